@@ -29,6 +29,7 @@ struct KernelSpec {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   Attributes attributes;
+  std::vector<int64_t> coordinates;  // of the rank in its mesh, one an axis
   int threads = 1;  // how many threads Run() may use, the caller's included
 };
 

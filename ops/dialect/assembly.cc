@@ -1,0 +1,315 @@
+#include "ops/dialect/assembly.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+namespace weft::ir {
+
+using mlir::ArrayAttr;
+using mlir::Attribute;
+using mlir::DictionaryAttr;
+using mlir::failed;
+using mlir::failure;
+using mlir::OpAsmParser;
+using mlir::OpAsmPrinter;
+using mlir::ParseResult;
+using mlir::succeeded;
+using mlir::success;
+
+namespace {
+
+// Expressions are kept as canonical text; a lone constant becomes a constant.
+struct Expression {
+  std::string text;
+  Attribute constant; // set if the text is one literal
+};
+
+ParseResult parseSum(OpAsmParser &parser, Expression &out);
+
+ParseResult parsePrimary(OpAsmParser &parser, Expression &out) {
+  mlir::Builder &builder = parser.getBuilder();
+  if (succeeded(parser.parseOptionalLParen())) {
+    Expression inner;
+    if (parseSum(parser, inner) || parser.parseRParen()) {
+      return failure();
+    }
+    out = {"(" + inner.text + ")", {}};
+    return success();
+  }
+  int64_t integer = 0;
+  mlir::OptionalParseResult number = parser.parseOptionalInteger(integer);
+  if (number.has_value()) {
+    if (failed(*number)) {
+      return failure();
+    }
+    out = {std::to_string(integer), builder.getI64IntegerAttr(integer)};
+    return success();
+  }
+  llvm::StringRef name;
+  if (succeeded(parser.parseOptionalKeyword(&name))) {
+    out = {name.str(), {}};
+    if (failed(parser.parseOptionalLParen())) {
+      return success();
+    }
+    Expression argument; // S(dim), P(max)
+    if (parseSum(parser, argument) || parser.parseRParen()) {
+      return failure();
+    }
+    out.text += "(" + argument.text + ")";
+    return success();
+  }
+  double value = 0;
+  if (parser.parseFloat(value)) {
+    return failure();
+  }
+  llvm::raw_string_ostream os(out.text);
+  mlir::FloatAttr attribute = builder.getF64FloatAttr(value);
+  attribute.print(os, /*elideType=*/true);
+  out.constant = attribute;
+  return success();
+}
+
+ParseResult parseProduct(OpAsmParser &parser, Expression &out) {
+  if (parsePrimary(parser, out)) {
+    return failure();
+  }
+  while (true) {
+    const char *op = nullptr;
+    if (succeeded(parser.parseOptionalStar())) {
+      op = " * ";
+    } else if (succeeded(parser.parseOptionalKeyword("floordiv"))) {
+      op = " floordiv ";
+    } else if (succeeded(parser.parseOptionalKeyword("mod"))) {
+      op = " mod ";
+    } else {
+      return success();
+    }
+    Expression right;
+    if (parsePrimary(parser, right)) {
+      return failure();
+    }
+    out = {out.text + op + right.text, {}};
+  }
+}
+
+ParseResult parseSum(OpAsmParser &parser, Expression &out) {
+  if (parseProduct(parser, out)) {
+    return failure();
+  }
+  while (succeeded(parser.parseOptionalPlus())) {
+    Expression right;
+    if (parseProduct(parser, right)) {
+      return failure();
+    }
+    out = {out.text + " + " + right.text, {}};
+  }
+  return success();
+}
+
+void printExpression(OpAsmPrinter &printer, Attribute number) {
+  if (auto expression = llvm::dyn_cast<ExprAttr>(number)) {
+    printer << expression.getText();
+  } else {
+    printer.printAttributeWithoutType(number);
+  }
+}
+
+} // namespace
+
+ParseResult parseNumber(OpAsmParser &parser, Attribute &number) {
+  Expression expression;
+  if (parseSum(parser, expression)) {
+    return failure();
+  }
+  number = expression.constant ? expression.constant : ExprAttr::get(parser.getContext(), expression.text);
+  return success();
+}
+
+void printNumber(OpAsmPrinter &printer, mlir::Operation *, Attribute number) { printExpression(printer, number); }
+
+ParseResult parseNumbers(OpAsmParser &parser, ArrayAttr &numbers) {
+  llvm::SmallVector<Attribute> list;
+  auto element = [&] { return parseNumber(parser, list.emplace_back()); };
+  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Square, element)) {
+    return failure();
+  }
+  numbers = parser.getBuilder().getArrayAttr(list);
+  return success();
+}
+
+void printNumbers(OpAsmPrinter &printer, mlir::Operation *, ArrayAttr numbers) {
+  printer << "[";
+  llvm::interleaveComma(numbers, printer.getStream(), [&](Attribute n) { printExpression(printer, n); });
+  printer << "]";
+}
+
+ParseResult parseWord(OpAsmParser &parser, mlir::StringAttr &word) {
+  std::string text;
+  if (parser.parseKeywordOrString(&text)) {
+    return failure();
+  }
+  word = parser.getBuilder().getStringAttr(text);
+  return success();
+}
+
+void printWord(OpAsmPrinter &printer, mlir::Operation *, mlir::StringAttr word) {
+  printer.printKeywordOrString(word.getValue());
+}
+
+ParseResult parsePins(OpAsmParser &parser, DictionaryAttr &pins) {
+  if (failed(parser.parseOptionalKeyword("sbp"))) {
+    return success();
+  }
+  mlir::NamedAttrList list;
+  int position = 0;
+  auto pin = [&]() -> ParseResult {
+    llvm::SMLoc loc = parser.getCurrentLocation();
+    Expression left;
+    if (parseSum(parser, left)) {
+      return failure();
+    }
+    std::string axis = "_" + std::to_string(position++);
+    Expression state = left;
+    if (succeeded(parser.parseOptionalEqual())) {
+      axis = left.text;
+      if (parseSum(parser, state)) {
+        return failure();
+      }
+    }
+    if (list.get(axis)) {
+      return parser.emitError(loc) << "sbp: expected each axis once, got " << axis << " twice";
+    }
+    list.append(axis, ExprAttr::get(parser.getContext(), state.text));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Paren, pin)) {
+    return failure();
+  }
+  pins = list.getDictionary(parser.getContext());
+  return success();
+}
+
+void printPins(OpAsmPrinter &printer, mlir::Operation *, DictionaryAttr pins) {
+  if (!pins) {
+    return;
+  }
+  printer << "sbp(";
+  llvm::interleaveComma(pins, printer.getStream(), [&](mlir::NamedAttribute pin) {
+    if (!pin.getName().getValue().starts_with("_")) {
+      printer << pin.getName().getValue() << " = ";
+    }
+    printer << llvm::cast<ExprAttr>(pin.getValue()).getText();
+  });
+  printer << ")";
+}
+
+ParseResult parseInit(OpAsmParser &parser, InitAttr &init) {
+  std::string kind = "zeros";
+  llvm::SmallVector<Attribute> arguments;
+  if (succeeded(parser.parseOptionalKeyword("init"))) {
+    llvm::SMLoc loc;
+    if (parser.parseLParen() || parser.getCurrentLocation(&loc) || parser.parseKeywordOrString(&kind)) {
+      return failure();
+    }
+    int count = llvm::StringSwitch<int>(kind)
+                    .Cases("zeros", "ones", 0)
+                    .Cases("constant", "normal", 1)
+                    .Case("uniform", 2)
+                    .Default(-1);
+    if (count < 0) {
+      return parser.emitError(loc) << "init: expected zeros, ones, constant, normal or uniform, got " << kind;
+    }
+    for (int i = 0; i < count; ++i) {
+      if (parseNumber(parser, arguments.emplace_back())) {
+        return failure();
+      }
+    }
+    if (parser.parseRParen()) {
+      return failure();
+    }
+  }
+  init = InitAttr::get(parser.getContext(), kind, arguments);
+  return success();
+}
+
+void printInit(OpAsmPrinter &printer, mlir::Operation *, InitAttr init) {
+  printer << "init(" << init.getKind();
+  for (Attribute argument : init.getArguments()) {
+    printer << " ";
+    printExpression(printer, argument);
+  }
+  printer << ")";
+}
+
+namespace assembly {
+
+ParseResult parseTypes(OpAsmParser &parser, TypeList &operands, TypeList &results, bool &present) {
+  present = succeeded(parser.parseOptionalColon());
+  if (!present) {
+    return success();
+  }
+  auto operand = [&] { return parser.parseType(operands.emplace_back()); };
+  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Paren, operand)) {
+    return failure();
+  }
+  if (failed(parser.parseOptionalArrow())) {
+    return success();
+  }
+  auto result = [&] { return parser.parseType(results.emplace_back()); };
+  if (succeeded(parser.parseOptionalLParen())) {
+    return failure(failed(parser.parseCommaSeparatedList(result)) || parser.parseRParen());
+  }
+  return result();
+}
+
+void printTypes(OpAsmPrinter &printer, mlir::TypeRange operands, mlir::TypeRange results) {
+  auto unknown = [](mlir::Type type) { return llvm::isa<AnyType>(type); };
+  if (llvm::all_of(operands, unknown) && llvm::all_of(results, unknown)) {
+    return;
+  }
+  printer << " : (";
+  llvm::interleaveComma(operands, printer);
+  printer << ")";
+  if (results.size() == 1) {
+    printer << " -> " << results.front();
+  } else if (!results.empty()) {
+    printer << " -> (";
+    llvm::interleaveComma(results, printer);
+    printer << ")";
+  }
+}
+
+ParseResult wrongCount(OpAsmParser &parser, llvm::StringRef what, size_t expected, size_t got) {
+  return parser.emitError(parser.getCurrentLocation()) << "expected " << expected << " " << what << ", got " << got;
+}
+
+} // namespace assembly
+
+ParseResult parseVariadic(OpAsmParser &parser, llvm::SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+                          assembly::TypeList &operandTypes, mlir::Type &result) {
+  llvm::SmallVector<mlir::Type> results;
+  bool present = false;
+  if (parser.parseOperandList(operands) || assembly::parseTypes(parser, operandTypes, results, present)) {
+    return failure();
+  }
+  if (!present) {
+    mlir::Type any = AnyType::get(parser.getContext());
+    operandTypes.assign(operands.size(), any);
+    results.assign(1, any);
+  }
+  if (operandTypes.size() != operands.size()) {
+    return assembly::wrongCount(parser, "operand types", operands.size(), operandTypes.size());
+  }
+  if (results.size() != 1) {
+    return assembly::wrongCount(parser, "result types", 1, results.size());
+  }
+  result = results.front();
+  return success();
+}
+
+void printVariadic(OpAsmPrinter &printer, mlir::Operation *, mlir::OperandRange operands, mlir::TypeRange operandTypes,
+                   mlir::Type result) {
+  printer << operands;
+  assembly::printTypes(printer, operandTypes, result);
+}
+
+} // namespace weft::ir

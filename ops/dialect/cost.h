@@ -1,0 +1,26 @@
+// What one run of an op costs, in the units of the machine.
+#ifndef WEFT_OPS_DIALECT_COST_H_
+#define WEFT_OPS_DIALECT_COST_H_
+
+#include "llvm/ADT/ArrayRef.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace weft::ir {
+
+struct Cost {
+  double flops = 0;        // a multiply-add counts two
+  double bytes = 0;        // read and written, each tensor once
+  bool contraction = false; // runs at the rate of matrix products
+
+  Cost &operator+=(const Cost &o) {
+    flops += o.flops, bytes += o.bytes;
+    return *this;
+  }
+};
+
+/// One FLOP a result element, every tensor moved once.
+Cost elementwiseCost(llvm::ArrayRef<mlir::RankedTensorType> operands, llvm::ArrayRef<mlir::RankedTensorType> results);
+
+} // namespace weft::ir
+
+#endif // WEFT_OPS_DIALECT_COST_H_

@@ -1,0 +1,61 @@
+// What the compiler asks of an op. Implemented once an op, in its family.
+#ifndef WEFT_OPS_DIALECT_INTERFACES
+#define WEFT_OPS_DIALECT_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def Weft_OpInterface : OpInterface<"WeftOpInterface"> {
+  let cppNamespace = "::weft::ir";
+  let description = "Shape, sharding rule, cost and kernel of an op on global tensors.";
+  let methods = [
+    InterfaceMethod<[{
+        Appends the types of the results (without SBP), given that every operand is ranked and every
+        attribute is a constant. Emits an error and fails if the operands do not fit.
+      }], "::llvm::LogicalResult", "inferTypes",
+      (ins "::llvm::SmallVectorImpl<::mlir::RankedTensorType> &":$results)>,
+    InterfaceMethod<"The op as named dimensions; see sharding_rule.h. Operands are ranked.",
+      "::weft::ir::ShardingRule", "getShardingRule", (ins)>,
+    InterfaceMethod<"FLOPs and bytes of one run on local tiles of these types.",
+      "::weft::ir::Cost", "getCost",
+      (ins "::llvm::ArrayRef<::mlir::RankedTensorType>":$operands, "::llvm::ArrayRef<::mlir::RankedTensorType>":$results),
+      "", [{ return elementwiseCost(operands, results); }]>,
+    InterfaceMethod<"The name the kernel is registered under.", "::std::string", "getKernelName", (ins),
+      "", [{ return $_op->getName().stripDialect().str(); }]>,
+    InterfaceMethod<[{
+        The attributes that the kernel is given: by default every inherent attribute. Integers, floats,
+        strings and lists of integers reach the plan; others are an error.
+      }], "void", "getKernelAttributes", (ins "::mlir::NamedAttrList &":$attributes),
+      "", [{ attributes = inherentAttributes($_op); }]>,
+    InterfaceMethod<[{
+        For each result the operand whose bytes the kernel may overwrite with it, or -1. The kernel then
+        gets one address as input and as output.
+      }], "::llvm::SmallVector<int64_t>", "getInPlaceOperands", (ins),
+      "", [{ return ::llvm::SmallVector<int64_t>($_op->getNumResults(), -1); }]>,
+  ];
+  let verify = [{ return verifyOp($_op); }];
+}
+
+def Weft_DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "::weft::ir";
+  let description = "An op that knows its gradient.";
+  let methods = [
+    InterfaceMethod<[{
+        Builds the backward ops at `builder`, which stands behind the forward ops. `resultGradients` has one
+        value a result, null where nothing flows back. Fills `operandGradients`, one an operand, null where
+        there is none (integer operands). It may replace the op by one that also yields what the backward
+        needs; the op is then erased by this function.
+      }], "::llvm::LogicalResult", "buildGradient",
+      (ins "::mlir::RewriterBase &":$builder, "::llvm::ArrayRef<::mlir::Value>":$resultGradients,
+           "::llvm::SmallVectorImpl<::mlir::Value> &":$operandGradients)>,
+  ];
+}
+
+def Weft_DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
+  let cppNamespace = "::weft::ir";
+  let description = "An op without a kernel, replaced by ops that have one after differentiation.";
+  let methods = [
+    InterfaceMethod<"Replaces the op.", "::llvm::LogicalResult", "decompose", (ins "::mlir::RewriterBase &":$rewriter)>,
+  ];
+}
+
+#endif

@@ -1,0 +1,236 @@
+// The structural ops: graph, parameter, box, minimize, accumulate, assign, output.
+#include "llvm/ADT/StringSet.h"
+#include "ops/dialect/assembly.h"
+#include "ops/dialect/weft.h"
+
+namespace weft::ir {
+namespace {
+
+// Types of weft.minimize: `: (loss)` or `: (loss, count)`.
+mlir::ParseResult parseMinimized(mlir::OpAsmParser &parser, mlir::Type &loss, mlir::Type &count) {
+  llvm::SmallVector<mlir::Type> operands, results;
+  bool present = false;
+  if (assembly::parseTypes(parser, operands, results, present)) {
+    return mlir::failure();
+  }
+  mlir::Type any = AnyType::get(parser.getContext());
+  loss = operands.empty() ? any : operands[0];
+  count = operands.size() > 1 ? operands[1] : any;
+  return mlir::success();
+}
+
+void printMinimized(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Type loss, mlir::Type count) {
+  llvm::SmallVector<mlir::Type> types{loss};
+  if (count) {
+    types.push_back(count);
+  }
+  assembly::printTypes(printer, types, {});
+}
+
+llvm::LogicalResult verifyScalar(mlir::Operation *op, mlir::Value value, llvm::StringRef what) {
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  if (type && (type.getRank() != 0 || !type.getElementType().isF32())) {
+    return op->emitOpError() << what << ": expected tensor<f32>, got " << type;
+  }
+  return mlir::success();
+}
+
+} // namespace
+} // namespace weft::ir
+
+#define GET_OP_CLASSES
+#include "ops/dialect/structure.cpp.inc"
+
+namespace weft::ir {
+
+void WeftDialect::registerStructure() {
+  addOperations<
+#define GET_OP_LIST
+#include "ops/dialect/structure.cpp.inc"
+      >();
+}
+
+mlir::ParseResult GraphOp::parse(mlir::OpAsmParser &parser, mlir::OperationState &result) {
+  mlir::StringAttr name;
+  if (parser.parseSymbolName(name, "sym_name", result.attributes)) {
+    return mlir::failure();
+  }
+  mlir::Builder &builder = parser.getBuilder();
+  llvm::SmallVector<mlir::Attribute> inputs;
+  llvm::SmallVector<mlir::OpAsmParser::Argument> arguments;
+  auto input = [&]() -> mlir::ParseResult {
+    std::string inputName;
+    if (parser.parseString(&inputName) || parser.parseArgument(arguments.emplace_back(), /*allowType=*/true)) {
+      return mlir::failure();
+    }
+    inputs.push_back(builder.getStringAttr(inputName));
+    return mlir::success();
+  };
+  mlir::ArrayAttr placements;
+  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Paren, input) || parser.parseKeyword("placements") ||
+      parser.parseAttribute(placements, "placements", result.attributes)) {
+    return mlir::failure();
+  }
+  if (mlir::succeeded(parser.parseOptionalKeyword("micro_batches"))) {
+    int64_t count = 1;
+    if (parser.parseInteger(count)) {
+      return mlir::failure();
+    }
+    result.addAttribute("micro_batches", builder.getI64IntegerAttr(count));
+  }
+  result.addAttribute("inputs", builder.getArrayAttr(inputs));
+  mlir::Region *body = result.addRegion();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*body, arguments)) {
+    return mlir::failure();
+  }
+  if (body->empty()) {
+    body->emplaceBlock();
+  }
+  return mlir::success();
+}
+
+void GraphOp::print(mlir::OpAsmPrinter &printer) {
+  printer << " ";
+  printer.printSymbolName(getSymName());
+  printer << "(";
+  llvm::interleaveComma(llvm::zip(getInputs(), getBody().getArguments()), printer, [&](auto pair) {
+    printer << std::get<0>(pair) << " ";
+    printer.printRegionArgument(std::get<1>(pair));
+  });
+  printer << ") placements " << getPlacements();
+  if (getMicroBatches() != 1) {
+    printer << " micro_batches " << getMicroBatches();
+  }
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"sym_name", "inputs", "placements", "micro_batches"});
+  printer << " ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+llvm::LogicalResult GraphOp::verify() {
+  if (getInputs().size() != getBody().getNumArguments()) {
+    return emitOpError() << "expected one name an input, got " << getInputs().size() << " for "
+                         << getBody().getNumArguments();
+  }
+  llvm::StringSet<> names;
+  for (mlir::Attribute name : getInputs()) {
+    if (!names.insert(llvm::cast<mlir::StringAttr>(name).getValue()).second) {
+      return emitOpError() << "expected distinct input names, got " << name << " twice";
+    }
+  }
+  for (mlir::BlockArgument argument : getBody().getArguments()) {
+    if (!llvm::isa<mlir::RankedTensorType>(argument.getType())) {
+      return emitOpError() << "input #" << argument.getArgNumber() << ": expected a ranked tensor, got "
+                           << argument.getType();
+    }
+  }
+  if (getPlacements().empty() ||
+      llvm::any_of(getPlacements(), [](mlir::Attribute a) { return !llvm::isa<PlacementAttr>(a); })) {
+    return emitOpError("expected a list of one or more placements");
+  }
+  int64_t stages = int64_t(getPlacements().size());
+  mlir::WalkResult walk = getBody().walk([&](mlir::Operation *op) {
+    auto stage = op->getAttrOfType<mlir::IntegerAttr>("stage");
+    if (stage && (stage.getInt() < 0 || stage.getInt() >= stages)) {
+      op->emitOpError() << "stage: expected less than " << stages << ", got " << stage.getInt();
+      return mlir::WalkResult::interrupt();
+    }
+    return mlir::WalkResult::advance();
+  });
+  return mlir::failure(walk.wasInterrupted());
+}
+
+llvm::LogicalResult ParameterOp::inferTypes(llvm::SmallVectorImpl<mlir::RankedTensorType> &results) {
+  llvm::SmallVector<int64_t> shape = intsOf(getShape());
+  int64_t elements = 1;
+  for (int64_t extent : shape) {
+    if (extent <= 0) {
+      return emitOpError() << "shape: expected positive extents, got " << extent;
+    }
+    elements *= extent;
+  }
+  if (getStored()) {
+    int64_t stored = 1;
+    for (int64_t extent : intsOf(*getStored())) {
+      stored *= extent;
+    }
+    if (stored != elements) {
+      return emitOpError() << "stored: expected " << elements << " elements, got " << stored;
+    }
+  }
+  results.push_back(mlir::RankedTensorType::get(shape, mlir::Float32Type::get(getContext())));
+  return mlir::success();
+}
+
+ShardingRule ParameterOp::getShardingRule() { return ShardingRule::pointwise({}, shapeOf(getResult())); }
+
+llvm::LogicalResult ToGlobalOp::inferTypes(llvm::SmallVectorImpl<mlir::RankedTensorType> &results) {
+  results.push_back(withSbp(tensorOf(getInput()), {}));
+  return mlir::success();
+}
+
+ShardingRule ToGlobalOp::getShardingRule() {
+  return ShardingRule::pointwise({shapeOf(getInput())}, shapeOf(getResult())).withLinear({{0}});
+}
+
+llvm::LogicalResult ToGlobalOp::buildGradient(mlir::RewriterBase &, llvm::ArrayRef<mlir::Value> resultGradients,
+                                              llvm::SmallVectorImpl<mlir::Value> &operandGradients) {
+  operandGradients.push_back(resultGradients[0]);
+  return mlir::success();
+}
+
+llvm::LogicalResult BoxOp::verify() {
+  auto input = llvm::cast<mlir::RankedTensorType>(getInput().getType());
+  auto result = llvm::cast<mlir::RankedTensorType>(getResult().getType());
+  if (withSbp(input, {}) != withSbp(result, {})) {
+    return emitOpError() << "expected one shape and element type, got " << input << " and " << result;
+  }
+  if (!sbpOf(input) || !sbpOf(result)) {
+    return emitOpError("expected an SBP on operand and result");
+  }
+  return mlir::success();
+}
+
+mlir::OpFoldResult BoxOp::fold(FoldAdaptor) {
+  if (getInput().getType() == getResult().getType() && !(*this)->hasAttr("stage")) {
+    return getInput();
+  }
+  return {};
+}
+
+llvm::LogicalResult MinimizeOp::verify() {
+  if (failed(verifyScalar(*this, getLoss(), "loss"))) {
+    return mlir::failure();
+  }
+  return getCount() ? verifyScalar(*this, getCount(), "count") : mlir::success();
+}
+
+llvm::LogicalResult AccumulateOp::inferTypes(llvm::SmallVectorImpl<mlir::RankedTensorType> &results) {
+  results.push_back(withSbp(tensorOf(getInput()), {}));
+  return mlir::success();
+}
+
+ShardingRule AccumulateOp::getShardingRule() {
+  return ShardingRule::pointwise({shapeOf(getInput())}, shapeOf(getResult())).withLinear({{0}});
+}
+
+llvm::LogicalResult AssignOp::inferTypes(llvm::SmallVectorImpl<mlir::RankedTensorType> &) {
+  if (withSbp(tensorOf(getTarget()), {}) != withSbp(tensorOf(getValue()), {})) {
+    return emitOpError() << "value: expected " << withSbp(tensorOf(getTarget()), {}) << ", got "
+                         << withSbp(tensorOf(getValue()), {});
+  }
+  if (!getTarget().getDefiningOp<ParameterOp>()) {
+    return emitOpError("target: expected the result of a weft.parameter");
+  }
+  return mlir::success();
+}
+
+ShardingRule AssignOp::getShardingRule() {
+  llvm::ArrayRef<int64_t> shape = shapeOf(getTarget());
+  return ShardingRule::pointwise({shape, shape}, shape, /*numResults=*/0);
+}
+
+llvm::LogicalResult OutputOp::verify() {
+  return getMetric() ? verifyScalar(*this, getValue(), "metric") : mlir::success();
+}
+
+} // namespace weft::ir

@@ -1,0 +1,153 @@
+// Ops that give a graph its structure: parameters, layouts, what a step is for.
+#ifndef WEFT_OPS_DIALECT_STRUCTURE
+#define WEFT_OPS_DIALECT_STRUCTURE
+
+include "ops/dialect/base.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+
+def Weft_GraphOp : Op<Weft_Dialect, "graph", [IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
+  let summary = "A program on global tensors";
+  let description = [{
+    What `elaborate` makes of a `model.graph`: arguments are the inputs of a
+    micro-batch, `inputs` their names. `placements` are the meshes; the first one
+    is the default. An op with the attribute `stage = n` lives on placement n.
+
+    Example:
+    ```mlir
+    weft.graph @train(["tokens"], [%tokens: tensor<4x64xi32>]) placements [#weft.placement<"cpu", [data = 2], [0, 1]>] {
+      ...
+    }
+    ```
+
+    **Constraints:**
+    - one name an argument, none twice; every argument is a ranked tensor
+    - `stage` of an op is less than the number of placements (at least one)
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, ArrayAttr:$placements,
+                       DefaultValuedAttr<I64Attr, "1">:$micro_batches);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    PlacementAttr getPlacement(int64_t stage) { return ::llvm::cast<PlacementAttr>(getPlacements()[stage]); }
+  }];
+}
+
+def Weft_ParameterOp : Weft_Op<"parameter"> {
+  let summary = "A tensor that lives from step to step";
+  let description = [{
+    Declares a parameter of the model, or with `state` a tensor of the optimizer.
+    `elaborate` turns `name` into the full name (`h.0.attn.c_attn.weight`). `stored`
+    is the shape in checkpoint files when it differs (same number of elements).
+    `sbp(...)` pins how it lies over the named mesh axes.
+
+    Example:
+    ```mlir
+    %w = weft.parameter "weight" [hidden, 3, heads, hidden floordiv heads] stored [hidden, 3 * hidden]
+           init(normal 0.02) sbp(tensor = S(2))
+    ```
+
+    **Constraints:**
+    - extents are positive
+    - `stored` has as many elements as the shape
+  }];
+  let arguments = (ins StrAttr:$name, Weft_Numbers:$shape, OptionalAttr<Weft_Numbers>:$stored, Weft_InitAttr:$init,
+                       OptionalAttr<DictionaryAttr>:$pins, UnitAttr:$state, OptionalAttr<I64Attr>:$seed);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = [{
+    $name custom<Numbers>($shape) (`stored` custom<Numbers>($stored)^)? custom<Init>($init) custom<Pins>($pins)
+    (`state` $state^)? attr-dict custom<Types0>(type($result))
+  }];
+}
+
+def Weft_ToGlobalOp : Weft_DifferentiableOp<"to_global"> {
+  let summary = "Pins how a value lies over a mesh";
+  let description = [{
+    The result is the operand with the SBP named; axes that are not named are `B`. With
+    `placement(device, ranks)` it lies on another mesh. Its gradient returns to where it came from.
+
+    Example: `%1 = weft.to_global %0 sbp(S(0), S(1)) placement("cpu", [[0, 1], [2, 3]])`
+  }];
+  let arguments = (ins Weft_Tensor:$input, OptionalAttr<DictionaryAttr>:$pins, OptionalAttr<StrAttr>:$device,
+                       OptionalAttr<ArrayAttr>:$ranks);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = [{
+    $input custom<Pins>($pins) (`placement` `(` $device^ `,` $ranks `)`)? attr-dict custom<Types1>(type($input), type($result))
+  }];
+}
+
+def Weft_BoxOp : Op<Weft_Dialect, "box", [Pure]> {
+  let summary = "Changes the SBP, or the placement, of a value";
+  let description = [{
+    The value stays the same; how it lies over the mesh changes. Inserted by the
+    `box` phase wherever a producer and a consumer disagree.
+
+    Example: `%1 = weft.box %0 : (tensor<8x4xf32, #weft.sbp<P>>) -> tensor<8x4xf32, #weft.sbp<B>>`
+
+    **Constraints:** operand and result have one shape and element type, and an SBP.
+  }];
+  let arguments = (ins AnyRankedTensor:$input);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input attr-dict custom<Types1>(type($input), type($result))";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Weft_MinimizeOp : Op<Weft_Dialect, "minimize"> {
+  let summary = "What training makes smaller";
+  let description = [{
+    Minimizes the sum of `loss` over the micro-batches of a step divided by the sum of `count`, or by
+    the number of micro-batches without one. Dividing once, after all micro-batches, makes
+    the result independent of how a batch is cut. `autodiff` consumes this op.
+
+    Example: `weft.minimize %loss per %count`
+
+    **Constraints:** both are float32 scalars.
+  }];
+  let arguments = (ins Weft_Tensor:$loss, Optional<Weft_Tensor>:$count);
+  let assemblyFormat = "$loss (`per` $count^)? attr-dict custom<Minimized>(type($loss), type($count))";
+  let hasVerifier = 1;
+}
+
+def Weft_AccumulateOp : Weft_Op<"accumulate"> {
+  let summary = "Sum over the micro-batches of a step";
+  let description = [{
+    Takes a value once a micro-batch and yields the sum once a step. Everything
+    that depends on it happens once a step.
+
+    Example: `%sum = weft.accumulate %gradient`
+  }];
+  let arguments = (ins Weft_Tensor:$input);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = "$input attr-dict custom<Types1>(type($input), type($result))";
+}
+
+def Weft_AssignOp : Weft_Op<"assign"> {
+  let summary = "Stores the next value of a parameter";
+  let description = [{
+    Happens at the end of a step, after every reader. `target` is the result of a `weft.parameter`.
+
+    Example: `weft.assign %w, %next`
+
+    **Constraints:** `target` is a parameter; both types are equal.
+  }];
+  let arguments = (ins Weft_Tensor:$target, Weft_Tensor:$value);
+  let assemblyFormat = "$target `,` $value attr-dict custom<Types2>(type($target), type($value))";
+}
+
+def Weft_OutputOp : Op<Weft_Dialect, "output"> {
+  let summary = "A named result of the graph";
+  let description = [{
+    For a function: a tensor written to the output file. With `metric`: a float32 scalar, reported each step.
+
+    Example: `weft.output "logits" %logits`
+
+    **Constraints:** a metric is a float32 scalar.
+  }];
+  let arguments = (ins StrAttr:$name, UnitAttr:$metric, Weft_Tensor:$value);
+  let assemblyFormat = "$name (`metric` $metric^)? $value attr-dict custom<Types1>(type($value))";
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,84 @@
+// The `weft` dialect in C++: what families and the compiler include.
+#ifndef WEFT_OPS_DIALECT_WEFT_H_
+#define WEFT_OPS_DIALECT_WEFT_H_
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "ops/dialect/cost.h"
+#include "ops/dialect/sharding_rule.h"
+
+namespace weft::ir {
+
+/// Shape and element type agree, the SBP signature is one of the rule's.
+llvm::LogicalResult verifyOp(mlir::Operation *op);
+
+/// The inherent attributes of `op`, without those that only the compiler reads.
+mlir::NamedAttrList inherentAttributes(mlir::Operation *op);
+
+} // namespace weft::ir
+
+#include "ops/dialect/dialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ops/dialect/attributes.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ops/dialect/types.h.inc"
+#include "ops/dialect/interfaces.h.inc"
+#define GET_OP_CLASSES
+#include "ops/dialect/structure.h.inc"
+
+namespace weft::ir {
+
+/// The SBP of a tensor type, or null before `shard`.
+SbpAttr sbpOf(mlir::Type type);
+
+/// `type` with this SBP (null: without).
+mlir::RankedTensorType withSbp(mlir::RankedTensorType type, SbpAttr sbp);
+
+/// The shape of one rank's tile. Axes that cut one dimension multiply.
+/// Asserts divisibility.
+llvm::SmallVector<int64_t> localShape(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<SbpState> states,
+                                      llvm::ArrayRef<int64_t> axisSizes);
+
+/// Bytes of a dense tensor of this type.
+int64_t bytesOf(mlir::RankedTensorType type);
+
+/// The ranked type of a value; asserts that elaborate has run.
+inline mlir::RankedTensorType tensorOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return tensorOf(value).getShape(); }
+
+/// The number in an attribute that elaborate has evaluated.
+int64_t intOf(mlir::Attribute number);
+double floatOf(mlir::Attribute number);
+llvm::SmallVector<int64_t> intsOf(mlir::ArrayAttr numbers);
+
+/// Builds an Op of `Results` results and gives them the types it infers;
+/// asserts that they can be inferred. `args` are operands and attributes in
+/// the order of the op's declaration.
+template <typename Op, unsigned Results = 1, typename... Args>
+Op create(mlir::OpBuilder &builder, mlir::Location loc, Args &&...args) {
+  mlir::OperationState state(loc, Op::getOperationName());
+  llvm::SmallVector<mlir::Type> unknown(Results, AnyType::get(builder.getContext()));
+  Op::build(builder, state, mlir::TypeRange(unknown), std::forward<Args>(args)...);
+  Op op = llvm::cast<Op>(builder.create(state));
+  llvm::SmallVector<mlir::RankedTensorType> types;
+  [[maybe_unused]] llvm::LogicalResult inferred = llvm::cast<WeftOpInterface>(op.getOperation()).inferTypes(types);
+  assert(succeeded(inferred) && types.size() == Results && "expected operands that fit");
+  for (auto [result, type] : llvm::zip(op->getResults(), types)) {
+    result.setType(type);
+  }
+  return op;
+}
+
+/// Reads the text of a constant state, "S(0)", "B", "P" or "P(max)".
+std::optional<SbpState> parseState(llvm::StringRef text);
+
+} // namespace weft::ir
+
+#endif // WEFT_OPS_DIALECT_WEFT_H_

@@ -1,0 +1,109 @@
+// Shape, sharding rule and gradient of reductions.
+#include "ops/reduce/ops.h"
+
+#include "ops/dialect/assembly.h"
+#include "ops/elementwise/ops.h"
+#include "ops/layout/ops.h"
+
+#define GET_OP_CLASSES
+#include "ops/reduce/ops.cpp.inc"
+
+namespace weft::ir {
+
+using llvm::ArrayRef;
+using llvm::LogicalResult;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+mlir::Value reduce(mlir::OpBuilder &builder, mlir::Location loc, Value input, llvm::StringRef kind,
+                   ArrayRef<int64_t> dims, bool keepDims) {
+  return create<ReduceOp>(builder, loc, builder.getStringAttr(kind), input, builder.getI64ArrayAttr(dims),
+                          keepDims ? builder.getUnitAttr() : mlir::UnitAttr());
+}
+
+LogicalResult ReduceOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  RankedTensorType input = tensorOf(getInput());
+  if (!llvm::is_contained({"sum", "mean", "max"}, getKind())) {
+    return emitOpError() << "kind: expected sum, mean or max, got " << getKind();
+  }
+  if (!llvm::isa<mlir::FloatType>(input.getElementType())) {
+    return emitOpError() << "expected a floating-point element type, got " << input.getElementType();
+  }
+  llvm::SmallBitVector reduced(input.getRank());
+  for (int64_t dim : intsOf(getDims())) {
+    if (dim < 0 || dim >= input.getRank()) {
+      return emitOpError() << "dims: expected 0 to " << input.getRank() - 1 << ", got " << dim;
+    }
+    if (reduced.test(dim)) {
+      return emitOpError() << "dims: expected distinct dimensions, got " << dim << " twice";
+    }
+    reduced.set(dim);
+  }
+  SmallVector<int64_t> shape;
+  for (int64_t d = 0; d < input.getRank(); ++d) {
+    if (!reduced.test(d)) {
+      shape.push_back(input.getDimSize(d));
+    } else if (getKeepDims()) {
+      shape.push_back(1);
+    }
+  }
+  results.push_back(RankedTensorType::get(shape, input.getElementType()));
+  return mlir::success();
+}
+
+ShardingRule ReduceOp::getShardingRule() {
+  ShardingRule rule = ShardingRule::pointwise({shapeOf(getInput())}, shapeOf(getInput()));
+  SmallVector<int64_t> dims = intsOf(getDims());
+  ShardingRule::Tensor result;
+  for (auto [d, dim] : llvm::enumerate(rule.results[0])) {
+    if (!llvm::is_contained(dims, int64_t(d))) {
+      result.push_back(dim);
+    } else if (getKeepDims()) {
+      result.push_back({});
+    }
+  }
+  rule.results[0] = result;
+  if (getKind() == "max") {
+    rule.reduction = SbpState::PartialMax;
+  } else {
+    rule.linear = {{0}};
+  }
+  return rule;
+}
+
+LogicalResult ReduceOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  ArrayRef<int64_t> shape = shapeOf(getInput());
+  SmallVector<int64_t> dims = intsOf(getDims()), kept(shape);
+  int64_t count = 1;
+  for (int64_t dim : dims) {
+    kept[dim] = 1;
+    count *= shape[dim];
+  }
+  // A value of the result's shape, with the reduced dimensions back as 1.
+  auto keep = [&](Value value) { return getKeepDims() ? value : reshape(b, getLoc(), value, kept); };
+  Value gradient = keep(g[0]);
+  if (getKind() == "max") {
+    Value mask = create<EqualOp>(b, getLoc(), getInput(), keep(getResult()));
+    Value ties = reduce(b, getLoc(), mask, "sum", dims, /*keepDims=*/true);
+    out.push_back(create<MulOp>(b, getLoc(), mask, create<DivOp>(b, getLoc(), gradient, ties)));
+    return mlir::success();
+  }
+  if (getKind() == "mean") {
+    gradient = create<ScaleOp>(b, getLoc(), gradient, b.getF64FloatAttr(1.0 / double(count)));
+  }
+  out.push_back(create<BroadcastToOp>(b, getLoc(), gradient, b.getI64ArrayAttr(shape)));
+  return mlir::success();
+}
+
+void registerReduceOps(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
+    dialect->addFamily<
+#define GET_OP_LIST
+#include "ops/reduce/ops.cpp.inc"
+        >();
+  });
+}
+
+} // namespace weft::ir

@@ -1,0 +1,20 @@
+// Reductions of the `weft` dialect.
+#ifndef WEFT_OPS_REDUCE_OPS_H_
+#define WEFT_OPS_REDUCE_OPS_H_
+
+#include "ops/dialect/weft.h"
+
+#define GET_OP_CLASSES
+#include "ops/reduce/ops.h.inc"
+
+namespace weft::ir {
+
+void registerReduceOps(mlir::DialectRegistry &registry);
+
+/// Builds a `weft.reduce` of `kind` ("sum", "mean", "max").
+mlir::Value reduce(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input, llvm::StringRef kind,
+                   llvm::ArrayRef<int64_t> dims, bool keepDims);
+
+} // namespace weft::ir
+
+#endif // WEFT_OPS_REDUCE_OPS_H_

@@ -1,0 +1,28 @@
+// Reductions over dimensions.
+#ifndef WEFT_OPS_REDUCE
+#define WEFT_OPS_REDUCE
+
+include "ops/dialect/base.td"
+
+def Weft_ReduceOp : Weft_DifferentiableOp<"reduce"> {
+  let summary = "Sum, mean or maximum over some dimensions";
+  let description = [{
+    The mean divides by the extent of the whole (global) dimensions. The gradient of a maximum is shared
+    equally among the elements that reach it.
+
+    Example: `%y = weft.reduce sum %x over [0, 1]`, `%z = weft.reduce max %x over [2] keep_dims`
+
+    **Constraints:**
+    - `kind` is `sum`, `mean` or `max`
+    - dimensions are distinct and lie in the operand
+    - the element type is floating point
+  }];
+  let arguments = (ins StrAttr:$kind, Weft_Tensor:$input, Weft_Numbers:$dims, UnitAttr:$keep_dims);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = [{
+    custom<Word>($kind) $input `over` custom<Numbers>($dims) (`keep_dims` $keep_dims^)? attr-dict
+    custom<Types1>(type($input), type($result))
+  }];
+}
+
+#endif
