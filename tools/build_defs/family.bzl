@@ -6,38 +6,44 @@ load("//tools/build_defs:tblgen.bzl", "gentbl_cc_library", "td_library")
 # The oldest CPU that kernels run on: AVX2 and FMA (x86-64-v3).
 KERNEL_COPTS = ["-O3", "-march=x86-64-v3", "-fno-math-errno", "-fno-trapping-math"]
 
-def op_family(name, td, ir_deps = [], kernel_srcs = ["cpu.cc"], kernel_deps = []):
-    """Declares :ir (dialect extension, from ops.cc and ops.h) and :cpu (kernels, cpu.h).
+def op_family(name, ir_deps = [], kernel_deps = []):
+    """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cpu (kernels, cpu*.cc and cpu.h) and :cpu_test.
 
     Args:
-      name: the family.
-      td: its .td file.
-      ir_deps: other families' :ir whose ops its gradients use.
-      kernel_srcs: sources of the CPU kernels; empty for a family without.
+      name: the family, which is also its folder and the stem of its .td file.
+      ir_deps: other families' :ops_h whose ops its gradients use.
       kernel_deps: libraries its kernels use beside the ABI.
     """
-    td_library(name = "td", srcs = [td], deps = ["//ops/dialect:td"])
-    gentbl_cc_library(
-        name = "inc",
-        td_file = td,
-        deps = [":td", "//ops/dialect:td"],
-        tbl_outs = [
-            (["-gen-op-decls"], "ops.h.inc"),
-            (["-gen-op-defs"], "ops.cpp.inc"),
-        ],
-    )
-    # The header alone, so that families may use each other's ops in gradients.
-    native.cc_library(name = "ops_h", hdrs = ["ops.h"], deps = [":inc", "//ops/dialect:weft"])
-    mlir_cc_library(
-        name = "ir",
-        srcs = ["ops.cc"],
-        deps = [":ops_h", "//ops/dialect:weft"] + ir_deps,
-    )
-    if kernel_srcs:
+    if native.glob(["ops.cc"]):
+        td_library(name = "td", srcs = [name + ".td"], deps = ["//ops/dialect:td"])
+        gentbl_cc_library(
+            name = "inc",
+            td_file = name + ".td",
+            deps = [":td", "//ops/dialect:td"],
+            tbl_outs = [
+                (["-gen-op-decls"], "ops.h.inc"),
+                (["-gen-op-defs"], "ops.cpp.inc"),
+            ],
+        )
+
+        # The header alone, so that families may use each other's ops in gradients.
+        native.cc_library(name = "ops_h", hdrs = ["ops.h"], deps = [":inc", "//ops/dialect:weft"])
+        mlir_cc_library(
+            name = "ir",
+            srcs = native.glob(["ops*.cc"]),
+            deps = [":ops_h", "//ops/dialect:weft"] + ir_deps,
+        )
+    if native.glob(["cpu.h"]):
         native.cc_library(
             name = "cpu",
-            srcs = kernel_srcs,
-            hdrs = ["cpu.h"],
+            srcs = native.glob(["cpu*.cc"], exclude = ["*_test.cc"]),
+            hdrs = native.glob(["cpu*.h"]),
             copts = KERNEL_COPTS,
             deps = ["//ops/abi", "//ops/abi:parallel"] + kernel_deps,
+        )
+    for test in native.glob(["cpu*_test.cc"]):
+        native.cc_test(
+            name = test[:-3],
+            srcs = [test],
+            deps = [":cpu", "//ops/abi", "//ops/abi:parallel", "@sys//:gtest_main"],
         )
