@@ -1,0 +1,14 @@
+// weft-opt: reads MLIR, runs the passes named on the command line, prints MLIR. For people and lit tests.
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+#include "ops/dialect/register.h"
+
+int main(int argc, char **argv) {
+  // One line a dialect, one line a group of passes.
+  mlir::DialectRegistry registry;
+  weft::ir::registerWeftDialect(registry);
+
+  mlir::registerTransformsPasses();
+
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Weft's optimizer driver\n", registry));
+}
