@@ -1,5 +1,6 @@
 // weft-opt: reads MLIR, runs the passes named on the command line, prints MLIR. For people and lit tests.
 #include "compiler/dialect/model/model.h"
+#include "compiler/passes/elaborate/passes.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "ops/dialect/register.h"
@@ -11,6 +12,7 @@ int main(int argc, char **argv) {
   registry.insert<weft::model::ModelDialect>();
 
   mlir::registerTransformsPasses();
+  weft::registerElaborate();
 
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Weft's optimizer driver\n", registry));
 }
