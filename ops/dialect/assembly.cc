@@ -266,7 +266,7 @@ void printTypes(OpAsmPrinter &printer, mlir::TypeRange operands, mlir::TypeRange
   if (llvm::all_of(operands, unknown) && llvm::all_of(results, unknown)) {
     return;
   }
-  printer << " : (";
+  printer << ": (";
   llvm::interleaveComma(operands, printer);
   printer << ")";
   if (results.size() == 1) {
@@ -284,11 +284,11 @@ ParseResult wrongCount(OpAsmParser &parser, llvm::StringRef what, size_t expecte
 
 } // namespace assembly
 
-ParseResult parseVariadic(OpAsmParser &parser, llvm::SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
-                          assembly::TypeList &operandTypes, mlir::Type &result) {
+ParseResult parseVariadicTypes(OpAsmParser &parser, llvm::ArrayRef<OpAsmParser::UnresolvedOperand> operands,
+                               assembly::TypeList &operandTypes, mlir::Type &result) {
   llvm::SmallVector<mlir::Type> results;
   bool present = false;
-  if (parser.parseOperandList(operands) || assembly::parseTypes(parser, operandTypes, results, present)) {
+  if (assembly::parseTypes(parser, operandTypes, results, present)) {
     return failure();
   }
   if (!present) {
@@ -306,9 +306,19 @@ ParseResult parseVariadic(OpAsmParser &parser, llvm::SmallVectorImpl<OpAsmParser
   return success();
 }
 
+void printVariadicTypes(OpAsmPrinter &printer, mlir::Operation *, mlir::OperandRange, mlir::TypeRange operandTypes,
+                        mlir::Type result) {
+  assembly::printTypes(printer, operandTypes, result);
+}
+
+ParseResult parseVariadic(OpAsmParser &parser, llvm::SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+                          assembly::TypeList &operandTypes, mlir::Type &result) {
+  return failure(parser.parseOperandList(operands) || parseVariadicTypes(parser, operands, operandTypes, result));
+}
+
 void printVariadic(OpAsmPrinter &printer, mlir::Operation *, mlir::OperandRange operands, mlir::TypeRange operandTypes,
                    mlir::Type result) {
-  printer << operands;
+  printer << operands << " ";
   assembly::printTypes(printer, operandTypes, result);
 }
 

@@ -111,6 +111,14 @@ mlir::ParseResult parseVariadic(mlir::OpAsmParser &parser,
 void printVariadic(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::OperandRange operands,
                    mlir::TypeRange operandTypes, mlir::Type result);
 
+/// `custom<VariadicTypes>(ref($operands), type($operands), type($result))`: the types alone, for an op whose
+/// attributes stand between the operands and the types.
+mlir::ParseResult parseVariadicTypes(mlir::OpAsmParser &parser,
+                                     llvm::ArrayRef<mlir::OpAsmParser::UnresolvedOperand> operands,
+                                     assembly::TypeList &operandTypes, mlir::Type &result);
+void printVariadicTypes(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::OperandRange operands,
+                        mlir::TypeRange operandTypes, mlir::Type result);
+
 } // namespace weft::ir
 
 #endif // WEFT_OPS_DIALECT_ASSEMBLY_H_

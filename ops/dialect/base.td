@@ -90,8 +90,10 @@ def Weft_AnyType : TypeDef<Weft_Dialect, "Any"> {
 def Weft_Tensor : AnyTypeOf<[AnyRankedTensor, Weft_AnyType], "ranked tensor">;
 // A number that may still be an expression: IntegerAttr (i64), FloatAttr (f64) or ExprAttr.
 def Weft_Number : AnyAttrOf<[I64Attr, F64Attr, Weft_ExprAttr], "number or expression">;
-// A list of numbers: extents, dimensions.
 def Weft_Numbers : TypedArrayAttrBase<Weft_Number, "numbers or expressions">;
+// An extent, a dimension: an i64 IntegerAttr, or an ExprAttr.
+def Weft_Integer : AnyAttrOf<[I64Attr, Weft_ExprAttr], "integer or expression">;
+def Weft_Integers : TypedArrayAttrBase<Weft_Integer, "integers or expressions">;
 
 // Every op of the vocabulary. The verifier infers the result types again and
 // compares, and checks the SBP of operands and results against the rule.
@@ -103,5 +105,10 @@ class Weft_Op<string opMnemonic, list<Trait> traits = []>
 class Weft_PureOp<string opMnemonic, list<Trait> traits = []> : Weft_Op<opMnemonic, !listconcat([Pure], traits)>;
 class Weft_DifferentiableOp<string opMnemonic, list<Trait> traits = []>
     : Weft_PureOp<opMnemonic, !listconcat([DeclareOpInterfaceMethods<Weft_DifferentiableOpInterface>], traits)>;
+
+// The extraClassDeclaration of a pointwise op, whose result may take the place of operand 0.
+defvar Weft_overwritesOperand = [{
+  ::llvm::SmallVector<int64_t> getInPlaceOperands() { return ::weft::ir::overwriteOperand(*this); }
+}];
 
 #endif

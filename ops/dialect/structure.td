@@ -52,7 +52,7 @@ def Weft_ParameterOp : Weft_Op<"parameter"> {
     - extents are positive
     - `stored` has as many elements as the shape
   }];
-  let arguments = (ins StrAttr:$name, Weft_Numbers:$shape, OptionalAttr<Weft_Numbers>:$stored, Weft_InitAttr:$init,
+  let arguments = (ins StrAttr:$name, Weft_Integers:$shape, OptionalAttr<Weft_Integers>:$stored, Weft_InitAttr:$init,
                        OptionalAttr<DictionaryAttr>:$pins, UnitAttr:$state, OptionalAttr<I64Attr>:$seed);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{

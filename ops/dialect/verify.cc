@@ -31,7 +31,29 @@ mlir::NamedAttrList inherentAttributes(mlir::Operation *op) {
   return attributes;
 }
 
+llvm::SmallVector<int64_t> overwriteOperand(mlir::Operation *op) {
+  auto operand = llvm::dyn_cast<mlir::RankedTensorType>(op->getOperand(0).getType());
+  auto result = llvm::dyn_cast<mlir::RankedTensorType>(op->getResult(0).getType());
+  bool same = operand && result && operand == result;
+  return {same ? 0 : -1};
+}
+
 namespace {
+
+// Types are known only after elaborate, which evaluates every expression.
+llvm::LogicalResult verifyEvaluated(mlir::Operation *op) {
+  for (mlir::NamedAttribute attribute : inherentAttributes(op)) {
+    mlir::Attribute single = attribute.getValue();
+    auto list = llvm::dyn_cast<mlir::ArrayAttr>(single);
+    for (mlir::Attribute value : list ? list.getValue() : llvm::ArrayRef(single)) {
+      if (auto expression = llvm::dyn_cast<ExprAttr>(value)) {
+        return op->emitOpError() << attribute.getName().getValue() << ": expected a constant, got "
+                                 << expression.getText();
+      }
+    }
+  }
+  return mlir::success();
+}
 
 llvm::LogicalResult verifyShapes(mlir::Operation *op) {
   llvm::SmallVector<mlir::RankedTensorType> inferred;
@@ -131,7 +153,7 @@ llvm::LogicalResult verifyOp(mlir::Operation *op) {
     return op->emitOpError() << "expected all types to be known or none, got " << known << " of "
                              << op->getNumOperands() + op->getNumResults();
   }
-  return failed(verifyShapes(op)) ? mlir::failure() : verifySbp(op);
+  return mlir::failure(failed(verifyEvaluated(op)) || failed(verifyShapes(op)) || failed(verifySbp(op)));
 }
 
 } // namespace weft::ir

@@ -22,6 +22,10 @@ llvm::LogicalResult verifyOp(mlir::Operation *op);
 /// The inherent attributes of `op`, without those that only the compiler reads.
 mlir::NamedAttrList inherentAttributes(mlir::Operation *op);
 
+/// getInPlaceOperands of a pointwise op with one result: operand 0 if it has the
+/// result's type, so that reading and writing meet at every element; else -1.
+llvm::SmallVector<int64_t> overwriteOperand(mlir::Operation *op);
+
 } // namespace weft::ir
 
 #include "ops/dialect/dialect.h.inc"
