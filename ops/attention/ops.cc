@@ -11,12 +11,13 @@ namespace {
 // Types of weft.attention; `lse` is absent when types are elided.
 mlir::ParseResult parseAttentionTypes(mlir::OpAsmParser &parser, mlir::Type &q, mlir::Type &k, mlir::Type &v,
                                       mlir::Type &out, mlir::Type &lse) {
+  llvm::SMLoc loc = parser.getCurrentLocation();
   llvm::SmallVector<mlir::Type, 1> rest;
   if (assembly::parseSignature<3>(parser, q, k, v, out, rest)) {
     return mlir::failure();
   }
   if (rest.size() > 1) {
-    return assembly::wrongCount(parser, "result types", 2, rest.size() + 1);
+    return parser.emitError(loc) << "expected 1 or 2 result types, got " << rest.size() + 1;
   }
   lse = rest.empty() ? mlir::Type() : rest.front();
   return mlir::success();

@@ -23,7 +23,7 @@ def Weft_RandomNormalOp : Weft_DrawOp<"random_normal"> {
     - extents are positive
     - the standard deviation is at least 0
   }];
-  let arguments = (ins Weft_Numbers:$shape, Weft_Number:$mean, Weft_Number:$std,
+  let arguments = (ins Weft_Integers:$shape, Weft_Number:$mean, Weft_Number:$std,
                        DefaultValuedAttr<I64Attr, "0">:$seed);
   let assemblyFormat = [{
     custom<Numbers>($shape) `mean` `(` custom<Number>($mean) `)` `std` `(` custom<Number>($std) `)`
@@ -43,7 +43,7 @@ def Weft_RandomUniformOp : Weft_DrawOp<"random_uniform"> {
     - extents are positive
     - `low` is at most `high`
   }];
-  let arguments = (ins Weft_Numbers:$shape, Weft_Number:$low, Weft_Number:$high,
+  let arguments = (ins Weft_Integers:$shape, Weft_Number:$low, Weft_Number:$high,
                        DefaultValuedAttr<I64Attr, "0">:$seed);
   let assemblyFormat = [{
     custom<Numbers>($shape) `low` `(` custom<Number>($low) `)` `high` `(` custom<Number>($high) `)`
@@ -60,7 +60,7 @@ def Weft_FillOp : Weft_DifferentiableOp<"fill"> {
 
     **Constraints:** extents are positive.
   }];
-  let arguments = (ins Weft_Numbers:$shape, Weft_Number:$value);
+  let arguments = (ins Weft_Integers:$shape, Weft_Number:$value);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
     custom<Numbers>($shape) `value` `(` custom<Number>($value) `)` attr-dict custom<Types0>(type($result))
