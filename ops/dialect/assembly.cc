@@ -26,22 +26,12 @@ struct Expression {
 ParseResult parseSum(OpAsmParser &parser, Expression &out);
 
 ParseResult parsePrimary(OpAsmParser &parser, Expression &out) {
-  mlir::Builder &builder = parser.getBuilder();
   if (succeeded(parser.parseOptionalLParen())) {
     Expression inner;
     if (parseSum(parser, inner) || parser.parseRParen()) {
       return failure();
     }
     out = {"(" + inner.text + ")", {}};
-    return success();
-  }
-  int64_t integer = 0;
-  mlir::OptionalParseResult number = parser.parseOptionalInteger(integer);
-  if (number.has_value()) {
-    if (failed(*number)) {
-      return failure();
-    }
-    out = {std::to_string(integer), builder.getI64IntegerAttr(integer)};
     return success();
   }
   llvm::StringRef name;
@@ -57,14 +47,19 @@ ParseResult parsePrimary(OpAsmParser &parser, Expression &out) {
     out.text += "(" + argument.text + ")";
     return success();
   }
-  double value = 0;
-  if (parser.parseFloat(value)) {
+  // An attribute, because only there may a minus precede an integer as well as a float.
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  Attribute number;
+  mlir::OptionalParseResult parsed = parser.parseOptionalAttribute(number, mlir::Type());
+  if (parsed.has_value() && failed(*parsed)) {
     return failure();
   }
+  if (!llvm::isa_and_nonnull<mlir::IntegerAttr, mlir::FloatAttr>(number)) {
+    return parser.emitError(loc, "expected a number or a name");
+  }
   llvm::raw_string_ostream os(out.text);
-  mlir::FloatAttr attribute = builder.getF64FloatAttr(value);
-  attribute.print(os, /*elideType=*/true);
-  out.constant = attribute;
+  number.print(os, /*elideType=*/true);
+  out.constant = number;
   return success();
 }
 
