@@ -15,7 +15,7 @@
 %4 = weft.sgd %p, %p, %3, %1 weight_decay(0.0)
 // CHECK: weft.sgd_momentum %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} momentum(9.000000e-01) weight_decay(0.000000e+00){{ *$}}
 %5, %6 = weft.sgd_momentum %p, %p, %p, %3, %1 momentum(0.9) weight_decay(0.0)
-// CHECK: weft.adam %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} beta1(9.000000e-01) beta2(9.990000e-01) eps(1.000000e-08) weight_decay(1.000000e-01) decoupled{{ *$}}
+// CHECK: weft.adam %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} beta1(9.000000e-01) beta2(0.99899999999999999) eps(1.000000e-08) weight_decay(1.000000e-01) decoupled{{ *$}}
 %7, %8, %9 = weft.adam %p, %p, %p, %p, %3, %1 beta1(0.9) beta2(0.999) eps(1.0e-8) weight_decay(0.1) decoupled
 
 !p = tensor<4x8xf32>
