@@ -13,6 +13,13 @@ LogicalResult requireFloat(mlir::Operation *op, mlir::Value value) {
   return mlir::success();
 }
 
+LogicalResult requireRows(mlir::Operation *op, mlir::Value value) {
+  if (tensorOf(value).getRank() == 0) {
+    return op->emitOpError() << "expected one or more dimensions, got " << withSbp(tensorOf(value), {});
+  }
+  return mlir::success();
+}
+
 LogicalResult requireType(mlir::Operation *op, llvm::StringRef what, mlir::Value value, RankedTensorType expected) {
   RankedTensorType actual = withSbp(tensorOf(value), {});
   if (actual != withSbp(expected, {})) {
@@ -39,6 +46,12 @@ LogicalResult inferLikeOperand(mlir::Operation *op, llvm::SmallVectorImpl<Ranked
 ShardingRule pointwiseRule(mlir::Operation *op) {
   llvm::SmallVector<llvm::ArrayRef<int64_t>> shapes = llvm::map_to_vector(op->getOperands(), shapeOf);
   return ShardingRule::pointwise(shapes, shapeOf(op->getResult(0)));
+}
+
+ShardingRule ruleOf(mlir::Operation *op, llvm::StringRef text) {
+  llvm::SmallVector<llvm::ArrayRef<int64_t>> operands = llvm::map_to_vector(op->getOperands(), shapeOf);
+  llvm::SmallVector<llvm::ArrayRef<int64_t>> results = llvm::map_to_vector(op->getResults(), shapeOf);
+  return ShardingRule::parse(text, operands, results);
 }
 
 } // namespace weft::ir

@@ -9,6 +9,9 @@ namespace weft::ir {
 /// Emits an error on `op` unless the element type of `value` is floating point.
 llvm::LogicalResult requireFloat(mlir::Operation *op, mlir::Value value);
 
+/// Emits an error on `op` unless `value` has a last dimension.
+llvm::LogicalResult requireRows(mlir::Operation *op, mlir::Value value);
+
 /// Emits an error on `op` unless `value`, named `what`, has exactly this type (its SBP aside).
 llvm::LogicalResult requireType(mlir::Operation *op, llvm::StringRef what, mlir::Value value,
                                 mlir::RankedTensorType expected);
@@ -21,6 +24,9 @@ llvm::LogicalResult inferLikeOperand(mlir::Operation *op, llvm::SmallVectorImpl<
 
 /// Every dimension of result 0 may be split; operands are broadcast to it.
 ShardingRule pointwiseRule(mlir::Operation *op);
+
+/// ShardingRule::parse with the shapes of the operands and results of `op`.
+ShardingRule ruleOf(mlir::Operation *op, llvm::StringRef text);
 
 } // namespace weft::ir
 

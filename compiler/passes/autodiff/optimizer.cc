@@ -33,7 +33,7 @@ struct AutodiffOptimizerPass : impl::AutodiffOptimizerPassBase<AutodiffOptimizer
   }
 
 private:
-  mlir::Attribute number(double value) { return mlir::FloatAttr::get(mlir::Float64Type::get(&getContext()), value); }
+  mlir::FloatAttr number(double value) { return mlir::FloatAttr::get(mlir::Float64Type::get(&getContext()), value); }
 
   // Everything built here happens once a step.
   template <typename Op> Op tag(Op op, llvm::StringRef scope) {
@@ -42,7 +42,7 @@ private:
     return op;
   }
 
-  void buildScalars(mlir::OpBuilder &b, llvm::ArrayRef<UpdateOp> updates) {
+  void buildScalars(mlir::OpBuilder &b, llvm::SmallVectorImpl<UpdateOp> &updates) {
     mlir::Location loc = getOperation().getLoc();
     llvm::SmallVector<Value> squares;
     for (UpdateOp update : updates) {
@@ -102,7 +102,7 @@ private:
     bool decoupled = rule == "adamw";
     double decay = decoupled && vector ? 0.0 : double(weightDecay);
     auto op = tag(create<AdamOp, 3>(b, loc, p, g, m, v, learningRate, gradScale, number(beta1), number(beta2),
-                                    number(eps), number(decay), b.getI64IntegerAttr(decoupled)),
+                                    number(eps), number(decay), decoupled ? b.getUnitAttr() : mlir::UnitAttr()),
                   scope);
     assign(p, op->getResult(0));
     assign(m, op->getResult(1));
