@@ -1,5 +1,6 @@
 #include "ops/dialect/assembly.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace weft::ir {
@@ -25,6 +26,30 @@ struct Expression {
 
 ParseResult parseSum(OpAsmParser &parser, Expression &out);
 
+// MLIR's parser takes a minus for the start of an integer: look for the point behind the digits.
+bool isNegativeFloat(llvm::SMLoc loc) {
+  const char *c = loc.getPointer();
+  if (*c != '-') {
+    return false;
+  }
+  do {
+    ++c;
+  } while (llvm::isDigit(*c));
+  return *c == '.';
+}
+
+ParseResult parseFloat(OpAsmParser &parser, Expression &out) {
+  double value = 0;
+  if (parser.parseFloat(value)) {
+    return failure();
+  }
+  llvm::raw_string_ostream os(out.text);
+  mlir::FloatAttr attribute = parser.getBuilder().getF64FloatAttr(value);
+  attribute.print(os, /*elideType=*/true);
+  out.constant = attribute;
+  return success();
+}
+
 ParseResult parsePrimary(OpAsmParser &parser, Expression &out) {
   mlir::Builder &builder = parser.getBuilder();
   if (succeeded(parser.parseOptionalLParen())) {
@@ -34,6 +59,9 @@ ParseResult parsePrimary(OpAsmParser &parser, Expression &out) {
     }
     out = {"(" + inner.text + ")", {}};
     return success();
+  }
+  if (isNegativeFloat(parser.getCurrentLocation())) {
+    return parseFloat(parser, out);
   }
   int64_t integer = 0;
   mlir::OptionalParseResult number = parser.parseOptionalInteger(integer);
@@ -57,15 +85,7 @@ ParseResult parsePrimary(OpAsmParser &parser, Expression &out) {
     out.text += "(" + argument.text + ")";
     return success();
   }
-  double value = 0;
-  if (parser.parseFloat(value)) {
-    return failure();
-  }
-  llvm::raw_string_ostream os(out.text);
-  mlir::FloatAttr attribute = builder.getF64FloatAttr(value);
-  attribute.print(os, /*elideType=*/true);
-  out.constant = attribute;
-  return success();
+  return parseFloat(parser, out);
 }
 
 ParseResult parseProduct(OpAsmParser &parser, Expression &out) {
@@ -279,7 +299,7 @@ void printTypes(OpAsmPrinter &printer, mlir::TypeRange operands, mlir::TypeRange
 }
 
 ParseResult wrongCount(OpAsmParser &parser, llvm::StringRef what, size_t expected, size_t got) {
-  return parser.emitError(parser.getCurrentLocation()) << "expected " << expected << " " << what << ", got " << got;
+  return parser.emitError(parser.getNameLoc()) << "expected " << expected << " " << what << ", got " << got;
 }
 
 } // namespace assembly

@@ -82,7 +82,11 @@ ShardingRule CrossEntropyOp::getShardingRule() {
 LogicalResult CrossEntropyOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
   out.assign(2, Value()); // labels are integers, and the count does not depend on the logits
   if (g[0]) {
+    // Beside the forward op, where CSE merges them with those that it decomposes into.
+    mlir::OpBuilder::InsertPoint backward = b.saveInsertionPoint();
+    b.setInsertionPoint(*this);
     auto [max, sum] = rowStatistics(b, getLoc(), getLogits());
+    b.restoreInsertionPoint(backward);
     out[0] = create<CrossEntropyGradOp>(b, getLoc(), g[0], getLogits(), max, sum, getLabels(), getIgnoreIndexAttr());
   }
   return mlir::success();
