@@ -44,12 +44,6 @@ LogicalResult requireRowStatistic(mlir::Operation *op, llvm::StringRef name, Val
   return requireType(op, name, value, f32Tensor(op->getContext(), rows));
 }
 
-ShardingRule ruleOf(mlir::Operation *op, llvm::StringRef text) {
-  SmallVector<ArrayRef<int64_t>> operands = llvm::map_to_vector(op->getOperands(), shapeOf);
-  SmallVector<ArrayRef<int64_t>> results = llvm::map_to_vector(op->getResults(), [](Value r) { return shapeOf(r); });
-  return ShardingRule::parse(text, operands, results);
-}
-
 // The statistics that loss and gradient share; common subexpressions are merged later.
 std::pair<Value, Value> rowStatistics(mlir::OpBuilder &b, mlir::Location loc, Value logits) {
   Value max = reduce(b, loc, logits, "max", {tensorOf(logits).getRank() - 1}, /*keepDims=*/false);
@@ -76,7 +70,11 @@ ShardingRule CrossEntropyOp::getShardingRule() {
 LogicalResult CrossEntropyOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
   out.assign(2, Value()); // labels are integers, and the count does not depend on the logits
   if (g[0]) {
+    // Beside the forward op, where CSE merges them with those that it decomposes into.
+    mlir::OpBuilder::InsertPoint backward = b.saveInsertionPoint();
+    b.setInsertionPoint(*this);
     auto [max, sum] = rowStatistics(b, getLoc(), getLogits());
+    b.restoreInsertionPoint(backward);
     out[0] = create<CrossEntropyGradOp>(b, getLoc(), g[0], getLogits(), max, sum, getLabels(), getIgnoreIndexAttr());
   }
   return mlir::success();
