@@ -1,5 +1,6 @@
 #include "ops/dialect/assembly.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace weft::ir {
@@ -274,7 +275,7 @@ void printTypes(OpAsmPrinter &printer, mlir::TypeRange operands, mlir::TypeRange
 }
 
 ParseResult wrongCount(OpAsmParser &parser, llvm::StringRef what, size_t expected, size_t got) {
-  return parser.emitError(parser.getCurrentLocation()) << "expected " << expected << " " << what << ", got " << got;
+  return parser.emitError(parser.getNameLoc()) << "expected " << expected << " " << what << ", got " << got;
 }
 
 } // namespace assembly

@@ -7,19 +7,28 @@ namespace weft::ir {
 namespace {
 
 // Types of weft.minimize: `: (loss)` or `: (loss, count)`.
-mlir::ParseResult parseMinimized(mlir::OpAsmParser &parser, mlir::Type &loss, mlir::Type &count) {
+mlir::ParseResult parseMinimized(mlir::OpAsmParser &parser, std::optional<mlir::OpAsmParser::UnresolvedOperand> given,
+                                 mlir::Type &loss, mlir::Type &count) {
   llvm::SmallVector<mlir::Type> operands, results;
   bool present = false;
   if (assembly::parseTypes(parser, operands, results, present)) {
     return mlir::failure();
   }
-  mlir::Type any = AnyType::get(parser.getContext());
-  loss = operands.empty() ? any : operands[0];
-  count = operands.size() > 1 ? operands[1] : any;
+  size_t expected = given ? 2 : 1;
+  if (!present) {
+    operands.assign(expected, AnyType::get(parser.getContext()));
+  }
+  if (operands.size() != expected) {
+    return assembly::wrongCount(parser, "operand types", expected, operands.size());
+  }
+  loss = operands.front();
+  if (given) {
+    count = operands.back();
+  }
   return mlir::success();
 }
 
-void printMinimized(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Type loss, mlir::Type count) {
+void printMinimized(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Value, mlir::Type loss, mlir::Type count) {
   llvm::SmallVector<mlir::Type> types{loss};
   if (count) {
     types.push_back(count);

@@ -106,7 +106,7 @@ def Weft_MinimizeOp : Op<Weft_Dialect, "minimize"> {
     **Constraints:** both are float32 scalars.
   }];
   let arguments = (ins Weft_Tensor:$loss, Optional<Weft_Tensor>:$count);
-  let assemblyFormat = "$loss (`per` $count^)? attr-dict custom<Minimized>(type($loss), type($count))";
+  let assemblyFormat = "$loss (`per` $count^)? attr-dict custom<Minimized>(ref($count), type($loss), type($count))";
   let hasVerifier = 1;
 }
 

@@ -19,7 +19,7 @@ def Weft_EinsumOp : Weft_DifferentiableOp<"einsum"> {
     - an operand has one dimension a letter
     - a letter stands for one extent
     - both operands have one floating-point element type
-    - the result type, if given, is the operands' or float32
+    - the result type, if given, is float32
   }];
   let arguments = (ins StrAttr:$equation, Weft_Tensor:$lhs, Weft_Tensor:$rhs, OptionalAttr<TypeAttr>:$result_type);
   let results = (outs Weft_Tensor:$result);

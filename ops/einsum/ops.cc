@@ -108,8 +108,8 @@ LogicalResult EinsumOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
     return emitOpError() << "rhs: expected the element type " << element << ", got "
                          << tensorOf(getRhs()).getElementType();
   }
-  if (getResultType() && *getResultType() != element && !getResultType()->isF32()) {
-    return emitOpError() << "result type: expected " << element << " or 'f32', got " << *getResultType();
+  if (getResultType() && !getResultType()->isF32()) {
+    return emitOpError() << "result type: expected 'f32', got " << *getResultType();
   }
   llvm::SmallVector<int64_t> shape;
   for (char letter : equation.result) {

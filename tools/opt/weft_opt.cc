@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
   registry.insert<weft::model::ModelDialect>();
 
   mlir::registerTransformsPasses();
-  weft::registerElaborate();
+  weft::compiler::registerElaborate();
 
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Weft's optimizer driver\n", registry));
 }

@@ -3,7 +3,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def AutodiffPass : Pass<"weft-autodiff", "::weft::ir::GraphOp"> {
+def Autodiff : Pass<"weft-autodiff", "::weft::ir::GraphOp"> {
   let summary = "Builds the backward ops of what the graph minimizes";
   let description = [{
     Consumes `weft.minimize`. Backward ops stand behind the forward ones, carry the `scope` of the op they
@@ -14,7 +14,7 @@ def AutodiffPass : Pass<"weft-autodiff", "::weft::ir::GraphOp"> {
   let dependentDialects = ["::weft::ir::WeftDialect"];
 }
 
-def AutodiffOptimizerPass : Pass<"weft-autodiff-optimizer", "::weft::ir::GraphOp"> {
+def AutodiffOptimizer : Pass<"weft-autodiff-optimizer", "::weft::ir::GraphOp"> {
   let summary = "Replaces updates by the ops of an optimizer";
   let description = [{
     Consumes every `weft.update`: declares the optimizer's state beside the parameter, with its pins; builds the
@@ -38,7 +38,7 @@ def AutodiffOptimizerPass : Pass<"weft-autodiff-optimizer", "::weft::ir::GraphOp
   ];
 }
 
-def AutodiffDecomposePass : Pass<"weft-autodiff-decompose", "::weft::ir::GraphOp"> {
+def AutodiffDecompose : Pass<"weft-autodiff-decompose", "::weft::ir::GraphOp"> {
   let summary = "Replaces composite ops by ops that have a kernel";
   let description = [{
     Runs after differentiation, so that composite ops are differentiated as a whole; equal ops that the

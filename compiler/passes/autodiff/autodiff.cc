@@ -4,7 +4,7 @@
 #include "ops/random/ops.h"
 
 namespace weft::compiler {
-#define GEN_PASS_DEF_AUTODIFFPASS
+#define GEN_PASS_DEF_AUTODIFF
 #include "compiler/passes/autodiff/Passes.h.inc"
 namespace {
 
@@ -21,15 +21,16 @@ public:
     forward_ = op;
   }
   void notifyOperationInserted(Operation *op, mlir::OpBuilder::InsertPoint) override {
-    // A forward op that is replaced by one with more results stays forward.
-    bool replacement = forward_ && op->getName() == forward_->getName() && op->getNextNode() == forward_;
+    // What is built before the forward op belongs to it: a replacement with
+    // more results, or values that forward and backward share.
+    bool forward = forward_ && op->isBeforeInBlock(forward_);
     if (scope_) {
       op->setAttr("scope", scope_);
     }
     if (stage_) {
       op->setAttr("stage", stage_);
     }
-    if (!replacement) {
+    if (!forward) {
       op->setAttr("phase", mlir::StringAttr::get(op->getContext(), "backward"));
     }
   }
@@ -173,7 +174,7 @@ private:
   llvm::DenseMap<Value, llvm::SmallVector<Value>> pending_;
 };
 
-struct AutodiffPass : impl::AutodiffPassBase<AutodiffPass> {
+struct Autodiff : impl::AutodiffBase<Autodiff> {
   void runOnOperation() override {
     GraphOp graph = getOperation();
     auto minimizes = llvm::to_vector(graph.getBody().getOps<MinimizeOp>());

@@ -1,7 +1,7 @@
 #include "compiler/passes/autodiff/passes.h"
 
 namespace weft::compiler {
-#define GEN_PASS_DEF_AUTODIFFDECOMPOSEPASS
+#define GEN_PASS_DEF_AUTODIFFDECOMPOSE
 #include "compiler/passes/autodiff/Passes.h.inc"
 namespace {
 
@@ -21,7 +21,7 @@ private:
   mlir::Operation *from_;
 };
 
-struct AutodiffDecomposePass : impl::AutodiffDecomposePassBase<AutodiffDecomposePass> {
+struct AutodiffDecompose : impl::AutodiffDecomposeBase<AutodiffDecompose> {
   void runOnOperation() override {
     llvm::SmallVector<ir::DecomposableOpInterface> composites;
     getOperation().walk([&](ir::DecomposableOpInterface op) { composites.push_back(op); });

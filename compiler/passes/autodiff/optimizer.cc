@@ -4,15 +4,15 @@
 #include "ops/optimizer/ops.h"
 
 namespace weft::compiler {
-#define GEN_PASS_DEF_AUTODIFFOPTIMIZERPASS
+#define GEN_PASS_DEF_AUTODIFFOPTIMIZER
 #include "compiler/passes/autodiff/Passes.h.inc"
 namespace {
 
 using namespace weft::ir;
 using mlir::Value;
 
-struct AutodiffOptimizerPass : impl::AutodiffOptimizerPassBase<AutodiffOptimizerPass> {
-  using AutodiffOptimizerPassBase::AutodiffOptimizerPassBase;
+struct AutodiffOptimizer : impl::AutodiffOptimizerBase<AutodiffOptimizer> {
+  using AutodiffOptimizerBase::AutodiffOptimizerBase;
 
   void runOnOperation() override {
     auto updates = llvm::to_vector(getOperation().getBody().getOps<UpdateOp>());

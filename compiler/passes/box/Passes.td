@@ -3,7 +3,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def BoxRoutePass : Pass<"weft-box-route", "::weft::ir::GraphOp"> {
+def BoxRoute : Pass<"weft-box-route", "::weft::ir::GraphOp"> {
   let summary = "Cuts every box into primitive steps";
   let description = [{
     Boxes that follow each other are merged; each is then replaced by the cheapest route of steps that one

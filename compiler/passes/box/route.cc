@@ -3,7 +3,7 @@
 #include "compiler/passes/box/passes.h"
 
 namespace weft::compiler {
-#define GEN_PASS_DEF_BOXROUTEPASS
+#define GEN_PASS_DEF_BOXROUTE
 #include "compiler/passes/box/Passes.h.inc"
 namespace {
 
@@ -18,7 +18,7 @@ int64_t stageOf(Value value) {
   return stage ? stage.getInt() : 0;
 }
 
-struct BoxRoutePass : impl::BoxRoutePassBase<BoxRoutePass> {
+struct BoxRoute : impl::BoxRouteBase<BoxRoute> {
   void runOnOperation() override {
     GraphOp graph = getOperation();
     for (BoxOp box : llvm::to_vector(graph.getBody().getOps<BoxOp>())) {

@@ -4,7 +4,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def ElaborateImports : Pass<"weft-elaborate-imports", "::mlir::ModuleOp"> {
+def ElaborateImportsPass : Pass<"weft-elaborate-imports", "::mlir::ModuleOp"> {
   let summary = "Takes in imported model files";
   let description = [{
     Replaces each `model.import` by what the file holds. Paths are relative to the
@@ -14,7 +14,7 @@ def ElaborateImports : Pass<"weft-elaborate-imports", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::model::ModelDialect"];
 }
 
-def ElaborateConfig : Pass<"weft-elaborate-config", "::mlir::ModuleOp"> {
+def ElaborateConfigPass : Pass<"weft-elaborate-config", "::mlir::ModuleOp"> {
   let summary = "Evaluates the model's configuration";
   let description = [{
     Gives each `model.config` its value: the job's where it sets one, the file's
@@ -29,7 +29,7 @@ def ElaborateConfig : Pass<"weft-elaborate-config", "::mlir::ModuleOp"> {
   ];
 }
 
-def ElaborateInstantiate : Pass<"weft-elaborate-instantiate", "::mlir::ModuleOp"> {
+def ElaborateInstantiatePass : Pass<"weft-elaborate-instantiate", "::mlir::ModuleOp"> {
   let summary = "Puts layers in the place of calls";
   let description = [{
     Leaves one `model.graph` without calls and repeats, in which every expression is a
@@ -44,7 +44,7 @@ def ElaborateInstantiate : Pass<"weft-elaborate-instantiate", "::mlir::ModuleOp"
   ];
 }
 
-def ElaborateInfer : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
+def ElaborateInferPass : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
   let summary = "Infers shapes and element types, op by op";
   let description = [{
     Turns the `model.graph` into a `weft.graph` on ranked tensors that lies on one
@@ -61,7 +61,7 @@ def ElaborateInfer : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
   ];
 }
 
-def ElaboratePlace : Pass<"weft-elaborate-place", "::weft::ir::GraphOp"> {
+def ElaboratePlacePass : Pass<"weft-elaborate-place", "::weft::ir::GraphOp"> {
   let summary = "Finds the placement of every op, and checks the pins";
   let description = [{
     Every `weft.to_global` with a placement adds a mesh to the graph's list, unless it
@@ -73,8 +73,9 @@ def ElaboratePlace : Pass<"weft-elaborate-place", "::weft::ir::GraphOp"> {
       inputs not counted: on the last of their placements in the list, or on placement 0;
     - an op without operands lives on the first placement, in the list, of its users.
 
-    Pins are left for the axes of the op's mesh only, each a state that fits the tensor: the
-    dimension exists, and the axes that cut it divide it.
+    Pins are checked, for every axis of the job, and then left for those of the op's mesh: a pin by name
+    is for an axis that may have size 1, by position for each axis of a mesh of raw ranks. A
+    dimension exists; a parameter is not a pending sum.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
 }

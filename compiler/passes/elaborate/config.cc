@@ -3,10 +3,10 @@
 #include "compiler/passes/elaborate/passes.h"
 #include "llvm/ADT/MapVector.h"
 
-namespace weft {
+namespace weft::compiler {
 
-#define GEN_PASS_DEF_ELABORATECONFIG
-#include "compiler/passes/elaborate/passes.h.inc"
+#define GEN_PASS_DEF_ELABORATECONFIGPASS
+#include "compiler/passes/elaborate/Passes.h.inc"
 
 namespace {
 
@@ -93,8 +93,8 @@ private:
   llvm::SmallVector<StringRef> open; // being evaluated, outermost first
 };
 
-struct ElaborateConfig : impl::ElaborateConfigBase<ElaborateConfig> {
-  using ElaborateConfigBase::ElaborateConfigBase;
+struct ElaborateConfigPass : impl::ElaborateConfigPassBase<ElaborateConfigPass> {
+  using ElaborateConfigPassBase::ElaborateConfigPassBase;
 
   void runOnOperation() override {
     declareBatch();
@@ -125,4 +125,4 @@ struct ElaborateConfig : impl::ElaborateConfigBase<ElaborateConfig> {
 };
 
 } // namespace
-} // namespace weft
+} // namespace weft::compiler

@@ -6,7 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
-namespace weft {
+namespace weft::compiler {
 
 using llvm::StringRef;
 using mlir::Attribute;
@@ -312,4 +312,4 @@ std::string listOf(llvm::ArrayRef<StringRef> words) {
   return text;
 }
 
-} // namespace weft
+} // namespace weft::compiler

@@ -4,7 +4,7 @@
 
 #include "ops/dialect/weft.h"
 
-namespace weft {
+namespace weft::compiler {
 
 /// Emits the start of an error at the place the expression stands in.
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
@@ -31,6 +31,6 @@ mlir::Attribute evaluateAll(mlir::Attribute value, Names &names, EmitError error
 /// "a, b or c", for errors.
 std::string listOf(llvm::ArrayRef<llvm::StringRef> words);
 
-} // namespace weft
+} // namespace weft::compiler
 
 #endif // WEFT_COMPILER_PASSES_ELABORATE_EXPRESSION_H_

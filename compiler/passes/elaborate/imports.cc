@@ -5,10 +5,10 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-namespace weft {
+namespace weft::compiler {
 
-#define GEN_PASS_DEF_ELABORATEIMPORTS
-#include "compiler/passes/elaborate/passes.h.inc"
+#define GEN_PASS_DEF_ELABORATEIMPORTSPASS
+#include "compiler/passes/elaborate/Passes.h.inc"
 
 namespace {
 
@@ -124,7 +124,7 @@ private:
   llvm::StringMap<mlir::Location> names;
 };
 
-struct ElaborateImports : impl::ElaborateImportsBase<ElaborateImports> {
+struct ElaborateImportsPass : impl::ElaborateImportsPassBase<ElaborateImportsPass> {
   void runOnOperation() override {
     if (failed(Importer(getOperation()).run())) {
       return signalPassFailure();
@@ -133,4 +133,4 @@ struct ElaborateImports : impl::ElaborateImportsBase<ElaborateImports> {
 };
 
 } // namespace
-} // namespace weft
+} // namespace weft::compiler

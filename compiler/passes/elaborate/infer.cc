@@ -1,10 +1,10 @@
 // --weft-elaborate-infer: infers shapes and element types, op by op.
 #include "compiler/passes/elaborate/passes.h"
 
-namespace weft {
+namespace weft::compiler {
 
-#define GEN_PASS_DEF_ELABORATEINFER
-#include "compiler/passes/elaborate/passes.h.inc"
+#define GEN_PASS_DEF_ELABORATEINFERPASS
+#include "compiler/passes/elaborate/Passes.h.inc"
 
 namespace {
 
@@ -49,8 +49,8 @@ LogicalResult inferOp(mlir::Operation *op) {
   return success();
 }
 
-struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
-  using ElaborateInferBase::ElaborateInferBase;
+struct ElaborateInferPass : impl::ElaborateInferPassBase<ElaborateInferPass> {
+  using ElaborateInferPassBase::ElaborateInferPassBase;
 
   void runOnOperation() override {
     for (model::GraphOp graph : llvm::make_early_inc_range(getOperation().getOps<model::GraphOp>())) {
@@ -104,4 +104,4 @@ struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
 };
 
 } // namespace
-} // namespace weft
+} // namespace weft::compiler

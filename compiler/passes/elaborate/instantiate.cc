@@ -5,10 +5,10 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/xxhash.h"
 
-namespace weft {
+namespace weft::compiler {
 
-#define GEN_PASS_DEF_ELABORATEINSTANTIATE
-#include "compiler/passes/elaborate/passes.h.inc"
+#define GEN_PASS_DEF_ELABORATEINSTANTIATEPASS
+#include "compiler/passes/elaborate/Passes.h.inc"
 
 namespace {
 
@@ -359,8 +359,8 @@ private:
   llvm::StringMap<int64_t> draws; // random ops seen, by scope and kind
 };
 
-struct ElaborateInstantiate : impl::ElaborateInstantiateBase<ElaborateInstantiate> {
-  using ElaborateInstantiateBase::ElaborateInstantiateBase;
+struct ElaborateInstantiatePass : impl::ElaborateInstantiatePassBase<ElaborateInstantiatePass> {
+  using ElaborateInstantiatePassBase::ElaborateInstantiatePassBase;
 
   void runOnOperation() override {
     if (failed(Instantiator(getOperation()).run(graph))) {
@@ -370,4 +370,4 @@ struct ElaborateInstantiate : impl::ElaborateInstantiateBase<ElaborateInstantiat
 };
 
 } // namespace
-} // namespace weft
+} // namespace weft::compiler

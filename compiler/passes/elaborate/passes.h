@@ -7,11 +7,11 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
 
-namespace weft {
+namespace weft::compiler {
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
-#include "compiler/passes/elaborate/passes.h.inc"
+#include "compiler/passes/elaborate/Passes.h.inc"
 
 /// What a job says to `elaborate`. The names are those of the passes' options.
 struct ElaborateOptions : mlir::PassPipelineOptions<ElaborateOptions> {
@@ -31,6 +31,6 @@ void buildElaboratePipeline(mlir::OpPassManager &manager, const ElaborateOptions
 /// Makes the passes and `--weft-elaborate`, the phase, known to the command line. Call once.
 void registerElaborate();
 
-} // namespace weft
+} // namespace weft::compiler
 
 #endif // WEFT_COMPILER_PASSES_ELABORATE_PASSES_H_

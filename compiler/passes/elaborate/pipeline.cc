@@ -3,26 +3,27 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
-namespace weft {
+namespace weft::compiler {
 
 void buildElaboratePipeline(mlir::OpPassManager &manager, const ElaborateOptions &options) {
   // First every file, so that a job may set what an imported file declares.
-  manager.addPass(createElaborateImports());
-  ElaborateConfigOptions config;
-  config.set.assign(options.set.begin(), options.set.end());
+  manager.addPass(createElaborateImportsPass());
+  ElaborateConfigPassOptions config;
+  std::vector<std::string> set(options.set.begin(), options.set.end());
+  config.set = set;
   config.batch = options.batch;
-  manager.addPass(createElaborateConfig(std::move(config)));
+  manager.addPass(createElaborateConfigPass(config));
   // Numbers must be known to unroll, and everything must be inline to infer.
-  manager.addPass(createElaborateInstantiate({options.graph}));
-  ElaborateInferOptions infer;
+  manager.addPass(createElaborateInstantiatePass({options.graph}));
+  ElaborateInferPassOptions infer;
   infer.data = options.data;
   infer.expert = options.expert;
   infer.context = options.context;
   infer.tensor = options.tensor;
   infer.microBatches = options.microBatches;
-  manager.addPass(createElaborateInfer(infer));
+  manager.addPass(createElaborateInferPass(infer));
   // Pins can be checked once shapes and meshes are known.
-  manager.addNestedPass<ir::GraphOp>(createElaboratePlace());
+  manager.addNestedPass<ir::GraphOp>(createElaboratePlacePass());
 }
 
 void registerElaborate() {
@@ -31,4 +32,4 @@ void registerElaborate() {
       "weft-elaborate", "From a model file to one graph on tensors of known shape", buildElaboratePipeline);
 }
 
-} // namespace weft
+} // namespace weft::compiler

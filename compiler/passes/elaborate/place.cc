@@ -4,10 +4,10 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
-namespace weft {
+namespace weft::compiler {
 
-#define GEN_PASS_DEF_ELABORATEPLACE
-#include "compiler/passes/elaborate/passes.h.inc"
+#define GEN_PASS_DEF_ELABORATEPLACEPASS
+#include "compiler/passes/elaborate/Passes.h.inc"
 
 namespace {
 
@@ -67,7 +67,7 @@ PlacementAttr rawMesh(ir::ToGlobalOp op) {
   return PlacementAttr::get(op.getContext(), op.getDeviceAttr(), axes, sizes, ranks);
 }
 
-struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
+struct ElaboratePlacePass : impl::ElaboratePlacePassBase<ElaboratePlacePass> {
   void runOnOperation() override {
     stages.clear();
     if (failed(collectMeshes())) {
@@ -153,19 +153,17 @@ struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
     }
     PlacementAttr mesh = getOperation().getPlacement(stages.lookup(op));
     mlir::NamedAttrList kept;
-    llvm::SmallVector<int64_t> cuts(ir::shapeOf(op->getResult(0)).size(), 1);
     bool positional = false;
     for (mlir::NamedAttribute pin : pins) {
       StringRef axis = pin.getName().getValue();
       positional |= axis.starts_with("_");
-      auto it = llvm::find_if(mesh.getAxes(), [&](mlir::StringAttr name) { return name.getValue() == axis; });
-      if (it != mesh.getAxes().end()) {
+      if (llvm::any_of(mesh.getAxes(), [&](mlir::StringAttr name) { return name.getValue() == axis; })) {
         kept.append(pin);
-        if (failed(checkState(op, pin, mesh.getSizes()[it - mesh.getAxes().begin()], cuts))) {
-          return failure();
-        }
       } else if (!llvm::is_contained(jobAxes, axis)) {
         return unknownAxis(op, axis, mesh);
+      }
+      if (failed(checkState(op, pin))) {
+        return failure();
       }
     }
     if (positional && kept.getAttrs().size() != mesh.getAxes().size()) {
@@ -189,8 +187,7 @@ struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
                              << " states, one an axis of the mesh, got more";
   }
 
-  // `cuts` counts the parts that each dimension is in already.
-  LogicalResult checkState(mlir::Operation *op, mlir::NamedAttribute pin, int64_t size, SmallVector<int64_t> &cuts) {
+  LogicalResult checkState(mlir::Operation *op, mlir::NamedAttribute pin) {
     StringRef text = llvm::cast<ir::ExprAttr>(pin.getValue()).getText();
     auto error = [&] { return op->emitOpError() << "sbp: " << pin.getName().getValue() << " = " << text << ": "; };
     std::optional<ir::SbpState> state = ir::parseState(text);
@@ -200,16 +197,9 @@ struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
     if (state->isPartial() && llvm::isa<ir::ParameterOp>(op)) {
       return error() << "expected S(dim) or B for a parameter";
     }
-    if (!state->isSplit()) {
-      return success();
-    }
-    llvm::ArrayRef<int64_t> shape = ir::shapeOf(op->getResult(0));
-    if (state->dim >= int64_t(shape.size())) {
-      return error() << "expected a dimension below " << shape.size() << ", got " << state->dim;
-    }
-    cuts[state->dim] *= size;
-    if (shape[state->dim] % cuts[state->dim] != 0) {
-      return error() << "expected an extent that " << cuts[state->dim] << " ranks divide, got " << shape[state->dim];
+    int64_t rank = int64_t(ir::shapeOf(op->getResult(0)).size());
+    if (state->isSplit() && state->dim >= rank) {
+      return error() << "expected a dimension below " << rank << ", got " << state->dim;
     }
     return success();
   }
@@ -218,4 +208,4 @@ struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
 };
 
 } // namespace
-} // namespace weft
+} // namespace weft::compiler

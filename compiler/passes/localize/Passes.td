@@ -3,7 +3,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def LocalizePass : Pass<"weft-localize", "::mlir::ModuleOp"> {
+def Localize : Pass<"weft-localize", "::mlir::ModuleOp"> {
   let summary = "Turns a graph into one program of local work a stage";
   let description = [{
     Every value becomes a buffer, every op a kernel on local tiles, every box a collective, a local kernel or a

@@ -4,7 +4,7 @@
 #include "ops/layout/ops.h"
 
 namespace weft::compiler {
-#define GEN_PASS_DEF_LOCALIZEPASS
+#define GEN_PASS_DEF_LOCALIZE
 #include "compiler/passes/localize/Passes.h.inc"
 namespace {
 
@@ -319,7 +319,7 @@ private:
   int64_t transfers_ = 0;
 };
 
-struct LocalizePass : impl::LocalizePassBase<LocalizePass> {
+struct Localize : impl::LocalizeBase<Localize> {
   void runOnOperation() override {
     auto graphs = llvm::to_vector(getOperation().getOps<GraphOp>());
     if (graphs.size() != 1) {

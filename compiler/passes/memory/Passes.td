@@ -3,7 +3,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def MemoryInPlacePass : Pass<"weft-memory-in-place", "::weft::task::ProgramOp"> {
+def MemoryInPlace : Pass<"weft-memory-in-place", "::weft::task::ProgramOp"> {
   let summary = "Lets results take over the bytes of operands that die";
   let description = [{
     Where a kernel may overwrite an operand with a result, or an all-reduce its input, and nothing reads the
@@ -13,7 +13,7 @@ def MemoryInPlacePass : Pass<"weft-memory-in-place", "::weft::task::ProgramOp"> 
   let statistics = [Statistic<"numShared", "shared", "buffers that became aliases">];
 }
 
-def MemoryOffsetsPass : Pass<"weft-memory-offsets", "::weft::task::ProgramOp"> {
+def MemoryOffsets : Pass<"weft-memory-offsets", "::weft::task::ProgramOp"> {
   let summary = "Gives every buffer its offset in the arena";
   let description = [{
     A buffer lives from its first to its last access in the order of acts of the compute stream; parameters, state and what

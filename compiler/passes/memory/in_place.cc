@@ -3,14 +3,14 @@
 #include "compiler/passes/memory/passes.h"
 
 namespace weft::compiler {
-#define GEN_PASS_DEF_MEMORYINPLACEPASS
+#define GEN_PASS_DEF_MEMORYINPLACE
 #include "compiler/passes/memory/Passes.h.inc"
 namespace {
 
 using mlir::Operation;
 using mlir::Value;
 
-struct MemoryInPlacePass : impl::MemoryInPlacePassBase<MemoryInPlacePass> {
+struct MemoryInPlace : impl::MemoryInPlaceBase<MemoryInPlace> {
   void runOnOperation() override {
     task::ProgramOp program = getOperation();
     Liveness liveness(program);

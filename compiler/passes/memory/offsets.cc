@@ -3,7 +3,7 @@
 #include "compiler/passes/memory/passes.h"
 
 namespace weft::compiler {
-#define GEN_PASS_DEF_MEMORYOFFSETSPASS
+#define GEN_PASS_DEF_MEMORYOFFSETS
 #include "compiler/passes/memory/Passes.h.inc"
 namespace {
 
@@ -37,7 +37,7 @@ void place(Item &item, std::vector<const Item *> &placed) {
   placed.insert(at, &item);
 }
 
-struct MemoryOffsetsPass : impl::MemoryOffsetsPassBase<MemoryOffsetsPass> {
+struct MemoryOffsets : impl::MemoryOffsetsBase<MemoryOffsets> {
   void runOnOperation() override {
     task::ProgramOp program = getOperation();
     Liveness liveness(program);

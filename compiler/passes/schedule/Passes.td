@@ -3,7 +3,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def ScheduleActorsPass : Pass<"weft-schedule-actors", "::weft::task::ProgramOp"> {
+def ScheduleActors : Pass<"weft-schedule-actors", "::weft::task::ProgramOp"> {
   let summary = "Groups a program's work into actors, in the order of their acts";
   let description = [{
     The micro-batch section comes first, then the step section, each in program order. Kernels that follow

@@ -4,7 +4,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace weft::compiler {
-#define GEN_PASS_DEF_SCHEDULEACTORSPASS
+#define GEN_PASS_DEF_SCHEDULEACTORS
 #include "compiler/passes/schedule/Passes.h.inc"
 namespace {
 
@@ -51,7 +51,7 @@ Section sectionOf(Operation *op) {
       .Default([](Operation *) { return Section::Micro; });
 }
 
-struct ScheduleActorsPass : impl::ScheduleActorsPassBase<ScheduleActorsPass> {
+struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
   void runOnOperation() override {
     task::ProgramOp program = getOperation();
     mlir::Block &body = program.getBody().front();

@@ -3,7 +3,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def ShardInferPass : Pass<"weft-shard-infer", "::weft::ir::GraphOp"> {
+def ShardInfer : Pass<"weft-shard-infer", "::weft::ir::GraphOp"> {
   let summary = "Chooses an SBP for every value";
   let description = [{
     Pins are honoured: parameters lie as their `sbp(...)` says (axes not named: B), results of

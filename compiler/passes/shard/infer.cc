@@ -6,7 +6,7 @@
 #include "compiler/passes/shard/solver.h"
 
 namespace weft::compiler {
-#define GEN_PASS_DEF_SHARDINFERPASS
+#define GEN_PASS_DEF_SHARDINFER
 #include "compiler/passes/shard/Passes.h.inc"
 namespace {
 
@@ -227,8 +227,8 @@ private:
   llvm::DenseMap<Operation *, int> index_;
 };
 
-struct ShardInferPass : impl::ShardInferPassBase<ShardInferPass> {
-  using ShardInferPassBase::ShardInferPassBase;
+struct ShardInfer : impl::ShardInferBase<ShardInfer> {
+  using ShardInferBase::ShardInferBase;
 
   void runOnOperation() override {
     GraphOp graph = getOperation();
