@@ -3,7 +3,7 @@
 
 namespace weft::compiler {
 
-#define GEN_PASS_DEF_ELABORATEINFERPASS
+#define GEN_PASS_DEF_ELABORATEINFER
 #include "compiler/passes/elaborate/Passes.h.inc"
 
 namespace {
@@ -49,8 +49,8 @@ LogicalResult inferOp(mlir::Operation *op) {
   return success();
 }
 
-struct ElaborateInferPass : impl::ElaborateInferPassBase<ElaborateInferPass> {
-  using ElaborateInferPassBase::ElaborateInferPassBase;
+struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
+  using ElaborateInferBase::ElaborateInferBase;
 
   void runOnOperation() override {
     for (model::GraphOp graph : llvm::make_early_inc_range(getOperation().getOps<model::GraphOp>())) {
