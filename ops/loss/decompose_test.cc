@@ -59,6 +59,7 @@ TEST_F(CrossEntropyTest, GradientFlowsToTheLogitsAlone) {
               ElementsAre(input(2), input(0), first<ReduceOp>().getResult(), first<SumExpOp>().getResult(), input(1)));
   EXPECT_EQ(int64_t(grad.getIgnoreIndex()), 7);
   EXPECT_THAT(operandGradients, ElementsAre(grad.getResult(), mlir::Value()));
+  EXPECT_EQ(grad->getOperand(grad.getInPlaceOperands()[0]), input(0)); // the logits
 }
 
 TEST_F(CrossEntropyTest, BothDirectionsShareTheStatistics) {
