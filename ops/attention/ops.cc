@@ -48,7 +48,8 @@ namespace {
 
 // The checks that attention and its gradient share.
 LogicalResult requireHeads(mlir::Operation *op, Value qValue, Value kValue, Value vValue, bool causal) {
-  RankedTensorType q = withSbp(tensorOf(qValue), {}), k = withSbp(tensorOf(kValue), {}), v = withSbp(tensorOf(vValue), {});
+  RankedTensorType q = withSbp(tensorOf(qValue), {}), k = withSbp(tensorOf(kValue), {});
+  RankedTensorType v = withSbp(tensorOf(vValue), {});
   for (auto [name, type] : {std::pair("q", q), std::pair("k", k), std::pair("v", v)}) {
     if (type.getRank() != 4) {
       return op->emitOpError() << name << ": expected [batch, rows, heads, head size], got " << type;

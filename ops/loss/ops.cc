@@ -127,7 +127,8 @@ Cost PickOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorT
 LogicalResult CrossEntropyLossOp::inferTypes(Types &results) {
   ArrayRef<int64_t> rows = shapeOf(getLabels());
   if (failed(requireLabels(*this, getLabels(), rows)) || failed(requireRowStatistic(*this, "max", getMax(), rows)) ||
-      failed(requireRowStatistic(*this, "sum", getSum(), rows)) || failed(requireRowStatistic(*this, "picked", getPicked(), rows))) {
+      failed(requireRowStatistic(*this, "sum", getSum(), rows)) ||
+      failed(requireRowStatistic(*this, "picked", getPicked(), rows))) {
     return mlir::failure();
   }
   results.append(2, f32Tensor(getContext(), {}));
