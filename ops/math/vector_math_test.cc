@@ -1,7 +1,10 @@
 #include "ops/math/vector_math.h"
 
 #include <algorithm>
-#include <vector>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "gtest/gtest.h"
 
@@ -96,8 +99,9 @@ TEST(VectorMathTest, Erf) {
 
 TEST(VectorMathTest, Log) {
   auto log = [](float x) { return Log(x); };
-  EXPECT_LE(LargestError(log, [](double x) { return std::log(x); }, std::numeric_limits<float>::denorm_min(),
-                         std::numeric_limits<float>::max()),
+  EXPECT_LE(LargestError(
+                log, [](double x) { return std::log(x); }, std::numeric_limits<float>::denorm_min(),
+                std::numeric_limits<float>::max()),
             2.0);
   EXPECT_LE(LargestError(log, [](double x) { return std::log(x); }, 0.5f, 2.0f, 31), 2.0);
   EXPECT_EQ(Log(1.0f), 0.0f);
