@@ -123,6 +123,24 @@ def Weft_AccumulateOp : Weft_Op<"accumulate"> {
   let assemblyFormat = "$input attr-dict custom<Types1>(type($input), type($result))";
 }
 
+def Weft_UpdateOp : Op<Weft_Dialect, "update"> {
+  let summary = "A parameter and its gradient, before the optimizer is chosen";
+  let description = [{
+    Made by `autodiff`, consumed by `optimizer`: `gradient` is the sum over a step of the gradients of the
+    loss; the gradient of what is minimized is `gradient / count`.
+
+    Example: `weft.update %w with %gradient per %count`
+
+    **Constraints:** `parameter` is the result of a `weft.parameter` and has the type of `gradient`; `count` is a
+    float32 scalar.
+  }];
+  let arguments = (ins Weft_Tensor:$parameter, Weft_Tensor:$gradient, Weft_Tensor:$count);
+  let assemblyFormat = [{
+    $parameter `with` $gradient `per` $count attr-dict custom<Types3>(type($parameter), type($gradient), type($count))
+  }];
+  let hasVerifier = 1;
+}
+
 def Weft_AssignOp : Weft_Op<"assign"> {
   let summary = "Stores the next value of a parameter";
   let description = [{

@@ -73,7 +73,11 @@ template <typename Op, unsigned Results = 1, typename... Args>
 Op create(mlir::OpBuilder &builder, mlir::Location loc, Args &&...args) {
   mlir::OperationState state(loc, Op::getOperationName());
   llvm::SmallVector<mlir::Type> unknown(Results, AnyType::get(builder.getContext()));
-  Op::build(builder, state, mlir::TypeRange(unknown), std::forward<Args>(args)...);
+  if constexpr (Results == 1) {
+    Op::build(builder, state, unknown[0], std::forward<Args>(args)...);
+  } else {
+    Op::build(builder, state, mlir::TypeRange(unknown), std::forward<Args>(args)...);
+  }
   Op op = llvm::cast<Op>(builder.create(state));
   llvm::SmallVector<mlir::RankedTensorType> types;
   [[maybe_unused]] llvm::LogicalResult inferred = llvm::cast<WeftOpInterface>(op.getOperation()).inferTypes(types);
