@@ -4,7 +4,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def ElaborateImportsPass : Pass<"weft-elaborate-imports", "::mlir::ModuleOp"> {
+def ElaborateImports : Pass<"weft-elaborate-imports", "::mlir::ModuleOp"> {
   let summary = "Takes in imported model files";
   let description = [{
     Replaces each `model.import` by what the file holds. Paths are relative to the
@@ -14,7 +14,7 @@ def ElaborateImportsPass : Pass<"weft-elaborate-imports", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::model::ModelDialect"];
 }
 
-def ElaborateConfigPass : Pass<"weft-elaborate-config", "::mlir::ModuleOp"> {
+def ElaborateConfig : Pass<"weft-elaborate-config", "::mlir::ModuleOp"> {
   let summary = "Evaluates the model's configuration";
   let description = [{
     Gives each `model.config` its value: the job's where it sets one, the file's
@@ -29,7 +29,7 @@ def ElaborateConfigPass : Pass<"weft-elaborate-config", "::mlir::ModuleOp"> {
   ];
 }
 
-def ElaborateInstantiatePass : Pass<"weft-elaborate-instantiate", "::mlir::ModuleOp"> {
+def ElaborateInstantiate : Pass<"weft-elaborate-instantiate", "::mlir::ModuleOp"> {
   let summary = "Puts layers in the place of calls";
   let description = [{
     Leaves one `model.graph` without calls and repeats, in which every expression is a
@@ -44,12 +44,13 @@ def ElaborateInstantiatePass : Pass<"weft-elaborate-instantiate", "::mlir::Modul
   ];
 }
 
-def ElaborateInferPass : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
+def ElaborateInfer : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
   let summary = "Infers shapes and element types, op by op";
   let description = [{
     Turns the `model.graph` into a `weft.graph` on ranked tensors that lies on one
     mesh: the axes whose size is above 1, outermost first data, expert, context, tensor, so that
-    the ranks of a tensor group are neighbours. With no such axis it is one rank.
+    the ranks of a tensor group are neighbours. With no such axis it is one rank. Ops that change
+    nothing, such as a dropout of rate 0, are left out.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [
@@ -61,7 +62,7 @@ def ElaborateInferPass : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
   ];
 }
 
-def ElaboratePlacePass : Pass<"weft-elaborate-place", "::weft::ir::GraphOp"> {
+def ElaboratePlace : Pass<"weft-elaborate-place", "::weft::ir::GraphOp"> {
   let summary = "Finds the placement of every op, and checks the pins";
   let description = [{
     Every `weft.to_global` with a placement adds a mesh to the graph's list, unless it

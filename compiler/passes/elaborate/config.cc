@@ -5,7 +5,7 @@
 
 namespace weft::compiler {
 
-#define GEN_PASS_DEF_ELABORATECONFIGPASS
+#define GEN_PASS_DEF_ELABORATECONFIG
 #include "compiler/passes/elaborate/Passes.h.inc"
 
 namespace {
@@ -93,8 +93,8 @@ private:
   llvm::SmallVector<StringRef> open; // being evaluated, outermost first
 };
 
-struct ElaborateConfigPass : impl::ElaborateConfigPassBase<ElaborateConfigPass> {
-  using ElaborateConfigPassBase::ElaborateConfigPassBase;
+struct ElaborateConfig : impl::ElaborateConfigBase<ElaborateConfig> {
+  using ElaborateConfigBase::ElaborateConfigBase;
 
   void runOnOperation() override {
     declareBatch();

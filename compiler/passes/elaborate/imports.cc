@@ -7,7 +7,7 @@
 
 namespace weft::compiler {
 
-#define GEN_PASS_DEF_ELABORATEIMPORTSPASS
+#define GEN_PASS_DEF_ELABORATEIMPORTS
 #include "compiler/passes/elaborate/Passes.h.inc"
 
 namespace {
@@ -124,7 +124,7 @@ private:
   llvm::StringMap<mlir::Location> names;
 };
 
-struct ElaborateImportsPass : impl::ElaborateImportsPassBase<ElaborateImportsPass> {
+struct ElaborateImports : impl::ElaborateImportsBase<ElaborateImports> {
   void runOnOperation() override {
     if (failed(Importer(getOperation()).run())) {
       return signalPassFailure();

@@ -3,7 +3,7 @@
 
 namespace weft::compiler {
 
-#define GEN_PASS_DEF_ELABORATEINFERPASS
+#define GEN_PASS_DEF_ELABORATEINFER
 #include "compiler/passes/elaborate/Passes.h.inc"
 
 namespace {
@@ -49,8 +49,21 @@ LogicalResult inferOp(mlir::Operation *op) {
   return success();
 }
 
-struct ElaborateInferPass : impl::ElaborateInferPassBase<ElaborateInferPass> {
-  using ElaborateInferPassBase::ElaborateInferPassBase;
+// Replaces an op that changes nothing, such as a dropout of rate 0, by its operand.
+void dropIdentity(mlir::Operation *op) {
+  SmallVector<mlir::OpFoldResult> folded;
+  if (op->getNumResults() == 0 || failed(op->fold(folded)) || folded.size() != op->getNumResults() ||
+      !llvm::all_of(folded, [](mlir::OpFoldResult result) { return llvm::isa<mlir::Value>(result); })) {
+    return;
+  }
+  for (auto [result, value] : llvm::zip(op->getResults(), folded)) {
+    result.replaceAllUsesWith(llvm::cast<mlir::Value>(value));
+  }
+  op->erase();
+}
+
+struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
+  using ElaborateInferBase::ElaborateInferBase;
 
   void runOnOperation() override {
     for (model::GraphOp graph : llvm::make_early_inc_range(getOperation().getOps<model::GraphOp>())) {
@@ -65,10 +78,11 @@ struct ElaborateInferPass : impl::ElaborateInferPassBase<ElaborateInferPass> {
     if (!placement || failed(inferInputs(graph))) {
       return failure();
     }
-    for (mlir::Operation &op : graph.getBody().front()) {
+    for (mlir::Operation &op : llvm::make_early_inc_range(graph.getBody().front())) {
       if (failed(inferOp(&op))) {
         return failure();
       }
+      dropIdentity(&op);
     }
     mlir::OpBuilder builder(graph);
     auto result = builder.create<ir::GraphOp>(graph.getLoc(), graph.getSymName(), graph.getInputs(),

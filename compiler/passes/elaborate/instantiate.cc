@@ -7,7 +7,7 @@
 
 namespace weft::compiler {
 
-#define GEN_PASS_DEF_ELABORATEINSTANTIATEPASS
+#define GEN_PASS_DEF_ELABORATEINSTANTIATE
 #include "compiler/passes/elaborate/Passes.h.inc"
 
 namespace {
@@ -359,8 +359,8 @@ private:
   llvm::StringMap<int64_t> draws; // random ops seen, by scope and kind
 };
 
-struct ElaborateInstantiatePass : impl::ElaborateInstantiatePassBase<ElaborateInstantiatePass> {
-  using ElaborateInstantiatePassBase::ElaborateInstantiatePassBase;
+struct ElaborateInstantiate : impl::ElaborateInstantiateBase<ElaborateInstantiate> {
+  using ElaborateInstantiateBase::ElaborateInstantiateBase;
 
   void runOnOperation() override {
     if (failed(Instantiator(getOperation()).run(graph))) {

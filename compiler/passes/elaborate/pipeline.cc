@@ -7,23 +7,23 @@ namespace weft::compiler {
 
 void buildElaboratePipeline(mlir::OpPassManager &manager, const ElaborateOptions &options) {
   // First every file, so that a job may set what an imported file declares.
-  manager.addPass(createElaborateImportsPass());
-  ElaborateConfigPassOptions config;
+  manager.addPass(createElaborateImports());
+  ElaborateConfigOptions config;
   std::vector<std::string> set(options.set.begin(), options.set.end());
   config.set = set;
   config.batch = options.batch;
-  manager.addPass(createElaborateConfigPass(config));
+  manager.addPass(createElaborateConfig(config));
   // Numbers must be known to unroll, and everything must be inline to infer.
-  manager.addPass(createElaborateInstantiatePass({options.graph}));
-  ElaborateInferPassOptions infer;
+  manager.addPass(createElaborateInstantiate({options.graph}));
+  ElaborateInferOptions infer;
   infer.data = options.data;
   infer.expert = options.expert;
   infer.context = options.context;
   infer.tensor = options.tensor;
   infer.microBatches = options.microBatches;
-  manager.addPass(createElaborateInferPass(infer));
+  manager.addPass(createElaborateInfer(infer));
   // Pins can be checked once shapes and meshes are known.
-  manager.addNestedPass<ir::GraphOp>(createElaboratePlacePass());
+  manager.addNestedPass<ir::GraphOp>(createElaboratePlace());
 }
 
 void registerElaborate() {

@@ -6,7 +6,7 @@
 
 namespace weft::compiler {
 
-#define GEN_PASS_DEF_ELABORATEPLACEPASS
+#define GEN_PASS_DEF_ELABORATEPLACE
 #include "compiler/passes/elaborate/Passes.h.inc"
 
 namespace {
@@ -67,7 +67,7 @@ PlacementAttr rawMesh(ir::ToGlobalOp op) {
   return PlacementAttr::get(op.getContext(), op.getDeviceAttr(), axes, sizes, ranks);
 }
 
-struct ElaboratePlacePass : impl::ElaboratePlacePassBase<ElaboratePlacePass> {
+struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
   void runOnOperation() override {
     stages.clear();
     if (failed(collectMeshes())) {
