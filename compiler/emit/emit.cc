@@ -319,28 +319,47 @@ private:
     return buffer;
   }
 
-  // A buffer that one actor makes and another reads is a register.
-  void emitRegisters() {
-    llvm::SetVector<int> writes;
+  // The roots whose bytes more than one actor touches, parameters and state aside.
+  llvm::DenseSet<Value> sharedRoots() {
+    llvm::DenseMap<Value, int> toucher;
+    llvm::DenseSet<Value> shared;
     for (auto [index, actor] : llvm::enumerate(program_.getBody().getOps<task::ActorOp>())) {
-      llvm::SetVector<int> reads;
+      for (Operation &op : actor.getBody().front()) {
+        for (Value operand : op.getOperands()) {
+          Value root = task::rootOf(operand);
+          auto [it, added] = toucher.try_emplace(root, int(index));
+          if (!added && it->second != int(index) && !lasting(root)) {
+            shared.insert(root);
+          }
+        }
+      }
+    }
+    return shared;
+  }
+
+  // What passes between actors: a buffer on shared bytes is a register, read
+  // by those that see the value that its actor made.
+  void emitRegisters() {
+    llvm::DenseSet<Value> shared = sharedRoots();
+    for (auto [index, actor] : llvm::enumerate(program_.getBody().getOps<task::ActorOp>())) {
+      llvm::SetVector<int> reads, writes;
       for (Operation &op : actor.getBody().front()) {
         for (Value input : inputsOf(&op)) {
           Value value = valueOf(input);
           auto it = writer_.find(value);
-          if (lasting(value) || it == writer_.end() || it->second == int(index)) {
-            continue;
+          if (shared.contains(task::rootOf(value)) && it != writer_.end() && it->second != int(index)) {
+            reads.insert(bufferIndex_.lookup(value));
           }
-          int buffer = bufferIndex_.lookup(value);
-          reads.insert(buffer);
-          if (writes.insert(buffer)) {
-            stage_.mutable_actors(it->second)->add_writes(buffer);
+        }
+        for (Value output : outputsOf(&op)) {
+          if (shared.contains(task::rootOf(output)) && writer_.lookup(output) == int(index)) {
+            writes.insert(bufferIndex_.lookup(output));
           }
         }
       }
-      for (int buffer : reads) {
-        stage_.mutable_actors(int(index))->add_reads(buffer);
-      }
+      plan::Actor &out = *stage_.mutable_actors(int(index));
+      out.mutable_reads()->Assign(reads.begin(), reads.end());
+      out.mutable_writes()->Assign(writes.begin(), writes.end());
     }
   }
 

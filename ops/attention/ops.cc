@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
 
 namespace weft::ir {
 namespace {
@@ -46,8 +47,9 @@ using mlir::Value;
 namespace {
 
 // The checks that attention and its gradient share.
-LogicalResult verifyHeads(mlir::Operation *op, Value qValue, Value kValue, Value vValue, bool causal) {
-  RankedTensorType q = withSbp(tensorOf(qValue), {}), k = withSbp(tensorOf(kValue), {}), v = withSbp(tensorOf(vValue), {});
+LogicalResult requireHeads(mlir::Operation *op, Value qValue, Value kValue, Value vValue, bool causal) {
+  RankedTensorType q = withSbp(tensorOf(qValue), {}), k = withSbp(tensorOf(kValue), {});
+  RankedTensorType v = withSbp(tensorOf(vValue), {});
   for (auto [name, type] : {std::pair("q", q), std::pair("k", k), std::pair("v", v)}) {
     if (type.getRank() != 4) {
       return op->emitOpError() << name << ": expected [batch, rows, heads, head size], got " << type;
@@ -60,8 +62,8 @@ LogicalResult verifyHeads(mlir::Operation *op, Value qValue, Value kValue, Value
     return op->emitOpError() << "k: expected the element type " << q.getElementType() << ", got "
                              << k.getElementType();
   }
-  if (k != v) {
-    return op->emitOpError() << "v: expected " << k << ", got " << v;
+  if (failed(requireType(op, "v", vValue, k))) {
+    return mlir::failure();
   }
   if (k.getDimSize(0) != q.getDimSize(0)) {
     return op->emitOpError() << "k: expected the batch " << q.getDimSize(0) << ", got " << k.getDimSize(0);
@@ -127,7 +129,7 @@ void headsAttributes(mlir::Operation *op, bool causal, mlir::Attribute scale, in
 } // namespace
 
 LogicalResult AttentionOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
-  if (failed(verifyHeads(*this, getQ(), getK(), getV(), getCausal()))) {
+  if (failed(requireHeads(*this, getQ(), getK(), getV(), getCausal()))) {
     return mlir::failure();
   }
   results.push_back(withSbp(tensorOf(getQ()), {}));
@@ -166,14 +168,14 @@ void AttentionOp::getKernelAttributes(mlir::NamedAttrList &attributes) {
 }
 
 LogicalResult AttentionGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
-  if (failed(verifyHeads(*this, getQ(), getK(), getV(), getCausal()))) {
+  if (failed(requireHeads(*this, getQ(), getK(), getV(), getCausal()))) {
     return mlir::failure();
   }
   RankedTensorType q = withSbp(tensorOf(getQ()), {}), k = withSbp(tensorOf(getK()), {});
   for (auto [name, value, expected] :
        {std::tuple("dout", getDout(), q), std::tuple("out", getOut(), q), std::tuple("lse", getLse(), lseType(q))}) {
-    if (withSbp(tensorOf(value), {}) != expected) {
-      return emitOpError() << name << ": expected " << expected << ", got " << withSbp(tensorOf(value), {});
+    if (failed(requireType(*this, name, value, expected))) {
+      return mlir::failure();
     }
   }
   results.append({q, k, k});

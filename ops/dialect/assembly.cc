@@ -26,50 +26,13 @@ struct Expression {
 
 ParseResult parseSum(OpAsmParser &parser, Expression &out);
 
-// MLIR's parser takes a minus for the start of an integer: look for the point behind the digits.
-bool isNegativeFloat(llvm::SMLoc loc) {
-  const char *c = loc.getPointer();
-  if (*c != '-') {
-    return false;
-  }
-  do {
-    ++c;
-  } while (llvm::isDigit(*c));
-  return *c == '.';
-}
-
-ParseResult parseFloat(OpAsmParser &parser, Expression &out) {
-  double value = 0;
-  if (parser.parseFloat(value)) {
-    return failure();
-  }
-  llvm::raw_string_ostream os(out.text);
-  mlir::FloatAttr attribute = parser.getBuilder().getF64FloatAttr(value);
-  attribute.print(os, /*elideType=*/true);
-  out.constant = attribute;
-  return success();
-}
-
 ParseResult parsePrimary(OpAsmParser &parser, Expression &out) {
-  mlir::Builder &builder = parser.getBuilder();
   if (succeeded(parser.parseOptionalLParen())) {
     Expression inner;
     if (parseSum(parser, inner) || parser.parseRParen()) {
       return failure();
     }
     out = {"(" + inner.text + ")", {}};
-    return success();
-  }
-  if (isNegativeFloat(parser.getCurrentLocation())) {
-    return parseFloat(parser, out);
-  }
-  int64_t integer = 0;
-  mlir::OptionalParseResult number = parser.parseOptionalInteger(integer);
-  if (number.has_value()) {
-    if (failed(*number)) {
-      return failure();
-    }
-    out = {std::to_string(integer), builder.getI64IntegerAttr(integer)};
     return success();
   }
   llvm::StringRef name;
@@ -85,7 +48,20 @@ ParseResult parsePrimary(OpAsmParser &parser, Expression &out) {
     out.text += "(" + argument.text + ")";
     return success();
   }
-  return parseFloat(parser, out);
+  // An attribute, because only there may a minus precede an integer as well as a float.
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  Attribute number;
+  mlir::OptionalParseResult parsed = parser.parseOptionalAttribute(number, mlir::Type());
+  if (parsed.has_value() && failed(*parsed)) {
+    return failure();
+  }
+  if (!llvm::isa_and_nonnull<mlir::IntegerAttr, mlir::FloatAttr>(number)) {
+    return parser.emitError(loc, "expected a number or a name");
+  }
+  llvm::raw_string_ostream os(out.text);
+  number.print(os, /*elideType=*/true);
+  out.constant = number;
+  return success();
 }
 
 ParseResult parseProduct(OpAsmParser &parser, Expression &out) {

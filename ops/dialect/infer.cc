@@ -35,6 +35,17 @@ LogicalResult requireIndex(mlir::Operation *op, llvm::StringRef what, int64_t va
   return mlir::success();
 }
 
+llvm::FailureOr<int64_t> countElements(mlir::Operation *op, llvm::StringRef what, llvm::ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  for (int64_t extent : shape) {
+    if (extent <= 0) {
+      return op->emitOpError() << what << ": expected positive extents, got " << extent;
+    }
+    elements *= extent;
+  }
+  return elements;
+}
+
 LogicalResult inferLikeOperand(mlir::Operation *op, llvm::SmallVectorImpl<RankedTensorType> &results) {
   if (failed(requireFloat(op, op->getOperand(0)))) {
     return mlir::failure();

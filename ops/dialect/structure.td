@@ -9,13 +9,13 @@ include "mlir/IR/RegionKindInterface.td"
 def Weft_GraphOp : Op<Weft_Dialect, "graph", [IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
   let summary = "A program on global tensors";
   let description = [{
-    What `elaborate` makes of a `model.graph`: arguments are the inputs of a
-    micro-batch, `inputs` their names. `placements` are the meshes; the first one
+    What `elaborate` makes of a `model.graph`: arguments, each behind its name, are the
+    inputs of a micro-batch. `placements` are the meshes; the first one
     is the default. An op with the attribute `stage = n` lives on placement n.
 
     Example:
     ```mlir
-    weft.graph @train(["tokens"], [%tokens: tensor<4x64xi32>]) placements [#weft.placement<"cpu", [data = 2], [0, 1]>] {
+    weft.graph @train("tokens" %tokens: tensor<4x64xi32>) placements [#weft.placement<"cpu", [data = 2], [0, 1]>] {
       ...
     }
     ```
@@ -49,7 +49,7 @@ def Weft_ParameterOp : Weft_Op<"parameter"> {
     ```
 
     **Constraints:**
-    - extents are positive
+    - extents are positive, those of `stored` too
     - `stored` has as many elements as the shape
   }];
   let arguments = (ins StrAttr:$name, Weft_Integers:$shape, OptionalAttr<Weft_Integers>:$stored, Weft_InitAttr:$init,

@@ -28,9 +28,7 @@ def Weft_DropoutOp : Weft_Op<"dropout", [DeclareOpInterfaceMethods<MemoryEffects
     custom<Types1>(type($input), type($result))
   }];
   let hasFolder = 1;
-  let extraClassDeclaration = [{
-    ::llvm::SmallVector<int64_t> getInPlaceOperands() { return {0}; }
-  }];
+  let extraClassDeclaration = Weft_overwritesOperand;
 }
 
 #endif

@@ -2,6 +2,7 @@
 #include "ops/dropout/ops.h"
 
 #include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
 
 #define GET_OP_CLASSES
 #include "ops/dropout/ops.cpp.inc"
@@ -15,20 +16,15 @@ using mlir::RankedTensorType;
 using mlir::Value;
 
 LogicalResult DropoutOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
-  RankedTensorType input = withSbp(tensorOf(getInput()), {});
-  if (!llvm::isa<mlir::FloatType>(input.getElementType())) {
-    return emitOpError() << "expected a floating-point element type, got " << input.getElementType();
-  }
   double rate = floatOf(getRate());
   if (!(rate >= 0 && rate < 1)) {
     return emitOpError() << "rate: expected at least 0 and less than 1, got " << rate;
   }
-  results.push_back(input);
-  return mlir::success();
+  return inferLikeOperand(*this, results);
 }
 
 ShardingRule DropoutOp::getShardingRule() {
-  return ShardingRule::pointwise({shapeOf(getInput())}, shapeOf(getResult())).withLinear({{0}});
+  return pointwiseRule(*this).withLinear({{0}});
 }
 
 LogicalResult DropoutOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {

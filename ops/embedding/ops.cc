@@ -2,6 +2,7 @@
 #include "ops/embedding/ops.h"
 
 #include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
 
 #define GET_OP_CLASSES
 #include "ops/embedding/ops.cpp.inc"
@@ -17,7 +18,7 @@ using mlir::Value;
 
 namespace {
 
-LogicalResult verifyIds(mlir::Operation *op, Value ids) {
+LogicalResult requireIds(mlir::Operation *op, Value ids) {
   mlir::Type type = tensorOf(ids).getElementType();
   if (!type.isInteger(32)) {
     return op->emitOpError() << "ids: expected the element type i32, got " << type;
@@ -28,7 +29,7 @@ LogicalResult verifyIds(mlir::Operation *op, Value ids) {
 } // namespace
 
 LogicalResult EmbeddingOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
-  if (failed(verifyIds(*this, getIds()))) {
+  if (failed(requireIds(*this, getIds()))) {
     return mlir::failure();
   }
   RankedTensorType table = withSbp(tensorOf(getTable()), {});
@@ -61,7 +62,7 @@ Cost EmbeddingOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTe
 }
 
 LogicalResult EmbeddingGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
-  if (failed(verifyIds(*this, getIds()))) {
+  if (failed(requireIds(*this, getIds()))) {
     return mlir::failure();
   }
   ArrayRef<int64_t> ids = shapeOf(getIds());
@@ -70,8 +71,8 @@ LogicalResult EmbeddingGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &res
     return emitOpError() << "dout: expected the shape of the ids and one dimension more, got " << dout << " for "
                          << withSbp(tensorOf(getIds()), {});
   }
-  if (!llvm::isa<mlir::FloatType>(dout.getElementType())) {
-    return emitOpError() << "dout: expected a floating-point element type, got " << dout.getElementType();
+  if (failed(requireFloat(*this, getDout()))) {
+    return mlir::failure();
   }
   if (int64_t(getVocab()) <= 0) {
     return emitOpError() << "vocab: expected a positive number, got " << int64_t(getVocab());

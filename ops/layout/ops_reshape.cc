@@ -21,16 +21,13 @@ Value reshape(mlir::OpBuilder &builder, mlir::Location loc, Value input, ArrayRe
 LogicalResult ReshapeOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   RankedTensorType input = withSbp(tensorOf(getInput()), {});
   SmallVector<int64_t> shape = intsOf(getShape());
-  int64_t elements = 1;
-  for (int64_t extent : shape) {
-    if (extent <= 0) {
-      return emitOpError() << "shape: expected positive extents, got " << extent;
-    }
-    elements *= extent;
+  llvm::FailureOr<int64_t> elements = countElements(*this, "shape", shape);
+  if (failed(elements)) {
+    return mlir::failure();
   }
-  if (elements != input.getNumElements()) {
+  if (*elements != input.getNumElements()) {
     return emitOpError() << "shape: expected " << input.getNumElements() << " elements as in " << input << ", got "
-                         << elements;
+                         << *elements;
   }
   results.push_back(RankedTensorType::get(shape, input.getElementType()));
   return mlir::success();

@@ -98,7 +98,8 @@ def Weft_CrossEntropyLossOp : Weft_PureOp<"cross_entropy_loss"> {
 def Weft_CrossEntropyGradOp : Weft_PureOp<"cross_entropy_grad"> {
   let summary = "Gradient of the logits of a cross entropy";
   let description = [{
-    `dloss (exp(logits - max) / sum - [v = label])`, and 0 in rows whose label is `ignore_index`.
+    `dloss (exp(logits - max) / sum - [v = label])`, and 0 in rows whose label is `ignore_index`. May overwrite
+    the logits.
 
     Example: `%dlogits = weft.cross_entropy_grad %dloss, %logits, %max, %sum, %labels`
 
@@ -113,7 +114,9 @@ def Weft_CrossEntropyGradOp : Weft_PureOp<"cross_entropy_grad"> {
     $dloss `,` $logits `,` $max `,` $sum `,` $labels (`ignore` `(` $ignore_index^ `)`)? attr-dict
     custom<Types5>(type($dloss), type($logits), type($max), type($sum), type($labels), type($result))
   }];
-  let extraClassDeclaration = lossCost;
+  let extraClassDeclaration = lossCost # [{
+    ::llvm::SmallVector<int64_t> getInPlaceOperands() { return {1}; }
+  }];
 }
 
 #endif

@@ -2,6 +2,7 @@
 #include "ops/loss/ops.h"
 
 #include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
 #include "ops/reduce/ops.h"
 
 #define GET_OP_CLASSES
@@ -24,15 +25,8 @@ RankedTensorType f32Tensor(mlir::MLIRContext *context, ArrayRef<int64_t> shape) 
   return RankedTensorType::get(shape, mlir::Float32Type::get(context));
 }
 
-LogicalResult verifyType(mlir::Operation *op, llvm::StringRef name, Value value, RankedTensorType expected) {
-  if (withSbp(tensorOf(value), {}) != expected) {
-    return op->emitOpError() << name << ": expected " << expected << ", got " << withSbp(tensorOf(value), {});
-  }
-  return mlir::success();
-}
-
 // Logits are float32 with one dimension or more; `rows` is their shape without the last.
-LogicalResult verifyLogits(mlir::Operation *op, Value logits, ArrayRef<int64_t> &rows) {
+LogicalResult requireLogits(mlir::Operation *op, Value logits, ArrayRef<int64_t> &rows) {
   RankedTensorType type = withSbp(tensorOf(logits), {});
   if (type.getRank() == 0 || !type.getElementType().isF32()) {
     return op->emitOpError() << "logits: expected float32 and one dimension or more, got " << type;
@@ -41,19 +35,13 @@ LogicalResult verifyLogits(mlir::Operation *op, Value logits, ArrayRef<int64_t> 
   return mlir::success();
 }
 
-LogicalResult verifyLabels(mlir::Operation *op, Value labels, ArrayRef<int64_t> rows) {
+LogicalResult requireLabels(mlir::Operation *op, Value labels, ArrayRef<int64_t> rows) {
   mlir::Type i32 = mlir::IntegerType::get(op->getContext(), 32);
-  return verifyType(op, "labels", labels, RankedTensorType::get(rows, i32));
+  return requireType(op, "labels", labels, RankedTensorType::get(rows, i32));
 }
 
-LogicalResult verifyRows(mlir::Operation *op, llvm::StringRef name, Value value, ArrayRef<int64_t> rows) {
-  return verifyType(op, name, value, f32Tensor(op->getContext(), rows));
-}
-
-ShardingRule ruleOf(mlir::Operation *op, llvm::StringRef text) {
-  SmallVector<ArrayRef<int64_t>> operands = llvm::map_to_vector(op->getOperands(), shapeOf);
-  SmallVector<ArrayRef<int64_t>> results = llvm::map_to_vector(op->getResults(), [](Value r) { return shapeOf(r); });
-  return ShardingRule::parse(text, operands, results);
+LogicalResult requireRowStatistic(mlir::Operation *op, llvm::StringRef name, Value value, ArrayRef<int64_t> rows) {
+  return requireType(op, name, value, f32Tensor(op->getContext(), rows));
 }
 
 // The statistics that loss and gradient share; common subexpressions are merged later.
@@ -66,7 +54,7 @@ std::pair<Value, Value> rowStatistics(mlir::OpBuilder &b, mlir::Location loc, Va
 
 LogicalResult CrossEntropyOp::inferTypes(Types &results) {
   ArrayRef<int64_t> rows;
-  if (failed(verifyLogits(*this, getLogits(), rows)) || failed(verifyLabels(*this, getLabels(), rows))) {
+  if (failed(requireLogits(*this, getLogits(), rows)) || failed(requireLabels(*this, getLabels(), rows))) {
     return mlir::failure();
   }
   results.append(2, f32Tensor(getContext(), {}));
@@ -102,7 +90,7 @@ LogicalResult CrossEntropyOp::decompose(mlir::RewriterBase &b) {
 
 LogicalResult SumExpOp::inferTypes(Types &results) {
   ArrayRef<int64_t> rows;
-  if (failed(verifyLogits(*this, getLogits(), rows)) || failed(verifyRows(*this, "max", getMax(), rows))) {
+  if (failed(requireLogits(*this, getLogits(), rows)) || failed(requireRowStatistic(*this, "max", getMax(), rows))) {
     return mlir::failure();
   }
   results.push_back(f32Tensor(getContext(), rows));
@@ -120,7 +108,7 @@ Cost SumExpOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTenso
 
 LogicalResult PickOp::inferTypes(Types &results) {
   ArrayRef<int64_t> rows;
-  if (failed(verifyLogits(*this, getLogits(), rows)) || failed(verifyLabels(*this, getLabels(), rows))) {
+  if (failed(requireLogits(*this, getLogits(), rows)) || failed(requireLabels(*this, getLabels(), rows))) {
     return mlir::failure();
   }
   results.push_back(f32Tensor(getContext(), rows));
@@ -138,8 +126,9 @@ Cost PickOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorT
 
 LogicalResult CrossEntropyLossOp::inferTypes(Types &results) {
   ArrayRef<int64_t> rows = shapeOf(getLabels());
-  if (failed(verifyLabels(*this, getLabels(), rows)) || failed(verifyRows(*this, "max", getMax(), rows)) ||
-      failed(verifyRows(*this, "sum", getSum(), rows)) || failed(verifyRows(*this, "picked", getPicked(), rows))) {
+  if (failed(requireLabels(*this, getLabels(), rows)) || failed(requireRowStatistic(*this, "max", getMax(), rows)) ||
+      failed(requireRowStatistic(*this, "sum", getSum(), rows)) ||
+      failed(requireRowStatistic(*this, "picked", getPicked(), rows))) {
     return mlir::failure();
   }
   results.append(2, f32Tensor(getContext(), {}));
@@ -157,9 +146,9 @@ Cost CrossEntropyLossOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<R
 
 LogicalResult CrossEntropyGradOp::inferTypes(Types &results) {
   ArrayRef<int64_t> rows;
-  if (failed(verifyType(*this, "dloss", getDloss(), f32Tensor(getContext(), {}))) ||
-      failed(verifyLogits(*this, getLogits(), rows)) || failed(verifyRows(*this, "max", getMax(), rows)) ||
-      failed(verifyRows(*this, "sum", getSum(), rows)) || failed(verifyLabels(*this, getLabels(), rows))) {
+  if (failed(requireType(*this, "dloss", getDloss(), f32Tensor(getContext(), {}))) ||
+      failed(requireLogits(*this, getLogits(), rows)) || failed(requireRowStatistic(*this, "max", getMax(), rows)) ||
+      failed(requireRowStatistic(*this, "sum", getSum(), rows)) || failed(requireLabels(*this, getLabels(), rows))) {
     return mlir::failure();
   }
   results.push_back(withSbp(tensorOf(getLogits()), {}));

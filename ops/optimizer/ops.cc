@@ -2,6 +2,7 @@
 #include "ops/optimizer/ops.h"
 
 #include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
 
 #define GET_OP_CLASSES
 #include "ops/optimizer/ops.cpp.inc"
@@ -25,27 +26,19 @@ RankedTensorType scalarType(mlir::MLIRContext *context) {
   return RankedTensorType::get({}, mlir::Float32Type::get(context));
 }
 
-LogicalResult verifyType(mlir::Operation *op, StringRef name, Value value, RankedTensorType expected) {
-  RankedTensorType actual = withSbp(tensorOf(value), {});
-  if (actual != expected) {
-    return op->emitOpError() << name << ": expected " << expected << ", got " << actual;
-  }
-  return mlir::success();
-}
-
-LogicalResult verifyScalar(mlir::Operation *op, StringRef name, Value value) {
-  return verifyType(op, name, value, scalarType(op->getContext()));
+LogicalResult requireScalar(mlir::Operation *op, StringRef name, Value value) {
+  return requireType(op, name, value, scalarType(op->getContext()));
 }
 
 // A decay rate of a moving average.
-LogicalResult verifyDecay(mlir::Operation *op, StringRef name, double value) {
+LogicalResult requireDecay(mlir::Operation *op, StringRef name, double value) {
   if (!(value >= 0 && value < 1)) {
     return op->emitOpError() << name << ": expected at least 0 and less than 1, got " << value;
   }
   return mlir::success();
 }
 
-LogicalResult verifyNotNegative(mlir::Operation *op, StringRef name, double value) {
+LogicalResult requireNotNegative(mlir::Operation *op, StringRef name, double value) {
   if (!(value >= 0)) {
     return op->emitOpError() << name << ": expected at least 0, got " << value;
   }
@@ -62,12 +55,12 @@ LogicalResult inferUpdate(mlir::Operation *op, ArrayRef<StringRef> names, Types 
     return op->emitOpError() << "p: expected the element type f32, got " << p.getElementType();
   }
   for (auto [index, name] : llvm::enumerate(names)) {
-    if (failed(verifyType(op, name, op->getOperand(index + 1), p))) {
+    if (failed(requireType(op, name, op->getOperand(index + 1), p))) {
       return mlir::failure();
     }
   }
-  if (failed(verifyScalar(op, "lr", op->getOperand(names.size() + 1))) ||
-      failed(verifyScalar(op, "grad_scale", op->getOperand(names.size() + 2)))) {
+  if (failed(requireScalar(op, "lr", op->getOperand(names.size() + 1))) ||
+      failed(requireScalar(op, "grad_scale", op->getOperand(names.size() + 2)))) {
     return mlir::failure();
   }
   results.append(op->getNumResults(), p);
@@ -108,8 +101,8 @@ Cost SquareSumOp::getCost(TypeList operands, TypeList results) {
 }
 
 LogicalResult ClipScaleOp::inferTypes(Types &results) {
-  if (failed(verifyScalar(*this, "square_sum", getSquareSum())) || failed(verifyScalar(*this, "count", getCount())) ||
-      failed(verifyNotNegative(*this, "clip_norm", numberOf(getClipNormAttr())))) {
+  if (failed(requireScalar(*this, "square_sum", getSquareSum())) || failed(requireScalar(*this, "count", getCount())) ||
+      failed(requireNotNegative(*this, "clip_norm", numberOf(getClipNormAttr())))) {
     return mlir::failure();
   }
   results.append(2, scalarType(getContext()));
@@ -142,7 +135,7 @@ LogicalResult LearningRateOp::inferTypes(Types &results) {
 ShardingRule LearningRateOp::getShardingRule() { return ShardingRule::pointwise({}, {}); }
 
 LogicalResult SgdOp::inferTypes(Types &results) {
-  if (failed(verifyNotNegative(*this, "weight_decay", numberOf(getWeightDecayAttr())))) {
+  if (failed(requireNotNegative(*this, "weight_decay", numberOf(getWeightDecayAttr())))) {
     return mlir::failure();
   }
   return inferUpdate(*this, {"g"}, results);
@@ -155,8 +148,8 @@ Cost SgdOp::getCost(TypeList operands, TypeList results) { return updateCost(5, 
 SmallVector<int64_t> SgdOp::getInPlaceOperands() { return {0}; }
 
 LogicalResult SgdMomentumOp::inferTypes(Types &results) {
-  if (failed(verifyDecay(*this, "momentum", numberOf(getMomentumAttr()))) ||
-      failed(verifyNotNegative(*this, "weight_decay", numberOf(getWeightDecayAttr())))) {
+  if (failed(requireDecay(*this, "momentum", numberOf(getMomentumAttr()))) ||
+      failed(requireNotNegative(*this, "weight_decay", numberOf(getWeightDecayAttr())))) {
     return mlir::failure();
   }
   return inferUpdate(*this, {"g", "v"}, results);
@@ -169,9 +162,9 @@ Cost SgdMomentumOp::getCost(TypeList operands, TypeList results) { return update
 SmallVector<int64_t> SgdMomentumOp::getInPlaceOperands() { return {0, 2}; }
 
 LogicalResult AdamOp::inferTypes(Types &results) {
-  if (failed(verifyDecay(*this, "beta1", numberOf(getBeta1Attr()))) ||
-      failed(verifyDecay(*this, "beta2", numberOf(getBeta2Attr()))) ||
-      failed(verifyNotNegative(*this, "weight_decay", numberOf(getWeightDecayAttr())))) {
+  if (failed(requireDecay(*this, "beta1", numberOf(getBeta1Attr()))) ||
+      failed(requireDecay(*this, "beta2", numberOf(getBeta2Attr()))) ||
+      failed(requireNotNegative(*this, "weight_decay", numberOf(getWeightDecayAttr())))) {
     return mlir::failure();
   }
   if (double eps = numberOf(getEpsAttr()); !(eps > 0)) {

@@ -48,5 +48,11 @@ def op_family(name, ir_deps = [], kernel_deps = []):
         native.cc_test(
             name = test[:-3],
             srcs = [test],
-            deps = [":cpu", "//ops/abi", "//ops/abi:parallel", "@sys//:gtest_main"],
+            deps = [
+                ":cpu",
+                "//ops/abi",
+                "//ops/abi:kernel_testing",
+                "//ops/abi:parallel",
+                "@sys//:gtest_main",
+            ],
         )

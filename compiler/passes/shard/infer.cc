@@ -103,6 +103,13 @@ private:
   }
 
   void addOp(OpInfo &&info) {
+    bool parameters = llvm::isa<ParameterOp>(info.op) ||
+                      (info.op->getNumOperands() > 0 && llvm::all_of(info.op->getOperands(), [&](Value operand) {
+                         return ofParameters_.contains(operand);
+                       }));
+    if (parameters && !sections_.isStep(info.op)) {
+      ofParameters_.insert(info.op->result_begin(), info.op->result_end());
+    }
     index_[info.op] = int(ops_.size());
     ops_.push_back(std::move(info));
   }
@@ -170,6 +177,7 @@ private:
       Operation *producer = value.getDefiningOp();
       v.free = (producer ? stageOf(producer) : 0) != stage;
       v.weight = producer && sections_.isStep(producer) ? 1 : micro;
+      v.sticky = ofParameters_.contains(value);
       if (!v.free) {
         States before = produced(value);
         before.resize(axis);
@@ -225,6 +233,7 @@ private:
   SmallVector<States> inputs_;
   std::vector<OpInfo> ops_;
   llvm::DenseMap<Operation *, int> index_;
+  llvm::DenseSet<Value> ofParameters_;
 };
 
 struct ShardInfer : impl::ShardInferBase<ShardInfer> {

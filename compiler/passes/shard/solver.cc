@@ -15,6 +15,9 @@ constexpr double kEpsilon = 1e-12;
 // How far a change may spread before it is judged.
 constexpr size_t kRegion = 256;
 constexpr int kSweeps = 16;
+// A pinned split of a parameter is a wish for its memory too: gathering the
+// parameter counts as this many times its seconds.
+constexpr double kSticky = 1000;
 } // namespace
 
 SbpState Solver::stateOf(const SolverValue &value) const {
@@ -23,6 +26,11 @@ SbpState Solver::stateOf(const SolverValue &value) const {
   }
   const SolverNode &node = nodes_[value.producer];
   return node.candidates[node.choice]->results[value.result];
+}
+
+double Solver::boxSeconds(const SolverValue &value, SbpState from, SbpState to) const {
+  double seconds = transitionSeconds(from, to, value.bytes, axisSize_, machine_);
+  return value.sticky && from.isSplit() ? seconds * kSticky : seconds;
 }
 
 // One box for each distinct state that readers want; once B is there, the
@@ -45,7 +53,7 @@ double Solver::valueSeconds(int index) const {
   }
   double seconds = 0;
   for (SbpState want : wanted) {
-    double cost = transitionSeconds(from, want, value.bytes, axisSize_, machine_);
+    double cost = boxSeconds(value, from, want);
     if (broadcast && want.kind != SbpState::Broadcast) {
       cost = std::min(cost, transitionSeconds(SbpState::broadcast(), want, value.bytes, axisSize_, machine_));
     }
@@ -190,8 +198,7 @@ void Solver::solve() {
       for (size_t i = 0; i < node.operands.size(); ++i) {
         const SolverValue &value = values_[node.operands[i]];
         if (!value.free) {
-          seconds += value.weight *
-                     transitionSeconds(stateOf(value), node.candidates[c]->operands[i], value.bytes, axisSize_, machine_);
+          seconds += value.weight * boxSeconds(value, stateOf(value), node.candidates[c]->operands[i]);
         }
       }
       if (best < 0 || seconds < bestSeconds - kEpsilon) {

@@ -26,6 +26,7 @@ struct SolverValue {
   int result = 0;
   ir::SbpState fixed;
   bool free = false;   // comes from another mesh: any state costs nothing
+  bool sticky = false; // made of parameters alone: what is split stays so, where it can
   double bytes = 0;    // of a tile, over the axes decided before
   double weight = 1;   // how often a step makes it
   struct Use {
@@ -49,6 +50,7 @@ public:
 
 private:
   ir::SbpState stateOf(const SolverValue &value) const;
+  double boxSeconds(const SolverValue &value, ir::SbpState from, ir::SbpState to) const;
   double valueSeconds(int value) const;
   double around(int node) const;
   bool improve(int node, bool moveOnTie);

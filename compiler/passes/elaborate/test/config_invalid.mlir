@@ -37,7 +37,7 @@ model.config @a = 2 * S(0)
 
 // -----
 
-// expected-error @+1 {{config @a: "S(0.500000e+00)": S: expected a dimension of 0 or more, got 5.000000e-01}}
+// expected-error @+1 {{config @a: "S(5.000000e-01)": S: expected a dimension of 0 or more, got 5.000000e-01}}
 model.config @a = S(0.500000)
 
 // -----

@@ -22,9 +22,11 @@ model.graph @g(%x [4, 8] f32) {
   %3 = weft.add %2, %late
   // CHECK-NEXT: weft.add {{.*}} {stage = 1 : i64}
   %4 = weft.add %3, %both
-  // A value that went back to the first placement is on the last of two.
-  // CHECK-NEXT: weft.to_global {{.*}} sbp(tensor = S(1)) :
-  %5 = weft.to_global %4 sbp(tensor = S(1)) placement("cpu", [[2], [3]])
+  // Of operands on several placements, the last one.
+  // CHECK-NEXT: weft.add {{.*}} {stage = 1 : i64}
+  %5 = weft.add %1, %4
+  // CHECK-NEXT: weft.to_global {{.*}} sbp(B, B) {stage = 1 : i64}
+  %6 = weft.to_global %5 sbp(B, B) placement("cpu", [[2], [3]])
   // CHECK-NEXT: weft.output "y" {{.*}} {stage = 1 : i64}
-  weft.output "y" %5
+  weft.output "y" %6
 }
