@@ -212,6 +212,16 @@ llvm::LogicalResult MinimizeOp::verify() {
   return getCount() ? verifyScalar(*this, getCount(), "count") : mlir::success();
 }
 
+llvm::LogicalResult UpdateOp::verify() {
+  if (getParameter().getType() != getGradient().getType()) {
+    return emitOpError() << "gradient: expected " << getParameter().getType() << ", got " << getGradient().getType();
+  }
+  if (!getParameter().getDefiningOp<ParameterOp>()) {
+    return emitOpError("parameter: expected the result of a weft.parameter");
+  }
+  return verifyScalar(*this, getCount(), "count");
+}
+
 llvm::LogicalResult AccumulateOp::inferTypes(llvm::SmallVectorImpl<mlir::RankedTensorType> &results) {
   results.push_back(withSbp(tensorOf(getInput()), {}));
   return mlir::success();
