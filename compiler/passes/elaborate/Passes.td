@@ -49,7 +49,8 @@ def ElaborateInfer : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
   let description = [{
     Turns the `model.graph` into a `weft.graph` on ranked tensors that lies on one
     mesh: the axes whose size is above 1, outermost first data, expert, context, tensor, so that
-    the ranks of a tensor group are neighbours. With no such axis it is one rank.
+    the ranks of a tensor group are neighbours. With no such axis it is one rank. Ops that change
+    nothing, such as a dropout of rate 0, are left out.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [

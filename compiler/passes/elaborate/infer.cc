@@ -49,6 +49,19 @@ LogicalResult inferOp(mlir::Operation *op) {
   return success();
 }
 
+// Replaces an op that changes nothing, such as a dropout of rate 0, by its operand.
+void dropIdentity(mlir::Operation *op) {
+  SmallVector<mlir::OpFoldResult> folded;
+  if (op->getNumResults() == 0 || failed(op->fold(folded)) || folded.size() != op->getNumResults() ||
+      !llvm::all_of(folded, [](mlir::OpFoldResult result) { return llvm::isa<mlir::Value>(result); })) {
+    return;
+  }
+  for (auto [result, value] : llvm::zip(op->getResults(), folded)) {
+    result.replaceAllUsesWith(llvm::cast<mlir::Value>(value));
+  }
+  op->erase();
+}
+
 struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
   using ElaborateInferBase::ElaborateInferBase;
 
@@ -65,10 +78,11 @@ struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
     if (!placement || failed(inferInputs(graph))) {
       return failure();
     }
-    for (mlir::Operation &op : graph.getBody().front()) {
+    for (mlir::Operation &op : llvm::make_early_inc_range(graph.getBody().front())) {
       if (failed(inferOp(&op))) {
         return failure();
       }
+      dropIdentity(&op);
     }
     mlir::OpBuilder builder(graph);
     auto result = builder.create<ir::GraphOp>(graph.getLoc(), graph.getSymName(), graph.getInputs(),
