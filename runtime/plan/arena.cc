@@ -1,0 +1,210 @@
+#include "runtime/plan/arena.h"
+
+#include <algorithm>
+
+#include "runtime/plan/layout.h"
+#include "runtime/plan/names.h"
+#include "runtime/plan/validate_parts.h"
+
+namespace weft::plan {
+namespace {
+
+ByteRange AllSlots(const Program& program, int32_t b) {
+  return {program.RangeOf(b, 0).begin, program.RangeOf(b, program.buffer(b).slots() - 1).end};
+}
+
+std::string BytesOf(const ByteRange& bytes) { return absl::StrCat("bytes ", bytes.begin, " to ", bytes.end); }
+
+}  // namespace
+
+Arena::Arena(const Program& program) : program_(program), footprints_(program), written_(program.root.size(), false) {
+  for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
+    if (program.root[b] != b || !program.persistent[b]) continue;
+    Content content;
+    content.root = content.writer.buffer = b;
+    const ByteRange bytes = AllSlots(program, b);
+    if (bytes.begin < bytes.end) map_.Assign(bytes.begin, bytes.end, content);
+    written_[b] = true;
+  }
+}
+
+absl::Status Arena::CheckState() const {
+  std::vector<int32_t> order;
+  for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
+    if (program_.root[b] == b) order.push_back(b);
+  }
+  std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return std::pair(program_.buffer(a).offset(), a) < std::pair(program_.buffer(b).offset(), b);
+  });
+  // The furthest that a buffer, and that state, has reached from the left.
+  int32_t furthest = -1, state = -1;
+  const auto overlaps = [&](int32_t left, int32_t b) {
+    return left >= 0 && AllSlots(program_, left).end > program_.buffer(b).offset();
+  };
+  for (int32_t b : order) {
+    const int32_t other = overlaps(state, b) ? state : program_.persistent[b] && overlaps(furthest, b) ? furthest : -1;
+    if (other >= 0) {
+      const int32_t kept = program_.persistent[b] ? b : other;
+      const int32_t on_it = kept == b ? other : b;
+      return Fault("buffers `", program_.buffer(other).name(), "` and `", program_.buffer(b).name(),
+                   "` overlap: expected `", program_.buffer(kept).name(), "`, which lives from step to step, apart from `",
+                   program_.buffer(on_it).name(), "`, got ", BytesOf(AllSlots(program_, other)), " and ",
+                   BytesOf(AllSlots(program_, b)));
+    }
+    const int64_t end = AllSlots(program_, b).end;
+    if (furthest < 0 || AllSlots(program_, furthest).end < end) furthest = b;
+    if (program_.persistent[b] && (state < 0 || AllSlots(program_, state).end < end)) state = b;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Arena::Perform(const Act& act) {
+  const absl::StatusOr<const Footprint*> footprint = footprints_.Of(act.actor, act.micro_batch);
+  if (!footprint.ok()) return footprint.status();
+  for (const Footprint::Read& read : (*footprint)->reads) {
+    if (absl::Status status = Read(act, read); !status.ok()) {
+      return Under(program_.Where(act.actor, read.work), status);
+    }
+  }
+  for (const Footprint::Write& write : (*footprint)->writes) {
+    if (absl::Status status = Write(act, write); !status.ok()) {
+      return Under(program_.Where(act.actor, write.work), status);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Arena::Read(const Act& act, const Footprint::Read& read) {
+  const int32_t root = program_.root[read.buffer];
+  map_.Cut(read.bytes.begin);
+  map_.Cut(read.bytes.end);
+  absl::Status status;
+  map_.ForEach(read.bytes.begin, read.bytes.end, [&](int64_t begin, int64_t end, Content* content) {
+    const ByteRange bytes{begin, end};
+    if (content == nullptr || content->root != root) {
+      status = Missing(Text(act), read.buffer, content, bytes);
+    } else if (const Access& writer = content->writer; writer.stream >= 0 && !act.After(writer.stream, writer.position)) {
+      status = Race(writer, true, act, read.buffer, false, bytes);
+    } else if (!IsMeant(act, read.buffer, writer)) {
+      status = Fault("buffer `", program_.buffer(read.buffer).name(), "` is overwritten while live: ", Text(writer),
+                     " wrote `", program_.buffer(writer.buffer).name(), "` before ", Text(act), " reads it");
+    }
+    if (!status.ok()) return false;
+    const auto same = std::find_if(content->readers.begin(), content->readers.end(),
+                                   [&](const Access& reader) { return reader.stream == act.stream; });
+    const Access access{act.stream, act.position, act.actor, act.micro_batch, read.buffer};
+    if (same != content->readers.end()) {
+      *same = access;
+    } else {
+      content->readers.push_back(access);
+    }
+    return true;
+  });
+  return status;
+}
+
+absl::Status Arena::Write(const Act& act, const Footprint::Write& write) {
+  absl::Status status;
+  const auto check = [&](const Access& access, bool writes, const ByteRange& bytes) {
+    const bool own = access.stream == act.stream && access.position == act.position;
+    if (access.stream < 0 || own || act.After(access.stream, access.position)) return true;
+    status = Race(access, writes, act, write.buffer, true, bytes);
+    return false;
+  };
+  map_.ForEach(write.bytes.begin, write.bytes.end, [&](int64_t begin, int64_t end, const Content* content) {
+    if (content == nullptr) return true;
+    for (const Access& reader : content->readers) {
+      if (!check(reader, false, {begin, end})) return false;
+    }
+    return check(content->writer, true, {begin, end});
+  });
+  if (!status.ok() || write.bytes.begin == write.bytes.end) return status;
+  Content content;
+  content.root = write.root;
+  content.writer = {act.stream, act.position, act.actor, act.micro_batch, write.buffer};
+  map_.Assign(write.bytes.begin, write.bytes.end, std::move(content));
+  if (write.root != Footprint::kScratch) written_[write.root] = true;
+  return absl::OkStatus();
+}
+
+bool Arena::IsMeant(const Act& act, int32_t buffer, const Access& writer) const {
+  // State has any number of writers, and what an actor keeps for itself has one.
+  if (writer.stream < 0 || program_.persistent[buffer] || writer.actor == act.actor) return true;
+  bool exact = false, meant = false;
+  for (int32_t b : program_.actor(act.actor).reads()) {
+    if (program_.root[b] != program_.root[buffer] || (exact && b != buffer)) continue;
+    const int32_t maker = program_.writer[b];
+    const int64_t made = !program_.micro(maker)      ? 0
+                         : program_.micro(act.actor) ? act.micro_batch
+                                                     : program_.micro_batches - 1;
+    const bool matches = writer.actor == maker && writer.micro_batch == made;
+    meant = b == buffer ? matches : meant || matches;
+    exact = exact || b == buffer;
+  }
+  return meant;
+}
+
+absl::Status Arena::Race(const Access& earlier, bool earlier_writes, const Act& act, int32_t buffer, bool writes,
+                         const ByteRange& bytes) const {
+  const int32_t other = At(earlier, bytes);
+  const int32_t mine = writes ? At({act.stream, act.position, act.actor, act.micro_batch, buffer}, bytes) : buffer;
+  const std::string acts = absl::StrCat(Text(earlier), earlier_writes ? " writes" : " reads", " and ", Text(act),
+                                        writes ? " writes" : " reads", ", and nothing orders them");
+  if (program_.root[other] != program_.root[mine]) {
+    return Fault("live buffers `", program_.buffer(other).name(), "` and `", program_.buffer(mine).name(),
+                 "` overlap in ", BytesOf(bytes), ": ", acts);
+  }
+  const char* what = !writes ? "may be read before it is written" : "is overwritten while live";
+  return Fault("buffer `", program_.buffer(mine).name(), "` ", what, ": ", acts);
+}
+
+absl::Status Arena::Missing(const std::string& reader, int32_t buffer, const Content* found,
+                            const ByteRange& bytes) const {
+  const std::string& name = program_.buffer(buffer).name();
+  if (found == nullptr || !written_[program_.root[buffer]]) {
+    return Fault("buffer `", name, "` is read before it is written: nothing wrote ", BytesOf(bytes), " of it before ",
+                 reader);
+  }
+  return Fault("buffer `", name, "` is overwritten while live: ", Text(found->writer), " wrote `",
+               program_.buffer(At(found->writer, bytes)).name(), "` over ", BytesOf(bytes), " before ", reader,
+               " reads it");
+}
+
+absl::Status Arena::CheckMetrics() {
+  for (const Metric& metric : program_.plan->metrics()) {
+    if (metric.stage() != program_.index) continue;
+    const int32_t b = metric.buffer();
+    const int32_t writer = program_.writer[b];
+    const bool micro = writer >= 0 && program_.micro(writer);
+    const ByteRange bytes =
+        program_.RangeOf(b, micro ? (program_.micro_batches - 1) % program_.buffer(b).slots() : 0);
+    absl::Status status;
+    map_.ForEach(bytes.begin, bytes.end, [&](int64_t begin, int64_t end, const Content* content) {
+      if (content == nullptr || content->root != program_.root[b]) {
+        status = Missing("the end of the step", b, content, {begin, end});
+      }
+      return status.ok();
+    });
+    if (!status.ok()) return Under(absl::StrCat("metric `", metric.name(), "`"), status);
+  }
+  return absl::OkStatus();
+}
+
+std::string Arena::Text(const Access& access) const { return ActText(program_.actor(access.actor), access.micro_batch); }
+
+std::string Arena::Text(const Act& act) const { return ActText(program_.actor(act.actor), act.micro_batch); }
+
+int32_t Arena::At(const Access& access, const ByteRange& bytes) const {
+  int32_t found = access.buffer;
+  if (access.stream < 0 || program_.RangeOf(found, program_.SlotOf(access.actor, found, access.micro_batch)).Overlaps(bytes)) {
+    return found;
+  }
+  for (const Work& work : program_.work[access.actor]) {
+    for (int32_t b : work.writes) {
+      if (program_.RangeOf(b, program_.SlotOf(access.actor, b, access.micro_batch)).Overlaps(bytes)) found = b;
+    }
+  }
+  return found;
+}
+
+}  // namespace weft::plan

@@ -1,0 +1,263 @@
+#include "runtime/plan/execution.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/plan/names.h"
+
+namespace weft::plan {
+namespace {
+
+using Clock = std::vector<int32_t>;
+
+void Join(absl::Span<const int32_t> from, int32_t* into) {
+  for (size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
+}
+
+// Where a stream stands.
+struct Cursor {
+  int stage = 0;
+  const Stream* stream = nullptr;
+  int run = 0;
+  int64_t repeat = 0;
+  int actor = 0;  // place in the run's list
+  int32_t position = 0;
+  Clock clock;  // of the last act, itself included
+
+  // Steps over runs without actors.
+  void Settle() {
+    while (run < stream->runs_size() && actor >= stream->runs(run).actors_size()) {
+      actor = 0;
+      if (stream->runs(run).actors_size() == 0 || ++repeat >= stream->runs(run).repeat()) {
+        repeat = 0;
+        ++run;
+      }
+    }
+  }
+  bool done() const { return run >= stream->runs_size(); }
+  int32_t head() const { return stream->runs(run).actors(actor); }
+  int64_t micro_batch() const { return stream->runs(run).first_micro_batch() + repeat; }
+  void Advance() {
+    ++actor;
+    ++position;
+    Settle();
+  }
+};
+
+// What stops an act: `actor` has to fire for `micro_batch` first.
+struct Wait {
+  int stage = -1;  // -1: nothing stops it
+  int32_t actor = 0;
+  int64_t micro_batch = 0;
+  std::string why;  // empty unless asked for
+};
+
+class Machine {
+ public:
+  explicit Machine(absl::Span<const Program> programs) : programs_(programs) {
+    for (const Program& program : programs) {
+      base_.push_back(static_cast<int>(cursors_.size()));
+      for (const Stream& stream : program.stage->streams()) {
+        Cursor cursor;
+        cursor.stage = program.index;
+        cursor.stream = &stream;
+        cursor.Settle();
+        cursors_.push_back(std::move(cursor));
+      }
+      fired_.emplace_back(program.stage->actors_size(), 0);
+    }
+    for (Cursor& cursor : cursors_) cursor.clock.assign(cursors_.size(), 0);
+    for (const Program& program : programs) AddRegisters(program);
+    if (!programs.empty()) AddTransfers();
+  }
+
+  absl::Status Run(const Visit& visit) {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (size_t s = 0; s < cursors_.size(); ++s) {
+        while (!cursors_[s].done() && WaitOf(cursors_[s], false).stage < 0) {
+          moved = true;
+          if (absl::Status status = Fire(s, visit); !status.ok()) return status;
+        }
+      }
+    }
+    for (size_t s = 0; s < cursors_.size(); ++s) {
+      if (!cursors_[s].done()) return Blocked(s);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // Clocks of one register: of the act that filled a slot, and joined over the
+  // acts that emptied it; slots after slots.
+  struct Register {
+    Clock filled, emptied;
+  };
+  // A transfer's two actors.
+  struct Ends {
+    int32_t sender = -1, receiver = -1;
+  };
+
+  void AddRegisters(const Program& program) {
+    std::vector<Register>& registers = registers_.emplace_back(program.root.size());
+    for (size_t b = 0; b < registers.size(); ++b) {
+      if (program.readers[b].empty()) continue;
+      registers[b].filled.assign(program.buffer(b).slots() * cursors_.size(), 0);
+      registers[b].emptied = registers[b].filled;
+    }
+  }
+
+  void AddTransfers() {
+    ends_.resize(programs_[0].plan->transfers_size());
+    sent_.assign(ends_.size(), Clock(cursors_.size(), 0));
+    for (const Program& program : programs_) {
+      for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
+        if (program.actor(a).end_case() == Actor::kSend) ends_[program.actor(a).send()].sender = a;
+        if (program.actor(a).end_case() == Actor::kReceive) ends_[program.actor(a).receive()].receiver = a;
+      }
+    }
+  }
+
+  int StreamOf(int stage, int32_t actor) const { return base_[stage] + programs_[stage].actor(actor).stream(); }
+
+  int64_t MicroBatchOf(const Cursor& cursor) const {
+    return programs_[cursor.stage].micro(cursor.head()) ? cursor.micro_batch() : 0;
+  }
+
+  // Registers alone: what the other end of a transfer does is WaitOf's.
+  Wait RegisterWaitOf(const Cursor& cursor, bool explain) const {
+    const Program& program = programs_[cursor.stage];
+    const std::vector<int64_t>& fired = fired_[cursor.stage];
+    const int32_t a = cursor.head();
+    const int64_t i = MicroBatchOf(cursor);
+    for (int32_t b : program.actor(a).reads()) {
+      const int32_t writer = program.writer[b];
+      const int64_t needed = !program.micro(writer) ? 0 : program.micro(a) ? i : program.micro_batches - 1;
+      if (fired[writer] > needed) continue;
+      return {cursor.stage, writer, needed,
+              explain ? absl::StrCat(ActText(program.actor(writer), needed), " to fill register `",
+                                     program.buffer(b).name(), "`")
+                      : ""};
+    }
+    if (!program.micro(a)) return {};
+    for (int32_t b : program.actor(a).writes()) {
+      const int64_t freed = i - program.buffer(b).slots();
+      for (int32_t reader : program.readers[b]) {
+        if (!program.micro(reader) || fired[reader] > freed) continue;
+        return {cursor.stage, reader, freed,
+                explain ? absl::StrCat(ActText(program.actor(reader), freed), " to free a slot of register `",
+                                       program.buffer(b).name(), "`")
+                        : ""};
+      }
+    }
+    return {};
+  }
+
+  // The other end of the head's transfer: its stage and actor, stage -1 if none.
+  Wait PeerOf(const Cursor& cursor) const {
+    const Actor& actor = programs_[cursor.stage].actor(cursor.head());
+    if (actor.end_case() == Actor::END_NOT_SET) return {};
+    const bool send = actor.end_case() == Actor::kSend;
+    const int32_t t = send ? actor.send() : actor.receive();
+    const Transfer& transfer = programs_[0].plan->transfers(t);
+    return {send ? transfer.target_stage() : transfer.source_stage(), send ? ends_[t].receiver : ends_[t].sender,
+            MicroBatchOf(cursor), ""};
+  }
+
+  Wait WaitOf(const Cursor& cursor, bool explain) const {
+    Wait wait = RegisterWaitOf(cursor, explain);
+    if (wait.stage >= 0) return wait;
+    Wait peer = PeerOf(cursor);
+    if (peer.stage < 0) return peer;
+    const Actor& actor = programs_[cursor.stage].actor(cursor.head());
+    // Having fired, a sender waits for nobody any more.
+    if (actor.end_case() == Actor::kReceive && fired_[peer.stage][peer.actor] > peer.micro_batch) return {};
+    const Cursor& other = cursors_[StreamOf(peer.stage, peer.actor)];
+    const bool there = !other.done() && other.head() == peer.actor && MicroBatchOf(other) == peer.micro_batch &&
+                       RegisterWaitOf(other, false).stage < 0;
+    if (there && actor.end_case() == Actor::kSend) return {};
+    if (explain) {
+      peer.why = absl::StrCat(ActText(programs_[peer.stage].actor(peer.actor), peer.micro_batch),
+                              actor.end_case() == Actor::kSend ? " to receive" : " to send");
+    }
+    return peer;
+  }
+
+  absl::Status Fire(int s, const Visit& visit) {
+    Cursor& cursor = cursors_[s];
+    const Program& program = programs_[cursor.stage];
+    const size_t width = cursors_.size();
+    Act act{cursor.stage, cursor.head(), MicroBatchOf(cursor), s, cursor.position, {}};
+    const Actor& actor = program.actor(act.actor);
+    const auto slot = [&](Clock& clock, int32_t b) {
+      return absl::MakeSpan(clock).subspan(program.SlotOf(act.actor, b, act.micro_batch) * width, width);
+    };
+    std::vector<Register>& registers = registers_[act.stage];
+    for (int32_t b : actor.reads()) Join(slot(registers[b].filled, b), cursor.clock.data());
+    for (int32_t b : actor.writes()) {
+      if (program.readers[b].empty()) continue;
+      const absl::Span<int32_t> emptied = slot(registers[b].emptied, b);
+      Join(emptied, cursor.clock.data());
+      std::fill(emptied.begin(), emptied.end(), 0);
+    }
+    if (actor.end_case() == Actor::kReceive) Join(sent_[actor.receive()], cursor.clock.data());
+    act.before = cursor.clock;
+    if (absl::Status status = visit(act); !status.ok()) return status;
+
+    cursor.clock[s] = act.position + 1;
+    for (int32_t b : actor.writes()) {
+      if (program.readers[b].empty()) continue;
+      std::copy(cursor.clock.begin(), cursor.clock.end(), slot(registers[b].filled, b).begin());
+    }
+    if (program.micro(act.actor)) {
+      for (int32_t b : actor.reads()) Join(cursor.clock, slot(registers[b].emptied, b).data());
+    }
+    if (actor.end_case() == Actor::kSend) sent_[actor.send()] = cursor.clock;
+    ++fired_[act.stage][act.actor];
+    cursor.Advance();
+    return absl::OkStatus();
+  }
+
+  // Every stream that has not ended waits for an act of one that has not ended
+  // either, so that following the waits comes to a cycle.
+  absl::Status Blocked(int s) const {
+    std::vector<int> order(cursors_.size(), -1);
+    std::vector<int> path;
+    while (order[s] < 0) {
+      order[s] = static_cast<int>(path.size());
+      path.push_back(s);
+      const Wait wait = WaitOf(cursors_[s], false);
+      s = StreamOf(wait.stage, wait.actor);
+    }
+    std::vector<std::string> waits;
+    for (size_t i = order[s]; i < path.size(); ++i) waits.push_back(Explain(cursors_[path[i]]));
+    return absl::FailedPreconditionError(absl::StrCat("blocked: ", absl::StrJoin(waits, "; ")));
+  }
+
+  std::string Explain(const Cursor& cursor) const {
+    const Wait wait = WaitOf(cursor, true);
+    const Program& program = programs_[cursor.stage];
+    std::string text = absl::StrCat(ActText(program.actor(cursor.head()), MicroBatchOf(cursor)), " on stream `",
+                                    cursor.stream->name(), "` of stage ", cursor.stage, " waits for ", wait.why);
+    const Cursor& other = cursors_[StreamOf(wait.stage, wait.actor)];
+    if (other.head() == wait.actor && MicroBatchOf(other) == wait.micro_batch) return text;
+    return absl::StrCat(text, ", which comes after ",
+                        ActText(programs_[other.stage].actor(other.head()), MicroBatchOf(other)));
+  }
+
+  const absl::Span<const Program> programs_;
+  std::vector<int> base_;  // a stage each: its first stream
+  std::vector<Cursor> cursors_;
+  std::vector<std::vector<int64_t>> fired_;  // stage, actor: how many acts
+  std::vector<std::vector<Register>> registers_;
+  std::vector<Ends> ends_;
+  // A transfer each: the clock of its last send; the receive follows at once.
+  std::vector<Clock> sent_;
+};
+
+}  // namespace
+
+absl::Status Execute(absl::Span<const Program> programs, const Visit& visit) { return Machine(programs).Run(visit); }
+
+}  // namespace weft::plan

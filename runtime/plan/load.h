@@ -1,0 +1,45 @@
+// Plans on disk: a container of 24 bytes (magic, version, payload length; both
+// little-endian 64-bit), then the plan as deterministic protobuf.
+//
+// Free functions without state; any thread. Errors name the file.
+#ifndef WEFT_RUNTIME_PLAN_LOAD_H_
+#define WEFT_RUNTIME_PLAN_LOAD_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/plan/plan.pb.h"
+
+namespace weft::plan {
+
+// The schema that this library reads and writes.
+inline constexpr int32_t kPlanVersion = 1;
+
+// The first eight bytes of every plan file.
+inline constexpr char kPlanMagic[] = "WEFTPLAN";
+
+// A 64-bit hash of everything but header.hash: of the deterministic
+// serialisation with that field cleared, cut in little-endian words of eight
+// bytes (the last one padded with zeros), h <- mix((h xor word) * odd), where
+// mix(x) = x xor (x >> 32) and h starts as the length. It finds accidents, not
+// attackers. The plan is unchanged when the call returns.
+uint64_t HashOf(Plan& plan);
+
+// Reads a plan. The result is parsed, of this version and undamaged; it is not
+// validated (validate.h). kNotFound: no such file; kInvalidArgument: not a
+// plan, of another version, truncated or damaged.
+absl::StatusOr<Plan> Load(const std::string& path);
+
+// Likewise into `plan`, which may live in an arena: parsing a large plan into
+// an arena takes half the time. After an error its contents are unspecified.
+absl::Status LoadInto(const std::string& path, Plan& plan);
+
+// Stamps version and hash, writes the plan beside `path` and renames it over
+// `path`. After an error `path` is as it was, and nothing is left beside it.
+absl::Status Save(Plan plan, const std::string& path);
+
+}  // namespace weft::plan
+
+#endif  // WEFT_RUNTIME_PLAN_LOAD_H_

@@ -1,0 +1,175 @@
+#include "runtime/plan/names.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace weft::plan {
+
+std::string NameOf(DType dtype) {
+  switch (dtype) {
+    case F32:
+      return "f32";
+    case BF16:
+      return "bf16";
+    case F16:
+      return "f16";
+    case I32:
+      return "i32";
+    case I64:
+      return "i64";
+    case F64:
+      return "f64";
+    case U8:
+      return "u8";
+    default:
+      return "invalid";
+  }
+}
+
+std::string NameOf(Buffer::Kind kind) {
+  switch (kind) {
+    case Buffer::ACTIVATION:
+      return "activation";
+    case Buffer::PARAMETER:
+      return "parameter";
+    case Buffer::OPTIMIZER:
+      return "optimizer";
+    case Buffer::GRADIENT:
+      return "gradient";
+    case Buffer::COMMUNICATION:
+      return "communication";
+    case Buffer::INPUT:
+      return "input";
+    case Buffer::OUTPUT:
+      return "output";
+    default:
+      return "invalid";
+  }
+}
+
+std::string NameOf(Collective::Kind kind) {
+  switch (kind) {
+    case Collective::ALL_REDUCE:
+      return "all_reduce";
+    case Collective::REDUCE_SCATTER:
+      return "reduce_scatter";
+    case Collective::ALL_GATHER:
+      return "all_gather";
+    case Collective::ALL_TO_ALL:
+      return "all_to_all";
+    default:
+      return "invalid";
+  }
+}
+
+std::string NameOf(Stream::Kind kind) {
+  switch (kind) {
+    case Stream::COMPUTE:
+      return "compute";
+    case Stream::COMMUNICATION:
+      return "communication";
+    case Stream::HOST:
+      return "host";
+    default:
+      return "invalid";
+  }
+}
+
+std::string TextOf(const Sbp& sbp) {
+  switch (sbp.kind()) {
+    case Sbp::BROADCAST:
+      return "B";
+    case Sbp::SPLIT:
+      return absl::StrCat("S(", sbp.dim(), ")");
+    case Sbp::PARTIAL_SUM:
+      return "P";
+    case Sbp::PARTIAL_MAX:
+      return "P(max)";
+    default:
+      return "invalid";
+  }
+}
+
+std::string SbpText(const Placement& placement, const Buffer& buffer) {
+  std::vector<std::string> positional, named;
+  bool names = placement.axes_size() == buffer.sbp_size();
+  for (int a = 0; a < buffer.sbp_size(); ++a) {
+    positional.push_back(TextOf(buffer.sbp(a)));
+    if (!names || placement.axes(a).name().empty()) {
+      names = false;
+    } else if (buffer.sbp(a).kind() != Sbp::BROADCAST) {
+      named.push_back(absl::StrCat(placement.axes(a).name(), "=", positional.back()));
+    }
+  }
+  if (!names) return absl::StrCat("(", absl::StrJoin(positional, ", "), ")");
+  return named.empty() ? "B" : absl::StrJoin(named, ", ");
+}
+
+std::string ShapeText(const std::vector<int64_t>& dims) { return absl::StrCat("[", absl::StrJoin(dims, ","), "]"); }
+
+std::string TypeText(const Buffer& buffer) {
+  return NameOf(buffer.dtype()) + ShapeText({buffer.shape().begin(), buffer.shape().end()});
+}
+
+std::string MeshText(const Placement& placement) {
+  if (placement.axes_size() == 0) return "one rank";
+  std::vector<std::string> names, sizes;
+  for (int a = 0; a < placement.axes_size(); ++a) {
+    const std::string& name = placement.axes(a).name();
+    names.push_back(name.empty() ? absl::StrCat("axis ", a) : name);
+    sizes.push_back(absl::StrCat(placement.axes(a).size()));
+  }
+  return absl::StrCat(absl::StrJoin(names, " x "), " = ", absl::StrJoin(sizes, " x "));
+}
+
+std::string AxesText(const Placement& placement, const Collective& collective) {
+  std::vector<std::string> names;
+  for (int32_t a : collective.axes()) {
+    const bool named = a >= 0 && a < placement.axes_size() && !placement.axes(a).name().empty();
+    names.push_back(named ? placement.axes(a).name() : absl::StrCat(a));
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+std::string CountText(int64_t count) {
+  std::string text = absl::StrCat(count);
+  for (int i = static_cast<int>(text.size()) - 3; i > (count < 0 ? 1 : 0); i -= 3) text.insert(i, ",");
+  return text;
+}
+
+std::string BytesText(int64_t bytes) {
+  if (bytes < 1024) return absl::StrCat(bytes, " B");
+  static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes) / 1024;
+  int unit = 0;
+  for (; value >= 1023.5 && unit < 5; ++unit) value /= 1024;
+  return absl::StrFormat("%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, kUnits[unit]);
+}
+
+std::string SecondsText(double seconds) {
+  const double value = seconds >= 1 ? seconds : seconds >= 1e-3 ? seconds * 1e3 : seconds * 1e6;
+  const char* unit = seconds >= 1 ? "s" : seconds >= 1e-3 ? "ms" : "us";
+  return absl::StrFormat("%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
+}
+
+std::string RanksText(const Placement& placement) {
+  std::vector<std::string> parts;
+  for (int first = 0; first < placement.ranks_size();) {
+    int last = first;
+    while (last + 1 < placement.ranks_size() && placement.ranks(last + 1) == placement.ranks(last) + 1) ++last;
+    parts.push_back(first == last ? absl::StrCat(placement.ranks(first))
+                                  : absl::StrCat(placement.ranks(first), " to ", placement.ranks(last)));
+    first = last + 1;
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+std::string ActText(const Actor& actor, int64_t micro_batch) {
+  if (actor.section() == Actor::STEP) return absl::StrCat("`", actor.name(), "` (step)");
+  return absl::StrCat("`", actor.name(), "` (micro-batch ", micro_batch, ")");
+}
+
+}  // namespace weft::plan

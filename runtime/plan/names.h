@@ -1,0 +1,62 @@
+// How parts of a plan are called in errors and listings. Deterministic; the
+// arguments must be valid indices but need not be a validated plan.
+#ifndef WEFT_RUNTIME_PLAN_NAMES_H_
+#define WEFT_RUNTIME_PLAN_NAMES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/plan/plan.pb.h"
+
+namespace weft::plan {
+
+// "f32", "bf16", ...; "invalid" for anything else.
+std::string NameOf(DType dtype);
+
+// "parameter", "activation", ...
+std::string NameOf(Buffer::Kind kind);
+
+// "all_reduce", "reduce_scatter", ...
+std::string NameOf(Collective::Kind kind);
+
+// "compute", "communication", "host".
+std::string NameOf(Stream::Kind kind);
+
+// "B", "S(0)", "P", "P(max)".
+std::string TextOf(const Sbp& sbp);
+
+// "data=S(0), tensor=P"; axes that broadcast are left out, "B" if all do.
+// Positional, "(S(0), B)", on a mesh without axis names.
+std::string SbpText(const Placement& placement, const Buffer& buffer);
+
+// "[4,8]"; "[]" for a scalar.
+std::string ShapeText(const std::vector<int64_t>& dims);
+
+// "f32[4,8]", the global type.
+std::string TypeText(const Buffer& buffer);
+
+// "data x tensor = 2 x 2"; "one rank" for a mesh without axes.
+std::string MeshText(const Placement& placement);
+
+// "data, tensor" or "0, 1": the axes of a group.
+std::string AxesText(const Placement& placement, const Collective& collective);
+
+// "1,234 B", "12.3 KiB", "4.56 MiB", ...: three significant digits above a KiB.
+std::string BytesText(int64_t bytes);
+
+// "12.3 ms": three significant digits in s, ms or us.
+std::string SecondsText(double seconds);
+
+// "1234567" as "1,234,567".
+std::string CountText(int64_t count);
+
+// "0 to 3", "5", "0 to 3, 8": ranks in ascending runs.
+std::string RanksText(const Placement& placement);
+
+// "`h.5.backward` (micro-batch 3)", "`adam` (step)".
+std::string ActText(const Actor& actor, int64_t micro_batch);
+
+}  // namespace weft::plan
+
+#endif  // WEFT_RUNTIME_PLAN_NAMES_H_

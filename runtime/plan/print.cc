@@ -1,0 +1,246 @@
+#include "runtime/plan/print.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "runtime/plan/layout.h"
+#include "runtime/plan/memory.h"
+#include "runtime/plan/names.h"
+#include "runtime/plan/program.h"
+#include "runtime/plan/table.h"
+
+namespace weft::plan {
+namespace {
+
+constexpr int kMostNames = 6;  // of a run's list
+constexpr int kMostRuns = 16;  // of a stream
+
+std::string Plural(int64_t count, const char* one) {
+  return absl::StrCat(CountText(count), " ", one, count == 1 ? "" : "s");
+}
+
+std::string Percent(int64_t part, int64_t whole) {
+  return whole == 0 ? "100.0 %" : absl::StrFormat("%.1f %%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string HeaderText(const Plan& plan) {
+  const Header& header = plan.header();
+  std::string text = absl::StrCat("plan `", header.graph(), "` for ", header.target(), ": ",
+                                  header.training() ? "training" : "a function", ", ",
+                                  Plural(plan.stages_size(), "stage"), "\n");
+  int64_t ranks = 0, tensors = 0, elements = 0;
+  for (const Stage& stage : plan.stages()) {
+    ranks += RankCount(plan.placements(stage.placement()));
+    for (const Buffer& buffer : stage.buffers()) {
+      if (buffer.kind() != Buffer::PARAMETER) continue;
+      int64_t count = 1;
+      for (int64_t d : buffer.shape()) count *= d;
+      ++tensors;
+      elements += count;
+    }
+  }
+  Table table(2);
+  table.Add({"ranks", CountText(ranks)});
+  table.Add({"micro-batches a step", CountText(header.micro_batches())});
+  table.Add({"tokens a step", CountText(header.tokens_per_step())});
+  table.Add({"parameters", absl::StrCat(CountText(elements), " in ", Plural(tensors, "tensor"))});
+  table.Add({"model FLOPs a step", absl::StrFormat("%.4g", header.flops_per_step())});
+  const Prediction& it = plan.prediction();
+  table.Add({"predicted step", absl::StrCat(SecondsText(it.step_s()), " (compute ", SecondsText(it.compute_s()),
+                                            ", communication ", SecondsText(it.communication_s()), ")")});
+  table.Add({"sent by a rank a step", BytesText(static_cast<int64_t>(std::min(it.communication_bytes(), 9e18)))});
+  table.Add({"hash", absl::StrCat(absl::Hex(header.hash(), absl::kZeroPad16))});
+  return text + table.Text();
+}
+
+// Bytes of one slot of a buffer on a rank, not padded.
+int64_t RankBytes(const Program& program, int32_t b) { return LocalBytes(*program.placement, program.buffer(b)); }
+
+// The larger side of a collective, which its cost follows.
+int64_t CollectiveBytes(const Program& program, const Collective& collective) {
+  return std::max(RankBytes(program, collective.input()), RankBytes(program, collective.output()));
+}
+
+std::string WorkText(const Program& program, const Actor& actor) {
+  if (actor.kernels_size() > 0) return Plural(actor.kernels_size(), "kernel");
+  if (actor.has_collective()) {
+    return absl::StrCat(NameOf(actor.collective().kind()), " over (", AxesText(*program.placement, actor.collective()), ")");
+  }
+  return actor.end_case() == Actor::kSend ? absl::StrCat("send transfer ", actor.send())
+                                          : absl::StrCat("receive transfer ", actor.receive());
+}
+
+std::string Operands(const Program& program, const google::protobuf::RepeatedField<int32_t>& buffers) {
+  std::vector<std::string> names;
+  for (int32_t b : buffers) {
+    const Buffer& buffer = program.buffer(b);
+    names.push_back(absl::StrCat(buffer.name(), " ", NameOf(buffer.dtype()),
+                                 ShapeText(TileOf(*program.placement, buffer,
+                                                  std::vector<int64_t>(program.placement->axes_size(), 0))
+                                               .dims)));
+  }
+  return absl::StrCat("(", absl::StrJoin(names, ", "), ")");
+}
+
+std::string OrderText(const Program& program, const Run& run) {
+  std::vector<std::string> names;
+  bool micro = false;
+  for (int32_t a : run.actors()) {
+    micro |= program.micro(a);
+    if (static_cast<int>(names.size()) < kMostNames) names.push_back(program.actor(a).name());
+  }
+  if (run.actors_size() > kMostNames) names.push_back(absl::StrCat("and ", run.actors_size() - kMostNames, " more"));
+  const int64_t last = run.first_micro_batch() + run.repeat() - 1;
+  const std::string when = !micro               ? "once a step"
+                           : run.repeat() == 1 ? absl::StrCat("micro-batch ", last)
+                                               : absl::StrCat("micro-batches ", run.first_micro_batch(), " to ", last);
+  return absl::StrCat(when, ": ", absl::StrJoin(names, ", "));
+}
+
+// The actors of a stream in the order of their first act.
+std::vector<int32_t> ActorsOf(const Program& program, const Stream& stream) {
+  std::vector<bool> seen(program.stage->actors_size(), false);
+  std::vector<int32_t> actors;
+  for (const Run& run : stream.runs()) {
+    for (int32_t a : run.actors()) {
+      if (!seen[a]) actors.push_back(a);
+      seen[a] = true;
+    }
+  }
+  return actors;
+}
+
+std::string StreamText(const Program& program, int s, const PrintOptions& options) {
+  const Stream& stream = program.stage->streams(s);
+  std::string text = absl::StrCat("  stream ", s, " `", stream.name(), "` (", NameOf(stream.kind()), ")\n");
+  Table table(4);
+  for (int32_t a : ActorsOf(program, stream)) {
+    const Actor& actor = program.actor(a);
+    table.Add({actor.name(), program.micro(a) ? "micro" : "step", WorkText(program, actor),
+               absl::StrCat("reads ", actor.reads_size()), absl::StrCat("writes ", actor.writes_size())});
+    for (int k = 0; k < actor.kernels_size() && options.kernels; ++k) {
+      const Kernel& kernel = actor.kernels(k);
+      const std::string at = kernel.location().empty() ? "" : absl::StrCat(" at ", kernel.location());
+      table.Add({absl::StrCat("  ", k, " ", kernel.name(), " ", Operands(program, kernel.inputs()), " -> ",
+                              Operands(program, kernel.outputs()), at)});
+    }
+  }
+  absl::StrAppend(&text, table.Text(), "    order\n");
+  for (int r = 0; r < stream.runs_size(); ++r) {
+    if (r == kMostRuns && !options.kernels) {
+      absl::StrAppend(&text, "      and ", stream.runs_size() - r, " more runs\n");
+      break;
+    }
+    absl::StrAppend(&text, "      ", OrderText(program, stream.runs(r)), "\n");
+  }
+  return text;
+}
+
+std::string CollectivesText(const Program& program) {
+  Table table(4, {3});
+  for (const Actor& actor : program.stage->actors()) {
+    if (!actor.has_collective()) continue;
+    const Collective& it = actor.collective();
+    const bool reduces = it.kind() == Collective::ALL_REDUCE || it.kind() == Collective::REDUCE_SCATTER;
+    const std::string reduction = !reduces ? "" : it.reduction() == Collective::MAX ? " max" : " sum";
+    table.Add({NameOf(it.kind()) + reduction, absl::StrCat("over (", AxesText(*program.placement, it), ")"),
+               program.buffer(it.input()).name(), BytesText(CollectiveBytes(program, it)),
+               absl::StrCat(actor.section() == Actor::STEP ? "a step" : "a micro-batch", " in ", actor.name()),
+               it.location().empty() ? "" : absl::StrCat("at ", it.location())});
+  }
+  return table.empty() ? "" : "  collectives\n" + table.Text();
+}
+
+std::string StageMemoryText(const Program& program, const StageMemory* memory) {
+  const int64_t arena = program.stage->arena_bytes();
+  if (memory == nullptr) return absl::StrCat("  memory a rank: ", CountText(arena), " B (", BytesText(arena), ")\n");
+  std::string text = absl::StrCat("  memory a rank: ", CountText(arena), " B (", BytesText(arena), "), lower bound ",
+                                  CountText(memory->lower_bound_bytes), " B (",
+                                  Percent(memory->lower_bound_bytes, arena), ")\n");
+  Table table(4, {1, 2, 3});
+  table.Add({"category", "buffers", "all", "at the peak"});
+  for (int k = 0; k < Buffer::Kind_ARRAYSIZE; ++k) {
+    if (memory->buffers[k] == 0) continue;
+    table.Add({NameOf(static_cast<Buffer::Kind>(k)), CountText(memory->buffers[k]), BytesText(memory->total[k]),
+               BytesText(memory->at_peak[k])});
+  }
+  return text + table.Text();
+}
+
+std::string PeakText(const Program& program, const StageMemory& memory) {
+  if (memory.peak_actor < 0) return "  peak: state alone\n";
+  return absl::StrCat("  peak: in ", ActText(program.actor(memory.peak_actor), memory.peak_micro_batch), ": ",
+                      program.Where(memory.peak_actor, memory.peak_work), "\n");
+}
+
+std::string ParametersText(const Program& program) {
+  Table table(4);
+  for (const Buffer& buffer : program.stage->buffers()) {
+    if (buffer.kind() != Buffer::PARAMETER) continue;
+    const Tile tile = TileOf(*program.placement, buffer, std::vector<int64_t>(program.placement->axes_size(), 0));
+    table.Add({buffer.name(), TypeText(buffer), SbpText(*program.placement, buffer), "local " + ShapeText(tile.dims)});
+  }
+  return table.empty() ? "" : "  parameters\n" + table.Text();
+}
+
+std::string StageHead(const Program& program) {
+  return absl::StrCat("stage ", program.index, ": ", MeshText(*program.placement), " on ", program.placement->device(),
+                      ", rank", program.placement->ranks_size() == 1 ? " " : "s ", RanksText(*program.placement), "\n");
+}
+
+std::string CrossText(const Plan& plan) {
+  std::string text;
+  Table transfers(2, {4});
+  for (int t = 0; t < plan.transfers_size(); ++t) {
+    const Transfer& it = plan.transfers(t);
+    const Buffer& source = plan.stages(it.source_stage()).buffers(it.source_buffer());
+    const Buffer& target = plan.stages(it.target_stage()).buffers(it.target_buffer());
+    int64_t elements = 1;
+    for (int64_t d : source.shape()) elements *= d;
+    transfers.Add({absl::StrCat(t), absl::StrCat("stage ", it.source_stage(), " ", source.name()), "->",
+                   absl::StrCat("stage ", it.target_stage(), " ", target.name()),
+                   BytesText(elements * ElementBytes(source.dtype()))});
+  }
+  if (!transfers.empty()) absl::StrAppend(&text, "transfers\n", transfers.Text());
+  Table metrics(2);
+  for (const Metric& metric : plan.metrics()) {
+    metrics.Add({metric.name(), absl::StrCat("stage ", metric.stage()),
+                 plan.stages(metric.stage()).buffers(metric.buffer()).name()});
+  }
+  if (!metrics.empty()) absl::StrAppend(&text, "metrics\n", metrics.Text());
+  return text;
+}
+
+}  // namespace
+
+std::string SummaryText(const Plan& plan, const PrintOptions& options) {
+  std::string text = HeaderText(plan);
+  const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
+  for (const Program& program : ProgramsOf(plan)) {
+    absl::StrAppend(&text, "\n", StageHead(program));
+    for (int s = 0; s < program.stage->streams_size(); ++s) absl::StrAppend(&text, StreamText(program, s, options));
+    absl::StrAppend(&text, CollectivesText(program),
+                    StageMemoryText(program, memory.ok() ? &(*memory)[program.index] : nullptr),
+                    ParametersText(program));
+  }
+  const std::string cross = CrossText(plan);
+  return cross.empty() ? text : absl::StrCat(text, "\n", cross);
+}
+
+std::string MemoryText(const Plan& plan) {
+  std::string text;
+  const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
+  for (const Program& program : ProgramsOf(plan)) {
+    absl::StrAppend(&text, text.empty() ? "" : "\n", StageHead(program),
+                    StageMemoryText(program, memory.ok() ? &(*memory)[program.index] : nullptr));
+    if (memory.ok()) absl::StrAppend(&text, PeakText(program, (*memory)[program.index]));
+    absl::StrAppend(&text, "  largest: ", LargestText(program, 10), "\n");
+  }
+  return text;
+}
+
+}  // namespace weft::plan

@@ -1,0 +1,116 @@
+#include "runtime/plan/program.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/layout.h"
+#include "runtime/plan/names.h"
+
+namespace weft::plan {
+namespace {
+
+int32_t RootOf(const Stage& stage, int32_t b) {
+  while (stage.buffers(b).alias_of() != 0) b = stage.buffers(b).alias_of() - 1;
+  return b;
+}
+
+bool Persists(const Buffer& buffer) {
+  return buffer.kind() == Buffer::PARAMETER || buffer.kind() == Buffer::OPTIMIZER || buffer.has_init();
+}
+
+Work WorkOf(const Kernel& kernel, const std::vector<int32_t>& root) {
+  Work work;
+  work.reads.assign(kernel.inputs().begin(), kernel.inputs().end());
+  work.writes.assign(kernel.outputs().begin(), kernel.outputs().end());
+  if (kernel.name() != "accumulate") return work;
+  for (int32_t in : work.reads) {
+    for (int32_t out : work.writes) {
+      if (root[in] == root[out]) work.accumulator = in;
+    }
+  }
+  return work;
+}
+
+std::vector<Work> WorkOf(const Program& program, const Actor& actor) {
+  std::vector<Work> works;
+  for (const Kernel& kernel : actor.kernels()) works.push_back(WorkOf(kernel, program.root));
+  if (actor.has_collective()) works.push_back({{actor.collective().input()}, {actor.collective().output()}});
+  if (actor.end_case() == Actor::kSend) {
+    works.push_back({{program.plan->transfers(actor.send()).source_buffer()}, {}});
+  }
+  if (actor.end_case() == Actor::kReceive) {
+    works.push_back({{}, {program.plan->transfers(actor.receive()).target_buffer()}});
+  }
+  return works;
+}
+
+void AddBuffers(Program& program) {
+  const Stage& stage = *program.stage;
+  const int count = stage.buffers_size();
+  program.metric.assign(count, false);
+  program.writer.assign(count, -1);
+  program.readers.assign(count, {});
+  for (int b = 0; b < count; ++b) {
+    program.root.push_back(RootOf(stage, b));
+    program.slot_bytes.push_back(AlignUp(LocalBytes(*program.placement, stage.buffers(b))));
+    program.persistent.push_back(Persists(stage.buffers(program.root[b])));
+  }
+  for (const Metric& metric : program.plan->metrics()) {
+    if (metric.stage() == program.index) program.metric[metric.buffer()] = true;
+  }
+}
+
+}  // namespace
+
+int64_t Program::SlotOf(int32_t a, int32_t b, int64_t micro_batch) const {
+  const int64_t slots = buffer(b).slots();
+  if (slots <= 1) return 0;
+  if (micro(a)) return micro_batch % slots;
+  const auto& reads = actor(a).reads();
+  const bool last = writer[b] >= 0 && micro(writer[b]) && std::find(reads.begin(), reads.end(), b) != reads.end();
+  return last ? (micro_batches - 1) % slots : 0;
+}
+
+ByteRange Program::RangeOf(int32_t b, int64_t slot) const {
+  const int64_t begin = buffer(b).offset() + slot * slot_bytes[b];
+  return {begin, begin + slot_bytes[b]};
+}
+
+std::string Program::Where(int32_t a, int work) const {
+  const Actor& it = actor(a);
+  std::string text = absl::StrCat("actor `", it.name(), "`");
+  std::string location;
+  if (work >= 0 && work < it.kernels_size()) {
+    absl::StrAppend(&text, ": kernel ", work, " `", it.kernels(work).name(), "`");
+    location = it.kernels(work).location();
+  } else if (it.has_collective()) {
+    absl::StrAppend(&text, ": ", NameOf(it.collective().kind()));
+    location = it.collective().location();
+  }
+  return location.empty() ? text : absl::StrCat(text, " at ", location);
+}
+
+Program ProgramOf(const Plan& plan, int stage) {
+  Program program;
+  program.plan = &plan;
+  program.stage = &plan.stages(stage);
+  program.placement = &plan.placements(program.stage->placement());
+  program.index = stage;
+  program.micro_batches = plan.header().micro_batches();
+  AddBuffers(program);
+  for (int a = 0; a < program.stage->actors_size(); ++a) {
+    const Actor& actor = program.stage->actors(a);
+    program.work.push_back(WorkOf(program, actor));
+    for (int32_t b : actor.writes()) program.writer[b] = a;
+    for (int32_t b : actor.reads()) program.readers[b].push_back(a);
+  }
+  return program;
+}
+
+std::vector<Program> ProgramsOf(const Plan& plan) {
+  std::vector<Program> programs;
+  for (int s = 0; s < plan.stages_size(); ++s) programs.push_back(ProgramOf(plan, s));
+  return programs;
+}
+
+}  // namespace weft::plan

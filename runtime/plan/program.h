@@ -1,0 +1,75 @@
+// A stage of a plan with its cross-references looked up: what each actor's work
+// touches, who makes and who reads a register, which bytes a buffer is.
+#ifndef WEFT_RUNTIME_PLAN_PROGRAM_H_
+#define WEFT_RUNTIME_PLAN_PROGRAM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/plan/plan.pb.h"
+
+namespace weft::plan {
+
+// One kernel, collective or end of a transfer: the buffers it touches.
+struct Work {
+  std::vector<int32_t> reads;
+  std::vector<int32_t> writes;
+  // The operand of an `accumulate` kernel that micro-batch 0 does not read; -1.
+  int32_t accumulator = -1;
+};
+
+// Bytes [begin, end) of a rank's arena.
+struct ByteRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+  bool Overlaps(const ByteRange& other) const { return begin < other.end && other.begin < end; }
+};
+
+// Points into the plan, which must outlive it. Built only from plans whose
+// indices are in range and whose aliases have no cycle.
+struct Program {
+  const Plan* plan = nullptr;
+  const Stage* stage = nullptr;
+  const Placement* placement = nullptr;
+  int index = 0;
+  int64_t micro_batches = 1;
+
+  // A buffer each: whose bytes it is (itself without alias), padded bytes of a
+  // slot, true if it lives from step to step, true if a metric reads it.
+  std::vector<int32_t> root;
+  std::vector<int64_t> slot_bytes;
+  std::vector<bool> persistent;
+  std::vector<bool> metric;
+  // A buffer each: the actor that has it among its writes, -1 if none; the
+  // actors that have it among their reads.
+  std::vector<int32_t> writer;
+  std::vector<std::vector<int32_t>> readers;
+  // An actor each: its work in order.
+  std::vector<std::vector<Work>> work;
+
+  const Buffer& buffer(int32_t b) const { return stage->buffers(b); }
+  const Actor& actor(int32_t a) const { return stage->actors(a); }
+  bool micro(int32_t a) const { return actor(a).section() == Actor::MICRO; }
+
+  // The slot of buffer `b` that an act uses (the rule is in plan.proto).
+  int64_t SlotOf(int32_t a, int32_t b, int64_t micro_batch) const;
+  // The padded bytes of one slot of buffer `b`.
+  ByteRange RangeOf(int32_t b, int64_t slot) const;
+  // True if the act reads operand `b` of this work.
+  bool Reads(const Work& work, int32_t b, int64_t micro_batch) const {
+    return b != work.accumulator || micro_batch > 0;
+  }
+  // "actor `h.5.backward`: kernel 3 `einsum` at gpt2.mlir:31:8".
+  std::string Where(int32_t a, int work) const;
+};
+
+// The program of one stage.
+Program ProgramOf(const Plan& plan, int stage);
+
+// The programs of all stages.
+std::vector<Program> ProgramsOf(const Plan& plan);
+
+}  // namespace weft::plan
+
+#endif  // WEFT_RUNTIME_PLAN_PROGRAM_H_

@@ -1,0 +1,109 @@
+#include "runtime/plan/validate.h"
+
+#include <map>
+#include <set>
+
+#include "runtime/plan/names.h"
+#include "runtime/plan/validate_parts.h"
+
+namespace weft::plan {
+namespace {
+
+// What can be checked of a stage without looking across its actors.
+absl::Status CheckStage(const Plan& plan, int s) {
+  const Stage& stage = plan.stages(s);
+  if (absl::Status status = CheckBuffers(plan, stage); !status.ok()) return status;
+  if (absl::Status status = CheckActors(plan, s); !status.ok()) return status;
+  if (absl::Status status = CheckStreams(plan, stage); !status.ok()) return status;
+  if (stage.lower_bound_bytes() < 0 || stage.lower_bound_bytes() > stage.arena_bytes()) {
+    return Fault("lower bound of the memory: expected 0 to arena_bytes = ", stage.arena_bytes(), ", got ",
+                 stage.lower_bound_bytes());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPlacements(const Plan& plan) {
+  for (int p = 0; p < plan.placements_size(); ++p) {
+    absl::Status status = Under(absl::StrCat("placement ", p), CheckPlacement(plan.placements(p)));
+    if (!status.ok()) return status;
+  }
+  if (plan.stages_size() == 0) return Fault("stages: expected at least 1, got 0");
+  std::map<int32_t, int> stage_of;
+  for (int s = 0; s < plan.stages_size(); ++s) {
+    const int32_t placement = plan.stages(s).placement();
+    if (placement < 0 || placement >= plan.placements_size()) {
+      return Fault("stage ", s, ": placement: expected an index below ", plan.placements_size(), ", got ", placement);
+    }
+    for (int32_t rank : plan.placements(placement).ranks()) {
+      const auto [at, fresh] = stage_of.emplace(rank, s);
+      if (!fresh) return Fault("rank ", rank, ": expected one stage, got stages ", at->second, " and ", s);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMetric(const Plan& plan, const Metric& metric) {
+  if (metric.stage() < 0 || metric.stage() >= plan.stages_size()) {
+    return Fault("stage: expected an index below ", plan.stages_size(), ", got ", metric.stage());
+  }
+  const Stage& stage = plan.stages(metric.stage());
+  if (metric.buffer() < 0 || metric.buffer() >= stage.buffers_size()) {
+    return Fault("buffer: expected an index below ", stage.buffers_size(), ", got ", metric.buffer());
+  }
+  const Buffer& buffer = stage.buffers(metric.buffer());
+  if (buffer.dtype() != F32 || buffer.shape_size() != 0) {
+    return Fault("buffer `", buffer.name(), "`: expected a float32 scalar, got ", TypeText(buffer));
+  }
+  for (const Sbp& sbp : buffer.sbp()) {
+    if (sbp.kind() != Sbp::BROADCAST) {
+      return Fault("buffer `", buffer.name(), "`: expected the same value on every rank, got ",
+                   SbpText(plan.placements(stage.placement()), buffer));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMetrics(const Plan& plan) {
+  std::set<std::string> names;
+  for (const Metric& metric : plan.metrics()) {
+    if (metric.name().empty()) return Fault("metric: expected a name");
+    if (!names.insert(metric.name()).second) return Fault("metric `", metric.name(), "`: listed twice");
+    absl::Status status = Under(absl::StrCat("metric `", metric.name(), "`"), CheckMetric(plan, metric));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Validate(const Plan& plan) {
+  if (!plan.has_header()) return Fault("header: expected one, got none");
+  if (absl::Status status = Under("header", CheckHeader(plan.header())); !status.ok()) return status;
+  if (absl::Status status = CheckPlacements(plan); !status.ok()) return status;
+  const auto stage_name = [](int s) { return absl::StrCat("stage ", s); };
+  for (int s = 0; s < plan.stages_size(); ++s) {
+    if (absl::Status status = Under(stage_name(s), CheckStage(plan, s)); !status.ok()) return status;
+  }
+  if (absl::Status status = CheckMetrics(plan); !status.ok()) return status;
+  // Transfers name buffers of stages by index, and programs follow them.
+  for (int t = 0; t < plan.transfers_size(); ++t) {
+    const Transfer& it = plan.transfers(t);
+    const auto fits = [&](int32_t stage, int32_t buffer) {
+      return stage >= 0 && stage < plan.stages_size() && buffer >= 0 && buffer < plan.stages(stage).buffers_size();
+    };
+    if (!fits(it.source_stage(), it.source_buffer()) || !fits(it.target_stage(), it.target_buffer())) {
+      return Fault("transfer ", t, ": expected buffers of stages below ", plan.stages_size(), ", got buffer ",
+                   it.source_buffer(), " of stage ", it.source_stage(), " and buffer ", it.target_buffer(),
+                   " of stage ", it.target_stage());
+    }
+  }
+  const std::vector<Program> programs = ProgramsOf(plan);
+  for (const Program& program : programs) {
+    absl::Status status = CheckRegisters(program);
+    if (status.ok()) status = CheckCollectives(program);
+    if (!status.ok()) return Under(stage_name(program.index), status);
+  }
+  return CheckTransfers(programs);
+}
+
+}  // namespace weft::plan

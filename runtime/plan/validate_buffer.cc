@@ -1,0 +1,153 @@
+#include <set>
+
+#include "absl/container/flat_hash_set.h"
+#include "runtime/plan/layout.h"
+#include "runtime/plan/names.h"
+#include "runtime/plan/validate.h"
+#include "runtime/plan/validate_parts.h"
+
+namespace weft::plan {
+namespace {
+
+// Bytes of the elements, or -1 if they are more than a plan may ask for.
+int64_t BytesOf(const google::protobuf::RepeatedField<int64_t>& shape, DType dtype) {
+  int64_t bytes = ElementBytes(dtype);
+  for (int64_t d : shape) {
+    if (d > kMaxBytes / bytes) return -1;
+    bytes *= d;
+  }
+  return bytes;
+}
+
+absl::Status CheckType(const Buffer& buffer) {
+  if (ElementBytes(buffer.dtype()) == 0) return Fault("element type: expected f32, bf16, f16, i32, i64, f64 or u8, got ",
+                                                      static_cast<int>(buffer.dtype()));
+  for (int d = 0; d < buffer.shape_size(); ++d) {
+    if (buffer.shape(d) < 1) return Fault("shape: expected dim ", d, " of at least 1, got ", buffer.shape(d));
+  }
+  if (BytesOf(buffer.shape(), buffer.dtype()) < 0) return Fault("shape: expected at most 2^50 bytes, got more");
+  if (!Buffer::Kind_IsValid(buffer.kind())) return Fault("kind: expected 0 to 6, got ", static_cast<int>(buffer.kind()));
+  return absl::OkStatus();
+}
+
+absl::Status CheckSbp(const Placement& placement, const Buffer& buffer) {
+  if (buffer.sbp_size() != placement.axes_size()) {
+    return Fault("SBP: expected one a mesh axis, ", placement.axes_size(), ", got ", buffer.sbp_size());
+  }
+  std::vector<int64_t> dims(buffer.shape().begin(), buffer.shape().end());
+  for (int a = 0; a < buffer.sbp_size(); ++a) {
+    const Sbp& sbp = buffer.sbp(a);
+    if (!Sbp::Kind_IsValid(sbp.kind())) return Fault("SBP: expected a kind of 0 to 3, got ", static_cast<int>(sbp.kind()));
+    if (sbp.kind() != Sbp::SPLIT) continue;
+    if (sbp.dim() < 0 || sbp.dim() >= buffer.shape_size()) {
+      return Fault("SBP: expected a split dim below ", buffer.shape_size(), ", got ", TextOf(sbp));
+    }
+    const int64_t size = placement.axes(a).size();
+    if (dims[sbp.dim()] % size != 0) {
+      return Fault("SBP: expected dim ", sbp.dim(), " of ", TypeText(buffer), " to be cut evenly, got ",
+                   dims[sbp.dim()], " over ", size, " ranks of axis ", a);
+    }
+    dims[sbp.dim()] /= size;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBytes(const Plan& plan, const Stage& stage, const Buffer& buffer) {
+  if (buffer.slots() < 1 || buffer.slots() > plan.header().micro_batches()) {
+    return Fault("slots: expected 1 to ", plan.header().micro_batches(), " (the micro-batches), got ", buffer.slots());
+  }
+  if (buffer.offset() < 0 || buffer.offset() % kAlignment != 0) {
+    return Fault("offset: expected a multiple of ", kAlignment, ", got ", buffer.offset());
+  }
+  const int64_t slot = AlignUp(LocalBytes(plan.placements(stage.placement()), buffer));
+  if (buffer.offset() > stage.arena_bytes() || slot > (stage.arena_bytes() - buffer.offset()) / buffer.slots()) {
+    return Fault("bytes: expected to end in an arena of ", stage.arena_bytes(), " bytes, got ", buffer.slots(),
+                 " slots of ", slot, " bytes at offset ", buffer.offset());
+  }
+  return absl::OkStatus();
+}
+
+// Parameters, optimizer state and other buffers with an initial value.
+absl::Status CheckState(const Buffer& buffer, int index) {
+  const bool state = buffer.kind() == Buffer::PARAMETER || buffer.kind() == Buffer::OPTIMIZER;
+  if (state && !buffer.has_init()) return Fault("init: expected a kernel that makes the initial value, got none");
+  if (buffer.stored_shape_size() > 0) {
+    if (!state) return Fault("stored shape: expected only on parameters and optimizer state");
+    for (int64_t d : buffer.stored_shape()) {
+      if (d < 1) return Fault("stored shape: expected dims of at least 1, got ", d);
+    }
+    const int64_t stored = BytesOf(buffer.stored_shape(), buffer.dtype());
+    const int64_t own = BytesOf(buffer.shape(), buffer.dtype());
+    if (stored != own) return Fault("stored shape: expected as many elements as ", TypeText(buffer), ", got another count");
+  }
+  if (!buffer.has_init()) return absl::OkStatus();
+  if (buffer.slots() != 1) return Fault("slots of state: expected 1, got ", buffer.slots());
+  for (const Sbp& sbp : buffer.sbp()) {
+    if (sbp.kind() == Sbp::PARTIAL_SUM || sbp.kind() == Sbp::PARTIAL_MAX) {
+      return Fault("SBP of state: expected S or B, got ", TextOf(sbp));
+    }
+  }
+  const Kernel& init = buffer.init();
+  if (init.name().empty()) return Fault("init: expected a kernel name");
+  if (init.inputs_size() != 0) return Fault("init `", init.name(), "`: expected no inputs, got ", init.inputs_size());
+  if (init.outputs_size() > 1 || (init.outputs_size() == 1 && init.outputs(0) != index)) {
+    return Fault("init `", init.name(), "`: expected the buffer itself as output, or none");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAlias(const Placement& placement, const Stage& stage, int b) {
+  const Buffer& buffer = stage.buffers(b);
+  int32_t root = b;
+  for (int steps = 0; stage.buffers(root).alias_of() != 0; ++steps) {
+    const int32_t next = stage.buffers(root).alias_of() - 1;
+    if (next < 0 || next >= stage.buffers_size()) {
+      return Fault("alias: expected an index of 1 to ", stage.buffers_size(), ", got ", stage.buffers(root).alias_of());
+    }
+    if (steps >= stage.buffers_size()) return Fault("alias: expected a buffer with bytes of its own, got a cycle");
+    root = next;
+  }
+  if (root == b) return absl::OkStatus();
+  const Buffer& whole = stage.buffers(root);
+  const int64_t slot = AlignUp(LocalBytes(placement, buffer));
+  const int64_t whole_slot = AlignUp(LocalBytes(placement, whole));
+  const bool one = buffer.slots() == 1 && whole.slots() == 1;
+  const bool inside = buffer.offset() >= whole.offset() && buffer.offset() + slot <= whole.offset() + whole_slot;
+  const bool same = buffer.offset() == whole.offset() && buffer.slots() == whole.slots() && slot == whole_slot;
+  if (one ? !inside : !same) {
+    return Fault("alias: expected bytes of `", whole.name(), "` (", whole.slots(), " slots of ", whole_slot,
+                 " bytes at ", whole.offset(), "), got ", buffer.slots(), " slots of ", slot, " bytes at ",
+                 buffer.offset());
+  }
+  if (buffer.has_init() && !whole.has_init()) {
+    return Fault("alias: expected state to view state, got `", whole.name(), "`, which has no initial value");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckBuffers(const Plan& plan, const Stage& stage) {
+  const Placement& placement = plan.placements(stage.placement());
+  if (stage.arena_bytes() < 0 || stage.arena_bytes() > kMaxBytes) {
+    return Fault("arena: expected 0 to 2^50 bytes, got ", stage.arena_bytes());
+  }
+  absl::flat_hash_set<std::string> names;
+  for (int b = 0; b < stage.buffers_size(); ++b) {
+    const Buffer& buffer = stage.buffers(b);
+    if (buffer.name().empty()) return Fault("buffer ", b, ": expected a name");
+    if (!names.insert(buffer.name()).second) return Fault("buffer `", buffer.name(), "`: two have this name");
+    absl::Status status = CheckType(buffer);
+    if (status.ok()) status = CheckSbp(placement, buffer);
+    if (status.ok()) status = CheckBytes(plan, stage, buffer);
+    if (status.ok()) status = CheckState(buffer, b);
+    if (!status.ok()) return Under(absl::StrCat("buffer `", buffer.name(), "`"), status);
+  }
+  for (int b = 0; b < stage.buffers_size(); ++b) {
+    absl::Status status = CheckAlias(placement, stage, b);
+    if (!status.ok()) return Under(absl::StrCat("buffer `", stage.buffers(b).name(), "`"), status);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace weft::plan

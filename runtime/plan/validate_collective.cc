@@ -1,0 +1,95 @@
+#include <algorithm>
+
+#include "runtime/plan/names.h"
+#include "runtime/plan/validate_parts.h"
+
+namespace weft::plan {
+namespace {
+
+bool InGroup(const Collective& collective, int axis) {
+  return std::find(collective.axes().begin(), collective.axes().end(), axis) != collective.axes().end();
+}
+
+// The parts of a group are concatenated in row-major order of its axes, so that
+// no axis inside the group may cut the dim again after the group did.
+absl::Status CheckInnermost(const Collective& collective, const Buffer& buffer, int dim) {
+  for (int a = collective.axes(0) + 1; a < buffer.sbp_size(); ++a) {
+    if (InGroup(collective, a) || buffer.sbp(a).kind() != Sbp::SPLIT || buffer.sbp(a).dim() != dim) continue;
+    return Fault("axes: expected the innermost that split dim ", dim, " of `", buffer.name(), "`, got axis ", a,
+                 " inside them");
+  }
+  return absl::OkStatus();
+}
+
+// The SBP that a collective expects on its axes.
+Sbp Expected(const Collective& collective, bool output) {
+  const Sbp::Kind partial = collective.reduction() == Collective::MAX ? Sbp::PARTIAL_MAX : Sbp::PARTIAL_SUM;
+  Sbp sbp;
+  switch (collective.kind()) {
+    case Collective::ALL_REDUCE:
+      sbp.set_kind(output ? Sbp::BROADCAST : partial);
+      break;
+    case Collective::REDUCE_SCATTER:
+      sbp.set_kind(output ? Sbp::SPLIT : partial);
+      sbp.set_dim(output ? collective.dim() : 0);
+      break;
+    case Collective::ALL_GATHER:
+      sbp.set_kind(output ? Sbp::BROADCAST : Sbp::SPLIT);
+      sbp.set_dim(output ? 0 : collective.dim());
+      break;
+    default:
+      sbp.set_kind(Sbp::SPLIT);
+      sbp.set_dim(output ? collective.split_dim() : collective.dim());
+      break;
+  }
+  return sbp;
+}
+
+bool Same(const Sbp& a, const Sbp& b) { return a.kind() == b.kind() && (a.kind() != Sbp::SPLIT || a.dim() == b.dim()); }
+
+absl::Status CheckSide(const Program& program, const Collective& collective, bool output) {
+  const Buffer& buffer = program.buffer(output ? collective.output() : collective.input());
+  const Sbp expected = Expected(collective, output);
+  for (int32_t a : collective.axes()) {
+    if (Same(buffer.sbp(a), expected)) continue;
+    return Fault(output ? "output `" : "input `", buffer.name(), "`: expected ", TextOf(expected), " on axis ", a,
+                 ", got ", TextOf(buffer.sbp(a)));
+  }
+  return expected.kind() == Sbp::SPLIT ? CheckInnermost(collective, buffer, expected.dim()) : absl::OkStatus();
+}
+
+absl::Status Check(const Program& program, const Collective& collective) {
+  const Buffer& input = program.buffer(collective.input());
+  const Buffer& output = program.buffer(collective.output());
+  if (input.dtype() != output.dtype() || !std::equal(input.shape().begin(), input.shape().end(),
+                                                     output.shape().begin(), output.shape().end())) {
+    return Fault("output `", output.name(), "`: expected ", TypeText(input), " as the input, got ", TypeText(output));
+  }
+  if (collective.kind() == Collective::ALL_REDUCE && collective.input() == collective.output()) return absl::OkStatus();
+  if (collective.kind() != Collective::ALL_REDUCE && program.root[collective.input()] == program.root[collective.output()]) {
+    return Fault("output `", output.name(), "`: expected bytes other than the input's: only all_reduce works in place");
+  }
+  if (collective.kind() == Collective::ALL_TO_ALL && collective.dim() == collective.split_dim()) {
+    return Fault("split dim: expected another than the gathered dim ", collective.dim(), ", got the same");
+  }
+  for (int a = 0; a < input.sbp_size(); ++a) {
+    if (InGroup(collective, a) || Same(input.sbp(a), output.sbp(a))) continue;
+    return Fault("output `", output.name(), "`: expected ", TextOf(input.sbp(a)), " on axis ", a,
+                 " as the input, which is not of the group, got ", TextOf(output.sbp(a)));
+  }
+  if (absl::Status status = CheckSide(program, collective, false); !status.ok()) return status;
+  return CheckSide(program, collective, true);
+}
+
+}  // namespace
+
+absl::Status CheckCollectives(const Program& program) {
+  for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
+    if (!program.actor(a).has_collective()) continue;
+    absl::Status status = Check(program, program.actor(a).collective());
+    if (!status.ok()) return Under(program.Where(a, 0), status);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace weft::plan

@@ -1,0 +1,54 @@
+#include <set>
+
+#include "runtime/plan/load.h"
+#include "runtime/plan/validate.h"
+#include "runtime/plan/validate_parts.h"
+
+namespace weft::plan {
+namespace {
+
+bool IsDevice(const std::string& name) { return name == "cpu" || name == "cuda"; }
+
+}  // namespace
+
+absl::Status CheckHeader(const Header& header) {
+  if (header.version() != kPlanVersion) {
+    return Fault("version: expected ", kPlanVersion, ", got ", header.version());
+  }
+  if (!IsDevice(header.target())) return Fault("target: expected cpu or cuda, got `", header.target(), "`");
+  const int64_t micro_batches = header.micro_batches();
+  if (micro_batches < 1 || micro_batches > kMaxMicroBatches) {
+    return Fault("micro-batches: expected 1 to ", kMaxMicroBatches, ", got ", micro_batches);
+  }
+  if (!header.training() && micro_batches != 1) {
+    return Fault("micro-batches of a function: expected 1, got ", micro_batches);
+  }
+  if (header.tokens_per_step() < 0) return Fault("tokens a step: expected 0 or more, got ", header.tokens_per_step());
+  if (!(header.flops_per_step() >= 0)) return Fault("FLOPs a step: expected 0 or more, got ", header.flops_per_step());
+  return absl::OkStatus();
+}
+
+absl::Status CheckPlacement(const Placement& placement) {
+  if (!IsDevice(placement.device())) return Fault("device: expected cpu or cuda, got `", placement.device(), "`");
+  int64_t places = 1;
+  std::set<std::string> names;
+  for (const Axis& axis : placement.axes()) {
+    if (axis.size() < 1) return Fault("axis `", axis.name(), "`: expected a size of at least 1, got ", axis.size());
+    if (!axis.name().empty() && !names.insert(axis.name()).second) {
+      return Fault("axis `", axis.name(), "`: listed twice");
+    }
+    if (axis.size() > (int64_t{1} << 31) / places) return Fault("mesh: expected at most 2^31 places, got more");
+    places *= axis.size();
+  }
+  if (places != placement.ranks_size()) {
+    return Fault("ranks: expected ", places, " (the product of the axes), got ", placement.ranks_size());
+  }
+  std::set<int32_t> ranks;
+  for (int32_t rank : placement.ranks()) {
+    if (rank < 0) return Fault("rank: expected 0 or more, got ", rank);
+    if (!ranks.insert(rank).second) return Fault("rank ", rank, ": listed twice");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace weft::plan

@@ -1,0 +1,63 @@
+#include "runtime/plan/validate.h"
+#include "runtime/plan/validate_parts.h"
+
+namespace weft::plan {
+namespace {
+
+// Counts a run's acts into `done`: micro-batches (or, of STEP actors, steps).
+absl::Status CheckRun(const Stage& stage, int stream, const Run& run, std::vector<int64_t>& done) {
+  if (run.repeat() < 1 || run.repeat() > kMaxMicroBatches) {
+    return Fault("repeat: expected 1 to ", kMaxMicroBatches, ", got ", run.repeat());
+  }
+  for (int32_t a : run.actors()) {
+    if (a < 0 || a >= stage.actors_size()) {
+      return Fault("actors: expected indices below ", stage.actors_size(), ", got ", a);
+    }
+    const Actor& actor = stage.actors(a);
+    if (actor.stream() != stream) {
+      return Fault("actor `", actor.name(), "`: expected on its own stream ", actor.stream(), ", got ", stream);
+    }
+    if (actor.section() == Actor::STEP) {
+      if (run.repeat() != 1 || done[a] != 0) return Fault("actor `", actor.name(), "`: expected once a step, got more");
+    } else if (run.first_micro_batch() != done[a]) {
+      return Fault("actor `", actor.name(), "`: expected micro-batch ", done[a], " next, got ",
+                   run.first_micro_batch());
+    }
+    done[a] += run.repeat();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckStreams(const Plan& plan, const Stage& stage) {
+  std::vector<int64_t> done(stage.actors_size(), 0);
+  int64_t acts = 0;
+  for (int s = 0; s < stage.streams_size(); ++s) {
+    const Stream& stream = stage.streams(s);
+    const std::string place = absl::StrCat("stream ", s, " `", stream.name(), "`");
+    if (!Stream::Kind_IsValid(stream.kind())) {
+      return Fault(place, ": kind: expected 0 to 2, got ", static_cast<int>(stream.kind()));
+    }
+    for (int r = 0; r < stream.runs_size(); ++r) {
+      const Run& run = stream.runs(r);
+      if (absl::Status status = CheckRun(stage, s, run, done); !status.ok()) {
+        return Under(absl::StrCat(place, ": run ", r), status);
+      }
+      if (run.actors_size() > (kMaxActs - acts) / run.repeat()) {
+        return Fault(place, ": acts of a step: expected at most ", kMaxActs, ", got more");
+      }
+      acts += run.actors_size() * run.repeat();
+    }
+  }
+  for (int a = 0; a < stage.actors_size(); ++a) {
+    const Actor& actor = stage.actors(a);
+    const int64_t expected = actor.section() == Actor::STEP ? 1 : plan.header().micro_batches();
+    if (done[a] == expected) continue;
+    return Fault("actor `", actor.name(), "`: expected ", expected,
+                 actor.section() == Actor::STEP ? " act a step, got " : " micro-batches on its stream, got ", done[a]);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace weft::plan

@@ -1,0 +1,114 @@
+#include "runtime/plan/verify.h"
+
+#include <string>
+#include <vector>
+
+#include "runtime/plan/arena.h"
+#include "runtime/plan/execution.h"
+#include "runtime/plan/memory.h"
+#include "runtime/plan/names.h"
+#include "runtime/plan/validate.h"
+#include "runtime/plan/validate_parts.h"
+
+namespace weft::plan {
+namespace {
+
+// Finds collectives of a stage that ranks might issue in different orders: two
+// groups with a common axis of more than one rank, on two streams, unordered.
+class CollectiveOrder {
+ public:
+  explicit CollectiveOrder(const Program& program) : program_(program), last_(program.placement->axes_size()) {}
+
+  absl::Status Issue(const Act& act) {
+    const Actor& actor = program_.actor(act.actor);
+    for (int32_t axis : actor.collective().axes()) {
+      if (program_.placement->axes(axis).size() == 1) continue;
+      bool fresh = true;
+      for (Issued& earlier : last_[axis]) {
+        if (earlier.stream == act.stream) {
+          earlier = {act.stream, act.position, act.actor, act.micro_batch};
+          fresh = false;
+        } else if (!act.After(earlier.stream, earlier.position)) {
+          return Unordered(earlier, act, axis);
+        }
+      }
+      if (fresh) last_[axis].push_back({act.stream, act.position, act.actor, act.micro_batch});
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // The last collective over an axis on a stream.
+  struct Issued {
+    int32_t stream = 0, position = 0, actor = 0;
+    int64_t micro_batch = 0;
+  };
+
+  std::string Text(int32_t actor, int64_t micro_batch) const {
+    const Collective& collective = program_.actor(actor).collective();
+    return absl::StrCat(NameOf(collective.kind()), " over (", AxesText(*program_.placement, collective), ") of ",
+                        ActText(program_.actor(actor), micro_batch), " on stream `",
+                        program_.stage->streams(program_.actor(actor).stream()).name(), "`");
+  }
+
+  absl::Status Unordered(const Issued& earlier, const Act& act, int32_t axis) const {
+    const std::string& name = program_.placement->axes(axis).name();
+    return Fault("collectives of overlapping groups in an order that may differ between ranks: ",
+                 Text(earlier.actor, earlier.micro_batch), " and ", Text(act.actor, act.micro_batch), " share axis ",
+                 name.empty() ? absl::StrCat(axis) : name, ", and nothing orders them");
+  }
+
+  const Program& program_;
+  std::vector<std::vector<Issued>> last_;  // a mesh axis each, then a stream each
+};
+
+absl::Status CheckDevice(const Program& program, int64_t device_bytes) {
+  const int64_t needed = program.stage->arena_bytes();
+  if (device_bytes <= 0 || needed <= device_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "stage ", program.index, ": memory of a rank: expected at most ", CountText(device_bytes), " bytes (",
+      BytesText(device_bytes), "), got ", CountText(needed), " (", BytesText(needed),
+      "); the largest tensors: ", LargestText(program, 10)));
+}
+
+absl::Status Prove(const std::vector<Program>& programs) {
+  std::vector<Arena> arenas;
+  std::vector<CollectiveOrder> orders;
+  arenas.reserve(programs.size());
+  for (const Program& program : programs) {
+    arenas.emplace_back(program);
+    orders.emplace_back(program);
+  }
+  const auto stage_name = [](int s) { return absl::StrCat("stage ", s); };
+  for (size_t s = 0; s < arenas.size(); ++s) {
+    if (absl::Status status = arenas[s].CheckState(); !status.ok()) return Under(stage_name(s), status);
+  }
+  // A plan that ends is a plainer thing than one whose bytes are right: decide
+  // first whether it is blocked, so that the cause is named and not its effect.
+  absl::Status status = Execute(programs, [](const Act&) { return absl::OkStatus(); });
+  if (!status.ok()) return status;
+  status = Execute(programs, [&](const Act& act) {
+    if (programs[act.stage].actor(act.actor).has_collective()) {
+      absl::Status order = orders[act.stage].Issue(act);
+      if (!order.ok()) return Under(stage_name(act.stage), order);
+    }
+    return Under(stage_name(act.stage), arenas[act.stage].Perform(act));
+  });
+  for (size_t s = 0; s < arenas.size() && status.ok(); ++s) status = Under(stage_name(s), arenas[s].CheckMetrics());
+  return status;
+}
+
+}  // namespace
+
+absl::Status Verify(const Plan& plan, const VerifyOptions& options) {
+  if (absl::Status status = Validate(plan); !status.ok()) return status;
+  const std::vector<Program> programs = ProgramsOf(plan);
+  for (const Program& program : programs) {
+    if (absl::Status status = CheckDevice(program, options.device_bytes); !status.ok()) return status;
+  }
+  absl::Status status = Prove(programs);
+  if (status.code() != absl::StatusCode::kInvalidArgument) return status;
+  return absl::FailedPreconditionError(status.message());
+}
+
+}  // namespace weft::plan
