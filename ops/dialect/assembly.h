@@ -47,7 +47,9 @@ inline void take(TypeList &slot, llvm::ArrayRef<mlir::Type> &types) {
   types = {};
 }
 inline void append(llvm::SmallVector<mlir::Type> &list, mlir::Type type) { list.push_back(type); }
-inline void append(llvm::SmallVector<mlir::Type> &list, mlir::TypeRange types) { list.append(types.begin(), types.end()); }
+inline void append(llvm::SmallVector<mlir::Type> &list, mlir::TypeRange types) {
+  list.append(types.begin(), types.end());
+}
 
 /// The first N of `slots` are operand types, the others result types; a trailing list is optional.
 template <int N, typename... Slots> mlir::ParseResult parseSignature(mlir::OpAsmParser &parser, Slots &...slots) {

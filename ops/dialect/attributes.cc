@@ -191,8 +191,6 @@ double floatOf(mlir::Attribute number) {
   return llvm::cast<mlir::FloatAttr>(number).getValueAsDouble();
 }
 
-llvm::SmallVector<int64_t> intsOf(mlir::ArrayAttr numbers) {
-  return llvm::to_vector(llvm::map_range(numbers, intOf));
-}
+llvm::SmallVector<int64_t> intsOf(mlir::ArrayAttr numbers) { return llvm::to_vector(llvm::map_range(numbers, intOf)); }
 
 } // namespace weft::ir

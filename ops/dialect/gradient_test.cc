@@ -76,18 +76,20 @@ protected:
 };
 
 TEST_F(GradientTest, Unary) {
-  for (const char *op : {"neg", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "square", "relu", "silu", "gelu",
-                         "softmax"}) {
+  for (const char *op :
+       {"neg", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "square", "relu", "silu", "gelu", "softmax"}) {
     SCOPED_TRACE(op);
     differentiate(R"(%x = "test.value"() : () -> tensor<2x3xf32>
-      %0 = weft.)" + std::string(op) + R"( %x : (tensor<2x3xf32>) -> tensor<2x3xf32>)");
+      %0 = weft.)" +
+                  std::string(op) + R"( %x : (tensor<2x3xf32>) -> tensor<2x3xf32>)");
     EXPECT_THAT(defined_, ElementsAre(true));
   }
 }
 
 TEST_F(GradientTest, BinaryOfOneShapeAndBroadcast) {
   for (const char *op : {"add", "sub", "mul", "div", "maximum", "minimum"}) {
-    for (const char *other : {"tensor<2x3xf32>", "tensor<3xf32>", "tensor<2x1xf32>", "tensor<1x1xf32>", "tensor<f32>"}) {
+    for (const char *other :
+         {"tensor<2x3xf32>", "tensor<3xf32>", "tensor<2x1xf32>", "tensor<1x1xf32>", "tensor<f32>"}) {
       SCOPED_TRACE(std::string(op) + " " + other);
       std::string types = std::string(other);
       differentiate("%x, %y = \"test.values\"() : () -> (tensor<2x3xf32>, " + types + ")\n%0 = weft." + op +
@@ -100,7 +102,8 @@ TEST_F(GradientTest, BinaryOfOneShapeAndBroadcast) {
 TEST_F(GradientTest, ComparisonsHaveNone) {
   for (const char *op : {"greater_equal", "equal"}) {
     EXPECT_THAT(differentiate(R"(%x = "test.value"() : () -> tensor<2xf32>
-      %0 = weft.)" + std::string(op) + R"( %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>)"),
+      %0 = weft.)" + std::string(op) +
+                              R"( %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>)"),
                 ElementsAre());
     EXPECT_THAT(defined_, ElementsAre(false, false));
   }
@@ -126,11 +129,12 @@ TEST_F(GradientTest, Reduce) {
   for (const char *kind : {"sum", "mean", "max"}) {
     SCOPED_TRACE(kind);
     differentiate(R"(%x = "test.value"() : () -> tensor<2x3x4xf32>
-      %0 = weft.reduce )" + std::string(kind) + R"( %x over [2, 0] : (tensor<2x3x4xf32>) -> tensor<3xf32>)");
+      %0 = weft.reduce )" +
+                  std::string(kind) + R"( %x over [2, 0] : (tensor<2x3x4xf32>) -> tensor<3xf32>)");
     EXPECT_THAT(defined_, ElementsAre(true));
     differentiate(R"(%x = "test.value"() : () -> tensor<2x3x4xf32>
-      %0 = weft.reduce )" + std::string(kind) +
-                  R"( %x over [1] keep_dims : (tensor<2x3x4xf32>) -> tensor<2x1x4xf32>)");
+      %0 = weft.reduce )" +
+                  std::string(kind) + R"( %x over [1] keep_dims : (tensor<2x3x4xf32>) -> tensor<2x1x4xf32>)");
     EXPECT_THAT(defined_, ElementsAre(true));
   }
 }

@@ -53,8 +53,11 @@ TEST_F(InterfacesTest, PointwiseOpsOverwriteOperandZeroOfTheResultsType) {
               ElementsAre(0));
   EXPECT_THAT(inPlace(two + "%0 = weft.add %y, %x : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>"),
               ElementsAre(-1));
-  EXPECT_THAT(inPlace(two + "%0 = weft.gelu_grad %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>"),
+  EXPECT_THAT(inPlace(two + "%z = weft.exp %x : (tensor<2x3xf32>) -> tensor<2x3xf32>\n"
+                            "%0 = weft.gelu_grad %x, %z : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>"),
               ElementsAre(0));
+  EXPECT_THAT(inPlace(two + "%0 = weft.add_n %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>"),
+              ElementsAre(-1));
 }
 
 TEST_F(InterfacesTest, OthersOverwriteNothing) {
@@ -79,8 +82,8 @@ TEST_F(InterfacesTest, EinsumCostsAMultiplyAddForEveryCombinationOfLetters) {
 }
 
 TEST_F(InterfacesTest, ElementwiseCostsOneFlopAnElement) {
-  WeftOpInterface op = parse(std::string(kTwo) +
-                             "%0 = weft.add %x, %y : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>");
+  WeftOpInterface op =
+      parse(std::string(kTwo) + "%0 = weft.add %x, %y : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>");
   Cost cost = op.getCost(typesOf(op->getOperandTypes()), typesOf(op->getResultTypes()));
   EXPECT_EQ(cost.flops, 6);
   EXPECT_EQ(cost.bytes, 4 * (6 + 3 + 6));

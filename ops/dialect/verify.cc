@@ -5,8 +5,7 @@
 
 namespace weft::ir {
 
-Cost elementwiseCost(llvm::ArrayRef<mlir::RankedTensorType> operands,
-                     llvm::ArrayRef<mlir::RankedTensorType> results) {
+Cost elementwiseCost(llvm::ArrayRef<mlir::RankedTensorType> operands, llvm::ArrayRef<mlir::RankedTensorType> results) {
   Cost cost;
   for (mlir::RankedTensorType type : operands) {
     cost.bytes += double(bytesOf(type));
@@ -35,7 +34,9 @@ llvm::SmallVector<int64_t> overwriteOperand(mlir::Operation *op) {
   auto operand = llvm::dyn_cast<mlir::RankedTensorType>(op->getOperand(0).getType());
   auto result = llvm::dyn_cast<mlir::RankedTensorType>(op->getResult(0).getType());
   bool same = operand && result && operand == result;
-  return {same ? 0 : -1};
+  // An operand that is read twice must not change in between.
+  bool once = !llvm::is_contained(op->getOperands().drop_front(), op->getOperand(0));
+  return {same && once ? 0 : -1};
 }
 
 namespace {
@@ -112,7 +113,8 @@ llvm::LogicalResult verifySbp(mlir::Operation *op) {
     }
     auto it = llvm::find(signatures, actual);
     if (it == signatures.end()) {
-      mlir::InFlightDiagnostic diag = op->emitOpError() << "axis " << axis << ": expected an SBP signature of its rule, got (";
+      mlir::InFlightDiagnostic diag = op->emitOpError()
+                                      << "axis " << axis << ": expected an SBP signature of its rule, got (";
       std::string text;
       llvm::raw_string_ostream os(text);
       llvm::interleaveComma(actual.operands, os);

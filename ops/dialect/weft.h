@@ -24,7 +24,8 @@ llvm::LogicalResult verifyOp(mlir::Operation *op);
 mlir::NamedAttrList inherentAttributes(mlir::Operation *op);
 
 /// getInPlaceOperands of a pointwise op with one result: operand 0 if it has the
-/// result's type, so that reading and writing meet at every element; else -1.
+/// result's type, so that reading and writing meet at every element, and is no
+/// other operand too; else -1.
 llvm::SmallVector<int64_t> overwriteOperand(mlir::Operation *op);
 
 } // namespace weft::ir
@@ -55,7 +56,9 @@ llvm::SmallVector<int64_t> localShape(llvm::ArrayRef<int64_t> shape, llvm::Array
 int64_t bytesOf(mlir::RankedTensorType type);
 
 /// The ranked type of a value; asserts that elaborate has run.
-inline mlir::RankedTensorType tensorOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
+inline mlir::RankedTensorType tensorOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return tensorOf(value).getShape(); }
 
 /// The number in an attribute that elaborate has evaluated.

@@ -48,7 +48,7 @@ class DropoutKernel : public Kernel {
       runs_.ForRange(begin, end, [&](int64_t local, int64_t global, int64_t count) {
         ForPhiloxWords(key, event, static_cast<uint64_t>(batch + global), count,
                        [&](int64_t offset, const uint32_t* words, int64_t n) {
-                         Apply(words, x + local + offset, y + local + offset, n);
+                         Select(words, x + local + offset, y + local + offset, n);
                        });
       });
     });
@@ -57,14 +57,6 @@ class DropoutKernel : public Kernel {
 
  private:
   static constexpr int64_t kGrain = 8192;
-
-  void Apply(const uint32_t* words, const float* x, float* y, int64_t n) const {
-    if (n == kPhiloxBatch) {  // a constant count unrolls
-      Select(words, x, y, kPhiloxBatch);
-    } else {
-      Select(words, x, y, n);
-    }
-  }
 
   void Select(const uint32_t* words, const float* x, float* y, int64_t n) const {
     const int32_t threshold = threshold_;

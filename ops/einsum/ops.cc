@@ -60,8 +60,8 @@ LogicalResult verifyEquation(EinsumOp op, Equation equation) {
   }
   for (const char &letter : equation.result) {
     if (!equation.lhs.contains(letter) && !equation.rhs.contains(letter)) {
-      return op.emitOpError() << "equation: expected every letter of the result in an operand, got '" << StringRef(&letter, 1)
-                              << "' in none";
+      return op.emitOpError() << "equation: expected every letter of the result in an operand, got '"
+                              << StringRef(&letter, 1) << "' in none";
     }
   }
   for (auto [one, other] : {std::pair(equation.lhs, equation.rhs), std::pair(equation.rhs, equation.lhs)}) {

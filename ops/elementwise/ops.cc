@@ -82,7 +82,9 @@ Value reduceToShape(mlir::OpBuilder &builder, mlir::Location loc, Value gradient
 
 // Shapes and rules.
 #define WEFT_UNARY(Op)                                                                                                 \
-  LogicalResult Op::inferTypes(SmallVectorImpl<RankedTensorType> &results) { return inferLikeOperand(*this, results); }      \
+  LogicalResult Op::inferTypes(SmallVectorImpl<RankedTensorType> &results) {                                           \
+    return inferLikeOperand(*this, results);                                                                           \
+  }                                                                                                                    \
   ShardingRule Op::getShardingRule() { return pointwiseRule(*this); }
 #define WEFT_BINARY(Op, ...)                                                                                           \
   LogicalResult Op::inferTypes(SmallVectorImpl<RankedTensorType> &results) { return inferBinary(*this, results); }     \
@@ -107,7 +109,9 @@ WEFT_BINARY(MinimumOp, Groups{})
 WEFT_BINARY(GreaterEqualOp, Groups{})
 WEFT_BINARY(EqualOp, Groups{})
 
-LogicalResult ScaleOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) { return inferLikeOperand(*this, results); }
+LogicalResult ScaleOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  return inferLikeOperand(*this, results);
+}
 ShardingRule ScaleOp::getShardingRule() { return pointwiseRule(*this).withLinear(Groups{{0}}); }
 
 LogicalResult AddNOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
@@ -117,8 +121,7 @@ LogicalResult AddNOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   RankedTensorType first = withSbp(tensorOf(getInputs()[0]), {});
   for (Value input : getInputs()) {
     if (withSbp(tensorOf(input), {}) != first) {
-      return emitOpError() << "expected operands of one type, got " << first << " and "
-                           << withSbp(tensorOf(input), {});
+      return emitOpError() << "expected operands of one type, got " << first << " and " << withSbp(tensorOf(input), {});
     }
   }
   return inferLikeOperand(*this, results);

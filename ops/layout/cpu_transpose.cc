@@ -63,14 +63,14 @@ class TransposeKernel : public Kernel {
     }
     outer_ = std::move(dims);
     for (const Dim& dim : outer_) planes_ *= dim.extent;
-    row_blocks_ = column_.from == 1 ? 1 : (row_.extent + kBlock - 1) / kBlock;
+    strips_ = column_.from == 1 ? 1 : (row_.extent + kStrip - 1) / kStrip;
   }
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
     const auto* x = static_cast<const Word*>(inputs[0]);
     auto* y = static_cast<Word*>(outputs[0]);
-    const int64_t work = column_.extent * (column_.from == 1 ? 1 : kBlock) * static_cast<int64_t>(sizeof(Word));
-    ParallelFor(threads_, planes_ * row_blocks_, std::max<int64_t>(1, kGrainBytes / work),
+    const int64_t work = column_.extent * (column_.from == 1 ? 1 : kStrip) * static_cast<int64_t>(sizeof(Word));
+    ParallelFor(threads_, planes_ * strips_, std::max<int64_t>(1, kGrainBytes / work),
                 [&](int64_t begin, int64_t end) {
                   for (int64_t task = begin; task < end; ++task) RunTask(x, y, task);
                 });
@@ -79,9 +79,10 @@ class TransposeKernel : public Kernel {
 
  private:
   static constexpr int64_t kBlock = 64 / static_cast<int64_t>(sizeof(Word));  // a cache line
+  static constexpr int64_t kStrip = 4 * kBlock;  // rows of a task: of each page of x, four lines at once
 
   void RunTask(const Word* x, Word* y, int64_t task) const {
-    int64_t plane = task / row_blocks_;
+    int64_t plane = task / strips_;
     for (auto dim = outer_.rbegin(); dim != outer_.rend(); ++dim) {
       x += plane % dim->extent * dim->from;
       y += plane % dim->extent * dim->to;
@@ -91,12 +92,12 @@ class TransposeKernel : public Kernel {
       std::memcpy(y, x, static_cast<size_t>(column_.extent) * sizeof(Word));
       return;
     }
-    const int64_t row = task % row_blocks_ * kBlock;
-    const int64_t rows = std::min(kBlock, row_.extent - row);
-    x += row;
-    y += row * row_.to;
+    const int64_t first = task % strips_ * kStrip, last = std::min(first + kStrip, row_.extent);
     for (int64_t column = 0; column < column_.extent; column += kBlock) {
-      TurnBlock(x + column * column_.from, y + column, rows, std::min(kBlock, column_.extent - column));
+      const int64_t columns = std::min(kBlock, column_.extent - column);
+      for (int64_t row = first; row < last; row += kBlock) {
+        TurnBlock(x + row + column * column_.from, y + row * row_.to + column, std::min(kBlock, last - row), columns);
+      }
     }
   }
 
@@ -117,7 +118,7 @@ class TransposeKernel : public Kernel {
   int threads_;
   Dim column_, row_;
   std::vector<Dim> outer_;
-  int64_t planes_ = 1, row_blocks_ = 1;
+  int64_t planes_ = 1, strips_ = 1;
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateTranspose(const KernelSpec& spec) {

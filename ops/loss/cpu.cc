@@ -73,14 +73,21 @@ class SumExpKernel : public Kernel {
   }
 
  private:
+  // A block's exponentials first, then their sum: each loop vectorises.
   float SumRow(const float* x, float max) const {
-    constexpr int64_t kLanes = 16;
+    constexpr int64_t kBlock = 256, kLanes = 16;
+    alignas(64) float values[kBlock];
     double lanes[kLanes] = {};
-    int64_t i = 0;
-    for (; i + kLanes <= row_; i += kLanes) {
-      for (int64_t l = 0; l < kLanes; ++l) lanes[l] += static_cast<double>(Exp(x[i + l] - max));
+    for (int64_t at = 0; at < row_; at += kBlock) {
+      const int64_t n = std::min(kBlock, row_ - at);
+      WEFT_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) values[i] = Exp(x[at + i] - max);
+      int64_t i = 0;
+      for (; i + kLanes <= n; i += kLanes) {
+        for (int64_t l = 0; l < kLanes; ++l) lanes[l] += static_cast<double>(values[i + l]);
+      }
+      for (int64_t l = 0; i + l < n; ++l) lanes[l] += static_cast<double>(values[i + l]);
     }
-    for (int64_t l = 0; i + l < row_; ++l) lanes[l] += static_cast<double>(Exp(x[i + l] - max));
     double sum = 0;
     for (double lane : lanes) sum += lane;
     return static_cast<float>(sum);

@@ -78,8 +78,8 @@ ShardingRule LayerNormOp::getShardingRule() {
 
 LogicalResult LayerNormOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
   auto op = withStatistics<LayerNormOp, 2>(b, *this, getInput(), getWeight(), getBias(), getEps());
-  auto gradient = create<LayerNormGradOp, 3>(b, op.getLoc(), g[0], op.getInput(), op.getWeight(),
-                                             op.getStatistics()[0], op.getStatistics()[1]);
+  auto gradient = create<LayerNormGradOp, 3>(b, op.getLoc(), g[0], op.getInput(), op.getWeight(), op.getStatistics()[0],
+                                             op.getStatistics()[1]);
   llvm::append_range(out, gradient->getResults());
   return mlir::success();
 }
@@ -97,9 +97,7 @@ LogicalResult LayerNormGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &res
   return mlir::success();
 }
 
-ShardingRule LayerNormGradOp::getShardingRule() {
-  return ruleOf(*this, ".H,.H,H,.,.->.H,H,H").withLinear({{0}});
-}
+ShardingRule LayerNormGradOp::getShardingRule() { return ruleOf(*this, ".H,.H,H,.,.->.H,H,H").withLinear({{0}}); }
 
 LogicalResult RmsNormOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   if (failed(requireNormalizable(*this, getInput(), getWeight()))) {
@@ -108,14 +106,11 @@ LogicalResult RmsNormOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) 
   return inferNormalized(*this, getInput(), getEps(), getStatistics().size(), 1, results);
 }
 
-ShardingRule RmsNormOp::getShardingRule() {
-  return ruleOf(*this, getStatistics().empty() ? ".H,H->.H" : ".H,H->.H,.");
-}
+ShardingRule RmsNormOp::getShardingRule() { return ruleOf(*this, getStatistics().empty() ? ".H,H->.H" : ".H,H->.H,."); }
 
 LogicalResult RmsNormOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
   auto op = withStatistics<RmsNormOp, 1>(b, *this, getInput(), getWeight(), getEps());
-  auto gradient =
-      create<RmsNormGradOp, 2>(b, op.getLoc(), g[0], op.getInput(), op.getWeight(), op.getStatistics()[0]);
+  auto gradient = create<RmsNormGradOp, 2>(b, op.getLoc(), g[0], op.getInput(), op.getWeight(), op.getStatistics()[0]);
   llvm::append_range(out, gradient->getResults());
   return mlir::success();
 }
@@ -132,9 +127,7 @@ LogicalResult RmsNormGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &resul
   return mlir::success();
 }
 
-ShardingRule RmsNormGradOp::getShardingRule() {
-  return ruleOf(*this, ".H,.H,H,.->.H,H").withLinear({{0}});
-}
+ShardingRule RmsNormGradOp::getShardingRule() { return ruleOf(*this, ".H,.H,H,.->.H,H").withLinear({{0}}); }
 
 void registerNormOps(mlir::DialectRegistry &registry) {
   registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {

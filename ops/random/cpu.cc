@@ -9,6 +9,7 @@
 #include "ops/abi/parallel.h"
 #include "ops/abi/philox_lanes.h"
 #include "ops/abi/tile_runs.h"
+#include "ops/abi/vectorize.h"
 #include "ops/math/vector_math.h"
 
 namespace weft {
@@ -34,14 +35,16 @@ WEFT_ALWAYS_INLINE float Turn(float v) {
 struct Normal {
   float mean, std;
 
-  // z[2 i] and z[2 i + 1] from words[2 i] and words[2 i + 1].
-  void Batch(const uint32_t* words, float* y) const {
-    for (int64_t i = 0; i < kPhiloxBatch; i += 2) {
-      const float u = static_cast<float>(words[i]) * 0x1.0p-32f + 0x1.0p-33f;
-      const float v = UniformFloat(words[i + 1]);
-      const float radius = std::sqrt(-2.0f * Log(u)) * std;
-      y[i] = mean + radius * Turn<false>(v);
-      y[i + 1] = mean + radius * Turn<true>(v);
+  // Element 2 i and 2 i + 1 from words 2 i and 2 i + 1.
+  void Batch(const uint32_t* words, float* y, int64_t n) const {
+    const float middle = mean, deviation = std;
+    WEFT_INDEPENDENT
+    for (int64_t i = 0; i < n / 2; ++i) {
+      const float u = static_cast<float>(words[2 * i]) * 0x1.0p-32f + 0x1.0p-33f;
+      const float v = UniformFloat(words[2 * i + 1]);
+      const float radius = std::sqrt(-2.0f * Log(u)) * deviation;
+      y[2 * i] = middle + radius * Turn<false>(v);
+      y[2 * i + 1] = middle + radius * Turn<true>(v);
     }
   }
 };
@@ -49,10 +52,12 @@ struct Normal {
 struct Uniform {
   float low, span, last;
 
-  void Batch(const uint32_t* words, float* y) const {
-    for (int64_t i = 0; i < kPhiloxBatch; ++i) {
-      const float value = low + span * UniformFloat(words[i]);
-      y[i] = value < last ? value : last;
+  void Batch(const uint32_t* words, float* y, int64_t n) const {
+    const float from = low, width = span, greatest = last;
+    WEFT_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) {
+      const float value = from + width * UniformFloat(words[i]);
+      y[i] = value < greatest ? value : greatest;
     }
   }
 };
@@ -76,18 +81,16 @@ class RandomKernel : public Kernel {
   }
 
  private:
-  // A batch is always made whole, from a block on, and the part that lies in
-  // the run is kept: elements that share words do not depend on the run.
-  void FillRun(uint64_t key, uint64_t event, int64_t first, int64_t count, float* y) const {
-    alignas(64) uint32_t words[kPhiloxBatch];
-    alignas(64) float batch[kPhiloxBatch];
-    const int64_t skip = first % 4;
-    for (int64_t at = -skip; at < count; at += kPhiloxBatch) {
-      PhiloxLanes(key, event, static_cast<uint64_t>((first + at) / 4), words);
-      distribution_.Batch(words, batch);
-      const int64_t begin = std::max<int64_t>(at, 0), end = std::min(at + kPhiloxBatch, count);
-      std::copy_n(batch + (begin - at), end - begin, y + begin);
-    }
+  // Whole blocks are made, and the part that lies in the run is kept: elements
+  // that share words do not depend on where a run begins.
+  void FillRun(uint64_t key, uint64_t event, int64_t first, int64_t n, float* y) const {
+    alignas(64) float values[kPhiloxBatch];
+    ForPhiloxBlocks(key, event, static_cast<uint64_t>(first), n,
+                    [&](int64_t at, const uint32_t* words, int64_t count) {
+                      distribution_.Batch(words, values, count);
+                      const int64_t begin = std::max<int64_t>(at, 0), end = std::min(at + count, n);
+                      std::copy_n(values + (begin - at), end - begin, y + begin);
+                    });
   }
 
   int threads_;

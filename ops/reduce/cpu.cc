@@ -36,6 +36,10 @@ struct MaxOp {
 template <typename Op>
 typename Op::Accumulator CombineRow(typename Op::Accumulator initial, const float* x, int64_t n) {
   constexpr int64_t kLanes = 16;
+  if (n < kLanes) {
+    for (int64_t i = 0; i < n; ++i) initial = Op::Combine(initial, x[i]);
+    return initial;
+  }
   typename Op::Accumulator lanes[kLanes];
   std::fill_n(lanes, kLanes, Op::kIdentity);
   int64_t i = 0;
@@ -66,6 +70,12 @@ class ReduceKernel : public Kernel {
     const int64_t tasks = plan_.tasks() * plan_.parts;
     const int64_t work = std::max<int64_t>(1, plan_.inputs / tasks);
     ParallelFor(threads_, tasks, (kGrain + work - 1) / work, [&](int64_t begin, int64_t end) {
+      if (plan_.plain_rows()) {
+        for (int64_t row = begin; row < end; ++row) {
+          y[row] = Result(CombineRow<Op>(Op::kIdentity, x + row * plan_.row, plan_.row));
+        }
+        return;
+      }
       for (int64_t task = begin; task < end; ++task) RunTask(x, y, task / plan_.parts, task % plan_.parts);
     });
     if (plan_.parts > 1) CombineParts(y);

@@ -60,6 +60,8 @@ struct ReducePlan {
   int64_t segments = 1;
   int64_t parts = 1;
   int64_t tasks() const { return kept.count() * columns; }
+  // Output i is the sum of the i-th row: nothing to look up.
+  bool plain_rows() const { return rows_reduced && segments == 1; }
 };
 
 // Checks the spec of a reduction over the dims of attribute `dims`.

@@ -19,9 +19,7 @@ LogicalResult SoftmaxOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) 
   return mlir::failure(failed(requireRows(*this, getInput())) || failed(inferLikeOperand(*this, results)));
 }
 
-ShardingRule SoftmaxOp::getShardingRule() {
-  return ruleOf(*this, ".V->.V");
-}
+ShardingRule SoftmaxOp::getShardingRule() { return ruleOf(*this, ".V->.V"); }
 
 LogicalResult SoftmaxOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
   out.push_back(create<SoftmaxGradOp>(b, getLoc(), g[0], getResult()));
@@ -33,9 +31,7 @@ LogicalResult SoftmaxGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &resul
                        failed(requireType(*this, "y", getY(), tensorOf(getDy()))));
 }
 
-ShardingRule SoftmaxGradOp::getShardingRule() {
-  return ruleOf(*this, ".V,.V->.V").withLinear({{0}});
-}
+ShardingRule SoftmaxGradOp::getShardingRule() { return ruleOf(*this, ".V,.V->.V").withLinear({{0}}); }
 
 void registerSoftmaxOps(mlir::DialectRegistry &registry) {
   registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {

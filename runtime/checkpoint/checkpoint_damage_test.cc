@@ -119,6 +119,11 @@ TEST_F(CheckpointDamageTest, ForeignManifestsAreRefused) {
   EXPECT_THAT(std::string(Load().message()), HasSubstr("manifest.json: not the manifest of a checkpoint"));
   Replace(kManifestFile, "[]");
   EXPECT_THAT(std::string(Load().message()), HasSubstr("manifest.json: damaged"));
+  // The same content in another spelling is not what a writer wrote either.
+  std::string spelled = good;
+  spelled[spelled.find('\n')] = ' ';
+  Replace(kManifestFile, spelled);
+  EXPECT_THAT(std::string(Load().message()), HasSubstr("manifest.json: damaged"));
   std::string later = good;
   later.replace(later.find("\"version\": 1"), 12, "\"version\": 2");
   Replace(kManifestFile, later);

@@ -50,7 +50,8 @@ class CheckpointWriter {
   absl::Status Write(const std::string& name, const TensorSpec& spec, const void* data);
 
   // Syncs, writes the manifest, publishes, sets `latest` and then removes what
-  // keep_last says. Every element must have been written.
+  // keep_last says. Every element must have been written. If only the last two
+  // fail, the checkpoint itself is whole and the status says what is not done.
   absl::Status Commit();
 
  private:

@@ -15,8 +15,9 @@
 namespace weft::checkpoint {
 namespace {
 
-// Linux transfers at most 0x7ffff000 bytes a call; a power of two keeps pages whole.
-constexpr int64_t kMostBytes = int64_t{1} << 30;
+// Linux transfers at most 0x7ffff000 bytes a call, and may stop earlier. Pieces
+// of this size cost nothing and take every larger transfer through the loop.
+constexpr int64_t kMostBytes = int64_t{1} << 24;
 
 template <typename Call>
 auto Retry(Call call) {

@@ -202,6 +202,23 @@ TEST(SafetensorsTest, WidensInPieces) {
   for (int64_t i = 0; i < count; ++i) ASSERT_EQ(out[i], static_cast<float>(i % 251));
 }
 
+TEST(SafetensorsTest, TransfersMoreThanOneCallTakes) {
+  const std::string path = Path("large.safetensors");
+  const int64_t count = (int64_t{5} << 20) + 3;
+  std::vector<int64_t> values(count), out(count);
+  for (int64_t i = 0; i < count; ++i) values[i] = 3 * i + 1;
+  auto writer = SafetensorsWriter::Create(path, {{"w", DType::kI64, {count}}});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  const TensorSpec whole = TensorSpec::Whole(DType::kI64, {count});
+  ASSERT_TRUE((*writer)->Write("w", whole, values.data()).ok());
+  ASSERT_TRUE((*writer)->Commit().ok());
+  auto reader = OpenOrDie(path);
+  ASSERT_TRUE(reader->Read(**reader->Find("w"), whole, {count}, Conversion::kNone, out.data()).ok());
+  EXPECT_TRUE(out == values);
+  EXPECT_EQ(*reader->ChecksumOf(**reader->Find("w")), (*writer)->Checksums()[0]);
+  std::filesystem::remove(path);
+}
+
 TEST(SafetensorsTest, WritesTilesAndReadsOtherTiles) {
   const std::string path = Path("tiles.safetensors");
   std::filesystem::remove(path);

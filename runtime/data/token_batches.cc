@@ -47,7 +47,7 @@ int64_t TokenBatches::Position(int64_t sequence_index) const {
 }
 
 absl::Status TokenBatches::Fill(const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch,
-                                int32_t* out) const {
+                                void* out) const {
   if (absl::Status status = Check(spec, field); !status.ok()) return status;
   const int64_t rows = spec.global_dims[0], micro_batches = options_.global_batch / rows;
   if (step < 0 || micro_batch < 0 || micro_batch >= micro_batches) {
@@ -57,8 +57,8 @@ absl::Status TokenBatches::Fill(const TensorSpec& spec, const std::string& field
   const int64_t first = step * options_.global_batch + micro_batch * rows + spec.origin[0];
   const int64_t column = spec.origin[1] + (field == "labels" ? 1 : 0);
   for (int64_t row = 0; row < spec.dims[0]; ++row) {
-    absl::Status status =
-        file_->Copy(Position(first + row) + column, spec.dims[1], options_.vocab_limit, out + row * spec.dims[1]);
+    absl::Status status = file_->Copy(Position(first + row) + column, spec.dims[1], options_.vocab_limit,
+                                      static_cast<int32_t*>(out) + row * spec.dims[1]);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

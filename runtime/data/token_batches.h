@@ -42,11 +42,11 @@ class TokenBatches {
   // dims [rows, T], and rows divides B.
   absl::Status Check(const TensorSpec& spec, const std::string& field) const;
 
-  // Writes the tile of `field` that belongs to this micro-batch; rows and
-  // columns may both be split. Checks as Check does, and that the micro-batch
+  // Writes the tile of `field` that belongs to this micro-batch, as int32; rows
+  // and columns may both be split. Checks as Check does, and that the micro-batch
   // is below B / rows. Does not allocate, except for an error.
   absl::Status Fill(const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch,
-                    int32_t* out) const;
+                    void* out) const;
 
   // The position in the file of the first token of a sequence of the run.
   int64_t Position(int64_t sequence_index) const;

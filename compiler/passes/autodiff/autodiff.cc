@@ -35,6 +35,13 @@ public:
     }
   }
 
+  // The op has been replaced: what is built from now on stands behind it.
+  void notifyOperationErased(Operation *op) override {
+    if (op == forward_) {
+      forward_ = nullptr;
+    }
+  }
+
 private:
   mlir::StringAttr scope_;
   mlir::IntegerAttr stage_;

@@ -23,3 +23,10 @@
 %7 = weft.slice %y dim(2) from(1) size(2) : (tensor<2x3x4xi32>) -> tensor<2x3x2xi32>
 %8 = weft.pad %y dim(0) before(1) after(0) : (tensor<2x3x4xi32>) -> tensor<3x3x4xi32>
 %9 = weft.concat %c, %d dim(1) : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>
+
+// Dimensions of 1 come and go.
+%u = "test.value"() : () -> tensor<1x1xf32>
+// CHECK: weft.reshape %{{.*}} [] : (tensor<1x1xf32>) -> tensor<f32>
+// CHECK-NEXT: weft.reshape %{{.*}} [1, 1, 1] : (tensor<f32>) -> tensor<1x1x1xf32>
+%10 = weft.reshape %u [] : (tensor<1x1xf32>) -> tensor<f32>
+%11 = weft.reshape %10 [1, 1, 1] : (tensor<f32>) -> tensor<1x1x1xf32>

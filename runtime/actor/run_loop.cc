@@ -1,0 +1,97 @@
+#include "runtime/actor/run_loop.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::actor {
+namespace {
+
+std::string NameOfAct(const Actor& actor, int64_t step, int64_t micro_batch) {
+  std::string text = absl::StrCat("actor `", actor.name, "` (step ", step);
+  if (actor.section == Section::kMicro) absl::StrAppend(&text, ", micro-batch ", micro_batch);
+  return text + ")";
+}
+
+}  // namespace
+
+RunLoop::RunLoop(const ProgramSpec& spec, int stream, std::vector<ActorState>& states, Fault& fault)
+    : spec_(spec), stream_(stream), states_(states), fault_(fault), bell_(spec.spins) {}
+
+absl::Status RunLoop::Step(int64_t before, int64_t step) {
+  before_ = before;
+  step_.store(step, std::memory_order_relaxed);
+  absl::Status status;
+  for (const Run& run : spec_.streams[stream_].runs) {
+    for (int64_t i = 0; i < run.repeat; ++i) {
+      for (int actor : run.actors) {
+        const bool micro = spec_.actors[actor].section == Section::kMicro;
+        status = Fire(actor, {.step = step, .micro_batch = micro ? run.first_micro_batch + i : 0});
+        if (!status.ok()) {
+          actor_.store(-1, std::memory_order_relaxed);
+          return status;
+        }
+      }
+    }
+  }
+  actor_.store(-1, std::memory_order_relaxed);
+  return status;
+}
+
+absl::Status RunLoop::Fire(int actor, const Act& act) {
+  ActorState& state = states_[actor];
+  micro_batch_.store(act.micro_batch, std::memory_order_relaxed);
+  actor_.store(actor, std::memory_order_relaxed);
+  for (const Condition& condition : state.conditions) {
+    if (!Ready(condition, act.micro_batch) && !Await(condition, act.micro_batch)) return fault_.status();
+  }
+  if (fault_.raised()) return fault_.status();
+  const int64_t begin_ns = track_ != nullptr ? trace::NowNs() : 0;
+  if (absl::Status status = spec_.actors[actor].work->Run(act); !status.ok()) {
+    Fail(actor, act, status);
+    return fault_.status();
+  }
+  if (track_ != nullptr) {
+    track_->Add({.name = actor,
+                 .micro_batch = static_cast<int32_t>(act.micro_batch),
+                 .step = act.step,
+                 .begin_ns = begin_ns,
+                 .end_ns = trace::NowNs()});
+  }
+  // One store publishes every register the actor writes and returns the
+  // credits of those it reads.
+  state.fired.store(state.fired.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  for (Bell* bell : state.bells) bell->Ring();
+  acts_.store(acts_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return absl::OkStatus();
+}
+
+bool RunLoop::Await(const Condition& condition, int64_t micro_batch) {
+  waits_for_.store(&condition, std::memory_order_release);
+  bell_.Wait([&] { return Ready(condition, micro_batch) || fault_.raised(); });
+  waits_for_.store(nullptr, std::memory_order_release);
+  return Ready(condition, micro_batch);
+}
+
+void RunLoop::Fail(int actor, const Act& act, const absl::Status& error) {
+  fault_.Raise(absl::Status(
+      error.code(), absl::StrCat(spec_.where, ": ", NameOfAct(spec_.actors[actor], act.step, act.micro_batch), ": ",
+                                 error.message())));
+}
+
+std::string RunLoop::Describe() const {
+  const int index = actor_.load(std::memory_order_relaxed);
+  if (index < 0) return "";
+  const Actor& actor = spec_.actors[index];
+  const std::string act =
+      NameOfAct(actor, step_.load(std::memory_order_relaxed), micro_batch_.load(std::memory_order_relaxed));
+  if (const Condition* c = waits_for_.load(std::memory_order_acquire)) {
+    const Actor& peer = spec_.actors[c->peer];
+    return absl::StrCat(act, " waits for ", c->credit ? "a free slot of register `" : "register `",
+                        spec_.registers[c->reg].name, c->credit ? "`, which `" : "` of `", peer.name,
+                        c->credit ? "` has not read, on stream `" : "` on stream `", spec_.streams[peer.stream].name,
+                        "`");
+  }
+  const std::string waiting = actor.work->Waiting();
+  return waiting.empty() ? absl::StrCat(act, " runs") : absl::StrCat(act, " waits for ", waiting);
+}
+
+}  // namespace weft::actor

@@ -1,0 +1,72 @@
+// One stream: fires its actors in the plan's order.
+#ifndef WEFT_RUNTIME_ACTOR_RUN_LOOP_H_
+#define WEFT_RUNTIME_ACTOR_RUN_LOOP_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "runtime/actor/bell.h"
+#include "runtime/actor/fault.h"
+#include "runtime/actor/order.h"
+#include "runtime/actor/spec.h"
+#include "runtime/trace/timeline.h"
+
+namespace weft::actor {
+
+// An actor while it runs. Its stream's thread writes `fired`; others read it.
+struct alignas(64) ActorState {
+  std::atomic<int64_t> fired{0};
+  std::vector<Condition> conditions;  // on actors of other streams
+  std::vector<Bell*> bells;           // of the streams that wait for this actor
+};
+
+// One thread steps. Describe() and acts() may be called by any.
+class RunLoop {
+ public:
+  RunLoop(const ProgramSpec& spec, int stream, std::vector<ActorState>& states, Fault& fault);
+
+  // Runs the stream's acts of one step. `before` counts the program's steps so
+  // far, `step` those of the training run. Returns the fault's status if the
+  // run fails here or elsewhere. Does not allocate unless it fails.
+  absl::Status Step(int64_t before, int64_t step);
+
+  // "actor `h.5.bwd` (step 12, micro-batch 1) waits for register `x` of `h.4`
+  // on stream `compute`", or "" between steps.
+  std::string Describe() const;
+
+  // How many acts this stream has ended.
+  uint64_t acts() const { return acts_.load(std::memory_order_relaxed); }
+
+  Bell& bell() { return bell_; }
+  void set_track(trace::Track* track) { track_ = track; }
+
+ private:
+  bool Ready(const Condition& condition, int64_t micro_batch) const {
+    return states_[condition.peer].fired.load(std::memory_order_acquire) >= condition.Needed(before_, micro_batch);
+  }
+  bool Await(const Condition& condition, int64_t micro_batch);
+  absl::Status Fire(int actor, const Act& act);
+  void Fail(int actor, const Act& act, const absl::Status& error);
+
+  const ProgramSpec& spec_;
+  const int stream_;
+  std::vector<ActorState>& states_;
+  Fault& fault_;
+  Bell bell_;
+  trace::Track* track_ = nullptr;
+  int64_t before_ = 0;
+
+  // What Describe() reads; -1: none.
+  std::atomic<int> actor_{-1};
+  std::atomic<int64_t> micro_batch_{0};
+  std::atomic<int64_t> step_{0};
+  std::atomic<const Condition*> waits_for_{nullptr};
+  std::atomic<uint64_t> acts_{0};
+};
+
+}  // namespace weft::actor
+
+#endif  // WEFT_RUNTIME_ACTOR_RUN_LOOP_H_

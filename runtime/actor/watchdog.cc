@@ -1,0 +1,52 @@
+#include "runtime/actor/watchdog.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace weft::actor {
+
+Watchdog::~Watchdog() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Watchdog::Start() {
+  thread_ = std::thread([this] {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!wake_.wait_for(lock, timeout_ / 4, [this] { return stop_; })) {
+      lock.unlock();
+      const bool raised = Check(Clock::now());
+      lock.lock();
+      if (raised) return;
+    }
+  });
+}
+
+bool Watchdog::Check(Clock::time_point now) {
+  uint64_t acts = 0;
+  std::vector<std::string> busy;
+  for (const Program* program : programs_) {
+    acts += program->acts();
+    for (std::string& line : program->Describe()) busy.push_back(std::move(line));
+  }
+  if (busy.empty() || idle_ || acts != acts_) {
+    idle_ = busy.empty();
+    acts_ = acts;
+    moved_ = now;
+    return false;
+  }
+  if (now - moved_ < timeout_ || fault_->raised()) return false;
+  const double seconds = std::chrono::duration<double>(now - moved_).count();
+  fault_->Raise(absl::DeadlineExceededError(
+      absl::StrCat("nothing has moved for ", absl::StrFormat("%.3g", seconds), " s: ", absl::StrJoin(busy, "; "))));
+  return true;
+}
+
+}  // namespace weft::actor

@@ -1,0 +1,52 @@
+// Turns a hang into an error that says who waits for what.
+#ifndef WEFT_RUNTIME_ACTOR_WATCHDOG_H_
+#define WEFT_RUNTIME_ACTOR_WATCHDOG_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "runtime/actor/fault.h"
+#include "runtime/actor/program.h"
+
+namespace weft::actor {
+
+// Looks at the programs of a process: when a step is under way and no act of
+// any has ended for `timeout`, it raises a fault that names every busy stream.
+// The programs and the fault outlive it.
+class Watchdog {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Watchdog(Clock::duration timeout, std::vector<const Program*> programs, Fault* fault)
+      : timeout_(timeout), programs_(std::move(programs)), fault_(fault) {}
+  // Stops the thread.
+  ~Watchdog();
+
+  // Starts a thread that checks four times in a time-out. At most once.
+  void Start();
+
+  // One look at time `now`; true if it raised the fault. Called by the thread,
+  // or by a test that brings its own clock instead.
+  bool Check(Clock::time_point now);
+
+ private:
+  const Clock::duration timeout_;
+  const std::vector<const Program*> programs_;
+  Fault* const fault_;
+  uint64_t acts_ = 0;
+  Clock::time_point moved_{};
+  bool idle_ = true;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace weft::actor
+
+#endif  // WEFT_RUNTIME_ACTOR_WATCHDOG_H_

@@ -1,0 +1,63 @@
+// How ranks exchange data. Implementations: local/ (ranks are threads of one
+// process). Operations are prepared when a plan is loaded and then run without
+// allocating.
+#ifndef WEFT_RUNTIME_COLLECTIVE_COMMUNICATOR_H_
+#define WEFT_RUNTIME_COLLECTIVE_COMMUNICATOR_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/collective/spec.h"
+
+namespace weft::collective {
+
+// One rank's side of a collective, a send or a receive; run again and again, by
+// one thread at a time. After an abort, no operation is destroyed until all
+// ranks have left theirs.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+
+  // Takes part: returns when `input` may be overwritten and `output` is
+  // complete, as seen from `stream` (a device's stream handle; null on the
+  // host, where it means now). A collective gives every member the same bits.
+  // `input` and `output` do not overlap, but an all_reduce may be given one
+  // address for both. A send has no output, a receive no input.
+  // An error (an abort, or members that issued different operations) leaves
+  // the output undefined.
+  virtual absl::Status Run(const void* input, void* output, void* stream) = 0;
+
+  // While Run() waits: "all_reduce #812 of group data[1]; rank 7 has not issued
+  // it". Otherwise "". Any thread.
+  virtual std::string Waiting() const { return ""; }
+};
+
+// One rank's way to the others. Create...() is called by one thread while
+// nothing runs; Abort() by any thread at any time. Outlives its operations.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  // This rank is a member of `group`. Members create their operations of a
+  // group in any order, and each runs them in the order of the others.
+  virtual absl::StatusOr<std::unique_ptr<Operation>> CreateCollective(const Group& group,
+                                                                      const CollectiveSpec& spec) = 0;
+
+  // Sends to every peer its block of the input tile; returns when all have it.
+  virtual absl::StatusOr<std::unique_ptr<Operation>> CreateSend(DType dtype, const std::vector<Link>& links) = 0;
+
+  // Fills the output tile with the blocks of all peers.
+  virtual absl::StatusOr<std::unique_ptr<Operation>> CreateReceive(DType dtype, const std::vector<Link>& links) = 0;
+
+  // Makes every waiting and every later Run(), of all ranks, return `reason`.
+  virtual void Abort(const absl::Status& reason) = 0;
+};
+
+}  // namespace weft::collective
+
+#endif  // WEFT_RUNTIME_COLLECTIVE_COMMUNICATOR_H_

@@ -1,0 +1,366 @@
+#include "runtime/collective/conformance.h"
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ops/abi/dtype.h"
+
+namespace weft::collective {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+int64_t Product(const Dims& dims) { return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()); }
+
+// Small whole numbers: every sum over a few ranks is exact in every type.
+double ValueAt(int rank, int64_t element) { return (rank + 1) * (static_cast<double>((element * 7 + 3) % 13) - 6); }
+
+// A dense tensor of any type, read and written as doubles.
+class Tensor {
+ public:
+  Tensor(DType dtype, Dims dims) : dtype_(dtype), dims_(std::move(dims)), bytes_(Product(dims_) * SizeOf(dtype) + 1) {}
+  int64_t elements() const { return Product(dims_); }
+  void* data() { return bytes_.data(); }
+
+  void Set(int64_t i, double value) {
+    switch (dtype_) {
+      case DType::kF32:
+        return Store(i, static_cast<float>(value));
+      case DType::kBF16:
+        return Store(i, ToBFloat16(static_cast<float>(value)));
+      case DType::kF64:
+        return Store(i, value);
+      case DType::kI32:
+        return Store(i, static_cast<int32_t>(value));
+      case DType::kI64:
+        return Store(i, static_cast<int64_t>(value));
+      default:
+        FAIL() << "type " << NameOf(dtype_);
+    }
+  }
+  double Get(int64_t i) const {
+    switch (dtype_) {
+      case DType::kF32:
+        return Load<float>(i);
+      case DType::kBF16:
+        return ToFloat(Load<BFloat16>(i));
+      case DType::kF64:
+        return Load<double>(i);
+      case DType::kI32:
+        return Load<int32_t>(i);
+      case DType::kI64:
+        return static_cast<double>(Load<int64_t>(i));
+      default:
+        return 0;
+    }
+  }
+  void Fill(int rank) {
+    for (int64_t i = 0; i < elements(); ++i) Set(i, ValueAt(rank, i));
+  }
+
+ private:
+  template <typename T>
+  void Store(int64_t i, T value) {
+    std::memcpy(bytes_.data() + i * sizeof(T), &value, sizeof(T));
+  }
+  template <typename T>
+  T Load(int64_t i) const {
+    T value;
+    std::memcpy(&value, bytes_.data() + i * sizeof(T), sizeof(T));
+    return value;
+  }
+
+  DType dtype_;
+  Dims dims_;
+  std::vector<char> bytes_;
+};
+
+// The coordinates of element `i` of a tensor, and back.
+Dims CoordinatesOf(const Dims& dims, int64_t i) {
+  Dims at(dims.size());
+  for (int d = static_cast<int>(dims.size()) - 1; d >= 0; --d) {
+    at[d] = i % dims[d];
+    i /= dims[d];
+  }
+  return at;
+}
+int64_t ElementAt(const Dims& dims, const Dims& at) {
+  int64_t i = 0;
+  for (size_t d = 0; d < dims.size(); ++d) i = i * dims[d] + at[d];
+  return i;
+}
+
+// What member `m` of `ranks` must find at element `i` of its output, straight
+// from the definitions.
+double Expected(const CollectiveSpec& spec, const std::vector<int>& ranks, int m, const Dims& output_dims, int64_t i) {
+  Dims at = CoordinatesOf(output_dims, i);
+  if (spec.kind == Kind::kAllGather || spec.kind == Kind::kAllToAll) {
+    const int64_t from = at[spec.dim] / spec.dims[spec.dim];
+    at[spec.dim] %= spec.dims[spec.dim];
+    if (spec.kind == Kind::kAllToAll) at[spec.split_dim] += m * output_dims[spec.split_dim];
+    return ValueAt(ranks[from], ElementAt(spec.dims, at));
+  }
+  if (spec.kind == Kind::kReduceScatter) at[spec.dim] += m * output_dims[spec.dim];
+  const int64_t element = ElementAt(spec.dims, at);
+  double result = ValueAt(ranks[0], element);
+  for (size_t r = 1; r < ranks.size(); ++r) {
+    const double value = ValueAt(ranks[r], element);
+    result = spec.reduction == Reduction::kSum ? result + value : std::max(result, value);
+  }
+  return result;
+}
+
+// Runs `spec` once or more in `group` and compares every element.
+void CheckCollective(Communicator& communicator, const Group& group, const CollectiveSpec& spec, int times = 1,
+                     bool in_place = false) {
+  auto operation = communicator.CreateCollective(group, spec);
+  ASSERT_TRUE(operation.ok()) << operation.status();
+  const auto output_dims = OutputDims(spec, static_cast<int64_t>(group.ranks.size()));
+  ASSERT_TRUE(output_dims.ok());
+  const int m =
+      static_cast<int>(std::find(group.ranks.begin(), group.ranks.end(), communicator.rank()) - group.ranks.begin());
+  for (int time = 0; time < times; ++time) {
+    Tensor input(spec.dtype, spec.dims), output(spec.dtype, *output_dims);
+    input.Fill(communicator.rank());
+    Tensor& result = in_place ? input : output;
+    const absl::Status status = (*operation)->Run(input.data(), result.data(), nullptr);
+    ASSERT_TRUE(status.ok()) << status;
+    for (int64_t i = 0; i < result.elements(); ++i) {
+      ASSERT_EQ(result.Get(i), Expected(spec, group.ranks, m, *output_dims, i))
+          << spec.ToString() << ", group " << group.name << ", rank " << communicator.rank() << ", element " << i;
+    }
+  }
+}
+
+Group All(Communicator& communicator) {
+  Group group{.name = "all"};
+  for (int r = 0; r < communicator.size(); ++r) group.ranks.push_back(r);
+  return group;
+}
+
+constexpr DType kTypes[] = {DType::kF32, DType::kBF16, DType::kI32, DType::kI64, DType::kF64};
+
+TEST_P(CollectiveConformance, AllReduce) {
+  Run(3, [](Communicator& c) {
+    for (DType dtype : kTypes) {
+      for (Reduction reduction : {Reduction::kSum, Reduction::kMax}) {
+        CheckCollective(c, All(c), {.reduction = reduction, .dtype = dtype, .dims = {5, 7}});
+        CheckCollective(c, All(c), {.reduction = reduction, .dtype = dtype, .dims = {5, 7}}, 1, /*in_place=*/true);
+      }
+    }
+  });
+}
+
+TEST_P(CollectiveConformance, AllReduceOfAnySize) {
+  Run(4, [](Communicator& c) {
+    for (int64_t size : {0, 1, 3, 15, 64, 1023, 70001}) {
+      CheckCollective(c, All(c), {.dims = {size}});
+      CheckCollective(c, All(c), {.dims = {size}}, 1, /*in_place=*/true);
+    }
+    CheckCollective(c, All(c), {.dims = {}});  // a scalar
+  });
+}
+
+TEST_P(CollectiveConformance, ReduceScatterAlongEveryDim) {
+  Run(3, [](Communicator& c) {
+    for (int dim = 0; dim < 3; ++dim) {
+      for (DType dtype : kTypes) {
+        CheckCollective(c, All(c), {.kind = Kind::kReduceScatter, .dtype = dtype, .dims = {3, 6, 9}, .dim = dim});
+      }
+      CheckCollective(c, All(c),
+                      {.kind = Kind::kReduceScatter, .reduction = Reduction::kMax, .dims = {3, 6, 9}, .dim = dim});
+    }
+    CheckCollective(c, All(c), {.kind = Kind::kReduceScatter, .dims = {0, 3}, .dim = 1});
+    CheckCollective(c, All(c), {.kind = Kind::kReduceScatter, .dims = {30000}});
+  });
+}
+
+TEST_P(CollectiveConformance, AllGatherAlongEveryDim) {
+  Run(3, [](Communicator& c) {
+    for (int dim = 0; dim < 3; ++dim) {
+      for (DType dtype : kTypes) {
+        CheckCollective(c, All(c), {.kind = Kind::kAllGather, .dtype = dtype, .dims = {2, 5, 3}, .dim = dim});
+      }
+    }
+    CheckCollective(c, All(c), {.kind = Kind::kAllGather, .dims = {0}});
+    CheckCollective(c, All(c), {.kind = Kind::kAllGather, .dims = {1}});
+    CheckCollective(c, All(c), {.kind = Kind::kAllGather, .dims = {30001}});
+  });
+}
+
+TEST_P(CollectiveConformance, AllToAllAlongEveryPairOfDims) {
+  Run(3, [](Communicator& c) {
+    for (int dim = 0; dim < 3; ++dim) {
+      for (int split_dim = 0; split_dim < 3; ++split_dim) {
+        if (dim == split_dim) continue;
+        for (DType dtype : kTypes) {
+          CheckCollective(
+              c, All(c),
+              {.kind = Kind::kAllToAll, .dtype = dtype, .dims = {3, 6, 9}, .dim = dim, .split_dim = split_dim});
+        }
+      }
+    }
+  });
+}
+
+TEST_P(CollectiveConformance, AGroupOfOne) {
+  Run(2, [](Communicator& c) {
+    const Group group{.name = "self", .ranks = {c.rank()}};
+    CheckCollective(c, group, {.dims = {4, 4}});
+    CheckCollective(c, group, {.dims = {4, 4}}, 2, /*in_place=*/true);
+    CheckCollective(c, group, {.kind = Kind::kReduceScatter, .dims = {4, 4}});
+    CheckCollective(c, group, {.kind = Kind::kAllGather, .dims = {4, 4}});
+    CheckCollective(c, group, {.kind = Kind::kAllToAll, .dims = {4, 4}, .dim = 0, .split_dim = 1});
+  });
+}
+
+// Rows and columns of a 2 x 2 mesh; members in any order.
+TEST_P(CollectiveConformance, SubGroups) {
+  Run(4, [](Communicator& c) {
+    const int row = c.rank() / 2, column = c.rank() % 2;
+    const Group rows{.name = "tensor", .ranks = {row * 2, row * 2 + 1}};
+    const Group columns{.name = "data", .ranks = {column + 2, column}};
+    for (int i = 0; i < 5; ++i) {
+      CheckCollective(c, rows, {.dims = {33}});
+      CheckCollective(c, columns, {.kind = Kind::kAllGather, .dims = {3, 2}, .dim = 1});
+      CheckCollective(c, All(c), {.kind = Kind::kReduceScatter, .dims = {8}});
+    }
+  });
+}
+
+// Two streams of a rank use one group on two channels, with no order between them.
+TEST_P(CollectiveConformance, ConcurrentChannels) {
+  Run(2, [](Communicator& c) {
+    std::vector<std::unique_ptr<Operation>> operations;
+    for (int channel = 0; channel < 2; ++channel) {
+      Group group = All(c);
+      group.channel = channel;
+      auto operation = c.CreateCollective(group, {.dims = {257}});
+      ASSERT_TRUE(operation.ok()) << operation.status();
+      operations.push_back(*std::move(operation));
+    }
+    std::vector<std::thread> streams;
+    for (int channel = 0; channel < 2; ++channel) {
+      streams.emplace_back([&, channel] {
+        for (int i = 0; i < 50; ++i) {
+          Tensor tensor(DType::kF32, {257});
+          for (int64_t e = 0; e < 257; ++e) tensor.Set(e, ValueAt(c.rank(), e + channel));
+          const absl::Status status = operations[channel]->Run(tensor.data(), tensor.data(), nullptr);
+          ASSERT_TRUE(status.ok()) << status;
+          for (int64_t e = 0; e < 257; ++e) ASSERT_EQ(tensor.Get(e), ValueAt(0, e + channel) + ValueAt(1, e + channel));
+        }
+      });
+    }
+    for (std::thread& stream : streams) stream.join();
+  });
+}
+
+TEST_P(CollectiveConformance, RunsAgainAndAgain) {
+  Run(4, [](Communicator& c) { CheckCollective(c, All(c), {.dims = {100}}, 200, /*in_place=*/true); });
+}
+
+// Sums whose value depends on the order: all members must find the same bits,
+// and the same again when it is repeated.
+TEST_P(CollectiveConformance, EveryMemberFindsTheSameBits) {
+  Run(4, [](Communicator& c) {
+    constexpr int64_t kSize = 1000;
+    auto sum = c.CreateCollective(All(c), {.dims = {kSize}});
+    auto gather = c.CreateCollective(All(c), {.kind = Kind::kAllGather, .dims = {kSize}});
+    ASSERT_TRUE(sum.ok() && gather.ok());
+    std::vector<float> first;
+    for (int time = 0; time < 5; ++time) {
+      std::vector<float> input(kSize), output(kSize), all(4 * kSize);
+      for (int64_t i = 0; i < kSize; ++i) input[i] = 1.0f / static_cast<float>(1 + (i * 37 + c.rank() * 101) % 97);
+      ASSERT_TRUE((*sum)->Run(input.data(), output.data(), nullptr).ok());
+      ASSERT_TRUE((*gather)->Run(output.data(), all.data(), nullptr).ok());
+      for (int r = 0; r < 4; ++r) {
+        ASSERT_EQ(std::memcmp(all.data() + r * kSize, output.data(), kSize * sizeof(float)), 0) << "rank " << r;
+      }
+      if (time == 0) first = output;
+      ASSERT_EQ(std::memcmp(first.data(), output.data(), kSize * sizeof(float)), 0) << "time " << time;
+    }
+  });
+}
+
+// A [6, 4] tensor, split by rows over ranks 0 and 1, goes to ranks 2 and 3,
+// split by columns: four blocks.
+TEST_P(CollectiveConformance, TransfersBetweenLayouts) {
+  Run(4, [](Communicator& c) {
+    const bool sends = c.rank() < 2;
+    std::vector<Link> links;
+    for (int i = 0; i < 2; ++i) {
+      const int peer = sends ? 2 + i : i;
+      const int row = sends ? c.rank() : i, column = sends ? i : c.rank() - 2;
+      Block block = sends ? Block{{3, 4}, {0, column * 2}, {3, 2}} : Block{{6, 2}, {row * 3, 0}, {3, 2}};
+      links.push_back({.peer = peer, .tag = 5, .block = block});
+    }
+    auto operation = sends ? c.CreateSend(DType::kI32, links) : c.CreateReceive(DType::kI32, links);
+    ASSERT_TRUE(operation.ok()) << operation.status();
+    for (int time = 0; time < 20; ++time) {
+      std::vector<int32_t> tile(12, -1);
+      if (sends) {
+        for (int i = 0; i < 12; ++i) tile[i] = time * 100 + c.rank() * 12 + i;
+        ASSERT_TRUE((*operation)->Run(tile.data(), nullptr, nullptr).ok());
+        tile.assign(12, -2);  // the receivers have their copies
+      } else {
+        ASSERT_TRUE((*operation)->Run(nullptr, tile.data(), nullptr).ok());
+        for (int i = 0; i < 12; ++i) {
+          ASSERT_EQ(tile[i], time * 100 + (i / 2) * 4 + (c.rank() - 2) * 2 + i % 2)
+              << "rank " << c.rank() << " element " << i;
+        }
+      }
+    }
+  });
+}
+
+TEST_P(CollectiveConformance, AnAbortEndsEveryWait) {
+  Run(3, [](Communicator& c) {
+    auto operation = c.CreateCollective(All(c), {.dims = {4}});
+    ASSERT_TRUE(operation.ok());
+    if (c.rank() == 2) return c.Abort(absl::InternalError("rank 2 has failed"));  // never issues it
+    std::vector<float> data(4);
+    const absl::Status status = (*operation)->Run(data.data(), data.data(), nullptr);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+    EXPECT_EQ(status.message(), "rank 2 has failed");
+    EXPECT_FALSE((*operation)->Run(data.data(), data.data(), nullptr).ok());
+  });
+}
+
+TEST_P(CollectiveConformance, AnAbortEndsTransfers) {
+  Run(3, [](Communicator& c) {
+    if (c.rank() == 2) return c.Abort(absl::InternalError("rank 2 has failed"));
+    const Link link{.peer = 2, .tag = 0, .block = {{1}, {0}, {1}}};
+    auto operation = c.rank() == 0 ? c.CreateSend(DType::kF32, {link}) : c.CreateReceive(DType::kF32, {link});
+    ASSERT_TRUE(operation.ok());
+    float value = 0;
+    EXPECT_EQ((*operation)->Run(&value, &value, nullptr).message(), "rank 2 has failed");
+  });
+}
+
+TEST_P(CollectiveConformance, DifferentOperationsAreAnError) {
+  Run(2, [](Communicator& c) {
+    auto operation = c.CreateCollective(All(c), {.dims = {c.rank() == 0 ? 4 : 8}});
+    ASSERT_TRUE(operation.ok());
+    std::vector<float> data(8);
+    const absl::Status status = (*operation)->Run(data.data(), data.data(), nullptr);
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_NE(std::string(status.message()).find("all_reduce f32[4]"), std::string::npos) << status;
+    EXPECT_NE(std::string(status.message()).find("all_reduce f32[8]"), std::string::npos) << status;
+  });
+}
+
+TEST_P(CollectiveConformance, RefusesWhatItCannotDo) {
+  Run(2, [](Communicator& c) {
+    EXPECT_FALSE(c.CreateCollective(All(c), {.kind = Kind::kReduceScatter, .dims = {3}}).ok());
+    EXPECT_FALSE(c.CreateCollective({.name = "other", .ranks = {1 - c.rank()}}, {.dims = {3}}).ok());
+    EXPECT_FALSE(c.CreateSend(DType::kF32, {{.peer = 2, .block = {{1}, {0}, {1}}}}).ok());
+  });
+}
+
+}  // namespace
+}  // namespace weft::collective

@@ -1,0 +1,34 @@
+// What every implementation of Communicator must do, as tests that run on each
+// of its ranks. An implementation instantiates the suite:
+//
+//   INSTANTIATE_TEST_SUITE_P(Local, CollectiveConformance, testing::Values(&RunLocally));
+#ifndef WEFT_RUNTIME_COLLECTIVE_CONFORMANCE_H_
+#define WEFT_RUNTIME_COLLECTIVE_CONFORMANCE_H_
+
+#include <functional>
+
+#include "gtest/gtest.h"
+#include "runtime/collective/communicator.h"
+
+namespace weft::collective {
+
+using Body = std::function<void(Communicator&)>;
+
+// Calls `body` once on each of `ranks` ranks, at the same time, and returns
+// when all have returned. Ranks that are processes call it on their own one.
+using RunRanks = void (*)(int ranks, const Body& body);
+
+class CollectiveConformance : public testing::TestWithParam<RunRanks> {
+ protected:
+  // Aborts the others if the body of one rank fails, so that no test hangs.
+  void Run(int ranks, const Body& body) {
+    GetParam()(ranks, [&](Communicator& communicator) {
+      body(communicator);
+      if (HasFailure()) communicator.Abort(absl::AbortedError("the test has failed on another rank"));
+    });
+  }
+};
+
+}  // namespace weft::collective
+
+#endif  // WEFT_RUNTIME_COLLECTIVE_CONFORMANCE_H_

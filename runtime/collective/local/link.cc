@@ -1,0 +1,85 @@
+#include "runtime/collective/local/link.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace weft::collective {
+
+LocalLink::LocalLink(int sender, int receiver, int tag, int spins, Stop* stop)
+    : sender_(sender), receiver_(receiver), tag_(tag), stop_(stop), bell_(spins) {
+  stop_->Add(&bell_);
+}
+
+absl::Status LocalLink::Attach(bool sender, DType dtype, const Block& block) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const std::string where = absl::StrCat("transfer ", tag_, " from rank ", sender_, " to rank ", receiver_);
+  std::optional<End>& mine = ends_[sender ? 0 : 1];
+  if (mine.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(where, ": expected one ", sender ? "send" : "receive", ", got two"));
+  }
+  mine = End{dtype, block};
+  if (!ends_[0].has_value() || !ends_[1].has_value()) return absl::OkStatus();
+  const End &from = *ends_[0], &to = *ends_[1];
+  if (from.block.dims != to.block.dims || from.dtype != to.dtype) {
+    return absl::InvalidArgumentError(absl::StrCat(where, ": the sender has ", NameOf(from.dtype), "[",
+                                                   absl::StrJoin(from.block.dims, ","), "], the receiver expects ",
+                                                   NameOf(to.dtype), "[", absl::StrJoin(to.block.dims, ","), "]"));
+  }
+  copy_ = std::make_unique<TileCopy>(from.block.dims, from.block.tile_dims, from.block.origin, to.block.tile_dims,
+                                     to.block.origin, static_cast<int64_t>(SizeOf(dtype)));
+  return absl::OkStatus();
+}
+
+void LocalLink::Post(const void* tile) {
+  posted_tile_ = tile;
+  posted_.store(posted_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  bell_.Ring();
+}
+
+bool LocalLink::AwaitTaken() {
+  const uint64_t number = posted_.load(std::memory_order_relaxed);
+  bell_.Wait([&] { return taken_.load(std::memory_order_acquire) >= number || stop_->requested(); });
+  return !stop_->requested();
+}
+
+bool LocalLink::Take(void* tile) {
+  const uint64_t number = taken_.load(std::memory_order_relaxed) + 1;
+  bell_.Wait([&] { return posted_.load(std::memory_order_acquire) >= number || stop_->requested(); });
+  if (stop_->requested()) return false;
+  copy_->Run(posted_tile_, tile);
+  taken_.store(number, std::memory_order_release);
+  bell_.Ring();
+  return true;
+}
+
+std::string LocalLink::Waiting(bool sender) const {
+  const uint64_t posted = posted_.load(std::memory_order_acquire), taken = taken_.load(std::memory_order_acquire);
+  if (sender && taken < posted) {
+    return absl::StrCat("transfer ", tag_, " #", posted, " to rank ", receiver_, ", which has not received it");
+  }
+  if (!sender && posted == taken) {
+    return absl::StrCat("transfer ", tag_, " #", taken + 1, " from rank ", sender_, ", which has not sent it");
+  }
+  return "";
+}
+
+absl::Status LocalTransfer::Run(const void* input, void* output, void* stream) {
+  if (stop_.requested()) return stop_.reason();
+  bool going = true;
+  if (sends_) {
+    for (LocalLink* link : links_) link->Post(input);
+  }
+  for (LocalLink* link : links_) {
+    waits_for_.store(link, std::memory_order_release);
+    going = going && (sends_ ? link->AwaitTaken() : link->Take(output));
+  }
+  waits_for_.store(nullptr, std::memory_order_release);
+  return going ? absl::OkStatus() : stop_.reason();
+}
+
+std::string LocalTransfer::Waiting() const {
+  const LocalLink* link = waits_for_.load(std::memory_order_acquire);
+  return link == nullptr ? "" : link->Waiting(sends_);
+}
+
+}  // namespace weft::collective

@@ -1,0 +1,68 @@
+// Tiles that go from thread to thread.
+#ifndef WEFT_RUNTIME_COLLECTIVE_LOCAL_LINK_H_
+#define WEFT_RUNTIME_COLLECTIVE_LOCAL_LINK_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/actor/bell.h"
+#include "runtime/collective/communicator.h"
+#include "runtime/collective/local/stop.h"
+#include "runtime/collective/tile_copy.h"
+
+namespace weft::collective {
+
+// The way from one rank to another for one tag. The sender posts its address,
+// the receiver copies. One tile is under way at a time.
+class LocalLink {
+ public:
+  LocalLink(int sender, int receiver, int tag, int spins, Stop* stop);
+
+  // Each end says once what it has, before anything is sent. kInvalidArgument
+  // if the ends differ or one comes twice.
+  absl::Status Attach(bool sender, DType dtype, const Block& block);
+
+  void Post(const void* tile);
+  bool AwaitTaken();      // the receiver has copied what was posted; false: stopped
+  bool Take(void* tile);  // waits for a posted tile and copies it; false: stopped
+  std::string Waiting(bool sender) const;
+
+ private:
+  struct End {
+    DType dtype;
+    Block block;
+  };
+  const int sender_, receiver_, tag_;
+  Stop* const stop_;
+  std::mutex mutex_;  // guards what Attach() sets
+  std::optional<End> ends_[2];
+  std::unique_ptr<TileCopy> copy_;
+  actor::Bell bell_;
+  const void* posted_tile_ = nullptr;
+  std::atomic<uint64_t> posted_{0};
+  std::atomic<uint64_t> taken_{0};
+};
+
+// A send to, or a receive from, one or more ranks.
+class LocalTransfer : public Operation {
+ public:
+  LocalTransfer(bool sends, std::vector<LocalLink*> links, Stop* stop)
+      : sends_(sends), links_(std::move(links)), stop_(*stop) {}
+  absl::Status Run(const void* input, void* output, void* stream) override;
+  std::string Waiting() const override;
+
+ private:
+  const bool sends_;
+  const std::vector<LocalLink*> links_;
+  Stop& stop_;
+  std::atomic<LocalLink*> waits_for_{nullptr};
+};
+
+}  // namespace weft::collective
+
+#endif  // WEFT_RUNTIME_COLLECTIVE_LOCAL_LINK_H_

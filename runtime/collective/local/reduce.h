@@ -1,0 +1,24 @@
+// The arithmetic of reducing collectives.
+#ifndef WEFT_RUNTIME_COLLECTIVE_LOCAL_REDUCE_H_
+#define WEFT_RUNTIME_COLLECTIVE_LOCAL_REDUCE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "runtime/collective/spec.h"
+
+namespace weft::collective {
+
+// Combines `count` elements at `input_offset` bytes of each of `inputs`, the
+// first with the second, the result with the third, and so on, and writes them
+// at `output_offset` bytes of each of `outputs`. bf16 is summed in f32 and
+// rounded once. An output may be an input at the same offset. Allocates nothing.
+using ReduceFunction = void (*)(const void* const* inputs, int input_count, int64_t input_offset, void* const* outputs,
+                                int output_count, int64_t output_offset, int64_t count);
+
+// kUnimplemented for types without arithmetic (f16, u8).
+absl::StatusOr<ReduceFunction> ReducerFor(DType dtype, Reduction reduction);
+
+}  // namespace weft::collective
+
+#endif  // WEFT_RUNTIME_COLLECTIVE_LOCAL_REDUCE_H_

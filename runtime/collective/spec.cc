@@ -1,0 +1,66 @@
+#include "runtime/collective/spec.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace weft::collective {
+namespace {
+
+absl::Status CheckDim(const CollectiveSpec& spec, const char* what, int dim) {
+  if (dim >= 0 && dim < static_cast<int>(spec.dims.size())) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(spec.ToString(), ": ", what, ": expected a dim below ", spec.dims.size(), ", got ", dim));
+}
+
+absl::Status CheckDivides(const CollectiveSpec& spec, int dim, int64_t members) {
+  if (spec.dims[dim] % members == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(spec.ToString(), ": expected a multiple of ", members, " along dim ",
+                                                 dim, ", got ", spec.dims[dim]));
+}
+
+}  // namespace
+
+const char* NameOf(Kind kind) {
+  switch (kind) {
+    case Kind::kAllReduce:
+      return "all_reduce";
+    case Kind::kReduceScatter:
+      return "reduce_scatter";
+    case Kind::kAllGather:
+      return "all_gather";
+    case Kind::kAllToAll:
+      return "all_to_all";
+  }
+  return "collective";
+}
+
+std::string CollectiveSpec::ToString() const {
+  std::string text = absl::StrCat(NameOf(kind), " ", weft::NameOf(dtype), "[", absl::StrJoin(dims, ","), "]");
+  if (kind != Kind::kAllReduce) absl::StrAppend(&text, " along dim ", dim);
+  if (kind == Kind::kAllToAll) absl::StrAppend(&text, " split along dim ", split_dim);
+  const bool reduces = kind == Kind::kAllReduce || kind == Kind::kReduceScatter;
+  if (reduces && reduction == Reduction::kMax) absl::StrAppend(&text, " by maximum");
+  return text;
+}
+
+absl::StatusOr<std::vector<int64_t>> OutputDims(const CollectiveSpec& spec, int64_t members) {
+  std::vector<int64_t> dims = spec.dims;
+  if (spec.kind == Kind::kAllReduce) return dims;
+  if (absl::Status status = CheckDim(spec, "dim", spec.dim); !status.ok()) return status;
+  if (spec.kind == Kind::kReduceScatter) {
+    if (absl::Status status = CheckDivides(spec, spec.dim, members); !status.ok()) return status;
+    dims[spec.dim] /= members;
+    return dims;
+  }
+  dims[spec.dim] *= members;
+  if (spec.kind == Kind::kAllGather) return dims;
+  if (absl::Status status = CheckDim(spec, "split dim", spec.split_dim); !status.ok()) return status;
+  if (spec.dim == spec.split_dim) {
+    return absl::InvalidArgumentError(absl::StrCat(spec.ToString(), ": expected two different dims, got one"));
+  }
+  if (absl::Status status = CheckDivides(spec, spec.split_dim, members); !status.ok()) return status;
+  dims[spec.split_dim] /= members;
+  return dims;
+}
+
+}  // namespace weft::collective

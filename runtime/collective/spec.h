@@ -1,0 +1,70 @@
+// What a collective or a transfer is made for, known when a plan is loaded.
+#ifndef WEFT_RUNTIME_COLLECTIVE_SPEC_H_
+#define WEFT_RUNTIME_COLLECTIVE_SPEC_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ops/abi/dtype.h"
+
+namespace weft::collective {
+
+// Members of a collective, in the order of their shares and of the summation.
+struct Group {
+  std::string name;        // "data[1]", for messages
+  std::vector<int> ranks;  // without repetition
+  // Operations of one group meet in the order in which each member issues
+  // them. Streams that issue independently of each other use their own channel.
+  int channel = 0;
+};
+
+enum class Kind {
+  kAllReduce,      // output = reduction over the members' inputs
+  kReduceScatter,  // member m keeps part m of n of the reduction, cut along `dim`
+  kAllGather,      // the members' inputs one after another along `dim`
+  kAllToAll,       // gathers along `dim` the parts m of n cut along `split_dim`
+};
+
+enum class Reduction { kSum, kMax };
+
+// "all_reduce", "reduce_scatter", "all_gather", "all_to_all".
+const char* NameOf(Kind kind);
+
+// All tensors are dense and row-major.
+struct CollectiveSpec {
+  Kind kind = Kind::kAllReduce;
+  Reduction reduction = Reduction::kSum;
+  DType dtype = DType::kF32;
+  std::vector<int64_t> dims;  // of one member's input
+  int dim = 0;
+  int split_dim = 0;
+
+  bool operator==(const CollectiveSpec& other) const = default;
+  // "all_gather f32[4,8] along dim 1".
+  std::string ToString() const;
+};
+
+// The dims of a member's output. kInvalidArgument if a dim does not exist, does
+// not divide, or gather and split dim are one.
+absl::StatusOr<std::vector<int64_t>> OutputDims(const CollectiveSpec& spec, int64_t members);
+
+// The rectangle `dims` at `origin` of a dense tile `tile_dims`.
+struct Block {
+  std::vector<int64_t> tile_dims;
+  std::vector<int64_t> origin;
+  std::vector<int64_t> dims;
+};
+
+// One end of a way between two ranks. Both ends name the other one, the same
+// tag, and blocks of equal dims.
+struct Link {
+  int peer = 0;
+  int tag = 0;
+  Block block;
+};
+
+}  // namespace weft::collective
+
+#endif  // WEFT_RUNTIME_COLLECTIVE_SPEC_H_

@@ -1,0 +1,86 @@
+#include "runtime/collective/spec.h"
+
+#include <numeric>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/collective/tile_copy.h"
+
+namespace weft::collective {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(CollectiveSpecTest, OutputDims) {
+  CollectiveSpec spec{.dims = {4, 6}};
+  EXPECT_THAT(*OutputDims(spec, 3), ElementsAre(4, 6));
+  spec.kind = Kind::kReduceScatter;
+  spec.dim = 1;
+  EXPECT_THAT(*OutputDims(spec, 3), ElementsAre(4, 2));
+  spec.kind = Kind::kAllGather;
+  EXPECT_THAT(*OutputDims(spec, 3), ElementsAre(4, 18));
+  spec.kind = Kind::kAllToAll;
+  spec.split_dim = 0;
+  EXPECT_THAT(*OutputDims(spec, 2), ElementsAre(2, 12));
+}
+
+TEST(CollectiveSpecTest, RefusesWhatDoesNotFit) {
+  auto message = [](const CollectiveSpec& spec, int members) {
+    return std::string(OutputDims(spec, members).status().message());
+  };
+  EXPECT_THAT(message({.kind = Kind::kReduceScatter, .dims = {4, 6}, .dim = 1}, 4),
+              HasSubstr("reduce_scatter f32[4,6] along dim 1: expected a multiple of 4 along dim 1, got 6"));
+  EXPECT_THAT(message({.kind = Kind::kAllGather, .dims = {4}, .dim = 1}, 2),
+              HasSubstr("expected a dim below 1, got 1"));
+  EXPECT_THAT(message({.kind = Kind::kAllToAll, .dims = {4, 4}, .dim = 1, .split_dim = 1}, 2),
+              HasSubstr("expected two different dims"));
+}
+
+TEST(CollectiveSpecTest, Describes) {
+  EXPECT_EQ((CollectiveSpec{.kind = Kind::kAllToAll, .dims = {2, 3}, .dim = 1, .split_dim = 0}.ToString()),
+            "all_to_all f32[2,3] along dim 1 split along dim 0");
+  EXPECT_EQ((CollectiveSpec{.reduction = Reduction::kMax, .dtype = DType::kBF16}.ToString()),
+            "all_reduce bf16[] by maximum");
+}
+
+TEST(TileCopyTest, MovesARectangle) {
+  std::vector<int> from(2 * 4 * 5), to(3 * 3 * 6, -1);
+  std::iota(from.begin(), from.end(), 0);
+  TileCopy({2, 2, 3}, {2, 4, 5}, {0, 1, 2}, {3, 3, 6}, {1, 0, 3}, sizeof(int)).Run(from.data(), to.data());
+  int written = 0;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      for (int k = 0; k < 6; ++k) {
+        const bool inside = i >= 1 && j < 2 && k >= 3;
+        const int expected = inside ? ((i - 1) * 4 + j + 1) * 5 + k - 3 + 2 : -1;
+        EXPECT_EQ(to[(i * 3 + j) * 6 + k], expected) << i << " " << j << " " << k;
+        written += inside;
+      }
+    }
+  }
+  EXPECT_EQ(written, 12);
+}
+
+TEST(TileCopyTest, WholeRowsAreOneRun) {
+  int runs = 0;
+  TileCopy({2, 4, 5}, {2, 4, 5}, {0, 0, 0}, {4, 4, 5}, {2, 0, 0}, 4)
+      .ForEachRun([&](int64_t from, int64_t to, int64_t bytes) {
+        EXPECT_EQ(from, 0);
+        EXPECT_EQ(to, 2 * 4 * 5 * 4);
+        EXPECT_EQ(bytes, 2 * 4 * 5 * 4);
+        ++runs;
+      });
+  EXPECT_EQ(runs, 1);
+}
+
+TEST(TileCopyTest, ScalarsAndNothing) {
+  float from = 3, to = 0;
+  TileCopy({}, {}, {}, {}, {}, 4).Run(&from, &to);
+  EXPECT_EQ(to, 3);
+  TileCopy({0, 2}, {0, 2}, {0, 0}, {3, 2}, {1, 0}, 4).ForEachRun([](int64_t, int64_t, int64_t) { FAIL(); });
+}
+
+}  // namespace
+}  // namespace weft::collective

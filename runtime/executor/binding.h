@@ -1,0 +1,45 @@
+// Between a plan's words and the runtime's: types, tiles and addresses.
+#ifndef WEFT_RUNTIME_EXECUTOR_BINDING_H_
+#define WEFT_RUNTIME_EXECUTOR_BINDING_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ops/abi/attributes.h"
+#include "ops/abi/dtype.h"
+#include "ops/abi/tensor_spec.h"
+#include "runtime/actor/spec.h"
+#include "runtime/plan/plan.pb.h"
+#include "runtime/plan/program.h"
+
+namespace weft::executor {
+
+// The two enumerations have equal values; a test compares them.
+inline DType TypeOf(plan::DType dtype) { return static_cast<DType>(dtype); }
+
+Attributes AttributesOf(const plan::Kernel& kernel);
+
+// One rank's place in its stage.
+struct Place {
+  const plan::Program* program = nullptr;  // outlives this
+  int64_t index = 0;                       // within the placement
+  int rank = 0;
+  std::vector<int64_t> coordinates;
+  char* base = nullptr;  // of the rank's arena
+
+  // The rank's tile of a buffer.
+  TensorSpec SpecOf(int32_t buffer) const;
+  // Where the buffer is that an act uses.
+  char* AddressOf(int32_t actor, int32_t buffer, int64_t micro_batch) const;
+  // After how many micro-batches an actor's addresses of these buffers repeat;
+  // 1 for actors that fire once a step.
+  int64_t PeriodOf(int32_t actor, const std::vector<int32_t>& buffers) const;
+};
+
+// The actors' order, registers and streams of a stage; works are still missing.
+actor::ProgramSpec ProgramSpecOf(const plan::Program& program, int rank);
+
+}  // namespace weft::executor
+
+#endif  // WEFT_RUNTIME_EXECUTOR_BINDING_H_

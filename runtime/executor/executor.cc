@@ -1,0 +1,289 @@
+#include "runtime/executor/executor.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/executor/binding.h"
+#include "runtime/executor/fences.h"
+#include "runtime/executor/links.h"
+#include "runtime/executor/port_kernels.h"
+#include "runtime/executor/work.h"
+#include "runtime/plan/layout.h"
+
+namespace weft::executor {
+namespace {
+
+// The stage and the place in it of a rank.
+absl::StatusOr<std::pair<int, int64_t>> FindRank(const plan::Plan& plan, int rank) {
+  for (int s = 0; s < plan.stages_size(); ++s) {
+    const plan::Placement& placement = plan.placements(plan.stages(s).placement());
+    const auto found = std::find(placement.ranks().begin(), placement.ranks().end(), rank);
+    if (found != placement.ranks().end()) return std::pair<int, int64_t>(s, found - placement.ranks().begin());
+  }
+  return absl::InvalidArgumentError(absl::StrCat("rank ", rank, ": no stage of the plan runs on it"));
+}
+
+absl::Status Prefixed(const std::string& prefix, const absl::Status& status) {
+  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(prefix, ": ", status.message()));
+}
+
+// "einsum at gpt2.mlir:31:8".
+std::string WhereOf(const plan::Kernel& kernel) {
+  return kernel.location().empty() ? kernel.name() : absl::StrCat(kernel.name(), " at ", kernel.location());
+}
+
+KernelSpec KernelSpecOf(const Place& place, const plan::Kernel& kernel, int threads) {
+  KernelSpec spec{
+      .name = kernel.name(), .attributes = AttributesOf(kernel), .coordinates = place.coordinates, .threads = threads};
+  for (int32_t b : kernel.inputs()) spec.inputs.push_back(place.SpecOf(b));
+  for (int32_t b : kernel.outputs()) spec.outputs.push_back(place.SpecOf(b));
+  return spec;
+}
+
+// Drops what it is given.
+class NoResult : public ResultField {
+ public:
+  absl::Status Take(int64_t, int64_t, const void*) override { return absl::OkStatus(); }
+};
+
+}  // namespace
+
+// Makes the works of an executor whose arena and streams are there.
+struct Executor::Builder {
+  Executor& executor;
+  Place place;
+
+  absl::StatusOr<std::unique_ptr<actor::Work>> WorkOf(int32_t a) {
+    const plan::Actor& actor = place.program->actor(a);
+    const Site site{a, executor.streams_[actor.stream()].get(), executor.fences_.get(), executor.services_.seed};
+    collective::Communicator& communicator = *executor.services_.communicator;
+    if (actor.has_collective()) {
+      const plan::Collective& it = actor.collective();
+      return OperationOf(
+          site, it.input(), it.output(),
+          communicator.CreateCollective(GroupOf(place, it, actor.stream()), CollectiveSpecOf(place, it)));
+    }
+    if (actor.end_case() == plan::Actor::kSend) {
+      const int32_t buffer = place.program->plan->transfers(actor.send()).source_buffer();
+      return OperationOf(site, buffer, -1,
+                         communicator.CreateSend(place.SpecOf(buffer).dtype, LinksOf(place, actor.send(), true)));
+    }
+    if (actor.end_case() == plan::Actor::kReceive) {
+      const int32_t buffer = place.program->plan->transfers(actor.receive()).target_buffer();
+      return OperationOf(
+          site, -1, buffer,
+          communicator.CreateReceive(place.SpecOf(buffer).dtype, LinksOf(place, actor.receive(), false)));
+    }
+    auto work = std::make_unique<KernelWork>(site);
+    for (const plan::Kernel& kernel : actor.kernels()) {
+      absl::StatusOr<std::unique_ptr<Kernel>> made = KernelOf(kernel, *site.stream);
+      if (!made.ok()) return Prefixed(WhereOf(kernel), made.status());
+      work->Add(place, kernel, *std::move(made), WhereOf(kernel));
+    }
+    return work;
+  }
+
+  absl::StatusOr<std::unique_ptr<actor::Work>> OperationOf(
+      const Site& site, int32_t input, int32_t output,
+      absl::StatusOr<std::unique_ptr<collective::Operation>> operation) {
+    if (!operation.ok()) return operation.status();
+    return std::make_unique<OperationWork>(site, place, input, output, *std::move(operation));
+  }
+
+  absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(const plan::Kernel& kernel, device::Stream& stream) {
+    if (kernel.name() == "input") return InputOf(kernel, stream);
+    if (kernel.name() == "output") return OutputOf(kernel, stream);
+    return executor.services_.kernels->Create(KernelSpecOf(place, kernel, executor.services_.threads));
+  }
+
+  absl::StatusOr<Port> PortOf(const plan::Kernel& kernel, const google::protobuf::RepeatedField<int32_t>& operands) {
+    if (operands.size() != 1)
+      return absl::InvalidArgumentError(absl::StrCat("expected 1 buffer, got ", operands.size()));
+    absl::StatusOr<std::string> name = AttributesOf(kernel).String("name");
+    if (!name.ok()) return name.status();
+    const plan::Buffer& buffer = place.program->buffer(operands[0]);
+    return Port{.name = *std::move(name),
+                .rank = executor.rank_,
+                .spec = place.SpecOf(operands[0]),
+                .primary = plan::IsPrimary(buffer, place.coordinates),
+                .placement = place.program->placement,
+                .buffer = &buffer};
+  }
+
+  absl::StatusOr<std::unique_ptr<Kernel>> InputOf(const plan::Kernel& kernel, device::Stream& stream) {
+    absl::StatusOr<Port> port = PortOf(kernel, kernel.outputs());
+    if (!port.ok()) return port.status();
+    BatchSource* source = executor.services_.source;
+    if (source == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat("`", port->name, "`: expected a source of inputs, got none"));
+    }
+    absl::StatusOr<std::unique_ptr<BatchField>> field = source->Bind(*port);
+    if (!field.ok()) return field.status();
+    return CreateInputKernel(*std::move(field), *port, *executor.services_.device, stream);
+  }
+
+  absl::StatusOr<std::unique_ptr<Kernel>> OutputOf(const plan::Kernel& kernel, device::Stream& stream) {
+    absl::StatusOr<Port> port = PortOf(kernel, kernel.inputs());
+    if (!port.ok()) return port.status();
+    std::unique_ptr<ResultField> field = std::make_unique<NoResult>();
+    if (executor.services_.sink != nullptr) {
+      absl::StatusOr<std::unique_ptr<ResultField>> bound = executor.services_.sink->Bind(*port);
+      if (!bound.ok()) return bound.status();
+      field = *std::move(bound);
+    }
+    return CreateOutputKernel(std::move(field), *port, *executor.services_.device, stream);
+  }
+
+  absl::Status Build() {
+    absl::StatusOr<std::unique_ptr<Fences>> fences = Fences::Create(*place.program, *executor.services_.device);
+    if (!fences.ok()) return fences.status();
+    executor.fences_ = *std::move(fences);
+    actor::ProgramSpec spec = ProgramSpecOf(*place.program, executor.rank_);
+    spec.spins = executor.services_.spins;
+    for (size_t a = 0; a < spec.actors.size(); ++a) {
+      absl::StatusOr<std::unique_ptr<actor::Work>> work = WorkOf(static_cast<int32_t>(a));
+      if (!work.ok()) return Prefixed(absl::StrCat("actor `", spec.actors[a].name, "`"), work.status());
+      spec.actors[a].work = work->get();
+      executor.works_.push_back(*std::move(work));
+    }
+    absl::StatusOr<std::unique_ptr<actor::Program>> actors =
+        actor::Program::Create(std::move(spec), executor.services_.fault);
+    if (!actors.ok()) return actors.status();
+    executor.actors_ = *std::move(actors);
+    return absl::OkStatus();
+  }
+};
+
+Executor::Executor(plan::Program program, int rank, const Services& services)
+    : program_(std::move(program)), rank_(rank), services_(services) {}
+
+Executor::~Executor() = default;
+
+absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& plan, int rank, const Services& services) {
+  const absl::StatusOr<std::pair<int, int64_t>> found = FindRank(plan, rank);
+  if (!found.ok()) return found.status();
+  const std::string where = absl::StrCat("rank ", rank);
+  std::unique_ptr<Executor> executor(new Executor(plan::ProgramOf(plan, found->first), rank, services));
+  const plan::Program& program = executor->program_;
+  executor->index_ = found->second;
+  executor->coordinates_ = plan::Coordinates(*program.placement, found->second);
+  absl::StatusOr<std::unique_ptr<device::Arena>> arena = services.device->AllocateArena(program.stage->arena_bytes());
+  if (!arena.ok()) return Prefixed(where, arena.status());
+  executor->arena_ = *std::move(arena);
+  for (const plan::Stream& stream : program.stage->streams()) {
+    auto made = services.device->CreateStream(absl::StrCat("r", rank, " ", stream.name()));
+    if (!made.ok()) return Prefixed(where, made.status());
+    executor->streams_.push_back(*std::move(made));
+  }
+  Builder builder{*executor, {&program, executor->index_, rank, executor->coordinates_, executor->arena_->base()}};
+  if (absl::Status status = builder.Build(); !status.ok()) return Prefixed(where, status);
+  executor->CollectState();
+  return executor;
+}
+
+void Executor::CollectState() {
+  const Place place{&program_, index_, rank_, coordinates_, arena_->base()};
+  for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
+    const plan::Buffer& buffer = program_.buffer(b);
+    const bool optimizer = buffer.kind() == plan::Buffer::OPTIMIZER;
+    if ((!optimizer && buffer.kind() != plan::Buffer::PARAMETER) || buffer.alias_of() != 0) continue;
+    StateTile tile{.name = buffer.name(),
+                   .spec = place.SpecOf(b),
+                   .optimizer = optimizer,
+                   .primary = plan::IsPrimary(buffer, coordinates_),
+                   .address = arena_->base() + buffer.offset()};
+    const auto& shape = buffer.stored_shape_size() > 0 ? buffer.stored_shape() : buffer.shape();
+    tile.stored_shape.assign(shape.begin(), shape.end());
+    state_.push_back(std::move(tile));
+  }
+}
+
+absl::Status Executor::OnStream(const std::function<absl::Status(device::Stream&)>& task) {
+  if (streams_.empty()) return absl::FailedPreconditionError(absl::StrCat("rank ", rank_, ": the stage has no stream"));
+  absl::Status status;
+  streams_[0]->Submit([&] { status = task(*streams_[0]); });
+  const absl::Status joined = streams_[0]->Join();
+  return status.ok() ? joined : status;
+}
+
+absl::Status Executor::Initialize() {
+  return OnStream([this](device::Stream& stream) {
+    for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
+      const plan::Buffer& buffer = program_.buffer(b);
+      if (!buffer.has_init() || buffer.alias_of() != 0) continue;
+      if (absl::Status status = InitializeBuffer(b, stream); !status.ok()) {
+        return Prefixed(absl::StrCat("rank ", rank_, ": initial value of `", buffer.name(), "`"), status);
+      }
+    }
+    return absl::OkStatus();
+  });
+}
+
+absl::Status Executor::InitializeBuffer(int32_t b, device::Stream& stream) {
+  const Place place{&program_, index_, rank_, coordinates_, arena_->base()};
+  KernelSpec spec = KernelSpecOf(place, program_.buffer(b).init(), services_.threads);
+  spec.outputs = {place.SpecOf(b)};
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = services_.kernels->Create(spec);
+  if (!kernel.ok()) return kernel.status();
+  void* const output = arena_->base() + program_.buffer(b).offset();
+  const RunContext context{.seed = services_.seed, .stream = stream.handle()};
+  return (*kernel)->Run(context, {}, absl::MakeConstSpan(&output, 1));
+}
+
+void Executor::BeginStep(int64_t step) {
+  step_ = step;
+  actors_->BeginStep();
+  for (int s = 0; s < actors_->streams(); ++s) {
+    // What goes wrong is in the fault.
+    streams_[s]->Submit([this, s] { actors_->RunStream(s, step_).IgnoreError(); });
+  }
+}
+
+absl::Status Executor::EndStep() {
+  for (auto& stream : streams_) {
+    const absl::Status status = stream->Join();
+    if (!status.ok()) services_.fault->Raise(Prefixed(absl::StrCat("rank ", rank_), status));
+  }
+  return services_.fault->raised() ? services_.fault->status() : absl::OkStatus();
+}
+
+absl::StatusOr<float> Executor::Metric(const std::string& name) {
+  for (const plan::Metric& metric : program_.plan->metrics()) {
+    if (metric.name() != name || metric.stage() != program_.index) continue;
+    // As a reader at the end of the step sees it.
+    const int32_t writer = program_.writer[metric.buffer()];
+    const int64_t slots = std::max<int64_t>(program_.buffer(metric.buffer()).slots(), 1);
+    const int64_t slot = writer >= 0 && program_.micro(writer) ? (program_.micro_batches - 1) % slots : 0;
+    const char* address = arena_->base() + program_.RangeOf(metric.buffer(), slot).begin;
+    float value = 0;
+    const StateTile tile{.spec = TensorSpec::Whole(DType::kF32, {}), .address = const_cast<char*>(address)};
+    const absl::Status status = SaveTile(tile, [&](const void* bytes) {
+      std::memcpy(&value, bytes, sizeof(value));
+      return absl::OkStatus();
+    });
+    if (!status.ok()) return status;
+    return value;
+  }
+  return absl::NotFoundError(absl::StrCat("rank ", rank_, ": no metric `", name, "` in its stage"));
+}
+
+absl::Status Executor::LoadTile(const StateTile& tile, const std::function<absl::Status(void*)>& fill) {
+  if (services_.device->host_addressable()) return fill(tile.address);
+  auto memory = services_.device->AllocateHostMemory(tile.spec.bytes());
+  if (!memory.ok()) return memory.status();
+  if (absl::Status status = fill((*memory)->base()); !status.ok()) return status;
+  return OnStream(
+      [&](device::Stream& stream) { return stream.Copy(tile.address, (*memory)->base(), tile.spec.bytes()); });
+}
+
+absl::Status Executor::SaveTile(const StateTile& tile, const std::function<absl::Status(const void*)>& take) {
+  if (services_.device->host_addressable()) return take(tile.address);
+  auto memory = services_.device->AllocateHostMemory(tile.spec.bytes());
+  if (!memory.ok()) return memory.status();
+  const absl::Status copied =
+      OnStream([&](device::Stream& stream) { return stream.Copy((*memory)->base(), tile.address, tile.spec.bytes()); });
+  return copied.ok() ? take((*memory)->base()) : copied;
+}
+
+}  // namespace weft::executor

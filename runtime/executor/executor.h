@@ -1,0 +1,106 @@
+// One rank's share of a plan, ready to step.
+#ifndef WEFT_RUNTIME_EXECUTOR_EXECUTOR_H_
+#define WEFT_RUNTIME_EXECUTOR_EXECUTOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ops/abi/registry.h"
+#include "ops/abi/tensor_spec.h"
+#include "runtime/actor/fault.h"
+#include "runtime/actor/program.h"
+#include "runtime/collective/communicator.h"
+#include "runtime/device/device.h"
+#include "runtime/executor/ports.h"
+#include "runtime/plan/plan.pb.h"
+#include "runtime/plan/program.h"
+
+namespace weft::executor {
+
+// What an executor works with. All of it outlives the executor.
+struct Services {
+  const KernelRegistry* kernels = nullptr;
+  device::Device* device = nullptr;
+  collective::Communicator* communicator = nullptr;
+  BatchSource* source = nullptr;  // may be null if the plan has no `input`
+  ResultSink* sink = nullptr;     // null: results are dropped
+  actor::Fault* fault = nullptr;
+  uint64_t seed = 0;  // of the run
+  int threads = 1;    // that a kernel may use
+  int spins = 0;      // how often a waiting stream looks before it sleeps
+};
+
+// A rank's tile of a parameter or of optimizer state.
+struct StateTile {
+  std::string name;
+  TensorSpec spec;
+  std::vector<int64_t> stored_shape;  // in checkpoint files
+  bool optimizer = false;
+  bool primary = true;  // of the ranks that hold this tile, the one that saves it
+  char* address = nullptr;
+};
+
+// Called by one thread at a time. After an error of a step it does not step
+// again.
+class Executor {
+ public:
+  // `plan` is verified, has `rank` in one of its stages, and outlives the
+  // executor. Makes the arena, kernels and operations. Errors name what could
+  // not be made: an unknown kernel, an input that the source lacks, memory.
+  static absl::StatusOr<std::unique_ptr<Executor>> Create(const plan::Plan& plan, int rank, const Services& services);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  // Gives parameters and optimizer state their initial values.
+  absl::Status Initialize();
+
+  // Starts a step on the rank's streams; `step` counts from 0 over the whole
+  // training. Then EndStep() waits for it and returns the first error of any
+  // rank that shares the fault. Neither allocates unless it fails.
+  void BeginStep(int64_t step);
+  absl::Status EndStep();
+
+  // The plan's metric of this name, after a step; kNotFound if this rank's
+  // stage does not have it.
+  absl::StatusOr<float> Metric(const std::string& name);
+
+  // Between steps. The callback gets the tile's bytes in host memory.
+  const std::vector<StateTile>& state() const { return state_; }
+  absl::Status LoadTile(const StateTile& tile, const std::function<absl::Status(void*)>& fill);
+  absl::Status SaveTile(const StateTile& tile, const std::function<absl::Status(const void*)>& take);
+
+  int rank() const { return rank_; }
+  int stage() const { return program_.index; }
+  int64_t arena_bytes() const { return arena_->bytes(); }
+  actor::Program& actors() { return *actors_; }
+
+ private:
+  struct Builder;
+  Executor(plan::Program program, int rank, const Services& services);
+  void CollectState();
+  absl::Status OnStream(const std::function<absl::Status(device::Stream&)>& task);
+  absl::Status InitializeBuffer(int32_t buffer, device::Stream& stream);
+
+  const plan::Program program_;
+  const int rank_;
+  const Services services_;
+  int64_t index_ = 0;  // within the placement
+  std::vector<int64_t> coordinates_;
+  std::unique_ptr<device::Arena> arena_;
+  std::vector<std::unique_ptr<device::Stream>> streams_;
+  std::unique_ptr<class Fences> fences_;
+  std::vector<std::unique_ptr<actor::Work>> works_;
+  std::unique_ptr<actor::Program> actors_;
+  std::vector<StateTile> state_;
+  int64_t step_ = 0;
+};
+
+}  // namespace weft::executor
+
+#endif  // WEFT_RUNTIME_EXECUTOR_EXECUTOR_H_

@@ -1,0 +1,53 @@
+#include "runtime/executor/fences.h"
+
+#include <algorithm>
+
+namespace weft::executor {
+
+absl::StatusOr<std::unique_ptr<Fences>> Fences::Create(const plan::Program& program, device::Device& device) {
+  const int actors = program.stage->actors_size();
+  std::unique_ptr<Fences> fences(new Fences(actors));
+  std::vector<int64_t> depth(actors, 0);
+  for (size_t b = 0; b < program.readers.size(); ++b) {
+    for (int32_t reader : program.readers[b]) fences->AddRegister(program, static_cast<int32_t>(b), reader, depth);
+  }
+  for (int a = 0; a < actors; ++a) {
+    for (int64_t i = 0; i < depth[a]; ++i) {
+      absl::StatusOr<std::unique_ptr<device::Event>> event = device.CreateEvent();
+      if (!event.ok()) return event.status();
+      fences->actors_[a].ring.push_back(*std::move(event));
+    }
+  }
+  return fences;
+}
+
+void Fences::AddRegister(const plan::Program& program, int32_t buffer, int32_t reader, std::vector<int64_t>& depth) {
+  const int32_t writer = program.writer[buffer];
+  if (program.actor(writer).stream() == program.actor(reader).stream()) return;
+  const int64_t slots = std::max<int64_t>(program.buffer(buffer).slots(), 1);
+  const bool both = program.micro(writer) && program.micro(reader);
+  const int64_t last = program.micro(writer) ? program.micro_batches - 1 : 0;
+  actors_[reader].waits.push_back({.peer = writer, .follow = both, .behind = 0, .last = last});
+  depth[writer] = std::max(depth[writer], slots);
+  if (both) {
+    actors_[writer].waits.push_back({.peer = reader, .follow = true, .behind = slots});
+    depth[reader] = std::max(depth[reader], slots);
+  }
+}
+
+absl::Status Fences::Before(int32_t actor, int64_t micro_batch, device::Stream& stream) {
+  for (const Wait& wait : actors_[actor].waits) {
+    const int64_t act = wait.follow ? micro_batch - wait.behind : wait.last;
+    if (act < 0) continue;  // of the step before, which has ended
+    const auto& ring = actors_[wait.peer].ring;
+    if (absl::Status status = stream.Wait(*ring[act % ring.size()]); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Fences::After(int32_t actor, int64_t micro_batch, device::Stream& stream) {
+  const auto& ring = actors_[actor].ring;
+  return ring.empty() ? absl::OkStatus() : stream.Record(*ring[micro_batch % ring.size()]);
+}
+
+}  // namespace weft::executor

@@ -1,0 +1,81 @@
+#include "runtime/executor/links.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/plan/layout.h"
+#include "runtime/plan/tiles.h"
+
+namespace weft::executor {
+namespace {
+
+collective::Kind KindOf(plan::Collective::Kind kind) {
+  switch (kind) {
+    case plan::Collective::REDUCE_SCATTER:
+      return collective::Kind::kReduceScatter;
+    case plan::Collective::ALL_GATHER:
+      return collective::Kind::kAllGather;
+    case plan::Collective::ALL_TO_ALL:
+      return collective::Kind::kAllToAll;
+    default:
+      return collective::Kind::kAllReduce;
+  }
+}
+
+// "data[1]", "data*tensor[0]"; axes of a raw mesh are called by their number.
+std::string GroupName(const Place& place, const std::vector<int32_t>& axes) {
+  const plan::Placement& placement = *place.program->placement;
+  std::vector<std::string> names;
+  int64_t index = 0;
+  for (int a = 0; a < placement.axes_size(); ++a) {
+    if (std::find(axes.begin(), axes.end(), a) == axes.end()) {
+      index = index * placement.axes(a).size() + place.coordinates[a];
+    } else {
+      names.push_back(placement.axes(a).name().empty() ? absl::StrCat("axis ", a) : placement.axes(a).name());
+    }
+  }
+  return absl::StrCat(absl::StrJoin(names, "*"), "[", index, "]");
+}
+
+}  // namespace
+
+collective::Group GroupOf(const Place& place, const plan::Collective& collective, int channel) {
+  const plan::Placement& placement = *place.program->placement;
+  const std::vector<int32_t> axes(collective.axes().begin(), collective.axes().end());
+  collective::Group group{.name = GroupName(place, axes), .ranks = {}, .channel = channel};
+  for (int64_t index : plan::GroupOf(placement, axes, place.index)) {
+    group.ranks.push_back(placement.ranks(static_cast<int>(index)));
+  }
+  return group;
+}
+
+collective::CollectiveSpec CollectiveSpecOf(const Place& place, const plan::Collective& collective) {
+  TensorSpec input = place.SpecOf(collective.input());
+  return {.kind = KindOf(collective.kind()),
+          .reduction = collective.reduction() == plan::Collective::MAX ? collective::Reduction::kMax
+                                                                       : collective::Reduction::kSum,
+          .dtype = input.dtype,
+          .dims = std::move(input.dims),
+          .dim = collective.dim(),
+          .split_dim = collective.split_dim()};
+}
+
+std::vector<collective::Link> LinksOf(const Place& place, int transfer, bool sends) {
+  const plan::Plan& plan = *place.program->plan;
+  const plan::Transfer& it = plan.transfers(transfer);
+  const plan::Placement& others =
+      plan.placements(plan.stages(sends ? it.target_stage() : it.source_stage()).placement());
+  const TensorSpec own = place.SpecOf(sends ? it.source_buffer() : it.target_buffer());
+  std::vector<collective::Link> links;
+  for (const plan::Piece& piece : plan::PiecesOf(plan, it)) {
+    if ((sends ? piece.source : piece.target) != place.index) continue;
+    collective::Block block{.tile_dims = own.dims, .origin = piece.tile.origin, .dims = piece.tile.dims};
+    for (size_t d = 0; d < block.origin.size(); ++d) block.origin[d] -= own.origin[d];
+    const int peer = others.ranks(static_cast<int>(sends ? piece.target : piece.source));
+    links.push_back({.peer = peer, .tag = transfer, .block = std::move(block)});
+  }
+  return links;
+}
+
+}  // namespace weft::executor

@@ -1,0 +1,26 @@
+// Which ranks an actor exchanges data with.
+#ifndef WEFT_RUNTIME_EXECUTOR_LINKS_H_
+#define WEFT_RUNTIME_EXECUTOR_LINKS_H_
+
+#include <vector>
+
+#include "runtime/collective/spec.h"
+#include "runtime/executor/binding.h"
+#include "runtime/plan/plan.pb.h"
+
+namespace weft::executor {
+
+// The group of a collective that this rank is in: "data[1]" is the second of
+// the groups along axis `data`. `channel` is the actor's stream.
+collective::Group GroupOf(const Place& place, const plan::Collective& collective, int channel);
+
+// What the collective does to this rank's input.
+collective::CollectiveSpec CollectiveSpecOf(const Place& place, const plan::Collective& collective);
+
+// The ways of this rank at one end of a transfer; none if another holder of
+// its tile sends.
+std::vector<collective::Link> LinksOf(const Place& place, int transfer, bool sends);
+
+}  // namespace weft::executor
+
+#endif  // WEFT_RUNTIME_EXECUTOR_LINKS_H_

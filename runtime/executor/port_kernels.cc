@@ -1,0 +1,98 @@
+#include "runtime/executor/port_kernels.h"
+
+#include <utility>
+
+namespace weft::executor {
+namespace {
+
+class DirectInput : public Kernel {
+ public:
+  explicit DirectInput(std::unique_ptr<BatchField> field) : field_(std::move(field)) {}
+  absl::Status Run(const RunContext& context, absl::Span<const void* const>, absl::Span<void* const> outputs) override {
+    return field_->Fill(context.step, context.micro_batch, outputs[0]);
+  }
+
+ private:
+  std::unique_ptr<BatchField> field_;
+};
+
+class DirectOutput : public Kernel {
+ public:
+  explicit DirectOutput(std::unique_ptr<ResultField> field) : field_(std::move(field)) {}
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs, absl::Span<void* const>) override {
+    return field_->Take(context.step, context.micro_batch, inputs[0]);
+  }
+
+ private:
+  std::unique_ptr<ResultField> field_;
+};
+
+// Host memory beside a device's, and the event after the last copy.
+struct Staging {
+  std::unique_ptr<device::Arena> memory;
+  std::unique_ptr<device::Event> copied;
+  device::Stream* stream;
+  size_t bytes;
+
+  static absl::StatusOr<Staging> Create(const Port& port, device::Device& device, device::Stream& stream) {
+    absl::StatusOr<std::unique_ptr<device::Arena>> memory = device.AllocateHostMemory(port.spec.bytes());
+    if (!memory.ok()) return memory.status();
+    absl::StatusOr<std::unique_ptr<device::Event>> event = device.CreateEvent();
+    if (!event.ok()) return event.status();
+    return Staging{*std::move(memory), *std::move(event), &stream, port.spec.bytes()};
+  }
+};
+
+class StagedInput : public Kernel {
+ public:
+  StagedInput(std::unique_ptr<BatchField> field, Staging staging)
+      : field_(std::move(field)), staging_(std::move(staging)) {}
+  absl::Status Run(const RunContext& context, absl::Span<const void* const>, absl::Span<void* const> outputs) override {
+    // The copy of the act before may still read the memory.
+    absl::Status status = staging_.copied->Synchronize();
+    if (status.ok()) status = field_->Fill(context.step, context.micro_batch, staging_.memory->base());
+    if (status.ok()) status = staging_.stream->Copy(outputs[0], staging_.memory->base(), staging_.bytes);
+    if (status.ok()) status = staging_.stream->Record(*staging_.copied);
+    return status;
+  }
+
+ private:
+  std::unique_ptr<BatchField> field_;
+  Staging staging_;
+};
+
+class StagedOutput : public Kernel {
+ public:
+  StagedOutput(std::unique_ptr<ResultField> field, Staging staging)
+      : field_(std::move(field)), staging_(std::move(staging)) {}
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs, absl::Span<void* const>) override {
+    absl::Status status = staging_.stream->Copy(staging_.memory->base(), inputs[0], staging_.bytes);
+    if (status.ok()) status = staging_.stream->Record(*staging_.copied);
+    if (status.ok()) status = staging_.copied->Synchronize();
+    return status.ok() ? field_->Take(context.step, context.micro_batch, staging_.memory->base()) : status;
+  }
+
+ private:
+  std::unique_ptr<ResultField> field_;
+  Staging staging_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateInputKernel(std::unique_ptr<BatchField> field, const Port& port,
+                                                          device::Device& device, device::Stream& stream) {
+  if (device.host_addressable()) return std::make_unique<DirectInput>(std::move(field));
+  absl::StatusOr<Staging> staging = Staging::Create(port, device, stream);
+  if (!staging.ok()) return staging.status();
+  return std::make_unique<StagedInput>(std::move(field), *std::move(staging));
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateOutputKernel(std::unique_ptr<ResultField> field, const Port& port,
+                                                           device::Device& device, device::Stream& stream) {
+  if (device.host_addressable()) return std::make_unique<DirectOutput>(std::move(field));
+  absl::StatusOr<Staging> staging = Staging::Create(port, device, stream);
+  if (!staging.ok()) return staging.status();
+  return std::make_unique<StagedOutput>(std::move(field), *std::move(staging));
+}
+
+}  // namespace weft::executor

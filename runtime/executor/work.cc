@@ -1,0 +1,59 @@
+#include "runtime/executor/work.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::executor {
+
+absl::Status FencedWork::Run(const actor::Act& act) {
+  absl::Status status = site_.fences->Before(site_.actor, act.micro_batch, *site_.stream);
+  if (status.ok()) status = Do(act);
+  if (status.ok()) status = site_.fences->After(site_.actor, act.micro_batch, *site_.stream);
+  return status;
+}
+
+void KernelWork::Add(const Place& place, const plan::Kernel& kernel, std::unique_ptr<Kernel> made, std::string where) {
+  Call call{.kernel = std::move(made), .where = std::move(where)};
+  std::vector<int32_t> operands(kernel.inputs().begin(), kernel.inputs().end());
+  operands.insert(operands.end(), kernel.outputs().begin(), kernel.outputs().end());
+  call.period = place.PeriodOf(site_.actor, operands);
+  call.input_count = kernel.inputs_size();
+  call.output_count = kernel.outputs_size();
+  for (int64_t i = 0; i < call.period; ++i) {
+    for (int32_t b : kernel.inputs()) call.inputs.push_back(place.AddressOf(site_.actor, b, i));
+    for (int32_t b : kernel.outputs()) call.outputs.push_back(place.AddressOf(site_.actor, b, i));
+  }
+  calls_.push_back(std::move(call));
+}
+
+absl::Status KernelWork::Do(const actor::Act& act) {
+  const RunContext context{
+      .step = act.step, .micro_batch = act.micro_batch, .seed = site_.seed, .stream = site_.stream->handle()};
+  for (const Call& call : calls_) {
+    const size_t phase = static_cast<size_t>(call.period == 1 ? 0 : act.micro_batch % call.period);
+    const absl::Status status =
+        call.kernel->Run(context, absl::MakeConstSpan(call.inputs.data() + phase * call.input_count, call.input_count),
+                         absl::MakeConstSpan(call.outputs.data() + phase * call.output_count, call.output_count));
+    if (!status.ok()) return absl::Status(status.code(), absl::StrCat(call.where, ": ", status.message()));
+  }
+  return absl::OkStatus();
+}
+
+OperationWork::OperationWork(const Site& site, const Place& place, int32_t input, int32_t output,
+                             std::unique_ptr<collective::Operation> operation)
+    : FencedWork(site), operation_(std::move(operation)) {
+  std::vector<int32_t> operands;
+  for (int32_t b : {input, output}) {
+    if (b >= 0) operands.push_back(b);
+  }
+  for (int64_t i = 0; i < place.PeriodOf(site_.actor, operands); ++i) {
+    inputs_.push_back(input < 0 ? nullptr : place.AddressOf(site_.actor, input, i));
+    outputs_.push_back(output < 0 ? nullptr : place.AddressOf(site_.actor, output, i));
+  }
+}
+
+absl::Status OperationWork::Do(const actor::Act& act) {
+  const size_t phase = inputs_.size() == 1 ? 0 : act.micro_batch % inputs_.size();
+  return operation_->Run(inputs_[phase], outputs_[phase], site_.stream->handle());
+}
+
+}  // namespace weft::executor

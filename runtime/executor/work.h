@@ -1,0 +1,80 @@
+// What an actor of a plan does: its kernels in order, or one operation of the
+// communicator. Everything is looked up when it is made.
+#ifndef WEFT_RUNTIME_EXECUTOR_WORK_H_
+#define WEFT_RUNTIME_EXECUTOR_WORK_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ops/abi/kernel.h"
+#include "runtime/actor/spec.h"
+#include "runtime/collective/communicator.h"
+#include "runtime/device/device.h"
+#include "runtime/executor/binding.h"
+#include "runtime/executor/fences.h"
+
+namespace weft::executor {
+
+// An actor's place: which it is and where it runs. What it points to outlives it.
+struct Site {
+  int32_t actor = 0;
+  device::Stream* stream = nullptr;
+  Fences* fences = nullptr;
+  uint64_t seed = 0;
+};
+
+// Runs what its subclass does between the fences.
+class FencedWork : public actor::Work {
+ public:
+  explicit FencedWork(const Site& site) : site_(site) {}
+  absl::Status Run(const actor::Act& act) final;
+
+ protected:
+  virtual absl::Status Do(const actor::Act& act) = 0;
+  const Site site_;
+};
+
+class KernelWork : public FencedWork {
+ public:
+  explicit KernelWork(const Site& site) : FencedWork(site) {}
+
+  // `where` goes before the kernel's errors.
+  void Add(const Place& place, const plan::Kernel& kernel, std::unique_ptr<Kernel> made, std::string where);
+
+ private:
+  // A kernel with its addresses for each of `period` micro-batches, one after
+  // another.
+  struct Call {
+    std::unique_ptr<Kernel> kernel;
+    std::string where;
+    int64_t period = 1;
+    size_t input_count = 0, output_count = 0;
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+  };
+  absl::Status Do(const actor::Act& act) override;
+
+  std::vector<Call> calls_;
+};
+
+class OperationWork : public FencedWork {
+ public:
+  // -1: the operation has no input, or no output.
+  OperationWork(const Site& site, const Place& place, int32_t input, int32_t output,
+                std::unique_ptr<collective::Operation> operation);
+  std::string Waiting() const override { return operation_->Waiting(); }
+
+ private:
+  absl::Status Do(const actor::Act& act) override;
+
+  std::unique_ptr<collective::Operation> operation_;
+  // One a micro-batch, in turn.
+  std::vector<const void*> inputs_;
+  std::vector<void*> outputs_;
+};
+
+}  // namespace weft::executor
+
+#endif  // WEFT_RUNTIME_EXECUTOR_WORK_H_

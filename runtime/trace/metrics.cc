@@ -1,0 +1,64 @@
+#include "runtime/trace/metrics.h"
+
+#include <cerrno>
+#include <cinttypes>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace weft::trace {
+namespace {
+
+std::string Number(std::optional<double> value) {
+  if (!value.has_value() || !std::isfinite(*value)) return "null";
+  return absl::StrFormat("%.9g", *value);
+}
+
+absl::Status FileError(const std::string& path, const char* what) {
+  return absl::UnavailableError(absl::StrCat(path, ": ", what, ": ", std::strerror(errno)));
+}
+
+// The lines of `path` with a step below `first_step`; none if there is no file.
+std::string EarlierLines(const std::string& path, int64_t first_step) {
+  std::string kept;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    int64_t step = 0;
+    if (std::sscanf(line.c_str(), "{\"step\":%" SCNd64 ",", &step) != 1 || step >= first_step) continue;
+    if (line.back() == '}') absl::StrAppend(&kept, line, "\n");
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::string ToJson(const StepMetrics& m) {
+  return absl::StrFormat(
+      R"({"step":%d,"loss":%s,"grad_norm":%s,"lr":%s,"tokens":%d,"tokens_per_s":%s,"tflops":%s,"mfu":%s,"memory_bytes":%d})",
+      m.step, Number(m.loss), Number(m.grad_norm), Number(m.lr), m.tokens, Number(m.tokens_per_s), Number(m.tflops),
+      Number(m.mfu), m.memory_bytes);
+}
+
+absl::StatusOr<std::unique_ptr<MetricsWriter>> MetricsWriter::Open(const std::string& path, int64_t first_step) {
+  const std::string kept = first_step > 0 ? EarlierLines(path, first_step) : "";
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) return FileError(path, "metrics cannot be written");
+  std::unique_ptr<MetricsWriter> writer(new MetricsWriter(path, file));
+  if (std::fwrite(kept.data(), 1, kept.size(), file) != kept.size()) return FileError(path, "metrics cannot be written");
+  return writer;
+}
+
+MetricsWriter::~MetricsWriter() { std::fclose(file_); }
+
+absl::Status MetricsWriter::Write(const StepMetrics& metrics) {
+  const std::string line = ToJson(metrics) + "\n";
+  if (std::fwrite(line.data(), 1, line.size(), file_) != line.size() || std::fflush(file_) != 0) {
+    return FileError(path_, "metrics cannot be written");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace weft::trace

@@ -1,0 +1,53 @@
+// metrics.jsonl: one JSON object a step, for scripts.
+#ifndef WEFT_RUNTIME_TRACE_METRICS_H_
+#define WEFT_RUNTIME_TRACE_METRICS_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace weft::trace {
+
+struct StepMetrics {
+  int64_t step = 0;
+  std::optional<float> loss;       // before the step's update
+  std::optional<float> grad_norm;  // before the step's update
+  std::optional<float> lr;
+  int64_t tokens = 0;  // of this step, over all ranks
+  double tokens_per_s = 0;
+  double tflops = 0;             // model FLOPs a second, 1e12
+  std::optional<double> mfu;     // share of the machine's peak, if that is known
+  int64_t memory_bytes = 0;      // resident, of this process, at most so far
+};
+
+// The line without its newline. Floats carry full float32 precision; what is
+// absent or not finite is null.
+std::string ToJson(const StepMetrics& metrics);
+
+// Writes a line a step, flushed at once, so that a killed run keeps its lines.
+// For one thread.
+class MetricsWriter {
+ public:
+  // Keeps the lines of an existing file whose step is below `first_step` (what
+  // a resumed run goes on from) and drops the others.
+  static absl::StatusOr<std::unique_ptr<MetricsWriter>> Open(const std::string& path, int64_t first_step);
+  ~MetricsWriter();
+
+  // kUnavailable naming the file when the disk is full.
+  absl::Status Write(const StepMetrics& metrics);
+
+ private:
+  MetricsWriter(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+
+  std::string path_;
+  std::FILE* file_;
+};
+
+}  // namespace weft::trace
+
+#endif  // WEFT_RUNTIME_TRACE_METRICS_H_

@@ -1,0 +1,101 @@
+#include "runtime/trace/metrics.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "gtest/gtest.h"
+#include "runtime/trace/progress.h"
+
+namespace weft::trace {
+namespace {
+
+std::string TempPath(const std::string& name) { return std::string(std::getenv("TEST_TMPDIR")) + "/" + name; }
+
+std::string Contents(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(MetricsTest, FloatsSurviveTheRoundTrip) {
+  StepMetrics metrics;
+  metrics.step = 3;
+  metrics.loss = 0.1f + 0.2f;
+  metrics.grad_norm = std::nextafterf(1.0f, 2.0f);
+  metrics.lr = 6e-4f;
+  const nlohmann::json json = nlohmann::json::parse(ToJson(metrics));
+  EXPECT_EQ(json["step"], 3);
+  EXPECT_EQ(static_cast<float>(json["loss"].get<double>()), 0.1f + 0.2f);
+  EXPECT_EQ(static_cast<float>(json["grad_norm"].get<double>()), std::nextafterf(1.0f, 2.0f));
+  EXPECT_EQ(static_cast<float>(json["lr"].get<double>()), 6e-4f);
+}
+
+TEST(MetricsTest, AbsentAndInfiniteAreNull) {
+  StepMetrics metrics;
+  metrics.grad_norm = std::numeric_limits<float>::infinity();
+  const nlohmann::json json = nlohmann::json::parse(ToJson(metrics));
+  for (const char* key : {"loss", "grad_norm", "lr", "mfu"}) EXPECT_TRUE(json[key].is_null()) << key;
+  for (const char* key : {"step", "tokens", "tokens_per_s", "tflops", "memory_bytes"}) {
+    EXPECT_TRUE(json[key].is_number()) << key;
+  }
+}
+
+TEST(MetricsTest, ResumingDropsTheLinesThatComeAgain) {
+  const std::string path = TempPath("metrics.jsonl");
+  {
+    auto writer = MetricsWriter::Open(path, 0);
+    ASSERT_TRUE(writer.ok());
+    for (int step = 0; step < 4; ++step) ASSERT_TRUE((*writer)->Write({.step = step, .tokens = 1}).ok());
+  }
+  {
+    auto writer = MetricsWriter::Open(path, 2);
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE((*writer)->Write({.step = 2, .tokens = 5}).ok());
+  }
+  const std::string expected = ToJson({.step = 0, .tokens = 1}) + "\n" + ToJson({.step = 1, .tokens = 1}) + "\n" +
+                               ToJson({.step = 2, .tokens = 5}) + "\n";
+  EXPECT_EQ(Contents(path), expected);
+  ASSERT_TRUE(MetricsWriter::Open(path, 0).ok());
+  EXPECT_EQ(Contents(path), "");
+}
+
+TEST(MetricsTest, NamesAFileThatCannotBeWritten) {
+  auto writer = MetricsWriter::Open("/nonexistent/metrics.jsonl", 0);
+  ASSERT_FALSE(writer.ok());
+  EXPECT_NE(std::string(writer.status().message()).find("/nonexistent/metrics.jsonl"), std::string::npos);
+}
+
+TEST(ProgressTest, SaysWhatIsKnown) {
+  StepMetrics metrics{.step = 11, .loss = 5.43211f, .lr = 6e-4f, .tokens_per_s = 12345, .tflops = 0.0456};
+  metrics.memory_bytes = 123 << 20;
+  EXPECT_EQ(ProgressLine(metrics, 200, 42),
+            "step  12/200  loss 5.4321  lr 6.00e-04  12345 tokens/s  45.6 GFLOP/s  123 MiB  0:42 left");
+  metrics.loss.reset();
+  metrics.mfu = 0.311;
+  metrics.tflops = 12;
+  EXPECT_EQ(ProgressLine(metrics, 200, -1), "step  12/200  lr 6.00e-04  12345 tokens/s  12.0 TFLOP/s  31 % of peak  123 MiB");
+}
+
+TEST(ProgressTest, PlainOutputHasFewLines) {
+  std::FILE* out = std::tmpfile();
+  {
+    Progress progress(out, /*terminal=*/false, 0, 100, /*interval_s=*/2.0);
+    for (int step = 0; step < 100; ++step) progress.Show({.step = step}, 0.1 * step);
+  }
+  const long size = std::ftell(out);
+  std::string text(size, ' ');
+  std::rewind(out);
+  ASSERT_EQ(std::fread(text.data(), 1, size, out), static_cast<size_t>(size));
+  std::fclose(out);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3 + 4 + 1);  // the first three, one every 2 s, the last
+  EXPECT_NE(text.find("step 100/100"), std::string::npos);
+  EXPECT_EQ(text.find('\r'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weft::trace

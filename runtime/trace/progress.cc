@@ -1,0 +1,51 @@
+#include "runtime/trace/progress.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace weft::trace {
+namespace {
+
+std::string Duration(double seconds) {
+  const int64_t s = static_cast<int64_t>(seconds + 0.5);
+  if (s >= 3600) return absl::StrFormat("%d:%02d:%02d", s / 3600, s / 60 % 60, s % 60);
+  return absl::StrFormat("%d:%02d", s / 60, s % 60);
+}
+
+}  // namespace
+
+std::string ProgressLine(const StepMetrics& m, int64_t last_step, double seconds_left) {
+  const std::string last = absl::StrCat(last_step);
+  std::string line = absl::StrFormat("step %*d/%s", static_cast<int>(last.size()), m.step + 1, last);
+  if (m.loss.has_value()) absl::StrAppend(&line, absl::StrFormat("  loss %.4f", *m.loss));
+  if (m.lr.has_value()) absl::StrAppend(&line, absl::StrFormat("  lr %.2e", *m.lr));
+  absl::StrAppend(&line, absl::StrFormat("  %.0f tokens/s", m.tokens_per_s));
+  absl::StrAppend(&line, m.tflops >= 10 ? absl::StrFormat("  %.1f TFLOP/s", m.tflops)
+                                        : absl::StrFormat("  %.1f GFLOP/s", m.tflops * 1e3));
+  if (m.mfu.has_value()) absl::StrAppend(&line, absl::StrFormat("  %.0f %% of peak", *m.mfu * 100));
+  absl::StrAppend(&line, absl::StrFormat("  %.0f MiB", static_cast<double>(m.memory_bytes) / (1 << 20)));
+  if (seconds_left >= 0) absl::StrAppend(&line, "  ", Duration(seconds_left), " left");
+  return line;
+}
+
+void Progress::Show(const StepMetrics& metrics, double elapsed_s) {
+  const int64_t done = metrics.step + 1 - first_step_;
+  const bool last = metrics.step + 1 >= last_step_;
+  const double interval = terminal_ ? 0.1 : interval_s_;
+  if (!last && done > 3 && elapsed_s - shown_s_ < interval) return;
+  shown_s_ = elapsed_s;
+  const double left = elapsed_s / static_cast<double>(std::max<int64_t>(done, 1)) * static_cast<double>(last_step_ - metrics.step - 1);
+  const std::string line = ProgressLine(metrics, last_step_, left);
+  // The line is cleared to its end: the one before may have been longer.
+  std::fprintf(out_, terminal_ ? "\r%s\x1b[K" : "%s\n", line.c_str());
+  std::fflush(out_);
+  open_line_ = terminal_;
+}
+
+Progress::~Progress() {
+  if (open_line_) std::fprintf(out_, "\n");
+}
+
+}  // namespace weft::trace

@@ -1,0 +1,42 @@
+// The progress line of a training run, for people.
+#ifndef WEFT_RUNTIME_TRACE_PROGRESS_H_
+#define WEFT_RUNTIME_TRACE_PROGRESS_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "runtime/trace/metrics.h"
+
+namespace weft::trace {
+
+// "step   12/200  loss 5.4321  lr 6.00e-04  12345 tokens/s  45.6 GFLOP/s  31 % of peak  123 MiB  0:42 left"
+// `seconds_left` below 0: not known. What a metric lacks is left out.
+std::string ProgressLine(const StepMetrics& metrics, int64_t last_step, double seconds_left);
+
+// Shows the line: on a terminal in place, otherwise a line now and then (the
+// first steps, then at most one in `interval_s` seconds, and the last). One thread.
+class Progress {
+ public:
+  // `last_step` is the number after the run's last step. Does not own `out`.
+  Progress(std::FILE* out, bool terminal, int64_t first_step, int64_t last_step, double interval_s = 2.0)
+      : out_(out), terminal_(terminal), first_step_(first_step), last_step_(last_step), interval_s_(interval_s) {}
+  // Ends the line on a terminal.
+  ~Progress();
+
+  // `elapsed_s`: seconds since the run's first step began.
+  void Show(const StepMetrics& metrics, double elapsed_s);
+
+ private:
+  std::FILE* out_;
+  bool terminal_;
+  int64_t first_step_;
+  int64_t last_step_;
+  double interval_s_;
+  double shown_s_ = -1e30;
+  bool open_line_ = false;
+};
+
+}  // namespace weft::trace
+
+#endif  // WEFT_RUNTIME_TRACE_PROGRESS_H_

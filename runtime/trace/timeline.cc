@@ -1,0 +1,69 @@
+#include "runtime/trace/timeline.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/trace/json.h"
+
+namespace weft::trace {
+namespace {
+
+std::string MetadataJson(const char* kind, int process, int thread, const std::string& name) {
+  return absl::StrFormat(R"({"ph":"M","name":"%s","pid":%d,"tid":%d,"args":{"name":%s}})", kind, process, thread,
+                         Quoted(name));
+}
+
+std::string EventJson(const Event& event, int process, int thread, const std::string& name, int64_t origin_ns) {
+  return absl::StrFormat(
+      R"({"ph":"X","name":%s,"pid":%d,"tid":%d,"ts":%.3f,"dur":%.3f,"args":{"step":%d,"micro_batch":%d}})",
+      Quoted(name), process, thread, static_cast<double>(event.begin_ns - origin_ns) * 1e-3,
+      static_cast<double>(event.end_ns - event.begin_ns) * 1e-3, event.step, event.micro_batch);
+}
+
+}  // namespace
+
+Track* Timeline::AddTrack(int rank, const std::string& stream, std::vector<std::string> names) {
+  tracks_.emplace_back(new Track(rank, stream, std::move(names), capacity_));
+  return tracks_.back().get();
+}
+
+std::string Timeline::ToJson() const {
+  std::string json = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
+  const char* separator = "\n";
+  auto append = [&](const std::string& object) {
+    absl::StrAppend(&json, separator, object);
+    separator = ",\n";
+  };
+  std::set<int> ranks;
+  for (size_t t = 0; t < tracks_.size(); ++t) {
+    const Track& track = *tracks_[t];
+    const int thread = static_cast<int>(t);
+    if (ranks.insert(track.rank_).second) {
+      append(MetadataJson("process_name", track.rank_, thread, absl::StrCat("rank ", track.rank_)));
+    }
+    append(MetadataJson("thread_name", track.rank_, thread, track.stream_));
+    const uint64_t kept = std::min<uint64_t>(track.added_, track.ring_.size());
+    for (uint64_t e = track.added_ - kept; e < track.added_; ++e) {
+      const Event& event = track.ring_[e % track.ring_.size()];
+      append(EventJson(event, track.rank_, thread, track.names_[event.name], origin_ns_));
+    }
+  }
+  return json + "\n]}\n";
+}
+
+absl::Status Timeline::Write(const std::string& path) const {
+  const std::string json = ToJson();
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  bool written = file != nullptr && std::fwrite(json.data(), 1, json.size(), file) == json.size();
+  const int error = errno;
+  if (file != nullptr) written = std::fclose(file) == 0 && written;
+  if (written) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(path, ": the timeline cannot be written: ", std::strerror(error)));
+}
+
+}  // namespace weft::trace

@@ -1,0 +1,76 @@
+// A timeline of what every stream did: events kept in memory while the run
+// goes, written as a Chrome trace (chrome://tracing, ui.perfetto.dev) at its end.
+#ifndef WEFT_RUNTIME_TRACE_TIMELINE_H_
+#define WEFT_RUNTIME_TRACE_TIMELINE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace weft::trace {
+
+// Nanoseconds of a clock that never goes back.
+inline int64_t NowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+struct Event {
+  int32_t name = 0;         // index into the track's names
+  int32_t micro_batch = 0;  // within the step
+  int64_t step = 0;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+};
+
+// The events of one stream. One thread adds; adding does not allocate: when the
+// ring is full the oldest event goes.
+class Track {
+ public:
+  void Add(const Event& event) {
+    ring_[added_ % ring_.size()] = event;
+    ++added_;
+  }
+
+ private:
+  friend class Timeline;
+  Track(int rank, std::string stream, std::vector<std::string> names, int64_t capacity)
+      : rank_(rank), stream_(std::move(stream)), names_(std::move(names)), ring_(capacity) {}
+
+  int rank_;
+  std::string stream_;
+  std::vector<std::string> names_;
+  std::vector<Event> ring_;
+  uint64_t added_ = 0;
+};
+
+// Owns the tracks. AddTrack() and Write() are for one thread, while no other
+// adds events.
+class Timeline {
+ public:
+  // `capacity` events are kept of each track; at least 1.
+  explicit Timeline(int64_t capacity) : capacity_(capacity > 0 ? capacity : 1), origin_ns_(NowNs()) {}
+
+  // A track of `rank` for its stream `stream`; Event::name indexes `names`.
+  Track* AddTrack(int rank, const std::string& stream, std::vector<std::string> names);
+
+  // A process for each rank, a thread for each track; times in microseconds
+  // since the timeline was made.
+  std::string ToJson() const;
+
+  // kUnavailable naming the file if it cannot be written.
+  absl::Status Write(const std::string& path) const;
+
+ private:
+  int64_t capacity_;
+  int64_t origin_ns_;
+  std::vector<std::unique_ptr<Track>> tracks_;
+};
+
+}  // namespace weft::trace
+
+#endif  // WEFT_RUNTIME_TRACE_TIMELINE_H_
