@@ -32,7 +32,9 @@ public:
     auto it = entries.find(name);
     if (it == entries.end()) {
       mlir::InFlightDiagnostic error = mlir::emitError(module.getLoc()) << "set: unknown config " << name;
-      return entries.empty() ? error : error << ": expected " << listOf(all());
+      llvm::SmallVector<StringRef> names = all();
+      llvm::erase(names, "batch"); // the job's, and not set this way
+      return names.empty() ? error : error << ": expected " << listOf(names);
     }
     it->second.value = ir::ExprAttr::get(module.getContext(), expression.trim());
     it->second.isSet = true;

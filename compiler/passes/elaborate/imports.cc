@@ -85,8 +85,9 @@ private:
     mlir::OwningOpRef<mlir::ModuleOp> file =
         mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(import.getContext()));
     if (!file) {
-      mlir::emitRemark(import.getLoc(), "imported here");
-      return mlir::failure();
+      return mlir::emitError(import.getLoc())
+             << "import \"" << import.getPath() << "\": expected a model file, got one "
+             << "that does not parse";
     }
     return moveIn(*file, import, real);
   }

@@ -1,6 +1,6 @@
 // What the job may not set.
-// RUN: not weft-opt %s --weft-elaborate-config="set=hiden=64" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: set: unknown config hiden: expected hidden or heads
+// RUN: not weft-opt %s --weft-elaborate-config="set=hiden=64 batch=4" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: error: set: unknown config hiden: expected hidden or heads{{$}}
 // RUN: not weft-opt %s --weft-elaborate-config="set=hidden" 2>&1 | FileCheck %s --check-prefix=FORM
 // FORM: error: set: expected name=expression, got "hidden"
 // RUN: not weft-opt %s --weft-elaborate-config="set=hidden=64x" 2>&1 | FileCheck %s --check-prefix=SYNTAX
