@@ -1,5 +1,6 @@
 #include "ops/dialect/assembly.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace weft::ir {
@@ -26,22 +27,12 @@ struct Expression {
 ParseResult parseSum(OpAsmParser &parser, Expression &out);
 
 ParseResult parsePrimary(OpAsmParser &parser, Expression &out) {
-  mlir::Builder &builder = parser.getBuilder();
   if (succeeded(parser.parseOptionalLParen())) {
     Expression inner;
     if (parseSum(parser, inner) || parser.parseRParen()) {
       return failure();
     }
     out = {"(" + inner.text + ")", {}};
-    return success();
-  }
-  int64_t integer = 0;
-  mlir::OptionalParseResult number = parser.parseOptionalInteger(integer);
-  if (number.has_value()) {
-    if (failed(*number)) {
-      return failure();
-    }
-    out = {std::to_string(integer), builder.getI64IntegerAttr(integer)};
     return success();
   }
   llvm::StringRef name;
@@ -57,14 +48,19 @@ ParseResult parsePrimary(OpAsmParser &parser, Expression &out) {
     out.text += "(" + argument.text + ")";
     return success();
   }
-  double value = 0;
-  if (parser.parseFloat(value)) {
+  // An attribute, because only there may a minus precede an integer as well as a float.
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  Attribute number;
+  mlir::OptionalParseResult parsed = parser.parseOptionalAttribute(number, mlir::Type());
+  if (parsed.has_value() && failed(*parsed)) {
     return failure();
   }
+  if (!llvm::isa_and_nonnull<mlir::IntegerAttr, mlir::FloatAttr>(number)) {
+    return parser.emitError(loc, "expected a number or a name");
+  }
   llvm::raw_string_ostream os(out.text);
-  mlir::FloatAttr attribute = builder.getF64FloatAttr(value);
-  attribute.print(os, /*elideType=*/true);
-  out.constant = attribute;
+  number.print(os, /*elideType=*/true);
+  out.constant = number;
   return success();
 }
 
@@ -266,7 +262,7 @@ void printTypes(OpAsmPrinter &printer, mlir::TypeRange operands, mlir::TypeRange
   if (llvm::all_of(operands, unknown) && llvm::all_of(results, unknown)) {
     return;
   }
-  printer << " : (";
+  printer << ": (";
   llvm::interleaveComma(operands, printer);
   printer << ")";
   if (results.size() == 1) {
@@ -279,16 +275,16 @@ void printTypes(OpAsmPrinter &printer, mlir::TypeRange operands, mlir::TypeRange
 }
 
 ParseResult wrongCount(OpAsmParser &parser, llvm::StringRef what, size_t expected, size_t got) {
-  return parser.emitError(parser.getCurrentLocation()) << "expected " << expected << " " << what << ", got " << got;
+  return parser.emitError(parser.getNameLoc()) << "expected " << expected << " " << what << ", got " << got;
 }
 
 } // namespace assembly
 
-ParseResult parseVariadic(OpAsmParser &parser, llvm::SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
-                          assembly::TypeList &operandTypes, mlir::Type &result) {
+ParseResult parseVariadicTypes(OpAsmParser &parser, llvm::ArrayRef<OpAsmParser::UnresolvedOperand> operands,
+                               assembly::TypeList &operandTypes, mlir::Type &result) {
   llvm::SmallVector<mlir::Type> results;
   bool present = false;
-  if (parser.parseOperandList(operands) || assembly::parseTypes(parser, operandTypes, results, present)) {
+  if (assembly::parseTypes(parser, operandTypes, results, present)) {
     return failure();
   }
   if (!present) {
@@ -306,9 +302,19 @@ ParseResult parseVariadic(OpAsmParser &parser, llvm::SmallVectorImpl<OpAsmParser
   return success();
 }
 
+void printVariadicTypes(OpAsmPrinter &printer, mlir::Operation *, mlir::OperandRange, mlir::TypeRange operandTypes,
+                        mlir::Type result) {
+  assembly::printTypes(printer, operandTypes, result);
+}
+
+ParseResult parseVariadic(OpAsmParser &parser, llvm::SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+                          assembly::TypeList &operandTypes, mlir::Type &result) {
+  return failure(parser.parseOperandList(operands) || parseVariadicTypes(parser, operands, operandTypes, result));
+}
+
 void printVariadic(OpAsmPrinter &printer, mlir::Operation *, mlir::OperandRange operands, mlir::TypeRange operandTypes,
                    mlir::Type result) {
-  printer << operands;
+  printer << operands << " ";
   assembly::printTypes(printer, operandTypes, result);
 }
 

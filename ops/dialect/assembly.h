@@ -37,25 +37,24 @@ void printTypes(mlir::OpAsmPrinter &printer, mlir::TypeRange operands, mlir::Typ
 /// Emits "expected N operand types, got M" and the like.
 mlir::ParseResult wrongCount(mlir::OpAsmParser &parser, llvm::StringRef what, size_t expected, size_t got);
 
-inline bool take(mlir::Type &slot, llvm::ArrayRef<mlir::Type> &types) {
-  if (types.empty()) {
-    return false;
-  }
+inline void take(mlir::Type &slot, llvm::ArrayRef<mlir::Type> &types) {
   slot = types.front();
   types = types.drop_front();
-  return true;
 }
 // An optional or variadic result takes what is left.
-inline bool take(TypeList &slot, llvm::ArrayRef<mlir::Type> &types) {
+inline void take(TypeList &slot, llvm::ArrayRef<mlir::Type> &types) {
   slot.assign(types.begin(), types.end());
   types = {};
-  return true;
 }
 inline void append(llvm::SmallVector<mlir::Type> &list, mlir::Type type) { list.push_back(type); }
-inline void append(llvm::SmallVector<mlir::Type> &list, mlir::TypeRange types) { list.append(types.begin(), types.end()); }
+inline void append(llvm::SmallVector<mlir::Type> &list, mlir::TypeRange types) {
+  list.append(types.begin(), types.end());
+}
 
 /// The first N of `slots` are operand types, the others result types; a trailing list is optional.
 template <int N, typename... Slots> mlir::ParseResult parseSignature(mlir::OpAsmParser &parser, Slots &...slots) {
+  constexpr size_t single = (0 + ... + int(std::is_same_v<Slots, mlir::Type>)) - N; // results
+  constexpr bool open = single + N != sizeof...(Slots);
   llvm::SmallVector<mlir::Type> operands, results;
   bool present = false;
   if (parseTypes(parser, operands, results, present)) {
@@ -64,19 +63,18 @@ template <int N, typename... Slots> mlir::ParseResult parseSignature(mlir::OpAsm
   if (!present) {
     mlir::Type any = AnyType::get(parser.getContext());
     operands.assign(N, any);
-    constexpr int single = (0 + ... + int(std::is_same_v<Slots, mlir::Type>));
-    results.assign(single - N, any);
+    results.assign(single, any);
   }
   if (operands.size() != N) {
     return wrongCount(parser, "operand types", N, operands.size());
   }
+  if (results.size() < single || (results.size() > single && !open)) {
+    return wrongCount(parser, "result types", single, results.size());
+  }
   llvm::SmallVector<mlir::Type> all(operands);
   all.append(results);
   llvm::ArrayRef<mlir::Type> rest = all;
-  bool enough = (take(slots, rest) && ...);
-  if (!enough || !rest.empty()) {
-    return wrongCount(parser, "types", sizeof...(Slots), all.size());
-  }
+  (take(slots, rest), ...);
   return mlir::success();
 }
 template <int N, typename... Slots> void printSignature(mlir::OpAsmPrinter &printer, Slots... slots) {
@@ -110,6 +108,14 @@ mlir::ParseResult parseVariadic(mlir::OpAsmParser &parser,
                                 assembly::TypeList &operandTypes, mlir::Type &result);
 void printVariadic(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::OperandRange operands,
                    mlir::TypeRange operandTypes, mlir::Type result);
+
+/// `custom<VariadicTypes>(ref($operands), type($operands), type($result))`: the types alone, for an op whose
+/// attributes stand between the operands and the types.
+mlir::ParseResult parseVariadicTypes(mlir::OpAsmParser &parser,
+                                     llvm::ArrayRef<mlir::OpAsmParser::UnresolvedOperand> operands,
+                                     assembly::TypeList &operandTypes, mlir::Type &result);
+void printVariadicTypes(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::OperandRange operands,
+                        mlir::TypeRange operandTypes, mlir::Type result);
 
 } // namespace weft::ir
 

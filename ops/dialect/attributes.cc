@@ -65,6 +65,17 @@ void SbpAttr::print(mlir::AsmPrinter &printer) const {
   printer << ">";
 }
 
+llvm::LogicalResult SbpAttr::verifyEncoding(llvm::ArrayRef<int64_t> shape, mlir::Type,
+                                            llvm::function_ref<mlir::InFlightDiagnostic()> error) const {
+  for (SbpState state : getStates()) {
+    if (state.isSplit() && (state.dim < 0 || state.dim >= int64_t(shape.size()))) {
+      return error() << "SBP: expected a split of a dimension less than " << shape.size() << ", got S(" << state.dim
+                     << ")";
+    }
+  }
+  return mlir::success();
+}
+
 mlir::Attribute PlacementAttr::parse(mlir::AsmParser &parser, mlir::Type) {
   std::string device;
   llvm::SmallVector<mlir::StringAttr> axes;
@@ -104,9 +115,13 @@ llvm::LogicalResult PlacementAttr::verify(llvm::function_ref<mlir::InFlightDiagn
                                           llvm::ArrayRef<mlir::StringAttr> axes, llvm::ArrayRef<int64_t> sizes,
                                           llvm::ArrayRef<int64_t> ranks) {
   int64_t product = 1;
+  std::set<llvm::StringRef> names;
   for (auto [axis, size] : llvm::zip(axes, sizes)) {
     if (size < 1) {
       return error() << "mesh axis " << axis << ": expected a positive size, got " << size;
+    }
+    if (!names.insert(axis.getValue()).second) {
+      return error() << "mesh: expected distinct axes, got " << axis << " twice";
     }
     product *= size;
   }
@@ -176,8 +191,6 @@ double floatOf(mlir::Attribute number) {
   return llvm::cast<mlir::FloatAttr>(number).getValueAsDouble();
 }
 
-llvm::SmallVector<int64_t> intsOf(mlir::ArrayAttr numbers) {
-  return llvm::to_vector(llvm::map_range(numbers, intOf));
-}
+llvm::SmallVector<int64_t> intsOf(mlir::ArrayAttr numbers) { return llvm::to_vector(llvm::map_range(numbers, intOf)); }
 
 } // namespace weft::ir

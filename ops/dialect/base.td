@@ -6,6 +6,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/TensorEncoding.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "ops/dialect/interfaces.td"
 
@@ -29,11 +30,11 @@ def Weft_Dialect : Dialect {
   }];
 }
 
-class Weft_Attr<string name, string attrMnemonic> : AttrDef<Weft_Dialect, name> {
+class Weft_Attr<string name, string attrMnemonic, list<Trait> traits = []> : AttrDef<Weft_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
 }
 
-def Weft_SbpAttr : Weft_Attr<"Sbp", "sbp"> {
+def Weft_SbpAttr : Weft_Attr<"Sbp", "sbp", [VerifiableTensorEncoding]> {
   let summary = "How a tensor lies over a mesh, one state an axis";
   let description = [{
     The encoding of a ranked tensor type. Per mesh axis, outermost first:
@@ -42,9 +43,15 @@ def Weft_SbpAttr : Weft_Attr<"Sbp", "sbp"> {
     maximum. Several axes may cut one dimension: the outer axis cuts first.
 
     Example: `tensor<8x4xf32, #weft.sbp<S(0), P>>`
+
+    **Constraints:** a dimension that is split is one of the tensor's.
   }];
   let parameters = (ins ArrayRefParameter<"::weft::ir::SbpState">:$states);
   let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    ::llvm::LogicalResult verifyEncoding(::llvm::ArrayRef<int64_t> shape, ::mlir::Type elementType,
+                                         ::llvm::function_ref<::mlir::InFlightDiagnostic()> error) const;
+  }];
 }
 
 def Weft_PlacementAttr : Weft_Attr<"Placement", "placement"> {
@@ -54,7 +61,7 @@ def Weft_PlacementAttr : Weft_Attr<"Placement", "placement"> {
     axes with their sizes, outermost first, and the ranks in row-major order. A
     mesh given as raw ranks names its axes `_0`, `_1`, ...
 
-    **Constraints:** as many ranks as the product of the sizes; no rank twice.
+    **Constraints:** as many ranks as the product of the sizes; no axis twice, no rank twice.
   }];
   let parameters = (ins "::mlir::StringAttr":$device, ArrayRefParameter<"::mlir::StringAttr">:$axes,
                         ArrayRefParameter<"int64_t">:$sizes, ArrayRefParameter<"int64_t">:$ranks);
@@ -90,8 +97,10 @@ def Weft_AnyType : TypeDef<Weft_Dialect, "Any"> {
 def Weft_Tensor : AnyTypeOf<[AnyRankedTensor, Weft_AnyType], "ranked tensor">;
 // A number that may still be an expression: IntegerAttr (i64), FloatAttr (f64) or ExprAttr.
 def Weft_Number : AnyAttrOf<[I64Attr, F64Attr, Weft_ExprAttr], "number or expression">;
-// A list of numbers: extents, dimensions.
 def Weft_Numbers : TypedArrayAttrBase<Weft_Number, "numbers or expressions">;
+// An extent, a dimension: an i64 IntegerAttr, or an ExprAttr.
+def Weft_Integer : AnyAttrOf<[I64Attr, Weft_ExprAttr], "integer or expression">;
+def Weft_Integers : TypedArrayAttrBase<Weft_Integer, "integers or expressions">;
 
 // Every op of the vocabulary. The verifier infers the result types again and
 // compares, and checks the SBP of operands and results against the rule.
@@ -103,5 +112,10 @@ class Weft_Op<string opMnemonic, list<Trait> traits = []>
 class Weft_PureOp<string opMnemonic, list<Trait> traits = []> : Weft_Op<opMnemonic, !listconcat([Pure], traits)>;
 class Weft_DifferentiableOp<string opMnemonic, list<Trait> traits = []>
     : Weft_PureOp<opMnemonic, !listconcat([DeclareOpInterfaceMethods<Weft_DifferentiableOpInterface>], traits)>;
+
+// The extraClassDeclaration of a pointwise op, whose result may take the place of operand 0.
+defvar Weft_overwritesOperand = [{
+  ::llvm::SmallVector<int64_t> getInPlaceOperands() { return ::weft::ir::overwriteOperand(*this); }
+}];
 
 #endif

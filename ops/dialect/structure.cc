@@ -1,25 +1,36 @@
 // The structural ops: graph, parameter, box, minimize, accumulate, assign, output.
 #include "llvm/ADT/StringSet.h"
 #include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
 #include "ops/dialect/weft.h"
 
 namespace weft::ir {
 namespace {
 
 // Types of weft.minimize: `: (loss)` or `: (loss, count)`.
-mlir::ParseResult parseMinimized(mlir::OpAsmParser &parser, mlir::Type &loss, mlir::Type &count) {
-  llvm::SmallVector<mlir::Type> operands, results;
+mlir::ParseResult parseMinimized(mlir::OpAsmParser &parser,
+                                 const std::optional<mlir::OpAsmParser::UnresolvedOperand> &countOperand,
+                                 mlir::Type &loss, mlir::Type &count) {
+  size_t operands = countOperand ? 2 : 1;
+  llvm::SmallVector<mlir::Type> types, results;
   bool present = false;
-  if (assembly::parseTypes(parser, operands, results, present)) {
+  if (assembly::parseTypes(parser, types, results, present)) {
     return mlir::failure();
   }
-  mlir::Type any = AnyType::get(parser.getContext());
-  loss = operands.empty() ? any : operands[0];
-  count = operands.size() > 1 ? operands[1] : any;
+  if (!present) {
+    types.assign(operands, AnyType::get(parser.getContext()));
+  }
+  if (types.size() != operands || !results.empty()) {
+    return assembly::wrongCount(parser, "types", operands, types.size() + results.size());
+  }
+  loss = types[0];
+  if (countOperand) {
+    count = types[1];
+  }
   return mlir::success();
 }
 
-void printMinimized(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Type loss, mlir::Type count) {
+void printMinimized(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Value, mlir::Type loss, mlir::Type count) {
   llvm::SmallVector<mlir::Type> types{loss};
   if (count) {
     types.push_back(count);
@@ -141,20 +152,17 @@ llvm::LogicalResult GraphOp::verify() {
 
 llvm::LogicalResult ParameterOp::inferTypes(llvm::SmallVectorImpl<mlir::RankedTensorType> &results) {
   llvm::SmallVector<int64_t> shape = intsOf(getShape());
-  int64_t elements = 1;
-  for (int64_t extent : shape) {
-    if (extent <= 0) {
-      return emitOpError() << "shape: expected positive extents, got " << extent;
-    }
-    elements *= extent;
+  llvm::FailureOr<int64_t> elements = countElements(*this, "shape", shape);
+  if (failed(elements)) {
+    return mlir::failure();
   }
   if (getStored()) {
-    int64_t stored = 1;
-    for (int64_t extent : intsOf(*getStored())) {
-      stored *= extent;
+    llvm::FailureOr<int64_t> stored = countElements(*this, "stored", intsOf(*getStored()));
+    if (failed(stored)) {
+      return mlir::failure();
     }
-    if (stored != elements) {
-      return emitOpError() << "stored: expected " << elements << " elements, got " << stored;
+    if (*stored != *elements) {
+      return emitOpError() << "stored: expected " << *elements << " elements, got " << *stored;
     }
   }
   results.push_back(mlir::RankedTensorType::get(shape, mlir::Float32Type::get(getContext())));
@@ -202,6 +210,16 @@ llvm::LogicalResult MinimizeOp::verify() {
     return mlir::failure();
   }
   return getCount() ? verifyScalar(*this, getCount(), "count") : mlir::success();
+}
+
+llvm::LogicalResult UpdateOp::verify() {
+  if (getParameter().getType() != getGradient().getType()) {
+    return emitOpError() << "gradient: expected " << getParameter().getType() << ", got " << getGradient().getType();
+  }
+  if (!getParameter().getDefiningOp<ParameterOp>()) {
+    return emitOpError("parameter: expected the result of a weft.parameter");
+  }
+  return verifyScalar(*this, getCount(), "count");
 }
 
 llvm::LogicalResult AccumulateOp::inferTypes(llvm::SmallVectorImpl<mlir::RankedTensorType> &results) {

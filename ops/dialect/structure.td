@@ -9,13 +9,13 @@ include "mlir/IR/RegionKindInterface.td"
 def Weft_GraphOp : Op<Weft_Dialect, "graph", [IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
   let summary = "A program on global tensors";
   let description = [{
-    What `elaborate` makes of a `model.graph`: arguments are the inputs of a
-    micro-batch, `inputs` their names. `placements` are the meshes; the first one
+    What `elaborate` makes of a `model.graph`: arguments, each behind its name, are the
+    inputs of a micro-batch. `placements` are the meshes; the first one
     is the default. An op with the attribute `stage = n` lives on placement n.
 
     Example:
     ```mlir
-    weft.graph @train(["tokens"], [%tokens: tensor<4x64xi32>]) placements [#weft.placement<"cpu", [data = 2], [0, 1]>] {
+    weft.graph @train("tokens" %tokens: tensor<4x64xi32>) placements [#weft.placement<"cpu", [data = 2], [0, 1]>] {
       ...
     }
     ```
@@ -49,10 +49,10 @@ def Weft_ParameterOp : Weft_Op<"parameter"> {
     ```
 
     **Constraints:**
-    - extents are positive
+    - extents are positive, those of `stored` too
     - `stored` has as many elements as the shape
   }];
-  let arguments = (ins StrAttr:$name, Weft_Numbers:$shape, OptionalAttr<Weft_Numbers>:$stored, Weft_InitAttr:$init,
+  let arguments = (ins StrAttr:$name, Weft_Integers:$shape, OptionalAttr<Weft_Integers>:$stored, Weft_InitAttr:$init,
                        OptionalAttr<DictionaryAttr>:$pins, UnitAttr:$state, OptionalAttr<I64Attr>:$seed);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
@@ -106,7 +106,7 @@ def Weft_MinimizeOp : Op<Weft_Dialect, "minimize"> {
     **Constraints:** both are float32 scalars.
   }];
   let arguments = (ins Weft_Tensor:$loss, Optional<Weft_Tensor>:$count);
-  let assemblyFormat = "$loss (`per` $count^)? attr-dict custom<Minimized>(type($loss), type($count))";
+  let assemblyFormat = "$loss (`per` $count^)? attr-dict custom<Minimized>(ref($count), type($loss), type($count))";
   let hasVerifier = 1;
 }
 
@@ -121,6 +121,24 @@ def Weft_AccumulateOp : Weft_Op<"accumulate"> {
   let arguments = (ins Weft_Tensor:$input);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$input attr-dict custom<Types1>(type($input), type($result))";
+}
+
+def Weft_UpdateOp : Op<Weft_Dialect, "update"> {
+  let summary = "A parameter and its gradient, before the optimizer is chosen";
+  let description = [{
+    Made by `autodiff`, consumed by `optimizer`: `gradient` is the sum over a step of the gradients of the
+    loss; the gradient of what is minimized is `gradient / count`.
+
+    Example: `weft.update %w with %gradient per %count`
+
+    **Constraints:** `parameter` is the result of a `weft.parameter` and has the type of `gradient`; `count` is a
+    float32 scalar.
+  }];
+  let arguments = (ins Weft_Tensor:$parameter, Weft_Tensor:$gradient, Weft_Tensor:$count);
+  let assemblyFormat = [{
+    $parameter `with` $gradient `per` $count attr-dict custom<Types3>(type($parameter), type($gradient), type($count))
+  }];
+  let hasVerifier = 1;
 }
 
 def Weft_AssignOp : Weft_Op<"assign"> {

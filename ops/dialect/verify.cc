@@ -5,8 +5,7 @@
 
 namespace weft::ir {
 
-Cost elementwiseCost(llvm::ArrayRef<mlir::RankedTensorType> operands,
-                     llvm::ArrayRef<mlir::RankedTensorType> results) {
+Cost elementwiseCost(llvm::ArrayRef<mlir::RankedTensorType> operands, llvm::ArrayRef<mlir::RankedTensorType> results) {
   Cost cost;
   for (mlir::RankedTensorType type : operands) {
     cost.bytes += double(bytesOf(type));
@@ -31,7 +30,31 @@ mlir::NamedAttrList inherentAttributes(mlir::Operation *op) {
   return attributes;
 }
 
+llvm::SmallVector<int64_t> overwriteOperand(mlir::Operation *op) {
+  auto operand = llvm::dyn_cast<mlir::RankedTensorType>(op->getOperand(0).getType());
+  auto result = llvm::dyn_cast<mlir::RankedTensorType>(op->getResult(0).getType());
+  bool same = operand && result && operand == result;
+  // An operand that is read twice must not change in between.
+  bool once = !llvm::is_contained(op->getOperands().drop_front(), op->getOperand(0));
+  return {same && once ? 0 : -1};
+}
+
 namespace {
+
+// Types are known only after elaborate, which evaluates every expression.
+llvm::LogicalResult verifyEvaluated(mlir::Operation *op) {
+  for (mlir::NamedAttribute attribute : inherentAttributes(op)) {
+    mlir::Attribute single = attribute.getValue();
+    auto list = llvm::dyn_cast<mlir::ArrayAttr>(single);
+    for (mlir::Attribute value : list ? list.getValue() : llvm::ArrayRef(single)) {
+      if (auto expression = llvm::dyn_cast<ExprAttr>(value)) {
+        return op->emitOpError() << attribute.getName().getValue() << ": expected a constant, got "
+                                 << expression.getText();
+      }
+    }
+  }
+  return mlir::success();
+}
 
 llvm::LogicalResult verifyShapes(mlir::Operation *op) {
   llvm::SmallVector<mlir::RankedTensorType> inferred;
@@ -90,7 +113,8 @@ llvm::LogicalResult verifySbp(mlir::Operation *op) {
     }
     auto it = llvm::find(signatures, actual);
     if (it == signatures.end()) {
-      mlir::InFlightDiagnostic diag = op->emitOpError() << "axis " << axis << ": expected an SBP signature of its rule, got (";
+      mlir::InFlightDiagnostic diag = op->emitOpError()
+                                      << "axis " << axis << ": expected an SBP signature of its rule, got (";
       std::string text;
       llvm::raw_string_ostream os(text);
       llvm::interleaveComma(actual.operands, os);
@@ -131,7 +155,7 @@ llvm::LogicalResult verifyOp(mlir::Operation *op) {
     return op->emitOpError() << "expected all types to be known or none, got " << known << " of "
                              << op->getNumOperands() + op->getNumResults();
   }
-  return failed(verifyShapes(op)) ? mlir::failure() : verifySbp(op);
+  return mlir::failure(failed(verifyEvaluated(op)) || failed(verifyShapes(op)) || failed(verifySbp(op)));
 }
 
 } // namespace weft::ir

@@ -10,6 +10,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "ops/dialect/cost.h"
 #include "ops/dialect/sharding_rule.h"
@@ -21,6 +22,11 @@ llvm::LogicalResult verifyOp(mlir::Operation *op);
 
 /// The inherent attributes of `op`, without those that only the compiler reads.
 mlir::NamedAttrList inherentAttributes(mlir::Operation *op);
+
+/// getInPlaceOperands of a pointwise op with one result: operand 0 if it has the
+/// result's type, so that reading and writing meet at every element, and is no
+/// other operand too; else -1.
+llvm::SmallVector<int64_t> overwriteOperand(mlir::Operation *op);
 
 } // namespace weft::ir
 
@@ -50,7 +56,9 @@ llvm::SmallVector<int64_t> localShape(llvm::ArrayRef<int64_t> shape, llvm::Array
 int64_t bytesOf(mlir::RankedTensorType type);
 
 /// The ranked type of a value; asserts that elaborate has run.
-inline mlir::RankedTensorType tensorOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
+inline mlir::RankedTensorType tensorOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return tensorOf(value).getShape(); }
 
 /// The number in an attribute that elaborate has evaluated.
@@ -65,7 +73,11 @@ template <typename Op, unsigned Results = 1, typename... Args>
 Op create(mlir::OpBuilder &builder, mlir::Location loc, Args &&...args) {
   mlir::OperationState state(loc, Op::getOperationName());
   llvm::SmallVector<mlir::Type> unknown(Results, AnyType::get(builder.getContext()));
-  Op::build(builder, state, mlir::TypeRange(unknown), std::forward<Args>(args)...);
+  if constexpr (Results == 1) {
+    Op::build(builder, state, unknown[0], std::forward<Args>(args)...);
+  } else {
+    Op::build(builder, state, mlir::TypeRange(unknown), std::forward<Args>(args)...);
+  }
   Op op = llvm::cast<Op>(builder.create(state));
   llvm::SmallVector<mlir::RankedTensorType> types;
   [[maybe_unused]] llvm::LogicalResult inferred = llvm::cast<WeftOpInterface>(op.getOperation()).inferTypes(types);

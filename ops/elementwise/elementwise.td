@@ -15,6 +15,7 @@ class Weft_UnaryOp<string opMnemonic, string formula> : Weft_DifferentiableOp<op
   let arguments = (ins Weft_Tensor:$input);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$input attr-dict custom<Types1>(type($input), type($result))";
+  let extraClassDeclaration = Weft_overwritesOperand;
 }
 
 def Weft_NegOp : Weft_UnaryOp<"neg", "-x">;
@@ -41,6 +42,7 @@ class Weft_BinaryOp<string opMnemonic, string formula, list<Trait> traits = []>
   let arguments = (ins Weft_Tensor:$lhs, Weft_Tensor:$rhs);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict custom<Types2>(type($lhs), type($rhs), type($result))";
+  let extraClassDeclaration = Weft_overwritesOperand;
 }
 
 def Weft_AddOp : Weft_BinaryOp<"add", "a + b">;
@@ -62,6 +64,7 @@ def Weft_ScaleOp : Weft_DifferentiableOp<"scale"> {
   let arguments = (ins Weft_Tensor:$input, Weft_Number:$factor);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$input `by` `(` custom<Number>($factor) `)` attr-dict custom<Types1>(type($input), type($result))";
+  let extraClassDeclaration = Weft_overwritesOperand;
 }
 
 def Weft_AddNOp : Weft_DifferentiableOp<"add_n"> {
@@ -74,6 +77,7 @@ def Weft_AddNOp : Weft_DifferentiableOp<"add_n"> {
   let arguments = (ins Variadic<Weft_Tensor>:$inputs);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "custom<Variadic>($inputs, type($inputs), type($result)) attr-dict";
+  let extraClassDeclaration = Weft_overwritesOperand;
 }
 
 def Weft_CastOp : Weft_DifferentiableOp<"cast"> {
@@ -97,7 +101,7 @@ def Weft_BroadcastToOp : Weft_DifferentiableOp<"broadcast_to"> {
 
     **Constraints:** aligned at the last dimension, an extent is the result's or 1.
   }];
-  let arguments = (ins Weft_Tensor:$input, Weft_Numbers:$shape);
+  let arguments = (ins Weft_Tensor:$input, Weft_Integers:$shape);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$input custom<Numbers>($shape) attr-dict custom<Types1>(type($input), type($result))";
 }

@@ -2,6 +2,7 @@
 #include "ops/elementwise/ops.h"
 
 #include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
 #include "ops/reduce/ops.h"
 
 #define GET_OP_CLASSES
@@ -18,22 +19,6 @@ using mlir::RewriterBase;
 using mlir::Value;
 
 namespace {
-
-LogicalResult requireFloat(mlir::Operation *op, Value value) {
-  RankedTensorType type = tensorOf(value);
-  if (!llvm::isa<mlir::FloatType>(type.getElementType())) {
-    return op->emitOpError() << "expected a floating-point element type, got " << type.getElementType();
-  }
-  return mlir::success();
-}
-
-LogicalResult inferUnary(mlir::Operation *op, SmallVectorImpl<RankedTensorType> &results) {
-  if (failed(requireFloat(op, op->getOperand(0)))) {
-    return mlir::failure();
-  }
-  results.push_back(withSbp(tensorOf(op->getOperand(0)), {}));
-  return mlir::success();
-}
 
 // The shape that both broadcast to, or failure.
 LogicalResult broadcastShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b, SmallVectorImpl<int64_t> &out) {
@@ -67,11 +52,6 @@ LogicalResult inferBinary(mlir::Operation *op, SmallVectorImpl<RankedTensorType>
   return mlir::success();
 }
 
-ShardingRule pointwiseRule(mlir::Operation *op) {
-  SmallVector<ArrayRef<int64_t>> shapes = llvm::map_to_vector(op->getOperands(), shapeOf);
-  return ShardingRule::pointwise(shapes, shapeOf(op->getResult(0)));
-}
-
 mlir::Attribute number(mlir::OpBuilder &builder, double value) { return builder.getF64FloatAttr(value); }
 
 } // namespace
@@ -102,14 +82,16 @@ Value reduceToShape(mlir::OpBuilder &builder, mlir::Location loc, Value gradient
 
 // Shapes and rules.
 #define WEFT_UNARY(Op)                                                                                                 \
-  LogicalResult Op::inferTypes(SmallVectorImpl<RankedTensorType> &results) { return inferUnary(*this, results); }      \
+  LogicalResult Op::inferTypes(SmallVectorImpl<RankedTensorType> &results) {                                           \
+    return inferLikeOperand(*this, results);                                                                           \
+  }                                                                                                                    \
   ShardingRule Op::getShardingRule() { return pointwiseRule(*this); }
 #define WEFT_BINARY(Op, ...)                                                                                           \
   LogicalResult Op::inferTypes(SmallVectorImpl<RankedTensorType> &results) { return inferBinary(*this, results); }     \
   ShardingRule Op::getShardingRule() { return pointwiseRule(*this).withLinear(__VA_ARGS__); }
 using Groups = SmallVector<SmallVector<int>>;
 
-LogicalResult NegOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) { return inferUnary(*this, results); }
+LogicalResult NegOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) { return inferLikeOperand(*this, results); }
 ShardingRule NegOp::getShardingRule() { return pointwiseRule(*this).withLinear(Groups{{0}}); }
 WEFT_UNARY(ExpOp)
 WEFT_UNARY(LogOp)
@@ -127,7 +109,9 @@ WEFT_BINARY(MinimumOp, Groups{})
 WEFT_BINARY(GreaterEqualOp, Groups{})
 WEFT_BINARY(EqualOp, Groups{})
 
-LogicalResult ScaleOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) { return inferUnary(*this, results); }
+LogicalResult ScaleOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  return inferLikeOperand(*this, results);
+}
 ShardingRule ScaleOp::getShardingRule() { return pointwiseRule(*this).withLinear(Groups{{0}}); }
 
 LogicalResult AddNOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
@@ -137,11 +121,10 @@ LogicalResult AddNOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   RankedTensorType first = withSbp(tensorOf(getInputs()[0]), {});
   for (Value input : getInputs()) {
     if (withSbp(tensorOf(input), {}) != first) {
-      return emitOpError() << "expected operands of one type, got " << first << " and "
-                           << withSbp(tensorOf(input), {});
+      return emitOpError() << "expected operands of one type, got " << first << " and " << withSbp(tensorOf(input), {});
     }
   }
-  return inferUnary(*this, results);
+  return inferLikeOperand(*this, results);
 }
 
 ShardingRule AddNOp::getShardingRule() {

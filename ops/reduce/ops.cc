@@ -2,6 +2,7 @@
 #include "ops/reduce/ops.h"
 
 #include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
 #include "ops/elementwise/ops.h"
 #include "ops/layout/ops.h"
 
@@ -28,13 +29,13 @@ LogicalResult ReduceOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   if (!llvm::is_contained({"sum", "mean", "max"}, getKind())) {
     return emitOpError() << "kind: expected sum, mean or max, got " << getKind();
   }
-  if (!llvm::isa<mlir::FloatType>(input.getElementType())) {
-    return emitOpError() << "expected a floating-point element type, got " << input.getElementType();
+  if (failed(requireFloat(*this, getInput()))) {
+    return mlir::failure();
   }
   llvm::SmallBitVector reduced(input.getRank());
   for (int64_t dim : intsOf(getDims())) {
-    if (dim < 0 || dim >= input.getRank()) {
-      return emitOpError() << "dims: expected 0 to " << input.getRank() - 1 << ", got " << dim;
+    if (failed(requireIndex(*this, "dims", dim, input.getRank()))) {
+      return mlir::failure();
     }
     if (reduced.test(dim)) {
       return emitOpError() << "dims: expected distinct dimensions, got " << dim << " twice";

@@ -17,7 +17,7 @@ def Weft_ReduceOp : Weft_DifferentiableOp<"reduce"> {
     - dimensions are distinct and lie in the operand
     - the element type is floating point
   }];
-  let arguments = (ins StrAttr:$kind, Weft_Tensor:$input, Weft_Numbers:$dims, UnitAttr:$keep_dims);
+  let arguments = (ins StrAttr:$kind, Weft_Tensor:$input, Weft_Integers:$dims, UnitAttr:$keep_dims);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
     custom<Word>($kind) $input `over` custom<Numbers>($dims) (`keep_dims` $keep_dims^)? attr-dict

@@ -17,14 +17,13 @@ std::string BytesOf(const ByteRange& bytes) { return absl::StrCat("bytes ", byte
 
 }  // namespace
 
-Arena::Arena(const Program& program) : program_(program), footprints_(program), written_(program.root.size(), false) {
+Arena::Arena(const Program& program) : program_(program), footprints_(program), performed_(program.work.size(), false) {
   for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
     if (program.root[b] != b || !program.persistent[b]) continue;
     Content content;
     content.root = content.writer.buffer = b;
     const ByteRange bytes = AllSlots(program, b);
     if (bytes.begin < bytes.end) map_.Assign(bytes.begin, bytes.end, content);
-    written_[b] = true;
   }
 }
 
@@ -71,7 +70,19 @@ absl::Status Arena::Perform(const Act& act) {
       return Under(program_.Where(act.actor, write.work), status);
     }
   }
+  performed_[act.actor] = true;
   return absl::OkStatus();
+}
+
+bool Arena::Written(int32_t root) const {
+  for (size_t a = 0; a < performed_.size(); ++a) {
+    for (const Work& work : program_.work[a]) {
+      for (int32_t b : work.writes) {
+        if (performed_[a] && program_.root[b] == root) return true;
+      }
+    }
+  }
+  return false;
 }
 
 absl::Status Arena::Read(const Act& act, const Footprint::Read& read) {
@@ -82,7 +93,7 @@ absl::Status Arena::Read(const Act& act, const Footprint::Read& read) {
   map_.ForEach(read.bytes.begin, read.bytes.end, [&](int64_t begin, int64_t end, Content* content) {
     const ByteRange bytes{begin, end};
     if (content == nullptr || content->root != root) {
-      status = Missing(Text(act), read.buffer, content, bytes);
+      status = Missing(absl::StrCat(Text(act), " reads it"), read.buffer, content, bytes);
     } else if (const Access& writer = content->writer; writer.stream >= 0 && !act.After(writer.stream, writer.position)) {
       status = Race(writer, true, act, read.buffer, false, bytes);
     } else if (!IsMeant(act, read.buffer, writer)) {
@@ -123,7 +134,6 @@ absl::Status Arena::Write(const Act& act, const Footprint::Write& write) {
   content.root = write.root;
   content.writer = {act.stream, act.position, act.actor, act.micro_batch, write.buffer};
   map_.Assign(write.bytes.begin, write.bytes.end, std::move(content));
-  if (write.root != Footprint::kScratch) written_[write.root] = true;
   return absl::OkStatus();
 }
 
@@ -154,20 +164,19 @@ absl::Status Arena::Race(const Access& earlier, bool earlier_writes, const Act& 
     return Fault("live buffers `", program_.buffer(other).name(), "` and `", program_.buffer(mine).name(),
                  "` overlap in ", BytesOf(bytes), ": ", acts);
   }
-  const char* what = !writes ? "may be read before it is written" : "is overwritten while live";
-  return Fault("buffer `", program_.buffer(mine).name(), "` ", what, ": ", acts);
+  return Fault("buffer `", program_.buffer(mine).name(),
+               "` may be read before it is written or overwritten while live: ", acts);
 }
 
-absl::Status Arena::Missing(const std::string& reader, int32_t buffer, const Content* found,
+absl::Status Arena::Missing(const std::string& use, int32_t buffer, const Content* found,
                             const ByteRange& bytes) const {
   const std::string& name = program_.buffer(buffer).name();
-  if (found == nullptr || !written_[program_.root[buffer]]) {
+  if (found == nullptr || !Written(program_.root[buffer])) {
     return Fault("buffer `", name, "` is read before it is written: nothing wrote ", BytesOf(bytes), " of it before ",
-                 reader);
+                 use);
   }
   return Fault("buffer `", name, "` is overwritten while live: ", Text(found->writer), " wrote `",
-               program_.buffer(At(found->writer, bytes)).name(), "` over ", BytesOf(bytes), " before ", reader,
-               " reads it");
+               program_.buffer(At(found->writer, bytes)).name(), "` over ", BytesOf(bytes), " before ", use);
 }
 
 absl::Status Arena::CheckMetrics() {
@@ -181,7 +190,7 @@ absl::Status Arena::CheckMetrics() {
     absl::Status status;
     map_.ForEach(bytes.begin, bytes.end, [&](int64_t begin, int64_t end, const Content* content) {
       if (content == nullptr || content->root != program_.root[b]) {
-        status = Missing("the end of the step", b, content, {begin, end});
+        status = Missing("the step ends", b, content, {begin, end});
       }
       return status.ok();
     });

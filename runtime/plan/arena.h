@@ -54,10 +54,13 @@ class Arena {
 
   absl::Status Read(const Act& act, const Footprint::Read& read);
   absl::Status Write(const Act& act, const Footprint::Write& write);
-  // Not ordered, or ordered and wrong.
+  // Two uses of the same bytes that nothing orders.
   absl::Status Race(const Access& earlier, bool earlier_writes, const Act& act, int32_t buffer, bool writes,
                     const ByteRange& bytes) const;
-  absl::Status Missing(const std::string& reader, int32_t buffer, const Content* found, const ByteRange& bytes) const;
+  // The bytes hold something else; `use`: "`a` (step) reads it".
+  absl::Status Missing(const std::string& use, int32_t buffer, const Content* found, const ByteRange& bytes) const;
+  // True if an act of this step has written to the root.
+  bool Written(int32_t root) const;
   // True if the act is meant to read what `writer` wrote.
   bool IsMeant(const Act& act, int32_t buffer, const Access& writer) const;
   std::string Text(const Access& access) const;
@@ -68,7 +71,7 @@ class Arena {
   const Program& program_;
   Footprints footprints_;
   IntervalMap<Content> map_;
-  std::vector<bool> written_;  // a root each: in this step
+  std::vector<bool> performed_;  // an actor each: at least once in this step
 };
 
 }  // namespace weft::plan

@@ -74,21 +74,11 @@ class Maker {
       if (content == nullptr) {
         result_->reads.push_back({{begin, end}, b, w});
       } else if (program_.root[content->buffer] != program_.root[b]) {
-        status = Overwritten(b, *content, {begin, end});
+        status = Lost(b, *content, {begin, end});
       }
       return status.ok();
     });
     return status;
-  }
-
-  absl::Status Overwritten(int32_t b, const Content& by, const ByteRange& bytes) const {
-    for (int32_t w = 0; w <= by.work; ++w) {
-      for (int32_t out : program_.work[actor_][w].writes) {
-        if (program_.root[out] == program_.root[b]) return Lost(b, by, bytes);
-      }
-    }
-    const bool elsewhere = !scratch_[program_.root[b]];
-    return elsewhere ? Lost(b, by, bytes) : Fault("buffer `", Name(b), "` is read before it is written");
   }
 
   absl::Status Lost(int32_t b, const Content& by, const ByteRange& bytes) const {

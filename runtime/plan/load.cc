@@ -18,7 +18,7 @@
 namespace weft::plan {
 namespace {
 
-constexpr size_t kHeadBytes = 24;
+constexpr size_t kHeadBytes = 32;
 
 void PutWord(uint64_t value, char* to) {
   for (int i = 0; i < 8; ++i) to[i] = static_cast<char>(value >> (8 * i));
@@ -41,10 +41,10 @@ std::string Serialise(const Plan& plan) {
   return bytes;
 }
 
-uint64_t HashBytes(const std::string& bytes) {
-  uint64_t hash = bytes.size();
-  for (size_t i = 0; i < bytes.size(); i += 8) {
-    hash = (hash ^ GetWord(bytes.data() + i, std::min<size_t>(8, bytes.size() - i))) * 0x9e3779b97f4a7c15ull;
+uint64_t HashBytes(const char* bytes, size_t size) {
+  uint64_t hash = size;
+  for (size_t i = 0; i < size; i += 8) {
+    hash = (hash ^ GetWord(bytes + i, std::min<size_t>(8, size - i))) * 0x9e3779b97f4a7c15ull;
     hash ^= hash >> 32;
   }
   return hash;
@@ -76,7 +76,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return bytes;
 }
 
-// The payload's length, checked against the file.
+// Magic, version, length and hash.
 absl::Status CheckHead(const std::string& path, const std::string& bytes) {
   const size_t magic = std::min<size_t>(8, bytes.size());
   if (bytes.empty() || bytes.compare(0, magic, kPlanMagic, magic) != 0) {
@@ -92,9 +92,15 @@ absl::Status CheckHead(const std::string& path, const std::string& bytes) {
   }
   const uint64_t length = GetWord(bytes.data() + 16);
   const uint64_t there = bytes.size() - kHeadBytes;
-  if (there == length && length <= INT_MAX) return absl::OkStatus();
-  return Bad(path, absl::StrCat(there < length ? "truncated" : "damaged", ": expected ", length,
-                                " bytes after the head, got ", there));
+  if (there != length || length > INT_MAX) {
+    return Bad(path, absl::StrCat(there < length ? "truncated" : "damaged", ": expected ", length,
+                                  " bytes after the head, got ", there));
+  }
+  const uint64_t expected = GetWord(bytes.data() + 24);
+  const uint64_t got = HashBytes(bytes.data() + kHeadBytes, there);
+  if (expected == got) return absl::OkStatus();
+  return Bad(path, absl::StrCat("damaged: expected hash ", absl::Hex(expected, absl::kZeroPad16), ", got ",
+                                absl::Hex(got, absl::kZeroPad16)));
 }
 
 absl::Status WriteAll(int file, const std::string& path, const char* data, size_t size) {
@@ -121,11 +127,11 @@ absl::Status WriteFile(const std::string& path, const char* head, const std::str
 }  // namespace
 
 uint64_t HashOf(Plan& plan) {
-  if (!plan.has_header()) return HashBytes(Serialise(plan));
   const uint64_t kept = plan.header().hash();
-  plan.mutable_header()->clear_hash();
-  const uint64_t hash = HashBytes(Serialise(plan));
-  plan.mutable_header()->set_hash(kept);
+  if (kept != 0) plan.mutable_header()->clear_hash();
+  const std::string bytes = Serialise(plan);
+  const uint64_t hash = HashBytes(bytes.data(), bytes.size());
+  if (kept != 0) plan.mutable_header()->set_hash(kept);
   return hash;
 }
 
@@ -135,11 +141,6 @@ absl::Status LoadInto(const std::string& path, Plan& plan) {
   if (absl::Status status = CheckHead(path, *bytes); !status.ok()) return status;
   if (!plan.ParseFromArray(bytes->data() + kHeadBytes, static_cast<int>(bytes->size() - kHeadBytes))) {
     return Bad(path, "damaged: its contents do not parse");
-  }
-  const uint64_t hash = HashOf(plan);
-  if (hash != plan.header().hash()) {
-    return Bad(path, absl::StrCat("damaged: expected hash ", absl::Hex(plan.header().hash(), absl::kZeroPad16),
-                                  ", got ", absl::Hex(hash, absl::kZeroPad16)));
   }
   if (plan.header().version() != kPlanVersion) {
     return Bad(path, absl::StrCat("plan version: expected ", kPlanVersion, ", got ", plan.header().version()));
@@ -165,6 +166,7 @@ absl::Status Save(Plan plan, const std::string& path) {
   std::memcpy(head, kPlanMagic, 8);
   PutWord(kPlanVersion, head + 8);
   PutWord(payload.size(), head + 16);
+  PutWord(HashBytes(payload.data(), payload.size()), head + 24);
   const std::string aside = absl::StrCat(path, ".partial.", getpid());
   absl::Status status = WriteFile(aside, head, payload);
   if (status.ok() && std::rename(aside.c_str(), path.c_str()) != 0) {

@@ -1,5 +1,6 @@
-// Plans on disk: a container of 24 bytes (magic, version, payload length; both
-// little-endian 64-bit), then the plan as deterministic protobuf.
+// Plans on disk: a head of 32 bytes (magic, then version, length and hash of the
+// payload as little-endian 64-bit words), then the plan as deterministic
+// protobuf. A damaged file is found before it is parsed.
 //
 // Free functions without state; any thread. Errors name the file.
 #ifndef WEFT_RUNTIME_PLAN_LOAD_H_
@@ -20,11 +21,11 @@ inline constexpr int32_t kPlanVersion = 1;
 // The first eight bytes of every plan file.
 inline constexpr char kPlanMagic[] = "WEFTPLAN";
 
-// A 64-bit hash of everything but header.hash: of the deterministic
-// serialisation with that field cleared, cut in little-endian words of eight
-// bytes (the last one padded with zeros), h <- mix((h xor word) * odd), where
-// mix(x) = x xor (x >> 32) and h starts as the length. It finds accidents, not
-// attackers. The plan is unchanged when the call returns.
+// The plan's identity, header.hash: a 64-bit hash of its deterministic
+// serialisation with that field cleared. The bytes are cut in little-endian
+// words of eight (the last one padded with zeros), h <- mix((h xor word) * odd),
+// where mix(x) = x xor (x >> 32), odd = 2^64 / phi and h starts as the length.
+// It finds accidents, not attackers. The plan is unchanged afterwards.
 uint64_t HashOf(Plan& plan);
 
 // Reads a plan. The result is parsed, of this version and undamaged; it is not

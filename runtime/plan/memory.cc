@@ -14,7 +14,7 @@
 namespace weft::plan {
 namespace {
 
-// How an actor uses the bytes of one root.
+// How an actor uses the bytes of one root, for one life of their contents.
 struct Use {
   int32_t buffer = 0;  // the first of the root's views that is used
   int32_t first = 0, last = 0;
@@ -24,7 +24,7 @@ struct Use {
 
 // What is the same in every act of an actor.
 struct Profile {
-  std::vector<Use> uses;           // of roots that outlive the act
+  std::vector<Use> uses;           // of roots that outlive the act, a root's in order
   std::vector<BytesByKind> inner;  // a work each: bytes of the roots that do not
   int64_t most_inner = 0;
 };
@@ -105,13 +105,14 @@ class Measure {
         const int32_t root = program_.root[b];
         if (program_.persistent[b]) return;
         std::vector<Use>& uses = scratch_[root] ? inner : profile.uses;
+        const bool whole = write && program_.slot_bytes[b] == program_.slot_bytes[root];
         const auto at = place_.find(root);
-        if (at != place_.end()) {
+        // Writing all of it without having read it begins a new life.
+        if (at != place_.end() && (!whole || uses[at->second].last == static_cast<int32_t>(w))) {
           uses[at->second].last = w;
           return;
         }
         place_[root] = uses.size();
-        const bool whole = write && program_.slot_bytes[b] == program_.slot_bytes[root];
         uses.push_back({b, static_cast<int32_t>(w), static_cast<int32_t>(w), whole, whole || at_first});
       };
       for (int32_t b : works[w].reads) use(b, false, b == works[w].accumulator);

@@ -1,5 +1,6 @@
 #include "runtime/plan/validate.h"
 
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -74,6 +75,14 @@ absl::Status CheckMetrics(const Plan& plan) {
   return absl::OkStatus();
 }
 
+absl::Status CheckPrediction(const Plan& plan) {
+  const Prediction& it = plan.prediction();
+  for (double value : {it.step_s(), it.compute_s(), it.communication_s(), it.communication_bytes()}) {
+    if (!(value >= 0) || std::isinf(value)) return Fault("prediction: expected numbers of 0 or more, got ", value);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status Validate(const Plan& plan) {
@@ -85,6 +94,7 @@ absl::Status Validate(const Plan& plan) {
     if (absl::Status status = Under(stage_name(s), CheckStage(plan, s)); !status.ok()) return status;
   }
   if (absl::Status status = CheckMetrics(plan); !status.ok()) return status;
+  if (absl::Status status = CheckPrediction(plan); !status.ok()) return status;
   // Transfers name buffers of stages by index, and programs follow them.
   for (int t = 0; t < plan.transfers_size(); ++t) {
     const Transfer& it = plan.transfers(t);

@@ -30,7 +30,7 @@ inline constexpr int64_t kMaxBytes = int64_t{1} << 50;
 //   between actors that is not a register, a parameter or optimizer state;
 // - collectives: SBP before and after are those of their kind and axes;
 // - transfers: one sender and one receiver, same type, nothing partial;
-// - metrics: whole float32 scalars.
+// - metrics: whole float32 scalars; predictions: finite.
 // Any thread; the plan is only read.
 absl::Status Validate(const Plan& plan);
 

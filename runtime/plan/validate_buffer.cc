@@ -104,7 +104,7 @@ absl::Status CheckAlias(const Placement& placement, const Stage& stage, int b) {
     if (next < 0 || next >= stage.buffers_size()) {
       return Fault("alias: expected an index of 1 to ", stage.buffers_size(), ", got ", stage.buffers(root).alias_of());
     }
-    if (steps >= stage.buffers_size()) return Fault("alias: expected a buffer with bytes of its own, got a cycle");
+    if (steps >= stage.buffers_size()) return Fault("alias: expected a buffer with bytes of its own, got a cycle of aliases");
     root = next;
   }
   if (root == b) return absl::OkStatus();

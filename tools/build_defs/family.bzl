@@ -1,5 +1,6 @@
 """op_family: the MLIR side and the CPU kernels of one family of operators."""
 
+load("//tools/build_defs:lit.bzl", "lit_tests")
 load("//tools/build_defs:pch.bzl", "mlir_cc_library")
 load("//tools/build_defs:tblgen.bzl", "gentbl_cc_library", "td_library")
 
@@ -7,7 +8,8 @@ load("//tools/build_defs:tblgen.bzl", "gentbl_cc_library", "td_library")
 KERNEL_COPTS = ["-O3", "-march=x86-64-v3", "-fno-math-errno", "-fno-trapping-math"]
 
 def op_family(name, ir_deps = [], kernel_deps = []):
-    """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cpu (kernels, cpu*.cc and cpu.h) and :cpu_test.
+    """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cpu (kernels, cpu*.cc and cpu.h),
+    :lit (test/*.mlir) and a test for every cpu*_test.cc.
 
     Args:
       name: the family, which is also its folder and the stem of its .td file.
@@ -33,6 +35,7 @@ def op_family(name, ir_deps = [], kernel_deps = []):
             srcs = native.glob(["ops*.cc"]),
             deps = [":ops_h", "//ops/dialect:weft"] + ir_deps,
         )
+        lit_tests(name = "lit", srcs = native.glob(["test/*.mlir"]))
     if native.glob(["cpu.h"]):
         native.cc_library(
             name = "cpu",
@@ -45,5 +48,11 @@ def op_family(name, ir_deps = [], kernel_deps = []):
         native.cc_test(
             name = test[:-3],
             srcs = [test],
-            deps = [":cpu", "//ops/abi", "//ops/abi:parallel", "@sys//:gtest_main"],
+            deps = [
+                ":cpu",
+                "//ops/abi",
+                "//ops/abi:kernel_testing",
+                "//ops/abi:parallel",
+                "@sys//:gtest_main",
+            ],
         )

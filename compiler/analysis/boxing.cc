@@ -1,0 +1,228 @@
+#include "compiler/analysis/boxing.h"
+
+#include <map>
+#include <queue>
+
+namespace weft::compiler {
+
+using ir::SbpState;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace {
+
+using States = SmallVector<SbpState>;
+
+// The primitive that takes one axis from `from` to `to`, if there is one.
+std::optional<BoxStep::Kind> primitive(SbpState from, SbpState to) {
+  switch (from.kind) {
+  case SbpState::Broadcast:
+    return to.isSplit()                          ? BoxStep::Slice
+           : to.kind == SbpState::PartialSum     ? BoxStep::Mask
+           : to.kind == SbpState::PartialMax     ? BoxStep::Relabel
+                                                 : std::optional<BoxStep::Kind>();
+  case SbpState::Split:
+    if (to.isSplit()) {
+      return BoxStep::AllToAll;
+    }
+    return to.kind == SbpState::Broadcast    ? BoxStep::AllGather
+           : to.kind == SbpState::PartialSum ? BoxStep::Pad
+                                             : std::optional<BoxStep::Kind>();
+  case SbpState::PartialSum:
+  case SbpState::PartialMax:
+    return to.isSplit()                       ? BoxStep::ReduceScatter
+           : to.kind == SbpState::Broadcast   ? BoxStep::AllReduce
+                                              : std::optional<BoxStep::Kind>();
+  }
+  return std::nullopt;
+}
+
+// The search over the states of all axes.
+class RouteSearch {
+public:
+  RouteSearch(ArrayRef<int64_t> shape, int64_t elementBytes, ArrayRef<int64_t> sizes, const Machine &machine)
+      : shape_(shape), elementBytes_(elementBytes), sizes_(sizes), machine_(machine) {}
+
+  SmallVector<BoxStep> run(const States &from, const States &to) {
+    wantsMax_ = llvm::any_of(to, [](SbpState s) { return s.kind == SbpState::PartialMax; });
+    struct Entry {
+      double cost;
+      int64_t order; // of discovery: makes ties deterministic
+      States states;
+      bool operator>(const Entry &o) const { return cost != o.cost ? cost > o.cost : order > o.order; }
+    };
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+    std::map<States, double> best;
+    std::map<States, std::pair<States, BoxStep>> came;
+    int64_t order = 0;
+    best[from] = 0;
+    queue.push({0, order++, from});
+    while (!queue.empty()) {
+      Entry at = queue.top();
+      queue.pop();
+      if (at.states == to) {
+        break;
+      }
+      if (at.cost > best[at.states]) {
+        continue;
+      }
+      for (const auto &[step, cost] : steps(at.states)) {
+        double total = at.cost + cost;
+        auto it = best.find(step.after);
+        if (it == best.end() || total < it->second) {
+          best[step.after] = total;
+          came.insert_or_assign(step.after, std::make_pair(at.states, step));
+          queue.push({total, order++, step.after});
+        }
+      }
+    }
+    SmallVector<BoxStep> route;
+    for (States at = to; at != from;) {
+      auto it = came.find(at);
+      assert(it != came.end() && "expected a route between valid states");
+      route.push_back(it->second.second);
+      at = it->second.first;
+    }
+    std::reverse(route.begin(), route.end());
+    return route;
+  }
+
+private:
+  // True if no axis inside `axis` cuts `dim`.
+  bool innermost(const States &states, size_t axis, int64_t dim) const {
+    for (size_t a = axis + 1; a < states.size(); ++a) {
+      if (states[a].isSplit() && states[a].dim == dim) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  double localBytes(const States &states) const {
+    double bytes = double(elementBytes_);
+    for (int64_t extent : shape_) {
+      bytes *= double(extent);
+    }
+    for (auto [state, size] : llvm::zip(states, sizes_)) {
+      if (state.isSplit()) {
+        bytes /= double(size);
+      }
+    }
+    return bytes;
+  }
+
+  void tryStep(const States &states, size_t axis, SbpState to, SmallVector<std::pair<BoxStep, double>> &out) const {
+    SbpState from = states[axis];
+    std::optional<BoxStep::Kind> kind = primitive(from, to);
+    if (!kind || (from.isSplit() && !innermost(states, axis, from.dim)) ||
+        (to.isSplit() && !innermost(states, axis, to.dim))) {
+      return;
+    }
+    BoxStep step{*kind, {int(axis)}, states};
+    step.after[axis] = to;
+    if (!cutsEvenly(step.after, shape_, sizes_)) {
+      return;
+    }
+    double bytes = localBytes(states) * double(from.isSplit() ? sizes_[axis] : 1);
+    out.push_back({step, stepSeconds(*kind, bytes, sizes_[axis], machine_)});
+  }
+
+  SmallVector<std::pair<BoxStep, double>> steps(const States &states) const {
+    SmallVector<std::pair<BoxStep, double>> out;
+    for (size_t axis = 0; axis < states.size(); ++axis) {
+      tryStep(states, axis, SbpState::broadcast(), out);
+      for (size_t d = 0; d < shape_.size(); ++d) {
+        tryStep(states, axis, SbpState::split(int64_t(d)), out);
+      }
+      tryStep(states, axis, SbpState::partialSum(), out);
+      if (wantsMax_) {
+        tryStep(states, axis, SbpState::partialMax(), out);
+      }
+    }
+    reduceTogether(states, SbpState::PartialSum, out);
+    reduceTogether(states, SbpState::PartialMax, out);
+    return out;
+  }
+
+  // One all-reduce over any two or more axes that are pending in the same way.
+  void reduceTogether(const States &states, SbpState::Kind kind, SmallVector<std::pair<BoxStep, double>> &out) const {
+    for (unsigned mask = 0; mask < (1u << states.size()); ++mask) {
+      BoxStep step{BoxStep::AllReduce, {}, states};
+      int64_t n = 1;
+      bool fits = true;
+      for (size_t axis = 0; axis < states.size(); ++axis) {
+        if (mask & (1u << axis)) {
+          fits &= states[axis].kind == kind;
+          step.axes.push_back(int(axis));
+          step.after[axis] = SbpState::broadcast();
+          n *= sizes_[axis];
+        }
+      }
+      if (fits && step.axes.size() > 1) {
+        out.push_back({step, stepSeconds(BoxStep::AllReduce, localBytes(states), n, machine_)});
+      }
+    }
+  }
+
+  ArrayRef<int64_t> shape_;
+  int64_t elementBytes_;
+  ArrayRef<int64_t> sizes_;
+  const Machine &machine_;
+  bool wantsMax_ = false;
+};
+
+} // namespace
+
+bool cutsEvenly(ArrayRef<SbpState> states, ArrayRef<int64_t> shape, ArrayRef<int64_t> axisSizes) {
+  SmallVector<int64_t> left(shape);
+  for (auto [state, size] : llvm::zip(states, axisSizes)) {
+    if (!state.isSplit()) {
+      continue;
+    }
+    if (state.dim >= int64_t(left.size()) || left[state.dim] % size != 0) {
+      return false;
+    }
+    left[state.dim] /= size;
+  }
+  return true;
+}
+
+double stepSeconds(BoxStep::Kind kind, double bytes, int64_t n, const Machine &m) {
+  double share = double(n - 1) / double(n);
+  switch (kind) {
+  case BoxStep::AllReduce:
+    return m.latency + 2 * bytes * share / m.linkBytes;
+  case BoxStep::ReduceScatter:
+  case BoxStep::AllGather:
+    return m.latency + bytes * share / m.linkBytes;
+  case BoxStep::AllToAll:
+    return m.latency + bytes * share / double(n) / m.linkBytes;
+  case BoxStep::Slice:
+    return m.launch + 2 * bytes / double(n) / m.memoryBytes;
+  case BoxStep::Pad:
+  case BoxStep::Mask:
+    return m.launch + 2 * bytes / m.memoryBytes;
+  case BoxStep::Relabel:
+    return 0;
+  }
+  return 0;
+}
+
+double transitionSeconds(SbpState from, SbpState to, double bytes, int64_t n, const Machine &machine) {
+  if (from == to) {
+    return 0;
+  }
+  if (std::optional<BoxStep::Kind> kind = primitive(from, to)) {
+    return stepSeconds(*kind, bytes, n, machine);
+  }
+  // The others go by way of B.
+  return transitionSeconds(from, SbpState::broadcast(), bytes, n, machine) +
+         transitionSeconds(SbpState::broadcast(), to, bytes, n, machine);
+}
+
+SmallVector<BoxStep> findRoute(ArrayRef<SbpState> from, ArrayRef<SbpState> to, ArrayRef<int64_t> shape,
+                               int64_t elementBytes, ArrayRef<int64_t> axisSizes, const Machine &machine) {
+  return RouteSearch(shape, elementBytes, axisSizes, machine).run(States(from), States(to));
+}
+
+} // namespace weft::compiler

@@ -1,0 +1,56 @@
+// How a value gets from one SBP to another on one mesh, and what it costs.
+#ifndef WEFT_COMPILER_ANALYSIS_BOXING_H_
+#define WEFT_COMPILER_ANALYSIS_BOXING_H_
+
+#include "compiler/analysis/machine.h"
+#include "ops/dialect/weft.h"
+
+namespace weft::compiler {
+
+/// One primitive change, over one mesh axis or (AllReduce) several.
+struct BoxStep {
+  enum Kind {
+    AllReduce,     // P -> B, P(max) -> B
+    ReduceScatter, // P -> S(d), P(max) -> S(d)
+    AllGather,     // S(d) -> B
+    AllToAll,      // S(d) -> S(e)
+    Slice,         // B -> S(d), local
+    Pad,           // S(d) -> P, local: zeros elsewhere
+    Mask,          // B -> P, local: zeros but on coordinate 0
+    Relabel,       // B -> P(max), nothing happens
+  };
+  Kind kind;
+  llvm::SmallVector<int, 2> axes;
+  llvm::SmallVector<ir::SbpState> after; // all axes
+};
+
+/// A shortest route from `from` to `to` for a tensor of `shape` (global) and
+/// `elementBytes`, over a mesh of `axisSizes`; empty if they are equal. There
+/// is a route for every pair of valid states: any state reaches all-B, and
+/// all-B reaches any. A state that cuts a dimension unevenly is not valid;
+/// asserted.
+///
+/// An axis can be given or relieved of a split of a dimension only if no
+/// inner axis cuts the same dimension, since outer axes cut first.
+llvm::SmallVector<BoxStep> findRoute(llvm::ArrayRef<ir::SbpState> from, llvm::ArrayRef<ir::SbpState> to,
+                                     llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
+                                     llvm::ArrayRef<int64_t> axisSizes, const Machine &machine);
+
+/// Seconds of one step over `n` ranks on a tensor whose local size without
+/// this axis's split is `bytes`. Ring algorithms: all-reduce moves
+/// 2 (n-1)/n bytes a byte, gather and scatter (n-1)/n, all-to-all (n-1)/n^2
+/// (Thakur et al., "Optimization of collective communication operations in
+/// MPICH", 2005).
+double stepSeconds(BoxStep::Kind kind, double bytes, int64_t n, const Machine &machine);
+
+/// The cheapest single-axis transition, and its cost; used where only one
+/// axis is decided at a time. Zero if the states are equal.
+double transitionSeconds(ir::SbpState from, ir::SbpState to, double bytes, int64_t n, const Machine &machine);
+
+/// Whether `states` cut every dimension of `shape` evenly.
+bool cutsEvenly(llvm::ArrayRef<ir::SbpState> states, llvm::ArrayRef<int64_t> shape,
+                llvm::ArrayRef<int64_t> axisSizes);
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_ANALYSIS_BOXING_H_

@@ -1,0 +1,24 @@
+#include "compiler/analysis/section.h"
+
+namespace weft::compiler {
+
+Sections::Sections(ir::GraphOp graph) {
+  llvm::SmallVector<mlir::Operation *> work;
+  for (auto op : graph.getBody().getOps<ir::AccumulateOp>()) {
+    accumulates_ = true;
+    work.push_back(op);
+  }
+  while (!work.empty()) {
+    mlir::Operation *op = work.pop_back_val();
+    if (!micro_.insert(op).second) {
+      continue;
+    }
+    for (mlir::Value operand : op->getOperands()) {
+      if (mlir::Operation *producer = operand.getDefiningOp()) {
+        work.push_back(producer);
+      }
+    }
+  }
+}
+
+} // namespace weft::compiler

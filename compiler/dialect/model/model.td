@@ -1,0 +1,159 @@
+// The `model` dialect: how a model is written down. `elaborate` leaves nothing of it.
+#ifndef WEFT_COMPILER_DIALECT_MODEL
+#define WEFT_COMPILER_DIALECT_MODEL
+
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "ops/dialect/base.td"
+
+def Model_Dialect : Dialect {
+  let name = "model";
+  let cppNamespace = "::weft::model";
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+  let summary = "The structure of a model file";
+  let description = [{
+    A model file says what is computed as if on one device: `model.config` names
+    numbers, `model.layer` names pieces with parameters, and a `model.graph` is what a
+    job compiles. The operators are those of the `weft` dialect; in a model file they
+    carry no types, since shapes depend on the configuration. Wherever an op takes a
+    number it takes an expression over the names in scope:
+
+    - integers, floats, `+`, `*`, `floordiv`, `mod`, parentheses, `sqrt(x)`, `rsqrt(x)`;
+    - how a tensor lies over a mesh axis: `S(dim)`, `B`, `P`, `P(max)`;
+    - the parameters of the layer, then every `model.config`, then `batch`, the sequences
+      of a micro-batch, which the job gives.
+  }];
+}
+
+class Model_Op<string opMnemonic, list<Trait> traits = []> : Op<Model_Dialect, opMnemonic, traits>;
+
+def Model_ImportOp : Model_Op<"import"> {
+  let summary = "Takes in another model file";
+  let description = [{
+    The layers, configuration and graphs of the file become part of this one. The path
+    is relative to the file that the op stands in. A file that is imported
+    several times is taken in once.
+
+    Example: `model.import "../layers.mlir"`
+
+    **Constraints:** the file exists, and does not import itself over others.
+  }];
+  let arguments = (ins StrAttr:$path);
+  let assemblyFormat = "$path attr-dict";
+}
+
+def Model_ConfigOp : Model_Op<"config", [Symbol]> {
+  let summary = "A named number that a job may set";
+  let description = [{
+    Example: `model.config @hidden = 768`, `model.config @head_dim = hidden floordiv heads`
+
+    The value may use other configuration names, in any order, but not itself.
+
+    **Constraints:** the name is not `B`, `P` or `S`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Weft_Number:$value);
+  let assemblyFormat = "$sym_name `=` custom<Number>($value) attr-dict";
+  let hasVerifier = 1;
+}
+
+def Model_LayerOp : Model_Op<"layer", [IsolatedFromAbove, Symbol, SingleBlock,
+                                       DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "A piece of a model that can be called";
+  let description = [{
+    Takes values in parentheses and parameters, known when the model is compiled, in
+    brackets. Trailing parameters may have defaults, expressions that may use the
+    parameters before them.
+
+    Example:
+    ```mlir
+    model.layer @linear(%x) [in, out, split = B] {
+      %w = weft.parameter "weight" [in, out] init(normal 0.02) sbp(tensor = split)
+      %y = weft.einsum "bsi,io->bso" %x, %w
+      model.return %y
+    }
+    ```
+
+    **Constraints:**
+    - parameters are distinct, and none is called `B`, `P` or `S`
+    - a parameter after one with a default has a default
+    - the body ends with `model.return`
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, StrArrayAttr:$parameters, Weft_Numbers:$defaults);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Model_ReturnOp : Model_Op<"return", [Terminator, HasParent<"LayerOp">]> {
+  let summary = "What a layer yields";
+  let description = [{
+    Example: `model.return %y`, `model.return %key, %value`
+  }];
+  let arguments = (ins Variadic<Weft_AnyType>:$values);
+  let assemblyFormat = "attr-dict custom<Untyped>($values, type($values))";
+}
+
+def Model_CallOp : Model_Op<"call"> {
+  let summary = "Puts a layer here";
+  let description = [{
+    The layer's ops take the place of the call. `scope` becomes part of the names of its
+    parameters: inside a call named "attn", `weft.parameter "weight"` is `attn.weight`. It
+    may be left out, then nothing is added. A layer of several results is bound to several names.
+
+    Example: `%1 = model.call @mlp "mlp" (%0) [hidden, 4 * hidden]`, `%k, %v = model.call @keys "kv" (%0)`
+
+    **Constraints**, checked by `elaborate`, when every import is there:
+    - the layer exists and does not call itself
+    - as many values, parameters and results as the layer has
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, OptionalAttr<StrAttr>:$scope, Variadic<Weft_AnyType>:$operands,
+                       Weft_Numbers:$parameters);
+  let results = (outs Variadic<Weft_AnyType>:$results);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Model_RepeatOp : Model_Op<"repeat"> {
+  let summary = "Puts a layer here several times, one after the other";
+  let description = [{
+    The results of each take the place of the first operands of the next; operands beyond
+    them are the same every time. The scopes are "h.0", "h.1", and so on. Repeated 0 times, the first
+    operands are the results.
+
+    Example: `%h = model.repeat layers "h" @block(%x) [hidden]`
+
+    **Constraints**, beside those of `model.call`:
+    - the count is 0 or more
+    - no more results than operands
+  }];
+  let arguments = (ins Weft_Number:$count, StrAttr:$scope, FlatSymbolRefAttr:$callee,
+                       Variadic<Weft_AnyType>:$operands, Weft_Numbers:$parameters);
+  let results = (outs Variadic<Weft_AnyType>:$results);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Model_GraphOp : Model_Op<"graph", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator,
+                                       DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "What a job compiles";
+  let description = [{
+    The inputs have names, shapes and element types. With `weft.minimize` the graph is
+    trained, without it is a function whose results are its `weft.output`s.
+
+    Example:
+    ```mlir
+    model.graph @train(%tokens [batch, seq] i32, %labels [batch, seq] i32) {
+      ...
+      weft.minimize %loss per %count
+    }
+    ```
+
+    **Constraints:** one name, shape and element type an input; names are distinct.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, ArrayAttr:$shapes, TypeArrayAttr:$types);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,121 @@
+#include "compiler/dialect/task/task.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/IR/DialectImplementation.h"
+
+#include "compiler/dialect/task/dialect.cpp.inc"
+#include "compiler/dialect/task/enums.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "compiler/dialect/task/types.cpp.inc"
+#define GET_OP_CLASSES
+#include "compiler/dialect/task/ops.cpp.inc"
+
+namespace weft::task {
+
+using ir::SbpState;
+using llvm::LogicalResult;
+
+void TaskDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "compiler/dialect/task/types.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/dialect/task/ops.cpp.inc"
+      >();
+}
+
+LogicalResult BufferType::verify(llvm::function_ref<mlir::InFlightDiagnostic()> error, mlir::RankedTensorType tensor) {
+  if (!ir::sbpOf(tensor)) {
+    return error() << "buffer: expected a tensor type with an SBP, got " << tensor;
+  }
+  return mlir::success();
+}
+
+llvm::SmallVector<int64_t> localShapeOf(mlir::RankedTensorType tensor, ir::PlacementAttr placement) {
+  return ir::localShape(tensor.getShape(), ir::sbpOf(tensor).getStates(), placement.getSizes());
+}
+
+int64_t localBytesOf(mlir::RankedTensorType tensor, ir::PlacementAttr placement) {
+  int64_t bytes = (tensor.getElementTypeBitWidth() + 7) / 8;
+  for (int64_t extent : localShapeOf(tensor, placement)) {
+    bytes *= extent;
+  }
+  return bytes;
+}
+
+mlir::Value rootOf(mlir::Value buffer) {
+  while (auto alias = buffer.getDefiningOp<AliasOp>()) {
+    buffer = alias.getSource();
+  }
+  return buffer;
+}
+
+LogicalResult BufferOp::verify() {
+  if (getSlots() < 1) {
+    return emitOpError() << "slots: expected 1 or more, got " << getSlots();
+  }
+  if (getOffset() && (int64_t(*getOffset()) < 0 || *getOffset() % 64 != 0)) {
+    return emitOpError() << "offset: expected a multiple of 64, got " << int64_t(*getOffset());
+  }
+  return mlir::success();
+}
+
+LogicalResult AliasOp::verify() {
+  mlir::RankedTensorType source = tensorOf(getSource()), view = tensorOf(getBuffer());
+  if (source.getElementType() != view.getElementType() || source.getNumElements() != view.getNumElements()) {
+    return emitOpError() << "expected as many elements of one type, got " << source << " and " << view;
+  }
+  return mlir::success();
+}
+
+namespace {
+
+bool isPartial(SbpState state, bool max) {
+  return state.kind == (max ? SbpState::PartialMax : SbpState::PartialSum);
+}
+
+// Whether the states of one axis change as the collective's kind says.
+bool changes(CollectiveOp op, SbpState from, SbpState to) {
+  int64_t dim = op.getDim().value_or(-1), split = op.getSplitDim().value_or(-1);
+  switch (op.getKind()) {
+  case CollectiveKind::AllReduce:
+    return isPartial(from, op.getMax()) && to == SbpState::broadcast();
+  case CollectiveKind::ReduceScatter:
+    return isPartial(from, op.getMax()) && to == SbpState::split(dim);
+  case CollectiveKind::AllGather:
+    return from == SbpState::split(dim) && to == SbpState::broadcast();
+  case CollectiveKind::AllToAll:
+    return from == SbpState::split(dim) && to == SbpState::split(split);
+  }
+  return false;
+}
+
+} // namespace
+
+LogicalResult CollectiveOp::verify() {
+  auto from = ir::sbpOf(tensorOf(getInput())).getStates(), to = ir::sbpOf(tensorOf(getOutput())).getStates();
+  if (from.size() != to.size()) {
+    return emitOpError() << "expected one number of mesh axes, got " << from.size() << " and " << to.size();
+  }
+  int64_t last = -1;
+  for (int64_t axis : getAxes()) {
+    if (axis <= last || axis >= int64_t(from.size())) {
+      return emitOpError() << "axes: expected ascending axes below " << from.size() << ", got " << axis;
+    }
+    last = axis;
+  }
+  for (size_t axis = 0; axis < from.size(); ++axis) {
+    bool member = llvm::is_contained(getAxes(), int64_t(axis));
+    if (member ? !changes(*this, from[axis], to[axis]) : from[axis] != to[axis]) {
+      std::string text;
+      llvm::raw_string_ostream(text) << from[axis] << " to " << to[axis];
+      return emitOpError() << "axis " << axis << ": expected a change that " << stringifyCollectiveKind(getKind())
+                           << (member ? " makes" : " leaves alone") << ", got " << text;
+    }
+  }
+  return mlir::success();
+}
+
+} // namespace weft::task

@@ -1,0 +1,194 @@
+// The `task` dialect: what one stage's ranks do, with local tiles and memory.
+#ifndef WEFT_COMPILER_DIALECT_TASK
+#define WEFT_COMPILER_DIALECT_TASK
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ops/dialect/base.td"
+
+def Task_Dialect : Dialect {
+  let name = "task";
+  let cppNamespace = "::weft::task";
+  let summary = "Per-stage programs: buffers, kernels, collectives, actors";
+  let description = [{
+    `localize` turns a graph into one `task.program` a stage, run by every rank of the stage's mesh. A value is
+    now a buffer: memory with a type that still tells the global shape and the SBP, from which the local
+    tile follows. Kernels read and write buffers in order. `schedule` groups them into actors on
+    streams, `memory` gives every buffer its place in the arena, and `emit` writes the plan.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+}
+
+def Task_BufferType : TypeDef<Task_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "Memory for one rank's tile of a global tensor";
+  let description = "Example: `!task.buffer<tensor<8x4xf32, #weft.sbp<S(0)>>>`";
+  let parameters = (ins "::mlir::RankedTensorType":$tensor);
+  let assemblyFormat = "`<` $tensor `>`";
+  let genVerifyDecl = 1;
+}
+
+def Task_BufferKind : I32EnumAttr<"BufferKind", "what a buffer is for", [
+    I32EnumAttrCase<"Activation", 0, "activation">, I32EnumAttrCase<"Parameter", 1, "parameter">,
+    I32EnumAttrCase<"Optimizer", 2, "optimizer">, I32EnumAttrCase<"Gradient", 3, "gradient">,
+    I32EnumAttrCase<"Communication", 4, "communication">, I32EnumAttrCase<"Input", 5, "input">,
+    I32EnumAttrCase<"Output", 6, "output">]> {
+  let cppNamespace = "::weft::task";
+}
+
+def Task_Section : I32EnumAttr<"Section", "how often an act happens", [
+    I32EnumAttrCase<"Micro", 0, "micro">, I32EnumAttrCase<"Step", 1, "step">]> {
+  let cppNamespace = "::weft::task";
+}
+
+def Task_StreamKind : I32EnumAttr<"StreamKind", "what a stream does", [
+    I32EnumAttrCase<"Compute", 0, "compute">, I32EnumAttrCase<"Communication", 1, "communication">,
+    I32EnumAttrCase<"Host", 2, "host">]> {
+  let cppNamespace = "::weft::task";
+}
+
+def Task_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a collective does", [
+    I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"ReduceScatter", 1, "reduce_scatter">,
+    I32EnumAttrCase<"AllGather", 2, "all_gather">, I32EnumAttrCase<"AllToAll", 3, "all_to_all">]> {
+  let cppNamespace = "::weft::task";
+}
+
+class Task_Op<string opMnemonic, list<Trait> traits = []> : Op<Task_Dialect, opMnemonic, traits>;
+
+def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
+  let summary = "What every rank of one stage runs in a step";
+  let description = [{
+    `memory` adds `arena_bytes`, what a rank allocates, and `lower_bound_bytes`, the most that is live at once.
+
+    Example:
+    ```mlir
+    task.program @stage0 on #weft.placement<"cpu", [data = 2], [0, 1]> micro_batches(1) {
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Weft_PlacementAttr:$placement, I64Attr:$micro_batches,
+                       OptionalAttr<I64Attr>:$arena_bytes, OptionalAttr<I64Attr>:$lower_bound_bytes);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `on` $placement `micro_batches` `(` $micro_batches `)`
+    (`arena` `(` $arena_bytes^ `,` $lower_bound_bytes `)`)? attr-dict-with-keyword $body
+  }];
+}
+
+def Task_BufferOp : Task_Op<"buffer"> {
+  let summary = "Declares a buffer";
+  let description = [{
+    `init` (parameters and optimizer state) names the kernel that fills it at the start, with its attributes;
+    `stored` is the shape in checkpoint files when it differs. `memory` adds the offset in the arena.
+
+    Example: `%0 = task.buffer "wte.weight" parameter : !task.buffer<tensor<256x64xf32, #weft.sbp<B>>>`
+
+    **Constraints:** one or more slots; the offset is a multiple of 64.
+  }];
+  let arguments = (ins StrAttr:$name, Task_BufferKind:$kind, DefaultValuedAttr<I64Attr, "1">:$slots,
+                       OptionalAttr<I64Attr>:$offset, OptionalAttr<StrAttr>:$init,
+                       OptionalAttr<DictionaryAttr>:$init_attributes, OptionalAttr<DenseI64ArrayAttr>:$stored);
+  let results = (outs Task_BufferType:$buffer);
+  let assemblyFormat = [{
+    $name $kind (`slots` `(` $slots^ `)`)? (`at` $offset^)? (`init` $init^ $init_attributes)? (`stored` $stored^)?
+    attr-dict `:` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def Task_AliasOp : Task_Op<"alias", [Pure]> {
+  let summary = "Another view of a buffer's bytes";
+  let description = [{
+    Example: `%1 = task.alias %0 : !task.buffer<tensor<4x6xf32, #weft.sbp<>>> as !task.buffer<tensor<24xf32, #weft.sbp<>>>`
+
+    **Constraints:** both have as many elements of one type.
+  }];
+  let arguments = (ins Task_BufferType:$source);
+  let results = (outs Task_BufferType:$buffer);
+  let assemblyFormat = "$source attr-dict `:` type($source) `as` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
+  let summary = "Runs a kernel on local tiles";
+  let description = [{
+    A buffer in both lists is updated in place. `constants` reach the kernel as attributes. `in_place` has one
+    entry an output: the input whose bytes the kernel may overwrite with it, or -1.
+
+    Example: `task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro`
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<Task_BufferType>:$inputs, Variadic<Task_BufferType>:$outputs,
+                       DictionaryAttr:$constants, Task_Section:$section, OptionalAttr<DenseI64ArrayAttr>:$in_place);
+  let assemblyFormat = [{
+    $name (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
+    $constants $section (`in_place` $in_place^)? attr-dict
+  }];
+}
+
+def Task_CollectiveOp : Task_Op<"collective"> {
+  let summary = "A collective among the ranks that differ on `axes` only";
+  let description = [{
+    `all_reduce`: P to B; `reduce_scatter`: P to S(dim); `all_gather`: S(dim) to B; `all_to_all`: S(dim) to
+    S(split_dim). `max` takes the maximum instead of the sum.
+
+    Example: `task.collective all_reduce [0] %0 to %0 step : !t, !t`
+
+    **Constraints:** axes are distinct, ascending and in the mesh; the SBP of the buffers changes as the kind says,
+    on those axes alone.
+  }];
+  let arguments = (ins Task_CollectiveKind:$kind, DenseI64ArrayAttr:$axes, UnitAttr:$max, OptionalAttr<I64Attr>:$dim,
+                       OptionalAttr<I64Attr>:$split_dim, Task_BufferType:$input, Task_BufferType:$output,
+                       Task_Section:$section);
+  let assemblyFormat = [{
+    $kind $axes (`max` $max^)? (`dim` $dim^)? (`split` $split_dim^)? $input `to` $output $section attr-dict
+    `:` type($input) `,` type($output)
+  }];
+  let hasVerifier = 1;
+}
+
+def Task_SendOp : Task_Op<"send"> {
+  let summary = "Gives a buffer's tiles to another stage";
+  let description = "Example: `task.send 0 %0 micro : !t`";
+  let arguments = (ins I64Attr:$transfer, Task_BufferType:$buffer, Task_Section:$section);
+  let assemblyFormat = "$transfer $buffer $section attr-dict `:` type($buffer)";
+}
+
+def Task_ReceiveOp : Task_Op<"receive"> {
+  let summary = "Takes a buffer's tiles from another stage";
+  let description = "Example: `task.receive 0 %0 micro : !t`";
+  let arguments = (ins I64Attr:$transfer, Task_BufferType:$buffer, Task_Section:$section);
+  let assemblyFormat = "$transfer $buffer $section attr-dict `:` type($buffer)";
+}
+
+def Task_MetricOp : Task_Op<"metric"> {
+  let summary = "A scalar reported each step";
+  let description = "Example: `task.metric \"loss\" %0 : !t`";
+  let arguments = (ins StrAttr:$name, Task_BufferType:$buffer);
+  let assemblyFormat = "$name $buffer attr-dict `:` type($buffer)";
+}
+
+def Task_ActorOp : Task_Op<"actor", [NoTerminator, SingleBlock]> {
+  let summary = "Work done in one go on one stream";
+  let description = [{
+    Kernels in order, or one collective, or one end of a transfer. Actors of a stream act in program order:
+    those of the micro section once for each micro-batch, then those of the step section.
+
+    Example:
+    ```mlir
+    task.actor "h.0.forward" compute micro {
+      task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Task_StreamKind:$stream, Task_Section:$section);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name $stream $section attr-dict-with-keyword $body";
+}
+
+#endif

@@ -1,0 +1,441 @@
+#include "compiler/emit/emit.h"
+
+#include "compiler/dialect/task/task.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Path.h"
+
+namespace weft::compiler {
+
+using ir::SbpState;
+using llvm::LogicalResult;
+using mlir::Operation;
+using mlir::Value;
+
+namespace {
+
+std::optional<plan::DType> dtypeOf(mlir::Type type) {
+  if (type.isF32()) {
+    return plan::F32;
+  }
+  if (type.isBF16()) {
+    return plan::BF16;
+  }
+  if (type.isF16()) {
+    return plan::F16;
+  }
+  if (type.isF64()) {
+    return plan::F64;
+  }
+  if (type.isInteger(32)) {
+    return plan::I32;
+  }
+  if (type.isInteger(64)) {
+    return plan::I64;
+  }
+  if (type.isInteger(8)) {
+    return plan::U8;
+  }
+  return std::nullopt;
+}
+
+void emitSbp(SbpState state, plan::Sbp &out) {
+  switch (state.kind) {
+  case SbpState::Broadcast:
+    out.set_kind(plan::Sbp::BROADCAST);
+    break;
+  case SbpState::Split:
+    out.set_kind(plan::Sbp::SPLIT);
+    out.set_dim(int(state.dim));
+    break;
+  case SbpState::PartialSum:
+    out.set_kind(plan::Sbp::PARTIAL_SUM);
+    break;
+  case SbpState::PartialMax:
+    out.set_kind(plan::Sbp::PARTIAL_MAX);
+    break;
+  }
+}
+
+// An attribute of a kernel; false if the plan has no form for it. Types are
+// dropped: the buffers tell them.
+bool emitAttribute(mlir::Attribute value, plan::Attribute &out) {
+  if (auto boolean = llvm::dyn_cast<mlir::BoolAttr>(value)) {
+    out.set_int_(boolean.getValue());
+  } else if (auto integer = llvm::dyn_cast<mlir::IntegerAttr>(value)) {
+    out.set_int_(integer.getInt());
+  } else if (auto number = llvm::dyn_cast<mlir::FloatAttr>(value)) {
+    out.set_float_(number.getValueAsDouble());
+  } else if (auto text = llvm::dyn_cast<mlir::StringAttr>(value)) {
+    out.set_string(text.getValue().str());
+  } else if (llvm::isa<mlir::UnitAttr>(value)) {
+    out.set_int_(1);
+  } else if (auto list = llvm::dyn_cast<mlir::DenseI64ArrayAttr>(value)) {
+    for (int64_t element : list.asArrayRef()) {
+      out.mutable_ints()->add_values(element);
+    }
+    out.mutable_ints();
+  } else if (auto array = llvm::dyn_cast<mlir::ArrayAttr>(value)) {
+    out.mutable_ints();
+    for (mlir::Attribute element : array) {
+      auto integer = llvm::dyn_cast<mlir::IntegerAttr>(element);
+      if (!integer) {
+        return false;
+      }
+      out.mutable_ints()->add_values(integer.getInt());
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
+LogicalResult emitAttributes(Operation *op, mlir::DictionaryAttr attributes, plan::Kernel &out) {
+  if (!attributes) {
+    return mlir::success();
+  }
+  for (mlir::NamedAttribute attribute : attributes) {
+    if (llvm::isa<mlir::TypeAttr>(attribute.getValue())) {
+      continue;
+    }
+    plan::Attribute value;
+    if (!emitAttribute(attribute.getValue(), value)) {
+      return op->emitOpError() << "attribute " << attribute.getName()
+                               << ": expected a number, a string or a list of integers, got " << attribute.getValue();
+    }
+    (*out.mutable_attributes())[attribute.getName().str()] = value;
+  }
+  return mlir::success();
+}
+
+// One program to one stage.
+class StageEmitter {
+public:
+  StageEmitter(task::ProgramOp program, int index, plan::Plan &plan)
+      : program_(program), index_(index), plan_(plan), stage_(*plan.add_stages()) {}
+
+  LogicalResult run() {
+    emitPlacement();
+    for (Operation &op : program_.getBody().front()) {
+      LogicalResult emitted = llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+                                  .Case([&](task::BufferOp buffer) { return emitBuffer(buffer); })
+                                  .Case([&](task::AliasOp alias) { return emitAlias(alias); })
+                                  .Default([](Operation *) { return mlir::success(); });
+      if (failed(emitted)) {
+        return mlir::failure();
+      }
+    }
+    findWriters();
+    for (auto actor : program_.getBody().getOps<task::ActorOp>()) {
+      if (failed(emitActor(actor))) {
+        return mlir::failure();
+      }
+    }
+    emitRegisters();
+    emitStreams();
+    for (auto metric : program_.getBody().getOps<task::MetricOp>()) {
+      plan::Metric &out = *plan_.add_metrics();
+      out.set_name(metric.getName().str());
+      out.set_stage(index_);
+      out.set_buffer(bufferIndex_.lookup(metric.getBuffer()));
+    }
+    stage_.set_arena_bytes(int64_t(program_.getArenaBytes().value_or(0)));
+    stage_.set_lower_bound_bytes(int64_t(program_.getLowerBoundBytes().value_or(0)));
+    return mlir::success();
+  }
+
+private:
+  void emitPlacement() {
+    stage_.set_placement(plan_.placements_size());
+    plan::Placement &out = *plan_.add_placements();
+    ir::PlacementAttr placement = program_.getPlacement();
+    out.set_device(placement.getDevice().str());
+    for (auto [name, size] : llvm::zip(placement.getAxes(), placement.getSizes())) {
+      plan::Axis &axis = *out.add_axes();
+      axis.set_name(name.str());
+      axis.set_size(size);
+    }
+    for (int64_t rank : placement.getRanks()) {
+      out.add_ranks(int(rank));
+    }
+  }
+
+  LogicalResult emitType(Operation *op, mlir::RankedTensorType tensor, plan::Buffer &out) {
+    std::optional<plan::DType> dtype = dtypeOf(tensor.getElementType());
+    if (!dtype) {
+      return op->emitOpError() << "expected an element type of the runtime, got " << tensor.getElementType();
+    }
+    out.set_dtype(*dtype);
+    for (int64_t extent : tensor.getShape()) {
+      out.add_shape(extent);
+    }
+    for (SbpState state : ir::sbpOf(tensor).getStates()) {
+      emitSbp(state, *out.add_sbp());
+    }
+    return mlir::success();
+  }
+
+  LogicalResult emitBuffer(task::BufferOp op) {
+    bufferIndex_[op.getBuffer()] = stage_.buffers_size();
+    plan::Buffer &out = *stage_.add_buffers();
+    out.set_name(op.getName().str());
+    out.set_kind(static_cast<plan::Buffer::Kind>(op.getKind()));
+    out.set_slots(int(op.getSlots()));
+    if (!op.getOffset()) {
+      return op.emitOpError("expected an offset from the memory phase");
+    }
+    out.set_offset(int64_t(*op.getOffset()));
+    for (int64_t extent : op.getStored().value_or(llvm::ArrayRef<int64_t>())) {
+      out.add_stored_shape(extent);
+    }
+    if (op.getInit()) {
+      out.mutable_init()->set_name(op.getInit()->str());
+      if (failed(emitAttributes(op, op.getInitAttributesAttr(), *out.mutable_init()))) {
+        return mlir::failure();
+      }
+      out.mutable_init()->add_outputs(bufferIndex_[op.getBuffer()]);
+    }
+    return emitType(op, task::tensorOf(op.getBuffer()), out);
+  }
+
+  LogicalResult emitAlias(task::AliasOp op) {
+    int source = bufferIndex_.lookup(op.getSource());
+    bufferIndex_[op.getBuffer()] = stage_.buffers_size();
+    plan::Buffer &out = *stage_.add_buffers();
+    out.set_name(stage_.buffers(source).name() + "/view." + std::to_string(stage_.buffers_size()));
+    out.set_kind(stage_.buffers(source).kind());
+    out.set_slots(stage_.buffers(source).slots());
+    out.set_offset(stage_.buffers(source).offset());
+    out.set_alias_of(source + 1);
+    return emitType(op, task::tensorOf(op.getBuffer()), out);
+  }
+
+  LogicalResult emitActor(task::ActorOp actor) {
+    plan::Actor &out = *stage_.add_actors();
+    out.set_name(actor.getName().str());
+    out.set_stream(streamIndex(actor.getStream()));
+    out.set_section(static_cast<plan::Actor::Section>(actor.getSection()));
+    for (Operation &op : actor.getBody().front()) {
+      LogicalResult emitted =
+          llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+              .Case([&](task::KernelOp kernel) { return emitKernel(kernel, *out.add_kernels()); })
+              .Case([&](task::CollectiveOp collective) { return emitCollective(collective, *out.mutable_collective()); })
+              .Case([&](task::SendOp send) {
+                out.set_send(int(send.getTransfer()));
+                transfer(send.getTransfer()).set_source_stage(index_);
+                transfer(send.getTransfer()).set_source_buffer(bufferIndex_.lookup(send.getBuffer()));
+                return mlir::success();
+              })
+              .Case([&](task::ReceiveOp receive) {
+                out.set_receive(int(receive.getTransfer()));
+                transfer(receive.getTransfer()).set_target_stage(index_);
+                transfer(receive.getTransfer()).set_target_buffer(bufferIndex_.lookup(receive.getBuffer()));
+                return mlir::success();
+              })
+              .Default([](Operation *other) { return other->emitOpError("expected work of the task dialect"); });
+      if (failed(emitted)) {
+        return mlir::failure();
+      }
+    }
+    return mlir::success();
+  }
+
+  plan::Transfer &transfer(int64_t number) {
+    while (plan_.transfers_size() <= number) {
+      plan_.add_transfers();
+    }
+    return *plan_.mutable_transfers(int(number));
+  }
+
+  LogicalResult emitKernel(task::KernelOp op, plan::Kernel &out) {
+    out.set_name(op.getName().str());
+    for (Value input : op.getInputs()) {
+      out.add_inputs(bufferIndex_.lookup(input));
+    }
+    for (Value output : op.getOutputs()) {
+      out.add_outputs(bufferIndex_.lookup(output));
+    }
+    out.set_location(describeLocation(op));
+    return emitAttributes(op, op.getConstants(), out);
+  }
+
+  LogicalResult emitCollective(task::CollectiveOp op, plan::Collective &out) {
+    out.set_kind(static_cast<plan::Collective::Kind>(op.getKind()));
+    out.set_reduction(op.getMax() ? plan::Collective::MAX : plan::Collective::SUM);
+    for (int64_t axis : op.getAxes()) {
+      out.add_axes(int(axis));
+    }
+    out.set_dim(int(op.getDim().value_or(0)));
+    out.set_split_dim(int(op.getSplitDim().value_or(0)));
+    out.set_input(bufferIndex_.lookup(op.getInput()));
+    out.set_output(bufferIndex_.lookup(op.getOutput()));
+    out.set_location(describeLocation(op));
+    return mlir::success();
+  }
+
+  // ---- registers ----------------------------------------------------------
+  static mlir::ValueRange outputsOf(Operation *op) {
+    return llvm::TypeSwitch<Operation *, mlir::ValueRange>(op)
+        .Case([](task::KernelOp kernel) { return mlir::ValueRange(kernel.getOutputs()); })
+        .Case([](task::CollectiveOp collective) { return mlir::ValueRange(collective->getOperands().drop_front(1)); })
+        .Case([](task::ReceiveOp receive) { return mlir::ValueRange(receive->getOperands()); })
+        .Default([](Operation *) { return mlir::ValueRange(); });
+  }
+
+  static mlir::ValueRange inputsOf(Operation *op) {
+    return llvm::TypeSwitch<Operation *, mlir::ValueRange>(op)
+        .Case([](task::KernelOp kernel) { return mlir::ValueRange(kernel.getInputs()); })
+        .Case([](task::CollectiveOp collective) { return mlir::ValueRange(collective->getOperands().take_front(1)); })
+        .Case([](task::SendOp send) { return mlir::ValueRange(send->getOperands()); })
+        .Default([](Operation *) { return mlir::ValueRange(); });
+  }
+
+  static bool lasting(Value buffer) {
+    auto op = task::rootOf(buffer).getDefiningOp<task::BufferOp>();
+    return op.getKind() == task::BufferKind::Parameter || op.getKind() == task::BufferKind::Optimizer;
+  }
+
+  // The first actor that writes each buffer.
+  void findWriters() {
+    for (auto [index, actor] : llvm::enumerate(program_.getBody().getOps<task::ActorOp>())) {
+      for (Operation &op : actor.getBody().front()) {
+        for (Value output : outputsOf(&op)) {
+          writer_.try_emplace(output, int(index));
+        }
+      }
+    }
+  }
+
+  // The buffer whose value a read sees: through views that nobody writes.
+  Value valueOf(Value buffer) {
+    while (!writer_.contains(buffer)) {
+      auto alias = buffer.getDefiningOp<task::AliasOp>();
+      if (!alias) {
+        break;
+      }
+      buffer = alias.getSource();
+    }
+    return buffer;
+  }
+
+  // The roots whose bytes more than one actor touches, parameters and state aside.
+  llvm::DenseSet<Value> sharedRoots() {
+    llvm::DenseMap<Value, int> toucher;
+    llvm::DenseSet<Value> shared;
+    for (auto [index, actor] : llvm::enumerate(program_.getBody().getOps<task::ActorOp>())) {
+      for (Operation &op : actor.getBody().front()) {
+        for (Value operand : op.getOperands()) {
+          Value root = task::rootOf(operand);
+          auto [it, added] = toucher.try_emplace(root, int(index));
+          if (!added && it->second != int(index) && !lasting(root)) {
+            shared.insert(root);
+          }
+        }
+      }
+    }
+    return shared;
+  }
+
+  // What passes between actors: a buffer on shared bytes is a register, read
+  // by those that see the value that its actor made.
+  void emitRegisters() {
+    llvm::DenseSet<Value> shared = sharedRoots();
+    for (auto [index, actor] : llvm::enumerate(program_.getBody().getOps<task::ActorOp>())) {
+      llvm::SetVector<int> reads, writes;
+      for (Operation &op : actor.getBody().front()) {
+        for (Value input : inputsOf(&op)) {
+          Value value = valueOf(input);
+          auto it = writer_.find(value);
+          if (shared.contains(task::rootOf(value)) && it != writer_.end() && it->second != int(index)) {
+            reads.insert(bufferIndex_.lookup(value));
+          }
+        }
+        for (Value output : outputsOf(&op)) {
+          if (shared.contains(task::rootOf(output)) && writer_.lookup(output) == int(index)) {
+            writes.insert(bufferIndex_.lookup(output));
+          }
+        }
+      }
+      plan::Actor &out = *stage_.mutable_actors(int(index));
+      out.mutable_reads()->Assign(reads.begin(), reads.end());
+      out.mutable_writes()->Assign(writes.begin(), writes.end());
+    }
+  }
+
+  // ---- streams ------------------------------------------------------------
+  int streamIndex(task::StreamKind kind) {
+    for (int i = 0; i < stage_.streams_size(); ++i) {
+      if (stage_.streams(i).kind() == static_cast<plan::Stream::Kind>(kind)) {
+        return i;
+      }
+    }
+    plan::Stream &stream = *stage_.add_streams();
+    stream.set_kind(static_cast<plan::Stream::Kind>(kind));
+    stream.set_name(task::stringifyStreamKind(kind).str());
+    return stage_.streams_size() - 1;
+  }
+
+  void emitStreams() {
+    for (int s = 0; s < stage_.streams_size(); ++s) {
+      for (auto section : {plan::Actor::MICRO, plan::Actor::STEP}) {
+        plan::Run run;
+        run.set_repeat(section == plan::Actor::MICRO ? int64_t(program_.getMicroBatches()) : 1);
+        for (int a = 0; a < stage_.actors_size(); ++a) {
+          if (stage_.actors(a).stream() == s && stage_.actors(a).section() == section) {
+            run.add_actors(a);
+          }
+        }
+        if (run.actors_size() > 0) {
+          *stage_.mutable_streams(s)->add_runs() = run;
+        }
+      }
+    }
+  }
+
+  task::ProgramOp program_;
+  int index_;
+  plan::Plan &plan_;
+  plan::Stage &stage_;
+  llvm::DenseMap<Value, int> bufferIndex_;
+  llvm::DenseMap<Value, int> writer_;
+};
+
+} // namespace
+
+std::string describeLocation(Operation *op) {
+  std::string text;
+  mlir::Location loc = op->getLoc();
+  while (true) {
+    if (auto call = llvm::dyn_cast<mlir::CallSiteLoc>(loc)) {
+      loc = call.getCallee();
+    } else if (auto name = llvm::dyn_cast<mlir::NameLoc>(loc)) {
+      loc = name.getChildLoc();
+    } else if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(loc); fused && !fused.getLocations().empty()) {
+      loc = fused.getLocations().front();
+    } else {
+      break;
+    }
+  }
+  if (auto file = llvm::dyn_cast<mlir::FileLineColLoc>(loc)) {
+    text = llvm::sys::path::filename(file.getFilename().getValue()).str() + ":" + std::to_string(file.getLine()) + ":" +
+           std::to_string(file.getColumn());
+  }
+  auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
+  if (scope && !scope.getValue().empty()) {
+    text += (text.empty() ? "in " : " in ") + scope.getValue().str();
+  }
+  return text;
+}
+
+LogicalResult emitPlan(mlir::ModuleOp module, plan::Plan &plan) {
+  int index = 0;
+  for (auto program : module.getOps<task::ProgramOp>()) {
+    if (failed(StageEmitter(program, index++, plan).run())) {
+      return mlir::failure();
+    }
+  }
+  return mlir::success();
+}
+
+} // namespace weft::compiler

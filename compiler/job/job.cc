@@ -1,0 +1,114 @@
+#include "compiler/job/job.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "compiler/job/text.h"
+
+namespace weft {
+namespace {
+
+// `path` as seen from the folder of the file `from`.
+std::string RelativeTo(const std::string& from, const std::string& path) {
+  if (path.empty()) {
+    return path;
+  }
+  return (std::filesystem::path(from).parent_path() / path).lexically_normal().string();
+}
+
+// Keeps the last setting of every name, where the first one stood.
+void DropOverridden(Model* model) {
+  std::map<std::string, int> places;
+  std::vector<std::string> kept;
+  for (const std::string& setting : model->set()) {
+    auto [it, is_new] = places.emplace(setting.substr(0, setting.find('=')), int(kept.size()));
+    if (is_new) {
+      kept.push_back(setting);
+    } else {
+      kept[it->second] = setting;
+    }
+  }
+  model->mutable_set()->Clear();
+  for (std::string& setting : kept) {
+    *model->add_set() = std::move(setting);
+  }
+}
+
+void ResolveAdam(Adam* adam) {
+  adam->set_beta1(adam->has_beta1() ? adam->beta1() : 0.9);
+  adam->set_beta2(adam->has_beta2() ? adam->beta2() : 0.999);
+  adam->set_eps(adam->has_eps() ? adam->eps() : 1e-8);
+}
+
+absl::Status At(const std::string& path, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+}
+
+}  // namespace
+
+void ResolveJob(Job* job) {
+  DropOverridden(job->mutable_model());
+  Batch* batch = job->mutable_batch();
+  if (batch->micro() == 0) {
+    batch->set_micro(batch->global() == 0 ? 1 : batch->global());
+  }
+  if (batch->global() == 0) {
+    batch->set_global(batch->micro());
+  }
+  if (job->has_optimizer()) {
+    Optimizer* optimizer = job->mutable_optimizer();
+    if (optimizer->has_adam()) {
+      ResolveAdam(optimizer->mutable_adam());
+    }
+    if (optimizer->has_adamw()) {
+      ResolveAdam(optimizer->mutable_adamw());
+    }
+    if (optimizer->schedule().kind_case() == Schedule::KIND_NOT_SET) {
+      optimizer->mutable_schedule()->mutable_constant();
+    }
+  }
+  Dist* dist = job->mutable_dist();
+  dist->set_data(dist->data() == 0 ? 1 : dist->data());
+  dist->set_tensor(dist->tensor() == 0 ? 1 : dist->tensor());
+  dist->set_expert(dist->expert() == 0 ? 1 : dist->expert());
+  dist->set_context(dist->context() == 0 ? 1 : dist->context());
+}
+
+absl::StatusOr<Job> ParseJob(const std::string& text, const std::string& path,
+                             const std::vector<std::string>& overrides) {
+  Job job;
+  if (absl::Status status = ParseText(text, path, &job); !status.ok()) {
+    return status;
+  }
+  for (const std::string& override_text : overrides) {
+    if (absl::Status status = ApplyOverride(override_text, &job); !status.ok()) {
+      return status;
+    }
+  }
+  ResolveJob(&job);
+  if (absl::Status status = ValidateJob(job); !status.ok()) {
+    return At(path, status);
+  }
+  job.mutable_model()->set_file(RelativeTo(path, job.model().file()));
+  job.set_cluster(RelativeTo(path, job.cluster()));
+  return job;
+}
+
+absl::StatusOr<Job> LoadJob(const std::string& path, const std::vector<std::string>& overrides) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return absl::NotFoundError(absl::StrCat(path, ": expected a job file, found none"));
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) {
+    return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
+  }
+  return ParseJob(text, path, overrides);
+}
+
+}  // namespace weft

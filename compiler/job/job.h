@@ -1,0 +1,42 @@
+// Jobs: read, overridden, checked and completed.
+#ifndef WEFT_COMPILER_JOB_JOB_H_
+#define WEFT_COMPILER_JOB_JOB_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/plan/job.pb.h"
+
+namespace weft {
+
+// Reads the protobuf text at `path`, applies `overrides` in order, and returns the job as it will be stored in a
+// plan: valid, every default filled in (see ResolveJob), the paths of the model and the cluster no longer
+// relative to the job file.
+//
+// An override is "key.path=value": a number, a word or text for a field, "{...}" with protobuf text for a
+// message; a repeated field is appended to. What `--set name=value` says is "model.set=name=value".
+//
+// Errors are InvalidArgument, or NotFound for a file that cannot be read. They begin with "path:line:column: " or
+// "path: " and name the key. Thread-compatible; keeps nothing.
+absl::StatusOr<Job> LoadJob(const std::string& path, const std::vector<std::string>& overrides);
+
+// As LoadJob, on text; `path` is where it came from.
+absl::StatusOr<Job> ParseJob(const std::string& text, const std::string& path,
+                             const std::vector<std::string>& overrides);
+
+// Sets one key of `job`, as an override of LoadJob does.
+absl::Status ApplyOverride(const std::string& override_text, Job* job);
+
+// Fills in what is absent: sizes of mesh axes are 1; `batch.micro` is `batch.global`, or 1, and `batch.global` is
+// `batch.micro`; the moments and epsilon of adam; a constant schedule. Of several `model.set` of one name the
+// last stays.
+void ResolveJob(Job* job);
+
+// Checks a resolved job: every number in its range, and keys that go together.
+absl::Status ValidateJob(const Job& job);
+
+}  // namespace weft
+
+#endif  // WEFT_COMPILER_JOB_JOB_H_

@@ -1,0 +1,169 @@
+#include "compiler/job/job.h"
+
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace weft {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr char kWhole[] = R"(
+model { file: "../gpt2.mlir" set: ["layers=2", "hidden=64"] }
+batch { global: 8 micro: 4 }
+optimizer {
+  adamw { lr: 6e-4 weight_decay: 0.1 }
+  clip_norm: 1.0
+  schedule { warmup_cosine { warmup: 10 total: 100 min_ratio: 0.1 } }
+}
+dist { data: 2 tensor: 2 }
+)";
+
+absl::StatusOr<Job> Parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  return ParseJob(text, "models/gpt2/jobs/a.job", overrides);
+}
+
+std::string ErrorOf(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  absl::StatusOr<Job> job = Parse(text, overrides);
+  return job.ok() ? "no error" : std::string(job.status().message());
+}
+
+// The error of a job that is right but for one override.
+std::string ErrorOfOverride(const std::string& override_text) { return ErrorOf(kWhole, {override_text}); }
+
+TEST(JobTest, FillsInDefaults) {
+  absl::StatusOr<Job> job = Parse("model { file: 'm.mlir' } optimizer { adam { lr: 1 beta2: 0.5 } }");
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->batch().micro(), 1);
+  EXPECT_EQ(job->batch().global(), 1);
+  EXPECT_EQ(job->dist().data(), 1);
+  EXPECT_EQ(job->dist().tensor(), 1);
+  EXPECT_EQ(job->dist().expert(), 1);
+  EXPECT_EQ(job->dist().context(), 1);
+  EXPECT_EQ(job->optimizer().adam().beta1(), 0.9);
+  EXPECT_EQ(job->optimizer().adam().beta2(), 0.5);
+  EXPECT_EQ(job->optimizer().adam().eps(), 1e-8);
+  EXPECT_TRUE(job->optimizer().schedule().has_constant());
+}
+
+TEST(JobTest, BatchSizesFollowEachOther) {
+  EXPECT_EQ(Parse("model { file: 'm' } batch { global: 6 }")->batch().micro(), 6);
+  EXPECT_EQ(Parse("model { file: 'm' } batch { micro: 3 }")->batch().global(), 3);
+}
+
+TEST(JobTest, PathsAreRelativeToTheJobFile) {
+  absl::StatusOr<Job> job = Parse("model { file: '../m.mlir' } cluster: 'two.cluster'");
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->model().file(), "models/gpt2/m.mlir");
+  EXPECT_EQ(job->cluster(), "models/gpt2/jobs/two.cluster");
+  EXPECT_EQ(Parse("model { file: '/m.mlir' }")->model().file(), "/m.mlir");
+}
+
+TEST(JobTest, OverridesSetKeysOfEveryType) {
+  absl::StatusOr<Job> job =
+      Parse(kWhole, {"dist.tensor=4", "precision.compute=BF16", "optimizer.adamw.lr=1e-3", "seed=7",
+                     "model.graph=train", "checkpoint.prefixes=transformer.", "batch={micro: 2}",
+                     "optimizer.schedule.constant={}"});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->dist().tensor(), 4);
+  EXPECT_EQ(job->dist().data(), 2);
+  EXPECT_EQ(job->precision().compute(), BF16);
+  EXPECT_EQ(job->optimizer().adamw().lr(), 1e-3);
+  EXPECT_EQ(job->seed(), 7u);
+  EXPECT_EQ(job->model().graph(), "train");
+  EXPECT_THAT(job->checkpoint().prefixes(), ElementsAre("transformer."));
+  EXPECT_EQ(job->batch().global(), 2);
+  EXPECT_TRUE(job->optimizer().schedule().has_constant());
+}
+
+TEST(JobTest, TheLastSettingOfANameStays) {
+  absl::StatusOr<Job> job = Parse(kWhole, {"model.set=layers=3", "model.set=ffn=4*hidden", "model.set=layers=5"});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_THAT(job->model().set(), ElementsAre("layers=5", "hidden=64", "ffn=4*hidden"));
+}
+
+TEST(JobTest, AnOverrideMayChooseAnotherOptimizer) {
+  absl::StatusOr<Job> job = Parse(kWhole, {"optimizer.sgd.lr=0.1"});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->optimizer().rule_case(), Optimizer::kSgd);
+}
+
+TEST(JobTest, ErrorsOfTextNameFileLineAndKey) {
+  EXPECT_EQ(ErrorOf("model { file: 'm' }\ndist { data: 2\n  tenssor: 2 }"),
+            "models/gpt2/jobs/a.job:3:3: unknown key tenssor: expected data, tensor, expert, context");
+  EXPECT_THAT(ErrorOf("modle {}"), StartsWith("models/gpt2/jobs/a.job:1:1: unknown key modle: expected model, batch,"));
+  EXPECT_THAT(ErrorOf("dist { data: 1 data: 2 }"), HasSubstr(":1:20: data: expected once, got it twice"));
+  EXPECT_THAT(ErrorOf("optimizer { sgd {} adam {} }"),
+              HasSubstr(": adam: expected one of its kind, got it beside sgd"));
+  EXPECT_THAT(ErrorOf("data { order: SORTED }"), HasSubstr(": order: expected SHUFFLED, SEQUENTIAL, got SORTED"));
+  EXPECT_THAT(ErrorOf("dist { data: two }"), HasSubstr("a.job:1:14: expected integer, got: two"));
+  EXPECT_THAT(ErrorOf("dist { data: 2 "), HasSubstr("a.job:1:"));
+}
+
+TEST(JobTest, ErrorsOfOverridesNameTheKey) {
+  EXPECT_EQ(ErrorOfOverride("dist.tenssor=2"),
+            "dist.tenssor: unknown key tenssor: expected data, tensor, expert, context");
+  EXPECT_EQ(ErrorOfOverride("dist.data=two"), "dist.data: expected a whole number, got \"two\"");
+  EXPECT_EQ(ErrorOfOverride("seed=-1"), "seed: expected a whole number of 0 or more, got \"-1\"");
+  EXPECT_EQ(ErrorOfOverride("optimizer.clip_norm=big"), "optimizer.clip_norm: expected a number, got \"big\"");
+  EXPECT_EQ(ErrorOfOverride("precision.compute=F64"), "precision.compute: expected F32, BF16, got \"F64\"");
+  EXPECT_EQ(ErrorOfOverride("dist=2"),
+            "dist: expected one of its keys (data, tensor, expert, context) or {...}, got \"2\"");
+  EXPECT_EQ(ErrorOfOverride("dist={date: 2}"), "dist:1:1: unknown key date: expected data, tensor, expert, context");
+  EXPECT_EQ(ErrorOfOverride("seed.low=1"), "seed.low: seed has no keys");
+  EXPECT_EQ(ErrorOfOverride("dist.data"), "override: expected key.path=value, got \"dist.data\"");
+}
+
+TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"model.file=", "model.file: expected the path of a model file, got none"},
+      {"model.set=layers", "model.set: expected name=expression, got \"layers\""},
+      {"model.set=2x=1", "model.set: expected name=expression, got \"2x=1\""},
+      {"model.set=batch=1", "model.set: batch: expected a config of the model, got the one that batch.micro sets"},
+      {"batch.micro=-1", "batch.micro: expected 1 or more, got -1"},
+      {"batch.global=-8", "batch.global: expected 1 or more, got -8"},
+      {"batch.global=6", "batch.global: expected a multiple of batch.micro (4), got 6"},
+      {"dist.data=8", "batch.micro: expected a multiple of dist.data (8), which splits each micro-batch, got 4"},
+      {"dist.tensor=-2", "dist.tensor: expected 1 or more, got -2"},
+      {"dist.expert=2000000", "dist.expert: expected at most 1048576 ranks in all, got 2000000"},
+      {"optimizer={clip_norm: 1}", "optimizer: expected sgd, adam or adamw, got none"},
+      {"optimizer.adamw.lr=0", "optimizer.adamw.lr: expected a number above 0, got 0"},
+      {"optimizer.adamw.lr=nan", "optimizer.adamw.lr: expected a number above 0, got nan"},
+      {"optimizer.adamw.beta1=1", "optimizer.adamw.beta1: expected at least 0 and below 1, got 1"},
+      {"optimizer.adamw.beta2=-1", "optimizer.adamw.beta2: expected at least 0 and below 1, got -1"},
+      {"optimizer.adamw.eps=0", "optimizer.adamw.eps: expected a number above 0, got 0"},
+      {"optimizer.adamw.weight_decay=-1", "optimizer.adamw.weight_decay: expected 0 or more, got -1"},
+      {"optimizer.sgd={}", "optimizer.sgd.lr: expected a number above 0, got 0"},
+      {"optimizer.sgd={lr: 1 momentum: 1}", "optimizer.sgd.momentum: expected at least 0 and below 1, got 1"},
+      {"optimizer.sgd={lr: 1 weight_decay: -1}", "optimizer.sgd.weight_decay: expected 0 or more, got -1"},
+      {"optimizer.clip_norm=-1", "optimizer.clip_norm: expected 0 or more, got -1"},
+      {"optimizer.schedule.warmup_cosine.warmup=-1",
+       "optimizer.schedule.warmup_cosine.warmup: expected 0 or more, got -1"},
+      {"optimizer.schedule.warmup_cosine.total=10",
+       "optimizer.schedule.warmup_cosine.total: expected more than warmup (10), got 10"},
+      {"optimizer.schedule.warmup_linear={total: 1 min_ratio: 2}",
+       "optimizer.schedule.warmup_linear.min_ratio: expected from 0 to 1, got 2"},
+      {"precision={compute: 9}", "precision.compute: expected F32 or BF16, got 9"},
+  };
+  for (const auto& [override_text, error] : cases) {
+    EXPECT_EQ(ErrorOfOverride(override_text), std::string("models/gpt2/jobs/a.job: ") + error);
+  }
+}
+
+TEST(JobTest, LoadsAFile) {
+  std::string path = ::testing::TempDir() + "/whole.job";
+  std::ofstream(path) << kWhole;
+  absl::StatusOr<Job> job = LoadJob(path, {"seed=3"});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->seed(), 3u);
+  absl::StatusOr<Job> missing = LoadJob(path + "x", {});
+  EXPECT_EQ(missing.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(missing.status().message()), HasSubstr("whole.jobx: expected a job file, found none"));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,189 @@
+// What a job may not say.
+#include <cctype>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/job/job.h"
+
+namespace weft {
+namespace {
+
+template <typename T>
+absl::Status Expected(const std::string& key, const std::string& expected, T got) {
+  return absl::InvalidArgumentError(absl::StrCat(key, ": expected ", expected, ", got ", got));
+}
+
+absl::Status ValidateSetting(const std::string& setting) {
+  size_t equals = setting.find('=');
+  bool is_name = equals != std::string::npos && equals > 0 && equals + 1 < setting.size() &&
+                 !std::isdigit(static_cast<unsigned char>(setting[0]));
+  for (size_t i = 0; is_name && i < equals; ++i) {
+    is_name = std::isalnum(static_cast<unsigned char>(setting[i])) || setting[i] == '_';
+  }
+  return is_name ? absl::OkStatus()
+                 : Expected("model.set", "name=expression", absl::StrCat("\"", setting, "\""));
+}
+
+absl::Status ValidateModel(const Model& model) {
+  if (model.file().empty()) {
+    return Expected("model.file", "the path of a model file", "none");
+  }
+  for (const std::string& setting : model.set()) {
+    if (absl::Status status = ValidateSetting(setting); !status.ok()) {
+      return status;
+    }
+    if (setting.substr(0, setting.find('=')) == "batch") {
+      return absl::InvalidArgumentError(
+          "model.set: batch: expected a config of the model, got the one that batch.micro sets");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateBatch(const Batch& batch, const Dist& dist) {
+  if (batch.micro() < 1) {
+    return Expected("batch.micro", "1 or more", batch.micro());
+  }
+  if (batch.global() < 1) {
+    return Expected("batch.global", "1 or more", batch.global());
+  }
+  if (batch.global() % batch.micro() != 0) {
+    return Expected("batch.global", absl::StrCat("a multiple of batch.micro (", batch.micro(), ")"),
+                    batch.global());
+  }
+  if (batch.micro() % dist.data() != 0) {
+    return Expected("batch.micro",
+                    absl::StrCat("a multiple of dist.data (", dist.data(), "), which splits each micro-batch"),
+                    batch.micro());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateDist(const Dist& dist) {
+  const std::pair<const char*, int64_t> sizes[] = {{"dist.data", dist.data()},
+                                                   {"dist.tensor", dist.tensor()},
+                                                   {"dist.expert", dist.expert()},
+                                                   {"dist.context", dist.context()}};
+  int64_t ranks = 1;
+  constexpr int64_t kMost = 1 << 20;
+  for (const auto& [key, size] : sizes) {
+    if (size < 1) {
+      return Expected(key, "1 or more", size);
+    }
+    if (size > kMost || ranks * size > kMost) {
+      return Expected(key, absl::StrCat("at most ", kMost, " ranks in all"), size);
+    }
+    ranks *= size;
+  }
+  return absl::OkStatus();
+}
+
+// Comparisons are written so that NaN fails.
+absl::Status ValidateSgd(const Sgd& sgd) {
+  if (!(sgd.lr() > 0)) {
+    return Expected("optimizer.sgd.lr", "a number above 0", sgd.lr());
+  }
+  if (!(sgd.momentum() >= 0 && sgd.momentum() < 1)) {
+    return Expected("optimizer.sgd.momentum", "at least 0 and below 1", sgd.momentum());
+  }
+  if (!(sgd.weight_decay() >= 0)) {
+    return Expected("optimizer.sgd.weight_decay", "0 or more", sgd.weight_decay());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateAdam(const std::string& key, const Adam& adam) {
+  if (!(adam.lr() > 0)) {
+    return Expected(key + ".lr", "a number above 0", adam.lr());
+  }
+  if (!(adam.beta1() >= 0 && adam.beta1() < 1)) {
+    return Expected(key + ".beta1", "at least 0 and below 1", adam.beta1());
+  }
+  if (!(adam.beta2() >= 0 && adam.beta2() < 1)) {
+    return Expected(key + ".beta2", "at least 0 and below 1", adam.beta2());
+  }
+  if (!(adam.eps() > 0)) {
+    return Expected(key + ".eps", "a number above 0", adam.eps());
+  }
+  if (!(adam.weight_decay() >= 0)) {
+    return Expected(key + ".weight_decay", "0 or more", adam.weight_decay());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateWarmup(const std::string& key, const Warmup& warmup) {
+  if (warmup.warmup() < 0) {
+    return Expected(key + ".warmup", "0 or more", warmup.warmup());
+  }
+  if (warmup.total() <= warmup.warmup()) {
+    return Expected(key + ".total", absl::StrCat("more than warmup (", warmup.warmup(), ")"), warmup.total());
+  }
+  if (!(warmup.min_ratio() >= 0 && warmup.min_ratio() <= 1)) {
+    return Expected(key + ".min_ratio", "from 0 to 1", warmup.min_ratio());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateRule(const Optimizer& optimizer) {
+  switch (optimizer.rule_case()) {
+    case Optimizer::kSgd:
+      return ValidateSgd(optimizer.sgd());
+    case Optimizer::kAdam:
+      return ValidateAdam("optimizer.adam", optimizer.adam());
+    case Optimizer::kAdamw:
+      return ValidateAdam("optimizer.adamw", optimizer.adamw());
+    case Optimizer::RULE_NOT_SET:
+      return Expected("optimizer", "sgd, adam or adamw", "none");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateOptimizer(const Optimizer& optimizer) {
+  if (absl::Status status = ValidateRule(optimizer); !status.ok()) {
+    return status;
+  }
+  if (!(optimizer.clip_norm() >= 0)) {
+    return Expected("optimizer.clip_norm", "0 or more", optimizer.clip_norm());
+  }
+  const Schedule& schedule = optimizer.schedule();
+  if (schedule.has_warmup_cosine()) {
+    return ValidateWarmup("optimizer.schedule.warmup_cosine", schedule.warmup_cosine());
+  }
+  if (schedule.has_warmup_linear()) {
+    return ValidateWarmup("optimizer.schedule.warmup_linear", schedule.warmup_linear());
+  }
+  return absl::OkStatus();
+}
+
+// Enums of protobuf text may be numbers.
+absl::Status ValidateEnums(const Job& job) {
+  if (!Compute_IsValid(job.precision().compute())) {
+    return Expected("precision.compute", "F32 or BF16", int(job.precision().compute()));
+  }
+  if (!Inference_IsValid(job.graph().inference())) {
+    return Expected("graph.inference", "COST or BROADCAST", int(job.graph().inference()));
+  }
+  if (!Format_IsValid(job.data().format())) {
+    return Expected("data.format", "AUTO, TEXT, U16 or U32", int(job.data().format()));
+  }
+  if (!Order_IsValid(job.data().order())) {
+    return Expected("data.order", "SHUFFLED or SEQUENTIAL", int(job.data().order()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ValidateJob(const Job& job) {
+  for (const absl::Status& status :
+       {ValidateModel(job.model()), ValidateEnums(job), ValidateDist(job.dist()),
+        // After the sizes are known to be positive.
+        job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(),
+        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
+    if (!status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace weft

@@ -1,0 +1,50 @@
+#ifndef WEFT_COMPILER_PASSES_AUTODIFF
+#define WEFT_COMPILER_PASSES_AUTODIFF
+
+include "mlir/Pass/PassBase.td"
+
+def Autodiff : Pass<"weft-autodiff", "::weft::ir::GraphOp"> {
+  let summary = "Builds the backward ops of what the graph minimizes";
+  let description = [{
+    Consumes `weft.minimize`. Backward ops stand behind the forward ones, carry the `scope` of the op they
+    belong to and `phase = "backward"`. The gradients of a parameter that is used several times are summed
+    once; each is accumulated over the micro-batches and handed to a `weft.update`. The mean loss becomes the
+    metric `loss`. A graph without `weft.minimize` is left as it is.
+  }];
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+}
+
+def AutodiffOptimizer : Pass<"weft-autodiff-optimizer", "::weft::ir::GraphOp"> {
+  let summary = "Replaces updates by the ops of an optimizer";
+  let description = [{
+    Consumes every `weft.update`: declares the optimizer's state beside the parameter, with its pins; builds the
+    global norm of all gradients, the clipping scale, the learning rate and one update op a parameter.
+    Metrics: `grad_norm` and `lr`.
+  }];
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+  let options = [
+    Option<"rule", "rule", "std::string", /*default=*/"\"sgd\"", "sgd, adam or adamw">,
+    Option<"lr", "lr", "double", "0.01", "learning rate">,
+    Option<"momentum", "momentum", "double", "0", "of sgd">,
+    Option<"beta1", "beta1", "double", "0.9", "decay of the first moment">,
+    Option<"beta2", "beta2", "double", "0.999", "decay of the second moment">,
+    Option<"eps", "eps", "double", "1e-8", "added to the corrected square root">,
+    Option<"weightDecay", "weight-decay", "double", "0", "L2 penalty, or decoupled decay for adamw">,
+    Option<"clipNorm", "clip-norm", "double", "0", "bound of the global gradient norm, 0: none">,
+    Option<"schedule", "schedule", "std::string", "\"constant\"", "constant, warmup_cosine or warmup_linear">,
+    Option<"warmup", "warmup", "int64_t", "0", "steps of linear warm-up">,
+    Option<"total", "total", "int64_t", "0", "step at which the minimum is reached">,
+    Option<"minRatio", "min-ratio", "double", "0", "minimum, as a share of the learning rate">,
+  ];
+}
+
+def AutodiffDecompose : Pass<"weft-autodiff-decompose", "::weft::ir::GraphOp"> {
+  let summary = "Replaces composite ops by ops that have a kernel";
+  let description = [{
+    Runs after differentiation, so that composite ops are differentiated as a whole; equal ops that the
+    forward and the backward then both have are merged by CSE.
+  }];
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+}
+
+#endif

@@ -1,0 +1,202 @@
+// Reverse-mode differentiation of a graph, op by op.
+#include "compiler/passes/autodiff/passes.h"
+#include "ops/elementwise/ops.h"
+#include "ops/random/ops.h"
+
+namespace weft::compiler {
+#define GEN_PASS_DEF_AUTODIFF
+#include "compiler/passes/autodiff/Passes.h.inc"
+namespace {
+
+using namespace weft::ir;
+using mlir::Operation;
+using mlir::Value;
+
+// Gives every op that a gradient builds the scope of its forward op.
+class ScopeListener : public mlir::RewriterBase::Listener {
+public:
+  void setForward(Operation *op) {
+    scope_ = op->getAttrOfType<mlir::StringAttr>("scope");
+    stage_ = op->getAttrOfType<mlir::IntegerAttr>("stage");
+    forward_ = op;
+  }
+  void notifyOperationInserted(Operation *op, mlir::OpBuilder::InsertPoint) override {
+    // What is built before the forward op belongs to it: a replacement with
+    // more results, or values that forward and backward share.
+    bool forward = forward_ && op->isBeforeInBlock(forward_);
+    if (scope_) {
+      op->setAttr("scope", scope_);
+    }
+    if (stage_) {
+      op->setAttr("stage", stage_);
+    }
+    if (!forward) {
+      op->setAttr("phase", mlir::StringAttr::get(op->getContext(), "backward"));
+    }
+  }
+
+  // The op has been replaced: what is built from now on stands behind it.
+  void notifyOperationErased(Operation *op) override {
+    if (op == forward_) {
+      forward_ = nullptr;
+    }
+  }
+
+private:
+  mlir::StringAttr scope_;
+  mlir::IntegerAttr stage_;
+  Operation *forward_ = nullptr;
+};
+
+class Differentiator {
+public:
+  Differentiator(GraphOp graph, MinimizeOp minimize)
+      : graph_(graph), minimize_(minimize), rewriter_(graph.getContext(), &listener_) {}
+
+  llvm::LogicalResult run() {
+    markActive();
+    if (!active_.contains(minimize_.getLoss())) {
+      return minimize_.emitOpError("expected a loss that depends on a parameter");
+    }
+    mlir::Location loc = minimize_.getLoc();
+    rewriter_.setInsertionPoint(minimize_);
+    listener_.setForward(minimize_);
+    Value one = fill(1.0);
+    addGradient(minimize_.getLoss(), one);
+    llvm::SmallVector<Operation *> forward;
+    for (Operation &op : *graph_.getBody().begin()) {
+      if (&op == minimize_.getOperation() || &op == one.getDefiningOp()) {
+        break;
+      }
+      forward.push_back(&op);
+    }
+    llvm::SmallVector<ParameterOp> parameters;
+    for (Operation *op : llvm::reverse(forward)) {
+      if (auto parameter = llvm::dyn_cast<ParameterOp>(op)) {
+        parameters.push_back(parameter);
+      } else if (failed(differentiate(op))) {
+        return mlir::failure();
+      }
+    }
+    listener_.setForward(minimize_);
+    finish(loc, parameters);
+    return mlir::success();
+  }
+
+private:
+  Value fill(double value) {
+    return create<FillOp>(rewriter_, minimize_.getLoc(), rewriter_.getArrayAttr({}), rewriter_.getF64FloatAttr(value));
+  }
+
+  // A value is active if it depends on a parameter through differentiable ops.
+  void markActive() {
+    for (Operation &op : *graph_.getBody().begin()) {
+      auto parameter = llvm::dyn_cast<ParameterOp>(op);
+      bool active = (parameter && !parameter.getState()) ||
+                    llvm::any_of(op.getOperands(), [&](Value v) { return active_.contains(v); });
+      for (Value result : op.getResults()) {
+        if (active && llvm::isa<mlir::FloatType>(tensorOf(result).getElementType())) {
+          active_.insert(result);
+        }
+      }
+    }
+  }
+
+  void addGradient(Value value, Value gradient) {
+    if (gradient && active_.contains(value)) {
+      pending_[value].push_back(gradient);
+    }
+  }
+
+  // The sum of what flowed back to a value, or null.
+  Value takeGradient(Value value) {
+    auto it = pending_.find(value);
+    if (it == pending_.end()) {
+      return {};
+    }
+    llvm::SmallVector<Value> parts = std::move(it->second);
+    pending_.erase(it);
+    if (parts.size() == 1) {
+      return parts[0];
+    }
+    if (parts.size() == 2) {
+      return create<AddOp>(rewriter_, value.getLoc(), parts[0], parts[1]);
+    }
+    return create<AddNOp>(rewriter_, value.getLoc(), mlir::ValueRange(parts));
+  }
+
+  llvm::LogicalResult differentiate(Operation *op) {
+    listener_.setForward(op);
+    rewriter_.setInsertionPoint(minimize_);
+    llvm::SmallVector<Value> results, operandGradients;
+    for (Value result : op->getResults()) {
+      results.push_back(takeGradient(result));
+    }
+    if (llvm::none_of(results, [](Value v) { return bool(v); })) {
+      return mlir::success();
+    }
+    auto differentiable = llvm::dyn_cast<DifferentiableOpInterface>(op);
+    if (!differentiable) {
+      return op->emitOpError("expected a differentiable op between a parameter and the loss");
+    }
+    llvm::SmallVector<Value> operands(op->getOperands());
+    if (failed(differentiable.buildGradient(rewriter_, results, operandGradients))) {
+      return mlir::failure();
+    }
+    assert(operands.size() == operandGradients.size() && "expected one gradient an operand");
+    for (auto [operand, gradient] : llvm::zip(operands, operandGradients)) {
+      addGradient(operand, gradient);
+    }
+    return mlir::success();
+  }
+
+  // Sums over the micro-batches, one update a parameter, and the loss.
+  void finish(mlir::Location loc, llvm::ArrayRef<ParameterOp> reversed) {
+    rewriter_.setInsertionPoint(minimize_);
+    Value count = minimize_.getCount() ? minimize_.getCount() : fill(1.0);
+    Value countSum = create<AccumulateOp>(rewriter_, loc, count);
+    Value lossSum = create<AccumulateOp>(rewriter_, loc, minimize_.getLoss());
+    Value mean = create<DivOp>(rewriter_, loc, lossSum, countSum);
+    rewriter_.create<OutputOp>(loc, rewriter_.getStringAttr("loss"), rewriter_.getUnitAttr(), mean);
+    for (ParameterOp parameter : llvm::reverse(reversed)) {
+      listener_.setForward(parameter);
+      Value gradient = takeGradient(parameter.getResult());
+      if (!gradient) {
+        if (!parameter.getState()) {
+          parameter.emitWarning() << "parameter " << parameter.getName() << " does not influence the loss";
+        }
+        continue;
+      }
+      Value sum = create<AccumulateOp>(rewriter_, parameter.getLoc(), gradient);
+      rewriter_.create<UpdateOp>(parameter.getLoc(), parameter.getResult(), sum, countSum);
+    }
+    rewriter_.eraseOp(minimize_);
+  }
+
+  GraphOp graph_;
+  MinimizeOp minimize_;
+  ScopeListener listener_;
+  mlir::IRRewriter rewriter_;
+  llvm::DenseSet<Value> active_;
+  llvm::DenseMap<Value, llvm::SmallVector<Value>> pending_;
+};
+
+struct Autodiff : impl::AutodiffBase<Autodiff> {
+  void runOnOperation() override {
+    GraphOp graph = getOperation();
+    auto minimizes = llvm::to_vector(graph.getBody().getOps<MinimizeOp>());
+    if (minimizes.empty()) {
+      return;
+    }
+    if (minimizes.size() > 1) {
+      minimizes[1].emitOpError("expected one weft.minimize in a graph, got another");
+      return signalPassFailure();
+    }
+    if (failed(Differentiator(graph, minimizes[0]).run())) {
+      return signalPassFailure();
+    }
+  }
+};
+
+} // namespace
+} // namespace weft::compiler

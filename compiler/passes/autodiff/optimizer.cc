@@ -1,0 +1,116 @@
+// From (parameter, gradient) pairs to the ops of an optimizer.
+#include "compiler/passes/autodiff/passes.h"
+#include "ops/elementwise/ops.h"
+#include "ops/optimizer/ops.h"
+
+namespace weft::compiler {
+#define GEN_PASS_DEF_AUTODIFFOPTIMIZER
+#include "compiler/passes/autodiff/Passes.h.inc"
+namespace {
+
+using namespace weft::ir;
+using mlir::Value;
+
+struct AutodiffOptimizer : impl::AutodiffOptimizerBase<AutodiffOptimizer> {
+  using AutodiffOptimizerBase::AutodiffOptimizerBase;
+
+  void runOnOperation() override {
+    auto updates = llvm::to_vector(getOperation().getBody().getOps<UpdateOp>());
+    if (updates.empty()) {
+      return;
+    }
+    if (rule != "sgd" && rule != "adam" && rule != "adamw") {
+      getOperation().emitOpError() << "rule: expected sgd, adam or adamw, got " << rule;
+      return signalPassFailure();
+    }
+    mlir::OpBuilder builder(&getContext());
+    builder.setInsertionPointToEnd(&getOperation().getBody().front());
+    buildScalars(builder, updates);
+    for (UpdateOp update : updates) {
+      buildUpdate(builder, update);
+      update.erase();
+    }
+  }
+
+private:
+  mlir::FloatAttr number(double value) { return mlir::FloatAttr::get(mlir::Float64Type::get(&getContext()), value); }
+
+  // Everything built here happens once a step.
+  template <typename Op> Op tag(Op op, llvm::StringRef scope) {
+    op->setAttr("scope", mlir::StringAttr::get(&getContext(), scope));
+    op->setAttr("phase", mlir::StringAttr::get(&getContext(), "update"));
+    return op;
+  }
+
+  void buildScalars(mlir::OpBuilder &b, llvm::SmallVectorImpl<UpdateOp> &updates) {
+    mlir::Location loc = getOperation().getLoc();
+    llvm::SmallVector<Value> squares;
+    for (UpdateOp update : updates) {
+      squares.push_back(tag(create<SquareSumOp>(b, update.getLoc(), update.getGradient()), "optimizer"));
+    }
+    Value sum = squares[0];
+    if (squares.size() > 1) {
+      sum = tag(create<AddNOp>(b, loc, mlir::ValueRange(squares)), "optimizer");
+    }
+    auto clip = tag(create<ClipScaleOp, 2>(b, loc, sum, updates[0].getCount(), number(clipNorm)), "optimizer");
+    gradScale = clip->getResult(0);
+    learningRate = tag(create<LearningRateOp>(b, loc, number(lr), b.getStringAttr(schedule),
+                                              b.getI64IntegerAttr(warmup), b.getI64IntegerAttr(int64_t(total)),
+                                              number(minRatio)),
+                       "optimizer");
+    auto metric = [&](llvm::StringRef name, Value value) {
+      tag(b.create<OutputOp>(loc, b.getStringAttr(name), b.getUnitAttr(), value), "optimizer");
+    };
+    metric("grad_norm", clip->getResult(1));
+    metric("lr", learningRate);
+  }
+
+  // State of the optimizer for one parameter: same shape, pins and stored shape.
+  Value state(mlir::OpBuilder &b, ParameterOp parameter, llvm::StringRef prefix) {
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfter(parameter);
+    auto op = llvm::cast<ParameterOp>(b.clone(*parameter));
+    op.setName((prefix + "." + parameter.getName()).str());
+    op.setInitAttr(InitAttr::get(&getContext(), "zeros", {}));
+    op.setState(true);
+    op.removeSeedAttr();
+    return op.getResult();
+  }
+
+  void buildUpdate(mlir::OpBuilder &b, UpdateOp update) {
+    mlir::Location loc = update.getLoc();
+    auto parameter = update.getParameter().getDefiningOp<ParameterOp>();
+    Value p = update.getParameter(), g = update.getGradient();
+    std::string scope = "optimizer";
+    auto assign = [&](Value target, Value value) { tag(b.create<AssignOp>(loc, target, value), scope); };
+    // Biases, norms and other vectors are not decayed.
+    bool vector = parameter.getStored() ? parameter.getStored()->size() < 2 : tensorOf(p).getRank() < 2;
+    if (rule == "sgd" && momentum == 0) {
+      assign(p, tag(create<SgdOp>(b, loc, p, g, learningRate, gradScale, number(weightDecay)), scope));
+      return;
+    }
+    if (rule == "sgd") {
+      Value v = state(b, parameter, "momentum");
+      auto op = tag(create<SgdMomentumOp, 2>(b, loc, p, g, v, learningRate, gradScale, number(momentum),
+                                             number(weightDecay)),
+                    scope);
+      assign(p, op->getResult(0));
+      assign(v, op->getResult(1));
+      return;
+    }
+    Value m = state(b, parameter, "adam_m"), v = state(b, parameter, "adam_v");
+    bool decoupled = rule == "adamw";
+    double decay = decoupled && vector ? 0.0 : double(weightDecay);
+    auto op = tag(create<AdamOp, 3>(b, loc, p, g, m, v, learningRate, gradScale, number(beta1), number(beta2),
+                                    number(eps), number(decay), decoupled ? b.getUnitAttr() : mlir::UnitAttr()),
+                  scope);
+    assign(p, op->getResult(0));
+    assign(m, op->getResult(1));
+    assign(v, op->getResult(2));
+  }
+
+  Value gradScale, learningRate;
+};
+
+} // namespace
+} // namespace weft::compiler

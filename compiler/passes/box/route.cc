@@ -1,0 +1,103 @@
+// From one box a change to one box a primitive step.
+#include "compiler/analysis/boxing.h"
+#include "compiler/passes/box/passes.h"
+
+namespace weft::compiler {
+#define GEN_PASS_DEF_BOXROUTE
+#include "compiler/passes/box/Passes.h.inc"
+namespace {
+
+using namespace weft::ir;
+using llvm::SmallVector;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+int64_t stageOf(Value value) {
+  mlir::Operation *op = value.getDefiningOp();
+  auto stage = op ? op->getAttrOfType<mlir::IntegerAttr>("stage") : mlir::IntegerAttr();
+  return stage ? stage.getInt() : 0;
+}
+
+struct BoxRoute : impl::BoxRouteBase<BoxRoute> {
+  void runOnOperation() override {
+    GraphOp graph = getOperation();
+    for (BoxOp box : llvm::to_vector(graph.getBody().getOps<BoxOp>())) {
+      merge(box);
+    }
+    for (BoxOp box : llvm::to_vector(graph.getBody().getOps<BoxOp>())) {
+      if (box->use_empty()) {
+        box->erase();
+      } else {
+        route(graph, box);
+      }
+    }
+  }
+
+private:
+  // A box of a box starts from the first one's operand, if that one has no other reader.
+  void merge(BoxOp box) {
+    while (auto before = box.getInput().getDefiningOp<BoxOp>()) {
+      if (!before->hasOneUse() || stageOf(before) != stageOf(box.getResult())) {
+        return;
+      }
+      box.setOperand(before.getInput());
+      before.erase();
+      ++numMerged;
+    }
+  }
+
+  void route(GraphOp graph, BoxOp box) {
+    mlir::OpBuilder builder(box);
+    Value value = box.getInput();
+    SbpAttr target = sbpOf(box.getType());
+    int64_t from = stageOf(value), to = stageOf(box.getResult());
+    if (from != to) {
+      value = cross(graph, builder, box, value, from, to);
+    }
+    value = walk(graph, builder, box, value, target.getStates(), to);
+    box.getResult().replaceAllUsesWith(value);
+    box.erase();
+  }
+
+  Value step(mlir::OpBuilder &b, BoxOp like, Value value, llvm::ArrayRef<SbpState> states, int64_t stage) {
+    auto op = b.create<BoxOp>(like.getLoc(), withSbp(tensorOf(value), SbpAttr::get(&getContext(), states)), value);
+    op->setDiscardableAttrs(like->getDiscardableAttrDictionary());
+    if (stage == 0) {
+      op->removeDiscardableAttr("stage");
+    } else {
+      op->setDiscardableAttr("stage", b.getI64IntegerAttr(stage));
+    }
+    ++numSteps;
+    return op;
+  }
+
+  // The steps on one mesh.
+  Value walk(GraphOp graph, mlir::OpBuilder &b, BoxOp like, Value value, llvm::ArrayRef<SbpState> to, int64_t stage) {
+    RankedTensorType type = tensorOf(value);
+    SmallVector<SbpState> from(sbpOf(type).getStates());
+    for (const BoxStep &s : findRoute(from, to, type.getShape(), (type.getElementTypeBitWidth() + 7) / 8,
+                                      graph.getPlacement(stage).getSizes(), machine_)) {
+      value = step(b, like, value, s.after, stage);
+    }
+    return value;
+  }
+
+  // To another placement, into the target layout without its pending axes.
+  Value cross(GraphOp graph, mlir::OpBuilder &b, BoxOp box, Value value, int64_t from, int64_t to) {
+    SmallVector<SbpState> source(sbpOf(value.getType()).getStates()), target(sbpOf(box.getType()).getStates());
+    auto shed = [](SmallVector<SbpState> &states) {
+      for (SbpState &state : states) {
+        state = state.isPartial() ? SbpState::broadcast() : state;
+      }
+    };
+    shed(source);
+    shed(target);
+    value = walk(graph, b, box, value, source, from);
+    return step(b, box, value, target, to);
+  }
+
+  Machine machine_;
+};
+
+} // namespace
+} // namespace weft::compiler

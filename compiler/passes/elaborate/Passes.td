@@ -1,0 +1,84 @@
+// The passes of `elaborate`: from a model file to one graph on tensors of known shape.
+#ifndef WEFT_COMPILER_PASSES_ELABORATE
+#define WEFT_COMPILER_PASSES_ELABORATE
+
+include "mlir/Pass/PassBase.td"
+
+def ElaborateImports : Pass<"weft-elaborate-imports", "::mlir::ModuleOp"> {
+  let summary = "Takes in imported model files";
+  let description = [{
+    Replaces each `model.import` by what the file holds. Paths are relative to the
+    importing file. A file that is reached over several ways is taken in once; a
+    file that is missing, or imports itself over others, is an error.
+  }];
+  let dependentDialects = ["::weft::model::ModelDialect"];
+}
+
+def ElaborateConfig : Pass<"weft-elaborate-config", "::mlir::ModuleOp"> {
+  let summary = "Evaluates the model's configuration";
+  let description = [{
+    Gives each `model.config` its value: the job's where it sets one, the file's
+    otherwise. Values may use each other in any order. `batch` is declared here.
+
+    Example: `--weft-elaborate-config="set=hidden=64,ffn=4*hidden batch=4"`
+  }];
+  let dependentDialects = ["::weft::model::ModelDialect"];
+  let options = [
+    ListOption<"set", "set", "std::string", "values of config names, each name=expression">,
+    Option<"batch", "batch", "int64_t", "0", "sequences a micro-batch; 0: only if the file declares it">,
+  ];
+}
+
+def ElaborateInstantiate : Pass<"weft-elaborate-instantiate", "::mlir::ModuleOp"> {
+  let summary = "Puts layers in the place of calls";
+  let description = [{
+    Leaves one `model.graph` without calls and repeats, in which every expression is a
+    number, every parameter has its full name and every op says where it stands:
+    `scope = "h.0.attn"`. Ops that draw random numbers, and parameters, get a seed from
+    that name, which edits elsewhere do not change. The location of an op is
+    its line in the layer, called from the line of the call, called from ...
+  }];
+  let dependentDialects = ["::weft::model::ModelDialect"];
+  let options = [
+    Option<"graph", "graph", "std::string", "\"\"", "the graph to compile; may be empty if there is one">,
+  ];
+}
+
+def ElaborateInfer : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
+  let summary = "Infers shapes and element types, op by op";
+  let description = [{
+    Turns the `model.graph` into a `weft.graph` on ranked tensors that lies on one
+    mesh: the axes whose size is above 1, outermost first data, expert, context, tensor, so that
+    the ranks of a tensor group are neighbours. With no such axis it is one rank. Ops that change
+    nothing, such as a dropout of rate 0, are left out.
+  }];
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+  let options = [
+    Option<"data", "data", "int64_t", "1", "size of mesh axis data">,
+    Option<"expert", "expert", "int64_t", "1", "size of mesh axis expert">,
+    Option<"context", "context", "int64_t", "1", "size of mesh axis context">,
+    Option<"tensor", "tensor", "int64_t", "1", "size of mesh axis tensor">,
+    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches a step">,
+  ];
+}
+
+def ElaboratePlace : Pass<"weft-elaborate-place", "::weft::ir::GraphOp"> {
+  let summary = "Finds the placement of every op, and checks the pins";
+  let description = [{
+    Every `weft.to_global` with a placement adds a mesh to the graph's list, unless it
+    is there; the attribute `stage` then says it, absent for placement 0. A
+    mesh of raw ranks takes the place of the job's if that has no axes. Then:
+
+    - a `weft.to_global` with a placement lives there;
+    - an op lives where its operands live, parameters, random tensors and
+      inputs not counted: on the last of their placements in the list, or on placement 0;
+    - an op without operands lives on the first placement, in the list, of its users.
+
+    Pins are checked, for every axis of the job, and then left for those of the op's mesh: a pin by name
+    is for an axis that may have size 1, by position for each axis of a mesh of raw ranks. A
+    dimension exists; a parameter is not a pending sum.
+  }];
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+}
+
+#endif

@@ -1,0 +1,121 @@
+// --weft-elaborate-infer: infers shapes and element types, op by op.
+#include "compiler/passes/elaborate/passes.h"
+
+namespace weft::compiler {
+
+#define GEN_PASS_DEF_ELABORATEINFER
+#include "compiler/passes/elaborate/Passes.h.inc"
+
+namespace {
+
+using llvm::LogicalResult;
+using llvm::SmallVector;
+using llvm::StringRef;
+using mlir::failure;
+using mlir::RankedTensorType;
+using mlir::success;
+
+LogicalResult inferInputs(model::GraphOp graph) {
+  auto inputs = llvm::zip(graph.getInputs(), graph.getShapes(), graph.getTypes(), graph.getBody().getArguments());
+  for (auto [name, shape, element, argument] : inputs) {
+    SmallVector<int64_t> extents = ir::intsOf(llvm::cast<mlir::ArrayAttr>(shape));
+    for (int64_t extent : extents) {
+      if (extent <= 0) {
+        return mlir::emitError(argument.getLoc()) << "input " << name << ": expected positive extents, got " << extent;
+      }
+    }
+    mlir::Type type = llvm::cast<mlir::TypeAttr>(element).getValue();
+    if (!type.isIntOrFloat()) {
+      return mlir::emitError(argument.getLoc())
+             << "input " << name << ": expected an integer or floating-point element type, got " << type;
+    }
+    argument.setType(RankedTensorType::get(extents, type));
+  }
+  return success();
+}
+
+LogicalResult inferOp(mlir::Operation *op) {
+  SmallVector<RankedTensorType> types;
+  auto interface = llvm::dyn_cast<ir::WeftOpInterface>(op);
+  if (interface && failed(interface.inferTypes(types))) {
+    return failure();
+  }
+  if (types.size() != op->getNumResults()) {
+    return op->emitOpError() << "expected " << types.size() << " results, got " << op->getNumResults();
+  }
+  for (auto [result, type] : llvm::zip(op->getResults(), types)) {
+    result.setType(type);
+  }
+  return success();
+}
+
+// Replaces an op that changes nothing, such as a dropout of rate 0, by its operand.
+void dropIdentity(mlir::Operation *op) {
+  SmallVector<mlir::OpFoldResult> folded;
+  if (op->getNumResults() == 0 || failed(op->fold(folded)) || folded.size() != op->getNumResults() ||
+      !llvm::all_of(folded, [](mlir::OpFoldResult result) { return llvm::isa<mlir::Value>(result); })) {
+    return;
+  }
+  for (auto [result, value] : llvm::zip(op->getResults(), folded)) {
+    result.replaceAllUsesWith(llvm::cast<mlir::Value>(value));
+  }
+  op->erase();
+}
+
+struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
+  using ElaborateInferBase::ElaborateInferBase;
+
+  void runOnOperation() override {
+    for (model::GraphOp graph : llvm::make_early_inc_range(getOperation().getOps<model::GraphOp>())) {
+      if (failed(infer(graph))) {
+        return signalPassFailure();
+      }
+    }
+  }
+
+  LogicalResult infer(model::GraphOp graph) {
+    ir::PlacementAttr placement = mesh(graph.getLoc());
+    if (!placement || failed(inferInputs(graph))) {
+      return failure();
+    }
+    for (mlir::Operation &op : llvm::make_early_inc_range(graph.getBody().front())) {
+      if (failed(inferOp(&op))) {
+        return failure();
+      }
+      dropIdentity(&op);
+    }
+    mlir::OpBuilder builder(graph);
+    auto result = builder.create<ir::GraphOp>(graph.getLoc(), graph.getSymName(), graph.getInputs(),
+                                              builder.getArrayAttr(placement), uint64_t(microBatches));
+    result.getBody().takeBody(graph.getBody());
+    graph.erase();
+    return success();
+  }
+
+  ir::PlacementAttr mesh(mlir::Location loc) {
+    mlir::Builder builder(&getContext());
+    SmallVector<mlir::StringAttr> axes;
+    SmallVector<int64_t> sizes, ranks;
+    int64_t count = 1;
+    std::pair<StringRef, int64_t> all[] = {
+        {"data", data}, {"expert", expert}, {"context", context}, {"tensor", tensor}};
+    for (auto [name, size] : all) {
+      if (size < 1) {
+        mlir::emitError(loc) << name << ": expected a positive size, got " << size;
+        return {};
+      }
+      if (size > 1) {
+        axes.push_back(builder.getStringAttr(name));
+        sizes.push_back(size);
+        count *= size;
+      }
+    }
+    for (int64_t rank = 0; rank < count; ++rank) {
+      ranks.push_back(rank);
+    }
+    return ir::PlacementAttr::get(&getContext(), builder.getStringAttr("cpu"), axes, sizes, ranks);
+  }
+};
+
+} // namespace
+} // namespace weft::compiler

@@ -1,0 +1,373 @@
+// --weft-elaborate-instantiate: puts layers in the place of calls.
+#include "compiler/passes/elaborate/expression.h"
+#include "compiler/passes/elaborate/passes.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/xxhash.h"
+
+namespace weft::compiler {
+
+#define GEN_PASS_DEF_ELABORATEINSTANTIATE
+#include "compiler/passes/elaborate/Passes.h.inc"
+
+namespace {
+
+using llvm::LogicalResult;
+using llvm::SmallVector;
+using llvm::StringRef;
+using mlir::Attribute;
+using mlir::failure;
+using mlir::Location;
+using mlir::success;
+using mlir::Value;
+
+using Values = llvm::MapVector<StringRef, Attribute>;
+
+// One layer, or the graph, put in one place.
+struct Frame : Names {
+  explicit Frame(const Values &config) : config(config) {}
+
+  std::optional<Attribute> find(StringRef name) override {
+    for (const Values *values : {&std::as_const(parameters), &config}) {
+      if (auto it = values->find(name); it != values->end()) {
+        return it->second;
+      }
+    }
+    return std::nullopt;
+  }
+
+  SmallVector<StringRef> all() override {
+    SmallVector<StringRef> names;
+    for (const Values *values : {&std::as_const(parameters), &config}) {
+      llvm::append_range(names, llvm::make_first_range(*values));
+    }
+    return names;
+  }
+
+  // The name of something called `name` in here.
+  std::string full(StringRef name) const { return scope.empty() ? name.str() : scope + "." + name.str(); }
+
+  // Where `op` stands, seen from the graph.
+  Location at(mlir::Operation *op) const {
+    return caller ? mlir::CallSiteLoc::get(op->getLoc(), *caller) : op->getLoc();
+  }
+
+  const Values &config;
+  Values parameters;
+  std::string scope; // "h.0.attn"
+  std::optional<Location> caller;
+};
+
+class Instantiator {
+public:
+  explicit Instantiator(mlir::ModuleOp module) : module(module), builder(module.getContext()) {}
+
+  LogicalResult run(StringRef name) {
+    model::GraphOp graph = choose(name);
+    if (!graph || failed(readConfig())) {
+      return failure();
+    }
+    Frame frame(config);
+    if (failed(evaluateAttributes(graph, frame, graph.getLoc()))) {
+      return failure();
+    }
+    mlir::Block &body = graph.getBody().front();
+    SmallVector<mlir::Operation *> written = llvm::map_to_vector(body, [](mlir::Operation &op) { return &op; });
+    mlir::IRMapping values;
+    for (mlir::BlockArgument argument : body.getArguments()) {
+      values.map(argument, argument);
+    }
+    builder.setInsertionPointToEnd(&body);
+    if (failed(place(written, frame, values))) {
+      return failure();
+    }
+    for (mlir::Operation *op : llvm::reverse(written)) {
+      op->dropAllUses();
+      op->erase();
+    }
+    for (mlir::Operation &op : llvm::make_early_inc_range(*module.getBody())) {
+      if (&op != graph) {
+        op.erase();
+      }
+    }
+    return success();
+  }
+
+private:
+  model::GraphOp choose(StringRef name) {
+    SmallVector<model::GraphOp> graphs = llvm::to_vector(module.getOps<model::GraphOp>());
+    if (name.empty() && graphs.size() == 1) {
+      return graphs.front();
+    }
+    for (model::GraphOp graph : graphs) {
+      if (graph.getSymName() == name) {
+        return graph;
+      }
+    }
+    SmallVector<StringRef> names = llvm::map_to_vector(graphs, [](model::GraphOp graph) { return graph.getSymName(); });
+    module.emitError() << "graph: expected " << (names.empty() ? "a model.graph in the file" : listOf(names))
+                       << ", got " << (name.empty() ? "none" : name);
+    return {};
+  }
+
+  LogicalResult readConfig() {
+    for (model::ConfigOp op : module.getOps<model::ConfigOp>()) {
+      auto expression = llvm::dyn_cast<ir::ExprAttr>(op.getValue());
+      if (expression && !ir::parseState(expression.getText())) {
+        return op.emitError() << "config @" << op.getSymName() << ": expected a value, got an expression";
+      }
+      config.insert({op.getSymName(), op.getValue()});
+    }
+    return success();
+  }
+
+  // Evaluates every expression that `op` holds.
+  LogicalResult evaluateAttributes(mlir::Operation *op, Frame &frame, Location loc) {
+    for (mlir::StringAttr name : op->getName().getAttributeNames()) {
+      Attribute value = op->getAttr(name);
+      if (!value) {
+        continue;
+      }
+      auto error = [&] { return mlir::emitError(loc) << "'" << op->getName() << "' op " << name.getValue() << ": "; };
+      Attribute result = name == "shapes" ? evaluateShapes(value, frame, error) : evaluateAll(value, frame, error);
+      if (!result) {
+        return failure();
+      }
+      op->setAttr(name, result);
+    }
+    return success();
+  }
+
+  Attribute evaluateShapes(Attribute shapes, Frame &frame, EmitError error) {
+    SmallVector<Attribute> results;
+    for (Attribute shape : llvm::cast<mlir::ArrayAttr>(shapes)) {
+      results.push_back(evaluateAll(shape, frame, error));
+      if (!results.back()) {
+        return {};
+      }
+    }
+    return builder.getArrayAttr(results);
+  }
+
+  // Puts `ops` at the end of the graph. `values` maps what they use, and then what they yield.
+  LogicalResult place(llvm::ArrayRef<mlir::Operation *> ops, Frame &frame, mlir::IRMapping &values) {
+    for (mlir::Operation *op : ops) {
+      LogicalResult placed = llvm::isa<model::CallOp>(op) ? placeCall(llvm::cast<model::CallOp>(op), frame, values)
+                             : llvm::isa<model::RepeatOp>(op)
+                                 ? placeRepeat(llvm::cast<model::RepeatOp>(op), frame, values)
+                                 : placeOp(op, frame, values);
+      if (failed(placed)) {
+        return failure();
+      }
+    }
+    return success();
+  }
+
+  LogicalResult placeOp(mlir::Operation *op, Frame &frame, mlir::IRMapping &values) {
+    Location loc = frame.at(op);
+    if (!llvm::isa_and_nonnull<ir::WeftDialect>(op->getDialect()) || op->getNumRegions()) {
+      return mlir::emitError(loc) << "expected an operator of the weft dialect, got " << op->getName();
+    }
+    mlir::Operation *clone = builder.clone(*op, values);
+    clone->setLoc(loc);
+    if (failed(evaluateAttributes(clone, frame, loc))) {
+      return failure();
+    }
+    if (!frame.scope.empty()) {
+      clone->setAttr("scope", builder.getStringAttr(frame.scope));
+    }
+    if (auto parameter = llvm::dyn_cast<ir::ParameterOp>(clone)) {
+      return nameParameter(parameter, frame);
+    }
+    setSeed(clone, frame);
+    return success();
+  }
+
+  LogicalResult nameParameter(ir::ParameterOp parameter, Frame &frame) {
+    std::string name = frame.full(parameter.getName());
+    auto [it, isNew] = parameters.try_emplace(name, parameter.getLoc());
+    if (!isNew) {
+      mlir::InFlightDiagnostic error = mlir::emitError(parameter.getLoc())
+                                       << "parameter \"" << name
+                                       << "\": expected distinct names, got it twice; give each "
+                                       << "call a scope of its own";
+      error.attachNote(it->second) << "the first one";
+      return error;
+    }
+    parameter.setName(name);
+    if (!parameter.getSeed()) {
+      parameter.setSeed(seedOf("parameter " + name));
+    }
+    return success();
+  }
+
+  // An op that draws random numbers has an attribute `seed`, 0 while it is unset.
+  void setSeed(mlir::Operation *op, Frame &frame) {
+    mlir::RegisteredOperationName name = *op->getRegisteredInfo();
+    if (!llvm::any_of(name.getAttributeNames(), [](mlir::StringAttr attribute) { return attribute == "seed"; })) {
+      return;
+    }
+    std::string key = frame.scope + " " + name.getStringRef().str();
+    int64_t index = draws[key]++;
+    auto seed = op->getAttrOfType<mlir::IntegerAttr>("seed");
+    if (!seed || seed.getInt() == 0) {
+      op->setAttr("seed", builder.getI64IntegerAttr(seedOf(key + " " + std::to_string(index))));
+    }
+  }
+
+  // Above 0, for 0 is unset.
+  static int64_t seedOf(StringRef text) {
+    return int64_t(llvm::xxh3_64bits(text) & uint64_t(std::numeric_limits<int64_t>::max())) | 1;
+  }
+
+  LogicalResult placeCall(model::CallOp call, Frame &frame, mlir::IRMapping &values) {
+    SmallVector<Value> operands = llvm::map_to_vector(call.getOperands(), [&](Value v) { return values.lookup(v); });
+    SmallVector<Value> results;
+    std::string scope = call.getScope().value_or("").empty() ? frame.scope : frame.full(*call.getScope());
+    if (failed(instantiate(call, call.getCallee(), call.getParameters(), operands, scope, frame, results))) {
+      return failure();
+    }
+    values.map(call.getResults(), results);
+    return success();
+  }
+
+  LogicalResult placeRepeat(model::RepeatOp repeat, Frame &frame, mlir::IRMapping &values) {
+    auto error = [&] { return mlir::emitError(frame.at(repeat)) << "repeat: count: "; };
+    Attribute value = evaluateAll(repeat.getCount(), frame, error);
+    if (!value) {
+      return failure();
+    }
+    auto count = llvm::dyn_cast<mlir::IntegerAttr>(value);
+    if (!count || count.getInt() < 0) {
+      return error() << "expected a whole number of 0 or more, got " << value;
+    }
+    SmallVector<Value> carried = llvm::map_to_vector(repeat.getOperands(), [&](Value v) { return values.lookup(v); });
+    for (int64_t i = 0; i < count.getInt(); ++i) {
+      SmallVector<Value> results;
+      std::string scope = frame.full(repeat.getScope()) + "." + std::to_string(i);
+      if (failed(instantiate(repeat, repeat.getCallee(), repeat.getParameters(), carried, scope, frame, results))) {
+        return failure();
+      }
+      llvm::copy(results, carried.begin());
+    }
+    values.map(repeat.getResults(), llvm::ArrayRef(carried).take_front(repeat.getNumResults()));
+    return success();
+  }
+
+  // Puts the layer `name` in the place of `call`.
+  LogicalResult instantiate(mlir::Operation *call, StringRef name, mlir::ArrayAttr parameters,
+                            llvm::ArrayRef<Value> operands, std::string scope, Frame &outer,
+                            SmallVector<Value> &results) {
+    Location loc = outer.at(call);
+    model::LayerOp layer = findLayer(name, loc);
+    if (!layer) {
+      return failure();
+    }
+    Frame frame(config);
+    frame.scope = std::move(scope);
+    frame.caller = loc;
+    if (failed(checkCall(call, layer, operands.size(), loc)) ||
+        failed(bindParameters(layer, parameters, outer, frame, loc))) {
+      return failure();
+    }
+    mlir::IRMapping values;
+    mlir::Block &body = layer.getBody().front();
+    values.map(body.getArguments(), operands);
+    SmallVector<mlir::Operation *> ops =
+        llvm::map_to_vector(body.without_terminator(), [](mlir::Operation &op) { return &op; });
+    open.push_back(name);
+    LogicalResult placed = place(ops, frame, values);
+    open.pop_back();
+    results = llvm::map_to_vector(body.getTerminator()->getOperands(), [&](Value v) { return values.lookupOrNull(v); });
+    return placed;
+  }
+
+  model::LayerOp findLayer(StringRef name, Location loc) {
+    auto layer = symbols.lookupSymbolIn<model::LayerOp>(module, builder.getStringAttr(name));
+    if (!layer) {
+      SmallVector<StringRef> names;
+      for (model::LayerOp known : module.getOps<model::LayerOp>()) {
+        names.push_back(known.getSymName());
+      }
+      mlir::InFlightDiagnostic error = mlir::emitError(loc) << "unknown layer @" << name;
+      if (!names.empty()) {
+        error << ": expected " << listOf(names);
+      }
+      return {};
+    }
+    if (auto first = llvm::find(open, name); first != open.end()) {
+      mlir::InFlightDiagnostic error = mlir::emitError(loc) << "layer @" << name << ": expected no recursion, got ";
+      for (auto it = first; it != open.end(); ++it) {
+        error << *it << " calls ";
+      }
+      error << name;
+      return {};
+    }
+    return layer;
+  }
+
+  LogicalResult checkCall(mlir::Operation *call, model::LayerOp layer, size_t operands, Location loc) {
+    auto mismatch = [&](StringRef what, size_t expected, size_t got) {
+      mlir::InFlightDiagnostic error = mlir::emitError(loc) << "layer @" << layer.getSymName() << ": " << what
+                                                            << ": expected " << expected << ", got " << got;
+      error.attachNote(layer.getLoc()) << "the layer";
+      return failure();
+    };
+    if (operands != layer.getInputs().size()) {
+      return mismatch("values", layer.getInputs().size(), operands);
+    }
+    size_t yields = layer.getBody().front().getTerminator()->getNumOperands();
+    return yields == call->getNumResults() ? success() : mismatch("results", yields, call->getNumResults());
+  }
+
+  LogicalResult bindParameters(model::LayerOp layer, mlir::ArrayAttr given, Frame &outer, Frame &frame, Location loc) {
+    SmallVector<StringRef> names = llvm::map_to_vector(layer.getParameters().getAsRange<mlir::StringAttr>(),
+                                                       [](mlir::StringAttr name) { return name.getValue(); });
+    size_t required = names.size() - layer.getDefaults().size();
+    if (given.size() < required || given.size() > names.size()) {
+      mlir::InFlightDiagnostic error = mlir::emitError(loc)
+                                       << "layer @" << layer.getSymName() << ": parameters: expected ";
+      if (required < names.size()) {
+        error << required << " to ";
+      }
+      error << names.size() << (names.empty() ? "" : " (" + llvm::join(names, ", ") + ")") << ", got " << given.size();
+      error.attachNote(layer.getLoc()) << "the layer";
+      return failure();
+    }
+    for (auto [i, name] : llvm::enumerate(names)) {
+      bool isGiven = i < given.size();
+      Location at = isGiven ? loc : mlir::CallSiteLoc::get(layer.getLoc(), loc);
+      auto error = [&] { return mlir::emitError(at) << "layer @" << layer.getSymName() << ": " << name << ": "; };
+      Attribute value = isGiven ? given[i] : layer.getDefaults()[i - required];
+      if (auto expression = llvm::dyn_cast<ir::ExprAttr>(value)) {
+        value = evaluate(builder.getContext(), expression.getText(), isGiven ? outer : frame, error);
+      }
+      if (!value) {
+        return failure();
+      }
+      frame.parameters.insert({name, value});
+    }
+    return success();
+  }
+
+  mlir::ModuleOp module;
+  mlir::OpBuilder builder;
+  mlir::SymbolTableCollection symbols;
+  Values config;
+  SmallVector<StringRef> open; // layers being instantiated, outermost first
+  llvm::StringMap<Location> parameters;
+  llvm::StringMap<int64_t> draws; // random ops seen, by scope and kind
+};
+
+struct ElaborateInstantiate : impl::ElaborateInstantiateBase<ElaborateInstantiate> {
+  using ElaborateInstantiateBase::ElaborateInstantiateBase;
+
+  void runOnOperation() override {
+    if (failed(Instantiator(getOperation()).run(graph))) {
+      return signalPassFailure();
+    }
+  }
+};
+
+} // namespace
+} // namespace weft::compiler

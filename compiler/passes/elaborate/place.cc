@@ -1,0 +1,211 @@
+// --weft-elaborate-place: finds the placement of every op, and checks the pins.
+#include "compiler/passes/elaborate/expression.h"
+#include "compiler/passes/elaborate/passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace weft::compiler {
+
+#define GEN_PASS_DEF_ELABORATEPLACE
+#include "compiler/passes/elaborate/Passes.h.inc"
+
+namespace {
+
+using llvm::LogicalResult;
+using llvm::SmallVector;
+using llvm::StringRef;
+using mlir::Attribute;
+using mlir::failure;
+using mlir::success;
+using weft::ir::PlacementAttr;
+
+constexpr StringRef jobAxes[] = {"data", "expert", "context", "tensor"};
+
+// Appends the extents of nested lists to `sizes`, the numbers in them to `ranks`.
+LogicalResult readRanks(mlir::Operation *op, Attribute value, size_t depth, SmallVector<int64_t> &sizes,
+                        SmallVector<int64_t> &ranks) {
+  auto list = llvm::dyn_cast<mlir::ArrayAttr>(value);
+  if (!list) {
+    auto rank = llvm::dyn_cast<mlir::IntegerAttr>(value);
+    if (!rank || depth == 0 || depth != sizes.size()) {
+      return op->emitOpError("placement: expected nested lists of ranks, all of one depth");
+    }
+    ranks.push_back(rank.getInt());
+    return success();
+  }
+  if (depth == sizes.size() && ranks.empty()) {
+    sizes.push_back(int64_t(list.size()));
+  } else if (depth >= sizes.size()) {
+    return op->emitOpError("placement: expected nested lists of ranks, all of one depth");
+  }
+  if (int64_t(list.size()) != sizes[depth]) {
+    return op->emitOpError() << "placement: expected rows of " << sizes[depth] << ", got one of " << list.size();
+  }
+  for (Attribute element : list) {
+    if (failed(readRanks(op, element, depth + 1, sizes, ranks))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+// The mesh that a `weft.to_global` names, or null after an error.
+PlacementAttr rawMesh(ir::ToGlobalOp op) {
+  SmallVector<int64_t> sizes, ranks;
+  if (failed(readRanks(op, *op.getRanks(), 0, sizes, ranks))) {
+    return {};
+  }
+  mlir::Builder builder(op.getContext());
+  SmallVector<mlir::StringAttr> axes;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    axes.push_back(builder.getStringAttr("_" + llvm::Twine(i)));
+  }
+  auto error = [&] { return op.emitOpError("placement: "); };
+  if (failed(PlacementAttr::verify(error, op.getDeviceAttr(), axes, sizes, ranks))) {
+    return {};
+  }
+  return PlacementAttr::get(op.getContext(), op.getDeviceAttr(), axes, sizes, ranks);
+}
+
+struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
+  void runOnOperation() override {
+    stages.clear();
+    if (failed(collectMeshes())) {
+      return signalPassFailure();
+    }
+    assignStages();
+    for (mlir::Operation &op : getOperation().getBody().front()) {
+      if (failed(checkPins(&op))) {
+        return signalPassFailure();
+      }
+    }
+  }
+
+  // Makes the list of placements, and notes those that are named.
+  LogicalResult collectMeshes() {
+    ir::GraphOp graph = getOperation();
+    llvm::SetVector<Attribute> meshes;
+    if (!graph.getPlacement(0).getAxes().empty()) {
+      meshes.insert(graph.getPlacement(0));
+    }
+    for (auto op : graph.getBody().getOps<ir::ToGlobalOp>()) {
+      if (!op.getRanks()) {
+        continue;
+      }
+      PlacementAttr mesh = rawMesh(op);
+      if (!mesh) {
+        return failure();
+      }
+      meshes.insert(mesh);
+      stages[op] = llvm::find(meshes, Attribute(mesh)) - meshes.begin();
+      op.removeDeviceAttr();
+      op.removeRanksAttr();
+    }
+    if (!meshes.empty()) {
+      graph.setPlacementsAttr(mlir::ArrayAttr::get(&getContext(), meshes.getArrayRef()));
+    }
+    return success();
+  }
+
+  void assignStages() {
+    mlir::Block &body = getOperation().getBody().front();
+    for (mlir::Operation &op : body) {
+      if (op.getNumOperands() && !stages.contains(&op)) {
+        stages[&op] = stageOfOperands(&op);
+      }
+    }
+    for (mlir::Operation &op : body) {
+      if (!op.getNumOperands()) {
+        stages[&op] = stageOfUsers(&op);
+      }
+    }
+    for (auto [op, stage] : stages) {
+      if (stage) {
+        op->setAttr("stage", mlir::IntegerAttr::get(mlir::IntegerType::get(&getContext(), 64), stage));
+      }
+    }
+  }
+
+  int64_t stageOfOperands(mlir::Operation *op) {
+    int64_t last = 0;
+    for (mlir::Value operand : op->getOperands()) {
+      mlir::Operation *producer = operand.getDefiningOp();
+      if (producer && producer->getNumOperands()) {
+        last = std::max(last, stages.lookup(producer));
+      }
+    }
+    return last;
+  }
+
+  int64_t stageOfUsers(mlir::Operation *op) {
+    std::optional<int64_t> first;
+    for (mlir::Operation *user : op->getUsers()) {
+      int64_t stage = stages.lookup(user);
+      first = std::min(first.value_or(stage), stage);
+    }
+    return first.value_or(0);
+  }
+
+  LogicalResult checkPins(mlir::Operation *op) {
+    auto pins = op->getAttrOfType<mlir::DictionaryAttr>("pins");
+    if (!pins) {
+      return success();
+    }
+    PlacementAttr mesh = getOperation().getPlacement(stages.lookup(op));
+    mlir::NamedAttrList kept;
+    bool positional = false;
+    for (mlir::NamedAttribute pin : pins) {
+      StringRef axis = pin.getName().getValue();
+      positional |= axis.starts_with("_");
+      if (llvm::any_of(mesh.getAxes(), [&](mlir::StringAttr name) { return name.getValue() == axis; })) {
+        kept.append(pin);
+      } else if (!llvm::is_contained(jobAxes, axis)) {
+        return unknownAxis(op, axis, mesh);
+      }
+      if (failed(checkState(op, pin))) {
+        return failure();
+      }
+    }
+    if (positional && kept.getAttrs().size() != mesh.getAxes().size()) {
+      return op->emitOpError() << "sbp: expected " << mesh.getAxes().size() << " states, one an axis of the mesh, got "
+                               << kept.getAttrs().size();
+    }
+    op->setAttr("pins", kept.getDictionary(&getContext()));
+    return success();
+  }
+
+  LogicalResult unknownAxis(mlir::Operation *op, StringRef axis, PlacementAttr mesh) {
+    auto raw = [](mlir::StringAttr name) { return name.getValue().starts_with("_"); };
+    if (!axis.starts_with("_")) {
+      return op->emitOpError() << "sbp: expected axis " << listOf(jobAxes) << ", got " << axis;
+    }
+    if (mesh.getAxes().empty() || !raw(mesh.getAxes().front())) {
+      return op->emitOpError("sbp: expected states by axis name, as in sbp(tensor = S(0)), got one by position, which "
+                             "needs a placement of raw ranks");
+    }
+    return op->emitOpError() << "sbp: expected " << mesh.getAxes().size()
+                             << " states, one an axis of the mesh, got more";
+  }
+
+  LogicalResult checkState(mlir::Operation *op, mlir::NamedAttribute pin) {
+    StringRef text = llvm::cast<ir::ExprAttr>(pin.getValue()).getText();
+    auto error = [&] { return op->emitOpError() << "sbp: " << pin.getName().getValue() << " = " << text << ": "; };
+    std::optional<ir::SbpState> state = ir::parseState(text);
+    if (!state) {
+      return error() << "expected S(dim), B, P or P(max)";
+    }
+    if (state->isPartial() && llvm::isa<ir::ParameterOp>(op)) {
+      return error() << "expected S(dim) or B for a parameter";
+    }
+    int64_t rank = int64_t(ir::shapeOf(op->getResult(0)).size());
+    if (state->isSplit() && state->dim >= rank) {
+      return error() << "expected a dimension below " << rank << ", got " << state->dim;
+    }
+    return success();
+  }
+
+  llvm::MapVector<mlir::Operation *, int64_t> stages;
+};
+
+} // namespace
+} // namespace weft::compiler

@@ -1,0 +1,3 @@
+model.layer @broken(%x) {
+  %y = weft.tanhh %x
+}

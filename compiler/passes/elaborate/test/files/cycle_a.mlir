@@ -1,0 +1,1 @@
+model.import "cycle_b.mlir"

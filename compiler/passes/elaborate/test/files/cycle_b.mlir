@@ -1,0 +1,1 @@
+model.import "../files/cycle_a.mlir"

@@ -1,0 +1,5 @@
+model.import "leaf.mlir"
+model.layer @middle(%x) {
+  %y = model.call @leaf (%x)
+  model.return %y
+}

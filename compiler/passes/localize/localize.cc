@@ -1,0 +1,337 @@
+// From global tensors to buffers, kernels and collectives.
+#include "compiler/analysis/section.h"
+#include "compiler/passes/localize/passes.h"
+#include "ops/layout/ops.h"
+
+namespace weft::compiler {
+#define GEN_PASS_DEF_LOCALIZE
+#include "compiler/passes/localize/Passes.h.inc"
+namespace {
+
+using namespace weft::ir;
+using llvm::SmallVector;
+using mlir::NamedAttrList;
+using mlir::Operation;
+using mlir::RankedTensorType;
+using mlir::Value;
+using task::BufferKind;
+using task::Section;
+
+int64_t stageOf(Operation *op) {
+  auto stage = op ? op->getAttrOfType<mlir::IntegerAttr>("stage") : mlir::IntegerAttr();
+  return stage ? stage.getInt() : 0;
+}
+
+// Builds the programs of one graph.
+class Localizer {
+public:
+  Localizer(GraphOp graph) : graph_(graph), sections_(graph), b_(graph) {}
+
+  llvm::LogicalResult run() {
+    for (auto [stage, placement] : llvm::enumerate(graph_.getPlacements())) {
+      auto program = b_.create<task::ProgramOp>(graph_.getLoc(), ("stage" + llvm::Twine(stage)).str(),
+                                                llvm::cast<PlacementAttr>(placement), graph_.getMicroBatches(),
+                                                mlir::IntegerAttr(), mlir::IntegerAttr());
+      program->setAttr("graph", graph_.getSymNameAttr());
+      program.getBody().emplaceBlock();
+      programs_.push_back(program);
+    }
+    inputs();
+    for (Operation &op : graph_.getBody().front()) {
+      b_.setInsertionPointToEnd(body(stageOf(&op)));
+      if (failed(lower(&op))) {
+        return mlir::failure();
+      }
+    }
+    return mlir::success();
+  }
+
+private:
+  mlir::Block *body(int64_t stage) { return &programs_[stage].getBody().front(); }
+
+  // ---- small builders -----------------------------------------------------
+  task::BufferOp buffer(mlir::Location loc, const std::string &name, BufferKind kind, mlir::Type tensor) {
+    auto type = task::BufferType::get(b_.getContext(), llvm::cast<RankedTensorType>(tensor));
+    return b_.create<task::BufferOp>(loc, type, b_.getStringAttr(name),
+                                     task::BufferKindAttr::get(b_.getContext(), kind), b_.getI64IntegerAttr(1),
+                                     mlir::IntegerAttr(), mlir::StringAttr(), mlir::DictionaryAttr(),
+                                     mlir::DenseI64ArrayAttr());
+  }
+
+  // A name that tells where a value comes from; unique in the program.
+  std::string nameOf(Operation *op, unsigned result) {
+    auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
+    std::string name = scope && !scope.getValue().empty() ? (scope.getValue() + "/").str() : "";
+    name += op->getName().stripDialect();
+    name += "." + std::to_string(counter_++);
+    return result == 0 ? name : name + "." + std::to_string(result);
+  }
+
+  Section sectionOf(Operation *op) { return sections_.isStep(op) ? Section::Step : Section::Micro; }
+
+  BufferKind kindOf(Operation *op) {
+    auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
+    return phase && phase.getValue() == "update" ? BufferKind::Gradient : BufferKind::Activation;
+  }
+
+  template <typename Op> void mark(Op made, Operation *from) {
+    for (llvm::StringRef name : {"scope", "phase"}) {
+      if (mlir::Attribute value = from->getAttr(name)) {
+        made->setAttr(name, value);
+      }
+    }
+  }
+
+  void kernel(Operation *from, llvm::StringRef name, mlir::ValueRange in, mlir::ValueRange out,
+              const NamedAttrList &attributes, llvm::ArrayRef<int64_t> inPlace = {}) {
+    bool may = llvm::any_of(inPlace, [](int64_t operand) { return operand >= 0; });
+    auto op = b_.create<task::KernelOp>(from->getLoc(), b_.getStringAttr(name), in, out,
+                                        attributes.getDictionary(b_.getContext()), sectionOf(from),
+                                        may ? b_.getDenseI64ArrayAttr(inPlace) : mlir::DenseI64ArrayAttr());
+    mark(op, from);
+  }
+
+  SmallVector<Value> buffersOf(mlir::ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value v) { return map_.lookup(v); });
+  }
+
+  // ---- lowering -----------------------------------------------------------
+  void inputs() {
+    b_.setInsertionPointToEnd(body(0));
+    for (auto [name, argument] : llvm::zip(graph_.getInputs(), graph_.getBody().getArguments())) {
+      std::string text = llvm::cast<mlir::StringAttr>(name).getValue().str();
+      auto made = buffer(graph_.getLoc(), "input/" + text, BufferKind::Input, argument.getType());
+      map_[argument] = made;
+      NamedAttrList attributes;
+      attributes.append("name", name);
+      auto op = b_.create<task::KernelOp>(graph_.getLoc(), b_.getStringAttr("input"), mlir::ValueRange(),
+                                          mlir::ValueRange(made), attributes.getDictionary(b_.getContext()),
+                                          Section::Micro, mlir::DenseI64ArrayAttr());
+      op->setAttr("scope", b_.getStringAttr("batch"));
+    }
+  }
+
+  llvm::LogicalResult lower(Operation *op) {
+    if (auto parameter = llvm::dyn_cast<ParameterOp>(op)) {
+      return lowerParameter(parameter);
+    }
+    if (auto box = llvm::dyn_cast<BoxOp>(op)) {
+      return lowerBox(box);
+    }
+    if (auto accumulate = llvm::dyn_cast<AccumulateOp>(op)) {
+      lowerAccumulate(accumulate);
+      return mlir::success();
+    }
+    if (auto assign = llvm::dyn_cast<AssignOp>(op)) {
+      Value target = map_.lookup(assign.getTarget()), value = map_.lookup(assign.getValue());
+      if (target != value) {
+        kernel(op, "copy", value, target, {});
+      }
+      return mlir::success();
+    }
+    if (auto output = llvm::dyn_cast<OutputOp>(op)) {
+      lowerOutput(output);
+      return mlir::success();
+    }
+    if (auto reshape = llvm::dyn_cast<ReshapeOp>(op)) {
+      // Only outermost factors are ever split, so the local bytes stay in order.
+      map_[reshape.getResult()] = alias(op, reshape.getInput(), reshape.getResult());
+      return mlir::success();
+    }
+    return lowerKernel(op);
+  }
+
+  Value alias(Operation *op, Value source, Value result) {
+    auto type = task::BufferType::get(b_.getContext(), tensorOf(result));
+    return b_.create<task::AliasOp>(op->getLoc(), type, map_.lookup(source));
+  }
+
+  llvm::LogicalResult lowerParameter(ParameterOp parameter) {
+    auto made = buffer(parameter.getLoc(), parameter.getName().str(),
+                       parameter.getState() ? BufferKind::Optimizer : BufferKind::Parameter,
+                       parameter.getResult().getType());
+    NamedAttrList attributes;
+    llvm::StringRef kind = parameter.getInit().getKind();
+    llvm::ArrayRef<mlir::Attribute> numbers = parameter.getInit().getArguments();
+    auto number = [&](llvm::StringRef name, double value) { attributes.append(name, b_.getF64FloatAttr(value)); };
+    llvm::StringRef name = "fill";
+    if (kind == "zeros" || kind == "ones") {
+      number("value", kind == "ones");
+    } else if (kind == "constant") {
+      number("value", floatOf(numbers[0]));
+    } else {
+      bool normal = kind == "normal";
+      name = normal ? "random_normal" : "random_uniform";
+      number(normal ? "mean" : "low", normal ? 0.0 : floatOf(numbers[0]));
+      number(normal ? "std" : "high", floatOf(numbers[normal ? 0 : 1]));
+      attributes.append("seed", parameter.getSeedAttr() ? parameter.getSeedAttr() : b_.getI64IntegerAttr(0));
+    }
+    made.setInit(name);
+    made.setInitAttributesAttr(attributes.getDictionary(b_.getContext()));
+    if (parameter.getStored()) {
+      made.setStored(intsOf(*parameter.getStored()));
+    }
+    map_[parameter.getResult()] = made;
+    return mlir::success();
+  }
+
+  // One micro-batch: nothing to sum. More: a buffer that stays and is added to.
+  void lowerAccumulate(AccumulateOp op) {
+    if (graph_.getMicroBatches() == 1) {
+      map_[op.getResult()] = map_.lookup(op.getInput());
+      return;
+    }
+    auto made = buffer(op.getLoc(), nameOf(op, 0), BufferKind::Gradient, op.getResult().getType());
+    map_[op.getResult()] = made;
+    SmallVector<Value> in{map_.lookup(op.getInput()), made};
+    kernel(op, "accumulate", in, made.getBuffer(), {});
+  }
+
+  void lowerOutput(OutputOp op) {
+    Value value = map_.lookup(op.getValue());
+    if (op.getMetric()) {
+      b_.create<task::MetricOp>(op.getLoc(), op.getNameAttr(), value);
+      return;
+    }
+    NamedAttrList attributes;
+    attributes.append("name", op.getNameAttr());
+    kernel(op, "output", value, mlir::ValueRange(), attributes);
+  }
+
+  // The parameter that a result may be written into: it is assigned from this
+  // result alone, and nothing behind the op reads the old value.
+  Value updatesInPlace(Operation *op, mlir::OpResult result, int64_t operand) {
+    if (operand < 0 || !result.hasOneUse()) {
+      return {};
+    }
+    auto assign = llvm::dyn_cast<AssignOp>(*result.user_begin());
+    Value old = op->getOperand(operand);
+    if (!assign || assign.getTarget() != old || assign.getValue() != result) {
+      return {};
+    }
+    for (Operation *user : old.getUsers()) {
+      if (user != op && user != assign.getOperation() && op->isBeforeInBlock(user)) {
+        return {};
+      }
+    }
+    return map_.lookup(old);
+  }
+
+  llvm::LogicalResult lowerKernel(Operation *op) {
+    auto weftOp = llvm::dyn_cast<WeftOpInterface>(op);
+    if (!weftOp) {
+      return op->emitOpError("expected an op with a kernel before localize");
+    }
+    NamedAttrList attributes;
+    weftOp.getKernelAttributes(attributes);
+    SmallVector<int64_t> inPlace = weftOp.getInPlaceOperands();
+    SmallVector<Value> outs;
+    for (mlir::OpResult result : op->getResults()) {
+      unsigned number = result.getResultNumber();
+      Value out = updatesInPlace(op, result, inPlace[number]);
+      if (!out) {
+        out = buffer(op->getLoc(), nameOf(op, number), kindOf(op), result.getType());
+      }
+      map_[result] = out;
+      outs.push_back(out);
+    }
+    kernel(op, weftOp.getKernelName(), buffersOf(op->getOperands()), outs, attributes, inPlace);
+    return mlir::success();
+  }
+
+  // ---- boxes: one primitive step each -------------------------------------
+  llvm::LogicalResult lowerBox(BoxOp box) {
+    Operation *producer = box.getInput().getDefiningOp();
+    if (stageOf(producer) != stageOf(box)) {
+      transfer(box, stageOf(producer), stageOf(box));
+      return mlir::success();
+    }
+    auto from = sbpOf(box.getInput().getType()).getStates(), to = sbpOf(box.getType()).getStates();
+    SmallVector<int64_t> axes;
+    for (size_t axis = 0; axis < from.size(); ++axis) {
+      if (from[axis] != to[axis]) {
+        axes.push_back(int64_t(axis));
+      }
+    }
+    Value source = map_.lookup(box.getInput());
+    if (axes.empty()) {
+      map_[box.getResult()] = source;
+      return mlir::success();
+    }
+    SbpState before = from[axes[0]], after = to[axes[0]];
+    if (before.kind == SbpState::Broadcast && after.kind == SbpState::PartialMax) {
+      map_[box.getResult()] = alias(box, box.getInput(), box.getResult());
+      return mlir::success();
+    }
+    auto made = buffer(box.getLoc(), nameOf(box, 0), BufferKind::Communication, box.getType());
+    map_[box.getResult()] = made;
+    if (before.kind == SbpState::Broadcast || after.isPartial()) {
+      NamedAttrList attributes;
+      bool mask = before.kind == SbpState::Broadcast && after.isPartial();
+      if (mask) {
+        attributes.append("axes", b_.getDenseI64ArrayAttr(axes));
+      }
+      kernel(box, mask ? "mask_rank" : "copy_tile", source, made.getBuffer(), attributes);
+      return mlir::success();
+    }
+    return collective(box, source, made, axes, before, after);
+  }
+
+  llvm::LogicalResult collective(BoxOp box, Value source, Value target, llvm::ArrayRef<int64_t> axes, SbpState before,
+                                 SbpState after) {
+    task::CollectiveKind kind = before.isPartial() ? (after.isSplit() ? task::CollectiveKind::ReduceScatter
+                                                                      : task::CollectiveKind::AllReduce)
+                                : after.isSplit()  ? task::CollectiveKind::AllToAll
+                                                   : task::CollectiveKind::AllGather;
+    auto dim = [&](bool wanted, int64_t value) {
+      return wanted ? b_.getI64IntegerAttr(value) : mlir::IntegerAttr();
+    };
+    auto op = b_.create<task::CollectiveOp>(
+        box.getLoc(), task::CollectiveKindAttr::get(b_.getContext(), kind), b_.getDenseI64ArrayAttr(axes),
+        before.kind == SbpState::PartialMax ? b_.getUnitAttr() : mlir::UnitAttr(),
+        dim(before.isSplit() || after.isSplit(), before.isSplit() ? before.dim : after.dim),
+        dim(kind == task::CollectiveKind::AllToAll, after.dim), source, target,
+        task::SectionAttr::get(b_.getContext(), sectionOf(box)));
+    mark(op, box);
+    return mlir::success();
+  }
+
+  void transfer(BoxOp box, int64_t from, int64_t to) {
+    int64_t number = transfers_++;
+    mlir::OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToEnd(body(from));
+    auto section = task::SectionAttr::get(b_.getContext(), sectionOf(box));
+    auto send = b_.create<task::SendOp>(box.getLoc(), b_.getI64IntegerAttr(number), map_.lookup(box.getInput()), section);
+    mark(send, box);
+    b_.setInsertionPointToEnd(body(to));
+    auto made = buffer(box.getLoc(), nameOf(box, 0), BufferKind::Communication, box.getType());
+    auto receive = b_.create<task::ReceiveOp>(box.getLoc(), b_.getI64IntegerAttr(number), made, section);
+    mark(receive, box);
+    map_[box.getResult()] = made;
+  }
+
+  GraphOp graph_;
+  Sections sections_;
+  mlir::OpBuilder b_;
+  SmallVector<task::ProgramOp> programs_;
+  llvm::DenseMap<Value, Value> map_;
+  int64_t counter_ = 0;
+  int64_t transfers_ = 0;
+};
+
+struct Localize : impl::LocalizeBase<Localize> {
+  void runOnOperation() override {
+    auto graphs = llvm::to_vector(getOperation().getOps<GraphOp>());
+    if (graphs.size() != 1) {
+      getOperation().emitError() << "expected one weft.graph, got " << graphs.size();
+      return signalPassFailure();
+    }
+    if (failed(Localizer(graphs[0]).run())) {
+      return signalPassFailure();
+    }
+    graphs[0].erase();
+  }
+};
+
+} // namespace
+} // namespace weft::compiler

@@ -1,0 +1,27 @@
+#ifndef WEFT_COMPILER_PASSES_SHARD
+#define WEFT_COMPILER_PASSES_SHARD
+
+include "mlir/Pass/PassBase.td"
+
+def ShardInfer : Pass<"weft-shard-infer", "::weft::ir::GraphOp"> {
+  let summary = "Chooses an SBP for every value";
+  let description = [{
+    Pins are honoured: parameters lie as their `sbp(...)` says (axes not named: B), results of
+    `weft.to_global` likewise, inputs are split along dimension 0 over the axis `data` and along dimension
+    1 over `context`. For all other ops a signature of the sharding rule is chosen, axis by axis, so that the
+    sum of compute and boxing costs over the whole graph, forward and backward together, is small: a greedy
+    start in program order, then improvement of single ops and of connected regions until nothing changes.
+
+    Afterwards every type carries its SBP, and every use that wants another one reads a `weft.box`.
+    With `broadcast`, everything that is not pinned is B; for finding faults.
+  }];
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+  let options = [
+    Option<"broadcast", "broadcast", "bool", "false", "B wherever nothing is pinned">,
+  ];
+  let statistics = [
+    Statistic<"numBoxes", "boxes", "boxes inserted">,
+  ];
+}
+
+#endif

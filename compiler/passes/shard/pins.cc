@@ -1,0 +1,100 @@
+#include "compiler/passes/shard/pins.h"
+
+namespace weft::compiler {
+
+using namespace weft::ir;
+
+int64_t stageOf(mlir::Operation *op) {
+  auto stage = op->getAttrOfType<mlir::IntegerAttr>("stage");
+  return stage ? stage.getInt() : 0;
+}
+
+namespace {
+
+// The index of an axis in the mesh, -1 if the mesh lacks it, or failure.
+llvm::FailureOr<int> findAxis(llvm::StringRef name, PlacementAttr placement) {
+  for (auto [index, axis] : llvm::enumerate(placement.getAxes())) {
+    if (axis.getValue() == name) {
+      return int(index);
+    }
+  }
+  unsigned position = 0;
+  if (name.consume_front("_") && !name.getAsInteger(10, position)) {
+    if (position < placement.getAxes().size()) {
+      return int(position);
+    }
+  } else if (llvm::is_contained({"data", "tensor", "expert", "context"}, name)) {
+    return -1;
+  }
+  return mlir::failure();
+}
+
+llvm::LogicalResult checkEven(llvm::function_ref<mlir::InFlightDiagnostic()> error, llvm::StringRef what,
+                              llvm::ArrayRef<SbpState> states, mlir::RankedTensorType type, PlacementAttr placement) {
+  llvm::SmallVector<int64_t> left(type.getShape());
+  for (size_t axis = 0; axis < states.size(); ++axis) {
+    if (!states[axis].isSplit()) {
+      continue;
+    }
+    int64_t dim = states[axis].dim, size = placement.getSizes()[axis];
+    llvm::StringRef name = placement.getAxes()[axis].getValue();
+    if (dim >= type.getRank()) {
+      return error() << what << ": expected a dimension below " << type.getRank() << " for mesh axis " << name
+                     << ", got S(" << dim << ")";
+    }
+    if (left[dim] % size != 0) {
+      return error() << what << ": expected dimension " << dim << " (" << left[dim] << ") to be divisible by mesh axis "
+                     << name << " = " << size;
+    }
+    left[dim] /= size;
+  }
+  return mlir::success();
+}
+
+} // namespace
+
+llvm::FailureOr<States> resolvePins(mlir::Operation *op, llvm::StringRef what, mlir::DictionaryAttr pins,
+                                    mlir::RankedTensorType type, PlacementAttr placement) {
+  States states(placement.getAxes().size());
+  if (!pins) {
+    return states;
+  }
+  for (mlir::NamedAttribute pin : pins) {
+    llvm::StringRef name = pin.getName().getValue();
+    llvm::FailureOr<int> axis = findAxis(name, placement);
+    if (failed(axis)) {
+      return op->emitOpError() << what << ": expected an axis of the mesh " << placement << ", got " << name;
+    }
+    auto text = llvm::dyn_cast<ExprAttr>(pin.getValue());
+    std::optional<SbpState> state = text ? parseState(text.getText()) : std::nullopt;
+    if (!state) {
+      return op->emitOpError() << what << ": expected S(dim), B or P for axis " << name << ", got " << pin.getValue();
+    }
+    if (*axis >= 0) {
+      states[*axis] = *state;
+    }
+  }
+  if (failed(checkEven([&] { return op->emitOpError(); }, what, states, type, placement))) {
+    return mlir::failure();
+  }
+  return states;
+}
+
+llvm::FailureOr<States> inputStates(GraphOp graph, unsigned index) {
+  PlacementAttr placement = graph.getPlacement(0);
+  auto type = llvm::cast<mlir::RankedTensorType>(graph.getBody().getArgument(index).getType());
+  States states(placement.getAxes().size());
+  for (auto [axis, name] : llvm::enumerate(placement.getAxes())) {
+    int64_t dim = name.getValue() == "data" ? 0 : name.getValue() == "context" ? 1 : -1;
+    if (dim >= 0 && dim < type.getRank()) {
+      states[axis] = SbpState::split(dim);
+    }
+  }
+  std::string what = ("input " + llvm::cast<mlir::StringAttr>(graph.getInputs()[index]).getValue()).str();
+  if (failed(checkEven([&] { return graph.emitOpError(); }, what, states, type, placement))) {
+    return mlir::failure();
+  }
+  return states;
+}
+
+} // namespace weft::compiler

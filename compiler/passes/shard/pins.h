@@ -1,0 +1,27 @@
+// What the program fixes before inference begins.
+#ifndef WEFT_COMPILER_PASSES_SHARD_PINS_H_
+#define WEFT_COMPILER_PASSES_SHARD_PINS_H_
+
+#include "ops/dialect/weft.h"
+
+namespace weft::compiler {
+
+using States = llvm::SmallVector<ir::SbpState>;
+
+/// The placement index of an op; 0 without a `stage` attribute.
+int64_t stageOf(mlir::Operation *op);
+
+/// The states that `pins` give a tensor of `type` on `placement`: named axes
+/// by name, `_i` by position, B elsewhere. A name that is a known axis but not
+/// in this mesh (its size is 1) is ignored. Emits an error at `op`, which
+/// calls the tensor `what`, for an unknown axis, a bad state or a dimension
+/// that the axis does not divide.
+llvm::FailureOr<States> resolvePins(mlir::Operation *op, llvm::StringRef what, mlir::DictionaryAttr pins,
+                                    mlir::RankedTensorType type, ir::PlacementAttr placement);
+
+/// The states of a graph's input.
+llvm::FailureOr<States> inputStates(ir::GraphOp graph, unsigned index);
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_PASSES_SHARD_PINS_H_

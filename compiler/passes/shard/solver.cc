@@ -1,0 +1,229 @@
+#include "compiler/passes/shard/solver.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "compiler/analysis/boxing.h"
+
+namespace weft::compiler {
+
+using ir::SbpState;
+
+namespace {
+// Differences below this are rounding, not improvement.
+constexpr double kEpsilon = 1e-12;
+// How far a change may spread before it is judged.
+constexpr size_t kRegion = 256;
+constexpr int kSweeps = 16;
+// A pinned split of a parameter is a wish for its memory too: gathering the
+// parameter counts as this many times its seconds.
+constexpr double kSticky = 1000;
+} // namespace
+
+SbpState Solver::stateOf(const SolverValue &value) const {
+  if (value.producer < 0) {
+    return value.fixed;
+  }
+  const SolverNode &node = nodes_[value.producer];
+  return node.candidates[node.choice]->results[value.result];
+}
+
+double Solver::boxSeconds(const SolverValue &value, SbpState from, SbpState to) const {
+  double seconds = transitionSeconds(from, to, value.bytes, axisSize_, machine_);
+  return value.sticky && from.isSplit() ? seconds * kSticky : seconds;
+}
+
+// One box for each distinct state that readers want; once B is there, the
+// others may start from it.
+double Solver::valueSeconds(int index) const {
+  const SolverValue &value = values_[index];
+  if (value.free) {
+    return 0;
+  }
+  SbpState from = stateOf(value);
+  llvm::SmallVector<SbpState, 4> wanted;
+  bool broadcast = from.kind == SbpState::Broadcast;
+  for (SolverValue::Use use : value.uses) {
+    const SolverNode &node = nodes_[use.node];
+    SbpState want = node.candidates[node.choice]->operands[use.operand];
+    if (want != from && !llvm::is_contained(wanted, want)) {
+      wanted.push_back(want);
+      broadcast |= want.kind == SbpState::Broadcast;
+    }
+  }
+  double seconds = 0;
+  for (SbpState want : wanted) {
+    double cost = boxSeconds(value, from, want);
+    if (broadcast && want.kind != SbpState::Broadcast) {
+      cost = std::min(cost, transitionSeconds(SbpState::broadcast(), want, value.bytes, axisSize_, machine_));
+    }
+    seconds += cost;
+  }
+  return seconds * value.weight;
+}
+
+// Everything that depends on this node's choice.
+double Solver::around(int index) const {
+  const SolverNode &node = nodes_[index];
+  double seconds = node.seconds[node.choice] * node.weight;
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    if (std::find(node.operands.begin(), node.operands.begin() + i, node.operands[i]) == node.operands.begin() + i) {
+      seconds += valueSeconds(node.operands[i]);
+    }
+  }
+  for (int value : node.results) {
+    seconds += valueSeconds(value);
+  }
+  return seconds;
+}
+
+double Solver::total() const {
+  double seconds = 0;
+  for (const SolverNode &node : nodes_) {
+    seconds += node.seconds[node.choice] * node.weight;
+  }
+  for (size_t v = 0; v < values_.size(); ++v) {
+    seconds += valueSeconds(int(v));
+  }
+  return seconds;
+}
+
+bool Solver::improve(int index, bool moveOnTie) {
+  SolverNode &node = nodes_[index];
+  if (node.candidates.size() == 1) {
+    return false;
+  }
+  int before = node.choice, best = before;
+  double bestSeconds = around(index);
+  for (int c = 0; c < int(node.candidates.size()); ++c) {
+    if (c == before) {
+      continue;
+    }
+    node.choice = c;
+    double seconds = around(index);
+    if (seconds < bestSeconds - kEpsilon || (moveOnTie && best == before && seconds <= bestSeconds + kEpsilon)) {
+      best = c;
+      bestSeconds = std::min(bestSeconds, seconds);
+    }
+  }
+  node.choice = best;
+  return best != before;
+}
+
+void Solver::sweep() {
+  for (int round = 0; round < kSweeps; ++round) {
+    bool changed = false;
+    for (int n = int(nodes_.size()) - 1; n >= 0; --n) {
+      changed |= improve(n, false);
+    }
+    for (int n = 0; n < int(nodes_.size()); ++n) {
+      changed |= improve(n, false);
+    }
+    if (!changed) {
+      return;
+    }
+  }
+}
+
+void Solver::neighbours(int index, std::vector<int> &out) const {
+  out.clear();
+  for (int v : nodes_[index].operands) {
+    if (values_[v].producer >= 0) {
+      out.push_back(values_[v].producer);
+    }
+  }
+  for (int v : nodes_[index].results) {
+    for (SolverValue::Use use : values_[v].uses) {
+      out.push_back(use.node);
+    }
+  }
+}
+
+bool Solver::hasBox(int index) const {
+  const SolverNode &node = nodes_[index];
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    const SolverValue &value = values_[node.operands[i]];
+    if (!value.free && stateOf(value) != node.candidates[node.choice]->operands[i]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Gives `index` another signature and lets its neighbours follow, each at most
+// once; keeps the result if it is cheaper as a whole.
+bool Solver::tryRegion(int index, int candidate) {
+  std::vector<std::pair<int, int>> undo{{index, nodes_[index].choice}};
+  std::vector<int> seen{index}, near;
+  double delta = -around(index);
+  nodes_[index].choice = candidate;
+  delta += around(index);
+  std::deque<int> queue;
+  neighbours(index, near);
+  queue.insert(queue.end(), near.begin(), near.end());
+  while (!queue.empty() && seen.size() < kRegion) {
+    int at = queue.front();
+    queue.pop_front();
+    if (std::find(seen.begin(), seen.end(), at) != seen.end()) {
+      continue;
+    }
+    seen.push_back(at);
+    int old = nodes_[at].choice;
+    double before = around(at);
+    if (!improve(at, /*moveOnTie=*/true)) {
+      continue;
+    }
+    delta += around(at) - before;
+    undo.push_back({at, old});
+    neighbours(at, near);
+    queue.insert(queue.end(), near.begin(), near.end());
+  }
+  if (delta < -kEpsilon) {
+    return true;
+  }
+  for (auto [node, choice] : undo) {
+    nodes_[node].choice = choice;
+  }
+  return false;
+}
+
+void Solver::solve() {
+  // Start: in program order, each op as its operands come to it.
+  for (int n = 0; n < int(nodes_.size()); ++n) {
+    SolverNode &node = nodes_[n];
+    double bestSeconds = 0;
+    int best = -1;
+    for (int c = 0; c < int(node.candidates.size()); ++c) {
+      double seconds = node.seconds[c] * node.weight;
+      for (size_t i = 0; i < node.operands.size(); ++i) {
+        const SolverValue &value = values_[node.operands[i]];
+        if (!value.free) {
+          seconds += value.weight * boxSeconds(value, stateOf(value), node.candidates[c]->operands[i]);
+        }
+      }
+      if (best < 0 || seconds < bestSeconds - kEpsilon) {
+        best = c;
+        bestSeconds = seconds;
+      }
+    }
+    node.choice = best;
+  }
+  sweep();
+  for (int round = 0; round < kSweeps; ++round) {
+    bool changed = false;
+    for (int n = 0; n < int(nodes_.size()); ++n) {
+      if (!hasBox(n)) {
+        continue;
+      }
+      for (int c = 0; c < int(nodes_[n].candidates.size()); ++c) {
+        changed |= c != nodes_[n].choice && tryRegion(n, c);
+      }
+    }
+    if (!changed) {
+      return;
+    }
+    sweep();
+  }
+}
+
+} // namespace weft::compiler

@@ -1,0 +1,70 @@
+// Chooses one signature an op over one mesh axis: a labelling problem with
+// node costs (computing) and value costs (boxing).
+#ifndef WEFT_COMPILER_PASSES_SHARD_SOLVER_H_
+#define WEFT_COMPILER_PASSES_SHARD_SOLVER_H_
+
+#include <vector>
+
+#include "compiler/analysis/machine.h"
+#include "ops/dialect/sharding_rule.h"
+
+namespace weft::compiler {
+
+/// One op: the signatures that are legal on this axis, and what each costs.
+struct SolverNode {
+  std::vector<const ir::Signature *> candidates; // never empty
+  std::vector<double> seconds;                   // one a candidate
+  std::vector<int> operands;                     // value indices
+  std::vector<int> results;
+  double weight = 1; // how often a step runs it
+  int choice = 0;
+};
+
+/// One value: who makes it, who reads it.
+struct SolverValue {
+  int producer = -1; // node, or -1: `fixed`
+  int result = 0;
+  ir::SbpState fixed;
+  bool free = false;   // comes from another mesh: any state costs nothing
+  bool sticky = false; // made of parameters alone: what is split stays so, where it can
+  double bytes = 0;    // of a tile, over the axes decided before
+  double weight = 1;   // how often a step makes it
+  struct Use {
+    int node;
+    int operand;
+  };
+  std::vector<Use> uses;
+};
+
+/// A local search. Deterministic. Nodes are in program order.
+class Solver {
+public:
+  Solver(std::vector<SolverNode> &nodes, std::vector<SolverValue> &values, int64_t axisSize, const Machine &machine)
+      : nodes_(nodes), values_(values), axisSize_(axisSize), machine_(machine) {}
+
+  /// Sets every node's `choice`.
+  void solve();
+
+  /// Seconds a step under the present choices.
+  double total() const;
+
+private:
+  ir::SbpState stateOf(const SolverValue &value) const;
+  double boxSeconds(const SolverValue &value, ir::SbpState from, ir::SbpState to) const;
+  double valueSeconds(int value) const;
+  double around(int node) const;
+  bool improve(int node, bool moveOnTie);
+  void sweep();
+  bool tryRegion(int node, int candidate);
+  void neighbours(int node, std::vector<int> &out) const;
+  bool hasBox(int node) const;
+
+  std::vector<SolverNode> &nodes_;
+  std::vector<SolverValue> &values_;
+  int64_t axisSize_;
+  const Machine &machine_;
+};
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_PASSES_SHARD_SOLVER_H_

@@ -1,0 +1,133 @@
+#include "compiler/pipeline/compile.h"
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "compiler/analysis/predict.h"
+#include "compiler/dialect/model/model.h"
+#include "compiler/dialect/task/task.h"
+#include "compiler/emit/emit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "ops/dialect/register.h"
+#include "runtime/plan/validate.h"
+#include "runtime/plan/verify.h"
+
+namespace weft::compiler {
+namespace {
+
+// What the header needs of the graph, taken before it is cut into programs.
+struct GraphFacts {
+  std::string name;
+  bool training = false;
+  double flops = 0;
+  int64_t tokens = 0;
+  StepPrediction step;
+};
+
+GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches) {
+  GraphFacts facts;
+  for (auto graph : module.getOps<ir::GraphOp>()) {
+    facts.name = graph.getSymName().str();
+    facts.training = !graph.getBody().getOps<ir::AssignOp>().empty();
+    facts.flops = modelFlops(graph);
+    facts.step = predictStep(graph, Machine());
+    for (mlir::BlockArgument argument : graph.getBody().getArguments()) {
+      mlir::RankedTensorType type = ir::tensorOf(argument);
+      if (type.getElementType().isInteger(32) && facts.tokens == 0) {
+        facts.tokens = type.getNumElements() * microBatches;
+      }
+    }
+  }
+  return facts;
+}
+
+std::string textOf(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os);
+  return text;
+}
+
+absl::Status dump(mlir::ModuleOp module, const std::string &folder, int number, Phase phase) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  std::string path = absl::StrFormat("%s/%02d-%s.mlir", folder, number, nameOf(phase));
+  llvm::raw_fd_ostream os(path, error);
+  if (error) {
+    return absl::InvalidArgumentError(absl::StrCat("--dump-ir: cannot write ", path, ": ", error.message()));
+  }
+  module.print(os);
+  return absl::OkStatus();
+}
+
+void fillHeader(const Job &job, const GraphFacts &facts, plan::Plan &plan) {
+  plan::Header &header = *plan.mutable_header();
+  header.set_version(1);
+  header.set_target("cpu");
+  header.set_graph(facts.name);
+  *header.mutable_job() = job;
+  header.set_micro_batches(facts.training ? job.batch().global() / job.batch().micro() : 1);
+  header.set_training(facts.training);
+  header.set_tokens_per_step(facts.tokens);
+  header.set_flops_per_step(facts.flops);
+  plan::Prediction &prediction = *plan.mutable_prediction();
+  prediction.set_compute_s(facts.step.computeSeconds);
+  prediction.set_communication_s(facts.step.communicationSeconds);
+  prediction.set_step_s(facts.step.computeSeconds + facts.step.communicationSeconds);
+  prediction.set_communication_bytes(facts.step.communicationBytes);
+}
+
+} // namespace
+
+absl::StatusOr<Compiled> compile(const CompileOptions &options) {
+  const Job &job = options.job;
+  mlir::DialectRegistry registry;
+  ir::registerWeftDialect(registry);
+  registry.insert<model::ModelDialect, task::TaskDialect>();
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::parseSourceFile<mlir::ModuleOp>(job.model().file(), sources, &context);
+  if (!module) {
+    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": expected a model file"));
+  }
+  GraphFacts facts;
+  int number = 0;
+  for (Phase phase : allPhases()) {
+    if (phase == Phase::Localize) {
+      facts = factsOf(*module, job.batch().global() / job.batch().micro());
+    }
+    mlir::PassManager manager(&context);
+    buildPhase(manager, phase, job);
+    if (failed(manager.run(*module))) {
+      return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
+    }
+    if (!options.dumpIr.empty()) {
+      if (absl::Status status = dump(*module, options.dumpIr, ++number, phase); !status.ok()) {
+        return status;
+      }
+    }
+    if (options.stopAfter == phase) {
+      return Compiled{{}, textOf(*module)};
+    }
+  }
+  Compiled compiled;
+  fillHeader(job, facts, compiled.plan);
+  if (failed(emitPlan(*module, compiled.plan))) {
+    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": emit failed"));
+  }
+  if (absl::Status status = plan::Verify(compiled.plan); !status.ok()) {
+    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", status.message()));
+  }
+  return compiled;
+}
+
+} // namespace weft::compiler

@@ -1,0 +1,32 @@
+// From a job to a plan.
+#ifndef WEFT_COMPILER_PIPELINE_COMPILE_H_
+#define WEFT_COMPILER_PIPELINE_COMPILE_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "compiler/pipeline/phases.h"
+#include "runtime/plan/plan.pb.h"
+
+namespace weft::compiler {
+
+struct CompileOptions {
+  Job job;                         // resolved; model.file relative to the current directory or absolute
+  std::optional<Phase> stopAfter;  // `ir` is then the module behind this phase
+  std::string dumpIr;              // a folder that gets one file a phase; empty: none
+};
+
+struct Compiled {
+  plan::Plan plan;  // empty if stopped before
+  std::string ir;   // MLIR text, if stopped before
+};
+
+/// Runs the phases. Errors of the model are printed to standard error, each at
+/// its line; the status then says only which phase failed. A plan that is
+/// returned has passed the validator and the verifier.
+absl::StatusOr<Compiled> compile(const CompileOptions &options);
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_PIPELINE_COMPILE_H_

@@ -1,0 +1,150 @@
+#include "compiler/pipeline/phases.h"
+
+#include "compiler/passes/autodiff/passes.h"
+#include "compiler/passes/box/passes.h"
+#include "compiler/passes/elaborate/passes.h"
+#include "compiler/passes/localize/passes.h"
+#include "compiler/passes/memory/passes.h"
+#include "compiler/passes/precision/passes.h"
+#include "compiler/passes/schedule/passes.h"
+#include "compiler/passes/shard/passes.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace weft::compiler {
+namespace {
+
+constexpr std::pair<Phase, const char *> kNames[] = {
+    {Phase::Elaborate, "elaborate"}, {Phase::Autodiff, "autodiff"}, {Phase::Precision, "precision"},
+    {Phase::Shard, "shard"},         {Phase::Box, "box"},           {Phase::Localize, "localize"},
+    {Phase::Schedule, "schedule"},   {Phase::Memory, "memory"},
+};
+
+void buildElaborate(mlir::OpPassManager &manager, const Job &job) {
+  ElaborateOptions options;
+  for (const std::string &set : job.model().set()) {
+    options.set.push_back(set);
+  }
+  options.batch = job.batch().micro();
+  options.graph = job.model().graph();
+  options.data = job.dist().data();
+  options.expert = job.dist().expert();
+  options.context = job.dist().context();
+  options.tensor = job.dist().tensor();
+  options.microBatches = job.batch().global() / job.batch().micro();
+  buildElaboratePipeline(manager, options);
+}
+
+AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
+  AutodiffOptimizerOptions options;
+  options.clipNorm = optimizer.clip_norm();
+  if (optimizer.has_sgd()) {
+    options.rule = "sgd";
+    options.lr = optimizer.sgd().lr();
+    options.momentum = optimizer.sgd().momentum();
+    options.weightDecay = optimizer.sgd().weight_decay();
+  } else {
+    const Adam &adam = optimizer.has_adam() ? optimizer.adam() : optimizer.adamw();
+    options.rule = optimizer.has_adam() ? "adam" : "adamw";
+    options.lr = adam.lr();
+    options.beta1 = adam.beta1();
+    options.beta2 = adam.beta2();
+    options.eps = adam.eps();
+    options.weightDecay = adam.weight_decay();
+  }
+  const Schedule &schedule = optimizer.schedule();
+  if (schedule.has_warmup_cosine() || schedule.has_warmup_linear()) {
+    const Warmup &warmup = schedule.has_warmup_cosine() ? schedule.warmup_cosine() : schedule.warmup_linear();
+    options.schedule = schedule.has_warmup_cosine() ? "warmup_cosine" : "warmup_linear";
+    options.warmup = warmup.warmup();
+    options.total = warmup.total();
+    options.minRatio = warmup.min_ratio();
+  }
+  return options;
+}
+
+} // namespace
+
+const char *nameOf(Phase phase) {
+  for (auto [known, name] : kNames) {
+    if (known == phase) {
+      return name;
+    }
+  }
+  return "";
+}
+
+std::optional<Phase> parsePhase(const std::string &text) {
+  for (auto [phase, name] : kNames) {
+    if (text == name) {
+      return phase;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Phase> allPhases() {
+  std::vector<Phase> phases;
+  for (auto [phase, name] : kNames) {
+    phases.push_back(phase);
+  }
+  return phases;
+}
+
+void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job) {
+  switch (phase) {
+  case Phase::Elaborate:
+    buildElaborate(manager, job);
+    break;
+  case Phase::Autodiff: {
+    mlir::OpPassManager &graph = manager.nest<ir::GraphOp>();
+    graph.addPass(createAutodiff());
+    // Updates exist only where something is minimized.
+    graph.addPass(createAutodiffOptimizer(optimizerOptions(job.optimizer())));
+    graph.addPass(createAutodiffDecompose());
+    // What forward and backward both build is computed once, and what nobody reads not at all.
+    graph.addPass(mlir::createCSEPass());
+    break;
+  }
+  case Phase::Precision:
+    if (job.precision().compute() == BF16) {
+      manager.addNestedPass<ir::GraphOp>(createPrecisionContractions());
+      manager.addNestedPass<ir::GraphOp>(mlir::createCSEPass());
+    }
+    break;
+  case Phase::Shard: {
+    ShardInferOptions options;
+    options.broadcast = job.graph().inference() == BROADCAST;
+    manager.addNestedPass<ir::GraphOp>(createShardInfer(options));
+    break;
+  }
+  case Phase::Box:
+    manager.addNestedPass<ir::GraphOp>(createBoxRoute());
+    // Routes from one value share their first steps.
+    manager.addNestedPass<ir::GraphOp>(mlir::createCSEPass());
+    break;
+  case Phase::Localize:
+    manager.addPass(createLocalize());
+    break;
+  case Phase::Schedule:
+    manager.addNestedPass<task::ProgramOp>(createScheduleActors());
+    break;
+  case Phase::Memory:
+    // Aliases first: offsets then see fewer and longer lives.
+    manager.addNestedPass<task::ProgramOp>(createMemoryInPlace());
+    manager.addNestedPass<task::ProgramOp>(createMemoryOffsets());
+    break;
+  }
+}
+
+void registerPasses() {
+  registerElaborate();
+  registerAutodiffPasses();
+  registerPrecisionPasses();
+  registerShardPasses();
+  registerBoxPasses();
+  registerLocalizePasses();
+  registerSchedulePasses();
+  registerMemoryPasses();
+}
+
+} // namespace weft::compiler

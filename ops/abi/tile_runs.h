@@ -1,0 +1,75 @@
+// Walks a tile in runs of elements that are neighbours in the global tensor
+// too: what a kernel needs whose result depends on the global element index.
+#ifndef WEFT_OPS_ABI_TILE_RUNS_H_
+#define WEFT_OPS_ABI_TILE_RUNS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "ops/abi/tensor_spec.h"
+
+namespace weft {
+
+// Immutable, hence thread-safe.
+class TileRuns {
+ public:
+  explicit TileRuns(const TensorSpec& tile) {
+    // Trailing dims that are whole join the run; the innermost cut one ends it.
+    int64_t stride = 1;
+    bool contiguous = true;
+    for (int64_t d = tile.rank() - 1; d >= 0; --d) {
+      start_ += tile.origin[d] * stride;
+      if (contiguous) {
+        run_ *= tile.dims[d];
+        contiguous = tile.dims[d] == tile.global_dims[d];
+      } else {
+        outer_.push_back({tile.dims[d], stride});
+      }
+      stride *= tile.global_dims[d];
+    }
+    elements_ = tile.elements();
+    global_elements_ = stride;
+  }
+
+  int64_t elements() const { return elements_; }
+  int64_t global_elements() const { return global_elements_; }
+
+  // Calls body(local, global, count) for the runs that make up the local
+  // elements [begin, end): `count` elements from local index `local` on, the
+  // first of which is element `global` of the global tensor.
+  template <typename Body>
+  void ForRange(int64_t begin, int64_t end, Body&& body) const {
+    while (begin < end) {
+      const int64_t within = begin % run_;
+      const int64_t count = std::min(run_ - within, end - begin);
+      body(begin, GlobalStart(begin / run_) + within, count);
+      begin += count;
+    }
+  }
+
+ private:
+  struct Dim {
+    int64_t extent;
+    int64_t stride;  // in the global tensor
+  };
+
+  int64_t GlobalStart(int64_t run) const {
+    int64_t global = start_;
+    for (const Dim& dim : outer_) {  // innermost first
+      global += run % dim.extent * dim.stride;
+      run /= dim.extent;
+    }
+    return global;
+  }
+
+  std::vector<Dim> outer_;
+  int64_t start_ = 0;
+  int64_t run_ = 1;
+  int64_t elements_ = 1;
+  int64_t global_elements_ = 1;
+};
+
+}  // namespace weft
+
+#endif  // WEFT_OPS_ABI_TILE_RUNS_H_

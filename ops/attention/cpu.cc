@@ -1,0 +1,210 @@
+#include "ops/attention/cpu.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/kernel.h"
+#include "ops/abi/match_spec.h"
+#include "ops/abi/parallel.h"
+#include "ops/abi/scratch.h"
+#include "ops/attention/head.h"
+
+namespace weft {
+namespace {
+
+using attention::ConstRows;
+using attention::HeadFunctions;
+using attention::HeadShape;
+using attention::Rows;
+
+const HeadFunctions& FunctionsForThisCpu() {
+  __builtin_cpu_init();
+  const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  return v4 ? attention::v4::Functions() : attention::v3::Functions();
+}
+
+// q[batch, queries, query_heads, depth], k and v[batch, keys, key_heads, depth].
+struct Problem {
+  int64_t batch, query_heads, key_heads;
+  HeadShape shape;
+
+  int64_t group() const { return query_heads / key_heads; }
+  int64_t query_stride() const { return query_heads * shape.depth; }
+  int64_t key_stride() const { return key_heads * shape.depth; }
+  // Of element (b, 0, head, 0).
+  int64_t QueryOffset(int64_t b, int64_t head) const { return (b * shape.queries * query_heads + head) * shape.depth; }
+  int64_t KeyOffset(int64_t b, int64_t head) const { return (b * shape.keys * key_heads + head) * shape.depth; }
+};
+
+// `q` is the index of q among the inputs; k follows.
+absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec, const char* rule, size_t q) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, rule);
+  if (!extents.ok()) return extents.status();
+  absl::StatusOr<int64_t> causal = IntAttribute(spec, "causal", 0, 2);
+  if (!causal.ok()) return causal.status();
+  absl::StatusOr<double> scale = spec.attributes.Float("scale");
+  if (!scale.ok()) return scale.status();
+  Problem problem = {(*extents)['b'], (*extents)['n'], (*extents)['m'], {}};
+  if (problem.key_heads <= 0 || problem.query_heads % problem.key_heads != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("expected query heads to be a multiple of key heads, got ",
+                                                   problem.query_heads, " and ", problem.key_heads));
+  }
+  const TensorSpec& query = spec.inputs[q];
+  const TensorSpec& key = spec.inputs[q + 1];
+  if (key.global_dims[1] != key.dims[1]) {
+    return absl::InvalidArgumentError(absl::StrCat("expected all keys on each rank, got ", key.ToString()));
+  }
+  HeadShape& shape = problem.shape;
+  shape.queries = (*extents)['s'];
+  shape.keys = (*extents)['t'];
+  shape.depth = (*extents)['d'];
+  shape.scale = static_cast<float>(*scale);
+  shape.causal = *causal == 1;
+  shape.first_limit = query.origin[1] + (shape.keys - query.global_dims[1]) + 1;
+  return problem;
+}
+
+// Calls body(unit, scratch) for every unit, dealt out to `threads` threads in fixed shares, each
+// with its own `scratch_floats` floats of `scratch`.
+template <typename Body>
+void ShareOut(int threads, int64_t units, float* scratch, int64_t scratch_floats, const Body& body) {
+  const int64_t workers = std::min<int64_t>(std::max(threads, 1), units);
+  ParallelFor(threads, workers, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t worker = begin; worker < end; ++worker) {
+      const int64_t last = units * (worker + 1) / workers;
+      for (int64_t unit = units * worker / workers; unit < last; ++unit) body(unit, scratch + worker * scratch_floats);
+    }
+  });
+}
+
+int64_t AlignedFloats(int64_t floats) { return (floats + 15) / 16 * 16; }
+
+class AttentionKernel : public Kernel {
+ public:
+  AttentionKernel(const Problem& problem, int threads)
+      : problem_(problem),
+        threads_(std::max(threads, 1)),
+        functions_(FunctionsForThisCpu()),
+        scratch_floats_(AlignedFloats(functions_.forward_scratch(problem.shape))),
+        scratch_(static_cast<size_t>(scratch_floats_ * threads_)) {
+    const int64_t heads = std::max<int64_t>(1, problem.batch * problem.query_heads);
+    chunks_ = heads >= threads_ ? 1 : (threads_ + heads - 1) / heads;
+  }
+
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
+    const float* q = static_cast<const float*>(inputs[0]);
+    const float* k = static_cast<const float*>(inputs[1]);
+    const float* v = static_cast<const float*>(inputs[2]);
+    float* out = static_cast<float*>(outputs[0]);
+    float* lse = outputs.size() > 1 ? static_cast<float*>(outputs[1]) : nullptr;
+    const HeadShape& shape = problem_.shape;
+    const int64_t heads = problem_.query_heads;
+    ShareOut(threads_, problem_.batch * heads * chunks_, scratch_.data(), scratch_floats_,
+             [&](int64_t unit, float* scratch) {
+               const int64_t b = unit / chunks_ / heads, head = unit / chunks_ % heads, chunk = unit % chunks_;
+               const int64_t at = problem_.QueryOffset(b, head);
+               const int64_t key_at = problem_.KeyOffset(b, head / problem_.group());
+               functions_.forward(shape,
+                                  {{q + at, problem_.query_stride()},
+                                   {k + key_at, problem_.key_stride()},
+                                   {v + key_at, problem_.key_stride()},
+                                   {out + at, problem_.query_stride()},
+                                   lse ? lse + (b * heads + head) * shape.queries : nullptr},
+                                  shape.queries * chunk / chunks_, shape.queries * (chunk + 1) / chunks_, scratch);
+             });
+    return absl::OkStatus();
+  }
+
+ private:
+  const Problem problem_;
+  const int threads_;
+  const HeadFunctions& functions_;
+  const int64_t scratch_floats_;
+  const Scratch<float> scratch_;
+  int64_t chunks_;  // of a head's query rows
+};
+
+class AttentionGradKernel : public Kernel {
+ public:
+  AttentionGradKernel(const Problem& problem, int threads)
+      : problem_(problem),
+        threads_(std::max(threads, 1)),
+        functions_(FunctionsForThisCpu()),
+        scratch_floats_(AlignedFloats(functions_.backward_scratch(problem.shape))),
+        scratch_(static_cast<size_t>(scratch_floats_ * threads_)),
+        query_heads_(static_cast<size_t>(problem.batch * problem.query_heads)) {}
+
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
+    const float* dout = static_cast<const float*>(inputs[0]);
+    const float* q = static_cast<const float*>(inputs[1]);
+    const float* k = static_cast<const float*>(inputs[2]);
+    const float* v = static_cast<const float*>(inputs[3]);
+    const float* out = static_cast<const float*>(inputs[4]);
+    const float* lse = static_cast<const float*>(inputs[5]);
+    float* dq = static_cast<float*>(outputs[0]);
+    float* dk = static_cast<float*>(outputs[1]);
+    float* dv = static_cast<float*>(outputs[2]);
+    const int64_t stride = problem_.query_stride(), key_stride = problem_.key_stride();
+    ShareOut(threads_, problem_.batch * problem_.key_heads, scratch_.data(), scratch_floats_,
+             [&](int64_t unit, float* scratch) {
+               const int64_t b = unit / problem_.key_heads, key_head = unit % problem_.key_heads;
+               const int64_t first = b * problem_.query_heads + key_head * problem_.group();
+               for (int64_t g = 0; g < problem_.group(); ++g) {
+                 const int64_t at = problem_.QueryOffset(b, key_head * problem_.group() + g);
+                 query_heads_[first + g] = {{q + at, stride},
+                                            {out + at, stride},
+                                            {dout + at, stride},
+                                            lse + (first + g) * problem_.shape.queries,
+                                            {dq + at, stride}};
+               }
+               const int64_t at = problem_.KeyOffset(b, key_head);
+               functions_.backward(problem_.shape,
+                                   {{k + at, key_stride},
+                                    {v + at, key_stride},
+                                    {dk + at, key_stride},
+                                    {dv + at, key_stride},
+                                    &query_heads_[first],
+                                    problem_.group()},
+                                   scratch);
+             });
+    return absl::OkStatus();
+  }
+
+ private:
+  const Problem problem_;
+  const int threads_;
+  const HeadFunctions& functions_;
+  const int64_t scratch_floats_;
+  const Scratch<float> scratch_;
+  std::vector<attention::QueryGradient> query_heads_;  // filled in Run(), one a query head
+};
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateAttention(const KernelSpec& spec) {
+  const bool with_lse = spec.outputs.size() == 2;
+  absl::StatusOr<Problem> problem =
+      ParseProblem(spec, with_lse ? "bsnd,btmd,btmd->bsnd,bns" : "bsnd,btmd,btmd->bsnd", 0);
+  if (!problem.ok()) return problem.status();
+  return std::make_unique<AttentionKernel>(*problem, spec.threads);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateAttentionGrad(const KernelSpec& spec) {
+  absl::StatusOr<Problem> problem = ParseProblem(spec, "bsnd,bsnd,btmd,btmd,bsnd,bns->bsnd,btmd,btmd", 1);
+  if (!problem.ok()) return problem.status();
+  return std::make_unique<AttentionGradKernel>(*problem, spec.threads);
+}
+
+}  // namespace
+
+void RegisterAttentionKernels(KernelRegistry& registry) {
+  registry.Register("attention", CreateAttention);
+  registry.Register("attention_grad", CreateAttentionGrad);
+}
+
+}  // namespace weft

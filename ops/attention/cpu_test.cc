@@ -1,0 +1,319 @@
+#include "ops/attention/cpu.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ops/abi/kernel_testing.h"
+#include "ops/attention/head.h"
+
+namespace weft {
+namespace {
+
+using testing::RandomValues;
+using testing::RunKernel;
+using testing::Tile;
+using testing::Values;
+
+constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
+
+struct Case {
+  int64_t b, s, t, n, m, d;
+  bool causal;
+  int64_t global_s = 0, origin = 0;  // of the queries; 0: whole
+
+  int64_t rows() const { return global_s ? global_s : s; }
+  int64_t Limit(int64_t i) const { return causal ? std::clamp<int64_t>(origin + i + 1 + t - rows(), 0, t) : t; }
+  double scale() const { return 1 / std::sqrt(static_cast<double>(d)); }
+  int64_t q_size() const { return b * s * n * d; }
+  int64_t k_size() const { return b * t * m * d; }
+  int64_t Q(int64_t bi, int64_t i, int64_t h, int64_t c) const { return ((bi * s + i) * n + h) * d + c; }
+  int64_t K(int64_t bi, int64_t j, int64_t h, int64_t c) const { return ((bi * t + j) * m + h) * d + c; }
+  int64_t L(int64_t bi, int64_t h, int64_t i) const { return (bi * n + h) * s + i; }
+  // A score is scale times a sum of d products of numbers up to 1; its error changes p relatively.
+  double PError() const { return kEpsilon * (2 * scale() * static_cast<double>(d * (d + 2)) + 8); }
+};
+
+// A value and the sum of the magnitudes of its terms, by which rounding errors are bounded.
+struct Sums {
+  explicit Sums(int64_t n = 0) : value(n, 0.0), magnitude(n, 0.0) {}
+  void Add(int64_t at, double term) {
+    value[at] += term;
+    magnitude[at] += std::fabs(term);
+  }
+  Values value, magnitude;
+};
+
+struct Forward {
+  Sums out;
+  Values lse;
+};
+
+// p of one row; empty where the row sees no key.
+Values Probabilities(const Case& c, const Values& q, const Values& k, int64_t bi, int64_t h, int64_t i, double* lse) {
+  Values p(c.Limit(i), 0.0);
+  double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (size_t j = 0; j < p.size(); ++j) {
+    for (int64_t e = 0; e < c.d; ++e) p[j] += q[c.Q(bi, i, h, e)] * k[c.K(bi, j, h / (c.n / c.m), e)];
+    p[j] *= c.scale();
+    largest = std::max(largest, p[j]);
+  }
+  for (double x : p) sum += std::exp(x - largest);
+  *lse = p.empty() ? -std::numeric_limits<double>::infinity() : largest + std::log(sum);
+  for (double& x : p) x = std::exp(x - *lse);
+  return p;
+}
+
+Forward ReferenceForward(const Case& c, const Values& q, const Values& k, const Values& v) {
+  Forward result{Sums(c.q_size()), Values(c.b * c.n * c.s)};
+  for (int64_t bi = 0; bi < c.b; ++bi) {
+    for (int64_t h = 0; h < c.n; ++h) {
+      for (int64_t i = 0; i < c.s; ++i) {
+        const Values p = Probabilities(c, q, k, bi, h, i, &result.lse[c.L(bi, h, i)]);
+        for (size_t j = 0; j < p.size(); ++j) {
+          for (int64_t e = 0; e < c.d; ++e) {
+            result.out.Add(c.Q(bi, i, h, e), p[j] * v[c.K(bi, j, h / (c.n / c.m), e)]);
+          }
+        }
+      }
+    }
+  }
+  return result;
+}
+
+struct Backward {
+  Sums dq, dk, dv;
+};
+
+// By the product rule, without the shortcut delta = rowsum(dout * out) of the kernel:
+// ds_j = p_j (dp_j - sum_l p_l dp_l), dp_j = dout . v_j.
+Backward ReferenceBackward(const Case& c, const Values& dout, const Values& q, const Values& k, const Values& v) {
+  Backward result{Sums(c.q_size()), Sums(c.k_size()), Sums(c.k_size())};
+  for (int64_t bi = 0; bi < c.b; ++bi) {
+    for (int64_t h = 0; h < c.n; ++h) {
+      const int64_t kh = h / (c.n / c.m);
+      for (int64_t i = 0; i < c.s; ++i) {
+        double lse;
+        const Values p = Probabilities(c, q, k, bi, h, i, &lse);
+        Values dp(p.size(), 0.0);
+        double mean = 0;
+        for (size_t j = 0; j < p.size(); ++j) {
+          for (int64_t e = 0; e < c.d; ++e) dp[j] += dout[c.Q(bi, i, h, e)] * v[c.K(bi, j, kh, e)];
+          mean += p[j] * dp[j];
+        }
+        for (size_t j = 0; j < p.size(); ++j) {
+          // The rounding error of dp - mean is not bounded by its value but by its terms'.
+          const double ds = c.scale() * p[j] * (dp[j] - mean);
+          const double extent = c.scale() * p[j] * std::sqrt(static_cast<double>(c.d));
+          for (int64_t e = 0; e < c.d; ++e) {
+            const int64_t at_q = c.Q(bi, i, h, e), at_k = c.K(bi, j, kh, e);
+            result.dv.Add(at_k, p[j] * dout[at_q]);
+            result.dq.Add(at_q, ds * k[at_k]);
+            result.dk.Add(at_k, ds * q[at_q]);
+            result.dq.magnitude[at_q] += extent;
+            result.dk.magnitude[at_k] += extent;
+          }
+        }
+      }
+    }
+  }
+  return result;
+}
+
+// Sums of `terms` floats whose terms have the relative error `term_error`.
+void ExpectWithin(const Values& got, const Sums& want, double term_error, int64_t terms, const std::string& what) {
+  ASSERT_EQ(got.size(), want.value.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double bound = (term_error + kEpsilon * static_cast<double>(terms)) * want.magnitude[i] + 1e-30;
+    ASSERT_NEAR(got[i], want.value[i], bound) << what << " element " << i;
+  }
+}
+
+KernelSpec SpecOf(const Case& c, const std::string& name, int threads) {
+  KernelSpec spec;
+  spec.name = name;
+  spec.attributes = {{"causal", int64_t{c.causal}}, {"scale", c.scale()}};
+  spec.threads = threads;
+  const TensorSpec q = Tile(DType::kF32, {c.b, c.s, c.n, c.d}, {c.b, c.rows(), c.n, c.d}, {0, c.origin, 0, 0});
+  const TensorSpec lse = Tile(DType::kF32, {c.b, c.n, c.s}, {c.b, c.n, c.rows()}, {0, 0, c.origin});
+  const TensorSpec k = TensorSpec::Whole(DType::kF32, {c.b, c.t, c.m, c.d});
+  if (name == "attention") {
+    spec.inputs = {q, k, k};
+    spec.outputs = {q, lse};
+  } else {
+    spec.inputs = {q, q, k, k, q, lse};
+    spec.outputs = {q, k, k};
+  }
+  return spec;
+}
+
+const KernelRegistry& Registry() {
+  static const KernelRegistry* registry = [] {
+    auto* r = new KernelRegistry;
+    RegisterAttentionKernels(*r);
+    return r;
+  }();
+  return *registry;
+}
+
+const std::vector<Case>& Cases() {
+  static const auto* cases = new std::vector<Case>{{1, 1, 1, 1, 1, 1, true},
+                                                   {1, 1, 1, 1, 1, 1, false},
+                                                   {2, 5, 5, 2, 2, 3, true},
+                                                   {2, 5, 7, 4, 2, 8, false},
+                                                   {1, 70, 70, 2, 2, 64, true},
+                                                   {2, 131, 131, 2, 1, 64, true},
+                                                   {1, 97, 300, 3, 1, 17, true},
+                                                   {1, 97, 300, 3, 1, 17, false},
+                                                   {1, 60, 40, 2, 2, 16, true},
+                                                   {1, 64, 128, 2, 2, 80, true, 128, 64},
+                                                   {1, 33, 100, 2, 1, 32, true, 100, 0},
+                                                   {1, 34, 100, 2, 1, 32, true, 100, 33},
+                                                   {1, 256, 256, 2, 2, 65, true},
+                                                   {1, 3, 129, 1, 1, 128, true}};
+  return *cases;
+}
+
+std::string Name(const Case& c, int threads) {
+  return "b" + std::to_string(c.b) + " s" + std::to_string(c.s) + " t" + std::to_string(c.t) + " n" +
+         std::to_string(c.n) + " m" + std::to_string(c.m) + " d" + std::to_string(c.d) + (c.causal ? " causal" : "") +
+         " origin " + std::to_string(c.origin) + " threads " + std::to_string(threads);
+}
+
+TEST(AttentionTest, MatchesPlainLoops) {
+  for (const Case& c : Cases()) {
+    const Values q = RandomValues(c.q_size(), 1), k = RandomValues(c.k_size(), 2), v = RandomValues(c.k_size(), 3);
+    const Forward want = ReferenceForward(c, q, k, v);
+    for (int threads : {1, 2, 5}) {
+      SCOPED_TRACE(Name(c, threads));
+      auto got = RunKernel(Registry(), SpecOf(c, "attention", threads), {q, k, v});
+      ASSERT_TRUE(got.ok()) << got.status().message();
+      ExpectWithin((*got)[0], want.out, c.PError(), c.t + 8, "out");
+      for (size_t i = 0; i < want.lse.size(); ++i) {
+        if (std::isinf(want.lse[i])) {
+          ASSERT_EQ((*got)[1][i], want.lse[i]);
+        } else {
+          ASSERT_NEAR((*got)[1][i], want.lse[i], c.PError() + kEpsilon * (c.t + std::fabs(want.lse[i])));
+        }
+      }
+    }
+  }
+}
+
+TEST(AttentionTest, TheLogSumIsOptional) {
+  const Case c{1, 9, 9, 2, 2, 8, true};
+  KernelSpec spec = SpecOf(c, "attention", 1);
+  const std::vector<Values> inputs = {RandomValues(c.q_size(), 1), RandomValues(c.k_size(), 2),
+                                      RandomValues(c.k_size(), 3)};
+  auto both = RunKernel(Registry(), spec, inputs);
+  spec.outputs.pop_back();
+  auto one = RunKernel(Registry(), spec, inputs);
+  ASSERT_TRUE(both.ok() && one.ok());
+  EXPECT_EQ((*both)[0], (*one)[0]);
+}
+
+TEST(AttentionTest, LargeScoresDoNotOverflow) {
+  const Case c{1, 40, 200, 1, 1, 16, true};
+  Values q = RandomValues(c.q_size(), 1), k = RandomValues(c.k_size(), 2), v = RandomValues(c.k_size(), 3);
+  for (double& x : q) x *= 4096;
+  auto got = RunKernel(Registry(), SpecOf(c, "attention", 1), {q, k, v});
+  ASSERT_TRUE(got.ok());
+  const Forward want = ReferenceForward(c, q, k, v);
+  for (size_t i = 0; i < want.out.value.size(); ++i) ASSERT_NEAR((*got)[0][i], want.out.value[i], 4096 * c.PError());
+}
+
+TEST(AttentionGradTest, TheReferenceIsTheDerivative) {
+  const Case c{1, 3, 4, 2, 1, 3, true};
+  Values dout = RandomValues(c.q_size(), 4);
+  std::vector<Values> x = {RandomValues(c.q_size(), 1), RandomValues(c.k_size(), 2), RandomValues(c.k_size(), 3)};
+  const Backward grad = ReferenceBackward(c, dout, x[0], x[1], x[2]);
+  const Sums* grads[] = {&grad.dq, &grad.dk, &grad.dv};
+  auto loss = [&] {
+    const Forward f = ReferenceForward(c, x[0], x[1], x[2]);
+    double sum = 0;
+    for (size_t i = 0; i < dout.size(); ++i) sum += dout[i] * f.out.value[i];
+    return sum;
+  };
+  constexpr double kStep = 1e-5;
+  for (int which = 0; which < 3; ++which) {
+    for (size_t i = 0; i < x[which].size(); ++i) {
+      const double at = x[which][i];
+      x[which][i] = at + kStep;
+      const double above = loss();
+      x[which][i] = at - kStep;
+      const double below = loss();
+      x[which][i] = at;
+      ASSERT_NEAR(grads[which]->value[i], (above - below) / (2 * kStep), 1e-8) << which << " " << i;
+    }
+  }
+}
+
+TEST(AttentionGradTest, MatchesPlainLoops) {
+  for (const Case& c : Cases()) {
+    const Values q = RandomValues(c.q_size(), 1), k = RandomValues(c.k_size(), 2), v = RandomValues(c.k_size(), 3);
+    const Values dout = RandomValues(c.q_size(), 4);
+    const Forward forward = ReferenceForward(c, q, k, v);
+    const Backward want = ReferenceBackward(c, dout, q, k, v);
+    std::vector<Values> first;
+    for (int threads : {1, 2}) {
+      SCOPED_TRACE(Name(c, threads));
+      auto got =
+          RunKernel(Registry(), SpecOf(c, "attention_grad", threads), {dout, q, k, v, forward.out.value, forward.lse});
+      ASSERT_TRUE(got.ok()) << got.status().message();
+      const double error = c.PError() + 4 * kEpsilon * static_cast<double>(c.d);
+      ExpectWithin((*got)[0], want.dq, error, c.t, "dq");
+      ExpectWithin((*got)[1], want.dk, error, c.s * c.n / c.m, "dk");
+      ExpectWithin((*got)[2], want.dv, error, c.s * c.n / c.m, "dv");
+      if (first.empty()) first = *got;
+      EXPECT_EQ(*got, first) << "threads change the result";
+    }
+  }
+}
+
+// The kernels take the newest level the CPU has; the others must agree with it.
+TEST(HeadTest, LevelsAgree) {
+  if (!__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) GTEST_SKIP() << "no AVX-512";
+  using attention::HeadFunctions;
+  const attention::HeadShape shape = {75, 150, 24, 0.2f, true, 76};
+  const int64_t q_size = shape.queries * shape.depth, k_size = shape.keys * shape.depth;
+  auto floats = [](int64_t n, uint64_t seed) {
+    const Values values = RandomValues(n, seed);
+    return std::vector<float>(values.begin(), values.end());
+  };
+  const std::vector<float> q = floats(q_size, 1), k = floats(k_size, 2), v = floats(k_size, 3),
+                           dout = floats(q_size, 4);
+  std::vector<std::vector<float>> results;
+  for (const HeadFunctions* f : {&attention::v3::Functions(), &attention::v4::Functions()}) {
+    std::vector<float> scratch(std::max(f->forward_scratch(shape), f->backward_scratch(shape)) + 16);
+    float* aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64 / 4;
+    std::vector<float> all(2 * q_size + 2 * k_size + shape.queries);
+    float* out = all.data();
+    float* dq = out + q_size;
+    float* dk = dq + q_size;
+    float* dv = dk + k_size;
+    float* lse = dv + k_size;
+    const int64_t d = shape.depth;
+    f->forward(shape, {{q.data(), d}, {k.data(), d}, {v.data(), d}, {out, d}, lse}, 0, shape.queries, aligned);
+    const attention::QueryGradient head = {{q.data(), d}, {out, d}, {dout.data(), d}, lse, {dq, d}};
+    f->backward(shape, {{k.data(), d}, {v.data(), d}, {dk, d}, {dv, d}, &head, 1}, aligned);
+    results.push_back(all);
+  }
+  for (size_t i = 0; i < results[0].size(); ++i) ASSERT_NEAR(results[0][i], results[1][i], 2e-5) << i;
+}
+
+TEST(AttentionTest, RefusesWhatItCannotDo) {
+  const Case c{1, 4, 4, 3, 2, 8, true};
+  EXPECT_THAT(std::string(Registry().Create(SpecOf(c, "attention", 1)).status().message()),
+              ::testing::HasSubstr("expected query heads to be a multiple of key heads, got 3 and 2"));
+  KernelSpec spec = SpecOf({1, 4, 4, 2, 2, 8, true}, "attention", 1);
+  spec.inputs[1] = spec.inputs[2] = Tile(DType::kF32, {1, 4, 2, 8}, {1, 8, 2, 8}, {0, 4, 0, 0});
+  EXPECT_THAT(std::string(Registry().Create(spec).status().message()),
+              ::testing::HasSubstr("expected all keys on each rank"));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,92 @@
+// What attention's gradient builds, what its kernels are told, and what they cost.
+#include <cmath>
+
+#include "gmock/gmock.h"
+#include "ops/attention/ops.h"
+#include "ops/dialect/graph_fixture.h"
+
+namespace weft::ir {
+namespace {
+
+using ::testing::ElementsAre;
+
+class AttentionTest : public GraphFixture {
+protected:
+  // Two query heads to a key head.
+  void parseAttention(const std::string &attributes) {
+    parse("\"q\" %q: tensor<2x8x6x4xf32>, \"k\" %k: tensor<2x10x3x4xf32>, \"v\" %v: tensor<2x10x3x4xf32>, "
+          "\"dout\" %d: tensor<2x8x6x4xf32>",
+          "%out = weft.attention %q, %k, %v " + attributes +
+              " {stage = 0 : i64} : (tensor<2x8x6x4xf32>, tensor<2x10x3x4xf32>, tensor<2x10x3x4xf32>) -> "
+              "tensor<2x8x6x4xf32>\n"
+              "weft.output \"out\" %out : (tensor<2x8x6x4xf32>)");
+  }
+  mlir::NamedAttrList kernelAttributes(WeftOpInterface op) {
+    mlir::NamedAttrList attributes;
+    op.getKernelAttributes(attributes);
+    return attributes;
+  }
+  Cost cost(WeftOpInterface op) {
+    llvm::SmallVector<mlir::RankedTensorType> operands = llvm::map_to_vector(op->getOperands(), tensorOf);
+    llvm::SmallVector<mlir::RankedTensorType> results = llvm::map_to_vector(op->getResults(), tensorOf);
+    return op.getCost(operands, results);
+  }
+};
+
+TEST_F(AttentionTest, GradientAsksTheForwardOpForItsLse) {
+  parseAttention("causal scale(0.125)");
+  ASSERT_TRUE(succeeded(gradient(first<AttentionOp>(), {input(3)})));
+  EXPECT_TRUE(valid());
+  EXPECT_THAT(names(), ElementsAre("attention", "output", "attention_grad"));
+  auto forward = first<AttentionOp>();
+  auto backward = first<AttentionGradOp>();
+  ASSERT_TRUE(bool(forward.getLse()));
+  EXPECT_THAT(shapeOf(forward.getLse()), ElementsAre(2, 6, 8));
+  EXPECT_TRUE(forward->hasAttr("stage"));
+  EXPECT_TRUE(forward.getCausal());
+  EXPECT_EQ(first<OutputOp>().getValue(), forward.getOut());
+  EXPECT_THAT(operandsOf(backward),
+              ElementsAre(input(3), input(0), input(1), input(2), forward.getOut(), forward.getLse()));
+  EXPECT_TRUE(backward.getCausal());
+  EXPECT_EQ(backward.getScaleAttr(), forward.getScaleAttr());
+  EXPECT_THAT(operandGradients, ElementsAre(backward.getDq(), backward.getDk(), backward.getDv()));
+}
+
+TEST_F(AttentionTest, GradientKeepsAForwardOpThatHasItsLse) {
+  parseAttention("");
+  ASSERT_TRUE(succeeded(gradient(first<AttentionOp>(), {input(3)})));
+  auto forward = first<AttentionOp>();
+  ASSERT_TRUE(succeeded(gradient(forward, {input(3), mlir::Value()})));
+  EXPECT_EQ(first<AttentionOp>(), forward);
+  EXPECT_THAT(names(), ElementsAre("attention", "output", "attention_grad", "attention_grad"));
+}
+
+TEST_F(AttentionTest, KernelsAreToldWhetherCausalAndTheScale) {
+  parseAttention("");
+  ASSERT_TRUE(succeeded(gradient(first<AttentionOp>(), {input(3)})));
+  for (WeftOpInterface op : {WeftOpInterface(first<AttentionOp>()), WeftOpInterface(first<AttentionGradOp>())}) {
+    mlir::NamedAttrList attributes = kernelAttributes(op);
+    EXPECT_EQ(attributes.getAttrs().size(), 2u);
+    EXPECT_EQ(intOf(attributes.get("causal")), 0);
+    EXPECT_EQ(floatOf(attributes.get("scale")), 0.5); // 1 / sqrt(4)
+  }
+  parseAttention("causal scale(3)");
+  mlir::NamedAttrList attributes = kernelAttributes(first<AttentionOp>());
+  EXPECT_EQ(intOf(attributes.get("causal")), 1);
+  EXPECT_EQ(floatOf(attributes.get("scale")), 3);
+}
+
+TEST_F(AttentionTest, CostsTwoProductsForwardAndFiveBackward) {
+  parseAttention("");
+  ASSERT_TRUE(succeeded(gradient(first<AttentionOp>(), {input(3)})));
+  const double product = 2.0 * 2 * 6 * 8 * 10 * 4; // 2 b n s t d
+  EXPECT_EQ(cost(first<AttentionOp>()).flops, 2 * product);
+  EXPECT_EQ(cost(first<AttentionGradOp>()).flops, 5 * product);
+  EXPECT_TRUE(cost(first<AttentionOp>()).contraction);
+  EXPECT_EQ(cost(first<AttentionOp>()).bytes, 4.0 * (2 * 2 * 8 * 6 * 4 + 2 * 2 * 10 * 3 * 4 + 2 * 6 * 8));
+  parseAttention("causal");
+  EXPECT_EQ(cost(first<AttentionOp>()).flops, product);
+}
+
+} // namespace
+} // namespace weft::ir

@@ -1,0 +1,83 @@
+// Attention of one head on one thread: the inner part of the kernels, compiled
+// once for every supported level of x86-64 (head.cc) and chosen at run time.
+#ifndef WEFT_OPS_ATTENTION_HEAD_H_
+#define WEFT_OPS_ATTENTION_HEAD_H_
+
+#include <cstdint>
+
+namespace weft::attention {
+
+// Rows of a matrix that lie `stride` elements apart.
+struct ConstRows {
+  const float* data;
+  int64_t stride;
+};
+struct Rows {
+  float* data;
+  int64_t stride;
+};
+
+// The shape of one head. Query row i (local) sees keys [0, Limit(i)).
+struct HeadShape {
+  int64_t queries;
+  int64_t keys;
+  int64_t depth;  // of q, k and v alike
+  float scale;    // of q . k
+  bool causal;
+  int64_t first_limit;  // with `causal`: row i sees `first_limit + i` keys, at least 0, at most all
+
+  [[gnu::always_inline]] int64_t Limit(int64_t i) const {
+    if (!causal) return keys;
+    const int64_t limit = first_limit + i;
+    return limit < 0 ? 0 : limit < keys ? limit : keys;
+  }
+};
+
+// out = softmax(scale q k^T) v for query rows [begin, end); lse (may be null), one a row, is the
+// log of the softmax's denominator. A row that sees no key gives zeros and -infinity. Keys are
+// visited in blocks with a running maximum (Milakov and Gimelshein, "Online normalizer calculation
+// for softmax", 2018), so scratch does not grow with queries; a row's value does not depend on
+// `begin` and `end`.
+struct ForwardHead {
+  ConstRows q, k, v;
+  Rows out;
+  float* lse;
+};
+
+// One query head's part of the gradient.
+struct QueryGradient {
+  ConstRows q, out, dout;
+  const float* lse;
+  Rows dq;
+};
+
+// The gradient of one key head: all its query heads, in order. With p = exp(s - lse):
+// dv = p^T dout, ds = p * (dout v^T - rowsum(dout * out)), dq = scale ds k, dk = scale ds^T q
+// (Dao et al., "FlashAttention", 2022, appendix B).
+struct BackwardHead {
+  ConstRows k, v;
+  Rows dk, dv;
+  const QueryGradient* query_heads;
+  int64_t count;
+};
+
+// The functions of one level of x86-64. `scratch` holds the given number of floats, aligned to 64
+// bytes; any thread may call, each with its own scratch.
+struct HeadFunctions {
+  const char* level;
+  int64_t (*forward_scratch)(const HeadShape& shape);
+  int64_t (*backward_scratch)(const HeadShape& shape);
+  void (*forward)(const HeadShape& shape, const ForwardHead& head, int64_t begin, int64_t end, float* scratch);
+  void (*backward)(const HeadShape& shape, const BackwardHead& head, float* scratch);
+};
+
+namespace v3 {
+const HeadFunctions& Functions();  // AVX2 and FMA
+}
+namespace v4 {
+const HeadFunctions& Functions();  // AVX-512 (F, BW, CD, DQ, VL)
+}
+
+}  // namespace weft::attention
+
+#endif  // WEFT_OPS_ATTENTION_HEAD_H_

@@ -1,0 +1,207 @@
+// Shapes, sharding rules, gradient and cost of attention.
+#include "ops/attention/ops.h"
+
+#include <cmath>
+
+#include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
+
+namespace weft::ir {
+namespace {
+
+// Types of weft.attention; `lse` is absent when types are elided.
+mlir::ParseResult parseAttentionTypes(mlir::OpAsmParser &parser, mlir::Type &q, mlir::Type &k, mlir::Type &v,
+                                      mlir::Type &out, mlir::Type &lse) {
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  llvm::SmallVector<mlir::Type, 1> rest;
+  if (assembly::parseSignature<3>(parser, q, k, v, out, rest)) {
+    return mlir::failure();
+  }
+  if (rest.size() > 1) {
+    return parser.emitError(loc) << "expected 1 or 2 result types, got " << rest.size() + 1;
+  }
+  lse = rest.empty() ? mlir::Type() : rest.front();
+  return mlir::success();
+}
+
+void printAttentionTypes(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Type q, mlir::Type k, mlir::Type v,
+                         mlir::Type out, mlir::Type lse) {
+  assembly::printSignature<3>(printer, q, k, v, out, lse ? mlir::TypeRange(lse) : mlir::TypeRange());
+}
+
+} // namespace
+} // namespace weft::ir
+
+#define GET_OP_CLASSES
+#include "ops/attention/ops.cpp.inc"
+
+namespace weft::ir {
+
+using llvm::ArrayRef;
+using llvm::LogicalResult;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+namespace {
+
+// The checks that attention and its gradient share.
+LogicalResult requireHeads(mlir::Operation *op, Value qValue, Value kValue, Value vValue, bool causal) {
+  RankedTensorType q = withSbp(tensorOf(qValue), {}), k = withSbp(tensorOf(kValue), {});
+  RankedTensorType v = withSbp(tensorOf(vValue), {});
+  for (auto [name, type] : {std::pair("q", q), std::pair("k", k), std::pair("v", v)}) {
+    if (type.getRank() != 4) {
+      return op->emitOpError() << name << ": expected [batch, rows, heads, head size], got " << type;
+    }
+    if (!llvm::isa<mlir::FloatType>(type.getElementType())) {
+      return op->emitOpError() << name << ": expected a floating-point element type, got " << type.getElementType();
+    }
+  }
+  if (k.getElementType() != q.getElementType()) {
+    return op->emitOpError() << "k: expected the element type " << q.getElementType() << ", got "
+                             << k.getElementType();
+  }
+  if (failed(requireType(op, "v", vValue, k))) {
+    return mlir::failure();
+  }
+  if (k.getDimSize(0) != q.getDimSize(0)) {
+    return op->emitOpError() << "k: expected the batch " << q.getDimSize(0) << ", got " << k.getDimSize(0);
+  }
+  if (k.getDimSize(3) != q.getDimSize(3)) {
+    return op->emitOpError() << "k: expected the head size " << q.getDimSize(3) << ", got " << k.getDimSize(3);
+  }
+  if (q.getDimSize(2) % k.getDimSize(2) != 0) {
+    return op->emitOpError() << "q: expected a multiple of the " << k.getDimSize(2) << " key heads, got "
+                             << q.getDimSize(2) << " heads";
+  }
+  if (causal && k.getDimSize(1) < q.getDimSize(1)) {
+    return op->emitOpError() << "causal: expected at least as many keys as queries, got " << k.getDimSize(1)
+                             << " keys for " << q.getDimSize(1) << " queries";
+  }
+  return mlir::success();
+}
+
+// The type of the log-sum-exp of queries of this type: [b, n, s].
+RankedTensorType lseType(RankedTensorType q) {
+  return RankedTensorType::get({q.getDimSize(0), q.getDimSize(2), q.getDimSize(1)},
+                               mlir::Float32Type::get(q.getContext()));
+}
+
+// A rule's text with Q in place of the query heads and K in place of the key heads. Key head `m` and the query
+// heads that read it move together; a single key head is not split, and its query heads may be.
+ShardingRule headsRule(mlir::Operation *op, llvm::StringRef pattern, Value q, Value k) {
+  int64_t keyHeads = shapeOf(k)[2], group = shapeOf(q)[2] / keyHeads;
+  std::string text;
+  for (char letter : pattern) {
+    if (letter == 'Q') {
+      text += keyHeads == 1 ? "g" : "(mg)";
+    } else if (letter == 'K') {
+      text += keyHeads == 1 ? "1" : "m";
+    } else {
+      text += letter;
+    }
+  }
+  SmallVector<ArrayRef<int64_t>> operands = llvm::map_to_vector(op->getOperands(), shapeOf);
+  SmallVector<ArrayRef<int64_t>> results = llvm::map_to_vector(op->getResults(), [](Value r) { return shapeOf(r); });
+  return ShardingRule::parse(text, operands, results, {{'g', group}});
+}
+
+// `products` matrix products of s x t x d a head, half of them needless under a causal mask.
+Cost headsCost(int products, bool causal, RankedTensorType q, RankedTensorType k, ArrayRef<RankedTensorType> operands,
+               ArrayRef<RankedTensorType> results) {
+  Cost cost = elementwiseCost(operands, results);
+  double pairs = double(q.getDimSize(1)) * double(k.getDimSize(1)) * (causal ? 0.5 : 1.0);
+  cost.flops = 2.0 * products * double(q.getDimSize(0)) * double(q.getDimSize(2)) * double(q.getDimSize(3)) * pairs;
+  cost.contraction = true;
+  return cost;
+}
+
+// `causal` as 0 or 1, and `scale` always given.
+void headsAttributes(mlir::Operation *op, bool causal, mlir::Attribute scale, int64_t headSize,
+                     mlir::NamedAttrList &attributes) {
+  mlir::Builder builder(op->getContext());
+  attributes = inherentAttributes(op);
+  attributes.set("causal", builder.getI64IntegerAttr(causal ? 1 : 0));
+  attributes.set("scale", scale ? scale : builder.getF64FloatAttr(1.0 / std::sqrt(double(headSize))));
+}
+
+} // namespace
+
+LogicalResult AttentionOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  if (failed(requireHeads(*this, getQ(), getK(), getV(), getCausal()))) {
+    return mlir::failure();
+  }
+  results.push_back(withSbp(tensorOf(getQ()), {}));
+  if (getLse()) {
+    results.push_back(lseType(tensorOf(getQ())));
+  }
+  return mlir::success();
+}
+
+ShardingRule AttentionOp::getShardingRule() {
+  return headsRule(*this, getLse() ? "bsQD,bTKD,bTKD->bsQD,bQs" : "bsQD,bTKD,bTKD->bsQD", getQ(), getK());
+}
+
+LogicalResult AttentionOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  AttentionOp forward = *this;
+  if (!getLse()) {
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(*this);
+    forward = create<AttentionOp, 2>(b, getLoc(), getQ(), getK(), getV(), getCausalAttr(), getScaleAttr());
+    forward->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
+    b.replaceOp(*this, forward.getOut());
+  }
+  auto gradient = create<AttentionGradOp, 3>(b, forward.getLoc(), g[0], forward.getQ(), forward.getK(), forward.getV(),
+                                             forward.getOut(), forward.getLse(), forward.getCausalAttr(),
+                                             forward.getScaleAttr());
+  out.append(gradient->result_begin(), gradient->result_end());
+  return mlir::success();
+}
+
+Cost AttentionOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
+  return headsCost(/*products=*/2, getCausal(), operands[0], operands[1], operands, results);
+}
+
+void AttentionOp::getKernelAttributes(mlir::NamedAttrList &attributes) {
+  headsAttributes(*this, getCausal(), getScaleAttr(), shapeOf(getQ())[3], attributes);
+}
+
+LogicalResult AttentionGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  if (failed(requireHeads(*this, getQ(), getK(), getV(), getCausal()))) {
+    return mlir::failure();
+  }
+  RankedTensorType q = withSbp(tensorOf(getQ()), {}), k = withSbp(tensorOf(getK()), {});
+  for (auto [name, value, expected] :
+       {std::tuple("dout", getDout(), q), std::tuple("out", getOut(), q), std::tuple("lse", getLse(), lseType(q))}) {
+    if (failed(requireType(*this, name, value, expected))) {
+      return mlir::failure();
+    }
+  }
+  results.append({q, k, k});
+  return mlir::success();
+}
+
+ShardingRule AttentionGradOp::getShardingRule() {
+  return headsRule(*this, "bsQD,bsQD,bTKD,bTKD,bsQD,bQs->bsQD,bTKD,bTKD", getQ(), getK());
+}
+
+// Scores again, and a product each for the gradients of weights, q, k and v.
+Cost AttentionGradOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
+  return headsCost(/*products=*/5, getCausal(), operands[1], operands[2], operands, results);
+}
+
+void AttentionGradOp::getKernelAttributes(mlir::NamedAttrList &attributes) {
+  headsAttributes(*this, getCausal(), getScaleAttr(), shapeOf(getQ())[3], attributes);
+}
+
+void registerAttentionOps(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
+    dialect->addFamily<
+#define GET_OP_LIST
+#include "ops/attention/ops.cpp.inc"
+        >();
+  });
+}
+
+} // namespace weft::ir

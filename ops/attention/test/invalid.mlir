@@ -1,0 +1,96 @@
+// RUN: weft-opt %s -split-input-file -verify-diagnostics
+
+weft.graph @g("q" %q: tensor<8x6x4xf32>, "k" %k: tensor<2x8x3x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{q: expected [batch, rows, heads, head size], got 'tensor<8x6x4xf32>'}}
+  %0 = weft.attention %q, %k, %k : (tensor<8x6x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>) -> tensor<8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xi32>, "k" %k: tensor<2x8x3x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{q: expected a floating-point element type, got 'i32'}}
+  %0 = weft.attention %q, %k, %k : (tensor<2x8x6x4xi32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>) -> tensor<2x8x6x4xi32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "k" %k: tensor<2x8x3x4xbf16>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{k: expected the element type 'f32', got 'bf16'}}
+  %0 = weft.attention %q, %k, %k : (tensor<2x8x6x4xf32>, tensor<2x8x3x4xbf16>, tensor<2x8x3x4xbf16>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "k" %k: tensor<2x8x3x4xf32>, "v" %v: tensor<2x9x3x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{v: expected 'tensor<2x8x3x4xf32>', got 'tensor<2x9x3x4xf32>'}}
+  %0 = weft.attention %q, %k, %v : (tensor<2x8x6x4xf32>, tensor<2x8x3x4xf32>, tensor<2x9x3x4xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "k" %k: tensor<1x8x3x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{k: expected the batch 2, got 1}}
+  %0 = weft.attention %q, %k, %k : (tensor<2x8x6x4xf32>, tensor<1x8x3x4xf32>, tensor<1x8x3x4xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "k" %k: tensor<2x8x3x5xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{k: expected the head size 4, got 5}}
+  %0 = weft.attention %q, %k, %k : (tensor<2x8x6x4xf32>, tensor<2x8x3x5xf32>, tensor<2x8x3x5xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "k" %k: tensor<2x8x4x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{q: expected a multiple of the 4 key heads, got 6 heads}}
+  %0 = weft.attention %q, %k, %k : (tensor<2x8x6x4xf32>, tensor<2x8x4x4xf32>, tensor<2x8x4x4xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "k" %k: tensor<2x7x3x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{causal: expected at least as many keys as queries, got 7 keys for 8 queries}}
+  %0 = weft.attention %q, %k, %k causal : (tensor<2x8x6x4xf32>, tensor<2x7x3x4xf32>, tensor<2x7x3x4xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "k" %k: tensor<2x8x3x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{result #1: expected 'tensor<2x6x8xf32>', got 'tensor<2x8x6xf32>'}}
+  %0, %lse = weft.attention %q, %k, %k : (tensor<2x8x6x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>) -> (tensor<2x8x6x4xf32>, tensor<2x8x6xf32>)
+}
+
+// -----
+
+%q = weft.parameter "q" [8] init(zeros)
+// expected-error @+1 {{expected 1 or 2 result types, got 3}}
+%0, %1, %2 = weft.attention %q, %q, %q : (!weft.any, !weft.any, !weft.any) -> (!weft.any, !weft.any, !weft.any)
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "k" %k: tensor<2x8x4x4xf32>, "lse" %lse: tensor<2x6x8xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{q: expected a multiple of the 4 key heads, got 6 heads}}
+  %dq, %dk, %dv = weft.attention_grad %q, %q, %k, %k, %q, %lse : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x4x4xf32>, tensor<2x8x4x4xf32>, tensor<2x8x6x4xf32>, tensor<2x6x8xf32>) -> (tensor<2x8x6x4xf32>, tensor<2x8x4x4xf32>, tensor<2x8x4x4xf32>)
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "k" %k: tensor<2x8x3x4xf32>, "lse" %lse: tensor<2x6x8xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{dout: expected 'tensor<2x8x6x4xf32>', got 'tensor<2x8x3x4xf32>'}}
+  %dq, %dk, %dv = weft.attention_grad %k, %q, %k, %k, %q, %lse : (tensor<2x8x3x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x6x4xf32>, tensor<2x6x8xf32>) -> (tensor<2x8x6x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>)
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "k" %k: tensor<2x8x3x4xf32>, "lse" %lse: tensor<2x6x8xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{out: expected 'tensor<2x8x6x4xf32>', got 'tensor<2x8x3x4xf32>'}}
+  %dq, %dk, %dv = weft.attention_grad %q, %q, %k, %k, %k, %lse : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>, tensor<2x6x8xf32>) -> (tensor<2x8x6x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>)
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "k" %k: tensor<2x8x3x4xf32>, "lse" %lse: tensor<2x8x6xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{lse: expected 'tensor<2x6x8xf32>', got 'tensor<2x8x6xf32>'}}
+  %dq, %dk, %dv = weft.attention_grad %q, %q, %k, %k, %q, %lse : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6xf32>) -> (tensor<2x8x6x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>)
+}

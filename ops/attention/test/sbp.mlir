@@ -1,0 +1,87 @@
+// RUN: weft-opt %s -split-input-file -verify-diagnostics
+
+#mesh = #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<S(0), S(2)>>
+!k = tensor<2x8x4x4xf32, #weft.sbp<S(0), S(2)>>
+!lse = tensor<2x8x8xf32, #weft.sbp<S(0), S(1)>>
+// The batch over one axis; key heads, and the pairs of query heads that read them, over the other.
+weft.graph @batch_and_heads("q" %q: !q, "k" %k: !k, "v" %v: !k) placements [#mesh] {
+  %out, %lse = weft.attention %q, %k, %v causal : (!q, !k, !k) -> (!q, !lse)
+  %dq, %dk, %dv = weft.attention_grad %q, %q, %k, %v, %out, %lse causal : (!q, !q, !k, !k, !q, !lse) -> (!q, !k, !k)
+}
+
+// -----
+
+#mesh = #weft.placement<"cpu", [context = 2], [0, 1]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<S(1)>>
+!k = tensor<2x8x4x4xf32, #weft.sbp<B>>
+!dk = tensor<2x8x4x4xf32, #weft.sbp<P>>
+!lse = tensor<2x8x8xf32, #weft.sbp<S(2)>>
+// Rows of the queries: every rank adds its share to the gradients of keys and values.
+weft.graph @rows("q" %q: !q, "k" %k: !k, "v" %v: !k) placements [#mesh] {
+  %out, %lse = weft.attention %q, %k, %v causal : (!q, !k, !k) -> (!q, !lse)
+  %dq, %dk, %dv = weft.attention_grad %q, %q, %k, %v, %out, %lse causal : (!q, !q, !k, !k, !q, !lse) -> (!q, !dk, !dk)
+}
+
+// -----
+
+#mesh = #weft.placement<"cpu", [tensor = 2], [0, 1]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<S(2)>>
+!k = tensor<2x8x1x4xf32, #weft.sbp<B>>
+!dk = tensor<2x8x1x4xf32, #weft.sbp<P>>
+!lse = tensor<2x8x8xf32, #weft.sbp<S(1)>>
+// One key head for all query heads.
+weft.graph @multi_query("q" %q: !q, "k" %k: !k, "v" %v: !k) placements [#mesh] {
+  %out, %lse = weft.attention %q, %k, %v : (!q, !k, !k) -> (!q, !lse)
+  %dq, %dk, %dv = weft.attention_grad %q, %q, %k, %v, %out, %lse : (!q, !q, !k, !k, !q, !lse) -> (!q, !dk, !dk)
+}
+
+// -----
+
+#mesh = #weft.placement<"cpu", [tensor = 2], [0, 1]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<S(2)>>
+!k = tensor<2x8x4x4xf32, #weft.sbp<B>>
+weft.graph @query_heads_alone("q" %q: !q, "k" %k: !k) placements [#mesh] {
+  // expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (S(2), B, B) -> (S(2))}}
+  %out = weft.attention %q, %k, %k : (!q, !k, !k) -> !q
+}
+
+// -----
+
+#mesh = #weft.placement<"cpu", [tensor = 4], [0, 1, 2, 3]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<S(2)>>
+!k = tensor<2x8x2x4xf32, #weft.sbp<S(2)>>
+weft.graph @too_few_key_heads("q" %q: !q, "k" %k: !k) placements [#mesh] {
+  // expected-error @+1 {{expected every split dimension to be divisible by its mesh axes}}
+  %out = weft.attention %q, %k, %k : (!q, !k, !k) -> !q
+}
+
+// -----
+
+#mesh = #weft.placement<"cpu", [context = 2], [0, 1]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<B>>
+!k = tensor<2x8x8x4xf32, #weft.sbp<S(1)>>
+!out = tensor<2x8x8x4xf32, #weft.sbp<P>>
+weft.graph @keys("q" %q: !q, "k" %k: !k) placements [#mesh] {
+  // expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (B, S(1), S(1)) -> (P)}}
+  %out = weft.attention %q, %k, %k : (!q, !k, !k) -> !out
+}
+
+// -----
+
+#mesh = #weft.placement<"cpu", [tensor = 2], [0, 1]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<S(3)>>
+weft.graph @head_size("q" %q: !q) placements [#mesh] {
+  // expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (S(3), S(3), S(3)) -> (S(3))}}
+  %out = weft.attention %q, %q, %q : (!q, !q, !q) -> !q
+}
+
+// -----
+
+#mesh = #weft.placement<"cpu", [data = 2], [0, 1]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<B>>
+!v = tensor<2x8x8x4xf32, #weft.sbp<P>>
+weft.graph @pending_values("q" %q: !q, "v" %v: !v) placements [#mesh] {
+  // expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (B, B, P) -> (P)}}
+  %out = weft.attention %q, %q, %v : (!q, !q, !v) -> !v
+}

@@ -1,0 +1,36 @@
+// What the shape inference and the rules of many ops have in common.
+#ifndef WEFT_OPS_DIALECT_INFER_H_
+#define WEFT_OPS_DIALECT_INFER_H_
+
+#include "ops/dialect/weft.h"
+
+namespace weft::ir {
+
+/// Emits an error on `op` unless the element type of `value` is floating point.
+llvm::LogicalResult requireFloat(mlir::Operation *op, mlir::Value value);
+
+/// Emits an error on `op` unless `value` has a last dimension.
+llvm::LogicalResult requireRows(mlir::Operation *op, mlir::Value value);
+
+/// Emits an error on `op` unless `value`, named `what`, has exactly this type (its SBP aside).
+llvm::LogicalResult requireType(mlir::Operation *op, llvm::StringRef what, mlir::Value value,
+                                mlir::RankedTensorType expected);
+
+/// Emits an error on `op` unless 0 <= `value` < `end`; `what` names the attribute it comes from.
+llvm::LogicalResult requireIndex(mlir::Operation *op, llvm::StringRef what, int64_t value, int64_t end);
+
+/// The number of elements of a shape given by the attribute `what`; an error on `op` unless extents are positive.
+llvm::FailureOr<int64_t> countElements(mlir::Operation *op, llvm::StringRef what, llvm::ArrayRef<int64_t> shape);
+
+/// The one result has the type of operand 0, which must be floating point.
+llvm::LogicalResult inferLikeOperand(mlir::Operation *op, llvm::SmallVectorImpl<mlir::RankedTensorType> &results);
+
+/// Every dimension of result 0 may be split; operands are broadcast to it.
+ShardingRule pointwiseRule(mlir::Operation *op);
+
+/// ShardingRule::parse with the shapes of the operands and results of `op`.
+ShardingRule ruleOf(mlir::Operation *op, llvm::StringRef text);
+
+} // namespace weft::ir
+
+#endif // WEFT_OPS_DIALECT_INFER_H_

@@ -1,0 +1,82 @@
+#include "ops/dropout/cpu.h"
+
+#include <cmath>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/match_spec.h"
+#include "ops/abi/parallel.h"
+#include "ops/abi/philox_lanes.h"
+#include "ops/abi/tile_runs.h"
+#include "ops/abi/vectorize.h"
+
+namespace weft {
+namespace {
+
+class DropoutKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    absl::StatusOr<Extents> extents = MatchSpec(spec, ".->.");
+    if (!extents.ok()) return extents.status();
+    absl::StatusOr<double> rate = spec.attributes.Float("rate");
+    if (!rate.ok()) return rate.status();
+    if (!(*rate >= 0 && *rate < 1)) {
+      return absl::InvalidArgumentError(absl::StrCat("attribute `rate`: expected 0 or more and less than 1, got ", *rate));
+    }
+    absl::StatusOr<int64_t> seed = spec.attributes.Int("seed");
+    if (!seed.ok()) return seed.status();
+    return std::make_unique<DropoutKernel>(spec, *rate, static_cast<uint64_t>(*seed));
+  }
+
+  // UniformFloat(word) is the word's upper 24 bits times 2^-24, so comparing
+  // those bits with ceil(rate 2^24) is exact.
+  DropoutKernel(const KernelSpec& spec, double rate, uint64_t seed)
+      : threads_(spec.threads),
+        seed_(seed),
+        threshold_(static_cast<int32_t>(std::ceil(std::ldexp(rate, 24)))),
+        scale_(static_cast<float>(1 / (1 - rate))),
+        runs_(spec.inputs[0]) {}
+
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
+    const auto* x = static_cast<const float*>(inputs[0]);
+    auto* y = static_cast<float*>(outputs[0]);
+    const uint64_t key = MixSeed(context.seed, seed_);
+    const auto event = static_cast<uint64_t>(context.step);
+    const int64_t batch = context.micro_batch * runs_.global_elements();
+    ParallelFor(threads_, runs_.elements(), kGrain, [&](int64_t begin, int64_t end) {
+      runs_.ForRange(begin, end, [&](int64_t local, int64_t global, int64_t count) {
+        ForPhiloxWords(key, event, static_cast<uint64_t>(batch + global), count,
+                       [&](int64_t offset, const uint32_t* words, int64_t n) {
+                         Select(words, x + local + offset, y + local + offset, n);
+                       });
+      });
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr int64_t kGrain = 8192;
+
+  void Select(const uint32_t* words, const float* x, float* y, int64_t n) const {
+    const int32_t threshold = threshold_;
+    const float scale = scale_;
+    WEFT_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) {
+      const float value = x[i] * scale;
+      y[i] = static_cast<int32_t>(words[i] >> 8) >= threshold ? value : 0.0f;
+    }
+  }
+
+  int threads_;
+  uint64_t seed_;
+  int32_t threshold_;
+  float scale_;
+  TileRuns runs_;
+};
+
+}  // namespace
+
+void RegisterDropoutKernels(KernelRegistry& registry) { registry.Register("dropout", &DropoutKernel::Create); }
+
+}  // namespace weft

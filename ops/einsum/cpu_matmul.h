@@ -1,0 +1,53 @@
+// One oneDNN matrix product, prepared for fixed shapes and strides.
+#ifndef WEFT_OPS_EINSUM_CPU_MATMUL_H_
+#define WEFT_OPS_EINSUM_CPU_MATMUL_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "oneapi/dnnl/dnnl.h"
+#include "ops/abi/dtype.h"
+#include "ops/abi/scratch.h"
+#include "ops/einsum/cpu_contraction.h"
+
+namespace weft::einsum {
+
+// Called by one thread at a time. Weft's own code does not allocate in Run(); oneDNN 2.6 makes a
+// few small allocations in each execution (its argument map), which no public interface avoids.
+class Matmul {
+ public:
+  // `types` in the order left, right, result, as the contraction has them. kUnimplemented where
+  // oneDNN has no fast implementation of these strides and types on this CPU.
+  static absl::StatusOr<std::unique_ptr<Matmul>> Create(const Contraction& contraction, const DType (&types)[3],
+                                                        int threads);
+  absl::Status Run(const void* left, const void* right, void* result);
+
+  // oneDNN's name of the implementation.
+  const std::string& implementation() const { return implementation_; }
+
+ private:
+  template <typename T, dnnl_status_t (*kDestroy)(T*)>
+  struct Destroy {
+    void operator()(T* object) const { kDestroy(object); }
+  };
+  template <typename T, dnnl_status_t (*kDestroy)(T*)>
+  using Handle = std::unique_ptr<T, Destroy<T, kDestroy>>;
+
+  Matmul() = default;
+  absl::Status Init(const Contraction& contraction, const DType (&types)[3]);
+
+  int threads_ = 1;
+  std::string implementation_;
+  Scratch<char> scratch_;
+  Handle<dnnl_engine, dnnl_engine_destroy> engine_;
+  Handle<dnnl_stream, dnnl_stream_destroy> stream_;
+  Handle<dnnl_primitive, dnnl_primitive_destroy> primitive_;
+  Handle<dnnl_memory, dnnl_memory_destroy> memory_[4];  // left, right, result, scratch
+  dnnl_exec_arg_t arguments_[4];
+};
+
+}  // namespace weft::einsum
+
+#endif  // WEFT_OPS_EINSUM_CPU_MATMUL_H_

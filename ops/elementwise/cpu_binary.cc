@@ -1,0 +1,97 @@
+// add, sub, mul, div, maximum, minimum, greater_equal, equal.
+#include <memory>
+
+#include "ops/abi/match_spec.h"
+#include "ops/abi/parallel.h"
+#include "ops/abi/vectorize.h"
+#include "ops/elementwise/cpu_broadcast.h"
+#include "ops/elementwise/cpu_internal.h"
+
+namespace weft::elementwise {
+namespace {
+
+struct Add {
+  static float Apply(float a, float b) { return a + b; }
+};
+struct Sub {
+  static float Apply(float a, float b) { return a - b; }
+};
+struct Mul {
+  static float Apply(float a, float b) { return a * b; }
+};
+struct Div {
+  static float Apply(float a, float b) { return a / b; }
+};
+// If either is NaN, so is the result: a comparison with NaN is false.
+struct Maximum {
+  static float Apply(float a, float b) { return a > b || a != a ? a : b; }
+};
+struct Minimum {
+  static float Apply(float a, float b) { return a < b || a != a ? a : b; }
+};
+struct GreaterEqual {
+  static float Apply(float a, float b) { return a >= b ? 1.0f : 0.0f; }
+};
+struct Equal {
+  static float Apply(float a, float b) { return a == b ? 1.0f : 0.0f; }
+};
+
+// One row. Steps are constants of the loop so that it vectorises.
+template <typename Op, int kStepA, int kStepB>
+void Row(const float* a, const float* b, float* y, int64_t n) {
+  if constexpr (kStepA == 0 || kStepB == 0) {
+    const float scalar = kStepA == 0 ? a[0] : b[0];
+    WEFT_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) y[i] = kStepA == 0 ? Op::Apply(scalar, b[i]) : Op::Apply(a[i], scalar);
+  } else {
+    WEFT_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) y[i] = Op::Apply(a[i], b[i]);
+  }
+}
+
+template <typename Op>
+class BinaryKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    if (auto types = MatchSpec(spec, "*,*->*"); !types.ok()) return types.status();
+    auto plan = BroadcastPlan<2>::Create({&spec.inputs[0], &spec.inputs[1]}, spec.outputs[0]);
+    if (!plan.ok()) return plan.status();
+    return std::make_unique<BinaryKernel>(spec.threads, *std::move(plan));
+  }
+
+  BinaryKernel(int threads, BroadcastPlan<2> plan) : threads_(threads), plan_(std::move(plan)) {
+    row_ = plan_.step(0) == 0 ? &Row<Op, 0, 1> : plan_.step(1) == 0 ? &Row<Op, 1, 0> : &Row<Op, 1, 1>;
+  }
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    const auto* a = static_cast<const float*>(inputs[0]);
+    const auto* b = static_cast<const float*>(inputs[1]);
+    auto* y = static_cast<float*>(outputs[0]);
+    ParallelFor(threads_, plan_.elements(), kGrain, [&](int64_t begin, int64_t end) {
+      plan_.ForRange(begin, end, [&](int64_t at, const BroadcastPlan<2>::Offsets& from, int64_t count) {
+        row_(a + from[0], b + from[1], y + at, count);
+      });
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  int threads_;
+  BroadcastPlan<2> plan_;
+  void (*row_)(const float*, const float*, float*, int64_t);
+};
+
+}  // namespace
+
+void RegisterBinary(KernelRegistry& registry) {
+  registry.Register("add", &BinaryKernel<Add>::Create);
+  registry.Register("sub", &BinaryKernel<Sub>::Create);
+  registry.Register("mul", &BinaryKernel<Mul>::Create);
+  registry.Register("div", &BinaryKernel<Div>::Create);
+  registry.Register("maximum", &BinaryKernel<Maximum>::Create);
+  registry.Register("minimum", &BinaryKernel<Minimum>::Create);
+  registry.Register("greater_equal", &BinaryKernel<GreaterEqual>::Create);
+  registry.Register("equal", &BinaryKernel<Equal>::Create);
+}
+
+}  // namespace weft::elementwise

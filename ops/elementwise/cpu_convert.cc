@@ -1,0 +1,166 @@
+// add_n, cast and broadcast_to.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/match_spec.h"
+#include "ops/abi/parallel.h"
+#include "ops/abi/vectorize.h"
+#include "ops/elementwise/cpu_broadcast.h"
+#include "ops/elementwise/cpu_internal.h"
+
+namespace weft::elementwise {
+namespace {
+
+// y = ((x0 + x1) + x2) + ..., block by block: a block is summed aside before
+// it is written, so y may have the address of any operand.
+class AddNKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    if (spec.inputs.empty()) return absl::InvalidArgumentError("expected one or more inputs, got none");
+    std::string rule = ".";
+    for (size_t i = 1; i < spec.inputs.size(); ++i) rule += ",.";
+    absl::StatusOr<Extents> extents = MatchSpec(spec, (rule + "->.").c_str());
+    if (!extents.ok()) return extents.status();
+    return std::make_unique<AddNKernel>(spec.threads, extents->rows());
+  }
+
+  AddNKernel(int threads, int64_t elements) : threads_(threads), elements_(elements) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    auto* y = static_cast<float*>(outputs[0]);
+    ParallelFor(threads_, elements_, kGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t at = begin; at < end; at += kBlock) SumBlock(inputs, y + at, at, std::min(kBlock, end - at));
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr int64_t kBlock = 2048;
+
+  static void SumBlock(absl::Span<const void* const> inputs, float* y, int64_t at, int64_t n) {
+    alignas(64) float sum[kBlock];
+    std::memcpy(sum, static_cast<const float*>(inputs[0]) + at, static_cast<size_t>(n) * sizeof(float));
+    for (size_t k = 1; k < inputs.size(); ++k) {
+      const float* x = static_cast<const float*>(inputs[k]) + at;
+      WEFT_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) sum[i] += x[i];
+    }
+    std::memcpy(y, sum, static_cast<size_t>(n) * sizeof(float));
+  }
+
+  int threads_;
+  int64_t elements_;
+};
+
+inline float Widen(float x) { return x; }
+inline float Widen(BFloat16 x) { return ToFloat(x); }
+
+template <typename T>
+T Narrow(float x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return x;
+  } else {
+    return ToBFloat16(x);
+  }
+}
+
+template <typename From, typename To>
+class CastKernel : public Kernel {
+ public:
+  CastKernel(int threads, int64_t elements) : threads_(threads), elements_(elements) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    const auto* x = static_cast<const From*>(inputs[0]);
+    auto* y = static_cast<To*>(outputs[0]);
+    ParallelFor(threads_, elements_, kGrain, [&](int64_t begin, int64_t end) {
+      WEFT_INDEPENDENT
+      for (int64_t i = begin; i < end; ++i) y[i] = Narrow<To>(Widen(x[i]));
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  int threads_;
+  int64_t elements_;
+};
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateCast(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, "any:.->any:.");
+  if (!extents.ok()) return extents.status();
+  const DType from = spec.inputs[0].dtype, to = spec.outputs[0].dtype;
+  const int64_t n = extents->rows();
+  std::unique_ptr<Kernel> kernel;
+  if (from == DType::kF32 && to == DType::kBF16) {
+    kernel = std::make_unique<CastKernel<float, BFloat16>>(spec.threads, n);
+  } else if (from == DType::kBF16 && to == DType::kF32) {
+    kernel = std::make_unique<CastKernel<BFloat16, float>>(spec.threads, n);
+  } else if (from == DType::kF32 && to == DType::kF32) {
+    kernel = std::make_unique<CastKernel<float, float>>(spec.threads, n);
+  } else if (from == DType::kBF16 && to == DType::kBF16) {
+    kernel = std::make_unique<CastKernel<BFloat16, BFloat16>>(spec.threads, n);
+  } else {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected f32 or bf16 to f32 or bf16, got ", NameOf(from), " to ", NameOf(to)));
+  }
+  return kernel;
+}
+
+// Moves elements as words of their size.
+template <typename Word>
+class BroadcastToKernel : public Kernel {
+ public:
+  BroadcastToKernel(int threads, BroadcastPlan<1> plan) : threads_(threads), plan_(std::move(plan)) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    const auto* x = static_cast<const Word*>(inputs[0]);
+    auto* y = static_cast<Word*>(outputs[0]);
+    const bool repeat = plan_.step(0) == 0;
+    ParallelFor(threads_, plan_.elements(), kGrain, [&](int64_t begin, int64_t end) {
+      plan_.ForRange(begin, end, [&](int64_t at, const BroadcastPlan<1>::Offsets& from, int64_t count) {
+        if (repeat) {
+          std::fill_n(y + at, count, x[from[0]]);
+        } else if (y + at != x + from[0]) {
+          std::memcpy(y + at, x + from[0], static_cast<size_t>(count) * sizeof(Word));
+        }
+      });
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  int threads_;
+  BroadcastPlan<1> plan_;
+};
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateBroadcastTo(const KernelSpec& spec) {
+  if (auto types = MatchSpec(spec, "any:*->any:*"); !types.ok()) return types.status();
+  const DType type = spec.inputs[0].dtype;
+  if (spec.outputs[0].dtype != type) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("output 0: expected ", NameOf(type), ", got ", spec.outputs[0].ToString()));
+  }
+  auto plan = BroadcastPlan<1>::Create({&spec.inputs[0]}, spec.outputs[0]);
+  if (!plan.ok()) return plan.status();
+  std::unique_ptr<Kernel> kernel;
+  if (SizeOf(type) == 4) {
+    kernel = std::make_unique<BroadcastToKernel<uint32_t>>(spec.threads, *std::move(plan));
+  } else if (SizeOf(type) == 2) {
+    kernel = std::make_unique<BroadcastToKernel<uint16_t>>(spec.threads, *std::move(plan));
+  } else {
+    return absl::InvalidArgumentError(
+        absl::StrCat("input 0: expected elements of 2 or 4 bytes, got ", spec.inputs[0].ToString()));
+  }
+  return kernel;
+}
+
+}  // namespace
+
+void RegisterConvert(KernelRegistry& registry) {
+  registry.Register("add_n", &AddNKernel::Create);
+  registry.Register("cast", &CreateCast);
+  registry.Register("broadcast_to", &CreateBroadcastTo);
+}
+
+}  // namespace weft::elementwise

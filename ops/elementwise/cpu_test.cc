@@ -1,0 +1,274 @@
+#include "ops/elementwise/cpu.h"
+
+#include <cmath>
+#include <functional>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ops/abi/kernel_testing.h"
+
+namespace weft {
+namespace {
+
+using ::testing::HasSubstr;
+using weft::testing::RandomValues;
+using weft::testing::RunKernel;
+using weft::testing::Values;
+using Dims = std::vector<int64_t>;
+
+const Dims kShapes[] = {{}, {1}, {7}, {3, 5}, {2, 3, 257}, {2, 20011}};
+
+const KernelRegistry& Registry() {
+  static const KernelRegistry* registry = [] {
+    auto* made = new KernelRegistry;
+    RegisterElementwiseKernels(*made);
+    return made;
+  }();
+  return *registry;
+}
+
+KernelSpec Spec(const char* name, std::vector<Dims> inputs, Dims output, int threads = 1) {
+  KernelSpec spec;
+  spec.name = name;
+  spec.threads = threads;
+  for (const Dims& dims : inputs) spec.inputs.push_back(TensorSpec::Whole(DType::kF32, dims));
+  spec.outputs.push_back(TensorSpec::Whole(DType::kF32, output));
+  return spec;
+}
+
+int64_t Count(const Dims& dims) { return TensorSpec::Whole(DType::kF32, dims).elements(); }
+
+struct Unary {
+  const char* name;
+  double low, high;
+  double ulps;  // of the result, in units of 2^-23
+  std::function<double(double)> formula;
+};
+
+// The bounds of exp, log, tanh and sigmoid are those of ops/math, the others
+// those of correctly rounded operations (rsqrt has two of them).
+const Unary kUnary[] = {
+    {"neg", -3, 3, 0, [](double x) { return -x; }},
+    {"exp", -80, 80, 2, [](double x) { return std::exp(x); }},
+    {"log", 1e-6, 50, 3, [](double x) { return std::log(x); }},
+    {"sqrt", 0, 9, 0.5, [](double x) { return std::sqrt(x); }},
+    {"rsqrt", 1e-3, 9, 1.5, [](double x) { return 1 / std::sqrt(x); }},
+    {"tanh", -9, 9, 4, [](double x) { return std::tanh(x); }},
+    {"sigmoid", -30, 30, 4, [](double x) { return 1 / (1 + std::exp(-x)); }},
+    {"square", -3, 3, 0.5, [](double x) { return x * x; }},
+};
+
+TEST(ElementwiseTest, UnaryAgreesWithItsFormula) {
+  for (const Unary& op : kUnary) {
+    for (const Dims& dims : kShapes) {
+      const Values x = RandomValues(Count(dims), 1, op.low, op.high);
+      for (int threads : {1, 2}) {
+        for (bool in_place : {false, true}) {
+          std::vector<std::pair<int, int>> pairs;
+          if (in_place) pairs.push_back({0, 0});
+          auto y = RunKernel(Registry(), Spec(op.name, {dims}, dims, threads), {x}, {}, pairs);
+          ASSERT_TRUE(y.ok()) << y.status();
+          for (size_t i = 0; i < x.size(); ++i) {
+            const double expected = op.formula(x[i]);
+            ASSERT_NEAR((*y)[0][i], expected, op.ulps * 0x1.0p-23 * std::fabs(expected)) << op.name << " of " << x[i];
+          }
+        }
+      }
+    }
+  }
+}
+
+struct Binary {
+  const char* name;
+  std::function<double(double, double)> formula;
+};
+
+const Binary kBinary[] = {
+    {"add", [](double a, double b) { return a + b; }},
+    {"sub", [](double a, double b) { return a - b; }},
+    {"mul", [](double a, double b) { return a * b; }},
+    {"div", [](double a, double b) { return a / b; }},
+    {"maximum", [](double a, double b) { return std::max(a, b); }},
+    {"minimum", [](double a, double b) { return std::min(a, b); }},
+    {"greater_equal", [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
+    {"equal", [](double a, double b) { return a == b ? 1.0 : 0.0; }},
+};
+
+// The index in a tensor of `dims` of what is broadcast to element `index` of `result`.
+int64_t BroadcastIndex(int64_t index, const Dims& result, const Dims& dims) {
+  int64_t from = 0, stride = 1;
+  for (size_t back = 1; back <= result.size(); ++back) {
+    const int64_t coordinate = index % result[result.size() - back];
+    index /= result[result.size() - back];
+    if (back > dims.size()) continue;
+    const int64_t extent = dims[dims.size() - back];
+    from += (extent == 1 ? 0 : coordinate) * stride;
+    stride *= extent;
+  }
+  return from;
+}
+
+struct Shapes {
+  Dims a, b, y;
+};
+
+const Shapes kBroadcasts[] = {
+    {{}, {}, {}},
+    {{7}, {}, {7}},
+    {{}, {7}, {7}},
+    {{2, 3, 5}, {2, 3, 5}, {2, 3, 5}},
+    {{30, 40, 33}, {33}, {30, 40, 33}},
+    {{33}, {30, 40, 33}, {30, 40, 33}},
+    {{4, 5, 6}, {4, 5, 1}, {4, 5, 6}},
+    {{4, 1, 6}, {4, 5, 6}, {4, 5, 6}},
+    {{4, 1, 6}, {1, 5, 1}, {4, 5, 6}},
+    {{1, 5, 6}, {4, 1, 1}, {4, 5, 6}},
+    {{5, 1}, {1, 9}, {5, 9}},
+    {{2, 1, 3, 1}, {5, 1, 4}, {2, 5, 3, 4}},
+    {{1, 1}, {1, 1}, {1, 1}},
+};
+
+TEST(ElementwiseTest, BinaryBroadcasts) {
+  for (const Binary& op : kBinary) {
+    for (const Shapes& shapes : kBroadcasts) {
+      Values a = RandomValues(Count(shapes.a), 2), b = RandomValues(Count(shapes.b), 3);
+      for (size_t i = 0; i < std::min(a.size(), b.size()); i += 3) a[i] = b[i];  // for `equal`
+      for (int threads : {1, 2}) {
+        auto y = RunKernel(Registry(), Spec(op.name, {shapes.a, shapes.b}, shapes.y, threads), {a, b});
+        ASSERT_TRUE(y.ok()) << y.status();
+        for (int64_t i = 0; i < Count(shapes.y); ++i) {
+          const double expected =
+              op.formula(a[BroadcastIndex(i, shapes.y, shapes.a)], b[BroadcastIndex(i, shapes.y, shapes.b)]);
+          ASSERT_EQ((*y)[0][i], static_cast<float>(expected)) << op.name << " element " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(ElementwiseTest, BinaryInPlaceOfEitherOperand) {
+  const Values a = RandomValues(40000, 2), b = RandomValues(40000, 3), row = RandomValues(400, 4);
+  auto apart = RunKernel(Registry(), Spec("sub", {{100, 400}, {100, 400}}, {100, 400}), {a, b});
+  auto left = RunKernel(Registry(), Spec("sub", {{100, 400}, {100, 400}}, {100, 400}, 2), {a, b}, {}, {{0, 0}});
+  auto right = RunKernel(Registry(), Spec("sub", {{100, 400}, {100, 400}}, {100, 400}, 2), {a, b}, {}, {{1, 0}});
+  EXPECT_EQ(*apart, *left);
+  EXPECT_EQ(*apart, *right);
+  EXPECT_EQ(*RunKernel(Registry(), Spec("mul", {{100, 400}, {400}}, {100, 400}), {a, row}),
+            *RunKernel(Registry(), Spec("mul", {{100, 400}, {400}}, {100, 400}, 2), {a, row}, {}, {{0, 0}}));
+}
+
+TEST(ElementwiseTest, MaximumAndMinimumKeepNaN) {
+  const double nan = std::nan("");
+  for (const char* name : {"maximum", "minimum"}) {
+    auto y = RunKernel(Registry(), Spec(name, {{9}, {9}}, {9}),
+                       {{nan, 1, nan, 2, 3, 4, 5, 6, nan}, {1, nan, nan, 2, 3, 4, 5, 6, 7}});
+    ASSERT_TRUE(y.ok()) << y.status();
+    for (int i : {0, 1, 2, 8}) EXPECT_TRUE(std::isnan((*y)[0][i])) << name << " " << i;
+    EXPECT_EQ((*y)[0][4], 3);
+  }
+}
+
+TEST(ElementwiseTest, Scale) {
+  for (const Dims& dims : kShapes) {
+    KernelSpec spec = Spec("scale", {dims}, dims, 2);
+    spec.attributes.Set("factor", 0.3);
+    const Values x = RandomValues(Count(dims), 5);
+    auto y = RunKernel(Registry(), spec, {x}, {}, {{0, 0}});
+    ASSERT_TRUE(y.ok()) << y.status();
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_EQ((*y)[0][i], static_cast<float>(static_cast<float>(x[i]) * 0.3f));
+    }
+  }
+}
+
+TEST(ElementwiseTest, AddNSumsInOrderAndInPlaceOfAnyOperand) {
+  for (int count : {1, 2, 5}) {
+    for (const Dims& dims : kShapes) {
+      std::vector<Values> x;
+      for (int k = 0; k < count; ++k) x.push_back(RandomValues(Count(dims), 10 + k));
+      for (int place = -1; place < count; ++place) {
+        std::vector<std::pair<int, int>> pairs;
+        if (place >= 0) pairs.push_back({place, 0});
+        auto y = RunKernel(Registry(), Spec("add_n", std::vector<Dims>(count, dims), dims, 2), x, {}, pairs);
+        ASSERT_TRUE(y.ok()) << y.status();
+        for (size_t i = 0; i < x[0].size(); ++i) {
+          float sum = static_cast<float>(x[0][i]);
+          for (int k = 1; k < count; ++k) sum += static_cast<float>(x[k][i]);
+          ASSERT_EQ((*y)[0][i], sum);
+        }
+      }
+    }
+  }
+}
+
+TEST(ElementwiseTest, CastRoundsToNearestEven) {
+  KernelSpec spec = Spec("cast", {{40001}}, {40001}, 2);
+  spec.outputs[0].dtype = DType::kBF16;
+  Values x = RandomValues(40001, 6, -100, 100);
+  x[0] = 1 + 0x1.0p-8;   // a tie: to the even neighbour below
+  x[1] = 1 + 0x3.0p-8;   // a tie: to the even neighbour above
+  x[2] = std::nan("");
+  x[3] = INFINITY;
+  auto narrow = RunKernel(Registry(), spec, {x});
+  ASSERT_TRUE(narrow.ok()) << narrow.status();
+  EXPECT_EQ((*narrow)[0][0], 1);
+  EXPECT_EQ((*narrow)[0][1], 1 + 0x1.0p-6);
+  EXPECT_TRUE(std::isnan((*narrow)[0][2]));
+  EXPECT_EQ((*narrow)[0][3], INFINITY);
+  for (size_t i = 4; i < x.size(); ++i) ASSERT_NEAR((*narrow)[0][i], x[i], std::fabs(x[i]) * 0x1.0p-8);
+
+  Values exact((*narrow)[0].begin() + 4, (*narrow)[0].end());
+  spec = Spec("cast", {{39997}}, {39997}, 2);
+  spec.inputs[0].dtype = DType::kBF16;
+  auto wide = RunKernel(Registry(), spec, {exact});
+  ASSERT_TRUE(wide.ok()) << wide.status();
+  EXPECT_EQ((*wide)[0], exact);
+}
+
+TEST(ElementwiseTest, BroadcastTo) {
+  const std::pair<Dims, Dims> cases[] = {{{}, {}},
+                                         {{}, {5}},
+                                         {{1}, {3, 40000}},
+                                         {{7}, {3, 4, 7}},
+                                         {{3, 1, 7}, {3, 4, 7}},
+                                         {{3, 4, 1}, {3, 4, 7}},
+                                         {{3, 1, 7, 1}, {2, 3, 300, 7, 5}},
+                                         {{3, 4}, {3, 4}}};
+  for (DType type : {DType::kF32, DType::kBF16}) {
+    for (const auto& [from, to] : cases) {
+      for (int threads : {1, 2}) {
+        KernelSpec spec = Spec("broadcast_to", {from}, to, threads);
+        spec.inputs[0].dtype = spec.outputs[0].dtype = type;
+        const Values x = RandomValues(Count(from), 8, -1, 1, type);
+        auto y = RunKernel(Registry(), spec, {x});
+        ASSERT_TRUE(y.ok()) << y.status();
+        for (int64_t i = 0; i < Count(to); ++i) ASSERT_EQ((*y)[0][i], x[BroadcastIndex(i, to, from)]);
+      }
+    }
+  }
+}
+
+void ExpectError(const KernelSpec& spec, const char* message) {
+  auto kernel = Registry().Create(spec);
+  ASSERT_FALSE(kernel.ok());
+  EXPECT_THAT(std::string(kernel.status().message()), HasSubstr(message));
+}
+
+TEST(ElementwiseTest, RefusesWhatDoesNotFit) {
+  ExpectError(Spec("add", {{2, 3}}, {2, 3}), "add: expected 2 inputs and 1 outputs, got 1 and 1");
+  ExpectError(Spec("add", {{2, 3}, {2}}, {2, 3}), "input 1: expected a shape that broadcasts to f32[2,3], got f32[2]");
+  ExpectError(Spec("add", {{4, 2, 3}, {3}}, {2, 3}), "input 0: expected a shape that broadcasts to f32[2,3]");
+  ExpectError(Spec("exp", {{2, 3}}, {3, 2}), "output 0: expected leading dims [2,3], got f32[3,2]");
+  ExpectError(Spec("scale", {{2}}, {2}), "attribute `factor`: expected a float, got none");
+  ExpectError(Spec("add_n", {}, {2}), "expected one or more inputs, got none");
+  ExpectError(Spec("broadcast_to", {{3}}, {3, 2}), "input 0: expected a shape that broadcasts to f32[3,2], got f32[3]");
+  KernelSpec integer = Spec("mul", {{2}, {2}}, {2});
+  integer.inputs[1].dtype = DType::kI32;
+  ExpectError(integer, "input 1: expected f32, got i32[2]");
+  KernelSpec half = Spec("cast", {{2}}, {2});
+  half.outputs[0].dtype = DType::kF16;
+  ExpectError(half, "expected f32 or bf16 to f32 or bf16, got f32 to f16");
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,58 @@
+// RUN: weft-opt %s -allow-unregistered-dialect -split-input-file -verify-diagnostics
+
+%a = "test.value"() : () -> tensor<2x3xi32>
+// expected-error @+1 {{expected a floating-point element type, got 'i32'}}
+%0 = weft.scale %a by(2) : (tensor<2x3xi32>) -> tensor<2x3xi32>
+
+// -----
+
+%a = "test.value"() : () -> tensor<2x3xf32>
+// expected-error @+1 {{factor: expected a constant, got factor}}
+%0 = weft.scale %a by(factor) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+
+// -----
+
+// expected-error @+1 {{expected one or more operands, got none}}
+%0 = weft.add_n : () -> tensor<2xf32>
+
+// -----
+
+%a, %b = "test.values"() : () -> (tensor<2x3xi32>, tensor<2x3xi32>)
+// expected-error @+1 {{expected a floating-point element type, got 'i32'}}
+%0 = weft.add_n %a, %b : (tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<2x3xi32>
+
+// -----
+
+%a, %b = "test.values"() : () -> (tensor<2x3xf32>, tensor<3xf32>)
+// expected-error @+1 {{expected operands of one type, got 'tensor<2x3xf32>' and 'tensor<3xf32>'}}
+%0 = weft.add_n %a, %b : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+
+// -----
+
+%a = "test.value"() : () -> tensor<2x3xi32>
+// expected-error @+1 {{expected a floating-point element type, got 'i32'}}
+%0 = weft.cast %a to f32 : (tensor<2x3xi32>) -> tensor<2x3xf32>
+
+// -----
+
+%a = "test.value"() : () -> tensor<2x3xf32>
+// expected-error @+1 {{to: expected a floating-point type, got 'i32'}}
+%0 = weft.cast %a to i32 : (tensor<2x3xf32>) -> tensor<2x3xi32>
+
+// -----
+
+%a = "test.value"() : () -> tensor<2x3xf32>
+// expected-error @+1 {{expected 'tensor<2x3xf32>' to broadcast to the shape [2, 4]}}
+%0 = weft.broadcast_to %a [2, 4] : (tensor<2x3xf32>) -> tensor<2x4xf32>
+
+// -----
+
+%a = "test.value"() : () -> tensor<2x3xf32>
+// expected-error @+1 {{expected 'tensor<2x3xf32>' to broadcast to the shape [3]}}
+%0 = weft.broadcast_to %a [3] : (tensor<2x3xf32>) -> tensor<3xf32>
+
+// -----
+
+%a = "test.value"() : () -> tensor<2x3xf32>
+// expected-error @+1 {{expected 2 operand types, got 1}}
+%0 = weft.add_n %a, %a : (tensor<2x3xf32>) -> tensor<2x3xf32>

@@ -1,0 +1,170 @@
+#include "ops/embedding/cpu.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/match_spec.h"
+#include "ops/abi/parallel.h"
+#include "ops/abi/vectorize.h"
+
+namespace weft {
+namespace {
+
+// The vocabulary, and the part of it that the local table holds.
+struct Vocabulary {
+  int64_t size, begin, count;
+};
+
+// The first id outside the vocabulary is an error.
+absl::Status CheckIds(const int32_t* ids, int64_t n, const Vocabulary& vocabulary) {
+  const auto size = static_cast<uint64_t>(vocabulary.size);
+  bool inside = true;
+  for (int64_t i = 0; i < n; ++i) inside = inside && static_cast<uint64_t>(int64_t{ids[i]}) < size;
+  if (inside) return absl::OkStatus();
+  const int32_t* bad = std::find_if(ids, ids + n, [&](int32_t id) { return static_cast<uint64_t>(int64_t{id}) >= size; });
+  return absl::OutOfRangeError(
+      absl::StrCat("id of position ", bad - ids, ": expected 0 to ", vocabulary.size - 1, ", got ", *bad));
+}
+
+class EmbeddingKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    absl::StatusOr<Extents> extents = MatchSpec(spec, "i32:.,vh->.h");
+    if (!extents.ok()) return extents.status();
+    const TensorSpec& table = spec.inputs[1];
+    const Vocabulary vocabulary{table.global_dims[0], table.origin[0], (*extents)['v']};
+    return std::make_unique<EmbeddingKernel>(spec.threads, extents->rows(), (*extents)['h'], vocabulary);
+  }
+
+  EmbeddingKernel(int threads, int64_t rows, int64_t width, Vocabulary vocabulary)
+      : threads_(threads), rows_(rows), width_(width), vocabulary_(vocabulary) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    const auto* ids = static_cast<const int32_t*>(inputs[0]);
+    const auto* table = static_cast<const float*>(inputs[1]);
+    auto* y = static_cast<float*>(outputs[0]);
+    if (absl::Status status = CheckIds(ids, rows_, vocabulary_); !status.ok()) return status;
+    const size_t bytes = static_cast<size_t>(width_) * sizeof(float);
+    ParallelFor(threads_, rows_, std::max<int64_t>(1, kGrain / width_), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t row = ids[i] - vocabulary_.begin;
+        if (row >= 0 && row < vocabulary_.count) {
+          std::memcpy(y + i * width_, table + row * width_, bytes);
+        } else {
+          std::memset(y + i * width_, 0, bytes);
+        }
+      }
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr int64_t kGrain = 16384;  // elements
+
+  int threads_;
+  int64_t rows_, width_;
+  Vocabulary vocabulary_;
+};
+
+// Sorts the positions by id (a stable counting sort), then writes every row of
+// the table once: zeros, or the sum of the rows at the positions of its id.
+// Threads share out the columns, so a frequent id does not hold up one of them.
+class EmbeddingGradKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    absl::StatusOr<Extents> extents = MatchSpec(spec, "i32:.,.h->vh");
+    if (!extents.ok()) return extents.status();
+    const TensorSpec& table = spec.outputs[0];
+    absl::StatusOr<int64_t> size = spec.attributes.Int("vocab");
+    if (!size.ok()) return size.status();
+    if (*size != table.global_dims[0]) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("output 0: expected a tile of ", *size, " rows, got ", table.ToString()));
+    }
+    const Vocabulary vocabulary{*size, table.origin[0], (*extents)['v']};
+    return std::make_unique<EmbeddingGradKernel>(spec.threads, extents->rows(), (*extents)['h'], vocabulary);
+  }
+
+  EmbeddingGradKernel(int threads, int64_t positions, int64_t width, Vocabulary vocabulary)
+      : threads_(threads),
+        positions_(positions),
+        width_(width),
+        vocabulary_(vocabulary),
+        starts_(static_cast<size_t>(vocabulary.count + 1)),
+        order_(static_cast<size_t>(positions)) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    const auto* ids = static_cast<const int32_t*>(inputs[0]);
+    const auto* gradient = static_cast<const float*>(inputs[1]);
+    auto* table = static_cast<float*>(outputs[0]);
+    if (absl::Status status = CheckIds(ids, positions_, vocabulary_); !status.ok()) return status;
+    SortPositions(ids);
+    // Whole cache lines of columns.
+    constexpr int64_t kLine = 16;
+    ParallelFor(threads_, (width_ + kLine - 1) / kLine, 1, [&](int64_t begin, int64_t end) {
+      const int64_t last = std::min(end * kLine, width_);
+      for (int64_t column = begin * kLine; column < last; column += kColumns) {
+        SumColumns(gradient + column, table + column, std::min(kColumns, last - column));
+      }
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr int64_t kColumns = 512;
+
+  // order_[starts_[r] .. starts_[r + 1]) are the positions of local row r, ascending.
+  void SortPositions(const int32_t* ids) {
+    std::fill(starts_.begin(), starts_.end(), 0);
+    for (int64_t i = 0; i < positions_; ++i) {
+      const int64_t row = ids[i] - vocabulary_.begin;
+      if (row >= 0 && row < vocabulary_.count) ++starts_[row];
+    }
+    int64_t end = 0;
+    for (int64_t row = 0; row <= vocabulary_.count; ++row) {
+      end += starts_[row];
+      starts_[row] = end;
+    }
+    for (int64_t i = positions_ - 1; i >= 0; --i) {
+      const int64_t row = ids[i] - vocabulary_.begin;
+      if (row >= 0 && row < vocabulary_.count) order_[--starts_[row]] = i;
+    }
+  }
+
+  void SumColumns(const float* gradient, float* table, int64_t count) const {
+    alignas(64) double sum[kColumns];
+    for (int64_t row = 0; row < vocabulary_.count; ++row) {
+      float* y = table + row * width_;
+      const int64_t begin = starts_[row], end = starts_[row + 1];
+      if (begin == end) {
+        std::fill_n(y, count, 0.0f);
+        continue;
+      }
+      std::fill_n(sum, count, 0.0);
+      for (int64_t at = begin; at < end; ++at) {
+        const float* x = gradient + order_[at] * width_;
+        WEFT_INDEPENDENT
+        for (int64_t i = 0; i < count; ++i) sum[i] += static_cast<double>(x[i]);
+      }
+      for (int64_t i = 0; i < count; ++i) y[i] = static_cast<float>(sum[i]);
+    }
+  }
+
+  int threads_;
+  int64_t positions_, width_;
+  Vocabulary vocabulary_;
+  std::vector<int64_t> starts_;
+  std::vector<int64_t> order_;
+};
+
+}  // namespace
+
+void RegisterEmbeddingKernels(KernelRegistry& registry) {
+  registry.Register("embedding", &EmbeddingKernel::Create);
+  registry.Register("embedding_grad", &EmbeddingGradKernel::Create);
+}
+
+}  // namespace weft

@@ -1,0 +1,106 @@
+// Shapes, sharding rules, gradient and cost of embeddings.
+#include "ops/embedding/ops.h"
+
+#include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
+
+#define GET_OP_CLASSES
+#include "ops/embedding/ops.cpp.inc"
+
+namespace weft::ir {
+
+using llvm::ArrayRef;
+using llvm::LogicalResult;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+namespace {
+
+LogicalResult requireIds(mlir::Operation *op, Value ids) {
+  mlir::Type type = tensorOf(ids).getElementType();
+  if (!type.isInteger(32)) {
+    return op->emitOpError() << "ids: expected the element type i32, got " << type;
+  }
+  return mlir::success();
+}
+
+} // namespace
+
+LogicalResult EmbeddingOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  if (failed(requireIds(*this, getIds()))) {
+    return mlir::failure();
+  }
+  RankedTensorType table = withSbp(tensorOf(getTable()), {});
+  if (table.getRank() != 2 || !llvm::isa<mlir::FloatType>(table.getElementType())) {
+    return emitOpError() << "table: expected two dimensions and a floating-point element type, got " << table;
+  }
+  SmallVector<int64_t> shape(shapeOf(getIds()));
+  shape.push_back(table.getDimSize(1));
+  results.push_back(RankedTensorType::get(shape, table.getElementType()));
+  return mlir::success();
+}
+
+ShardingRule EmbeddingOp::getShardingRule() {
+  return ShardingRule::parse(".,vh->.h", {shapeOf(getIds()), shapeOf(getTable())}, {shapeOf(getResult())})
+      .withLinear({{1}});
+}
+
+LogicalResult EmbeddingOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  out.push_back({}); // ids are integers
+  out.push_back(
+      create<EmbeddingGradOp>(b, getLoc(), getIds(), g[0], b.getI64IntegerAttr(shapeOf(getTable())[0])));
+  return mlir::success();
+}
+
+// Only the rows that are chosen are read.
+Cost EmbeddingOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
+  Cost cost;
+  cost.bytes = double(bytesOf(operands[0])) + 2 * double(bytesOf(results[0]));
+  return cost;
+}
+
+LogicalResult EmbeddingGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  if (failed(requireIds(*this, getIds()))) {
+    return mlir::failure();
+  }
+  ArrayRef<int64_t> ids = shapeOf(getIds());
+  RankedTensorType dout = withSbp(tensorOf(getDout()), {});
+  if (dout.getRank() != int64_t(ids.size()) + 1 || dout.getShape().drop_back() != ids) {
+    return emitOpError() << "dout: expected the shape of the ids and one dimension more, got " << dout << " for "
+                         << withSbp(tensorOf(getIds()), {});
+  }
+  if (failed(requireFloat(*this, getDout()))) {
+    return mlir::failure();
+  }
+  if (int64_t(getVocab()) <= 0) {
+    return emitOpError() << "vocab: expected a positive number, got " << int64_t(getVocab());
+  }
+  results.push_back(RankedTensorType::get({int64_t(getVocab()), dout.getShape().back()}, dout.getElementType()));
+  return mlir::success();
+}
+
+ShardingRule EmbeddingGradOp::getShardingRule() {
+  return ShardingRule::parse(".,.h->vh", {shapeOf(getIds()), shapeOf(getDout())}, {shapeOf(getResult())})
+      .withLinear({{1}});
+}
+
+// The table is cleared; every row of `dout` is read, and one of the table read and written.
+Cost EmbeddingGradOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
+  Cost cost;
+  cost.flops = double(operands[1].getNumElements());
+  cost.bytes = double(bytesOf(operands[0])) + 3 * double(bytesOf(operands[1])) + double(bytesOf(results[0]));
+  return cost;
+}
+
+void registerEmbeddingOps(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
+    dialect->addFamily<
+#define GET_OP_LIST
+#include "ops/embedding/ops.cpp.inc"
+        >();
+  });
+}
+
+} // namespace weft::ir

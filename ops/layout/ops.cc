@@ -1,0 +1,192 @@
+// Shapes, sharding rules and gradients of transpose, slice, pad and concat.
+#include "ops/layout/ops.h"
+
+#include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
+
+#define GET_OP_CLASSES
+#include "ops/layout/ops.cpp.inc"
+
+namespace weft::ir {
+
+using llvm::ArrayRef;
+using llvm::LogicalResult;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+using mlir::RankedTensorType;
+using mlir::RewriterBase;
+using mlir::Value;
+
+namespace {
+
+// `type` with another extent of one dimension, without SBP.
+RankedTensorType withExtent(RankedTensorType type, int64_t dim, int64_t extent) {
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = extent;
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+// Every dimension but `dim` is shared by all tensors and may be split; `dim` has an extent
+// of its own in each and is whole.
+ShardingRule alongRule(mlir::Operation *op, int64_t dim) {
+  ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+  ShardingRule rule;
+  ShardingRule::Tensor shared(shape.size());
+  for (int64_t d = 0; d < int64_t(shape.size()); ++d) {
+    if (d != dim) {
+      shared[d] = {int(rule.factors.size())};
+      rule.factors.push_back({shape[d], false});
+    }
+  }
+  auto tensor = [&](Value value) {
+    ShardingRule::Tensor dims = shared;
+    dims[dim] = {int(rule.factors.size())};
+    rule.factors.push_back({shapeOf(value)[dim], true});
+    return dims;
+  };
+  for (Value operand : op->getOperands()) {
+    rule.operands.push_back(tensor(operand));
+  }
+  rule.results.push_back(tensor(op->getResult(0)));
+  rule.linear = {llvm::to_vector(llvm::seq<int>(0, int(op->getNumOperands())))};
+  return rule;
+}
+
+Value slice(mlir::OpBuilder &b, mlir::Location loc, Value input, int64_t dim, int64_t offset, int64_t size) {
+  auto number = [&](int64_t value) { return b.getI64IntegerAttr(value); };
+  return create<SliceOp>(b, loc, input, number(dim), number(offset), number(size));
+}
+
+} // namespace
+
+LogicalResult TransposeOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  RankedTensorType input = tensorOf(getInput());
+  SmallVector<int64_t> perm = intsOf(getPerm()), shape;
+  if (int64_t(perm.size()) != input.getRank()) {
+    return emitOpError() << "perm: expected " << input.getRank() << " dimensions, got " << perm.size();
+  }
+  llvm::SmallBitVector seen(input.getRank());
+  for (int64_t dim : perm) {
+    if (failed(requireIndex(*this, "perm", dim, input.getRank()))) {
+      return mlir::failure();
+    }
+    if (seen.test(dim)) {
+      return emitOpError() << "perm: expected every dimension once, got " << dim << " twice";
+    }
+    seen.set(dim);
+    shape.push_back(input.getDimSize(dim));
+  }
+  results.push_back(RankedTensorType::get(shape, input.getElementType()));
+  return mlir::success();
+}
+
+ShardingRule TransposeOp::getShardingRule() {
+  ShardingRule rule = ShardingRule::pointwise({shapeOf(getInput())}, shapeOf(getInput()));
+  for (auto [i, dim] : llvm::enumerate(intsOf(getPerm()))) {
+    rule.results[0][i] = rule.operands[0][dim];
+  }
+  rule.linear = {{0}};
+  return rule;
+}
+
+LogicalResult TransposeOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  SmallVector<int64_t> perm = intsOf(getPerm()), inverse(perm.size());
+  for (auto [i, dim] : llvm::enumerate(perm)) {
+    inverse[dim] = int64_t(i);
+  }
+  out.push_back(create<TransposeOp>(b, getLoc(), g[0], b.getI64ArrayAttr(inverse)));
+  return mlir::success();
+}
+
+LogicalResult SliceOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  RankedTensorType input = tensorOf(getInput());
+  int64_t dim = intOf(getDim()), offset = intOf(getOffset()), size = intOf(getSize());
+  if (failed(requireIndex(*this, "dim", dim, input.getRank()))) {
+    return mlir::failure();
+  }
+  if (size <= 0) {
+    return emitOpError() << "size: expected a positive number, got " << size;
+  }
+  if (offset < 0 || offset > input.getDimSize(dim) - size) {
+    return emitOpError() << "expected a part of 0 to " << input.getDimSize(dim) - 1 << ", got " << offset << " to "
+                         << offset + size - 1;
+  }
+  results.push_back(withExtent(input, dim, size));
+  return mlir::success();
+}
+
+ShardingRule SliceOp::getShardingRule() { return alongRule(*this, intOf(getDim())); }
+
+LogicalResult SliceOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  int64_t extent = shapeOf(getInput())[intOf(getDim())];
+  mlir::Attribute after = b.getI64IntegerAttr(extent - intOf(getOffset()) - intOf(getSize()));
+  out.push_back(create<PadOp>(b, getLoc(), g[0], getDim(), getOffset(), after));
+  return mlir::success();
+}
+
+LogicalResult PadOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  RankedTensorType input = tensorOf(getInput());
+  int64_t dim = intOf(getDim()), before = intOf(getBefore()), after = intOf(getAfter());
+  if (failed(requireIndex(*this, "dim", dim, input.getRank()))) {
+    return mlir::failure();
+  }
+  for (auto [name, count] : {std::pair("before", before), std::pair("after", after)}) {
+    if (count < 0) {
+      return emitOpError() << name << ": expected 0 or more, got " << count;
+    }
+  }
+  results.push_back(withExtent(input, dim, before + input.getDimSize(dim) + after));
+  return mlir::success();
+}
+
+ShardingRule PadOp::getShardingRule() { return alongRule(*this, intOf(getDim())); }
+
+LogicalResult PadOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  int64_t dim = intOf(getDim());
+  out.push_back(slice(b, getLoc(), g[0], dim, intOf(getBefore()), shapeOf(getInput())[dim]));
+  return mlir::success();
+}
+
+LogicalResult ConcatOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  if (getInputs().empty()) {
+    return emitOpError("expected one or more operands, got none");
+  }
+  RankedTensorType first = withSbp(tensorOf(getInputs()[0]), {});
+  int64_t dim = intOf(getDim()), total = 0;
+  if (failed(requireIndex(*this, "dim", dim, first.getRank()))) {
+    return mlir::failure();
+  }
+  for (Value input : getInputs()) {
+    RankedTensorType type = withSbp(tensorOf(input), {});
+    if (type.getRank() != first.getRank() || withExtent(type, dim, 1) != withExtent(first, dim, 1)) {
+      return emitOpError() << "expected operands that differ in dimension " << dim << " only, got " << first << " and "
+                           << type;
+    }
+    total += type.getDimSize(dim);
+  }
+  results.push_back(withExtent(first, dim, total));
+  return mlir::success();
+}
+
+ShardingRule ConcatOp::getShardingRule() { return alongRule(*this, intOf(getDim())); }
+
+LogicalResult ConcatOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  int64_t dim = intOf(getDim()), offset = 0;
+  for (Value input : getInputs()) {
+    int64_t size = shapeOf(input)[dim];
+    out.push_back(slice(b, getLoc(), g[0], dim, offset, size));
+    offset += size;
+  }
+  return mlir::success();
+}
+
+void registerLayoutOps(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
+    dialect->addFamily<
+#define GET_OP_LIST
+#include "ops/layout/ops.cpp.inc"
+        >();
+  });
+}
+
+} // namespace weft::ir

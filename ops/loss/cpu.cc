@@ -1,0 +1,242 @@
+#include "ops/loss/cpu.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/match_spec.h"
+#include "ops/abi/parallel.h"
+#include "ops/abi/vectorize.h"
+#include "ops/math/vector_math.h"
+
+namespace weft {
+namespace {
+
+constexpr int64_t kGrain = 4096;  // logits
+constexpr int64_t kIgnoreByDefault = -100;
+
+int64_t RowGrain(int64_t row) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(row, 1)); }
+
+absl::StatusOr<int64_t> IgnoreIndex(const KernelSpec& spec) {
+  if (!spec.attributes.Has("ignore_index")) return kIgnoreByDefault;
+  return spec.attributes.Int("ignore_index");
+}
+
+// Labels of the whole vocabulary, seen from a tile [begin, begin + count) of it.
+class Labels {
+ public:
+  Labels() = default;
+  Labels(const TensorSpec& logits, int64_t ignore)
+      : size_(logits.global_dims.back()), begin_(logits.origin.back()), count_(logits.dims.back()), ignore_(ignore) {}
+
+  bool Ignored(int32_t label) const { return label == ignore_; }
+  // The label's column in the tile, -1 if it is ignored or in another tile.
+  int64_t Column(int32_t label) const {
+    const int64_t column = label - begin_;
+    return !Ignored(label) && column >= 0 && column < count_ ? column : -1;
+  }
+  absl::Status Check(const int32_t* labels, int64_t n) const {
+    for (int64_t i = 0; i < n; ++i) {
+      if ((labels[i] < 0 || labels[i] >= size_) && !Ignored(labels[i])) {
+        return absl::OutOfRangeError(absl::StrCat("label of position ", i, ": expected 0 to ", size_ - 1, " or ",
+                                                  ignore_, " to ignore it, got ", labels[i]));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t size_ = 0, begin_ = 0, count_ = 0, ignore_ = kIgnoreByDefault;
+};
+
+// sum[row] = sum over v of exp(logit - max[row]).
+class SumExpKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    absl::StatusOr<Extents> extents = MatchSpec(spec, ".v,.->.");
+    if (!extents.ok()) return extents.status();
+    return std::make_unique<SumExpKernel>(spec.threads, extents->rows(), (*extents)['v']);
+  }
+
+  SumExpKernel(int threads, int64_t rows, int64_t row) : threads_(threads), rows_(rows), row_(row) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    const auto* logits = static_cast<const float*>(inputs[0]);
+    const auto* max = static_cast<const float*>(inputs[1]);
+    auto* sum = static_cast<float*>(outputs[0]);
+    ParallelFor(threads_, rows_, RowGrain(row_), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) sum[i] = SumRow(logits + i * row_, max[i]);
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  // A block's exponentials first, then their sum: each loop vectorises.
+  float SumRow(const float* x, float max) const {
+    constexpr int64_t kBlock = 256, kLanes = 16;
+    alignas(64) float values[kBlock];
+    double lanes[kLanes] = {};
+    for (int64_t at = 0; at < row_; at += kBlock) {
+      const int64_t n = std::min(kBlock, row_ - at);
+      WEFT_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) values[i] = Exp(x[at + i] - max);
+      int64_t i = 0;
+      for (; i + kLanes <= n; i += kLanes) {
+        for (int64_t l = 0; l < kLanes; ++l) lanes[l] += static_cast<double>(values[i + l]);
+      }
+      for (int64_t l = 0; i + l < n; ++l) lanes[l] += static_cast<double>(values[i + l]);
+    }
+    double sum = 0;
+    for (double lane : lanes) sum += lane;
+    return static_cast<float>(sum);
+  }
+
+  int threads_;
+  int64_t rows_, row_;
+};
+
+// y[row] = logits[row, labels[row]].
+class PickKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    absl::StatusOr<Extents> extents = MatchSpec(spec, ".v,i32:.->.");
+    if (!extents.ok()) return extents.status();
+    absl::StatusOr<int64_t> ignore = IgnoreIndex(spec);
+    if (!ignore.ok()) return ignore.status();
+    return std::make_unique<PickKernel>(extents->rows(), (*extents)['v'], Labels(spec.inputs[0], *ignore));
+  }
+
+  PickKernel(int64_t rows, int64_t row, Labels labels) : rows_(rows), row_(row), labels_(labels) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    const auto* logits = static_cast<const float*>(inputs[0]);
+    const auto* labels = static_cast<const int32_t*>(inputs[1]);
+    auto* y = static_cast<float*>(outputs[0]);
+    if (absl::Status status = labels_.Check(labels, rows_); !status.ok()) return status;
+    for (int64_t i = 0; i < rows_; ++i) {
+      const int64_t column = labels_.Column(labels[i]);
+      y[i] = column >= 0 ? logits[i * row_ + column] : 0.0f;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t rows_, row_;
+  Labels labels_;
+};
+
+// loss = sum over the rows that count of log(sum) + max - picked.
+class CrossEntropyLossKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.,.,i32:.->,");
+    if (!extents.ok()) return extents.status();
+    absl::StatusOr<int64_t> ignore = IgnoreIndex(spec);
+    if (!ignore.ok()) return ignore.status();
+    return std::make_unique<CrossEntropyLossKernel>(spec.threads, extents->rows(), *ignore);
+  }
+
+  CrossEntropyLossKernel(int threads, int64_t rows, int64_t ignore)
+      : threads_(threads), rows_(rows), ignore_(ignore), partial_(static_cast<size_t>((rows + kBlock - 1) / kBlock)) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    const auto blocks = static_cast<int64_t>(partial_.size());
+    ParallelFor(threads_, blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) partial_[b] = SumBlock(inputs, b * kBlock, std::min((b + 1) * kBlock, rows_));
+    });
+    Sum sum;
+    for (const Sum& part : partial_) sum = {sum.loss + part.loss, sum.count + part.count};
+    *static_cast<float*>(outputs[0]) = static_cast<float>(sum.loss);
+    *static_cast<float*>(outputs[1]) = static_cast<float>(sum.count);
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr int64_t kBlock = 1024;
+  struct Sum {
+    double loss = 0;
+    int64_t count = 0;
+  };
+
+  Sum SumBlock(absl::Span<const void* const> inputs, int64_t begin, int64_t end) const {
+    const auto* max = static_cast<const float*>(inputs[0]);
+    const auto* sum = static_cast<const float*>(inputs[1]);
+    const auto* picked = static_cast<const float*>(inputs[2]);
+    const auto* labels = static_cast<const int32_t*>(inputs[3]);
+    Sum result;
+    for (int64_t i = begin; i < end; ++i) {
+      if (labels[i] == ignore_) continue;
+      result.loss += std::log(static_cast<double>(sum[i])) + (static_cast<double>(max[i]) - picked[i]);
+      ++result.count;
+    }
+    return result;
+  }
+
+  int threads_;
+  int64_t rows_, ignore_;
+  std::vector<Sum> partial_;
+};
+
+// dlogits = dloss (exp(logit - max) / sum - [v is the label]), 0 in ignored
+// rows. May be in place of the logits.
+class CrossEntropyGradKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    absl::StatusOr<Extents> extents = MatchSpec(spec, ",.v,.,.,i32:.->.v");
+    if (!extents.ok()) return extents.status();
+    absl::StatusOr<int64_t> ignore = IgnoreIndex(spec);
+    if (!ignore.ok()) return ignore.status();
+    return std::make_unique<CrossEntropyGradKernel>(spec.threads, extents->rows(), (*extents)['v'],
+                                                    Labels(spec.inputs[1], *ignore));
+  }
+
+  CrossEntropyGradKernel(int threads, int64_t rows, int64_t row, Labels labels)
+      : threads_(threads), rows_(rows), row_(row), labels_(labels) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    const float scale = *static_cast<const float*>(inputs[0]);
+    const auto* logits = static_cast<const float*>(inputs[1]);
+    const auto* max = static_cast<const float*>(inputs[2]);
+    const auto* sum = static_cast<const float*>(inputs[3]);
+    const auto* labels = static_cast<const int32_t*>(inputs[4]);
+    auto* y = static_cast<float*>(outputs[0]);
+    if (absl::Status status = labels_.Check(labels, rows_); !status.ok()) return status;
+    ParallelFor(threads_, rows_, RowGrain(row_), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if (labels_.Ignored(labels[i])) {
+          std::fill_n(y + i * row_, row_, 0.0f);
+        } else {
+          GradRow(logits + i * row_, max[i], 1.0f / sum[i], scale, labels_.Column(labels[i]), y + i * row_);
+        }
+      }
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  void GradRow(const float* x, float max, float inverse, float scale, int64_t column, float* y) const {
+    // Aside, for two reasons: y may be in place of x, and p - 1 is exact near 1.
+    const float at_label = column >= 0 ? scale * (Exp(x[column] - max) * inverse - 1.0f) : 0.0f;
+    const float factor = scale * inverse;
+    WEFT_INDEPENDENT
+    for (int64_t v = 0; v < row_; ++v) y[v] = Exp(x[v] - max) * factor;
+    if (column >= 0) y[column] = at_label;
+  }
+
+  int threads_;
+  int64_t rows_, row_;
+  Labels labels_;
+};
+
+}  // namespace
+
+void RegisterLossKernels(KernelRegistry& registry) {
+  registry.Register("sum_exp", &SumExpKernel::Create);
+  registry.Register("pick", &PickKernel::Create);
+  registry.Register("cross_entropy_loss", &CrossEntropyLossKernel::Create);
+  registry.Register("cross_entropy_grad", &CrossEntropyGradKernel::Create);
+}
+
+}  // namespace weft

@@ -1,0 +1,65 @@
+// How the gradients of norms sum over rows: in blocks fixed by the shape alone,
+// so that the sums do not depend on the number of threads.
+#ifndef WEFT_OPS_NORM_CPU_ROW_BLOCKS_H_
+#define WEFT_OPS_NORM_CPU_ROW_BLOCKS_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "ops/abi/parallel.h"
+#include "ops/abi/scratch.h"
+#include "ops/abi/vectorize.h"
+
+namespace weft::norm {
+
+// Sums `width` columns over `rows` rows: each block of rows into its own
+// partial sums, then the blocks in order. Called by one thread at a time.
+class RowBlocks {
+ public:
+  RowBlocks(int64_t rows, int64_t width, int threads)
+      : rows_(rows),
+        width_(width),
+        threads_(threads),
+        blocks_(std::clamp<int64_t>(rows / kRowsOfBlock, 1, kMostBlocks)),
+        partial_(static_cast<size_t>(blocks_ * width)) {}
+
+  // Calls body(row, partial) for every row; `partial`, `width` floats, starts at 0 and is the row's
+  // block's, whose rows come in order on one thread.
+  template <typename Body>
+  void ForRows(const Body& body) const {
+    ParallelFor(threads_, blocks_, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t block = begin; block < end; ++block) {
+        float* partial = partial_.data() + block * width_;
+        std::fill(partial, partial + width_, 0.0f);
+        const int64_t last = rows_ * (block + 1) / blocks_;
+        for (int64_t row = rows_ * block / blocks_; row < last; ++row) body(row, partial);
+      }
+    });
+  }
+
+  // sums[i] = the blocks' partial sums of column first + i, for `count` columns.
+  void Sum(int64_t first, int64_t count, float* sums) const {
+    ParallelFor(threads_, count, 256, [&](int64_t begin, int64_t end) {
+      const float* partial = partial_.data() + first;
+      std::copy(partial + begin, partial + end, sums + begin);
+      for (int64_t block = 1; block < blocks_; ++block) {
+        partial += width_;
+        WEFT_INDEPENDENT
+        for (int64_t i = begin; i < end; ++i) sums[i] += partial[i];
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kRowsOfBlock = 32;
+  static constexpr int64_t kMostBlocks = 64;
+
+  const int64_t rows_, width_;
+  const int threads_;
+  const int64_t blocks_;
+  const Scratch<float> partial_;
+};
+
+}  // namespace weft::norm
+
+#endif  // WEFT_OPS_NORM_CPU_ROW_BLOCKS_H_

@@ -1,0 +1,34 @@
+// CPU kernels of the optimizer step, all f32: square_sum, clip_scale,
+// learning_rate, sgd, sgd_momentum, adam, accumulate. The updates may be in
+// place in any operand of their shape.
+//
+//  - square_sum adds in double over a fixed partition, for n elements
+//    |error| <= (2^-24 + n 2^-53) result, on any number of threads.
+//  - clip_scale: grad_norm = sqrt(square_sum) / count, grad_scale =
+//    min(1, clip_norm / (grad_norm + 1e-6)) / count (1 / count if clip_norm
+//    is 0). A count of 0, every label ignored, is taken as 1: the gradients
+//    are 0 then.
+//  - learning_rate, at context.step s: lr (s + 1) / warmup for s < warmup; then
+//    lr f(x), x = min(1, (s - warmup) / (total - warmup)), with f = 1
+//    ("constant"), 1 - (1 - min_ratio) x ("warmup_linear"), or
+//    min_ratio + (1 - min_ratio) (1 + cos(pi x)) / 2 ("warmup_cosine").
+//  - sgd: p -= lr (g grad_scale + weight_decay p). sgd_momentum:
+//    v = momentum v + g grad_scale + weight_decay p; p -= lr v.
+//  - adam (Kingma and Ba, ICLR 2015; decoupled: Loshchilov and Hutter, ICLR
+//    2019), t = context.step + 1, g the scaled gradient, plus weight_decay p
+//    unless decoupled: m = beta1 m + (1 - beta1) g; v = beta2 v +
+//    (1 - beta2) g^2; p -= lr m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) +
+//    eps), and lr weight_decay p more if decoupled.
+//  - accumulate: inputs x and acc, output acc: x at micro-batch 0, then acc + x.
+#ifndef WEFT_OPS_OPTIMIZER_CPU_H_
+#define WEFT_OPS_OPTIMIZER_CPU_H_
+
+#include "ops/abi/registry.h"
+
+namespace weft {
+
+void RegisterOptimizerKernels(KernelRegistry& registry);
+
+}  // namespace weft
+
+#endif  // WEFT_OPS_OPTIMIZER_CPU_H_

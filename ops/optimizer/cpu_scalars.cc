@@ -1,0 +1,148 @@
+// square_sum, clip_scale and learning_rate: the numbers that updates share.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/match_spec.h"
+#include "ops/abi/parallel.h"
+#include "ops/optimizer/cpu_internal.h"
+
+namespace weft::optimizer {
+namespace {
+
+class SquareSumKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    if (auto extents = MatchSpec(spec, "*->"); !extents.ok()) return extents.status();
+    return std::make_unique<SquareSumKernel>(spec.threads, spec.inputs[0].elements());
+  }
+
+  SquareSumKernel(int threads, int64_t elements)
+      : threads_(threads), elements_(elements), partial_(static_cast<size_t>((elements + kBlock - 1) / kBlock)) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    const auto* x = static_cast<const float*>(inputs[0]);
+    ParallelFor(threads_, static_cast<int64_t>(partial_.size()), 2, [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) partial_[b] = SumBlock(x + b * kBlock, std::min(kBlock, elements_ - b * kBlock));
+    });
+    double sum = 0;
+    for (double part : partial_) sum += part;
+    *static_cast<float*>(outputs[0]) = static_cast<float>(sum);
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr int64_t kBlock = 16384;
+
+  static double SumBlock(const float* x, int64_t n) {
+    constexpr int64_t kLanes = 16;
+    double lanes[kLanes] = {};
+    auto add = [&](int64_t l, float v) { lanes[l] += static_cast<double>(v) * static_cast<double>(v); };
+    int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+      for (int64_t l = 0; l < kLanes; ++l) add(l, x[i + l]);
+    }
+    for (int64_t l = 0; i + l < n; ++l) add(l, x[i + l]);
+    double sum = 0;
+    for (double lane : lanes) sum += lane;
+    return sum;
+  }
+
+  int threads_;
+  int64_t elements_;
+  std::vector<double> partial_;
+};
+
+class ClipScaleKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    if (auto extents = MatchSpec(spec, ",->,"); !extents.ok()) return extents.status();
+    absl::StatusOr<double> clip = FloatAttribute(spec, "clip_norm", 0);
+    if (!clip.ok()) return clip.status();
+    if (!(*clip >= 0)) {
+      return absl::InvalidArgumentError(absl::StrCat("attribute `clip_norm`: expected 0 or more, got ", *clip));
+    }
+    return std::make_unique<ClipScaleKernel>(*clip);
+  }
+
+  explicit ClipScaleKernel(double clip) : clip_(clip) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    const double square_sum = *static_cast<const float*>(inputs[0]);
+    const double count = std::max(1.0, static_cast<double>(*static_cast<const float*>(inputs[1])));
+    const double norm = std::sqrt(square_sum) / count;
+    const double factor = clip_ > 0 ? std::min(1.0, clip_ / (norm + 1e-6)) : 1.0;
+    *static_cast<float*>(outputs[0]) = static_cast<float>(factor / count);
+    *static_cast<float*>(outputs[1]) = static_cast<float>(norm);
+    return absl::OkStatus();
+  }
+
+ private:
+  double clip_;
+};
+
+class LearningRateKernel : public Kernel {
+ public:
+  enum class Schedule { kConstant, kCosine, kLinear };
+
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    if (auto extents = MatchSpec(spec, "->"); !extents.ok()) return extents.status();
+    absl::StatusOr<double> lr = spec.attributes.Float("lr");
+    absl::StatusOr<double> warmup = FloatAttribute(spec, "warmup", 0), total = FloatAttribute(spec, "total", 0);
+    absl::StatusOr<double> min_ratio = FloatAttribute(spec, "min_ratio", 0);
+    absl::StatusOr<std::string> name = spec.attributes.String("schedule");
+    for (const absl::Status& status :
+         {lr.status(), warmup.status(), total.status(), min_ratio.status(), name.status()}) {
+      if (!status.ok()) return status;
+    }
+    Schedule schedule = Schedule::kConstant;
+    if (*name == "warmup_cosine") {
+      schedule = Schedule::kCosine;
+    } else if (*name == "warmup_linear") {
+      schedule = Schedule::kLinear;
+    } else if (*name != "constant") {
+      return absl::InvalidArgumentError(
+          absl::StrCat("attribute `schedule`: expected constant, warmup_cosine or warmup_linear, got ", *name));
+    }
+    if (schedule != Schedule::kConstant && *total <= *warmup) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("attribute `total`: expected more than the warm-up of ", *warmup, ", got ", *total));
+    }
+    return std::make_unique<LearningRateKernel>(schedule, *lr, *warmup, *total, *min_ratio);
+  }
+
+  LearningRateKernel(Schedule schedule, double lr, double warmup, double total, double min_ratio)
+      : schedule_(schedule), lr_(lr), warmup_(warmup), total_(total), min_ratio_(min_ratio) {}
+
+  absl::Status Run(const RunContext& context, absl::Span<const void* const>,
+                   absl::Span<void* const> outputs) override {
+    *static_cast<float*>(outputs[0]) = static_cast<float>(lr_ * Factor(static_cast<double>(context.step)));
+    return absl::OkStatus();
+  }
+
+ private:
+  double Factor(double step) const {
+    if (step < warmup_) return (step + 1) / warmup_;
+    if (schedule_ == Schedule::kConstant) return 1;
+    const double x = std::min(1.0, (step - warmup_) / (total_ - warmup_));
+    const double share = schedule_ == Schedule::kLinear ? 1 - x : 0.5 * (1 + std::cos(M_PI * x));
+    return min_ratio_ + (1 - min_ratio_) * share;
+  }
+
+  Schedule schedule_;
+  double lr_, warmup_, total_, min_ratio_;
+};
+
+}  // namespace
+
+void RegisterScalars(KernelRegistry& registry) {
+  registry.Register("square_sum", &SquareSumKernel::Create);
+  registry.Register("clip_scale", &ClipScaleKernel::Create);
+  registry.Register("learning_rate", &LearningRateKernel::Create);
+}
+
+}  // namespace weft::optimizer

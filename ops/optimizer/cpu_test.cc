@@ -1,0 +1,242 @@
+#include "ops/optimizer/cpu.h"
+
+#include <cmath>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ops/abi/kernel_testing.h"
+
+namespace weft {
+namespace {
+
+using ::testing::HasSubstr;
+using weft::testing::RandomValues;
+using weft::testing::RunKernel;
+using weft::testing::Values;
+using Dims = std::vector<int64_t>;
+
+constexpr double kUnit = 0x1.0p-24;
+const Dims kShapes[] = {{}, {1}, {7}, {3, 5}, {3, 67, 257}};
+
+const KernelRegistry& Registry() {
+  static const KernelRegistry* registry = [] {
+    auto* made = new KernelRegistry;
+    RegisterOptimizerKernels(*made);
+    return made;
+  }();
+  return *registry;
+}
+
+KernelSpec Spec(const char* name, const std::vector<Dims>& inputs, const std::vector<Dims>& outputs,
+                Attributes attributes = {}, int threads = 1) {
+  KernelSpec spec;
+  spec.name = name;
+  spec.threads = threads;
+  spec.attributes = std::move(attributes);
+  for (const Dims& dims : inputs) spec.inputs.push_back(TensorSpec::Whole(DType::kF32, dims));
+  for (const Dims& dims : outputs) spec.outputs.push_back(TensorSpec::Whole(DType::kF32, dims));
+  return spec;
+}
+
+int64_t Count(const Dims& dims) { return TensorSpec::Whole(DType::kF32, dims).elements(); }
+
+std::string CreateError(const KernelSpec& spec) { return std::string(Registry().Create(spec).status().message()); }
+
+double Single(double x) { return static_cast<float>(x); }
+
+TEST(OptimizerTest, SquareSum) {
+  for (const Dims& dims : kShapes) {
+    const Values x = RandomValues(Count(dims), 1, -3, 3);
+    double sum = 0;
+    for (double v : x) sum += v * v;
+    auto one = RunKernel(Registry(), Spec("square_sum", {dims}, {{}}), {x});
+    ASSERT_TRUE(one.ok()) << one.status();
+    EXPECT_NEAR((*one)[0][0], sum, sum * (kUnit + 2.0 * x.size() * 0x1.0p-53));
+    EXPECT_EQ(*one, *RunKernel(Registry(), Spec("square_sum", {dims}, {{}}, {}, 2), {x}));
+    EXPECT_EQ(*one, *RunKernel(Registry(), Spec("square_sum", {dims}, {{}}, {}, 3), {x}));
+  }
+}
+
+TEST(OptimizerTest, ClipScale) {
+  struct Case {
+    double square_sum, count, clip, scale, norm;
+  };
+  for (const Case& c : {Case{400, 5, 0, 0.2, 4}, Case{400, 5, 1, 0.2 / (4 + 1e-6), 4}, Case{400, 5, 8, 0.2, 4},
+                        Case{0, 5, 1, 0.2, 0}, Case{0, 0, 1, 1, 0}}) {
+    auto y = RunKernel(Registry(), Spec("clip_scale", {{}, {}}, {{}, {}}, Attributes({{"clip_norm", c.clip}})),
+                       {{c.square_sum}, {c.count}});
+    ASSERT_TRUE(y.ok()) << y.status();
+    EXPECT_NEAR((*y)[0][0], c.scale, c.scale * kUnit);
+    EXPECT_EQ((*y)[1][0], c.norm);
+  }
+  EXPECT_THAT(CreateError(Spec("clip_scale", {{}, {}}, {{}, {}}, Attributes({{"clip_norm", -1.0}}))),
+              HasSubstr("clip_scale: attribute `clip_norm`: expected 0 or more, got -1"));
+}
+
+double LearningRate(const char* schedule, int64_t warmup, int64_t step) {
+  KernelSpec spec = Spec("learning_rate", {}, {{}},
+                         Attributes({{"lr", 0.5},
+                                     {"schedule", std::string(schedule)},
+                                     {"warmup", warmup},
+                                     {"total", int64_t{110}},
+                                     {"min_ratio", 0.1}}));
+  RunContext context;
+  context.step = step;
+  return RunKernel(Registry(), spec, {}, context)->at(0)[0];
+}
+
+TEST(OptimizerTest, LearningRate) {
+  for (const char* schedule : {"constant", "warmup_cosine", "warmup_linear"}) {
+    EXPECT_EQ(LearningRate(schedule, 10, 0), Single(0.05));
+    EXPECT_EQ(LearningRate(schedule, 10, 8), Single(0.45));
+    EXPECT_EQ(LearningRate(schedule, 10, 9), 0.5);
+    EXPECT_EQ(LearningRate(schedule, 10, 10), 0.5);
+    EXPECT_EQ(LearningRate(schedule, 0, 0), 0.5);
+  }
+  EXPECT_EQ(LearningRate("constant", 10, 5000), 0.5);
+  EXPECT_EQ(LearningRate("warmup_linear", 10, 60), Single(0.5 * (0.1 + 0.9 * 0.5)));
+  EXPECT_EQ(LearningRate("warmup_linear", 10, 85), Single(0.5 * (0.1 + 0.9 * 0.25)));
+  EXPECT_EQ(LearningRate("warmup_cosine", 10, 60), Single(0.5 * (0.1 + 0.9 * 0.5)));
+  EXPECT_NEAR(LearningRate("warmup_cosine", 10, 35), 0.5 * (0.1 + 0.9 * (0.5 + std::sqrt(0.125))), 0.5 * kUnit);
+  for (int64_t step : {110, 111, 100000}) {
+    EXPECT_EQ(LearningRate("warmup_linear", 10, step), Single(0.05));
+    EXPECT_EQ(LearningRate("warmup_cosine", 10, step), Single(0.05));
+  }
+  Attributes attributes({{"lr", 1.0}, {"schedule", std::string("step")}});
+  EXPECT_THAT(CreateError(Spec("learning_rate", {}, {{}}, attributes)),
+              HasSubstr("attribute `schedule`: expected constant, warmup_cosine or warmup_linear, got step"));
+  attributes.Set("schedule", std::string("warmup_cosine"));
+  attributes.Set("warmup", int64_t{10});
+  attributes.Set("total", int64_t{10});
+  EXPECT_THAT(CreateError(Spec("learning_rate", {}, {{}}, attributes)),
+              HasSubstr("attribute `total`: expected more than the warm-up of 10, got 10"));
+}
+
+constexpr double kLr = 0.125, kScale = 0.5;  // exact
+
+TEST(OptimizerTest, Sgd) {
+  for (const Dims& dims : kShapes) {
+    const Values p = RandomValues(Count(dims), 1), g = RandomValues(Count(dims), 2);
+    for (int threads : {1, 2}) {
+      for (auto in_place : {std::vector<std::pair<int, int>>{}, {{0, 0}}}) {
+        auto y = RunKernel(Registry(), Spec("sgd", {dims, dims, {}, {}}, {dims}, Attributes({{"weight_decay", 0.1}}), threads),
+                           {p, g, {kLr}, {kScale}}, {}, in_place);
+        ASSERT_TRUE(y.ok()) << y.status();
+        for (size_t i = 0; i < p.size(); ++i) {
+          // At most 4 roundings of numbers below 1.
+          ASSERT_NEAR((*y)[0][i], p[i] - kLr * (g[i] * kScale + 0.1 * p[i]), 4 * kUnit);
+        }
+      }
+    }
+  }
+}
+
+TEST(OptimizerTest, SgdMomentum) {
+  for (const Dims& dims : kShapes) {
+    const Values p = RandomValues(Count(dims), 1), g = RandomValues(Count(dims), 2), v = RandomValues(Count(dims), 3);
+    for (int threads : {1, 2}) {
+      for (auto in_place : {std::vector<std::pair<int, int>>{}, {{0, 0}, {2, 1}}}) {
+        const KernelSpec spec = Spec("sgd_momentum", {dims, dims, dims, {}, {}}, {dims, dims},
+                                     Attributes({{"momentum", 0.9}, {"weight_decay", 0.1}}), threads);
+        auto y = RunKernel(Registry(), spec, {p, g, v, {kLr}, {kScale}}, {}, in_place);
+        ASSERT_TRUE(y.ok()) << y.status();
+        for (size_t i = 0; i < p.size(); ++i) {
+          const double velocity = 0.9 * v[i] + g[i] * kScale + 0.1 * p[i];
+          ASSERT_NEAR((*y)[1][i], velocity, 8 * kUnit);
+          ASSERT_NEAR((*y)[0][i], p[i] - kLr * velocity, 4 * kUnit);
+        }
+      }
+    }
+  }
+}
+
+struct Moments {
+  Values p, m, v;
+};
+
+// One step in double, of the formula in cpu.h.
+void AdamStep(Moments& x, const Values& g, int64_t step, bool decoupled) {
+  const double beta1 = 0.9, beta2 = 0.95, eps = 1e-8, decay = 0.1, t = static_cast<double>(step + 1);
+  for (size_t i = 0; i < g.size(); ++i) {
+    const double gradient = g[i] * kScale + (decoupled ? 0 : decay * x.p[i]);
+    x.m[i] = beta1 * x.m[i] + (1 - beta1) * gradient;
+    x.v[i] = beta2 * x.v[i] + (1 - beta2) * gradient * gradient;
+    const double corrected = std::sqrt(x.v[i] / (1 - std::pow(beta2, t))) + eps;
+    x.p[i] -= (decoupled ? kLr * decay * x.p[i] : 0) + kLr * x.m[i] / (1 - std::pow(beta1, t)) / corrected;
+  }
+}
+
+TEST(OptimizerTest, AdamFollowsItsFormulaOverSteps) {
+  for (const Dims& dims : kShapes) {
+    const int64_t n = Count(dims);
+    for (int64_t decoupled : {0, 1}) {
+      for (int threads : {1, 2}) {
+        for (auto in_place : {std::vector<std::pair<int, int>>{}, {{0, 0}, {2, 1}, {3, 2}}}) {
+          const KernelSpec spec = Spec("adam", {dims, dims, dims, dims, {}, {}}, {dims, dims, dims},
+                                       Attributes({{"beta1", 0.9},
+                                                   {"beta2", 0.95},
+                                                   {"eps", 1e-8},
+                                                   {"weight_decay", 0.1},
+                                                   {"decoupled", decoupled}}),
+                                       threads);
+          Moments x{RandomValues(n, 1), Values(n, 0), Values(n, 0)};
+          Moments expected = x;
+          for (int64_t step = 0; step < 3; ++step) {
+            const Values g = RandomValues(n, 10 + step, 0.5, 1);
+            AdamStep(expected, g, step, decoupled != 0);
+            RunContext context;
+            context.step = step;
+            auto y = RunKernel(Registry(), spec, {x.p, g, x.m, x.v, {kLr}, {kScale}}, context, in_place);
+            ASSERT_TRUE(y.ok()) << y.status();
+            x = {(*y)[0], (*y)[1], (*y)[2]};
+          }
+          for (size_t i = 0; i < x.p.size(); ++i) {
+            // Three steps of some ten roundings each, of numbers of magnitude 1.
+            ASSERT_NEAR(x.p[i], expected.p[i], 30 * kUnit);
+            ASSERT_NEAR(x.m[i], expected.m[i], 15 * kUnit);
+            ASSERT_NEAR(x.v[i], expected.v[i], 15 * kUnit);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(OptimizerTest, AdamOfAZeroGradientStaysFinite) {
+  const KernelSpec spec = Spec("adam", {{3}, {3}, {3}, {3}, {}, {}}, {{3}, {3}, {3}},
+                               Attributes({{"beta1", 0.9}, {"beta2", 0.95}, {"eps", 1e-8}, {"weight_decay", 0.0}}));
+  auto y = RunKernel(Registry(), spec, {{1, 2, 3}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {kLr}, {1}});
+  ASSERT_TRUE(y.ok()) << y.status();
+  EXPECT_EQ((*y)[0], (Values{1, 2, 3}));
+}
+
+TEST(OptimizerTest, AccumulateStartsAnewAtMicroBatchZero) {
+  for (const Dims& dims : kShapes) {
+    const Values x = RandomValues(Count(dims), 1), acc = RandomValues(Count(dims), 2);
+    for (int threads : {1, 2}) {
+      const KernelSpec spec = Spec("accumulate", {dims, dims}, {dims}, {}, threads);
+      EXPECT_EQ(RunKernel(Registry(), spec, {x, acc}, {}, {{1, 0}})->at(0), x);
+      RunContext later;
+      later.micro_batch = 1;
+      auto y = RunKernel(Registry(), spec, {x, acc}, later, {{1, 0}});
+      ASSERT_TRUE(y.ok()) << y.status();
+      for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ((*y)[0][i], Single(x[i] + acc[i]));
+    }
+  }
+}
+
+TEST(OptimizerTest, RefusesWhatDoesNotFit) {
+  EXPECT_THAT(CreateError(Spec("sgd", {{2}, {3}, {}, {}}, {{2}})),
+              HasSubstr("sgd: input 1: expected leading dims [2], got f32[3]"));
+  EXPECT_THAT(CreateError(Spec("sgd_momentum", {{2}, {2}, {2}, {}, {}}, {{2}, {2}})),
+              HasSubstr("attribute `momentum`: expected a float, got none"));
+  EXPECT_THAT(CreateError(Spec("adam", {{2}, {2}, {2}, {2}, {1}, {}}, {{2}, {2}, {2}})),
+              HasSubstr("input 4: expected rank 0, got f32[1]"));
+  EXPECT_THAT(CreateError(Spec("adam", {{2}, {2}, {2}, {2}, {}, {}}, {{2}, {2}, {2}},
+                               Attributes({{"beta1", 1.0}, {"beta2", 0.9}, {"eps", 1e-8}}))),
+              HasSubstr("attribute `beta1`: expected 0 or more and less than 1, got 1"));
+  EXPECT_THAT(CreateError(Spec("accumulate", {{2}}, {{2}})), HasSubstr("expected 2 inputs and 1 outputs, got 1 and 1"));
+}
+
+}  // namespace
+}  // namespace weft

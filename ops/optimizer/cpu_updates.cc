@@ -1,0 +1,210 @@
+// sgd, sgd_momentum, adam and accumulate: one pass over the parameters each.
+#include <cmath>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/match_spec.h"
+#include "ops/abi/parallel.h"
+#include "ops/abi/vectorize.h"
+#include "ops/optimizer/cpu_internal.h"
+
+namespace weft::optimizer {
+namespace {
+
+constexpr int64_t kGrain = 8192;
+
+const float* In(absl::Span<const void* const> inputs, int i) { return static_cast<const float*>(inputs[i]); }
+float* Out(absl::Span<void* const> outputs, int i) { return static_cast<float*>(outputs[i]); }
+
+class SgdKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.,,->.");
+    if (!extents.ok()) return extents.status();
+    absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
+    if (!decay.ok()) return decay.status();
+    return std::make_unique<SgdKernel>(spec.threads, extents->rows(), static_cast<float>(*decay));
+  }
+
+  SgdKernel(int threads, int64_t elements, float decay) : threads_(threads), elements_(elements), decay_(decay) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    const float *p = In(inputs, 0), *g = In(inputs, 1);
+    const float lr = *In(inputs, 2), scale = *In(inputs, 3), decay = decay_;
+    float* p2 = Out(outputs, 0);
+    ParallelFor(threads_, elements_, kGrain, [=](int64_t begin, int64_t end) {
+      WEFT_INDEPENDENT
+      for (int64_t i = begin; i < end; ++i) p2[i] = p[i] - lr * (g[i] * scale + decay * p[i]);
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  int threads_;
+  int64_t elements_;
+  float decay_;
+};
+
+class SgdMomentumKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.,.,,->.,.");
+    if (!extents.ok()) return extents.status();
+    absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
+    if (!decay.ok()) return decay.status();
+    absl::StatusOr<double> momentum = spec.attributes.Float("momentum");
+    if (!momentum.ok()) return momentum.status();
+    return std::make_unique<SgdMomentumKernel>(spec.threads, extents->rows(), static_cast<float>(*momentum),
+                                               static_cast<float>(*decay));
+  }
+
+  SgdMomentumKernel(int threads, int64_t elements, float momentum, float decay)
+      : threads_(threads), elements_(elements), momentum_(momentum), decay_(decay) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    const float *p = In(inputs, 0), *g = In(inputs, 1), *v = In(inputs, 2);
+    const float lr = *In(inputs, 3), scale = *In(inputs, 4), momentum = momentum_, decay = decay_;
+    float *p2 = Out(outputs, 0), *v2 = Out(outputs, 1);
+    ParallelFor(threads_, elements_, kGrain, [=](int64_t begin, int64_t end) {
+      WEFT_INDEPENDENT
+      for (int64_t i = begin; i < end; ++i) {
+        const float velocity = momentum * v[i] + (g[i] * scale + decay * p[i]);
+        p2[i] = p[i] - lr * velocity;
+        v2[i] = velocity;
+      }
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  int threads_;
+  int64_t elements_;
+  float momentum_, decay_;
+};
+
+class AdamKernel : public Kernel {
+ public:
+  struct Options {
+    double beta1, beta2, eps, decay;
+    bool decoupled;
+  };
+
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.,.,.,,->.,.,.");
+    if (!extents.ok()) return extents.status();
+    absl::StatusOr<double> beta1 = spec.attributes.Float("beta1"), beta2 = spec.attributes.Float("beta2");
+    absl::StatusOr<double> eps = spec.attributes.Float("eps"), decay = FloatAttribute(spec, "weight_decay", 0);
+    absl::StatusOr<double> decoupled = FloatAttribute(spec, "decoupled", 0);
+    for (const absl::Status& status :
+         {beta1.status(), beta2.status(), eps.status(), decay.status(), decoupled.status()}) {
+      if (!status.ok()) return status;
+    }
+    for (auto [name, beta] : {std::pair{"beta1", *beta1}, {"beta2", *beta2}}) {
+      if (!(beta >= 0 && beta < 1)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("attribute `", name, "`: expected 0 or more and less than 1, got ", beta));
+      }
+    }
+    const Options options{*beta1, *beta2, *eps, *decay, *decoupled != 0};
+    return std::make_unique<AdamKernel>(spec.threads, extents->rows(), options);
+  }
+
+  AdamKernel(int threads, int64_t elements, Options options)
+      : threads_(threads), elements_(elements), options_(options) {}
+
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
+    const auto t = static_cast<double>(context.step + 1);
+    const double lr = *In(inputs, 4);
+    Constants c;
+    c.scale = *In(inputs, 5);
+    c.beta1 = static_cast<float>(options_.beta1);
+    c.beta2 = static_cast<float>(options_.beta2);
+    c.rest1 = static_cast<float>(1 - options_.beta1);
+    c.rest2 = static_cast<float>(1 - options_.beta2);
+    c.rate = static_cast<float>(lr / (1 - std::pow(options_.beta1, t)));
+    c.correction = static_cast<float>(1 / (1 - std::pow(options_.beta2, t)));
+    c.eps = static_cast<float>(options_.eps);
+    c.coupled = options_.decoupled ? 0.0f : static_cast<float>(options_.decay);
+    c.shrink = options_.decoupled ? static_cast<float>(lr * options_.decay) : 0.0f;
+    ParallelFor(threads_, elements_, kGrain,
+                [&](int64_t begin, int64_t end) { Update(c, inputs, outputs, begin, end); });
+    return absl::OkStatus();
+  }
+
+ private:
+  // What is the same for all elements of one step.
+  struct Constants {
+    float scale;           // of the gradient
+    float beta1, rest1;    // rest = 1 - beta
+    float beta2, rest2;
+    float rate;            // lr / (1 - beta1^t)
+    float correction;      // 1 / (1 - beta2^t)
+    float eps;
+    float coupled;         // weight decay that goes through the moments
+    float shrink;          // lr times the weight decay that does not
+  };
+
+  static void Update(const Constants c, absl::Span<const void* const> inputs, absl::Span<void* const> outputs,
+                     int64_t begin, int64_t end) {
+    const float *p = In(inputs, 0), *g = In(inputs, 1), *m = In(inputs, 2), *v = In(inputs, 3);
+    float *p2 = Out(outputs, 0), *m2 = Out(outputs, 1), *v2 = Out(outputs, 2);
+    WEFT_INDEPENDENT
+    for (int64_t i = begin; i < end; ++i) {
+      const float gradient = g[i] * c.scale + c.coupled * p[i];
+      const float first = c.beta1 * m[i] + c.rest1 * gradient;
+      const float second = c.beta2 * v[i] + c.rest2 * (gradient * gradient);
+      const float step = c.rate * first / (std::sqrt(second * c.correction) + c.eps);
+      p2[i] = (p[i] - c.shrink * p[i]) - step;
+      m2[i] = first;
+      v2[i] = second;
+    }
+  }
+
+  int threads_;
+  int64_t elements_;
+  Options options_;
+};
+
+class AccumulateKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.->.");
+    if (!extents.ok()) return extents.status();
+    return std::make_unique<AccumulateKernel>(spec.threads, extents->rows());
+  }
+
+  AccumulateKernel(int threads, int64_t elements) : threads_(threads), elements_(elements) {}
+
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
+    const float *x = In(inputs, 0), *acc = In(inputs, 1);
+    float* y = Out(outputs, 0);
+    const bool first = context.micro_batch == 0;  // what acc holds is of the last step
+    ParallelFor(threads_, elements_, kGrain, [=](int64_t begin, int64_t end) {
+      if (first) {
+        WEFT_INDEPENDENT
+        for (int64_t i = begin; i < end; ++i) y[i] = x[i];
+      } else {
+        WEFT_INDEPENDENT
+        for (int64_t i = begin; i < end; ++i) y[i] = acc[i] + x[i];
+      }
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  int threads_;
+  int64_t elements_;
+};
+
+}  // namespace
+
+void RegisterUpdates(KernelRegistry& registry) {
+  registry.Register("sgd", &SgdKernel::Create);
+  registry.Register("sgd_momentum", &SgdMomentumKernel::Create);
+  registry.Register("adam", &AdamKernel::Create);
+  registry.Register("accumulate", &AccumulateKernel::Create);
+}
+
+}  // namespace weft::optimizer

@@ -1,0 +1,197 @@
+// Shapes, sharding rules and cost of the optimizer ops.
+#include "ops/optimizer/ops.h"
+
+#include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
+
+#define GET_OP_CLASSES
+#include "ops/optimizer/ops.cpp.inc"
+
+namespace weft::ir {
+
+using llvm::ArrayRef;
+using llvm::LogicalResult;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+using llvm::StringRef;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+namespace {
+
+using Types = SmallVectorImpl<RankedTensorType>;
+using TypeList = ArrayRef<RankedTensorType>;
+
+RankedTensorType scalarType(mlir::MLIRContext *context) {
+  return RankedTensorType::get({}, mlir::Float32Type::get(context));
+}
+
+LogicalResult requireScalar(mlir::Operation *op, StringRef name, Value value) {
+  return requireType(op, name, value, scalarType(op->getContext()));
+}
+
+// A decay rate of a moving average.
+LogicalResult requireDecay(mlir::Operation *op, StringRef name, double value) {
+  if (!(value >= 0 && value < 1)) {
+    return op->emitOpError() << name << ": expected at least 0 and less than 1, got " << value;
+  }
+  return mlir::success();
+}
+
+LogicalResult requireNotNegative(mlir::Operation *op, StringRef name, double value) {
+  if (!(value >= 0)) {
+    return op->emitOpError() << name << ": expected at least 0, got " << value;
+  }
+  return mlir::success();
+}
+
+double numberOf(mlir::FloatAttr attribute) { return attribute.getValueAsDouble(); }
+
+// The operands of an update: `p`, tensors of its type, and the scalars `lr` and `grad_scale`. The results are
+// the next values of `p` and of what the optimizer keeps.
+LogicalResult inferUpdate(mlir::Operation *op, ArrayRef<StringRef> names, Types &results) {
+  RankedTensorType p = withSbp(tensorOf(op->getOperand(0)), {});
+  if (!p.getElementType().isF32()) {
+    return op->emitOpError() << "p: expected the element type f32, got " << p.getElementType();
+  }
+  for (auto [index, name] : llvm::enumerate(names)) {
+    if (failed(requireType(op, name, op->getOperand(index + 1), p))) {
+      return mlir::failure();
+    }
+  }
+  if (failed(requireScalar(op, "lr", op->getOperand(names.size() + 1))) ||
+      failed(requireScalar(op, "grad_scale", op->getOperand(names.size() + 2)))) {
+    return mlir::failure();
+  }
+  results.append(op->getNumResults(), p);
+  return mlir::success();
+}
+
+// Element by element; the scalars are the same everywhere.
+ShardingRule updateRule(mlir::Operation *op) {
+  SmallVector<ArrayRef<int64_t>> shapes = llvm::map_to_vector(op->getOperands(), shapeOf);
+  return ShardingRule::pointwise(shapes, shapeOf(op->getResult(0)), op->getNumResults());
+}
+
+Cost updateCost(double flops, TypeList operands, TypeList results) {
+  Cost cost = elementwiseCost(operands, results);
+  cost.flops = flops * double(results[0].getNumElements());
+  return cost;
+}
+
+} // namespace
+
+LogicalResult SquareSumOp::inferTypes(Types &results) {
+  RankedTensorType input = tensorOf(getInput());
+  if (!input.getElementType().isF32()) {
+    return emitOpError() << "expected the element type f32, got " << input.getElementType();
+  }
+  results.push_back(scalarType(getContext()));
+  return mlir::success();
+}
+
+ShardingRule SquareSumOp::getShardingRule() {
+  return ShardingRule::parse(".->", {shapeOf(getInput())}, {shapeOf(getResult())});
+}
+
+Cost SquareSumOp::getCost(TypeList operands, TypeList results) {
+  Cost cost = elementwiseCost(operands, results);
+  cost.flops = 2.0 * double(operands[0].getNumElements());
+  return cost;
+}
+
+LogicalResult ClipScaleOp::inferTypes(Types &results) {
+  if (failed(requireScalar(*this, "square_sum", getSquareSum())) || failed(requireScalar(*this, "count", getCount())) ||
+      failed(requireNotNegative(*this, "clip_norm", numberOf(getClipNormAttr())))) {
+    return mlir::failure();
+  }
+  results.append(2, scalarType(getContext()));
+  return mlir::success();
+}
+
+ShardingRule ClipScaleOp::getShardingRule() { return ShardingRule::parse(",->,", {{}, {}}, {{}, {}}); }
+
+LogicalResult LearningRateOp::inferTypes(Types &results) {
+  if (double lr = numberOf(getLrAttr()); !(lr > 0)) {
+    return emitOpError() << "lr: expected above 0, got " << lr;
+  }
+  if (!llvm::is_contained({"constant", "warmup_cosine", "warmup_linear"}, getSchedule())) {
+    return emitOpError() << "schedule: expected constant, warmup_cosine or warmup_linear, got " << getSchedule();
+  }
+  int64_t warmup = int64_t(getWarmup()), total = int64_t(getTotal());
+  if (warmup < 0) {
+    return emitOpError() << "warmup: expected at least 0, got " << warmup;
+  }
+  if (getSchedule() != "constant" && total <= warmup) {
+    return emitOpError() << "total: expected above the warmup of " << warmup << ", got " << total;
+  }
+  if (double ratio = numberOf(getMinRatioAttr()); !(ratio >= 0 && ratio <= 1)) {
+    return emitOpError() << "min_ratio: expected 0 to 1, got " << ratio;
+  }
+  results.push_back(scalarType(getContext()));
+  return mlir::success();
+}
+
+ShardingRule LearningRateOp::getShardingRule() { return ShardingRule::pointwise({}, {}); }
+
+LogicalResult SgdOp::inferTypes(Types &results) {
+  if (failed(requireNotNegative(*this, "weight_decay", numberOf(getWeightDecayAttr())))) {
+    return mlir::failure();
+  }
+  return inferUpdate(*this, {"g"}, results);
+}
+
+ShardingRule SgdOp::getShardingRule() { return updateRule(*this); }
+
+Cost SgdOp::getCost(TypeList operands, TypeList results) { return updateCost(5, operands, results); }
+
+SmallVector<int64_t> SgdOp::getInPlaceOperands() { return {0}; }
+
+LogicalResult SgdMomentumOp::inferTypes(Types &results) {
+  if (failed(requireDecay(*this, "momentum", numberOf(getMomentumAttr()))) ||
+      failed(requireNotNegative(*this, "weight_decay", numberOf(getWeightDecayAttr())))) {
+    return mlir::failure();
+  }
+  return inferUpdate(*this, {"g", "v"}, results);
+}
+
+ShardingRule SgdMomentumOp::getShardingRule() { return updateRule(*this); }
+
+Cost SgdMomentumOp::getCost(TypeList operands, TypeList results) { return updateCost(7, operands, results); }
+
+SmallVector<int64_t> SgdMomentumOp::getInPlaceOperands() { return {0, 2}; }
+
+LogicalResult AdamOp::inferTypes(Types &results) {
+  if (failed(requireDecay(*this, "beta1", numberOf(getBeta1Attr()))) ||
+      failed(requireDecay(*this, "beta2", numberOf(getBeta2Attr()))) ||
+      failed(requireNotNegative(*this, "weight_decay", numberOf(getWeightDecayAttr())))) {
+    return mlir::failure();
+  }
+  if (double eps = numberOf(getEpsAttr()); !(eps > 0)) {
+    return emitOpError() << "eps: expected above 0, got " << eps;
+  }
+  return inferUpdate(*this, {"g", "m", "v"}, results);
+}
+
+ShardingRule AdamOp::getShardingRule() { return updateRule(*this); }
+
+// Scaling 1, decay 2, moments 3 and 4, corrections 2, root, sum, quotient, step 2.
+Cost AdamOp::getCost(TypeList operands, TypeList results) { return updateCost(17, operands, results); }
+
+SmallVector<int64_t> AdamOp::getInPlaceOperands() { return {0, 2, 3}; }
+
+void AdamOp::getKernelAttributes(mlir::NamedAttrList &attributes) {
+  attributes = inherentAttributes(*this);
+  attributes.set("decoupled", mlir::Builder(getContext()).getI64IntegerAttr(getDecoupled() ? 1 : 0));
+}
+
+void registerOptimizerOps(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
+    dialect->addFamily<
+#define GET_OP_LIST
+#include "ops/optimizer/ops.cpp.inc"
+        >();
+  });
+}
+
+} // namespace weft::ir

@@ -1,0 +1,164 @@
+// What happens once a step: the norm of the gradients, the learning rate, the next parameters. The compiler
+// builds these ops from the job, so their numbers are floats and not expressions.
+#ifndef WEFT_OPS_OPTIMIZER
+#define WEFT_OPS_OPTIMIZER
+
+include "ops/dialect/base.td"
+
+def Weft_SquareSumOp : Weft_PureOp<"square_sum"> {
+  let summary = "Sum of squares of all elements";
+  let description = [{
+    A float32 scalar, accumulated in double precision. Of a tensor that is split it is a pending sum.
+
+    Example: `%squares = weft.square_sum %gradient`
+
+    **Constraints:** the operand is float32.
+  }];
+  let arguments = (ins Weft_Tensor:$input);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = "$input attr-dict custom<Types1>(type($input), type($result))";
+  let extraClassDeclaration = [{
+    ::weft::ir::Cost getCost(::llvm::ArrayRef<::mlir::RankedTensorType> operands,
+                             ::llvm::ArrayRef<::mlir::RankedTensorType> results);
+  }];
+}
+
+def Weft_ClipScaleOp : Weft_PureOp<"clip_scale"> {
+  let summary = "The factor that averages gradients and bounds their norm";
+  let description = [{
+    From the sum of squares of all gradients, which are sums over `count` rows: `grad_norm` is
+    `sqrt(square_sum) / count`, the norm of the averaged gradient, and `grad_scale`
+    `min(1, clip_norm / (grad_norm + 1e-6)) / count`, by which every gradient is to be multiplied. With a
+    `clip_norm` of 0 nothing is clipped: `grad_scale` is `1 / count`.
+
+    Example: `%scale, %norm = weft.clip_scale %square_sum, %count clip_norm(1.0)`
+
+    **Constraints:**
+    - both operands are float32 scalars
+    - `clip_norm` is at least 0
+  }];
+  let arguments = (ins Weft_Tensor:$square_sum, Weft_Tensor:$count, F64Attr:$clip_norm);
+  let results = (outs Weft_Tensor:$grad_scale, Weft_Tensor:$grad_norm);
+  let assemblyFormat = [{
+    $square_sum `,` $count `clip_norm` `(` $clip_norm `)` attr-dict
+    custom<Types2>(type($square_sum), type($count), type($grad_scale), type($grad_norm))
+  }];
+}
+
+def Weft_LearningRateOp : Weft_PureOp<"learning_rate"> {
+  let summary = "The learning rate of the step";
+  let description = [{
+    A float32 scalar, a function of the step (from 0). `constant`: `lr`. `warmup_cosine` and `warmup_linear`:
+    `lr (step + 1) / warmup` in the first `warmup` steps, then half a cosine, or a line, that reaches
+    `min_ratio lr` at step `total` and stays there.
+
+    Example: `%lr = weft.learning_rate 6.0e-4 warmup_cosine warmup(700) total(20000) min_ratio(0.1)`
+
+    **Constraints:**
+    - `lr` is above 0
+    - `schedule` is `constant`, `warmup_cosine` or `warmup_linear`
+    - `warmup` is at least 0
+    - `total` is above `warmup`, unless the schedule is `constant`
+    - `min_ratio` is 0 to 1
+  }];
+  let arguments = (ins F64Attr:$lr, StrAttr:$schedule, DefaultValuedAttr<I64Attr, "0">:$warmup,
+                       DefaultValuedAttr<I64Attr, "0">:$total, DefaultValuedAttr<F64Attr, "0.0">:$min_ratio);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = [{
+    $lr custom<Word>($schedule) (`warmup` `(` $warmup^ `)`)? (`total` `(` $total^ `)`)?
+    (`min_ratio` `(` $min_ratio^ `)`)? attr-dict custom<Types0>(type($result))
+  }];
+}
+
+// The next value of a parameter; `p` and what the optimizer keeps are overwritten.
+class Weft_UpdateOp<string opMnemonic> : Weft_PureOp<opMnemonic> {
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<int64_t> getInPlaceOperands();
+    ::weft::ir::Cost getCost(::llvm::ArrayRef<::mlir::RankedTensorType> operands,
+                             ::llvm::ArrayRef<::mlir::RankedTensorType> results);
+  }];
+}
+
+def Weft_SgdOp : Weft_UpdateOp<"sgd"> {
+  let summary = "A step of gradient descent";
+  let description = [{
+    With `g' = grad_scale g + weight_decay p`: `p - lr g'`.
+
+    Example: `%next = weft.sgd %p, %g, %lr, %grad_scale weight_decay(0.0)`
+
+    **Constraints:**
+    - `p` and `g` have one float32 type
+    - `lr` and `grad_scale` are float32 scalars
+    - `weight_decay` is at least 0
+  }];
+  let arguments = (ins Weft_Tensor:$p, Weft_Tensor:$g, Weft_Tensor:$lr, Weft_Tensor:$grad_scale,
+                       F64Attr:$weight_decay);
+  let results = (outs Weft_Tensor:$next);
+  let assemblyFormat = [{
+    $p `,` $g `,` $lr `,` $grad_scale `weight_decay` `(` $weight_decay `)` attr-dict
+    custom<Types4>(type($p), type($g), type($lr), type($grad_scale), type($next))
+  }];
+}
+
+def Weft_SgdMomentumOp : Weft_UpdateOp<"sgd_momentum"> {
+  let summary = "A step of gradient descent with momentum";
+  let description = [{
+    With `g' = grad_scale g + weight_decay p`: `v' = momentum v + g'` and `p - lr v'`.
+
+    Example: `%next, %next_v = weft.sgd_momentum %p, %g, %v, %lr, %grad_scale momentum(0.9) weight_decay(0.0)`
+
+    **Constraints:**
+    - `p`, `g` and `v` have one float32 type
+    - `lr` and `grad_scale` are float32 scalars
+    - `momentum` is at least 0 and less than 1
+    - `weight_decay` is at least 0
+  }];
+  let arguments = (ins Weft_Tensor:$p, Weft_Tensor:$g, Weft_Tensor:$v, Weft_Tensor:$lr, Weft_Tensor:$grad_scale,
+                       F64Attr:$momentum, F64Attr:$weight_decay);
+  let results = (outs Weft_Tensor:$next, Weft_Tensor:$next_v);
+  let assemblyFormat = [{
+    $p `,` $g `,` $v `,` $lr `,` $grad_scale `momentum` `(` $momentum `)` `weight_decay` `(` $weight_decay `)`
+    attr-dict custom<Types5>(type($p), type($g), type($v), type($lr), type($grad_scale), type($next), type($next_v))
+  }];
+}
+
+def Weft_AdamOp : Weft_UpdateOp<"adam"> {
+  let summary = "A step of Adam, or of AdamW";
+  let description = [{
+    Kingma and Ba, "Adam: a method for stochastic optimization", algorithm 1, with t the step from 1; `eps` is
+    added to the corrected square root. Without `decoupled`, `weight_decay p` is added to the scaled gradient; with
+    it, `lr weight_decay p` is subtracted from the parameter (Loshchilov and Hutter, "Decoupled weight decay
+    regularization", algorithm 2).
+
+    Example:
+    ```mlir
+    %next, %next_m, %next_v = weft.adam %p, %g, %m, %v, %lr, %grad_scale
+        beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.1) decoupled
+    ```
+
+    **Constraints:**
+    - `p`, `g`, `m` and `v` have one float32 type
+    - `lr` and `grad_scale` are float32 scalars
+    - `beta1` and `beta2` are at least 0 and less than 1
+    - `eps` is above 0
+    - `weight_decay` is at least 0
+  }];
+  let arguments = (ins Weft_Tensor:$p, Weft_Tensor:$g, Weft_Tensor:$m, Weft_Tensor:$v, Weft_Tensor:$lr,
+                       Weft_Tensor:$grad_scale, F64Attr:$beta1, F64Attr:$beta2, F64Attr:$eps, F64Attr:$weight_decay,
+                       UnitAttr:$decoupled);
+  let results = (outs Weft_Tensor:$next, Weft_Tensor:$next_m, Weft_Tensor:$next_v);
+  let assemblyFormat = [{
+    $p `,` $g `,` $m `,` $v `,` $lr `,` $grad_scale `beta1` `(` $beta1 `)` `beta2` `(` $beta2 `)` `eps` `(` $eps `)`
+    `weight_decay` `(` $weight_decay `)` (`decoupled` $decoupled^)? attr-dict
+    custom<Types6>(type($p), type($g), type($m), type($v), type($lr), type($grad_scale), type($next), type($next_m),
+                   type($next_v))
+  }];
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<int64_t> getInPlaceOperands();
+    ::weft::ir::Cost getCost(::llvm::ArrayRef<::mlir::RankedTensorType> operands,
+                             ::llvm::ArrayRef<::mlir::RankedTensorType> results);
+    void getKernelAttributes(::mlir::NamedAttrList &attributes);
+  }];
+}
+
+#endif

@@ -1,0 +1,206 @@
+// RUN: weft-opt %s -split-input-file -verify-diagnostics
+
+weft.graph @g("x" %x: tensor<4xbf16>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{expected the element type f32, got 'bf16'}}
+  %0 = weft.square_sum %x : (tensor<4xbf16>) -> tensor<f32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<1xf32>, "c" %c: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{square_sum: expected 'tensor<f32>', got 'tensor<1xf32>'}}
+  %0, %1 = weft.clip_scale %q, %c clip_norm(1.0) : (tensor<1xf32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<f32>, "c" %c: tensor<i32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{count: expected 'tensor<f32>', got 'tensor<i32>'}}
+  %0, %1 = weft.clip_scale %q, %c clip_norm(1.0) : (tensor<f32>, tensor<i32>) -> (tensor<f32>, tensor<f32>)
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{clip_norm: expected at least 0, got -1.000000e+00}}
+  %0, %1 = weft.clip_scale %q, %q clip_norm(-1.0) : (tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+}
+
+// -----
+
+// expected-error @+1 {{lr: expected above 0, got 0.000000e+00}}
+%0 = weft.learning_rate 0.0 constant : () -> tensor<f32>
+
+// -----
+
+// expected-error @+1 {{schedule: expected constant, warmup_cosine or warmup_linear, got cosine}}
+%0 = weft.learning_rate 0.1 cosine : () -> tensor<f32>
+
+// -----
+
+// expected-error @+1 {{warmup: expected at least 0, got -1}}
+%0 = weft.learning_rate 0.1 warmup_linear warmup(-1) total(10) : () -> tensor<f32>
+
+// -----
+
+// expected-error @+1 {{total: expected above the warmup of 10, got 10}}
+%0 = weft.learning_rate 0.1 warmup_cosine warmup(10) total(10) : () -> tensor<f32>
+
+// -----
+
+// expected-error @+1 {{min_ratio: expected 0 to 1, got 1.500000e+00}}
+%0 = weft.learning_rate 0.1 warmup_cosine total(10) min_ratio(1.5) : () -> tensor<f32>
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xbf16>, "g" %g: tensor<4xbf16>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{p: expected the element type f32, got 'bf16'}}
+  %0 = weft.sgd %p, %g, %lr, %grad_scale weight_decay(0.0) : (tensor<4xbf16>, tensor<4xbf16>, tensor<f32>, tensor<f32>) -> tensor<4xbf16>
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<5xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{g: expected 'tensor<4xf32>', got 'tensor<5xf32>'}}
+  %0 = weft.sgd %p, %g, %lr, %grad_scale weight_decay(0.0) : (tensor<4xf32>, tensor<5xf32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "lr" %lr: tensor<1xf32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{lr: expected 'tensor<f32>', got 'tensor<1xf32>'}}
+  %0 = weft.sgd %p, %g, %lr, %grad_scale weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<1xf32>, tensor<f32>) -> tensor<4xf32>
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<1xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{grad_scale: expected 'tensor<f32>', got 'tensor<1xf32>'}}
+  %0 = weft.sgd %p, %g, %lr, %grad_scale weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<1xf32>) -> tensor<4xf32>
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{weight_decay: expected at least 0, got -1.000000e+00}}
+  %0 = weft.sgd %p, %g, %lr, %grad_scale weight_decay(-1.0) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xbf16>, "g" %g: tensor<4xbf16>, "v" %v: tensor<4xbf16>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{p: expected the element type f32, got 'bf16'}}
+  %0, %1 = weft.sgd_momentum %p, %g, %v, %lr, %grad_scale momentum(0.9) weight_decay(0.0) : (tensor<4xbf16>, tensor<4xbf16>, tensor<4xbf16>, tensor<f32>, tensor<f32>) -> (tensor<4xbf16>, tensor<4xbf16>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<5xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{g: expected 'tensor<4xf32>', got 'tensor<5xf32>'}}
+  %0, %1 = weft.sgd_momentum %p, %g, %v, %lr, %grad_scale momentum(0.9) weight_decay(0.0) : (tensor<4xf32>, tensor<5xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "v" %v: tensor<5xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{v: expected 'tensor<4xf32>', got 'tensor<5xf32>'}}
+  %0, %1 = weft.sgd_momentum %p, %g, %v, %lr, %grad_scale momentum(0.9) weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<5xf32>, tensor<f32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<1xf32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{lr: expected 'tensor<f32>', got 'tensor<1xf32>'}}
+  %0, %1 = weft.sgd_momentum %p, %g, %v, %lr, %grad_scale momentum(0.9) weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<1xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<1xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{grad_scale: expected 'tensor<f32>', got 'tensor<1xf32>'}}
+  %0, %1 = weft.sgd_momentum %p, %g, %v, %lr, %grad_scale momentum(0.9) weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<1xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{momentum: expected at least 0 and less than 1, got 1.000000e+00}}
+  %0, %1 = weft.sgd_momentum %p, %g, %v, %lr, %grad_scale momentum(1.0) weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{weight_decay: expected at least 0, got -1.000000e+00}}
+  %0, %1 = weft.sgd_momentum %p, %g, %v, %lr, %grad_scale momentum(0.9) weight_decay(-1.0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xbf16>, "g" %g: tensor<4xbf16>, "m" %m: tensor<4xbf16>, "v" %v: tensor<4xbf16>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{p: expected the element type f32, got 'bf16'}}
+  %0, %1, %2 = weft.adam %p, %g, %m, %v, %lr, %grad_scale beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.0) : (tensor<4xbf16>, tensor<4xbf16>, tensor<4xbf16>, tensor<4xbf16>, tensor<f32>, tensor<f32>) -> (tensor<4xbf16>, tensor<4xbf16>, tensor<4xbf16>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<5xf32>, "m" %m: tensor<4xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{g: expected 'tensor<4xf32>', got 'tensor<5xf32>'}}
+  %0, %1, %2 = weft.adam %p, %g, %m, %v, %lr, %grad_scale beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.0) : (tensor<4xf32>, tensor<5xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "m" %m: tensor<5xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{m: expected 'tensor<4xf32>', got 'tensor<5xf32>'}}
+  %0, %1, %2 = weft.adam %p, %g, %m, %v, %lr, %grad_scale beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<5xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "m" %m: tensor<4xf32>, "v" %v: tensor<5xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{v: expected 'tensor<4xf32>', got 'tensor<5xf32>'}}
+  %0, %1, %2 = weft.adam %p, %g, %m, %v, %lr, %grad_scale beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<5xf32>, tensor<f32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "m" %m: tensor<4xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<1xf32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{lr: expected 'tensor<f32>', got 'tensor<1xf32>'}}
+  %0, %1, %2 = weft.adam %p, %g, %m, %v, %lr, %grad_scale beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<1xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "m" %m: tensor<4xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<1xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{grad_scale: expected 'tensor<f32>', got 'tensor<1xf32>'}}
+  %0, %1, %2 = weft.adam %p, %g, %m, %v, %lr, %grad_scale beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<1xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "m" %m: tensor<4xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{beta1: expected at least 0 and less than 1, got 1.000000e+00}}
+  %0, %1, %2 = weft.adam %p, %g, %m, %v, %lr, %grad_scale beta1(1.0) beta2(0.95) eps(1.0e-8) weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "m" %m: tensor<4xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{beta2: expected at least 0 and less than 1, got 1.000000e+00}}
+  %0, %1, %2 = weft.adam %p, %g, %m, %v, %lr, %grad_scale beta1(0.9) beta2(1.0) eps(1.0e-8) weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "m" %m: tensor<4xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{eps: expected above 0, got 0.000000e+00}}
+  %0, %1, %2 = weft.adam %p, %g, %m, %v, %lr, %grad_scale beta1(0.9) beta2(0.95) eps(0.0) weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "m" %m: tensor<4xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{weight_decay: expected at least 0, got -1.000000e+00}}
+  %0, %1, %2 = weft.adam %p, %g, %m, %v, %lr, %grad_scale beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(-1.0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+}

@@ -1,0 +1,96 @@
+// Shapes and sharding rules of initialisers and noise.
+#include "ops/random/ops.h"
+
+#include "ops/dialect/assembly.h"
+
+#define GET_OP_CLASSES
+#include "ops/random/ops.cpp.inc"
+
+namespace weft::ir {
+
+using llvm::ArrayRef;
+using llvm::LogicalResult;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+using mlir::RankedTensorType;
+using mlir::RewriterBase;
+using mlir::Value;
+
+namespace {
+
+using Types = SmallVectorImpl<RankedTensorType>;
+using Effects = SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>;
+
+LogicalResult inferShape(mlir::Operation *op, mlir::ArrayAttr extents, Types &results) {
+  SmallVector<int64_t> shape = intsOf(extents);
+  for (int64_t extent : shape) {
+    if (extent <= 0) {
+      return op->emitOpError() << "shape: expected positive extents, got " << extent;
+    }
+  }
+  results.push_back(RankedTensorType::get(shape, mlir::Float32Type::get(op->getContext())));
+  return mlir::success();
+}
+
+// Every rank computes its own tile.
+ShardingRule tileRule(Value result) { return ShardingRule::pointwise({}, shapeOf(result)); }
+
+// An op may be left out but not merged with another while it has no seed.
+void drawEffects(mlir::Operation *op, int64_t seed, Effects &effects) {
+  if (seed == 0) {
+    effects.emplace_back(mlir::MemoryEffects::Allocate::get(), op->getOpResult(0));
+  }
+}
+
+} // namespace
+
+LogicalResult RandomNormalOp::inferTypes(Types &results) {
+  if (double std = floatOf(getStd()); !(std >= 0)) {
+    return emitOpError() << "std: expected at least 0, got " << std;
+  }
+  return inferShape(*this, getShape(), results);
+}
+
+ShardingRule RandomNormalOp::getShardingRule() { return tileRule(getResult()); }
+
+void RandomNormalOp::getEffects(Effects &effects) { drawEffects(*this, getSeed(), effects); }
+
+LogicalResult RandomUniformOp::inferTypes(Types &results) {
+  double low = floatOf(getLow()), high = floatOf(getHigh());
+  if (!(low <= high)) {
+    return emitOpError() << "low: expected at most " << high << ", got " << low;
+  }
+  return inferShape(*this, getShape(), results);
+}
+
+ShardingRule RandomUniformOp::getShardingRule() { return tileRule(getResult()); }
+
+void RandomUniformOp::getEffects(Effects &effects) { drawEffects(*this, getSeed(), effects); }
+
+LogicalResult FillOp::inferTypes(Types &results) { return inferShape(*this, getShape(), results); }
+
+ShardingRule FillOp::getShardingRule() { return tileRule(getResult()); }
+
+// Without operands there is nothing that a gradient could flow to.
+LogicalResult RandomNormalOp::buildGradient(RewriterBase &, ArrayRef<Value>, SmallVectorImpl<Value> &) {
+  return mlir::success();
+}
+
+LogicalResult RandomUniformOp::buildGradient(RewriterBase &, ArrayRef<Value>, SmallVectorImpl<Value> &) {
+  return mlir::success();
+}
+
+LogicalResult FillOp::buildGradient(RewriterBase &, ArrayRef<Value>, SmallVectorImpl<Value> &) {
+  return mlir::success();
+}
+
+void registerRandomOps(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
+    dialect->addFamily<
+#define GET_OP_LIST
+#include "ops/random/ops.cpp.inc"
+        >();
+  });
+}
+
+} // namespace weft::ir

@@ -1,0 +1,96 @@
+#include "ops/reduce/cpu_plan.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "ops/abi/match_spec.h"
+
+namespace weft::reduce {
+namespace {
+
+// Below this many elements a part is not worth combining, and with this many
+// tasks any machine is busy.
+constexpr int64_t kPartElements = 65536;
+constexpr int64_t kEnoughTasks = 64;
+
+absl::StatusOr<std::vector<bool>> ReducedDims(const KernelSpec& spec) {
+  absl::StatusOr<std::vector<int64_t>> dims = spec.attributes.Ints("dims");
+  if (!dims.ok()) return dims.status();
+  const int64_t rank = spec.inputs[0].rank();
+  std::vector<bool> reduced(static_cast<size_t>(rank));
+  for (int64_t dim : *dims) {
+    if (dim < 0 || dim >= rank || reduced[dim]) {
+      return absl::InvalidArgumentError(absl::StrCat("attribute `dims`: expected distinct dims from 0 to ", rank - 1,
+                                                     ", got [", absl::StrJoin(*dims, ","), "]"));
+    }
+    reduced[dim] = true;
+  }
+  return reduced;
+}
+
+absl::Status CheckResult(const KernelSpec& spec, const std::vector<bool>& reduced) {
+  std::vector<int64_t> expected;
+  for (size_t d = 0; d < reduced.size(); ++d) {
+    if (!reduced[d]) {
+      expected.push_back(spec.inputs[0].dims[d]);
+    } else if (spec.attributes.Has("keep_dims")) {
+      expected.push_back(1);
+    }
+  }
+  if (spec.outputs[0].dims == expected) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("output 0: expected dims [", absl::StrJoin(expected, ","), "], got ",
+                                                 spec.outputs[0].ToString()));
+}
+
+void CutIntoTasks(ReducePlan& plan) {
+  const bool rows = plan.rows_reduced;
+  plan.columns = rows ? 1 : (plan.row + ReducePlan::kColumns - 1) / ReducePlan::kColumns;
+  plan.pieces = rows ? (plan.row + ReducePlan::kPiece - 1) / ReducePlan::kPiece : 1;
+  plan.segments = plan.reduced.count() * plan.pieces;
+  if (plan.tasks() >= kEnoughTasks) return;
+  const int64_t wanted = std::min(kEnoughTasks / plan.tasks(), plan.inputs / kPartElements);
+  plan.parts = std::clamp<int64_t>(wanted, 1, plan.segments);
+}
+
+}  // namespace
+
+void Walk::AddOuter(int64_t extent, int64_t stride) {
+  count_ *= extent;
+  if (!dims_.empty() && dims_.back().stride * dims_.back().extent == stride) {
+    dims_.back().extent *= extent;
+  } else {
+    dims_.push_back({extent, stride});
+  }
+}
+
+absl::StatusOr<ReducePlan> MakeReducePlan(const KernelSpec& spec) {
+  if (auto types = MatchSpec(spec, "*->*"); !types.ok()) return types.status();
+  absl::StatusOr<std::vector<bool>> reduced = ReducedDims(spec);
+  if (!reduced.ok()) return reduced.status();
+  if (absl::Status status = CheckResult(spec, *reduced); !status.ok()) return status;
+
+  ReducePlan plan;
+  plan.inputs = spec.inputs[0].elements();
+  plan.outputs = spec.outputs[0].elements();
+  bool row_open = true, row_begun = false;
+  int64_t stride = 1;
+  for (int64_t d = spec.inputs[0].rank() - 1; d >= 0; --d) {
+    const int64_t extent = spec.inputs[0].dims[d];
+    if (extent == 1) continue;
+    const bool is_reduced = (*reduced)[d];
+    if (!row_begun) plan.rows_reduced = is_reduced;
+    row_begun = true;
+    row_open = row_open && is_reduced == plan.rows_reduced;
+    if (row_open) {
+      plan.row *= extent;
+    } else {
+      (is_reduced ? plan.reduced : plan.kept).AddOuter(extent, stride);
+    }
+    stride *= extent;
+  }
+  CutIntoTasks(plan);
+  return plan;
+}
+
+}  // namespace weft::reduce

@@ -1,0 +1,45 @@
+// Shapes, sharding rules and gradient of softmax.
+#include "ops/softmax/ops.h"
+
+#include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
+
+#define GET_OP_CLASSES
+#include "ops/softmax/ops.cpp.inc"
+
+namespace weft::ir {
+
+using llvm::ArrayRef;
+using llvm::LogicalResult;
+using llvm::SmallVectorImpl;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+LogicalResult SoftmaxOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  return mlir::failure(failed(requireRows(*this, getInput())) || failed(inferLikeOperand(*this, results)));
+}
+
+ShardingRule SoftmaxOp::getShardingRule() { return ruleOf(*this, ".V->.V"); }
+
+LogicalResult SoftmaxOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  out.push_back(create<SoftmaxGradOp>(b, getLoc(), g[0], getResult()));
+  return mlir::success();
+}
+
+LogicalResult SoftmaxGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  return mlir::failure(failed(requireRows(*this, getDy())) || failed(inferLikeOperand(*this, results)) ||
+                       failed(requireType(*this, "y", getY(), tensorOf(getDy()))));
+}
+
+ShardingRule SoftmaxGradOp::getShardingRule() { return ruleOf(*this, ".V,.V->.V").withLinear({{0}}); }
+
+void registerSoftmaxOps(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
+    dialect->addFamily<
+#define GET_OP_LIST
+#include "ops/softmax/ops.cpp.inc"
+        >();
+  });
+}
+
+} // namespace weft::ir

@@ -1,0 +1,93 @@
+#include "runtime/checkpoint/checkpoint_writer.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/checkpoint/directory.h"
+#include "runtime/checkpoint/file.h"
+
+namespace weft::checkpoint {
+namespace {
+
+FileRecord RecordOf(const SafetensorsWriter& writer) {
+  return {writer.file_bytes(), writer.header().checksum, writer.header().tensors, writer.Checksums()};
+}
+
+absl::Status CheckNames(const SafetensorsHeader& model, const SafetensorsHeader& optimizer) {
+  for (const TensorEntry& entry : optimizer.tensors) {
+    if (model.Find(entry.name) == nullptr) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("checkpoint: `", entry.name, "` is in the model and in the optimizer"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+CheckpointWriter::CheckpointWriter(const Options& options)
+    : options_(options), partial_(absl::StrCat(options.folder, "/.", StepName(options.step), ".partial")) {}
+
+absl::StatusOr<std::unique_ptr<CheckpointWriter>> CheckpointWriter::Create(const Options& options,
+                                                                           const std::vector<TensorInfo>& model,
+                                                                           const std::vector<TensorInfo>& optimizer) {
+  if (options.step < 0) return absl::InvalidArgumentError("checkpoint: expected a step from 0");
+  std::unique_ptr<CheckpointWriter> writer(new CheckpointWriter(options));
+  const std::string& partial = writer->partial_;
+  if (absl::Status status = RemoveFolder(partial); !status.ok()) return status;  // of a killed run
+  if (absl::Status status = MakeFolder(partial); !status.ok()) return status;
+  // Loaders of Hugging Face models ask for this entry.
+  auto model_file = SafetensorsWriter::Create(absl::StrCat(partial, "/", kModelFile), model, {{"format", "pt"}});
+  if (!model_file.ok()) return model_file.status();
+  writer->model_ = *std::move(model_file);
+  auto optimizer_file = SafetensorsWriter::Create(absl::StrCat(partial, "/", kOptimizerFile), optimizer);
+  if (!optimizer_file.ok()) return optimizer_file.status();
+  writer->optimizer_ = *std::move(optimizer_file);
+  absl::Status status = CheckNames(writer->model_->header(), writer->optimizer_->header());
+  if (!status.ok()) return status;
+  return writer;
+}
+
+CheckpointWriter::~CheckpointWriter() { Abandon(); }
+
+void CheckpointWriter::Abandon() {
+  model_.reset();
+  optimizer_.reset();
+  // There is nobody to tell if this fails; the next save of the step tries again.
+  if (std::exchange(open_, false)) RemoveFolder(partial_).IgnoreError();
+}
+
+absl::Status CheckpointWriter::Write(const std::string& name, const TensorSpec& spec, const void* data) {
+  const bool in_optimizer = optimizer_->header().Find(name) != nullptr;
+  return (in_optimizer ? optimizer_ : model_)->Write(name, spec, data);
+}
+
+absl::Status CheckpointWriter::CommitManifest() {
+  Manifest manifest{options_.step, options_.seed, options_.job_hash, options_.plan_hash, {}};
+  manifest.files[kModelFile] = RecordOf(*model_);
+  manifest.files[kOptimizerFile] = RecordOf(*optimizer_);
+  absl::StatusOr<std::string> text = WriteManifest(manifest);
+  if (!text.ok()) return text.status();
+  return ReplaceText(absl::StrCat(partial_, "/", kManifestFile), *text);
+}
+
+absl::Status CheckpointWriter::CommitFiles() {
+  if (absl::Status status = model_->Commit(); !status.ok()) return status;
+  if (absl::Status status = optimizer_->Commit(); !status.ok()) return status;
+  if (absl::Status status = CommitManifest(); !status.ok()) return status;
+  return Publish(options_.folder, partial_, options_.step);
+}
+
+absl::Status CheckpointWriter::Commit() {
+  if (!open_) return absl::FailedPreconditionError("checkpoint: committed or abandoned before");
+  if (absl::Status status = CommitFiles(); !status.ok()) {
+    Abandon();
+    return status;
+  }
+  open_ = false;
+  const std::string marker = absl::StrCat(options_.folder, "/", kLatestFile);
+  if (absl::Status status = ReplaceText(marker, StepName(options_.step) + "\n"); !status.ok()) return status;
+  if (options_.keep_last <= 0) return absl::OkStatus();
+  return KeepLast(options_.folder, options_.step, options_.keep_last);
+}
+
+}  // namespace weft::checkpoint

@@ -1,0 +1,103 @@
+#include "runtime/checkpoint/directory.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/checkpoint/file.h"
+
+namespace weft::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kPrefix[] = "step-";
+constexpr size_t kPrefixLength = sizeof(kPrefix) - 1;
+constexpr int64_t kLongestMarker = 64;
+
+// The step that a folder's name says; -1 for another name.
+int64_t StepOf(const std::string& name) {
+  int64_t step = -1;
+  if (name.compare(0, kPrefixLength, kPrefix) != 0 || !absl::SimpleAtoi(name.substr(kPrefixLength), &step)) return -1;
+  return step >= 0 && StepName(step) == name ? step : -1;
+}
+
+bool HasManifest(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(fs::path(path) / kManifestFile, error);
+}
+
+}  // namespace
+
+std::string StepName(int64_t step) { return absl::StrFormat("%s%08d", kPrefix, step); }
+
+std::vector<int64_t> ListSteps(const std::string& folder) {
+  std::vector<int64_t> steps;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (const int64_t step = StepOf(it->path().filename().string()); step >= 0) steps.push_back(step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+absl::StatusOr<std::string> FindCheckpoint(const std::string& path) {
+  if (HasManifest(path)) return path;
+  absl::StatusOr<std::string> marker = ReadText(path + "/" + kLatestFile, kLongestMarker);
+  if (marker.ok()) {
+    std::string name = *marker;
+    if (!name.empty() && name.back() == '\n') name.pop_back();
+    if (StepOf(name) >= 0 && HasManifest(path + "/" + name)) return path + "/" + name;
+    return absl::DataLossError(
+        absl::StrCat(path, "/", kLatestFile, ": expected the name of a checkpoint, got `", name, "`"));
+  }
+  if (!absl::IsNotFound(marker.status())) return marker.status();
+  std::vector<int64_t> steps = ListSteps(path);
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    if (HasManifest(path + "/" + StepName(*step))) return path + "/" + StepName(*step);
+  }
+  return absl::NotFoundError(absl::StrCat(path, ": no checkpoint: expected ", kManifestFile, " or ", StepName(0),
+                                          " or the like, got neither"));
+}
+
+absl::Status MakeFolder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  return error ? SystemError(path, "create", error.value()) : absl::OkStatus();
+}
+
+absl::Status RemoveFolder(const std::string& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  return error ? SystemError(path, "remove", error.value()) : absl::OkStatus();
+}
+
+absl::Status Publish(const std::string& folder, const std::string& partial, int64_t step) {
+  const std::string path = folder + "/" + StepName(step);
+  if (rename(partial.c_str(), path.c_str()) == 0) return SyncDirectory(folder);
+  if (errno != ENOTEMPTY && errno != EEXIST) return SystemError(path, "replace", errno);
+  // The step was saved before, by a run that was taken up again earlier.
+  if (renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) != 0) {
+    return SystemError(path, "replace", errno);
+  }
+  if (absl::Status status = SyncDirectory(folder); !status.ok()) return status;
+  return RemoveFolder(partial);
+}
+
+absl::Status KeepLast(const std::string& folder, int64_t step, int64_t count) {
+  std::vector<int64_t> steps = ListSteps(folder);
+  steps.erase(std::upper_bound(steps.begin(), steps.end(), step), steps.end());
+  for (int64_t i = 0; i + count < static_cast<int64_t>(steps.size()); ++i) {
+    if (absl::Status status = RemoveFolder(folder + "/" + StepName(steps[i])); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace weft::checkpoint

@@ -1,0 +1,51 @@
+// How a folder of checkpoints is laid out:
+//
+//   step-00000040/            a checkpoint: model.safetensors,
+//                             optimizer.safetensors and manifest.json
+//   .step-00000060.partial/   one that is being written, or what is left of one
+//                             whose process was killed
+//   latest                    the name of the newest one, and a newline
+#ifndef WEFT_RUNTIME_CHECKPOINT_DIRECTORY_H_
+#define WEFT_RUNTIME_CHECKPOINT_DIRECTORY_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace weft::checkpoint {
+
+inline constexpr const char* kModelFile = "model.safetensors";
+inline constexpr const char* kOptimizerFile = "optimizer.safetensors";
+inline constexpr const char* kManifestFile = "manifest.json";
+inline constexpr const char* kLatestFile = "latest";
+
+// "step-00000040".
+std::string StepName(int64_t step);
+
+// The steps that have a folder here, ascending; empty if there is no such folder.
+std::vector<int64_t> ListSteps(const std::string& folder);
+
+// The checkpoint that a path means: the path itself if it has a manifest, else
+// what `latest` in it names, else its highest step. kNotFound if there is none.
+absl::StatusOr<std::string> FindCheckpoint(const std::string& path);
+
+// Makes a folder and those above it.
+absl::Status MakeFolder(const std::string& path);
+
+// Removes a folder and what is in it; none there is no error.
+absl::Status RemoveFolder(const std::string& path);
+
+// Gives `partial` the name of step `step` in `folder`, in one step that a crash
+// cannot halve, and then removes what had that name.
+absl::Status Publish(const std::string& folder, const std::string& partial, int64_t step);
+
+// Removes all but the newest `count` of the checkpoints up to `step`. Later
+// ones, of a run that was taken up again before them, stay.
+absl::Status KeepLast(const std::string& folder, int64_t step, int64_t count);
+
+}  // namespace weft::checkpoint
+
+#endif  // WEFT_RUNTIME_CHECKPOINT_DIRECTORY_H_

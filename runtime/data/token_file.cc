@@ -1,0 +1,141 @@
+#include "runtime/data/token_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace weft::data {
+namespace {
+
+constexpr int64_t kHeaderBytes = 1024;
+constexpr int32_t kMagics[] = {20240520, 20240801};
+constexpr int32_t kVersionU16 = 1;
+constexpr int32_t kVersionU32 = 7;
+
+int64_t Width(Format format) { return format == U32 ? 4 : format == U16 ? 2 : 1; }
+
+int32_t HeaderField(const uint8_t* map, int index) {
+  int32_t value;
+  std::memcpy(&value, map + 4 * index, 4);
+  return value;
+}
+
+absl::Status Errno(const std::string& path, const char* action, int error) {
+  const std::string text = absl::StrCat(path, ": cannot ", action, ": ", std::strerror(error));
+  return error == ENOENT ? absl::NotFoundError(text) : absl::UnavailableError(text);
+}
+
+// Copies and returns the index of the first token at or above the limit, or
+// `count`. The comparison is a reduction over the whole range, not a branch a
+// token; only a bad range is searched.
+template <typename Token>
+int64_t CopyTokens(const uint8_t* from, int64_t count, uint32_t limit, int32_t* out) {
+  uint32_t largest = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    Token token;
+    std::memcpy(&token, from + i * sizeof(Token), sizeof(Token));
+    largest = std::max(largest, static_cast<uint32_t>(token));
+    out[i] = static_cast<int32_t>(token);
+  }
+  if (limit == 0 || largest < limit) return count;
+  return std::find_if(out, out + count, [&](int32_t token) { return static_cast<uint32_t>(token) >= limit; }) - out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<const TokenFile>> TokenFile::Open(const std::string& path, Format format) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Errno(path, "open", errno);
+  struct stat info;
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(fd);
+    return absl::InvalidArgumentError(absl::StrCat(path, ": expected a regular file of tokens"));
+  }
+  if (info.st_size == 0) {
+    close(fd);
+    return absl::DataLossError(absl::StrCat(path, ": expected tokens, got an empty file"));
+  }
+  void* map = mmap(nullptr, info.st_size, PROT_READ, MAP_SHARED, fd, 0);
+  const int error = errno;
+  close(fd);
+  if (map == MAP_FAILED) return Errno(path, "map", error);
+  std::unique_ptr<TokenFile> file(new TokenFile(path, map, info.st_size));
+  if (absl::Status status = file->Interpret(format); !status.ok()) return status;
+  return std::unique_ptr<const TokenFile>(std::move(file));
+}
+
+TokenFile::~TokenFile() { munmap(const_cast<uint8_t*>(map_), map_bytes_); }
+
+absl::Status TokenFile::Interpret(Format format) {
+  if (format != TEXT && map_bytes_ >= 4 &&
+      std::find(std::begin(kMagics), std::end(kMagics), HeaderField(map_, 0)) != std::end(kMagics)) {
+    return InterpretHeader(format);
+  }
+  format_ = format != AUTO ? format : absl::EndsWith(path_, ".bin") ? U16 : TEXT;
+  return InterpretRaw();
+}
+
+absl::Status TokenFile::InterpretHeader(Format format) {
+  if (map_bytes_ < kHeaderBytes) {
+    return absl::DataLossError(
+        absl::StrCat(path_, ": truncated: expected a header of ", kHeaderBytes, " bytes, got ", map_bytes_));
+  }
+  const int32_t version = HeaderField(map_, 1);
+  if (version != kVersionU16 && version != kVersionU32) {
+    return absl::InvalidArgumentError(absl::StrCat(path_, ": header version: expected ", kVersionU16, " (uint16) or ",
+                                                   kVersionU32, " (uint32), got ", version));
+  }
+  format_ = version == kVersionU16 ? U16 : U32;
+  if (format != AUTO && format != format_) {
+    return absl::InvalidArgumentError(absl::StrCat(path_, ": tokens: expected ", Format_Name(format), ", got ",
+                                                   Format_Name(format_), " by the file's header"));
+  }
+  const int64_t count = HeaderField(map_, 2);
+  const int64_t expected = kHeaderBytes + count * Width(format_);
+  if (count <= 0 || expected != map_bytes_) {
+    return absl::DataLossError(absl::StrCat(path_, ": ", expected > map_bytes_ ? "truncated" : "damaged", ": expected ",
+                                            expected, " bytes for the ", count, " tokens of the header, got ",
+                                            map_bytes_));
+  }
+  tokens_ = map_ + kHeaderBytes;
+  size_ = count;
+  return absl::OkStatus();
+}
+
+absl::Status TokenFile::InterpretRaw() {
+  const int64_t width = Width(format_);
+  if (map_bytes_ % width != 0) {
+    return absl::DataLossError(absl::StrCat(path_, ": expected whole ", Format_Name(format_), " tokens of ", width,
+                                            " bytes, got ", map_bytes_, " bytes"));
+  }
+  tokens_ = map_;
+  size_ = map_bytes_ / width;
+  return absl::OkStatus();
+}
+
+uint32_t TokenFile::at(int64_t position) const {
+  int32_t token = 0;
+  Copy(position, 1, 0, &token).IgnoreError();  // without a limit there is nothing to refuse
+  return static_cast<uint32_t>(token);
+}
+
+absl::Status TokenFile::Copy(int64_t begin, int64_t count, uint32_t limit, int32_t* out) const {
+  const uint8_t* from = tokens_ + begin * Width(format_);
+  const int64_t good = format_ == U32   ? CopyTokens<uint32_t>(from, count, limit, out)
+                       : format_ == U16 ? CopyTokens<uint16_t>(from, count, limit, out)
+                                        : CopyTokens<uint8_t>(from, count, limit, out);
+  if (good == count) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat(path_, ": token at position ", begin + good, ": expected less than ", limit,
+                                            ", got ", static_cast<uint32_t>(out[good])));
+}
+
+}  // namespace weft::data

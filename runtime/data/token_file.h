@@ -1,0 +1,65 @@
+// A file of tokens, mapped into memory.
+//
+// Formats: text, where every byte is a token; and raw little-endian uint16 or
+// uint32, with or without the header that llm.c writes (dev/data/data_common.py
+// there): 256 int32, of which [0] is 20240520 or 20240801, [1] the version, 1
+// for uint16 and 7 for uint32, and [2] the number of tokens.
+#ifndef WEFT_RUNTIME_DATA_TOKEN_FILE_H_
+#define WEFT_RUNTIME_DATA_TOKEN_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/plan/job.pb.h"
+
+namespace weft::data {
+
+// Owns the mapping. Immutable once open: any thread may read. The file must
+// not shrink while it is open; the system ends a process that reads a page
+// which is gone.
+class TokenFile {
+ public:
+  // Maps the file. AUTO takes a header's word, else the name: `.bin` holds
+  // uint16, anything else is text. kNotFound: no such file. kDataLoss: empty,
+  // not a whole number of tokens, or not as long as its header says.
+  static absl::StatusOr<std::unique_ptr<const TokenFile>> Open(const std::string& path, Format format);
+
+  ~TokenFile();
+  TokenFile(const TokenFile&) = delete;
+  TokenFile& operator=(const TokenFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  // TEXT, U16 or U32.
+  Format format() const { return format_; }
+  // Number of tokens.
+  int64_t size() const { return size_; }
+  // The token at a position in [0, size()).
+  uint32_t at(int64_t position) const;
+
+  // Writes tokens [begin, begin + count) to `out`, as int32; the caller keeps
+  // the range inside the file. A limit above 0 refuses tokens at or above it:
+  // kOutOfRange names file, position, token and limit. Does not allocate.
+  absl::Status Copy(int64_t begin, int64_t count, uint32_t limit, int32_t* out) const;
+
+ private:
+  TokenFile(std::string path, const void* map, int64_t map_bytes)
+      : path_(std::move(path)), map_(static_cast<const uint8_t*>(map)), map_bytes_(map_bytes) {}
+  // Sets format_, tokens_ and size_ from the file's content.
+  absl::Status Interpret(Format format);
+  absl::Status InterpretHeader(Format format);
+  absl::Status InterpretRaw();
+
+  const std::string path_;
+  const uint8_t* const map_;
+  const int64_t map_bytes_;
+  Format format_ = AUTO;
+  const uint8_t* tokens_ = nullptr;  // the first token
+  int64_t size_ = 0;
+};
+
+}  // namespace weft::data
+
+#endif  // WEFT_RUNTIME_DATA_TOKEN_FILE_H_

@@ -1,0 +1,176 @@
+#include "runtime/plan/load.h"
+
+#include <google/protobuf/arena.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/util/message_differencer.h"
+#include "tests/plans/corpus.h"
+
+namespace weft::plan {
+namespace {
+
+std::string Path(const std::string& name) { return testing::TempDir() + "/" + name; }
+
+std::string Bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void Write(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+Plan Sample() { return ReadCorpusPlan("tests/plans/train.txtpb")->plan; }
+
+std::string Message(const absl::Status& status) { return std::string(status.message().data(), status.message().size()); }
+
+// The error of loading these bytes.
+std::string ErrorOf(const std::string& bytes) {
+  const std::string path = Path("bad.plan");
+  Write(path, bytes);
+  const absl::StatusOr<Plan> plan = Load(path);
+  EXPECT_FALSE(plan.ok());
+  EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
+  const std::string message = Message(plan.status());
+  EXPECT_EQ(message.find(path + ": "), 0u) << message;
+  return message.substr(std::min(message.size(), path.size() + 2));
+}
+
+class SavedPlan : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(Save(Sample(), path_).ok());
+    bytes_ = Bytes(path_);
+  }
+  const std::string path_ = Path("sample.plan");
+  std::string bytes_;
+};
+
+TEST_F(SavedPlan, ComesBack) {
+  const absl::StatusOr<Plan> plan = Load(path_);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  Plan expected = Sample();
+  EXPECT_NE(plan->header().hash(), 0u);
+  expected.mutable_header()->set_hash(plan->header().hash());
+  EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(*plan, expected));
+}
+
+TEST_F(SavedPlan, ComesBackIntoAnArena) {
+  google::protobuf::Arena arena;
+  Plan* plan = google::protobuf::Arena::CreateMessage<Plan>(&arena);
+  ASSERT_TRUE(LoadInto(path_, *plan).ok());
+  EXPECT_EQ(plan->stages(0).actors_size(), 6);
+}
+
+TEST_F(SavedPlan, IsTheSameBytesEachTime) {
+  const std::string again = Path("again.plan");
+  ASSERT_TRUE(Save(*Load(path_), again).ok());
+  EXPECT_EQ(Bytes(again), bytes_);
+}
+
+TEST_F(SavedPlan, IsRefusedWhenCutAnywhere) {
+  for (size_t size = 0; size < bytes_.size(); size += size < 40 ? 1 : 97) {
+    const std::string error = ErrorOf(bytes_.substr(0, size));
+    const std::string expected = size == 0   ? "not a plan: expected a file that weft-compile wrote"
+                                 : size < 32 ? absl::StrCat("truncated: expected at least 32 bytes, got ", size)
+                                             : absl::StrCat("truncated: expected ", bytes_.size() - 32,
+                                                            " bytes after the head, got ", size - 32);
+    EXPECT_EQ(error, expected);
+  }
+}
+
+TEST_F(SavedPlan, IsRefusedWhenAnyByteFlips) {
+  for (size_t at = 0; at < bytes_.size(); ++at) {
+    std::string bytes = bytes_;
+    bytes[at] = static_cast<char>(bytes[at] ^ (1 << (at % 8)));
+    const std::string error = ErrorOf(bytes);
+    if (at < 8) {
+      EXPECT_EQ(error, "not a plan: expected a file that weft-compile wrote");
+    } else if (at < 16) {
+      EXPECT_EQ(error.find("plan version: expected 1, got "), 0u) << error;
+    } else if (at >= 24) {
+      EXPECT_EQ(error.find("damaged: expected hash "), 0u) << error;
+    }
+  }
+}
+
+TEST_F(SavedPlan, CarriesItsHash) {
+  Plan plan = *Load(path_);
+  EXPECT_EQ(plan.header().hash(), HashOf(plan));
+}
+
+TEST_F(SavedPlan, IsRefusedWithMoreBehindIt) {
+  EXPECT_EQ(ErrorOf(bytes_ + "x"), absl::StrCat("damaged: expected ", bytes_.size() - 32,
+                                                " bytes after the head, got ", bytes_.size() - 31));
+}
+
+TEST_F(SavedPlan, OfAnotherVersionIsRefused) {
+  std::string bytes = bytes_;
+  bytes[8] = 2;
+  EXPECT_EQ(ErrorOf(bytes), "plan version: expected 1, got 2; compile the job again with this version of weft");
+}
+
+TEST(Load, RefusesForeignFiles) {
+  for (const char* foreign : {"#!/bin/sh\necho hello\n", "\x7f"
+                                                         "ELF and so on and so on and so on",
+                              "{\"__metadata__\": {}}", "WEFTPLOT0000000000000000000000000"}) {
+    EXPECT_EQ(ErrorOf(foreign), "not a plan: expected a file that weft-compile wrote");
+  }
+}
+
+TEST(Load, NamesAMissingFile) {
+  const absl::Status status = Load(Path("nowhere.plan")).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Message(status), Path("nowhere.plan") + ": cannot be opened: No such file or directory");
+}
+
+TEST(Load, NamesAFolder) {
+  const absl::Status status = Load(testing::TempDir()).status();
+  EXPECT_EQ(Message(status), testing::TempDir() + ": cannot be read: Is a directory");
+}
+
+TEST(Save, KeepsTheOldPlanWhenItCannotWrite) {
+  const std::string folder = Path("folder");
+  std::filesystem::create_directory(folder);
+  EXPECT_EQ(Save(Sample(), folder + "/missing/p.plan").code(), absl::StatusCode::kNotFound);
+  // The target is a folder, so that the last step, the renaming, fails.
+  const std::string target = folder + "/taken";
+  std::filesystem::create_directories(target + "/inside");
+  EXPECT_FALSE(Save(Sample(), target).ok());
+  int entries = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) entries += entry.exists();
+  EXPECT_EQ(entries, 1) << "something is left beside the target";
+}
+
+// A device that is always full: nothing is renamed over it.
+TEST(Save, ReportsAFullDisk) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const std::string folder = Path("full");
+  std::filesystem::create_directory(folder);
+  const std::string target = folder + "/p.plan";
+  std::error_code error;
+  std::filesystem::create_symlink("/dev/full", absl::StrCat(target, ".partial.", getpid()), error);
+  ASSERT_FALSE(error);
+  const absl::Status status = Save(Sample(), target);
+  EXPECT_NE(Message(status).find("cannot be written: No space left on device"), std::string::npos) << status;
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
+TEST(Hash, FollowsEveryFieldButItself) {
+  Plan plan = Sample();
+  const uint64_t hash = HashOf(plan);
+  plan.mutable_header()->set_hash(7);
+  EXPECT_EQ(HashOf(plan), hash);
+  EXPECT_EQ(plan.header().hash(), 7u);
+  plan.mutable_stages(0)->mutable_buffers(3)->set_offset(832);
+  EXPECT_NE(HashOf(plan), hash);
+}
+
+}  // namespace
+}  // namespace weft::plan

@@ -1,0 +1,93 @@
+#include "runtime/plan/memory.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/plan/verify.h"
+#include "tests/plans/corpus.h"
+
+namespace weft::plan {
+namespace {
+
+Plan Read(const std::string& file) { return ReadCorpusPlan("tests/plans/" + file)->plan; }
+
+std::vector<StageMemory> Measured(const Plan& plan) {
+  absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
+  EXPECT_TRUE(memory.ok()) << memory.status();
+  return *std::move(memory);
+}
+
+TEST(Memory, CountsStateAlwaysAndTheRestWhileItIsNeeded) {
+  // w 512 always; x 128 until the einsum, y 256 from there on.
+  const StageMemory memory = Measured(Read("one.txtpb"))[0];
+  EXPECT_EQ(memory.arena_bytes, 1024);
+  EXPECT_EQ(memory.lower_bound_bytes, 512 + 128 + 256);
+  EXPECT_EQ(memory.at_peak[Buffer::PARAMETER], 512);
+  EXPECT_EQ(memory.at_peak[Buffer::INPUT], 128);
+  EXPECT_EQ(memory.at_peak[Buffer::OUTPUT], 256);
+  EXPECT_EQ(memory.peak_actor, 0);
+  EXPECT_EQ(memory.peak_work, 1);
+  EXPECT_EQ(memory.buffers[Buffer::OUTPUT], 1) << "a view is not a buffer of its own";
+}
+
+TEST(Memory, IsLessWhenLivesDoNotMeet) {
+  // x 64 | a 64 | s, b | c: never more than two at once.
+  const StageMemory memory = Measured(Read("streams.txtpb"))[0];
+  EXPECT_EQ(memory.lower_bound_bytes, 128);
+}
+
+TEST(Memory, KeepsWhatAMetricReports) {
+  // x until both halves are made; whole 128, then y 128; loss beside y at the end.
+  const StageMemory memory = Measured(Read("views.txtpb"))[0];
+  EXPECT_EQ(memory.lower_bound_bytes, 256);
+  Plan plan = Read("views.txtpb");
+  Kernel* last = plan.mutable_stages(0)->mutable_actors(0)->add_kernels();
+  last->set_name("copy");
+  last->add_inputs(4);
+  last->add_outputs(1);
+  // y and whole again, and now the loss has to stay.
+  EXPECT_EQ(Measured(plan)[0].lower_bound_bytes, 256 + 64);
+  plan.clear_metrics();
+  EXPECT_EQ(Measured(plan)[0].lower_bound_bytes, 256);
+}
+
+TEST(Memory, FollowsAccumulatorsOverMicroBatches) {
+  const StageMemory memory = Measured(Read("train.txtpb"))[0];
+  // State 768 and both sums, 256 + 64, stay; the last backward needs its x 64,
+  // dy 64 and dw 256 beside them.
+  EXPECT_EQ(memory.at_peak[Buffer::PARAMETER] + memory.at_peak[Buffer::OPTIMIZER], 768);
+  EXPECT_EQ(memory.at_peak[Buffer::INPUT], 64);
+  EXPECT_EQ(memory.at_peak[Buffer::GRADIENT], 64 + 256 + 256);
+  EXPECT_EQ(memory.at_peak[Buffer::ACTIVATION], 64);
+  EXPECT_EQ(memory.lower_bound_bytes, 768 + 64 + 64 + 256 + 256 + 64);
+  EXPECT_EQ(memory.peak_actor, 2);
+  EXPECT_EQ(memory.peak_micro_batch, 1);
+  EXPECT_EQ(memory.peak_work, 1);
+}
+
+TEST(Memory, NeedsNoOffsets) {
+  for (const char* file : {"one.txtpb", "train.txtpb", "pipeline.txtpb", "collectives.txtpb", "streams.txtpb"}) {
+    Plan plan = Read(file);
+    const std::vector<StageMemory> before = Measured(plan);
+    for (Stage& stage : *plan.mutable_stages()) {
+      for (Buffer& buffer : *stage.mutable_buffers()) buffer.set_offset(0);
+    }
+    const std::vector<StageMemory> after = Measured(plan);
+    for (size_t s = 0; s < before.size(); ++s) {
+      EXPECT_EQ(before[s].lower_bound_bytes, after[s].lower_bound_bytes) << file;
+      EXPECT_LE(before[s].lower_bound_bytes, before[s].arena_bytes) << file;
+    }
+  }
+}
+
+TEST(Memory, RefusesABlockedPlan) {
+  EXPECT_EQ(MeasureMemory(Read("blocked_slot.txtpb")).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(Memory, NamesTheLargest) {
+  const Plan plan = Read("train.txtpb");
+  EXPECT_EQ(LargestText(ProgramOf(plan, 0), 2),
+            "`w` f32[8,16] 256 B (parameter), `w.m` f32[8,16] 256 B (optimizer)");
+}
+
+}  // namespace
+}  // namespace weft::plan

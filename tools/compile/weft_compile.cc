@@ -1,0 +1,170 @@
+// weft-compile: a job and a model file in, a plan out.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/job/job.h"
+#include "compiler/pipeline/compile.h"
+#include "runtime/plan/load.h"
+
+namespace {
+
+constexpr char kHelp[] = R"(weft-compile: compiles a job into a plan
+
+usage: weft-compile JOB [key.path=value ...] [--set name=value ...] -o PLAN
+
+  JOB                  a job file (protobuf text), such as models/gpt2/tiny.job
+  key.path=value       overrides a key of the job: dist.tensor=2 batch.micro=4
+  --set name=value     sets a config name of the model: --set layers=24
+  -o PLAN              where the plan goes; "-" prints IR to standard output with --stop-after
+  --stop-after=PHASE   writes the IR behind a phase to -o instead of a plan:
+                       elaborate autodiff precision shard box localize schedule memory
+  --dump-ir=DIR        also writes the IR behind every phase, DIR/01-elaborate.mlir and so on
+  --quiet              no summary
+  --help               this text
+
+examples:
+  weft-compile models/gpt2/tiny.job -o tiny.plan
+  weft-compile models/gpt2/tiny.job dist.data=2 dist.tensor=2 -o tiny.plan
+  weft-compile models/mlp/mlp.job --stop-after=shard -o -
+
+exit status: 0 done, 1 the compiler failed, 2 the request was wrong (job, model or flag)
+)";
+
+struct Request {
+  std::string job, output;
+  std::vector<std::string> overrides;
+  std::string stopAfter, dumpIr;
+  bool quiet = false, help = false;
+};
+
+int wrong(const std::string &what) {
+  std::fprintf(stderr, "weft-compile: %s\n", what.c_str());
+  return 2;
+}
+
+// "--name=value" or "--name value"; false if `argument` is another flag.
+bool takeFlag(const std::string &name, const std::string &argument, int argc, char **argv, int &i, std::string &value,
+              std::string &error) {
+  if (argument.rfind(name + "=", 0) == 0) {
+    value = argument.substr(name.size() + 1);
+    return true;
+  }
+  if (argument != name) {
+    return false;
+  }
+  if (i + 1 >= argc) {
+    error = absl::StrCat(name, ": expected a value, got none");
+  } else {
+    value = argv[++i];
+  }
+  return true;
+}
+
+// Reads the command line; the text of an error, or empty.
+std::string parse(int argc, char **argv, Request &request) {
+  for (int i = 1; i < argc; ++i) {
+    std::string argument = argv[i], set, error;
+    if (argument == "--help" || argument == "-h") {
+      request.help = true;
+    } else if (argument == "--quiet") {
+      request.quiet = true;
+    } else if (takeFlag("--set", argument, argc, argv, i, set, error)) {
+      request.overrides.push_back("model.set=" + set);
+    } else if (takeFlag("-o", argument, argc, argv, i, request.output, error) ||
+               takeFlag("--output", argument, argc, argv, i, request.output, error) ||
+               takeFlag("--stop-after", argument, argc, argv, i, request.stopAfter, error) ||
+               takeFlag("--dump-ir", argument, argc, argv, i, request.dumpIr, error)) {
+    } else if (argument.size() > 1 && argument[0] == '-') {
+      return absl::StrCat("unknown flag ", argument, " (see --help)");
+    } else if (request.job.empty()) {
+      request.job = argument;
+    } else if (argument.find('=') != std::string::npos) {
+      request.overrides.push_back(argument);
+    } else {
+      return absl::StrCat("expected key.path=value after the job, got ", argument);
+    }
+    if (!error.empty()) {
+      return error;
+    }
+  }
+  return "";
+}
+
+int statusCode(const absl::Status &status) {
+  std::fprintf(stderr, "weft-compile: %s\n", std::string(status.message()).c_str());
+  return status.code() == absl::StatusCode::kInvalidArgument || status.code() == absl::StatusCode::kNotFound ? 2 : 1;
+}
+
+int writeIr(const std::string &path, const std::string &ir) {
+  if (path.empty() || path == "-") {
+    std::fwrite(ir.data(), 1, ir.size(), stdout);
+    return 0;
+  }
+  std::FILE *file = std::fopen(path.c_str(), "w");
+  if (!file || std::fwrite(ir.data(), 1, ir.size(), file) != ir.size() || std::fclose(file) != 0) {
+    return wrong(absl::StrCat(path, ": cannot write"));
+  }
+  return 0;
+}
+
+void summarise(const weft::plan::Plan &plan, const std::string &path) {
+  int64_t ranks = 0, arena = 0;
+  for (const weft::plan::Placement &placement : plan.placements()) {
+    ranks += placement.ranks_size();
+  }
+  for (const weft::plan::Stage &stage : plan.stages()) {
+    arena = std::max(arena, int64_t(stage.arena_bytes()));
+  }
+  std::printf("%s: graph %s, %lld rank%s, %.1f MiB a rank, predicted step %.3g s\n", path.c_str(),
+              plan.header().graph().c_str(), static_cast<long long>(ranks), ranks == 1 ? "" : "s",
+              double(arena) / (1024.0 * 1024.0), plan.prediction().step_s());
+  std::printf("next: weft plan show %s\n", path.c_str());
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Request request;
+  if (std::string error = parse(argc, argv, request); !error.empty()) {
+    return wrong(error);
+  }
+  if (request.help) {
+    std::fputs(kHelp, stdout);
+    return 0;
+  }
+  if (request.job.empty()) {
+    return wrong("expected a job file (see --help)");
+  }
+  if (request.output.empty() && request.stopAfter.empty()) {
+    return wrong("expected -o PLAN (see --help)");
+  }
+  weft::compiler::CompileOptions options;
+  if (!request.stopAfter.empty()) {
+    options.stopAfter = weft::compiler::parsePhase(request.stopAfter);
+    if (!options.stopAfter) {
+      return wrong(absl::StrCat("--stop-after: expected a phase (see --help), got ", request.stopAfter));
+    }
+  }
+  absl::StatusOr<weft::Job> job = weft::LoadJob(request.job, request.overrides);
+  if (!job.ok()) {
+    return statusCode(job.status());
+  }
+  options.job = *job;
+  options.dumpIr = request.dumpIr;
+  absl::StatusOr<weft::compiler::Compiled> compiled = weft::compiler::compile(options);
+  if (!compiled.ok()) {
+    return statusCode(compiled.status());
+  }
+  if (options.stopAfter) {
+    return writeIr(request.output, compiled->ir);
+  }
+  if (absl::Status status = weft::plan::Save(compiled->plan, request.output); !status.ok()) {
+    return statusCode(status);
+  }
+  if (!request.quiet) {
+    summarise(compiled->plan, request.output);
+  }
+  return 0;
+}
