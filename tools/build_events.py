@@ -62,6 +62,8 @@ def report(events, bazel_status, also_passed=0, also_failed=0):
     """The lines to print, and the exit status."""
     result = outcome(events)
     lines = ["%s: %s" % (what, label) for label, what in sorted(result.failed.items())]
+    if also_failed:
+        lines.append("failed: the checks before the tests (see above)")
     passed, failed = len(result.passed) + also_passed, len(result.failed) + also_failed
     # Whatever went wrong without a target to blame (4: no test was found) must be counted too.
     if bazel_status != 0 and not result.failed:
