@@ -91,6 +91,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   registry.insert<model::ModelDialect, task::TaskDialect>();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false); // errors show the line of the model file instead
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);
 

@@ -72,10 +72,11 @@ class Machine {
     if (!programs.empty()) AddTransfers();
   }
 
-  absl::Status Run(const Visit& visit) {
+  absl::Status Run(const Visit& visit, Turn turn) {
     for (bool moved = true; moved;) {
       moved = false;
-      for (size_t s = 0; s < cursors_.size(); ++s) {
+      for (size_t i = 0; i < cursors_.size(); ++i) {
+        const size_t s = turn == Turn::kFirstStreamFirst ? i : cursors_.size() - 1 - i;
         while (!cursors_[s].done() && WaitOf(cursors_[s], false).stage < 0) {
           moved = true;
           if (absl::Status status = Fire(s, visit); !status.ok()) return status;
@@ -258,6 +259,8 @@ class Machine {
 
 }  // namespace
 
-absl::Status Execute(absl::Span<const Program> programs, const Visit& visit) { return Machine(programs).Run(visit); }
+absl::Status Execute(absl::Span<const Program> programs, const Visit& visit, Turn turn) {
+  return Machine(programs).Run(visit, turn);
+}
 
 }  // namespace weft::plan

@@ -160,7 +160,7 @@ std::string StageMemoryText(const Program& program, const StageMemory* memory) {
   if (memory == nullptr) return absl::StrCat("  memory a rank: ", CountText(arena), " B (", BytesText(arena), ")\n");
   std::string text = absl::StrCat("  memory a rank: ", CountText(arena), " B (", BytesText(arena), "), lower bound ",
                                   CountText(memory->lower_bound_bytes), " B (",
-                                  Percent(memory->lower_bound_bytes, arena), ")\n");
+                                  Percent(memory->lower_bound_bytes, arena), " of it)\n");
   Table table(4, {1, 2, 3});
   table.Add({"category", "buffers", "all", "at the peak"});
   for (int k = 0; k < Buffer::Kind_ARRAYSIZE; ++k) {
@@ -173,8 +173,19 @@ std::string StageMemoryText(const Program& program, const StageMemory* memory) {
 
 std::string PeakText(const Program& program, const StageMemory& memory) {
   if (memory.peak_actor < 0) return "  peak: state alone\n";
-  return absl::StrCat("  peak: in ", ActText(program.actor(memory.peak_actor), memory.peak_micro_batch), ": ",
-                      program.Where(memory.peak_actor, memory.peak_work), "\n");
+  const std::string work = program.WorkText(memory.peak_actor, memory.peak_work);
+  return absl::StrCat("  peak: ", ActText(program.actor(memory.peak_actor), memory.peak_micro_batch),
+                      work.empty() ? "" : ", ", work, "\n");
+}
+
+std::string LargestRows(const Program& program) {
+  Table table(4, {2});
+  for (int32_t b : LargestOf(program, 10)) {
+    const Buffer& buffer = program.buffer(b);
+    table.Add({buffer.name(), TypeText(buffer), BytesText(program.slot_bytes[b] * buffer.slots()), NameOf(buffer.kind()),
+               buffer.slots() > 1 ? absl::StrCat(buffer.slots(), " slots") : ""});
+  }
+  return "  largest\n" + table.Text();
 }
 
 std::string ParametersText(const Program& program) {
@@ -238,7 +249,7 @@ std::string MemoryText(const Plan& plan) {
     absl::StrAppend(&text, text.empty() ? "" : "\n", StageHead(program),
                     StageMemoryText(program, memory.ok() ? &(*memory)[program.index] : nullptr));
     if (memory.ok()) absl::StrAppend(&text, PeakText(program, (*memory)[program.index]));
-    absl::StrAppend(&text, "  largest: ", LargestText(program, 10), "\n");
+    absl::StrAppend(&text, LargestRows(program));
   }
   return text;
 }

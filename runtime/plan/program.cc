@@ -76,18 +76,21 @@ ByteRange Program::RangeOf(int32_t b, int64_t slot) const {
   return {begin, begin + slot_bytes[b]};
 }
 
-std::string Program::Where(int32_t a, int work) const {
+std::string Program::WorkText(int32_t a, int work) const {
   const Actor& it = actor(a);
-  std::string text = absl::StrCat("actor `", it.name(), "`");
-  std::string location;
   if (work >= 0 && work < it.kernels_size()) {
-    absl::StrAppend(&text, ": kernel ", work, " `", it.kernels(work).name(), "`");
-    location = it.kernels(work).location();
-  } else if (it.has_collective()) {
-    absl::StrAppend(&text, ": ", NameOf(it.collective().kind()));
-    location = it.collective().location();
+    const Kernel& kernel = it.kernels(work);
+    return absl::StrCat("kernel ", work, " `", kernel.name(), "`", kernel.location().empty() ? "" : " at ",
+                        kernel.location());
   }
-  return location.empty() ? text : absl::StrCat(text, " at ", location);
+  if (!it.has_collective()) return "";
+  const std::string& location = it.collective().location();
+  return absl::StrCat(NameOf(it.collective().kind()), location.empty() ? "" : " at ", location);
+}
+
+std::string Program::Where(int32_t a, int work) const {
+  const std::string text = WorkText(a, work);
+  return absl::StrCat("actor `", actor(a).name(), "`", text.empty() ? "" : ": ", text);
 }
 
 Program ProgramOf(const Plan& plan, int stage) {

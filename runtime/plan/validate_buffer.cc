@@ -100,12 +100,12 @@ absl::Status CheckAlias(const Placement& placement, const Stage& stage, int b) {
   const Buffer& buffer = stage.buffers(b);
   int32_t root = b;
   for (int steps = 0; stage.buffers(root).alias_of() != 0; ++steps) {
-    const int32_t next = stage.buffers(root).alias_of() - 1;
-    if (next < 0 || next >= stage.buffers_size()) {
-      return Fault("alias: expected an index of 1 to ", stage.buffers_size(), ", got ", stage.buffers(root).alias_of());
+    const int32_t next = stage.buffers(root).alias_of();
+    if (next < 1 || next > stage.buffers_size()) {
+      return Fault("alias: expected an index of 1 to ", stage.buffers_size(), ", got ", next);
     }
     if (steps >= stage.buffers_size()) return Fault("alias: expected a buffer with bytes of its own, got a cycle of aliases");
-    root = next;
+    root = next - 1;
   }
   if (root == b) return absl::OkStatus();
   const Buffer& whole = stage.buffers(root);
