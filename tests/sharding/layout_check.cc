@@ -21,16 +21,22 @@ RunContext Context() { return {.step = 3, .micro_batch = 1, .seed = 20240229}; }
 // Half the distance between neighbouring numbers around 1.
 double RoundoffOf(DType dtype) { return dtype == DType::kBF16 ? 0x1p-9 : 0x1p-24; }
 
-// An upper bound of the terms that a sum in `result` has: the factors that it lacks, and the whole ones, over which
-// rows are normalised.
+// About how many terms follow one another in a number of `result`: sums run over all factors that it lacks together,
+// and over each whole factor, along which rows are normalised or multiplied.
 int64_t TermsOf(const ShardingRule& rule, size_t result) {
   std::vector<bool> kept(rule.factors.size(), false);
   for (const ShardingRule::Dim& dim : rule.results[result]) {
-    for (int factor : dim) kept[static_cast<size_t>(factor)] = !rule.factors[factor].whole;
+    for (int factor : dim) kept[static_cast<size_t>(factor)] = true;
   }
-  int64_t terms = 1;
-  for (size_t f = 0; f < kept.size(); ++f) terms *= kept[f] ? 1 : rule.factors[f].size;
-  return terms;
+  int64_t summed = 1, whole = 0;
+  for (size_t f = 0; f < kept.size(); ++f) {
+    if (rule.factors[f].whole) {
+      whole += rule.factors[f].size;
+    } else if (!kept[f]) {
+      summed *= rule.factors[f].size;
+    }
+  }
+  return summed + whole;
 }
 
 bool AnyPending(const States& states) {
@@ -223,7 +229,7 @@ absl::Status LayoutCheck::CompareOutput(const ShardingRule& rule, const Layout& 
                        std::any_of(layout.inputs.begin(), layout.inputs.end(), AnyPending);
   const bool exact = case_.agreement == Agreement::kExact;
   const bool bits = !pending && case_.agreement != Agreement::kReordered;
-  const double scale = std::max({1.0, computed.largest[output], LargestOf(expected)});
+  const double scale = std::max(computed.largest[output], LargestOf(expected));
   const double bound = exact || bits ? 0
                                      : 8 * RoundoffOf(outputs_[output].dtype) *
                                            static_cast<double>(TermsOf(rule, output) + mesh.Ranks()) * scale;

@@ -18,7 +18,7 @@ Values Draw(const Fill& fill, DType dtype, int64_t n, uint64_t seed) {
     if (fill.kind == Fill::kIntegers && fill.ignore != 0 && i % 3 == 1) x = fill.ignore;
     if (fill.kind == Fill::kAway && i % 2 == 1) x = -x;
     // 7 has no factor in common with the numbers of elements used.
-    if (fill.kind == Fill::kDistinct) x = 0.25 * static_cast<double>((i * 7 + 3) % n - n / 2);
+    if (fill.kind == Fill::kDistinct) x = fill.low + 0.5 * static_cast<double>((i * 7 + 3) % n - n / 2);
   }
   return values;
 }

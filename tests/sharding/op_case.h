@@ -3,6 +3,7 @@
 #define WEFT_TESTS_SHARDING_OP_CASE_H_
 
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ struct Fill {
     kEighths,   // -1 to 1, multiples of 1/8: sums of products of them are exact in float32
     kIntegers,  // low to high - 1; every third is `ignore` if that is not 0
     kAway,      // low to high, either sign
-    kDistinct,  // all different, 1/4 apart, in a mixed order
+    kDistinct,  // all different, 1/2 apart, in a mixed order, around low
   };
   Kind kind = kUniform;
   double low = -1, high = 1;
@@ -35,7 +36,7 @@ inline Fill Positive() { return Uniform(0.5, 2); }
 inline Fill Integers(double end) { return {Fill::kIntegers, 0, end}; }
 inline Fill Labels(double end, double ignore) { return {Fill::kIntegers, 0, end, ignore}; }
 inline Fill Away() { return {Fill::kAway, 0.25, 1.25}; }
-inline Fill Distinct() { return {Fill::kDistinct}; }
+inline Fill Distinct(double around) { return {Fill::kDistinct, around, around + 1}; }
 
 // The step between neighbouring numbers of `fill` in this element type.
 double QuantumOf(const Fill& fill, DType dtype);
@@ -73,6 +74,8 @@ struct OpCase {
 
   // "scale" of "weft.scale %a by(3)".
   std::string Mnemonic() const;
+
+  friend void PrintTo(const OpCase& one, std::ostream* os) { *os << one.op; }
 };
 
 // Every op that has a kernel, on several shapes and attributes.

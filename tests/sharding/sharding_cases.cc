@@ -221,6 +221,31 @@ void AddOptimizer(Cases& cases) {
   cases.push_back(OpCase("accumulate", "weft.accumulate %a", {{"4x36xf32"}}).Exact());
 }
 
+// Large enough that kernels cut their work into blocks and panels, which the tiles then cut elsewhere.
+void AddLarge(Cases& cases) {
+  cases.push_back({"large_einsum", "weft.einsum \"bsi,io->bso\" %a, %b", {{"4x64x200xf32"}, {"200x136xf32"}}});
+  cases.push_back({"large_einsum_batched", "weft.einsum \"bsnd,btnd->bnst\" %a, %b", {{"4x72x4x20xf32"}, {"4x40x4x20xf32"}}});
+  cases.push_back({"large_softmax", "weft.softmax %a", {{"64x300xf32", Uniform(-4, 4)}}});
+  cases.push_back({"large_layer_norm", "weft.layer_norm %a, %b, %c eps(1.0e-5)", {{"64x300xf32"}, {"300xf32"}, {"300xf32"}}});
+  cases.push_back({"large_layer_norm_grad",
+                   "weft.layer_norm_grad %a, %b, %c, %d, %e",
+                   {{"400x60xf32"}, {"400x60xf32"}, {"60xf32"}, {"400xf32"}, {"400xf32", Positive()}}});
+  const Input q = {"2x128x4x20xf32"}, kv = {"2x128x2x20xf32"};
+  // A block of rows is multiplied with the keys that its last row sees: how the rows are cut decides which weights of
+  // 0 a sum goes through, and where its vectors end.
+  cases.push_back(OpCase("large_attention", "weft.attention %a, %b, %c causal", {q, kv, kv})
+                      .Results({q.type, "2x4x128xf32"})
+                      .Reordered()
+                      .Uneven());
+  cases.push_back(OpCase("large_attention_grad", "weft.attention_grad %a, %b, %c, %d, %e, %f causal",
+                         {q, q, kv, kv, q, {"2x4x128xf32", Uniform(4, 5)}})
+                      .Uneven());
+  cases.push_back({"large_sum_exp", "weft.sum_exp %a, %b", {{"32x1000xf32", Uniform(-4, 4)}, {"32xf32", Uniform(2, 4)}}});
+  cases.push_back({"large_reduce", "weft.reduce sum %a over [0, 1]", {{"64x40x36xf32"}}});
+  cases.push_back({"large_random_normal", "weft.random_normal [4, 100] mean(0.0) std(1.0) seed(3)", {}});
+  cases.push_back({"large_dropout", "weft.dropout %a rate(0.2) seed(3)", {{"4x100xf32"}}});
+}
+
 }  // namespace
 
 std::vector<OpCase> ShardingCases() {
@@ -234,6 +259,7 @@ std::vector<OpCase> ShardingCases() {
   AddVocabulary(cases);
   AddRandom(cases);
   AddOptimizer(cases);
+  AddLarge(cases);
   return cases;
 }
 
