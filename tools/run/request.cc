@@ -1,0 +1,131 @@
+#include "tools/run/request.h"
+
+#include <functional>
+#include <map>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace weft::run {
+namespace {
+
+constexpr char kHelp[] = R"(weft-run: runs a plan: trains a model, or evaluates a function
+
+usage: weft-run PLAN [flags]
+
+All ranks of the plan run in this process, a thread for every stream.
+
+training
+  --data FILE            text, where every byte is a token, or a token file (uint16 or uint32)
+  --steps N              train until N steps are done, those before a resume included;
+                         the schedule's total if it has one, otherwise 100
+  --seed N               of initial values, dropout and the order of the data; the job's by default
+  --init FILE            initial parameters from a .safetensors file, under their full names
+  --checkpoint-dir DIR   save the model and the optimizer there at the end
+  --checkpoint-every N   and after every N steps
+  --checkpoint-keep N    remove all but the newest N checkpoints
+  --resume               go on from the newest checkpoint in --checkpoint-dir, if there is one
+
+functions
+  --inputs FILE          a .safetensors file with a tensor for every input
+  --outputs FILE         write the outputs to a .safetensors file
+  --show-shards          print each rank's part of every output
+
+both
+  --metrics FILE         a JSON object a step: step, loss, grad_norm, lr, tokens, tokens_per_s,
+                         tflops, mfu (of the matrix product rate measured at the start), memory_bytes
+  --trace FILE           a timeline of every stream, for ui.perfetto.dev
+  --threads N            threads a rank may use for a kernel; the cores shared by the ranks by default
+  --hang-seconds N       stop with an error when nothing moves for so long; 600 by default, 0: never
+  --quiet                no progress, no summary
+  --help                 this text
+
+examples
+  weft-run tiny.plan --data corpus.txt --steps 200
+  weft-run tiny.plan --data corpus.txt --steps 1000 --checkpoint-dir runs/tiny --checkpoint-every 100 --resume
+  weft-run noise.plan --inputs x.safetensors --outputs y.safetensors --show-shards
+
+exit status: 0 done, 1 the work failed, 2 the request was wrong (flag, plan, data or checkpoint)
+)";
+
+// Puts a flag's value into the request; false if it is not of the flag's type.
+using Setter = std::function<bool(const std::string& value)>;
+
+Setter Text(std::string& target) {
+  return [&target](const std::string& value) {
+    target = value;
+    return !value.empty();
+  };
+}
+
+template <typename T>
+Setter Number(T& target) {
+  return [&target](const std::string& value) {
+    int64_t number = 0;
+    if (!absl::SimpleAtoi(value, &number) || number < 0) return false;
+    target = number;
+    return true;
+  };
+}
+
+absl::Status Wrong(const std::string& flag, const std::string& what) {
+  return absl::InvalidArgumentError(absl::StrCat(flag, ": ", what, " (see --help)"));
+}
+
+}  // namespace
+
+const char* HelpText() { return kHelp; }
+
+absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) {
+  Request request;
+  const std::map<std::string, bool*> switches = {{"--resume", &request.resume},
+                                                 {"--show-shards", &request.show_shards},
+                                                 {"--quiet", &request.quiet},
+                                                 {"--help", &request.help}};
+  const std::map<std::string, Setter> texts = {{"--data", Text(request.data)},
+                                               {"--init", Text(request.init)},
+                                               {"--checkpoint-dir", Text(request.checkpoint_dir)},
+                                               {"--inputs", Text(request.inputs)},
+                                               {"--outputs", Text(request.outputs)},
+                                               {"--metrics", Text(request.metrics)},
+                                               {"--trace", Text(request.trace)}};
+  const std::map<std::string, Setter> numbers = {{"--steps", Number(request.steps)},
+                                                 {"--seed", Number(request.seed)},
+                                                 {"--checkpoint-every", Number(request.checkpoint_every)},
+                                                 {"--checkpoint-keep", Number(request.checkpoint_keep)},
+                                                 {"--threads", Number(request.threads)},
+                                                 {"--hang-seconds", Number(request.hang_seconds)}};
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument.empty() || argument[0] != '-') {
+      if (!request.plan.empty()) return Wrong(argument, absl::StrCat("expected one plan, got also ", request.plan));
+      request.plan = argument;
+      continue;
+    }
+    const size_t equals = argument.find('=');
+    const std::string name = argument.substr(0, equals);
+    if (const auto it = switches.find(name); it != switches.end()) {
+      if (equals != std::string::npos) return Wrong(name, "expected no value");
+      *it->second = true;
+      continue;
+    }
+    const bool number = numbers.count(name) != 0;
+    if (!number && texts.count(name) == 0) return Wrong(name, "no such flag");
+    if (equals == std::string::npos && i + 1 == arguments.size()) return Wrong(name, "expected a value, got none");
+    const std::string value = equals == std::string::npos ? arguments[++i] : argument.substr(equals + 1);
+    if (!(number ? numbers.at(name) : texts.at(name))(value)) {
+      return Wrong(name,
+                   absl::StrCat("expected a ", number ? "whole number of at least 0" : "file", ", got `", value, "`"));
+    }
+  }
+  if (request.help) return request;
+  if (request.plan.empty()) return absl::InvalidArgumentError("expected a plan (see --help)");
+  if (request.checkpoint_dir.empty() &&
+      (request.resume || request.checkpoint_every > 0 || request.checkpoint_keep > 0)) {
+    return Wrong("--checkpoint-dir", "expected, as another flag needs it");
+  }
+  if (request.resume && !request.init.empty()) return Wrong("--init", "expected without --resume");
+  return request;
+}
+
+}  // namespace weft::run

@@ -1,0 +1,47 @@
+// What the command line of weft-run asks for.
+#ifndef WEFT_TOOLS_RUN_REQUEST_H_
+#define WEFT_TOOLS_RUN_REQUEST_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace weft::run {
+
+struct Request {
+  std::string plan;
+  // Training.
+  std::string data;
+  std::string init;
+  std::optional<int64_t> steps;
+  std::optional<uint64_t> seed;
+  std::string checkpoint_dir;
+  int64_t checkpoint_every = 0;  // steps; 0: only at the end
+  int64_t checkpoint_keep = 0;   // 0: all
+  bool resume = false;
+  // Functions.
+  std::string inputs;
+  std::string outputs;
+  bool show_shards = false;
+  // Both.
+  std::string metrics;
+  std::string trace;
+  int64_t threads = 0;         // a rank; 0: the cores shared by the ranks
+  int64_t hang_seconds = 600;  // 0: never
+  bool quiet = false;
+  bool help = false;
+};
+
+// Reads the arguments behind the program's name: "--name value", "--name=value",
+// or "--name" for switches. kInvalidArgument names the flag at fault.
+absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments);
+
+// The text of --help.
+const char* HelpText();
+
+}  // namespace weft::run
+
+#endif  // WEFT_TOOLS_RUN_REQUEST_H_

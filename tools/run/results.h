@@ -1,0 +1,44 @@
+// Where a function's outputs go: a file, and the terminal.
+#ifndef WEFT_TOOLS_RUN_RESULTS_H_
+#define WEFT_TOOLS_RUN_RESULTS_H_
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/checkpoint/safetensors_writer.h"
+#include "runtime/executor/ports.h"
+
+namespace weft::run {
+
+// Keeps a copy of every rank's tile of every output, of the last micro-batch.
+class Results : public executor::ResultSink {
+ public:
+  absl::StatusOr<std::unique_ptr<executor::ResultField>> Bind(const executor::Port& port) override;
+
+  // Writes the whole outputs, from the ranks that speak for their tiles.
+  // kFailedPrecondition for an output that is a pending sum.
+  absl::Status Write(const std::string& path) const;
+
+  // Prints every rank's part of every output, with its layout and values.
+  void Print(std::FILE* out) const;
+
+ private:
+  struct Part {
+    executor::Port port;
+    std::vector<char> bytes;
+  };
+  class Field;
+
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, int>, std::unique_ptr<Part>> parts_;  // by output and rank
+};
+
+}  // namespace weft::run
+
+#endif  // WEFT_TOOLS_RUN_RESULTS_H_

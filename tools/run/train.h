@@ -1,0 +1,33 @@
+// The two things that a plan can be run for.
+#ifndef WEFT_TOOLS_RUN_TRAIN_H_
+#define WEFT_TOOLS_RUN_TRAIN_H_
+
+#include <cstdio>
+
+#include "absl/status/status.h"
+#include "ops/abi/registry.h"
+#include "runtime/plan/plan.pb.h"
+#include "tools/run/request.h"
+
+namespace weft::run {
+
+// What a run works with. `out` gets summaries and results, `err` the progress.
+struct Context {
+  const Request& request;
+  const plan::Plan& plan;  // verified
+  const KernelRegistry& kernels;
+  std::FILE* out;
+  std::FILE* err;
+};
+
+// Trains until the requested number of steps is done. An interrupt (SIGINT or
+// SIGTERM) ends it after the step, with a checkpoint if there is a place for it:
+// kCancelled.
+absl::Status Train(const Context& context);
+
+// Evaluates a graph that does not train.
+absl::Status Evaluate(const Context& context);
+
+}  // namespace weft::run
+
+#endif  // WEFT_TOOLS_RUN_TRAIN_H_
