@@ -51,9 +51,8 @@ struct Input {
 
 // How results on a mesh must agree with those on one rank.
 enum class Agreement {
-  kDefault,    // bit for bit where no sum is cut and no operand is pending; else within a rounding bound
-  kExact,      // equal always: the inputs are such that no sum rounds
-  kReordered,  // within the bound always; the case says why
+  kDefault,  // bit for bit where no sum is cut and no operand is pending; else within a rounding bound
+  kExact,    // equal always: the inputs are such that no sum rounds
 };
 
 // One op. Operands are %a, %b, ... in the order of `inputs`, each used once.
@@ -68,7 +67,6 @@ struct OpCase {
   OpCase(std::string case_name, std::string text, std::vector<Input> operands)
       : name(std::move(case_name)), op(std::move(text)), inputs(std::move(operands)) {}
   OpCase Exact() && { return agreement = Agreement::kExact, std::move(*this); }
-  OpCase Reordered() && { return agreement = Agreement::kReordered, std::move(*this); }
   OpCase Uneven() && { return uneven = true, std::move(*this); }
   OpCase Results(std::vector<std::string> types) && { return results = std::move(types), std::move(*this); }
 

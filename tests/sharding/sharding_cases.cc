@@ -231,11 +231,8 @@ void AddLarge(Cases& cases) {
                    "weft.layer_norm_grad %a, %b, %c, %d, %e",
                    {{"400x60xf32"}, {"400x60xf32"}, {"60xf32"}, {"400xf32"}, {"400xf32", Positive()}}});
   const Input q = {"2x128x4x20xf32"}, kv = {"2x128x2x20xf32"};
-  // A block of rows is multiplied with the keys that its last row sees: how the rows are cut decides which weights of
-  // 0 a sum goes through, and where its vectors end.
   cases.push_back(OpCase("large_attention", "weft.attention %a, %b, %c causal", {q, kv, kv})
                       .Results({q.type, "2x4x128xf32"})
-                      .Reordered()
                       .Uneven());
   cases.push_back(OpCase("large_attention_grad", "weft.attention_grad %a, %b, %c, %d, %e, %f causal",
                          {q, q, kv, kv, q, {"2x4x128xf32", Uniform(4, 5)}})
