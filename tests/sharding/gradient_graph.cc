@@ -23,7 +23,7 @@ std::string Shape(mlir::RankedTensorType type) {
   return "[" + text + "]";
 }
 
-bool IsParameter(mlir::RankedTensorType type) { return type.getElementType().isF32(); }
+bool IsParameter(mlir::RankedTensorType type) { return llvm::isa<mlir::FloatType>(type.getElementType()); }
 
 // The graph without types: `op` as parsed tells the shapes.
 std::string GraphText(const OpCase& one, mlir::Operation* op) {
@@ -32,7 +32,10 @@ std::string GraphText(const OpCase& one, mlir::Operation* op) {
     const std::string name(1, static_cast<char>('a' + i));
     const auto type = llvm::cast<mlir::RankedTensorType>(op->getOperand(static_cast<unsigned>(i)).getType());
     if (IsParameter(type)) {
-      absl::StrAppend(&body, "%", name, " = weft.parameter \"", name, "\" ", Shape(type), " init(zeros)\n");
+      const bool narrow = !type.getElementType().isF32();
+      absl::StrAppend(&body, "%", name, narrow ? "_wide" : "", " = weft.parameter \"", name, "\" ", Shape(type),
+                      " init(zeros)\n");
+      if (narrow) absl::StrAppend(&body, "%", name, " = weft.cast %", name, "_wide to bf16\n");
     } else {
       absl::StrAppend(&inputs, inputs.empty() ? "" : ", ", "\"", name, "\" %", name, ": !weft.any");
     }
@@ -44,7 +47,8 @@ std::string GraphText(const OpCase& one, mlir::Operation* op) {
   const bool narrow = !result.getElementType().isF32();
   if (narrow) absl::StrAppend(&body, "%f = weft.cast %y#0 to f32\n");
   absl::StrAppend(&body, "%w = weft.random_uniform ", Shape(result), " low(0.5) high(1.5) seed(3)\n");
-  absl::StrAppend(&body, "%m = weft.mul ", narrow ? "%f" : "%y#0", ", %w\n%l = weft.reduce sum %m over [", all, "]\nweft.minimize %l\n");
+  absl::StrAppend(&body, "%m = weft.mul ", narrow ? "%f" : "%y#0", ", %w\n%l = weft.reduce sum %m over [", all,
+                  "]\nweft.minimize %l\n");
   return absl::StrCat("weft.graph @g(", inputs, ") placements [#weft.placement<\"cpu\", [], [0]>] {\n", body, "}\n");
 }
 

@@ -12,8 +12,8 @@
 
 namespace weft::tests {
 
-// Floating-point inputs are parameters named a, b, ...; integer ones are inputs of the graph. The weights are drawn
-// by the graph. Not thread-safe.
+// Floating-point inputs are float32 parameters named a, b, ..., cast where the op takes bfloat16; integer ones are
+// inputs of the graph. The weights are drawn by the graph. Not thread-safe.
 class GradientGraph {
  public:
   // `context` and `registry` must outlive it.

@@ -41,16 +41,18 @@ std::vector<GradientCase> GradientCases() {
   add("relu", "weft.relu %a", {{"3x5xf32", Away()}});
   add("gelu_tanh", "weft.gelu %a approximate(tanh)", {{"3x5xf32", Uniform(-2, 2)}});
   const std::pair<const char*, std::pair<const char*, const char*>> shapes[] = {
-      {"same", {"3x5xf32", "3x5xf32"}}, {"row", {"2x3x5xf32", "5xf32"}}, {"outer", {"3x1xf32", "5xf32"}},
+      {"same", {"3x5xf32", "3x5xf32"}},
+      {"row", {"2x3x5xf32", "5xf32"}},
+      {"outer", {"3x1xf32", "5xf32"}},
       {"scalar", {"f32", "3x5xf32"}},
   };
   for (const char* op : {"add", "sub", "mul", "div", "maximum", "minimum"}) {
     for (const auto& [name, types] : shapes) {
       const bool kink = op[0] == 'm' && op[1] != 'u';
-      cases.push_back({OpCase(std::string(op) + "_" + name, std::string("weft.") + op + " %a, %b",
-                              {{types.first, kink ? Distinct(0) : Fill()},
-                               {types.second, kink ? Distinct(0.25) : Uniform(1, 2)}}),
-                       /*fifth=*/2000});
+      cases.push_back(
+          {OpCase(std::string(op) + "_" + name, std::string("weft.") + op + " %a, %b",
+                  {{types.first, kink ? Distinct(0) : Fill()}, {types.second, kink ? Distinct(0.25) : Uniform(1, 2)}}),
+           /*fifth=*/2000});
     }
   }
   add("scale", "weft.scale %a by(-0.3)", {{"3x5xf32"}});
@@ -58,8 +60,8 @@ std::vector<GradientCase> GradientCases() {
   cases.push_back({OpCase("cast", "weft.cast %a to bf16", {{"3x5xf32", Eighths()}}), 0, 0x1p-8});
   add("broadcast_to", "weft.broadcast_to %a [4, 3, 5]", {{"3x1xf32"}});
   for (const char* kind : {"sum", "mean", "max"}) {
-    for (const auto& [name, dims] : {std::pair("first", "[0]"), std::pair("two", "[2, 0]"), std::pair("all", "[0, 1, 2]"),
-                                     std::pair("kept", "[1] keep_dims")}) {
+    for (const auto& [name, dims] : {std::pair("first", "[0]"), std::pair("two", "[2, 0]"),
+                                     std::pair("all", "[0, 1, 2]"), std::pair("kept", "[1] keep_dims")}) {
       cases.push_back({OpCase(std::string("reduce_") + kind + "_" + name,
                               std::string("weft.reduce ") + kind + " %a over " + dims, {{"2x3x5xf32", Distinct(0)}})});
     }
@@ -70,12 +72,17 @@ std::vector<GradientCase> GradientCases() {
   add("pad", "weft.pad %a dim(1) before(2) after(1)", {{"2x5x3xf32"}});
   add("concat", "weft.concat %a, %b, %c dim(1)", {{"2x1x3xf32"}, {"2x4x3xf32"}, {"2x2x3xf32"}});
   add("einsum_linear", "weft.einsum \"bsi,io->bso\" %a, %b", {{"2x3x5xf32"}, {"5x4xf32"}});
+  // Numbers and steps are exact in bfloat16; the gradient is rounded to it before and after its sums.
+  cases.push_back({OpCase("einsum_bf16", "weft.einsum \"bsi,io->bso\" %a, %b to f32",
+                          {{"2x3x5xbf16", Eighths()}, {"5x4xbf16", Eighths()}}),
+                   0, 0x1p-5});
   add("einsum_scores", "weft.einsum \"bsnd,btnd->bnst\" %a, %b", {{"2x3x2x4xf32"}, {"2x5x2x4xf32"}});
   add("einsum_values", "weft.einsum \"bnst,btnd->bsnd\" %a, %b", {{"2x2x3x5xf32"}, {"2x5x2x4xf32"}});
   add("einsum_outer", "weft.einsum \"ij,kl->kjli\" %a, %b", {{"2x3xf32"}, {"3x2xf32"}});
   add("einsum_inner", "weft.einsum \"ij,ij->\" %a, %b", {{"3x5xf32"}, {"3x5xf32"}});
   add("softmax", "weft.softmax %a", {{"2x3x7xf32", Uniform(-2, 2)}});
-  add("layer_norm", "weft.layer_norm %a, %b, %c eps(1.0e-5)", {{"2x3x7xf32", Uniform(-2, 2)}, {"7xf32"}, {"7xf32"}}, 1000);
+  add("layer_norm", "weft.layer_norm %a, %b, %c eps(1.0e-5)", {{"2x3x7xf32", Uniform(-2, 2)}, {"7xf32"}, {"7xf32"}},
+      1000);
   add("rms_norm", "weft.rms_norm %a, %b eps(1.0e-6)", {{"2x3x7xf32", Uniform(-2, 2)}, {"7xf32"}}, 1000);
   for (const char* causal : {"", " causal"}) {
     const std::string text = std::string("weft.attention %a, %b, %c") + causal, suffix = *causal ? "_causal" : "";
@@ -89,7 +96,8 @@ std::vector<GradientCase> GradientCases() {
   }
   add("embedding", "weft.embedding %a, %b", {{"2x4xi32", Integers(5)}, {"5x3xf32"}});
   add("cross_entropy", "weft.cross_entropy %a, %b", {{"2x4x7xf32", Uniform(-2, 2)}, {"2x4xi32", Integers(7)}});
-  add("cross_entropy_ignore", "weft.cross_entropy %a, %b ignore(-1)", {{"6x7xf32", Uniform(-2, 2)}, {"6xi32", Labels(7, -1)}});
+  add("cross_entropy_ignore", "weft.cross_entropy %a, %b ignore(-1)",
+      {{"6x7xf32", Uniform(-2, 2)}, {"6xi32", Labels(7, -1)}});
   add("dropout", "weft.dropout %a rate(0.3) seed(5)", {{"4x5xf32"}});
   return cases;
 }
@@ -141,7 +149,7 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
       const TensorSpec spec = WholeSpec(parsed.op->getOperand(static_cast<unsigned>(i)).getType());
       const std::string name(1, static_cast<char>('a' + i));
       inputs_[name] = Draw(one.inputs[i].fill, spec.dtype, spec.elements(), 40 + i);
-      if (spec.dtype == DType::kF32) parameters_.push_back(name);
+      if (spec.dtype != DType::kI32) parameters_.push_back(name);
     }
     const absl::Status built = graph_.Build(one);
     ASSERT_TRUE(built.ok()) << std::string(built.message());
@@ -195,7 +203,8 @@ TEST_P(GradientTest, IsTheDifferenceOfTheLoss) {
       const Estimate expected = Difference(name, i);
       const double actual = gradient->second[i];
       // The gradient itself is a float32 number, some sums away from exact.
-      EXPECT_NEAR(actual, expected.value, expected.error + 64 * kRoundoff * std::abs(actual)) << name << "[" << i << "]";
+      EXPECT_NEAR(actual, expected.value, expected.error + 64 * kRoundoff * std::abs(actual))
+          << name << "[" << i << "]";
       largest = std::max(largest, std::abs(actual));
       worst = std::max(worst, expected.error);
       if (HasFailure()) return;

@@ -225,8 +225,8 @@ absl::Status LayoutCheck::CompareOutput(const ShardingRule& rule, const Layout& 
   if (!gathered.ok()) return absl::InternalError(absl::StrCat(where, ": ", std::string(gathered.status().message())));
   const Values &actual = *gathered, &expected = expected_[output];
 
-  const bool pending = AnyPending(layout.outputs[output]) ||
-                       std::any_of(layout.inputs.begin(), layout.inputs.end(), AnyPending);
+  const bool pending =
+      AnyPending(layout.outputs[output]) || std::any_of(layout.inputs.begin(), layout.inputs.end(), AnyPending);
   const bool exact = case_.agreement == Agreement::kExact;
   const bool bits = !pending;
   const double scale = std::max(computed.largest[output], LargestOf(expected));
@@ -234,8 +234,8 @@ absl::Status LayoutCheck::CompareOutput(const ShardingRule& rule, const Layout& 
                                      : 8 * RoundoffOf(outputs_[output].dtype) *
                                            static_cast<double>(TermsOf(rule, output) + mesh.Ranks()) * scale;
   for (size_t i = 0; i < expected.size(); ++i) {
-    const bool same = bits ? std::memcmp(&actual[i], &expected[i], sizeof(double)) == 0
-                           : std::abs(actual[i] - expected[i]) <= bound;
+    const bool same =
+        bits ? std::memcmp(&actual[i], &expected[i], sizeof(double)) == 0 : std::abs(actual[i] - expected[i]) <= bound;
     if (!same) {
       return absl::InternalError(absl::StrCat(where, ", element ", i, ": expected ", expected[i], " within ", bound,
                                               ", got ", actual[i], ", difference ", actual[i] - expected[i]));

@@ -17,9 +17,9 @@ namespace weft::tests {
 
 // What a check went through.
 struct Coverage {
-  int64_t signatures = 0;   // over one axis
-  int64_t layouts = 0;      // one signature an axis, run and compared
-  int64_t refused = 0;      // that the rule says do not divide
+  int64_t signatures = 0;  // over one axis
+  int64_t layouts = 0;     // one signature an axis, run and compared
+  int64_t refused = 0;     // that the rule says do not divide
   int64_t kernel_runs = 0;
 };
 
@@ -59,7 +59,7 @@ class LayoutCheck {
   const KernelRegistry& registry_;
   const OpCase& case_;
   mlir::Operation* op_;
-  bool accumulates_;  // its kernel also reads what it has summed so far
+  bool accumulates_;                          // its kernel also reads what it has summed so far
   std::vector<TensorSpec> inputs_, outputs_;  // whole
   std::vector<Fill> fills_;
   std::vector<Values> input_values_, expected_;

@@ -34,8 +34,8 @@ void AddPointwise(Cases& cases) {
 
 void AddBinary(Cases& cases) {
   const std::pair<const char*, std::pair<const char*, const char*>> shapes[] = {
-      {"same", {"4x36xf32", "4x36xf32"}}, {"row", {"4x4x8xf32", "8xf32"}},     {"inner", {"4x4x8xf32", "4x1x8xf32"}},
-      {"outer", {"4x1xf32", "8xf32"}},    {"scalar", {"4x8xf32", "f32"}},      {"left", {"8xf32", "4x8xf32"}},
+      {"same", {"4x36xf32", "4x36xf32"}}, {"row", {"4x4x8xf32", "8xf32"}}, {"inner", {"4x4x8xf32", "4x1x8xf32"}},
+      {"outer", {"4x1xf32", "8xf32"}},    {"scalar", {"4x8xf32", "f32"}},  {"left", {"8xf32", "4x8xf32"}},
       {"ones", {"1x8xf32", "4x1xf32"}},
   };
   for (const char* op : {"add", "sub", "mul", "maximum", "minimum", "greater_equal", "equal", "div"}) {
@@ -77,7 +77,8 @@ void AddReduceAndLayout(Cases& cases) {
   cases.push_back(OpCase("slice_first", "weft.slice %a dim(0) from(1) size(1)", {{"3x4x8xf32"}}).Exact());
   cases.push_back(OpCase("pad", "weft.pad %a dim(1) before(2) after(1)", {{"4x3x4xf32"}}).Exact());
   cases.push_back(OpCase("pad_last", "weft.pad %a dim(1) before(0) after(5)", {{"4x3xf32"}}).Exact());
-  cases.push_back(OpCase("concat", "weft.concat %a, %b, %c dim(1)", {{"4x3x8xf32"}, {"4x1x8xf32"}, {"4x4x8xf32"}}).Exact());
+  cases.push_back(
+      OpCase("concat", "weft.concat %a, %b, %c dim(1)", {{"4x3x8xf32"}, {"4x1x8xf32"}, {"4x4x8xf32"}}).Exact());
   cases.push_back(OpCase("concat_last", "weft.concat %a, %b dim(1)", {{"8x3xf32"}, {"8x2xf32"}}).Exact());
 }
 
@@ -86,12 +87,18 @@ void AddEinsum(Cases& cases) {
   const struct {
     const char *name, *equation, *lhs, *rhs;
   } rows[] = {
-      {"linear", "bsi,io->bso", "4x4x8", "8x12"},        {"linear_transposed", "bsi,oi->bso", "4x4x8", "12x8"},
-      {"weight_grad", "bsi,bso->io", "4x4x8", "4x4x12"}, {"scores", "bsnd,btnd->bnst", "4x4x4x8", "4x8x4x8"},
-      {"values", "bnst,btnd->bsnd", "4x4x4x8", "4x8x4x8"}, {"qkv", "bsi,icnd->bscnd", "4x4x8", "8x4x4x4"},
-      {"out_projection", "bsnd,ndo->bso", "4x4x4x4", "4x4x8"}, {"outer", "ij,kl->ijkl", "4x4", "4x8"},
-      {"inner", "ij,ij->", "4x8", "4x8"},                {"scaled", "ij,->ji", "4x8", ""},
-      {"vector", "ij,j->i", "8x12", "12"},               {"pointwise", "Ab,Ab->bA", "4x8", "4x8"},
+      {"linear", "bsi,io->bso", "4x4x8", "8x12"},
+      {"linear_transposed", "bsi,oi->bso", "4x4x8", "12x8"},
+      {"weight_grad", "bsi,bso->io", "4x4x8", "4x4x12"},
+      {"scores", "bsnd,btnd->bnst", "4x4x4x8", "4x8x4x8"},
+      {"values", "bnst,btnd->bsnd", "4x4x4x8", "4x8x4x8"},
+      {"qkv", "bsi,icnd->bscnd", "4x4x8", "8x4x4x4"},
+      {"out_projection", "bsnd,ndo->bso", "4x4x4x4", "4x4x8"},
+      {"outer", "ij,kl->ijkl", "4x4", "4x8"},
+      {"inner", "ij,ij->", "4x8", "4x8"},
+      {"scaled", "ij,->ji", "4x8", ""},
+      {"vector", "ij,j->i", "8x12", "12"},
+      {"pointwise", "Ab,Ab->bA", "4x8", "4x8"},
   };
   for (const auto& row : rows) {
     auto type = [](const std::string& dims, const char* element) { return dims + (dims.empty() ? "" : "x") + element; };
@@ -103,12 +110,13 @@ void AddEinsum(Cases& cases) {
   cases.push_back(OpCase("einsum_bf16_to_f32", "weft.einsum \"bsi,io->bso\" %a, %b to f32",
                          {{"4x4x8xbf16", Eighths()}, {"8x12xbf16", Eighths()}})
                       .Exact());
-  cases.push_back({"einsum_bf16", "weft.einsum \"bsi,io->bso\" %a, %b", {{"4x4x8xbf16", Eighths()}, {"8x12xbf16", Eighths()}}});
+  cases.push_back(
+      {"einsum_bf16", "weft.einsum \"bsi,io->bso\" %a, %b", {{"4x4x8xbf16", Eighths()}, {"8x12xbf16", Eighths()}}});
   cases.push_back(OpCase("einsum_rounds", "weft.einsum \"bsi,io->bso\" %a, %b", {{"4x12x36xf32"}, {"36x44xf32"}}));
-  cases.push_back(OpCase("einsum_uneven", "weft.einsum \"bsi,io->bso\" %a, %b",
-                         {{"2x3x6xf32", Eighths()}, {"6x10xf32", Eighths()}})
-                      .Exact()
-                      .Uneven());
+  cases.push_back(
+      OpCase("einsum_uneven", "weft.einsum \"bsi,io->bso\" %a, %b", {{"2x3x6xf32", Eighths()}, {"6x10xf32", Eighths()}})
+          .Exact()
+          .Uneven());
 }
 
 void AddRows(Cases& cases) {
@@ -119,8 +127,9 @@ void AddRows(Cases& cases) {
   cases.push_back({"layer_norm", "weft.layer_norm %a, %b, %c eps(1.0e-5)", x_w_b});
   cases.push_back(OpCase("layer_norm_statistics", "weft.layer_norm %a, %b, %c eps(1.0e-5)", x_w_b)
                       .Results({"4x8x10xf32", "4x8xf32", "4x8xf32"}));
-  cases.push_back(OpCase("layer_norm_uneven", "weft.layer_norm %a, %b, %c eps(1.0e-5)", {{"6x8xf32"}, {"8xf32"}, {"8xf32"}})
-                      .Uneven());
+  cases.push_back(
+      OpCase("layer_norm_uneven", "weft.layer_norm %a, %b, %c eps(1.0e-5)", {{"6x8xf32"}, {"8xf32"}, {"8xf32"}})
+          .Uneven());
   cases.push_back({"layer_norm_grad",
                    "weft.layer_norm_grad %a, %b, %c, %d, %e",
                    {{"4x8x10xf32"}, {"4x8x10xf32"}, {"10xf32"}, {"4x8xf32"}, {"4x8xf32", Positive()}}});
@@ -148,8 +157,8 @@ void AddAttention(Cases& cases) {
     for (const char* causal : {"", " causal"}) {
       const std::string suffix = std::string(shape.name) + (*causal ? "_causal" : "");
       const std::vector<Input> forward = {{shape.q}, {shape.kv}, {shape.kv}};
-      const std::vector<Input> backward = {{shape.q}, {shape.q}, {shape.kv}, {shape.kv}, {shape.q},
-                                           {shape.lse, Positive()}};
+      const std::vector<Input> backward = {{shape.q},  {shape.q}, {shape.kv},
+                                           {shape.kv}, {shape.q}, {shape.lse, Positive()}};
       std::vector<OpCase> added;
       added.push_back({"attention_" + suffix, std::string("weft.attention %a, %b, %c") + causal, forward});
       added.push_back(OpCase("attention_lse_" + suffix, std::string("weft.attention %a, %b, %c") + causal, forward)
@@ -170,12 +179,15 @@ void AddVocabulary(Cases& cases) {
   const Input logits = {"4x8x16xf32", Uniform(-4, 4)};
   cases.push_back(OpCase("embedding", "weft.embedding %a, %b", {ids, {"16x12xf32"}}).Exact());
   cases.push_back(OpCase("embedding_uneven", "weft.embedding %a, %b", {ids, {"18x8xf32"}}).Exact().Uneven());
-  cases.push_back(OpCase("embedding_grad", "weft.embedding_grad %a, %b vocab(16)", {ids, {"4x8x12xf32", Eighths()}}).Exact());
-  cases.push_back({"embedding_grad_rounds", "weft.embedding_grad %a, %b vocab(16)", {ids, {"4x8x12xf32", Uniform(-4, 4)}}});
+  cases.push_back(
+      OpCase("embedding_grad", "weft.embedding_grad %a, %b vocab(16)", {ids, {"4x8x12xf32", Eighths()}}).Exact());
+  cases.push_back(
+      {"embedding_grad_rounds", "weft.embedding_grad %a, %b vocab(16)", {ids, {"4x8x12xf32", Uniform(-4, 4)}}});
   cases.push_back({"sum_exp", "weft.sum_exp %a, %b", {logits, {"4x8xf32", Uniform(2, 4)}}});
   cases.push_back(OpCase("sum_exp_uneven", "weft.sum_exp %a, %b", {{"4x18xf32"}, {"4xf32"}}).Uneven());
   cases.push_back(OpCase("pick", "weft.pick %a, %b", {logits, labels}).Exact());
-  cases.push_back(OpCase("pick_ignore", "weft.pick %a, %b ignore(-1)", {{"8x16xf32"}, {"8xi32", Labels(16, -1)}}).Exact());
+  cases.push_back(
+      OpCase("pick_ignore", "weft.pick %a, %b ignore(-1)", {{"8x16xf32"}, {"8xi32", Labels(16, -1)}}).Exact());
   cases.push_back({"cross_entropy_loss",
                    "weft.cross_entropy_loss %a, %b, %c, %d",
                    {{"4x8xf32"}, {"4x8xf32", Uniform(1, 16)}, {"4x8xf32"}, labels}});
@@ -204,19 +216,27 @@ void AddOptimizer(Cases& cases) {
   cases.push_back(OpCase("square_sum", "weft.square_sum %a", {{"4x4x12xf32", Eighths()}}).Exact());
   cases.push_back({"square_sum_rounds", "weft.square_sum %a", {{"4x36xf32"}}});
   cases.push_back({"clip_scale", "weft.clip_scale %a, %b clip_norm(1.0)", {{"f32", Positive()}, {"f32", Positive()}}});
-  cases.push_back({"clip_scale_off", "weft.clip_scale %a, %b clip_norm(0.0)", {{"f32", Positive()}, {"f32", Positive()}}});
+  cases.push_back(
+      {"clip_scale_off", "weft.clip_scale %a, %b clip_norm(0.0)", {{"f32", Positive()}, {"f32", Positive()}}});
   cases.push_back({"learning_rate_constant", "weft.learning_rate 0.5 constant", {}});
   for (const char* schedule : {"warmup_cosine", "warmup_linear"}) {
     cases.push_back({std::string("learning_rate_") + schedule,
-                     std::string("weft.learning_rate 0.5 ") + schedule + " warmup(2) total(9) min_ratio(0.1)", {}});
+                     std::string("weft.learning_rate 0.5 ") + schedule + " warmup(2) total(9) min_ratio(0.1)",
+                     {}});
   }
   cases.push_back({"sgd", "weft.sgd %a, %b, %c, %d weight_decay(0.1)", {p, p, scalar, scalar}});
-  cases.push_back(OpCase("sgd_uneven", "weft.sgd %a, %b, %c, %d weight_decay(0.0)", {{"6xf32"}, {"6xf32"}, scalar, scalar}).Uneven());
-  cases.push_back({"sgd_momentum", "weft.sgd_momentum %a, %b, %c, %d, %e momentum(0.9) weight_decay(0.1)", {p, p, p, scalar, scalar}});
+  cases.push_back(
+      OpCase("sgd_uneven", "weft.sgd %a, %b, %c, %d weight_decay(0.0)", {{"6xf32"}, {"6xf32"}, scalar, scalar})
+          .Uneven());
+  cases.push_back({"sgd_momentum",
+                   "weft.sgd_momentum %a, %b, %c, %d, %e momentum(0.9) weight_decay(0.1)",
+                   {p, p, p, scalar, scalar}});
   for (const char* decoupled : {"", " decoupled"}) {
-    cases.push_back({std::string("adam") + (*decoupled ? "_decoupled" : ""),
-                     std::string("weft.adam %a, %b, %c, %d, %e, %f beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.1)") + decoupled,
-                     {p, p, p, positive, scalar, scalar}});
+    cases.push_back(
+        {std::string("adam") + (*decoupled ? "_decoupled" : ""),
+         std::string("weft.adam %a, %b, %c, %d, %e, %f beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.1)") +
+             decoupled,
+         {p, p, p, positive, scalar, scalar}});
   }
   cases.push_back(OpCase("accumulate", "weft.accumulate %a", {{"4x36xf32"}}).Exact());
 }
@@ -224,9 +244,11 @@ void AddOptimizer(Cases& cases) {
 // Large enough that kernels cut their work into blocks and panels, which the tiles then cut elsewhere.
 void AddLarge(Cases& cases) {
   cases.push_back({"large_einsum", "weft.einsum \"bsi,io->bso\" %a, %b", {{"4x64x200xf32"}, {"200x136xf32"}}});
-  cases.push_back({"large_einsum_batched", "weft.einsum \"bsnd,btnd->bnst\" %a, %b", {{"4x72x4x20xf32"}, {"4x40x4x20xf32"}}});
+  cases.push_back(
+      {"large_einsum_batched", "weft.einsum \"bsnd,btnd->bnst\" %a, %b", {{"4x72x4x20xf32"}, {"4x40x4x20xf32"}}});
   cases.push_back({"large_softmax", "weft.softmax %a", {{"64x300xf32", Uniform(-4, 4)}}});
-  cases.push_back({"large_layer_norm", "weft.layer_norm %a, %b, %c eps(1.0e-5)", {{"64x300xf32"}, {"300xf32"}, {"300xf32"}}});
+  cases.push_back(
+      {"large_layer_norm", "weft.layer_norm %a, %b, %c eps(1.0e-5)", {{"64x300xf32"}, {"300xf32"}, {"300xf32"}}});
   cases.push_back({"large_layer_norm_grad",
                    "weft.layer_norm_grad %a, %b, %c, %d, %e",
                    {{"400x60xf32"}, {"400x60xf32"}, {"60xf32"}, {"400xf32"}, {"400xf32", Positive()}}});
@@ -237,7 +259,8 @@ void AddLarge(Cases& cases) {
   cases.push_back(OpCase("large_attention_grad", "weft.attention_grad %a, %b, %c, %d, %e, %f causal",
                          {q, q, kv, kv, q, {"2x4x128xf32", Uniform(4, 5)}})
                       .Uneven());
-  cases.push_back({"large_sum_exp", "weft.sum_exp %a, %b", {{"32x1000xf32", Uniform(-4, 4)}, {"32xf32", Uniform(2, 4)}}});
+  cases.push_back(
+      {"large_sum_exp", "weft.sum_exp %a, %b", {{"32x1000xf32", Uniform(-4, 4)}, {"32xf32", Uniform(2, 4)}}});
   cases.push_back({"large_reduce", "weft.reduce sum %a over [0, 1]", {{"64x40x36xf32"}}});
   cases.push_back({"large_random_normal", "weft.random_normal [4, 100] mean(0.0) std(1.0) seed(3)", {}});
   cases.push_back({"large_dropout", "weft.dropout %a rate(0.2) seed(3)", {{"4x100xf32"}}});

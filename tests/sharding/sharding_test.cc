@@ -98,10 +98,9 @@ class WrongRuleTest : public ::testing::Test {
       LayoutCheck check(Kernels(), one, parsed.op);
       EXPECT_TRUE(check.RunWhole().ok());
       auto shapes = [](auto values) { return llvm::map_to_vector(values, ir::shapeOf); };
-      const auto rule =
-          ir::ShardingRule::parse(text, shapes(parsed.op->getOperands()), shapes(parsed.op->getResults()))
-              .withLinear(linear)
-              .withReduction(reduction);
+      const auto rule = ir::ShardingRule::parse(text, shapes(parsed.op->getOperands()), shapes(parsed.op->getResults()))
+                            .withLinear(linear)
+                            .withReduction(reduction);
       Coverage coverage;
       return check.Check(rule, {{2}}, coverage);
     }
@@ -135,9 +134,7 @@ TEST_F(WrongRuleTest, AnotherReduction) {
   EXPECT_FALSE(Failures("reduce_sum_last", "abv->ab", {}, ir::SbpState::PartialMax).empty());
 }
 
-TEST_F(WrongRuleTest, MixedUpDimensions) {
-  EXPECT_FALSE(Failures("einsum_outer", "ij,kl->jikl").empty());
-}
+TEST_F(WrongRuleTest, MixedUpDimensions) { EXPECT_FALSE(Failures("einsum_outer", "ij,kl->jikl").empty()); }
 
 }  // namespace
 }  // namespace weft::tests
