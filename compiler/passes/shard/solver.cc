@@ -33,33 +33,39 @@ double Solver::boxSeconds(const SolverValue &value, SbpState from, SbpState to) 
   return value.sticky && from.isSplit() ? seconds * kSticky : seconds;
 }
 
-// One box for each distinct state that readers want; once B is there, the
-// others may start from it.
+// One box for each distinct state that readers want, as often as the most frequent
+// of them runs; once B is there, the others may start from it.
 double Solver::valueSeconds(int index) const {
   const SolverValue &value = values_[index];
   if (value.free) {
     return 0;
   }
   SbpState from = stateOf(value);
-  llvm::SmallVector<SbpState, 4> wanted;
+  llvm::SmallVector<std::pair<SbpState, double>, 4> wanted; // and how often
   bool broadcast = from.kind == SbpState::Broadcast;
   for (SolverValue::Use use : value.uses) {
     const SolverNode &node = nodes_[use.node];
     SbpState want = node.candidates[node.choice]->operands[use.operand];
-    if (want != from && !llvm::is_contained(wanted, want)) {
-      wanted.push_back(want);
+    if (want == from) {
+      continue;
+    }
+    auto known = llvm::find_if(wanted, [&](const auto &entry) { return entry.first == want; });
+    if (known == wanted.end()) {
+      wanted.push_back({want, node.weight});
       broadcast |= want.kind == SbpState::Broadcast;
+    } else {
+      known->second = std::max(known->second, node.weight);
     }
   }
   double seconds = 0;
-  for (SbpState want : wanted) {
+  for (auto [want, weight] : wanted) {
     double cost = boxSeconds(value, from, want);
     if (broadcast && want.kind != SbpState::Broadcast) {
       cost = std::min(cost, transitionSeconds(SbpState::broadcast(), want, value.bytes, axisSize_, machine_));
     }
-    seconds += cost;
+    seconds += cost * weight;
   }
-  return seconds * value.weight;
+  return seconds;
 }
 
 // Everything that depends on this node's choice.
@@ -198,7 +204,7 @@ void Solver::solve() {
       for (size_t i = 0; i < node.operands.size(); ++i) {
         const SolverValue &value = values_[node.operands[i]];
         if (!value.free) {
-          seconds += value.weight * boxSeconds(value, stateOf(value), node.candidates[c]->operands[i]);
+          seconds += node.weight * boxSeconds(value, stateOf(value), node.candidates[c]->operands[i]);
         }
       }
       if (best < 0 || seconds < bestSeconds - kEpsilon) {

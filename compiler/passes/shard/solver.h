@@ -28,7 +28,6 @@ struct SolverValue {
   bool free = false;   // comes from another mesh: any state costs nothing
   bool sticky = false; // made of parameters alone: what is split stays so, where it can
   double bytes = 0;    // of a tile, over the axes decided before
-  double weight = 1;   // how often a step makes it
   struct Use {
     int node;
     int operand;
