@@ -54,6 +54,11 @@ private:
   double around(int node) const;
   bool improve(int node, bool moveOnTie);
   void sweep();
+  void descend();
+  std::vector<std::vector<int>> paths() const; // each node on one
+  int link(const std::vector<int> &path, size_t position) const;
+  double aroundAll(const std::vector<int> &nodes) const;
+  bool improvePath(const std::vector<int> &path);
   bool tryRegion(int node, int candidate);
   void neighbours(int node, std::vector<int> &out) const;
   bool hasBox(int node) const;
