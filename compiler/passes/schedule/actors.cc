@@ -59,6 +59,7 @@ StreamKind streamOf(Operation *op) {
 struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
   void runOnOperation() override {
     task::ProgramOp program = getOperation();
+    used_.clear(); // one pass may run over several programs
     mlir::Block &body = program.getBody().front();
     llvm::SmallVector<Operation *> work[2], metrics;
     for (Operation &op : body) {

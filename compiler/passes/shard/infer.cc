@@ -238,6 +238,7 @@ struct ShardInfer : impl::ShardInferBase<ShardInfer> {
 
   void runOnOperation() override {
     GraphOp graph = getOperation();
+    boxes_.clear(); // one pass may run over several graphs
     Inference inference(graph, machine_, broadcast);
     if (failed(inference.run())) {
       return signalPassFailure();

@@ -269,17 +269,6 @@ void Solver::neighbours(int index, std::vector<int> &out) const {
   }
 }
 
-bool Solver::hasBox(int index) const {
-  auto boxed = [&](int v) {
-    const SolverValue &value = values_[v];
-    return !value.free && llvm::any_of(value.uses, [&](SolverValue::Use use) {
-      const SolverNode &reader = nodes_[use.node];
-      return reader.candidates[reader.choice]->operands[use.operand] != stateOf(value);
-    });
-  };
-  return llvm::any_of(nodes_[index].operands, boxed) || llvm::any_of(nodes_[index].results, boxed);
-}
-
 // Gives `index` another signature and lets its neighbours follow, each at most
 // once; keeps the result if it is cheaper as a whole.
 bool Solver::tryRegion(int index, int candidate) {
@@ -342,9 +331,6 @@ void Solver::solve() {
   for (int round = 0; round < kSweeps; ++round) {
     bool changed = false;
     for (int n = 0; n < int(nodes_.size()); ++n) {
-      if (!hasBox(n)) {
-        continue;
-      }
       for (int c = 0; c < int(nodes_[n].candidates.size()); ++c) {
         changed |= c != nodes_[n].choice && tryRegion(n, c);
       }

@@ -35,7 +35,9 @@ struct SolverValue {
   std::vector<Use> uses;
 };
 
-/// A local search. Deterministic. Nodes are in program order.
+/// A local search by single ops, by paths and by regions. Deterministic; exact
+/// on chains, on small random graphs 0.6 % above the optimum on average and 34 %
+/// at worst (solver_test). Nodes are in program order.
 class Solver {
 public:
   Solver(std::vector<SolverNode> &nodes, std::vector<SolverValue> &values, int64_t axisSize, const Machine &machine)
@@ -61,7 +63,6 @@ private:
   bool improvePath(const std::vector<int> &path);
   bool tryRegion(int node, int candidate);
   void neighbours(int node, std::vector<int> &out) const;
-  bool hasBox(int node) const;
 
   std::vector<SolverNode> &nodes_;
   std::vector<SolverValue> &values_;

@@ -194,6 +194,7 @@ TEST(Solver, GraphsAgainstTheOptimum) {
   Ratios r = compare([](uint32_t seed) { return graph(seed, 6); }, 300);
   EXPECT_GE(r.optimal, r.problems * 9 / 10);
   EXPECT_LE(r.sum / r.problems, 1.01);
+  EXPECT_LE(r.worst, 1.5);
 }
 
 // Whatever the size: no single op does better with another signature, and the same problem has the same answer.

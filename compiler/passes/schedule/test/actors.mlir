@@ -144,3 +144,27 @@ task.program @layer_called_batch on #weft.placement<"cpu", [], [0]> micro_batche
   %a = task.buffer "a" activation : !t
   task.kernel "neg" ins(%x : !t) outs(%a : !t) {} micro {scope = "batch.norm"}
 }
+
+// -----
+// Names are counted for each program anew.
+// CHECK-LABEL: task.program @stage0
+// CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<4xf32, #weft.sbp<>>>
+// CHECK-NEXT: task.actor "h.0.forward" compute micro {
+// CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.0"}
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-LABEL: task.program @stage1
+// CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<4xf32, #weft.sbp<>>>
+// CHECK-NEXT: task.actor "h.0.forward" compute micro {
+// CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.0"}
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+!t = !task.buffer<tensor<4xf32, #weft.sbp<>>>
+task.program @stage0 on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+  %a = task.buffer "a" activation : !t
+  task.kernel "neg" ins(%a : !t) outs(%a : !t) {} micro {scope = "h.0"}
+}
+task.program @stage1 on #weft.placement<"cpu", [], [1]> micro_batches(1) {
+  %a = task.buffer "a" activation : !t
+  task.kernel "neg" ins(%a : !t) outs(%a : !t) {} micro {scope = "h.0"}
+}

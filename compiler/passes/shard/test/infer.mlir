@@ -121,3 +121,20 @@ weft.graph @placements("x" %x: tensor<8x4xf32>) placements [#a, #b] {
   %1 = weft.to_global %0 sbp(data = S(1)) placement("cpu", [2, 3]) {stage = 1 : i64} : (tensor<8x4xf32>) -> tensor<8x4xf32>
   weft.output "y" %1 {stage = 1 : i64} : (tensor<8x4xf32>)
 }
+
+// -----
+// A split parameter is left split, although to gather this one would be cheaper than to gather the result: the split is a
+// wish for its memory.
+// CHECK-LABEL: weft.graph @split_parameter
+// CHECK-NEXT: %[[W:.*]] = weft.parameter "w" [64, 64] init(zeros) sbp(tensor = S(1)) : () -> tensor<64x64xf32, #weft.sbp<S(1)>>
+// CHECK-NEXT: %[[EINSUM:.*]] = weft.einsum "bi,io->bo" %arg0, %[[W]] : (tensor<4096x64xf32, #weft.sbp<B>>, tensor<64x64xf32, #weft.sbp<S(1)>>) -> tensor<4096x64xf32, #weft.sbp<S(1)>>
+// CHECK-NEXT: %[[BOX:.*]] = weft.box %[[EINSUM]] : (tensor<4096x64xf32, #weft.sbp<S(1)>>) -> tensor<4096x64xf32, #weft.sbp<B>>
+// CHECK-NEXT: weft.output "y" %[[BOX]] : (tensor<4096x64xf32, #weft.sbp<B>>)
+// CHECK-NEXT: }
+#mesh = #weft.placement<"cpu", [tensor = 2], [0, 1]>
+weft.graph @split_parameter("x" %x: tensor<4096x64xf32>) placements [#mesh] {
+  %w = weft.parameter "w" [64, 64] init(zeros) sbp(tensor = S(1)) : () -> tensor<64x64xf32>
+  %0 = weft.einsum "bi,io->bo" %x, %w : (tensor<4096x64xf32>, tensor<64x64xf32>) -> tensor<4096x64xf32>
+  %1 = weft.to_global %0 : (tensor<4096x64xf32>) -> tensor<4096x64xf32>
+  weft.output "y" %1 : (tensor<4096x64xf32>)
+}
