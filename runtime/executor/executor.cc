@@ -53,6 +53,8 @@ class NoResult : public ResultField {
 struct Executor::Builder {
   Executor& executor;
   Place place;
+  // One a stream, whose kernels run one after another; the kernels keep them.
+  std::vector<std::shared_ptr<Workspace>> workspaces = {};
 
   absl::StatusOr<std::unique_ptr<actor::Work>> WorkOf(int32_t a) {
     const plan::Actor& actor = place.program->actor(a);
@@ -77,7 +79,7 @@ struct Executor::Builder {
     }
     auto work = std::make_unique<KernelWork>(site);
     for (const plan::Kernel& kernel : actor.kernels()) {
-      absl::StatusOr<std::unique_ptr<Kernel>> made = KernelOf(kernel, *site.stream);
+      absl::StatusOr<std::unique_ptr<Kernel>> made = KernelOf(kernel, *site.stream, WorkspaceOf(actor.stream()));
       if (!made.ok()) return Prefixed(WhereOf(kernel), made.status());
       work->Add(place, kernel, *std::move(made), WhereOf(kernel));
     }
@@ -91,10 +93,19 @@ struct Executor::Builder {
     return std::make_unique<OperationWork>(site, place, input, output, *std::move(operation));
   }
 
-  absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(const plan::Kernel& kernel, device::Stream& stream) {
+  std::shared_ptr<Workspace> WorkspaceOf(size_t stream) {
+    if (workspaces.size() <= stream) workspaces.resize(stream + 1);
+    if (!workspaces[stream]) workspaces[stream] = std::make_shared<Workspace>();
+    return workspaces[stream];
+  }
+
+  absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(const plan::Kernel& kernel, device::Stream& stream,
+                                                   std::shared_ptr<Workspace> workspace) {
     if (kernel.name() == "input") return InputOf(kernel, stream);
     if (kernel.name() == "output") return OutputOf(kernel, stream);
-    return executor.services_.kernels->Create(KernelSpecOf(place, kernel, executor.services_.threads));
+    KernelSpec spec = KernelSpecOf(place, kernel, executor.services_.threads);
+    spec.workspace = std::move(workspace);
+    return executor.services_.kernels->Create(spec);
   }
 
   absl::StatusOr<Port> PortOf(const plan::Kernel& kernel, const google::protobuf::RepeatedField<int32_t>& operands) {
@@ -208,19 +219,23 @@ absl::Status Executor::OnStream(const std::function<absl::Status(device::Stream&
 }
 
 absl::Status Executor::Initialize() {
-  return OnStream([this](device::Stream& stream) {
+  std::vector<std::unique_ptr<Kernel>> kernels;  // until what they enqueue is done
+  return OnStream([&](device::Stream& stream) {
     for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
       const plan::Buffer& buffer = program_.buffer(b);
       if (!buffer.has_init() || buffer.alias_of() != 0) continue;
-      if (absl::Status status = InitializeBuffer(b, stream); !status.ok()) {
-        return Prefixed(absl::StrCat("rank ", rank_, ": initial value of `", buffer.name(), "`"), status);
+      absl::StatusOr<std::unique_ptr<Kernel>> kernel = InitializeBuffer(b, stream);
+      if (kernel.ok()) {
+        kernels.push_back(*std::move(kernel));
+      } else {
+        return Prefixed(absl::StrCat("rank ", rank_, ": initial value of `", buffer.name(), "`"), kernel.status());
       }
     }
     return absl::OkStatus();
   });
 }
 
-absl::Status Executor::InitializeBuffer(int32_t b, device::Stream& stream) {
+absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitializeBuffer(int32_t b, device::Stream& stream) {
   const Place place{&program_, index_, rank_, coordinates_, arena_->base()};
   KernelSpec spec = KernelSpecOf(place, program_.buffer(b).init(), services_.threads);
   spec.outputs = {place.SpecOf(b)};
@@ -228,7 +243,9 @@ absl::Status Executor::InitializeBuffer(int32_t b, device::Stream& stream) {
   if (!kernel.ok()) return kernel.status();
   void* const output = arena_->base() + program_.buffer(b).offset();
   const RunContext context{.seed = services_.seed, .stream = stream.handle()};
-  return (*kernel)->Run(context, {}, absl::MakeConstSpan(&output, 1));
+  const absl::Status status = (*kernel)->Run(context, {}, absl::MakeConstSpan(&output, 1));
+  if (!status.ok()) return status;
+  return kernel;
 }
 
 void Executor::BeginStep(int64_t step) {

@@ -42,8 +42,7 @@ enum class Turn { kFirstStreamFirst, kLastStreamFirst };
 // buffer is blocked. Streams' order is static and registers have one writer, so
 // whether an act is blocked, and what is ordered, is the same in every
 // execution. kFailedPrecondition names the cycle of a blocked plan.
-absl::Status Execute(absl::Span<const Program> programs, const Visit& visit,
-                     Turn turn = Turn::kFirstStreamFirst);
+absl::Status Execute(absl::Span<const Program> programs, const Visit& visit, Turn turn = Turn::kFirstStreamFirst);
 
 }  // namespace weft::plan
 

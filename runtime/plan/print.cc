@@ -24,14 +24,15 @@ std::string Plural(int64_t count, const char* one) {
 }
 
 std::string Percent(int64_t part, int64_t whole) {
-  return whole == 0 ? "100.0 %" : absl::StrFormat("%.1f %%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return whole == 0 ? "100.0 %"
+                    : absl::StrFormat("%.1f %%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 std::string HeaderText(const Plan& plan) {
   const Header& header = plan.header();
-  std::string text = absl::StrCat("plan `", header.graph(), "` for ", header.target(), ": ",
-                                  header.training() ? "training" : "a function", ", ",
-                                  Plural(plan.stages_size(), "stage"), "\n");
+  std::string text =
+      absl::StrCat("plan `", header.graph(), "` for ", header.target(), ": ",
+                   header.training() ? "training" : "a function", ", ", Plural(plan.stages_size(), "stage"), "\n");
   int64_t ranks = 0, tensors = 0, elements = 0;
   for (const Stage& stage : plan.stages()) {
     ranks += RankCount(plan.placements(stage.placement()));
@@ -68,7 +69,8 @@ int64_t CollectiveBytes(const Program& program, const Collective& collective) {
 std::string WorkText(const Program& program, const Actor& actor) {
   if (actor.kernels_size() > 0) return Plural(actor.kernels_size(), "kernel");
   if (actor.has_collective()) {
-    return absl::StrCat(NameOf(actor.collective().kind()), " over (", AxesText(*program.placement, actor.collective()), ")");
+    return absl::StrCat(NameOf(actor.collective().kind()), " over (", AxesText(*program.placement, actor.collective()),
+                        ")");
   }
   return actor.end_case() == Actor::kSend ? absl::StrCat("send transfer ", actor.send())
                                           : absl::StrCat("receive transfer ", actor.receive());
@@ -78,10 +80,9 @@ std::string Operands(const Program& program, const google::protobuf::RepeatedFie
   std::vector<std::string> names;
   for (int32_t b : buffers) {
     const Buffer& buffer = program.buffer(b);
-    names.push_back(absl::StrCat(buffer.name(), " ", NameOf(buffer.dtype()),
-                                 ShapeText(TileOf(*program.placement, buffer,
-                                                  std::vector<int64_t>(program.placement->axes_size(), 0))
-                                               .dims)));
+    names.push_back(absl::StrCat(
+        buffer.name(), " ", NameOf(buffer.dtype()),
+        ShapeText(TileOf(*program.placement, buffer, std::vector<int64_t>(program.placement->axes_size(), 0)).dims)));
   }
   return absl::StrCat("(", absl::StrJoin(names, ", "), ")");
 }
@@ -95,7 +96,7 @@ std::string OrderText(const Program& program, const Run& run) {
   }
   if (run.actors_size() > kMostNames) names.push_back(absl::StrCat("and ", run.actors_size() - kMostNames, " more"));
   const int64_t last = run.first_micro_batch() + run.repeat() - 1;
-  const std::string when = !micro               ? "once a step"
+  const std::string when = !micro              ? "once a step"
                            : run.repeat() == 1 ? absl::StrCat("micro-batch ", last)
                                                : absl::StrCat("micro-batches ", run.first_micro_batch(), " to ", last);
   return absl::StrCat(when, ": ", absl::StrJoin(names, ", "));
@@ -182,8 +183,8 @@ std::string LargestRows(const Program& program) {
   Table table(4, {2});
   for (int32_t b : LargestOf(program, 10)) {
     const Buffer& buffer = program.buffer(b);
-    table.Add({buffer.name(), TypeText(buffer), BytesText(program.slot_bytes[b] * buffer.slots()), NameOf(buffer.kind()),
-               buffer.slots() > 1 ? absl::StrCat(buffer.slots(), " slots") : ""});
+    table.Add({buffer.name(), TypeText(buffer), BytesText(program.slot_bytes[b] * buffer.slots()),
+               NameOf(buffer.kind()), buffer.slots() > 1 ? absl::StrCat(buffer.slots(), " slots") : ""});
   }
   return "  largest\n" + table.Text();
 }

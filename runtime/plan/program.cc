@@ -52,6 +52,8 @@ void AddBuffers(Program& program) {
   program.readers.assign(count, {});
   for (int b = 0; b < count; ++b) {
     program.root.push_back(RootOf(stage, b));
+    program.offset.push_back(stage.buffers(b).offset());
+    program.slots.push_back(stage.buffers(b).slots());
     program.slot_bytes.push_back(AlignUp(LocalBytes(*program.placement, stage.buffers(b))));
     program.persistent.push_back(Persists(stage.buffers(program.root[b])));
   }
@@ -63,16 +65,15 @@ void AddBuffers(Program& program) {
 }  // namespace
 
 int64_t Program::SlotOf(int32_t a, int32_t b, int64_t micro_batch) const {
-  const int64_t slots = buffer(b).slots();
-  if (slots <= 1) return 0;
-  if (micro(a)) return micro_batch % slots;
+  if (slots[b] <= 1) return 0;
+  if (micro(a)) return micro_batch % slots[b];
   const auto& reads = actor(a).reads();
   const bool last = writer[b] >= 0 && micro(writer[b]) && std::find(reads.begin(), reads.end(), b) != reads.end();
-  return last ? (micro_batches - 1) % slots : 0;
+  return last ? (micro_batches - 1) % slots[b] : 0;
 }
 
 ByteRange Program::RangeOf(int32_t b, int64_t slot) const {
-  const int64_t begin = buffer(b).offset() + slot * slot_bytes[b];
+  const int64_t begin = offset[b] + slot * slot_bytes[b];
   return {begin, begin + slot_bytes[b]};
 }
 

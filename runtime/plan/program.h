@@ -35,9 +35,11 @@ struct Program {
   int index = 0;
   int64_t micro_batches = 1;
 
-  // A buffer each: whose bytes it is (itself without alias), padded bytes of a
-  // slot, true if it lives from step to step, true if a metric reads it.
+  // A buffer each: whose bytes it is (itself without alias), offset, slots and
+  // padded bytes of a slot, true if it lives from step to step, true if a metric reads it.
   std::vector<int32_t> root;
+  std::vector<int64_t> offset;
+  std::vector<int32_t> slots;
   std::vector<int64_t> slot_bytes;
   std::vector<bool> persistent;
   std::vector<bool> metric;

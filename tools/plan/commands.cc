@@ -114,7 +114,8 @@ std::string Parse(const Command& command, const std::vector<std::string>& argume
     }
     const bool takes_value = flag == "--device-memory";
     if (takes_value != (equals != std::string::npos)) {
-      return absl::StrCat(flag, takes_value ? ": expected a value, as in --device-memory=80GiB" : ": expected no value");
+      return absl::StrCat(flag,
+                          takes_value ? ": expected a value, as in --device-memory=80GiB" : ": expected no value");
     }
     if (flag == "--json") request.json = true;
     if (flag == "--kernels") request.kernels = true;
@@ -177,7 +178,8 @@ Outcome RunPlanCommand(const std::vector<std::string>& arguments) {
     const std::string error = Parse(command, arguments, request);
     return error.empty() ? RunCommand(command, request) : Wrong(error);
   }
-  return Wrong(absl::StrCat("unknown command `", name, "`: expected show, verify, memory or diff; see weft-plan --help"));
+  return Wrong(
+      absl::StrCat("unknown command `", name, "`: expected show, verify, memory or diff; see weft-plan --help"));
 }
 
 }  // namespace weft::tools

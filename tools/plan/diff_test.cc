@@ -14,8 +14,9 @@ TEST(Diff, IsEmptyForEqualTexts) {
 }
 
 TEST(Diff, ShowsHeadingsOnce) {
-  EXPECT_EQ(DiffLines("stage 0\n  memory\n    a 1\n    b 2\n    c 3\n", "stage 0\n  memory\n    a 1\n    b 3\n    c 4\n"),
-            "@ stage 0\n@   memory\n-     b 2\n-     c 3\n+     b 3\n+     c 4\n");
+  EXPECT_EQ(
+      DiffLines("stage 0\n  memory\n    a 1\n    b 2\n    c 3\n", "stage 0\n  memory\n    a 1\n    b 3\n    c 4\n"),
+      "@ stage 0\n@   memory\n-     b 2\n-     c 3\n+     b 3\n+     c 4\n");
 }
 
 TEST(Diff, FindsTheShortestEdit) { EXPECT_EQ(DiffLines("a\nb\nc\nd\n", "b\nx\nc\nd\ne\n"), "- a\n+ x\n+ e\n"); }
@@ -41,7 +42,7 @@ TEST(Diff, AgreesWithTheLongestCommonSubsequence) {
     for (size_t i = 1; i <= n; ++i) {
       for (size_t j = 1; j <= m; ++j) {
         common[i][j] = lines[0][i - 1] == lines[1][j - 1] ? common[i - 1][j - 1] + 1
-                                                           : std::max(common[i - 1][j], common[i][j - 1]);
+                                                          : std::max(common[i - 1][j], common[i][j - 1]);
       }
     }
     std::istringstream diff(DiffLines(texts[0], texts[1]));

@@ -10,7 +10,8 @@
 
 namespace {
 
-constexpr char kHelp[] = R"(weft compiles a model, described once as if for one device, into a plan for many, and runs it.
+constexpr char kHelp[] =
+    R"(weft compiles a model, described once as if for one device, into a plan for many, and runs it.
 
 usage: weft COMMAND [ARGUMENTS]
 
