@@ -150,16 +150,17 @@ task.program @not_carried on #weft.placement<"cpu", [], [0]> micro_batches(1) {
 // -----
 // An alias lengthens the life of its buffer, and a metric to the end of the step.
 // CHECK-LABEL: task.program @lengthened
-// CHECK-SAME: arena(128, 128)
+// CHECK-SAME: arena(192, 192)
 // CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation at 0 : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[ALIAS:.*]] = task.alias %[[A]] : <tensor<16xf32, #weft.sbp<>>> as <tensor<4x4xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[B:.*]] = task.buffer "b" activation at 64 : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[C:.*]] = task.buffer "c" activation at 0 : <tensor<16xf32, #weft.sbp<>>>
+// CHECK-NEXT: %[[D:.*]] = task.buffer "d" activation at 128 : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: task.actor "graph.forward" compute micro {
 // CHECK-NEXT: task.kernel "fill" outs(%[[A]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) {} micro
 // CHECK-NEXT: task.kernel "fill" outs(%[[B]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) {} micro
 // CHECK-NEXT: task.kernel "output" ins(%[[ALIAS]] : !task.buffer<tensor<4x4xf32, #weft.sbp<>>>) {} micro
-// CHECK-NEXT: task.kernel "fill" outs(%[[C]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) {} micro
+// CHECK-NEXT: task.kernel "fill" outs(%[[C]], %[[D]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>, !task.buffer<tensor<16xf32, #weft.sbp<>>>) {} micro
 // CHECK-NEXT: }
 // CHECK-NEXT: task.metric "b" %[[B]] : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: }
@@ -170,11 +171,12 @@ task.program @lengthened on #weft.placement<"cpu", [], [0]> micro_batches(1) {
   %v = task.alias %a : !t as !v
   %b = task.buffer "b" activation : !t
   %c = task.buffer "c" activation : !t
+  %d = task.buffer "d" activation : !t
   task.actor "graph.forward" compute micro {
     task.kernel "fill" outs(%a : !t) {} micro
     task.kernel "fill" outs(%b : !t) {} micro
     task.kernel "output" ins(%v : !v) {} micro
-    task.kernel "fill" outs(%c : !t) {} micro
+    task.kernel "fill" outs(%c, %d : !t, !t) {} micro
   }
   task.metric "b" %b : !t
 }
