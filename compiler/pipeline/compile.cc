@@ -8,10 +8,11 @@
 #include "compiler/dialect/model/model.h"
 #include "compiler/dialect/task/task.h"
 #include "compiler/emit/emit.h"
+#include "compiler/pipeline/diagnostics.h"
+#include "compiler/pipeline/target.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "ops/dialect/register.h"
 #include "runtime/plan/validate.h"
@@ -82,10 +83,26 @@ void fillHeader(const Job &job, const GraphFacts &facts, plan::Plan &plan) {
   prediction.set_communication_bytes(facts.step.communicationBytes);
 }
 
+absl::Status checkFiles(const Job &job) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(job.model().file(), error)) {
+    return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
+  }
+  if (!job.cluster().empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("cluster: expected none, as this version compiles for the CPU ranks "
+                                                   "of the local machine, got ",
+                                                   job.cluster()));
+  }
+  return absl::OkStatus();
+}
+
 } // namespace
 
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   const Job &job = options.job;
+  if (absl::Status status = checkFiles(job); !status.ok()) {
+    return status;
+  }
   mlir::DialectRegistry registry;
   ir::registerWeftDialect(registry);
   registry.insert<model::ModelDialect, task::TaskDialect>();
@@ -93,12 +110,12 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   context.loadAllAvailableDialects();
   context.printOpOnDiagnostic(false); // errors show the line of the model file instead
   llvm::SourceMgr sources;
-  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  FirstError errors(sources, &context);
 
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(job.model().file(), sources, &context);
   if (!module) {
-    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": expected a model file"));
+    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": does not parse"));
   }
   GraphFacts facts;
   int number = 0;
@@ -108,7 +125,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     }
     mlir::PassManager manager(&context);
     buildPhase(manager, phase, job);
-    if (failed(manager.run(*module))) {
+    if (failed(manager.run(*module)) || (phase == Phase::Elaborate && failed(checkTarget(*module, job)))) {
       return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
     }
     if (!options.dumpIr.empty()) {
