@@ -1,13 +1,13 @@
 """Tests that see Weft from outside: Python scripts that run its programs."""
 
-def program_test(name, src, size = "medium", shard_count = None):
+def program_test(name, src, data = []):
     """A script of the standard library's Python, run in the runfiles with tests/support/programs.py."""
     native.sh_test(
         name = name,
-        size = size,
+        size = "medium",
         srcs = ["//tests/checkpoint:run_python.sh"],
         args = ["$(location %s)" % src],
-        data = [
+        data = data + [
             src,
             "//models",
             "//tests/checkpoint:read_safetensors.py",

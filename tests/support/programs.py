@@ -112,7 +112,7 @@ class ProgramTest(unittest.TestCase):
 
     def write(self, name, content):
         with open(self.path(name), "wb") as file:
-            file.write(content if isinstance(content, bytes) else content.encode())
+            file.write(content if isinstance(content, (bytes, bytearray)) else content.encode())
         return self.path(name)
 
     def run_ok(self, program, *arguments):

@@ -51,7 +51,7 @@ absl::Status CheckFolder(const char* flag, const std::string& path) {
     status = CannotCreate(flag, path, error.value());
   } else if (!fs::is_directory(path, error)) {
     status = Wrong(flag, path, "expected a folder, got a file");
-  } else if (access(path.c_str(), W_OK | X_OK) != 0) {
+  } else if (access(path.c_str(), R_OK | W_OK | X_OK) != 0) {
     status = Wrong(flag, path, absl::StrCat("cannot be written: ", std::strerror(errno)));
   }
   for (const fs::path& folder : missing) rmdir(folder.c_str());  // only if it is there, and empty
