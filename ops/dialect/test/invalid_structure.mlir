@@ -60,6 +60,11 @@ weft.graph @g("x" %x: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] 
 
 // -----
 
+// expected-error @+1 {{sbp: expected states by axis name or by position, got both}}
+%0 = weft.parameter "w" [4, 4] init(zeros) sbp(tensor = S(0), S(1))
+
+// -----
+
 // expected-error @+1 {{sbp: expected each axis once, got tensor twice}}
 %0 = weft.parameter "w" [4] sbp(tensor = B, tensor = S(0))
 
