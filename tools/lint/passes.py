@@ -33,3 +33,5 @@ def _problems(tree, folder, name, flag):
     for file in ("%s/%s.cc" % (folder, stem), "%s/test/%s.mlir" % (folder, stem)):
         if file not in tree:
             yield "expected %s, found none" % file
+    if "`-%s`" % flag not in tree.text("docs/reference/passes.md"):
+        yield "expected a section in docs/reference/passes.md, found none (the phases in docs/reference/BUILD)"
