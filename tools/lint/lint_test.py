@@ -201,7 +201,10 @@ class PassesTest(LintTest):
         self.assert_says(
             self.check('def ShardInfer : Pass<"weft-shard-infer", "M"> {'),
             self.FOLDER + "Passes.td:1: pass ShardInfer: expected " + self.FOLDER + "infer.cc, found none",
-            self.FOLDER + "Passes.td:1: pass ShardInfer: expected " + self.FOLDER + "test/infer.mlir, found none")
+            self.FOLDER + "Passes.td:1: pass ShardInfer: expected " + self.FOLDER + "test/infer.mlir or " +
+            self.FOLDER + "test/infer_*.mlir, found none")
+        self.assert_clean(self.check('def ShardInfer : Pass<"weft-shard-infer", "M"> {', "infer.cc",
+                                     "test/infer_data.mlir"))
 
     def test_missing_reference(self):
         self.assert_says(

@@ -61,6 +61,9 @@ class TidyTest(unittest.TestCase):
                                   ("_A named number_", "_A named number_"), ("_Sum of_", "_Sum of_")):
             self.assertEqual(tidy(written), [expected])
 
+    def test_syntax_has_no_empty_words(self):
+        self.assertEqual(tidy("$x attr-dict `` custom<Types1>(type($x))"), ["$x attr-dict custom<Types1>(type($x))"])
+
     def test_tables(self):
         self.assertEqual(
             tidy("<table>\n<tr><th>A</th></tr>\n"
