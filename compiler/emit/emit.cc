@@ -153,7 +153,7 @@ private:
     out.set_device(placement.getDevice().str());
     for (auto [name, size] : llvm::zip(placement.getAxes(), placement.getSizes())) {
       plan::Axis &axis = *out.add_axes();
-      axis.set_name(name.str());
+      axis.set_name(name.getValue().starts_with("_") ? "" : name.str()); // raw meshes have no names
       axis.set_size(size);
     }
     for (int64_t rank : placement.getRanks()) {

@@ -8,10 +8,11 @@
 #include "compiler/dialect/model/model.h"
 #include "compiler/dialect/task/task.h"
 #include "compiler/emit/emit.h"
+#include "compiler/pipeline/diagnostics.h"
+#include "compiler/pipeline/target.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "ops/dialect/register.h"
 #include "runtime/plan/validate.h"
@@ -97,6 +98,10 @@ void fillHeader(const Job &job, const GraphFacts &facts, plan::Plan &plan) {
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   const Job &job = options.job;
   const Machine machine = machineOf(options.cluster);
+  std::error_code missing;
+  if (!std::filesystem::is_regular_file(job.model().file(), missing)) {
+    return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
+  }
   mlir::DialectRegistry registry;
   ir::registerWeftDialect(registry);
   registry.insert<model::ModelDialect, task::TaskDialect>();
@@ -104,12 +109,12 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   context.loadAllAvailableDialects();
   context.printOpOnDiagnostic(false); // errors show the line of the model file instead
   llvm::SourceMgr sources;
-  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  FirstError errors(sources, &context);
 
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(job.model().file(), sources, &context);
   if (!module) {
-    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": expected a model file"));
+    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": does not parse"));
   }
   GraphFacts facts;
   int number = 0;
@@ -119,7 +124,8 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     }
     mlir::PassManager manager(&context);
     buildPhase(manager, phase, job, machine);
-    if (failed(manager.run(*module))) {
+    if (failed(manager.run(*module)) ||
+        (phase == Phase::Elaborate && failed(checkTarget(*module, job, options.cluster)))) {
       return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
     }
     if (!options.dumpIr.empty()) {

@@ -44,6 +44,9 @@ absl::StatusOr<std::unique_ptr<const SafetensorsReader>> CheckpointReader::OpenF
     return absl::DataLossError(absl::StrCat(path_, "/", kManifestFile, ": expected `", name, "`, got no such file"));
   }
   auto opened = SafetensorsReader::Open(path);
+  if (absl::IsNotFound(opened.status())) {  // kNotFound says that there is no checkpoint at all
+    return absl::DataLossError(absl::StrCat(path, ": expected the file that ", kManifestFile, " lists, found none"));
+  }
   if (!opened.ok()) return opened.status();
   const SafetensorsHeader& header = (*opened)->header();
   const FileRecord& expected = record->second;

@@ -63,6 +63,10 @@ absl::StatusOr<std::string> FindCheckpoint(const std::string& path) {
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     if (HasManifest(path + "/" + StepName(*step))) return path + "/" + StepName(*step);
   }
+  if (!steps.empty()) {
+    return absl::DataLossError(
+        absl::StrCat(path, "/", StepName(steps.back()), ": expected ", kManifestFile, ", found none"));
+  }
   return absl::NotFoundError(absl::StrCat(path, ": no checkpoint: expected ", kManifestFile, " or ", StepName(0),
                                           " or the like, got neither"));
 }

@@ -1,5 +1,6 @@
 #include "runtime/checkpoint/safetensors_writer.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,6 +25,11 @@ absl::StatusOr<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::Create(
     const std::map<std::string, std::string>& metadata) {
   absl::StatusOr<SafetensorsLayout> layout = LayOut(path, tensors, metadata);
   if (!layout.ok()) return layout.status();
+  // A rename onto a folder or a device would fail late, or replace the device.
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": expected the name of a file, got that of something else"));
+  }
   absl::StatusOr<File> file = File::Create(path + ".partial");
   if (!file.ok()) return file.status();
   // From here on the destructor removes the file.

@@ -56,7 +56,19 @@ absl::Status Bad(const std::string& path, const std::string& what) {
 
 absl::Status SystemError(const std::string& path, const char* what, int error) {
   const std::string text = absl::StrCat(path, ": ", what, ": ", std::strerror(error));
-  return error == ENOENT ? absl::NotFoundError(text) : absl::UnavailableError(text);
+  switch (error) {
+    case ENOENT:
+      return absl::NotFoundError(text);
+    case EACCES:  // what a path leads to is part of the request
+    case EISDIR:
+    case ENOTDIR:
+    case EPERM:
+    case EROFS:
+    case ENAMETOOLONG:
+      return absl::InvalidArgumentError(text);
+    default:
+      return absl::UnavailableError(text);
+  }
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
@@ -160,6 +172,11 @@ absl::Status Save(Plan plan, const std::string& path) {
   if (plan.ByteSizeLong() > INT_MAX) {
     return absl::ResourceExhaustedError(
         absl::StrCat(path, ": plan size: expected at most ", INT_MAX, " bytes, got ", plan.ByteSizeLong()));
+  }
+  // A rename onto a folder or a device would fail late, or replace the device.
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return Bad(path, "expected the name of a file, got that of something else");
   }
   const std::string payload = Serialise(plan);
   char head[kHeadBytes];

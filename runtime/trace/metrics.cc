@@ -3,7 +3,9 @@
 #include <cerrno>
 #include <cinttypes>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
@@ -49,21 +51,35 @@ std::string ToJson(const StepMetrics& m) {
 
 absl::StatusOr<std::unique_ptr<MetricsWriter>> MetricsWriter::Open(const std::string& path, int64_t first_step) {
   const std::string kept = first_step > 0 ? EarlierLines(path, first_step) : "";
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) return FileError(path, "metrics cannot be written");
-  std::unique_ptr<MetricsWriter> writer(new MetricsWriter(path, file));
-  if (std::fwrite(kept.data(), 1, kept.size(), file) != kept.size())
-    return FileError(path, "metrics cannot be written");
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": metrics cannot be written: it is a folder"));
+  }
+  // Pipes and terminals are written as they are.
+  const bool special = std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
+  const std::string partial = special ? "" : path + ".partial";
+  std::FILE* file = std::fopen(special ? path.c_str() : partial.c_str(), "w");
+  if (file == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": metrics cannot be written: ", std::strerror(errno)));
+  }
+  std::unique_ptr<MetricsWriter> writer(new MetricsWriter(path, partial, file));
+  if (std::fwrite(kept.data(), 1, kept.size(), file) != kept.size()) return FileError(path, "metrics cannot be written");
   return writer;
 }
 
-MetricsWriter::~MetricsWriter() { std::fclose(file_); }
+MetricsWriter::~MetricsWriter() {
+  std::fclose(file_);
+  if (!partial_.empty()) std::remove(partial_.c_str());
+}
 
 absl::Status MetricsWriter::Write(const StepMetrics& metrics) {
   const std::string line = ToJson(metrics) + "\n";
   if (std::fwrite(line.data(), 1, line.size(), file_) != line.size() || std::fflush(file_) != 0) {
     return FileError(path_, "metrics cannot be written");
   }
+  if (partial_.empty()) return absl::OkStatus();
+  if (std::rename(partial_.c_str(), path_.c_str()) != 0) return FileError(path_, "metrics cannot be written");
+  partial_.clear();
   return absl::OkStatus();
 }
 

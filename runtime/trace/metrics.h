@@ -30,11 +30,13 @@ struct StepMetrics {
 std::string ToJson(const StepMetrics& metrics);
 
 // Writes a line a step, flushed at once, so that a killed run keeps its lines.
-// For one thread.
+// An existing file stays as it is until the first line: a run that fails before
+// it leaves nothing behind. For one thread.
 class MetricsWriter {
  public:
   // Keeps the lines of an existing file whose step is below `first_step` (what
-  // a resumed run goes on from) and drops the others.
+  // a resumed run goes on from) and drops the others. kInvalidArgument if the
+  // file cannot be created.
   static absl::StatusOr<std::unique_ptr<MetricsWriter>> Open(const std::string& path, int64_t first_step);
   ~MetricsWriter();
 
@@ -42,9 +44,11 @@ class MetricsWriter {
   absl::Status Write(const StepMetrics& metrics);
 
  private:
-  MetricsWriter(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  MetricsWriter(std::string path, std::string partial, std::FILE* file)
+      : path_(std::move(path)), partial_(std::move(partial)), file_(file) {}
 
-  std::string path_;
+  const std::string path_;
+  std::string partial_;  // where the file is written until the first line; empty afterwards
   std::FILE* file_;
 };
 

@@ -1,5 +1,9 @@
 // weft-compile: a job and a model file in, a plan out.
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -40,10 +44,12 @@ struct Request {
   bool quiet = false, help = false;
 };
 
-int wrong(const std::string &what) {
+int failed(const std::string &what, int status) {
   std::fprintf(stderr, "weft-compile: %s\n", what.c_str());
-  return 2;
+  return status;
 }
+
+int wrong(const std::string &what) { return failed(what, 2); }
 
 // "--name=value" or "--name value"; false if `argument` is another flag.
 bool takeFlag(const std::string &name, const std::string &argument, int argc, char **argv, int &i, std::string &value,
@@ -57,6 +63,8 @@ bool takeFlag(const std::string &name, const std::string &argument, int argc, ch
   }
   if (i + 1 >= argc) {
     error = absl::StrCat(name, ": expected a value, got none");
+  } else if (argv[i + 1][0] == '-' && argv[i + 1][1] != '\0') {
+    error = absl::StrCat(name, ": expected a value, got the flag ", argv[i + 1]);
   } else {
     value = argv[++i];
   }
@@ -98,14 +106,27 @@ int statusCode(const absl::Status &status) {
   return status.code() == absl::StatusCode::kInvalidArgument || status.code() == absl::StatusCode::kNotFound ? 2 : 1;
 }
 
+// Writes aside and renames, so that no half of the IR stays.
 int writeIr(const std::string &path, const std::string &ir) {
   if (path.empty() || path == "-") {
-    std::fwrite(ir.data(), 1, ir.size(), stdout);
-    return 0;
+    bool written = std::fwrite(ir.data(), 1, ir.size(), stdout) == ir.size() && std::fflush(stdout) == 0;
+    return written ? 0 : failed(absl::StrCat("standard output: cannot be written: ", std::strerror(errno)), 1);
   }
-  std::FILE *file = std::fopen(path.c_str(), "w");
-  if (!file || std::fwrite(ir.data(), 1, ir.size(), file) != ir.size() || std::fclose(file) != 0) {
-    return wrong(absl::StrCat(path, ": cannot write"));
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+    return wrong(absl::StrCat(path, ": expected the name of a file, got that of something else"));
+  }
+  std::string partial = path + ".partial";
+  std::FILE *file = std::fopen(partial.c_str(), "w");
+  if (!file) {
+    return wrong(absl::StrCat(path, ": cannot be created: ", std::strerror(errno)));
+  }
+  bool written = std::fwrite(ir.data(), 1, ir.size(), file) == ir.size();
+  written = std::fclose(file) == 0 && written && std::rename(partial.c_str(), path.c_str()) == 0;
+  int error = errno;
+  if (!written) {
+    std::remove(partial.c_str());
+    return failed(absl::StrCat(path, ": cannot be written: ", std::strerror(error)), 1);
   }
   return 0;
 }
@@ -127,6 +148,8 @@ void summarise(const weft::plan::Plan &plan, const std::string &path) {
 } // namespace
 
 int main(int argc, char **argv) {
+  // A file size limit is an error of a write, not the end of the process.
+  std::signal(SIGXFSZ, SIG_IGN);
   Request request;
   if (std::string error = parse(argc, argv, request); !error.empty()) {
     return wrong(error);
@@ -140,6 +163,9 @@ int main(int argc, char **argv) {
   }
   if (request.output.empty() && request.stopAfter.empty()) {
     return wrong("expected -o PLAN (see --help)");
+  }
+  if (request.output == "-" && request.stopAfter.empty()) {
+    return wrong("-o: expected a file, got -, which is only for IR (--stop-after)");
   }
   weft::compiler::CompileOptions options;
   if (!request.stopAfter.empty()) {

@@ -1,4 +1,4 @@
-"""A family of operators has all its rooms: definition, MLIR side, kernels, tests of both; every op is described."""
+"""A family of operators has all its rooms: definition, MLIR side, kernels, tests of both, reference."""
 
 import re
 
@@ -22,4 +22,6 @@ def _check_family(tree, folder, name):
                     "test/*.mlir"):
         if not tree.paths("%s/%s" % (folder, pattern)):
             findings.append(Finding(folder, 0, "family %s: expected %s, found none" % (name, pattern)))
+    if "docs/reference/ops/%s.md" % name not in tree:
+        findings.append(Finding("docs/reference/BUILD", 0, "families: expected %s among them, found none" % name))
     return findings

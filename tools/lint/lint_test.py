@@ -188,6 +188,7 @@ class PassesTest(LintTest):
     def check(self, definition, *files):
         tree = {self.FOLDER + file: "" for file in files}
         tree[self.FOLDER + "Passes.td"] = definition
+        tree["docs/reference/passes.md"] = "### `-weft-shard-infer`\n### `-weft-shard`\n### `-weft-shard-in-place`\n"
         return passes.check(Tree.of_texts(tree))
 
     def test_one_stem(self):
@@ -200,7 +201,16 @@ class PassesTest(LintTest):
         self.assert_says(
             self.check('def ShardInfer : Pass<"weft-shard-infer", "M"> {'),
             self.FOLDER + "Passes.td:1: pass ShardInfer: expected " + self.FOLDER + "infer.cc, found none",
-            self.FOLDER + "Passes.td:1: pass ShardInfer: expected " + self.FOLDER + "test/infer.mlir, found none")
+            self.FOLDER + "Passes.td:1: pass ShardInfer: expected " + self.FOLDER + "test/infer.mlir or " +
+            self.FOLDER + "test/infer_*.mlir, found none")
+        self.assert_clean(self.check('def ShardInfer : Pass<"weft-shard-infer", "M"> {', "infer.cc",
+                                     "test/infer_data.mlir"))
+
+    def test_missing_reference(self):
+        self.assert_says(
+            self.check('def ShardCut : Pass<"weft-shard-cut", "M"> {', "cut.cc", "test/cut.mlir"),
+            self.FOLDER + "Passes.td:1: pass ShardCut: expected a section in docs/reference/passes.md, found none (the "
+            "phases in docs/reference/BUILD)")
 
     def test_other_names(self):
         self.assert_says(self.check('def ShardInfer : Pass<"weft-infer", "M"> {', "infer.cc", "test/infer.mlir"),
@@ -214,9 +224,11 @@ class FamiliesTest(LintTest):
     BUILD = 'op_family(\n    name = "softmax",\n)\n'
     ROOMS = ("softmax.td", "ops.h", "ops.cc", "cpu.h", "cpu.cc", "cpu_test.cc", "test/ops.mlir", "test/invalid.mlir")
 
-    def check(self, rooms, folder="softmax"):
+    def check(self, rooms, folder="softmax", reference=True):
         tree = {"ops/%s/%s" % (folder, room): "" for room in rooms}
         tree["ops/%s/BUILD" % folder] = self.BUILD
+        if reference:
+            tree["docs/reference/ops/softmax.md"] = ""
         return families.check(Tree.of_texts(tree))
 
     def test_a_whole_family(self):
@@ -229,6 +241,10 @@ class FamiliesTest(LintTest):
                 self.assertEqual(len(found), 1, room)
         self.assert_says(self.check(self.ROOMS[:-3] + self.ROOMS[-2:]),
                          "ops/softmax: family softmax: expected cpu*_test.cc, found none")
+
+    def test_a_family_is_in_the_reference(self):
+        self.assert_says(self.check(self.ROOMS, reference=False),
+                         "docs/reference/BUILD: families: expected softmax among them, found none")
 
     def test_a_family_has_its_folder_s_name(self):
         self.assert_says(self.check(self.ROOMS, folder="soft"),

@@ -30,6 +30,10 @@ def _problems(tree, folder, name, flag):
         yield "phase: expected a name that begins with %s, got %s" % (phase, name)
         return
     stem = (words[len(phase) + 1:] or phase).replace("-", "_")
-    for file in ("%s/%s.cc" % (folder, stem), "%s/test/%s.mlir" % (folder, stem)):
-        if file not in tree:
-            yield "expected %s, found none" % file
+    if "%s/%s.cc" % (folder, stem) not in tree:
+        yield "expected %s/%s.cc, found none" % (folder, stem)
+    test = "%s/test/%s" % (folder, stem)
+    if not tree.paths(test + ".mlir") and not tree.paths(test + "_*.mlir"):
+        yield "expected %s.mlir or %s_*.mlir, found none" % (test, test)
+    if "`-%s`" % flag not in tree.text("docs/reference/passes.md"):
+        yield "expected a section in docs/reference/passes.md, found none (the phases in docs/reference/BUILD)"

@@ -18,13 +18,16 @@ All ranks of the plan run in this process, a thread for every stream.
 training
   --data FILE            text, where every byte is a token, or a token file (uint16 or uint32)
   --steps N              train until N steps are done, those before a resume included;
-                         the schedule's total if it has one, otherwise 100
+                         the schedule's total if it has one, otherwise 100; 0 with
+                         --checkpoint-dir saves the initial state
   --seed N               of initial values, dropout and the order of the data; the job's by default
   --init FILE            initial parameters from a .safetensors file, under their full names
   --checkpoint-dir DIR   save the model and the optimizer there at the end
   --checkpoint-every N   and after every N steps
   --checkpoint-keep N    remove all but the newest N checkpoints
-  --resume               go on from the newest checkpoint in --checkpoint-dir, if there is one
+  --resume               go on from the newest checkpoint in --checkpoint-dir; from the start if it has none
+  --metrics FILE         a JSON object a step: step, loss, grad_norm, lr, tokens, tokens_per_s,
+                         tflops, mfu (of the matrix product rate measured at the start), memory_bytes
 
 functions
   --inputs FILE          a .safetensors file with a tensor for every input
@@ -32,8 +35,6 @@ functions
   --show-shards          print each rank's part of every output
 
 both
-  --metrics FILE         a JSON object a step: step, loss, grad_norm, lr, tokens, tokens_per_s,
-                         tflops, mfu (of the matrix product rate measured at the start), memory_bytes
   --trace FILE           a timeline of every stream, for ui.perfetto.dev
   --threads N            threads a rank may use for a kernel; the cores shared by the ranks by default
   --hang-seconds N       stop with an error when nothing moves for so long; 600 by default, 0: never

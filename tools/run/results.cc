@@ -39,6 +39,18 @@ std::string ValueText(DType dtype, const char* bytes, int64_t element) {
   }
 }
 
+// The ranks of a mesh from `axis` inwards, as nested lists: "[[0, 1], [2, 3]]". `first` is an index into them.
+std::string NestedRanks(const plan::Placement& placement, int axis, int64_t first) {
+  if (axis == placement.axes_size()) return absl::StrCat(placement.ranks(static_cast<int>(first)));
+  int64_t inner = 1;
+  for (int i = axis + 1; i < placement.axes_size(); ++i) inner *= placement.axes(i).size();
+  std::vector<std::string> parts;
+  for (int64_t i = 0; i < placement.axes(axis).size(); ++i) {
+    parts.push_back(NestedRanks(placement, axis + 1, first + i * inner));
+  }
+  return absl::StrCat("[", absl::StrJoin(parts, ", "), "]");
+}
+
 // The values as rows of the last dim, cut where they get too many.
 std::string ValuesText(const TensorSpec& spec, const std::vector<char>& bytes) {
   const int64_t columns = spec.rank() == 0 ? 1 : spec.dims.back();
@@ -107,14 +119,16 @@ void Results::Print(std::FILE* out) const {
   for (const auto& [key, part] : parts_) {
     const executor::Port& port = part->port;
     const std::string sbp = plan::SbpText(*port.placement, *port.buffer);
+    const std::string place = absl::StrCat(port.placement->device(), " ", NestedRanks(*port.placement, 0, 0));
     if (key.first != last) {
-      std::fprintf(out, "output `%s`: global shape [%s], sbp %s, placement %s, %s of ranks %s\n", key.first.c_str(),
-                   absl::StrJoin(port.spec.global_dims, ",").c_str(), sbp.c_str(), port.placement->device().c_str(),
-                   plan::MeshText(*port.placement).c_str(), plan::RanksText(*port.placement).c_str());
+      std::fprintf(out, "output `%s`: global shape [%s], sbp %s, placement %s\n", key.first.c_str(),
+                   absl::StrJoin(port.spec.global_dims, ",").c_str(), sbp.c_str(), place.c_str());
       last = key.first;
     }
-    std::fprintf(out, "  rank %d: local shape [%s] at (%s)\n%s", port.rank, absl::StrJoin(port.spec.dims, ",").c_str(),
-                 absl::StrJoin(port.spec.origin, ",").c_str(), ValuesText(port.spec, part->bytes).c_str());
+    std::fprintf(out, "  rank %d: local shape [%s] at (%s) of [%s], sbp %s, placement %s\n%s", port.rank,
+                 absl::StrJoin(port.spec.dims, ",").c_str(), absl::StrJoin(port.spec.origin, ",").c_str(),
+                 absl::StrJoin(port.spec.global_dims, ",").c_str(), sbp.c_str(), place.c_str(),
+                 ValuesText(port.spec, part->bytes).c_str());
   }
 }
 

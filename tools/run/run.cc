@@ -7,6 +7,7 @@
 #include "runtime/plan/load.h"
 #include "runtime/plan/plan.pb.h"
 #include "runtime/plan/verify.h"
+#include "tools/run/places.h"
 #include "tools/run/request.h"
 #include "tools/run/train.h"
 
@@ -61,6 +62,7 @@ absl::Status RunRequest(const Request& request, std::FILE* out, std::FILE* err) 
         absl::StrCat(request.plan, ": target: expected cpu, got ", plan.header().target()));
   }
   if (absl::Status status = CheckUse(request, plan); !status.ok()) return status;
+  if (absl::Status status = CheckPlaces(request); !status.ok()) return status;
   KernelRegistry kernels;
   RegisterCpuKernels(kernels);
   const Context context{request, plan, kernels, out, err};

@@ -90,6 +90,7 @@ class Trainer {
                                                        (*resume)->manifest().seed, ", got ", *request_.seed));
       }
       seed_ = (*resume)->manifest().seed;
+      resumed_ = saved_ = step_;
     }
     if (absl::Status status = OpenData(); !status.ok()) return status;
     timeline_ = TimelineFor(request_);
@@ -134,6 +135,11 @@ class Trainer {
       if (resume != nullptr)
         std::fprintf(context_.err, "resuming at step %lld from %s\n", static_cast<long long>(step_),
                      resume->path().c_str());
+      if (resume == nullptr && request_.resume)
+        std::fprintf(context_.err, "no checkpoint in %s yet: starting at step 0\n", request_.checkpoint_dir.c_str());
+      if (resume != nullptr && step_ >= last_step_)
+        std::fprintf(context_.err, "nothing to do: %lld steps are done, --steps asks for %lld\n",
+                     static_cast<long long>(step_), static_cast<long long>(last_step_));
       progress_ = std::make_unique<trace::Progress>(context_.err, isatty(fileno(context_.err)) == 1, step_, last_step_);
     }
     if (metrics_ != nullptr || progress_ != nullptr) {
@@ -185,9 +191,9 @@ class Trainer {
     return metrics_ != nullptr ? metrics_->Write(metrics) : absl::OkStatus();
   }
 
-  // Saves once a step, and nothing before the first.
+  // Saves once a step; the initial state only if no step is asked for.
   absl::Status Save() {
-    if (request_.checkpoint_dir.empty() || saved_ == step_ || step_ == 0) return absl::OkStatus();
+    if (request_.checkpoint_dir.empty() || saved_ == step_ || (step_ == 0 && last_step_ > 0)) return absl::OkStatus();
     saved_ = step_;
     return SaveCheckpoint(
         *cluster_, context_.plan,
@@ -198,7 +204,7 @@ class Trainer {
     std::fprintf(context_.err, "%lld step%s in %s; memory %s resident, of which the plan %s\n",
                  static_cast<long long>(steps), steps == 1 ? "" : "s", plan::SecondsText(seconds).c_str(),
                  plan::BytesText(PeakResidentBytes()).c_str(), plan::BytesText(ArenaBytesOf(context_.plan)).c_str());
-    if (saved_ == step_)
+    if (saved_ == step_ && saved_ != resumed_)
       std::fprintf(context_.err, "saved step %lld in %s\n", static_cast<long long>(step_),
                    request_.checkpoint_dir.c_str());
   }
@@ -208,6 +214,7 @@ class Trainer {
   const int64_t last_step_;
   int64_t step_ = 0;    // steps that are done
   int64_t saved_ = -1;  // of the last checkpoint
+  int64_t resumed_ = -1;
   uint64_t seed_ = 0;
   std::optional<double> peak_;
   // In the order in which they need each other.

@@ -1,0 +1,58 @@
+#include "compiler/pipeline/target.h"
+
+#include "ops/dialect/weft.h"
+
+namespace weft::compiler {
+namespace {
+
+// The op that brought a placement in; the graph, if the job did. Raw meshes name their axes `_0`, `_1`, ...
+mlir::Operation *ownerOf(ir::GraphOp graph, int64_t stage) {
+  llvm::ArrayRef<mlir::StringAttr> axes = graph.getPlacement(stage).getAxes();
+  if (axes.empty() || !axes[0].getValue().starts_with("_")) {
+    return graph;
+  }
+  for (auto op : graph.getBody().getOps<ir::ToGlobalOp>()) {
+    auto own = op->getAttrOfType<mlir::IntegerAttr>("stage");
+    if ((own ? own.getInt() : 0) == stage) {
+      return op;
+    }
+  }
+  return graph;
+}
+
+llvm::LogicalResult checkPlacements(ir::GraphOp graph, const Job &job, const Cluster &cluster) {
+  int64_t ranks = cluster.nodes() * cluster.ranks_per_node();
+  for (int64_t stage = 0, size = int64_t(graph.getPlacements().size()); stage < size; ++stage) {
+    ir::PlacementAttr placement = graph.getPlacement(stage);
+    if (placement.getDevice() != cluster.device()) {
+      return ownerOf(graph, stage)->emitError()
+             << "placement: expected device " << cluster.device() << ", got " << placement.getDevice().getValue();
+    }
+    for (int64_t rank : placement.getRanks()) {
+      if (rank >= ranks) {
+        return ownerOf(graph, stage)->emitError()
+               << "placement: expected ranks 0 to " << ranks - 1 << " of "
+               << (job.cluster().empty() ? "the local machine" : job.cluster()) << ", got " << rank;
+      }
+    }
+  }
+  return mlir::success();
+}
+
+} // namespace
+
+llvm::LogicalResult checkTarget(mlir::ModuleOp module, const Job &job, const Cluster &cluster) {
+  for (auto graph : module.getOps<ir::GraphOp>()) {
+    for (auto minimize : graph.getBody().getOps<ir::MinimizeOp>()) {
+      if (!job.has_optimizer()) {
+        return minimize.emitError("optimizer: expected sgd, adam or adamw in the job, got none");
+      }
+    }
+    if (failed(checkPlacements(graph, job, cluster))) {
+      return mlir::failure();
+    }
+  }
+  return mlir::success();
+}
+
+} // namespace weft::compiler

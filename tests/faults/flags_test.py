@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Command lines that the programs do not know."""
+import sys
+
+sys.path.insert(0, "tests/faults")
+from faults import FaultTest  # noqa: E402
+from programs import JOB, TOKENS, call, main  # noqa: E402
+
+# Arguments -> the error; {plan} is a plan that trains, {function} one that does not.
+CASES = {
+    "weft": [
+        ([], "expected a command: compile, run, plan or opt; see weft --help"),
+        (["tune"], "unknown command `tune`: expected compile, run, plan or opt; see weft --help"),
+        (["--version"], "unknown command `--version`: expected compile, run, plan or opt; see weft --help"),
+    ],
+    "weft-compile": [
+        ([], "expected a job file (see --help)"),
+        ([JOB], "expected -o PLAN (see --help)"),
+        ([JOB, "-o"], "-o: expected a value, got none"),
+        ([JOB, "-o", "-"], "-o: expected a file, got -, which is only for IR (--stop-after)"),
+        ([JOB, "--set", "-o", "x.plan"], "--set: expected a value, got the flag -o"),
+        ([JOB, "--optimise", "-o", "x.plan"], "unknown flag --optimise (see --help)"),
+        ([JOB, "x.plan"], "expected key.path=value after the job, got x.plan"),
+        ([JOB, "--stop-after=lunch", "-o", "-"], "--stop-after: expected a phase (see --help), got lunch"),
+    ],
+    "weft-run": [
+        ([], "expected a plan (see --help)"),
+        (["--fast"], "--fast: no such flag (see --help)"),
+        (["{plan}", "{function}"], "{function}: expected one plan, got also {plan} (see --help)"),
+        (["{plan}", "--steps"], "--steps: expected a value, got none (see --help)"),
+        (["{plan}", "--steps", "many"], "--steps: expected a whole number of at least 0, got `many` (see --help)"),
+        (["{plan}", "--steps=-1"], "--steps: expected a whole number of at least 0, got `-1` (see --help)"),
+        (["{plan}", "--threads=2.5"], "--threads: expected a whole number of at least 0, got `2.5` (see --help)"),
+        (["{plan}", "--data="], "--data: expected a file, got `` (see --help)"),
+        (["{plan}", "--quiet=yes"], "--quiet: expected no value (see --help)"),
+        (["{plan}", "--data", TOKENS, "--resume"],
+         "--checkpoint-dir: expected, as another flag needs it (see --help)"),
+        (["{plan}", "--data", TOKENS, "--checkpoint-every", "5"],
+         "--checkpoint-dir: expected, as another flag needs it (see --help)"),
+        (["{plan}", "--resume", "--checkpoint-dir", "x", "--init", "y"],
+         "--init: expected without --resume (see --help)"),
+        (["{plan}", "--inputs", "x"], "--inputs: expected only with a function, got graph `train`"),
+        (["{plan}", "--outputs", "x"], "--outputs: expected only with a function, got graph `train`"),
+        (["{plan}", "--show-shards"], "--show-shards: expected only with a function, got graph `train`"),
+        (["{function}", "--data", TOKENS], "--data: expected only with a graph that trains, got graph `logits`"),
+        (["{function}", "--steps", "3"], "--steps: expected only with a graph that trains, got graph `logits`"),
+        (["{function}", "--metrics", "x"], "--metrics: expected only with a graph that trains, got graph `logits`"),
+        (["{function}", "--checkpoint-dir", "x"],
+         "--checkpoint-dir: expected only with a graph that trains, got graph `logits`"),
+    ],
+    "weft-plan": [
+        ([], "expected a command: show, verify, memory or diff; see weft-plan --help"),
+        (["look", "{plan}"],
+         "unknown command `look`: expected show, verify, memory or diff; see weft-plan --help"),
+        (["show"], "show: expected 1 plan, got 0; see weft-plan --help"),
+        (["diff", "{plan}"], "diff: expected 2 plans, got 1; see weft-plan --help"),
+        (["show", "{plan}", "--colour"], "show: unknown flag --colour; see weft-plan --help"),
+        (["memory", "{plan}", "--json=yes"], "--json: expected no value"),
+        (["verify", "{plan}", "--device-memory=much"],
+         "--device-memory: expected a size such as 80GiB or 1000000, got `much`"),
+        (["explain", "{plan}"], "explain is not part of this version"),
+    ],
+}
+
+
+class FlagsTest(FaultTest):
+    def test_bad_command_lines(self):
+        names = {"{plan}": self.plan(), "{function}": self.plan("model.graph=logits")}
+        for program, cases in CASES.items():
+            for arguments, line in cases:
+                with self.subTest(program=program, arguments=arguments):
+                    for name, path in names.items():
+                        arguments = [argument.replace(name, path) for argument in arguments]
+                        line = line.replace(name, path)
+                    self.refused(program, *arguments, line=line)
+
+    def test_the_dispatcher_hands_on_status_and_errors(self):
+        result = call("weft", "run", "--fast")
+        self.assertEqual((result.status, result.out), (2, ""))
+        self.one_line("weft-run", result, "--fast: no such flag (see --help)")
+        result = call("weft", "compile", JOB, "colour=1", "-o", self.path("x.plan"))
+        self.assertEqual(result.status, 2)
+        self.assertIn("unknown key colour", result.err)
+
+    def test_help_is_no_error(self):
+        for program in CASES:
+            result = call(program, "--help")
+            self.assertEqual((result.status, result.err), (0, ""), program)
+            self.assertIn("usage:", result.out)
+
+    def test_a_device_that_is_too_small(self):
+        result = self.refused("weft-plan", "verify", self.plan(), "--device-memory=1MiB",
+                              says=["memory of a rank: expected at most 1,048,576 bytes (1.00 MiB), got "])
+        self.assertIn("the largest tensors: `", result.err)
+
+
+if __name__ == "__main__":
+    main()

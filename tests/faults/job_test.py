@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Jobs and overrides that ask for what there is not."""
+import os
+import sys
+
+sys.path.insert(0, "tests/faults")
+from faults import FaultTest  # noqa: E402
+from programs import JOB, main  # noqa: E402
+
+# Overrides of a good job -> the error behind "weft-compile: "; {job} is the job's path.
+OVERRIDES = [
+    (["colour=1"], "colour: unknown key colour: expected model, batch, precision, optimizer, dist, graph, data, "
+                   "cluster, seed, checkpoint"),
+    (["batch.size=1"], "batch.size: unknown key size: expected global, micro"),
+    (["batch=3"], 'batch: expected one of its keys (global, micro) or {...}, got "3"'),
+    (["=3"], 'override: expected key.path=value, got "=3"'),
+    (["dist.data"], "expected key.path=value after the job, got dist.data"),
+    (["batch.global=many"], 'batch.global: expected a whole number, got "many"'),
+    (["batch.global=4.5"], 'batch.global: expected a whole number, got "4.5"'),
+    (["batch.global=99999999999999999999"], 'batch.global: expected a whole number, got "99999999999999999999"'),
+    (["seed=-1"], 'seed: expected a whole number of 0 or more, got "-1"'),
+    (["seed.low=1"], "seed.low: seed has no keys"),
+    (["precision.compute=F8"], 'precision.compute: expected F32, BF16, got "F8"'),
+    (["batch.micro=-4"], "{job}: batch.micro: expected 1 or more, got -4"),
+    (["batch.global=6"], "{job}: batch.global: expected a multiple of batch.micro (4), got 6"),
+    (["optimizer.adamw.lr=nan"], "{job}: optimizer.adamw.lr: expected a number above 0, got nan"),
+    (["optimizer={clip_norm: 1}"], "{job}: optimizer: expected sgd, adam or adamw, got none"),
+    (["--set", "layers"], '{job}: model.set: expected name=expression, got "layers"'),
+    (["--set", "batch=3"],
+     "{job}: model.set: batch: expected a config of the model, got the one that batch.micro sets"),
+    # More ranks than the machine has, and meshes that do not fit.
+    (["dist.data=128", "batch={global: 128}"],
+     "{job}: dist: expected at most 64 ranks on the local machine, got 128 x 1 x 1 x 1 (data x tensor x expert x "
+     "context) = 128"),
+    (["dist={data: 16 tensor: 8}", "batch={global: 16}"],
+     "{job}: dist: expected at most 64 ranks on the local machine, got 16 x 8 x 1 x 1 (data x tensor x expert x "
+     "context) = 128"),
+    (["dist.data=0", "dist.tensor=-2"], "{job}: dist.tensor: expected 1 or more, got -2"),
+    (["batch={global: 6}", "dist.data=4"],
+     "{job}: batch.micro: expected a multiple of dist.data (4), which splits each micro-batch, got 6"),
+    (["cluster=none.cluster"], "{folder}/none.cluster: expected a cluster file, found none"),
+    (["model.file=none.mlir"], "{folder}/none.mlir: expected a model file, found none"),
+    (["model.file=."], "{folder}/: expected a model file, found none"),
+    (["model.file="], "{job}: model.file: expected the path of a model file, got none"),
+]
+
+# The text of a job -> the error behind its path.
+TEXTS = [
+    ('model { file: "m.mlir" }\nbatch { globl: 4 }\n', ":2:9: unknown key globl: expected global, micro"),
+    ('model { file: "m.mlir" }\nprecision { compute: F7 }\n', ":2:25: compute: expected F32, BF16, got F7"),
+    ('model { file: "m.mlir" }\nseed: 1\nseed: 2\n', ":3:5: seed: expected once, got it twice"),
+    ("", ": model.file: expected the path of a model file, got none"),
+]
+
+
+class JobTest(FaultTest):
+    def setUp(self):
+        super().setUp()
+        self.plan_path = self.write("earlier.plan", "the plan of before")
+
+    def test_overrides(self):
+        for overrides, line in OVERRIDES:
+            with self.subTest(overrides=overrides):
+                self.refused("weft-compile", JOB, *overrides, "-o", self.plan_path,
+                             line=line.replace("{job}", JOB).replace("{folder}", os.path.dirname(JOB)))
+
+    def test_texts(self):
+        for number, (text, line) in enumerate(TEXTS):
+            with self.subTest(text=text):
+                job = self.write(f"{number}.job", text)
+                self.refused("weft-compile", job, "-o", self.plan_path, line=job + line)
+
+    def test_what_is_no_job(self):
+        job = self.write("open.job", 'model { file: "m.mlir"\nbatch { global: 4 }\n')
+        self.refused("weft-compile", job, "-o", self.plan_path, line=job + ":2:1: unknown key batch: expected file, set, "
+                     "graph")
+        bytes_job = self.write("bytes.job", bytes(range(256)))
+        self.refused("weft-compile", bytes_job, "-o", self.plan_path, says=[bytes_job + ":1:"])
+        self.refused("weft-compile", self.path("none.job"), "-o", self.plan_path,
+                     line=self.path("none.job") + ": expected a job file, found none")
+        self.refused("weft-compile", self.folder, "-o", self.plan_path,
+                     line=self.folder + ": expected a job file, found none")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Models that are wrong: the error points at the line, and notes lead from there to the graph."""
+import os
+import sys
+
+sys.path.insert(0, "tests/faults")
+from faults import FaultTest  # noqa: E402
+from programs import JOB, call, main  # noqa: E402
+
+MODEL = """\
+model.config @layers = 3
+model.config @hidden = 8
+model.layer @inner(%x) [hidden] {
+  %w = weft.parameter "weight" [hidden, hidden] init(normal 0.02)
+  %y = weft.einsum "bi,io->bo" %x, %w
+  model.return %y
+}
+model.layer @block(%x) {
+  %0 = model.call @inner "fc" (%x) [hidden]
+  model.return %0
+}
+model.graph @f(%x [batch, hidden] f32) {
+  %h = model.repeat layers "h" @block(%x)
+  weft.output "y" %h
+}
+"""
+IN_LAYER = [(9, "called from"), (13, "called from")]
+TAIL = '  weft.output "y" %h\n'
+
+
+def behind(line, text):
+    return (TAIL, f'  %z = {line}\n  weft.output "y" %z\n', text)
+
+
+# (what is replaced, by what, the error as "line:column: text", the lines of its notes, overrides)
+CASES = [
+    # Shapes, inside a layer that is repeated.
+    ("[hidden, hidden]", "[hidden + 1, hidden]",
+     "5:8: error: 'weft.einsum' op rhs: expected 8 for 'i', got 9 in 'tensor<9x8xf32>'", IN_LAYER, []),
+    ("bi,io->bo", "bi,io->bob", "5:8: error: 'weft.einsum' op equation: expected no letter twice in one tensor, got "
+     "'b' twice in \"bob\"", IN_LAYER, []),
+    # Names.
+    ('@inner "fc"', '@iner "fc"', "9:8: error: unknown layer @iner: expected inner or block", IN_LAYER[1:], []),
+    ('layers "h"', 'layrs "h"',
+     '13:8: error: repeat: count: "layrs": unknown name layrs: expected batch, layers or hidden', [], []),
+    # Text that does not parse.
+    ('"y" %h', '"y" %h %', "14:22: error: invalid SSA name", [], []),
+    ("weft.output", "weft.outputs", "14:3: error: custom op 'weft.outputs' is unknown", [], []),
+    ("%x, %w", "%x, %q", "5:36: error: use of undeclared SSA value name", [], []),
+    ("init(normal 0.02)", "init(normal 0.02", "4:65: error: expected ')'", [], []),
+    # Pins that cannot be met.
+    ("init(normal 0.02)", "init(normal 0.02) sbp(tensor = S(2))",
+     "4:8: error: 'weft.parameter' op sbp: tensor = S(2): expected a dimension below 2, got 2", IN_LAYER,
+     ["dist.tensor=2"]),
+    ("init(normal 0.02)", "init(normal 0.02) sbp(tensor = P)",
+     "4:8: error: 'weft.parameter' op sbp: tensor = P: expected S(dim) or B for a parameter", IN_LAYER,
+     ["dist.tensor=2"]),
+    ("init(normal 0.02)", "init(normal 0.02) sbp(tensor = S(0))",
+     "4:8: error: 'weft.parameter' op h.0.fc.weight: expected dimension 0 (8) to be divisible by mesh axis tensor = 3",
+     IN_LAYER, ["dist.tensor=3"]),
+    ("init(normal 0.02)", "init(normal 0.02) sbp(rows = S(0))",
+     "4:8: error: 'weft.parameter' op sbp: expected axis data, expert, context or tensor, got rows", IN_LAYER, []),
+    (*behind("weft.to_global %h sbp(tensor = S(7))",
+             "14:8: error: 'weft.to_global' op sbp: tensor = S(7): expected a dimension below 2, got 7"), [],
+     ["dist.tensor=2"]),
+    (*behind("weft.to_global %h sbp(tensor = S(1))", "14:8: error: 'weft.to_global' op result: expected dimension 1 "
+             "(8) to be divisible by mesh axis tensor = 3"), [], ["dist.tensor=3"]),
+    # Placements on what is not there.
+    (*behind('weft.to_global %h sbp(S(0)) placement("cpu", [0, 1, 2, 99])',
+             "14:8: error: placement: expected ranks 0 to 63 of the local machine, got 99"), [], []),
+    (*behind('weft.to_global %h sbp(S(0)) placement("cuda", [0, 1])',
+             "14:8: error: placement: expected device cpu, got cuda"), [], []),
+    (*behind('weft.to_global %h sbp(S(0), S(1)) placement("cpu", [[0, 1], [2]])',
+             "14:8: error: 'weft.to_global' op placement: expected rows of 2, got one of 1"), [], []),
+]
+
+
+class ModelTest(FaultTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("m.job", 'model { file: "m.mlir" } batch { global: 4 }')
+        self.model = self.path("m.mlir")
+        self.plan_path = self.write("earlier.plan", "the plan of before")
+
+    def places(self, *arguments):
+        """The error line, the lines of its notes as (place, text), and the last line of a failed compilation."""
+        before = self.files()
+        result = call("weft-compile", *arguments, "-o", self.plan_path)
+        self.assertEqual(result.status, 2, result.out + result.err)
+        self.assertEqual(self.files(), before)
+        lines = result.err.splitlines()
+        self.assertEqual(sum(": error: " in line for line in lines), 1, result.err)
+        notes = [line.split(": note: ") for line in lines if ": note: " in line]
+        return lines[0], notes, lines
+
+    def test_the_model_is_good_as_it_stands(self):
+        self.write("m.mlir", MODEL)
+        self.run_ok("weft-compile", self.job, "-o", self.path("m.plan"), "dist.tensor=2", "--quiet")
+
+    def test_errors_point_at_the_line_and_at_the_calls(self):
+        for old, new, error, calls, overrides in CASES:
+            with self.subTest(error=error):
+                self.assertEqual(MODEL.count(old), 1, old)
+                self.write("m.mlir", MODEL.replace(old, new))
+                first, notes, lines = self.places(self.job, *overrides)
+                self.assertEqual(first, f"{self.model}:{error}")
+                # The line of the file stands under the error.
+                number = int(error.split(":")[0])
+                self.assertEqual(lines[1], MODEL.replace(old, new).splitlines()[number - 1])
+                places = [(int(place.removeprefix(self.model + ":").split(":")[0]), text) for place, text in notes]
+                self.assertEqual(places, calls)
+
+    def test_errors_about_the_whole_file(self):
+        self.write("m.mlir", MODEL)
+        for text, overrides, error in [
+                (MODEL, ["--set", "leyers=2"], "set: unknown config leyers: expected layers or hidden"),
+                (MODEL, ["model.graph=g"], "graph: expected f, got g"),
+                ("", [], "graph: expected a model.graph in the file, got none")]:
+            with self.subTest(error=error):
+                self.write("m.mlir", text)
+                self.assertEqual(self.places(self.job, *overrides)[0], f"{self.model}: error: {error}")
+
+    def test_what_is_no_model(self):
+        for content in (b"\xff\x00\x01 nothing", b'model { file: "m.mlir" }'):
+            self.write("m.mlir", content)
+            self.assertTrue(self.places(self.job)[0].startswith(f"{self.model}:1:1: error: "))
+
+    def test_imports(self):
+        self.write("m.mlir", 'model.import "none.mlir"\n' + MODEL)
+        self.assertEqual(self.places(self.job)[0], f'{self.model}:1:1: error: import "none.mlir": expected a file, '
+                         f'found none at {self.path("none.mlir")}')
+
+    def test_a_graph_that_minimizes_needs_an_optimizer(self):
+        self.write("m.job", f'model {{ file: "{os.path.abspath("models/gpt2/gpt2.mlir")}" graph: "train" }}')
+        first = self.places(self.job)[0]
+        self.assertRegex(first, r"gpt2\.mlir:\d+:3: error: optimizer: expected sgd, adam or adamw in the job, got none$")
+
+    def test_heads_that_no_axis_divides(self):
+        first, notes, _ = self.places(JOB, "dist.tensor=8")
+        self.assertRegex(first, r"^models/layers\.mlir:\d+:8: error: 'weft\.parameter' op h\.0\.attn\.c_attn\.weight: "
+                         r"expected dimension 2 \(4\) to be divisible by mesh axis tensor = 8$")
+        self.assertEqual([place.split(":")[0] for place, _ in notes], ["models/layers.mlir"] + ["models/gpt2/gpt2.mlir"] * 3)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Plans, data and places that a run cannot use."""
+import os
+import struct
+import sys
+
+sys.path.insert(0, "tests/faults")
+from faults import FaultTest  # noqa: E402
+from programs import TOKENS, WEIGHTS, call, contents, corpus, main, metrics, write_safetensors  # noqa: E402
+
+
+class PlanTest(FaultTest):
+    """A plan that is not the plan that was compiled."""
+
+    def damaged(self, name, change):
+        content = bytearray(contents(self.plan()))
+        return self.write(name, change(content))
+
+    def both_refuse(self, path, text):
+        self.refused("weft-run", path, "--data", TOKENS, "--steps", 1, line=f"{path}: {text}")
+        for command in ("show", "verify", "memory"):
+            self.refused("weft-plan", command, path, line=f"{path}: {text}")
+
+    def test_truncated(self):
+        size = len(contents(self.plan()))
+        for length in (33, size // 2, size - 1):
+            path = self.damaged("t.plan", lambda content: content[:length])
+            self.both_refuse(path, f"truncated: expected {size - 32} bytes after the head, got {length - 32}")
+        path = self.damaged("t.plan", lambda content: content[:20])
+        self.both_refuse(path, "truncated: expected at least 32 bytes, got 20")
+
+    def test_foreign(self):
+        for content in (b"", b"\x7fELF" + bytes(100), contents("tests/oracle/tiny.job"), contents(WEIGHTS)):
+            self.both_refuse(self.write("f.plan", content), "not a plan: expected a file that weft-compile wrote")
+
+    def test_of_another_version(self):
+        path = self.damaged("v.plan", lambda content: content[:8] + struct.pack("<Q", 7) + content[16:])
+        self.both_refuse(path, "plan version: expected 1, got 7; compile the job again with this version of weft")
+
+    def test_flipped_bit_and_bytes_behind_the_end(self):
+        size = len(contents(self.plan()))
+
+        def flip(content):
+            content[size // 2] ^= 4
+            return content
+
+        path = self.damaged("b.plan", flip)
+        self.refused("weft-run", path, "--data", TOKENS, says=[path + ": damaged: expected hash "])
+        self.refused("weft-plan", "show", path, says=[path + ": damaged: expected hash "])
+        path = self.damaged("b.plan", lambda content: content + b"x")
+        self.both_refuse(path, f"damaged: expected {size - 32} bytes after the head, got {size - 31}")
+
+    def test_missing(self):
+        path = self.path("none.plan")
+        self.both_refuse(path, "cannot be opened: No such file or directory")
+        self.both_refuse(self.folder, "cannot be read: Is a directory")
+
+
+class DataTest(FaultTest):
+    def refused_data(self, data, **expected):
+        """No checkpoint folder comes, and the metrics of before stay as they are."""
+        self.write("m.jsonl", "the metrics of before\n")
+        self.refused("weft-run", expected.pop("plan", None) or self.plan(), "--data", data, "--steps", 2, "--quiet",
+                     "--checkpoint-dir", self.path("new"), "--metrics", self.path("m.jsonl"), **expected)
+
+    def test_missing_empty_or_short(self):
+        none = self.path("none.txt")
+        self.refused_data(none, line=none + ": cannot open: No such file or directory")
+        empty = self.write("empty.txt", b"")
+        self.refused_data(empty, line=empty + ": expected tokens, got an empty file")
+        short = self.write("short.txt", b"to be or not to be")
+        self.refused_data(short, line=short + ": expected at least 65 tokens for one sequence of 64, got 18")
+        self.refused_data(self.folder, line=self.folder + ": expected a regular file of tokens")
+        self.refused("weft-run", self.plan(), "--steps", 2, "--quiet",
+                     line="--data: expected a file, as the plan reads `labels`, got none")
+
+    def test_truncated_token_file(self):
+        path = self.write("t.bin", contents(TOKENS)[:-1000])
+        self.refused_data(path, line=path + ": truncated: expected 132096 bytes for the 65536 tokens of the header, "
+                          "got 131096")
+        path = self.write("t.bin", contents(TOKENS)[:100])
+        self.refused_data(path, line=path + ": truncated: expected a header of 1024 bytes, got 100")
+
+    def test_token_outside_the_vocabulary(self):
+        text = bytearray(corpus(20).replace(b"\xff", b" "))
+        text[5 * 64 + 3] = 200  # the second step reads it
+        path = self.write("high.txt", bytes(text))
+        for layout in ((), ("dist.data=2", "dist.tensor=2")):
+            plan = self.plan("--set", "vocab=128", *layout)
+            # The first step is done and told of; the second fails before its update and before any save.
+            for steps, status in ((1, 0), (2, 2)):
+                result = self.call_run(plan, path, steps)
+                self.assertEqual(result.status, status, result.err)
+            self.assertRegex(result.err, r"^weft-run: rank \d: actor `[^`]+` \(step 1, micro-batch 0\): .*: "
+                             r"(id|label) of position \d+: expected 0 to 127, got 200\n$")
+            self.assertEqual([line["step"] for line in metrics(self.path("m.jsonl"))], [0])
+            self.assertFalse(os.path.exists(self.path("new")))
+        text[3] = 200
+        self.refused_data(self.write("high.txt", bytes(text)), plan=plan, says=["expected 0 to 127, got 200"])
+
+    def call_run(self, plan, data, steps):
+        return call("weft-run", plan, "--data", data, "--steps", steps, "--quiet", "--metrics", self.path("m.jsonl"),
+                    *(("--checkpoint-dir", self.path("new")) if steps > 1 else ()))
+
+
+class FunctionTest(FaultTest):
+    def refused_inputs(self, tensors, text):
+        path = self.path("in.safetensors")
+        write_safetensors(path, tensors)
+        self.write("out.safetensors", "the outputs of before")
+        self.refused("weft-run", self.plan("model.graph=logits"), "--init", WEIGHTS, "--inputs", path, "--outputs",
+                     self.path("out.safetensors"), "--quiet", says=[path, text])
+
+    def test_inputs(self):
+        good = struct.pack("<256i", *range(256))
+        self.refused_inputs({"other": ("I32", [4, 64], good)}, "expected a tensor `tokens`, got `other`")
+        self.refused_inputs({"tokens": ("I32", [2, 128], good)}, "shape: expected [4,64], got [2,128]")
+        self.refused_inputs({"tokens": ("F32", [4, 64], good)}, "`tokens`: dtype: expected i32, got f32")
+        plan = self.plan("model.graph=logits")
+        self.refused("weft-run", plan, "--quiet", line="--inputs: expected a file, as the plan reads `tokens`, got none")
+        none = self.path("none.safetensors")
+        self.refused("weft-run", plan, "--inputs", none, "--quiet", says=[none, "No such file or directory"])
+        text = self.write("text.safetensors", "not a safetensors file at all")
+        self.refused("weft-run", plan, "--inputs", text, "--quiet", says=[text + ": not a safetensors file"])
+
+    def test_token_outside_the_vocabulary(self):
+        path = self.path("in.safetensors")
+        write_safetensors(path, {"tokens": ("I32", [4, 64], struct.pack("<256i", *[256] * 256))})
+        self.refused("weft-run", self.plan("model.graph=logits"), "--inputs", path, "--outputs",
+                     self.path("out.safetensors"), "--quiet", says=["expected 0 to 255, got 256"])
+
+
+class PlacesTest(FaultTest):
+    """Outputs that cannot be written are refused before the work."""
+
+    def test_training(self):
+        file = self.write("file", "a file")
+        for flag in ("--metrics", "--trace", "--checkpoint-dir"):
+            for path, reason in ((file + "/x", "cannot be created: Not a directory"),
+                                 ("/proc/none/x", "cannot be created: No such file or directory")):
+                self.refused("weft-run", self.plan(), "--data", TOKENS, "--steps", 2, "--quiet", flag, path,
+                             line=f"{flag}: {path}: {reason}")
+        for flag in ("--metrics", "--trace"):
+            self.refused("weft-run", self.plan(), "--data", TOKENS, "--steps", 2, "--quiet", flag, self.folder,
+                         line=f"{flag}: {self.folder}: expected the name of a file, got that of a folder")
+        self.refused("weft-run", self.plan(), "--data", TOKENS, "--steps", 2, "--quiet", "--checkpoint-dir", file,
+                     says=[f"--checkpoint-dir: {file}: "])
+
+    def test_functions(self):
+        tokens = self.path("in.safetensors")
+        write_safetensors(tokens, {"tokens": ("I32", [4, 64], struct.pack("<256i", *range(256)))})
+        path = self.path("none/out.safetensors")
+        self.refused("weft-run", self.plan("model.graph=logits"), "--inputs", tokens, "--outputs", path, "--quiet",
+                     line=f"--outputs: {path}: cannot be created: No such file or directory")
+
+    def test_compiler(self):
+        job = "tests/oracle/tiny.job"
+        for extra in ((), ("--stop-after=shard",)):
+            path = self.path("none/a.plan")
+            self.refused("weft-compile", job, *extra, "-o", path,
+                         says=[path, "cannot be created: No such file or directory"])
+            self.refused("weft-compile", job, *extra, "-o", self.folder,
+                         line=f"{self.folder}: expected the name of a file, got that of something else")
+            self.refused("weft-compile", job, *extra, "-o", "/dev/null",
+                         line="/dev/null: expected the name of a file, got that of something else")
+        file = self.write("file", "a file")
+        self.refused("weft-compile", job, f"--dump-ir={file}/x", "-o", self.path("a.plan"),
+                     says=[f"--dump-ir: cannot write {file}/x/01-elaborate.mlir: Not a directory"])
+
+    def test_no_space_for_a_plan(self):
+        self.write("a.plan", "the plan of before")
+        for extra in ((), ("--stop-after=shard",)):
+            self.refused("weft-compile", "tests/oracle/tiny.job", *extra, "-o", self.path("a.plan"), status=1,
+                         shell="ulimit -f 8", says=["cannot be written: File too large"])
+
+    def test_no_space_for_outputs(self):
+        tokens = self.path("in.safetensors")
+        write_safetensors(tokens, {"tokens": ("I32", [4, 64], struct.pack("<256i", *range(256)))})
+        self.write("out.safetensors", "the outputs of before")
+        self.refused("weft-run", self.plan("model.graph=logits"), "--inputs", tokens, "--outputs",
+                     self.path("out.safetensors"), "--quiet", status=1, shell="ulimit -f 64", says=["File too large"])
+
+    def test_no_space_for_a_timeline(self):
+        self.write("t.json", "the timeline of before")
+        self.refused("weft-run", self.plan(), "--data", TOKENS, "--steps", 2, "--quiet", "--trace",
+                     self.path("t.json"), status=1, shell="ulimit -f 1", says=["File too large"])
+
+
+if __name__ == "__main__":
+    main()

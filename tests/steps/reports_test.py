@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""What scripts read of a run: metrics.jsonl and the timeline."""
+import json
+import struct
+import sys
+
+sys.path.insert(0, "tests/support")
+from programs import WEIGHTS, ProgramTest, main, metrics  # noqa: E402
+
+FIELDS = {"step", "loss", "grad_norm", "lr", "tokens", "tokens_per_s", "tflops", "mfu", "memory_bytes"}
+
+
+class ReportsTest(ProgramTest):
+    def test_metrics_have_the_promised_fields(self):
+        path = self.path("m.jsonl")
+        self.train(self.plan("optimizer.schedule={warmup_linear { warmup: 2 total: 4 }}"), 4,
+                   "--init", WEIGHTS, "--metrics", path)
+        lines = metrics(path)
+        self.assertEqual([line["step"] for line in lines], [0, 1, 2, 3])
+        for line in lines:
+            self.assertEqual(line.keys(), FIELDS)
+            self.assertEqual(line["tokens"], 4 * 64)
+            for field in FIELDS - {"step"}:
+                self.assertGreater(line[field], 0, field)
+            for field in ("loss", "grad_norm", "lr"):  # nine digits carry a float32 exactly
+                value = line[field]
+                self.assertEqual(value, float(f"{struct.unpack('<f', struct.pack('<f', value))[0]:.9g}"), field)
+        # Before the step's update: the first line is that of the initial weights (tests/oracle).
+        with open("tests/oracle/tiny_losses_f64.txt", encoding="utf-8") as file:
+            _, loss, norm = file.readline().split()
+        self.assertAlmostEqual(lines[0]["loss"], float(loss), delta=1e-5)
+        self.assertAlmostEqual(lines[0]["grad_norm"], float(norm), delta=1e-4)
+        self.assertEqual([round(line["lr"], 7) for line in lines], [0.0005, 0.001, 0.001, 0.0005])
+
+    def test_a_new_run_replaces_the_metrics(self):
+        path = self.path("m.jsonl")
+        self.train(self.plan(), 3, "--metrics", path)
+        self.train(self.plan(), 2, "--metrics", path)
+        self.assertEqual([line["step"] for line in metrics(path)], [0, 1])
+
+    def test_the_timeline_has_a_process_a_rank(self):
+        path = self.path("t.json")
+        self.train(self.plan("dist.data=2", "dist.tensor=2"), 2, "--trace", path)
+        with open(path, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        names = {event["pid"]: event["args"]["name"] for event in events
+                 if event["ph"] == "M" and event["name"] == "process_name"}
+        self.assertEqual(names, {rank: f"rank {rank}" for rank in range(4)})
+        threads = {(event["pid"], event["tid"]) for event in events
+                   if event["ph"] == "M" and event["name"] == "thread_name"}
+        acts = [event for event in events if event["ph"] == "X"]
+        self.assertEqual({event["pid"] for event in acts}, set(names))
+        self.assertEqual({(event["pid"], event["tid"]) for event in acts}, threads)
+        self.assertEqual({event["args"]["step"] for event in acts}, {0, 1})
+        for event in acts:
+            self.assertGreaterEqual(event["ts"], 0)
+            self.assertGreaterEqual(event["dur"], 0)
+        self.assertTrue(any(event["name"].startswith("h.1.forward") for event in acts))
+        # On a stream acts follow each other (times have three digits behind the point).
+        for thread in threads:
+            mine = sorted((event for event in acts if (event["pid"], event["tid"]) == thread),
+                          key=lambda event: event["ts"])
+            for before, after in zip(mine, mine[1:]):
+                self.assertLessEqual(before["ts"] + before["dur"], after["ts"] + 0.002)
+
+
+if __name__ == "__main__":
+    main()

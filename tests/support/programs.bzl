@@ -1,0 +1,23 @@
+"""Tests that see Weft from outside: Python scripts that run its programs."""
+
+def program_test(name, src, data = []):
+    """A script of the standard library's Python, run in the runfiles with tests/support/programs.py."""
+    native.sh_test(
+        name = name,
+        size = "medium",
+        srcs = ["//tests/checkpoint:run_python.sh"],
+        args = ["$(location %s)" % src],
+        data = data + [
+            src,
+            "//models",
+            "//tests/checkpoint:read_safetensors.py",
+            "//tests/oracle:data",
+            "//tests/support:programs.py",
+            "//tools/compile:weft-compile",
+            "//tools/plan:weft-plan",
+            "//tools/run:weft-run",
+            "//tools/weft",
+        ],
+        # The compiler links MLIR.
+        tags = ["no-sanitizer"],
+    )
