@@ -30,13 +30,13 @@ struct GraphFacts {
   StepPrediction step;
 };
 
-GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches) {
+GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches, const Machine &machine) {
   GraphFacts facts;
   for (auto graph : module.getOps<ir::GraphOp>()) {
     facts.name = graph.getSymName().str();
     facts.training = !graph.getBody().getOps<ir::AssignOp>().empty();
     facts.flops = modelFlops(graph);
-    facts.step = predictStep(graph, Machine());
+    facts.step = predictStep(graph, machine);
     for (mlir::BlockArgument argument : graph.getBody().getArguments()) {
       mlir::RankedTensorType type = ir::tensorOf(argument);
       if (type.getElementType().isInteger(32) && facts.tokens == 0) {
@@ -45,6 +45,16 @@ GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches) {
     }
   }
   return facts;
+}
+
+Machine machineOf(const Cluster &cluster) {
+  Machine machine;
+  machine.contractionFlops = cluster.rates().contraction_flops();
+  machine.otherFlops = cluster.rates().other_flops();
+  machine.memoryBytes = cluster.rates().memory_bytes_s();
+  machine.linkBytes = cluster.rates().link_bytes_s();
+  machine.latency = cluster.rates().latency_s();
+  return machine;
 }
 
 std::string textOf(mlir::ModuleOp module) {
@@ -83,26 +93,15 @@ void fillHeader(const Job &job, const GraphFacts &facts, plan::Plan &plan) {
   prediction.set_communication_bytes(facts.step.communicationBytes);
 }
 
-absl::Status checkFiles(const Job &job) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(job.model().file(), error)) {
-    return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
-  }
-  if (!job.cluster().empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("cluster: expected none, as this version compiles for the CPU ranks "
-                                                   "of the local machine, got ",
-                                                   job.cluster()));
-  }
-  return absl::OkStatus();
-}
-
 } // namespace
 
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   const Job &job = options.job;
-  if (absl::Status status = checkFiles(job); !status.ok()) {
-    return status;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(job.model().file(), error)) {
+    return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
   }
+  const Machine machine = machineOf(options.cluster);
   mlir::DialectRegistry registry;
   ir::registerWeftDialect(registry);
   registry.insert<model::ModelDialect, task::TaskDialect>();
@@ -121,11 +120,12 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   int number = 0;
   for (Phase phase : allPhases()) {
     if (phase == Phase::Localize) {
-      facts = factsOf(*module, job.batch().global() / job.batch().micro());
+      facts = factsOf(*module, job.batch().global() / job.batch().micro(), machine);
     }
     mlir::PassManager manager(&context);
-    buildPhase(manager, phase, job);
-    if (failed(manager.run(*module)) || (phase == Phase::Elaborate && failed(checkTarget(*module, job)))) {
+    buildPhase(manager, phase, job, machine);
+    if (failed(manager.run(*module)) ||
+        (phase == Phase::Elaborate && failed(checkTarget(*module, job, options.cluster)))) {
       return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
     }
     if (!options.dumpIr.empty()) {
@@ -142,8 +142,14 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   if (failed(emitPlan(*module, compiled.plan))) {
     return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": emit failed"));
   }
-  if (absl::Status status = plan::Verify(compiled.plan); !status.ok()) {
-    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", status.message()));
+  plan::VerifyOptions verify;
+  verify.device_bytes = options.cluster.memory_bytes();
+  absl::Status verified = plan::Verify(compiled.plan, verify);
+  if (absl::IsResourceExhausted(verified)) {
+    return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: ", verified.message()));
+  }
+  if (!verified.ok()) {
+    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
   }
   return compiled;
 }

@@ -1,6 +1,5 @@
 #include "compiler/pipeline/target.h"
 
-#include "compiler/job/job.h"
 #include "ops/dialect/weft.h"
 
 namespace weft::compiler {
@@ -21,17 +20,18 @@ mlir::Operation *ownerOf(ir::GraphOp graph, int64_t stage) {
   return graph;
 }
 
-llvm::LogicalResult checkPlacements(ir::GraphOp graph) {
+llvm::LogicalResult checkPlacements(ir::GraphOp graph, const Cluster &cluster) {
+  int64_t most = cluster.nodes() * cluster.ranks_per_node();
   for (int64_t stage = 0, size = int64_t(graph.getPlacements().size()); stage < size; ++stage) {
     ir::PlacementAttr placement = graph.getPlacement(stage);
-    if (placement.getDevice() != "cpu") {
-      return ownerOf(graph, stage)->emitError()
-             << "placement: expected device cpu, got " << placement.getDevice().getValue();
+    if (placement.getDevice() != cluster.device()) {
+      return ownerOf(graph, stage)->emitError() << "placement: expected device " << cluster.device() << ", got "
+                                                << placement.getDevice().getValue();
     }
     for (int64_t rank : placement.getRanks()) {
-      if (rank >= kMostLocalRanks) {
-        return ownerOf(graph, stage)->emitError() << "placement: expected ranks 0 to " << kMostLocalRanks - 1
-                                                  << " of the local machine, got " << rank;
+      if (rank >= most) {
+        return ownerOf(graph, stage)->emitError()
+               << "placement: expected ranks 0 to " << most - 1 << " of the cluster, got " << rank;
       }
     }
   }
@@ -40,14 +40,14 @@ llvm::LogicalResult checkPlacements(ir::GraphOp graph) {
 
 } // namespace
 
-llvm::LogicalResult checkTarget(mlir::ModuleOp module, const Job &job) {
+llvm::LogicalResult checkTarget(mlir::ModuleOp module, const Job &job, const Cluster &cluster) {
   for (auto graph : module.getOps<ir::GraphOp>()) {
     for (auto minimize : graph.getBody().getOps<ir::MinimizeOp>()) {
       if (!job.has_optimizer()) {
         return minimize.emitError("optimizer: expected sgd, adam or adamw in the job, got none");
       }
     }
-    if (failed(checkPlacements(graph))) {
+    if (failed(checkPlacements(graph, cluster))) {
       return mlir::failure();
     }
   }

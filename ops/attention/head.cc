@@ -96,22 +96,22 @@ struct Running {
 };
 
 // Turns a row of scores into exponentials below the running maximum, zero from `valid` to
-// `columns`, and scales what the row has summed so far.
+// `columns`, and scales what the row has summed so far. Takes the maximum and the sum over as many
+// vectors as the row itself needs, whatever `columns` the rows beside it need.
 void SoftmaxStep(float* __restrict scores, int64_t valid, int64_t columns, float* largest, float* sum,
                  float* __restrict accumulated, int64_t depth) {
-  for (int64_t j = valid; j < columns; ++j) scores[j] = -__builtin_inff();
-  if (valid == 0) {
-    for (int64_t j = 0; j < columns; ++j) scores[j] = 0;
-    return;
-  }
+  const int64_t used = RoundUp(valid, kWidth);
+  for (int64_t j = used; j < columns; ++j) scores[j] = 0;
+  if (valid == 0) return;
+  for (int64_t j = valid; j < used; ++j) scores[j] = -__builtin_inff();
   const float before = *largest;
-  const float block = Maximum(scores, columns);
+  const float block = Maximum(scores, used);
   const float now = block > before ? block : before;
   const float shift = now == -__builtin_inff() ? 0.0f : now;
-  for (int64_t j = 0; j < columns; ++j) scores[j] = Exp(scores[j] - shift);
+  for (int64_t j = 0; j < used; ++j) scores[j] = Exp(scores[j] - shift);
   const float shrink = Exp(before - shift);
   *largest = now;
-  *sum = *sum * shrink + Sum(scores, columns);
+  *sum = *sum * shrink + Sum(scores, used);
   if (now != before) {
     for (int64_t c = 0; c < depth; ++c) accumulated[c] *= shrink;
   }

@@ -219,19 +219,23 @@ absl::Status Executor::OnStream(const std::function<absl::Status(device::Stream&
 }
 
 absl::Status Executor::Initialize() {
-  return OnStream([this](device::Stream& stream) {
+  std::vector<std::unique_ptr<Kernel>> kernels;  // until what they enqueue is done
+  return OnStream([&](device::Stream& stream) {
     for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
       const plan::Buffer& buffer = program_.buffer(b);
       if (!buffer.has_init() || buffer.alias_of() != 0) continue;
-      if (absl::Status status = InitializeBuffer(b, stream); !status.ok()) {
-        return Prefixed(absl::StrCat("rank ", rank_, ": initial value of `", buffer.name(), "`"), status);
+      absl::StatusOr<std::unique_ptr<Kernel>> kernel = InitializeBuffer(b, stream);
+      if (kernel.ok()) {
+        kernels.push_back(*std::move(kernel));
+      } else {
+        return Prefixed(absl::StrCat("rank ", rank_, ": initial value of `", buffer.name(), "`"), kernel.status());
       }
     }
     return absl::OkStatus();
   });
 }
 
-absl::Status Executor::InitializeBuffer(int32_t b, device::Stream& stream) {
+absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitializeBuffer(int32_t b, device::Stream& stream) {
   const Place place{&program_, index_, rank_, coordinates_, arena_->base()};
   KernelSpec spec = KernelSpecOf(place, program_.buffer(b).init(), services_.threads);
   spec.outputs = {place.SpecOf(b)};
@@ -239,7 +243,9 @@ absl::Status Executor::InitializeBuffer(int32_t b, device::Stream& stream) {
   if (!kernel.ok()) return kernel.status();
   void* const output = arena_->base() + program_.buffer(b).offset();
   const RunContext context{.seed = services_.seed, .stream = stream.handle()};
-  return (*kernel)->Run(context, {}, absl::MakeConstSpan(&output, 1));
+  const absl::Status status = (*kernel)->Run(context, {}, absl::MakeConstSpan(&output, 1));
+  if (!status.ok()) return status;
+  return kernel;
 }
 
 void Executor::BeginStep(int64_t step) {

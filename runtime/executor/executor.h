@@ -85,7 +85,8 @@ class Executor {
   Executor(plan::Program program, int rank, const Services& services);
   void CollectState();
   absl::Status OnStream(const std::function<absl::Status(device::Stream&)>& task);
-  absl::Status InitializeBuffer(int32_t buffer, device::Stream& stream);
+  // Returns the kernel that was run.
+  absl::StatusOr<std::unique_ptr<Kernel>> InitializeBuffer(int32_t buffer, device::Stream& stream);
 
   const plan::Program program_;
   const int rank_;

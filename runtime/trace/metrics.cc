@@ -19,8 +19,13 @@ std::string Number(std::optional<double> value) {
   return absl::StrFormat("%.9g", *value);
 }
 
+// kNotFound or kInvalidArgument for a path that can never be written.
 absl::Status FileError(const std::string& path, const char* what) {
-  return absl::UnavailableError(absl::StrCat(path, ": ", what, ": ", std::strerror(errno)));
+  const int error = errno;
+  const std::string message = absl::StrCat(path, ": ", what, ": ", std::strerror(error));
+  if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(message);
+  if (error == EISDIR || error == EACCES) return absl::InvalidArgumentError(message);
+  return absl::UnavailableError(message);
 }
 
 // The lines of `path` with a step below `first_step`; none if there is no file.
@@ -58,7 +63,8 @@ absl::StatusOr<std::unique_ptr<MetricsWriter>> MetricsWriter::Open(const std::st
     return absl::InvalidArgumentError(absl::StrCat(path, ": metrics cannot be written: ", std::strerror(errno)));
   }
   std::unique_ptr<MetricsWriter> writer(new MetricsWriter(path, partial, file));
-  if (std::fwrite(kept.data(), 1, kept.size(), file) != kept.size()) return FileError(path, "metrics cannot be written");
+  if (std::fwrite(kept.data(), 1, kept.size(), file) != kept.size())
+    return FileError(path, "metrics cannot be written");
   return writer;
 }
 

@@ -55,6 +55,11 @@ class PlanTest(FaultTest):
         self.both_refuse(path, "cannot be opened: No such file or directory")
         self.both_refuse(self.folder, "cannot be read: Is a directory")
 
+    def test_that_does_not_fit_into_memory(self):
+        # 1.6 TB of activations, parameters and moments.
+        self.refused("weft-run", self.plan("--set", "hidden=65536"), "--data", TOKENS, "--steps", 1, "--quiet",
+                     "--checkpoint-dir", self.path("new"), status=1, says=["rank 0: host memory: expected at most the "])
+
 
 class DataTest(FaultTest):
     def refused_data(self, data, **expected):

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/compile.h"
 #include "gtest/gtest.h"
@@ -107,6 +108,7 @@ absl::StatusOr<plan::Plan> CompileModel(const std::string& text, const std::vect
   if (!job.ok()) return job.status();
   compiler::CompileOptions options;
   options.job = *job;
+  options.cluster = *LoadCluster("");
   absl::StatusOr<compiler::Compiled> compiled = compiler::compile(options);
   if (!compiled.ok()) return compiled.status();
   return compiled->plan;

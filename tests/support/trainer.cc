@@ -1,5 +1,6 @@
 #include "tests/support/trainer.h"
 
+#include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/compile.h"
 #include "ops/cpu_kernels.h"
@@ -70,6 +71,7 @@ absl::StatusOr<plan::Plan> CompileJob(const std::string& path, const std::vector
   if (!job.ok()) return job.status();
   compiler::CompileOptions options;
   options.job = *job;
+  options.cluster = *LoadCluster("");
   absl::StatusOr<compiler::Compiled> compiled = compiler::compile(options);
   if (!compiled.ok()) return compiled.status();
   return compiled->plan;

@@ -114,15 +114,23 @@ def ranks(tools):
         print("  %-18s %7.3f s  %5.2f x one rank's speed" % (label, seconds, base / seconds), flush=True)
 
 
+def planned_of(tools, plan):
+    return sum(stage["arena_bytes"] for stage in json.loads(tools.run("weft-plan", "memory", plan, "--json"))["stages"])
+
+
+def peak_of(tools, plan):
+    return tools.measured("weft-run", plan, "--data", tools.path("corpus.txt"), "--steps", "3", "--threads", "1",
+                          "--quiet")[1]
+
+
 def memory(tools, quick):
-    print("Memory: what the plan says and what the process takes beyond its size before the plan is loaded")
-    idle = tools.measured("weft-run", "--help")[1]
+    print("Memory: what the plan says, and what the process takes beyond its own size (that of a tiny run, less its plan)")
+    tiny = tools.compile("tiny", [], "idle")
+    idle = peak_of(tools, tiny) - planned_of(tools, tiny)
     for job in ["small"] + ([] if quick else ["124m"]):
         plan = tools.compile(job, ["batch.global=4", "batch.micro=4", "data.format=TEXT", "model.set=seq=256",
                                    "model.set=positions=256"], "memory")
-        planned = sum(stage["arena_bytes"] for stage in json.loads(tools.run("weft-plan", "memory", plan, "--json"))["stages"])
-        _, peak = tools.measured("weft-run", plan, "--data", tools.path("corpus.txt"), "--steps", "3", "--threads", "1",
-                                 "--quiet")
+        planned, peak = planned_of(tools, plan), peak_of(tools, plan)
         print("  %-6s planned %8.1f MiB, measured %8.1f MiB, ratio %.3f" %
               (job, planned / 2**20, (peak - idle) / 2**20, (peak - idle) / planned), flush=True)
 
@@ -135,10 +143,10 @@ def start(tools):
     plan = tools.compile("tiny", ["dist.data=2", "dist.tensor=2"], "start")
     seconds, _ = tools.measured("weft-run", plan, "--data", tools.path("corpus.txt"), "--steps", "1", "--quiet")
     print("  weft-run tiny on 2 x 2 ranks, process start to the end of step 0: %.2f s" % seconds)
-    sizes = [os.path.getsize(tools.compile("tiny", ["batch.global=64", "batch.micro=64", "dist.data=%d" % n], "size"))
-             for n in (2, 64)]
-    print("  plan size: %d bytes on 2 data-parallel ranks, %d on 64 (%.1f bytes a rank more)" %
-          (sizes[0], sizes[1], (sizes[1] - sizes[0]) / 62))
+    sizes = [os.path.getsize(tools.compile("124m", ["batch.global=64", "batch.micro=64", "dist.data=%d" % n], "size"))
+             for n in (16, 64)]
+    print("  plan size of 124m: %d bytes on 16 data-parallel ranks, %d on 64 (%.1f bytes a rank more)" %
+          (sizes[0], sizes[1], (sizes[1] - sizes[0]) / 48))
     print("  " + tools.run("actors").strip().replace("\n", "\n  "))
 
 

@@ -1,0 +1,286 @@
+// The table of the exhaustive sharding test.
+#include "tests/sharding/op_case.h"
+
+namespace weft::tests {
+namespace {
+
+using Cases = std::vector<OpCase>;
+
+// Rows of 36 leave a vector's remainder in some tiles and not in others.
+void AddPointwise(Cases& cases) {
+  for (const char* op : {"exp", "tanh", "sigmoid", "square", "relu", "silu", "gelu"}) {
+    const std::string text = std::string("weft.") + op + " %a";
+    cases.push_back({std::string(op), text, {{"4x36xf32", Uniform(-3, 3)}}});
+    cases.push_back(OpCase(std::string(op) + "_uneven", text, {{"6x10xf32"}}).Uneven());
+  }
+  for (const char* op : {"log", "sqrt", "rsqrt"}) {
+    cases.push_back({op, std::string("weft.") + op + " %a", {{"4x36xf32", Positive()}}});
+  }
+  cases.push_back({"gelu_tanh", "weft.gelu %a approximate(tanh)", {{"4x4x36xf32", Uniform(-3, 3)}}});
+  cases.push_back({"silu_grad", "weft.silu_grad %a, %b", {{"4x36xf32"}, {"4x36xf32"}}});
+  cases.push_back({"gelu_grad", "weft.gelu_grad %a, %b", {{"4x36xf32"}, {"4x36xf32"}}});
+  cases.push_back({"gelu_grad_tanh", "weft.gelu_grad %a, %b approximate(tanh)", {{"4x36xf32"}, {"4x36xf32"}}});
+  cases.push_back(OpCase("relu_grad", "weft.relu_grad %a, %b", {{"4x36xf32"}, {"4x36xf32"}}).Exact());
+  cases.push_back(OpCase("neg", "weft.neg %a", {{"4x4x8xf32"}}).Exact());
+  cases.push_back(OpCase("scale", "weft.scale %a by(0.75)", {{"4x8xf32"}}).Exact());
+  cases.push_back({"scale_rounds", "weft.scale %a by(0.1)", {{"4x8xf32"}}});
+  cases.push_back(OpCase("add_n", "weft.add_n %a, %b, %c", {{"4x8xf32"}, {"4x8xf32"}, {"4x8xf32"}}).Exact());
+  cases.push_back({"cast_to_bf16", "weft.cast %a to bf16", {{"4x36xf32"}}});
+  cases.push_back({"cast_from_bf16", "weft.cast %a to f32", {{"4x36xbf16"}}});
+  cases.push_back(OpCase("broadcast_to_new_dim", "weft.broadcast_to %a [4, 8]", {{"8xf32"}}).Exact());
+  cases.push_back(OpCase("broadcast_to_ones", "weft.broadcast_to %a [4, 4, 8]", {{"4x1xf32"}}).Exact());
+  cases.push_back(OpCase("broadcast_to_scalar", "weft.broadcast_to %a [4, 8]", {{"f32"}}).Exact());
+}
+
+void AddBinary(Cases& cases) {
+  const std::pair<const char*, std::pair<const char*, const char*>> shapes[] = {
+      {"same", {"4x36xf32", "4x36xf32"}}, {"row", {"4x4x8xf32", "8xf32"}}, {"inner", {"4x4x8xf32", "4x1x8xf32"}},
+      {"outer", {"4x1xf32", "8xf32"}},    {"scalar", {"4x8xf32", "f32"}},  {"left", {"8xf32", "4x8xf32"}},
+      {"ones", {"1x8xf32", "4x1xf32"}},
+  };
+  for (const char* op : {"add", "sub", "mul", "maximum", "minimum", "greater_equal", "equal", "div"}) {
+    for (const auto& [name, types] : shapes) {
+      const bool div = op == std::string("div");
+      OpCase one(std::string(op) + "_" + name, std::string("weft.") + op + " %a, %b",
+                 {{types.first, Eighths()}, {types.second, div ? Away() : Eighths()}});
+      cases.push_back(div ? std::move(one) : std::move(one).Exact());
+    }
+  }
+  cases.push_back(OpCase("add_uneven", "weft.add %a, %b", {{"6x4xf32"}, {"6x4xf32"}}).Exact().Uneven());
+}
+
+void AddReduceAndLayout(Cases& cases) {
+  for (const char* kind : {"sum", "mean", "max"}) {
+    for (const auto& [name, dims] : {std::pair("first", "[0]"), std::pair("last", "[2]"), std::pair("two", "[2, 0]"),
+                                     std::pair("all", "[0, 1, 2]"), std::pair("kept", "[1] keep_dims")}) {
+      cases.push_back(OpCase(std::string("reduce_") + kind + "_" + name,
+                             std::string("weft.reduce ") + kind + " %a over " + dims, {{"4x4x8xf32", Eighths()}})
+                          .Exact());
+    }
+  }
+  cases.push_back({"reduce_sum_rounds", "weft.reduce sum %a over [1]", {{"4x64xf32", Uniform(-4, 4)}}});
+  cases.push_back({"reduce_mean_rounds", "weft.reduce mean %a over [0]", {{"12x36xf32", Uniform(-4, 4)}}});
+  cases.push_back(OpCase("reduce_uneven", "weft.reduce sum %a over [0]", {{"6x4xf32", Eighths()}}).Exact().Uneven());
+
+  cases.push_back(OpCase("reshape_merge", "weft.reshape %a [32]", {{"4x8xf32"}}).Exact());
+  cases.push_back(OpCase("reshape_cut", "weft.reshape %a [4, 8]", {{"32xf32"}}).Exact());
+  cases.push_back(OpCase("reshape_heads", "weft.reshape %a [4, 4, 4, 3]", {{"4x4x12xf32"}}).Exact());
+  cases.push_back(OpCase("reshape_rows", "weft.reshape %a [16, 8]", {{"4x4x8xi32", Integers(100)}}).Exact());
+  cases.push_back(OpCase("reshape_three", "weft.reshape %a [64]", {{"4x4x4xf32"}}).Exact());
+  cases.push_back(OpCase("reshape_ones", "weft.reshape %a [1, 4, 8, 1]", {{"4x1x8xf32"}}).Exact());
+  cases.push_back(OpCase("reshape_not_nested", "weft.reshape %a [4, 8, 3]", {{"4x6x4xf32"}}).Exact());
+  cases.push_back(OpCase("reshape_uneven_factor", "weft.reshape %a [4, 2, 6]", {{"4x12xf32"}}).Exact().Uneven());
+  cases.push_back(OpCase("transpose", "weft.transpose %a [1, 0]", {{"4x8xf32"}}).Exact());
+  cases.push_back(OpCase("transpose_three", "weft.transpose %a [2, 0, 1]", {{"4x8x12xf32"}}).Exact());
+  cases.push_back(OpCase("transpose_heads", "weft.transpose %a [0, 2, 1, 3]", {{"4x4x8x4xbf16", Eighths()}}));
+  cases.push_back(OpCase("slice", "weft.slice %a dim(1) from(2) size(3)", {{"4x9x4xf32"}}).Exact());
+  cases.push_back(OpCase("slice_first", "weft.slice %a dim(0) from(1) size(1)", {{"3x4x8xf32"}}).Exact());
+  cases.push_back(OpCase("pad", "weft.pad %a dim(1) before(2) after(1)", {{"4x3x4xf32"}}).Exact());
+  cases.push_back(OpCase("pad_last", "weft.pad %a dim(1) before(0) after(5)", {{"4x3xf32"}}).Exact());
+  cases.push_back(
+      OpCase("concat", "weft.concat %a, %b, %c dim(1)", {{"4x3x8xf32"}, {"4x1x8xf32"}, {"4x4x8xf32"}}).Exact());
+  cases.push_back(OpCase("concat_last", "weft.concat %a, %b dim(1)", {{"8x3xf32"}, {"8x2xf32"}}).Exact());
+}
+
+// Inputs of eighths: products and sums of them do not round, so that even a cut contraction is exact.
+void AddEinsum(Cases& cases) {
+  const struct {
+    const char *name, *equation, *lhs, *rhs;
+  } rows[] = {
+      {"linear", "bsi,io->bso", "4x4x8", "8x12"},
+      {"linear_transposed", "bsi,oi->bso", "4x4x8", "12x8"},
+      {"weight_grad", "bsi,bso->io", "4x4x8", "4x4x12"},
+      {"scores", "bsnd,btnd->bnst", "4x4x4x8", "4x8x4x8"},
+      {"values", "bnst,btnd->bsnd", "4x4x4x8", "4x8x4x8"},
+      {"qkv", "bsi,icnd->bscnd", "4x4x8", "8x4x4x4"},
+      {"out_projection", "bsnd,ndo->bso", "4x4x4x4", "4x4x8"},
+      {"outer", "ij,kl->ijkl", "4x4", "4x8"},
+      {"inner", "ij,ij->", "4x8", "4x8"},
+      {"scaled", "ij,->ji", "4x8", ""},
+      {"vector", "ij,j->i", "8x12", "12"},
+      {"pointwise", "Ab,Ab->bA", "4x8", "4x8"},
+  };
+  for (const auto& row : rows) {
+    auto type = [](const std::string& dims, const char* element) { return dims + (dims.empty() ? "" : "x") + element; };
+    const std::string text = std::string("weft.einsum \"") + row.equation + "\" %a, %b";
+    cases.push_back(OpCase(std::string("einsum_") + row.name, text,
+                           {{type(row.lhs, "f32"), Eighths()}, {type(row.rhs, "f32"), Eighths()}})
+                        .Exact());
+  }
+  cases.push_back(OpCase("einsum_bf16_to_f32", "weft.einsum \"bsi,io->bso\" %a, %b to f32",
+                         {{"4x4x8xbf16", Eighths()}, {"8x12xbf16", Eighths()}})
+                      .Exact());
+  cases.push_back(
+      {"einsum_bf16", "weft.einsum \"bsi,io->bso\" %a, %b", {{"4x4x8xbf16", Eighths()}, {"8x12xbf16", Eighths()}}});
+  cases.push_back(OpCase("einsum_rounds", "weft.einsum \"bsi,io->bso\" %a, %b", {{"4x12x36xf32"}, {"36x44xf32"}}));
+  cases.push_back(
+      OpCase("einsum_uneven", "weft.einsum \"bsi,io->bso\" %a, %b", {{"2x3x6xf32", Eighths()}, {"6x10xf32", Eighths()}})
+          .Exact()
+          .Uneven());
+}
+
+void AddRows(Cases& cases) {
+  cases.push_back({"softmax", "weft.softmax %a", {{"4x8x10xf32", Uniform(-4, 4)}}});
+  cases.push_back(OpCase("softmax_uneven", "weft.softmax %a", {{"6x8xf32"}}).Uneven());
+  cases.push_back({"softmax_grad", "weft.softmax_grad %a, %b", {{"4x8x10xf32"}, {"4x8x10xf32", Uniform(0, 1)}}});
+  const std::vector<Input> x_w_b = {{"4x8x10xf32"}, {"10xf32"}, {"10xf32"}};
+  cases.push_back({"layer_norm", "weft.layer_norm %a, %b, %c eps(1.0e-5)", x_w_b});
+  cases.push_back(OpCase("layer_norm_statistics", "weft.layer_norm %a, %b, %c eps(1.0e-5)", x_w_b)
+                      .Results({"4x8x10xf32", "4x8xf32", "4x8xf32"}));
+  cases.push_back(
+      OpCase("layer_norm_uneven", "weft.layer_norm %a, %b, %c eps(1.0e-5)", {{"6x8xf32"}, {"8xf32"}, {"8xf32"}})
+          .Uneven());
+  cases.push_back({"layer_norm_grad",
+                   "weft.layer_norm_grad %a, %b, %c, %d, %e",
+                   {{"4x8x10xf32"}, {"4x8x10xf32"}, {"10xf32"}, {"4x8xf32"}, {"4x8xf32", Positive()}}});
+  cases.push_back({"rms_norm", "weft.rms_norm %a, %b eps(1.0e-6)", {{"4x8x10xf32"}, {"10xf32"}}});
+  cases.push_back(OpCase("rms_norm_statistics", "weft.rms_norm %a, %b eps(1.0e-6)", {{"4x8x10xf32"}, {"10xf32"}})
+                      .Results({"4x8x10xf32", "4x8xf32"}));
+  cases.push_back({"rms_norm_grad",
+                   "weft.rms_norm_grad %a, %b, %c, %d",
+                   {{"4x8x10xf32"}, {"4x8x10xf32"}, {"10xf32"}, {"4x8xf32", Positive()}}});
+}
+
+// Queries [b, s, n, d], keys and values [b, t, m, d].
+void AddAttention(Cases& cases) {
+  const struct {
+    const char *name, *q, *kv, *lse;
+    bool uneven;
+  } shapes[] = {
+      {"heads", "4x8x4x12xf32", "4x8x4x12xf32", "4x4x8xf32", false},
+      {"grouped", "4x8x8x4xf32", "4x8x4x4xf32", "4x8x8xf32", false},
+      {"one_key_head", "4x8x4x8xf32", "4x8x1x8xf32", "4x4x8xf32", false},
+      {"more_keys", "4x8x4x8xf32", "4x11x4x8xf32", "4x4x8xf32", false},
+      {"uneven_groups", "4x8x4x4xf32", "4x8x2x4xf32", "4x4x8xf32", true},
+  };
+  for (const auto& shape : shapes) {
+    for (const char* causal : {"", " causal"}) {
+      const std::string suffix = std::string(shape.name) + (*causal ? "_causal" : "");
+      const std::vector<Input> forward = {{shape.q}, {shape.kv}, {shape.kv}};
+      const std::vector<Input> backward = {{shape.q},  {shape.q}, {shape.kv},
+                                           {shape.kv}, {shape.q}, {shape.lse, Positive()}};
+      std::vector<OpCase> added;
+      added.push_back({"attention_" + suffix, std::string("weft.attention %a, %b, %c") + causal, forward});
+      added.push_back(OpCase("attention_lse_" + suffix, std::string("weft.attention %a, %b, %c") + causal, forward)
+                          .Results({shape.q, shape.lse}));
+      added.push_back({"attention_grad_" + suffix,
+                       std::string("weft.attention_grad %a, %b, %c, %d, %e, %f") + causal + " scale(0.25)", backward});
+      for (OpCase& one : added) {
+        one.uneven = shape.uneven;
+        cases.push_back(std::move(one));
+      }
+    }
+  }
+}
+
+void AddVocabulary(Cases& cases) {
+  const Input ids = {"4x8xi32", Integers(16)};
+  const Input labels = {"4x8xi32", Labels(16, -100)};
+  const Input logits = {"4x8x16xf32", Uniform(-4, 4)};
+  cases.push_back(OpCase("embedding", "weft.embedding %a, %b", {ids, {"16x12xf32"}}).Exact());
+  cases.push_back(OpCase("embedding_uneven", "weft.embedding %a, %b", {ids, {"18x8xf32"}}).Exact().Uneven());
+  cases.push_back(
+      OpCase("embedding_grad", "weft.embedding_grad %a, %b vocab(16)", {ids, {"4x8x12xf32", Eighths()}}).Exact());
+  cases.push_back(
+      {"embedding_grad_rounds", "weft.embedding_grad %a, %b vocab(16)", {ids, {"4x8x12xf32", Uniform(-4, 4)}}});
+  cases.push_back({"sum_exp", "weft.sum_exp %a, %b", {logits, {"4x8xf32", Uniform(2, 4)}}});
+  cases.push_back(OpCase("sum_exp_uneven", "weft.sum_exp %a, %b", {{"4x18xf32"}, {"4xf32"}}).Uneven());
+  cases.push_back(OpCase("pick", "weft.pick %a, %b", {logits, labels}).Exact());
+  cases.push_back(
+      OpCase("pick_ignore", "weft.pick %a, %b ignore(-1)", {{"8x16xf32"}, {"8xi32", Labels(16, -1)}}).Exact());
+  cases.push_back({"cross_entropy_loss",
+                   "weft.cross_entropy_loss %a, %b, %c, %d",
+                   {{"4x8xf32"}, {"4x8xf32", Uniform(1, 16)}, {"4x8xf32"}, labels}});
+  cases.push_back({"cross_entropy_loss_ignore",
+                   "weft.cross_entropy_loss %a, %b, %c, %d ignore(3)",
+                   {{"16xf32"}, {"16xf32", Uniform(1, 16)}, {"16xf32"}, {"16xi32", Labels(16, 3)}}});
+  cases.push_back({"cross_entropy_grad",
+                   "weft.cross_entropy_grad %a, %b, %c, %d, %e",
+                   {{"f32", Positive()}, logits, {"4x8xf32", Uniform(2, 4)}, {"4x8xf32", Uniform(1, 16)}, labels}});
+}
+
+void AddRandom(Cases& cases) {
+  // Tiles that are 5 wide cut through what one counter yields.
+  cases.push_back({"random_normal", "weft.random_normal [4, 20] mean(0.5) std(2.0) seed(7)", {}});
+  cases.push_back({"random_normal_three", "weft.random_normal [4, 4, 12] mean(0.0) std(1.0)", {}});
+  cases.push_back({"random_uniform", "weft.random_uniform [4, 20] low(-1.0) high(1.0) seed(7)", {}});
+  cases.push_back(OpCase("random_uniform_uneven", "weft.random_uniform [6, 9] low(0.0) high(1.0)", {}).Uneven());
+  cases.push_back({"fill", "weft.fill [4, 8] value(2.5)", {}});
+  cases.push_back(OpCase("dropout_half", "weft.dropout %a rate(0.5) seed(5)", {{"4x4x20xf32"}}).Exact());
+  cases.push_back({"dropout_tenth", "weft.dropout %a rate(0.1) seed(9)", {{"4x36xf32"}}});
+  cases.push_back(OpCase("dropout_uneven", "weft.dropout %a rate(0.1) seed(9)", {{"6x9xf32"}}).Uneven());
+}
+
+void AddOptimizer(Cases& cases) {
+  const Input p = {"4x36xf32"}, positive = {"4x36xf32", Positive()}, scalar = {"f32", Uniform(0.25, 1)};
+  cases.push_back(OpCase("square_sum", "weft.square_sum %a", {{"4x4x12xf32", Eighths()}}).Exact());
+  cases.push_back({"square_sum_rounds", "weft.square_sum %a", {{"4x36xf32"}}});
+  cases.push_back({"clip_scale", "weft.clip_scale %a, %b clip_norm(1.0)", {{"f32", Positive()}, {"f32", Positive()}}});
+  cases.push_back(
+      {"clip_scale_off", "weft.clip_scale %a, %b clip_norm(0.0)", {{"f32", Positive()}, {"f32", Positive()}}});
+  cases.push_back({"learning_rate_constant", "weft.learning_rate 0.5 constant", {}});
+  for (const char* schedule : {"warmup_cosine", "warmup_linear"}) {
+    cases.push_back({std::string("learning_rate_") + schedule,
+                     std::string("weft.learning_rate 0.5 ") + schedule + " warmup(2) total(9) min_ratio(0.1)",
+                     {}});
+  }
+  cases.push_back({"sgd", "weft.sgd %a, %b, %c, %d weight_decay(0.1)", {p, p, scalar, scalar}});
+  cases.push_back(
+      OpCase("sgd_uneven", "weft.sgd %a, %b, %c, %d weight_decay(0.0)", {{"6xf32"}, {"6xf32"}, scalar, scalar})
+          .Uneven());
+  cases.push_back({"sgd_momentum",
+                   "weft.sgd_momentum %a, %b, %c, %d, %e momentum(0.9) weight_decay(0.1)",
+                   {p, p, p, scalar, scalar}});
+  for (const char* decoupled : {"", " decoupled"}) {
+    cases.push_back(
+        {std::string("adam") + (*decoupled ? "_decoupled" : ""),
+         std::string("weft.adam %a, %b, %c, %d, %e, %f beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.1)") +
+             decoupled,
+         {p, p, p, positive, scalar, scalar}});
+  }
+  cases.push_back(OpCase("accumulate", "weft.accumulate %a", {{"4x36xf32"}}).Exact());
+}
+
+// Large enough that kernels cut their work into blocks and panels, which the tiles then cut elsewhere.
+void AddLarge(Cases& cases) {
+  cases.push_back({"large_einsum", "weft.einsum \"bsi,io->bso\" %a, %b", {{"4x64x200xf32"}, {"200x136xf32"}}});
+  cases.push_back(
+      {"large_einsum_batched", "weft.einsum \"bsnd,btnd->bnst\" %a, %b", {{"4x72x4x20xf32"}, {"4x40x4x20xf32"}}});
+  cases.push_back({"large_softmax", "weft.softmax %a", {{"64x300xf32", Uniform(-4, 4)}}});
+  cases.push_back(
+      {"large_layer_norm", "weft.layer_norm %a, %b, %c eps(1.0e-5)", {{"64x300xf32"}, {"300xf32"}, {"300xf32"}}});
+  cases.push_back({"large_layer_norm_grad",
+                   "weft.layer_norm_grad %a, %b, %c, %d, %e",
+                   {{"400x60xf32"}, {"400x60xf32"}, {"60xf32"}, {"400xf32"}, {"400xf32", Positive()}}});
+  const Input q = {"2x128x4x20xf32"}, kv = {"2x128x2x20xf32"};
+  cases.push_back(OpCase("large_attention", "weft.attention %a, %b, %c causal", {q, kv, kv})
+                      .Results({q.type, "2x4x128xf32"})
+                      .Uneven());
+  cases.push_back(OpCase("large_attention_grad", "weft.attention_grad %a, %b, %c, %d, %e, %f causal",
+                         {q, q, kv, kv, q, {"2x4x128xf32", Uniform(4, 5)}})
+                      .Uneven());
+  cases.push_back(
+      {"large_sum_exp", "weft.sum_exp %a, %b", {{"32x1000xf32", Uniform(-4, 4)}, {"32xf32", Uniform(2, 4)}}});
+  cases.push_back({"large_reduce", "weft.reduce sum %a over [0, 1]", {{"64x40x36xf32"}}});
+  cases.push_back({"large_random_normal", "weft.random_normal [4, 100] mean(0.0) std(1.0) seed(3)", {}});
+  cases.push_back({"large_dropout", "weft.dropout %a rate(0.2) seed(3)", {{"4x100xf32"}}});
+}
+
+}  // namespace
+
+std::vector<OpCase> ShardingCases() {
+  Cases cases;
+  AddPointwise(cases);
+  AddBinary(cases);
+  AddReduceAndLayout(cases);
+  AddEinsum(cases);
+  AddRows(cases);
+  AddAttention(cases);
+  AddVocabulary(cases);
+  AddRandom(cases);
+  AddOptimizer(cases);
+  AddLarge(cases);
+  return cases;
+}
+
+}  // namespace weft::tests

@@ -1,0 +1,292 @@
+// weft-run from its arguments to its files, on plans written by hand.
+#include "tools/run/run.h"
+
+#include <google/protobuf/text_format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/checkpoint/safetensors_reader.h"
+#include "runtime/checkpoint/safetensors_writer.h"
+#include "runtime/plan/load.h"
+#include "runtime/plan/plan.pb.h"
+
+namespace weft::run {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+bool Exists(const std::string& path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0;
+}
+
+class RunTest : public ::testing::Test {
+ protected:
+  RunTest() {
+    char folder[] = "/weft_run_XXXXXX";
+    path_ = std::string(std::getenv("TEST_TMPDIR")) + folder;
+    EXPECT_NE(mkdtemp(path_.data()), nullptr);
+    SavePlan("bigram");
+    SavePlan("twice");
+    std::ofstream text(Path("corpus.txt"));
+    for (int i = 0; i < 200; ++i) text << "the quick brown fox jumps over the lazy dog; ";
+  }
+
+  std::string Path(const std::string& name) const { return path_ + "/" + name; }
+
+  void SavePlan(const std::string& name) {
+    plan::Plan plan;
+    const std::string text = ReadFile("tools/run/test/" + name + ".txtpb");
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &plan));
+    ASSERT_TRUE(plan::Save(plan, Path(name + ".plan")).ok());
+  }
+
+  // Runs, keeping what it prints in out_ and err_.
+  int Call(const std::vector<std::string>& arguments) {
+    std::FILE *out = std::tmpfile(), *err = std::tmpfile();
+    const int status = run::Run(arguments, out, err);
+    out_ = Drain(out);
+    err_ = Drain(err);
+    return status;
+  }
+  int Train(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {Path("bigram.plan"), "--data", Path("corpus.txt")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Call(arguments);
+  }
+
+  static std::string Drain(std::FILE* file) {
+    std::string text(std::ftell(file), '\0');
+    std::rewind(file);
+    EXPECT_EQ(std::fread(text.data(), 1, text.size(), file), text.size());
+    std::fclose(file);
+    return text;
+  }
+
+  std::vector<nlohmann::json> Metrics(const std::string& name) const {
+    std::vector<nlohmann::json> lines;
+    std::ifstream file(Path(name));
+    for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+    return lines;
+  }
+
+  void WriteX() {
+    auto writer = checkpoint::SafetensorsWriter::Create(Path("x.safetensors"), {{"x", DType::kF32, {2, 4}}});
+    ASSERT_TRUE(writer.ok());
+    const float x[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    ASSERT_TRUE((*writer)->Write("x", TensorSpec::Whole(DType::kF32, {2, 4}), x).ok());
+    ASSERT_TRUE((*writer)->Commit().ok());
+  }
+
+  std::string path_, out_, err_;
+};
+
+TEST_F(RunTest, TrainsAndReports) {
+  ASSERT_EQ(Train({"--steps", "30", "--metrics", Path("m.jsonl"), "--trace=" + Path("trace.json")}), 0) << err_;
+  const std::vector<nlohmann::json> metrics = Metrics("m.jsonl");
+  ASSERT_EQ(metrics.size(), 30u);
+  EXPECT_NEAR(metrics[0]["loss"].get<double>(), 5.55, 0.05);  // log 256
+  EXPECT_LT(metrics[29]["loss"].get<double>(), 4.5);
+  for (int step = 0; step < 30; ++step) {
+    EXPECT_EQ(metrics[step]["step"], step);
+    EXPECT_EQ(metrics[step]["lr"], 1.0);
+    EXPECT_EQ(metrics[step]["tokens"], 32);
+    EXPECT_GT(metrics[step]["grad_norm"].get<double>(), 0);
+    EXPECT_GT(metrics[step]["memory_bytes"].get<int64_t>(), 2130688);
+  }
+  EXPECT_THAT(err_, HasSubstr("bigram: 1 rank ("));
+  EXPECT_THAT(err_, HasSubstr("step 30/30  loss "));
+  EXPECT_THAT(err_, HasSubstr("30 steps in "));
+  EXPECT_TRUE(nlohmann::json::parse(ReadFile(Path("trace.json"))).contains("traceEvents"));
+}
+
+TEST_F(RunTest, QuietSaysNothing) {
+  EXPECT_EQ(Train({"--steps", "2", "--quiet"}), 0);
+  EXPECT_THAT(err_, IsEmpty());
+  EXPECT_THAT(out_, IsEmpty());
+}
+
+TEST_F(RunTest, AResumedRunIsTheSameRun) {
+  ASSERT_EQ(Train({"--steps", "9", "--quiet", "--checkpoint-dir", Path("whole"), "--metrics", Path("whole.jsonl")}), 0);
+  const std::vector<std::string> halves = {"--quiet", "--checkpoint-dir", Path("halves"), "--checkpoint-every",
+                                           "2",       "--resume",         "--metrics",    Path("halves.jsonl")};
+  for (const char* steps : {"4", "9"}) {
+    std::vector<std::string> arguments = halves;
+    arguments.insert(arguments.end(), {"--steps", steps});
+    ASSERT_EQ(Train(arguments), 0) << err_;
+  }
+  const std::vector<nlohmann::json> whole = Metrics("whole.jsonl"), resumed = Metrics("halves.jsonl");
+  ASSERT_EQ(whole.size(), 9u);
+  ASSERT_EQ(resumed.size(), 9u);
+  for (int step = 0; step < 9; ++step) EXPECT_EQ(whole[step]["loss"], resumed[step]["loss"]) << step;
+  for (const char* file : {"/step-00000009/model.safetensors", "/step-00000009/optimizer.safetensors"}) {
+    EXPECT_FALSE(ReadFile(Path("whole") + file).empty());
+    EXPECT_EQ(ReadFile(Path("whole") + file), ReadFile(Path("halves") + file)) << file;
+  }
+  EXPECT_TRUE(Exists(Path("halves/step-00000002")));
+  EXPECT_TRUE(Exists(Path("halves/step-00000008")));
+}
+
+TEST_F(RunTest, InitialParametersComeFromAFile) {
+  ASSERT_EQ(Train({"--steps", "5", "--quiet", "--checkpoint-dir", Path("saved")}), 0);
+  ASSERT_EQ(Train({"--steps", "1", "--quiet", "--metrics", Path("m.jsonl"), "--init",
+                   Path("saved/step-00000005/model.safetensors")}),
+            0)
+      << err_;
+  EXPECT_LT(Metrics("m.jsonl")[0]["loss"].get<double>(), 5.45);
+}
+
+TEST_F(RunTest, TheSeedIsTheRunsOwn) {
+  for (const char* seed : {"1", "2"}) {
+    ASSERT_EQ(Train({"--steps", "1", "--quiet", "--seed", seed, "--metrics", Path(std::string("seed") + seed)}), 0);
+  }
+  EXPECT_NE(Metrics("seed1")[0]["loss"], Metrics("seed2")[0]["loss"]);
+}
+
+TEST_F(RunTest, AResumeKeepsTheSeed) {
+  ASSERT_EQ(Train({"--steps", "1", "--quiet", "--seed", "1", "--checkpoint-dir", Path("c")}), 0);
+  EXPECT_EQ(Train({"--steps", "2", "--quiet", "--seed", "2", "--checkpoint-dir", Path("c"), "--resume"}), 2);
+  EXPECT_THAT(err_, HasSubstr("--seed: expected that of the checkpoint, 1, got 2"));
+}
+
+TEST_F(RunTest, KeepsTheNewestCheckpoints) {
+  ASSERT_EQ(Train({"--steps", "6", "--quiet", "--checkpoint-dir", Path("c"), "--checkpoint-every", "1",
+                   "--checkpoint-keep", "2"}),
+            0);
+  EXPECT_FALSE(Exists(Path("c/step-00000004")));
+  EXPECT_TRUE(Exists(Path("c/step-00000005")));
+  EXPECT_TRUE(Exists(Path("c/step-00000006")));
+}
+
+TEST_F(RunTest, ATokenOutsideTheVocabularyNamesWhereItWasMet) {
+  plan::Plan plan;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(ReadFile("tools/run/test/bigram.txtpb"), &plan));
+  plan.mutable_header()->mutable_job()->mutable_data()->set_format(U16);
+  ASSERT_TRUE(plan::Save(plan, Path("u16.plan")).ok());
+  std::vector<uint16_t> tokens(2000, 300);
+  std::ofstream(Path("tokens.bin"), std::ios::binary).write(reinterpret_cast<const char*>(tokens.data()), 4000);
+  EXPECT_EQ(
+      Call({Path("u16.plan"), "--data", Path("tokens.bin"), "--steps", "1", "--quiet", "--checkpoint-dir", Path("c")}),
+      2);
+  EXPECT_THAT(err_, HasSubstr("rank 0: actor `micro` (step 0, micro-batch 0): embedding at bigram.mlir:5:3: "));
+  EXPECT_THAT(err_, HasSubstr("300"));
+  EXPECT_FALSE(Exists(Path("c")));
+}
+
+TEST_F(RunTest, EvaluatesAFunction) {
+  WriteX();
+  ASSERT_EQ(Call({Path("twice.plan"), "--inputs", Path("x.safetensors"), "--outputs", Path("y.safetensors"),
+                  "--show-shards"}),
+            0)
+      << err_;
+  EXPECT_THAT(out_,
+              HasSubstr("output `y`: global shape [2,4], sbp tensor=S(1), placement cpu, tensor = 2 of ranks 0 to 1"));
+  EXPECT_THAT(out_, HasSubstr("rank 1: local shape [2,2] at (0,2)"));
+  const auto file = checkpoint::SafetensorsReader::Open(Path("y.safetensors"));
+  ASSERT_TRUE(file.ok());
+  const auto entry = (*file)->Find("y");
+  ASSERT_TRUE(entry.ok());
+  std::vector<float> y(8);
+  ASSERT_TRUE(
+      (*file)
+          ->Read(**entry, TensorSpec::Whole(DType::kF32, {2, 4}), {2, 4}, checkpoint::Conversion::kNone, y.data())
+          .ok());
+  EXPECT_THAT(y, ::testing::ElementsAre(0, 2, 4, 6, 8, 10, 12, 14));
+}
+
+TEST_F(RunTest, AnInterruptSavesAndStops) {
+  std::thread other([this] {
+    while (ReadFile(Path("m.jsonl")).empty()) std::this_thread::yield();  // until it steps
+    kill(getpid(), SIGTERM);
+  });
+  EXPECT_EQ(Train({"--steps", "1000000000", "--quiet", "--checkpoint-dir", Path("c"), "--metrics", Path("m.jsonl")}),
+            1);
+  other.join();
+  EXPECT_THAT(err_, HasSubstr("interrupted after step "));
+  EXPECT_THAT(err_, HasSubstr("which was saved"));
+  EXPECT_TRUE(Exists(Path("c/latest")));
+}
+
+struct Wrong {
+  std::vector<std::string> arguments;  // "%" is the test's folder
+  int status;
+  std::string message;
+};
+
+class WrongRequestTest : public RunTest, public ::testing::WithParamInterface<Wrong> {};
+
+TEST_P(WrongRequestTest, IsExplained) {
+  WriteX();
+  std::ofstream(Path("tiny.txt")) << "abc";
+  std::ofstream(Path("broken.plan")) << ReadFile(Path("bigram.plan")).substr(0, 500);
+  std::vector<std::string> arguments = GetParam().arguments;
+  for (std::string& argument : arguments) {
+    if (argument[0] == '%') argument = path_ + argument.substr(1);
+  }
+  EXPECT_EQ(Call(arguments), GetParam().status);
+  EXPECT_THAT(err_, HasSubstr("weft-run: "));
+  EXPECT_THAT(err_, HasSubstr(GetParam().message));
+  EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WrongRequestTest,
+    ::testing::Values(
+        Wrong{{}, 2, "expected a plan"}, Wrong{{"--bogus"}, 2, "--bogus: no such flag"},
+        Wrong{{"%/bigram.plan", "%/twice.plan"}, 2, "expected one plan"},
+        Wrong{{"%/bigram.plan", "--steps", "x"}, 2, "--steps: expected a whole number of at least 0, got `x`"},
+        Wrong{{"%/bigram.plan", "--steps"}, 2, "--steps: expected a value, got none"},
+        Wrong{{"%/bigram.plan", "--quiet=1"}, 2, "--quiet: expected no value"},
+        Wrong{{"%/bigram.plan", "--resume"}, 2, "--checkpoint-dir: expected, as another flag needs it"},
+        Wrong{{"%/no.plan"}, 2, "/no.plan: "}, Wrong{{"%/corpus.txt"}, 2, "/corpus.txt: "},
+        Wrong{{"%/broken.plan"}, 2, "/broken.plan: "},
+        Wrong{{"%/bigram.plan"}, 2, "--data: expected a file, as the plan reads `labels`, got none"},
+        Wrong{{"%/bigram.plan", "--data", "%/no.txt"}, 2, "/no.txt: "},
+        Wrong{{"%/bigram.plan", "--data", "%/tiny.txt"}, 2, "/tiny.txt: "},
+        Wrong{{"%/bigram.plan", "--data", "%/corpus.txt", "--init", "%/x.safetensors"},
+              2,
+              "/x.safetensors: expected a tensor `table`"},
+        Wrong{{"%/bigram.plan", "--data", "%/corpus.txt", "--metrics", "%/no/m.jsonl"},
+              2,
+              "/no/m.jsonl: metrics cannot be written"},
+        Wrong{{"%/bigram.plan", "--inputs", "%/x.safetensors"},
+              2,
+              "--inputs: expected only with a function, got graph `bigram`"},
+        Wrong{{"%/twice.plan", "--data", "%/corpus.txt"},
+              2,
+              "--data: expected only with a graph that trains, got graph `twice`"},
+        Wrong{{"%/twice.plan", "--show-shards"}, 2, "--inputs: expected a file, as the plan reads `x`, got none"},
+        Wrong{{"%/twice.plan", "--inputs", "%/corpus.txt"}, 2, "/corpus.txt: "}));
+
+TEST_F(RunTest, HelpTeaches) {
+  EXPECT_EQ(Call({"--help"}), 0);
+  for (const char* flag :
+       {"--data", "--init", "--steps", "--seed", "--checkpoint-dir", "--checkpoint-every", "--resume", "--metrics",
+        "--trace", "--threads", "--quiet", "--inputs", "--outputs", "--show-shards", "exit status"}) {
+    EXPECT_THAT(out_, HasSubstr(flag));
+  }
+}
+
+}  // namespace
+}  // namespace weft::run
