@@ -52,11 +52,11 @@ absl::StatusOr<Cluster> LoadCluster(const std::string& path) {
   if (path.empty()) {
     cluster.set_device("cpu");
     cluster.set_nodes(1);
-    cluster.set_ranks_per_node(kLocalRanks);
+    cluster.set_ranks_per_node(kMostLocalRanks);
   } else {
     std::ifstream file(path);
     std::stringstream text;
-    if (!file || !(text << file.rdbuf())) return absl::NotFoundError(absl::StrCat(path, ": expected a cluster file, got none"));
+    if (!file || !(text << file.rdbuf())) return absl::NotFoundError(absl::StrCat(path, ": expected a cluster file, found none"));
     if (absl::Status status = ParseText(text.str(), path, &cluster); !status.ok()) return status;
   }
   if (absl::Status status = CheckCluster(path, cluster); !status.ok()) return status;
@@ -68,12 +68,10 @@ absl::Status CheckRanks(const Job& job, const Cluster& cluster) {
   const Dist& dist = job.dist();
   const int64_t wanted = dist.data() * dist.tensor() * dist.expert() * dist.context();
   const int64_t there = cluster.nodes() * cluster.ranks_per_node();
-  if (wanted <= there) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("dist: expected at most ", there, " ranks, which ",
-                   job.cluster().empty() ? "one process on this machine runs" : job.cluster() + " has", ", got ", wanted,
-                   " (data ", dist.data(), ", tensor ", dist.tensor(), ", expert ", dist.expert(), ", context ",
-                   dist.context(), ")"));
+  if (job.cluster().empty() || wanted <= there) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("dist: expected at most ", there, " ranks of ", job.cluster(), ", got ",
+                                                 dist.data(), " x ", dist.tensor(), " x ", dist.expert(), " x ",
+                                                 dist.context(), " (data x tensor x expert x context) = ", wanted));
 }
 
 }  // namespace weft

@@ -6,21 +6,20 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "compiler/job/job.h"
 #include "runtime/plan/cluster.pb.h"
 #include "runtime/plan/job.pb.h"
 
 namespace weft {
 
-// Ranks that one process on this machine may run, where a job names no cluster.
-inline constexpr int64_t kLocalRanks = 64;
-
-// Reads a cluster file; an empty path gives the local machine: kLocalRanks CPU
+// Reads a cluster file; an empty path gives the local machine: kMostLocalRanks CPU
 // ranks, memory not looked at. Every number is checked, absent rates are
 // filled in. Errors are InvalidArgument, or NotFound for a file that cannot be
 // read, and begin with the path. Any thread.
 absl::StatusOr<Cluster> LoadCluster(const std::string& path);
 
-// Checks that a resolved job's mesh has no more ranks than the cluster.
+// Checks that a resolved job's mesh has no more ranks than the cluster it names
+// (ValidateJob looks at the local machine).
 absl::Status CheckRanks(const Job& job, const Cluster& cluster);
 
 }  // namespace weft

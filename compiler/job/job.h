@@ -2,6 +2,7 @@
 #ifndef WEFT_COMPILER_JOB_JOB_H_
 #define WEFT_COMPILER_JOB_JOB_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "runtime/plan/job.pb.h"
 
 namespace weft {
+
+// Ranks of the local machine, which a job without a cluster runs on: threads of one process.
+inline constexpr int64_t kMostLocalRanks = 64;
 
 // Reads the protobuf text at `path`, applies `overrides` in order, and returns the job as it will be stored in a
 // plan: valid, every default filled in (see ResolveJob), the paths of the model and the cluster no longer

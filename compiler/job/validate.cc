@@ -56,7 +56,8 @@ absl::Status ValidateBatch(const Batch& batch, const Dist& dist) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateDist(const Dist& dist) {
+absl::Status ValidateDist(const Job& job) {
+  const Dist& dist = job.dist();
   const std::pair<const char*, int64_t> sizes[] = {{"dist.data", dist.data()},
                                                    {"dist.tensor", dist.tensor()},
                                                    {"dist.expert", dist.expert()},
@@ -71,6 +72,11 @@ absl::Status ValidateDist(const Dist& dist) {
       return Expected(key, absl::StrCat("at most ", kMost, " ranks in all"), size);
     }
     ranks *= size;
+  }
+  if (job.cluster().empty() && ranks > kMostLocalRanks) {
+    return Expected("dist", absl::StrCat("at most ", kMostLocalRanks, " ranks on the local machine"),
+                    absl::StrCat(dist.data(), " x ", dist.tensor(), " x ", dist.expert(), " x ", dist.context(),
+                                 " (data x tensor x expert x context) = ", ranks));
   }
   return absl::OkStatus();
 }
@@ -172,7 +178,7 @@ absl::Status ValidateEnums(const Job& job) {
 }  // namespace
 
 absl::Status ValidateJob(const Job& job) {
-  for (const absl::Status& status : {ValidateModel(job.model()), ValidateEnums(job), ValidateDist(job.dist()),
+  for (const absl::Status& status : {ValidateModel(job.model()), ValidateEnums(job), ValidateDist(job),
                                      // After the sizes are known to be positive.
                                      job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(),
                                      job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {

@@ -97,11 +97,11 @@ void fillHeader(const Job &job, const GraphFacts &facts, plan::Plan &plan) {
 
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   const Job &job = options.job;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(job.model().file(), error)) {
+  const Machine machine = machineOf(options.cluster);
+  std::error_code missing;
+  if (!std::filesystem::is_regular_file(job.model().file(), missing)) {
     return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
   }
-  const Machine machine = machineOf(options.cluster);
   mlir::DialectRegistry registry;
   ir::registerWeftDialect(registry);
   registry.insert<model::ModelDialect, task::TaskDialect>();

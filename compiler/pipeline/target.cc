@@ -20,18 +20,19 @@ mlir::Operation *ownerOf(ir::GraphOp graph, int64_t stage) {
   return graph;
 }
 
-llvm::LogicalResult checkPlacements(ir::GraphOp graph, const Cluster &cluster) {
-  int64_t most = cluster.nodes() * cluster.ranks_per_node();
+llvm::LogicalResult checkPlacements(ir::GraphOp graph, const Job &job, const Cluster &cluster) {
+  int64_t ranks = cluster.nodes() * cluster.ranks_per_node();
   for (int64_t stage = 0, size = int64_t(graph.getPlacements().size()); stage < size; ++stage) {
     ir::PlacementAttr placement = graph.getPlacement(stage);
     if (placement.getDevice() != cluster.device()) {
-      return ownerOf(graph, stage)->emitError() << "placement: expected device " << cluster.device() << ", got "
-                                                << placement.getDevice().getValue();
+      return ownerOf(graph, stage)->emitError()
+             << "placement: expected device " << cluster.device() << ", got " << placement.getDevice().getValue();
     }
     for (int64_t rank : placement.getRanks()) {
-      if (rank >= most) {
+      if (rank >= ranks) {
         return ownerOf(graph, stage)->emitError()
-               << "placement: expected ranks 0 to " << most - 1 << " of the cluster, got " << rank;
+               << "placement: expected ranks 0 to " << ranks - 1 << " of "
+               << (job.cluster().empty() ? "the local machine" : job.cluster()) << ", got " << rank;
       }
     }
   }
@@ -47,7 +48,7 @@ llvm::LogicalResult checkTarget(mlir::ModuleOp module, const Job &job, const Clu
         return minimize.emitError("optimizer: expected sgd, adam or adamw in the job, got none");
       }
     }
-    if (failed(checkPlacements(graph, cluster))) {
+    if (failed(checkPlacements(graph, job, cluster))) {
       return mlir::failure();
     }
   }

@@ -8,8 +8,8 @@
 
 namespace weft::compiler {
 
-/// Checks an elaborated module: its placements are on a device and ranks of the cluster, and what it minimizes has
-/// an optimizer. Errors are printed at the op that asks.
+/// Checks an elaborated module: its placements are on devices and ranks that exist, and what it minimizes has an
+/// optimizer. Errors are printed at the op that asks.
 llvm::LogicalResult checkTarget(mlir::ModuleOp module, const Job &job, const Cluster &cluster);
 
 } // namespace weft::compiler

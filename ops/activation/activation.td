@@ -14,7 +14,7 @@ class Weft_ActivationOp<string opMnemonic, string formula> : Weft_Differentiable
   }];
   let arguments = (ins Weft_Tensor:$input);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$input attr-dict custom<Types1>(type($input), type($result))";
+  let assemblyFormat = "$input attr-dict `` custom<Types1>(type($input), type($result))";
   let extraClassDeclaration = Weft_overwritesOperand;
 }
 
@@ -36,7 +36,7 @@ def Weft_GeluOp : Weft_DifferentiableOp<"gelu"> {
   let arguments = (ins Weft_Tensor:$input, DefaultValuedAttr<StrAttr, "\"none\"">:$approximate);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
-    $input (`approximate` `(` custom<Word>($approximate)^ `)`)? attr-dict custom<Types1>(type($input), type($result))
+    $input (`approximate` `(` custom<Word>($approximate)^ `)`)? attr-dict `` custom<Types1>(type($input), type($result))
   }];
   let extraClassDeclaration = Weft_overwritesOperand;
 }
@@ -54,7 +54,7 @@ class Weft_ActivationGradOp<string opMnemonic> : Weft_PureOp<opMnemonic # "_grad
   }];
   let arguments = (ins Weft_Tensor:$dy, Weft_Tensor:$x);
   let results = (outs Weft_Tensor:$dx);
-  let assemblyFormat = "$dy `,` $x attr-dict custom<Types2>(type($dy), type($x), type($dx))";
+  let assemblyFormat = "$dy `,` $x attr-dict `` custom<Types2>(type($dy), type($x), type($dx))";
   let extraClassDeclaration = Weft_overwritesOperand;
 }
 
@@ -77,7 +77,7 @@ def Weft_GeluGradOp : Weft_PureOp<"gelu_grad"> {
   let results = (outs Weft_Tensor:$dx);
   let assemblyFormat = [{
     $dy `,` $x (`approximate` `(` custom<Word>($approximate)^ `)`)? attr-dict
-    custom<Types2>(type($dy), type($x), type($dx))
+    `` custom<Types2>(type($dy), type($x), type($dx))
   }];
   let extraClassDeclaration = Weft_overwritesOperand;
 }

@@ -41,7 +41,7 @@ def Weft_AttentionOp : Weft_DifferentiableOp<"attention"> {
   let results = (outs Weft_Tensor:$out, Optional<Weft_Tensor>:$lse);
   let assemblyFormat = [{
     $q `,` $k `,` $v (`causal` $causal^)? (`scale` `(` custom<Number>($scale)^ `)`)? attr-dict
-    custom<AttentionTypes>(type($q), type($k), type($v), type($out), type($lse))
+    `` custom<AttentionTypes>(type($q), type($k), type($v), type($out), type($lse))
   }];
   let extraClassDeclaration = attentionMethods;
 }
@@ -64,7 +64,7 @@ def Weft_AttentionGradOp : Weft_PureOp<"attention_grad"> {
   let results = (outs Weft_Tensor:$dq, Weft_Tensor:$dk, Weft_Tensor:$dv);
   let assemblyFormat = [{
     $dout `,` $q `,` $k `,` $v `,` $out `,` $lse (`causal` $causal^)? (`scale` `(` custom<Number>($scale)^ `)`)?
-    attr-dict custom<Types6>(type($dout), type($q), type($k), type($v), type($out), type($lse),
+    attr-dict `` custom<Types6>(type($dout), type($q), type($k), type($v), type($out), type($lse),
                              type($dq), type($dk), type($dv))
   }];
   let extraClassDeclaration = attentionMethods;

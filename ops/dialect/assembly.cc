@@ -189,7 +189,7 @@ void printPins(OpAsmPrinter &printer, mlir::Operation *, DictionaryAttr pins) {
   if (!pins) {
     return;
   }
-  printer << "sbp(";
+  printer << " sbp(";
   llvm::interleaveComma(pins, printer.getStream(), [&](mlir::NamedAttribute pin) {
     if (!pin.getName().getValue().starts_with("_")) {
       printer << pin.getName().getValue() << " = ";
@@ -263,7 +263,7 @@ void printTypes(OpAsmPrinter &printer, mlir::TypeRange operands, mlir::TypeRange
   if (llvm::all_of(operands, unknown) && llvm::all_of(results, unknown)) {
     return;
   }
-  printer << ": (";
+  printer << " : (";
   llvm::interleaveComma(operands, printer);
   printer << ")";
   if (results.size() == 1) {
@@ -315,7 +315,7 @@ ParseResult parseVariadic(OpAsmParser &parser, llvm::SmallVectorImpl<OpAsmParser
 
 void printVariadic(OpAsmPrinter &printer, mlir::Operation *, mlir::OperandRange operands, mlir::TypeRange operandTypes,
                    mlir::Type result) {
-  printer << operands << " ";
+  printer << operands;
   assembly::printTypes(printer, operandTypes, result);
 }
 

@@ -19,7 +19,7 @@ mlir::ParseResult parseWord(mlir::OpAsmParser &parser, mlir::StringAttr &word);
 void printWord(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::StringAttr word);
 
 /// `sbp(tensor = S(0), data = P)` or positional `sbp(S(0), B)`, or nothing. A dictionary
-/// from axis name (`_0`, `_1` when positional) to ExprAttr.
+/// from axis name (`_0`, `_1` when positional) to ExprAttr. Printed behind a space of its own.
 mlir::ParseResult parsePins(mlir::OpAsmParser &parser, mlir::DictionaryAttr &pins);
 void printPins(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::DictionaryAttr pins);
 
@@ -32,7 +32,7 @@ using TypeList = llvm::SmallVectorImpl<mlir::Type>;
 
 /// Parses `: (operand types) -> result types`, or leaves `present` false.
 mlir::ParseResult parseTypes(mlir::OpAsmParser &parser, TypeList &operands, TypeList &results, bool &present);
-/// Prints it, or nothing if every type is `!weft.any`.
+/// Prints ` ` and it, or nothing if every type is `!weft.any`; formats put an empty literal before the directive.
 void printTypes(mlir::OpAsmPrinter &printer, mlir::TypeRange operands, mlir::TypeRange results);
 /// Emits "expected N operand types, got M" and the like.
 mlir::ParseResult wrongCount(mlir::OpAsmParser &parser, llvm::StringRef what, size_t expected, size_t got);

@@ -56,8 +56,8 @@ def Weft_ParameterOp : Weft_Op<"parameter"> {
                        OptionalAttr<DictionaryAttr>:$pins, UnitAttr:$state, OptionalAttr<I64Attr>:$seed);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
-    $name custom<Numbers>($shape) (`stored` custom<Numbers>($stored)^)? custom<Init>($init) custom<Pins>($pins)
-    (`state` $state^)? attr-dict custom<Types0>(type($result))
+    $name custom<Numbers>($shape) (`stored` custom<Numbers>($stored)^)? custom<Init>($init) `` custom<Pins>($pins)
+    (`state` $state^)? attr-dict `` custom<Types0>(type($result))
   }];
 }
 
@@ -73,7 +73,8 @@ def Weft_ToGlobalOp : Weft_DifferentiableOp<"to_global"> {
                        OptionalAttr<ArrayAttr>:$ranks);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
-    $input custom<Pins>($pins) (`placement` `(` $device^ `,` $ranks `)`)? attr-dict custom<Types1>(type($input), type($result))
+    $input `` custom<Pins>($pins) (`placement` `(` $device^ `,` $ranks `)`)? attr-dict
+    `` custom<Types1>(type($input), type($result))
   }];
 }
 
@@ -89,7 +90,7 @@ def Weft_BoxOp : Op<Weft_Dialect, "box", [Pure]> {
   }];
   let arguments = (ins AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$input attr-dict custom<Types1>(type($input), type($result))";
+  let assemblyFormat = "$input attr-dict `` custom<Types1>(type($input), type($result))";
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -106,7 +107,7 @@ def Weft_MinimizeOp : Op<Weft_Dialect, "minimize"> {
     **Constraints:** both are float32 scalars.
   }];
   let arguments = (ins Weft_Tensor:$loss, Optional<Weft_Tensor>:$count);
-  let assemblyFormat = "$loss (`per` $count^)? attr-dict custom<Minimized>(ref($count), type($loss), type($count))";
+  let assemblyFormat = "$loss (`per` $count^)? attr-dict `` custom<Minimized>(ref($count), type($loss), type($count))";
   let hasVerifier = 1;
 }
 
@@ -120,7 +121,7 @@ def Weft_AccumulateOp : Weft_Op<"accumulate"> {
   }];
   let arguments = (ins Weft_Tensor:$input);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$input attr-dict custom<Types1>(type($input), type($result))";
+  let assemblyFormat = "$input attr-dict `` custom<Types1>(type($input), type($result))";
 }
 
 def Weft_UpdateOp : Op<Weft_Dialect, "update"> {
@@ -136,7 +137,8 @@ def Weft_UpdateOp : Op<Weft_Dialect, "update"> {
   }];
   let arguments = (ins Weft_Tensor:$parameter, Weft_Tensor:$gradient, Weft_Tensor:$count);
   let assemblyFormat = [{
-    $parameter `with` $gradient `per` $count attr-dict custom<Types3>(type($parameter), type($gradient), type($count))
+    $parameter `with` $gradient `per` $count attr-dict
+    `` custom<Types3>(type($parameter), type($gradient), type($count))
   }];
   let hasVerifier = 1;
 }
@@ -151,7 +153,7 @@ def Weft_AssignOp : Weft_Op<"assign"> {
     **Constraints:** `target` is a parameter; both types are equal.
   }];
   let arguments = (ins Weft_Tensor:$target, Weft_Tensor:$value);
-  let assemblyFormat = "$target `,` $value attr-dict custom<Types2>(type($target), type($value))";
+  let assemblyFormat = "$target `,` $value attr-dict `` custom<Types2>(type($target), type($value))";
 }
 
 def Weft_OutputOp : Op<Weft_Dialect, "output"> {
@@ -164,7 +166,7 @@ def Weft_OutputOp : Op<Weft_Dialect, "output"> {
     **Constraints:** a metric is a float32 scalar.
   }];
   let arguments = (ins StrAttr:$name, UnitAttr:$metric, Weft_Tensor:$value);
-  let assemblyFormat = "$name (`metric` $metric^)? $value attr-dict custom<Types1>(type($value))";
+  let assemblyFormat = "$name (`metric` $metric^)? $value attr-dict `` custom<Types1>(type($value))";
   let hasVerifier = 1;
 }
 

@@ -25,7 +25,7 @@ def Weft_DropoutOp : Weft_Op<"dropout", [DeclareOpInterfaceMethods<MemoryEffects
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
     $input `rate` `(` custom<Number>($rate) `)` (`seed` `(` $seed^ `)`)? attr-dict
-    custom<Types1>(type($input), type($result))
+    `` custom<Types1>(type($input), type($result))
   }];
   let hasFolder = 1;
   let extraClassDeclaration = Weft_overwritesOperand;

@@ -24,7 +24,7 @@ def Weft_EinsumOp : Weft_DifferentiableOp<"einsum"> {
   let arguments = (ins StrAttr:$equation, Weft_Tensor:$lhs, Weft_Tensor:$rhs, OptionalAttr<TypeAttr>:$result_type);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
-    $equation $lhs `,` $rhs (`to` $result_type^)? attr-dict custom<Types2>(type($lhs), type($rhs), type($result))
+    $equation $lhs `,` $rhs (`to` $result_type^)? attr-dict `` custom<Types2>(type($lhs), type($rhs), type($result))
   }];
   let extraClassDeclaration = [{
     /// A multiply-add for every combination of the letters, at the rate of matrix products.

@@ -14,7 +14,7 @@ class Weft_UnaryOp<string opMnemonic, string formula> : Weft_DifferentiableOp<op
   }];
   let arguments = (ins Weft_Tensor:$input);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$input attr-dict custom<Types1>(type($input), type($result))";
+  let assemblyFormat = "$input attr-dict `` custom<Types1>(type($input), type($result))";
   let extraClassDeclaration = Weft_overwritesOperand;
 }
 
@@ -41,7 +41,7 @@ class Weft_BinaryOp<string opMnemonic, string formula, list<Trait> traits = []>
   }];
   let arguments = (ins Weft_Tensor:$lhs, Weft_Tensor:$rhs);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$lhs `,` $rhs attr-dict custom<Types2>(type($lhs), type($rhs), type($result))";
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `` custom<Types2>(type($lhs), type($rhs), type($result))";
   let extraClassDeclaration = Weft_overwritesOperand;
 }
 
@@ -63,7 +63,9 @@ def Weft_ScaleOp : Weft_DifferentiableOp<"scale"> {
   }];
   let arguments = (ins Weft_Tensor:$input, Weft_Number:$factor);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$input `by` `(` custom<Number>($factor) `)` attr-dict custom<Types1>(type($input), type($result))";
+  let assemblyFormat = [{
+    $input `by` `(` custom<Number>($factor) `)` attr-dict `` custom<Types1>(type($input), type($result))
+  }];
   let extraClassDeclaration = Weft_overwritesOperand;
 }
 
@@ -91,7 +93,7 @@ def Weft_CastOp : Weft_DifferentiableOp<"cast"> {
   }];
   let arguments = (ins Weft_Tensor:$input, TypeAttr:$to);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$input `to` $to attr-dict custom<Types1>(type($input), type($result))";
+  let assemblyFormat = "$input `to` $to attr-dict `` custom<Types1>(type($input), type($result))";
 }
 
 def Weft_BroadcastToOp : Weft_DifferentiableOp<"broadcast_to"> {
@@ -103,7 +105,7 @@ def Weft_BroadcastToOp : Weft_DifferentiableOp<"broadcast_to"> {
   }];
   let arguments = (ins Weft_Tensor:$input, Weft_Integers:$shape);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$input custom<Numbers>($shape) attr-dict custom<Types1>(type($input), type($result))";
+  let assemblyFormat = "$input custom<Numbers>($shape) attr-dict `` custom<Types1>(type($input), type($result))";
 }
 
 #endif

@@ -24,7 +24,7 @@ def Weft_EmbeddingOp : Weft_DifferentiableOp<"embedding"> {
   }];
   let arguments = (ins Weft_Tensor:$ids, Weft_Tensor:$table);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$ids `,` $table attr-dict custom<Types2>(type($ids), type($table), type($result))";
+  let assemblyFormat = "$ids `,` $table attr-dict `` custom<Types2>(type($ids), type($table), type($result))";
   let extraClassDeclaration = embeddingCost;
 }
 
@@ -44,7 +44,7 @@ def Weft_EmbeddingGradOp : Weft_PureOp<"embedding_grad"> {
   let arguments = (ins Weft_Tensor:$ids, Weft_Tensor:$dout, I64Attr:$vocab);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
-    $ids `,` $dout `vocab` `(` $vocab `)` attr-dict custom<Types2>(type($ids), type($dout), type($result))
+    $ids `,` $dout `vocab` `(` $vocab `)` attr-dict `` custom<Types2>(type($ids), type($dout), type($result))
   }];
   let extraClassDeclaration = embeddingCost;
 }

@@ -19,7 +19,7 @@ def Weft_ReshapeOp : Weft_DifferentiableOp<"reshape"> {
   }];
   let arguments = (ins Weft_Tensor:$input, Weft_Integers:$shape);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$input custom<Numbers>($shape) attr-dict custom<Types1>(type($input), type($result))";
+  let assemblyFormat = "$input custom<Numbers>($shape) attr-dict `` custom<Types1>(type($input), type($result))";
 }
 
 def Weft_TransposeOp : Weft_DifferentiableOp<"transpose"> {
@@ -33,7 +33,7 @@ def Weft_TransposeOp : Weft_DifferentiableOp<"transpose"> {
   }];
   let arguments = (ins Weft_Tensor:$input, Weft_Integers:$perm);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$input custom<Numbers>($perm) attr-dict custom<Types1>(type($input), type($result))";
+  let assemblyFormat = "$input custom<Numbers>($perm) attr-dict `` custom<Types1>(type($input), type($result))";
 }
 
 def Weft_SliceOp : Weft_DifferentiableOp<"slice"> {
@@ -52,7 +52,7 @@ def Weft_SliceOp : Weft_DifferentiableOp<"slice"> {
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
     $input `dim` `(` custom<Number>($dim) `)` `from` `(` custom<Number>($offset) `)` `size` `(` custom<Number>($size) `)`
-    attr-dict custom<Types1>(type($input), type($result))
+    attr-dict `` custom<Types1>(type($input), type($result))
   }];
 }
 
@@ -71,7 +71,7 @@ def Weft_PadOp : Weft_DifferentiableOp<"pad"> {
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
     $input `dim` `(` custom<Number>($dim) `)` `before` `(` custom<Number>($before) `)` `after` `(` custom<Number>($after) `)`
-    attr-dict custom<Types1>(type($input), type($result))
+    attr-dict `` custom<Types1>(type($input), type($result))
   }];
 }
 
@@ -91,7 +91,7 @@ def Weft_ConcatOp : Weft_DifferentiableOp<"concat"> {
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
     $inputs `dim` `(` custom<Number>($dim) `)` attr-dict
-    custom<VariadicTypes>(ref($inputs), type($inputs), type($result))
+    `` custom<VariadicTypes>(ref($inputs), type($inputs), type($result))
   }];
 }
 

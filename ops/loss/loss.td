@@ -30,7 +30,7 @@ def Weft_CrossEntropyOp
   let results = (outs Weft_Tensor:$loss, Weft_Tensor:$count);
   let assemblyFormat = [{
     $logits `,` $labels (`ignore` `(` $ignore_index^ `)`)? attr-dict
-    custom<Types2>(type($logits), type($labels), type($loss), type($count))
+    `` custom<Types2>(type($logits), type($labels), type($loss), type($count))
   }];
 }
 
@@ -47,7 +47,7 @@ def Weft_SumExpOp : Weft_PureOp<"sum_exp"> {
   }];
   let arguments = (ins Weft_Tensor:$logits, Weft_Tensor:$max);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$logits `,` $max attr-dict custom<Types2>(type($logits), type($max), type($result))";
+  let assemblyFormat = "$logits `,` $max attr-dict `` custom<Types2>(type($logits), type($max), type($result))";
   let extraClassDeclaration = lossCost;
 }
 
@@ -68,7 +68,7 @@ def Weft_PickOp : Weft_PureOp<"pick"> {
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
     $logits `,` $labels (`ignore` `(` $ignore_index^ `)`)? attr-dict
-    custom<Types2>(type($logits), type($labels), type($result))
+    `` custom<Types2>(type($logits), type($labels), type($result))
   }];
   let extraClassDeclaration = lossCost;
 }
@@ -90,7 +90,7 @@ def Weft_CrossEntropyLossOp : Weft_PureOp<"cross_entropy_loss"> {
   let results = (outs Weft_Tensor:$loss, Weft_Tensor:$count);
   let assemblyFormat = [{
     $max `,` $sum `,` $picked `,` $labels (`ignore` `(` $ignore_index^ `)`)? attr-dict
-    custom<Types4>(type($max), type($sum), type($picked), type($labels), type($loss), type($count))
+    `` custom<Types4>(type($max), type($sum), type($picked), type($labels), type($loss), type($count))
   }];
   let extraClassDeclaration = lossCost;
 }
@@ -112,7 +112,7 @@ def Weft_CrossEntropyGradOp : Weft_PureOp<"cross_entropy_grad"> {
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
     $dloss `,` $logits `,` $max `,` $sum `,` $labels (`ignore` `(` $ignore_index^ `)`)? attr-dict
-    custom<Types5>(type($dloss), type($logits), type($max), type($sum), type($labels), type($result))
+    `` custom<Types5>(type($dloss), type($logits), type($max), type($sum), type($labels), type($result))
   }];
   let extraClassDeclaration = lossCost # [{
     ::llvm::SmallVector<int64_t> getInPlaceOperands() { return {1}; }

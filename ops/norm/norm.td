@@ -24,7 +24,7 @@ def Weft_LayerNormOp : Weft_DifferentiableOp<"layer_norm"> {
   let results = (outs Weft_Tensor:$result, Variadic<Weft_Tensor>:$statistics);
   let assemblyFormat = [{
     $input `,` $weight `,` $bias `eps` `(` custom<Number>($eps) `)` attr-dict
-    custom<Types3>(type($input), type($weight), type($bias), type($result), type($statistics))
+    `` custom<Types3>(type($input), type($weight), type($bias), type($result), type($statistics))
   }];
 }
 
@@ -46,7 +46,7 @@ def Weft_LayerNormGradOp : Weft_PureOp<"layer_norm_grad"> {
   let results = (outs Weft_Tensor:$dinput, Weft_Tensor:$dweight, Weft_Tensor:$dbias);
   let assemblyFormat = [{
     $dy `,` $input `,` $weight `,` $mean `,` $rstd attr-dict
-    custom<Types5>(type($dy), type($input), type($weight), type($mean), type($rstd), type($dinput), type($dweight),
+    `` custom<Types5>(type($dy), type($input), type($weight), type($mean), type($rstd), type($dinput), type($dweight),
                    type($dbias))
   }];
 }
@@ -70,7 +70,7 @@ def Weft_RmsNormOp : Weft_DifferentiableOp<"rms_norm"> {
   let results = (outs Weft_Tensor:$result, Variadic<Weft_Tensor>:$statistics);
   let assemblyFormat = [{
     $input `,` $weight `eps` `(` custom<Number>($eps) `)` attr-dict
-    custom<Types2>(type($input), type($weight), type($result), type($statistics))
+    `` custom<Types2>(type($input), type($weight), type($result), type($statistics))
   }];
 }
 
@@ -92,7 +92,7 @@ def Weft_RmsNormGradOp : Weft_PureOp<"rms_norm_grad"> {
   let results = (outs Weft_Tensor:$dinput, Weft_Tensor:$dweight);
   let assemblyFormat = [{
     $dy `,` $input `,` $weight `,` $rstd attr-dict
-    custom<Types4>(type($dy), type($input), type($weight), type($rstd), type($dinput), type($dweight))
+    `` custom<Types4>(type($dy), type($input), type($weight), type($rstd), type($dinput), type($dweight))
   }];
 }
 

@@ -16,7 +16,7 @@ def Weft_SquareSumOp : Weft_PureOp<"square_sum"> {
   }];
   let arguments = (ins Weft_Tensor:$input);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$input attr-dict custom<Types1>(type($input), type($result))";
+  let assemblyFormat = "$input attr-dict `` custom<Types1>(type($input), type($result))";
   let extraClassDeclaration = [{
     ::weft::ir::Cost getCost(::llvm::ArrayRef<::mlir::RankedTensorType> operands,
                              ::llvm::ArrayRef<::mlir::RankedTensorType> results);
@@ -41,7 +41,7 @@ def Weft_ClipScaleOp : Weft_PureOp<"clip_scale"> {
   let results = (outs Weft_Tensor:$grad_scale, Weft_Tensor:$grad_norm);
   let assemblyFormat = [{
     $square_sum `,` $count `clip_norm` `(` $clip_norm `)` attr-dict
-    custom<Types2>(type($square_sum), type($count), type($grad_scale), type($grad_norm))
+    `` custom<Types2>(type($square_sum), type($count), type($grad_scale), type($grad_norm))
   }];
 }
 
@@ -66,7 +66,7 @@ def Weft_LearningRateOp : Weft_PureOp<"learning_rate"> {
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
     $lr custom<Word>($schedule) (`warmup` `(` $warmup^ `)`)? (`total` `(` $total^ `)`)?
-    (`min_ratio` `(` $min_ratio^ `)`)? attr-dict custom<Types0>(type($result))
+    (`min_ratio` `(` $min_ratio^ `)`)? attr-dict `` custom<Types0>(type($result))
   }];
 }
 
@@ -96,7 +96,7 @@ def Weft_SgdOp : Weft_UpdateOp<"sgd"> {
   let results = (outs Weft_Tensor:$next);
   let assemblyFormat = [{
     $p `,` $g `,` $lr `,` $grad_scale `weight_decay` `(` $weight_decay `)` attr-dict
-    custom<Types4>(type($p), type($g), type($lr), type($grad_scale), type($next))
+    `` custom<Types4>(type($p), type($g), type($lr), type($grad_scale), type($next))
   }];
 }
 
@@ -118,7 +118,7 @@ def Weft_SgdMomentumOp : Weft_UpdateOp<"sgd_momentum"> {
   let results = (outs Weft_Tensor:$next, Weft_Tensor:$next_v);
   let assemblyFormat = [{
     $p `,` $g `,` $v `,` $lr `,` $grad_scale `momentum` `(` $momentum `)` `weight_decay` `(` $weight_decay `)`
-    attr-dict custom<Types5>(type($p), type($g), type($v), type($lr), type($grad_scale), type($next), type($next_v))
+    attr-dict `` custom<Types5>(type($p), type($g), type($v), type($lr), type($grad_scale), type($next), type($next_v))
   }];
 }
 
@@ -150,7 +150,7 @@ def Weft_AdamOp : Weft_UpdateOp<"adam"> {
   let assemblyFormat = [{
     $p `,` $g `,` $m `,` $v `,` $lr `,` $grad_scale `beta1` `(` $beta1 `)` `beta2` `(` $beta2 `)` `eps` `(` $eps `)`
     `weight_decay` `(` $weight_decay `)` (`decoupled` $decoupled^)? attr-dict
-    custom<Types6>(type($p), type($g), type($m), type($v), type($lr), type($grad_scale), type($next), type($next_m),
+    `` custom<Types6>(type($p), type($g), type($m), type($v), type($lr), type($grad_scale), type($next), type($next_m),
                    type($next_v))
   }];
   let extraClassDeclaration = [{

@@ -27,7 +27,7 @@ def Weft_RandomNormalOp : Weft_DrawOp<"random_normal"> {
                        DefaultValuedAttr<I64Attr, "0">:$seed);
   let assemblyFormat = [{
     custom<Numbers>($shape) `mean` `(` custom<Number>($mean) `)` `std` `(` custom<Number>($std) `)`
-    (`seed` `(` $seed^ `)`)? attr-dict custom<Types0>(type($result))
+    (`seed` `(` $seed^ `)`)? attr-dict `` custom<Types0>(type($result))
   }];
 }
 
@@ -47,7 +47,7 @@ def Weft_RandomUniformOp : Weft_DrawOp<"random_uniform"> {
                        DefaultValuedAttr<I64Attr, "0">:$seed);
   let assemblyFormat = [{
     custom<Numbers>($shape) `low` `(` custom<Number>($low) `)` `high` `(` custom<Number>($high) `)`
-    (`seed` `(` $seed^ `)`)? attr-dict custom<Types0>(type($result))
+    (`seed` `(` $seed^ `)`)? attr-dict `` custom<Types0>(type($result))
   }];
 }
 
@@ -63,7 +63,7 @@ def Weft_FillOp : Weft_DifferentiableOp<"fill"> {
   let arguments = (ins Weft_Integers:$shape, Weft_Number:$value);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
-    custom<Numbers>($shape) `value` `(` custom<Number>($value) `)` attr-dict custom<Types0>(type($result))
+    custom<Numbers>($shape) `value` `(` custom<Number>($value) `)` attr-dict `` custom<Types0>(type($result))
   }];
 }
 

@@ -21,7 +21,7 @@ def Weft_ReduceOp : Weft_DifferentiableOp<"reduce"> {
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
     custom<Word>($kind) $input `over` custom<Numbers>($dims) (`keep_dims` $keep_dims^)? attr-dict
-    custom<Types1>(type($input), type($result))
+    `` custom<Types1>(type($input), type($result))
   }];
 }
 

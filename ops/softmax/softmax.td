@@ -17,7 +17,7 @@ def Weft_SoftmaxOp : Weft_DifferentiableOp<"softmax"> {
   }];
   let arguments = (ins Weft_Tensor:$input);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$input attr-dict custom<Types1>(type($input), type($result))";
+  let assemblyFormat = "$input attr-dict `` custom<Types1>(type($input), type($result))";
 }
 
 def Weft_SoftmaxGradOp : Weft_PureOp<"softmax_grad"> {
@@ -35,7 +35,7 @@ def Weft_SoftmaxGradOp : Weft_PureOp<"softmax_grad"> {
   }];
   let arguments = (ins Weft_Tensor:$dy, Weft_Tensor:$y);
   let results = (outs Weft_Tensor:$dx);
-  let assemblyFormat = "$dy `,` $y attr-dict custom<Types2>(type($dy), type($y), type($dx))";
+  let assemblyFormat = "$dy `,` $y attr-dict `` custom<Types2>(type($dy), type($y), type($dx))";
 }
 
 #endif

@@ -30,20 +30,20 @@ OVERRIDES = [
      "{job}: model.set: batch: expected a config of the model, got the one that batch.micro sets"),
     # More ranks than the machine has, and meshes that do not fit.
     (["dist.data=128", "batch={global: 128}"],
-     "dist: expected at most 64 ranks, which one process on this machine runs, got 128 (data 128, tensor 1, expert 1, "
-     "context 1)"),
+     "{job}: dist: expected at most 64 ranks on the local machine, got 128 x 1 x 1 x 1 (data x tensor x expert x "
+     "context) = 128"),
     (["dist={data: 16 tensor: 8}", "batch={global: 16}"],
-     "dist: expected at most 64 ranks, which one process on this machine runs, got 128 (data 16, tensor 8, expert 1, "
-     "context 1)"),
+     "{job}: dist: expected at most 64 ranks on the local machine, got 16 x 8 x 1 x 1 (data x tensor x expert x "
+     "context) = 128"),
     (["cluster=../../clusters/laptop.cluster", "dist.tensor=8"],
-     "dist: expected at most 4 ranks, which clusters/laptop.cluster has, got 8 (data 1, tensor 8, expert 1, "
-     "context 1)"),
+     "dist: expected at most 4 ranks of clusters/laptop.cluster, got 1 x 8 x 1 x 1 (data x tensor x expert x "
+     "context) = 8"),
     (["cluster=tiny.job"],
      "{folder}/tiny.job:2:1: unknown key model: expected device, nodes, ranks_per_node, memory_bytes, rates"),
     (["dist.data=0", "dist.tensor=-2"], "{job}: dist.tensor: expected 1 or more, got -2"),
     (["batch={global: 6}", "dist.data=4"],
      "{job}: batch.micro: expected a multiple of dist.data (4), which splits each micro-batch, got 6"),
-    (["cluster=none.cluster"], "{folder}/none.cluster: expected a cluster file, got none"),
+    (["cluster=none.cluster"], "{folder}/none.cluster: expected a cluster file, found none"),
     (["model.file=none.mlir"], "{folder}/none.mlir: expected a model file, found none"),
     (["model.file=."], "{folder}/: expected a model file, found none"),
     (["model.file="], "{job}: model.file: expected the path of a model file, got none"),

@@ -69,7 +69,7 @@ CASES = [
              "(8) to be divisible by mesh axis tensor = 3"), [], ["dist.tensor=3"]),
     # Placements on what is not there.
     (*behind('weft.to_global %h sbp(S(0)) placement("cpu", [0, 1, 2, 99])',
-             "14:8: error: placement: expected ranks 0 to 63 of the cluster, got 99"), [], []),
+             "14:8: error: placement: expected ranks 0 to 63 of the local machine, got 99"), [], []),
     (*behind('weft.to_global %h sbp(S(0)) placement("cuda", [0, 1])',
              "14:8: error: placement: expected device cpu, got cuda"), [], []),
     (*behind('weft.to_global %h sbp(S(0), S(1)) placement("cpu", [[0, 1], [2]])',

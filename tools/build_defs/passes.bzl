@@ -1,10 +1,11 @@
 """compiler_passes: the passes of one phase: Passes.td, passes.h, one .cc a pass, lit tests in test/."""
 
+load("//tools/build_defs:lit.bzl", "lit_tests")
 load("//tools/build_defs:pch.bzl", "mlir_cc_library")
 load("//tools/build_defs:tblgen.bzl", "gentbl_cc_library")
 
 def compiler_passes(name, phase, deps):
-    """Declares :<name> from Passes.td, passes.h and all .cc files.
+    """Declares :<name> from Passes.td, passes.h and all .cc files, and :lit from test/.
 
     Args:
       name: the target, usually the phase.
@@ -24,4 +25,9 @@ def compiler_passes(name, phase, deps):
         srcs = native.glob(["*.cc"], exclude = ["*_test.cc"]),
         hdrs = native.glob(["*.h"]),
         deps = deps + [":inc"],
+    )
+    lit_tests(
+        name = "lit",
+        srcs = native.glob(["test/*.mlir"]),
+        data = native.glob(["test/files/*.mlir"], allow_empty = True),
     )

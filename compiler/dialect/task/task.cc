@@ -70,6 +70,20 @@ LogicalResult AliasOp::verify() {
   return mlir::success();
 }
 
+LogicalResult KernelOp::verify() {
+  llvm::ArrayRef<int64_t> inPlace = getInPlace().value_or(llvm::ArrayRef<int64_t>());
+  if (getInPlace() && inPlace.size() != getOutputs().size()) {
+    return emitOpError() << "in_place: expected " << getOutputs().size() << " entries, one an output, got "
+                         << inPlace.size();
+  }
+  for (int64_t input : inPlace) {
+    if (input < -1 || input >= int64_t(getInputs().size())) {
+      return emitOpError() << "in_place: expected -1 or an input below " << getInputs().size() << ", got " << input;
+    }
+  }
+  return mlir::success();
+}
+
 namespace {
 
 bool isPartial(SbpState state, bool max) {

@@ -121,7 +121,9 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
     A buffer in both lists is updated in place. `constants` reach the kernel as attributes. `in_place` has one
     entry an output: the input whose bytes the kernel may overwrite with it, or -1.
 
-    Example: `task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro`
+    Example: `task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro in_place [0]`
+
+    **Constraints:** `in_place` names an input, or -1, for each output.
   }];
   let arguments = (ins StrAttr:$name, Variadic<Task_BufferType>:$inputs, Variadic<Task_BufferType>:$outputs,
                        DictionaryAttr:$constants, Task_Section:$section, OptionalAttr<DenseI64ArrayAttr>:$in_place);
@@ -129,6 +131,7 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
     $name (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
     $constants $section (`in_place` $in_place^)? attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 def Task_CollectiveOp : Task_Op<"collective"> {

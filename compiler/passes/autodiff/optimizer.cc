@@ -35,10 +35,13 @@ struct AutodiffOptimizer : impl::AutodiffOptimizerBase<AutodiffOptimizer> {
 private:
   mlir::FloatAttr number(double value) { return mlir::FloatAttr::get(mlir::Float64Type::get(&getContext()), value); }
 
-  // Everything built here happens once a step.
-  template <typename Op> Op tag(Op op, llvm::StringRef scope) {
-    op->setAttr("scope", mlir::StringAttr::get(&getContext(), scope));
+  // Everything built here happens once a step; what belongs to one parameter, where that lives.
+  template <typename Op> Op tag(Op op, UpdateOp update = {}) {
+    op->setAttr("scope", mlir::StringAttr::get(&getContext(), "optimizer"));
     op->setAttr("phase", mlir::StringAttr::get(&getContext(), "update"));
+    if (mlir::Attribute stage = update ? update->getAttr("stage") : mlir::Attribute()) {
+      op->setAttr("stage", stage);
+    }
     return op;
   }
 
@@ -46,20 +49,19 @@ private:
     mlir::Location loc = getOperation().getLoc();
     llvm::SmallVector<Value> squares;
     for (UpdateOp update : updates) {
-      squares.push_back(tag(create<SquareSumOp>(b, update.getLoc(), update.getGradient()), "optimizer"));
+      squares.push_back(tag(create<SquareSumOp>(b, update.getLoc(), update.getGradient()), update));
     }
     Value sum = squares[0];
     if (squares.size() > 1) {
-      sum = tag(create<AddNOp>(b, loc, mlir::ValueRange(squares)), "optimizer");
+      sum = tag(create<AddNOp>(b, loc, mlir::ValueRange(squares)));
     }
-    auto clip = tag(create<ClipScaleOp, 2>(b, loc, sum, updates[0].getCount(), number(clipNorm)), "optimizer");
+    auto clip = tag(create<ClipScaleOp, 2>(b, loc, sum, updates[0].getCount(), number(clipNorm)));
     gradScale = clip->getResult(0);
     learningRate = tag(create<LearningRateOp>(b, loc, number(lr), b.getStringAttr(schedule),
                                               b.getI64IntegerAttr(warmup), b.getI64IntegerAttr(int64_t(total)),
-                                              number(minRatio)),
-                       "optimizer");
+                                              number(minRatio)));
     auto metric = [&](llvm::StringRef name, Value value) {
-      tag(b.create<OutputOp>(loc, b.getStringAttr(name), b.getUnitAttr(), value), "optimizer");
+      tag(b.create<OutputOp>(loc, b.getStringAttr(name), b.getUnitAttr(), value));
     };
     metric("grad_norm", clip->getResult(1));
     metric("lr", learningRate);
@@ -81,19 +83,18 @@ private:
     mlir::Location loc = update.getLoc();
     auto parameter = update.getParameter().getDefiningOp<ParameterOp>();
     Value p = update.getParameter(), g = update.getGradient();
-    std::string scope = "optimizer";
-    auto assign = [&](Value target, Value value) { tag(b.create<AssignOp>(loc, target, value), scope); };
-    // Biases, norms and other vectors are not decayed.
+    auto assign = [&](Value target, Value value) { tag(b.create<AssignOp>(loc, target, value), update); };
+    // adamw decays neither biases nor norms nor other vectors.
     bool vector = parameter.getStored() ? parameter.getStored()->size() < 2 : tensorOf(p).getRank() < 2;
     if (rule == "sgd" && momentum == 0) {
-      assign(p, tag(create<SgdOp>(b, loc, p, g, learningRate, gradScale, number(weightDecay)), scope));
+      assign(p, tag(create<SgdOp>(b, loc, p, g, learningRate, gradScale, number(weightDecay)), update));
       return;
     }
     if (rule == "sgd") {
       Value v = state(b, parameter, "momentum");
       auto op = tag(create<SgdMomentumOp, 2>(b, loc, p, g, v, learningRate, gradScale, number(momentum),
                                              number(weightDecay)),
-                    scope);
+                    update);
       assign(p, op->getResult(0));
       assign(v, op->getResult(1));
       return;
@@ -103,7 +104,7 @@ private:
     double decay = decoupled && vector ? 0.0 : double(weightDecay);
     auto op = tag(create<AdamOp, 3>(b, loc, p, g, m, v, learningRate, gradScale, number(beta1), number(beta2),
                                     number(eps), number(decay), decoupled ? b.getUnitAttr() : mlir::UnitAttr()),
-                  scope);
+                  update);
     assign(p, op->getResult(0));
     assign(m, op->getResult(1));
     assign(v, op->getResult(2));

@@ -43,6 +43,11 @@ public:
         return mlir::failure();
       }
     }
+    // Behind every reader of the old value.
+    for (AssignOp assign : copies_) {
+      b_.setInsertionPointToEnd(body(stageOf(assign)));
+      kernel(assign, "copy", map_.lookup(assign.getValue()), map_.lookup(assign.getTarget()), {});
+    }
     return mlir::success();
   }
 
@@ -123,9 +128,8 @@ private:
       return mlir::success();
     }
     if (auto assign = llvm::dyn_cast<AssignOp>(op)) {
-      Value target = map_.lookup(assign.getTarget()), value = map_.lookup(assign.getValue());
-      if (target != value) {
-        kernel(op, "copy", value, target, {});
+      if (map_.lookup(assign.getTarget()) != map_.lookup(assign.getValue())) {
+        copies_.push_back(assign);
       }
       return mlir::success();
     }
@@ -209,12 +213,35 @@ private:
     if (!assign || assign.getTarget() != old || assign.getValue() != result) {
       return {};
     }
-    for (Operation *user : old.getUsers()) {
-      if (user != op && user != assign.getOperation() && op->isBeforeInBlock(user)) {
-        return {};
+    return readBehind(op, assign, old) ? Value() : map_.lookup(old);
+  }
+
+  // True if something behind `op`, or at the end of the step, reads the bytes of `value`, be it by another name.
+  bool readBehind(Operation *op, AssignOp assign, Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      if (user == op || user == assign.getOperation()) {
+        return false;
       }
-    }
-    return map_.lookup(old);
+      if (sharesBytes(user)) {
+        return readBehind(op, assign, user->getResult(0));
+      }
+      return llvm::isa<AssignOp>(user) || op->isBeforeInBlock(user);
+    });
+  }
+
+  // True if the result of `op` is an alias of its operand.
+  bool sharesBytes(Operation *op) {
+    auto box = llvm::dyn_cast<BoxOp>(op);
+    return llvm::isa<ReshapeOp>(op) || (llvm::isa<AccumulateOp>(op) && graph_.getMicroBatches() == 1) ||
+           (box && stageOf(box.getInput().getDefiningOp()) == stageOf(box) && movesNothing(box));
+  }
+
+  static bool movesNothing(BoxOp box) {
+    auto from = sbpOf(box.getInput().getType()).getStates(), to = sbpOf(box.getType()).getStates();
+    return llvm::all_of(llvm::zip(from, to), [](auto pair) {
+      auto [before, after] = pair;
+      return before == after || (before.kind == SbpState::Broadcast && after.kind == SbpState::PartialMax);
+    });
   }
 
   llvm::LogicalResult lowerKernel(Operation *op) {
@@ -259,7 +286,7 @@ private:
       return mlir::success();
     }
     SbpState before = from[axes[0]], after = to[axes[0]];
-    if (before.kind == SbpState::Broadcast && after.kind == SbpState::PartialMax) {
+    if (movesNothing(box)) {
       map_[box.getResult()] = alias(box, box.getInput(), box.getResult());
       return mlir::success();
     }
@@ -315,6 +342,7 @@ private:
   mlir::OpBuilder b_;
   SmallVector<task::ProgramOp> programs_;
   llvm::DenseMap<Value, Value> map_;
+  SmallVector<AssignOp> copies_; // what is not updated in place
   int64_t counter_ = 0;
   int64_t transfers_ = 0;
 };

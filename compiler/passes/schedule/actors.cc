@@ -51,9 +51,15 @@ Section sectionOf(Operation *op) {
       .Default([](Operation *) { return Section::Micro; });
 }
 
+StreamKind streamOf(Operation *op) {
+  auto kernel = llvm::dyn_cast<task::KernelOp>(op);
+  return kernel && kernel.getName() == "input" ? StreamKind::Host : StreamKind::Compute;
+}
+
 struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
   void runOnOperation() override {
     task::ProgramOp program = getOperation();
+    used_.clear(); // one pass may run over several programs
     mlir::Block &body = program.getBody().front();
     llvm::SmallVector<Operation *> work[2], metrics;
     for (Operation &op : body) {
@@ -85,7 +91,7 @@ private:
     for (Operation *op : work) {
       bool isKernel = llvm::isa<task::KernelOp>(op);
       std::string name = actorName(op);
-      if (!current || !isKernel || name != currentName) {
+      if (!current || !isKernel || name != currentName || streamOf(op) != current.getStream()) {
         current = makeActor(body, op, name);
         currentName = isKernel ? name : "";
       }
@@ -110,9 +116,7 @@ private:
     }
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointToEnd(&body);
-    auto kernel = llvm::dyn_cast<task::KernelOp>(first);
-    StreamKind stream = kernel && kernel.getName() == "input" ? StreamKind::Host : StreamKind::Compute;
-    auto actor = builder.create<task::ActorOp>(first->getLoc(), name, stream, sectionOf(first));
+    auto actor = builder.create<task::ActorOp>(first->getLoc(), name, streamOf(first), sectionOf(first));
     actor.getBody().emplaceBlock();
     ++numActors;
     return actor;

@@ -23,7 +23,6 @@ struct OpInfo {
   ShardingRule rule;
   SmallVector<Signature> signatures;
   std::optional<States> pinned;             // of all results (parameters, to_global)
-  bool noPartial = false;                   // outputs leave the graph whole
   SmallVector<const Signature *> perAxis;   // decided so far
 };
 
@@ -72,14 +71,13 @@ private:
       inputs_.push_back(*states);
     }
     for (Operation &op : graph_.getBody().front()) {
-      OpInfo info{&op, stageOf(&op), {}, {}, {}, {}, {}};
+      OpInfo info{&op, stageOf(&op), {}, {}, {}, {}};
       PlacementAttr placement = graph_.getPlacement(info.stage);
       if (auto weftOp = llvm::dyn_cast<WeftOpInterface>(op)) {
         info.rule = weftOp.getShardingRule();
       } else if (auto output = llvm::dyn_cast<OutputOp>(op)) {
         llvm::ArrayRef<int64_t> shape = shapeOf(output.getValue());
         info.rule = ShardingRule::pointwise({shape}, shape, /*numResults=*/0);
-        info.noPartial = true;
       } else {
         return op.emitOpError("expected an op of the vocabulary before shard");
       }
@@ -176,7 +174,6 @@ private:
       SolverValue v;
       Operation *producer = value.getDefiningOp();
       v.free = (producer ? stageOf(producer) : 0) != stage;
-      v.weight = producer && sections_.isStep(producer) ? 1 : micro;
       v.sticky = ofParameters_.contains(value);
       if (!v.free) {
         States before = produced(value);
@@ -241,6 +238,7 @@ struct ShardInfer : impl::ShardInferBase<ShardInfer> {
 
   void runOnOperation() override {
     GraphOp graph = getOperation();
+    boxes_.clear(); // one pass may run over several graphs
     std::optional<Machine> rates = parseMachine(machine);
     if (!rates) {
       graph.emitOpError() << "machine: expected rates, got " << machine;

@@ -33,33 +33,39 @@ double Solver::boxSeconds(const SolverValue &value, SbpState from, SbpState to) 
   return value.sticky && from.isSplit() ? seconds * kSticky : seconds;
 }
 
-// One box for each distinct state that readers want; once B is there, the
-// others may start from it.
+// One box for each distinct state that readers want, as often as the most frequent
+// of them runs; once B is there, the others may start from it.
 double Solver::valueSeconds(int index) const {
   const SolverValue &value = values_[index];
   if (value.free) {
     return 0;
   }
   SbpState from = stateOf(value);
-  llvm::SmallVector<SbpState, 4> wanted;
+  llvm::SmallVector<std::pair<SbpState, double>, 4> wanted; // and how often
   bool broadcast = from.kind == SbpState::Broadcast;
   for (SolverValue::Use use : value.uses) {
     const SolverNode &node = nodes_[use.node];
     SbpState want = node.candidates[node.choice]->operands[use.operand];
-    if (want != from && !llvm::is_contained(wanted, want)) {
-      wanted.push_back(want);
+    if (want == from) {
+      continue;
+    }
+    auto known = llvm::find_if(wanted, [&](const auto &entry) { return entry.first == want; });
+    if (known == wanted.end()) {
+      wanted.push_back({want, node.weight});
       broadcast |= want.kind == SbpState::Broadcast;
+    } else {
+      known->second = std::max(known->second, node.weight);
     }
   }
   double seconds = 0;
-  for (SbpState want : wanted) {
+  for (auto [want, weight] : wanted) {
     double cost = boxSeconds(value, from, want);
     if (broadcast && want.kind != SbpState::Broadcast) {
       cost = std::min(cost, transitionSeconds(SbpState::broadcast(), want, value.bytes, axisSize_, machine_));
     }
-    seconds += cost;
+    seconds += cost * weight;
   }
-  return seconds * value.weight;
+  return seconds;
 }
 
 // Everything that depends on this node's choice.
@@ -125,6 +131,130 @@ void Solver::sweep() {
   }
 }
 
+std::vector<std::vector<int>> Solver::paths() const {
+  std::vector<int> next(nodes_.size(), -1);
+  std::vector<bool> follows(nodes_.size(), false);
+  for (int n = 0; n < int(nodes_.size()); ++n) {
+    int heaviest = -1;
+    for (int v : nodes_[n].operands) {
+      int producer = values_[v].producer;
+      if (producer >= 0 && next[producer] < 0 && (heaviest < 0 || values_[v].bytes > values_[heaviest].bytes)) {
+        heaviest = v;
+      }
+    }
+    if (heaviest >= 0) {
+      next[values_[heaviest].producer] = n;
+      follows[n] = true;
+    }
+  }
+  std::vector<std::vector<int>> paths;
+  for (int n = 0; n < int(nodes_.size()); ++n) {
+    if (!follows[n]) {
+      std::vector<int> &path = paths.emplace_back();
+      for (int at = n; at >= 0; at = next[at]) {
+        path.push_back(at);
+      }
+    }
+  }
+  return paths;
+}
+
+// The value that leads from one node of a path to the next; -1 at its ends.
+int Solver::link(const std::vector<int> &path, size_t position) const {
+  if (position == 0 || position == path.size()) {
+    return -1;
+  }
+  int heaviest = -1;
+  for (int v : nodes_[path[position]].operands) {
+    if (values_[v].producer == path[position - 1] && (heaviest < 0 || values_[v].bytes > values_[heaviest].bytes)) {
+      heaviest = v;
+    }
+  }
+  return heaviest;
+}
+
+// Everything that depends on the choices of these nodes.
+double Solver::aroundAll(const std::vector<int> &nodes) const {
+  double seconds = 0;
+  std::vector<int> touched;
+  for (int n : nodes) {
+    seconds += nodes_[n].seconds[nodes_[n].choice] * nodes_[n].weight;
+    touched.insert(touched.end(), nodes_[n].operands.begin(), nodes_[n].operands.end());
+    touched.insert(touched.end(), nodes_[n].results.begin(), nodes_[n].results.end());
+  }
+  std::sort(touched.begin(), touched.end());
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  for (int v : touched) {
+    seconds += valueSeconds(v);
+  }
+  return seconds;
+}
+
+// Chooses all nodes of a path at once, the others as they are: the shortest way through a trellis of candidates
+// (Viterbi, "Error bounds for convolutional codes", 1967). Exact if the path touches itself nowhere else; where it
+// does, the result is kept only if it is cheaper.
+bool Solver::improvePath(const std::vector<int> &path) {
+  std::vector<int> old;
+  for (int n : path) {
+    old.push_back(nodes_[n].choice);
+  }
+  double before = aroundAll(path);
+  std::vector<std::vector<int>> came(path.size());
+  std::vector<double> best;
+  for (size_t i = 0; i < path.size(); ++i) {
+    SolverNode &node = nodes_[path[i]];
+    int in = link(path, i), out = link(path, i + 1);
+    std::vector<double> seconds;
+    for (node.choice = 0; node.choice < int(node.candidates.size()); ++node.choice) {
+      double own = around(path[i]) - (in >= 0 ? valueSeconds(in) : 0) - (out >= 0 ? valueSeconds(out) : 0);
+      int arg = 0;
+      double least = 0;
+      for (int c = 0; in >= 0 && c < int(best.size()); ++c) {
+        nodes_[path[i - 1]].choice = c;
+        double sum = best[c] + valueSeconds(in);
+        if (c == 0 || sum < least - kEpsilon) {
+          arg = c;
+          least = sum;
+        }
+      }
+      if (in >= 0) {
+        nodes_[path[i - 1]].choice = old[i - 1];
+      }
+      seconds.push_back(own + least);
+      came[i].push_back(arg);
+    }
+    node.choice = old[i];
+    best = std::move(seconds);
+  }
+  int at = int(std::min_element(best.begin(), best.end()) - best.begin());
+  for (size_t i = path.size(); i-- > 0; at = came[i][at]) {
+    nodes_[path[i]].choice = at;
+  }
+  if (aroundAll(path) < before - kEpsilon) {
+    return true;
+  }
+  for (size_t i = 0; i < path.size(); ++i) {
+    nodes_[path[i]].choice = old[i];
+  }
+  return false;
+}
+
+// Single ops and whole paths, until neither improves.
+void Solver::descend() {
+  std::vector<std::vector<int>> all = paths();
+  for (int round = 0; round < kSweeps; ++round) {
+    sweep();
+    bool changed = false;
+    for (const std::vector<int> &path : all) {
+      changed |= path.size() > 1 && improvePath(path);
+    }
+    if (!changed) {
+      return;
+    }
+  }
+  sweep();
+}
+
 void Solver::neighbours(int index, std::vector<int> &out) const {
   out.clear();
   for (int v : nodes_[index].operands) {
@@ -137,17 +267,6 @@ void Solver::neighbours(int index, std::vector<int> &out) const {
       out.push_back(use.node);
     }
   }
-}
-
-bool Solver::hasBox(int index) const {
-  const SolverNode &node = nodes_[index];
-  for (size_t i = 0; i < node.operands.size(); ++i) {
-    const SolverValue &value = values_[node.operands[i]];
-    if (!value.free && stateOf(value) != node.candidates[node.choice]->operands[i]) {
-      return true;
-    }
-  }
-  return false;
 }
 
 // Gives `index` another signature and lets its neighbours follow, each at most
@@ -198,7 +317,7 @@ void Solver::solve() {
       for (size_t i = 0; i < node.operands.size(); ++i) {
         const SolverValue &value = values_[node.operands[i]];
         if (!value.free) {
-          seconds += value.weight * boxSeconds(value, stateOf(value), node.candidates[c]->operands[i]);
+          seconds += node.weight * boxSeconds(value, stateOf(value), node.candidates[c]->operands[i]);
         }
       }
       if (best < 0 || seconds < bestSeconds - kEpsilon) {
@@ -208,13 +327,10 @@ void Solver::solve() {
     }
     node.choice = best;
   }
-  sweep();
+  descend();
   for (int round = 0; round < kSweeps; ++round) {
     bool changed = false;
     for (int n = 0; n < int(nodes_.size()); ++n) {
-      if (!hasBox(n)) {
-        continue;
-      }
       for (int c = 0; c < int(nodes_[n].candidates.size()); ++c) {
         changed |= c != nodes_[n].choice && tryRegion(n, c);
       }
@@ -222,7 +338,7 @@ void Solver::solve() {
     if (!changed) {
       return;
     }
-    sweep();
+    descend();
   }
 }
 

@@ -28,7 +28,6 @@ struct SolverValue {
   bool free = false;   // comes from another mesh: any state costs nothing
   bool sticky = false; // made of parameters alone: what is split stays so, where it can
   double bytes = 0;    // of a tile, over the axes decided before
-  double weight = 1;   // how often a step makes it
   struct Use {
     int node;
     int operand;
@@ -36,7 +35,9 @@ struct SolverValue {
   std::vector<Use> uses;
 };
 
-/// A local search. Deterministic. Nodes are in program order.
+/// A local search by single ops, by paths and by regions. Deterministic; exact
+/// on chains, on small random graphs 0.6 % above the optimum on average and 34 %
+/// at worst (solver_test). Nodes are in program order.
 class Solver {
 public:
   Solver(std::vector<SolverNode> &nodes, std::vector<SolverValue> &values, int64_t axisSize, const Machine &machine)
@@ -55,9 +56,13 @@ private:
   double around(int node) const;
   bool improve(int node, bool moveOnTie);
   void sweep();
+  void descend();
+  std::vector<std::vector<int>> paths() const; // each node on one
+  int link(const std::vector<int> &path, size_t position) const;
+  double aroundAll(const std::vector<int> &nodes) const;
+  bool improvePath(const std::vector<int> &path);
   bool tryRegion(int node, int candidate);
   void neighbours(int node, std::vector<int> &out) const;
-  bool hasBox(int node) const;
 
   std::vector<SolverNode> &nodes_;
   std::vector<SolverValue> &values_;

@@ -1,0 +1,46 @@
+// RUN: weft-opt %s --weft-autodiff -split-input-file -verify-diagnostics
+
+// An op that has no gradient stands between a parameter and the loss.
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @not_differentiable("x" %x: tensor<4xf32>) placements [#one] {
+  %w = weft.parameter "w" [4] init(zeros) : () -> tensor<4xf32>
+  %0 = weft.mul %w, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{'weft.square_sum' op expected a differentiable op between a parameter and the loss}}
+  %loss = weft.square_sum %0 : (tensor<4xf32>) -> tensor<f32>
+  weft.minimize %loss : (tensor<f32>)
+}
+
+// -----
+
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @no_parameter("x" %x: tensor<4xf32>) placements [#one] {
+  %s = weft.parameter "s" [4] init(zeros) state : () -> tensor<4xf32>
+  %0 = weft.mul %x, %s : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %loss = weft.reduce sum %0 over [0] : (tensor<4xf32>) -> tensor<f32>
+  // expected-error @+1 {{'weft.minimize' op expected a loss that depends on a parameter}}
+  weft.minimize %loss : (tensor<f32>)
+}
+
+// -----
+
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @two_losses("x" %x: tensor<4xf32>) placements [#one] {
+  %w = weft.parameter "w" [] init(zeros) : () -> tensor<f32>
+  weft.minimize %w : (tensor<f32>)
+  // expected-error @+1 {{'weft.minimize' op expected one weft.minimize in a graph, got another}}
+  weft.minimize %w : (tensor<f32>)
+}
+
+// -----
+
+// A parameter without influence is not an error, but told; optimizer state is not.
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @unused("x" %x: tensor<4xf32>) placements [#one] {
+  %w = weft.parameter "w" [] init(zeros) : () -> tensor<f32>
+  // expected-warning @+1 {{parameter u does not influence the loss}}
+  %u = weft.parameter "u" [4] init(zeros) : () -> tensor<4xf32>
+  %s = weft.parameter "s" [4] init(zeros) state : () -> tensor<4xf32>
+  %0 = weft.mul %u, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  weft.output "side" %0 : (tensor<4xf32>)
+  weft.minimize %w : (tensor<f32>)
+}

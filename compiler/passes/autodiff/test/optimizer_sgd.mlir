@@ -1,0 +1,26 @@
+// RUN: weft-opt %s --weft-autodiff-optimizer="rule=sgd lr=0.5 weight-decay=0.1" | FileCheck %s
+
+// Two parameters: one norm over both gradients, one learning rate; the states stand beside their parameter with its
+// pins and stored shape, start at zero and have no seed. What the checkpoint stores as a vector is not decayed.
+// CHECK-LABEL: weft.graph @two
+// CHECK-NEXT: %[[W:.*]] = weft.parameter "w" [8, 3, 2] stored [8, 6] init(normal 2.000000e-02) sbp(tensor = S(2)) {seed = 7 : i64}
+// CHECK-NEXT: %[[B:.*]] = weft.parameter "b" [3, 2] stored [6] init(ones)
+// CHECK-NEXT: %[[SQUARE_SUM:.*]] = weft.square_sum %arg0 {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: %[[SQUARE_SUM1:.*]] = weft.square_sum %arg1 {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: %[[ADD_N:.*]] = weft.add_n %[[SQUARE_SUM]], %[[SQUARE_SUM1]]
+// CHECK-NEXT: %[[GRAD_SCALE:.*]], %[[GRAD_NORM:.*]] = weft.clip_scale %[[ADD_N]], %arg2 clip_norm(0.000000e+00) {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: %[[LEARNING_RATE:.*]] = weft.learning_rate 5.000000e-01 constant {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: weft.output "grad_norm" metric %[[GRAD_NORM]] {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: weft.output "lr" metric %[[LEARNING_RATE]] {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: %[[SGD:.*]] = weft.sgd %[[W]], %arg0, %[[LEARNING_RATE]], %[[GRAD_SCALE]] weight_decay(1.000000e-01) {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: weft.assign %[[W]], %[[SGD]] {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: %[[SGD1:.*]] = weft.sgd %[[B]], %arg1, %[[LEARNING_RATE]], %[[GRAD_SCALE]] weight_decay(1.000000e-01) {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: weft.assign %[[B]], %[[SGD1]] {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: }
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @two("g" %g: tensor<8x3x2xf32>, "h" %h: tensor<3x2xf32>, "c" %c: tensor<f32>) placements [#one] {
+  %w = weft.parameter "w" [8, 3, 2] stored [8, 6] init(normal 0.02) sbp(tensor = S(2)) {seed = 7 : i64} : () -> tensor<8x3x2xf32>
+  %b = weft.parameter "b" [3, 2] stored [6] init(ones) : () -> tensor<3x2xf32>
+  weft.update %w with %g per %c : (tensor<8x3x2xf32>, tensor<8x3x2xf32>, tensor<f32>)
+  weft.update %b with %h per %c : (tensor<3x2xf32>, tensor<3x2xf32>, tensor<f32>)
+}

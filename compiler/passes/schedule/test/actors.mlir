@@ -1,0 +1,170 @@
+// RUN: weft-opt %s --weft-schedule-actors -split-input-file | FileCheck %s
+
+// Kernels that follow each other, of one layer and phase, are one actor named after them; of a scope without a number
+// the first part counts. Reading inputs happens on the host stream. Metrics go to the end.
+// CHECK-LABEL: task.program @names
+// CHECK-NEXT: %[[X:.*]] = task.buffer "input/x" input : <tensor<4xf32, #weft.sbp<>>>
+// CHECK-NEXT: %[[Y:.*]] = task.buffer "input/y" input : <tensor<4xf32, #weft.sbp<>>>
+// CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<4xf32, #weft.sbp<>>>
+// CHECK-NEXT: task.actor "batch" host micro {
+// CHECK-NEXT: task.kernel "input" outs(%[[X]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {name = "x"} micro {scope = "batch"}
+// CHECK-NEXT: task.kernel "input" outs(%[[Y]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {name = "y"} micro {scope = "batch"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "h.0.forward" compute micro {
+// CHECK-NEXT: task.kernel "neg" ins(%[[X]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.0.attn"}
+// CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.0.mlp.c_fc"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "h.1.forward" compute micro {
+// CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.1.attn"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "ln_f.forward" compute micro {
+// CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "ln_f.norm"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "ln_f.backward" compute micro {
+// CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {phase = "backward", scope = "ln_f"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "graph.forward" compute micro {
+// CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro
+// CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = ""}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "h.0.forward#2" compute micro {
+// CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.0"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "optimizer" compute micro {
+// CHECK-NEXT: task.kernel "sgd" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.metric "a" %[[A]] : <tensor<4xf32, #weft.sbp<>>>
+// CHECK-NEXT: }
+!t = !task.buffer<tensor<4xf32, #weft.sbp<>>>
+task.program @names on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+  %x = task.buffer "input/x" input : !t
+  task.kernel "input" outs(%x : !t) {name = "x"} micro {scope = "batch"}
+  %y = task.buffer "input/y" input : !t
+  task.kernel "input" outs(%y : !t) {name = "y"} micro {scope = "batch"}
+  %a = task.buffer "a" activation : !t
+  task.kernel "neg" ins(%x : !t) outs(%a : !t) {} micro {scope = "h.0.attn"}
+  task.kernel "neg" ins(%a : !t) outs(%a : !t) {} micro {scope = "h.0.mlp.c_fc"}
+  task.metric "a" %a : !t
+  task.kernel "neg" ins(%a : !t) outs(%a : !t) {} micro {scope = "h.1.attn"}
+  task.kernel "neg" ins(%a : !t) outs(%a : !t) {} micro {scope = "ln_f.norm"}
+  task.kernel "neg" ins(%a : !t) outs(%a : !t) {} micro {phase = "backward", scope = "ln_f"}
+  task.kernel "neg" ins(%a : !t) outs(%a : !t) {} micro
+  task.kernel "neg" ins(%a : !t) outs(%a : !t) {} micro {scope = ""}
+  task.kernel "neg" ins(%a : !t) outs(%a : !t) {} micro {scope = "h.0"}
+  task.kernel "sgd" ins(%a : !t) outs(%a : !t) {} micro {phase = "update", scope = "optimizer"}
+}
+
+// -----
+// The micro section comes before the step section, wherever the ops stood; within a section order stays. With several
+// micro-batches the next input is read while this one is used: two slots.
+// CHECK-LABEL: task.program @sections
+// CHECK-NEXT: %[[X:.*]] = task.buffer "input/x" input slots(2) : <tensor<4xf32, #weft.sbp<>>>
+// CHECK-NEXT: %[[SUM:.*]] = task.buffer "sum" gradient : <tensor<4xf32, #weft.sbp<>>>
+// CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<4xf32, #weft.sbp<>>>
+// CHECK-NEXT: task.actor "batch" host micro {
+// CHECK-NEXT: task.kernel "input" outs(%[[X]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {name = "x"} micro {scope = "batch"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "head.forward" compute micro {
+// CHECK-NEXT: task.kernel "accumulate" ins(%[[X]], %[[SUM]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>, !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[SUM]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "head"}
+// CHECK-NEXT: task.kernel "neg" ins(%[[X]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "head"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "head.forward#2" compute step {
+// CHECK-NEXT: task.kernel "neg" ins(%[[SUM]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} step {scope = "head"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "optimizer" compute step {
+// CHECK-NEXT: task.kernel "sgd" ins(%[[SUM]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} step {scope = "optimizer"}
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+!t = !task.buffer<tensor<4xf32, #weft.sbp<>>>
+task.program @sections on #weft.placement<"cpu", [], [0]> micro_batches(2) {
+  %x = task.buffer "input/x" input : !t
+  task.kernel "input" outs(%x : !t) {name = "x"} micro {scope = "batch"}
+  %sum = task.buffer "sum" gradient : !t
+  %a = task.buffer "a" activation : !t
+  task.kernel "accumulate" ins(%x, %sum : !t, !t) outs(%sum : !t) {} micro {scope = "head"}
+  task.kernel "neg" ins(%sum : !t) outs(%a : !t) {} step {scope = "head"}
+  task.kernel "neg" ins(%x : !t) outs(%a : !t) {} micro {scope = "head"}
+  task.kernel "sgd" ins(%sum : !t) outs(%a : !t) {} step {scope = "optimizer"}
+}
+
+// -----
+// A collective and each end of a transfer is an actor of its own, whose name says what it is; the same name again gets a
+// number.
+// CHECK-LABEL: task.program @communication
+// CHECK-NEXT: %[[P:.*]] = task.buffer "p" activation : <tensor<4xf32, #weft.sbp<P>>>
+// CHECK-NEXT: %[[B:.*]] = task.buffer "b" communication : <tensor<4xf32, #weft.sbp<B>>>
+// CHECK-NEXT: task.actor "h.0.forward" compute micro {
+// CHECK-NEXT: task.kernel "fill" outs(%[[P]] : !task.buffer<tensor<4xf32, #weft.sbp<P>>>) {} micro {scope = "h.0"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "h.0.forward.all_reduce" compute micro {
+// CHECK-NEXT: task.collective all_reduce [0] %[[P]] to %[[B]] micro {scope = "h.0"} : <tensor<4xf32, #weft.sbp<P>>>, <tensor<4xf32, #weft.sbp<B>>>
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "h.0.forward#2" compute micro {
+// CHECK-NEXT: task.kernel "neg" ins(%[[B]] : !task.buffer<tensor<4xf32, #weft.sbp<B>>>) outs(%[[B]] : !task.buffer<tensor<4xf32, #weft.sbp<B>>>) {} micro {scope = "h.0"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "h.0.forward.all_reduce#2" compute micro {
+// CHECK-NEXT: task.collective all_reduce [0] %[[P]] to %[[B]] micro {scope = "h.0"} : <tensor<4xf32, #weft.sbp<P>>>, <tensor<4xf32, #weft.sbp<B>>>
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "h.1.forward.send" compute micro {
+// CHECK-NEXT: task.send 0 %[[B]] micro {scope = "h.1"} : <tensor<4xf32, #weft.sbp<B>>>
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "h.1.backward.receive" compute micro {
+// CHECK-NEXT: task.receive 1 %[[B]] micro {phase = "backward", scope = "h.1"} : <tensor<4xf32, #weft.sbp<B>>>
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+!p = !task.buffer<tensor<4xf32, #weft.sbp<P>>>
+!b = !task.buffer<tensor<4xf32, #weft.sbp<B>>>
+task.program @communication on #weft.placement<"cpu", [data = 2], [0, 1]> micro_batches(1) {
+  %p = task.buffer "p" activation : !p
+  %b = task.buffer "b" communication : !b
+  task.kernel "fill" outs(%p : !p) {} micro {scope = "h.0"}
+  task.collective all_reduce [0] %p to %b micro {scope = "h.0"} : !p, !b
+  task.kernel "neg" ins(%b : !b) outs(%b : !b) {} micro {scope = "h.0"}
+  task.collective all_reduce [0] %p to %b micro {scope = "h.0"} : !p, !b
+  task.send 0 %b micro {scope = "h.1"} : !b
+  task.receive 1 %b micro {phase = "backward", scope = "h.1"} : !b
+}
+
+// -----
+// A layer of the model may be called batch: it does not land on the host stream.
+// CHECK-LABEL: task.program @layer_called_batch
+// CHECK-NEXT: %[[X:.*]] = task.buffer "input/x" input : <tensor<4xf32, #weft.sbp<>>>
+// CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<4xf32, #weft.sbp<>>>
+// CHECK-NEXT: task.actor "batch" host micro {
+// CHECK-NEXT: task.kernel "input" outs(%[[X]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {name = "x"} micro {scope = "batch"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "batch#2" compute micro {
+// CHECK-NEXT: task.kernel "neg" ins(%[[X]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "batch.norm"}
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+!t = !task.buffer<tensor<4xf32, #weft.sbp<>>>
+task.program @layer_called_batch on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+  %x = task.buffer "input/x" input : !t
+  task.kernel "input" outs(%x : !t) {name = "x"} micro {scope = "batch"}
+  %a = task.buffer "a" activation : !t
+  task.kernel "neg" ins(%x : !t) outs(%a : !t) {} micro {scope = "batch.norm"}
+}
+
+// -----
+// Names are counted for each program anew.
+// CHECK-LABEL: task.program @stage0
+// CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<4xf32, #weft.sbp<>>>
+// CHECK-NEXT: task.actor "h.0.forward" compute micro {
+// CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.0"}
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-LABEL: task.program @stage1
+// CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<4xf32, #weft.sbp<>>>
+// CHECK-NEXT: task.actor "h.0.forward" compute micro {
+// CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.0"}
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+!t = !task.buffer<tensor<4xf32, #weft.sbp<>>>
+task.program @stage0 on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+  %a = task.buffer "a" activation : !t
+  task.kernel "neg" ins(%a : !t) outs(%a : !t) {} micro {scope = "h.0"}
+}
+task.program @stage1 on #weft.placement<"cpu", [], [1]> micro_batches(1) {
+  %a = task.buffer "a" activation : !t
+  task.kernel "neg" ins(%a : !t) outs(%a : !t) {} micro {scope = "h.0"}
+}

@@ -1,0 +1,269 @@
+// The local search against the true optimum of problems small enough to try everything.
+#include "compiler/passes/shard/solver.h"
+
+#include <cmath>
+#include <cstdio>
+#include <deque>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace weft::compiler {
+namespace {
+
+using ir::SbpState;
+using ir::Signature;
+
+const SbpState kB = SbpState::broadcast(), kS0 = SbpState::split(0), kS1 = SbpState::split(1),
+               kP = SbpState::partialSum();
+
+// Owns the signatures that the nodes of a problem point to.
+struct Problem {
+  std::vector<SolverNode> nodes;
+  std::vector<SolverValue> values;
+  std::deque<Signature> signatures;
+  Machine machine;
+  int64_t axisSize = 2;
+
+  int value(double bytes, SbpState fixed = kB) {
+    SolverValue v;
+    v.bytes = bytes;
+    v.fixed = fixed;
+    values.push_back(v);
+    return int(values.size()) - 1;
+  }
+
+  int node(std::vector<int> operands, double bytes) {
+    SolverNode n;
+    n.operands = operands;
+    int index = int(nodes.size());
+    for (size_t i = 0; i < operands.size(); ++i) {
+      values[operands[i]].uses.push_back({index, int(i)});
+    }
+    n.results = {value(bytes)};
+    values[n.results[0]].producer = index;
+    nodes.push_back(n);
+    return n.results[0];
+  }
+
+  void candidate(int node, std::initializer_list<SbpState> operands, SbpState result, double seconds) {
+    Signature s;
+    s.operands.assign(operands.begin(), operands.end());
+    s.results = {result};
+    signatures.push_back(s);
+    nodes[node].candidates.push_back(&signatures.back());
+    nodes[node].seconds.push_back(seconds);
+  }
+
+  Solver solver() { return Solver(nodes, values, axisSize, machine); }
+
+  // The least total over all choices.
+  double optimum() {
+    Solver s = solver();
+    for (SolverNode &n : nodes) {
+      n.choice = 0;
+    }
+    double best = s.total();
+    while (advance()) {
+      best = std::min(best, s.total());
+    }
+    return best;
+  }
+
+  // The next choice, as an odometer counts; false behind the last.
+  bool advance() {
+    for (SolverNode &n : nodes) {
+      if (++n.choice < int(n.candidates.size())) {
+        return true;
+      }
+      n.choice = 0;
+    }
+    return false;
+  }
+};
+
+// Numbers that do not depend on the standard library.
+class Random {
+public:
+  explicit Random(uint32_t seed) : engine_(seed) {}
+  int below(int n) { return int(engine_() % uint32_t(n)); }
+  double logUniform(double low, double high) {
+    return low * std::pow(high / low, double(engine_()) / 4294967296.0);
+  }
+
+private:
+  std::mt19937 engine_;
+};
+
+// The signatures of an element-wise op or, half of the time, of one that mixes dimension 1.
+void unary(Problem &p, int node, Random &random) {
+  double seconds = random.logUniform(1e-6, 1e-3);
+  p.candidate(node, {kB}, kB, seconds);
+  p.candidate(node, {kS0}, kS0, seconds / 2);
+  if (random.below(2)) {
+    p.candidate(node, {kS1}, kS1, seconds / 2);
+  } else {
+    p.candidate(node, {kS1}, kP, seconds / 2);
+  }
+  if (random.below(2)) {
+    p.candidate(node, {kP}, kP, seconds);
+  }
+}
+
+// Of an addition or a matrix product.
+void binary(Problem &p, int node, Random &random) {
+  double seconds = random.logUniform(1e-6, 1e-3);
+  p.candidate(node, {kB, kB}, kB, seconds);
+  if (random.below(2)) {
+    p.candidate(node, {kS0, kS0}, kS0, seconds / 2);
+    p.candidate(node, {kS1, kS1}, kS1, seconds / 2);
+    p.candidate(node, {kP, kP}, kP, seconds);
+  } else {
+    p.candidate(node, {kS0, kB}, kS0, seconds / 2);
+    p.candidate(node, {kB, kS1}, kS1, seconds / 2);
+    p.candidate(node, {kS1, kS0}, kP, seconds / 2);
+  }
+}
+
+SbpState anyState(Random &random) {
+  SbpState states[] = {kB, kS0, kS1, kP};
+  return states[random.below(4)];
+}
+
+Problem chain(uint32_t seed, int length) {
+  Random random(seed);
+  Problem p;
+  int at = p.value(random.logUniform(1e3, 1e7), anyState(random));
+  for (int i = 0; i < length; ++i) {
+    at = p.node({at}, random.logUniform(1e3, 1e7));
+    unary(p, i, random);
+    p.nodes[i].weight = i < length / 2 ? 4 : 1;
+  }
+  return p;
+}
+
+// Every node reads one or two of the last values: chains that split and meet, as graphs of models do.
+Problem graph(uint32_t seed, int size) {
+  Random random(seed);
+  Problem p;
+  std::vector<int> live{p.value(random.logUniform(1e3, 1e7), anyState(random)),
+                        p.value(random.logUniform(1e3, 1e7), anyState(random))};
+  for (int i = 0; i < size; ++i) {
+    auto pick = [&] { return live[live.size() - 1 - size_t(random.below(std::min(4, int(live.size()))))]; };
+    bool two = random.below(2);
+    std::vector<int> operands{pick()};
+    if (two) {
+      operands.push_back(pick());
+    }
+    live.push_back(p.node(operands, random.logUniform(1e3, 1e7)));
+    two ? binary(p, i, random) : unary(p, i, random);
+  }
+  return p;
+}
+
+struct Ratios {
+  int optimal = 0, problems = 0;
+  double worst = 1, sum = 0;
+};
+
+Ratios compare(llvm::function_ref<Problem(uint32_t)> make, int problems) {
+  Ratios r;
+  for (int seed = 0; seed < problems; ++seed) {
+    Problem p = make(uint32_t(seed));
+    p.solver().solve();
+    double found = p.solver().total();
+    double best = p.optimum();
+    EXPECT_GE(found, best - 1e-12);
+    double ratio = found / best;
+    r.optimal += ratio < 1 + 1e-9;
+    r.worst = std::max(r.worst, ratio);
+    r.sum += ratio;
+    ++r.problems;
+  }
+  std::printf("optimal %d of %d, worst %.4f, mean %.4f of the optimum\n", r.optimal, r.problems, r.worst,
+              r.sum / r.problems);
+  return r;
+}
+
+TEST(Solver, ChainsAgainstTheOptimum) {
+  Ratios r = compare([](uint32_t seed) { return chain(seed, 6); }, 300);
+  EXPECT_EQ(r.optimal, r.problems);
+}
+
+TEST(Solver, GraphsAgainstTheOptimum) {
+  Ratios r = compare([](uint32_t seed) { return graph(seed, 6); }, 300);
+  EXPECT_GE(r.optimal, r.problems * 9 / 10);
+  EXPECT_LE(r.sum / r.problems, 1.01);
+  EXPECT_LE(r.worst, 1.5);
+}
+
+// Whatever the size: no single op does better with another signature, and the same problem has the same answer.
+TEST(Solver, NoSingleChangeHelps) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    Problem p = graph(seed, 60), q = graph(seed, 60);
+    p.solver().solve();
+    q.solver().solve();
+    double total = p.solver().total();
+    for (size_t n = 0; n < p.nodes.size(); ++n) {
+      int choice = p.nodes[n].choice;
+      EXPECT_EQ(choice, q.nodes[n].choice);
+      for (int c = 0; c < int(p.nodes[n].candidates.size()); ++c) {
+        p.nodes[n].choice = c;
+        EXPECT_GE(p.solver().total(), total - 1e-9) << "node " << n << " of problem " << seed;
+      }
+      p.nodes[n].choice = choice;
+    }
+  }
+}
+
+// 3 GB/s links, 10 us latency: 3e6 bytes over two ranks are gathered in 10 us + 0.5 ms.
+TEST(Solver, TotalCountsABoxOnceForAllThatWantTheSame) {
+  Problem p;
+  int x = p.value(3e6, kS0);
+  for (int reader = 0; reader < 3; ++reader) {
+    p.node({x}, 1);
+    p.candidate(reader, {kB}, kB, 0);
+  }
+  EXPECT_NEAR(p.solver().total(), 0.51e-3, 1e-9);
+}
+
+// As often as the most frequent of its readers runs, and no more often: a box behind an accumulate runs once a step.
+TEST(Solver, TotalCountsABoxAsOftenAsItsReaders) {
+  Problem p;
+  int x = p.value(3e6, kS0);
+  p.node({x}, 1);
+  p.candidate(0, {kB}, kB, 0);
+  p.nodes[0].weight = 1;
+  EXPECT_NEAR(p.solver().total(), 0.51e-3, 1e-9);
+  p.node({x}, 1);
+  p.candidate(1, {kB}, kB, 0);
+  p.nodes[1].weight = 4;
+  EXPECT_NEAR(p.solver().total(), 4 * 0.51e-3, 1e-9);
+}
+
+// A gathered parameter costs memory too: a split parameter is left split, though computing would be cheaper whole.
+TEST(Solver, LeavesSplitParametersSplit) {
+  for (bool sticky : {false, true}) {
+    Problem p;
+    int w = p.value(1e3, kS0);
+    p.values[w].sticky = sticky;
+    p.node({w}, 1e6);
+    p.candidate(0, {kB}, kB, 0);
+    p.candidate(0, {kS0}, kS0, 1e-3);
+    p.solver().solve();
+    EXPECT_EQ(p.nodes[0].choice, sticky ? 1 : 0);
+  }
+}
+
+// What comes from another mesh arrives as it is wanted.
+TEST(Solver, FreeValuesCostNothing) {
+  Problem p;
+  int x = p.value(1e9, kS0);
+  p.values[x].free = true;
+  p.node({x}, 1);
+  p.candidate(0, {kB}, kB, 1e-6);
+  EXPECT_DOUBLE_EQ(p.solver().total(), 1e-6);
+}
+
+} // namespace
+} // namespace weft::compiler

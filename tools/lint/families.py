@@ -1,0 +1,25 @@
+"""A family of operators has all its rooms: definition, MLIR side, kernels, tests of both; every op is described."""
+
+import re
+
+from tree import Finding
+
+
+def check(tree):
+    findings = []
+    for build in tree.paths("ops/*/BUILD"):
+        family = re.search(r'op_family\(\s*name = "(\w+)"', tree.text(build))
+        if family:
+            findings += _check_family(tree, build.rpartition("/")[0], family.group(1))
+    return findings
+
+
+def _check_family(tree, folder, name):
+    findings = []
+    if folder != "ops/" + name:
+        findings.append(Finding(folder + "/BUILD", 0, "family: expected its folder's name, got %s" % name))
+    for pattern in (name + ".td", "ops.h", "ops.cc", "cpu.h", "cpu.cc", "cpu*_test.cc", "test/invalid*.mlir",
+                    "test/*.mlir"):
+        if not tree.paths("%s/%s" % (folder, pattern)):
+            findings.append(Finding(folder, 0, "family %s: expected %s, found none" % (name, pattern)))
+    return findings
