@@ -50,6 +50,11 @@ weft.graph @g("x" %x: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] 
 
 // -----
 
+// expected-error @+1 {{shape: expected at most 281474976710656 elements, got more}}
+%0 = weft.parameter "w" [4294967296, 4294967296] : () -> tensor<4294967296x4294967296xf32>
+
+// -----
+
 // expected-error @+1 {{stored: expected positive extents, got -4}}
 %0 = weft.parameter "w" [4] stored [-4, -1] : () -> tensor<4xf32>
 
