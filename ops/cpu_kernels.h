@@ -1,4 +1,4 @@
-// All CPU kernels.
+// All CPU kernels, of every operator family.
 #ifndef WEFT_OPS_CPU_KERNELS_H_
 #define WEFT_OPS_CPU_KERNELS_H_
 
@@ -6,7 +6,7 @@
 
 namespace weft {
 
-// Registers the kernels of every family. Call once a registry.
+// Adds them to `registry`, which must have none of them yet.
 void RegisterCpuKernels(KernelRegistry& registry);
 
 }  // namespace weft

@@ -3,6 +3,9 @@
 #ifndef WEFT_COMPILER_ANALYSIS_MACHINE_H_
 #define WEFT_COMPILER_ANALYSIS_MACHINE_H_
 
+#include <optional>
+#include <string>
+
 #include "ops/dialect/cost.h"
 
 namespace weft::compiler {
@@ -24,6 +27,11 @@ struct Machine {
     return launch + (compute > memory ? compute : memory);
   }
 };
+
+/// The rates as text, "100000000000:4000000000:...", for the option of a pass, and back; nothing
+/// if the text is no machine. Empty text is the default machine.
+std::string describe(const Machine &machine);
+std::optional<Machine> parseMachine(llvm::StringRef text);
 
 } // namespace weft::compiler
 

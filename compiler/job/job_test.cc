@@ -64,10 +64,9 @@ TEST(JobTest, PathsAreRelativeToTheJobFile) {
 }
 
 TEST(JobTest, OverridesSetKeysOfEveryType) {
-  absl::StatusOr<Job> job =
-      Parse(kWhole, {"dist.tensor=4", "precision.compute=BF16", "optimizer.adamw.lr=1e-3", "seed=7",
-                     "model.graph=train", "checkpoint.prefixes=transformer.", "batch={micro: 2}",
-                     "optimizer.schedule.constant={}"});
+  absl::StatusOr<Job> job = Parse(
+      kWhole, {"dist.tensor=4", "precision.compute=BF16", "optimizer.adamw.lr=1e-3", "seed=7", "model.graph=train",
+               "checkpoint.prefixes=transformer.", "batch={micro: 2}", "optimizer.schedule.constant={}"});
   ASSERT_TRUE(job.ok()) << job.status();
   EXPECT_EQ(job->dist().tensor(), 4);
   EXPECT_EQ(job->dist().data(), 2);

@@ -1,6 +1,4 @@
 // Command-line overrides, key.path=value.
-#include <cctype>
-
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/job/job.h"
@@ -25,9 +23,8 @@ absl::Status Wrong(const Setting& setting, const std::string& expected) {
 }
 
 // Sets, or for a repeated field appends, a value that was read.
-#define WEFT_STORE(Kind, value)                                 \
-  (field->is_repeated() ? reflection->Add##Kind(message, field, value) \
-                        : reflection->Set##Kind(message, field, value))
+#define WEFT_STORE(Kind, value) \
+  (field->is_repeated() ? reflection->Add##Kind(message, field, value) : reflection->Set##Kind(message, field, value))
 
 absl::Status StoreInteger(const Setting& setting, const FieldDescriptor* field, Message* message) {
   const Reflection* reflection = message->GetReflection();
@@ -54,8 +51,8 @@ absl::Status StoreMessage(const Setting& setting, const FieldDescriptor* field, 
   if (setting.value.size() < 2 || setting.value.front() != '{' || setting.value.back() != '}') {
     return Wrong(setting, absl::StrCat("one of its keys (", KeysOf(*field->message_type()), ") or {...}"));
   }
-  Message* child = field->is_repeated() ? reflection->AddMessage(message, field)
-                                        : reflection->MutableMessage(message, field);
+  Message* child =
+      field->is_repeated() ? reflection->AddMessage(message, field) : reflection->MutableMessage(message, field);
   child->Clear();
   return ParseText(setting.value.substr(1, setting.value.size() - 2), setting.key, child);
 }
@@ -107,8 +104,8 @@ absl::Status Walk(const Setting& setting, const std::string& path, Message* mess
   std::string name = path.substr(0, dot);
   const FieldDescriptor* field = message->GetDescriptor()->FindFieldByName(name);
   if (field == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(setting.key, ": unknown key ", name, ": expected ",
-                                                   KeysOf(*message->GetDescriptor())));
+    return absl::InvalidArgumentError(
+        absl::StrCat(setting.key, ": unknown key ", name, ": expected ", KeysOf(*message->GetDescriptor())));
   }
   if (dot == std::string::npos) {
     return Store(setting, field, message);
@@ -124,8 +121,7 @@ absl::Status Walk(const Setting& setting, const std::string& path, Message* mess
 absl::Status ApplyOverride(const std::string& override_text, Job* job) {
   size_t equals = override_text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("override: expected key.path=value, got \"", override_text, "\""));
+    return absl::InvalidArgumentError(absl::StrCat("override: expected key.path=value, got \"", override_text, "\""));
   }
   Setting setting{override_text.substr(0, equals), override_text.substr(equals + 1)};
   return Walk(setting, setting.key, job);

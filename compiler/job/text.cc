@@ -135,7 +135,7 @@ absl::Status ParseText(const std::string& text, const std::string& path, google:
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(error.error().empty() ? absl::StrCat(path, ": expected protobuf text")
-                                                         : error.error());
+                                                          : error.error());
 }
 
 }  // namespace weft

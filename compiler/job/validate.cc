@@ -19,8 +19,7 @@ absl::Status ValidateSetting(const std::string& setting) {
   for (size_t i = 0; is_name && i < equals; ++i) {
     is_name = std::isalnum(static_cast<unsigned char>(setting[i])) || setting[i] == '_';
   }
-  return is_name ? absl::OkStatus()
-                 : Expected("model.set", "name=expression", absl::StrCat("\"", setting, "\""));
+  return is_name ? absl::OkStatus() : Expected("model.set", "name=expression", absl::StrCat("\"", setting, "\""));
 }
 
 absl::Status ValidateModel(const Model& model) {
@@ -47,8 +46,7 @@ absl::Status ValidateBatch(const Batch& batch, const Dist& dist) {
     return Expected("batch.global", "1 or more", batch.global());
   }
   if (batch.global() % batch.micro() != 0) {
-    return Expected("batch.global", absl::StrCat("a multiple of batch.micro (", batch.micro(), ")"),
-                    batch.global());
+    return Expected("batch.global", absl::StrCat("a multiple of batch.micro (", batch.micro(), ")"), batch.global());
   }
   if (batch.micro() % dist.data() != 0) {
     return Expected("batch.micro",
@@ -174,11 +172,10 @@ absl::Status ValidateEnums(const Job& job) {
 }  // namespace
 
 absl::Status ValidateJob(const Job& job) {
-  for (const absl::Status& status :
-       {ValidateModel(job.model()), ValidateEnums(job), ValidateDist(job.dist()),
-        // After the sizes are known to be positive.
-        job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(),
-        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
+  for (const absl::Status& status : {ValidateModel(job.model()), ValidateEnums(job), ValidateDist(job.dist()),
+                                     // After the sizes are known to be positive.
+                                     job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(),
+                                     job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
     if (!status.ok()) {
       return status;
     }

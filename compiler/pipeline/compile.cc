@@ -29,13 +29,13 @@ struct GraphFacts {
   StepPrediction step;
 };
 
-GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches) {
+GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches, const Machine &machine) {
   GraphFacts facts;
   for (auto graph : module.getOps<ir::GraphOp>()) {
     facts.name = graph.getSymName().str();
     facts.training = !graph.getBody().getOps<ir::AssignOp>().empty();
     facts.flops = modelFlops(graph);
-    facts.step = predictStep(graph, Machine());
+    facts.step = predictStep(graph, machine);
     for (mlir::BlockArgument argument : graph.getBody().getArguments()) {
       mlir::RankedTensorType type = ir::tensorOf(argument);
       if (type.getElementType().isInteger(32) && facts.tokens == 0) {
@@ -44,6 +44,16 @@ GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches) {
     }
   }
   return facts;
+}
+
+Machine machineOf(const Cluster &cluster) {
+  Machine machine;
+  machine.contractionFlops = cluster.rates().contraction_flops();
+  machine.otherFlops = cluster.rates().other_flops();
+  machine.memoryBytes = cluster.rates().memory_bytes_s();
+  machine.linkBytes = cluster.rates().link_bytes_s();
+  machine.latency = cluster.rates().latency_s();
+  return machine;
 }
 
 std::string textOf(mlir::ModuleOp module) {
@@ -86,11 +96,13 @@ void fillHeader(const Job &job, const GraphFacts &facts, plan::Plan &plan) {
 
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   const Job &job = options.job;
+  const Machine machine = machineOf(options.cluster);
   mlir::DialectRegistry registry;
   ir::registerWeftDialect(registry);
   registry.insert<model::ModelDialect, task::TaskDialect>();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false); // errors show the line of the model file instead
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);
 
@@ -103,10 +115,10 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   int number = 0;
   for (Phase phase : allPhases()) {
     if (phase == Phase::Localize) {
-      facts = factsOf(*module, job.batch().global() / job.batch().micro());
+      facts = factsOf(*module, job.batch().global() / job.batch().micro(), machine);
     }
     mlir::PassManager manager(&context);
-    buildPhase(manager, phase, job);
+    buildPhase(manager, phase, job, machine);
     if (failed(manager.run(*module))) {
       return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
     }
@@ -124,8 +136,14 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   if (failed(emitPlan(*module, compiled.plan))) {
     return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": emit failed"));
   }
-  if (absl::Status status = plan::Verify(compiled.plan); !status.ok()) {
-    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", status.message()));
+  plan::VerifyOptions verify;
+  verify.device_bytes = options.cluster.memory_bytes();
+  absl::Status verified = plan::Verify(compiled.plan, verify);
+  if (absl::IsResourceExhausted(verified)) {
+    return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: ", verified.message()));
+  }
+  if (!verified.ok()) {
+    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
   }
   return compiled;
 }

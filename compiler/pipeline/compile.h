@@ -7,12 +7,14 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/pipeline/phases.h"
+#include "runtime/plan/cluster.pb.h"
 #include "runtime/plan/plan.pb.h"
 
 namespace weft::compiler {
 
 struct CompileOptions {
-  Job job;                         // resolved; model.file relative to the current directory or absolute
+  Job job;                         // resolved; paths relative to the current directory or absolute
+  Cluster cluster;                 // that the job names
   std::optional<Phase> stopAfter;  // `ir` is then the module behind this phase
   std::string dumpIr;              // a folder that gets one file a phase; empty: none
 };

@@ -90,7 +90,7 @@ std::vector<Phase> allPhases() {
   return phases;
 }
 
-void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job) {
+void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const Machine &machine) {
   switch (phase) {
   case Phase::Elaborate:
     buildElaborate(manager, job);
@@ -114,11 +114,12 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job) {
   case Phase::Shard: {
     ShardInferOptions options;
     options.broadcast = job.graph().inference() == BROADCAST;
+    options.machine = describe(machine);
     manager.addNestedPass<ir::GraphOp>(createShardInfer(options));
     break;
   }
   case Phase::Box:
-    manager.addNestedPass<ir::GraphOp>(createBoxRoute());
+    manager.addNestedPass<ir::GraphOp>(createBoxRoute({describe(machine)}));
     // Routes from one value share their first steps.
     manager.addNestedPass<ir::GraphOp>(mlir::createCSEPass());
     break;

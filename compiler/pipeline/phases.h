@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/analysis/machine.h"
 #include "mlir/Pass/PassManager.h"
 #include "runtime/plan/job.pb.h"
 
@@ -18,8 +19,8 @@ const char *nameOf(Phase phase);
 std::optional<Phase> parsePhase(const std::string &name);
 std::vector<Phase> allPhases();
 
-/// Adds the passes of a phase, as the job asks for them.
-void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job);
+/// Adds the passes of a phase, as the job asks for them; costs are those of `machine`.
+void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const Machine &machine);
 
 /// Makes every pass known to the command line of weft-opt. Call once.
 void registerPasses();

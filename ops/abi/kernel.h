@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "ops/abi/attributes.h"
 #include "ops/abi/tensor_spec.h"
+#include "ops/abi/workspace.h"
 
 namespace weft {
 
@@ -31,6 +32,9 @@ struct KernelSpec {
   Attributes attributes;
   std::vector<int64_t> coordinates;  // of the rank in its mesh, one an axis
   int threads = 1;  // how many threads Run() may use, the caller's included
+  // Scratch memory shared by kernels that never run at the same time, such as those of one stream;
+  // null: the kernel has its own.
+  std::shared_ptr<Workspace> workspace;
 };
 
 // What changes from act to act beside the data.

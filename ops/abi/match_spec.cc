@@ -33,7 +33,8 @@ class SpecMatcher {
     const size_t rank = tensor.dims.size();
     if (ellipsis ? rank < letters.size() : rank != letters.size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat(what, ": expected rank ", letters.size(), ellipsis ? " or more" : "", ", got ", tensor.ToString()));
+          absl::StrCat(what, ": expected rank ", letters.size(), ellipsis ? " or more" : "", ", got ",
+                       tensor.ToString()));
     }
     const size_t leading = rank - letters.size();
     if (ellipsis) {

@@ -43,7 +43,7 @@ inline uint64_t MixSeed(uint64_t seed, uint64_t op_seed) {
 inline float UniformFloat(uint32_t word) { return static_cast<float>(word >> 8) * 0x1.0p-24f; }
 
 // The word for one element of a tensor: element e lies in block e / 4, word
-// e % 4. `event` separates draws of one op: (step << 20) + micro_batch, or 0.
+// e % 4. `event` separates the draws of one op: the step, 0 for initial values.
 inline uint32_t PhiloxElement(uint64_t key, uint64_t event, uint64_t element) {
   return Philox(key, element / 4, event)[element % 4];
 }

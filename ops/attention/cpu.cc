@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/cpu_level.h"
 #include "ops/abi/kernel.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
-#include "ops/abi/scratch.h"
+#include "ops/abi/workspace.h"
 #include "ops/attention/head.h"
 
 namespace weft {
@@ -21,11 +22,7 @@ using attention::HeadShape;
 using attention::Rows;
 
 const HeadFunctions& FunctionsForThisCpu() {
-  __builtin_cpu_init();
-  const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                  __builtin_cpu_supports("avx512vl");
-  return v4 ? attention::v4::Functions() : attention::v3::Functions();
+  return CpuHasLevel4() ? attention::v4::Functions() : attention::v3::Functions();
 }
 
 // q[batch, queries, query_heads, depth], k and v[batch, keys, key_heads, depth].
@@ -86,12 +83,12 @@ int64_t AlignedFloats(int64_t floats) { return (floats + 15) / 16 * 16; }
 
 class AttentionKernel : public Kernel {
  public:
-  AttentionKernel(const Problem& problem, int threads)
+  AttentionKernel(const Problem& problem, const KernelSpec& spec)
       : problem_(problem),
-        threads_(std::max(threads, 1)),
+        threads_(std::max(spec.threads, 1)),
         functions_(FunctionsForThisCpu()),
         scratch_floats_(AlignedFloats(functions_.forward_scratch(problem.shape))),
-        scratch_(static_cast<size_t>(scratch_floats_ * threads_)) {
+        workspace_(Reserved(spec.workspace, static_cast<size_t>(scratch_floats_ * threads_) * sizeof(float))) {
     const int64_t heads = std::max<int64_t>(1, problem.batch * problem.query_heads);
     chunks_ = heads >= threads_ ? 1 : (threads_ + heads - 1) / heads;
   }
@@ -105,7 +102,7 @@ class AttentionKernel : public Kernel {
     float* lse = outputs.size() > 1 ? static_cast<float*>(outputs[1]) : nullptr;
     const HeadShape& shape = problem_.shape;
     const int64_t heads = problem_.query_heads;
-    ShareOut(threads_, problem_.batch * heads * chunks_, scratch_.data(), scratch_floats_,
+    ShareOut(threads_, problem_.batch * heads * chunks_, workspace_->data<float>(), scratch_floats_,
              [&](int64_t unit, float* scratch) {
                const int64_t b = unit / chunks_ / heads, head = unit / chunks_ % heads, chunk = unit % chunks_;
                const int64_t at = problem_.QueryOffset(b, head);
@@ -126,18 +123,18 @@ class AttentionKernel : public Kernel {
   const int threads_;
   const HeadFunctions& functions_;
   const int64_t scratch_floats_;
-  const Scratch<float> scratch_;
+  const std::shared_ptr<Workspace> workspace_;
   int64_t chunks_;  // of a head's query rows
 };
 
 class AttentionGradKernel : public Kernel {
  public:
-  AttentionGradKernel(const Problem& problem, int threads)
+  AttentionGradKernel(const Problem& problem, const KernelSpec& spec)
       : problem_(problem),
-        threads_(std::max(threads, 1)),
+        threads_(std::max(spec.threads, 1)),
         functions_(FunctionsForThisCpu()),
         scratch_floats_(AlignedFloats(functions_.backward_scratch(problem.shape))),
-        scratch_(static_cast<size_t>(scratch_floats_ * threads_)),
+        workspace_(Reserved(spec.workspace, static_cast<size_t>(scratch_floats_ * threads_) * sizeof(float))),
         query_heads_(static_cast<size_t>(problem.batch * problem.query_heads)) {}
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
@@ -152,7 +149,7 @@ class AttentionGradKernel : public Kernel {
     float* dk = static_cast<float*>(outputs[1]);
     float* dv = static_cast<float*>(outputs[2]);
     const int64_t stride = problem_.query_stride(), key_stride = problem_.key_stride();
-    ShareOut(threads_, problem_.batch * problem_.key_heads, scratch_.data(), scratch_floats_,
+    ShareOut(threads_, problem_.batch * problem_.key_heads, workspace_->data<float>(), scratch_floats_,
              [&](int64_t unit, float* scratch) {
                const int64_t b = unit / problem_.key_heads, key_head = unit % problem_.key_heads;
                const int64_t first = b * problem_.query_heads + key_head * problem_.group();
@@ -182,7 +179,7 @@ class AttentionGradKernel : public Kernel {
   const int threads_;
   const HeadFunctions& functions_;
   const int64_t scratch_floats_;
-  const Scratch<float> scratch_;
+  const std::shared_ptr<Workspace> workspace_;
   std::vector<attention::QueryGradient> query_heads_;  // filled in Run(), one a query head
 };
 
@@ -191,13 +188,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateAttention(const KernelSpec& spec) 
   absl::StatusOr<Problem> problem =
       ParseProblem(spec, with_lse ? "bsnd,btmd,btmd->bsnd,bns" : "bsnd,btmd,btmd->bsnd", 0);
   if (!problem.ok()) return problem.status();
-  return std::make_unique<AttentionKernel>(*problem, spec.threads);
+  return std::make_unique<AttentionKernel>(*problem, spec);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAttentionGrad(const KernelSpec& spec) {
   absl::StatusOr<Problem> problem = ParseProblem(spec, "bsnd,bsnd,btmd,btmd,bsnd,bns->bsnd,btmd,btmd", 1);
   if (!problem.ok()) return problem.status();
-  return std::make_unique<AttentionGradKernel>(*problem, spec.threads);
+  return std::make_unique<AttentionGradKernel>(*problem, spec);
 }
 
 }  // namespace

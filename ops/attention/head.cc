@@ -44,25 +44,11 @@ void CopyRows(ConstRows from, int64_t rows, int64_t depth, int64_t padded, float
 }
 
 // The transpose of `rows` x `depth`, in panels [rows / kPanel][depth][kPanel], padded with zeros.
-void PackTransposed(ConstRows from, int64_t rows, int64_t depth, float* __restrict to) {
-  constexpr int64_t kStrip = 8;
+void PackTransposed(ConstRows from, int64_t rows, int64_t depth, float* to) {
   for (int64_t first = 0; first < rows; first += kPanel, to += depth * kPanel) {
-    for (int64_t strip = 0; strip < kPanel; strip += kStrip) {
-      const float* rows8[kStrip];
-      const int64_t here = Smaller(kStrip, rows - first - strip);
-      for (int64_t r = 0; r < kStrip; ++r) rows8[r] = from.data + (first + strip + (r < here ? r : 0)) * from.stride;
-      if (here <= 0) {
-        for (int64_t c = 0; c < depth; ++c) {
-          for (int64_t r = 0; r < kStrip; ++r) to[c * kPanel + strip + r] = 0;
-        }
-        continue;
-      }
-      for (int64_t c = 0; c < depth; ++c) {
-        for (int64_t r = 0; r < kStrip; ++r) to[c * kPanel + strip + r] = rows8[r][c];
-      }
-      for (int64_t c = 0; here < kStrip && c < depth; ++c) {
-        for (int64_t r = here; r < kStrip; ++r) to[c * kPanel + strip + r] = 0;
-      }
+    for (int64_t strip = 0; strip < kPanel; strip += kWidth) {
+      const int64_t here = Larger(0, Smaller(kWidth, rows - first - strip));
+      TransposeStrip(from.data + (first + strip) * from.stride, from.stride, here, depth, to + strip, kPanel);
     }
   }
 }

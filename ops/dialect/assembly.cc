@@ -167,6 +167,7 @@ ParseResult parsePins(OpAsmParser &parser, DictionaryAttr &pins) {
     Expression state = left;
     if (succeeded(parser.parseOptionalEqual())) {
       axis = left.text;
+      state = {};
       if (parseSum(parser, state)) {
         return failure();
       }

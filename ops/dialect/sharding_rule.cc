@@ -252,6 +252,12 @@ llvm::SmallVector<Signature> enumerateSignatures(const ShardingRule &rule) {
     s.results.assign(rule.results.size(), SbpState::partialSum());
     signatures.push_back(s);
   }
+  for (int operand : rule.monotone) {
+    Signature s = broadcast;
+    s.operands[operand] = SbpState::partialMax();
+    s.results.assign(rule.results.size(), SbpState::partialMax());
+    signatures.push_back(s);
+  }
   return signatures;
 }
 

@@ -55,6 +55,9 @@ struct ShardingRule {
   /// pending sums (and the others B), every result is a pending sum. `add` has
   /// {{0, 1}}, `mul` has {{0}, {1}}.
   llvm::SmallVector<llvm::SmallVector<int>> linear;
+  /// Operands whose pending maximum passes through: if just this one is P(max),
+  /// so is every result. True of ops that keep the order of elements' values.
+  llvm::SmallVector<int> monotone;
 
   /// Builds a rule from text and shapes: "bsi,io->bso". A lower-case letter is
   /// a factor that may be split, an upper-case letter a whole one; "(hd)" is
@@ -81,6 +84,10 @@ struct ShardingRule {
     linear.assign(groups.begin(), groups.end());
     return std::move(*this);
   }
+  ShardingRule &&withMonotone(llvm::ArrayRef<int> operands) && {
+    monotone.assign(operands.begin(), operands.end());
+    return std::move(*this);
+  }
   ShardingRule &&withReduction(SbpState::Kind kind) && {
     reduction = kind;
     return std::move(*this);
@@ -97,7 +104,8 @@ struct Signature {
 };
 
 /// All signatures of `rule` over one axis: all B first, then one a splittable
-/// factor, then one a linear group. Divisibility is not looked at.
+/// factor, one a linear group, one a monotone operand. Divisibility is not
+/// looked at.
 llvm::SmallVector<Signature> enumerateSignatures(const ShardingRule &rule);
 
 /// True if the choice of one signature an axis (outermost first) cuts every

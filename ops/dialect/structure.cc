@@ -177,7 +177,7 @@ llvm::LogicalResult ToGlobalOp::inferTypes(llvm::SmallVectorImpl<mlir::RankedTen
 }
 
 ShardingRule ToGlobalOp::getShardingRule() {
-  return ShardingRule::pointwise({shapeOf(getInput())}, shapeOf(getResult())).withLinear({{0}});
+  return ShardingRule::pointwise({shapeOf(getInput())}, shapeOf(getResult())).withLinear({{0}}).withMonotone({0});
 }
 
 llvm::LogicalResult ToGlobalOp::buildGradient(mlir::RewriterBase &, llvm::ArrayRef<mlir::Value> resultGradients,

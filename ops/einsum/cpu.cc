@@ -9,10 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/kernel.h"
 #include "ops/abi/match_spec.h"
-#include "ops/abi/scratch.h"
+#include "ops/abi/workspace.h"
 #include "ops/einsum/cpu_contraction.h"
-#include "ops/einsum/cpu_matmul.h"
 #include "ops/einsum/cpu_permute.h"
+#include "ops/einsum/cpu_product.h"
 
 namespace weft {
 namespace {
@@ -22,10 +22,10 @@ using einsum::Contraction;
 using einsum::kLeft;
 using einsum::kResult;
 using einsum::kRight;
-using einsum::Matmul;
 using einsum::Operand;
 using einsum::Permute;
 using einsum::PermuteAxis;
+using einsum::Product;
 
 // The smallest rows * columns of a matrix that is worth a product of its own in a batch.
 constexpr int64_t kSmallestMatrix = 32 * 32;
@@ -33,7 +33,7 @@ constexpr int64_t kSmallestMatrix = 32 * 32;
 // An operand that reaches the product through a copy.
 struct Staged {
   Permute copy;
-  Scratch<char> memory;
+  size_t offset;  // in the workspace
 };
 
 // One way to compute the contraction.
@@ -43,7 +43,7 @@ struct Way {
   bool in_float = false;  // bf16 operands are staged as f32
 };
 
-int64_t Product(const std::vector<Axis>& axes) {
+int64_t ExtentOf(const std::vector<Axis>& axes) {
   int64_t product = 1;
   for (const Axis& axis : axes) product *= axis.extent;
   return product;
@@ -70,30 +70,40 @@ void MoveColumnsToBatch(Contraction& contraction) {
 
 class EinsumKernel : public Kernel {
  public:
-  EinsumKernel(std::unique_ptr<Matmul> matmul, bool swapped) : matmul_(std::move(matmul)), swapped_(swapped) {}
+  EinsumKernel(std::unique_ptr<Product> product, bool swapped)
+      : product_(std::move(product)), swapped_(swapped), bytes_(Aligned(product_->workspace_bytes())) {}
 
   void Stage(Operand operand, Permute copy, size_t bytes) {
-    staged_[operand] = {std::move(copy), Scratch<char>(bytes)};
+    staged_[operand] = {std::move(copy), bytes_};
+    bytes_ += Aligned(bytes);
   }
+  // After the last Stage().
+  void Reserve(std::shared_ptr<Workspace> shared) { workspace_ = Reserved(std::move(shared), bytes_); }
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
+    char* const workspace = workspace_->data<char>();
     const void* operands[2] = {inputs[swapped_ ? 1 : 0], inputs[swapped_ ? 0 : 1]};
     for (Operand operand : {kLeft, kRight}) {
       if (!staged_[operand]) continue;
-      staged_[operand]->copy.Run(operands[operand], staged_[operand]->memory.data());
-      operands[operand] = staged_[operand]->memory.data();
+      staged_[operand]->copy.Run(operands[operand], workspace + staged_[operand]->offset);
+      operands[operand] = workspace + staged_[operand]->offset;
     }
-    if (!staged_[kResult]) return matmul_->Run(operands[kLeft], operands[kRight], outputs[0]);
-    absl::Status status = matmul_->Run(operands[kLeft], operands[kRight], staged_[kResult]->memory.data());
-    if (status.ok()) staged_[kResult]->copy.Run(staged_[kResult]->memory.data(), outputs[0]);
+    if (!staged_[kResult]) return product_->Run(operands[kLeft], operands[kRight], outputs[0], workspace);
+    char* const result = workspace + staged_[kResult]->offset;
+    absl::Status status = product_->Run(operands[kLeft], operands[kRight], result, workspace);
+    if (status.ok()) staged_[kResult]->copy.Run(result, outputs[0]);
     return status;
   }
 
  private:
-  const std::unique_ptr<Matmul> matmul_;
+  static size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+  const std::unique_ptr<Product> product_;
   const bool swapped_;
+  size_t bytes_;  // of workspace: the product's, then the staged operands
   std::optional<Staged> staged_[3];
+  std::shared_ptr<Workspace> workspace_;
 };
 
 // Between the operand's own layout and the dense one.
@@ -115,7 +125,7 @@ Permute CopyOf(const Contraction& own, const Contraction& dense, Operand operand
 
 // `parsed` is oriented; `types` are in its order.
 absl::StatusOr<std::unique_ptr<Kernel>> TryWay(const Way& way, const Contraction& parsed, const DType (&types)[3],
-                                               const int64_t (&elements)[3], int threads) {
+                                               const int64_t (&elements)[3], const KernelSpec& spec) {
   Contraction dense = parsed;
   for (Operand operand : {kLeft, kRight, kResult}) {
     if (way.staged[operand]) einsum::MakeDense(dense, operand);
@@ -124,20 +134,21 @@ absl::StatusOr<std::unique_ptr<Kernel>> TryWay(const Way& way, const Contraction
   if (way.batched) {
     MoveToBatch(product.rows, product.batch);
     MoveColumnsToBatch(product);
-    if (Product(product.rows) * Product(product.columns) < kSmallestMatrix) {
+    if (ExtentOf(product.rows) * ExtentOf(product.columns) < kSmallestMatrix) {
       return absl::UnimplementedError("expected matrices of some size, got small ones");
     }
   }
   DType product_types[3];
   for (int i = 0; i < 3; ++i) product_types[i] = way.in_float ? DType::kF32 : types[i];
-  absl::StatusOr<std::unique_ptr<Matmul>> matmul = Matmul::Create(product, product_types, threads);
-  if (!matmul.ok()) return matmul.status();
-  auto kernel = std::make_unique<EinsumKernel>(*std::move(matmul), parsed.swapped);
+  absl::StatusOr<std::unique_ptr<Product>> prepared = einsum::CreateProduct(product, product_types, spec.threads);
+  if (!prepared.ok()) return prepared.status();
+  auto kernel = std::make_unique<EinsumKernel>(*std::move(prepared), parsed.swapped);
   for (Operand operand : {kLeft, kRight, kResult}) {
     if (!way.staged[operand]) continue;
-    kernel->Stage(operand, CopyOf(parsed, dense, operand, types[operand], product_types[operand], threads),
+    kernel->Stage(operand, CopyOf(parsed, dense, operand, types[operand], product_types[operand], spec.threads),
                   static_cast<size_t>(elements[operand]) * SizeOf(product_types[operand]));
   }
+  kernel->Reserve(spec.workspace);
   return kernel;
 }
 
@@ -193,7 +204,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
   const int64_t elements[3] = {left.elements(), right.elements(), spec.outputs[0].elements()};
   absl::Status last;
   for (const Way& way : WaysInOrder(types, elements)) {
-    absl::StatusOr<std::unique_ptr<Kernel>> kernel = TryWay(way, contraction, types, elements, spec.threads);
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel = TryWay(way, contraction, types, elements, spec);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
     last = kernel.status();
   }

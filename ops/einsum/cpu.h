@@ -6,8 +6,9 @@
 
 namespace weft {
 
-// Adds `einsum`: one oneDNN matrix product, between permuted copies where the equation or the CPU
-// asks for them. Results do not depend on the run, but may on the number of threads.
+// Adds `einsum`: one matrix product (f32: our own, gemm.h; bf16: oneDNN), between permuted copies
+// where the equation or the CPU asks for them. The same in every run; f32 results do not depend on
+// the number of threads either.
 void RegisterEinsumKernels(KernelRegistry& registry);
 
 }  // namespace weft

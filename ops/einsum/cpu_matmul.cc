@@ -1,6 +1,7 @@
 #include "ops/einsum/cpu_matmul.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -30,6 +31,8 @@ class WithThreads {
  private:
   const int before_;
 };
+
+constexpr int kWorkspace = 3;  // beside the three operands
 
 // The dims and strides of one operand.
 struct Layout {
@@ -76,9 +79,8 @@ absl::Status Describe(const Layout& layout, DType type, dnnl_memory_desc_t& desc
 
 absl::StatusOr<std::unique_ptr<Matmul>> Matmul::Create(const Contraction& contraction, const DType (&types)[3],
                                                        int threads) {
-  if (contraction.rows.size() > 1 || contraction.columns.size() > 1 || contraction.inner.size() > 1 ||
-      contraction.batch.size() + 2 > DNNL_MAX_NDIMS) {
-    return absl::UnimplementedError("expected at most one axis of rows, columns and inner, got more");
+  if (contraction.batch.size() + 2 > DNNL_MAX_NDIMS) {
+    return absl::UnimplementedError(absl::StrCat("oneDNN: expected at most ", DNNL_MAX_NDIMS, " dims, got more"));
   }
   std::unique_ptr<Matmul> matmul(new Matmul);
   matmul->threads_ = std::max(threads, 1);
@@ -115,8 +117,7 @@ absl::Status Matmul::Init(const Contraction& contraction, const DType (&types)[3
   const Handle<dnnl_primitive_desc, dnnl_primitive_desc_destroy> choice(raw_choice);
   const char* name = nullptr;
   dnnl_primitive_desc_query(raw_choice, dnnl_query_impl_info_str, 0, &name);
-  implementation_ = name ? name : "";
-  if (implementation_.rfind("ref", 0) == 0) {
+  if (name && std::string(name).rfind("ref", 0) == 0) {
     return absl::UnimplementedError("oneDNN: only the reference matmul takes these strides and types");
   }
   dnnl_primitive_t primitive;
@@ -125,14 +126,13 @@ absl::Status Matmul::Init(const Contraction& contraction, const DType (&types)[3
   primitive_.reset(primitive);
 
   const dnnl_memory_desc_t* scratch = dnnl_primitive_desc_query_md(raw_choice, dnnl_query_scratchpad_md, 0);
-  scratch_ = Scratch<char>(scratch ? dnnl_memory_desc_get_size(scratch) : 0);
+  workspace_bytes_ = scratch ? dnnl_memory_desc_get_size(scratch) : 0;
   const dnnl_memory_desc_t empty = {};
   const dnnl_memory_desc_t* all[4] = {&descriptions[0], &descriptions[1], &descriptions[2], scratch ? scratch : &empty};
   const int names[4] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_SCRATCHPAD};
   for (int i = 0; i < 4; ++i) {
     dnnl_memory_t memory;
-    void* at = i == 3 ? scratch_.data() : nullptr;
-    status = ToStatus(dnnl_memory_create(&memory, all[i], engine, at), "memory");
+    status = ToStatus(dnnl_memory_create(&memory, all[i], engine, DNNL_MEMORY_NONE), "memory");
     if (!status.ok()) return status;
     memory_[i].reset(memory);
     arguments_[i] = {names[i], memory};
@@ -140,12 +140,18 @@ absl::Status Matmul::Init(const Contraction& contraction, const DType (&types)[3
   return absl::OkStatus();
 }
 
-absl::Status Matmul::Run(const void* left, const void* right, void* result) {
+absl::Status Matmul::Run(const void* left, const void* right, void* result, void* workspace) {
   omp_set_num_threads(threads_);
   dnnl_memory_set_data_handle(memory_[kLeft].get(), const_cast<void*>(left));
   dnnl_memory_set_data_handle(memory_[kRight].get(), const_cast<void*>(right));
   dnnl_memory_set_data_handle(memory_[kResult].get(), result);
+  dnnl_memory_set_data_handle(memory_[kWorkspace].get(), workspace);
   return ToStatus(dnnl_primitive_execute(primitive_.get(), stream_.get(), 4, arguments_), "execution");
+}
+
+absl::StatusOr<std::unique_ptr<Product>> CreateOneDnnProduct(const Contraction& contraction, const DType (&types)[3],
+                                                             int threads) {
+  return Matmul::Create(contraction, types, threads);
 }
 
 }  // namespace weft::einsum

@@ -2,30 +2,27 @@
 #ifndef WEFT_OPS_EINSUM_CPU_MATMUL_H_
 #define WEFT_OPS_EINSUM_CPU_MATMUL_H_
 
+#include <cstddef>
 #include <memory>
-#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "oneapi/dnnl/dnnl.h"
 #include "ops/abi/dtype.h"
-#include "ops/abi/scratch.h"
 #include "ops/einsum/cpu_contraction.h"
+#include "ops/einsum/cpu_product.h"
 
 namespace weft::einsum {
 
-// Called by one thread at a time. Weft's own code does not allocate in Run(); oneDNN 2.6 makes a
-// few small allocations in each execution (its argument map), which no public interface avoids.
-class Matmul {
+// For bf16 operands. Weft's own code does not allocate in Run(); oneDNN 2.6 makes a few small
+// allocations in each execution (its argument map), which no public interface avoids.
+class Matmul : public Product {
  public:
-  // `types` in the order left, right, result, as the contraction has them. kUnimplemented where
-  // oneDNN has no fast implementation of these strides and types on this CPU.
+  // kUnimplemented where oneDNN has no fast implementation of these strides and types on this CPU.
   static absl::StatusOr<std::unique_ptr<Matmul>> Create(const Contraction& contraction, const DType (&types)[3],
                                                         int threads);
-  absl::Status Run(const void* left, const void* right, void* result);
-
-  // oneDNN's name of the implementation.
-  const std::string& implementation() const { return implementation_; }
+  size_t workspace_bytes() const override { return workspace_bytes_; }
+  absl::Status Run(const void* left, const void* right, void* result, void* workspace) override;
 
  private:
   template <typename T, dnnl_status_t (*kDestroy)(T*)>
@@ -39,8 +36,7 @@ class Matmul {
   absl::Status Init(const Contraction& contraction, const DType (&types)[3]);
 
   int threads_ = 1;
-  std::string implementation_;
-  Scratch<char> scratch_;
+  size_t workspace_bytes_ = 0;
   Handle<dnnl_engine, dnnl_engine_destroy> engine_;
   Handle<dnnl_stream, dnnl_stream_destroy> stream_;
   Handle<dnnl_primitive, dnnl_primitive_destroy> primitive_;

@@ -20,11 +20,8 @@ struct Vocabulary {
 
 // The first id outside the vocabulary is an error.
 absl::Status CheckIds(const int32_t* ids, int64_t n, const Vocabulary& vocabulary) {
-  const auto size = static_cast<uint64_t>(vocabulary.size);
-  bool inside = true;
-  for (int64_t i = 0; i < n; ++i) inside = inside && static_cast<uint64_t>(int64_t{ids[i]}) < size;
-  if (inside) return absl::OkStatus();
-  const int32_t* bad = std::find_if(ids, ids + n, [&](int32_t id) { return static_cast<uint64_t>(int64_t{id}) >= size; });
+  const int32_t* bad = std::find_if(ids, ids + n, [&](int32_t id) { return id < 0 || id >= vocabulary.size; });
+  if (bad == ids + n) return absl::OkStatus();
   return absl::OutOfRangeError(
       absl::StrCat("id of position ", bad - ids, ": expected 0 to ", vocabulary.size - 1, ", got ", *bad));
 }

@@ -54,7 +54,8 @@ KernelSpec Gradient(const Case& c, int threads) {
   spec.name = "embedding_grad";
   spec.threads = threads;
   spec.attributes.Set("vocab", c.vocabulary);
-  spec.inputs = {TensorSpec::Whole(DType::kI32, c.positions), TensorSpec::Whole(DType::kF32, With(c.positions, c.width))};
+  spec.inputs = {TensorSpec::Whole(DType::kI32, c.positions),
+                 TensorSpec::Whole(DType::kF32, With(c.positions, c.width))};
   spec.outputs = {TensorSpec::Whole(DType::kF32, {c.vocabulary, c.width})};
   return spec;
 }

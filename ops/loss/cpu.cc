@@ -144,7 +144,9 @@ class CrossEntropyLossKernel : public Kernel {
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
     const auto blocks = static_cast<int64_t>(partial_.size());
     ParallelFor(threads_, blocks, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) partial_[b] = SumBlock(inputs, b * kBlock, std::min((b + 1) * kBlock, rows_));
+      for (int64_t b = begin; b < end; ++b) {
+        partial_[b] = SumBlock(inputs, b * kBlock, std::min((b + 1) * kBlock, rows_));
+      }
     });
     Sum sum;
     for (const Sum& part : partial_) sum = {sum.loss + part.loss, sum.count + part.count};

@@ -177,8 +177,8 @@ TEST(LossTest, RefusesLabelsOutsideTheVocabulary) {
                                  std::to_string(static_cast<int>(bad));
     auto pick = RunKernel(Registry(), Spec("pick", {logits, labels}, {row}, -100, 1), {x, {9, bad, -100}});
     EXPECT_EQ(std::string(pick.status().message()), expected);
-    auto grad = RunKernel(Registry(), Spec("cross_entropy_grad", {Scalar(), logits, row, row, labels}, {logits}, -100, 1),
-                          {{1}, x, ones, ones, {0, bad, -100}});
+    const KernelSpec spec = Spec("cross_entropy_grad", {Scalar(), logits, row, row, labels}, {logits}, -100, 1);
+    auto grad = RunKernel(Registry(), spec, {{1}, x, ones, ones, {0, bad, -100}});
     EXPECT_EQ(std::string(grad.status().message()), expected);
   }
 }

@@ -61,8 +61,8 @@ class LayerNormKernel : public Kernel {
 // (Ba, Kiros and Hinton, "Layer normalization", 2016, differentiated).
 class LayerNormGradKernel : public Kernel {
  public:
-  LayerNormGradKernel(const Extents& extents, int threads)
-      : width_(extents['h']), blocks_(extents.rows(), 2 * extents['h'], threads) {}
+  LayerNormGradKernel(const Extents& extents, const KernelSpec& spec)
+      : width_(extents['h']), blocks_(extents.rows(), 2 * extents['h'], spec) {}
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
@@ -114,7 +114,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLayerNorm(const KernelSpec& spec) 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLayerNormGrad(const KernelSpec& spec) {
   absl::StatusOr<Extents> extents = MatchSpec(spec, ".h,.h,h,.,.->.h,h,h");
   if (!extents.ok()) return extents.status();
-  return std::make_unique<LayerNormGradKernel>(*extents, spec.threads);
+  return std::make_unique<LayerNormGradKernel>(*extents, spec);
 }
 
 }  // namespace weft::norm

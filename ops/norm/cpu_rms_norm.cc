@@ -53,8 +53,8 @@ class RmsNormKernel : public Kernel {
 // With n = x rstd and g = dy w: dx = rstd (g - n avg(g n)), dw = sum dy n.
 class RmsNormGradKernel : public Kernel {
  public:
-  RmsNormGradKernel(const Extents& extents, int threads)
-      : width_(extents['h']), blocks_(extents.rows(), extents['h'], threads) {}
+  RmsNormGradKernel(const Extents& extents, const KernelSpec& spec)
+      : width_(extents['h']), blocks_(extents.rows(), extents['h'], spec) {}
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
@@ -101,7 +101,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateRmsNorm(const KernelSpec& spec) {
 absl::StatusOr<std::unique_ptr<Kernel>> CreateRmsNormGrad(const KernelSpec& spec) {
   absl::StatusOr<Extents> extents = MatchSpec(spec, ".h,.h,h,.->.h,h");
   if (!extents.ok()) return extents.status();
-  return std::make_unique<RmsNormGradKernel>(*extents, spec.threads);
+  return std::make_unique<RmsNormGradKernel>(*extents, spec);
 }
 
 }  // namespace weft::norm

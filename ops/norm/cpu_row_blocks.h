@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
+#include "ops/abi/kernel.h"
 #include "ops/abi/parallel.h"
-#include "ops/abi/scratch.h"
 #include "ops/abi/vectorize.h"
+#include "ops/abi/workspace.h"
 
 namespace weft::norm {
 
@@ -16,12 +18,12 @@ namespace weft::norm {
 // partial sums, then the blocks in order. Called by one thread at a time.
 class RowBlocks {
  public:
-  RowBlocks(int64_t rows, int64_t width, int threads)
+  RowBlocks(int64_t rows, int64_t width, const KernelSpec& spec)
       : rows_(rows),
         width_(width),
-        threads_(threads),
+        threads_(spec.threads),
         blocks_(std::clamp<int64_t>(rows / kRowsOfBlock, 1, kMostBlocks)),
-        partial_(static_cast<size_t>(blocks_ * width)) {}
+        workspace_(Reserved(spec.workspace, static_cast<size_t>(blocks_ * width) * sizeof(float))) {}
 
   // Calls body(row, partial) for every row; `partial`, `width` floats, starts at 0 and is the row's
   // block's, whose rows come in order on one thread.
@@ -29,7 +31,7 @@ class RowBlocks {
   void ForRows(const Body& body) const {
     ParallelFor(threads_, blocks_, 1, [&](int64_t begin, int64_t end) {
       for (int64_t block = begin; block < end; ++block) {
-        float* partial = partial_.data() + block * width_;
+        float* partial = workspace_->data<float>() + block * width_;
         std::fill(partial, partial + width_, 0.0f);
         const int64_t last = rows_ * (block + 1) / blocks_;
         for (int64_t row = rows_ * block / blocks_; row < last; ++row) body(row, partial);
@@ -40,7 +42,7 @@ class RowBlocks {
   // sums[i] = the blocks' partial sums of column first + i, for `count` columns.
   void Sum(int64_t first, int64_t count, float* sums) const {
     ParallelFor(threads_, count, 256, [&](int64_t begin, int64_t end) {
-      const float* partial = partial_.data() + first;
+      const float* partial = workspace_->data<float>() + first;
       std::copy(partial + begin, partial + end, sums + begin);
       for (int64_t block = 1; block < blocks_; ++block) {
         partial += width_;
@@ -57,7 +59,7 @@ class RowBlocks {
   const int64_t rows_, width_;
   const int threads_;
   const int64_t blocks_;
-  const Scratch<float> partial_;
+  const std::shared_ptr<Workspace> workspace_;  // [blocks][width]
 };
 
 }  // namespace weft::norm

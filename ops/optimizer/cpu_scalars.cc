@@ -27,7 +27,9 @@ class SquareSumKernel : public Kernel {
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
     const auto* x = static_cast<const float*>(inputs[0]);
     ParallelFor(threads_, static_cast<int64_t>(partial_.size()), 2, [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) partial_[b] = SumBlock(x + b * kBlock, std::min(kBlock, elements_ - b * kBlock));
+      for (int64_t b = begin; b < end; ++b) {
+        partial_[b] = SumBlock(x + b * kBlock, std::min(kBlock, elements_ - b * kBlock));
+      }
     });
     double sum = 0;
     for (double part : partial_) sum += part;

@@ -119,8 +119,9 @@ TEST(OptimizerTest, Sgd) {
     const Values p = RandomValues(Count(dims), 1), g = RandomValues(Count(dims), 2);
     for (int threads : {1, 2}) {
       for (auto in_place : {std::vector<std::pair<int, int>>{}, {{0, 0}}}) {
-        auto y = RunKernel(Registry(), Spec("sgd", {dims, dims, {}, {}}, {dims}, Attributes({{"weight_decay", 0.1}}), threads),
-                           {p, g, {kLr}, {kScale}}, {}, in_place);
+        const KernelSpec spec =
+            Spec("sgd", {dims, dims, {}, {}}, {dims}, Attributes({{"weight_decay", 0.1}}), threads);
+        auto y = RunKernel(Registry(), spec, {p, g, {kLr}, {kScale}}, {}, in_place);
         ASSERT_TRUE(y.ok()) << y.status();
         for (size_t i = 0; i < p.size(); ++i) {
           // At most 4 roundings of numbers below 1.

@@ -25,7 +25,8 @@ WEFT_ALWAYS_INLINE float Turn(float v) {
   const auto quarter = static_cast<int32_t>(v * 4.0f + 0.5f);
   const float a = (v - static_cast<float>(quarter) * 0.25f) * 6.28318531f;
   const float s = a * a;
-  const float sine = a * (1.0f + s * (-1.66666667e-1f + s * (8.33333333e-3f + s * (-1.98412698e-4f + s * 2.75573192e-6f))));
+  const float p = -1.66666667e-1f + s * (8.33333333e-3f + s * (-1.98412698e-4f + s * 2.75573192e-6f));
+  const float sine = a * (1.0f + s * p);
   const float cosine = 1.0f + s * (-0.5f + s * (4.16666667e-2f + s * (-1.38888889e-3f + s * 2.48015873e-5f)));
   const int32_t phase = kSine ? quarter : quarter + 1;  // cos(a) = sin(a + a quarter)
   const float value = (phase & 1) != 0 ? cosine : sine;

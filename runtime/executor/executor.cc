@@ -53,6 +53,8 @@ class NoResult : public ResultField {
 struct Executor::Builder {
   Executor& executor;
   Place place;
+  // One a stream, whose kernels run one after another; the kernels keep them.
+  std::vector<std::shared_ptr<Workspace>> workspaces = {};
 
   absl::StatusOr<std::unique_ptr<actor::Work>> WorkOf(int32_t a) {
     const plan::Actor& actor = place.program->actor(a);
@@ -77,7 +79,7 @@ struct Executor::Builder {
     }
     auto work = std::make_unique<KernelWork>(site);
     for (const plan::Kernel& kernel : actor.kernels()) {
-      absl::StatusOr<std::unique_ptr<Kernel>> made = KernelOf(kernel, *site.stream);
+      absl::StatusOr<std::unique_ptr<Kernel>> made = KernelOf(kernel, *site.stream, WorkspaceOf(actor.stream()));
       if (!made.ok()) return Prefixed(WhereOf(kernel), made.status());
       work->Add(place, kernel, *std::move(made), WhereOf(kernel));
     }
@@ -91,10 +93,19 @@ struct Executor::Builder {
     return std::make_unique<OperationWork>(site, place, input, output, *std::move(operation));
   }
 
-  absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(const plan::Kernel& kernel, device::Stream& stream) {
+  std::shared_ptr<Workspace> WorkspaceOf(size_t stream) {
+    if (workspaces.size() <= stream) workspaces.resize(stream + 1);
+    if (!workspaces[stream]) workspaces[stream] = std::make_shared<Workspace>();
+    return workspaces[stream];
+  }
+
+  absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(const plan::Kernel& kernel, device::Stream& stream,
+                                                   std::shared_ptr<Workspace> workspace) {
     if (kernel.name() == "input") return InputOf(kernel, stream);
     if (kernel.name() == "output") return OutputOf(kernel, stream);
-    return executor.services_.kernels->Create(KernelSpecOf(place, kernel, executor.services_.threads));
+    KernelSpec spec = KernelSpecOf(place, kernel, executor.services_.threads);
+    spec.workspace = std::move(workspace);
+    return executor.services_.kernels->Create(spec);
   }
 
   absl::StatusOr<Port> PortOf(const plan::Kernel& kernel, const google::protobuf::RepeatedField<int32_t>& operands) {

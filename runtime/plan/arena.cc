@@ -46,9 +46,9 @@ absl::Status Arena::CheckState() const {
       const int32_t kept = program_.persistent[b] ? b : other;
       const int32_t on_it = kept == b ? other : b;
       return Fault("buffers `", program_.buffer(other).name(), "` and `", program_.buffer(b).name(),
-                   "` overlap: expected `", program_.buffer(kept).name(), "`, which lives from step to step, apart from `",
-                   program_.buffer(on_it).name(), "`, got ", BytesOf(AllSlots(program_, other)), " and ",
-                   BytesOf(AllSlots(program_, b)));
+                   "` overlap: expected `", program_.buffer(kept).name(),
+                   "`, which lives from step to step, apart from `", program_.buffer(on_it).name(), "`, got ",
+                   BytesOf(AllSlots(program_, other)), " and ", BytesOf(AllSlots(program_, b)));
     }
     const int64_t end = AllSlots(program_, b).end;
     if (furthest < 0 || AllSlots(program_, furthest).end < end) furthest = b;
@@ -94,7 +94,8 @@ absl::Status Arena::Read(const Act& act, const Footprint::Read& read) {
     const ByteRange bytes{begin, end};
     if (content == nullptr || content->root != root) {
       status = Missing(absl::StrCat(Text(act), " reads it"), read.buffer, content, bytes);
-    } else if (const Access& writer = content->writer; writer.stream >= 0 && !act.After(writer.stream, writer.position)) {
+    } else if (const Access& writer = content->writer;
+               writer.stream >= 0 && !act.After(writer.stream, writer.position)) {
       status = Race(writer, true, act, read.buffer, false, bytes);
     } else if (!IsMeant(act, read.buffer, writer)) {
       status = Fault("buffer `", program_.buffer(read.buffer).name(), "` is overwritten while live: ", Text(writer),
@@ -185,8 +186,7 @@ absl::Status Arena::CheckMetrics() {
     const int32_t b = metric.buffer();
     const int32_t writer = program_.writer[b];
     const bool micro = writer >= 0 && program_.micro(writer);
-    const ByteRange bytes =
-        program_.RangeOf(b, micro ? (program_.micro_batches - 1) % program_.buffer(b).slots() : 0);
+    const ByteRange bytes = program_.RangeOf(b, micro ? (program_.micro_batches - 1) % program_.buffer(b).slots() : 0);
     absl::Status status;
     map_.ForEach(bytes.begin, bytes.end, [&](int64_t begin, int64_t end, const Content* content) {
       if (content == nullptr || content->root != program_.root[b]) {
@@ -199,13 +199,16 @@ absl::Status Arena::CheckMetrics() {
   return absl::OkStatus();
 }
 
-std::string Arena::Text(const Access& access) const { return ActText(program_.actor(access.actor), access.micro_batch); }
+std::string Arena::Text(const Access& access) const {
+  return ActText(program_.actor(access.actor), access.micro_batch);
+}
 
 std::string Arena::Text(const Act& act) const { return ActText(program_.actor(act.actor), act.micro_batch); }
 
 int32_t Arena::At(const Access& access, const ByteRange& bytes) const {
   int32_t found = access.buffer;
-  if (access.stream < 0 || program_.RangeOf(found, program_.SlotOf(access.actor, found, access.micro_batch)).Overlaps(bytes)) {
+  if (access.stream < 0 ||
+      program_.RangeOf(found, program_.SlotOf(access.actor, found, access.micro_batch)).Overlaps(bytes)) {
     return found;
   }
   for (const Work& work : program_.work[access.actor]) {

@@ -68,14 +68,19 @@ class Machine {
       fired_.emplace_back(program.stage->actors_size(), 0);
     }
     for (Cursor& cursor : cursors_) cursor.clock.assign(cursors_.size(), 0);
-    for (const Program& program : programs) AddRegisters(program);
+    for (const Program& program : programs) {
+      AddRegisters(program);
+      std::vector<std::vector<Need>>& needs = needs_.emplace_back();
+      for (int32_t a = 0; a < program.stage->actors_size(); ++a) needs.push_back(NeedsOf(program, a));
+    }
     if (!programs.empty()) AddTransfers();
   }
 
-  absl::Status Run(const Visit& visit) {
+  absl::Status Run(const Visit& visit, Turn turn) {
     for (bool moved = true; moved;) {
       moved = false;
-      for (size_t s = 0; s < cursors_.size(); ++s) {
+      for (size_t i = 0; i < cursors_.size(); ++i) {
+        const size_t s = turn == Turn::kFirstStreamFirst ? i : cursors_.size() - 1 - i;
         while (!cursors_[s].done() && WaitOf(cursors_[s], false).stage < 0) {
           moved = true;
           if (absl::Status status = Fire(s, visit); !status.ok()) return status;
@@ -94,6 +99,15 @@ class Machine {
   struct Register {
     Clock filled, emptied;
   };
+  // What an act needs of the registers: that `actor` has fired for micro-batch
+  // `shift`, counted from the act's own unless it is absolute.
+  struct Need {
+    int32_t actor = 0;
+    int32_t buffer = 0;
+    int64_t shift = 0;
+    bool absolute = false;
+    bool slot = false;  // a free slot to write, not a full one to read
+  };
   // A transfer's two actors.
   struct Ends {
     int32_t sender = -1, receiver = -1;
@@ -106,6 +120,25 @@ class Machine {
       registers[b].filled.assign(program.buffer(b).slots() * cursors_.size(), 0);
       registers[b].emptied = registers[b].filled;
     }
+  }
+
+  std::vector<Need> NeedsOf(const Program& program, int32_t a) const {
+    std::vector<Need> needs;
+    for (int32_t b : program.actor(a).reads()) {
+      const int32_t writer = program.writer[b];
+      if (program.micro(a)) {
+        needs.push_back({writer, b, 0, false, false});
+      } else {
+        needs.push_back({writer, b, program.micro(writer) ? program.micro_batches - 1 : 0, true, false});
+      }
+    }
+    for (int32_t b : program.actor(a).writes()) {
+      for (int32_t reader : program.readers[b]) {
+        if (!program.micro(a) || !program.micro(reader)) continue;
+        needs.push_back({reader, b, -int64_t{program.buffer(b).slots()}, false, true});
+      }
+    }
+    return needs;
   }
 
   void AddTransfers() {
@@ -127,29 +160,19 @@ class Machine {
 
   // Registers alone: what the other end of a transfer does is WaitOf's.
   Wait RegisterWaitOf(const Cursor& cursor, bool explain) const {
-    const Program& program = programs_[cursor.stage];
     const std::vector<int64_t>& fired = fired_[cursor.stage];
-    const int32_t a = cursor.head();
-    const int64_t i = MicroBatchOf(cursor);
-    for (int32_t b : program.actor(a).reads()) {
-      const int32_t writer = program.writer[b];
-      const int64_t needed = !program.micro(writer) ? 0 : program.micro(a) ? i : program.micro_batches - 1;
-      if (fired[writer] > needed) continue;
-      return {cursor.stage, writer, needed,
-              explain ? absl::StrCat(ActText(program.actor(writer), needed), " to fill register `",
-                                     program.buffer(b).name(), "`")
-                      : ""};
-    }
-    if (!program.micro(a)) return {};
-    for (int32_t b : program.actor(a).writes()) {
-      const int64_t freed = i - program.buffer(b).slots();
-      for (int32_t reader : program.readers[b]) {
-        if (!program.micro(reader) || fired[reader] > freed) continue;
-        return {cursor.stage, reader, freed,
-                explain ? absl::StrCat(ActText(program.actor(reader), freed), " to free a slot of register `",
-                                       program.buffer(b).name(), "`")
-                        : ""};
+    const int64_t i = cursor.micro_batch();
+    for (const Need& need : needs_[cursor.stage][cursor.head()]) {
+      const int64_t needed = need.shift + (need.absolute ? 0 : i);
+      if (fired[need.actor] > needed) continue;
+      Wait wait{cursor.stage, need.actor, needed, ""};
+      if (explain) {
+        const Program& program = programs_[cursor.stage];
+        wait.why = absl::StrCat(ActText(program.actor(need.actor), needed),
+                                need.slot ? " to free a slot of register `" : " to fill register `",
+                                program.buffer(need.buffer).name(), "`");
       }
+      return wait;
     }
     return {};
   }
@@ -249,8 +272,9 @@ class Machine {
   const absl::Span<const Program> programs_;
   std::vector<int> base_;  // a stage each: its first stream
   std::vector<Cursor> cursors_;
-  std::vector<std::vector<int64_t>> fired_;  // stage, actor: how many acts
-  std::vector<std::vector<Register>> registers_;
+  std::vector<std::vector<int64_t>> fired_;            // stage, actor: how many acts
+  std::vector<std::vector<Register>> registers_;       // stage, buffer
+  std::vector<std::vector<std::vector<Need>>> needs_;  // stage, actor
   std::vector<Ends> ends_;
   // A transfer each: the clock of its last send; the receive follows at once.
   std::vector<Clock> sent_;
@@ -258,6 +282,8 @@ class Machine {
 
 }  // namespace
 
-absl::Status Execute(absl::Span<const Program> programs, const Visit& visit) { return Machine(programs).Run(visit); }
+absl::Status Execute(absl::Span<const Program> programs, const Visit& visit, Turn turn) {
+  return Machine(programs).Run(visit, turn);
+}
 
 }  // namespace weft::plan

@@ -28,9 +28,12 @@ struct Act {
   bool After(int32_t other_stream, int32_t other_position) const { return before[other_stream] > other_position; }
 };
 
-// Called for each act of the step, in an order that the plan permits: a stream
-// runs until it blocks. An error ends the execution and is returned.
+// Called for each act of the step, in an order that the plan permits. An error
+// ends the execution and is returned.
 using Visit = std::function<absl::Status(const Act&)>;
+
+// Which of the permitted orders: each stream runs until it blocks, in turn.
+enum class Turn { kFirstStreamFirst, kLastStreamFirst };
 
 // Executes one step of validated programs. What is ordered: the acts of a
 // stream; a register's writer before its readers of that micro-batch; these
@@ -39,7 +42,7 @@ using Visit = std::function<absl::Status(const Act&)>;
 // buffer is blocked. Streams' order is static and registers have one writer, so
 // whether an act is blocked, and what is ordered, is the same in every
 // execution. kFailedPrecondition names the cycle of a blocked plan.
-absl::Status Execute(absl::Span<const Program> programs, const Visit& visit);
+absl::Status Execute(absl::Span<const Program> programs, const Visit& visit, Turn turn = Turn::kFirstStreamFirst);
 
 }  // namespace weft::plan
 

@@ -150,12 +150,14 @@ std::vector<bool> ScratchOf(const Program& program) {
 
 Footprints::Footprints(const Program& program) : program_(program), scratch_(ScratchOf(program)) {
   for (int32_t a = 0; a < program.stage->actors_size(); ++a) period_.push_back(PeriodOf(program, a));
+  kept_.resize(period_.size());
 }
 
 absl::StatusOr<const Footprint*> Footprints::Of(int32_t actor, int64_t micro_batch) {
   const bool keep = period_[actor] <= kMaxPeriod;
   const int64_t phase = micro_batch == 0 ? 0 : 1 + micro_batch % period_[actor];
-  std::unique_ptr<Footprint>& place = keep ? kept_[actor * (kMaxPeriod + 2) + phase] : last_;
+  if (keep && kept_[actor].empty()) kept_[actor].resize(1 + period_[actor]);
+  std::unique_ptr<Footprint>& place = keep ? kept_[actor][phase] : last_;
   if (keep && place != nullptr) return place.get();
   absl::StatusOr<std::unique_ptr<Footprint>> made = Maker(program_, scratch_, actor, micro_batch).Make();
   if (!made.ok()) return made.status();

@@ -7,7 +7,6 @@
 #include <memory>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "runtime/plan/program.h"
 
@@ -53,9 +52,9 @@ class Footprints {
  private:
   const Program& program_;
   std::vector<bool> scratch_;
-  std::vector<int64_t> period_;  // an actor each
-  absl::flat_hash_map<int64_t, std::unique_ptr<Footprint>> kept_;
-  std::unique_ptr<Footprint> last_;  // of a period too long to keep
+  std::vector<int64_t> period_;                                // an actor each
+  std::vector<std::vector<std::unique_ptr<Footprint>>> kept_;  // actor, phase
+  std::unique_ptr<Footprint> last_;                            // of a period too long to keep
 };
 
 // True for the roots that one actor alone uses and writes before it reads, all

@@ -22,13 +22,13 @@ std::string Bytes(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-void Write(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
+void Write(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
 Plan Sample() { return ReadCorpusPlan("tests/plans/train.txtpb")->plan; }
 
-std::string Message(const absl::Status& status) { return std::string(status.message().data(), status.message().size()); }
+std::string Message(const absl::Status& status) {
+  return std::string(status.message().data(), status.message().size());
+}
 
 // The error of loading these bytes.
 std::string ErrorOf(const std::string& bytes) {
@@ -106,8 +106,8 @@ TEST_F(SavedPlan, CarriesItsHash) {
 }
 
 TEST_F(SavedPlan, IsRefusedWithMoreBehindIt) {
-  EXPECT_EQ(ErrorOf(bytes_ + "x"), absl::StrCat("damaged: expected ", bytes_.size() - 32,
-                                                " bytes after the head, got ", bytes_.size() - 31));
+  EXPECT_EQ(ErrorOf(bytes_ + "x"),
+            absl::StrCat("damaged: expected ", bytes_.size() - 32, " bytes after the head, got ", bytes_.size() - 31));
 }
 
 TEST_F(SavedPlan, OfAnotherVersionIsRefused) {
@@ -117,8 +117,9 @@ TEST_F(SavedPlan, OfAnotherVersionIsRefused) {
 }
 
 TEST(Load, RefusesForeignFiles) {
-  for (const char* foreign : {"#!/bin/sh\necho hello\n", "\x7f"
-                                                         "ELF and so on and so on and so on",
+  for (const char* foreign : {"#!/bin/sh\necho hello\n",
+                              "\x7f"
+                              "ELF and so on and so on and so on",
                               "{\"__metadata__\": {}}", "WEFTPLOT0000000000000000000000000"}) {
     EXPECT_EQ(ErrorOf(foreign), "not a plan: expected a file that weft-compile wrote");
   }

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/plan/execution.h"
@@ -195,19 +196,27 @@ class Measure {
 
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan) {
   const std::vector<Program> programs = ProgramsOf(plan);
-  std::vector<Measure> measures;
-  for (const Program& program : programs) measures.emplace_back(program);
-  absl::Status status = Execute(programs, [&](const Act& act) {
-    measures[act.stage].Perform(act);
-    return absl::OkStatus();
-  });
-  if (!status.ok()) return status;
-  std::vector<StageMemory> memory;
-  for (Measure& measure : measures) memory.push_back(measure.Finish());
-  return memory;
+  std::vector<StageMemory> most(programs.size());
+  for (Turn turn : {Turn::kFirstStreamFirst, Turn::kLastStreamFirst}) {
+    std::vector<Measure> measures;
+    for (const Program& program : programs) measures.emplace_back(program);
+    absl::Status status = Execute(
+        programs,
+        [&](const Act& act) {
+          measures[act.stage].Perform(act);
+          return absl::OkStatus();
+        },
+        turn);
+    if (!status.ok()) return status;
+    for (size_t s = 0; s < programs.size(); ++s) {
+      const StageMemory memory = measures[s].Finish();
+      if (turn == Turn::kFirstStreamFirst || memory.lower_bound_bytes > most[s].lower_bound_bytes) most[s] = memory;
+    }
+  }
+  return most;
 }
 
-std::string LargestText(const Program& program, int count) {
+std::vector<int32_t> LargestOf(const Program& program, int count) {
   std::vector<int32_t> order;
   for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
     if (program.root[b] == b) order.push_back(b);
@@ -216,12 +225,17 @@ std::string LargestText(const Program& program, int count) {
   std::sort(order.begin(), order.end(),
             [&](int32_t a, int32_t b) { return std::pair(-bytes(a), a) < std::pair(-bytes(b), b); });
   if (static_cast<int>(order.size()) > count) order.resize(count);
+  return order;
+}
+
+std::string LargestText(const Program& program, int count) {
   std::vector<std::string> texts;
-  for (int32_t b : order) {
+  for (int32_t b : LargestOf(program, count)) {
     const Buffer& buffer = program.buffer(b);
     const std::string slots = buffer.slots() > 1 ? absl::StrCat(" in ", buffer.slots(), " slots") : "";
-    texts.push_back(absl::StrCat("`", buffer.name(), "` ", TypeText(buffer), " ", BytesText(bytes(b)), slots, " (",
-                                 NameOf(buffer.kind()), ")"));
+    texts.push_back(absl::StrCat("`", buffer.name(), "` ", TypeText(buffer), " ",
+                                 BytesText(program.slot_bytes[b] * buffer.slots()), slots, " (", NameOf(buffer.kind()),
+                                 ")"));
   }
   return absl::StrJoin(texts, ", ");
 }

@@ -37,13 +37,17 @@ struct StageMemory {
   int32_t peak_work = 0;
 };
 
-// The memory of every stage. Looks at no offset of a buffer that has no alias,
+// The memory of every stage, the most over two executions: in one the first
+// streams run ahead, in the other the last ones. Looks at no offset of a buffer that has no alias,
 // and at offsets of others only in relation, so that a compiler may call it
 // before it lays out the arena. kFailedPrecondition: the plan is blocked.
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan);
 
-// "`h.0.mlp.y` f32[8,64] 2.00 KiB (activation), ...": the largest buffers of a
-// stage, at most `count`, largest first.
+// The buffers of a stage that take most bytes, all slots together, at most
+// `count`, largest first. No aliases.
+std::vector<int32_t> LargestOf(const Program& program, int count);
+
+// "`h.0.mlp.y` f32[8,64] 2.00 KiB (activation), ...": these in one line.
 std::string LargestText(const Program& program, int count);
 
 }  // namespace weft::plan

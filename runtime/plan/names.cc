@@ -150,6 +150,7 @@ std::string BytesText(int64_t bytes) {
 }
 
 std::string SecondsText(double seconds) {
+  if (seconds == 0) return "0 s";
   const double value = seconds >= 1 ? seconds : seconds >= 1e-3 ? seconds * 1e3 : seconds * 1e6;
   const char* unit = seconds >= 1 ? "s" : seconds >= 1e-3 ? "ms" : "us";
   return absl::StrFormat("%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);

@@ -24,14 +24,15 @@ std::string Plural(int64_t count, const char* one) {
 }
 
 std::string Percent(int64_t part, int64_t whole) {
-  return whole == 0 ? "100.0 %" : absl::StrFormat("%.1f %%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return whole == 0 ? "100.0 %"
+                    : absl::StrFormat("%.1f %%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 std::string HeaderText(const Plan& plan) {
   const Header& header = plan.header();
-  std::string text = absl::StrCat("plan `", header.graph(), "` for ", header.target(), ": ",
-                                  header.training() ? "training" : "a function", ", ",
-                                  Plural(plan.stages_size(), "stage"), "\n");
+  std::string text =
+      absl::StrCat("plan `", header.graph(), "` for ", header.target(), ": ",
+                   header.training() ? "training" : "a function", ", ", Plural(plan.stages_size(), "stage"), "\n");
   int64_t ranks = 0, tensors = 0, elements = 0;
   for (const Stage& stage : plan.stages()) {
     ranks += RankCount(plan.placements(stage.placement()));
@@ -68,7 +69,8 @@ int64_t CollectiveBytes(const Program& program, const Collective& collective) {
 std::string WorkText(const Program& program, const Actor& actor) {
   if (actor.kernels_size() > 0) return Plural(actor.kernels_size(), "kernel");
   if (actor.has_collective()) {
-    return absl::StrCat(NameOf(actor.collective().kind()), " over (", AxesText(*program.placement, actor.collective()), ")");
+    return absl::StrCat(NameOf(actor.collective().kind()), " over (", AxesText(*program.placement, actor.collective()),
+                        ")");
   }
   return actor.end_case() == Actor::kSend ? absl::StrCat("send transfer ", actor.send())
                                           : absl::StrCat("receive transfer ", actor.receive());
@@ -78,10 +80,9 @@ std::string Operands(const Program& program, const google::protobuf::RepeatedFie
   std::vector<std::string> names;
   for (int32_t b : buffers) {
     const Buffer& buffer = program.buffer(b);
-    names.push_back(absl::StrCat(buffer.name(), " ", NameOf(buffer.dtype()),
-                                 ShapeText(TileOf(*program.placement, buffer,
-                                                  std::vector<int64_t>(program.placement->axes_size(), 0))
-                                               .dims)));
+    names.push_back(absl::StrCat(
+        buffer.name(), " ", NameOf(buffer.dtype()),
+        ShapeText(TileOf(*program.placement, buffer, std::vector<int64_t>(program.placement->axes_size(), 0)).dims)));
   }
   return absl::StrCat("(", absl::StrJoin(names, ", "), ")");
 }
@@ -95,7 +96,7 @@ std::string OrderText(const Program& program, const Run& run) {
   }
   if (run.actors_size() > kMostNames) names.push_back(absl::StrCat("and ", run.actors_size() - kMostNames, " more"));
   const int64_t last = run.first_micro_batch() + run.repeat() - 1;
-  const std::string when = !micro               ? "once a step"
+  const std::string when = !micro              ? "once a step"
                            : run.repeat() == 1 ? absl::StrCat("micro-batch ", last)
                                                : absl::StrCat("micro-batches ", run.first_micro_batch(), " to ", last);
   return absl::StrCat(when, ": ", absl::StrJoin(names, ", "));
@@ -160,7 +161,7 @@ std::string StageMemoryText(const Program& program, const StageMemory* memory) {
   if (memory == nullptr) return absl::StrCat("  memory a rank: ", CountText(arena), " B (", BytesText(arena), ")\n");
   std::string text = absl::StrCat("  memory a rank: ", CountText(arena), " B (", BytesText(arena), "), lower bound ",
                                   CountText(memory->lower_bound_bytes), " B (",
-                                  Percent(memory->lower_bound_bytes, arena), ")\n");
+                                  Percent(memory->lower_bound_bytes, arena), " of it)\n");
   Table table(4, {1, 2, 3});
   table.Add({"category", "buffers", "all", "at the peak"});
   for (int k = 0; k < Buffer::Kind_ARRAYSIZE; ++k) {
@@ -173,8 +174,19 @@ std::string StageMemoryText(const Program& program, const StageMemory* memory) {
 
 std::string PeakText(const Program& program, const StageMemory& memory) {
   if (memory.peak_actor < 0) return "  peak: state alone\n";
-  return absl::StrCat("  peak: in ", ActText(program.actor(memory.peak_actor), memory.peak_micro_batch), ": ",
-                      program.Where(memory.peak_actor, memory.peak_work), "\n");
+  const std::string work = program.WorkText(memory.peak_actor, memory.peak_work);
+  return absl::StrCat("  peak: ", ActText(program.actor(memory.peak_actor), memory.peak_micro_batch),
+                      work.empty() ? "" : ", ", work, "\n");
+}
+
+std::string LargestRows(const Program& program) {
+  Table table(4, {2});
+  for (int32_t b : LargestOf(program, 10)) {
+    const Buffer& buffer = program.buffer(b);
+    table.Add({buffer.name(), TypeText(buffer), BytesText(program.slot_bytes[b] * buffer.slots()),
+               NameOf(buffer.kind()), buffer.slots() > 1 ? absl::StrCat(buffer.slots(), " slots") : ""});
+  }
+  return "  largest\n" + table.Text();
 }
 
 std::string ParametersText(const Program& program) {
@@ -238,7 +250,7 @@ std::string MemoryText(const Plan& plan) {
     absl::StrAppend(&text, text.empty() ? "" : "\n", StageHead(program),
                     StageMemoryText(program, memory.ok() ? &(*memory)[program.index] : nullptr));
     if (memory.ok()) absl::StrAppend(&text, PeakText(program, (*memory)[program.index]));
-    absl::StrAppend(&text, "  largest: ", LargestText(program, 10), "\n");
+    absl::StrAppend(&text, LargestRows(program));
   }
   return text;
 }

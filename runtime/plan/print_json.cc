@@ -145,9 +145,8 @@ std::string SummaryJson(const Plan& plan, const PrintOptions& options) {
   }
   json["metrics"] = Json::array();
   for (const Metric& it : plan.metrics()) {
-    json["metrics"].push_back({{"name", it.name()},
-                               {"stage", it.stage()},
-                               {"buffer", plan.stages(it.stage()).buffers(it.buffer()).name()}});
+    json["metrics"].push_back(
+        {{"name", it.name()}, {"stage", it.stage()}, {"buffer", plan.stages(it.stage()).buffers(it.buffer()).name()}});
   }
   const Prediction& it = plan.prediction();
   json["prediction"] = {{"step_s", it.step_s()},

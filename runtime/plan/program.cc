@@ -52,6 +52,8 @@ void AddBuffers(Program& program) {
   program.readers.assign(count, {});
   for (int b = 0; b < count; ++b) {
     program.root.push_back(RootOf(stage, b));
+    program.offset.push_back(stage.buffers(b).offset());
+    program.slots.push_back(stage.buffers(b).slots());
     program.slot_bytes.push_back(AlignUp(LocalBytes(*program.placement, stage.buffers(b))));
     program.persistent.push_back(Persists(stage.buffers(program.root[b])));
   }
@@ -63,31 +65,33 @@ void AddBuffers(Program& program) {
 }  // namespace
 
 int64_t Program::SlotOf(int32_t a, int32_t b, int64_t micro_batch) const {
-  const int64_t slots = buffer(b).slots();
-  if (slots <= 1) return 0;
-  if (micro(a)) return micro_batch % slots;
+  if (slots[b] <= 1) return 0;
+  if (micro(a)) return micro_batch % slots[b];
   const auto& reads = actor(a).reads();
   const bool last = writer[b] >= 0 && micro(writer[b]) && std::find(reads.begin(), reads.end(), b) != reads.end();
-  return last ? (micro_batches - 1) % slots : 0;
+  return last ? (micro_batches - 1) % slots[b] : 0;
 }
 
 ByteRange Program::RangeOf(int32_t b, int64_t slot) const {
-  const int64_t begin = buffer(b).offset() + slot * slot_bytes[b];
+  const int64_t begin = offset[b] + slot * slot_bytes[b];
   return {begin, begin + slot_bytes[b]};
 }
 
-std::string Program::Where(int32_t a, int work) const {
+std::string Program::WorkText(int32_t a, int work) const {
   const Actor& it = actor(a);
-  std::string text = absl::StrCat("actor `", it.name(), "`");
-  std::string location;
   if (work >= 0 && work < it.kernels_size()) {
-    absl::StrAppend(&text, ": kernel ", work, " `", it.kernels(work).name(), "`");
-    location = it.kernels(work).location();
-  } else if (it.has_collective()) {
-    absl::StrAppend(&text, ": ", NameOf(it.collective().kind()));
-    location = it.collective().location();
+    const Kernel& kernel = it.kernels(work);
+    return absl::StrCat("kernel ", work, " `", kernel.name(), "`", kernel.location().empty() ? "" : " at ",
+                        kernel.location());
   }
-  return location.empty() ? text : absl::StrCat(text, " at ", location);
+  if (!it.has_collective()) return "";
+  const std::string& location = it.collective().location();
+  return absl::StrCat(NameOf(it.collective().kind()), location.empty() ? "" : " at ", location);
+}
+
+std::string Program::Where(int32_t a, int work) const {
+  const std::string text = WorkText(a, work);
+  return absl::StrCat("actor `", actor(a).name(), "`", text.empty() ? "" : ": ", text);
 }
 
 Program ProgramOf(const Plan& plan, int stage) {

@@ -35,9 +35,11 @@ struct Program {
   int index = 0;
   int64_t micro_batches = 1;
 
-  // A buffer each: whose bytes it is (itself without alias), padded bytes of a
-  // slot, true if it lives from step to step, true if a metric reads it.
+  // A buffer each: whose bytes it is (itself without alias), offset, slots and
+  // padded bytes of a slot, true if it lives from step to step, true if a metric reads it.
   std::vector<int32_t> root;
+  std::vector<int64_t> offset;
+  std::vector<int32_t> slots;
   std::vector<int64_t> slot_bytes;
   std::vector<bool> persistent;
   std::vector<bool> metric;
@@ -60,6 +62,8 @@ struct Program {
   bool Reads(const Work& work, int32_t b, int64_t micro_batch) const {
     return b != work.accumulator || micro_batch > 0;
   }
+  // "kernel 3 `einsum` at gpt2.mlir:31:8", "all_reduce"; empty for a transfer.
+  std::string WorkText(int32_t a, int work) const;
   // "actor `h.5.backward`: kernel 3 `einsum` at gpt2.mlir:31:8".
   std::string Where(int32_t a, int work) const;
 };

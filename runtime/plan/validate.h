@@ -10,10 +10,11 @@
 
 namespace weft::plan {
 
-// Most micro-batches a step, acts a step of a stage, and bytes of a rank's
-// memory that a plan may ask for.
+// Most micro-batches a step, acts a step of a stage, slots of a register and
+// bytes of a rank's memory that a plan may ask for.
 inline constexpr int64_t kMaxMicroBatches = int64_t{1} << 20;
 inline constexpr int64_t kMaxActs = int64_t{1} << 24;
+inline constexpr int64_t kMaxSlots = 4096;
 inline constexpr int64_t kMaxBytes = int64_t{1} << 50;
 
 // Checks, in this order, and reports the first fault as kInvalidArgument with

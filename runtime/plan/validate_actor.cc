@@ -77,8 +77,8 @@ absl::Status CheckEnd(const Plan& plan, const Actor& actor, int stage) {
   const Transfer& transfer = plan.transfers(index);
   const int32_t there = send ? transfer.source_stage() : transfer.target_stage();
   if (there != stage) {
-    return Fault(send ? "send" : "receive", ": expected a transfer ", send ? "from" : "to", " this stage, got transfer ",
-                 index, " ", send ? "from" : "to", " stage ", there);
+    return Fault(send ? "send" : "receive", ": expected a transfer ", send ? "from" : "to",
+                 " this stage, got transfer ", index, " ", send ? "from" : "to", " stage ", there);
   }
   return absl::OkStatus();
 }

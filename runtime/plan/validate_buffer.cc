@@ -20,13 +20,14 @@ int64_t BytesOf(const google::protobuf::RepeatedField<int64_t>& shape, DType dty
 }
 
 absl::Status CheckType(const Buffer& buffer) {
-  if (ElementBytes(buffer.dtype()) == 0) return Fault("element type: expected f32, bf16, f16, i32, i64, f64 or u8, got ",
-                                                      static_cast<int>(buffer.dtype()));
+  if (ElementBytes(buffer.dtype()) == 0)
+    return Fault("element type: expected f32, bf16, f16, i32, i64, f64 or u8, got ", static_cast<int>(buffer.dtype()));
   for (int d = 0; d < buffer.shape_size(); ++d) {
     if (buffer.shape(d) < 1) return Fault("shape: expected dim ", d, " of at least 1, got ", buffer.shape(d));
   }
   if (BytesOf(buffer.shape(), buffer.dtype()) < 0) return Fault("shape: expected at most 2^50 bytes, got more");
-  if (!Buffer::Kind_IsValid(buffer.kind())) return Fault("kind: expected 0 to 6, got ", static_cast<int>(buffer.kind()));
+  if (!Buffer::Kind_IsValid(buffer.kind()))
+    return Fault("kind: expected 0 to 6, got ", static_cast<int>(buffer.kind()));
   return absl::OkStatus();
 }
 
@@ -37,7 +38,8 @@ absl::Status CheckSbp(const Placement& placement, const Buffer& buffer) {
   std::vector<int64_t> dims(buffer.shape().begin(), buffer.shape().end());
   for (int a = 0; a < buffer.sbp_size(); ++a) {
     const Sbp& sbp = buffer.sbp(a);
-    if (!Sbp::Kind_IsValid(sbp.kind())) return Fault("SBP: expected a kind of 0 to 3, got ", static_cast<int>(sbp.kind()));
+    if (!Sbp::Kind_IsValid(sbp.kind()))
+      return Fault("SBP: expected a kind of 0 to 3, got ", static_cast<int>(sbp.kind()));
     if (sbp.kind() != Sbp::SPLIT) continue;
     if (sbp.dim() < 0 || sbp.dim() >= buffer.shape_size()) {
       return Fault("SBP: expected a split dim below ", buffer.shape_size(), ", got ", TextOf(sbp));
@@ -53,8 +55,8 @@ absl::Status CheckSbp(const Placement& placement, const Buffer& buffer) {
 }
 
 absl::Status CheckBytes(const Plan& plan, const Stage& stage, const Buffer& buffer) {
-  if (buffer.slots() < 1 || buffer.slots() > plan.header().micro_batches()) {
-    return Fault("slots: expected 1 to ", plan.header().micro_batches(), " (the micro-batches), got ", buffer.slots());
+  if (buffer.slots() < 1 || buffer.slots() > kMaxSlots) {
+    return Fault("slots: expected 1 to ", kMaxSlots, ", got ", buffer.slots());
   }
   if (buffer.offset() < 0 || buffer.offset() % kAlignment != 0) {
     return Fault("offset: expected a multiple of ", kAlignment, ", got ", buffer.offset());
@@ -78,7 +80,8 @@ absl::Status CheckState(const Buffer& buffer, int index) {
     }
     const int64_t stored = BytesOf(buffer.stored_shape(), buffer.dtype());
     const int64_t own = BytesOf(buffer.shape(), buffer.dtype());
-    if (stored != own) return Fault("stored shape: expected as many elements as ", TypeText(buffer), ", got another count");
+    if (stored != own)
+      return Fault("stored shape: expected as many elements as ", TypeText(buffer), ", got another count");
   }
   if (!buffer.has_init()) return absl::OkStatus();
   if (buffer.slots() != 1) return Fault("slots of state: expected 1, got ", buffer.slots());
@@ -100,12 +103,13 @@ absl::Status CheckAlias(const Placement& placement, const Stage& stage, int b) {
   const Buffer& buffer = stage.buffers(b);
   int32_t root = b;
   for (int steps = 0; stage.buffers(root).alias_of() != 0; ++steps) {
-    const int32_t next = stage.buffers(root).alias_of() - 1;
-    if (next < 0 || next >= stage.buffers_size()) {
-      return Fault("alias: expected an index of 1 to ", stage.buffers_size(), ", got ", stage.buffers(root).alias_of());
+    const int32_t next = stage.buffers(root).alias_of();
+    if (next < 1 || next > stage.buffers_size()) {
+      return Fault("alias: expected an index of 1 to ", stage.buffers_size(), ", got ", next);
     }
-    if (steps >= stage.buffers_size()) return Fault("alias: expected a buffer with bytes of its own, got a cycle of aliases");
-    root = next;
+    if (steps >= stage.buffers_size())
+      return Fault("alias: expected a buffer with bytes of its own, got a cycle of aliases");
+    root = next - 1;
   }
   if (root == b) return absl::OkStatus();
   const Buffer& whole = stage.buffers(root);

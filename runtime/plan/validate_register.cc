@@ -84,7 +84,8 @@ class RegisterCheck {
     }
     for (int32_t b : program_.actor(a).writes()) {
       if (written_[program_.root[b]] == a) continue;
-      return Fault("actor `", program_.actor(a).name(), "`: writes `", Name(b), "`: expected work that writes it, got none");
+      return Fault("actor `", program_.actor(a).name(), "`: writes `", Name(b),
+                   "`: expected work that writes it, got none");
     }
     return absl::OkStatus();
   }
@@ -97,8 +98,8 @@ class RegisterCheck {
     }
     if (program_.persistent[b] || touchers_[root] == a) return absl::OkStatus();
     if ((write ? made_ : listed_)[root] == a) return absl::OkStatus();
-    return Fault(write ? "output `" : "input `", Name(b), "`: expected among the actor's ",
-                 write ? "writes" : "reads", ", as other actors use it");
+    return Fault(write ? "output `" : "input `", Name(b), "`: expected among the actor's ", write ? "writes" : "reads",
+                 ", as other actors use it");
   }
 
   // Slots belong to registers; the alias of one is as good.

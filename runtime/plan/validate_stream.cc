@@ -9,6 +9,9 @@ absl::Status CheckRun(const Stage& stage, int stream, const Run& run, std::vecto
   if (run.repeat() < 1 || run.repeat() > kMaxMicroBatches) {
     return Fault("repeat: expected 1 to ", kMaxMicroBatches, ", got ", run.repeat());
   }
+  if (run.first_micro_batch() < 0 || run.first_micro_batch() >= kMaxMicroBatches) {
+    return Fault("first micro-batch: expected 0 to ", kMaxMicroBatches - 1, ", got ", run.first_micro_batch());
+  }
   for (int32_t a : run.actors()) {
     if (a < 0 || a >= stage.actors_size()) {
       return Fault("actors: expected indices below ", stage.actors_size(), ", got ", a);

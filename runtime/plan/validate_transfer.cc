@@ -28,7 +28,8 @@ absl::Status CheckEnds(const Ends& ends) {
     return Fault("expected one sender and one receiver, got ", ends.senders.size(), " and ", ends.receivers.size());
   }
   if (ends.senders.empty() && ends.receivers.empty()) return Fault("expected one sender and one receiver, got none");
-  if (ends.receivers.empty()) return Fault("unmatched send: no actor receives what `", ends.senders[0]->name(), "` sends");
+  if (ends.receivers.empty())
+    return Fault("unmatched send: no actor receives what `", ends.senders[0]->name(), "` sends");
   if (ends.senders.empty()) {
     return Fault("unmatched receive: no actor sends what `", ends.receivers[0]->name(), "` receives");
   }
@@ -41,15 +42,15 @@ absl::Status CheckEnds(const Ends& ends) {
 
 absl::Status CheckBuffers(const Program& from, const Buffer& source, const Program& to, const Buffer& target) {
   if (from.index == to.index) return Fault("expected two stages, got stage ", from.index, " twice");
-  if (source.dtype() != target.dtype() || !std::equal(source.shape().begin(), source.shape().end(),
-                                                      target.shape().begin(), target.shape().end())) {
+  if (source.dtype() != target.dtype() ||
+      !std::equal(source.shape().begin(), source.shape().end(), target.shape().begin(), target.shape().end())) {
     return Fault("target `", target.name(), "`: expected ", TypeText(source), " as the source, got ", TypeText(target));
   }
   for (const auto& [program, buffer] : {std::pair(&from, &source), std::pair(&to, &target)}) {
     for (const Sbp& sbp : buffer->sbp()) {
       if (sbp.kind() == Sbp::BROADCAST || sbp.kind() == Sbp::SPLIT) continue;
-      return Fault(buffer == &source ? "source `" : "target `", buffer->name(), "`: expected S or B on every axis, got ",
-                   SbpText(*program->placement, *buffer));
+      return Fault(buffer == &source ? "source `" : "target `", buffer->name(),
+                   "`: expected S or B on every axis, got ", SbpText(*program->placement, *buffer));
     }
   }
   return absl::OkStatus();

@@ -65,10 +65,10 @@ class CollectiveOrder {
 absl::Status CheckDevice(const Program& program, int64_t device_bytes) {
   const int64_t needed = program.stage->arena_bytes();
   if (device_bytes <= 0 || needed <= device_bytes) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "stage ", program.index, ": memory of a rank: expected at most ", CountText(device_bytes), " bytes (",
-      BytesText(device_bytes), "), got ", CountText(needed), " (", BytesText(needed),
-      "); the largest tensors: ", LargestText(program, 10)));
+  return absl::ResourceExhaustedError(absl::StrCat("stage ", program.index, ": memory of a rank: expected at most ",
+                                                   CountText(device_bytes), " bytes (", BytesText(device_bytes),
+                                                   "), got ", CountText(needed), " (", BytesText(needed),
+                                                   "); the largest tensors: ", LargestText(program, 10)));
 }
 
 absl::Status Prove(const std::vector<Program>& programs) {
@@ -83,17 +83,17 @@ absl::Status Prove(const std::vector<Program>& programs) {
   for (size_t s = 0; s < arenas.size(); ++s) {
     if (absl::Status status = arenas[s].CheckState(); !status.ok()) return Under(stage_name(s), status);
   }
-  // A plan that ends is a plainer thing than one whose bytes are right: decide
-  // first whether it is blocked, so that the cause is named and not its effect.
-  absl::Status status = Execute(programs, [](const Act&) { return absl::OkStatus(); });
-  if (!status.ok()) return status;
-  status = Execute(programs, [&](const Act& act) {
-    if (programs[act.stage].actor(act.actor).has_collective()) {
-      absl::Status order = orders[act.stage].Issue(act);
-      if (!order.ok()) return Under(stage_name(act.stage), order);
-    }
-    return Under(stage_name(act.stage), arenas[act.stage].Perform(act));
+  // A blocked plan is told from one with wrong bytes by executing it to the end:
+  // the first fault is kept, and the blocked act goes before it as its cause.
+  absl::Status fault;
+  absl::Status status = Execute(programs, [&](const Act& act) {
+    if (!fault.ok()) return absl::OkStatus();
+    if (programs[act.stage].actor(act.actor).has_collective()) fault = orders[act.stage].Issue(act);
+    if (fault.ok()) fault = arenas[act.stage].Perform(act);
+    if (!fault.ok()) fault = Under(stage_name(act.stage), fault);
+    return absl::OkStatus();
   });
+  if (status.ok()) status = fault;
   for (size_t s = 0; s < arenas.size() && status.ok(); ++s) status = Under(stage_name(s), arenas[s].CheckMetrics());
   return status;
 }

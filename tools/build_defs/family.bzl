@@ -7,6 +7,27 @@ load("//tools/build_defs:tblgen.bzl", "gentbl_cc_library", "td_library")
 # The oldest CPU that kernels run on: AVX2 and FMA (x86-64-v3).
 KERNEL_COPTS = ["-O3", "-march=x86-64-v3", "-fno-math-errno", "-fno-trapping-math"]
 
+# What is added for one level of x86-64; the level that runs is asked for at run time.
+LEVEL_COPTS = {
+    "v3": [],
+    "v4": [
+        "-march=x86-64-v4",
+        "-mprefer-vector-width=512",
+    ],
+}
+
+def level_libraries(name, srcs, hdrs, deps):
+    """Declares a library :<name>_<level> for each level, compiled with -DWEFT_LEVEL=<level>."""
+    for level, copts in LEVEL_COPTS.items():
+        native.cc_library(
+            name = name + "_" + level,
+            srcs = srcs,
+            hdrs = hdrs,
+            copts = KERNEL_COPTS + copts + ["-DWEFT_LEVEL=" + level],
+            visibility = ["//visibility:private"],
+            deps = deps,
+        )
+
 def op_family(name, ir_deps = [], kernel_deps = []):
     """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cpu (kernels, cpu*.cc and cpu.h),
     :lit (test/*.mlir) and a test for every cpu*_test.cc.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/compile.h"
 #include "runtime/plan/load.h"
@@ -152,6 +153,14 @@ int main(int argc, char **argv) {
     return statusCode(job.status());
   }
   options.job = *job;
+  absl::StatusOr<weft::Cluster> cluster = weft::LoadCluster(job->cluster());
+  if (!cluster.ok()) {
+    return statusCode(cluster.status());
+  }
+  if (absl::Status status = weft::CheckRanks(*job, *cluster); !status.ok()) {
+    return statusCode(status);
+  }
+  options.cluster = *cluster;
   options.dumpIr = request.dumpIr;
   absl::StatusOr<weft::compiler::Compiled> compiled = weft::compiler::compile(options);
   if (!compiled.ok()) {

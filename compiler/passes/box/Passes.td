@@ -12,6 +12,9 @@ def BoxRoute : Pass<"weft-box-route", "::weft::ir::GraphOp"> {
     itself goes between layouts of `S` and `B`.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"\"", "rates of a rank, as describe(Machine) writes them; empty: the defaults">,
+  ];
   let statistics = [
     Statistic<"numSteps", "steps", "primitive steps">,
     Statistic<"numMerged", "merged", "boxes merged into the next">,

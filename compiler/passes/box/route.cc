@@ -19,8 +19,16 @@ int64_t stageOf(Value value) {
 }
 
 struct BoxRoute : impl::BoxRouteBase<BoxRoute> {
+  using BoxRouteBase::BoxRouteBase;
+
   void runOnOperation() override {
     GraphOp graph = getOperation();
+    std::optional<Machine> rates = parseMachine(machine);
+    if (!rates) {
+      graph.emitOpError() << "machine: expected rates, got " << machine;
+      return signalPassFailure();
+    }
+    machine_ = *rates;
     for (BoxOp box : llvm::to_vector(graph.getBody().getOps<BoxOp>())) {
       merge(box);
     }

@@ -58,7 +58,7 @@ def ElaborateInfer : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
     Option<"expert", "expert", "int64_t", "1", "size of mesh axis expert">,
     Option<"context", "context", "int64_t", "1", "size of mesh axis context">,
     Option<"tensor", "tensor", "int64_t", "1", "size of mesh axis tensor">,
-    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches a step">,
+    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches a step of training">,
   ];
 }
 

@@ -27,12 +27,14 @@ public:
     auto [name, expression] = text.split('=');
     name = name.trim();
     if (name.empty() || expression.trim().empty()) {
-      return module.emitError() << "set: expected name=expression, got \"" << text << "\"";
+      return mlir::emitError(module.getLoc()) << "set: expected name=expression, got \"" << text << "\"";
     }
     auto it = entries.find(name);
     if (it == entries.end()) {
-      mlir::InFlightDiagnostic error = module.emitError() << "set: unknown config " << name;
-      return entries.empty() ? error : error << ": expected " << listOf(all());
+      mlir::InFlightDiagnostic error = mlir::emitError(module.getLoc()) << "set: unknown config " << name;
+      llvm::SmallVector<StringRef> names = all();
+      llvm::erase(names, "batch"); // the job's, and not set this way
+      return names.empty() ? error : error << ": expected " << listOf(names);
     }
     it->second.value = ir::ExprAttr::get(module.getContext(), expression.trim());
     it->second.isSet = true;
@@ -71,7 +73,7 @@ private:
       return entry.value;
     }
     if (llvm::is_contained(open, name)) {
-      mlir::InFlightDiagnostic error = entry.op.emitError()
+      mlir::InFlightDiagnostic error = mlir::emitError(entry.op.getLoc())
                                        << "config @" << name << ": expected no cycle, got " << name;
       for (size_t i = llvm::find(open, name) - open.begin() + 1; i < open.size(); ++i) {
         error << " uses " << open[i];
@@ -81,7 +83,9 @@ private:
     }
     open.push_back(name);
     if (auto expression = llvm::dyn_cast<ir::ExprAttr>(entry.value)) {
-      auto error = [&] { return entry.op.emitError() << (entry.isSet ? "set: " : "config @") << name << ": "; };
+      auto error = [&] {
+        return mlir::emitError(entry.op.getLoc()) << (entry.isSet ? "set: " : "config @") << name << ": ";
+      };
       entry.value = evaluate(expression.getContext(), expression.getText(), *this, error);
     }
     open.pop_back();

@@ -66,11 +66,13 @@ private:
     }
     llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
     if (!llvm::sys::fs::is_regular_file(path)) {
-      return import.emitError() << "import \"" << import.getPath() << "\": expected a file, found none at " << path;
+      return mlir::emitError(import.getLoc())
+             << "import \"" << import.getPath() << "\": expected a file, found none at " << path;
     }
     std::string real = realPath(path).str().str();
     if (llvm::is_contained(open, real)) {
-      mlir::InFlightDiagnostic error = import.emitError() << "import \"" << import.getPath() << "\": expected no cycle";
+      mlir::InFlightDiagnostic error = mlir::emitError(import.getLoc())
+                                       << "import \"" << import.getPath() << "\": expected no cycle";
       auto first = llvm::find(open, real);
       for (auto it = first; it != open.end(); ++it) {
         error << (it == first ? ", got " : " imports ") << llvm::sys::path::filename(*it);
@@ -83,8 +85,9 @@ private:
     mlir::OwningOpRef<mlir::ModuleOp> file =
         mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(import.getContext()));
     if (!file) {
-      mlir::emitRemark(import.getLoc(), "imported here");
-      return mlir::failure();
+      return mlir::emitError(import.getLoc())
+             << "import \"" << import.getPath() << "\": expected a model file, got one "
+             << "that does not parse";
     }
     return moveIn(*file, import, real);
   }
@@ -112,7 +115,7 @@ private:
     if (isNew) {
       return mlir::success();
     }
-    mlir::InFlightDiagnostic error = op->emitError()
+    mlir::InFlightDiagnostic error = mlir::emitError(op->getLoc())
                                      << "expected one definition of @" << name.getValue() << ", got another";
     error.attachNote(it->second) << "the first one";
     return error;

@@ -84,9 +84,11 @@ struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
       }
       dropIdentity(&op);
     }
+    // A function runs once a step.
+    bool isTrained = !graph.getBody().getOps<ir::MinimizeOp>().empty();
     mlir::OpBuilder builder(graph);
     auto result = builder.create<ir::GraphOp>(graph.getLoc(), graph.getSymName(), graph.getInputs(),
-                                              builder.getArrayAttr(placement), uint64_t(microBatches));
+                                              builder.getArrayAttr(placement), uint64_t(isTrained ? microBatches : 1));
     result.getBody().takeBody(graph.getBody());
     graph.erase();
     return success();

@@ -105,8 +105,9 @@ private:
       }
     }
     SmallVector<StringRef> names = llvm::map_to_vector(graphs, [](model::GraphOp graph) { return graph.getSymName(); });
-    module.emitError() << "graph: expected " << (names.empty() ? "a model.graph in the file" : listOf(names))
-                       << ", got " << (name.empty() ? "none" : name);
+    mlir::emitError(module.getLoc()) << "graph: expected "
+                                     << (names.empty() ? "a model.graph in the file" : listOf(names)) << ", got "
+                                     << (name.empty() ? "none" : name);
     return {};
   }
 
@@ -114,7 +115,7 @@ private:
     for (model::ConfigOp op : module.getOps<model::ConfigOp>()) {
       auto expression = llvm::dyn_cast<ir::ExprAttr>(op.getValue());
       if (expression && !ir::parseState(expression.getText())) {
-        return op.emitError() << "config @" << op.getSymName() << ": expected a value, got an expression";
+        return mlir::emitError(op.getLoc()) << "config @" << op.getSymName() << ": expected a value, got an expression";
       }
       config.insert({op.getSymName(), op.getValue()});
     }

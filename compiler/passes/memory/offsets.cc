@@ -53,7 +53,7 @@ struct MemoryOffsets : impl::MemoryOffsetsBase<MemoryOffsets> {
     for (Item &item : items) {
       order.push_back(&item);
     }
-    std::stable_sort(order.begin(), order.end(), [](const Item *a, const Item *b) { return a->bytes > b->bytes; });
+    llvm::sort(order, [](const Item *a, const Item *b) { return a->bytes != b->bytes ? a->bytes > b->bytes : a < b; });
     std::vector<const Item *> placed;
     int64_t arena = 0;
     for (Item *item : order) {

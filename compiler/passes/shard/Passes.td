@@ -18,6 +18,7 @@ def ShardInfer : Pass<"weft-shard-infer", "::weft::ir::GraphOp"> {
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [
     Option<"broadcast", "broadcast", "bool", "false", "B wherever nothing is pinned">,
+    Option<"machine", "machine", "std::string", "\"\"", "rates of a rank, as describe(Machine) writes them; empty: the defaults">,
   ];
   let statistics = [
     Statistic<"numBoxes", "boxes", "boxes inserted">,

@@ -241,6 +241,12 @@ struct ShardInfer : impl::ShardInferBase<ShardInfer> {
 
   void runOnOperation() override {
     GraphOp graph = getOperation();
+    std::optional<Machine> rates = parseMachine(machine);
+    if (!rates) {
+      graph.emitOpError() << "machine: expected rates, got " << machine;
+      return signalPassFailure();
+    }
+    machine_ = *rates;
     Inference inference(graph, machine_, broadcast);
     if (failed(inference.run())) {
       return signalPassFailure();

@@ -54,3 +54,8 @@ model.config @a = rsqrt(0)
 
 // expected-error @+1 {{config @a: "P(min)": expected max, got min)}}
 model.config @a = P(min)
+
+// -----
+
+// expected-error @+1 {{config @a: "S(1.000000e+00)": S: expected a dimension of 0 or more, got 1.000000e+00}}
+model.config @a = S(1.0)

@@ -19,4 +19,4 @@ model.graph @g(%x [leaf_size] f32) {
 // RUN: echo 'model.import "%S/files/broken.mlir"' > %t.mlir
 // RUN: not weft-opt %t.mlir --weft-elaborate-imports 2>&1 | FileCheck %s --check-prefix=BROKEN
 // BROKEN: files/broken.mlir:2:8: error: {{.*}}tanhh
-// BROKEN: .mlir:1:1: remark: imported here
+// BROKEN: .mlir:1:1: error: import "{{.*}}broken.mlir": expected a model file, got one that does not parse

@@ -16,3 +16,7 @@ model.graph @train(%x [4, 8] f32) {
   // CHECK-NEXT: weft.minimize %[[S]] : (tensor<f32>)
   weft.minimize %s
 }
+
+// A function runs once a step.
+// RUN: echo 'model.graph @f() {}' | weft-opt --weft-elaborate-infer=micro-batches=4 | FileCheck %s --check-prefix=FUNCTION
+// FUNCTION: weft.graph @f() placements [#weft.placement<"cpu", [], [0]>] {

@@ -1,0 +1,17 @@
+#include "ops/einsum/cpu_product.h"
+
+namespace weft::einsum {
+
+absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contraction, const DType (&types)[3],
+                                                       int threads) {
+  if (contraction.rows.size() > 1 || contraction.columns.size() > 1 || contraction.inner.size() > 1) {
+    return absl::UnimplementedError("expected at most one axis of rows, columns and inner, got more");
+  }
+  if (!contraction.columns.empty() && contraction.columns[0].stride[kResult] != 1) {
+    return absl::UnimplementedError("expected columns next to each other in the result");
+  }
+  const bool all_float = types[kLeft] == DType::kF32 && types[kRight] == DType::kF32 && types[kResult] == DType::kF32;
+  return all_float ? CreateFloatProduct(contraction, threads) : CreateOneDnnProduct(contraction, types, threads);
+}
+
+}  // namespace weft::einsum

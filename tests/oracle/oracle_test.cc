@@ -1,0 +1,89 @@
+// Weft against another trainer: llm.c trained the same weights on the same
+// tokens in float32, a PyTorch model in float64 (see README.md).
+#include <cmath>
+#include <fstream>
+
+#include "gtest/gtest.h"
+#include "tests/support/trainer.h"
+
+namespace weft::tests {
+namespace {
+
+struct Line {
+  int step;
+  double loss, norm;
+};
+
+std::vector<Line> ReadLines(const std::string& path) {
+  std::ifstream in(path);
+  std::vector<Line> lines;
+  Line line;
+  while (in >> line.step >> line.loss >> line.norm) lines.push_back(line);
+  return lines;
+}
+
+std::vector<StepReport> TrainOracle(const std::vector<std::string>& overrides, int steps) {
+  TrainOptions options;
+  options.job = "tests/oracle/tiny.job";
+  options.overrides = overrides;
+  options.data = "tests/oracle/tokens.bin";
+  options.init = "tests/oracle/tiny.safetensors";
+  options.steps = steps;
+  absl::StatusOr<std::vector<StepReport>> reports = Train(options);
+  EXPECT_TRUE(reports.ok()) << reports.status();
+  return reports.ok() ? *reports : std::vector<StepReport>();
+}
+
+double Relative(double a, double b) { return std::abs(a - b) / std::abs(b); }
+
+TEST(OracleTest, LossesAndGradientNormsAreThoseOfTheOtherTrainer) {
+  for (const char* name : {"tests/oracle/tiny_losses_llmc_f32.txt", "tests/oracle/tiny_losses_f64.txt"}) {
+    const std::vector<Line> lines = ReadLines(name);
+    ASSERT_EQ(lines.size(), 40u) << name;
+    const std::vector<StepReport> reports = TrainOracle({}, 40);
+    ASSERT_EQ(reports.size(), lines.size());
+    for (size_t i = 0; i < lines.size(); ++i) {
+      EXPECT_LT(Relative(reports[i].loss, lines[i].loss), 1e-4) << name << " step " << i;
+      EXPECT_LT(Relative(reports[i].grad_norm, lines[i].norm), 1e-3) << name << " step " << i;
+    }
+  }
+}
+
+class LayoutTest : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(LayoutTest, LossesAreThoseOfOneRank) {
+  for (const char* dropout : {"model.set=dropout=0.0", "model.set=dropout=0.1"}) {
+    const std::vector<StepReport> one = TrainOracle({dropout}, 40);
+    std::vector<std::string> overrides = GetParam();
+    overrides.push_back(dropout);
+    const std::vector<StepReport> many = TrainOracle(overrides, 40);
+    ASSERT_EQ(one.size(), 40u);
+    ASSERT_EQ(many.size(), 40u);
+    for (size_t i = 0; i < one.size(); ++i) {
+      EXPECT_LT(Relative(many[i].loss, one[i].loss), 2e-5) << dropout << " step " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, LayoutTest,
+                         testing::Values(std::vector<std::string>{"dist.data=2"},
+                                         std::vector<std::string>{"dist.tensor=2"},
+                                         std::vector<std::string>{"dist.tensor=4"},
+                                         std::vector<std::string>{"dist.data=2", "dist.tensor=2"},
+                                         std::vector<std::string>{"dist.data=4"}));
+
+class MicroBatchTest : public testing::TestWithParam<const char*> {};
+
+// A global batch of 8 as 1 x 8, 2 x 4 and 4 x 2.
+TEST_P(MicroBatchTest, LossesDoNotDependOnHowTheBatchIsCut) {
+  const std::vector<StepReport> one = TrainOracle({"batch.global=8", "batch.micro=8"}, 20);
+  const std::vector<StepReport> cut = TrainOracle({"batch.global=8", GetParam()}, 20);
+  ASSERT_EQ(one.size(), 20u);
+  ASSERT_EQ(cut.size(), 20u);
+  for (size_t i = 0; i < one.size(); ++i) EXPECT_LT(Relative(cut[i].loss, one[i].loss), 2e-5) << "step " << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuts, MicroBatchTest, testing::Values("batch.micro=4", "batch.micro=2", "batch.micro=1"));
+
+}  // namespace
+}  // namespace weft::tests

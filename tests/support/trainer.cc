@@ -1,0 +1,118 @@
+#include "tests/support/trainer.h"
+
+#include "compiler/job/cluster.h"
+#include "compiler/job/job.h"
+#include "compiler/pipeline/compile.h"
+#include "ops/cpu_kernels.h"
+#include "runtime/checkpoint/safetensors_reader.h"
+#include "runtime/data/token_batches.h"
+#include "runtime/executor/local_cluster.h"
+
+namespace weft::tests {
+namespace {
+
+// The tiles of token windows, one field a port.
+class TokenSource : public executor::BatchSource {
+ public:
+  explicit TokenSource(const data::TokenBatches& batches) : batches_(batches) {}
+
+  absl::StatusOr<std::unique_ptr<executor::BatchField>> Bind(const executor::Port& port) override {
+    if (absl::Status status = batches_.Check(port.spec, port.name); !status.ok()) return status;
+    return std::make_unique<Field>(batches_, port);
+  }
+
+ private:
+  class Field : public executor::BatchField {
+   public:
+    Field(const data::TokenBatches& batches, const executor::Port& port)
+        : batches_(batches), name_(port.name), spec_(port.spec) {}
+    absl::Status Fill(int64_t step, int64_t micro_batch, void* tile) override {
+      return batches_.Fill(spec_, name_, step, micro_batch, tile);
+    }
+
+   private:
+    const data::TokenBatches& batches_;
+    const std::string name_;
+    const TensorSpec spec_;
+  };
+
+  const data::TokenBatches& batches_;
+};
+
+absl::Status LoadParameters(const std::string& path, executor::LocalCluster& cluster) {
+  auto reader = checkpoint::SafetensorsReader::Open(path);
+  if (!reader.ok()) return reader.status();
+  return cluster.OnEveryRank([&](executor::Executor& executor) -> absl::Status {
+    for (const executor::StateTile& tile : executor.state()) {
+      if (tile.optimizer) continue;
+      auto entry = (*reader)->Find(tile.name);
+      if (!entry.ok()) return entry.status();
+      absl::Status loaded = executor.LoadTile(tile, [&](void* out) {
+        return (*reader)->Read(**entry, tile.spec, tile.stored_shape, checkpoint::Conversion::kNone, out);
+      });
+      if (!loaded.ok()) return loaded;
+    }
+    return absl::OkStatus();
+  });
+}
+
+// The sequence length: the second dimension of the first input.
+int64_t SequenceOf(const plan::Plan& plan) {
+  for (const plan::Buffer& buffer : plan.stages(0).buffers()) {
+    if (buffer.kind() == plan::Buffer::INPUT) return buffer.shape(1);
+  }
+  return 0;
+}
+
+}  // namespace
+
+absl::StatusOr<plan::Plan> CompileJob(const std::string& path, const std::vector<std::string>& overrides) {
+  absl::StatusOr<Job> job = LoadJob(path, overrides);
+  if (!job.ok()) return job.status();
+  compiler::CompileOptions options;
+  options.job = *job;
+  options.cluster = *LoadCluster("");
+  absl::StatusOr<compiler::Compiled> compiled = compiler::compile(options);
+  if (!compiled.ok()) return compiled.status();
+  return compiled->plan;
+}
+
+absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options) {
+  absl::StatusOr<plan::Plan> plan = CompileJob(options.job, options.overrides);
+  if (!plan.ok()) return plan.status();
+  const Job& job = plan->header().job();
+  auto file = data::TokenFile::Open(options.data, job.data().format());
+  if (!file.ok()) return file.status();
+  data::TokenBatches::Options batch_options;
+  batch_options.sequence = SequenceOf(*plan);
+  batch_options.global_batch = job.batch().global();
+  batch_options.order = job.data().order();
+  batch_options.seed = job.seed();
+  auto batches = data::TokenBatches::Create(std::move(*file), batch_options);
+  if (!batches.ok()) return batches.status();
+  TokenSource source(**batches);
+  KernelRegistry kernels;
+  RegisterCpuKernels(kernels);
+  executor::ClusterOptions cluster_options;
+  cluster_options.kernels = &kernels;
+  cluster_options.source = &source;
+  cluster_options.seed = job.seed();
+  cluster_options.threads = options.threads;
+  auto cluster = executor::LocalCluster::Create(*plan, cluster_options);
+  if (!cluster.ok()) return cluster.status();
+  if (absl::Status status = (*cluster)->Initialize(); !status.ok()) return status;
+  if (!options.init.empty()) {
+    if (absl::Status status = LoadParameters(options.init, **cluster); !status.ok()) return status;
+  }
+  std::vector<StepReport> reports;
+  for (int step = 0; step < options.steps; ++step) {
+    if (absl::Status status = (*cluster)->Step(step); !status.ok()) return status;
+    absl::StatusOr<float> loss = (*cluster)->Metric("loss"), norm = (*cluster)->Metric("grad_norm");
+    if (!loss.ok()) return loss.status();
+    if (!norm.ok()) return norm.status();
+    reports.push_back({*loss, *norm});
+  }
+  return reports;
+}
+
+}  // namespace weft::tests

@@ -1,0 +1,37 @@
+// Trains a job inside a test: compiles it, runs all ranks as threads, and
+// tells what every step reported.
+#ifndef WEFT_TESTS_SUPPORT_TRAINER_H_
+#define WEFT_TESTS_SUPPORT_TRAINER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/plan/plan.pb.h"
+
+namespace weft::tests {
+
+struct TrainOptions {
+  std::string job;                     // path, relative to the runfiles
+  std::vector<std::string> overrides;  // key.path=value
+  std::string data;                    // token file or text
+  std::string init;                    // safetensors with initial parameters; empty: initialisers
+  int steps = 1;
+  int threads = 1;
+};
+
+struct StepReport {
+  float loss = 0;
+  float grad_norm = 0;
+};
+
+// Compiles a job to a verified plan.
+absl::StatusOr<plan::Plan> CompileJob(const std::string& job, const std::vector<std::string>& overrides);
+
+// Runs the steps and returns one report a step.
+absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options);
+
+}  // namespace weft::tests
+
+#endif  // WEFT_TESTS_SUPPORT_TRAINER_H_

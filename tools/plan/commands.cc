@@ -1,0 +1,185 @@
+#include "tools/plan/commands.h"
+
+#include <google/protobuf/arena.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/layout.h"
+#include "runtime/plan/load.h"
+#include "runtime/plan/names.h"
+#include "runtime/plan/print.h"
+#include "runtime/plan/program.h"
+#include "runtime/plan/validate.h"
+#include "runtime/plan/verify.h"
+#include "tools/plan/diff.h"
+
+namespace weft::tools {
+namespace {
+
+constexpr char kHelp[] = R"(weft-plan looks at plans: what runs where, in which order, in how much memory.
+
+usage:
+  weft-plan show PLAN [--kernels] [--json]        streams, actors and their order, collectives,
+                                                  memory, parameters; --kernels: every kernel
+  weft-plan verify PLAN [--device-memory=SIZE]    prove that the plan ends, that no act reads what is
+                                                  not there, and that it fits (SIZE as in 80GiB)
+  weft-plan memory PLAN [--json]                  bytes by category, beside what no plan can go below
+  weft-plan diff PLAN PLAN                        what differs between two plans
+
+A plan is made by weft-compile:
+  weft-compile models/gpt2/tiny.job dist.data=2 -o gpt2.plan
+  weft-plan show gpt2.plan
+
+exit status: 0 done; 1 the plans of `diff` differ; 2 the request or the plan was wrong
+)";
+
+// The arguments of one command, taken apart.
+struct Request {
+  std::vector<std::string> plans;
+  bool json = false;
+  bool kernels = false;
+  long long device_bytes = 0;
+};
+
+struct Command {
+  const char* name;
+  int plans;
+  std::vector<std::string> flags;
+  Outcome (*run)(const Request& request, const std::vector<const plan::Plan*>& plans);
+};
+
+Outcome Wrong(const std::string& error) { return {"", error, 2}; }
+
+std::string Text(const absl::Status& status) { return std::string(status.message().data(), status.message().size()); }
+
+Outcome Show(const Request& request, const std::vector<const plan::Plan*>& plans) {
+  const plan::PrintOptions options{request.kernels};
+  return {request.json ? plan::SummaryJson(*plans[0], options) : plan::SummaryText(*plans[0], options), "", 0};
+}
+
+Outcome Memory(const Request& request, const std::vector<const plan::Plan*>& plans) {
+  return {request.json ? plan::MemoryJson(*plans[0]) : plan::MemoryText(*plans[0]), "", 0};
+}
+
+Outcome Verify(const Request& request, const std::vector<const plan::Plan*>& plans) {
+  plan::VerifyOptions options;
+  options.device_bytes = request.device_bytes;
+  absl::Status status = plan::Verify(*plans[0], options);
+  if (!status.ok()) return Wrong(absl::StrCat(request.plans[0], ": ", Text(status)));
+  int64_t acts = 0, ranks = 0;
+  const std::vector<plan::Program> programs = plan::ProgramsOf(*plans[0]);
+  for (const plan::Program& program : programs) {
+    ranks += plan::RankCount(*program.placement);
+    for (const plan::Actor& actor : program.stage->actors()) {
+      acts += actor.section() == plan::Actor::STEP ? 1 : program.micro_batches;
+    }
+  }
+  return {absl::StrCat(request.plans[0], ": verified: ", programs.size(), programs.size() == 1 ? " stage" : " stages",
+                       ", ", plan::CountText(ranks), ranks == 1 ? " rank" : " ranks", ", ", plan::CountText(acts),
+                       acts == 1 ? " act" : " acts", " a step\n"),
+          "", 0};
+}
+
+Outcome Diff(const Request&, const std::vector<const plan::Plan*>& plans) {
+  const plan::PrintOptions options{true};
+  const std::string text = DiffLines(plan::SummaryText(*plans[0], options), plan::SummaryText(*plans[1], options));
+  return {text, "", text.empty() ? 0 : 1};
+}
+
+const std::vector<Command>& Commands() {
+  static const auto* commands = new std::vector<Command>{
+      {"show", 1, {"--kernels", "--json"}, Show},
+      {"verify", 1, {"--device-memory"}, Verify},
+      {"memory", 1, {"--json"}, Memory},
+      {"diff", 2, {}, Diff},
+  };
+  return *commands;
+}
+
+// The error in the arguments, or none.
+std::string Parse(const Command& command, const std::vector<std::string>& arguments, Request& request) {
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument.rfind("-", 0) != 0) {
+      request.plans.push_back(argument);
+      continue;
+    }
+    const size_t equals = argument.find('=');
+    const std::string flag = argument.substr(0, equals);
+    if (std::find(command.flags.begin(), command.flags.end(), flag) == command.flags.end()) {
+      return absl::StrCat(command.name, ": unknown flag ", flag, "; see weft-plan --help");
+    }
+    const bool takes_value = flag == "--device-memory";
+    if (takes_value != (equals != std::string::npos)) {
+      return absl::StrCat(flag,
+                          takes_value ? ": expected a value, as in --device-memory=80GiB" : ": expected no value");
+    }
+    if (flag == "--json") request.json = true;
+    if (flag == "--kernels") request.kernels = true;
+    if (!takes_value) continue;
+    request.device_bytes = ParseBytes(argument.substr(equals + 1));
+    if (request.device_bytes <= 0) {
+      return absl::StrCat(flag, ": expected a size such as 80GiB or 1000000, got `", argument.substr(equals + 1), "`");
+    }
+  }
+  if (static_cast<int>(request.plans.size()) == command.plans) return "";
+  return absl::StrCat(command.name, ": expected ", command.plans, command.plans == 1 ? " plan" : " plans", ", got ",
+                      request.plans.size(), "; see weft-plan --help");
+}
+
+Outcome RunCommand(const Command& command, const Request& request) {
+  google::protobuf::Arena arena;
+  std::vector<const plan::Plan*> plans;
+  for (const std::string& path : request.plans) {
+    auto* plan = google::protobuf::Arena::CreateMessage<plan::Plan>(&arena);
+    absl::Status status = plan::LoadInto(path, *plan);
+    if (!status.ok()) return Wrong(Text(status));
+    status = plan::Validate(*plan);
+    if (!status.ok()) return Wrong(absl::StrCat(path, ": ", Text(status)));
+    plans.push_back(plan);
+  }
+  return command.run(request, plans);
+}
+
+}  // namespace
+
+long long ParseBytes(const std::string& text) {
+  char* rest = nullptr;
+  if (text.empty() || text[0] < '0' || text[0] > '9') return -1;
+  const double value = std::strtod(text.c_str(), &rest);
+  const std::string unit = rest;
+  double bytes = value;
+  if (unit == "KiB") {
+    bytes *= 1024;
+  } else if (unit == "MiB") {
+    bytes *= 1024 * 1024;
+  } else if (unit == "GiB") {
+    bytes *= 1024.0 * 1024 * 1024;
+  } else if (!unit.empty()) {
+    return -1;
+  }
+  return bytes < 9e18 ? static_cast<long long>(bytes) : -1;
+}
+
+Outcome RunPlanCommand(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return Wrong("expected a command: show, verify, memory or diff; see weft-plan --help");
+  const std::string& name = arguments[0];
+  const bool help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
+  if (help || name == "help" || name == "-h") return {kHelp, "", 0};
+  for (const char* later : {"timeline", "explain", "simulate"}) {
+    if (name == later) return Wrong(absl::StrCat(name, " is not part of this version"));
+  }
+  for (const Command& command : Commands()) {
+    if (name != command.name) continue;
+    Request request;
+    const std::string error = Parse(command, arguments, request);
+    return error.empty() ? RunCommand(command, request) : Wrong(error);
+  }
+  return Wrong(
+      absl::StrCat("unknown command `", name, "`: expected show, verify, memory or diff; see weft-plan --help"));
+}
+
+}  // namespace weft::tools

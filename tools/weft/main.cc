@@ -1,0 +1,80 @@
+// weft: finds weft-COMMAND beside itself and becomes it.
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr char kHelp[] =
+    R"(weft compiles a model, described once as if for one device, into a plan for many, and runs it.
+
+usage: weft COMMAND [ARGUMENTS]
+
+  compile JOB -o PLAN        job + model file -> plan: split, scheduled, laid out in memory, proved
+  run PLAN                   train with the plan, or evaluate its function
+  plan show|verify|...       look at a plan: what runs where, memory, order
+  opt FILE                   run single passes on IR text (for developers)
+
+`weft COMMAND --help` says more; weft COMMAND is the program weft-COMMAND beside this one.
+
+A first session:
+  weft compile models/gpt2/tiny.job dist.data=2 dist.tensor=2 -o gpt2.plan
+  weft plan show gpt2.plan
+  weft run gpt2.plan --data corpus.txt --steps 200
+
+exit status: 0 done; 1 the work failed; 2 the request was wrong
+)";
+
+// The folder of this program, with its slash; empty if it cannot be found.
+std::string Folder() {
+  char path[PATH_MAX];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  if (size <= 0 || size == static_cast<ssize_t>(sizeof path)) return "";
+  const std::string program(path, size);
+  return program.substr(0, program.rfind('/') + 1);
+}
+
+// In a build tree each program has a folder: tools/weft/weft, tools/plan/weft-plan.
+std::vector<std::string> Candidates(const std::string& command) {
+  const std::string folder = Folder();
+  return {folder + "weft-" + command, folder + "../" + command + "/weft-" + command};
+}
+
+int Become(const std::string& command, char** arguments) {
+  for (const std::string& path : Candidates(command)) {
+    if (access(path.c_str(), F_OK) != 0) continue;
+    execv(path.c_str(), arguments);
+    std::fprintf(stderr, "weft: %s: cannot be run: %s\n", path.c_str(), std::strerror(errno));
+    return 1;
+  }
+  std::fprintf(stderr, "weft: weft-%s: expected beside weft in %s, found none\n", command.c_str(), Folder().c_str());
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "weft: expected a command: compile, run, plan or opt; see weft --help\n");
+    return 2;
+  }
+  const std::string command = argv[1];
+  if (command == "--help" || command == "-h" || command == "help") {
+    std::fputs(kHelp, stdout);
+    return 0;
+  }
+  for (const char* known : {"compile", "run", "plan", "opt"}) {
+    if (command != known) continue;
+    std::string name = "weft-" + command;
+    std::vector<char*> arguments(argv + 1, argv + argc + 1);
+    arguments[0] = name.data();
+    return Become(command, arguments.data());
+  }
+  std::fprintf(stderr, "weft: unknown command `%s`: expected compile, run, plan or opt; see weft --help\n", argv[1]);
+  return 2;
+}
