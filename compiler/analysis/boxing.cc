@@ -17,10 +17,10 @@ using States = SmallVector<SbpState>;
 std::optional<BoxStep::Kind> primitive(SbpState from, SbpState to) {
   switch (from.kind) {
   case SbpState::Broadcast:
-    return to.isSplit()                          ? BoxStep::Slice
-           : to.kind == SbpState::PartialSum     ? BoxStep::Mask
-           : to.kind == SbpState::PartialMax     ? BoxStep::Relabel
-                                                 : std::optional<BoxStep::Kind>();
+    return to.isSplit()                      ? BoxStep::Slice
+           : to.kind == SbpState::PartialSum ? BoxStep::Mask
+           : to.kind == SbpState::PartialMax ? BoxStep::Relabel
+                                             : std::optional<BoxStep::Kind>();
   case SbpState::Split:
     if (to.isSplit()) {
       return BoxStep::AllToAll;
@@ -30,9 +30,9 @@ std::optional<BoxStep::Kind> primitive(SbpState from, SbpState to) {
                                              : std::optional<BoxStep::Kind>();
   case SbpState::PartialSum:
   case SbpState::PartialMax:
-    return to.isSplit()                       ? BoxStep::ReduceScatter
-           : to.kind == SbpState::Broadcast   ? BoxStep::AllReduce
-                                              : std::optional<BoxStep::Kind>();
+    return to.isSplit()                     ? BoxStep::ReduceScatter
+           : to.kind == SbpState::Broadcast ? BoxStep::AllReduce
+                                            : std::optional<BoxStep::Kind>();
   }
   return std::nullopt;
 }

@@ -48,8 +48,7 @@ double stepSeconds(BoxStep::Kind kind, double bytes, int64_t n, const Machine &m
 double transitionSeconds(ir::SbpState from, ir::SbpState to, double bytes, int64_t n, const Machine &machine);
 
 /// Whether `states` cut every dimension of `shape` evenly.
-bool cutsEvenly(llvm::ArrayRef<ir::SbpState> states, llvm::ArrayRef<int64_t> shape,
-                llvm::ArrayRef<int64_t> axisSizes);
+bool cutsEvenly(llvm::ArrayRef<ir::SbpState> states, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> axisSizes);
 
 } // namespace weft::compiler
 

@@ -156,8 +156,8 @@ TEST_P(Boxing, OneAxisCostsNoMoreThanAlone) {
   std::vector<States> all = allStates(shape, sizes, true);
   for (const States &from : all) {
     for (const States &to : all) {
-      auto changed = llvm::to_vector(llvm::make_filter_range(llvm::seq(0, int(sizes.size())),
-                                                             [&](int axis) { return from[axis] != to[axis]; }));
+      auto changed = llvm::to_vector(
+          llvm::make_filter_range(llvm::seq(0, int(sizes.size())), [&](int axis) { return from[axis] != to[axis]; }));
       if (changed.size() != 1 || !innermost(from, changed[0]) || !innermost(to, changed[0])) {
         continue;
       }

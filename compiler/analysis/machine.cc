@@ -15,8 +15,7 @@ constexpr double Machine::*kRates[] = {&Machine::contractionFlops, &Machine::oth
 std::string describe(const Machine &machine) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  llvm::interleave(
-      kRates, os, [&](double Machine::*rate) { os << llvm::format("%.17g", machine.*rate); }, ":");
+  llvm::interleave(kRates, os, [&](double Machine::*rate) { os << llvm::format("%.17g", machine.*rate); }, ":");
   return text;
 }
 

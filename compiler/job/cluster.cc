@@ -56,7 +56,8 @@ absl::StatusOr<Cluster> LoadCluster(const std::string& path) {
   } else {
     std::ifstream file(path);
     std::stringstream text;
-    if (!file || !(text << file.rdbuf())) return absl::NotFoundError(absl::StrCat(path, ": expected a cluster file, found none"));
+    if (!file || !(text << file.rdbuf()))
+      return absl::NotFoundError(absl::StrCat(path, ": expected a cluster file, found none"));
     if (absl::Status status = ParseText(text.str(), path, &cluster); !status.ok()) return status;
   }
   if (absl::Status status = CheckCluster(path, cluster); !status.ok()) return status;
@@ -69,9 +70,9 @@ absl::Status CheckRanks(const Job& job, const Cluster& cluster) {
   const int64_t wanted = dist.data() * dist.tensor() * dist.expert() * dist.context();
   const int64_t there = cluster.nodes() * cluster.ranks_per_node();
   if (job.cluster().empty() || wanted <= there) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("dist: expected at most ", there, " ranks of ", job.cluster(), ", got ",
-                                                 dist.data(), " x ", dist.tensor(), " x ", dist.expert(), " x ",
-                                                 dist.context(), " (data x tensor x expert x context) = ", wanted));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "dist: expected at most ", there, " ranks of ", job.cluster(), ", got ", dist.data(), " x ", dist.tensor(), " x ",
+      dist.expert(), " x ", dist.context(), " (data x tensor x expert x context) = ", wanted));
 }
 
 }  // namespace weft

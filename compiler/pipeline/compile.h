@@ -13,15 +13,15 @@
 namespace weft::compiler {
 
 struct CompileOptions {
-  Job job;                         // resolved; paths relative to the current directory or absolute
-  Cluster cluster;                 // that the job names
-  std::optional<Phase> stopAfter;  // `ir` is then the module behind this phase
-  std::string dumpIr;              // a folder that gets one file a phase; empty: none
+  Job job;                        // resolved; paths relative to the current directory or absolute
+  Cluster cluster;                // that the job names
+  std::optional<Phase> stopAfter; // `ir` is then the module behind this phase
+  std::string dumpIr;             // a folder that gets one file a phase; empty: none
 };
 
 struct Compiled {
-  plan::Plan plan;  // empty if stopped before
-  std::string ir;   // MLIR text, if stopped before
+  plan::Plan plan; // empty if stopped before
+  std::string ir;  // MLIR text, if stopped before
 };
 
 /// Runs the phases. Errors of the model are printed to standard error, each at

@@ -31,7 +31,7 @@ struct KernelSpec {
   std::vector<TensorSpec> outputs;
   Attributes attributes;
   std::vector<int64_t> coordinates;  // of the rank in its mesh, one an axis
-  int threads = 1;  // how many threads Run() may use, the caller's included
+  int threads = 1;                   // how many threads Run() may use, the caller's included
   // Scratch memory shared by kernels that never run at the same time, such as those of one stream;
   // null: the kernel has its own.
   std::shared_ptr<Workspace> workspace;

@@ -62,8 +62,7 @@ Values Load(DType dtype, const void* data, int64_t n) {
 
 }  // namespace
 
-TensorSpec Tile(DType dtype, std::vector<int64_t> dims, std::vector<int64_t> global_dims,
-                std::vector<int64_t> origin) {
+TensorSpec Tile(DType dtype, std::vector<int64_t> dims, std::vector<int64_t> global_dims, std::vector<int64_t> origin) {
   return {dtype, std::move(dims), std::move(global_dims), std::move(origin)};
 }
 

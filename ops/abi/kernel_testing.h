@@ -17,8 +17,7 @@ namespace weft::testing {
 using Values = std::vector<double>;
 
 // A tile of a global tensor.
-TensorSpec Tile(DType dtype, std::vector<int64_t> dims, std::vector<int64_t> global_dims,
-                std::vector<int64_t> origin);
+TensorSpec Tile(DType dtype, std::vector<int64_t> dims, std::vector<int64_t> global_dims, std::vector<int64_t> origin);
 
 // Creates the kernel and runs it once. Inputs are rounded to their element
 // type; outputs start as NaN. A pair (i, o) of `in_place` gives input i and

@@ -32,9 +32,8 @@ class SpecMatcher {
     const std::string letters = ellipsis ? word.substr(1) : word;
     const size_t rank = tensor.dims.size();
     if (ellipsis ? rank < letters.size() : rank != letters.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(what, ": expected rank ", letters.size(), ellipsis ? " or more" : "", ", got ",
-                       tensor.ToString()));
+      return absl::InvalidArgumentError(absl::StrCat(what, ": expected rank ", letters.size(),
+                                                     ellipsis ? " or more" : "", ", got ", tensor.ToString()));
     }
     const size_t leading = rank - letters.size();
     if (ellipsis) {
@@ -55,9 +54,8 @@ class SpecMatcher {
       ellipsis_bound_ = true;
       extents_.ellipsis_ = std::move(dims);
     } else if (dims != extents_.ellipsis_) {
-      return absl::InvalidArgumentError(absl::StrCat(what, ": expected leading dims [",
-                                                     absl::StrJoin(extents_.ellipsis_, ","), "], got ",
-                                                     tensor.ToString()));
+      return absl::InvalidArgumentError(absl::StrCat(
+          what, ": expected leading dims [", absl::StrJoin(extents_.ellipsis_, ","), "], got ", tensor.ToString()));
     }
     return absl::OkStatus();
   }
@@ -69,8 +67,8 @@ class SpecMatcher {
       letter_bound_[index] = true;
       extents_.letters_[index] = extent;
     } else if (extents_.letters_[index] != extent) {
-      return absl::InvalidArgumentError(absl::StrCat(what, ": expected dim ", dim, " to be ",
-                                                     extents_.letters_[index], ", got ", tensor.ToString()));
+      return absl::InvalidArgumentError(
+          absl::StrCat(what, ": expected dim ", dim, " to be ", extents_.letters_[index], ", got ", tensor.ToString()));
     }
     return absl::OkStatus();
   }

@@ -50,8 +50,7 @@ TEST(MatchSpecTest, Attributes) {
   KernelSpec spec;
   spec.attributes = Attributes({{"dim", int64_t{2}}, {"rate", 0.5}});
   EXPECT_EQ(*IntAttribute(spec, "dim", 0, 3), 2);
-  EXPECT_EQ(std::string(IntAttribute(spec, "dim", 0, 2).status().message()),
-            "attribute `dim`: expected 0 to 1, got 2");
+  EXPECT_EQ(std::string(IntAttribute(spec, "dim", 0, 2).status().message()), "attribute `dim`: expected 0 to 1, got 2");
   EXPECT_EQ(*FloatAttribute(spec, "rate", 7), 0.5);
   EXPECT_EQ(*FloatAttribute(spec, "other", 7), 7);
 }

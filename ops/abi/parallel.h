@@ -22,8 +22,7 @@ template <typename Body>
 void ParallelFor(int threads, int64_t count, int64_t grain, Body&& body) {
   using Plain = std::remove_reference_t<Body>;
   parallel_internal::ParallelRanges(
-      threads, count, grain,
-      [](void* b, int64_t begin, int64_t end) { (*static_cast<Plain*>(b))(begin, end); },
+      threads, count, grain, [](void* b, int64_t begin, int64_t end) { (*static_cast<Plain*>(b))(begin, end); },
       const_cast<void*>(static_cast<const void*>(std::addressof(body))));
 }
 

@@ -34,8 +34,8 @@ inline constexpr int64_t kPhiloxBatch = 256;  // words at a time, at most
     for (int v = 0; v < kVectors; ++v) {
       const Lanes p0 = (c0[v] & kLow) * uint64_t{0xD2511F53u};
       const Lanes p1 = (c2[v] & kLow) * uint64_t{0xCD9E8D57u};
-      c0[v] = (p1 >> 32) ^ c1[v] ^ uint64_t{k0};
-      c2[v] = (p0 >> 32) ^ c3[v] ^ uint64_t{k1};
+      c0[v] = (p1 >> 32) ^ c1[v] ^ uint64_t { k0 };
+      c2[v] = (p0 >> 32) ^ c3[v] ^ uint64_t { k1 };
       c1[v] = p1;
       c3[v] = p0;
     }

@@ -16,11 +16,10 @@ std::vector<double> GlobalIndices(const TensorSpec& tile) {
 }
 
 TEST(TileRunsTest, RunsCoverAnyRange) {
-  for (const TensorSpec& tile : {Tile(DType::kF32, {}, {}, {}), Tile(DType::kF32, {4}, {10}, {3}),
-                                 Tile(DType::kF32, {2, 3, 4}, {2, 3, 4}, {0, 0, 0}),
-                                 Tile(DType::kF32, {2, 3, 4}, {6, 3, 4}, {4, 0, 0}),
-                                 Tile(DType::kF32, {2, 2, 4}, {2, 3, 4}, {0, 1, 0}),
-                                 Tile(DType::kF32, {2, 3, 1}, {5, 7, 3}, {1, 4, 2})}) {
+  for (const TensorSpec& tile :
+       {Tile(DType::kF32, {}, {}, {}), Tile(DType::kF32, {4}, {10}, {3}),
+        Tile(DType::kF32, {2, 3, 4}, {2, 3, 4}, {0, 0, 0}), Tile(DType::kF32, {2, 3, 4}, {6, 3, 4}, {4, 0, 0}),
+        Tile(DType::kF32, {2, 2, 4}, {2, 3, 4}, {0, 1, 0}), Tile(DType::kF32, {2, 3, 1}, {5, 7, 3}, {1, 4, 2})}) {
     const TileRuns runs(tile);
     const std::vector<double> expected = GlobalIndices(tile);
     EXPECT_EQ(runs.elements(), tile.elements());

@@ -59,8 +59,7 @@ LogicalResult requireHeads(mlir::Operation *op, Value qValue, Value kValue, Valu
     }
   }
   if (k.getElementType() != q.getElementType()) {
-    return op->emitOpError() << "k: expected the element type " << q.getElementType() << ", got "
-                             << k.getElementType();
+    return op->emitOpError() << "k: expected the element type " << q.getElementType() << ", got " << k.getElementType();
   }
   if (failed(requireType(op, "v", vValue, k))) {
     return mlir::failure();
@@ -152,9 +151,9 @@ LogicalResult AttentionOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> 
     forward->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
     b.replaceOp(*this, forward.getOut());
   }
-  auto gradient = create<AttentionGradOp, 3>(b, forward.getLoc(), g[0], forward.getQ(), forward.getK(), forward.getV(),
-                                             forward.getOut(), forward.getLse(), forward.getCausalAttr(),
-                                             forward.getScaleAttr());
+  auto gradient =
+      create<AttentionGradOp, 3>(b, forward.getLoc(), g[0], forward.getQ(), forward.getK(), forward.getV(),
+                                 forward.getOut(), forward.getLse(), forward.getCausalAttr(), forward.getScaleAttr());
   out.append(gradient->result_begin(), gradient->result_end());
   return mlir::success();
 }

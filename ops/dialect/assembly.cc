@@ -156,7 +156,7 @@ ParseResult parsePins(OpAsmParser &parser, DictionaryAttr &pins) {
     return success();
   }
   mlir::NamedAttrList list;
-  int position = 0;
+  int position = 0, named = 0;
   auto pin = [&]() -> ParseResult {
     llvm::SMLoc loc = parser.getCurrentLocation();
     Expression left;
@@ -168,9 +168,13 @@ ParseResult parsePins(OpAsmParser &parser, DictionaryAttr &pins) {
     if (succeeded(parser.parseOptionalEqual())) {
       axis = left.text;
       state = {};
+      ++named;
       if (parseSum(parser, state)) {
         return failure();
       }
+    }
+    if (named != 0 && named != position) {
+      return parser.emitError(loc, "sbp: expected states by axis name or by position, got both");
     }
     if (list.get(axis)) {
       return parser.emitError(loc) << "sbp: expected each axis once, got " << axis << " twice";

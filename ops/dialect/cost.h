@@ -8,8 +8,8 @@
 namespace weft::ir {
 
 struct Cost {
-  double flops = 0;        // a multiply-add counts two
-  double bytes = 0;        // read and written, each tensor once
+  double flops = 0;         // a multiply-add counts two
+  double bytes = 0;         // read and written, each tensor once
   bool contraction = false; // runs at the rate of matrix products
 
   Cost &operator+=(const Cost &o) {

@@ -20,7 +20,8 @@ protected:
 
   /// Parses `graph @g(inputs)` on one rank; the test ends if it is not valid.
   void parse(const std::string &inputs, const std::string &body) {
-    std::string text = "weft.graph @g(" + inputs + ") placements [#weft.placement<\"cpu\", [], [0]>] {\n" + body + "\n}";
+    std::string text =
+        "weft.graph @g(" + inputs + ") placements [#weft.placement<\"cpu\", [], [0]>] {\n" + body + "\n}";
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     ASSERT_TRUE(bool(module)) << text;
   }
@@ -33,9 +34,7 @@ protected:
   /// The first of them.
   template <typename Op> Op first() { return *body().getOps<Op>().begin(); }
 
-  static std::vector<mlir::Value> operandsOf(mlir::Operation *op) {
-    return {op->operand_begin(), op->operand_end()};
-  }
+  static std::vector<mlir::Value> operandsOf(mlir::Operation *op) { return {op->operand_begin(), op->operand_end()}; }
 
   /// The ops of the graph in order, without "weft.".
   std::vector<std::string> names() {

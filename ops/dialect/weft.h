@@ -34,8 +34,8 @@ llvm::SmallVector<int64_t> overwriteOperand(mlir::Operation *op);
 #define GET_ATTRDEF_CLASSES
 #include "ops/dialect/attributes.h.inc"
 #define GET_TYPEDEF_CLASSES
-#include "ops/dialect/types.h.inc"
 #include "ops/dialect/interfaces.h.inc"
+#include "ops/dialect/types.h.inc"
 #define GET_OP_CLASSES
 #include "ops/dialect/structure.h.inc"
 

@@ -77,11 +77,10 @@ TEST(DropoutTest, TilesAgreeWithTheWhole) {
     RunContext context = kContext;
     context.micro_batch = micro_batch;
     const Values y = RunKernel(Registry(), Spec(whole, 0.3, 1), {x}, context)->at(0);
-    for (const TensorSpec& tile : {Tile(DType::kF32, {3, 10, 37}, global, {3, 0, 0}),
-                                   Tile(DType::kF32, {6, 5, 37}, global, {0, 5, 0}),
-                                   Tile(DType::kF32, {6, 10, 17}, global, {0, 0, 20}),
-                                   Tile(DType::kF32, {2, 3, 5}, global, {1, 7, 11}),
-                                   Tile(DType::kF32, {1, 1, 1}, global, {5, 9, 36})}) {
+    for (const TensorSpec& tile :
+         {Tile(DType::kF32, {3, 10, 37}, global, {3, 0, 0}), Tile(DType::kF32, {6, 5, 37}, global, {0, 5, 0}),
+          Tile(DType::kF32, {6, 10, 17}, global, {0, 0, 20}), Tile(DType::kF32, {2, 3, 5}, global, {1, 7, 11}),
+          Tile(DType::kF32, {1, 1, 1}, global, {5, 9, 36})}) {
       for (int threads : {1, 2}) {
         auto part = RunKernel(Registry(), Spec(tile, 0.3, threads), {SliceOf(x, tile)}, context);
         ASSERT_TRUE(part.ok()) << part.status();

@@ -23,9 +23,7 @@ LogicalResult DropoutOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) 
   return inferLikeOperand(*this, results);
 }
 
-ShardingRule DropoutOp::getShardingRule() {
-  return pointwiseRule(*this).withLinear({{0}});
-}
+ShardingRule DropoutOp::getShardingRule() { return pointwiseRule(*this).withLinear({{0}}); }
 
 LogicalResult DropoutOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
   if (getSeed() == 0 && floatOf(getRate()) != 0) {
@@ -40,8 +38,7 @@ mlir::OpFoldResult DropoutOp::fold(FoldAdaptor) {
   return nothing && getInput().getType() == getResult().getType() ? getInput() : mlir::OpFoldResult();
 }
 
-void DropoutOp::getEffects(
-    SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>> &effects) {
+void DropoutOp::getEffects(SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>> &effects) {
   if (getSeed() == 0) {
     effects.emplace_back(mlir::MemoryEffects::Allocate::get(), getOperation()->getOpResult(0));
   }

@@ -205,8 +205,8 @@ TEST(ElementwiseTest, CastRoundsToNearestEven) {
   KernelSpec spec = Spec("cast", {{40001}}, {40001}, 2);
   spec.outputs[0].dtype = DType::kBF16;
   Values x = RandomValues(40001, 6, -100, 100);
-  x[0] = 1 + 0x1.0p-8;   // a tie: to the even neighbour below
-  x[1] = 1 + 0x3.0p-8;   // a tie: to the even neighbour above
+  x[0] = 1 + 0x1.0p-8;  // a tie: to the even neighbour below
+  x[1] = 1 + 0x3.0p-8;  // a tie: to the even neighbour above
   x[2] = std::nan("");
   x[3] = INFINITY;
   auto narrow = RunKernel(Registry(), spec, {x});

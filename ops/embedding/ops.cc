@@ -49,8 +49,7 @@ ShardingRule EmbeddingOp::getShardingRule() {
 
 LogicalResult EmbeddingOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
   out.push_back({}); // ids are integers
-  out.push_back(
-      create<EmbeddingGradOp>(b, getLoc(), getIds(), g[0], b.getI64IntegerAttr(shapeOf(getTable())[0])));
+  out.push_back(create<EmbeddingGradOp>(b, getLoc(), getIds(), g[0], b.getI64IntegerAttr(shapeOf(getTable())[0])));
   return mlir::success();
 }
 

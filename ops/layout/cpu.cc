@@ -48,8 +48,8 @@ void ZeroRows(int threads, Rows rows, void* to, int64_t to_stride) {
 absl::Status CheckSameType(const KernelSpec& spec) {
   if (absl::Status status = CheckArity(spec, 1, 1); !status.ok()) return status;
   if (spec.inputs[0].dtype == spec.outputs[0].dtype && SizeOf(spec.inputs[0].dtype) != 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("output 0: expected ", NameOf(spec.inputs[0].dtype), ", got ",
-                                                 spec.outputs[0].ToString()));
+  return absl::InvalidArgumentError(
+      absl::StrCat("output 0: expected ", NameOf(spec.inputs[0].dtype), ", got ", spec.outputs[0].ToString()));
 }
 
 int64_t Product(const std::vector<int64_t>& dims, int64_t begin, int64_t end) {

@@ -49,8 +49,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateCopy(const KernelSpec& spec) {
 absl::StatusOr<std::unique_ptr<Kernel>> CreateReshape(const KernelSpec& spec) {
   if (absl::Status status = CheckSameType(spec); !status.ok()) return status;
   if (spec.inputs[0].elements() != spec.outputs[0].elements()) {
-    return absl::InvalidArgumentError(absl::StrCat("output 0: expected ", spec.inputs[0].elements(),
-                                                   " elements, got ", spec.outputs[0].ToString()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("output 0: expected ", spec.inputs[0].elements(), " elements, got ", spec.outputs[0].ToString()));
   }
   return MakeCopy(spec);
 }

@@ -114,8 +114,8 @@ class ConcatKernel : public Kernel {
       const TensorSpec& x = spec.inputs[i];
       const std::string what = absl::StrCat("input ", i);
       if (x.dtype != y.dtype || x.rank() != y.rank()) {
-        return absl::InvalidArgumentError(absl::StrCat(what, ": expected ", NameOf(y.dtype), " of rank ", y.rank(),
-                                                       ", got ", x.ToString()));
+        return absl::InvalidArgumentError(
+            absl::StrCat(what, ": expected ", NameOf(y.dtype), " of rank ", y.rank(), ", got ", x.ToString()));
       }
       std::vector<int64_t> dims = y.dims;
       dims[*dim] = x.dims[*dim];

@@ -245,8 +245,8 @@ TEST(LayoutTest, CopyTileOfPartialOverlapsAndLargeTiles) {
       CheckCopyTile(type, {10}, Tile(type, {6}, {10}, {0}), Tile(type, {7}, {10}, {3}), threads);
       CheckCopyTile(type, {10}, Tile(type, {2}, {10}, {4}), Tile(type, {8}, {10}, {1}), threads);
       CheckCopyTile(type, {5, 7}, Tile(type, {3, 4}, {5, 7}, {0, 2}), Tile(type, {4, 3}, {5, 7}, {1, 3}), threads);
-      CheckCopyTile(type, {400000}, Tile(type, {200000}, {400000}, {100000}),
-                    Tile(type, {200000}, {400000}, {200000}), threads);
+      CheckCopyTile(type, {400000}, Tile(type, {200000}, {400000}, {100000}), Tile(type, {200000}, {400000}, {200000}),
+                    threads);
       CheckCopyTile(type, {200, 2000}, Tile(type, {100, 2000}, {200, 2000}, {100, 0}),
                     Tile(type, {200, 1000}, {200, 2000}, {0, 500}), threads);
     }

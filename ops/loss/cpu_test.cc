@@ -72,8 +72,8 @@ struct Problem {
   }
 };
 
-const Problem kProblems[] = {{{}, 1, -100},      {{}, 7, -100},      {{1}, 50, -1},
-                             {{4, 9}, 257, 0},   {{3, 700}, 40, 39}, {{2, 5}, 10007, -100}};
+const Problem kProblems[] = {{{}, 1, -100},    {{}, 7, -100},      {{1}, 50, -1},
+                             {{4, 9}, 257, 0}, {{3, 700}, 40, 39}, {{2, 5}, 10007, -100}};
 
 KernelSpec Spec(const char* name, std::vector<TensorSpec> inputs, std::vector<TensorSpec> outputs, int64_t ignore,
                 int threads) {
@@ -155,8 +155,8 @@ TEST(LossTest, GradientAndItsTiles) {
       // Relative 16 + 3 + 4 units of the probability, then one of the result.
       ASSERT_NEAR((*whole)[0][i], expected, scale * (probability * 23 + std::fabs(probability - hit) * 2) * kUnit);
     }
-    EXPECT_EQ(*whole, *RunKernel(Registry(), specs(p.Logits(), 2), {{scale}, p.logits, p.max, p.sum, p.labels}, {},
-                                 {{1, 0}}));
+    EXPECT_EQ(*whole,
+              *RunKernel(Registry(), specs(p.Logits(), 2), {{scale}, p.logits, p.max, p.sum, p.labels}, {}, {{1, 0}}));
     const int64_t half = p.vocabulary / 2;
     for (auto [begin, count] : {std::pair{int64_t{0}, half}, {half, p.vocabulary - half}}) {
       if (count == 0) continue;
@@ -173,8 +173,8 @@ TEST(LossTest, RefusesLabelsOutsideTheVocabulary) {
                    labels = TensorSpec::Whole(DType::kI32, {3});
   const Values x(12, 0), ones(3, 1);
   for (double bad : {10.0, -1.0}) {
-    const std::string expected = "label of position 1: expected 0 to 9 or -100 to ignore it, got " +
-                                 std::to_string(static_cast<int>(bad));
+    const std::string expected =
+        "label of position 1: expected 0 to 9 or -100 to ignore it, got " + std::to_string(static_cast<int>(bad));
     auto pick = RunKernel(Registry(), Spec("pick", {logits, labels}, {row}, -100, 1), {x, {9, bad, -100}});
     EXPECT_EQ(std::string(pick.status().message()), expected);
     const KernelSpec spec = Spec("cross_entropy_grad", {Scalar(), logits, row, row, labels}, {logits}, -100, 1);

@@ -41,8 +41,7 @@ TEST_F(CrossEntropyTest, DecomposesIntoStatisticsOfRows) {
   EXPECT_FALSE(max.getKeepDims());
   EXPECT_THAT(operandsOf(sum), ElementsAre(input(0), max.getResult()));
   EXPECT_THAT(operandsOf(picked), ElementsAre(input(0), input(1)));
-  EXPECT_THAT(operandsOf(loss),
-              ElementsAre(max.getResult(), sum.getResult(), picked.getResult(), input(1)));
+  EXPECT_THAT(operandsOf(loss), ElementsAre(max.getResult(), sum.getResult(), picked.getResult(), input(1)));
   EXPECT_EQ(int64_t(picked.getIgnoreIndex()), 7);
   EXPECT_EQ(int64_t(loss.getIgnoreIndex()), 7);
   std::vector<OutputOp> outputs = all<OutputOp>();

@@ -91,7 +91,7 @@ struct LeftMatrix {
 // is there already is added last, so that a sum in blocks of k errs like its longest block.
 template <int R, int V>
 [[gnu::noinline]] inline void TileProduct(int64_t k, LeftMatrix a, const float* b, int64_t ldb, float* c, int64_t ldc,
-                                   bool accumulate) {
+                                          bool accumulate) {
   Vector sum[R][V];
 #pragma clang loop unroll(full)
   for (int r = 0; r < R; ++r) {

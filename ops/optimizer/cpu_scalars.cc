@@ -120,8 +120,7 @@ class LearningRateKernel : public Kernel {
   LearningRateKernel(Schedule schedule, double lr, double warmup, double total, double min_ratio)
       : schedule_(schedule), lr_(lr), warmup_(warmup), total_(total), min_ratio_(min_ratio) {}
 
-  absl::Status Run(const RunContext& context, absl::Span<const void* const>,
-                   absl::Span<void* const> outputs) override {
+  absl::Status Run(const RunContext& context, absl::Span<const void* const>, absl::Span<void* const> outputs) override {
     *static_cast<float*>(outputs[0]) = static_cast<float>(lr_ * Factor(static_cast<double>(context.step)));
     return absl::OkStatus();
   }

@@ -119,8 +119,7 @@ TEST(OptimizerTest, Sgd) {
     const Values p = RandomValues(Count(dims), 1), g = RandomValues(Count(dims), 2);
     for (int threads : {1, 2}) {
       for (auto in_place : {std::vector<std::pair<int, int>>{}, {{0, 0}}}) {
-        const KernelSpec spec =
-            Spec("sgd", {dims, dims, {}, {}}, {dims}, Attributes({{"weight_decay", 0.1}}), threads);
+        const KernelSpec spec = Spec("sgd", {dims, dims, {}, {}}, {dims}, Attributes({{"weight_decay", 0.1}}), threads);
         auto y = RunKernel(Registry(), spec, {p, g, {kLr}, {kScale}}, {}, in_place);
         ASSERT_TRUE(y.ok()) << y.status();
         for (size_t i = 0; i < p.size(); ++i) {
@@ -173,13 +172,11 @@ TEST(OptimizerTest, AdamFollowsItsFormulaOverSteps) {
     for (int64_t decoupled : {0, 1}) {
       for (int threads : {1, 2}) {
         for (auto in_place : {std::vector<std::pair<int, int>>{}, {{0, 0}, {2, 1}, {3, 2}}}) {
-          const KernelSpec spec = Spec("adam", {dims, dims, dims, dims, {}, {}}, {dims, dims, dims},
-                                       Attributes({{"beta1", 0.9},
-                                                   {"beta2", 0.95},
-                                                   {"eps", 1e-8},
-                                                   {"weight_decay", 0.1},
-                                                   {"decoupled", decoupled}}),
-                                       threads);
+          const KernelSpec spec = Spec(
+              "adam", {dims, dims, dims, dims, {}, {}}, {dims, dims, dims},
+              Attributes(
+                  {{"beta1", 0.9}, {"beta2", 0.95}, {"eps", 1e-8}, {"weight_decay", 0.1}, {"decoupled", decoupled}}),
+              threads);
           Moments x{RandomValues(n, 1), Values(n, 0), Values(n, 0)};
           Moments expected = x;
           for (int64_t step = 0; step < 3; ++step) {

@@ -135,14 +135,14 @@ class AdamKernel : public Kernel {
  private:
   // What is the same for all elements of one step.
   struct Constants {
-    float scale;           // of the gradient
-    float beta1, rest1;    // rest = 1 - beta
+    float scale;         // of the gradient
+    float beta1, rest1;  // rest = 1 - beta
     float beta2, rest2;
-    float rate;            // lr / (1 - beta1^t)
-    float correction;      // 1 / (1 - beta2^t)
+    float rate;        // lr / (1 - beta1^t)
+    float correction;  // 1 / (1 - beta2^t)
     float eps;
-    float coupled;         // weight decay that goes through the moments
-    float shrink;          // lr times the weight decay that does not
+    float coupled;  // weight decay that goes through the moments
+    float shrink;   // lr times the weight decay that does not
   };
 
   static void Update(const Constants c, absl::Span<const void* const> inputs, absl::Span<void* const> outputs,

@@ -86,12 +86,11 @@ class RandomKernel : public Kernel {
   // that share words do not depend on where a run begins.
   void FillRun(uint64_t key, uint64_t event, int64_t first, int64_t n, float* y) const {
     alignas(64) float values[kPhiloxBatch];
-    ForPhiloxBlocks(key, event, static_cast<uint64_t>(first), n,
-                    [&](int64_t at, const uint32_t* words, int64_t count) {
-                      distribution_.Batch(words, values, count);
-                      const int64_t begin = std::max<int64_t>(at, 0), end = std::min(at + count, n);
-                      std::copy_n(values + (begin - at), end - begin, y + begin);
-                    });
+    ForPhiloxBlocks(key, event, static_cast<uint64_t>(first), n, [&](int64_t at, const uint32_t* words, int64_t count) {
+      distribution_.Batch(words, values, count);
+      const int64_t begin = std::max<int64_t>(at, 0), end = std::min(at + count, n);
+      std::copy_n(values + (begin - at), end - begin, y + begin);
+    });
   }
 
   int threads_;

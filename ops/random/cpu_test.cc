@@ -122,11 +122,10 @@ TEST(RandomTest, TilesAgreeWithTheWhole) {
   const Dims global{6, 10, 37};
   const Values normal = RunKernel(Registry(), Normal(Whole(global), 0, 1), {}, kContext)->at(0);
   const Values uniform = RunKernel(Registry(), Uniform(Whole(global), 0, 1), {}, kContext)->at(0);
-  for (const TensorSpec& tile : {Tile(DType::kF32, {3, 10, 37}, global, {3, 0, 0}),
-                                 Tile(DType::kF32, {6, 5, 37}, global, {0, 5, 0}),
-                                 Tile(DType::kF32, {6, 10, 17}, global, {0, 0, 20}),
-                                 Tile(DType::kF32, {2, 3, 5}, global, {1, 7, 11}),
-                                 Tile(DType::kF32, {1, 1, 1}, global, {5, 9, 36})}) {
+  for (const TensorSpec& tile :
+       {Tile(DType::kF32, {3, 10, 37}, global, {3, 0, 0}), Tile(DType::kF32, {6, 5, 37}, global, {0, 5, 0}),
+        Tile(DType::kF32, {6, 10, 17}, global, {0, 0, 20}), Tile(DType::kF32, {2, 3, 5}, global, {1, 7, 11}),
+        Tile(DType::kF32, {1, 1, 1}, global, {5, 9, 36})}) {
     EXPECT_EQ(RunKernel(Registry(), Normal(tile, 0, 1, 2), {}, kContext)->at(0), SliceOf(normal, tile));
     EXPECT_EQ(RunKernel(Registry(), Uniform(tile, 0, 1, 2), {}, kContext)->at(0), SliceOf(uniform, tile));
     EXPECT_EQ(RunKernel(Registry(), Fill(tile, 0.25), {}, kContext)->at(0), Values(tile.elements(), 0.25));

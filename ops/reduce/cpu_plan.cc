@@ -39,8 +39,8 @@ absl::Status CheckResult(const KernelSpec& spec, const std::vector<bool>& reduce
     }
   }
   if (spec.outputs[0].dims == expected) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("output 0: expected dims [", absl::StrJoin(expected, ","), "], got ",
-                                                 spec.outputs[0].ToString()));
+  return absl::InvalidArgumentError(
+      absl::StrCat("output 0: expected dims [", absl::StrJoin(expected, ","), "], got ", spec.outputs[0].ToString()));
 }
 
 void CutIntoTasks(ReducePlan& plan) {

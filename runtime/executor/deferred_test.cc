@@ -1,5 +1,7 @@
 // The executor on a device that works as a GPU does: kernels enqueue and
 // return. Only events between streams keep the numbers right.
+#include "runtime/device/deferred.h"
+
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -7,7 +9,6 @@
 #include "gtest/gtest.h"
 #include "runtime/actor/fault.h"
 #include "runtime/collective/local/fabric.h"
-#include "runtime/device/deferred.h"
 #include "runtime/executor/executor.h"
 #include "runtime/executor/test_kernels.h"
 #include "runtime/executor/test_plans.h"

@@ -63,7 +63,8 @@ absl::StatusOr<std::unique_ptr<MetricsWriter>> MetricsWriter::Open(const std::st
     return absl::InvalidArgumentError(absl::StrCat(path, ": metrics cannot be written: ", std::strerror(errno)));
   }
   std::unique_ptr<MetricsWriter> writer(new MetricsWriter(path, partial, file));
-  if (std::fwrite(kept.data(), 1, kept.size(), file) != kept.size()) return FileError(path, "metrics cannot be written");
+  if (std::fwrite(kept.data(), 1, kept.size(), file) != kept.size())
+    return FileError(path, "metrics cannot be written");
   return writer;
 }
 

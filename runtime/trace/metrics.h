@@ -20,9 +20,9 @@ struct StepMetrics {
   std::optional<float> lr;
   int64_t tokens = 0;  // of this step, over all ranks
   double tokens_per_s = 0;
-  double tflops = 0;             // model FLOPs a second, 1e12
-  std::optional<double> mfu;     // share of the machine's peak, if that is known
-  int64_t memory_bytes = 0;      // resident, of this process, at most so far
+  double tflops = 0;          // model FLOPs a second, 1e12
+  std::optional<double> mfu;  // share of the machine's peak, if that is known
+  int64_t memory_bytes = 0;   // resident, of this process, at most so far
 };
 
 // The line without its newline. Floats carry full float32 precision; what is

@@ -80,7 +80,8 @@ TEST(ProgressTest, SaysWhatIsKnown) {
   metrics.loss.reset();
   metrics.mfu = 0.311;
   metrics.tflops = 12;
-  EXPECT_EQ(ProgressLine(metrics, 200, -1), "step  12/200  lr 6.00e-04  12345 tokens/s  12.0 TFLOP/s  31 % of peak  123 MiB");
+  EXPECT_EQ(ProgressLine(metrics, 200, -1),
+            "step  12/200  lr 6.00e-04  12345 tokens/s  12.0 TFLOP/s  31 % of peak  123 MiB");
 }
 
 TEST(ProgressTest, PlainOutputHasFewLines) {

@@ -36,7 +36,8 @@ void Progress::Show(const StepMetrics& metrics, double elapsed_s) {
   const double interval = terminal_ ? 0.1 : interval_s_;
   if (!last && done > 3 && elapsed_s - shown_s_ < interval) return;
   shown_s_ = elapsed_s;
-  const double left = elapsed_s / static_cast<double>(std::max<int64_t>(done, 1)) * static_cast<double>(last_step_ - metrics.step - 1);
+  const double left =
+      elapsed_s / static_cast<double>(std::max<int64_t>(done, 1)) * static_cast<double>(last_step_ - metrics.step - 1);
   const std::string line = ProgressLine(metrics, last_step_, left);
   // The line is cleared to its end: the one before may have been longer.
   std::fprintf(out_, terminal_ ? "\r%s\x1b[K" : "%s\n", line.c_str());

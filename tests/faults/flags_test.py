@@ -31,6 +31,7 @@ CASES = {
         (["{plan}", "--steps", "many"], "--steps: expected a whole number of at least 0, got `many` (see --help)"),
         (["{plan}", "--steps=-1"], "--steps: expected a whole number of at least 0, got `-1` (see --help)"),
         (["{plan}", "--threads=2.5"], "--threads: expected a whole number of at least 0, got `2.5` (see --help)"),
+        (["{plan}", "--threads=100000"], "--threads: expected at most 1024, got 100000 (see --help)"),
         (["{plan}", "--data="], "--data: expected a file, got `` (see --help)"),
         (["{plan}", "--quiet=yes"], "--quiet: expected no value (see --help)"),
         (["{plan}", "--data", TOKENS, "--resume"],

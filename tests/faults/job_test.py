@@ -35,6 +35,11 @@ OVERRIDES = [
     (["dist={data: 16 tensor: 8}", "batch={global: 16}"],
      "{job}: dist: expected at most 64 ranks on the local machine, got 16 x 8 x 1 x 1 (data x tensor x expert x "
      "context) = 128"),
+    (["cluster=../../clusters/laptop.cluster", "dist.tensor=8"],
+     "dist: expected at most 4 ranks of clusters/laptop.cluster, got 1 x 8 x 1 x 1 (data x tensor x expert x "
+     "context) = 8"),
+    (["cluster=tiny.job"],
+     "{folder}/tiny.job:2:1: unknown key model: expected device, nodes, ranks_per_node, memory_bytes, rates"),
     (["dist.data=0", "dist.tensor=-2"], "{job}: dist.tensor: expected 1 or more, got -2"),
     (["batch={global: 6}", "dist.data=4"],
      "{job}: batch.micro: expected a multiple of dist.data (4), which splits each micro-batch, got 6"),
@@ -64,6 +69,11 @@ class JobTest(FaultTest):
                 self.refused("weft-compile", JOB, *overrides, "-o", self.plan_path,
                              line=line.replace("{job}", JOB).replace("{folder}", os.path.dirname(JOB)))
 
+    def test_a_plan_that_the_cluster_has_no_memory_for(self):
+        self.refused("weft-compile", JOB, "cluster=../../clusters/laptop.cluster", "--set", "hidden=4096", "-o",
+                     self.plan_path, says=["the plan does not fit: stage 0: memory of a rank: expected at most "
+                                           "2,147,483,648 bytes (2.00 GiB), got ", "the largest tensors: `"])
+
     def test_texts(self):
         for number, (text, line) in enumerate(TEXTS):
             with self.subTest(text=text):
@@ -72,8 +82,8 @@ class JobTest(FaultTest):
 
     def test_what_is_no_job(self):
         job = self.write("open.job", 'model { file: "m.mlir"\nbatch { global: 4 }\n')
-        self.refused("weft-compile", job, "-o", self.plan_path, line=job + ":2:1: unknown key batch: expected file, set, "
-                     "graph")
+        self.refused("weft-compile", job, "-o", self.plan_path,
+                     line=job + ":2:1: unknown key batch: expected file, set, graph")
         bytes_job = self.write("bytes.job", bytes(range(256)))
         self.refused("weft-compile", bytes_job, "-o", self.plan_path, says=[bytes_job + ":1:"])
         self.refused("weft-compile", self.path("none.job"), "-o", self.plan_path,

@@ -39,6 +39,8 @@ CASES = [
      "5:8: error: 'weft.einsum' op rhs: expected 8 for 'i', got 9 in 'tensor<9x8xf32>'", IN_LAYER, []),
     ("bi,io->bo", "bi,io->bob", "5:8: error: 'weft.einsum' op equation: expected no letter twice in one tensor, got "
      "'b' twice in \"bob\"", IN_LAYER, []),
+    ("hidden = 8", "hidden = 99999999999", "4:8: error: 'weft.parameter' op shape: expected at most 281474976710656 "
+     "elements, got more", IN_LAYER, []),
     # Names.
     ('@inner "fc"', '@iner "fc"', "9:8: error: unknown layer @iner: expected inner or block", IN_LAYER[1:], []),
     ('layers "h"', 'layrs "h"',
@@ -133,13 +135,15 @@ class ModelTest(FaultTest):
     def test_a_graph_that_minimizes_needs_an_optimizer(self):
         self.write("m.job", f'model {{ file: "{os.path.abspath("models/gpt2/gpt2.mlir")}" graph: "train" }}')
         first = self.places(self.job)[0]
-        self.assertRegex(first, r"gpt2\.mlir:\d+:3: error: optimizer: expected sgd, adam or adamw in the job, got none$")
+        self.assertRegex(first, r"gpt2\.mlir:\d+:3: error: optimizer: expected sgd, adam or adamw in the job, "
+                         r"got none$")
 
     def test_heads_that_no_axis_divides(self):
         first, notes, _ = self.places(JOB, "dist.tensor=8")
         self.assertRegex(first, r"^models/layers\.mlir:\d+:8: error: 'weft\.parameter' op h\.0\.attn\.c_attn\.weight: "
                          r"expected dimension 2 \(4\) to be divisible by mesh axis tensor = 8$")
-        self.assertEqual([place.split(":")[0] for place, _ in notes], ["models/layers.mlir"] + ["models/gpt2/gpt2.mlir"] * 3)
+        self.assertEqual([place.split(":")[0] for place, _ in notes],
+                         ["models/layers.mlir"] + ["models/gpt2/gpt2.mlir"] * 3)
 
 
 if __name__ == "__main__":

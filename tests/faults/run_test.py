@@ -55,6 +55,12 @@ class PlanTest(FaultTest):
         self.both_refuse(path, "cannot be opened: No such file or directory")
         self.both_refuse(self.folder, "cannot be read: Is a directory")
 
+    def test_that_does_not_fit_into_memory(self):
+        # 1.6 TB of activations, parameters and moments.
+        self.refused("weft-run", self.plan("--set", "hidden=65536"), "--data", TOKENS, "--steps", 1, "--quiet",
+                     "--checkpoint-dir", self.path("new"), status=1,
+                     says=["rank 0: host memory: expected at most the "])
+
 
 class DataTest(FaultTest):
     def refused_data(self, data, **expected):
@@ -117,7 +123,8 @@ class FunctionTest(FaultTest):
         self.refused_inputs({"tokens": ("I32", [2, 128], good)}, "shape: expected [4,64], got [2,128]")
         self.refused_inputs({"tokens": ("F32", [4, 64], good)}, "`tokens`: dtype: expected i32, got f32")
         plan = self.plan("model.graph=logits")
-        self.refused("weft-run", plan, "--quiet", line="--inputs: expected a file, as the plan reads `tokens`, got none")
+        self.refused("weft-run", plan, "--quiet",
+                     line="--inputs: expected a file, as the plan reads `tokens`, got none")
         none = self.path("none.safetensors")
         self.refused("weft-run", plan, "--inputs", none, "--quiet", says=[none, "No such file or directory"])
         text = self.write("text.safetensors", "not a safetensors file at all")

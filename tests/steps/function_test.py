@@ -64,7 +64,8 @@ class FunctionTest(ProgramTest):
 
     def test_noise_is_that_of_one_device(self):
         self.noise("--quiet")
-        noise = [value - 1000.0 * i for i, value in enumerate(read_safetensors(self.path("y.safetensors"))[0]["y"].values)]
+        y = read_safetensors(self.path("y.safetensors"))[0]["y"]
+        noise = [value - 1000.0 * i for i, value in enumerate(y.values)]
         self.assertTrue(all(abs(value) < 6 for value in noise), noise)
         self.assertGreater(len(set(round(value) for value in noise)), 2)
         before = contents(self.path("y.safetensors"))

@@ -9,6 +9,7 @@ def program_test(name, src, data = []):
         args = ["$(location %s)" % src],
         data = data + [
             src,
+            "//clusters",
             "//models",
             "//tests/checkpoint:read_safetensors.py",
             "//tests/oracle:data",

@@ -85,7 +85,7 @@ def median(values):
 
 def throughput(tools, quick):
     print("Training, one rank, float32 (share: achieved GFLOP/s over the best matrix product beside it)")
-    print("  %-28s %8s %10s %10s %10s %7s" % ("model", "threads", "tokens/s", "GFLOP/s", "GEMM", "share"))
+    print("  %-30s %7s %10s %10s %10s %7s" % ("model", "threads", "tokens/s", "GFLOP/s", "GEMM", "share"))
     models = [("6 layers, hidden 384", "small", [])] + ([] if quick else [("124M", "124m", [])])
     for label, job, extra in models:
         for sequence in (64, 256):
@@ -98,7 +98,7 @@ def throughput(tools, quick):
                 best = max(before, tools.gemm(threads))
                 rate = median([s["tflops"] for s in steps]) * 1000
                 tokens = median([s["tokens_per_s"] for s in steps])
-                print("  %-28s %8d %10.0f %10.1f %10.1f %6.0f%%" %
+                print("  %-30s %7d %10.0f %10.1f %10.1f %6.0f%%" %
                       ("%s, 4 x %d" % (label, sequence), threads, tokens, rate, best, 100 * rate / best), flush=True)
 
 

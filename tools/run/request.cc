@@ -49,6 +49,9 @@ examples
 exit status: 0 done, 1 the work failed, 2 the request was wrong (flag, plan, data or checkpoint)
 )";
 
+// Threads of a rank; far above any machine's cores, below what makes an OpenMP runtime give up.
+constexpr int64_t kMostThreads = 1024;
+
 // Puts a flag's value into the request; false if it is not of the flag's type.
 using Setter = std::function<bool(const std::string& value)>;
 
@@ -124,6 +127,9 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
   if (request.checkpoint_dir.empty() &&
       (request.resume || request.checkpoint_every > 0 || request.checkpoint_keep > 0)) {
     return Wrong("--checkpoint-dir", "expected, as another flag needs it");
+  }
+  if (request.threads > kMostThreads) {
+    return Wrong("--threads", absl::StrCat("expected at most ", kMostThreads, ", got ", request.threads));
   }
   if (request.resume && !request.init.empty()) return Wrong("--init", "expected without --resume");
   return request;

@@ -1,9 +1,9 @@
 // Assembly and verifiers of the `model` dialect. No value has a type in it.
 #include "compiler/dialect/model/model.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "ops/dialect/assembly.h"
-#include "llvm/ADT/StringSet.h"
 
 #include "compiler/dialect/model/dialect.cpp.inc"
 

@@ -86,9 +86,7 @@ LogicalResult KernelOp::verify() {
 
 namespace {
 
-bool isPartial(SbpState state, bool max) {
-  return state.kind == (max ? SbpState::PartialMax : SbpState::PartialSum);
-}
+bool isPartial(SbpState state, bool max) { return state.kind == (max ? SbpState::PartialMax : SbpState::PartialSum); }
 
 // Whether the states of one axis change as the collective's kind says.
 bool changes(CollectiveOp op, SbpState from, SbpState to) {

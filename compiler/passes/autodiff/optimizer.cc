@@ -57,9 +57,9 @@ private:
     }
     auto clip = tag(create<ClipScaleOp, 2>(b, loc, sum, updates[0].getCount(), number(clipNorm)));
     gradScale = clip->getResult(0);
-    learningRate = tag(create<LearningRateOp>(b, loc, number(lr), b.getStringAttr(schedule),
-                                              b.getI64IntegerAttr(warmup), b.getI64IntegerAttr(int64_t(total)),
-                                              number(minRatio)));
+    learningRate =
+        tag(create<LearningRateOp>(b, loc, number(lr), b.getStringAttr(schedule), b.getI64IntegerAttr(warmup),
+                                   b.getI64IntegerAttr(int64_t(total)), number(minRatio)));
     auto metric = [&](llvm::StringRef name, Value value) {
       tag(b.create<OutputOp>(loc, b.getStringAttr(name), b.getUnitAttr(), value));
     };
@@ -92,9 +92,9 @@ private:
     }
     if (rule == "sgd") {
       Value v = state(b, parameter, "momentum");
-      auto op = tag(create<SgdMomentumOp, 2>(b, loc, p, g, v, learningRate, gradScale, number(momentum),
-                                             number(weightDecay)),
-                    update);
+      auto op =
+          tag(create<SgdMomentumOp, 2>(b, loc, p, g, v, learningRate, gradScale, number(momentum), number(weightDecay)),
+              update);
       assign(p, op->getResult(0));
       assign(v, op->getResult(1));
       return;

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include "mlir/IR/Builders.h"
 
 namespace weft::compiler {
 

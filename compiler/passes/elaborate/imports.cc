@@ -1,9 +1,9 @@
 // --weft-elaborate-imports: takes in imported model files.
 #include "compiler/passes/elaborate/passes.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "mlir/Parser/Parser.h"
 
 namespace weft::compiler {
 

@@ -1,9 +1,9 @@
 // --weft-elaborate-instantiate: puts layers in the place of calls.
 #include "compiler/passes/elaborate/expression.h"
 #include "compiler/passes/elaborate/passes.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/xxhash.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace weft::compiler {
 

@@ -57,10 +57,9 @@ private:
   // ---- small builders -----------------------------------------------------
   task::BufferOp buffer(mlir::Location loc, const std::string &name, BufferKind kind, mlir::Type tensor) {
     auto type = task::BufferType::get(b_.getContext(), llvm::cast<RankedTensorType>(tensor));
-    return b_.create<task::BufferOp>(loc, type, b_.getStringAttr(name),
-                                     task::BufferKindAttr::get(b_.getContext(), kind), b_.getI64IntegerAttr(1),
-                                     mlir::IntegerAttr(), mlir::StringAttr(), mlir::DictionaryAttr(),
-                                     mlir::DenseI64ArrayAttr());
+    return b_.create<task::BufferOp>(
+        loc, type, b_.getStringAttr(name), task::BufferKindAttr::get(b_.getContext(), kind), b_.getI64IntegerAttr(1),
+        mlir::IntegerAttr(), mlir::StringAttr(), mlir::DictionaryAttr(), mlir::DenseI64ArrayAttr());
   }
 
   // A name that tells where a value comes from; unique in the program.
@@ -151,9 +150,9 @@ private:
   }
 
   llvm::LogicalResult lowerParameter(ParameterOp parameter) {
-    auto made = buffer(parameter.getLoc(), parameter.getName().str(),
-                       parameter.getState() ? BufferKind::Optimizer : BufferKind::Parameter,
-                       parameter.getResult().getType());
+    auto made =
+        buffer(parameter.getLoc(), parameter.getName().str(),
+               parameter.getState() ? BufferKind::Optimizer : BufferKind::Parameter, parameter.getResult().getType());
     NamedAttrList attributes;
     llvm::StringRef kind = parameter.getInit().getKind();
     llvm::ArrayRef<mlir::Attribute> numbers = parameter.getInit().getArguments();
@@ -306,13 +305,11 @@ private:
 
   llvm::LogicalResult collective(BoxOp box, Value source, Value target, llvm::ArrayRef<int64_t> axes, SbpState before,
                                  SbpState after) {
-    task::CollectiveKind kind = before.isPartial() ? (after.isSplit() ? task::CollectiveKind::ReduceScatter
-                                                                      : task::CollectiveKind::AllReduce)
-                                : after.isSplit()  ? task::CollectiveKind::AllToAll
-                                                   : task::CollectiveKind::AllGather;
-    auto dim = [&](bool wanted, int64_t value) {
-      return wanted ? b_.getI64IntegerAttr(value) : mlir::IntegerAttr();
-    };
+    task::CollectiveKind kind =
+        before.isPartial() ? (after.isSplit() ? task::CollectiveKind::ReduceScatter : task::CollectiveKind::AllReduce)
+        : after.isSplit()  ? task::CollectiveKind::AllToAll
+                           : task::CollectiveKind::AllGather;
+    auto dim = [&](bool wanted, int64_t value) { return wanted ? b_.getI64IntegerAttr(value) : mlir::IntegerAttr(); };
     auto op = b_.create<task::CollectiveOp>(
         box.getLoc(), task::CollectiveKindAttr::get(b_.getContext(), kind), b_.getDenseI64ArrayAttr(axes),
         before.kind == SbpState::PartialMax ? b_.getUnitAttr() : mlir::UnitAttr(),
@@ -328,7 +325,8 @@ private:
     mlir::OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToEnd(body(from));
     auto section = task::SectionAttr::get(b_.getContext(), sectionOf(box));
-    auto send = b_.create<task::SendOp>(box.getLoc(), b_.getI64IntegerAttr(number), map_.lookup(box.getInput()), section);
+    auto send =
+        b_.create<task::SendOp>(box.getLoc(), b_.getI64IntegerAttr(number), map_.lookup(box.getInput()), section);
     mark(send, box);
     b_.setInsertionPointToEnd(body(to));
     auto made = buffer(box.getLoc(), nameOf(box, 0), BufferKind::Communication, box.getType());

@@ -2,9 +2,9 @@
 #ifndef WEFT_COMPILER_PASSES_LOCALIZE_PASSES_H_
 #define WEFT_COMPILER_PASSES_LOCALIZE_PASSES_H_
 
-#include "mlir/Pass/Pass.h"
 #include "compiler/dialect/task/task.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DECL

@@ -62,9 +62,9 @@ private:
   static bool mayDie(Value root) {
     auto buffer = root.getDefiningOp<task::BufferOp>();
     return buffer && buffer.getSlots() == 1 &&
-           llvm::is_contained({task::BufferKind::Activation, task::BufferKind::Gradient,
-                               task::BufferKind::Communication},
-                              buffer.getKind());
+           llvm::is_contained(
+               {task::BufferKind::Activation, task::BufferKind::Gradient, task::BufferKind::Communication},
+               buffer.getKind());
   }
 
   static Operation *later(Operation *a, Operation *b) { return a->isBeforeInBlock(b) ? b : a; }

@@ -22,8 +22,8 @@ struct OpInfo {
   int64_t stage;
   ShardingRule rule;
   SmallVector<Signature> signatures;
-  std::optional<States> pinned;             // of all results (parameters, to_global)
-  SmallVector<const Signature *> perAxis;   // decided so far
+  std::optional<States> pinned;           // of all results (parameters, to_global)
+  SmallVector<const Signature *> perAxis; // decided so far
 };
 
 class Inference {
@@ -318,8 +318,7 @@ private:
     auto seconds = [&](Value source) {
       double sum = 0;
       SmallVector<SbpState> before(sbpOf(source.getType()).getStates());
-      for (const BoxStep &step :
-           findRoute(before, sbp.getStates(), type.getShape(), elementBytes, sizes, machine_)) {
+      for (const BoxStep &step : findRoute(before, sbp.getStates(), type.getShape(), elementBytes, sizes, machine_)) {
         int64_t n = 1;
         for (int axis : step.axes) {
           n *= sizes[axis];

@@ -87,9 +87,7 @@ class Random {
 public:
   explicit Random(uint32_t seed) : engine_(seed) {}
   int below(int n) { return int(engine_() % uint32_t(n)); }
-  double logUniform(double low, double high) {
-    return low * std::pow(high / low, double(engine_()) / 4294967296.0);
-  }
+  double logUniform(double low, double high) { return low * std::pow(high / low, double(engine_()) / 4294967296.0); }
 
 private:
   std::mt19937 engine_;

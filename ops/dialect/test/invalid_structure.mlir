@@ -50,6 +50,11 @@ weft.graph @g("x" %x: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] 
 
 // -----
 
+// expected-error @+1 {{shape: expected at most 281474976710656 elements, got more}}
+%0 = weft.parameter "w" [4294967296, 4294967296] : () -> tensor<4294967296x4294967296xf32>
+
+// -----
+
 // expected-error @+1 {{stored: expected positive extents, got -4}}
 %0 = weft.parameter "w" [4] stored [-4, -1] : () -> tensor<4xf32>
 
@@ -57,6 +62,11 @@ weft.graph @g("x" %x: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] 
 
 // expected-error @+1 {{stored: expected 8 elements, got 6}}
 %0 = weft.parameter "w" [4, 2] stored [6] : () -> tensor<4x2xf32>
+
+// -----
+
+// expected-error @+1 {{sbp: expected states by axis name or by position, got both}}
+%0 = weft.parameter "w" [4, 4] init(zeros) sbp(tensor = S(0), S(1))
 
 // -----
 
