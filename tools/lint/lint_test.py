@@ -157,11 +157,15 @@ class TextsTest(LintTest):
         self.assert_clean(self.check("a.sh", "cd docs/wo" + "rk/ $HOME/ro" + "ot/\n"))
 
     def test_guards(self):
-        self.assert_clean(self.check("ops/a/ops.h", "#ifndef WEFT_OPS_A_OPS_H_\n"))
-        self.assert_says(self.check("ops/a/ops.h", "#ifndef OPS_H\n"),
+        self.assert_clean(self.check("ops/a/ops.h", "// A.\n#ifndef WEFT_OPS_A_OPS_H_\n"))
+        self.assert_says(self.check("ops/a/ops.h", "// A.\n#ifndef OPS_H\n"),
                          "ops/a/ops.h: guard: expected WEFT_OPS_A_OPS_H_, got OPS_H")
-        self.assert_says(self.check("ops/a/ops.h", "#pragma once\n"),
+        self.assert_says(self.check("ops/a/ops.h", "// A.\n#pragma once\n"),
                          "ops/a/ops.h: guard: expected WEFT_OPS_A_OPS_H_, got none")
+
+    def test_headers_say_what_they_are_for(self):
+        self.assert_says(self.check("ops/a/ops.h", "#ifndef WEFT_OPS_A_OPS_H_\n"),
+                         "ops/a/ops.h:1: header: expected a comment that says what it is for, got none")
 
 
 class WordsTest(LintTest):

@@ -1,4 +1,4 @@
-"""What holds for every text file: length, no work left behind, no machine's paths; header guards."""
+"""What holds for every text file: length, no work left behind, no machine's paths; headers' guards and comments."""
 
 import re
 
@@ -27,6 +27,8 @@ def check(tree):
                 findings.append(Finding(path, 0, "length: expected at most %d lines, got %d" % (LONGEST, length)))
         if path.endswith(".h"):
             findings += _guard(tree, path)
+            if not tree.text(path).startswith("//"):
+                findings.append(Finding(path, 1, "header: expected a comment that says what it is for, got none"))
     return findings
 
 

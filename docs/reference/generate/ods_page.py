@@ -42,7 +42,7 @@ def tidy(text):
             lines += ["Interfaces: " + ", ".join("`%s`" % name for name in kept)] if kept else []
         elif line.startswith("| ") and not line.endswith("|"):
             lines.append(line + " |")
-        elif "custom<Types" in line:
+        elif "`` custom<" in line:
             lines.append(line.replace("`` ", ""))  # ODS for "no space here"
         elif line.startswith("#") and lines and lines[-1]:
             lines += ["", line]
