@@ -108,7 +108,6 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
   case Phase::Precision:
     if (job.precision().compute() == BF16) {
       manager.addNestedPass<ir::GraphOp>(createPrecisionContractions());
-      manager.addNestedPass<ir::GraphOp>(mlir::createCSEPass());
     }
     break;
   case Phase::Shard: {

@@ -10,7 +10,7 @@ def ShardInfer : Pass<"weft-shard-infer", "::weft::ir::GraphOp"> {
     `weft.to_global` likewise, inputs are split along dimension 0 over the axis `data` and along dimension
     1 over `context`. For all other ops a signature of the sharding rule is chosen, axis by axis, so that the
     sum of compute and boxing costs over the whole graph, forward and backward together, is small: a greedy
-    start in program order, then improvement of single ops and of connected regions until nothing changes.
+    start in program order, then improvement of single ops, of whole paths and of connected regions until nothing changes.
 
     Afterwards every type carries its SBP, and every use that wants another one reads a `weft.box`.
     With `broadcast`, everything that is not pinned is B; for finding faults.
