@@ -10,7 +10,8 @@ namespace weft::run {
 namespace {
 
 constexpr int64_t kSize = 768;
-constexpr int kTimes = 5;
+// Long enough to wake the threads and to meet a quiet moment.
+constexpr int64_t kMeasureNs = 150'000'000;
 
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
@@ -32,8 +33,8 @@ std::optional<double> MeasurePeak(const KernelRegistry& kernels, DType dtype, in
   const void* const inputs[] = {memory.get(), memory.get() + matrix.bytes()};
   void* const outputs[] = {memory.get() + 2 * matrix.bytes()};
   double best_s = 1e30;
-  for (int i = 0; i < kTimes; ++i) {
-    const int64_t begin = trace::NowNs();
+  const int64_t end = trace::NowNs() + kMeasureNs;
+  for (int64_t begin = trace::NowNs(); begin < end; begin = trace::NowNs()) {
     if (!(*kernel)->Run({}, inputs, outputs).ok()) return std::nullopt;
     best_s = std::min(best_s, static_cast<double>(trace::NowNs() - begin) * 1e-9);
   }

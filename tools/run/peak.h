@@ -9,8 +9,8 @@
 
 namespace weft::run {
 
-// FLOPs a second of a square matrix product on `threads` threads, the best of a
-// few: what `mfu` is a share of. Takes some 50 ms. Nothing if the registry has
+// FLOPs a second of a square matrix product on `threads` threads, the best of
+// some 150 ms: what `mfu` is a share of. Nothing if the registry has
 // no `einsum` for this type.
 std::optional<double> MeasurePeak(const KernelRegistry& kernels, DType dtype, int threads);
 
