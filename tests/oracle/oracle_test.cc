@@ -70,17 +70,22 @@ INSTANTIATE_TEST_SUITE_P(Layouts, LayoutTest,
                                          std::vector<std::string>{"dist.tensor=2"},
                                          std::vector<std::string>{"dist.tensor=4"},
                                          std::vector<std::string>{"dist.data=2", "dist.tensor=2"},
-                                         std::vector<std::string>{"dist.data=4"}));
+                                         std::vector<std::string>{"dist.data=4"},
+                                         std::vector<std::string>{"dist.context=2", "dist.tensor=2"}));
 
 class MicroBatchTest : public testing::TestWithParam<const char*> {};
 
 // A global batch of 8 as 1 x 8, 2 x 4 and 4 x 2.
 TEST_P(MicroBatchTest, LossesDoNotDependOnHowTheBatchIsCut) {
-  const std::vector<StepReport> one = TrainOracle({"batch.global=8", "batch.micro=8"}, 20);
-  const std::vector<StepReport> cut = TrainOracle({"batch.global=8", GetParam()}, 20);
-  ASSERT_EQ(one.size(), 20u);
-  ASSERT_EQ(cut.size(), 20u);
-  for (size_t i = 0; i < one.size(); ++i) EXPECT_LT(Relative(cut[i].loss, one[i].loss), 2e-5) << "step " << i;
+  for (const char* dropout : {"model.set=dropout=0.0", "model.set=dropout=0.1"}) {
+    const std::vector<StepReport> one = TrainOracle({"batch.global=8", "batch.micro=8", dropout}, 20);
+    const std::vector<StepReport> cut = TrainOracle({"batch.global=8", GetParam(), dropout}, 20);
+    ASSERT_EQ(one.size(), 20u);
+    ASSERT_EQ(cut.size(), 20u);
+    for (size_t i = 0; i < one.size(); ++i) {
+      EXPECT_LT(Relative(cut[i].loss, one[i].loss), 2e-5) << dropout << " step " << i;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuts, MicroBatchTest, testing::Values("batch.micro=4", "batch.micro=2", "batch.micro=1"));
