@@ -1,0 +1,25 @@
+// A plan's size follows the program, not the ranks.
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tests/support/trainer.h"
+
+namespace weft::tests {
+namespace {
+
+int64_t PlanBytes(int64_t ranks) {
+  const absl::StatusOr<plan::Plan> plan =
+      CompileJob("models/gpt2/124m.job", {"batch.global=64", "batch.micro=64", absl::StrCat("dist.data=", ranks)});
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return plan.ok() ? static_cast<int64_t>(plan->ByteSizeLong()) : 0;
+}
+
+// The layouts that inference finds are alike from 16 ranks on, so that what
+// differs is the list of ranks.
+TEST(PlanSizeTest, AFewBytesADataParallelRank) {
+  const int64_t few = PlanBytes(16), many = PlanBytes(64);
+  EXPECT_GT(few, 100'000);  // the program itself
+  EXPECT_LE(many - few, 4 * (64 - 16));
+}
+
+}  // namespace
+}  // namespace weft::tests
