@@ -131,3 +131,23 @@ weft.assign %x, %x : (tensor<2xf32>, tensor<2xf32>)
 %x = "test.value"() : () -> tensor<2xf32>
 // expected-error @+1 {{metric: expected tensor<f32>, got 'tensor<2xf32>'}}
 weft.output "loss" metric %x : (tensor<2xf32>)
+
+// -----
+
+%w = weft.parameter "w" [4] : () -> tensor<4xf32>
+%g, %n = "test.values"() : () -> (tensor<2xf32>, tensor<f32>)
+// expected-error @+1 {{gradient: expected 'tensor<4xf32>', got 'tensor<2xf32>'}}
+weft.update %w with %g per %n : (tensor<4xf32>, tensor<2xf32>, tensor<f32>)
+
+// -----
+
+%g, %n = "test.values"() : () -> (tensor<4xf32>, tensor<f32>)
+// expected-error @+1 {{parameter: expected the result of a weft.parameter}}
+weft.update %g with %g per %n : (tensor<4xf32>, tensor<4xf32>, tensor<f32>)
+
+// -----
+
+%w = weft.parameter "w" [4] : () -> tensor<4xf32>
+%g = "test.value"() : () -> tensor<4xf32>
+// expected-error @+1 {{count: expected tensor<f32>, got 'tensor<4xf32>'}}
+weft.update %w with %g per %g : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)

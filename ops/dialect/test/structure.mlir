@@ -33,6 +33,7 @@ weft.output "loss" metric %1
 // CHECK-NEXT: %[[L:.*]]:2 = "test.values"
 // CHECK-NEXT: weft.minimize %[[L]]#0 : (tensor<f32>)
 // CHECK-NEXT: weft.minimize %[[L]]#0 per %[[L]]#1 : (tensor<f32>, tensor<f32>)
+// CHECK-NEXT: weft.update %[[W]] with %arg0 per %[[L]]#1 : (tensor<4x2xf32, #weft.sbp<S(0)>>, tensor<4x2xf32, #weft.sbp<S(0)>>, tensor<f32>)
 // CHECK-NEXT: weft.output "loss" metric %[[L]]#0 : (tensor<f32>)
 !s = tensor<4x2xf32, #weft.sbp<S(0)>>
 !b = tensor<4x2xf32, #weft.sbp<B>>
@@ -45,6 +46,7 @@ weft.graph @train("tokens" %x: !s, "labels" %y: tensor<4xi32, #weft.sbp<B>>) pla
   %loss, %count = "test.values"() : () -> (tensor<f32>, tensor<f32>)
   weft.minimize %loss : (tensor<f32>)
   weft.minimize %loss per %count : (tensor<f32>, tensor<f32>)
+  weft.update %w with %x per %count : (!s, !s, tensor<f32>)
   weft.output "loss" metric %loss : (tensor<f32>)
 }
 
