@@ -66,8 +66,7 @@ StepPrediction predictStep(GraphOp graph, const Machine &machine) {
   Sections sections(graph);
   StepPrediction sum;
   for (mlir::Operation &op : graph.getBody().front()) {
-    auto stage = op.getAttrOfType<mlir::IntegerAttr>("stage");
-    PlacementAttr placement = graph.getPlacement(stage ? stage.getInt() : 0);
+    PlacementAttr placement = graph.getPlacement(stageOf(&op));
     double weight = sections.isStep(&op) ? 1.0 : double(graph.getMicroBatches());
     if (auto box = llvm::dyn_cast<BoxOp>(op)) {
       addBox(box, placement, weight, machine, sum);

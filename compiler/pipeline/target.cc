@@ -12,8 +12,7 @@ mlir::Operation *ownerOf(ir::GraphOp graph, int64_t stage) {
     return graph;
   }
   for (auto op : graph.getBody().getOps<ir::ToGlobalOp>()) {
-    auto own = op->getAttrOfType<mlir::IntegerAttr>("stage");
-    if ((own ? own.getInt() : 0) == stage) {
+    if (ir::stageOf(op) == stage) {
       return op;
     }
   }

@@ -157,6 +157,11 @@ std::optional<SbpState> parseState(llvm::StringRef text) {
   return std::nullopt;
 }
 
+int64_t stageOf(mlir::Operation *op) {
+  auto stage = op ? op->getAttrOfType<mlir::IntegerAttr>("stage") : mlir::IntegerAttr();
+  return stage ? stage.getInt() : 0;
+}
+
 SbpAttr sbpOf(mlir::Type type) {
   auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
   return tensor ? llvm::dyn_cast_or_null<SbpAttr>(tensor.getEncoding()) : SbpAttr();

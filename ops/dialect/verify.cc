@@ -126,10 +126,7 @@ llvm::LogicalResult verifySbp(mlir::Operation *op) {
     chosen.push_back(it);
   }
   if (auto graph = op->getParentOfType<GraphOp>()) {
-    int64_t stage = 0;
-    if (auto attribute = op->getAttrOfType<mlir::IntegerAttr>("stage")) {
-      stage = attribute.getInt();
-    }
+    int64_t stage = stageOf(op);
     if (stage < int64_t(graph.getPlacements().size())) {
       llvm::ArrayRef<int64_t> sizes = graph.getPlacement(stage).getSizes();
       if (sizes.size() != axes) {

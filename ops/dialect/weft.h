@@ -41,6 +41,10 @@ llvm::SmallVector<int64_t> overwriteOperand(mlir::Operation *op);
 
 namespace weft::ir {
 
+/// The placement that an op lives on: its attribute `stage`, an index into the graph's placements; 0
+/// without one, and for null, the producer of a graph's input.
+int64_t stageOf(mlir::Operation *op);
+
 /// The SBP of a tensor type, or null before `shard`.
 SbpAttr sbpOf(mlir::Type type);
 

@@ -12,12 +12,6 @@ using llvm::SmallVector;
 using mlir::RankedTensorType;
 using mlir::Value;
 
-int64_t stageOf(Value value) {
-  mlir::Operation *op = value.getDefiningOp();
-  auto stage = op ? op->getAttrOfType<mlir::IntegerAttr>("stage") : mlir::IntegerAttr();
-  return stage ? stage.getInt() : 0;
-}
-
 struct BoxRoute : impl::BoxRouteBase<BoxRoute> {
   using BoxRouteBase::BoxRouteBase;
 
@@ -45,7 +39,7 @@ private:
   // A box of a box starts from the first one's operand, if that one has no other reader.
   void merge(BoxOp box) {
     while (auto before = box.getInput().getDefiningOp<BoxOp>()) {
-      if (!before->hasOneUse() || stageOf(before) != stageOf(box.getResult())) {
+      if (!before->hasOneUse() || stageOf(before) != stageOf(box)) {
         return;
       }
       box.setOperand(before.getInput());
@@ -58,7 +52,7 @@ private:
     mlir::OpBuilder builder(box);
     Value value = box.getInput();
     SbpAttr target = sbpOf(box.getType());
-    int64_t from = stageOf(value), to = stageOf(box.getResult());
+    int64_t from = stageOf(value.getDefiningOp()), to = stageOf(box);
     if (from != to) {
       value = cross(graph, builder, box, value, from, to);
     }

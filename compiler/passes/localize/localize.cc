@@ -17,11 +17,6 @@ using mlir::Value;
 using task::BufferKind;
 using task::Section;
 
-int64_t stageOf(Operation *op) {
-  auto stage = op ? op->getAttrOfType<mlir::IntegerAttr>("stage") : mlir::IntegerAttr();
-  return stage ? stage.getInt() : 0;
-}
-
 // Builds the programs of one graph.
 class Localizer {
 public:

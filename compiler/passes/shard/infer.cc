@@ -173,7 +173,7 @@ private:
       }
       SolverValue v;
       Operation *producer = value.getDefiningOp();
-      v.free = (producer ? stageOf(producer) : 0) != stage;
+      v.free = stageOf(producer) != stage;
       v.sticky = ofParameters_.contains(value);
       if (!v.free) {
         States before = produced(value);
@@ -287,7 +287,7 @@ private:
   // has, or a new one from where it is cheapest.
   void boxOperand(GraphOp graph, OpInfo &info, unsigned i, SbpAttr sbp) {
     Value value = info.op->getOperand(i);
-    int64_t from = value.getDefiningOp() ? stageOf(value.getDefiningOp()) : 0;
+    int64_t from = stageOf(value.getDefiningOp());
     if (from == info.stage && sbpOf(value.getType()) == sbp) {
       return;
     }

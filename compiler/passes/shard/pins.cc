@@ -4,11 +4,6 @@ namespace weft::compiler {
 
 using namespace weft::ir;
 
-int64_t stageOf(mlir::Operation *op) {
-  auto stage = op->getAttrOfType<mlir::IntegerAttr>("stage");
-  return stage ? stage.getInt() : 0;
-}
-
 namespace {
 
 // The index of an axis in the mesh, -1 if the mesh lacks it, or failure.

@@ -8,9 +8,6 @@ namespace weft::compiler {
 
 using States = llvm::SmallVector<ir::SbpState>;
 
-/// The placement index of an op; 0 without a `stage` attribute.
-int64_t stageOf(mlir::Operation *op);
-
 /// The states that `pins` give a tensor of `type` on `placement`: named axes
 /// by name, `_i` by position, B elsewhere. A name that is a known axis but not
 /// in this mesh (its size is 1) is ignored. Emits an error at `op`, which
