@@ -158,8 +158,35 @@ std::optional<SbpState> parseState(llvm::StringRef text) {
 }
 
 int64_t stageOf(mlir::Operation *op) {
-  auto stage = op ? op->getAttrOfType<mlir::IntegerAttr>("stage") : mlir::IntegerAttr();
+  auto stage = op->getAttrOfType<mlir::IntegerAttr>("stage");
   return stage ? stage.getInt() : 0;
+}
+
+int64_t stageOf(mlir::Value value) {
+  auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
+  return argument ? llvm::cast<GraphOp>(argument.getOwner()->getParentOp()).getInputStage(argument.getArgNumber())
+                  : stageOf(value.getDefiningOp());
+}
+
+int64_t chunkOf(mlir::Operation *op) {
+  auto chunk = op->getAttrOfType<mlir::IntegerAttr>("chunk");
+  return chunk ? chunk.getInt() : 0;
+}
+
+mlir::NamedAttrList belongingsOf(mlir::Operation *op) {
+  mlir::NamedAttrList belongings;
+  for (llvm::StringRef name : {"scope", "phase", "stage", "chunk"}) {
+    if (mlir::Attribute value = op->getAttr(name)) {
+      belongings.append(name, value);
+    }
+  }
+  return belongings;
+}
+
+void setBelongings(mlir::Operation *op, const mlir::NamedAttrList &belongings) {
+  for (mlir::NamedAttribute attribute : belongings) {
+    op->setAttr(attribute.getName(), attribute.getValue());
+  }
 }
 
 SbpAttr sbpOf(mlir::Type type) {

@@ -88,7 +88,8 @@ struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
     bool isTrained = !graph.getBody().getOps<ir::MinimizeOp>().empty();
     mlir::OpBuilder builder(graph);
     auto result = builder.create<ir::GraphOp>(graph.getLoc(), graph.getSymName(), graph.getInputs(),
-                                              builder.getArrayAttr(placement), uint64_t(isTrained ? microBatches : 1));
+                                              builder.getArrayAttr(placement), uint64_t(isTrained ? microBatches : 1),
+                                              mlir::DenseI64ArrayAttr());
     result.getBody().takeBody(graph.getBody());
     graph.erase();
     return success();

@@ -220,7 +220,7 @@ weft.graph @boxes("s" %s: tensor<8x4xf32, #weft.sbp<B, S(0)>>, "p" %p: tensor<8x
 // CHECK-NEXT: task.kernel "input" outs(%[[X]] : !task.buffer<tensor<8x4xf32, #weft.sbp<S(0)>>>) {name = "x"} micro {scope = "batch"}
 // CHECK-NEXT: %[[NEG:.*]] = task.buffer "h.0/neg.0" activation : <tensor<8x4xf32, #weft.sbp<S(0)>>>
 // CHECK-NEXT: task.kernel "neg" ins(%[[X]] : !task.buffer<tensor<8x4xf32, #weft.sbp<S(0)>>>) outs(%[[NEG]] : !task.buffer<tensor<8x4xf32, #weft.sbp<S(0)>>>) {} micro in_place [0] {scope = "h.0"}
-// CHECK-NEXT: task.send 0 %[[NEG]] micro {scope = "h.1"} : <tensor<8x4xf32, #weft.sbp<S(0)>>>
+// CHECK-NEXT: task.send 0 %[[NEG]] micro {scope = "h.0"} : <tensor<8x4xf32, #weft.sbp<S(0)>>>
 // CHECK-NEXT: %[[BOX:.*]] = task.buffer "h.2/box.3" communication : <tensor<8x4xf32, #weft.sbp<S(0)>>>
 // CHECK-NEXT: task.receive 1 %[[BOX]] micro {scope = "h.2"} : <tensor<8x4xf32, #weft.sbp<S(0)>>>
 // CHECK-NEXT: task.kernel "output" ins(%[[BOX]] : !task.buffer<tensor<8x4xf32, #weft.sbp<S(0)>>>) {name = "y"} micro
@@ -230,7 +230,7 @@ weft.graph @boxes("s" %s: tensor<8x4xf32, #weft.sbp<B, S(0)>>, "p" %p: tensor<8x
 // CHECK-NEXT: task.receive 0 %[[BOX]] micro {scope = "h.1"} : <tensor<8x4xf32, #weft.sbp<S(1)>>>
 // CHECK-NEXT: %[[NEG:.*]] = task.buffer "h.1/neg.2" activation : <tensor<8x4xf32, #weft.sbp<S(1)>>>
 // CHECK-NEXT: task.kernel "neg" ins(%[[BOX]] : !task.buffer<tensor<8x4xf32, #weft.sbp<S(1)>>>) outs(%[[NEG]] : !task.buffer<tensor<8x4xf32, #weft.sbp<S(1)>>>) {} micro in_place [0] {scope = "h.1"}
-// CHECK-NEXT: task.send 1 %[[NEG]] micro {scope = "h.2"} : <tensor<8x4xf32, #weft.sbp<S(1)>>>
+// CHECK-NEXT: task.send 1 %[[NEG]] micro {scope = "h.1"} : <tensor<8x4xf32, #weft.sbp<S(1)>>>
 // CHECK-NEXT: }
 #a = #weft.placement<"cpu", [data = 2], [0, 1]>
 #b = #weft.placement<"cpu", [data = 2], [2, 3]>
