@@ -1,0 +1,146 @@
+#include "compiler/schedule/engine.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace weft::schedule {
+namespace {
+
+constexpr int kNever = std::numeric_limits<int>::max();
+
+class Simulation {
+public:
+  Simulation(const Shape &shape, const Rules &rules)
+      : shape_(shape), rules_(rules), order_(shape.stages), stages_(shape.stages), chunks_(shape.allChunks()) {
+    for (Chunk &chunk : chunks_) {
+      chunk.forwardEnds.assign(shape.microBatches, kNever);
+      chunk.backwardEnds.assign(shape.microBatches, kNever);
+    }
+  }
+
+  std::optional<Simulated> run() {
+    const long wanted = long(shape_.allChunks()) * shape_.microBatches * (rules_.split ? 3 : 2);
+    for (long begun = 0; begun < wanted; ++now_) {
+      bool moved = false;
+      for (int stage = 0; stage < shape_.stages; ++stage) {
+        if (stages_[stage].freeAt > now_) {
+          moved = true;
+          continue;
+        }
+        if (std::optional<Unit> unit = choose(stage)) {
+          begin(stage, *unit);
+          ++begun;
+          moved = true;
+        }
+      }
+      if (!moved)
+        return std::nullopt;
+    }
+    return Simulated{std::move(order_), makespan_};
+  }
+
+private:
+  struct Chunk {
+    std::array<int, 3> next = {0, 0, 0}; // micro-batch of each kind
+    std::vector<int> forwardEnds, backwardEnds;
+  };
+  struct Stage {
+    int freeAt = 0;
+    int open = 0, held = 0; // as in Rules
+  };
+
+  Chunk &chunkOf(int stage, int local) { return chunks_[shape_.chunkAt(stage, local)]; }
+
+  /// The next unit of a kind on a chunk, or nothing if all have begun.
+  std::optional<Unit> next(int stage, int local, UnitKind kind) {
+    int microBatch = chunkOf(stage, local).next[int(kind)];
+    if (microBatch == shape_.microBatches || (kind == UnitKind::Weight && !rules_.split))
+      return std::nullopt;
+    return Unit{kind, local, microBatch};
+  }
+
+  /// Whether what the unit waits for has ended.
+  bool isReady(int stage, const Unit &unit) {
+    int chunk = shape_.chunkAt(stage, unit.chunk);
+    const Chunk &own = chunks_[chunk];
+    switch (unit.kind) {
+    case UnitKind::Forward:
+      return chunk == 0 || chunks_[chunk - 1].forwardEnds[unit.microBatch] <= now_;
+    case UnitKind::Backward:
+      return own.forwardEnds[unit.microBatch] <= now_ &&
+             (chunk + 1 == shape_.allChunks() || chunks_[chunk + 1].backwardEnds[unit.microBatch] <= now_);
+    case UnitKind::Weight:
+      return own.backwardEnds[unit.microBatch] <= now_;
+    }
+    return false;
+  }
+
+  bool hasMemory(int stage, const Unit &unit) {
+    if (unit.kind != UnitKind::Forward)
+      return true;
+    int needed = rules_.reserve ? shape_.chunks - unit.chunk : 1;
+    return stages_[stage].open + needed <= rules_.mostOpen[stage] &&
+           stages_[stage].held + needed <= rules_.mostHeld[stage];
+  }
+
+  /// The unit of a kind that the rules prefer, or nothing if none can begin.
+  std::optional<Unit> preferred(int stage, UnitKind kind) {
+    std::optional<Unit> best;
+    for (int local = 0; local < shape_.chunks; ++local) {
+      std::optional<Unit> unit = next(stage, local, kind);
+      bool waits = rules_.inSequence && kind != UnitKind::Weight;
+      if (!unit || (!waits && !(isReady(stage, *unit) && hasMemory(stage, *unit))))
+        continue;
+      if (!best || rules_.rank(*unit) < rules_.rank(*best))
+        best = unit;
+    }
+    return best && isReady(stage, *best) && hasMemory(stage, *best) ? best : std::nullopt;
+  }
+
+  std::optional<Unit> choose(int stage) {
+    for (UnitKind kind : rules_.preference) {
+      if (std::optional<Unit> unit = preferred(stage, kind))
+        return unit;
+    }
+    return std::nullopt;
+  }
+
+  void begin(int stage, const Unit &unit) {
+    Chunk &chunk = chunkOf(stage, unit.chunk);
+    Stage &own = stages_[stage];
+    own.freeAt = now_ + (unit.kind == UnitKind::Backward && !rules_.split ? 2 : 1);
+    makespan_ = std::max(makespan_, own.freeAt);
+    ++chunk.next[int(unit.kind)];
+    order_[stage].push_back(unit);
+    // A stage is serial, so what the unit frees when it ends is free to the next one.
+    switch (unit.kind) {
+    case UnitKind::Forward:
+      chunk.forwardEnds[unit.microBatch] = own.freeAt;
+      ++own.open;
+      ++own.held;
+      break;
+    case UnitKind::Backward:
+      chunk.backwardEnds[unit.microBatch] = own.freeAt;
+      --own.open;
+      own.held -= !rules_.split;
+      break;
+    case UnitKind::Weight:
+      --own.held;
+      break;
+    }
+  }
+
+  const Shape &shape_;
+  const Rules &rules_;
+  Order order_;
+  std::vector<Stage> stages_;
+  std::vector<Chunk> chunks_;
+  int now_ = 0;
+  int makespan_ = 0;
+};
+
+} // namespace
+
+std::optional<Simulated> simulate(const Shape &shape, const Rules &rules) { return Simulation(shape, rules).run(); }
+
+} // namespace weft::schedule
