@@ -1,6 +1,7 @@
 #include "compiler/schedule/engine.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace weft::schedule {
@@ -98,7 +99,11 @@ private:
   }
 
   std::optional<Unit> choose(int stage) {
-    for (UnitKind kind : rules_.preference) {
+    std::array<UnitKind, 3> kinds = {UnitKind::Forward, UnitKind::Backward, UnitKind::Weight};
+    const Stage &own = stages_[stage];
+    if (!rules_.mostWaiting.empty() && own.held - own.open > rules_.mostWaiting[stage])
+      std::swap(kinds[1], kinds[2]);
+    for (UnitKind kind : kinds) {
       if (std::optional<Unit> unit = preferred(stage, kind))
         return unit;
     }

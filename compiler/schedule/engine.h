@@ -2,7 +2,6 @@
 #ifndef WEFT_COMPILER_SCHEDULE_ENGINE_H_
 #define WEFT_COMPILER_SCHEDULE_ENGINE_H_
 
-#include <array>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -11,12 +10,10 @@
 
 namespace weft::schedule {
 
-/// How a stage chooses among the units that could begin.
+/// How a stage chooses among the units that could begin: F before B before W, each within limits.
 struct Rules {
   /// Backwards are two units.
   bool split = false;
-  /// The kinds, the preferred one first.
-  std::array<UnitKind, 3> preference = {UnitKind::Forward, UnitKind::Backward, UnitKind::Weight};
   /// Which unit of one kind is preferred: that of the least rank.
   std::function<long(const Unit &)> rank = [](const Unit &unit) { return long(unit.microBatch); };
   /// F and B begin only in the order of their ranks, each for itself: the next one is waited for.
@@ -25,6 +22,8 @@ struct Rules {
   std::vector<int> mostOpen;
   /// For every stage, how many activations may be held, to the last of B and W.
   std::vector<int> mostHeld;
+  /// For every stage, how many W may wait; if more do, W goes before B. Empty: any number.
+  std::vector<int> mostWaiting;
   /// F of a chunk leaves one place of mostHeld for each later chunk of the stage, so that what is begun can be
   /// finished.
   bool reserve = false;

@@ -70,18 +70,18 @@ Rules h1(const Shape &shape) {
   return rules;
 }
 
-/// At most 2p chunks' activations are held, which is 1F1B's memory. Later chunks first.
-Rules v(const Shape &shape, bool backwardFirst) {
+/// At most 2p chunks' activations are held, which is 1F1B's memory. The later chunk first: it brings the next B nearer.
+/// Stage i, which ends its last B i units before stage 0 does, keeps about that many W to fill what is left with.
+///
+/// It cannot block: of the first micro-batch that is not through, either a B can run or the F that is missing finds the
+/// place that is reserved for it.
+Rules v(const Shape &shape, int keptByFirst) {
   Rules rules;
   rules.split = true;
   rules.reserve = true;
   rules.mostHeld = rules.mostOpen = limits(shape, [&](int) { return 2 * shape.stages; });
-  if (backwardFirst)
-    rules.preference = {UnitKind::Backward, UnitKind::Forward, UnitKind::Weight};
-  const long m = shape.microBatches;
-  rules.rank = [m, backwardFirst](const Unit &unit) {
-    return backwardFirst ? unit.microBatch * 2L - unit.chunk : unit.microBatch - unit.chunk * m;
-  };
+  rules.mostWaiting = limits(shape, [&](int stage) { return stage + keptByFirst; });
+  rules.rank = [m = long(shape.microBatches)](const Unit &unit) { return unit.microBatch - unit.chunk * m; };
   return rules;
 }
 
@@ -97,7 +97,7 @@ std::vector<Rules> rulesOf(Kind kind, const Shape &shape) {
   case Kind::ZeroBubbleH1:
     return {h1(shape)};
   case Kind::ZeroBubbleV:
-    return {v(shape, true), v(shape, false)};
+    return {v(shape, 1), v(shape, 0)};
   }
   return {};
 }
