@@ -1,18 +1,21 @@
 #include "compiler/schedule/engine.h"
 
-#include <algorithm>
 #include <array>
 #include <limits>
+#include <queue>
+#include <utility>
 
 namespace weft::schedule {
 namespace {
 
-constexpr int kNever = std::numeric_limits<int>::max();
+constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
 
 class Simulation {
 public:
   Simulation(const Shape &shape, const Rules &rules)
-      : shape_(shape), rules_(rules), order_(shape.stages), stages_(shape.stages), chunks_(shape.allChunks()) {
+      : shape_(shape), rules_(rules), split_(rules.ticks[int(UnitKind::Weight)] > 0), order_(shape.stages),
+        stages_(shape.stages), chunks_(shape.allChunks()),
+        left_(long(shape.allChunks()) * shape.microBatches * (split_ ? 3 : 2)) {
     for (Chunk &chunk : chunks_) {
       chunk.forwardEnds.assign(shape.microBatches, kNever);
       chunk.backwardEnds.assign(shape.microBatches, kNever);
@@ -20,33 +23,28 @@ public:
   }
 
   std::optional<Simulated> run() {
-    const long wanted = long(shape_.allChunks()) * shape_.microBatches * (rules_.split ? 3 : 2);
-    for (long begun = 0; begun < wanted; ++now_) {
-      bool moved = false;
-      for (int stage = 0; stage < shape_.stages; ++stage) {
-        if (stages_[stage].freeAt > now_) {
-          moved = true;
-          continue;
-        }
-        if (std::optional<Unit> unit = choose(stage)) {
-          begin(stage, *unit);
-          ++begun;
-          moved = true;
-        }
-      }
-      if (!moved)
-        return std::nullopt;
+    for (int stage = 0; stage < shape_.stages; ++stage)
+      look(stage);
+    for (; !ends_.empty(); ends_.pop()) {
+      now_ = ends_.top().first;
+      // What has ended here can be waited for here and on the neighbours, of which the first and the last are two.
+      const int stage = ends_.top().second, p = shape_.stages;
+      for (int other : {stage, (stage + 1) % p, (stage + p - 1) % p})
+        look(other);
     }
-    return Simulated{std::move(order_), makespan_};
+    if (left_ > 0)
+      return std::nullopt;
+    return Simulated{std::move(order_), now_};
   }
 
 private:
   struct Chunk {
     std::array<int, 3> next = {0, 0, 0}; // micro-batch of each kind
-    std::vector<int> forwardEnds, backwardEnds;
+    std::vector<Ticks> forwardEnds, backwardEnds;
   };
+  using End = std::pair<Ticks, int>; // of a unit, on a stage
   struct Stage {
-    int freeAt = 0;
+    Ticks freeAt = 0;
     int open = 0, held = 0; // as in Rules
   };
 
@@ -55,7 +53,7 @@ private:
   /// The next unit of a kind on a chunk, or nothing if all have begun.
   std::optional<Unit> next(int stage, int local, UnitKind kind) {
     int microBatch = chunkOf(stage, local).next[int(kind)];
-    if (microBatch == shape_.microBatches || (kind == UnitKind::Weight && !rules_.split))
+    if (microBatch == shape_.microBatches || (kind == UnitKind::Weight && !split_))
       return std::nullopt;
     return Unit{kind, local, microBatch};
   }
@@ -100,6 +98,8 @@ private:
 
   std::optional<Unit> choose(int stage) {
     std::array<UnitKind, 3> kinds = {UnitKind::Forward, UnitKind::Backward, UnitKind::Weight};
+    if (rules_.backwardFirst)
+      std::swap(kinds[0], kinds[1]);
     const Stage &own = stages_[stage];
     if (!rules_.mostWaiting.empty() && own.held - own.open > rules_.mostWaiting[stage])
       std::swap(kinds[1], kinds[2]);
@@ -110,11 +110,20 @@ private:
     return std::nullopt;
   }
 
+  /// Begins the unit of a stage that it prefers now, if it is idle and one can begin.
+  void look(int stage) {
+    if (stages_[stage].freeAt > now_)
+      return;
+    if (std::optional<Unit> unit = choose(stage))
+      begin(stage, *unit);
+  }
+
   void begin(int stage, const Unit &unit) {
     Chunk &chunk = chunkOf(stage, unit.chunk);
     Stage &own = stages_[stage];
-    own.freeAt = now_ + (unit.kind == UnitKind::Backward && !rules_.split ? 2 : 1);
-    makespan_ = std::max(makespan_, own.freeAt);
+    own.freeAt = now_ + rules_.ticks[int(unit.kind)];
+    ends_.push({own.freeAt, stage});
+    --left_;
     ++chunk.next[int(unit.kind)];
     order_[stage].push_back(unit);
     // A stage is serial, so what the unit frees when it ends is free to the next one.
@@ -127,7 +136,7 @@ private:
     case UnitKind::Backward:
       chunk.backwardEnds[unit.microBatch] = own.freeAt;
       --own.open;
-      own.held -= !rules_.split;
+      own.held -= !split_;
       break;
     case UnitKind::Weight:
       --own.held;
@@ -137,11 +146,13 @@ private:
 
   const Shape &shape_;
   const Rules &rules_;
+  const bool split_;
   Order order_;
   std::vector<Stage> stages_;
   std::vector<Chunk> chunks_;
-  int now_ = 0;
-  int makespan_ = 0;
+  long left_; // units that have not begun
+  Ticks now_ = 0;
+  std::priority_queue<End, std::vector<End>, std::greater<End>> ends_;
 };
 
 } // namespace

@@ -1,9 +1,15 @@
+#include <algorithm>
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "compiler/schedule/engine.h"
 #include "compiler/schedule/schedule.h"
 
 namespace weft::schedule {
 namespace {
+
+// How many units are simulated at most to choose among ways, about a second's work.
+constexpr long kMostTried = 2'000'000;
 
 absl::Status wrong(const char *key, int least, int got) {
   return absl::InvalidArgumentError(absl::StrCat(key, ": expected ", least, " or more, got ", got));
@@ -64,42 +70,88 @@ Rules interleaved(const Shape &shape) {
 /// As 1F1B, but W waits, as long as no more than p activations are held, for a time in which neither F nor B can run.
 Rules h1(const Shape &shape) {
   Rules rules;
-  rules.split = true;
+  rules.ticks = {1, 1, 1};
   rules.mostOpen = limits(shape, [&](int stage) { return shape.stages - stage; });
   rules.mostHeld = limits(shape, [&](int) { return shape.stages; });
   return rules;
 }
 
-/// At most 2p chunks' activations are held, which is 1F1B's memory. The later chunk first: it brings the next B nearer.
-/// Stage i, which ends its last B i units before stage 0 does, keeps about that many W to fill what is left with.
+/// Durations of split backwards, a thousandth of their mean being one tick.
+std::array<Ticks, 3> ticksOf(const Durations &split) {
+  const double tick = (split.forward + split.backward + split.weight) / 3000;
+  auto ticks = [tick](double duration) { return std::max<Ticks>(1, std::lround(duration / tick)); };
+  return {ticks(split.forward), ticks(split.backward), ticks(split.weight)};
+}
+
+/// At most 2p chunks' activations are held, which is 1F1B's memory.
 ///
 /// It cannot block: of the first micro-batch that is not through, either a B can run or the F that is missing finds the
 /// place that is reserved for it.
-Rules v(const Shape &shape, int keptByFirst) {
+Rules inV(const Shape &shape, const Durations &split) {
   Rules rules;
-  rules.split = true;
+  rules.ticks = ticksOf(split);
   rules.reserve = true;
   rules.mostHeld = rules.mostOpen = limits(shape, [&](int) { return 2 * shape.stages; });
-  rules.mostWaiting = limits(shape, [&](int stage) { return stage + keptByFirst; });
-  rules.rank = [m = long(shape.microBatches)](const Unit &unit) { return unit.microBatch - unit.chunk * m; };
   return rules;
 }
 
-/// The ways to make a kind, of which the shortest schedule is taken.
-std::vector<Rules> rulesOf(Kind kind, const Shape &shape) {
+/// Ways to make a V. The first is the best if F, B and W take equally long: the later chunk goes first, for it brings
+/// the next B nearer; stage i, which ends its last B i units before stage 0 does, keeps about that many W to fill what
+/// is left with.
+std::vector<Rules> waysInV(const Shape &shape, const Durations &split) {
+  std::vector<Rules> ways;
+  for (double slope : {1.0, 0.5, 0.0, 2.0}) {
+    for (int kept : {1, 0, 2, 5}) {
+      for (bool backwardFirst : {false, true}) {
+        for (bool laterFirst : {true, false}) {
+          Rules rules = inV(shape, split);
+          rules.backwardFirst = backwardFirst;
+          rules.mostWaiting = limits(shape, [&](int stage) { return int(slope * stage) + kept; });
+          rules.rank = [m = long(shape.microBatches), laterFirst](const Unit &unit) {
+            return laterFirst ? unit.microBatch - unit.chunk * m : unit.microBatch * 2L + unit.chunk;
+          };
+          ways.push_back(std::move(rules));
+        }
+      }
+    }
+  }
+  return ways;
+}
+
+/// The shortest of the ways, as far as kMostTried units allow; stops at `best`.
+std::optional<Simulated> shortest(const Shape &shape, const std::vector<Rules> &ways, Ticks best) {
+  std::optional<Simulated> shortest;
+  long tried = 0;
+  for (const Rules &rules : ways) {
+    std::optional<Simulated> made = simulate(shape, rules);
+    if (made && (!shortest || made->makespan < shortest->makespan))
+      shortest = std::move(made);
+    tried += 3L * shape.allChunks() * shape.microBatches;
+    if (tried > kMostTried || (shortest && shortest->makespan <= best))
+      break;
+  }
+  return shortest;
+}
+
+/// No V is shorter than this: the last stage begins when p - 1 chunks' F have run.
+Ticks leastInV(const Shape &shape, const std::array<Ticks, 3> &ticks) {
+  return (shape.stages - 1) * ticks[0] + 2L * shape.microBatches * (ticks[0] + ticks[1] + ticks[2]);
+}
+
+std::optional<Simulated> simulate(Kind kind, const Shape &shape, const Durations &split) {
   switch (kind) {
   case Kind::GPipe:
-    return {unsplit(limits(shape, [&](int) { return shape.microBatches; }))};
+    return simulate(shape, unsplit(limits(shape, [&](int) { return shape.microBatches; })));
   case Kind::OneForwardOneBackward:
-    return {unsplit(limits(shape, [&](int stage) { return shape.stages - stage; }))};
+    return simulate(shape, unsplit(limits(shape, [&](int stage) { return shape.stages - stage; })));
   case Kind::Interleaved:
-    return {interleaved(shape)};
+    return simulate(shape, interleaved(shape));
   case Kind::ZeroBubbleH1:
-    return {h1(shape)};
+    return simulate(shape, h1(shape));
   case Kind::ZeroBubbleV:
-    return {v(shape, 1), v(shape, 0)};
+    return shortest(shape, waysInV(shape, split), leastInV(shape, ticksOf(split)));
   }
-  return {};
+  return std::nullopt;
 }
 
 } // namespace
@@ -120,19 +172,18 @@ std::string nameOf(Kind kind) {
   return "";
 }
 
-absl::StatusOr<Schedule> make(Kind kind, int stages, int chunks, int microBatches) {
+absl::StatusOr<Schedule> make(Kind kind, int stages, int chunks, int microBatches, const Durations &split) {
   absl::StatusOr<Shape> shape = shapeOf(kind, stages, chunks, microBatches);
   if (!shape.ok())
     return shape.status();
-  std::optional<Simulated> best;
-  for (const Rules &rules : rulesOf(kind, *shape)) {
-    std::optional<Simulated> made = simulate(*shape, rules);
-    if (made && (!best || made->makespan < best->makespan))
-      best = std::move(made);
+  for (double duration : {split.forward, split.backward, split.weight}) {
+    if (!(duration > 0 && std::isfinite(duration)))
+      return absl::InvalidArgumentError(absl::StrCat("durations: expected above 0, got ", duration));
   }
-  if (!best)
+  std::optional<Simulated> made = simulate(kind, *shape, split);
+  if (!made)
     return absl::InternalError(absl::StrCat(nameOf(kind), ": expected an order that can run, got none"));
-  return Schedule{*shape, std::move(best->order)};
+  return Schedule{*shape, std::move(made->order)};
 }
 
 } // namespace weft::schedule

@@ -139,6 +139,19 @@ TEST(MakeTest, ZeroBubbleVOfManyStages) {
   }
 }
 
+// An order made for the durations at hand beats the one for equal durations, which is a tight fit.
+TEST(MakeTest, ZeroBubbleVIsMadeForDurations) {
+  for (const Durations &split : {Durations{1, 1.2, 0.8}, Durations{1, 1.5, 1}, Durations{2, 3, 1}}) {
+    for (int p : {3, 4, 8}) {
+      const int m = 3 * p;
+      Schedule equal = made(Kind::ZeroBubbleV, p, 2, m), fitted = *make(Kind::ZeroBubbleV, p, 2, m, split);
+      EXPECT_TRUE(check(fitted).ok());
+      EXPECT_LT(unitTimes(fitted, split).bubble, unitTimes(equal, split).bubble) << "p=" << p;
+      EXPECT_THAT(mostHeld(fitted), Each(Le(2 * p)));
+    }
+  }
+}
+
 TEST(MakeTest, SaysWhatItCannotMake) {
   auto error = [](Kind kind, int stages, int chunks, int microBatches) {
     return std::string(make(kind, stages, chunks, microBatches).status().message());
@@ -148,6 +161,7 @@ TEST(MakeTest, SaysWhatItCannotMake) {
   EXPECT_EQ(error(Kind::OneForwardOneBackward, 2, 2, 1), "pipeline.chunks of ONE_F_ONE_B: expected 1, got 2");
   EXPECT_EQ(error(Kind::ZeroBubbleV, 2, 3, 1), "pipeline.chunks of ZERO_BUBBLE form V: expected 2, got 3");
   EXPECT_EQ(error(Kind::Interleaved, 2, 1, 1), "pipeline.chunks of INTERLEAVED: expected 2 or more, got 1");
+  EXPECT_EQ(make(Kind::ZeroBubbleV, 2, 2, 1, {1, 0, 1}).status().message(), "durations: expected above 0, got 0");
 }
 
 TEST(MakeTest, TakesTheKindsChunks) {

@@ -81,14 +81,12 @@ private:
   }
 
   void sum() {
-    double busy = 0, span = 0;
+    double busy = 0;
     for (int stage = 0; stage < shape_.stages; ++stage) {
       busy += times_.busy[stage];
       times_.makespan = std::max(times_.makespan, free_[stage]);
-      span = std::max(span, free_[stage] - times_.begins[stage].front());
     }
     times_.bubble = 1 - busy / (times_.makespan * shape_.stages);
-    times_.inner = 1 - busy / (span * shape_.stages);
   }
 
   const Shape &shape_;

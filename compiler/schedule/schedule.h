@@ -69,10 +69,19 @@ enum class Kind {
 /// As a job says it: "GPIPE", "ZERO_BUBBLE form V".
 std::string nameOf(Kind kind);
 
+/// How long the units of a chunk take, in any unit of time.
+struct Durations {
+  double forward = 1;
+  double backward = 1;
+  double weight = 1; // not counted where backwards are not split
+};
+
 /// The schedule of a kind, for any number of stages and micro-batches (also fewer than stages, also no multiple of
 /// them). `chunks` 0: what the kind takes by itself, 2 of Interleaved and ZeroBubbleV, else 1.
-/// Fails with InvalidArgument, naming the job's key, if a number is below 1 or the kind has not so many chunks.
-absl::StatusOr<Schedule> make(Kind kind, int stages, int chunks, int microBatches);
+/// `split`: what ZeroBubbleV is made for, which has no slack for other durations; only their relations count.
+/// Fails with InvalidArgument, naming the job's key, if a number is below 1 or the kind has not so many chunks, or a
+/// duration is not above 0.
+absl::StatusOr<Schedule> make(Kind kind, int stages, int chunks, int microBatches, const Durations &split = {});
 
 /// Fails with InvalidArgument unless the order can run:
 ///  - every unit of the shape stands in it once, on its stage; if one W does, all do (backwards are split);
@@ -116,13 +125,7 @@ std::vector<std::vector<Stash>> stashes(const Schedule &schedule);
 /// last of B and W. A chunk's activations are 1/v of a stage's.
 std::vector<int> mostHeld(const Schedule &schedule);
 
-/// How long the units of a chunk take, in any unit. The default, for an order, is 1 for F, 2 for B, or 1 for B and W
-/// each where backwards are split.
-struct Durations {
-  double forward = 1;
-  double backward = 2;
-  double weight = 0;
-};
+/// 1 for F, 2 for B; where backwards are split, 1 for each of F, B and W.
 Durations unitDurations(const Order &order);
 
 /// What comes out if stages run their lists, every unit as soon as it can, and transfers take no time.
@@ -131,8 +134,6 @@ struct Times {
   std::vector<double> busy;                // of every stage
   double makespan = 0;                     // from the first unit's begin to the last one's end
   double bubble = 0;                       // the part of makespan that stages are idle, over all stages
-  double inner = 0;                        // the same of the longest time from a stage's first unit to its last:
-                                           // what is left if steps follow each other without a gap (Qi et al.)
 };
 
 /// The schedule passes `check`.
