@@ -43,9 +43,21 @@ TEST(OracleTest, LossesAndGradientNormsAreThoseOfTheOtherTrainer) {
     const std::vector<StepReport> reports = TrainOracle({}, 40);
     ASSERT_EQ(reports.size(), lines.size());
     for (size_t i = 0; i < lines.size(); ++i) {
+      EXPECT_EQ(lines[i].step, static_cast<int>(i)) << name;
       EXPECT_LT(Relative(reports[i].loss, lines[i].loss), 1e-4) << name << " step " << i;
       EXPECT_LT(Relative(reports[i].grad_norm, lines[i].norm), 1e-3) << name << " step " << i;
     }
+  }
+}
+
+// Without this the layouts below would also agree if dropout did nothing.
+TEST(OracleTest, DropoutChangesTheLossOfEveryStep) {
+  const std::vector<StepReport> off = TrainOracle({}, 3), on = TrainOracle({"model.set=dropout=0.1"}, 3);
+  const std::vector<StepReport> other = TrainOracle({"model.set=dropout=0.1", "seed=2"}, 3);
+  ASSERT_EQ(off.size() + on.size() + other.size(), 9u);
+  for (size_t i = 0; i < off.size(); ++i) {
+    EXPECT_GT(Relative(on[i].loss, off[i].loss), 1e-4) << "step " << i;
+    EXPECT_GT(Relative(other[i].loss, on[i].loss), 1e-4) << "step " << i;
   }
 }
 
