@@ -125,7 +125,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     mlir::PassManager manager(&context);
     buildPhase(manager, phase, job, machine);
     if (failed(manager.run(*module)) ||
-        (phase == Phase::Elaborate && failed(checkTarget(*module, job, options.cluster)))) {
+        (phase == Phase::Pipeline && failed(checkTarget(*module, job, options.cluster)))) {
       return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
     }
     if (!options.dumpIr.empty()) {

@@ -1,4 +1,6 @@
 // --weft-pipeline-cut: which op belongs to which chunk, and on which stage that is.
+#include <numeric>
+
 #include "compiler/analysis/machine.h"
 #include "compiler/passes/pipeline/balance.h"
 #include "compiler/passes/pipeline/passes.h"
@@ -152,8 +154,8 @@ private:
           continue;
         }
         if (pin != now + 1 || op != piece.ops.front()) {
-          return mlir::failure(op->emitError() << "model.stage: expected " << now + 1 << " before a layer, got " << pin
-                                               << (op != piece.ops.front() ? " inside " + piece.name.str() : ""));
+          return op->emitError() << "model.stage: expected " << now + 1 << " before a layer, got " << pin
+                                 << (op != piece.ops.front() ? " inside " + piece.name.str() : "");
         }
         begins.push_back(i);
       }
