@@ -93,6 +93,11 @@ void fillHeader(const Job &job, const GraphFacts &facts, plan::Plan &plan) {
   prediction.set_communication_bytes(facts.step.communicationBytes);
 }
 
+// What fails without a word of its own still needs one.
+absl::Status wrongModel(const Job &job, const FirstError &errors, llvm::StringRef what) {
+  return absl::InvalidArgumentError(errors.printed() ? "" : absl::StrCat(job.model().file(), ": ", what.str()));
+}
+
 } // namespace
 
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
@@ -114,7 +119,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(job.model().file(), sources, &context);
   if (!module) {
-    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": does not parse"));
+    return wrongModel(job, errors, "does not parse");
   }
   GraphFacts facts;
   int number = 0;
@@ -126,7 +131,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     buildPhase(manager, phase, job, machine);
     if (failed(manager.run(*module)) ||
         (phase == Phase::Elaborate && failed(checkTarget(*module, job, options.cluster)))) {
-      return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
+      return wrongModel(job, errors, std::string(nameOf(phase)) + " failed");
     }
     if (!options.dumpIr.empty()) {
       if (absl::Status status = dump(*module, options.dumpIr, ++number, phase); !status.ok()) {
@@ -140,7 +145,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   Compiled compiled;
   fillHeader(job, facts, compiled.plan);
   if (failed(emitPlan(*module, compiled.plan))) {
-    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": emit failed"));
+    return wrongModel(job, errors, "emit failed");
   }
   plan::VerifyOptions verify;
   verify.device_bytes = options.cluster.memory_bytes();
