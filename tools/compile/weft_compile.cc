@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/compile.h"
@@ -101,16 +102,21 @@ std::string parse(int argc, char **argv, Request &request) {
   return "";
 }
 
+// An error without a message was printed where it arose.
 int statusCode(const absl::Status &status) {
-  std::fprintf(stderr, "weft-compile: %s\n", std::string(status.message()).c_str());
-  return status.code() == absl::StatusCode::kInvalidArgument || status.code() == absl::StatusCode::kNotFound ? 2 : 1;
+  int code = absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? 2 : 1;
+  return status.message().empty() ? code : failed(std::string(status.message()), code);
+}
+
+int print(const std::string &text) {
+  bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return written ? 0 : failed(absl::StrCat("standard output: cannot be written: ", std::strerror(errno)), 1);
 }
 
 // Writes aside and renames, so that no half of the IR stays.
 int writeIr(const std::string &path, const std::string &ir) {
   if (path.empty() || path == "-") {
-    bool written = std::fwrite(ir.data(), 1, ir.size(), stdout) == ir.size() && std::fflush(stdout) == 0;
-    return written ? 0 : failed(absl::StrCat("standard output: cannot be written: ", std::strerror(errno)), 1);
+    return print(ir);
   }
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
@@ -131,7 +137,7 @@ int writeIr(const std::string &path, const std::string &ir) {
   return 0;
 }
 
-void summarise(const weft::plan::Plan &plan, const std::string &path) {
+std::string summary(const weft::plan::Plan &plan, const std::string &path) {
   int64_t ranks = 0, arena = 0;
   for (const weft::plan::Placement &placement : plan.placements()) {
     ranks += placement.ranks_size();
@@ -139,10 +145,9 @@ void summarise(const weft::plan::Plan &plan, const std::string &path) {
   for (const weft::plan::Stage &stage : plan.stages()) {
     arena = std::max(arena, int64_t(stage.arena_bytes()));
   }
-  std::printf("%s: graph %s, %lld rank%s, %.1f MiB a rank, predicted step %.3g s\n", path.c_str(),
-              plan.header().graph().c_str(), static_cast<long long>(ranks), ranks == 1 ? "" : "s",
-              double(arena) / (1024.0 * 1024.0), plan.prediction().step_s());
-  std::printf("next: weft plan show %s\n", path.c_str());
+  return absl::StrFormat("%s: graph %s, %d rank%s, %.1f MiB a rank, predicted step %.3g s\nnext: weft plan show %s\n",
+                         path, plan.header().graph(), ranks, ranks == 1 ? "" : "s", double(arena) / (1024.0 * 1024.0),
+                         plan.prediction().step_s(), path);
 }
 
 } // namespace
@@ -155,8 +160,7 @@ int main(int argc, char **argv) {
     return wrong(error);
   }
   if (request.help) {
-    std::fputs(kHelp, stdout);
-    return 0;
+    return print(kHelp);
   }
   if (request.job.empty()) {
     return wrong("expected a job file (see --help)");
@@ -198,8 +202,5 @@ int main(int argc, char **argv) {
   if (absl::Status status = weft::plan::Save(compiled->plan, request.output); !status.ok()) {
     return statusCode(status);
   }
-  if (!request.quiet) {
-    summarise(compiled->plan, request.output);
-  }
-  return 0;
+  return request.quiet ? 0 : print(summary(compiled->plan, request.output));
 }
