@@ -2,6 +2,7 @@
 #include "compiler/passes/elaborate/expression.h"
 #include "compiler/passes/elaborate/passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/xxhash.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -37,11 +38,13 @@ struct Frame : Names {
   }
 
   SmallVector<StringRef> all() override {
-    SmallVector<StringRef> names;
+    llvm::SetVector<StringRef> names; // a parameter may hide a config of its name
     for (const Values *values : {&std::as_const(parameters), &config}) {
-      llvm::append_range(names, llvm::make_first_range(*values));
+      for (StringRef name : llvm::make_first_range(*values)) {
+        names.insert(name);
+      }
     }
-    return names;
+    return SmallVector<StringRef>(names.getArrayRef());
   }
 
   // The name of something called `name` in here.
