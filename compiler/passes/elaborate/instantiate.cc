@@ -24,6 +24,9 @@ using mlir::Value;
 
 using Values = llvm::MapVector<StringRef, Attribute>;
 
+// Ops and turns of repeats in one graph; a wrong number would otherwise fill the memory before anyone sees it.
+constexpr int64_t kMostPlaced = int64_t(1) << 20;
+
 // One layer, or the graph, put in one place.
 struct Frame : Names {
   explicit Frame(const Values &config) : config(config) {}
@@ -153,6 +156,14 @@ private:
     return builder.getArrayAttr(results);
   }
 
+  // Counts one more op or turn that is placed for `op`.
+  LogicalResult countPlaced(mlir::Operation *op, Frame &frame) {
+    if (++numPlaced <= kMostPlaced) {
+      return success();
+    }
+    return mlir::emitError(frame.at(op)) << "expected at most " << kMostPlaced << " ops in a graph, got more";
+  }
+
   // Puts `ops` at the end of the graph. `values` maps what they use, and then what they yield.
   LogicalResult place(llvm::ArrayRef<mlir::Operation *> ops, Frame &frame, mlir::IRMapping &values) {
     for (mlir::Operation *op : ops) {
@@ -171,6 +182,9 @@ private:
     Location loc = frame.at(op);
     if (!llvm::isa_and_nonnull<ir::WeftDialect>(op->getDialect()) || op->getNumRegions()) {
       return mlir::emitError(loc) << "expected an operator of the weft dialect, got " << op->getName();
+    }
+    if (failed(countPlaced(op, frame))) {
+      return failure();
     }
     mlir::Operation *clone = builder.clone(*op, values);
     clone->setLoc(loc);
@@ -249,7 +263,8 @@ private:
     for (int64_t i = 0; i < count.getInt(); ++i) {
       SmallVector<Value> results;
       std::string scope = frame.full(repeat.getScope()) + "." + std::to_string(i);
-      if (failed(instantiate(repeat, repeat.getCallee(), repeat.getParameters(), carried, scope, frame, results))) {
+      if (failed(countPlaced(repeat, frame)) ||
+          failed(instantiate(repeat, repeat.getCallee(), repeat.getParameters(), carried, scope, frame, results))) {
         return failure();
       }
       llvm::copy(results, carried.begin());
@@ -361,6 +376,7 @@ private:
   SmallVector<StringRef> open; // layers being instantiated, outermost first
   llvm::StringMap<Location> parameters;
   llvm::StringMap<int64_t> draws; // random ops seen, by scope and kind
+  int64_t numPlaced = 0;          // see countPlaced
 };
 
 struct ElaborateInstantiate : impl::ElaborateInstantiateBase<ElaborateInstantiate> {

@@ -68,6 +68,16 @@ model.graph @train(%x [1] f32) {
 
 // -----
 
+model.layer @f(%x) {
+  model.return %x
+}
+model.graph @train(%x [1] f32) {
+  // expected-error @+1 {{expected at most 1048576 ops in a graph, got more}}
+  %y = model.repeat 1000000000000 "h" @f (%x)
+}
+
+// -----
+
 // A parameter that hides a config of its name is listed once.
 model.layer @f(%x) [size, rate] {
   // expected-error @+1 {{'weft.scale' op factor: "rat": unknown name rat: expected size or rate}}
