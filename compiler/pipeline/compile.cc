@@ -93,6 +93,31 @@ void fillHeader(const Job &job, const GraphFacts &facts, plan::Plan &plan) {
   prediction.set_communication_bytes(facts.step.communicationBytes);
 }
 
+// What the job asks for and no plan may have, whatever the cluster.
+absl::Status checkMicroBatches(const Batch &batch) {
+  if (batch.global() / batch.micro() <= plan::kMaxMicroBatches) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("batch.global: expected at most ", plan::kMaxMicroBatches,
+                                                 " micro-batches of ", batch.micro(), ", got ", batch.global()));
+}
+
+absl::Status checkArenas(const plan::Plan &plan) {
+  for (int i = 0; i < plan.stages_size(); ++i) {
+    if (plan.stages(i).arena_bytes() > plan::kMaxBytes) {
+      return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: stage ", i,
+                                                     ": memory of a rank: expected at most ", plan::kMaxBytes,
+                                                     " bytes, got ", plan.stages(i).arena_bytes()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What fails without a word of its own still needs one.
+absl::Status wrongModel(const Job &job, const FirstError &errors, llvm::StringRef what) {
+  return absl::InvalidArgumentError(errors.printed() ? "" : absl::StrCat(job.model().file(), ": ", what.str()));
+}
+
 } // namespace
 
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
@@ -101,6 +126,9 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   std::error_code missing;
   if (!std::filesystem::is_regular_file(job.model().file(), missing)) {
     return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
+  }
+  if (absl::Status status = checkMicroBatches(job.batch()); !status.ok()) {
+    return status;
   }
   mlir::DialectRegistry registry;
   ir::registerWeftDialect(registry);
@@ -114,7 +142,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(job.model().file(), sources, &context);
   if (!module) {
-    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": does not parse"));
+    return wrongModel(job, errors, "does not parse");
   }
   GraphFacts facts;
   int number = 0;
@@ -126,7 +154,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     buildPhase(manager, phase, job, machine);
     if (failed(manager.run(*module)) ||
         (phase == Phase::Pipeline && failed(checkTarget(*module, job, options.cluster)))) {
-      return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
+      return wrongModel(job, errors, std::string(nameOf(phase)) + " failed");
     }
     if (!options.dumpIr.empty()) {
       if (absl::Status status = dump(*module, options.dumpIr, ++number, phase); !status.ok()) {
@@ -140,7 +168,10 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   Compiled compiled;
   fillHeader(job, facts, compiled.plan);
   if (failed(emitPlan(*module, compiled.plan))) {
-    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": emit failed"));
+    return wrongModel(job, errors, "emit failed");
+  }
+  if (absl::Status status = checkArenas(compiled.plan); !status.ok()) {
+    return status;
   }
   plan::VerifyOptions verify;
   verify.device_bytes = options.cluster.memory_bytes();

@@ -38,11 +38,7 @@ public:
         return mlir::failure();
       }
     }
-    // Behind every reader of the old value.
-    for (AssignOp assign : copies_) {
-      b_.setInsertionPointToEnd(body(stageOf(assign)));
-      kernel(assign, "copy", map_.lookup(assign.getValue()), map_.lookup(assign.getTarget()), {});
-    }
+    assign();
     return mlir::success();
   }
 
@@ -132,7 +128,7 @@ private:
       return mlir::success();
     }
     if (auto assign = llvm::dyn_cast<AssignOp>(op)) {
-      if (map_.lookup(assign.getTarget()) != map_.lookup(assign.getValue())) {
+      if (map_.lookup(assign.getTarget()) != task::rootOf(map_.lookup(assign.getValue()))) {
         copies_.push_back(assign);
       }
       return mlir::success();
@@ -147,6 +143,30 @@ private:
       return mlir::success();
     }
     return lowerKernel(op);
+  }
+
+  // Behind every reader of the old values. Where a new value is the old one of another parameter that is written here,
+  // as when two are swapped, it is put aside before any is overwritten.
+  void assign() {
+    llvm::DenseSet<Value> overwritten;
+    for (AssignOp assign : copies_) {
+      overwritten.insert(map_.lookup(assign.getTarget()));
+    }
+    SmallVector<Value> sources;
+    for (AssignOp assign : copies_) {
+      Value source = map_.lookup(assign.getValue());
+      if (overwritten.contains(task::rootOf(source))) {
+        b_.setInsertionPointToEnd(body(stageOf(assign)));
+        auto aside = buffer(assign.getLoc(), nameOf(assign, 0), kindOf(assign), assign.getValue().getType());
+        kernel(assign, "copy", source, aside.getBuffer(), {});
+        source = aside;
+      }
+      sources.push_back(source);
+    }
+    for (auto [assign, source] : llvm::zip(copies_, sources)) {
+      b_.setInsertionPointToEnd(body(stageOf(assign)));
+      kernel(assign, "copy", source, map_.lookup(assign.getTarget()), {});
+    }
   }
 
   Value alias(Operation *op, Value source, Value result) {
