@@ -53,12 +53,12 @@ PipelineCutOptions cutOptions(const Job &job, const Machine &machine) {
   options.stages = job.dist().pipeline();
   options.chunks = std::max<int64_t>(job.pipeline().chunks(), 1);
   options.vShape = isVShaped(job.pipeline());
-  for (const std::string &cut : job.pipeline().cuts()) {
-    options.cuts.push_back(cut);
-  }
+  options.cuts = std::vector<std::string>(job.pipeline().cuts().begin(), job.pipeline().cuts().end());
+  std::vector<std::string> meshes;
   for (const Dist &stage : job.pipeline().stages()) {
-    options.meshes.push_back(absl::StrCat(stage.data(), ":", stage.expert(), ":", stage.context(), ":", stage.tensor()));
+    meshes.push_back(absl::StrCat(stage.data(), ":", stage.expert(), ":", stage.context(), ":", stage.tensor()));
   }
+  options.meshes = meshes;
   options.machine = describe(machine);
   return options;
 }

@@ -185,12 +185,12 @@ int main(int argc, char **argv) {
   }
   absl::StatusOr<weft::Job> job = weft::LoadJob(request.job, request.overrides);
   if (!job.ok()) {
-    return failed(job.status());
+    return statusCode(job.status());
   }
   options.job = *job;
   absl::StatusOr<weft::Cluster> cluster = weft::LoadCluster(job->cluster());
   if (!cluster.ok()) {
-    return failed(cluster.status());
+    return statusCode(cluster.status());
   }
   if (absl::Status status = weft::CheckRanks(*job, *cluster); !status.ok()) {
     return statusCode(status);
@@ -199,7 +199,7 @@ int main(int argc, char **argv) {
   options.dumpIr = request.dumpIr;
   absl::StatusOr<weft::compiler::Compiled> compiled = weft::compiler::compile(options);
   if (!compiled.ok()) {
-    return failed(compiled.status());
+    return statusCode(compiled.status());
   }
   if (options.stopAfter) {
     return writeIr(request.output, compiled->ir);
