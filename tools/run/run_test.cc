@@ -234,8 +234,8 @@ TEST_F(DivergingTest, ABadStateIsNotSavedOverAGoodOne) {
   EXPECT_EQ(Diverge({"--checkpoint-dir", Path("c"), "--checkpoint-every", "1", "--checkpoint-keep", "1", "--resume"}),
             1);
   EXPECT_EQ(err_,
-            "weft-run: state after 3 steps: `table`: expected finite numbers to save, got others;"
-            " the checkpoint of 2 steps is the last one (--allow-nonfinite goes on)\n");
+            "weft-run: step 3 cannot be saved: `table`: expected finite numbers, got others;"
+            " step 2 was saved last (--allow-nonfinite goes on)\n");
   EXPECT_EQ(ReadFile(Path("c/latest")), "step-00000002\n");
   EXPECT_EQ(ReadFile(Path("c/step-00000002/model.safetensors")), model);
   EXPECT_FALSE(Exists(Path("c/step-00000003")));

@@ -38,7 +38,7 @@ absl::Status ForEachTile(Executor& executor, Task&& task) {
 
 absl::Status CheckFinite(const StateTile& tile, const void* bytes) {
   if (FindNonFinite(tile.spec.dtype, bytes, tile.spec.elements()) < 0) return absl::OkStatus();
-  return absl::AbortedError(absl::StrCat("`", tile.name, "`: expected finite numbers to save, got others"));
+  return absl::AbortedError(absl::StrCat("`", tile.name, "`: expected finite numbers, got others"));
 }
 
 }  // namespace

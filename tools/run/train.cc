@@ -209,8 +209,7 @@ class Trainer {
   }
 
   absl::Status Diverged(const std::string& what) const {
-    const std::string saved =
-        saved_ >= 0 ? absl::StrCat("the checkpoint of ", saved_, " steps is the last one") : "nothing was saved";
+    const std::string saved = saved_ >= 0 ? absl::StrCat("step ", saved_, " was saved last") : "nothing was saved";
     return absl::AbortedError(absl::StrCat(what, "; ", saved, " (--allow-nonfinite goes on)"));
   }
 
@@ -221,8 +220,7 @@ class Trainer {
         *cluster_, context_.plan, request_.allow_nonfinite,
         {.folder = request_.checkpoint_dir, .step = step_, .seed = seed_, .keep_last = request_.checkpoint_keep});
     if (absl::IsAborted(status)) {
-      const std::string when = step_ == 0 ? "initial state" : absl::StrCat("state after ", step_, " steps");
-      return Diverged(absl::StrCat(when, ": ", status.message()));
+      return Diverged(absl::StrCat("step ", step_, " cannot be saved: ", status.message()));
     }
     if (status.ok()) saved_ = step_;
     return status;
