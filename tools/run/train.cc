@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <csignal>
 #include <memory>
@@ -24,14 +25,16 @@ namespace {
 
 constexpr int64_t kDefaultSteps = 100;
 
-volatile std::sig_atomic_t interrupted = 0;
-void Interrupt(int) { interrupted = 1; }
+// The handler runs on any thread.
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+void Interrupt(int) { interrupted = true; }
 
 // Catches interrupts while it lives; a second one ends the process.
 class Interrupts {
  public:
   Interrupts() {
-    interrupted = 0;
+    interrupted = false;
     struct sigaction action = {};
     action.sa_handler = Interrupt;
     action.sa_flags = SA_RESETHAND;
