@@ -84,8 +84,9 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Create(const plan::P
                             .threads = threads,
                             .spins = spins};
     absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Create(plan, ranks[i], services);
-    if (executor.ok()) cluster->executors_[i] = *std::move(executor);
-    return executor.status();
+    if (!executor.ok()) return executor.status();
+    cluster->executors_[i] = *std::move(executor);
+    return absl::OkStatus();
   });
   if (!loaded.ok()) return loaded;
   std::vector<const actor::Program*> programs;
