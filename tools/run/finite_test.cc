@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kCount = 2500;
 
 template <typename T>
-void Expect(DType dtype, T largest, std::vector<T> wrong) {
+void Expect(DType dtype, T largest, const std::vector<T>& wrong) {
   std::vector<T> elements(kCount, largest);
   EXPECT_EQ(FindNonFinite(dtype, elements.data(), kCount), -1) << NameOf(dtype);
   for (T value : wrong) {
