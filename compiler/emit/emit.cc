@@ -141,7 +141,6 @@ public:
       out.set_buffer(bufferIndex_.lookup(metric.getBuffer()));
     }
     stage_.set_arena_bytes(int64_t(program_.getArenaBytes().value_or(0)));
-    stage_.set_lower_bound_bytes(int64_t(program_.getLowerBoundBytes().value_or(0)));
     return mlir::success();
   }
 

@@ -15,7 +15,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Parser/Parser.h"
 #include "ops/dialect/register.h"
-#include "runtime/plan/validate.h"
+#include "runtime/plan/memory.h"
 #include "runtime/plan/verify.h"
 
 namespace weft::compiler {
@@ -181,6 +181,13 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   }
   if (!verified.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
+  }
+  absl::StatusOr<std::vector<plan::StageMemory>> memory = plan::MeasureMemory(compiled.plan);
+  if (!memory.ok()) {
+    return memory.status();
+  }
+  for (size_t s = 0; s < memory->size(); ++s) {
+    compiled.plan.mutable_stages(int(s))->set_lower_bound_bytes((*memory)[s].lower_bound_bytes);
   }
   return compiled;
 }

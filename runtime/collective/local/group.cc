@@ -92,6 +92,8 @@ absl::Status LocalCollective::Prepare(const std::vector<int64_t>& output_dims) {
 }
 
 absl::Status LocalCollective::Run(const void* input, void* output, void* stream) {
+  // Others may still read what this member posted before the stop.
+  if (group_.stop().requested()) return group_.stop().reason();
   running_.store(true, std::memory_order_relaxed);
   absl::Status status;
   bool met = group_.Post(m_, spec_, input, output);
