@@ -173,9 +173,13 @@ int64_t chunkOf(mlir::Operation *op) {
   return chunk ? chunk.getInt() : 0;
 }
 
+namespace {
+constexpr llvm::StringLiteral kBelongings[] = {"scope", "phase", "stage", "chunk"};
+}
+
 mlir::NamedAttrList belongingsOf(mlir::Operation *op) {
   mlir::NamedAttrList belongings;
-  for (llvm::StringRef name : {"scope", "phase", "stage", "chunk"}) {
+  for (llvm::StringRef name : kBelongings) {
     if (mlir::Attribute value = op->getAttr(name)) {
       belongings.append(name, value);
     }
@@ -184,8 +188,12 @@ mlir::NamedAttrList belongingsOf(mlir::Operation *op) {
 }
 
 void setBelongings(mlir::Operation *op, const mlir::NamedAttrList &belongings) {
-  for (mlir::NamedAttribute attribute : belongings) {
-    op->setAttr(attribute.getName(), attribute.getValue());
+  for (llvm::StringRef name : kBelongings) {
+    if (mlir::Attribute value = belongings.get(name)) {
+      op->setAttr(name, value);
+    } else {
+      op->removeAttr(name);
+    }
   }
 }
 

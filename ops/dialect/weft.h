@@ -50,7 +50,7 @@ int64_t stageOf(mlir::Value value);
 int64_t chunkOf(mlir::Operation *op);
 
 /// What tells where an op belongs, as far as it has it: `scope`, `phase`, `stage` and `chunk`. Ops made
-/// for another op take it over.
+/// for another op take it over, and lose what that one does not have.
 mlir::NamedAttrList belongingsOf(mlir::Operation *op);
 void setBelongings(mlir::Operation *op, const mlir::NamedAttrList &belongings);
 

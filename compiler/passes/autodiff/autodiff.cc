@@ -108,9 +108,25 @@ private:
     if (it == pending_.end()) {
       return {};
     }
-    llvm::SmallVector<Value> parts = std::move(it->second);
+    // Other chunks sum their own parts first: one gradient of each is sent.
+    llvm::SmallVector<Value> sums;
+    for (auto &[chunk, parts] : byChunk(it->second)) {
+      Operation *first = parts[0].getDefiningOp();
+      sums.push_back(sumOf(value.getLoc(), parts));
+      if (parts.size() > 1 && chunk != chunkOf(value.getDefiningOp())) {
+        setBelongings(sums.back().getDefiningOp(), belongingsOf(first));
+      }
+    }
     pending_.erase(it);
-    return sumOf(value.getLoc(), parts);
+    return sumOf(value.getLoc(), sums);
+  }
+
+  static llvm::MapVector<int64_t, llvm::SmallVector<Value>> byChunk(llvm::ArrayRef<Value> values) {
+    llvm::MapVector<int64_t, llvm::SmallVector<Value>> parts;
+    for (Value value : values) {
+      parts[chunkOf(value.getDefiningOp())].push_back(value);
+    }
+    return parts;
   }
 
   Value sumOf(mlir::Location loc, llvm::ArrayRef<Value> parts) {
@@ -130,10 +146,7 @@ private:
     if (it == pending_.end()) {
       return {};
     }
-    llvm::MapVector<int64_t, llvm::SmallVector<Value>> parts;
-    for (Value part : it->second) {
-      parts[chunkOf(part.getDefiningOp())].push_back(part);
-    }
+    auto parts = byChunk(it->second);
     pending_.erase(it);
     llvm::SmallVector<Value> sums;
     for (auto &[chunk, ofChunk] : parts) {
