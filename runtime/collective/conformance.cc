@@ -24,6 +24,7 @@ double ValueAt(int rank, int64_t element) { return (rank + 1) * (static_cast<dou
 class Tensor {
  public:
   Tensor(DType dtype, Dims dims) : dtype_(dtype), dims_(std::move(dims)), bytes_(Product(dims_) * SizeOf(dtype) + 1) {}
+  const Dims& dims() const { return dims_; }
   int64_t elements() const { return Product(dims_); }
   void* data() { return bytes_.data(); }
 
@@ -115,26 +116,41 @@ double Expected(const CollectiveSpec& spec, const std::vector<int>& ranks, int m
   return result;
 }
 
-// Runs `spec` once or more in `group` and compares every element.
-void CheckCollective(Communicator& communicator, const Group& group, const CollectiveSpec& spec, int times = 1,
-                     bool in_place = false) {
-  auto operation = communicator.CreateCollective(group, spec);
+// Runs `bundle` once or more in `group` and compares every element.
+void CheckBundle(Communicator& communicator, const Group& group, const std::vector<CollectiveSpec>& bundle,
+                 int times = 1, bool in_place = false) {
+  auto operation = communicator.CreateCollective(group, bundle);
   ASSERT_TRUE(operation.ok()) << operation.status();
-  const auto output_dims = OutputDims(spec, static_cast<int64_t>(group.ranks.size()));
-  ASSERT_TRUE(output_dims.ok());
   const int m =
       static_cast<int>(std::find(group.ranks.begin(), group.ranks.end(), communicator.rank()) - group.ranks.begin());
   for (int time = 0; time < times; ++time) {
-    Tensor input(spec.dtype, spec.dims), output(spec.dtype, *output_dims);
-    input.Fill(communicator.rank());
-    Tensor& result = in_place ? input : output;
-    const absl::Status status = (*operation)->Run(input.data(), result.data(), nullptr);
+    std::vector<Tensor> from, to;
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+    for (const CollectiveSpec& spec : bundle) {
+      const auto output_dims = OutputDims(spec, static_cast<int64_t>(group.ranks.size()));
+      ASSERT_TRUE(output_dims.ok());
+      from.emplace_back(spec.dtype, spec.dims).Fill(communicator.rank());
+      to.emplace_back(spec.dtype, *output_dims);
+      inputs.push_back(from.back().data());
+      outputs.push_back(in_place && spec.kind == Kind::kAllReduce ? from.back().data() : to.back().data());
+    }
+    const absl::Status status = (*operation)->Run(inputs, outputs, nullptr);
     ASSERT_TRUE(status.ok()) << status;
-    for (int64_t i = 0; i < result.elements(); ++i) {
-      ASSERT_EQ(result.Get(i), Expected(spec, group.ranks, m, *output_dims, i))
-          << spec.ToString() << ", group " << group.name << ", rank " << communicator.rank() << ", element " << i;
+    for (size_t b = 0; b < bundle.size(); ++b) {
+      const Tensor& result = outputs[b] == inputs[b] ? from[b] : to[b];
+      for (int64_t i = 0; i < result.elements(); ++i) {
+        ASSERT_EQ(result.Get(i), Expected(bundle[b], group.ranks, m, result.dims(), i))
+            << bundle[b].ToString() << ", group " << group.name << ", rank " << communicator.rank() << ", element "
+            << i;
+      }
     }
   }
+}
+
+void CheckCollective(Communicator& communicator, const Group& group, const CollectiveSpec& spec, int times = 1,
+                     bool in_place = false) {
+  CheckBundle(communicator, group, {spec}, times, in_place);
 }
 
 Group All(Communicator& communicator) {
@@ -208,6 +224,54 @@ TEST_P(CollectiveConformance, AllToAllAlongEveryPairOfDims) {
   });
 }
 
+// All kinds and types in one operation; some in place, some of no bytes.
+TEST_P(CollectiveConformance, Bundles) {
+  Run(3, [](Communicator& c) {
+    const std::vector<CollectiveSpec> bundle = {
+        {.dims = {5, 7}},
+        {.kind = Kind::kReduceScatter, .dims = {3, 6}, .dim = 1},
+        {.dtype = DType::kBF16, .dims = {1000}},
+        {.kind = Kind::kAllGather, .dtype = DType::kI64, .dims = {2, 3}, .dim = 1},
+        {.dims = {0}},
+        {.reduction = Reduction::kMax, .dims = {33}},
+        {.kind = Kind::kAllToAll, .dtype = DType::kI32, .dims = {3, 4}, .dim = 1, .split_dim = 0},
+        {.dtype = DType::kF64, .dims = {1}},
+    };
+    CheckBundle(c, All(c), bundle);
+    CheckBundle(c, All(c), bundle, 20, /*in_place=*/true);
+    CheckBundle(c, {.name = "self", .ranks = {c.rank()}, .channel = 1}, bundle);
+  });
+}
+
+// What a tensor's sum is does not depend on the tensors beside it.
+TEST_P(CollectiveConformance, BundlesGiveTheBitsOfTheirParts) {
+  Run(4, [](Communicator& c) {
+    constexpr int64_t kSizes[] = {1, 333, 64, 4097};
+    std::vector<CollectiveSpec> bundle;
+    std::vector<std::vector<float>> alone, together;
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+    for (int64_t size : kSizes) {
+      bundle.push_back({.dims = {size}});
+      std::vector<float>& values = alone.emplace_back(size);
+      for (int64_t i = 0; i < size; ++i) values[i] = 1.0f / static_cast<float>(1 + (i * 37 + c.rank() * 101) % 97);
+    }
+    together = alone;
+    for (std::vector<float>& values : together) {
+      inputs.push_back(values.data());
+      outputs.push_back(values.data());
+    }
+    auto operation = c.CreateCollective(All(c), bundle);
+    ASSERT_TRUE(operation.ok()) << operation.status();
+    ASSERT_TRUE((*operation)->Run(inputs, outputs, nullptr).ok());
+    for (size_t i = 0; i < bundle.size(); ++i) {
+      auto one = c.CreateCollective(All(c), {bundle[i]});
+      ASSERT_TRUE(one.ok() && RunOne(**one, alone[i].data(), alone[i].data()).ok());
+      EXPECT_EQ(std::memcmp(alone[i].data(), together[i].data(), alone[i].size() * sizeof(float)), 0) << "tensor " << i;
+    }
+  });
+}
+
 TEST_P(CollectiveConformance, AGroupOfOne) {
   Run(2, [](Communicator& c) {
     const Group group{.name = "self", .ranks = {c.rank()}};
@@ -240,7 +304,7 @@ TEST_P(CollectiveConformance, ConcurrentChannels) {
     for (int channel = 0; channel < 2; ++channel) {
       Group group = All(c);
       group.channel = channel;
-      auto operation = c.CreateCollective(group, {.dims = {257}});
+      auto operation = c.CreateCollective(group, {{.dims = {257}}});
       ASSERT_TRUE(operation.ok()) << operation.status();
       operations.push_back(*std::move(operation));
     }
@@ -250,7 +314,7 @@ TEST_P(CollectiveConformance, ConcurrentChannels) {
         for (int i = 0; i < 50; ++i) {
           Tensor tensor(DType::kF32, {257});
           for (int64_t e = 0; e < 257; ++e) tensor.Set(e, ValueAt(c.rank(), e + channel));
-          const absl::Status status = operations[channel]->Run(tensor.data(), tensor.data(), nullptr);
+          const absl::Status status = RunOne(*operations[channel], tensor.data(), tensor.data());
           ASSERT_TRUE(status.ok()) << status;
           for (int64_t e = 0; e < 257; ++e) ASSERT_EQ(tensor.Get(e), ValueAt(0, e + channel) + ValueAt(1, e + channel));
         }
@@ -269,15 +333,15 @@ TEST_P(CollectiveConformance, RunsAgainAndAgain) {
 TEST_P(CollectiveConformance, EveryMemberFindsTheSameBits) {
   Run(4, [](Communicator& c) {
     constexpr int64_t kSize = 1000;
-    auto sum = c.CreateCollective(All(c), {.dims = {kSize}});
-    auto gather = c.CreateCollective(All(c), {.kind = Kind::kAllGather, .dims = {kSize}});
+    auto sum = c.CreateCollective(All(c), {{.dims = {kSize}}});
+    auto gather = c.CreateCollective(All(c), {{.kind = Kind::kAllGather, .dims = {kSize}}});
     ASSERT_TRUE(sum.ok() && gather.ok());
     std::vector<float> first;
     for (int time = 0; time < 5; ++time) {
       std::vector<float> input(kSize), output(kSize), all(4 * kSize);
       for (int64_t i = 0; i < kSize; ++i) input[i] = 1.0f / static_cast<float>(1 + (i * 37 + c.rank() * 101) % 97);
-      ASSERT_TRUE((*sum)->Run(input.data(), output.data(), nullptr).ok());
-      ASSERT_TRUE((*gather)->Run(output.data(), all.data(), nullptr).ok());
+      ASSERT_TRUE(RunOne(**sum, input.data(), output.data()).ok());
+      ASSERT_TRUE(RunOne(**gather, output.data(), all.data()).ok());
       for (int r = 0; r < 4; ++r) {
         ASSERT_EQ(std::memcmp(all.data() + r * kSize, output.data(), kSize * sizeof(float)), 0) << "rank " << r;
       }
@@ -305,10 +369,10 @@ TEST_P(CollectiveConformance, TransfersBetweenLayouts) {
       std::vector<int32_t> tile(12, -1);
       if (sends) {
         for (int i = 0; i < 12; ++i) tile[i] = time * 100 + c.rank() * 12 + i;
-        ASSERT_TRUE((*operation)->Run(tile.data(), nullptr, nullptr).ok());
+        ASSERT_TRUE(RunOne(**operation, tile.data(), nullptr).ok());
         tile.assign(12, -2);  // the receivers have their copies
       } else {
-        ASSERT_TRUE((*operation)->Run(nullptr, tile.data(), nullptr).ok());
+        ASSERT_TRUE(RunOne(**operation, nullptr, tile.data()).ok());
         for (int i = 0; i < 12; ++i) {
           ASSERT_EQ(tile[i], time * 100 + (i / 2) * 4 + (c.rank() - 2) * 2 + i % 2)
               << "rank " << c.rank() << " element " << i;
@@ -320,14 +384,14 @@ TEST_P(CollectiveConformance, TransfersBetweenLayouts) {
 
 TEST_P(CollectiveConformance, AnAbortEndsEveryWait) {
   Run(3, [](Communicator& c) {
-    auto operation = c.CreateCollective(All(c), {.dims = {4}});
+    auto operation = c.CreateCollective(All(c), {{.dims = {4}}});
     ASSERT_TRUE(operation.ok());
     if (c.rank() == 2) return c.Abort(absl::InternalError("rank 2 has failed"));  // never issues it
     std::vector<float> data(4);
-    const absl::Status status = (*operation)->Run(data.data(), data.data(), nullptr);
+    const absl::Status status = RunOne(**operation, data.data(), data.data());
     EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
     EXPECT_EQ(status.message(), "rank 2 has failed");
-    EXPECT_FALSE((*operation)->Run(data.data(), data.data(), nullptr).ok());
+    EXPECT_FALSE(RunOne(**operation, data.data(), data.data()).ok());
   });
 }
 
@@ -338,26 +402,47 @@ TEST_P(CollectiveConformance, AnAbortEndsTransfers) {
     auto operation = c.rank() == 0 ? c.CreateSend(DType::kF32, {link}) : c.CreateReceive(DType::kF32, {link});
     ASSERT_TRUE(operation.ok());
     float value = 0;
-    EXPECT_EQ((*operation)->Run(&value, &value, nullptr).message(), "rank 2 has failed");
+    EXPECT_EQ(RunOne(**operation, &value, &value).message(), "rank 2 has failed");
   });
 }
 
 TEST_P(CollectiveConformance, DifferentOperationsAreAnError) {
   Run(2, [](Communicator& c) {
-    auto operation = c.CreateCollective(All(c), {.dims = {c.rank() == 0 ? 4 : 8}});
+    auto operation = c.CreateCollective(All(c), {{.dims = {c.rank() == 0 ? 4 : 8}}});
     ASSERT_TRUE(operation.ok());
     std::vector<float> data(8);
-    const absl::Status status = (*operation)->Run(data.data(), data.data(), nullptr);
+    const absl::Status status = RunOne(**operation, data.data(), data.data());
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_NE(std::string(status.message()).find("all_reduce f32[4]"), std::string::npos) << status;
     EXPECT_NE(std::string(status.message()).find("all_reduce f32[8]"), std::string::npos) << status;
   });
 }
 
+TEST_P(CollectiveConformance, DifferentBundlesAreAnError) {
+  Run(2, [](Communicator& c) {
+    std::vector<CollectiveSpec> bundle = {{.dims = {4}}, {.dims = {2}}};
+    if (c.rank() == 1) bundle.push_back({.kind = Kind::kAllGather, .dims = {2}});
+    auto operation = c.CreateCollective(All(c), bundle);
+    ASSERT_TRUE(operation.ok());
+    std::vector<float> data[3] = {std::vector<float>(4), std::vector<float>(4), std::vector<float>(4)};
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+    for (size_t i = 0; i < bundle.size(); ++i) {
+      inputs.push_back(data[i].data());
+      outputs.push_back(data[i].data());
+    }
+    const absl::Status status = (*operation)->Run(inputs, outputs, nullptr);
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_NE(std::string(status.message()).find("of 2 tensors"), std::string::npos) << status;
+    EXPECT_NE(std::string(status.message()).find("of 3 tensors"), std::string::npos) << status;
+  });
+}
+
 TEST_P(CollectiveConformance, RefusesWhatItCannotDo) {
   Run(2, [](Communicator& c) {
-    EXPECT_FALSE(c.CreateCollective(All(c), {.kind = Kind::kReduceScatter, .dims = {3}}).ok());
-    EXPECT_FALSE(c.CreateCollective({.name = "other", .ranks = {1 - c.rank()}}, {.dims = {3}}).ok());
+    EXPECT_FALSE(c.CreateCollective(All(c), {}).ok());
+    EXPECT_FALSE(c.CreateCollective(All(c), {{.kind = Kind::kReduceScatter, .dims = {3}}}).ok());
+    EXPECT_FALSE(c.CreateCollective({.name = "other", .ranks = {1 - c.rank()}}, {{.dims = {3}}}).ok());
     EXPECT_FALSE(c.CreateSend(DType::kF32, {{.peer = 2, .block = {{1}, {0}, {1}}}}).ok());
   });
 }

@@ -46,6 +46,19 @@ struct CollectiveSpec {
   std::string ToString() const;
 };
 
+// What a bundle does: "all_gather", "all_reduce of 12 tensors", "all_reduce and
+// all_gather of 3 tensors".
+std::string NameOf(const std::vector<CollectiveSpec>& bundle);
+
+// The same with every tensor: "all_gather f32[4,8] along dim 1", "all_reduce of
+// 2 tensors: all_reduce f32[4], all_reduce f32[8]".
+std::string Describe(const std::vector<CollectiveSpec>& bundle);
+
+// kFailedPrecondition: `rank` and `other` issued, as their n-th operation of
+// `group`, what Describe() says of each.
+absl::Status Disagreement(const Group& group, int rank, const std::string& issued, int other,
+                          const std::string& other_issued);
+
 // The dims of a member's output. kInvalidArgument if a dim does not exist, does
 // not divide, or gather and split dim are one.
 absl::StatusOr<std::vector<int64_t>> OutputDims(const CollectiveSpec& spec, int64_t members);

@@ -50,15 +50,19 @@ collective::Group GroupOf(const Place& place, const plan::Collective& collective
   return group;
 }
 
-collective::CollectiveSpec CollectiveSpecOf(const Place& place, const plan::Collective& collective) {
-  TensorSpec input = place.SpecOf(collective.input());
-  return {.kind = KindOf(collective.kind()),
-          .reduction = collective.reduction() == plan::Collective::MAX ? collective::Reduction::kMax
-                                                                       : collective::Reduction::kSum,
-          .dtype = input.dtype,
-          .dims = std::move(input.dims),
-          .dim = collective.dim(),
-          .split_dim = collective.split_dim()};
+std::vector<collective::CollectiveSpec> BundleOf(const Place& place, const plan::Actor& actor) {
+  std::vector<collective::CollectiveSpec> bundle;
+  for (const plan::Collective& it : actor.collectives()) {
+    TensorSpec input = place.SpecOf(it.input());
+    const bool max = it.reduction() == plan::Collective::MAX;
+    bundle.push_back({.kind = KindOf(it.kind()),
+                      .reduction = max ? collective::Reduction::kMax : collective::Reduction::kSum,
+                      .dtype = input.dtype,
+                      .dims = std::move(input.dims),
+                      .dim = it.dim(),
+                      .split_dim = it.split_dim()});
+  }
+  return bundle;
 }
 
 std::vector<collective::Link> LinksOf(const Place& place, int transfer, bool sends) {

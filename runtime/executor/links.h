@@ -14,8 +14,8 @@ namespace weft::executor {
 // the groups along axis `data`. `channel` is the actor's stream.
 collective::Group GroupOf(const Place& place, const plan::Collective& collective, int channel);
 
-// What the collective does to this rank's input.
-collective::CollectiveSpec CollectiveSpecOf(const Place& place, const plan::Collective& collective);
+// What the actor's collectives do to this rank's inputs.
+std::vector<collective::CollectiveSpec> BundleOf(const Place& place, const plan::Actor& actor);
 
 // The ways of this rank at one end of a transfer; none if another holder of
 // its tile sends.

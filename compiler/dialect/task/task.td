@@ -179,8 +179,9 @@ def Task_MetricOp : Task_Op<"metric"> {
 def Task_ActorOp : Task_Op<"actor", [NoTerminator, SingleBlock]> {
   let summary = "Work done in one go on one stream";
   let description = [{
-    Kernels in order, or one collective, or one end of a transfer. Actors of a stream act in program order:
-    those of the micro section once for each micro-batch, then those of the step section.
+    Kernels in order, or collectives over the same axes that are done as one operation, or one end of a transfer.
+    Actors of a stream act in program order: those of the micro section once for each micro-batch, then those of the
+    step section.
 
     Example:
     ```mlir

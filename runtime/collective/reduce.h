@@ -1,6 +1,6 @@
 // The arithmetic of reducing collectives.
-#ifndef WEFT_RUNTIME_COLLECTIVE_LOCAL_REDUCE_H_
-#define WEFT_RUNTIME_COLLECTIVE_LOCAL_REDUCE_H_
+#ifndef WEFT_RUNTIME_COLLECTIVE_REDUCE_H_
+#define WEFT_RUNTIME_COLLECTIVE_REDUCE_H_
 
 #include <cstdint>
 
@@ -21,4 +21,4 @@ absl::StatusOr<ReduceFunction> ReducerFor(DType dtype, Reduction reduction);
 
 }  // namespace weft::collective
 
-#endif  // WEFT_RUNTIME_COLLECTIVE_LOCAL_REDUCE_H_
+#endif  // WEFT_RUNTIME_COLLECTIVE_REDUCE_H_

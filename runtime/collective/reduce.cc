@@ -1,4 +1,4 @@
-#include "runtime/collective/local/reduce.h"
+#include "runtime/collective/reduce.h"
 
 #include <algorithm>
 #include <cstring>
