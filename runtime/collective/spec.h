@@ -15,8 +15,10 @@ namespace weft::collective {
 struct Group {
   std::string name;        // "data[1]", for messages
   std::vector<int> ranks;  // without repetition
-  // Operations of one group meet in the order in which each member issues
-  // them. Streams that issue independently of each other use their own channel.
+  // Operations of one group and channel meet in the order in which each member
+  // issues them. Streams that issue independently of each other have channels of
+  // their own, and so have groups that share two ranks or more: messages between
+  // two ranks are told apart by the channel. Small numbers, from 0.
   int channel = 0;
 };
 
