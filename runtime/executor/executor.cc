@@ -53,6 +53,7 @@ class NoResult : public ResultField {
 struct Executor::Builder {
   Executor& executor;
   Place place;
+  const std::vector<int> channels = ChannelsOf(*place.program->stage);
   // One a stream, whose kernels run one after another; the kernels keep them.
   std::vector<std::shared_ptr<Workspace>> workspaces = {};
 
@@ -66,7 +67,7 @@ struct Executor::Builder {
         inputs.push_back(it.input());
         outputs.push_back(it.output());
       }
-      const collective::Group group = GroupOf(place, actor.collectives(0), actor.stream());
+      const collective::Group group = GroupOf(place, actor.collectives(0), channels[a]);
       return OperationOf(site, inputs, outputs, communicator.CreateCollective(group, BundleOf(place, actor)));
     }
     if (actor.end_case() == plan::Actor::kSend) {

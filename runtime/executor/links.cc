@@ -1,6 +1,8 @@
 #include "runtime/executor/links.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -39,6 +41,18 @@ std::string GroupName(const Place& place, const std::vector<int32_t>& axes) {
 }
 
 }  // namespace
+
+std::vector<int> ChannelsOf(const plan::Stage& stage) {
+  std::map<std::pair<int, std::vector<int32_t>>, int> numbers;
+  std::vector<int> channels(stage.actors_size(), 0);
+  for (int a = 0; a < stage.actors_size(); ++a) {
+    const plan::Actor& actor = stage.actors(a);
+    if (actor.collectives_size() == 0) continue;
+    const auto& axes = actor.collectives(0).axes();
+    channels[a] = numbers.try_emplace({actor.stream(), {axes.begin(), axes.end()}}, numbers.size()).first->second;
+  }
+  return channels;
+}
 
 collective::Group GroupOf(const Place& place, const plan::Collective& collective, int channel) {
   const plan::Placement& placement = *place.program->placement;

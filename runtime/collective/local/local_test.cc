@@ -27,32 +27,6 @@ void RunSpinning(int ranks, const Body& body) { RunThreads(ranks, 200, body); }
 INSTANTIATE_TEST_SUITE_P(Sleeping, CollectiveConformance, testing::Values(&RunSleeping));
 INSTANTIATE_TEST_SUITE_P(Spinning, CollectiveConformance, testing::Values(&RunSpinning));
 
-// The sum is ((r0 + r1) + r2) + r3 in the order of the group, whoever is first.
-TEST(LocalTest, SumsInTheOrderOfTheGroup) {
-  for (const std::vector<int>& order : {std::vector<int>{0, 1, 2}, {2, 0, 1}}) {
-    RunThreads(3, 0, [&](Communicator& c) {
-      const float terms[] = {1e8f, -1e8f, 1.25f};
-      auto sum = c.CreateCollective({.name = "all", .ranks = order}, {{.dims = {300}}});
-      ASSERT_TRUE(sum.ok());
-      std::vector<float> data(300, terms[c.rank()]);
-      ASSERT_TRUE(RunOne(**sum, data.data(), data.data()).ok());
-      const float expected = (terms[order[0]] + terms[order[1]]) + terms[order[2]];
-      for (float value : data) ASSERT_EQ(value, expected);
-    });
-  }
-}
-
-// bf16 is rounded once: 256 + 1 + 1 is 258, though 256 + 1 would round to 256.
-TEST(LocalTest, RoundsBFloat16Once) {
-  RunThreads(3, 0, [&](Communicator& c) {
-    auto sum = c.CreateCollective({.name = "all", .ranks = {0, 1, 2}}, {{.dtype = DType::kBF16, .dims = {1}}});
-    ASSERT_TRUE(sum.ok());
-    BFloat16 value = ToBFloat16(c.rank() == 0 ? 256.0f : 1.0f);
-    ASSERT_TRUE(RunOne(**sum, &value, &value).ok());
-    EXPECT_EQ(ToFloat(value), 258.0f);
-  });
-}
-
 TEST(LocalTest, SaysWhoIsMissing) {
   LocalFabric fabric(3);
   std::vector<std::unique_ptr<Communicator>> ranks;

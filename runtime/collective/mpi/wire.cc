@@ -96,7 +96,11 @@ Wire::~Wire() {
     MPI_Cancel(&notice_request_);
     MPI_Request_free(&notice_request_);
   }
-  if (stopped_.load()) return;  // others may be gone: nothing that all must do
+  if (stopped_.load()) {
+    // Others may be gone: nothing that all must do. A notice may be on its way.
+    static_cast<void>(sent_.release());
+    return;
+  }
   MPI_Comm comm = comm_;
   MPI_Comm_free(&comm);
 }
