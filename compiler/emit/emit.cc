@@ -221,8 +221,7 @@ private:
       LogicalResult emitted =
           llvm::TypeSwitch<Operation *, LogicalResult>(&op)
               .Case([&](task::KernelOp kernel) { return emitKernel(kernel, *out.add_kernels()); })
-              .Case(
-                  [&](task::CollectiveOp collective) { return emitCollective(collective, *out.mutable_collective()); })
+              .Case([&](task::CollectiveOp collective) { return emitCollective(collective, *out.add_collectives()); })
               .Case([&](task::SendOp send) {
                 out.set_send(int(send.getTransfer()));
                 transfer(send.getTransfer()).set_source_stage(index_);

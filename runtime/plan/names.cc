@@ -144,6 +144,16 @@ std::string AxesText(const Placement& placement, const Collective& collective) {
   return absl::StrJoin(names, ", ");
 }
 
+std::string BundleText(const Actor& actor) {
+  std::vector<std::string> kinds;
+  for (const Collective& collective : actor.collectives()) {
+    std::string kind = NameOf(collective.kind());
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(std::move(kind));
+  }
+  const std::string text = absl::StrJoin(kinds, " and ");
+  return actor.collectives_size() < 2 ? text : absl::StrCat(text, " of ", actor.collectives_size(), " tensors");
+}
+
 std::string CountText(int64_t count) {
   std::string text = absl::StrCat(count);
   for (int i = static_cast<int>(text.size()) - 3; i > (count < 0 ? 1 : 0); i -= 3) text.insert(i, ",");

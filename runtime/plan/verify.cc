@@ -22,7 +22,7 @@ class CollectiveOrder {
 
   absl::Status Issue(const Act& act) {
     const Actor& actor = program_.actor(act.actor);
-    for (int32_t axis : actor.collective().axes()) {
+    for (int32_t axis : actor.collectives(0).axes()) {
       if (program_.placement->axes(axis).size() == 1) continue;
       bool fresh = true;
       for (Issued& earlier : last_[axis]) {
@@ -46,10 +46,9 @@ class CollectiveOrder {
   };
 
   std::string Text(int32_t actor, int64_t micro_batch) const {
-    const Collective& collective = program_.actor(actor).collective();
-    return absl::StrCat(NameOf(collective.kind()), " over (", AxesText(*program_.placement, collective), ") of ",
-                        ActText(program_.actor(actor), micro_batch), " on stream `",
-                        program_.stage->streams(program_.actor(actor).stream()).name(), "`");
+    const Actor& it = program_.actor(actor);
+    return absl::StrCat(BundleText(it), " over (", AxesText(*program_.placement, it.collectives(0)), ") of ",
+                        ActText(it, micro_batch), " on stream `", program_.stage->streams(it.stream()).name(), "`");
   }
 
   absl::Status Unordered(const Issued& earlier, const Act& act, int32_t axis) const {
@@ -89,7 +88,7 @@ absl::Status Prove(const std::vector<Program>& programs) {
   absl::Status fault;
   absl::Status status = Execute(programs, [&](const Act& act) {
     if (!fault.ok()) return absl::OkStatus();
-    if (programs[act.stage].actor(act.actor).has_collective()) fault = orders[act.stage].Issue(act);
+    if (programs[act.stage].actor(act.actor).collectives_size() > 0) fault = orders[act.stage].Issue(act);
     if (fault.ok()) fault = arenas[act.stage].Perform(act);
     if (!fault.ok()) fault = Under(stage_name(act.stage), fault);
     return absl::OkStatus();

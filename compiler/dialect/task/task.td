@@ -187,8 +187,8 @@ def Task_MetricOp : Task_Op<"metric"> {
 def Task_ActorOp : Task_Op<"actor", [NoTerminator, SingleBlock]> {
   let summary = "Work done in one go on one stream";
   let description = [{
-    Kernels in order, or one collective, or one end of a transfer. Actors of a stream act in this order: those
-    of the begin section, for each of the program's units those of the unit, those of the step section;
+    Kernels in order, or collectives over the same axes that are done as one operation, or one end of a transfer.
+    Actors of a stream act in this order: those of the begin section, for each of the program's units those of the unit, those of the step section;
     among these in program order. `unit` is that of a schedule without its micro-batch, as in `F` or `B.1`.
     Actors of one kind of stream are on different streams if `lane` differs.
 

@@ -26,7 +26,10 @@ Liveness::Liveness(task::ProgramOp program) {
     bool micro = actor.getSection() == task::Section::Micro;
     microBegin = micro && microBegin < 0 ? positions_ : microBegin;
     for (Operation &op : actor.getBody().front()) {
-      int64_t at = positions_++;
+      // The collectives of an actor run at once.
+      Operation *before = op.getPrevNode();
+      bool joins = before && llvm::isa<task::CollectiveOp>(op) && llvm::isa<task::CollectiveOp>(before);
+      int64_t at = joins ? positions_ - 1 : positions_++;
       index_[&op] = at;
       for (Value operand : op.getOperands()) {
         Value root = task::rootOf(operand);
