@@ -19,8 +19,9 @@ constexpr std::pair<Phase, const char *> kNames[] = {
     {Phase::Schedule, "schedule"},   {Phase::Memory, "memory"},
 };
 
-void buildElaborate(mlir::OpPassManager &manager, const Job &job) {
+void buildElaborate(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
   ElaborateOptions options;
+  options.device = machine.device;
   for (const std::string &set : job.model().set()) {
     options.set.push_back(set);
   }
@@ -93,7 +94,7 @@ std::vector<Phase> allPhases() {
 void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const Machine &machine) {
   switch (phase) {
   case Phase::Elaborate:
-    buildElaborate(manager, job);
+    buildElaborate(manager, job, machine);
     break;
   case Phase::Autodiff: {
     mlir::OpPassManager &graph = manager.nest<ir::GraphOp>();
