@@ -60,6 +60,9 @@ Json StreamJson(const Program& program, const Stream& stream) {
     for (int32_t a : run.actors()) actors.push_back(program.actor(a).name());
     json["runs"].push_back(
         {{"first_micro_batch", run.first_micro_batch()}, {"repeat", run.repeat()}, {"actors", actors}});
+    if (run.offsets_size() > 0) {
+      json["runs"].back()["offsets"] = std::vector<int64_t>(run.offsets().begin(), run.offsets().end());
+    }
   }
   return json;
 }
