@@ -197,10 +197,10 @@ TEST(BoxingRoute, StepSeconds) {
   m.memory_bytes_s = 2e9;
   m.launch_s = 1e-5;
   plan::Spread four = plan::Together(4);
-  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::AllReduce, 1e6, four, m), 2e-3 + 1.5e-3);
-  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::ReduceScatter, 1e6, four, m), 2e-3 + 0.75e-3);
-  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::AllGather, 1e6, four, m), 2e-3 + 0.75e-3);
-  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::AllToAll, 1e6, four, m), 2e-3 + 0.1875e-3);
+  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::AllReduce, 1e6, four, m), 1e-3 + 1.5e-3);
+  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::ReduceScatter, 1e6, four, m), 1e-3 + 0.75e-3);
+  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::AllGather, 1e6, four, m), 1e-3 + 0.75e-3);
+  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::AllToAll, 1e6, four, m), 1e-3 + 0.1875e-3);
   EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::Slice, 1e6, four, m), 1e-5 + 0.25e-3);
   EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::Pad, 1e6, four, m), 1e-5 + 1e-3);
   EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::Mask, 1e6, four, m), 1e-5 + 1e-3);

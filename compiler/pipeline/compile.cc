@@ -18,6 +18,7 @@
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/verify.h"
+#include "runtime/sim/simulate.h"
 
 namespace weft::compiler {
 namespace {
@@ -136,6 +137,11 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   if (!verified.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
   }
+  absl::StatusOr<sim::Report> report = sim::Simulate(compiled.plan, machine);
+  if (!report.ok()) {
+    return absl::InternalError(absl::StrCat("the compiled plan cannot be simulated: ", report.status().message()));
+  }
+  sim::SetPrediction(*report, &compiled.plan);
   return compiled;
 }
 

@@ -62,8 +62,8 @@ double SentBytes(Exchange kind, double bytes, int64_t n) {
 
 double CollectiveSeconds(const Machine& machine, Exchange kind, double bytes, const Spread& group) {
   if (group.ranks < 2) return 0;
-  const double rounds = std::ceil(std::log2(static_cast<double>(group.ranks)));
-  const double latency = rounds * LinkOf(machine, group.one_node()).latency_s;
+  const double rounds = std::ceil(std::log2(static_cast<double>(group.nodes())));
+  const double latency = machine.node.latency_s + rounds * machine.network.latency_s;
   const double sent = SentBytes(kind, bytes, group.ranks);
   if (kind != Exchange::kAllToAll || group.one_node()) return latency + sent / RingBytes(machine, group);
   const double inside = static_cast<double>(group.on_a_node - 1) / static_cast<double>(group.ranks - 1);

@@ -12,7 +12,7 @@ namespace weft::plan {
 
 struct Link {
   double bytes_s = 0;    // that a rank sends
-  double latency_s = 0;  // of a message
+  double latency_s = 0;  // of a message, or of a collective within a node
 };
 
 // One rank, and what joins it to others. The defaults are one core of a current
@@ -40,6 +40,7 @@ struct Spread {
   int64_t ranks = 1;
   int64_t on_a_node = 1;  // the fewest that any of its nodes has; all if there is one node
   bool one_node() const { return on_a_node == ranks; }
+  int64_t nodes() const { return (ranks + on_a_node - 1) / on_a_node; }
 };
 
 // A group on one node.
@@ -65,8 +66,9 @@ enum class Exchange { kAllReduce, kReduceScatter, kAllGather, kAllToAll };
 // "Optimization of collective communication operations in MPICH", 2005).
 double SentBytes(Exchange kind, double bytes, int64_t n);
 
-// These over the link, after ceil(log2 n) messages. Within a node the node's
-// link decides. Between nodes as many rings run side by side as the group has
+// These over the link, after the latency: of one message within the node, and of
+// ceil(log2 nodes) between nodes, as in a tree. Within a node the node's link
+// decides. Between nodes as many rings run side by side as the group has
 // ranks on a node, each through the network of another rank, as NCCL does: of
 // the bytes that a rank sends, one in `on_a_node` leaves the node. An all-to-all
 // has no rings: all but (on_a_node - 1)/(n - 1) of its bytes leave.

@@ -1,5 +1,6 @@
 #include <set>
 
+#include "runtime/plan/cluster.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/validate_parts.h"
@@ -25,6 +26,7 @@ absl::Status CheckHeader(const Header& header) {
   }
   if (header.tokens_per_step() < 0) return Fault("tokens a step: expected 0 or more, got ", header.tokens_per_step());
   if (!(header.flops_per_step() >= 0)) return Fault("FLOPs a step: expected 0 or more, got ", header.flops_per_step());
+  if (header.has_cluster()) return Under("cluster", CheckCluster(header.cluster()));
   return absl::OkStatus();
 }
 
