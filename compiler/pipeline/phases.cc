@@ -21,8 +21,9 @@ constexpr std::pair<Phase, const char *> kNames[] = {
     {Phase::Localize, "localize"},   {Phase::Schedule, "schedule"}, {Phase::Memory, "memory"},
 };
 
-void buildElaborate(mlir::OpPassManager &manager, const Job &job) {
+void buildElaborate(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
   ElaborateOptions options;
+  options.device = machine.device;
   for (const std::string &set : job.model().set()) {
     options.set.push_back(set);
   }
@@ -142,7 +143,7 @@ std::vector<Phase> allPhases() {
 void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const Machine &machine) {
   switch (phase) {
   case Phase::Elaborate:
-    buildElaborate(manager, job);
+    buildElaborate(manager, job, machine);
     break;
   case Phase::Pipeline:
     if (job.dist().pipeline() > 1 || job.has_pipeline()) {
