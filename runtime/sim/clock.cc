@@ -32,9 +32,7 @@ struct Ending {
   int32_t stream;
   double begin_s;
   int32_t cause;
-  bool operator>(const Ending& other) const {
-    return std::tie(end_s, number) > std::tie(other.end_s, other.number);
-  }
+  bool operator>(const Ending& other) const { return std::tie(end_s, number) > std::tie(other.end_s, other.number); }
 };
 
 // Where a transfer's ends are, -1 where unknown.
@@ -92,8 +90,8 @@ class Clock {
   void End(const Ending& ending) {
     Rank& rank = ranks_[ending.stage];
     Stream& stream = rank.streams[ending.stream];
-    acts_.push_back({ending.stage, stream.cursor.actor(), stream.cursor.micro_batch(), ending.begin_s, ending.end_s,
-                     ending.cause});
+    acts_.push_back(
+        {ending.stage, stream.cursor.actor(), stream.cursor.micro_batch(), ending.begin_s, ending.end_s, ending.cause});
     ++rank.fired[stream.cursor.actor()];
     stream.busy = false;
     stream.cursor.Advance();

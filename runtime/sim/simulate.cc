@@ -43,9 +43,7 @@ class Reporter {
   }
 
  private:
-  plan::Stream::Kind KindOf(size_t stage, int stream) const {
-    return programs_[stage].stage->streams(stream).kind();
-  }
+  plan::Stream::Kind KindOf(size_t stage, int stream) const { return programs_[stage].stage->streams(stream).kind(); }
   int StreamOf(const Act& act) const { return programs_[act.stage].actor(act.actor).stream(); }
 
   // Acts of a stream come in its order, as it has one at a time.

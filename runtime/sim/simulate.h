@@ -18,7 +18,7 @@ struct StageReport {
   double communication_s = 0;  // in which its communication streams are, added up
   double exposed_comm_s = 0;   // in which a compute stream waits for communication
   double sent_bytes = 0;
-  int64_t peak_bytes = 0;      // what the rank allocates
+  int64_t peak_bytes = 0;  // what the rank allocates
 };
 
 struct Report {

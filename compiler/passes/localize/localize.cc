@@ -117,8 +117,8 @@ private:
       op->setAttr("scope", b_.getStringAttr("batch"));
       // Read for the first unit that needs it.
       if (!argument.use_empty()) {
-        Operation *first = *llvm::min_element(
-            argument.getUsers(), [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+        Operation *first =
+            *llvm::min_element(argument.getUsers(), [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
         if (chunkOf(first) > 0) {
           op->setAttr("chunk", b_.getI64IntegerAttr(chunkOf(first)));
         }
@@ -175,8 +175,7 @@ private:
     }
     for (auto [assign, source] : llvm::zip(copies_, sources)) {
       b_.setInsertionPointToEnd(body(stageOf(assign)));
-      kernel(assign, "copy", source, map_.lookup(assign.getTarget()), {},
-             moves(assign, assign.getValue(), 2));
+      kernel(assign, "copy", source, map_.lookup(assign.getTarget()), {}, moves(assign, assign.getValue(), 2));
     }
   }
 
