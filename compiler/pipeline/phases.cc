@@ -146,9 +146,8 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     buildElaborate(manager, job, machine);
     break;
   case Phase::Pipeline:
-    if (job.dist().pipeline() > 1 || job.has_pipeline()) {
-      manager.addNestedPass<ir::GraphOp>(createPipelineCut(cutOptions(job, machine)));
-    }
+    // Without stages too: it takes away what `model.stage` left.
+    manager.addNestedPass<ir::GraphOp>(createPipelineCut(cutOptions(job, machine)));
     break;
   case Phase::Autodiff: {
     mlir::OpPassManager &graph = manager.nest<ir::GraphOp>();
