@@ -93,7 +93,10 @@ private:
       }
       auto scope = op.getAttrOfType<mlir::StringAttr>("scope");
       StringRef name = scope ? pieceOf(scope.getValue()) : StringRef();
-      if (pieces_.empty() || (!name.empty() && name != pieces_.back().name)) {
+      // Without a scope, what `model.stage` is before is not inside a layer.
+      bool begins = name.empty() ? pieces_.empty() || chunkOf(&op) != chunkOf(pieces_.back().ops[0])
+                                 : pieces_.empty() || name != pieces_.back().name;
+      if (begins) {
         pieces_.push_back({name, {}, 0});
       }
       pieces_.back().ops.push_back(&op);
