@@ -161,7 +161,8 @@ private:
         }
       }
       if (fits && step.axes.size() > 1) {
-        out.push_back({step, stepSeconds(BoxStep::AllReduce, localBytes(states), spreadOf(sizes_, step.axes, machine_), machine_)});
+        out.push_back({step, stepSeconds(BoxStep::AllReduce, localBytes(states), spreadOf(sizes_, step.axes, machine_),
+                                         machine_)});
       }
     }
   }

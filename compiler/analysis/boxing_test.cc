@@ -162,8 +162,9 @@ TEST_P(Boxing, OneAxisCostsNoMoreThanAlone) {
       SCOPED_TRACE(text(from) + " to " + text(to));
       int axis = changed[0];
       llvm::SmallVector<BoxStep> route = findRoute(from, to, shape, 4, sizes, machine_);
-      EXPECT_LE(check(from, to, route),
-                transitionSeconds(from[axis], to[axis], bytes(from, {axis}), spreadOf(sizes, {axis}, machine_), machine_) + 1e-12);
+      EXPECT_LE(check(from, to, route), transitionSeconds(from[axis], to[axis], bytes(from, {axis}),
+                                                          spreadOf(sizes, {axis}, machine_), machine_) +
+                                            1e-12);
       bool throughB = (from[axis].isPartial() && to[axis].isPartial()) ||
                       (from[axis].isSplit() && to[axis] == SbpState::partialMax());
       if (sizes.size() == 1 && !throughB) {

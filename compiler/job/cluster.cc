@@ -26,8 +26,7 @@ absl::Status Finish(const std::string& where, Cluster* cluster) {
 absl::Status Apply(const std::vector<std::string>& overrides, Cluster* cluster) {
   for (const std::string& text : overrides) {
     if (!IsClusterOverride(text)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("override: expected cluster.key.path=value, got \"", text, "\""));
+      return absl::InvalidArgumentError(absl::StrCat("override: expected cluster.key.path=value, got \"", text, "\""));
     }
     if (absl::Status status = ApplyOverride(text, sizeof(kPrefix) - 1, cluster); !status.ok()) return status;
   }

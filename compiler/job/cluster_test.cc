@@ -40,8 +40,7 @@ TEST(ClusterTest, FilesOfTheTreeLoad) {
 
 TEST(ClusterTest, ErrorsNameTheKey) {
   const std::pair<const char*, const char*> cases[] = {
-      {"device { kind: 'tpu' } node { count: 1 ranks: 1 }",
-       "device.kind: expected \"cpu\" or \"cuda\", got \"tpu\""},
+      {"device { kind: 'tpu' } node { count: 1 ranks: 1 }", "device.kind: expected \"cpu\" or \"cuda\", got \"tpu\""},
       {"device { kind: 'cpu' } node { ranks: 1 }", "node.count: expected 1 or more, got 0"},
       {"device { kind: 'cpu' } node { count: 2 }", "node.ranks: expected 1 or more, got 0"},
       {"device { kind: 'cpu' memory_bytes: -1 } node { count: 2 ranks: 1 }",
@@ -72,8 +71,7 @@ TEST(ClusterTest, OverridesApplyToTheFile) {
             "cluster.node.counts: unknown key counts: expected count, ranks, link_bytes_s, latency_s");
   EXPECT_EQ(ErrorOf(LoadCluster("", {"cluster.node.count=0"}).status()),
             "cluster.node.count: expected 1 or more, got 0");
-  EXPECT_EQ(ErrorOf(LoadCluster("", {"cluster.=0"}).status()),
-            "override: expected key.path=value, got \"cluster.=0\"");
+  EXPECT_EQ(ErrorOf(LoadCluster("", {"cluster.=0"}).status()), "override: expected key.path=value, got \"cluster.=0\"");
   Cluster there = *cluster;
   ASSERT_TRUE(OverrideCluster({"cluster.device={kind: \"cpu\" launch_s: 1}"}, &there).ok());
   EXPECT_EQ(there.device().launch_s(), 1);

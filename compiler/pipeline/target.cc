@@ -24,8 +24,8 @@ llvm::LogicalResult checkPlacements(ir::GraphOp graph, const Job &job, const Clu
   for (int64_t stage = 0, size = int64_t(graph.getPlacements().size()); stage < size; ++stage) {
     ir::PlacementAttr placement = graph.getPlacement(stage);
     if (placement.getDevice() != cluster.device().kind()) {
-      return ownerOf(graph, stage)->emitError()
-             << "placement: expected device " << cluster.device().kind() << ", got " << placement.getDevice().getValue();
+      return ownerOf(graph, stage)->emitError() << "placement: expected device " << cluster.device().kind() << ", got "
+                                                << placement.getDevice().getValue();
     }
     for (int64_t rank : placement.getRanks()) {
       if (rank >= ranks) {

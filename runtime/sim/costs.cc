@@ -52,7 +52,8 @@ class Collectives {
       const std::vector<int64_t> at = plan::Coordinates(placement, r);
       if (std::any_of(axes.begin(), axes.end(), [&](int32_t axis) { return at[axis] != 0; })) continue;  // seen already
       std::vector<int64_t> ranks;
-      for (int64_t member : plan::GroupOf(placement, axes, r)) ranks.push_back(placement.ranks(static_cast<int>(member)));
+      for (int64_t member : plan::GroupOf(placement, axes, r))
+        ranks.push_back(placement.ranks(static_cast<int>(member)));
       const plan::Spread spread = plan::SpreadOf(machine_, ranks);
       if (r == 0 || spread.on_a_node < it->second.on_a_node) it->second = spread;
     }
@@ -89,7 +90,8 @@ class Transfers {
       const plan::Buffer& buffer = plan_.stages(stage).buffers(index);
       key += ":" + std::to_string(buffer.dtype());
       for (int64_t d : buffer.shape()) key += "," + std::to_string(d);
-      for (const plan::Sbp& sbp : buffer.sbp()) key += ";" + std::to_string(sbp.kind()) + "." + std::to_string(sbp.dim());
+      for (const plan::Sbp& sbp : buffer.sbp())
+        key += ";" + std::to_string(sbp.kind()) + "." + std::to_string(sbp.dim());
     };
     add(transfer.source_stage(), transfer.source_buffer());
     add(transfer.target_stage(), transfer.target_buffer());
