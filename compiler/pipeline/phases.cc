@@ -65,19 +65,20 @@ bool splitsBackward(const Pipeline &pipeline) {
   return false;
 }
 
-PipelineCutOptions cutOptions(const Job &job, const Machine &machine) {
-  PipelineCutOptions options;
-  options.stages = job.dist().pipeline();
-  options.chunks = std::max<int64_t>(job.pipeline().chunks(), 1);
-  options.vShape = isVShaped(job.pipeline());
-  options.cuts = std::vector<std::string>(job.pipeline().cuts().begin(), job.pipeline().cuts().end());
-  std::vector<std::string> meshes;
-  for (const Dist &stage : job.pipeline().stages()) {
+void addCut(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
+  const Pipeline &pipeline = job.pipeline();
+  std::vector<std::string> cuts(pipeline.cuts().begin(), pipeline.cuts().end()), meshes;
+  for (const Dist &stage : pipeline.stages()) {
     meshes.push_back(absl::StrCat(stage.data(), ":", stage.expert(), ":", stage.context(), ":", stage.tensor()));
   }
+  PipelineCutOptions options;
+  options.stages = job.dist().pipeline();
+  options.chunks = std::max<int64_t>(pipeline.chunks(), 1);
+  options.vShape = isVShaped(pipeline);
+  options.cuts = cuts; // a view: the pass copies it
   options.meshes = meshes;
   options.machine = describe(machine);
-  return options;
+  manager.addNestedPass<ir::GraphOp>(createPipelineCut(options));
 }
 
 ScheduleUnitsOptions unitsOptions(const Pipeline &pipeline) {
@@ -163,7 +164,7 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     break;
   case Phase::Pipeline:
     // Without stages too: it takes away what `model.stage` left.
-    manager.addNestedPass<ir::GraphOp>(createPipelineCut(cutOptions(job, machine)));
+    addCut(manager, job, machine);
     break;
   case Phase::Autodiff: {
     mlir::OpPassManager &graph = manager.nest<ir::GraphOp>();

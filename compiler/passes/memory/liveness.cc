@@ -61,7 +61,7 @@ Liveness::Liveness(task::ProgramOp program) {
     // Between two units of a micro-batch there may be any of another one, if the program orders them.
     bool across = touch.micro && (touch.begin || touch.step);
     bool spans = touch.units.size() > 1 && program.getUnits();
-    if (repeats && (across || touch.carried || spans)) {
+    if (spans || (repeats && (across || touch.carried))) {
       life.first = touch.begin ? life.first : std::min(life.first, microBegin);
       life.last = std::max(life.last, microEnd - 1);
     }

@@ -215,6 +215,6 @@ model.graph @train(%x [1] f32) {
 // -----
 
 model.graph @train(%x [1] f32) {
-  // expected-error @+1 {{stage: unknown name first}}
+  // expected-error @+1 {{stage: "first": unknown name first}}
   model.stage first
 }
