@@ -25,7 +25,7 @@ double modelFlops(GraphOp graph) {
     SmallVector<RankedTensorType> results = llvm::map_to_vector(op->getResults(), tensorOf);
     Cost cost = op.getCost(operands, results);
     if (cost.contraction) {
-      flops += cost.flops * (sections.isStep(op) ? 1.0 : double(graph.getMicroBatches()));
+      flops += cost.flops * sections.runs(op, double(graph.getMicroBatches()));
     }
   });
   return flops;

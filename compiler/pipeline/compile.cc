@@ -16,6 +16,7 @@
 #include "mlir/Parser/Parser.h"
 #include "ops/dialect/register.h"
 #include "runtime/plan/cluster.h"
+#include "runtime/plan/memory.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/verify.h"
 #include "runtime/sim/simulate.h"
@@ -79,6 +80,31 @@ void fillHeader(const Job &job, const Cluster &cluster, const GraphFacts &facts,
   header.set_flops_per_step(facts.flops);
 }
 
+// What the job asks for and no plan may have, whatever the cluster.
+absl::Status checkMicroBatches(const Batch &batch) {
+  if (batch.global() / batch.micro() <= plan::kMaxMicroBatches) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("batch.global: expected at most ", plan::kMaxMicroBatches,
+                                                 " micro-batches of ", batch.micro(), ", got ", batch.global()));
+}
+
+absl::Status checkArenas(const plan::Plan &plan) {
+  for (int i = 0; i < plan.stages_size(); ++i) {
+    if (plan.stages(i).arena_bytes() > plan::kMaxBytes) {
+      return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: stage ", i,
+                                                     ": memory of a rank: expected at most ", plan::kMaxBytes,
+                                                     " bytes, got ", plan.stages(i).arena_bytes()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What fails without a word of its own still needs one.
+absl::Status wrongModel(const Job &job, const FirstError &errors, llvm::StringRef what) {
+  return absl::InvalidArgumentError(errors.printed() ? "" : absl::StrCat(job.model().file(), ": ", what.str()));
+}
+
 } // namespace
 
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
@@ -87,6 +113,9 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   std::error_code missing;
   if (!std::filesystem::is_regular_file(job.model().file(), missing)) {
     return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
+  }
+  if (absl::Status status = checkMicroBatches(job.batch()); !status.ok()) {
+    return status;
   }
   mlir::DialectRegistry registry;
   ir::registerWeftDialect(registry);
@@ -100,7 +129,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(job.model().file(), sources, &context);
   if (!module) {
-    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": does not parse"));
+    return wrongModel(job, errors, "does not parse");
   }
   GraphFacts facts;
   int number = 0;
@@ -111,8 +140,8 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     mlir::PassManager manager(&context);
     buildPhase(manager, phase, job, machine);
     if (failed(manager.run(*module)) ||
-        (phase == Phase::Elaborate && failed(checkTarget(*module, job, options.cluster)))) {
-      return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
+        (phase == Phase::Pipeline && failed(checkTarget(*module, job, options.cluster)))) {
+      return wrongModel(job, errors, std::string(nameOf(phase)) + " failed");
     }
     if (!options.dumpIr.empty()) {
       if (absl::Status status = dump(*module, options.dumpIr, ++number, phase); !status.ok()) {
@@ -126,7 +155,10 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   Compiled compiled;
   fillHeader(job, options.cluster, facts, compiled.plan);
   if (failed(emitPlan(*module, compiled.plan))) {
-    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": emit failed"));
+    return wrongModel(job, errors, "emit failed");
+  }
+  if (absl::Status status = checkArenas(compiled.plan); !status.ok()) {
+    return status;
   }
   plan::VerifyOptions verify;
   verify.device_bytes = options.cluster.device().memory_bytes();
@@ -136,6 +168,13 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   }
   if (!verified.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
+  }
+  absl::StatusOr<std::vector<plan::StageMemory>> memory = plan::MeasureMemory(compiled.plan);
+  if (!memory.ok()) {
+    return memory.status();
+  }
+  for (size_t s = 0; s < memory->size(); ++s) {
+    compiled.plan.mutable_stages(int(s))->set_lower_bound_bytes((*memory)[s].lower_bound_bytes);
   }
   absl::StatusOr<sim::Report> report = sim::Simulate(compiled.plan, machine);
   if (!report.ok()) {

@@ -17,6 +17,22 @@ class Collectives {
  public:
   Collectives(const plan::Program& program, const plan::Machine& machine) : program_(program), machine_(machine) {}
 
+  // A bundle begins once.
+  ActCost CostOf(const plan::Actor& actor) {
+    ActCost sum;
+    for (const plan::Collective& collective : actor.collectives()) {
+      const ActCost cost = CostOf(collective);
+      sum.seconds += cost.seconds;
+      sum.sent_bytes += cost.sent_bytes;
+    }
+    const plan::Collective& first = actor.collectives(0);
+    const double latency = plan::CollectiveSeconds(machine_, ExchangeOf(first.kind()), 0,
+                                                   GroupOf({first.axes().begin(), first.axes().end()}));
+    sum.seconds -= latency * (actor.collectives_size() - 1);
+    return sum;
+  }
+
+ private:
   ActCost CostOf(const plan::Collective& collective) {
     const plan::Exchange kind = ExchangeOf(collective.kind());
     const plan::Spread group = GroupOf({collective.axes().begin(), collective.axes().end()});
@@ -25,7 +41,6 @@ class Collectives {
     return {plan::CollectiveSeconds(machine_, kind, bytes, group), plan::SentBytes(kind, bytes, group.ranks)};
   }
 
- private:
   static plan::Exchange ExchangeOf(plan::Collective::Kind kind) {
     switch (kind) {
       case plan::Collective::REDUCE_SCATTER:
@@ -172,7 +187,7 @@ Costs CostsOf(absl::Span<const plan::Program> programs, const plan::Machine& mac
         const plan::KernelCost& work = kernel.cost();
         cost.seconds += plan::KernelSeconds(machine, {work.contraction_flops(), work.flops(), work.bytes()});
       }
-      if (actor.has_collective()) cost = collectives.CostOf(actor.collective());
+      if (actor.collectives_size() > 0) cost = collectives.CostOf(actor);
       if (actor.end_case() == plan::Actor::kSend) cost = transfers.CostOf(program.plan->transfers(actor.send()));
       if (actor.end_case() == plan::Actor::kReceive) {
         cost = {transfers.CostOf(program.plan->transfers(actor.receive())).seconds, 0};

@@ -110,9 +110,10 @@ plan::Plan DataParallel(int ranks) {
   backward.add_reads(y);
   plan::Actor& reduce = b.AddActor("reduce", 1, {part}, {whole});
   reduce.set_section(plan::Actor::STEP);
-  reduce.mutable_collective()->add_axes(0);
-  reduce.mutable_collective()->set_input(part);
-  reduce.mutable_collective()->set_output(whole);
+  plan::Collective& collective = *reduce.add_collectives();
+  collective.add_axes(0);
+  collective.set_input(part);
+  collective.set_output(whole);
   plan::Actor& update = b.AddCompute("update", plan::Actor::UPDATE, 1, {whole}, {});
   update.set_section(plan::Actor::STEP);
   update.mutable_kernels(0)->add_outputs(w);
