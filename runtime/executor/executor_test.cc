@@ -75,6 +75,7 @@ TEST(BindingTest, TypesHaveEqualValuesOnBothSides) {
 
 TEST_F(ExecutorTest, OneRank) { ExpectReference(OneRank(), Reference(4, 3)); }
 TEST_F(ExecutorTest, TwoRanksTwoMicroBatches) { ExpectReference(TwoRanks(), Reference(4, 3)); }
+TEST_F(ExecutorTest, TwoSumsInOneOperation) { ExpectReference(TwoRanksBundled(), Reference(4, 3)); }
 TEST_F(ExecutorTest, TwoStages) { ExpectReference(TwoStages(), Reference(8, 4, 2)); }
 TEST_F(ExecutorTest, StepsMayStartAnywhere) { ExpectReference(TwoRanks(), Reference(4, 3), 1000); }
 
