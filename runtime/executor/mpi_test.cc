@@ -22,7 +22,7 @@ std::atomic<long> allocations{0};
 void* operator new(size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size)) return memory;
-  std::abort();
+  __builtin_trap();
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }

@@ -17,7 +17,7 @@ def mpi_test(name, program, ranks, args = [], size = "small"):
     native.sh_test(
         name = name,
         size = size,
-        srcs = ["//runtime/collective/mpi:mpirun_test.sh"],
+        srcs = ["//tools/build_defs:mpirun.sh"],
         args = [str(ranks), "$(location %s)" % program] + args,
         data = [program],
         # MPI leaks, and its threads are not built to be watched.

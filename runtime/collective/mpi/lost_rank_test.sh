@@ -1,5 +1,5 @@
 #!/bin/bash
-# When a rank ends, the others say so and end. $1: mpirun_test.sh, $2: world_suite.
+# When a rank ends, the others say so and end. $1: mpirun.sh, $2: world_suite.
 set -u
 failures=0
 
