@@ -112,7 +112,8 @@ TEST(JobTest, ErrorsOfOverridesNameTheKey) {
   EXPECT_EQ(ErrorOfOverride("precision.compute=F64"), "precision.compute: expected F32, BF16, got \"F64\"");
   EXPECT_EQ(ErrorOfOverride("dist=2"),
             "dist: expected one of its keys (data, tensor, expert, context, pipeline) or {...}, got \"2\"");
-  EXPECT_EQ(ErrorOfOverride("dist={date: 2}"), "dist:1:1: unknown key date: expected data, tensor, expert, context, pipeline");
+  EXPECT_EQ(ErrorOfOverride("dist={date: 2}"),
+            "dist:1:1: unknown key date: expected data, tensor, expert, context, pipeline");
   EXPECT_EQ(ErrorOfOverride("seed.low=1"), "seed.low: seed has no keys");
   EXPECT_EQ(ErrorOfOverride("dist.data"), "override: expected key.path=value, got \"dist.data\"");
 }
