@@ -12,14 +12,6 @@ using mlir::Value;
 
 namespace {
 
-RankedTensorType tileOf(Value value, PlacementAttr placement) {
-  RankedTensorType type = tensorOf(value);
-  SbpAttr sbp = sbpOf(type);
-  return RankedTensorType::get(sbp ? localShape(type.getShape(), sbp.getStates(), placement.getSizes())
-                                   : SmallVector<int64_t>(type.getShape()),
-                               type.getElementType());
-}
-
 // One box, which changes axes as one primitive does.
 void addBox(BoxOp box, PlacementAttr placement, double weight, const Machine &machine, StepPrediction &sum) {
   SbpAttr from = sbpOf(box.getInput().getType()), to = sbpOf(box.getType());
@@ -48,10 +40,28 @@ void addBox(BoxOp box, PlacementAttr placement, double weight, const Machine &ma
 
 } // namespace
 
+RankedTensorType tileOf(Value value, PlacementAttr placement) {
+  RankedTensorType type = tensorOf(value);
+  SbpAttr sbp = sbpOf(type);
+  return RankedTensorType::get(sbp ? localShape(type.getShape(), sbp.getStates(), placement.getSizes())
+                                   : SmallVector<int64_t>(type.getShape()),
+                               type.getElementType());
+}
+
+Cost tileCost(WeftOpInterface op, PlacementAttr placement) {
+  auto tiles = [&](mlir::ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value value) { return tileOf(value, placement); });
+  };
+  return op.getCost(tiles(op->getOperands()), tiles(op->getResults()));
+}
+
 double modelFlops(GraphOp graph) {
   Sections sections(graph);
   double flops = 0;
   graph.getBody().walk([&](WeftOpInterface op) {
+    if (auto phase = op->getAttrOfType<mlir::StringAttr>("phase"); phase && phase.getValue() == "recompute") {
+      return;
+    }
     SmallVector<RankedTensorType> operands = llvm::map_to_vector(op->getOperands(), tensorOf);
     SmallVector<RankedTensorType> results = llvm::map_to_vector(op->getResults(), tensorOf);
     Cost cost = op.getCost(operands, results);
@@ -71,14 +81,7 @@ StepPrediction predictStep(GraphOp graph, const Machine &machine) {
     if (auto box = llvm::dyn_cast<BoxOp>(op)) {
       addBox(box, placement, weight, machine, sum);
     } else if (auto weftOp = llvm::dyn_cast<WeftOpInterface>(op); weftOp && !llvm::isa<ParameterOp, AssignOp>(op)) {
-      SmallVector<RankedTensorType> operands, results;
-      for (Value operand : op.getOperands()) {
-        operands.push_back(tileOf(operand, placement));
-      }
-      for (Value result : op.getResults()) {
-        results.push_back(tileOf(result, placement));
-      }
-      sum.computeSeconds += machine.seconds(weftOp.getCost(operands, results)) * weight;
+      sum.computeSeconds += machine.seconds(tileCost(weftOp, placement)) * weight;
     }
   }
   return sum;

@@ -7,8 +7,15 @@
 
 namespace weft::compiler {
 
+/// The type of one rank's tile of `value`, without SBP.
+mlir::RankedTensorType tileOf(mlir::Value value, ir::PlacementAttr placement);
+
+/// What one run of `op` costs on one rank of a mesh, after `shard`.
+ir::Cost tileCost(ir::WeftOpInterface op, ir::PlacementAttr placement);
+
 /// FLOPs of the contractions of a step on whole tensors, micro-batches
-/// included: the useful work, whatever the layout. 2 a multiply-add.
+/// included: the useful work, whatever the layout and whatever is computed
+/// twice (phase "recompute"). 2 a multiply-add.
 double modelFlops(ir::GraphOp graph);
 
 /// Seconds, and bytes sent, that one rank spends in a step.

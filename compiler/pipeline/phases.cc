@@ -6,6 +6,7 @@
 #include "compiler/passes/localize/passes.h"
 #include "compiler/passes/memory/passes.h"
 #include "compiler/passes/precision/passes.h"
+#include "compiler/passes/recompute/passes.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/shard/passes.h"
 #include "mlir/Transforms/Passes.h"
@@ -14,9 +15,9 @@ namespace weft::compiler {
 namespace {
 
 constexpr std::pair<Phase, const char *> kNames[] = {
-    {Phase::Elaborate, "elaborate"}, {Phase::Autodiff, "autodiff"}, {Phase::Precision, "precision"},
-    {Phase::Shard, "shard"},         {Phase::Box, "box"},           {Phase::Localize, "localize"},
-    {Phase::Schedule, "schedule"},   {Phase::Memory, "memory"},
+    {Phase::Elaborate, "elaborate"}, {Phase::Autodiff, "autodiff"},   {Phase::Precision, "precision"},
+    {Phase::Shard, "shard"},         {Phase::Box, "box"},             {Phase::Recompute, "recompute"},
+    {Phase::Localize, "localize"},   {Phase::Schedule, "schedule"},   {Phase::Memory, "memory"},
 };
 
 void buildElaborate(mlir::OpPassManager &manager, const Job &job) {
@@ -60,6 +61,20 @@ AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
     options.minRatio = warmup.min_ratio();
   }
   return options;
+}
+
+// "none", "selective" or "full"; AUTO has become one of them for every layer (see recompute.h).
+std::string policyText(Recompute::Policy policy) {
+  return llvm::StringRef(Recompute::Policy_Name(policy)).lower();
+}
+
+void buildRecompute(mlir::OpPassManager &manager, const Recompute &recompute, const Machine &machine) {
+  std::vector<std::string> layers;
+  for (const Recompute::Layer &layer : recompute.layers()) {
+    layers.push_back(layer.scope() + "=" + policyText(layer.policy()));
+  }
+  manager.addNestedPass<ir::GraphOp>(
+      createRecomputeClone({policyText(recompute.policy()), layers, describe(machine)}));
 }
 
 } // namespace
@@ -122,6 +137,10 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     // Routes from one value share their first steps.
     manager.addNestedPass<ir::GraphOp>(mlir::createCSEPass());
     break;
+  case Phase::Recompute:
+    // What runs again is then exactly what ran: the same boxes, the same layouts.
+    buildRecompute(manager, job.recompute(), machine);
+    break;
   case Phase::Localize:
     manager.addPass(createLocalize());
     break;
@@ -142,6 +161,7 @@ void registerPasses() {
   registerPrecisionPasses();
   registerShardPasses();
   registerBoxPasses();
+  registerRecomputePasses();
   registerLocalizePasses();
   registerSchedulePasses();
   registerMemoryPasses();
