@@ -9,6 +9,7 @@
 #include "compiler/dialect/task/task.h"
 #include "compiler/emit/emit.h"
 #include "compiler/pipeline/diagnostics.h"
+#include "compiler/pipeline/recompute.h"
 #include "compiler/pipeline/target.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
@@ -117,13 +118,21 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": does not parse"));
   }
   GraphFacts facts;
+  Job running = job; // the recompute of every layer is found on the way
   int number = 0;
   for (Phase phase : allPhases()) {
     if (phase == Phase::Localize) {
       facts = factsOf(*module, job.batch().global() / job.batch().micro(), machine);
     }
+    if (phase == Phase::Recompute) {
+      auto resolved = resolveRecompute(*module, job, machine, options.cluster.memory_bytes());
+      if (failed(resolved)) {
+        return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
+      }
+      *running.mutable_recompute() = *resolved;
+    }
     mlir::PassManager manager(&context);
-    buildPhase(manager, phase, job, machine);
+    buildPhase(manager, phase, running, machine);
     if (failed(manager.run(*module)) ||
         (phase == Phase::Elaborate && failed(checkTarget(*module, job, options.cluster)))) {
       return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
@@ -139,6 +148,9 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   }
   Compiled compiled;
   fillHeader(job, facts, compiled.plan);
+  if (facts.training && (job.recompute().policy() != Recompute::NONE || !job.recompute().layers().empty())) {
+    *compiled.plan.mutable_header()->mutable_recompute() = running.recompute().layers();
+  }
   if (failed(emitPlan(*module, compiled.plan))) {
     return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": emit failed"));
   }

@@ -12,6 +12,7 @@
 #include "compiler/job/job.h"
 #include "compiler/pipeline/compile.h"
 #include "runtime/plan/load.h"
+#include "runtime/plan/names.h"
 
 namespace {
 
@@ -142,6 +143,9 @@ void summarise(const weft::plan::Plan &plan, const std::string &path) {
   std::printf("%s: graph %s, %lld rank%s, %.1f MiB a rank, predicted step %.3g s\n", path.c_str(),
               plan.header().graph().c_str(), static_cast<long long>(ranks), ranks == 1 ? "" : "s",
               double(arena) / (1024.0 * 1024.0), plan.prediction().step_s());
+  if (std::string recompute = weft::plan::RecomputeText(plan.header()); !recompute.empty()) {
+    std::printf("computed again for the backward: %s\n", recompute.c_str());
+  }
   std::printf("next: weft plan show %s\n", path.c_str());
 }
 
