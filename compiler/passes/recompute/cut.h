@@ -2,6 +2,7 @@
 #ifndef WEFT_COMPILER_PASSES_RECOMPUTE_CUT_H_
 #define WEFT_COMPILER_PASSES_RECOMPUTE_CUT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -38,7 +39,7 @@ private:
 
   std::vector<std::vector<Edge>> edges_;
   std::vector<int> rank_;    // steps from the source in the residual network; -1: out of reach
-  std::vector<size_t> next_; // the edge of each node that was not tried yet
+  std::vector<std::size_t> next_; // the edge of each node that was not tried yet
 };
 
 } // namespace weft::compiler
