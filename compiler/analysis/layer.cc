@@ -53,7 +53,7 @@ llvm::SmallVector<Layer> layersOf(ir::GraphOp graph) {
       layer.name = name;
       layer.stage = key.second;
       layer.forward.push_back(&op);
-    } else if (auto it = layers.find(key); it != layers.end() && phase == "backward") {
+    } else if (auto it = layers.find(key); it != layers.end() && (phase == "backward" || phase == "weight")) {
       it->second.backward.push_back(&op);
     }
   }

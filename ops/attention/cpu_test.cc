@@ -8,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "ops/abi/cpu_level.h"
 #include "ops/abi/kernel_testing.h"
 #include "ops/attention/head.h"
 
@@ -276,7 +277,7 @@ TEST(AttentionGradTest, MatchesPlainLoops) {
 
 // The kernels take the newest level the CPU has; the others must agree with it.
 TEST(HeadTest, LevelsAgree) {
-  if (!__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) GTEST_SKIP() << "no AVX-512";
+  if (!CpuHasLevel4()) GTEST_SKIP() << "no AVX-512";
   using attention::HeadFunctions;
   const attention::HeadShape shape = {75, 150, 24, 0.2f, true, 76};
   const int64_t q_size = shape.queries * shape.depth, k_size = shape.keys * shape.depth;

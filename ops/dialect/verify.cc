@@ -1,4 +1,5 @@
 // The checks that every op of the vocabulary shares.
+#include "ops/dialect/infer.h"
 #include "ops/dialect/weft.h"
 
 #include "ops/dialect/interfaces.cpp.inc"
@@ -67,6 +68,9 @@ llvm::LogicalResult verifyShapes(mlir::Operation *op) {
   for (auto [index, expected] : llvm::enumerate(inferred)) {
     mlir::Type actual = op->getResult(index).getType();
     auto ranked = llvm::dyn_cast<mlir::RankedTensorType>(actual);
+    if (failed(countElements(op, ("result #" + llvm::Twine(index)).str(), expected.getShape()))) {
+      return mlir::failure();
+    }
     if (!ranked || withSbp(ranked, {}) != withSbp(expected, {})) {
       return op->emitOpError() << "result #" << index << ": expected " << expected << ", got " << actual;
     }

@@ -1,6 +1,7 @@
 // add, sub, mul, div, maximum, minimum, greater_equal, equal.
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
@@ -56,6 +57,11 @@ class BinaryKernel : public Kernel {
     if (auto types = MatchSpec(spec, "*,*->*"); !types.ok()) return types.status();
     auto plan = BroadcastPlan<2>::Create({&spec.inputs[0], &spec.inputs[1]}, spec.outputs[0]);
     if (!plan.ok()) return plan.status();
+    if (plan->repeats_all()) {
+      return absl::InvalidArgumentError(absl::StrCat("output 0: expected the extents of the inputs, got ",
+                                                     spec.outputs[0].ToString(), " of ", spec.inputs[0].ToString(),
+                                                     " and ", spec.inputs[1].ToString()));
+    }
     return std::make_unique<BinaryKernel>(spec.threads, *std::move(plan));
   }
 

@@ -44,6 +44,8 @@ class BroadcastPlan {
 
   int64_t elements() const { return elements_; }
   int64_t step(int operand) const { return row_.stride[operand]; }
+  // Whether the rows read one element of every operand, though they have more.
+  bool repeats_all() const { return row_.extent > 1 && row_.stride == Offsets{}; }
 
   // Calls body(result, operands, count) for the pieces of rows that make up
   // the result's elements [begin, end): index of the first element in the

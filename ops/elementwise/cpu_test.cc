@@ -258,6 +258,8 @@ TEST(ElementwiseTest, RefusesWhatDoesNotFit) {
   ExpectError(Spec("add", {{2, 3}}, {2, 3}), "add: expected 2 inputs and 1 outputs, got 1 and 1");
   ExpectError(Spec("add", {{2, 3}, {2}}, {2, 3}), "input 1: expected a shape that broadcasts to f32[2,3], got f32[2]");
   ExpectError(Spec("add", {{4, 2, 3}, {3}}, {2, 3}), "input 0: expected a shape that broadcasts to f32[2,3]");
+  ExpectError(Spec("add", {{1}, {2, 1}}, {2, 3}),
+              "output 0: expected the extents of the inputs, got f32[2,3] of f32[1]");
   ExpectError(Spec("exp", {{2, 3}}, {3, 2}), "output 0: expected leading dims [2,3], got f32[3,2]");
   ExpectError(Spec("scale", {{2}}, {2}), "attribute `factor`: expected a float, got none");
   ExpectError(Spec("add_n", {}, {2}), "expected one or more inputs, got none");

@@ -1,6 +1,9 @@
 // Shapes, sharding rules and gradients of transpose, slice, pad and concat.
 #include "ops/layout/ops.h"
 
+#include <algorithm>
+
+#include "llvm/Support/MathExtras.h"
 #include "ops/dialect/assembly.h"
 #include "ops/dialect/infer.h"
 
@@ -135,7 +138,8 @@ LogicalResult PadOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
       return emitOpError() << name << ": expected 0 or more, got " << count;
     }
   }
-  results.push_back(withExtent(input, dim, before + input.getDimSize(dim) + after));
+  uint64_t extent = llvm::SaturatingAdd(uint64_t(before), uint64_t(input.getDimSize(dim)), uint64_t(after));
+  results.push_back(withExtent(input, dim, int64_t(std::min<uint64_t>(extent, INT64_MAX))));
   return mlir::success();
 }
 

@@ -37,7 +37,7 @@ LogicalResult requireNormalizable(mlir::Operation *op, Value input, Value weight
 // The types of the result and of `statistics`, of which there may be none or `all`.
 LogicalResult inferNormalized(mlir::Operation *op, Value input, mlir::Attribute eps, size_t statistics, size_t all,
                               SmallVectorImpl<RankedTensorType> &results) {
-  if (floatOf(eps) <= 0) {
+  if (!(floatOf(eps) > 0)) {
     return op->emitOpError() << "eps: expected a positive number, got " << floatOf(eps);
   }
   if (statistics != 0 && statistics != all) {

@@ -2,6 +2,7 @@
 #include "ops/random/ops.h"
 
 #include "ops/dialect/assembly.h"
+#include "ops/dialect/infer.h"
 
 #define GET_OP_CLASSES
 #include "ops/random/ops.cpp.inc"
@@ -23,10 +24,8 @@ using Effects = SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEf
 
 LogicalResult inferShape(mlir::Operation *op, mlir::ArrayAttr extents, Types &results) {
   SmallVector<int64_t> shape = intsOf(extents);
-  for (int64_t extent : shape) {
-    if (extent <= 0) {
-      return op->emitOpError() << "shape: expected positive extents, got " << extent;
-    }
+  if (failed(countElements(op, "shape", shape))) {
+    return mlir::failure();
   }
   results.push_back(RankedTensorType::get(shape, mlir::Float32Type::get(op->getContext())));
   return mlir::success();

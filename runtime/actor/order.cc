@@ -30,6 +30,10 @@ absl::Status CheckIndices(const ProgramSpec& spec) {
           return status;
         }
       }
+      if (!run.offsets.empty() && run.offsets.size() != run.actors.size()) {
+        return absl::InvalidArgumentError(absl::StrCat("stream `", stream.name, "`: offsets: expected ",
+                                                       run.actors.size(), ", got ", run.offsets.size()));
+      }
     }
   }
   return absl::OkStatus();
@@ -83,9 +87,10 @@ absl::Status WalkStream(const ProgramSpec& spec, const std::vector<std::vector<C
                         std::vector<int64_t>& fired) {
   for (const Run& run : spec.streams[stream].runs) {
     for (int64_t i = 0; i < run.repeat; ++i) {
-      for (int a : run.actors) {
+      for (size_t k = 0; k < run.actors.size(); ++k) {
+        const int a = run.actors[k];
         const Actor& actor = spec.actors[a];
-        const int64_t micro_batch = actor.section == Section::kMicro ? run.first_micro_batch + i : 0;
+        const int64_t micro_batch = actor.section == Section::kMicro ? run.MicroBatch(k, i) : 0;
         if (actor.stream != stream) {
           return absl::InvalidArgumentError(absl::StrCat("actor `", actor.name, "`: expected in the order of stream `",
                                                          spec.streams[actor.stream].name, "`, got in that of `",

@@ -22,9 +22,10 @@ absl::Status RunLoop::Step(int64_t before, int64_t step) {
   absl::Status status;
   for (const Run& run : spec_.streams[stream_].runs) {
     for (int64_t i = 0; i < run.repeat; ++i) {
-      for (int actor : run.actors) {
+      for (size_t k = 0; k < run.actors.size(); ++k) {
+        const int actor = run.actors[k];
         const bool micro = spec_.actors[actor].section == Section::kMicro;
-        status = Fire(actor, {.step = step, .micro_batch = micro ? run.first_micro_batch + i : 0});
+        status = Fire(actor, {.step = step, .micro_batch = micro ? run.MicroBatch(k, i) : 0});
         if (!status.ok()) {
           actor_.store(-1, std::memory_order_relaxed);
           return status;

@@ -52,11 +52,17 @@ struct Actor {
   Work* work = nullptr;     // outlives the program
 };
 
-// Each actor once for each of the micro-batches first, first + 1, ...
+// Each actor once, in order, for the micro-batch first; again for first + 1, ...
 struct Run {
   std::vector<int> actors;
   int64_t first_micro_batch = 0;
   int64_t repeat = 1;
+  std::vector<int64_t> offsets = {};  // empty, or one an actor: added to its micro-batch
+
+  // Of the actor at `place` in the list, in a repetition.
+  int64_t MicroBatch(size_t place, int64_t repetition) const {
+    return first_micro_batch + repetition + (offsets.empty() ? 0 : offsets[place]);
+  }
 };
 
 struct Stream {

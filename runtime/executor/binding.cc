@@ -65,7 +65,10 @@ actor::Actor ActorOf(const plan::Actor& actor, const std::vector<int>& registers
 actor::Stream StreamOf(const plan::Stream& stream) {
   actor::Stream it{.name = stream.name()};
   for (const plan::Run& run : stream.runs()) {
-    it.runs.push_back({{run.actors().begin(), run.actors().end()}, run.first_micro_batch(), run.repeat()});
+    it.runs.push_back({{run.actors().begin(), run.actors().end()},
+                       run.first_micro_batch(),
+                       run.repeat(),
+                       {run.offsets().begin(), run.offsets().end()}});
   }
   return it;
 }

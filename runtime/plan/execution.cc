@@ -37,7 +37,10 @@ struct Cursor {
   }
   bool done() const { return run >= stream->runs_size(); }
   int32_t head() const { return stream->runs(run).actors(actor); }
-  int64_t micro_batch() const { return stream->runs(run).first_micro_batch() + repeat; }
+  int64_t micro_batch() const {
+    const Run& it = stream->runs(run);
+    return it.first_micro_batch() + repeat + (it.offsets_size() > 0 ? it.offsets(actor) : 0);
+  }
   void Advance() {
     ++actor;
     ++position;
@@ -126,7 +129,7 @@ class Machine {
     std::vector<Need> needs;
     for (int32_t b : program.actor(a).reads()) {
       const int32_t writer = program.writer[b];
-      if (program.micro(a)) {
+      if (program.micro(a) && program.micro(writer)) {
         needs.push_back({writer, b, 0, false, false});
       } else {
         needs.push_back({writer, b, program.micro(writer) ? program.micro_batches - 1 : 0, true, false});
@@ -134,7 +137,7 @@ class Machine {
     }
     for (int32_t b : program.actor(a).writes()) {
       for (int32_t reader : program.readers[b]) {
-        if (!program.micro(a) || !program.micro(reader)) continue;
+        if (!program.micro(a) || !program.micro(reader)) continue;  // a slot of its own
         needs.push_back({reader, b, -int64_t{program.buffer(b).slots()}, false, true});
       }
     }

@@ -60,6 +60,10 @@ Tile TileOf(const Placement& placement, const Buffer& buffer, const std::vector<
   return tile;
 }
 
+std::vector<int64_t> LocalDims(const Placement& placement, const Buffer& buffer) {
+  return TileOf(placement, buffer, std::vector<int64_t>(placement.axes_size(), 0)).dims;
+}
+
 int64_t LocalElements(const Placement& placement, const Buffer& buffer) {
   return TileOf(placement, buffer, std::vector<int64_t>(placement.axes_size(), 0)).elements();
 }

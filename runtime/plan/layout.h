@@ -39,6 +39,9 @@ struct Tile {
 // validated plan cuts evenly.
 Tile TileOf(const Placement& placement, const Buffer& buffer, const std::vector<int64_t>& coordinates);
 
+// The extents of that tile: the same on every rank.
+std::vector<int64_t> LocalDims(const Placement& placement, const Buffer& buffer);
+
 // Local elements, and bytes of one slot (not padded).
 int64_t LocalElements(const Placement& placement, const Buffer& buffer);
 int64_t LocalBytes(const Placement& placement, const Buffer& buffer);

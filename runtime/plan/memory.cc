@@ -233,7 +233,7 @@ std::string LargestText(const Program& program, int count) {
   for (int32_t b : LargestOf(program, count)) {
     const Buffer& buffer = program.buffer(b);
     const std::string slots = buffer.slots() > 1 ? absl::StrCat(" in ", buffer.slots(), " slots") : "";
-    texts.push_back(absl::StrCat("`", buffer.name(), "` ", TypeText(buffer), " ",
+    texts.push_back(absl::StrCat("`", buffer.name(), "` ", LocalTypeText(*program.placement, buffer), " ",
                                  BytesText(program.slot_bytes[b] * buffer.slots()), slots, " (", NameOf(buffer.kind()),
                                  ")"));
   }

@@ -47,7 +47,7 @@ absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan);
 // `count`, largest first. No aliases.
 std::vector<int32_t> LargestOf(const Program& program, int count);
 
-// "`h.0.mlp.y` f32[8,64] 2.00 KiB (activation), ...": these in one line.
+// "`h.0.mlp.y` f32[8,64] of [16,64] 2.00 KiB (activation), ...": these in one line.
 std::string LargestText(const Program& program, int count);
 
 }  // namespace weft::plan

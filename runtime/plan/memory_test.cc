@@ -85,7 +85,8 @@ TEST(Memory, RefusesABlockedPlan) {
 
 TEST(Memory, NamesTheLargest) {
   const Plan plan = Read("train.txtpb");
-  EXPECT_EQ(LargestText(ProgramOf(plan, 0), 2), "`w` f32[8,16] 256 B (parameter), `w.m` f32[8,16] 256 B (optimizer)");
+  EXPECT_EQ(LargestText(ProgramOf(plan, 0), 2),
+            "`w` f32[8,8] of [8,16] 256 B (parameter), `w.m` f32[8,8] of [8,16] 256 B (optimizer)");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "runtime/plan/layout.h"
 
 namespace weft::plan {
 
@@ -112,6 +113,13 @@ std::string ShapeText(const std::vector<int64_t>& dims) { return absl::StrCat("[
 
 std::string TypeText(const Buffer& buffer) {
   return NameOf(buffer.dtype()) + ShapeText({buffer.shape().begin(), buffer.shape().end()});
+}
+
+std::string LocalTypeText(const Placement& placement, const Buffer& buffer) {
+  const std::vector<int64_t> dims = LocalDims(placement, buffer);
+  const std::string local = NameOf(buffer.dtype()) + ShapeText(dims);
+  if (std::equal(dims.begin(), dims.end(), buffer.shape().begin(), buffer.shape().end())) return local;
+  return absl::StrCat(local, " of ", ShapeText({buffer.shape().begin(), buffer.shape().end()}));
 }
 
 std::string MeshText(const Placement& placement) {

@@ -36,6 +36,9 @@ std::string ShapeText(const std::vector<int64_t>& dims);
 // "f32[4,8]", the global type.
 std::string TypeText(const Buffer& buffer);
 
+// "f32[4,4] of [4,8]": what a rank holds, and of what; "f32[4,8]" if that is all of it.
+std::string LocalTypeText(const Placement& placement, const Buffer& buffer);
+
 // "data x tensor = 2 x 2"; "one rank" for a mesh without axes.
 std::string MeshText(const Placement& placement);
 

@@ -83,9 +83,8 @@ std::string Operands(const Program& program, const google::protobuf::RepeatedFie
   std::vector<std::string> names;
   for (int32_t b : buffers) {
     const Buffer& buffer = program.buffer(b);
-    names.push_back(absl::StrCat(
-        buffer.name(), " ", NameOf(buffer.dtype()),
-        ShapeText(TileOf(*program.placement, buffer, std::vector<int64_t>(program.placement->axes_size(), 0)).dims)));
+    names.push_back(
+        absl::StrCat(buffer.name(), " ", NameOf(buffer.dtype()), ShapeText(LocalDims(*program.placement, buffer))));
   }
   return absl::StrCat("(", absl::StrJoin(names, ", "), ")");
 }
@@ -186,18 +185,19 @@ std::string LargestRows(const Program& program) {
   Table table(4, {2});
   for (int32_t b : LargestOf(program, 10)) {
     const Buffer& buffer = program.buffer(b);
-    table.Add({buffer.name(), TypeText(buffer), BytesText(program.slot_bytes[b] * buffer.slots()),
-               NameOf(buffer.kind()), buffer.slots() > 1 ? absl::StrCat(buffer.slots(), " slots") : ""});
+    table.Add({buffer.name(), LocalTypeText(*program.placement, buffer),
+               BytesText(program.slot_bytes[b] * buffer.slots()), NameOf(buffer.kind()),
+               buffer.slots() > 1 ? absl::StrCat(buffer.slots(), " slots") : ""});
   }
-  return "  largest\n" + table.Text();
+  return "  largest, as a rank holds them\n" + table.Text();
 }
 
 std::string ParametersText(const Program& program) {
   Table table(4);
   for (const Buffer& buffer : program.stage->buffers()) {
     if (buffer.kind() != Buffer::PARAMETER) continue;
-    const Tile tile = TileOf(*program.placement, buffer, std::vector<int64_t>(program.placement->axes_size(), 0));
-    table.Add({buffer.name(), TypeText(buffer), SbpText(*program.placement, buffer), "local " + ShapeText(tile.dims)});
+    table.Add({buffer.name(), TypeText(buffer), SbpText(*program.placement, buffer),
+               "local " + ShapeText(LocalDims(*program.placement, buffer))});
   }
   return table.empty() ? "" : "  parameters\n" + table.Text();
 }

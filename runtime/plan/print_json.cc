@@ -60,6 +60,9 @@ Json StreamJson(const Program& program, const Stream& stream) {
     for (int32_t a : run.actors()) actors.push_back(program.actor(a).name());
     json["runs"].push_back(
         {{"first_micro_batch", run.first_micro_batch()}, {"repeat", run.repeat()}, {"actors", actors}});
+    if (run.offsets_size() > 0) {
+      json["runs"].back()["offsets"] = std::vector<int64_t>(run.offsets().begin(), run.offsets().end());
+    }
   }
   return json;
 }
@@ -87,12 +90,11 @@ Json StageMemoryJson(const Program& program, const StageMemory* memory) {
 }
 
 Json ParameterJson(const Program& program, const Buffer& buffer) {
-  const Tile tile = TileOf(*program.placement, buffer, std::vector<int64_t>(program.placement->axes_size(), 0));
   return {{"name", buffer.name()},
           {"dtype", NameOf(buffer.dtype())},
           {"shape", std::vector<int64_t>(buffer.shape().begin(), buffer.shape().end())},
           {"sbp", SbpText(*program.placement, buffer)},
-          {"local_shape", tile.dims}};
+          {"local_shape", LocalDims(*program.placement, buffer)}};
 }
 
 Json PlacementJson(const Placement& placement) {

@@ -62,10 +62,6 @@ class RegisterCheck {
       const int32_t writer = program_.writer[b];
       if (writer < 0) return Fault("reads `", Name(b), "`: expected a register that an actor writes, got none");
       if (writer == a) return Fault("reads `", Name(b), "`: expected a register of another actor, got its own");
-      if (program_.micro(a) && !program_.micro(writer)) {
-        return Fault("reads `", Name(b), "`: expected a register made each micro-batch, got one that `",
-                     program_.actor(writer).name(), "` makes once a step");
-      }
       listed_[program_.root[b]] = exact_[b] = a;
     }
     return absl::OkStatus();
@@ -106,7 +102,12 @@ class RegisterCheck {
   absl::Status CheckSlots() const {
     std::vector<bool> is_register(program_.root.size(), false);
     for (size_t b = 0; b < program_.root.size(); ++b) {
-      if (program_.writer[b] >= 0) is_register[program_.root[b]] = true;
+      const int32_t writer = program_.writer[b];
+      if (writer < 0) continue;
+      is_register[program_.root[b]] = true;
+      if (program_.micro(writer) || program_.buffer(b).slots() == 1) continue;
+      return Fault("buffer `", Name(b), "`: slots: expected 1, as `", program_.actor(writer).name(),
+                   "` makes it once a step, got ", program_.buffer(b).slots());
     }
     for (size_t b = 0; b < program_.root.size(); ++b) {
       if (program_.buffer(b).slots() == 1 || is_register[program_.root[b]]) continue;

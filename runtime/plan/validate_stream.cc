@@ -12,7 +12,15 @@ absl::Status CheckRun(const Stage& stage, int stream, const Run& run, std::vecto
   if (run.first_micro_batch() < 0 || run.first_micro_batch() >= kMaxMicroBatches) {
     return Fault("first micro-batch: expected 0 to ", kMaxMicroBatches - 1, ", got ", run.first_micro_batch());
   }
-  for (int32_t a : run.actors()) {
+  if (run.offsets_size() > 0 && run.offsets_size() != run.actors_size()) {
+    return Fault("offsets: expected none or ", run.actors_size(), ", one an actor, got ", run.offsets_size());
+  }
+  for (int k = 0; k < run.actors_size(); ++k) {
+    const int32_t a = run.actors(k);
+    const int64_t offset = run.offsets_size() > 0 ? run.offsets(k) : 0;
+    if (offset <= -kMaxMicroBatches || offset >= kMaxMicroBatches) {
+      return Fault("offset: expected less than ", kMaxMicroBatches, ", got ", offset);
+    }
     if (a < 0 || a >= stage.actors_size()) {
       return Fault("actors: expected indices below ", stage.actors_size(), ", got ", a);
     }
@@ -22,9 +30,9 @@ absl::Status CheckRun(const Stage& stage, int stream, const Run& run, std::vecto
     }
     if (actor.section() == Actor::STEP) {
       if (run.repeat() != 1 || done[a] != 0) return Fault("actor `", actor.name(), "`: expected once a step, got more");
-    } else if (run.first_micro_batch() != done[a]) {
+    } else if (run.first_micro_batch() + offset != done[a]) {
       return Fault("actor `", actor.name(), "`: expected micro-batch ", done[a], " next, got ",
-                   run.first_micro_batch());
+                   run.first_micro_batch() + offset);
     }
     done[a] += run.repeat();
   }

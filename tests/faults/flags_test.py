@@ -17,6 +17,7 @@ CASES = {
         ([], "expected a job file (see --help)"),
         ([JOB], "expected -o PLAN (see --help)"),
         ([JOB, "-o"], "-o: expected a value, got none"),
+        ([JOB, "--stop-after=", "-o", "x.plan"], "--stop-after: expected a value, got none"),
         ([JOB, "-o", "-"], "-o: expected a file, got -, which is only for IR (--stop-after)"),
         ([JOB, "--set", "-o", "x.plan"], "--set: expected a value, got the flag -o"),
         ([JOB, "--optimise", "-o", "x.plan"], "unknown flag --optimise (see --help)"),

@@ -1,5 +1,6 @@
 // Weft against another trainer: llm.c trained the same weights on the same
 // tokens in float32, a PyTorch model in float64 (see README.md).
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
@@ -43,9 +44,21 @@ TEST(OracleTest, LossesAndGradientNormsAreThoseOfTheOtherTrainer) {
     const std::vector<StepReport> reports = TrainOracle({}, 40);
     ASSERT_EQ(reports.size(), lines.size());
     for (size_t i = 0; i < lines.size(); ++i) {
+      EXPECT_EQ(lines[i].step, static_cast<int>(i)) << name;
       EXPECT_LT(Relative(reports[i].loss, lines[i].loss), 1e-4) << name << " step " << i;
       EXPECT_LT(Relative(reports[i].grad_norm, lines[i].norm), 1e-3) << name << " step " << i;
     }
+  }
+}
+
+// Without this the layouts below would also agree if dropout did nothing.
+TEST(OracleTest, DropoutChangesTheLossOfEveryStep) {
+  const std::vector<StepReport> off = TrainOracle({}, 3), on = TrainOracle({"model.set=dropout=0.1"}, 3);
+  const std::vector<StepReport> other = TrainOracle({"model.set=dropout=0.1", "seed=2"}, 3);
+  ASSERT_EQ(off.size() + on.size() + other.size(), 9u);
+  for (size_t i = 0; i < off.size(); ++i) {
+    EXPECT_GT(Relative(on[i].loss, off[i].loss), 1e-4) << "step " << i;
+    EXPECT_GT(Relative(other[i].loss, on[i].loss), 1e-4) << "step " << i;
   }
 }
 
@@ -72,6 +85,22 @@ INSTANTIATE_TEST_SUITE_P(Layouts, LayoutTest,
                                          std::vector<std::string>{"dist.data=2", "dist.tensor=2"},
                                          std::vector<std::string>{"dist.data=4"},
                                          std::vector<std::string>{"dist.context=2", "dist.tensor=2"}));
+
+// In bfloat16 a last bit of a float32 that differs now and then rounds an operand the other way, by one of 2^8 parts;
+// the losses, means over many of them, still agree to half of what bfloat16 itself changes.
+TEST(OracleTest, LayoutsAgreeInBFloat16) {
+  const std::string narrow = "precision.compute=BF16";
+  const std::vector<StepReport> wide = TrainOracle({}, 20), one = TrainOracle({narrow}, 20);
+  const std::vector<StepReport> many = TrainOracle({narrow, "dist.data=2", "dist.tensor=2"}, 20);
+  ASSERT_EQ(wide.size() + one.size() + many.size(), 60u);
+  double changed = 0;
+  for (size_t i = 0; i < one.size(); ++i) {
+    EXPECT_LT(Relative(many[i].loss, one[i].loss), 5e-5) << "step " << i;
+    changed = std::max(changed, Relative(one[i].loss, wide[i].loss));
+  }
+  EXPECT_GT(changed, 5e-5);
+  EXPECT_LT(changed, 1e-3);
+}
 
 class MicroBatchTest : public testing::TestWithParam<const char*> {};
 

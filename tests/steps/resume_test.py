@@ -2,6 +2,7 @@
 """A run that is stopped, killed or laid out otherwise goes on as if nothing had happened."""
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -59,16 +60,19 @@ class ResumeTest(ProgramTest):
         expected = self.undisturbed(before, 14)
         flags = ("--checkpoint-dir", self.path("parts"), "--metrics", self.path("parts.jsonl"), "--resume")
         self.train(before, 7, *flags, data=self.data)
+        shutil.copytree(self.path("parts"), self.path("other"))
         self.train(after, 14, *flags, data=self.data)
         got = losses(self.path("parts.jsonl"))
         self.assertEqual(got[:7], expected[:7])
         self.assertEqual(len(got), 14)
         for step, (loss, whole) in enumerate(zip(got, expected)):
             self.assertLess(relative(loss, whole), 2e-5, f"step {step}")
-        # What the bound can tell apart: the same steps on tokens in another order.
-        self.train(after, 14, "--seed", 2, "--metrics", self.path("other.jsonl"), data=self.data)
-        other = losses(self.path("other.jsonl"))
-        self.assertTrue(all(relative(a, b) > 2e-5 for a, b in zip(other[7:], expected[7:])), other)
+        # The bound sees tokens in another order: the same run resumed on them is far off at every step.
+        self.train(self.plan(*NOISY, "data.order=SEQUENTIAL", "dist.tensor=2", "dist.data=2"), 14, "--checkpoint-dir",
+                   self.path("other"), "--metrics", self.path("other.jsonl"), "--resume", data=self.data)
+        other = [line["loss"] for line in metrics(self.path("other.jsonl"))]
+        self.assertEqual(len(other), 7)
+        self.assertTrue(all(relative(a, b) > 1e-3 for a, b in zip(other, expected[7:])), other)
 
     def killed(self, plan, steps):
         """Kills a run that saves every 3 steps after it told of `steps`, and returns the step it saved last.

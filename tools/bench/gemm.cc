@@ -22,7 +22,7 @@ double BestRate(int64_t n, Product&& product) {
     const auto begin = std::chrono::steady_clock::now();
     if (!product()) return 0;
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    best = std::max(best, 2.0 * double(n) * double(n) * double(n) / seconds.count() * 1e-9);
+    best = std::max(best, 2.0 * static_cast<double>(n) * n * n / seconds.count() * 1e-9);
   }
   return best;
 }

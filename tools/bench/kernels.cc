@@ -29,7 +29,7 @@ double Seconds() { return std::chrono::duration<double>(std::chrono::steady_cloc
 // A kernel with operands of its own.
 class Case {
  public:
-  Case(const KernelRegistry& registry, KernelSpec spec) {
+  Case(const KernelRegistry& registry, const KernelSpec& spec) {
     absl::StatusOr<std::unique_ptr<Kernel>> kernel = registry.Create(spec);
     if (!kernel.ok()) {
       std::fprintf(stderr, "%s\n", std::string(kernel.status().message()).c_str());

@@ -1,4 +1,5 @@
 // weft-compile: a job and a model file in, a plan out.
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -57,6 +58,9 @@ bool takeFlag(const std::string &name, const std::string &argument, int argc, ch
               std::string &error) {
   if (argument.rfind(name + "=", 0) == 0) {
     value = argument.substr(name.size() + 1);
+    if (value.empty()) {
+      error = absl::StrCat(name, ": expected a value, got none");
+    }
     return true;
   }
   if (argument != name) {
@@ -102,9 +106,10 @@ std::string parse(int argc, char **argv, Request &request) {
   return "";
 }
 
-int statusCode(const absl::Status &status) {
-  std::fprintf(stderr, "weft-compile: %s\n", std::string(status.message()).c_str());
-  return status.code() == absl::StatusCode::kInvalidArgument || status.code() == absl::StatusCode::kNotFound ? 2 : 1;
+// Tells of it; the exit status that it means.
+int failed(const absl::Status &status) {
+  bool request = absl::IsInvalidArgument(status) || absl::IsNotFound(status);
+  return failed(std::string(status.message()), request ? 2 : 1);
 }
 
 // Writes aside and renames, so that no half of the IR stays.
@@ -140,9 +145,9 @@ void summarise(const weft::plan::Plan &plan, const std::string &path) {
   for (const weft::plan::Stage &stage : plan.stages()) {
     arena = std::max(arena, int64_t(stage.arena_bytes()));
   }
-  std::printf("%s: graph %s, %lld rank%s, %.1f MiB a rank, predicted step %.3g s\n", path.c_str(),
-              plan.header().graph().c_str(), static_cast<long long>(ranks), ranks == 1 ? "" : "s",
-              double(arena) / (1024.0 * 1024.0), plan.prediction().step_s());
+  std::printf("%s: graph %s, %s rank%s, %s a rank, predicted step %s\n", path.c_str(), plan.header().graph().c_str(),
+              weft::plan::CountText(ranks).c_str(), ranks == 1 ? "" : "s", weft::plan::BytesText(arena).c_str(),
+              weft::plan::SecondsText(plan.prediction().step_s()).c_str());
   if (std::string recompute = weft::plan::RecomputeText(plan.header()); !recompute.empty()) {
     std::printf("computed again for the backward: %s\n", recompute.c_str());
   }
@@ -180,27 +185,27 @@ int main(int argc, char **argv) {
   }
   absl::StatusOr<weft::Job> job = weft::LoadJob(request.job, request.overrides);
   if (!job.ok()) {
-    return statusCode(job.status());
+    return failed(job.status());
   }
   options.job = *job;
   absl::StatusOr<weft::Cluster> cluster = weft::LoadCluster(job->cluster());
   if (!cluster.ok()) {
-    return statusCode(cluster.status());
+    return failed(cluster.status());
   }
   if (absl::Status status = weft::CheckRanks(*job, *cluster); !status.ok()) {
-    return statusCode(status);
+    return failed(status);
   }
   options.cluster = *cluster;
   options.dumpIr = request.dumpIr;
   absl::StatusOr<weft::compiler::Compiled> compiled = weft::compiler::compile(options);
   if (!compiled.ok()) {
-    return statusCode(compiled.status());
+    return failed(compiled.status());
   }
   if (options.stopAfter) {
     return writeIr(request.output, compiled->ir);
   }
   if (absl::Status status = weft::plan::Save(compiled->plan, request.output); !status.ok()) {
-    return statusCode(status);
+    return failed(status);
   }
   if (!request.quiet) {
     summarise(compiled->plan, request.output);

@@ -103,7 +103,7 @@ const std::vector<Command>& Commands() {
 std::string Parse(const Command& command, const std::vector<std::string>& arguments, Request& request) {
   for (size_t i = 1; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
-    if (argument.rfind("-", 0) != 0) {
+    if (argument.empty() || argument[0] != '-') {
       request.plans.push_back(argument);
       continue;
     }

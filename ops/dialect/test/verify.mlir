@@ -26,6 +26,12 @@
 
 // -----
 
+%a, %b = "test.values"() : () -> (tensor<4294967296x1xf32>, tensor<4294967296xf32>)
+// expected-error @+1 {{result #0: expected at most 281474976710656 elements, got more}}
+%0 = weft.add %a, %b : (tensor<4294967296x1xf32>, tensor<4294967296xf32>) -> tensor<4294967296x4294967296xf32>
+
+// -----
+
 %x = "test.value"() : () -> tensor<4xf32, #weft.sbp<B>>
 // expected-error @+1 {{expected an SBP on every operand and result, got 1 of 2}}
 %0 = weft.neg %x : (tensor<4xf32, #weft.sbp<B>>) -> tensor<4xf32>

@@ -90,6 +90,12 @@
 
 // -----
 
+%x = "test.value"() : () -> tensor<2x3xf32>
+// expected-error @+1 {{result #0: expected at most 281474976710656 elements, got more}}
+%0 = weft.pad %x dim(1) before(9223372036854775807) after(9223372036854775807) : (tensor<2x3xf32>) -> tensor<2x1xf32>
+
+// -----
+
 // expected-error @+1 {{expected one or more operands, got none}}
 %0 = weft.concat dim(1) : () -> tensor<2x2xf32>
 
@@ -110,6 +116,12 @@
 %x, %y = "test.values"() : () -> (tensor<2x3xf32>, tensor<2x3xbf16>)
 // expected-error @+1 {{expected operands that differ in dimension 1 only, got 'tensor<2x3xf32>' and 'tensor<2x3xbf16>'}}
 %0 = weft.concat %x, %y dim(1) : (tensor<2x3xf32>, tensor<2x3xbf16>) -> tensor<2x6xf32>
+
+// -----
+
+%x, %y = "test.values"() : () -> (tensor<2x3xf32>, tensor<2x3x1xf32>)
+// expected-error @+1 {{expected operands that differ in dimension 1 only, got 'tensor<2x3xf32>' and 'tensor<2x3x1xf32>'}}
+%0 = weft.concat %x, %y dim(1) : (tensor<2x3xf32>, tensor<2x3x1xf32>) -> tensor<2x6xf32>
 
 // -----
 

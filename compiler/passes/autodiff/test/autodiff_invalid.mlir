@@ -44,3 +44,15 @@ weft.graph @unused("x" %x: tensor<4xf32>) placements [#one] {
   weft.output "side" %0 : (tensor<4xf32>)
   weft.minimize %w : (tensor<f32>)
 }
+
+// -----
+
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @unseeded("x" %x: tensor<4xf32>) placements [#one] {
+  %w = weft.parameter "w" [4] init(zeros) : () -> tensor<4xf32>
+  %0 = weft.mul %w, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{seed: expected one before differentiation, so that both directions drop the same elements}}
+  %1 = weft.dropout %0 rate(0.5) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = weft.reduce sum %1 over [0] : (tensor<4xf32>) -> tensor<f32>
+  weft.minimize %2 : (tensor<f32>)
+}

@@ -155,3 +155,13 @@ model.graph @train() {
   // expected-error @+1 {{expected an operator of the weft dialect, got builtin.unrealized_conversion_cast}}
   %0 = builtin.unrealized_conversion_cast to !weft.any
 }
+
+// -----
+
+// The config pass evaluates these.
+model.config @a = 3
+// expected-error @+1 {{config @b: expected a value, got an expression}}
+model.config @b = a * 2
+model.graph @f(%x [b] f32) {
+  weft.output "y" %x
+}
