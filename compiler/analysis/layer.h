@@ -20,8 +20,8 @@ private:
   llvm::DenseSet<mlir::Operation *> ops_;
 };
 
-/// The forward and the backward ops (phases "backward" and "weight") of one layer on one stage, in program order: those that run once a micro-batch
-/// and vary with it.
+/// The forward and the backward ops (phases "backward" and "weight") of one layer on one stage, in program order: those
+/// that run once a micro-batch and vary with it.
 struct Layer {
   llvm::StringRef name; // lives as long as the context
   int64_t stage = 0;

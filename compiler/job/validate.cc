@@ -202,7 +202,8 @@ absl::Status ValidateJob(const Job& job) {
   for (const absl::Status& status : {ValidateModel(job.model()), ValidateEnums(job), ValidateDist(job),
                                      // After the sizes are known to be positive.
                                      job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(),
-                                     ValidateRecompute(job.recompute()), job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
+                                     ValidateRecompute(job.recompute()),
+                                     job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
     if (!status.ok()) {
       return status;
     }

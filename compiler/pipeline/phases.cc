@@ -15,9 +15,9 @@ namespace weft::compiler {
 namespace {
 
 constexpr std::pair<Phase, const char *> kNames[] = {
-    {Phase::Elaborate, "elaborate"}, {Phase::Autodiff, "autodiff"},   {Phase::Precision, "precision"},
-    {Phase::Shard, "shard"},         {Phase::Box, "box"},             {Phase::Recompute, "recompute"},
-    {Phase::Localize, "localize"},   {Phase::Schedule, "schedule"},   {Phase::Memory, "memory"},
+    {Phase::Elaborate, "elaborate"}, {Phase::Autodiff, "autodiff"}, {Phase::Precision, "precision"},
+    {Phase::Shard, "shard"},         {Phase::Box, "box"},           {Phase::Recompute, "recompute"},
+    {Phase::Localize, "localize"},   {Phase::Schedule, "schedule"}, {Phase::Memory, "memory"},
 };
 
 void buildElaborate(mlir::OpPassManager &manager, const Job &job) {
@@ -64,17 +64,14 @@ AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
 }
 
 // "none", "selective" or "full"; AUTO has become one of them for every layer (see recompute.h).
-std::string policyText(Recompute::Policy policy) {
-  return llvm::StringRef(Recompute::Policy_Name(policy)).lower();
-}
+std::string policyText(Recompute::Policy policy) { return llvm::StringRef(Recompute::Policy_Name(policy)).lower(); }
 
 void buildRecompute(mlir::OpPassManager &manager, const Recompute &recompute, const Machine &machine) {
   std::vector<std::string> layers;
   for (const Recompute::Layer &layer : recompute.layers()) {
     layers.push_back(layer.scope() + "=" + policyText(layer.policy()));
   }
-  manager.addNestedPass<ir::GraphOp>(
-      createRecomputeClone({policyText(recompute.policy()), layers, describe(machine)}));
+  manager.addNestedPass<ir::GraphOp>(createRecomputeClone({policyText(recompute.policy()), layers, describe(machine)}));
 }
 
 } // namespace

@@ -44,9 +44,7 @@ public:
   }
 
 private:
-  static int64_t picoseconds(double seconds) {
-    return seconds < 1e5 ? int64_t(seconds * 1e12) : Cut::kInfinite / 8;
-  }
+  static int64_t picoseconds(double seconds) { return seconds < 1e5 ? int64_t(seconds * 1e12) : Cut::kInfinite / 8; }
 
   int64_t keeping(Value value) {
     return picoseconds(double(bytesOf(tileOf(value, placement_))) * kBytesMovedForOneKept / machine_.memoryBytes);
@@ -118,7 +116,7 @@ bool isKeptOutside(Value value, const Layer &layer) {
 }
 
 llvm::SmallVector<Operation *> cheapToRepeat(const Layer &layer, const Varying &varying, PlacementAttr placement,
-                                               const Machine &machine) {
+                                             const Machine &machine) {
   return Network(layer, varying, placement, machine).solve();
 }
 

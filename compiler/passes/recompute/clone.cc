@@ -41,9 +41,10 @@ struct RecomputeClone : impl::RecomputeCloneBase<RecomputeClone> {
       if (layer.backward.empty() || chosen == "none") {
         continue;
       }
-      clone(layer, chosen == "full" ? llvm::to_vector(llvm::make_filter_range(
-                                          layer.forward, [](Operation *op) { return !crosses(op); }))
-                                    : cheapToRepeat(layer, varying, graph.getPlacement(layer.stage), *rates));
+      clone(layer,
+            chosen == "full"
+                ? llvm::to_vector(llvm::make_filter_range(layer.forward, [](Operation *op) { return !crosses(op); }))
+                : cheapToRepeat(layer, varying, graph.getPlacement(layer.stage), *rates));
     }
   }
 

@@ -38,7 +38,7 @@ private:
   int64_t push(int node, int64_t flow);
 
   std::vector<std::vector<Edge>> edges_;
-  std::vector<int> rank_;    // steps from the source in the residual network; -1: out of reach
+  std::vector<int> rank_;         // steps from the source in the residual network; -1: out of reach
   std::vector<std::size_t> next_; // the edge of each node that was not tried yet
 };
 

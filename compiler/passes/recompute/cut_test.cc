@@ -69,5 +69,5 @@ TEST(CutTest, KeepsInfiniteEdgesWhole) {
   EXPECT_EQ(cut.solve(), (std::vector<bool>{false, true, false, false}));
 }
 
-}  // namespace
-}  // namespace weft::compiler
+} // namespace
+} // namespace weft::compiler
