@@ -66,7 +66,7 @@ double modelFlops(GraphOp graph) {
     SmallVector<RankedTensorType> results = llvm::map_to_vector(op->getResults(), tensorOf);
     Cost cost = op.getCost(operands, results);
     if (cost.contraction) {
-      flops += cost.flops * (sections.isStep(op) ? 1.0 : double(graph.getMicroBatches()));
+      flops += cost.flops * sections.runs(op, double(graph.getMicroBatches()));
     }
   });
   return flops;
@@ -77,7 +77,7 @@ StepPrediction predictStep(GraphOp graph, const Machine &machine) {
   StepPrediction sum;
   for (mlir::Operation &op : graph.getBody().front()) {
     PlacementAttr placement = graph.getPlacement(stageOf(&op));
-    double weight = sections.isStep(&op) ? 1.0 : double(graph.getMicroBatches());
+    double weight = sections.runs(&op, double(graph.getMicroBatches()));
     if (auto box = llvm::dyn_cast<BoxOp>(op)) {
       addBox(box, placement, weight, machine, sum);
     } else if (auto weftOp = llvm::dyn_cast<WeftOpInterface>(op); weftOp && !llvm::isa<ParameterOp, AssignOp>(op)) {

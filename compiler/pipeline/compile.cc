@@ -16,7 +16,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Parser/Parser.h"
 #include "ops/dialect/register.h"
-#include "runtime/plan/validate.h"
+#include "runtime/plan/memory.h"
 #include "runtime/plan/verify.h"
 
 namespace weft::compiler {
@@ -94,6 +94,31 @@ void fillHeader(const Job &job, const GraphFacts &facts, plan::Plan &plan) {
   prediction.set_communication_bytes(facts.step.communicationBytes);
 }
 
+// What the job asks for and no plan may have, whatever the cluster.
+absl::Status checkMicroBatches(const Batch &batch) {
+  if (batch.global() / batch.micro() <= plan::kMaxMicroBatches) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("batch.global: expected at most ", plan::kMaxMicroBatches,
+                                                 " micro-batches of ", batch.micro(), ", got ", batch.global()));
+}
+
+absl::Status checkArenas(const plan::Plan &plan) {
+  for (int i = 0; i < plan.stages_size(); ++i) {
+    if (plan.stages(i).arena_bytes() > plan::kMaxBytes) {
+      return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: stage ", i,
+                                                     ": memory of a rank: expected at most ", plan::kMaxBytes,
+                                                     " bytes, got ", plan.stages(i).arena_bytes()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What fails without a word of its own still needs one.
+absl::Status wrongModel(const Job &job, const FirstError &errors, llvm::StringRef what) {
+  return absl::InvalidArgumentError(errors.printed() ? "" : absl::StrCat(job.model().file(), ": ", what.str()));
+}
+
 } // namespace
 
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
@@ -102,6 +127,9 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   std::error_code missing;
   if (!std::filesystem::is_regular_file(job.model().file(), missing)) {
     return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
+  }
+  if (absl::Status status = checkMicroBatches(job.batch()); !status.ok()) {
+    return status;
   }
   mlir::DialectRegistry registry;
   ir::registerWeftDialect(registry);
@@ -115,7 +143,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(job.model().file(), sources, &context);
   if (!module) {
-    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": does not parse"));
+    return wrongModel(job, errors, "does not parse");
   }
   GraphFacts facts;
   Job running = job; // the recompute of every layer is found on the way
@@ -127,15 +155,15 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     if (phase == Phase::Recompute) {
       auto resolved = resolveRecompute(*module, job, machine, options.cluster.memory_bytes());
       if (failed(resolved)) {
-        return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
+        return wrongModel(job, errors, std::string(nameOf(phase)) + " failed");
       }
       *running.mutable_recompute() = *resolved;
     }
     mlir::PassManager manager(&context);
     buildPhase(manager, phase, running, machine);
     if (failed(manager.run(*module)) ||
-        (phase == Phase::Elaborate && failed(checkTarget(*module, job, options.cluster)))) {
-      return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
+        (phase == Phase::Pipeline && failed(checkTarget(*module, job, options.cluster)))) {
+      return wrongModel(job, errors, std::string(nameOf(phase)) + " failed");
     }
     if (!options.dumpIr.empty()) {
       if (absl::Status status = dump(*module, options.dumpIr, ++number, phase); !status.ok()) {
@@ -152,7 +180,10 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     *compiled.plan.mutable_header()->mutable_recompute() = running.recompute().layers();
   }
   if (failed(emitPlan(*module, compiled.plan))) {
-    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": emit failed"));
+    return wrongModel(job, errors, "emit failed");
+  }
+  if (absl::Status status = checkArenas(compiled.plan); !status.ok()) {
+    return status;
   }
   plan::VerifyOptions verify;
   verify.device_bytes = options.cluster.memory_bytes();
@@ -162,6 +193,13 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   }
   if (!verified.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
+  }
+  absl::StatusOr<std::vector<plan::StageMemory>> memory = plan::MeasureMemory(compiled.plan);
+  if (!memory.ok()) {
+    return memory.status();
+  }
+  for (size_t s = 0; s < memory->size(); ++s) {
+    compiled.plan.mutable_stages(int(s))->set_lower_bound_bytes((*memory)[s].lower_bound_bytes);
   }
   return compiled;
 }

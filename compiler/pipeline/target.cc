@@ -12,7 +12,7 @@ mlir::Operation *ownerOf(ir::GraphOp graph, int64_t stage) {
     return graph;
   }
   for (auto op : graph.getBody().getOps<ir::ToGlobalOp>()) {
-    if (ir::stageOf(op) == stage) {
+    if (ir::stageOf(op.getOperation()) == stage) {
       return op;
     }
   }

@@ -10,28 +10,31 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "runtime/collective/spec.h"
 
 namespace weft::collective {
 
-// One rank's side of a collective, a send or a receive; run again and again, by
-// one thread at a time. After an abort, no operation is destroyed until all
+// One rank's side of a bundle of collectives, a send or a receive; run again and
+// again, by one thread at a time. After an abort, no operation is destroyed until all
 // ranks have left theirs.
 class Operation {
  public:
   virtual ~Operation() = default;
 
-  // Takes part: returns when `input` may be overwritten and `output` is
+  // Takes part: returns when the inputs may be overwritten and the outputs are
   // complete, as seen from `stream` (a device's stream handle; null on the
-  // host, where it means now). A collective gives every member the same bits.
-  // `input` and `output` do not overlap, but an all_reduce may be given one
-  // address for both. A send has no output, a receive no input.
+  // host, where it means now). A bundle has an input and an output for each of
+  // its specs; a send has one input and no output, a receive one output and no
+  // input. A collective gives every member the same bits: it sums in the order
+  // of the group. Inputs and outputs do not overlap, but an all_reduce may be
+  // given one address for both.
   // An error (an abort, or members that issued different operations) leaves
-  // the output undefined.
-  virtual absl::Status Run(const void* input, void* output, void* stream) = 0;
+  // the outputs undefined.
+  virtual absl::Status Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) = 0;
 
   // While Run() waits: "all_reduce #812 of group data[1]; rank 7 has not issued
-  // it". Otherwise "". Any thread.
+  // it", "all_reduce of 12 tensors #812 ...". Otherwise "". Any thread.
   virtual std::string Waiting() const { return ""; }
 };
 
@@ -43,10 +46,11 @@ class Communicator {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  // This rank is a member of `group`. Members create their operations of a
-  // group in any order, and each runs them in the order of the others.
+  // A bundle of one or more collectives, which meet once. This rank is a member
+  // of `group`. Members create their operations of a group in any order, and
+  // each runs them in the order of the others.
   virtual absl::StatusOr<std::unique_ptr<Operation>> CreateCollective(const Group& group,
-                                                                      const CollectiveSpec& spec) = 0;
+                                                                      const std::vector<CollectiveSpec>& specs) = 0;
 
   // Sends to every peer its block of the input tile; returns when all have it.
   virtual absl::StatusOr<std::unique_ptr<Operation>> CreateSend(DType dtype, const std::vector<Link>& links) = 0;

@@ -17,13 +17,15 @@ using Dims = std::vector<int64_t>;
 
 int64_t Product(const Dims& dims) { return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()); }
 
-// Small whole numbers: every sum over a few ranks is exact in every type.
-double ValueAt(int rank, int64_t element) { return (rank + 1) * (static_cast<double>((element * 7 + 3) % 13) - 6); }
+// Small whole numbers: every sum over a few ranks is exact in every type, and a
+// u8 holds what is only moved.
+double ValueAt(int rank, int64_t element) { return (rank + 1) * static_cast<double>((element * 7 + 3) % 13); }
 
 // A dense tensor of any type, read and written as doubles.
 class Tensor {
  public:
   Tensor(DType dtype, Dims dims) : dtype_(dtype), dims_(std::move(dims)), bytes_(Product(dims_) * SizeOf(dtype) + 1) {}
+  const Dims& dims() const { return dims_; }
   int64_t elements() const { return Product(dims_); }
   void* data() { return bytes_.data(); }
 
@@ -33,6 +35,10 @@ class Tensor {
         return Store(i, static_cast<float>(value));
       case DType::kBF16:
         return Store(i, ToBFloat16(static_cast<float>(value)));
+      case DType::kF16:
+        return Store(i, static_cast<_Float16>(value));
+      case DType::kU8:
+        return Store(i, static_cast<uint8_t>(static_cast<int>(value)));
       case DType::kF64:
         return Store(i, value);
       case DType::kI32:
@@ -49,6 +55,10 @@ class Tensor {
         return Load<float>(i);
       case DType::kBF16:
         return ToFloat(Load<BFloat16>(i));
+      case DType::kF16:
+        return static_cast<double>(Load<_Float16>(i));
+      case DType::kU8:
+        return Load<uint8_t>(i);
       case DType::kF64:
         return Load<double>(i);
       case DType::kI32:
@@ -115,26 +125,41 @@ double Expected(const CollectiveSpec& spec, const std::vector<int>& ranks, int m
   return result;
 }
 
-// Runs `spec` once or more in `group` and compares every element.
-void CheckCollective(Communicator& communicator, const Group& group, const CollectiveSpec& spec, int times = 1,
-                     bool in_place = false) {
-  auto operation = communicator.CreateCollective(group, spec);
+// Runs `bundle` once or more in `group` and compares every element, or one of `stride`.
+void CheckBundle(Communicator& communicator, const Group& group, const std::vector<CollectiveSpec>& bundle,
+                 int times = 1, bool in_place = false, int64_t stride = 1) {
+  auto operation = communicator.CreateCollective(group, bundle);
   ASSERT_TRUE(operation.ok()) << operation.status();
-  const auto output_dims = OutputDims(spec, static_cast<int64_t>(group.ranks.size()));
-  ASSERT_TRUE(output_dims.ok());
   const int m =
       static_cast<int>(std::find(group.ranks.begin(), group.ranks.end(), communicator.rank()) - group.ranks.begin());
   for (int time = 0; time < times; ++time) {
-    Tensor input(spec.dtype, spec.dims), output(spec.dtype, *output_dims);
-    input.Fill(communicator.rank());
-    Tensor& result = in_place ? input : output;
-    const absl::Status status = (*operation)->Run(input.data(), result.data(), nullptr);
+    std::vector<Tensor> from, to;
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+    for (const CollectiveSpec& spec : bundle) {
+      const auto output_dims = OutputDims(spec, static_cast<int64_t>(group.ranks.size()));
+      ASSERT_TRUE(output_dims.ok());
+      from.emplace_back(spec.dtype, spec.dims).Fill(communicator.rank());
+      to.emplace_back(spec.dtype, *output_dims);
+      inputs.push_back(from.back().data());
+      outputs.push_back(in_place && spec.kind == Kind::kAllReduce ? from.back().data() : to.back().data());
+    }
+    const absl::Status status = (*operation)->Run(inputs, outputs, nullptr);
     ASSERT_TRUE(status.ok()) << status;
-    for (int64_t i = 0; i < result.elements(); ++i) {
-      ASSERT_EQ(result.Get(i), Expected(spec, group.ranks, m, *output_dims, i))
-          << spec.ToString() << ", group " << group.name << ", rank " << communicator.rank() << ", element " << i;
+    for (size_t b = 0; b < bundle.size(); ++b) {
+      const Tensor& result = outputs[b] == inputs[b] ? from[b] : to[b];
+      for (int64_t i = 0; i < result.elements(); i += stride) {
+        ASSERT_EQ(result.Get(i), Expected(bundle[b], group.ranks, m, result.dims(), i))
+            << bundle[b].ToString() << ", group " << group.name << ", rank " << communicator.rank() << ", element "
+            << i;
+      }
     }
   }
+}
+
+void CheckCollective(Communicator& communicator, const Group& group, const CollectiveSpec& spec, int times = 1,
+                     bool in_place = false) {
+  CheckBundle(communicator, group, {spec}, times, in_place);
 }
 
 Group All(Communicator& communicator) {
@@ -143,7 +168,10 @@ Group All(Communicator& communicator) {
   return group;
 }
 
-constexpr DType kTypes[] = {DType::kF32, DType::kBF16, DType::kI32, DType::kI64, DType::kF64};
+// With arithmetic, and all.
+constexpr DType kTypes[] = {DType::kF32, DType::kBF16, DType::kF16, DType::kI32, DType::kI64, DType::kF64};
+constexpr DType kMovedTypes[] = {DType::kF32, DType::kBF16, DType::kF16, DType::kI32,
+                                 DType::kI64, DType::kF64,  DType::kU8};
 
 TEST_P(CollectiveConformance, AllReduce) {
   Run(3, [](Communicator& c) {
@@ -183,7 +211,7 @@ TEST_P(CollectiveConformance, ReduceScatterAlongEveryDim) {
 TEST_P(CollectiveConformance, AllGatherAlongEveryDim) {
   Run(3, [](Communicator& c) {
     for (int dim = 0; dim < 3; ++dim) {
-      for (DType dtype : kTypes) {
+      for (DType dtype : kMovedTypes) {
         CheckCollective(c, All(c), {.kind = Kind::kAllGather, .dtype = dtype, .dims = {2, 5, 3}, .dim = dim});
       }
     }
@@ -198,12 +226,60 @@ TEST_P(CollectiveConformance, AllToAllAlongEveryPairOfDims) {
     for (int dim = 0; dim < 3; ++dim) {
       for (int split_dim = 0; split_dim < 3; ++split_dim) {
         if (dim == split_dim) continue;
-        for (DType dtype : kTypes) {
+        for (DType dtype : kMovedTypes) {
           CheckCollective(
               c, All(c),
               {.kind = Kind::kAllToAll, .dtype = dtype, .dims = {3, 6, 9}, .dim = dim, .split_dim = split_dim});
         }
       }
+    }
+  });
+}
+
+// All kinds and types in one operation; some in place, some of no bytes.
+TEST_P(CollectiveConformance, Bundles) {
+  Run(3, [](Communicator& c) {
+    const std::vector<CollectiveSpec> bundle = {
+        {.dims = {5, 7}},
+        {.kind = Kind::kReduceScatter, .dims = {3, 6}, .dim = 1},
+        {.dtype = DType::kBF16, .dims = {1000}},
+        {.kind = Kind::kAllGather, .dtype = DType::kI64, .dims = {2, 3}, .dim = 1},
+        {.dims = {0}},
+        {.reduction = Reduction::kMax, .dims = {33}},
+        {.kind = Kind::kAllToAll, .dtype = DType::kI32, .dims = {3, 4}, .dim = 1, .split_dim = 0},
+        {.dtype = DType::kF64, .dims = {1}},
+    };
+    CheckBundle(c, All(c), bundle);
+    CheckBundle(c, All(c), bundle, 20, /*in_place=*/true);
+    CheckBundle(c, {.name = "self", .ranks = {c.rank()}, .channel = 1}, bundle);
+  });
+}
+
+// What a tensor's sum is does not depend on the tensors beside it.
+TEST_P(CollectiveConformance, BundlesGiveTheBitsOfTheirParts) {
+  Run(4, [](Communicator& c) {
+    constexpr int64_t kSizes[] = {1, 333, 64, 4097};
+    std::vector<CollectiveSpec> bundle;
+    std::vector<std::vector<float>> alone, together;
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+    for (int64_t size : kSizes) {
+      bundle.push_back({.dims = {size}});
+      std::vector<float>& values = alone.emplace_back(size);
+      for (int64_t i = 0; i < size; ++i) values[i] = 1.0f / static_cast<float>(1 + (i * 37 + c.rank() * 101) % 97);
+    }
+    together = alone;
+    for (std::vector<float>& values : together) {
+      inputs.push_back(values.data());
+      outputs.push_back(values.data());
+    }
+    auto operation = c.CreateCollective(All(c), bundle);
+    ASSERT_TRUE(operation.ok()) << operation.status();
+    ASSERT_TRUE((*operation)->Run(inputs, outputs, nullptr).ok());
+    for (size_t i = 0; i < bundle.size(); ++i) {
+      auto one = c.CreateCollective(All(c), {bundle[i]});
+      ASSERT_TRUE(one.ok() && RunOne(**one, alone[i].data(), alone[i].data()).ok());
+      EXPECT_EQ(std::memcmp(alone[i].data(), together[i].data(), alone[i].size() * sizeof(float)), 0) << "tensor " << i;
     }
   });
 }
@@ -223,8 +299,8 @@ TEST_P(CollectiveConformance, AGroupOfOne) {
 TEST_P(CollectiveConformance, SubGroups) {
   Run(4, [](Communicator& c) {
     const int row = c.rank() / 2, column = c.rank() % 2;
-    const Group rows{.name = "tensor", .ranks = {row * 2, row * 2 + 1}};
-    const Group columns{.name = "data", .ranks = {column + 2, column}};
+    const Group rows{.name = "tensor", .ranks = {row * 2, row * 2 + 1}, .channel = 1};
+    const Group columns{.name = "data", .ranks = {column + 2, column}, .channel = 2};
     for (int i = 0; i < 5; ++i) {
       CheckCollective(c, rows, {.dims = {33}});
       CheckCollective(c, columns, {.kind = Kind::kAllGather, .dims = {3, 2}, .dim = 1});
@@ -240,7 +316,7 @@ TEST_P(CollectiveConformance, ConcurrentChannels) {
     for (int channel = 0; channel < 2; ++channel) {
       Group group = All(c);
       group.channel = channel;
-      auto operation = c.CreateCollective(group, {.dims = {257}});
+      auto operation = c.CreateCollective(group, {{.dims = {257}}});
       ASSERT_TRUE(operation.ok()) << operation.status();
       operations.push_back(*std::move(operation));
     }
@@ -250,11 +326,57 @@ TEST_P(CollectiveConformance, ConcurrentChannels) {
         for (int i = 0; i < 50; ++i) {
           Tensor tensor(DType::kF32, {257});
           for (int64_t e = 0; e < 257; ++e) tensor.Set(e, ValueAt(c.rank(), e + channel));
-          const absl::Status status = operations[channel]->Run(tensor.data(), tensor.data(), nullptr);
+          const absl::Status status = RunOne(*operations[channel], tensor.data(), tensor.data());
           ASSERT_TRUE(status.ok()) << status;
           for (int64_t e = 0; e < 257; ++e) ASSERT_EQ(tensor.Get(e), ValueAt(0, e + channel) + ValueAt(1, e + channel));
         }
       });
+    }
+    for (std::thread& stream : streams) stream.join();
+  });
+}
+
+// 64 MiB of each kind, of which one element in some thousands is looked at.
+TEST_P(CollectiveConformance, LargeTensors) {
+  Run(4, [](Communicator& c) {
+    constexpr int64_t kElements = int64_t{16} << 20;
+    for (const CollectiveSpec& spec :
+         {CollectiveSpec{.dims = {kElements}}, CollectiveSpec{.kind = Kind::kReduceScatter, .dims = {kElements}},
+          CollectiveSpec{.kind = Kind::kReduceScatter, .dims = {1024, kElements / 1024}, .dim = 1},
+          CollectiveSpec{.kind = Kind::kAllGather, .dims = {kElements / 4}},
+          CollectiveSpec{.kind = Kind::kAllToAll, .dims = {512, kElements / 512}, .split_dim = 1}}) {
+      CheckBundle(c, All(c), {spec}, 1, /*in_place=*/true, 9973);
+    }
+  });
+}
+
+// Streams of a rank use groups that overlap, and a ring of transfers, at once.
+TEST_P(CollectiveConformance, ConcurrentGroups) {
+  Run(4, [](Communicator& c) {
+    const int row = c.rank() / 2, column = c.rank() % 2;
+    const Group groups[] = {{.name = "tensor", .ranks = {row * 2, row * 2 + 1}, .channel = 1},
+                            {.name = "data", .ranks = {column, column + 2}, .channel = 2},
+                            {.name = "all", .ranks = {0, 1, 2, 3}, .channel = 3}};
+    std::vector<std::thread> streams;
+    for (const Group& group : groups) {
+      streams.emplace_back([&c, group] {
+        CheckBundle(c, group, {{.dims = {1 + 5000 * group.channel}}, {.kind = Kind::kAllGather, .dims = {7}}}, 30);
+      });
+    }
+    const Block block{{3000}, {0}, {3000}};
+    auto send = c.CreateSend(DType::kF32, {{.peer = (c.rank() + 1) % 4, .tag = 1, .block = block}});
+    auto receive = c.CreateReceive(DType::kF32, {{.peer = (c.rank() + 3) % 4, .tag = 1, .block = block}});
+    ASSERT_TRUE(send.ok() && receive.ok());
+    streams.emplace_back([&] {
+      for (int time = 0; time < 30; ++time) {
+        const std::vector<float> tile(3000, static_cast<float>(c.rank() * 100 + time));
+        ASSERT_TRUE(RunOne(**send, tile.data(), nullptr).ok());
+      }
+    });
+    for (int time = 0; time < 30; ++time) {
+      std::vector<float> tile(3000);
+      ASSERT_TRUE(RunOne(**receive, nullptr, tile.data()).ok());
+      for (float value : tile) ASSERT_EQ(value, static_cast<float>((c.rank() + 3) % 4 * 100 + time));
     }
     for (std::thread& stream : streams) stream.join();
   });
@@ -269,21 +391,54 @@ TEST_P(CollectiveConformance, RunsAgainAndAgain) {
 TEST_P(CollectiveConformance, EveryMemberFindsTheSameBits) {
   Run(4, [](Communicator& c) {
     constexpr int64_t kSize = 1000;
-    auto sum = c.CreateCollective(All(c), {.dims = {kSize}});
-    auto gather = c.CreateCollective(All(c), {.kind = Kind::kAllGather, .dims = {kSize}});
+    auto sum = c.CreateCollective(All(c), {{.dims = {kSize}}});
+    auto gather = c.CreateCollective(All(c), {{.kind = Kind::kAllGather, .dims = {kSize}}});
     ASSERT_TRUE(sum.ok() && gather.ok());
     std::vector<float> first;
     for (int time = 0; time < 5; ++time) {
       std::vector<float> input(kSize), output(kSize), all(4 * kSize);
       for (int64_t i = 0; i < kSize; ++i) input[i] = 1.0f / static_cast<float>(1 + (i * 37 + c.rank() * 101) % 97);
-      ASSERT_TRUE((*sum)->Run(input.data(), output.data(), nullptr).ok());
-      ASSERT_TRUE((*gather)->Run(output.data(), all.data(), nullptr).ok());
+      ASSERT_TRUE(RunOne(**sum, input.data(), output.data()).ok());
+      ASSERT_TRUE(RunOne(**gather, output.data(), all.data()).ok());
       for (int r = 0; r < 4; ++r) {
         ASSERT_EQ(std::memcmp(all.data() + r * kSize, output.data(), kSize * sizeof(float)), 0) << "rank " << r;
       }
       if (time == 0) first = output;
       ASSERT_EQ(std::memcmp(first.data(), output.data(), kSize * sizeof(float)), 0) << "time " << time;
     }
+  });
+}
+
+// The sum is ((r0 + r1) + r2) in the order of the group, whoever is first.
+TEST_P(CollectiveConformance, SumsInTheOrderOfTheGroup) {
+  int channel = 0;
+  for (const std::vector<int>& order : {std::vector<int>{0, 1, 2}, {2, 0, 1}}) {
+    ++channel;
+    Run(3, [&](Communicator& c) {
+      const float terms[] = {1e8f, -1e8f, 1.25f};
+      auto sum = c.CreateCollective({.name = "all", .ranks = order, .channel = channel}, {{.dims = {300}}});
+      ASSERT_TRUE(sum.ok());
+      std::vector<float> data(300, terms[c.rank()]);
+      ASSERT_TRUE(RunOne(**sum, data.data(), data.data()).ok());
+      const float expected = (terms[order[0]] + terms[order[1]]) + terms[order[2]];
+      for (float value : data) ASSERT_EQ(value, expected);
+    });
+  }
+}
+
+// Halves are rounded once: 256 + 1 + 1 is 258, though in bf16 256 + 1 would be
+// 256; in f16 it is 2048 that has no odd neighbour.
+TEST_P(CollectiveConformance, RoundsHalvesOnce) {
+  Run(3, [](Communicator& c) {
+    auto sum = c.CreateCollective(All(c), {{.dtype = DType::kBF16, .dims = {1}}, {.dtype = DType::kF16, .dims = {1}}});
+    ASSERT_TRUE(sum.ok());
+    BFloat16 a = ToBFloat16(c.rank() == 0 ? 256.0f : 1.0f);
+    _Float16 b = c.rank() == 0 ? 2048 : 1;
+    const void* inputs[] = {&a, &b};
+    void* outputs[] = {&a, &b};
+    ASSERT_TRUE((*sum)->Run(inputs, outputs, nullptr).ok());
+    EXPECT_EQ(ToFloat(a), 258.0f);
+    EXPECT_EQ(static_cast<float>(b), 2050.0f);
   });
 }
 
@@ -305,10 +460,10 @@ TEST_P(CollectiveConformance, TransfersBetweenLayouts) {
       std::vector<int32_t> tile(12, -1);
       if (sends) {
         for (int i = 0; i < 12; ++i) tile[i] = time * 100 + c.rank() * 12 + i;
-        ASSERT_TRUE((*operation)->Run(tile.data(), nullptr, nullptr).ok());
+        ASSERT_TRUE(RunOne(**operation, tile.data(), nullptr).ok());
         tile.assign(12, -2);  // the receivers have their copies
       } else {
-        ASSERT_TRUE((*operation)->Run(nullptr, tile.data(), nullptr).ok());
+        ASSERT_TRUE(RunOne(**operation, nullptr, tile.data()).ok());
         for (int i = 0; i < 12; ++i) {
           ASSERT_EQ(tile[i], time * 100 + (i / 2) * 4 + (c.rank() - 2) * 2 + i % 2)
               << "rank " << c.rank() << " element " << i;
@@ -318,16 +473,155 @@ TEST_P(CollectiveConformance, TransfersBetweenLayouts) {
   });
 }
 
+// Blocks of no, of odd and of many bytes.
+TEST_P(CollectiveConformance, TransfersOfEveryTypeAndSize) {
+  Run(2, [](Communicator& c) {
+    int tag = 0;
+    for (DType dtype : kMovedTypes) {
+      for (int64_t columns : {0, 1, 7, 4001}) {
+        const Link link{.peer = 1 - c.rank(), .tag = tag++, .block = {{3, columns + 2}, {0, 1}, {3, columns}}};
+        auto operation = c.rank() == 0 ? c.CreateSend(dtype, {link}) : c.CreateReceive(dtype, {link});
+        ASSERT_TRUE(operation.ok()) << operation.status();
+        for (int time = 0; time < 3; ++time) {
+          Tensor tile(dtype, {3, columns + 2});
+          if (c.rank() == 0) {
+            tile.Fill(time);
+            ASSERT_TRUE(RunOne(**operation, tile.data(), nullptr).ok());
+            continue;
+          }
+          ASSERT_TRUE(RunOne(**operation, nullptr, tile.data()).ok());
+          for (int64_t i = 0; i < tile.elements(); ++i) {
+            const int64_t column = i % (columns + 2);
+            const bool inside = column >= 1 && column <= columns;
+            ASSERT_EQ(tile.Get(i), inside ? ValueAt(time, i) : 0)
+                << NameOf(dtype) << " x " << columns << " element " << i;
+          }
+        }
+      }
+    }
+  });
+}
+
+// 64 MiB, in one piece and in columns.
+TEST_P(CollectiveConformance, LargeTransfers) {
+  Run(2, [](Communicator& c) {
+    constexpr int64_t kRows = 4096, kColumns = 4096;
+    int tag = 0;
+    for (int64_t width : {kColumns, kColumns / 2}) {
+      const Link link{
+          .peer = 1 - c.rank(), .tag = tag++, .block = {{kRows, kColumns}, {0, kColumns - width}, {kRows, width}}};
+      auto operation = c.rank() == 0 ? c.CreateSend(DType::kI32, {link}) : c.CreateReceive(DType::kI32, {link});
+      ASSERT_TRUE(operation.ok()) << operation.status();
+      std::vector<int32_t> tile(kRows * kColumns, -1);
+      if (c.rank() == 0) {
+        std::iota(tile.begin(), tile.end(), 0);
+        ASSERT_TRUE(RunOne(**operation, tile.data(), nullptr).ok());
+        continue;
+      }
+      ASSERT_TRUE(RunOne(**operation, nullptr, tile.data()).ok());
+      for (int32_t i = 0; i < kRows * kColumns; ++i) ASSERT_EQ(tile[i], i % kColumns < kColumns - width ? -1 : i);
+    }
+  });
+}
+
+// Ranks 0 and 1 wait for rank 2, which comes only when they have seen that.
+TEST_P(CollectiveConformance, SaysWhoIsMissing) {
+  Run(3, [](Communicator& c) {
+    const Group data{.name = "data[1]", .ranks = {0, 1, 2}, .channel = 1};
+    const Group tell{.name = "tell", .ranks = {0, 1, 2}, .channel = 2};
+    auto operation = c.CreateCollective(data, {{.dims = {4}}});
+    auto bundle = c.CreateCollective(data, {{.dims = {4}}, {.dims = {2}}});
+    auto seen = c.CreateCollective(tell, {{.dims = {}}});
+    ASSERT_TRUE(operation.ok() && bundle.ok() && seen.ok());
+    float a[4] = {}, b[2] = {}, nothing = 0;
+    const void* inputs[] = {a, b};
+    void* outputs[] = {a, b};
+    const auto check = [&](Operation& one, size_t tensors, const std::string& expected) {
+      EXPECT_EQ(one.Waiting(), "");
+      if (c.rank() == 2) ASSERT_TRUE(RunOne(**seen, &nothing, &nothing).ok());
+      std::thread issue([&] {
+        EXPECT_TRUE(one.Run(absl::MakeSpan(inputs, tensors), absl::MakeSpan(outputs, tensors), nullptr).ok());
+      });
+      if (c.rank() != 2) {
+        while (one.Waiting() != expected) std::this_thread::yield();
+        EXPECT_TRUE(RunOne(**seen, &nothing, &nothing).ok());
+      }
+      issue.join();
+    };
+    check(**operation, 1, "all_reduce #1 of group data[1]; rank 2 has not issued it");
+    check(**bundle, 2, "all_reduce of 2 tensors #2 of group data[1]; rank 2 has not issued it");
+  });
+}
+
+TEST_P(CollectiveConformance, SaysWhatATransferWaitsFor) {
+  Run(2, [](Communicator& c) {
+    auto seen = c.CreateCollective(All(c), {{.dims = {}}});
+    ASSERT_TRUE(seen.ok());
+    const Link link{.peer = 1 - c.rank(), .tag = 4, .block = {{2}, {0}, {2}}};
+    auto operation = c.rank() == 0 ? c.CreateSend(DType::kF32, {link}) : c.CreateReceive(DType::kF32, {link});
+    ASSERT_TRUE(operation.ok());
+    float tile[2] = {}, nothing = 0;
+    const std::string expected[] = {"transfer 4 #1 to rank 1, which has not received it",
+                                    "transfer 4 #2 from rank 0, which has not sent it"};
+    for (int first : {0, 1}) {  // who is there first, and waits
+      if (c.rank() != first) ASSERT_TRUE(RunOne(**seen, &nothing, &nothing).ok());
+      std::thread issue([&] {
+        EXPECT_TRUE(RunOne(**operation, c.rank() == 0 ? tile : nullptr, c.rank() == 0 ? nullptr : tile).ok());
+      });
+      if (c.rank() == first) {
+        while ((*operation)->Waiting() != expected[first]) std::this_thread::yield();
+        EXPECT_TRUE(RunOne(**seen, &nothing, &nothing).ok());
+      }
+      issue.join();
+    }
+  });
+}
+
+// Every thread that waits, in whatever it waits.
+TEST_P(CollectiveConformance, AnAbortEndsEveryThread) {
+  Run(3, [](Communicator& c) {
+    if (c.rank() == 2) return c.Abort(absl::InternalError("rank 2 has failed"));
+    const Link link{.peer = 2, .tag = 3, .block = {{1}, {0}, {1}}};
+    std::vector<absl::StatusOr<std::unique_ptr<Operation>>> operations;
+    operations.push_back(c.CreateCollective({.name = "a", .ranks = {0, 1, 2}, .channel = 1}, {{.dims = {1}}}));
+    operations.push_back(c.CreateCollective({.name = "b", .ranks = {0, 1, 2}, .channel = 2}, {{.dims = {1}}}));
+    operations.push_back(c.CreateSend(DType::kF32, {link}));
+    operations.push_back(c.CreateReceive(DType::kF32, {link}));
+    std::vector<std::thread> threads;
+    for (auto& operation : operations) {
+      ASSERT_TRUE(operation.ok());
+      threads.emplace_back([&operation] {
+        float from = 0, to = 0;
+        EXPECT_EQ(RunOne(**operation, &from, &to).message(), "rank 2 has failed");
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+}
+
+TEST_P(CollectiveConformance, TheEndsOfATransferMustAgree) {
+  Run(2, [](Communicator& c) {
+    const int64_t size = 2 + c.rank();
+    const Link link{.peer = 1 - c.rank(), .tag = 4, .block = {{4}, {0}, {size}}};
+    auto operation = c.rank() == 0 ? c.CreateSend(DType::kF32, {link}) : c.CreateReceive(DType::kF32, {link});
+    float tile[4] = {};
+    const absl::Status status = operation.ok() ? RunOne(**operation, tile, tile) : operation.status();
+    // Who finds out tells the other one, as a run does with every error.
+    EXPECT_EQ(status.message(), "transfer 4 from rank 0 to rank 1: the sender has f32[2], the receiver expects f32[3]");
+    c.Abort(status);
+  });
+}
+
 TEST_P(CollectiveConformance, AnAbortEndsEveryWait) {
   Run(3, [](Communicator& c) {
-    auto operation = c.CreateCollective(All(c), {.dims = {4}});
+    auto operation = c.CreateCollective(All(c), {{.dims = {4}}});
     ASSERT_TRUE(operation.ok());
     if (c.rank() == 2) return c.Abort(absl::InternalError("rank 2 has failed"));  // never issues it
     std::vector<float> data(4);
-    const absl::Status status = (*operation)->Run(data.data(), data.data(), nullptr);
+    const absl::Status status = RunOne(**operation, data.data(), data.data());
     EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
     EXPECT_EQ(status.message(), "rank 2 has failed");
-    EXPECT_FALSE((*operation)->Run(data.data(), data.data(), nullptr).ok());
+    EXPECT_FALSE(RunOne(**operation, data.data(), data.data()).ok());
   });
 }
 
@@ -338,26 +632,59 @@ TEST_P(CollectiveConformance, AnAbortEndsTransfers) {
     auto operation = c.rank() == 0 ? c.CreateSend(DType::kF32, {link}) : c.CreateReceive(DType::kF32, {link});
     ASSERT_TRUE(operation.ok());
     float value = 0;
-    EXPECT_EQ((*operation)->Run(&value, &value, nullptr).message(), "rank 2 has failed");
+    EXPECT_EQ(RunOne(**operation, &value, &value).message(), "rank 2 has failed");
   });
 }
 
 TEST_P(CollectiveConformance, DifferentOperationsAreAnError) {
   Run(2, [](Communicator& c) {
-    auto operation = c.CreateCollective(All(c), {.dims = {c.rank() == 0 ? 4 : 8}});
+    auto operation = c.CreateCollective(All(c), {{.dims = {c.rank() == 0 ? 4 : 8}}});
     ASSERT_TRUE(operation.ok());
     std::vector<float> data(8);
-    const absl::Status status = (*operation)->Run(data.data(), data.data(), nullptr);
+    const absl::Status status = RunOne(**operation, data.data(), data.data());
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_NE(std::string(status.message()).find("all_reduce f32[4]"), std::string::npos) << status;
     EXPECT_NE(std::string(status.message()).find("all_reduce f32[8]"), std::string::npos) << status;
   });
 }
 
+TEST_P(CollectiveConformance, DifferentKindsAreAnError) {
+  Run(3, [](Communicator& c) {
+    auto operation =
+        c.CreateCollective(All(c), {{.kind = c.rank() == 1 ? Kind::kAllGather : Kind::kAllReduce, .dims = {2000}}});
+    ASSERT_TRUE(operation.ok());
+    std::vector<float> input(2000), output(6000);
+    const absl::Status status = RunOne(**operation, input.data(), output.data());
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_NE(std::string(status.message()).find("all_gather f32[2000]"), std::string::npos) << status;
+  });
+}
+
+TEST_P(CollectiveConformance, DifferentBundlesAreAnError) {
+  Run(2, [](Communicator& c) {
+    std::vector<CollectiveSpec> bundle = {{.dims = {4}}, {.dims = {2}}};
+    if (c.rank() == 1) bundle.push_back({.kind = Kind::kAllGather, .dims = {2}});
+    auto operation = c.CreateCollective(All(c), bundle);
+    ASSERT_TRUE(operation.ok());
+    std::vector<float> data[3] = {std::vector<float>(4), std::vector<float>(4), std::vector<float>(4)};
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+    for (size_t i = 0; i < bundle.size(); ++i) {
+      inputs.push_back(data[i].data());
+      outputs.push_back(data[i].data());
+    }
+    const absl::Status status = (*operation)->Run(inputs, outputs, nullptr);
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_NE(std::string(status.message()).find("of 2 tensors"), std::string::npos) << status;
+    EXPECT_NE(std::string(status.message()).find("of 3 tensors"), std::string::npos) << status;
+  });
+}
+
 TEST_P(CollectiveConformance, RefusesWhatItCannotDo) {
   Run(2, [](Communicator& c) {
-    EXPECT_FALSE(c.CreateCollective(All(c), {.kind = Kind::kReduceScatter, .dims = {3}}).ok());
-    EXPECT_FALSE(c.CreateCollective({.name = "other", .ranks = {1 - c.rank()}}, {.dims = {3}}).ok());
+    EXPECT_FALSE(c.CreateCollective(All(c), {}).ok());
+    EXPECT_FALSE(c.CreateCollective(All(c), {{.kind = Kind::kReduceScatter, .dims = {3}}}).ok());
+    EXPECT_FALSE(c.CreateCollective({.name = "other", .ranks = {1 - c.rank()}}, {{.dims = {3}}}).ok());
     EXPECT_FALSE(c.CreateSend(DType::kF32, {{.peer = 2, .block = {{1}, {0}, {1}}}}).ok());
   });
 }

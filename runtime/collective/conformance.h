@@ -18,6 +18,12 @@ using Body = std::function<void(Communicator&)>;
 // when all have returned. Ranks that are processes call it on their own one.
 using RunRanks = void (*)(int ranks, const Body& body);
 
+// Runs an operation of one tensor; null: it has no input, or no output.
+inline absl::Status RunOne(Operation& operation, const void* input, void* output) {
+  return operation.Run(absl::MakeConstSpan(&input, input != nullptr ? 1 : 0),
+                       absl::MakeConstSpan(&output, output != nullptr ? 1 : 0), nullptr);
+}
+
 class CollectiveConformance : public testing::TestWithParam<RunRanks> {
  protected:
   // Aborts the others if the body of one rank fails, so that no test hangs.

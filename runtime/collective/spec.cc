@@ -1,5 +1,7 @@
 #include "runtime/collective/spec.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -41,6 +43,29 @@ std::string CollectiveSpec::ToString() const {
   const bool reduces = kind == Kind::kAllReduce || kind == Kind::kReduceScatter;
   if (reduces && reduction == Reduction::kMax) absl::StrAppend(&text, " by maximum");
   return text;
+}
+
+std::string NameOf(const std::vector<CollectiveSpec>& bundle) {
+  std::vector<std::string> kinds;
+  for (const CollectiveSpec& spec : bundle) {
+    std::string kind = NameOf(spec.kind);
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(std::move(kind));
+  }
+  const std::string text = absl::StrJoin(kinds, " and ");
+  return bundle.size() < 2 ? text : absl::StrCat(text, " of ", bundle.size(), " tensors");
+}
+
+std::string Describe(const std::vector<CollectiveSpec>& bundle) {
+  std::vector<std::string> members;
+  for (const CollectiveSpec& spec : bundle) members.push_back(spec.ToString());
+  const std::string text = absl::StrJoin(members, ", ");
+  return bundle.size() < 2 ? text : absl::StrCat(NameOf(bundle), ": ", text);
+}
+
+absl::Status Disagreement(const Group& group, int rank, const std::string& issued, int other,
+                          const std::string& other_issued) {
+  return absl::FailedPreconditionError(absl::StrCat("group ", group.name, ": rank ", rank, " issued ", issued,
+                                                    ", rank ", other, " issued ", other_issued));
 }
 
 absl::StatusOr<std::vector<int64_t>> OutputDims(const CollectiveSpec& spec, int64_t members) {

@@ -15,8 +15,10 @@ namespace weft::collective {
 struct Group {
   std::string name;        // "data[1]", for messages
   std::vector<int> ranks;  // without repetition
-  // Operations of one group meet in the order in which each member issues
-  // them. Streams that issue independently of each other use their own channel.
+  // Operations of one group and channel meet in the order in which each member
+  // issues them. Streams that issue independently of each other have channels of
+  // their own, and so have groups that share two ranks or more: messages between
+  // two ranks are told apart by the channel. Small numbers, from 0.
   int channel = 0;
 };
 
@@ -45,6 +47,19 @@ struct CollectiveSpec {
   // "all_gather f32[4,8] along dim 1".
   std::string ToString() const;
 };
+
+// What a bundle does: "all_gather", "all_reduce of 12 tensors", "all_reduce and
+// all_gather of 3 tensors".
+std::string NameOf(const std::vector<CollectiveSpec>& bundle);
+
+// The same with every tensor: "all_gather f32[4,8] along dim 1", "all_reduce of
+// 2 tensors: all_reduce f32[4], all_reduce f32[8]".
+std::string Describe(const std::vector<CollectiveSpec>& bundle);
+
+// kFailedPrecondition: `rank` and `other` issued, as their n-th operation of
+// `group`, what Describe() says of each.
+absl::Status Disagreement(const Group& group, int rank, const std::string& issued, int other,
+                          const std::string& other_issued);
 
 // The dims of a member's output. kInvalidArgument if a dim does not exist, does
 // not divide, or gather and split dim are one.

@@ -16,7 +16,7 @@ TileCopy::TileCopy(const std::vector<int64_t>& dims, const std::vector<int64_t>&
     to_offset_ += to_origin[d] * to_stride;
     if (contiguous) {
       run_bytes_ *= dims[d];
-    } else {
+    } else if (dims[d] != 1) {
       levels_.push_back({dims[d], from_stride, to_stride});
     }
     contiguous = contiguous && dims[d] == from_dims[d] && dims[d] == to_dims[d];

@@ -28,6 +28,11 @@ class TileCopy {
 
   void Run(const void* from, void* to) const;
 
+  // True if the rectangle is one run of bytes in both tiles, from these offsets on.
+  bool contiguous() const { return levels_.empty(); }
+  int64_t from_offset() const { return from_offset_; }
+  int64_t to_offset() const { return to_offset_; }
+
  private:
   // An outer dim of the rectangle; strides in bytes.
   struct Level {

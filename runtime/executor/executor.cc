@@ -53,6 +53,7 @@ class NoResult : public ResultField {
 struct Executor::Builder {
   Executor& executor;
   Place place;
+  const std::vector<int> channels = ChannelsOf(*place.program->stage);
   // One a stream, whose kernels run one after another; the kernels keep them.
   std::vector<std::shared_ptr<Workspace>> workspaces = {};
 
@@ -60,21 +61,24 @@ struct Executor::Builder {
     const plan::Actor& actor = place.program->actor(a);
     const Site site{a, executor.streams_[actor.stream()].get(), executor.fences_.get(), executor.services_.seed};
     collective::Communicator& communicator = *executor.services_.communicator;
-    if (actor.has_collective()) {
-      const plan::Collective& it = actor.collective();
-      return OperationOf(
-          site, it.input(), it.output(),
-          communicator.CreateCollective(GroupOf(place, it, actor.stream()), CollectiveSpecOf(place, it)));
+    if (actor.collectives_size() > 0) {
+      std::vector<int32_t> inputs, outputs;
+      for (const plan::Collective& it : actor.collectives()) {
+        inputs.push_back(it.input());
+        outputs.push_back(it.output());
+      }
+      const collective::Group group = GroupOf(place, actor.collectives(0), channels[a]);
+      return OperationOf(site, inputs, outputs, communicator.CreateCollective(group, BundleOf(place, actor)));
     }
     if (actor.end_case() == plan::Actor::kSend) {
       const int32_t buffer = place.program->plan->transfers(actor.send()).source_buffer();
-      return OperationOf(site, buffer, -1,
+      return OperationOf(site, {buffer}, {},
                          communicator.CreateSend(place.SpecOf(buffer).dtype, LinksOf(place, actor.send(), true)));
     }
     if (actor.end_case() == plan::Actor::kReceive) {
       const int32_t buffer = place.program->plan->transfers(actor.receive()).target_buffer();
       return OperationOf(
-          site, -1, buffer,
+          site, {}, {buffer},
           communicator.CreateReceive(place.SpecOf(buffer).dtype, LinksOf(place, actor.receive(), false)));
     }
     auto work = std::make_unique<KernelWork>(site);
@@ -87,10 +91,10 @@ struct Executor::Builder {
   }
 
   absl::StatusOr<std::unique_ptr<actor::Work>> OperationOf(
-      const Site& site, int32_t input, int32_t output,
+      const Site& site, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
       absl::StatusOr<std::unique_ptr<collective::Operation>> operation) {
     if (!operation.ok()) return operation.status();
-    return std::make_unique<OperationWork>(site, place, input, output, *std::move(operation));
+    return std::make_unique<OperationWork>(site, place, inputs, outputs, *std::move(operation));
   }
 
   std::shared_ptr<Workspace> WorkspaceOf(size_t stream) {

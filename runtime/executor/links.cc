@@ -1,6 +1,8 @@
 #include "runtime/executor/links.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -40,6 +42,18 @@ std::string GroupName(const Place& place, const std::vector<int32_t>& axes) {
 
 }  // namespace
 
+std::vector<int> ChannelsOf(const plan::Stage& stage) {
+  std::map<std::pair<int, std::vector<int32_t>>, int> numbers;
+  std::vector<int> channels(stage.actors_size(), 0);
+  for (int a = 0; a < stage.actors_size(); ++a) {
+    const plan::Actor& actor = stage.actors(a);
+    if (actor.collectives_size() == 0) continue;
+    const auto& axes = actor.collectives(0).axes();
+    channels[a] = numbers.try_emplace({actor.stream(), {axes.begin(), axes.end()}}, numbers.size()).first->second;
+  }
+  return channels;
+}
+
 collective::Group GroupOf(const Place& place, const plan::Collective& collective, int channel) {
   const plan::Placement& placement = *place.program->placement;
   const std::vector<int32_t> axes(collective.axes().begin(), collective.axes().end());
@@ -50,15 +64,19 @@ collective::Group GroupOf(const Place& place, const plan::Collective& collective
   return group;
 }
 
-collective::CollectiveSpec CollectiveSpecOf(const Place& place, const plan::Collective& collective) {
-  TensorSpec input = place.SpecOf(collective.input());
-  return {.kind = KindOf(collective.kind()),
-          .reduction = collective.reduction() == plan::Collective::MAX ? collective::Reduction::kMax
-                                                                       : collective::Reduction::kSum,
-          .dtype = input.dtype,
-          .dims = std::move(input.dims),
-          .dim = collective.dim(),
-          .split_dim = collective.split_dim()};
+std::vector<collective::CollectiveSpec> BundleOf(const Place& place, const plan::Actor& actor) {
+  std::vector<collective::CollectiveSpec> bundle;
+  for (const plan::Collective& it : actor.collectives()) {
+    TensorSpec input = place.SpecOf(it.input());
+    const bool max = it.reduction() == plan::Collective::MAX;
+    bundle.push_back({.kind = KindOf(it.kind()),
+                      .reduction = max ? collective::Reduction::kMax : collective::Reduction::kSum,
+                      .dtype = input.dtype,
+                      .dims = std::move(input.dims),
+                      .dim = it.dim(),
+                      .split_dim = it.split_dim()});
+  }
+  return bundle;
 }
 
 std::vector<collective::Link> LinksOf(const Place& place, int transfer, bool sends) {

@@ -10,12 +10,16 @@
 
 namespace weft::executor {
 
+// A channel for each actor of collectives, the same on all ranks of the stage:
+// actors share one that are on one stream and whose groups lie along the same axes.
+std::vector<int> ChannelsOf(const plan::Stage& stage);
+
 // The group of a collective that this rank is in: "data[1]" is the second of
-// the groups along axis `data`. `channel` is the actor's stream.
+// the groups along axis `data`.
 collective::Group GroupOf(const Place& place, const plan::Collective& collective, int channel);
 
-// What the collective does to this rank's input.
-collective::CollectiveSpec CollectiveSpecOf(const Place& place, const plan::Collective& collective);
+// What the actor's collectives do to this rank's inputs.
+std::vector<collective::CollectiveSpec> BundleOf(const Place& place, const plan::Actor& actor);
 
 // The ways of this rank at one end of a transfer; none if another holder of
 // its tile sends.

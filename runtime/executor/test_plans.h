@@ -81,8 +81,8 @@ inline plan::Plan TwoRanks() {
                kernels { name: "accumulate" inputs: [2, 4] outputs: 4 }
                kernels { name: "column_sum" inputs: 1 outputs: 3 }
                kernels { name: "accumulate" inputs: [3, 5] outputs: 5 } }
-      actors { name: "reduce_loss" stream: 1 section: STEP reads: 4 writes: 6 collective { axes: 0 input: 4 output: 6 } }
-      actors { name: "reduce_gradient" stream: 1 section: STEP reads: 5 writes: 7 collective { axes: 0 input: 5 output: 7 } }
+      actors { name: "reduce_loss" stream: 1 section: STEP reads: 4 writes: 6 collectives { axes: 0 input: 4 output: 6 } }
+      actors { name: "reduce_gradient" stream: 1 section: STEP reads: 5 writes: 7 collectives { axes: 0 input: 5 output: 7 } }
       actors { name: "update" stream: 0 section: STEP reads: 7 kernels { name: "descend" inputs: [0, 7] outputs: 0 } }
       streams { kind: COMPUTE name: "compute" runs { actors: 1 repeat: 2 } runs { actors: 4 repeat: 1 } }
       streams { kind: COMMUNICATION name: "communication" runs { actors: [2, 3] repeat: 1 } }
@@ -125,7 +125,7 @@ inline plan::Plan TwoStages() {
                kernels { name: "accumulate" inputs: [2, 3] outputs: 3 }
                kernels { name: "column_sum" inputs: 0 outputs: 5 }
                kernels { name: "accumulate" inputs: [5, 6] outputs: 6 } }
-      actors { name: "reduce_loss" stream: 1 section: STEP reads: 3 writes: 4 collective { axes: 0 input: 3 output: 4 } }
+      actors { name: "reduce_loss" stream: 1 section: STEP reads: 3 writes: 4 collectives { axes: 0 input: 3 output: 4 } }
       actors { name: "update" stream: 0 section: STEP reads: 6 kernels { name: "descend" inputs: [1, 6] outputs: 1 } }
       streams { kind: COMPUTE name: "compute" runs { actors: 1 repeat: 4 } runs { actors: 3 repeat: 1 } }
       streams { kind: COMMUNICATION name: "communication" runs { actors: 0 repeat: 4 } runs { actors: 2 repeat: 1 } }

@@ -38,22 +38,23 @@ absl::Status KernelWork::Do(const actor::Act& act) {
   return absl::OkStatus();
 }
 
-OperationWork::OperationWork(const Site& site, const Place& place, int32_t input, int32_t output,
-                             std::unique_ptr<collective::Operation> operation)
-    : FencedWork(site), operation_(std::move(operation)) {
-  std::vector<int32_t> operands;
-  for (int32_t b : {input, output}) {
-    if (b >= 0) operands.push_back(b);
-  }
-  for (int64_t i = 0; i < place.PeriodOf(site_.actor, operands); ++i) {
-    inputs_.push_back(input < 0 ? nullptr : place.AddressOf(site_.actor, input, i));
-    outputs_.push_back(output < 0 ? nullptr : place.AddressOf(site_.actor, output, i));
+OperationWork::OperationWork(const Site& site, const Place& place, const std::vector<int32_t>& inputs,
+                             const std::vector<int32_t>& outputs, std::unique_ptr<collective::Operation> operation)
+    : FencedWork(site), operation_(std::move(operation)), input_count_(inputs.size()), output_count_(outputs.size()) {
+  std::vector<int32_t> operands = inputs;
+  operands.insert(operands.end(), outputs.begin(), outputs.end());
+  period_ = place.PeriodOf(site_.actor, operands);
+  for (int64_t i = 0; i < period_; ++i) {
+    for (int32_t b : inputs) inputs_.push_back(place.AddressOf(site_.actor, b, i));
+    for (int32_t b : outputs) outputs_.push_back(place.AddressOf(site_.actor, b, i));
   }
 }
 
 absl::Status OperationWork::Do(const actor::Act& act) {
-  const size_t phase = inputs_.size() == 1 ? 0 : act.micro_batch % inputs_.size();
-  return operation_->Run(inputs_[phase], outputs_[phase], site_.stream->handle());
+  const size_t phase = static_cast<size_t>(period_ == 1 ? 0 : act.micro_batch % period_);
+  return operation_->Run(absl::MakeConstSpan(inputs_.data() + phase * input_count_, input_count_),
+                         absl::MakeConstSpan(outputs_.data() + phase * output_count_, output_count_),
+                         site_.stream->handle());
 }
 
 }  // namespace weft::executor

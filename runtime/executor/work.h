@@ -61,16 +61,18 @@ class KernelWork : public FencedWork {
 
 class OperationWork : public FencedWork {
  public:
-  // -1: the operation has no input, or no output.
-  OperationWork(const Site& site, const Place& place, int32_t input, int32_t output,
-                std::unique_ptr<collective::Operation> operation);
+  // The buffers that the operation takes, in its order.
+  OperationWork(const Site& site, const Place& place, const std::vector<int32_t>& inputs,
+                const std::vector<int32_t>& outputs, std::unique_ptr<collective::Operation> operation);
   std::string Waiting() const override { return operation_->Waiting(); }
 
  private:
   absl::Status Do(const actor::Act& act) override;
 
   std::unique_ptr<collective::Operation> operation_;
-  // One a micro-batch, in turn.
+  // The addresses for each of `period_` micro-batches, one after another.
+  int64_t period_ = 1;
+  size_t input_count_ = 0, output_count_ = 0;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
 };

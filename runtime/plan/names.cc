@@ -46,6 +46,8 @@ std::string NameOf(Buffer::Kind kind) {
       return "input";
     case Buffer::OUTPUT:
       return "output";
+    case Buffer::WORKING:
+      return "working";
     default:
       return "invalid";
   }
@@ -140,6 +142,16 @@ std::string AxesText(const Placement& placement, const Collective& collective) {
     names.push_back(named ? placement.axes(a).name() : absl::StrCat(a));
   }
   return absl::StrJoin(names, ", ");
+}
+
+std::string BundleText(const Actor& actor) {
+  std::vector<std::string> kinds;
+  for (const Collective& collective : actor.collectives()) {
+    std::string kind = NameOf(collective.kind());
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(std::move(kind));
+  }
+  const std::string text = absl::StrJoin(kinds, " and ");
+  return actor.collectives_size() < 2 ? text : absl::StrCat(text, " of ", actor.collectives_size(), " tensors");
 }
 
 std::string CountText(int64_t count) {

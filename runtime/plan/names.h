@@ -45,6 +45,10 @@ std::string MeshText(const Placement& placement);
 // "data, tensor" or "0, 1": the axes of a group.
 std::string AxesText(const Placement& placement, const Collective& collective);
 
+// What the collectives of an actor do: "all_reduce", "all_reduce of 12 tensors",
+// "all_reduce and all_gather of 3 tensors".
+std::string BundleText(const Actor& actor);
+
 // "1,234 B", "12.3 KiB", "4.56 MiB", ...: three significant digits above a KiB.
 std::string BytesText(int64_t bytes);
 

@@ -69,11 +69,17 @@ int64_t CollectiveBytes(const Program& program, const Collective& collective) {
   return std::max(RankBytes(program, collective.input()), RankBytes(program, collective.output()));
 }
 
+int64_t BundleBytes(const Program& program, const Actor& actor) {
+  int64_t bytes = 0;
+  for (const Collective& it : actor.collectives()) bytes += CollectiveBytes(program, it);
+  return bytes;
+}
+
 std::string WorkText(const Program& program, const Actor& actor) {
   if (actor.kernels_size() > 0) return Plural(actor.kernels_size(), "kernel");
-  if (actor.has_collective()) {
-    return absl::StrCat(NameOf(actor.collective().kind()), " over (", AxesText(*program.placement, actor.collective()),
-                        ")");
+  if (actor.collectives_size() > 0) {
+    const std::string bytes = actor.collectives_size() == 1 ? "" : ", " + BytesText(BundleBytes(program, actor));
+    return absl::StrCat(BundleText(actor), bytes, " over (", AxesText(*program.placement, actor.collectives(0)), ")");
   }
   return actor.end_case() == Actor::kSend ? absl::StrCat("send transfer ", actor.send())
                                           : absl::StrCat("receive transfer ", actor.receive());
@@ -143,17 +149,28 @@ std::string StreamText(const Program& program, int s, const PrintOptions& option
   return text;
 }
 
-std::string CollectivesText(const Program& program) {
+// "all_reduce sum".
+std::string KindText(const Collective& collective) {
+  const bool reduces = collective.kind() == Collective::ALL_REDUCE || collective.kind() == Collective::REDUCE_SCATTER;
+  const std::string reduction = !reduces ? "" : collective.reduction() == Collective::MAX ? " max" : " sum";
+  return NameOf(collective.kind()) + reduction;
+}
+
+std::string CollectivesText(const Program& program, const PrintOptions& options) {
   Table table(4, {3});
   for (const Actor& actor : program.stage->actors()) {
-    if (!actor.has_collective()) continue;
-    const Collective& it = actor.collective();
-    const bool reduces = it.kind() == Collective::ALL_REDUCE || it.kind() == Collective::REDUCE_SCATTER;
-    const std::string reduction = !reduces ? "" : it.reduction() == Collective::MAX ? " max" : " sum";
-    table.Add({NameOf(it.kind()) + reduction, absl::StrCat("over (", AxesText(*program.placement, it), ")"),
-               program.buffer(it.input()).name(), BytesText(CollectiveBytes(program, it)),
-               absl::StrCat(actor.section() == Actor::STEP ? "a step" : "a micro-batch", " in ", actor.name()),
-               it.location().empty() ? "" : absl::StrCat("at ", it.location())});
+    if (actor.collectives_size() == 0) continue;
+    const std::string when =
+        absl::StrCat(actor.section() == Actor::STEP ? "a step" : "a micro-batch", " in ", actor.name());
+    const std::string over = absl::StrCat("over (", AxesText(*program.placement, actor.collectives(0)), ")");
+    const bool bundle = actor.collectives_size() > 1;
+    if (bundle) table.Add({BundleText(actor), over, "", BytesText(BundleBytes(program, actor)), when});
+    for (const Collective& it : actor.collectives()) {
+      if (bundle && !options.kernels) break;
+      table.Add({(bundle ? "  " : "") + KindText(it), bundle ? "" : over, program.buffer(it.input()).name(),
+                 BytesText(CollectiveBytes(program, it)), bundle ? "" : when,
+                 it.location().empty() ? "" : absl::StrCat("at ", it.location())});
+    }
   }
   return table.empty() ? "" : "  collectives\n" + table.Text();
 }
@@ -238,7 +255,7 @@ std::string SummaryText(const Plan& plan, const PrintOptions& options) {
   for (const Program& program : ProgramsOf(plan)) {
     absl::StrAppend(&text, "\n", StageHead(program));
     for (int s = 0; s < program.stage->streams_size(); ++s) absl::StrAppend(&text, StreamText(program, s, options));
-    absl::StrAppend(&text, CollectivesText(program),
+    absl::StrAppend(&text, CollectivesText(program, options),
                     StageMemoryText(program, memory.ok() ? &(*memory)[program.index] : nullptr),
                     ParametersText(program));
   }

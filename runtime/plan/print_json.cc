@@ -37,16 +37,15 @@ Json ActorJson(const Program& program, const Actor& actor, const PrintOptions& o
                                {"outputs", Names(program, kernel.outputs())},
                                {"location", kernel.location()}});
   }
-  if (actor.has_collective()) {
-    const Collective& it = actor.collective();
+  for (const Collective& it : actor.collectives()) {
     const int64_t input = LocalBytes(*program.placement, program.buffer(it.input()));
     const int64_t output = LocalBytes(*program.placement, program.buffer(it.output()));
-    json["collective"] = {{"kind", NameOf(it.kind())},
-                          {"axes", std::vector<int32_t>(it.axes().begin(), it.axes().end())},
-                          {"input", program.buffer(it.input()).name()},
-                          {"output", program.buffer(it.output()).name()},
-                          {"bytes", std::max(input, output)},
-                          {"location", it.location()}};
+    json["collectives"].push_back({{"kind", NameOf(it.kind())},
+                                   {"axes", std::vector<int32_t>(it.axes().begin(), it.axes().end())},
+                                   {"input", program.buffer(it.input()).name()},
+                                   {"output", program.buffer(it.output()).name()},
+                                   {"bytes", std::max(input, output)},
+                                   {"location", it.location()}});
   }
   if (actor.end_case() == Actor::kSend) json["send"] = actor.send();
   if (actor.end_case() == Actor::kReceive) json["receive"] = actor.receive();

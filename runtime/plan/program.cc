@@ -34,7 +34,13 @@ Work WorkOf(const Kernel& kernel, const std::vector<int32_t>& root) {
 std::vector<Work> WorkOf(const Program& program, const Actor& actor) {
   std::vector<Work> works;
   for (const Kernel& kernel : actor.kernels()) works.push_back(WorkOf(kernel, program.root));
-  if (actor.has_collective()) works.push_back({{actor.collective().input()}, {actor.collective().output()}});
+  if (actor.collectives_size() > 0) {
+    Work& bundle = works.emplace_back();
+    for (const Collective& it : actor.collectives()) {
+      bundle.reads.push_back(it.input());
+      bundle.writes.push_back(it.output());
+    }
+  }
   if (actor.end_case() == Actor::kSend) {
     works.push_back({{program.plan->transfers(actor.send()).source_buffer()}, {}});
   }
@@ -84,9 +90,9 @@ std::string Program::WorkText(int32_t a, int work) const {
     return absl::StrCat("kernel ", work, " `", kernel.name(), "`", kernel.location().empty() ? "" : " at ",
                         kernel.location());
   }
-  if (!it.has_collective()) return "";
-  const std::string& location = it.collective().location();
-  return absl::StrCat(NameOf(it.collective().kind()), location.empty() ? "" : " at ", location);
+  if (it.collectives_size() != 1) return BundleText(it);
+  const std::string& location = it.collectives(0).location();
+  return absl::StrCat(BundleText(it), location.empty() ? "" : " at ", location);
 }
 
 std::string Program::Where(int32_t a, int work) const {

@@ -11,7 +11,7 @@
 
 namespace weft::plan {
 
-// One kernel, collective or end of a transfer: the buffers it touches.
+// One kernel, bundle of collectives or end of a transfer: the buffers it touches.
 struct Work {
   std::vector<int32_t> reads;
   std::vector<int32_t> writes;
@@ -62,7 +62,8 @@ struct Program {
   bool Reads(const Work& work, int32_t b, int64_t micro_batch) const {
     return b != work.accumulator || micro_batch > 0;
   }
-  // "kernel 3 `einsum` at gpt2.mlir:31:8", "all_reduce"; empty for a transfer.
+  // "kernel 3 `einsum` at gpt2.mlir:31:8", "all_reduce", "all_reduce of 12
+  // tensors"; empty for a transfer.
   std::string WorkText(int32_t a, int work) const;
   // "actor `h.5.backward`: kernel 3 `einsum` at gpt2.mlir:31:8".
   std::string Where(int32_t a, int work) const;

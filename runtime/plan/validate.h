@@ -29,7 +29,8 @@ inline constexpr int64_t kMaxBytes = int64_t{1} << 50;
 //   STEP actor once, all on the actor's own stream;
 // - registers: one writer each, a writer for every reader, and no buffer shared
 //   between actors that is not a register, a parameter or optimizer state;
-// - collectives: SBP before and after are those of their kind and axes;
+// - collectives: SBP before and after are those of their kind and axes; those of
+//   a bundle have the same axes and do not write what another one reads;
 // - transfers: one sender and one receiver, same type, nothing partial;
 // - metrics: whole float32 scalars; predictions: finite.
 // Any thread; the plan is only read.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "runtime/plan/names.h"
 #include "runtime/plan/validate_parts.h"
 
 namespace weft::plan {
@@ -48,22 +49,37 @@ absl::Status CheckKernel(const Kernel& kernel, int buffers) {
 
 absl::Status CheckCollective(const Collective& collective, const Placement& placement, int buffers) {
   for (int32_t b : {collective.input(), collective.output()}) {
-    if (b < 0 || b >= buffers) return Fault("collective: expected buffers below ", buffers, ", got ", b);
+    if (b < 0 || b >= buffers) return Fault("expected buffers below ", buffers, ", got ", b);
   }
   if (!Collective::Kind_IsValid(collective.kind())) {
-    return Fault("collective: expected a kind of 0 to 3, got ", static_cast<int>(collective.kind()));
+    return Fault("expected a kind of 0 to 3, got ", static_cast<int>(collective.kind()));
   }
   if (!Collective::Reduction_IsValid(collective.reduction())) {
-    return Fault("collective: expected a reduction of 0 or 1, got ", static_cast<int>(collective.reduction()));
+    return Fault("expected a reduction of 0 or 1, got ", static_cast<int>(collective.reduction()));
   }
-  if (collective.axes_size() == 0) return Fault("collective: expected mesh axes, got none");
+  if (collective.axes_size() == 0) return Fault("expected mesh axes, got none");
   int32_t last = -1;
   for (int32_t axis : collective.axes()) {
     if (axis <= last || axis >= placement.axes_size()) {
-      return Fault("collective: expected ascending mesh axes below ", placement.axes_size(), ", got ", axis, " after ",
-                   last);
+      return Fault("expected ascending mesh axes below ", placement.axes_size(), ", got ", axis, " after ", last);
     }
     last = axis;
+  }
+  return absl::OkStatus();
+}
+
+// Collectives in range, and of one group.
+absl::Status CheckBundle(const Actor& actor, const Placement& placement, int buffers) {
+  const Collective& first = actor.collectives(0);
+  for (int i = 0; i < actor.collectives_size(); ++i) {
+    const Collective& it = actor.collectives(i);
+    absl::Status status = CheckCollective(it, placement, buffers);
+    if (status.ok() && !std::equal(it.axes().begin(), it.axes().end(), first.axes().begin(), first.axes().end())) {
+      status = Fault("axes: expected (", AxesText(placement, first), ") as the first of the bundle, got (",
+                     AxesText(placement, it), ")");
+    }
+    const bool alone = actor.collectives_size() == 1;
+    if (!status.ok()) return Under(alone ? "collective" : absl::StrCat("collective ", i), status);
   }
   return absl::OkStatus();
 }
@@ -92,8 +108,8 @@ absl::Status CheckActor(const Plan& plan, int s, const Actor& actor) {
     return Fault("section: expected 0 or 1, got ", static_cast<int>(actor.section()));
   }
   const bool end = actor.end_case() != Actor::END_NOT_SET;
-  const int kinds = (actor.kernels_size() > 0) + actor.has_collective() + end;
-  if (kinds != 1) return Fault("work: expected one of kernels, a collective, an end of a transfer; got ", kinds);
+  const int kinds = (actor.kernels_size() > 0) + (actor.collectives_size() > 0) + end;
+  if (kinds != 1) return Fault("work: expected one of kernels, collectives, an end of a transfer; got ", kinds);
   if (absl::Status status = CheckIndices("reads", actor.reads(), stage.buffers_size()); !status.ok()) return status;
   if (absl::Status status = CheckIndices("writes", actor.writes(), stage.buffers_size()); !status.ok()) return status;
   if (Repeats(actor.reads())) return Fault("reads: expected each register once");
@@ -103,8 +119,8 @@ absl::Status CheckActor(const Plan& plan, int s, const Actor& actor) {
     if (!status.ok()) return Under(absl::StrCat("kernel ", k, " `", actor.kernels(k).name(), "`"), status);
   }
   if (end) return CheckEnd(plan, actor, s);
-  if (!actor.has_collective()) return absl::OkStatus();
-  return CheckCollective(actor.collective(), plan.placements(stage.placement()), stage.buffers_size());
+  if (actor.collectives_size() == 0) return absl::OkStatus();
+  return CheckBundle(actor, plan.placements(stage.placement()), stage.buffers_size());
 }
 
 }  // namespace

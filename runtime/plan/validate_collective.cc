@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/validate_parts.h"
 
@@ -82,13 +83,47 @@ absl::Status Check(const Program& program, const Collective& collective) {
   return CheckSide(program, collective, true);
 }
 
+// Members of a bundle run at once on every rank: an output shares its bytes at
+// most with the input of its own collective.
+absl::Status CheckApart(const Program& program, const Actor& actor) {
+  struct Readers {
+    int first = 0, count = 0;
+  };
+  absl::flat_hash_map<int32_t, Readers> readers;  // by root
+  for (int i = 0; i < actor.collectives_size(); ++i) {
+    Readers& it = readers[program.root[actor.collectives(i).input()]];
+    if (it.count++ == 0) it.first = i;
+  }
+  for (int i = 0; i < actor.collectives_size(); ++i) {
+    const int32_t output = actor.collectives(i).output();
+    const auto it = readers.find(program.root[output]);
+    if (it == readers.end() || (it->second.count == 1 && it->second.first == i)) continue;
+    return Fault("collective ", i, ": output `", program.buffer(output).name(),
+                 "`: expected bytes that no other collective of the bundle reads");
+  }
+  return absl::OkStatus();
+}
+
+std::string PlaceOf(const Program& program, int32_t a, int i) {
+  const Actor& actor = program.actor(a);
+  if (actor.collectives_size() == 1) return program.Where(a, 0);
+  const Collective& it = actor.collectives(i);
+  return absl::StrCat("actor `", actor.name(), "`: collective ", i, ": ", NameOf(it.kind()),
+                      it.location().empty() ? "" : " at ", it.location());
+}
+
 }  // namespace
 
 absl::Status CheckCollectives(const Program& program) {
   for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
-    if (!program.actor(a).has_collective()) continue;
-    absl::Status status = Check(program, program.actor(a).collective());
-    if (!status.ok()) return Under(program.Where(a, 0), status);
+    const Actor& actor = program.actor(a);
+    for (int i = 0; i < actor.collectives_size(); ++i) {
+      const absl::Status status = Check(program, actor.collectives(i));
+      if (!status.ok()) return Under(PlaceOf(program, a, i), status);
+    }
+    if (actor.collectives_size() < 2) continue;
+    const absl::Status status = CheckApart(program, actor);
+    if (!status.ok()) return Under(absl::StrCat("actor `", actor.name(), "`"), status);
   }
   return absl::OkStatus();
 }

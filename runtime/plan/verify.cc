@@ -1,5 +1,6 @@
 #include "runtime/plan/verify.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ class CollectiveOrder {
 
   absl::Status Issue(const Act& act) {
     const Actor& actor = program_.actor(act.actor);
-    for (int32_t axis : actor.collective().axes()) {
+    for (int32_t axis : actor.collectives(0).axes()) {
       if (program_.placement->axes(axis).size() == 1) continue;
       bool fresh = true;
       for (Issued& earlier : last_[axis]) {
@@ -45,10 +46,9 @@ class CollectiveOrder {
   };
 
   std::string Text(int32_t actor, int64_t micro_batch) const {
-    const Collective& collective = program_.actor(actor).collective();
-    return absl::StrCat(NameOf(collective.kind()), " over (", AxesText(*program_.placement, collective), ") of ",
-                        ActText(program_.actor(actor), micro_batch), " on stream `",
-                        program_.stage->streams(program_.actor(actor).stream()).name(), "`");
+    const Actor& it = program_.actor(actor);
+    return absl::StrCat(BundleText(it), " over (", AxesText(*program_.placement, it.collectives(0)), ") of ",
+                        ActText(it, micro_batch), " on stream `", program_.stage->streams(it.stream()).name(), "`");
   }
 
   absl::Status Unordered(const Issued& earlier, const Act& act, int32_t axis) const {
@@ -88,7 +88,7 @@ absl::Status Prove(const std::vector<Program>& programs) {
   absl::Status fault;
   absl::Status status = Execute(programs, [&](const Act& act) {
     if (!fault.ok()) return absl::OkStatus();
-    if (programs[act.stage].actor(act.actor).has_collective()) fault = orders[act.stage].Issue(act);
+    if (programs[act.stage].actor(act.actor).collectives_size() > 0) fault = orders[act.stage].Issue(act);
     if (fault.ok()) fault = arenas[act.stage].Perform(act);
     if (!fault.ok()) fault = Under(stage_name(act.stage), fault);
     return absl::OkStatus();
@@ -96,6 +96,21 @@ absl::Status Prove(const std::vector<Program>& programs) {
   if (status.ok()) status = fault;
   for (size_t s = 0; s < arenas.size() && status.ok(); ++s) status = Under(stage_name(s), arenas[s].CheckMetrics());
   return status;
+}
+
+// What a stage says of its memory is what its schedule needs.
+absl::Status CheckLowerBounds(const Plan& plan) {
+  const auto says = [](const Stage& stage) { return stage.lower_bound_bytes() != 0; };
+  if (std::none_of(plan.stages().begin(), plan.stages().end(), says)) return absl::OkStatus();
+  const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
+  if (!memory.ok()) return memory.status();
+  for (int s = 0; s < plan.stages_size(); ++s) {
+    const int64_t expected = (*memory)[s].lower_bound_bytes;
+    if (!says(plan.stages(s)) || plan.stages(s).lower_bound_bytes() == expected) continue;
+    return Fault("stage ", s, ": lower bound of the memory: expected ", expected, " bytes, got ",
+                 plan.stages(s).lower_bound_bytes());
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -107,6 +122,7 @@ absl::Status Verify(const Plan& plan, const VerifyOptions& options) {
     if (absl::Status status = CheckDevice(program, options.device_bytes); !status.ok()) return status;
   }
   absl::Status status = Prove(programs);
+  if (status.ok()) status = CheckLowerBounds(plan);
   if (status.code() != absl::StatusCode::kInvalidArgument) return status;
   return absl::FailedPreconditionError(status.message());
 }

@@ -90,6 +90,13 @@ class FlagsTest(FaultTest):
             self.assertEqual((result.status, result.err), (0, ""), program)
             self.assertIn("usage:", result.out)
 
+    def test_a_compiler_that_cannot_print(self):
+        for arguments in (["--help"], [JOB, "-o", self.path("x.plan")], [JOB, "--stop-after=elaborate", "-o", "-"]):
+            with self.subTest(arguments=arguments):
+                result = call("weft-compile", *arguments, shell="exec >/dev/full")
+                self.assertEqual(result.status, 1)
+                self.one_line("weft-compile", result, "standard output: cannot be written: No space left on device")
+
     def test_a_device_that_is_too_small(self):
         result = self.refused("weft-plan", "verify", self.plan(), "--device-memory=1MiB",
                               says=["memory of a rank: expected at most 1,048,576 bytes (1.00 MiB), got "])

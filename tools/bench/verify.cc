@@ -138,9 +138,10 @@ class Builder {
     const int weight = Add(absl::StrCat("w.", l), Buffer::PARAMETER, Take(64), 1);
     runs_[1][1]->add_actors(stage_->actors_size());
     Actor* reduce = AddActor(absl::StrCat("reduce.", l), 1, Actor::STEP, {sum}, {all});
-    reduce->mutable_collective()->add_axes(0);
-    reduce->mutable_collective()->set_input(sum);
-    reduce->mutable_collective()->set_output(all);
+    weft::plan::Collective* collective = reduce->add_collectives();
+    collective->add_axes(0);
+    collective->set_input(sum);
+    collective->set_output(all);
     runs_[0][1]->add_actors(stage_->actors_size());
     AddKernel(AddActor(absl::StrCat("update.", l), 0, Actor::STEP, {all}, {}), "sgd", {weight, all}, {weight});
   }

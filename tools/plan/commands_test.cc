@@ -79,7 +79,7 @@ TEST(PlanTool, Verifies) {
 TEST(PlanTool, PrintsJson) {
   const auto show = nlohmann::json::parse(RunPlanCommand({"show", Saved("train"), "--json", "--kernels"}).output);
   EXPECT_EQ(show["stages"][0]["actors"][1]["kernels"][0]["name"], "einsum");
-  EXPECT_EQ(show["stages"][0]["actors"][3]["collective"]["bytes"], 256);
+  EXPECT_EQ(show["stages"][0]["actors"][3]["collectives"][0]["bytes"], 256);
   EXPECT_EQ(show["stages"][0]["parameters"][0]["sbp"], "tensor=S(1)");
   EXPECT_EQ(show["metrics"][0]["buffer"], "loss");
   const auto memory = nlohmann::json::parse(RunPlanCommand({"memory", Saved("train"), "--json"}).output);

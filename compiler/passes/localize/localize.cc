@@ -26,7 +26,7 @@ public:
     for (auto [stage, placement] : llvm::enumerate(graph_.getPlacements())) {
       auto program = b_.create<task::ProgramOp>(graph_.getLoc(), ("stage" + llvm::Twine(stage)).str(),
                                                 llvm::cast<PlacementAttr>(placement), graph_.getMicroBatches(),
-                                                mlir::IntegerAttr(), mlir::IntegerAttr());
+                                                mlir::ArrayAttr(), mlir::IntegerAttr(), mlir::IntegerAttr());
       program->setAttr("graph", graph_.getSymNameAttr());
       program.getBody().emplaceBlock();
       programs_.push_back(program);
@@ -38,11 +38,7 @@ public:
         return mlir::failure();
       }
     }
-    // Behind every reader of the old value.
-    for (AssignOp assign : copies_) {
-      b_.setInsertionPointToEnd(body(stageOf(assign)));
-      kernel(assign, "copy", map_.lookup(assign.getValue()), map_.lookup(assign.getTarget()), {});
-    }
+    assign();
     return mlir::success();
   }
 
@@ -66,19 +62,21 @@ private:
     return result == 0 ? name : name + "." + std::to_string(result);
   }
 
-  Section sectionOf(Operation *op) { return sections_.isStep(op) ? Section::Step : Section::Micro; }
+  Section sectionOf(Operation *op) {
+    return sections_.isBegin(op) ? Section::Begin : sections_.isStep(op) ? Section::Step : Section::Micro;
+  }
 
-  BufferKind kindOf(Operation *op) {
+  BufferKind kindOf(Operation *op, BufferKind micro = BufferKind::Activation) {
+    if (sections_.isBegin(op)) {
+      return BufferKind::Working;
+    }
     auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-    return phase && phase.getValue() == "update" ? BufferKind::Gradient : BufferKind::Activation;
+    return phase && phase.getValue() == "update" ? BufferKind::Gradient : micro;
   }
 
   template <typename Op> void mark(Op made, Operation *from) {
-    for (llvm::StringRef name : {"scope", "phase"}) {
-      if (mlir::Attribute value = from->getAttr(name)) {
-        made->setAttr(name, value);
-      }
-    }
+    setBelongings(made.getOperation(), belongingsOf(from));
+    made->removeAttr("stage"); // the program tells
   }
 
   void kernel(Operation *from, llvm::StringRef name, mlir::ValueRange in, mlir::ValueRange out,
@@ -96,8 +94,8 @@ private:
 
   // ---- lowering -----------------------------------------------------------
   void inputs() {
-    b_.setInsertionPointToEnd(body(0));
     for (auto [name, argument] : llvm::zip(graph_.getInputs(), graph_.getBody().getArguments())) {
+      b_.setInsertionPointToEnd(body(stageOf(argument)));
       std::string text = llvm::cast<mlir::StringAttr>(name).getValue().str();
       auto made = buffer(graph_.getLoc(), "input/" + text, BufferKind::Input, argument.getType());
       map_[argument] = made;
@@ -107,6 +105,14 @@ private:
                                           mlir::ValueRange(made), attributes.getDictionary(b_.getContext()),
                                           Section::Micro, mlir::DenseI64ArrayAttr());
       op->setAttr("scope", b_.getStringAttr("batch"));
+      // Read for the first unit that needs it.
+      if (!argument.use_empty()) {
+        Operation *first = *llvm::min_element(
+            argument.getUsers(), [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+        if (chunkOf(first) > 0) {
+          op->setAttr("chunk", b_.getI64IntegerAttr(chunkOf(first)));
+        }
+      }
     }
   }
 
@@ -122,7 +128,7 @@ private:
       return mlir::success();
     }
     if (auto assign = llvm::dyn_cast<AssignOp>(op)) {
-      if (map_.lookup(assign.getTarget()) != map_.lookup(assign.getValue())) {
+      if (map_.lookup(assign.getTarget()) != task::rootOf(map_.lookup(assign.getValue()))) {
         copies_.push_back(assign);
       }
       return mlir::success();
@@ -137,6 +143,30 @@ private:
       return mlir::success();
     }
     return lowerKernel(op);
+  }
+
+  // Behind every reader of the old values. Where a new value is the old one of another parameter that is written here,
+  // as when two are swapped, it is put aside before any is overwritten.
+  void assign() {
+    llvm::DenseSet<Value> overwritten;
+    for (AssignOp assign : copies_) {
+      overwritten.insert(map_.lookup(assign.getTarget()));
+    }
+    SmallVector<Value> sources;
+    for (AssignOp assign : copies_) {
+      Value source = map_.lookup(assign.getValue());
+      if (overwritten.contains(task::rootOf(source))) {
+        b_.setInsertionPointToEnd(body(stageOf(assign)));
+        auto aside = buffer(assign.getLoc(), nameOf(assign, 0), kindOf(assign), assign.getValue().getType());
+        kernel(assign, "copy", source, aside.getBuffer(), {});
+        source = aside;
+      }
+      sources.push_back(source);
+    }
+    for (auto [assign, source] : llvm::zip(copies_, sources)) {
+      b_.setInsertionPointToEnd(body(stageOf(assign)));
+      kernel(assign, "copy", source, map_.lookup(assign.getTarget()), {});
+    }
   }
 
   Value alias(Operation *op, Value source, Value result) {
@@ -227,7 +257,7 @@ private:
   bool sharesBytes(Operation *op) {
     auto box = llvm::dyn_cast<BoxOp>(op);
     return llvm::isa<ReshapeOp>(op) || (llvm::isa<AccumulateOp>(op) && graph_.getMicroBatches() == 1) ||
-           (box && stageOf(box.getInput().getDefiningOp()) == stageOf(box) && movesNothing(box));
+           (box && stageOf(box.getInput()) == stageOf(box.getOperation()) && movesNothing(box));
   }
 
   static bool movesNothing(BoxOp box) {
@@ -262,9 +292,8 @@ private:
 
   // ---- boxes: one primitive step each -------------------------------------
   llvm::LogicalResult lowerBox(BoxOp box) {
-    Operation *producer = box.getInput().getDefiningOp();
-    if (stageOf(producer) != stageOf(box)) {
-      transfer(box, stageOf(producer), stageOf(box));
+    if (stageOf(box.getInput()) != stageOf(box.getOperation())) {
+      transfer(box, stageOf(box.getInput()), stageOf(box.getOperation()));
       return mlir::success();
     }
     auto from = sbpOf(box.getInput().getType()).getStates(), to = sbpOf(box.getType()).getStates();
@@ -284,7 +313,7 @@ private:
       map_[box.getResult()] = alias(box, box.getInput(), box.getResult());
       return mlir::success();
     }
-    auto made = buffer(box.getLoc(), nameOf(box, 0), BufferKind::Communication, box.getType());
+    auto made = buffer(box.getLoc(), nameOf(box, 0), kindOf(box, BufferKind::Communication), box.getType());
     map_[box.getResult()] = made;
     if (before.kind == SbpState::Broadcast || after.isPartial()) {
       NamedAttrList attributes;
@@ -322,9 +351,10 @@ private:
     auto section = task::SectionAttr::get(b_.getContext(), sectionOf(box));
     auto send =
         b_.create<task::SendOp>(box.getLoc(), b_.getI64IntegerAttr(number), map_.lookup(box.getInput()), section);
-    mark(send, box);
+    Operation *producer = box.getInput().getDefiningOp();
+    mark(send, producer ? producer : box.getOperation());
     b_.setInsertionPointToEnd(body(to));
-    auto made = buffer(box.getLoc(), nameOf(box, 0), BufferKind::Communication, box.getType());
+    auto made = buffer(box.getLoc(), nameOf(box, 0), kindOf(box, BufferKind::Communication), box.getType());
     auto receive = b_.create<task::ReceiveOp>(box.getLoc(), b_.getI64IntegerAttr(number), made, section);
     mark(receive, box);
     map_[box.getResult()] = made;

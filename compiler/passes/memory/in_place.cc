@@ -29,8 +29,7 @@ struct MemoryInPlace : impl::MemoryInPlaceBase<MemoryInPlace> {
       Life fromLife = liveness.of(from), toLife = liveness.of(result);
       auto bytes = [&](Value v) { return task::localBytesOf(task::tensorOf(v), program.getPlacement()); };
       if (fromLife.always || toLife.always || lastOf(from) != at || toLife.first != at ||
-          bytes(from) != bytes(result) ||
-          llvm::count_if(op->getOperands(), [&](Value v) { return task::rootOf(v) == from; }) != 1) {
+          bytes(from) != bytes(result) || operandsOn(op, from) != 1) {
         return;
       }
       int64_t end = lastOf(result);
@@ -59,6 +58,21 @@ struct MemoryInPlace : impl::MemoryInPlaceBase<MemoryInPlace> {
   }
 
 private:
+  // Of `op` and of the collectives that run with it.
+  static int64_t operandsOn(Operation *op, Value root) {
+    auto count = [&](Operation &it) {
+      return llvm::count_if(it.getOperands(), [&](Value v) { return task::rootOf(v) == root; });
+    };
+    if (!llvm::isa<task::CollectiveOp>(op)) {
+      return count(*op);
+    }
+    int64_t operands = 0;
+    for (auto member : op->getBlock()->getOps<task::CollectiveOp>()) {
+      operands += count(*member.getOperation());
+    }
+    return operands;
+  }
+
   static bool mayDie(Value root) {
     auto buffer = root.getDefiningOp<task::BufferOp>();
     return buffer && buffer.getSlots() == 1 &&

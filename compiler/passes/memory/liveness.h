@@ -6,8 +6,8 @@
 
 namespace weft::compiler {
 
-/// Positions count the kernels, collectives and transfer ends of a program in
-/// the order of its actors.
+/// Positions count the kernels, bundles of collectives and transfer ends of a
+/// program in the order of its actors.
 struct Life {
   int64_t first = -1; // position of the first access; -1: none
   int64_t last = -1;

@@ -173,7 +173,7 @@ private:
       }
       SolverValue v;
       Operation *producer = value.getDefiningOp();
-      v.free = stageOf(producer) != stage;
+      v.free = stageOf(value) != stage;
       v.sticky = ofParameters_.contains(value);
       if (!v.free) {
         States before = produced(value);
@@ -191,7 +191,7 @@ private:
         continue;
       }
       SolverNode node;
-      node.weight = sections_.isStep(info.op) ? 1 : micro;
+      node.weight = sections_.runs(info.op, micro);
       for (const Signature &s : info.signatures) {
         if (legal(info, s, axis, placement)) {
           node.candidates.push_back(&s);
@@ -287,7 +287,7 @@ private:
   // has, or a new one from where it is cheapest.
   void boxOperand(GraphOp graph, OpInfo &info, unsigned i, SbpAttr sbp) {
     Value value = info.op->getOperand(i);
-    int64_t from = stageOf(value.getDefiningOp());
+    int64_t from = stageOf(value);
     if (from == info.stage && sbpOf(value.getType()) == sbp) {
       return;
     }
@@ -301,11 +301,7 @@ private:
     Value source = cheapest(graph, value, known, sbp, from, info.stage);
     mlir::OpBuilder builder(info.op);
     auto box = builder.create<BoxOp>(info.op->getLoc(), withSbp(tensorOf(value), sbp), source);
-    for (llvm::StringRef name : {"scope", "phase", "stage"}) {
-      if (mlir::Attribute attribute = info.op->getAttr(name)) {
-        box->setAttr(name, attribute);
-      }
-    }
+    setBelongings(box, belongingsOf(info.op));
     known.push_back(box);
     info.op->setOperand(i, box);
     ++numBoxes;

@@ -41,13 +41,14 @@ class LocalCommunicator : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return state_.ranks; }
 
-  absl::StatusOr<std::unique_ptr<Operation>> CreateCollective(const Group& group, const CollectiveSpec& spec) override {
+  absl::StatusOr<std::unique_ptr<Operation>> CreateCollective(const Group& group,
+                                                              const std::vector<CollectiveSpec>& specs) override {
     const auto mine = std::find(group.ranks.begin(), group.ranks.end(), rank_);
     if (mine == group.ranks.end()) {
       return absl::InvalidArgumentError(absl::StrCat("group ", group.name, ": expected rank ", rank_,
                                                      " among its members, got ", absl::StrJoin(group.ranks, ",")));
     }
-    return LocalCollective::Create(state_.GroupOf(group), static_cast<int>(mine - group.ranks.begin()), spec);
+    return LocalCollective::Create(state_.GroupOf(group), static_cast<int>(mine - group.ranks.begin()), specs);
   }
 
   absl::StatusOr<std::unique_ptr<Operation>> CreateSend(DType dtype, const std::vector<Link>& links) override {

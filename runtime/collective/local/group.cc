@@ -1,7 +1,5 @@
 #include "runtime/collective/local/group.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 
 namespace weft::collective {
@@ -21,11 +19,12 @@ bool LocalGroup::Meet(std::atomic<uint64_t>& arrived, uint64_t number) {
   return !stop_->requested();
 }
 
-bool LocalGroup::Post(int m, const CollectiveSpec& spec, const void* input, void* output) {
+bool LocalGroup::Post(int m, const std::vector<CollectiveSpec>& bundle, absl::Span<const void* const> inputs,
+                      absl::Span<void* const> outputs) {
   Member& member = members_[m];
-  member.spec = &spec;
-  member.input = input;
-  member.output = output;
+  member.bundle = &bundle;
+  member.inputs = inputs;
+  member.outputs = outputs;
   const uint64_t number = member.posted.load(std::memory_order_relaxed) + 1;
   member.posted.store(number, std::memory_order_release);
   return Meet(posted_, number);
@@ -53,52 +52,57 @@ std::string LocalGroup::Missing(int m) const {
 }
 
 absl::StatusOr<std::unique_ptr<Operation>> LocalCollective::Create(LocalGroup* group, int m,
-                                                                   const CollectiveSpec& spec) {
-  absl::StatusOr<std::vector<int64_t>> output_dims = OutputDims(spec, group->size());
-  if (!output_dims.ok()) return output_dims.status();
-  std::unique_ptr<LocalCollective> collective(new LocalCollective(group, m, spec));
-  if (absl::Status status = collective->Prepare(*output_dims); !status.ok()) return status;
+                                                                   const std::vector<CollectiveSpec>& bundle) {
+  std::unique_ptr<LocalCollective> collective(new LocalCollective(group, m, bundle));
+  if (absl::Status status = collective->Prepare(); !status.ok()) return status;
   return collective;
 }
 
-absl::Status LocalCollective::Prepare(const std::vector<int64_t>& output_dims) {
-  const int64_t bytes = static_cast<int64_t>(SizeOf(spec_.dtype));
-  const int n = group_.size();
-  inputs_.resize(n);
-  outputs_.resize(n);
-  if (spec_.kind == Kind::kAllReduce || spec_.kind == Kind::kReduceScatter) {
-    absl::StatusOr<ReduceFunction> reduce = ReducerFor(spec_.dtype, spec_.reduction);
-    if (!reduce.ok()) return reduce.status();
-    reduce_ = *reduce;
+absl::Status LocalCollective::Prepare() {
+  if (bundle_.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("group ", group_.group().name, ": expected one or more collectives, got none"));
   }
-  const std::vector<int64_t> zero(spec_.dims.size(), 0);
-  if (spec_.kind == Kind::kReduceScatter) {
-    std::vector<int64_t> origin = zero;
-    origin[spec_.dim] = m_ * output_dims[spec_.dim];
-    copies_.emplace_back(output_dims, spec_.dims, origin, output_dims, zero, bytes);
-  } else if (spec_.kind != Kind::kAllReduce) {
-    std::vector<int64_t> block = spec_.dims, from = zero;
-    if (spec_.kind == Kind::kAllToAll) {
-      block[spec_.split_dim] = output_dims[spec_.split_dim];
-      from[spec_.split_dim] = m_ * block[spec_.split_dim];
-    }
-    for (int k = 0; k < n; ++k) {
-      std::vector<int64_t> to = zero;
-      to[spec_.dim] = k * spec_.dims[spec_.dim];
-      copies_.emplace_back(block, spec_.dims, from, output_dims, to, bytes);
-    }
+  inputs_.resize(group_.size());
+  outputs_.resize(group_.size());
+  const std::vector<Share> shares = SharesOf(bundle_, group_.size(), m_);
+  for (size_t i = 0; i < bundle_.size(); ++i) {
+    absl::StatusOr<Part> part = PartOf(bundle_[i]);
+    if (!part.ok()) return part.status();
+    parts_.push_back(*std::move(part));
+    parts_.back().share = shares[i];
   }
   return absl::OkStatus();
 }
 
-absl::Status LocalCollective::Run(const void* input, void* output, void* stream) {
+absl::StatusOr<LocalCollective::Part> LocalCollective::PartOf(const CollectiveSpec& spec) const {
+  absl::StatusOr<std::vector<int64_t>> output_dims = OutputDims(spec, group_.size());
+  if (!output_dims.ok()) return output_dims.status();
+  Part part{.element_bytes = static_cast<int64_t>(SizeOf(spec.dtype))};
+  if (spec.kind == Kind::kAllReduce || spec.kind == Kind::kReduceScatter) {
+    absl::StatusOr<ReduceFunction> reduce = ReducerFor(spec.dtype, spec.reduction);
+    if (!reduce.ok()) return reduce.status();
+    part.reduce = *reduce;
+  }
+  if (spec.kind == Kind::kAllReduce) return part;
+  for (int k = 0; k < group_.size(); ++k) {
+    const Way way = WayOf(spec, *output_dims, k, m_);
+    part.copies.emplace_back(way.dims, spec.dims, way.from, *output_dims, way.to, part.element_bytes);
+    if (spec.kind == Kind::kReduceScatter) break;
+  }
+  return part;
+}
+
+absl::Status LocalCollective::Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) {
+  // Others may still read what this member posted before the stop.
+  if (group_.stop().requested()) return group_.stop().reason();
   running_.store(true, std::memory_order_relaxed);
   absl::Status status;
-  bool met = group_.Post(m_, spec_, input, output);
+  bool met = group_.Post(m_, bundle_, inputs, outputs);
   if (met) {
     // If the members disagree, all of them see it, and all finish.
     status = CheckAgreement();
-    if (status.ok()) DoPart(output);
+    for (size_t i = 0; i < parts_.size() && status.ok(); ++i) DoPart(i);
     met = group_.Finish(m_);
   }
   running_.store(false, std::memory_order_relaxed);
@@ -106,49 +110,42 @@ absl::Status LocalCollective::Run(const void* input, void* output, void* stream)
   return status;
 }
 
-void LocalCollective::DoPart(void* output) {
-  for (int k = 0; k < group_.size(); ++k) {
-    inputs_[k] = group_.member(k).input;
-    outputs_[k] = group_.member(k).output;
-  }
-  if (reduce_ != nullptr) return ReduceShare();
-  for (int k = 0; k < group_.size(); ++k) copies_[k].Run(inputs_[k], output);
-}
-
 absl::Status LocalCollective::CheckAgreement() const {
   for (int k = 0; k < group_.size(); ++k) {
-    const CollectiveSpec& other = *group_.member(k).spec;
-    if (other == spec_) continue;
-    return absl::FailedPreconditionError(absl::StrCat("group ", group_.group().name, ": rank ",
-                                                      group_.group().ranks[m_], " issued ", spec_.ToString(), ", rank ",
-                                                      group_.group().ranks[k], " issued ", other.ToString()));
+    const std::vector<CollectiveSpec>& other = *group_.member(k).bundle;
+    if (other == bundle_) continue;
+    const std::vector<int>& ranks = group_.group().ranks;
+    return Disagreement(group_.group(), ranks[m_], Describe(bundle_), ranks[k], Describe(other));
   }
   return absl::OkStatus();
 }
 
-void LocalCollective::ReduceShare() {
+void LocalCollective::DoPart(size_t i) {
+  const Part& part = parts_[i];
   const int n = group_.size();
-  const int64_t bytes = static_cast<int64_t>(SizeOf(spec_.dtype));
-  if (spec_.kind == Kind::kReduceScatter) {
-    copies_[0].ForEachRun([&](int64_t from, int64_t to, int64_t run) {
-      reduce_(inputs_.data(), n, from, &outputs_[m_], 1, to, run / bytes);
-    });
-    return;
+  for (int k = 0; k < n; ++k) {
+    inputs_[k] = group_.member(k).inputs[i];
+    outputs_[k] = group_.member(k).outputs[i];
   }
-  // Member m combines share m and writes it to everybody. Only member m
-  // touches share m of any buffer, so input and output may be one. Shares are
-  // whole cache lines.
-  int64_t elements = 1;
-  for (int64_t d : spec_.dims) elements *= d;
-  const int64_t share = ((elements + n - 1) / n + 63) / 64 * 64;
-  const int64_t begin = std::min(elements, m_ * share), end = std::min(elements, begin + share);
-  if (begin < end) reduce_(inputs_.data(), n, begin * bytes, outputs_.data(), n, begin * bytes, end - begin);
+  if (bundle_[i].kind == Kind::kReduceScatter) {
+    part.copies[0].ForEachRun([&](int64_t from, int64_t to, int64_t run) {
+      part.reduce(inputs_.data(), n, from, &outputs_[m_], 1, to, run / part.element_bytes);
+    });
+  } else if (bundle_[i].kind == Kind::kAllReduce) {
+    // Member m reduces its share and writes it to everybody. Only member m
+    // touches this share of any buffer, so input and output may be one.
+    const auto [begin, end] = part.share;
+    if (begin == end) return;
+    part.reduce(inputs_.data(), n, begin, outputs_.data(), n, begin, (end - begin) / part.element_bytes);
+  } else {
+    for (int k = 0; k < n; ++k) part.copies[k].Run(inputs_[k], outputs_[m_]);
+  }
 }
 
 std::string LocalCollective::Waiting() const {
   if (!running_.load(std::memory_order_relaxed)) return "";
   const std::string missing = group_.Missing(m_);
-  return missing.empty() ? "" : absl::StrCat(NameOf(spec_.kind), " ", missing);
+  return missing.empty() ? "" : absl::StrCat(name_, " ", missing);
 }
 
 }  // namespace weft::collective

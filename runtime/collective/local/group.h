@@ -12,8 +12,9 @@
 
 #include "runtime/actor/bell.h"
 #include "runtime/collective/communicator.h"
-#include "runtime/collective/local/reduce.h"
 #include "runtime/collective/local/stop.h"
+#include "runtime/collective/reduce.h"
+#include "runtime/collective/share.h"
 #include "runtime/collective/tile_copy.h"
 
 namespace weft::collective {
@@ -26,9 +27,9 @@ class LocalGroup {
 
   struct Member {
     // Valid from its meeting `posted` to its meeting `finished`.
-    const CollectiveSpec* spec = nullptr;
-    const void* input = nullptr;
-    void* output = nullptr;
+    const std::vector<CollectiveSpec>* bundle = nullptr;
+    absl::Span<const void* const> inputs;
+    absl::Span<void* const> outputs;
     // How many operations this member has issued and done its part of.
     alignas(64) std::atomic<uint64_t> posted{0};
     std::atomic<uint64_t> finished{0};
@@ -36,7 +37,8 @@ class LocalGroup {
 
   // Posts member `m`'s operation, and waits until all have. Its number counts
   // from 1. False: stopped.
-  bool Post(int m, const CollectiveSpec& spec, const void* input, void* output);
+  bool Post(int m, const std::vector<CollectiveSpec>& bundle, absl::Span<const void* const> inputs,
+            absl::Span<void* const> outputs);
   // Says that member `m` has done its part, and waits until all have.
   bool Finish(int m);
 
@@ -58,29 +60,41 @@ class LocalGroup {
   alignas(64) std::atomic<uint64_t> finished_{0};
 };
 
-// Member `m`'s side of one collective.
+// Member `m`'s side of a bundle.
 class LocalCollective : public Operation {
  public:
-  static absl::StatusOr<std::unique_ptr<Operation>> Create(LocalGroup* group, int m, const CollectiveSpec& spec);
-  absl::Status Run(const void* input, void* output, void* stream) override;
+  static absl::StatusOr<std::unique_ptr<Operation>> Create(LocalGroup* group, int m,
+                                                           const std::vector<CollectiveSpec>& bundle);
+  absl::Status Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) override;
   std::string Waiting() const override;
 
  private:
-  LocalCollective(LocalGroup* group, int m, CollectiveSpec spec) : group_(*group), m_(m), spec_(std::move(spec)) {}
-  absl::Status Prepare(const std::vector<int64_t>& output_dims);
+  // What this member does for one of the collectives.
+  struct Part {
+    int64_t element_bytes = 1;
+    ReduceFunction reduce = nullptr;
+    // What goes from each member's input to this one's output; of a
+    // reduce_scatter, from the reduction.
+    std::vector<TileCopy> copies;
+    // all_reduce: the bytes that this member reduces.
+    Share share;
+  };
+
+  LocalCollective(LocalGroup* group, int m, const std::vector<CollectiveSpec>& bundle)
+      : group_(*group), m_(m), bundle_(bundle), name_(NameOf(bundle)) {}
+  absl::Status Prepare();
+  absl::StatusOr<Part> PartOf(const CollectiveSpec& spec) const;
   absl::Status CheckAgreement() const;
-  void DoPart(void* output);
-  void ReduceShare();
+  void DoPart(size_t i);
 
   LocalGroup& group_;
   const int m_;
-  const CollectiveSpec spec_;
-  // By member, filled in Run().
+  const std::vector<CollectiveSpec> bundle_;
+  const std::string name_;
+  std::vector<Part> parts_;
+  // By member, filled in Run() for one part after the other.
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
-  ReduceFunction reduce_ = nullptr;
-  // What goes from each member's input to this one's output.
-  std::vector<TileCopy> copies_;
   std::atomic<bool> running_{false};
 };
 

@@ -63,15 +63,15 @@ std::string LocalLink::Waiting(bool sender) const {
   return "";
 }
 
-absl::Status LocalTransfer::Run(const void* input, void* output, void* stream) {
+absl::Status LocalTransfer::Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) {
   if (stop_.requested()) return stop_.reason();
   bool going = true;
   if (sends_) {
-    for (LocalLink* link : links_) link->Post(input);
+    for (LocalLink* link : links_) link->Post(inputs[0]);
   }
   for (LocalLink* link : links_) {
     waits_for_.store(link, std::memory_order_release);
-    going = going && (sends_ ? link->AwaitTaken() : link->Take(output));
+    going = going && (sends_ ? link->AwaitTaken() : link->Take(outputs[0]));
   }
   waits_for_.store(nullptr, std::memory_order_release);
   return going ? absl::OkStatus() : stop_.reason();

@@ -53,7 +53,7 @@ class LocalTransfer : public Operation {
  public:
   LocalTransfer(bool sends, std::vector<LocalLink*> links, Stop* stop)
       : sends_(sends), links_(std::move(links)), stop_(*stop) {}
-  absl::Status Run(const void* input, void* output, void* stream) override;
+  absl::Status Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) override;
   std::string Waiting() const override;
 
  private:

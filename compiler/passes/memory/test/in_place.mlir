@@ -142,6 +142,38 @@ task.program @collectives on #weft.placement<"cpu", [data = 2], [0, 1]> micro_ba
 }
 
 // -----
+// The collectives of a bundle run at once: what another one reads is not overwritten, though it dies here.
+// CHECK-LABEL: task.program @bundle
+// CHECK: task.buffer "p" gradient
+// CHECK-NEXT: %[[B:.*]] = task.buffer "b" gradient
+// CHECK-NEXT: %[[Q:.*]] = task.buffer "q" gradient
+// CHECK-NEXT: %[[ALIAS:.*]] = task.alias %[[Q]]
+// CHECK-NEXT: task.buffer "s" gradient
+// CHECK: task.collective all_reduce [0] %{{.*}} to %[[B]] micro
+// CHECK-NEXT: task.collective all_reduce [0] %[[Q]] to %[[ALIAS]] micro
+!p = !task.buffer<tensor<16xf32, #weft.sbp<P>>>
+!b = !task.buffer<tensor<16xf32, #weft.sbp<B>>>
+!s = !task.buffer<tensor<16xf32, #weft.sbp<S(0)>>>
+task.program @bundle on #weft.placement<"cpu", [data = 2], [0, 1]> micro_batches(1) {
+  %p = task.buffer "p" gradient : !p
+  %b = task.buffer "b" gradient : !b
+  %q = task.buffer "q" gradient : !p
+  %c = task.buffer "c" gradient : !b
+  %s = task.buffer "s" gradient : !s
+  task.actor "backward" compute micro {
+    task.kernel "fill" outs(%p, %q : !p, !p) {} micro
+  }
+  task.actor "bucket" communication micro {
+    task.collective all_reduce [0] %p to %b micro : !p, !b
+    task.collective all_reduce [0] %q to %c micro : !p, !b
+    task.collective reduce_scatter [0] dim 0 %p to %s micro : !p, !s
+  }
+  task.actor "update" compute micro {
+    task.kernel "output" ins(%b, %c, %s : !b, !b, !s) {} micro
+  }
+}
+
+// -----
 // What is carried from micro-batch to micro-batch is not overwritten in the middle; in the step section it may be.
 // CHECK-LABEL: task.program @carried
 // CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<16xf32, #weft.sbp<>>>

@@ -1,6 +1,6 @@
 // The arithmetic of reducing collectives.
-#ifndef WEFT_RUNTIME_COLLECTIVE_LOCAL_REDUCE_H_
-#define WEFT_RUNTIME_COLLECTIVE_LOCAL_REDUCE_H_
+#ifndef WEFT_RUNTIME_COLLECTIVE_REDUCE_H_
+#define WEFT_RUNTIME_COLLECTIVE_REDUCE_H_
 
 #include <cstdint>
 
@@ -11,14 +11,14 @@ namespace weft::collective {
 
 // Combines `count` elements at `input_offset` bytes of each of `inputs`, the
 // first with the second, the result with the third, and so on, and writes them
-// at `output_offset` bytes of each of `outputs`. bf16 is summed in f32 and
-// rounded once. An output may be an input at the same offset. Allocates nothing.
+// at `output_offset` bytes of each of `outputs`. bf16 and f16 are summed in f32
+// and rounded once. An output may be an input at the same offset. Allocates nothing.
 using ReduceFunction = void (*)(const void* const* inputs, int input_count, int64_t input_offset, void* const* outputs,
                                 int output_count, int64_t output_offset, int64_t count);
 
-// kUnimplemented for types without arithmetic (f16, u8).
+// kUnimplemented for types without arithmetic (u8).
 absl::StatusOr<ReduceFunction> ReducerFor(DType dtype, Reduction reduction);
 
 }  // namespace weft::collective
 
-#endif  // WEFT_RUNTIME_COLLECTIVE_LOCAL_REDUCE_H_
+#endif  // WEFT_RUNTIME_COLLECTIVE_REDUCE_H_

@@ -1,4 +1,4 @@
-#include "runtime/collective/local/reduce.h"
+#include "runtime/collective/reduce.h"
 
 #include <algorithm>
 #include <cstring>
@@ -29,14 +29,14 @@ struct Max {
 
 // Integers wrap around instead of overflowing.
 template <typename T>
-using Accumulator = std::conditional_t<std::is_same_v<T, BFloat16>, float, T>;
+using Accumulator = std::conditional_t<sizeof(T) == 2, float, T>;
 
 template <typename T>
 Accumulator<T> Widen(T value) {
   if constexpr (std::is_same_v<T, BFloat16>) {
     return ToFloat(value);
   } else {
-    return value;
+    return static_cast<Accumulator<T>>(value);
   }
 }
 
@@ -45,7 +45,7 @@ T Narrow(Accumulator<T> value) {
   if constexpr (std::is_same_v<T, BFloat16>) {
     return ToBFloat16(value);
   } else {
-    return value;
+    return static_cast<T>(value);
   }
 }
 
@@ -79,6 +79,8 @@ ReduceFunction ReducerFor(DType dtype) {
       return &Reduce<float, Combine>;
     case DType::kBF16:
       return &Reduce<BFloat16, Combine>;
+    case DType::kF16:
+      return &Reduce<_Float16, Combine>;
     case DType::kF64:
       return &Reduce<double, Combine>;
     case DType::kI32:
@@ -96,7 +98,7 @@ absl::StatusOr<ReduceFunction> ReducerFor(DType dtype, Reduction reduction) {
   ReduceFunction function = reduction == Reduction::kSum ? ReducerFor<Sum>(dtype) : ReducerFor<Max>(dtype);
   if (function != nullptr) return function;
   return absl::UnimplementedError(
-      absl::StrCat("reduction: expected f32, bf16, f64, i32 or i64, got ", weft::NameOf(dtype)));
+      absl::StrCat("reduction: expected f32, bf16, f16, f64, i32 or i64, got ", weft::NameOf(dtype)));
 }
 
 }  // namespace weft::collective

@@ -1,0 +1,74 @@
+#include "runtime/collective/mpi/communicator.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/collective/mpi/transfer.h"
+
+namespace weft::collective {
+
+absl::StatusOr<std::unique_ptr<Operation>> MpiCommunicator::CreateCollective(const Group& group,
+                                                                             const std::vector<CollectiveSpec>& specs) {
+  const auto mine = std::find(group.ranks.begin(), group.ranks.end(), rank());
+  if (mine == group.ranks.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("group ", group.name, ": expected rank ", rank(),
+                                                   " among its members, got ", absl::StrJoin(group.ranks, ",")));
+  }
+  for (int member : group.ranks) {
+    if (member >= 0 && member < size()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("group ", group.name, ": expected ranks below ", size(), ", got ", member));
+  }
+  const absl::StatusOr<int> tag = wire_.ChannelTag(group.channel);
+  if (!tag.ok()) return tag.status();
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_ptr<MpiGroup>& found = groups_[{group.name, group.ranks, group.channel}];
+  if (found == nullptr) {
+    if (absl::Status status = CheckChannel(group); !status.ok()) {
+      groups_.erase({group.name, group.ranks, group.channel});
+      return status;
+    }
+    found = std::make_unique<MpiGroup>(group, *tag);
+  }
+  return MpiCollective::Create(&wire_, found.get(), static_cast<int>(mine - group.ranks.begin()), specs);
+}
+
+// Two ranks tell the messages of their groups apart by the channel.
+absl::Status MpiCommunicator::CheckChannel(const Group& group) const {
+  for (const auto& [key, other] : groups_) {
+    if (other == nullptr || group.channel != other->group().channel) continue;
+    std::vector<int> both;
+    for (int member : group.ranks) {
+      const std::vector<int>& others = other->group().ranks;
+      if (std::find(others.begin(), others.end(), member) != others.end()) both.push_back(member);
+    }
+    if (both.size() < 2) continue;
+    return absl::InvalidArgumentError(absl::StrCat("group ", group.name, ": expected a channel of its own, got ",
+                                                   group.channel, ", which group ", other->group().name,
+                                                   " has, and both have ranks ", both[0], " and ", both[1]));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Operation>> MpiCommunicator::CreateSend(DType dtype, const std::vector<Link>& links) {
+  return CreateTransfer(true, dtype, links);
+}
+
+absl::StatusOr<std::unique_ptr<Operation>> MpiCommunicator::CreateReceive(DType dtype, const std::vector<Link>& links) {
+  return CreateTransfer(false, dtype, links);
+}
+
+absl::StatusOr<std::unique_ptr<Operation>> MpiCommunicator::CreateTransfer(bool sends, DType dtype,
+                                                                           const std::vector<Link>& links) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const Link& link : links) {
+    if (links_.insert({sends, link.peer, link.tag}).second) continue;
+    return absl::InvalidArgumentError(absl::StrCat("transfer ", link.tag, sends ? " to rank " : " from rank ",
+                                                   link.peer, ": expected one ", sends ? "send" : "receive",
+                                                   ", got two"));
+  }
+  return MpiTransfer::Create(&wire_, sends, dtype, links);
+}
+
+}  // namespace weft::collective

@@ -1,0 +1,44 @@
+// Communicators of ranks that are processes.
+#ifndef WEFT_RUNTIME_COLLECTIVE_MPI_COMMUNICATOR_H_
+#define WEFT_RUNTIME_COLLECTIVE_MPI_COMMUNICATOR_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "runtime/collective/communicator.h"
+#include "runtime/collective/mpi/group.h"
+#include "runtime/collective/mpi/wire.h"
+
+namespace weft::collective {
+
+// Ranks are those of the wire, which outlives it.
+class MpiCommunicator : public Communicator {
+ public:
+  explicit MpiCommunicator(Wire* wire) : wire_(*wire) {}
+  int rank() const override { return wire_.rank(); }
+  int size() const override { return wire_.size(); }
+
+  absl::StatusOr<std::unique_ptr<Operation>> CreateCollective(const Group& group,
+                                                              const std::vector<CollectiveSpec>& specs) override;
+  absl::StatusOr<std::unique_ptr<Operation>> CreateSend(DType dtype, const std::vector<Link>& links) override;
+  absl::StatusOr<std::unique_ptr<Operation>> CreateReceive(DType dtype, const std::vector<Link>& links) override;
+  void Abort(const absl::Status& reason) override { wire_.Abort(reason); }
+
+ private:
+  absl::Status CheckChannel(const Group& group) const;
+  absl::StatusOr<std::unique_ptr<Operation>> CreateTransfer(bool sends, DType dtype, const std::vector<Link>& links);
+
+  Wire& wire_;
+  std::mutex mutex_;  // guards what follows
+  std::map<std::tuple<std::string, std::vector<int>, int>, std::unique_ptr<MpiGroup>> groups_;
+  std::set<std::tuple<bool, int, int>> links_;  // that have an operation
+};
+
+}  // namespace weft::collective
+
+#endif  // WEFT_RUNTIME_COLLECTIVE_MPI_COMMUNICATOR_H_

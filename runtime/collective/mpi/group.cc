@@ -1,0 +1,232 @@
+#include "runtime/collective/mpi/group.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace weft::collective {
+namespace {
+
+// Members that Waiting() names before it only counts them.
+constexpr int kMostNames = 8;
+
+size_t MostMessages(const Exchange& exchange) {
+  return std::max(exchange.first.sends.size() + exchange.first.receives.size(),
+                  exchange.second.sends.size() + exchange.second.receives.size());
+}
+
+}  // namespace
+
+MpiGroup::MpiGroup(Group group, int tag)
+    : group_(std::move(group)),
+      tag_(tag),
+      fingerprint_(Fingerprint(absl::StrCat(group_.name, "/", group_.channel, "/", absl::StrJoin(group_.ranks, ",")))) {
+}
+
+absl::Status MpiGroup::Reserve(int64_t bytes) {
+  if (bytes <= staging_bytes_) return absl::OkStatus();
+  staging_.reset(static_cast<char*>(std::aligned_alloc(64, static_cast<size_t>(bytes))));
+  staging_bytes_ = staging_ == nullptr ? 0 : bytes;
+  if (staging_ != nullptr) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("group ", group_.name, ": no memory for ", bytes, " bytes beside its tensors"));
+}
+
+absl::StatusOr<std::unique_ptr<Operation>> MpiCollective::Create(Wire* wire, MpiGroup* group, int m,
+                                                                 const std::vector<CollectiveSpec>& bundle) {
+  if (bundle.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("group ", group->group().name, ": expected one or more collectives, got none"));
+  }
+  absl::StatusOr<Exchange> exchange = ExchangeOf(bundle, group->size(), m, wire->message_bytes());
+  if (!exchange.ok()) return exchange.status();
+  if (absl::Status status = group->Reserve(exchange->staging_bytes); !status.ok()) return status;
+  return std::unique_ptr<Operation>(new MpiCollective(wire, group, m, bundle, *std::move(exchange)));
+}
+
+MpiCollective::MpiCollective(Wire* wire, MpiGroup* group, int m, const std::vector<CollectiveSpec>& bundle,
+                             Exchange exchange)
+    : wire_(*wire),
+      group_(*group),
+      m_(m),
+      bundle_(bundle),
+      name_(NameOf(bundle)),
+      exchange_(std::move(exchange)),
+      first_receive_(group->size() + 1),
+      hellos_(group->size()),
+      requests_(2 * group->size() + MostMessages(exchange_)),
+      terms_(group->size()),
+      progress_(group->size()) {
+  hellos_[m_].group = group_.fingerprint();
+  hellos_[m_].Describe(Describe(bundle_));
+  const std::vector<Message>& receives = exchange_.first.receives;
+  for (int k = 0; k <= group_.size(); ++k) {
+    first_receive_[k] =
+        std::find_if(receives.begin(), receives.end(), [&](const Message& it) { return it.member >= k; }) -
+        receives.begin();
+  }
+}
+
+absl::Status MpiCollective::Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) {
+  if (!group_.failure.ok()) return group_.failure;
+  if (wire_.stopped()) return wire_.reason();
+  inputs_ = inputs;
+  outputs_ = outputs;
+  hellos_[m_].number = group_.Issue();
+  const absl::Status status = Perform();
+  number_.store(0, std::memory_order_release);
+  if (!status.ok()) {
+    requests_.Abandon();
+    group_.failure = status;
+  }
+  return status;
+}
+
+absl::Status MpiCollective::Perform() {
+  if (absl::Status status = ExchangeFirst(); !status.ok()) return status;
+  for (const OwnShare& share : exchange_.shares) Reduce(share);
+  Do(exchange_.first.after);
+  if (absl::Status status = ExchangeSecond(); !status.ok()) return status;
+  Do(exchange_.second.after);
+  return absl::OkStatus();
+}
+
+absl::Status MpiCollective::ExchangeFirst() {
+  const int n = group_.size();
+  const Phase& phase = exchange_.first;
+  Count(phase);
+  for (int k = 0; k < n; ++k) progress_[k].heard.store(k == m_, std::memory_order_relaxed);
+  number_.store(hellos_[m_].number, std::memory_order_release);
+  unheard_ = n - 1;
+  absl::Status status;
+  for (int k = 0; k < n && status.ok(); ++k) {
+    if (k == m_) continue;
+    const int rank = group_.group().ranks[k];
+    status = MpiStatus("receiving", MPI_Irecv(&hellos_[k], sizeof(Hello), MPI_BYTE, rank, group_.tag(), wire_.comm(),
+                                              &requests_.active[k]));
+    if (!status.ok()) break;
+    status = MpiStatus("sending", MPI_Isend(&hellos_[m_], sizeof(Hello), MPI_BYTE, rank, group_.tag(), wire_.comm(),
+                                            &requests_.active[n + k]));
+  }
+  if (status.ok()) status = Send(phase);
+  if (!status.ok()) return status;
+  Do(exchange_.own);
+  return wire_.Await(
+      requests_, [&] { return unheard_ > 0 ? Wire::Patience::kForPeers : Wire::Patience::kForData; },
+      [&](int index, int bytes) {
+        if (index < n) return Hear(index);
+        return index < 2 * n ? absl::OkStatus() : Ended(phase, index, bytes);
+      });
+}
+
+absl::Status MpiCollective::ExchangeSecond() {
+  const Phase& phase = exchange_.second;
+  if (phase.sends.empty() && phase.receives.empty()) return absl::OkStatus();
+  Count(phase);
+  absl::Status status = Receive(phase, 0, phase.receives.size());
+  if (status.ok()) status = Send(phase);
+  if (!status.ok()) return status;
+  return wire_.Await(
+      requests_, [] { return Wire::Patience::kForData; },
+      [&](int index, int bytes) { return Ended(phase, index, bytes); });
+}
+
+// A member has issued its operation: if it is ours, takes what it sends.
+absl::Status MpiCollective::Hear(int member) {
+  const Hello &mine = hellos_[m_], &other = hellos_[member];
+  const Group& group = group_.group();
+  progress_[member].heard.store(true, std::memory_order_release);
+  --unheard_;
+  if (mine.Agrees(other)) {
+    return Receive(exchange_.first, first_receive_[member], first_receive_[member + 1]);
+  }
+  if (mine.group != other.group) {
+    return absl::FailedPreconditionError(absl::StrCat("channel ", group.channel, ": expected group ", group.name,
+                                                      " of rank ", group.ranks[member], " too, got another group"));
+  }
+  if (mine.number != other.number) {
+    return absl::InternalError(absl::StrCat("group ", group.name, ": rank ", group.ranks[member], ": expected #",
+                                            mine.number, ", got #", other.number));
+  }
+  return Disagreement(group, group.ranks[m_], mine.text, group.ranks[member], other.text);
+}
+
+void MpiCollective::Count(const Phase& phase) {
+  for (Progress& it : progress_) it.missing.store(0, std::memory_order_relaxed);
+  for (const Message& it : phase.sends) progress_[it.member].missing.fetch_add(1, std::memory_order_relaxed);
+  for (const Message& it : phase.receives) progress_[it.member].missing.fetch_add(1, std::memory_order_relaxed);
+}
+
+absl::Status MpiCollective::Send(const Phase& phase) {
+  Do(phase.before);
+  MPI_Request* request = &requests_.active[2 * group_.size()];
+  for (const Message& it : phase.sends) {
+    const int code = MPI_Isend(At(it.spot), static_cast<int>(it.bytes), MPI_BYTE, group_.group().ranks[it.member],
+                               group_.tag(), wire_.comm(), request++);
+    if (code != MPI_SUCCESS) return MpiStatus("sending", code);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MpiCollective::Receive(const Phase& phase, size_t begin, size_t end) {
+  MPI_Request* request = &requests_.active[2 * group_.size() + phase.sends.size()];
+  for (size_t i = begin; i < end; ++i) {
+    const Message& it = phase.receives[i];
+    const int code = MPI_Irecv(At(it.spot), static_cast<int>(it.bytes), MPI_BYTE, group_.group().ranks[it.member],
+                               group_.tag(), wire_.comm(), &request[i]);
+    if (code != MPI_SUCCESS) return MpiStatus("receiving", code);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MpiCollective::Ended(const Phase& phase, int index, int bytes) {
+  const size_t i = index - 2 * group_.size();
+  const bool sent = i < phase.sends.size();
+  const Message& it = sent ? phase.sends[i] : phase.receives[i - phase.sends.size()];
+  progress_[it.member].missing.fetch_sub(1, std::memory_order_release);
+  if (sent || bytes == it.bytes) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("group ", group_.group().name, ": rank ", group_.group().ranks[it.member],
+                                          ": expected a message of ", it.bytes, " bytes, got ", bytes));
+}
+
+void MpiCollective::Do(const std::vector<Move>& moves) const {
+  for (const Move& move : moves) move.copy.Run(At(move.from), At(move.to));
+}
+
+void MpiCollective::Reduce(const OwnShare& share) {
+  for (int k = 0; k < group_.size(); ++k) terms_[k] = At(share.terms[k]);
+  void* const result = At(share.result);
+  share.reduce(terms_.data(), group_.size(), 0, &result, 1, 0, share.elements);
+}
+
+char* MpiCollective::At(const Spot& spot) const {
+  switch (spot.side) {
+    case Spot::kInput:
+      return static_cast<char*>(const_cast<void*>(inputs_[spot.tensor])) + spot.offset;
+    case Spot::kOutput:
+      return static_cast<char*>(outputs_[spot.tensor]) + spot.offset;
+    default:
+      return group_.staging() + spot.offset;
+  }
+}
+
+std::string MpiCollective::Waiting() const {
+  const uint64_t number = number_.load(std::memory_order_acquire);
+  if (number == 0) return "";
+  int count = 0;
+  std::string missing;
+  for (int k = 0; k < group_.size(); ++k) {
+    const bool heard = progress_[k].heard.load(std::memory_order_acquire);
+    if (heard && progress_[k].missing.load(std::memory_order_acquire) == 0) continue;
+    if (count++ >= kMostNames) continue;
+    absl::StrAppend(&missing, "; rank ", group_.group().ranks[k],
+                    heard ? " has not done its part" : " has not issued it");
+  }
+  if (count == 0) return "";
+  if (count > kMostNames) absl::StrAppend(&missing, "; and ", count - kMostNames, " more");
+  return absl::StrCat(name_, " #", number, " of group ", group_.group().name, missing);
+}
+
+}  // namespace weft::collective

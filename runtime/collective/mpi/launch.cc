@@ -1,0 +1,15 @@
+#include "runtime/collective/mpi/launch.h"
+
+#include <cstdlib>
+
+namespace weft::collective {
+
+bool StartedByMpi() {
+  // How launchers tell: there is no other way to know before MPI is initialised.
+  for (const char* sign : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"}) {
+    if (std::getenv(sign) != nullptr) return true;
+  }
+  return false;
+}
+
+}  // namespace weft::collective

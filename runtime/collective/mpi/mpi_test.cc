@@ -1,0 +1,93 @@
+// The conformance suite on processes, and what MPI alone has to show. Run by
+// mpirun on four ranks; a test of fewer uses the first ones.
+#include <mpi.h>
+
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "runtime/collective/conformance.h"
+#include "runtime/collective/mpi/communicator.h"
+#include "runtime/collective/mpi/world.h"
+
+namespace weft::collective {
+namespace {
+
+// A wire of its own for every test, as an abort ends one for good.
+void RunProcesses(int ranks, const Wire::Options& options, const Body& body) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm some = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &some);
+  if (some != MPI_COMM_NULL) {
+    auto wire = Wire::Create(some, options);
+    ASSERT_TRUE(wire.ok()) << wire.status();
+    MpiCommunicator communicator(wire->get());
+    body(communicator);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+void RunWhole(int ranks, const Body& body) { RunProcesses(ranks, {}, body); }
+void RunSpinning(int ranks, const Body& body) { RunProcesses(ranks, {.spins = 100}, body); }
+// Long tensors go as many messages that no element's size divides.
+void RunInPieces(int ranks, const Body& body) { RunProcesses(ranks, {.message_bytes = 9999}, body); }
+
+INSTANTIATE_TEST_SUITE_P(Whole, CollectiveConformance, testing::Values(&RunWhole));
+INSTANTIATE_TEST_SUITE_P(Spinning, CollectiveConformance, testing::Values(&RunSpinning));
+INSTANTIATE_TEST_SUITE_P(InPieces, CollectiveConformance, testing::Values(&RunInPieces));
+
+// There are as many channels and transfers as MPI has tags.
+TEST(MpiTest, TagsAreBounded) {
+  RunWhole(2, [](Communicator& c) {
+    const int many = std::numeric_limits<int>::max();
+    const auto operation = c.CreateCollective({.name = "all", .ranks = {0, 1}, .channel = many}, {{.dims = {1}}});
+    EXPECT_EQ(std::string(operation.status().message()).find("channel 2147483647: expected a number from 0 to "), 0u)
+        << operation.status();
+    const Link link{.peer = 1 - c.rank(), .tag = many, .block = {{1}, {0}, {1}}};
+    EXPECT_EQ(c.CreateSend(DType::kF32, {link}).status().code(), absl::StatusCode::kInvalidArgument);
+  });
+}
+
+// Messages of two groups between the same two ranks must not meet.
+TEST(MpiTest, OverlappingGroupsNeedTwoChannels) {
+  RunWhole(3, [](Communicator& c) {
+    ASSERT_TRUE(c.CreateCollective({.name = "all", .ranks = {0, 1, 2}}, {{.dims = {1}}}).ok());
+    if (c.rank() == 2) return;
+    EXPECT_EQ(c.CreateCollective({.name = "some", .ranks = {0, 1}}, {{.dims = {1}}}).status().message(),
+              "group some: expected a channel of its own, got 0, which group all has, and both have ranks 0 and 1");
+    EXPECT_TRUE(c.CreateCollective({.name = "some", .ranks = {0, 1}, .channel = 1}, {{.dims = {1}}}).ok());
+  });
+}
+
+// A wire that has failed stays so: what is left on it would be taken for other data.
+TEST(MpiTest, NothingRunsAfterADisagreement) {
+  RunWhole(2, [](Communicator& c) {
+    const Group all{.name = "all", .ranks = {0, 1}};
+    std::vector<float> data(5000);
+    auto wrong = c.CreateCollective(all, {{.dims = {c.rank() == 0 ? 5000 : 4000}}});
+    auto right = c.CreateCollective(all, {{.dims = {5000}}});
+    ASSERT_TRUE(wrong.ok() && right.ok());
+    const absl::Status status = RunOne(**wrong, data.data(), data.data());
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(RunOne(**right, data.data(), data.data()), status);
+  });
+}
+
+}  // namespace
+}  // namespace weft::collective
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  auto world = weft::collective::World::Create();
+  if (!world.ok() || (*world)->size() != 4) {
+    std::fprintf(stderr, "expected four ranks: %s\n", world.status().ToString().c_str());
+    return 2;
+  }
+  if ((*world)->rank() != 0) {  // one listing is enough; failures are printed by all
+    testing::GTEST_FLAG(brief) = true;
+  }
+  const int failed = RUN_ALL_TESTS();
+  return (*world)->Finish().ok() ? failed : 1;
+}

@@ -1,0 +1,77 @@
+#include "runtime/collective/mpi/peers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace weft::collective {
+namespace {
+
+// -1 with ESRCH if there is no such process.
+int OpenProcess(int process) { return static_cast<int>(syscall(SYS_pidfd_open, process, 0)); }
+
+}  // namespace
+
+ProcessName ProcessName::Own() {
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  // Containers of one host name may number their processes apart.
+  char numbers[128] = "";
+  if (readlink("/proc/self/ns/pid", numbers, sizeof(numbers) - 1) < 0) numbers[0] = '\0';
+  return {std::string(host) + "/" + numbers, static_cast<int>(getpid())};
+}
+
+std::string ProcessName::ToString() const { return std::to_string(process) + "@" + host; }
+
+ProcessName ProcessName::Parse(const std::string& text) {
+  const size_t at = text.find('@');
+  if (at == std::string::npos) return {};
+  return {text.substr(at + 1), std::atoi(text.c_str())};
+}
+
+Peers::Peers(const std::vector<Peer>& peers, Lost lost) : lost_(std::move(lost)) {
+  std::vector<Peer> gone;
+  for (const Peer& peer : peers) {
+    const int file = OpenProcess(peer.process);
+    if (file < 0 && errno != ESRCH) continue;
+    peers_.push_back(peer);
+    files_.push_back(file);
+  }
+  if (peers_.empty() || pipe2(end_, O_CLOEXEC) != 0) return;
+  thread_ = std::thread([this] { Watch(); });
+}
+
+Peers::~Peers() {
+  if (thread_.joinable()) {
+    close(end_[1]);  // seen at the other end
+    thread_.join();
+    close(end_[0]);
+  }
+  for (int file : files_) {
+    if (file >= 0) close(file);
+  }
+}
+
+void Peers::Watch() {
+  std::vector<pollfd> watched;
+  for (size_t i = 0; i < peers_.size(); ++i) {
+    if (files_[i] < 0) lost_(peers_[i]);
+    watched.push_back({files_[i], POLLIN, 0});
+  }
+  watched.push_back({end_[0], POLLIN, 0});
+  while (true) {
+    if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return;
+    if (watched.back().revents != 0) return;
+    for (size_t i = 0; i < peers_.size(); ++i) {
+      if (watched[i].fd < 0 || watched[i].revents == 0) continue;
+      watched[i].fd = -1;  // poll passes over it from now on
+      lost_(peers_[i]);
+    }
+  }
+}
+
+}  // namespace weft::collective

@@ -1,0 +1,51 @@
+// Notices when the process of another rank on this host ends.
+#ifndef WEFT_RUNTIME_COLLECTIVE_MPI_PEERS_H_
+#define WEFT_RUNTIME_COLLECTIVE_MPI_PEERS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace weft::collective {
+
+// Names this process to others: equal hosts mean that its number is known there.
+struct ProcessName {
+  std::string host;
+  int process = 0;
+
+  static ProcessName Own();
+  std::string ToString() const;
+  static ProcessName Parse(const std::string& text);
+};
+
+// Watches in a thread of its own, which sleeps until a process ends.
+class Peers {
+ public:
+  struct Peer {
+    int rank = 0;
+    int process = 0;
+  };
+  using Lost = std::function<void(const Peer& peer)>;
+
+  // Calls `lost` once for each peer whose process ends, or had ended before. On a
+  // system that cannot watch processes nothing is ever lost.
+  Peers(const std::vector<Peer>& peers, Lost lost);
+  ~Peers();
+  Peers(const Peers&) = delete;
+  Peers& operator=(const Peers&) = delete;
+
+ private:
+  void Watch();
+
+  const Lost lost_;
+  std::vector<Peer> peers_;
+  std::vector<int> files_;  // a process file descriptor each; -1: none
+  int end_[2] = {-1, -1};   // a pipe that wakes the thread for the last time
+  std::thread thread_;
+};
+
+}  // namespace weft::collective
+
+#endif  // WEFT_RUNTIME_COLLECTIVE_MPI_PEERS_H_

@@ -1,0 +1,128 @@
+#include "runtime/collective/mpi/transfer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace weft::collective {
+
+absl::StatusOr<std::unique_ptr<Operation>> MpiTransfer::Create(Wire* wire, bool sends, DType dtype,
+                                                               const std::vector<Link>& links) {
+  const int64_t element = static_cast<int64_t>(SizeOf(dtype));
+  std::vector<Way> ways;
+  size_t requests = links.size();
+  for (const Link& link : links) {
+    if (link.peer < 0 || link.peer >= wire->size() || link.peer == wire->rank()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("transfer ", link.tag, ": expected another rank below ", wire->size(), ", got ", link.peer));
+    }
+    absl::StatusOr<int> tag = wire->TransferTag(link.tag);
+    if (!tag.ok()) return tag.status();
+    const Block& block = link.block;
+    const std::vector<int64_t> zero(block.dims.size(), 0);
+    TileCopy copy = sends ? TileCopy(block.dims, block.tile_dims, block.origin, block.dims, zero, element)
+                          : TileCopy(block.dims, block.dims, zero, block.tile_dims, block.origin, element);
+    Way& way = ways.emplace_back(Way{.peer = link.peer, .tag = link.tag, .mpi_tag = *tag, .copy = std::move(copy)});
+    way.bytes = element;
+    for (int64_t d : block.dims) way.bytes *= d;
+    way.tile_offset = sends ? way.copy.from_offset() : way.copy.to_offset();
+    if (!way.copy.contiguous()) way.staging.resize(way.bytes);
+    way.hello.Describe(absl::StrCat(NameOf(dtype), "[", absl::StrJoin(block.dims, ","), "]"));
+    way.first_request = requests;
+    way.requests = std::max<int64_t>(1, (way.bytes + wire->message_bytes() - 1) / wire->message_bytes());
+    requests += way.requests;
+  }
+  return std::unique_ptr<Operation>(new MpiTransfer(wire, sends, std::move(ways), requests));
+}
+
+MpiTransfer::MpiTransfer(Wire* wire, bool sends, std::vector<Way> ways, size_t requests)
+    : wire_(*wire), sends_(sends), ways_(std::move(ways)), requests_(requests), missing_(ways_.size()) {
+  for (size_t w = 0; w < ways_.size(); ++w) way_of_.insert(way_of_.end(), ways_[w].requests, static_cast<int>(w));
+}
+
+absl::Status MpiTransfer::Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) {
+  if (!failure_.ok()) return failure_;
+  if (wire_.stopped()) return wire_.reason();
+  for (size_t w = 0; w < ways_.size(); ++w) {
+    missing_[w].store(static_cast<int>(ways_[w].requests), std::memory_order_relaxed);
+  }
+  number_.store(++runs_, std::memory_order_release);
+  failure_ = Perform(sends_ ? static_cast<char*>(const_cast<void*>(inputs[0])) : static_cast<char*>(outputs[0]));
+  number_.store(0, std::memory_order_release);
+  if (!failure_.ok()) requests_.Abandon();
+  return failure_;
+}
+
+absl::Status MpiTransfer::Perform(char* tile) {
+  for (size_t w = 0; w < ways_.size(); ++w) {
+    if (absl::Status status = Start(w, tile); !status.ok()) return status;
+  }
+  return wire_.Await(
+      requests_, [] { return Wire::Patience::kForPeers; },
+      [&](int index, int bytes) { return Ended(index, bytes, tile); });
+}
+
+// A receiver takes the data of the first run once it knows what they are.
+absl::Status MpiTransfer::Start(size_t w, char* tile) {
+  Way& way = ways_[w];
+  int code = MPI_SUCCESS;
+  if (runs_ == 1 && sends_) {
+    code = MPI_Isend(&way.hello, sizeof(Hello), MPI_BYTE, way.peer, way.mpi_tag, wire_.comm(), &requests_.active[w]);
+  } else if (runs_ == 1) {
+    code = MPI_Irecv(&way.heard, sizeof(Hello), MPI_BYTE, way.peer, way.mpi_tag, wire_.comm(), &requests_.active[w]);
+    return MpiStatus("receiving", code);
+  }
+  return code == MPI_SUCCESS ? StartData(way, tile) : MpiStatus("sending", code);
+}
+
+absl::Status MpiTransfer::StartData(Way& way, char* tile) {
+  char* const data = way.staging.empty() ? tile + way.tile_offset : way.staging.data();
+  if (sends_ && !way.staging.empty()) way.copy.Run(tile, data);
+  for (size_t i = 0; i < way.requests; ++i) {
+    const int64_t begin = static_cast<int64_t>(i) * wire_.message_bytes();
+    const int bytes = static_cast<int>(std::min(wire_.message_bytes(), way.bytes - begin));
+    MPI_Request* request = &requests_.active[way.first_request + i];
+    // A synchronous send ends when the receiver takes it.
+    const int code = sends_ ? MPI_Issend(data + begin, bytes, MPI_BYTE, way.peer, way.mpi_tag, wire_.comm(), request)
+                            : MPI_Irecv(data + begin, bytes, MPI_BYTE, way.peer, way.mpi_tag, wire_.comm(), request);
+    if (code != MPI_SUCCESS) return MpiStatus(sends_ ? "sending" : "receiving", code);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MpiTransfer::Ended(int index, int bytes, char* tile) {
+  if (index < static_cast<int>(ways_.size())) {
+    Way& way = ways_[index];
+    if (sends_) return absl::OkStatus();
+    if (way.hello.Agrees(way.heard)) return StartData(way, tile);
+    return absl::InvalidArgumentError(
+        absl::StrCat(Where(way), ": the sender has ", way.heard.text, ", the receiver expects ", way.hello.text));
+  }
+  const int w = way_of_[index - ways_.size()];
+  const Way& way = ways_[w];
+  if (missing_[w].fetch_sub(1, std::memory_order_acq_rel) == 1 && !sends_ && !way.staging.empty()) {
+    way.copy.Run(way.staging.data(), tile);
+  }
+  return absl::OkStatus();
+}
+
+std::string MpiTransfer::Where(const Way& way) const {
+  return absl::StrCat("transfer ", way.tag, " from rank ", sends_ ? wire_.rank() : way.peer, " to rank ",
+                      sends_ ? way.peer : wire_.rank());
+}
+
+std::string MpiTransfer::Waiting() const {
+  const uint64_t number = number_.load(std::memory_order_acquire);
+  if (number == 0) return "";
+  for (size_t w = 0; w < ways_.size(); ++w) {
+    if (missing_[w].load(std::memory_order_acquire) == 0) continue;
+    const Way& way = ways_[w];
+    return absl::StrCat("transfer ", way.tag, " #", number, sends_ ? " to rank " : " from rank ", way.peer,
+                        sends_ ? ", which has not received it" : ", which has not sent it");
+  }
+  return "";
+}
+
+}  // namespace weft::collective

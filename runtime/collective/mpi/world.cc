@@ -1,0 +1,155 @@
+#include "runtime/collective/mpi/world.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/collective/mpi/communicator.h"
+#include "runtime/collective/mpi/meeting.h"
+#include "runtime/collective/mpi/peers.h"
+#include "runtime/collective/mpi/wire.h"
+
+namespace weft::collective {
+namespace {
+
+// Looks of a waiting thread, some 20 microseconds, where every rank has at
+// least two cores.
+constexpr int kSpinsAlone = 200;
+
+// A rank that fails says why before it ends: how long that may take to come.
+constexpr std::chrono::milliseconds kLastWords(100);
+
+absl::Status Initialize() {
+  int initialized = 0, level = 0;
+  MPI_Initialized(&initialized);
+  if (initialized != 0) return absl::FailedPreconditionError("mpi: expected one world a process, got two");
+  if (absl::Status status = MpiStatus("starting", MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level));
+      !status.ok()) {
+    return status;
+  }
+  if (level == MPI_THREAD_MULTIPLE) return absl::OkStatus();
+  return absl::UnimplementedError("mpi: expected a library that any thread may call, got one that none but the first");
+}
+
+}  // namespace
+
+class World::Impl {
+ public:
+  Impl(std::unique_ptr<Wire> wire, const WorldOptions& options)
+      : rank_(wire->rank()),
+        size_(wire->size()),
+        wire_(std::move(wire)),
+        communicator_(wire_.get()),
+        meetings_(wire_.get(), options.time_out) {}
+
+  // Learns who runs on this host, and watches them.
+  absl::Status Start() {
+    const ProcessName own = ProcessName::Own();
+    absl::StatusOr<std::vector<std::string>> names = meetings_.Hold("start", own.ToString());
+    if (!names.ok()) return names.status();
+    std::vector<Peers::Peer> peers;
+    for (int r = 0; r < size_; ++r) {
+      const ProcessName name = ProcessName::Parse((*names)[r]);
+      if (r != rank_ && name.host == own.host) peers.push_back({r, name.process});
+    }
+    ranks_on_host_ = static_cast<int>(peers.size()) + 1;
+    peers_ = std::make_unique<Peers>(peers, [this](const Peers::Peer& peer) { Lose(peer); });
+    return absl::OkStatus();
+  }
+
+  absl::Status Finish() {
+    if (wire_->stopped()) return wire_->reason();
+    peers_.reset();  // from now on a rank may end
+    if (absl::Status status = meetings_.Hold("finish", "").status(); !status.ok()) return status;
+    finished_ = true;
+    wire_.reset();
+    return MpiStatus("ending", MPI_Finalize());
+  }
+
+  ~Impl() {
+    peers_.reset();
+    if (finished_) return;
+    wire_->Abort(absl::UnavailableError(absl::StrCat("rank ", rank_, " has left")));
+  }
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  MpiCommunicator& communicator() { return communicator_; }
+  Meetings& meetings() { return meetings_; }
+  int ranks_on_host() const { return ranks_on_host_; }
+
+ private:
+  void Lose(const Peers::Peer& peer) {
+    const auto end = std::chrono::steady_clock::now() + kLastWords;
+    while (!wire_->stopped() && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    wire_->Abort(
+        absl::UnavailableError(absl::StrCat("rank ", peer.rank, " is lost: its process ", peer.process, " has ended")));
+  }
+
+  const int rank_, size_;
+  std::unique_ptr<Wire> wire_;
+  MpiCommunicator communicator_;
+  Meetings meetings_;
+  int ranks_on_host_ = 1;
+  bool finished_ = false;
+  std::unique_ptr<Peers> peers_;
+};
+
+World::World(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+World::~World() = default;
+
+absl::StatusOr<std::unique_ptr<World>> World::Create(const WorldOptions& options) {
+  if (absl::Status status = Initialize(); !status.ok()) return status;
+  int spins = options.spins;
+  if (spins < 0) {
+    MPI_Comm host = MPI_COMM_NULL;
+    int ranks = 1;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &ranks);
+    MPI_Comm_free(&host);
+    spins = 2 * ranks <= static_cast<int>(std::thread::hardware_concurrency()) ? kSpinsAlone : 0;
+  }
+  absl::StatusOr<std::unique_ptr<Wire>> wire = Wire::Create(MPI_COMM_WORLD, {.spins = spins});
+  if (!wire.ok()) return wire.status();
+  auto impl = std::make_unique<Impl>(*std::move(wire), options);
+  if (absl::Status status = impl->Start(); !status.ok()) return status;
+  return std::unique_ptr<World>(new World(std::move(impl)));
+}
+
+int World::rank() const { return impl_->rank(); }
+int World::size() const { return impl_->size(); }
+int World::ranks_on_host() const { return impl_->ranks_on_host(); }
+Communicator& World::communicator() { return impl_->communicator(); }
+std::string World::Waiting() const { return impl_->meetings().Waiting(); }
+absl::Status World::Finish() { return impl_->Finish(); }
+
+absl::StatusOr<std::vector<std::string>> World::AllGather(const std::string& bytes) {
+  return impl_->meetings().Hold("all_gather", bytes);
+}
+
+absl::Status World::Broadcast(int root, std::string* bytes) {
+  if (root < 0 || root >= size()) {
+    return absl::InvalidArgumentError(absl::StrCat("broadcast: expected a rank below ", size(), ", got ", root));
+  }
+  absl::StatusOr<std::vector<std::string>> all =
+      impl_->meetings().Hold("broadcast", rank() == root ? *bytes : std::string());
+  if (!all.ok()) return all.status();
+  *bytes = std::move((*all)[root]);
+  return absl::OkStatus();
+}
+
+absl::Status World::Barrier() { return impl_->meetings().Hold("barrier", "").status(); }
+
+absl::Status World::CheckEqual(const std::string& what, const std::string& bytes) {
+  absl::StatusOr<std::vector<std::string>> all = impl_->meetings().Hold("check", bytes);
+  if (!all.ok()) return all.status();
+  const auto other = std::find_if(all->begin(), all->end(), [&](const std::string& it) { return it != (*all)[0]; });
+  if (other == all->end()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(what, ": rank ", other - all->begin(), " has another than rank 0"));
+}
+
+}  // namespace weft::collective

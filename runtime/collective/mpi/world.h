@@ -1,0 +1,72 @@
+// The processes of one job, each of them a rank: what a tool starts from when it
+// runs under mpirun.
+#ifndef WEFT_RUNTIME_COLLECTIVE_MPI_WORLD_H_
+#define WEFT_RUNTIME_COLLECTIVE_MPI_WORLD_H_
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/collective/communicator.h"
+
+namespace weft::collective {
+
+struct WorldOptions {
+  // How often a waiting thread looks before it yields its core; -1: as suits a
+  // host whose cores the ranks share alike.
+  int spins = -1;
+  // The longest that a rank waits for the others in the meetings below, as
+  // kDeadlineExceeded; 0: for ever.
+  std::chrono::milliseconds time_out{0};
+};
+
+// One a process, made once. Its meetings are called by one thread, on all ranks
+// in the same order; Abort() of the communicator, Waiting() and the operations
+// by any. After an abort, here or elsewhere, everything returns its reason.
+class World {
+ public:
+  // Initialises MPI; returns when all ranks have. kUnimplemented if this build
+  // has no MPI.
+  static absl::StatusOr<std::unique_ptr<World>> Create(const WorldOptions& options = {});
+  // Without Finish(), the other ranks are told that this one has left.
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  int rank() const;
+  int size() const;
+  // Ranks that share this one's host, itself included.
+  int ranks_on_host() const;
+  // Lives as long as the world. If the process of a rank on this host ends, it
+  // aborts with kUnavailable: "rank 3 is lost: its process 4711 has ended".
+  Communicator& communicator();
+
+  // Gives every rank the bytes of all, by rank. A few kilobytes.
+  absl::StatusOr<std::vector<std::string>> AllGather(const std::string& bytes);
+  // Gives every rank the bytes of `root`.
+  absl::Status Broadcast(int root, std::string* bytes);
+  absl::Status Barrier();
+  // kFailedPrecondition on every rank if they do not all have the same bytes:
+  // "`what`: rank 3 has another than rank 0".
+  absl::Status CheckEqual(const std::string& what, const std::string& bytes);
+
+  // While a meeting waits: "barrier #3; rank 7 has not come". Otherwise "".
+  std::string Waiting() const;
+
+  // The orderly end: waits for all ranks and finalises MPI. No operation is
+  // left. After an abort MPI is not finalised, as it would wait for ranks that
+  // are gone: returns the reason, and the process should end.
+  absl::Status Finish();
+
+ private:
+  class Impl;
+  explicit World(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace weft::collective
+
+#endif  // WEFT_RUNTIME_COLLECTIVE_MPI_WORLD_H_

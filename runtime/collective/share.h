@@ -1,0 +1,39 @@
+// Which bytes of a collective go from which member to which: what every
+// implementation has to agree with the others on.
+#ifndef WEFT_RUNTIME_COLLECTIVE_SHARE_H_
+#define WEFT_RUNTIME_COLLECTIVE_SHARE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/collective/spec.h"
+
+namespace weft::collective {
+
+// Bytes [begin, end) of a tensor.
+struct Share {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+// The bytes that member `m` of `members` reduces, one entry a spec; empty where
+// the spec is no all_reduce. The all_reduces of a bundle, one after another and
+// each padded to whole cache lines, are cut in equal parts of whole cache lines.
+std::vector<Share> SharesOf(const std::vector<CollectiveSpec>& bundle, int64_t members, int64_t m);
+
+// The rectangle `dims` at `from` in a member's input, which comes to `to` in a
+// member's output.
+struct Way {
+  std::vector<int64_t> dims;
+  std::vector<int64_t> from;
+  std::vector<int64_t> to;
+};
+
+// From the input of member `source` to the output of member `target`, for all
+// kinds but all_reduce. Of a reduce_scatter: the part that is reduced there.
+// `output_dims` as OutputDims() says.
+Way WayOf(const CollectiveSpec& spec, const std::vector<int64_t>& output_dims, int64_t source, int64_t target);
+
+}  // namespace weft::collective
+
+#endif  // WEFT_RUNTIME_COLLECTIVE_SHARE_H_
