@@ -17,6 +17,7 @@
 #include "mlir/Parser/Parser.h"
 #include "ops/dialect/register.h"
 #include "runtime/plan/memory.h"
+#include "runtime/plan/validate.h"
 #include "runtime/plan/verify.h"
 
 namespace weft::compiler {
