@@ -258,6 +258,11 @@ private:
       out.add_outputs(bufferIndex_.lookup(output));
     }
     out.set_location(describeLocation(op));
+    if (op.getCost()) {
+      out.mutable_cost()->set_contraction_flops((*op.getCost())[0]);
+      out.mutable_cost()->set_flops((*op.getCost())[1]);
+      out.mutable_cost()->set_bytes((*op.getCost())[2]);
+    }
     return emitAttributes(op, op.getConstants(), out);
   }
 

@@ -47,7 +47,8 @@ void ResolveDist(Dist* dist) {
 }
 
 void ResolvePipeline(Pipeline* pipeline) {
-  const bool two = pipeline->schedule() == INTERLEAVED || (pipeline->schedule() == ZERO_BUBBLE && pipeline->form() == V);
+  const bool two =
+      pipeline->schedule() == INTERLEAVED || (pipeline->schedule() == ZERO_BUBBLE && pipeline->form() == V);
   if (pipeline->chunks() == 0) {
     pipeline->set_chunks(two && pipeline->schedule_file().empty() ? 2 : 1);
   }

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "compiler/analysis/predict.h"
+#include "compiler/analysis/cost.h"
 #include "compiler/dialect/model/model.h"
 #include "compiler/dialect/task/task.h"
 #include "compiler/emit/emit.h"
@@ -16,9 +16,11 @@
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Parser/Parser.h"
 #include "ops/dialect/register.h"
+#include "runtime/plan/cluster.h"
 #include "runtime/plan/memory.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/verify.h"
+#include "runtime/sim/simulate.h"
 
 namespace weft::compiler {
 namespace {
@@ -29,16 +31,14 @@ struct GraphFacts {
   bool training = false;
   double flops = 0;
   int64_t tokens = 0;
-  StepPrediction step;
 };
 
-GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches, const Machine &machine) {
+GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches) {
   GraphFacts facts;
   for (auto graph : module.getOps<ir::GraphOp>()) {
     facts.name = graph.getSymName().str();
     facts.training = !graph.getBody().getOps<ir::AssignOp>().empty();
     facts.flops = modelFlops(graph);
-    facts.step = predictStep(graph, machine);
     for (mlir::BlockArgument argument : graph.getBody().getArguments()) {
       mlir::RankedTensorType type = ir::tensorOf(argument);
       if (type.getElementType().isInteger(32) && facts.tokens == 0) {
@@ -47,16 +47,6 @@ GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches, const Machine &m
     }
   }
   return facts;
-}
-
-Machine machineOf(const Cluster &cluster) {
-  Machine machine;
-  machine.contractionFlops = cluster.rates().contraction_flops();
-  machine.otherFlops = cluster.rates().other_flops();
-  machine.memoryBytes = cluster.rates().memory_bytes_s();
-  machine.linkBytes = cluster.rates().link_bytes_s();
-  machine.latency = cluster.rates().latency_s();
-  return machine;
 }
 
 std::string textOf(mlir::ModuleOp module) {
@@ -78,21 +68,17 @@ absl::Status dump(mlir::ModuleOp module, const std::string &folder, int number, 
   return absl::OkStatus();
 }
 
-void fillHeader(const Job &job, const GraphFacts &facts, plan::Plan &plan) {
+void fillHeader(const Job &job, const Cluster &cluster, const GraphFacts &facts, plan::Plan &plan) {
   plan::Header &header = *plan.mutable_header();
   header.set_version(1);
-  header.set_target("cpu");
+  header.set_target(cluster.device().kind());
   header.set_graph(facts.name);
   *header.mutable_job() = job;
+  *header.mutable_cluster() = cluster;
   header.set_micro_batches(facts.training ? job.batch().global() / job.batch().micro() : 1);
   header.set_training(facts.training);
   header.set_tokens_per_step(facts.tokens);
   header.set_flops_per_step(facts.flops);
-  plan::Prediction &prediction = *plan.mutable_prediction();
-  prediction.set_compute_s(facts.step.computeSeconds);
-  prediction.set_communication_s(facts.step.communicationSeconds);
-  prediction.set_step_s(facts.step.computeSeconds + facts.step.communicationSeconds);
-  prediction.set_communication_bytes(facts.step.communicationBytes);
 }
 
 // What the job asks for and no plan may have, whatever the cluster.
@@ -124,7 +110,7 @@ absl::Status wrongModel(const Job &job, const FirstError &errors, llvm::StringRe
 
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   const Job &job = options.job;
-  const Machine machine = machineOf(options.cluster);
+  const Machine machine = Machine{plan::MachineOf(options.cluster)};
   std::error_code missing;
   if (!std::filesystem::is_regular_file(job.model().file(), missing)) {
     return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
@@ -151,10 +137,10 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   int number = 0;
   for (Phase phase : allPhases()) {
     if (phase == Phase::Localize) {
-      facts = factsOf(*module, job.batch().global() / job.batch().micro(), machine);
+      facts = factsOf(*module, job.batch().global() / job.batch().micro());
     }
     if (phase == Phase::Recompute) {
-      auto resolved = resolveRecompute(*module, job, machine, options.cluster.memory_bytes());
+      auto resolved = resolveRecompute(*module, job, machine, options.cluster.device().memory_bytes());
       if (failed(resolved)) {
         return wrongModel(job, errors, std::string(nameOf(phase)) + " failed");
       }
@@ -176,7 +162,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     }
   }
   Compiled compiled;
-  fillHeader(job, facts, compiled.plan);
+  fillHeader(job, options.cluster, facts, compiled.plan);
   if (facts.training && (job.recompute().policy() != Recompute::NONE || !job.recompute().layers().empty())) {
     *compiled.plan.mutable_header()->mutable_recompute() = running.recompute().layers();
   }
@@ -187,7 +173,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     return status;
   }
   plan::VerifyOptions verify;
-  verify.device_bytes = options.cluster.memory_bytes();
+  verify.device_bytes = options.cluster.device().memory_bytes();
   absl::Status verified = plan::Verify(compiled.plan, verify);
   if (absl::IsResourceExhausted(verified)) {
     return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: ", verified.message()));
@@ -202,6 +188,11 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   for (size_t s = 0; s < memory->size(); ++s) {
     compiled.plan.mutable_stages(int(s))->set_lower_bound_bytes((*memory)[s].lower_bound_bytes);
   }
+  absl::StatusOr<sim::Report> report = sim::Simulate(compiled.plan, machine);
+  if (!report.ok()) {
+    return absl::InternalError(absl::StrCat("the compiled plan cannot be simulated: ", report.status().message()));
+  }
+  sim::SetPrediction(*report, &compiled.plan);
   return compiled;
 }
 

@@ -23,8 +23,9 @@ constexpr std::pair<Phase, const char *> kNames[] = {
     {Phase::Localize, "localize"},   {Phase::Schedule, "schedule"}, {Phase::Memory, "memory"},
 };
 
-void buildElaborate(mlir::OpPassManager &manager, const Job &job) {
+void buildElaborate(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
   ElaborateOptions options;
+  options.device = machine.device;
   for (const std::string &set : job.model().set()) {
     options.set.push_back(set);
   }
@@ -50,19 +51,21 @@ bool isVShaped(const Pipeline &pipeline) {
   return pipeline.schedule() == ZERO_BUBBLE && pipeline.form() == V && pipeline.schedule_file().empty();
 }
 
-PipelineCutOptions cutOptions(const Job &job, const Machine &machine) {
+// The options refer to lists, which live until the pass has copied them.
+void buildCut(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
   PipelineCutOptions options;
   options.stages = job.dist().pipeline();
   options.chunks = std::max<int64_t>(job.pipeline().chunks(), 1);
   options.vShape = isVShaped(job.pipeline());
-  options.cuts = std::vector<std::string>(job.pipeline().cuts().begin(), job.pipeline().cuts().end());
+  std::vector<std::string> cuts(job.pipeline().cuts().begin(), job.pipeline().cuts().end());
+  options.cuts = cuts;
   std::vector<std::string> meshes;
   for (const Dist &stage : job.pipeline().stages()) {
     meshes.push_back(absl::StrCat(stage.data(), ":", stage.expert(), ":", stage.context(), ":", stage.tensor()));
   }
   options.meshes = meshes;
   options.machine = describe(machine);
-  return options;
+  manager.addNestedPass<ir::GraphOp>(createPipelineCut(options));
 }
 
 ScheduleUnitsOptions unitsOptions(const Pipeline &pipeline) {
@@ -155,11 +158,11 @@ std::vector<Phase> allPhases() {
 void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const Machine &machine) {
   switch (phase) {
   case Phase::Elaborate:
-    buildElaborate(manager, job);
+    buildElaborate(manager, job, machine);
     break;
   case Phase::Pipeline:
     if (job.dist().pipeline() > 1 || job.has_pipeline()) {
-      manager.addNestedPass<ir::GraphOp>(createPipelineCut(cutOptions(job, machine)));
+      buildCut(manager, job, machine);
     }
     break;
   case Phase::Autodiff: {

@@ -29,7 +29,12 @@ std::string EventJson(const Event& event, int process, int thread, const std::st
 }  // namespace
 
 Track* Timeline::AddTrack(int rank, const std::string& stream, std::vector<std::string> names) {
-  tracks_.emplace_back(new Track(rank, stream, std::move(names), capacity_));
+  return AddTrack(rank, absl::StrCat("rank ", rank), stream, std::move(names));
+}
+
+Track* Timeline::AddTrack(int process, const std::string& process_name, const std::string& stream,
+                          std::vector<std::string> names) {
+  tracks_.emplace_back(new Track(process, process_name, stream, std::move(names), capacity_));
   return tracks_.back().get();
 }
 
@@ -40,18 +45,18 @@ std::string Timeline::ToJson() const {
     absl::StrAppend(&json, separator, object);
     separator = ",\n";
   };
-  std::set<int> ranks;
+  std::set<int> processes;
   for (size_t t = 0; t < tracks_.size(); ++t) {
     const Track& track = *tracks_[t];
     const int thread = static_cast<int>(t);
-    if (ranks.insert(track.rank_).second) {
-      append(MetadataJson("process_name", track.rank_, thread, absl::StrCat("rank ", track.rank_)));
+    if (processes.insert(track.process_).second) {
+      append(MetadataJson("process_name", track.process_, thread, track.process_name_));
     }
-    append(MetadataJson("thread_name", track.rank_, thread, track.stream_));
+    append(MetadataJson("thread_name", track.process_, thread, track.stream_));
     const uint64_t kept = std::min<uint64_t>(track.added_, track.ring_.size());
     for (uint64_t e = track.added_ - kept; e < track.added_; ++e) {
       const Event& event = track.ring_[e % track.ring_.size()];
-      append(EventJson(event, track.rank_, thread, track.names_[event.name], origin_ns_));
+      append(EventJson(event, track.process_, thread, track.names_[event.name], origin_ns_));
     }
   }
   return json + "\n]}\n";

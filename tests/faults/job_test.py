@@ -43,7 +43,7 @@ OVERRIDES = [
      "dist: expected at most 4 ranks of clusters/laptop.cluster, got 1 x 8 x 1 x 1 (data x tensor x expert x "
      "context) = 8"),
     (["cluster=tiny.job"],
-     "{folder}/tiny.job:2:1: unknown key model: expected device, nodes, ranks_per_node, memory_bytes, rates"),
+     "{folder}/tiny.job:2:1: unknown key model: expected device, node, network"),
     (["dist.data=0", "dist.tensor=-2"], "{job}: dist.tensor: expected 1 or more, got -2"),
     (["batch={global: 6}", "dist.data=4"],
      "{job}: batch.micro: expected a multiple of dist.data (4), which splits each micro-batch, got 6"),

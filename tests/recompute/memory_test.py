@@ -54,8 +54,8 @@ class MemoryTest(ProgramTest):
         return self.show(plan)["header"]["recompute"]
 
     def cluster(self, memory):
-        return "cluster=" + self.write(f"{memory}.cluster", f'device: "cpu" nodes: 1 ranks_per_node: 4 '
-                                                            f'memory_bytes: {memory}\n')
+        return "cluster=" + self.write(f"{memory}.cluster", f'device {{ kind: "cpu" memory_bytes: {memory} }}\n'
+                                                            'node { count: 1 ranks: 4 }\n')
 
     def auto(self, memory, *overrides, job=JOB):
         """The plan of AUTO, which fits, and what the compiler says."""

@@ -186,12 +186,17 @@ int main(int argc, char **argv) {
       return wrong(absl::StrCat("--stop-after: expected a phase (see --help), got ", request.stopAfter));
     }
   }
-  absl::StatusOr<weft::Job> job = weft::LoadJob(request.job, request.overrides);
+  // `cluster` is a path in the job; keys below it are those of the file it names.
+  std::vector<std::string> ofCluster, ofJob;
+  for (const std::string &text : request.overrides) {
+    (weft::IsClusterOverride(text) ? ofCluster : ofJob).push_back(text);
+  }
+  absl::StatusOr<weft::Job> job = weft::LoadJob(request.job, ofJob);
   if (!job.ok()) {
     return statusCode(job.status());
   }
   options.job = *job;
-  absl::StatusOr<weft::Cluster> cluster = weft::LoadCluster(job->cluster());
+  absl::StatusOr<weft::Cluster> cluster = weft::LoadCluster(job->cluster(), ofCluster);
   if (!cluster.ok()) {
     return statusCode(cluster.status());
   }

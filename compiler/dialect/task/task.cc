@@ -127,6 +127,10 @@ LogicalResult KernelOp::verify() {
       return emitOpError() << "in_place: expected -1 or an input below " << getInputs().size() << ", got " << input;
     }
   }
+  llvm::ArrayRef<double> cost = getCost().value_or(llvm::ArrayRef<double>());
+  if (getCost() && (cost.size() != 3 || llvm::any_of(cost, [](double part) { return !(part >= 0); }))) {
+    return emitOpError("cost: expected three numbers of 0 or more");
+  }
   return mlir::success();
 }
 

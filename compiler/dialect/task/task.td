@@ -127,17 +127,25 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
   let summary = "Runs a kernel on local tiles";
   let description = [{
     A buffer in both lists is updated in place. `constants` reach the kernel as attributes. `in_place` has one
-    entry an output: the input whose bytes the kernel may overwrite with it, or -1.
+    entry an output: the input whose bytes the kernel may overwrite with it, or -1. `cost` is what one run does on
+    one rank: FLOPs of matrix products, other FLOPs, bytes read and written.
 
-    Example: `task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro in_place [0]`
+    Example: `task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro in_place [0] cost [0., 64., 768.]`
 
-    **Constraints:** `in_place` names an input, or -1, for each output.
+    **Constraints:** `in_place` names an input, or -1, for each output; `cost` has three numbers of 0 or more.
   }];
   let arguments = (ins StrAttr:$name, Variadic<Task_BufferType>:$inputs, Variadic<Task_BufferType>:$outputs,
-                       DictionaryAttr:$constants, Task_Section:$section, OptionalAttr<DenseI64ArrayAttr>:$in_place);
+                       DictionaryAttr:$constants, Task_Section:$section, OptionalAttr<DenseI64ArrayAttr>:$in_place,
+                       OptionalAttr<DenseF64ArrayAttr>:$cost);
+  // Without a cost.
+  let builders = [OpBuilder<(ins "mlir::StringAttr":$name, "mlir::ValueRange":$inputs, "mlir::ValueRange":$outputs,
+                                 "mlir::DictionaryAttr":$constants, "Section":$section,
+                                 "mlir::DenseI64ArrayAttr":$in_place),
+                            [{ build($_builder, $_state, name, inputs, outputs, constants, section, in_place,
+                                     mlir::DenseF64ArrayAttr()); }]>];
   let assemblyFormat = [{
     $name (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
-    $constants $section (`in_place` $in_place^)? attr-dict
+    $constants $section (`in_place` $in_place^)? attr-dict (`cost` $cost^)?
   }];
   let hasVerifier = 1;
 }

@@ -119,7 +119,7 @@ struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
     for (int64_t rank = 0; rank < count; ++rank) {
       ranks.push_back(rank);
     }
-    return ir::PlacementAttr::get(&getContext(), builder.getStringAttr("cpu"), axes, sizes, ranks);
+    return ir::PlacementAttr::get(&getContext(), builder.getStringAttr(device), axes, sizes, ranks);
   }
 };
 

@@ -1,4 +1,5 @@
 // From global tensors to buffers, kernels and collectives.
+#include "compiler/analysis/cost.h"
 #include "compiler/analysis/section.h"
 #include "compiler/passes/localize/passes.h"
 #include "ops/layout/ops.h"
@@ -80,12 +81,19 @@ private:
   }
 
   void kernel(Operation *from, llvm::StringRef name, mlir::ValueRange in, mlir::ValueRange out,
-              const NamedAttrList &attributes, llvm::ArrayRef<int64_t> inPlace = {}) {
+              const NamedAttrList &attributes, const plan::KernelWork &work, llvm::ArrayRef<int64_t> inPlace = {}) {
     bool may = llvm::any_of(inPlace, [](int64_t operand) { return operand >= 0; });
     auto op = b_.create<task::KernelOp>(from->getLoc(), b_.getStringAttr(name), in, out,
                                         attributes.getDictionary(b_.getContext()), sectionOf(from),
                                         may ? b_.getDenseI64ArrayAttr(inPlace) : mlir::DenseI64ArrayAttr());
+    op.setCostAttr(b_.getDenseF64ArrayAttr({work.contraction_flops, work.flops, work.bytes}));
     mark(op, from);
+  }
+
+  // What a kernel does that moves a tile of a value `times` times, with an addition an element or none.
+  plan::KernelWork moves(Operation *op, Value value, double times, bool adds = false) {
+    RankedTensorType tile = tileOf(value, graph_.getPlacement(stageOf(op)));
+    return {0, adds ? double(tile.getNumElements()) : 0, times * double(bytesOf(tile))};
   }
 
   SmallVector<Value> buffersOf(mlir::ValueRange values) {
@@ -104,11 +112,13 @@ private:
       auto op = b_.create<task::KernelOp>(graph_.getLoc(), b_.getStringAttr("input"), mlir::ValueRange(),
                                           mlir::ValueRange(made), attributes.getDictionary(b_.getContext()),
                                           Section::Micro, mlir::DenseI64ArrayAttr());
+      double bytes = double(bytesOf(tileOf(argument, graph_.getPlacement(stageOf(argument)))));
+      op.setCostAttr(b_.getDenseF64ArrayAttr({0, 0, bytes}));
       op->setAttr("scope", b_.getStringAttr("batch"));
       // Read for the first unit that needs it.
       if (!argument.use_empty()) {
-        Operation *first = *llvm::min_element(
-            argument.getUsers(), [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+        Operation *first =
+            *llvm::min_element(argument.getUsers(), [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
         if (chunkOf(first) > 0) {
           op->setAttr("chunk", b_.getI64IntegerAttr(chunkOf(first)));
         }
@@ -158,14 +168,14 @@ private:
       if (overwritten.contains(task::rootOf(source))) {
         b_.setInsertionPointToEnd(body(stageOf(assign)));
         auto aside = buffer(assign.getLoc(), nameOf(assign, 0), kindOf(assign), assign.getValue().getType());
-        kernel(assign, "copy", source, aside.getBuffer(), {});
+        kernel(assign, "copy", source, aside.getBuffer(), {}, moves(assign, assign.getValue(), 2));
         source = aside;
       }
       sources.push_back(source);
     }
     for (auto [assign, source] : llvm::zip(copies_, sources)) {
       b_.setInsertionPointToEnd(body(stageOf(assign)));
-      kernel(assign, "copy", source, map_.lookup(assign.getTarget()), {});
+      kernel(assign, "copy", source, map_.lookup(assign.getTarget()), {}, moves(assign, assign.getValue(), 2));
     }
   }
 
@@ -212,7 +222,7 @@ private:
     auto made = buffer(op.getLoc(), nameOf(op, 0), BufferKind::Gradient, op.getResult().getType());
     map_[op.getResult()] = made;
     SmallVector<Value> in{map_.lookup(op.getInput()), made};
-    kernel(op, "accumulate", in, made.getBuffer(), {});
+    kernel(op, "accumulate", in, made.getBuffer(), {}, moves(op, op.getInput(), 3, true));
   }
 
   void lowerOutput(OutputOp op) {
@@ -223,7 +233,7 @@ private:
     }
     NamedAttrList attributes;
     attributes.append("name", op.getNameAttr());
-    kernel(op, "output", value, mlir::ValueRange(), attributes);
+    kernel(op, "output", value, mlir::ValueRange(), attributes, moves(op, op.getValue(), 1));
   }
 
   // The parameter that a result may be written into: it is assigned from this
@@ -286,7 +296,8 @@ private:
       map_[result] = out;
       outs.push_back(out);
     }
-    kernel(op, weftOp.getKernelName(), buffersOf(op->getOperands()), outs, attributes, inPlace);
+    kernel(op, weftOp.getKernelName(), buffersOf(op->getOperands()), outs, attributes,
+           localWork(weftOp, graph_.getPlacement(stageOf(op))), inPlace);
     return mlir::success();
   }
 
@@ -321,7 +332,8 @@ private:
       if (mask) {
         attributes.append("axes", b_.getDenseI64ArrayAttr(axes));
       }
-      kernel(box, mask ? "mask_rank" : "copy_tile", source, made.getBuffer(), attributes);
+      kernel(box, mask ? "mask_rank" : "copy_tile", source, made.getBuffer(), attributes,
+             localWork(box, graph_.getPlacement(stageOf(box.getOperation()))));
       return mlir::success();
     }
     return collective(box, source, made, axes, before, after);

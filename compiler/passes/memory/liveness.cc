@@ -56,8 +56,8 @@ Liveness::Liveness(task::ProgramOp program) {
     auto buffer = root.getDefiningOp<task::BufferOp>();
     BufferKind kind = buffer.getKind();
     const Touched &touch = touched[root];
-    life.always = kind == BufferKind::Parameter || kind == BufferKind::Optimizer || kind == BufferKind::Input ||
-                  touch.moved;
+    life.always =
+        kind == BufferKind::Parameter || kind == BufferKind::Optimizer || kind == BufferKind::Input || touch.moved;
     // Between two units of a micro-batch there may be any of another one, if the program orders them.
     bool across = touch.micro && (touch.begin || touch.step);
     bool spans = touch.units.size() > 1 && program.getUnits();

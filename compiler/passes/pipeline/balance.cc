@@ -9,9 +9,7 @@ namespace {
 // The heaviest part of a cut and the sum of the squares of its parts.
 struct Load {
   double most = std::numeric_limits<double>::infinity(), squares = 0;
-  bool operator<(const Load &other) const {
-    return most != other.most ? most < other.most : squares < other.squares;
-  }
+  bool operator<(const Load &other) const { return most != other.most ? most < other.most : squares < other.squares; }
 };
 
 } // namespace

@@ -242,7 +242,8 @@ private:
     text.split(parts, ':');
     axes.clear();
     sizes.clear();
-    for (auto [name, part] : llvm::zip_first(llvm::ArrayRef<StringRef>({"data", "expert", "context", "tensor"}), parts)) {
+    for (auto [name, part] :
+         llvm::zip_first(llvm::ArrayRef<StringRef>({"data", "expert", "context", "tensor"}), parts)) {
       int64_t size = 0;
       if (parts.size() != 4 || part.getAsInteger(10, size) || size < 1) {
         return graph.emitOpError() << "pipeline.stages: expected four sizes, as in 2:1:1:4, got " << text;

@@ -1,6 +1,6 @@
 #include "compiler/passes/recompute/cheap.h"
 
-#include "compiler/analysis/predict.h"
+#include "compiler/analysis/cost.h"
 #include "compiler/passes/recompute/cut.h"
 #include "ops/layout/ops.h"
 
@@ -47,7 +47,7 @@ private:
   static int64_t picoseconds(double seconds) { return seconds < 1e5 ? int64_t(seconds * 1e12) : Cut::kInfinite / 8; }
 
   int64_t keeping(Value value) {
-    return picoseconds(double(bytesOf(tileOf(value, placement_))) * kBytesMovedForOneKept / machine_.memoryBytes);
+    return picoseconds(double(bytesOf(tileOf(value, placement_))) * kBytesMovedForOneKept / machine_.memory_bytes_s);
   }
 
   int64_t repeating(Operation *op) {
@@ -58,8 +58,8 @@ private:
     if (!weftOp) {
       return Cut::kInfinite;
     }
-    Cost cost = tileCost(weftOp, placement_);
-    return cost.contraction ? Cut::kInfinite : picoseconds(machine_.seconds(cost));
+    plan::KernelWork work = localWork(weftOp, placement_);
+    return work.contraction_flops > 0 ? Cut::kInfinite : picoseconds(plan::KernelSeconds(machine_, work));
   }
 
   void addOp(Operation *op) {

@@ -62,9 +62,9 @@ std::string laneOf(Operation *op) {
 
 char kindOf(Operation *op) {
   auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-  return !phase                           ? 'F'
-         : phase.getValue() == "weight"   ? 'W'
-         : phase.getValue() == "backward" ? 'B'
+  return !phase                            ? 'F'
+         : phase.getValue() == "weight"    ? 'W'
+         : phase.getValue() == "backward"  ? 'B'
          : phase.getValue() == "recompute" ? 'B'
                                            : 'F';
 }
@@ -150,9 +150,9 @@ private:
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointToEnd(&body);
     std::string lane = laneOf(first);
-    auto actor = builder.create<task::ActorOp>(
-        first->getLoc(), name, streamOf(first), lane.empty() ? mlir::StringAttr() : builder.getStringAttr(lane),
-        sectionOf(first), unit, ir::chunkOf(first));
+    auto actor = builder.create<task::ActorOp>(first->getLoc(), name, streamOf(first),
+                                               lane.empty() ? mlir::StringAttr() : builder.getStringAttr(lane),
+                                               sectionOf(first), unit, ir::chunkOf(first));
     actor.getBody().emplaceBlock();
     ++numActors;
     return actor;

@@ -216,7 +216,7 @@ private:
       nodes.push_back(std::move(node));
       opOfNode.push_back(int(i));
     }
-    Solver(nodes, values, placement.getSizes()[axis], machine_).solve();
+    Solver(nodes, values, spreadOf(placement.getSizes(), {int(axis)}, machine_), machine_).solve();
     for (auto [node, op] : llvm::zip(nodes, opOfNode)) {
       ops_[op].perAxis.push_back(node.candidates[node.choice]);
     }
@@ -315,11 +315,7 @@ private:
       double sum = 0;
       SmallVector<SbpState> before(sbpOf(source.getType()).getStates());
       for (const BoxStep &step : findRoute(before, sbp.getStates(), type.getShape(), elementBytes, sizes, machine_)) {
-        int64_t n = 1;
-        for (int axis : step.axes) {
-          n *= sizes[axis];
-        }
-        sum += stepSeconds(step.kind, double(bytesOf(type)), n, machine_);
+        sum += stepSeconds(step.kind, double(bytesOf(type)), spreadOf(sizes, step.axes, machine_), machine_);
       }
       return sum;
     };
