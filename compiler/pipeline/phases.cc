@@ -1,5 +1,7 @@
 #include "compiler/pipeline/phases.h"
 
+#include <fstream>
+
 #include "absl/strings/str_cat.h"
 #include "compiler/passes/autodiff/passes.h"
 #include "compiler/passes/box/passes.h"
@@ -49,6 +51,20 @@ void buildElaborate(mlir::OpPassManager &manager, const Job &job, const Machine 
 
 bool isVShaped(const Pipeline &pipeline) {
   return pipeline.schedule() == ZERO_BUBBLE && pipeline.form() == V && pipeline.schedule_file().empty();
+}
+
+// Whether a stage's order has units for the weight part of a backward.
+bool splitsBackward(const Pipeline &pipeline) {
+  if (pipeline.schedule_file().empty()) {
+    return pipeline.schedule() == ZERO_BUBBLE;
+  }
+  std::ifstream file(pipeline.schedule_file());
+  for (std::string line; std::getline(file, line);) {
+    if (line.substr(0, line.find('#')).find('W') != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // The options refer to lists, which live until the pass has copied them.
@@ -191,6 +207,9 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     manager.addNestedPass<ir::GraphOp>(createBoxRoute({describe(machine)}));
     // Routes from one value share their first steps.
     manager.addNestedPass<ir::GraphOp>(mlir::createCSEPass());
+    if (splitsBackward(job.pipeline())) {
+      manager.addNestedPass<ir::GraphOp>(createPipelineSplit());
+    }
     break;
   case Phase::Recompute:
     // What runs again is then exactly what ran: the same boxes, the same layouts.

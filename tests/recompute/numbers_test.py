@@ -18,6 +18,7 @@ LAYOUTS = {
     "bfloat16, tensor 2, two micro-batches": ("batch.global=8", "dist.tensor=2", "precision.compute=BF16"),
     "pipeline 2, 1F1B": ("batch.micro=2", "batch.global=8", "dist.pipeline=2", "dist.data=2"),
     "pipeline 3, GPipe": ("batch.micro=2", "batch.global=8", "dist.pipeline=3", "pipeline.schedule=GPIPE"),
+    "pipeline 2, zero bubble": ("batch.micro=2", "batch.global=8", "dist.pipeline=2", "pipeline.schedule=ZERO_BUBBLE"),
 }
 
 
