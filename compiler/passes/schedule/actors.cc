@@ -1,4 +1,5 @@
 // From a list of kernels to actors on streams.
+#include "compiler/analysis/layer.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/schedule/slots.h"
 #include "llvm/ADT/StringMap.h"
@@ -13,29 +14,16 @@ using mlir::Operation;
 using task::Section;
 using task::StreamKind;
 
-// Of "h.3.attn" the layer "h.3": everything up to the first number; of a
-// scope without one, its first part.
-llvm::StringRef layerOf(llvm::StringRef scope) {
-  size_t end = 0;
-  while (end < scope.size()) {
-    size_t dot = scope.find('.', end);
-    llvm::StringRef part = scope.slice(end, dot);
-    int64_t number = 0;
-    if (!part.getAsInteger(10, number)) {
-      return scope.take_front(dot);
-    }
-    if (dot == llvm::StringRef::npos) {
-      break;
-    }
-    end = dot + 1;
-  }
-  return scope.take_front(scope.find('.'));
+// The layer of a scope; of a scope that is part of no layer the first part.
+llvm::StringRef groupOf(llvm::StringRef scope) {
+  llvm::StringRef layer = layerOf(scope);
+  return layer.empty() ? scope.take_front(scope.find('.')) : layer;
 }
 
 std::string actorName(Operation *op) {
   auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
   auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-  std::string name = scope ? layerOf(scope.getValue()).str() : "";
+  std::string name = scope ? groupOf(scope.getValue()).str() : "";
   if (name.empty()) {
     name = "graph";
   }
