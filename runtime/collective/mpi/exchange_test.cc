@@ -50,7 +50,7 @@ std::vector<Message> Between(const std::vector<Message>& messages, int member) {
 }
 
 // Every message finds its receive, of its size and inside the memory of both.
-void Deliver(std::vector<Member>& members, Phase Exchange::*phase) {
+void Deliver(std::vector<Member>& members, Phase Exchange::* phase) {
   for (Member& member : members) member.Do((member.exchange.*phase).before);
   for (int from = 0; from < kMembers; ++from) {
     for (int to = 0; to < kMembers; ++to) {
