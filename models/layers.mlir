@@ -1,10 +1,10 @@
 // Layers that models share. Parameters have the names, and in checkpoint files the shapes, of Hugging Face's GPT-2
 // where it has them. Where a file speaks of `batch` and `seq`, those of the model file that imports it are meant.
 
-// x w + b over the last dimension of x[b, s, in].
-model.layer @linear(%x) [in, out, split = B, std = 0.02] {
+// x w + b over the last dimension of x[b, s, in]. Split over `tensor`: S(1), S(0) by columns, S(0), B by rows.
+model.layer @linear(%x) [in, out, split = B, bias_split = B, std = 0.02] {
   %w = weft.parameter "weight" [in, out] init(normal std) sbp(tensor = split)
-  %b = weft.parameter "bias"   [out]     init(zeros)
+  %b = weft.parameter "bias"   [out]     init(zeros)      sbp(tensor = bias_split)
   %y = weft.einsum "bsi,io->bso" %x, %w
   %z = weft.add %y, %b
   model.return %z
@@ -39,9 +39,9 @@ model.layer @tied_head(%x, %table) {
 // Two linear layers, the first split by columns and the second by rows: no communication between them. `std` is
 // that of the second: what is added to the residual stream starts smaller the more layers add to it.
 model.layer @mlp(%x) [hidden, inner, std = 0.02] {
-  %0 = model.call @linear "c_fc" (%x) [hidden, inner, S(1)]
+  %0 = model.call @linear "c_fc" (%x) [hidden, inner, S(1), S(0)]
   %1 = weft.gelu %0 approximate(tanh)
-  %2 = model.call @linear "c_proj" (%1) [inner, hidden, S(0), std]
+  %2 = model.call @linear "c_proj" (%1) [inner, hidden, S(0), B, std]
   model.return %2
 }
 

@@ -41,7 +41,11 @@ std::optional<BoxStep::Kind> primitive(SbpState from, SbpState to) {
 class RouteSearch {
 public:
   RouteSearch(ArrayRef<int64_t> shape, int64_t elementBytes, ArrayRef<int64_t> sizes, const Machine &machine)
-      : shape_(shape), elementBytes_(elementBytes), sizes_(sizes), machine_(machine) {}
+      : shape_(shape), elementBytes_(elementBytes), sizes_(sizes), machine_(machine) {
+    for (size_t axis = 0; axis < sizes.size(); ++axis) {
+      spreads_.push_back(spreadOf(sizes, {int(axis)}, machine));
+    }
+  }
 
   SmallVector<BoxStep> run(const States &from, const States &to) {
     wantsMax_ = llvm::any_of(to, [](SbpState s) { return s.kind == SbpState::PartialMax; });
@@ -124,7 +128,7 @@ private:
       return;
     }
     double bytes = localBytes(states) * double(from.isSplit() ? sizes_[axis] : 1);
-    out.push_back({step, stepSeconds(*kind, bytes, sizes_[axis], machine_)});
+    out.push_back({step, stepSeconds(*kind, bytes, spreads_[axis], machine_)});
   }
 
   SmallVector<std::pair<BoxStep, double>> steps(const States &states) const {
@@ -148,18 +152,17 @@ private:
   void reduceTogether(const States &states, SbpState::Kind kind, SmallVector<std::pair<BoxStep, double>> &out) const {
     for (unsigned mask = 0; mask < (1u << states.size()); ++mask) {
       BoxStep step{BoxStep::AllReduce, {}, states};
-      int64_t n = 1;
       bool fits = true;
       for (size_t axis = 0; axis < states.size(); ++axis) {
         if (mask & (1u << axis)) {
           fits &= states[axis].kind == kind;
           step.axes.push_back(int(axis));
           step.after[axis] = SbpState::broadcast();
-          n *= sizes_[axis];
         }
       }
       if (fits && step.axes.size() > 1) {
-        out.push_back({step, stepSeconds(BoxStep::AllReduce, localBytes(states), n, machine_)});
+        out.push_back({step, stepSeconds(BoxStep::AllReduce, localBytes(states), spreadOf(sizes_, step.axes, machine_),
+                                         machine_)});
       }
     }
   }
@@ -167,6 +170,7 @@ private:
   ArrayRef<int64_t> shape_;
   int64_t elementBytes_;
   ArrayRef<int64_t> sizes_;
+  SmallVector<plan::Spread> spreads_; // one an axis
   const Machine &machine_;
   bool wantsMax_ = false;
 };
@@ -187,37 +191,41 @@ bool cutsEvenly(ArrayRef<SbpState> states, ArrayRef<int64_t> shape, ArrayRef<int
   return true;
 }
 
-double stepSeconds(BoxStep::Kind kind, double bytes, int64_t n, const Machine &m) {
-  double share = double(n - 1) / double(n);
+plan::Spread spreadOf(ArrayRef<int64_t> axisSizes, ArrayRef<int> axes, const Machine &machine) {
+  return plan::SpreadOf(machine, axisSizes.vec(), axes.vec());
+}
+
+double stepSeconds(BoxStep::Kind kind, double bytes, const plan::Spread &group, const Machine &m) {
   switch (kind) {
   case BoxStep::AllReduce:
-    return m.latency + 2 * bytes * share / m.linkBytes;
+    return plan::CollectiveSeconds(m, plan::Exchange::kAllReduce, bytes, group);
   case BoxStep::ReduceScatter:
+    return plan::CollectiveSeconds(m, plan::Exchange::kReduceScatter, bytes, group);
   case BoxStep::AllGather:
-    return m.latency + bytes * share / m.linkBytes;
+    return plan::CollectiveSeconds(m, plan::Exchange::kAllGather, bytes, group);
   case BoxStep::AllToAll:
-    return m.latency + bytes * share / double(n) / m.linkBytes;
+    return plan::CollectiveSeconds(m, plan::Exchange::kAllToAll, bytes, group);
   case BoxStep::Slice:
-    return m.launch + 2 * bytes / double(n) / m.memoryBytes;
+    return plan::KernelSeconds(m, {0, 0, 2 * bytes / double(group.ranks)});
   case BoxStep::Pad:
   case BoxStep::Mask:
-    return m.launch + 2 * bytes / m.memoryBytes;
+    return plan::KernelSeconds(m, {0, 0, 2 * bytes});
   case BoxStep::Relabel:
     return 0;
   }
   return 0;
 }
 
-double transitionSeconds(SbpState from, SbpState to, double bytes, int64_t n, const Machine &machine) {
+double transitionSeconds(SbpState from, SbpState to, double bytes, const plan::Spread &group, const Machine &machine) {
   if (from == to) {
     return 0;
   }
   if (std::optional<BoxStep::Kind> kind = primitive(from, to)) {
-    return stepSeconds(*kind, bytes, n, machine);
+    return stepSeconds(*kind, bytes, group, machine);
   }
   // The others go by way of B.
-  return transitionSeconds(from, SbpState::broadcast(), bytes, n, machine) +
-         transitionSeconds(SbpState::broadcast(), to, bytes, n, machine);
+  return transitionSeconds(from, SbpState::broadcast(), bytes, group, machine) +
+         transitionSeconds(SbpState::broadcast(), to, bytes, group, machine);
 }
 
 SmallVector<BoxStep> findRoute(ArrayRef<SbpState> from, ArrayRef<SbpState> to, ArrayRef<int64_t> shape,

@@ -36,16 +36,18 @@ llvm::SmallVector<BoxStep> findRoute(llvm::ArrayRef<ir::SbpState> from, llvm::Ar
                                      llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
                                      llvm::ArrayRef<int64_t> axisSizes, const Machine &machine);
 
-/// Seconds of one step over `n` ranks on a tensor whose local size without
-/// this axis's split is `bytes`. Ring algorithms: all-reduce moves
-/// 2 (n-1)/n bytes a byte, gather and scatter (n-1)/n, all-to-all (n-1)/n^2
-/// (Thakur et al., "Optimization of collective communication operations in
-/// MPICH", 2005).
-double stepSeconds(BoxStep::Kind kind, double bytes, int64_t n, const Machine &machine);
+/// Seconds of one step over a group of ranks on a tensor whose local size
+/// without this axis's split is `bytes`.
+double stepSeconds(BoxStep::Kind kind, double bytes, const plan::Spread &group, const Machine &machine);
+
+/// The groups along `axes` of a mesh of `axisSizes`, as they lie on nodes if its ranks count up from the beginning of
+/// one.
+plan::Spread spreadOf(llvm::ArrayRef<int64_t> axisSizes, llvm::ArrayRef<int> axes, const Machine &machine);
 
 /// The cheapest single-axis transition, and its cost; used where only one
 /// axis is decided at a time. Zero if the states are equal.
-double transitionSeconds(ir::SbpState from, ir::SbpState to, double bytes, int64_t n, const Machine &machine);
+double transitionSeconds(ir::SbpState from, ir::SbpState to, double bytes, const plan::Spread &group,
+                         const Machine &machine);
 
 /// Whether `states` cut every dimension of `shape` evenly.
 bool cutsEvenly(llvm::ArrayRef<ir::SbpState> states, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> axisSizes);

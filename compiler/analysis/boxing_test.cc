@@ -87,7 +87,6 @@ protected:
     double seconds = 0;
     for (const BoxStep &step : route) {
       EXPECT_TRUE(step.axes.size() == 1 || (step.axes.size() > 1 && step.kind == BoxStep::AllReduce));
-      int64_t ranks = 1;
       for (size_t axis = 0; axis < sizes.size(); ++axis) {
         if (!llvm::is_contained(step.axes, int(axis))) {
           EXPECT_EQ(at[axis], step.after[axis]) << "axis " << axis << " of " << text(at) << " to " << text(step.after);
@@ -96,10 +95,9 @@ protected:
         EXPECT_TRUE(changes(step.kind, at[axis], step.after[axis])) << text(at) << " to " << text(step.after);
         EXPECT_TRUE(innermost(at, axis) && innermost(step.after, axis)) << text(at) << " to " << text(step.after);
         EXPECT_EQ(at[axis].kind, at[step.axes[0]].kind) << "one all-reduce of sums and maxima";
-        ranks *= sizes[axis];
       }
       EXPECT_TRUE(cutsEvenly(step.after, shape, sizes)) << text(step.after);
-      seconds += stepSeconds(step.kind, bytes(at, step.axes), ranks, machine_);
+      seconds += stepSeconds(step.kind, bytes(at, step.axes), spreadOf(sizes, step.axes, machine_), machine_);
       at = step.after;
     }
     EXPECT_EQ(at, to);
@@ -164,8 +162,9 @@ TEST_P(Boxing, OneAxisCostsNoMoreThanAlone) {
       SCOPED_TRACE(text(from) + " to " + text(to));
       int axis = changed[0];
       llvm::SmallVector<BoxStep> route = findRoute(from, to, shape, 4, sizes, machine_);
-      EXPECT_LE(check(from, to, route),
-                transitionSeconds(from[axis], to[axis], bytes(from, {axis}), sizes[axis], machine_) + 1e-12);
+      EXPECT_LE(check(from, to, route), transitionSeconds(from[axis], to[axis], bytes(from, {axis}),
+                                                          spreadOf(sizes, {axis}, machine_), machine_) +
+                                            1e-12);
       bool throughB = (from[axis].isPartial() && to[axis].isPartial()) ||
                       (from[axis].isSplit() && to[axis] == SbpState::partialMax());
       if (sizes.size() == 1 && !throughB) {
@@ -192,21 +191,32 @@ TEST(BoxingRoute, ReducesTogether) {
   }
 }
 
-// The formulas of boxing.h, by hand: 1 MB over 4 ranks, 1 GB/s links, 2 GB/s memory, 1 ms and 10 us to begin.
+// By hand: 1 MB over 4 ranks of a node, 1 GB/s links, 2 GB/s memory, 1 ms a message and 10 us a kernel.
 TEST(BoxingRoute, StepSeconds) {
   Machine m;
-  m.linkBytes = 1e9;
-  m.memoryBytes = 2e9;
-  m.latency = 1e-3;
-  m.launch = 1e-5;
-  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::AllReduce, 1e6, 4, m), 1e-3 + 1.5e-3);
-  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::ReduceScatter, 1e6, 4, m), 1e-3 + 0.75e-3);
-  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::AllGather, 1e6, 4, m), 1e-3 + 0.75e-3);
-  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::AllToAll, 1e6, 4, m), 1e-3 + 0.1875e-3);
-  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::Slice, 1e6, 4, m), 1e-5 + 0.25e-3);
-  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::Pad, 1e6, 4, m), 1e-5 + 1e-3);
-  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::Mask, 1e6, 4, m), 1e-5 + 1e-3);
-  EXPECT_EQ(stepSeconds(BoxStep::Relabel, 1e6, 4, m), 0);
+  m.node = {1e9, 1e-3};
+  m.memory_bytes_s = 2e9;
+  m.launch_s = 1e-5;
+  plan::Spread four = plan::Together(4);
+  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::AllReduce, 1e6, four, m), 1e-3 + 1.5e-3);
+  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::ReduceScatter, 1e6, four, m), 1e-3 + 0.75e-3);
+  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::AllGather, 1e6, four, m), 1e-3 + 0.75e-3);
+  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::AllToAll, 1e6, four, m), 1e-3 + 0.1875e-3);
+  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::Slice, 1e6, four, m), 1e-5 + 0.25e-3);
+  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::Pad, 1e6, four, m), 1e-5 + 1e-3);
+  EXPECT_DOUBLE_EQ(stepSeconds(BoxStep::Mask, 1e6, four, m), 1e-5 + 1e-3);
+  EXPECT_EQ(stepSeconds(BoxStep::Relabel, 1e6, four, m), 0);
+}
+
+// Gathering over the inner axis, on one node, is cheaper than over the outer one, across nodes; and so is the axis
+// that a route prefers.
+TEST(BoxingRoute, SeesTheNodes) {
+  Machine m;
+  m.node_ranks = 4;
+  plan::Spread outer = spreadOf({2, 4}, {0}, m), inner = spreadOf({2, 4}, {1}, m);
+  EXPECT_FALSE(outer.one_node());
+  EXPECT_TRUE(inner.one_node());
+  EXPECT_GT(stepSeconds(BoxStep::AllGather, 1e6, outer, m), stepSeconds(BoxStep::AllGather, 1e6, inner, m));
 }
 
 TEST(BoxingRoute, CutsEvenly) {

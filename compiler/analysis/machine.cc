@@ -7,15 +7,28 @@
 namespace weft::compiler {
 namespace {
 
-constexpr double Machine::*kRates[] = {&Machine::contractionFlops, &Machine::otherFlops, &Machine::memoryBytes,
-                                       &Machine::linkBytes,        &Machine::latency,    &Machine::launch};
+// The rates in the order of their text.
+std::array<double *, 8> ratesOf(Machine &m) {
+  return {&m.contraction_flops, &m.other_flops,    &m.memory_bytes_s,  &m.launch_s,
+          &m.node.bytes_s,      &m.node.latency_s, &m.network.bytes_s, &m.network.latency_s};
+}
 
 } // namespace
+
+plan::KernelWork workOf(const ir::Cost &cost) {
+  return {cost.contraction ? cost.flops : 0, cost.contraction ? 0 : cost.flops, cost.bytes};
+}
+
+double Machine::seconds(const ir::Cost &cost) const { return plan::KernelSeconds(*this, workOf(cost)); }
 
 std::string describe(const Machine &machine) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  llvm::interleave(kRates, os, [&](double Machine::*rate) { os << llvm::format("%.17g", machine.*rate); }, ":");
+  Machine copy = machine;
+  for (double *rate : ratesOf(copy)) {
+    os << llvm::format("%.17g:", *rate);
+  }
+  os << machine.node_ranks;
   return text;
 }
 
@@ -26,11 +39,12 @@ std::optional<Machine> parseMachine(llvm::StringRef text) {
   }
   llvm::SmallVector<llvm::StringRef> parts;
   text.split(parts, ':');
-  if (parts.size() != std::size(kRates)) {
+  std::array<double *, 8> rates = ratesOf(machine);
+  if (parts.size() != rates.size() + 1 || parts.back().getAsInteger(10, machine.node_ranks) || machine.node_ranks < 1) {
     return std::nullopt;
   }
-  for (auto [part, rate] : llvm::zip(parts, kRates)) {
-    if (part.getAsDouble(machine.*rate) || machine.*rate < 0) {
+  for (auto [part, rate] : llvm::zip(parts, rates)) {
+    if (part.getAsDouble(*rate) || *rate < 0) {
       return std::nullopt;
     }
   }

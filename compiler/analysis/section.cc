@@ -19,6 +19,16 @@ Sections::Sections(ir::GraphOp graph) {
       }
     }
   }
+  for (mlir::Operation &op : graph.getBody().front()) {
+    auto ofParameters = [&](mlir::Value operand) {
+      mlir::Operation *producer = operand.getDefiningOp();
+      return producer && (llvm::isa<ir::ParameterOp>(producer) || begin_.contains(producer));
+    };
+    if (micro_.contains(&op) && op.getNumOperands() > 0 && !op.hasAttr("on_use") && !llvm::isa<ir::AccumulateOp>(op) &&
+        llvm::all_of(op.getOperands(), ofParameters)) {
+      begin_.insert(&op);
+    }
+  }
 }
 
 } // namespace weft::compiler

@@ -141,7 +141,6 @@ public:
       out.set_buffer(bufferIndex_.lookup(metric.getBuffer()));
     }
     stage_.set_arena_bytes(int64_t(program_.getArenaBytes().value_or(0)));
-    stage_.set_lower_bound_bytes(int64_t(program_.getLowerBoundBytes().value_or(0)));
     return mlir::success();
   }
 
@@ -214,8 +213,10 @@ private:
   LogicalResult emitActor(task::ActorOp actor) {
     plan::Actor &out = *stage_.add_actors();
     out.set_name(actor.getName().str());
-    out.set_stream(streamIndex(actor.getStream()));
-    out.set_section(static_cast<plan::Actor::Section>(actor.getSection()));
+    out.set_stream(streamIndex(actor));
+    out.set_section(actor.getSection() == task::Section::Micro ? plan::Actor::MICRO : plan::Actor::STEP);
+    out.set_phase(phaseOf(actor));
+    out.set_chunk(int(actor.getChunk()));
     for (Operation &op : actor.getBody().front()) {
       LogicalResult emitted =
           llvm::TypeSwitch<Operation *, LogicalResult>(&op)
@@ -257,6 +258,11 @@ private:
       out.add_outputs(bufferIndex_.lookup(output));
     }
     out.set_location(describeLocation(op));
+    if (op.getCost()) {
+      out.mutable_cost()->set_contraction_flops((*op.getCost())[0]);
+      out.mutable_cost()->set_flops((*op.getCost())[1]);
+      out.mutable_cost()->set_bytes((*op.getCost())[2]);
+    }
     return emitAttributes(op, op.getConstants(), out);
   }
 
@@ -364,33 +370,97 @@ private:
   }
 
   // ---- streams ------------------------------------------------------------
-  int streamIndex(task::StreamKind kind) {
+  static plan::Actor::Phase phaseOf(task::ActorOp actor) {
+    if (!actor.getUnit()) {
+      return actor.getName().starts_with("optimizer") ? plan::Actor::UPDATE : plan::Actor::OTHER;
+    }
+    char kind = actor.getUnit()->front();
+    return kind == 'F' ? plan::Actor::FORWARD : kind == 'B' ? plan::Actor::BACKWARD : plan::Actor::WEIGHT;
+  }
+
+  int streamIndex(task::ActorOp actor) {
+    std::string name = actor.getLane() ? actor.getLane()->str() : task::stringifyStreamKind(actor.getStream()).str();
     for (int i = 0; i < stage_.streams_size(); ++i) {
-      if (stage_.streams(i).kind() == static_cast<plan::Stream::Kind>(kind)) {
+      if (stage_.streams(i).name() == name) {
         return i;
       }
     }
     plan::Stream &stream = *stage_.add_streams();
-    stream.set_kind(static_cast<plan::Stream::Kind>(kind));
-    stream.set_name(task::stringifyStreamKind(kind).str());
+    stream.set_kind(static_cast<plan::Stream::Kind>(actor.getStream()));
+    stream.set_name(name);
     return stage_.streams_size() - 1;
   }
 
+  // Every stream: what begins the step, the units in order, what ends it.
   void emitStreams() {
+    std::vector<task::Unit> order = task::unitsOf(program_);
     for (int s = 0; s < stage_.streams_size(); ++s) {
-      for (auto section : {plan::Actor::MICRO, plan::Actor::STEP}) {
-        plan::Run run;
-        run.set_repeat(section == plan::Actor::MICRO ? int64_t(program_.getMicroBatches()) : 1);
-        for (int a = 0; a < stage_.actors_size(); ++a) {
-          if (stage_.actors(a).stream() == s && stage_.actors(a).section() == section) {
-            run.add_actors(a);
-          }
+      plan::Run begin, end;
+      llvm::StringMap<std::vector<int>> ofUnit;
+      for (auto [index, actor] : llvm::enumerate(program_.getBody().getOps<task::ActorOp>())) {
+        if (stage_.actors(int(index)).stream() != s) {
+          continue;
         }
-        if (run.actors_size() > 0) {
-          *stage_.mutable_streams(s)->add_runs() = run;
+        if (actor.getSection() == task::Section::Micro) {
+          ofUnit[actor.getUnit().value_or("F")].push_back(int(index));
+        } else {
+          (actor.getSection() == task::Section::Begin ? begin : end).add_actors(int(index));
         }
       }
+      addOnce(begin, s);
+      emitUnits(order, ofUnit, *stage_.mutable_streams(s));
+      addOnce(end, s);
     }
+  }
+
+  void addOnce(plan::Run &run, int stream) {
+    if (run.actors_size() > 0) {
+      run.set_repeat(1);
+      *stage_.mutable_streams(stream)->add_runs() = run;
+    }
+  }
+
+  // A list of units that repeats, a micro-batch later each time, is one run.
+  static void emitUnits(llvm::ArrayRef<task::Unit> order, const llvm::StringMap<std::vector<int>> &actors,
+                        plan::Stream &stream) {
+    std::vector<task::Unit> units;
+    llvm::copy_if(order, std::back_inserter(units),
+                  [&](const task::Unit &unit) { return actors.contains(unit.name()); });
+    for (size_t at = 0; at < units.size();) {
+      auto [period, repeat] = longestRepeat(llvm::ArrayRef<task::Unit>(units).drop_front(at));
+      plan::Run &run = *stream.add_runs();
+      run.set_first_micro_batch(units[at].microBatch);
+      run.set_repeat(int64_t(repeat));
+      for (size_t i = at; i < at + period; ++i) {
+        for (int actor : actors.lookup(units[i].name())) {
+          run.add_actors(actor);
+          run.add_offsets(units[i].microBatch - units[at].microBatch);
+        }
+      }
+      if (llvm::all_of(run.offsets(), [](int64_t offset) { return offset == 0; })) {
+        run.clear_offsets();
+      }
+      at += period * repeat;
+    }
+  }
+
+  // The period, and how often it repeats, that covers most of what `units` begins with.
+  static std::pair<size_t, size_t> longestRepeat(llvm::ArrayRef<task::Unit> units) {
+    constexpr size_t kLongest = 64;
+    std::pair<size_t, size_t> best = {1, 1};
+    for (size_t period = 1; period <= std::min(kLongest, units.size()); ++period) {
+      size_t end = period;
+      while (end < units.size() && units[end].kind == units[end - period].kind &&
+             units[end].chunk == units[end - period].chunk &&
+             units[end].microBatch == units[end - period].microBatch + 1) {
+        ++end;
+      }
+      size_t repeat = end / period;
+      if (repeat > 1 && period * repeat > best.first * best.second) {
+        best = {period, repeat};
+      }
+    }
+    return best;
   }
 
   task::ProgramOp program_;

@@ -3,72 +3,69 @@
 #include <fstream>
 #include <sstream>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "compiler/job/override.h"
 #include "compiler/job/text.h"
+#include "runtime/plan/cluster.h"
 
 namespace weft {
 namespace {
 
-absl::Status Wrong(const std::string& path, const std::string& what) {
-  return absl::InvalidArgumentError(absl::StrCat(path, ": ", what));
+constexpr char kPrefix[] = "cluster.";
+
+// Checks and completes; errors begin with `where`.
+absl::Status Finish(const std::string& where, Cluster* cluster) {
+  if (absl::Status status = plan::CheckCluster(*cluster); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat(where, status.message()));
+  }
+  plan::ResolveCluster(cluster);
+  return absl::OkStatus();
 }
 
-void FillRate(double fallback, double value, void (Rates::*set)(double), Rates* rates) {
-  if (value == 0) (rates->*set)(fallback);
-}
-
-// One core of a current x86 server, and ranks that share its memory.
-void FillRates(Rates* rates) {
-  FillRate(100e9, rates->contraction_flops(), &Rates::set_contraction_flops, rates);
-  FillRate(4e9, rates->other_flops(), &Rates::set_other_flops, rates);
-  FillRate(10e9, rates->memory_bytes_s(), &Rates::set_memory_bytes_s, rates);
-  FillRate(3e9, rates->link_bytes_s(), &Rates::set_link_bytes_s, rates);
-  FillRate(10e-6, rates->latency_s(), &Rates::set_latency_s, rates);
-}
-
-absl::Status CheckCluster(const std::string& path, const Cluster& cluster) {
-  if (cluster.device() != "cpu") {
-    return Wrong(path, absl::StrCat("device: expected \"cpu\", got \"", cluster.device(), "\""));
-  }
-  if (cluster.nodes() < 1) return Wrong(path, absl::StrCat("nodes: expected 1 or more, got ", cluster.nodes()));
-  if (cluster.ranks_per_node() < 1) {
-    return Wrong(path, absl::StrCat("ranks_per_node: expected 1 or more, got ", cluster.ranks_per_node()));
-  }
-  if (cluster.memory_bytes() < 0) {
-    return Wrong(path, absl::StrCat("memory_bytes: expected 0 or more, got ", cluster.memory_bytes()));
-  }
-  const Rates& rates = cluster.rates();
-  for (double rate : {rates.contraction_flops(), rates.other_flops(), rates.memory_bytes_s(), rates.link_bytes_s(),
-                      rates.latency_s()}) {
-    if (!(rate >= 0)) return Wrong(path, absl::StrCat("rates: expected 0 or more, got ", rate));
+absl::Status Apply(const std::vector<std::string>& overrides, Cluster* cluster) {
+  for (const std::string& text : overrides) {
+    if (!IsClusterOverride(text)) {
+      return absl::InvalidArgumentError(absl::StrCat("override: expected cluster.key.path=value, got \"", text, "\""));
+    }
+    if (absl::Status status = ApplyOverride(text, sizeof(kPrefix) - 1, cluster); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<Cluster> LoadCluster(const std::string& path) {
+bool IsClusterOverride(const std::string& override_text) { return absl::StartsWith(override_text, kPrefix); }
+
+absl::StatusOr<Cluster> LoadCluster(const std::string& path, const std::vector<std::string>& overrides) {
   Cluster cluster;
   if (path.empty()) {
-    cluster.set_device("cpu");
-    cluster.set_nodes(1);
-    cluster.set_ranks_per_node(kMostLocalRanks);
+    cluster.mutable_device()->set_kind("cpu");
+    cluster.mutable_node()->set_count(1);
+    cluster.mutable_node()->set_ranks(kMostLocalRanks);
   } else {
     std::ifstream file(path);
     std::stringstream text;
     if (!file || !(text << file.rdbuf()))
       return absl::NotFoundError(absl::StrCat(path, ": expected a cluster file, found none"));
     if (absl::Status status = ParseText(text.str(), path, &cluster); !status.ok()) return status;
+    // The file is right by itself: what is wrong after that, an override did.
+    if (absl::Status status = plan::CheckCluster(cluster); !status.ok()) return Finish(path + ": ", &cluster);
   }
-  if (absl::Status status = CheckCluster(path, cluster); !status.ok()) return status;
-  FillRates(cluster.mutable_rates());
+  if (absl::Status status = Apply(overrides, &cluster); !status.ok()) return status;
+  if (absl::Status status = Finish(kPrefix, &cluster); !status.ok()) return status;
   return cluster;
+}
+
+absl::Status OverrideCluster(const std::vector<std::string>& overrides, Cluster* cluster) {
+  if (absl::Status status = Apply(overrides, cluster); !status.ok()) return status;
+  return Finish(kPrefix, cluster);
 }
 
 absl::Status CheckRanks(const Job& job, const Cluster& cluster) {
   const Dist& dist = job.dist();
   const int64_t wanted = dist.data() * dist.tensor() * dist.expert() * dist.context();
-  const int64_t there = cluster.nodes() * cluster.ranks_per_node();
+  const int64_t there = cluster.node().count() * cluster.node().ranks();
   if (job.cluster().empty() || wanted <= there) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "dist: expected at most ", there, " ranks of ", job.cluster(), ", got ", dist.data(), " x ", dist.tensor(), " x ",

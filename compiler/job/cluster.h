@@ -3,6 +3,7 @@
 #define WEFT_COMPILER_JOB_CLUSTER_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -12,11 +13,20 @@
 
 namespace weft {
 
-// Reads a cluster file; an empty path gives the local machine: kMostLocalRanks CPU
-// ranks, memory not looked at. Every number is checked, absent rates are
-// filled in. Errors are InvalidArgument, or NotFound for a file that cannot be
-// read, and begin with the path. Any thread.
-absl::StatusOr<Cluster> LoadCluster(const std::string& path);
+// Reads a cluster file and applies `overrides` in order, each
+// "cluster.key.path=value"; an empty path gives the local machine:
+// kMostLocalRanks CPU ranks, memory not looked at. The result is checked and
+// complete (runtime/plan/cluster.h). Errors are InvalidArgument, or NotFound for
+// a file that cannot be read, and begin with the path or the override's key. Any
+// thread.
+absl::StatusOr<Cluster> LoadCluster(const std::string& path, const std::vector<std::string>& overrides = {});
+
+// The same for a cluster that is there already, such as that of a plan.
+absl::Status OverrideCluster(const std::vector<std::string>& overrides, Cluster* cluster);
+
+// True for "cluster.key.path=value": an override of the cluster, not of the job,
+// where `cluster` is a path.
+bool IsClusterOverride(const std::string& override_text);
 
 // Checks that a resolved job's mesh has no more ranks than the cluster it names
 // (ValidateJob looks at the local machine).

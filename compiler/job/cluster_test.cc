@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -16,35 +17,66 @@ std::string Write(const std::string& text) {
   return path;
 }
 
+std::string ErrorOf(const absl::Status& status) { return std::string(status.message()); }
+
 TEST(ClusterTest, NoFileIsTheLocalMachine) {
   const absl::StatusOr<Cluster> cluster = LoadCluster("");
   ASSERT_TRUE(cluster.ok()) << cluster.status();
-  EXPECT_EQ(cluster->nodes() * cluster->ranks_per_node(), kMostLocalRanks);
-  EXPECT_EQ(cluster->memory_bytes(), 0);
-  EXPECT_GT(cluster->rates().contraction_flops(), 0);
+  EXPECT_EQ(cluster->node().count() * cluster->node().ranks(), kMostLocalRanks);
+  EXPECT_EQ(cluster->device().memory_bytes(), 0);
+  EXPECT_GT(cluster->device().contraction_flops(), 0);
 }
 
 TEST(ClusterTest, FilesOfTheTreeLoad) {
-  for (const char* path : {"clusters/laptop.cluster", "clusters/8x8cpu.cluster"}) {
-    const absl::StatusOr<Cluster> cluster = LoadCluster(path);
+  for (const char* name : {"laptop", "8x8cpu", "8xh200", "128x8h200"}) {
+    const absl::StatusOr<Cluster> cluster = LoadCluster(absl::StrCat("clusters/", name, ".cluster"));
     EXPECT_TRUE(cluster.ok()) << cluster.status();
   }
-  EXPECT_EQ(LoadCluster("clusters/8x8cpu.cluster")->rates().link_bytes_s(), 1.5e9);
+  EXPECT_EQ(LoadCluster("clusters/8x8cpu.cluster")->network().link_bytes_s(), 1.5e9);
+  const Cluster big = *LoadCluster("clusters/128x8h200.cluster");
+  EXPECT_EQ(big.node().count() * big.node().ranks(), 1024);
+  EXPECT_EQ(big.device().kind(), "cuda");
 }
 
 TEST(ClusterTest, ErrorsNameTheKey) {
   const std::pair<const char*, const char*> cases[] = {
-      {"device: 'tpu' nodes: 1 ranks_per_node: 1", "device: expected \"cpu\", got \"tpu\""},
-      {"device: 'cpu' ranks_per_node: 1", "nodes: expected 1 or more, got 0"},
-      {"device: 'cpu' nodes: 2", "ranks_per_node: expected 1 or more, got 0"},
-      {"device: 'cpu' nodes: 2 ranks_per_node: 1 memory_bytes: -1", "memory_bytes: expected 0 or more, got -1"},
-      {"device: 'cpu' nodes: 2 ranks_per_node: 1 rates { latency_s: -1 }", "rates: expected 0 or more, got -1"},
+      {"device { kind: 'tpu' } node { count: 1 ranks: 1 }", "device.kind: expected \"cpu\" or \"cuda\", got \"tpu\""},
+      {"device { kind: 'cpu' } node { ranks: 1 }", "node.count: expected 1 or more, got 0"},
+      {"device { kind: 'cpu' } node { count: 2 }", "node.ranks: expected 1 or more, got 0"},
+      {"device { kind: 'cpu' memory_bytes: -1 } node { count: 2 ranks: 1 }",
+       "device.memory_bytes: expected 0 or more, got -1"},
+      {"device { kind: 'cpu' } node { count: 2 ranks: 1 latency_s: -1 }",
+       "node.latency_s: expected a number of 0 or more, got -1"},
+      {"device { kind: 'cuda' } node { count: 1 ranks: 1 }",
+       "device.contraction_flops: expected a rate above 0, which cuda has no default for, got 0"},
+      {"device { kind: 'cuda' contraction_flops: 1 other_flops: 1 memory_bytes_s: 1 }"
+       " node { count: 2 ranks: 1 link_bytes_s: 1 }",
+       "network.link_bytes_s: expected a rate above 0"},
       {"nods: 2", "nods"},
   };
   for (const auto& [text, error] : cases) {
-    EXPECT_THAT(std::string(LoadCluster(Write(text)).status().message()), HasSubstr(error)) << text;
+    EXPECT_THAT(ErrorOf(LoadCluster(Write(text)).status()), HasSubstr(error)) << text;
   }
   EXPECT_EQ(LoadCluster("none.cluster").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(ClusterTest, OverridesApplyToTheFile) {
+  const absl::StatusOr<Cluster> cluster =
+      LoadCluster("clusters/8x8cpu.cluster", {"cluster.node.count=64", "cluster.network.link_bytes_s=5e10"});
+  ASSERT_TRUE(cluster.ok()) << cluster.status();
+  EXPECT_EQ(cluster->node().count(), 64);
+  EXPECT_EQ(cluster->node().ranks(), 8);
+  EXPECT_EQ(cluster->network().link_bytes_s(), 5e10);
+  EXPECT_EQ(ErrorOf(LoadCluster("", {"cluster.node.counts=64"}).status()),
+            "cluster.node.counts: unknown key counts: expected count, ranks, link_bytes_s, latency_s");
+  EXPECT_EQ(ErrorOf(LoadCluster("", {"cluster.node.count=0"}).status()),
+            "cluster.node.count: expected 1 or more, got 0");
+  EXPECT_EQ(ErrorOf(LoadCluster("", {"cluster.=0"}).status()), "override: expected key.path=value, got \"cluster.=0\"");
+  Cluster there = *cluster;
+  ASSERT_TRUE(OverrideCluster({"cluster.device={kind: \"cpu\" launch_s: 1}"}, &there).ok());
+  EXPECT_EQ(there.device().launch_s(), 1);
+  EXPECT_GT(there.device().other_flops(), 0);
+  EXPECT_THAT(ErrorOf(OverrideCluster({"dist.data=2"}, &there)), HasSubstr("expected cluster.key.path=value"));
 }
 
 TEST(ClusterTest, AMeshHasAtMostTheRanksOfTheCluster) {
@@ -57,7 +89,7 @@ TEST(ClusterTest, AMeshHasAtMostTheRanksOfTheCluster) {
   const Cluster cluster = *LoadCluster(job.cluster());
   EXPECT_TRUE(CheckRanks(job, cluster).ok());
   job.mutable_dist()->set_data(33);
-  EXPECT_THAT(std::string(CheckRanks(job, cluster).message()),
+  EXPECT_THAT(ErrorOf(CheckRanks(job, cluster)),
               HasSubstr("dist: expected at most 64 ranks of clusters/8x8cpu.cluster, got 33 x 2 x 1 x 1"));
 }
 

@@ -38,6 +38,25 @@ void DropOverridden(Model* model) {
   }
 }
 
+void ResolveDist(Dist* dist) {
+  dist->set_data(dist->data() == 0 ? 1 : dist->data());
+  dist->set_tensor(dist->tensor() == 0 ? 1 : dist->tensor());
+  dist->set_expert(dist->expert() == 0 ? 1 : dist->expert());
+  dist->set_context(dist->context() == 0 ? 1 : dist->context());
+  dist->set_pipeline(dist->pipeline() == 0 ? 1 : dist->pipeline());
+}
+
+void ResolvePipeline(Pipeline* pipeline) {
+  const bool two =
+      pipeline->schedule() == INTERLEAVED || (pipeline->schedule() == ZERO_BUBBLE && pipeline->form() == V);
+  if (pipeline->chunks() == 0) {
+    pipeline->set_chunks(two && pipeline->schedule_file().empty() ? 2 : 1);
+  }
+  for (Dist& stage : *pipeline->mutable_stages()) {
+    ResolveDist(&stage);
+  }
+}
+
 void ResolveAdam(Adam* adam) {
   adam->set_beta1(adam->has_beta1() ? adam->beta1() : 0.9);
   adam->set_beta2(adam->has_beta2() ? adam->beta2() : 0.999);
@@ -71,11 +90,10 @@ void ResolveJob(Job* job) {
       optimizer->mutable_schedule()->mutable_constant();
     }
   }
-  Dist* dist = job->mutable_dist();
-  dist->set_data(dist->data() == 0 ? 1 : dist->data());
-  dist->set_tensor(dist->tensor() == 0 ? 1 : dist->tensor());
-  dist->set_expert(dist->expert() == 0 ? 1 : dist->expert());
-  dist->set_context(dist->context() == 0 ? 1 : dist->context());
+  ResolveDist(job->mutable_dist());
+  if (job->has_pipeline() || job->dist().pipeline() > 1) {
+    ResolvePipeline(job->mutable_pipeline());
+  }
 }
 
 absl::StatusOr<Job> ParseJob(const std::string& text, const std::string& path,
@@ -95,6 +113,9 @@ absl::StatusOr<Job> ParseJob(const std::string& text, const std::string& path,
   }
   job.mutable_model()->set_file(RelativeTo(path, job.model().file()));
   job.set_cluster(RelativeTo(path, job.cluster()));
+  if (!job.pipeline().schedule_file().empty()) {
+    job.mutable_pipeline()->set_schedule_file(RelativeTo(path, job.pipeline().schedule_file()));
+  }
   return job;
 }
 

@@ -1,4 +1,5 @@
-// Command-line overrides, key.path=value.
+#include "compiler/job/override.h"
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/job/job.h"
@@ -118,13 +119,15 @@ absl::Status Walk(const Setting& setting, const std::string& path, Message* mess
 
 }  // namespace
 
-absl::Status ApplyOverride(const std::string& override_text, Job* job) {
-  size_t equals = override_text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    return absl::InvalidArgumentError(absl::StrCat("override: expected key.path=value, got \"", override_text, "\""));
+absl::Status ApplyOverride(const std::string& text, size_t prefix, Message* message) {
+  size_t equals = text.find('=');
+  if (equals == std::string::npos || equals <= prefix) {
+    return absl::InvalidArgumentError(absl::StrCat("override: expected key.path=value, got \"", text, "\""));
   }
-  Setting setting{override_text.substr(0, equals), override_text.substr(equals + 1)};
-  return Walk(setting, setting.key, job);
+  Setting setting{text.substr(0, equals), text.substr(equals + 1)};
+  return Walk(setting, setting.key.substr(prefix), message);
 }
+
+absl::Status ApplyOverride(const std::string& override_text, Job* job) { return ApplyOverride(override_text, 0, job); }
 
 }  // namespace weft

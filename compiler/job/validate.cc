@@ -56,29 +56,90 @@ absl::Status ValidateBatch(const Batch& batch, const Dist& dist) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateDist(const Job& job) {
-  const Dist& dist = job.dist();
-  const std::pair<const char*, int64_t> sizes[] = {{"dist.data", dist.data()},
-                                                   {"dist.tensor", dist.tensor()},
-                                                   {"dist.expert", dist.expert()},
-                                                   {"dist.context", dist.context()}};
-  int64_t ranks = 1;
-  constexpr int64_t kMost = 1 << 20;
-  for (const auto& [key, size] : sizes) {
+constexpr int64_t kMostRanks = 1 << 20;
+
+// Multiplies the sizes of `dist`, called `key` in the job, into `ranks`.
+absl::Status ValidateMesh(const std::string& key, const Dist& dist, int64_t* ranks) {
+  const std::pair<const char*, int64_t> sizes[] = {{".data", dist.data()},
+                                                   {".tensor", dist.tensor()},
+                                                   {".expert", dist.expert()},
+                                                   {".context", dist.context()},
+                                                   {".pipeline", dist.pipeline()}};
+  for (const auto& [axis, size] : sizes) {
     if (size < 1) {
-      return Expected(key, "1 or more", size);
+      return Expected(key + axis, "1 or more", size);
     }
-    if (size > kMost || ranks * size > kMost) {
-      return Expected(key, absl::StrCat("at most ", kMost, " ranks in all"), size);
+    if (size > kMostRanks || *ranks * size > kMostRanks) {
+      return Expected(key + axis, absl::StrCat("at most ", kMostRanks, " ranks in all"), size);
     }
-    ranks *= size;
-  }
-  if (job.cluster().empty() && ranks > kMostLocalRanks) {
-    return Expected("dist", absl::StrCat("at most ", kMostLocalRanks, " ranks on the local machine"),
-                    absl::StrCat(dist.data(), " x ", dist.tensor(), " x ", dist.expert(), " x ", dist.context(),
-                                 " (data x tensor x expert x context) = ", ranks));
+    *ranks *= size;
   }
   return absl::OkStatus();
+}
+
+absl::Status ValidateDist(const Job& job) {
+  const Dist& dist = job.dist();
+  int64_t ranks = 1;
+  if (absl::Status status = ValidateMesh("dist", dist, &ranks); !status.ok()) {
+    return status;
+  }
+  if (job.pipeline().stages_size() > 0) {
+    return absl::OkStatus();  // they have meshes of their own
+  }
+  if (job.cluster().empty() && ranks > kMostLocalRanks) {
+    return Expected(
+        "dist", absl::StrCat("at most ", kMostLocalRanks, " ranks on the local machine"),
+        absl::StrCat(dist.pipeline() > 1 ? absl::StrCat(dist.pipeline(), " x ") : "", dist.data(), " x ", dist.tensor(),
+                     " x ", dist.expert(), " x ", dist.context(), " (", dist.pipeline() > 1 ? "pipeline x " : "",
+                     "data x tensor x expert x context) = ", ranks));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateStages(const Job& job) {
+  const Pipeline& pipeline = job.pipeline();
+  if (pipeline.stages_size() == 0) {
+    return absl::OkStatus();
+  }
+  if (pipeline.stages_size() != job.dist().pipeline()) {
+    return Expected("pipeline.stages", absl::StrCat(job.dist().pipeline(), ", one a stage of dist.pipeline"),
+                    pipeline.stages_size());
+  }
+  int64_t ranks = 0;
+  for (int stage = 0; stage < pipeline.stages_size(); ++stage) {
+    const std::string key = absl::StrCat("pipeline.stages[", stage, "]");
+    const Dist& dist = pipeline.stages(stage);
+    int64_t size = 1;
+    if (absl::Status status = ValidateMesh(key, dist, &size); !status.ok()) {
+      return status;
+    }
+    if (dist.pipeline() != 1) {
+      return Expected(key + ".pipeline", "none, as a stage is not cut again", dist.pipeline());
+    }
+    if (job.batch().micro() % dist.data() != 0) {
+      return Expected(key + ".data", absl::StrCat("a divisor of batch.micro (", job.batch().micro(), ")"), dist.data());
+    }
+    ranks += size;
+  }
+  if (job.cluster().empty() && ranks > kMostLocalRanks) {
+    return Expected("pipeline.stages", absl::StrCat("at most ", kMostLocalRanks, " ranks on the local machine"), ranks);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidatePipeline(const Job& job) {
+  const Pipeline& pipeline = job.pipeline();
+  if (!PipelineSchedule_IsValid(pipeline.schedule())) {
+    return Expected("pipeline.schedule", "ONE_F_ONE_B, GPIPE, INTERLEAVED or ZERO_BUBBLE", int(pipeline.schedule()));
+  }
+  if (!ZeroBubble_IsValid(pipeline.form())) {
+    return Expected("pipeline.form", "H1 or V", int(pipeline.form()));
+  }
+  constexpr int64_t kMostChunks = 1024;
+  if (job.has_pipeline() && (pipeline.chunks() < 1 || pipeline.chunks() > kMostChunks)) {
+    return Expected("pipeline.chunks", absl::StrCat("1 to ", kMostChunks), pipeline.chunks());
+  }
+  return ValidateStages(job);
 }
 
 // Comparisons are written so that NaN fails.
@@ -178,10 +239,11 @@ absl::Status ValidateEnums(const Job& job) {
 }  // namespace
 
 absl::Status ValidateJob(const Job& job) {
-  for (const absl::Status& status : {ValidateModel(job.model()), ValidateEnums(job), ValidateDist(job),
-                                     // After the sizes are known to be positive.
-                                     job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(),
-                                     job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
+  for (const absl::Status& status :
+       {ValidateModel(job.model()), ValidateEnums(job), ValidateDist(job),
+        // After the sizes are known to be positive.
+        job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
+        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
     if (!status.ok()) {
       return status;
     }

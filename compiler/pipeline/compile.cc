@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "compiler/analysis/predict.h"
+#include "compiler/analysis/cost.h"
 #include "compiler/dialect/model/model.h"
 #include "compiler/dialect/task/task.h"
 #include "compiler/emit/emit.h"
@@ -15,8 +15,11 @@
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Parser/Parser.h"
 #include "ops/dialect/register.h"
+#include "runtime/plan/cluster.h"
+#include "runtime/plan/memory.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/verify.h"
+#include "runtime/sim/simulate.h"
 
 namespace weft::compiler {
 namespace {
@@ -27,16 +30,14 @@ struct GraphFacts {
   bool training = false;
   double flops = 0;
   int64_t tokens = 0;
-  StepPrediction step;
 };
 
-GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches, const Machine &machine) {
+GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches) {
   GraphFacts facts;
   for (auto graph : module.getOps<ir::GraphOp>()) {
     facts.name = graph.getSymName().str();
     facts.training = !graph.getBody().getOps<ir::AssignOp>().empty();
     facts.flops = modelFlops(graph);
-    facts.step = predictStep(graph, machine);
     for (mlir::BlockArgument argument : graph.getBody().getArguments()) {
       mlir::RankedTensorType type = ir::tensorOf(argument);
       if (type.getElementType().isInteger(32) && facts.tokens == 0) {
@@ -45,16 +46,6 @@ GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches, const Machine &m
     }
   }
   return facts;
-}
-
-Machine machineOf(const Cluster &cluster) {
-  Machine machine;
-  machine.contractionFlops = cluster.rates().contraction_flops();
-  machine.otherFlops = cluster.rates().other_flops();
-  machine.memoryBytes = cluster.rates().memory_bytes_s();
-  machine.linkBytes = cluster.rates().link_bytes_s();
-  machine.latency = cluster.rates().latency_s();
-  return machine;
 }
 
 std::string textOf(mlir::ModuleOp module) {
@@ -76,31 +67,55 @@ absl::Status dump(mlir::ModuleOp module, const std::string &folder, int number, 
   return absl::OkStatus();
 }
 
-void fillHeader(const Job &job, const GraphFacts &facts, plan::Plan &plan) {
+void fillHeader(const Job &job, const Cluster &cluster, const GraphFacts &facts, plan::Plan &plan) {
   plan::Header &header = *plan.mutable_header();
   header.set_version(1);
-  header.set_target("cpu");
+  header.set_target(cluster.device().kind());
   header.set_graph(facts.name);
   *header.mutable_job() = job;
+  *header.mutable_cluster() = cluster;
   header.set_micro_batches(facts.training ? job.batch().global() / job.batch().micro() : 1);
   header.set_training(facts.training);
   header.set_tokens_per_step(facts.tokens);
   header.set_flops_per_step(facts.flops);
-  plan::Prediction &prediction = *plan.mutable_prediction();
-  prediction.set_compute_s(facts.step.computeSeconds);
-  prediction.set_communication_s(facts.step.communicationSeconds);
-  prediction.set_step_s(facts.step.computeSeconds + facts.step.communicationSeconds);
-  prediction.set_communication_bytes(facts.step.communicationBytes);
+}
+
+// What the job asks for and no plan may have, whatever the cluster.
+absl::Status checkMicroBatches(const Batch &batch) {
+  if (batch.global() / batch.micro() <= plan::kMaxMicroBatches) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("batch.global: expected at most ", plan::kMaxMicroBatches,
+                                                 " micro-batches of ", batch.micro(), ", got ", batch.global()));
+}
+
+absl::Status checkArenas(const plan::Plan &plan) {
+  for (int i = 0; i < plan.stages_size(); ++i) {
+    if (plan.stages(i).arena_bytes() > plan::kMaxBytes) {
+      return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: stage ", i,
+                                                     ": memory of a rank: expected at most ", plan::kMaxBytes,
+                                                     " bytes, got ", plan.stages(i).arena_bytes()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What fails without a word of its own still needs one.
+absl::Status wrongModel(const Job &job, const FirstError &errors, llvm::StringRef what) {
+  return absl::InvalidArgumentError(errors.printed() ? "" : absl::StrCat(job.model().file(), ": ", what.str()));
 }
 
 } // namespace
 
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   const Job &job = options.job;
-  const Machine machine = machineOf(options.cluster);
+  const Machine machine = Machine{plan::MachineOf(options.cluster)};
   std::error_code missing;
   if (!std::filesystem::is_regular_file(job.model().file(), missing)) {
     return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
+  }
+  if (absl::Status status = checkMicroBatches(job.batch()); !status.ok()) {
+    return status;
   }
   mlir::DialectRegistry registry;
   ir::registerWeftDialect(registry);
@@ -114,19 +129,19 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(job.model().file(), sources, &context);
   if (!module) {
-    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": does not parse"));
+    return wrongModel(job, errors, "does not parse");
   }
   GraphFacts facts;
   int number = 0;
   for (Phase phase : allPhases()) {
     if (phase == Phase::Localize) {
-      facts = factsOf(*module, job.batch().global() / job.batch().micro(), machine);
+      facts = factsOf(*module, job.batch().global() / job.batch().micro());
     }
     mlir::PassManager manager(&context);
     buildPhase(manager, phase, job, machine);
     if (failed(manager.run(*module)) ||
-        (phase == Phase::Elaborate && failed(checkTarget(*module, job, options.cluster)))) {
-      return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": ", nameOf(phase), " failed"));
+        (phase == Phase::Pipeline && failed(checkTarget(*module, job, options.cluster)))) {
+      return wrongModel(job, errors, std::string(nameOf(phase)) + " failed");
     }
     if (!options.dumpIr.empty()) {
       if (absl::Status status = dump(*module, options.dumpIr, ++number, phase); !status.ok()) {
@@ -138,12 +153,15 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     }
   }
   Compiled compiled;
-  fillHeader(job, facts, compiled.plan);
+  fillHeader(job, options.cluster, facts, compiled.plan);
   if (failed(emitPlan(*module, compiled.plan))) {
-    return absl::InvalidArgumentError(absl::StrCat(job.model().file(), ": emit failed"));
+    return wrongModel(job, errors, "emit failed");
+  }
+  if (absl::Status status = checkArenas(compiled.plan); !status.ok()) {
+    return status;
   }
   plan::VerifyOptions verify;
-  verify.device_bytes = options.cluster.memory_bytes();
+  verify.device_bytes = options.cluster.device().memory_bytes();
   absl::Status verified = plan::Verify(compiled.plan, verify);
   if (absl::IsResourceExhausted(verified)) {
     return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: ", verified.message()));
@@ -151,6 +169,18 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   if (!verified.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
   }
+  absl::StatusOr<std::vector<plan::StageMemory>> memory = plan::MeasureMemory(compiled.plan);
+  if (!memory.ok()) {
+    return memory.status();
+  }
+  for (size_t s = 0; s < memory->size(); ++s) {
+    compiled.plan.mutable_stages(int(s))->set_lower_bound_bytes((*memory)[s].lower_bound_bytes);
+  }
+  absl::StatusOr<sim::Report> report = sim::Simulate(compiled.plan, machine);
+  if (!report.ok()) {
+    return absl::InternalError(absl::StrCat("the compiled plan cannot be simulated: ", report.status().message()));
+  }
+  sim::SetPrediction(*report, &compiled.plan);
   return compiled;
 }
 

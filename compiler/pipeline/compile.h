@@ -24,8 +24,8 @@ struct Compiled {
   std::string ir;  // MLIR text, if stopped before
 };
 
-/// Runs the phases. Errors of the model are printed to standard error, each at
-/// its line; the status then says only which phase failed. A plan that is
+/// Runs the phases. An error of the model is printed to standard error, at its
+/// line; the status then has no message, for all is said. A plan that is
 /// returned has passed the validator and the verifier.
 absl::StatusOr<Compiled> compile(const CompileOptions &options);
 

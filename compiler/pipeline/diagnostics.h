@@ -14,6 +14,9 @@ class FirstError {
 public:
   FirstError(llvm::SourceMgr &sources, mlir::MLIRContext *context);
 
+  /// True once an error was printed.
+  bool printed() const { return seen; }
+
 private:
   llvm::LogicalResult handle(mlir::Diagnostic &diagnostic);
 

@@ -1,10 +1,14 @@
 #include "compiler/pipeline/phases.h"
 
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
 #include "compiler/passes/autodiff/passes.h"
 #include "compiler/passes/box/passes.h"
 #include "compiler/passes/elaborate/passes.h"
 #include "compiler/passes/localize/passes.h"
 #include "compiler/passes/memory/passes.h"
+#include "compiler/passes/pipeline/passes.h"
 #include "compiler/passes/precision/passes.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/shard/passes.h"
@@ -14,24 +18,86 @@ namespace weft::compiler {
 namespace {
 
 constexpr std::pair<Phase, const char *> kNames[] = {
-    {Phase::Elaborate, "elaborate"}, {Phase::Autodiff, "autodiff"}, {Phase::Precision, "precision"},
-    {Phase::Shard, "shard"},         {Phase::Box, "box"},           {Phase::Localize, "localize"},
-    {Phase::Schedule, "schedule"},   {Phase::Memory, "memory"},
+    {Phase::Elaborate, "elaborate"}, {Phase::Pipeline, "pipeline"}, {Phase::Autodiff, "autodiff"},
+    {Phase::Precision, "precision"}, {Phase::Shard, "shard"},       {Phase::Box, "box"},
+    {Phase::Localize, "localize"},   {Phase::Schedule, "schedule"}, {Phase::Memory, "memory"},
 };
 
-void buildElaborate(mlir::OpPassManager &manager, const Job &job) {
+void buildElaborate(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
   ElaborateOptions options;
+  options.device = machine.device;
   for (const std::string &set : job.model().set()) {
     options.set.push_back(set);
   }
   options.batch = job.batch().micro();
   options.graph = job.model().graph();
-  options.data = job.dist().data();
-  options.expert = job.dist().expert();
-  options.context = job.dist().context();
-  options.tensor = job.dist().tensor();
+  // Where stages have meshes of their own, pins are read for the axes of any.
+  auto size = [&](int64_t (Dist::*axis)() const) {
+    int64_t most = job.pipeline().stages().empty() ? (job.dist().*axis)() : 1;
+    for (const Dist &stage : job.pipeline().stages()) {
+      most = std::max(most, (stage.*axis)());
+    }
+    return most;
+  };
+  options.data = size(&Dist::data);
+  options.expert = size(&Dist::expert);
+  options.context = size(&Dist::context);
+  options.tensor = size(&Dist::tensor);
   options.microBatches = job.batch().global() / job.batch().micro();
   buildElaboratePipeline(manager, options);
+}
+
+bool isVShaped(const Pipeline &pipeline) {
+  return pipeline.schedule() == ZERO_BUBBLE && pipeline.form() == V && pipeline.schedule_file().empty();
+}
+
+// Whether a stage's order has units for the weight part of a backward.
+bool splitsBackward(const Pipeline &pipeline) {
+  if (pipeline.schedule_file().empty()) {
+    return pipeline.schedule() == ZERO_BUBBLE;
+  }
+  std::ifstream file(pipeline.schedule_file());
+  for (std::string line; std::getline(file, line);) {
+    if (line.substr(0, line.find('#')).find('W') != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+PipelineCutOptions cutOptions(const Job &job, const Machine &machine) {
+  PipelineCutOptions options;
+  options.stages = job.dist().pipeline();
+  options.chunks = std::max<int64_t>(job.pipeline().chunks(), 1);
+  options.vShape = isVShaped(job.pipeline());
+  options.cuts = std::vector<std::string>(job.pipeline().cuts().begin(), job.pipeline().cuts().end());
+  std::vector<std::string> meshes;
+  for (const Dist &stage : job.pipeline().stages()) {
+    meshes.push_back(absl::StrCat(stage.data(), ":", stage.expert(), ":", stage.context(), ":", stage.tensor()));
+  }
+  options.meshes = meshes;
+  options.machine = describe(machine);
+  return options;
+}
+
+ScheduleUnitsOptions unitsOptions(const Pipeline &pipeline) {
+  ScheduleUnitsOptions options;
+  switch (pipeline.schedule()) {
+  case GPIPE:
+    options.schedule = "gpipe";
+    break;
+  case INTERLEAVED:
+    options.schedule = "interleaved";
+    break;
+  case ZERO_BUBBLE:
+    options.schedule = pipeline.form() == V ? "zero-bubble-v" : "zero-bubble-h1";
+    break;
+  default:
+    options.schedule = "1f1b";
+  }
+  options.chunks = std::max<int64_t>(pipeline.chunks(), 1);
+  options.file = pipeline.schedule_file();
+  return options;
 }
 
 AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
@@ -93,7 +159,12 @@ std::vector<Phase> allPhases() {
 void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const Machine &machine) {
   switch (phase) {
   case Phase::Elaborate:
-    buildElaborate(manager, job);
+    buildElaborate(manager, job, machine);
+    break;
+  case Phase::Pipeline:
+    if (job.dist().pipeline() > 1 || job.has_pipeline()) {
+      manager.addNestedPass<ir::GraphOp>(createPipelineCut(cutOptions(job, machine)));
+    }
     break;
   case Phase::Autodiff: {
     mlir::OpPassManager &graph = manager.nest<ir::GraphOp>();
@@ -121,11 +192,17 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     manager.addNestedPass<ir::GraphOp>(createBoxRoute({describe(machine)}));
     // Routes from one value share their first steps.
     manager.addNestedPass<ir::GraphOp>(mlir::createCSEPass());
+    if (splitsBackward(job.pipeline())) {
+      manager.addNestedPass<ir::GraphOp>(createPipelineSplit());
+    }
     break;
   case Phase::Localize:
     manager.addPass(createLocalize());
     break;
   case Phase::Schedule:
+    if (job.dist().pipeline() > 1 || job.has_pipeline()) {
+      manager.addPass(createScheduleUnits(unitsOptions(job.pipeline())));
+    }
     manager.addNestedPass<task::ProgramOp>(createScheduleActors());
     break;
   case Phase::Memory:
@@ -139,6 +216,7 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
 void registerPasses() {
   registerElaborate();
   registerAutodiffPasses();
+  registerPipelinePasses();
   registerPrecisionPasses();
   registerShardPasses();
   registerBoxPasses();

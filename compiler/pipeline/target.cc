@@ -12,7 +12,7 @@ mlir::Operation *ownerOf(ir::GraphOp graph, int64_t stage) {
     return graph;
   }
   for (auto op : graph.getBody().getOps<ir::ToGlobalOp>()) {
-    if (ir::stageOf(op) == stage) {
+    if (ir::stageOf(op.getOperation()) == stage) {
       return op;
     }
   }
@@ -20,12 +20,12 @@ mlir::Operation *ownerOf(ir::GraphOp graph, int64_t stage) {
 }
 
 llvm::LogicalResult checkPlacements(ir::GraphOp graph, const Job &job, const Cluster &cluster) {
-  int64_t ranks = cluster.nodes() * cluster.ranks_per_node();
+  int64_t ranks = cluster.node().count() * cluster.node().ranks();
   for (int64_t stage = 0, size = int64_t(graph.getPlacements().size()); stage < size; ++stage) {
     ir::PlacementAttr placement = graph.getPlacement(stage);
-    if (placement.getDevice() != cluster.device()) {
-      return ownerOf(graph, stage)->emitError()
-             << "placement: expected device " << cluster.device() << ", got " << placement.getDevice().getValue();
+    if (placement.getDevice() != cluster.device().kind()) {
+      return ownerOf(graph, stage)->emitError() << "placement: expected device " << cluster.device().kind() << ", got "
+                                                << placement.getDevice().getValue();
     }
     for (int64_t rank : placement.getRanks()) {
       if (rank >= ranks) {

@@ -17,7 +17,7 @@
 // CHECK: weft.parameter "h.0.ln_2.weight" [64] init(ones)
 // CHECK: weft.parameter "h.0.ln_2.bias" [64] init(zeros)
 // CHECK: weft.parameter "h.0.mlp.c_fc.weight" [64, 256] init(normal 2.000000e-02) sbp(tensor = S(1))
-// CHECK: weft.parameter "h.0.mlp.c_fc.bias" [256] init(zeros)
+// CHECK: weft.parameter "h.0.mlp.c_fc.bias" [256] init(zeros) sbp(tensor = S(0))
 // CHECK: weft.gelu {{.*}} approximate(tanh)
 // CHECK: weft.parameter "h.0.mlp.c_proj.weight" [256, 64] init(normal 1.000000e-02) sbp(tensor = S(0))
 // CHECK: weft.parameter "h.0.mlp.c_proj.bias" [64] init(zeros)

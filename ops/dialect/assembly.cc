@@ -312,15 +312,4 @@ void printVariadicTypes(OpAsmPrinter &printer, mlir::Operation *, mlir::OperandR
   assembly::printTypes(printer, operandTypes, result);
 }
 
-ParseResult parseVariadic(OpAsmParser &parser, llvm::SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
-                          assembly::TypeList &operandTypes, mlir::Type &result) {
-  return failure(parser.parseOperandList(operands) || parseVariadicTypes(parser, operands, operandTypes, result));
-}
-
-void printVariadic(OpAsmPrinter &printer, mlir::Operation *, mlir::OperandRange operands, mlir::TypeRange operandTypes,
-                   mlir::Type result) {
-  printer << operands;
-  assembly::printTypes(printer, operandTypes, result);
-}
-
 } // namespace weft::ir

@@ -102,15 +102,8 @@ WEFT_TYPES_DIRECTIVE(5)
 WEFT_TYPES_DIRECTIVE(6)
 #undef WEFT_TYPES_DIRECTIVE
 
-/// `custom<Variadic>($operands, type($operands), type($result))`: comma-separated operands and their types.
-mlir::ParseResult parseVariadic(mlir::OpAsmParser &parser,
-                                llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &operands,
-                                assembly::TypeList &operandTypes, mlir::Type &result);
-void printVariadic(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::OperandRange operands,
-                   mlir::TypeRange operandTypes, mlir::Type result);
-
-/// `custom<VariadicTypes>(ref($operands), type($operands), type($result))`: the types alone, for an op whose
-/// attributes stand between the operands and the types.
+/// `custom<VariadicTypes>(ref($operands), type($operands), type($result))`: likewise for an op of any number of
+/// operands and one result.
 mlir::ParseResult parseVariadicTypes(mlir::OpAsmParser &parser,
                                      llvm::ArrayRef<mlir::OpAsmParser::UnresolvedOperand> operands,
                                      assembly::TypeList &operandTypes, mlir::Type &result);

@@ -158,8 +158,43 @@ std::optional<SbpState> parseState(llvm::StringRef text) {
 }
 
 int64_t stageOf(mlir::Operation *op) {
-  auto stage = op ? op->getAttrOfType<mlir::IntegerAttr>("stage") : mlir::IntegerAttr();
+  auto stage = op->getAttrOfType<mlir::IntegerAttr>("stage");
   return stage ? stage.getInt() : 0;
+}
+
+int64_t stageOf(mlir::Value value) {
+  auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
+  return argument ? llvm::cast<GraphOp>(argument.getOwner()->getParentOp()).getInputStage(argument.getArgNumber())
+                  : stageOf(value.getDefiningOp());
+}
+
+int64_t chunkOf(mlir::Operation *op) {
+  auto chunk = op->getAttrOfType<mlir::IntegerAttr>("chunk");
+  return chunk ? chunk.getInt() : 0;
+}
+
+namespace {
+constexpr llvm::StringLiteral kBelongings[] = {"scope", "phase", "stage", "chunk"};
+}
+
+mlir::NamedAttrList belongingsOf(mlir::Operation *op) {
+  mlir::NamedAttrList belongings;
+  for (llvm::StringRef name : kBelongings) {
+    if (mlir::Attribute value = op->getAttr(name)) {
+      belongings.append(name, value);
+    }
+  }
+  return belongings;
+}
+
+void setBelongings(mlir::Operation *op, const mlir::NamedAttrList &belongings) {
+  for (llvm::StringRef name : kBelongings) {
+    if (mlir::Attribute value = belongings.get(name)) {
+      op->setAttr(name, value);
+    } else {
+      op->removeAttr(name);
+    }
+  }
 }
 
 SbpAttr sbpOf(mlir::Type type) {

@@ -39,13 +39,18 @@ LogicalResult requireIndex(mlir::Operation *op, llvm::StringRef what, int64_t va
 constexpr int64_t kMostElements = int64_t(1) << 48;
 
 llvm::FailureOr<int64_t> countElements(mlir::Operation *op, llvm::StringRef what, llvm::ArrayRef<int64_t> shape) {
+  return countElements([&] { return op->emitOpError(); }, what, shape);
+}
+
+llvm::FailureOr<int64_t> countElements(llvm::function_ref<mlir::InFlightDiagnostic()> error, llvm::StringRef what,
+                                       llvm::ArrayRef<int64_t> shape) {
   int64_t elements = 1;
   for (int64_t extent : shape) {
     if (extent <= 0) {
-      return op->emitOpError() << what << ": expected positive extents, got " << extent;
+      return error() << what << ": expected positive extents, got " << extent;
     }
     if (extent > kMostElements / elements) {
-      return op->emitOpError() << what << ": expected at most " << kMostElements << " elements, got more";
+      return error() << what << ": expected at most " << kMostElements << " elements, got more";
     }
     elements *= extent;
   }

@@ -19,9 +19,11 @@ llvm::LogicalResult requireType(mlir::Operation *op, llvm::StringRef what, mlir:
 /// Emits an error on `op` unless 0 <= `value` < `end`; `what` names the attribute it comes from.
 llvm::LogicalResult requireIndex(mlir::Operation *op, llvm::StringRef what, int64_t value, int64_t end);
 
-/// The number of elements of a shape given by the attribute `what`; an error on `op` unless extents are positive
-/// and their product is one that a plan can hold.
+/// The number of elements of a shape, which errors call `what`; an error on `op`, or by `error`, unless extents are
+/// positive and their product is one that a plan can hold.
 llvm::FailureOr<int64_t> countElements(mlir::Operation *op, llvm::StringRef what, llvm::ArrayRef<int64_t> shape);
+llvm::FailureOr<int64_t> countElements(llvm::function_ref<mlir::InFlightDiagnostic()> error, llvm::StringRef what,
+                                       llvm::ArrayRef<int64_t> shape);
 
 /// The one result has the type of operand 0, which must be floating point.
 llvm::LogicalResult inferLikeOperand(mlir::Operation *op, llvm::SmallVectorImpl<mlir::RankedTensorType> &results);

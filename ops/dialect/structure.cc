@@ -122,9 +122,13 @@ llvm::LogicalResult GraphOp::verify() {
     return emitOpError() << "expected one name an input, got " << getInputs().size() << " for "
                          << getBody().getNumArguments();
   }
-  llvm::StringSet<> names;
-  for (mlir::Attribute name : getInputs()) {
-    if (!names.insert(llvm::cast<mlir::StringAttr>(name).getValue()).second) {
+  if (getInputStages() && getInputStages()->size() != getInputs().size()) {
+    return emitOpError() << "input_stages: expected " << getInputs().size() << ", one an input, got "
+                         << getInputStages()->size();
+  }
+  llvm::DenseSet<std::pair<mlir::Attribute, int64_t>> names;
+  for (auto [index, name] : llvm::enumerate(getInputs())) {
+    if (!names.insert({name, getInputStage(unsigned(index))}).second) {
       return emitOpError() << "expected distinct input names, got " << name << " twice";
     }
   }
@@ -139,6 +143,11 @@ llvm::LogicalResult GraphOp::verify() {
     return emitOpError("expected a list of one or more placements");
   }
   int64_t stages = int64_t(getPlacements().size());
+  for (int64_t stage : getInputStages().value_or(llvm::ArrayRef<int64_t>())) {
+    if (stage < 0 || stage >= stages) {
+      return emitOpError() << "input_stages: expected less than " << stages << ", got " << stage;
+    }
+  }
   mlir::WalkResult walk = getBody().walk([&](mlir::Operation *op) {
     auto stage = op->getAttrOfType<mlir::IntegerAttr>("stage");
     if (stage && (stage.getInt() < 0 || stage.getInt() >= stages)) {

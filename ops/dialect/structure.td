@@ -11,7 +11,9 @@ def Weft_GraphOp : Op<Weft_Dialect, "graph", [IsolatedFromAbove, Symbol, NoTermi
   let description = [{
     What `elaborate` makes of a `model.graph`: arguments, each behind its name, are the
     inputs of a micro-batch. `placements` are the meshes; the first one
-    is the default. An op with the attribute `stage = n` lives on placement n.
+    is the default. An op with the attribute `stage = n` lives on placement n, and one with
+    `chunk = c` belongs to part c of a model that is cut for a pipeline. An input that several
+    stages read is an argument on each of them, which `input_stages` names.
 
     Example:
     ```mlir
@@ -21,16 +23,20 @@ def Weft_GraphOp : Op<Weft_Dialect, "graph", [IsolatedFromAbove, Symbol, NoTermi
     ```
 
     **Constraints:**
-    - one name an argument, none twice; every argument is a ranked tensor
-    - `stage` of an op is less than the number of placements (at least one)
+    - one name an argument, none twice on a stage; every argument is a ranked tensor
+    - `input_stages`, if given, has one entry an argument
+    - `stage` of an op or input is less than the number of placements (at least one)
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, ArrayAttr:$placements,
-                       DefaultValuedAttr<I64Attr, "1">:$micro_batches);
+                       DefaultValuedAttr<I64Attr, "1">:$micro_batches,
+                       OptionalAttr<DenseI64ArrayAttr>:$input_stages);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     PlacementAttr getPlacement(int64_t stage) { return ::llvm::cast<PlacementAttr>(getPlacements()[stage]); }
+    /// The stage that reads input `index`.
+    int64_t getInputStage(unsigned index) { return getInputStages() ? (*getInputStages())[index] : 0; }
   }];
 }
 

@@ -41,9 +41,18 @@ llvm::SmallVector<int64_t> overwriteOperand(mlir::Operation *op);
 
 namespace weft::ir {
 
-/// The placement that an op lives on: its attribute `stage`, an index into the graph's placements; 0
-/// without one, and for null, the producer of a graph's input.
+/// The placement that an op, or a value of a graph, lives on, an index into the graph's placements: the
+/// op's attribute `stage`, 0 without one.
 int64_t stageOf(mlir::Operation *op);
+int64_t stageOf(mlir::Value value);
+
+/// The part of the model that an op belongs to: its attribute `chunk`, 0 without one.
+int64_t chunkOf(mlir::Operation *op);
+
+/// What tells where an op belongs, as far as it has it: `scope`, `phase`, `stage` and `chunk`. Ops made
+/// for another op take it over, and lose what that one does not have.
+mlir::NamedAttrList belongingsOf(mlir::Operation *op);
+void setBelongings(mlir::Operation *op, const mlir::NamedAttrList &belongings);
 
 /// The SBP of a tensor type, or null before `shard`.
 SbpAttr sbpOf(mlir::Type type);

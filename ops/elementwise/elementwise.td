@@ -78,7 +78,9 @@ def Weft_AddNOp : Weft_DifferentiableOp<"add_n"> {
   }];
   let arguments = (ins Variadic<Weft_Tensor>:$inputs);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "custom<Variadic>($inputs, type($inputs), type($result)) attr-dict";
+  let assemblyFormat = [{
+    $inputs attr-dict `` custom<VariadicTypes>(ref($inputs), type($inputs), type($result))
+  }];
   let extraClassDeclaration = Weft_overwritesOperand;
 }
 

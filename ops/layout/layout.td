@@ -54,6 +54,7 @@ def Weft_SliceOp : Weft_DifferentiableOp<"slice"> {
     $input `dim` `(` custom<Number>($dim) `)` `from` `(` custom<Number>($offset) `)` `size` `(` custom<Number>($size) `)`
     attr-dict `` custom<Types1>(type($input), type($result))
   }];
+  let hasFolder = 1;
 }
 
 def Weft_PadOp : Weft_DifferentiableOp<"pad"> {

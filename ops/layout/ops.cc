@@ -127,6 +127,12 @@ LogicalResult SliceOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVe
   return mlir::success();
 }
 
+// All of a tensor is the tensor.
+mlir::OpFoldResult SliceOp::fold(FoldAdaptor) {
+  bool known = llvm::isa<RankedTensorType>(getInput().getType());
+  return known && getInput().getType() == getResult().getType() ? getInput() : mlir::OpFoldResult();
+}
+
 LogicalResult PadOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   RankedTensorType input = tensorOf(getInput());
   int64_t dim = intOf(getDim()), before = intOf(getBefore()), after = intOf(getAfter());

@@ -1,5 +1,6 @@
 #include "runtime/actor/order.h"
 
+#include <limits>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -85,30 +86,28 @@ absl::Status OutOfOrder(const ProgramSpec& spec, const Actor& actor, int64_t mic
 // Walks one stream's acts of a step. `fired` counts the acts of every actor.
 absl::Status WalkStream(const ProgramSpec& spec, const std::vector<std::vector<Condition>>& conditions, int stream,
                         std::vector<int64_t>& fired) {
-  for (const Run& run : spec.streams[stream].runs) {
-    for (int64_t i = 0; i < run.repeat; ++i) {
-      for (size_t k = 0; k < run.actors.size(); ++k) {
-        const int a = run.actors[k];
-        const Actor& actor = spec.actors[a];
-        const int64_t micro_batch = actor.section == Section::kMicro ? run.MicroBatch(k, i) : 0;
-        if (actor.stream != stream) {
-          return absl::InvalidArgumentError(absl::StrCat("actor `", actor.name, "`: expected in the order of stream `",
-                                                         spec.streams[actor.stream].name, "`, got in that of `",
-                                                         spec.streams[stream].name, "`"));
-        }
-        if (fired[a] != micro_batch) {
-          return absl::InvalidArgumentError(absl::StrCat("actor `", actor.name, "`: expected its act ", fired[a],
-                                                         " in the order of stream `", spec.streams[stream].name,
-                                                         "`, got micro-batch ", micro_batch));
-        }
-        for (const Condition& c : conditions[a]) {
-          if (spec.actors[c.peer].stream == stream && fired[c.peer] < c.Needed(0, micro_batch)) {
-            return OutOfOrder(spec, actor, micro_batch, c);
-          }
-        }
-        ++fired[a];
-      }
+  for (Cursor cursor(spec, stream); !cursor.done(); cursor.Advance()) {
+    const int a = cursor.actor();
+    const Actor& actor = spec.actors[a];
+    if (actor.stream != stream) {
+      return absl::InvalidArgumentError(absl::StrCat("actor `", actor.name, "`: expected in the order of stream `",
+                                                     spec.streams[actor.stream].name, "`, got in that of `",
+                                                     spec.streams[stream].name, "`"));
     }
+    const int64_t micro_batch = cursor.micro_batch();
+    if (fired[a] != micro_batch) {
+      return absl::InvalidArgumentError(absl::StrCat("actor `", actor.name, "`: expected its act ", fired[a],
+                                                     " in the order of stream `", spec.streams[stream].name,
+                                                     "`, got micro-batch ", micro_batch));
+    }
+    // What other streams do counts as done.
+    const auto count = [&](int peer) {
+      return spec.actors[peer].stream == stream ? fired[peer] : std::numeric_limits<int64_t>::max();
+    };
+    if (const Condition* unmet = Unmet(conditions[a], 0, micro_batch, count)) {
+      return OutOfOrder(spec, actor, micro_batch, *unmet);
+    }
+    ++fired[a];
   }
   return absl::OkStatus();
 }

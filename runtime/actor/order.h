@@ -31,6 +31,57 @@ struct Condition {
   }
 };
 
+// What keeps an act from beginning: the first of its actor's conditions that
+// does not hold; null if it may begin. `fired(peer)` tells how often an actor
+// has fired; as counts only grow, what held once holds. Whoever runs acts asks
+// this: the run loop of threads, and the simulator.
+template <typename Fired>
+const Condition* Unmet(const std::vector<Condition>& conditions, int64_t step, int64_t micro_batch,
+                       const Fired& fired) {
+  for (const Condition& condition : conditions) {
+    if (fired(condition.peer) < condition.Needed(step, micro_batch)) return &condition;
+  }
+  return nullptr;
+}
+
+// The acts of one stream in a step, in its order. Points into the spec; does not
+// allocate.
+class Cursor {
+ public:
+  Cursor(const ProgramSpec& spec, int stream) : spec_(&spec), stream_(&spec.streams[stream]) { Settle(); }
+
+  bool done() const { return run_ == stream_->runs.size(); }
+  // The act it stands at; not done.
+  int actor() const { return stream_->runs[run_].actors[place_]; }
+  int64_t micro_batch() const {  // 0 for actors that fire once a step
+    if (spec_->actors[actor()].section == Section::kStep) return 0;
+    return stream_->runs[run_].MicroBatch(place_, repetition_);
+  }
+  void Advance() {
+    ++place_;
+    Settle();
+  }
+
+ private:
+  // To the next run that has an act left.
+  void Settle() {
+    while (!done() && place_ == stream_->runs[run_].actors.size()) {
+      place_ = 0;
+      const Run& run = stream_->runs[run_];
+      if (run.actors.empty() || ++repetition_ >= run.repeat) {
+        repetition_ = 0;
+        ++run_;
+      }
+    }
+  }
+
+  const ProgramSpec* spec_;
+  const Stream* stream_;
+  size_t run_ = 0;
+  int64_t repetition_ = 0;
+  size_t place_ = 0;
+};
+
 // The conditions of every actor, on all streams. kInvalidArgument for a
 // register without exactly one writer, or an index out of range.
 absl::StatusOr<std::vector<std::vector<Condition>>> ConditionsOf(const ProgramSpec& spec);

@@ -20,18 +20,8 @@ absl::Status RunLoop::Step(int64_t before, int64_t step) {
   before_ = before;
   step_.store(step, std::memory_order_relaxed);
   absl::Status status;
-  for (const Run& run : spec_.streams[stream_].runs) {
-    for (int64_t i = 0; i < run.repeat; ++i) {
-      for (size_t k = 0; k < run.actors.size(); ++k) {
-        const int actor = run.actors[k];
-        const bool micro = spec_.actors[actor].section == Section::kMicro;
-        status = Fire(actor, {.step = step, .micro_batch = micro ? run.MicroBatch(k, i) : 0});
-        if (!status.ok()) {
-          actor_.store(-1, std::memory_order_relaxed);
-          return status;
-        }
-      }
-    }
+  for (Cursor cursor(spec_, stream_); !cursor.done() && status.ok(); cursor.Advance()) {
+    status = Fire(cursor.actor(), {.step = step, .micro_batch = cursor.micro_batch()});
   }
   actor_.store(-1, std::memory_order_relaxed);
   return status;
@@ -41,8 +31,9 @@ absl::Status RunLoop::Fire(int actor, const Act& act) {
   ActorState& state = states_[actor];
   micro_batch_.store(act.micro_batch, std::memory_order_relaxed);
   actor_.store(actor, std::memory_order_relaxed);
-  for (const Condition& condition : state.conditions) {
-    if (!Ready(condition, act.micro_batch) && !Await(condition, act.micro_batch)) return fault_.status();
+  const auto fired = [this](int peer) { return Fired(peer); };
+  while (const Condition* unmet = Unmet(state.conditions, before_, act.micro_batch, fired)) {
+    if (!Await(*unmet, act.micro_batch)) return fault_.status();
   }
   if (fault_.raised()) return fault_.status();
   const int64_t begin_ns = track_ != nullptr ? trace::NowNs() : 0;
@@ -67,9 +58,10 @@ absl::Status RunLoop::Fire(int actor, const Act& act) {
 
 bool RunLoop::Await(const Condition& condition, int64_t micro_batch) {
   waits_for_.store(&condition, std::memory_order_release);
-  bell_.Wait([&] { return Ready(condition, micro_batch) || fault_.raised(); });
+  const int64_t needed = condition.Needed(before_, micro_batch);
+  bell_.Wait([&] { return Fired(condition.peer) >= needed || fault_.raised(); });
   waits_for_.store(nullptr, std::memory_order_release);
-  return Ready(condition, micro_batch);
+  return Fired(condition.peer) >= needed;
 }
 
 void RunLoop::Fail(int actor, const Act& act, const absl::Status& error) {

@@ -44,9 +44,7 @@ class RunLoop {
   void set_track(trace::Track* track) { track_ = track; }
 
  private:
-  bool Ready(const Condition& condition, int64_t micro_batch) const {
-    return states_[condition.peer].fired.load(std::memory_order_acquire) >= condition.Needed(before_, micro_batch);
-  }
+  int64_t Fired(int peer) const { return states_[peer].fired.load(std::memory_order_acquire); }
   bool Await(const Condition& condition, int64_t micro_batch);
   absl::Status Fire(int actor, const Act& act);
   void Fail(int actor, const Act& act, const absl::Status& error);

@@ -45,7 +45,7 @@ class CheckpointDamageTest : public testing::Test {
   }
 
   // What opening, verifying and reading everything says.
-  absl::Status Load() const { return CheckSaved(folder_, 1); }
+  absl::Status Load(uint64_t salt = 1) const { return CheckSaved(folder_, salt); }
 
   const std::string folder_;
 };
@@ -107,10 +107,16 @@ TEST_F(CheckpointDamageTest, EveryTruncationIsSeen) {
 }
 
 TEST_F(CheckpointDamageTest, FilesOfAnotherCheckpointAreSeen) {
-  const std::string model = Contents(kModelFile), manifest = Contents(kManifestFile);
+  std::vector<std::string> other;
+  for (const char* file : kFiles) other.push_back(Contents(file));
   ASSERT_TRUE(Save({folder_, 40, 7, "job", "plan"}, {}, 2).ok());
-  Replace(kModelFile, model);
-  EXPECT_THAT(std::string(Load().message()), HasSubstr("damaged: expected checksum"));
+  for (size_t i = 0; i < other.size(); ++i) {
+    const std::string own = Contents(kFiles[i]);
+    Replace(kFiles[i], other[i]);
+    EXPECT_THAT(std::string(Load(2).message()), HasSubstr("damaged: expected checksum")) << kFiles[i];
+    Replace(kFiles[i], own);
+    EXPECT_TRUE(Load(2).ok()) << kFiles[i];
+  }
 }
 
 TEST_F(CheckpointDamageTest, ForeignManifestsAreRefused) {

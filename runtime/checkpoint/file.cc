@@ -44,7 +44,7 @@ absl::Status SystemError(const std::string& path, const std::string& action, int
 
 File::File(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
 
-File::File(File&& other) : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+File::File(File&& other) noexcept : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 File::~File() {
   if (descriptor_ >= 0) close(descriptor_);

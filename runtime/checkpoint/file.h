@@ -20,7 +20,7 @@ class File {
   // Makes the file, or empties the one that is there.
   static absl::StatusOr<File> Create(const std::string& path);
 
-  File(File&& other);
+  File(File&& other) noexcept;
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   ~File();

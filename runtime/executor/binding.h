@@ -9,7 +9,6 @@
 #include "ops/abi/attributes.h"
 #include "ops/abi/dtype.h"
 #include "ops/abi/tensor_spec.h"
-#include "runtime/actor/spec.h"
 #include "runtime/plan/plan.pb.h"
 #include "runtime/plan/program.h"
 
@@ -36,9 +35,6 @@ struct Place {
   // 1 for actors that fire once a step.
   int64_t PeriodOf(int32_t actor, const std::vector<int32_t>& buffers) const;
 };
-
-// The actors' order, registers and streams of a stage; works are still missing.
-actor::ProgramSpec ProgramSpecOf(const plan::Program& program, int rank);
 
 }  // namespace weft::executor
 

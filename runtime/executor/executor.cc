@@ -8,6 +8,7 @@
 #include "runtime/executor/fences.h"
 #include "runtime/executor/links.h"
 #include "runtime/executor/port_kernels.h"
+#include "runtime/executor/program_spec.h"
 #include "runtime/executor/work.h"
 #include "runtime/plan/layout.h"
 

@@ -46,6 +46,8 @@ std::string NameOf(Buffer::Kind kind) {
       return "input";
     case Buffer::OUTPUT:
       return "output";
+    case Buffer::WORKING:
+      return "working";
     default:
       return "invalid";
   }

@@ -53,6 +53,8 @@ std::string HeaderText(const Plan& plan) {
   const Prediction& it = plan.prediction();
   table.Add({"predicted step", absl::StrCat(SecondsText(it.step_s()), " (compute ", SecondsText(it.compute_s()),
                                             ", communication ", SecondsText(it.communication_s()), ")")});
+  table.Add({"bubble", absl::StrFormat("%.1f %%, of it exposed communication %s", 100 * it.bubble_fraction(),
+                                       SecondsText(it.exposed_comm_s()))});
   table.Add({"sent by a rank a step", BytesText(static_cast<int64_t>(std::min(it.communication_bytes(), 9e18)))});
   table.Add({"hash", absl::StrCat(absl::Hex(header.hash(), absl::kZeroPad16))});
   return text + table.Text();

@@ -153,7 +153,9 @@ std::string SummaryJson(const Plan& plan, const PrintOptions& options) {
   json["prediction"] = {{"step_s", it.step_s()},
                         {"compute_s", it.compute_s()},
                         {"communication_s", it.communication_s()},
-                        {"communication_bytes", it.communication_bytes()}};
+                        {"communication_bytes", it.communication_bytes()},
+                        {"bubble_fraction", it.bubble_fraction()},
+                        {"exposed_comm_s", it.exposed_comm_s()}};
   return Dump(json);
 }
 

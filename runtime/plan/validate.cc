@@ -77,7 +77,8 @@ absl::Status CheckMetrics(const Plan& plan) {
 
 absl::Status CheckPrediction(const Plan& plan) {
   const Prediction& it = plan.prediction();
-  for (double value : {it.step_s(), it.compute_s(), it.communication_s(), it.communication_bytes()}) {
+  for (double value : {it.step_s(), it.compute_s(), it.communication_s(), it.communication_bytes(),
+                       it.bubble_fraction(), it.exposed_comm_s()}) {
     if (!(value >= 0) || std::isinf(value)) return Fault("prediction: expected numbers of 0 or more, got ", value);
   }
   return absl::OkStatus();

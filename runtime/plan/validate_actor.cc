@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "absl/container/flat_hash_set.h"
 #include "runtime/plan/names.h"
@@ -41,6 +42,10 @@ absl::Status CheckKernel(const Kernel& kernel, int buffers) {
   if (absl::Status status = CheckIndices("inputs", kernel.inputs(), buffers); !status.ok()) return status;
   if (absl::Status status = CheckIndices("outputs", kernel.outputs(), buffers); !status.ok()) return status;
   if (Repeats(kernel.outputs())) return Fault("outputs: expected each buffer once");
+  const KernelCost& cost = kernel.cost();
+  for (double part : {cost.contraction_flops(), cost.flops(), cost.bytes()}) {
+    if (!(part >= 0) || std::isinf(part)) return Fault("cost: expected numbers of 0 or more, got ", part);
+  }
   if (kernel.name() == "input") return CheckPort(kernel, 0, 1);
   if (kernel.name() == "output") return CheckPort(kernel, 1, 0);
   if (kernel.outputs_size() == 0) return Fault("outputs: expected at least 1, got 0");

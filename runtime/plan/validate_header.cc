@@ -1,5 +1,7 @@
+#include <cmath>
 #include <set>
 
+#include "runtime/plan/cluster.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/validate_parts.h"
@@ -24,7 +26,10 @@ absl::Status CheckHeader(const Header& header) {
     return Fault("micro-batches of a function: expected 1, got ", micro_batches);
   }
   if (header.tokens_per_step() < 0) return Fault("tokens a step: expected 0 or more, got ", header.tokens_per_step());
-  if (!(header.flops_per_step() >= 0)) return Fault("FLOPs a step: expected 0 or more, got ", header.flops_per_step());
+  if (!(header.flops_per_step() >= 0) || std::isinf(header.flops_per_step())) {
+    return Fault("FLOPs a step: expected a finite number of 0 or more, got ", header.flops_per_step());
+  }
+  if (header.has_cluster()) return Under("cluster", CheckCluster(header.cluster()));
   return absl::OkStatus();
 }
 

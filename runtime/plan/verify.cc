@@ -1,5 +1,6 @@
 #include "runtime/plan/verify.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,21 @@ absl::Status Prove(const std::vector<Program>& programs) {
   return status;
 }
 
+// What a stage says of its memory is what its schedule needs.
+absl::Status CheckLowerBounds(const Plan& plan) {
+  const auto says = [](const Stage& stage) { return stage.lower_bound_bytes() != 0; };
+  if (std::none_of(plan.stages().begin(), plan.stages().end(), says)) return absl::OkStatus();
+  const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
+  if (!memory.ok()) return memory.status();
+  for (int s = 0; s < plan.stages_size(); ++s) {
+    const int64_t expected = (*memory)[s].lower_bound_bytes;
+    if (!says(plan.stages(s)) || plan.stages(s).lower_bound_bytes() == expected) continue;
+    return Fault("stage ", s, ": lower bound of the memory: expected ", expected, " bytes, got ",
+                 plan.stages(s).lower_bound_bytes());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status Verify(const Plan& plan, const VerifyOptions& options) {
@@ -106,6 +122,7 @@ absl::Status Verify(const Plan& plan, const VerifyOptions& options) {
     if (absl::Status status = CheckDevice(program, options.device_bytes); !status.ok()) return status;
   }
   absl::Status status = Prove(programs);
+  if (status.ok()) status = CheckLowerBounds(plan);
   if (status.code() != absl::StatusCode::kInvalidArgument) return status;
   return absl::FailedPreconditionError(status.message());
 }

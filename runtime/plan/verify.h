@@ -25,7 +25,8 @@ struct VerifyOptions {
 // - a buffer that is read before it is written, or overwritten while live;
 // - live buffers that overlap in bytes without an order between their uses;
 // - state that shares bytes with anything;
-// - an arena above the device's memory, with the ten largest tensors.
+// - an arena above the device's memory, with the ten largest tensors;
+// - a lower bound of the memory that is not that of the schedule (memory.h).
 // kInvalidArgument: not valid; kFailedPrecondition: blocked or unordered;
 // kResourceExhausted: too large. Takes time and memory in proportion to the
 // acts of a step; an actor's kernels are looked at once, not once an act. Any

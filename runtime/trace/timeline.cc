@@ -1,14 +1,11 @@
 #include "runtime/trace/timeline.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/trace/file.h"
 #include "runtime/trace/json.h"
 
 namespace weft::trace {
@@ -29,7 +26,12 @@ std::string EventJson(const Event& event, int process, int thread, const std::st
 }  // namespace
 
 Track* Timeline::AddTrack(int rank, const std::string& stream, std::vector<std::string> names) {
-  tracks_.emplace_back(new Track(rank, stream, std::move(names), capacity_));
+  return AddTrack(rank, absl::StrCat("rank ", rank), stream, std::move(names));
+}
+
+Track* Timeline::AddTrack(int process, const std::string& process_name, const std::string& stream,
+                          std::vector<std::string> names) {
+  tracks_.emplace_back(new Track(process, process_name, stream, std::move(names), capacity_));
   return tracks_.back().get();
 }
 
@@ -40,40 +42,23 @@ std::string Timeline::ToJson() const {
     absl::StrAppend(&json, separator, object);
     separator = ",\n";
   };
-  std::set<int> ranks;
+  std::set<int> processes;
   for (size_t t = 0; t < tracks_.size(); ++t) {
     const Track& track = *tracks_[t];
     const int thread = static_cast<int>(t);
-    if (ranks.insert(track.rank_).second) {
-      append(MetadataJson("process_name", track.rank_, thread, absl::StrCat("rank ", track.rank_)));
+    if (processes.insert(track.process_).second) {
+      append(MetadataJson("process_name", track.process_, thread, track.process_name_));
     }
-    append(MetadataJson("thread_name", track.rank_, thread, track.stream_));
+    append(MetadataJson("thread_name", track.process_, thread, track.stream_));
     const uint64_t kept = std::min<uint64_t>(track.added_, track.ring_.size());
     for (uint64_t e = track.added_ - kept; e < track.added_; ++e) {
       const Event& event = track.ring_[e % track.ring_.size()];
-      append(EventJson(event, track.rank_, thread, track.names_[event.name], origin_ns_));
+      append(EventJson(event, track.process_, thread, track.names_[event.name], origin_ns_));
     }
   }
   return json + "\n]}\n";
 }
 
-absl::Status Timeline::Write(const std::string& path) const {
-  const std::string json = ToJson();
-  // Aside first, but for pipes and the like.
-  std::error_code ignored;
-  const bool special = std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
-  const std::string target = special ? path : path + ".partial";
-  std::FILE* file = std::fopen(target.c_str(), "w");
-  bool written = file != nullptr && std::fwrite(json.data(), 1, json.size(), file) == json.size();
-  int error = errno;
-  if (file != nullptr && std::fclose(file) != 0) {
-    if (written) error = errno;
-    written = false;
-  }
-  if (written && (special || std::rename(target.c_str(), path.c_str()) == 0)) return absl::OkStatus();
-  if (written) error = errno;
-  if (!special && file != nullptr) std::remove(target.c_str());
-  return absl::UnavailableError(absl::StrCat(path, ": the timeline cannot be written: ", std::strerror(error)));
-}
+absl::Status Timeline::Write(const std::string& path) const { return WriteFile(path, ToJson()); }
 
 }  // namespace weft::trace

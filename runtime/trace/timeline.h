@@ -38,10 +38,15 @@ class Track {
 
  private:
   friend class Timeline;
-  Track(int rank, std::string stream, std::vector<std::string> names, int64_t capacity)
-      : rank_(rank), stream_(std::move(stream)), names_(std::move(names)), ring_(capacity) {}
+  Track(int process, std::string process_name, std::string stream, std::vector<std::string> names, int64_t capacity)
+      : process_(process),
+        process_name_(std::move(process_name)),
+        stream_(std::move(stream)),
+        names_(std::move(names)),
+        ring_(capacity) {}
 
-  int rank_;
+  int process_;
+  std::string process_name_;
   std::string stream_;
   std::vector<std::string> names_;
   std::vector<Event> ring_;
@@ -52,14 +57,20 @@ class Track {
 // adds events.
 class Timeline {
  public:
-  // `capacity` events are kept of each track; at least 1.
-  explicit Timeline(int64_t capacity) : capacity_(capacity > 0 ? capacity : 1), origin_ns_(NowNs()) {}
+  // `capacity` events are kept of each track; at least 1. `origin_ns` is what
+  // times count from: now, or the beginning of a time that is not the clock's.
+  explicit Timeline(int64_t capacity, int64_t origin_ns = NowNs())
+      : capacity_(capacity > 0 ? capacity : 1), origin_ns_(origin_ns) {}
 
   // A track of `rank` for its stream `stream`; Event::name indexes `names`.
   Track* AddTrack(int rank, const std::string& stream, std::vector<std::string> names);
 
+  // The same in a process of its own number and name, for what is no rank that ran.
+  Track* AddTrack(int process, const std::string& process_name, const std::string& stream,
+                  std::vector<std::string> names);
+
   // A process for each rank, a thread for each track; times in microseconds
-  // since the timeline was made.
+  // since the origin.
   std::string ToJson() const;
 
   // kUnavailable naming the file if it cannot be written.

@@ -44,6 +44,17 @@ TEST(TimelineTest, WritesEventsWithTheirStep) {
   EXPECT_GE(events[0]["ts"].get<double>(), 0.0);
 }
 
+TEST(TimelineTest, ProcessesMayHaveNamesAndTimesAnOrigin) {
+  Timeline timeline(1, 0);
+  Track* track = timeline.AddTrack(1000, "rank 3 (predicted)", "compute", {"forward"});
+  track->Add({.begin_ns = 2000, .end_ns = 5000});
+  EXPECT_EQ(Events(timeline, "M")[0]["args"]["name"], "rank 3 (predicted)");
+  const nlohmann::json events = Events(timeline, "X");
+  EXPECT_EQ(events[0]["pid"], 1000);
+  EXPECT_DOUBLE_EQ(events[0]["ts"].get<double>(), 2.0);
+  EXPECT_DOUBLE_EQ(events[0]["dur"].get<double>(), 3.0);
+}
+
 TEST(TimelineTest, KeepsTheNewestEvents) {
   Timeline timeline(3);
   Track* track = timeline.AddTrack(0, "compute", {"a"});

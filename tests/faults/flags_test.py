@@ -51,9 +51,9 @@ CASES = {
          "--checkpoint-dir: expected only with a graph that trains, got graph `logits`"),
     ],
     "weft-plan": [
-        ([], "expected a command: show, verify, memory or diff; see weft-plan --help"),
+        ([], "expected a command: show, verify, memory, diff, simulate or timeline; see weft-plan --help"),
         (["look", "{plan}"],
-         "unknown command `look`: expected show, verify, memory or diff; see weft-plan --help"),
+         "unknown command `look`: expected show, verify, memory, diff, simulate or timeline; see weft-plan --help"),
         (["show"], "show: expected 1 plan, got 0; see weft-plan --help"),
         (["diff", "{plan}"], "diff: expected 2 plans, got 1; see weft-plan --help"),
         (["show", "{plan}", "--colour"], "show: unknown flag --colour; see weft-plan --help"),
@@ -89,6 +89,13 @@ class FlagsTest(FaultTest):
             result = call(program, "--help")
             self.assertEqual((result.status, result.err), (0, ""), program)
             self.assertIn("usage:", result.out)
+
+    def test_a_compiler_that_cannot_print(self):
+        for arguments in (["--help"], [JOB, "-o", self.path("x.plan")], [JOB, "--stop-after=elaborate", "-o", "-"]):
+            with self.subTest(arguments=arguments):
+                result = call("weft-compile", *arguments, shell="exec >/dev/full")
+                self.assertEqual(result.status, 1)
+                self.one_line("weft-compile", result, "standard output: cannot be written: No space left on device")
 
     def test_a_device_that_is_too_small(self):
         result = self.refused("weft-plan", "verify", self.plan(), "--device-memory=1MiB",

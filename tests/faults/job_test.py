@@ -10,7 +10,7 @@ from programs import JOB, main  # noqa: E402
 # Overrides of a good job -> the error behind "weft-compile: "; {job} is the job's path.
 OVERRIDES = [
     (["colour=1"], "colour: unknown key colour: expected model, batch, precision, optimizer, dist, graph, data, "
-                   "cluster, seed, checkpoint"),
+                   "cluster, seed, checkpoint, pipeline"),
     (["batch.size=1"], "batch.size: unknown key size: expected global, micro"),
     (["batch=3"], 'batch: expected one of its keys (global, micro) or {...}, got "3"'),
     (["=3"], 'override: expected key.path=value, got "=3"'),
@@ -23,6 +23,10 @@ OVERRIDES = [
     (["precision.compute=F8"], 'precision.compute: expected F32, BF16, got "F8"'),
     (["batch.micro=-4"], "{job}: batch.micro: expected 1 or more, got -4"),
     (["batch.global=6"], "{job}: batch.global: expected a multiple of batch.micro (4), got 6"),
+    (["batch.global=1000000000000"],
+     "batch.global: expected at most 1048576 micro-batches of 4, got 1000000000000"),
+    (["batch={global: 2000000000}"],
+     "the plan does not fit: stage 0: memory of a rank: expected at most 1125899906842624 bytes, got 1288192001513088"),
     (["optimizer.adamw.lr=nan"], "{job}: optimizer.adamw.lr: expected a number above 0, got nan"),
     (["optimizer={clip_norm: 1}"], "{job}: optimizer: expected sgd, adam or adamw, got none"),
     (["--set", "layers"], '{job}: model.set: expected name=expression, got "layers"'),
@@ -39,7 +43,7 @@ OVERRIDES = [
      "dist: expected at most 4 ranks of clusters/laptop.cluster, got 1 x 8 x 1 x 1 (data x tensor x expert x "
      "context) = 8"),
     (["cluster=tiny.job"],
-     "{folder}/tiny.job:2:1: unknown key model: expected device, nodes, ranks_per_node, memory_bytes, rates"),
+     "{folder}/tiny.job:2:1: unknown key model: expected device, node, network"),
     (["dist.data=0", "dist.tensor=-2"], "{job}: dist.tensor: expected 1 or more, got -2"),
     (["batch={global: 6}", "dist.data=4"],
      "{job}: batch.micro: expected a multiple of dist.data (4), which splits each micro-batch, got 6"),

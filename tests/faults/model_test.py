@@ -39,6 +39,8 @@ CASES = [
      "5:8: error: 'weft.einsum' op rhs: expected 8 for 'i', got 9 in 'tensor<9x8xf32>'", IN_LAYER, []),
     ("bi,io->bo", "bi,io->bob", "5:8: error: 'weft.einsum' op equation: expected no letter twice in one tensor, got "
      "'b' twice in \"bob\"", IN_LAYER, []),
+    ("hidden = 8", "hidden = 8", "12:16: error: input \"x\": expected at most 281474976710656 elements, got more", [],
+     ["batch={global: 1000000000000000}"]),
     ("hidden = 8", "hidden = 99999999999", "4:8: error: 'weft.parameter' op shape: expected at most 281474976710656 "
      "elements, got more", IN_LAYER, []),
     # Names.
@@ -85,13 +87,15 @@ class ModelTest(FaultTest):
         self.plan_path = self.write("earlier.plan", "the plan of before")
 
     def places(self, *arguments):
-        """The error line, the lines of its notes as (place, text), and the last line of a failed compilation."""
+        """The error line, its notes as (place, text), and all lines that a failed compilation prints."""
         before = self.files()
         result = call("weft-compile", *arguments, "-o", self.plan_path)
         self.assertEqual(result.status, 2, result.out + result.err)
         self.assertEqual(self.files(), before)
         lines = result.err.splitlines()
+        # Nothing but one error and its notes, each with its line and a caret under it if it has one.
         self.assertEqual(sum(": error: " in line for line in lines), 1, result.err)
+        self.assertNotIn("weft-compile", result.err)
         notes = [line.split(": note: ") for line in lines if ": note: " in line]
         return lines[0], notes, lines
 

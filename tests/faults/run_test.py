@@ -109,6 +109,26 @@ class DataTest(FaultTest):
                     *(("--checkpoint-dir", self.path("new")) if steps > 1 else ()))
 
 
+class DivergenceTest(FaultTest):
+    """A learning rate with which nothing stays a number."""
+
+    def test_ends_the_run_and_keeps_the_checkpoint(self):
+        for layout in ((), ("dist.data=2", "dist.tensor=2")):
+            plan = self.plan("optimizer.adamw.lr=1e30", *layout)
+            folder = self.path(f"saved{len(layout)}")
+            run = ("weft-run", plan, "--data", TOKENS, "--steps", 4, "--quiet", "--checkpoint-dir", folder)
+            result = call(*run, "--checkpoint-every", 1)
+            self.assertEqual(result.status, 1, result.err)
+            self.one_line("weft-run", result, "step 1: loss: expected a finite number, got nan; step 1 was saved last "
+                          "(--allow-nonfinite goes on)")
+            self.assertEqual(sorted(os.listdir(folder)), ["latest", "step-00000001"])
+            # The same again from there, and nothing changes.
+            self.refused(*run, "--resume", status=1, says=["step 1: loss: expected a finite number"])
+            result = call(*run, "--resume", "--allow-nonfinite")
+            self.assertEqual((result.status, result.err), (0, ""))
+            self.assertIn("step-00000004", os.listdir(folder))
+
+
 class FunctionTest(FaultTest):
     def refused_inputs(self, tensors, text):
         path = self.path("in.safetensors")

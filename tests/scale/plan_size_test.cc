@@ -1,4 +1,4 @@
-// A plan's size follows the program, not the ranks.
+// A plan's size follows the program, not the ranks; that of its memory what is live.
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "tests/support/trainer.h"
@@ -6,9 +6,12 @@
 namespace weft::tests {
 namespace {
 
+absl::StatusOr<plan::Plan> PlanFor(int64_t ranks) {
+  return CompileJob("models/gpt2/124m.job", {"batch.global=64", "batch.micro=64", absl::StrCat("dist.data=", ranks)});
+}
+
 int64_t PlanBytes(int64_t ranks) {
-  const absl::StatusOr<plan::Plan> plan =
-      CompileJob("models/gpt2/124m.job", {"batch.global=64", "batch.micro=64", absl::StrCat("dist.data=", ranks)});
+  const absl::StatusOr<plan::Plan> plan = PlanFor(ranks);
   EXPECT_TRUE(plan.ok()) << plan.status();
   return plan.ok() ? static_cast<int64_t>(plan->ByteSizeLong()) : 0;
 }
@@ -19,6 +22,14 @@ TEST(PlanSizeTest, AFewBytesADataParallelRank) {
   const int64_t few = PlanBytes(16), many = PlanBytes(64);
   EXPECT_GT(few, 100'000);  // the program itself
   EXPECT_LE(many - few, 4 * (64 - 16));
+}
+
+TEST(PlanSizeTest, AnArenaIsNearTheLowerBoundThatThePlanStates) {
+  const absl::StatusOr<plan::Plan> plan = PlanFor(16);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  for (const plan::Stage& stage : plan->stages()) {
+    EXPECT_LE(static_cast<double>(stage.arena_bytes()), 1.03 * static_cast<double>(stage.lower_bound_bytes()));
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/compile.h"
@@ -106,17 +107,21 @@ std::string parse(int argc, char **argv, Request &request) {
   return "";
 }
 
-// Tells of it; the exit status that it means.
-int failed(const absl::Status &status) {
-  bool request = absl::IsInvalidArgument(status) || absl::IsNotFound(status);
-  return failed(std::string(status.message()), request ? 2 : 1);
+// An error without a message was printed where it arose.
+int statusCode(const absl::Status &status) {
+  int code = absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? 2 : 1;
+  return status.message().empty() ? code : failed(std::string(status.message()), code);
+}
+
+int print(const std::string &text) {
+  bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return written ? 0 : failed(absl::StrCat("standard output: cannot be written: ", std::strerror(errno)), 1);
 }
 
 // Writes aside and renames, so that no half of the IR stays.
 int writeIr(const std::string &path, const std::string &ir) {
   if (path.empty() || path == "-") {
-    bool written = std::fwrite(ir.data(), 1, ir.size(), stdout) == ir.size() && std::fflush(stdout) == 0;
-    return written ? 0 : failed(absl::StrCat("standard output: cannot be written: ", std::strerror(errno)), 1);
+    return print(ir);
   }
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
@@ -137,7 +142,7 @@ int writeIr(const std::string &path, const std::string &ir) {
   return 0;
 }
 
-void summarise(const weft::plan::Plan &plan, const std::string &path) {
+std::string summary(const weft::plan::Plan &plan, const std::string &path) {
   int64_t ranks = 0, arena = 0;
   for (const weft::plan::Placement &placement : plan.placements()) {
     ranks += placement.ranks_size();
@@ -145,10 +150,9 @@ void summarise(const weft::plan::Plan &plan, const std::string &path) {
   for (const weft::plan::Stage &stage : plan.stages()) {
     arena = std::max(arena, int64_t(stage.arena_bytes()));
   }
-  std::printf("%s: graph %s, %s rank%s, %s a rank, predicted step %s\n", path.c_str(), plan.header().graph().c_str(),
-              weft::plan::CountText(ranks).c_str(), ranks == 1 ? "" : "s", weft::plan::BytesText(arena).c_str(),
-              weft::plan::SecondsText(plan.prediction().step_s()).c_str());
-  std::printf("next: weft plan show %s\n", path.c_str());
+  return absl::StrCat(path, ": graph ", plan.header().graph(), ", ", weft::plan::CountText(ranks),
+                      ranks == 1 ? " rank, " : " ranks, ", weft::plan::BytesText(arena), " a rank, predicted step ",
+                      weft::plan::SecondsText(plan.prediction().step_s()), "\nnext: weft plan show ", path, "\n");
 }
 
 } // namespace
@@ -161,8 +165,7 @@ int main(int argc, char **argv) {
     return wrong(error);
   }
   if (request.help) {
-    std::fputs(kHelp, stdout);
-    return 0;
+    return print(kHelp);
   }
   if (request.job.empty()) {
     return wrong("expected a job file (see --help)");
@@ -180,32 +183,34 @@ int main(int argc, char **argv) {
       return wrong(absl::StrCat("--stop-after: expected a phase (see --help), got ", request.stopAfter));
     }
   }
-  absl::StatusOr<weft::Job> job = weft::LoadJob(request.job, request.overrides);
+  // `cluster` is a path in the job; keys below it are those of the file it names.
+  std::vector<std::string> ofCluster, ofJob;
+  for (const std::string &text : request.overrides) {
+    (weft::IsClusterOverride(text) ? ofCluster : ofJob).push_back(text);
+  }
+  absl::StatusOr<weft::Job> job = weft::LoadJob(request.job, ofJob);
   if (!job.ok()) {
-    return failed(job.status());
+    return statusCode(job.status());
   }
   options.job = *job;
-  absl::StatusOr<weft::Cluster> cluster = weft::LoadCluster(job->cluster());
+  absl::StatusOr<weft::Cluster> cluster = weft::LoadCluster(job->cluster(), ofCluster);
   if (!cluster.ok()) {
-    return failed(cluster.status());
+    return statusCode(cluster.status());
   }
   if (absl::Status status = weft::CheckRanks(*job, *cluster); !status.ok()) {
-    return failed(status);
+    return statusCode(status);
   }
   options.cluster = *cluster;
   options.dumpIr = request.dumpIr;
   absl::StatusOr<weft::compiler::Compiled> compiled = weft::compiler::compile(options);
   if (!compiled.ok()) {
-    return failed(compiled.status());
+    return statusCode(compiled.status());
   }
   if (options.stopAfter) {
     return writeIr(request.output, compiled->ir);
   }
   if (absl::Status status = weft::plan::Save(compiled->plan, request.output); !status.ok()) {
-    return failed(status);
+    return statusCode(status);
   }
-  if (!request.quiet) {
-    summarise(compiled->plan, request.output);
-  }
-  return 0;
+  return request.quiet ? 0 : print(summary(compiled->plan, request.output));
 }

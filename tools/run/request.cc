@@ -26,6 +26,8 @@ training
   --checkpoint-every N   and after every N steps
   --checkpoint-keep N    remove all but the newest N checkpoints
   --resume               go on from the newest checkpoint in --checkpoint-dir; from the start if it has none
+  --allow-nonfinite      go on, and save, when the loss, the gradients or the state are no numbers any
+                         more; without it such a run stops and saves nothing
   --metrics FILE         a JSON object a step: step, loss, grad_norm, lr, tokens, tokens_per_s,
                          tflops, mfu (of the matrix product rate measured at the start), memory_bytes
 
@@ -83,6 +85,7 @@ const char* HelpText() { return kHelp; }
 absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) {
   Request request;
   const std::map<std::string, bool*> switches = {{"--resume", &request.resume},
+                                                 {"--allow-nonfinite", &request.allow_nonfinite},
                                                  {"--show-shards", &request.show_shards},
                                                  {"--quiet", &request.quiet},
                                                  {"--help", &request.help}};

@@ -22,6 +22,7 @@ struct Request {
   int64_t checkpoint_every = 0;  // steps; 0: only at the end
   int64_t checkpoint_keep = 0;   // 0: all
   bool resume = false;
+  bool allow_nonfinite = false;
   // Functions.
   std::string inputs;
   std::string outputs;

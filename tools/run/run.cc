@@ -48,6 +48,7 @@ absl::Status CheckUse(const Request& request, const plan::Plan& plan) {
   if (request.steps.has_value()) return unexpected("--steps");
   if (!request.metrics.empty()) return unexpected("--metrics");
   if (!request.checkpoint_dir.empty()) return unexpected("--checkpoint-dir");
+  if (request.allow_nonfinite) return unexpected("--allow-nonfinite");
   return absl::OkStatus();
 }
 

@@ -195,6 +195,59 @@ TEST_F(RunTest, ATokenOutsideTheVocabularyNamesWhereItWasMet) {
   EXPECT_FALSE(Exists(Path("c")));
 }
 
+// A plan whose first update makes the table no numbers: step 0 still reports
+// good ones, step 1 cannot.
+class DivergingTest : public RunTest {
+ protected:
+  DivergingTest() {
+    plan::Plan plan;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(ReadFile("tools/run/test/bigram.txtpb"), &plan));
+    for (plan::Kernel& kernel : *plan.mutable_stages(0)->mutable_actors(1)->mutable_kernels()) {
+      if (kernel.name() == "learning_rate") (*kernel.mutable_attributes())["lr"].set_float_(1e39);
+    }
+    EXPECT_TRUE(plan::Save(plan, Path("diverging.plan")).ok());
+  }
+
+  int Diverge(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {
+        Path("diverging.plan"), "--data", Path("corpus.txt"), "--threads", "1", "--quiet", "--steps", "6"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Call(arguments);
+  }
+};
+
+TEST_F(DivergingTest, ALossThatIsNoNumberEndsTheRun) {
+  EXPECT_EQ(Diverge({"--metrics", Path("m.jsonl"), "--checkpoint-dir", Path("c")}), 1);
+  EXPECT_EQ(err_,
+            "weft-run: step 1: loss: expected a finite number, got nan; nothing was saved"
+            " (--allow-nonfinite goes on)\n");
+  EXPECT_FALSE(Exists(Path("c")));
+  const std::vector<nlohmann::json> metrics = Metrics("m.jsonl");
+  ASSERT_EQ(metrics.size(), 2u);
+  EXPECT_TRUE(metrics[0]["loss"].is_number());
+  EXPECT_TRUE(metrics[1]["loss"].is_null());
+}
+
+TEST_F(DivergingTest, ABadStateIsNotSavedOverAGoodOne) {
+  ASSERT_EQ(Train({"--steps", "2", "--quiet", "--checkpoint-dir", Path("c")}), 0) << err_;
+  const std::string model = ReadFile(Path("c/step-00000002/model.safetensors"));
+  EXPECT_EQ(Diverge({"--checkpoint-dir", Path("c"), "--checkpoint-every", "1", "--checkpoint-keep", "1", "--resume"}),
+            1);
+  EXPECT_EQ(err_,
+            "weft-run: step 3 cannot be saved: `table`: expected finite numbers, got others;"
+            " step 2 was saved last (--allow-nonfinite goes on)\n");
+  EXPECT_EQ(ReadFile(Path("c/latest")), "step-00000002\n");
+  EXPECT_EQ(ReadFile(Path("c/step-00000002/model.safetensors")), model);
+  EXPECT_FALSE(Exists(Path("c/step-00000003")));
+  EXPECT_FALSE(Exists(Path("c/.step-00000003.partial")));
+}
+
+TEST_F(DivergingTest, GoesOnWhenItIsTold) {
+  EXPECT_EQ(Diverge({"--allow-nonfinite", "--metrics", Path("m.jsonl"), "--checkpoint-dir", Path("c")}), 0) << err_;
+  EXPECT_EQ(Metrics("m.jsonl").size(), 6u);
+  EXPECT_TRUE(Exists(Path("c/step-00000006")));
+}
+
 TEST_F(RunTest, EvaluatesAFunction) {
   WriteX();
   ASSERT_EQ(Call({Path("twice.plan"), "--inputs", Path("x.safetensors"), "--outputs", Path("y.safetensors"),
@@ -276,14 +329,17 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"%/twice.plan", "--data", "%/corpus.txt"},
               2,
               "--data: expected only with a graph that trains, got graph `twice`"},
+        Wrong{{"%/twice.plan", "--allow-nonfinite"},
+              2,
+              "--allow-nonfinite: expected only with a graph that trains, got graph `twice`"},
         Wrong{{"%/twice.plan", "--show-shards"}, 2, "--inputs: expected a file, as the plan reads `x`, got none"},
         Wrong{{"%/twice.plan", "--inputs", "%/corpus.txt"}, 2, "/corpus.txt: "}));
 
 TEST_F(RunTest, HelpTeaches) {
   EXPECT_EQ(Call({"--help"}), 0);
-  for (const char* flag :
-       {"--data", "--init", "--steps", "--seed", "--checkpoint-dir", "--checkpoint-every", "--resume", "--metrics",
-        "--trace", "--threads", "--quiet", "--inputs", "--outputs", "--show-shards", "exit status"}) {
+  for (const char* flag : {"--data", "--init", "--steps", "--seed", "--checkpoint-dir", "--checkpoint-every",
+                           "--resume", "--metrics", "--allow-nonfinite", "--trace", "--threads", "--quiet", "--inputs",
+                           "--outputs", "--show-shards", "exit status"}) {
     EXPECT_THAT(out_, HasSubstr(flag));
   }
 }

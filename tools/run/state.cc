@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/safetensors_reader.h"
+#include "tools/run/finite.h"
 
 namespace weft::run {
 namespace {
@@ -33,6 +34,11 @@ absl::Status ForEachTile(Executor& executor, Task&& task) {
     if (absl::Status status = task(tile); !status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckFinite(const StateTile& tile, const void* bytes) {
+  if (FindNonFinite(tile.spec.dtype, bytes, tile.spec.elements()) < 0) return absl::OkStatus();
+  return absl::AbortedError(absl::StrCat("`", tile.name, "`: expected finite numbers, got others"));
 }
 
 }  // namespace
@@ -67,7 +73,7 @@ absl::Status LoadCheckpoint(executor::LocalCluster& cluster, checkpoint::Checkpo
   });
 }
 
-absl::Status SaveCheckpoint(executor::LocalCluster& cluster, const plan::Plan& plan,
+absl::Status SaveCheckpoint(executor::LocalCluster& cluster, const plan::Plan& plan, bool allow_nonfinite,
                             checkpoint::CheckpointWriter::Options options) {
   const std::string job = plan.header().job().SerializeAsString();
   options.job_hash = checkpoint::ToHex(checkpoint::Checksum(1, 0, job.data(), static_cast<int64_t>(job.size())));
@@ -78,7 +84,10 @@ absl::Status SaveCheckpoint(executor::LocalCluster& cluster, const plan::Plan& p
   const absl::Status written = cluster.OnEveryRank([&](Executor& executor) {
     return ForEachTile(executor, [&](const StateTile& tile) {
       if (!tile.primary) return absl::OkStatus();
-      return executor.SaveTile(tile, [&](const void* bytes) { return (*writer)->Write(tile.name, tile.spec, bytes); });
+      return executor.SaveTile(tile, [&](const void* bytes) {
+        const absl::Status finite = allow_nonfinite ? absl::OkStatus() : CheckFinite(tile, bytes);
+        return finite.ok() ? (*writer)->Write(tile.name, tile.spec, bytes) : finite;
+      });
     });
   });
   return written.ok() ? (*writer)->Commit() : written;

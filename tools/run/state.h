@@ -22,8 +22,10 @@ absl::Status LoadParameters(executor::LocalCluster& cluster, const std::string& 
 // Everything from a checkpoint; the ranks share the work of verifying it.
 absl::Status LoadCheckpoint(executor::LocalCluster& cluster, checkpoint::CheckpointReader& reader);
 
-// Everything to a checkpoint; every rank writes what it speaks for.
-absl::Status SaveCheckpoint(executor::LocalCluster& cluster, const plan::Plan& plan,
+// Everything to a checkpoint; every rank writes what it speaks for. kAborted,
+// and nothing is saved, if a tensor has an element that is not finite, unless
+// `allow_nonfinite`.
+absl::Status SaveCheckpoint(executor::LocalCluster& cluster, const plan::Plan& plan, bool allow_nonfinite,
                             checkpoint::CheckpointWriter::Options options);
 
 }  // namespace weft::run

@@ -2,10 +2,13 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <cmath>
 #include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/checkpoint_reader.h"
@@ -22,14 +25,16 @@ namespace {
 
 constexpr int64_t kDefaultSteps = 100;
 
-volatile std::sig_atomic_t interrupted = 0;
-void Interrupt(int) { interrupted = 1; }
+// The handler runs on any thread.
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+void Interrupt(int) { interrupted = true; }
 
 // Catches interrupts while it lives; a second one ends the process.
 class Interrupts {
  public:
   Interrupts() {
-    interrupted = 0;
+    interrupted = false;
     struct sigaction action = {};
     action.sa_handler = Interrupt;
     action.sa_flags = SA_RESETHAND;
@@ -156,7 +161,9 @@ class Trainer {
     while (step_ < last_step_ && !interrupted) {
       if (absl::Status status = cluster_->Step(step_); !status.ok()) return status;
       const int64_t now = trace::NowNs();
-      if (absl::Status status = Report((now - before) * 1e-9, (now - begin) * 1e-9); !status.ok()) return status;
+      const trace::StepMetrics metrics = MetricsOf((now - before) * 1e-9);
+      if (absl::Status status = Report(metrics, (now - begin) * 1e-9); !status.ok()) return status;
+      if (absl::Status status = CheckFinite(metrics); !status.ok()) return status;
       before = now;
       ++step_;
       if (request_.checkpoint_every > 0 && step_ % request_.checkpoint_every == 0) {
@@ -177,8 +184,7 @@ class Trainer {
     return value.ok() ? std::optional<float>(*value) : std::nullopt;
   }
 
-  absl::Status Report(double step_s, double elapsed_s) {
-    if (metrics_ == nullptr && progress_ == nullptr) return absl::OkStatus();
+  trace::StepMetrics MetricsOf(double step_s) {
     trace::StepMetrics metrics{
         .step = step_, .loss = MetricOf("loss"), .grad_norm = MetricOf("grad_norm"), .lr = MetricOf("lr")};
     metrics.tokens = context_.plan.header().tokens_per_step();
@@ -187,17 +193,40 @@ class Trainer {
     metrics.tflops = flops * 1e-12;
     if (peak_.has_value()) metrics.mfu = flops / *peak_;
     metrics.memory_bytes = PeakResidentBytes();
+    return metrics;
+  }
+
+  absl::Status Report(const trace::StepMetrics& metrics, double elapsed_s) {
     if (progress_ != nullptr) progress_->Show(metrics, elapsed_s);
     return metrics_ != nullptr ? metrics_->Write(metrics) : absl::OkStatus();
+  }
+
+  // The step has updated the state with them: from here on it is spoilt.
+  absl::Status CheckFinite(const trace::StepMetrics& metrics) const {
+    if (request_.allow_nonfinite) return absl::OkStatus();
+    for (const auto& [name, value] : {std::pair("loss", metrics.loss), std::pair("grad_norm", metrics.grad_norm)}) {
+      if (!value.has_value() || std::isfinite(*value)) continue;
+      return Diverged(absl::StrCat("step ", step_, ": ", name, ": expected a finite number, got ", *value));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Diverged(const std::string& what) const {
+    const std::string saved = saved_ >= 0 ? absl::StrCat("step ", saved_, " was saved last") : "nothing was saved";
+    return absl::AbortedError(absl::StrCat(what, "; ", saved, " (--allow-nonfinite goes on)"));
   }
 
   // Saves once a step; the initial state only if no step is asked for.
   absl::Status Save() {
     if (request_.checkpoint_dir.empty() || saved_ == step_ || (step_ == 0 && last_step_ > 0)) return absl::OkStatus();
-    saved_ = step_;
-    return SaveCheckpoint(
-        *cluster_, context_.plan,
+    const absl::Status status = SaveCheckpoint(
+        *cluster_, context_.plan, request_.allow_nonfinite,
         {.folder = request_.checkpoint_dir, .step = step_, .seed = seed_, .keep_last = request_.checkpoint_keep});
+    if (absl::IsAborted(status)) {
+      return Diverged(absl::StrCat("step ", step_, " cannot be saved: ", status.message()));
+    }
+    if (status.ok()) saved_ = step_;
+    return status;
   }
 
   void Summarise(int64_t steps, double seconds) {

@@ -22,7 +22,8 @@ struct Context {
 
 // Trains until the requested number of steps is done. An interrupt (SIGINT or
 // SIGTERM) ends it after the step, with a checkpoint if there is a place for it:
-// kCancelled.
+// kCancelled. A step whose loss or gradient norm is not finite ends it without
+// one: kAborted.
 absl::Status Train(const Context& context);
 
 // Evaluates a graph that does not train.

@@ -52,6 +52,52 @@ mlir::Value rootOf(mlir::Value buffer) {
   return buffer;
 }
 
+std::string Unit::name() const {
+  return chunk == 0 ? std::string(1, kind) : std::string(1, kind) + "." + std::to_string(chunk);
+}
+
+std::optional<Unit> parseUnit(llvm::StringRef text) {
+  Unit unit;
+  if (text.empty() || !llvm::StringRef("FBW").contains(text.front())) {
+    return std::nullopt;
+  }
+  unit.kind = text.front();
+  auto [microBatch, chunk] = text.drop_front().split('.');
+  bool whole = !text.contains('.');
+  if (microBatch.getAsInteger(10, unit.microBatch) || (!whole && chunk.getAsInteger(10, unit.chunk)) ||
+      unit.microBatch < 0 || unit.chunk < 0) {
+    return std::nullopt;
+  }
+  return unit;
+}
+
+std::vector<Unit> unitsOf(ProgramOp program) {
+  std::vector<Unit> units;
+  if (program.getUnits()) {
+    for (auto text : program.getUnits()->getAsRange<mlir::StringAttr>()) {
+      units.push_back(parseUnit(text.getValue()).value_or(Unit()));
+    }
+    return units;
+  }
+  for (int64_t i = 0; i < int64_t(program.getMicroBatches()); ++i) {
+    units.push_back({'F', i, 0});
+    units.push_back({'B', i, 0});
+  }
+  return units;
+}
+
+LogicalResult ProgramOp::verify() {
+  mlir::ArrayAttr units = getUnitsAttr();
+  for (mlir::Attribute text : units ? units.getValue() : llvm::ArrayRef<mlir::Attribute>()) {
+    std::optional<Unit> unit = parseUnit(llvm::cast<mlir::StringAttr>(text).getValue());
+    if (!unit || unit->microBatch >= int64_t(getMicroBatches())) {
+      return emitOpError() << "units: expected F, B or W and a micro-batch below " << getMicroBatches() << ", got "
+                           << text;
+    }
+  }
+  return mlir::success();
+}
+
 LogicalResult BufferOp::verify() {
   if (getSlots() < 1) {
     return emitOpError() << "slots: expected 1 or more, got " << getSlots();
@@ -80,6 +126,10 @@ LogicalResult KernelOp::verify() {
     if (input < -1 || input >= int64_t(getInputs().size())) {
       return emitOpError() << "in_place: expected -1 or an input below " << getInputs().size() << ", got " << input;
     }
+  }
+  llvm::ArrayRef<double> cost = getCost().value_or(llvm::ArrayRef<double>());
+  if (getCost() && (cost.size() != 3 || llvm::any_of(cost, [](double part) { return !(part >= 0); }))) {
+    return emitOpError("cost: expected three numbers of 0 or more");
   }
   return mlir::success();
 }

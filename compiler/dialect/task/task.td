@@ -37,12 +37,13 @@ def Task_BufferKind : I32EnumAttr<"BufferKind", "what a buffer is for", [
     I32EnumAttrCase<"Activation", 0, "activation">, I32EnumAttrCase<"Parameter", 1, "parameter">,
     I32EnumAttrCase<"Optimizer", 2, "optimizer">, I32EnumAttrCase<"Gradient", 3, "gradient">,
     I32EnumAttrCase<"Communication", 4, "communication">, I32EnumAttrCase<"Input", 5, "input">,
-    I32EnumAttrCase<"Output", 6, "output">]> {
+    I32EnumAttrCase<"Output", 6, "output">, I32EnumAttrCase<"Working", 7, "working">]> {
   let cppNamespace = "::weft::task";
 }
 
 def Task_Section : I32EnumAttr<"Section", "how often an act happens", [
-    I32EnumAttrCase<"Micro", 0, "micro">, I32EnumAttrCase<"Step", 1, "step">]> {
+    I32EnumAttrCase<"Micro", 0, "micro">, I32EnumAttrCase<"Step", 1, "step">,
+    I32EnumAttrCase<"Begin", 2, "begin">]> {
   let cppNamespace = "::weft::task";
 }
 
@@ -63,6 +64,9 @@ class Task_Op<string opMnemonic, list<Trait> traits = []> : Op<Task_Dialect, opM
 def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
   let summary = "What every rank of one stage runs in a step";
   let description = [{
+    `schedule` adds `units`, the order of the micro-batch section: `F3` is the forward of micro-batch 3, `B` a
+    backward, `W` the part of a split one that only gradients of parameters need; `F3.1` belongs to the
+    second chunk of the model that this stage has. Without it: `F0`, `B0`, `F1`, `B1` and so on.
     `memory` adds `arena_bytes`, what a rank allocates, and `lower_bound_bytes`, the most that is live at once.
 
     Example:
@@ -71,14 +75,18 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol, NoTerminator
       ...
     }
     ```
+
+    **Constraints:** `units` are units, of micro-batches that there are.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Weft_PlacementAttr:$placement, I64Attr:$micro_batches,
-                       OptionalAttr<I64Attr>:$arena_bytes, OptionalAttr<I64Attr>:$lower_bound_bytes);
+                       OptionalAttr<StrArrayAttr>:$units, OptionalAttr<I64Attr>:$arena_bytes,
+                       OptionalAttr<I64Attr>:$lower_bound_bytes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `on` $placement `micro_batches` `(` $micro_batches `)`
-    (`arena` `(` $arena_bytes^ `,` $lower_bound_bytes `)`)? attr-dict-with-keyword $body
+    (`units` $units^)? (`arena` `(` $arena_bytes^ `,` $lower_bound_bytes `)`)? attr-dict-with-keyword $body
   }];
+  let hasVerifier = 1;
 }
 
 def Task_BufferOp : Task_Op<"buffer"> {
@@ -119,17 +127,25 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
   let summary = "Runs a kernel on local tiles";
   let description = [{
     A buffer in both lists is updated in place. `constants` reach the kernel as attributes. `in_place` has one
-    entry an output: the input whose bytes the kernel may overwrite with it, or -1.
+    entry an output: the input whose bytes the kernel may overwrite with it, or -1. `cost` is what one run does on
+    one rank: FLOPs of matrix products, other FLOPs, bytes read and written.
 
-    Example: `task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro in_place [0]`
+    Example: `task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro in_place [0] cost [0., 64., 768.]`
 
-    **Constraints:** `in_place` names an input, or -1, for each output.
+    **Constraints:** `in_place` names an input, or -1, for each output; `cost` has three numbers of 0 or more.
   }];
   let arguments = (ins StrAttr:$name, Variadic<Task_BufferType>:$inputs, Variadic<Task_BufferType>:$outputs,
-                       DictionaryAttr:$constants, Task_Section:$section, OptionalAttr<DenseI64ArrayAttr>:$in_place);
+                       DictionaryAttr:$constants, Task_Section:$section, OptionalAttr<DenseI64ArrayAttr>:$in_place,
+                       OptionalAttr<DenseF64ArrayAttr>:$cost);
+  // Without a cost.
+  let builders = [OpBuilder<(ins "mlir::StringAttr":$name, "mlir::ValueRange":$inputs, "mlir::ValueRange":$outputs,
+                                 "mlir::DictionaryAttr":$constants, "Section":$section,
+                                 "mlir::DenseI64ArrayAttr":$in_place),
+                            [{ build($_builder, $_state, name, inputs, outputs, constants, section, in_place,
+                                     mlir::DenseF64ArrayAttr()); }]>];
   let assemblyFormat = [{
     $name (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
-    $constants $section (`in_place` $in_place^)? attr-dict
+    $constants $section (`in_place` $in_place^)? attr-dict (`cost` $cost^)?
   }];
   let hasVerifier = 1;
 }
@@ -180,19 +196,23 @@ def Task_ActorOp : Task_Op<"actor", [NoTerminator, SingleBlock]> {
   let summary = "Work done in one go on one stream";
   let description = [{
     Kernels in order, or collectives over the same axes that are done as one operation, or one end of a transfer.
-    Actors of a stream act in program order: those of the micro section once for each micro-batch, then those of the
-    step section.
+    Actors of a stream act in this order: those of the begin section, for each of the program's units those of the unit, those of the step section;
+    among these in program order. `unit` is that of a schedule without its micro-batch, as in `F` or `B.1`.
+    Actors of one kind of stream are on different streams if `lane` differs.
 
     Example:
     ```mlir
-    task.actor "h.0.forward" compute micro {
+    task.actor "h.0.forward" compute micro unit "F" {
       task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro
     }
     ```
   }];
-  let arguments = (ins StrAttr:$name, Task_StreamKind:$stream, Task_Section:$section);
+  let arguments = (ins StrAttr:$name, Task_StreamKind:$stream, OptionalAttr<StrAttr>:$lane, Task_Section:$section,
+                       OptionalAttr<StrAttr>:$unit, DefaultValuedAttr<I64Attr, "0">:$chunk);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$name $stream $section attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $name $stream (`lane` $lane^)? $section (`unit` $unit^)? (`chunk` $chunk^)? attr-dict-with-keyword $body
+  }];
 }
 
 #endif

@@ -1,5 +1,6 @@
 // Reverse-mode differentiation of a graph, op by op.
 #include "compiler/passes/autodiff/passes.h"
+#include "llvm/ADT/MapVector.h"
 #include "ops/elementwise/ops.h"
 #include "ops/random/ops.h"
 
@@ -12,24 +13,18 @@ using namespace weft::ir;
 using mlir::Operation;
 using mlir::Value;
 
-// Gives every op that a gradient builds the scope of its forward op.
+// Gives every op that a gradient builds the scope, stage and chunk of its forward op.
 class ScopeListener : public mlir::RewriterBase::Listener {
 public:
   void setForward(Operation *op) {
-    scope_ = op->getAttrOfType<mlir::StringAttr>("scope");
-    stage_ = op->getAttrOfType<mlir::IntegerAttr>("stage");
+    belongings_ = belongingsOf(op);
     forward_ = op;
   }
   void notifyOperationInserted(Operation *op, mlir::OpBuilder::InsertPoint) override {
     // What is built before the forward op belongs to it: a replacement with
     // more results, or values that forward and backward share.
     bool forward = forward_ && op->isBeforeInBlock(forward_);
-    if (scope_) {
-      op->setAttr("scope", scope_);
-    }
-    if (stage_) {
-      op->setAttr("stage", stage_);
-    }
+    setBelongings(op, belongings_);
     if (!forward) {
       op->setAttr("phase", mlir::StringAttr::get(op->getContext(), "backward"));
     }
@@ -43,8 +38,7 @@ public:
   }
 
 private:
-  mlir::StringAttr scope_;
-  mlir::IntegerAttr stage_;
+  mlir::NamedAttrList belongings_;
   Operation *forward_ = nullptr;
 };
 
@@ -114,15 +108,53 @@ private:
     if (it == pending_.end()) {
       return {};
     }
-    llvm::SmallVector<Value> parts = std::move(it->second);
+    // Other chunks sum their own parts first: one gradient of each is sent.
+    llvm::SmallVector<Value> sums;
+    for (auto &[chunk, parts] : byChunk(it->second)) {
+      Operation *first = parts[0].getDefiningOp();
+      sums.push_back(sumOf(value.getLoc(), parts));
+      if (parts.size() > 1 && chunk != chunkOf(value.getDefiningOp())) {
+        setBelongings(sums.back().getDefiningOp(), belongingsOf(first));
+      }
+    }
     pending_.erase(it);
+    return sumOf(value.getLoc(), sums);
+  }
+
+  static llvm::MapVector<int64_t, llvm::SmallVector<Value>> byChunk(llvm::ArrayRef<Value> values) {
+    llvm::MapVector<int64_t, llvm::SmallVector<Value>> parts;
+    for (Value value : values) {
+      parts[chunkOf(value.getDefiningOp())].push_back(value);
+    }
+    return parts;
+  }
+
+  Value sumOf(mlir::Location loc, llvm::ArrayRef<Value> parts) {
     if (parts.size() == 1) {
       return parts[0];
     }
     if (parts.size() == 2) {
-      return create<AddOp>(rewriter_, value.getLoc(), parts[0], parts[1]);
+      return create<AddOp>(rewriter_, loc, parts[0], parts[1]);
     }
-    return create<AddNOp>(rewriter_, value.getLoc(), mlir::ValueRange(parts));
+    return create<AddNOp>(rewriter_, loc, mlir::ValueRange(parts));
+  }
+
+  // The sum over the micro-batches of what flowed back to a parameter, or null. Chunks that share the
+  // parameter each sum their own part first, so that what passes between them does so once a step.
+  Value takeSum(ParameterOp parameter) {
+    auto it = pending_.find(parameter.getResult());
+    if (it == pending_.end()) {
+      return {};
+    }
+    auto parts = byChunk(it->second);
+    pending_.erase(it);
+    llvm::SmallVector<Value> sums;
+    for (auto &[chunk, ofChunk] : parts) {
+      listener_.setForward(parts.size() > 1 ? ofChunk[0].getDefiningOp() : parameter.getOperation());
+      sums.push_back(create<AccumulateOp>(rewriter_, parameter.getLoc(), sumOf(parameter.getLoc(), ofChunk)));
+    }
+    listener_.setForward(parameter);
+    return sumOf(parameter.getLoc(), sums);
   }
 
   llvm::LogicalResult differentiate(Operation *op) {
@@ -159,15 +191,13 @@ private:
     Value mean = create<DivOp>(rewriter_, loc, lossSum, countSum);
     rewriter_.create<OutputOp>(loc, rewriter_.getStringAttr("loss"), rewriter_.getUnitAttr(), mean);
     for (ParameterOp parameter : llvm::reverse(reversed)) {
-      listener_.setForward(parameter);
-      Value gradient = takeGradient(parameter.getResult());
-      if (!gradient) {
+      Value sum = takeSum(parameter);
+      if (!sum) {
         if (!parameter.getState()) {
           parameter.emitWarning() << "parameter " << parameter.getName() << " does not influence the loss";
         }
         continue;
       }
-      Value sum = create<AccumulateOp>(rewriter_, parameter.getLoc(), gradient);
       rewriter_.create<UpdateOp>(parameter.getLoc(), parameter.getResult(), sum, countSum);
     }
     rewriter_.eraseOp(minimize_);

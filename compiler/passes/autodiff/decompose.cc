@@ -5,16 +5,12 @@ namespace weft::compiler {
 #include "compiler/passes/autodiff/Passes.h.inc"
 namespace {
 
-// New ops take the scope, stage and phase of the op they replace.
+// New ops belong where the op that they replace does.
 class CopyListener : public mlir::RewriterBase::Listener {
 public:
   explicit CopyListener(mlir::Operation *from) : from_(from) {}
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override {
-    for (llvm::StringRef name : {"scope", "stage", "phase"}) {
-      if (mlir::Attribute value = from_->getAttr(name)) {
-        op->setAttr(name, value);
-      }
-    }
+    ir::setBelongings(op, ir::belongingsOf(from_));
   }
 
 private:

@@ -1,5 +1,6 @@
 // From (parameter, gradient) pairs to the ops of an optimizer.
 #include "compiler/passes/autodiff/passes.h"
+#include "llvm/ADT/MapVector.h"
 #include "ops/elementwise/ops.h"
 #include "ops/optimizer/ops.h"
 
@@ -39,21 +40,33 @@ private:
   template <typename Op> Op tag(Op op, UpdateOp update = {}) {
     op->setAttr("scope", mlir::StringAttr::get(&getContext(), "optimizer"));
     op->setAttr("phase", mlir::StringAttr::get(&getContext(), "update"));
-    if (mlir::Attribute stage = update ? update->getAttr("stage") : mlir::Attribute()) {
-      op->setAttr("stage", stage);
+    for (llvm::StringRef name : {"stage", "chunk"}) {
+      if (mlir::Attribute value = update ? update->getAttr(name) : mlir::Attribute()) {
+        op->setAttr(name, value);
+      }
     }
     return op;
   }
 
   void buildScalars(mlir::OpBuilder &b, llvm::SmallVectorImpl<UpdateOp> &updates) {
     mlir::Location loc = getOperation().getLoc();
-    llvm::SmallVector<Value> squares;
+    // Stages sum their own first: one scalar of each is sent.
+    llvm::MapVector<int64_t, llvm::SmallVector<Value>> squares;
+    llvm::MapVector<int64_t, UpdateOp> first;
     for (UpdateOp update : updates) {
-      squares.push_back(tag(create<SquareSumOp>(b, update.getLoc(), update.getGradient()), update));
+      Value square = tag(create<SquareSumOp>(b, update.getLoc(), update.getGradient()), update);
+      squares[stageOf(update)].push_back(square);
+      first.insert({stageOf(update), update});
     }
-    Value sum = squares[0];
-    if (squares.size() > 1) {
-      sum = tag(create<AddNOp>(b, loc, mlir::ValueRange(squares)));
+    llvm::SmallVector<Value> sums;
+    for (auto &[stage, ofStage] : squares) {
+      sums.push_back(ofStage.size() == 1
+                         ? ofStage[0]
+                         : Value(tag(create<AddNOp>(b, loc, mlir::ValueRange(ofStage)), first.lookup(stage))));
+    }
+    Value sum = sums[0];
+    if (sums.size() > 1) {
+      sum = tag(create<AddNOp>(b, loc, mlir::ValueRange(sums)));
     }
     auto clip = tag(create<ClipScaleOp, 2>(b, loc, sum, updates[0].getCount(), number(clipNorm)));
     gradScale = clip->getResult(0);

@@ -39,7 +39,7 @@ private:
   // A box of a box starts from the first one's operand, if that one has no other reader.
   void merge(BoxOp box) {
     while (auto before = box.getInput().getDefiningOp<BoxOp>()) {
-      if (!before->hasOneUse() || stageOf(before) != stageOf(box)) {
+      if (!before->hasOneUse() || stageOf(before.getOperation()) != stageOf(box.getOperation())) {
         return;
       }
       box.setOperand(before.getInput());
@@ -52,34 +52,31 @@ private:
     mlir::OpBuilder builder(box);
     Value value = box.getInput();
     SbpAttr target = sbpOf(box.getType());
-    int64_t from = stageOf(value.getDefiningOp()), to = stageOf(box);
+    int64_t from = stageOf(value), to = stageOf(box.getOperation());
     if (from != to) {
       value = cross(graph, builder, box, value, from, to);
     }
-    value = walk(graph, builder, box, value, target.getStates(), to);
+    value = walk(graph, builder, belongingsOf(box), box.getLoc(), value, target.getStates(), to);
     box.getResult().replaceAllUsesWith(value);
     box.erase();
   }
 
-  Value step(mlir::OpBuilder &b, BoxOp like, Value value, llvm::ArrayRef<SbpState> states, int64_t stage) {
-    auto op = b.create<BoxOp>(like.getLoc(), withSbp(tensorOf(value), SbpAttr::get(&getContext(), states)), value);
-    op->setDiscardableAttrs(like->getDiscardableAttrDictionary());
-    if (stage == 0) {
-      op->removeDiscardableAttr("stage");
-    } else {
-      op->setDiscardableAttr("stage", b.getI64IntegerAttr(stage));
-    }
+  Value step(mlir::OpBuilder &b, const mlir::NamedAttrList &belongings, mlir::Location loc, Value value,
+             llvm::ArrayRef<SbpState> states) {
+    auto op = b.create<BoxOp>(loc, withSbp(tensorOf(value), SbpAttr::get(&getContext(), states)), value);
+    setBelongings(op, belongings);
     ++numSteps;
     return op;
   }
 
   // The steps on one mesh.
-  Value walk(GraphOp graph, mlir::OpBuilder &b, BoxOp like, Value value, llvm::ArrayRef<SbpState> to, int64_t stage) {
+  Value walk(GraphOp graph, mlir::OpBuilder &b, const mlir::NamedAttrList &belongings, mlir::Location loc, Value value,
+             llvm::ArrayRef<SbpState> to, int64_t stage) {
     RankedTensorType type = tensorOf(value);
     SmallVector<SbpState> from(sbpOf(type).getStates());
     for (const BoxStep &s : findRoute(from, to, type.getShape(), (type.getElementTypeBitWidth() + 7) / 8,
                                       graph.getPlacement(stage).getSizes(), machine_)) {
-      value = step(b, like, value, s.after, stage);
+      value = step(b, belongings, loc, value, s.after);
     }
     return value;
   }
@@ -94,8 +91,16 @@ private:
     };
     shed(source);
     shed(target);
-    value = walk(graph, b, box, value, source, from);
-    return step(b, box, value, target, to);
+    // What prepares the transfer belongs to the producer; of an input, to the reader but for the stage.
+    mlir::NamedAttrList before = belongingsOf(value.getDefiningOp() ? value.getDefiningOp() : box.getOperation());
+    if (llvm::isa<mlir::BlockArgument>(value)) {
+      before.erase("stage");
+      if (from > 0) {
+        before.append("stage", b.getI64IntegerAttr(from));
+      }
+    }
+    value = walk(graph, b, before, box.getLoc(), value, source, from);
+    return step(b, belongingsOf(box), box.getLoc(), value, target);
   }
 
   Machine machine_;

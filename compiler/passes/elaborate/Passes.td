@@ -54,6 +54,7 @@ def ElaborateInfer : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [
+    Option<"device", "device", "std::string", "\"cpu\"", "what the mesh's ranks compute with">,
     Option<"data", "data", "int64_t", "1", "size of mesh axis data">,
     Option<"expert", "expert", "int64_t", "1", "size of mesh axis expert">,
     Option<"context", "context", "int64_t", "1", "size of mesh axis context">,

@@ -1,4 +1,5 @@
 // --weft-elaborate-infer: infers shapes and element types, op by op.
+#include "ops/dialect/infer.h"
 #include "compiler/passes/elaborate/passes.h"
 
 namespace weft::compiler {
@@ -18,16 +19,15 @@ using mlir::success;
 LogicalResult inferInputs(model::GraphOp graph) {
   auto inputs = llvm::zip(graph.getInputs(), graph.getShapes(), graph.getTypes(), graph.getBody().getArguments());
   for (auto [name, shape, element, argument] : inputs) {
+    std::string what = "input \"" + llvm::cast<mlir::StringAttr>(name).getValue().str() + "\"";
     SmallVector<int64_t> extents = ir::intsOf(llvm::cast<mlir::ArrayAttr>(shape));
-    for (int64_t extent : extents) {
-      if (extent <= 0) {
-        return mlir::emitError(argument.getLoc()) << "input " << name << ": expected positive extents, got " << extent;
-      }
+    auto error = [loc = argument.getLoc()] { return mlir::emitError(loc); };
+    if (failed(ir::countElements(error, what, extents))) {
+      return failure();
     }
     mlir::Type type = llvm::cast<mlir::TypeAttr>(element).getValue();
     if (!type.isIntOrFloat()) {
-      return mlir::emitError(argument.getLoc())
-             << "input " << name << ": expected an integer or floating-point element type, got " << type;
+      return error() << what << ": expected an integer or floating-point element type, got " << type;
     }
     argument.setType(RankedTensorType::get(extents, type));
   }
@@ -44,6 +44,9 @@ LogicalResult inferOp(mlir::Operation *op) {
     return op->emitOpError() << "expected " << types.size() << " results, got " << op->getNumResults();
   }
   for (auto [result, type] : llvm::zip(op->getResults(), types)) {
+    if (failed(ir::countElements(op, "result", type.getShape()))) {
+      return failure();
+    }
     result.setType(type);
   }
   return success();
@@ -88,7 +91,8 @@ struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
     bool isTrained = !graph.getBody().getOps<ir::MinimizeOp>().empty();
     mlir::OpBuilder builder(graph);
     auto result = builder.create<ir::GraphOp>(graph.getLoc(), graph.getSymName(), graph.getInputs(),
-                                              builder.getArrayAttr(placement), uint64_t(isTrained ? microBatches : 1));
+                                              builder.getArrayAttr(placement), uint64_t(isTrained ? microBatches : 1),
+                                              mlir::DenseI64ArrayAttr());
     result.getBody().takeBody(graph.getBody());
     graph.erase();
     return success();
@@ -115,7 +119,7 @@ struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
     for (int64_t rank = 0; rank < count; ++rank) {
       ranks.push_back(rank);
     }
-    return ir::PlacementAttr::get(&getContext(), builder.getStringAttr("cpu"), axes, sizes, ranks);
+    return ir::PlacementAttr::get(&getContext(), builder.getStringAttr(device), axes, sizes, ranks);
   }
 };
 

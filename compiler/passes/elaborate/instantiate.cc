@@ -2,6 +2,7 @@
 #include "compiler/passes/elaborate/expression.h"
 #include "compiler/passes/elaborate/passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/xxhash.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -23,6 +24,9 @@ using mlir::Value;
 
 using Values = llvm::MapVector<StringRef, Attribute>;
 
+// Ops and turns of repeats in one graph; a wrong number would otherwise fill the memory before anyone sees it.
+constexpr int64_t kMostPlaced = int64_t(1) << 20;
+
 // One layer, or the graph, put in one place.
 struct Frame : Names {
   explicit Frame(const Values &config) : config(config) {}
@@ -37,11 +41,13 @@ struct Frame : Names {
   }
 
   SmallVector<StringRef> all() override {
-    SmallVector<StringRef> names;
+    llvm::SetVector<StringRef> names; // a parameter may hide a config of its name
     for (const Values *values : {&std::as_const(parameters), &config}) {
-      llvm::append_range(names, llvm::make_first_range(*values));
+      for (StringRef name : llvm::make_first_range(*values)) {
+        names.insert(name);
+      }
     }
-    return names;
+    return SmallVector<StringRef>(names.getArrayRef());
   }
 
   // The name of something called `name` in here.
@@ -150,6 +156,14 @@ private:
     return builder.getArrayAttr(results);
   }
 
+  // Counts one more op or turn that is placed for `op`.
+  LogicalResult countPlaced(mlir::Operation *op, Frame &frame) {
+    if (++numPlaced <= kMostPlaced) {
+      return success();
+    }
+    return mlir::emitError(frame.at(op)) << "expected at most " << kMostPlaced << " ops in a graph, got more";
+  }
+
   // Puts `ops` at the end of the graph. `values` maps what they use, and then what they yield.
   LogicalResult place(llvm::ArrayRef<mlir::Operation *> ops, Frame &frame, mlir::IRMapping &values) {
     for (mlir::Operation *op : ops) {
@@ -168,6 +182,9 @@ private:
     Location loc = frame.at(op);
     if (!llvm::isa_and_nonnull<ir::WeftDialect>(op->getDialect()) || op->getNumRegions()) {
       return mlir::emitError(loc) << "expected an operator of the weft dialect, got " << op->getName();
+    }
+    if (failed(countPlaced(op, frame))) {
+      return failure();
     }
     mlir::Operation *clone = builder.clone(*op, values);
     clone->setLoc(loc);
@@ -246,7 +263,8 @@ private:
     for (int64_t i = 0; i < count.getInt(); ++i) {
       SmallVector<Value> results;
       std::string scope = frame.full(repeat.getScope()) + "." + std::to_string(i);
-      if (failed(instantiate(repeat, repeat.getCallee(), repeat.getParameters(), carried, scope, frame, results))) {
+      if (failed(countPlaced(repeat, frame)) ||
+          failed(instantiate(repeat, repeat.getCallee(), repeat.getParameters(), carried, scope, frame, results))) {
         return failure();
       }
       llvm::copy(results, carried.begin());
@@ -358,6 +376,7 @@ private:
   SmallVector<StringRef> open; // layers being instantiated, outermost first
   llvm::StringMap<Location> parameters;
   llvm::StringMap<int64_t> draws; // random ops seen, by scope and kind
+  int64_t numPlaced = 0;          // see countPlaced
 };
 
 struct ElaborateInstantiate : impl::ElaborateInstantiateBase<ElaborateInstantiate> {

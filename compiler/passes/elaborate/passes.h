@@ -18,6 +18,7 @@ struct ElaborateOptions : mlir::PassPipelineOptions<ElaborateOptions> {
   ListOption<std::string> set{*this, "set", llvm::cl::desc("values of config names, each name=expression")};
   Option<int64_t> batch{*this, "batch", llvm::cl::desc("sequences a micro-batch"), llvm::cl::init(0)};
   Option<std::string> graph{*this, "graph", llvm::cl::desc("the graph to compile"), llvm::cl::init("")};
+  Option<std::string> device{*this, "device", llvm::cl::desc("what the ranks compute with"), llvm::cl::init("cpu")};
   Option<int64_t> data{*this, "data", llvm::cl::desc("size of mesh axis data"), llvm::cl::init(1)};
   Option<int64_t> expert{*this, "expert", llvm::cl::desc("size of mesh axis expert"), llvm::cl::init(1)};
   Option<int64_t> context{*this, "context", llvm::cl::desc("size of mesh axis context"), llvm::cl::init(1)};

@@ -16,6 +16,7 @@ void buildElaboratePipeline(mlir::OpPassManager &manager, const ElaborateOptions
   // Numbers must be known to unroll, and everything must be inline to infer.
   manager.addPass(createElaborateInstantiate({options.graph}));
   ElaborateInferOptions infer;
+  infer.device = options.device;
   infer.data = options.data;
   infer.expert = options.expert;
   infer.context = options.context;

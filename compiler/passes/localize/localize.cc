@@ -1,4 +1,5 @@
 // From global tensors to buffers, kernels and collectives.
+#include "compiler/analysis/cost.h"
 #include "compiler/analysis/section.h"
 #include "compiler/passes/localize/passes.h"
 #include "ops/layout/ops.h"
@@ -26,7 +27,7 @@ public:
     for (auto [stage, placement] : llvm::enumerate(graph_.getPlacements())) {
       auto program = b_.create<task::ProgramOp>(graph_.getLoc(), ("stage" + llvm::Twine(stage)).str(),
                                                 llvm::cast<PlacementAttr>(placement), graph_.getMicroBatches(),
-                                                mlir::IntegerAttr(), mlir::IntegerAttr());
+                                                mlir::ArrayAttr(), mlir::IntegerAttr(), mlir::IntegerAttr());
       program->setAttr("graph", graph_.getSymNameAttr());
       program.getBody().emplaceBlock();
       programs_.push_back(program);
@@ -38,11 +39,7 @@ public:
         return mlir::failure();
       }
     }
-    // Behind every reader of the old value.
-    for (AssignOp assign : copies_) {
-      b_.setInsertionPointToEnd(body(stageOf(assign)));
-      kernel(assign, "copy", map_.lookup(assign.getValue()), map_.lookup(assign.getTarget()), {});
-    }
+    assign();
     return mlir::success();
   }
 
@@ -66,28 +63,37 @@ private:
     return result == 0 ? name : name + "." + std::to_string(result);
   }
 
-  Section sectionOf(Operation *op) { return sections_.isStep(op) ? Section::Step : Section::Micro; }
+  Section sectionOf(Operation *op) {
+    return sections_.isBegin(op) ? Section::Begin : sections_.isStep(op) ? Section::Step : Section::Micro;
+  }
 
-  BufferKind kindOf(Operation *op) {
+  BufferKind kindOf(Operation *op, BufferKind micro = BufferKind::Activation) {
+    if (sections_.isBegin(op)) {
+      return BufferKind::Working;
+    }
     auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-    return phase && phase.getValue() == "update" ? BufferKind::Gradient : BufferKind::Activation;
+    return phase && phase.getValue() == "update" ? BufferKind::Gradient : micro;
   }
 
   template <typename Op> void mark(Op made, Operation *from) {
-    for (llvm::StringRef name : {"scope", "phase"}) {
-      if (mlir::Attribute value = from->getAttr(name)) {
-        made->setAttr(name, value);
-      }
-    }
+    setBelongings(made.getOperation(), belongingsOf(from));
+    made->removeAttr("stage"); // the program tells
   }
 
   void kernel(Operation *from, llvm::StringRef name, mlir::ValueRange in, mlir::ValueRange out,
-              const NamedAttrList &attributes, llvm::ArrayRef<int64_t> inPlace = {}) {
+              const NamedAttrList &attributes, const plan::KernelWork &work, llvm::ArrayRef<int64_t> inPlace = {}) {
     bool may = llvm::any_of(inPlace, [](int64_t operand) { return operand >= 0; });
     auto op = b_.create<task::KernelOp>(from->getLoc(), b_.getStringAttr(name), in, out,
                                         attributes.getDictionary(b_.getContext()), sectionOf(from),
                                         may ? b_.getDenseI64ArrayAttr(inPlace) : mlir::DenseI64ArrayAttr());
+    op.setCostAttr(b_.getDenseF64ArrayAttr({work.contraction_flops, work.flops, work.bytes}));
     mark(op, from);
+  }
+
+  // What a kernel does that moves a tile of a value `times` times, with an addition an element or none.
+  plan::KernelWork moves(Operation *op, Value value, double times, bool adds = false) {
+    RankedTensorType tile = tileOf(value, graph_.getPlacement(stageOf(op)));
+    return {0, adds ? double(tile.getNumElements()) : 0, times * double(bytesOf(tile))};
   }
 
   SmallVector<Value> buffersOf(mlir::ValueRange values) {
@@ -96,8 +102,8 @@ private:
 
   // ---- lowering -----------------------------------------------------------
   void inputs() {
-    b_.setInsertionPointToEnd(body(0));
     for (auto [name, argument] : llvm::zip(graph_.getInputs(), graph_.getBody().getArguments())) {
+      b_.setInsertionPointToEnd(body(stageOf(argument)));
       std::string text = llvm::cast<mlir::StringAttr>(name).getValue().str();
       auto made = buffer(graph_.getLoc(), "input/" + text, BufferKind::Input, argument.getType());
       map_[argument] = made;
@@ -106,7 +112,17 @@ private:
       auto op = b_.create<task::KernelOp>(graph_.getLoc(), b_.getStringAttr("input"), mlir::ValueRange(),
                                           mlir::ValueRange(made), attributes.getDictionary(b_.getContext()),
                                           Section::Micro, mlir::DenseI64ArrayAttr());
+      double bytes = double(bytesOf(tileOf(argument, graph_.getPlacement(stageOf(argument)))));
+      op.setCostAttr(b_.getDenseF64ArrayAttr({0, 0, bytes}));
       op->setAttr("scope", b_.getStringAttr("batch"));
+      // Read for the first unit that needs it.
+      if (!argument.use_empty()) {
+        Operation *first =
+            *llvm::min_element(argument.getUsers(), [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+        if (chunkOf(first) > 0) {
+          op->setAttr("chunk", b_.getI64IntegerAttr(chunkOf(first)));
+        }
+      }
     }
   }
 
@@ -122,7 +138,7 @@ private:
       return mlir::success();
     }
     if (auto assign = llvm::dyn_cast<AssignOp>(op)) {
-      if (map_.lookup(assign.getTarget()) != map_.lookup(assign.getValue())) {
+      if (map_.lookup(assign.getTarget()) != task::rootOf(map_.lookup(assign.getValue()))) {
         copies_.push_back(assign);
       }
       return mlir::success();
@@ -137,6 +153,30 @@ private:
       return mlir::success();
     }
     return lowerKernel(op);
+  }
+
+  // Behind every reader of the old values. Where a new value is the old one of another parameter that is written here,
+  // as when two are swapped, it is put aside before any is overwritten.
+  void assign() {
+    llvm::DenseSet<Value> overwritten;
+    for (AssignOp assign : copies_) {
+      overwritten.insert(map_.lookup(assign.getTarget()));
+    }
+    SmallVector<Value> sources;
+    for (AssignOp assign : copies_) {
+      Value source = map_.lookup(assign.getValue());
+      if (overwritten.contains(task::rootOf(source))) {
+        b_.setInsertionPointToEnd(body(stageOf(assign)));
+        auto aside = buffer(assign.getLoc(), nameOf(assign, 0), kindOf(assign), assign.getValue().getType());
+        kernel(assign, "copy", source, aside.getBuffer(), {}, moves(assign, assign.getValue(), 2));
+        source = aside;
+      }
+      sources.push_back(source);
+    }
+    for (auto [assign, source] : llvm::zip(copies_, sources)) {
+      b_.setInsertionPointToEnd(body(stageOf(assign)));
+      kernel(assign, "copy", source, map_.lookup(assign.getTarget()), {}, moves(assign, assign.getValue(), 2));
+    }
   }
 
   Value alias(Operation *op, Value source, Value result) {
@@ -182,7 +222,7 @@ private:
     auto made = buffer(op.getLoc(), nameOf(op, 0), BufferKind::Gradient, op.getResult().getType());
     map_[op.getResult()] = made;
     SmallVector<Value> in{map_.lookup(op.getInput()), made};
-    kernel(op, "accumulate", in, made.getBuffer(), {});
+    kernel(op, "accumulate", in, made.getBuffer(), {}, moves(op, op.getInput(), 3, true));
   }
 
   void lowerOutput(OutputOp op) {
@@ -193,7 +233,7 @@ private:
     }
     NamedAttrList attributes;
     attributes.append("name", op.getNameAttr());
-    kernel(op, "output", value, mlir::ValueRange(), attributes);
+    kernel(op, "output", value, mlir::ValueRange(), attributes, moves(op, op.getValue(), 1));
   }
 
   // The parameter that a result may be written into: it is assigned from this
@@ -227,7 +267,7 @@ private:
   bool sharesBytes(Operation *op) {
     auto box = llvm::dyn_cast<BoxOp>(op);
     return llvm::isa<ReshapeOp>(op) || (llvm::isa<AccumulateOp>(op) && graph_.getMicroBatches() == 1) ||
-           (box && stageOf(box.getInput().getDefiningOp()) == stageOf(box) && movesNothing(box));
+           (box && stageOf(box.getInput()) == stageOf(box.getOperation()) && movesNothing(box));
   }
 
   static bool movesNothing(BoxOp box) {
@@ -256,15 +296,15 @@ private:
       map_[result] = out;
       outs.push_back(out);
     }
-    kernel(op, weftOp.getKernelName(), buffersOf(op->getOperands()), outs, attributes, inPlace);
+    kernel(op, weftOp.getKernelName(), buffersOf(op->getOperands()), outs, attributes,
+           localWork(weftOp, graph_.getPlacement(stageOf(op))), inPlace);
     return mlir::success();
   }
 
   // ---- boxes: one primitive step each -------------------------------------
   llvm::LogicalResult lowerBox(BoxOp box) {
-    Operation *producer = box.getInput().getDefiningOp();
-    if (stageOf(producer) != stageOf(box)) {
-      transfer(box, stageOf(producer), stageOf(box));
+    if (stageOf(box.getInput()) != stageOf(box.getOperation())) {
+      transfer(box, stageOf(box.getInput()), stageOf(box.getOperation()));
       return mlir::success();
     }
     auto from = sbpOf(box.getInput().getType()).getStates(), to = sbpOf(box.getType()).getStates();
@@ -284,7 +324,7 @@ private:
       map_[box.getResult()] = alias(box, box.getInput(), box.getResult());
       return mlir::success();
     }
-    auto made = buffer(box.getLoc(), nameOf(box, 0), BufferKind::Communication, box.getType());
+    auto made = buffer(box.getLoc(), nameOf(box, 0), kindOf(box, BufferKind::Communication), box.getType());
     map_[box.getResult()] = made;
     if (before.kind == SbpState::Broadcast || after.isPartial()) {
       NamedAttrList attributes;
@@ -292,7 +332,8 @@ private:
       if (mask) {
         attributes.append("axes", b_.getDenseI64ArrayAttr(axes));
       }
-      kernel(box, mask ? "mask_rank" : "copy_tile", source, made.getBuffer(), attributes);
+      kernel(box, mask ? "mask_rank" : "copy_tile", source, made.getBuffer(), attributes,
+             localWork(box, graph_.getPlacement(stageOf(box.getOperation()))));
       return mlir::success();
     }
     return collective(box, source, made, axes, before, after);
@@ -322,9 +363,10 @@ private:
     auto section = task::SectionAttr::get(b_.getContext(), sectionOf(box));
     auto send =
         b_.create<task::SendOp>(box.getLoc(), b_.getI64IntegerAttr(number), map_.lookup(box.getInput()), section);
-    mark(send, box);
+    Operation *producer = box.getInput().getDefiningOp();
+    mark(send, producer ? producer : box.getOperation());
     b_.setInsertionPointToEnd(body(to));
-    auto made = buffer(box.getLoc(), nameOf(box, 0), BufferKind::Communication, box.getType());
+    auto made = buffer(box.getLoc(), nameOf(box, 0), kindOf(box, BufferKind::Communication), box.getType());
     auto receive = b_.create<task::ReceiveOp>(box.getLoc(), b_.getI64IntegerAttr(number), made, section);
     mark(receive, box);
     map_[box.getResult()] = made;

@@ -3,13 +3,30 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ScheduleUnits : Pass<"weft-schedule-units", "::mlir::ModuleOp"> {
+  let summary = "Orders the units of every stage of a pipeline";
+  let description = [{
+    Gives every `task.program` its `units`, by the schedule, for as many stages as there are programs: see
+    compiler/schedule/schedule.h. A `file` says the order instead: a line a stage. An order that cannot
+    run is refused with the unit at which it blocks.
+  }];
+  let dependentDialects = ["::weft::task::TaskDialect"];
+  let options = [
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"",
+           "gpipe, 1f1b, interleaved, zero-bubble-h1 or zero-bubble-v">,
+    Option<"chunks", "chunks", "int64_t", "1", "chunks of the model on each stage">,
+    Option<"file", "file", "std::string", "\"\"", "path of a file that says the order">,
+  ];
+}
+
 def ScheduleActors : Pass<"weft-schedule-actors", "::weft::task::ProgramOp"> {
   let summary = "Groups a program's work into actors, in the order of their acts";
   let description = [{
-    The micro-batch section comes first, then the step section, each in program order. Kernels that follow
-    each other and belong to one layer and phase make one actor, named `<layer>.<phase>`; a collective and an end of a
-    transfer are actors of their own. Inputs are read on the host stream, ahead of their use: with several
-    micro-batches their buffers have two slots.
+    The begin section comes first, then the units of the micro-batch section, the forwards and the backwards of
+    each chunk, then the step section; each in program order. Kernels that follow each other and belong to one
+    layer and phase make one actor, named `<layer>.<phase>`; a collective and an end of a transfer are actors of
+    their own. Inputs are read on the host stream, and every transfer has a stream, ahead of their
+    use. Buffers get as many slots as the order of the units has micro-batches of them under way (slots.h).
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
   let statistics = [Statistic<"numActors", "actors", "actors made">];

@@ -1,5 +1,6 @@
 // From a list of kernels to actors on streams.
 #include "compiler/passes/schedule/passes.h"
+#include "compiler/passes/schedule/slots.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -52,47 +53,101 @@ Section sectionOf(Operation *op) {
 }
 
 StreamKind streamOf(Operation *op) {
+  if (llvm::isa<task::SendOp, task::ReceiveOp>(op)) {
+    return StreamKind::Communication;
+  }
   auto kernel = llvm::dyn_cast<task::KernelOp>(op);
   return kernel && kernel.getName() == "input" ? StreamKind::Host : StreamKind::Compute;
 }
+
+// Each end of a transfer has a stream of its own, so that none waits behind another.
+std::string laneOf(Operation *op) {
+  if (auto send = llvm::dyn_cast<task::SendOp>(op)) {
+    return "send " + std::to_string(send.getTransfer());
+  }
+  if (auto receive = llvm::dyn_cast<task::ReceiveOp>(op)) {
+    return "receive " + std::to_string(receive.getTransfer());
+  }
+  return "";
+}
+
+char kindOf(Operation *op) {
+  auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
+  return !phase                            ? 'F'
+         : phase.getValue() == "weight"    ? 'W'
+         : phase.getValue() == "backward"  ? 'B'
+         : phase.getValue() == "recompute" ? 'B'
+                                           : 'F';
+}
+
+// The units of one micro-batch in the order of what they read: the forwards, then from the last chunk to the first
+// the backward, and its weight part.
+struct UnitOrder {
+  bool back = false;
+  int64_t chunk = 0; // backwards -1, -2, ... for the chunks 0, 1, ...
+  char kind = 'F';
+  auto operator<=>(const UnitOrder &other) const = default;
+};
 
 struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
   void runOnOperation() override {
     task::ProgramOp program = getOperation();
     used_.clear(); // one pass may run over several programs
+    findChunks(program);
     mlir::Block &body = program.getBody().front();
-    llvm::SmallVector<Operation *> work[2], metrics;
+    llvm::SmallVector<Operation *> begin, step, metrics;
+    std::map<UnitOrder, llvm::SmallVector<Operation *>> units;
     for (Operation &op : body) {
-      if (llvm::isa<task::KernelOp, task::CollectiveOp, task::SendOp, task::ReceiveOp>(op)) {
-        work[int(sectionOf(&op))].push_back(&op);
-      } else if (llvm::isa<task::MetricOp>(op)) {
+      if (llvm::isa<task::MetricOp>(op)) {
         metrics.push_back(&op);
+      } else if (!llvm::isa<task::KernelOp, task::CollectiveOp, task::SendOp, task::ReceiveOp>(op)) {
+        continue;
+      } else if (sectionOf(&op) == Section::Micro) {
+        units[orderOf(&op)].push_back(&op);
+      } else {
+        (sectionOf(&op) == Section::Begin ? begin : step).push_back(&op);
       }
     }
-    for (auto &section : work) {
-      group(body, section);
+    group(body, begin, {});
+    for (auto &[unit, work] : units) {
+      task::Unit name{unit.kind, 0, unit.back ? -unit.chunk - 1 : unit.chunk};
+      group(body, work, mlir::StringAttr::get(&getContext(), name.name()));
     }
+    group(body, step, {});
     for (Operation *metric : metrics) {
       metric->moveBefore(&body, body.end());
     }
-    if (program.getMicroBatches() > 1) {
-      body.walk([&](task::BufferOp buffer) {
-        if (buffer.getKind() == task::BufferKind::Input) {
-          buffer.setSlots(2);
-        }
-      });
-    }
+    setSlots(program);
   }
 
 private:
-  void group(mlir::Block &body, llvm::ArrayRef<Operation *> work) {
+  // The chunks that the program has, in order.
+  void findChunks(task::ProgramOp program) {
+    chunks_.clear();
+    for (Operation &op : program.getBody().front()) {
+      if (llvm::isa<task::KernelOp, task::CollectiveOp, task::SendOp, task::ReceiveOp>(op) &&
+          sectionOf(&op) == Section::Micro) {
+        chunks_.push_back(ir::chunkOf(&op));
+      }
+    }
+    llvm::sort(chunks_);
+    chunks_.erase(std::unique(chunks_.begin(), chunks_.end()), chunks_.end());
+  }
+
+  UnitOrder orderOf(Operation *op) {
+    int64_t chunk = llvm::find(chunks_, ir::chunkOf(op)) - chunks_.begin();
+    char kind = kindOf(op);
+    return {kind != 'F', kind == 'F' ? chunk : -chunk - 1, kind};
+  }
+
+  void group(mlir::Block &body, llvm::ArrayRef<Operation *> work, mlir::StringAttr unit) {
     task::ActorOp current;
     std::string currentName;
     for (Operation *op : work) {
       bool isKernel = llvm::isa<task::KernelOp>(op);
       std::string name = actorName(op);
       if (!current || !isKernel || name != currentName || streamOf(op) != current.getStream()) {
-        current = makeActor(body, op, name);
+        current = makeActor(body, op, name, unit);
         currentName = isKernel ? name : "";
       }
       op->moveBefore(&current.getBody().front(), current.getBody().front().end());
@@ -102,7 +157,7 @@ private:
     }
   }
 
-  task::ActorOp makeActor(mlir::Block &body, Operation *first, std::string name) {
+  task::ActorOp makeActor(mlir::Block &body, Operation *first, std::string name, mlir::StringAttr unit) {
     if (auto collective = llvm::dyn_cast<task::CollectiveOp>(first)) {
       name += "." + task::stringifyCollectiveKind(collective.getKind()).str();
     } else if (llvm::isa<task::SendOp>(first)) {
@@ -116,13 +171,17 @@ private:
     }
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointToEnd(&body);
-    auto actor = builder.create<task::ActorOp>(first->getLoc(), name, streamOf(first), sectionOf(first));
+    std::string lane = laneOf(first);
+    auto actor = builder.create<task::ActorOp>(first->getLoc(), name, streamOf(first),
+                                               lane.empty() ? mlir::StringAttr() : builder.getStringAttr(lane),
+                                               sectionOf(first), unit, ir::chunkOf(first));
     actor.getBody().emplaceBlock();
     ++numActors;
     return actor;
   }
 
   llvm::StringMap<int> used_;
+  llvm::SmallVector<int64_t> chunks_;
 };
 
 } // namespace

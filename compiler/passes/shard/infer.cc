@@ -173,7 +173,7 @@ private:
       }
       SolverValue v;
       Operation *producer = value.getDefiningOp();
-      v.free = stageOf(producer) != stage;
+      v.free = stageOf(value) != stage;
       v.sticky = ofParameters_.contains(value);
       if (!v.free) {
         States before = produced(value);
@@ -191,7 +191,7 @@ private:
         continue;
       }
       SolverNode node;
-      node.weight = sections_.isStep(info.op) ? 1 : micro;
+      node.weight = sections_.runs(info.op, micro);
       for (const Signature &s : info.signatures) {
         if (legal(info, s, axis, placement)) {
           node.candidates.push_back(&s);
@@ -216,7 +216,7 @@ private:
       nodes.push_back(std::move(node));
       opOfNode.push_back(int(i));
     }
-    Solver(nodes, values, placement.getSizes()[axis], machine_).solve();
+    Solver(nodes, values, spreadOf(placement.getSizes(), {int(axis)}, machine_), machine_).solve();
     for (auto [node, op] : llvm::zip(nodes, opOfNode)) {
       ops_[op].perAxis.push_back(node.candidates[node.choice]);
     }
@@ -287,7 +287,7 @@ private:
   // has, or a new one from where it is cheapest.
   void boxOperand(GraphOp graph, OpInfo &info, unsigned i, SbpAttr sbp) {
     Value value = info.op->getOperand(i);
-    int64_t from = stageOf(value.getDefiningOp());
+    int64_t from = stageOf(value);
     if (from == info.stage && sbpOf(value.getType()) == sbp) {
       return;
     }
@@ -301,11 +301,7 @@ private:
     Value source = cheapest(graph, value, known, sbp, from, info.stage);
     mlir::OpBuilder builder(info.op);
     auto box = builder.create<BoxOp>(info.op->getLoc(), withSbp(tensorOf(value), sbp), source);
-    for (llvm::StringRef name : {"scope", "phase", "stage"}) {
-      if (mlir::Attribute attribute = info.op->getAttr(name)) {
-        box->setAttr(name, attribute);
-      }
-    }
+    setBelongings(box, belongingsOf(info.op));
     known.push_back(box);
     info.op->setOperand(i, box);
     ++numBoxes;
@@ -319,11 +315,7 @@ private:
       double sum = 0;
       SmallVector<SbpState> before(sbpOf(source.getType()).getStates());
       for (const BoxStep &step : findRoute(before, sbp.getStates(), type.getShape(), elementBytes, sizes, machine_)) {
-        int64_t n = 1;
-        for (int axis : step.axes) {
-          n *= sizes[axis];
-        }
-        sum += stepSeconds(step.kind, double(bytesOf(type)), n, machine_);
+        sum += stepSeconds(step.kind, double(bytesOf(type)), spreadOf(sizes, step.axes, machine_), machine_);
       }
       return sum;
     };

@@ -76,7 +76,7 @@ llvm::FailureOr<States> resolvePins(mlir::Operation *op, llvm::StringRef what, m
 }
 
 llvm::FailureOr<States> inputStates(GraphOp graph, unsigned index) {
-  PlacementAttr placement = graph.getPlacement(0);
+  PlacementAttr placement = graph.getPlacement(graph.getInputStage(index));
   auto type = llvm::cast<mlir::RankedTensorType>(graph.getBody().getArgument(index).getType());
   States states(placement.getAxes().size());
   for (auto [axis, name] : llvm::enumerate(placement.getAxes())) {

@@ -29,7 +29,7 @@ SbpState Solver::stateOf(const SolverValue &value) const {
 }
 
 double Solver::boxSeconds(const SolverValue &value, SbpState from, SbpState to) const {
-  double seconds = transitionSeconds(from, to, value.bytes, axisSize_, machine_);
+  double seconds = transitionSeconds(from, to, value.bytes, axis_, machine_);
   return value.sticky && from.isSplit() ? seconds * kSticky : seconds;
 }
 
@@ -61,7 +61,7 @@ double Solver::valueSeconds(int index) const {
   for (auto [want, weight] : wanted) {
     double cost = boxSeconds(value, from, want);
     if (broadcast && want.kind != SbpState::Broadcast) {
-      cost = std::min(cost, transitionSeconds(SbpState::broadcast(), want, value.bytes, axisSize_, machine_));
+      cost = std::min(cost, transitionSeconds(SbpState::broadcast(), want, value.bytes, axis_, machine_));
     }
     seconds += cost * weight;
   }

@@ -40,8 +40,9 @@ struct SolverValue {
 /// at worst (solver_test). Nodes are in program order.
 class Solver {
 public:
-  Solver(std::vector<SolverNode> &nodes, std::vector<SolverValue> &values, int64_t axisSize, const Machine &machine)
-      : nodes_(nodes), values_(values), axisSize_(axisSize), machine_(machine) {}
+  Solver(std::vector<SolverNode> &nodes, std::vector<SolverValue> &values, const plan::Spread &axis,
+         const Machine &machine)
+      : nodes_(nodes), values_(values), axis_(axis), machine_(machine) {}
 
   /// Sets every node's `choice`.
   void solve();
@@ -66,7 +67,7 @@ private:
 
   std::vector<SolverNode> &nodes_;
   std::vector<SolverValue> &values_;
-  int64_t axisSize_;
+  plan::Spread axis_;
   const Machine &machine_;
 };
 

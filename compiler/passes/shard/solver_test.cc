@@ -55,7 +55,7 @@ struct Problem {
     nodes[node].seconds.push_back(seconds);
   }
 
-  Solver solver() { return Solver(nodes, values, axisSize, machine); }
+  Solver solver() { return Solver(nodes, values, plan::Together(axisSize), machine); }
 
   // The least total over all choices.
   double optimum() {

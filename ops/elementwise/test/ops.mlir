@@ -83,8 +83,8 @@
 %38 = weft.add %x, %row : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT: weft.scale %23#0 by(1.250000e-01) : (tensor<2x3xf32>) -> tensor<2x3xf32>
 %39 = weft.scale %x by(0.125) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-// CHECK-NEXT: weft.add_n %23#0, %23#1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-%40 = weft.add_n %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: weft.add_n %23#0, %23#1 {scope = "s"} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+%40 = weft.add_n %x, %y {scope = "s"} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT: weft.cast %23#0 to bf16 : (tensor<2x3xf32>) -> tensor<2x3xbf16>
 %41 = weft.cast %x to bf16 : (tensor<2x3xf32>) -> tensor<2x3xbf16>
 // CHECK-NEXT: weft.broadcast_to %23#2 [2, 3] : (tensor<3xf32>) -> tensor<2x3xf32>

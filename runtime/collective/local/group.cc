@@ -94,6 +94,8 @@ absl::StatusOr<LocalCollective::Part> LocalCollective::PartOf(const CollectiveSp
 }
 
 absl::Status LocalCollective::Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) {
+  // Others may still read what this member posted before the stop.
+  if (group_.stop().requested()) return group_.stop().reason();
   running_.store(true, std::memory_order_relaxed);
   absl::Status status;
   bool met = group_.Post(m_, bundle_, inputs, outputs);

@@ -13,6 +13,10 @@
 namespace weft::device {
 namespace {
 
+constexpr int64_t kPage = 4096;
+// Touched between two looks at the promises.
+constexpr int64_t kChunk = int64_t{16} << 20;
+
 // Bytes that processes can still take without swapping; -1 if not known.
 int64_t AvailableBytes() {
   std::FILE* file = std::fopen("/proc/meminfo", "r");
@@ -28,23 +32,25 @@ int64_t AvailableBytes() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Arena>> HostArena::Create(int64_t bytes) {
+absl::StatusOr<std::unique_ptr<Arena>> HostArena::Create(int64_t bytes, Promises& promises) {
   if (bytes < 0) return absl::InvalidArgumentError(absl::StrCat("arena: expected bytes of at least 0, got ", bytes));
-  if (const int64_t available = AvailableBytes(); available >= 0 && bytes > available) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("host memory: expected at most the ", available, " bytes available, got ", bytes));
-  }
+  if (absl::Status status = promises.Make(bytes, &AvailableBytes); !status.ok()) return status;
   const int64_t mapped = std::max<int64_t>(bytes, 1);
   void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) {
-    return absl::ResourceExhaustedError(absl::StrCat("host memory: ", bytes, " bytes: ", std::strerror(errno)));
+    const int error = errno;
+    promises.Settle(bytes);
+    return absl::ResourceExhaustedError(absl::StrCat("host memory: ", bytes, " bytes: ", std::strerror(error)));
   }
 #ifdef MADV_HUGEPAGE
   (void)madvise(base, mapped, MADV_HUGEPAGE);  // fewer page faults; a wish, not a need
 #endif
   // Touches every page, so that what the plan counts is what the process has.
-  constexpr int64_t kPage = 4096;
-  for (int64_t i = 0; i < mapped; i += kPage) static_cast<volatile char*>(base)[i] = 0;
+  for (int64_t begin = 0; begin < mapped; begin += kChunk) {
+    const int64_t end = std::min(mapped, begin + kChunk);
+    for (int64_t i = begin; i < end; i += kPage) static_cast<volatile char*>(base)[i] = 0;
+    promises.Settle(std::min(bytes, end) - std::min(bytes, begin));
+  }
   return std::unique_ptr<Arena>(new HostArena(static_cast<char*>(base), bytes, mapped));
 }
 

@@ -3,15 +3,16 @@
 #define WEFT_RUNTIME_DEVICE_HOST_ARENA_H_
 
 #include "runtime/device/device.h"
+#include "runtime/device/host/promises.h"
 
 namespace weft::device {
 
 class HostArena : public Arena {
  public:
   // Maps and touches the pages. kResourceExhausted if the machine has less
-  // memory available: a process that takes it anyway is killed later, without
-  // a word.
-  static absl::StatusOr<std::unique_ptr<Arena>> Create(int64_t bytes);
+  // memory available, what `promises` holds left out: a process that takes it
+  // anyway is killed later, without a word.
+  static absl::StatusOr<std::unique_ptr<Arena>> Create(int64_t bytes, Promises& promises);
   ~HostArena() override;
   char* base() const override { return base_; }
   int64_t bytes() const override { return bytes_; }

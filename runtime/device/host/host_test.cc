@@ -1,3 +1,4 @@
+#include <pthread.h>
 #include <sys/resource.h>
 
 #include "gtest/gtest.h"
@@ -21,6 +22,19 @@ TEST(HostTest, ArenasAreResident) {
   const auto arena = device->AllocateArena(int64_t{64} << 20);
   ASSERT_TRUE(arena.ok());
   EXPECT_GE(resident_kib() - before, 60 << 10);
+}
+
+TEST(HostTest, AStreamWithoutAThreadIsAnError) {
+  const std::unique_ptr<Device> device = CreateHostDevice();
+  pthread_attr_t usual, huge;
+  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(pthread_attr_init(&huge), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, size_t{1} << 50), 0);  // more than can be addressed
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  const auto stream = device->CreateStream("r0 compute");
+  ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
+  EXPECT_EQ(stream.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(stream.status().message().substr(0, 39), "stream `r0 compute`: expected a thread,");
 }
 
 }  // namespace

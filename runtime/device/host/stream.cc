@@ -3,14 +3,25 @@
 #include <pthread.h>
 
 #include <cstring>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
 
 namespace weft::device {
 
-HostStream::HostStream(const std::string& name) : thread_([this] { Loop(); }) {
-  pthread_setname_np(thread_.native_handle(), name.substr(0, 15).c_str());  // what the kernel has room for
+absl::StatusOr<std::unique_ptr<Stream>> HostStream::Create(const std::string& name) {
+  std::unique_ptr<HostStream> stream(new HostStream());
+  try {
+    stream->thread_ = std::thread([it = stream.get()] { it->Loop(); });
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(absl::StrCat("stream `", name, "`: expected a thread, got ", error.what()));
+  }
+  pthread_setname_np(stream->thread_.native_handle(), name.substr(0, 15).c_str());  // what the kernel has room for
+  return stream;
 }
 
 HostStream::~HostStream() {
+  if (!thread_.joinable()) return;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stop_ = true;

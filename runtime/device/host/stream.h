@@ -21,7 +21,8 @@ class HostEvent : public Event {
 
 class HostStream : public Stream {
  public:
-  explicit HostStream(const std::string& name);
+  // kResourceExhausted if the system gives no thread.
+  static absl::StatusOr<std::unique_ptr<Stream>> Create(const std::string& name);
   ~HostStream() override;
 
   void Submit(std::function<void()> task) override;
@@ -32,6 +33,7 @@ class HostStream : public Stream {
   void* handle() const override { return nullptr; }
 
  private:
+  HostStream() = default;
   void Loop();
 
   std::mutex mutex_;

@@ -1,10 +1,10 @@
-// RUN: weft-opt %s --weft-box-route=machine=1e11:4e9:1e10:3e9:0:1e-6 | FileCheck %s
+// RUN: weft-opt %s --weft-box-route=machine=1e11:4e9:1e10:1e-6:3e9:0:3e9:0:64 | FileCheck %s
 // RUN: not weft-opt %s --weft-box-route=machine=fast 2>&1 | FileCheck %s --check-prefix=BAD
-// RUN: not weft-opt %s --weft-box-route=machine=1:2:3:4:5:-6 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not weft-opt %s --weft-box-route=machine=1:2:3:4:5:-6:7:8:9 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 
 // The route follows the rates of the machine: with collectives that begin at once, two gathers beat one all-reduce.
 // BAD: 'weft.graph' op machine: expected rates, got fast{{$}}
-// NEGATIVE: 'weft.graph' op machine: expected rates, got 1:2:3:4:5:-6{{$}}
+// NEGATIVE: 'weft.graph' op machine: expected rates, got 1:2:3:4:5:-6:7:8:9{{$}}
 // CHECK-LABEL: weft.graph @nested_small
 // CHECK-NEXT: %[[INNER:.*]] = weft.box %arg0 : (tensor<8x4xf32, #weft.sbp<S(0), S(0)>>) -> tensor<8x4xf32, #weft.sbp<S(0), B>>
 // CHECK-NEXT: %[[ALL:.*]] = weft.box %[[INNER]] : (tensor<8x4xf32, #weft.sbp<S(0), B>>) -> tensor<8x4xf32, #weft.sbp<B, B>>

@@ -14,6 +14,20 @@ model.graph @train(
 
 // -----
 
+model.graph @train(
+    // expected-error @+1 {{input "x": expected at most 281474976710656 elements, got more}}
+    %x [4294967296, 4294967296] f32) {
+}
+
+// -----
+
+model.graph @train(%x [1099511627776] f32, %w [1, 1024] f32) {
+  // expected-error @+1 {{result: expected at most 281474976710656 elements, got more}}
+  %y = weft.einsum "b,io->bio" %x, %w
+}
+
+// -----
+
 model.graph @train() {
   // expected-error @+1 {{shape: expected positive extents, got -1}}
   %w = weft.parameter "w" [-1]

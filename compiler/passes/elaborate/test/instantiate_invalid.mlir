@@ -68,6 +68,29 @@ model.graph @train(%x [1] f32) {
 
 // -----
 
+model.layer @f(%x) {
+  model.return %x
+}
+model.graph @train(%x [1] f32) {
+  // expected-error @+1 {{expected at most 1048576 ops in a graph, got more}}
+  %y = model.repeat 1000000000000 "h" @f (%x)
+}
+
+// -----
+
+// A parameter that hides a config of its name is listed once.
+model.layer @f(%x) [size, rate] {
+  // expected-error @+1 {{'weft.scale' op factor: "rat": unknown name rat: expected size or rate}}
+  %y = weft.scale %x by(rat)
+  model.return %y
+}
+model.config @size = 1
+model.graph @train(%x [1] f32) {
+  %y = model.call @f (%x) [size, 2.0]
+}
+
+// -----
+
 // expected-error @+1 {{layer @f: b: "c": unknown name c: expected a or size}}
 model.layer @f(%x) [a, b = c] {
   model.return %x

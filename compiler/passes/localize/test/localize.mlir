@@ -220,7 +220,7 @@ weft.graph @boxes("s" %s: tensor<8x4xf32, #weft.sbp<B, S(0)>>, "p" %p: tensor<8x
 // CHECK-NEXT: task.kernel "input" outs(%[[X]] : !task.buffer<tensor<8x4xf32, #weft.sbp<S(0)>>>) {name = "x"} micro {scope = "batch"}
 // CHECK-NEXT: %[[NEG:.*]] = task.buffer "h.0/neg.0" activation : <tensor<8x4xf32, #weft.sbp<S(0)>>>
 // CHECK-NEXT: task.kernel "neg" ins(%[[X]] : !task.buffer<tensor<8x4xf32, #weft.sbp<S(0)>>>) outs(%[[NEG]] : !task.buffer<tensor<8x4xf32, #weft.sbp<S(0)>>>) {} micro in_place [0] {scope = "h.0"}
-// CHECK-NEXT: task.send 0 %[[NEG]] micro {scope = "h.1"} : <tensor<8x4xf32, #weft.sbp<S(0)>>>
+// CHECK-NEXT: task.send 0 %[[NEG]] micro {scope = "h.0"} : <tensor<8x4xf32, #weft.sbp<S(0)>>>
 // CHECK-NEXT: %[[BOX:.*]] = task.buffer "h.2/box.3" communication : <tensor<8x4xf32, #weft.sbp<S(0)>>>
 // CHECK-NEXT: task.receive 1 %[[BOX]] micro {scope = "h.2"} : <tensor<8x4xf32, #weft.sbp<S(0)>>>
 // CHECK-NEXT: task.kernel "output" ins(%[[BOX]] : !task.buffer<tensor<8x4xf32, #weft.sbp<S(0)>>>) {name = "y"} micro
@@ -230,7 +230,7 @@ weft.graph @boxes("s" %s: tensor<8x4xf32, #weft.sbp<B, S(0)>>, "p" %p: tensor<8x
 // CHECK-NEXT: task.receive 0 %[[BOX]] micro {scope = "h.1"} : <tensor<8x4xf32, #weft.sbp<S(1)>>>
 // CHECK-NEXT: %[[NEG:.*]] = task.buffer "h.1/neg.2" activation : <tensor<8x4xf32, #weft.sbp<S(1)>>>
 // CHECK-NEXT: task.kernel "neg" ins(%[[BOX]] : !task.buffer<tensor<8x4xf32, #weft.sbp<S(1)>>>) outs(%[[NEG]] : !task.buffer<tensor<8x4xf32, #weft.sbp<S(1)>>>) {} micro in_place [0] {scope = "h.1"}
-// CHECK-NEXT: task.send 1 %[[NEG]] micro {scope = "h.2"} : <tensor<8x4xf32, #weft.sbp<S(1)>>>
+// CHECK-NEXT: task.send 1 %[[NEG]] micro {scope = "h.1"} : <tensor<8x4xf32, #weft.sbp<S(1)>>>
 // CHECK-NEXT: }
 #a = #weft.placement<"cpu", [data = 2], [0, 1]>
 #b = #weft.placement<"cpu", [data = 2], [2, 3]>
@@ -240,4 +240,33 @@ weft.graph @stages("x" %x: tensor<8x4xf32, #weft.sbp<S(0)>>) placements [#a, #b]
   %2 = weft.neg %1 {scope = "h.1", stage = 1 : i64} : (tensor<8x4xf32, #weft.sbp<S(1)>>) -> tensor<8x4xf32, #weft.sbp<S(1)>>
   %3 = weft.box %2 {scope = "h.2"} : (tensor<8x4xf32, #weft.sbp<S(1)>>) -> tensor<8x4xf32, #weft.sbp<S(0)>>
   weft.output "y" %3 : (tensor<8x4xf32, #weft.sbp<S(0)>>)
+}
+
+// -----
+// Two parameters are swapped: what each becomes is put aside before either is overwritten. A parameter that becomes
+// itself needs nothing, one that nobody overwrites no place aside.
+// CHECK-LABEL: task.program @stage0
+// CHECK-DAG: %[[A:.*]] = task.buffer "a" parameter
+// CHECK-DAG: %[[B:.*]] = task.buffer "b" parameter
+// CHECK-DAG: %[[C:.*]] = task.buffer "c" parameter
+// CHECK-DAG: %[[D:.*]] = task.buffer "d" parameter
+// CHECK: %[[NEW_A:.*]] = task.buffer "assign.0" activation
+// CHECK-NEXT: task.kernel "copy" ins(%[[B]] : {{.*}} outs(%[[NEW_A]] :
+// CHECK-NEXT: %[[NEW_B:.*]] = task.buffer "assign.1" activation
+// CHECK-NEXT: task.kernel "copy" ins(%[[A]] : {{.*}} outs(%[[NEW_B]] :
+// CHECK-NEXT: task.kernel "copy" ins(%[[NEW_A]] : {{.*}} outs(%[[A]] :
+// CHECK-NEXT: task.kernel "copy" ins(%[[NEW_B]] : {{.*}} outs(%[[B]] :
+// CHECK-NEXT: task.kernel "copy" ins(%[[D]] : {{.*}} outs(%[[C]] :
+// CHECK-NEXT: {{^ *[}]}}
+#one = #weft.placement<"cpu", [], [0]>
+!w = tensor<8xf32, #weft.sbp<>>
+weft.graph @swap() placements [#one] {
+  %a = weft.parameter "a" [8] init(zeros) : () -> !w
+  %b = weft.parameter "b" [8] init(ones) : () -> !w
+  %c = weft.parameter "c" [8] init(ones) : () -> !w
+  %d = weft.parameter "d" [8] init(ones) : () -> !w
+  weft.assign %a, %b : (!w, !w)
+  weft.assign %b, %a : (!w, !w)
+  weft.assign %c, %d : (!w, !w)
+  weft.assign %d, %d : (!w, !w)
 }

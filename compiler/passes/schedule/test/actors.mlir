@@ -1,37 +1,38 @@
 // RUN: weft-opt %s --weft-schedule-actors -split-input-file | FileCheck %s
 
 // Kernels that follow each other, of one layer and phase, are one actor named after them; of a scope without a number
-// the first part counts. Reading inputs happens on the host stream. Metrics go to the end.
+// the first part counts. What belongs to the forward is one unit, the backward another. Reading inputs happens on the host
+// stream. Metrics go to the end.
 // CHECK-LABEL: task.program @names
 // CHECK-NEXT: %[[X:.*]] = task.buffer "input/x" input : <tensor<4xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[Y:.*]] = task.buffer "input/y" input : <tensor<4xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<4xf32, #weft.sbp<>>>
-// CHECK-NEXT: task.actor "batch" host micro {
+// CHECK-NEXT: task.actor "batch" host micro unit "F" {
 // CHECK-NEXT: task.kernel "input" outs(%[[X]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {name = "x"} micro {scope = "batch"}
 // CHECK-NEXT: task.kernel "input" outs(%[[Y]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {name = "y"} micro {scope = "batch"}
 // CHECK-NEXT: }
-// CHECK-NEXT: task.actor "h.0.forward" compute micro {
+// CHECK-NEXT: task.actor "h.0.forward" compute micro unit "F" {
 // CHECK-NEXT: task.kernel "neg" ins(%[[X]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.0.attn"}
 // CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.0.mlp.c_fc"}
 // CHECK-NEXT: }
-// CHECK-NEXT: task.actor "h.1.forward" compute micro {
+// CHECK-NEXT: task.actor "h.1.forward" compute micro unit "F" {
 // CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.1.attn"}
 // CHECK-NEXT: }
-// CHECK-NEXT: task.actor "ln_f.forward" compute micro {
+// CHECK-NEXT: task.actor "ln_f.forward" compute micro unit "F" {
 // CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "ln_f.norm"}
 // CHECK-NEXT: }
-// CHECK-NEXT: task.actor "ln_f.backward" compute micro {
-// CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {phase = "backward", scope = "ln_f"}
-// CHECK-NEXT: }
-// CHECK-NEXT: task.actor "graph.forward" compute micro {
+// CHECK-NEXT: task.actor "graph.forward" compute micro unit "F" {
 // CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro
 // CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = ""}
 // CHECK-NEXT: }
-// CHECK-NEXT: task.actor "h.0.forward#2" compute micro {
+// CHECK-NEXT: task.actor "h.0.forward#2" compute micro unit "F" {
 // CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.0"}
 // CHECK-NEXT: }
-// CHECK-NEXT: task.actor "optimizer" compute micro {
+// CHECK-NEXT: task.actor "optimizer" compute micro unit "F" {
 // CHECK-NEXT: task.kernel "sgd" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: }
+// CHECK-NEXT: task.actor "ln_f.backward" compute micro unit "B" {
+// CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {phase = "backward", scope = "ln_f"}
 // CHECK-NEXT: }
 // CHECK-NEXT: task.metric "a" %[[A]] : <tensor<4xf32, #weft.sbp<>>>
 // CHECK-NEXT: }
@@ -61,10 +62,10 @@ task.program @names on #weft.placement<"cpu", [], [0]> micro_batches(1) {
 // CHECK-NEXT: %[[X:.*]] = task.buffer "input/x" input slots(2) : <tensor<4xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[SUM:.*]] = task.buffer "sum" gradient : <tensor<4xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<4xf32, #weft.sbp<>>>
-// CHECK-NEXT: task.actor "batch" host micro {
+// CHECK-NEXT: task.actor "batch" host micro unit "F" {
 // CHECK-NEXT: task.kernel "input" outs(%[[X]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {name = "x"} micro {scope = "batch"}
 // CHECK-NEXT: }
-// CHECK-NEXT: task.actor "head.forward" compute micro {
+// CHECK-NEXT: task.actor "head.forward" compute micro unit "F" {
 // CHECK-NEXT: task.kernel "accumulate" ins(%[[X]], %[[SUM]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>, !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[SUM]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "head"}
 // CHECK-NEXT: task.kernel "neg" ins(%[[X]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "head"}
 // CHECK-NEXT: }
@@ -89,26 +90,26 @@ task.program @sections on #weft.placement<"cpu", [], [0]> micro_batches(2) {
 
 // -----
 // A collective and each end of a transfer is an actor of its own, whose name says what it is; the same name again gets a
-// number.
+// number. Transfers have streams of their own.
 // CHECK-LABEL: task.program @communication
 // CHECK-NEXT: %[[P:.*]] = task.buffer "p" activation : <tensor<4xf32, #weft.sbp<P>>>
 // CHECK-NEXT: %[[B:.*]] = task.buffer "b" communication : <tensor<4xf32, #weft.sbp<B>>>
-// CHECK-NEXT: task.actor "h.0.forward" compute micro {
+// CHECK-NEXT: task.actor "h.0.forward" compute micro unit "F" {
 // CHECK-NEXT: task.kernel "fill" outs(%[[P]] : !task.buffer<tensor<4xf32, #weft.sbp<P>>>) {} micro {scope = "h.0"}
 // CHECK-NEXT: }
-// CHECK-NEXT: task.actor "h.0.forward.all_reduce" compute micro {
+// CHECK-NEXT: task.actor "h.0.forward.all_reduce" compute micro unit "F" {
 // CHECK-NEXT: task.collective all_reduce [0] %[[P]] to %[[B]] micro {scope = "h.0"} : <tensor<4xf32, #weft.sbp<P>>>, <tensor<4xf32, #weft.sbp<B>>>
 // CHECK-NEXT: }
-// CHECK-NEXT: task.actor "h.0.forward#2" compute micro {
+// CHECK-NEXT: task.actor "h.0.forward#2" compute micro unit "F" {
 // CHECK-NEXT: task.kernel "neg" ins(%[[B]] : !task.buffer<tensor<4xf32, #weft.sbp<B>>>) outs(%[[B]] : !task.buffer<tensor<4xf32, #weft.sbp<B>>>) {} micro {scope = "h.0"}
 // CHECK-NEXT: }
-// CHECK-NEXT: task.actor "h.0.forward.all_reduce#2" compute micro {
+// CHECK-NEXT: task.actor "h.0.forward.all_reduce#2" compute micro unit "F" {
 // CHECK-NEXT: task.collective all_reduce [0] %[[P]] to %[[B]] micro {scope = "h.0"} : <tensor<4xf32, #weft.sbp<P>>>, <tensor<4xf32, #weft.sbp<B>>>
 // CHECK-NEXT: }
-// CHECK-NEXT: task.actor "h.1.forward.send" compute micro {
+// CHECK-NEXT: task.actor "h.1.forward.send" communication lane "send 0" micro unit "F" {
 // CHECK-NEXT: task.send 0 %[[B]] micro {scope = "h.1"} : <tensor<4xf32, #weft.sbp<B>>>
 // CHECK-NEXT: }
-// CHECK-NEXT: task.actor "h.1.backward.receive" compute micro {
+// CHECK-NEXT: task.actor "h.1.backward.receive" communication lane "receive 1" micro unit "B" {
 // CHECK-NEXT: task.receive 1 %[[B]] micro {phase = "backward", scope = "h.1"} : <tensor<4xf32, #weft.sbp<B>>>
 // CHECK-NEXT: }
 // CHECK-NEXT: }
@@ -130,10 +131,10 @@ task.program @communication on #weft.placement<"cpu", [data = 2], [0, 1]> micro_
 // CHECK-LABEL: task.program @layer_called_batch
 // CHECK-NEXT: %[[X:.*]] = task.buffer "input/x" input : <tensor<4xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<4xf32, #weft.sbp<>>>
-// CHECK-NEXT: task.actor "batch" host micro {
+// CHECK-NEXT: task.actor "batch" host micro unit "F" {
 // CHECK-NEXT: task.kernel "input" outs(%[[X]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {name = "x"} micro {scope = "batch"}
 // CHECK-NEXT: }
-// CHECK-NEXT: task.actor "batch#2" compute micro {
+// CHECK-NEXT: task.actor "batch#2" compute micro unit "F" {
 // CHECK-NEXT: task.kernel "neg" ins(%[[X]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "batch.norm"}
 // CHECK-NEXT: }
 // CHECK-NEXT: }
@@ -149,13 +150,13 @@ task.program @layer_called_batch on #weft.placement<"cpu", [], [0]> micro_batche
 // Names are counted for each program anew.
 // CHECK-LABEL: task.program @stage0
 // CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<4xf32, #weft.sbp<>>>
-// CHECK-NEXT: task.actor "h.0.forward" compute micro {
+// CHECK-NEXT: task.actor "h.0.forward" compute micro unit "F" {
 // CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.0"}
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-LABEL: task.program @stage1
 // CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<4xf32, #weft.sbp<>>>
-// CHECK-NEXT: task.actor "h.0.forward" compute micro {
+// CHECK-NEXT: task.actor "h.0.forward" compute micro unit "F" {
 // CHECK-NEXT: task.kernel "neg" ins(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro {scope = "h.0"}
 // CHECK-NEXT: }
 // CHECK-NEXT: }

@@ -1,5 +1,5 @@
 // RUN: weft-opt %s --weft-shard-infer | FileCheck %s --check-prefixes=CHECK,NEAR
-// RUN: weft-opt %s --weft-shard-infer=machine=1e11:4e9:1e10:1e6:0.01:1e-6 | FileCheck %s --check-prefixes=CHECK,FAR
+// RUN: weft-opt %s --weft-shard-infer=machine=1e11:4e9:1e10:1e-6:1e6:0.01:1e6:0.01:64 | FileCheck %s --check-prefixes=CHECK,FAR
 // RUN: not weft-opt %s --weft-shard-infer=machine=fast 2>&1 | FileCheck %s --check-prefix=BAD
 
 // The layout follows the rates of the machine: over slow links it is cheaper to compute everything everywhere than to

@@ -1,0 +1,299 @@
+// --weft-pipeline-cut: which op belongs to which chunk, and on which stage that is.
+#include <numeric>
+
+#include "compiler/analysis/machine.h"
+#include "compiler/passes/pipeline/balance.h"
+#include "compiler/passes/pipeline/passes.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace weft::compiler {
+#define GEN_PASS_DEF_PIPELINECUT
+#include "compiler/passes/pipeline/Passes.h.inc"
+namespace {
+
+using namespace weft::ir;
+using llvm::SmallVector;
+using llvm::StringRef;
+using mlir::Operation;
+
+// The pieces between which the graph may be cut.
+struct Piece {
+  StringRef name;
+  SmallVector<Operation *> ops;
+  double seconds = 0;
+};
+
+// Of "h.3.attn" the layer "h.3", of "ln_f" itself.
+StringRef pieceOf(StringRef scope) {
+  for (size_t begin = 0; begin < scope.size();) {
+    size_t dot = scope.find('.', begin);
+    int64_t number = 0;
+    if (!scope.slice(begin, dot).getAsInteger(10, number)) {
+      return scope.take_front(dot);
+    }
+    if (dot == StringRef::npos) {
+      break;
+    }
+    begin = dot + 1;
+  }
+  return scope.take_front(scope.find('.'));
+}
+
+struct PipelineCut : impl::PipelineCutBase<PipelineCut> {
+  using PipelineCutBase::PipelineCutBase;
+
+  void runOnOperation() override {
+    GraphOp graph = getOperation();
+    pieces_.clear(); // one pass may run over several graphs
+    chunkOf_.clear();
+    std::optional<Machine> rates = parseMachine(machine);
+    if (!rates) {
+      graph.emitOpError() << "machine: expected rates, got " << machine;
+      return signalPassFailure();
+    }
+    if (graph.getPlacements().size() != 1) {
+      graph.emitOpError() << "pipeline: expected a graph on one mesh, got " << graph.getPlacements().size()
+                          << " placements";
+      return signalPassFailure();
+    }
+    collect(graph, *rates);
+    llvm::FailureOr<SmallVector<size_t>> begins = chooseBegins(graph);
+    if (failed(begins)) {
+      return signalPassFailure();
+    }
+    assign(graph, *begins);
+    if (failed(checkForward(graph)) || failed(place(graph))) {
+      return signalPassFailure();
+    }
+    splitInputs(graph);
+  }
+
+private:
+  int64_t chunkCount() const { return stages * chunks; }
+
+  int64_t stageOfChunk(int64_t chunk) const {
+    return vShape && chunk >= stages ? 2 * stages - 1 - chunk : chunk % stages;
+  }
+
+  // ---- pieces -------------------------------------------------------------
+  void collect(GraphOp graph, const Machine &rates) {
+    for (Operation &op : graph.getBody().front()) {
+      if (op.getNumOperands() == 0) {
+        continue;
+      }
+      auto scope = op.getAttrOfType<mlir::StringAttr>("scope");
+      StringRef name = scope ? pieceOf(scope.getValue()) : StringRef();
+      if (pieces_.empty() || (!name.empty() && name != pieces_.back().name)) {
+        pieces_.push_back({name, {}, 0});
+      }
+      pieces_.back().ops.push_back(&op);
+      if (auto weftOp = llvm::dyn_cast<WeftOpInterface>(op)) {
+        pieces_.back().seconds += rates.seconds(weftOp.getCost(llvm::map_to_vector(op.getOperands(), tensorOf),
+                                                               llvm::map_to_vector(op.getResults(), tensorOf)));
+      }
+    }
+  }
+
+  std::string names() const {
+    std::string text;
+    for (auto [i, piece] : llvm::enumerate(pieces_)) {
+      text += (i == 0 ? "" : ", ") + (piece.name.empty() ? "the graph itself" : piece.name.str());
+    }
+    return text;
+  }
+
+  // The pieces that begin a chunk, the first included.
+  llvm::FailureOr<SmallVector<size_t>> chooseBegins(GraphOp graph) {
+    if (int64_t(pieces_.size()) < chunkCount()) {
+      graph.emitOpError() << "pipeline: expected at most " << pieces_.size() << " chunks, as the model may be cut into "
+                          << names() << ", got " << stages << (chunks > 1 ? " x " + std::to_string(chunks) : "");
+      return mlir::failure();
+    }
+    if (!cuts.empty()) {
+      return beginsOfCuts(graph);
+    }
+    if (llvm::any_of(graph.getBody().front(), [](Operation &op) { return op.hasAttr("chunk"); })) {
+      return beginsOfPins(graph);
+    }
+    return balance(llvm::map_to_vector(pieces_, [](const Piece &piece) { return piece.seconds; }), chunkCount());
+  }
+
+  llvm::FailureOr<SmallVector<size_t>> beginsOfCuts(GraphOp graph) {
+    if (int64_t(cuts.size()) != chunkCount() - 1) {
+      graph.emitOpError() << "pipeline.cuts: expected " << chunkCount() - 1 << " for " << chunkCount()
+                          << " chunks, got " << cuts.size();
+      return mlir::failure();
+    }
+    SmallVector<size_t> begins = {0};
+    for (const std::string &cut : cuts) {
+      auto at = llvm::find_if(pieces_, [&](const Piece &piece) { return piece.name == cut; });
+      if (at == pieces_.end()) {
+        StringRef inside = pieceOf(cut);
+        bool within = llvm::any_of(pieces_, [&](const Piece &piece) { return piece.name == inside; });
+        graph.emitOpError() << "pipeline.cuts: expected a layer, one of " << names() << ", got " << cut
+                            << (within ? ", which is inside " + inside.str() : "");
+        return mlir::failure();
+      }
+      if (size_t(at - pieces_.begin()) <= begins.back()) {
+        graph.emitOpError() << "pipeline.cuts: expected layers in the order of the model, none the first, got " << cut
+                            << " after " << pieces_[begins.back()].name;
+        return mlir::failure();
+      }
+      begins.push_back(at - pieces_.begin());
+    }
+    return begins;
+  }
+
+  // `model.stage` in the model left its number on the ops behind it.
+  llvm::FailureOr<SmallVector<size_t>> beginsOfPins(GraphOp graph) {
+    SmallVector<size_t> begins = {0};
+    for (auto [i, piece] : llvm::enumerate(pieces_)) {
+      for (Operation *op : piece.ops) {
+        int64_t pin = ir::chunkOf(op), now = int64_t(begins.size()) - 1;
+        if (pin == now) {
+          continue;
+        }
+        if (pin != now + 1 || op != piece.ops.front()) {
+          return op->emitError() << "model.stage: expected " << now + 1 << " before a layer, got " << pin
+                                 << (op != piece.ops.front() ? " inside " + piece.name.str() : "");
+        }
+        begins.push_back(i);
+      }
+    }
+    if (int64_t(begins.size()) != chunkCount()) {
+      graph.emitOpError() << "model.stage: expected the model to begin " << chunkCount() << " stages, got "
+                          << begins.size();
+      return mlir::failure();
+    }
+    return begins;
+  }
+
+  // ---- places -------------------------------------------------------------
+  void assign(GraphOp graph, llvm::ArrayRef<size_t> begins) {
+    for (auto [i, piece] : llvm::enumerate(pieces_)) {
+      int64_t chunk = llvm::upper_bound(begins, i) - begins.begin() - 1;
+      for (Operation *op : piece.ops) {
+        chunkOf_[op] = chunk;
+      }
+    }
+    for (Operation &op : llvm::reverse(graph.getBody().front())) {
+      if (op.getNumOperands() == 0) {
+        std::optional<int64_t> first;
+        for (Operation *user : op.getUsers()) {
+          first = std::min(first.value_or(chunkOf_[user]), chunkOf_[user]);
+        }
+        chunkOf_[&op] = first.value_or(0);
+      }
+    }
+    mlir::Builder builder(&getContext());
+    auto set = [&](Operation *op, StringRef name, int64_t value) {
+      if (value > 0) {
+        op->setAttr(name, builder.getI64IntegerAttr(value));
+      } else {
+        op->removeAttr(name);
+      }
+    };
+    for (auto [op, chunk] : chunkOf_) {
+      set(op, "chunk", chunk);
+      set(op, "stage", stageOfChunk(chunk));
+    }
+  }
+
+  // A later chunk gives nothing to an earlier one.
+  llvm::LogicalResult checkForward(GraphOp graph) {
+    for (Operation &op : graph.getBody().front()) {
+      for (mlir::Value operand : op.getOperands()) {
+        Operation *producer = operand.getDefiningOp();
+        if (producer && producer->getNumOperands() > 0 && chunkOf_[producer] > chunkOf_[&op]) {
+          return op.emitError() << "pipeline: expected layers that read only what is before them, got a value of chunk "
+                                << chunkOf_[producer] << " in chunk " << chunkOf_[&op];
+        }
+      }
+    }
+    return mlir::success();
+  }
+
+  llvm::LogicalResult place(GraphOp graph) {
+    PlacementAttr like = graph.getPlacement(0);
+    if (!meshes.empty() && int64_t(meshes.size()) != stages) {
+      return graph.emitOpError() << "pipeline.stages: expected " << stages << " meshes, one a stage, got "
+                                 << meshes.size();
+    }
+    SmallVector<mlir::Attribute> placements;
+    int64_t next = 0;
+    for (int64_t stage = 0; stage < stages; ++stage) {
+      SmallVector<mlir::StringAttr> axes(like.getAxes());
+      SmallVector<int64_t> sizes(like.getSizes());
+      if (!meshes.empty() && failed(readMesh(graph, meshes[stage], axes, sizes))) {
+        return mlir::failure();
+      }
+      SmallVector<int64_t> ranks(std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>()));
+      std::iota(ranks.begin(), ranks.end(), next);
+      next += int64_t(ranks.size());
+      placements.push_back(PlacementAttr::get(&getContext(), like.getDevice(), axes, sizes, ranks));
+    }
+    graph.setPlacementsAttr(mlir::ArrayAttr::get(&getContext(), placements));
+    return mlir::success();
+  }
+
+  llvm::LogicalResult readMesh(GraphOp graph, StringRef text, SmallVector<mlir::StringAttr> &axes,
+                               SmallVector<int64_t> &sizes) {
+    SmallVector<StringRef> parts;
+    text.split(parts, ':');
+    axes.clear();
+    sizes.clear();
+    for (auto [name, part] :
+         llvm::zip_first(llvm::ArrayRef<StringRef>({"data", "expert", "context", "tensor"}), parts)) {
+      int64_t size = 0;
+      if (parts.size() != 4 || part.getAsInteger(10, size) || size < 1) {
+        return graph.emitOpError() << "pipeline.stages: expected four sizes, as in 2:1:1:4, got " << text;
+      }
+      if (size > 1) {
+        axes.push_back(mlir::StringAttr::get(&getContext(), name));
+        sizes.push_back(size);
+      }
+    }
+    return mlir::success();
+  }
+
+  // One argument a stage that reads it.
+  void splitInputs(GraphOp graph) {
+    mlir::Block &body = graph.getBody().front();
+    SmallVector<mlir::Attribute> names;
+    SmallVector<int64_t> inputStages;
+    unsigned count = body.getNumArguments();
+    SmallVector<std::pair<mlir::Attribute, int64_t>> added;
+    for (unsigned i = 0; i < count; ++i) {
+      mlir::BlockArgument argument = body.getArgument(i);
+      llvm::MapVector<int64_t, SmallVector<mlir::OpOperand *>> uses;
+      for (mlir::OpOperand &use : argument.getUses()) {
+        uses[stageOf(use.getOwner())].push_back(&use);
+      }
+      SmallVector<int64_t> readers = llvm::to_vector(llvm::make_first_range(uses));
+      llvm::sort(readers);
+      names.push_back(graph.getInputs()[i]);
+      inputStages.push_back(readers.empty() ? 0 : readers[0]);
+      for (int64_t stage : llvm::drop_begin(readers)) {
+        mlir::Value copy = body.addArgument(argument.getType(), argument.getLoc());
+        for (mlir::OpOperand *use : uses[stage]) {
+          use->set(copy);
+        }
+        added.push_back({graph.getInputs()[i], stage});
+      }
+    }
+    for (auto [name, stage] : added) {
+      names.push_back(name);
+      inputStages.push_back(stage);
+    }
+    graph.setInputsAttr(mlir::ArrayAttr::get(&getContext(), names));
+    if (llvm::any_of(inputStages, [](int64_t stage) { return stage > 0; })) {
+      graph.setInputStagesAttr(mlir::DenseI64ArrayAttr::get(&getContext(), inputStages));
+    }
+  }
+
+  SmallVector<Piece> pieces_;
+  llvm::MapVector<Operation *, int64_t> chunkOf_;
+};
+
+} // namespace
+} // namespace weft::compiler

@@ -1,0 +1,71 @@
+// --weft-schedule-units: the order of the units of every stage.
+#include <fstream>
+
+#include "compiler/passes/schedule/passes.h"
+#include "compiler/schedule/schedule.h"
+
+namespace weft::compiler {
+#define GEN_PASS_DEF_SCHEDULEUNITS
+#include "compiler/passes/schedule/Passes.h.inc"
+namespace {
+
+std::optional<schedule::Kind> kindOf(llvm::StringRef name) {
+  constexpr std::pair<llvm::StringLiteral, schedule::Kind> kKinds[] = {
+      {"gpipe", schedule::Kind::GPipe},
+      {"1f1b", schedule::Kind::OneForwardOneBackward},
+      {"interleaved", schedule::Kind::Interleaved},
+      {"zero-bubble-h1", schedule::Kind::ZeroBubbleH1},
+      {"zero-bubble-v", schedule::Kind::ZeroBubbleV},
+  };
+  for (auto [known, kind] : kKinds) {
+    if (name == known) {
+      return kind;
+    }
+  }
+  return std::nullopt;
+}
+
+struct ScheduleUnits : impl::ScheduleUnitsBase<ScheduleUnits> {
+  using ScheduleUnitsBase::ScheduleUnitsBase;
+
+  void runOnOperation() override {
+    auto programs = llvm::to_vector(getOperation().getOps<task::ProgramOp>());
+    if (programs.empty()) {
+      return;
+    }
+    absl::StatusOr<schedule::Schedule> made = make(int(programs.size()), int(programs[0].getMicroBatches()));
+    if (!made.ok()) {
+      mlir::emitError(programs[0].getLoc()) << std::string(made.status().message());
+      return signalPassFailure();
+    }
+    mlir::Builder builder(&getContext());
+    for (auto [program, units] : llvm::zip(programs, made->order)) {
+      llvm::SmallVector<std::string> texts =
+          llvm::map_to_vector(units, [](const schedule::Unit &unit) { return schedule::print(unit); });
+      llvm::SmallVector<llvm::StringRef> views(texts.begin(), texts.end());
+      program.setUnitsAttr(builder.getStrArrayAttr(views));
+    }
+  }
+
+private:
+  absl::StatusOr<schedule::Schedule> make(int stages, int microBatches) {
+    if (!file.empty()) {
+      std::ifstream stream(file, std::ios::binary);
+      std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+      if (!stream) {
+        return absl::NotFoundError("pipeline.schedule_file: " + file + ": cannot be read");
+      }
+      schedule::Placement placement = chunks > 1 ? schedule::Placement::Interleaved : schedule::Placement::Plain;
+      return schedule::parse(text, file, {stages, int(chunks), microBatches, placement});
+    }
+    std::optional<schedule::Kind> kind = kindOf(schedule);
+    if (!kind) {
+      return absl::InvalidArgumentError(
+          "schedule: expected gpipe, 1f1b, interleaved, zero-bubble-h1 or zero-bubble-v, got " + schedule);
+    }
+    return schedule::make(*kind, stages, int(chunks), microBatches);
+  }
+};
+
+} // namespace
+} // namespace weft::compiler

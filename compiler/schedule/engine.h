@@ -1,0 +1,49 @@
+// List scheduling of a pipeline: which units begin when, under limits of memory.
+#ifndef WEFT_COMPILER_SCHEDULE_ENGINE_H_
+#define WEFT_COMPILER_SCHEDULE_ENGINE_H_
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "compiler/schedule/schedule.h"
+
+namespace weft::schedule {
+
+/// Whole numbers of time, so that what should be at once is.
+using Ticks = long;
+
+/// How a stage chooses among the units that could begin: F before B before W, each within limits.
+struct Rules {
+  /// Of F, B and W; that of W is 0 if backwards are one unit.
+  std::array<Ticks, 3> ticks = {1, 2, 0};
+  /// B before F before W instead.
+  bool backwardFirst = false;
+  /// Which unit of one kind is preferred: that of the least rank.
+  std::function<long(const Unit &)> rank = [](const Unit &unit) { return long(unit.microBatch); };
+  /// F and B begin only in the order of their ranks, each for itself: the next one is waited for.
+  bool inSequence = false;
+  /// For every stage, how many of its activations (one a chunk and micro-batch) may wait for their B.
+  std::vector<int> mostOpen;
+  /// For every stage, how many activations may be held, to the last of B and W.
+  std::vector<int> mostHeld;
+  /// For every stage, how many W may wait; if more do, W goes before the second of F and B. Empty: any number.
+  std::vector<int> mostWaiting;
+  /// F of a chunk leaves one place of mostHeld for each later chunk of the stage, so that what is begun can be
+  /// finished.
+  bool reserve = false;
+};
+
+struct Simulated {
+  Order order;
+  Ticks makespan = 0;
+};
+
+/// Simulates a step: whenever a stage is idle, it begins the unit that the rules prefer among those that can begin.
+/// Nothing if the rules let the pipeline block.
+std::optional<Simulated> simulate(const Shape &shape, const Rules &rules);
+
+} // namespace weft::schedule
+
+#endif // WEFT_COMPILER_SCHEDULE_ENGINE_H_

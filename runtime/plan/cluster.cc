@@ -1,0 +1,103 @@
+#include "runtime/plan/cluster.h"
+
+#include <cmath>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::plan {
+namespace {
+
+struct Rate {
+  const char* key;
+  double value;
+  bool needed;  // on cuda
+};
+
+absl::Status Expected(const std::string& key, const std::string& expected, const std::string& got) {
+  return absl::InvalidArgumentError(absl::StrCat(key, ": expected ", expected, ", got ", got));
+}
+
+absl::Status CheckCounts(const Cluster& cluster) {
+  if (cluster.node().count() < 1) return Expected("node.count", "1 or more", absl::StrCat(cluster.node().count()));
+  if (cluster.node().ranks() < 1) return Expected("node.ranks", "1 or more", absl::StrCat(cluster.node().ranks()));
+  if (cluster.node().count() > (int64_t{1} << 31) / cluster.node().ranks()) {
+    return Expected("node", "at most 2^31 ranks", absl::StrCat(cluster.node().count(), " x ", cluster.node().ranks()));
+  }
+  if (cluster.device().memory_bytes() >= 0) return absl::OkStatus();
+  return Expected("device.memory_bytes", "0 or more", absl::StrCat(cluster.device().memory_bytes()));
+}
+
+void Fill(double fallback, double* value) {
+  if (*value == 0) *value = fallback;
+}
+
+}  // namespace
+
+absl::Status CheckCluster(const Cluster& cluster) {
+  const std::string& kind = cluster.device().kind();
+  if (kind != "cpu" && kind != "cuda") return Expected("device.kind", "\"cpu\" or \"cuda\"", "\"" + kind + "\"");
+  if (absl::Status status = CheckCounts(cluster); !status.ok()) return status;
+  const bool joined = cluster.node().count() > 1;
+  const Rate rates[] = {
+      {"device.contraction_flops", cluster.device().contraction_flops(), true},
+      {"device.other_flops", cluster.device().other_flops(), true},
+      {"device.memory_bytes_s", cluster.device().memory_bytes_s(), true},
+      {"device.launch_s", cluster.device().launch_s(), false},
+      {"node.link_bytes_s", cluster.node().link_bytes_s(), true},
+      {"node.latency_s", cluster.node().latency_s(), false},
+      {"network.link_bytes_s", cluster.network().link_bytes_s(), joined},
+      {"network.latency_s", cluster.network().latency_s(), false},
+  };
+  for (const Rate& rate : rates) {
+    if (!(rate.value >= 0) || std::isinf(rate.value)) {
+      return Expected(rate.key, "a number of 0 or more", absl::StrCat(rate.value));
+    }
+    if (rate.needed && kind == "cuda" && rate.value == 0) {
+      return Expected(rate.key, "a rate above 0, which cuda has no default for", "0");
+    }
+  }
+  return absl::OkStatus();
+}
+
+Machine MachineOf(const Cluster& cluster) {
+  const Machine defaults;
+  const bool cpu = cluster.device().kind() == "cpu";
+  Machine machine;
+  machine.device = cluster.device().kind();
+  machine.node_ranks = cluster.node().ranks();
+  machine.contraction_flops = cluster.device().contraction_flops();
+  machine.other_flops = cluster.device().other_flops();
+  machine.memory_bytes_s = cluster.device().memory_bytes_s();
+  machine.launch_s = cluster.device().launch_s();
+  machine.node = {cluster.node().link_bytes_s(), cluster.node().latency_s()};
+  machine.network = {cluster.network().link_bytes_s(), cluster.network().latency_s()};
+  if (cpu) {
+    Fill(defaults.contraction_flops, &machine.contraction_flops);
+    Fill(defaults.other_flops, &machine.other_flops);
+    Fill(defaults.memory_bytes_s, &machine.memory_bytes_s);
+    Fill(defaults.launch_s, &machine.launch_s);
+    Fill(defaults.node.bytes_s, &machine.node.bytes_s);
+    Fill(defaults.node.latency_s, &machine.node.latency_s);
+    Fill(defaults.network.bytes_s, &machine.network.bytes_s);
+    Fill(defaults.network.latency_s, &machine.network.latency_s);
+  }
+  // A single node has no network to be asked for.
+  Fill(machine.node.bytes_s, &machine.network.bytes_s);
+  return machine;
+}
+
+void ResolveCluster(Cluster* cluster) {
+  const Machine machine = MachineOf(*cluster);
+  Device& device = *cluster->mutable_device();
+  device.set_contraction_flops(machine.contraction_flops);
+  device.set_other_flops(machine.other_flops);
+  device.set_memory_bytes_s(machine.memory_bytes_s);
+  device.set_launch_s(machine.launch_s);
+  cluster->mutable_node()->set_link_bytes_s(machine.node.bytes_s);
+  cluster->mutable_node()->set_latency_s(machine.node.latency_s);
+  cluster->mutable_network()->set_link_bytes_s(machine.network.bytes_s);
+  cluster->mutable_network()->set_latency_s(machine.network.latency_s);
+}
+
+}  // namespace weft::plan

@@ -1,0 +1,78 @@
+#include "runtime/plan/cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace weft::plan {
+namespace {
+
+const Link& LinkOf(const Machine& machine, bool one_node) { return one_node ? machine.node : machine.network; }
+
+// What a rank sends a second at most when the group's rings run.
+double RingBytes(const Machine& machine, const Spread& group) {
+  if (group.one_node()) return machine.node.bytes_s;
+  const double across = machine.network.bytes_s * static_cast<double>(group.on_a_node);
+  return group.on_a_node == 1 ? across : std::min(machine.node.bytes_s, across);
+}
+
+}  // namespace
+
+Spread SpreadOf(const Machine& machine, const std::vector<int64_t>& ranks) {
+  std::map<int64_t, int64_t> nodes;
+  for (int64_t rank : ranks) ++nodes[rank / machine.node_ranks];
+  Spread spread{static_cast<int64_t>(ranks.size()), static_cast<int64_t>(ranks.size())};
+  for (const auto& [node, count] : nodes) spread.on_a_node = std::min(spread.on_a_node, count);
+  return spread;
+}
+
+Spread SpreadOf(const Machine& machine, const std::vector<int64_t>& sizes, const std::vector<int>& axes) {
+  std::vector<int64_t> ranks = {0};
+  int64_t stride = 1;
+  for (int axis = static_cast<int>(sizes.size()) - 1; axis >= 0; --axis) {
+    if (std::find(axes.begin(), axes.end(), axis) != axes.end()) {
+      const size_t before = ranks.size();
+      for (int64_t i = 1; i < sizes[axis]; ++i) {
+        for (size_t r = 0; r < before; ++r) ranks.push_back(ranks[r] + i * stride);
+      }
+    }
+    stride *= sizes[axis];
+  }
+  return SpreadOf(machine, ranks);
+}
+
+double KernelSeconds(const Machine& machine, const KernelWork& work) {
+  const double compute = work.contraction_flops / machine.contraction_flops + work.flops / machine.other_flops;
+  return machine.launch_s + std::max(compute, work.bytes / machine.memory_bytes_s);
+}
+
+double SentBytes(Exchange kind, double bytes, int64_t n) {
+  const double share = static_cast<double>(n - 1) / static_cast<double>(n);
+  switch (kind) {
+    case Exchange::kAllReduce:
+      return 2 * bytes * share;
+    case Exchange::kReduceScatter:
+    case Exchange::kAllGather:
+      return bytes * share;
+    case Exchange::kAllToAll:
+      return bytes * share / static_cast<double>(n);
+  }
+  return 0;
+}
+
+double CollectiveSeconds(const Machine& machine, Exchange kind, double bytes, const Spread& group) {
+  if (group.ranks < 2) return 0;
+  const double rounds = std::ceil(std::log2(static_cast<double>(group.nodes())));
+  const double latency = machine.node.latency_s + rounds * machine.network.latency_s;
+  const double sent = SentBytes(kind, bytes, group.ranks);
+  if (kind != Exchange::kAllToAll || group.one_node()) return latency + sent / RingBytes(machine, group);
+  const double inside = static_cast<double>(group.on_a_node - 1) / static_cast<double>(group.ranks - 1);
+  return latency + std::max(sent * inside / machine.node.bytes_s, sent * (1 - inside) / machine.network.bytes_s);
+}
+
+double TransferSeconds(const Machine& machine, double bytes, bool one_node) {
+  const Link& link = LinkOf(machine, one_node);
+  return link.latency_s + bytes / link.bytes_s;
+}
+
+}  // namespace weft::plan

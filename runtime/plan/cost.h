@@ -1,0 +1,83 @@
+// The cost model: the seconds that kernels, collectives and transfers take. The
+// compiler chooses by it, the simulator adds it up. Numbers in, numbers out;
+// any thread.
+#ifndef WEFT_RUNTIME_PLAN_COST_H_
+#define WEFT_RUNTIME_PLAN_COST_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft::plan {
+
+struct Link {
+  double bytes_s = 0;    // that a rank sends
+  double latency_s = 0;  // of a message, or of a collective within a node
+};
+
+// One rank, and what joins it to others. The defaults are one core of a current
+// x86 server, ranks that share its memory, and 10 Gbit/s between nodes.
+struct Machine {
+  std::string device = "cpu";
+  double contraction_flops = 100e9;  // FLOP/s of matrix products
+  double other_flops = 4e9;          // FLOP/s of everything else
+  double memory_bytes_s = 10e9;      // of a rank's memory
+  double launch_s = 1e-6;            // to begin a kernel
+  Link node = {3e9, 10e-6};          // to ranks of the same node
+  Link network = {1.25e9, 50e-6};    // to ranks of other nodes
+  int64_t node_ranks = 64;           // rank r is on node r / node_ranks
+};
+
+// What one run of a kernel does on one rank.
+struct KernelWork {
+  double contraction_flops = 0;  // of matrix products, 2 a multiply-add
+  double flops = 0;              // of everything else
+  double bytes = 0;              // read and written, each tensor once
+};
+
+// How a group of ranks lies on the nodes.
+struct Spread {
+  int64_t ranks = 1;
+  int64_t on_a_node = 1;  // the fewest that any of its nodes has; all if there is one node
+  bool one_node() const { return on_a_node == ranks; }
+  int64_t nodes() const { return (ranks + on_a_node - 1) / on_a_node; }
+};
+
+// A group on one node.
+inline Spread Together(int64_t ranks) { return {ranks, ranks}; }
+
+// Of the group of these ranks; not empty.
+Spread SpreadOf(const Machine& machine, const std::vector<int64_t>& ranks);
+
+// Of the groups along `axes` of a mesh of `sizes` whose ranks count up from 0,
+// row-major.
+Spread SpreadOf(const Machine& machine, const std::vector<int64_t>& sizes, const std::vector<int>& axes);
+
+// The slower of computing and of moving bytes (the roofline of Williams,
+// Waterman and Patterson, 2009), after the launch.
+double KernelSeconds(const Machine& machine, const KernelWork& work);
+
+enum class Exchange { kAllReduce, kReduceScatter, kAllGather, kAllToAll };
+
+// Bytes that each rank of a group of n sends for a tensor of `bytes`: the tensor
+// before a reduction or after a gathering, on one rank; of an all-to-all n times
+// a rank's part. Ring algorithms: an all-reduce sends 2 (n-1)/n of them, gather
+// and scatter (n-1)/n, all-to-all (n-1)/n^2 (Thakur, Rabenseifner and Gropp,
+// "Optimization of collective communication operations in MPICH", 2005).
+double SentBytes(Exchange kind, double bytes, int64_t n);
+
+// These over the link, after the latency: of one message within the node, and of
+// ceil(log2 nodes) between nodes, as in a tree. Within a node the node's link
+// decides. Between nodes as many rings run side by side as the group has
+// ranks on a node, each through the network of another rank, as NCCL does: of
+// the bytes that a rank sends, one in `on_a_node` leaves the node. An all-to-all
+// has no rings: all but (on_a_node - 1)/(n - 1) of its bytes leave.
+double CollectiveSeconds(const Machine& machine, Exchange kind, double bytes, const Spread& group);
+
+// Point to point: `bytes` that one rank sends, or receives, on one node or
+// across.
+double TransferSeconds(const Machine& machine, double bytes, bool one_node);
+
+}  // namespace weft::plan
+
+#endif  // WEFT_RUNTIME_PLAN_COST_H_

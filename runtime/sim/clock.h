@@ -1,0 +1,39 @@
+// A step in virtual time: the actors, conditions and credits of the runtime with
+// a clock that jumps from the end of an act to the next.
+#ifndef WEFT_RUNTIME_SIM_CLOCK_H_
+#define WEFT_RUNTIME_SIM_CLOCK_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/plan/program.h"
+#include "runtime/sim/costs.h"
+
+namespace weft::sim {
+
+// One act that happened. Times count from the beginning of the step.
+struct Act {
+  int32_t stage = 0;
+  int32_t actor = 0;
+  int64_t micro_batch = 0;  // 0 for actors that fire once a step
+  double begin_s = 0;       // everything that it waits for is there, and its peer is too
+  double end_s = 0;
+  // The act whose end let this one begin, an index into the list; -1: the step's
+  // beginning. The one before it on its stream, one that filled or emptied a
+  // register, or what the other end of its transfer waited for.
+  int32_t cause = -1;
+};
+
+// Runs one step of validated programs, all stages of a plan, one rank each: all
+// ranks of a stage run the same program and meet in its collectives, and so do
+// the same at the same time. An act begins when the runtime would let it
+// (actor::Unmet); the two ends of a transfer begin together. The acts are in the
+// order of their ends. InvalidArgument for orders that the runtime refuses,
+// kFailedPrecondition for a plan that blocks, with the cycle.
+absl::StatusOr<std::vector<Act>> RunStep(absl::Span<const plan::Program> programs, const Costs& costs);
+
+}  // namespace weft::sim
+
+#endif  // WEFT_RUNTIME_SIM_CLOCK_H_

@@ -1,0 +1,219 @@
+#include "runtime/sim/costs.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "runtime/plan/layout.h"
+#include "runtime/plan/tiles.h"
+
+namespace weft::sim {
+namespace {
+
+// Costs of one stage's collectives; remembers how groups lie.
+class Collectives {
+ public:
+  Collectives(const plan::Program& program, const plan::Machine& machine) : program_(program), machine_(machine) {}
+
+  // A bundle begins once.
+  ActCost CostOf(const plan::Actor& actor) {
+    ActCost sum;
+    for (const plan::Collective& collective : actor.collectives()) {
+      const ActCost cost = CostOf(collective);
+      sum.seconds += cost.seconds;
+      sum.sent_bytes += cost.sent_bytes;
+    }
+    const plan::Collective& first = actor.collectives(0);
+    const double latency = plan::CollectiveSeconds(machine_, ExchangeOf(first.kind()), 0,
+                                                   GroupOf({first.axes().begin(), first.axes().end()}));
+    sum.seconds -= latency * (actor.collectives_size() - 1);
+    return sum;
+  }
+
+ private:
+  ActCost CostOf(const plan::Collective& collective) {
+    const plan::Exchange kind = ExchangeOf(collective.kind());
+    const plan::Spread group = GroupOf({collective.axes().begin(), collective.axes().end()});
+    double bytes = BytesOf(kind == plan::Exchange::kAllGather ? collective.output() : collective.input());
+    if (kind == plan::Exchange::kAllToAll) bytes *= static_cast<double>(group.ranks);
+    return {plan::CollectiveSeconds(machine_, kind, bytes, group), plan::SentBytes(kind, bytes, group.ranks)};
+  }
+
+  static plan::Exchange ExchangeOf(plan::Collective::Kind kind) {
+    switch (kind) {
+      case plan::Collective::REDUCE_SCATTER:
+        return plan::Exchange::kReduceScatter;
+      case plan::Collective::ALL_GATHER:
+        return plan::Exchange::kAllGather;
+      case plan::Collective::ALL_TO_ALL:
+        return plan::Exchange::kAllToAll;
+      default:
+        return plan::Exchange::kAllReduce;
+    }
+  }
+
+  double BytesOf(int32_t buffer) const {
+    return static_cast<double>(plan::LocalBytes(*program_.placement, program_.buffer(buffer)));
+  }
+
+  // The group along these axes that lies worst.
+  const plan::Spread& GroupOf(const std::vector<int32_t>& axes) {
+    const auto [it, is_new] = groups_.try_emplace(axes);
+    if (!is_new) return it->second;
+    const plan::Placement& placement = *program_.placement;
+    for (int64_t r = 0; r < plan::RankCount(placement); ++r) {
+      const std::vector<int64_t> at = plan::Coordinates(placement, r);
+      if (std::any_of(axes.begin(), axes.end(), [&](int32_t axis) { return at[axis] != 0; })) continue;  // seen already
+      std::vector<int64_t> ranks;
+      for (int64_t member : plan::GroupOf(placement, axes, r))
+        ranks.push_back(placement.ranks(static_cast<int>(member)));
+      const plan::Spread spread = plan::SpreadOf(machine_, ranks);
+      if (r == 0 || spread.on_a_node < it->second.on_a_node) it->second = spread;
+    }
+    return it->second;
+  }
+
+  const plan::Program& program_;
+  const plan::Machine& machine_;
+  std::map<std::vector<int32_t>, plan::Spread> groups_;
+};
+
+// Bytes that one rank sends or receives, to or from ranks of its node and others.
+struct Traffic {
+  double near = 0;
+  double far = 0;
+};
+
+// Costs of transfers; those between the same layouts are worked out once.
+class Transfers {
+ public:
+  Transfers(const plan::Plan& plan, const plan::Machine& machine) : plan_(plan), machine_(machine) {}
+
+  ActCost CostOf(const plan::Transfer& transfer) {
+    const auto [it, is_new] = known_.try_emplace(KeyOf(transfer));
+    if (is_new) it->second = WorkOut(transfer);
+    return it->second;
+  }
+
+ private:
+  // Stages and the layouts of both buffers.
+  std::string KeyOf(const plan::Transfer& transfer) const {
+    std::string key = std::to_string(transfer.source_stage()) + ":" + std::to_string(transfer.target_stage());
+    const auto add = [&](int32_t stage, int32_t index) {
+      const plan::Buffer& buffer = plan_.stages(stage).buffers(index);
+      key += ":" + std::to_string(buffer.dtype());
+      for (int64_t d : buffer.shape()) key += "," + std::to_string(d);
+      for (const plan::Sbp& sbp : buffer.sbp())
+        key += ";" + std::to_string(sbp.kind()) + "." + std::to_string(sbp.dim());
+    };
+    add(transfer.source_stage(), transfer.source_buffer());
+    add(transfer.target_stage(), transfer.target_buffer());
+    return key;
+  }
+
+  ActCost WorkOut(const plan::Transfer& transfer) const {
+    const plan::Stage& source = plan_.stages(transfer.source_stage());
+    const plan::Stage& target = plan_.stages(transfer.target_stage());
+    const plan::Placement& from = plan_.placements(source.placement());
+    const plan::Placement& to = plan_.placements(target.placement());
+    const int64_t element = plan::ElementBytes(source.buffers(transfer.source_buffer()).dtype());
+    std::map<int64_t, Traffic> sends, receives;
+    for (const plan::Piece& piece : plan::PiecesOf(plan_, transfer)) {
+      const double bytes = static_cast<double>(piece.tile.elements() * element);
+      const int64_t a = from.ranks(static_cast<int>(piece.source)), b = to.ranks(static_cast<int>(piece.target));
+      const bool near = a / machine_.node_ranks == b / machine_.node_ranks;
+      (near ? sends[a].near : sends[a].far) += bytes;
+      (near ? receives[b].near : receives[b].far) += bytes;
+    }
+    ActCost cost;
+    for (const auto* side : {&sends, &receives}) {
+      for (const auto& [rank, traffic] : *side) cost.seconds = std::max(cost.seconds, SecondsOf(traffic));
+    }
+    for (const auto& [rank, traffic] : sends) cost.sent_bytes = std::max(cost.sent_bytes, traffic.near + traffic.far);
+    return cost;
+  }
+
+  // Both links at the same time.
+  double SecondsOf(const Traffic& traffic) const {
+    const double near = traffic.near > 0 ? plan::TransferSeconds(machine_, traffic.near, true) : 0;
+    const double far = traffic.far > 0 ? plan::TransferSeconds(machine_, traffic.far, false) : 0;
+    return std::max(near, far);
+  }
+
+  const plan::Plan& plan_;
+  const plan::Machine& machine_;
+  std::map<std::string, ActCost> known_;
+};
+
+bool OnCompute(const plan::Program& program, int32_t actor) {
+  return program.stage->streams(program.actor(actor).stream()).kind() == plan::Stream::COMPUTE;
+}
+
+bool SplitsBackward(absl::Span<const plan::Program> programs) {
+  for (const plan::Program& program : programs) {
+    for (const plan::Actor& actor : program.stage->actors()) {
+      if (actor.phase() == plan::Actor::WEIGHT) return true;
+    }
+  }
+  return false;
+}
+
+double UnitOf(plan::Actor::Phase phase, bool split) {
+  switch (phase) {
+    case plan::Actor::FORWARD:
+    case plan::Actor::WEIGHT:
+      return 1;
+    case plan::Actor::BACKWARD:
+      return split ? 1 : 2;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+Costs CostsOf(absl::Span<const plan::Program> programs, const plan::Machine& machine) {
+  Costs costs;
+  if (programs.empty()) return costs;
+  Transfers transfers(*programs[0].plan, machine);
+  for (const plan::Program& program : programs) {
+    Collectives collectives(program, machine);
+    std::vector<ActCost>& stage = costs.emplace_back();
+    for (const plan::Actor& actor : program.stage->actors()) {
+      ActCost& cost = stage.emplace_back();
+      for (const plan::Kernel& kernel : actor.kernels()) {
+        const plan::KernelCost& work = kernel.cost();
+        cost.seconds += plan::KernelSeconds(machine, {work.contraction_flops(), work.flops(), work.bytes()});
+      }
+      if (actor.collectives_size() > 0) cost = collectives.CostOf(actor);
+      if (actor.end_case() == plan::Actor::kSend) cost = transfers.CostOf(program.plan->transfers(actor.send()));
+      if (actor.end_case() == plan::Actor::kReceive) {
+        cost = {transfers.CostOf(program.plan->transfers(actor.receive())).seconds, 0};
+      }
+    }
+  }
+  return costs;
+}
+
+Costs UnitCostsOf(absl::Span<const plan::Program> programs) {
+  const bool split = SplitsBackward(programs);
+  Costs costs;
+  for (const plan::Program& program : programs) {
+    std::vector<ActCost>& stage = costs.emplace_back(program.stage->actors_size());
+    std::set<std::pair<int32_t, int>> begun;  // chunk and phase
+    for (const plan::Stream& stream : program.stage->streams()) {
+      for (const plan::Run& run : stream.runs()) {
+        for (int32_t a : run.actors()) {
+          const plan::Actor& actor = program.actor(a);
+          if (!program.micro(a) || !OnCompute(program, a) || stage[a].seconds > 0) continue;
+          if (begun.insert({actor.chunk(), actor.phase()}).second) stage[a].seconds = UnitOf(actor.phase(), split);
+        }
+      }
+    }
+  }
+  return costs;
+}
+
+}  // namespace weft::sim

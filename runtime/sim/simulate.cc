@@ -1,0 +1,115 @@
+#include "runtime/sim/simulate.h"
+
+#include <algorithm>
+
+#include "runtime/plan/cluster.h"
+#include "runtime/plan/program.h"
+
+namespace weft::sim {
+namespace {
+
+// Adds up what the acts of a step mean.
+class Reporter {
+ public:
+  Reporter(absl::Span<const plan::Program> programs, const Costs& costs, Report* report)
+      : programs_(programs), costs_(costs), report_(*report) {}
+
+  void Run() {
+    for (const plan::Program& program : programs_) {
+      StageReport& stage = report_.stages.emplace_back();
+      stage.peak_bytes = program.stage->arena_bytes();
+      streams_.emplace_back(program.stage->streams_size());
+    }
+    for (size_t a = 0; a < report_.acts.size(); ++a) Add(static_cast<int32_t>(a));
+    double busy = 0;
+    int64_t count = 0;
+    for (size_t s = 0; s < programs_.size(); ++s) {
+      int64_t here = 0;
+      for (int i = 0; i < programs_[s].stage->streams_size(); ++i) {
+        if (KindOf(s, i) != plan::Stream::COMPUTE) continue;
+        ++here;
+        if (!report_.acts.empty()) Idle(s, i, report_.step_s, static_cast<int32_t>(report_.acts.size()) - 1);
+      }
+      busy += report_.stages[s].compute_s;
+      report_.exposed_comm_s += report_.stages[s].exposed_comm_s;
+      count += here;
+      if (here > 1) report_.stages[s].compute_s /= static_cast<double>(here);
+      if (here > 1) report_.stages[s].exposed_comm_s /= static_cast<double>(here);
+    }
+    if (count > 0) report_.exposed_comm_s /= static_cast<double>(count);
+    const double whole = report_.step_s * static_cast<double>(count);
+    // Rounding may leave a little less than nothing.
+    if (whole > 0) report_.bubble_fraction = std::max(0.0, 1 - busy / whole);
+  }
+
+ private:
+  plan::Stream::Kind KindOf(size_t stage, int stream) const { return programs_[stage].stage->streams(stream).kind(); }
+  int StreamOf(const Act& act) const { return programs_[act.stage].actor(act.actor).stream(); }
+  // A collective or an end of a transfer, on whatever stream.
+  bool Communicates(const Act& act) const { return programs_[act.stage].actor(act.actor).kernels_size() == 0; }
+
+  // Acts of a stream come in its order, as it has one at a time.
+  void Add(int32_t index) {
+    const Act& act = report_.acts[index];
+    StageReport& stage = report_.stages[act.stage];
+    const int stream = StreamOf(act);
+    report_.step_s = std::max(report_.step_s, act.end_s);
+    stage.sent_bytes += costs_[act.stage][act.actor].sent_bytes;
+    if (Communicates(act)) stage.communication_s += act.end_s - act.begin_s;
+    if (Communicates(act) || KindOf(act.stage, stream) != plan::Stream::COMPUTE) return;
+    stage.compute_s += act.end_s - act.begin_s;
+    Idle(act.stage, stream, act.begin_s, act.cause);
+    streams_[act.stage][stream] = act.end_s;
+  }
+
+  // The stream did not compute until `end`, when the end of `cause` woke it.
+  void Idle(size_t stage, int stream, double end, int32_t cause) {
+    const double begin = streams_[stage][stream];
+    while (cause >= 0 && end > begin) {
+      const Act& act = report_.acts[cause];
+      const double since = std::max(act.begin_s, begin);
+      if (Communicates(act)) report_.stages[stage].exposed_comm_s += end - since;
+      end = since;
+      cause = act.cause;
+    }
+  }
+
+  const absl::Span<const plan::Program> programs_;
+  const Costs& costs_;
+  Report& report_;
+  std::vector<std::vector<double>> streams_;  // stage, stream: when it last ended computing
+};
+
+}  // namespace
+
+absl::StatusOr<Report> Simulate(const plan::Plan& plan, const plan::Machine& machine, const Options& options) {
+  const std::vector<plan::Program> programs = plan::ProgramsOf(plan);
+  const Costs costs = options.unit_times ? UnitCostsOf(programs) : CostsOf(programs, machine);
+  absl::StatusOr<std::vector<Act>> acts = RunStep(programs, costs);
+  if (!acts.ok()) return acts.status();
+  Report report;
+  report.acts = *std::move(acts);
+  Reporter(programs, costs, &report).Run();
+  return report;
+}
+
+plan::Machine MachineOf(const plan::Plan& plan) {
+  return plan.header().has_cluster() ? plan::MachineOf(plan.header().cluster()) : plan::Machine();
+}
+
+void SetPrediction(const Report& report, plan::Plan* plan) {
+  plan::Prediction& prediction = *plan->mutable_prediction();
+  prediction.Clear();
+  prediction.set_step_s(report.step_s);
+  prediction.set_bubble_fraction(report.bubble_fraction);
+  prediction.set_exposed_comm_s(report.exposed_comm_s);
+  for (size_t s = 0; s < report.stages.size(); ++s) {
+    const StageReport& stage = report.stages[s];
+    plan->mutable_stages(static_cast<int>(s))->set_predicted_compute_s(stage.compute_s);
+    prediction.set_compute_s(std::max(prediction.compute_s(), stage.compute_s));
+    prediction.set_communication_s(std::max(prediction.communication_s(), stage.communication_s));
+    prediction.set_communication_bytes(std::max(prediction.communication_bytes(), stage.sent_bytes));
+  }
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,52 @@
+// What a step of a plan will take, without a machine that could run it.
+#ifndef WEFT_RUNTIME_SIM_SIMULATE_H_
+#define WEFT_RUNTIME_SIM_SIMULATE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/plan/cost.h"
+#include "runtime/plan/plan.pb.h"
+#include "runtime/sim/clock.h"
+
+namespace weft::sim {
+
+// One rank of a stage in a step.
+struct StageReport {
+  double compute_s = 0;        // in which a compute stream runs kernels; the mean of several
+  double communication_s = 0;  // of its collectives and transfers, added up
+  double exposed_comm_s = 0;   // in which a compute stream waits for communication
+  double sent_bytes = 0;
+  int64_t peak_bytes = 0;  // what the rank allocates
+};
+
+struct Report {
+  double step_s = 0;
+  // Share of the step in which compute streams run no kernel, over all stages.
+  double bubble_fraction = 0;
+  // The mean over all compute streams. A stream that runs no kernel waits for an
+  // act, which waited for another, and so on: of that time, the part in which the
+  // chain was communication under way; the rest waited for computing elsewhere.
+  double exposed_comm_s = 0;
+  std::vector<StageReport> stages;
+  std::vector<Act> acts;  // in the order of their ends
+};
+
+struct Options {
+  bool unit_times = false;  // see UnitCostsOf(); seconds are units then
+};
+
+// Of a validated plan. kFailedPrecondition if it blocks. Takes time in
+// proportion to the acts of a step on one rank of each stage. Any thread.
+absl::StatusOr<Report> Simulate(const plan::Plan& plan, const plan::Machine& machine, const Options& options = {});
+
+// The machine that a plan was made for; the default one if it does not say.
+plan::Machine MachineOf(const plan::Plan& plan);
+
+// What a report says to the plan: its prediction, and the stages' part of it.
+void SetPrediction(const Report& report, plan::Plan* plan);
+
+}  // namespace weft::sim
+
+#endif  // WEFT_RUNTIME_SIM_SIMULATE_H_

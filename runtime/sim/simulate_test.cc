@@ -1,0 +1,183 @@
+#include "runtime/sim/simulate.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/plan/verify.h"
+#include "runtime/sim/test_plans.h"
+
+namespace weft::sim {
+namespace {
+
+// Kernels begin at once; a transfer takes `transfer_s`.
+plan::Machine MachineWith(double transfer_s) {
+  plan::Machine machine;
+  machine.launch_s = 0;
+  machine.node = {1e30, transfer_s};
+  machine.network = {1e30, 10 * transfer_s};
+  return machine;
+}
+
+Report Simulated(const plan::Plan& plan, const plan::Machine& machine, bool unit_times = false) {
+  EXPECT_TRUE(plan::Verify(plan).ok()) << plan::Verify(plan);
+  absl::StatusOr<Report> report = Simulate(plan, machine, {unit_times});
+  EXPECT_TRUE(report.ok()) << report.status();
+  return report.ok() ? *report : Report();
+}
+
+TEST(SimulateTest, BubblesAreThoseOfTheFormula) {
+  for (int p : {1, 2, 4}) {
+    for (int64_t m : {4, 8}) {
+      const double formula = static_cast<double>(p - 1) / static_cast<double>(m + p - 1);
+      const std::vector<std::vector<Unit>> gpipe(p, GPipe(m));
+      for (const auto& units : {OneFOneB(p, m), gpipe}) {
+        const Report report = Simulated(Pipeline(units, m), plan::Machine(), true);
+        EXPECT_DOUBLE_EQ(report.step_s, 3.0 * static_cast<double>(m + p - 1));
+        EXPECT_NEAR(report.bubble_fraction, formula, 1e-12) << p << " stages, " << m << " micro-batches";
+        EXPECT_EQ(report.exposed_comm_s, 0);
+      }
+    }
+  }
+}
+
+TEST(SimulateTest, TransfersOnTheWayAreExposed) {
+  // Forward 1, transfer, forward 1, backward 2, transfer, backward 2.
+  const Report report = Simulated(Pipeline(OneFOneB(2, 1), 1), MachineWith(0.25));
+  EXPECT_DOUBLE_EQ(report.step_s, 6.5);
+  // Stage 0 waits for 0.25, 3 of stage 1 and 0.25; stage 1 for 1 of stage 0 and
+  // 0.25, and at the end for 0.25 and 2 of stage 0.
+  EXPECT_DOUBLE_EQ(report.stages[0].exposed_comm_s, 0.5);
+  EXPECT_DOUBLE_EQ(report.stages[1].exposed_comm_s, 0.5);
+  EXPECT_DOUBLE_EQ(report.exposed_comm_s, 0.5);
+  EXPECT_DOUBLE_EQ(report.bubble_fraction, 1 - 6 / 13.0);
+  EXPECT_DOUBLE_EQ(report.stages[0].compute_s, 3);
+  EXPECT_DOUBLE_EQ(report.stages[0].communication_s, 0.5);
+  EXPECT_DOUBLE_EQ(report.stages[0].sent_bytes, 1024);
+  EXPECT_EQ(report.stages[0].peak_bytes, 4 * 1024);
+}
+
+TEST(SimulateTest, TransfersBetweenNodesTakeTheNetwork) {
+  plan::Machine machine = MachineWith(0.25);
+  machine.node_ranks = 1;
+  EXPECT_DOUBLE_EQ(Simulated(Pipeline(OneFOneB(2, 1), 1), machine).step_s, 6 + 2 * 2.5);
+}
+
+TEST(SimulateTest, TransfersOverlapWithWhatDoesNotNeedThem) {
+  // With more micro-batches the last stage computes while the next input comes:
+  // the transfers of the way there and back are paid once.
+  const double with = Simulated(Pipeline(OneFOneB(2, 8), 8), MachineWith(0.25)).step_s;
+  const double without = Simulated(Pipeline(OneFOneB(2, 8), 8), MachineWith(0)).step_s;
+  EXPECT_DOUBLE_EQ(without, 27);
+  EXPECT_GT(with, without);
+  EXPECT_LE(with, without + 16 * 0.25);
+  const std::vector<std::vector<Unit>> gpipe(2, GPipe(8));
+  EXPECT_DOUBLE_EQ(Simulated(Pipeline(gpipe, 8), MachineWith(0.25)).step_s, 27.5);
+}
+
+TEST(SimulateTest, CreditsHoldBackAWriter) {
+  const std::vector<std::vector<Unit>> gpipe(2, GPipe(4));
+  plan::Plan plan = Pipeline(gpipe, 4);
+  // 1, then four transfers of 3 s in a row, 1, four backwards of 2 s, the last
+  // three gradients behind the first one's transfers, 2.
+  EXPECT_DOUBLE_EQ(Simulated(plan, MachineWith(3)).step_s, 1 + 12 + 1 + 2 + 12 + 2);
+  for (plan::Buffer& buffer : *plan.mutable_stages(0)->mutable_buffers()) {
+    if (buffer.name() == "y") buffer.set_slots(1);
+  }
+  // With one slot a forward waits until the last value has left.
+  EXPECT_DOUBLE_EQ(Simulated(plan, MachineWith(3)).step_s, 4 * (1 + 3) + 1 + 2 + 12 + 2);
+}
+
+// One stage: two micro-batches of 1 s and 2 s, a sum of gradients over the ranks,
+// an update of 1 s.
+plan::Plan DataParallel(int ranks) {
+  plan::Plan plan;
+  plan.mutable_header()->set_version(1);
+  plan.mutable_header()->set_target("cpu");
+  plan.mutable_header()->set_training(true);
+  plan.mutable_header()->set_micro_batches(2);
+  StageBuilder b(&plan, ranks);
+  b.AddStream(plan::Stream::COMPUTE, "compute");
+  b.AddStream(plan::Stream::COMMUNICATION, "communication");
+  const int y = b.AddBuffer("y", 1);
+  const int part = b.AddBuffer("dw.part", 1, plan::Buffer::GRADIENT, plan::Sbp::PARTIAL_SUM);
+  const int whole = b.AddBuffer("dw", 1, plan::Buffer::GRADIENT);
+  const int w = b.AddBuffer("w", 1, plan::Buffer::PARAMETER);
+  b.stage().mutable_buffers(w)->mutable_init()->set_name("fill");
+  b.stage().mutable_buffers(w)->mutable_init()->add_outputs(w);
+  b.AddCompute("forward", plan::Actor::FORWARD, 1, {}, {y}).clear_writes();
+  plan::Actor& backward = b.AddCompute("backward", plan::Actor::BACKWARD, 2, {y}, {part});
+  backward.clear_reads();
+  b.stage().mutable_actors(0)->add_writes(y);
+  backward.add_reads(y);
+  plan::Actor& reduce = b.AddActor("reduce", 1, {part}, {whole});
+  reduce.set_section(plan::Actor::STEP);
+  plan::Collective& collective = *reduce.add_collectives();
+  collective.add_axes(0);
+  collective.set_input(part);
+  collective.set_output(whole);
+  plan::Actor& update = b.AddCompute("update", plan::Actor::UPDATE, 1, {whole}, {});
+  update.set_section(plan::Actor::STEP);
+  update.mutable_kernels(0)->add_outputs(w);
+  plan::Run& run = *b.stage().mutable_streams(0)->add_runs();
+  run.add_actors(0);
+  run.add_actors(1);
+  run.set_repeat(2);
+  b.AddRun(0, 3, 0, 1);
+  b.AddRun(1, 2, 0, 1);
+  return plan;
+}
+
+TEST(SimulateTest, AReductionBeforeTheUpdateIsExposed) {
+  plan::Machine machine = MachineWith(0.5);
+  machine.node.bytes_s = 1024;
+  const Report report = Simulated(DataParallel(4), machine);
+  const double reduce = 0.5 + 2 * 0.75;
+  EXPECT_DOUBLE_EQ(report.step_s, 6 + reduce + 1);
+  EXPECT_DOUBLE_EQ(report.exposed_comm_s, reduce);
+  EXPECT_DOUBLE_EQ(report.bubble_fraction, reduce / (7 + reduce));
+  EXPECT_DOUBLE_EQ(report.stages[0].sent_bytes, 1.5 * 1024);
+  const Report units = Simulated(DataParallel(4), machine, true);
+  EXPECT_DOUBLE_EQ(units.step_s, 6) << "what a step does once takes no units";
+}
+
+TEST(SimulateTest, ACollectiveOnTheComputeStreamIsNoComputing) {
+  plan::Plan plan = DataParallel(4);
+  const double apart = Simulated(plan, MachineWith(0.5)).exposed_comm_s;
+  plan::Stage& stage = *plan.mutable_stages(0);
+  stage.mutable_actors(2)->set_stream(0);
+  stage.mutable_streams()->RemoveLast();
+  stage.mutable_streams(0)->mutable_runs(1)->clear_actors();
+  for (int a : {2, 3}) stage.mutable_streams(0)->mutable_runs(1)->add_actors(a);
+  const Report report = Simulated(plan, MachineWith(0.5));
+  EXPECT_DOUBLE_EQ(report.exposed_comm_s, apart);
+  EXPECT_DOUBLE_EQ(report.stages[0].compute_s, 7);
+  EXPECT_DOUBLE_EQ(report.bubble_fraction, 0.5 / 7.5);
+}
+
+TEST(SimulateTest, ThousandsOfRanksAreAsManyActsAsOne) {
+  plan::Machine machine = MachineWith(0.25);
+  machine.node_ranks = 8;
+  const Report one = Simulated(DataParallel(1), machine), many = Simulated(DataParallel(4096), machine);
+  EXPECT_EQ(one.acts.size(), many.acts.size());
+  // 512 nodes: nine rounds between them.
+  EXPECT_DOUBLE_EQ(many.step_s, one.step_s + 0.25 + 9 * 2.5);
+}
+
+TEST(SimulateTest, ABlockedPlanIsRefusedWithItsCycle) {
+  std::vector<std::vector<Unit>> units = {{{'B', 0}, {'F', 0}}, {{'F', 0}, {'B', 0}}};
+  const absl::StatusOr<Report> report = Simulate(Pipeline(units, 1), plan::Machine());
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.status().code(), absl::StatusCode::kFailedPrecondition) << report.status();
+}
+
+TEST(SimulateTest, ThePlanCarriesThePrediction) {
+  plan::Plan plan = Pipeline(OneFOneB(2, 1), 1);
+  SetPrediction(Simulated(plan, MachineWith(0.25)), &plan);
+  EXPECT_DOUBLE_EQ(plan.prediction().step_s(), 6.5);
+  EXPECT_DOUBLE_EQ(plan.prediction().compute_s(), 3);
+  EXPECT_DOUBLE_EQ(plan.prediction().exposed_comm_s(), 0.5);
+  EXPECT_DOUBLE_EQ(plan.prediction().communication_bytes(), 1024);
+  EXPECT_DOUBLE_EQ(plan.stages(1).predicted_compute_s(), 3);
+}
+
+}  // namespace
+}  // namespace weft::sim

@@ -1,0 +1,152 @@
+#include "runtime/sim/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/plan/names.h"
+
+namespace weft::sim {
+namespace {
+
+constexpr int kColumns = 40;
+constexpr int kMostColumns = 4096;
+
+// The acts of one stream, in order.
+using StreamActs = std::vector<const Act*>;
+
+std::vector<std::vector<StreamActs>> ByStream(const plan::Plan& plan, const Report& report) {
+  std::vector<std::vector<StreamActs>> all;
+  for (const plan::Stage& stage : plan.stages()) all.emplace_back(stage.streams_size());
+  for (const Act& act : report.acts) {
+    all[act.stage][plan.stages(act.stage).actors(act.actor).stream()].push_back(&act);
+  }
+  return all;
+}
+
+// The chunks of a stage in ascending order, each with its place.
+std::map<int32_t, int> ChunksOf(const plan::Stage& stage) {
+  std::set<int32_t> chunks;
+  for (const plan::Actor& actor : stage.actors()) {
+    const bool unit = actor.section() == plan::Actor::MICRO && actor.phase() != plan::Actor::OTHER;
+    if (unit) chunks.insert(actor.chunk());
+  }
+  std::map<int32_t, int> places;
+  for (int32_t chunk : chunks) places.emplace(chunk, static_cast<int>(places.size()));
+  return places;
+}
+
+std::string LabelOf(const plan::Actor& actor, const Act& act, const std::map<int32_t, int>& chunks) {
+  constexpr char kLetters[] = {'O', 'F', 'B', 'W', 'U'};
+  const std::string letter(1, actor.phase() <= plan::Actor::UPDATE ? kLetters[actor.phase()] : 'O');
+  if (actor.section() == plan::Actor::STEP) return letter;
+  const auto chunk = chunks.find(actor.chunk());
+  const int place = chunk == chunks.end() ? 0 : chunk->second;
+  return place == 0 ? absl::StrCat(letter, act.micro_batch) : absl::StrCat(letter, act.micro_batch, ".", place);
+}
+
+// The label of each column of one stream.
+std::vector<std::string> CellsOf(const plan::Stage& stage, const StreamActs& acts, double step_s, int columns) {
+  const std::map<int32_t, int> chunks = ChunksOf(stage);
+  const double width = step_s / columns;
+  std::vector<std::map<std::string, double>> shares(columns);
+  for (const Act* act : acts) {
+    const std::string label = LabelOf(stage.actors(act->actor), *act, chunks);
+    const int first = std::clamp(static_cast<int>(act->begin_s / width), 0, columns - 1);
+    for (int c = first; c < columns && c * width < act->end_s; ++c) {
+      shares[c][label] += std::min(act->end_s, (c + 1) * width) - std::max(act->begin_s, c * width);
+    }
+  }
+  std::vector<std::string> cells;
+  for (const auto& share : shares) {
+    double busy = 0, most = 0;
+    std::string cell = ".";
+    for (const auto& [label, seconds] : share) {
+      busy += seconds;
+      if (seconds > most) cell = label;
+      most = std::max(most, seconds);
+    }
+    cells.push_back(busy < width / 2 ? "." : cell);
+  }
+  return cells;
+}
+
+int ColumnsOf(const Report& report, const TimelineOptions& options) {
+  if (options.columns > 0) return std::min(options.columns, kMostColumns);
+  if (!options.unit_times) return kColumns;
+  return std::clamp(static_cast<int>(std::lround(report.step_s)), 1, kMostColumns);
+}
+
+}  // namespace
+
+std::string TimelineText(const plan::Plan& plan, const Report& report, const TimelineOptions& options) {
+  const int columns = ColumnsOf(report, options);
+  struct Line {
+    std::string name;
+    std::vector<std::string> cells;
+  };
+  std::vector<Line> lines;
+  size_t name_width = 0, cell_width = 0;
+  const std::vector<std::vector<StreamActs>> streams = ByStream(plan, report);
+  for (size_t s = 0; s < streams.size() && report.step_s > 0; ++s) {
+    const plan::Stage& stage = plan.stages(static_cast<int>(s));
+    for (size_t i = 0; i < streams[s].size(); ++i) {
+      const plan::Stream& stream = stage.streams(static_cast<int>(i));
+      std::vector<std::string> cells = CellsOf(stage, streams[s][i], report.step_s, columns);
+      const bool idle = std::all_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell == "."; });
+      if (idle && stream.kind() != plan::Stream::COMPUTE) continue;
+      lines.push_back({absl::StrCat("stage ", s, " ", stream.name()), std::move(cells)});
+      name_width = std::max(name_width, lines.back().name.size());
+      for (const std::string& cell : lines.back().cells) cell_width = std::max(cell_width, cell.size());
+    }
+  }
+  std::string text;
+  for (const Line& line : lines) {
+    std::string row = absl::StrFormat("%-*s ", static_cast<int>(name_width), line.name);
+    for (const std::string& cell : line.cells) {
+      absl::StrAppend(&row, absl::StrFormat(" %-*s", static_cast<int>(cell_width), cell));
+    }
+    row.erase(row.find_last_not_of(' ') + 1);
+    absl::StrAppend(&text, row, "\n");
+  }
+  const double column = report.step_s / columns;
+  const auto time = [&](double value) {
+    return options.unit_times ? absl::StrFormat("%.3g units", value) : plan::SecondsText(value);
+  };
+  return absl::StrCat(text, "step ", time(report.step_s), ", a column ", time(column), "; bubble ",
+                      absl::StrFormat("%.1f %%", 100 * report.bubble_fraction), ", exposed communication ",
+                      time(report.exposed_comm_s), "\n");
+}
+
+trace::Timeline TimelineOf(const plan::Plan& plan, const Report& report, int64_t step) {
+  const std::vector<std::vector<StreamActs>> streams = ByStream(plan, report);
+  size_t most = 1;
+  for (const auto& stage : streams) {
+    for (const StreamActs& acts : stage) most = std::max(most, acts.size());
+  }
+  trace::Timeline timeline(static_cast<int64_t>(most), 0);
+  for (size_t s = 0; s < streams.size(); ++s) {
+    const plan::Stage& stage = plan.stages(static_cast<int>(s));
+    const int rank = plan.placements(stage.placement()).ranks(0);
+    std::vector<std::string> names;
+    for (const plan::Actor& actor : stage.actors()) names.push_back(actor.name());
+    for (size_t i = 0; i < streams[s].size(); ++i) {
+      trace::Track* track = timeline.AddTrack(kPredictedProcess + rank, absl::StrCat("rank ", rank, " (predicted)"),
+                                              stage.streams(static_cast<int>(i)).name(), names);
+      for (const Act* act : streams[s][i]) {
+        track->Add({.name = act->actor,
+                    .micro_batch = static_cast<int32_t>(act->micro_batch),
+                    .step = step,
+                    .begin_ns = std::llround(act->begin_s * 1e9),
+                    .end_ns = std::llround(act->end_s * 1e9)});
+      }
+    }
+  }
+  return timeline;
+}
+
+}  // namespace weft::sim
