@@ -118,8 +118,10 @@ private:
   // The pieces that begin a chunk, the first included.
   llvm::FailureOr<SmallVector<size_t>> chooseBegins(GraphOp graph) {
     if (int64_t(pieces_.size()) < chunkCount()) {
-      graph.emitOpError() << "pipeline: expected at most " << pieces_.size() << " chunks, as the model may be cut into "
-                          << names() << ", got " << int64_t(stages) << (chunks > 1 ? " x " + std::to_string(chunks) : "");
+      graph.emitOpError() << (chunks > 1 ? "pipeline.chunks: expected at most " : "dist.pipeline: expected at most ")
+                          << pieces_.size() << (chunks > 1 ? " chunks" : " stages")
+                          << ", as the model may be cut into " << names() << ", got " << int64_t(stages)
+                          << (chunks > 1 ? " x " + std::to_string(chunks) : "");
       return mlir::failure();
     }
     if (!cuts.empty()) {
@@ -138,8 +140,13 @@ private:
 
   llvm::FailureOr<SmallVector<size_t>> beginsOfCuts(GraphOp graph) {
     if (int64_t(cuts.size()) != chunkCount() - 1) {
-      graph.emitOpError() << "pipeline.cuts: expected " << chunkCount() - 1 << " for " << chunkCount()
-                          << " chunks, got " << cuts.size();
+      mlir::InFlightDiagnostic error = graph.emitOpError() << "pipeline.cuts: expected ";
+      if (chunkCount() == 1) {
+        error << "none where nothing is cut";
+      } else {
+        error << chunkCount() - 1 << " for " << chunkCount() << " chunks";
+      }
+      error << ", got " << cuts.size();
       return mlir::failure();
     }
     SmallVector<size_t> begins = {0};

@@ -13,10 +13,10 @@
 // RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 meshes=1:1:1:1,1:1:0:1" 2>&1 | FileCheck %s --check-prefix=SIZE
 // RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 machine=fast" 2>&1 | FileCheck %s --check-prefix=MACHINE
 
-// STAGES: pipeline: expected at most 5 chunks, as the model may be cut into wte, h.0, h.1, ln_f, head, got 6{{$}}
-// CHUNKS: pipeline: expected at most 5 chunks, as the model may be cut into wte, h.0, h.1, ln_f, head, got 3 x 2{{$}}
+// STAGES: dist.pipeline: expected at most 5 stages, as the model may be cut into wte, h.0, h.1, ln_f, head, got 6{{$}}
+// CHUNKS: pipeline.chunks: expected at most 5 chunks, as the model may be cut into wte, h.0, h.1, ln_f, head, got 3 x 2{{$}}
 // COUNT: pipeline.cuts: expected 2 for 3 chunks, got 1{{$}}
-// NONE: pipeline.cuts: expected 0 for 1 chunks, got 1{{$}}
+// NONE: pipeline.cuts: expected none where nothing is cut, got 1{{$}}
 // UNKNOWN: pipeline.cuts: expected a layer, one of wte, h.0, h.1, ln_f, head, got h.7{{$}}
 // INSIDE: pipeline.cuts: expected a layer, one of wte, h.0, h.1, ln_f, head, got h.1.attn, which is inside h.1{{$}}
 // ORDER: pipeline.cuts: expected layers in the order of the model, none the first, got h.1 after ln_f{{$}}
