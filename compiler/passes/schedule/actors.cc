@@ -1,4 +1,5 @@
 // From a list of kernels to actors on streams.
+#include "compiler/dialect/task/registers.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/schedule/slots.h"
 #include "llvm/ADT/StringMap.h"
@@ -89,6 +90,37 @@ struct UnitOrder {
   auto operator<=>(const UnitOrder &other) const = default;
 };
 
+bool sumsUp(Operation *op) {
+  auto kernel = llvm::dyn_cast<task::KernelOp>(op);
+  return kernel && kernel.getName() == "accumulate";
+}
+
+// Sums over the micro-batches right behind what makes their terms: these then need not be kept until the unit ends, and a
+// sum is complete as soon as its layer's last backward is.
+llvm::SmallVector<Operation *> sumsAtOnce(llvm::ArrayRef<Operation *> work) {
+  llvm::DenseMap<mlir::Value, Operation *> writer; // of a root, the last
+  llvm::DenseMap<Operation *, llvm::SmallVector<Operation *, 1>> behind;
+  llvm::SmallVector<Operation *> first;
+  for (Operation *op : work) {
+    mlir::Value term = sumsUp(op) ? task::inputsOf(op)[0] : mlir::Value();
+    Operation *maker = term ? writer.lookup(task::rootOf(term)) : nullptr;
+    if (maker) {
+      behind[maker].push_back(op);
+      continue;
+    }
+    first.push_back(op);
+    for (mlir::Value output : task::outputsOf(op)) {
+      writer[task::rootOf(output)] = op;
+    }
+  }
+  llvm::SmallVector<Operation *> all;
+  for (Operation *op : first) {
+    all.push_back(op);
+    llvm::append_range(all, behind.lookup(op));
+  }
+  return all;
+}
+
 struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
   void runOnOperation() override {
     task::ProgramOp program = getOperation();
@@ -111,7 +143,7 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     group(body, begin, {});
     for (auto &[unit, work] : units) {
       task::Unit name{unit.kind, 0, unit.back ? -unit.chunk - 1 : unit.chunk};
-      group(body, work, mlir::StringAttr::get(&getContext(), name.name()));
+      group(body, sumsAtOnce(work), mlir::StringAttr::get(&getContext(), name.name()));
     }
     group(body, step, {});
     for (Operation *metric : metrics) {
