@@ -10,6 +10,7 @@
 #include "compiler/passes/memory/passes.h"
 #include "compiler/passes/pipeline/passes.h"
 #include "compiler/passes/precision/passes.h"
+#include "compiler/passes/recompute/passes.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/shard/passes.h"
 #include "mlir/Transforms/Passes.h"
@@ -20,6 +21,7 @@ namespace {
 constexpr std::pair<Phase, const char *> kNames[] = {
     {Phase::Elaborate, "elaborate"}, {Phase::Pipeline, "pipeline"}, {Phase::Autodiff, "autodiff"},
     {Phase::Precision, "precision"}, {Phase::Shard, "shard"},       {Phase::Box, "box"},
+    {Phase::Recompute, "recompute"},
     {Phase::Localize, "localize"},   {Phase::Schedule, "schedule"}, {Phase::Memory, "memory"},
 };
 
@@ -65,19 +67,21 @@ bool splitsBackward(const Pipeline &pipeline) {
   return false;
 }
 
-PipelineCutOptions cutOptions(const Job &job, const Machine &machine) {
+// The options refer to lists, which live until the pass has copied them.
+void buildCut(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
   PipelineCutOptions options;
   options.stages = job.dist().pipeline();
   options.chunks = std::max<int64_t>(job.pipeline().chunks(), 1);
   options.vShape = isVShaped(job.pipeline());
-  options.cuts = std::vector<std::string>(job.pipeline().cuts().begin(), job.pipeline().cuts().end());
+  std::vector<std::string> cuts(job.pipeline().cuts().begin(), job.pipeline().cuts().end());
+  options.cuts = cuts;
   std::vector<std::string> meshes;
   for (const Dist &stage : job.pipeline().stages()) {
     meshes.push_back(absl::StrCat(stage.data(), ":", stage.expert(), ":", stage.context(), ":", stage.tensor()));
   }
   options.meshes = meshes;
   options.machine = describe(machine);
-  return options;
+  manager.addNestedPass<ir::GraphOp>(createPipelineCut(options));
 }
 
 ScheduleUnitsOptions unitsOptions(const Pipeline &pipeline) {
@@ -128,6 +132,17 @@ AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
   return options;
 }
 
+// "none", "selective" or "full"; AUTO has become one of them for every layer (see recompute.h).
+std::string policyText(Recompute::Policy policy) { return llvm::StringRef(Recompute::Policy_Name(policy)).lower(); }
+
+void buildRecompute(mlir::OpPassManager &manager, const Recompute &recompute, const Machine &machine) {
+  std::vector<std::string> layers;
+  for (const Recompute::Layer &layer : recompute.layers()) {
+    layers.push_back(layer.scope() + "=" + policyText(layer.policy()));
+  }
+  manager.addNestedPass<ir::GraphOp>(createRecomputeClone({policyText(recompute.policy()), layers, describe(machine)}));
+}
+
 } // namespace
 
 const char *nameOf(Phase phase) {
@@ -163,7 +178,7 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     break;
   case Phase::Pipeline:
     if (job.dist().pipeline() > 1 || job.has_pipeline()) {
-      manager.addNestedPass<ir::GraphOp>(createPipelineCut(cutOptions(job, machine)));
+      buildCut(manager, job, machine);
     }
     break;
   case Phase::Autodiff: {
@@ -196,6 +211,10 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
       manager.addNestedPass<ir::GraphOp>(createPipelineSplit());
     }
     break;
+  case Phase::Recompute:
+    // What runs again is then exactly what ran: the same boxes, the same layouts.
+    buildRecompute(manager, job.recompute(), machine);
+    break;
   case Phase::Localize:
     manager.addPass(createLocalize());
     break;
@@ -220,6 +239,7 @@ void registerPasses() {
   registerPrecisionPasses();
   registerShardPasses();
   registerBoxPasses();
+  registerRecomputePasses();
   registerLocalizePasses();
   registerSchedulePasses();
   registerMemoryPasses();
