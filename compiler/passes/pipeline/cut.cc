@@ -254,10 +254,10 @@ private:
     axes.clear();
     sizes.clear();
     for (auto [name, part] :
-         llvm::zip_first(llvm::ArrayRef<StringRef>({"data", "expert", "context", "tensor"}), parts)) {
+         llvm::zip_first(llvm::ArrayRef<StringRef>({"data", "shard", "expert", "context", "tensor"}), parts)) {
       int64_t size = 0;
-      if (parts.size() != 4 || part.getAsInteger(10, size) || size < 1) {
-        return graph.emitOpError() << "pipeline.stages: expected four sizes, as in 2:1:1:4, got " << text;
+      if (parts.size() != 5 || part.getAsInteger(10, size) || size < 1) {
+        return graph.emitOpError() << "pipeline.stages: expected five sizes, as in 2:1:1:1:4, got " << text;
       }
       if (size > 1) {
         axes.push_back(mlir::StringAttr::get(&getContext(), name));
