@@ -149,6 +149,10 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
        "optimizer.schedule.warmup_cosine.total: expected more than warmup (10), got 10"},
       {"optimizer.schedule.warmup_linear={total: 1 min_ratio: 2}",
        "optimizer.schedule.warmup_linear.min_ratio: expected from 0 to 1, got 2"},
+      {"zero.stage=4", "zero.stage: expected 0, 1, 2 or 3, got 4"},
+      {"zero.stage=-1", "zero.stage: expected 0, 1, 2 or 3, got -1"},
+      {"zero={stage: 1 group: -2}", "zero.group: expected 0 or more, got -2"},
+      {"zero={stage: 1 group: 3}", "zero.group: expected a divisor of dist.data (2), got 3"},
       {"precision={compute: 9}", "precision.compute: expected F32 or BF16, got 9"},
   };
   for (const auto& [override_text, error] : cases) {

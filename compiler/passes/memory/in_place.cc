@@ -36,6 +36,10 @@ struct MemoryInPlace : impl::MemoryInPlaceBase<MemoryInPlace> {
       mlir::OpBuilder builder(&getContext());
       builder.setInsertionPointAfter(later(buffer, operand.getDefiningOp()));
       auto alias = builder.create<task::AliasOp>(buffer.getLoc(), result.getType(), operand);
+      // What ends as a gradient counts as one.
+      if (buffer.getKind() == task::BufferKind::Gradient) {
+        from.getDefiningOp<task::BufferOp>().setKind(task::BufferKind::Gradient);
+      }
       result.replaceAllUsesWith(alias);
       buffer.erase();
       last[from] = end;
