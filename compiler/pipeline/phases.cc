@@ -1,5 +1,7 @@
 #include "compiler/pipeline/phases.h"
 
+#include <fstream>
+
 #include "absl/strings/str_cat.h"
 #include "compiler/passes/autodiff/passes.h"
 #include "compiler/passes/box/passes.h"
@@ -8,6 +10,7 @@
 #include "compiler/passes/memory/passes.h"
 #include "compiler/passes/pipeline/passes.h"
 #include "compiler/passes/precision/passes.h"
+#include "compiler/passes/recompute/passes.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/shard/passes.h"
 #include "compiler/passes/zero/passes.h"
@@ -19,8 +22,8 @@ namespace {
 constexpr std::pair<Phase, const char *> kNames[] = {
     {Phase::Elaborate, "elaborate"}, {Phase::Pipeline, "pipeline"}, {Phase::Autodiff, "autodiff"},
     {Phase::Precision, "precision"}, {Phase::Zero, "zero"},         {Phase::Shard, "shard"},
-    {Phase::Box, "box"},             {Phase::Localize, "localize"}, {Phase::Schedule, "schedule"},
-    {Phase::Memory, "memory"},
+    {Phase::Box, "box"},             {Phase::Recompute, "recompute"}, {Phase::Localize, "localize"},
+    {Phase::Schedule, "schedule"},   {Phase::Memory, "memory"},
 };
 
 // The ranks of a mesh's data parallelism that split what ZeRO splits, if these are some of them; else 1.
@@ -61,12 +64,28 @@ bool isVShaped(const Pipeline &pipeline) {
   return pipeline.schedule() == ZERO_BUBBLE && pipeline.form() == V && pipeline.schedule_file().empty();
 }
 
-PipelineCutOptions cutOptions(const Job &job, const Machine &machine) {
+// Whether a stage's order has units for the weight part of a backward.
+bool splitsBackward(const Pipeline &pipeline) {
+  if (pipeline.schedule_file().empty()) {
+    return pipeline.schedule() == ZERO_BUBBLE;
+  }
+  std::ifstream file(pipeline.schedule_file());
+  for (std::string line; std::getline(file, line);) {
+    if (line.substr(0, line.find('#')).find('W') != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The options refer to lists, which live until the pass has copied them.
+void buildCut(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
   PipelineCutOptions options;
   options.stages = job.dist().pipeline();
   options.chunks = std::max<int64_t>(job.pipeline().chunks(), 1);
   options.vShape = isVShaped(job.pipeline());
-  options.cuts = std::vector<std::string>(job.pipeline().cuts().begin(), job.pipeline().cuts().end());
+  std::vector<std::string> cuts(job.pipeline().cuts().begin(), job.pipeline().cuts().end());
+  options.cuts = cuts;
   std::vector<std::string> meshes;
   for (const Dist &stage : job.pipeline().stages()) {
     int64_t shard = shardOf(job, stage);
@@ -74,7 +93,7 @@ PipelineCutOptions cutOptions(const Job &job, const Machine &machine) {
   }
   options.meshes = meshes;
   options.machine = describe(machine);
-  return options;
+  manager.addNestedPass<ir::GraphOp>(createPipelineCut(options));
 }
 
 ScheduleUnitsOptions unitsOptions(const Pipeline &pipeline) {
@@ -125,6 +144,17 @@ AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
   return options;
 }
 
+// "none", "selective" or "full"; AUTO has become one of them for every layer (see recompute.h).
+std::string policyText(Recompute::Policy policy) { return llvm::StringRef(Recompute::Policy_Name(policy)).lower(); }
+
+void buildRecompute(mlir::OpPassManager &manager, const Recompute &recompute, const Machine &machine) {
+  std::vector<std::string> layers;
+  for (const Recompute::Layer &layer : recompute.layers()) {
+    layers.push_back(layer.scope() + "=" + policyText(layer.policy()));
+  }
+  manager.addNestedPass<ir::GraphOp>(createRecomputeClone({policyText(recompute.policy()), layers, describe(machine)}));
+}
+
 } // namespace
 
 const char *nameOf(Phase phase) {
@@ -160,7 +190,7 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     break;
   case Phase::Pipeline:
     if (job.dist().pipeline() > 1 || job.has_pipeline()) {
-      manager.addNestedPass<ir::GraphOp>(createPipelineCut(cutOptions(job, machine)));
+      buildCut(manager, job, machine);
     }
     break;
   case Phase::Autodiff: {
@@ -195,6 +225,13 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     manager.addNestedPass<ir::GraphOp>(createBoxRoute({describe(machine)}));
     // Routes from one value share their first steps.
     manager.addNestedPass<ir::GraphOp>(mlir::createCSEPass());
+    if (splitsBackward(job.pipeline())) {
+      manager.addNestedPass<ir::GraphOp>(createPipelineSplit());
+    }
+    break;
+  case Phase::Recompute:
+    // What runs again is then exactly what ran: the same boxes, the same layouts.
+    buildRecompute(manager, job.recompute(), machine);
     break;
   case Phase::Localize:
     manager.addPass(createLocalize());
@@ -221,6 +258,7 @@ void registerPasses() {
   registerShardPasses();
   registerZeroPasses();
   registerBoxPasses();
+  registerRecomputePasses();
   registerLocalizePasses();
   registerSchedulePasses();
   registerMemoryPasses();

@@ -119,6 +119,10 @@ Json StageJson(const Program& program, const StageMemory* memory, const PrintOpt
 }
 
 Json HeaderJson(const Header& header) {
+  Json recompute = Json::object();
+  for (const Recompute::Layer& layer : header.recompute()) {
+    recompute[layer.scope()] = Recompute::Policy_Name(layer.policy());
+  }
   return {{"version", header.version()},
           {"target", header.target()},
           {"graph", header.graph()},
@@ -126,6 +130,7 @@ Json HeaderJson(const Header& header) {
           {"micro_batches", header.micro_batches()},
           {"tokens_per_step", header.tokens_per_step()},
           {"flops_per_step", header.flops_per_step()},
+          {"recompute", recompute},
           {"hash", absl::StrCat(absl::Hex(header.hash(), absl::kZeroPad16))}};
 }
 

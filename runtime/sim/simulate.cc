@@ -45,6 +45,8 @@ class Reporter {
  private:
   plan::Stream::Kind KindOf(size_t stage, int stream) const { return programs_[stage].stage->streams(stream).kind(); }
   int StreamOf(const Act& act) const { return programs_[act.stage].actor(act.actor).stream(); }
+  // A collective or an end of a transfer, on whatever stream.
+  bool Communicates(const Act& act) const { return programs_[act.stage].actor(act.actor).kernels_size() == 0; }
 
   // Acts of a stream come in its order, as it has one at a time.
   void Add(int32_t index) {
@@ -53,22 +55,20 @@ class Reporter {
     const int stream = StreamOf(act);
     report_.step_s = std::max(report_.step_s, act.end_s);
     stage.sent_bytes += costs_[act.stage][act.actor].sent_bytes;
-    if (KindOf(act.stage, stream) == plan::Stream::COMMUNICATION) stage.communication_s += act.end_s - act.begin_s;
-    if (KindOf(act.stage, stream) != plan::Stream::COMPUTE) return;
+    if (Communicates(act)) stage.communication_s += act.end_s - act.begin_s;
+    if (Communicates(act) || KindOf(act.stage, stream) != plan::Stream::COMPUTE) return;
     stage.compute_s += act.end_s - act.begin_s;
     Idle(act.stage, stream, act.begin_s, act.cause);
     streams_[act.stage][stream] = act.end_s;
   }
 
-  // The stream was idle until `end`, when the end of `cause` woke it.
+  // The stream did not compute until `end`, when the end of `cause` woke it.
   void Idle(size_t stage, int stream, double end, int32_t cause) {
     const double begin = streams_[stage][stream];
     while (cause >= 0 && end > begin) {
       const Act& act = report_.acts[cause];
       const double since = std::max(act.begin_s, begin);
-      if (KindOf(act.stage, StreamOf(act)) == plan::Stream::COMMUNICATION) {
-        report_.stages[stage].exposed_comm_s += end - since;
-      }
+      if (Communicates(act)) report_.stages[stage].exposed_comm_s += end - since;
       end = since;
       cause = act.cause;
     }
@@ -77,7 +77,7 @@ class Reporter {
   const absl::Span<const plan::Program> programs_;
   const Costs& costs_;
   Report& report_;
-  std::vector<std::vector<double>> streams_;  // stage, stream: the end of its last act
+  std::vector<std::vector<double>> streams_;  // stage, stream: when it last ended computing
 };
 
 }  // namespace

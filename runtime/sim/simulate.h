@@ -14,8 +14,8 @@ namespace weft::sim {
 
 // One rank of a stage in a step.
 struct StageReport {
-  double compute_s = 0;        // in which a compute stream is busy; the mean of several
-  double communication_s = 0;  // in which its communication streams are, added up
+  double compute_s = 0;        // in which a compute stream runs kernels; the mean of several
+  double communication_s = 0;  // of its collectives and transfers, added up
   double exposed_comm_s = 0;   // in which a compute stream waits for communication
   double sent_bytes = 0;
   int64_t peak_bytes = 0;  // what the rank allocates
@@ -23,10 +23,10 @@ struct StageReport {
 
 struct Report {
   double step_s = 0;
-  // Share of the step in which compute streams are idle, over all stages.
+  // Share of the step in which compute streams run no kernel, over all stages.
   double bubble_fraction = 0;
-  // The mean over all compute streams. An idle stream waits for an act, which
-  // waited for another, and so on: of the idle time, the part in which that
+  // The mean over all compute streams. A stream that runs no kernel waits for an
+  // act, which waited for another, and so on: of that time, the part in which the
   // chain was communication under way; the rest waited for computing elsewhere.
   double exposed_comm_s = 0;
   std::vector<StageReport> stages;

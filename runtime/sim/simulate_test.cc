@@ -139,6 +139,20 @@ TEST(SimulateTest, AReductionBeforeTheUpdateIsExposed) {
   EXPECT_DOUBLE_EQ(units.step_s, 6) << "what a step does once takes no units";
 }
 
+TEST(SimulateTest, ACollectiveOnTheComputeStreamIsNoComputing) {
+  plan::Plan plan = DataParallel(4);
+  const double apart = Simulated(plan, MachineWith(0.5)).exposed_comm_s;
+  plan::Stage& stage = *plan.mutable_stages(0);
+  stage.mutable_actors(2)->set_stream(0);
+  stage.mutable_streams()->RemoveLast();
+  stage.mutable_streams(0)->mutable_runs(1)->clear_actors();
+  for (int a : {2, 3}) stage.mutable_streams(0)->mutable_runs(1)->add_actors(a);
+  const Report report = Simulated(plan, MachineWith(0.5));
+  EXPECT_DOUBLE_EQ(report.exposed_comm_s, apart);
+  EXPECT_DOUBLE_EQ(report.stages[0].compute_s, 7);
+  EXPECT_DOUBLE_EQ(report.bubble_fraction, 0.5 / 7.5);
+}
+
 TEST(SimulateTest, ThousandsOfRanksAreAsManyActsAsOne) {
   plan::Machine machine = MachineWith(0.25);
   machine.node_ranks = 8;

@@ -41,8 +41,8 @@ std::map<int32_t, int> ChunksOf(const plan::Stage& stage) {
 }
 
 std::string LabelOf(const plan::Actor& actor, const Act& act, const std::map<int32_t, int>& chunks) {
-  constexpr char kLetters[] = {'S', 'F', 'B', 'W', 'U'};
-  const std::string letter(1, actor.phase() <= plan::Actor::UPDATE ? kLetters[actor.phase()] : 'S');
+  constexpr char kLetters[] = {'O', 'F', 'B', 'W', 'U'};
+  const std::string letter(1, actor.phase() <= plan::Actor::UPDATE ? kLetters[actor.phase()] : 'O');
   if (actor.section() == plan::Actor::STEP) return letter;
   const auto chunk = chunks.find(actor.chunk());
   const int place = chunk == chunks.end() ? 0 : chunk->second;
@@ -95,11 +95,11 @@ std::string TimelineText(const plan::Plan& plan, const Report& report, const Tim
   for (size_t s = 0; s < streams.size() && report.step_s > 0; ++s) {
     const plan::Stage& stage = plan.stages(static_cast<int>(s));
     for (size_t i = 0; i < streams[s].size(); ++i) {
-      const bool busy = std::any_of(streams[s][i].begin(), streams[s][i].end(),
-                                    [](const Act* act) { return act->end_s > act->begin_s; });
-      if (!busy) continue;
-      const std::string& name = stage.streams(static_cast<int>(i)).name();
-      lines.push_back({absl::StrCat("stage ", s, " ", name), CellsOf(stage, streams[s][i], report.step_s, columns)});
+      const plan::Stream& stream = stage.streams(static_cast<int>(i));
+      std::vector<std::string> cells = CellsOf(stage, streams[s][i], report.step_s, columns);
+      const bool idle = std::all_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell == "."; });
+      if (idle && stream.kind() != plan::Stream::COMPUTE) continue;
+      lines.push_back({absl::StrCat("stage ", s, " ", stream.name()), std::move(cells)});
       name_width = std::max(name_width, lines.back().name.size());
       for (const std::string& cell : lines.back().cells) cell_width = std::max(cell_width, cell.size());
     }

@@ -29,11 +29,11 @@ TEST(TimelineTest, DrawsStreamsThatAreBusyInColumnsOfTime) {
   const Report report = *Simulate(plan, machine);
   EXPECT_EQ(TimelineText(plan, report, {.columns = 8}),
             "stage 0 compute     F0   .    .    .    .    .    B0   B0\n"
-            "stage 0 send_y      .    S0   .    .    .    .    .    .\n"
-            "stage 0 receive_dy  .    .    .    .    .    S0   .    .\n"
+            "stage 0 send_y      .    O0   .    .    .    .    .    .\n"
+            "stage 0 receive_dy  .    .    .    .    .    O0   .    .\n"
             "stage 1 compute     .    .    F0   B0.1 B0.1 .    .    .\n"
-            "stage 1 receive_x   .    S0   .    .    .    .    .    .\n"
-            "stage 1 send_dx     .    .    .    .    .    S0   .    .\n"
+            "stage 1 receive_x   .    O0   .    .    .    .    .    .\n"
+            "stage 1 send_dx     .    .    .    .    .    O0   .    .\n"
             "step 8.00 s, a column 1.00 s; bubble 62.5 %, exposed communication 2.00 s\n");
 }
 

@@ -1,14 +1,11 @@
 #include "runtime/trace/timeline.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/trace/file.h"
 #include "runtime/trace/json.h"
 
 namespace weft::trace {
@@ -62,23 +59,6 @@ std::string Timeline::ToJson() const {
   return json + "\n]}\n";
 }
 
-absl::Status Timeline::Write(const std::string& path) const {
-  const std::string json = ToJson();
-  // Aside first, but for pipes and the like.
-  std::error_code ignored;
-  const bool special = std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
-  const std::string target = special ? path : path + ".partial";
-  std::FILE* file = std::fopen(target.c_str(), "w");
-  bool written = file != nullptr && std::fwrite(json.data(), 1, json.size(), file) == json.size();
-  int error = errno;
-  if (file != nullptr && std::fclose(file) != 0) {
-    if (written) error = errno;
-    written = false;
-  }
-  if (written && (special || std::rename(target.c_str(), path.c_str()) == 0)) return absl::OkStatus();
-  if (written) error = errno;
-  if (!special && file != nullptr) std::remove(target.c_str());
-  return absl::UnavailableError(absl::StrCat(path, ": the timeline cannot be written: ", std::strerror(error)));
-}
+absl::Status Timeline::Write(const std::string& path) const { return WriteFile(path, ToJson()); }
 
 }  // namespace weft::trace

@@ -27,7 +27,7 @@ usage: weft-compile JOB [key.path=value ...] [--set name=value ...] -o PLAN
   --set name=value     sets a config name of the model: --set layers=24
   -o PLAN              where the plan goes; "-" prints IR to standard output with --stop-after
   --stop-after=PHASE   writes the IR behind a phase to -o instead of a plan:
-                       elaborate pipeline autodiff precision zero shard box localize schedule memory
+                       elaborate pipeline autodiff precision zero shard box recompute localize schedule memory
   --dump-ir=DIR        also writes the IR behind every phase, DIR/01-elaborate.mlir and so on
   --quiet              no summary
   --help               this text
@@ -198,10 +198,12 @@ std::string summary(const weft::plan::Plan &plan, const std::string &path) {
   for (const weft::plan::Stage &stage : plan.stages()) {
     arena = std::max(arena, int64_t(stage.arena_bytes()));
   }
+  std::string recompute = weft::plan::RecomputeText(plan.header());
   return absl::StrCat(path, ": graph ", plan.header().graph(), ", ", weft::plan::CountText(ranks),
                       ranks == 1 ? " rank, " : " ranks, ", weft::plan::BytesText(arena), " a rank, predicted step ",
-                      weft::plan::SecondsText(plan.prediction().step_s()), "\n", zeroSummary(plan), "next: weft plan show ",
-                      path, "\n");
+                      weft::plan::SecondsText(plan.prediction().step_s()), "\n", zeroSummary(plan),
+                      recompute.empty() ? "" : absl::StrCat("computed again for the backward: ", recompute, "\n"),
+                      "next: weft plan show ", path, "\n");
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/load.h"
@@ -15,6 +16,7 @@
 #include "runtime/plan/validate.h"
 #include "runtime/plan/verify.h"
 #include "tools/plan/diff.h"
+#include "tools/plan/simulate.h"
 
 namespace weft::tools {
 namespace {
@@ -28,6 +30,16 @@ usage:
                                                   not there, and that it fits (SIZE as in 80GiB)
   weft-plan memory PLAN [--json]                  bytes by category, beside what no plan can go below
   weft-plan diff PLAN PLAN                        what differs between two plans
+  weft-plan simulate PLAN [CLUSTER-KEY...]        a step in virtual time, by the cost model: seconds,
+            [--unit-times] [--json]               bubble, exposed communication, each stage's share;
+                                                  --unit-times: forward 1, backward 2 (1 + 1 if split),
+                                                  all else 0
+  weft-plan timeline PLAN [CLUSTER-KEY...]        the same drawn as text; -o: for ui.perfetto.dev, in
+            [--unit-times] [--columns=N]          the form of weft-run --trace; --with: beside such a
+            [-o FILE.json] [--with=TRACE.json]    trace, at its last step
+
+A CLUSTER-KEY asks what if: cluster.network.link_bytes_s=5e10, cluster.node.ranks=4
+(docs/reference/cluster.md).
 
 A plan is made by weft-compile:
   weft-compile models/gpt2/tiny.job dist.data=2 -o gpt2.plan
@@ -42,16 +54,26 @@ struct Request {
   bool json = false;
   bool kernels = false;
   long long device_bytes = 0;
+  SimulateRequest simulate;
 };
 
 struct Command {
   const char* name;
   int plans;
   std::vector<std::string> flags;
+  bool cluster_keys;
   Outcome (*run)(const Request& request, const std::vector<const plan::Plan*>& plans);
 };
 
 Outcome Wrong(const std::string& error) { return {"", error, 2}; }
+
+Outcome Simulate(const Request& request, const std::vector<const plan::Plan*>& plans) {
+  return RunSimulate(request.plans[0], *plans[0], request.json, request.simulate);
+}
+
+Outcome Timeline(const Request& request, const std::vector<const plan::Plan*>& plans) {
+  return RunTimeline(request.plans[0], *plans[0], request.simulate);
+}
 
 std::string Text(const absl::Status& status) { return std::string(status.message().data(), status.message().size()); }
 
@@ -91,20 +113,48 @@ Outcome Diff(const Request&, const std::vector<const plan::Plan*>& plans) {
 
 const std::vector<Command>& Commands() {
   static const auto* commands = new std::vector<Command>{
-      {"show", 1, {"--kernels", "--json"}, Show},
-      {"verify", 1, {"--device-memory"}, Verify},
-      {"memory", 1, {"--json"}, Memory},
-      {"diff", 2, {}, Diff},
+      {"show", 1, {"--kernels", "--json"}, false, Show},
+      {"verify", 1, {"--device-memory"}, false, Verify},
+      {"memory", 1, {"--json"}, false, Memory},
+      {"diff", 2, {}, false, Diff},
+      {"simulate", 1, {"--unit-times", "--json"}, true, Simulate},
+      {"timeline", 1, {"--unit-times", "--columns", "--with", "-o"}, true, Timeline},
   };
   return *commands;
+}
+
+// What a flag's value looks like, as in --flag=VALUE; null: it has none.
+const char* ExampleOf(const std::string& flag) {
+  if (flag == "--device-memory") return "80GiB";
+  if (flag == "--columns") return "80";
+  if (flag == "--with") return "trace.json";
+  if (flag == "-o") return "timeline.json";
+  return nullptr;
+}
+
+// Takes a flag with its value; the error, or none.
+std::string Take(const std::string& flag, const std::string& value, Request& request) {
+  if (flag == "--json") request.json = true;
+  if (flag == "--kernels") request.kernels = true;
+  if (flag == "--unit-times") request.simulate.unit_times = true;
+  if (flag == "--with") request.simulate.with = value;
+  if (flag == "-o") request.simulate.output = value;
+  if (flag == "--columns" && (!absl::SimpleAtoi(value, &request.simulate.columns) || request.simulate.columns < 1)) {
+    return absl::StrCat(flag, ": expected 1 or more, got `", value, "`");
+  }
+  if (flag != "--device-memory") return "";
+  request.device_bytes = ParseBytes(value);
+  return request.device_bytes > 0 ? ""
+                                  : absl::StrCat(flag, ": expected a size such as 80GiB or 1000000, got `", value, "`");
 }
 
 // The error in the arguments, or none.
 std::string Parse(const Command& command, const std::vector<std::string>& arguments, Request& request) {
   for (size_t i = 1; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
-    if (argument.empty() || argument[0] != '-') {
-      request.plans.push_back(argument);
+    if (argument.rfind("-", 0) != 0) {
+      const bool is_key = command.cluster_keys && argument.find('=') != std::string::npos;
+      (is_key ? request.simulate.cluster_keys : request.plans).push_back(argument);
       continue;
     }
     const size_t equals = argument.find('=');
@@ -112,18 +162,16 @@ std::string Parse(const Command& command, const std::vector<std::string>& argume
     if (std::find(command.flags.begin(), command.flags.end(), flag) == command.flags.end()) {
       return absl::StrCat(command.name, ": unknown flag ", flag, "; see weft-plan --help");
     }
-    const bool takes_value = flag == "--device-memory";
-    if (takes_value != (equals != std::string::npos)) {
-      return absl::StrCat(flag,
-                          takes_value ? ": expected a value, as in --device-memory=80GiB" : ": expected no value");
+    const char* example = ExampleOf(flag);
+    if (example == nullptr && equals != std::string::npos) return absl::StrCat(flag, ": expected no value");
+    std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
+    // Files may stand apart.
+    const bool apart = flag == "-o" || flag == "--with";
+    if (apart && equals == std::string::npos && i + 1 < arguments.size()) value = arguments[++i];
+    if (example != nullptr && value.empty()) {
+      return absl::StrCat(flag, ": expected a value, as in ", flag, flag == "-o" ? " " : "=", example);
     }
-    if (flag == "--json") request.json = true;
-    if (flag == "--kernels") request.kernels = true;
-    if (!takes_value) continue;
-    request.device_bytes = ParseBytes(argument.substr(equals + 1));
-    if (request.device_bytes <= 0) {
-      return absl::StrCat(flag, ": expected a size such as 80GiB or 1000000, got `", argument.substr(equals + 1), "`");
-    }
+    if (std::string error = Take(flag, value, request); !error.empty()) return error;
   }
   if (static_cast<int>(request.plans.size()) == command.plans) return "";
   return absl::StrCat(command.name, ": expected ", command.plans, command.plans == 1 ? " plan" : " plans", ", got ",
@@ -165,11 +213,12 @@ long long ParseBytes(const std::string& text) {
 }
 
 Outcome RunPlanCommand(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) return Wrong("expected a command: show, verify, memory or diff; see weft-plan --help");
+  if (arguments.empty())
+    return Wrong("expected a command: show, verify, memory, diff, simulate or timeline; see weft-plan --help");
   const std::string& name = arguments[0];
   const bool help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
   if (help || name == "help" || name == "-h") return {kHelp, "", 0};
-  for (const char* later : {"timeline", "explain", "simulate"}) {
+  for (const char* later : {"explain"}) {
     if (name == later) return Wrong(absl::StrCat(name, " is not part of this version"));
   }
   for (const Command& command : Commands()) {
@@ -178,8 +227,8 @@ Outcome RunPlanCommand(const std::vector<std::string>& arguments) {
     const std::string error = Parse(command, arguments, request);
     return error.empty() ? RunCommand(command, request) : Wrong(error);
   }
-  return Wrong(
-      absl::StrCat("unknown command `", name, "`: expected show, verify, memory or diff; see weft-plan --help"));
+  return Wrong(absl::StrCat("unknown command `", name,
+                            "`: expected show, verify, memory, diff, simulate or timeline; see weft-plan --help"));
 }
 
 }  // namespace weft::tools

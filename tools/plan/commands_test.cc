@@ -30,7 +30,7 @@ TEST(PlanTool, TeachesWhatItCanAndNothingElse) {
     const Outcome outcome = RunPlanCommand({ask});
     EXPECT_EQ(outcome.status, 0);
     EXPECT_NE(outcome.output.find("weft-plan show PLAN"), std::string::npos);
-    for (const char* later : {"timeline", "explain", "simulate"}) {
+    for (const char* later : {"explain"}) {
       EXPECT_EQ(outcome.output.find(later), std::string::npos) << later;
     }
   }
@@ -38,11 +38,15 @@ TEST(PlanTool, TeachesWhatItCanAndNothingElse) {
 }
 
 TEST(PlanTool, RefusesWrongRequests) {
-  ExpectWrong({}, "expected a command: show, verify, memory or diff; see weft-plan --help");
-  ExpectWrong({"print"}, "unknown command `print`: expected show, verify, memory or diff; see weft-plan --help");
-  ExpectWrong({"timeline", "x.plan"}, "timeline is not part of this version");
+  ExpectWrong({}, "expected a command: show, verify, memory, diff, simulate or timeline; see weft-plan --help");
+  ExpectWrong(
+      {"print"},
+      "unknown command `print`: expected show, verify, memory, diff, simulate or timeline; see weft-plan --help");
   ExpectWrong({"explain"}, "explain is not part of this version");
-  ExpectWrong({"simulate"}, "simulate is not part of this version");
+  ExpectWrong({"simulate"}, "simulate: expected 1 plan, got 0; see weft-plan --help");
+  ExpectWrong({"timeline", "a", "-o"}, "-o: expected a value, as in -o timeline.json");
+  ExpectWrong({"timeline", "a", "--columns=0"}, "--columns: expected 1 or more, got `0`");
+  ExpectWrong({"simulate", "a", "--columns=4"}, "simulate: unknown flag --columns; see weft-plan --help");
   ExpectWrong({"show"}, "show: expected 1 plan, got 0; see weft-plan --help");
   ExpectWrong({"diff", "a"}, "diff: expected 2 plans, got 1; see weft-plan --help");
   ExpectWrong({"show", "a", "--yaml"}, "show: unknown flag --yaml; see weft-plan --help");
@@ -74,6 +78,61 @@ TEST(PlanTool, Verifies) {
   EXPECT_EQ(refused.status, 2);
   EXPECT_EQ(refused.error.find(blocked + ": blocked: `forward` (micro-batch 1)"), 0u) << refused.error;
   EXPECT_EQ(RunPlanCommand({"show", blocked}).status, 0) << "a blocked plan can be looked at";
+}
+
+TEST(PlanTool, Simulates) {
+  const std::string path = Saved("train");
+  const auto of = [&](const std::vector<std::string>& keys) {
+    std::vector<std::string> arguments = {"simulate", path, "--json"};
+    arguments.insert(arguments.end(), keys.begin(), keys.end());
+    const Outcome outcome = RunPlanCommand(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.error;
+    return nlohmann::json::parse(outcome.output);
+  };
+  const auto json = of({});
+  EXPECT_GT(json["step_s"], 0);
+  EXPECT_EQ(json["stages"][0]["peak_bytes"], 1856);
+  EXPECT_EQ(json["stages"][0]["ranks"], 4);
+  EXPECT_GT(json["bubble_fraction"], 0);
+  const double more = of({"cluster.node.latency_s=1"})["exposed_comm_s"];
+  EXPECT_GT(more, json["exposed_comm_s"].get<double>() + 0.9);
+  EXPECT_EQ(of({"--unit-times"})["step_s"], 0) << "the corpus has no phases";
+}
+
+TEST(PlanTool, RefusesWhatItCannotSimulate) {
+  const std::string path = Saved("train"), blocked = Saved("blocked_slot");
+  ExpectWrong({"simulate", path, "cluster.node.rank=4"},
+              "cluster.node.rank: unknown key rank: expected count, ranks, link_bytes_s, latency_s");
+  ExpectWrong({"simulate", path, "cluster.node.ranks=3"},
+              path + ": cluster: expected at least 4 ranks, as the plan has, got 1 x 3 (node.count x node.ranks)");
+  ExpectWrong({"simulate", path, "dist.data=4"}, "override: expected cluster.key.path=value, got \"dist.data=4\"");
+  EXPECT_EQ(RunPlanCommand({"simulate", blocked}).error.find(blocked + ": blocked: "), 0u);
+  ExpectWrong({"timeline", path, "--with=none.json"}, "none.json: expected a trace of weft-run, found none");
+  ExpectWrong({"timeline", path, "-o", "/none/t.json"},
+              "/none/t.json: the timeline cannot be written: No such file or directory");
+}
+
+TEST(PlanTool, DrawsBesideAMeasuredTrace) {
+  const std::string path = Saved("train"), trace = testing::TempDir() + "/run.json";
+  const std::string merged = testing::TempDir() + "/merged.json";
+  std::ofstream(trace) << R"({"displayTimeUnit":"ms","traceEvents":[
+    {"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"rank 0"}},
+    {"ph":"X","name":"forward","pid":0,"tid":0,"ts":100,"dur":5,"args":{"step":1,"micro_batch":0}},
+    {"ph":"X","name":"forward","pid":0,"tid":0,"ts":300,"dur":5,"args":{"step":2,"micro_batch":0}}]})";
+  EXPECT_EQ(RunPlanCommand({"timeline", path, "--with", trace, "-o", merged}).error, "");
+  std::ifstream file(merged);
+  const auto json = nlohmann::json::parse(file);
+  double first = 1e9;
+  int measured = 0;
+  for (const auto& event : json["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    measured += event["pid"] == 0;
+    if (event["pid"] == 0) continue;
+    EXPECT_EQ(event["args"]["step"], 2);
+    first = std::min(first, event["ts"].get<double>());
+  }
+  EXPECT_EQ(measured, 2);
+  EXPECT_DOUBLE_EQ(first, 300);
 }
 
 TEST(PlanTool, PrintsJson) {

@@ -30,4 +30,16 @@ def PipelineCut : Pass<"weft-pipeline-cut", "::weft::ir::GraphOp"> {
   ];
 }
 
+def PipelineSplit : Pass<"weft-pipeline-split", "::weft::ir::GraphOp"> {
+  let summary = "Splits the backward for schedules that fill the bubble with its weight part";
+  let description = [{
+    Gives the phase `weight` to what only the gradient of a parameter needs: of every `weft.accumulate` the ops that
+    make its operand, back to the contraction, the sum over rows or the scatter into a table that begins it.
+    What other ops need too stays in the backward, such as a norm's gradient, which makes those of its
+    input and its parameters at once. After `box`, so that the communication of a gradient goes with it.
+  }];
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+  let statistics = [Statistic<"numMoved", "moved", "ops that became part of the weight phase">];
+}
+
 #endif

@@ -1,7 +1,7 @@
 // From a list of kernels to actors on streams.
+#include "compiler/analysis/layer.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/schedule/slots.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -14,29 +14,16 @@ using mlir::Operation;
 using task::Section;
 using task::StreamKind;
 
-// Of "h.3.attn" the layer "h.3": everything up to the first number; of a
-// scope without one, its first part.
-llvm::StringRef layerOf(llvm::StringRef scope) {
-  size_t end = 0;
-  while (end < scope.size()) {
-    size_t dot = scope.find('.', end);
-    llvm::StringRef part = scope.slice(end, dot);
-    int64_t number = 0;
-    if (!part.getAsInteger(10, number)) {
-      return scope.take_front(dot);
-    }
-    if (dot == llvm::StringRef::npos) {
-      break;
-    }
-    end = dot + 1;
-  }
-  return scope.take_front(scope.find('.'));
+// The layer of a scope; of a scope that is part of no layer the first part.
+llvm::StringRef groupOf(llvm::StringRef scope) {
+  llvm::StringRef layer = layerOf(scope);
+  return layer.empty() ? scope.take_front(scope.find('.')) : layer;
 }
 
 std::string actorName(Operation *op) {
   auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
   auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-  std::string name = scope ? layerOf(scope.getValue()).str() : "";
+  std::string name = scope ? groupOf(scope.getValue()).str() : "";
   if (name.empty()) {
     name = "graph";
   }
@@ -81,6 +68,15 @@ char kindOf(Operation *op) {
                                            : 'F';
 }
 
+// The units of one micro-batch in the order of what they read: the forwards, then from the last chunk to the first
+// the backward, and its weight part.
+struct UnitOrder {
+  bool back = false;
+  int64_t chunk = 0; // backwards -1, -2, ... for the chunks 0, 1, ...
+  char kind = 'F';
+  auto operator<=>(const UnitOrder &other) const = default;
+};
+
 struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
   void runOnOperation() override {
     task::ProgramOp program = getOperation();
@@ -88,21 +84,22 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     findChunks(program);
     mlir::Block &body = program.getBody().front();
     llvm::SmallVector<Operation *> begin, step, metrics;
-    llvm::MapVector<mlir::StringAttr, llvm::SmallVector<Operation *>> units; // in the order in which they begin
+    std::map<UnitOrder, llvm::SmallVector<Operation *>> units;
     for (Operation &op : body) {
       if (llvm::isa<task::MetricOp>(op)) {
         metrics.push_back(&op);
       } else if (!llvm::isa<task::KernelOp, task::CollectiveOp, task::SendOp, task::ReceiveOp>(op)) {
         continue;
       } else if (sectionOf(&op) == Section::Micro) {
-        units[unitOf(&op)].push_back(&op);
+        units[orderOf(&op)].push_back(&op);
       } else {
         (sectionOf(&op) == Section::Begin ? begin : step).push_back(&op);
       }
     }
     group(body, begin, {});
     for (auto &[unit, work] : units) {
-      group(body, work, unit);
+      task::Unit name{unit.kind, 0, unit.back ? -unit.chunk - 1 : unit.chunk};
+      group(body, work, mlir::StringAttr::get(&getContext(), name.name()));
     }
     group(body, step, {});
     for (Operation *metric : metrics) {
@@ -125,9 +122,10 @@ private:
     chunks_.erase(std::unique(chunks_.begin(), chunks_.end()), chunks_.end());
   }
 
-  mlir::StringAttr unitOf(Operation *op) {
+  UnitOrder orderOf(Operation *op) {
     int64_t chunk = llvm::find(chunks_, ir::chunkOf(op)) - chunks_.begin();
-    return mlir::StringAttr::get(&getContext(), task::Unit{kindOf(op), 0, chunk}.name());
+    char kind = kindOf(op);
+    return {kind != 'F', kind == 'F' ? chunk : -chunk - 1, kind};
   }
 
   void group(mlir::Block &body, llvm::ArrayRef<Operation *> work, mlir::StringAttr unit) {

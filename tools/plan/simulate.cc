@@ -1,0 +1,176 @@
+#include "tools/plan/simulate.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "compiler/job/cluster.h"
+#include "runtime/plan/cluster.h"
+#include "runtime/plan/names.h"
+#include "runtime/plan/table.h"
+#include "runtime/sim/simulate.h"
+#include "runtime/sim/timeline.h"
+#include "runtime/trace/file.h"
+
+namespace weft::tools {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string Text(const absl::Status& status) { return std::string(status.message().data(), status.message().size()); }
+
+int64_t RanksOf(const plan::Plan& plan) {
+  int64_t ranks = 0;
+  for (const plan::Placement& placement : plan.placements()) {
+    for (int32_t rank : placement.ranks()) ranks = std::max<int64_t>(ranks, int64_t{rank} + 1);
+  }
+  return ranks;
+}
+
+// The plan's cluster with the keys of the request; the local machine if it has none.
+absl::StatusOr<plan::Machine> MachineOf(const std::string& path, const plan::Plan& plan,
+                                        const SimulateRequest& request) {
+  Cluster cluster = plan.header().cluster();
+  if (!plan.header().has_cluster()) {
+    cluster.mutable_device()->set_kind("cpu");
+    cluster.mutable_node()->set_count(1);
+    cluster.mutable_node()->set_ranks(std::max<int64_t>(RanksOf(plan), 1));
+  }
+  if (absl::Status status = OverrideCluster(request.cluster_keys, &cluster); !status.ok()) return status;
+  if (cluster.node().count() * cluster.node().ranks() < RanksOf(plan)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": cluster: expected at least ", RanksOf(plan),
+                                                   " ranks, as the plan has, got ", cluster.node().count(), " x ",
+                                                   cluster.node().ranks(), " (node.count x node.ranks)"));
+  }
+  return plan::MachineOf(cluster);
+}
+
+absl::StatusOr<sim::Report> ReportOf(const std::string& path, const plan::Plan& plan, const SimulateRequest& request) {
+  const absl::StatusOr<plan::Machine> machine = MachineOf(path, plan, request);
+  if (!machine.ok()) return machine.status();
+  absl::StatusOr<sim::Report> report = sim::Simulate(plan, *machine, {request.unit_times});
+  if (report.ok()) return report;
+  return absl::Status(report.status().code(), absl::StrCat(path, ": ", Text(report.status())));
+}
+
+std::string JsonOf(const plan::Plan& plan, const sim::Report& report, bool unit_times) {
+  Json json = {{"unit_times", unit_times},
+               {"step_s", report.step_s},
+               {"bubble_fraction", report.bubble_fraction},
+               {"exposed_comm_s", report.exposed_comm_s},
+               {"stages", Json::array()}};
+  for (size_t s = 0; s < report.stages.size(); ++s) {
+    const sim::StageReport& it = report.stages[s];
+    const int32_t placement = plan.stages(static_cast<int>(s)).placement();
+    json["stages"].push_back({{"stage", s},
+                              {"ranks", plan.placements(placement).ranks_size()},
+                              {"compute_s", it.compute_s},
+                              {"communication_s", it.communication_s},
+                              {"exposed_comm_s", it.exposed_comm_s},
+                              {"sent_bytes", it.sent_bytes},
+                              {"peak_bytes", it.peak_bytes}});
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string TextOf(const plan::Plan& plan, const sim::Report& report, bool unit_times) {
+  const auto time = [&](double seconds) {
+    return unit_times ? absl::StrFormat("%.6g", seconds) : plan::SecondsText(seconds);
+  };
+  plan::Table head(0);
+  head.Add({unit_times ? "step in units" : "step", time(report.step_s)});
+  head.Add({"bubble", absl::StrFormat("%.1f %%", 100 * report.bubble_fraction)});
+  head.Add({"exposed communication", time(report.exposed_comm_s)});
+  plan::Table table(2, {0, 2, 3, 4, 5, 6});
+  table.Add({"stage", "ranks", "compute", "communication", "exposed", "sent", "peak"});
+  for (size_t s = 0; s < report.stages.size(); ++s) {
+    const sim::StageReport& it = report.stages[s];
+    const plan::Stage& stage = plan.stages(static_cast<int>(s));
+    table.Add({absl::StrCat(s), plan::RanksText(plan.placements(stage.placement())), time(it.compute_s),
+               time(it.communication_s), time(it.exposed_comm_s),
+               plan::BytesText(static_cast<int64_t>(std::min(it.sent_bytes, 9e18))), plan::BytesText(it.peak_bytes)});
+  }
+  return absl::StrCat(head.Text(), "a rank of each stage\n", table.Text());
+}
+
+// What a trace from anywhere may hold in place of a number or a word.
+double NumberOf(const Json& object, const char* key, double otherwise) {
+  const auto it = object.is_object() ? object.find(key) : object.end();
+  return it != object.end() && it->is_number() ? it->get<double>() : otherwise;
+}
+
+bool Is(const Json& event, const char* key, const std::string& word) {
+  const auto it = event.is_object() ? event.find(key) : event.end();
+  return it != event.end() && it->is_string() && it->get<std::string>() == word;
+}
+
+// The step of an act, -1 for what is none.
+double StepOf(const Json& event) {
+  return Is(event, "ph", "X") && event.contains("args") ? NumberOf(event["args"], "step", -1) : -1;
+}
+
+// Where a process stands among the others: beside each rank what was predicted for it.
+int64_t PlaceOf(int64_t process) {
+  return process >= sim::kPredictedProcess ? 2 * (process - sim::kPredictedProcess) + 1 : 2 * process;
+}
+
+// The events of a measured trace and of a predicted one, whose step begins when
+// the last measured one does. Null if the text is no such trace.
+Json Merged(const std::string& measured_text, const plan::Plan& plan, const sim::Report& report) {
+  Json merged = Json::parse(measured_text, nullptr, false);
+  if (!merged.is_object() || !merged.contains("traceEvents") || !merged["traceEvents"].is_array()) return Json();
+  Json& events = merged["traceEvents"];
+  double step = -1, origin = std::numeric_limits<double>::max();
+  for (const Json& event : events) step = std::max(step, StepOf(event));
+  if (step < 0) return Json();
+  for (const Json& event : events) {
+    if (StepOf(event) == step) origin = std::min(origin, NumberOf(event, "ts", 0));
+  }
+  Json predicted = Json::parse(sim::TimelineOf(plan, report, static_cast<int64_t>(step)).ToJson());
+  for (Json& event : predicted["traceEvents"]) {
+    if (Is(event, "ph", "X")) event["ts"] = NumberOf(event, "ts", 0) + origin;
+    events.push_back(std::move(event));
+  }
+  for (size_t i = 0, count = events.size(); i < count; ++i) {
+    if (!Is(events[i], "name", "process_name")) continue;
+    const auto process = static_cast<int64_t>(NumberOf(events[i], "pid", 0));
+    events.push_back(
+        {{"ph", "M"}, {"name", "process_sort_index"}, {"pid", process}, {"args", {{"sort_index", PlaceOf(process)}}}});
+  }
+  return merged;
+}
+
+}  // namespace
+
+Outcome RunSimulate(const std::string& path, const plan::Plan& plan, bool json, const SimulateRequest& request) {
+  const absl::StatusOr<sim::Report> report = ReportOf(path, plan, request);
+  if (!report.ok()) return {"", Text(report.status()), 2};
+  return {json ? JsonOf(plan, *report, request.unit_times) : TextOf(plan, *report, request.unit_times), "", 0};
+}
+
+Outcome RunTimeline(const std::string& path, const plan::Plan& plan, const SimulateRequest& request) {
+  const absl::StatusOr<sim::Report> report = ReportOf(path, plan, request);
+  if (!report.ok()) return {"", Text(report.status()), 2};
+  std::string json;
+  if (!request.with.empty()) {
+    std::ifstream file(request.with, std::ios::binary);
+    const std::string measured((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const Json merged = Merged(measured, plan, *report);
+    if (merged.is_null()) return {"", absl::StrCat(request.with, ": expected a trace of weft-run, found none"), 2};
+    json = merged.dump() + "\n";
+  } else if (!request.output.empty()) {
+    json = sim::TimelineOf(plan, *report, 0).ToJson();
+  }
+  if (json.empty()) {
+    return {sim::TimelineText(plan, *report, {request.unit_times, request.columns}), "", 0};
+  }
+  if (request.output.empty()) return {json, "", 0};
+  if (absl::Status status = trace::WriteFile(request.output, json); !status.ok()) return {"", Text(status), 2};
+  return {absl::StrCat(request.output, ": written\n"), "", 0};
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,28 @@
+// `weft-plan simulate` and `weft-plan timeline`.
+#ifndef WEFT_TOOLS_PLAN_SIMULATE_H_
+#define WEFT_TOOLS_PLAN_SIMULATE_H_
+
+#include <string>
+#include <vector>
+
+#include "runtime/plan/plan.pb.h"
+#include "tools/plan/commands.h"
+
+namespace weft::tools {
+
+struct SimulateRequest {
+  std::vector<std::string> cluster_keys;  // "cluster.node.count=64"
+  bool unit_times = false;
+  int columns = 0;     // of a timeline; 0: as many as fit the plan
+  std::string output;  // a file for the timeline; empty: text
+  std::string with;    // a measured trace to draw beside; empty: none
+};
+
+// Both take a validated plan; errors begin with `path`, where it came from, or
+// with the key, or with the file, that is wrong.
+Outcome RunSimulate(const std::string& path, const plan::Plan& plan, bool json, const SimulateRequest& request);
+Outcome RunTimeline(const std::string& path, const plan::Plan& plan, const SimulateRequest& request);
+
+}  // namespace weft::tools
+
+#endif  // WEFT_TOOLS_PLAN_SIMULATE_H_
