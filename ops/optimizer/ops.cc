@@ -47,8 +47,8 @@ LogicalResult requireNotNegative(mlir::Operation *op, StringRef name, double val
 
 double numberOf(mlir::FloatAttr attribute) { return attribute.getValueAsDouble(); }
 
-// The operands of an update: `p`, tensors of its type, of which the gradient may be bf16, and the scalars `lr` and `grad_scale`. The results are
-// the next values of `p` and of what the optimizer keeps.
+// The operands of an update: `p`, tensors of its type, of which the gradient may be bf16, and the scalars `lr` and
+// `grad_scale`. The results are the next values of `p` and of what the optimizer keeps.
 LogicalResult inferUpdate(mlir::Operation *op, ArrayRef<StringRef> names, Types &results) {
   RankedTensorType p = withSbp(tensorOf(op->getOperand(0)), {});
   if (!p.getElementType().isF32()) {

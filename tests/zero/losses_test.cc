@@ -73,7 +73,8 @@ INSTANTIATE_TEST_SUITE_P(Layouts, ZeroTest, testing::ValuesIn(Layouts()));
 
 TEST(ZeroTest, OtherOptimizers) {
   for (const char* rule : {"optimizer={sgd { lr: 0.1 }}", "optimizer={sgd { lr: 0.1 momentum: 0.9 }}"}) {
-    const std::vector<StepReport> one = TrainTiny({rule}, {}), many = TrainTiny({rule}, {"dist.data=2", "zero.stage=3"});
+    const std::vector<StepReport> one = TrainTiny({rule}, {}),
+                                  many = TrainTiny({rule}, {"dist.data=2", "zero.stage=3"});
     ASSERT_EQ(many.size(), size_t{kSteps});
     EXPECT_LT(Differences(many, one).first, 2e-5) << rule;
   }

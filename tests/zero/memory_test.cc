@@ -91,7 +91,8 @@ Elements ElementsOf(const plan::Plan& plan) {
     if (buffer.kind() != plan::Buffer::PARAMETER) continue;
     int64_t count = 1;
     for (int64_t extent : buffer.shape()) count *= extent;
-    const bool vector = buffer.name().find(".bias") != std::string::npos || buffer.name().find("ln_") != std::string::npos;
+    const bool vector =
+        buffer.name().find(".bias") != std::string::npos || buffer.name().find("ln_") != std::string::npos;
     (vector || buffer.name() == "wpe.weight" ? elements.others : elements.matrices) += count;
   }
   return elements;
@@ -109,7 +110,8 @@ plan::Plan Compile(const std::vector<std::string>& more) {
 TEST(MemoryTest, BytesAParameterInMixedPrecision) {
   for (int64_t n : {1, 2, 4, 8}) {
     for (int stage = n > 1; stage <= 3; ++stage) {
-      const plan::Plan plan = Compile({"precision.compute=BF16", absl::StrCat("dist.data=", n), absl::StrCat("zero.stage=", stage)});
+      const plan::Plan plan =
+          Compile({"precision.compute=BF16", absl::StrCat("dist.data=", n), absl::StrCat("zero.stage=", stage)});
       ASSERT_EQ(plan.stages_size(), 1);
       const auto [matrices, others] = ElementsOf(plan);
       const Bytes bytes = BytesOf(plan);

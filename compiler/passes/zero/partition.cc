@@ -1,6 +1,6 @@
 // --weft-zero-partition: pins parameters, optimizer state and gradients to shares of the data ranks.
 #include "compiler/analysis/boxing.h"
-#include "compiler/passes/shard/pins.h"
+#include "compiler/analysis/pins.h"
 #include "compiler/passes/zero/passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"

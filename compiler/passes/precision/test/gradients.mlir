@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-precision-contractions -split-input-file | FileCheck %s
+// RUN: weft-opt %s --weft-precision-contractions --weft-precision-tables --weft-precision-gradients -split-input-file | FileCheck %s
 // One micro-batch: the gradient of what has a working copy is bf16. A product yields it; what is more than a product, as
 // the sum of a tied table's, is cast. The bias has no working copy.
 // CHECK-LABEL: weft.graph @one
