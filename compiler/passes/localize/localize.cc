@@ -51,7 +51,8 @@ private:
     auto type = task::BufferType::get(b_.getContext(), llvm::cast<RankedTensorType>(tensor));
     return b_.create<task::BufferOp>(
         loc, type, b_.getStringAttr(name), task::BufferKindAttr::get(b_.getContext(), kind), b_.getI64IntegerAttr(1),
-        mlir::IntegerAttr(), mlir::StringAttr(), mlir::DictionaryAttr(), mlir::DenseI64ArrayAttr());
+        mlir::IntegerAttr(), mlir::DenseI64ArrayAttr(), mlir::StringAttr(), mlir::DictionaryAttr(),
+        mlir::DenseI64ArrayAttr());
   }
 
   // A name that tells where a value comes from; unique in the program.
