@@ -54,7 +54,10 @@ absl::Status SideBySide(int count, const std::function<absl::Status(int)>& task)
 
 }  // namespace
 
-LocalCluster::LocalCluster(int ranks, int spins) : device_(device::CreateHostDevice()), fabric_(ranks, spins) {
+LocalCluster::LocalCluster(int ranks, int spins, device::Device* device)
+    : host_(device == nullptr ? device::CreateHostDevice() : nullptr),
+      device_(device == nullptr ? host_.get() : device),
+      fabric_(ranks, spins) {
   fault_.AddListener([this](const absl::Status& error) { fabric_.Abort(error); });
 }
 
@@ -70,12 +73,12 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Create(const plan::P
   const int cores = std::max<int>(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int threads = options.threads > 0 ? options.threads : std::max<int>(1, cores / static_cast<int>(ranks.size()));
   const int spins = BusyThreadsOf(plan, threads) <= cores ? kSpinsAlone : kSpinsCrowded;
-  std::unique_ptr<LocalCluster> cluster(new LocalCluster(ranks.back() + 1, spins));
+  std::unique_ptr<LocalCluster> cluster(new LocalCluster(ranks.back() + 1, spins, options.device));
   for (int rank : ranks) cluster->communicators_.push_back(cluster->fabric_.Join(rank));
   cluster->executors_.resize(ranks.size());
   const absl::Status loaded = SideBySide(static_cast<int>(ranks.size()), [&](int i) -> absl::Status {
     const Services services{.kernels = options.kernels,
-                            .device = cluster->device_.get(),
+                            .device = cluster->device_,
                             .communicator = cluster->communicators_[i].get(),
                             .source = options.source,
                             .sink = options.sink,

@@ -31,6 +31,7 @@ struct ClusterOptions {
   int threads = 0;                             // that a kernel may use; 0: the cores shared by the ranks
   std::chrono::milliseconds hang_time_out{0};  // 0: no watchdog
   trace::Timeline* timeline = nullptr;         // null: no trace
+  device::Device* device = nullptr;            // of all ranks; null: the host
 };
 
 // Called by one thread. What its options point to and the plan outlive it.
@@ -60,10 +61,11 @@ class LocalCluster {
   Executor& executor(int i) { return *executors_[i]; }
 
  private:
-  explicit LocalCluster(int ranks, int spins);
+  LocalCluster(int ranks, int spins, device::Device* device);
 
   actor::Fault fault_;
-  std::unique_ptr<device::Device> device_;
+  std::unique_ptr<device::Device> host_;
+  device::Device* device_;
   collective::LocalFabric fabric_;
   std::vector<std::unique_ptr<collective::Communicator>> communicators_;
   std::vector<std::unique_ptr<Executor>> executors_;
