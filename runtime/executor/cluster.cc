@@ -35,7 +35,7 @@ std::vector<int> RanksOf(const plan::Plan& plan) {
   return ranks;
 }
 
-Cluster::Cluster() : device_(device::CreateHostDevice()) {}
+Cluster::Cluster() : host_(device::CreateHostDevice()) {}
 
 Cluster::~Cluster() { Unload(); }
 
@@ -50,7 +50,7 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
   executors_.resize(share.ranks.size());
   const absl::Status loaded = SideBySide(static_cast<int>(share.ranks.size()), [&](int i) -> absl::Status {
     const Services services{.kernels = options.kernels,
-                            .device = device_.get(),
+                            .device = options.device != nullptr ? options.device : host_.get(),
                             .communicator = share.communicators[i],
                             .source = options.source,
                             .sink = options.sink,
