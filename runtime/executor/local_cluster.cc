@@ -93,6 +93,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Create(const plan::P
   for (auto& executor : cluster->executors_) {
     programs.push_back(&executor->actors());
     if (options.timeline != nullptr) executor->actors().Trace(*options.timeline, executor->rank());
+    if (options.timeline != nullptr && options.trace_kernels) executor->TraceKernels(*options.timeline);
   }
   if (options.hang_time_out.count() > 0) {
     cluster->watchdog_ = std::make_unique<actor::Watchdog>(options.hang_time_out, programs, &cluster->fault_);

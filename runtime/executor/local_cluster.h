@@ -31,6 +31,7 @@ struct ClusterOptions {
   int threads = 0;                             // that a kernel may use; 0: the cores shared by the ranks
   std::chrono::milliseconds hang_time_out{0};  // 0: no watchdog
   trace::Timeline* timeline = nullptr;         // null: no trace
+  bool trace_kernels = false;                  // in the timeline
 };
 
 // Called by one thread. What its options point to and the plan outlive it.

@@ -59,7 +59,8 @@ absl::StatusOr<std::unique_ptr<executor::LocalCluster>> StartCluster(const Conte
                                                     .seed = seed,
                                                     .threads = ThreadsOf(context),
                                                     .hang_time_out = std::chrono::seconds(context.request.hang_seconds),
-                                                    .timeline = timeline});
+                                                    .timeline = timeline,
+                                                    .trace_kernels = context.request.trace_kernels});
   if (!cluster.ok()) return cluster.status();
   if (absl::Status status = (*cluster)->Initialize(); !status.ok()) return status;
   return cluster;
