@@ -68,6 +68,7 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
   for (auto& executor : executors_) {
     programs.push_back(&executor->actors());
     if (options.timeline != nullptr) executor->actors().Trace(*options.timeline, executor->rank());
+    if (options.timeline != nullptr && options.trace_kernels) executor->TraceKernels(*options.timeline);
   }
   if (options.hang_time_out.count() > 0) {
     watchdog_ = std::make_unique<actor::Watchdog>(options.hang_time_out, programs, &fault_, share.beside);
