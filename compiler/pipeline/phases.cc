@@ -197,9 +197,8 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     buildElaborate(manager, job, machine);
     break;
   case Phase::Pipeline:
-    if (job.dist().pipeline() > 1 || job.has_pipeline()) {
-      buildCut(manager, job, machine);
-    }
+    // Without stages too: it takes away what `model.stage` left.
+    buildCut(manager, job, machine);
     break;
   case Phase::Autodiff: {
     mlir::OpPassManager &graph = manager.nest<ir::GraphOp>();
