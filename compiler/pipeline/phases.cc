@@ -21,8 +21,8 @@ namespace {
 constexpr std::pair<Phase, const char *> kNames[] = {
     {Phase::Elaborate, "elaborate"}, {Phase::Pipeline, "pipeline"}, {Phase::Autodiff, "autodiff"},
     {Phase::Precision, "precision"}, {Phase::Shard, "shard"},       {Phase::Box, "box"},
-    {Phase::Recompute, "recompute"},
-    {Phase::Localize, "localize"},   {Phase::Schedule, "schedule"}, {Phase::Memory, "memory"},
+    {Phase::Recompute, "recompute"}, {Phase::Localize, "localize"}, {Phase::Schedule, "schedule"},
+    {Phase::Memory, "memory"},
 };
 
 void buildElaborate(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
