@@ -93,7 +93,7 @@ TEST(JobTest, AnOverrideMayChooseAnotherOptimizer) {
 
 TEST(JobTest, ErrorsOfTextNameFileLineAndKey) {
   EXPECT_EQ(ErrorOf("model { file: 'm' }\ndist { data: 2\n  tenssor: 2 }"),
-            "models/gpt2/jobs/a.job:3:3: unknown key tenssor: expected data, tensor, expert, context");
+            "models/gpt2/jobs/a.job:3:3: unknown key tenssor: expected data, tensor, expert, context, pipeline");
   EXPECT_THAT(ErrorOf("modle {}"), StartsWith("models/gpt2/jobs/a.job:1:1: unknown key modle: expected model, batch,"));
   EXPECT_THAT(ErrorOf("dist { data: 1 data: 2 }"), HasSubstr(":1:20: data: expected once, got it twice"));
   EXPECT_THAT(ErrorOf("optimizer { sgd {} adam {} }"),
@@ -105,14 +105,15 @@ TEST(JobTest, ErrorsOfTextNameFileLineAndKey) {
 
 TEST(JobTest, ErrorsOfOverridesNameTheKey) {
   EXPECT_EQ(ErrorOfOverride("dist.tenssor=2"),
-            "dist.tenssor: unknown key tenssor: expected data, tensor, expert, context");
+            "dist.tenssor: unknown key tenssor: expected data, tensor, expert, context, pipeline");
   EXPECT_EQ(ErrorOfOverride("dist.data=two"), "dist.data: expected a whole number, got \"two\"");
   EXPECT_EQ(ErrorOfOverride("seed=-1"), "seed: expected a whole number of 0 or more, got \"-1\"");
   EXPECT_EQ(ErrorOfOverride("optimizer.clip_norm=big"), "optimizer.clip_norm: expected a number, got \"big\"");
   EXPECT_EQ(ErrorOfOverride("precision.compute=F64"), "precision.compute: expected F32, BF16, got \"F64\"");
   EXPECT_EQ(ErrorOfOverride("dist=2"),
-            "dist: expected one of its keys (data, tensor, expert, context) or {...}, got \"2\"");
-  EXPECT_EQ(ErrorOfOverride("dist={date: 2}"), "dist:1:1: unknown key date: expected data, tensor, expert, context");
+            "dist: expected one of its keys (data, tensor, expert, context, pipeline) or {...}, got \"2\"");
+  EXPECT_EQ(ErrorOfOverride("dist={date: 2}"),
+            "dist:1:1: unknown key date: expected data, tensor, expert, context, pipeline");
   EXPECT_EQ(ErrorOfOverride("seed.low=1"), "seed.low: seed has no keys");
   EXPECT_EQ(ErrorOfOverride("dist.data"), "override: expected key.path=value, got \"dist.data\"");
 }

@@ -1,5 +1,5 @@
 // How ranks exchange data. Implementations: local/ (ranks are threads of one
-// process). Operations are prepared when a plan is loaded and then run without
+// process) and mpi/ (ranks are processes). Operations are prepared when a plan is loaded and then run without
 // allocating.
 #ifndef WEFT_RUNTIME_COLLECTIVE_COMMUNICATOR_H_
 #define WEFT_RUNTIME_COLLECTIVE_COMMUNICATOR_H_

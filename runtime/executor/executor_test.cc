@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/executor/binding.h"
+#include "runtime/executor/links.h"
 #include "runtime/executor/local_cluster.h"
 #include "runtime/executor/test_kernels.h"
 #include "runtime/executor/test_plans.h"
@@ -73,8 +74,26 @@ TEST(BindingTest, TypesHaveEqualValuesOnBothSides) {
   EXPECT_EQ(TypeOf(plan::INVALID), DType::kInvalid);
 }
 
+// Two ranks tell the messages of their groups apart by the channel.
+TEST(LinksTest, AChannelIsOneStreamAndOneSetOfAxes) {
+  plan::Stage stage;
+  const auto add = [&](int stream, const std::vector<int>& axes) {
+    plan::Actor& actor = *stage.add_actors();
+    actor.set_stream(stream);
+    if (!axes.empty()) *actor.add_collectives()->mutable_axes() = {axes.begin(), axes.end()};
+  };
+  add(1, {0});
+  add(0, {});
+  add(1, {0, 1});
+  add(2, {0});
+  add(1, {0});
+  add(2, {1});
+  EXPECT_THAT(ChannelsOf(stage), ElementsAre(0, 0, 1, 2, 0, 3));
+}
+
 TEST_F(ExecutorTest, OneRank) { ExpectReference(OneRank(), Reference(4, 3)); }
 TEST_F(ExecutorTest, TwoRanksTwoMicroBatches) { ExpectReference(TwoRanks(), Reference(4, 3)); }
+TEST_F(ExecutorTest, TwoSumsInOneOperation) { ExpectReference(TwoRanksBundled(), Reference(4, 3)); }
 TEST_F(ExecutorTest, TwoStages) { ExpectReference(TwoStages(), Reference(8, 4, 2)); }
 TEST_F(ExecutorTest, StepsMayStartAnywhere) { ExpectReference(TwoRanks(), Reference(4, 3), 1000); }
 

@@ -91,6 +91,23 @@ inline plan::Plan TwoRanks() {
     metrics { name: "loss" buffer: 6 })");
 }
 
+// The same with both sums in one operation.
+inline plan::Plan TwoRanksBundled() {
+  plan::Plan plan = TwoRanks();
+  plan::Stage& stage = *plan.mutable_stages(0);
+  plan::Actor& both = *stage.mutable_actors(2);
+  both.set_name("reduce");
+  both.mutable_collectives()->MergeFrom(stage.actors(3).collectives());
+  both.mutable_reads()->MergeFrom(stage.actors(3).reads());
+  both.mutable_writes()->MergeFrom(stage.actors(3).writes());
+  stage.mutable_actors()->DeleteSubrange(3, 1);
+  stage.mutable_streams(0)->mutable_runs(1)->set_actors(0, 3);
+  stage.mutable_streams(1)->mutable_runs(0)->mutable_actors()->RemoveLast();
+  const absl::Status status = plan::Verify(plan);
+  EXPECT_TRUE(status.ok()) << status;
+  return plan;
+}
+
 // Two stages of two ranks: the first scales x by 2 and splits its rows, the
 // second has the loss and splits the columns. Four micro-batches of [2,4].
 inline plan::Plan TwoStages() {

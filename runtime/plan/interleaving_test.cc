@@ -71,7 +71,11 @@ class Simulator {
     state.stage = program.index;
     for (const weft::plan::Run& run : stream.runs()) {
       for (int64_t r = 0; r < run.repeat(); ++r) {
-        for (int32_t a : run.actors()) state.acts.emplace_back(a, program.micro(a) ? run.first_micro_batch() + r : 0);
+        for (int k = 0; k < run.actors_size(); ++k) {
+          const int32_t a = run.actors(k);
+          const int64_t offset = run.offsets_size() > 0 ? run.offsets(k) : 0;
+          state.acts.emplace_back(a, program.micro(a) ? run.first_micro_batch() + r + offset : 0);
+        }
       }
     }
     return state;
@@ -90,8 +94,9 @@ class Simulator {
     const auto [a, i] = stream.acts[stream.next];
     const Actor& actor = program.actor(a);
     for (int32_t b : actor.reads()) {
+      const bool each = program.micro(a) && program.micro(program.writer[b]);
       const bool last = !program.micro(a) && program.micro(program.writer[b]);
-      if (ended[program.writer[b]] <= (last ? program.micro_batches - 1 : i)) return false;
+      if (ended[program.writer[b]] <= (last ? program.micro_batches - 1 : each ? i : 0)) return false;
     }
     for (int32_t b : actor.writes()) {
       for (int32_t reader : program.readers[b]) {

@@ -1,6 +1,7 @@
 #include "runtime/collective/mpi/launch.h"
 
 #include <cstdlib>
+#include <initializer_list>
 
 namespace weft::collective {
 

@@ -32,7 +32,7 @@ void RunProcesses(int ranks, const Wire::Options& options, const Body& body) {
 void RunWhole(int ranks, const Body& body) { RunProcesses(ranks, {}, body); }
 void RunSpinning(int ranks, const Body& body) { RunProcesses(ranks, {.spins = 100}, body); }
 // Long tensors go as many messages that no element's size divides.
-void RunInPieces(int ranks, const Body& body) { RunProcesses(ranks, {.message_bytes = 9999}, body); }
+void RunInPieces(int ranks, const Body& body) { RunProcesses(ranks, {.message_bytes = 99999}, body); }
 
 INSTANTIATE_TEST_SUITE_P(Whole, CollectiveConformance, testing::Values(&RunWhole));
 INSTANTIATE_TEST_SUITE_P(Spinning, CollectiveConformance, testing::Values(&RunSpinning));

@@ -19,7 +19,7 @@ namespace {
 constexpr int kSpinsAlone = 200;
 
 // A rank that fails says why before it ends: how long that may take to come.
-constexpr std::chrono::milliseconds kLastWords(100);
+constexpr std::chrono::milliseconds kLastWords(50);
 
 absl::Status Initialize() {
   int initialized = 0, level = 0;

@@ -163,7 +163,7 @@ task.program @bundle on #weft.placement<"cpu", [data = 2], [0, 1]> micro_batches
   task.actor "backward" compute micro {
     task.kernel "fill" outs(%p, %q : !p, !p) {} micro
   }
-  task.actor "bucket" communication micro {
+  task.actor "bucket" compute micro {
     task.collective all_reduce [0] %p to %b micro : !p, !b
     task.collective all_reduce [0] %q to %c micro : !p, !b
     task.collective reduce_scatter [0] dim 0 %p to %s micro : !p, !s

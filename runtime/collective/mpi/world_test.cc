@@ -1,0 +1,114 @@
+// The meetings of a world, and what its ranks say when one is lost. Run by
+// mpirun; the first argument says what is shown.
+#include "runtime/collective/mpi/world.h"
+
+#include <signal.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "runtime/collective/mpi/launch.h"
+
+namespace weft::collective {
+namespace {
+
+World* world = nullptr;
+
+TEST(WorldTest, KnowsItsRanks) {
+  EXPECT_TRUE(StartedByMpi());
+  EXPECT_EQ(world->size(), 3);
+  EXPECT_EQ(world->ranks_on_host(), 3);
+  EXPECT_EQ(world->communicator().rank(), world->rank());
+  EXPECT_EQ(world->communicator().size(), 3);
+  EXPECT_EQ(World::Create().status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(WorldTest, GathersBytes) {
+  for (int time = 0; time < 20; ++time) {
+    const std::string own(world->rank() * 1000 * time, static_cast<char>('a' + world->rank()));
+    const absl::StatusOr<std::vector<std::string>> all = world->AllGather(own);
+    ASSERT_TRUE(all.ok()) << all.status();
+    ASSERT_EQ(all->size(), 3u);
+    for (int r = 0; r < 3; ++r) EXPECT_EQ((*all)[r], std::string(r * 1000 * time, static_cast<char>('a' + r)));
+  }
+}
+
+TEST(WorldTest, BroadcastsFromAnyRank) {
+  for (int root = 0; root < 3; ++root) {
+    std::string bytes = "of rank " + std::to_string(world->rank());
+    ASSERT_TRUE(world->Broadcast(root, &bytes).ok());
+    EXPECT_EQ(bytes, "of rank " + std::to_string(root));
+  }
+  EXPECT_FALSE(world->Broadcast(3, nullptr).ok());
+}
+
+TEST(WorldTest, FindsWhoHasAnother) {
+  EXPECT_TRUE(world->CheckEqual("plan", "1234").ok());
+  EXPECT_EQ(world->CheckEqual("plan", world->rank() == 2 ? "4321" : "1234").message(),
+            "plan: rank 2 has another than rank 0");
+}
+
+TEST(WorldTest, SaysWhoHasNotCome) {
+  ASSERT_TRUE(world->Barrier().ok());
+  EXPECT_EQ(world->Waiting(), "");
+  // Rank 2 comes when rank 0 has seen that it is missing.
+  const Group pair{.name = "pair", .ranks = {0, 2}, .channel = 7};
+  std::unique_ptr<Operation> tell;
+  if (world->rank() != 1) {
+    auto operation = world->communicator().CreateCollective(pair, {{.dims = {0}}});
+    ASSERT_TRUE(operation.ok());
+    tell = *std::move(operation);
+  }
+  float nothing = 0;
+  const void* inputs[] = {&nothing};
+  void* outputs[] = {&nothing};
+  if (world->rank() == 2) ASSERT_TRUE(tell->Run(inputs, outputs, nullptr).ok());
+  std::thread watch([&] {
+    if (world->rank() != 0) return;
+    while (world->Waiting().find("; rank 2 has not come") == std::string::npos) std::this_thread::yield();
+    EXPECT_TRUE(tell->Run(inputs, outputs, nullptr).ok());
+  });
+  EXPECT_TRUE(world->Barrier().ok());
+  watch.join();
+}
+
+int Meet() {
+  const int failed = RUN_ALL_TESTS();
+  const absl::Status finished = world->Finish();
+  if (!finished.ok()) std::fprintf(stderr, "%s\n", finished.ToString().c_str());
+  return finished.ok() ? failed : 1;
+}
+
+// Rank 1 dies, or fails, while the others wait for it.
+int Lose(bool killed) {
+  signal(SIGTERM, SIG_IGN);  // mpirun ends the others soon
+  if (world->rank() == 1 && killed) raise(SIGKILL);
+  if (world->rank() == 1) return 3;
+  auto operation = world->communicator().CreateCollective({.name = "data[0]", .ranks = {0, 1, 2}}, {{.dims = {1}}});
+  float value = 0;
+  const void* inputs[] = {&value};
+  void* outputs[] = {&value};
+  const absl::Status status = (*operation)->Run(inputs, outputs, nullptr);
+  std::fprintf(stderr, "rank %d: %s\n", world->rank(), status.ToString().c_str());
+  return status.ok() ? 1 : 3;
+}
+
+}  // namespace
+}  // namespace weft::collective
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  auto made = weft::collective::World::Create();
+  if (!made.ok()) {
+    std::fprintf(stderr, "%s\n", made.status().ToString().c_str());
+    return 2;
+  }
+  weft::collective::world = made->get();
+  if ((*made)->rank() != 0) testing::GTEST_FLAG(brief) = true;
+  const std::string what = argc > 1 ? argv[1] : "meet";
+  return what == "meet" ? weft::collective::Meet() : weft::collective::Lose(what == "killed");
+}
