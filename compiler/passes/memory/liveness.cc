@@ -74,8 +74,9 @@ const Liveness::Between &Liveness::between(const Use &use) {
   found.ends = found.whole = found.begins;
   for (int64_t i = 0; i < microBatches_; ++i) {
     auto instanceOf = [&](int64_t section) { return sections[section].instances[i]; };
-    auto [first, last] = std::minmax_element(key.begin(), key.end(),
-                                             [&](int64_t a, int64_t b) { return instanceOf(a) < instanceOf(b); });
+    auto [first, last] = std::minmax_element(key.begin(), key.end(), [&](int64_t a, int64_t b) {
+      return instanceOf(a) < instanceOf(b);
+    });
     found.begins.set(*first);
     found.ends.set(*last);
     for (size_t s = 0; s < sections.size(); ++s) {

@@ -20,9 +20,8 @@ struct Moment {
 };
 
 /// Positions are the works of the compute stream and the gaps before, between and behind them: the begin section, each
-/// unit that the program's order has as if it came once, the step section, each in program order. Work on other streams
-/// may run at any time between what certainly came before it and what certainly waits for it, which registers and the
-/// streams' orders say. Holds no reference.
+/// unit that the program's order has as if it came once, the step section, each in program order. Work on other streams may run at any time between what certainly
+/// came before it and what certainly waits for it, which registers and the streams' orders say. Holds no reference.
 class Timeline {
 public:
   explicit Timeline(task::ProgramOp program);
@@ -54,8 +53,8 @@ private:
   struct Actor {
     bool computes = false;
     int64_t section = 0;
-    Span span;           // of one that computes
-    size_t firstAct = 0; // of another one, in reach_
+    Span span;            // of one that computes
+    size_t firstAct = 0;  // of another one, in reach_
     bool micro = false;
   };
   struct Act {
