@@ -182,6 +182,9 @@ private:
       return op.emitOpError("expected an offset from the memory phase");
     }
     out.set_offset(int64_t(*op.getOffset()));
+    for (int64_t offset : op.getSlotOffsets().value_or(llvm::ArrayRef<int64_t>())) {
+      out.add_slot_offsets(offset);
+    }
     for (int64_t extent : op.getStored().value_or(llvm::ArrayRef<int64_t>())) {
       out.add_stored_shape(extent);
     }
@@ -203,6 +206,7 @@ private:
     out.set_kind(stage_.buffers(source).kind());
     out.set_slots(stage_.buffers(source).slots());
     out.set_offset(stage_.buffers(source).offset());
+    *out.mutable_slot_offsets() = stage_.buffers(source).slot_offsets();
     out.set_alias_of(source + 1);
     return emitType(op, task::tensorOf(op.getBuffer()), out);
   }

@@ -213,6 +213,9 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
   case Phase::Precision:
     if (job.precision().compute() == BF16) {
       manager.addNestedPass<ir::GraphOp>(createPrecisionContractions());
+      manager.addNestedPass<ir::GraphOp>(createPrecisionTables());
+      // By the working copies that these two made.
+      manager.addNestedPass<ir::GraphOp>(createPrecisionGradients());
     }
     break;
   case Phase::Zero:

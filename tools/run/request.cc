@@ -13,7 +13,8 @@ constexpr char kHelp[] = R"(weft-run: runs a plan: trains a model, or evaluates 
 
 usage: weft-run PLAN [flags]
 
-All ranks of the plan run in this process, a thread for every stream.
+All ranks of the plan run in this process, a thread for every stream. Started by mpirun (or
+`weft launch`) it runs one of them: `mpirun -n RANKS weft-run PLAN ...`.
 
 training
   --data FILE            text, where every byte is a token, or a token file (uint16 or uint32)

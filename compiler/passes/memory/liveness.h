@@ -17,7 +17,11 @@ public:
   Liveness(task::ProgramOp program, const Timeline &timeline);
 
   /// The life of a root buffer, aliases included; all of the timeline if nothing touches it.
-  Life of(mlir::Value root) const;
+  Life of(mlir::Value root) const { return ofMicroBatches(root, 0, 1); }
+  /// Whether the buffer holds something of one micro-batch at a time, and the compute stream alone touches it.
+  bool isOfMicroBatch(mlir::Value root) const;
+  /// The life of what such a buffer holds for the micro-batches `first`, `first` + `step` and so on.
+  Life ofMicroBatches(mlir::Value root, int64_t first, int64_t step) const;
 
 private:
   // How a root's bytes are used.
@@ -28,22 +32,13 @@ private:
     bool carried = false;                                    // summed over the micro-batches
     bool metric = false;
   };
-  // Of a set of units, in which section their part of a micro-batch may begin and end, and what lies between.
-  struct Between {
-    llvm::BitVector begins, ends, whole;
-  };
   void addUses(task::ProgramOp program);
-  const Between &between(const Use &use);
-  Life ofUnits(const Use &use);
-  Life ofMoments(const Use &use) const;
-  // All touches for one micro-batch, or for all of them.
+  // All touches for one micro-batch, or from one to another.
   std::pair<Moment, Moment> hull(const Use &use, int64_t firstMicroBatch, int64_t lastMicroBatch) const;
 
   const Timeline &timeline_;
   int64_t microBatches_ = 1;
-  llvm::MapVector<mlir::Value, Use> uses_;
-  std::map<std::vector<int64_t>, Between> between_;
-  llvm::DenseMap<mlir::Value, Life> lives_;
+  llvm::DenseMap<mlir::Value, Use> uses_;
 };
 
 } // namespace weft::compiler

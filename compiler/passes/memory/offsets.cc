@@ -9,23 +9,68 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
+// So many micro-batches of a buffer may lie in places of their own, and if a slot has at least this share of the arena:
+// more make the plan longer than they make the arena smaller.
+constexpr int64_t kMostPhases = 16;
+constexpr int64_t kLeastShare = 1000;
+// An arena this much above what is live at once is small enough without.
+constexpr double kEnough = 1.01;
+
+// Where the slots of buffers go.
+struct Layout {
+  std::vector<Block> blocks;   // buffer after buffer
+  std::vector<int64_t> counts; // blocks of each buffer: one, with all its slots, or one a phase
+  int64_t positions = 0;
+  int64_t arena = 0;
+};
+
+// With several phases, what is of one micro-batch at a time and has at least `least` bytes has a block for each.
+Layout makeBlocks(task::ProgramOp program, int64_t phases, int64_t least) {
+  Timeline timeline(program, phases);
+  Liveness liveness(program, timeline);
+  Layout layout;
+  layout.positions = timeline.positions();
+  for (auto buffer : program.getBody().getOps<task::BufferOp>()) {
+    int64_t bytes = task::localBytesOf(task::tensorOf(buffer), program.getPlacement());
+    bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    bool apart = phases > 1 && bytes >= least && int64_t(buffer.getSlots()) <= phases && liveness.isOfMicroBatch(buffer);
+    layout.counts.push_back(apart ? phases : 1);
+    for (int64_t phase = 0; apart && phase < phases; ++phase) {
+      layout.blocks.push_back({bytes, liveness.ofMicroBatches(buffer, phase, phases)});
+    }
+    if (!apart) {
+      layout.blocks.push_back({bytes * int64_t(buffer.getSlots()), liveness.of(buffer)});
+    }
+  }
+  return layout;
+}
+
 struct MemoryOffsets : impl::MemoryOffsetsBase<MemoryOffsets> {
   void runOnOperation() override {
     task::ProgramOp program = getOperation();
-    Timeline timeline(program);
-    Liveness liveness(program, timeline);
-    std::vector<task::BufferOp> buffers;
-    std::vector<Block> blocks;
-    for (auto buffer : program.getBody().getOps<task::BufferOp>()) {
-      int64_t bytes = task::localBytesOf(task::tensorOf(buffer), program.getPlacement());
-      bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment * int64_t(buffer.getSlots());
-      buffers.push_back(buffer);
-      blocks.push_back({bytes, liveness.of(buffer)});
+    Layout best = makeBlocks(program, 1, 0);
+    best.arena = place(best.blocks, best.positions);
+    int64_t microBatches = int64_t(program.getMicroBatches());
+    if (program.getUnits() && microBatches > 1) {
+      Layout apart = makeBlocks(program, std::min(microBatches, kMostPhases), best.arena / kLeastShare);
+      if (double(best.arena) > kEnough * double(mostLive(apart.blocks, apart.positions))) {
+        apart.arena = place(apart.blocks, apart.positions);
+        if (apart.arena < best.arena) {
+          best = std::move(apart);
+        }
+      }
     }
-    program.setArenaBytes(place(blocks, timeline.positions()));
-    program.setLowerBoundBytes(mostLive(blocks, timeline.positions()));
-    for (auto [buffer, block] : llvm::zip(buffers, blocks)) {
-      buffer.setOffset(block.offset);
+    program.setArenaBytes(best.arena);
+    program.setLowerBoundBytes(mostLive(best.blocks, best.positions));
+    const Block *block = best.blocks.data();
+    for (auto [buffer, count] : llvm::zip(program.getBody().getOps<task::BufferOp>(), best.counts)) {
+      buffer.setOffset(block->offset);
+      if (count > 1) {
+        buffer.setSlots(count);
+        buffer.setSlotOffsets(
+            llvm::map_to_vector(llvm::ArrayRef(block, count), [](const Block &it) { return it.offset; }));
+      }
+      block += count;
     }
   }
 };

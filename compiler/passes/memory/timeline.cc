@@ -7,7 +7,8 @@ namespace weft::compiler {
 using mlir::Operation;
 using mlir::Value;
 
-Timeline::Timeline(task::ProgramOp program) : microBatches_(int64_t(program.getMicroBatches())) {
+Timeline::Timeline(task::ProgramOp program, int64_t phases)
+    : microBatches_(int64_t(program.getMicroBatches())), phases_(phases) {
   addSections(program);
   addActors(program);
   for (size_t a = 0; a < actors_.size(); ++a) {
@@ -22,15 +23,18 @@ Timeline::Timeline(task::ProgramOp program) : microBatches_(int64_t(program.getM
 void Timeline::addSections(task::ProgramOp program) {
   std::vector<task::Unit> order = task::unitsOf(program);
   instances_ = int64_t(order.size()) + 2;
+  sectionAt_.assign(instances_, 0);
   llvm::StringMap<int64_t> sectionOf;
   sections_.push_back({"begin", {}, {0}});
   for (auto [i, unit] : llvm::enumerate(order)) {
     auto [it, added] = sectionOf.try_emplace(unit.name(), int64_t(sections_.size()));
-    if (added) {
-      sections_.push_back({unit.name(), {}, std::vector<int64_t>(microBatches_, 0)});
+    for (int64_t phase = 0; added && phase < phases_; ++phase) {
+      sections_.push_back({unit.name(), {}, std::vector<int64_t>((microBatches_ - phase - 1) / phases_ + 1, 0)});
     }
-    sections_[it->second].instances[unit.microBatch] = int64_t(i) + 1;
+    sectionAt_[i + 1] = it->second + unit.microBatch % phases_;
+    sections_[sectionAt_[i + 1]].instances[unit.microBatch / phases_] = int64_t(i) + 1;
   }
+  sectionAt_.back() = int64_t(sections_.size());
   sections_.push_back({"step", {}, {instances_ - 1}});
   for (auto actor : program.getBody().getOps<task::ActorOp>()) {
     Actor &it = actors_.emplace_back();
@@ -43,31 +47,45 @@ void Timeline::addSections(task::ProgramOp program) {
 }
 
 void Timeline::addActors(task::ProgramOp program) {
+  std::vector<std::vector<size_t>> members(sections_.size());
   auto actors = llvm::to_vector(program.getBody().getOps<task::ActorOp>());
-  for (auto [s, section] : llvm::enumerate(sections_)) {
-    section.span.first = positions_++;
-    for (auto [a, actor] : llvm::enumerate(actors)) {
-      Actor &it = actors_[a];
-      if (!it.computes || it.section != int64_t(s)) {
-        continue;
-      }
-      it.span.first = positions_;
-      for (Operation &op : actor.getBody().front()) {
+  for (size_t a = 0; a < actors.size(); ++a) {
+    if (actors_[a].computes) {
+      members[actors_[a].section].push_back(a);
+    }
+  }
+  for (size_t s = 0; s < sections_.size();) {
+    int64_t begin = positions_++;
+    for (size_t a : members[s]) {
+      actors_[a].span.first = positions_;
+      for (Operation &op : actors[a].getBody().front()) {
         // The collectives of an actor run at once.
         Operation *before = op.getPrevNode();
         bool joins = before && llvm::isa<task::CollectiveOp>(op) && llvm::isa<task::CollectiveOp>(before);
         index_[&op] = joins ? positions_ - 2 : positions_;
         positions_ += joins ? 0 : 2;
       }
-      it.span.last = positions_ - 2;
+      actors_[a].span.last = positions_ - 2;
     }
-    section.span.last = positions_ - 1;
+    int64_t length = positions_ - begin;
+    positions_ = begin;
+    for (int64_t phases = isOnce(int64_t(s)) ? 1 : phases_; phases > 0; --phases, ++s) {
+      sections_[s].span = {positions_, positions_ + length - 1};
+      positions_ += length;
+    }
   }
 }
 
-Moment Timeline::momentOf(size_t actor, int64_t microBatch, int64_t position) const {
-  const Section &section = sections_[actors_[actor].section];
-  return {section.instances[actors_[actor].micro ? microBatch : 0], position};
+Moment Timeline::momentOf(int64_t section, int64_t microBatch, int64_t position) const {
+  if (isOnce(section)) {
+    return {sections_[section].instances[0], position};
+  }
+  const Section &phase = sections_[section + microBatch % phases_];
+  return {phase.instances[microBatch / phases_], position + phase.span.first - sections_[section].span.first};
+}
+
+Moment Timeline::momentOf(const Act &act, int64_t position) const {
+  return momentOf(actors_[act.actor].section, act.microBatch, position);
 }
 
 // The acts of each other stream in turn, a register's writer before its readers, and these before what reuses its slot.
@@ -77,7 +95,7 @@ std::vector<std::pair<Timeline::Act, Timeline::Act>> Timeline::ordered(task::Pro
   for (auto [a, actor] : llvm::enumerate(program.getBody().getOps<task::ActorOp>())) {
     for (int64_t i = 0; i < actsOf(a) && !computes(a); ++i) {
       streams[actor.getLane().value_or(task::stringifyStreamKind(actor.getStream()))].push_back(
-          {momentOf(a, i, int64_t(a)), {a, i}});
+          {momentOf(Act{a, i}, int64_t(a)), {a, i}});
     }
   }
   for (auto &[name, acts] : streams) {
@@ -116,8 +134,7 @@ std::vector<std::pair<Timeline::Act, Timeline::Act>> Timeline::ordered(task::Pro
 void Timeline::bound(llvm::ArrayRef<std::pair<Act, Act>> pairs) {
   auto reach = [&](const Act &act) -> std::pair<Moment, Moment> {
     const Actor &it = actors_[act.actor];
-    return it.computes ? std::pair(momentOf(act.actor, act.microBatch, it.span.last + 1),
-                                   momentOf(act.actor, act.microBatch, it.span.first - 1))
+    return it.computes ? std::pair(momentOf(act, it.span.last + 1), momentOf(act, it.span.first - 1))
                        : reach_[it.firstAct + act.microBatch];
   };
   for (bool changed = true; changed;) {
@@ -144,20 +161,15 @@ std::pair<Moment, Moment> Timeline::reachOf(size_t actor, int64_t microBatch) co
 }
 
 void Timeline::cover(Moment from, Moment to, llvm::BitVector &whole, llvm::SmallVectorImpl<Span> &spans) const {
-  for (auto [s, section] : llvm::enumerate(sections_)) {
-    for (int64_t instance : section.instances) {
-      if (instance < from.instance || instance > to.instance) {
-        continue;
-      }
-      Span span = {instance == from.instance ? std::max(from.position, section.span.first) : section.span.first,
-                   instance == to.instance ? std::min(to.position, section.span.last) : section.span.last};
-      if (span.first == section.span.first && span.last == section.span.last) {
-        whole.set(s);
-        break;
-      }
-      if (span.first <= span.last) {
-        spans.push_back(span);
-      }
+  for (int64_t instance = from.instance; instance <= to.instance; ++instance) {
+    int64_t section = sectionAt_[instance];
+    Span all = sections_[section].span;
+    Span span = {instance == from.instance ? std::max(from.position, all.first) : all.first,
+                 instance == to.instance ? std::min(to.position, all.last) : all.last};
+    if (span.first == all.first && span.last == all.last) {
+      whole.set(section);
+    } else if (span.first <= span.last && !whole.test(section)) {
+      spans.push_back(span);
     }
   }
 }
