@@ -1,5 +1,6 @@
 """The built programs, run from the benches, and what they write."""
 
+import collections
 import json
 import os
 import re
@@ -15,6 +16,9 @@ def fail(message):
 def median(values):
     values = sorted(values)
     return values[len(values) // 2]
+
+
+Usage = collections.namedtuple("Usage", "seconds peak_bytes cpu_seconds")  # of a process
 
 
 class Tools:
@@ -46,7 +50,7 @@ class Tools:
         return json.loads(self.run(tool, *arguments, "--json"))
 
     def measured(self, tool, *arguments):
-        """(seconds, peak bytes) of one process."""
+        """The Usage of one process."""
         command = self.command(tool, *arguments)
         begin = time.monotonic()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -55,7 +59,7 @@ class Tools:
         process.stderr.close()
         if status != 0:
             fail("%s failed:\n%s" % (" ".join(command), error))
-        return time.monotonic() - begin, usage.ru_maxrss * 1024
+        return Usage(time.monotonic() - begin, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime)
 
     def compile(self, job, overrides, name):
         plan = self.path(name + ".plan")

@@ -48,7 +48,7 @@ def planned_of(tools, plan):
 
 def peak_of(tools, plan):
     return tools.measured("weft-run", plan, "--data", tools.path("corpus.txt"), "--steps", "3", "--threads", "1",
-                          "--quiet")[1]
+                          "--quiet").peak_bytes
 
 
 def memory(tools, quick):
@@ -65,12 +65,12 @@ def memory(tools, quick):
 
 def start(tools, quick):
     print("Start-up and compilation")
-    seconds, peak = tools.measured("weft-compile", tools.job("1.5b"), "dist.data=8", "dist.tensor=8", "-o",
+    compiled = tools.measured("weft-compile", tools.job("1.5b"), "dist.data=8", "dist.tensor=8", "-o",
                                    tools.path("large.plan"))
-    print("  weft-compile 1.5b for 8 x 8 ranks: %.2f s, %.0f MiB" % (seconds, peak / 2**20))
+    print("  weft-compile 1.5b for 8 x 8 ranks: %.2f s, %.0f MiB" % (compiled.seconds, compiled.peak_bytes / 2**20))
     plan = tools.compile("tiny", ["dist.data=2", "dist.tensor=2"], "start")
-    seconds, _ = tools.measured("weft-run", plan, "--data", tools.path("corpus.txt"), "--steps", "1", "--quiet")
-    print("  weft-run tiny on 2 x 2 ranks, process start to the end of step 0: %.2f s" % seconds)
+    run = tools.measured("weft-run", plan, "--data", tools.path("corpus.txt"), "--steps", "1", "--quiet")
+    print("  weft-run tiny on 2 x 2 ranks, process start to the end of step 0: %.2f s" % run.seconds)
     sizes = [os.path.getsize(tools.compile("124m", ["batch.global=64", "batch.micro=64", "dist.data=%d" % n], "size"))
              for n in (16, 64)]
     print("  plan size of 124m: %d bytes on 16 data-parallel ranks, %d on 64 (%.1f bytes a rank more)" %
