@@ -95,10 +95,8 @@ bool Arena::Written(int32_t root) const {
 
 absl::Status Arena::Read(const Act& act, const Footprint::Read& read) {
   const int32_t root = program_.root[read.buffer];
-  map_.Cut(read.bytes.begin);
-  map_.Cut(read.bytes.end);
   absl::Status status;
-  map_.ForEach(read.bytes.begin, read.bytes.end, [&](int64_t begin, int64_t end, Content* content) {
+  map_.ForEachWithin(read.bytes.begin, read.bytes.end, [&](int64_t begin, int64_t end, Content* content) {
     const ByteRange bytes{begin, end};
     if (content == nullptr || content->root != root) {
       status = Missing(absl::StrCat(Text(act), " reads it"), read.buffer, content, bytes);

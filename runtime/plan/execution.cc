@@ -98,7 +98,8 @@ class Machine {
 
  private:
   // Clocks of one register: of the act that filled a slot, and joined over the
-  // acts that emptied it; slots after slots.
+  // acts that emptied it; slots after slots. Empty if writer and readers are on
+  // one stream, whose own clock never goes back and says it all.
   struct Register {
     Clock filled, emptied;
   };
@@ -119,7 +120,11 @@ class Machine {
   void AddRegisters(const Program& program) {
     std::vector<Register>& registers = registers_.emplace_back(program.root.size());
     for (size_t b = 0; b < registers.size(); ++b) {
-      if (program.readers[b].empty()) continue;
+      const int32_t writer = program.writer[b];
+      const auto elsewhere = [&](int32_t reader) {
+        return writer < 0 || program.actor(reader).stream() != program.actor(writer).stream();
+      };
+      if (std::none_of(program.readers[b].begin(), program.readers[b].end(), elsewhere)) continue;
       registers[b].filled.assign(program.buffer(b).slots() * cursors_.size(), 0);
       registers[b].emptied = registers[b].filled;
     }
@@ -220,9 +225,11 @@ class Machine {
       return absl::MakeSpan(clock).subspan(program.SlotOf(act.actor, b, act.micro_batch) * width, width);
     };
     std::vector<Register>& registers = registers_[act.stage];
-    for (int32_t b : actor.reads()) Join(slot(registers[b].filled, b), cursor.clock.data());
+    for (int32_t b : actor.reads()) {
+      if (!registers[b].filled.empty()) Join(slot(registers[b].filled, b), cursor.clock.data());
+    }
     for (int32_t b : actor.writes()) {
-      if (program.readers[b].empty()) continue;
+      if (registers[b].filled.empty()) continue;
       const absl::Span<int32_t> emptied = slot(registers[b].emptied, b);
       Join(emptied, cursor.clock.data());
       std::fill(emptied.begin(), emptied.end(), 0);
@@ -233,11 +240,13 @@ class Machine {
 
     cursor.clock[s] = act.position + 1;
     for (int32_t b : actor.writes()) {
-      if (program.readers[b].empty()) continue;
+      if (registers[b].filled.empty()) continue;
       std::copy(cursor.clock.begin(), cursor.clock.end(), slot(registers[b].filled, b).begin());
     }
     if (program.micro(act.actor)) {
-      for (int32_t b : actor.reads()) Join(cursor.clock, slot(registers[b].emptied, b).data());
+      for (int32_t b : actor.reads()) {
+        if (!registers[b].filled.empty()) Join(cursor.clock, slot(registers[b].emptied, b).data());
+      }
     }
     if (actor.end_case() == Actor::kSend) sent_[actor.send()] = cursor.clock;
     ++fired_[act.stage][act.actor];

@@ -23,10 +23,9 @@ class IntervalMap {
 
   // The value of exactly [begin, end) becomes `value`.
   void Assign(int64_t begin, int64_t end, T value) {
-    Cut(begin);
-    Cut(end);
-    const auto first = pieces_.lower_bound(begin);
-    const auto last = pieces_.lower_bound(end);
+    const auto first = Cut(begin);
+    auto last = first;
+    for (; last != pieces_.end() && last->first < end; ++last) CutBefore(last, end);
     if (first != last && first->first == begin) {
       pieces_.erase(std::next(first), last);
       first->second = {end, std::move(value)};
@@ -34,16 +33,6 @@ class IntervalMap {
     }
     const auto hint = pieces_.erase(first, last);
     pieces_.emplace_hint(hint, begin, Piece{end, std::move(value)});
-  }
-
-  // No piece reaches over `at` any more.
-  void Cut(int64_t at) {
-    auto it = pieces_.lower_bound(at);
-    if (it == pieces_.begin()) return;
-    auto before = std::prev(it);
-    if (before->second.end <= at) return;
-    const int64_t end = std::exchange(before->second.end, at);
-    pieces_.emplace_hint(it, at, Piece{end, before->second.value});
   }
 
   // Calls visit(begin, end, value) for each piece and each gap (value null) of
@@ -65,9 +54,41 @@ class IntervalMap {
     return true;
   }
 
+  // The same, and what the visit changes of a value holds for [begin, end) alone.
+  template <typename F>
+  bool ForEachWithin(int64_t begin, int64_t end, F visit) {
+    for (auto it = Cut(begin); begin < end; ++it) {
+      const int64_t next = it == pieces_.end() ? end : std::min(end, it->first);
+      if (next > begin && !visit(begin, next, static_cast<T*>(nullptr))) return false;
+      begin = std::max(begin, next);
+      if (begin >= end) return true;
+      CutBefore(it, end);
+      if (!visit(begin, it->second.end, &it->second.value)) return false;
+      begin = it->second.end;
+    }
+    return true;
+  }
+
   const Pieces& pieces() const { return pieces_; }
 
  private:
+  using Place = typename Pieces::iterator;
+
+  // No piece reaches over `at` any more; the first that begins there or behind.
+  Place Cut(int64_t at) {
+    const Place it = pieces_.lower_bound(at);
+    if (it == pieces_.begin() || (it != pieces_.end() && it->first == at)) return it;
+    const Place before = std::prev(it);
+    return before->second.end > at ? CutBefore(before, at) : it;
+  }
+
+  // The piece does not reach over `at` any more, behind its begin; the one behind it.
+  Place CutBefore(Place piece, int64_t at) {
+    if (piece->second.end <= at) return std::next(piece);
+    const int64_t end = std::exchange(piece->second.end, at);
+    return pieces_.emplace_hint(std::next(piece), at, Piece{end, piece->second.value});
+  }
+
   Pieces pieces_;
 };
 

@@ -1,0 +1,78 @@
+"""Rates, memory and start-up of training, as ratios measured in one run.
+
+Every training rate is put beside the best matrix product measured just before
+and after it on as many threads, so that a loaded or throttled machine shows in
+both.
+"""
+
+import json
+import os
+
+from programs import median, train
+
+
+def throughput(tools, quick):
+    print("Training, one rank, float32 (share: achieved GFLOP/s over the best matrix product beside it)")
+    print("  %-30s %7s %10s %10s %10s %7s" % ("model", "threads", "tokens/s", "GFLOP/s", "GEMM", "share"))
+    models = [("6 layers, hidden 384", "small", [])] + ([] if quick else [("124M", "124m", [])])
+    for label, job, extra in models:
+        for sequence in (64, 256):
+            for threads in (1, 2):
+                overrides = ["model.set=seq=%d" % sequence, "model.set=positions=%d" % sequence,
+                             "model.set=dropout=0.0", "batch.global=4", "batch.micro=4", "data.format=TEXT"] + extra
+                plan = tools.compile(job, overrides, "throughput")
+                before = tools.gemm(threads)
+                steps = train(tools, plan, 4 if job == "124m" else 12, threads)
+                best = max(before, tools.gemm(threads))
+                rate = median([s["tflops"] for s in steps]) * 1000
+                tokens = median([s["tokens_per_s"] for s in steps])
+                print("  %-30s %7d %10.0f %10.1f %10.1f %6.0f%%" %
+                      ("%s, 4 x %d" % (label, sequence), threads, tokens, rate, best, 100 * rate / best), flush=True)
+
+
+def ranks(tools, quick):
+    print("Step time of more ranks beside one (one thread a rank; two cores run four ranks in turn)")
+    base = None
+    for label, dist in (("1 rank", []), ("data=2", ["dist.data=2"]), ("tensor=2", ["dist.tensor=2"]),
+                        ("data=2 tensor=2", ["dist.data=2", "dist.tensor=2"])):
+        plan = tools.compile("small", ["model.set=dropout=0.0", "batch.global=8", "batch.micro=8"] + dist, "ranks")
+        steps = train(tools, plan, 8, 1)
+        seconds = median([s["tokens"] / s["tokens_per_s"] for s in steps])
+        base = base or seconds
+        print("  %-18s %7.3f s  %5.2f x one rank's speed" % (label, seconds, base / seconds), flush=True)
+
+
+def planned_of(tools, plan):
+    return sum(stage["arena_bytes"] for stage in json.loads(tools.run("weft-plan", "memory", plan, "--json"))["stages"])
+
+
+def peak_of(tools, plan):
+    return tools.measured("weft-run", plan, "--data", tools.path("corpus.txt"), "--steps", "3", "--threads", "1",
+                          "--quiet").peak_bytes
+
+
+def memory(tools, quick):
+    print("Memory: what the plan says, and what the process takes beyond its own size (that of a tiny run, less its plan)")
+    tiny = tools.compile("tiny", [], "idle")
+    idle = peak_of(tools, tiny) - planned_of(tools, tiny)
+    for job in ["small"] + ([] if quick else ["124m"]):
+        plan = tools.compile(job, ["batch.global=4", "batch.micro=4", "data.format=TEXT", "model.set=seq=256",
+                                   "model.set=positions=256"], "memory")
+        planned, peak = planned_of(tools, plan), peak_of(tools, plan)
+        print("  %-6s planned %8.1f MiB, measured %8.1f MiB, ratio %.3f" %
+              (job, planned / 2**20, (peak - idle) / 2**20, (peak - idle) / planned), flush=True)
+
+
+def start(tools, quick):
+    print("Start-up and compilation")
+    compiled = tools.measured("weft-compile", tools.job("1.5b"), "dist.data=8", "dist.tensor=8", "-o",
+                                   tools.path("large.plan"))
+    print("  weft-compile 1.5b for 8 x 8 ranks: %.2f s, %.0f MiB" % (compiled.seconds, compiled.peak_bytes / 2**20))
+    plan = tools.compile("tiny", ["dist.data=2", "dist.tensor=2"], "start")
+    run = tools.measured("weft-run", plan, "--data", tools.path("corpus.txt"), "--steps", "1", "--quiet")
+    print("  weft-run tiny on 2 x 2 ranks, process start to the end of step 0: %.2f s" % run.seconds)
+    sizes = [os.path.getsize(tools.compile("124m", ["batch.global=64", "batch.micro=64", "dist.data=%d" % n], "size"))
+             for n in (16, 64)]
+    print("  plan size of 124m: %d bytes on 16 data-parallel ranks, %d on 64 (%.1f bytes a rank more)" %
+          (sizes[0], sizes[1], (sizes[1] - sizes[0]) / 48))
+    print("  " + tools.run("actors").strip().replace("\n", "\n  "))

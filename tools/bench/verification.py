@@ -1,0 +1,20 @@
+"""Compile times of large jobs, and what proving their plans takes."""
+
+import os
+
+JOBS = [("1.5B, data 8 x tensor 8", "1.5b", "8x8cpu", ["dist.data=8", "dist.tensor=8"]),
+        ("1.5B, pipeline 8 x tensor 8 x data 16", "1.5b", "128x8h200",
+         ["dist.pipeline=8", "dist.tensor=8", "dist.data=16", "batch.micro=16"])]
+
+
+def verifier(tools, quick):
+    print("Compiling and proving plans (verified: the whole process that loads a plan, checks and proves it)")
+    for label, job, cluster, overrides in JOBS[:1] if quick else JOBS:
+        plan = tools.path("verified.plan")
+        compiled = tools.measured("weft-compile", tools.job(job), *overrides, "cluster=" + tools.cluster(cluster),
+                                        "-o", plan, "--quiet")
+        verified = min(tools.measured("weft-plan", "verify", plan) for _ in range(5))
+        print("  %s: compiled in %.2f s (%.2f s of a core, %.0f MiB), plan of %.2f MiB" %
+              (label, compiled.seconds, compiled.cpu_seconds, compiled.peak_bytes / 2**20, os.path.getsize(plan) / 2**20))
+        print("    verified in %.3f s (%.3f s of a core): %.1f %% of that (aims: compile 15 s, verify 1 s and 5 %%)" %
+              (verified.seconds, verified.cpu_seconds, 100 * verified.cpu_seconds / compiled.cpu_seconds), flush=True)
