@@ -27,7 +27,7 @@ absl::Status CheckType(const Buffer& buffer) {
   }
   if (BytesOf(buffer.shape(), buffer.dtype()) < 0) return Fault("shape: expected at most 2^50 bytes, got more");
   if (!Buffer::Kind_IsValid(buffer.kind()))
-    return Fault("kind: expected 0 to 6, got ", static_cast<int>(buffer.kind()));
+    return Fault("kind: expected 0 to 7, got ", static_cast<int>(buffer.kind()));
   return absl::OkStatus();
 }
 
@@ -113,8 +113,8 @@ absl::Status CheckAlias(const Placement& placement, const Stage& stage, int b) {
   }
   if (root == b) return absl::OkStatus();
   const Buffer& whole = stage.buffers(root);
-  const int64_t slot = AlignUp(LocalBytes(placement, buffer));
-  const int64_t whole_slot = AlignUp(LocalBytes(placement, whole));
+  // What pads the bytes of the whole belongs to nobody.
+  const int64_t slot = LocalBytes(placement, buffer), whole_slot = LocalBytes(placement, whole);
   const bool one = buffer.slots() == 1 && whole.slots() == 1;
   const bool inside = buffer.offset() >= whole.offset() && buffer.offset() + slot <= whole.offset() + whole_slot;
   const bool same = buffer.offset() == whole.offset() && buffer.slots() == whole.slots() && slot == whole_slot;
