@@ -103,7 +103,7 @@ absl::Status Arena::Read(const Act& act, const Footprint::Read& read) {
     } else if (const Access& writer = content->writer;
                writer.stream >= 0 && !act.After(writer.stream, writer.position)) {
       status = Race(writer, true, act, read.buffer, false, bytes);
-    } else if (!IsMeant(act, read.buffer, writer)) {
+    } else if (!IsMeant(act, read.buffer, bytes, writer)) {
       status = Fault("buffer `", program_.buffer(read.buffer).name(), "` is overwritten while live: ", Text(writer),
                      " wrote `", program_.buffer(writer.buffer).name(), "` before ", Text(act), " reads it");
     }
@@ -144,21 +144,25 @@ absl::Status Arena::Write(const Act& act, const Footprint::Write& write) {
   return absl::OkStatus();
 }
 
-bool Arena::IsMeant(const Act& act, int32_t buffer, const Access& writer) const {
-  // State has any number of writers, and what an actor keeps for itself has one.
-  if (writer.stream < 0 || program_.persistent[buffer] || writer.actor == act.actor) return true;
-  bool exact = false, meant = false;
-  for (int32_t b : program_.actor(act.actor).reads()) {
-    if (program_.root[b] != program_.root[buffer] || (exact && b != buffer)) continue;
+bool Arena::IsMeant(const Act& act, int32_t buffer, const ByteRange& bytes, const Access& writer) const {
+  if (writer.stream < 0 || program_.persistent[buffer]) return true;  // state has any number of writers
+  const auto from = [&](int32_t b) {
     const int32_t maker = program_.writer[b];
     const int64_t made = !program_.micro(maker)      ? 0
                          : program_.micro(act.actor) ? act.micro_batch
                                                      : program_.micro_batches - 1;
-    const bool matches = writer.actor == maker && writer.micro_batch == made;
-    meant = b == buffer ? matches : meant || matches;
-    exact = exact || b == buffer;
+    return writer.actor == maker && writer.micro_batch == made;
+  };
+  bool listed = false, meant = false;
+  for (int32_t b : program_.actor(act.actor).reads()) {
+    if (b == buffer) return from(b);
+    if (program_.root[b] != program_.root[buffer]) continue;
+    if (!program_.RangeOf(b, program_.SlotOf(act.actor, b, act.micro_batch)).Overlaps(bytes)) continue;
+    listed = true;
+    meant = meant || from(b);
   }
-  return meant;
+  // Bytes of no register are what the actor keeps for itself.
+  return listed ? meant : writer.actor == act.actor;
 }
 
 absl::Status Arena::Race(const Access& earlier, bool earlier_writes, const Act& act, int32_t buffer, bool writes,
@@ -192,11 +196,15 @@ absl::Status Arena::CheckMetrics() {
     const int32_t b = metric.buffer();
     const int32_t writer = program_.writer[b];
     const bool micro = writer >= 0 && program_.micro(writer);
-    const ByteRange bytes = program_.RangeOf(b, micro ? (program_.micro_batches - 1) % program_.buffer(b).slots() : 0);
+    const ByteRange bytes =
+        program_.ExactRangeOf(b, micro ? (program_.micro_batches - 1) % program_.buffer(b).slots() : 0);
     absl::Status status;
     map_.ForEach(bytes.begin, bytes.end, [&](int64_t begin, int64_t end, const Content* content) {
       if (content == nullptr || content->root != program_.root[b]) {
         status = Missing("the step ends", b, content, {begin, end});
+      } else if (writer >= 0 && content->writer.actor != writer) {
+        status = Fault("buffer `", program_.buffer(b).name(), "` is overwritten while live: ", Text(content->writer),
+                       " wrote `", program_.buffer(content->writer.buffer).name(), "` before the step ends");
       }
       return status.ok();
     });

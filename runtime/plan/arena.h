@@ -61,8 +61,8 @@ class Arena {
   absl::Status Missing(const std::string& use, int32_t buffer, const Content* found, const ByteRange& bytes) const;
   // True if an act of this step has written to the root.
   bool Written(int32_t root) const;
-  // True if the act is meant to read what `writer` wrote.
-  bool IsMeant(const Act& act, int32_t buffer, const Access& writer) const;
+  // True if the act is meant to read what `writer` wrote to these bytes of the buffer.
+  bool IsMeant(const Act& act, int32_t buffer, const ByteRange& bytes, const Access& writer) const;
   std::string Text(const Access& access) const;
   std::string Text(const Act& act) const;
   // The buffer of a scratch range that lies at these bytes.

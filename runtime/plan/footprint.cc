@@ -44,17 +44,24 @@ class Maker {
     int32_t work = 0;
   };
 
-  ByteRange RangeOf(int32_t b) const { return program_.RangeOf(b, program_.SlotOf(actor_, b, micro_batch_)); }
+  ByteRange RangeOf(int32_t b) const { return program_.ExactRangeOf(b, program_.SlotOf(actor_, b, micro_batch_)); }
   const std::string& Name(int32_t b) const { return program_.buffer(b).name(); }
 
   // One kernel reads and writes at the same time: what it writes may share
-  // bytes with nothing but the operand that it updates in place.
+  // bytes with nothing but the operand that it updates in place, element by
+  // element.
   absl::Status CheckOperands(const Work& work) const {
     for (size_t i = 0; i < work.writes.size(); ++i) {
       const int32_t out = work.writes[i];
       const ByteRange bytes = RangeOf(out);
       for (int32_t in : work.reads) {
-        if (program_.root[in] == program_.root[out] || !bytes.Overlaps(RangeOf(in))) continue;
+        const ByteRange read = RangeOf(in);
+        if (!bytes.Overlaps(read)) continue;
+        if (program_.root[in] == program_.root[out]) {
+          if (read.begin == bytes.begin && read.end == bytes.end) continue;
+          return Fault("output `", Name(out), "`: expected all bytes of its input `", Name(in),
+                       "` or none of them, got ", BytesOf(bytes), " over ", BytesOf(read));
+        }
         return Fault("output `", Name(out), "`: expected bytes apart from its input `", Name(in), "`, got ",
                      BytesOf(bytes), " over ", BytesOf(RangeOf(in)));
       }

@@ -22,12 +22,10 @@ Work WorkOf(const Kernel& kernel, const std::vector<int32_t>& root) {
   Work work;
   work.reads.assign(kernel.inputs().begin(), kernel.inputs().end());
   work.writes.assign(kernel.outputs().begin(), kernel.outputs().end());
-  if (kernel.name() != "accumulate") return work;
-  for (int32_t in : work.reads) {
-    for (int32_t out : work.writes) {
-      if (root[in] == root[out]) work.accumulator = in;
-    }
-  }
+  // accumulate(x, sum) -> sum
+  if (kernel.name() != "accumulate" || work.reads.size() != 2 || work.writes.size() != 1) return work;
+  const int32_t sum = work.reads[1];
+  if (root[sum] == root[work.writes[0]] && work.reads[0] != sum) work.accumulator = sum;
   return work;
 }
 
@@ -60,7 +58,8 @@ void AddBuffers(Program& program) {
     program.root.push_back(RootOf(stage, b));
     program.offset.push_back(stage.buffers(b).offset());
     program.slots.push_back(stage.buffers(b).slots());
-    program.slot_bytes.push_back(AlignUp(LocalBytes(*program.placement, stage.buffers(b))));
+    program.exact_bytes.push_back(LocalBytes(*program.placement, stage.buffers(b)));
+    program.slot_bytes.push_back(AlignUp(program.exact_bytes.back()));
     program.persistent.push_back(Persists(stage.buffers(program.root[b])));
   }
   for (const Metric& metric : program.plan->metrics()) {

@@ -15,7 +15,8 @@ namespace weft::plan {
 struct Work {
   std::vector<int32_t> reads;
   std::vector<int32_t> writes;
-  // The operand of an `accumulate` kernel that micro-batch 0 does not read; -1.
+  // The operand of an `accumulate` kernel, its second one, that is updated in
+  // place and that micro-batch 0 does not read; -1.
   int32_t accumulator = -1;
 };
 
@@ -47,6 +48,8 @@ struct Program {
   // actors that have it among their reads.
   std::vector<int32_t> writer;
   std::vector<std::vector<int32_t>> readers;
+  // A buffer each: bytes of a slot, without what pads them.
+  std::vector<int64_t> exact_bytes;
   // An actor each: its work in order.
   std::vector<std::vector<Work>> work;
 
@@ -58,6 +61,11 @@ struct Program {
   int64_t SlotOf(int32_t a, int32_t b, int64_t micro_batch) const;
   // The padded bytes of one slot of buffer `b`.
   ByteRange RangeOf(int32_t b, int64_t slot) const;
+  // Those of them that the tensor takes: what work on it reads and writes.
+  ByteRange ExactRangeOf(int32_t b, int64_t slot) const {
+    const int64_t begin = offset[b] + slot * slot_bytes[b];
+    return {begin, begin + exact_bytes[b]};
+  }
   // True if the act reads operand `b` of this work.
   bool Reads(const Work& work, int32_t b, int64_t micro_batch) const {
     return b != work.accumulator || micro_batch > 0;

@@ -20,6 +20,9 @@ absl::Status CheckStage(const Plan& plan, int s) {
     return Fault("lower bound of the memory: expected 0 to arena_bytes = ", stage.arena_bytes(), ", got ",
                  stage.lower_bound_bytes());
   }
+  if (!(stage.predicted_compute_s() >= 0) || std::isinf(stage.predicted_compute_s())) {
+    return Fault("predicted seconds: expected a number of 0 or more, got ", stage.predicted_compute_s());
+  }
   return absl::OkStatus();
 }
 

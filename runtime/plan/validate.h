@@ -10,8 +10,9 @@
 
 namespace weft::plan {
 
-// Most micro-batches a step, acts a step of a stage, slots of a register and
-// bytes of a rank's memory that a plan may ask for.
+// Most ranks, micro-batches a step, acts a step of a stage, slots of a register
+// and bytes of a rank's memory that a plan may ask for.
+inline constexpr int64_t kMaxRanks = int64_t{1} << 24;
 inline constexpr int64_t kMaxMicroBatches = int64_t{1} << 20;
 inline constexpr int64_t kMaxActs = int64_t{1} << 24;
 inline constexpr int64_t kMaxSlots = 4096;

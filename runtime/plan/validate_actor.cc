@@ -112,6 +112,10 @@ absl::Status CheckActor(const Plan& plan, int s, const Actor& actor) {
   if (!Actor::Section_IsValid(actor.section())) {
     return Fault("section: expected 0 or 1, got ", static_cast<int>(actor.section()));
   }
+  if (!Actor::Phase_IsValid(actor.phase())) {
+    return Fault("phase: expected 0 to 4, got ", static_cast<int>(actor.phase()));
+  }
+  if (actor.chunk() < 0) return Fault("chunk: expected 0 or more, got ", actor.chunk());
   const bool end = actor.end_case() != Actor::END_NOT_SET;
   const int kinds = (actor.kernels_size() > 0) + (actor.collectives_size() > 0) + end;
   if (kinds != 1) return Fault("work: expected one of kernels, collectives, an end of a transfer; got ", kinds);

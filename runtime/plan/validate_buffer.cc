@@ -136,8 +136,8 @@ absl::Status CheckAlias(const Placement& placement, const Stage& stage, int b) {
   }
   if (root == b) return absl::OkStatus();
   const Buffer& whole = stage.buffers(root);
-  const int64_t slot = AlignUp(LocalBytes(placement, buffer));
-  const int64_t whole_slot = AlignUp(LocalBytes(placement, whole));
+  // What pads the bytes of the whole belongs to nobody.
+  const int64_t slot = LocalBytes(placement, buffer), whole_slot = LocalBytes(placement, whole);
   const bool one = buffer.slots() == 1 && whole.slots() == 1;
   const bool inside = buffer.offset() >= whole.offset() && buffer.offset() + slot <= whole.offset() + whole_slot;
   const bool same = buffer.offset() == whole.offset() && buffer.slots() == whole.slots() && slot == whole_slot &&

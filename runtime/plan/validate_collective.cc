@@ -62,11 +62,12 @@ absl::Status CheckSide(const Program& program, const Collective& collective, boo
 absl::Status Check(const Program& program, const Collective& collective) {
   const Buffer& input = program.buffer(collective.input());
   const Buffer& output = program.buffer(collective.output());
+  const bool reduces = collective.kind() == Collective::ALL_REDUCE || collective.kind() == Collective::REDUCE_SCATTER;
+  if (reduces && input.dtype() == U8) return Fault("input `", input.name(), "`: expected numbers to reduce, got u8");
   if (input.dtype() != output.dtype() ||
       !std::equal(input.shape().begin(), input.shape().end(), output.shape().begin(), output.shape().end())) {
     return Fault("output `", output.name(), "`: expected ", TypeText(input), " as the input, got ", TypeText(output));
   }
-  if (collective.kind() == Collective::ALL_REDUCE && collective.input() == collective.output()) return absl::OkStatus();
   if (collective.kind() != Collective::ALL_REDUCE &&
       program.root[collective.input()] == program.root[collective.output()]) {
     return Fault("output `", output.name(), "`: expected bytes other than the input's: only all_reduce works in place");

@@ -51,6 +51,7 @@ absl::Status CheckPlacement(const Placement& placement) {
   std::set<int32_t> ranks;
   for (int32_t rank : placement.ranks()) {
     if (rank < 0) return Fault("rank: expected 0 or more, got ", rank);
+    if (rank >= kMaxRanks) return Fault("rank: expected less than ", kMaxRanks, ", got ", rank);
     if (!ranks.insert(rank).second) return Fault("rank ", rank, ": listed twice");
   }
   return absl::OkStatus();

@@ -77,6 +77,11 @@ class RegisterCheck {
         if (absl::Status status = CheckOperand(a, b, true); !status.ok()) return Under(program_.Where(a, w), status);
         written_[program_.root[b]] = a;
       }
+      if (work.accumulator >= 0 && program_.buffer(work.accumulator).slots() > 1) {
+        return Under(program_.Where(a, w), Fault("accumulator `", Name(work.accumulator),
+                                                 "`: expected 1 slot, which all micro-batches add to, got ",
+                                                 program_.buffer(work.accumulator).slots()));
+      }
     }
     for (int32_t b : program_.actor(a).writes()) {
       if (written_[program_.root[b]] == a) continue;
