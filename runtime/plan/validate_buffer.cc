@@ -28,7 +28,7 @@ absl::Status CheckType(const Buffer& buffer) {
   }
   if (BytesOf(buffer.shape(), buffer.dtype()) < 0) return Fault("shape: expected at most 2^50 bytes, got more");
   if (!Buffer::Kind_IsValid(buffer.kind()))
-    return Fault("kind: expected 0 to 6, got ", static_cast<int>(buffer.kind()));
+    return Fault("kind: expected 0 to 7, got ", static_cast<int>(buffer.kind()));
   return absl::OkStatus();
 }
 
