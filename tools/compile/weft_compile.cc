@@ -27,7 +27,7 @@ usage: weft-compile JOB [key.path=value ...] [--set name=value ...] -o PLAN
   --set name=value     sets a config name of the model: --set layers=24
   -o PLAN              where the plan goes; "-" prints IR to standard output with --stop-after
   --stop-after=PHASE   writes the IR behind a phase to -o instead of a plan:
-                       elaborate pipeline autodiff precision shard box recompute localize schedule memory
+                       elaborate pipeline autodiff precision zero shard box recompute localize schedule memory
   --dump-ir=DIR        also writes the IR behind every phase, DIR/01-elaborate.mlir and so on
   --quiet              no summary
   --help               this text

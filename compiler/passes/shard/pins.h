@@ -10,7 +10,8 @@ using States = llvm::SmallVector<ir::SbpState>;
 
 /// The states that `pins` give a tensor of `type` on `placement`: named axes
 /// by name, `_i` by position, B elsewhere. A name that is a known axis but not
-/// in this mesh (its size is 1) is ignored. Emits an error at `op`, which
+/// in this mesh (its size is 1) is ignored; what is said of `data` holds for its
+/// inner part `shard` too. Emits an error at `op`, which
 /// calls the tensor `what`, for an unknown axis, a bad state or a dimension
 /// that the axis does not divide.
 llvm::FailureOr<States> resolvePins(mlir::Operation *op, llvm::StringRef what, mlir::DictionaryAttr pins,
