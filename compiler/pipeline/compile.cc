@@ -10,6 +10,7 @@
 #include "compiler/emit/emit.h"
 #include "compiler/pipeline/diagnostics.h"
 #include "compiler/pipeline/recompute.h"
+#include "compiler/pipeline/remedies.h"
 #include "compiler/pipeline/target.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
@@ -106,9 +107,8 @@ absl::Status wrongModel(const Job &job, const FirstError &errors, llvm::StringRe
   return absl::InvalidArgumentError(errors.printed() ? "" : absl::StrCat(job.model().file(), ": ", what.str()));
 }
 
-} // namespace
-
-absl::StatusOr<Compiled> compile(const CompileOptions &options) {
+// Through all phases, or to the one where to stop. Of a job that is a mere attempt, nothing is printed.
+absl::StatusOr<Compiled> lower(const CompileOptions &options, bool attempt) {
   const Job &job = options.job;
   const Machine machine = Machine{plan::MachineOf(options.cluster)};
   std::error_code missing;
@@ -126,6 +126,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   context.printOpOnDiagnostic(false); // errors show the line of the model file instead
   llvm::SourceMgr sources;
   FirstError errors(sources, &context);
+  mlir::ScopedDiagnosticHandler silence(&context, [&](mlir::Diagnostic &) { return llvm::success(attempt); });
 
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(job.model().file(), sources, &context);
@@ -172,11 +173,28 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   if (absl::Status status = checkArenas(compiled.plan); !status.ok()) {
     return status;
   }
+  return compiled;
+}
+
+} // namespace
+
+absl::StatusOr<Compiled> compile(const CompileOptions &options) {
+  absl::StatusOr<Compiled> lowered = lower(options, false);
+  if (!lowered.ok() || options.stopAfter) {
+    return lowered;
+  }
+  Compiled &compiled = *lowered;
   plan::VerifyOptions verify;
   verify.device_bytes = options.cluster.device().memory_bytes();
   absl::Status verified = plan::Verify(compiled.plan, verify);
   if (absl::IsResourceExhausted(verified)) {
-    return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: ", verified.message()));
+    Planner planner = [&](const Job &job) -> absl::StatusOr<plan::Plan> {
+      absl::StatusOr<Compiled> attempt = lower({job, options.cluster, std::nullopt, ""}, true);
+      return attempt.ok() ? absl::StatusOr<plan::Plan>(std::move(attempt->plan)) : attempt.status();
+    };
+    return absl::InvalidArgumentError(
+        absl::StrCat("the plan does not fit: ", verified.message(),
+                     remedies(options.job, options.cluster, compiled.plan, planner)));
   }
   if (!verified.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
@@ -188,7 +206,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   for (size_t s = 0; s < memory->size(); ++s) {
     compiled.plan.mutable_stages(int(s))->set_lower_bound_bytes((*memory)[s].lower_bound_bytes);
   }
-  absl::StatusOr<sim::Report> report = sim::Simulate(compiled.plan, machine);
+  absl::StatusOr<sim::Report> report = sim::Simulate(compiled.plan, Machine{plan::MachineOf(options.cluster)});
   if (!report.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan cannot be simulated: ", report.status().message()));
   }

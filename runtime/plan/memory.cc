@@ -26,8 +26,8 @@ struct Use {
 // What is the same in every act of an actor.
 struct Profile {
   std::vector<Use> uses;           // of roots that outlive the act, a root's in order
-  std::vector<BytesByKind> inner;  // a work each: bytes of the roots that do not
-  int64_t most_inner = 0;
+  std::vector<BytesByCategory> inner;  // a work each: bytes of the roots that do not
+  std::vector<Use> scratch;            // these
 };
 
 // The life of what a slot of a root holds.
@@ -42,11 +42,30 @@ struct Change {
   bool birth = false;
 };
 
-int64_t Sum(const BytesByKind& bytes) { return std::accumulate(bytes.begin(), bytes.end(), int64_t{0}); }
+int64_t Sum(const BytesByCategory& bytes) { return std::accumulate(bytes.begin(), bytes.end(), int64_t{0}); }
+
+// True for the roots that a forward makes for its backward.
+std::vector<bool> KeptOf(const Program& program) {
+  std::vector<bool> forward(program.root.size(), false), kept(program.root.size(), false);
+  for (size_t a = 0; a < program.work.size(); ++a) {
+    const Actor::Phase phase = program.actor(static_cast<int32_t>(a)).phase();
+    for (const Work& work : program.work[a]) {
+      for (int32_t b : work.writes) {
+        if (phase == Actor::FORWARD) forward[program.root[b]] = true;
+      }
+      for (int32_t b : work.reads) {
+        const bool later = phase == Actor::BACKWARD || phase == Actor::WEIGHT;
+        if (later && forward[program.root[b]]) kept[program.root[b]] = true;
+      }
+    }
+  }
+  return kept;
+}
 
 class Measure {
  public:
-  explicit Measure(const Program& program) : program_(program), scratch_(ScratchOf(program)) {
+  explicit Measure(const Program& program)
+      : program_(program), scratch_(ScratchOf(program)), categories_(CategoriesOf(program)) {
     for (int32_t a = 0; a < program.stage->actors_size(); ++a) profiles_.push_back(ProfileOf(a));
     lives_.resize(program.root.size());
   }
@@ -73,21 +92,20 @@ class Measure {
   StageMemory Finish() {
     StageMemory memory;
     memory.arena_bytes = program_.stage->arena_bytes();
-    BytesByKind live = {};
+    BytesByCategory live = {};
     for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
       if (program_.root[b] != b) continue;
-      const int kind = program_.buffer(b).kind();
-      memory.total[kind] += program_.slot_bytes[b] * program_.buffer(b).slots();
-      ++memory.buffers[kind];
-      if (program_.persistent[b]) live[kind] += program_.slot_bytes[b];
+      ++memory.buffers[CategoryOf(b)];
+      if (program_.persistent[b]) live[CategoryOf(b)] += program_.slot_bytes[b];
       for (Life& life : lives_[b]) {
         if (program_.metric[b]) life.last_act = static_cast<int32_t>(acts_.size());
         Close(b, life);
       }
     }
-    memory.at_peak = live;
+    memory.at_peak = memory.most = live;
     memory.lower_bound_bytes = Sum(live);
     Sweep(live, memory);
+    CollectLive(memory);
     return memory;
   }
 
@@ -121,16 +139,16 @@ class Measure {
     }
     place_.clear();
     profile.inner = InnerOf(inner, works.size());
-    for (const BytesByKind& bytes : profile.inner) profile.most_inner = std::max(profile.most_inner, Sum(bytes));
+    profile.scratch = std::move(inner);
     return profile;
   }
 
-  std::vector<BytesByKind> InnerOf(const std::vector<Use>& uses, size_t works) const {
-    std::vector<BytesByKind> inner(works + 1, BytesByKind{});
+  std::vector<BytesByCategory> InnerOf(const std::vector<Use>& uses, size_t works) const {
+    std::vector<BytesByCategory> inner(works + 1, BytesByCategory{});
     for (const Use& use : uses) {
       const int32_t root = program_.root[use.buffer];
-      inner[use.first][program_.buffer(root).kind()] += program_.slot_bytes[root];
-      inner[use.last + 1][program_.buffer(root).kind()] -= program_.slot_bytes[root];
+      inner[use.first][CategoryOf(root)] += program_.slot_bytes[root];
+      inner[use.last + 1][CategoryOf(root)] -= program_.slot_bytes[root];
     }
     for (size_t w = 1; w <= works; ++w) {
       for (size_t k = 0; k < inner[w].size(); ++k) inner[w][k] += inner[w - 1][k];
@@ -146,50 +164,97 @@ class Measure {
     life.first_act = -1;
   }
 
+  int CategoryOf(int32_t b) const { return static_cast<int>(categories_[b]); }
+
   // Walks the acts in order; `live` is what is live before the first one.
-  void Sweep(BytesByKind live, StageMemory& memory) {
+  void Sweep(BytesByCategory live, StageMemory& memory) {
     std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) {
       return std::tuple(a.act, a.work, !a.birth) < std::tuple(b.act, b.work, !b.birth);
     });
-    const auto apply = [&](const Change& change) {
-      const int64_t bytes = program_.slot_bytes[change.root];
-      live[program_.buffer(change.root).kind()] += change.birth ? bytes : -bytes;
-    };
     auto change = changes_.begin();
     for (int32_t act = 0; act < static_cast<int32_t>(acts_.size()); ++act) {
       const Profile& profile = profiles_[acts_[act].actor];
-      int64_t most = Sum(live) + profile.most_inner;
-      for (auto it = change; it != changes_.end() && it->act == act; ++it) {
-        if (it->birth) most += program_.slot_bytes[it->root];
-      }
-      if (most <= memory.lower_bound_bytes) {
-        for (; change != changes_.end() && change->act == act; ++change) apply(*change);
-        continue;
-      }
+      UnitMemory& unit = UnitOf(acts_[act], memory);
       for (int32_t w = 0; w < static_cast<int32_t>(profile.inner.size()); ++w) {
         const auto here = [&] { return change != changes_.end() && change->act == act && change->work == w; };
-        for (; here() && change->birth; ++change) apply(*change);
-        BytesByKind now = live;
-        for (size_t k = 0; k < now.size(); ++k) now[k] += profile.inner[w][k];
-        if (Sum(now) > memory.lower_bound_bytes) {
-          memory.lower_bound_bytes = Sum(now);
+        const auto apply = [&] {
+          live[CategoryOf(change->root)] += program_.slot_bytes[change->root] * (change->birth ? 1 : -1);
+        };
+        for (; here() && change->birth; ++change) apply();
+        BytesByCategory now = live;
+        for (int k = 0; k < kCategories; ++k) {
+          now[k] += profile.inner[w][k];
+          memory.most[k] = std::max(memory.most[k], now[k]);
+        }
+        const int64_t bytes = Sum(now);
+        if (bytes > Sum(unit.most)) unit.most = now;
+        if (bytes > memory.lower_bound_bytes) {
+          memory.lower_bound_bytes = bytes;
           memory.at_peak = now;
           memory.peak_actor = acts_[act].actor;
           memory.peak_micro_batch = acts_[act].micro_batch;
           memory.peak_work = w;
+          peak_act_ = act;
         }
-        for (; here(); ++change) apply(*change);
+        for (; here(); ++change) apply();
       }
     }
   }
 
+  // The last unit, or a new one if the act begins another on a compute stream.
+  UnitMemory& UnitOf(const Performed& act, StageMemory& memory) {
+    const Actor& actor = program_.actor(act.actor);
+    const bool computes = program_.stage->streams(actor.stream()).kind() == Stream::COMPUTE;
+    if (memory.units.empty()) memory.units.push_back({"begin", {}});
+    if (!computes) return memory.units.back();
+    const bool begins = actor.section() == Actor::STEP && memory.units.size() == 1;
+    std::string name = begins ? "begin" : UnitName(actor, act.micro_batch);
+    if (memory.units.back().name != name) memory.units.push_back({std::move(name), {}});
+    return memory.units.back();
+  }
+
+  std::string UnitName(const Actor& actor, int64_t micro_batch) {
+    if (actor.section() == Actor::STEP) return "step";
+    const char* kind = actor.phase() == Actor::BACKWARD ? "B" : actor.phase() == Actor::WEIGHT ? "W" : "F";
+    const size_t chunk = std::find(chunks_.begin(), chunks_.end(), actor.chunk()) - chunks_.begin();
+    if (chunk == chunks_.size()) chunks_.push_back(actor.chunk());
+    return absl::StrCat(kind, micro_batch, chunk == 0 ? "" : absl::StrCat(".", chunk));
+  }
+
+  // What is live at the peak that Sweep has found.
+  void CollectLive(StageMemory& memory) const {
+    absl::flat_hash_map<int32_t, int> counts;
+    for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
+      if (program_.root[b] == b && program_.persistent[b]) counts[b] = 1;
+    }
+    const std::pair peak(peak_act_, memory.peak_work);
+    for (const Change& change : changes_) {
+      const std::pair at(change.act, change.work);
+      if (change.birth ? at <= peak : at < peak) counts[change.root] += change.birth ? 1 : -1;
+    }
+    if (memory.peak_actor >= 0) {
+      for (const Use& use : profiles_[memory.peak_actor].scratch) {
+        if (use.first <= memory.peak_work && memory.peak_work <= use.last) counts[program_.root[use.buffer]] = 1;
+      }
+    }
+    for (const auto& [root, count] : counts) {
+      if (count > 0) memory.live.push_back({root, count * program_.slot_bytes[root], count});
+    }
+    std::sort(memory.live.begin(), memory.live.end(), [](const StageMemory::Live& a, const StageMemory::Live& b) {
+      return std::pair(-a.bytes, a.buffer) < std::pair(-b.bytes, b.buffer);
+    });
+  }
+
   const Program& program_;
   const std::vector<bool> scratch_;
+  const std::vector<Category> categories_;
   std::vector<Profile> profiles_;
   absl::flat_hash_map<int32_t, size_t> place_;  // while a profile is made: a root's place in its list
   std::vector<std::vector<Life>> lives_;        // root, slot
   std::vector<Performed> acts_;
   std::vector<Change> changes_;
+  std::vector<int32_t> chunks_;  // in the order in which they come
+  int32_t peak_act_ = -1;
 };
 
 }  // namespace
@@ -216,26 +281,75 @@ absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan) {
   return most;
 }
 
-std::vector<int32_t> LargestOf(const Program& program, int count) {
-  std::vector<int32_t> order;
-  for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
-    if (program.root[b] == b) order.push_back(b);
-  }
-  const auto bytes = [&](int32_t b) { return program.slot_bytes[b] * program.buffer(b).slots(); };
-  std::sort(order.begin(), order.end(),
-            [&](int32_t a, int32_t b) { return std::pair(-bytes(a), a) < std::pair(-bytes(b), b); });
-  if (static_cast<int>(order.size()) > count) order.resize(count);
-  return order;
+const char* NameOf(Category category) {
+  constexpr const char* kNames[] = {"parameters",  "gradients", "optimizer",
+                                    "activations", "workspace", "communication"};
+  return kNames[static_cast<int>(category)];
 }
 
-std::string LargestText(const Program& program, int count) {
+std::vector<Category> CategoriesOf(const Program& program) {
+  const std::vector<bool> scratch = ScratchOf(program), kept = KeptOf(program);
+  std::vector<Category> categories;
+  for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
+    switch (program.buffer(program.root[b]).kind()) {
+      case Buffer::PARAMETER:
+      case Buffer::WORKING:
+        categories.push_back(Category::kParameters);
+        break;
+      case Buffer::OPTIMIZER:
+        categories.push_back(Category::kOptimizer);
+        break;
+      case Buffer::GRADIENT:
+        categories.push_back(Category::kGradients);
+        break;
+      case Buffer::COMMUNICATION:
+        categories.push_back(kept[program.root[b]] ? Category::kActivations : Category::kCommunication);
+        break;
+      default:
+        categories.push_back(scratch[program.root[b]] ? Category::kWorkspace : Category::kActivations);
+    }
+  }
+  // A master is what a working copy of another type is cast from.
+  for (const std::vector<Work>& works : program.work) {
+    for (const Work& work : works) {
+      for (int32_t out : work.writes) {
+        if (program.buffer(program.root[out]).kind() != Buffer::WORKING) continue;
+        for (int32_t in : work.reads) {
+          const bool parameter = program.buffer(program.root[in]).kind() == Buffer::PARAMETER;
+          if (parameter && program.buffer(in).dtype() != program.buffer(out).dtype()) {
+            categories[program.root[in]] = categories[in] = Category::kOptimizer;
+          }
+        }
+      }
+    }
+  }
+  return categories;
+}
+
+std::string OriginOf(const Program& program, int32_t buffer) {
+  for (const Actor& actor : program.stage->actors()) {
+    for (const Kernel& kernel : actor.kernels()) {
+      for (int32_t b : kernel.outputs()) {
+        if (program.root[b] == program.root[buffer]) return kernel.location();
+      }
+    }
+    for (const Collective& collective : actor.collectives()) {
+      if (program.root[collective.output()] == program.root[buffer]) return collective.location();
+    }
+  }
+  return "";
+}
+
+std::string LargestText(const Program& program, const StageMemory& memory, int count) {
+  const std::vector<Category> categories = CategoriesOf(program);
   std::vector<std::string> texts;
-  for (int32_t b : LargestOf(program, count)) {
-    const Buffer& buffer = program.buffer(b);
-    const std::string slots = buffer.slots() > 1 ? absl::StrCat(" in ", buffer.slots(), " slots") : "";
+  for (const StageMemory::Live& it : memory.live) {
+    if (static_cast<int>(texts.size()) == count) break;
+    const Buffer& buffer = program.buffer(it.buffer);
+    const std::string origin = OriginOf(program, it.buffer);
     texts.push_back(absl::StrCat("`", buffer.name(), "` ", LocalTypeText(*program.placement, buffer), " ",
-                                 BytesText(program.slot_bytes[b] * buffer.slots()), slots, " (", NameOf(buffer.kind()),
-                                 ")"));
+                                 BytesText(it.bytes), it.count > 1 ? absl::StrCat(" for ", it.count, " micro-batches") : "",
+                                 " (", NameOf(categories[it.buffer]), origin.empty() ? "" : ", made at ", origin, ")"));
   }
   return absl::StrJoin(texts, ", ");
 }

@@ -13,8 +13,26 @@
 
 namespace weft::plan {
 
-// Indexed by Buffer::Kind.
-using BytesByKind = std::array<int64_t, Buffer::Kind_ARRAYSIZE>;
+// What memory is for. With mixed precision, what the begin section makes of
+// parameters to work with counts as parameters, and the masters that casts of
+// it are made of as the optimizer's.
+enum class Category { kParameters, kGradients, kOptimizer, kActivations, kWorkspace, kCommunication };
+inline constexpr int kCategories = 6;
+
+// "parameters", ...
+const char* NameOf(Category category);
+
+// A buffer each. Workspace is what nobody looks at outside one act.
+std::vector<Category> CategoriesOf(const Program& program);
+
+using BytesByCategory = std::array<int64_t, kCategories>;
+
+// What is live while the compute streams work at one unit, as "F3", "B0.1" or
+// "step": an act's phase, micro-batch and chunk.
+struct UnitMemory {
+  std::string name;
+  BytesByCategory most = {};  // at the moment of most bytes
+};
 
 // The memory of each rank of a stage, in padded bytes. Aliases count as the
 // buffer whose bytes they are.
@@ -27,10 +45,19 @@ struct StageMemory {
   // reads those contents.
   int64_t lower_bound_bytes = 0;
   // The parts of lower_bound_bytes.
-  BytesByKind at_peak = {};
-  // All slots of all buffers of a kind, as if nothing shared bytes.
-  BytesByKind total = {};
-  std::array<int, Buffer::Kind_ARRAYSIZE> buffers = {};
+  BytesByCategory at_peak = {};
+  // The most of each category at one moment of its own.
+  BytesByCategory most = {};
+  std::array<int, kCategories> buffers = {};
+  // What is live at the peak, largest first.
+  struct Live {
+    int32_t buffer = 0;
+    int64_t bytes = 0;  // of `count` slots
+    int count = 0;
+  };
+  std::vector<Live> live;
+  // In the order of one execution.
+  std::vector<UnitMemory> units;
   // The moment: before the first act if actor is -1.
   int32_t peak_actor = -1;
   int64_t peak_micro_batch = 0;
@@ -43,12 +70,12 @@ struct StageMemory {
 // before it lays out the arena. kFailedPrecondition: the plan is blocked.
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan);
 
-// The buffers of a stage that take most bytes, all slots together, at most
-// `count`, largest first. No aliases.
-std::vector<int32_t> LargestOf(const Program& program, int count);
+// "`h.0.mlp.y` f32[8,64] of [16,64] 2.00 KiB (activations, made at gpt2.mlir:31:8), ...":
+// the `count` largest at the peak in one line.
+std::string LargestText(const Program& program, const StageMemory& memory, int count);
 
-// "`h.0.mlp.y` f32[8,64] of [16,64] 2.00 KiB (activation), ...": these in one line.
-std::string LargestText(const Program& program, int count);
+// Where in the model file a buffer is made: "gpt2.mlir:31:8 in h.3.mlp"; empty if unknown.
+std::string OriginOf(const Program& program, int32_t buffer);
 
 }  // namespace weft::plan
 

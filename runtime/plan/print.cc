@@ -1,6 +1,7 @@
 #include "runtime/plan/print.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -184,10 +185,10 @@ std::string StageMemoryText(const Program& program, const StageMemory* memory) {
                                   CountText(memory->lower_bound_bytes), " B (",
                                   Percent(memory->lower_bound_bytes, arena), " of it)\n");
   Table table(4, {1, 2, 3});
-  table.Add({"category", "buffers", "all", "at the peak"});
-  for (int k = 0; k < Buffer::Kind_ARRAYSIZE; ++k) {
+  table.Add({"category", "buffers", "most", "at the peak"});
+  for (int k = 0; k < kCategories; ++k) {
     if (memory->buffers[k] == 0) continue;
-    table.Add({NameOf(static_cast<Buffer::Kind>(k)), CountText(memory->buffers[k]), BytesText(memory->total[k]),
+    table.Add({NameOf(static_cast<Category>(k)), CountText(memory->buffers[k]), BytesText(memory->most[k]),
                BytesText(memory->at_peak[k])});
   }
   return text + table.Text();
@@ -200,15 +201,40 @@ std::string PeakText(const Program& program, const StageMemory& memory) {
                       work.empty() ? "" : ", ", work, "\n");
 }
 
-std::string LargestRows(const Program& program) {
+std::string LargestRows(const Program& program, const StageMemory& memory) {
+  const std::vector<Category> categories = CategoriesOf(program);
   Table table(4, {2});
-  for (int32_t b : LargestOf(program, 10)) {
-    const Buffer& buffer = program.buffer(b);
-    table.Add({buffer.name(), LocalTypeText(*program.placement, buffer),
-               BytesText(program.slot_bytes[b] * buffer.slots()), NameOf(buffer.kind()),
-               buffer.slots() > 1 ? absl::StrCat(buffer.slots(), " slots") : ""});
+  for (size_t i = 0; i < memory.live.size() && i < 10; ++i) {
+    const StageMemory::Live& it = memory.live[i];
+    const Buffer& buffer = program.buffer(it.buffer);
+    table.Add({buffer.name(), LocalTypeText(*program.placement, buffer), BytesText(it.bytes),
+               NameOf(categories[it.buffer]), it.count > 1 ? absl::StrCat("for ", it.count, " micro-batches") : "",
+               OriginOf(program, it.buffer)});
   }
-  return "  largest, as a rank holds them\n" + table.Text();
+  return "  largest at the peak, as a rank holds them\n" + table.Text();
+}
+
+// At most so many lines over time; units next to each other share one.
+constexpr size_t kMostLines = 24;
+constexpr int64_t kBar = 40;
+
+std::string OverTime(const StageMemory& memory) {
+  int64_t peak = 1;
+  const auto bytes = [](const UnitMemory& unit) {
+    return std::accumulate(unit.most.begin(), unit.most.end(), int64_t{0});
+  };
+  for (const UnitMemory& unit : memory.units) peak = std::max(peak, bytes(unit));
+  Table table(4, {1});
+  const size_t lines = std::min(kMostLines, memory.units.size());
+  for (size_t line = 0; line < lines; ++line) {
+    const size_t first = line * memory.units.size() / lines, end = (line + 1) * memory.units.size() / lines;
+    int64_t most = 0;
+    for (size_t u = first; u < end; ++u) most = std::max(most, bytes(memory.units[u]));
+    const std::string& name = memory.units[first].name;
+    table.Add({end - first > 1 ? absl::StrCat(name, " to ", memory.units[end - 1].name) : name, BytesText(most),
+               std::string(static_cast<size_t>(most * kBar / peak), '#')});
+  }
+  return "  most at a time\n" + table.Text();
 }
 
 std::string ParametersText(const Program& program) {
@@ -271,8 +297,9 @@ std::string MemoryText(const Plan& plan) {
   for (const Program& program : ProgramsOf(plan)) {
     absl::StrAppend(&text, text.empty() ? "" : "\n", StageHead(program),
                     StageMemoryText(program, memory.ok() ? &(*memory)[program.index] : nullptr));
-    if (memory.ok()) absl::StrAppend(&text, PeakText(program, (*memory)[program.index]));
-    absl::StrAppend(&text, LargestRows(program));
+    if (!memory.ok()) continue;
+    const StageMemory& it = (*memory)[program.index];
+    absl::StrAppend(&text, PeakText(program, it), OverTime(it), LargestRows(program, it));
   }
   return text;
 }

@@ -70,21 +70,24 @@ Json StreamJson(const Program& program, const Stream& stream) {
   return json;
 }
 
-Json KindsJson(const StageMemory& memory) {
+Json CategoriesJson(const BytesByCategory& bytes) {
   Json json = Json::object();
-  for (int k = 0; k < Buffer::Kind_ARRAYSIZE; ++k) {
-    if (memory.buffers[k] == 0) continue;
-    json[NameOf(static_cast<Buffer::Kind>(k))] = {
-        {"buffers", memory.buffers[k]}, {"total_bytes", memory.total[k]}, {"peak_bytes", memory.at_peak[k]}};
-  }
+  for (int k = 0; k < kCategories; ++k) json[NameOf(static_cast<Category>(k))] = bytes[k];
   return json;
 }
 
+// `peak_bytes` is what a rank allocates. `categories` are the most of each at a
+// moment of its own, which need not be the same; at_peak adds up to the lower bound.
 Json StageMemoryJson(const Program& program, const StageMemory* memory) {
-  Json json = {{"arena_bytes", program.stage->arena_bytes()}};
+  Json json = {{"arena_bytes", program.stage->arena_bytes()}, {"peak_bytes", program.stage->arena_bytes()}};
   if (memory == nullptr) return json;
   json["lower_bound_bytes"] = memory->lower_bound_bytes;
-  json["categories"] = KindsJson(*memory);
+  json["categories"] = CategoriesJson(memory->most);
+  json["at_peak"] = CategoriesJson(memory->at_peak);
+  json["units"] = Json::array();
+  for (const UnitMemory& unit : memory->units) {
+    json["units"].push_back({{"unit", unit.name}, {"categories", CategoriesJson(unit.most)}});
+  }
   if (memory->peak_actor < 0) return json;
   json["peak"] = {{"actor", program.actor(memory->peak_actor).name()},
                   {"micro_batch", memory->peak_micro_batch},

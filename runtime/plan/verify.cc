@@ -62,13 +62,15 @@ class CollectiveOrder {
   std::vector<std::vector<Issued>> last_;  // a mesh axis each, then a stream each
 };
 
-absl::Status CheckDevice(const Program& program, int64_t device_bytes) {
+absl::Status CheckDevice(const Plan& plan, const Program& program, int64_t device_bytes) {
   const int64_t needed = program.stage->arena_bytes();
   if (device_bytes <= 0 || needed <= device_bytes) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat("stage ", program.index, ": memory of a rank: expected at most ",
-                                                   CountText(device_bytes), " bytes (", BytesText(device_bytes),
-                                                   "), got ", CountText(needed), " (", BytesText(needed),
-                                                   "); the largest tensors: ", LargestText(program, 10)));
+  // A plan that is blocked as well is not measured.
+  const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "stage ", program.index, ": memory of a rank: expected at most ", CountText(device_bytes), " bytes (",
+      BytesText(device_bytes), "), got ", CountText(needed), " (", BytesText(needed), ")",
+      memory.ok() ? "; the largest tensors at the peak: " + LargestText(program, (*memory)[program.index], 10) : ""));
 }
 
 absl::Status Prove(const std::vector<Program>& programs) {
@@ -119,7 +121,7 @@ absl::Status Verify(const Plan& plan, const VerifyOptions& options) {
   if (absl::Status status = Validate(plan); !status.ok()) return status;
   const std::vector<Program> programs = ProgramsOf(plan);
   for (const Program& program : programs) {
-    if (absl::Status status = CheckDevice(program, options.device_bytes); !status.ok()) return status;
+    if (absl::Status status = CheckDevice(plan, program, options.device_bytes); !status.ok()) return status;
   }
   absl::Status status = Prove(programs);
   if (status.ok()) status = CheckLowerBounds(plan);

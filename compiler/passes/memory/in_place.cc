@@ -103,13 +103,13 @@ private:
     if (from.metric) {
       return false;
     }
-    if (actor.getSection() == task::Section::Micro) {
+    if (actor.getSection() == task::Section::Micro && program_.getMicroBatches() > 1) {
       return !from.carried && !to.carried && !to.metric && llvm::all_of(from.actors, computes) &&
              llvm::all_of(to.actors, computes) && llvm::none_of(from.actors, once) &&
              llvm::none_of(to.actors, once) &&
              (llvm::none_of(from.actors, elsewhere) || llvm::none_of(to.actors, elsewhere));
     }
-    // Nothing of a step comes after its step section, and a section that comes once finds its bytes unused.
+    // What comes once a step finds its bytes as the program's order left them.
     llvm::SmallVector<task::ActorOp> others;
     llvm::copy_if(from.actors, std::back_inserter(others), of);
     if (computes(actor)) {

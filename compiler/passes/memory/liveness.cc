@@ -70,6 +70,16 @@ bool Liveness::isOfMicroBatch(Value root) const {
   return it != uses_.end() && !isState(root) && !it->second.once && !it->second.carried && it->second.others.empty();
 }
 
+Moment Liveness::startOf(Value root, int64_t microBatch) const {
+  auto it = uses_.find(root);
+  return it == uses_.end() || isState(root) ? timeline_.beginning() : hull(it->second, microBatch, microBatch).first;
+}
+
+bool Liveness::isKept(Value root) const {
+  auto it = uses_.find(root);
+  return it != uses_.end() && it->second.sections.size() > 1;
+}
+
 Life Liveness::ofMicroBatches(Value root, int64_t first, int64_t step) const {
   auto it = uses_.find(root);
   if (it == uses_.end() || isState(root)) {

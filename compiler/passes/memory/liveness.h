@@ -23,6 +23,11 @@ public:
   /// The life of what such a buffer holds for the micro-batches `first`, `first` + `step` and so on.
   Life ofMicroBatches(mlir::Value root, int64_t first, int64_t step) const;
 
+  /// When it is touched first for a micro-batch. Of something that nobody touches, the beginning.
+  Moment startOf(mlir::Value root, int64_t microBatch) const;
+  /// Whether what it holds passes from one unit of a micro-batch to another.
+  bool isKept(mlir::Value root) const;
+
 private:
   // How a root's bytes are used.
   struct Use {

@@ -12,7 +12,7 @@ constexpr int64_t kAlignment = 64;
 // So many micro-batches of a buffer may lie in places of their own, and if a slot has at least this share of the arena:
 // more make the plan longer than they make the arena smaller.
 constexpr int64_t kMostPhases = 16;
-constexpr int64_t kLeastShare = 1000;
+constexpr int64_t kLeastShare = 10000;
 // An arena this much above what is live at once is small enough without.
 constexpr double kEnough = 1.01;
 
@@ -36,10 +36,12 @@ Layout makeBlocks(task::ProgramOp program, int64_t phases, int64_t least) {
     bool apart = phases > 1 && bytes >= least && int64_t(buffer.getSlots()) <= phases && liveness.isOfMicroBatch(buffer);
     layout.counts.push_back(apart ? phases : 1);
     for (int64_t phase = 0; apart && phase < phases; ++phase) {
-      layout.blocks.push_back({bytes, liveness.ofMicroBatches(buffer, phase, phases)});
+      layout.blocks.push_back({bytes, liveness.ofMicroBatches(buffer, phase, phases), liveness.startOf(buffer, phase),
+                               liveness.isKept(buffer)});
     }
     if (!apart) {
-      layout.blocks.push_back({bytes * int64_t(buffer.getSlots()), liveness.of(buffer)});
+      layout.blocks.push_back({bytes * int64_t(buffer.getSlots()), liveness.of(buffer), liveness.startOf(buffer, 0),
+                               liveness.isKept(buffer)});
     }
   }
   return layout;

@@ -140,11 +140,18 @@ int64_t place(std::vector<Block> &blocks, int64_t positions) {
       order.push_back(int32_t(i));
     }
   }
-  using Key = std::tuple<int64_t, int64_t>;
-  auto bySize = [&](int32_t i) { return Key(-blocks[i].bytes, 0); };
-  auto byLength = [&](int32_t i) { return Key(-length[i], -blocks[i].bytes); };
-  auto byArea = [&](int32_t i) { return Key(-blocks[i].bytes / 64 * length[i], 0); };
-  auto byStart = [&](int32_t i) { return Key(blocks[i].life.front().first, -length[i]); };
+  using Key = std::tuple<int64_t, int64_t, int64_t>;
+  auto bySize = [&](int32_t i) { return Key(-blocks[i].bytes, 0, 0); };
+  auto byLength = [&](int32_t i) { return Key(-length[i], -blocks[i].bytes, 0); };
+  auto byArea = [&](int32_t i) { return Key(-blocks[i].bytes / 64 * length[i], 0, 0); };
+  auto byTime = [&](int32_t i) {
+    const Block &it = blocks[i];
+    return it.kept ? Key(0, it.start.instance, it.start.position) : Key(1, -it.bytes, 0);
+  };
+  auto byUnit = [&](int32_t i) {
+    const Block &it = blocks[i];
+    return it.kept ? Key(0, it.start.instance, -it.bytes) : Key(1, -it.bytes, 0);
+  };
   int64_t best = -1;
   std::vector<int64_t> offsets(blocks.size());
   auto attempt = [&](auto key, bool tightest) {
@@ -164,7 +171,9 @@ int64_t place(std::vector<Block> &blocks, int64_t positions) {
   attempt(byLength, false);
   attempt(byArea, false);
   attempt(bySize, false);
-  attempt(byStart, false);
+  attempt(byTime, false);
+  attempt(byUnit, false);
+  attempt(byUnit, true);
   attempt(byLength, true);
   for (auto [i, block] : llvm::enumerate(blocks)) {
     block.offset = offsets[i];

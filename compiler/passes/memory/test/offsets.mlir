@@ -31,14 +31,14 @@ task.program @disjoint on #weft.placement<"cpu", [], [0]> micro_batches(1) {
 }
 
 // -----
-// Bytes are those of one rank's tile, rounded up to 64; two slots take twice as much. Parameters, state and inputs live
-// always, and so does what nobody touches.
+// Bytes are those of one rank's tile, rounded up to 64; two slots take twice as much. Parameters and state live always,
+// and so does what nobody touches; inputs are read ahead from the beginning of the step.
 // CHECK-LABEL: task.program @bytes
 // CHECK-SAME: arena(384, 384)
-// CHECK-NEXT: %[[W:.*]] = task.buffer "w" parameter at 128 init "fill" {} : <tensor<64xf32, #weft.sbp<S(0), S(0)>>>
-// CHECK-NEXT: %[[M:.*]] = task.buffer "m" optimizer at 192 init "fill" {} : <tensor<64xbf16, #weft.sbp<S(0), B>>>
-// CHECK-NEXT: %[[X:.*]] = task.buffer "x" input slots(2) at 0 : <tensor<f32, #weft.sbp<B, B>>>
-// CHECK-NEXT: %[[U:.*]] = task.buffer "u" parameter at 256 init "fill" {} : <tensor<f32, #weft.sbp<B, B>>>
+// CHECK-NEXT: %[[W:.*]] = task.buffer "w" parameter at 0 init "fill" {} : <tensor<64xf32, #weft.sbp<S(0), S(0)>>>
+// CHECK-NEXT: %[[M:.*]] = task.buffer "m" optimizer at 64 init "fill" {} : <tensor<64xbf16, #weft.sbp<S(0), B>>>
+// CHECK-NEXT: %[[X:.*]] = task.buffer "x" input slots(2) at 192 : <tensor<f32, #weft.sbp<B, B>>>
+// CHECK-NEXT: %[[U:.*]] = task.buffer "u" parameter at 128 init "fill" {} : <tensor<f32, #weft.sbp<B, B>>>
 // CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation at 320 : <tensor<f32, #weft.sbp<B, B>>>
 // CHECK-NEXT: %[[C:.*]] = task.buffer "c" activation at 320 : <tensor<f32, #weft.sbp<B, B>>>
 // CHECK-NEXT: task.actor "batch" host micro {
