@@ -67,6 +67,13 @@ class World::Impl {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<std::vector<std::string>> Hold(const char* kind, const std::string& bytes) {
+    absl::StatusOr<std::vector<std::string>> all = meetings_.Hold(kind, bytes);
+    if (!absl::IsDeadlineExceeded(all.status())) return all;
+    const std::string stopped = Stopped();
+    return absl::DeadlineExceededError(absl::StrCat(all.status().message(), stopped.empty() ? "" : ": ", stopped));
+  }
+
   absl::Status Finish() {
     if (wire_->stopped()) return wire_->reason();
     peers_.reset();  // from now on a rank may end
@@ -182,24 +189,23 @@ std::string World::Stopped() const { return impl_->Stopped(); }
 absl::Status World::Finish() { return impl_->Finish(); }
 
 absl::StatusOr<std::vector<std::string>> World::AllGather(const std::string& bytes) {
-  return impl_->meetings().Hold("all_gather", bytes);
+  return impl_->Hold("all_gather", bytes);
 }
 
 absl::Status World::Broadcast(int root, std::string* bytes) {
   if (root < 0 || root >= size()) {
     return absl::InvalidArgumentError(absl::StrCat("broadcast: expected a rank below ", size(), ", got ", root));
   }
-  absl::StatusOr<std::vector<std::string>> all =
-      impl_->meetings().Hold("broadcast", rank() == root ? *bytes : std::string());
+  absl::StatusOr<std::vector<std::string>> all = impl_->Hold("broadcast", rank() == root ? *bytes : std::string());
   if (!all.ok()) return all.status();
   *bytes = std::move((*all)[root]);
   return absl::OkStatus();
 }
 
-absl::Status World::Barrier() { return impl_->meetings().Hold("barrier", "").status(); }
+absl::Status World::Barrier() { return impl_->Hold("barrier", "").status(); }
 
 absl::Status World::CheckEqual(const std::string& what, const std::string& bytes) {
-  absl::StatusOr<std::vector<std::string>> all = impl_->meetings().Hold("check", bytes);
+  absl::StatusOr<std::vector<std::string>> all = impl_->Hold("check", bytes);
   if (!all.ok()) return all.status();
   const auto other = std::find_if(all->begin(), all->end(), [&](const std::string& it) { return it != (*all)[0]; });
   if (other == all->end()) return absl::OkStatus();
