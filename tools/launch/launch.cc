@@ -1,10 +1,12 @@
 // weft-launch: the ranks of a plan as processes of this machine, for people
 // without an MPI habit. Finds weft-run and mpirun, and stays between them and
 // whoever sends signals.
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -35,11 +37,8 @@ example
 exit status: that of weft-run; 1 if mpirun is missing or cannot be used; 2 for a wrong request
 )";
 
-// Longer names of sockets than the system takes begin with this.
-constexpr size_t kLongestFolder = 40;
-
-volatile sig_atomic_t child = 0;
-volatile sig_atomic_t interrupts = 0;
+std::atomic<int> child{0};
+std::atomic<int> interrupts{0};
 
 // mpirun ends all processes at the signals that end it, but hands these on.
 void HandOn(int signal) {
@@ -127,10 +126,8 @@ std::vector<std::string> CommandOf(const Request& request, const std::string& ru
                                       "--mca",           "pml",  "ob1",
                                       "--mca",           "btl",  "self,vader"};  // memory, no network
   if (geteuid() == 0) command.push_back("--allow-run-as-root");
-  const char* folder = std::getenv("TMPDIR");
-  if (folder != nullptr && std::strlen(folder) > kLongestFolder) {
-    command.insert(command.end(), {"--mca", "orte_tmpdir_base", "/tmp"});
-  }
+  // The system does not take the names of sockets that a long TMPDIR would make.
+  command.insert(command.end(), {"--mca", "orte_tmpdir_base", "/tmp"});
   command.insert(command.end(), {"-n", std::to_string(request.processes), run});
   command.insert(command.end(), request.run.begin(), request.run.end());
   return command;
@@ -141,7 +138,7 @@ std::vector<std::string> CommandOf(const Request& request, const std::string& ru
   // alone. It does not outlive it.
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  std::freopen("/dev/null", "r", stdin);
+  if (const int nothing = open("/dev/null", O_RDONLY); nothing >= 0) dup2(nothing, 0);
   sigprocmask(SIG_SETMASK, &signals, nullptr);
   std::vector<char*> arguments;
   for (const std::string& it : command) arguments.push_back(const_cast<char*>(it.c_str()));
