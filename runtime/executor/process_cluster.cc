@@ -15,7 +15,7 @@ namespace {
 // Looks of a waiting stream: other processes want the cores too.
 constexpr int kSpins = 20;
 // How often a rank whose streams all wait for each other looks for an abort.
-constexpr std::chrono::milliseconds kLook(100);
+constexpr std::chrono::milliseconds kLook(20);
 
 absl::Status CheckRanks(const plan::Plan& plan, int processes) {
   const std::vector<int> ranks = RanksOf(plan);

@@ -2,11 +2,12 @@
 """Ranks that are processes compute what ranks that are threads do, bit for bit."""
 import json
 import os
+import struct
 import sys
 
 sys.path.insert(0, "tests/processes")
 from processes import LAYOUTS, MICRO, ProcessesTest, numbers, saved  # noqa: E402
-from programs import WEIGHTS, main  # noqa: E402
+from programs import WEIGHTS, contents, main, write_safetensors  # noqa: E402
 
 
 class NumbersTest(ProcessesTest):
@@ -34,6 +35,17 @@ class NumbersTest(ProcessesTest):
         self.assertEqual({event["pid"] for event in acts}, set(range(processes)))
         self.assertEqual({event["args"]["step"] for event in acts}, {0, 1})
         self.assertEqual(os.listdir(self.folder), ["t.json"])
+
+    def test_functions(self):
+        x = self.path("x.safetensors")
+        write_safetensors(x, {"x": ("F32", [16, 8], struct.pack("<128f", *[1000.0 * i for i in range(128)]))})
+        plan = self.plan(job="models/noise/noise.job")
+        flags = (plan, "--inputs", x, "--show-shards", "--outputs")
+        one, apart = (self.run_ok(*program, *flags, self.path(name + ".safetensors"))
+                      for name, program in (("one", ("weft-run",)), ("apart", ("weft-launch", "-n", 4, "--"))))
+        self.assertIn("  rank 3: local shape [8,4]", apart.out)
+        self.assertEqual(apart.out, one.out)
+        self.assertEqual(contents(self.path("apart.safetensors")), contents(self.path("one.safetensors")))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -118,6 +119,32 @@ std::string MpirunVersion() {
   return std::string(text, size);
 }
 
+// A folder of this run alone, removed with it. Jobs are told apart by numbers of
+// processes, which containers that share a folder may both have.
+class Folder {
+ public:
+  // `parent` may be missing: then this is where the system's temporary files are.
+  explicit Folder(const std::string& parent) : path_(Make(parent)) {
+    if (path_.empty()) path_ = Make("/tmp");
+  }
+  ~Folder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  static std::string Make(const std::string& parent) {
+    std::string path = parent + "/weft.XXXXXX";  // short, as names of sockets are
+    return mkdtemp(path.data()) != nullptr ? path : "";
+  }
+
+  std::string path_;
+};
+
 std::vector<std::string> CommandOf(const Request& request, const std::string& run) {
   std::vector<std::string> command = {"mpirun",
                                       "--quiet",                  // of a lost rank weft-run tells itself
@@ -126,8 +153,8 @@ std::vector<std::string> CommandOf(const Request& request, const std::string& ru
                                       "--mca",           "pml",  "ob1",
                                       "--mca",           "btl",  "self,vader"};  // memory, no network
   if (geteuid() == 0) command.push_back("--allow-run-as-root");
-  // The system does not take the names of sockets that a long TMPDIR would make.
-  command.insert(command.end(), {"--mca", "orte_tmpdir_base", "/tmp"});
+  // Within which the ranks, told to end or left by one of them, end by themselves.
+  command.insert(command.end(), {"--mca", "odls_base_sigkill_timeout", "3"});
   command.insert(command.end(), {"-n", std::to_string(request.processes), run});
   command.insert(command.end(), request.run.begin(), request.run.end());
   return command;
@@ -185,7 +212,7 @@ int main(int argc, char** argv) {
   if (!request.wrong.empty()) return Fail(2, request.wrong);
   const std::string run = FindRun();
   if (run.empty()) return Fail(1, "weft-run: expected beside weft-launch, found none");
-  const std::vector<std::string> command = CommandOf(request, run);
+  std::vector<std::string> command = CommandOf(request, run);
   if (request.show) {
     for (const std::string& it : command) std::printf("%s%s", &it == &command.front() ? "" : " ", it.c_str());
     std::printf("\n");
@@ -200,5 +227,8 @@ int main(int argc, char** argv) {
   if (version.find("Open MPI") == std::string::npos) {
     return Fail(1, "mpirun: expected that of Open MPI, got another; with its own flags it runs weft-run as well");
   }
+  const Folder sockets("/tmp"), memory("/dev/shm");
+  command.insert(command.begin() + 1,
+                 {"--mca", "orte_tmpdir_base", sockets.path(), "--mca", "btl_vader_backing_directory", memory.path()});
   return Launch(command);
 }

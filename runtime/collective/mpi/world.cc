@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -24,9 +25,11 @@ constexpr int kSpinsAlone = 200;
 constexpr std::chrono::milliseconds kLastWords(50);
 // How long a rank that notices a loss may still compute before it waits for
 // something that it can name.
-constexpr std::chrono::milliseconds kUntilItWaits(400);
+constexpr std::chrono::milliseconds kUntilItWaits(150);
+// How long the end of the last meeting may take to come.
+constexpr std::chrono::milliseconds kUntilFinished(300);
 // What a rank leaves to a lower one on its host to tell of a loss.
-constexpr std::chrono::milliseconds kTurn(600);
+constexpr std::chrono::milliseconds kTurn(400);
 
 absl::Status Initialize() {
   int initialized = 0, level = 0;
@@ -76,9 +79,10 @@ class World::Impl {
 
   absl::Status Finish() {
     if (wire_->stopped()) return wire_->reason();
-    peers_.reset();  // from now on a rank may end
+    finishing_ = true;
     if (absl::Status status = meetings_.Hold("finish", "").status(); !status.ok()) return status;
     finished_ = true;
+    peers_.reset();
     wire_.reset();
     return MpiStatus("ending", MPI_Finalize());
   }
@@ -125,6 +129,10 @@ class World::Impl {
   // By the thread that watches.
   void Lose(const Peers::Peer& peer) {
     lost_.insert(peer.rank);
+    if (finishing_) {  // a rank for which the last meeting is over may end
+      Await(kUntilFinished, [this] { return finished_.load(); });
+      if (finished_) return;
+    }
     Await(kLastWords, [] { return false; });
     const auto lower = [&](const Peers::Peer& it) { return it.rank < rank_ && lost_.count(it.rank) == 0; };
     const int64_t turn = std::count_if(on_host_.begin(), on_host_.end(), lower);
@@ -152,7 +160,7 @@ class World::Impl {
   std::set<int> lost_;
   std::mutex waits_mutex_;
   std::function<std::string()> waits_;
-  bool finished_ = false;
+  std::atomic<bool> finishing_{false}, finished_{false};
   std::unique_ptr<Peers> peers_;
 };
 
