@@ -21,6 +21,9 @@ double modelFlops(GraphOp graph) {
   Sections sections(graph);
   double flops = 0;
   graph.getBody().walk([&](WeftOpInterface op) {
+    if (auto phase = op->getAttrOfType<mlir::StringAttr>("phase"); phase && phase.getValue() == "recompute") {
+      return;
+    }
     SmallVector<RankedTensorType> operands = llvm::map_to_vector(op->getOperands(), tensorOf);
     SmallVector<RankedTensorType> results = llvm::map_to_vector(op->getResults(), tensorOf);
     Cost cost = op.getCost(operands, results);

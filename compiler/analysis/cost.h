@@ -8,7 +8,8 @@
 namespace weft::compiler {
 
 /// FLOPs of the contractions of a step on whole tensors, micro-batches
-/// included: the useful work, whatever the layout. 2 a multiply-add.
+/// included: the useful work, whatever the layout and whatever is computed
+/// twice (phase "recompute"). 2 a multiply-add.
 double modelFlops(ir::GraphOp graph);
 
 /// The local type of a value on a rank of `placement`; the whole type if it has no SBP.

@@ -150,7 +150,19 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
        "optimizer.schedule.warmup_cosine.total: expected more than warmup (10), got 10"},
       {"optimizer.schedule.warmup_linear={total: 1 min_ratio: 2}",
        "optimizer.schedule.warmup_linear.min_ratio: expected from 0 to 1, got 2"},
+      {"zero.stage=4", "zero.stage: expected 0, 1, 2 or 3, got 4"},
+      {"zero.stage=-1", "zero.stage: expected 0, 1, 2 or 3, got -1"},
+      {"zero={stage: 1 group: -2}", "zero.group: expected 0 or more, got -2"},
+      {"zero={stage: 1 group: 3}", "zero.group: expected a divisor of dist.data (2), got 3"},
       {"precision={compute: 9}", "precision.compute: expected F32 or BF16, got 9"},
+      {"recompute={policy: 9}", "recompute.policy: expected NONE, SELECTIVE, FULL or AUTO, got 9"},
+      {"recompute.layers={policy: FULL}", "recompute.layers.scope: expected a layer such as h.0, got none"},
+      {"recompute.layers={scope: \"h.0\" policy: AUTO}",
+       "recompute.layers.policy of h.0: expected NONE, SELECTIVE or FULL, got AUTO"},
+      {"recompute.layers={scope: \"h.0\" policy: 7}",
+       "recompute.layers.policy of h.0: expected NONE, SELECTIVE or FULL, got 7"},
+      {"recompute={layers { scope: \"h.0\" } layers { scope: \"h.0\" policy: FULL }}",
+       "recompute.layers.scope: expected each layer once, got h.0 twice"},
   };
   for (const auto& [override_text, error] : cases) {
     EXPECT_EQ(ErrorOfOverride(override_text), std::string("models/gpt2/jobs/a.job: ") + error);

@@ -1,5 +1,6 @@
 // What a job may not say.
 #include <cctype>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/job/job.h"
@@ -219,6 +220,26 @@ absl::Status ValidateOptimizer(const Optimizer& optimizer) {
   return absl::OkStatus();
 }
 
+absl::Status ValidateRecompute(const Recompute& recompute) {
+  if (!Recompute::Policy_IsValid(recompute.policy())) {
+    return Expected("recompute.policy", "NONE, SELECTIVE, FULL or AUTO", int(recompute.policy()));
+  }
+  std::set<std::string> scopes;
+  for (const Recompute::Layer& layer : recompute.layers()) {
+    if (layer.scope().empty()) {
+      return Expected("recompute.layers.scope", "a layer such as h.0", "none");
+    }
+    if (!Recompute::Policy_IsValid(layer.policy()) || layer.policy() == Recompute::AUTO) {
+      return Expected(absl::StrCat("recompute.layers.policy of ", layer.scope()), "NONE, SELECTIVE or FULL",
+                      Recompute::Policy_IsValid(layer.policy()) ? "AUTO" : absl::StrCat(int(layer.policy())));
+    }
+    if (!scopes.insert(layer.scope()).second) {
+      return Expected("recompute.layers.scope", "each layer once", absl::StrCat(layer.scope(), " twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Enums of protobuf text may be numbers.
 absl::Status ValidateEnums(const Job& job) {
   if (!Compute_IsValid(job.precision().compute())) {
@@ -236,14 +257,38 @@ absl::Status ValidateEnums(const Job& job) {
   return absl::OkStatus();
 }
 
+absl::Status ValidateZero(const Job& job) {
+  const Zero& zero = job.zero();
+  if (zero.stage() < 0 || zero.stage() > 3) {
+    return Expected("zero.stage", "0, 1, 2 or 3", zero.stage());
+  }
+  if (zero.group() < 0) {
+    return Expected("zero.group", "0 or more", zero.group());
+  }
+  if (zero.group() == 0) {
+    return absl::OkStatus();
+  }
+  if (job.pipeline().stages_size() == 0 && job.dist().data() % zero.group() != 0) {
+    return Expected("zero.group", absl::StrCat("a divisor of dist.data (", job.dist().data(), ")"), zero.group());
+  }
+  for (int stage = 0; stage < job.pipeline().stages_size(); ++stage) {
+    const int64_t data = job.pipeline().stages(stage).data();
+    if (data % zero.group() != 0) {
+      return Expected("zero.group", absl::StrCat("a divisor of pipeline.stages[", stage, "].data (", data, ")"),
+                      zero.group());
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ValidateJob(const Job& job) {
-  for (const absl::Status& status :
-       {ValidateModel(job.model()), ValidateEnums(job), ValidateDist(job),
-        // After the sizes are known to be positive.
-        job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
-        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
+  for (const absl::Status& status : {ValidateModel(job.model()), ValidateEnums(job), ValidateDist(job),
+                                     // After the sizes are known to be positive.
+                                     job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(),
+                                     ValidatePipeline(job), ValidateZero(job), ValidateRecompute(job.recompute()),
+                                     job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
     if (!status.ok()) {
       return status;
     }

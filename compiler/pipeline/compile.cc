@@ -9,6 +9,7 @@
 #include "compiler/dialect/task/task.h"
 #include "compiler/emit/emit.h"
 #include "compiler/pipeline/diagnostics.h"
+#include "compiler/pipeline/recompute.h"
 #include "compiler/pipeline/target.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
@@ -132,13 +133,21 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     return wrongModel(job, errors, "does not parse");
   }
   GraphFacts facts;
+  Job running = job; // the recompute of every layer is found on the way
   int number = 0;
   for (Phase phase : allPhases()) {
     if (phase == Phase::Localize) {
       facts = factsOf(*module, job.batch().global() / job.batch().micro());
     }
+    if (phase == Phase::Recompute) {
+      auto resolved = resolveRecompute(*module, job, machine, options.cluster.device().memory_bytes());
+      if (failed(resolved)) {
+        return wrongModel(job, errors, std::string(nameOf(phase)) + " failed");
+      }
+      *running.mutable_recompute() = *resolved;
+    }
     mlir::PassManager manager(&context);
-    buildPhase(manager, phase, job, machine);
+    buildPhase(manager, phase, running, machine);
     if (failed(manager.run(*module)) ||
         (phase == Phase::Pipeline && failed(checkTarget(*module, job, options.cluster)))) {
       return wrongModel(job, errors, std::string(nameOf(phase)) + " failed");
@@ -154,6 +163,9 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   }
   Compiled compiled;
   fillHeader(job, options.cluster, facts, compiled.plan);
+  if (facts.training && (job.recompute().policy() != Recompute::NONE || !job.recompute().layers().empty())) {
+    *compiled.plan.mutable_header()->mutable_recompute() = running.recompute().layers();
+  }
   if (failed(emitPlan(*module, compiled.plan))) {
     return wrongModel(job, errors, "emit failed");
   }

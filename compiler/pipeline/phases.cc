@@ -10,18 +10,34 @@
 #include "compiler/passes/memory/passes.h"
 #include "compiler/passes/pipeline/passes.h"
 #include "compiler/passes/precision/passes.h"
+#include "compiler/passes/recompute/passes.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/shard/passes.h"
+#include "compiler/passes/zero/passes.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace weft::compiler {
 namespace {
 
 constexpr std::pair<Phase, const char *> kNames[] = {
-    {Phase::Elaborate, "elaborate"}, {Phase::Pipeline, "pipeline"}, {Phase::Autodiff, "autodiff"},
-    {Phase::Precision, "precision"}, {Phase::Shard, "shard"},       {Phase::Box, "box"},
-    {Phase::Localize, "localize"},   {Phase::Schedule, "schedule"}, {Phase::Memory, "memory"},
+    {Phase::Elaborate, "elaborate"},
+    {Phase::Pipeline, "pipeline"},
+    {Phase::Autodiff, "autodiff"},
+    {Phase::Precision, "precision"},
+    {Phase::Zero, "zero"},
+    {Phase::Shard, "shard"},
+    {Phase::Box, "box"},
+    {Phase::Recompute, "recompute"},
+    {Phase::Localize, "localize"},
+    {Phase::Schedule, "schedule"},
+    {Phase::Memory, "memory"},
 };
+
+// The ranks of a mesh's data parallelism that split what ZeRO splits, if these are some of them; else 1.
+int64_t shardOf(const Job &job, const Dist &mesh) {
+  int64_t group = job.zero().stage() > 0 ? job.zero().group() : 0;
+  return group > 1 && group < mesh.data() ? group : 1;
+}
 
 void buildElaborate(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
   ElaborateOptions options;
@@ -32,14 +48,18 @@ void buildElaborate(mlir::OpPassManager &manager, const Job &job, const Machine 
   options.batch = job.batch().micro();
   options.graph = job.model().graph();
   // Where stages have meshes of their own, pins are read for the axes of any.
+  const Dist *widest = job.pipeline().stages().empty() ? &job.dist() : &job.pipeline().stages(0);
   auto size = [&](int64_t (Dist::*axis)() const) {
-    int64_t most = job.pipeline().stages().empty() ? (job.dist().*axis)() : 1;
+    int64_t most = (widest->*axis)();
     for (const Dist &stage : job.pipeline().stages()) {
       most = std::max(most, (stage.*axis)());
+      widest = stage.data() > widest->data() ? &stage : widest;
     }
     return most;
   };
   options.data = size(&Dist::data);
+  options.shard = shardOf(job, *widest);
+  options.data = options.data / options.shard;
   options.expert = size(&Dist::expert);
   options.context = size(&Dist::context);
   options.tensor = size(&Dist::tensor);
@@ -65,19 +85,23 @@ bool splitsBackward(const Pipeline &pipeline) {
   return false;
 }
 
-PipelineCutOptions cutOptions(const Job &job, const Machine &machine) {
+// The options refer to lists, which live until the pass has copied them.
+void buildCut(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
   PipelineCutOptions options;
   options.stages = job.dist().pipeline();
   options.chunks = std::max<int64_t>(job.pipeline().chunks(), 1);
   options.vShape = isVShaped(job.pipeline());
-  options.cuts = std::vector<std::string>(job.pipeline().cuts().begin(), job.pipeline().cuts().end());
+  std::vector<std::string> cuts(job.pipeline().cuts().begin(), job.pipeline().cuts().end());
+  options.cuts = cuts;
   std::vector<std::string> meshes;
   for (const Dist &stage : job.pipeline().stages()) {
-    meshes.push_back(absl::StrCat(stage.data(), ":", stage.expert(), ":", stage.context(), ":", stage.tensor()));
+    int64_t shard = shardOf(job, stage);
+    meshes.push_back(
+        absl::StrCat(stage.data() / shard, ":", shard, ":", stage.expert(), ":", stage.context(), ":", stage.tensor()));
   }
   options.meshes = meshes;
   options.machine = describe(machine);
-  return options;
+  manager.addNestedPass<ir::GraphOp>(createPipelineCut(options));
 }
 
 ScheduleUnitsOptions unitsOptions(const Pipeline &pipeline) {
@@ -128,6 +152,17 @@ AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
   return options;
 }
 
+// "none", "selective" or "full"; AUTO has become one of them for every layer (see recompute.h).
+std::string policyText(Recompute::Policy policy) { return llvm::StringRef(Recompute::Policy_Name(policy)).lower(); }
+
+void buildRecompute(mlir::OpPassManager &manager, const Recompute &recompute, const Machine &machine) {
+  std::vector<std::string> layers;
+  for (const Recompute::Layer &layer : recompute.layers()) {
+    layers.push_back(layer.scope() + "=" + policyText(layer.policy()));
+  }
+  manager.addNestedPass<ir::GraphOp>(createRecomputeClone({policyText(recompute.policy()), layers, describe(machine)}));
+}
+
 } // namespace
 
 const char *nameOf(Phase phase) {
@@ -162,9 +197,8 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     buildElaborate(manager, job, machine);
     break;
   case Phase::Pipeline:
-    if (job.dist().pipeline() > 1 || job.has_pipeline()) {
-      manager.addNestedPass<ir::GraphOp>(createPipelineCut(cutOptions(job, machine)));
-    }
+    // Without stages too: it takes away what `model.stage` left.
+    buildCut(manager, job, machine);
     break;
   case Phase::Autodiff: {
     mlir::OpPassManager &graph = manager.nest<ir::GraphOp>();
@@ -179,6 +213,15 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
   case Phase::Precision:
     if (job.precision().compute() == BF16) {
       manager.addNestedPass<ir::GraphOp>(createPrecisionContractions());
+      manager.addNestedPass<ir::GraphOp>(createPrecisionTables());
+      // By the working copies that these two made.
+      manager.addNestedPass<ir::GraphOp>(createPrecisionGradients());
+    }
+    break;
+  case Phase::Zero:
+    // A group of one splits nothing.
+    if (job.zero().stage() > 0 && job.zero().group() != 1) {
+      manager.addNestedPass<ir::GraphOp>(createZeroPartition({job.zero().stage()}));
     }
     break;
   case Phase::Shard: {
@@ -195,6 +238,10 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     if (splitsBackward(job.pipeline())) {
       manager.addNestedPass<ir::GraphOp>(createPipelineSplit());
     }
+    break;
+  case Phase::Recompute:
+    // What runs again is then exactly what ran: the same boxes, the same layouts.
+    buildRecompute(manager, job.recompute(), machine);
     break;
   case Phase::Localize:
     manager.addPass(createLocalize());
@@ -219,7 +266,9 @@ void registerPasses() {
   registerPipelinePasses();
   registerPrecisionPasses();
   registerShardPasses();
+  registerZeroPasses();
   registerBoxPasses();
+  registerRecomputePasses();
   registerLocalizePasses();
   registerSchedulePasses();
   registerMemoryPasses();

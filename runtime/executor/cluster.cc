@@ -35,7 +35,7 @@ std::vector<int> RanksOf(const plan::Plan& plan) {
   return ranks;
 }
 
-Cluster::Cluster() : device_(device::CreateHostDevice()) {}
+Cluster::Cluster() : host_(device::CreateHostDevice()) {}
 
 Cluster::~Cluster() { Unload(); }
 
@@ -50,7 +50,7 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
   executors_.resize(share.ranks.size());
   const absl::Status loaded = SideBySide(static_cast<int>(share.ranks.size()), [&](int i) -> absl::Status {
     const Services services{.kernels = options.kernels,
-                            .device = device_.get(),
+                            .device = options.device != nullptr ? options.device : host_.get(),
                             .communicator = share.communicators[i],
                             .source = options.source,
                             .sink = options.sink,
@@ -68,6 +68,7 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
   for (auto& executor : executors_) {
     programs.push_back(&executor->actors());
     if (options.timeline != nullptr) executor->actors().Trace(*options.timeline, executor->rank());
+    if (options.timeline != nullptr && options.trace_kernels) executor->TraceKernels(*options.timeline);
   }
   if (options.hang_time_out.count() > 0) {
     watchdog_ = std::make_unique<actor::Watchdog>(options.hang_time_out, programs, &fault_, share.beside);

@@ -31,6 +31,8 @@ struct ClusterOptions {
   int threads = 0;                             // that a kernel may use; 0: the cores shared by the ranks
   std::chrono::milliseconds hang_time_out{0};  // 0: no watchdog
   trace::Timeline* timeline = nullptr;         // null: no trace
+  bool trace_kernels = false;                  // in the timeline
+  device::Device* device = nullptr;            // of all ranks of this process; null: the host
   // Called once, with the first error of a step, by the thread that meets it. An
   // act that hangs keeps Step() from returning: this is where to act on it.
   std::function<void(const absl::Status&)> on_fault;
@@ -85,7 +87,7 @@ class Cluster {
 
  private:
   actor::Fault fault_;
-  std::unique_ptr<device::Device> device_;
+  std::unique_ptr<device::Device> host_;
   std::vector<std::unique_ptr<Executor>> executors_;
   std::unique_ptr<actor::Watchdog> watchdog_;
 };

@@ -188,6 +188,35 @@ std::string RanksText(const Placement& placement) {
   return absl::StrJoin(parts, ", ");
 }
 
+// "h.0 to h.3, h.6": the layers of a policy, in runs of the list. Empty if there are none.
+static std::string LayersText(const Header& header, Recompute::Policy policy) {
+  std::vector<std::string> runs;
+  const auto& layers = header.recompute();
+  for (int first = 0; first < layers.size();) {
+    int last = first;
+    while (last + 1 < layers.size() && layers[last + 1].policy() == layers[first].policy()) ++last;
+    if (layers[first].policy() == policy) {
+      runs.push_back(first == last ? layers[first].scope()
+                                   : absl::StrCat(layers[first].scope(), " to ", layers[last].scope()));
+    }
+    first = last + 1;
+  }
+  return absl::StrJoin(runs, ", ");
+}
+
+std::string RecomputeText(const Header& header) {
+  const Recompute& asked = header.job().recompute();
+  if (!header.training() || (asked.policy() == Recompute::NONE && asked.layers().empty())) return "";
+  std::vector<std::string> parts;
+  for (Recompute::Policy policy : {Recompute::FULL, Recompute::SELECTIVE}) {
+    const std::string layers = LayersText(header, policy);
+    if (!layers.empty()) parts.push_back(absl::StrCat(Recompute::Policy_Name(policy), " in ", layers));
+  }
+  const char* nothing = header.recompute().empty() ? "nothing, for the model has no layers" : "nothing";
+  return absl::StrCat(asked.policy() == Recompute::AUTO ? "AUTO: " : "",
+                      parts.empty() ? nothing : absl::StrJoin(parts, ", "));
+}
+
 std::string ActText(const Actor& actor, int64_t micro_batch) {
   if (actor.section() == Actor::STEP) return absl::StrCat("`", actor.name(), "` (step)");
   return absl::StrCat("`", actor.name(), "` (micro-batch ", micro_batch, ")");

@@ -61,6 +61,10 @@ std::string CountText(int64_t count);
 // "0 to 3", "5", "0 to 3, 8": ranks in ascending runs.
 std::string RanksText(const Placement& placement);
 
+// "FULL in h.0 to h.3, SELECTIVE in h.4": what a training plan computes again, after "AUTO: " if the compiler
+// chose. Empty if the job does not ask for it.
+std::string RecomputeText(const Header& header);
+
 // "`h.5.backward` (micro-batch 3)", "`adam` (step)".
 std::string ActText(const Actor& actor, int64_t micro_batch);
 

@@ -50,6 +50,9 @@ std::string HeaderText(const Plan& plan) {
   table.Add({"tokens a step", CountText(header.tokens_per_step())});
   table.Add({"parameters", absl::StrCat(CountText(elements), " in ", Plural(tensors, "tensor"))});
   table.Add({"model FLOPs a step", absl::StrFormat("%.4g", header.flops_per_step())});
+  if (const std::string recompute = RecomputeText(header); !recompute.empty()) {
+    table.Add({"computed again", recompute});
+  }
   const Prediction& it = plan.prediction();
   table.Add({"predicted step", absl::StrCat(SecondsText(it.step_s()), " (compute ", SecondsText(it.compute_s()),
                                             ", communication ", SecondsText(it.communication_s()), ")")});

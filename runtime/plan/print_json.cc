@@ -35,6 +35,10 @@ Json ActorJson(const Program& program, const Actor& actor, const PrintOptions& o
     json["kernels"].push_back({{"name", kernel.name()},
                                {"inputs", Names(program, kernel.inputs())},
                                {"outputs", Names(program, kernel.outputs())},
+                               {"cost",
+                                {{"contraction_flops", kernel.cost().contraction_flops()},
+                                 {"flops", kernel.cost().flops()},
+                                 {"bytes", kernel.cost().bytes()}}},
                                {"location", kernel.location()}});
   }
   for (const Collective& it : actor.collectives()) {
@@ -119,6 +123,10 @@ Json StageJson(const Program& program, const StageMemory* memory, const PrintOpt
 }
 
 Json HeaderJson(const Header& header) {
+  Json recompute = Json::object();
+  for (const Recompute::Layer& layer : header.recompute()) {
+    recompute[layer.scope()] = Recompute::Policy_Name(layer.policy());
+  }
   return {{"version", header.version()},
           {"target", header.target()},
           {"graph", header.graph()},
@@ -126,6 +134,7 @@ Json HeaderJson(const Header& header) {
           {"micro_batches", header.micro_batches()},
           {"tokens_per_step", header.tokens_per_step()},
           {"flops_per_step", header.flops_per_step()},
+          {"recompute", recompute},
           {"hash", absl::StrCat(absl::Hex(header.hash(), absl::kZeroPad16))}};
 }
 

@@ -107,6 +107,7 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& c
                               .threads = ThreadsOf(context),
                               .hang_time_out = std::chrono::seconds(context.request.hang_seconds),
                               .timeline = timeline,
+                              .trace_kernels = context.request.trace_kernels,
                               .on_fault = [&context](const absl::Status& error) { context.on_fault(error); }});
   if (absl::Status status = context.processes.Agree(cluster.status()); !status.ok()) return status;
   return cluster;

@@ -1,0 +1,155 @@
+#include "compiler/pipeline/recompute.h"
+
+#include <map>
+
+#include "compiler/analysis/layer.h"
+#include "compiler/dialect/task/task.h"
+#include "compiler/pipeline/phases.h"
+
+namespace weft::compiler {
+namespace {
+
+// The policies that are tried on one stage are levels: 0 is NONE, 1 is SELECTIVE, 1 + n is FULL in the first n
+// layers and SELECTIVE in the others.
+struct StageLevels {
+  std::vector<std::string> layers; // without those that the job pins
+  int least = 0;                   // all levels below do not fit
+  int most = 0;                    // fits, or is the last one
+
+  bool found() const { return least == most; }
+
+  // The level to try next. Most stages fit with one of the first two, the others are cut in halves.
+  int next() const { return found() ? most : least < 2 ? least : (least + most) / 2; }
+
+  void learn(int level, bool fits) {
+    if (!found()) {
+      (fits ? most : least) = fits ? level : level + 1;
+    }
+  }
+};
+
+Recompute::Policy policyAt(int level, size_t layer) {
+  return level == 0 ? Recompute::NONE : int(layer) < level - 1 ? Recompute::FULL : Recompute::SELECTIVE;
+}
+
+class Resolver {
+public:
+  Resolver(mlir::ModuleOp module, const Job &job, const Machine &machine)
+      : module_(module), job_(job), machine_(machine) {
+    for (const Recompute::Layer &pin : job.recompute().layers()) {
+      policies_[pin.scope()] = pin.policy();
+    }
+    for (auto graph : module.getOps<ir::GraphOp>()) {
+      stages_.resize(graph.getPlacements().size());
+      for (const Layer &layer : layersOf(graph)) {
+        addLayer(layer);
+      }
+    }
+  }
+
+  Recompute plain() const {
+    Recompute::Policy policy = job_.recompute().policy();
+    return listed(policy == Recompute::AUTO ? Recompute::NONE : policy);
+  }
+
+  llvm::FailureOr<Recompute> fitting(int64_t memoryBytes) {
+    while (!llvm::all_of(stages_, [](const StageLevels &stage) { return stage.found(); })) {
+      std::vector<int> levels = setLevels();
+      llvm::FailureOr<std::vector<int64_t>> arenas = measure();
+      if (failed(arenas)) {
+        return mlir::failure();
+      }
+      for (auto [stage, level, arena] : llvm::zip_equal(stages_, levels, *arenas)) {
+        stage.learn(level, arena <= memoryBytes);
+      }
+    }
+    setLevels();
+    return listed(Recompute::NONE);
+  }
+
+private:
+  void addLayer(const Layer &layer) {
+    std::string name = layer.name.str();
+    if (!llvm::is_contained(names_, name)) {
+      names_.push_back(name);
+    }
+    if (!policies_.count(name) && !layer.backward.empty()) {
+      StageLevels &stage = stages_[layer.stage];
+      stage.layers.push_back(name);
+      stage.most = 1 + int(stage.layers.size());
+    }
+  }
+
+  // Gives the layers the policies of the levels to try next.
+  std::vector<int> setLevels() {
+    std::vector<int> levels;
+    for (const StageLevels &stage : stages_) {
+      int level = stage.next();
+      levels.push_back(level);
+      for (auto [i, name] : llvm::enumerate(stage.layers)) {
+        policies_[name] = policyAt(level, i);
+      }
+    }
+    return levels;
+  }
+
+  Recompute listed(Recompute::Policy rest) const {
+    Recompute all;
+    auto add = [&](const std::string &name, Recompute::Policy policy) {
+      Recompute::Layer *layer = all.add_layers();
+      layer->set_scope(name);
+      layer->set_policy(policy);
+    };
+    for (const std::string &name : names_) {
+      auto it = policies_.find(name);
+      add(name, it == policies_.end() ? rest : it->second);
+    }
+    for (const auto &[name, policy] : policies_) {
+      if (!llvm::is_contained(names_, name)) {
+        add(name, policy);
+      }
+    }
+    return all;
+  }
+
+  // Bytes of the arena of each stage with the policies as they are.
+  llvm::FailureOr<std::vector<int64_t>> measure() {
+    Job job = job_;
+    *job.mutable_recompute() = listed(Recompute::NONE);
+    mlir::OwningOpRef<mlir::ModuleOp> trial(module_.clone());
+    mlir::PassManager manager(module_.getContext());
+    for (Phase phase : allPhases()) {
+      if (phase >= Phase::Recompute) {
+        buildPhase(manager, phase, job, machine_);
+      }
+    }
+    if (failed(manager.run(*trial))) {
+      return mlir::failure();
+    }
+    std::vector<int64_t> arenas;
+    for (auto program : trial->getOps<task::ProgramOp>()) {
+      arenas.push_back(program.getArenaBytes().value_or(0));
+    }
+    return arenas;
+  }
+
+  mlir::ModuleOp module_;
+  const Job &job_;
+  const Machine &machine_;
+  std::vector<std::string> names_;                    // of the layers, in their order
+  std::map<std::string, Recompute::Policy> policies_; // pinned, or being tried
+  std::vector<StageLevels> stages_;
+};
+
+} // namespace
+
+llvm::FailureOr<Recompute> resolveRecompute(mlir::ModuleOp module, const Job &job, const Machine &machine,
+                                            int64_t memoryBytes) {
+  Resolver resolver(module, job, machine);
+  if (job.recompute().policy() == Recompute::AUTO && memoryBytes > 0) {
+    return resolver.fitting(memoryBytes);
+  }
+  return resolver.plain();
+}
+
+} // namespace weft::compiler
