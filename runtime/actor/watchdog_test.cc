@@ -39,7 +39,7 @@ TEST(WatchdogTest, NamesEveryoneInADeadlock) {
   Fault fault;
   auto program = Program::Create(fake.spec, &fault);
   ASSERT_TRUE(program.ok()) << program.status();
-  Watchdog watchdog(seconds(60), {program->get()}, &fault);
+  Watchdog watchdog(seconds(60), {program->get()}, &fault, [] { return std::string("rank 7 is stopped"); });
   const Watchdog::Clock::time_point start{};
   EXPECT_FALSE(watchdog.Check(start));  // no step is under way
 
@@ -55,7 +55,7 @@ TEST(WatchdogTest, NamesEveryoneInADeadlock) {
   EXPECT_TRUE(watchdog.Check(start + seconds(160)));
   run.join();
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("nothing has moved for 60 s: "));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("nothing has moved for 60 s: rank 7 is stopped; rank 3: "));
   EXPECT_THAT(std::string(status.message()), HasSubstr(a_waits));
   EXPECT_THAT(std::string(status.message()), HasSubstr(b_waits));
 }

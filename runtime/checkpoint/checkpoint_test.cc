@@ -49,6 +49,58 @@ class CheckpointTest : public testing::Test {
   const std::string folder_;
 };
 
+// As processes do: one creates and commits, the others join.
+TEST_F(CheckpointTest, SeveralWritersMakeOne) {
+  const TestMesh mesh{2, 2};
+  auto first = CheckpointWriter::Create(Options(40), Infos(false), Infos(true));
+  ASSERT_TRUE(first.ok()) << first.status();
+  ASSERT_TRUE(WriteRank(**first, mesh, 0, 1).ok());
+  std::vector<std::string> parts;
+  for (int64_t rank = 1; rank < mesh.ranks(); ++rank) {
+    auto writer = CheckpointWriter::Join(Options(40), Infos(false), Infos(true));
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE(WriteRank(**writer, mesh, rank, 1).ok());
+    const absl::StatusOr<std::string> part = (*writer)->Finish();
+    ASSERT_TRUE(part.ok()) << part.status();
+    parts.push_back(*part);
+    EXPECT_EQ((*writer)->Commit().code(), absl::StatusCode::kFailedPrecondition);
+  }
+  EXPECT_THAT(Names(), ElementsAre(".step-00000040.partial"));  // who has joined and goes leaves it
+  EXPECT_EQ((*first)->Adopt("no part").code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ((*first)->Adopt(parts[0].substr(0, parts[0].size() - 1)).code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(CheckpointTest, AdoptsWhatOthersHaveWritten) {
+  const TestMesh mesh{2, 2};
+  ASSERT_TRUE(Save(Options(40), {}, 1).ok());
+  const std::string model = Contents("step-00000040/model.safetensors");
+  const std::string manifest = Contents("step-00000040/manifest.json");
+  for (const bool all : {false, true}) {
+    fs::remove_all(folder_);
+    auto first = CheckpointWriter::Create(Options(40), Infos(false), Infos(true));
+    ASSERT_TRUE(first.ok()) << first.status();
+    ASSERT_TRUE(WriteRank(**first, mesh, 0, 1).ok());
+    for (int64_t rank = 1; rank < mesh.ranks(); ++rank) {
+      auto writer = CheckpointWriter::Join(Options(40), Infos(false), Infos(true));
+      ASSERT_TRUE(WriteRank(**writer, mesh, rank, 1).ok());
+      if (rank < 3 || all) ASSERT_TRUE((*first)->Adopt(*(*writer)->Finish()).ok());
+    }
+    if (!all) {  // what nobody tells of is not there
+      EXPECT_EQ((*first)->Commit().code(), absl::StatusCode::kFailedPrecondition);
+      EXPECT_TRUE(Names().empty());
+      continue;
+    }
+    ASSERT_TRUE((*first)->Commit().ok());
+    EXPECT_EQ(Contents("step-00000040/model.safetensors"), model);
+    EXPECT_EQ(Contents("step-00000040/manifest.json"), manifest);
+  }
+}
+
+TEST_F(CheckpointTest, NobodyJoinsWhatIsNotThere) {
+  EXPECT_EQ(CheckpointWriter::Join(Options(40), Infos(false), Infos(true)).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
 TEST_F(CheckpointTest, LoadsIntoAnyLayoutFromAny) {
   std::string model;
   for (const TestMesh& from : kMeshes) {

@@ -238,6 +238,27 @@ class CollectingSink : public ResultSink {
   std::vector<std::string> lines_;
 };
 
+// No error can be returned past an act that hangs: who is to hear of it is told.
+TEST_F(ExecutorTest, TellsOfAFaultWhileAnActHangs) {
+  kernels_.Register("hold", &FunctionKernel<&Hold>::Create);
+  plan::Plan plan = TwoRanks();
+  plan.mutable_stages(0)->mutable_actors(1)->add_kernels()->set_name("hold");
+  held.store(true);
+  absl::Status told;
+  auto cluster = LocalCluster::Create(plan, {.kernels = &kernels_,
+                                             .source = &source_,
+                                             .hang_time_out = std::chrono::milliseconds(20),
+                                             .on_fault = [&](const absl::Status& error) {
+                                               told = error;
+                                               held.store(false);
+                                             }});
+  ASSERT_TRUE(cluster.ok()) << cluster.status();
+  ASSERT_TRUE((*cluster)->Initialize().ok());
+  EXPECT_EQ((*cluster)->Step(0), told);
+  EXPECT_EQ(told.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(told.message()), HasSubstr("rank 1: actor `backward` (step 0, micro-batch 0) runs"));
+}
+
 TEST_F(ExecutorTest, AFunctionGivesItsOutput) {
   plan::Plan plan = PlanOf(R"(
     header { micro_batches: 1 }

@@ -15,7 +15,7 @@ namespace {
 // Looks of a waiting stream: other processes want the cores too.
 constexpr int kSpins = 20;
 // How often a rank whose streams all wait for each other looks for an abort.
-constexpr std::chrono::milliseconds kLook(100);
+constexpr std::chrono::milliseconds kLook(20);
 
 absl::Status CheckRanks(const plan::Plan& plan, int processes) {
   const std::vector<int> ranks = RanksOf(plan);
@@ -71,7 +71,10 @@ absl::StatusOr<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(const pla
                     .threads = options.threads > 0 ? options.threads : CoresOf(*world),
                     .spins = kSpins,
                     .beside = [world] { return world->Stopped(); }};
-  if (absl::Status status = cluster->Load(plan, options, share); !status.ok()) return status;
+  ClusterOptions own = options;
+  // Rank 0 tells of a hang, unless it is what hangs: its watchdog looks four times in a time-out.
+  if (world->rank() > 0) own.hang_time_out += options.hang_time_out / 2;
+  if (absl::Status status = cluster->Load(plan, own, share); !status.ok()) return status;
   world->SetWaits([raw = cluster.get()] { return raw->Waits(); });
   return cluster;
 }

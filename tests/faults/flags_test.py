@@ -9,9 +9,9 @@ from programs import JOB, TOKENS, call, main  # noqa: E402
 # Arguments -> the error; {plan} is a plan that trains, {function} one that does not.
 CASES = {
     "weft": [
-        ([], "expected a command: compile, run, plan or opt; see weft --help"),
-        (["tune"], "unknown command `tune`: expected compile, run, plan or opt; see weft --help"),
-        (["--version"], "unknown command `--version`: expected compile, run, plan or opt; see weft --help"),
+        ([], "expected a command: compile, run, launch, plan or opt; see weft --help"),
+        (["tune"], "unknown command `tune`: expected compile, run, launch, plan or opt; see weft --help"),
+        (["--version"], "unknown command `--version`: expected compile, run, launch, plan or opt; see weft --help"),
     ],
     "weft-compile": [
         ([], "expected a job file (see --help)"),

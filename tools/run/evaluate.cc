@@ -9,34 +9,41 @@
 
 namespace weft::run {
 
+namespace {
+
+absl::StatusOr<std::unique_ptr<executor::BatchSource>> OpenInputs(const Context& context) {
+  if (!context.request.inputs.empty()) return OpenTensors(context.request.inputs);
+  const auto inputs = InputsOf(context.plan);
+  if (inputs.empty()) return nullptr;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--inputs: expected a file, as the plan reads `", inputs[0].name, "`, got none"));
+}
+
+}  // namespace
+
 absl::Status Evaluate(const Context& context) {
   const Request& request = context.request;
-  std::unique_ptr<executor::BatchSource> source;
-  if (!request.inputs.empty()) {
-    auto tensors = OpenTensors(request.inputs);
-    if (!tensors.ok()) return tensors.status();
-    source = *std::move(tensors);
-  } else if (const auto inputs = InputsOf(context.plan); !inputs.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--inputs: expected a file, as the plan reads `", inputs[0].name, "`, got none"));
-  }
+  const auto source = OpenInputs(context);
+  if (absl::Status status = context.processes.Agree(source.status()); !status.ok()) return status;
   Results results;
   const auto opened = TimelineFor(context);
   if (!opened.ok()) return opened.status();
   trace::Timeline* const timeline = opened->get();
   const uint64_t seed = request.seed.value_or(context.plan.header().job().seed());
-  auto cluster = StartCluster(context, seed, source.get(), &results, timeline);
+  auto cluster = StartCluster(context, seed, source->get(), &results, timeline);
   if (!cluster.ok()) return cluster.status();
   if (!request.init.empty()) {
     const auto& prefixes = context.plan.header().job().checkpoint().prefixes();
     const absl::Status loaded = LoadParameters(**cluster, request.init, {prefixes.begin(), prefixes.end()});
-    if (!loaded.ok()) return loaded;
+    if (absl::Status status = context.processes.Agree(loaded); !status.ok()) return status;
   }
   if (absl::Status status = (*cluster)->Step(0); !status.ok()) return status;
   if (!request.outputs.empty()) {
-    if (absl::Status status = results.Write(request.outputs); !status.ok()) return status;
+    if (absl::Status status = results.Write(context, request.outputs); !status.ok()) return status;
   }
-  if (request.show_shards || (request.outputs.empty() && !request.quiet)) results.Print(context.out);
+  if (request.show_shards || (request.outputs.empty() && !request.quiet)) {
+    if (absl::Status status = results.Print(context); !status.ok()) return status;
+  }
   return timeline == nullptr ? absl::OkStatus() : WriteTimeline(context, *timeline, false);
 }
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -28,9 +27,9 @@ class LastResort {
   LastResort(const LastResort&) = delete;
   LastResort& operator=(const LastResort&) = delete;
 
-  // Starts the countdown; `words` is called at its end. Only the first call
+  // Starts the countdown, at whose end the words are said. Only the first call
   // counts. Any thread.
-  void Arm(std::function<Words()> words);
+  void Arm(Words words);
 
  private:
   std::FILE* const err_;

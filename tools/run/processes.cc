@@ -1,8 +1,5 @@
 #include "tools/run/processes.h"
 
-#include <cstdlib>
-#include <cstring>
-#include <initializer_list>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -21,13 +18,6 @@ absl::Status Unpack(const std::string& bytes) {
 }
 
 }  // namespace
-
-bool IsFirstStarted() {
-  for (const char* sign : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
-    if (const char* rank = std::getenv(sign)) return std::strcmp(rank, "0") == 0;
-  }
-  return true;
-}
 
 absl::StatusOr<std::unique_ptr<Processes>> Processes::Create(std::chrono::milliseconds time_out) {
   if (!collective::StartedByMpi()) return std::unique_ptr<Processes>(new Processes(nullptr));

@@ -39,6 +39,8 @@ class Processes {
   // What all end with: `own` if this process is alone or all agree on it, else the
   // first error of any, which the others now have too.
   absl::Status Conclude(const absl::Status& own);
+  // Why the processes have aborted, if they have. Any thread.
+  absl::Status failure() const { return alone() ? absl::OkStatus() : world_->failure(); }
   // Whether this process is the one that tells of the error that Conclude() or
   // the world has returned. Any thread.
   bool tells() const;
@@ -52,10 +54,6 @@ class Processes {
   std::unique_ptr<collective::World> world_;
   int agreed_ = -1;  // the process whose error all have
 };
-
-// Whether the launcher's first process, before any meeting: what all would say
-// alike, it says alone.
-bool IsFirstStarted();
 
 }  // namespace weft::run
 

@@ -1,13 +1,14 @@
 #include "tools/run/results.h"
 
+#include <cstdlib>
 #include <cstring>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "runtime/plan/names.h"
+#include "tools/run/sources.h"
 
 namespace weft::run {
 namespace {
@@ -67,6 +68,21 @@ std::string ValuesText(const TensorSpec& spec, const std::vector<char>& bytes) {
   return text;
 }
 
+// Texts one after another, each behind its length.
+void AppendField(std::string& bytes, const std::string& text) {
+  const uint64_t size = text.size();
+  bytes.append(reinterpret_cast<const char*>(&size), sizeof(size));
+  bytes.append(text);
+}
+
+std::string TakeField(const std::string& bytes, size_t& at) {
+  uint64_t size = 0;
+  std::memcpy(&size, bytes.data() + at, sizeof(size));
+  const std::string text = bytes.substr(at + sizeof(size), size);
+  at += sizeof(size) + size;
+  return text;
+}
+
 }  // namespace
 
 class Results::Field : public executor::ResultField {
@@ -90,46 +106,86 @@ absl::StatusOr<std::unique_ptr<executor::ResultField>> Results::Bind(const execu
   return std::make_unique<Field>(part.get());
 }
 
-absl::Status Results::Write(const std::string& path) const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  std::map<std::string, checkpoint::TensorInfo> tensors;
+absl::Status Results::CheckWhole() const {
   for (const auto& [key, part] : parts_) {
     for (const plan::Sbp& sbp : part->port.buffer->sbp()) {
       if (sbp.kind() == plan::Sbp::BROADCAST || sbp.kind() == plan::Sbp::SPLIT) continue;
       return absl::FailedPreconditionError(absl::StrCat("output `", key.first, "`: expected S or B on every axis, got ",
                                                         plan::SbpText(*part->port.placement, *part->port.buffer)));
     }
-    tensors[key.first] = {key.first, part->port.spec.dtype, part->port.spec.global_dims};
   }
-  std::vector<checkpoint::TensorInfo> list;
-  for (auto& [name, info] : tensors) list.push_back(std::move(info));
-  auto writer = checkpoint::SafetensorsWriter::Create(path, list);
-  if (!writer.ok()) return writer.status();
-  for (const auto& [key, part] : parts_) {
-    if (!part->port.primary) continue;
-    absl::Status status = (*writer)->Write(key.first, part->port.spec, part->bytes.data());
-    if (!status.ok()) return status;
-  }
-  return (*writer)->Commit();
+  return absl::OkStatus();
 }
 
-void Results::Print(std::FILE* out) const {
+absl::Status Results::WriteTiles(checkpoint::SafetensorsWriter& writer) const {
+  for (const auto& [key, part] : parts_) {
+    if (!part->port.primary) continue;
+    absl::Status status = writer.Write(key.first, part->port.spec, part->bytes.data());
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Results::Write(const Context& context, const std::string& path) const {
+  using checkpoint::SafetensorsWriter;
   std::lock_guard<std::mutex> lock(mutex_);
-  std::string last;
+  Processes& processes = context.processes;
+  if (absl::Status status = processes.Agree(CheckWhole()); !status.ok()) return status;
+  std::vector<checkpoint::TensorInfo> tensors;
+  for (const InputInfo& output : OutputsOf(context.plan)) {
+    tensors.push_back({output.name, static_cast<DType>(output.dtype), output.shape});
+  }
+  absl::StatusOr<std::unique_ptr<SafetensorsWriter>> writer = nullptr;
+  if (processes.first()) writer = SafetensorsWriter::Create(path, tensors);
+  if (absl::Status status = processes.Agree(writer.status()); !status.ok()) return status;
+  if (!processes.first()) writer = SafetensorsWriter::Join(path, tensors);
+  absl::Status written = writer.ok() ? WriteTiles(**writer) : writer.status();
+  absl::StatusOr<std::string> part = "";
+  if (written.ok() && !processes.first()) part = (*writer)->Finish();
+  if (written.ok()) written = part.status();
+  if (absl::Status status = processes.Agree(written); !status.ok()) return status;
+  const absl::StatusOr<std::vector<std::string>> parts = processes.AllGather(*part);
+  if (!parts.ok()) return parts.status();
+  if (processes.first()) {
+    for (size_t r = 1; r < parts->size() && written.ok(); ++r) written = (*writer)->Adopt((*parts)[r]);
+    if (written.ok()) written = (*writer)->Commit();
+  }
+  return processes.Agree(written);
+}
+
+absl::Status Results::Print(const Context& context) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::string own;
   for (const auto& [key, part] : parts_) {
     const executor::Port& port = part->port;
     const std::string sbp = plan::SbpText(*port.placement, *port.buffer);
     const std::string place = absl::StrCat(port.placement->device(), " ", NestedRanks(*port.placement, 0, 0));
-    if (key.first != last) {
-      std::fprintf(out, "output `%s`: global shape [%s], sbp %s, placement %s\n", key.first.c_str(),
-                   absl::StrJoin(port.spec.global_dims, ",").c_str(), sbp.c_str(), place.c_str());
-      last = key.first;
-    }
-    std::fprintf(out, "  rank %d: local shape [%s] at (%s) of [%s], sbp %s, placement %s\n%s", port.rank,
-                 absl::StrJoin(port.spec.dims, ",").c_str(), absl::StrJoin(port.spec.origin, ",").c_str(),
-                 absl::StrJoin(port.spec.global_dims, ",").c_str(), sbp.c_str(), place.c_str(),
-                 ValuesText(port.spec, part->bytes).c_str());
+    AppendField(own, key.first);
+    AppendField(own, absl::StrCat(key.second));
+    AppendField(own, absl::StrFormat("output `%s`: global shape [%s], sbp %s, placement %s\n", key.first,
+                                     absl::StrJoin(port.spec.global_dims, ","), sbp, place));
+    AppendField(own, absl::StrFormat("  rank %d: local shape [%s] at (%s) of [%s], sbp %s, placement %s\n%s", port.rank,
+                                     absl::StrJoin(port.spec.dims, ","), absl::StrJoin(port.spec.origin, ","),
+                                     absl::StrJoin(port.spec.global_dims, ","), sbp, place,
+                                     ValuesText(port.spec, part->bytes)));
   }
+  const absl::StatusOr<std::vector<std::string>> all = context.processes.AllGather(own);
+  if (!all.ok() || !context.processes.first()) return all.status();
+  std::map<std::pair<std::string, int>, std::pair<std::string, std::string>> texts;  // by output and rank
+  for (const std::string& one : *all) {
+    for (size_t at = 0; at < one.size();) {
+      const std::string name = TakeField(one, at), rank = TakeField(one, at);
+      std::string head = TakeField(one, at), body = TakeField(one, at);
+      texts[{name, std::atoi(rank.c_str())}] = {std::move(head), std::move(body)};
+    }
+  }
+  std::string last;
+  for (const auto& [key, text] : texts) {
+    if (key.first != last) std::fputs(text.first.c_str(), context.out);
+    last = key.first;
+    std::fputs(text.second.c_str(), context.out);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace weft::run

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/checkpoint/safetensors_writer.h"
 #include "runtime/executor/ports.h"
+#include "tools/run/train.h"
 
 namespace weft::run {
 
@@ -22,11 +23,12 @@ class Results : public executor::ResultSink {
   absl::StatusOr<std::unique_ptr<executor::ResultField>> Bind(const executor::Port& port) override;
 
   // Writes the whole outputs, from the ranks that speak for their tiles.
-  // kFailedPrecondition for an output that is a pending sum.
-  absl::Status Write(const std::string& path) const;
+  // kFailedPrecondition for an output that is a pending sum. All processes come,
+  // and get the same error; so with Print().
+  absl::Status Write(const Context& context, const std::string& path) const;
 
   // Prints every rank's part of every output, with its layout and values.
-  void Print(std::FILE* out) const;
+  absl::Status Print(const Context& context) const;
 
  private:
   struct Part {
@@ -34,6 +36,8 @@ class Results : public executor::ResultSink {
     std::vector<char> bytes;
   };
   class Field;
+  absl::Status CheckWhole() const;
+  absl::Status WriteTiles(checkpoint::SafetensorsWriter& writer) const;
 
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, int>, std::unique_ptr<Part>> parts_;  // by output and rank

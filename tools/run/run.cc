@@ -1,15 +1,19 @@
 #include "tools/run/run.h"
 
+#include <atomic>
 #include <chrono>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "ops/abi/registry.h"
 #include "ops/cpu_kernels.h"
 #include "runtime/checkpoint/checksum.h"
+#include "runtime/collective/mpi/launch.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/plan.pb.h"
 #include "runtime/plan/verify.h"
+#include "tools/run/interrupts.h"
 #include "tools/run/last_resort.h"
 #include "tools/run/places.h"
 #include "tools/run/processes.h"
@@ -80,46 +84,71 @@ absl::Status LoadPlan(const Request& request, Processes& processes, plan::Plan& 
   return processes.CheckEqual(absl::StrCat(request.plan, ": hash"), checkpoint::ToHex(plan.header().hash()));
 }
 
-absl::Status RunRequest(const absl::StatusOr<Request>& request, Processes& processes, LastResort& last_resort,
-                        std::FILE* out, std::FILE* err) {
+// How a run ends: said once, by one process, and within a time.
+class Ending {
+ public:
+  explicit Ending(std::FILE* err) : err_(err), last_resort_(err, kGrace) {}
+
+  // A step has failed. Any thread. What a lone process says it says at its end,
+  // below its progress; one of several may not have the time.
+  void Fault(const Processes& processes, const absl::Status& error) {
+    if (processes.alone()) return last_resort_.Arm({TextOf(error), ExitStatus(error)});
+    const absl::Status failure = processes.failure();
+    Tell(processes, failure);
+    last_resort_.Arm({"", ExitStatus(failure)});
+  }
+
+  void Tell(const Processes& processes, const absl::Status& status) {
+    if (status.ok() || told_.exchange(true) || !processes.tells()) return;
+    std::fprintf(err_, "%s\n", TextOf(status).c_str());
+    std::fflush(err_);
+  }
+
+  // From here on the process has to end soon.
+  void Close(const absl::Status& status) { last_resort_.Arm({"", ExitStatus(status)}); }
+
+ private:
+  std::FILE* const err_;
+  std::atomic<bool> told_{false};
+  LastResort last_resort_;
+};
+
+absl::Status RunRequest(const absl::StatusOr<Request>& request, Processes& processes, Ending& ending, std::FILE* out,
+                        std::FILE* err) {
   if (absl::Status status = processes.Agree(request.status()); !status.ok()) return status;
   plan::Plan plan;
   if (absl::Status status = LoadPlan(*request, processes, plan); !status.ok()) return status;
   KernelRegistry kernels;
   RegisterCpuKernels(kernels);
-  const auto on_fault = [&](const absl::Status& error) {
-    last_resort.Arm([&processes, error] {
-      const absl::Status failure = processes.alone() ? error : processes.world()->failure();
-      return LastResort::Words{processes.tells() ? TextOf(failure) : "", ExitStatus(failure)};
-    });
-  };
-  const Context context{*request, plan, kernels, processes, out, err, on_fault};
+  const Context context{
+      *request, plan, kernels, processes, out, err, [&](const absl::Status& error) { ending.Fault(processes, error); }};
   return plan.header().training() ? Train(context) : Evaluate(context);
 }
 
 }  // namespace
 
 int Run(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* err) {
+  const bool launched = collective::StartedByMpi(), first = collective::LaunchedRank() == 0;
+  // A launcher may hand on a signal at any time.
+  std::optional<Interrupts> interrupts;
+  if (launched) interrupts.emplace(true);
   const absl::StatusOr<Request> request = ParseRequest(arguments);
   if (request.ok() && request->help) {
-    if (IsFirstStarted()) std::fputs(HelpText(), out);
+    if (first) std::fputs(HelpText(), out);
     return 0;
   }
-  const int64_t hang_seconds = request.ok() ? request->hang_seconds : 0;
-  const auto processes = Processes::Create(std::chrono::seconds(hang_seconds));
-  if (!processes.ok()) {
-    if (IsFirstStarted()) std::fprintf(err, "%s\n", TextOf(processes.status()).c_str());
-    return ExitStatus(processes.status());
+  Ending ending(err);
+  const auto made = Processes::Create(std::chrono::seconds(request.ok() ? request->hang_seconds : 0));
+  if (!made.ok()) {
+    if (first) std::fprintf(err, "%s\n", TextOf(made.status()).c_str());
+    return ExitStatus(made.status());
   }
-  LastResort last_resort(err, kGrace);
-  absl::Status status = (*processes)->Conclude(RunRequest(request, **processes, last_resort, out, err));
-  if (!status.ok() && (*processes)->tells()) std::fprintf(err, "%s\n", TextOf(status).c_str());
-  std::fflush(err);
-  const absl::Status finished = (*processes)->Finish();
-  if (status.ok() && !finished.ok()) {
-    status = finished;
-    if ((*processes)->tells()) std::fprintf(err, "%s\n", TextOf(status).c_str());
-  }
+  Processes& processes = **made;
+  absl::Status status = processes.Conclude(RunRequest(request, processes, ending, out, err));
+  ending.Tell(processes, status);
+  if (launched) ending.Close(status);
+  const absl::Status finished = processes.Finish();
+  if (status.ok()) ending.Tell(processes, status = finished);
   return ExitStatus(status);
 }
 

@@ -288,10 +288,21 @@ TEST_F(RunTest, EvaluatesAFunction) {
   EXPECT_THAT(y, ::testing::ElementsAre(0, 2, 4, 6, 8, 10, 12, 14));
 }
 
-TEST_F(RunTest, AnInterruptSavesAndStops) {
+TEST_F(RunTest, ATerminationSavesAndIsWell) {
   std::thread other([this] {
     while (ReadFile(Path("m.jsonl")).empty()) std::this_thread::yield();  // until it steps
     kill(getpid(), SIGTERM);
+  });
+  EXPECT_EQ(Train({"--steps", "1000000000", "--checkpoint-dir", Path("c"), "--metrics", Path("m.jsonl")}), 0);
+  other.join();
+  EXPECT_THAT(err_, HasSubstr("stopped after step "));
+  EXPECT_TRUE(Exists(Path("c/latest")));
+}
+
+TEST_F(RunTest, AnInterruptSavesAndStops) {
+  std::thread other([this] {
+    while (ReadFile(Path("m.jsonl")).empty()) std::this_thread::yield();  // until it steps
+    kill(getpid(), SIGINT);
   });
   EXPECT_EQ(Train({"--steps", "1000000000", "--quiet", "--checkpoint-dir", Path("c"), "--metrics", Path("m.jsonl")}),
             1);

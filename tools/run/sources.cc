@@ -66,24 +66,34 @@ class TensorSource : public executor::BatchSource {
   const std::unique_ptr<const checkpoint::SafetensorsReader> file_;
 };
 
-}  // namespace
-
-std::vector<InputInfo> InputsOf(const plan::Plan& plan) {
-  std::map<std::string, InputInfo> inputs;
+// What kernels of this kind are bound to; `operands` gives their one buffer.
+template <typename Operands>
+std::vector<InputInfo> PortsOf(const plan::Plan& plan, const char* kind, Operands&& operands) {
+  std::map<std::string, InputInfo> ports;
   for (const plan::Stage& stage : plan.stages()) {
     for (const plan::Actor& actor : stage.actors()) {
       for (const plan::Kernel& kernel : actor.kernels()) {
         const auto name = kernel.attributes().find("name");
-        if (kernel.name() != "input" || kernel.outputs_size() != 1 || name == kernel.attributes().end()) continue;
-        const plan::Buffer& buffer = stage.buffers(kernel.outputs(0));
-        inputs[name->second.string()] = {
+        if (kernel.name() != kind || operands(kernel)->size() != 1 || name == kernel.attributes().end()) continue;
+        const plan::Buffer& buffer = stage.buffers(operands(kernel)->Get(0));
+        ports[name->second.string()] = {
             name->second.string(), buffer.dtype(), {buffer.shape().begin(), buffer.shape().end()}};
       }
     }
   }
   std::vector<InputInfo> list;
-  for (auto& [name, input] : inputs) list.push_back(std::move(input));
+  for (auto& [name, port] : ports) list.push_back(std::move(port));
   return list;
+}
+
+}  // namespace
+
+std::vector<InputInfo> InputsOf(const plan::Plan& plan) {
+  return PortsOf(plan, "input", [](const plan::Kernel& kernel) { return &kernel.outputs(); });
+}
+
+std::vector<InputInfo> OutputsOf(const plan::Plan& plan) {
+  return PortsOf(plan, "output", [](const plan::Kernel& kernel) { return &kernel.inputs(); });
 }
 
 absl::StatusOr<std::unique_ptr<executor::BatchSource>> OpenTokens(const plan::Plan& plan, const std::string& path,

@@ -13,7 +13,7 @@
 
 namespace weft::run {
 
-// An input of a plan, whole.
+// An input or output of a plan, whole.
 struct InputInfo {
   std::string name;
   plan::DType dtype = plan::INVALID;
@@ -22,6 +22,9 @@ struct InputInfo {
 
 // The inputs that a plan's stages read, each name once, in order of name.
 std::vector<InputInfo> InputsOf(const plan::Plan& plan);
+
+// The outputs that they write, likewise.
+std::vector<InputInfo> OutputsOf(const plan::Plan& plan);
 
 // Serves `tokens` and `labels` from a file. The shape of the plan's `tokens`,
 // [sequences a micro-batch, sequence], says how the file is cut.

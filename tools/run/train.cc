@@ -56,7 +56,8 @@ class Trainer {
       : context_(context), request_(context.request), processes_(context.processes), last_step_(StepsOf(context)) {}
 
   absl::Status Run() {
-    const Interrupts interrupts(!processes_.alone());
+    std::optional<Interrupts> interrupts;
+    if (processes_.alone()) interrupts.emplace(false);  // else they are caught since the start
     if (absl::Status status = Load(); !status.ok()) return status;
     const absl::Status trained = Loop();
     if (timeline_ != nullptr) {

@@ -1,4 +1,6 @@
 // weft-run: a plan in, training or the value of a function out.
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -9,5 +11,9 @@
 int main(int argc, char** argv) {
   // A file size limit is an error of a write, not the end of the process.
   std::signal(SIGXFSZ, SIG_IGN);
-  return weft::run::Run(std::vector<std::string>(argv + 1, argv + argc), stdout, stderr);
+  const int status = weft::run::Run(std::vector<std::string>(argv + 1, argv + argc), stdout, stderr);
+  std::fflush(nullptr);
+  // After a failure nothing that a library has left to do may hang.
+  if (status != 0) _exit(status);
+  return 0;
 }

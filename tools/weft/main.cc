@@ -17,6 +17,7 @@ usage: weft COMMAND [ARGUMENTS]
 
   compile JOB -o PLAN        job + model file -> plan: split, scheduled, laid out in memory, proved
   run PLAN                   train with the plan, or evaluate its function
+  launch -n N PLAN           the same on this machine, a process for every rank
   plan show|verify|...       look at a plan: what runs where, memory, order
   opt FILE                   run single passes on IR text (for developers)
 
@@ -60,7 +61,7 @@ int Become(const std::string& command, char** arguments) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "weft: expected a command: compile, run, plan or opt; see weft --help\n");
+    std::fprintf(stderr, "weft: expected a command: compile, run, launch, plan or opt; see weft --help\n");
     return 2;
   }
   const std::string command = argv[1];
@@ -68,13 +69,14 @@ int main(int argc, char** argv) {
     std::fputs(kHelp, stdout);
     return 0;
   }
-  for (const char* known : {"compile", "run", "plan", "opt"}) {
+  for (const char* known : {"compile", "run", "launch", "plan", "opt"}) {
     if (command != known) continue;
     std::string name = "weft-" + command;
     std::vector<char*> arguments(argv + 1, argv + argc + 1);
     arguments[0] = name.data();
     return Become(command, arguments.data());
   }
-  std::fprintf(stderr, "weft: unknown command `%s`: expected compile, run, plan or opt; see weft --help\n", argv[1]);
+  std::fprintf(stderr, "weft: unknown command `%s`: expected compile, run, launch, plan or opt; see weft --help\n",
+               argv[1]);
   return 2;
 }

@@ -21,7 +21,7 @@ expect() {
 
 expect 0 "usage: weft COMMAND" "$folder/weft" --help
 expect 0 "weft run gpt2.plan" "$folder/weft" help
-expect 2 "expected a command: compile, run, plan or opt" "$folder/weft"
+expect 2 "expected a command: compile, run, launch, plan or opt" "$folder/weft"
 expect 2 'unknown command `tune`' "$folder/weft" tune x
 expect 2 'unknown command `../plan`' "$folder/weft" ../plan
 expect 1 "weft: weft-run: expected beside weft in" "$folder/weft" run x.plan
@@ -29,7 +29,7 @@ expect 1 "weft: weft-run: expected beside weft in" "$folder/weft" run x.plan
 # The real weft-plan, through a link elsewhere: the folder is that of the program.
 ln -sf "$folder/weft" "$TEST_TMPDIR/linked"
 expect 0 "weft-plan show PLAN" "$TEST_TMPDIR/linked" plan --help
-expect 2 "weft-plan: timeline is not part of this version" "$folder/weft" plan timeline x
+expect 2 "weft-plan: x: cannot be opened" "$folder/weft" plan timeline x
 
 # Arguments and exit status pass unchanged.
 cat >"$folder/weft-run" <<'SCRIPT'

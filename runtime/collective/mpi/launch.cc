@@ -13,4 +13,11 @@ bool StartedByMpi() {
   return false;
 }
 
+int LaunchedRank() {
+  for (const char* sign : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+    if (const char* rank = std::getenv(sign)) return std::atoi(rank);
+  }
+  return 0;
+}
+
 }  // namespace weft::collective

@@ -8,6 +8,9 @@ namespace weft::collective {
 // a World is wanted. It costs nothing, unlike to ask MPI, and works without it.
 bool StartedByMpi();
 
+// The rank that the launcher gave this process; 0 without one.
+int LaunchedRank();
+
 }  // namespace weft::collective
 
 #endif  // WEFT_RUNTIME_COLLECTIVE_MPI_LAUNCH_H_

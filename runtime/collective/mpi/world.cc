@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -24,9 +25,11 @@ constexpr int kSpinsAlone = 200;
 constexpr std::chrono::milliseconds kLastWords(50);
 // How long a rank that notices a loss may still compute before it waits for
 // something that it can name.
-constexpr std::chrono::milliseconds kUntilItWaits(400);
+constexpr std::chrono::milliseconds kUntilItWaits(150);
+// How long the end of the last meeting may take to come.
+constexpr std::chrono::milliseconds kUntilFinished(300);
 // What a rank leaves to a lower one on its host to tell of a loss.
-constexpr std::chrono::milliseconds kTurn(600);
+constexpr std::chrono::milliseconds kTurn(400);
 
 absl::Status Initialize() {
   int initialized = 0, level = 0;
@@ -67,11 +70,19 @@ class World::Impl {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<std::vector<std::string>> Hold(const char* kind, const std::string& bytes) {
+    absl::StatusOr<std::vector<std::string>> all = meetings_.Hold(kind, bytes);
+    if (!absl::IsDeadlineExceeded(all.status())) return all;
+    const std::string stopped = Stopped();
+    return absl::DeadlineExceededError(absl::StrCat(all.status().message(), stopped.empty() ? "" : ": ", stopped));
+  }
+
   absl::Status Finish() {
     if (wire_->stopped()) return wire_->reason();
-    peers_.reset();  // from now on a rank may end
+    finishing_ = true;
     if (absl::Status status = meetings_.Hold("finish", "").status(); !status.ok()) return status;
     finished_ = true;
+    peers_.reset();
     wire_.reset();
     return MpiStatus("ending", MPI_Finalize());
   }
@@ -118,6 +129,10 @@ class World::Impl {
   // By the thread that watches.
   void Lose(const Peers::Peer& peer) {
     lost_.insert(peer.rank);
+    if (finishing_) {  // a rank for which the last meeting is over may end
+      Await(kUntilFinished, [this] { return finished_.load(); });
+      if (finished_) return;
+    }
     Await(kLastWords, [] { return false; });
     const auto lower = [&](const Peers::Peer& it) { return it.rank < rank_ && lost_.count(it.rank) == 0; };
     const int64_t turn = std::count_if(on_host_.begin(), on_host_.end(), lower);
@@ -145,7 +160,7 @@ class World::Impl {
   std::set<int> lost_;
   std::mutex waits_mutex_;
   std::function<std::string()> waits_;
-  bool finished_ = false;
+  std::atomic<bool> finishing_{false}, finished_{false};
   std::unique_ptr<Peers> peers_;
 };
 
@@ -182,24 +197,23 @@ std::string World::Stopped() const { return impl_->Stopped(); }
 absl::Status World::Finish() { return impl_->Finish(); }
 
 absl::StatusOr<std::vector<std::string>> World::AllGather(const std::string& bytes) {
-  return impl_->meetings().Hold("all_gather", bytes);
+  return impl_->Hold("all_gather", bytes);
 }
 
 absl::Status World::Broadcast(int root, std::string* bytes) {
   if (root < 0 || root >= size()) {
     return absl::InvalidArgumentError(absl::StrCat("broadcast: expected a rank below ", size(), ", got ", root));
   }
-  absl::StatusOr<std::vector<std::string>> all =
-      impl_->meetings().Hold("broadcast", rank() == root ? *bytes : std::string());
+  absl::StatusOr<std::vector<std::string>> all = impl_->Hold("broadcast", rank() == root ? *bytes : std::string());
   if (!all.ok()) return all.status();
   *bytes = std::move((*all)[root]);
   return absl::OkStatus();
 }
 
-absl::Status World::Barrier() { return impl_->meetings().Hold("barrier", "").status(); }
+absl::Status World::Barrier() { return impl_->Hold("barrier", "").status(); }
 
 absl::Status World::CheckEqual(const std::string& what, const std::string& bytes) {
-  absl::StatusOr<std::vector<std::string>> all = impl_->meetings().Hold("check", bytes);
+  absl::StatusOr<std::vector<std::string>> all = impl_->Hold("check", bytes);
   if (!all.ok()) return all.status();
   const auto other = std::find_if(all->begin(), all->end(), [&](const std::string& it) { return it != (*all)[0]; });
   if (other == all->end()) return absl::OkStatus();

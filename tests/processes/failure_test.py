@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Processes that are stopped, told to end, or that do not fit together."""
+import os
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, "tests/processes")
+from processes import LAYOUTS, MICRO, ProcessesTest, numbers, saved  # noqa: E402
+from programs import TOKENS, command, contents, main  # noqa: E402
+
+LAYOUT, PROCESSES = LAYOUTS["data x pipeline"]
+ENDLESS = ("--steps", 10**9)
+
+
+class FailureTest(ProcessesTest):
+    def stepping(self, *flags):
+        """A run without end, after three of its steps."""
+        run = self.start(PROCESSES, self.plan(*MICRO, *LAYOUT), *ENDLESS, "--metrics", self.path("m.jsonl"), *flags)
+        run.find_ranks()
+        self.assertTrue(run.await_lines(self.path("m.jsonl"), 3), "ended before")
+        return run
+
+    def test_a_stopped_rank_is_named(self):
+        run = self.stepping("--hang-seconds", 3)
+        run.send(2, signal.SIGSTOP)
+        status, err = run.end()
+        self.assertEqual(status, 1, err)
+        self.assertIn(f"rank 2 is stopped: its process {run.ranks[2]} does not run", err)
+        self.assertEqual(err.count("weft-run: "), 1, err)
+        self.assertTrue(run.all_gone())
+
+    def check_saved(self, status, err, expected):
+        self.assertEqual(status, expected, err)
+        done = int(contents(self.path("c") + "/latest").decode().strip().removeprefix("step-"))
+        self.assertEqual(len(numbers(self.path("m.jsonl"))), done)
+        self.train(self.plan(*MICRO, *LAYOUT), done, "--checkpoint-dir", self.path("whole"))
+        self.assertEqual(saved(self.path("c")), saved(self.path("whole")))
+        return done
+
+    def test_termination_saves_and_is_well(self):
+        run = self.stepping("--checkpoint-dir", self.path("c"))
+        run.process.send_signal(signal.SIGTERM)
+        status, err = run.end()
+        self.check_saved(status, err, 0)
+
+    def test_termination_of_one_rank_is_that_of_all(self):
+        run = self.stepping("--checkpoint-dir", self.path("c"))
+        run.send(3, signal.SIGTERM)
+        status, err = run.end()
+        self.check_saved(status, err, 0)
+
+    def test_an_interrupt_saves_and_says_so(self):
+        run = self.stepping("--checkpoint-dir", self.path("c"))
+        run.process.send_signal(signal.SIGINT)
+        status, err = run.end()
+        done = self.check_saved(status, err, 1)
+        self.assertEqual(err.count(f"weft-run: interrupted after step {done}, which was saved"), 1, err)
+
+    def refused(self, processes, plan, text):
+        status, err = self.start(processes, plan, *ENDLESS).end()
+        self.assertEqual(status, 2, err)
+        self.assertEqual(err.count("weft-run: "), 1, err)
+        self.assertIn(text, err)
+
+    def test_other_numbers_of_processes_are_refused(self):
+        plan = self.plan(*MICRO, *LAYOUT)
+        self.refused(2, plan, "plan: expected 4 processes, one a rank, got 2 (mpirun -n 4)")
+        self.refused(5, plan, "plan: expected 4 processes, one a rank, got 5 (mpirun -n 4)")
+        self.refused(2, self.path("none.plan"), "none.plan: ")
+
+    def test_another_plan_is_refused(self):
+        # Rank 1 finds another plan under the name that all are given, as on a host that has an older file.
+        plans = [self.plan(*MICRO, *LAYOUTS[layout][0]) for layout in ("data", "tensor")]
+        run = command("weft-run")[0]
+        wrapper = self.write("choose.sh", f'#!/bin/bash\nplans=({plans[0]} {plans[1]})\n'
+                             f'exec {run} "${{plans[$OMPI_COMM_WORLD_RANK]}}" "$@"\n')
+        os.chmod(wrapper, 0o755)
+        done = subprocess.run(["tools/build_defs/mpirun.sh", "2", wrapper, "--data", TOKENS], stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=60)
+        err = done.stderr.decode()
+        self.assertEqual(done.returncode, 2, err)
+        self.assertEqual(err.count("hash: rank 1 has another than rank 0"), 1, err)
+
+    def test_launch_explains_itself(self):
+        for arguments, status, text in (
+                (["a.plan"], 2, "expected -n N, as many processes as the plan has ranks"),
+                (["-n", "0", "a.plan"], 2, "-n: expected how many processes, got `0`"),
+                (["-n", "2"], 2, "expected a plan"),
+                (["--steps", "2"], 2, "--steps: expected -n N"),
+                (["-n", "2", "--show", "a.plan", "--steps", "3"], 0, "a.plan --steps 3")):
+            with self.subTest(arguments=arguments):
+                done = subprocess.run(command("weft-launch", *arguments), stdin=subprocess.DEVNULL,
+                                      capture_output=True, timeout=60)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(text, (done.stdout + done.stderr).decode())
+        done = subprocess.run(command("weft-launch", "-n", "2", "a.plan"), stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=60, env={**os.environ, "PATH": "/nowhere"})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"weft-launch: mpirun: expected in PATH, found none", done.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Ranks that are processes compute what ranks that are threads do, bit for bit."""
+import json
+import os
+import struct
+import sys
+
+sys.path.insert(0, "tests/processes")
+from processes import LAYOUTS, MICRO, ProcessesTest, numbers, saved  # noqa: E402
+from programs import WEIGHTS, contents, main, write_safetensors  # noqa: E402
+
+
+class NumbersTest(ProcessesTest):
+    def test_same_numbers_and_checkpoints(self):
+        for name in ("data", "tensor", "pipeline", "data x tensor x pipeline"):
+            with self.subTest(layout=name):
+                overrides, processes = LAYOUTS[name]
+                plan = self.plan(*MICRO, *overrides)
+                flags = ("--init", WEIGHTS, "--checkpoint-every", 2)
+                threads, apart = self.path("threads " + name), self.path("apart " + name)
+                self.train(plan, 5, *flags, "--checkpoint-dir", threads, "--metrics", threads + ".jsonl")
+                self.run_processes(processes, plan, "--steps", 5, *flags, "--checkpoint-dir", apart, "--metrics",
+                                   apart + ".jsonl")
+                self.assertEqual(numbers(apart + ".jsonl"), numbers(threads + ".jsonl"))
+                self.assertEqual(len(numbers(apart + ".jsonl")), 5)
+                self.assertEqual(saved(apart), saved(threads))
+                self.assertEqual(sorted(os.listdir(apart)), sorted(os.listdir(threads)))
+
+    def test_one_timeline_of_all(self):
+        overrides, processes = LAYOUTS["data x pipeline"]
+        self.run_processes(processes, self.plan(*MICRO, *overrides), "--steps", 2, "--trace", self.path("t.json"))
+        with open(self.path("t.json"), encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        acts = [event for event in events if event["ph"] == "X"]
+        self.assertEqual({event["pid"] for event in acts}, set(range(processes)))
+        self.assertEqual({event["args"]["step"] for event in acts}, {0, 1})
+        self.assertEqual(os.listdir(self.folder), ["t.json"])
+
+    def test_functions(self):
+        x = self.path("x.safetensors")
+        write_safetensors(x, {"x": ("F32", [16, 8], struct.pack("<128f", *[1000.0 * i for i in range(128)]))})
+        plan = self.plan(job="models/noise/noise.job")
+        flags = (plan, "--inputs", x, "--show-shards", "--outputs")
+        one, apart = (self.run_ok(*program, *flags, self.path(name + ".safetensors"))
+                      for name, program in (("one", ("weft-run",)), ("apart", ("weft-launch", "-n", 4, "--"))))
+        self.assertIn("  rank 3: local shape [8,4]", apart.out)
+        self.assertEqual(apart.out, one.out)
+        self.assertEqual(contents(self.path("apart.safetensors")), contents(self.path("one.safetensors")))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""Runs of several processes on this machine, and what can happen to them."""
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, "tests/support")
+from programs import LIMIT_S, PROGRAMS, TOKENS, ProgramTest, command, contents, metrics  # noqa: E402
+
+PROGRAMS["weft-launch"] = "tools/launch/weft-launch"
+ENDS_WITHIN_S = 10  # every other rank, when one is lost
+# Two micro-batches; names of layouts to overrides and processes.
+MICRO = ("batch.micro=2",)
+LAYOUTS = {
+    "data": (("dist.data=2",), 2),
+    "tensor": (("dist.tensor=2",), 2),
+    "pipeline": (("dist.pipeline=2",), 2),
+    "data x pipeline": (("dist.data=2", "dist.pipeline=2"), 4),
+    "data x tensor x pipeline": (("dist.data=2", "dist.tensor=2", "dist.pipeline=2"), 8),
+}
+NUMBERS = ("step", "loss", "grad_norm", "lr", "tokens")  # of a metrics line: what is no measurement
+
+
+def numbers(path):
+    return [{key: line[key] for key in NUMBERS} for line in metrics(path)]
+
+
+def saved(folder):
+    """{path: bytes} of the newest checkpoint."""
+    step = folder + "/" + contents(folder + "/latest").decode().strip()
+    return {file: contents(f"{step}/{file}") for file in sorted(os.listdir(step))}
+
+
+class Run:
+    """A run under way: `weft launch`, its mpirun, and the ranks below that."""
+
+    def __init__(self, processes, plan, *flags, data=TOKENS):
+        self.processes = processes
+        line = command("weft-launch", "-n", processes, "--", plan, "--data", data, "--threads", 1, "--quiet", *flags)
+        environment = {key: value for key, value in os.environ.items() if key != "XML_OUTPUT_FILE"}
+        self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+        self.ranks = {}
+
+    def find_ranks(self):
+        """{rank: process}, once all are there."""
+        while len(self.ranks) < self.processes and self.process.poll() is None:
+            for launcher in children(self.process.pid):
+                for process in children(launcher):
+                    rank = environment_of(process).get("OMPI_COMM_WORLD_RANK")
+                    if rank is not None:
+                        self.ranks[int(rank)] = process
+            time.sleep(0.005)
+        return self.ranks
+
+    def await_lines(self, path, count):
+        """Waits until the metrics file has so many lines; false if the run has ended before."""
+        while not (os.path.exists(path) and contents(path).count(b"\n") >= count):
+            if self.process.poll() is not None:
+                return False
+            time.sleep(0.002)
+        return True
+
+    def send(self, rank, number):
+        try:
+            os.kill(self.ranks[rank], number)
+        except ProcessLookupError:
+            pass
+
+    def end(self):
+        """Waits: (status, text of stderr)."""
+        err = self.process.communicate(timeout=LIMIT_S)[1].decode("utf-8", "replace")
+        return self.process.returncode, err
+
+    def all_gone(self):
+        """Whether no rank is left, after the time that one has."""
+        end = time.monotonic() + ENDS_WITHIN_S
+        while time.monotonic() < end:
+            if not any(os.path.exists(f"/proc/{process}") for process in self.ranks.values()):
+                return True
+            time.sleep(0.02)
+        return False
+
+
+def children(process):
+    try:
+        return [int(child) for task in os.listdir(f"/proc/{process}/task")
+                for child in contents(f"/proc/{process}/task/{task}/children").split()]
+    except OSError:
+        return []
+
+
+def environment_of(process):
+    try:
+        return dict(entry.split("=", 1) for entry in
+                    contents(f"/proc/{process}/environ").decode("utf-8", "replace").split("\0") if "=" in entry)
+    except OSError:
+        return {}
+
+
+class ProcessesTest(ProgramTest):
+    def start(self, processes, plan, *flags, **options):
+        run = Run(processes, plan, *flags, **options)
+        self.addCleanup(lambda: run.process.poll() is None and run.process.kill())
+        return run
+
+    def run_processes(self, processes, plan, *flags):
+        status, err = self.start(processes, plan, *flags).end()
+        self.assertEqual(status, 0, err)
+        return err
+
+    def killed_and_resumed(self, seed, layout, steps, expected, expected_numbers):
+        """Kills a random rank at a random moment of a run that saves every step; then goes on with it."""
+        rng = random.Random(seed)
+        overrides, processes = LAYOUTS[layout]
+        plan = self.plan(*MICRO, *overrides)
+        folder, lines = self.path(f"c{seed}"), self.path(f"m{seed}.jsonl")
+        flags = ("--steps", steps, "--checkpoint-dir", folder, "--checkpoint-every", 1, "--checkpoint-keep", 2,
+                 "--metrics", lines)
+        run = self.start(processes, plan, *flags)
+        run.find_ranks()
+        victim, after, delay = rng.randrange(processes), rng.randrange(steps), rng.random() * 0.03
+        run.await_lines(lines, after)
+        time.sleep(delay)
+        run.send(victim, signal.SIGKILL)
+        begin = time.monotonic()
+        status, err = run.end()
+        self.assertLess(time.monotonic() - begin, ENDS_WITHIN_S, err)
+        self.assertTrue(run.all_gone())
+        # All was done before, or all but MPI's own end.
+        done = os.path.exists(f"{folder}/step-{steps:08d}") and " is lost" not in err
+        if not done:
+            self.assertNotEqual(status, 0)
+            self.assertEqual(err.count(" is lost: its process "), 1, err)
+            self.assertIn(f"weft-run: rank {victim} is lost: its process {run.ranks[victim]} has ended", err)
+        self.run_processes(processes, plan, *flags, "--resume")
+        self.assertEqual(saved(folder), expected)
+        self.assertEqual(numbers(lines), expected_numbers)
+        shutil.rmtree(folder)
+
+    def undisturbed(self, layout, steps):
+        """The newest checkpoint and the numbers of a run in one process."""
+        overrides, _ = LAYOUTS[layout]
+        self.train(self.plan(*MICRO, *overrides), steps, "--checkpoint-dir", self.path("whole"), "--metrics",
+                   self.path("whole.jsonl"))
+        return saved(self.path("whole")), numbers(self.path("whole.jsonl"))

@@ -1,0 +1,234 @@
+// weft-launch: the ranks of a plan as processes of this machine, for people
+// without an MPI habit. Finds weft-run and mpirun, and stays between them and
+// whoever sends signals.
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr char kHelp[] = R"(weft launch: runs a plan on this machine, a process for every rank
+
+usage: weft launch -n N [--] PLAN [flags of weft run]
+
+  -n N      how many processes: as many as the plan has ranks
+  --show    print the command that would be run, and end
+  --help    this text
+
+It runs `mpirun -n N weft-run PLAN ...` with what mpirun wants on one machine; see
+docs/howto/run_on_several_machines.md for more than one. SIGTERM ends the run
+after its step, with a checkpoint and status 0; an interrupt (Ctrl-C) does the same
+with status 1, a second one ends it at once.
+
+example
+  weft launch -n 2 gpt2.plan --data corpus.txt --steps 200
+
+exit status: that of weft-run; 1 if mpirun is missing or cannot be used; 2 for a wrong request
+)";
+
+std::atomic<int> child{0};
+std::atomic<int> interrupts{0};
+
+// mpirun ends all processes at the signals that end it, but hands these on.
+void HandOn(int signal) {
+  if (child <= 0) return;
+  if (signal != SIGINT) {
+    kill(child, SIGUSR1);
+  } else {
+    kill(child, interrupts++ == 0 ? SIGUSR2 : SIGTERM);
+  }
+}
+
+int Fail(int status, const std::string& text) {
+  std::fprintf(stderr, "weft-launch: %s\n", text.c_str());
+  return status;
+}
+
+struct Request {
+  int processes = 0;
+  bool show = false;
+  bool help = false;
+  std::vector<std::string> run;  // what weft-run gets
+  std::string wrong;
+};
+
+Request Parse(const std::vector<std::string>& arguments) {
+  Request request;
+  size_t i = 0;
+  for (; i < arguments.size() && !arguments[i].empty() && arguments[i][0] == '-' && arguments[i] != "--"; ++i) {
+    const std::string& flag = arguments[i];
+    if (flag == "--help" || flag == "-h") {
+      request.help = true;
+    } else if (flag == "--show") {
+      request.show = true;
+    } else if (flag == "-n" && i + 1 < arguments.size()) {
+      const std::string& value = arguments[++i];
+      char* end = nullptr;
+      const long count = std::strtol(value.c_str(), &end, 10);
+      if (value.empty() || *end != '\0' || count < 1 || count > 65536) {
+        request.wrong = "-n: expected how many processes, got `" + value + "`";
+      }
+      request.processes = static_cast<int>(count);
+    } else {
+      request.wrong = flag + ": expected -n N, then a plan and the flags of weft run (see --help)";
+    }
+    if (!request.wrong.empty() || request.help) return request;
+  }
+  if (i < arguments.size() && arguments[i] == "--") ++i;
+  request.run.assign(arguments.begin() + i, arguments.end());
+  if (request.processes == 0) {
+    request.wrong = "expected -n N, as many processes as the plan has ranks (see --help)";
+  } else if (request.run.empty()) {
+    request.wrong = "expected a plan (see --help)";
+  }
+  return request;
+}
+
+// weft-run, which lies beside this program, or where a build puts it; empty if not.
+std::string FindRun() {
+  char path[PATH_MAX];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  if (size <= 0 || size == static_cast<ssize_t>(sizeof path)) return "";
+  const std::string program(path, size);
+  const std::string folder = program.substr(0, program.rfind('/') + 1);
+  for (const std::string& run : {folder + "weft-run", folder + "../run/weft-run"}) {
+    if (access(run.c_str(), X_OK) == 0) return run;
+  }
+  return "";
+}
+
+// What `mpirun --version` says; empty if there is none.
+std::string MpirunVersion() {
+  std::FILE* pipe = popen("mpirun --version 2>/dev/null", "re");
+  if (pipe == nullptr) return "";
+  char text[256] = "";
+  const size_t size = fread(text, 1, sizeof(text) - 1, pipe);
+  pclose(pipe);
+  return std::string(text, size);
+}
+
+// A folder of this run alone, removed with it. Jobs are told apart by numbers of
+// processes, which containers that share a folder may both have.
+class Folder {
+ public:
+  // `parent` may be missing: then this is where the system's temporary files are.
+  explicit Folder(const std::string& parent) : path_(Make(parent)) {
+    if (path_.empty()) path_ = Make("/tmp");
+  }
+  ~Folder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  static std::string Make(const std::string& parent) {
+    std::string path = parent + "/weft.XXXXXX";  // short, as names of sockets are
+    return mkdtemp(path.data()) != nullptr ? path : "";
+  }
+
+  std::string path_;
+};
+
+std::vector<std::string> CommandOf(const Request& request, const std::string& run) {
+  std::vector<std::string> command = {"mpirun",
+                                      "--quiet",                  // of a lost rank weft-run tells itself
+                                      "--oversubscribe",          // ranks may be more than cores,
+                                      "--bind-to",       "none",  // and share them
+                                      "--mca",           "pml",  "ob1",
+                                      "--mca",           "btl",  "self,vader"};  // memory, no network
+  if (geteuid() == 0) command.push_back("--allow-run-as-root");
+  // Within which the ranks, told to end or left by one of them, end by themselves.
+  command.insert(command.end(), {"--mca", "odls_base_sigkill_timeout", "3"});
+  command.insert(command.end(), {"-n", std::to_string(request.processes), run});
+  command.insert(command.end(), request.run.begin(), request.run.end());
+  return command;
+}
+
+[[noreturn]] void Become(const std::vector<std::string>& command, const sigset_t& signals) {
+  // A group of its own: the terminal's interrupts come to this program's parent
+  // alone. It does not outlive it.
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (const int nothing = open("/dev/null", O_RDONLY); nothing >= 0) dup2(nothing, 0);
+  sigprocmask(SIG_SETMASK, &signals, nullptr);
+  std::vector<char*> arguments;
+  for (const std::string& it : command) arguments.push_back(const_cast<char*>(it.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  std::fprintf(stderr, "weft-launch: mpirun: cannot be run: %s\n", std::strerror(errno));
+  _exit(1);
+}
+
+int Launch(const std::vector<std::string>& command) {
+  struct sigaction action = {};
+  action.sa_handler = HandOn;
+  sigset_t handled, before;
+  sigemptyset(&handled);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) {
+    sigaction(signal, &action, nullptr);
+    sigaddset(&handled, signal);
+  }
+  // None comes before the child is known.
+  sigprocmask(SIG_BLOCK, &handled, &before);
+  const pid_t made = fork();
+  if (made < 0) return Fail(1, std::string("mpirun: cannot be started: ") + std::strerror(errno));
+  if (made == 0) {
+    for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) std::signal(signal, SIG_DFL);
+    Become(command, before);
+  }
+  child = made;
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  int status = 0;
+  while (waitpid(made, &status, 0) < 0) {
+    if (errno != EINTR) return Fail(1, std::string("mpirun: ") + std::strerror(errno));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Request request = Parse(std::vector<std::string>(argv + 1, argv + argc));
+  if (request.help) {
+    std::fputs(kHelp, stdout);
+    return 0;
+  }
+  if (!request.wrong.empty()) return Fail(2, request.wrong);
+  const std::string run = FindRun();
+  if (run.empty()) return Fail(1, "weft-run: expected beside weft-launch, found none");
+  std::vector<std::string> command = CommandOf(request, run);
+  if (request.show) {
+    for (const std::string& it : command) std::printf("%s%s", &it == &command.front() ? "" : " ", it.c_str());
+    std::printf("\n");
+    return 0;
+  }
+  const std::string version = MpirunVersion();
+  if (version.empty()) {
+    return Fail(1,
+                "mpirun: expected in PATH, found none: install Open MPI (openmpi-bin, as tools/setup does), "
+                "or run all ranks in one process with weft run");
+  }
+  if (version.find("Open MPI") == std::string::npos) {
+    return Fail(1, "mpirun: expected that of Open MPI, got another; with its own flags it runs weft-run as well");
+  }
+  const Folder sockets("/tmp"), memory("/dev/shm");
+  command.insert(command.begin() + 1,
+                 {"--mca", "orte_tmpdir_base", sockets.path(), "--mca", "btl_vader_backing_directory", memory.path()});
+  return Launch(command);
+}
