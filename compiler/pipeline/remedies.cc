@@ -120,7 +120,8 @@ std::string lineOf(const Outcome &outcome, double step_s) {
                          ? absl::StrFormat(", predicted step %s (%+.0f %%)", plan::SecondsText(outcome.step_s),
                                            100 * (outcome.step_s / step_s - 1))
                          : "";
-  return absl::StrCat("\n  ", absl::StrJoin(outcome.change, " "), ": ", plan::BytesText(outcome.bytes), " a rank", cost);
+  return absl::StrCat("\n  ", absl::StrJoin(outcome.change, " "), ": ", plan::BytesText(outcome.bytes), " a rank",
+                      cost);
 }
 
 } // namespace
@@ -146,8 +147,9 @@ std::string remedies(const Job &job, const Cluster &cluster, const plan::Plan &p
                  outcomes.end());
   std::stable_sort(outcomes.begin(), outcomes.end(),
                    [](const Outcome &a, const Outcome &b) { return a.step_s < b.step_s; });
-  std::string text = step_s > 0 ? absl::StrCat("\nit would fit (predicted step now ", plan::SecondsText(step_s), ") with")
-                                : "\nit would fit with";
+  std::string text = step_s > 0
+                         ? absl::StrCat("\nit would fit (predicted step now ", plan::SecondsText(step_s), ") with")
+                         : "\nit would fit with";
   for (const Outcome &outcome : outcomes) {
     absl::StrAppend(&text, lineOf(outcome, step_s));
   }

@@ -25,7 +25,7 @@ struct Use {
 
 // What is the same in every act of an actor.
 struct Profile {
-  std::vector<Use> uses;           // of roots that outlive the act, a root's in order
+  std::vector<Use> uses;               // of roots that outlive the act, a root's in order
   std::vector<BytesByCategory> inner;  // a work each: bytes of the roots that do not
   std::vector<Use> scratch;            // these
 };
@@ -348,8 +348,9 @@ std::string LargestText(const Program& program, const StageMemory& memory, int c
     const Buffer& buffer = program.buffer(it.buffer);
     const std::string origin = OriginOf(program, it.buffer);
     texts.push_back(absl::StrCat("`", buffer.name(), "` ", LocalTypeText(*program.placement, buffer), " ",
-                                 BytesText(it.bytes), it.count > 1 ? absl::StrCat(" for ", it.count, " micro-batches") : "",
-                                 " (", NameOf(categories[it.buffer]), origin.empty() ? "" : ", made at ", origin, ")"));
+                                 BytesText(it.bytes),
+                                 it.count > 1 ? absl::StrCat(" for ", it.count, " micro-batches") : "", " (",
+                                 NameOf(categories[it.buffer]), origin.empty() ? "" : ", made at ", origin, ")"));
   }
   return absl::StrJoin(texts, ", ");
 }

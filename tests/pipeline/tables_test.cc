@@ -54,27 +54,33 @@ double BubbleOf(const plan::Plan& plan) {
   return report.ok() ? report->bubble_fraction : 0;
 }
 
-// How many micro-batches' activations a stage has room for: of every chunk, the most slots of what its forward leaves
-// to its backward. Chunks are parts of a stage.
+// The activations that a stage holds at most, in those of one micro-batch of all its chunks: each from its forward to
+// the end of its backward, weight part included, in the order of the stage's acts.
 double StashOf(const plan::Stage& stage, int chunks) {
-  std::vector<int> writer(stage.buffers_size(), -1);
-  std::map<int, int> slots;  // by chunk
-  for (int a = 0; a < stage.actors_size(); ++a) {
-    for (int32_t b : stage.actors(a).writes()) writer[b] = a;
-  }
-  for (const plan::Actor& actor : stage.actors()) {
-    if (actor.phase() != plan::Actor::BACKWARD && actor.phase() != plan::Actor::WEIGHT) continue;
-    for (int32_t b : actor.reads()) {
-      const plan::Buffer& buffer = stage.buffers(b);
-      if (writer[b] < 0 || stage.actors(writer[b]).phase() != plan::Actor::FORWARD) continue;
-      if (buffer.kind() != plan::Buffer::ACTIVATION) continue;
-      int& most = slots[stage.actors(writer[b]).chunk()];
-      most = std::max(most, buffer.slots());
+  std::map<std::pair<int, int64_t>, std::pair<int, int>> held;  // chunk, micro-batch: first forward, last backward
+  int at = 0;
+  for (const plan::Stream& stream : stage.streams()) {
+    if (stream.kind() != plan::Stream::COMPUTE) continue;
+    for (const plan::Run& run : stream.runs()) {
+      for (int64_t r = 0; r < run.repeat(); ++r) {
+        for (int k = 0; k < run.actors_size(); ++k, ++at) {
+          const plan::Actor& actor = stage.actors(run.actors(k));
+          if (actor.phase() == plan::Actor::OTHER || actor.phase() == plan::Actor::UPDATE) continue;
+          const int64_t micro_batch = run.first_micro_batch() + r + (run.offsets_size() > 0 ? run.offsets(k) : 0);
+          const auto [it, is_new] = held.try_emplace({actor.chunk(), micro_batch}, at, at);
+          it->second.second = at;
+        }
+      }
     }
   }
-  double sum = 0;
-  for (const auto& [chunk, most] : slots) sum += most;
-  return sum / chunks;
+  std::map<int, int> changes;
+  for (const auto& [what, span] : held) {
+    ++changes[span.first];
+    --changes[span.second + 1];
+  }
+  int now = 0, most = 0;
+  for (const auto& [time, change] : changes) most = std::max(most, now += change);
+  return static_cast<double>(most) / chunks;
 }
 
 std::string Percent(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
