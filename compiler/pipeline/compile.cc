@@ -192,9 +192,8 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
       absl::StatusOr<Compiled> attempt = lower({job, options.cluster, std::nullopt, ""}, true);
       return attempt.ok() ? absl::StatusOr<plan::Plan>(std::move(attempt->plan)) : attempt.status();
     };
-    return absl::InvalidArgumentError(
-        absl::StrCat("the plan does not fit: ", verified.message(),
-                     remedies(options.job, options.cluster, compiled.plan, planner)));
+    return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: ", verified.message(),
+                                                   remedies(options.job, options.cluster, compiled.plan, planner)));
   }
   if (!verified.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));

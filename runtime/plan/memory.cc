@@ -25,7 +25,7 @@ struct Use {
 
 // What is the same in every act of an actor.
 struct Profile {
-  std::vector<Use> uses;           // of roots that outlive the act, a root's in order
+  std::vector<Use> uses;               // of roots that outlive the act, a root's in order
   std::vector<BytesByCategory> inner;  // a work each: bytes of the roots that do not
   std::vector<Use> scratch;            // these
 };
@@ -262,7 +262,9 @@ class Measure {
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan) {
   const std::vector<Program> programs = ProgramsOf(plan);
   std::vector<StageMemory> most(programs.size());
-  for (Turn turn : {Turn::kFirstStreamFirst, Turn::kLastStreamFirst}) {
+  const bool one = plan.transfers().empty();
+  const Turn first = one ? Turn::kFirstStreamFirst : Turn::kIntoEvenStagesFirst;
+  for (Turn turn : {first, one ? Turn::kLastStreamFirst : Turn::kIntoOddStagesFirst}) {
     std::vector<Measure> measures;
     for (const Program& program : programs) measures.emplace_back(program);
     absl::Status status = Execute(
@@ -275,7 +277,7 @@ absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan) {
     if (!status.ok()) return status;
     for (size_t s = 0; s < programs.size(); ++s) {
       const StageMemory memory = measures[s].Finish();
-      if (turn == Turn::kFirstStreamFirst || memory.lower_bound_bytes > most[s].lower_bound_bytes) most[s] = memory;
+      if (turn == first || memory.lower_bound_bytes > most[s].lower_bound_bytes) most[s] = memory;
     }
   }
   return most;
@@ -348,8 +350,9 @@ std::string LargestText(const Program& program, const StageMemory& memory, int c
     const Buffer& buffer = program.buffer(it.buffer);
     const std::string origin = OriginOf(program, it.buffer);
     texts.push_back(absl::StrCat("`", buffer.name(), "` ", LocalTypeText(*program.placement, buffer), " ",
-                                 BytesText(it.bytes), it.count > 1 ? absl::StrCat(" for ", it.count, " micro-batches") : "",
-                                 " (", NameOf(categories[it.buffer]), origin.empty() ? "" : ", made at ", origin, ")"));
+                                 BytesText(it.bytes),
+                                 it.count > 1 ? absl::StrCat(" for ", it.count, " micro-batches") : "", " (",
+                                 NameOf(categories[it.buffer]), origin.empty() ? "" : ", made at ", origin, ")"));
   }
   return absl::StrJoin(texts, ", ");
 }

@@ -101,8 +101,7 @@ private:
     }
     if (actor.getSection() == task::Section::Micro && program_.getMicroBatches() > 1) {
       return !from.carried && !to.carried && !to.metric && llvm::all_of(from.actors, computes) &&
-             llvm::all_of(to.actors, computes) && llvm::none_of(from.actors, once) &&
-             llvm::none_of(to.actors, once) &&
+             llvm::all_of(to.actors, computes) && llvm::none_of(from.actors, once) && llvm::none_of(to.actors, once) &&
              (llvm::none_of(from.actors, elsewhere) || llvm::none_of(to.actors, elsewhere));
     }
     // What comes once a step finds its bytes as the program's order left them.
@@ -115,9 +114,8 @@ private:
   }
 
   static bool writes(task::ActorOp actor, Value buffer) {
-    return llvm::any_of(actor.getBody().front(), [&](Operation &op) {
-      return llvm::is_contained(task::outputsOf(&op), buffer);
-    });
+    return llvm::any_of(actor.getBody().front(),
+                        [&](Operation &op) { return llvm::is_contained(task::outputsOf(&op), buffer); });
   }
 
   // Of `op` and of the collectives that run with it.

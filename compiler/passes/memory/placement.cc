@@ -15,7 +15,8 @@ public:
 
   void add(int32_t block, const Life &life) {
     for (Span span : life) {
-      visit(1, 0, leaves_ - 1, span, [&](Node &node, bool whole) { (whole ? node.here : node.below).push_back(block); });
+      visit(1, 0, leaves_ - 1, span,
+            [&](Node &node, bool whole) { (whole ? node.here : node.below).push_back(block); });
     }
   }
 
@@ -45,8 +46,7 @@ private:
     std::vector<int32_t> below; // at some
   };
 
-  template <typename Do>
-  void visit(int64_t node, int64_t first, int64_t last, Span span, Do &&act) {
+  template <typename Do> void visit(int64_t node, int64_t first, int64_t last, Span span, Do &&act) {
     if (span.last < first || last < span.first) {
       return;
     }
@@ -66,6 +66,13 @@ private:
   int32_t turn_ = 0;
 };
 
+// Of what is live, a block of more than this part is a giant.
+constexpr int64_t kGiant = 16;
+
+// So often an order is changed, until the arena is at most so much larger than what is live.
+constexpr int kRounds = 12;
+constexpr double kEnough = 1.01;
+
 int64_t lengthOf(const Block &block) {
   int64_t length = 0;
   for (Span span : block.life) {
@@ -75,7 +82,8 @@ int64_t lengthOf(const Block &block) {
 }
 
 // The lowest offset, or that of the tightest gap, where a block fits beside those at `found`.
-int64_t gapFor(int64_t bytes, llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> found, int64_t bottom, bool tightest) {
+int64_t gapFor(int64_t bytes, llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> found, int64_t bottom,
+               bool tightest) {
   int64_t best = -1, bestGap = 0, end = bottom;
   for (int32_t other : found) {
     int64_t gap = blocks[other].offset - end;
@@ -99,9 +107,8 @@ int64_t placeInOrder(std::vector<Block> &blocks, llvm::ArrayRef<int32_t> order, 
   for (int32_t block : order) {
     found.clear();
     index.find(blocks[block].life, found);
-    llvm::sort(found, [&](int32_t a, int32_t b) {
-      return std::pair(blocks[a].offset, a) < std::pair(blocks[b].offset, b);
-    });
+    llvm::sort(found,
+               [&](int32_t a, int32_t b) { return std::pair(blocks[a].offset, a) < std::pair(blocks[b].offset, b); });
     blocks[block].offset = gapFor(blocks[block].bytes, blocks, found, bottom, tightest);
     arena = std::max(arena, blocks[block].offset + blocks[block].bytes);
     index.add(block, blocks[block].life);
@@ -152,19 +159,26 @@ int64_t place(std::vector<Block> &blocks, int64_t positions) {
     const Block &it = blocks[i];
     return it.kept ? Key(0, it.start.instance, -it.bytes) : Key(1, -it.bytes, 0);
   };
+  // The few that leave holes which nothing fills, such as logits, before all.
+  auto giantsFirst = [&](int32_t i) {
+    return blocks[i].bytes > least / kGiant ? Key(-1, -blocks[i].bytes, 0) : byTime(i);
+  };
   int64_t best = -1;
   std::vector<int64_t> offsets(blocks.size());
-  auto attempt = [&](auto key, bool tightest) {
-    if (best == least) {
-      return;
-    }
-    llvm::sort(order, [&](int32_t a, int32_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
-    int64_t arena = placeInOrder(blocks, order, positions, bottom, tightest);
+  std::vector<int32_t> bestOrder;
+  auto keep = [&](int64_t arena) {
     if (best < 0 || arena < best) {
       best = arena;
+      bestOrder = order;
       for (auto [i, block] : llvm::enumerate(blocks)) {
         offsets[i] = block.offset;
       }
+    }
+  };
+  auto attempt = [&](auto key, bool tightest) {
+    if (best != least) {
+      llvm::sort(order, [&](int32_t a, int32_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
+      keep(placeInOrder(blocks, order, positions, bottom, tightest));
     }
   };
   attempt(bySize, true);
@@ -172,9 +186,25 @@ int64_t place(std::vector<Block> &blocks, int64_t positions) {
   attempt(byArea, false);
   attempt(bySize, false);
   attempt(byTime, false);
+  attempt(giantsFirst, false);
   attempt(byUnit, false);
   attempt(byUnit, true);
   attempt(byLength, true);
+  // What ends above the least that is possible goes first, again and again.
+  order = bestOrder;
+  for (auto [i, block] : llvm::enumerate(blocks)) {
+    block.offset = offsets[i];
+  }
+  for (int round = 0; round<kRounds &&double(best)> kEnough * double(least); ++round) {
+    auto tooHigh = [&](int32_t i) { return blocks[i].offset + blocks[i].bytes > least; };
+    std::vector<int32_t> first, rest;
+    for (int32_t i : order) {
+      (tooHigh(i) ? first : rest).push_back(i);
+    }
+    order = std::move(first);
+    order.insert(order.end(), rest.begin(), rest.end());
+    keep(placeInOrder(blocks, order, positions, bottom, false));
+  }
   for (auto [i, block] : llvm::enumerate(blocks)) {
     block.offset = offsets[i];
   }

@@ -11,7 +11,7 @@ namespace weft::compiler {
 
 struct Block {
   int64_t bytes = 0;
-  Life life; // not empty
+  Life life;         // not empty
   Moment start;      // the first time it lives
   bool kept = false; // from one unit to another
   int64_t offset = 0;
@@ -22,11 +22,12 @@ int64_t mostLive(llvm::ArrayRef<Block> blocks, int64_t positions);
 
 /// Gives the blocks offsets such that those that live at one time lie apart, and returns the bytes that they need. What
 /// lives always lies at the bottom. The others are placed one after another, in several orders and by several rules, of
-/// which the best is kept: by falling size, at the lowest offset of the tightest gap (greedy by size; Pisarchyk and Lee,
-/// "Efficient memory management for deep neural net inference", 2020); by falling length of life and by falling product of
-/// both at the lowest offset, which stacks what a forward keeps for its backward; what is kept in the order of time, so
-/// that a micro-batch takes over the places of one that has ended as they are, then the rest. The order depends on the
-/// blocks alone. Takes time in proportion to the pairs of blocks that live at one time.
+/// which the best is kept: by falling size, at the lowest offset of the tightest gap (greedy by size; Pisarchyk and
+/// Lee, "Efficient memory management for deep neural net inference", 2020); by falling length of life and by falling
+/// product of both at the lowest offset, which stacks what a forward keeps for its backward; what is kept in the order
+/// of time, so that a micro-batch takes over the places of one that has ended as they are, then the rest. Then the best
+/// order is improved: what lies too high goes first. The order depends on the blocks alone. Takes time in proportion to
+/// the pairs of blocks that live at one time.
 int64_t place(std::vector<Block> &blocks, int64_t positions);
 
 } // namespace weft::compiler

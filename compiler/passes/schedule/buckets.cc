@@ -12,8 +12,8 @@ using task::CollectiveOp;
 using Bundle = llvm::SmallVector<CollectiveOp>;
 
 bool isReduction(CollectiveOp op) {
-  return !op.getMax() && (op.getKind() == task::CollectiveKind::AllReduce ||
-                          op.getKind() == task::CollectiveKind::ReduceScatter);
+  return !op.getMax() &&
+         (op.getKind() == task::CollectiveKind::AllReduce || op.getKind() == task::CollectiveKind::ReduceScatter);
 }
 
 bool isBackward(Operation *op) {
@@ -51,7 +51,9 @@ public:
         (ofBackward && isReduction(collective) ? gradients : others).push_back(collective);
       }
     }
-    llvm::stable_sort(gradients, [&](CollectiveOp a, CollectiveOp b) { return madeAt(a) < madeAt(b); });
+    llvm::sort(gradients, [&](CollectiveOp a, CollectiveOp b) {
+      return madeAt(a) != madeAt(b) ? madeAt(a) < madeAt(b) : a->isBeforeInBlock(b);
+    });
     // What may not overtake a collective of the backward waits for all other gradients.
     std::vector<CollectiveOp> early, late;
     for (CollectiveOp op : gradients) {
@@ -110,7 +112,10 @@ private:
         rest.push_back(&it.first);
       }
     }
-    llvm::stable_sort(rest, [&](Bundle *a, Bundle *b) { return madeAt(a->back()) < madeAt(b->back()); });
+    llvm::sort(rest, [&](Bundle *a, Bundle *b) {
+      CollectiveOp x = a->back(), y = b->back();
+      return madeAt(x) != madeAt(y) ? madeAt(x) < madeAt(y) : x->isBeforeInBlock(y);
+    });
     for (Bundle *bundle : rest) {
       close(*bundle);
     }
@@ -124,8 +129,7 @@ private:
 
 } // namespace
 
-StepCollectives bundle(task::ProgramOp program, llvm::ArrayRef<Operation *> micro,
-                       llvm::ArrayRef<Operation *> step) {
+StepCollectives bundle(task::ProgramOp program, llvm::ArrayRef<Operation *> micro, llvm::ArrayRef<Operation *> step) {
   return Bundler(program, micro, step).run();
 }
 
