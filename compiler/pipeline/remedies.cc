@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -145,8 +146,9 @@ std::string remedies(const Job &job, const Cluster &cluster, const plan::Plan &p
   }
   outcomes.erase(std::remove_if(outcomes.begin(), outcomes.end(), [&](const Outcome &it) { return !fits(it); }),
                  outcomes.end());
-  std::stable_sort(outcomes.begin(), outcomes.end(),
-                   [](const Outcome &a, const Outcome &b) { return a.step_s < b.step_s; });
+  std::sort(outcomes.begin(), outcomes.end(), [](const Outcome &a, const Outcome &b) {
+    return std::tie(a.step_s, a.bytes, a.change) < std::tie(b.step_s, b.bytes, b.change);
+  });
   std::string text = step_s > 0
                          ? absl::StrCat("\nit would fit (predicted step now ", plan::SecondsText(step_s), ") with")
                          : "\nit would fit with";

@@ -80,14 +80,23 @@ class Machine {
   }
 
   absl::Status Run(const Visit& visit, Turn turn) {
+    std::vector<size_t> eager, late;
+    for (size_t i = 0; i < cursors_.size(); ++i) {
+      const size_t s = turn == Turn::kLastStreamFirst ? cursors_.size() - 1 - i : i;
+      (IsLate(cursors_[s], turn) ? late : eager).push_back(s);
+    }
+    const auto may_fire = [&](size_t s) { return !cursors_[s].done() && WaitOf(cursors_[s], false).stage < 0; };
     for (bool moved = true; moved;) {
       moved = false;
-      for (size_t i = 0; i < cursors_.size(); ++i) {
-        const size_t s = turn == Turn::kFirstStreamFirst ? i : cursors_.size() - 1 - i;
-        while (!cursors_[s].done() && WaitOf(cursors_[s], false).stage < 0) {
-          moved = true;
+      for (size_t s : eager) {
+        for (; may_fire(s); moved = true) {
           if (absl::Status status = Fire(s, visit); !status.ok()) return status;
         }
+      }
+      for (size_t i = 0; i < late.size() && !moved; ++i) {
+        if (!may_fire(late[i])) continue;
+        moved = true;
+        if (absl::Status status = Fire(late[i], visit); !status.ok()) return status;
       }
     }
     for (size_t s = 0; s < cursors_.size(); ++s) {
@@ -116,6 +125,20 @@ class Machine {
   struct Ends {
     int32_t sender = -1, receiver = -1;
   };
+
+  // True if all that a stream does is sending to stages that wait.
+  bool IsLate(const Cursor& cursor, Turn turn) const {
+    if (turn != Turn::kIntoEvenStagesFirst && turn != Turn::kIntoOddStagesFirst) return false;
+    const int first = turn == Turn::kIntoEvenStagesFirst ? 0 : 1;
+    for (const plan::Run& run : cursor.stream->runs()) {
+      for (int32_t a : run.actors()) {
+        const Actor& actor = programs_[cursor.stage].actor(a);
+        if (actor.end_case() != Actor::kSend) return false;
+        if (programs_[0].plan->transfers(actor.send()).target_stage() % 2 == first) return false;
+      }
+    }
+    return true;
+  }
 
   void AddRegisters(const Program& program) {
     std::vector<Register>& registers = registers_.emplace_back(program.root.size());

@@ -32,8 +32,11 @@ struct Act {
 // ends the execution and is returned.
 using Visit = std::function<absl::Status(const Act&)>;
 
-// Which of the permitted orders: each stream runs until it blocks, in turn.
-enum class Turn { kFirstStreamFirst, kLastStreamFirst };
+// Which of the permitted orders: each stream runs until it blocks, in turn; of
+// the last two, sends to stages of the other parity only when nothing else can,
+// so that what these stages send stays as long and what they receive comes as
+// early as may be.
+enum class Turn { kFirstStreamFirst, kLastStreamFirst, kIntoEvenStagesFirst, kIntoOddStagesFirst };
 
 // Executes one step of validated programs. What is ordered: the acts of a
 // stream; a register's writer before its readers of that micro-batch; these

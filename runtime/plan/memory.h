@@ -65,7 +65,8 @@ struct StageMemory {
 };
 
 // The memory of every stage, the most over two executions: in one the first
-// streams run ahead, in the other the last ones. Looks at no offset of a buffer that has no alias,
+// streams run ahead, in the other the last ones; of a pipeline, in one the even
+// stages receive early and send late, in the other the odd ones. Looks at no offset of a buffer that has no alias,
 // and at offsets of others only in relation, so that a compiler may call it
 // before it lays out the arena. kFailedPrecondition: the plan is blocked.
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan);

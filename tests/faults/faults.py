@@ -21,10 +21,11 @@ class FaultTest(ProgramTest):
         """The error is one line, the program's name and `line`."""
         self.assertEqual(result.err, f"{program}: {line}\n")
 
-    def refused(self, program, *arguments, line=None, says=(), status=2, shell=None):
+    def refused(self, program, *arguments, line=None, says=(), status=2, shell=None, notes=False):
         """Calls a program and checks the exit status, the error, and that no file came, went or changed.
 
         `line` is the whole error; `says` are parts of it, for errors that name a place that the test cannot know.
+        With `notes`, lines that tell what to do follow the error.
         """
         before = self.files()
         result = call(program, *arguments, shell=shell)
@@ -32,7 +33,7 @@ class FaultTest(ProgramTest):
         if line is not None:
             self.one_line(program, result, line)
         else:
-            self.assertEqual(result.err.count("\n"), 1, result.err)
+            (self.assertGreater if notes else self.assertEqual)(result.err.count("\n"), 1, result.err)
             self.assertTrue(result.err.startswith(program + ": "), result.err)
         for part in says:
             self.assertIn(part, result.err)

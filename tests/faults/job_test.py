@@ -76,7 +76,14 @@ class JobTest(FaultTest):
     def test_a_plan_that_the_cluster_has_no_memory_for(self):
         self.refused("weft-compile", JOB, "cluster=../../clusters/laptop.cluster", "--set", "hidden=4096", "-o",
                      self.plan_path, says=["the plan does not fit: stage 0: memory of a rank: expected at most "
-                                           "2,147,483,648 bytes (2.00 GiB), got ", "the largest tensors: `"])
+                                           "2,147,483,648 bytes (2.00 GiB), got ",
+                                           "the largest tensors at the peak: `"], notes=True)
+
+    def test_what_would_make_it_fit(self):
+        cluster = self.write("small.cluster", 'device { kind: "cpu" memory_bytes: 20000000 } node { count: 1 ranks: 2 }')
+        self.refused("weft-compile", JOB, "cluster=" + cluster, "-o", self.plan_path,
+                     says=["it would fit (predicted step now ", "\n  dist.tensor=2: ", "\n  batch.micro=16: ",
+                           " MiB a rank, predicted step "], notes=True)
 
     def test_texts(self):
         for number, (text, line) in enumerate(TEXTS):

@@ -66,6 +66,13 @@ private:
   int32_t turn_ = 0;
 };
 
+// Of what is live, a block of more than this part is a giant.
+constexpr int64_t kGiant = 16;
+
+// So often an order is changed, until the arena is at most so much larger than what is live.
+constexpr int kRounds = 12;
+constexpr double kEnough = 1.01;
+
 int64_t lengthOf(const Block &block) {
   int64_t length = 0;
   for (Span span : block.life) {
@@ -152,19 +159,26 @@ int64_t place(std::vector<Block> &blocks, int64_t positions) {
     const Block &it = blocks[i];
     return it.kept ? Key(0, it.start.instance, -it.bytes) : Key(1, -it.bytes, 0);
   };
+  // The few that leave holes which nothing fills, such as logits, before all.
+  auto giantsFirst = [&](int32_t i) {
+    return blocks[i].bytes > least / kGiant ? Key(-1, -blocks[i].bytes, 0) : byTime(i);
+  };
   int64_t best = -1;
   std::vector<int64_t> offsets(blocks.size());
-  auto attempt = [&](auto key, bool tightest) {
-    if (best == least) {
-      return;
-    }
-    llvm::sort(order, [&](int32_t a, int32_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
-    int64_t arena = placeInOrder(blocks, order, positions, bottom, tightest);
+  std::vector<int32_t> bestOrder;
+  auto keep = [&](int64_t arena) {
     if (best < 0 || arena < best) {
       best = arena;
+      bestOrder = order;
       for (auto [i, block] : llvm::enumerate(blocks)) {
         offsets[i] = block.offset;
       }
+    }
+  };
+  auto attempt = [&](auto key, bool tightest) {
+    if (best != least) {
+      llvm::sort(order, [&](int32_t a, int32_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
+      keep(placeInOrder(blocks, order, positions, bottom, tightest));
     }
   };
   attempt(bySize, true);
@@ -172,9 +186,25 @@ int64_t place(std::vector<Block> &blocks, int64_t positions) {
   attempt(byArea, false);
   attempt(bySize, false);
   attempt(byTime, false);
+  attempt(giantsFirst, false);
   attempt(byUnit, false);
   attempt(byUnit, true);
   attempt(byLength, true);
+  // What ends above the least that is possible goes first, again and again.
+  order = bestOrder;
+  for (auto [i, block] : llvm::enumerate(blocks)) {
+    block.offset = offsets[i];
+  }
+  for (int round = 0; round<kRounds &&double(best)> kEnough * double(least); ++round) {
+    auto tooHigh = [&](int32_t i) { return blocks[i].offset + blocks[i].bytes > least; };
+    std::vector<int32_t> first, rest;
+    for (int32_t i : order) {
+      (tooHigh(i) ? first : rest).push_back(i);
+    }
+    order = std::move(first);
+    order.insert(order.end(), rest.begin(), rest.end());
+    keep(placeInOrder(blocks, order, positions, bottom, false));
+  }
   for (auto [i, block] : llvm::enumerate(blocks)) {
     block.offset = offsets[i];
   }

@@ -25,8 +25,9 @@ int64_t mostLive(llvm::ArrayRef<Block> blocks, int64_t positions);
 /// which the best is kept: by falling size, at the lowest offset of the tightest gap (greedy by size; Pisarchyk and
 /// Lee, "Efficient memory management for deep neural net inference", 2020); by falling length of life and by falling
 /// product of both at the lowest offset, which stacks what a forward keeps for its backward; what is kept in the order
-/// of time, so that a micro-batch takes over the places of one that has ended as they are, then the rest. The order
-/// depends on the blocks alone. Takes time in proportion to the pairs of blocks that live at one time.
+/// of time, so that a micro-batch takes over the places of one that has ended as they are, then the rest. Then the best
+/// order is improved: what lies too high goes first. The order depends on the blocks alone. Takes time in proportion to
+/// the pairs of blocks that live at one time.
 int64_t place(std::vector<Block> &blocks, int64_t positions);
 
 } // namespace weft::compiler

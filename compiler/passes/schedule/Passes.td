@@ -26,7 +26,11 @@ def ScheduleActors : Pass<"weft-schedule-actors", "::weft::task::ProgramOp"> {
     each chunk, then the step section; each in program order. Kernels that follow each other and belong to one
     layer and phase make one actor, named `<layer>.<phase>`; a collective and an end of a transfer are actors of
     their own. Inputs are read on the host stream, and every transfer has a stream, ahead of their
-    use. Buffers get as many slots as the order of the units has micro-batches of them under way (slots.h).
+    use. What is summed over the micro-batches is
+    so right behind what makes its terms. The step section's reductions of gradients become bundles of about 25
+    MB in the order in which the last backward completes them; with all other collectives of that section they are
+    on the communication stream, beside the backward, unless one could then overtake a collective of the
+    backward over a common mesh axis (buckets.h). Buffers get as many slots as the order of the units has micro-batches of them under way (slots.h).
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
   let statistics = [Statistic<"numActors", "actors", "actors made">];

@@ -51,7 +51,9 @@ public:
         (ofBackward && isReduction(collective) ? gradients : others).push_back(collective);
       }
     }
-    llvm::stable_sort(gradients, [&](CollectiveOp a, CollectiveOp b) { return madeAt(a) < madeAt(b); });
+    llvm::sort(gradients, [&](CollectiveOp a, CollectiveOp b) {
+      return madeAt(a) != madeAt(b) ? madeAt(a) < madeAt(b) : a->isBeforeInBlock(b);
+    });
     // What may not overtake a collective of the backward waits for all other gradients.
     std::vector<CollectiveOp> early, late;
     for (CollectiveOp op : gradients) {
@@ -110,7 +112,10 @@ private:
         rest.push_back(&it.first);
       }
     }
-    llvm::stable_sort(rest, [&](Bundle *a, Bundle *b) { return madeAt(a->back()) < madeAt(b->back()); });
+    llvm::sort(rest, [&](Bundle *a, Bundle *b) {
+      CollectiveOp x = a->back(), y = b->back();
+      return madeAt(x) != madeAt(y) ? madeAt(x) < madeAt(y) : x->isBeforeInBlock(y);
+    });
     for (Bundle *bundle : rest) {
       close(*bundle);
     }
