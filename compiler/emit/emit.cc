@@ -1,8 +1,6 @@
 #include "compiler/emit/emit.h"
 
-#include "compiler/dialect/task/task.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
+#include "compiler/dialect/task/registers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Path.h"
 
@@ -126,7 +124,6 @@ public:
         return mlir::failure();
       }
     }
-    findWriters();
     for (auto actor : program_.getBody().getOps<task::ActorOp>()) {
       if (failed(emitActor(actor))) {
         return mlir::failure();
@@ -185,6 +182,9 @@ private:
       return op.emitOpError("expected an offset from the memory phase");
     }
     out.set_offset(int64_t(*op.getOffset()));
+    for (int64_t offset : op.getSlotOffsets().value_or(llvm::ArrayRef<int64_t>())) {
+      out.add_slot_offsets(offset);
+    }
     for (int64_t extent : op.getStored().value_or(llvm::ArrayRef<int64_t>())) {
       out.add_stored_shape(extent);
     }
@@ -206,6 +206,7 @@ private:
     out.set_kind(stage_.buffers(source).kind());
     out.set_slots(stage_.buffers(source).slots());
     out.set_offset(stage_.buffers(source).offset());
+    *out.mutable_slot_offsets() = stage_.buffers(source).slot_offsets();
     out.set_alias_of(source + 1);
     return emitType(op, task::tensorOf(op.getBuffer()), out);
   }
@@ -281,91 +282,16 @@ private:
   }
 
   // ---- registers ----------------------------------------------------------
-  static mlir::ValueRange outputsOf(Operation *op) {
-    return llvm::TypeSwitch<Operation *, mlir::ValueRange>(op)
-        .Case([](task::KernelOp kernel) { return mlir::ValueRange(kernel.getOutputs()); })
-        .Case([](task::CollectiveOp collective) { return mlir::ValueRange(collective->getOperands().drop_front(1)); })
-        .Case([](task::ReceiveOp receive) { return mlir::ValueRange(receive->getOperands()); })
-        .Default([](Operation *) { return mlir::ValueRange(); });
-  }
-
-  static mlir::ValueRange inputsOf(Operation *op) {
-    return llvm::TypeSwitch<Operation *, mlir::ValueRange>(op)
-        .Case([](task::KernelOp kernel) { return mlir::ValueRange(kernel.getInputs()); })
-        .Case([](task::CollectiveOp collective) { return mlir::ValueRange(collective->getOperands().take_front(1)); })
-        .Case([](task::SendOp send) { return mlir::ValueRange(send->getOperands()); })
-        .Default([](Operation *) { return mlir::ValueRange(); });
-  }
-
-  static bool lasting(Value buffer) {
-    auto op = task::rootOf(buffer).getDefiningOp<task::BufferOp>();
-    return op.getKind() == task::BufferKind::Parameter || op.getKind() == task::BufferKind::Optimizer;
-  }
-
-  // The first actor that writes each buffer.
-  void findWriters() {
-    for (auto [index, actor] : llvm::enumerate(program_.getBody().getOps<task::ActorOp>())) {
-      for (Operation &op : actor.getBody().front()) {
-        for (Value output : outputsOf(&op)) {
-          writer_.try_emplace(output, int(index));
-        }
-      }
-    }
-  }
-
-  // The buffer whose value a read sees: through views that nobody writes.
-  Value valueOf(Value buffer) {
-    while (!writer_.contains(buffer)) {
-      auto alias = buffer.getDefiningOp<task::AliasOp>();
-      if (!alias) {
-        break;
-      }
-      buffer = alias.getSource();
-    }
-    return buffer;
-  }
-
-  // The roots whose bytes more than one actor touches, parameters and state aside.
-  llvm::DenseSet<Value> sharedRoots() {
-    llvm::DenseMap<Value, int> toucher;
-    llvm::DenseSet<Value> shared;
-    for (auto [index, actor] : llvm::enumerate(program_.getBody().getOps<task::ActorOp>())) {
-      for (Operation &op : actor.getBody().front()) {
-        for (Value operand : op.getOperands()) {
-          Value root = task::rootOf(operand);
-          auto [it, added] = toucher.try_emplace(root, int(index));
-          if (!added && it->second != int(index) && !lasting(root)) {
-            shared.insert(root);
-          }
-        }
-      }
-    }
-    return shared;
-  }
-
-  // What passes between actors: a buffer on shared bytes is a register, read
-  // by those that see the value that its actor made.
   void emitRegisters() {
-    llvm::DenseSet<Value> shared = sharedRoots();
-    for (auto [index, actor] : llvm::enumerate(program_.getBody().getOps<task::ActorOp>())) {
-      llvm::SetVector<int> reads, writes;
-      for (Operation &op : actor.getBody().front()) {
-        for (Value input : inputsOf(&op)) {
-          Value value = valueOf(input);
-          auto it = writer_.find(value);
-          if (shared.contains(task::rootOf(value)) && it != writer_.end() && it->second != int(index)) {
-            reads.insert(bufferIndex_.lookup(value));
-          }
-        }
-        for (Value output : outputsOf(&op)) {
-          if (shared.contains(task::rootOf(output)) && writer_.lookup(output) == int(index)) {
-            writes.insert(bufferIndex_.lookup(output));
-          }
-        }
+    task::Registers registers(program_);
+    for (int index = 0; index < stage_.actors_size(); ++index) {
+      plan::Actor &out = *stage_.mutable_actors(index);
+      for (Value buffer : registers.readsOf(index)) {
+        out.add_reads(bufferIndex_.lookup(buffer));
       }
-      plan::Actor &out = *stage_.mutable_actors(int(index));
-      out.mutable_reads()->Assign(reads.begin(), reads.end());
-      out.mutable_writes()->Assign(writes.begin(), writes.end());
+      for (Value buffer : registers.writesOf(index)) {
+        out.add_writes(bufferIndex_.lookup(buffer));
+      }
     }
   }
 
@@ -468,7 +394,6 @@ private:
   plan::Plan &plan_;
   plan::Stage &stage_;
   llvm::DenseMap<Value, int> bufferIndex_;
-  llvm::DenseMap<Value, int> writer_;
 };
 
 } // namespace

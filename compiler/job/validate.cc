@@ -257,13 +257,37 @@ absl::Status ValidateEnums(const Job& job) {
   return absl::OkStatus();
 }
 
+absl::Status ValidateZero(const Job& job) {
+  const Zero& zero = job.zero();
+  if (zero.stage() < 0 || zero.stage() > 3) {
+    return Expected("zero.stage", "0, 1, 2 or 3", zero.stage());
+  }
+  if (zero.group() < 0) {
+    return Expected("zero.group", "0 or more", zero.group());
+  }
+  if (zero.group() == 0) {
+    return absl::OkStatus();
+  }
+  if (job.pipeline().stages_size() == 0 && job.dist().data() % zero.group() != 0) {
+    return Expected("zero.group", absl::StrCat("a divisor of dist.data (", job.dist().data(), ")"), zero.group());
+  }
+  for (int stage = 0; stage < job.pipeline().stages_size(); ++stage) {
+    const int64_t data = job.pipeline().stages(stage).data();
+    if (data % zero.group() != 0) {
+      return Expected("zero.group", absl::StrCat("a divisor of pipeline.stages[", stage, "].data (", data, ")"),
+                      zero.group());
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ValidateJob(const Job& job) {
   for (const absl::Status& status : {ValidateModel(job.model()), ValidateEnums(job), ValidateDist(job),
                                      // After the sizes are known to be positive.
                                      job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(),
-                                     ValidatePipeline(job), ValidateRecompute(job.recompute()),
+                                     ValidatePipeline(job), ValidateZero(job), ValidateRecompute(job.recompute()),
                                      job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
     if (!status.ok()) {
       return status;

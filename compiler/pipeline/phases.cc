@@ -13,17 +13,31 @@
 #include "compiler/passes/recompute/passes.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/shard/passes.h"
+#include "compiler/passes/zero/passes.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace weft::compiler {
 namespace {
 
 constexpr std::pair<Phase, const char *> kNames[] = {
-    {Phase::Elaborate, "elaborate"}, {Phase::Pipeline, "pipeline"}, {Phase::Autodiff, "autodiff"},
-    {Phase::Precision, "precision"}, {Phase::Shard, "shard"},       {Phase::Box, "box"},
-    {Phase::Recompute, "recompute"}, {Phase::Localize, "localize"}, {Phase::Schedule, "schedule"},
+    {Phase::Elaborate, "elaborate"},
+    {Phase::Pipeline, "pipeline"},
+    {Phase::Autodiff, "autodiff"},
+    {Phase::Precision, "precision"},
+    {Phase::Zero, "zero"},
+    {Phase::Shard, "shard"},
+    {Phase::Box, "box"},
+    {Phase::Recompute, "recompute"},
+    {Phase::Localize, "localize"},
+    {Phase::Schedule, "schedule"},
     {Phase::Memory, "memory"},
 };
+
+// The ranks of a mesh's data parallelism that split what ZeRO splits, if these are some of them; else 1.
+int64_t shardOf(const Job &job, const Dist &mesh) {
+  int64_t group = job.zero().stage() > 0 ? job.zero().group() : 0;
+  return group > 1 && group < mesh.data() ? group : 1;
+}
 
 void buildElaborate(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
   ElaborateOptions options;
@@ -34,14 +48,18 @@ void buildElaborate(mlir::OpPassManager &manager, const Job &job, const Machine 
   options.batch = job.batch().micro();
   options.graph = job.model().graph();
   // Where stages have meshes of their own, pins are read for the axes of any.
+  const Dist *widest = job.pipeline().stages().empty() ? &job.dist() : &job.pipeline().stages(0);
   auto size = [&](int64_t (Dist::*axis)() const) {
-    int64_t most = job.pipeline().stages().empty() ? (job.dist().*axis)() : 1;
+    int64_t most = (widest->*axis)();
     for (const Dist &stage : job.pipeline().stages()) {
       most = std::max(most, (stage.*axis)());
+      widest = stage.data() > widest->data() ? &stage : widest;
     }
     return most;
   };
   options.data = size(&Dist::data);
+  options.shard = shardOf(job, *widest);
+  options.data = options.data / options.shard;
   options.expert = size(&Dist::expert);
   options.context = size(&Dist::context);
   options.tensor = size(&Dist::tensor);
@@ -77,7 +95,9 @@ void buildCut(mlir::OpPassManager &manager, const Job &job, const Machine &machi
   options.cuts = cuts;
   std::vector<std::string> meshes;
   for (const Dist &stage : job.pipeline().stages()) {
-    meshes.push_back(absl::StrCat(stage.data(), ":", stage.expert(), ":", stage.context(), ":", stage.tensor()));
+    int64_t shard = shardOf(job, stage);
+    meshes.push_back(
+        absl::StrCat(stage.data() / shard, ":", shard, ":", stage.expert(), ":", stage.context(), ":", stage.tensor()));
   }
   options.meshes = meshes;
   options.machine = describe(machine);
@@ -177,9 +197,8 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     buildElaborate(manager, job, machine);
     break;
   case Phase::Pipeline:
-    if (job.dist().pipeline() > 1 || job.has_pipeline()) {
-      buildCut(manager, job, machine);
-    }
+    // Without stages too: it takes away what `model.stage` left.
+    buildCut(manager, job, machine);
     break;
   case Phase::Autodiff: {
     mlir::OpPassManager &graph = manager.nest<ir::GraphOp>();
@@ -194,6 +213,15 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
   case Phase::Precision:
     if (job.precision().compute() == BF16) {
       manager.addNestedPass<ir::GraphOp>(createPrecisionContractions());
+      manager.addNestedPass<ir::GraphOp>(createPrecisionTables());
+      // By the working copies that these two made.
+      manager.addNestedPass<ir::GraphOp>(createPrecisionGradients());
+    }
+    break;
+  case Phase::Zero:
+    // A group of one splits nothing.
+    if (job.zero().stage() > 0 && job.zero().group() != 1) {
+      manager.addNestedPass<ir::GraphOp>(createZeroPartition({job.zero().stage()}));
     }
     break;
   case Phase::Shard: {
@@ -238,6 +266,7 @@ void registerPasses() {
   registerPipelinePasses();
   registerPrecisionPasses();
   registerShardPasses();
+  registerZeroPasses();
   registerBoxPasses();
   registerRecomputePasses();
   registerLocalizePasses();

@@ -174,7 +174,7 @@ int64_t chunkOf(mlir::Operation *op) {
 }
 
 namespace {
-constexpr llvm::StringLiteral kBelongings[] = {"scope", "phase", "stage", "chunk"};
+constexpr llvm::StringLiteral kBelongings[] = {"scope", "phase", "stage", "chunk", "on_use"};
 }
 
 mlir::NamedAttrList belongingsOf(mlir::Operation *op) {

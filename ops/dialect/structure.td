@@ -121,13 +121,13 @@ def Weft_AccumulateOp : Weft_Op<"accumulate"> {
   let summary = "Sum over the micro-batches of a step";
   let description = [{
     Takes a value once a micro-batch and yields the sum once a step. Everything
-    that depends on it happens once a step.
+    that depends on it happens once a step. `sbp(...)` pins how the sum lies over the mesh axes that it names.
 
-    Example: `%sum = weft.accumulate %gradient`
+    Example: `%sum = weft.accumulate %gradient sbp(data = S(0))`
   }];
-  let arguments = (ins Weft_Tensor:$input);
+  let arguments = (ins Weft_Tensor:$input, OptionalAttr<DictionaryAttr>:$pins);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$input attr-dict `` custom<Types1>(type($input), type($result))";
+  let assemblyFormat = "$input `` custom<Pins>($pins) attr-dict `` custom<Types1>(type($input), type($result))";
 }
 
 def Weft_UpdateOp : Op<Weft_Dialect, "update"> {

@@ -49,7 +49,7 @@ int64_t stageOf(mlir::Value value);
 /// The part of the model that an op belongs to: its attribute `chunk`, 0 without one.
 int64_t chunkOf(mlir::Operation *op);
 
-/// What tells where an op belongs, as far as it has it: `scope`, `phase`, `stage` and `chunk`. Ops made
+/// What tells where an op belongs, as far as it has it: `scope`, `phase`, `stage`, `chunk` and `on_use`. Ops made
 /// for another op take it over, and lose what that one does not have.
 mlir::NamedAttrList belongingsOf(mlir::Operation *op);
 void setBelongings(mlir::Operation *op, const mlir::NamedAttrList &belongings);

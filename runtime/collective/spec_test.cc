@@ -5,6 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/collective/share.h"
 #include "runtime/collective/tile_copy.h"
 
 namespace weft::collective {
@@ -43,6 +44,32 @@ TEST(CollectiveSpecTest, Describes) {
             "all_to_all f32[2,3] along dim 1 split along dim 0");
   EXPECT_EQ((CollectiveSpec{.reduction = Reduction::kMax, .dtype = DType::kBF16}.ToString()),
             "all_reduce bf16[] by maximum");
+}
+
+// Whatever the tensors: the members' shares follow each other without a gap, in
+// whole elements, and no member has much more than its part of the bundle.
+TEST(ShareTest, CutsABundleInEqualParts) {
+  const std::vector<CollectiveSpec> bundle = {{.dims = {3}},
+                                              {.dims = {10000}},
+                                              {.kind = Kind::kAllGather, .dims = {10000}},
+                                              {.dtype = DType::kBF16, .dims = {33, 77}},
+                                              {.dims = {0}},
+                                              {.dtype = DType::kF64, .dims = {500}}};
+  constexpr int64_t kMembers = 5;
+  std::vector<int64_t> end(bundle.size(), 0);
+  for (int64_t m = 0; m < kMembers; ++m) {
+    const std::vector<Share> shares = SharesOf(bundle, kMembers, m);
+    int64_t bytes = 0;
+    for (size_t i = 0; i < bundle.size(); ++i) {
+      EXPECT_EQ(shares[i].begin % static_cast<int64_t>(SizeOf(bundle[i].dtype)), 0);
+      if (shares[i].begin == shares[i].end) continue;
+      EXPECT_EQ(shares[i].begin, end[i]) << "member " << m << " tensor " << i;
+      end[i] = shares[i].end;
+      bytes += shares[i].end - shares[i].begin;
+    }
+    EXPECT_LE(bytes, (12 + 40000 + 33 * 77 * 2 + 4000) / kMembers + 3 * 64);
+  }
+  EXPECT_THAT(end, ElementsAre(12, 40000, 0, 33 * 77 * 2, 0, 4000));
 }
 
 TEST(TileCopyTest, MovesARectangle) {

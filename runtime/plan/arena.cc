@@ -9,6 +9,7 @@
 namespace weft::plan {
 namespace {
 
+// Of slots one after another.
 ByteRange AllSlots(const Program& program, int32_t b) {
   return {program.RangeOf(b, 0).begin, program.RangeOf(b, program.buffer(b).slots() - 1).end};
 }
@@ -28,31 +29,38 @@ Arena::Arena(const Program& program) : program_(program), footprints_(program), 
 }
 
 absl::Status Arena::CheckState() const {
-  std::vector<int32_t> order;
+  struct Place {
+    ByteRange bytes;
+    int32_t buffer = -1;
+  };
+  std::vector<Place> places;
   for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
-    if (program_.root[b] == b) order.push_back(b);
+    if (program_.root[b] != b) continue;
+    if (program_.buffer(b).slot_offsets().empty()) {
+      places.push_back({AllSlots(program_, b), b});
+      continue;
+    }
+    for (int32_t slot = 0; slot < program_.slots[b]; ++slot) places.push_back({program_.RangeOf(b, slot), b});
   }
-  std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-    return std::pair(program_.buffer(a).offset(), a) < std::pair(program_.buffer(b).offset(), b);
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    return std::pair(a.bytes.begin, a.buffer) < std::pair(b.bytes.begin, b.buffer);
   });
   // The furthest that a buffer, and that state, has reached from the left.
-  int32_t furthest = -1, state = -1;
-  const auto overlaps = [&](int32_t left, int32_t b) {
-    return left >= 0 && AllSlots(program_, left).end > program_.buffer(b).offset();
-  };
-  for (int32_t b : order) {
-    const int32_t other = overlaps(state, b) ? state : program_.persistent[b] && overlaps(furthest, b) ? furthest : -1;
-    if (other >= 0) {
-      const int32_t kept = program_.persistent[b] ? b : other;
-      const int32_t on_it = kept == b ? other : b;
-      return Fault("buffers `", program_.buffer(other).name(), "` and `", program_.buffer(b).name(),
+  const Place *furthest = nullptr, *state = nullptr;
+  for (const Place& place : places) {
+    const auto overlaps = [&](const Place* left) { return left != nullptr && left->bytes.end > place.bytes.begin; };
+    const bool keeps = program_.persistent[place.buffer];
+    const Place* other = overlaps(state) ? state : keeps && overlaps(furthest) ? furthest : nullptr;
+    if (other != nullptr) {
+      const int32_t kept = keeps ? place.buffer : other->buffer;
+      const int32_t on_it = kept == place.buffer ? other->buffer : place.buffer;
+      return Fault("buffers `", program_.buffer(other->buffer).name(), "` and `", program_.buffer(place.buffer).name(),
                    "` overlap: expected `", program_.buffer(kept).name(),
                    "`, which lives from step to step, apart from `", program_.buffer(on_it).name(), "`, got ",
-                   BytesOf(AllSlots(program_, other)), " and ", BytesOf(AllSlots(program_, b)));
+                   BytesOf(other->bytes), " and ", BytesOf(place.bytes));
     }
-    const int64_t end = AllSlots(program_, b).end;
-    if (furthest < 0 || AllSlots(program_, furthest).end < end) furthest = b;
-    if (program_.persistent[b] && (state < 0 || AllSlots(program_, state).end < end)) state = b;
+    if (furthest == nullptr || furthest->bytes.end < place.bytes.end) furthest = &place;
+    if (keeps && (state == nullptr || state->bytes.end < place.bytes.end)) state = &place;
   }
   return absl::OkStatus();
 }

@@ -78,7 +78,8 @@ int64_t Program::SlotOf(int32_t a, int32_t b, int64_t micro_batch) const {
 }
 
 ByteRange Program::RangeOf(int32_t b, int64_t slot) const {
-  const int64_t begin = offset[b] + slot * slot_bytes[b];
+  const auto& offsets = buffer(b).slot_offsets();
+  const int64_t begin = offsets.empty() ? offset[b] + slot * slot_bytes[b] : offsets[static_cast<int>(slot)];
   return {begin, begin + slot_bytes[b]};
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "absl/container/flat_hash_set.h"
@@ -54,6 +55,27 @@ absl::Status CheckSbp(const Placement& placement, const Buffer& buffer) {
   return absl::OkStatus();
 }
 
+absl::Status CheckSlotOffsets(const Stage& stage, const Buffer& buffer, int64_t slot_bytes) {
+  if (buffer.slot_offsets_size() != buffer.slots()) {
+    return Fault("slot offsets: expected none or one for each of ", buffer.slots(), " slots, got ",
+                 buffer.slot_offsets_size());
+  }
+  if (buffer.slot_offsets(0) != buffer.offset()) {
+    return Fault("slot offsets: expected to begin with the offset ", buffer.offset(), ", got ",
+                 buffer.slot_offsets(0));
+  }
+  for (int64_t offset : buffer.slot_offsets()) {
+    if (offset < 0 || offset % kAlignment != 0) {
+      return Fault("slot offsets: expected multiples of ", kAlignment, ", got ", offset);
+    }
+    if (offset > stage.arena_bytes() || slot_bytes > stage.arena_bytes() - offset) {
+      return Fault("bytes: expected to end in an arena of ", stage.arena_bytes(), " bytes, got a slot of ", slot_bytes,
+                   " bytes at offset ", offset);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckBytes(const Plan& plan, const Stage& stage, const Buffer& buffer) {
   if (buffer.slots() < 1 || buffer.slots() > kMaxSlots) {
     return Fault("slots: expected 1 to ", kMaxSlots, ", got ", buffer.slots());
@@ -62,6 +84,7 @@ absl::Status CheckBytes(const Plan& plan, const Stage& stage, const Buffer& buff
     return Fault("offset: expected a multiple of ", kAlignment, ", got ", buffer.offset());
   }
   const int64_t slot = AlignUp(LocalBytes(plan.placements(stage.placement()), buffer));
+  if (buffer.slot_offsets_size() > 0) return CheckSlotOffsets(stage, buffer, slot);
   if (buffer.offset() > stage.arena_bytes() || slot > (stage.arena_bytes() - buffer.offset()) / buffer.slots()) {
     return Fault("bytes: expected to end in an arena of ", stage.arena_bytes(), " bytes, got ", buffer.slots(),
                  " slots of ", slot, " bytes at offset ", buffer.offset());
@@ -117,7 +140,9 @@ absl::Status CheckAlias(const Placement& placement, const Stage& stage, int b) {
   const int64_t slot = LocalBytes(placement, buffer), whole_slot = LocalBytes(placement, whole);
   const bool one = buffer.slots() == 1 && whole.slots() == 1;
   const bool inside = buffer.offset() >= whole.offset() && buffer.offset() + slot <= whole.offset() + whole_slot;
-  const bool same = buffer.offset() == whole.offset() && buffer.slots() == whole.slots() && slot == whole_slot;
+  const bool same = buffer.offset() == whole.offset() && buffer.slots() == whole.slots() && slot == whole_slot &&
+                    std::equal(buffer.slot_offsets().begin(), buffer.slot_offsets().end(),
+                               whole.slot_offsets().begin(), whole.slot_offsets().end());
   if (one ? !inside : !same) {
     return Fault("alias: expected bytes of `", whole.name(), "` (", whole.slots(), " slots of ", whole_slot,
                  " bytes at ", whole.offset(), "), got ", buffer.slots(), " slots of ", slot, " bytes at ",

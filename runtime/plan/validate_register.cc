@@ -103,7 +103,7 @@ class RegisterCheck {
                  ", as other actors use it");
   }
 
-  // Slots belong to registers; the alias of one is as good.
+  // Slots belong to what is made in each micro-batch; the alias of one is as good.
   absl::Status CheckSlots() const {
     std::vector<bool> is_register(program_.root.size(), false);
     for (size_t b = 0; b < program_.root.size(); ++b) {
@@ -116,7 +116,9 @@ class RegisterCheck {
     }
     for (size_t b = 0; b < program_.root.size(); ++b) {
       if (program_.buffer(b).slots() == 1 || is_register[program_.root[b]]) continue;
-      return Fault("buffer `", Name(b), "`: slots: expected 1, as no actor makes it for others, got ",
+      const int32_t toucher = touchers_[program_.root[b]];
+      if (toucher >= 0 && program_.micro(toucher)) continue;
+      return Fault("buffer `", Name(b), "`: slots: expected 1, as no micro actor makes it, got ",
                    program_.buffer(b).slots());
     }
     return absl::OkStatus();

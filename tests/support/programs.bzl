@@ -1,12 +1,20 @@
 """Tests that see Weft from outside: Python scripts that run its programs."""
 
-def program_test(name, src, data = []):
-    """A script of the standard library's Python, run in the runfiles with tests/support/programs.py."""
+def program_test(name, src, data = [], args = [], **kwargs):
+    """A script of the standard library's Python, run in the runfiles with tests/support/programs.py.
+
+    Args:
+      name: the test.
+      src: the script.
+      data: files that it reads beside the models, clusters and programs.
+      args: what it is called with.
+      **kwargs: passed to the sh_test.
+    """
     native.sh_test(
         name = name,
         size = "medium",
         srcs = ["//tests/checkpoint:run_python.sh"],
-        args = ["$(location %s)" % src],
+        args = ["$(location %s)" % src] + args,
         data = data + [
             src,
             "//clusters",
@@ -21,4 +29,5 @@ def program_test(name, src, data = []):
         ],
         # The compiler links MLIR.
         tags = ["no-sanitizer"],
+        **kwargs
     )

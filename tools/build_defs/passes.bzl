@@ -29,5 +29,5 @@ def compiler_passes(name, phase, deps):
     lit_tests(
         name = "lit",
         srcs = native.glob(["test/*.mlir"]),
-        data = native.glob(["test/files/*.mlir"], allow_empty = True),
+        data = native.glob(["test/files/*"], allow_empty = True),
     )

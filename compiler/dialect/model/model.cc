@@ -259,6 +259,15 @@ LogicalResult RepeatOp::verify() {
   return success();
 }
 
+LogicalResult StageOp::verify() {
+  if (!llvm::isa_and_nonnull<GraphOp>((*this)->getParentOp())) {
+    auto layer = llvm::dyn_cast_or_null<LayerOp>((*this)->getParentOp());
+    return emitOpError() << "expected to stand in a model.graph, got "
+                         << (layer ? ("layer @" + layer.getSymName()).str() : "none");
+  }
+  return success();
+}
+
 ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &result) {
   mlir::Builder &builder = parser.getBuilder();
   StringAttr name;

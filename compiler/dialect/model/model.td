@@ -133,6 +133,33 @@ def Model_RepeatOp : Model_Op<"repeat"> {
   let hasVerifier = 1;
 }
 
+def Model_StageOp : Model_Op<"stage"> {
+  let summary = "Begins a stage of a pipeline";
+  let description = [{
+    What follows in the graph belongs to stage 1, behind the next `model.stage` to stage 2, and so on; what is before the
+    first belongs to stage 0. Where a job asks for several chunks a stage, it is chunks that begin here. A
+    parameter lies where its first reader is, wherever it stands.
+
+    It counts where `dist.pipeline` of the job asks for stages: there are then as many as the file says. With one stage it
+    does nothing, and `pipeline.cuts` of a job takes its place. Inside a `model.repeat` only a job can cut.
+
+    Example:
+    ```mlir
+    %1 = model.call @block "front" (%0)
+    model.stage 1
+    %2 = model.call @block "back" (%1)
+    ```
+
+    **Constraints:**
+    - it stands in a `model.graph`
+    - numbers go up from 1 by 1, checked by `elaborate`
+    - it is not inside a layer, such as between `h.3.attn` and `h.3.mlp`, checked when a job asks for stages
+  }];
+  let arguments = (ins Weft_Number:$number);
+  let assemblyFormat = "custom<Number>($number) attr-dict";
+  let hasVerifier = 1;
+}
+
 def Model_GraphOp : Model_Op<"graph", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator,
                                        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "What a job compiles";

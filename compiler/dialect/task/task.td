@@ -93,18 +93,20 @@ def Task_BufferOp : Task_Op<"buffer"> {
   let summary = "Declares a buffer";
   let description = [{
     `init` (parameters and optimizer state) names the kernel that fills it at the start, with its attributes;
-    `stored` is the shape in checkpoint files when it differs. `memory` adds the offset in the arena.
+    `stored` is the shape in checkpoint files when it differs. `memory` adds the offset in the arena, or the offsets
+    of all slots, if they do not lie one after another.
 
     Example: `%0 = task.buffer "wte.weight" parameter : !task.buffer<tensor<256x64xf32, #weft.sbp<B>>>`
 
-    **Constraints:** one or more slots; the offset is a multiple of 64.
+    **Constraints:** one or more slots; offsets are multiples of 64, and with one for each slot `offset` is the first.
   }];
   let arguments = (ins StrAttr:$name, Task_BufferKind:$kind, DefaultValuedAttr<I64Attr, "1">:$slots,
-                       OptionalAttr<I64Attr>:$offset, OptionalAttr<StrAttr>:$init,
+                       OptionalAttr<I64Attr>:$offset, OptionalAttr<DenseI64ArrayAttr>:$slot_offsets,
+                       OptionalAttr<StrAttr>:$init,
                        OptionalAttr<DictionaryAttr>:$init_attributes, OptionalAttr<DenseI64ArrayAttr>:$stored);
   let results = (outs Task_BufferType:$buffer);
   let assemblyFormat = [{
-    $name $kind (`slots` `(` $slots^ `)`)? (`at` $offset^)? (`init` $init^ $init_attributes)? (`stored` $stored^)?
+    $name $kind (`slots` `(` $slots^ `)`)? (`at` $offset^)? (`each` `at` $slot_offsets^)? (`init` $init^ $init_attributes)? (`stored` $stored^)?
     attr-dict `:` type($buffer)
   }];
   let hasVerifier = 1;

@@ -151,7 +151,8 @@ private:
     llvm::SmallVector<Value> sums;
     for (auto &[chunk, ofChunk] : parts) {
       listener_.setForward(parts.size() > 1 ? ofChunk[0].getDefiningOp() : parameter.getOperation());
-      sums.push_back(create<AccumulateOp>(rewriter_, parameter.getLoc(), sumOf(parameter.getLoc(), ofChunk)));
+      sums.push_back(create<AccumulateOp>(rewriter_, parameter.getLoc(), sumOf(parameter.getLoc(), ofChunk),
+                                          mlir::DictionaryAttr()));
     }
     listener_.setForward(parameter);
     return sumOf(parameter.getLoc(), sums);
@@ -186,8 +187,8 @@ private:
   void finish(mlir::Location loc, llvm::ArrayRef<ParameterOp> reversed) {
     rewriter_.setInsertionPoint(minimize_);
     Value count = minimize_.getCount() ? minimize_.getCount() : fill(1.0);
-    Value countSum = create<AccumulateOp>(rewriter_, loc, count);
-    Value lossSum = create<AccumulateOp>(rewriter_, loc, minimize_.getLoss());
+    Value countSum = create<AccumulateOp>(rewriter_, loc, count, mlir::DictionaryAttr());
+    Value lossSum = create<AccumulateOp>(rewriter_, loc, minimize_.getLoss(), mlir::DictionaryAttr());
     Value mean = create<DivOp>(rewriter_, loc, lossSum, countSum);
     rewriter_.create<OutputOp>(loc, rewriter_.getStringAttr("loss"), rewriter_.getUnitAttr(), mean);
     for (ParameterOp parameter : llvm::reverse(reversed)) {

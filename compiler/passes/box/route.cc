@@ -39,7 +39,9 @@ private:
   // A box of a box starts from the first one's operand, if that one has no other reader.
   void merge(BoxOp box) {
     while (auto before = box.getInput().getDefiningOp<BoxOp>()) {
-      if (!before->hasOneUse() || stageOf(before.getOperation()) != stageOf(box.getOperation())) {
+      // What is done on use stays apart from what is done once.
+      if (!before->hasOneUse() || stageOf(before.getOperation()) != stageOf(box.getOperation()) ||
+          before->hasAttr("on_use") != box->hasAttr("on_use")) {
         return;
       }
       box.setOperand(before.getInput());

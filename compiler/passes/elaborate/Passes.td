@@ -48,7 +48,7 @@ def ElaborateInfer : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
   let summary = "Infers shapes and element types, op by op";
   let description = [{
     Turns the `model.graph` into a `weft.graph` on ranked tensors that lies on one
-    mesh: the axes whose size is above 1, outermost first data, expert, context, tensor, so that
+    mesh: the axes whose size is above 1, outermost first data, shard, expert, context, tensor, so that
     the ranks of a tensor group are neighbours. With no such axis it is one rank. Ops that change
     nothing, such as a dropout of rate 0, are left out.
   }];
@@ -56,6 +56,7 @@ def ElaborateInfer : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
   let options = [
     Option<"device", "device", "std::string", "\"cpu\"", "what the mesh's ranks compute with">,
     Option<"data", "data", "int64_t", "1", "size of mesh axis data">,
+    Option<"shard", "shard", "int64_t", "1", "size of mesh axis shard">,
     Option<"expert", "expert", "int64_t", "1", "size of mesh axis expert">,
     Option<"context", "context", "int64_t", "1", "size of mesh axis context">,
     Option<"tensor", "tensor", "int64_t", "1", "size of mesh axis tensor">,

@@ -104,7 +104,7 @@ struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
     SmallVector<int64_t> sizes, ranks;
     int64_t count = 1;
     std::pair<StringRef, int64_t> all[] = {
-        {"data", data}, {"expert", expert}, {"context", context}, {"tensor", tensor}};
+        {"data", data}, {"shard", shard}, {"expert", expert}, {"context", context}, {"tensor", tensor}};
     for (auto [name, size] : all) {
       if (size < 1) {
         mlir::emitError(loc) << name << ": expected a positive size, got " << size;

@@ -170,7 +170,8 @@ private:
       LogicalResult placed = llvm::isa<model::CallOp>(op) ? placeCall(llvm::cast<model::CallOp>(op), frame, values)
                              : llvm::isa<model::RepeatOp>(op)
                                  ? placeRepeat(llvm::cast<model::RepeatOp>(op), frame, values)
-                                 : placeOp(op, frame, values);
+                             : llvm::isa<model::StageOp>(op) ? beginStage(llvm::cast<model::StageOp>(op), frame)
+                                                             : placeOp(op, frame, values);
       if (failed(placed)) {
         return failure();
       }
@@ -194,10 +195,28 @@ private:
     if (!frame.scope.empty()) {
       clone->setAttr("scope", builder.getStringAttr(frame.scope));
     }
+    if (stage > 0) {
+      clone->setAttr("chunk", builder.getI64IntegerAttr(stage));
+    }
     if (auto parameter = llvm::dyn_cast<ir::ParameterOp>(clone)) {
       return nameParameter(parameter, frame);
     }
     setSeed(clone, frame);
+    return success();
+  }
+
+  LogicalResult beginStage(model::StageOp op, Frame &frame) {
+    auto error = [&] { return mlir::emitError(op.getLoc()) << "stage: "; };
+    Attribute value = evaluateAll(op.getNumber(), frame, error);
+    if (!value) {
+      return failure();
+    }
+    auto number = llvm::dyn_cast<mlir::IntegerAttr>(value);
+    if (!number || number.getInt() != stage + 1) {
+      mlir::InFlightDiagnostic wrong = error() << "expected " << stage + 1 << ", the next, got ";
+      return number ? wrong << number.getInt() : wrong << value;
+    }
+    ++stage;
     return success();
   }
 
@@ -377,6 +396,7 @@ private:
   llvm::StringMap<Location> parameters;
   llvm::StringMap<int64_t> draws; // random ops seen, by scope and kind
   int64_t numPlaced = 0;          // see countPlaced
+  int64_t stage = 0;              // that of the last model.stage
 };
 
 struct ElaborateInstantiate : impl::ElaborateInstantiateBase<ElaborateInstantiate> {

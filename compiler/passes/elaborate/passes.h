@@ -20,6 +20,7 @@ struct ElaborateOptions : mlir::PassPipelineOptions<ElaborateOptions> {
   Option<std::string> graph{*this, "graph", llvm::cl::desc("the graph to compile"), llvm::cl::init("")};
   Option<std::string> device{*this, "device", llvm::cl::desc("what the ranks compute with"), llvm::cl::init("cpu")};
   Option<int64_t> data{*this, "data", llvm::cl::desc("size of mesh axis data"), llvm::cl::init(1)};
+  Option<int64_t> shard{*this, "shard", llvm::cl::desc("size of mesh axis shard"), llvm::cl::init(1)};
   Option<int64_t> expert{*this, "expert", llvm::cl::desc("size of mesh axis expert"), llvm::cl::init(1)};
   Option<int64_t> context{*this, "context", llvm::cl::desc("size of mesh axis context"), llvm::cl::init(1)};
   Option<int64_t> tensor{*this, "tensor", llvm::cl::desc("size of mesh axis tensor"), llvm::cl::init(1)};

@@ -18,6 +18,7 @@ void buildElaboratePipeline(mlir::OpPassManager &manager, const ElaborateOptions
   ElaborateInferOptions infer;
   infer.device = options.device;
   infer.data = options.data;
+  infer.shard = options.shard;
   infer.expert = options.expert;
   infer.context = options.context;
   infer.tensor = options.tensor;

@@ -51,7 +51,8 @@ private:
     auto type = task::BufferType::get(b_.getContext(), llvm::cast<RankedTensorType>(tensor));
     return b_.create<task::BufferOp>(
         loc, type, b_.getStringAttr(name), task::BufferKindAttr::get(b_.getContext(), kind), b_.getI64IntegerAttr(1),
-        mlir::IntegerAttr(), mlir::StringAttr(), mlir::DictionaryAttr(), mlir::DenseI64ArrayAttr());
+        mlir::IntegerAttr(), mlir::DenseI64ArrayAttr(), mlir::StringAttr(), mlir::DictionaryAttr(),
+        mlir::DenseI64ArrayAttr());
   }
 
   // A name that tells where a value comes from; unique in the program.
@@ -216,7 +217,11 @@ private:
   // One micro-batch: nothing to sum. More: a buffer that stays and is added to.
   void lowerAccumulate(AccumulateOp op) {
     if (graph_.getMicroBatches() == 1) {
-      map_[op.getResult()] = map_.lookup(op.getInput());
+      Value sum = map_[op.getResult()] = map_.lookup(op.getInput());
+      auto made = task::rootOf(sum).getDefiningOp<task::BufferOp>();
+      if (made.getKind() == BufferKind::Activation || made.getKind() == BufferKind::Communication) {
+        made.setKind(BufferKind::Gradient);
+      }
       return;
     }
     auto made = buffer(op.getLoc(), nameOf(op, 0), BufferKind::Gradient, op.getResult().getType());

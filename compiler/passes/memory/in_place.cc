@@ -1,5 +1,5 @@
 // Results that take over the bytes of dying operands.
-#include "compiler/passes/memory/liveness.h"
+#include "compiler/dialect/task/registers.h"
 #include "compiler/passes/memory/passes.h"
 
 namespace weft::compiler {
@@ -10,54 +10,120 @@ namespace {
 using mlir::Operation;
 using mlir::Value;
 
+// How the bytes of a root are used, in the order of the program.
+struct Use {
+  int64_t first = -1, last = -1;
+  llvm::SmallVector<task::ActorOp, 2> actors;
+  bool carried = false;
+  bool metric = false;
+};
+
 struct MemoryInPlace : impl::MemoryInPlaceBase<MemoryInPlace> {
   void runOnOperation() override {
-    task::ProgramOp program = getOperation();
-    Liveness liveness(program);
-    llvm::DenseMap<Value, int64_t> last; // of merged roots, kept up to date
-    auto lastOf = [&](Value root) {
-      auto it = last.find(root);
-      return it != last.end() ? it->second : liveness.of(root).last;
-    };
-    auto share = [&](Operation *op, Value operand, Value result) {
-      Value from = task::rootOf(operand);
-      auto buffer = result.getDefiningOp<task::BufferOp>();
-      if (!buffer || from == result || !mayDie(from) || !mayDie(result)) {
-        return;
-      }
-      int64_t at = liveness.positionOf(op);
-      Life fromLife = liveness.of(from), toLife = liveness.of(result);
-      auto bytes = [&](Value v) { return task::localBytesOf(task::tensorOf(v), program.getPlacement()); };
-      if (fromLife.always || toLife.always || lastOf(from) != at || toLife.first != at ||
-          bytes(from) != bytes(result) || operandsOn(op, from) != 1) {
-        return;
-      }
-      int64_t end = lastOf(result);
-      mlir::OpBuilder builder(&getContext());
-      builder.setInsertionPointAfter(later(buffer, operand.getDefiningOp()));
-      auto alias = builder.create<task::AliasOp>(buffer.getLoc(), result.getType(), operand);
-      result.replaceAllUsesWith(alias);
-      buffer.erase();
-      last[from] = end;
-      ++numShared;
-    };
-    for (auto actor : program.getBody().getOps<task::ActorOp>()) {
+    program_ = getOperation();
+    uses_.clear();
+    index_.clear();
+    addUses();
+    for (auto actor : program_.getBody().getOps<task::ActorOp>()) {
       for (Operation &op : actor.getBody().front()) {
         if (auto kernel = llvm::dyn_cast<task::KernelOp>(op); kernel && kernel.getInPlace()) {
           for (auto [i, operand] : llvm::enumerate(*kernel.getInPlace())) {
             if (operand >= 0) {
-              share(&op, kernel.getInputs()[operand], kernel.getOutputs()[i]);
+              share(actor, &op, kernel.getInputs()[operand], kernel.getOutputs()[i]);
             }
           }
         } else if (auto collective = llvm::dyn_cast<task::CollectiveOp>(op);
                    collective && collective.getKind() == task::CollectiveKind::AllReduce) {
-          share(&op, collective.getInput(), collective.getOutput());
+          share(actor, &op, collective.getInput(), collective.getOutput());
         }
       }
     }
   }
 
 private:
+  void addUses() {
+    int64_t at = 0;
+    for (auto actor : program_.getBody().getOps<task::ActorOp>()) {
+      for (Operation &op : actor.getBody().front()) {
+        // The collectives of an actor run at once.
+        at += !llvm::isa<task::CollectiveOp>(op) || !op.getPrevNode();
+        index_[&op] = at;
+        for (Value operand : op.getOperands()) {
+          Use &use = uses_[task::rootOf(operand)];
+          use.first = use.first < 0 ? at : use.first;
+          use.last = at;
+          if (!llvm::is_contained(use.actors, actor)) {
+            use.actors.push_back(actor);
+          }
+        }
+        auto kernel = llvm::dyn_cast<task::KernelOp>(op);
+        if (kernel && kernel.getName() == "accumulate") {
+          uses_[task::rootOf(kernel.getOutputs()[0])].carried = true;
+        }
+      }
+    }
+    for (auto metric : program_.getBody().getOps<task::MetricOp>()) {
+      uses_[task::rootOf(metric.getBuffer())].metric = true;
+    }
+  }
+
+  void share(task::ActorOp actor, Operation *op, Value operand, Value result) {
+    Value from = task::rootOf(operand);
+    auto buffer = result.getDefiningOp<task::BufferOp>();
+    if (!buffer || from == result || !mayDie(from) || !mayDie(result)) {
+      return;
+    }
+    Use &fromUse = uses_[from], &toUse = uses_[result];
+    auto bytes = [&](Value v) { return task::localBytesOf(task::tensorOf(v), program_.getPlacement()); };
+    if (fromUse.last != index_[op] || toUse.first != index_[op] || bytes(from) != bytes(result) ||
+        operandsOn(op, from) != 1 || !isOrdered(actor, operand, fromUse, toUse)) {
+      return;
+    }
+    mlir::OpBuilder builder(&getContext());
+    builder.setInsertionPointAfter(later(buffer, operand.getDefiningOp()));
+    auto alias = builder.create<task::AliasOp>(buffer.getLoc(), result.getType(), operand);
+    // What ends as a gradient counts as one.
+    if (buffer.getKind() == task::BufferKind::Gradient) {
+      from.getDefiningOp<task::BufferOp>().setKind(task::BufferKind::Gradient);
+    }
+    result.replaceAllUsesWith(alias);
+    buffer.erase();
+    fromUse.last = toUse.last;
+    fromUse.metric = toUse.metric;
+    fromUse.actors.append(toUse.actors.begin(), toUse.actors.end());
+    ++numShared;
+  }
+
+  // Whether all uses of the operand certainly end before its bytes are written, also for other micro-batches.
+  bool isOrdered(task::ActorOp actor, Value operand, const Use &from, const Use &to) {
+    auto of = [&](task::ActorOp other) { return other != actor; };
+    auto computes = [](task::ActorOp other) { return other.getStream() == task::StreamKind::Compute; };
+    auto once = [](task::ActorOp other) { return other.getSection() != task::Section::Micro; };
+    auto elsewhere = [&](task::ActorOp other) { return other.getUnitAttr() != actor.getUnitAttr(); };
+    if (from.metric) {
+      return false;
+    }
+    if (actor.getSection() == task::Section::Micro) {
+      return !from.carried && !to.carried && !to.metric && llvm::all_of(from.actors, computes) &&
+             llvm::all_of(to.actors, computes) && llvm::none_of(from.actors, once) &&
+             llvm::none_of(to.actors, once) &&
+             (llvm::none_of(from.actors, elsewhere) || llvm::none_of(to.actors, elsewhere));
+    }
+    // Nothing of a step comes after its step section, and a section that comes once finds its bytes unused.
+    llvm::SmallVector<task::ActorOp> others;
+    llvm::copy_if(from.actors, std::back_inserter(others), of);
+    if (computes(actor)) {
+      return llvm::all_of(others, computes);
+    }
+    return others.size() == 1 && computes(others[0]) && writes(others[0], operand);
+  }
+
+  static bool writes(task::ActorOp actor, Value buffer) {
+    return llvm::any_of(actor.getBody().front(), [&](Operation &op) {
+      return llvm::is_contained(task::outputsOf(&op), buffer);
+    });
+  }
+
   // Of `op` and of the collectives that run with it.
   static int64_t operandsOn(Operation *op, Value root) {
     auto count = [&](Operation &it) {
@@ -82,6 +148,10 @@ private:
   }
 
   static Operation *later(Operation *a, Operation *b) { return a->isBeforeInBlock(b) ? b : a; }
+
+  task::ProgramOp program_;
+  llvm::DenseMap<Value, Use> uses_;
+  llvm::DenseMap<Operation *, int64_t> index_;
 };
 
 } // namespace

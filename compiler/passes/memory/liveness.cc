@@ -6,71 +6,90 @@ using mlir::Operation;
 using mlir::Value;
 using task::BufferKind;
 
-namespace {
+static bool isState(Value root) {
+  BufferKind kind = root.getDefiningOp<task::BufferOp>().getKind();
+  return kind == BufferKind::Parameter || kind == BufferKind::Optimizer;
+}
 
-// Where the bytes of a buffer are touched.
-struct Touched {
-  bool begin = false, micro = false, step = false;
-  bool carried = false; // read before written within a micro-batch
-  bool moved = false;   // by a stream that computes at its own pace beside the others
-  llvm::SmallVector<mlir::StringAttr, 2> units;
-};
+Liveness::Liveness(task::ProgramOp program, const Timeline &timeline)
+    : timeline_(timeline), microBatches_(int64_t(program.getMicroBatches())) {
+  addUses(program);
+}
 
-} // namespace
-
-Liveness::Liveness(task::ProgramOp program) {
-  bool repeats = program.getMicroBatches() > 1;
-  llvm::DenseMap<Value, Touched> touched;
-  int64_t microBegin = -1, microEnd = 0;
-  for (auto actor : program.getBody().getOps<task::ActorOp>()) {
-    bool micro = actor.getSection() == task::Section::Micro;
-    microBegin = micro && microBegin < 0 ? positions_ : microBegin;
+void Liveness::addUses(task::ProgramOp program) {
+  for (auto [a, actor] : llvm::enumerate(program.getBody().getOps<task::ActorOp>())) {
+    int64_t section = timeline_.sectionOf(a);
     for (Operation &op : actor.getBody().front()) {
-      // The collectives of an actor run at once.
-      Operation *before = op.getPrevNode();
-      bool joins = before && llvm::isa<task::CollectiveOp>(op) && llvm::isa<task::CollectiveOp>(before);
-      int64_t at = joins ? positions_ - 1 : positions_++;
-      index_[&op] = at;
       for (Value operand : op.getOperands()) {
-        Value root = task::rootOf(operand);
-        Life &life = lives_[root];
-        life.first = life.first < 0 ? at : life.first;
-        life.last = at;
-        Touched &touch = touched[root];
-        touch.begin |= actor.getSection() == task::Section::Begin;
-        touch.step |= actor.getSection() == task::Section::Step;
-        touch.micro |= micro;
-        touch.moved |= actor.getStream() != task::StreamKind::Compute;
-        if (actor.getUnitAttr() && !llvm::is_contained(touch.units, actor.getUnitAttr())) {
-          touch.units.push_back(actor.getUnitAttr());
+        Use &use = uses_[task::rootOf(operand)];
+        use.once |= actor.getSection() != task::Section::Micro;
+        if (!timeline_.computes(a)) {
+          if (use.others.empty() || use.others.back() != a) {
+            use.others.push_back(a);
+          }
+          continue;
+        }
+        int64_t at = timeline_.positionOf(&op);
+        auto *known = llvm::find_if(use.sections, [&](const auto &it) { return it.first == section; });
+        if (known == use.sections.end()) {
+          use.sections.push_back({section, {at, at}});
+        } else {
+          known->second = {std::min(known->second.first, at), std::max(known->second.last, at)};
         }
       }
       auto kernel = llvm::dyn_cast<task::KernelOp>(op);
       if (kernel && kernel.getName() == "accumulate") {
-        touched[task::rootOf(kernel.getOutputs()[0])].carried = true;
+        uses_[task::rootOf(kernel.getOutputs()[0])].carried = true;
       }
-    }
-    microEnd = micro ? positions_ : microEnd;
-  }
-  for (auto &[root, life] : lives_) {
-    auto buffer = root.getDefiningOp<task::BufferOp>();
-    BufferKind kind = buffer.getKind();
-    const Touched &touch = touched[root];
-    life.always =
-        kind == BufferKind::Parameter || kind == BufferKind::Optimizer || kind == BufferKind::Input || touch.moved;
-    // Between two units of a micro-batch there may be any of another one, if the program orders them.
-    bool across = touch.micro && (touch.begin || touch.step);
-    bool spans = touch.units.size() > 1 && program.getUnits();
-    if (repeats && (across || touch.carried || spans)) {
-      life.first = touch.begin ? life.first : std::min(life.first, microBegin);
-      life.last = std::max(life.last, microEnd - 1);
     }
   }
   for (auto metric : program.getBody().getOps<task::MetricOp>()) {
-    lives_[task::rootOf(metric.getBuffer())].last = positions_;
+    Use &use = uses_[task::rootOf(metric.getBuffer())];
+    use.metric = use.once = true;
   }
 }
 
-Life Liveness::of(Value root) const { return lives_.lookup(root); }
+std::pair<Moment, Moment> Liveness::hull(const Use &use, int64_t firstMicroBatch, int64_t lastMicroBatch) const {
+  std::pair<Moment, Moment> all = {timeline_.end(), timeline_.beginning()};
+  auto add = [&](Moment from, Moment to) { all = {std::min(all.first, from), std::max(all.second, to)}; };
+  for (auto [section, span] : use.sections) {
+    add(timeline_.momentOf(section, firstMicroBatch, span.first),
+        timeline_.momentOf(section, lastMicroBatch, span.last));
+  }
+  for (size_t actor : use.others) {
+    add(timeline_.reachOf(actor, firstMicroBatch).first, timeline_.reachOf(actor, lastMicroBatch).second);
+  }
+  if (use.metric) {
+    all.second = timeline_.end();
+  }
+  return all;
+}
+
+bool Liveness::isOfMicroBatch(Value root) const {
+  auto it = uses_.find(root);
+  return it != uses_.end() && !isState(root) && !it->second.once && !it->second.carried && it->second.others.empty();
+}
+
+Life Liveness::ofMicroBatches(Value root, int64_t first, int64_t step) const {
+  auto it = uses_.find(root);
+  if (it == uses_.end() || isState(root)) {
+    return {{0, timeline_.positions() - 1}};
+  }
+  const Use &use = it->second;
+  llvm::BitVector whole(timeline_.sections().size());
+  llvm::SmallVector<Span> spans;
+  auto add = [&](int64_t from, int64_t to) {
+    auto [begin, end] = hull(use, from, to);
+    timeline_.cover(begin, end, whole, spans);
+  };
+  if (use.once || use.carried) {
+    add(0, microBatches_ - 1);
+  } else {
+    for (int64_t i = first; i < microBatches_; i += step) {
+      add(i, i);
+    }
+  }
+  return timeline_.unite(whole, std::move(spans));
+}
 
 } // namespace weft::compiler

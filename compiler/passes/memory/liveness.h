@@ -1,32 +1,44 @@
-// When the buffers of a scheduled program are accessed.
+// When the buffers of a scheduled program hold something that is needed.
 #ifndef WEFT_COMPILER_PASSES_MEMORY_LIVENESS_H_
 #define WEFT_COMPILER_PASSES_MEMORY_LIVENESS_H_
 
-#include "compiler/dialect/task/task.h"
+#include "compiler/passes/memory/timeline.h"
 
 namespace weft::compiler {
 
-/// Positions count the kernels, bundles of collectives and transfer ends of a
-/// program in the order of its actors.
-struct Life {
-  int64_t first = -1; // position of the first access; -1: none
-  int64_t last = -1;
-  bool always = false; // lives through the whole step and beyond
-};
+/// Disjoint spans of a timeline, ascending.
+using Life = llvm::SmallVector<Span, 2>;
 
+/// A buffer lives from the first to the last touch of what it holds for one micro-batch, whichever stream touches it, in
+/// every execution that the plan permits; its life is that of all micro-batches together, so that a place in it is
+/// free if no act of that place, for any micro-batch, finds the buffer in use. State lives always.
 class Liveness {
 public:
-  explicit Liveness(task::ProgramOp program);
+  Liveness(task::ProgramOp program, const Timeline &timeline);
 
-  /// The life of a root buffer, aliases included.
-  Life of(mlir::Value root) const;
-  int64_t positions() const { return positions_; }
-  int64_t positionOf(mlir::Operation *work) const { return index_.lookup(work); }
+  /// The life of a root buffer, aliases included; all of the timeline if nothing touches it.
+  Life of(mlir::Value root) const { return ofMicroBatches(root, 0, 1); }
+  /// Whether the buffer holds something of one micro-batch at a time, and the compute stream alone touches it.
+  bool isOfMicroBatch(mlir::Value root) const;
+  /// The life of what such a buffer holds for the micro-batches `first`, `first` + `step` and so on.
+  Life ofMicroBatches(mlir::Value root, int64_t first, int64_t step) const;
 
 private:
-  llvm::DenseMap<mlir::Value, Life> lives_;
-  llvm::DenseMap<mlir::Operation *, int64_t> index_;
-  int64_t positions_ = 0;
+  // How a root's bytes are used.
+  struct Use {
+    llvm::SmallVector<std::pair<int64_t, Span>, 2> sections; // by the compute stream: of each section the span
+    llvm::SmallVector<size_t, 1> others;                     // actors of other streams
+    bool once = false;                                       // touched by a section that comes once a step, or a metric
+    bool carried = false;                                    // summed over the micro-batches
+    bool metric = false;
+  };
+  void addUses(task::ProgramOp program);
+  // All touches for one micro-batch, or from one to another.
+  std::pair<Moment, Moment> hull(const Use &use, int64_t firstMicroBatch, int64_t lastMicroBatch) const;
+
+  const Timeline &timeline_;
+  int64_t microBatches_ = 1;
+  llvm::DenseMap<mlir::Value, Use> uses_;
 };
 
 } // namespace weft::compiler

@@ -1,6 +1,6 @@
 // Static offsets for all buffers of a program.
-#include "compiler/passes/memory/liveness.h"
 #include "compiler/passes/memory/passes.h"
+#include "compiler/passes/memory/placement.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_MEMORYOFFSETS
@@ -9,71 +9,69 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
-struct Item {
-  task::BufferOp buffer;
-  int64_t bytes;
-  int64_t first, last; // inclusive
-  int64_t offset = 0;
+// So many micro-batches of a buffer may lie in places of their own, and if a slot has at least this share of the arena:
+// more make the plan longer than they make the arena smaller.
+constexpr int64_t kMostPhases = 16;
+constexpr int64_t kLeastShare = 1000;
+// An arena this much above what is live at once is small enough without.
+constexpr double kEnough = 1.01;
+
+// Where the slots of buffers go.
+struct Layout {
+  std::vector<Block> blocks;   // buffer after buffer
+  std::vector<int64_t> counts; // blocks of each buffer: one, with all its slots, or one a phase
+  int64_t positions = 0;
+  int64_t arena = 0;
 };
 
-// Places one item at the lowest offset of the tightest gap between those that
-// live at the same time. `placed` is ordered by offset.
-void place(Item &item, std::vector<const Item *> &placed) {
-  int64_t best = -1, bestGap = 0, end = 0;
-  for (const Item *other : placed) {
-    if (other->last < item.first || item.last < other->first) {
-      continue;
+// With several phases, what is of one micro-batch at a time and has at least `least` bytes has a block for each.
+Layout makeBlocks(task::ProgramOp program, int64_t phases, int64_t least) {
+  Timeline timeline(program, phases);
+  Liveness liveness(program, timeline);
+  Layout layout;
+  layout.positions = timeline.positions();
+  for (auto buffer : program.getBody().getOps<task::BufferOp>()) {
+    int64_t bytes = task::localBytesOf(task::tensorOf(buffer), program.getPlacement());
+    bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    bool apart = phases > 1 && bytes >= least && int64_t(buffer.getSlots()) <= phases && liveness.isOfMicroBatch(buffer);
+    layout.counts.push_back(apart ? phases : 1);
+    for (int64_t phase = 0; apart && phase < phases; ++phase) {
+      layout.blocks.push_back({bytes, liveness.ofMicroBatches(buffer, phase, phases)});
     }
-    int64_t gap = other->offset - end;
-    if (gap >= item.bytes && (best < 0 || gap < bestGap)) {
-      best = end;
-      bestGap = gap;
+    if (!apart) {
+      layout.blocks.push_back({bytes * int64_t(buffer.getSlots()), liveness.of(buffer)});
     }
-    end = std::max(end, other->offset + other->bytes);
   }
-  item.offset = best >= 0 ? best : end;
-  auto at = std::upper_bound(placed.begin(), placed.end(), item.offset,
-                             [](int64_t offset, const Item *other) { return offset < other->offset; });
-  placed.insert(at, &item);
+  return layout;
 }
 
 struct MemoryOffsets : impl::MemoryOffsetsBase<MemoryOffsets> {
   void runOnOperation() override {
     task::ProgramOp program = getOperation();
-    Liveness liveness(program);
-    std::vector<Item> items;
-    for (auto buffer : program.getBody().getOps<task::BufferOp>()) {
-      Life life = liveness.of(buffer);
-      int64_t bytes = task::localBytesOf(task::tensorOf(buffer), program.getPlacement());
-      bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment * int64_t(buffer.getSlots());
-      bool always = life.always || life.first < 0;
-      items.push_back({buffer, bytes, always ? 0 : life.first, always ? liveness.positions() : life.last});
+    Layout best = makeBlocks(program, 1, 0);
+    best.arena = place(best.blocks, best.positions);
+    int64_t microBatches = int64_t(program.getMicroBatches());
+    if (program.getUnits() && microBatches > 1) {
+      Layout apart = makeBlocks(program, std::min(microBatches, kMostPhases), best.arena / kLeastShare);
+      if (double(best.arena) > kEnough * double(mostLive(apart.blocks, apart.positions))) {
+        apart.arena = place(apart.blocks, apart.positions);
+        if (apart.arena < best.arena) {
+          best = std::move(apart);
+        }
+      }
     }
-    std::vector<Item *> order;
-    for (Item &item : items) {
-      order.push_back(&item);
+    program.setArenaBytes(best.arena);
+    program.setLowerBoundBytes(mostLive(best.blocks, best.positions));
+    const Block *block = best.blocks.data();
+    for (auto [buffer, count] : llvm::zip(program.getBody().getOps<task::BufferOp>(), best.counts)) {
+      buffer.setOffset(block->offset);
+      if (count > 1) {
+        buffer.setSlots(count);
+        buffer.setSlotOffsets(
+            llvm::map_to_vector(llvm::ArrayRef(block, count), [](const Block &it) { return it.offset; }));
+      }
+      block += count;
     }
-    llvm::sort(order, [](const Item *a, const Item *b) { return a->bytes != b->bytes ? a->bytes > b->bytes : a < b; });
-    std::vector<const Item *> placed;
-    int64_t arena = 0;
-    for (Item *item : order) {
-      place(*item, placed);
-      arena = std::max(arena, item->offset + item->bytes);
-    }
-    mlir::Builder builder(&getContext());
-    std::vector<int64_t> change(liveness.positions() + 2, 0);
-    for (Item &item : items) {
-      item.buffer.setOffset(item.offset);
-      change[item.first] += item.bytes;
-      change[item.last + 1] -= item.bytes;
-    }
-    int64_t live = 0, most = 0;
-    for (int64_t delta : change) {
-      live += delta;
-      most = std::max(most, live);
-    }
-    program.setArenaBytes(arena);
-    program.setLowerBoundBytes(most);
   }
 };
 

@@ -25,7 +25,7 @@ def PipelineCut : Pass<"weft-pipeline-cut", "::weft::ir::GraphOp"> {
     Option<"chunks", "chunks", "int64_t", "1", "chunks a stage">,
     Option<"vShape", "v-shape", "bool", "false", "the second chunks go back from the last stage to the first">,
     ListOption<"cuts", "cuts", "std::string", "layers that begin a chunk, all but the first chunk's">,
-    ListOption<"meshes", "meshes", "std::string", "a mesh a stage: sizes of data, expert, context and tensor, `2:1:1:4`">,
+    ListOption<"meshes", "meshes", "std::string", "a mesh a stage: sizes of data, shard, expert, context and tensor, `2:1:1:1:4`">,
     Option<"machine", "machine", "std::string", "\"\"", "rates of a rank, as describe(Machine) writes them; empty: the defaults">,
   ];
 }

@@ -2,8 +2,8 @@
 #include <numeric>
 
 #include "compiler/analysis/machine.h"
-#include "compiler/passes/pipeline/balance.h"
 #include "compiler/passes/pipeline/passes.h"
+#include "compiler/schedule/balance.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace weft::compiler {
@@ -44,11 +44,14 @@ struct PipelineCut : impl::PipelineCutBase<PipelineCut> {
 
   void runOnOperation() override {
     GraphOp graph = getOperation();
+    if (chunkCount() == 1 && cuts.empty() && meshes.empty()) {
+      return unpin(graph);
+    }
     pieces_.clear(); // one pass may run over several graphs
     chunkOf_.clear();
     std::optional<Machine> rates = parseMachine(machine);
     if (!rates) {
-      graph.emitOpError() << "machine: expected rates, got " << machine;
+      graph.emitOpError() << "machine: expected rates, got " << machine.getValue();
       return signalPassFailure();
     }
     if (graph.getPlacements().size() != 1) {
@@ -62,7 +65,7 @@ struct PipelineCut : impl::PipelineCutBase<PipelineCut> {
       return signalPassFailure();
     }
     assign(graph, *begins);
-    if (failed(checkForward(graph)) || failed(place(graph))) {
+    if (failed(place(graph))) {
       return signalPassFailure();
     }
     splitInputs(graph);
@@ -70,6 +73,13 @@ struct PipelineCut : impl::PipelineCutBase<PipelineCut> {
 
 private:
   int64_t chunkCount() const { return stages * chunks; }
+
+  // One chunk has everything, whatever `model.stage` said.
+  static void unpin(GraphOp graph) {
+    for (Operation &op : graph.getBody().front()) {
+      op.removeAttr("chunk");
+    }
+  }
 
   int64_t stageOfChunk(int64_t chunk) const {
     return vShape && chunk >= stages ? 2 * stages - 1 - chunk : chunk % stages;
@@ -83,7 +93,10 @@ private:
       }
       auto scope = op.getAttrOfType<mlir::StringAttr>("scope");
       StringRef name = scope ? pieceOf(scope.getValue()) : StringRef();
-      if (pieces_.empty() || (!name.empty() && name != pieces_.back().name)) {
+      // Without a scope, what `model.stage` is before is not inside a layer.
+      bool begins = name.empty() ? pieces_.empty() || chunkOf(&op) != chunkOf(pieces_.back().ops[0])
+                                 : pieces_.empty() || name != pieces_.back().name;
+      if (begins) {
         pieces_.push_back({name, {}, 0});
       }
       pieces_.back().ops.push_back(&op);
@@ -105,23 +118,35 @@ private:
   // The pieces that begin a chunk, the first included.
   llvm::FailureOr<SmallVector<size_t>> chooseBegins(GraphOp graph) {
     if (int64_t(pieces_.size()) < chunkCount()) {
-      graph.emitOpError() << "pipeline: expected at most " << pieces_.size() << " chunks, as the model may be cut into "
-                          << names() << ", got " << stages << (chunks > 1 ? " x " + std::to_string(chunks) : "");
+      graph.emitOpError() << (chunks > 1 ? "pipeline.chunks: expected at most " : "dist.pipeline: expected at most ")
+                          << pieces_.size() << (chunks > 1 ? " chunks" : " stages") << ", as the model may be cut into "
+                          << names() << ", got " << int64_t(stages)
+                          << (chunks > 1 ? " x " + std::to_string(chunks) : "");
       return mlir::failure();
     }
     if (!cuts.empty()) {
       return beginsOfCuts(graph);
     }
-    if (llvm::any_of(graph.getBody().front(), [](Operation &op) { return op.hasAttr("chunk"); })) {
+    if (chunkCount() > 1 && llvm::any_of(graph.getBody().front(), [](Operation &op) { return op.hasAttr("chunk"); })) {
       return beginsOfPins(graph);
     }
-    return balance(llvm::map_to_vector(pieces_, [](const Piece &piece) { return piece.seconds; }), chunkCount());
+    std::vector<double> seconds;
+    for (const Piece &piece : pieces_) {
+      seconds.push_back(piece.seconds);
+    }
+    std::vector<size_t> begins = schedule::balance(seconds, chunkCount());
+    return SmallVector<size_t>(begins.begin(), begins.end());
   }
 
   llvm::FailureOr<SmallVector<size_t>> beginsOfCuts(GraphOp graph) {
     if (int64_t(cuts.size()) != chunkCount() - 1) {
-      graph.emitOpError() << "pipeline.cuts: expected " << chunkCount() - 1 << " for " << chunkCount()
-                          << " chunks, got " << cuts.size();
+      mlir::InFlightDiagnostic error = graph.emitOpError() << "pipeline.cuts: expected ";
+      if (chunkCount() == 1) {
+        error << "none where nothing is cut";
+      } else {
+        error << chunkCount() - 1 << " for " << chunkCount() << " chunks";
+      }
+      error << ", got " << cuts.size();
       return mlir::failure();
     }
     SmallVector<size_t> begins = {0};
@@ -199,24 +224,10 @@ private:
     }
   }
 
-  // A later chunk gives nothing to an earlier one.
-  llvm::LogicalResult checkForward(GraphOp graph) {
-    for (Operation &op : graph.getBody().front()) {
-      for (mlir::Value operand : op.getOperands()) {
-        Operation *producer = operand.getDefiningOp();
-        if (producer && producer->getNumOperands() > 0 && chunkOf_[producer] > chunkOf_[&op]) {
-          return op.emitError() << "pipeline: expected layers that read only what is before them, got a value of chunk "
-                                << chunkOf_[producer] << " in chunk " << chunkOf_[&op];
-        }
-      }
-    }
-    return mlir::success();
-  }
-
   llvm::LogicalResult place(GraphOp graph) {
     PlacementAttr like = graph.getPlacement(0);
     if (!meshes.empty() && int64_t(meshes.size()) != stages) {
-      return graph.emitOpError() << "pipeline.stages: expected " << stages << " meshes, one a stage, got "
+      return graph.emitOpError() << "pipeline.stages: expected " << int64_t(stages) << " meshes, one a stage, got "
                                  << meshes.size();
     }
     SmallVector<mlir::Attribute> placements;
@@ -243,10 +254,10 @@ private:
     axes.clear();
     sizes.clear();
     for (auto [name, part] :
-         llvm::zip_first(llvm::ArrayRef<StringRef>({"data", "expert", "context", "tensor"}), parts)) {
+         llvm::zip_first(llvm::ArrayRef<StringRef>({"data", "shard", "expert", "context", "tensor"}), parts)) {
       int64_t size = 0;
-      if (parts.size() != 4 || part.getAsInteger(10, size) || size < 1) {
-        return graph.emitOpError() << "pipeline.stages: expected four sizes, as in 2:1:1:4, got " << text;
+      if (parts.size() != 5 || part.getAsInteger(10, size) || size < 1) {
+        return graph.emitOpError() << "pipeline.stages: expected five sizes, as in 2:1:1:1:4, got " << text;
       }
       if (size > 1) {
         axes.push_back(mlir::StringAttr::get(&getContext(), name));
@@ -273,7 +284,10 @@ private:
       llvm::sort(readers);
       names.push_back(graph.getInputs()[i]);
       inputStages.push_back(readers.empty() ? 0 : readers[0]);
-      for (int64_t stage : llvm::drop_begin(readers)) {
+      for (int64_t stage : readers) {
+        if (stage == readers[0]) {
+          continue;
+        }
         mlir::Value copy = body.addArgument(argument.getType(), argument.getLoc());
         for (mlir::OpOperand *use : uses[stage]) {
           use->set(copy);

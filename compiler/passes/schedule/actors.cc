@@ -1,5 +1,7 @@
 // From a list of kernels to actors on streams.
 #include "compiler/analysis/layer.h"
+#include "compiler/dialect/task/registers.h"
+#include "compiler/passes/schedule/buckets.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/schedule/slots.h"
 #include "llvm/ADT/StringMap.h"
@@ -40,7 +42,10 @@ Section sectionOf(Operation *op) {
       .Default([](Operation *) { return Section::Micro; });
 }
 
-StreamKind streamOf(Operation *op) {
+StreamKind streamOf(Operation *op, bool overlap) {
+  if (overlap && llvm::isa<task::CollectiveOp>(op) && sectionOf(op) == Section::Step) {
+    return StreamKind::Communication;
+  }
   if (llvm::isa<task::SendOp, task::ReceiveOp>(op)) {
     return StreamKind::Communication;
   }
@@ -77,10 +82,42 @@ struct UnitOrder {
   auto operator<=>(const UnitOrder &other) const = default;
 };
 
+bool sumsUp(Operation *op) {
+  auto kernel = llvm::dyn_cast<task::KernelOp>(op);
+  return kernel && kernel.getName() == "accumulate";
+}
+
+// Sums over the micro-batches right behind what makes their terms: these then need not be kept until the unit ends, and a
+// sum is complete as soon as its layer's last backward is.
+llvm::SmallVector<Operation *> sumsAtOnce(llvm::ArrayRef<Operation *> work) {
+  llvm::DenseMap<mlir::Value, Operation *> writer; // of a root, the last
+  llvm::DenseMap<Operation *, llvm::SmallVector<Operation *, 1>> behind;
+  llvm::SmallVector<Operation *> first;
+  for (Operation *op : work) {
+    mlir::Value term = sumsUp(op) ? task::inputsOf(op)[0] : mlir::Value();
+    Operation *maker = term ? writer.lookup(task::rootOf(term)) : nullptr;
+    if (maker) {
+      behind[maker].push_back(op);
+      continue;
+    }
+    first.push_back(op);
+    for (mlir::Value output : task::outputsOf(op)) {
+      writer[task::rootOf(output)] = op;
+    }
+  }
+  llvm::SmallVector<Operation *> all;
+  for (Operation *op : first) {
+    all.push_back(op);
+    llvm::append_range(all, behind.lookup(op));
+  }
+  return all;
+}
+
 struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
   void runOnOperation() override {
     task::ProgramOp program = getOperation();
     used_.clear(); // one pass may run over several programs
+    step_ = {};
     findChunks(program);
     mlir::Block &body = program.getBody().front();
     llvm::SmallVector<Operation *> begin, step, metrics;
@@ -97,11 +134,22 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
       }
     }
     group(body, begin, {});
+    llvm::SmallVector<Operation *> micro; // as the last micro-batch is done
+    for (auto &[unit, work] : units) {
+      work = sumsAtOnce(work);
+    }
+    for (const task::Unit &unit : lastOf(program)) {
+      auto it = units.find(orderOf(unit.kind, unit.chunk));
+      if (it != units.end()) {
+        llvm::append_range(micro, it->second);
+      }
+    }
+    step_ = bundle(program, micro, step);
     for (auto &[unit, work] : units) {
       task::Unit name{unit.kind, 0, unit.back ? -unit.chunk - 1 : unit.chunk};
       group(body, work, mlir::StringAttr::get(&getContext(), name.name()));
     }
-    group(body, step, {});
+    groupStep(body, step);
     for (Operation *metric : metrics) {
       metric->moveBefore(&body, body.end());
     }
@@ -124,8 +172,53 @@ private:
 
   UnitOrder orderOf(Operation *op) {
     int64_t chunk = llvm::find(chunks_, ir::chunkOf(op)) - chunks_.begin();
-    char kind = kindOf(op);
-    return {kind != 'F', kind == 'F' ? chunk : -chunk - 1, kind};
+    return orderOf(kindOf(op), chunk);
+  }
+
+  static UnitOrder orderOf(char kind, int64_t chunk) { return {kind != 'F', kind == 'F' ? chunk : -chunk - 1, kind}; }
+
+  // Each unit where the program's order has it for the last time.
+  static std::vector<task::Unit> lastOf(task::ProgramOp program) {
+    std::vector<task::Unit> last;
+    for (const task::Unit &unit : llvm::reverse(task::unitsOf(program))) {
+      if (llvm::none_of(last, [&](const task::Unit &other) { return other.name() == unit.name(); })) {
+        last.push_back(unit);
+      }
+    }
+    return {last.rbegin(), last.rend()};
+  }
+
+  // The bundles of gradients first, each an actor. What reads another bundle than those before it is a new actor, so that
+  // only it waits.
+  void groupStep(mlir::Block &body, llvm::ArrayRef<Operation *> work) {
+    llvm::DenseSet<Operation *> bundled;
+    llvm::DenseMap<mlir::Value, size_t> bundleOf; // by the root of what it makes
+    for (auto [i, members] : llvm::enumerate(step_.bundles)) {
+      task::ActorOp actor = makeActor(body, members.front(), "gradients", {});
+      for (task::CollectiveOp member : members) {
+        member->moveBefore(&actor.getBody().front(), actor.getBody().front().end());
+        bundled.insert(member);
+        bundleOf[task::rootOf(member.getOutput())] = i;
+      }
+    }
+    llvm::SmallVector<Operation *> some;
+    llvm::DenseSet<size_t> waited;
+    for (Operation *op : work) {
+      if (bundled.contains(op)) {
+        continue;
+      }
+      bool waits = false;
+      for (mlir::Value input : task::inputsOf(op)) {
+        auto it = bundleOf.find(task::rootOf(input));
+        waits |= it != bundleOf.end() && waited.insert(it->second).second;
+      }
+      if (waits) {
+        group(body, some, {});
+        some.clear();
+      }
+      some.push_back(op);
+    }
+    group(body, some, {});
   }
 
   void group(mlir::Block &body, llvm::ArrayRef<Operation *> work, mlir::StringAttr unit) {
@@ -134,7 +227,7 @@ private:
     for (Operation *op : work) {
       bool isKernel = llvm::isa<task::KernelOp>(op);
       std::string name = actorName(op);
-      if (!current || !isKernel || name != currentName || streamOf(op) != current.getStream()) {
+      if (!current || !isKernel || name != currentName || streamOf(op, step_.overlap) != current.getStream()) {
         current = makeActor(body, op, name, unit);
         currentName = isKernel ? name : "";
       }
@@ -160,7 +253,7 @@ private:
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointToEnd(&body);
     std::string lane = laneOf(first);
-    auto actor = builder.create<task::ActorOp>(first->getLoc(), name, streamOf(first),
+    auto actor = builder.create<task::ActorOp>(first->getLoc(), name, streamOf(first, step_.overlap),
                                                lane.empty() ? mlir::StringAttr() : builder.getStringAttr(lane),
                                                sectionOf(first), unit, ir::chunkOf(first));
     actor.getBody().emplaceBlock();
@@ -170,6 +263,7 @@ private:
 
   llvm::StringMap<int> used_;
   llvm::SmallVector<int64_t> chunks_;
+  StepCollectives step_;
 };
 
 } // namespace

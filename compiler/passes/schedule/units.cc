@@ -1,8 +1,7 @@
 // --weft-schedule-units: the order of the units of every stage.
-#include <fstream>
-
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/schedule/schedule.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_SCHEDULEUNITS
@@ -50,13 +49,12 @@ struct ScheduleUnits : impl::ScheduleUnitsBase<ScheduleUnits> {
 private:
   absl::StatusOr<schedule::Schedule> make(int stages, int microBatches) {
     if (!file.empty()) {
-      std::ifstream stream(file, std::ios::binary);
-      std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-      if (!stream) {
-        return absl::NotFoundError("pipeline.schedule_file: " + file + ": cannot be read");
+      auto text = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
+      if (!text) {
+        return absl::NotFoundError("pipeline.schedule_file: " + file + ": expected a schedule file, found none");
       }
       schedule::Placement placement = chunks > 1 ? schedule::Placement::Interleaved : schedule::Placement::Plain;
-      return schedule::parse(text, file, {stages, int(chunks), microBatches, placement});
+      return schedule::parse((*text)->getBuffer().str(), file, {stages, int(chunks), microBatches, placement});
     }
     std::optional<schedule::Kind> kind = kindOf(schedule);
     if (!kind) {

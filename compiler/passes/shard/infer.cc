@@ -1,9 +1,10 @@
 // SBP inference: pins, one labelling problem an axis, then types and boxes.
 #include "compiler/analysis/boxing.h"
+#include "compiler/analysis/pins.h"
 #include "compiler/analysis/section.h"
 #include "compiler/passes/shard/passes.h"
-#include "compiler/passes/shard/pins.h"
 #include "compiler/passes/shard/solver.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_SHARDINFER
@@ -22,7 +23,8 @@ struct OpInfo {
   int64_t stage;
   ShardingRule rule;
   SmallVector<Signature> signatures;
-  std::optional<States> pinned;           // of all results (parameters, to_global)
+  std::optional<States> pinned;           // of all results (parameters, to_global, accumulate)
+  llvm::SmallBitVector free;              // axes that the pins leave open
   SmallVector<const Signature *> perAxis; // decided so far
 };
 
@@ -71,7 +73,7 @@ private:
       inputs_.push_back(*states);
     }
     for (Operation &op : graph_.getBody().front()) {
-      OpInfo info{&op, stageOf(&op), {}, {}, {}, {}};
+      OpInfo info{&op, stageOf(&op), {}, {}, {}, {}, {}};
       PlacementAttr placement = graph_.getPlacement(info.stage);
       if (auto weftOp = llvm::dyn_cast<WeftOpInterface>(op)) {
         info.rule = weftOp.getShardingRule();
@@ -87,6 +89,12 @@ private:
         pinned = resolvePins(&op, parameter.getName(), parameter.getPinsAttr(), tensorOf(parameter), placement);
       } else if (auto global = llvm::dyn_cast<ToGlobalOp>(op)) {
         pinned = resolvePins(&op, "result", global.getPinsAttr(), tensorOf(global), placement);
+      } else if (auto sum = llvm::dyn_cast<AccumulateOp>(op); sum && sum.getPins()) {
+        pinned = resolvePins(&op, "result", sum.getPinsAttr(), tensorOf(sum), placement);
+        info.free.resize(unsigned(placement.getAxes().size()));
+        for (auto [axis, name] : llvm::enumerate(placement.getAxes())) {
+          info.free[unsigned(axis)] = !sum.getPinsAttr().contains(name);
+        }
       } else {
         addOp(std::move(info));
         continue;
@@ -146,7 +154,7 @@ private:
     if (!divides(info.rule, all, placement.getSizes())) {
       return false;
     }
-    if (info.pinned) {
+    if (info.pinned && !(axis < info.free.size() && info.free[unsigned(axis)])) {
       return llvm::all_of(s.results, [&](SbpState state) { return state == (*info.pinned)[axis]; });
     }
     if (auto assign = llvm::dyn_cast<AssignOp>(info.op)) {
@@ -292,8 +300,9 @@ private:
       return;
     }
     SmallVector<Value> &known = boxes_[{value, info.stage}];
+    bool onUse = info.op->hasAttr("on_use"); // a box of its own
     for (Value box : known) {
-      if (sbpOf(box.getType()) == sbp) {
+      if (!onUse && sbpOf(box.getType()) == sbp) {
         info.op->setOperand(i, box);
         return;
       }
@@ -302,7 +311,9 @@ private:
     mlir::OpBuilder builder(info.op);
     auto box = builder.create<BoxOp>(info.op->getLoc(), withSbp(tensorOf(value), sbp), source);
     setBelongings(box, belongingsOf(info.op));
-    known.push_back(box);
+    if (!onUse) {
+      known.push_back(box);
+    }
     info.op->setOperand(i, box);
     ++numBoxes;
   }

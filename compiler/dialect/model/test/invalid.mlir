@@ -73,3 +73,16 @@ model.graph @g() {
   // expected-error @+1 {{expects parent op 'model.layer'}}
   model.return
 }
+
+// -----
+
+model.layer @f(%x) {
+  // expected-error @+1 {{expected to stand in a model.graph, got layer @f}}
+  model.stage 1
+  model.return %x
+}
+
+// -----
+
+// expected-error @+1 {{expected to stand in a model.graph, got none}}
+model.stage 1

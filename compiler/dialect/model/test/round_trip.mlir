@@ -34,6 +34,10 @@ model.layer @nothing() {
 model.graph @train(%tokens [batch, seq] i32, %scalar [] f32) {
   // CHECK-NEXT: model.call @nothing ()
   model.call @nothing ()
+  // CHECK-NEXT: model.stage 1
+  model.stage 1
+  // CHECK-NEXT: model.stage 2 * heads
+  model.stage 2 * heads
   // CHECK-NEXT: %[[C:.*]]:2 = model.call @linear "c" (%tokens) [hidden, 4 * hidden, S(1)]
   %a, %b = model.call @linear "c" (%tokens) [hidden, 4 * hidden, S(1)]
   // CHECK-NEXT: %[[R:.*]]:2 = model.repeat 2 * heads "h" @linear(%[[C]]#0, %[[C]]#1, %scalar) [hidden, hidden]

@@ -188,3 +188,33 @@ model.config @b = a * 2
 model.graph @f(%x [b] f32) {
   weft.output "y" %x
 }
+
+// -----
+
+model.graph @train(%x [1] f32) {
+  // expected-error @+1 {{stage: expected 1, the next, got 0}}
+  model.stage 0
+}
+
+// -----
+
+model.config @second = 3
+model.graph @train(%x [1] f32) {
+  model.stage 1
+  // expected-error @+1 {{stage: expected 2, the next, got 3}}
+  model.stage second
+}
+
+// -----
+
+model.graph @train(%x [1] f32) {
+  // expected-error @+1 {{stage: expected 1, the next, got 1.5}}
+  model.stage 1.5
+}
+
+// -----
+
+model.graph @train(%x [1] f32) {
+  // expected-error @+1 {{stage: "first": unknown name first}}
+  model.stage first
+}

@@ -1,6 +1,6 @@
 // What the program fixes before inference begins.
-#ifndef WEFT_COMPILER_PASSES_SHARD_PINS_H_
-#define WEFT_COMPILER_PASSES_SHARD_PINS_H_
+#ifndef WEFT_COMPILER_ANALYSIS_PINS_H_
+#define WEFT_COMPILER_ANALYSIS_PINS_H_
 
 #include "ops/dialect/weft.h"
 
@@ -10,7 +10,8 @@ using States = llvm::SmallVector<ir::SbpState>;
 
 /// The states that `pins` give a tensor of `type` on `placement`: named axes
 /// by name, `_i` by position, B elsewhere. A name that is a known axis but not
-/// in this mesh (its size is 1) is ignored. Emits an error at `op`, which
+/// in this mesh (its size is 1) is ignored; what is said of `data` holds for its
+/// inner part `shard` too. Emits an error at `op`, which
 /// calls the tensor `what`, for an unknown axis, a bad state or a dimension
 /// that the axis does not divide.
 llvm::FailureOr<States> resolvePins(mlir::Operation *op, llvm::StringRef what, mlir::DictionaryAttr pins,
@@ -21,4 +22,4 @@ llvm::FailureOr<States> inputStates(ir::GraphOp graph, unsigned index);
 
 } // namespace weft::compiler
 
-#endif // WEFT_COMPILER_PASSES_SHARD_PINS_H_
+#endif // WEFT_COMPILER_ANALYSIS_PINS_H_

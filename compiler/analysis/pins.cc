@@ -1,4 +1,4 @@
-#include "compiler/passes/shard/pins.h"
+#include "compiler/analysis/pins.h"
 
 namespace weft::compiler {
 
@@ -18,7 +18,7 @@ llvm::FailureOr<int> findAxis(llvm::StringRef name, PlacementAttr placement) {
     if (position < placement.getAxes().size()) {
       return int(position);
     }
-  } else if (llvm::is_contained({"data", "tensor", "expert", "context"}, name)) {
+  } else if (llvm::is_contained({"data", "shard", "tensor", "expert", "context"}, name)) {
     return -1;
   }
   return mlir::failure();
@@ -68,6 +68,10 @@ llvm::FailureOr<States> resolvePins(mlir::Operation *op, llvm::StringRef what, m
     if (*axis >= 0) {
       states[*axis] = *state;
     }
+    llvm::FailureOr<int> shard = name == "data" && !pins.contains("shard") ? findAxis("shard", placement) : -1;
+    if (*shard >= 0) {
+      states[*shard] = *state;
+    }
   }
   if (failed(checkEven([&] { return op->emitOpError(); }, what, states, type, placement))) {
     return mlir::failure();
@@ -80,7 +84,7 @@ llvm::FailureOr<States> inputStates(GraphOp graph, unsigned index) {
   auto type = llvm::cast<mlir::RankedTensorType>(graph.getBody().getArgument(index).getType());
   States states(placement.getAxes().size());
   for (auto [axis, name] : llvm::enumerate(placement.getAxes())) {
-    int64_t dim = name.getValue() == "data" ? 0 : name.getValue() == "context" ? 1 : -1;
+    int64_t dim = name.getValue() == "data" || name.getValue() == "shard" ? 0 : name.getValue() == "context" ? 1 : -1;
     if (dim >= 0 && dim < type.getRank()) {
       states[axis] = SbpState::split(dim);
     }

@@ -1,0 +1,97 @@
+#include "compiler/dialect/task/registers.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace weft::task {
+
+using mlir::Operation;
+using mlir::Value;
+
+mlir::ValueRange outputsOf(Operation *work) {
+  return llvm::TypeSwitch<Operation *, mlir::ValueRange>(work)
+      .Case([](KernelOp kernel) { return mlir::ValueRange(kernel.getOutputs()); })
+      .Case([](CollectiveOp collective) { return mlir::ValueRange(collective->getOperands().drop_front(1)); })
+      .Case([](ReceiveOp receive) { return mlir::ValueRange(receive->getOperands()); })
+      .Default([](Operation *) { return mlir::ValueRange(); });
+}
+
+mlir::ValueRange inputsOf(Operation *work) {
+  return llvm::TypeSwitch<Operation *, mlir::ValueRange>(work)
+      .Case([](KernelOp kernel) { return mlir::ValueRange(kernel.getInputs()); })
+      .Case([](CollectiveOp collective) { return mlir::ValueRange(collective->getOperands().take_front(1)); })
+      .Case([](SendOp send) { return mlir::ValueRange(send->getOperands()); })
+      .Default([](Operation *) { return mlir::ValueRange(); });
+}
+
+namespace {
+
+bool isState(Value root) {
+  BufferKind kind = root.getDefiningOp<BufferOp>().getKind();
+  return kind == BufferKind::Parameter || kind == BufferKind::Optimizer;
+}
+
+// The roots whose bytes more than one actor touches, parameters and state aside.
+llvm::DenseSet<Value> sharedRoots(ProgramOp program) {
+  llvm::DenseMap<Value, size_t> toucher;
+  llvm::DenseSet<Value> shared;
+  for (auto [index, actor] : llvm::enumerate(program.getBody().getOps<ActorOp>())) {
+    for (Operation &op : actor.getBody().front()) {
+      for (Value operand : op.getOperands()) {
+        Value root = rootOf(operand);
+        auto [it, added] = toucher.try_emplace(root, index);
+        if (!added && it->second != index && !isState(root)) {
+          shared.insert(root);
+        }
+      }
+    }
+  }
+  return shared;
+}
+
+} // namespace
+
+Registers::Registers(ProgramOp program) {
+  llvm::DenseSet<Value> shared = sharedRoots(program);
+  auto actors = llvm::to_vector(program.getBody().getOps<ActorOp>());
+  for (auto [index, actor] : llvm::enumerate(actors)) {
+    for (Operation &op : actor.getBody().front()) {
+      for (Value output : outputsOf(&op)) {
+        writer_.try_emplace(output, index);
+      }
+    }
+  }
+  for (auto [index, actor] : llvm::enumerate(actors)) {
+    llvm::SetVector<Value> reads, writes;
+    for (Operation &op : actor.getBody().front()) {
+      for (Value input : inputsOf(&op)) {
+        Value value = valueOf(input);
+        auto it = writer_.find(value);
+        if (shared.contains(rootOf(value)) && it != writer_.end() && it->second != index) {
+          reads.insert(value);
+        }
+      }
+      for (Value output : outputsOf(&op)) {
+        if (shared.contains(rootOf(output)) && writer_.lookup(output) == index) {
+          writes.insert(output);
+        }
+      }
+    }
+    reads_.emplace_back(reads.begin(), reads.end());
+    writes_.emplace_back(writes.begin(), writes.end());
+  }
+}
+
+// The buffer whose value a read sees: through views that nobody writes.
+Value Registers::valueOf(Value buffer) const {
+  while (!writer_.contains(buffer)) {
+    auto alias = buffer.getDefiningOp<AliasOp>();
+    if (!alias) {
+      break;
+    }
+    buffer = alias.getSource();
+  }
+  return buffer;
+}
+
+} // namespace weft::task

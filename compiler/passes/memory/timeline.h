@@ -1,0 +1,87 @@
+// When a rank computes what: the time in which buffers live.
+#ifndef WEFT_COMPILER_PASSES_MEMORY_TIMELINE_H_
+#define WEFT_COMPILER_PASSES_MEMORY_TIMELINE_H_
+
+#include "compiler/dialect/task/registers.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace weft::compiler {
+
+/// Positions, both ends included.
+struct Span {
+  int64_t first = 0, last = 0;
+};
+
+/// A position of one act: what happens in it happens once a step. In order of time.
+struct Moment {
+  int64_t instance = 0; // 0: the begin section, then each unit of the program's order, then the step section
+  int64_t position = 0;
+  auto operator<=>(const Moment &) const = default;
+};
+
+/// Positions are the works of the compute stream and the gaps before, between and behind them: the begin section, each
+/// unit that the program's order has as if it came once, the step section, each in program order. With `phases` a unit
+/// is as many units, and micro-batch i of the phase i mod `phases`. Work on other streams may run at any time between
+/// what certainly came before it and what certainly waits for it, as registers and the streams' orders say. Holds no
+/// reference.
+class Timeline {
+public:
+  explicit Timeline(task::ProgramOp program, int64_t phases = 1);
+
+  int64_t positions() const { return positions_; }
+  /// "begin", "F", "B.1", ..., "step".
+  struct Section {
+    std::string name;
+    Span span; // from its first gap to its last one
+    std::vector<int64_t> instances; // in the order of the micro-batches
+  };
+  llvm::ArrayRef<Section> sections() const { return sections_; }
+  bool computes(size_t actor) const { return actors_[actor].computes; }
+  /// Of a unit, its first phase.
+  int64_t sectionOf(size_t actor) const { return actors_[actor].section; }
+  bool isOnce(int64_t section) const { return section == 0 || section + 1 == int64_t(sections_.size()); }
+  /// When an act for `microBatch` is at a position of the section's first phase.
+  Moment momentOf(int64_t section, int64_t microBatch, int64_t position) const;
+  /// Of work on the compute stream, in the first phase.
+  int64_t positionOf(mlir::Operation *work) const { return index_.lookup(work); }
+  /// What an act of another stream may last, from and to: a STEP actor's `microBatch` is 0.
+  std::pair<Moment, Moment> reachOf(size_t actor, int64_t microBatch) const;
+
+  Moment beginning() const { return {0, 0}; }
+  Moment end() const { return {instances_ - 1, positions_ - 1}; }
+
+  /// Marks in `whole` the sections that lie, in one of their acts, between two moments wholly; adds the rest as spans.
+  void cover(Moment from, Moment to, llvm::BitVector &whole, llvm::SmallVectorImpl<Span> &spans) const;
+  /// Sorts, joins what touches, and adds whole sections.
+  llvm::SmallVector<Span, 2> unite(const llvm::BitVector &whole, llvm::SmallVector<Span> spans) const;
+
+private:
+  struct Actor {
+    bool computes = false;
+    int64_t section = 0;
+    Span span;           // of one that computes
+    size_t firstAct = 0; // of another one, in reach_
+    bool micro = false;
+  };
+  struct Act {
+    size_t actor = 0;
+    int64_t microBatch = 0;
+  };
+  void addSections(task::ProgramOp program);
+  void addActors(task::ProgramOp program);
+  std::vector<std::pair<Act, Act>> ordered(task::ProgramOp program) const;
+  int64_t actsOf(size_t actor) const { return actors_[actor].micro ? microBatches_ : 1; }
+  void bound(llvm::ArrayRef<std::pair<Act, Act>> pairs);
+  Moment momentOf(const Act &act, int64_t position) const;
+
+  std::vector<Section> sections_;
+  std::vector<int64_t> sectionAt_; // of an instance
+  std::vector<Actor> actors_;
+  std::vector<std::pair<Moment, Moment>> reach_;
+  llvm::DenseMap<mlir::Operation *, int64_t> index_;
+  int64_t positions_ = 0, instances_ = 0, microBatches_ = 1, phases_ = 1;
+};
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_PASSES_MEMORY_TIMELINE_H_

@@ -1,0 +1,132 @@
+#include "compiler/passes/schedule/buckets.h"
+
+#include "compiler/dialect/task/registers.h"
+
+namespace weft::compiler {
+namespace {
+
+using mlir::Operation;
+using mlir::Value;
+using task::CollectiveOp;
+
+using Bundle = llvm::SmallVector<CollectiveOp>;
+
+bool isReduction(CollectiveOp op) {
+  return !op.getMax() && (op.getKind() == task::CollectiveKind::AllReduce ||
+                          op.getKind() == task::CollectiveKind::ReduceScatter);
+}
+
+bool isBackward(Operation *op) {
+  auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
+  return phase && (phase.getValue() == "backward" || phase.getValue() == "weight");
+}
+
+class Bundler {
+public:
+  Bundler(task::ProgramOp program, llvm::ArrayRef<Operation *> micro, llvm::ArrayRef<Operation *> step)
+      : placement_(program.getPlacement()), step_(step) {
+    for (auto [at, op] : llvm::enumerate(micro)) {
+      for (Value output : task::outputsOf(op)) {
+        writer_[task::rootOf(output)] = {op, int64_t(at)};
+      }
+      if (auto collective = llvm::dyn_cast<CollectiveOp>(op)) {
+        for (int64_t axis : collective.getAxes()) {
+          lastOver_[axis] = int64_t(at);
+        }
+      }
+    }
+    for (Operation *op : step) {
+      for (Value output : task::outputsOf(op)) {
+        writer_[task::rootOf(output)] = {op, int64_t(micro.size())};
+      }
+    }
+  }
+
+  StepCollectives run() {
+    std::vector<CollectiveOp> gradients, others;
+    for (Operation *op : step_) {
+      if (auto collective = llvm::dyn_cast<CollectiveOp>(op)) {
+        auto [writer, at] = writer_.lookup(task::rootOf(collective.getInput()));
+        bool ofBackward = writer && !llvm::is_contained(step_, writer) && isBackward(writer);
+        (ofBackward && isReduction(collective) ? gradients : others).push_back(collective);
+      }
+    }
+    llvm::stable_sort(gradients, [&](CollectiveOp a, CollectiveOp b) { return madeAt(a) < madeAt(b); });
+    // What may not overtake a collective of the backward waits for all other gradients.
+    std::vector<CollectiveOp> early, late;
+    for (CollectiveOp op : gradients) {
+      (overtakes(op, madeAt(op)) ? late : early).push_back(op);
+    }
+    StepCollectives all;
+    fill(early, all.bundles);
+    fill(late, all.bundles);
+    all.overlap = !early.empty() && isOrdered(all.bundles, others);
+    return all;
+  }
+
+private:
+  int64_t madeAt(CollectiveOp op) { return writer_.lookup(task::rootOf(op.getInput())).second; }
+
+  bool overtakes(CollectiveOp op, int64_t waitsFor) {
+    return llvm::any_of(op.getAxes(), [&](int64_t axis) {
+      auto it = lastOver_.find(axis);
+      return it != lastOver_.end() && waitsFor <= it->second;
+    });
+  }
+
+  // Whether the communication stream, in this order, overtakes nothing.
+  bool isOrdered(const std::vector<Bundle> &bundles, llvm::ArrayRef<CollectiveOp> others) {
+    int64_t waitsFor = -1;
+    auto issue = [&](llvm::ArrayRef<CollectiveOp> members) {
+      for (CollectiveOp op : members) {
+        waitsFor = std::max(waitsFor, madeAt(op));
+      }
+      return llvm::none_of(members, [&](CollectiveOp op) { return overtakes(op, waitsFor); });
+    };
+    return llvm::all_of(bundles, issue) && llvm::all_of(others, [&](CollectiveOp op) { return issue(op); });
+  }
+
+  // One list of bundles for each set of axes, in the order in which the bundles are complete.
+  void fill(llvm::ArrayRef<CollectiveOp> gradients, std::vector<Bundle> &bundles) {
+    std::map<std::vector<int64_t>, std::pair<Bundle, int64_t>> open; // by axes: with its bytes
+    auto close = [&](Bundle &bundle) {
+      bundles.push_back(std::move(bundle));
+      bundle.clear();
+    };
+    for (CollectiveOp op : gradients) {
+      auto &[bundle, bytes] = open[op.getAxes().vec()];
+      int64_t more = task::localBytesOf(task::tensorOf(op.getInput()), placement_);
+      int64_t most = bundles.empty() ? kFirstBucketBytes : kBucketBytes;
+      if (!bundle.empty() && bytes + more > most) {
+        close(bundle);
+        bytes = 0;
+      }
+      bundle.push_back(op);
+      bytes += more;
+    }
+    std::vector<Bundle *> rest;
+    for (auto &[axes, it] : open) {
+      if (!it.first.empty()) {
+        rest.push_back(&it.first);
+      }
+    }
+    llvm::stable_sort(rest, [&](Bundle *a, Bundle *b) { return madeAt(a->back()) < madeAt(b->back()); });
+    for (Bundle *bundle : rest) {
+      close(*bundle);
+    }
+  }
+
+  ir::PlacementAttr placement_;
+  llvm::ArrayRef<Operation *> step_;
+  llvm::DenseMap<Value, std::pair<Operation *, int64_t>> writer_; // of a root, the last, and its place
+  std::map<int64_t, int64_t> lastOver_;                           // a mesh axis: the last collective of the backward
+};
+
+} // namespace
+
+StepCollectives bundle(task::ProgramOp program, llvm::ArrayRef<Operation *> micro,
+                       llvm::ArrayRef<Operation *> step) {
+  return Bundler(program, micro, step).run();
+}
+
+} // namespace weft::compiler

@@ -1,0 +1,34 @@
+// Collectives of gradients in bundles, beside the backward.
+#ifndef WEFT_COMPILER_PASSES_SCHEDULE_BUCKETS_H_
+#define WEFT_COMPILER_PASSES_SCHEDULE_BUCKETS_H_
+
+#include "compiler/dialect/task/task.h"
+
+namespace weft::compiler {
+
+/// Bytes that a bundle of gradients has at most, if one gradient alone is not more: few enough that the first is sent
+/// long before the backward ends, many enough that latency does not count. As of PyTorch's DistributedDataParallel
+/// (bucket_cap_mb; Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 2020).
+inline constexpr int64_t kBucketBytes = 25 << 20;
+/// Of the first bundle, so that communication begins early (kDefaultFirstBucketBytes there).
+inline constexpr int64_t kFirstBucketBytes = 1 << 20;
+
+/// What the step section's collectives become.
+struct StepCollectives {
+  /// Of gradients, over the same axes, in the order in which the last backward completes them: each a bundle.
+  std::vector<llvm::SmallVector<task::CollectiveOp>> bundles;
+  /// Whether all of the section's collectives, the bundles first, go to the communication stream.
+  bool overlap = false;
+};
+
+/// Bundles the reductions of what backward units make. `micro` is the work of the micro-batch section in the order in
+/// which the compute stream does it for the last micro-batch, `step` the step section's. Ranks must issue collectives
+/// over a common mesh axis in one order: where one of the step section could overtake one of the micro-batch section
+/// on the compute stream, it comes last, behind bundles that wait for that one; if nothing makes it wait, nothing
+/// overlaps.
+StepCollectives bundle(task::ProgramOp program, llvm::ArrayRef<mlir::Operation *> micro,
+                       llvm::ArrayRef<mlir::Operation *> step);
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_PASSES_SCHEDULE_BUCKETS_H_

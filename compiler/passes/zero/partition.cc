@@ -1,0 +1,280 @@
+// --weft-zero-partition: pins parameters, optimizer state and gradients to shares of the data ranks.
+#include "compiler/analysis/boxing.h"
+#include "compiler/analysis/pins.h"
+#include "compiler/passes/zero/passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "ops/elementwise/ops.h"
+#include "ops/optimizer/ops.h"
+
+namespace weft::compiler {
+#define GEN_PASS_DEF_ZEROPARTITION
+#include "compiler/passes/zero/Passes.h.inc"
+namespace {
+
+using namespace weft::ir;
+using llvm::SmallVector;
+using mlir::Operation;
+using mlir::Value;
+
+// What one op of an optimizer updates, and by what.
+struct Update {
+  Operation *op = nullptr;
+  Value parameter, gradient;
+  SmallVector<ParameterOp> state;
+};
+
+std::optional<Update> updateOf(Operation *op) {
+  Update update;
+  update.op = op;
+  bool known = llvm::TypeSwitch<Operation *, bool>(op)
+                   .Case<SgdOp, SgdMomentumOp, AdamOp>([&](auto rule) {
+                     update.parameter = rule.getP();
+                     update.gradient = rule.getG();
+                     return true;
+                   })
+                   .Default([](Operation *) { return false; });
+  if (!known || !update.parameter.getDefiningOp<ParameterOp>()) {
+    return std::nullopt;
+  }
+  for (Value operand : op->getOperands()) {
+    if (auto parameter = operand.getDefiningOp<ParameterOp>(); parameter && parameter.getState()) {
+      update.state.push_back(parameter);
+    }
+  }
+  return update;
+}
+
+// The axis of a mesh whose ranks share out among themselves, -1 without one.
+int axisOf(PlacementAttr placement) {
+  int found = -1;
+  for (auto [index, axis] : llvm::enumerate(placement.getAxes())) {
+    if (axis.getValue() == "shard" || (axis.getValue() == "data" && found < 0)) {
+      found = int(index);
+    }
+  }
+  return found;
+}
+
+struct ZeroPartition : impl::ZeroPartitionBase<ZeroPartition> {
+  using ZeroPartitionBase::ZeroPartitionBase;
+
+  void runOnOperation() override {
+    if (stage < 1 || stage > 3) {
+      getOperation().emitOpError() << "stage: expected 1, 2 or 3, got " << int64_t(stage);
+      return signalPassFailure();
+    }
+    SmallVector<Update> updates;
+    for (Operation &op : getOperation().getBody().front()) {
+      if (std::optional<Update> update = updateOf(&op)) {
+        updates.push_back(*update);
+      }
+    }
+    for (const Update &update : updates) {
+      if (failed(partition(update))) {
+        return signalPassFailure();
+      }
+    }
+  }
+
+private:
+  // The states of a parameter on a mesh, its own or another stage's: what does not divide there is left out.
+  States statesOn(ParameterOp parameter, const States &home, PlacementAttr from, PlacementAttr to) {
+    States states(to.getAxes().size());
+    for (auto [axis, name] : llvm::enumerate(to.getAxes())) {
+      auto same = llvm::find(from.getAxes(), name);
+      if (same == from.getAxes().end()) {
+        continue;
+      }
+      states[axis] = home[same - from.getAxes().begin()];
+      if (!cutsEvenly(states, shapeOf(parameter), to.getSizes())) {
+        states[axis] = SbpState::broadcast();
+      }
+    }
+    return states;
+  }
+
+  // The first dimension that the axis divides and nothing else cuts.
+  static std::optional<int64_t> dimensionFor(ParameterOp parameter, const States &states, int64_t size) {
+    for (auto [dim, extent] : llvm::enumerate(shapeOf(parameter))) {
+      if (extent % size == 0 && !llvm::is_contained(states, SbpState::split(int64_t(dim)))) {
+        return int64_t(dim);
+      }
+    }
+    return std::nullopt;
+  }
+
+  mlir::DictionaryAttr pinsOf(const States &states, PlacementAttr placement) {
+    mlir::NamedAttrList pins;
+    for (auto [name, state] : llvm::zip(placement.getAxes(), states)) {
+      std::string text;
+      llvm::raw_string_ostream(text) << state;
+      pins.append(name, ExprAttr::get(&getContext(), text));
+    }
+    return pins.getDictionary(&getContext());
+  }
+
+  llvm::LogicalResult partition(const Update &update) {
+    auto parameter = update.parameter.getDefiningOp<ParameterOp>();
+    PlacementAttr home = getOperation().getPlacement(stageOf(parameter.getResult()));
+    int axis = axisOf(home);
+    llvm::FailureOr<States> pinned =
+        resolvePins(parameter, parameter.getName(), parameter.getPinsAttr(), tensorOf(parameter), home);
+    if (failed(pinned)) {
+      return mlir::failure();
+    }
+    if (axis < 0 || (*pinned)[axis].isSplit()) {
+      return mlir::success();
+    }
+    std::optional<int64_t> dim = dimensionFor(parameter, *pinned, home.getSizes()[axis]);
+    if (!dim) {
+      ++numWhole;
+      return mlir::success();
+    }
+    ++numSplit;
+    States split = *pinned;
+    split[axis] = SbpState::split(*dim);
+    splitReaders(update, parameter, *pinned, *dim);
+    pinSums(update, stage >= 2 ? SbpState::split(*dim) : SbpState::partialSum());
+    for (ParameterOp state : update.state) {
+      state.setPinsAttr(pinsOf(split, home));
+    }
+    parameter.setPinsAttr(pinsOf(split, home));
+    return mlir::success();
+  }
+
+  // ---- what forward and backward read -------------------------------------
+  void splitReaders(const Update &update, ParameterOp parameter, const States &whole, int64_t dim) {
+    SmallVector<mlir::OpOperand *> direct;
+    SmallVector<CastOp> casts;
+    for (mlir::OpOperand &use : parameter.getResult().getUses()) {
+      Operation *user = use.getOwner();
+      if (user == update.op || llvm::isa<AssignOp>(user)) {
+        continue;
+      }
+      if (auto cast = llvm::dyn_cast<CastOp>(user)) {
+        casts.push_back(cast);
+      } else {
+        direct.push_back(&use);
+      }
+    }
+    if (!direct.empty()) {
+      gather(parameter, parameter.getResult(), direct, whole, dim);
+    }
+    for (CastOp cast : casts) {
+      SmallVector<mlir::OpOperand *> uses;
+      for (mlir::OpOperand &use : cast.getResult().getUses()) {
+        uses.push_back(&use);
+      }
+      gather(parameter, cast.getResult(), uses, whole, dim);
+    }
+  }
+
+  void gather(ParameterOp parameter, Value shard, llvm::ArrayRef<mlir::OpOperand *> uses, const States &whole,
+              int64_t dim) {
+    llvm::MapVector<int64_t, SmallVector<mlir::OpOperand *>> byStage;
+    for (mlir::OpOperand *use : uses) {
+      byStage[stageOf(use->getOwner())].push_back(use);
+    }
+    PlacementAttr home = getOperation().getPlacement(stageOf(parameter.getResult()));
+    for (auto &[at, ofStage] : byStage) {
+      PlacementAttr there = getOperation().getPlacement(at);
+      States states = statesOn(parameter, whole, home, there), split = states;
+      int axis = axisOf(there);
+      Operation *first = firstOf(ofStage);
+      bool splits = axis >= 0;
+      if (splits) {
+        split[axis] = SbpState::split(dim);
+        splits = cutsEvenly(split, shapeOf(parameter), there.getSizes());
+      }
+      mlir::OpBuilder builder(&getContext());
+      builder.setInsertionPointAfter(shard.getDefiningOp());
+      if (stage < 3 || !splits) {
+        auto copy = layOut(builder, shard, states, there);
+        setBelongings(copy, onceFor(parameter, first));
+        redirect(ofStage, copy);
+        continue;
+      }
+      auto copy = layOut(builder, shard, split, there);
+      setBelongings(copy, onceFor(parameter, first));
+      gatherOnUse(copy, ofStage, states, there);
+    }
+  }
+
+  // One gather for all readers of a scope in one phase.
+  void gatherOnUse(Value shard, llvm::ArrayRef<mlir::OpOperand *> uses, const States &whole, PlacementAttr placement) {
+    llvm::MapVector<std::pair<mlir::Attribute, mlir::Attribute>, SmallVector<mlir::OpOperand *>> groups;
+    for (mlir::OpOperand *use : uses) {
+      groups[{use->getOwner()->getAttr("scope"), use->getOwner()->getAttr("phase")}].push_back(use);
+    }
+    for (auto &[key, ofGroup] : groups) {
+      Operation *first = firstOf(ofGroup);
+      mlir::OpBuilder builder(first);
+      auto copy = layOut(builder, shard, whole, placement);
+      setBelongings(copy, belongingsOf(first));
+      copy->setAttr("on_use", builder.getUnitAttr());
+      redirect(ofGroup, copy);
+    }
+  }
+
+  ToGlobalOp layOut(mlir::OpBuilder &builder, Value value, const States &states, PlacementAttr placement) {
+    return create<ToGlobalOp>(builder, value.getLoc(), value, pinsOf(states, placement), mlir::StringAttr(),
+                              mlir::ArrayAttr());
+  }
+
+  // What is done once a step belongs to the parameter, but for its place.
+  static mlir::NamedAttrList onceFor(ParameterOp parameter, Operation *reader) {
+    mlir::NamedAttrList belongings = belongingsOf(parameter);
+    for (llvm::StringRef name : {"stage", "chunk"}) {
+      belongings.erase(name);
+      if (mlir::Attribute value = reader->getAttr(name)) {
+        belongings.append(name, value);
+      }
+    }
+    return belongings;
+  }
+
+  static Operation *firstOf(llvm::ArrayRef<mlir::OpOperand *> uses) {
+    auto before = [](mlir::OpOperand *a, mlir::OpOperand *b) { return a->getOwner()->isBeforeInBlock(b->getOwner()); };
+    return (*llvm::min_element(uses, before))->getOwner();
+  }
+
+  static void redirect(llvm::ArrayRef<mlir::OpOperand *> uses, Value to) {
+    for (mlir::OpOperand *use : uses) {
+      use->set(to);
+    }
+  }
+
+  // ---- gradients ----------------------------------------------------------
+  void pinSums(const Update &update, SbpState state) {
+    SmallVector<Value> work{update.gradient};
+    while (!work.empty()) {
+      Operation *op = work.pop_back_val().getDefiningOp();
+      if (auto sum = llvm::dyn_cast_or_null<AccumulateOp>(op)) {
+        pinSum(sum, state);
+      } else if (op && shapeOf(op->getResult(0)) == shapeOf(update.parameter)) {
+        work.append(op->operand_begin(), op->operand_end());
+      }
+    }
+  }
+
+  void pinSum(AccumulateOp sum, SbpState state) {
+    PlacementAttr placement = getOperation().getPlacement(stageOf(sum.getOperation()));
+    int axis = axisOf(placement);
+    if (axis < 0 || (state.isSplit() && shapeOf(sum)[state.dim] % placement.getSizes()[axis] != 0)) {
+      return;
+    }
+    std::string text;
+    llvm::raw_string_ostream(text) << state;
+    mlir::NamedAttrList pins;
+    pins.append(placement.getAxes()[axis], ExprAttr::get(&getContext(), text));
+    sum.setPinsAttr(pins.getDictionary(&getContext()));
+    if (state.isSplit()) {
+      // As soon as may be, so that the whole gradient need not stay.
+      sum->moveAfter(sum.getInput().getDefiningOp());
+    }
+  }
+};
+
+} // namespace
+} // namespace weft::compiler

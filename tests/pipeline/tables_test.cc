@@ -1,0 +1,151 @@
+// The README's tables of bubbles and stashes, computed from compiled plans. When they change, the test prints what the
+// README should say.
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "gtest/gtest.h"
+#include "runtime/sim/simulate.h"
+#include "tests/support/trainer.h"
+
+namespace weft::tests {
+namespace {
+
+struct Size {
+  int stages, micro_batches;
+};
+constexpr Size kSizes[] = {{2, 4}, {4, 8}, {4, 16}, {8, 16}};
+constexpr Size kStashSize = {4, 8};
+
+struct Known {
+  const char* name;      // in the tables
+  const char* pipeline;  // of the job
+  const char* formula;   // idle time over the time of work
+  double (*idle)(double p, double m);
+  int chunks;
+};
+const Known kSchedules[] = {
+    {"GPIPE", "schedule: GPIPE", "(p-1)/m", [](double p, double m) { return (p - 1) / m; }, 1},
+    {"ONE_F_ONE_B", "schedule: ONE_F_ONE_B", "(p-1)/m", [](double p, double m) { return (p - 1) / m; }, 1},
+    {"INTERLEAVED, v = 2", "schedule: INTERLEAVED chunks: 2", "(p-1)/vm",
+     [](double p, double m) { return (p - 1) / (2 * m); }, 2},
+    {"ZERO_BUBBLE, H1", "schedule: ZERO_BUBBLE form: H1", "(p-1)/3m",
+     [](double p, double m) { return (p - 1) / (3 * m); }, 1},
+    {"ZERO_BUBBLE, V", "schedule: ZERO_BUBBLE form: V", "(p-1)/6m",
+     [](double p, double m) { return (p - 1) / (6 * m); }, 2},
+};
+
+plan::Plan Compiled(const Known& known, Size size) {
+  absl::StatusOr<plan::Plan> plan =
+      CompileJob("tests/pipeline/deep.job", {"model.set=layers=16", absl::StrCat("dist.pipeline=", size.stages),
+                                             absl::StrCat("batch={global: ", size.micro_batches, " micro: 1}"),
+                                             absl::StrCat("pipeline={", known.pipeline, "}")});
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return plan.ok() ? *plan : plan::Plan();
+}
+
+// The share of a step in which stages are idle, forwards taking 1 and backwards 2.
+double BubbleOf(const plan::Plan& plan) {
+  absl::StatusOr<sim::Report> report = sim::Simulate(plan, sim::MachineOf(plan), {.unit_times = true});
+  EXPECT_TRUE(report.ok()) << report.status();
+  return report.ok() ? report->bubble_fraction : 0;
+}
+
+// How many micro-batches' activations a stage has room for: of every chunk, the most slots of what its forward leaves
+// to its backward. Chunks are parts of a stage.
+double StashOf(const plan::Stage& stage, int chunks) {
+  std::vector<int> writer(stage.buffers_size(), -1);
+  std::map<int, int> slots;  // by chunk
+  for (int a = 0; a < stage.actors_size(); ++a) {
+    for (int32_t b : stage.actors(a).writes()) writer[b] = a;
+  }
+  for (const plan::Actor& actor : stage.actors()) {
+    if (actor.phase() != plan::Actor::BACKWARD && actor.phase() != plan::Actor::WEIGHT) continue;
+    for (int32_t b : actor.reads()) {
+      const plan::Buffer& buffer = stage.buffers(b);
+      if (writer[b] < 0 || stage.actors(writer[b]).phase() != plan::Actor::FORWARD) continue;
+      if (buffer.kind() != plan::Buffer::ACTIVATION) continue;
+      int& most = slots[stage.actors(writer[b]).chunk()];
+      most = std::max(most, buffer.slots());
+    }
+  }
+  double sum = 0;
+  for (const auto& [chunk, most] : slots) sum += most;
+  return sum / chunks;
+}
+
+std::string Percent(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
+
+std::string BubbleTable() {
+  std::string head = "| schedule | idle / work |", line = "| --- | --- |", rows;
+  for (const Size& size : kSizes) {
+    absl::StrAppend(&head, " p = ", size.stages, ", m = ", size.micro_batches, " |");
+    line += " ---: |";
+  }
+  for (const Known& known : kSchedules) {
+    absl::StrAppend(&rows, "| ", known.name, " | ", known.formula, " |");
+    for (const Size& size : kSizes) absl::StrAppend(&rows, " ", Percent(BubbleOf(Compiled(known, size))), " |");
+    rows += "\n";
+  }
+  return head + "\n" + line + "\n" + rows;
+}
+
+std::string StashTable() {
+  std::string head = "| schedule |", line = "| --- |", rows;
+  for (int stage = 0; stage < kStashSize.stages; ++stage) {
+    absl::StrAppend(&head, " stage ", stage, " |");
+    line += " ---: |";
+  }
+  for (const Known& known : kSchedules) {
+    absl::StrAppend(&rows, "| ", known.name, " |");
+    const plan::Plan plan = Compiled(known, kStashSize);
+    for (const plan::Stage& stage : plan.stages()) {
+      absl::StrAppend(&rows, " ", StashOf(stage, known.chunks), " |");
+    }
+    rows += "\n";
+  }
+  return head + "\n" + line + "\n" + rows;
+}
+
+class TablesTest : public testing::TestWithParam<Known> {};
+
+// Of m micro-batches a stage works 3m; what it is idle is a share of that.
+TEST_P(TablesTest, BubblesAreThoseOfTheFormulas) {
+  const Known& known = GetParam();
+  for (const Size& size : kSizes) {
+    const double idle = known.idle(size.stages, size.micro_batches);
+    EXPECT_NEAR(BubbleOf(Compiled(known, size)), idle / (1 + idle), 1e-9) << size.stages << " x " << size.micro_batches;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, TablesTest, testing::ValuesIn(kSchedules));
+
+TEST(StashTest, OneFOneBKeepsWhatIsStillToComeBack) {
+  const plan::Plan plan = Compiled(kSchedules[1], kStashSize);
+  for (int stage = 0; stage < kStashSize.stages; ++stage) {
+    EXPECT_EQ(StashOf(plan.stages(stage), 1), kStashSize.stages - stage);
+  }
+}
+
+TEST(StashTest, ZeroBubblesKeepWhatTheFirstStageOfOneFOneBDoes) {
+  for (const Known& known : {kSchedules[3], kSchedules[4]}) {
+    const plan::Plan plan = Compiled(known, kStashSize);
+    for (const plan::Stage& stage : plan.stages())
+      EXPECT_EQ(StashOf(stage, known.chunks), kStashSize.stages) << known.name;
+  }
+}
+
+TEST(ReadmeTest, HasTheseTables) {
+  std::ifstream in("README.md");
+  std::stringstream text;
+  text << in.rdbuf();
+  for (const std::string& table : {BubbleTable(), StashTable()}) {
+    EXPECT_NE(text.str().find(table), std::string::npos) << "expected in README.md:\n" << table;
+  }
+}
+
+}  // namespace
+}  // namespace weft::tests
