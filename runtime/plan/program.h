@@ -63,7 +63,7 @@ struct Program {
   ByteRange RangeOf(int32_t b, int64_t slot) const;
   // Those of them that the tensor takes: what work on it reads and writes.
   ByteRange ExactRangeOf(int32_t b, int64_t slot) const {
-    const int64_t begin = offset[b] + slot * slot_bytes[b];
+    const int64_t begin = RangeOf(b, slot).begin;
     return {begin, begin + exact_bytes[b]};
   }
   // True if the act reads operand `b` of this work.

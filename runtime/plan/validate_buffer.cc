@@ -61,8 +61,7 @@ absl::Status CheckSlotOffsets(const Stage& stage, const Buffer& buffer, int64_t 
                  buffer.slot_offsets_size());
   }
   if (buffer.slot_offsets(0) != buffer.offset()) {
-    return Fault("slot offsets: expected to begin with the offset ", buffer.offset(), ", got ",
-                 buffer.slot_offsets(0));
+    return Fault("slot offsets: expected to begin with the offset ", buffer.offset(), ", got ", buffer.slot_offsets(0));
   }
   for (int64_t offset : buffer.slot_offsets()) {
     if (offset < 0 || offset % kAlignment != 0) {
@@ -140,13 +139,15 @@ absl::Status CheckAlias(const Placement& placement, const Stage& stage, int b) {
   const int64_t slot = LocalBytes(placement, buffer), whole_slot = LocalBytes(placement, whole);
   const bool one = buffer.slots() == 1 && whole.slots() == 1;
   const bool inside = buffer.offset() >= whole.offset() && buffer.offset() + slot <= whole.offset() + whole_slot;
-  const bool same = buffer.offset() == whole.offset() && buffer.slots() == whole.slots() && slot == whole_slot &&
-                    std::equal(buffer.slot_offsets().begin(), buffer.slot_offsets().end(),
-                               whole.slot_offsets().begin(), whole.slot_offsets().end());
+  const bool same = buffer.offset() == whole.offset() && buffer.slots() == whole.slots() && slot == whole_slot;
   if (one ? !inside : !same) {
     return Fault("alias: expected bytes of `", whole.name(), "` (", whole.slots(), " slots of ", whole_slot,
                  " bytes at ", whole.offset(), "), got ", buffer.slots(), " slots of ", slot, " bytes at ",
                  buffer.offset());
+  }
+  if (!std::equal(buffer.slot_offsets().begin(), buffer.slot_offsets().end(), whole.slot_offsets().begin(),
+                  whole.slot_offsets().end())) {
+    return Fault("slot offsets: expected those of `", whole.name(), "`, which it views");
   }
   if (buffer.has_init() && !whole.has_init()) {
     return Fault("alias: expected state to view state, got `", whole.name(), "`, which has no initial value");
