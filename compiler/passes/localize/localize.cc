@@ -49,10 +49,10 @@ private:
   // ---- small builders -----------------------------------------------------
   task::BufferOp buffer(mlir::Location loc, const std::string &name, BufferKind kind, mlir::Type tensor) {
     auto type = task::BufferType::get(b_.getContext(), llvm::cast<RankedTensorType>(tensor));
-    return b_.create<task::BufferOp>(loc, type, b_.getStringAttr(name),
-                                     task::BufferKindAttr::get(b_.getContext(), kind), b_.getI64IntegerAttr(1),
-                                     mlir::IntegerAttr(), mlir::DenseI64ArrayAttr(), mlir::StringAttr(),
-                                     mlir::DictionaryAttr(), mlir::DenseI64ArrayAttr());
+    return b_.create<task::BufferOp>(
+        loc, type, b_.getStringAttr(name), task::BufferKindAttr::get(b_.getContext(), kind), b_.getI64IntegerAttr(1),
+        mlir::IntegerAttr(), mlir::DenseI64ArrayAttr(), mlir::StringAttr(), mlir::DictionaryAttr(),
+        mlir::DenseI64ArrayAttr());
   }
 
   // A name that tells where a value comes from; unique in the program.

@@ -105,7 +105,8 @@ private:
     }
     if (actor.getSection() == task::Section::Micro) {
       return !from.carried && !to.carried && !to.metric && llvm::all_of(from.actors, computes) &&
-             llvm::all_of(to.actors, computes) && llvm::none_of(from.actors, once) && llvm::none_of(to.actors, once) &&
+             llvm::all_of(to.actors, computes) && llvm::none_of(from.actors, once) &&
+             llvm::none_of(to.actors, once) &&
              (llvm::none_of(from.actors, elsewhere) || llvm::none_of(to.actors, elsewhere));
     }
     // Nothing of a step comes after its step section, and a section that comes once finds its bytes unused.
@@ -118,8 +119,9 @@ private:
   }
 
   static bool writes(task::ActorOp actor, Value buffer) {
-    return llvm::any_of(actor.getBody().front(),
-                        [&](Operation &op) { return llvm::is_contained(task::outputsOf(&op), buffer); });
+    return llvm::any_of(actor.getBody().front(), [&](Operation &op) {
+      return llvm::is_contained(task::outputsOf(&op), buffer);
+    });
   }
 
   // Of `op` and of the collectives that run with it.

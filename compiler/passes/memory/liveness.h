@@ -9,8 +9,8 @@ namespace weft::compiler {
 /// Disjoint spans of a timeline, ascending.
 using Life = llvm::SmallVector<Span, 2>;
 
-/// A buffer lives from the first to the last touch of what it holds for one micro-batch, whichever stream touches it,
-/// in every execution that the plan permits; its life is that of all micro-batches together, so that a place in it is
+/// A buffer lives from the first to the last touch of what it holds for one micro-batch, whichever stream touches it, in
+/// every execution that the plan permits; its life is that of all micro-batches together, so that a place in it is
 /// free if no act of that place, for any micro-batch, finds the buffer in use. State lives always.
 class Liveness {
 public:

@@ -33,8 +33,7 @@ Layout makeBlocks(task::ProgramOp program, int64_t phases, int64_t least) {
   for (auto buffer : program.getBody().getOps<task::BufferOp>()) {
     int64_t bytes = task::localBytesOf(task::tensorOf(buffer), program.getPlacement());
     bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    bool apart =
-        phases > 1 && bytes >= least && int64_t(buffer.getSlots()) <= phases && liveness.isOfMicroBatch(buffer);
+    bool apart = phases > 1 && bytes >= least && int64_t(buffer.getSlots()) <= phases && liveness.isOfMicroBatch(buffer);
     layout.counts.push_back(apart ? phases : 1);
     for (int64_t phase = 0; apart && phase < phases; ++phase) {
       layout.blocks.push_back({bytes, liveness.ofMicroBatches(buffer, phase, phases)});

@@ -15,8 +15,7 @@ public:
 
   void add(int32_t block, const Life &life) {
     for (Span span : life) {
-      visit(1, 0, leaves_ - 1, span,
-            [&](Node &node, bool whole) { (whole ? node.here : node.below).push_back(block); });
+      visit(1, 0, leaves_ - 1, span, [&](Node &node, bool whole) { (whole ? node.here : node.below).push_back(block); });
     }
   }
 
@@ -46,7 +45,8 @@ private:
     std::vector<int32_t> below; // at some
   };
 
-  template <typename Do> void visit(int64_t node, int64_t first, int64_t last, Span span, Do &&act) {
+  template <typename Do>
+  void visit(int64_t node, int64_t first, int64_t last, Span span, Do &&act) {
     if (span.last < first || last < span.first) {
       return;
     }
@@ -75,8 +75,7 @@ int64_t lengthOf(const Block &block) {
 }
 
 // The lowest offset, or that of the tightest gap, where a block fits beside those at `found`.
-int64_t gapFor(int64_t bytes, llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> found, int64_t bottom,
-               bool tightest) {
+int64_t gapFor(int64_t bytes, llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> found, int64_t bottom, bool tightest) {
   int64_t best = -1, bestGap = 0, end = bottom;
   for (int32_t other : found) {
     int64_t gap = blocks[other].offset - end;
@@ -100,8 +99,9 @@ int64_t placeInOrder(std::vector<Block> &blocks, llvm::ArrayRef<int32_t> order, 
   for (int32_t block : order) {
     found.clear();
     index.find(blocks[block].life, found);
-    llvm::sort(found,
-               [&](int32_t a, int32_t b) { return std::pair(blocks[a].offset, a) < std::pair(blocks[b].offset, b); });
+    llvm::sort(found, [&](int32_t a, int32_t b) {
+      return std::pair(blocks[a].offset, a) < std::pair(blocks[b].offset, b);
+    });
     blocks[block].offset = gapFor(blocks[block].bytes, blocks, found, bottom, tightest);
     arena = std::max(arena, blocks[block].offset + blocks[block].bytes);
     index.add(block, blocks[block].life);

@@ -20,10 +20,10 @@ int64_t mostLive(llvm::ArrayRef<Block> blocks, int64_t positions);
 
 /// Gives the blocks offsets such that those that live at one time lie apart, and returns the bytes that they need. What
 /// lives always lies at the bottom. The others are placed one after another, in several orders and by several rules, of
-/// which the best is kept: by falling size, at the lowest offset of the tightest gap (greedy by size; Pisarchyk and
-/// Lee, "Efficient memory management for deep neural net inference", 2020); by falling length of life and by falling
-/// product of both at the lowest offset, which stacks what a forward keeps for its backward; by start. The order
-/// depends on the blocks alone. Takes time in proportion to the pairs of blocks that live at one time.
+/// which the best is kept: by falling size, at the lowest offset of the tightest gap (greedy by size; Pisarchyk and Lee,
+/// "Efficient memory management for deep neural net inference", 2020); by falling length of life and by falling product of
+/// both at the lowest offset, which stacks what a forward keeps for its backward; by start. The order depends on the
+/// blocks alone. Takes time in proportion to the pairs of blocks that live at one time.
 int64_t place(std::vector<Block> &blocks, int64_t positions);
 
 } // namespace weft::compiler

@@ -40,9 +40,9 @@ void Timeline::addSections(task::ProgramOp program) {
     Actor &it = actors_.emplace_back();
     it.computes = actor.getStream() == task::StreamKind::Compute;
     it.micro = actor.getSection() == task::Section::Micro;
-    it.section = it.micro                                     ? sectionOf.lookup(actor.getUnit().value_or("F"))
+    it.section = it.micro                                        ? sectionOf.lookup(actor.getUnit().value_or("F"))
                  : actor.getSection() == task::Section::Begin ? 0
-                                                              : int64_t(sections_.size()) - 1;
+                                                                 : int64_t(sections_.size()) - 1;
   }
 }
 

@@ -32,7 +32,7 @@ public:
   /// "begin", "F", "B.1", ..., "step".
   struct Section {
     std::string name;
-    Span span;                      // from its first gap to its last one
+    Span span; // from its first gap to its last one
     std::vector<int64_t> instances; // in the order of the micro-batches
   };
   llvm::ArrayRef<Section> sections() const { return sections_; }

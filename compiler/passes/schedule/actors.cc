@@ -87,8 +87,8 @@ bool sumsUp(Operation *op) {
   return kernel && kernel.getName() == "accumulate";
 }
 
-// Sums over the micro-batches right behind what makes their terms: these then need not be kept until the unit ends, and
-// a sum is complete as soon as its layer's last backward is.
+// Sums over the micro-batches right behind what makes their terms: these then need not be kept until the unit ends, and a
+// sum is complete as soon as its layer's last backward is.
 llvm::SmallVector<Operation *> sumsAtOnce(llvm::ArrayRef<Operation *> work) {
   llvm::DenseMap<mlir::Value, Operation *> writer; // of a root, the last
   llvm::DenseMap<Operation *, llvm::SmallVector<Operation *, 1>> behind;
@@ -188,8 +188,8 @@ private:
     return {last.rbegin(), last.rend()};
   }
 
-  // The bundles of gradients first, each an actor. What reads another bundle than those before it is a new actor, so
-  // that only it waits.
+  // The bundles of gradients first, each an actor. What reads another bundle than those before it is a new actor, so that
+  // only it waits.
   void groupStep(mlir::Block &body, llvm::ArrayRef<Operation *> work) {
     llvm::DenseSet<Operation *> bundled;
     llvm::DenseMap<mlir::Value, size_t> bundleOf; // by the root of what it makes

@@ -12,8 +12,8 @@ using task::CollectiveOp;
 using Bundle = llvm::SmallVector<CollectiveOp>;
 
 bool isReduction(CollectiveOp op) {
-  return !op.getMax() &&
-         (op.getKind() == task::CollectiveKind::AllReduce || op.getKind() == task::CollectiveKind::ReduceScatter);
+  return !op.getMax() && (op.getKind() == task::CollectiveKind::AllReduce ||
+                          op.getKind() == task::CollectiveKind::ReduceScatter);
 }
 
 bool isBackward(Operation *op) {
@@ -124,7 +124,8 @@ private:
 
 } // namespace
 
-StepCollectives bundle(task::ProgramOp program, llvm::ArrayRef<Operation *> micro, llvm::ArrayRef<Operation *> step) {
+StepCollectives bundle(task::ProgramOp program, llvm::ArrayRef<Operation *> micro,
+                       llvm::ArrayRef<Operation *> step) {
   return Bundler(program, micro, step).run();
 }
 
