@@ -163,6 +163,29 @@ TEST(Save, ReportsAFullDisk) {
   EXPECT_TRUE(std::filesystem::is_empty(folder));
 }
 
+// Offsets of runs, bundles, phases, streams for every transfer: whatever a plan has.
+TEST(Save, KeepsEveryPlanOfTheCorpus) {
+  const absl::StatusOr<std::vector<CorpusPlan>> corpus = ReadCorpus("tests/plans");
+  ASSERT_TRUE(corpus.ok()) << corpus.status();
+  const std::string path = Path("corpus.plan");
+  for (const CorpusPlan& it : *corpus) {
+    if (!it.expect.empty()) continue;
+    SCOPED_TRACE(it.file);
+    ASSERT_TRUE(Save(it.plan, path).ok());
+    const absl::StatusOr<Plan> plan = Load(path);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    Plan expected = it.plan;
+    expected.mutable_header()->set_hash(plan->header().hash());
+    EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(*plan, expected));
+    const std::string bytes = Bytes(path);
+    for (size_t at = 24; at < bytes.size(); at += 13) {
+      std::string other = bytes;
+      other[at] = static_cast<char>(other[at] ^ (1 << (at % 8)));
+      EXPECT_EQ(ErrorOf(other).find("damaged: expected hash "), 0u);
+    }
+  }
+}
+
 TEST(Hash, FollowsEveryFieldButItself) {
   Plan plan = Sample();
   const uint64_t hash = HashOf(plan);

@@ -36,8 +36,9 @@ void PlanMutator::Mutate(Plan* plan) {
     case 2:
       return MoveBuffer(stage);
     case 3:
-    case 4:
       return ChangeSlots(*plan, stage);
+    case 4:
+      return Coin() ? ScatterSlots(stage) : ChangeSlots(*plan, stage);
     case 5:
       return ChangeView(stage);
     case 6:
@@ -76,7 +77,10 @@ void PlanMutator::MoveBuffer(Stage& stage) {
   if (Coin(8)) offset = stage.arena_bytes();
   offset = std::max<int64_t>(offset, 0);
   for (int b = 0; b < stage.buffers_size(); ++b) {
-    if (RootOf(stage, b) == root) stage.mutable_buffers(b)->set_offset(stage.buffers(b).offset() + offset - old);
+    if (RootOf(stage, b) != root) continue;
+    Buffer& moved = *stage.mutable_buffers(b);
+    moved.set_offset(moved.offset() + offset - old);
+    for (int64_t& slot : *moved.mutable_slot_offsets()) slot = std::max<int64_t>(slot + offset - old, 0);
   }
   if (Coin()) stage.set_arena_bytes(stage.arena_bytes() + 4096);
 }
@@ -89,10 +93,27 @@ void PlanMutator::ChangeSlots(const Plan& plan, Stage& stage) {
   for (int b = 0; b < stage.buffers_size(); ++b) {
     if (RootOf(stage, b) != root) continue;
     stage.mutable_buffers(b)->set_slots(slots);
+    stage.mutable_buffers(b)->clear_slot_offsets();
     if (behind) stage.mutable_buffers(b)->set_offset(AlignUp(stage.arena_bytes()));
   }
   if (stage.placement() < 0 || stage.placement() >= plan.placements_size() || !behind) return;
   stage.set_arena_bytes(AlignUp(stage.arena_bytes()) + int64_t{slots} * 65536);
+}
+
+// Puts the slots of a buffer and its views where others lie.
+void PlanMutator::ScatterSlots(Stage& stage) {
+  const int32_t root = RootOf(stage, Below(stage.buffers_size()));
+  const Buffer& whole = stage.buffers(root);
+  if (whole.slots() < 2 || whole.slots() > 64) return;
+  std::vector<int64_t> offsets = {whole.offset()};
+  for (int i = 1; i < whole.slots(); ++i) {
+    const int64_t line = Below(stage.arena_bytes() / kAlignment) * kAlignment;
+    offsets.push_back(Coin() ? stage.buffers(Below(stage.buffers_size())).offset() : line);
+  }
+  for (int b = 0; b < stage.buffers_size(); ++b) {
+    if (RootOf(stage, b) != root) continue;
+    stage.mutable_buffers(b)->mutable_slot_offsets()->Assign(offsets.begin(), offsets.end());
+  }
 }
 
 void PlanMutator::ChangeView(Stage& stage) {
@@ -104,6 +125,7 @@ void PlanMutator::ChangeView(Stage& stage) {
     buffer.set_alias_of(other + 1);
     buffer.set_offset(stage.buffers(other).offset() + (Coin(4) ? kAlignment : 0));
     buffer.set_slots(stage.buffers(other).slots());
+    *buffer.mutable_slot_offsets() = stage.buffers(other).slot_offsets();
   }
 }
 

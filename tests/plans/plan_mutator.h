@@ -33,6 +33,7 @@ class PlanMutator {
 
   void MoveBuffer(Stage& stage);
   void ChangeSlots(const Plan& plan, Stage& stage);
+  void ScatterSlots(Stage& stage);
   void ChangeView(Stage& stage);
   void ChangeOrder(Stage& stage);
   void ChangeStream(Stage& stage);
