@@ -370,8 +370,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(RunTest, HelpTeaches) {
   EXPECT_EQ(Call({"--help"}), 0);
   for (const char* flag : {"--data", "--init", "--steps", "--seed", "--checkpoint-dir", "--checkpoint-every",
-                           "--resume", "--metrics", "--allow-nonfinite", "--trace", "--trace-kernels", "--threads", "--quiet", "--inputs",
-                           "--outputs", "--show-shards", "exit status"}) {
+                           "--resume", "--metrics", "--allow-nonfinite", "--trace", "--trace-kernels", "--threads",
+                           "--quiet", "--inputs", "--outputs", "--show-shards", "exit status"}) {
     EXPECT_THAT(out_, HasSubstr(flag));
   }
 }
