@@ -13,16 +13,6 @@ llvm::StringRef textOf(mlir::Operation *op, llvm::StringRef name) {
 
 } // namespace
 
-Varying::Varying(ir::GraphOp graph) {
-  for (mlir::Operation &op : graph.getBody().front()) {
-    if (llvm::any_of(op.getOperands(), [&](mlir::Value operand) {
-          return llvm::isa<mlir::BlockArgument>(operand) || contains(operand.getDefiningOp());
-        })) {
-      ops_.insert(&op);
-    }
-  }
-}
-
 llvm::StringRef layerOf(llvm::StringRef scope) {
   for (size_t begin = 0; begin < scope.size();) {
     size_t dot = scope.find('.', begin);
@@ -40,11 +30,10 @@ llvm::StringRef layerOf(llvm::StringRef scope) {
 
 llvm::SmallVector<Layer> layersOf(ir::GraphOp graph) {
   Sections sections(graph);
-  Varying varying(graph);
   llvm::MapVector<std::pair<llvm::StringRef, int64_t>, Layer> layers;
   for (mlir::Operation &op : graph.getBody().front()) {
     llvm::StringRef name = layerOf(textOf(&op, "scope")), phase = textOf(&op, "phase");
-    if (name.empty() || !varying.contains(&op) || sections.isStep(&op)) {
+    if (name.empty() || llvm::isa<ir::ParameterOp>(op) || !sections.isMicro(&op)) {
       continue;
     }
     std::pair<llvm::StringRef, int64_t> key(name, ir::stageOf(&op));

@@ -10,18 +10,8 @@ namespace weft::compiler {
 /// as "ln_f", which is part of no layer.
 llvm::StringRef layerOf(llvm::StringRef scope);
 
-/// The ops that depend on the inputs of a graph: what differs between micro-batches.
-class Varying {
-public:
-  explicit Varying(ir::GraphOp graph);
-  bool contains(mlir::Operation *op) const { return ops_.contains(op); }
-
-private:
-  llvm::DenseSet<mlir::Operation *> ops_;
-};
-
 /// The forward and the backward ops (phases "backward" and "weight") of one layer on one stage, in program order: those
-/// that run once a micro-batch and vary with it.
+/// that run once a micro-batch. Parameters, and what is made of them once a step, are not among them.
 struct Layer {
   llvm::StringRef name; // lives as long as the context
   int64_t stage = 0;

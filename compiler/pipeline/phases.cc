@@ -20,10 +20,17 @@ namespace weft::compiler {
 namespace {
 
 constexpr std::pair<Phase, const char *> kNames[] = {
-    {Phase::Elaborate, "elaborate"}, {Phase::Pipeline, "pipeline"}, {Phase::Autodiff, "autodiff"},
-    {Phase::Precision, "precision"}, {Phase::Zero, "zero"},         {Phase::Shard, "shard"},
-    {Phase::Box, "box"},             {Phase::Recompute, "recompute"}, {Phase::Localize, "localize"},
-    {Phase::Schedule, "schedule"},   {Phase::Memory, "memory"},
+    {Phase::Elaborate, "elaborate"},
+    {Phase::Pipeline, "pipeline"},
+    {Phase::Autodiff, "autodiff"},
+    {Phase::Precision, "precision"},
+    {Phase::Zero, "zero"},
+    {Phase::Shard, "shard"},
+    {Phase::Box, "box"},
+    {Phase::Recompute, "recompute"},
+    {Phase::Localize, "localize"},
+    {Phase::Schedule, "schedule"},
+    {Phase::Memory, "memory"},
 };
 
 // The ranks of a mesh's data parallelism that split what ZeRO splits, if these are some of them; else 1.
@@ -89,7 +96,8 @@ void buildCut(mlir::OpPassManager &manager, const Job &job, const Machine &machi
   std::vector<std::string> meshes;
   for (const Dist &stage : job.pipeline().stages()) {
     int64_t shard = shardOf(job, stage);
-    meshes.push_back(absl::StrCat(stage.data() / shard, ":", shard, ":", stage.expert(), ":", stage.context(), ":", stage.tensor()));
+    meshes.push_back(
+        absl::StrCat(stage.data() / shard, ":", shard, ":", stage.expert(), ":", stage.context(), ":", stage.tensor()));
   }
   options.meshes = meshes;
   options.machine = describe(machine);
@@ -205,6 +213,9 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
   case Phase::Precision:
     if (job.precision().compute() == BF16) {
       manager.addNestedPass<ir::GraphOp>(createPrecisionContractions());
+      manager.addNestedPass<ir::GraphOp>(createPrecisionTables());
+      // By the working copies that these two made.
+      manager.addNestedPass<ir::GraphOp>(createPrecisionGradients());
     }
     break;
   case Phase::Zero:

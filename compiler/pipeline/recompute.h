@@ -9,9 +9,9 @@
 namespace weft::compiler {
 
 /// The policy of every layer of a module that `box` has run on, in the order of the layers; none of them AUTO. For
-/// AUTO it tries: compiles clones of the module up to `memory` and compares each stage's arena with `memoryBytes`, the memory of a device
-/// (0: no limit). Where not even FULL everywhere fits, that is what it returns. Fails if a clone does not
-/// compile. A scope that names no layer stays in the list, for the pass to refuse.
+/// AUTO it tries: compiles clones of the module up to `memory` and compares each stage's arena with `memoryBytes`, the
+/// memory of a device (0: no limit). Where not even FULL everywhere fits, that is what it returns. Fails if a clone
+/// does not compile. A scope that names no layer stays in the list, for the pass to refuse.
 llvm::FailureOr<Recompute> resolveRecompute(mlir::ModuleOp module, const Job &job, const Machine &machine,
                                             int64_t memoryBytes);
 

@@ -10,22 +10,14 @@ namespace {
 
 using Cut = std::vector<size_t>;
 
-TEST(BalanceTest, OnePartHasEverything) {
-  EXPECT_EQ(balance({1, 2, 3}, 1), (Cut{0}));
-}
+TEST(BalanceTest, OnePartHasEverything) { EXPECT_EQ(balance({1, 2, 3}, 1), (Cut{0})); }
 
-TEST(BalanceTest, AsManyPartsAsWeights) {
-  EXPECT_EQ(balance({9, 0, 1}, 3), (Cut{0, 1, 2}));
-}
+TEST(BalanceTest, AsManyPartsAsWeights) { EXPECT_EQ(balance({9, 0, 1}, 3), (Cut{0, 1, 2})); }
 
-TEST(BalanceTest, EqualWeightsGoInEqualParts) {
-  EXPECT_EQ(balance({1, 1, 1, 1, 1, 1}, 3), (Cut{0, 2, 4}));
-}
+TEST(BalanceTest, EqualWeightsGoInEqualParts) { EXPECT_EQ(balance({1, 1, 1, 1, 1, 1}, 3), (Cut{0, 2, 4})); }
 
 // A language model: the head weighs as much as four layers.
-TEST(BalanceTest, AHeavyEndIsAlone) {
-  EXPECT_EQ(balance({0.1, 1, 1, 1, 1, 1, 1, 1, 1, 4}, 3), (Cut{0, 5, 9}));
-}
+TEST(BalanceTest, AHeavyEndIsAlone) { EXPECT_EQ(balance({0.1, 1, 1, 1, 1, 1, 1, 1, 1, 4}, 3), (Cut{0, 5, 9})); }
 
 // The heaviest part is 5 in any cut; the rest is still cut evenly.
 TEST(BalanceTest, AmongEquallyHeavyCutsTheOthersAreEven) {

@@ -1,5 +1,6 @@
 #include "compiler/schedule/engine.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <queue>
@@ -40,6 +41,7 @@ public:
 private:
   struct Chunk {
     std::array<int, 3> next = {0, 0, 0}; // micro-batch of each kind
+    int held = 0, places = 1;            // activations, and the most of them so far
     std::vector<Ticks> forwardEnds, backwardEnds;
   };
   using End = std::pair<Ticks, int>; // of a unit, on a stage
@@ -74,12 +76,23 @@ private:
     return false;
   }
 
+  /// The places that a stage's chunks need if F of chunk `more` is next.
+  int placesWith(int stage, int more) {
+    int places = 0;
+    for (int local = 0; local < shape_.chunks; ++local) {
+      const Chunk &chunk = chunkOf(stage, local);
+      places += std::max(chunk.places, chunk.held + (local == more));
+    }
+    return places;
+  }
+
   bool hasMemory(int stage, const Unit &unit) {
     if (unit.kind != UnitKind::Forward)
       return true;
     int needed = rules_.reserve ? shape_.chunks - unit.chunk : 1;
     return stages_[stage].open + needed <= rules_.mostOpen[stage] &&
-           stages_[stage].held + needed <= rules_.mostHeld[stage];
+           stages_[stage].held + needed <= rules_.mostHeld[stage] &&
+           (rules_.mostPlaces.empty() || placesWith(stage, unit.chunk) <= rules_.mostPlaces[stage]);
   }
 
   /// The unit of a kind that the rules prefer, or nothing if none can begin.
@@ -132,14 +145,17 @@ private:
       chunk.forwardEnds[unit.microBatch] = own.freeAt;
       ++own.open;
       ++own.held;
+      chunk.places = std::max(chunk.places, ++chunk.held);
       break;
     case UnitKind::Backward:
       chunk.backwardEnds[unit.microBatch] = own.freeAt;
       --own.open;
       own.held -= !split_;
+      chunk.held -= !split_;
       break;
     case UnitKind::Weight:
       --own.held;
+      --chunk.held;
       break;
     }
   }

@@ -33,6 +33,9 @@ struct Rules {
   /// F of a chunk leaves one place of mostHeld for each later chunk of the stage, so that what is begun can be
   /// finished.
   bool reserve = false;
+  /// For every stage, how many places for activations its chunks may have together: as many for each as it ever holds,
+  /// and at least one. Empty: any number.
+  std::vector<int> mostPlaces;
 };
 
 struct Simulated {

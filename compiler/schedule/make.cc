@@ -11,6 +11,9 @@ namespace {
 // How many units are simulated at most to choose among ways, about a second's work.
 constexpr long kMostTried = 2'000'000;
 
+// The part of a step that is worth memory beyond 1F1B's.
+constexpr double kWorthPlaces = 0.01;
+
 absl::Status wrong(const char *key, int least, int got) {
   return absl::InvalidArgumentError(absl::StrCat(key, ": expected ", least, " or more, got ", got));
 }
@@ -83,28 +86,29 @@ std::array<Ticks, 3> ticksOf(const Durations &split) {
   return {ticks(split.forward), ticks(split.backward), ticks(split.weight)};
 }
 
-/// At most 2p chunks' activations are held, which is 1F1B's memory.
+/// At most 2p chunks' activations are held, which is 1F1B's memory, in at most so many places more.
 ///
 /// It cannot block: of the first micro-batch that is not through, either a B can run or the F that is missing finds the
-/// place that is reserved for it.
-Rules inV(const Shape &shape, const Durations &split) {
+/// place that is reserved for it, which no earlier micro-batch is left in when the W that wait have run.
+Rules inV(const Shape &shape, const Durations &split, int morePlaces) {
   Rules rules;
   rules.ticks = ticksOf(split);
   rules.reserve = true;
   rules.mostHeld = rules.mostOpen = limits(shape, [&](int) { return 2 * shape.stages; });
+  rules.mostPlaces = limits(shape, [&](int) { return 2 * shape.stages + morePlaces; });
   return rules;
 }
 
 /// Ways to make a V. The first is the best if F, B and W take equally long: the later chunk goes first, for it brings
 /// the next B nearer; stage i, which ends its last B i units before stage 0 does, keeps about that many W to fill what
 /// is left with.
-std::vector<Rules> waysInV(const Shape &shape, const Durations &split) {
+std::vector<Rules> waysInV(const Shape &shape, const Durations &split, int morePlaces) {
   std::vector<Rules> ways;
   for (double slope : {1.0, 0.5, 0.0, 2.0}) {
     for (int kept : {1, 0, 2, 5}) {
       for (bool backwardFirst : {false, true}) {
         for (bool laterFirst : {true, false}) {
-          Rules rules = inV(shape, split);
+          Rules rules = inV(shape, split, morePlaces);
           rules.backwardFirst = backwardFirst;
           rules.mostWaiting = limits(shape, [&](int stage) { return int(slope * stage) + kept; });
           rules.rank = [m = long(shape.microBatches), laterFirst](const Unit &unit) {
@@ -138,6 +142,20 @@ Ticks leastInV(const Shape &shape, const std::array<Ticks, 3> &ticks) {
   return (shape.stages - 1) * ticks[0] + 2L * shape.microBatches * (ticks[0] + ticks[1] + ticks[2]);
 }
 
+/// With more places than 2p only if a step is shorter by kWorthPlaces of it.
+std::optional<Simulated> bestInV(const Shape &shape, const Durations &split) {
+  const Ticks least = leastInV(shape, ticksOf(split));
+  std::optional<Simulated> best;
+  for (int morePlaces : {0, 1, 2, shape.stages}) {
+    std::optional<Simulated> made = shortest(shape, waysInV(shape, split, morePlaces), least);
+    if (made && (!best || double(made->makespan) < (1 - kWorthPlaces) * double(best->makespan)))
+      best = std::move(made);
+    if (best && double(least) >= (1 - kWorthPlaces) * double(best->makespan))
+      break;
+  }
+  return best;
+}
+
 std::optional<Simulated> simulate(Kind kind, const Shape &shape, const Durations &split) {
   switch (kind) {
   case Kind::GPipe:
@@ -149,7 +167,7 @@ std::optional<Simulated> simulate(Kind kind, const Shape &shape, const Durations
   case Kind::ZeroBubbleH1:
     return simulate(shape, h1(shape));
   case Kind::ZeroBubbleV:
-    return shortest(shape, waysInV(shape, split), leastInV(shape, ticksOf(split)));
+    return bestInV(shape, split);
   }
   return std::nullopt;
 }

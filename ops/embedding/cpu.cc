@@ -29,29 +29,34 @@ absl::Status CheckIds(const int32_t* ids, int64_t n, const Vocabulary& vocabular
 class EmbeddingKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<Extents> extents = MatchSpec(spec, "i32:.,vh->.h");
+    absl::StatusOr<Extents> extents = MatchSpec(spec, "i32:.,any:vh->any:.h");
     if (!extents.ok()) return extents.status();
     const TensorSpec& table = spec.inputs[1];
+    if (table.dtype != spec.outputs[0].dtype) {
+      return absl::InvalidArgumentError(absl::StrCat("output 0: expected the element type of the table, ",
+                                                     NameOf(table.dtype), ", got ", NameOf(spec.outputs[0].dtype)));
+    }
     const Vocabulary vocabulary{table.global_dims[0], table.origin[0], (*extents)['v']};
-    return std::make_unique<EmbeddingKernel>(spec.threads, extents->rows(), (*extents)['h'], vocabulary);
+    const int64_t row_bytes = (*extents)['h'] * static_cast<int64_t>(SizeOf(table.dtype));
+    return std::make_unique<EmbeddingKernel>(spec.threads, extents->rows(), row_bytes, vocabulary);
   }
 
-  EmbeddingKernel(int threads, int64_t rows, int64_t width, Vocabulary vocabulary)
-      : threads_(threads), rows_(rows), width_(width), vocabulary_(vocabulary) {}
+  EmbeddingKernel(int threads, int64_t rows, int64_t row_bytes, Vocabulary vocabulary)
+      : threads_(threads), rows_(rows), row_bytes_(row_bytes), vocabulary_(vocabulary) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
     const auto* ids = static_cast<const int32_t*>(inputs[0]);
-    const auto* table = static_cast<const float*>(inputs[1]);
-    auto* y = static_cast<float*>(outputs[0]);
+    const auto* table = static_cast<const char*>(inputs[1]);
+    auto* y = static_cast<char*>(outputs[0]);
     if (absl::Status status = CheckIds(ids, rows_, vocabulary_); !status.ok()) return status;
-    const size_t bytes = static_cast<size_t>(width_) * sizeof(float);
-    ParallelFor(threads_, rows_, std::max<int64_t>(1, kGrain / width_), [&](int64_t begin, int64_t end) {
+    const auto bytes = static_cast<size_t>(row_bytes_);
+    ParallelFor(threads_, rows_, std::max<int64_t>(1, kGrain / row_bytes_), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = ids[i] - vocabulary_.begin;
         if (row >= 0 && row < vocabulary_.count) {
-          std::memcpy(y + i * width_, table + row * width_, bytes);
+          std::memcpy(y + i * row_bytes_, table + row * row_bytes_, bytes);
         } else {
-          std::memset(y + i * width_, 0, bytes);
+          std::memset(y + i * row_bytes_, 0, bytes);
         }
       }
     });
@@ -59,10 +64,10 @@ class EmbeddingKernel : public Kernel {
   }
 
  private:
-  static constexpr int64_t kGrain = 16384;  // elements
+  static constexpr int64_t kGrain = 65536;  // bytes
 
   int threads_;
-  int64_t rows_, width_;
+  int64_t rows_, row_bytes_;
   Vocabulary vocabulary_;
 };
 

@@ -1,5 +1,5 @@
-// CPU kernels of embedding and embedding_grad (f32 tables, i32 ids). The table
-// may be a tile of the vocabulary: ids of other tiles give rows of zeros, ids
+// CPU kernels of embedding (a table of any element type) and embedding_grad
+// (f32), with i32 ids. The table may be a tile of the vocabulary: ids of other tiles give rows of zeros, ids
 // outside the whole vocabulary are an error of Run().
 //
 // embedding_grad adds the rows of one id in double, in the order of the

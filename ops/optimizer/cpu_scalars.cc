@@ -14,18 +14,14 @@
 namespace weft::optimizer {
 namespace {
 
+template <typename T>
 class SquareSumKernel : public Kernel {
  public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    if (auto extents = MatchSpec(spec, "*->"); !extents.ok()) return extents.status();
-    return std::make_unique<SquareSumKernel>(spec.threads, spec.inputs[0].elements());
-  }
-
   SquareSumKernel(int threads, int64_t elements)
       : threads_(threads), elements_(elements), partial_(static_cast<size_t>((elements + kBlock - 1) / kBlock)) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const auto* x = static_cast<const float*>(inputs[0]);
+    const auto* x = static_cast<const T*>(inputs[0]);
     ParallelFor(threads_, static_cast<int64_t>(partial_.size()), 2, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
         partial_[b] = SumBlock(x + b * kBlock, std::min(kBlock, elements_ - b * kBlock));
@@ -40,15 +36,15 @@ class SquareSumKernel : public Kernel {
  private:
   static constexpr int64_t kBlock = 16384;
 
-  static double SumBlock(const float* x, int64_t n) {
+  static double SumBlock(const T* x, int64_t n) {
     constexpr int64_t kLanes = 16;
     double lanes[kLanes] = {};
     auto add = [&](int64_t l, float v) { lanes[l] += static_cast<double>(v) * static_cast<double>(v); };
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
-      for (int64_t l = 0; l < kLanes; ++l) add(l, x[i + l]);
+      for (int64_t l = 0; l < kLanes; ++l) add(l, Widen(x[i + l]));
     }
-    for (int64_t l = 0; i + l < n; ++l) add(l, x[i + l]);
+    for (int64_t l = 0; i + l < n; ++l) add(l, Widen(x[i + l]));
     double sum = 0;
     for (double lane : lanes) sum += lane;
     return sum;
@@ -58,6 +54,11 @@ class SquareSumKernel : public Kernel {
   int64_t elements_;
   std::vector<double> partial_;
 };
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateSquareSum(const KernelSpec& spec) {
+  if (auto extents = MatchSpec(spec, "any:*->"); !extents.ok()) return extents.status();
+  return MakeFor<SquareSumKernel>(spec.inputs[0], spec.threads, spec.inputs[0].elements());
+}
 
 class ClipScaleKernel : public Kernel {
  public:
@@ -141,7 +142,7 @@ class LearningRateKernel : public Kernel {
 }  // namespace
 
 void RegisterScalars(KernelRegistry& registry) {
-  registry.Register("square_sum", &SquareSumKernel::Create);
+  registry.Register("square_sum", &CreateSquareSum);
   registry.Register("clip_scale", &ClipScaleKernel::Create);
   registry.Register("learning_rate", &LearningRateKernel::Create);
 }

@@ -13,28 +13,25 @@ namespace {
 
 constexpr int64_t kGrain = 8192;
 
-const float* In(absl::Span<const void* const> inputs, int i) { return static_cast<const float*>(inputs[i]); }
+template <typename T = float>
+const T* In(absl::Span<const void* const> inputs, int i) {
+  return static_cast<const T*>(inputs[i]);
+}
 float* Out(absl::Span<void* const> outputs, int i) { return static_cast<float*>(outputs[i]); }
 
+template <typename G>
 class SgdKernel : public Kernel {
  public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.,,->.");
-    if (!extents.ok()) return extents.status();
-    absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
-    if (!decay.ok()) return decay.status();
-    return std::make_unique<SgdKernel>(spec.threads, extents->rows(), static_cast<float>(*decay));
-  }
-
   SgdKernel(int threads, int64_t elements, float decay) : threads_(threads), elements_(elements), decay_(decay) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const float *p = In(inputs, 0), *g = In(inputs, 1);
+    const float* p = In(inputs, 0);
+    const G* g = In<G>(inputs, 1);
     const float lr = *In(inputs, 2), scale = *In(inputs, 3), decay = decay_;
     float* p2 = Out(outputs, 0);
     ParallelFor(threads_, elements_, kGrain, [=](int64_t begin, int64_t end) {
       WEFT_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) p2[i] = p[i] - lr * (g[i] * scale + decay * p[i]);
+      for (int64_t i = begin; i < end; ++i) p2[i] = p[i] - lr * (Widen(g[i]) * scale + decay * p[i]);
     });
     return absl::OkStatus();
   }
@@ -45,30 +42,29 @@ class SgdKernel : public Kernel {
   float decay_;
 };
 
+absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,any:.,,->.");
+  if (!extents.ok()) return extents.status();
+  absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
+  if (!decay.ok()) return decay.status();
+  return MakeFor<SgdKernel>(spec.inputs[1], spec.threads, extents->rows(), static_cast<float>(*decay));
+}
+
+template <typename G>
 class SgdMomentumKernel : public Kernel {
  public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.,.,,->.,.");
-    if (!extents.ok()) return extents.status();
-    absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
-    if (!decay.ok()) return decay.status();
-    absl::StatusOr<double> momentum = spec.attributes.Float("momentum");
-    if (!momentum.ok()) return momentum.status();
-    return std::make_unique<SgdMomentumKernel>(spec.threads, extents->rows(), static_cast<float>(*momentum),
-                                               static_cast<float>(*decay));
-  }
-
   SgdMomentumKernel(int threads, int64_t elements, float momentum, float decay)
       : threads_(threads), elements_(elements), momentum_(momentum), decay_(decay) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const float *p = In(inputs, 0), *g = In(inputs, 1), *v = In(inputs, 2);
+    const float *p = In(inputs, 0), *v = In(inputs, 2);
+    const G* g = In<G>(inputs, 1);
     const float lr = *In(inputs, 3), scale = *In(inputs, 4), momentum = momentum_, decay = decay_;
     float *p2 = Out(outputs, 0), *v2 = Out(outputs, 1);
     ParallelFor(threads_, elements_, kGrain, [=](int64_t begin, int64_t end) {
       WEFT_INDEPENDENT
       for (int64_t i = begin; i < end; ++i) {
-        const float velocity = momentum * v[i] + (g[i] * scale + decay * p[i]);
+        const float velocity = momentum * v[i] + (Widen(g[i]) * scale + decay * p[i]);
         p2[i] = p[i] - lr * velocity;
         v2[i] = velocity;
       }
@@ -82,34 +78,26 @@ class SgdMomentumKernel : public Kernel {
   float momentum_, decay_;
 };
 
+absl::StatusOr<std::unique_ptr<Kernel>> CreateSgdMomentum(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,any:.,.,,->.,.");
+  if (!extents.ok()) return extents.status();
+  absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
+  if (!decay.ok()) return decay.status();
+  absl::StatusOr<double> momentum = spec.attributes.Float("momentum");
+  if (!momentum.ok()) return momentum.status();
+  return MakeFor<SgdMomentumKernel>(spec.inputs[1], spec.threads, extents->rows(), static_cast<float>(*momentum),
+                                    static_cast<float>(*decay));
+}
+
+struct AdamOptions {
+  double beta1, beta2, eps, decay;
+  bool decoupled;
+};
+
+template <typename G>
 class AdamKernel : public Kernel {
  public:
-  struct Options {
-    double beta1, beta2, eps, decay;
-    bool decoupled;
-  };
-
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.,.,.,,->.,.,.");
-    if (!extents.ok()) return extents.status();
-    absl::StatusOr<double> beta1 = spec.attributes.Float("beta1"), beta2 = spec.attributes.Float("beta2");
-    absl::StatusOr<double> eps = spec.attributes.Float("eps"), decay = FloatAttribute(spec, "weight_decay", 0);
-    absl::StatusOr<double> decoupled = FloatAttribute(spec, "decoupled", 0);
-    for (const absl::Status& status :
-         {beta1.status(), beta2.status(), eps.status(), decay.status(), decoupled.status()}) {
-      if (!status.ok()) return status;
-    }
-    for (auto [name, beta] : {std::pair{"beta1", *beta1}, {"beta2", *beta2}}) {
-      if (!(beta >= 0 && beta < 1)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("attribute `", name, "`: expected 0 or more and less than 1, got ", beta));
-      }
-    }
-    const Options options{*beta1, *beta2, *eps, *decay, *decoupled != 0};
-    return std::make_unique<AdamKernel>(spec.threads, extents->rows(), options);
-  }
-
-  AdamKernel(int threads, int64_t elements, Options options)
+  AdamKernel(int threads, int64_t elements, AdamOptions options)
       : threads_(threads), elements_(elements), options_(options) {}
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
@@ -147,11 +135,12 @@ class AdamKernel : public Kernel {
 
   static void Update(const Constants c, absl::Span<const void* const> inputs, absl::Span<void* const> outputs,
                      int64_t begin, int64_t end) {
-    const float *p = In(inputs, 0), *g = In(inputs, 1), *m = In(inputs, 2), *v = In(inputs, 3);
+    const float *p = In(inputs, 0), *m = In(inputs, 2), *v = In(inputs, 3);
+    const G* g = In<G>(inputs, 1);
     float *p2 = Out(outputs, 0), *m2 = Out(outputs, 1), *v2 = Out(outputs, 2);
     WEFT_INDEPENDENT
     for (int64_t i = begin; i < end; ++i) {
-      const float gradient = g[i] * c.scale + c.coupled * p[i];
+      const float gradient = Widen(g[i]) * c.scale + c.coupled * p[i];
       const float first = c.beta1 * m[i] + c.rest1 * gradient;
       const float second = c.beta2 * v[i] + c.rest2 * (gradient * gradient);
       const float step = c.rate * first / (std::sqrt(second * c.correction) + c.eps);
@@ -163,8 +152,28 @@ class AdamKernel : public Kernel {
 
   int threads_;
   int64_t elements_;
-  Options options_;
+  AdamOptions options_;
 };
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,any:.,.,.,,->.,.,.");
+  if (!extents.ok()) return extents.status();
+  absl::StatusOr<double> beta1 = spec.attributes.Float("beta1"), beta2 = spec.attributes.Float("beta2");
+  absl::StatusOr<double> eps = spec.attributes.Float("eps"), decay = FloatAttribute(spec, "weight_decay", 0);
+  absl::StatusOr<double> decoupled = FloatAttribute(spec, "decoupled", 0);
+  for (const absl::Status& status :
+       {beta1.status(), beta2.status(), eps.status(), decay.status(), decoupled.status()}) {
+    if (!status.ok()) return status;
+  }
+  for (auto [name, beta] : {std::pair{"beta1", *beta1}, {"beta2", *beta2}}) {
+    if (!(beta >= 0 && beta < 1)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("attribute `", name, "`: expected 0 or more and less than 1, got ", beta));
+    }
+  }
+  const AdamOptions options{*beta1, *beta2, *eps, *decay, *decoupled != 0};
+  return MakeFor<AdamKernel>(spec.inputs[1], spec.threads, extents->rows(), options);
+}
 
 class AccumulateKernel : public Kernel {
  public:
@@ -201,9 +210,9 @@ class AccumulateKernel : public Kernel {
 }  // namespace
 
 void RegisterUpdates(KernelRegistry& registry) {
-  registry.Register("sgd", &SgdKernel::Create);
-  registry.Register("sgd_momentum", &SgdMomentumKernel::Create);
-  registry.Register("adam", &AdamKernel::Create);
+  registry.Register("sgd", &CreateSgd);
+  registry.Register("sgd_momentum", &CreateSgdMomentum);
+  registry.Register("adam", &CreateAdam);
   registry.Register("accumulate", &AccumulateKernel::Create);
 }
 

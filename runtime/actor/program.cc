@@ -54,6 +54,15 @@ std::vector<std::string> Program::Describe() const {
   return lines;
 }
 
+std::vector<std::string> Program::Waits() const {
+  std::vector<std::string> lines;
+  for (const auto& loop : loops_) {
+    const std::string line = loop->Waits();
+    if (!line.empty()) lines.push_back(absl::StrCat(spec_.where, ": ", line));
+  }
+  return lines;
+}
+
 uint64_t Program::acts() const {
   uint64_t acts = 0;
   for (const auto& loop : loops_) acts += loop->acts();

@@ -42,6 +42,8 @@ class Program {
 
   // What each busy stream does, "rank 3: actor ... waits for ...". Any thread.
   std::vector<std::string> Describe() const;
+  // The lines of the streams whose acts wait for other ranks. Any thread.
+  std::vector<std::string> Waits() const;
   // Acts ended on all streams. Any thread.
   uint64_t acts() const;
 

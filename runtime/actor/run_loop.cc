@@ -70,6 +70,17 @@ void RunLoop::Fail(int actor, const Act& act, const absl::Status& error) {
                                  error.message())));
 }
 
+std::string RunLoop::Waits() const {
+  const int index = actor_.load(std::memory_order_relaxed);
+  if (index < 0 || waits_for_.load(std::memory_order_acquire) != nullptr) return "";
+  const Actor& actor = spec_.actors[index];
+  const std::string waiting = actor.work->Waiting();
+  if (waiting.empty()) return "";
+  return absl::StrCat(
+      NameOfAct(actor, step_.load(std::memory_order_relaxed), micro_batch_.load(std::memory_order_relaxed)),
+      " waits for ", waiting);
+}
+
 std::string RunLoop::Describe() const {
   const int index = actor_.load(std::memory_order_relaxed);
   if (index < 0) return "";

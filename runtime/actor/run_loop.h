@@ -37,6 +37,9 @@ class RunLoop {
   // on stream `compute`", or "" between steps.
   std::string Describe() const;
 
+  // The same while an act runs and itself waits for another rank. Otherwise "".
+  std::string Waits() const;
+
   // How many acts this stream has ended.
   uint64_t acts() const { return acts_.load(std::memory_order_relaxed); }
 

@@ -43,9 +43,11 @@ bool Watchdog::Check(Clock::time_point now) {
     return false;
   }
   if (now - moved_ < timeout_ || fault_->raised()) return false;
+  std::string known = beside_ ? beside_() : "";
+  if (!known.empty()) known += "; ";
   const double seconds = std::chrono::duration<double>(now - moved_).count();
-  fault_->Raise(absl::DeadlineExceededError(
-      absl::StrCat("nothing has moved for ", absl::StrFormat("%.3g", seconds), " s: ", absl::StrJoin(busy, "; "))));
+  fault_->Raise(absl::DeadlineExceededError(absl::StrCat("nothing has moved for ", absl::StrFormat("%.3g", seconds),
+                                                         " s: ", known, absl::StrJoin(busy, "; "))));
   return true;
 }
 

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -21,8 +23,11 @@ class Watchdog {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Watchdog(Clock::duration timeout, std::vector<const Program*> programs, Fault* fault)
-      : timeout_(timeout), programs_(std::move(programs)), fault_(fault) {}
+  // `beside` may be null: tells what is known of ranks elsewhere, or "". By the
+  // thread.
+  Watchdog(Clock::duration timeout, std::vector<const Program*> programs, Fault* fault,
+           std::function<std::string()> beside = nullptr)
+      : timeout_(timeout), programs_(std::move(programs)), fault_(fault), beside_(std::move(beside)) {}
   // Stops the thread.
   ~Watchdog();
 
@@ -37,6 +42,7 @@ class Watchdog {
   const Clock::duration timeout_;
   const std::vector<const Program*> programs_;
   Fault* const fault_;
+  const std::function<std::string()> beside_;
   uint64_t acts_ = 0;
   Clock::time_point moved_{};
   bool idle_ = true;

@@ -1,5 +1,7 @@
 #include "runtime/checkpoint/checkpoint_writer.h"
 
+#include <cstring>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +10,9 @@
 
 namespace weft::checkpoint {
 namespace {
+
+// Loaders of Hugging Face models ask for this entry.
+std::map<std::string, std::string> ModelMetadata() { return {{"format", "pt"}}; }
 
 FileRecord RecordOf(const SafetensorsWriter& writer) {
   return {writer.file_bytes(), writer.header().checksum, writer.header().tensors, writer.Checksums()};
@@ -35,8 +40,7 @@ absl::StatusOr<std::unique_ptr<CheckpointWriter>> CheckpointWriter::Create(const
   const std::string& partial = writer->partial_;
   if (absl::Status status = RemoveFolder(partial); !status.ok()) return status;  // of a killed run
   if (absl::Status status = MakeFolder(partial); !status.ok()) return status;
-  // Loaders of Hugging Face models ask for this entry.
-  auto model_file = SafetensorsWriter::Create(absl::StrCat(partial, "/", kModelFile), model, {{"format", "pt"}});
+  auto model_file = SafetensorsWriter::Create(absl::StrCat(partial, "/", kModelFile), model, ModelMetadata());
   if (!model_file.ok()) return model_file.status();
   writer->model_ = *std::move(model_file);
   auto optimizer_file = SafetensorsWriter::Create(absl::StrCat(partial, "/", kOptimizerFile), optimizer);
@@ -44,6 +48,20 @@ absl::StatusOr<std::unique_ptr<CheckpointWriter>> CheckpointWriter::Create(const
   writer->optimizer_ = *std::move(optimizer_file);
   absl::Status status = CheckNames(writer->model_->header(), writer->optimizer_->header());
   if (!status.ok()) return status;
+  return writer;
+}
+
+absl::StatusOr<std::unique_ptr<CheckpointWriter>> CheckpointWriter::Join(const Options& options,
+                                                                         const std::vector<TensorInfo>& model,
+                                                                         const std::vector<TensorInfo>& optimizer) {
+  std::unique_ptr<CheckpointWriter> writer(new CheckpointWriter(options));
+  writer->open_ = false;
+  auto model_file = SafetensorsWriter::Join(absl::StrCat(writer->partial_, "/", kModelFile), model, ModelMetadata());
+  if (!model_file.ok()) return model_file.status();
+  writer->model_ = *std::move(model_file);
+  auto optimizer_file = SafetensorsWriter::Join(absl::StrCat(writer->partial_, "/", kOptimizerFile), optimizer);
+  if (!optimizer_file.ok()) return optimizer_file.status();
+  writer->optimizer_ = *std::move(optimizer_file);
   return writer;
 }
 
@@ -59,6 +77,24 @@ void CheckpointWriter::Abandon() {
 absl::Status CheckpointWriter::Write(const std::string& name, const TensorSpec& spec, const void* data) {
   const bool in_optimizer = optimizer_->header().Find(name) != nullptr;
   return (in_optimizer ? optimizer_ : model_)->Write(name, spec, data);
+}
+
+absl::StatusOr<std::string> CheckpointWriter::Finish() {
+  absl::StatusOr<std::string> model = model_->Finish(), optimizer = optimizer_->Finish();
+  if (!model.ok()) return model.status();
+  if (!optimizer.ok()) return optimizer.status();
+  const uint64_t size = model->size();
+  return std::string(reinterpret_cast<const char*>(&size), sizeof(size)) + *model + *optimizer;
+}
+
+absl::Status CheckpointWriter::Adopt(const std::string& part) {
+  uint64_t size = 0;
+  if (part.size() >= sizeof(size)) std::memcpy(&size, part.data(), sizeof(size));
+  if (part.size() < sizeof(size) || part.size() - sizeof(size) < size) {
+    return absl::DataLossError("checkpoint: expected what another process has written, got other bytes");
+  }
+  if (absl::Status status = model_->Adopt(part.substr(sizeof(size), size)); !status.ok()) return status;
+  return optimizer_->Adopt(part.substr(sizeof(size) + size));
 }
 
 absl::Status CheckpointWriter::CommitManifest() {

@@ -1,4 +1,4 @@
-// Saving a checkpoint from many ranks at a time.
+// Saving a checkpoint from many ranks, and processes, at a time.
 #ifndef WEFT_RUNTIME_CHECKPOINT_CHECKPOINT_WRITER_H_
 #define WEFT_RUNTIME_CHECKPOINT_CHECKPOINT_WRITER_H_
 
@@ -42,12 +42,23 @@ class CheckpointWriter {
   static absl::StatusOr<std::unique_ptr<CheckpointWriter>> Create(const Options& options,
                                                                   const std::vector<TensorInfo>& model,
                                                                   const std::vector<TensorInfo>& optimizer);
+  // A part of what another process makes with Create() and the same arguments,
+  // which has returned there: it writes into the same files. Then Finish() tells
+  // what it has written, and the other one adopts that before it commits.
+  static absl::StatusOr<std::unique_ptr<CheckpointWriter>> Join(const Options& options,
+                                                                const std::vector<TensorInfo>& model,
+                                                                const std::vector<TensorInfo>& optimizer);
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
   // Writes a tile of a tensor of either file, see SafetensorsWriter::Write.
   absl::Status Write(const std::string& name, const TensorSpec& spec, const void* data);
+
+  // Of one that has joined: syncs, and returns what it has written.
+  absl::StatusOr<std::string> Finish();
+  // What Finish() of another process has returned. kDataLoss for other bytes.
+  absl::Status Adopt(const std::string& part);
 
   // Syncs, writes the manifest, publishes, sets `latest` and then removes what
   // keep_last says. Every element must have been written. If only the last two
@@ -62,7 +73,7 @@ class CheckpointWriter {
 
   const Options options_;
   const std::string partial_;
-  bool open_ = true;  // the partial folder is there
+  bool open_ = true;  // the partial folder is there, and it is this one's to remove
   std::unique_ptr<SafetensorsWriter> model_;
   std::unique_ptr<SafetensorsWriter> optimizer_;
 };

@@ -68,6 +68,12 @@ absl::StatusOr<File> File::Create(const std::string& path) {
   return File(path, descriptor);
 }
 
+absl::StatusOr<File> File::OpenToWrite(const std::string& path) {
+  const int descriptor = Retry([&] { return open(path.c_str(), O_RDWR | O_CLOEXEC); });
+  if (descriptor < 0) return SystemError(path, "open", errno);
+  return File(path, descriptor);
+}
+
 absl::StatusOr<int64_t> File::Size() const {
   struct stat info;
   if (fstat(descriptor_, &info) != 0) return Error("stat");

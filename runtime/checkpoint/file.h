@@ -19,6 +19,8 @@ class File {
   static absl::StatusOr<File> OpenToRead(const std::string& path);
   // Makes the file, or empties the one that is there.
   static absl::StatusOr<File> Create(const std::string& path);
+  // A file that is there, whose content stays.
+  static absl::StatusOr<File> OpenToWrite(const std::string& path);
 
   File(File&& other) noexcept;
   File(const File&) = delete;

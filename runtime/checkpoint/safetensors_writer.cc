@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,10 +13,21 @@
 #include "runtime/checkpoint/tile.h"
 
 namespace weft::checkpoint {
+namespace {
 
-SafetensorsWriter::SafetensorsWriter(std::string path, SafetensorsLayout layout, File file)
+// What a process has written of a tensor.
+struct Written {
+  int64_t tensor = -1;
+  int64_t elements = 0;
+  uint64_t checksum = 0;
+};
+
+}  // namespace
+
+SafetensorsWriter::SafetensorsWriter(std::string path, SafetensorsLayout layout, File file, bool joined)
     : path_(std::move(path)),
       partial_(file.path()),
+      joined_(joined),
       layout_(std::move(layout)),
       file_(std::move(file)),
       progress_(layout_.header.tensors.size()) {}
@@ -33,7 +45,7 @@ absl::StatusOr<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::Create(
   absl::StatusOr<File> file = File::Create(path + ".partial");
   if (!file.ok()) return file.status();
   // From here on the destructor removes the file.
-  std::unique_ptr<SafetensorsWriter> writer(new SafetensorsWriter(path, *std::move(layout), *std::move(file)));
+  std::unique_ptr<SafetensorsWriter> writer(new SafetensorsWriter(path, *std::move(layout), *std::move(file), false));
   absl::Status status = writer->file_.Allocate(writer->layout_.file_bytes);
   const std::string& text = writer->layout_.text;
   if (status.ok()) status = writer->file_.WriteAt(0, text.data(), static_cast<int64_t>(text.size()));
@@ -41,8 +53,18 @@ absl::StatusOr<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::Create(
   return writer;
 }
 
+absl::StatusOr<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::Join(
+    const std::string& path, const std::vector<TensorInfo>& tensors,
+    const std::map<std::string, std::string>& metadata) {
+  absl::StatusOr<SafetensorsLayout> layout = LayOut(path, tensors, metadata);
+  if (!layout.ok()) return layout.status();
+  absl::StatusOr<File> file = File::OpenToWrite(path + ".partial");
+  if (!file.ok()) return file.status();
+  return std::unique_ptr<SafetensorsWriter>(new SafetensorsWriter(path, *std::move(layout), *std::move(file), true));
+}
+
 SafetensorsWriter::~SafetensorsWriter() {
-  if (!committed_) unlink(partial_.c_str());
+  if (!committed_ && !joined_) unlink(partial_.c_str());
 }
 
 absl::Status SafetensorsWriter::Fail(absl::Status status) {
@@ -98,7 +120,37 @@ absl::Status SafetensorsWriter::WriteTile(const TensorEntry& entry, Progress& pr
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::string> SafetensorsWriter::Finish() {
+  std::string part;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!failure_.ok()) return failure_;
+    for (size_t i = 0; i < progress_.size(); ++i) {
+      if (progress_[i].tiles.empty()) continue;
+      const Written written{static_cast<int64_t>(i), progress_[i].elements, progress_[i].checksum};
+      part.append(reinterpret_cast<const char*>(&written), sizeof(written));
+    }
+  }
+  if (absl::Status status = file_.SyncAndClose(); !status.ok()) return Fail(std::move(status));
+  return part;
+}
+
+absl::Status SafetensorsWriter::Adopt(const std::string& part) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t at = 0; at < part.size(); at += sizeof(Written)) {
+    Written written;
+    if (part.size() - at >= sizeof(written)) std::memcpy(&written, part.data() + at, sizeof(written));
+    if (written.tensor < 0 || written.tensor >= static_cast<int64_t>(progress_.size())) {
+      return absl::DataLossError(absl::StrCat(path_, ": expected what another process has written, got other bytes"));
+    }
+    progress_[written.tensor].elements += written.elements;
+    progress_[written.tensor].checksum += written.checksum;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status SafetensorsWriter::Commit() {
+  if (joined_) return absl::FailedPreconditionError(absl::StrCat(path_, ": committed by who has not made it"));
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!failure_.ok()) return failure_;

@@ -22,6 +22,9 @@ namespace weft::checkpoint {
 // once. A writer that is destroyed without that leaves nothing behind, and what
 // was at `path` stays.
 //
+// Several processes make one file together: one creates it, the others join, and
+// the one commits when it has adopted what the others have written.
+//
 // Write may be called by any number of threads at a time; Commit and the
 // destructor by one, after all Writes returned. After a failure Write and
 // Commit return the first one.
@@ -35,11 +38,23 @@ class SafetensorsWriter {
   SafetensorsWriter(const SafetensorsWriter&) = delete;
   SafetensorsWriter& operator=(const SafetensorsWriter&) = delete;
 
+  // A part of what another process makes: opens the file that its Create() has
+  // laid out, with the same arguments. What is written here is told with Finish().
+  static absl::StatusOr<std::unique_ptr<SafetensorsWriter>> Join(
+      const std::string& path, const std::vector<TensorInfo>& tensors,
+      const std::map<std::string, std::string>& metadata = {});
+
   // Writes the tile `spec` of a tensor. spec.dtype is the tensor's; its global
   // dims may differ from the tensor's shape as long as the row-major bytes are
   // the same. Of several holders of one tile one writes. kInvalidArgument for a
   // tile that overlaps one written before, kNotFound for an unknown name.
   absl::Status Write(const std::string& name, const TensorSpec& spec, const void* data);
+
+  // Of one that has joined, instead of Commit: syncs, and returns what was written
+  // in bytes that Adopt() of the writer that was made understands.
+  absl::StatusOr<std::string> Finish();
+  // Takes what another process has written as written. kDataLoss if that is not what Finish() told.
+  absl::Status Adopt(const std::string& part);
 
   // Syncs and renames. kFailedPrecondition names a tensor that is not complete.
   absl::Status Commit();
@@ -56,7 +71,7 @@ class SafetensorsWriter {
     uint64_t checksum = 0;          // of what was written
   };
 
-  SafetensorsWriter(std::string path, SafetensorsLayout layout, File file);
+  SafetensorsWriter(std::string path, SafetensorsLayout layout, File file, bool joined);
   absl::Status WriteTile(const TensorEntry& entry, Progress& progress, const TensorSpec& spec, const void* data);
   // Notes the tile, or says why it cannot be written.
   absl::Status Claim(const TensorEntry& entry, Progress& progress, const TensorSpec& spec);
@@ -64,6 +79,7 @@ class SafetensorsWriter {
 
   const std::string path_;
   const std::string partial_;
+  const bool joined_;
   const SafetensorsLayout layout_;
   File file_;
   bool committed_ = false;

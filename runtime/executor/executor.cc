@@ -215,6 +215,25 @@ void Executor::CollectState() {
   }
 }
 
+void Executor::TraceKernels(trace::Timeline& timeline) {
+  for (int32_t s = 0; s < program_.stage->streams_size(); ++s) {
+    std::vector<std::string> names;
+    std::vector<std::pair<KernelWork*, int>> works;  // with the name of their first kernel
+    for (int32_t a = 0; a < program_.stage->actors_size(); ++a) {
+      const plan::Actor& actor = program_.actor(a);
+      if (actor.stream() != s || actor.kernels_size() == 0) continue;
+      works.emplace_back(static_cast<KernelWork*>(works_[a].get()), static_cast<int>(names.size()));
+      for (int k = 0; k < actor.kernels_size(); ++k) {
+        names.push_back(absl::StrCat(actor.name(), "/", k, " ", actor.kernels(k).name()));
+      }
+    }
+    if (works.empty()) continue;
+    trace::Track* const track =
+        timeline.AddTrack(rank_, absl::StrCat(program_.stage->streams(s).name(), " kernels"), std::move(names));
+    for (const auto& [work, first_name] : works) work->Trace(track, first_name);
+  }
+}
+
 absl::Status Executor::OnStream(const std::function<absl::Status(device::Stream&)>& task) {
   if (streams_.empty()) return absl::FailedPreconditionError(absl::StrCat("rank ", rank_, ": the stage has no stream"));
   absl::Status status;

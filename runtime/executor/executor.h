@@ -19,6 +19,7 @@
 #include "runtime/executor/ports.h"
 #include "runtime/plan/plan.pb.h"
 #include "runtime/plan/program.h"
+#include "runtime/trace/timeline.h"
 
 namespace weft::executor {
 
@@ -79,6 +80,11 @@ class Executor {
   int stage() const { return program_.index; }
   int64_t arena_bytes() const { return arena_->bytes(); }
   actor::Program& actors() { return *actors_; }
+
+  // Adds a track for every stream that has kernels, with an event for each one
+  // that runs: "h.0.forward/3 einsum" is kernel 3 of actor h.0.forward. Before
+  // the first step. On a device that queues work an event is its enqueueing.
+  void TraceKernels(trace::Timeline& timeline);
 
  private:
   struct Builder;

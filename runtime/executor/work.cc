@@ -28,12 +28,18 @@ void KernelWork::Add(const Place& place, const plan::Kernel& kernel, std::unique
 absl::Status KernelWork::Do(const actor::Act& act) {
   const RunContext context{
       .step = act.step, .micro_batch = act.micro_batch, .seed = site_.seed, .stream = site_.stream->handle()};
-  for (const Call& call : calls_) {
+  int64_t begin = track_ == nullptr ? 0 : trace::NowNs();
+  for (size_t k = 0; k < calls_.size(); ++k) {
+    const Call& call = calls_[k];
     const size_t phase = static_cast<size_t>(call.period == 1 ? 0 : act.micro_batch % call.period);
     const absl::Status status =
         call.kernel->Run(context, absl::MakeConstSpan(call.inputs.data() + phase * call.input_count, call.input_count),
                          absl::MakeConstSpan(call.outputs.data() + phase * call.output_count, call.output_count));
     if (!status.ok()) return absl::Status(status.code(), absl::StrCat(call.where, ": ", status.message()));
+    if (track_ == nullptr) continue;
+    const int64_t end = trace::NowNs();
+    track_->Add({first_name_ + static_cast<int32_t>(k), static_cast<int32_t>(act.micro_batch), act.step, begin, end});
+    begin = end;
   }
   return absl::OkStatus();
 }

@@ -14,6 +14,7 @@
 #include "runtime/device/device.h"
 #include "runtime/executor/binding.h"
 #include "runtime/executor/fences.h"
+#include "runtime/trace/timeline.h"
 
 namespace weft::executor {
 
@@ -43,6 +44,13 @@ class KernelWork : public FencedWork {
   // `where` goes before the kernel's errors.
   void Add(const Place& place, const plan::Kernel& kernel, std::unique_ptr<Kernel> made, std::string where);
 
+  // From now on adds an event to the stream's track for every kernel of every
+  // act. Kernel k has the name `first_name` + k of the track.
+  void Trace(trace::Track* track, int first_name) {
+    track_ = track;
+    first_name_ = first_name;
+  }
+
  private:
   // A kernel with its addresses for each of `period` micro-batches, one after
   // another.
@@ -57,6 +65,8 @@ class KernelWork : public FencedWork {
   absl::Status Do(const actor::Act& act) override;
 
   std::vector<Call> calls_;
+  trace::Track* track_ = nullptr;
+  int first_name_ = 0;
 };
 
 class OperationWork : public FencedWork {

@@ -46,6 +46,7 @@ absl::Status CheckCluster(const Cluster& cluster) {
       {"device.launch_s", cluster.device().launch_s(), false},
       {"node.link_bytes_s", cluster.node().link_bytes_s(), true},
       {"node.latency_s", cluster.node().latency_s(), false},
+      {"node.cores", cluster.node().cores(), false},
       {"network.link_bytes_s", cluster.network().link_bytes_s(), joined},
       {"network.latency_s", cluster.network().latency_s(), false},
   };
@@ -66,6 +67,7 @@ Machine MachineOf(const Cluster& cluster) {
   Machine machine;
   machine.device = cluster.device().kind();
   machine.node_ranks = cluster.node().ranks();
+  machine.node_cores = cluster.node().cores();
   machine.contraction_flops = cluster.device().contraction_flops();
   machine.other_flops = cluster.device().other_flops();
   machine.memory_bytes_s = cluster.device().memory_bytes_s();

@@ -46,6 +46,11 @@ double KernelSeconds(const Machine& machine, const KernelWork& work) {
   return machine.launch_s + std::max(compute, work.bytes / machine.memory_bytes_s);
 }
 
+double ShareOfCore(const Machine& machine, int64_t acts) {
+  if (machine.node_cores <= 0 || acts < 1) return 1;
+  return std::min(1.0, machine.node_cores / static_cast<double>(acts));
+}
+
 double SentBytes(Exchange kind, double bytes, int64_t n) {
   const double share = static_cast<double>(n - 1) / static_cast<double>(n);
   switch (kind) {

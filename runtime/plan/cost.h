@@ -26,6 +26,7 @@ struct Machine {
   Link node = {3e9, 10e-6};          // to ranks of the same node
   Link network = {1.25e9, 50e-6};    // to ranks of other nodes
   int64_t node_ranks = 64;           // rank r is on node r / node_ranks
+  double node_cores = 0;             // that a node's ranks share, see ShareOfCore(); 0: each has its own
 };
 
 // What one run of a kernel does on one rank.
@@ -56,6 +57,13 @@ Spread SpreadOf(const Machine& machine, const std::vector<int64_t>& sizes, const
 // The slower of computing and of moving bytes (the roofline of Williams,
 // Waterman and Patterson, 2009), after the launch.
 double KernelSeconds(const Machine& machine, const KernelWork& work);
+
+// The speed of each of `acts` that compute, or move bytes, side by side on one
+// node: 1 as long as each has a core, then an equal share. The rates are those of
+// a rank alone, and `node_cores` is how many such ranks a node is worth: less
+// than its cores where these share caches, memory or, as hardware threads do,
+// their arithmetic.
+double ShareOfCore(const Machine& machine, int64_t acts);
 
 enum class Exchange { kAllReduce, kReduceScatter, kAllGather, kAllToAll };
 

@@ -25,6 +25,15 @@ TEST(CostTest, AKernelIsAsSlowAsItsSlowerHalf) {
   EXPECT_DOUBLE_EQ(KernelSeconds(machine, {200, 10, 500}), 1 + 10);
 }
 
+TEST(CostTest, ActsShareCores) {
+  Machine machine;
+  EXPECT_EQ(ShareOfCore(machine, 100), 1) << "each has its own";
+  machine.node_cores = 1.5;
+  EXPECT_EQ(ShareOfCore(machine, 1), 1);
+  EXPECT_EQ(ShareOfCore(machine, 2), 0.75);
+  EXPECT_EQ(ShareOfCore(machine, 6), 0.25);
+}
+
 TEST(CostTest, SpreadsOverNodes) {
   const Machine machine = Small();
   EXPECT_TRUE(SpreadOf(machine, {4, 5, 7}).one_node());

@@ -35,6 +35,10 @@ Json ActorJson(const Program& program, const Actor& actor, const PrintOptions& o
     json["kernels"].push_back({{"name", kernel.name()},
                                {"inputs", Names(program, kernel.inputs())},
                                {"outputs", Names(program, kernel.outputs())},
+                               {"cost",
+                                {{"contraction_flops", kernel.cost().contraction_flops()},
+                                 {"flops", kernel.cost().flops()},
+                                 {"bytes", kernel.cost().bytes()}}},
                                {"location", kernel.location()}});
   }
   for (const Collective& it : actor.collectives()) {

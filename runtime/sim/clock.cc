@@ -1,11 +1,9 @@
 #include "runtime/sim/clock.h"
 
-#include <queue>
-#include <tuple>
-
 #include "runtime/actor/order.h"
 #include "runtime/executor/program_spec.h"
 #include "runtime/plan/execution.h"
+#include "runtime/sim/under_way.h"
 
 namespace weft::sim {
 namespace {
@@ -24,17 +22,6 @@ struct Rank {
   std::vector<Stream> streams;                            // point into spec
 };
 
-// An act under way, by the time of its end; equal times in the order of begins.
-struct Ending {
-  double end_s;
-  int64_t number;
-  int32_t stage;
-  int32_t stream;
-  double begin_s;
-  int32_t cause;
-  bool operator>(const Ending& other) const { return std::tie(end_s, number) > std::tie(other.end_s, other.number); }
-};
-
 // Where a transfer's ends are, -1 where unknown.
 struct Ends {
   int32_t sender = -1;
@@ -43,7 +30,8 @@ struct Ends {
 
 class Clock {
  public:
-  Clock(absl::Span<const plan::Program> programs, const Costs& costs) : programs_(programs), costs_(costs) {}
+  Clock(absl::Span<const plan::Program> programs, const Costs& costs, const plan::Machine& machine)
+      : programs_(programs), costs_(costs), under_way_(programs, machine) {}
 
   absl::Status Create() {
     ranks_.resize(programs_.size());
@@ -75,8 +63,7 @@ class Clock {
   absl::StatusOr<std::vector<Act>> Run() {
     for (size_t s = 0; s < ranks_.size(); ++s) BeginAll(static_cast<int32_t>(s), 0, -1);
     while (!under_way_.empty()) {
-      const Ending ending = under_way_.top();
-      under_way_.pop();
+      const UnderWay::Act ending = under_way_.Pop();
       End(ending);
       BeginAll(ending.stage, ending.end_s, static_cast<int32_t>(acts_.size()) - 1);
     }
@@ -92,7 +79,7 @@ class Clock {
 
  private:
   // Ends an act: publishes what it wrote and returns the credits of what it read.
-  void End(const Ending& ending) {
+  void End(const UnderWay::Act& ending) {
     Rank& rank = ranks_[ending.stage];
     Stream& stream = rank.streams[ending.stream];
     acts_.push_back(
@@ -149,7 +136,15 @@ class Clock {
   void Begin(int32_t s, int32_t i, double now, int32_t cause) {
     Stream& stream = ranks_[s].streams[i];
     stream.busy = true;
-    under_way_.push({now + costs_[s][stream.cursor.actor()].seconds, begun_++, s, i, now, cause});
+    const plan::Actor& actor = programs_[s].actor(stream.cursor.actor());
+    const bool sends = actor.end_case() == plan::Actor::kSend;
+    under_way_.Add({.stage = s,
+                    .stream = i,
+                    .begin_s = now,
+                    .end_s = now + costs_[s][stream.cursor.actor()].seconds,
+                    .cause = cause,
+                    .computes = !sends,
+                    .paced_by = sends ? programs_[0].plan->transfers(actor.send()).target_stage() : s});
   }
 
   // The verifier's execution finds the same block, and names its cycle.
@@ -161,15 +156,15 @@ class Clock {
   const Costs& costs_;
   std::vector<Rank> ranks_;
   std::vector<Ends> ends_;
-  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> under_way_;
+  UnderWay under_way_;
   std::vector<Act> acts_;
-  int64_t begun_ = 0;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<Act>> RunStep(absl::Span<const plan::Program> programs, const Costs& costs) {
-  Clock clock(programs, costs);
+absl::StatusOr<std::vector<Act>> RunStep(absl::Span<const plan::Program> programs, const Costs& costs,
+                                         const plan::Machine& machine) {
+  Clock clock(programs, costs, machine);
   if (absl::Status status = clock.Create(); !status.ok()) return status;
   return clock.Run();
 }

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "runtime/plan/cost.h"
 #include "runtime/plan/program.h"
 #include "runtime/sim/costs.h"
 
@@ -30,9 +31,11 @@ struct Act {
 // ranks of a stage run the same program and meet in its collectives, and so do
 // the same at the same time. An act begins when the runtime would let it
 // (actor::Unmet); the two ends of a transfer begin together. The acts are in the
-// order of their ends. InvalidArgument for orders that the runtime refuses,
+// order of their ends. `costs` are those of acts that nothing disturbs; where the
+// ranks of a node share cores, acts side by side take longer. InvalidArgument for orders that the runtime refuses,
 // kFailedPrecondition for a plan that blocks, with the cycle.
-absl::StatusOr<std::vector<Act>> RunStep(absl::Span<const plan::Program> programs, const Costs& costs);
+absl::StatusOr<std::vector<Act>> RunStep(absl::Span<const plan::Program> programs, const Costs& costs,
+                                         const plan::Machine& machine);
 
 }  // namespace weft::sim
 

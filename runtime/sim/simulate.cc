@@ -85,7 +85,7 @@ class Reporter {
 absl::StatusOr<Report> Simulate(const plan::Plan& plan, const plan::Machine& machine, const Options& options) {
   const std::vector<plan::Program> programs = plan::ProgramsOf(plan);
   const Costs costs = options.unit_times ? UnitCostsOf(programs) : CostsOf(programs, machine);
-  absl::StatusOr<std::vector<Act>> acts = RunStep(programs, costs);
+  absl::StatusOr<std::vector<Act>> acts = RunStep(programs, costs, options.unit_times ? plan::Machine() : machine);
   if (!acts.ok()) return acts.status();
   Report report;
   report.acts = *std::move(acts);

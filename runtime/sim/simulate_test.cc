@@ -162,6 +162,34 @@ TEST(SimulateTest, ThousandsOfRanksAreAsManyActsAsOne) {
   EXPECT_DOUBLE_EQ(many.step_s, one.step_s + 0.25 + 9 * 2.5);
 }
 
+// Alone on a core the two ranks take 7 s of kernels and a reduction each.
+TEST(SimulateTest, ActsSideBySideShareTheCoresOfTheirNode) {
+  plan::Machine machine = MachineWith(0.5);
+  const double apart = Simulated(DataParallel(2), machine).step_s;
+  machine.node_cores = 2;
+  EXPECT_DOUBLE_EQ(Simulated(DataParallel(2), machine).step_s, apart);
+  machine.node_cores = 1.6;
+  EXPECT_DOUBLE_EQ(Simulated(DataParallel(2), machine).step_s, apart / 0.8);
+  machine.node_cores = 1;
+  EXPECT_DOUBLE_EQ(Simulated(DataParallel(2), machine).step_s, apart * 2);
+  EXPECT_DOUBLE_EQ(Simulated(DataParallel(2), machine, true).step_s, 6) << "units take what they take";
+  machine.node_ranks = 1;
+  machine.network = machine.node;
+  EXPECT_DOUBLE_EQ(Simulated(DataParallel(2), machine).step_s,
+                   Simulated(DataParallel(2), MachineWith(0.5)).step_s + 0.5)
+      << "nodes of their own, and a round between them";
+}
+
+// Stages in turn: with one micro-batch nothing is ever side by side.
+TEST(SimulateTest, WhoWaitsTakesNoCore) {
+  plan::Machine machine = MachineWith(0.25);
+  const double apart = Simulated(Pipeline(OneFOneB(2, 1), 1), machine).step_s;
+  machine.node_cores = 1;
+  EXPECT_DOUBLE_EQ(Simulated(Pipeline(OneFOneB(2, 1), 1), machine).step_s, apart);
+  // The one core always has work: eight forwards, eight backwards, eight transfers.
+  EXPECT_DOUBLE_EQ(Simulated(Pipeline(OneFOneB(2, 4), 4), machine).step_s, 8 * (1 + 2 + 0.25));
+}
+
 TEST(SimulateTest, ABlockedPlanIsRefusedWithItsCycle) {
   std::vector<std::vector<Unit>> units = {{{'B', 0}, {'F', 0}}, {{'F', 0}, {'B', 0}}};
   const absl::StatusOr<Report> report = Simulate(Pipeline(units, 1), plan::Machine());

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 
@@ -25,6 +27,27 @@ absl::Status WriteFile(const std::string& path, const std::string& json) {
   if (written) error = errno;
   if (!special && file != nullptr) std::remove(target.c_str());
   return absl::UnavailableError(absl::StrCat(path, ": the timeline cannot be written: ", std::strerror(error)));
+}
+
+absl::Status MergeFiles(const std::vector<std::string>& parts, const std::string& path) {
+  // Timeline::ToJson() has a first line, an object a line, and two characters at the end.
+  std::string merged;
+  for (const std::string& part : parts) {
+    std::ifstream file(part, std::ios::binary);
+    const std::string json((std::istreambuf_iterator<char>(file)), {});
+    const size_t begin = json.find('\n'), end = json.rfind("\n]}");
+    if (begin == std::string::npos || end == std::string::npos) {
+      return absl::UnavailableError(absl::StrCat(part, ": expected the timeline of a process, found none"));
+    }
+    if (merged.empty()) {
+      merged = json.substr(0, end);
+    } else if (end > begin) {
+      absl::StrAppend(&merged, ",", json.substr(begin, end - begin));
+    }
+  }
+  if (absl::Status status = WriteFile(path, merged + "\n]}\n"); !status.ok()) return status;
+  for (const std::string& part : parts) std::remove(part.c_str());
+  return absl::OkStatus();
 }
 
 }  // namespace weft::trace

@@ -3,6 +3,7 @@
 #define WEFT_RUNTIME_TRACE_FILE_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -11,6 +12,10 @@ namespace weft::trace {
 // Writes a timeline's JSON, aside first and then in place, so that no half of it
 // is ever at `path`. kUnavailable naming the file if it cannot be written.
 absl::Status WriteFile(const std::string& path, const std::string& json);
+
+// Writes to `path` what timelines of several processes hold together, and removes
+// those. Files of one host, or of hosts that share a file system.
+absl::Status MergeFiles(const std::vector<std::string>& parts, const std::string& path);
 
 }  // namespace weft::trace
 

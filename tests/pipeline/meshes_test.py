@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Stages of other meshes than their neighbours, and models cut elsewhere than by cost: the losses of one rank."""
+import struct
 import sys
 
 sys.path.insert(0, "tests/pipeline")
-from pipelines import SCHEDULES, PipelineTest, cut  # noqa: E402
-from programs import main  # noqa: E402
+from pipelines import DEEP, SCHEDULES, PipelineTest, cut  # noqa: E402
+from programs import losses, main, raw_safetensors, relative, write_safetensors  # noqa: E402
 
 def stages(*meshes):
     return "stages: " + " stages: ".join("{%s}" % mesh for mesh in meshes)
@@ -41,6 +42,48 @@ class MeshesTest(PipelineTest):
 
     def test_chunks_of_one_stage(self):
         self.check("schedule: INTERLEAVED chunks: 2", 1)
+
+    def test_stages_of_the_model_file(self):
+        pinned = ("model.file=pinned.mlir", "model.graph=pinned")
+        one = self.outcome(*pinned)
+        self.compare(self.outcome(*pinned, "dist.pipeline=4"), one)
+        self.compare(self.outcome(*pinned, "dist.pipeline=4", "dist.data=2", "pipeline.schedule=GPIPE"), one)
+        self.compare(self.outcome(*pinned, "dist.pipeline=2", "pipeline={schedule: ZERO_BUBBLE form: V}"), one)
+        self.compare(self.outcome(*pinned, "dist.pipeline=2", "pipeline.cuts=h.3"), one)
+
+    def test_products_in_bfloat16(self):
+        narrow = ("precision.compute=BF16", "batch.micro=4")
+        one = self.outcome(*narrow)
+        for schedule, overrides in SCHEDULES.items():
+            with self.subTest(schedule=schedule):
+                # Until the gradients' norm is summed in another order, and its last bit rounds an operand the other way.
+                many = self.outcome(*narrow, "dist.pipeline=2", *overrides)[0]
+                self.assertEqual(many[0], one[0][0])
+                for step, (a, b) in enumerate(zip(many, one[0])):
+                    self.assertLess(relative(a, b), 2e-5, f"step {step}")
+
+    def test_goes_on_in_another_pipeline(self):
+        """Two steps in each of three layouts, with one checkpoint between them."""
+        flags = ("--checkpoint-dir", self.path("parts"), "--resume")
+        layouts = (cut(4, 8), (*cut(2, 8, 1, 2), *SCHEDULES["v"]), ("batch.micro=2",))
+        for i, layout in enumerate(layouts):
+            self.train(self.plan(*layout, job=DEEP), 2 * (i + 1), *flags, "--metrics", self.path("parts.jsonl"))
+        for step, (a, b) in enumerate(zip(losses(self.path("parts.jsonl")), self.one_rank(8)[0])):
+            self.assertLess(relative(a, b), 2e-5, f"step {step}")
+
+    def test_a_function(self):
+        """Not trained: forwards alone, through three stages."""
+        tokens = struct.pack("<128i", *(7 * i % 256 for i in range(128)))
+        inputs = self.path("in.safetensors")
+        write_safetensors(inputs, {"tokens": ("I32", [4, 32], tokens)})
+        outputs = []
+        for layout in ((), ("dist.pipeline=3",), ("dist.pipeline=2", "dist.tensor=2")):
+            plan = self.plan("model.graph=logits", "batch={global: 4}", *layout, job=DEEP)
+            path = self.path(f"out{len(outputs)}.safetensors")
+            self.run_ok("weft-run", plan, "--inputs", inputs, "--outputs", path, "--threads", 1, "--quiet")
+            outputs.append(raw_safetensors(path)["logits"])
+        self.assertEqual(outputs[1], outputs[0])
+        self.near("logits", outputs[2], outputs[0])
 
     def test_fewer_micro_batches_than_stages(self):
         for schedule, overrides in SCHEDULES.items():

@@ -21,7 +21,8 @@ constexpr size_t kMostFaults = 10;
 
 class Replayer {
  public:
-  Replayer(const plan::Plan& plan, const Trace& trace) : plan_(plan), trace_(trace), programs_(plan::ProgramsOf(plan)) {}
+  Replayer(const plan::Plan& plan, const Trace& trace)
+      : plan_(plan), trace_(trace), programs_(plan::ProgramsOf(plan)) {}
 
   std::vector<std::string> Run() {
     FindRanks();

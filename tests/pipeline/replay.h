@@ -29,7 +29,8 @@ absl::StatusOr<Trace> ReadTrace(const std::string& path);
 
 // What in the trace the plan does not permit, a line each; at most ten:
 //  - a stream's acts are the plan's, in the plan's order, one after another, step for step;
-//  - an act begins when those that write its registers for it have ended (a register is full before it is read) and when
+//  - an act begins when those that write its registers for it have ended (a register is full before it is read) and
+//  when
 //    those that read the slot that it writes have (a slot is free before it is written);
 //  - the two ends of a transfer overlap in time, between the ranks that exchange tiles;
 //  - a rank's step begins when it has ended the one before.

@@ -19,6 +19,7 @@ LAYOUTS = {
     "pipeline 2, 1F1B": ("batch.micro=2", "batch.global=8", "dist.pipeline=2", "dist.data=2"),
     "pipeline 3, GPipe": ("batch.micro=2", "batch.global=8", "dist.pipeline=3", "pipeline.schedule=GPIPE"),
     "pipeline 2, zero bubble": ("batch.micro=2", "batch.global=8", "dist.pipeline=2", "pipeline.schedule=ZERO_BUBBLE"),
+    "data 2, ZeRO 3": ("batch.global=8", "dist.data=2", "zero.stage=3"),
 }
 
 

@@ -142,6 +142,54 @@ int writeIr(const std::string &path, const std::string &ir) {
   return 0;
 }
 
+// Bytes that a rank keeps of the parameters of a stage that lie whole over the mesh axis of the data ranks that split.
+int64_t wholeBytes(const weft::plan::Stage &stage, const weft::plan::Placement &placement) {
+  int split = -1;
+  for (int axis = 0; axis < placement.axes_size(); ++axis) {
+    const std::string &name = placement.axes(axis).name();
+    split = name == "shard" || (name == "data" && split < 0) ? axis : split;
+  }
+  int64_t bytes = 0;
+  for (const weft::plan::Buffer &buffer : stage.buffers()) {
+    if (split < 0 || buffer.kind() != weft::plan::Buffer::PARAMETER ||
+        buffer.sbp(split).kind() == weft::plan::Sbp::SPLIT) {
+      continue;
+    }
+    int64_t local = 4; // parameters are float32
+    for (int64_t extent : buffer.shape()) {
+      local *= extent;
+    }
+    for (int axis = 0; axis < buffer.sbp_size(); ++axis) {
+      local /= buffer.sbp(axis).kind() == weft::plan::Sbp::SPLIT ? placement.axes(axis).size() : 1;
+    }
+    bytes += local;
+  }
+  return bytes;
+}
+
+// What ZeRO was asked for and does not do; empty if nothing.
+std::string zeroSummary(const weft::plan::Plan &plan) {
+  const weft::Job &job = plan.header().job();
+  if (job.zero().stage() == 0 || !plan.header().training()) {
+    return "";
+  }
+  std::string asked = absl::StrCat("zero.stage = ", job.zero().stage());
+  int64_t data = job.pipeline().stages().empty() ? job.dist().data() : 1;
+  for (const weft::Dist &stage : job.pipeline().stages()) {
+    data = std::max(data, stage.data());
+  }
+  if (data == 1 || job.zero().group() == 1) {
+    return absl::StrCat(asked, " splits nothing: ", data == 1 ? "dist.data" : "zero.group", " is 1\n");
+  }
+  int64_t whole = 0;
+  for (const weft::plan::Stage &stage : plan.stages()) {
+    whole += wholeBytes(stage, plan.placements(stage.placement()));
+  }
+  return whole == 0 ? ""
+                    : absl::StrCat(asked, " leaves ", weft::plan::BytesText(whole),
+                                   " of parameters whole, which no dimension of theirs lets it split\n");
+}
+
 std::string summary(const weft::plan::Plan &plan, const std::string &path) {
   int64_t ranks = 0, arena = 0;
   for (const weft::plan::Placement &placement : plan.placements()) {
@@ -153,7 +201,7 @@ std::string summary(const weft::plan::Plan &plan, const std::string &path) {
   std::string recompute = weft::plan::RecomputeText(plan.header());
   return absl::StrCat(path, ": graph ", plan.header().graph(), ", ", weft::plan::CountText(ranks),
                       ranks == 1 ? " rank, " : " ranks, ", weft::plan::BytesText(arena), " a rank, predicted step ",
-                      weft::plan::SecondsText(plan.prediction().step_s()), "\n",
+                      weft::plan::SecondsText(plan.prediction().step_s()), "\n", zeroSummary(plan),
                       recompute.empty() ? "" : absl::StrCat("computed again for the backward: ", recompute, "\n"),
                       "next: weft plan show ", path, "\n");
 }

@@ -102,7 +102,7 @@ TEST(PlanTool, Simulates) {
 TEST(PlanTool, RefusesWhatItCannotSimulate) {
   const std::string path = Saved("train"), blocked = Saved("blocked_slot");
   ExpectWrong({"simulate", path, "cluster.node.rank=4"},
-              "cluster.node.rank: unknown key rank: expected count, ranks, link_bytes_s, latency_s");
+              "cluster.node.rank: unknown key rank: expected count, ranks, link_bytes_s, latency_s, cores");
   ExpectWrong({"simulate", path, "cluster.node.ranks=3"},
               path + ": cluster: expected at least 4 ranks, as the plan has, got 1 x 3 (node.count x node.ranks)");
   ExpectWrong({"simulate", path, "dist.data=4"}, "override: expected cluster.key.path=value, got \"dist.data=4\"");
@@ -138,6 +138,7 @@ TEST(PlanTool, DrawsBesideAMeasuredTrace) {
 TEST(PlanTool, PrintsJson) {
   const auto show = nlohmann::json::parse(RunPlanCommand({"show", Saved("train"), "--json", "--kernels"}).output);
   EXPECT_EQ(show["stages"][0]["actors"][1]["kernels"][0]["name"], "einsum");
+  EXPECT_TRUE(show["stages"][0]["actors"][1]["kernels"][0]["cost"]["bytes"].is_number());
   EXPECT_EQ(show["stages"][0]["actors"][3]["collectives"][0]["bytes"], 256);
   EXPECT_EQ(show["stages"][0]["parameters"][0]["sbp"], "tensor=S(1)");
   EXPECT_EQ(show["metrics"][0]["buffer"], "loss");

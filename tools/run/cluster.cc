@@ -4,12 +4,38 @@
 
 #include <algorithm>
 #include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/executor/local_cluster.h"
+#include "runtime/executor/process_cluster.h"
+#include "runtime/trace/file.h"
+#include "tools/run/peak.h"
 
 namespace weft::run {
 namespace {
 
 // Acts that a timeline keeps of every stream: 5 MiB.
 constexpr int64_t kTimelineActs = 1 << 17;
+
+int Cores() { return std::max<int>(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+// A process's own part of a timeline.
+std::string PartOf(const std::string& path, int rank) { return absl::StrCat(path, ".rank-", rank); }
+
+absl::StatusOr<std::unique_ptr<executor::Cluster>> CreateCluster(const Context& context,
+                                                                 const executor::ClusterOptions& options) {
+  absl::StatusOr<std::unique_ptr<executor::Cluster>> cluster;
+  if (context.processes.alone()) {
+    cluster = executor::LocalCluster::Create(context.plan, options);
+  } else {
+    cluster = executor::ProcessCluster::Create(context.plan, context.processes.world(), options);
+  }
+  if (cluster.ok()) {
+    if (absl::Status status = (*cluster)->Initialize(); !status.ok()) return status;
+  }
+  return cluster;
+}
 
 }  // namespace
 
@@ -21,13 +47,16 @@ int RankCountOf(const plan::Plan& plan) {
 
 int ThreadsOf(const Context& context) {
   if (context.request.threads > 0) return static_cast<int>(context.request.threads);
-  const int cores = std::max<int>(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return std::max(1, cores / RankCountOf(context.plan));
+  if (!context.processes.alone()) return executor::CoresOf(*context.processes.world());
+  return std::max(1, Cores() / RankCountOf(context.plan));
 }
 
-int CoresOf(const Context& context) {
-  const int cores = std::max<int>(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return std::min(cores, ThreadsOf(context) * RankCountOf(context.plan));
+std::optional<double> PeakOf(const Context& context, DType dtype) {
+  Processes& processes = context.processes;
+  const int here = processes.alone() ? RankCountOf(context.plan) : processes.world()->ranks_on_host();
+  const std::optional<double> peak = MeasurePeak(context.kernels, dtype, std::min(Cores(), ThreadsOf(context) * here));
+  if (!peak.has_value()) return peak;
+  return *peak * RankCountOf(context.plan) / here;  // as many on each of the hosts
 }
 
 int64_t ArenaBytesOf(const plan::Plan& plan) {
@@ -44,24 +73,43 @@ int64_t PeakResidentBytes() {
   return int64_t{usage.ru_maxrss} * 1024;  // the kernel counts KiB
 }
 
-std::unique_ptr<trace::Timeline> TimelineFor(const Request& request) {
-  return request.trace.empty() ? nullptr : std::make_unique<trace::Timeline>(kTimelineActs);
+absl::StatusOr<std::unique_ptr<trace::Timeline>> TimelineFor(const Context& context) {
+  if (context.request.trace.empty()) return nullptr;
+  // They leave together.
+  if (absl::Status status = context.processes.Agree(absl::OkStatus()); !status.ok()) return status;
+  return std::make_unique<trace::Timeline>(kTimelineActs);
 }
 
-absl::StatusOr<std::unique_ptr<executor::LocalCluster>> StartCluster(const Context& context, uint64_t seed,
-                                                                     executor::BatchSource* source,
-                                                                     executor::ResultSink* sink,
-                                                                     trace::Timeline* timeline) {
+absl::Status WriteTimeline(const Context& context, const trace::Timeline& timeline, bool failed) {
+  const std::string& path = context.request.trace;
+  Processes& processes = context.processes;
+  if (processes.alone()) return timeline.Write(path);
+  const absl::Status written = timeline.Write(PartOf(path, processes.rank()));
+  if (failed) return written;
+  if (absl::Status status = processes.Agree(written); !status.ok()) return status;
+  absl::Status merged;
+  if (processes.first()) {
+    std::vector<std::string> parts;
+    for (int r = 0; r < processes.size(); ++r) parts.push_back(PartOf(path, r));
+    merged = trace::MergeFiles(parts, path);
+  }
+  return processes.Agree(merged);
+}
+
+absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& context, uint64_t seed,
+                                                                executor::BatchSource* source,
+                                                                executor::ResultSink* sink, trace::Timeline* timeline) {
   auto cluster =
-      executor::LocalCluster::Create(context.plan, {.kernels = &context.kernels,
-                                                    .source = source,
-                                                    .sink = sink,
-                                                    .seed = seed,
-                                                    .threads = ThreadsOf(context),
-                                                    .hang_time_out = std::chrono::seconds(context.request.hang_seconds),
-                                                    .timeline = timeline});
-  if (!cluster.ok()) return cluster.status();
-  if (absl::Status status = (*cluster)->Initialize(); !status.ok()) return status;
+      CreateCluster(context, {.kernels = &context.kernels,
+                              .source = source,
+                              .sink = sink,
+                              .seed = seed,
+                              .threads = ThreadsOf(context),
+                              .hang_time_out = std::chrono::seconds(context.request.hang_seconds),
+                              .timeline = timeline,
+                              .trace_kernels = context.request.trace_kernels,
+                              .on_fault = [&context](const absl::Status& error) { context.on_fault(error); }});
+  if (absl::Status status = context.processes.Agree(cluster.status()); !status.ok()) return status;
   return cluster;
 }
 

@@ -1,29 +1,30 @@
-// Makes the cluster that a request asks for, and says what it is.
+// Makes the cluster that a request asks for, and says what it is and does.
 #ifndef WEFT_TOOLS_RUN_CLUSTER_H_
 #define WEFT_TOOLS_RUN_CLUSTER_H_
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
-#include "runtime/executor/local_cluster.h"
+#include "ops/abi/dtype.h"
+#include "runtime/executor/cluster.h"
 #include "runtime/executor/ports.h"
 #include "runtime/trace/timeline.h"
 #include "tools/run/train.h"
 
 namespace weft::run {
 
-// Loads the plan's ranks and gives their state its initial values. `timeline`
-// may be null.
-absl::StatusOr<std::unique_ptr<executor::LocalCluster>> StartCluster(const Context& context, uint64_t seed,
-                                                                     executor::BatchSource* source,
-                                                                     executor::ResultSink* sink,
-                                                                     trace::Timeline* timeline);
+// Loads the ranks of this process and gives their state its initial values.
+// `timeline` may be null. All processes come, and get the same error.
+absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& context, uint64_t seed,
+                                                                executor::BatchSource* source,
+                                                                executor::ResultSink* sink, trace::Timeline* timeline);
 
 // Threads that a rank's kernels use.
 int ThreadsOf(const Context& context);
-// Cores that the run can use.
-int CoresOf(const Context& context);
+// FLOPs a second that all processes could do at best, see MeasurePeak.
+std::optional<double> PeakOf(const Context& context, DType dtype);
 int RankCountOf(const plan::Plan& plan);
 
 // Bytes of all ranks' arenas.
@@ -31,8 +32,12 @@ int64_t ArenaBytesOf(const plan::Plan& plan);
 // Most bytes that were resident in this process at a time.
 int64_t PeakResidentBytes();
 
-// A timeline if the request has --trace, else null.
-std::unique_ptr<trace::Timeline> TimelineFor(const Request& request);
+// A timeline if the request has --trace, else null; its times count from the same
+// moment on all processes.
+absl::StatusOr<std::unique_ptr<trace::Timeline>> TimelineFor(const Context& context);
+// Writes the timeline of all processes. If the run has failed, each leaves its
+// own beside it.
+absl::Status WriteTimeline(const Context& context, const trace::Timeline& timeline, bool failed);
 
 }  // namespace weft::run
 

@@ -13,7 +13,8 @@ constexpr char kHelp[] = R"(weft-run: runs a plan: trains a model, or evaluates 
 
 usage: weft-run PLAN [flags]
 
-All ranks of the plan run in this process, a thread for every stream.
+All ranks of the plan run in this process, a thread for every stream. Started by mpirun (or
+`weft launch`) it runs one of them: `mpirun -n RANKS weft-run PLAN ...`.
 
 training
   --data FILE            text, where every byte is a token, or a token file (uint16 or uint32)
@@ -38,6 +39,7 @@ functions
 
 both
   --trace FILE           a timeline of every stream, for ui.perfetto.dev
+  --trace-kernels        and of every kernel in it
   --threads N            threads a rank may use for a kernel; the cores shared by the ranks by default
   --hang-seconds N       stop with an error when nothing moves for so long; 600 by default, 0: never
   --quiet                no progress, no summary
@@ -87,6 +89,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
   const std::map<std::string, bool*> switches = {{"--resume", &request.resume},
                                                  {"--allow-nonfinite", &request.allow_nonfinite},
                                                  {"--show-shards", &request.show_shards},
+                                                 {"--trace-kernels", &request.trace_kernels},
                                                  {"--quiet", &request.quiet},
                                                  {"--help", &request.help}};
   const std::map<std::string, Setter> texts = {{"--data", Text(request.data)},
@@ -130,6 +133,9 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
   if (request.checkpoint_dir.empty() &&
       (request.resume || request.checkpoint_every > 0 || request.checkpoint_keep > 0)) {
     return Wrong("--checkpoint-dir", "expected, as another flag needs it");
+  }
+  if (request.trace_kernels && request.trace.empty()) {
+    return Wrong("--trace", "expected, as --trace-kernels needs it");
   }
   if (request.threads > kMostThreads) {
     return Wrong("--threads", absl::StrCat("expected at most ", kMostThreads, ", got ", request.threads));

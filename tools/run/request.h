@@ -30,6 +30,7 @@ struct Request {
   // Both.
   std::string metrics;
   std::string trace;
+  bool trace_kernels = false;
   int64_t threads = 0;         // a rank; 0: the cores shared by the ranks
   int64_t hang_seconds = 600;  // 0: never
   bool quiet = false;

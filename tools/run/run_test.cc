@@ -26,8 +26,11 @@
 namespace weft::run {
 namespace {
 
+using ::testing::Contains;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -120,6 +123,23 @@ TEST_F(RunTest, TrainsAndReports) {
   EXPECT_THAT(err_, HasSubstr("step 30/30  loss "));
   EXPECT_THAT(err_, HasSubstr("30 steps in "));
   EXPECT_TRUE(nlohmann::json::parse(ReadFile(Path("trace.json"))).contains("traceEvents"));
+}
+
+TEST_F(RunTest, TracesKernelsIfAsked) {
+  const auto names = [&](const std::vector<std::string>& flags) {
+    EXPECT_EQ(Train(flags), 0) << err_;
+    std::vector<std::string> names;
+    const nlohmann::json trace = nlohmann::json::parse(ReadFile(Path("trace.json")));
+    for (const nlohmann::json& event : trace["traceEvents"]) {
+      if (event["ph"] == "X" && event["args"]["step"] == 1) names.push_back(event["name"]);
+    }
+    return names;
+  };
+  const std::vector<std::string> actors = names({"--steps", "2", "--trace", Path("trace.json")});
+  EXPECT_THAT(actors, Not(Contains(HasSubstr("/0 "))));
+  const std::vector<std::string> both = names({"--steps", "2", "--trace", Path("trace.json"), "--trace-kernels"});
+  EXPECT_GT(both.size(), actors.size());
+  EXPECT_THAT(both, Contains(EndsWith("/0 input")));
 }
 
 TEST_F(RunTest, QuietSaysNothing) {
@@ -312,6 +332,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"%/bigram.plan", "--steps"}, 2, "--steps: expected a value, got none"},
         Wrong{{"%/bigram.plan", "--quiet=1"}, 2, "--quiet: expected no value"},
         Wrong{{"%/bigram.plan", "--resume"}, 2, "--checkpoint-dir: expected, as another flag needs it"},
+        Wrong{{"%/bigram.plan", "--trace-kernels"}, 2, "--trace: expected, as --trace-kernels needs it"},
         Wrong{{"%/no.plan"}, 2, "/no.plan: "}, Wrong{{"%/corpus.txt"}, 2, "/corpus.txt: "},
         Wrong{{"%/broken.plan"}, 2, "/broken.plan: "},
         Wrong{{"%/bigram.plan"}, 2, "--data: expected a file, as the plan reads `labels`, got none"},
@@ -338,7 +359,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(RunTest, HelpTeaches) {
   EXPECT_EQ(Call({"--help"}), 0);
   for (const char* flag : {"--data", "--init", "--steps", "--seed", "--checkpoint-dir", "--checkpoint-every",
-                           "--resume", "--metrics", "--allow-nonfinite", "--trace", "--threads", "--quiet", "--inputs",
+                           "--resume", "--metrics", "--allow-nonfinite", "--trace", "--trace-kernels", "--threads", "--quiet", "--inputs",
                            "--outputs", "--show-shards", "exit status"}) {
     EXPECT_THAT(out_, HasSubstr(flag));
   }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/safetensors_reader.h"
+#include "tools/run/cluster.h"
 #include "tools/run/finite.h"
 
 namespace weft::run {
@@ -13,13 +14,16 @@ namespace {
 
 using executor::Executor;
 using executor::StateTile;
+using Writer = checkpoint::CheckpointWriter;
 
-// The whole tensors of a kind, each name once, in order of name.
-std::vector<checkpoint::TensorInfo> TensorsOf(executor::LocalCluster& cluster, bool optimizer) {
+// The whole tensors of a kind, of all stages, each name once, in order of name.
+std::vector<checkpoint::TensorInfo> TensorsOf(const plan::Plan& plan, plan::Buffer::Kind kind) {
   std::map<std::string, checkpoint::TensorInfo> tensors;
-  for (int i = 0; i < cluster.size(); ++i) {
-    for (const StateTile& tile : cluster.executor(i).state()) {
-      if (tile.optimizer == optimizer) tensors[tile.name] = {tile.name, tile.spec.dtype, tile.stored_shape};
+  for (const plan::Stage& stage : plan.stages()) {
+    for (const plan::Buffer& buffer : stage.buffers()) {
+      if (buffer.kind() != kind || buffer.alias_of() != 0) continue;
+      const auto& shape = buffer.stored_shape_size() > 0 ? buffer.stored_shape() : buffer.shape();
+      tensors[buffer.name()] = {buffer.name(), static_cast<DType>(buffer.dtype()), {shape.begin(), shape.end()}};
     }
   }
   std::vector<checkpoint::TensorInfo> list;
@@ -41,9 +45,29 @@ absl::Status CheckFinite(const StateTile& tile, const void* bytes) {
   return absl::AbortedError(absl::StrCat("`", tile.name, "`: expected finite numbers, got others"));
 }
 
+absl::Status WriteTiles(executor::Cluster& cluster, Writer& writer, bool allow_nonfinite) {
+  return cluster.OnEveryRank([&](Executor& executor) {
+    return ForEachTile(executor, [&](const StateTile& tile) {
+      if (!tile.primary) return absl::OkStatus();
+      return executor.SaveTile(tile, [&](const void* bytes) {
+        const absl::Status finite = allow_nonfinite ? absl::OkStatus() : CheckFinite(tile, bytes);
+        return finite.ok() ? writer.Write(tile.name, tile.spec, bytes) : finite;
+      });
+    });
+  });
+}
+
+// `parts`: what the other processes have written; the first one's is empty.
+absl::Status Commit(Writer& writer, const std::vector<std::string>& parts) {
+  for (size_t r = 1; r < parts.size(); ++r) {
+    if (absl::Status status = writer.Adopt(parts[r]); !status.ok()) return status;
+  }
+  return writer.Commit();
+}
+
 }  // namespace
 
-absl::Status LoadParameters(executor::LocalCluster& cluster, const std::string& path,
+absl::Status LoadParameters(executor::Cluster& cluster, const std::string& path,
                             const std::vector<std::string>& prefixes) {
   const auto file = checkpoint::SafetensorsReader::Open(path);
   if (!file.ok()) return file.status();
@@ -59,38 +83,40 @@ absl::Status LoadParameters(executor::LocalCluster& cluster, const std::string& 
   });
 }
 
-absl::Status LoadCheckpoint(executor::LocalCluster& cluster, checkpoint::CheckpointReader& reader) {
-  std::map<int, int> part_of;
-  for (int i = 0; i < cluster.size(); ++i) part_of[cluster.executor(i).rank()] = i;
-  const absl::Status verified = cluster.OnEveryRank(
-      [&](Executor& executor) { return reader.Verify(part_of.at(executor.rank()), cluster.size()); });
-  if (!verified.ok()) return verified;
-  return cluster.OnEveryRank([&](Executor& executor) {
+absl::Status LoadCheckpoint(const Context& context, executor::Cluster& cluster, checkpoint::CheckpointReader& reader) {
+  const int parts = RankCountOf(context.plan);
+  const absl::Status verified =
+      cluster.OnEveryRank([&](Executor& executor) { return reader.Verify(executor.rank(), parts); });
+  if (absl::Status status = context.processes.Agree(verified); !status.ok()) return status;
+  if (!context.processes.alone()) reader.Trust();  // what others have verified
+  return context.processes.Agree(cluster.OnEveryRank([&](Executor& executor) {
     return ForEachTile(executor, [&](const StateTile& tile) {
       return executor.LoadTile(
           tile, [&](void* bytes) { return reader.Read(tile.name, tile.spec, tile.stored_shape, bytes); });
     });
-  });
+  }));
 }
 
-absl::Status SaveCheckpoint(executor::LocalCluster& cluster, const plan::Plan& plan, bool allow_nonfinite,
-                            checkpoint::CheckpointWriter::Options options) {
+absl::Status SaveCheckpoint(const Context& context, executor::Cluster& cluster, Writer::Options options) {
+  const plan::Plan& plan = context.plan;
+  Processes& processes = context.processes;
   const std::string job = plan.header().job().SerializeAsString();
   options.job_hash = checkpoint::ToHex(checkpoint::Checksum(1, 0, job.data(), static_cast<int64_t>(job.size())));
   options.plan_hash = checkpoint::ToHex(plan.header().hash());
-  const auto writer =
-      checkpoint::CheckpointWriter::Create(options, TensorsOf(cluster, false), TensorsOf(cluster, true));
-  if (!writer.ok()) return writer.status();
-  const absl::Status written = cluster.OnEveryRank([&](Executor& executor) {
-    return ForEachTile(executor, [&](const StateTile& tile) {
-      if (!tile.primary) return absl::OkStatus();
-      return executor.SaveTile(tile, [&](const void* bytes) {
-        const absl::Status finite = allow_nonfinite ? absl::OkStatus() : CheckFinite(tile, bytes);
-        return finite.ok() ? (*writer)->Write(tile.name, tile.spec, bytes) : finite;
-      });
-    });
-  });
-  return written.ok() ? (*writer)->Commit() : written;
+  const auto model = TensorsOf(plan, plan::Buffer::PARAMETER), optimizer = TensorsOf(plan, plan::Buffer::OPTIMIZER);
+  absl::StatusOr<std::unique_ptr<Writer>> writer = nullptr;
+  if (processes.first()) writer = Writer::Create(options, model, optimizer);
+  if (absl::Status status = processes.Agree(writer.status()); !status.ok()) return status;
+  if (!processes.first()) writer = Writer::Join(options, model, optimizer);
+  absl::Status written = writer.status();
+  if (written.ok()) written = WriteTiles(cluster, **writer, context.request.allow_nonfinite);
+  absl::StatusOr<std::string> part = "";
+  if (written.ok() && !processes.first()) part = (*writer)->Finish();
+  if (written.ok()) written = part.status();
+  if (absl::Status status = processes.Agree(written); !status.ok()) return status;
+  const absl::StatusOr<std::vector<std::string>> parts = processes.AllGather(*part);
+  if (!parts.ok()) return parts.status();
+  return processes.Agree(processes.first() ? Commit(**writer, *parts) : absl::OkStatus());
 }
 
 }  // namespace weft::run

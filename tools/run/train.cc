@@ -2,9 +2,7 @@
 
 #include <unistd.h>
 
-#include <atomic>
 #include <cmath>
-#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,39 +14,15 @@
 #include "runtime/trace/metrics.h"
 #include "runtime/trace/progress.h"
 #include "tools/run/cluster.h"
-#include "tools/run/peak.h"
+#include "tools/run/interrupts.h"
 #include "tools/run/sources.h"
 #include "tools/run/state.h"
+#include "tools/run/step_word.h"
 
 namespace weft::run {
 namespace {
 
 constexpr int64_t kDefaultSteps = 100;
-
-// The handler runs on any thread.
-std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-void Interrupt(int) { interrupted = true; }
-
-// Catches interrupts while it lives; a second one ends the process.
-class Interrupts {
- public:
-  Interrupts() {
-    interrupted = false;
-    struct sigaction action = {};
-    action.sa_handler = Interrupt;
-    action.sa_flags = SA_RESETHAND;
-    sigaction(SIGINT, &action, &old_[0]);
-    sigaction(SIGTERM, &action, &old_[1]);
-  }
-  ~Interrupts() {
-    sigaction(SIGINT, &old_[0], nullptr);
-    sigaction(SIGTERM, &old_[1], nullptr);
-  }
-
- private:
-  struct sigaction old_[2];
-};
 
 int64_t StepsOf(const Context& context) {
   if (context.request.steps.has_value()) return *context.request.steps;
@@ -59,33 +33,43 @@ int64_t StepsOf(const Context& context) {
 }
 
 // The checkpoint to go on from: none without --resume, or if there is none yet.
-absl::StatusOr<std::unique_ptr<checkpoint::CheckpointReader>> FindResume(const Request& request) {
-  if (!request.resume) return nullptr;
-  auto reader = checkpoint::CheckpointReader::Open(request.checkpoint_dir);
-  if (absl::IsNotFound(reader.status())) return nullptr;
+// The first process looks, and the others open what it has found.
+absl::StatusOr<std::unique_ptr<checkpoint::CheckpointReader>> FindResume(const Context& context) {
+  using checkpoint::CheckpointReader;
+  if (!context.request.resume) return nullptr;
+  Processes& processes = context.processes;
+  absl::StatusOr<std::unique_ptr<CheckpointReader>> reader = nullptr;
+  if (processes.first()) reader = CheckpointReader::Open(context.request.checkpoint_dir);
+  if (absl::IsNotFound(reader.status())) reader = nullptr;
+  if (absl::Status status = processes.Agree(reader.status()); !status.ok()) return status;
+  const auto paths = processes.AllGather(*reader == nullptr ? "" : (*reader)->path());
+  if (!paths.ok()) return paths.status();
+  const std::string& path = (*paths)[0];
+  if (!processes.first() && !path.empty()) reader = CheckpointReader::Open(path);
+  if (absl::Status status = processes.Agree(reader.status()); !status.ok()) return status;
   return reader;
 }
 
 class Trainer {
  public:
   explicit Trainer(const Context& context)
-      : context_(context), request_(context.request), last_step_(StepsOf(context)) {}
+      : context_(context), request_(context.request), processes_(context.processes), last_step_(StepsOf(context)) {}
 
   absl::Status Run() {
-    absl::Status status = Load();
-    if (!status.ok()) return status;
-    const Interrupts interrupts;
-    status = Loop();
+    const Interrupts interrupts(!processes_.alone());
+    if (absl::Status status = Load(); !status.ok()) return status;
+    const absl::Status trained = Loop();
     if (timeline_ != nullptr) {
-      const absl::Status written = timeline_->Write(request_.trace);
-      if (status.ok()) status = written;
+      const absl::Status written = WriteTimeline(context_, *timeline_, !trained.ok());
+      if (trained.ok()) return written;
     }
-    return status;
+    return trained;
   }
 
  private:
+  // All processes, with one outcome.
   absl::Status Load() {
-    auto resume = FindResume(request_);
+    auto resume = FindResume(context_);
     if (!resume.ok()) return resume.status();
     seed_ = request_.seed.value_or(context_.plan.header().job().seed());
     if (*resume != nullptr) {
@@ -97,13 +81,15 @@ class Trainer {
       seed_ = (*resume)->manifest().seed;
       resumed_ = saved_ = step_;
     }
-    if (absl::Status status = OpenData(); !status.ok()) return status;
-    timeline_ = TimelineFor(request_);
+    if (absl::Status status = processes_.Agree(OpenData()); !status.ok()) return status;
+    auto timeline = TimelineFor(context_);
+    if (!timeline.ok()) return timeline.status();
+    timeline_ = *std::move(timeline);
     auto cluster = StartCluster(context_, seed_, source_.get(), nullptr, timeline_.get());
     if (!cluster.ok()) return cluster.status();
     cluster_ = *std::move(cluster);
     if (absl::Status status = LoadState(resume->get()); !status.ok()) return status;
-    return OpenReports(resume->get());
+    return processes_.Agree(processes_.first() ? OpenReports(resume->get()) : absl::OkStatus());
   }
 
   absl::Status OpenData() {
@@ -119,10 +105,10 @@ class Trainer {
   }
 
   absl::Status LoadState(checkpoint::CheckpointReader* resume) {
-    if (resume != nullptr) return LoadCheckpoint(*cluster_, *resume);
+    if (resume != nullptr) return LoadCheckpoint(context_, *cluster_, *resume);
     if (request_.init.empty()) return absl::OkStatus();
     const auto& prefixes = context_.plan.header().job().checkpoint().prefixes();
-    return LoadParameters(*cluster_, request_.init, {prefixes.begin(), prefixes.end()});
+    return processes_.Agree(LoadParameters(*cluster_, request_.init, {prefixes.begin(), prefixes.end()}));
   }
 
   absl::Status OpenReports(checkpoint::CheckpointReader* resume) {
@@ -133,10 +119,11 @@ class Trainer {
     }
     if (!request_.quiet) {
       const plan::Placement& placement = context_.plan.placements(context_.plan.stages(0).placement());
-      std::fprintf(context_.err, "%s: %d rank%s (%s), %d thread%s a rank, %s planned\n",
-                   context_.plan.header().graph().c_str(), cluster_->size(), cluster_->size() == 1 ? "" : "s",
-                   plan::MeshText(placement).c_str(), ThreadsOf(context_), ThreadsOf(context_) == 1 ? "" : "s",
-                   plan::BytesText(ArenaBytesOf(context_.plan)).c_str());
+      const int ranks = RankCountOf(context_.plan);
+      std::fprintf(context_.err, "%s: %d rank%s (%s)%s, %d thread%s a rank, %s planned\n",
+                   context_.plan.header().graph().c_str(), ranks, ranks == 1 ? "" : "s",
+                   plan::MeshText(placement).c_str(), processes_.alone() ? "" : ", a process each", ThreadsOf(context_),
+                   ThreadsOf(context_) == 1 ? "" : "s", plan::BytesText(ArenaBytesOf(context_.plan)).c_str());
       if (resume != nullptr)
         std::fprintf(context_.err, "resuming at step %lld from %s\n", static_cast<long long>(step_),
                      resume->path().c_str());
@@ -149,7 +136,7 @@ class Trainer {
     }
     if (metrics_ != nullptr || progress_ != nullptr) {
       const bool bf16 = context_.plan.header().job().precision().compute() == BF16;
-      peak_ = MeasurePeak(context_.kernels, bf16 ? DType::kBF16 : DType::kF32, CoresOf(context_));
+      peak_ = PeakOf(context_, bf16 ? DType::kBF16 : DType::kF32);
     }
     return absl::OkStatus();
   }
@@ -158,12 +145,16 @@ class Trainer {
     const int64_t first = step_;
     const int64_t begin = trace::NowNs();
     int64_t before = begin;
-    while (step_ < last_step_ && !interrupted) {
+    while (step_ < last_step_ && stop_ == Stop::kNo) {
       if (absl::Status status = cluster_->Step(step_); !status.ok()) return status;
       const int64_t now = trace::NowNs();
-      const trace::StepMetrics metrics = MetricsOf((now - before) * 1e-9);
+      absl::StatusOr<StepWord> word = Exchange(processes_, OwnWord());
+      if (!word.ok()) return word.status();
+      stop_ = word->stop;
+      const trace::StepMetrics metrics = MetricsOf(*word, (now - before) * 1e-9);
       if (absl::Status status = Report(metrics, (now - begin) * 1e-9); !status.ok()) return status;
-      if (absl::Status status = CheckFinite(metrics); !status.ok()) return status;
+      // All have the same numbers, and so the same verdict.
+      if (absl::Status status = CheckFinite(metrics); !status.ok()) return processes_.Agree(status);
       before = now;
       ++step_;
       if (request_.checkpoint_every > 0 && step_ % request_.checkpoint_every == 0) {
@@ -173,10 +164,10 @@ class Trainer {
     }
     progress_.reset();
     if (absl::Status status = Save(); !status.ok()) return status;
-    if (!request_.quiet) Summarise(step_ - first, (before - begin) * 1e-9);
-    if (!interrupted) return absl::OkStatus();
-    return absl::CancelledError(
-        absl::StrCat("interrupted after step ", step_, saved_ == step_ ? ", which was saved" : ""));
+    if (!request_.quiet && processes_.first()) Summarise(step_ - first, (before - begin) * 1e-9);
+    if (stop_ != Stop::kInterrupt) return absl::OkStatus();
+    return processes_.Agree(absl::CancelledError(
+        absl::StrCat("interrupted after step ", step_, saved_ == step_ ? ", which was saved" : "")));
   }
 
   std::optional<float> MetricOf(const char* name) {
@@ -184,15 +175,21 @@ class Trainer {
     return value.ok() ? std::optional<float>(*value) : std::nullopt;
   }
 
-  trace::StepMetrics MetricsOf(double step_s) {
+  StepWord OwnWord() {
+    StepWord word{.step = step_, .stop = Interrupts::asked(), .resident_bytes = PeakResidentBytes()};
+    for (int i = 0; i < StepWord::kMetrics; ++i) word.metrics[i] = MetricOf(StepWord::kNames[i]);
+    return word;
+  }
+
+  trace::StepMetrics MetricsOf(const StepWord& word, double step_s) const {
     trace::StepMetrics metrics{
-        .step = step_, .loss = MetricOf("loss"), .grad_norm = MetricOf("grad_norm"), .lr = MetricOf("lr")};
+        .step = step_, .loss = word.metrics[0], .grad_norm = word.metrics[1], .lr = word.metrics[2]};
     metrics.tokens = context_.plan.header().tokens_per_step();
     metrics.tokens_per_s = static_cast<double>(metrics.tokens) / step_s;
     const double flops = context_.plan.header().flops_per_step() / step_s;
     metrics.tflops = flops * 1e-12;
     if (peak_.has_value()) metrics.mfu = flops / *peak_;
-    metrics.memory_bytes = PeakResidentBytes();
+    metrics.memory_bytes = resident_bytes_ = word.resident_bytes;
     return metrics;
   }
 
@@ -220,7 +217,7 @@ class Trainer {
   absl::Status Save() {
     if (request_.checkpoint_dir.empty() || saved_ == step_ || (step_ == 0 && last_step_ > 0)) return absl::OkStatus();
     const absl::Status status = SaveCheckpoint(
-        *cluster_, context_.plan, request_.allow_nonfinite,
+        context_, *cluster_,
         {.folder = request_.checkpoint_dir, .step = step_, .seed = seed_, .keep_last = request_.checkpoint_keep});
     if (absl::IsAborted(status)) {
       return Diverged(absl::StrCat("step ", step_, " cannot be saved: ", status.message()));
@@ -232,24 +229,29 @@ class Trainer {
   void Summarise(int64_t steps, double seconds) {
     std::fprintf(context_.err, "%lld step%s in %s; memory %s resident, of which the plan %s\n",
                  static_cast<long long>(steps), steps == 1 ? "" : "s", plan::SecondsText(seconds).c_str(),
-                 plan::BytesText(PeakResidentBytes()).c_str(), plan::BytesText(ArenaBytesOf(context_.plan)).c_str());
+                 plan::BytesText(resident_bytes_).c_str(), plan::BytesText(ArenaBytesOf(context_.plan)).c_str());
     if (saved_ == step_ && saved_ != resumed_)
       std::fprintf(context_.err, "saved step %lld in %s\n", static_cast<long long>(step_),
                    request_.checkpoint_dir.c_str());
+    if (stop_ == Stop::kTerminate)
+      std::fprintf(context_.err, "stopped after step %lld, as a signal asked\n", static_cast<long long>(step_));
   }
 
   const Context context_;
   const Request& request_;
+  Processes& processes_;
   const int64_t last_step_;
   int64_t step_ = 0;    // steps that are done
   int64_t saved_ = -1;  // of the last checkpoint
   int64_t resumed_ = -1;
+  Stop stop_ = Stop::kNo;
+  mutable int64_t resident_bytes_ = 0;
   uint64_t seed_ = 0;
   std::optional<double> peak_;
   // In the order in which they need each other.
   std::unique_ptr<executor::BatchSource> source_;
   std::unique_ptr<trace::Timeline> timeline_;
-  std::unique_ptr<executor::LocalCluster> cluster_;
+  std::unique_ptr<executor::Cluster> cluster_;
   std::unique_ptr<trace::MetricsWriter> metrics_;
   std::unique_ptr<trace::Progress> progress_;
 };

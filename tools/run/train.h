@@ -3,10 +3,12 @@
 #define WEFT_TOOLS_RUN_TRAIN_H_
 
 #include <cstdio>
+#include <functional>
 
 #include "absl/status/status.h"
 #include "ops/abi/registry.h"
 #include "runtime/plan/plan.pb.h"
+#include "tools/run/processes.h"
 #include "tools/run/request.h"
 
 namespace weft::run {
@@ -16,14 +18,17 @@ struct Context {
   const Request& request;
   const plan::Plan& plan;  // verified
   const KernelRegistry& kernels;
+  Processes& processes;
   std::FILE* out;
   std::FILE* err;
+  // Called with the first error of a step, by any thread.
+  std::function<void(const absl::Status&)> on_fault;
 };
 
-// Trains until the requested number of steps is done. An interrupt (SIGINT or
-// SIGTERM) ends it after the step, with a checkpoint if there is a place for it:
-// kCancelled. A step whose loss or gradient norm is not finite ends it without
-// one: kAborted.
+// Trains until the requested number of steps is done. SIGTERM, of any process,
+// ends it after the step, with a checkpoint if there is a place for it. So does
+// SIGINT, but with kCancelled. A step whose loss or gradient norm is not finite
+// ends it without one: kAborted.
 absl::Status Train(const Context& context);
 
 // Evaluates a graph that does not train.

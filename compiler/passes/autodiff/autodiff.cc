@@ -152,7 +152,7 @@ private:
     for (auto &[chunk, ofChunk] : parts) {
       listener_.setForward(parts.size() > 1 ? ofChunk[0].getDefiningOp() : parameter.getOperation());
       sums.push_back(create<AccumulateOp>(rewriter_, parameter.getLoc(), sumOf(parameter.getLoc(), ofChunk),
-                                            mlir::DictionaryAttr()));
+                                          mlir::DictionaryAttr()));
     }
     listener_.setForward(parameter);
     return sumOf(parameter.getLoc(), sums);

@@ -171,7 +171,7 @@ private:
                              : llvm::isa<model::RepeatOp>(op)
                                  ? placeRepeat(llvm::cast<model::RepeatOp>(op), frame, values)
                              : llvm::isa<model::StageOp>(op) ? beginStage(llvm::cast<model::StageOp>(op), frame)
-                                 : placeOp(op, frame, values);
+                                                             : placeOp(op, frame, values);
       if (failed(placed)) {
         return failure();
       }

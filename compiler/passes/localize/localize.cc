@@ -217,7 +217,11 @@ private:
   // One micro-batch: nothing to sum. More: a buffer that stays and is added to.
   void lowerAccumulate(AccumulateOp op) {
     if (graph_.getMicroBatches() == 1) {
-      map_[op.getResult()] = map_.lookup(op.getInput());
+      Value sum = map_[op.getResult()] = map_.lookup(op.getInput());
+      auto made = task::rootOf(sum).getDefiningOp<task::BufferOp>();
+      if (made.getKind() == BufferKind::Activation || made.getKind() == BufferKind::Communication) {
+        made.setKind(BufferKind::Gradient);
+      }
       return;
     }
     auto made = buffer(op.getLoc(), nameOf(op, 0), BufferKind::Gradient, op.getResult().getType());

@@ -82,6 +82,10 @@ private:
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(later(buffer, operand.getDefiningOp()));
     auto alias = builder.create<task::AliasOp>(buffer.getLoc(), result.getType(), operand);
+    // What ends as a gradient counts as one.
+    if (buffer.getKind() == task::BufferKind::Gradient) {
+      from.getDefiningOp<task::BufferOp>().setKind(task::BufferKind::Gradient);
+    }
     result.replaceAllUsesWith(alias);
     buffer.erase();
     fromUse.last = toUse.last;

@@ -119,8 +119,8 @@ private:
   llvm::FailureOr<SmallVector<size_t>> chooseBegins(GraphOp graph) {
     if (int64_t(pieces_.size()) < chunkCount()) {
       graph.emitOpError() << (chunks > 1 ? "pipeline.chunks: expected at most " : "dist.pipeline: expected at most ")
-                          << pieces_.size() << (chunks > 1 ? " chunks" : " stages")
-                          << ", as the model may be cut into " << names() << ", got " << int64_t(stages)
+                          << pieces_.size() << (chunks > 1 ? " chunks" : " stages") << ", as the model may be cut into "
+                          << names() << ", got " << int64_t(stages)
                           << (chunks > 1 ? " x " + std::to_string(chunks) : "");
       return mlir::failure();
     }

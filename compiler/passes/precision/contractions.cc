@@ -13,17 +13,23 @@ using namespace weft::ir;
 struct PrecisionContractions : impl::PrecisionContractionsBase<PrecisionContractions> {
   void runOnOperation() override {
     mlir::Type narrow = mlir::BFloat16Type::get(&getContext()), wide = mlir::Float32Type::get(&getContext());
-    llvm::DenseMap<mlir::Value, mlir::Value> casts; // one a value, before its first reader
+    llvm::DenseMap<mlir::Value, mlir::Value> casts; // one a value
     getOperation().walk([&](EinsumOp op) {
       if (tensorOf(op.getLhs()).getElementType() != wide) {
         return;
       }
-      mlir::OpBuilder builder(op);
       for (mlir::OpOperand &operand : op->getOpOperands()) {
         mlir::Value &cast = casts[operand.get()];
         if (!cast) {
-          cast = create<CastOp>(builder, op.getLoc(), operand.get(), mlir::TypeAttr::get(narrow));
-          cast.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+          // That of a parameter, its working copy, stands beside it, others before their first reader.
+          auto parameter = operand.get().getDefiningOp<ParameterOp>();
+          mlir::OpBuilder builder(op);
+          if (parameter) {
+            builder.setInsertionPointAfter(parameter);
+          }
+          auto made = create<CastOp>(builder, op.getLoc(), operand.get(), mlir::TypeAttr::get(narrow));
+          setBelongings(made, belongingsOf(parameter ? parameter.getOperation() : op.getOperation()));
+          cast = made;
         }
         operand.set(cast);
       }

@@ -19,8 +19,8 @@ bool isForward(Operation *op) { return !op->hasAttr("phase"); }
 // result, to keep it. What is run again needs its operands, what the backward reads is needed: infinite edges.
 class Network {
 public:
-  Network(const Layer &layer, const Varying &varying, PlacementAttr placement, const Machine &machine)
-      : layer_(layer), varying_(varying), placement_(placement), machine_(machine) {}
+  Network(const Layer &layer, const Sections &sections, PlacementAttr placement, const Machine &machine)
+      : layer_(layer), sections_(sections), placement_(placement), machine_(machine) {}
 
   llvm::SmallVector<Operation *> solve() {
     for (Operation *op : layer_.forward) {
@@ -51,8 +51,8 @@ private:
   }
 
   int64_t repeating(Operation *op) {
-    if (llvm::isa<ReshapeOp>(op)) {
-      return 0; // another view of the same bytes
+    if (llvm::isa<ReshapeOp>(op) || op->hasAttr("on_use")) {
+      return 0; // another view of the same bytes; what the backward gathers for itself in any case
     }
     auto weftOp = llvm::dyn_cast<WeftOpInterface>(op);
     if (!weftOp) {
@@ -86,9 +86,9 @@ private:
     if (it != values_.end()) {
       return it->second;
     }
-    // From outside of the layer: inputs, what follows from parameters alone, and other layers' results.
+    // From outside of the layer: inputs, what is made of parameters once a step, and other layers' results.
     Operation *producer = value.getDefiningOp();
-    if (!producer || !varying_.contains(producer) ||
+    if (!producer || llvm::isa<ParameterOp>(producer) || !sections_.isMicro(producer) ||
         llvm::any_of(value.getUsers(), [](Operation *reader) { return !isForward(reader); })) {
       return -1;
     }
@@ -99,7 +99,7 @@ private:
   }
 
   const Layer &layer_;
-  const Varying &varying_;
+  const Sections &sections_;
   PlacementAttr placement_;
   const Machine &machine_;
   Cut cut_;
@@ -115,9 +115,9 @@ bool isKeptOutside(Value value, const Layer &layer) {
   });
 }
 
-llvm::SmallVector<Operation *> cheapToRepeat(const Layer &layer, const Varying &varying, PlacementAttr placement,
+llvm::SmallVector<Operation *> cheapToRepeat(const Layer &layer, const Sections &sections, PlacementAttr placement,
                                              const Machine &machine) {
-  return Network(layer, varying, placement, machine).solve();
+  return Network(layer, sections, placement, machine).solve();
 }
 
 } // namespace weft::compiler

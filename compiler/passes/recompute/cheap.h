@@ -4,6 +4,7 @@
 
 #include "compiler/analysis/layer.h"
 #include "compiler/analysis/machine.h"
+#include "compiler/analysis/section.h"
 
 namespace weft::compiler {
 
@@ -18,7 +19,7 @@ bool isKeptOutside(mlir::Value value, const Layer &layer);
 /// The forward ops of a layer to run again for its backward such that seconds of computing again, plus bytes kept
 /// at the price above, are least (a minimum cut between what must be kept and what the backward reads). Neither
 /// contractions nor boxes are among them. In program order.
-llvm::SmallVector<mlir::Operation *> cheapToRepeat(const Layer &layer, const Varying &varying,
+llvm::SmallVector<mlir::Operation *> cheapToRepeat(const Layer &layer, const Sections &sections,
                                                    ir::PlacementAttr placement, const Machine &machine);
 
 } // namespace weft::compiler

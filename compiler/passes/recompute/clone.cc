@@ -14,6 +14,13 @@ using llvm::SmallVector;
 using mlir::Operation;
 using mlir::Value;
 
+// True if two ops on one stage compute the same.
+bool isSame(Operation *a, Operation *b) {
+  return a->getName() == b->getName() && a->getOperands() == b->getOperands() &&
+         a->getResultTypes() == b->getResultTypes() &&
+         a->getName().compareOpProperties(a->getPropertiesStorage(), b->getPropertiesStorage());
+}
+
 bool crosses(Operation *op) {
   return llvm::isa<BoxOp>(op) && stageOf(op->getOperand(0).getDefiningOp()) != stageOf(op);
 }
@@ -33,7 +40,7 @@ struct RecomputeClone : impl::RecomputeCloneBase<RecomputeClone> {
     if (failed(readPolicies(graph, found, pins))) {
       return signalPassFailure();
     }
-    Varying varying(graph);
+    Sections sections(graph);
     // The last layer first: what its clones read is then known when the layer that makes it is looked at.
     for (const Layer &layer : llvm::reverse(found)) {
       auto pin = pins.find(layer.name);
@@ -44,7 +51,7 @@ struct RecomputeClone : impl::RecomputeCloneBase<RecomputeClone> {
       clone(layer,
             chosen == "full"
                 ? llvm::to_vector(llvm::make_filter_range(layer.forward, [](Operation *op) { return !crosses(op); }))
-                : cheapToRepeat(layer, varying, graph.getPlacement(layer.stage), *rates));
+                : cheapToRepeat(layer, sections, graph.getPlacement(layer.stage), *rates));
     }
   }
 
@@ -94,9 +101,9 @@ private:
     return error << "), got " << name;
   }
 
-  // Clones those of `again` that the layer's backward needs, in front of it.
-  void clone(const Layer &layer, llvm::ArrayRef<Operation *> again) {
-    llvm::DenseSet<Value> lost; // results that are not kept
+  // The results of `again` that nothing else keeps.
+  static llvm::DenseSet<Value> lostOf(const Layer &layer, llvm::ArrayRef<Operation *> again) {
+    llvm::DenseSet<Value> lost;
     for (Operation *op : again) {
       for (Value result : op->getResults()) {
         if (!isKeptOutside(result, layer)) {
@@ -104,6 +111,12 @@ private:
         }
       }
     }
+    return lost;
+  }
+
+  // Those of `again` that make what is lost and needed: by the backward, or by one that is needed itself.
+  static llvm::DenseSet<Operation *> neededOf(const Layer &layer, llvm::ArrayRef<Operation *> again,
+                                              const llvm::DenseSet<Value> &lost) {
     llvm::DenseSet<Operation *> needed;
     auto need = [&](Operation *reader) {
       for (Value operand : reader->getOperands()) {
@@ -118,8 +131,16 @@ private:
         need(op);
       }
     }
+    return needed;
+  }
+
+  // Clones those of `again` that the layer's backward needs, in front of it.
+  void clone(const Layer &layer, llvm::ArrayRef<Operation *> again) {
+    llvm::DenseSet<Value> lost = lostOf(layer, again);
+    llvm::DenseSet<Operation *> needed = neededOf(layer, again, lost);
     mlir::OpBuilder builder(layer.backward.front());
     mlir::IRMapping clones;
+    SmallVector<Operation *> gathers;
     for (Operation *op : again) {
       if (!needed.contains(op)) {
         continue;
@@ -131,11 +152,29 @@ private:
           clones.erase(result); // kept: the original is read
         }
       }
+      if (copy->hasAttr("on_use")) {
+        gathers.push_back(copy);
+      }
       ++numCloned;
     }
     for (Operation *reader : layer.backward) {
       for (mlir::OpOperand &operand : reader->getOpOperands()) {
         operand.set(clones.lookupOrDefault(operand.get()));
+      }
+      shareGather(reader, gathers);
+    }
+  }
+
+  // A parameter that the backward gathers for itself is gathered once for what is computed again and for the backward.
+  static void shareGather(Operation *op, llvm::ArrayRef<Operation *> gathers) {
+    if (!op->hasAttr("on_use")) {
+      return;
+    }
+    for (Operation *gather : gathers) {
+      if (isSame(op, gather)) {
+        op->replaceAllUsesWith(gather);
+        op->erase();
+        return;
       }
     }
   }

@@ -1,8 +1,8 @@
 // SBP inference: pins, one labelling problem an axis, then types and boxes.
 #include "compiler/analysis/boxing.h"
+#include "compiler/analysis/pins.h"
 #include "compiler/analysis/section.h"
 #include "compiler/passes/shard/passes.h"
-#include "compiler/passes/shard/pins.h"
 #include "compiler/passes/shard/solver.h"
 #include "llvm/ADT/SmallBitVector.h"
 

@@ -14,8 +14,8 @@ def ZeroPartition : Pass<"weft-zero-partition", "::weft::ir::GraphOp"> {
     - 1, 2: what forward and backward read is a copy as the parameter was pinned before, on every stage of a pipeline
       that reads it. It depends on parameters alone, so it is gathered once a step. Where readers begin with a cast,
       the shard is cast and the cast gathered.
-    - 2, 3: the sum of a gradient over the micro-batches is pinned to S(k), so that gradients are reduced
-      before they are added.
+    - 1: the sum of a gradient over the micro-batches stays a pending sum of the ranks, reduced once a step.
+    - 2, 3: that sum is pinned to S(k), so that gradients are reduced before they are added.
     - 3: every layer gathers its copy once for the forward and once for the backward, `on_use`.
 
     Example: `--weft-zero-partition="stage=2"`

@@ -1,6 +1,6 @@
 // --weft-zero-partition: pins parameters, optimizer state and gradients to shares of the data ranks.
 #include "compiler/analysis/boxing.h"
-#include "compiler/passes/shard/pins.h"
+#include "compiler/analysis/pins.h"
 #include "compiler/passes/zero/passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -61,7 +61,7 @@ struct ZeroPartition : impl::ZeroPartitionBase<ZeroPartition> {
 
   void runOnOperation() override {
     if (stage < 1 || stage > 3) {
-      getOperation().emitOpError() << "stage: expected 1, 2 or 3, got " << stage;
+      getOperation().emitOpError() << "stage: expected 1, 2 or 3, got " << int64_t(stage);
       return signalPassFailure();
     }
     SmallVector<Update> updates;
@@ -135,9 +135,7 @@ private:
     States split = *pinned;
     split[axis] = SbpState::split(*dim);
     splitReaders(update, parameter, *pinned, *dim);
-    if (stage >= 2) {
-      splitSums(update, *dim);
-    }
+    pinSums(update, stage >= 2 ? SbpState::split(*dim) : SbpState::partialSum());
     for (ParameterOp state : update.state) {
       state.setPinsAttr(pinsOf(split, home));
     }
@@ -248,29 +246,33 @@ private:
   }
 
   // ---- gradients ----------------------------------------------------------
-  void splitSums(const Update &update, int64_t dim) {
+  void pinSums(const Update &update, SbpState state) {
     SmallVector<Value> work{update.gradient};
     while (!work.empty()) {
       Operation *op = work.pop_back_val().getDefiningOp();
       if (auto sum = llvm::dyn_cast_or_null<AccumulateOp>(op)) {
-        pinSum(sum, dim);
+        pinSum(sum, state);
       } else if (op && shapeOf(op->getResult(0)) == shapeOf(update.parameter)) {
         work.append(op->operand_begin(), op->operand_end());
       }
     }
   }
 
-  void pinSum(AccumulateOp sum, int64_t dim) {
+  void pinSum(AccumulateOp sum, SbpState state) {
     PlacementAttr placement = getOperation().getPlacement(stageOf(sum.getOperation()));
     int axis = axisOf(placement);
-    if (axis < 0 || shapeOf(sum)[dim] % placement.getSizes()[axis] != 0) {
+    if (axis < 0 || (state.isSplit() && shapeOf(sum)[state.dim] % placement.getSizes()[axis] != 0)) {
       return;
     }
     std::string text;
-    llvm::raw_string_ostream(text) << SbpState::split(dim);
+    llvm::raw_string_ostream(text) << state;
     mlir::NamedAttrList pins;
     pins.append(placement.getAxes()[axis], ExprAttr::get(&getContext(), text));
     sum.setPinsAttr(pins.getDictionary(&getContext()));
+    if (state.isSplit()) {
+      // As soon as may be, so that the whole gradient need not stay.
+      sum->moveAfter(sum.getInput().getDefiningOp());
+    }
   }
 };
 

@@ -1,8 +1,8 @@
 // RUN: weft-opt %s -split-input-file -verify-diagnostics
 
-weft.graph @g("x" %x: tensor<4xbf16>) placements [#weft.placement<"cpu", [], [0]>] {
-  // expected-error @+1 {{expected the element type f32, got 'bf16'}}
-  %0 = weft.square_sum %x : (tensor<4xbf16>) -> tensor<f32>
+weft.graph @g("x" %x: tensor<4xf16>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{expected the element type f32 or bf16, got 'f16'}}
+  %0 = weft.square_sum %x : (tensor<4xf16>) -> tensor<f32>
 }
 
 // -----

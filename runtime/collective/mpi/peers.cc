@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 
 namespace weft::collective {
 namespace {
@@ -31,6 +32,14 @@ ProcessName ProcessName::Parse(const std::string& text) {
   const size_t at = text.find('@');
   if (at == std::string::npos) return {};
   return {text.substr(at + 1), std::atoi(text.c_str())};
+}
+
+bool IsStopped(int process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const size_t name = line.rfind(')');  // a name may hold anything
+  return name != std::string::npos && name + 2 < line.size() && (line[name + 2] == 'T' || line[name + 2] == 't');
 }
 
 Peers::Peers(const std::vector<Peer>& peers, Lost lost) : lost_(std::move(lost)) {

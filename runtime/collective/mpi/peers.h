@@ -20,6 +20,9 @@ struct ProcessName {
   static ProcessName Parse(const std::string& text);
 };
 
+// Whether a process of this host is stopped, as by SIGSTOP.
+bool IsStopped(int process);
+
 // Watches in a thread of its own, which sleeps until a process ends.
 class Peers {
  public:

@@ -117,10 +117,11 @@ void Wire::Listen() {
   MPI_Irecv(notice_.get(), sizeof(Notice), MPI_BYTE, MPI_ANY_SOURCE, kAbortTag, comm_, &notice_request_);
 }
 
-bool Wire::Stop(const absl::Status& reason) {
+bool Wire::Stop(const absl::Status& reason, int by) {
   std::lock_guard<std::mutex> lock(reason_mutex_);
   if (stopped_.load(std::memory_order_relaxed)) return false;
   reason_ = reason;
+  by_ = by;
   stopped_.store(true, std::memory_order_release);
   return true;
 }
@@ -130,18 +131,24 @@ absl::Status Wire::reason() const {
   return reason_;
 }
 
+int Wire::stopped_by() const {
+  std::lock_guard<std::mutex> lock(reason_mutex_);
+  return by_;
+}
+
 bool Wire::stopped() {
   if (stopped_.load(std::memory_order_acquire)) return true;
   std::unique_lock<std::mutex> lock(notice_mutex_, std::try_to_lock);
   if (!lock.owns_lock() || notice_request_ == MPI_REQUEST_NULL) return stopped_.load(std::memory_order_acquire);
   int come = 0;
-  if (MPI_Test(&notice_request_, &come, MPI_STATUS_IGNORE) != MPI_SUCCESS || come == 0) return false;
-  Stop(absl::Status(static_cast<absl::StatusCode>(notice_->code), notice_->message));
+  MPI_Status from;
+  if (MPI_Test(&notice_request_, &come, &from) != MPI_SUCCESS || come == 0) return false;
+  Stop(absl::Status(static_cast<absl::StatusCode>(notice_->code), notice_->message), from.MPI_SOURCE);
   return true;
 }
 
 void Wire::Abort(const absl::Status& reason) {
-  if (!Stop(reason) || size_ == 1) return;
+  if (!Stop(reason, rank_) || size_ == 1) return;
   sent_ = std::make_unique<Notice>();
   sent_->code = static_cast<int64_t>(reason.code());
   const size_t length = std::min(reason.message().size(), sizeof(sent_->message) - 1);

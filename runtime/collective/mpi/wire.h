@@ -78,12 +78,14 @@ class Wire {
   // True after an abort, on this rank or another.
   bool stopped();
   absl::Status reason() const;
+  // The rank that aborted first, as far as this one knows; -1: none.
+  int stopped_by() const;
 
  private:
   struct Notice;
   Wire(MPI_Comm comm, const Options& options);
   absl::StatusOr<int> TagOf(const char* what, int number, int odd) const;
-  bool Stop(const absl::Status& reason);
+  bool Stop(const absl::Status& reason, int by);
   void Listen();
 
   const MPI_Comm comm_;
@@ -94,6 +96,7 @@ class Wire {
   std::atomic<bool> stopped_{false};
   mutable std::mutex reason_mutex_;
   absl::Status reason_;
+  int by_ = -1;
   // The notice of an abort elsewhere, looked at by one thread at a time.
   std::mutex notice_mutex_;
   std::unique_ptr<Notice> notice_, sent_;

@@ -3,6 +3,8 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <mutex>
+#include <set>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +22,11 @@ constexpr int kSpinsAlone = 200;
 
 // A rank that fails says why before it ends: how long that may take to come.
 constexpr std::chrono::milliseconds kLastWords(50);
+// How long a rank that notices a loss may still compute before it waits for
+// something that it can name.
+constexpr std::chrono::milliseconds kUntilItWaits(400);
+// What a rank leaves to a lower one on its host to tell of a loss.
+constexpr std::chrono::milliseconds kTurn(600);
 
 absl::Status Initialize() {
   int initialized = 0, level = 0;
@@ -55,6 +62,7 @@ class World::Impl {
       if (r != rank_ && name.host == own.host) peers.push_back({r, name.process});
     }
     ranks_on_host_ = static_cast<int>(peers.size()) + 1;
+    on_host_ = peers;
     peers_ = std::make_unique<Peers>(peers, [this](const Peers::Peer& peer) { Lose(peer); });
     return absl::OkStatus();
   }
@@ -79,15 +87,53 @@ class World::Impl {
   MpiCommunicator& communicator() { return communicator_; }
   Meetings& meetings() { return meetings_; }
   int ranks_on_host() const { return ranks_on_host_; }
+  absl::Status failure() const { return wire_->stopped() ? wire_->reason() : absl::OkStatus(); }
+  int failed_by() const { return wire_->stopped() ? wire_->stopped_by() : -1; }
+
+  void SetWaits(std::function<std::string()> waits) {
+    std::lock_guard<std::mutex> lock(waits_mutex_);
+    waits_ = std::move(waits);
+  }
+
+  std::string Stopped() const {
+    std::string text;
+    for (const Peers::Peer& peer : on_host_) {
+      if (!IsStopped(peer.process)) continue;
+      absl::StrAppend(&text, text.empty() ? "" : "; ", "rank ", peer.rank, " is stopped: its process ", peer.process,
+                      " does not run");
+    }
+    return text;
+  }
 
  private:
-  void Lose(const Peers::Peer& peer) {
-    const auto end = std::chrono::steady_clock::now() + kLastWords;
-    while (!wire_->stopped() && std::chrono::steady_clock::now() < end) {
+  // Sleeps until `done()` or an abort, at most for `time`.
+  template <typename Done>
+  void Await(std::chrono::milliseconds time, Done&& done) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (!wire_->stopped() && !done() && std::chrono::steady_clock::now() < end) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    wire_->Abort(
-        absl::UnavailableError(absl::StrCat("rank ", peer.rank, " is lost: its process ", peer.process, " has ended")));
+  }
+
+  // By the thread that watches.
+  void Lose(const Peers::Peer& peer) {
+    lost_.insert(peer.rank);
+    Await(kLastWords, [] { return false; });
+    const auto lower = [&](const Peers::Peer& it) { return it.rank < rank_ && lost_.count(it.rank) == 0; };
+    const int64_t turn = std::count_if(on_host_.begin(), on_host_.end(), lower);
+    Await(kTurn * std::min<int64_t>(turn, 2), [] { return false; });
+    std::string waits;
+    Await(kUntilItWaits, [&] { return !(waits = Waits()).empty(); });
+    wire_->Abort(absl::UnavailableError(absl::StrCat("rank ", peer.rank, " is lost: its process ", peer.process,
+                                                     " has ended", waits.empty() ? "" : "; ", waits)));
+  }
+
+  std::string Waits() {
+    if (const std::string meeting = meetings_.Waiting(); !meeting.empty()) {
+      return absl::StrCat("rank ", rank_, " waits for ", meeting);
+    }
+    std::lock_guard<std::mutex> lock(waits_mutex_);
+    return waits_ ? waits_() : "";
   }
 
   const int rank_, size_;
@@ -95,6 +141,10 @@ class World::Impl {
   MpiCommunicator communicator_;
   Meetings meetings_;
   int ranks_on_host_ = 1;
+  std::vector<Peers::Peer> on_host_;  // but this one
+  std::set<int> lost_;
+  std::mutex waits_mutex_;
+  std::function<std::string()> waits_;
   bool finished_ = false;
   std::unique_ptr<Peers> peers_;
 };
@@ -125,6 +175,10 @@ int World::size() const { return impl_->size(); }
 int World::ranks_on_host() const { return impl_->ranks_on_host(); }
 Communicator& World::communicator() { return impl_->communicator(); }
 std::string World::Waiting() const { return impl_->meetings().Waiting(); }
+absl::Status World::failure() const { return impl_->failure(); }
+int World::failed_by() const { return impl_->failed_by(); }
+void World::SetWaits(std::function<std::string()> waits) { impl_->SetWaits(std::move(waits)); }
+std::string World::Stopped() const { return impl_->Stopped(); }
 absl::Status World::Finish() { return impl_->Finish(); }
 
 absl::StatusOr<std::vector<std::string>> World::AllGather(const std::string& bytes) {

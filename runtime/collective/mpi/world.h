@@ -4,6 +4,7 @@
 #define WEFT_RUNTIME_COLLECTIVE_MPI_WORLD_H_
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,7 +42,9 @@ class World {
   // Ranks that share this one's host, itself included.
   int ranks_on_host() const;
   // Lives as long as the world. If the process of a rank on this host ends, it
-  // aborts with kUnavailable: "rank 3 is lost: its process 4711 has ended".
+  // aborts with kUnavailable: "rank 3 is lost: its process 4711 has ended; rank 0:
+  // ... waits for all_reduce #8 of group data[1]; rank 3 has not issued it". The
+  // lowest of the other ranks does so, unless it is silent too.
   Communicator& communicator();
 
   // Gives every rank the bytes of all, by rank. A few kilobytes.
@@ -55,6 +58,20 @@ class World {
 
   // While a meeting waits: "barrier #3; rank 7 has not come". Otherwise "".
   std::string Waiting() const;
+
+  // Why this world aborted, and which rank's abort it was: its own, or another's
+  // that it has heard of. OK and -1 while it has not. Any thread.
+  absl::Status failure() const;
+  int failed_by() const;
+
+  // `waits` tells what this rank waits for, outside of meetings, or "": the
+  // reason of an abort for a lost rank ends with it. Any thread may call it, until
+  // it is replaced (null: none).
+  void SetWaits(std::function<std::string()> waits);
+
+  // Ranks of this host whose processes are stopped, as by SIGSTOP: "rank 2 is
+  // stopped: its process 4711 does not run". "" if none is. Any thread.
+  std::string Stopped() const;
 
   // The orderly end: waits for all ranks and finalises MPI. No operation is
   // left. After an abort MPI is not finalised, as it would wait for ranks that

@@ -21,6 +21,10 @@ absl::Status World::Broadcast(int, std::string*) { return Create().status(); }
 absl::Status World::Barrier() { return Create().status(); }
 absl::Status World::CheckEqual(const std::string&, const std::string&) { return Create().status(); }
 std::string World::Waiting() const { return ""; }
+absl::Status World::failure() const { return Create().status(); }
+int World::failed_by() const { return -1; }
+void World::SetWaits(std::function<std::string()>) {}
+std::string World::Stopped() const { return ""; }
 absl::Status World::Finish() { return Create().status(); }
 
 }  // namespace weft::collective

@@ -54,7 +54,7 @@ weft.graph @reshape("x" %x: tensor<4x6xf32, #weft.sbp<S(1)>>) placements [#mesh]
 // CHECK-NEXT: %[[LR:.*]] = task.buffer "input/lr" input : <tensor<f32, #weft.sbp<>>>
 // CHECK-NEXT: task.kernel "input" outs(%[[LR]] : !task.buffer<tensor<f32, #weft.sbp<>>>) {name = "lr"} micro {scope = "batch"}
 // CHECK-NEXT: %[[W:.*]] = task.buffer "w" parameter init "fill" {value = 0.000000e+00 : f64} : <tensor<8xf32, #weft.sbp<>>>
-// CHECK-NEXT: %[[MUL:.*]] = task.buffer "mul.0" activation : <tensor<8xf32, #weft.sbp<>>>
+// CHECK-NEXT: %[[MUL:.*]] = task.buffer "mul.0" gradient : <tensor<8xf32, #weft.sbp<>>>
 // CHECK-NEXT: task.kernel "mul" ins(%[[G]], %[[W]] : !task.buffer<tensor<8xf32, #weft.sbp<>>>, !task.buffer<tensor<8xf32, #weft.sbp<>>>) outs(%[[MUL]] : !task.buffer<tensor<8xf32, #weft.sbp<>>>) {} micro in_place [0]
 // CHECK-NEXT: %[[SQUARE_SUM:.*]] = task.buffer "square_sum.1" activation : <tensor<f32, #weft.sbp<>>>
 // CHECK-NEXT: task.kernel "square_sum" ins(%[[MUL]] : !task.buffer<tensor<8xf32, #weft.sbp<>>>) outs(%[[SQUARE_SUM]] : !task.buffer<tensor<f32, #weft.sbp<>>>) {} step

@@ -3,8 +3,8 @@
 // RUN: weft-opt %s --weft-pipeline-cut="stages=1 chunks=2" -mlir-print-local-scope | FileCheck %s --check-prefix=ONE
 // RUN: weft-opt %s --weft-pipeline-cut="stages=2 cuts=h.1" -mlir-print-local-scope | FileCheck %s --check-prefix=EARLY
 // RUN: weft-opt %s --weft-pipeline-cut="stages=3 cuts=h.2,out" -mlir-print-local-scope | FileCheck %s --check-prefix=THREE
-// RUN: weft-opt %s --weft-pipeline-cut="stages=2 meshes=1:1:1:2,4:1:1:1" -mlir-print-local-scope | FileCheck %s --check-prefix=MESHES
-// RUN: weft-opt %s --weft-pipeline-cut="stages=2 meshes=2:3:4:5,1:1:1:1" -mlir-print-local-scope | FileCheck %s --check-prefix=AXES
+// RUN: weft-opt %s --weft-pipeline-cut="stages=2 meshes=1:1:1:1:2,4:1:1:1:1" -mlir-print-local-scope | FileCheck %s --check-prefix=MESHES
+// RUN: weft-opt %s --weft-pipeline-cut="stages=2 meshes=2:2:3:4:5,1:1:1:1:1" -mlir-print-local-scope | FileCheck %s --check-prefix=AXES
 
 // Several chunks a stage go round: chunk c on stage c mod 2. In a V they come back: 0, 1, 1, 0.
 // CHECK-LABEL: weft.graph @chunks
@@ -36,8 +36,8 @@
 
 // A mesh a stage: axes of size 1 are left out, the others are in the order of every mesh; ranks go on from stage to stage.
 // MESHES: placements [#weft.placement<"cpu", [tensor = 2], [0, 1]>, #weft.placement<"cpu", [data = 4], [2, 3, 4, 5]>]
-// AXES: placements [#weft.placement<"cpu", [data = 2, expert = 3, context = 4, tensor = 5], [0, 1,
-// AXES-SAME: 119]>, #weft.placement<"cpu", [], [120]>]
+// AXES: placements [#weft.placement<"cpu", [data = 2, shard = 2, expert = 3, context = 4, tensor = 5], [0, 1,
+// AXES-SAME: 239]>, #weft.placement<"cpu", [], [240]>]
 #mesh = #weft.placement<"cpu", [tensor = 2], [0, 1]>
 weft.graph @chunks("x" %x: tensor<8x64xf32>) placements [#mesh] {
   %0 = weft.gelu %x {scope = "h.0"} : (tensor<8x64xf32>) -> tensor<8x64xf32>

@@ -8,9 +8,9 @@
 // RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=3 cuts=ln_f,h.1" 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=3 cuts=h.1,h.1" 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 cuts=wte" 2>&1 | FileCheck %s --check-prefix=FIRST
-// RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 meshes=1:1:1:1" 2>&1 | FileCheck %s --check-prefix=MESHES
-// RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 meshes=1:1:1:1,1:1:1" 2>&1 | FileCheck %s --check-prefix=SIZES
-// RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 meshes=1:1:1:1,1:1:0:1" 2>&1 | FileCheck %s --check-prefix=SIZE
+// RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 meshes=1:1:1:1:1" 2>&1 | FileCheck %s --check-prefix=MESHES
+// RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 meshes=1:1:1:1:1,1:1:1:1" 2>&1 | FileCheck %s --check-prefix=SIZES
+// RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 meshes=1:1:1:1:1,1:1:1:0:1" 2>&1 | FileCheck %s --check-prefix=SIZE
 // RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 machine=fast" 2>&1 | FileCheck %s --check-prefix=MACHINE
 
 // STAGES: dist.pipeline: expected at most 5 stages, as the model may be cut into wte, h.0, h.1, ln_f, head, got 6{{$}}
@@ -23,8 +23,8 @@
 // TWICE: pipeline.cuts: expected layers in the order of the model, none the first, got h.1 after h.1{{$}}
 // FIRST: pipeline.cuts: expected layers in the order of the model, none the first, got wte after wte{{$}}
 // MESHES: pipeline.stages: expected 2 meshes, one a stage, got 1{{$}}
-// SIZES: pipeline.stages: expected four sizes, as in 2:1:1:4, got 1:1:1{{$}}
-// SIZE: pipeline.stages: expected four sizes, as in 2:1:1:4, got 1:1:0:1{{$}}
+// SIZES: pipeline.stages: expected five sizes, as in 2:1:1:1:4, got 1:1:1:1{{$}}
+// SIZE: pipeline.stages: expected five sizes, as in 2:1:1:1:4, got 1:1:1:0:1{{$}}
 // MACHINE: machine: expected rates, got fast{{$}}
 
 #a = #weft.placement<"cpu", [], [0]>

@@ -60,3 +60,22 @@ weft.graph @others("x" %x: tensor<1024x64xf32, #weft.sbp<>>) placements [#one] {
   %c = weft.accumulate %b1 {phase = "backward", scope = "h.1"} : (tensor<1024x64xf32, #weft.sbp<>>) -> tensor<1024x64xf32, #weft.sbp<>>
   %d = weft.accumulate %b2 {phase = "backward", scope = "h.0"} : (tensor<1024x64xf32, #weft.sbp<>>) -> tensor<1024x64xf32, #weft.sbp<>>
 }
+
+// A parameter that every use gathers is gathered once for what is computed again and for the backward; the gather of
+// the forward is not kept.
+// CHECK-LABEL: weft.graph @gathered
+// CHECK: %[[SHARD:.*]] = weft.parameter "w"
+// CHECK: %[[FIRST:.*]] = weft.box %[[SHARD]] {on_use, scope = "h.0"}
+// CHECK: weft.layer_norm %{{.*}}, %[[FIRST]], %[[FIRST]]
+// CHECK: %[[AGAIN:.*]] = weft.box %[[SHARD]] {on_use, phase = "recompute", scope = "h.0"}
+// CHECK-NEXT: %{{.*}}, %[[S:.*]]:2 = weft.layer_norm %{{.*}}, %[[AGAIN]], %[[AGAIN]] eps(1.000000e-05) {phase = "recompute"
+// CHECK-NEXT: weft.layer_norm_grad %{{.*}}, %{{.*}}, %[[AGAIN]], %[[S]]#0, %[[S]]#1 {phase = "backward"
+#data = #weft.placement<"cpu", [data = 2], [0, 1]>
+weft.graph @gathered("x" %x: tensor<1024x64xf32, #weft.sbp<S(0)>>) placements [#data] {
+  %w = weft.parameter "w" [64] init(zeros) {scope = "h.0"} : () -> tensor<64xf32, #weft.sbp<S(0)>>
+  %w0 = weft.box %w {on_use, scope = "h.0"} : (tensor<64xf32, #weft.sbp<S(0)>>) -> tensor<64xf32, #weft.sbp<B>>
+  %n, %s:2 = weft.layer_norm %x, %w0, %w0 eps(1.0e-5) {scope = "h.0"} : (tensor<1024x64xf32, #weft.sbp<S(0)>>, tensor<64xf32, #weft.sbp<B>>, tensor<64xf32, #weft.sbp<B>>) -> (tensor<1024x64xf32, #weft.sbp<S(0)>>, tensor<1024xf32, #weft.sbp<S(0)>>, tensor<1024xf32, #weft.sbp<S(0)>>)
+  %w1 = weft.box %w {on_use, phase = "backward", scope = "h.0"} : (tensor<64xf32, #weft.sbp<S(0)>>) -> tensor<64xf32, #weft.sbp<B>>
+  %dx, %dw, %db = weft.layer_norm_grad %n, %x, %w1, %s#0, %s#1 {phase = "backward", scope = "h.0"} : (tensor<1024x64xf32, #weft.sbp<S(0)>>, tensor<1024x64xf32, #weft.sbp<S(0)>>, tensor<64xf32, #weft.sbp<B>>, tensor<1024xf32, #weft.sbp<S(0)>>, tensor<1024xf32, #weft.sbp<S(0)>>) -> (tensor<1024x64xf32, #weft.sbp<S(0)>>, tensor<64xf32, #weft.sbp<P>>, tensor<64xf32, #weft.sbp<P>>)
+  %c = weft.accumulate %dw {phase = "backward", scope = "h.0"} : (tensor<64xf32, #weft.sbp<P>>) -> tensor<64xf32, #weft.sbp<P>>
+}

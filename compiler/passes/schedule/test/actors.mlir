@@ -171,16 +171,17 @@ task.program @stage1 on #weft.placement<"cpu", [], [1]> micro_batches(1) {
 }
 
 // -----
-// What is made of parameters comes first, once a step; then the forward and the backward of each chunk, the chunks of the program
-// counted from 0; what is recomputed belongs to the backward, and the part of one for parameters alone is a unit of its own.
+// What is made of parameters comes first, once a step; then the forwards of the chunks, which are counted from 0 within the program,
+// then from the last chunk to the first their backwards; what is recomputed belongs to the backward, and the part of one for
+// parameters alone is a unit of its own.
 // CHECK-LABEL: task.program @units
 // CHECK: task.actor "h.0.forward" compute begin {
 // CHECK: task.actor "h.0.forward#2" compute micro unit "F" chunk 1 {
+// CHECK: task.actor "h.5.forward" compute micro unit "F.1" chunk 5 {
+// CHECK: task.actor "h.5.backward" compute micro unit "B.1" chunk 5 {
 // CHECK: task.actor "h.0.recompute" compute micro unit "B" chunk 1 {
 // CHECK: task.actor "h.0.backward" compute micro unit "B" chunk 1 {
 // CHECK: task.actor "h.0.weight" compute micro unit "W" chunk 1 {
-// CHECK: task.actor "h.5.forward" compute micro unit "F.1" chunk 5 {
-// CHECK: task.actor "h.5.backward" compute micro unit "B.1" chunk 5 {
 // CHECK: task.actor "optimizer" compute step {
 !t = !task.buffer<tensor<4xf32, #weft.sbp<>>>
 task.program @units on #weft.placement<"cpu", [], [0]> micro_batches(1) {

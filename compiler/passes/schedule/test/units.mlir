@@ -32,9 +32,9 @@
 
 // The second chunk of stage 1 follows its first at once.
 // V: task.program @stage0
-// V-SAME: units ["F0", "F1", "F2", "F0.1", "B0.1", "W0.1", "F1.1", "B1.1", "B0", "W1.1", "B1", "W0", "W1", "F2.1", "B2.1", "W2.1", "B2", "W2"]
+// V-SAME: units ["F0", "F1", "F2", "F0.1", "B0.1", "W0.1", "F1.1", "B0", "B1.1", "W0", "W1.1", "F2.1", "B2.1", "B1", "W1", "W2.1", "B2", "W2"]
 // V: task.program @stage1
-// V-SAME: units ["F0", "F0.1", "F1", "F1.1", "B0.1", "B0", "W0.1", "B1.1", "B1", "W1.1", "F2", "F2.1", "W0", "W1", "B2.1", "B2", "W2.1", "W2"]
+// V-SAME: units ["F0", "F0.1", "F1", "F1.1", "B0.1", "B0", "W0", "W0.1", "F2", "F2.1", "B1.1", "B1", "B2.1", "W1", "B2", "W1.1", "W2", "W2.1"]
 
 // What a file says: comments, empty lines and the rest of its text aside.
 // FILE: task.program @stage0

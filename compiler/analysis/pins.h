@@ -1,6 +1,6 @@
 // What the program fixes before inference begins.
-#ifndef WEFT_COMPILER_PASSES_SHARD_PINS_H_
-#define WEFT_COMPILER_PASSES_SHARD_PINS_H_
+#ifndef WEFT_COMPILER_ANALYSIS_PINS_H_
+#define WEFT_COMPILER_ANALYSIS_PINS_H_
 
 #include "ops/dialect/weft.h"
 
@@ -22,4 +22,4 @@ llvm::FailureOr<States> inputStates(ir::GraphOp graph, unsigned index);
 
 } // namespace weft::compiler
 
-#endif // WEFT_COMPILER_PASSES_SHARD_PINS_H_
+#endif // WEFT_COMPILER_ANALYSIS_PINS_H_

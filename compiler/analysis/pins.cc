@@ -1,4 +1,4 @@
-#include "compiler/passes/shard/pins.h"
+#include "compiler/analysis/pins.h"
 
 namespace weft::compiler {
 

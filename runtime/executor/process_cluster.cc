@@ -1,0 +1,79 @@
+#include "runtime/executor/process_cluster.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace weft::executor {
+namespace {
+
+// Looks of a waiting stream: other processes want the cores too.
+constexpr int kSpins = 20;
+// How often a rank whose streams all wait for each other looks for an abort.
+constexpr std::chrono::milliseconds kLook(100);
+
+absl::Status CheckRanks(const plan::Plan& plan, int processes) {
+  const std::vector<int> ranks = RanksOf(plan);
+  const int count = static_cast<int>(ranks.size());
+  if (!ranks.empty() && ranks.back() != count - 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("plan: expected ranks numbered from 0, a process each, got ", absl::StrJoin(ranks, ", ")));
+  }
+  if (count == processes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("plan: expected ", count, count == 1 ? " process" : " processes",
+                                                 ", one a rank, got ", processes, " (mpirun -n ", count, ")"));
+}
+
+}  // namespace
+
+int CoresOf(const collective::World& world) {
+  const int usable = std::max<int>(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (usable < sysconf(_SC_NPROCESSORS_ONLN)) return usable;
+  return std::max(1, usable / world.ranks_on_host());
+}
+
+ProcessCluster::ProcessCluster(collective::World* world) : world_(*world) {
+  fault().AddListener([world](const absl::Status& error) { world->communicator().Abort(error); });
+  listener_ = std::thread([this] { Listen(); });
+}
+
+ProcessCluster::~ProcessCluster() {
+  world_.SetWaits(nullptr);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  listener_.join();
+  Unload();
+}
+
+void ProcessCluster::Listen() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!wake_.wait_for(lock, kLook, [this] { return stop_; })) {
+    if (const absl::Status failure = world_.failure(); !failure.ok()) return fault().Raise(failure);
+  }
+}
+
+std::string ProcessCluster::Waits() { return absl::StrJoin(executor(0).actors().Waits(), "; "); }
+
+absl::StatusOr<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(const plan::Plan& plan, collective::World* world,
+                                                                       const ClusterOptions& options) {
+  if (absl::Status status = CheckRanks(plan, world->size()); !status.ok()) return status;
+  std::unique_ptr<ProcessCluster> cluster(new ProcessCluster(world));
+  const Share share{.ranks = {world->rank()},
+                    .communicators = {&world->communicator()},
+                    .threads = options.threads > 0 ? options.threads : CoresOf(*world),
+                    .spins = kSpins,
+                    .beside = [world] { return world->Stopped(); }};
+  if (absl::Status status = cluster->Load(plan, options, share); !status.ok()) return status;
+  world->SetWaits([raw = cluster.get()] { return raw->Waits(); });
+  return cluster;
+}
+
+}  // namespace weft::executor

@@ -1,0 +1,46 @@
+// One rank of a plan in this process, the others in others.
+#ifndef WEFT_RUNTIME_EXECUTOR_PROCESS_CLUSTER_H_
+#define WEFT_RUNTIME_EXECUTOR_PROCESS_CLUSTER_H_
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "runtime/collective/mpi/world.h"
+#include "runtime/executor/cluster.h"
+#include "runtime/plan/plan.pb.h"
+
+namespace weft::executor {
+
+// Cores that this process may use: those that it is bound to, or its part of
+// the host's if it is bound to none.
+int CoresOf(const collective::World& world);
+
+// An error of any rank stops all: a fault aborts the world, and an abort of the
+// world raises the fault.
+class ProcessCluster : public Cluster {
+ public:
+  // `plan` is verified and the same on all ranks; `world` outlives the cluster.
+  // kInvalidArgument if the plan's ranks are not those of the world.
+  static absl::StatusOr<std::unique_ptr<ProcessCluster>> Create(const plan::Plan& plan, collective::World* world,
+                                                                const ClusterOptions& options);
+  ~ProcessCluster() override;
+
+ private:
+  explicit ProcessCluster(collective::World* world);
+  void Listen();
+  std::string Waits();
+
+  collective::World& world_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stop_ = false;
+  std::thread listener_;
+};
+
+}  // namespace weft::executor
+
+#endif  // WEFT_RUNTIME_EXECUTOR_PROCESS_CLUSTER_H_

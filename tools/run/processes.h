@@ -1,0 +1,62 @@
+// The processes of a run: this one alone, or the ranks that an MPI launcher has started.
+#ifndef WEFT_TOOLS_RUN_PROCESSES_H_
+#define WEFT_TOOLS_RUN_PROCESSES_H_
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/collective/mpi/world.h"
+
+namespace weft::run {
+
+// Meetings are called by one thread, on all processes in the same order. Of all
+// processes one tells of an error: the one that met it.
+class Processes {
+ public:
+  // Joins the processes of an MPI launcher (see runtime/collective/mpi/launch.h),
+  // or stays alone. `time_out` is that of a meeting; 0: none. kUnimplemented if
+  // there is a launcher but no MPI in this build.
+  static absl::StatusOr<std::unique_ptr<Processes>> Create(std::chrono::milliseconds time_out);
+
+  bool alone() const { return world_ == nullptr; }
+  int rank() const { return alone() ? 0 : world_->rank(); }
+  int size() const { return alone() ? 1 : world_->size(); }
+  // The one that reports progress and writes what there is one of.
+  bool first() const { return rank() == 0; }
+  collective::World* world() { return world_.get(); }
+
+  // The bytes of every process, by rank.
+  absl::StatusOr<std::vector<std::string>> AllGather(const std::string& bytes);
+  // Returns the error of the lowest process that has one, to all.
+  absl::Status Agree(const absl::Status& own);
+  // kFailedPrecondition unless all have the same bytes, see World.
+  absl::Status CheckEqual(const std::string& what, const std::string& bytes);
+
+  // What all end with: `own` if this process is alone or all agree on it, else the
+  // first error of any, which the others now have too.
+  absl::Status Conclude(const absl::Status& own);
+  // Whether this process is the one that tells of the error that Conclude() or
+  // the world has returned. Any thread.
+  bool tells() const;
+
+  // The orderly end, unless something has failed. Nothing else is called then.
+  absl::Status Finish();
+
+ private:
+  explicit Processes(std::unique_ptr<collective::World> world) : world_(std::move(world)) {}
+
+  std::unique_ptr<collective::World> world_;
+  int agreed_ = -1;  // the process whose error all have
+};
+
+// Whether the launcher's first process, before any meeting: what all would say
+// alike, it says alone.
+bool IsFirstStarted();
+
+}  // namespace weft::run
+
+#endif  // WEFT_TOOLS_RUN_PROCESSES_H_

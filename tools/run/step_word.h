@@ -1,0 +1,32 @@
+// What the processes of a run tell each other after every step.
+#ifndef WEFT_TOOLS_RUN_STEP_WORD_H_
+#define WEFT_TOOLS_RUN_STEP_WORD_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "tools/run/interrupts.h"
+#include "tools/run/processes.h"
+
+namespace weft::run {
+
+// Of one process, or of all together.
+struct StepWord {
+  static constexpr int kMetrics = 3;
+  static constexpr const char* kNames[kMetrics] = {"loss", "grad_norm", "lr"};
+
+  int64_t step = 0;
+  Stop stop = Stop::kNo;                   // the heaviest
+  int64_t resident_bytes = 0;              // the sum
+  std::optional<float> metrics[kMetrics];  // that of the lowest rank that has it
+};
+
+// Every process gives its word and gets that of all: the metrics of the stages
+// that compute them, and one answer to whether the run stops after this step.
+// kInternal if they are not at the same step.
+absl::StatusOr<StepWord> Exchange(Processes& processes, const StepWord& own);
+
+}  // namespace weft::run
+
+#endif  // WEFT_TOOLS_RUN_STEP_WORD_H_
