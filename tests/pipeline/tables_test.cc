@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
@@ -54,27 +55,46 @@ double BubbleOf(const plan::Plan& plan) {
   return report.ok() ? report->bubble_fraction : 0;
 }
 
-// How many micro-batches' activations a stage has room for: of every chunk, the most slots of what its forward leaves
-// to its backward. Chunks are parts of a stage.
+// How many micro-batches' activations a stage holds at most: of a chunk, from its first forward act for a micro-batch
+// to the last act that reads what that left. Chunks are parts of a stage.
 double StashOf(const plan::Stage& stage, int chunks) {
+  std::set<int> readers;  // actors of backwards that read activations of forwards
   std::vector<int> writer(stage.buffers_size(), -1);
-  std::map<int, int> slots;  // by chunk
   for (int a = 0; a < stage.actors_size(); ++a) {
     for (int32_t b : stage.actors(a).writes()) writer[b] = a;
   }
-  for (const plan::Actor& actor : stage.actors()) {
+  for (int a = 0; a < stage.actors_size(); ++a) {
+    const plan::Actor& actor = stage.actors(a);
     if (actor.phase() != plan::Actor::BACKWARD && actor.phase() != plan::Actor::WEIGHT) continue;
     for (int32_t b : actor.reads()) {
-      const plan::Buffer& buffer = stage.buffers(b);
       if (writer[b] < 0 || stage.actors(writer[b]).phase() != plan::Actor::FORWARD) continue;
-      if (buffer.kind() != plan::Buffer::ACTIVATION) continue;
-      int& most = slots[stage.actors(writer[b]).chunk()];
-      most = std::max(most, buffer.slots());
+      if (stage.buffers(b).kind() == plan::Buffer::ACTIVATION) readers.insert(a);
     }
   }
-  double sum = 0;
-  for (const auto& [chunk, most] : slots) sum += most;
-  return sum / chunks;
+  using Part = std::pair<int, int64_t>;  // a chunk's micro-batch
+  std::map<Part, int> first, last;       // acts on the compute stream
+  int acts = 0;
+  for (const plan::Stream& stream : stage.streams()) {
+    if (stream.kind() != plan::Stream::COMPUTE) continue;
+    for (const plan::Run& run : stream.runs()) {
+      for (int64_t i = 0; i < run.repeat(); ++i) {
+        for (int k = 0; k < run.actors_size(); ++k, ++acts) {
+          const plan::Actor& actor = stage.actors(run.actors(k));
+          const Part part(actor.chunk(), run.first_micro_batch() + i + (run.offsets_size() > 0 ? run.offsets(k) : 0));
+          if (actor.phase() == plan::Actor::FORWARD) first.try_emplace(part, acts);
+          if (readers.count(run.actors(k)) > 0) last[part] = acts;
+        }
+      }
+    }
+  }
+  std::vector<int> change(acts + 1, 0);
+  for (const auto& [part, act] : last) {
+    ++change[first.at(part)];
+    --change[act + 1];
+  }
+  int held = 0, most = 0;
+  for (int it : change) most = std::max(most, held += it);
+  return static_cast<double>(most) / chunks;
 }
 
 std::string Percent(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
