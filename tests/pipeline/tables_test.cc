@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
@@ -54,32 +55,45 @@ double BubbleOf(const plan::Plan& plan) {
   return report.ok() ? report->bubble_fraction : 0;
 }
 
-// The activations that a stage holds at most, in those of one micro-batch of all its chunks: each from its forward to
-// the end of its backward, weight part included, in the order of the stage's acts.
+// How many micro-batches' activations a stage holds at most: of a chunk, from its first forward act for a micro-batch
+// to the last act that reads what that left. Chunks are parts of a stage.
 double StashOf(const plan::Stage& stage, int chunks) {
-  std::map<std::pair<int, int64_t>, std::pair<int, int>> held;  // chunk, micro-batch: first forward, last backward
-  int at = 0;
+  std::set<int> readers;  // actors of backwards that read activations of forwards
+  std::vector<int> writer(stage.buffers_size(), -1);
+  for (int a = 0; a < stage.actors_size(); ++a) {
+    for (int32_t b : stage.actors(a).writes()) writer[b] = a;
+  }
+  for (int a = 0; a < stage.actors_size(); ++a) {
+    const plan::Actor& actor = stage.actors(a);
+    if (actor.phase() != plan::Actor::BACKWARD && actor.phase() != plan::Actor::WEIGHT) continue;
+    for (int32_t b : actor.reads()) {
+      if (writer[b] < 0 || stage.actors(writer[b]).phase() != plan::Actor::FORWARD) continue;
+      if (stage.buffers(b).kind() == plan::Buffer::ACTIVATION) readers.insert(a);
+    }
+  }
+  using Part = std::pair<int, int64_t>;  // a chunk's micro-batch
+  std::map<Part, int> first, last;       // acts on the compute stream
+  int acts = 0;
   for (const plan::Stream& stream : stage.streams()) {
     if (stream.kind() != plan::Stream::COMPUTE) continue;
     for (const plan::Run& run : stream.runs()) {
-      for (int64_t r = 0; r < run.repeat(); ++r) {
-        for (int k = 0; k < run.actors_size(); ++k, ++at) {
+      for (int64_t i = 0; i < run.repeat(); ++i) {
+        for (int k = 0; k < run.actors_size(); ++k, ++acts) {
           const plan::Actor& actor = stage.actors(run.actors(k));
-          if (actor.phase() == plan::Actor::OTHER || actor.phase() == plan::Actor::UPDATE) continue;
-          const int64_t micro_batch = run.first_micro_batch() + r + (run.offsets_size() > 0 ? run.offsets(k) : 0);
-          const auto [it, is_new] = held.try_emplace({actor.chunk(), micro_batch}, at, at);
-          it->second.second = at;
+          const Part part(actor.chunk(), run.first_micro_batch() + i + (run.offsets_size() > 0 ? run.offsets(k) : 0));
+          if (actor.phase() == plan::Actor::FORWARD) first.try_emplace(part, acts);
+          if (readers.count(run.actors(k)) > 0) last[part] = acts;
         }
       }
     }
   }
-  std::map<int, int> changes;
-  for (const auto& [what, span] : held) {
-    ++changes[span.first];
-    --changes[span.second + 1];
+  std::vector<int> change(acts + 1, 0);
+  for (const auto& [part, act] : last) {
+    ++change[first.at(part)];
+    --change[act + 1];
   }
-  int now = 0, most = 0;
-  for (const auto& [time, change] : changes) most = std::max(most, now += change);
+  int held = 0, most = 0;
+  for (int it : change) most = std::max(most, held += it);
   return static_cast<double>(most) / chunks;
 }
 
