@@ -100,7 +100,7 @@ class FlagsTest(FaultTest):
     def test_a_device_that_is_too_small(self):
         result = self.refused("weft-plan", "verify", self.plan(), "--device-memory=1MiB",
                               says=["memory of a rank: expected at most 1,048,576 bytes (1.00 MiB), got "])
-        self.assertIn("the largest tensors: `", result.err)
+        self.assertIn("the largest tensors at the peak: `", result.err)
 
 
 if __name__ == "__main__":
