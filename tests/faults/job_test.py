@@ -26,7 +26,7 @@ OVERRIDES = [
     (["batch.global=1000000000000"],
      "batch.global: expected at most 1048576 micro-batches of 4, got 1000000000000"),
     (["batch={global: 2000000000}"],
-     "the plan does not fit: stage 0: memory of a rank: expected at most 1125899906842624 bytes, got 1288192001513088"),
+     "the plan does not fit: stage 0: memory of a rank: expected at most 1125899906842624 bytes, got 1287680001513088"),
     (["optimizer.adamw.lr=nan"], "{job}: optimizer.adamw.lr: expected a number above 0, got nan"),
     (["optimizer={clip_norm: 1}"], "{job}: optimizer: expected sgd, adam or adamw, got none"),
     (["--set", "layers"], '{job}: model.set: expected name=expression, got "layers"'),
@@ -80,9 +80,9 @@ class JobTest(FaultTest):
                                            "the largest tensors at the peak: `"], notes=True)
 
     def test_what_would_make_it_fit(self):
-        cluster = self.write("small.cluster", 'device { kind: "cpu" memory_bytes: 20000000 } node { count: 1 ranks: 2 }')
+        cluster = self.write("small.cluster", 'device { kind: "cpu" memory_bytes: 2500000 } node { count: 1 ranks: 2 }')
         self.refused("weft-compile", JOB, "cluster=" + cluster, "-o", self.plan_path,
-                     says=["it would fit (predicted step now ", "\n  dist.tensor=2: ", "\n  batch.micro=16: ",
+                     says=["it would fit (predicted step now ", "\n  dist.tensor=2: ", "\n  dist.pipeline=2: ",
                            " MiB a rank, predicted step "], notes=True)
 
     def test_texts(self):
