@@ -1,6 +1,7 @@
 // --weft-pipeline-cut: which op belongs to which chunk, and on which stage that is.
 #include <numeric>
 
+#include "compiler/analysis/layer.h"
 #include "compiler/analysis/machine.h"
 #include "compiler/passes/pipeline/passes.h"
 #include "compiler/schedule/balance.h"
@@ -25,18 +26,8 @@ struct Piece {
 
 // Of "h.3.attn" the layer "h.3", of "ln_f" itself.
 StringRef pieceOf(StringRef scope) {
-  for (size_t begin = 0; begin < scope.size();) {
-    size_t dot = scope.find('.', begin);
-    int64_t number = 0;
-    if (!scope.slice(begin, dot).getAsInteger(10, number)) {
-      return scope.take_front(dot);
-    }
-    if (dot == StringRef::npos) {
-      break;
-    }
-    begin = dot + 1;
-  }
-  return scope.take_front(scope.find('.'));
+  StringRef layer = layerOf(scope);
+  return layer.empty() ? scope.take_front(scope.find('.')) : layer;
 }
 
 struct PipelineCut : impl::PipelineCutBase<PipelineCut> {

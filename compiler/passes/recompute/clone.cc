@@ -22,7 +22,7 @@ bool isSame(Operation *a, Operation *b) {
 }
 
 bool crosses(Operation *op) {
-  return llvm::isa<BoxOp>(op) && stageOf(op->getOperand(0).getDefiningOp()) != stageOf(op);
+  return llvm::isa<BoxOp>(op) && stageOf(op->getOperand(0)) != stageOf(op);
 }
 
 struct RecomputeClone : impl::RecomputeCloneBase<RecomputeClone> {
