@@ -28,6 +28,11 @@ llvm::StringRef layerOf(llvm::StringRef scope) {
   return {};
 }
 
+llvm::StringRef pieceOf(llvm::StringRef scope) {
+  llvm::StringRef layer = layerOf(scope);
+  return layer.empty() ? scope.take_front(scope.find('.')) : layer;
+}
+
 llvm::SmallVector<Layer> layersOf(ir::GraphOp graph) {
   Sections sections(graph);
   llvm::MapVector<std::pair<llvm::StringRef, int64_t>, Layer> layers;

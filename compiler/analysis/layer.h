@@ -10,6 +10,9 @@ namespace weft::compiler {
 /// as "ln_f", which is part of no layer.
 llvm::StringRef layerOf(llvm::StringRef scope);
 
+/// The layer of a scope; of one that is part of no layer the first part, "ln_f" itself.
+llvm::StringRef pieceOf(llvm::StringRef scope);
+
 /// The forward and the backward ops (phases "backward" and "weight") of one layer on one stage, in program order: those
 /// that run once a micro-batch. Parameters, and what is made of them once a step, are not among them.
 struct Layer {

@@ -24,12 +24,6 @@ struct Piece {
   double seconds = 0;
 };
 
-// Of "h.3.attn" the layer "h.3", of "ln_f" itself.
-StringRef pieceOf(StringRef scope) {
-  StringRef layer = layerOf(scope);
-  return layer.empty() ? scope.take_front(scope.find('.')) : layer;
-}
-
 struct PipelineCut : impl::PipelineCutBase<PipelineCut> {
   using PipelineCutBase::PipelineCutBase;
 

@@ -21,9 +21,7 @@ bool isSame(Operation *a, Operation *b) {
          a->getName().compareOpProperties(a->getPropertiesStorage(), b->getPropertiesStorage());
 }
 
-bool crosses(Operation *op) {
-  return llvm::isa<BoxOp>(op) && stageOf(op->getOperand(0)) != stageOf(op);
-}
+bool crosses(Operation *op) { return llvm::isa<BoxOp>(op) && stageOf(op->getOperand(0)) != stageOf(op); }
 
 struct RecomputeClone : impl::RecomputeCloneBase<RecomputeClone> {
   using RecomputeCloneBase::RecomputeCloneBase;

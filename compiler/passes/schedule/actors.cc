@@ -16,16 +16,10 @@ using mlir::Operation;
 using task::Section;
 using task::StreamKind;
 
-// The layer of a scope; of a scope that is part of no layer the first part.
-llvm::StringRef groupOf(llvm::StringRef scope) {
-  llvm::StringRef layer = layerOf(scope);
-  return layer.empty() ? scope.take_front(scope.find('.')) : layer;
-}
-
 std::string actorName(Operation *op) {
   auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
   auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-  std::string name = scope ? groupOf(scope.getValue()).str() : "";
+  std::string name = scope ? pieceOf(scope.getValue()).str() : "";
   if (name.empty()) {
     name = "graph";
   }
