@@ -211,11 +211,15 @@ class Block {
   void Release() {
     const Lane* waiting = nullptr;
     for (const Lane& lane : lanes_) {
-      if (lane.state != State::kDone) waiting = &lane;
       if (lane.state == State::kReady) return;
+      if (lane.state == State::kInWarp) {
+        error_ = Error(absl::StrCat("line ", lane.line, ": not all lanes of its mask come there"));
+        return;
+      }
+      if (lane.state == State::kAtBarrier) waiting = &lane;
     }
     for (const Lane& lane : lanes_) {
-      if (lane.state == waiting->state && lane.state == State::kAtBarrier && lane.line == waiting->line) continue;
+      if (lane.state == State::kAtBarrier && lane.line == waiting->line) continue;
       const std::string other = lane.state == State::kDone ? "have ended" : absl::StrCat("wait at line ", lane.line);
       error_ = Error(
           absl::StrCat("a barrier in divergent code: some threads wait at line ", waiting->line, ", some ", other));

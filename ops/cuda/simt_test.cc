@@ -5,8 +5,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "ops/cuda/gpu_testing.h"
 #include "ops/cuda/simt_test_arguments.h"
-#include "ops/cuda/testing.h"
 
 namespace weft {
 namespace {
@@ -20,8 +20,8 @@ struct Result {
   std::vector<float> y;
 };
 
-Result Run(const char* name, uint32_t blocks, uint32_t threads, int flag = 0, uint64_t order = 0,
-           uint32_t shared_bytes = 0) {
+Result Start(const char* name, uint32_t blocks, uint32_t threads, int flag = 0, uint64_t order = 0,
+             uint32_t shared_bytes = 0) {
   std::vector<float> x(blocks * threads);
   std::iota(x.begin(), x.end(), 1.0f);
   Result result{.y = std::vector<float>(x.size(), -1)};
@@ -38,7 +38,7 @@ std::string ErrorOf(const Result& result) { return std::string(result.status.mes
 TEST(SimtTest, BlocksReduce) {
   for (uint32_t threads : {32, 64, 1024}) {
     for (uint64_t order : {0, 1, 2, 3}) {
-      const Result result = Run("block_sum", 3, threads, 0, order);
+      const Result result = Start("block_sum", 3, threads, 0, order);
       ASSERT_TRUE(result.status.ok()) << result.status;
       for (uint32_t i = 0; i < result.y.size(); ++i) {
         const float first = static_cast<float>(i / threads * threads + 1), n = static_cast<float>(threads);
@@ -50,39 +50,39 @@ TEST(SimtTest, BlocksReduce) {
 
 TEST(SimtTest, SharedMemoryIsABlocksOwn) {
   for (uint64_t order : {0, 1, 2}) {
-    const Result result = Run("reverse", 3, 100, 0, order, 400);
+    const Result result = Start("reverse", 3, 100, 0, order, 400);
     ASSERT_TRUE(result.status.ok()) << result.status;
     for (int i = 0; i < 300; ++i) ASSERT_EQ(result.y[i], i / 100 * 100 + 100 - i % 100);
   }
 }
 
 TEST(SimtTest, LanesExchange) {
-  const Result result = Run("lanes", 1, 64, 5);
+  const Result result = Start("lanes", 1, 64, 5);
   ASSERT_TRUE(result.status.ok()) << result.status;
   for (int i = 0; i < 64; ++i) ASSERT_EQ(result.y[i], (i ^ 5) + 1 + 100);
 }
 
 // Without its barrier, a kernel reads what is not written yet: NaN.
 TEST(SimtTest, AMissingBarrierIsSeen) {
-  const Result result = Run("reverse", 1, 64, 1, 0, 256);
+  const Result result = Start("reverse", 1, 64, 1, 0, 256);
   ASSERT_TRUE(result.status.ok());
   EXPECT_TRUE(std::isnan(result.y[0]));
 }
 
 TEST(SimtTest, DivergenceIsAnError) {
-  EXPECT_THAT(ErrorOf(Run("divergent", 1, 64)), HasSubstr("simt_test.divergent: a barrier in divergent code"));
-  EXPECT_THAT(ErrorOf(Run("two_barriers", 1, 64)), HasSubstr("simt_test.two_barriers: a barrier in divergent code"));
-  EXPECT_THAT(ErrorOf(Run("missing_lane", 1, 64)), HasSubstr("some have ended"));
+  EXPECT_THAT(ErrorOf(Start("divergent", 1, 64)), HasSubstr("simt_test.divergent: a barrier in divergent code"));
+  EXPECT_THAT(ErrorOf(Start("two_barriers", 1, 64)), HasSubstr("simt_test.two_barriers: a barrier in divergent code"));
+  EXPECT_THAT(ErrorOf(Start("missing_lane", 1, 64)), HasSubstr("not all lanes of its mask come there"));
   // The next kernel runs as ever.
-  EXPECT_TRUE(Run("block_sum", 1, 64).status.ok());
+  EXPECT_TRUE(Start("block_sum", 1, 64).status.ok());
 }
 
 TEST(SimtTest, WritesBeyondSharedMemoryAreSeen) {
-  EXPECT_THAT(ErrorOf(Run("beyond_shared", 1, 64, 0, 0, 256)), HasSubstr("writes beyond its 256 bytes"));
+  EXPECT_THAT(ErrorOf(Start("beyond_shared", 1, 64, 0, 0, 256)), HasSubstr("writes beyond its 256 bytes"));
 }
 
 TEST(SimtTest, TooLargeABlockIsAnError) {
-  EXPECT_THAT(ErrorOf(Run("block_sum", 1, 2048)),
+  EXPECT_THAT(ErrorOf(Start("block_sum", 1, 2048)),
               HasSubstr("expected blocks of 1 to 1024 threads, got 1x1x1 blocks of 2048x1x1 threads"));
 }
 

@@ -1,3 +1,4 @@
+// The arguments of the kernels of simt_test.cu.
 #ifndef WEFT_OPS_CUDA_SIMT_TEST_ARGUMENTS_H_
 #define WEFT_OPS_CUDA_SIMT_TEST_ARGUMENTS_H_
 

@@ -1,7 +1,7 @@
 #include "ops/elementwise/cuda.h"
 
 #include "gtest/gtest.h"
-#include "ops/cuda/testing.h"
+#include "ops/cuda/gpu_testing.h"
 #include "ops/elementwise/cpu.h"
 
 namespace weft {

@@ -1,7 +1,7 @@
 // Tests of GPU kernels without a GPU: each is run by the emulation, in several
 // orders of its threads, and compared with the CPU kernel of its name.
-#ifndef WEFT_OPS_CUDA_TESTING_H_
-#define WEFT_OPS_CUDA_TESTING_H_
+#ifndef WEFT_OPS_CUDA_GPU_TESTING_H_
+#define WEFT_OPS_CUDA_GPU_TESTING_H_
 
 #include <cstdint>
 #include <map>
@@ -71,4 +71,4 @@ void ExpectTwins(const KernelRegistry& cpu, const KernelRegistry& gpu, const Ker
 
 }  // namespace weft::testing
 
-#endif  // WEFT_OPS_CUDA_TESTING_H_
+#endif  // WEFT_OPS_CUDA_GPU_TESTING_H_

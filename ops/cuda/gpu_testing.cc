@@ -1,4 +1,4 @@
-#include "ops/cuda/testing.h"
+#include "ops/cuda/gpu_testing.h"
 
 #include <cmath>
 #include <cstdlib>
