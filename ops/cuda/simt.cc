@@ -211,7 +211,9 @@ class Block {
   void Release() {
     const Lane* waiting = nullptr;
     for (const Lane& lane : lanes_) {
-      if (lane.state == State::kReady) return;
+      if (lane.state == State::kReady) return;  // an exchange woke it behind its turn
+    }
+    for (const Lane& lane : lanes_) {
       if (lane.state == State::kInWarp) {
         error_ = Error(absl::StrCat("line ", lane.line, ": not all lanes of its mask come there"));
         return;
