@@ -3,6 +3,7 @@
 #ifndef WEFT_OPS_CUDA_GPU_TESTING_H_
 #define WEFT_OPS_CUDA_GPU_TESTING_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,7 +17,7 @@
 namespace weft::testing {
 
 // A GPU whose memory is the host's and whose launches are done when they
-// return; streams are ignored. Not thread-safe.
+// return; streams are ignored. Launches may come from any thread.
 class EmulatedGpu : public Gpu {
  public:
   // `order` of the threads of a block: 0 ascending, 1 descending, more: by chance.
@@ -48,7 +49,7 @@ class EmulatedGpu : public Gpu {
   std::vector<std::unique_ptr<EmulatedModule>> modules_;
   std::vector<Alarm> alarms_;
   std::vector<std::weak_ptr<void>> allocations_;
-  int64_t launches_ = 0;
+  std::atomic<int64_t> launches_{0};
 };
 
 // Creates and runs `spec` of `registry` as RunKernel() does, on an emulated
