@@ -35,6 +35,16 @@ class TileRuns {
   int64_t elements() const { return elements_; }
   int64_t global_elements() const { return global_elements_; }
 
+  // What GPU kernels are told: elements of a run; the first global element; the
+  // dims outside the run, innermost first.
+  struct Dim {
+    int64_t extent;
+    int64_t stride;  // in the global tensor
+  };
+  int64_t run() const { return run_; }
+  int64_t start() const { return start_; }
+  const std::vector<Dim>& outer() const { return outer_; }
+
   // Calls body(local, global, count) for the runs that make up the local
   // elements [begin, end): `count` elements from local index `local` on, the
   // first of which is element `global` of the global tensor.
@@ -49,11 +59,6 @@ class TileRuns {
   }
 
  private:
-  struct Dim {
-    int64_t extent;
-    int64_t stride;  // in the global tensor
-  };
-
   int64_t GlobalStart(int64_t run) const {
     int64_t global = start_;
     for (const Dim& dim : outer_) {  // innermost first

@@ -58,6 +58,17 @@ absl::StatusOr<std::vector<Values>> RunGpuKernel(const KernelRegistry& registry,
                                                  const std::vector<Values>& inputs, const RunContext& context = {},
                                                  const std::vector<std::pair<int, int>>& in_place = {});
 
+// The registry that a family's Register function fills, made once.
+template <void (*kRegister)(KernelRegistry&)>
+const KernelRegistry& Registered() {
+  static const KernelRegistry registry = [] {
+    KernelRegistry made;
+    kRegister(made);
+    return made;
+  }();
+  return registry;
+}
+
 // How far a GPU kernel may be from its CPU twin.
 struct Bound {
   double relative = 0;  // of the larger magnitude

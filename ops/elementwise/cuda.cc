@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "ops/abi/gpu.h"
+#include "ops/abi/gpu_launch.h"
 #include "ops/abi/kernel.h"
 #include "ops/abi/match_spec.h"
 #include "ops/elementwise/broadcast.h"
@@ -17,19 +17,15 @@ using namespace elementwise;  // the arguments
 
 constexpr const char* kModule = "elementwise";
 
-// Threads for `n` items of which each does `per`; some waves of blocks at most, the rest is their loop.
+// Threads for `n` elements of which each does `per`.
 GpuGrid GridOf(const KernelSpec& spec, int64_t n, int64_t per) {
-  GpuGrid grid = GridFor((n + per - 1) / per, kThreads);
-  grid.blocks[0] = std::min(grid.blocks[0], static_cast<uint32_t>(spec.gpu->properties().multiprocessors) * 16);
-  return grid;
+  return LoopGrid(*spec.gpu, (n + per - 1) / per, kThreads);
 }
 
 int64_t PackOf(DType type) { return static_cast<int64_t>(16 / SizeOf(type)); }
 
 absl::Status ExpectFloat(const TensorSpec& tensor) {
-  if (tensor.dtype == DType::kF32 || tensor.dtype == DType::kBF16 || tensor.dtype == DType::kF16) {
-    return absl::OkStatus();
-  }
+  if (IsGpuFloat(tensor.dtype)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("expected f32, bf16 or f16, got ", tensor.ToString()));
 }
 
@@ -55,40 +51,14 @@ absl::StatusOr<int64_t> OneShape(const KernelSpec& spec) {
   return extents->rows();
 }
 
-// Launches one kernel; the subclass fills in the addresses.
-template <typename Arguments>
-class OneLaunch : public Kernel {
- public:
-  OneLaunch(GpuKernel<Arguments> kernel, GpuGrid grid, Arguments arguments)
-      : kernel_(kernel), grid_(grid), arguments_(arguments) {}
-
- protected:
-  absl::Status Launch(const Arguments& arguments, const RunContext& context) const {
-    return kernel_.Launch(grid_, arguments, context.stream);
-  }
-  const GpuKernel<Arguments> kernel_;
-  const GpuGrid grid_;
-  const Arguments arguments_;
-};
-
-class UnaryKernel : public OneLaunch<UnaryArguments> {
- public:
-  using OneLaunch::OneLaunch;
-  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
-                   absl::Span<void* const> outputs) override {
-    UnaryArguments arguments = arguments_;
-    arguments.x = inputs[0];
-    arguments.y = outputs[0];
-    return Launch(arguments, context);
-  }
-};
-
 absl::StatusOr<std::unique_ptr<Kernel>> MakeUnary(const KernelSpec& spec, const std::string& name, int64_t n,
                                                   float factor) {
-  auto kernel = GpuKernel<UnaryArguments>::Find(spec.gpu, kModule, name);
-  if (!kernel.ok()) return kernel.status();
   const int64_t per = std::min(PackOf(spec.inputs[0].dtype), PackOf(spec.outputs[0].dtype));
-  return std::make_unique<UnaryKernel>(*kernel, GridOf(spec, n, per), UnaryArguments{.n = n, .factor = factor});
+  return MakeGpuLaunch(spec, kModule, name, GridOf(spec, n, per), UnaryArguments{.n = n, .factor = factor},
+                       [](UnaryArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         arguments.x = inputs[0];
+                         arguments.y = outputs[0];
+                       });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateUnary(const KernelSpec& spec) {
@@ -130,19 +100,6 @@ absl::Status SetDims(const Plan& plan, Arguments& arguments) {
   return absl::OkStatus();
 }
 
-class BinaryKernel : public OneLaunch<BinaryArguments> {
- public:
-  using OneLaunch::OneLaunch;
-  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
-                   absl::Span<void* const> outputs) override {
-    BinaryArguments arguments = arguments_;
-    arguments.a = inputs[0];
-    arguments.b = inputs[1];
-    arguments.y = outputs[0];
-    return Launch(arguments, context);
-  }
-};
-
 absl::StatusOr<std::unique_ptr<Kernel>> CreateBinary(const KernelSpec& spec) {
   if (auto types = MatchSpec(spec, "any:*,any:*->any:*"); !types.ok()) return types.status();
   if (absl::Status status = ExpectOneType(spec); !status.ok()) return status;
@@ -161,23 +118,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateBinary(const KernelSpec& spec) {
   }
   const int64_t pack = PackOf(spec.inputs[0].dtype);
   arguments.packed = dims.size() == 1 || dims[0].extent % pack == 0;
-  auto kernel =
-      GpuKernel<BinaryArguments>::Find(spec.gpu, kModule, absl::StrCat(spec.name, "_", NameOf(spec.inputs[0].dtype)));
-  if (!kernel.ok()) return kernel.status();
-  return std::make_unique<BinaryKernel>(*kernel, GridOf(spec, arguments.n, arguments.packed ? pack : 1), arguments);
+  return MakeGpuLaunch(spec, kModule, absl::StrCat(spec.name, "_", NameOf(spec.inputs[0].dtype)),
+                       GridOf(spec, arguments.n, arguments.packed ? pack : 1), arguments,
+                       [](BinaryArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         arguments.a = inputs[0];
+                         arguments.b = inputs[1];
+                         arguments.y = outputs[0];
+                       });
 }
-
-class AddNKernel : public OneLaunch<AddNArguments> {
- public:
-  using OneLaunch::OneLaunch;
-  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
-                   absl::Span<void* const> outputs) override {
-    AddNArguments arguments = arguments_;
-    std::copy(inputs.begin(), inputs.end(), arguments.x);
-    arguments.y = outputs[0];
-    return Launch(arguments, context);
-  }
-};
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAddN(const KernelSpec& spec) {
   if (absl::Status status = ExpectOneType(spec); !status.ok()) return status;
@@ -187,23 +135,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateAddN(const KernelSpec& spec) {
     return absl::UnimplementedError(absl::StrCat("expected at most ", kMaxTerms, " inputs, got ", spec.inputs.size()));
   }
   const DType type = spec.inputs[0].dtype;
-  auto kernel = GpuKernel<AddNArguments>::Find(spec.gpu, kModule, absl::StrCat("add_n_", NameOf(type)));
-  if (!kernel.ok()) return kernel.status();
   const AddNArguments arguments = {.n = *n, .terms = static_cast<int32_t>(spec.inputs.size())};
-  return std::make_unique<AddNKernel>(*kernel, GridOf(spec, *n, PackOf(type)), arguments);
+  return MakeGpuLaunch(spec, kModule, absl::StrCat("add_n_", NameOf(type)), GridOf(spec, *n, PackOf(type)), arguments,
+                       [](AddNArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         std::copy(inputs.begin(), inputs.end(), arguments.x);
+                         arguments.y = outputs[0];
+                       });
 }
-
-class BroadcastToKernel : public OneLaunch<BroadcastArguments> {
- public:
-  using OneLaunch::OneLaunch;
-  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
-                   absl::Span<void* const> outputs) override {
-    BroadcastArguments arguments = arguments_;
-    arguments.x = inputs[0];
-    arguments.y = outputs[0];
-    return Launch(arguments, context);
-  }
-};
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateBroadcastTo(const KernelSpec& spec) {
   if (auto types = MatchSpec(spec, "any:*->any:*"); !types.ok()) return types.status();
@@ -218,9 +156,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateBroadcastTo(const KernelSpec& spec
   if (absl::Status status = SetDims(*plan, arguments); !status.ok()) return status;
   const auto dims = plan->dims();
   for (size_t d = 0; d < dims.size(); ++d) arguments.stride[d] = dims[d].stride[0];
-  auto kernel = GpuKernel<BroadcastArguments>::Find(spec.gpu, kModule, absl::StrCat("broadcast_to_", SizeOf(type)));
-  if (!kernel.ok()) return kernel.status();
-  return std::make_unique<BroadcastToKernel>(*kernel, GridOf(spec, arguments.n, 1), arguments);
+  return MakeGpuLaunch(spec, kModule, absl::StrCat("broadcast_to_", SizeOf(type)), GridOf(spec, arguments.n, 1),
+                       arguments,
+                       [](BroadcastArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         arguments.x = inputs[0];
+                         arguments.y = outputs[0];
+                       });
 }
 
 }  // namespace

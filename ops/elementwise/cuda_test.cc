@@ -10,6 +10,7 @@ namespace {
 using weft::testing::Bound;
 using weft::testing::ExpectTwins;
 using weft::testing::RandomValues;
+using weft::testing::Registered;
 using weft::testing::RunGpuKernel;
 using weft::testing::Values;
 using Dims = std::vector<int64_t>;
@@ -17,19 +18,8 @@ using Dims = std::vector<int64_t>;
 // Scalars, odd sizes, several blocks.
 const Dims kShapes[] = {{}, {1}, {7}, {3, 5}, {2, 3, 257}, {4, 1031}};
 
-KernelRegistry RegistryOf(void (*fill)(KernelRegistry&)) {
-  KernelRegistry registry;
-  fill(registry);
-  return registry;
-}
-const KernelRegistry& Cpu() {
-  static const KernelRegistry registry = RegistryOf(&RegisterElementwiseKernels);
-  return registry;
-}
-const KernelRegistry& Cuda() {
-  static const KernelRegistry registry = RegistryOf(&RegisterElementwiseCudaKernels);
-  return registry;
-}
+const KernelRegistry& Cpu() { return Registered<&RegisterElementwiseKernels>(); }
+const KernelRegistry& Cuda() { return Registered<&RegisterElementwiseCudaKernels>(); }
 
 KernelSpec Spec(const char* name, const std::vector<Dims>& inputs, const Dims& output, DType type = DType::kF32) {
   KernelSpec spec;
