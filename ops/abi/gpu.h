@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "ops/abi/gpu_alarm.h"
 
 namespace weft {
 
@@ -42,15 +43,6 @@ struct GpuProperties {
   int major = 0, minor = 0;  // of the compute capability
   int multiprocessors = 1;
   int64_t shared_bytes = 48 * 1024;  // dynamic, that a block may ask for
-};
-
-// Where kernels put what goes wrong with their data, such as a token outside
-// the vocabulary. In memory that both sides reach; the first one to raise it wins.
-struct GpuAlarm {
-  uint32_t raised = 0;
-  uint32_t unused = 0;
-  int64_t where = 0;  // what the kernel says: an index
-  int64_t value = 0;  // and what was found there
 };
 
 // Thread-safe; outlives what it makes. What says "enqueues" is called on the

@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "ops/abi/gpu_tile.h"
 #include "ops/abi/tensor_spec.h"
 
 namespace weft {
@@ -74,6 +77,21 @@ class TileRuns {
   int64_t elements_ = 1;
   int64_t global_elements_ = 1;
 };
+
+// The same for GPU kernels; kUnimplemented if too many dims are cut.
+inline absl::StatusOr<GpuTile> GpuTileOf(const TensorSpec& spec) {
+  const TileRuns runs(spec);
+  if (runs.outer().size() > GpuTile::kMaxDims) {
+    return absl::UnimplementedError(
+        absl::StrCat("expected a tile of fewer dims that are cut, got ", spec.ToString()));
+  }
+  GpuTile tile{.run = runs.run(), .start = runs.start(), .dims = static_cast<int32_t>(runs.outer().size())};
+  for (int d = 0; d < tile.dims; ++d) {
+    tile.extent[d] = runs.outer()[d].extent;
+    tile.stride[d] = runs.outer()[d].stride;
+  }
+  return tile;
+}
 
 }  // namespace weft
 

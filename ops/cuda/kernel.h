@@ -15,6 +15,8 @@
 
 #include <cstdint>
 
+#include "ops/abi/gpu_alarm.h"
+
 #if defined(__CUDACC__)
 #define WEFT_KERNEL(name, Arguments, threads) \
   extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ Arguments args)
@@ -34,6 +36,14 @@ WEFT_DEVICE T* DynamicShared() {
 #else
   return static_cast<T*>(simt::DynamicShared());
 #endif
+}
+
+// Tells the host, unless that has been done already; the kernel goes on.
+WEFT_DEVICE void Raise(GpuAlarm* alarm, int64_t where, int64_t value) {
+  if (atomicCAS(&alarm->raised, 0u, 1u) != 0) return;
+  alarm->where = where;
+  alarm->value = value;
+  __threadfence_system();
 }
 
 // The indices of [0, n) that are this thread's, of a grid of one dimension:

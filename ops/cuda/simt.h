@@ -132,6 +132,9 @@ T atomicCAS(T* at, std::type_identity_t<T> expected, std::type_identity_t<T> val
 
 // Mathematics beyond <cmath>.
 inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
+// Of pi x: exact at whole and half numbers.
+inline float sinpif(float x) { return static_cast<float>(std::sin(M_PI * static_cast<double>(x))); }
+inline float cospif(float x) { return static_cast<float>(std::cos(M_PI * static_cast<double>(x))); }
 template <typename T>
 T __ldg(const T* at) {
   return *at;

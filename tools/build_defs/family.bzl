@@ -82,7 +82,7 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
         )
     if native.glob(["cuda.cu"]):
         # Arguments, which both sides of a launch know.
-        native.cc_library(name = "cuda_arguments", hdrs = native.glob(["cuda_arguments.h"]))
+        native.cc_library(name = "cuda_arguments", hdrs = native.glob(["cuda_arguments.h"]), deps = ["//ops/abi"])
         cuda_kernels(name = "cuda_code", module = name, deps = [":cuda_arguments"])
         native.cc_library(
             name = "cuda",
