@@ -82,8 +82,7 @@ class TileRuns {
 inline absl::StatusOr<GpuTile> GpuTileOf(const TensorSpec& spec) {
   const TileRuns runs(spec);
   if (runs.outer().size() > GpuTile::kMaxDims) {
-    return absl::UnimplementedError(
-        absl::StrCat("expected a tile of fewer dims that are cut, got ", spec.ToString()));
+    return absl::UnimplementedError(absl::StrCat("expected a tile of fewer dims that are cut, got ", spec.ToString()));
   }
   GpuTile tile{.run = runs.run(), .start = runs.start(), .dims = static_cast<int32_t>(runs.outer().size())};
   for (int d = 0; d < tile.dims; ++d) {

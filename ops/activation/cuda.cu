@@ -24,7 +24,7 @@ struct Silu {
   }
 };
 
-constexpr float kScale = 0.7978845608f, kCubic = 0.044715f;          // sqrt(2 / pi)
+constexpr float kScale = 0.7978845608f, kCubic = 0.044715f;           // sqrt(2 / pi)
 constexpr float kSqrtHalf = 0.7071067812f, kDensity = 0.3989422804f;  // 1 / sqrt(2 pi)
 
 struct GeluTanh {
@@ -67,10 +67,10 @@ WEFT_DEVICE void Grad(const ActivationArguments& args) {
 
 }  // namespace
 
-#define WEFT_ACTIVATION(name, Activation, type, T)                                             \
+#define WEFT_ACTIVATION(name, Activation, type, T)                                          \
   WEFT_KERNEL(name##_##type, ActivationArguments, kThreads) { Value<Activation, T>(args); } \
   WEFT_KERNEL(name##_grad_##type, ActivationArguments, kThreads) { Grad<Activation, T>(args); }
-#define WEFT_FLOATS(name, Activation)         \
+#define WEFT_FLOATS(name, Activation)           \
   WEFT_ACTIVATION(name, Activation, f32, float) \
   WEFT_ACTIVATION(name, Activation, bf16, BF16) \
   WEFT_ACTIVATION(name, Activation, f16, F16)

@@ -13,7 +13,7 @@ namespace weft::einsum {
 // Makes the kernel of `spec`, an einsum whose equation is `contraction` (merged;
 // if it is swapped, its left operand is the spec's second input). kUnimplemented: this way does not do it.
 using CudaProductFactory = absl::StatusOr<std::unique_ptr<Kernel>> (*)(const KernelSpec& spec,
-                                                                      const Contraction& contraction);
+                                                                       const Contraction& contraction);
 
 // Our own tiled kernel: any contraction of few axes, any alignment, always there.
 absl::StatusOr<std::unique_ptr<Kernel>> CreateTiledProduct(const KernelSpec& spec, const Contraction& contraction);

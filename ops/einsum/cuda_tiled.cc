@@ -41,11 +41,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateTiledProduct(const KernelSpec& spe
   if (grid.blocks[1] > 65535) {
     return absl::UnimplementedError(absl::StrCat("expected fewer columns, got ", arguments.columns.size));
   }
-  const std::string name =
-      absl::StrCat("product_", NameOf(spec.inputs[0].dtype), "_", NameOf(spec.outputs[0].dtype));
+  const std::string name = absl::StrCat("product_", NameOf(spec.inputs[0].dtype), "_", NameOf(spec.outputs[0].dtype));
   return MakeGpuLaunch(spec, "einsum", name, grid, arguments,
-                       [swapped = contraction.swapped](ProductArguments& arguments, const RunContext&,
-                                                       GpuInputs inputs, GpuOutputs outputs) {
+                       [swapped = contraction.swapped](ProductArguments& arguments, const RunContext&, GpuInputs inputs,
+                                                       GpuOutputs outputs) {
                          arguments.left = inputs[swapped ? 1 : 0];
                          arguments.right = inputs[swapped ? 0 : 1];
                          arguments.result = outputs[0];

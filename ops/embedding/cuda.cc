@@ -17,18 +17,18 @@ absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelSpec& spec, const std::
                                              EmbeddingArguments arguments) {
   absl::StatusOr<std::shared_ptr<GpuAlarm>> alarm =
       spec.gpu->CreateAlarm([size = arguments.size, name = spec.name](const GpuAlarm& it) {
-        return absl::OutOfRangeError(absl::StrCat(name, ": id of position ", it.where, ": expected 0 to ", size - 1,
-                                                  ", got ", it.value));
+        return absl::OutOfRangeError(
+            absl::StrCat(name, ": id of position ", it.where, ": expected 0 to ", size - 1, ", got ", it.value));
       });
   if (!alarm.ok()) return alarm.status();
   arguments.alarm = alarm->get();
-  return MakeGpuLaunch(spec, "embedding", name, grid, arguments,
-                       [alarm = *alarm](EmbeddingArguments& arguments, const RunContext&, GpuInputs inputs,
-                                        GpuOutputs outputs) {
-                         arguments.ids = static_cast<const int32_t*>(inputs[0]);
-                         arguments.x = inputs[1];
-                         arguments.y = outputs[0];
-                       });
+  return MakeGpuLaunch(
+      spec, "embedding", name, grid, arguments,
+      [alarm = *alarm](EmbeddingArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+        arguments.ids = static_cast<const int32_t*>(inputs[0]);
+        arguments.x = inputs[1];
+        arguments.y = outputs[0];
+      });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateEmbedding(const KernelSpec& spec) {

@@ -32,8 +32,7 @@ TEST(EmbeddingCudaTest, AgreesWithItsTwin) {
     for (int64_t width : {1, 5, 260}) {
       const auto ids = RandomValues(positions, 1, 0, 40, DType::kI32);
       for (const auto& [begin, count] : {std::pair<int64_t, int64_t>{0, 40}, {10, 20}}) {
-        ExpectTwins(Cpu(), Cuda(), Spec(false, positions, width, begin, count),
-                    {ids, RandomValues(count * width, 2)});
+        ExpectTwins(Cpu(), Cuda(), Spec(false, positions, width, begin, count), {ids, RandomValues(count * width, 2)});
         ExpectTwins(Cpu(), Cuda(), Spec(true, positions, width, begin, count),
                     {ids, RandomValues(positions * width, 3)});
       }

@@ -64,7 +64,7 @@ WEFT_DEVICE void Copy(const CombineArguments& args) {
 
 }  // namespace
 
-#define WEFT_REDUCTIONS(type, T)                                                             \
+#define WEFT_REDUCTIONS(type, T)                                                 \
   WEFT_KERNEL(sum_##type, CombineArguments, kThreads) { Combine<Sum, T>(args); } \
   WEFT_KERNEL(max_##type, CombineArguments, kThreads) { Combine<Max, T>(args); }
 

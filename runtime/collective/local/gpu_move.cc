@@ -56,8 +56,7 @@ absl::StatusOr<GpuMove> GpuMove::Reduce(Gpu* gpu, const TileCopy& copy, DType dt
   return Create(gpu, NameOfReduction(dtype, reduction), *arguments);
 }
 
-absl::StatusOr<GpuMove> GpuMove::ReduceRange(Gpu* gpu, int64_t first, int64_t count, DType dtype,
-                                             Reduction reduction) {
+absl::StatusOr<GpuMove> GpuMove::ReduceRange(Gpu* gpu, int64_t first, int64_t count, DType dtype, Reduction reduction) {
   CombineArguments arguments = {};
   arguments.n = count;
   arguments.run = std::max<int64_t>(count, 1);

@@ -144,7 +144,7 @@ absl::Status LocalCollective::Run(absl::Span<const void* const> inputs, absl::Sp
   return status;
 }
 
-absl::Status LocalCollective::WaitForAll(const Point* LocalGroup::Member::*point, void* stream) const {
+absl::Status LocalCollective::WaitForAll(const Point* LocalGroup::Member::* point, void* stream) const {
   if (gpu_ == nullptr) return absl::OkStatus();
   for (int k = 0; k < group_.size(); ++k) {
     if (k == m_) continue;  // a stream does its own work in order

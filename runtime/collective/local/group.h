@@ -100,7 +100,7 @@ class LocalCollective : public Operation {
   void DoPart(size_t i);
   absl::Status EnqueuePart(size_t i, void* stream);
   // Behind that point of every member.
-  absl::Status WaitForAll(const Point* LocalGroup::Member::*point, void* stream) const;
+  absl::Status WaitForAll(const Point* LocalGroup::Member::* point, void* stream) const;
 
   LocalGroup& group_;
   const int m_;
