@@ -209,9 +209,8 @@ private:
 
   // Whether the axis splits the batch.
   bool splitsBatch(size_t axis) {
-    return llvm::any_of(inputs_, [&](const States &states) {
-      return axis < states.size() && states[axis] == SbpState::split(0);
-    });
+    return llvm::any_of(
+        inputs_, [&](const States &states) { return axis < states.size() && states[axis] == SbpState::split(0); });
   }
 
   llvm::LogicalResult decide(int64_t stage, size_t axis) {

@@ -16,8 +16,8 @@ struct SolverNode {
   std::vector<double> seconds;                   // one a candidate
   std::vector<int> operands;                     // value indices
   std::vector<int> results;
-  std::vector<double> moves;                     // one an operand: how often a step boxes it, if it does
-  double weight = 1;                             // how often a step runs it
+  std::vector<double> moves; // one an operand: how often a step boxes it, if it does
+  double weight = 1;         // how often a step runs it
   int choice = 0;
 };
 
