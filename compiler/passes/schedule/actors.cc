@@ -4,6 +4,7 @@
 #include "compiler/passes/schedule/buckets.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/schedule/slots.h"
+#include "compiler/passes/schedule/step_order.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -143,7 +144,7 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
       task::Unit name{unit.kind, 0, unit.back ? -unit.chunk - 1 : unit.chunk};
       group(body, work, mlir::StringAttr::get(&getContext(), name.name()));
     }
-    groupStep(body, step);
+    groupStep(body, byCompletion(step_, step));
     for (Operation *metric : metrics) {
       metric->moveBefore(&body, body.end());
     }
