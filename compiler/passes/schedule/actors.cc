@@ -131,6 +131,10 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     llvm::SmallVector<llvm::ArrayRef<Operation *>> inOrder;
     for (auto &[unit, work] : units) {
       work = sumsAtOnce(work);
+    }
+    bool follows = units.size() == 2 && backwardsFollow(program);
+    bool kept = follows && dropGathers(program, begin, units.begin()->second, units.rbegin()->second);
+    for (auto &[unit, work] : units) {
       inOrder.push_back(work);
     }
     Beside beside(program, begin, inOrder);
@@ -144,14 +148,13 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
       }
     }
     step_ = bundle(program, micro, step, beside);
-    bool follows = chunks_.size() == 1 && backwardsFollow(program);
     mlir::Value last;
     for (auto &[unit, work] : units) {
       task::Unit name{unit.kind, 0, unit.back ? -unit.chunk - 1 : unit.chunk};
       mlir::Value before = follows && unit.kind == 'B' ? last : mlir::Value();
       group(body, beside.any() ? beside.unit(work, before) : singly(work),
             mlir::StringAttr::get(&getContext(), name.name()));
-      last = beside.lastOf(work);
+      last = beside.lastOf(work, kept);
     }
     groupStep(body, step);
     for (Operation *metric : metrics) {
@@ -202,6 +205,20 @@ private:
       }
     }
     return true;
+  }
+
+  // Takes away the gathers of a backward that its forward has just done.
+  static bool dropGathers(task::ProgramOp program, llvm::ArrayRef<Operation *> begin,
+                          llvm::SmallVector<Operation *> &forward, llvm::SmallVector<Operation *> &backward) {
+    auto kept = Beside(program, begin, {forward, backward}).keptFor(backward, forward);
+    for (auto &[again, first] : kept) {
+      auto buffer = again.getOutput().getDefiningOp<task::BufferOp>();
+      llvm::erase(backward, again.getOperation());
+      again.erase();
+      buffer.replaceAllUsesWith(first.getOutput());
+      buffer.erase();
+    }
+    return !kept.empty();
   }
 
   static std::vector<Portion> singly(llvm::ArrayRef<Operation *> work) {

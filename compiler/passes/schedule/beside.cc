@@ -228,17 +228,22 @@ public:
     return portions;
   }
 
-  Value last() const { return gathers_.empty() ? Value() : madeBefore(gathers_.back().read); }
+  Value last(bool atItsEnd) const {
+    return atItsEnd || gathers_.empty() ? madeBefore(compute_.size()) : madeBefore(gathers_.back().read);
+  }
+
+  ArrayRef<CollectiveOp> firstBundle() const { return bundle(0); }
+  ArrayRef<CollectiveOp> lastBundle() const { return bundle(gathers_.size() - 1); }
 
 private:
   struct Gathers {
     SmallVector<CollectiveOp> members;
     size_t read = 0; // the place of the first reader
   };
-  struct Reduction {
-    CollectiveOp op;
-    size_t place = 0; // where it is complete
-  };
+
+  ArrayRef<CollectiveOp> bundle(size_t i) const {
+    return i < gathers_.size() ? ArrayRef<CollectiveOp>(gathers_[i].members) : ArrayRef<CollectiveOp>();
+  }
 
   void findReductions() {
     llvm::DenseSet<Operation *> here(work_.begin(), work_.end());
@@ -399,6 +404,21 @@ std::vector<Portion> Beside::unit(ArrayRef<Operation *> work, Value before) cons
   return Planner(*this, work).run(before);
 }
 
-Value Beside::lastOf(ArrayRef<Operation *> work) const { return Planner(*this, work).last(); }
+Value Beside::lastOf(ArrayRef<Operation *> work, bool atItsEnd) const { return Planner(*this, work).last(atItsEnd); }
+
+SmallVector<std::pair<CollectiveOp, CollectiveOp>> Beside::keptFor(ArrayRef<Operation *> backward,
+                                                                   ArrayRef<Operation *> forward) const {
+  SmallVector<std::pair<CollectiveOp, CollectiveOp>> kept;
+  Planner later(*this, backward), earlier(*this, forward);
+  for (CollectiveOp again : later.firstBundle()) {
+    for (CollectiveOp first : earlier.lastBundle()) {
+      if (again.getInput() == first.getInput() && again.getOutput().getType() == first.getOutput().getType()) {
+        kept.push_back({again, first});
+        break;
+      }
+    }
+  }
+  return kept;
+}
 
 } // namespace weft::compiler

@@ -44,11 +44,15 @@ public:
 
   /// The begin section in the order of actors.
   std::vector<Portion> begin(llvm::ArrayRef<mlir::Operation *> work) const;
-  /// A unit in the order of actors. Where the unit that has run right before it is always the same, `before` is a value
-  /// that it makes when its own last bundle has begun to be read: the first bundle is issued then.
+  /// A unit in the order of actors. Its first bundle comes after `before`, if that is not null: what the unit that has
+  /// always run right before it makes.
   std::vector<Portion> unit(llvm::ArrayRef<mlir::Operation *> work, mlir::Value before) const;
-  /// That value of a unit; null if there is none.
-  mlir::Value lastOf(llvm::ArrayRef<mlir::Operation *> work) const;
+  /// What a backward whose forward has always run right before it need not gather again: the gathers of its first bundle,
+  /// each with the one of the forward's last bundle that makes the same.
+  llvm::SmallVector<std::pair<task::CollectiveOp, task::CollectiveOp>>
+  keptFor(llvm::ArrayRef<mlir::Operation *> backward, llvm::ArrayRef<mlir::Operation *> forward) const;
+  /// What a unit makes last before the readers of its last bundle, or at its end. Null if there is nothing.
+  mlir::Value lastOf(llvm::ArrayRef<mlir::Operation *> work, bool atItsEnd) const;
 
 private:
   class Planner;
