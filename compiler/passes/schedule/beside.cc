@@ -67,6 +67,12 @@ int64_t bytesOf(CollectiveOp op, ir::PlacementAttr placement) {
                   task::localBytesOf(task::tensorOf(op.getOutput()), placement));
 }
 
+// Whether a bundle of so many bytes, whose last member is `last`, is complete without one more: as that of a layer is,
+// if it is not small.
+bool isFull(CollectiveOp last, int64_t bytes, CollectiveOp next, int64_t more) {
+  return bytes + more > kBucketBytes || (layerOf(last) != layerOf(next) && bytes >= kFirstBucketBytes);
+}
+
 } // namespace
 
 // ---- axes -------------------------------------------------------------------
@@ -173,19 +179,20 @@ std::vector<Portion> Beside::begin(ArrayRef<Operation *> work) const {
     for (Operation *op : ops.first) {
       portions.push_back({{op}});
     }
-    llvm::stable_sort(ops.second, [&](CollectiveOp a, CollectiveOp b) { return read(a) < read(b); });
+    llvm::sort(ops.second, [&](CollectiveOp a, CollectiveOp b) {
+      return read(a) != read(b) ? read(a) < read(b) : a->isBeforeInBlock(b);
+    });
     int64_t bytes = 0;
-    Operation *open = nullptr;
-    for (CollectiveOp op : ops.second) {
+    for (auto [i, op] : llvm::enumerate(ops.second)) {
       int64_t more = bytesOf(op, placement_);
-      bool joins = open && llvm::cast<CollectiveOp>(open).getAxes() == op.getAxes() && bytes + more <= kBucketBytes;
+      CollectiveOp last = i > 0 ? ops.second[i - 1] : CollectiveOp();
+      bool joins = last && last.getAxes() == op.getAxes() && !isFull(last, bytes, op, more);
       if (joins) {
         portions.back().work.push_back(op);
       } else {
         portions.push_back({{op}, "parameters", {}, true});
       }
       bytes = joins ? bytes + more : more;
-      open = op;
     }
   }
   return portions;
@@ -300,7 +307,9 @@ private:
       }
       others_[it->second].push_back({{op}, "", {}, true});
     }
-    llvm::stable_sort(ahead, [](const auto &a, const auto &b) { return a.first < b.first; });
+    llvm::sort(ahead, [](auto a, auto b) {
+      return a.first != b.first ? a.first < b.first : a.second->isBeforeInBlock(b.second);
+    });
     for (auto [read, op] : ahead) {
       bool joins = !gathers_.empty() && gathers_.back().members[0].getAxes() == op.getAxes() &&
                    layerOf(compute_[gathers_.back().read]) == layerOf(compute_[read]);
@@ -350,8 +359,7 @@ private:
       int64_t more = bytesOf(reduction, beside_.placement_);
       auto [it, added] = open.try_emplace(reduction.getAxes().vec(), bundles.size(), 0);
       auto &[which, bytes] = it->second;
-      bool another = !added && (layerOf(bundles[which].members.back()) != layerOf(op) && bytes >= kFirstBucketBytes);
-      if (!added && (another || bytes + more > kBucketBytes)) {
+      if (!added && isFull(bundles[which].members.back(), bytes, reduction, more)) {
         which = bundles.size();
         bytes = 0;
       }
@@ -362,7 +370,10 @@ private:
       bundles[which].place = placeOf_.lookup(op);
       bytes += more;
     }
-    llvm::stable_sort(bundles, [](const Bundle &a, const Bundle &b) { return a.place < b.place; });
+    llvm::sort(bundles, [](const Bundle &a, const Bundle &b) {
+      CollectiveOp x = a.members[0], y = b.members[0];
+      return a.place != b.place ? a.place < b.place : x->isBeforeInBlock(y);
+    });
     for (size_t i = 0; i < bundles.size(); ++i) {
       Bundle &bundle = bundles[i];
       size_t next = i + 1;

@@ -24,10 +24,10 @@ struct Portion {
 /// - A unit's gathers are a bundle for each layer that reads them, and one for what lies between layers. A bundle is
 ///   issued when the unit comes to the readers of the bundle before it, one layer ahead of its own; two layers of
 ///   gathered parameters are held at most, and one more where another unit follows.
-/// - A unit's reductions of gradients are bundles in the order in which the unit completes them, of a layer, of at
-///   least kFirstBucketBytes and at most kBucketBytes. The computation goes on until the next bundle is complete; it
-///   then waits for this one, so that the bytes of whole gradients are free again.
-/// - The begin section's gathers are bundles of at most kBucketBytes in the order in which units read them.
+/// - A unit's reductions of gradients are bundles in the order in which the unit completes them: of a layer, or of
+///   several up to kFirstBucketBytes, and of at most kBucketBytes. The computation goes on until the next bundle is
+///   complete; it then waits for this one, so that the bytes of whole gradients are free again.
+/// - The begin section's gathers are such bundles in the order in which units read them.
 ///
 /// That nothing blocks: everything on the communication stream has a place in the computation's order. It waits for what
 /// lies before that place, what waits for it lies behind, and the stream has the order of the places.
