@@ -80,6 +80,18 @@ TEST(ZeroTest, OtherOptimizers) {
   }
 }
 
+// In one micro-batch of two ranks every sum has the same two terms, wherever and in whatever bundle it is made.
+TEST(ZeroTest, StagesAgreeToTheBit) {
+  const Overrides once = {"batch={global: 4 micro: 4}", "dist.data=2"};
+  const std::vector<StepReport> first = TrainTiny(once, {"zero.stage=1"});
+  ASSERT_EQ(first.size(), size_t{kSteps});
+  for (const char* stage : {"zero.stage=2", "zero.stage=3"}) {
+    const std::vector<StepReport> other = TrainTiny(once, {stage});
+    ASSERT_EQ(other.size(), first.size());
+    for (int i = 0; i < kSteps; ++i) EXPECT_EQ(other[i].loss, first[i].loss) << stage << ", step " << i;
+  }
+}
+
 // A gradient of one micro-batch is rounded to bfloat16 on every rank and then summed: as far apart as the oracle's
 // layouts are in bfloat16.
 TEST(ZeroTest, BFloat16) {

@@ -186,8 +186,8 @@ private:
 
   // Each unit where the program's order has it for the last time.
   static std::vector<task::Unit> lastOf(task::ProgramOp program) {
-    std::vector<task::Unit> last;
-    for (const task::Unit &unit : llvm::reverse(task::unitsOf(program))) {
+    std::vector<task::Unit> last, order = task::unitsOf(program);
+    for (const task::Unit &unit : llvm::reverse(order)) {
       if (llvm::none_of(last, [&](const task::Unit &other) { return other.name() == unit.name(); })) {
         last.push_back(unit);
       }
