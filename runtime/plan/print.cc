@@ -186,8 +186,8 @@ std::string BytesAParameterText(const StageMemory& memory) {
   };
   const auto most = [&](Category category) { return memory.most[static_cast<int>(category)]; };
   return absl::StrCat("  to train, a parameter: ", each(most(Category::kParameters)), " B + gradients ",
-                      each(memory.gradient_bytes), " B + optimizer ", each(most(Category::kOptimizer)), " B = ",
-                      absl::StrFormat("%.2f", BytesAParameter(memory)), " B, of ",
+                      each(memory.gradient_bytes), " B + optimizer ", each(most(Category::kOptimizer)),
+                      " B = ", absl::StrFormat("%.2f", BytesAParameter(memory)), " B, of ",
                       CountText(memory.parameter_elements), " parameters\n");
 }
 

@@ -18,9 +18,12 @@ namespace {
 constexpr int kLayers = 6;
 
 plan::Plan Compile(const std::vector<std::string>& more) {
-  std::vector<std::string> overrides = {"batch={global: 16 micro: 16}",   "dist.data=4",
-                                        "zero.stage=3",                   "model.set=hidden=256",
-                                        "model.set=heads=8",              "model.set=vocab=1024",
+  std::vector<std::string> overrides = {"batch={global: 16 micro: 16}",
+                                        "dist.data=4",
+                                        "zero.stage=3",
+                                        "model.set=hidden=256",
+                                        "model.set=heads=8",
+                                        "model.set=vocab=1024",
                                         absl::StrCat("model.set=layers=", kLayers)};
   overrides.insert(overrides.end(), more.begin(), more.end());
   absl::StatusOr<plan::Plan> plan = CompileJob("tests/oracle/tiny.job", overrides);

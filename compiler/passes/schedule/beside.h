@@ -29,8 +29,8 @@ struct Portion {
 ///   complete; it then waits for this one, so that the bytes of whole gradients are free again.
 /// - The begin section's gathers are such bundles in the order in which units read them.
 ///
-/// That nothing blocks: everything on the communication stream has a place in the computation's order. It waits for what
-/// lies before that place, what waits for it lies behind, and the stream has the order of the places.
+/// That nothing blocks: everything on the communication stream has a place in the computation's order. It waits for
+/// what lies before that place, what waits for it lies behind, and the stream has the order of the places.
 class Beside {
 public:
   /// `units` are those of one micro-batch in the order of what they read, `begin` the begin section.
@@ -47,8 +47,8 @@ public:
   /// A unit in the order of actors. Its first bundle comes after `before`, if that is not null: what the unit that has
   /// always run right before it makes.
   std::vector<Portion> unit(llvm::ArrayRef<mlir::Operation *> work, mlir::Value before) const;
-  /// What a backward whose forward has always run right before it need not gather again: the gathers of its first bundle,
-  /// each with the one of the forward's last bundle that makes the same.
+  /// What a backward whose forward has always run right before it need not gather again: the gathers of its first
+  /// bundle, each with the one of the forward's last bundle that makes the same.
   llvm::SmallVector<std::pair<task::CollectiveOp, task::CollectiveOp>>
   keptFor(llvm::ArrayRef<mlir::Operation *> backward, llvm::ArrayRef<mlir::Operation *> forward) const;
   /// What a unit makes last before the readers of its last bundle, or at its end. Null if there is nothing.
