@@ -23,7 +23,7 @@ struct Portion {
 ///
 /// - A unit's gathers are a bundle for each layer that reads them, and one for what lies between layers. A bundle is
 ///   issued when the unit comes to the readers of the bundle before it, one layer ahead of its own; two layers of
-///   gathered parameters are held at most, and one more where another unit follows.
+///   gathered parameters are held at most, and more only where units of a pipeline meet.
 /// - A unit's reductions of gradients are bundles in the order in which the unit completes them: of a layer, or of
 ///   several up to kFirstBucketBytes, and of at most kBucketBytes. The computation goes on until the next bundle is
 ///   complete; it then waits for this one, so that the bytes of whole gradients are free again.
