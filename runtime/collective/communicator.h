@@ -58,6 +58,13 @@ class Communicator {
   // Fills the output tile with the blocks of all peers.
   virtual absl::StatusOr<std::unique_ptr<Operation>> CreateReceive(DType dtype, const std::vector<Link>& links) = 0;
 
+  // After the last Create...() of all ranks and before the first Run(), once: all
+  // ranks call it at the same time. An error, or an abort, ends it on all.
+  virtual absl::Status Connect() { return absl::OkStatus(); }
+
+  // What has gone wrong with work that a Run() has left on a stream. Any thread.
+  virtual absl::Status Check() { return absl::OkStatus(); }
+
   // Makes every waiting and every later Run(), of all ranks, return `reason`.
   virtual void Abort(const absl::Status& reason) = 0;
 };

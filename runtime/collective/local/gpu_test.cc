@@ -25,6 +25,7 @@ void RunOnGpu(int ranks, const Body& body) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OnGpu, CollectiveConformance, ::testing::Values(&RunOnGpu));
+INSTANTIATE_TEST_SUITE_P(OnGpu, CollectiveAgreement, ::testing::Values(&RunOnGpu));
 
 }  // namespace
 }  // namespace weft::collective

@@ -32,6 +32,8 @@ const char* NameOf(Result result) {
       return "CUDA_ERROR_NO_BINARY_FOR_GPU";
     case kNotFound:
       return "CUDA_ERROR_NOT_FOUND";
+    case kNotReady:
+      return "CUDA_ERROR_NOT_READY";
     case kLaunchFailed:
       return "CUDA_ERROR_LAUNCH_FAILED";
     default:
@@ -58,6 +60,7 @@ struct EmulatedDriver::State {
   mutable std::mutex mutex;              // guards what follows
   std::vector<std::string> complaints;
   std::map<Handle, std::unique_ptr<EmulatedStream>> streams;
+  std::map<Handle, const Gpu*> stream_gpus;
   std::set<Handle> events;
   std::map<uint64_t, size_t> pinned;
   uint64_t seed = 0;
@@ -103,12 +106,14 @@ struct EmulatedDriver::State {
     return events.count(event) != 0 ? static_cast<EmulatedEvent*>(event) : nullptr;
   }
 
-  // As the driver does before memory goes.
+  // As the driver does before memory goes: what this thread's GPU still has to do.
   void DrainAll() {
     std::vector<EmulatedStream*> all;
     {
       std::lock_guard<std::mutex> lock(mutex);
-      for (auto& [handle, stream] : streams) all.push_back(stream.get());
+      for (auto& [handle, stream] : streams) {
+        if (stream_gpus[handle] == Current()) all.push_back(stream.get());
+      }
     }
     for (EmulatedStream* stream : all) stream->Drain();
   }
@@ -197,6 +202,11 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     if (found == values.end()) return kInvalidValue;
     return *value = found->second, kSuccess;
   };
+  driver_.DeviceGetUuid = [s](Uuid* uuid, Ordinal device) {
+    *uuid = {};
+    std::snprintf(uuid->bytes, sizeof(uuid->bytes), "emulated %d", device);
+    return kSuccess;
+  };
   driver_.DevicePrimaryCtxRetain = [s](Handle* context, Ordinal device) {
     return *context = s->gpus[device].get(), kSuccess;
   };
@@ -243,6 +253,7 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     *stream = made.get();
     std::lock_guard<std::mutex> lock(s->mutex);
     s->streams[*stream] = std::move(made);
+    s->stream_gpus[*stream] = s->Current();
     return kSuccess;
   };
   driver_.StreamDestroy = [s](Handle stream) {
@@ -290,6 +301,11 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     it->Await(it->noted());
     return s->sticky.load();
   };
+  driver_.EventQuery = [s](Handle event) {
+    EmulatedEvent* const it = s->EventOf(event);
+    if (it == nullptr) return s->Complain(kInvalidValue, "cuEventQuery: not an event");
+    return it->reached() >= it->noted() ? s->sticky.load() : kNotReady;
+  };
   driver_.ModuleLoadData = [s](Handle* module, const void* image) {
     if (const Result result = s->Enter("cuModuleLoadData"); result != kSuccess) return result;
     const auto* it = static_cast<const EmulatedModule*>(image);
@@ -320,6 +336,22 @@ EmulatedDriver::~EmulatedDriver() = default;
 std::vector<std::string> EmulatedDriver::complaints() const {
   std::lock_guard<std::mutex> lock(state_->mutex);
   return state_->complaints;
+}
+
+Result EmulatedDriver::Enqueue(const std::string& call, Handle stream, double, std::function<std::string()> work) {
+  State* const s = state_.get();
+  State::Gpu* const gpu = s->Current();
+  return s->Enqueue(call.c_str(), stream, [s, gpu, call, work = std::move(work)] {
+    const EmulatedMemory::Work busy(gpu->memory);
+    if (const std::string complaint = work(); !complaint.empty()) {
+      s->Complain(kInvalidValue, absl::StrCat(call, ": ", complaint));
+    }
+  });
+}
+
+bool EmulatedDriver::Holds(const void* address, size_t bytes) const {
+  const State::Gpu* const gpu = state_->Current();
+  return gpu != nullptr && gpu->memory.Holds(reinterpret_cast<uint64_t>(address), bytes);
 }
 
 int64_t EmulatedDriver::launches() const { return state_->launches; }

@@ -21,6 +21,7 @@ class CudaGpu : public Gpu {
   ~CudaGpu() override;
 
   const GpuProperties& properties() const override { return properties_; }
+  absl::Status Enter() override { return context_.Enter(); }
   absl::StatusOr<void*> Find(const std::string& module, const std::string& kernel, size_t argument_bytes,
                              int64_t shared_bytes) override;
   absl::StatusOr<std::shared_ptr<void>> Allocate(size_t bytes) override;
@@ -31,6 +32,7 @@ class CudaGpu : public Gpu {
   absl::StatusOr<std::shared_ptr<void>> CreateEvent() override;
   absl::Status Record(void* event, void* stream) override;
   absl::Status Wait(void* event, void* stream) override;
+  absl::StatusOr<bool> Reached(void* event) override;
 
   // What the first raised alarm says.
   absl::Status CheckAlarms() const;
