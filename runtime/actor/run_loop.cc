@@ -72,7 +72,8 @@ void RunLoop::Fail(int actor, const Act& act, const absl::Status& error) {
 
 std::string RunLoop::Waits() const {
   const int index = actor_.load(std::memory_order_relaxed);
-  if (index < 0 || waits_for_.load(std::memory_order_acquire) != nullptr) return "";
+  if (index < 0) return Left();
+  if (waits_for_.load(std::memory_order_acquire) != nullptr) return "";
   const Actor& actor = spec_.actors[index];
   const std::string waiting = actor.work->Waiting();
   if (waiting.empty()) return "";
@@ -81,9 +82,19 @@ std::string RunLoop::Waits() const {
       " waits for ", waiting);
 }
 
+// All acts have returned; a GPU may still work for them.
+std::string RunLoop::Left() const {
+  for (const Actor& actor : spec_.actors) {
+    if (actor.stream != stream_ || actor.work == nullptr) continue;
+    const std::string waiting = actor.work->Waiting();
+    if (!waiting.empty()) return absl::StrCat("actor `", actor.name, "` waits for ", waiting);
+  }
+  return "";
+}
+
 std::string RunLoop::Describe() const {
   const int index = actor_.load(std::memory_order_relaxed);
-  if (index < 0) return "";
+  if (index < 0) return Left();
   const Actor& actor = spec_.actors[index];
   const std::string act =
       NameOfAct(actor, step_.load(std::memory_order_relaxed), micro_batch_.load(std::memory_order_relaxed));

@@ -28,7 +28,8 @@ class Work {
   virtual absl::Status Run(const Act& act) = 0;
 
   // What Run() waits for at this moment, "all_reduce #812 of group data[1];
-  // rank 7 has not issued it", or "" if it computes. Any thread.
+  // rank 7 has not issued it", or what a GPU does for it behind its return, or "".
+  // Any thread.
   virtual std::string Waiting() const { return ""; }
 };
 

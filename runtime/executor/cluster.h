@@ -48,6 +48,9 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
+  // Once, when the clusters of all processes are there, by all at the same time.
+  virtual absl::Status Connect() { return absl::OkStatus(); }
+
   // Initial values on every rank.
   absl::Status Initialize();
 

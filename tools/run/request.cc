@@ -14,7 +14,8 @@ constexpr char kHelp[] = R"(weft-run: runs a plan: trains a model, or evaluates 
 usage: weft-run PLAN [flags]
 
 All ranks of the plan run in this process, a thread for every stream. Started by mpirun (or
-`weft launch`) it runs one of them: `mpirun -n RANKS weft-run PLAN ...`.
+`weft launch`) it runs one of them: `mpirun -n RANKS weft-run PLAN ...`. A plan for cuda runs on GPU 0,
+all ranks share it; under mpirun each rank has a GPU of its own, with NCCL between them.
 
 training
   --data FILE            text, where every byte is a token, or a token file (uint16 or uint32)
@@ -41,6 +42,8 @@ both
   --trace FILE           a timeline of every stream, for ui.perfetto.dev
   --trace-kernels        and of every kernel in it
   --threads N            threads a rank may use for a kernel; the cores shared by the ranks by default
+  --cuda-libs FOLDER     where CUDA's libraries are, as a Python environment's site-packages; the system's
+                         by default
   --hang-seconds N       stop with an error when nothing moves for so long; 600 by default, 0: never
   --quiet                no progress, no summary
   --devices              say which devices this machine has; needs no plan
@@ -100,7 +103,8 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                {"--inputs", Text(request.inputs)},
                                                {"--outputs", Text(request.outputs)},
                                                {"--metrics", Text(request.metrics)},
-                                               {"--trace", Text(request.trace)}};
+                                               {"--trace", Text(request.trace)},
+                                               {"--cuda-libs", Text(request.cuda_libs)}};
   const std::map<std::string, Setter> numbers = {{"--steps", Number(request.steps)},
                                                  {"--seed", Number(request.seed)},
                                                  {"--checkpoint-every", Number(request.checkpoint_every)},

@@ -13,28 +13,49 @@
 
 namespace weft::run {
 
-absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Processes& processes) {
+namespace {
+
+absl::Status OpenDriver(Target& target, device::CudaInventory& inventory) {
+  absl::StatusOr<std::unique_ptr<cuda::Driver>> driver = cuda::OpenDriver();
+  if (!driver.ok()) return driver.status();
+  absl::StatusOr<device::CudaInventory> found = device::TakeInventory(**driver);
+  if (!found.ok()) return found.status();
+  target.driver = *std::move(driver);
+  inventory = *std::move(found);
+  target.found = inventory.ToString();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Request& request,
+                                                   Processes& processes) {
   auto target = std::make_unique<Target>();
   if (plan.header().target() != "cuda") {
     RegisterCpuKernels(target->kernels);
     return target;
   }
+  if (!processes.alone()) PrepareDriver();
+  device::CudaInventory inventory;
+  if (absl::Status status = processes.Agree(OpenDriver(*target, inventory)); !status.ok()) return status;
+  int ordinal = 0;
   if (!processes.alone()) {
-    return absl::UnimplementedError(
-        absl::StrCat("target cuda: expected one process, whose ranks share a GPU, got ", processes.size()));
+    const absl::StatusOr<int> chosen = ChooseGpu(*target->driver, inventory, processes);
+    if (!chosen.ok()) return chosen.status();
+    ordinal = *chosen;
+    absl::StatusOr<NcclRank> joined = JoinNccl(request.cuda_libs, processes);
+    if (!joined.ok()) return joined.status();
+    target->nccl = *std::move(joined);
+    absl::StrAppend(&target->found, "\n", target->nccl.nccl->ToString());
   }
-  absl::StatusOr<std::unique_ptr<cuda::Driver>> driver = cuda::OpenDriver();
-  if (!driver.ok()) return driver.status();
-  absl::StatusOr<device::CudaInventory> inventory = device::TakeInventory(**driver);
-  if (!inventory.ok()) return inventory.status();
   std::vector<GpuModule> modules = CudaModules();
   modules.push_back(collective::LocalGpuModule());
-  absl::StatusOr<std::unique_ptr<device::Device>> device = device::CreateCudaDevice(**driver, 0, std::move(modules));
+  absl::StatusOr<std::unique_ptr<device::Device>> device =
+      device::CreateCudaDevice(*target->driver, ordinal, std::move(modules));
   if (!device.ok()) return device.status();
   RegisterCudaKernels(target->kernels);
-  target->driver = *std::move(driver);
   target->device = *std::move(device);
-  target->found = inventory->ToString();
+  if (!processes.alone()) MakeCommunicator(target->nccl, target->device->gpu(), processes);
   return target;
 }
 

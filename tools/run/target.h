@@ -10,7 +10,9 @@
 #include "runtime/device/cuda/driver.h"
 #include "runtime/device/device.h"
 #include "runtime/plan/plan.pb.h"
+#include "tools/run/gpus.h"
 #include "tools/run/processes.h"
+#include "tools/run/request.h"
 
 namespace weft::run {
 
@@ -18,12 +20,15 @@ struct Target {
   KernelRegistry kernels;
   std::unique_ptr<cuda::Driver> driver;    // null on the host
   std::unique_ptr<device::Device> device;  // null: the host
+  NcclRank nccl;                           // of several processes with a GPU each
   std::string found;                       // what there is, for people; "" on the host
 };
 
-// Of a plan for cuda all ranks of this process run on GPU 0. kUnavailable if there
-// is no driver, kUnimplemented for several processes.
-absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Processes& processes);
+// Of a plan for cuda all ranks of a lone process run on GPU 0; several processes have
+// a GPU each, by their number on the host. kUnavailable if there is no driver or, for
+// several, no NCCL; kInvalidArgument if two would have one GPU. All processes come.
+absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Request& request,
+                                                   Processes& processes);
 
 // The text of --devices: this machine's cores and GPUs, or why it has none.
 std::string DescribeDevices();

@@ -98,6 +98,10 @@ class World::Impl {
   MpiCommunicator& communicator() { return communicator_; }
   Meetings& meetings() { return meetings_; }
   int ranks_on_host() const { return ranks_on_host_; }
+  int rank_on_host() const {
+    return static_cast<int>(
+        std::count_if(on_host_.begin(), on_host_.end(), [&](const Peers::Peer& it) { return it.rank < rank_; }));
+  }
   absl::Status failure() const { return wire_->stopped() ? wire_->reason() : absl::OkStatus(); }
   int failed_by() const { return wire_->stopped() ? wire_->stopped_by() : -1; }
 
@@ -188,6 +192,7 @@ absl::StatusOr<std::unique_ptr<World>> World::Create(const WorldOptions& options
 int World::rank() const { return impl_->rank(); }
 int World::size() const { return impl_->size(); }
 int World::ranks_on_host() const { return impl_->ranks_on_host(); }
+int World::rank_on_host() const { return impl_->rank_on_host(); }
 Communicator& World::communicator() { return impl_->communicator(); }
 std::string World::Waiting() const { return impl_->meetings().Waiting(); }
 absl::Status World::failure() const { return impl_->failure(); }

@@ -41,6 +41,8 @@ class World {
   int size() const;
   // Ranks that share this one's host, itself included.
   int ranks_on_host() const;
+  // How many of them come before this one.
+  int rank_on_host() const;
   // Lives as long as the world. If the process of a rank on this host ends, it
   // aborts with kUnavailable: "rank 3 is lost: its process 4711 has ended; rank 0:
   // ... waits for all_reduce #8 of group data[1]; rank 3 has not issued it". The

@@ -14,6 +14,7 @@ World::~World() = default;
 int World::rank() const { return 0; }
 int World::size() const { return 1; }
 int World::ranks_on_host() const { return 1; }
+int World::rank_on_host() const { return 0; }
 // Nobody has a world to ask.
 Communicator& World::communicator() { __builtin_unreachable(); }
 absl::StatusOr<std::vector<std::string>> World::AllGather(const std::string&) { return Create().status(); }

@@ -22,6 +22,7 @@ TEST(WorldTest, KnowsItsRanks) {
   EXPECT_TRUE(StartedByMpi());
   EXPECT_EQ(world->size(), 3);
   EXPECT_EQ(world->ranks_on_host(), 3);
+  EXPECT_EQ(world->rank_on_host(), world->rank());
   EXPECT_EQ(world->communicator().rank(), world->rank());
   EXPECT_EQ(world->communicator().size(), 3);
   EXPECT_EQ(World::Create().status().code(), absl::StatusCode::kFailedPrecondition);

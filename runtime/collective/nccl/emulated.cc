@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/collective/nccl/calls.h"
 #include "runtime/collective/reduce.h"
 #include "runtime/collective/spec.h"
 
@@ -17,67 +18,6 @@ namespace {
 
 // How often a call that has ended is said to be in progress.
 constexpr int kPolls = 2;
-
-enum class Kind { kAllReduce, kReduceScatter, kAllGather, kSend, kRecv };
-const char* const kNames[] = {"ncclAllReduce", "ncclReduceScatter", "ncclAllGather", "ncclSend", "ncclRecv"};
-
-DType TypeFrom(Type type) {
-  for (DType it : {DType::kU8, DType::kI32, DType::kI64, DType::kF16, DType::kF32, DType::kF64, DType::kBF16}) {
-    if (TypeOf(it) == type) return it;
-  }
-  return DType::kU8;
-}
-
-struct Call {
-  Kind kind;
-  size_t count;
-  Type type;
-  Reduction reduction = kSum;
-  int peer = -1;
-  const char* from = nullptr;
-  char* to = nullptr;
-
-  size_t element_bytes() const { return SizeOf(TypeFrom(type)); }
-  size_t bytes() const { return count * element_bytes(); }
-  bool point_to_point() const { return peer >= 0; }
-  // What all members must have in common.
-  std::string ToString() const {
-    std::string text = absl::StrCat(kNames[static_cast<int>(kind)], " of ", count, " ", NameOf(TypeFrom(type)));
-    if (kind == Kind::kAllReduce || kind == Kind::kReduceScatter) text += reduction == kMax ? " by max" : " by sum";
-    if (point_to_point()) absl::StrAppend(&text, kind == Kind::kSend ? " to " : " from ", peer);
-    return text;
-  }
-};
-using Group = std::vector<Call>;
-
-std::string TextOf(const Group& group) {
-  std::vector<std::string> calls;
-  for (const Call& call : group) calls.push_back(call.ToString());
-  return absl::StrJoin(calls, ", ");
-}
-
-// The calls of a group that member `m` makes with `peer`, as `peer` would say them; or its collectives.
-std::string Facing(const Group& group, int m, int peer) {
-  std::vector<std::string> calls;
-  for (Call call : group) {
-    if (call.point_to_point() && call.peer != peer) continue;
-    if (call.point_to_point()) {
-      call.kind = call.kind == Kind::kSend ? Kind::kRecv : Kind::kSend;
-      call.peer = m;
-    }
-    calls.push_back(call.ToString());
-  }
-  std::sort(calls.begin(), calls.end());  // NCCL takes those of a pair in any order of sends and receives
-  return absl::StrJoin(calls, ", ");
-}
-std::string Own(const Group& group, int peer) {
-  std::vector<std::string> calls;
-  for (const Call& call : group) {
-    if (!call.point_to_point() || call.peer == peer) calls.push_back(call.ToString());
-  }
-  std::sort(calls.begin(), calls.end());
-  return absl::StrJoin(calls, ", ");
-}
 
 struct Clique;
 
@@ -89,7 +29,7 @@ struct Member {
   int polls = 0;  // how often it is still in progress
   Result error = kSuccess;
   std::string text;
-  std::vector<Group> groups;  // issued
+  std::vector<CallGroup> groups;  // issued
   size_t arrived = 0;         // groups that its stream has reached
 };
 
@@ -104,7 +44,7 @@ struct Clique {
 
 void Move(const Clique& clique, size_t g) {
   const size_t n = clique.members.size();
-  const Group& first = clique.members[0]->groups[g];
+  const CallGroup& first = clique.members[0]->groups[g];
   for (size_t c = 0; c < first.size(); ++c) {
     if (first[c].point_to_point()) continue;
     std::vector<const void*> inputs;
@@ -114,7 +54,7 @@ void Move(const Clique& clique, size_t g) {
       outputs.push_back(member->groups[g][c].to);
     }
     const Call& call = first[c];
-    if (call.kind == Kind::kAllGather) {
+    if (call.kind == CallKind::kAllGather) {
       for (void* output : outputs) {
         for (size_t k = 0; k < n; ++k) {
           std::memcpy(static_cast<char*>(output) + k * call.bytes(), inputs[k], call.bytes());
@@ -125,7 +65,7 @@ void Move(const Clique& clique, size_t g) {
     const auto reduction = call.reduction == kMax ? collective::Reduction::kMax : collective::Reduction::kSum;
     const auto reduce = *collective::ReducerFor(TypeFrom(call.type), reduction);
     const auto count = static_cast<int64_t>(call.count);
-    if (call.kind == Kind::kAllReduce) {
+    if (call.kind == CallKind::kAllReduce) {
       reduce(inputs.data(), static_cast<int>(n), 0, outputs.data(), static_cast<int>(n), 0, count);
       continue;
     }
@@ -136,10 +76,10 @@ void Move(const Clique& clique, size_t g) {
   for (const auto& sender : clique.members) {
     std::map<int, size_t> sent;  // to each peer
     for (const Call& call : sender->groups[g]) {
-      if (call.kind != Kind::kSend) continue;
+      if (call.kind != CallKind::kSend) continue;
       size_t nth = sent[call.peer]++;
       for (const Call& other : clique.members[call.peer]->groups[g]) {
-        if (other.kind != Kind::kRecv || other.peer != sender->rank || nth-- != 0) continue;
+        if (other.kind != CallKind::kRecv || other.peer != sender->rank || nth-- != 0) continue;
         std::memcpy(other.to, call.from, call.bytes());
         break;
       }
@@ -152,7 +92,7 @@ struct Open {
   int depth = 0;
   Member* member = nullptr;
   Stream stream = nullptr;
-  Group calls;
+  CallGroup calls;
 };
 thread_local Open open_group;
 thread_local std::string last_error;
@@ -231,8 +171,8 @@ struct EmulatedNccl::State {
       return kInvalidUsage;
     }
     const size_t n = member->clique->members.size();
-    const size_t from = call.bytes() * (call.kind == Kind::kReduceScatter ? n : 1);
-    const size_t to = call.bytes() * (call.kind == Kind::kAllGather ? n : 1);
+    const size_t from = call.bytes() * (call.kind == CallKind::kReduceScatter ? n : 1);
+    const size_t to = call.bytes() * (call.kind == CallKind::kAllGather ? n : 1);
     if ((call.from != nullptr && !driver.Holds(call.from, from)) || (call.to != nullptr && !driver.Holds(call.to, to))) {
       std::lock_guard<std::mutex> lock(mutex);
       Complain(absl::StrCat(call.ToString(), ": expected device memory of this GPU"));
@@ -274,8 +214,8 @@ struct EmulatedNccl::State {
     if (clique.failed) return;
     for (const auto& other : clique.members) {
       if (other == nullptr || other.get() == &member || other->groups.size() <= number) continue;
-      const Group &mine = member.groups[number], &theirs = other->groups[number];
-      if (Own(mine, other->rank) == Facing(theirs, other->rank, member.rank)) continue;
+      const CallGroup &mine = member.groups[number], &theirs = other->groups[number];
+      if (Meet(mine, member.rank, theirs, other->rank)) continue;
       const std::string text = absl::StrCat("call #", number + 1, " of a communicator of ", clique.members.size(),
                                             ": member ", member.rank, " issued ", TextOf(mine), "; member ",
                                             other->rank, " issued ", TextOf(theirs));
@@ -336,24 +276,24 @@ EmulatedNccl::EmulatedNccl(cuda::EmulatedDriver* driver) : state_(std::make_uniq
   nccl_.CommAbort = [s](Comm comm) { return s->End(comm, "ncclCommAbort"); };
   nccl_.GroupStart = [] { return ++open_group.depth, kSuccess; };
   nccl_.GroupEnd = [s] { return s->GroupEnd(); };
-  const auto reducing = [s](Kind kind) {
+  const auto reducing = [s](CallKind kind) {
     return [s, kind](const void* from, void* to, size_t count, Type type, Reduction reduction, Comm comm,
                      Stream stream) {
       return s->Add({kind, count, type, reduction, -1, static_cast<const char*>(from), static_cast<char*>(to)}, comm,
                     stream);
     };
   };
-  nccl_.AllReduce = reducing(Kind::kAllReduce);
-  nccl_.ReduceScatter = reducing(Kind::kReduceScatter);
+  nccl_.AllReduce = reducing(CallKind::kAllReduce);
+  nccl_.ReduceScatter = reducing(CallKind::kReduceScatter);
   nccl_.AllGather = [s](const void* from, void* to, size_t count, Type type, Comm comm, Stream stream) {
-    return s->Add({Kind::kAllGather, count, type, kSum, -1, static_cast<const char*>(from), static_cast<char*>(to)},
+    return s->Add({CallKind::kAllGather, count, type, kSum, -1, static_cast<const char*>(from), static_cast<char*>(to)},
                   comm, stream);
   };
   nccl_.Send = [s](const void* from, size_t count, Type type, int peer, Comm comm, Stream stream) {
-    return s->Add({Kind::kSend, count, type, kSum, peer, static_cast<const char*>(from), nullptr}, comm, stream);
+    return s->Add({CallKind::kSend, count, type, kSum, peer, static_cast<const char*>(from), nullptr}, comm, stream);
   };
   nccl_.Recv = [s](void* to, size_t count, Type type, int peer, Comm comm, Stream stream) {
-    return s->Add({Kind::kRecv, count, type, kSum, peer, nullptr, static_cast<char*>(to)}, comm, stream);
+    return s->Add({CallKind::kRecv, count, type, kSum, peer, nullptr, static_cast<char*>(to)}, comm, stream);
   };
 }
 
