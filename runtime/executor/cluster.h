@@ -75,6 +75,7 @@ class Cluster {
   struct Share {
     std::vector<int> ranks;                                // of this process
     std::vector<collective::Communicator*> communicators;  // one a rank
+    std::vector<device::Device*> devices;                  // one a rank; empty: the options' for all
     int threads = 1;                                       // that a kernel may use
     int spins = 0;                                         // of a waiting stream
     std::function<std::string()> beside;                   // see Watchdog; may be null
