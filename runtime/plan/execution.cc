@@ -83,7 +83,7 @@ class Awake {
 
 class Machine {
  public:
-  explicit Machine(absl::Span<const Program> programs) : programs_(programs) {
+  Machine(absl::Span<const Program> programs, Clocks clocks) : programs_(programs), clocks_(clocks == Clocks::kKept) {
     for (const Program& program : programs) {
       base_.push_back(static_cast<int>(cursors_.size()));
       for (const Stream& stream : program.stage->streams()) {
@@ -95,9 +95,11 @@ class Machine {
       }
       fired_.emplace_back(program.stage->actors_size(), 0);
     }
-    for (Cursor& cursor : cursors_) cursor.clock.assign(cursors_.size(), 0);
+    for (Cursor& cursor : cursors_) {
+      if (clocks_) cursor.clock.assign(cursors_.size(), 0);
+    }
     for (const Program& program : programs) {
-      AddRegisters(program);
+      if (clocks_) AddRegisters(program);
       std::vector<std::vector<Need>>& needs = needs_.emplace_back();
       for (int32_t a = 0; a < program.stage->actors_size(); ++a) needs.push_back(NeedsOf(program, a));
     }
@@ -211,7 +213,7 @@ class Machine {
 
   void AddTransfers() {
     ends_.resize(programs_[0].plan->transfers_size());
-    sent_.assign(ends_.size(), Clock(cursors_.size(), 0));
+    if (clocks_) sent_.assign(ends_.size(), Clock(cursors_.size(), 0));
     for (const Program& program : programs_) {
       for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
         if (program.actor(a).end_case() == Actor::kSend) ends_[program.actor(a).send()].sender = a;
@@ -307,41 +309,57 @@ class Machine {
   absl::Status Fire(int s, const Visit& visit) {
     Cursor& cursor = cursors_[s];
     const Program& program = programs_[cursor.stage];
-    const size_t width = cursors_.size();
     Act act{cursor.stage, cursor.head(), MicroBatchOf(cursor), s, cursor.position, {}};
-    const Actor& actor = program.actor(act.actor);
-    const auto slot = [&](Clock& clock, int32_t b) {
-      return absl::MakeSpan(clock).subspan(program.SlotOf(act.actor, b, act.micro_batch) * width, width);
-    };
-    std::vector<Register>& registers = registers_[act.stage];
-    for (int32_t b : actor.reads()) {
-      if (!registers[b].filled.empty()) Join(slot(registers[b].filled, b), cursor.clock.data());
+    if (clocks_) {
+      Gather(program, act, cursor.clock);
+      act.before = cursor.clock;
     }
-    for (int32_t b : actor.writes()) {
-      if (registers[b].filled.empty()) continue;
-      const absl::Span<int32_t> emptied = slot(registers[b].emptied, b);
-      Join(emptied, cursor.clock.data());
-      std::fill(emptied.begin(), emptied.end(), 0);
-    }
-    if (actor.end_case() == Actor::kReceive) Join(sent_[actor.receive()], cursor.clock.data());
-    act.before = cursor.clock;
     if (absl::Status status = visit(act); !status.ok()) return status;
-
-    cursor.clock[s] = act.position + 1;
-    for (int32_t b : actor.writes()) {
-      if (registers[b].filled.empty()) continue;
-      std::copy(cursor.clock.begin(), cursor.clock.end(), slot(registers[b].filled, b).begin());
+    if (clocks_) {
+      cursor.clock[s] = act.position + 1;
+      Spread(program, act, cursor.clock);
     }
-    if (program.micro(act.actor)) {
-      for (int32_t b : actor.reads()) {
-        if (!registers[b].filled.empty()) Join(cursor.clock, slot(registers[b].emptied, b).data());
-      }
-    }
-    if (actor.end_case() == Actor::kSend) sent_[actor.send()] = cursor.clock;
     ++fired_[act.stage][act.actor];
     cursor.Advance();
     if (!sleepers_[s].empty()) Wake(s, act.actor);
     return absl::OkStatus();
+  }
+
+  absl::Span<int32_t> SlotOf(const Program& program, const Act& act, Clock& clock, int32_t b) const {
+    const size_t width = cursors_.size();
+    return absl::MakeSpan(clock).subspan(program.SlotOf(act.actor, b, act.micro_batch) * width, width);
+  }
+
+  // Joins what has to end before the act into its stream's clock.
+  void Gather(const Program& program, const Act& act, Clock& clock) {
+    const Actor& actor = program.actor(act.actor);
+    std::vector<Register>& registers = registers_[act.stage];
+    for (int32_t b : actor.reads()) {
+      if (!registers[b].filled.empty()) Join(SlotOf(program, act, registers[b].filled, b), clock.data());
+    }
+    for (int32_t b : actor.writes()) {
+      if (registers[b].filled.empty()) continue;
+      const absl::Span<int32_t> emptied = SlotOf(program, act, registers[b].emptied, b);
+      Join(emptied, clock.data());
+      std::fill(emptied.begin(), emptied.end(), 0);
+    }
+    if (actor.end_case() == Actor::kReceive) Join(sent_[actor.receive()], clock.data());
+  }
+
+  // Tells those that wait for the act what has ended with it.
+  void Spread(const Program& program, const Act& act, const Clock& clock) {
+    const Actor& actor = program.actor(act.actor);
+    std::vector<Register>& registers = registers_[act.stage];
+    for (int32_t b : actor.writes()) {
+      if (registers[b].filled.empty()) continue;
+      std::copy(clock.begin(), clock.end(), SlotOf(program, act, registers[b].filled, b).begin());
+    }
+    if (program.micro(act.actor)) {
+      for (int32_t b : actor.reads()) {
+        if (!registers[b].filled.empty()) Join(clock, SlotOf(program, act, registers[b].emptied, b).data());
+      }
+    }
+    if (actor.end_case() == Actor::kSend) sent_[actor.send()] = clock;
   }
 
   // Every stream that has not ended waits for an act of one that has not ended
@@ -385,6 +403,7 @@ class Machine {
   }
 
   const absl::Span<const Program> programs_;
+  const bool clocks_;
   std::vector<int> base_;  // a stage each: its first stream
   std::vector<Cursor> cursors_;
   std::vector<std::vector<int64_t>> fired_;            // stage, actor: how many acts
@@ -400,8 +419,8 @@ class Machine {
 
 }  // namespace
 
-absl::Status Execute(absl::Span<const Program> programs, const Visit& visit, Turn turn) {
-  return Machine(programs).Run(visit, turn);
+absl::Status Execute(absl::Span<const Program> programs, const Visit& visit, Turn turn, Clocks clocks) {
+  return Machine(programs, clocks).Run(visit, turn);
 }
 
 }  // namespace weft::plan
