@@ -100,28 +100,31 @@ std::pair<int32_t, int32_t> CellArena::CellsOf(const ByteRange& bytes) const {
   return {at(bytes.begin), at(bytes.end)};
 }
 
-// A read of several registers through one view becomes a read each.
+// True if all bytes of a read have the same sources.
+bool CellArena::AreOne(int32_t actor, const Access& read) const {
+  const auto& registers = program_.actor(actor).reads();
+  const auto other = [&](int32_t b) { return program_.root[b] == read.root; };
+  return program_.persistent[read.buffer] ||
+         std::find(registers.begin(), registers.end(), read.buffer) != registers.end() ||
+         std::none_of(registers.begin(), registers.end(), other);
+}
+
+// A read of several registers through one view becomes a read of each cell.
 void CellArena::AddSources(int32_t actor, Phase& phase) {
-  std::vector<Access> reads;
-  for (const Access& read : phase.reads) {
-    const auto listed = [&](int32_t b) { return program_.root[b] == read.root && b != read.buffer; };
-    const auto& registers = program_.actor(actor).reads();
-    const bool one = std::find(registers.begin(), registers.end(), read.buffer) != registers.end() ||
-                     std::none_of(registers.begin(), registers.end(), listed);
-    for (int32_t begin = read.begin; begin < read.end;) {
-      const int32_t end = one ? read.end : begin + 1;
-      Access part = read;
-      part.begin = begin;
-      part.end = begin = end;
-      const ByteRange bytes{bounds_[part.begin], bounds_[part.end]};
-      const std::vector<Source> sources = SourcesOf(actor, phase.micro_batch, read.buffer, bytes);
-      part.sources = static_cast<int32_t>(sources_.size());
-      part.last_source = part.sources + static_cast<int32_t>(sources.size());
-      sources_.insert(sources_.end(), sources.begin(), sources.end());
-      reads.push_back(part);
+  for (size_t i = 0; i < phase.reads.size(); ++i) {
+    Access& read = phase.reads[i];
+    if (read.end - read.begin > 1 && !AreOne(actor, read)) {
+      Access rest = read;
+      rest.begin = read.end = read.begin + 1;
+      phase.reads.insert(phase.reads.begin() + i + 1, rest);
     }
+    Access& first = phase.reads[i];
+    const ByteRange bytes{bounds_[first.begin], bounds_[first.end]};
+    const Sources sources = SourcesOf(actor, phase.micro_batch, first.buffer, bytes);
+    first.sources = static_cast<int32_t>(sources_.size());
+    sources_.insert(sources_.end(), sources.begin(), sources.end());
+    first.last_source = static_cast<int32_t>(sources_.size());
   }
-  phase.reads = std::move(reads);
 }
 
 CellArena::Source CellArena::SourceOf(int32_t actor, int32_t buffer) const {
@@ -130,12 +133,12 @@ CellArena::Source CellArena::SourceOf(int32_t actor, int32_t buffer) const {
 }
 
 // As Arena::IsMeant decides.
-std::vector<CellArena::Source> CellArena::SourcesOf(int32_t actor, int64_t micro_batch, int32_t buffer,
-                                                    const ByteRange& bytes) const {
-  if (program_.persistent[buffer]) return {};
-  std::vector<Source> sources;
+CellArena::Sources CellArena::SourcesOf(int32_t actor, int64_t micro_batch, int32_t buffer,
+                                        const ByteRange& bytes) const {
+  Sources sources;
+  if (program_.persistent[buffer]) return sources;
   for (int32_t b : program_.actor(actor).reads()) {
-    if (b == buffer) return {SourceOf(actor, b)};
+    if (b == buffer) return Sources(1, SourceOf(actor, b));
     if (program_.root[b] != program_.root[buffer]) continue;
     if (!program_.RangeOf(b, program_.SlotOf(actor, b, micro_batch)).Overlaps(bytes)) continue;
     sources.push_back(SourceOf(actor, b));
@@ -175,6 +178,10 @@ bool CellArena::Read(const Act& act, const Access& access) {
     if (cell.root != access.root || !IsMeant(act, access, cell)) return false;
     if (cell.writer.stream >= 0 && !act.After(cell.writer.stream, cell.writer.position)) return false;
     // Whoever writes after this act writes after those that ended before it.
+    if (cell.readers.size() == 1 && cell.readers[0].stream == act.stream) {
+      cell.readers[0].position = act.position;
+      continue;
+    }
     size_t kept = 0;
     for (const Epoch& reader : cell.readers) {
       if (reader.stream != act.stream && !act.After(reader.stream, reader.position)) cell.readers[kept++] = reader;

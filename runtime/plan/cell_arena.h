@@ -67,7 +67,9 @@ class CellArena {
   void Cut();
   void FillState();
   void AddSources(int32_t actor, Phase& phase);
-  std::vector<Source> SourcesOf(int32_t actor, int64_t micro_batch, int32_t buffer, const ByteRange& bytes) const;
+  using Sources = absl::InlinedVector<Source, 4>;
+  bool AreOne(int32_t actor, const Access& read) const;
+  Sources SourcesOf(int32_t actor, int64_t micro_batch, int32_t buffer, const ByteRange& bytes) const;
   Source SourceOf(int32_t actor, int32_t buffer) const;
   bool IsMeant(const Act& act, const Access& access, const Cell& cell) const;
   bool Read(const Act& act, const Access& access);
