@@ -1,6 +1,7 @@
 // --weft-elaborate-config: evaluates the model's configuration.
 #include "compiler/passes/elaborate/expression.h"
 #include "compiler/passes/elaborate/passes.h"
+#include "ops/dialect/assembly.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace weft::compiler {
@@ -79,6 +80,11 @@ private:
         error << " uses " << open[i];
       }
       error << " uses " << name;
+      return {};
+    }
+    if (int(open.size()) == ir::kMaxDepth) {
+      mlir::emitError(entry.op.getLoc()) << "config @" << name << ": expected at most " << ir::kMaxDepth
+                                         << " configs that use one another in a row, got more";
       return {};
     }
     open.push_back(name);

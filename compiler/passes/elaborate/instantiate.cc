@@ -1,6 +1,7 @@
 // --weft-elaborate-instantiate: puts layers in the place of calls.
 #include "compiler/passes/elaborate/expression.h"
 #include "compiler/passes/elaborate/passes.h"
+#include "ops/dialect/assembly.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/xxhash.h"
@@ -339,6 +340,11 @@ private:
         error << *it << " calls ";
       }
       error << name;
+      return {};
+    }
+    if (int(open.size()) == ir::kMaxDepth) {
+      mlir::emitError(loc) << "layer @" << name << ": expected at most " << ir::kMaxDepth
+                           << " layers that call one another in a row, got more";
       return {};
     }
     return layer;

@@ -5,6 +5,7 @@
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/schedule/slots.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace weft::compiler {
@@ -58,21 +59,20 @@ std::string laneOf(Operation *op) {
   return "";
 }
 
-char kindOf(Operation *op) {
+schedule::UnitKind kindOf(Operation *op) {
   auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-  return !phase                            ? 'F'
-         : phase.getValue() == "weight"    ? 'W'
-         : phase.getValue() == "backward"  ? 'B'
-         : phase.getValue() == "recompute" ? 'B'
-                                           : 'F';
+  return llvm::StringSwitch<schedule::UnitKind>(phase ? phase.getValue() : "")
+      .Case("weight", schedule::UnitKind::Weight)
+      .Cases("backward", "recompute", schedule::UnitKind::Backward)
+      .Default(schedule::UnitKind::Forward);
 }
 
 // The units of one micro-batch in the order of what they read: the forwards, then from the last chunk to the first
 // the backward, and its weight part.
 struct UnitOrder {
   bool back = false;
-  int64_t chunk = 0; // backwards -1, -2, ... for the chunks 0, 1, ...
-  char kind = 'F';
+  int chunk = 0; // backwards -1, -2, ... for the chunks 0, 1, ...
+  schedule::UnitKind kind = schedule::UnitKind::Forward;
   auto operator<=>(const UnitOrder &other) const = default;
 };
 
@@ -132,7 +132,7 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     for (auto &[unit, work] : units) {
       work = sumsAtOnce(work);
     }
-    for (const task::Unit &unit : lastOf(program)) {
+    for (const schedule::Unit &unit : lastOf(program)) {
       auto it = units.find(orderOf(unit.kind, unit.chunk));
       if (it != units.end()) {
         llvm::append_range(micro, it->second);
@@ -140,8 +140,8 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     }
     step_ = bundle(program, micro, step);
     for (auto &[unit, work] : units) {
-      task::Unit name{unit.kind, 0, unit.back ? -unit.chunk - 1 : unit.chunk};
-      group(body, work, mlir::StringAttr::get(&getContext(), name.name()));
+      schedule::Unit one{unit.kind, unit.back ? -unit.chunk - 1 : unit.chunk, 0};
+      group(body, work, mlir::StringAttr::get(&getContext(), schedule::nameOf(one)));
     }
     groupStep(body, step);
     for (Operation *metric : metrics) {
@@ -165,17 +165,19 @@ private:
   }
 
   UnitOrder orderOf(Operation *op) {
-    int64_t chunk = llvm::find(chunks_, ir::chunkOf(op)) - chunks_.begin();
-    return orderOf(kindOf(op), chunk);
+    return orderOf(kindOf(op), int(llvm::find(chunks_, ir::chunkOf(op)) - chunks_.begin()));
   }
 
-  static UnitOrder orderOf(char kind, int64_t chunk) { return {kind != 'F', kind == 'F' ? chunk : -chunk - 1, kind}; }
+  static UnitOrder orderOf(schedule::UnitKind kind, int chunk) {
+    const bool back = kind != schedule::UnitKind::Forward;
+    return {back, back ? -chunk - 1 : chunk, kind};
+  }
 
   // Each unit where the program's order has it for the last time.
-  static std::vector<task::Unit> lastOf(task::ProgramOp program) {
-    std::vector<task::Unit> last;
-    for (const task::Unit &unit : llvm::reverse(task::unitsOf(program))) {
-      if (llvm::none_of(last, [&](const task::Unit &other) { return other.name() == unit.name(); })) {
+  static std::vector<schedule::Unit> lastOf(task::ProgramOp program) {
+    std::vector<schedule::Unit> units = task::unitsOf(program), last;
+    for (const schedule::Unit &unit : llvm::reverse(units)) {
+      if (llvm::none_of(last, [&](const schedule::Unit &other) { return schedule::nameOf(other) == schedule::nameOf(unit); })) {
         last.push_back(unit);
       }
     }
