@@ -108,8 +108,8 @@ std::optional<Unit> unitNamed(const std::string &name);
 absl::StatusOr<Schedule> parse(const std::string &text, const std::string &path, const Shape &shape);
 
 /// How many micro-batches a buffer has to hold at most that the first of `users` writes and the others read on one
-/// stage; their micro-batches are ignored. The readers of a micro-batch come after its writer. The value is written when
-/// the writer begins and free when all users have ended.
+/// stage; their micro-batches are ignored. The readers of a micro-batch come after its writer. The value is written
+/// when the writer begins and free when all users have ended.
 int inFlight(const std::vector<Unit> &units, const std::vector<Unit> &users);
 
 } // namespace weft::schedule

@@ -30,8 +30,8 @@ ParseResult parseSum(OpAsmParser &parser, Expression &out, int depth = 0);
 // What an opening parenthesis begins, up to the closing one.
 ParseResult parseInner(OpAsmParser &parser, Expression &out, int depth) {
   if (depth == kMaxDepth) {
-    return parser.emitError(parser.getCurrentLocation()) << "expression: expected at most " << kMaxDepth
-                                                         << " parentheses within each other, got more";
+    return parser.emitError(parser.getCurrentLocation())
+           << "expression: expected at most " << kMaxDepth << " parentheses within each other, got more";
   }
   return failure(parseSum(parser, out, depth + 1) || parser.parseRParen());
 }

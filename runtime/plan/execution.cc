@@ -393,9 +393,9 @@ class Machine {
   std::string Explain(const Cursor& cursor) const {
     const Wait wait = WaitOf(cursor);
     const Program& program = programs_[cursor.stage];
-    std::string text = absl::StrCat(ActText(program.actor(cursor.head()), MicroBatchOf(cursor)), " on stream `",
-                                    cursor.stream->name(), "` of stage ", cursor.stage, " waits for ",
-                                    WhyText(cursor, wait));
+    std::string text =
+        absl::StrCat(ActText(program.actor(cursor.head()), MicroBatchOf(cursor)), " on stream `", cursor.stream->name(),
+                     "` of stage ", cursor.stage, " waits for ", WhyText(cursor, wait));
     const Cursor& other = cursors_[StreamOf(wait.stage, wait.actor)];
     if (other.head() == wait.actor && MicroBatchOf(other) == wait.micro_batch) return text;
     return absl::StrCat(text, ", which comes after ",
@@ -413,7 +413,7 @@ class Machine {
   // A transfer each: the clock of its last send; the receive follows at once.
   std::vector<Clock> sent_;
   Awake awake_;
-  std::vector<size_t> place_;                    // a stream each: where it is in the order of turns
+  std::vector<size_t> place_;                   // a stream each: where it is in the order of turns
   std::vector<std::vector<Sleeper>> sleepers_;  // by the stream that wakes them
 };
 

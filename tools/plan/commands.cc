@@ -98,8 +98,8 @@ Outcome Verify(const Request& request, const std::vector<const plan::Plan*>& pla
     }
   }
   const int stages = plans[0]->stages_size();
-  return {absl::StrCat(request.plans[0], ": verified: ", stages, stages == 1 ? " stage" : " stages",
-                       ", ", plan::CountText(ranks), ranks == 1 ? " rank" : " ranks", ", ", plan::CountText(acts),
+  return {absl::StrCat(request.plans[0], ": verified: ", stages, stages == 1 ? " stage" : " stages", ", ",
+                       plan::CountText(ranks), ranks == 1 ? " rank" : " ranks", ", ", plan::CountText(acts),
                        acts == 1 ? " act" : " acts", " a step\n"),
           "", 0};
 }

@@ -1,8 +1,8 @@
 // --weft-elaborate-config: evaluates the model's configuration.
 #include "compiler/passes/elaborate/expression.h"
 #include "compiler/passes/elaborate/passes.h"
-#include "ops/dialect/assembly.h"
 #include "llvm/ADT/MapVector.h"
+#include "ops/dialect/assembly.h"
 
 namespace weft::compiler {
 

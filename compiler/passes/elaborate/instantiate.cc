@@ -1,11 +1,11 @@
 // --weft-elaborate-instantiate: puts layers in the place of calls.
 #include "compiler/passes/elaborate/expression.h"
 #include "compiler/passes/elaborate/passes.h"
-#include "ops/dialect/assembly.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/xxhash.h"
 #include "mlir/IR/IRMapping.h"
+#include "ops/dialect/assembly.h"
 
 namespace weft::compiler {
 

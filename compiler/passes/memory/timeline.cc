@@ -29,7 +29,8 @@ void Timeline::addSections(task::ProgramOp program) {
   for (auto [i, unit] : llvm::enumerate(order)) {
     auto [it, added] = sectionOf.try_emplace(schedule::nameOf(unit), int64_t(sections_.size()));
     for (int64_t phase = 0; added && phase < phases_; ++phase) {
-      sections_.push_back({schedule::nameOf(unit), {}, std::vector<int64_t>((microBatches_ - phase - 1) / phases_ + 1, 0)});
+      sections_.push_back(
+          {schedule::nameOf(unit), {}, std::vector<int64_t>((microBatches_ - phase - 1) / phases_ + 1, 0)});
     }
     sectionAt_[i + 1] = it->second + unit.microBatch % phases_;
     sections_[sectionAt_[i + 1]].instances[unit.microBatch / phases_] = int64_t(i) + 1;

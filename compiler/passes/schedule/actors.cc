@@ -177,7 +177,8 @@ private:
   static std::vector<schedule::Unit> lastOf(task::ProgramOp program) {
     std::vector<schedule::Unit> units = task::unitsOf(program), last;
     for (const schedule::Unit &unit : llvm::reverse(units)) {
-      if (llvm::none_of(last, [&](const schedule::Unit &other) { return schedule::nameOf(other) == schedule::nameOf(unit); })) {
+      if (llvm::none_of(
+              last, [&](const schedule::Unit &other) { return schedule::nameOf(other) == schedule::nameOf(unit); })) {
         last.push_back(unit);
       }
     }
