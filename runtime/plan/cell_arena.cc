@@ -35,6 +35,7 @@ bool CellArena::Collect(int32_t actor) {
   for (int64_t i = 0; i < phases; ++i) {
     Phase& phase = phases_[actor].emplace_back();
     phase.micro_batch = footprints_.MicroBatchOf(actor, i);
+    if (phase.micro_batch >= (program_.micro(actor) ? program_.micro_batches : 1)) continue;  // no act has it
     const absl::StatusOr<const Footprint*> footprint = footprints_.Of(actor, phase.micro_batch);
     if (!footprint.ok()) return false;
     phase.reads.reserve((*footprint)->reads.size());

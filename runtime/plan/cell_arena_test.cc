@@ -62,9 +62,9 @@ TEST(CellArena, PassesWhatTheArenaPasses) {
   Mutator mutator(6174);
   int passed = 0, refused = 0;
   for (const CorpusPlan& base : *corpus) {
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < 300; ++i) {
       Plan plan = base.plan;
-      if (i > 0 && base.plan.stages_size() > 0) Scatter(plan, random);
+      if (i % 3 > 0 && base.plan.stages_size() > 0) Scatter(plan, random);
       if (i % 2 == 1) mutator.Mutate(&plan);
       std::vector<Program> programs;
       if (plan.header().micro_batches() > 64 || !Validate(plan, &programs).ok()) continue;

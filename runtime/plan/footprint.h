@@ -46,8 +46,8 @@ class Footprints {
   // has overwritten, or writes over its own operands.
   absl::StatusOr<const Footprint*> Of(int32_t actor, int64_t micro_batch);
 
-  // How many different footprints the acts of an actor have, which one an act has,
-  // and an act that has it.
+  // How many different footprints the acts of an actor may have, which one an act
+  // has, and the first micro-batch that has it, if there are so many.
   int64_t PhasesOf(int32_t actor) const;
   int64_t PhaseOf(int32_t actor, int64_t micro_batch) const;
   int64_t MicroBatchOf(int32_t actor, int64_t phase) const;
