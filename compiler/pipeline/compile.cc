@@ -18,6 +18,7 @@
 #include "mlir/Parser/Parser.h"
 #include "ops/dialect/register.h"
 #include "runtime/plan/cluster.h"
+#include "runtime/plan/load.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/verify.h"
 #include "runtime/sim/simulate.h"
@@ -70,7 +71,7 @@ absl::Status dump(mlir::ModuleOp module, const std::string &folder, int number, 
 
 void fillHeader(const Job &job, const Cluster &cluster, const GraphFacts &facts, plan::Plan &plan) {
   plan::Header &header = *plan.mutable_header();
-  header.set_version(1);
+  header.set_version(plan::kPlanVersion);
   header.set_target(cluster.device().kind());
   header.set_graph(facts.name);
   *header.mutable_job() = job;

@@ -17,6 +17,13 @@ ByteRange StateRange(const Program& program, int32_t b) {
   return {program.RangeOf(b, 0).begin, program.RangeOf(b, program.slots[b] - 1).end};
 }
 
+// Of what is reported at the end: the last micro-batch's, if each makes one.
+ByteRange MetricRange(const Program& program, int32_t b) {
+  const int32_t writer = program.writer[b];
+  const bool micro = writer >= 0 && program.micro(writer);
+  return program.ExactRangeOf(b, micro ? (program.micro_batches - 1) % program.slots[b] : 0);
+}
+
 }  // namespace
 
 CellArena::CellArena(const Program& program) : program_(program), footprints_(program), phases_(program.work.size()) {
@@ -56,6 +63,9 @@ void CellArena::Cut() {
   };
   for (size_t b = 0; b < program_.root.size(); ++b) {
     if (program_.persistent[b] && program_.root[b] == static_cast<int32_t>(b)) add(StateRange(program_, b));
+  }
+  for (const Metric& metric : program_.plan->metrics()) {
+    if (metric.stage() == program_.index) add(MetricRange(program_, metric.buffer()));
   }
   for (const std::vector<Phase>& phases : phases_) {
     for (const Phase& phase : phases) {
@@ -149,7 +159,7 @@ CellArena::Sources CellArena::SourcesOf(int32_t actor, int64_t micro_batch, int3
 }
 
 bool CellArena::IsMeant(const Act& act, const Access& access, const Cell& cell) const {
-  if (cell.writer.stream < 0 || access.sources == access.last_source) return true;
+  if (access.sources == access.last_source) return true;
   for (int32_t i = access.sources; i < access.last_source; ++i) {
     const Source& source = sources_[i];
     const int64_t made = source.of == Source::kSame    ? act.micro_batch
@@ -174,38 +184,54 @@ bool CellArena::Perform(const Act& act) {
 }
 
 bool CellArena::Read(const Act& act, const Access& access) {
+  Epoch passed;  // cells beside each other are often of one act
   for (int32_t c = access.begin; c < access.end; ++c) {
     Cell& cell = cells_[c];
-    if (cell.root != access.root || !IsMeant(act, access, cell)) return false;
-    if (cell.writer.stream >= 0 && !act.After(cell.writer.stream, cell.writer.position)) return false;
-    // Whoever writes after this act writes after those that ended before it.
-    if (cell.readers.size() == 1 && cell.readers[0].stream == act.stream) {
-      cell.readers[0].position = act.position;
-      continue;
+    if (cell.root != access.root) return false;
+    if (cell.writer.stream >= 0 && cell.writer != passed) {
+      if (!act.After(cell.writer.stream, cell.writer.position) || !IsMeant(act, access, cell)) return false;
+      passed = cell.writer;
     }
-    size_t kept = 0;
-    for (const Epoch& reader : cell.readers) {
-      if (reader.stream != act.stream && !act.After(reader.stream, reader.position)) cell.readers[kept++] = reader;
+    if (cell.others.empty() && (cell.reader.stream < 0 || cell.reader.stream == act.stream)) {
+      cell.reader = {act.stream, act.position};
+    } else {
+      AddReader(act, cell);
     }
-    cell.readers.resize(kept);
-    cell.readers.push_back({act.stream, act.position});
   }
   return true;
 }
 
+// Whoever writes after this act writes after those that ended before it.
+void CellArena::AddReader(const Act& act, Cell& cell) {
+  const auto ended = [&](const Epoch& reader) {
+    return reader.stream == act.stream || act.After(reader.stream, reader.position);
+  };
+  cell.others.erase(std::remove_if(cell.others.begin(), cell.others.end(), ended), cell.others.end());
+  if (!ended(cell.reader)) cell.others.push_back(cell.reader);
+  cell.reader = {act.stream, act.position};
+}
+
 bool CellArena::Write(const Act& act, const Access& access) {
+  const Epoch own{act.stream, act.position};
+  Epoch passed = own;
   const auto ordered = [&](const Epoch& epoch) {
-    const bool own = epoch.stream == act.stream && epoch.position == act.position;
-    return epoch.stream < 0 || own || act.After(epoch.stream, epoch.position);
+    if (epoch.stream < 0 || epoch == passed || epoch == own) return true;
+    if (!act.After(epoch.stream, epoch.position)) return false;
+    passed = epoch;
+    return true;
   };
   for (int32_t c = access.begin; c < access.end; ++c) {
     Cell& cell = cells_[c];
-    if (!ordered(cell.writer) || !std::all_of(cell.readers.begin(), cell.readers.end(), ordered)) return false;
+    if (!ordered(cell.writer) || !ordered(cell.reader)) return false;
+    if (!cell.others.empty()) {
+      if (!std::all_of(cell.others.begin(), cell.others.end(), ordered)) return false;
+      cell.others.clear();
+    }
     cell.root = access.root;
     cell.actor = act.actor;
     cell.micro_batch = act.micro_batch;
-    cell.writer = {act.stream, act.position};
-    cell.readers.clear();
+    cell.writer = own;
+    cell.reader = Epoch();
   }
   return true;
 }
@@ -215,12 +241,7 @@ bool CellArena::KeepsMetrics() const {
   for (const Metric& metric : program_.plan->metrics()) {
     if (metric.stage() != program_.index) continue;
     const int32_t b = metric.buffer(), writer = program_.writer[b];
-    const bool micro = writer >= 0 && program_.micro(writer);
-    const ByteRange bytes = program_.ExactRangeOf(b, micro ? (program_.micro_batches - 1) % program_.slots[b] : 0);
-    const auto [begin, end] = CellsOf(bytes);
-    // Nobody has touched what is cut elsewhere.
-    if (begin == end || static_cast<size_t>(end) >= bounds_.size()) return false;
-    if (bounds_[begin] != bytes.begin || bounds_[end] != bytes.end) return false;
+    const auto [begin, end] = CellsOf(MetricRange(program_, b));
     for (int32_t c = begin; c < end; ++c) {
       if (cells_[c].root != program_.root[b] || (writer >= 0 && cells_[c].actor != writer)) return false;
     }

@@ -50,16 +50,20 @@ class CellArena {
     int64_t micro_batch = 0;  // one of theirs
     std::vector<Access> reads, writes;
   };
+  // An act, or none: stream -1.
   struct Epoch {
     int32_t stream = -1, position = 0;
+    bool operator==(const Epoch& other) const = default;
   };
   struct Cell {
     int32_t root = kNothing;
     int32_t actor = 0;
     int64_t micro_batch = 0;
-    Epoch writer;  // stream -1: the initial value
-    // Who has read it since, without those known to have ended before another.
-    absl::InlinedVector<Epoch, 2> readers;
+    Epoch writer;  // none: the initial value
+    // Who has read it since, without those known to have ended before another:
+    // nearly always one at most.
+    Epoch reader;
+    std::vector<Epoch> others;
   };
   static constexpr int32_t kNothing = -2;
 
@@ -73,6 +77,7 @@ class CellArena {
   Source SourceOf(int32_t actor, int32_t buffer) const;
   bool IsMeant(const Act& act, const Access& access, const Cell& cell) const;
   bool Read(const Act& act, const Access& access);
+  static void AddReader(const Act& act, Cell& cell);
   bool Write(const Act& act, const Access& access);
   // Where a slot's bytes begin and end among the cells.
   std::pair<int32_t, int32_t> CellsOf(const ByteRange& bytes) const;

@@ -191,7 +191,8 @@ private:
   static std::vector<schedule::Unit> lastOf(task::ProgramOp program) {
     std::vector<schedule::Unit> last, order = task::unitsOf(program);
     for (const schedule::Unit &unit : llvm::reverse(order)) {
-      if (llvm::none_of(last, [&](const schedule::Unit &other) { return schedule::nameOf(other) == schedule::nameOf(unit); })) {
+      if (llvm::none_of(
+              last, [&](const schedule::Unit &other) { return schedule::nameOf(other) == schedule::nameOf(unit); })) {
         last.push_back(unit);
       }
     }
