@@ -22,7 +22,7 @@ std::string TextOfStanding(const ProgramSpec& spec, absl::Span<const int64_t> wo
     const Act act{.step = it[Standing::kStep], .micro_batch = it[Standing::kMicroBatch]};
     acts[it[Standing::kWaits] != 0 ? 1 : 0].push_back(NameOfAct(spec.actors[actor], act));
   }
-  return absl::StrJoin(acts[0].empty() ? acts[1] : acts[0], " and ");
+  return absl::StrJoin(acts[0].empty() ? acts[1] : acts[0], ", ");
 }
 
 }  // namespace weft::actor

@@ -22,7 +22,7 @@ struct Standing {
 std::string NameOfAct(const Actor& actor, const Act& act);
 
 // What the words of a program's first streams say: the acts that run, or, if
-// none does, those that wait for registers: "actor `h.5.bwd` (step 12) and actor
+// none does, those that wait for registers: "actor `h.5.bwd` (step 12), actor
 // `h.4.send` (step 12)"; "" between steps. Words that are none are passed over.
 std::string TextOfStanding(const ProgramSpec& spec, absl::Span<const int64_t> words);
 
