@@ -2,6 +2,7 @@
 // without an MPI habit. Finds weft-run and mpirun, and stays between them and
 // whoever sends signals.
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "tools/launch/words.h"
 
 namespace {
 
@@ -147,7 +150,6 @@ class Folder {
 
 std::vector<std::string> CommandOf(const Request& request, const std::string& run) {
   std::vector<std::string> command = {"mpirun",
-                                      "--quiet",                  // of a lost rank weft-run tells itself
                                       "--oversubscribe",          // ranks may be more than cores,
                                       "--bind-to",       "none",  // and share them
                                       "--mca",           "pml",  "ob1",
@@ -175,7 +177,34 @@ std::vector<std::string> CommandOf(const Request& request, const std::string& ru
   _exit(1);
 }
 
+// Passes on what the processes say until mpirun has ended, and reaps it.
+int Attend(pid_t mpirun, int said, weft::launch::Words& words) {
+  const auto pass_on = [](const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+  };
+  int status = 0;
+  char bytes[4096];
+  for (bool ended = false, open = true; !ended || open;) {
+    if (!ended) ended = waitpid(mpirun, &status, WNOHANG) == mpirun;
+    pollfd ready = {said, POLLIN, 0};
+    // Who outlives mpirun may keep the pipe open: what is in it then is all.
+    const int found = open ? poll(&ready, 1, ended ? 0 : 50) : (usleep(10000), 0);
+    if (found > 0) {
+      const ssize_t size = read(said, bytes, sizeof(bytes));
+      if (size > 0) pass_on(words.Take(std::string(bytes, size)));
+      if (size == 0 || (size < 0 && errno != EINTR)) open = false;
+    } else if (ended) {
+      open = false;
+    }
+  }
+  pass_on(words.End());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 int Launch(const std::vector<std::string>& command) {
+  int said[2];
+  if (pipe2(said, O_CLOEXEC) != 0) return Fail(1, std::string("mpirun: cannot be heard: ") + std::strerror(errno));
   struct sigaction action = {};
   action.sa_handler = HandOn;
   sigset_t handled, before;
@@ -190,15 +219,15 @@ int Launch(const std::vector<std::string>& command) {
   if (made < 0) return Fail(1, std::string("mpirun: cannot be started: ") + std::strerror(errno));
   if (made == 0) {
     for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) std::signal(signal, SIG_DFL);
+    dup2(said[1], STDERR_FILENO);
     Become(command, before);
   }
   child = made;
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  int status = 0;
-  while (waitpid(made, &status, 0) < 0) {
-    if (errno != EINTR) return Fail(1, std::string("mpirun: ") + std::strerror(errno));
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  close(said[1]);
+  weft::launch::Words words;
+  const int status = Attend(made, said[0], words);
+  return words.Lost().empty() ? status : Fail(status, words.Lost());
 }
 
 }  // namespace
