@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/launch/ranks.h"
 #include "tools/launch/words.h"
 
 namespace {
@@ -177,29 +178,50 @@ std::vector<std::string> CommandOf(const Request& request, const std::string& ru
   _exit(1);
 }
 
-// Passes on what the processes say until mpirun has ended, and reaps it.
-int Attend(pid_t mpirun, int said, weft::launch::Words& words) {
+// How often the ranks are looked at, and how many looks an mpirun whose ranks have
+// all ended gets to end itself.
+constexpr int kLookMs = 500;
+constexpr int kLooks = 8;
+
+int StatusOf(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+// Passes on what the processes say until mpirun has ended, and reaps it. Returns
+// the status of the run.
+int Attend(pid_t mpirun, int said) {
   const auto pass_on = [](const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);
   };
+  weft::launch::Words words;
+  weft::launch::Ranks ranks(mpirun);
   int status = 0;
   char bytes[4096];
-  for (bool ended = false, open = true; !ended || open;) {
-    if (!ended) ended = waitpid(mpirun, &status, WNOHANG) == mpirun;
-    pollfd ready = {said, POLLIN, 0};
+  bool ended = false, killed = false;
+  while (true) {
     // Who outlives mpirun may keep the pipe open: what is in it then is all.
-    const int found = open ? poll(&ready, 1, ended ? 0 : 50) : (usleep(10000), 0);
-    if (found > 0) {
-      const ssize_t size = read(said, bytes, sizeof(bytes));
-      if (size > 0) pass_on(words.Take(std::string(bytes, size)));
-      if (size == 0 || (size < 0 && errno != EINTR)) open = false;
-    } else if (ended) {
-      open = false;
+    pollfd ready = {said, POLLIN, 0};
+    const int found = poll(&ready, 1, ended ? 0 : kLookMs);
+    const ssize_t size = found > 0 ? read(said, bytes, sizeof(bytes)) : -1;
+    if (size > 0) pass_on(words.Take(std::string(bytes, size)));
+    if (size > 0) continue;
+    if (ended) break;
+    if (size == 0) {  // all have closed it
+      ended = waitpid(mpirun, &status, 0) == mpirun;
+      continue;
     }
+    ended = waitpid(mpirun, &status, WNOHANG) == mpirun;
+    if (ended) continue;
+    ranks.Look();
+    if (ranks.looks_at_none() == kLooks) killed = kill(mpirun, SIGKILL) == 0;
   }
   pass_on(words.End());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (!words.Lost().empty()) return Fail(StatusOf(status), words.Lost());
+  if (killed && !words.told()) {
+    return Fail(StatusOf(status), (ranks.Lost().empty() ? "a rank is lost" : ranks.Lost()) +
+                                      "; the others were ended before they could say what they waited for, as while "
+                                      "they start");
+  }
+  return StatusOf(status);
 }
 
 int Launch(const std::vector<std::string>& command) {
@@ -225,9 +247,7 @@ int Launch(const std::vector<std::string>& command) {
   child = made;
   sigprocmask(SIG_SETMASK, &before, nullptr);
   close(said[1]);
-  weft::launch::Words words;
-  const int status = Attend(made, said[0], words);
-  return words.Lost().empty() ? status : Fail(status, words.Lost());
+  return Attend(made, said[0]);
 }
 
 }  // namespace
