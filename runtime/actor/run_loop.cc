@@ -72,8 +72,8 @@ bool RunLoop::Await(const Condition& condition, int64_t micro_batch) {
 }
 
 void RunLoop::Fail(int actor, const Act& act, const absl::Status& error) {
-  fault_.Raise(absl::Status(
-      error.code(), absl::StrCat(spec_.where, ": ", actor::NameOfAct(spec_.actors[actor], act), ": ", error.message())));
+  fault_.Raise(absl::Status(error.code(), absl::StrCat(spec_.where, ": ", actor::NameOfAct(spec_.actors[actor], act),
+                                                       ": ", error.message())));
 }
 
 std::string RunLoop::NameOfAct() const {

@@ -28,11 +28,7 @@ class Watchdog {
   // process may know more.
   Watchdog(Clock::duration timeout, std::vector<const Program*> programs, Fault* fault,
            std::function<std::string()> beside = nullptr, Clock::duration blind = {})
-      : timeout_(timeout),
-        blind_(blind),
-        programs_(std::move(programs)),
-        fault_(fault),
-        beside_(std::move(beside)) {}
+      : timeout_(timeout), blind_(blind), programs_(std::move(programs)), fault_(fault), beside_(std::move(beside)) {}
   // Stops the thread.
   ~Watchdog();
 

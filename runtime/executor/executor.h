@@ -33,9 +33,9 @@ struct Services {
   BatchSource* source = nullptr;  // may be null if the plan has no `input`
   ResultSink* sink = nullptr;     // null: results are dropped
   actor::Fault* fault = nullptr;
-  uint64_t seed = 0;  // of the run
-  int threads = 1;    // that a kernel may use
-  int spins = 0;      // how often a waiting stream looks before it sleeps
+  uint64_t seed = 0;                               // of the run
+  int threads = 1;                                 // that a kernel may use
+  int spins = 0;                                   // how often a waiting stream looks before it sleeps
   absl::Span<std::atomic<int64_t>> standing = {};  // see actor::ProgramSpec
 };
 

@@ -179,9 +179,9 @@ std::vector<std::string> CommandOf(const Request& request, const std::string& ru
 }
 
 // How often the ranks are looked at, and how many looks an mpirun whose ranks have
-// all ended gets to end itself.
+// all ended gets to end itself: it takes some six seconds when it has killed them.
 constexpr int kLookMs = 500;
-constexpr int kLooks = 8;
+constexpr int kLooks = 24;
 
 int StatusOf(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 

@@ -48,8 +48,7 @@ void Ranks::Look() {
 std::string Ranks::Lost() const {
   const auto it = ranks_.find(first_);
   if (it == ranks_.end()) return "";
-  return "rank " + std::to_string(it->second) + " is lost: its process " + std::to_string(first_) +
-         " has ended first";
+  return "rank " + std::to_string(it->second) + " is lost: its process " + std::to_string(first_) + " has ended first";
 }
 
 }  // namespace weft::launch

@@ -53,10 +53,9 @@ absl::Status CheckMemory(const plan::Plan& plan, const RankMemory& own) {
   const int64_t there = plan.header().cluster().device().memory_bytes();
   // The verifier has looked at the arenas.
   if (there == 0 || own.staging == 0 || own.arena + own.staging <= there) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat("memory: expected at most ", plan::BytesText(there),
-                                                   ", as a device of the cluster has, got ",
-                                                   plan::BytesText(own.arena), " planned and ",
-                                                   plan::BytesText(own.staging), " for messages beside it"));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "memory: expected at most ", plan::BytesText(there), ", as a device of the cluster has, got ",
+      plan::BytesText(own.arena), " planned and ", plan::BytesText(own.staging), " for messages beside it"));
 }
 
 std::string TextOfMemory(const plan::Plan& plan, const std::vector<RankMemory>& ranks) {

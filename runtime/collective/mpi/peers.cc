@@ -28,9 +28,7 @@ ProcessName ProcessName::Own() {
 
 std::string ProcessName::HostName() const { return host.substr(0, host.find('/')); }
 
-std::string ProcessName::ToString() const {
-  return std::to_string(process) + ":" + std::to_string(board) + "@" + host;
-}
+std::string ProcessName::ToString() const { return std::to_string(process) + ":" + std::to_string(board) + "@" + host; }
 
 ProcessName ProcessName::Parse(const std::string& text) {
   const size_t colon = text.find(':'), at = text.find('@');

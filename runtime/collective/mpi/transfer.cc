@@ -9,8 +9,7 @@
 namespace weft::collective {
 
 absl::StatusOr<std::unique_ptr<Operation>> MpiTransfer::Create(Wire* wire, bool sends, DType dtype,
-                                                               const std::vector<Link>& links,
-                                                               int64_t& staging_bytes) {
+                                                               const std::vector<Link>& links, int64_t& staging_bytes) {
   const int64_t element = static_cast<int64_t>(SizeOf(dtype));
   std::vector<Way> ways;
   size_t requests = links.size();

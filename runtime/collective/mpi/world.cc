@@ -175,9 +175,9 @@ class World::Impl {
     Await(kTurn * std::min<int64_t>(turn, 2), [] { return false; });
     std::string waits;
     Await(kUntilItWaits, [&] { return !(waits = Waits()).empty(); });
-    wire_->Abort(absl::UnavailableError(absl::StrCat("rank ", peer.rank, " is lost: its process ", peer.process,
-                                                     " has ended", StandsIn(peer.rank, " in "),
-                                                     waits.empty() ? "" : "; ", waits)));
+    wire_->Abort(
+        absl::UnavailableError(absl::StrCat("rank ", peer.rank, " is lost: its process ", peer.process, " has ended",
+                                            StandsIn(peer.rank, " in "), waits.empty() ? "" : "; ", waits)));
   }
 
   // By the thread that listens to the ranks of another host.
