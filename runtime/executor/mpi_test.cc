@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "runtime/actor/fault.h"
-#include "runtime/collective/mpi/world_main.h"
+#include "runtime/collective/mpi/test_world.h"
 #include "runtime/device/host/device.h"
 #include "runtime/executor/executor.h"
 #include "runtime/executor/test_kernels.h"
@@ -84,6 +84,7 @@ TEST(MpiExecutorTest, StepsAsTheReferenceDoes) {
 
 int main(int argc, char** argv) {
   const auto world = weft::collective::MakeTestWorld(&argc, argv);
+  if (world == nullptr) return 2;
   weft::executor::world = world.get();
   weft::executor::stages = argc > 1 && std::string(argv[1]) == "stages";
   return weft::collective::RunTestsIn(*world);

@@ -2,7 +2,7 @@
 // without an MPI habit. Finds weft-run and mpirun, and stays between them and
 // whoever sends signals.
 #include <fcntl.h>
-#include <poll.h>
+#include <sys/poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>

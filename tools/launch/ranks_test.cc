@@ -1,10 +1,10 @@
 #include "tools/launch/ranks.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "gtest/gtest.h"

@@ -1,9 +1,8 @@
 #include "tools/run/peak.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <thread>
 #include <vector>

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "runtime/collective/conformance.h"
 #include "runtime/collective/mpi/communicator.h"
-#include "runtime/collective/mpi/world_main.h"
+#include "runtime/collective/mpi/test_world.h"
 
 namespace weft::collective {
 namespace {
@@ -80,6 +80,7 @@ TEST(MpiTest, NothingRunsAfterADisagreement) {
 
 int main(int argc, char** argv) {
   const auto world = weft::collective::MakeTestWorld(&argc, argv);
+  if (world == nullptr) return 2;
   if (world->size() == 4) return weft::collective::RunTestsIn(*world);
   std::fprintf(stderr, "expected four ranks, got %d\n", world->size());
   return 2;

@@ -14,7 +14,7 @@
 
 #include "gtest/gtest.h"
 #include "runtime/collective/mpi/launch.h"
-#include "runtime/collective/mpi/world_main.h"
+#include "runtime/collective/mpi/test_world.h"
 
 namespace weft::collective {
 namespace {
@@ -136,6 +136,7 @@ int main(int argc, char** argv) {
     options.host = LaunchedRank() == 0 ? "here" : "there";
   }
   const std::unique_ptr<World> made = MakeTestWorld(&argc, argv, options);
+  if (made == nullptr) return 2;
   world = made.get();
   if (what == "meet") return RunTestsIn(*made);
   if (what == "silent" || what == "vouched") return FallSilent(what == "vouched");

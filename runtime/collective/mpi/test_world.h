@@ -1,6 +1,6 @@
 // What tests that mpirun runs have in common: a world, and one listing.
-#ifndef WEFT_RUNTIME_COLLECTIVE_MPI_WORLD_MAIN_H_
-#define WEFT_RUNTIME_COLLECTIVE_MPI_WORLD_MAIN_H_
+#ifndef WEFT_RUNTIME_COLLECTIVE_MPI_TEST_WORLD_H_
+#define WEFT_RUNTIME_COLLECTIVE_MPI_TEST_WORLD_H_
 
 #include <memory>
 
@@ -9,7 +9,7 @@
 namespace weft::collective {
 
 // Initialises GoogleTest, of whose listings that of rank 0 is enough, and makes
-// the world. Ends the process if there is none.
+// the world. Null if there is none, which it has said.
 std::unique_ptr<World> MakeTestWorld(int* argc, char** argv, const WorldOptions& options = {});
 
 // Runs all tests and ends the world: the exit status.
@@ -17,4 +17,4 @@ int RunTestsIn(World& world);
 
 }  // namespace weft::collective
 
-#endif  // WEFT_RUNTIME_COLLECTIVE_MPI_WORLD_MAIN_H_
+#endif  // WEFT_RUNTIME_COLLECTIVE_MPI_TEST_WORLD_H_
