@@ -93,7 +93,7 @@ int Lose(bool killed) {
   return status.ok() ? 1 : 3;
 }
 
-// Ranks 1 and 2 are on a host of their own, which falls silent but for rank 1 if
+// Ranks 1 and 2 are on a host of their own, which falls silent but for rank 2 if
 // `vouched`. Each of the others says why it ends, if it does.
 int FallSilent(bool vouched) {
   world->board()[5] = 40 + world->rank();
@@ -103,7 +103,7 @@ int FallSilent(bool vouched) {
   world->SetWaits([] { return std::string("rank 0 waits for a word"); });
   if (absl::Status status = world->Barrier(); !status.ok()) return 1;
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // pulses
-  if (world->rank() == 2 || (world->rank() == 1 && !vouched)) {
+  if (world->rank() == 1 || (world->rank() == 2 && !vouched)) {
     // The process lives, so that nobody but those who listen can tell. It wakes
     // when it is all over, and sees it.
     const int self = getpid();
@@ -118,7 +118,7 @@ int FallSilent(bool vouched) {
     if (vouched) return world->Finish().ok() ? 0 : 1;
     _exit(3);
   }
-  if (vouched) return world->Finish().ok() ? 0 : 1;  // waits for rank 2
+  if (vouched) return world->Finish().ok() ? 0 : 1;  // waits for rank 1
   while (world->failure().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   std::fprintf(stderr, "rank 0: %s\n", world->failure().ToString().c_str());
   _exit(3);
