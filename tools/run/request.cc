@@ -45,6 +45,7 @@ both
   --lost-seconds N       of several hosts, one of which nothing is heard for so long is lost, and
                          the run ends with an error; 5 by default, 0: never
   --quiet                no progress, no summary
+  --devices              say which devices this machine has; needs no plan
   --help                 this text
 
 examples
@@ -93,6 +94,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                  {"--show-shards", &request.show_shards},
                                                  {"--trace-kernels", &request.trace_kernels},
                                                  {"--quiet", &request.quiet},
+                                                 {"--devices", &request.devices},
                                                  {"--help", &request.help}};
   const std::map<std::string, Setter> texts = {{"--data", Text(request.data)},
                                                {"--init", Text(request.init)},
@@ -131,7 +133,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                    absl::StrCat("expected a ", number ? "whole number of at least 0" : "file", ", got `", value, "`"));
     }
   }
-  if (request.help) return request;
+  if (request.help || request.devices) return request;
   if (request.plan.empty()) return absl::InvalidArgumentError("expected a plan (see --help)");
   if (request.checkpoint_dir.empty() &&
       (request.resume || request.checkpoint_every > 0 || request.checkpoint_keep > 0)) {
