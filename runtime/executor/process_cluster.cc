@@ -47,7 +47,8 @@ std::string TextOf(const plan::Plan& plan, int rank, const std::vector<int64_t>&
   for (int s = 0; s < plan.stages_size(); ++s) {
     const auto& ranks = plan.placements(plan.stages(s).placement()).ranks();
     if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) continue;
-    return actor::TextOfStanding(ProgramSpecOf(plan::ProgramOf(plan, s), rank), words);
+    const std::string acts = actor::TextOfStanding(ProgramSpecOf(plan::ProgramOf(plan, s), rank), words);
+    return acts.empty() ? "no act, between steps" : acts;
   }
   return "";
 }

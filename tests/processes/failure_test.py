@@ -29,7 +29,7 @@ class FailureTest(ProcessesTest):
         self.assertEqual(status, 1, err)
         # The rank, and the act of each of its streams; then who waits.
         self.assertRegex(err, f"rank 2 is stopped: its process {run.ranks[2]} does not run and stands in "
-                         r"(actor `[^`]+` \(step \d+(, micro-batch \d)?\)(, |; ))+rank 0: actor ")
+                         r"((actor `[^`]+` \(step \d+(, micro-batch \d)?\)(, |; ))+|no act, between steps; )rank 0: actor ")
         self.assertEqual(err.count("weft-run: "), 1, err)
         self.assertTrue(run.all_gone())
 
