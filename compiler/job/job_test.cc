@@ -109,7 +109,7 @@ TEST(JobTest, ErrorsOfOverridesNameTheKey) {
   EXPECT_EQ(ErrorOfOverride("dist.data=two"), "dist.data: expected a whole number, got \"two\"");
   EXPECT_EQ(ErrorOfOverride("seed=-1"), "seed: expected a whole number of 0 or more, got \"-1\"");
   EXPECT_EQ(ErrorOfOverride("optimizer.clip_norm=big"), "optimizer.clip_norm: expected a number, got \"big\"");
-  EXPECT_EQ(ErrorOfOverride("precision.compute=F64"), "precision.compute: expected F32, BF16, got \"F64\"");
+  EXPECT_EQ(ErrorOfOverride("precision.compute=F64"), "precision.compute: expected F32, BF16, F16, got \"F64\"");
   EXPECT_EQ(ErrorOfOverride("dist=2"),
             "dist: expected one of its keys (data, tensor, expert, context, pipeline) or {...}, got \"2\"");
   EXPECT_EQ(ErrorOfOverride("dist={date: 2}"),
@@ -154,7 +154,7 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
       {"zero.stage=-1", "zero.stage: expected 0, 1, 2 or 3, got -1"},
       {"zero={stage: 1 group: -2}", "zero.group: expected 0 or more, got -2"},
       {"zero={stage: 1 group: 3}", "zero.group: expected a divisor of dist.data (2), got 3"},
-      {"precision={compute: 9}", "precision.compute: expected F32 or BF16, got 9"},
+      {"precision={compute: 9}", "precision.compute: expected F32, BF16 or F16, got 9"},
       {"recompute={policy: 9}", "recompute.policy: expected NONE, SELECTIVE, FULL or AUTO, got 9"},
       {"recompute.layers={policy: FULL}", "recompute.layers.scope: expected a layer such as h.0, got none"},
       {"recompute.layers={scope: \"h.0\" policy: AUTO}",

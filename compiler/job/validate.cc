@@ -243,7 +243,7 @@ absl::Status ValidateRecompute(const Recompute& recompute) {
 // Enums of protobuf text may be numbers.
 absl::Status ValidateEnums(const Job& job) {
   if (!Compute_IsValid(job.precision().compute())) {
-    return Expected("precision.compute", "F32 or BF16", int(job.precision().compute()));
+    return Expected("precision.compute", "F32, BF16 or F16", int(job.precision().compute()));
   }
   if (!Inference_IsValid(job.graph().inference())) {
     return Expected("graph.inference", "COST or BROADCAST", int(job.graph().inference()));

@@ -152,6 +152,17 @@ AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
   return options;
 }
 
+void buildPrecision(mlir::OpPassManager &manager, const Precision &precision) {
+  if (precision.compute() == F32) {
+    return;
+  }
+  std::string type = precision.compute() == BF16 ? "bf16" : "f16";
+  manager.addNestedPass<ir::GraphOp>(createPrecisionContractions({type}));
+  manager.addNestedPass<ir::GraphOp>(createPrecisionTables({type}));
+  // By the working copies that these two made.
+  manager.addNestedPass<ir::GraphOp>(createPrecisionGradients({type}));
+}
+
 // "none", "selective" or "full"; AUTO has become one of them for every layer (see recompute.h).
 std::string policyText(Recompute::Policy policy) { return llvm::StringRef(Recompute::Policy_Name(policy)).lower(); }
 
@@ -211,12 +222,7 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     break;
   }
   case Phase::Precision:
-    if (job.precision().compute() == BF16) {
-      manager.addNestedPass<ir::GraphOp>(createPrecisionContractions());
-      manager.addNestedPass<ir::GraphOp>(createPrecisionTables());
-      // By the working copies that these two made.
-      manager.addNestedPass<ir::GraphOp>(createPrecisionGradients());
-    }
+    buildPrecision(manager, job.precision());
     break;
   case Phase::Zero:
     // A group of one splits nothing.

@@ -1,6 +1,6 @@
 // CPU kernels of the optimizer step: square_sum, clip_scale, learning_rate,
 // sgd, sgd_momentum, adam, accumulate. All f32, but that a gradient may be bf16
-// for square_sum and the updates. The updates may be in
+// or f16 for square_sum and the updates. The updates may be in
 // place in any operand of their shape.
 //
 //  - square_sum adds in double over a fixed partition, for n elements

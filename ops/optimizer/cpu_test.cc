@@ -208,33 +208,35 @@ TEST(OptimizerTest, AdamOfAZeroGradientStaysFinite) {
   EXPECT_EQ((*y)[0], (Values{1, 2, 3}));
 }
 
-// A bf16 gradient counts for what it is: the results of the same numbers in f32.
-TEST(OptimizerTest, GradientsOfBFloat16) {
-  const Dims dims = {3, 67, 257};
-  const Values p = RandomValues(Count(dims), 1), v = RandomValues(Count(dims), 3, 0, 1);
-  const Values g = RandomValues(Count(dims), 2, -1, 1, DType::kBF16);
-  const Attributes betas({{"beta1", 0.9}, {"beta2", 0.95}, {"eps", 1e-8}, {"weight_decay", 0.1}});
-  struct Case {
-    KernelSpec spec;
-    std::vector<Values> inputs;
-    int gradient;
-  };
-  for (Case c : {Case{Spec("square_sum", {dims}, {{}}), {g}, 0},
-                 Case{Spec("sgd", {dims, dims, {}, {}}, {dims}), {p, g, {kLr}, {kScale}}, 1},
-                 Case{Spec("sgd_momentum", {dims, dims, dims, {}, {}}, {dims, dims}, Attributes({{"momentum", 0.9}})),
-                      {p, g, v, {kLr}, {kScale}},
-                      1},
-                 Case{Spec("adam", {dims, dims, dims, dims, {}, {}}, {dims, dims, dims}, betas),
-                      {p, g, v, v, {kLr}, {kScale}},
-                      1}}) {
-    auto wide = RunKernel(Registry(), c.spec, c.inputs);
-    ASSERT_TRUE(wide.ok()) << wide.status();
-    c.spec.inputs[c.gradient].dtype = DType::kBF16;
-    auto narrow = RunKernel(Registry(), c.spec, c.inputs);
-    ASSERT_TRUE(narrow.ok()) << narrow.status();
-    EXPECT_EQ(*narrow, *wide) << c.spec.name;
-    c.spec.inputs[c.gradient].dtype = DType::kF64;
-    EXPECT_THAT(CreateError(c.spec), HasSubstr("gradient: expected f32 or bf16, got")) << c.spec.name;
+// A bf16 or f16 gradient counts for what it is: the results of the same numbers in f32.
+TEST(OptimizerTest, NarrowGradients) {
+  for (DType type : {DType::kBF16, DType::kF16}) {
+    const Dims dims = {3, 67, 257};
+    const Values p = RandomValues(Count(dims), 1), v = RandomValues(Count(dims), 3, 0, 1);
+    const Values g = RandomValues(Count(dims), 2, -1, 1, type);
+    const Attributes betas({{"beta1", 0.9}, {"beta2", 0.95}, {"eps", 1e-8}, {"weight_decay", 0.1}});
+    struct Case {
+      KernelSpec spec;
+      std::vector<Values> inputs;
+      int gradient;
+    };
+    for (Case c : {Case{Spec("square_sum", {dims}, {{}}), {g}, 0},
+                   Case{Spec("sgd", {dims, dims, {}, {}}, {dims}), {p, g, {kLr}, {kScale}}, 1},
+                   Case{Spec("sgd_momentum", {dims, dims, dims, {}, {}}, {dims, dims}, Attributes({{"momentum", 0.9}})),
+                        {p, g, v, {kLr}, {kScale}},
+                        1},
+                   Case{Spec("adam", {dims, dims, dims, dims, {}, {}}, {dims, dims, dims}, betas),
+                        {p, g, v, v, {kLr}, {kScale}},
+                        1}}) {
+      auto wide = RunKernel(Registry(), c.spec, c.inputs);
+      ASSERT_TRUE(wide.ok()) << wide.status();
+      c.spec.inputs[c.gradient].dtype = type;
+      auto narrow = RunKernel(Registry(), c.spec, c.inputs);
+      ASSERT_TRUE(narrow.ok()) << narrow.status();
+      EXPECT_EQ(*narrow, *wide) << c.spec.name;
+      c.spec.inputs[c.gradient].dtype = DType::kF64;
+      EXPECT_THAT(CreateError(c.spec), HasSubstr("gradient: expected f32, bf16 or f16, got")) << c.spec.name;
+    }
   }
 }
 

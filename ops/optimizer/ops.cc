@@ -45,10 +45,12 @@ LogicalResult requireNotNegative(mlir::Operation *op, StringRef name, double val
   return mlir::success();
 }
 
+bool isHalf(mlir::Type element) { return element.isBF16() || element.isF16(); }
+
 double numberOf(mlir::FloatAttr attribute) { return attribute.getValueAsDouble(); }
 
-// The operands of an update: `p`, tensors of its type, of which the gradient may be bf16, and the scalars `lr` and
-// `grad_scale`. The results are the next values of `p` and of what the optimizer keeps.
+// The operands of an update: `p`, tensors of its type, of which the gradient may be bf16 or f16, and the scalars `lr`
+// and `grad_scale`. The results are the next values of `p` and of what the optimizer keeps.
 LogicalResult inferUpdate(mlir::Operation *op, ArrayRef<StringRef> names, Types &results) {
   RankedTensorType p = withSbp(tensorOf(op->getOperand(0)), {});
   if (!p.getElementType().isF32()) {
@@ -56,7 +58,7 @@ LogicalResult inferUpdate(mlir::Operation *op, ArrayRef<StringRef> names, Types 
   }
   for (auto [index, name] : llvm::enumerate(names)) {
     Value operand = op->getOperand(index + 1);
-    bool narrow = name == "g" && tensorOf(operand).getElementType().isBF16();
+    bool narrow = name == "g" && isHalf(tensorOf(operand).getElementType());
     RankedTensorType type = narrow ? RankedTensorType::get(p.getShape(), tensorOf(operand).getElementType()) : p;
     if (failed(requireType(op, name, operand, type))) {
       return mlir::failure();
@@ -86,8 +88,8 @@ Cost updateCost(double flops, TypeList operands, TypeList results) {
 
 LogicalResult SquareSumOp::inferTypes(Types &results) {
   RankedTensorType input = tensorOf(getInput());
-  if (!input.getElementType().isF32() && !input.getElementType().isBF16()) {
-    return emitOpError() << "expected the element type f32 or bf16, got " << input.getElementType();
+  if (!input.getElementType().isF32() && !isHalf(input.getElementType())) {
+    return emitOpError() << "expected the element type f32, bf16 or f16, got " << input.getElementType();
   }
   results.push_back(scalarType(getContext()));
   return mlir::success();

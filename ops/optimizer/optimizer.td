@@ -12,7 +12,7 @@ def Weft_SquareSumOp : Weft_PureOp<"square_sum"> {
 
     Example: `%squares = weft.square_sum %gradient`
 
-    **Constraints:** the operand is float32 or bf16.
+    **Constraints:** the operand is float32, bf16 or f16.
   }];
   let arguments = (ins Weft_Tensor:$input);
   let results = (outs Weft_Tensor:$result);
@@ -87,7 +87,7 @@ def Weft_SgdOp : Weft_UpdateOp<"sgd"> {
     Example: `%next = weft.sgd %p, %g, %lr, %grad_scale weight_decay(0.0)`
 
     **Constraints:**
-    - `p` and `g` have one float32 type, or `g` is bf16
+    - `p` and `g` have one float32 type, or `g` is bf16 or f16
     - `lr` and `grad_scale` are float32 scalars
     - `weight_decay` is at least 0
   }];
@@ -108,7 +108,7 @@ def Weft_SgdMomentumOp : Weft_UpdateOp<"sgd_momentum"> {
     Example: `%next, %next_v = weft.sgd_momentum %p, %g, %v, %lr, %grad_scale momentum(0.9) weight_decay(0.0)`
 
     **Constraints:**
-    - `p`, `g` and `v` have one float32 type, or `g` is bf16
+    - `p`, `g` and `v` have one float32 type, or `g` is bf16 or f16
     - `lr` and `grad_scale` are float32 scalars
     - `momentum` is at least 0 and less than 1
     - `weight_decay` is at least 0
@@ -137,7 +137,7 @@ def Weft_AdamOp : Weft_UpdateOp<"adam"> {
     ```
 
     **Constraints:**
-    - `p`, `g`, `m` and `v` have one float32 type, or `g` is bf16
+    - `p`, `g`, `m` and `v` have one float32 type, or `g` is bf16 or f16
     - `lr` and `grad_scale` are float32 scalars
     - `beta1` and `beta2` are at least 0 and less than 1
     - `eps` is above 0

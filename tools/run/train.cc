@@ -136,8 +136,8 @@ class Trainer {
       progress_ = std::make_unique<trace::Progress>(context_.err, isatty(fileno(context_.err)) == 1, step_, last_step_);
     }
     if (metrics_ != nullptr || progress_ != nullptr) {
-      const bool bf16 = context_.plan.header().job().precision().compute() == BF16;
-      peak_ = PeakOf(context_, bf16 ? DType::kBF16 : DType::kF32);
+      const Compute compute = context_.plan.header().job().precision().compute();
+      peak_ = PeakOf(context_, compute == BF16 ? DType::kBF16 : compute == F16 ? DType::kF16 : DType::kF32);
     }
     return absl::OkStatus();
   }

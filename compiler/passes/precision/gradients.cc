@@ -1,4 +1,4 @@
-// bfloat16 gradients of what has a bfloat16 copy.
+// Narrow gradients of what has a narrow copy.
 #include "compiler/passes/precision/passes.h"
 #include "ops/einsum/ops.h"
 #include "ops/elementwise/ops.h"
@@ -23,18 +23,23 @@ bool updatesCopied(Operation *op, Value gradient, mlir::Type narrow) {
 }
 
 struct PrecisionGradients : impl::PrecisionGradientsBase<PrecisionGradients> {
+  using PrecisionGradientsBase::PrecisionGradientsBase;
+
   void runOnOperation() override {
+    mlir::FailureOr<mlir::Type> found = narrowType(getOperation(), type);
+    if (failed(found)) {
+      return signalPassFailure();
+    }
     if (getOperation().getMicroBatches() > 1) {
       return;
     }
     for (auto sum : llvm::to_vector(getOperation().getBody().getOps<AccumulateOp>())) {
-      narrow(sum);
+      narrow(sum, *found);
     }
   }
 
 private:
-  void narrow(AccumulateOp sum) {
-    mlir::Type type = mlir::BFloat16Type::get(&getContext());
+  void narrow(AccumulateOp sum, mlir::Type type) {
     Value gradient = sum.getResult();
     if (!tensorOf(gradient).getElementType().isF32() ||
         llvm::none_of(gradient.getUsers(), [&](Operation *user) { return updatesCopied(user, gradient, type); })) {

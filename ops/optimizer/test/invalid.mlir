@@ -1,8 +1,8 @@
 // RUN: weft-opt %s -split-input-file -verify-diagnostics
 
-weft.graph @g("x" %x: tensor<4xf16>) placements [#weft.placement<"cpu", [], [0]>] {
-  // expected-error @+1 {{expected the element type f32 or bf16, got 'f16'}}
-  %0 = weft.square_sum %x : (tensor<4xf16>) -> tensor<f32>
+weft.graph @g("x" %x: tensor<4xf64>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{expected the element type f32, bf16 or f16, got 'f64'}}
+  %0 = weft.square_sum %x : (tensor<4xf64>) -> tensor<f32>
 }
 
 // -----
