@@ -19,7 +19,7 @@ TEST(CpuKernelsTest, HasEveryOp) {
           "gelu_grad", "softmax", "softmax_grad", "layer_norm", "layer_norm_grad", "rms_norm", "rms_norm_grad",
           "attention", "attention_grad", "embedding", "embedding_grad", "sum_exp", "pick", "cross_entropy_loss",
           "cross_entropy_grad", "dropout", "random_normal", "random_uniform", "fill", "square_sum", "clip_scale",
-          "learning_rate", "sgd", "sgd_momentum", "adam", "accumulate", "copy", "copy_tile", "mask_rank"));
+          "loss_scale", "learning_rate", "sgd", "sgd_momentum", "adam", "accumulate", "copy", "copy_tile", "mask_rank"));
 }
 
 }  // namespace

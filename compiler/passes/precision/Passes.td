@@ -33,4 +33,36 @@ def PrecisionGradients : Pass<"weft-precision-gradients", "::weft::ir::GraphOp">
   let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "bf16 or f16">];
 }
 
+def PrecisionLossScale : Pass<"weft-precision-loss-scale", "::weft::ir::GraphOp"> {
+  let summary = "Scales the loss by what the gradients' range allows";
+  let description = [{
+    Dynamic loss scaling. The parameter `loss_scale`, state of the optimizer, takes the place of the 1 with which the
+    backward begins (the op with `loss_seed`); `weft.clip_scale` takes it out of the gradients' norm and of the factor
+    by which float32 updates multiply them. `weft.loss_scale` behind it tells from the sum of squares of all gradients,
+    which is not finite if one of them is not, whether the step counts; every update takes its `step`, and changes
+    nothing where that is 0. Two more scalars count: `loss_scale.good_steps` in a row and `loss_scale.skipped_steps`.
+    Metrics: `loss_scale`, that of the next step, and `skipped_steps`.
+
+    A graph that minimizes nothing is left as it is.
+  }];
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+  let options = [
+    Option<"initial", "initial", "double", /*default=*/"65536", "the scale of the first step">,
+    Option<"growthFactor", "growth-factor", "double", "2", "by which it grows">,
+    Option<"backoffFactor", "backoff-factor", "double", "0.5", "by which it shrinks">,
+    Option<"growthInterval", "growth-interval", "int64_t", "2000", "steps in a row until it grows">,
+    Option<"min", "min", "double", "1", "the least scale">,
+    Option<"max", "max", "double", "16777216", "the largest scale">,
+  ];
+}
+
+def PrecisionTf32 : Pass<"weft-precision-tf32", "::weft::ir::GraphOp"> {
+  let summary = "Lets contractions of float32 operands round them to TF32";
+  let description = [{
+    Marks every op whose cost is that of a contraction, and whose first operand is float32, with `tf32`. Its kernel gets
+    the attribute `tf32 = 1` and may read operands with 10 bits of mantissa; sums stay float32. For cuda.
+  }];
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+}
+
 #endif
