@@ -3,12 +3,17 @@
 #ifndef WEFT_TESTS_SUPPORT_TRAINER_H_
 #define WEFT_TESTS_SUPPORT_TRAINER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/plan/plan.pb.h"
+
+namespace weft::executor {
+class Executor;
+}
 
 namespace weft::tests {
 
@@ -19,6 +24,9 @@ struct TrainOptions {
   std::string init;                    // safetensors with initial parameters; empty: initialisers
   int steps = 1;
   int threads = 1;
+  // After every step: on every rank, each from a thread of its own; then `after_step` once.
+  std::function<absl::Status(executor::Executor&)> inspect;
+  std::function<void()> after_step;
 };
 
 struct StepReport {
