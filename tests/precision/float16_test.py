@@ -64,6 +64,17 @@ class Float16Test(ProgramTest):
         self.assertEqual(result.status, 0, result.err)
         self.assertEqual(metrics(self.path("m.jsonl"))[-1]["skipped_steps"], 40)
 
+    def test_goes_on_from_another_precision(self):
+        """Four steps in float32, four in float16, four in float32 again."""
+        half = self.plan(*HALF)
+        for stop, plan in ((4, self.plan()), (8, half), (12, self.plan())):
+            self.train(plan, stop, "--checkpoint-dir", self.path("parts"), "--resume", "--metrics",
+                       self.path("parts.jsonl"))
+        parts = metrics(self.path("parts.jsonl"))
+        self.assertEqual([line.get("loss_scale") for line in parts], [None] * 4 + [64] * 4 + [None] * 4)
+        for a, b in zip(parts, self.run_lines()):
+            self.assertLess(relative(a["loss"], b["loss"]), 1e-4, b["step"])
+
     def test_tf32_is_of_cuda(self):
         note = "precision.float32: TF32 is of cuda: on cpu contractions read float32 as it is\n"
         result = self.run_ok("weft-compile", "tests/oracle/tiny.job", "precision.float32=TF32", "-o", self.path("a.plan"))

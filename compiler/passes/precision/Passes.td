@@ -27,7 +27,8 @@ def PrecisionGradients : Pass<"weft-precision-gradients", "::weft::ir::GraphOp">
   let summary = "Makes gradients bfloat16 or float16 where nothing is added to them";
   let description = [{
     In a step of one micro-batch the gradient of a parameter with a working copy of `type` has that type: the product that
-    makes it rounds it, or a cast does. In a step of several their sum is float32.
+    makes it rounds it, or a cast does. So have the parts that several stages have of one, and their sum. In a step of
+    several micro-batches the sum is float32.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "bf16 or f16">];
