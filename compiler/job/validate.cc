@@ -320,12 +320,12 @@ absl::Status ValidateZero(const Job& job) {
 }  // namespace
 
 absl::Status ValidateJob(const Job& job) {
-  for (const absl::Status& status : {ValidateModel(job.model()), ValidateEnums(job), ValidatePrecision(job.precision()),
-                                     ValidateDist(job),
-                                     // After the sizes are known to be positive.
-                                     job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(),
-                                     ValidatePipeline(job), ValidateZero(job), ValidateRecompute(job.recompute()),
-                                     job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
+  for (const absl::Status& status :
+       {ValidateModel(job.model()), ValidateEnums(job), ValidatePrecision(job.precision()), ValidateDist(job),
+        // After the sizes are known to be positive.
+        job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
+        ValidateZero(job), ValidateRecompute(job.recompute()),
+        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
     if (!status.ok()) {
       return status;
     }

@@ -105,9 +105,9 @@ Values LossScale(double square_sum, int64_t step, double scale, double good, dou
 TEST(OptimizerTest, LossScale) {
   const double inf = INFINITY, nan = std::nan("");
   EXPECT_EQ(LossScale(9, 0, 64, 0, 0), (Values{1, 64, 1, 0}));
-  EXPECT_EQ(LossScale(9, 7, 64, 1, 3), (Values{5, 64, 2, 3}));         // the skipped ones do not count
-  EXPECT_EQ(LossScale(9, 8, 64, 2, 3), (Values{6, 128, 0, 3}));        // the third in a row
-  EXPECT_EQ(LossScale(9, 8, 1024, 2, 3), (Values{6, 1024, 0, 3}));     // at most max
+  EXPECT_EQ(LossScale(9, 7, 64, 1, 3), (Values{5, 64, 2, 3}));      // the skipped ones do not count
+  EXPECT_EQ(LossScale(9, 8, 64, 2, 3), (Values{6, 128, 0, 3}));     // the third in a row
+  EXPECT_EQ(LossScale(9, 8, 1024, 2, 3), (Values{6, 1024, 0, 3}));  // at most max
   for (double overflow : {inf, nan}) {
     EXPECT_EQ(LossScale(overflow, 8, 64, 2, 3), (Values{0, 32, 0, 4}));
     EXPECT_EQ(LossScale(overflow, 8, 1, 2, 3), (Values{0, 1, 0, 4}));  // at least min

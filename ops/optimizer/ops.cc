@@ -188,9 +188,10 @@ LogicalResult ClipScaleOp::inferTypes(Types &results) {
 ShardingRule ClipScaleOp::getShardingRule() { return scalarsRule(*this); }
 
 LogicalResult LossScaleOp::inferTypes(Types &results) {
-  for (auto [name, value] :
-       {std::pair<StringRef, Value>("square_sum", getSquareSum()), {"scale", getScale()},
-        {"good_steps", getGoodSteps()}, {"skipped_steps", getSkippedSteps()}}) {
+  for (auto [name, value] : {std::pair<StringRef, Value>("square_sum", getSquareSum()),
+                             {"scale", getScale()},
+                             {"good_steps", getGoodSteps()},
+                             {"skipped_steps", getSkippedSteps()}}) {
     if (failed(requireScalar(*this, name, value))) {
       return mlir::failure();
     }

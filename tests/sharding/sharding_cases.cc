@@ -225,10 +225,11 @@ void AddOptimizer(Cases& cases) {
   cases.push_back({"clip_scale_of_scaled",
                    "weft.clip_scale %a, %b loss_scale %c clip_norm(1.0)",
                    {{"f32", Positive()}, {"f32", Positive()}, {"f32", Positive()}}});
-  cases.push_back({"loss_scale",
-                   "weft.loss_scale %a, %b, %c, %d growth_factor(2.0) backoff_factor(0.5) growth_interval(2) min(0.125) "
-                   "max(64.0)",
-                   {{"f32", Positive()}, {"f32", Positive()}, {"f32", Positive()}, {"f32", Positive()}}});
+  cases.push_back(
+      {"loss_scale",
+       "weft.loss_scale %a, %b, %c, %d growth_factor(2.0) backoff_factor(0.5) growth_interval(2) min(0.125) "
+       "max(64.0)",
+       {{"f32", Positive()}, {"f32", Positive()}, {"f32", Positive()}, {"f32", Positive()}}});
   cases.push_back({"learning_rate_constant", "weft.learning_rate 0.5 constant", {}});
   for (const char* schedule : {"warmup_cosine", "warmup_linear"}) {
     cases.push_back({std::string("learning_rate_") + schedule,

@@ -82,7 +82,8 @@ class Trainer {
       seed_ = (*resume)->manifest().seed;
       resumed_ = saved_ = step_;
     }
-    if (const Precision& precision = context_.plan.header().job().precision(); step_ == 0 && precision.has_loss_scale()) {
+    if (const Precision& precision = context_.plan.header().job().precision();
+        step_ == 0 && precision.has_loss_scale()) {
       loss_scale_ = static_cast<float>(precision.loss_scale().initial());
     }
     if (absl::Status status = processes_.Agree(OpenData()); !status.ok()) return status;

@@ -105,9 +105,9 @@ private:
     }
     if (rule == "sgd") {
       Value v = state(b, parameter, "momentum");
-      auto op =
-          tag(create<SgdMomentumOp, 2>(b, loc, p, g, v, learningRate, gradScale, Value(), number(momentum), number(weightDecay)),
-              update);
+      auto op = tag(create<SgdMomentumOp, 2>(b, loc, p, g, v, learningRate, gradScale, Value(), number(momentum),
+                                             number(weightDecay)),
+                    update);
       assign(p, op->getResult(0));
       assign(v, op->getResult(1));
       return;

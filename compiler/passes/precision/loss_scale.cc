@@ -30,11 +30,11 @@ struct PrecisionLossScale : impl::PrecisionLossScaleBase<PrecisionLossScale> {
 
     mlir::OpBuilder b(&getContext());
     b.setInsertionPointAfter(clip);
-    auto made = tag(create<LossScaleOp, 4>(b, clip.getLoc(), clip.getSquareSum(), scale, good, skipped,
-                                           b.getF64FloatAttr(growthFactor), b.getF64FloatAttr(backoffFactor),
-                                           b.getI64IntegerAttr(growthInterval), b.getF64FloatAttr(min),
-                                           b.getF64FloatAttr(max)),
-                    clip);
+    auto made =
+        tag(create<LossScaleOp, 4>(b, clip.getLoc(), clip.getSquareSum(), scale, good, skipped,
+                                   b.getF64FloatAttr(growthFactor), b.getF64FloatAttr(backoffFactor),
+                                   b.getI64IntegerAttr(growthInterval), b.getF64FloatAttr(min), b.getF64FloatAttr(max)),
+            clip);
     for (Operation &op : body) {
       setStep(op, made.getStep());
     }
@@ -60,8 +60,8 @@ private:
   ParameterOp state(ClipScaleOp clip, llvm::StringRef name, double value) {
     mlir::OpBuilder b = mlir::OpBuilder::atBlockBegin(&getOperation().getBody().front());
     auto init = InitAttr::get(&getContext(), "constant", llvm::ArrayRef<mlir::Attribute>{b.getF64FloatAttr(value)});
-    auto made = create<ParameterOp>(b, clip.getLoc(), b.getStringAttr(name), b.getArrayAttr({}), mlir::ArrayAttr(), init,
-                                    mlir::DictionaryAttr(), b.getUnitAttr(), mlir::IntegerAttr());
+    auto made = create<ParameterOp>(b, clip.getLoc(), b.getStringAttr(name), b.getArrayAttr({}), mlir::ArrayAttr(),
+                                    init, mlir::DictionaryAttr(), b.getUnitAttr(), mlir::IntegerAttr());
     tag(made, clip)->removeAttr("phase");
     return made;
   }
