@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ops/abi/registry.h"
+#include "runtime/device/device.h"
 #include "runtime/plan/plan.pb.h"
 
 namespace weft::executor {
@@ -27,6 +29,10 @@ struct TrainOptions {
   // After every step: on every rank, each from a thread of its own; then `after_step` once.
   std::function<absl::Status(executor::Executor&)> inspect;
   std::function<void()> after_step;
+  // What the ranks run on; null: the host and its kernels.
+  std::string cluster;  // a cluster file
+  device::Device* device = nullptr;
+  const KernelRegistry* kernels = nullptr;
 };
 
 struct StepReport {
@@ -34,8 +40,9 @@ struct StepReport {
   float grad_norm = 0;
 };
 
-// Compiles a job to a verified plan.
-absl::StatusOr<plan::Plan> CompileJob(const std::string& job, const std::vector<std::string>& overrides);
+// Compiles a job to a verified plan, for a cluster file or, without one, this machine.
+absl::StatusOr<plan::Plan> CompileJob(const std::string& job, const std::vector<std::string>& overrides,
+                                      const std::string& cluster = "");
 
 // Runs the steps and returns one report a step.
 absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options);

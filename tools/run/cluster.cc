@@ -52,6 +52,11 @@ int ThreadsOf(const Context& context) {
 }
 
 std::optional<double> PeakOf(const Context& context, DType dtype) {
+  if (context.device != nullptr) {
+    // Virtual ranks share one GPU, of which the cluster file knows the rate.
+    const double rate = context.plan.header().cluster().device().contraction_flops();
+    return rate > 0 ? std::optional<double>(rate) : std::nullopt;
+  }
   Processes& processes = context.processes;
   const int here = processes.alone() ? RankCountOf(context.plan) : processes.world()->ranks_on_host();
   const std::optional<double> peak = MeasurePeak(context.kernels, dtype, std::min(Cores(), ThreadsOf(context) * here));
@@ -108,6 +113,7 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& c
                               .hang_time_out = std::chrono::seconds(context.request.hang_seconds),
                               .timeline = timeline,
                               .trace_kernels = context.request.trace_kernels,
+                              .device = context.device,
                               .on_fault = [&context](const absl::Status& error) { context.on_fault(error); }});
   if (absl::Status status = context.processes.Agree(cluster.status()); !status.ok()) return status;
   return cluster;

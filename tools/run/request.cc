@@ -43,6 +43,7 @@ both
   --threads N            threads a rank may use for a kernel; the cores shared by the ranks by default
   --hang-seconds N       stop with an error when nothing moves for so long; 600 by default, 0: never
   --quiet                no progress, no summary
+  --devices              say which devices this machine has; needs no plan
   --help                 this text
 
 examples
@@ -91,6 +92,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                  {"--show-shards", &request.show_shards},
                                                  {"--trace-kernels", &request.trace_kernels},
                                                  {"--quiet", &request.quiet},
+                                                 {"--devices", &request.devices},
                                                  {"--help", &request.help}};
   const std::map<std::string, Setter> texts = {{"--data", Text(request.data)},
                                                {"--init", Text(request.init)},
@@ -128,7 +130,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                    absl::StrCat("expected a ", number ? "whole number of at least 0" : "file", ", got `", value, "`"));
     }
   }
-  if (request.help) return request;
+  if (request.help || request.devices) return request;
   if (request.plan.empty()) return absl::InvalidArgumentError("expected a plan (see --help)");
   if (request.checkpoint_dir.empty() &&
       (request.resume || request.checkpoint_every > 0 || request.checkpoint_keep > 0)) {

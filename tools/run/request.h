@@ -35,6 +35,7 @@ struct Request {
   int64_t hang_seconds = 600;  // 0: never
   bool quiet = false;
   bool help = false;
+  bool devices = false;  // print what there is
 };
 
 // Reads the arguments behind the program's name: "--name value", "--name=value",

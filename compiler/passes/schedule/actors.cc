@@ -5,6 +5,7 @@
 #include "compiler/passes/schedule/buckets.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/schedule/slots.h"
+#include "compiler/passes/schedule/step_order.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -156,7 +157,7 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
             mlir::StringAttr::get(&getContext(), name.name()));
       last = beside.lastOf(work, kept);
     }
-    groupStep(body, step);
+    groupStep(body, byCompletion(step_, step));
     for (Operation *metric : metrics) {
       metric->moveBefore(&body, body.end());
     }
