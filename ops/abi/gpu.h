@@ -119,6 +119,8 @@ class GpuWorkspace {
   // At least `bytes` from now on; only while kernels are created.
   absl::Status Reserve(Gpu* gpu, size_t bytes);
 
+  size_t bytes() const { return bytes_; }
+
   // To be asked for in each Run(): Reserve() moves it.
   template <typename T>
   T* data() const {

@@ -14,6 +14,10 @@
 #include "runtime/executor/cluster.h"
 #include "runtime/plan/plan.pb.h"
 
+namespace weft::executor {
+class Executor;
+}
+
 namespace weft::tests {
 
 struct TrainOptions {
@@ -23,6 +27,9 @@ struct TrainOptions {
   std::string init;                    // safetensors with initial parameters; empty: initialisers
   int steps = 1;
   int threads = 1;
+  // After every step: on every rank, each from a thread of its own; then `after_step` once.
+  std::function<absl::Status(executor::Executor&)> inspect;
+  std::function<void()> after_step;
   // What the ranks run on; null: the host and its kernels.
   std::string cluster;  // a cluster file
   device::Device* device = nullptr;

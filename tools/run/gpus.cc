@@ -31,7 +31,7 @@ absl::Status CheckGpus(const std::vector<std::string>& uuids, const std::string&
 absl::StatusOr<int> ChooseGpu(const cuda::Driver& driver, const device::CudaInventory& inventory,
                               Processes& processes) {
   const int gpus = static_cast<int>(inventory.gpus.size());
-  const int ordinal = OrdinalOf(processes.world()->rank_on_host(), gpus);
+  const int ordinal = OrdinalOf(processes.world()->place_on_host(), gpus);
   cuda::Ordinal device = 0;
   cuda::Uuid uuid = {};
   absl::Status status;

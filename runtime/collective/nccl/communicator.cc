@@ -89,6 +89,13 @@ absl::Status NcclCommunicator::ConnectAtRun(NcclComm& comm) {
   return ids.ok() ? comm.Connect((*ids)[0]) : ids.status();
 }
 
+int64_t NcclCommunicator::staging_bytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  int64_t bytes = 0;
+  for (const auto& [key, comm] : comms_) bytes += static_cast<int64_t>(comm->staging().bytes());
+  return bytes;
+}
+
 absl::Status NcclCommunicator::Check() {
   std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [key, comm] : comms_) {

@@ -49,6 +49,7 @@ class NcclCommunicator : public Communicator {
   absl::StatusOr<std::unique_ptr<Operation>> CreateReceive(DType dtype, const std::vector<Link>& links) override {
     return CreateTransfer(false, dtype, links);
   }
+  int64_t staging_bytes() const override;  // of the GPU
   absl::Status Connect() override;
   absl::Status Check() override;
   void Abort(const absl::Status& reason) override;
