@@ -202,7 +202,7 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     if (found == values.end()) return kInvalidValue;
     return *value = found->second, kSuccess;
   };
-  driver_.DeviceGetUuid = [s](Uuid* uuid, Ordinal device) {
+  driver_.DeviceGetUuid = [](Uuid* uuid, Ordinal device) {
     *uuid = {};
     std::snprintf(uuid->bytes, sizeof(uuid->bytes), "emulated %d", device);
     return kSuccess;
