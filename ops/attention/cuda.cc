@@ -8,7 +8,8 @@ namespace weft {
 namespace {
 
 // In order of preference; the last does everything. A vendor's library goes first.
-constexpr attention::CudaAttentionFactory kWays[] = {&attention::CreatePlainAttention};
+constexpr attention::CudaAttentionFactory kWays[] = {&attention::CreateTensorAttention,
+                                                      &attention::CreatePlainAttention};
 
 // One type for all but lse, which the rule of the problem holds to f32.
 absl::Status CheckTypes(const KernelSpec& spec) {

@@ -7,9 +7,13 @@
 // summed by one block in one order: deterministic, no atomics. The price is that the backward pass
 // makes the scores twice.
 #include "ops/attention/cuda_code_plain.h"
+#include "ops/attention/cuda_code_tensor.h"
 
 using weft::attention::AttentionArguments;
+using weft::attention::ForwardTile;
+using weft::attention::KeyGradientTile;
 using weft::attention::kPlainThreads;
+using weft::attention::QueryGradientTile;
 using weft::gpu::BF16;
 using weft::gpu::F16;
 
@@ -32,3 +36,19 @@ using weft::gpu::F16;
 WEFT_PLAIN_OF(float, f32)
 WEFT_PLAIN_OF(BF16, bf16)
 WEFT_PLAIN_OF(F16, f16)
+
+#define WEFT_TENSOR(T, type, depth)                                                                             \
+  WEFT_KERNEL(tensor_forward_##type##_##depth, AttentionArguments, ForwardTile(depth).threads()) {              \
+    weft::attention::tensor::Forward<T, depth>(args);                                                           \
+  }                                                                                                             \
+  WEFT_KERNEL(tensor_query_gradient_##type##_##depth, AttentionArguments, QueryGradientTile(depth).threads()) { \
+    weft::attention::tensor::QueryGradient<T, depth>(args);                                                     \
+  }                                                                                                             \
+  WEFT_KERNEL(tensor_key_gradient_##type##_##depth, AttentionArguments, KeyGradientTile(depth).threads()) {     \
+    weft::attention::tensor::KeyGradient<T, depth>(args);                                                       \
+  }
+
+WEFT_TENSOR(BF16, bf16, 64)
+WEFT_TENSOR(BF16, bf16, 128)
+WEFT_TENSOR(F16, f16, 64)
+WEFT_TENSOR(F16, f16, 128)

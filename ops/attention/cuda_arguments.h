@@ -48,6 +48,33 @@ constexpr int PlainKeyGradientBytes(int depth) {
               2 * PlainStep(depth) * (PlainSide(depth) + kPlainPad));
 }
 
+// The kernels that use matrix instructions. A block of `warps` warps has `side` rows of a head, 16
+// `tiles` a warp, and walks along the other side in steps, of which the next one is loaded while one is used.
+struct TensorTile {
+  int warps, tiles, step;
+  constexpr int threads() const { return 32 * warps; }
+  constexpr int side() const { return 16 * tiles * warps; }
+};
+constexpr int TensorDepth(int depth) { return depth <= 64 ? 64 : 128; }
+inline constexpr int kMaxTensorDepth = 128;
+constexpr TensorTile ForwardTile(int depth) { return {.warps = 4, .tiles = 2, .step = depth <= 64 ? 64 : 32}; }
+constexpr TensorTile QueryGradientTile(int depth) { return {.warps = 4, .tiles = depth <= 64 ? 2 : 1, .step = 32}; }
+constexpr TensorTile KeyGradientTile(int depth) { return {.warps = 4, .tiles = depth <= 64 ? 2 : 1, .step = 32}; }
+// q and two steps of k and v.
+constexpr int ForwardBytes(int depth) {
+  return 2 * depth * (ForwardTile(depth).side() + 4 * ForwardTile(depth).step);
+}
+// q and dout, two steps of k and v, and delta.
+constexpr int QueryGradientBytes(int depth) {
+  return 2 * depth * (2 * QueryGradientTile(depth).side() + 4 * QueryGradientTile(depth).step) +
+         4 * QueryGradientTile(depth).side();
+}
+// k and v, two steps of q, dout, lse and delta.
+constexpr int KeyGradientBytes(int depth) {
+  return 2 * depth * (2 * KeyGradientTile(depth).side() + 4 * KeyGradientTile(depth).step) +
+         16 * KeyGradientTile(depth).step;
+}
+
 }  // namespace weft::attention
 
 #endif  // WEFT_OPS_ATTENTION_CUDA_ARGUMENTS_H_

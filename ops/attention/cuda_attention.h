@@ -15,6 +15,9 @@ namespace weft::attention {
 using CudaAttentionFactory = absl::StatusOr<std::unique_ptr<Kernel>> (*)(const KernelSpec& spec,
                                                                          const Problem& problem);
 
+// Our own kernels on matrix instructions: bf16 and f16, head sizes of whole packs up to 128.
+absl::StatusOr<std::unique_ptr<Kernel>> CreateTensorAttention(const KernelSpec& spec, const Problem& problem);
+
 // Plain arithmetic: any type, alignment, and head size up to 256.
 absl::StatusOr<std::unique_ptr<Kernel>> CreatePlainAttention(const KernelSpec& spec, const Problem& problem);
 

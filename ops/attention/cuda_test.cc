@@ -109,5 +109,84 @@ TEST(AttentionCudaTest, TheGradientAgreesWithItsTwin) {
   }
 }
 
+// A half has this much error at most, relative to what it stands for.
+double UnitOf(DType type) { return type == DType::kBF16 ? 0x1.0p-8 : 0x1.0p-11; }
+
+// The sums of the magnitudes of the terms of out, dq, dk and dv, by which errors of p and ds are bounded.
+struct Magnitudes {
+  Values out, dq, dk, dv;
+};
+Magnitudes MagnitudesOf(const Case& c, const Inputs& in, const Values& out, const Values& lse) {
+  Magnitudes sums = {Values(c.q_size()), Values(c.q_size()), Values(c.k_size()), Values(c.k_size())};
+  const double scale = 1 / std::sqrt(static_cast<double>(c.d));
+  for (int64_t row = 0; row < c.b * c.n * c.s; ++row) {
+    const int64_t bi = row / (c.n * c.s), h = row / c.s % c.n, i = row % c.s;
+    const int64_t q = ((bi * c.s + i) * c.n + h) * c.d;
+    double delta = 0;
+    for (int64_t e = 0; e < c.d; ++e) delta += in.dout[q + e] * out[q + e];
+    const int64_t limit = c.causal ? std::clamp<int64_t>(c.origin + i + 1 + c.t - c.rows(), 0, c.t) : c.t;
+    for (int64_t j = 0; j < limit; ++j) {
+      const int64_t k = ((bi * c.t + j) * c.m + h / (c.n / c.m)) * c.d;
+      double score = 0, dp = 0;
+      for (int64_t e = 0; e < c.d; ++e) {
+        score += in.q[q + e] * in.k[k + e];
+        dp += in.dout[q + e] * in.v[k + e];
+      }
+      const double p = std::exp(score * scale - lse[row]), ds = scale * p * std::fabs(dp - delta);
+      // That delta is of a rounded `out` is a part of it.
+      const double error = scale * p * std::sqrt(static_cast<double>(c.d));
+      for (int64_t e = 0; e < c.d; ++e) {
+        sums.out[q + e] += p * std::fabs(in.v[k + e]);
+        sums.dv[k + e] += p * std::fabs(in.dout[q + e]);
+        sums.dq[q + e] += (ds + error) * std::fabs(in.k[k + e]);
+        sums.dk[k + e] += (ds + error) * std::fabs(in.q[q + e]);
+      }
+    }
+  }
+  return sums;
+}
+
+// `magnitude` for what p or ds is rounded to, and the rounding of the result.
+void ExpectWithin(const Values& got, const Values& want, const Values& magnitude, DType type, const char* what) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double bound = UnitOf(type) * (1.25 * magnitude[i] + 1.25 * std::fabs(want[i])) + 0x1.0p-18;
+    ASSERT_NEAR(got[i], want[i], bound) << what << " element " << i;
+  }
+}
+
+// Halves have no twin: they are compared with that of f32 on the same numbers. What forward gives is what the
+// gradient takes, so that both are of one rounding.
+void ExpectHalvesAgree(const Case& c, DType type) {
+  SCOPED_TRACE(c.Name() + " " + NameOf(type));
+  const Inputs in = InputsOf(c, DType::kBF16);
+  const auto want = RunKernel(Cpu(), SpecOf(c, "attention"), {in.q, in.k, in.v});
+  const auto got = RunGpuKernel(Cuda(), SpecOf(c, "attention", type), {in.q, in.k, in.v});
+  ASSERT_TRUE(want.ok() && got.ok()) << got.status();
+  const Magnitudes magnitudes = MagnitudesOf(c, in, (*want)[0], (*want)[1]);
+  ExpectWithin((*got)[0], (*want)[0], magnitudes.out, type, "out");
+  for (size_t i = 0; i < (*want)[1].size(); ++i) {
+    if (!std::isinf((*want)[1][i])) {
+      ASSERT_NEAR((*got)[1][i], (*want)[1][i], 0x1.0p-18) << "lse " << i;
+    } else {
+      ASSERT_EQ((*got)[1][i], (*want)[1][i]) << "lse " << i;
+    }
+  }
+  const auto grad = RunKernel(Cpu(), SpecOf(c, "attention_grad"), {in.dout, in.q, in.k, in.v, (*want)[0], (*want)[1]});
+  const auto got_grad =
+      RunGpuKernel(Cuda(), SpecOf(c, "attention_grad", type), {in.dout, in.q, in.k, in.v, (*want)[0], (*want)[1]});
+  ASSERT_TRUE(grad.ok() && got_grad.ok()) << got_grad.status();
+  ExpectWithin((*got_grad)[0], (*grad)[0], magnitudes.dq, type, "dq");
+  ExpectWithin((*got_grad)[1], (*grad)[1], magnitudes.dk, type, "dk");
+  ExpectWithin((*got_grad)[2], (*grad)[2], magnitudes.dv, type, "dv");
+}
+
+TEST(AttentionCudaTest, HalvesAgreeWithFloats) {
+  for (const Case& c : Cases()) {
+    ExpectHalvesAgree(c, DType::kBF16);
+    ExpectHalvesAgree(c, DType::kF16);
+  }
+}
+
 }  // namespace
 }  // namespace weft
