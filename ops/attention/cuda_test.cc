@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -193,6 +194,84 @@ TEST(AttentionCudaTest, HalvesAgreeWithFloats) {
     ExpectHalvesAgree(c, DType::kBF16);
     ExpectHalvesAgree(c, DType::kF16);
   }
+}
+
+TEST(AttentionCudaTest, LargeScoresDoNotOverflow) {
+  const Case c{1, 40, 200, 1, 1, 16, true};
+  Inputs in = InputsOf(c, DType::kBF16);
+  for (double& x : in.q) x *= 4096;
+  const auto want = RunKernel(Cpu(), SpecOf(c, "attention"), {in.q, in.k, in.v});
+  for (DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
+    const auto got = RunGpuKernel(Cuda(), SpecOf(c, "attention", type), {in.q, in.k, in.v});
+    ASSERT_TRUE(want.ok() && got.ok()) << got.status();
+    for (size_t i = 0; i < in.q.size(); ++i) ASSERT_NEAR((*got)[0][i], (*want)[0][i], 0.02) << NameOf(type) << i;
+  }
+}
+
+TEST(AttentionCudaTest, TheLogSumIsOptional) {
+  const Case c{1, 9, 9, 2, 2, 8, true};
+  const Inputs in = InputsOf(c, DType::kBF16);
+  for (DType type : {DType::kF32, DType::kBF16}) {
+    KernelSpec spec = SpecOf(c, "attention", type);
+    const auto both = RunGpuKernel(Cuda(), spec, {in.q, in.k, in.v});
+    spec.outputs.pop_back();
+    const auto one = RunGpuKernel(Cuda(), spec, {in.q, in.k, in.v});
+    ASSERT_TRUE(both.ok() && one.ok()) << one.status();
+    EXPECT_EQ((*both)[0], (*one)[0]);
+  }
+}
+
+// Keeps the names of the kernels that are asked for.
+class NamingGpu : public EmulatedGpu {
+ public:
+  absl::StatusOr<void*> Find(const std::string& module, const std::string& kernel, size_t argument_bytes,
+                             int64_t shared_bytes) override {
+    names.push_back(kernel);
+    return EmulatedGpu::Find(module, kernel, argument_bytes, shared_bytes);
+  }
+  std::vector<std::string> names;
+};
+
+std::vector<std::string> KernelsOf(KernelSpec spec) {
+  NamingGpu gpu;
+  spec.gpu = &gpu;
+  spec.gpu_workspace = std::make_shared<GpuWorkspace>();
+  const auto made = Cuda().Create(spec);
+  EXPECT_TRUE(made.ok()) << made.status();
+  return gpu.names;
+}
+
+TEST(AttentionCudaTest, HalvesOfWholePacksGoToMatrixInstructions) {
+  using ::testing::ElementsAre;
+  const Case whole{1, 9, 9, 2, 2, 80, true}, odd{1, 9, 9, 2, 2, 81, true};
+  EXPECT_THAT(KernelsOf(SpecOf(whole, "attention", DType::kBF16)), ElementsAre("tensor_forward_bf16_128"));
+  EXPECT_THAT(KernelsOf(SpecOf(whole, "attention_grad", DType::kF16)),
+              ElementsAre("tensor_query_gradient_f16_128", "tensor_key_gradient_f16_128"));
+  EXPECT_THAT(KernelsOf(SpecOf(odd, "attention", DType::kBF16)), ElementsAre("plain_forward_bf16_128"));
+  EXPECT_THAT(KernelsOf(SpecOf(whole, "attention")), ElementsAre("plain_forward_f32_128"));
+  // A running maximum of unscaled scores is one of scaled ones only if the scale is above 0.
+  KernelSpec turned = SpecOf(whole, "attention", DType::kBF16);
+  turned.attributes = {{"causal", int64_t{1}}, {"scale", -0.5}};
+  EXPECT_THAT(KernelsOf(turned), ElementsAre("plain_forward_bf16_128"));
+}
+
+TEST(AttentionCudaTest, RefusesWhatItCannotDo) {
+  const auto error = [](const KernelSpec& spec) { return std::string(Cuda().Create(spec).status().message()); };
+  EmulatedGpu gpu;
+  const auto spec_of = [&](const Case& c) {
+    KernelSpec spec = SpecOf(c, "attention");
+    spec.gpu = &gpu;
+    spec.gpu_workspace = std::make_shared<GpuWorkspace>();
+    return spec;
+  };
+  EXPECT_THAT(error(spec_of({1, 4, 4, 3, 2, 8, true})),
+              ::testing::HasSubstr("expected query heads to be a multiple of key heads, got 3 and 2"));
+  EXPECT_THAT(error(spec_of({1, 4, 4, 1, 1, 257, true})),
+              ::testing::HasSubstr("expected a head size of 1 to 256, got 257"));
+  KernelSpec mixed = spec_of({1, 4, 4, 2, 2, 8, true});
+  mixed.inputs[1].dtype = DType::kBF16;
+  EXPECT_THAT(error(mixed),
+              ::testing::HasSubstr("input 1: expected f32, bf16 or f16 as the first input, got bf16[1,4,2,8]"));
 }
 
 }  // namespace
