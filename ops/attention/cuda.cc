@@ -9,7 +9,7 @@ namespace {
 
 // In order of preference; the last does everything. A vendor's library goes first.
 constexpr attention::CudaAttentionFactory kWays[] = {&attention::CreateTensorAttention,
-                                                      &attention::CreatePlainAttention};
+                                                     &attention::CreatePlainAttention};
 
 // One type for all but lse, which the rule of the problem holds to f32.
 absl::Status CheckTypes(const KernelSpec& spec) {

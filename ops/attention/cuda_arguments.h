@@ -61,9 +61,7 @@ constexpr TensorTile ForwardTile(int depth) { return {.warps = 4, .tiles = 2, .s
 constexpr TensorTile QueryGradientTile(int depth) { return {.warps = 4, .tiles = depth <= 64 ? 2 : 1, .step = 32}; }
 constexpr TensorTile KeyGradientTile(int depth) { return {.warps = 4, .tiles = depth <= 64 ? 2 : 1, .step = 32}; }
 // q and two steps of k and v.
-constexpr int ForwardBytes(int depth) {
-  return 2 * depth * (ForwardTile(depth).side() + 4 * ForwardTile(depth).step);
-}
+constexpr int ForwardBytes(int depth) { return 2 * depth * (ForwardTile(depth).side() + 4 * ForwardTile(depth).step); }
 // q and dout, two steps of k and v, and delta.
 constexpr int QueryGradientBytes(int depth) {
   return 2 * depth * (2 * QueryGradientTile(depth).side() + 4 * QueryGradientTile(depth).step) +

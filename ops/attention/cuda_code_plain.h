@@ -90,8 +90,8 @@ WEFT_DEVICE void Accumulate(const float* weights, int row_stride, int inner_stri
     for (int i = 0; i < kI; ++i) w[i] = weights[(Ty() + 16 * i) * row_stride + k * inner_stride];
 #pragma unroll
     for (int c = 0; c < kC; c += kPack) {
-      const auto pack = *reinterpret_cast<const Pack<float, kPack>*>(rows + k * Shape<kDepth>::kStride +
-                                                                     ColumnOf<kDepth>(c));
+      const auto pack =
+          *reinterpret_cast<const Pack<float, kPack>*>(rows + k * Shape<kDepth>::kStride + ColumnOf<kDepth>(c));
 #pragma unroll
       for (int i = 0; i < kI; ++i) {
 #pragma unroll
@@ -188,8 +188,8 @@ WEFT_DEVICE void Forward(const AttentionArguments& args) {
 
 // The p and ds of a thread's elements, from the scores and dp; zeros where a row does not see a key.
 template <int kI, int kJ>
-WEFT_DEVICE void ScoreGradients(const AttentionArguments& args, int64_t rows_at, int first, int key,
-                                float (&s)[kI][kJ], float (&dp)[kI][kJ]) {
+WEFT_DEVICE void ScoreGradients(const AttentionArguments& args, int64_t rows_at, int first, int key, float (&s)[kI][kJ],
+                                float (&dp)[kI][kJ]) {
 #pragma unroll
   for (int i = 0; i < kI; ++i) {
     const int row = first + Ty() + 16 * i;

@@ -124,8 +124,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateTensorAttention(const KernelSpec& 
   // Rows of whole packs, which are aligned because tensors are; a scale by which the largest score stays the largest.
   if (SizeOf(spec.inputs[0].dtype) != 2 || problem.depth % 8 != 0 || problem.depth > kMaxTensorDepth ||
       !(problem.scale > 0) || spec.gpu->properties().major < 8) {
-    return absl::UnimplementedError("attention by matrix instructions: expected bf16 or f16, a head size of 8 to 128, "
-                                    "a multiple of 8, a scale above 0 and compute capability 8.0");
+    return absl::UnimplementedError(
+        "attention by matrix instructions: expected bf16 or f16, a head size of 8 to 128, "
+        "a multiple of 8, a scale above 0 and compute capability 8.0");
   }
   if (absl::Status status = CheckSizes(problem); !status.ok()) return status;
   const int depth = TensorDepth(static_cast<int>(problem.depth));
@@ -141,10 +142,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateTensorAttention(const KernelSpec& 
     return OwnAttention::Create(spec, problem, {launch("forward", ForwardTile(depth), false, ForwardBytes(depth))});
   }
   // The first makes the delta that the second reads.
-  return OwnAttention::Create(
-      spec, problem,
-      {launch("query_gradient", QueryGradientTile(depth), false, QueryGradientBytes(depth)),
-       launch("key_gradient", KeyGradientTile(depth), true, KeyGradientBytes(depth))});
+  return OwnAttention::Create(spec, problem,
+                              {launch("query_gradient", QueryGradientTile(depth), false, QueryGradientBytes(depth)),
+                               launch("key_gradient", KeyGradientTile(depth), true, KeyGradientBytes(depth))});
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreatePlainAttention(const KernelSpec& spec, const Problem& problem) {
