@@ -1,6 +1,7 @@
 #include "ops/cuda_kernels.h"
 
 #include "ops/activation/cuda.h"
+#include "ops/attention/cuda.h"
 #include "ops/einsum/cuda.h"
 #include "ops/elementwise/cuda.h"
 #include "ops/embedding/cuda.h"
@@ -13,6 +14,7 @@
 // A module's fat binary lies between two symbols, see tools/build_defs/cuda.bzl.
 #define WEFT_CUDA_MODULES(X) \
   X(activation)              \
+  X(attention)               \
   X(einsum)                  \
   X(elementwise)             \
   X(embedding)               \
@@ -34,6 +36,7 @@ namespace weft {
 
 void RegisterCudaKernels(KernelRegistry& registry) {
   RegisterActivationCudaKernels(registry);
+  RegisterAttentionCudaKernels(registry);
   RegisterEinsumCudaKernels(registry);
   RegisterElementwiseCudaKernels(registry);
   RegisterEmbeddingCudaKernels(registry);
