@@ -2,10 +2,13 @@
 
 CUDA_FAMILIES = [
     "activation",
+    "dropout",
     "einsum",
     "elementwise",
     "embedding",
+    "layout",
     "loss",
+    "norm",
     "optimizer",
     "random",
     "reduce",
