@@ -1,6 +1,7 @@
 #include "ops/cuda_kernels.h"
 
 #include "ops/activation/cuda.h"
+#include "ops/attention/cuda.h"
 #include "ops/dropout/cuda.h"
 #include "ops/einsum/cuda.h"
 #include "ops/elementwise/cuda.h"
@@ -16,6 +17,7 @@
 // A module's fat binary lies between two symbols, see tools/build_defs/cuda.bzl.
 #define WEFT_CUDA_MODULES(X) \
   X(activation)              \
+  X(attention)               \
   X(dropout)                 \
   X(einsum)                  \
   X(elementwise)             \
@@ -40,6 +42,7 @@ namespace weft {
 
 void RegisterCudaKernels(KernelRegistry& registry) {
   RegisterActivationCudaKernels(registry);
+  RegisterAttentionCudaKernels(registry);
   RegisterDropoutCudaKernels(registry);
   RegisterEinsumCudaKernels(registry);
   RegisterElementwiseCudaKernels(registry);

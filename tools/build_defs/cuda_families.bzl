@@ -2,6 +2,7 @@
 
 CUDA_FAMILIES = [
     "activation",
+    "attention",
     "dropout",
     "einsum",
     "elementwise",
