@@ -62,7 +62,8 @@ TEST(DropoutCudaTest, HalvesAreFloatsRounded) {
       const double unit = type == DType::kBF16 ? 0x1.0p-8 : 0x1.0p-11;
       for (size_t i = 0; i < x.size(); ++i) {
         // What is dropped is so in both.
-        ASSERT_NEAR((*half)[0][i], (*wide)[0][i], unit * std::fabs((*wide)[0][i]) + 0x1.0p-25) << tile.ToString() << " " << i;
+        ASSERT_NEAR((*half)[0][i], (*wide)[0][i], unit * std::fabs((*wide)[0][i]) + 0x1.0p-25)
+            << tile.ToString() << " " << i;
       }
     }
   }

@@ -38,9 +38,10 @@ class TransposeKernel : public Kernel {
     const auto* x = static_cast<const Word*>(inputs[0]);
     auto* y = static_cast<Word*>(outputs[0]);
     const int64_t work = column_.extent * (column_.from == 1 ? 1 : kStrip) * static_cast<int64_t>(sizeof(Word));
-    ParallelFor(threads_, planes_ * strips_, std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(work, 1)), [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) RunTask(x, y, task);
-    });
+    ParallelFor(threads_, planes_ * strips_, std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(work, 1)),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t task = begin; task < end; ++task) RunTask(x, y, task);
+                });
     return absl::OkStatus();
   }
 

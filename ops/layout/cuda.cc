@@ -1,6 +1,7 @@
 #include "ops/layout/cuda.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -65,18 +66,14 @@ struct Box {
     if (dims.size() > kMaxDims) {
       return absl::UnimplementedError(absl::StrCat("expected at most ", kMaxDims, " dims, got ", dims.size()));
     }
-    int64_t all = std::gcd(int64_t{16}, from);
-    all = std::gcd(all, to);
-    for (size_t d = 0; d < dims.size(); ++d) {
-      const BoxDim& it = dims[d];
-      for (int64_t bytes : d == 0 ? std::initializer_list<int64_t>{it.extent, it.begin, it.end}
-                                  : std::initializer_list<int64_t>{it.from, it.to}) {
-        all = std::gcd(all, bytes);
-      }
-    }
+    int64_t all = 16;
+    const auto divides = [&all](std::initializer_list<int64_t> bytes) {
+      for (int64_t it : bytes) all = std::gcd(all, it);
+    };
+    divides({from, to, dims[0].extent, dims[0].begin, dims[0].end});
+    for (size_t d = 1; d < dims.size(); ++d) divides({dims[d].from, dims[d].to});
     *word = all;
-    BoxArguments arguments{
-        .words = 1, .from = from / all, .to = to / all, .dims = static_cast<int32_t>(dims.size())};
+    BoxArguments arguments{.words = 1, .from = from / all, .to = to / all, .dims = static_cast<int32_t>(dims.size())};
     for (size_t d = 0; d < dims.size(); ++d) {
       const BoxDim& it = dims[d];
       arguments.dim[d] = d == 0 ? BoxDim{it.extent / all, it.begin / all, it.end / all, 1, 1}
@@ -98,8 +95,7 @@ class BoxKernel : public Kernel {
       if (!arguments.ok()) return arguments.status();
       if (arguments->words == 0) continue;
       const bool is_long = arguments->words > std::numeric_limits<int32_t>::max();
-      auto found =
-          GpuKernel<BoxArguments>::Find(spec.gpu, kModule, absl::StrCat("box_", word, is_long ? "_long" : ""));
+      auto found = GpuKernel<BoxArguments>::Find(spec.gpu, kModule, absl::StrCat("box_", word, is_long ? "_long" : ""));
       if (!found.ok()) return found.status();
       kernel->launches_.push_back({*found, LoopGrid(*spec.gpu, arguments->words, kThreads), *arguments, i});
     }
@@ -129,9 +125,9 @@ class BoxKernel : public Kernel {
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSlice(const KernelSpec& spec) {
   absl::StatusOr<SlicePlan> plan = PlanSlice(spec);
   if (!plan.ok()) return plan.status();
-  return BoxKernel::Create(spec, {{.from = plan->offset,
-                                   .dims = {Box::Whole(plan->bytes, 1, 1),
-                                            Box::Whole(plan->count, plan->stride, plan->bytes)}}});
+  return BoxKernel::Create(
+      spec, {{.from = plan->offset,
+              .dims = {Box::Whole(plan->bytes, 1, 1), Box::Whole(plan->count, plan->stride, plan->bytes)}}});
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreatePad(const KernelSpec& spec) {
@@ -199,8 +195,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateTranspose(const KernelSpec& spec) 
     arguments.from[d] = dims[d].from;
     arguments.to[d] = dims[d].to;
   }
-  const int64_t tiles = arguments.planes * ((arguments.rows + kTile - 1) / kTile) *
-                        ((arguments.columns + kTile - 1) / kTile);
+  const int64_t tiles =
+      arguments.planes * ((arguments.rows + kTile - 1) / kTile) * ((arguments.columns + kTile - 1) / kTile);
   GpuGrid grid = LoopGrid(*spec.gpu, tiles * kThreads, kThreads);
   grid.threads[0] = kTile;
   grid.threads[1] = kThreads / kTile;

@@ -62,8 +62,8 @@ WEFT_DEVICE void Transpose(const TransposeArguments& args) {
 
 }  // namespace
 
-#define WEFT_LAYOUT(Word, bytes)                                                              \
-  WEFT_KERNEL(box_##bytes, BoxArguments, kThreads) { Box<Word, uint32_t>(args); }             \
+#define WEFT_LAYOUT(Word, bytes)                                                  \
+  WEFT_KERNEL(box_##bytes, BoxArguments, kThreads) { Box<Word, uint32_t>(args); } \
   WEFT_KERNEL(box_##bytes##_long, BoxArguments, kThreads) { Box<Word, int64_t>(args); }
 #define WEFT_TRANSPOSE(Word, bytes) \
   WEFT_KERNEL(transpose_##bytes, TransposeArguments, kThreads) { Transpose<Word>(args); }

@@ -27,9 +27,7 @@ const KernelRegistry& Cuda() { return Registered<&RegisterLayoutCudaKernels>(); 
 const DType kTypes[] = {DType::kF32, DType::kBF16, DType::kF16, DType::kI32, DType::kF64, DType::kU8};
 
 KernelSpec Spec(const char* name, DType type, const Dims& input, const Dims& output) {
-  return {.name = name,
-          .inputs = {TensorSpec::Whole(type, input)},
-          .outputs = {TensorSpec::Whole(type, output)}};
+  return {.name = name, .inputs = {TensorSpec::Whole(type, input)}, .outputs = {TensorSpec::Whole(type, output)}};
 }
 
 // Numbers that every type holds exactly.
@@ -66,8 +64,8 @@ TEST(LayoutCudaTest, CopyReshapeAndMaskRank) {
 
 TEST(LayoutCudaTest, TransposeAllPermutations) {
   for (DType type : kTypes) {
-    for (const Dims& shape : {Dims{}, Dims{5}, Dims{3, 7}, Dims{0, 3}, Dims{3, 0}, Dims{33, 70}, Dims{4, 17, 35}, Dims{2, 3, 1, 16},
-                              Dims{2, 3, 2, 4, 3}}) {
+    for (const Dims& shape : {Dims{}, Dims{5}, Dims{3, 7}, Dims{0, 3}, Dims{3, 0}, Dims{33, 70}, Dims{4, 17, 35},
+                              Dims{2, 3, 1, 16}, Dims{2, 3, 2, 4, 3}}) {
       Dims perm(shape.size());
       std::iota(perm.begin(), perm.end(), 0);
       do {
@@ -153,8 +151,7 @@ TEST(LayoutCudaTest, RefusesWhatDoesNotFit) {
   const auto error = [](const KernelSpec& spec) {
     return std::string(testing::RunGpuKernel(Cuda(), spec, {Numbers(spec.inputs[0])}).status().message());
   };
-  EXPECT_THAT(error(Spec("reshape", DType::kF32, {2, 3}, {5})),
-              HasSubstr("output 0: expected 6 elements, got f32[5]"));
+  EXPECT_THAT(error(Spec("reshape", DType::kF32, {2, 3}, {5})), HasSubstr("output 0: expected 6 elements, got f32[5]"));
   KernelSpec spec = Spec("slice", DType::kF32, {2, 6}, {2, 3});
   spec.attributes.Set("dim", int64_t{1});
   spec.attributes.Set("size", int64_t{3});

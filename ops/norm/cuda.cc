@@ -109,12 +109,11 @@ class NormGradKernel : public Kernel {
     const auto rows_of_block = static_cast<int64_t>(shape.rows()) * kRowsOfThread;
     const auto blocks = std::clamp<int64_t>((extents.rows() + rows_of_block - 1) / rows_of_block, 1, kMostBlocks);
     auto rows = GpuKernel<NormGradArguments>::Find(spec.gpu, kModule, shape.KernelOf(spec));
-    auto sum = GpuKernel<NormSumArguments>::Find(spec.gpu, kModule,
-                                                 absl::StrCat("norm_sum_", NameOf(spec.outputs[1].dtype)));
+    auto sum =
+        GpuKernel<NormSumArguments>::Find(spec.gpu, kModule, absl::StrCat("norm_sum_", NameOf(spec.outputs[1].dtype)));
     if (!rows.ok()) return rows.status();
     if (!sum.ok()) return sum.status();
-    absl::Status status =
-        spec.gpu_workspace->Reserve(spec.gpu, static_cast<size_t>(blocks * columns) * sizeof(float));
+    absl::Status status = spec.gpu_workspace->Reserve(spec.gpu, static_cast<size_t>(blocks * columns) * sizeof(float));
     if (!status.ok()) return status;
     auto kernel = std::make_unique<NormGradKernel>(*rows, *sum, spec.gpu_workspace, center);
     kernel->rows_grid_ = shape.Grid(static_cast<uint32_t>(blocks));
@@ -163,8 +162,8 @@ class NormGradKernel : public Kernel {
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLayerNormGrad(const KernelSpec& spec) {
   absl::StatusOr<Extents> extents = MatchSpec(spec, "any:.h,any:.h,any:h,.,.->any:.h,any:h,any:h");
   if (!extents.ok()) return extents.status();
-  absl::Status status = CheckTypes(spec, {&spec.inputs[0], &spec.inputs[1]},
-                                   {&spec.inputs[2], &spec.outputs[1], &spec.outputs[2]});
+  absl::Status status =
+      CheckTypes(spec, {&spec.inputs[0], &spec.inputs[1]}, {&spec.inputs[2], &spec.outputs[1], &spec.outputs[2]});
   if (!status.ok()) return status;
   return NormGradKernel::Create(spec, *extents, /*center=*/true);
 }

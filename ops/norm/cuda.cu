@@ -266,23 +266,23 @@ WEFT_DEVICE void SumBlocks(const NormSumArguments& args) {
 }  // namespace
 
 // Slots for the elements that a thread holds; 0: rows are not held.
-#define WEFT_NORMS(T, type, elements)                                                                                 \
-  WEFT_KERNEL(layer_norm_##type##_##elements, NormArguments, kThreads) {                                              \
-    Norm<T, elements / Pack<T>::kSize, true>(args);                                                                   \
-  }                                                                                                                   \
-  WEFT_KERNEL(rms_norm_##type##_##elements, NormArguments, kThreads) {                                                \
-    Norm<T, elements / Pack<T>::kSize, false>(args);                                                                  \
-  }                                                                                                                   \
-  WEFT_KERNEL(layer_norm_grad_##type##_##elements, NormGradArguments, kThreads) {                                     \
-    NormGrad<T, elements / Pack<T>::kSize, true>(args);                                                               \
-  }                                                                                                                   \
-  WEFT_KERNEL(rms_norm_grad_##type##_##elements, NormGradArguments, kThreads) {                                       \
-    NormGrad<T, elements / Pack<T>::kSize, false>(args);                                                              \
+#define WEFT_NORMS(T, type, elements)                                             \
+  WEFT_KERNEL(layer_norm_##type##_##elements, NormArguments, kThreads) {          \
+    Norm<T, elements / Pack<T>::kSize, true>(args);                               \
+  }                                                                               \
+  WEFT_KERNEL(rms_norm_##type##_##elements, NormArguments, kThreads) {            \
+    Norm<T, elements / Pack<T>::kSize, false>(args);                              \
+  }                                                                               \
+  WEFT_KERNEL(layer_norm_grad_##type##_##elements, NormGradArguments, kThreads) { \
+    NormGrad<T, elements / Pack<T>::kSize, true>(args);                           \
+  }                                                                               \
+  WEFT_KERNEL(rms_norm_grad_##type##_##elements, NormGradArguments, kThreads) {   \
+    NormGrad<T, elements / Pack<T>::kSize, false>(args);                          \
   }
-#define WEFT_NORMS_OF(T, type)                                                      \
-  WEFT_NORMS(T, type, 0)                                                            \
-  WEFT_NORMS(T, type, 16)                                                           \
-  WEFT_NORMS(T, type, 32)                                                           \
+#define WEFT_NORMS_OF(T, type) \
+  WEFT_NORMS(T, type, 0)       \
+  WEFT_NORMS(T, type, 16)      \
+  WEFT_NORMS(T, type, 32)      \
   WEFT_KERNEL(norm_sum_##type, NormSumArguments, kThreads) { SumBlocks<T>(args); }
 
 WEFT_NORMS_OF(float, f32)

@@ -21,8 +21,8 @@ struct Case {
 TrainOptions Options(const Case& it) {
   TrainOptions options;
   options.job = "models/gpt2/tiny.job";
-  options.overrides = {"batch={global: 8 micro: 2}", "model.set=seq=8",     "model.set=positions=8",
-                       "model.set=hidden=16",        "model.set=heads=2",   "model.set=layers=2",
+  options.overrides = {"batch={global: 8 micro: 2}", "model.set=seq=8",        "model.set=positions=8",
+                       "model.set=hidden=16",        "model.set=heads=2",      "model.set=layers=2",
                        "model.set=dropout=0.1",      "optimizer.clip_norm=1.0"};
   options.overrides.insert(options.overrides.end(), it.layout.begin(), it.layout.end());
   if (it.half) options.overrides.push_back("precision.compute=BF16");
