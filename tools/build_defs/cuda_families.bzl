@@ -3,10 +3,13 @@
 CUDA_FAMILIES = [
     "activation",
     "attention",
+    "dropout",
     "einsum",
     "elementwise",
     "embedding",
+    "layout",
     "loss",
+    "norm",
     "optimizer",
     "random",
     "reduce",
