@@ -95,8 +95,8 @@ std::string RunLoop::Waits() const {
 std::string RunLoop::Left() const {
   for (const Actor& actor : spec_.actors) {
     if (actor.stream != stream_ || actor.work == nullptr) continue;
-    const std::string waiting = actor.work->Waiting();
-    if (!waiting.empty()) return absl::StrCat("actor `", actor.name, "` waits for ", waiting);
+    const std::string left = actor.work->Left();
+    if (!left.empty()) return absl::StrCat("actor `", actor.name, "` waits for ", left);
   }
   return "";
 }

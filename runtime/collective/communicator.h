@@ -37,6 +37,9 @@ class Operation {
   // While Run() waits: "all_reduce #812 of group data[1]; rank 7 has not issued
   // it", "all_reduce of 12 tensors #812 ...". Otherwise "". Any thread.
   virtual std::string Waiting() const { return ""; }
+
+  // Of what Run() has left on a stream, if it is the next to end: "all_reduce #812 of group data[1]". Any thread.
+  virtual std::string Left() const { return ""; }
 };
 
 // One rank's way to the others. Create...() is called by one thread while

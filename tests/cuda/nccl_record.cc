@@ -176,10 +176,10 @@ class Walk {
         const Head& head = heads_[r][s];
         if (head.act == rank.streams[s].size()) continue;
         const NcclAct& act = rank.streams[s][head.act];
-        lines.push_back(absl::StrCat("rank ", rank.rank, ", stream ", rank.spec.streams[s].name, ": actor `",
-                                     rank.spec.actors[act.actor].name, "`, micro-batch ", act.micro_batch,
-                                     head.waits ? absl::StrCat(" at ", record_.comms[act.launches[head.launch].comm].title)
-                                                : " has not begun"));
+        lines.push_back(absl::StrCat(
+            "rank ", rank.rank, ", stream ", rank.spec.streams[s].name, ": actor `", rank.spec.actors[act.actor].name,
+            "`, micro-batch ", act.micro_batch,
+            head.waits ? absl::StrCat(" at ", record_.comms[act.launches[head.launch].comm].title) : " has not begun"));
       }
     }
     return lines;

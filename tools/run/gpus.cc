@@ -60,12 +60,8 @@ absl::StatusOr<NcclRank> JoinNccl(const std::string& folder, Processes& processe
 
 void MakeCommunicator(NcclRank& rank, Gpu* gpu, Processes& processes) {
   rank.ids = std::make_unique<collective::WorldIds>(processes.world(), &rank.nccl->nccl);
-  rank.communicator = std::make_unique<collective::NcclCommunicator>(
-      collective::NcclCommunicator::Options{.nccl = &rank.nccl->nccl,
-                                            .gpu = gpu,
-                                            .ids = rank.ids.get(),
-                                            .rank = processes.rank(),
-                                            .size = processes.size()});
+  rank.communicator = std::make_unique<collective::NcclCommunicator>(collective::NcclCommunicator::Options{
+      .nccl = &rank.nccl->nccl, .gpu = gpu, .ids = rank.ids.get(), .rank = processes.rank(), .size = processes.size()});
 }
 
 }  // namespace weft::run

@@ -30,8 +30,7 @@ int OrdinalOf(int rank, int gpus);
 absl::Status CheckGpus(const std::vector<std::string>& uuids, const std::string& name);
 
 // This process's GPU, once all have agreed that each has one of its own. All come.
-absl::StatusOr<int> ChooseGpu(const cuda::Driver& driver, const device::CudaInventory& inventory,
-                              Processes& processes);
+absl::StatusOr<int> ChooseGpu(const cuda::Driver& driver, const device::CudaInventory& inventory, Processes& processes);
 
 // NCCL and this rank's communicator. What it is made from outlives it.
 struct NcclRank {

@@ -20,7 +20,7 @@ struct Context {
   const Request& request;
   const plan::Plan& plan;  // verified
   const KernelRegistry& kernels;
-  device::Device* device;  // of all ranks of this process; null: the host
+  device::Device* device;                  // of all ranks of this process; null: the host
   collective::Communicator* communicator;  // of this process's rank; null: that of the processes
   Processes& processes;
   std::FILE* out;

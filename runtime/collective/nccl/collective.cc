@@ -38,8 +38,7 @@ absl::StatusOr<std::unique_ptr<Operation>> NcclCollective::Create(NcclCommunicat
   }
   if (staging_bytes > 0) {
     if (absl::Status status = comm->staging().Reserve(gpu, static_cast<size_t>(staging_bytes)); !status.ok()) {
-      return absl::Status(status.code(),
-                          absl::StrCat("group ", group.name, ": ", made->name_, ": ", status.message()));
+      return absl::Status(status.code(), absl::StrCat("group ", group.name, ": ", made->name_, ": ", status.message()));
     }
   }
   return made;
@@ -154,7 +153,7 @@ absl::Status NcclCollective::Run(absl::Span<const void* const> inputs, absl::Spa
   return status;
 }
 
-std::string NcclCollective::Waiting() const {
+std::string NcclCollective::Left() const {
   const uint64_t number = comm_ == nullptr ? 0 : comm_->Pending(this);
   return number == 0 ? "" : absl::StrCat(name_, " #", number, " of group ", group_name_);
 }

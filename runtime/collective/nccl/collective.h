@@ -27,7 +27,8 @@ class NcclCollective : public Operation {
                                                            Gpu* gpu, NcclComm* comm, const Group& group,
                                                            const std::vector<CollectiveSpec>& bundle);
   absl::Status Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) override;
-  std::string Waiting() const override;
+  std::string Waiting() const override { return Left(); }
+  std::string Left() const override;
 
  private:
   struct Part {

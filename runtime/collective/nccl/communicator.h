@@ -30,7 +30,7 @@ class NcclCommunicator : public Communicator {
  public:
   struct Options {
     const nccl::Nccl* nccl = nullptr;
-    Gpu* gpu = nullptr;      // this rank's own, with the code of local/gpu_code.h
+    Gpu* gpu = nullptr;  // this rank's own, with the code of local/gpu_code.h
     NcclIds* ids = nullptr;
     int rank = 0, size = 1;
     // For tests, whose ids tell what is asked for alone: a first Run() connects.

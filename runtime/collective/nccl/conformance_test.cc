@@ -1,5 +1,7 @@
 // The conformance suite over NCCL, emulated: every rank a thread with a GPU of
 // its own, to which tensors are copied and from which they come back.
+#include "runtime/collective/conformance.h"
+
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -7,7 +9,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/collective/conformance.h"
 #include "runtime/collective/nccl/emulated_ranks.h"
 
 namespace weft::collective {
@@ -74,7 +75,7 @@ class Staged : public Operation {
     }
     for (size_t i = 0; i < outputs.size() && i < outputs_.size(); ++i) {
       std::memcpy(outputs_[i].host, outputs[i], outputs_[i].bytes);
-      const bool in_place = i < inputs.size() && outputs[i] == inputs[i];
+      const bool in_place = i < inputs.size() && i < inputs_.size() && outputs[i] == inputs[i];
       to.push_back(in_place ? inputs_[i].device : outputs_[i].device);
     }
     absl::Status status;

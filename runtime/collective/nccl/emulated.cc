@@ -30,7 +30,7 @@ struct Member {
   Result error = kSuccess;
   std::string text;
   std::vector<CallGroup> groups;  // issued
-  size_t arrived = 0;         // groups that its stream has reached
+  size_t arrived = 0;             // groups that its stream has reached
 };
 
 struct Clique {
@@ -173,7 +173,8 @@ struct EmulatedNccl::State {
     const size_t n = member->clique->members.size();
     const size_t from = call.bytes() * (call.kind == CallKind::kReduceScatter ? n : 1);
     const size_t to = call.bytes() * (call.kind == CallKind::kAllGather ? n : 1);
-    if ((call.from != nullptr && !driver.Holds(call.from, from)) || (call.to != nullptr && !driver.Holds(call.to, to))) {
+    if ((call.from != nullptr && !driver.Holds(call.from, from)) ||
+        (call.to != nullptr && !driver.Holds(call.to, to))) {
       std::lock_guard<std::mutex> lock(mutex);
       Complain(absl::StrCat(call.ToString(), ": expected device memory of this GPU"));
       return kInvalidArgument;
@@ -216,9 +217,9 @@ struct EmulatedNccl::State {
       if (other == nullptr || other.get() == &member || other->groups.size() <= number) continue;
       const CallGroup &mine = member.groups[number], &theirs = other->groups[number];
       if (Meet(mine, member.rank, theirs, other->rank)) continue;
-      const std::string text = absl::StrCat("call #", number + 1, " of a communicator of ", clique.members.size(),
-                                            ": member ", member.rank, " issued ", TextOf(mine), "; member ",
-                                            other->rank, " issued ", TextOf(theirs));
+      const std::string text =
+          absl::StrCat("call #", number + 1, " of a communicator of ", clique.members.size(), ": member ", member.rank,
+                       " issued ", TextOf(mine), "; member ", other->rank, " issued ", TextOf(theirs));
       Complain(text);
       clique.failed = true;
       for (const auto& it : clique.members) {
@@ -235,8 +236,8 @@ struct EmulatedNccl::State {
     std::unique_lock<std::mutex> lock(mutex);
     Clique& clique = *member.clique;
     member.arrived = number + 1;
-    const bool all = std::all_of(clique.members.begin(), clique.members.end(),
-                                 [&](const auto& it) { return it->arrived > number; });
+    const bool all =
+        std::all_of(clique.members.begin(), clique.members.end(), [&](const auto& it) { return it->arrived > number; });
     if (all && !clique.failed) {
       Move(clique, number);
       clique.done = number + 1;
@@ -277,11 +278,11 @@ EmulatedNccl::EmulatedNccl(cuda::EmulatedDriver* driver) : state_(std::make_uniq
   nccl_.GroupStart = [] { return ++open_group.depth, kSuccess; };
   nccl_.GroupEnd = [s] { return s->GroupEnd(); };
   const auto reducing = [s](CallKind kind) {
-    return [s, kind](const void* from, void* to, size_t count, Type type, Reduction reduction, Comm comm,
-                     Stream stream) {
-      return s->Add({kind, count, type, reduction, -1, static_cast<const char*>(from), static_cast<char*>(to)}, comm,
-                    stream);
-    };
+    return
+        [s, kind](const void* from, void* to, size_t count, Type type, Reduction reduction, Comm comm, Stream stream) {
+          return s->Add({kind, count, type, reduction, -1, static_cast<const char*>(from), static_cast<char*>(to)},
+                        comm, stream);
+        };
   };
   nccl_.AllReduce = reducing(CallKind::kAllReduce);
   nccl_.ReduceScatter = reducing(CallKind::kReduceScatter);

@@ -45,13 +45,13 @@ struct EmulatedRanks {
       : driver({.gpus = ranks, .seed = seed}), nccl(&driver), ids(&nccl.nccl()) {
     for (int r = 0; r < ranks; ++r) {
       devices.push_back(*device::CreateCudaDevice(driver.driver(), r, cuda::ImagesOf(modules)));
-      communicators.push_back(std::make_unique<NcclCommunicator>(
-          NcclCommunicator::Options{.nccl = &nccl.nccl(),
-                                    .gpu = devices[r]->gpu(),
-                                    .ids = &ids,
-                                    .rank = r,
-                                    .size = ranks,
-                                    .connect_at_run = connect_at_run}));
+      communicators.push_back(
+          std::make_unique<NcclCommunicator>(NcclCommunicator::Options{.nccl = &nccl.nccl(),
+                                                                       .gpu = devices[r]->gpu(),
+                                                                       .ids = &ids,
+                                                                       .rank = r,
+                                                                       .size = ranks,
+                                                                       .connect_at_run = connect_at_run}));
     }
   }
   void Abort(const absl::Status& reason) {

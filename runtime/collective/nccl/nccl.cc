@@ -48,9 +48,8 @@ absl::Status Nccl::Check(Result result, const std::string& what, Comm comm) cons
   if (result == kSuccess) return absl::OkStatus();
   const char* const text = GetErrorString(result);
   const char* const last = comm != nullptr ? GetLastError(comm) : nullptr;
-  const std::string message =
-      absl::StrCat(what, ": NCCL: ", text != nullptr ? text : absl::StrCat("error ", result),
-                   last != nullptr && *last != '\0' ? absl::StrCat(" (", last, ")") : "");
+  const std::string message = absl::StrCat(what, ": NCCL: ", text != nullptr ? text : absl::StrCat("error ", result),
+                                           last != nullptr && *last != '\0' ? absl::StrCat(" (", last, ")") : "");
   const bool elsewhere = result == kRemoteError || result == kSystemError;
   return elsewhere ? absl::UnavailableError(message) : absl::InternalError(message);
 }
@@ -64,7 +63,7 @@ absl::StatusOr<std::unique_ptr<OpenedNccl>> OpenNccl(const std::string& folder) 
   auto opened = std::make_unique<OpenedNccl>();
   opened->path = library->path;
   std::string missing;
-#define WEFT_NCCL_LOAD(field, ...)                                  \
+#define WEFT_NCCL_LOAD(field, ...)                                \
   Set(opened->nccl.field, dlsym(library->handle, "nccl" #field)); \
   if (!opened->nccl.field) missing = "nccl" #field;
   WEFT_NCCL_FUNCTIONS(WEFT_NCCL_LOAD)

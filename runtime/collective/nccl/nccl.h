@@ -47,22 +47,22 @@ inline constexpr Reduction kMax = 2;
 Type TypeOf(DType dtype);
 
 // X(field, type): ncclField.
-#define WEFT_NCCL_FUNCTIONS(X)                                                                     \
-  X(GetVersion, Result(int*))                                                                      \
-  X(GetErrorString, const char*(Result))                                                           \
-  X(GetLastError, const char*(Comm))                                                               \
-  X(GetUniqueId, Result(UniqueId*))                                                                \
-  X(CommInitRankConfig, Result(Comm*, int, UniqueId, int, Config*))                                \
-  X(CommGetAsyncError, Result(Comm, Result*))                                                      \
-  X(CommFinalize, Result(Comm))                                                                    \
-  X(CommDestroy, Result(Comm))                                                                     \
-  X(CommAbort, Result(Comm))                                                                       \
-  X(GroupStart, Result())                                                                          \
-  X(GroupEnd, Result())                                                                            \
-  X(AllReduce, Result(const void*, void*, size_t, Type, Reduction, Comm, Stream))                  \
-  X(ReduceScatter, Result(const void*, void*, size_t, Type, Reduction, Comm, Stream))              \
-  X(AllGather, Result(const void*, void*, size_t, Type, Comm, Stream))                             \
-  X(Send, Result(const void*, size_t, Type, int, Comm, Stream))                                    \
+#define WEFT_NCCL_FUNCTIONS(X)                                                        \
+  X(GetVersion, Result(int*))                                                         \
+  X(GetErrorString, const char*(Result))                                              \
+  X(GetLastError, const char*(Comm))                                                  \
+  X(GetUniqueId, Result(UniqueId*))                                                   \
+  X(CommInitRankConfig, Result(Comm*, int, UniqueId, int, Config*))                   \
+  X(CommGetAsyncError, Result(Comm, Result*))                                         \
+  X(CommFinalize, Result(Comm))                                                       \
+  X(CommDestroy, Result(Comm))                                                        \
+  X(CommAbort, Result(Comm))                                                          \
+  X(GroupStart, Result())                                                             \
+  X(GroupEnd, Result())                                                               \
+  X(AllReduce, Result(const void*, void*, size_t, Type, Reduction, Comm, Stream))     \
+  X(ReduceScatter, Result(const void*, void*, size_t, Type, Reduction, Comm, Stream)) \
+  X(AllGather, Result(const void*, void*, size_t, Type, Comm, Stream))                \
+  X(Send, Result(const void*, size_t, Type, int, Comm, Stream))                       \
   X(Recv, Result(void*, size_t, Type, int, Comm, Stream))
 
 // Thread-safe, as NCCL is for different communicators. Never changed once filled.

@@ -111,10 +111,9 @@ TEST(NcclRanksTest, TheEmulationNamesTheFirstDifference) {
   OnEach(2, [&](int r) { EXPECT_TRUE(gpus.communicators[r]->Connect().ok()); });
   OnEach(2, [&](int r) { sums[r]->Run().IgnoreError(); });
   ASSERT_EQ(gpus.nccl.complaints().size(), 1u);
-  EXPECT_THAT(gpus.nccl.complaints()[0],
-              testing::AllOf(testing::HasSubstr("call #1 of a communicator of 2: member "),
-                             testing::HasSubstr("ncclAllReduce of 4 f32 by sum"),
-                             testing::HasSubstr("ncclAllReduce of 8 f32 by sum")));
+  EXPECT_THAT(gpus.nccl.complaints()[0], testing::AllOf(testing::HasSubstr("call #1 of a communicator of 2: member "),
+                                                        testing::HasSubstr("ncclAllReduce of 4 f32 by sum"),
+                                                        testing::HasSubstr("ncclAllReduce of 8 f32 by sum")));
   EXPECT_THAT(std::string(gpus.communicators[0]->Check().message()), testing::HasSubstr("of 8 f32"));
 }
 

@@ -75,7 +75,7 @@ absl::Status NcclTransfer::Run(absl::Span<const void* const> inputs, absl::Span<
   return status;
 }
 
-std::string NcclTransfer::Waiting() const {
+std::string NcclTransfer::Left() const {
   for (const Way& way : ways_) {
     const uint64_t number = way.comm->Pending(this);
     if (number == 0) continue;

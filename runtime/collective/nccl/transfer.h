@@ -28,7 +28,8 @@ class NcclTransfer : public Operation {
                                                            const std::vector<Link>& links,
                                                            const std::vector<NcclComm*>& comms);
   absl::Status Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) override;
-  std::string Waiting() const override;
+  std::string Waiting() const override { return Left(); }
+  std::string Left() const override;
 
  private:
   struct Way {

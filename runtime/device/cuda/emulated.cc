@@ -59,7 +59,7 @@ struct EmulatedDriver::State {
   std::atomic<Result> sticky{kSuccess};  // once a kernel has failed, everything does
   mutable std::mutex mutex;              // guards what follows
   std::vector<std::string> complaints;
-  std::map<Handle, std::unique_ptr<EmulatedStream>> streams;
+  std::map<Handle, std::shared_ptr<EmulatedStream>> streams;
   std::map<Handle, const Gpu*> stream_gpus;
   std::set<Handle> events;
   std::map<uint64_t, size_t> pinned;
@@ -108,14 +108,14 @@ struct EmulatedDriver::State {
 
   // As the driver does before memory goes: what this thread's GPU still has to do.
   void DrainAll() {
-    std::vector<EmulatedStream*> all;
+    std::vector<std::shared_ptr<EmulatedStream>> all;  // other threads may destroy some meanwhile
     {
       std::lock_guard<std::mutex> lock(mutex);
       for (auto& [handle, stream] : streams) {
-        if (stream_gpus[handle] == Current()) all.push_back(stream.get());
+        if (stream_gpus[handle] == Current()) all.push_back(stream);
       }
     }
-    for (EmulatedStream* stream : all) stream->Drain();
+    for (const auto& stream : all) stream->Drain();
   }
 
   bool IsMemory(const Gpu& gpu, uint64_t address, size_t bytes) {
@@ -257,7 +257,7 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     return kSuccess;
   };
   driver_.StreamDestroy = [s](Handle stream) {
-    std::unique_ptr<EmulatedStream> gone;  // ends its work without the lock
+    std::shared_ptr<EmulatedStream> gone;  // ends its work without the lock
     std::lock_guard<std::mutex> lock(s->mutex);
     const auto found = s->streams.find(stream);
     if (found == s->streams.end()) return kInvalidValue;
