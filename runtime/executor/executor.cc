@@ -166,6 +166,7 @@ struct Executor::Builder {
     executor.fences_ = *std::move(fences);
     actor::ProgramSpec spec = ProgramSpecOf(*place.program, executor.rank_);
     spec.spins = executor.services_.spins;
+    spec.standing = executor.services_.standing;
     for (size_t a = 0; a < spec.actors.size(); ++a) {
       absl::StatusOr<std::unique_ptr<actor::Work>> work = WorkOf(static_cast<int32_t>(a));
       if (!work.ok()) return Prefixed(absl::StrCat("actor `", spec.actors[a].name, "`"), work.status());

@@ -144,7 +144,12 @@ int Run(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* er
     return 0;
   }
   Ending ending(err);
-  const auto made = Processes::Create(std::chrono::seconds(request.ok() ? request->hang_seconds : 0));
+  collective::WorldOptions options;
+  if (request.ok()) {
+    options.time_out = std::chrono::seconds(request->hang_seconds);
+    options.silence = std::chrono::seconds(request->lost_seconds);
+  }
+  const auto made = Processes::Create(options);
   if (!made.ok()) {
     if (first) std::fprintf(err, "%s\n", TextOf(made.status()).c_str());
     return ExitStatus(made.status());
