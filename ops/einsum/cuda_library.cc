@@ -68,7 +68,8 @@ absl::StatusOr<Split> SplitProduct(const KernelSpec& spec, Contraction contracti
                 .batch = batch.extent,
                 .left = matrix(kLeft, spec.inputs[0].dtype, rows, inner),
                 .right = matrix(kRight, spec.inputs[0].dtype, inner, columns),
-                .result = matrix(kResult, spec.outputs[0].dtype, rows, columns)};
+                .result = matrix(kResult, spec.outputs[0].dtype, rows, columns),
+                .tf32 = spec.attributes.Has("tf32")};
   return split;
 }
 

@@ -1,6 +1,5 @@
 #include "runtime/device/cuda/algorithms.h"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,8 +8,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/device/cuda/library.h"
 
 namespace weft::cuda {
 namespace {
@@ -116,15 +115,9 @@ absl::Status AlgorithmFile::Write() const {
   return absl::UnavailableError(absl::StrCat(path_, ": cannot be written"));
 }
 
-std::string DefaultAlgorithmFile(const std::string& cache_home) {
-  constexpr char kName[] = "weft/cublaslt.algorithms";
-  // The specification of XDG's base directories: a path that is not absolute is ignored.
-  if (!cache_home.empty() && cache_home[0] == '/') return absl::StrCat(cache_home, "/", kName);
-  char buffer[4096];
-  passwd entry = {};
-  passwd* found = nullptr;
-  if (getpwuid_r(getuid(), &entry, buffer, sizeof(buffer), &found) != 0 || found == nullptr) return "";
-  return absl::StrCat(found->pw_dir, "/.cache/", kName);
+std::string DefaultAlgorithmFile() {
+  const std::string home = HomeFolder();
+  return home.empty() ? "" : absl::StrCat(home, "/.cache/weft/cublaslt.algorithms");
 }
 
 }  // namespace weft::cuda

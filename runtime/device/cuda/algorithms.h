@@ -37,10 +37,8 @@ class AlgorithmFile {
   absl::Status status_;
 };
 
-// Where the file is unless told otherwise: weft/cublaslt.algorithms in the user's
-// folder for caches (`cache_home`, what XDG_CACHE_HOME says, or ~/.cache if that
-// is empty); "" if there is no such folder.
-std::string DefaultAlgorithmFile(const std::string& cache_home);
+// Where the file is unless told otherwise: ~/.cache/weft/cublaslt.algorithms; "" if the user has no home.
+std::string DefaultAlgorithmFile();
 
 }  // namespace weft::cuda
 

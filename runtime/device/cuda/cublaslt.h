@@ -57,26 +57,26 @@ struct HeuristicResult {
 };
 
 // X(field, symbol, type)
-#define WEFT_CUBLASLT_FUNCTIONS(X)                                                                                     \
-  X(GetVersion, "cublasLtGetVersion", size_t())                                                                        \
-  X(GetStatusName, "cublasLtGetStatusName", const char*(Status))                                                       \
-  X(Create, "cublasLtCreate", Status(Handle*))                                                                         \
-  X(Destroy, "cublasLtDestroy", Status(Handle))                                                                        \
-  X(DescCreate, "cublasLtMatmulDescCreate", Status(Handle*, int, int))                                                 \
-  X(DescDestroy, "cublasLtMatmulDescDestroy", Status(Handle))                                                          \
-  X(DescSetAttribute, "cublasLtMatmulDescSetAttribute", Status(Handle, int, const void*, size_t))                      \
-  X(LayoutCreate, "cublasLtMatrixLayoutCreate", Status(Handle*, int, uint64_t, uint64_t, int64_t))                     \
-  X(LayoutDestroy, "cublasLtMatrixLayoutDestroy", Status(Handle))                                                      \
-  X(LayoutSetAttribute, "cublasLtMatrixLayoutSetAttribute", Status(Handle, int, const void*, size_t))                  \
-  X(PreferenceCreate, "cublasLtMatmulPreferenceCreate", Status(Handle*))                                               \
-  X(PreferenceDestroy, "cublasLtMatmulPreferenceDestroy", Status(Handle))                                              \
-  X(PreferenceSetAttribute, "cublasLtMatmulPreferenceSetAttribute", Status(Handle, int, const void*, size_t))          \
-  X(GetHeuristic, "cublasLtMatmulAlgoGetHeuristic",                                                                    \
-    Status(Handle, Handle, Handle, Handle, Handle, Handle, Handle, int, HeuristicResult*, int*))                       \
-  X(Check, "cublasLtMatmulAlgoCheck",                                                                                  \
-    Status(Handle, Handle, Handle, Handle, Handle, Handle, const Algorithm*, HeuristicResult*))                        \
-  X(Matmul, "cublasLtMatmul",                                                                                          \
-    Status(Handle, Handle, const void*, const void*, Handle, const void*, Handle, const void*, const void*, Handle,    \
+#define WEFT_CUBLASLT_FUNCTIONS(X)                                                                                  \
+  X(GetVersion, "cublasLtGetVersion", size_t())                                                                     \
+  X(GetStatusName, "cublasLtGetStatusName", const char*(Status))                                                    \
+  X(Create, "cublasLtCreate", Status(Handle*))                                                                      \
+  X(Destroy, "cublasLtDestroy", Status(Handle))                                                                     \
+  X(DescCreate, "cublasLtMatmulDescCreate", Status(Handle*, int, int))                                              \
+  X(DescDestroy, "cublasLtMatmulDescDestroy", Status(Handle))                                                       \
+  X(DescSetAttribute, "cublasLtMatmulDescSetAttribute", Status(Handle, int, const void*, size_t))                   \
+  X(LayoutCreate, "cublasLtMatrixLayoutCreate", Status(Handle*, int, uint64_t, uint64_t, int64_t))                  \
+  X(LayoutDestroy, "cublasLtMatrixLayoutDestroy", Status(Handle))                                                   \
+  X(LayoutSetAttribute, "cublasLtMatrixLayoutSetAttribute", Status(Handle, int, const void*, size_t))               \
+  X(PreferenceCreate, "cublasLtMatmulPreferenceCreate", Status(Handle*))                                            \
+  X(PreferenceDestroy, "cublasLtMatmulPreferenceDestroy", Status(Handle))                                           \
+  X(PreferenceSetAttribute, "cublasLtMatmulPreferenceSetAttribute", Status(Handle, int, const void*, size_t))       \
+  X(GetHeuristic, "cublasLtMatmulAlgoGetHeuristic",                                                                 \
+    Status(Handle, Handle, Handle, Handle, Handle, Handle, Handle, int, HeuristicResult*, int*))                    \
+  X(Check, "cublasLtMatmulAlgoCheck",                                                                               \
+    Status(Handle, Handle, Handle, Handle, Handle, Handle, const Algorithm*, HeuristicResult*))                     \
+  X(Matmul, "cublasLtMatmul",                                                                                       \
+    Status(Handle, Handle, const void*, const void*, Handle, const void*, Handle, const void*, const void*, Handle, \
            void*, Handle, const Algorithm*, void*, size_t, Handle))
 
 // Thread-safe, as the library is. Never changed once filled.

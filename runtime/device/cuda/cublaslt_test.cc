@@ -37,7 +37,8 @@ std::string Read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-const LibraryName kNone{.title = "cuNone", .files = {"libcuNone.so.2", "libcuNone.so.1"}, .wheels = {"nvidia/none/lib"}};
+const LibraryName kNone{
+    .title = "cuNone", .files = {"libcuNone.so.2", "libcuNone.so.1"}, .wheels = {"nvidia/none/lib"}};
 
 TEST(LibraryTest, AFolderComesFirstThenItsWheelsThenTheSystem) {
   const std::vector<std::string> folders = LibraryFolders(kNone, "/some");
@@ -118,7 +119,8 @@ TEST(AlgorithmFileTest, ADamagedFileIsIgnoredInOneLineAndMadeAnew) {
     Write(path, bad);
     AlgorithmFile file(path);
     EXPECT_EQ(file.status().code(), absl::StatusCode::kDataLoss) << bad;
-    EXPECT_THAT(std::string(file.status().message()), EndsWith("expected an algorithm; the file is ignored and made anew"));
+    EXPECT_THAT(std::string(file.status().message()),
+                EndsWith("expected an algorithm; the file is ignored and made anew"));
     EXPECT_FALSE(file.Find("a").has_value());
     ASSERT_TRUE(file.Add("b", Numbered(2)).ok());
     const AlgorithmFile again(path);
@@ -134,8 +136,7 @@ TEST(AlgorithmFileTest, WhereNothingCanBeWrittenItSaysSo) {
 }
 
 TEST(AlgorithmFileTest, LiesAmongTheUsersCaches) {
-  EXPECT_EQ(DefaultAlgorithmFile("/some/cache"), "/some/cache/weft/cublaslt.algorithms");
-  EXPECT_THAT(DefaultAlgorithmFile("not/absolute"), EndsWith("/.cache/weft/cublaslt.algorithms"));
+  EXPECT_THAT(DefaultAlgorithmFile(), EndsWith("/.cache/weft/cublaslt.algorithms"));
 }
 
 #if HAVE_CUDA
@@ -226,7 +227,8 @@ TEST(CublasLtTest, TheLibraryTakesOurAttributes) {
   Handle desc = nullptr, layout = nullptr, preference = nullptr;
   ASSERT_EQ(lib.DescCreate(&desc, lt::kCompute32F, lt::kFloat32), lt::kOk);
   const int32_t transposed = lt::kOperationT, count = 3;
-  const uint32_t epilogue = lt::kEpilogueGelu | lt::kEpilogueAux | lt::kEpilogueBias, schemes = lt::kReductionComputeType;
+  const uint32_t epilogue = lt::kEpilogueGelu | lt::kEpilogueAux | lt::kEpilogueBias,
+                 schemes = lt::kReductionComputeType;
   const uint32_t alignment = 64;
   void* const pointer = nullptr;
   const int64_t number = 64;

@@ -283,8 +283,7 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     EmulatedEvent* const it = s->EventOf(event);
     if (it == nullptr) return s->Complain(kInvalidValue, "cuEventRecord: not an event");
     EmulatedStream* const on = s->StreamOf(stream);
-    return s->Enqueue("cuEventRecord", stream,
-                      [it, on, point = it->Note()] { it->Reach(point, on->milliseconds()); });
+    return s->Enqueue("cuEventRecord", stream, [it, on, point = it->Note()] { it->Reach(point, on->milliseconds()); });
   };
   driver_.EventSynchronize = [s](Handle event) {
     EmulatedEvent* const it = s->EventOf(event);

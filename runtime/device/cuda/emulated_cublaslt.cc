@@ -184,8 +184,8 @@ struct EmulatedCublasLt::State {
     product.k = ta ? product.a.rows : product.a.columns;
     const bool agree = (ta ? product.a.columns : product.a.rows) == product.m &&
                        (tb ? product.b.columns : product.b.rows) == product.k &&
-                       (tb ? product.b.rows : product.b.columns) == product.n &&
-                       matrices[2]->rows == product.m && matrices[2]->columns == product.n;
+                       (tb ? product.b.rows : product.b.columns) == product.n && matrices[2]->rows == product.m &&
+                       matrices[2]->columns == product.n;
     if (!agree || product.a.type != product.b.type || matrices[2]->type != product.d.type) return kInvalid;
     if (product.d.type != product.a.type && product.d.type != kFloat32) return kNotSupported;
     if ((product.desc.epilogue & kEpilogueAux) && (product.desc.aux_ld < product.m || product.desc.aux_ld % 8 != 0)) {
@@ -229,7 +229,8 @@ struct EmulatedCublasLt::State {
                {"workspace", workspace, workspace_bytes, 256}};
     for (const auto& it : all) {
       if (it.bytes == 0) continue;
-      if (!driver.Holds(it.address, it.bytes)) return absl::StrCat(it.name, ": expected ", it.bytes, " bytes of device memory");
+      if (!driver.Holds(it.address, it.bytes))
+        return absl::StrCat(it.name, ": expected ", it.bytes, " bytes of device memory");
       if (!Aligned(it.address, it.alignment)) return absl::StrCat(it.name, ": expected an alignment of ", it.alignment);
     }
     const size_t vector = static_cast<size_t>(product.m) * BytesOf(product.d.type);
@@ -240,7 +241,8 @@ struct EmulatedCublasLt::State {
     if (epilogue & kEpilogueAux) {
       const size_t bytes =
           static_cast<size_t>((product.n - 1) * product.desc.aux_ld + product.m) * BytesOf(product.d.type);
-      if (!driver.Holds(product.desc.aux, bytes)) return absl::StrCat("aux: expected ", bytes, " bytes of device memory");
+      if (!driver.Holds(product.desc.aux, bytes))
+        return absl::StrCat("aux: expected ", bytes, " bytes of device memory");
     }
     return "";
   }
@@ -294,14 +296,13 @@ EmulatedCublasLt::EmulatedCublasLt(EmulatedDriver& driver, const EmulatedCublasL
   table_.PreferenceCreate = [s](Handle* handle) {
     return s->Make(handle, Object::kPreference, std::make_shared<Preferences>());
   };
-  table_.Destroy = table_.DescDestroy = table_.LayoutDestroy = table_.PreferenceDestroy = [s](Handle handle) {
-    return s->Drop(handle);
-  };
+  table_.Destroy = table_.DescDestroy = table_.LayoutDestroy =
+      table_.PreferenceDestroy = [s](Handle handle) { return s->Drop(handle); };
   table_.DescSetAttribute = [s](Handle handle, int attribute, const void* value, size_t bytes) {
     Desc* const it = s->Find<Desc>(handle, Object::kDesc);
-    const bool taken = it != nullptr && (attribute == kTransposeA   ? Take(it->transposed[0], value, bytes)
-                                         : attribute == kTransposeB ? Take(it->transposed[1], value, bytes)
-                                         : attribute == kEpilogue   ? Take(it->epilogue, value, bytes)
+    const bool taken = it != nullptr && (attribute == kTransposeA    ? Take(it->transposed[0], value, bytes)
+                                         : attribute == kTransposeB  ? Take(it->transposed[1], value, bytes)
+                                         : attribute == kEpilogue    ? Take(it->epilogue, value, bytes)
                                          : attribute == kBiasPointer ? Take(it->bias, value, bytes)
                                          : attribute == kAuxPointer  ? Take(it->aux, value, bytes)
                                          : attribute == kAuxLd       ? Take(it->aux_ld, value, bytes)
@@ -317,12 +318,11 @@ EmulatedCublasLt::EmulatedCublasLt(EmulatedDriver& driver, const EmulatedCublasL
   };
   table_.PreferenceSetAttribute = [s](Handle handle, int attribute, const void* value, size_t bytes) {
     Preferences* const it = s->Find<Preferences>(handle, Object::kPreference);
-    const bool taken =
-        it != nullptr && (attribute == kMaxWorkspaceBytes  ? Take(it->workspace_bytes, value, bytes)
-                          : attribute == kReductionSchemes ? Take(it->reductions, value, bytes)
-                          : attribute >= kAlignmentA && attribute <= kAlignmentD
-                              ? Take(it->alignment[attribute - kAlignmentA], value, bytes)
-                              : false);
+    const bool taken = it != nullptr && (attribute == kMaxWorkspaceBytes  ? Take(it->workspace_bytes, value, bytes)
+                                         : attribute == kReductionSchemes ? Take(it->reductions, value, bytes)
+                                         : attribute >= kAlignmentA && attribute <= kAlignmentD
+                                             ? Take(it->alignment[attribute - kAlignmentA], value, bytes)
+                                             : false);
     return taken ? kOk : kInvalid;
   };
   table_.GetHeuristic = [s](Handle handle, Handle desc, Handle a, Handle b, Handle c, Handle d, Handle preference,

@@ -13,15 +13,6 @@
 namespace weft::cuda {
 namespace {
 
-// The user's home folder as the system knows it; "" if it does not.
-std::string Home() {
-  char buffer[4096];
-  passwd entry = {};
-  passwd* found = nullptr;
-  if (getpwuid_r(getuid(), &entry, buffer, sizeof(buffer), &found) != 0 || found == nullptr) return "";
-  return found->pw_dir;
-}
-
 // What matches, in an order that does not depend on the file system.
 void AddMatches(const std::string& pattern, std::vector<std::string>& folders) {
   glob_t matches = {};
@@ -33,6 +24,14 @@ void AddMatches(const std::string& pattern, std::vector<std::string>& folders) {
 
 }  // namespace
 
+std::string HomeFolder() {
+  char buffer[4096];
+  passwd entry = {};
+  passwd* found = nullptr;
+  if (getpwuid_r(getuid(), &entry, buffer, sizeof(buffer), &found) != 0 || found == nullptr) return "";
+  return found->pw_dir;
+}
+
 std::vector<std::string> LibraryFolders(const LibraryName& name, const std::string& folder) {
   std::vector<std::string> folders;
   if (!folder.empty()) {
@@ -41,7 +40,7 @@ std::vector<std::string> LibraryFolders(const LibraryName& name, const std::stri
   }
   folders.push_back("");
   folders.push_back("/usr/local/cuda/lib64");
-  const std::string home = Home();
+  const std::string home = HomeFolder();
   for (const std::string& wheel : name.wheels) {
     for (const std::string& packages :
          {std::string("/usr/local/lib/python3*/dist-packages"), std::string("/usr/local/lib/python3*/site-packages"),

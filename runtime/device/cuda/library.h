@@ -10,9 +10,9 @@
 namespace weft::cuda {
 
 struct LibraryName {
-  std::string title;               // "cuBLASLt", for people
-  std::vector<std::string> files;  // "libcublasLt.so.13", the best first
-  std::vector<std::string> wheels; // folders of Python wheels that hold it, under site-packages: "nvidia/cublas/lib"
+  std::string title;                // "cuBLASLt", for people
+  std::vector<std::string> files;   // "libcublasLt.so.13", the best first
+  std::vector<std::string> wheels;  // folders of Python wheels that hold it, under site-packages: "nvidia/cublas/lib"
 };
 
 // An open library: a handle for dlsym(), and where it was found.
@@ -28,6 +28,9 @@ absl::StatusOr<Library> OpenLibrary(const LibraryName& name, const std::string& 
 
 // The folders that OpenLibrary() looks into, in order; "" stands for the system's.
 std::vector<std::string> LibraryFolders(const LibraryName& name, const std::string& folder);
+
+// The user's home folder as the system knows it; "" if it does not.
+std::string HomeFolder();
 
 }  // namespace weft::cuda
 

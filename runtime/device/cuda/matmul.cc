@@ -127,8 +127,8 @@ absl::StatusOr<std::unique_ptr<GpuMatmuls>> CreateCublasLtMatmuls(const CudaCont
   Handle handle = nullptr;
   if (absl::Status status = library.Explain(library.Create(&handle), "cublasLtCreate"); !status.ok()) return status;
   const std::string name = context.name().substr(context.name().find('('));
-  const std::string machine = absl::StrCat(name, " sm_", *major, *minor, " x", *multiprocessors, " | cublaslt ",
-                                           library.GetVersion());
+  const std::string machine =
+      absl::StrCat(name, " sm_", *major, *minor, " x", *multiprocessors, " | cublaslt ", library.GetVersion());
   return std::make_unique<CublasLtMatmuls>(context, library, std::move(options), handle, machine);
 }
 

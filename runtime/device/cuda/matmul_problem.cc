@@ -43,9 +43,8 @@ absl::StatusOr<Stored> StoredAs(const char* name, int64_t p, int64_t p_stride, i
 absl::Status CheckSpec(const GpuMatmulSpec& spec) {
   for (const int64_t extent : {spec.rows, spec.columns, spec.inner, spec.batch}) {
     if (extent >= 1 && extent <= std::numeric_limits<int32_t>::max()) continue;
-    return absl::UnimplementedError(
-        absl::StrCat("matrix product: expected extents of 1 to 2^31 - 1, got ", spec.rows, "x", spec.columns, "x",
-                     spec.inner, ", ", spec.batch, " times"));
+    return absl::UnimplementedError(absl::StrCat("matrix product: expected extents of 1 to 2^31 - 1, got ", spec.rows,
+                                                 "x", spec.columns, "x", spec.inner, ", ", spec.batch, " times"));
   }
   const bool epilogue = spec.bias || spec.gelu || spec.bias_gradient;
   if (epilogue && spec.batch > 1) return absl::UnimplementedError("matrix product: expected no epilogue of a batch");
@@ -61,8 +60,8 @@ absl::Status CheckSpec(const GpuMatmulSpec& spec) {
 
 uint32_t EpilogueOf(const GpuMatmulSpec& spec) {
   if (spec.bias_gradient) return lt::kEpilogueBiasGradientA;
-  const uint32_t epilogue = (spec.bias ? lt::kEpilogueBias : 0u) | (spec.gelu ? lt::kEpilogueGelu : 0u) |
-                            (spec.keep ? lt::kEpilogueAux : 0u);
+  const uint32_t epilogue =
+      (spec.bias ? lt::kEpilogueBias : 0u) | (spec.gelu ? lt::kEpilogueGelu : 0u) | (spec.keep ? lt::kEpilogueAux : 0u);
   return epilogue == 0 ? lt::kEpilogueNone : epilogue;
 }
 
@@ -82,9 +81,10 @@ absl::Status MatmulProblem::Set(int attribute, T value) const {
 absl::StatusOr<MatmulProblem::Descriptor> MatmulProblem::Layout(const GpuMatrix& matrix, int64_t rows, int64_t columns,
                                                                 int64_t ld) const {
   Handle handle = nullptr;
-  absl::Status status = library_->Explain(
-      library_->LayoutCreate(&handle, TypeOf(matrix.type), static_cast<uint64_t>(rows), static_cast<uint64_t>(columns), ld),
-      "cublasLtMatrixLayoutCreate");
+  absl::Status status =
+      library_->Explain(library_->LayoutCreate(&handle, TypeOf(matrix.type), static_cast<uint64_t>(rows),
+                                               static_cast<uint64_t>(columns), ld),
+                        "cublasLtMatrixLayoutCreate");
   if (!status.ok()) return status;
   Descriptor layout(handle, [library = library_](void* it) { library->LayoutDestroy(it); });
   const int32_t count = static_cast<int32_t>(spec_.batch);
@@ -122,9 +122,9 @@ absl::Status MatmulProblem::Describe() {
   if (d->transposed) return absl::UnimplementedError("matrix product: result: expected neighbours in a row");
   const bool tf32 = spec_.tf32 && spec_.left.type == DType::kF32;
   Handle handle = nullptr;
-  absl::Status status = library_->Explain(
-      library_->DescCreate(&handle, tf32 ? lt::kCompute32FastTf32 : lt::kCompute32F, lt::kFloat32),
-      "cublasLtMatmulDescCreate");
+  absl::Status status =
+      library_->Explain(library_->DescCreate(&handle, tf32 ? lt::kCompute32FastTf32 : lt::kCompute32F, lt::kFloat32),
+                        "cublasLtMatmulDescCreate");
   if (!status.ok()) return status;
   operation_ = Descriptor(handle, [library = library_](void* it) { library->DescDestroy(it); });
   key_ = absl::StrCat(spec_.columns, "x", spec_.rows, "x", spec_.inner, "x", spec_.batch, tf32 ? " tf32" : "", " A ",
@@ -154,8 +154,7 @@ absl::StatusOr<MatmulProblem> MatmulProblem::Create(const lt::CublasLt& library,
 absl::StatusOr<std::vector<HeuristicResult>> MatmulProblem::Candidates(Handle handle, size_t workspace_bytes,
                                                                        int most) const {
   Handle preference = nullptr;
-  absl::Status status =
-      library_->Explain(library_->PreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
+  absl::Status status = library_->Explain(library_->PreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
   if (!status.ok()) return status;
   const Descriptor owner(preference, [library = library_](void* it) { library->PreferenceDestroy(it); });
   const uint64_t bytes = workspace_bytes;
@@ -189,8 +188,8 @@ absl::StatusOr<std::vector<HeuristicResult>> MatmulProblem::Candidates(Handle ha
 
 absl::StatusOr<HeuristicResult> MatmulProblem::Check(Handle handle, const lt::Algorithm& algorithm) const {
   HeuristicResult result = {};
-  const lt::Status status = library_->Check(handle, operation_.get(), a_.get(), b_.get(), d_.get(), d_.get(),
-                                            &algorithm, &result);
+  const lt::Status status =
+      library_->Check(handle, operation_.get(), a_.get(), b_.get(), d_.get(), d_.get(), &algorithm, &result);
   if (status != lt::kOk) return library_->Explain(status, absl::StrCat("cublasLtMatmulAlgoCheck of ", key_));
   result.algorithm = algorithm;
   return result;
@@ -203,9 +202,10 @@ absl::Status MatmulProblem::Enqueue(Handle handle, const HeuristicResult& choice
   if (spec_.bias_gradient) status = Set(lt::kBiasPointer, addresses.bias_gradient);
   if (spec_.keep && status.ok()) status = Set(lt::kAuxPointer, addresses.kept);
   if (!status.ok()) return status;
-  const lt::Status result = library_->Matmul(
-      handle, operation_.get(), &spec_.alpha, addresses.right, a_.get(), addresses.left, b_.get(), &spec_.beta,
-      addresses.result, d_.get(), addresses.result, d_.get(), &choice.algorithm, workspace, choice.workspace_bytes, stream);
+  const lt::Status result =
+      library_->Matmul(handle, operation_.get(), &spec_.alpha, addresses.right, a_.get(), addresses.left, b_.get(),
+                       &spec_.beta, addresses.result, d_.get(), addresses.result, d_.get(), &choice.algorithm,
+                       workspace, choice.workspace_bytes, stream);
   return result == lt::kOk ? absl::OkStatus() : library_->Explain(result, absl::StrCat("cublasLtMatmul of ", key_));
 }
 

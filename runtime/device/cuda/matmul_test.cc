@@ -73,7 +73,9 @@ struct Buffers {
   }
   static constexpr int64_t kBytes = 8 * 4096;
   char* at(int buffer) const { return device->base() + int64_t{buffer} * 4096; }
-  const float* values(int buffer) const { return reinterpret_cast<const float*>(host->base()) + int64_t{buffer} * 1024; }
+  const float* values(int buffer) const {
+    return reinterpret_cast<const float*>(host->base()) + int64_t{buffer} * 1024;
+  }
   std::unique_ptr<Arena> device, host;
   std::unique_ptr<Stream> stream;
 };
@@ -109,9 +111,8 @@ TEST(MatmulTest, AddsToWhatIsThere) {
   EXPECT_EQ((*matmul)->workspace_bytes(), 256u);
   const Buffers before(machine);
   Buffers buffers(machine);
-  const absl::Status status = buffers.Do([&](void* stream) {
-    return (*matmul)->Run(AddressesOf(buffers, spec), buffers.at(kWorkspaceAt), stream);
-  });
+  const absl::Status status = buffers.Do(
+      [&](void* stream) { return (*matmul)->Run(AddressesOf(buffers, spec), buffers.at(kWorkspaceAt), stream); });
   ASSERT_TRUE(status.ok()) << status;
   for (int64_t i = 0; i < spec.rows; ++i) {
     for (int64_t j = 0; j < spec.columns; ++j) {
@@ -130,9 +131,8 @@ TEST(MatmulTest, BiasGeluAndWhatItIsAppliedTo) {
   ASSERT_TRUE(matmul.ok()) << matmul.status();
   const Buffers before(machine);
   Buffers buffers(machine);
-  const absl::Status status = buffers.Do([&](void* stream) {
-    return (*matmul)->Run(AddressesOf(buffers, spec), buffers.at(kWorkspaceAt), stream);
-  });
+  const absl::Status status = buffers.Do(
+      [&](void* stream) { return (*matmul)->Run(AddressesOf(buffers, spec), buffers.at(kWorkspaceAt), stream); });
   ASSERT_TRUE(status.ok()) << status;
   for (int64_t i = 0; i < spec.rows; ++i) {
     for (int64_t j = 0; j < spec.columns; ++j) {
@@ -153,9 +153,8 @@ TEST(MatmulTest, TheGradientOfABias) {
   ASSERT_TRUE(matmul.ok()) << matmul.status();
   const Buffers before(machine);
   Buffers buffers(machine);
-  const absl::Status status = buffers.Do([&](void* stream) {
-    return (*matmul)->Run(AddressesOf(buffers, spec), buffers.at(kWorkspaceAt), stream);
-  });
+  const absl::Status status = buffers.Do(
+      [&](void* stream) { return (*matmul)->Run(AddressesOf(buffers, spec), buffers.at(kWorkspaceAt), stream); });
   ASSERT_TRUE(status.ok()) << status;
   for (int64_t j = 0; j < spec.columns; ++j) {
     float sum = 0;
@@ -266,9 +265,8 @@ TEST(MatmulTest, TheEmulationSeesWrongAddresses) {
     return first.ok() ? (*matmul)->Run(outside, buffers.at(kWorkspaceAt), stream) : first;
   });
   ASSERT_TRUE(status.ok()) << status;
-  EXPECT_THAT(machine.driver.complaints(),
-              ElementsAre("cublasLtMatmul: B: expected an alignment of 64",
-                          "cublasLtMatmul: D: expected 96 bytes of device memory"));
+  EXPECT_THAT(machine.driver.complaints(), ElementsAre("cublasLtMatmul: B: expected an alignment of 64",
+                                                       "cublasLtMatmul: D: expected 96 bytes of device memory"));
 }
 
 }  // namespace

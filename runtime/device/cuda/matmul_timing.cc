@@ -156,7 +156,8 @@ absl::StatusOr<size_t> FastestOf(const CudaContext& context, Handle handle, cons
     fastest = i;
     least = each;
   }
-  if (!fastest.has_value()) return absl::UnimplementedError(absl::StrCat("cuBLASLt runs no algorithm of ", problem.key()));
+  if (!fastest.has_value())
+    return absl::UnimplementedError(absl::StrCat("cuBLASLt runs no algorithm of ", problem.key()));
   return *fastest;
 }
 
