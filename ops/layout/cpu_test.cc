@@ -17,7 +17,7 @@ using weft::testing::Tile;
 using weft::testing::Values;
 using Dims = std::vector<int64_t>;
 
-const DType kTypes[] = {DType::kF32, DType::kBF16, DType::kI32, DType::kF64, DType::kU8};
+const DType kTypes[] = {DType::kF32, DType::kBF16, DType::kF16, DType::kI32, DType::kF64, DType::kU8};
 
 const KernelRegistry& Registry() {
   static const KernelRegistry* registry = [] {

@@ -21,7 +21,8 @@ struct Act {
   int32_t stream = 0;       // counted over all stages
   int32_t position = 0;     // in its stream
   // A stream each: how many of its acts have ended before this act starts, in
-  // every execution. This is the vector clock of Mattern and Fidge.
+  // every execution. This is the vector clock of Mattern and Fidge. Empty if
+  // nobody asked for it.
   absl::Span<const int32_t> before;
 
   // True if the act at `position` of `stream` has ended before this one starts.
@@ -38,6 +39,9 @@ using Visit = std::function<absl::Status(const Act&)>;
 // early as may be.
 enum class Turn { kFirstStreamFirst, kLastStreamFirst, kIntoEvenStagesFirst, kIntoOddStagesFirst };
 
+// Whether acts know what comes before them.
+enum class Clocks { kNone, kKept };
+
 // Executes one step of validated programs. What is ordered: the acts of a
 // stream; a register's writer before its readers of that micro-batch; these
 // before the writer of the micro-batch that reuses the slot; a send before its
@@ -45,7 +49,8 @@ enum class Turn { kFirstStreamFirst, kLastStreamFirst, kIntoEvenStagesFirst, kIn
 // buffer is blocked. Streams' order is static and registers have one writer, so
 // whether an act is blocked, and what is ordered, is the same in every
 // execution. kFailedPrecondition names the cycle of a blocked plan.
-absl::Status Execute(absl::Span<const Program> programs, const Visit& visit, Turn turn = Turn::kFirstStreamFirst);
+absl::Status Execute(absl::Span<const Program> programs, const Visit& visit, Turn turn = Turn::kFirstStreamFirst,
+                     Clocks clocks = Clocks::kKept);
 
 }  // namespace weft::plan
 

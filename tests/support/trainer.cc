@@ -115,6 +115,10 @@ absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options) {
     if (!loss.ok()) return loss.status();
     if (!norm.ok()) return norm.status();
     reports.push_back({*loss, *norm});
+    if (options.inspect) {
+      if (absl::Status status = (*cluster)->OnEveryRank(options.inspect); !status.ok()) return status;
+    }
+    if (options.after_step) options.after_step();
   }
   return reports;
 }
