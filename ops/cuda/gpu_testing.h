@@ -45,7 +45,7 @@ class EmulatedGpu : public Gpu {
     std::function<absl::Status(const GpuAlarm&)> describe;
   };
   const uint64_t order_;
-  const GpuProperties properties_{.major = 9, .multiprocessors = 4};
+  const GpuProperties properties_{.major = 9, .multiprocessors = 4, .shared_bytes = 227 << 10};
   std::vector<std::unique_ptr<EmulatedModule>> modules_;
   std::vector<Alarm> alarms_;
   std::vector<std::weak_ptr<void>> allocations_;

@@ -94,7 +94,8 @@ void CheckTranspose(DType type, const Dims& shape, const Dims& perm, int threads
 TEST(LayoutTest, TransposeAllPermutations) {
   for (DType type : kTypes) {
     for (int threads : {1, 2}) {
-      for (const Dims& shape : {Dims{}, Dims{5}, Dims{3, 7}, Dims{33, 70}, Dims{4, 17, 35}, Dims{2, 3, 1, 19}}) {
+      for (const Dims& shape :
+           {Dims{}, Dims{5}, Dims{3, 7}, Dims{0, 3}, Dims{3, 0}, Dims{33, 70}, Dims{4, 17, 35}, Dims{2, 3, 1, 19}}) {
         Dims perm(shape.size());
         std::iota(perm.begin(), perm.end(), 0);
         do {

@@ -1,5 +1,7 @@
 #include "ops/optimizer/cuda.h"
 
+#include <cmath>
+
 #include "gtest/gtest.h"
 #include "ops/cuda/gpu_testing.h"
 #include "ops/optimizer/cpu.h"
@@ -23,7 +25,7 @@ constexpr Bound kFormula{.relative = 0x1.0p-20, .absolute = 0x1.0p-22};
 
 TEST(OptimizerCudaTest, UpdatesAgreeWithTheirTwins) {
   for (int64_t n : {1, 7, 2050}) {
-    for (DType type : {DType::kF32, DType::kBF16}) {
+    for (DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
       const TensorSpec p = Vector(n), g = Vector(n, type);
       const auto a = RandomValues(n, 1), b = RandomValues(n, 2, -1, 1, type), m = RandomValues(n, 3),
                  v = RandomValues(n, 4, 0, 1);
@@ -50,8 +52,54 @@ TEST(OptimizerCudaTest, UpdatesAgreeWithTheirTwins) {
   }
 }
 
+// The number of the step as an input; 0: all stays as it is, whatever the gradient.
+TEST(OptimizerCudaTest, UpdatesOfGivenSteps) {
+  const int64_t n = 1031;
+  const TensorSpec p = Vector(n);
+  const auto a = RandomValues(n, 1), m = RandomValues(n, 3), v = RandomValues(n, 4, 0, 1);
+  for (double step : {0, 3}) {
+    auto g = RandomValues(n, 2);
+    if (step == 0) g[5] = INFINITY;
+    const Bound bound = step == 0 ? Bound{} : kFormula;
+    KernelSpec spec{.name = "sgd", .inputs = {p, p, kScalar, kScalar, kScalar}, .outputs = {p}};
+    spec.attributes =
+        Attributes({{"weight_decay", 0.1}, {"momentum", 0.9}, {"beta1", 0.9}, {"beta2", 0.95}, {"eps", 1e-8}});
+    ExpectTwins(Cpu(), Cuda(), spec, {a, g, {0.1}, {0.5}, {step}}, bound, {.step = 8});
+    spec.name = "sgd_momentum";
+    spec.inputs = {p, p, p, kScalar, kScalar, kScalar};
+    spec.outputs = {p, p};
+    ExpectTwins(Cpu(), Cuda(), spec, {a, g, m, {0.1}, {0.5}, {step}}, bound, {.step = 8}, {{0, 0}, {2, 1}});
+    spec.name = "adam";
+    spec.inputs = {p, p, p, p, kScalar, kScalar, kScalar};
+    spec.outputs = {p, p, p};
+    ExpectTwins(Cpu(), Cuda(), spec, {a, g, m, v, {0.1}, {0.5}, {step}}, bound, {.step = 8});
+  }
+}
+
+TEST(OptimizerCudaTest, LossScale) {
+  KernelSpec spec{.name = "loss_scale",
+                  .inputs = {kScalar, kScalar, kScalar, kScalar},
+                  .outputs = {kScalar, kScalar, kScalar, kScalar}};
+  spec.attributes = Attributes({{"growth_factor", 2.0},
+                                {"backoff_factor", 0.5},
+                                {"growth_interval", int64_t{4}},
+                                {"min", 1.0},
+                                {"max", 1024.0}});
+  for (double square_sum : {3.0, double{INFINITY}, double{NAN}}) {
+    for (double scale : {1.0, 256.0, 1024.0}) {
+      for (double good : {1, 3}) {
+        ExpectTwins(Cpu(), Cuda(), spec, {{square_sum}, {scale}, {good}, {2}}, {}, {.step = 9},
+                    {{1, 1}, {2, 2}, {3, 3}});
+      }
+    }
+  }
+  spec = {.name = "clip_scale", .inputs = {kScalar, kScalar, kScalar}, .outputs = {kScalar, kScalar}};
+  spec.attributes.Set("clip_norm", 1.0);
+  ExpectTwins(Cpu(), Cuda(), spec, {{400}, {5}, {256}}, {.relative = 0x1.0p-23});
+}
+
 TEST(OptimizerCudaTest, ScalarsAgreeWithTheirTwins) {
-  for (DType type : {DType::kF32, DType::kBF16}) {
+  for (DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
     for (int64_t n : {1, 31, 70001}) {
       ExpectTwins(Cpu(), Cuda(), {.name = "square_sum", .inputs = {Vector(n, type)}, .outputs = {kScalar}},
                   {RandomValues(n, 1, -1, 1, type)}, {.relative = 0x1.0p-23});

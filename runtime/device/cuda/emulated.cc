@@ -57,7 +57,7 @@ struct EmulatedDriver::State {
   std::atomic<Result> sticky{kSuccess};  // once a kernel has failed, everything does
   mutable std::mutex mutex;              // guards what follows
   std::vector<std::string> complaints;
-  std::map<Handle, std::unique_ptr<EmulatedStream>> streams;
+  std::map<Handle, std::shared_ptr<EmulatedStream>> streams;
   std::set<Handle> events;
   std::map<uint64_t, size_t> pinned;
   uint64_t seed = 0;
@@ -105,12 +105,12 @@ struct EmulatedDriver::State {
 
   // As the driver does before memory goes.
   void DrainAll() {
-    std::vector<EmulatedStream*> all;
+    std::vector<std::shared_ptr<EmulatedStream>> all;  // other threads may destroy some meanwhile
     {
       std::lock_guard<std::mutex> lock(mutex);
-      for (auto& [handle, stream] : streams) all.push_back(stream.get());
+      for (auto& [handle, stream] : streams) all.push_back(stream);
     }
-    for (EmulatedStream* stream : all) stream->Drain();
+    for (const auto& stream : all) stream->Drain();
   }
 
   bool IsMemory(const Gpu& gpu, uint64_t address, size_t bytes) {
@@ -246,7 +246,7 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     return kSuccess;
   };
   driver_.StreamDestroy = [s](Handle stream) {
-    std::unique_ptr<EmulatedStream> gone;  // ends its work without the lock
+    std::shared_ptr<EmulatedStream> gone;  // ends its work without the lock
     std::lock_guard<std::mutex> lock(s->mutex);
     const auto found = s->streams.find(stream);
     if (found == s->streams.end()) return kInvalidValue;
