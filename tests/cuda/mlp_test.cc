@@ -59,6 +59,20 @@ INSTANTIATE_TEST_SUITE_P(Layouts, MlpTest,
                          testing::Values(Overrides{}, Overrides{"dist.data=2"}, Overrides{"dist.pipeline=2"},
                                          Overrides{"dist.data=2", "zero.stage=2"}));
 
+TEST(MlpLibraryTest, LossesAreThoseOfTheCpuThroughCublasLt) {
+  const std::vector<StepReport> cpu = OnCpu();
+  ASSERT_EQ(cpu.size(), size_t{kSteps});
+  EmulatedGpu gpu({}, /*libraries=*/true);
+  const auto reports = OnGpu(gpu, {"dist.data=2"});
+  ASSERT_TRUE(reports.ok()) << reports.status();
+  for (int step = 0; step < kSteps; ++step) {
+    EXPECT_NEAR((*reports)[step].loss, cpu[step].loss, 2e-5 * cpu[step].loss) << step;
+    EXPECT_NEAR((*reports)[step].grad_norm, cpu[step].grad_norm, 1e-4 * cpu[step].grad_norm) << step;
+  }
+  EXPECT_THAT(gpu.driver.complaints(), testing::IsEmpty());
+  EXPECT_GT(gpu.cublaslt.products(), 0);
+}
+
 TEST(MlpMemoryTest, APlanThatDoesNotFitIsRefusedWithTheSizes) {
   EmulatedGpu gpu({.memory_bytes = 100000});
   const auto reports = OnGpu(gpu, {});

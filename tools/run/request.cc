@@ -45,8 +45,17 @@ both
   --lost-seconds N       of several hosts, one of which nothing is heard for so long is lost, and
                          the run ends with an error; 5 by default, 0: never
   --quiet                no progress, no summary
-  --devices              say which devices this machine has; needs no plan
+  --devices              say which devices and CUDA libraries this machine has; needs no plan
   --help                 this text
+
+GPUs
+  --cuda-libs FOLDER     where cuBLASLt is, such as a Python's site-packages; else where the system looks, under
+                         /usr/local/cuda and in wheels of the system's and the user's Python; without it
+                         our own kernels multiply
+  --algorithm-cache FILE which of cuBLASLt's algorithms were the fastest here, kept from run to run;
+                         ~/.cache/weft/cublaslt.algorithms by default
+  --deterministic        take cuBLASLt's first choice instead of the fastest, without a look into that file:
+                         the same numbers on all machines of a kind
 
 examples
   weft-run tiny.plan --data corpus.txt --steps 200
@@ -93,6 +102,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                  {"--allow-nonfinite", &request.allow_nonfinite},
                                                  {"--show-shards", &request.show_shards},
                                                  {"--trace-kernels", &request.trace_kernels},
+                                                 {"--deterministic", &request.deterministic},
                                                  {"--quiet", &request.quiet},
                                                  {"--devices", &request.devices},
                                                  {"--help", &request.help}};
@@ -102,6 +112,8 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                {"--inputs", Text(request.inputs)},
                                                {"--outputs", Text(request.outputs)},
                                                {"--metrics", Text(request.metrics)},
+                                               {"--cuda-libs", Text(request.cuda_libs)},
+                                               {"--algorithm-cache", Text(request.algorithm_cache)},
                                                {"--trace", Text(request.trace)}};
   const std::map<std::string, Setter> numbers = {{"--steps", Number(request.steps)},
                                                  {"--seed", Number(request.seed)},

@@ -72,6 +72,7 @@ TEST(DriverTest, TheTableIsThatOfTheToolkit) {
   WEFT_SAME(EventDestroy, cuEventDestroy);
   WEFT_SAME(EventRecord, cuEventRecord);
   WEFT_SAME(EventSynchronize, cuEventSynchronize);
+  WEFT_SAME(EventElapsedTime, cuEventElapsedTime);
   WEFT_SAME(ModuleLoadData, cuModuleLoadData);
   WEFT_SAME(ModuleUnload, cuModuleUnload);
   WEFT_SAME(ModuleGetFunction, cuModuleGetFunction);

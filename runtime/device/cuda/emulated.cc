@@ -282,13 +282,20 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
   driver_.EventRecord = [s](Handle event, Handle stream) {
     EmulatedEvent* const it = s->EventOf(event);
     if (it == nullptr) return s->Complain(kInvalidValue, "cuEventRecord: not an event");
-    return s->Enqueue("cuEventRecord", stream, [it, point = it->Note()] { it->Reach(point); });
+    EmulatedStream* const on = s->StreamOf(stream);
+    return s->Enqueue("cuEventRecord", stream, [it, on, point = it->Note()] { it->Reach(point, on->milliseconds()); });
   };
   driver_.EventSynchronize = [s](Handle event) {
     EmulatedEvent* const it = s->EventOf(event);
     if (it == nullptr) return s->Complain(kInvalidValue, "cuEventSynchronize: not an event");
     it->Await(it->noted());
     return s->sticky.load();
+  };
+  driver_.EventElapsedTime = [s](float* milliseconds, Handle begin, Handle end) {
+    EmulatedEvent* const from = s->EventOf(begin);
+    EmulatedEvent* const to = s->EventOf(end);
+    if (from == nullptr || to == nullptr) return s->Complain(kInvalidValue, "cuEventElapsedTime: not an event");
+    return *milliseconds = static_cast<float>(to->milliseconds() - from->milliseconds()), kSuccess;
   };
   driver_.ModuleLoadData = [s](Handle* module, const void* image) {
     if (const Result result = s->Enter("cuModuleLoadData"); result != kSuccess) return result;
@@ -320,6 +327,25 @@ EmulatedDriver::~EmulatedDriver() = default;
 std::vector<std::string> EmulatedDriver::complaints() const {
   std::lock_guard<std::mutex> lock(state_->mutex);
   return state_->complaints;
+}
+
+Result EmulatedDriver::Enqueue(const std::string& call, Handle stream, double milliseconds,
+                               std::function<std::string()> work) {
+  State* const s = state_.get();
+  State::Gpu* const gpu = s->Current();
+  EmulatedStream* const on = s->StreamOf(stream);
+  return s->Enqueue(call.c_str(), stream, [s, gpu, on, call, milliseconds, work = std::move(work)] {
+    const EmulatedMemory::Work busy(gpu->memory);
+    on->Spend(milliseconds);
+    if (const std::string complaint = work(); !complaint.empty()) {
+      s->Complain(kInvalidValue, absl::StrCat(call, ": ", complaint));
+    }
+  });
+}
+
+bool EmulatedDriver::Holds(const void* address, size_t bytes) const {
+  const State::Gpu* const gpu = state_->Current();
+  return gpu != nullptr && gpu->memory.Holds(reinterpret_cast<uint64_t>(address), bytes);
 }
 
 int64_t EmulatedDriver::launches() const { return state_->launches; }
