@@ -18,6 +18,8 @@
 
 namespace weft {
 
+class GpuMatmuls;
+
 // How many blocks of how many threads, each as x, y, z.
 struct GpuGrid {
   uint32_t blocks[3] = {1, 1, 1};
@@ -69,6 +71,9 @@ class Gpu {
   // device returns describe(alarm). The pointer is for kernels' arguments.
   virtual absl::StatusOr<std::shared_ptr<GpuAlarm>> CreateAlarm(
       std::function<absl::Status(const GpuAlarm&)> describe) = 0;
+
+  // A vendor's matrix products (gpu_matmul.h); null: there are none here.
+  virtual GpuMatmuls* matmuls() { return nullptr; }
 
   // Enqueues a kernel; its arguments are copied.
   virtual absl::Status Launch(void* kernel, const GpuGrid& grid, const void* arguments, void* stream) = 0;

@@ -42,14 +42,21 @@ both
   --trace FILE           a timeline of every stream, for ui.perfetto.dev
   --trace-kernels        and of every kernel in it
   --threads N            threads a rank may use for a kernel; the cores shared by the ranks by default
-  --cuda-libs FOLDER     where CUDA's libraries are, as a Python environment's site-packages; the system's
-                         by default
   --hang-seconds N       stop with an error when nothing moves for so long; 600 by default, 0: never
   --lost-seconds N       of several hosts, one of which nothing is heard for so long is lost, and
                          the run ends with an error; 5 by default, 0: never
   --quiet                no progress, no summary
-  --devices              say which devices this machine has; needs no plan
+  --devices              say which devices and CUDA libraries this machine has; needs no plan
   --help                 this text
+
+GPUs
+  --cuda-libs FOLDER     where cuBLASLt and NCCL are, such as a Python's site-packages; else where the system
+                         looks, under /usr/local/cuda and in wheels of the system's and the user's Python;
+                         without cuBLASLt our own kernels multiply
+  --algorithm-cache FILE which of cuBLASLt's algorithms were the fastest here, kept from run to run;
+                         ~/.cache/weft/cublaslt.algorithms by default
+  --deterministic        take cuBLASLt's first choice instead of the fastest, without a look into that file:
+                         the same numbers on all machines of a kind
 
 examples
   weft-run tiny.plan --data corpus.txt --steps 200
@@ -96,6 +103,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                  {"--allow-nonfinite", &request.allow_nonfinite},
                                                  {"--show-shards", &request.show_shards},
                                                  {"--trace-kernels", &request.trace_kernels},
+                                                 {"--deterministic", &request.deterministic},
                                                  {"--quiet", &request.quiet},
                                                  {"--devices", &request.devices},
                                                  {"--help", &request.help}};
@@ -105,8 +113,9 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                {"--inputs", Text(request.inputs)},
                                                {"--outputs", Text(request.outputs)},
                                                {"--metrics", Text(request.metrics)},
-                                               {"--trace", Text(request.trace)},
-                                               {"--cuda-libs", Text(request.cuda_libs)}};
+                                               {"--cuda-libs", Text(request.cuda_libs)},
+                                               {"--algorithm-cache", Text(request.algorithm_cache)},
+                                               {"--trace", Text(request.trace)}};
   const std::map<std::string, Setter> numbers = {{"--steps", Number(request.steps)},
                                                  {"--seed", Number(request.seed)},
                                                  {"--checkpoint-every", Number(request.checkpoint_every)},

@@ -9,10 +9,10 @@
 #include "ops/cpu_kernels.h"
 #include "ops/cuda_kernels.h"
 #include "runtime/collective/local/gpu_code.h"
+#include "runtime/device/cuda/algorithms.h"
 #include "runtime/device/cuda/device.h"
 
 namespace weft::run {
-
 namespace {
 
 absl::Status OpenDriver(Target& target, device::CudaInventory& inventory) {
@@ -26,10 +26,22 @@ absl::Status OpenDriver(Target& target, device::CudaInventory& inventory) {
   return absl::OkStatus();
 }
 
+// What is said of a library that there may be.
+std::string Describe(const absl::StatusOr<std::unique_ptr<cuda::lt::CublasLt>>& cublaslt) {
+  if (cublaslt.ok()) return (*cublaslt)->ToString();
+  return absl::StrCat(std::string(cublaslt.status().message()), "; matrices are multiplied by our own kernels");
+}
+
+device::MatmulOptions MatmulOptionsOf(const Request& request, std::function<void(const std::string&)> note) {
+  return {.algorithm_file = request.algorithm_cache.empty() ? cuda::DefaultAlgorithmFile() : request.algorithm_cache,
+          .time_algorithms = !request.deterministic,
+          .note = std::move(note)};
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Request& request,
-                                                   Processes& processes) {
+absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Request& request, Processes& processes,
+                                                   std::function<void(const std::string&)> note) {
   auto target = std::make_unique<Target>();
   if (plan.header().target() != "cuda") {
     RegisterCpuKernels(target->kernels);
@@ -50,8 +62,12 @@ absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const
   }
   std::vector<GpuModule> modules = CudaModules();
   modules.push_back(collective::LocalGpuModule());
-  absl::StatusOr<std::unique_ptr<device::Device>> device =
-      device::CreateCudaDevice(*target->driver, ordinal, std::move(modules));
+  absl::StatusOr<std::unique_ptr<cuda::lt::CublasLt>> cublaslt = cuda::lt::OpenCublasLt(request.cuda_libs);
+  absl::StrAppend(&target->found, "\n", Describe(cublaslt));
+  if (cublaslt.ok()) target->cublaslt = *std::move(cublaslt);
+  absl::StatusOr<std::unique_ptr<device::Device>> device = device::CreateCudaDevice(
+      *target->driver, ordinal, std::move(modules),
+      {.cublaslt = target->cublaslt.get(), .matmul = MatmulOptionsOf(request, std::move(note))});
   if (!device.ok()) return device.status();
   RegisterCudaKernels(target->kernels);
   target->device = *std::move(device);
@@ -59,12 +75,19 @@ absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const
   return target;
 }
 
-std::string DescribeDevices() {
+std::string DescribeDevices(const Request& request) {
   std::string text = absl::StrCat("cpu: ", std::max(1u, std::thread::hardware_concurrency()), " cores\n");
   const absl::StatusOr<std::unique_ptr<cuda::Driver>> driver = cuda::OpenDriver();
-  if (!driver.ok()) return absl::StrCat(text, std::string(driver.status().message()), "\n");
-  const absl::StatusOr<device::CudaInventory> inventory = device::TakeInventory(**driver);
-  return absl::StrCat(text, inventory.ok() ? inventory->ToString() : std::string(inventory.status().message()), "\n");
+  if (driver.ok()) {
+    const absl::StatusOr<device::CudaInventory> inventory = device::TakeInventory(**driver);
+    absl::StrAppend(&text, inventory.ok() ? inventory->ToString() : std::string(inventory.status().message()), "\n");
+  } else {
+    absl::StrAppend(&text, std::string(driver.status().message()), "\n");
+  }
+  const absl::StatusOr<std::unique_ptr<cuda::lt::CublasLt>> cublaslt = cuda::lt::OpenCublasLt(request.cuda_libs);
+  absl::StrAppend(&text, cublaslt.ok() ? (*cublaslt)->ToString() : std::string(cublaslt.status().message()), "\n");
+  const absl::StatusOr<std::unique_ptr<nccl::OpenedNccl>> nccl = nccl::OpenNccl(request.cuda_libs);
+  return absl::StrCat(text, nccl.ok() ? (*nccl)->ToString() : std::string(nccl.status().message()), "\n");
 }
 
 }  // namespace weft::run

@@ -46,7 +46,8 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventDisableTiming = 2;
 
 // X(field, symbol, type). A cu... function whose symbol has a version is meant by
-// its version, as a program compiled against cuda.h would.
+// its version, as a program compiled against cuda.h would; but cuEventElapsedTime
+// without, which older drivers have too.
 #define WEFT_CUDA_DRIVER_FUNCTIONS(X)                                                                             \
   X(GetErrorName, "cuGetErrorName", Result(Result, const char**))                                                 \
   X(GetErrorString, "cuGetErrorString", Result(Result, const char**))                                             \
@@ -77,6 +78,7 @@ inline constexpr unsigned kEventDisableTiming = 2;
   X(EventRecord, "cuEventRecord", Result(Handle, Handle))                                                         \
   X(EventSynchronize, "cuEventSynchronize", Result(Handle))                                                       \
   X(EventQuery, "cuEventQuery", Result(Handle))                                                                   \
+  X(EventElapsedTime, "cuEventElapsedTime", Result(float*, Handle, Handle))                                       \
   X(ModuleLoadData, "cuModuleLoadData", Result(Handle*, const void*))                                             \
   X(ModuleUnload, "cuModuleUnload", Result(Handle))                                                               \
   X(ModuleGetFunction, "cuModuleGetFunction", Result(Handle*, Handle, const char*))                               \

@@ -75,6 +75,7 @@ TEST(DriverTest, TheTableIsThatOfTheToolkit) {
   WEFT_SAME(EventRecord, cuEventRecord);
   WEFT_SAME(EventSynchronize, cuEventSynchronize);
   WEFT_SAME(EventQuery, cuEventQuery);
+  WEFT_SAME(EventElapsedTime, cuEventElapsedTime);
   WEFT_SAME(ModuleLoadData, cuModuleLoadData);
   WEFT_SAME(ModuleUnload, cuModuleUnload);
   WEFT_SAME(ModuleGetFunction, cuModuleGetFunction);

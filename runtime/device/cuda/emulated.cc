@@ -293,7 +293,8 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
   driver_.EventRecord = [s](Handle event, Handle stream) {
     EmulatedEvent* const it = s->EventOf(event);
     if (it == nullptr) return s->Complain(kInvalidValue, "cuEventRecord: not an event");
-    return s->Enqueue("cuEventRecord", stream, [it, point = it->Note()] { it->Reach(point); });
+    EmulatedStream* const on = s->StreamOf(stream);
+    return s->Enqueue("cuEventRecord", stream, [it, on, point = it->Note()] { it->Reach(point, on->milliseconds()); });
   };
   driver_.EventSynchronize = [s](Handle event) {
     EmulatedEvent* const it = s->EventOf(event);
@@ -305,6 +306,12 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     EmulatedEvent* const it = s->EventOf(event);
     if (it == nullptr) return s->Complain(kInvalidValue, "cuEventQuery: not an event");
     return it->reached() >= it->noted() ? s->sticky.load() : kNotReady;
+  };
+  driver_.EventElapsedTime = [s](float* milliseconds, Handle begin, Handle end) {
+    EmulatedEvent* const from = s->EventOf(begin);
+    EmulatedEvent* const to = s->EventOf(end);
+    if (from == nullptr || to == nullptr) return s->Complain(kInvalidValue, "cuEventElapsedTime: not an event");
+    return *milliseconds = static_cast<float>(to->milliseconds() - from->milliseconds()), kSuccess;
   };
   driver_.ModuleLoadData = [s](Handle* module, const void* image) {
     if (const Result result = s->Enter("cuModuleLoadData"); result != kSuccess) return result;
@@ -338,11 +345,14 @@ std::vector<std::string> EmulatedDriver::complaints() const {
   return state_->complaints;
 }
 
-Result EmulatedDriver::Enqueue(const std::string& call, Handle stream, double, std::function<std::string()> work) {
+Result EmulatedDriver::Enqueue(const std::string& call, Handle stream, double milliseconds,
+                               std::function<std::string()> work) {
   State* const s = state_.get();
   State::Gpu* const gpu = s->Current();
-  return s->Enqueue(call.c_str(), stream, [s, gpu, call, work = std::move(work)] {
+  EmulatedStream* const on = s->StreamOf(stream);
+  return s->Enqueue(call.c_str(), stream, [s, gpu, on, call, milliseconds, work = std::move(work)] {
     const EmulatedMemory::Work busy(gpu->memory);
+    on->Spend(milliseconds);
     if (const std::string complaint = work(); !complaint.empty()) {
       s->Complain(kInvalidValue, absl::StrCat(call, ": ", complaint));
     }
