@@ -34,6 +34,7 @@ class EmulatedGpu : public Gpu {
   absl::StatusOr<std::shared_ptr<void>> CreateEvent() override { return std::make_shared<int>(); }
   absl::Status Record(void*, void*) override { return absl::OkStatus(); }
   absl::Status Wait(void*, void*) override { return absl::OkStatus(); }
+  absl::StatusOr<bool> Reached(void*) override { return true; }
 
   // The first alarm that is raised, or damage around memory of Allocate().
   absl::Status Check() const;

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "ops/abi/registry.h"
 #include "runtime/device/device.h"
+#include "runtime/executor/cluster.h"
 #include "runtime/plan/plan.pb.h"
 
 namespace weft::executor {
@@ -33,6 +34,9 @@ struct TrainOptions {
   std::string cluster;  // a cluster file
   device::Device* device = nullptr;
   const KernelRegistry* kernels = nullptr;
+  // Makes the ranks of the plan; null: as threads of this process.
+  std::function<absl::StatusOr<std::unique_ptr<executor::Cluster>>(const plan::Plan&, const executor::ClusterOptions&)>
+      make_cluster = nullptr;
 };
 
 struct StepReport {

@@ -14,7 +14,8 @@ constexpr char kHelp[] = R"(weft-run: runs a plan: trains a model, or evaluates 
 usage: weft-run PLAN [flags]
 
 All ranks of the plan run in this process, a thread for every stream. Started by mpirun (or
-`weft launch`) it runs one of them: `mpirun -n RANKS weft-run PLAN ...`.
+`weft launch`) it runs one of them: `mpirun -n RANKS weft-run PLAN ...`. A plan for cuda runs on GPU 0,
+all ranks share it; under mpirun each rank has a GPU of its own, with NCCL between them.
 
 training
   --data FILE            text, where every byte is a token, or a token file (uint16 or uint32)
@@ -49,9 +50,9 @@ both
   --help                 this text
 
 GPUs
-  --cuda-libs FOLDER     where cuBLASLt is, such as a Python's site-packages; else where the system looks, under
-                         /usr/local/cuda and in wheels of the system's and the user's Python; without it
-                         our own kernels multiply
+  --cuda-libs FOLDER     where cuBLASLt and NCCL are, such as a Python's site-packages; else where the system
+                         looks, under /usr/local/cuda and in wheels of the system's and the user's Python;
+                         without cuBLASLt our own kernels multiply
   --algorithm-cache FILE which of cuBLASLt's algorithms were the fastest here, kept from run to run;
                          ~/.cache/weft/cublaslt.algorithms by default
   --deterministic        take cuBLASLt's first choice instead of the fastest, without a look into that file:

@@ -115,14 +115,16 @@ absl::Status RunRequest(const absl::StatusOr<Request>& request, Processes& proce
   if (absl::Status status = LoadPlan(*request, processes, plan); !status.ok()) return status;
   const absl::StatusOr<std::unique_ptr<Target>> target =
       OpenTarget(plan, *request, processes, [&](const std::string& line) {
-        if (!request->quiet) std::fprintf(err, "%s\n", line.c_str());
+        if (!request->quiet && processes.first()) std::fprintf(err, "%s\n", line.c_str());
       });
   if (absl::Status status = processes.Agree(target.status()); !status.ok()) return status;
-  if (!(*target)->found.empty() && !request->quiet) std::fprintf(err, "%s\n", (*target)->found.c_str());
+  if (!(*target)->found.empty() && !request->quiet && processes.first())
+    std::fprintf(err, "%s\n", (*target)->found.c_str());
   const Context context{.request = *request,
                         .plan = plan,
                         .kernels = (*target)->kernels,
                         .device = (*target)->device.get(),
+                        .communicator = (*target)->nccl.communicator.get(),
                         .processes = processes,
                         .out = out,
                         .err = err,

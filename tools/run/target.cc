@@ -15,6 +15,17 @@
 namespace weft::run {
 namespace {
 
+absl::Status OpenDriver(Target& target, device::CudaInventory& inventory) {
+  absl::StatusOr<std::unique_ptr<cuda::Driver>> driver = cuda::OpenDriver();
+  if (!driver.ok()) return driver.status();
+  absl::StatusOr<device::CudaInventory> found = device::TakeInventory(**driver);
+  if (!found.ok()) return found.status();
+  target.driver = *std::move(driver);
+  inventory = *std::move(found);
+  target.found = inventory.ToString();
+  return absl::OkStatus();
+}
+
 // What is said of a library that there may be.
 std::string Describe(const absl::StatusOr<std::unique_ptr<cuda::lt::CublasLt>>& cublaslt) {
   if (cublaslt.ok()) return (*cublaslt)->ToString();
@@ -29,34 +40,38 @@ device::MatmulOptions MatmulOptionsOf(const Request& request, std::function<void
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Request& request,
-                                                   const Processes& processes,
+absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Request& request, Processes& processes,
                                                    std::function<void(const std::string&)> note) {
   auto target = std::make_unique<Target>();
   if (plan.header().target() != "cuda") {
     RegisterCpuKernels(target->kernels);
     return target;
   }
+  if (!processes.alone()) PrepareDriver();
+  device::CudaInventory inventory;
+  if (absl::Status status = processes.Agree(OpenDriver(*target, inventory)); !status.ok()) return status;
+  int ordinal = 0;
   if (!processes.alone()) {
-    return absl::UnimplementedError(
-        absl::StrCat("target cuda: expected one process, whose ranks share a GPU, got ", processes.size()));
+    const absl::StatusOr<int> chosen = ChooseGpu(*target->driver, inventory, processes);
+    if (!chosen.ok()) return chosen.status();
+    ordinal = *chosen;
+    absl::StatusOr<NcclRank> joined = JoinNccl(request.cuda_libs, processes);
+    if (!joined.ok()) return joined.status();
+    target->nccl = *std::move(joined);
+    absl::StrAppend(&target->found, "\n", target->nccl.nccl->ToString());
   }
-  absl::StatusOr<std::unique_ptr<cuda::Driver>> driver = cuda::OpenDriver();
-  if (!driver.ok()) return driver.status();
-  absl::StatusOr<device::CudaInventory> inventory = device::TakeInventory(**driver);
-  if (!inventory.ok()) return inventory.status();
   std::vector<GpuModule> modules = CudaModules();
   modules.push_back(collective::LocalGpuModule());
   absl::StatusOr<std::unique_ptr<cuda::lt::CublasLt>> cublaslt = cuda::lt::OpenCublasLt(request.cuda_libs);
-  target->found = absl::StrCat(inventory->ToString(), "\n", Describe(cublaslt));
+  absl::StrAppend(&target->found, "\n", Describe(cublaslt));
   if (cublaslt.ok()) target->cublaslt = *std::move(cublaslt);
   absl::StatusOr<std::unique_ptr<device::Device>> device = device::CreateCudaDevice(
-      **driver, 0, std::move(modules),
+      *target->driver, ordinal, std::move(modules),
       {.cublaslt = target->cublaslt.get(), .matmul = MatmulOptionsOf(request, std::move(note))});
   if (!device.ok()) return device.status();
   RegisterCudaKernels(target->kernels);
-  target->driver = *std::move(driver);
   target->device = *std::move(device);
+  if (!processes.alone()) MakeCommunicator(target->nccl, target->device->gpu(), processes);
   return target;
 }
 
@@ -70,7 +85,9 @@ std::string DescribeDevices(const Request& request) {
     absl::StrAppend(&text, std::string(driver.status().message()), "\n");
   }
   const absl::StatusOr<std::unique_ptr<cuda::lt::CublasLt>> cublaslt = cuda::lt::OpenCublasLt(request.cuda_libs);
-  return absl::StrCat(text, cublaslt.ok() ? (*cublaslt)->ToString() : std::string(cublaslt.status().message()), "\n");
+  absl::StrAppend(&text, cublaslt.ok() ? (*cublaslt)->ToString() : std::string(cublaslt.status().message()), "\n");
+  const absl::StatusOr<std::unique_ptr<nccl::OpenedNccl>> nccl = nccl::OpenNccl(request.cuda_libs);
+  return absl::StrCat(text, nccl.ok() ? (*nccl)->ToString() : std::string(nccl.status().message()), "\n");
 }
 
 }  // namespace weft::run

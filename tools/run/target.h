@@ -12,6 +12,7 @@
 #include "runtime/device/cuda/driver.h"
 #include "runtime/device/device.h"
 #include "runtime/plan/plan.pb.h"
+#include "tools/run/gpus.h"
 #include "tools/run/processes.h"
 #include "tools/run/request.h"
 
@@ -22,14 +23,15 @@ struct Target {
   std::unique_ptr<cuda::Driver> driver;          // null on the host
   std::unique_ptr<cuda::lt::CublasLt> cublaslt;  // null on the host, or if there is none
   std::unique_ptr<device::Device> device;        // null: the host
+  NcclRank nccl;                                 // of several processes with a GPU each
   std::string found;                             // what there is, for people; "" on the host
 };
 
-// Of a plan for cuda all ranks of this process run on GPU 0. kUnavailable if there
-// is no driver, kUnimplemented for several processes. `note` gets lines for
-// people while the target is used; it outlives the target.
-absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Request& request,
-                                                   const Processes& processes,
+// Of a plan for cuda all ranks of a lone process run on GPU 0; several processes have
+// a GPU each, by their number on the host. kUnavailable if there is no driver or, for
+// several, no NCCL; kInvalidArgument if two would have one GPU. All processes come.
+// `note` gets lines for people while the target is used; it outlives the target.
+absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Request& request, Processes& processes,
                                                    std::function<void(const std::string&)> note);
 
 // The text of --devices: this machine's cores, GPUs and CUDA libraries, or why it has none.

@@ -30,6 +30,7 @@ void RunOnGpu(int ranks, const Body& body) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OnGpu, CollectiveConformance, ::testing::Values(&RunOnGpu));
+INSTANTIATE_TEST_SUITE_P(OnGpu, CollectiveAgreement, ::testing::Values(&RunOnGpu));
 
 // Counts waits for points that are not recorded, and can hold a stream's wait up.
 class WatchedGpu : public weft::testing::EmulatedGpu {

@@ -32,6 +32,8 @@ const char* NameOf(Result result) {
       return "CUDA_ERROR_NO_BINARY_FOR_GPU";
     case kNotFound:
       return "CUDA_ERROR_NOT_FOUND";
+    case kNotReady:
+      return "CUDA_ERROR_NOT_READY";
     case kLaunchFailed:
       return "CUDA_ERROR_LAUNCH_FAILED";
     default:
@@ -58,6 +60,7 @@ struct EmulatedDriver::State {
   mutable std::mutex mutex;              // guards what follows
   std::vector<std::string> complaints;
   std::map<Handle, std::shared_ptr<EmulatedStream>> streams;
+  std::map<Handle, const Gpu*> stream_gpus;
   std::set<Handle> events;
   std::map<uint64_t, size_t> pinned;
   uint64_t seed = 0;
@@ -103,12 +106,14 @@ struct EmulatedDriver::State {
     return events.count(event) != 0 ? static_cast<EmulatedEvent*>(event) : nullptr;
   }
 
-  // As the driver does before memory goes.
+  // As the driver does before memory goes: what this thread's GPU still has to do.
   void DrainAll() {
     std::vector<std::shared_ptr<EmulatedStream>> all;  // other threads may destroy some meanwhile
     {
       std::lock_guard<std::mutex> lock(mutex);
-      for (auto& [handle, stream] : streams) all.push_back(stream);
+      for (auto& [handle, stream] : streams) {
+        if (stream_gpus[handle] == Current()) all.push_back(stream);
+      }
     }
     for (const auto& stream : all) stream->Drain();
   }
@@ -197,6 +202,11 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     if (found == values.end()) return kInvalidValue;
     return *value = found->second, kSuccess;
   };
+  driver_.DeviceGetUuid = [](Uuid* uuid, Ordinal device) {
+    *uuid = {};
+    std::snprintf(uuid->bytes, sizeof(uuid->bytes), "emulated %d", device);
+    return kSuccess;
+  };
   driver_.DevicePrimaryCtxRetain = [s](Handle* context, Ordinal device) {
     return *context = s->gpus[device].get(), kSuccess;
   };
@@ -243,6 +253,7 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     *stream = made.get();
     std::lock_guard<std::mutex> lock(s->mutex);
     s->streams[*stream] = std::move(made);
+    s->stream_gpus[*stream] = s->Current();
     return kSuccess;
   };
   driver_.StreamDestroy = [s](Handle stream) {
@@ -290,6 +301,11 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     if (it == nullptr) return s->Complain(kInvalidValue, "cuEventSynchronize: not an event");
     it->Await(it->noted());
     return s->sticky.load();
+  };
+  driver_.EventQuery = [s](Handle event) {
+    EmulatedEvent* const it = s->EventOf(event);
+    if (it == nullptr) return s->Complain(kInvalidValue, "cuEventQuery: not an event");
+    return it->reached() >= it->noted() ? s->sticky.load() : kNotReady;
   };
   driver_.EventElapsedTime = [s](float* milliseconds, Handle begin, Handle end) {
     EmulatedEvent* const from = s->EventOf(begin);

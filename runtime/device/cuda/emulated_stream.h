@@ -24,6 +24,10 @@ class EmulatedEvent {
     std::lock_guard<std::mutex> lock(mutex_);
     return noted_;
   }
+  int64_t reached() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return reached_;
+  }
   void Reach(int64_t point, double milliseconds) {
     std::lock_guard<std::mutex> lock(mutex_);
     reached_ = point;

@@ -22,6 +22,7 @@ class CudaGpu : public Gpu {
   ~CudaGpu() override;
 
   const GpuProperties& properties() const override { return properties_; }
+  absl::Status Enter() override { return context_.Enter(); }
   absl::StatusOr<void*> Find(const std::string& module, const std::string& kernel, size_t argument_bytes,
                              int64_t shared_bytes) override;
   absl::StatusOr<std::shared_ptr<void>> Allocate(size_t bytes) override;
@@ -32,6 +33,7 @@ class CudaGpu : public Gpu {
   absl::StatusOr<std::shared_ptr<void>> CreateEvent() override;
   absl::Status Record(void* event, void* stream) override;
   absl::Status Wait(void* event, void* stream) override;
+  absl::StatusOr<bool> Reached(void* event) override;
 
   GpuMatmuls* matmuls() override { return matmuls_.get(); }
   // Before the first kernel is made.
