@@ -10,6 +10,7 @@
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
 #include "ops/optimizer/cpu_internal.h"
+#include "ops/optimizer/match_update.h"
 
 namespace weft::optimizer {
 namespace {
@@ -21,12 +22,6 @@ const T* In(absl::Span<const void* const> inputs, int i) {
   return static_cast<const T*>(inputs[i]);
 }
 float* Out(absl::Span<void* const> outputs, int i) { return static_cast<float*>(outputs[i]); }
-
-// The spec of an update: `tensors`, then `lr`, `grad_scale` and, where there is one input more, `step`.
-absl::StatusOr<Extents> MatchUpdate(const KernelSpec& spec, const std::string& tensors, const char* results) {
-  const auto plain = static_cast<size_t>(std::count(tensors.begin(), tensors.end(), ',')) + 3;
-  return MatchSpec(spec, absl::StrCat(tensors, ",,", spec.inputs.size() > plain ? "," : "", "->", results).c_str());
-}
 
 // The number of the step, from 1: input `at` if there is one, else that of the run. 0: nothing is updated.
 double StepNumber(const RunContext& context, absl::Span<const void* const> inputs, int at) {

@@ -8,6 +8,7 @@
 #include "ops/abi/gpu_launch.h"
 #include "ops/abi/match_spec.h"
 #include "ops/optimizer/cuda_arguments.h"
+#include "ops/optimizer/match_update.h"
 #include "ops/optimizer/schedule.h"
 
 namespace weft {
@@ -26,12 +27,6 @@ GpuGrid PackGrid(const KernelSpec& spec, int64_t n) { return LoopGrid(*spec.gpu,
 absl::Status CheckGradient(const TensorSpec& gradient) {
   if (IsGpuFloat(gradient.dtype)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("gradient: expected f32, bf16 or f16, got ", gradient.ToString()));
-}
-
-// The spec of an update: `tensors`, then `lr`, `grad_scale` and, where there is one input more, `step`.
-absl::StatusOr<Extents> MatchUpdate(const KernelSpec& spec, const std::string& tensors, const char* results) {
-  const auto plain = static_cast<size_t>(std::count(tensors.begin(), tensors.end(), ',')) + 3;
-  return MatchSpec(spec, absl::StrCat(tensors, ",,", spec.inputs.size() > plain ? "," : "", "->", results).c_str());
 }
 
 // Input `at`, the number of the step, if there is one.
@@ -133,7 +128,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLearningRate(const KernelSpec& spe
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchUpdate(spec, ".,any:.", ".");
+  absl::StatusOr<Extents> extents = optimizer::MatchUpdate(spec, ".,any:.", ".");
   if (!extents.ok()) return extents.status();
   if (absl::Status status = CheckGradient(spec.inputs[1]); !status.ok()) return status;
   absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
@@ -151,7 +146,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSgdMomentum(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchUpdate(spec, ".,any:.,.", ".,.");
+  absl::StatusOr<Extents> extents = optimizer::MatchUpdate(spec, ".,any:.,.", ".,.");
   if (!extents.ok()) return extents.status();
   if (absl::Status status = CheckGradient(spec.inputs[1]); !status.ok()) return status;
   absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
@@ -175,7 +170,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateSgdMomentum(const KernelSpec& spec
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchUpdate(spec, ".,any:.,.,.", ".,.,.");
+  absl::StatusOr<Extents> extents = optimizer::MatchUpdate(spec, ".,any:.,.,.", ".,.,.");
   if (!extents.ok()) return extents.status();
   if (absl::Status status = CheckGradient(spec.inputs[1]); !status.ok()) return status;
   absl::StatusOr<double> beta1 = spec.attributes.Float("beta1"), beta2 = spec.attributes.Float("beta2");
