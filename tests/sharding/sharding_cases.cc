@@ -285,6 +285,90 @@ void AddLarge(Cases& cases) {
   cases.push_back({"large_dropout", "weft.dropout %a rate(0.2) seed(3)", {{"4x100xf32"}}});
 }
 
+// Cases of f32 that are run in bf16 and f16 too, and those of their operands that stay f32.
+struct NarrowCase {
+  const char *name, *wide;
+};
+constexpr NarrowCase kNarrowCases[] = {
+    {"tanh", ""},
+    {"sigmoid", ""},
+    {"relu", ""},
+    {"silu", ""},
+    {"gelu", ""},
+    {"gelu_tanh", ""},
+    {"relu_grad", ""},
+    {"silu_grad", ""},
+    {"gelu_grad", ""},
+    {"gelu_grad_tanh", ""},
+    {"neg", ""},
+    {"scale", ""},
+    {"add_n", ""},
+    {"broadcast_to_new_dim", ""},
+    {"add_same", ""},
+    {"add_row", ""},
+    {"sub_row", ""},
+    {"mul_inner", ""},
+    {"maximum_left", ""},
+    {"greater_equal_same", ""},
+    {"reduce_sum_two", ""},
+    {"reduce_sum_rounds", ""},
+    {"reduce_max_last", ""},
+    {"large_reduce", ""},
+    {"reshape_heads", ""},
+    {"slice", ""},
+    {"pad", ""},
+    {"concat", ""},
+    {"layer_norm", ""},
+    {"layer_norm_statistics", "bc"},
+    {"layer_norm_grad", "cde"},
+    {"rms_norm_statistics", "b"},
+    {"rms_norm_grad", "cd"},
+    {"large_layer_norm_grad", "cde"},
+    {"attention_heads", ""},
+    {"attention_lse_grouped_causal", ""},
+    {"attention_grad_grouped_causal", "f"},
+    {"attention_grad_one_key_head", "f"},
+    {"large_attention", ""},
+    {"embedding", ""},
+    {"embedding_grad", ""},
+    {"sum_exp", "b"},
+    {"pick", ""},
+    {"cross_entropy_grad", "acd"},
+    {"dropout_tenth", ""},
+    {"large_dropout", ""},
+};
+
+OpCase NarrowCopy(const OpCase& one, const std::string& type, const std::string& wide) {
+  const auto narrow = [&](std::string& text) {
+    if (const size_t at = text.find("f32"); at != std::string::npos) text.replace(at, 3, type);
+  };
+  OpCase copy = one;
+  copy.name += "_" + type;
+  copy.agreement = Agreement::kDefault;
+  for (size_t i = 0; i < copy.inputs.size(); ++i) {
+    if (wide.find(static_cast<char>('a' + i)) == std::string::npos) narrow(copy.inputs[i].type);
+  }
+  if (!copy.results.empty()) narrow(copy.results[0]);  // those behind it are statistics
+  return copy;
+}
+
+void AddNarrow(Cases& cases) {
+  const Cases wide = cases;
+  for (const NarrowCase& it : kNarrowCases) {
+    for (const OpCase& one : wide) {
+      if (one.name != it.name) continue;
+      cases.push_back(NarrowCopy(one, "bf16", it.wide));
+      cases.push_back(NarrowCopy(one, "f16", it.wide));
+    }
+  }
+  for (const char* type : {"bf16", "f16"}) {
+    const std::string suffix = std::string("_to_f32_") + type, dims = std::string("4x4x8x") + type;
+    cases.push_back(
+        OpCase("reduce_sum" + suffix, "weft.reduce sum %a over [0, 1] to f32", {{dims, Eighths()}}).Exact());
+    cases.push_back(OpCase("reduce_max" + suffix, "weft.reduce max %a over [2] to f32", {{dims, Eighths()}}).Exact());
+  }
+}
+
 }  // namespace
 
 std::vector<OpCase> ShardingCases() {
@@ -299,6 +383,7 @@ std::vector<OpCase> ShardingCases() {
   AddRandom(cases);
   AddOptimizer(cases);
   AddLarge(cases);
+  AddNarrow(cases);
   return cases;
 }
 
