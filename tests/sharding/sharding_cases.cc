@@ -308,13 +308,17 @@ constexpr NarrowCase kNarrowCases[] = {
     {"add_row", ""},
     {"sub_row", ""},
     {"mul_inner", ""},
+    {"div_row", ""},
     {"maximum_left", ""},
+    {"minimum_row", ""},
     {"greater_equal_same", ""},
+    {"equal_same", ""},
     {"reduce_sum_two", ""},
     {"reduce_sum_rounds", ""},
     {"reduce_max_last", ""},
     {"large_reduce", ""},
     {"reshape_heads", ""},
+    {"transpose_three", ""},
     {"slice", ""},
     {"pad", ""},
     {"concat", ""},
@@ -352,26 +356,7 @@ OpCase NarrowCopy(const OpCase& one, const std::string& type, const std::string&
   return copy;
 }
 
-void AddNarrow(Cases& cases) {
-  const Cases wide = cases;
-  for (const NarrowCase& it : kNarrowCases) {
-    for (const OpCase& one : wide) {
-      if (one.name != it.name) continue;
-      cases.push_back(NarrowCopy(one, "bf16", it.wide));
-      cases.push_back(NarrowCopy(one, "f16", it.wide));
-    }
-  }
-  for (const char* type : {"bf16", "f16"}) {
-    const std::string suffix = std::string("_to_f32_") + type, dims = std::string("4x4x8x") + type;
-    cases.push_back(
-        OpCase("reduce_sum" + suffix, "weft.reduce sum %a over [0, 1] to f32", {{dims, Eighths()}}).Exact());
-    cases.push_back(OpCase("reduce_max" + suffix, "weft.reduce max %a over [2] to f32", {{dims, Eighths()}}).Exact());
-  }
-}
-
-}  // namespace
-
-std::vector<OpCase> ShardingCases() {
+Cases WideCases() {
   Cases cases;
   AddPointwise(cases);
   AddBinary(cases);
@@ -383,6 +368,35 @@ std::vector<OpCase> ShardingCases() {
   AddRandom(cases);
   AddOptimizer(cases);
   AddLarge(cases);
+  return cases;
+}
+
+void AddNarrow(Cases& cases) {
+  for (const NarrowPair& pair : NarrowPairs()) cases.push_back(pair.narrow);
+  for (const char* type : {"bf16", "f16"}) {
+    const std::string suffix = std::string("_to_f32_") + type, dims = std::string("4x4x8x") + type;
+    cases.push_back(
+        OpCase("reduce_sum" + suffix, "weft.reduce sum %a over [0, 1] to f32", {{dims, Eighths()}}).Exact());
+    cases.push_back(OpCase("reduce_max" + suffix, "weft.reduce max %a over [2] to f32", {{dims, Eighths()}}).Exact());
+  }
+}
+
+}  // namespace
+
+std::vector<NarrowPair> NarrowPairs() {
+  std::vector<NarrowPair> pairs;
+  const Cases cases = WideCases();
+  for (const NarrowCase& it : kNarrowCases) {
+    for (const OpCase& one : cases) {
+      if (one.name != it.name) continue;
+      for (const char* type : {"bf16", "f16"}) pairs.push_back({one, NarrowCopy(one, type, it.wide)});
+    }
+  }
+  return pairs;
+}
+
+std::vector<OpCase> ShardingCases() {
+  Cases cases = WideCases();
   AddNarrow(cases);
   return cases;
 }
