@@ -92,8 +92,8 @@ def Weft_AddNOp : Weft_DifferentiableOp<"add_n"> {
 def Weft_CastOp : Weft_DifferentiableOp<"cast"> {
   let summary = "Changes the element type";
   let description = [{
-    Rounds to nearest even where the new type has less precision. A cast to the operand's type folds to the operand, and
-    one back from a type that has more of everything to what was cast there.
+    Rounds to nearest even where the new type has less precision. A cast to the operand's type folds to the operand;
+    one back from a type that has all numbers of the first folds to what was cast.
 
     Example: `%y = weft.cast %x to bf16`
 
