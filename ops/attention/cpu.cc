@@ -62,7 +62,9 @@ template <typename T>
 class Staged {
  public:
   // Floats of copies of `rows` rows in sum.
-  static int64_t Floats(int64_t rows, int64_t depth) { return std::is_same_v<T, float> ? 0 : AlignedFloats(rows * depth); }
+  static int64_t Floats(int64_t rows, int64_t depth) {
+    return std::is_same_v<T, float> ? 0 : AlignedFloats(rows * depth);
+  }
 
   Staged(float* scratch, int64_t depth) : next_(scratch), depth_(depth) {}
 
@@ -141,12 +143,12 @@ class AttentionKernel : public Kernel {
                const int64_t key_at = problem_.KeyOffset(b, head / problem_.group());
                Staged<T> staged(scratch + inner_floats_, shape.depth);
                const Rows room = staged.Room(out + at, stride, shape.queries);
-               functions_.forward(shape,
-                                  {staged.Load(q + at, stride, shape.queries, begin, end),
-                                   staged.Load(k + key_at, key_stride, shape.keys),
-                                   staged.Load(v + key_at, key_stride, shape.keys), room,
-                                   lse ? lse + (b * heads + head) * shape.queries : nullptr},
-                                  begin, end, scratch);
+               functions_.forward(
+                   shape,
+                   {staged.Load(q + at, stride, shape.queries, begin, end),
+                    staged.Load(k + key_at, key_stride, shape.keys), staged.Load(v + key_at, key_stride, shape.keys),
+                    room, lse ? lse + (b * heads + head) * shape.queries : nullptr},
+                   begin, end, scratch);
                staged.Store(room, out + at, stride, begin, end);
              });
     return absl::OkStatus();
@@ -225,9 +227,8 @@ template <template <typename T> typename AnyKernel>
 absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
   absl::StatusOr<attention::Problem> problem = attention::ParseProblem(spec);
   if (!problem.ok()) return problem.status();
-  return MakeForFloat(problem->type, [&](auto zero) {
-    return std::make_unique<AnyKernel<decltype(zero)>>(Problem(*problem), spec);
-  });
+  return MakeForFloat(problem->type,
+                      [&](auto zero) { return std::make_unique<AnyKernel<decltype(zero)>>(Problem(*problem), spec); });
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateDropout(const KernelSpec& spec) {
   absl::StatusOr<double> rate = spec.attributes.Float("rate");
   if (!rate.ok()) return rate.status();
   if (!(*rate >= 0 && *rate < 1)) {
-    return absl::InvalidArgumentError(absl::StrCat("attribute `rate`: expected 0 or more and less than 1, got ", *rate));
+    return absl::InvalidArgumentError(
+        absl::StrCat("attribute `rate`: expected 0 or more and less than 1, got ", *rate));
   }
   absl::StatusOr<int64_t> seed = spec.attributes.Int("seed");
   if (!seed.ok()) return seed.status();

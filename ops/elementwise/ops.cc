@@ -163,7 +163,7 @@ mlir::OpFoldResult CastOp::fold(FoldAdaptor) {
   }
   auto first = getInput().getDefiningOp<CastOp>();
   return first && first.getInput().getType() == getType() && hasAllOf(first.getTo(), getTo()) ? first.getInput()
-                                                                                             : mlir::OpFoldResult();
+                                                                                              : mlir::OpFoldResult();
 }
 
 LogicalResult BroadcastToOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {

@@ -79,8 +79,8 @@ LogicalResult EmbeddingGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &res
   if (int64_t(getVocab()) <= 0) {
     return emitOpError() << "vocab: expected a positive number, got " << int64_t(getVocab());
   }
-  results.push_back(RankedTensorType::get({int64_t(getVocab()), dout.getShape().back()},
-                                          mlir::Float32Type::get(getContext())));
+  results.push_back(
+      RankedTensorType::get({int64_t(getVocab()), dout.getShape().back()}, mlir::Float32Type::get(getContext())));
   return mlir::success();
 }
 

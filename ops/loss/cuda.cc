@@ -67,7 +67,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreatePick(const KernelSpec& spec) {
   if (!arguments.ok()) return arguments.status();
   absl::StatusOr<std::shared_ptr<GpuAlarm>> alarm = AlarmOf(spec, *arguments);
   if (!alarm.ok()) return alarm.status();
-  return MakeGpuLaunch(spec, "loss", KernelOf(spec, extents->type()), LoopGrid(*spec.gpu, arguments->rows, kThreads), *arguments,
+  return MakeGpuLaunch(spec, "loss", KernelOf(spec, extents->type()), LoopGrid(*spec.gpu, arguments->rows, kThreads),
+                       *arguments,
                        [alarm = *alarm](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          a.logits = inputs[0];
                          a.labels = Labels(inputs, 1);

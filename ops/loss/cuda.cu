@@ -67,9 +67,9 @@ WEFT_DEVICE void Gradient(const LossArguments& args) {
 
 }  // namespace
 
-#define WEFT_LOSS_OF(T, type)                                                   \
-  WEFT_KERNEL(sum_exp_##type, LossArguments, kThreads) { SumExp<T>(args); }     \
-  WEFT_KERNEL(pick_##type, LossArguments, kThreads) { Pick<T>(args); }          \
+#define WEFT_LOSS_OF(T, type)                                               \
+  WEFT_KERNEL(sum_exp_##type, LossArguments, kThreads) { SumExp<T>(args); } \
+  WEFT_KERNEL(pick_##type, LossArguments, kThreads) { Pick<T>(args); }      \
   WEFT_KERNEL(cross_entropy_grad_##type, LossArguments, kThreads) { Gradient<T>(args); }
 
 WEFT_LOSS_OF(float, f32)

@@ -19,7 +19,7 @@ struct LossArguments {
   const float* sum;
   const float* picked;
   const int32_t* labels;
-  void* y;             // of the logits' type in cross_entropy_grad, else f32
+  void* y;  // of the logits' type in cross_entropy_grad, else f32
   float* count_out;
   int64_t rows, n;
   int64_t size, begin;

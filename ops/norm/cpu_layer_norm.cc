@@ -47,7 +47,8 @@ class LayerNormKernel : public Kernel {
   void Row(const T* x, const W* w, const W* b, T* y, float* mean_out, float* rstd_out) const {
     const float count = static_cast<float>(width_);
     const float mean = SumLanes(width_, [=](int64_t i) { return Widen(x[i]); }) / count;
-    const float variance = SumLanes(width_, [=](int64_t i) { return (Widen(x[i]) - mean) * (Widen(x[i]) - mean); }) / count;
+    const float variance =
+        SumLanes(width_, [=](int64_t i) { return (Widen(x[i]) - mean) * (Widen(x[i]) - mean); }) / count;
     const float rstd = 1.0f / std::sqrt(variance + eps_);
     WEFT_INDEPENDENT
     for (int64_t i = 0; i < width_; ++i) y[i] = Narrow<T>((Widen(x[i]) - mean) * rstd * Widen(w[i]) + Widen(b[i]));
@@ -86,11 +87,11 @@ class LayerNormGradKernel : public Kernel {
   }
 
  private:
-  void Row(const T* dy, const T* x, const W* w, float mean, float rstd, T* dx, float* dw,
-           float* db) const {
+  void Row(const T* dy, const T* x, const W* w, float mean, float rstd, T* dx, float* dw, float* db) const {
     const float share = 1.0f / static_cast<float>(width_);
     const float g_mean = share * SumLanes(width_, [=](int64_t i) { return Widen(dy[i]) * Widen(w[i]); });
-    const float gn_mean = share * SumLanes(width_, [=](int64_t i) { return Widen(dy[i]) * Widen(w[i]) * ((Widen(x[i]) - mean) * rstd); });
+    const float gn_mean =
+        share * SumLanes(width_, [=](int64_t i) { return Widen(dy[i]) * Widen(w[i]) * ((Widen(x[i]) - mean) * rstd); });
     WEFT_INDEPENDENT
     for (int64_t i = 0; i < width_; ++i) {
       const float gradient = Widen(dy[i]);
@@ -108,8 +109,8 @@ class LayerNormGradKernel : public Kernel {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLayerNorm(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents =
-      MatchSpec(spec, spec.outputs.size() == 3 ? "float:.h,any:h,any:h->float:.h,.,." : "float:.h,any:h,any:h->float:.h");
+  absl::StatusOr<Extents> extents = MatchSpec(
+      spec, spec.outputs.size() == 3 ? "float:.h,any:h,any:h->float:.h,.,." : "float:.h,any:h,any:h->float:.h");
   if (!extents.ok()) return extents.status();
   absl::StatusOr<double> eps = spec.attributes.Float("eps");
   if (!eps.ok()) return eps.status();

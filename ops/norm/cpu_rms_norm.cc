@@ -41,7 +41,8 @@ class RmsNormKernel : public Kernel {
 
  private:
   float Row(const T* x, const W* w, T* y) const {
-    const float square = SumLanes(width_, [=](int64_t i) { return Widen(x[i]) * Widen(x[i]); }) / static_cast<float>(width_);
+    const float square =
+        SumLanes(width_, [=](int64_t i) { return Widen(x[i]) * Widen(x[i]); }) / static_cast<float>(width_);
     const float rstd = 1.0f / std::sqrt(square + eps_);
     WEFT_INDEPENDENT
     for (int64_t i = 0; i < width_; ++i) y[i] = Narrow<T>(Widen(x[i]) * rstd * Widen(w[i]));
@@ -78,7 +79,8 @@ class RmsNormGradKernel : public Kernel {
  private:
   void Row(const T* dy, const T* x, const W* w, float rstd, T* dx, float* dw) const {
     const float gn_mean =
-        SumLanes(width_, [=](int64_t i) { return Widen(dy[i]) * Widen(w[i]) * (Widen(x[i]) * rstd); }) / static_cast<float>(width_);
+        SumLanes(width_, [=](int64_t i) { return Widen(dy[i]) * Widen(w[i]) * (Widen(x[i]) * rstd); }) /
+        static_cast<float>(width_);
     WEFT_INDEPENDENT
     for (int64_t i = 0; i < width_; ++i) {
       const float gradient = Widen(dy[i]);

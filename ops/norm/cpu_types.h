@@ -12,7 +12,8 @@ namespace weft::norm {
 
 // A kernel for rows and weights of the types of `tensors`: rows first, then weights, all alike.
 template <template <typename T, typename W> typename AnyKernel, typename... Args>
-absl::StatusOr<std::unique_ptr<Kernel>> MakeNorm(std::initializer_list<const TensorSpec*> tensors, const Args&... args) {
+absl::StatusOr<std::unique_ptr<Kernel>> MakeNorm(std::initializer_list<const TensorSpec*> tensors,
+                                                 const Args&... args) {
   const DType type = (*tensors.begin())->dtype, weight = (*(tensors.begin() + 1))->dtype;
   for (const TensorSpec* it : tensors) {
     if (it == *tensors.begin() || (it->dtype == weight && (weight == type || weight == DType::kF32))) continue;

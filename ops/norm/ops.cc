@@ -22,7 +22,8 @@ namespace {
 // A row's weight: the last dimension of `input` alone; its element type, or float32 if `weight` is that.
 RankedTensorType weightType(Value input, Value weight) {
   mlir::Type element = tensorOf(weight).getElementType();
-  return RankedTensorType::get(shapeOf(input).take_back(), element.isF32() ? element : tensorOf(input).getElementType());
+  return RankedTensorType::get(shapeOf(input).take_back(),
+                               element.isF32() ? element : tensorOf(input).getElementType());
 }
 
 // One float32 a row: `input` without the last dimension.

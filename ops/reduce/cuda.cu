@@ -60,7 +60,7 @@ WEFT_DEVICE void Columns(const ReduceArguments& args) {
 
 }  // namespace
 
-#define WEFT_REDUCE(From, To, types)                                                                         \
+#define WEFT_REDUCE(From, To, types)                                                                    \
   WEFT_KERNEL(sum_rows_##types, ReduceArguments, kThreads) { Rows<Sum, double, From, To>(args); }       \
   WEFT_KERNEL(max_rows_##types, ReduceArguments, kThreads) { Rows<Max, float, From, To>(args); }        \
   WEFT_KERNEL(sum_columns_##types, ReduceArguments, kThreads) { Columns<Sum, double, From, To>(args); } \

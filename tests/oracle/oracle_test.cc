@@ -86,9 +86,9 @@ INSTANTIATE_TEST_SUITE_P(Layouts, LayoutTest,
                                          std::vector<std::string>{"dist.data=4"},
                                          std::vector<std::string>{"dist.context=2", "dist.tensor=2"}));
 
-// In bfloat16 a last bit of a float32 that differs now and then rounds an activation the other way, and pending sums are
-// rounded by themselves: every logit may be another one, by up to 2^-9 of it. A loss is the mean over 256 labels, whose
-// errors do not add up: 2^-9 / sqrt(256).
+// In bfloat16 a last bit of a float32 that differs now and then rounds an activation the other way, and pending sums
+// are rounded by themselves: every logit may be another one, by up to 2^-9 of it. A loss is the mean over 256 labels,
+// whose errors do not add up: 2^-9 / sqrt(256).
 class BFloat16Test : public testing::TestWithParam<const char*> {};
 
 TEST_P(BFloat16Test, LayoutsAgree) {

@@ -69,9 +69,8 @@ private:
   }
 
   static bool joinsActivations(Operation *op) {
-    return llvm::all_of(op->getOperands(), [&](Value value) {
-      return !isLeaf(value) && shapeOf(value) == shapeOf(op->getResult(0));
-    });
+    return llvm::all_of(op->getOperands(),
+                        [&](Value value) { return !isLeaf(value) && shapeOf(value) == shapeOf(op->getResult(0)); });
   }
 
   // The operands that have one type with the results that are Same.
