@@ -159,6 +159,16 @@ private:
         changed.insert(result);
       }
     }
+    foldCast(op);
+  }
+
+  // A cast of the graph's own may have become one to the type that is there.
+  static void foldCast(Operation *op) {
+    llvm::SmallVector<mlir::OpFoldResult> folded;
+    if (llvm::isa<CastOp>(op) && succeeded(op->fold(folded)) && !folded.empty()) {
+      op->getResult(0).replaceAllUsesWith(llvm::cast<Value>(folded[0]));
+      op->erase();
+    }
   }
 
   // The value itself, what it was cast from, or its one cast to `type`. That of a leaf (of a parameter, its working

@@ -126,3 +126,18 @@ weft.graph @stages("x" %x: tensor<4x8xf32>) placements [#first, #second] {
   %1 = weft.einsum "bi,ci->bc" %x, %x {stage = 1 : i64} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x4xf32>
   %2 = weft.einsum "bi,bj->ij" %x, %x {stage = 1 : i64} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
 }
+
+// -----
+
+// A cast that the graph has itself is none where its operand has become of that type.
+// CHECK-LABEL: weft.graph @own
+// CHECK: %[[A:.*]] = weft.einsum "bi,ci->bc" %{{.*}} -> tensor<4x4xbf16>
+// CHECK-NEXT: weft.einsum "bc,cd->bd" %[[A]], %[[A]] :
+// CHECK-NEXT: weft.output "y" %[[A]] : (tensor<4x4xbf16>)
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @own("x" %x: tensor<4x8xf32>) placements [#one] {
+  %0 = weft.einsum "bi,ci->bc" %x, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x4xf32>
+  %1 = weft.einsum "bc,cd->bd" %0, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = weft.cast %0 to bf16 : (tensor<4x4xf32>) -> tensor<4x4xbf16>
+  weft.output "y" %2 : (tensor<4x4xbf16>)
+}
