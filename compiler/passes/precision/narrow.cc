@@ -37,7 +37,7 @@ public:
         choose(&op, known->second);
       }
     }
-    for (Operation &op : llvm::make_early_inc_range(body())) {
+    for (Operation &op : body()) {
       if (auto known = ops.find(&op); known != ops.end()) {
         rewrite(&op, known->second);
       } else {
@@ -47,6 +47,9 @@ public:
           }
         }
       }
+    }
+    for (Operation &op : llvm::make_early_inc_range(body())) {
+      foldCast(&op);
     }
   }
 
@@ -159,7 +162,6 @@ private:
         changed.insert(result);
       }
     }
-    foldCast(op);
   }
 
   // A cast of the graph's own may have become one to the type that is there.
