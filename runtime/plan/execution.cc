@@ -80,11 +80,13 @@ class Machine {
   }
 
   absl::Status Run(const Visit& visit, Turn turn) {
-    std::vector<size_t> eager, late;
+    std::vector<size_t> eager, computing, sending;
     for (size_t i = 0; i < cursors_.size(); ++i) {
       const size_t s = turn == Turn::kLastStreamFirst ? cursors_.size() - 1 - i : i;
-      (IsLate(cursors_[s], turn) ? late : eager).push_back(s);
+      (SendsLate(cursors_[s], turn) ? sending : ComputesLate(cursors_[s], turn) ? computing : eager).push_back(s);
     }
+    std::vector<size_t> late = computing;
+    late.insert(late.end(), sending.begin(), sending.end());
     const auto may_fire = [&](size_t s) { return !cursors_[s].done() && WaitOf(cursors_[s], false).stage < 0; };
     for (bool moved = true; moved;) {
       moved = false;
@@ -126,15 +128,22 @@ class Machine {
     int32_t sender = -1, receiver = -1;
   };
 
-  // True if all that a stream does is sending to stages that wait.
-  bool IsLate(const Cursor& cursor, Turn turn) const {
-    if (turn != Turn::kIntoEvenStagesFirst && turn != Turn::kIntoOddStagesFirst) return false;
-    const int first = turn == Turn::kIntoEvenStagesFirst ? 0 : 1;
+  bool ComputesLate(const Cursor& cursor, Turn turn) const {
+    if (cursor.stream->kind() != Stream::COMPUTE) return false;
+    const bool even = turn == Turn::kEvenStagesComputeLate || turn == Turn::kEvenStagesSendLate;
+    const bool odd = turn == Turn::kOddStagesComputeLate || turn == Turn::kOddStagesSendLate;
+    return cursor.stage % 2 == 0 ? even : odd;
+  }
+
+  // True if all that a stream does is sending to stages of the other parity.
+  bool SendsLate(const Cursor& cursor, Turn turn) const {
+    if (turn != Turn::kEvenStagesSendLate && turn != Turn::kOddStagesSendLate) return false;
+    const int other = turn == Turn::kEvenStagesSendLate ? 1 : 0;
     for (const plan::Run& run : cursor.stream->runs()) {
       for (int32_t a : run.actors()) {
         const Actor& actor = programs_[cursor.stage].actor(a);
         if (actor.end_case() != Actor::kSend) return false;
-        if (programs_[0].plan->transfers(actor.send()).target_stage() % 2 == first) return false;
+        if (programs_[0].plan->transfers(actor.send()).target_stage() % 2 != other) return false;
       }
     }
     return true;

@@ -32,11 +32,18 @@ struct Act {
 // ends the execution and is returned.
 using Visit = std::function<absl::Status(const Act&)>;
 
-// Which of the permitted orders: each stream runs until it blocks, in turn; of
-// the last two, sends to stages of the other parity only when nothing else can,
-// so that what these stages send stays as long and what they receive comes as
-// early as may be.
-enum class Turn { kFirstStreamFirst, kLastStreamFirst, kIntoEvenStagesFirst, kIntoOddStagesFirst };
+// Which of the permitted orders: each stream runs until it blocks, in turn. In
+// the others, stages of one parity compute only when nothing else can happen, so
+// that what they receive comes as early as may be; in the last two they send to
+// stages of the other parity even later, so that what they send stays.
+enum class Turn {
+  kFirstStreamFirst,
+  kLastStreamFirst,
+  kEvenStagesComputeLate,
+  kOddStagesComputeLate,
+  kEvenStagesSendLate,
+  kOddStagesSendLate,
+};
 
 // Executes one step of validated programs. What is ordered: the acts of a
 // stream; a register's writer before its readers of that micro-batch; these

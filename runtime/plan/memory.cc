@@ -262,9 +262,12 @@ class Measure {
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan) {
   const std::vector<Program> programs = ProgramsOf(plan);
   std::vector<StageMemory> most(programs.size());
-  const bool one = plan.transfers().empty();
-  const Turn first = one ? Turn::kFirstStreamFirst : Turn::kIntoEvenStagesFirst;
-  for (Turn turn : {first, one ? Turn::kLastStreamFirst : Turn::kIntoOddStagesFirst}) {
+  std::vector<Turn> turns = {Turn::kFirstStreamFirst, Turn::kLastStreamFirst};
+  if (!plan.transfers().empty()) {
+    turns = {Turn::kEvenStagesComputeLate, Turn::kOddStagesComputeLate, Turn::kEvenStagesSendLate,
+             Turn::kOddStagesSendLate};
+  }
+  for (Turn turn : turns) {
     std::vector<Measure> measures;
     for (const Program& program : programs) measures.emplace_back(program);
     absl::Status status = Execute(
@@ -277,7 +280,7 @@ absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan) {
     if (!status.ok()) return status;
     for (size_t s = 0; s < programs.size(); ++s) {
       const StageMemory memory = measures[s].Finish();
-      if (turn == first || memory.lower_bound_bytes > most[s].lower_bound_bytes) most[s] = memory;
+      if (turn == turns[0] || memory.lower_bound_bytes > most[s].lower_bound_bytes) most[s] = memory;
     }
   }
   return most;

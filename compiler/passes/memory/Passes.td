@@ -13,7 +13,7 @@ def MemoryInPlace : Pass<"weft-memory-in-place", "::weft::task::ProgramOp"> {
   let statistics = [Statistic<"numShared", "shared", "buffers that became aliases">];
 }
 
-def MemoryOffsets : Pass<"weft-memory-offsets", "::weft::task::ProgramOp"> {
+def MemoryOffsets : Pass<"weft-memory-offsets", "::mlir::ModuleOp"> {
   let summary = "Gives every buffer its offset in the arena";
   let description = [{
     Time is the order of works on the compute stream: the begin section, each unit once, the step section. A buffer lives

@@ -1,6 +1,8 @@
 // Static offsets for all buffers of a program.
 #include "compiler/passes/memory/passes.h"
 #include "compiler/passes/memory/placement.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Threading.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_MEMORYOFFSETS
@@ -25,37 +27,60 @@ struct Layout {
 };
 
 // With several phases, what is of one micro-batch at a time and has at least `least` bytes has a block for each.
-Layout makeBlocks(task::ProgramOp program, int64_t phases, int64_t least) {
-  Timeline timeline(program, phases);
+Layout makeBlocks(task::ProgramOp program, const Order &order, size_t index, int64_t phases, int64_t least) {
+  Timeline timeline(program, order, index, phases);
   Liveness liveness(program, timeline);
   Layout layout;
+  std::vector<std::pair<int32_t, Liveness::Part>> passed;
   layout.positions = timeline.positions();
   for (auto buffer : program.getBody().getOps<task::BufferOp>()) {
     int64_t bytes = task::localBytesOf(task::tensorOf(buffer), program.getPlacement());
     bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    bool apart =
-        phases > 1 && bytes >= least && int64_t(buffer.getSlots()) <= phases && liveness.isOfMicroBatch(buffer);
-    layout.counts.push_back(apart ? phases : 1);
-    for (int64_t phase = 0; apart && phase < phases; ++phase) {
-      layout.blocks.push_back({bytes, liveness.ofMicroBatches(buffer, phase, phases), liveness.startOf(buffer, phase),
-                               liveness.isKept(buffer)});
+    int64_t slots = int64_t(buffer.getSlots()), count = liveness.isPassed(buffer) ? slots : phases;
+    bool apart = phases > 1 && bytes >= least && slots <= phases && count > 1 && liveness.isOfMicroBatch(buffer);
+    layout.counts.push_back(apart ? count : 1);
+    if (liveness.isPassed(buffer) && liveness.isOfMicroBatch(buffer) && (apart || slots == 1)) {
+      for (int64_t slot = 0; slot < slots; ++slot) {
+        passed.push_back({int32_t(layout.blocks.size() + slot), {buffer, slot, slots}});
+      }
+    }
+    for (int64_t slot = 0; apart && slot < count; ++slot) {
+      layout.blocks.push_back({bytes, liveness.ofMicroBatches(buffer, slot, count), liveness.startOf(buffer, slot),
+                               liveness.isKept(buffer), {}});
     }
     if (!apart) {
-      layout.blocks.push_back({bytes * int64_t(buffer.getSlots()), liveness.of(buffer), liveness.startOf(buffer, 0),
-                               liveness.isKept(buffer)});
+      layout.blocks.push_back({bytes * slots, liveness.of(buffer), liveness.startOf(buffer, 0),
+                               liveness.isKept(buffer), {}});
     }
+  }
+  for (auto &[a, partOfA] : passed) {
+    for (auto &[b, partOfB] : passed) {
+      if (a < b && liveness.isApart(partOfA, partOfB)) {
+        layout.blocks[a].apart.push_back(b);
+        layout.blocks[b].apart.push_back(a);
+      }
+    }
+  }
+  for (Block &block : layout.blocks) {
+    llvm::sort(block.apart);
   }
   return layout;
 }
 
 struct MemoryOffsets : impl::MemoryOffsetsBase<MemoryOffsets> {
   void runOnOperation() override {
-    task::ProgramOp program = getOperation();
-    Layout best = makeBlocks(program, 1, 0);
+    auto programs = llvm::to_vector(getOperation().getOps<task::ProgramOp>());
+    Order order(programs);
+    mlir::parallelFor(&getContext(), 0, programs.size(), [&](size_t i) { setOffsets(programs[i], order, i); });
+  }
+
+private:
+  static void setOffsets(task::ProgramOp program, const Order &order, size_t index) {
+    Layout best = makeBlocks(program, order, index, 1, 0);
     best.arena = place(best.blocks, best.positions);
     int64_t microBatches = int64_t(program.getMicroBatches());
     if (program.getUnits() && microBatches > 1) {
-      Layout apart = makeBlocks(program, std::min(microBatches, kMostPhases), best.arena / kLeastShare);
+      Layout apart = makeBlocks(program, order, index, std::min(microBatches, kMostPhases), best.arena / kLeastShare);
       if (double(best.arena) > kEnough * double(mostLive(apart.blocks, apart.positions))) {
         apart.arena = place(apart.blocks, apart.positions);
         if (apart.arena < best.arena) {

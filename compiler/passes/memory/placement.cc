@@ -107,6 +107,9 @@ int64_t placeInOrder(std::vector<Block> &blocks, llvm::ArrayRef<int32_t> order, 
   for (int32_t block : order) {
     found.clear();
     index.find(blocks[block].life, found);
+    if (!blocks[block].apart.empty()) {
+      llvm::erase_if(found, [&](int32_t other) { return std::binary_search(blocks[block].apart.begin(), blocks[block].apart.end(), other); });
+    }
     llvm::sort(found,
                [&](int32_t a, int32_t b) { return std::pair(blocks[a].offset, a) < std::pair(blocks[b].offset, b); });
     blocks[block].offset = gapFor(blocks[block].bytes, blocks, found, bottom, tightest);
@@ -176,7 +179,7 @@ int64_t place(std::vector<Block> &blocks, int64_t positions) {
     }
   };
   auto attempt = [&](auto key, bool tightest) {
-    if (best != least) {
+    if (best < 0 || best > least) {
       llvm::sort(order, [&](int32_t a, int32_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
       keep(placeInOrder(blocks, order, positions, bottom, tightest));
     }

@@ -14,6 +14,7 @@ struct Block {
   Life life;         // not empty
   Moment start;      // the first time it lives
   bool kept = false; // from one unit to another
+  llvm::SmallVector<int32_t, 0> apart; // ascending: other blocks that may share its bytes, although their lives meet
   int64_t offset = 0;
 };
 
