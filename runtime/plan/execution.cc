@@ -79,26 +79,15 @@ class Machine {
     if (!programs.empty()) AddTransfers();
   }
 
-  absl::Status Run(const Visit& visit, Turn turn) {
-    std::vector<size_t> eager, computing, sending;
-    for (size_t i = 0; i < cursors_.size(); ++i) {
-      const size_t s = turn == Turn::kLastStreamFirst ? cursors_.size() - 1 - i : i;
-      (SendsLate(cursors_[s], turn) ? sending : ComputesLate(cursors_[s], turn) ? computing : eager).push_back(s);
-    }
-    std::vector<size_t> late = computing;
-    late.insert(late.end(), sending.begin(), sending.end());
+  // Each stream runs until it blocks, in turn.
+  absl::Status Run(const Visit& visit) {
     const auto may_fire = [&](size_t s) { return !cursors_[s].done() && WaitOf(cursors_[s], false).stage < 0; };
     for (bool moved = true; moved;) {
       moved = false;
-      for (size_t s : eager) {
+      for (size_t s = 0; s < cursors_.size(); ++s) {
         for (; may_fire(s); moved = true) {
           if (absl::Status status = Fire(s, visit); !status.ok()) return status;
         }
-      }
-      for (size_t i = 0; i < late.size() && !moved; ++i) {
-        if (!may_fire(late[i])) continue;
-        moved = true;
-        if (absl::Status status = Fire(late[i], visit); !status.ok()) return status;
       }
     }
     for (size_t s = 0; s < cursors_.size(); ++s) {
@@ -127,27 +116,6 @@ class Machine {
   struct Ends {
     int32_t sender = -1, receiver = -1;
   };
-
-  bool ComputesLate(const Cursor& cursor, Turn turn) const {
-    if (cursor.stream->kind() != Stream::COMPUTE) return false;
-    const bool even = turn == Turn::kEvenStagesComputeLate || turn == Turn::kEvenStagesSendLate;
-    const bool odd = turn == Turn::kOddStagesComputeLate || turn == Turn::kOddStagesSendLate;
-    return cursor.stage % 2 == 0 ? even : odd;
-  }
-
-  // True if all that a stream does is sending to stages of the other parity.
-  bool SendsLate(const Cursor& cursor, Turn turn) const {
-    if (turn != Turn::kEvenStagesSendLate && turn != Turn::kOddStagesSendLate) return false;
-    const int other = turn == Turn::kEvenStagesSendLate ? 1 : 0;
-    for (const plan::Run& run : cursor.stream->runs()) {
-      for (int32_t a : run.actors()) {
-        const Actor& actor = programs_[cursor.stage].actor(a);
-        if (actor.end_case() != Actor::kSend) return false;
-        if (programs_[0].plan->transfers(actor.send()).target_stage() % 2 != other) return false;
-      }
-    }
-    return true;
-  }
 
   void AddRegisters(const Program& program) {
     std::vector<Register>& registers = registers_.emplace_back(program.root.size());
@@ -326,8 +294,8 @@ class Machine {
 
 }  // namespace
 
-absl::Status Execute(absl::Span<const Program> programs, const Visit& visit, Turn turn) {
-  return Machine(programs).Run(visit, turn);
+absl::Status Execute(absl::Span<const Program> programs, const Visit& visit) {
+  return Machine(programs).Run(visit);
 }
 
 }  // namespace weft::plan

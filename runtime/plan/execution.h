@@ -32,19 +32,6 @@ struct Act {
 // ends the execution and is returned.
 using Visit = std::function<absl::Status(const Act&)>;
 
-// Which of the permitted orders: each stream runs until it blocks, in turn. In
-// the others, stages of one parity compute only when nothing else can happen, so
-// that what they receive comes as early as may be; in the last two they send to
-// stages of the other parity even later, so that what they send stays.
-enum class Turn {
-  kFirstStreamFirst,
-  kLastStreamFirst,
-  kEvenStagesComputeLate,
-  kOddStagesComputeLate,
-  kEvenStagesSendLate,
-  kOddStagesSendLate,
-};
-
 // Executes one step of validated programs. What is ordered: the acts of a
 // stream; a register's writer before its readers of that micro-batch; these
 // before the writer of the micro-batch that reuses the slot; a send before its
@@ -52,7 +39,7 @@ enum class Turn {
 // buffer is blocked. Streams' order is static and registers have one writer, so
 // whether an act is blocked, and what is ordered, is the same in every
 // execution. kFailedPrecondition names the cycle of a blocked plan.
-absl::Status Execute(absl::Span<const Program> programs, const Visit& visit, Turn turn = Turn::kFirstStreamFirst);
+absl::Status Execute(absl::Span<const Program> programs, const Visit& visit);
 
 }  // namespace weft::plan
 

@@ -11,6 +11,7 @@
 #include "runtime/plan/execution.h"
 #include "runtime/plan/footprint.h"
 #include "runtime/plan/names.h"
+#include "runtime/plan/orders.h"
 
 namespace weft::plan {
 namespace {
@@ -70,9 +71,9 @@ class Measure {
     lives_.resize(program.root.size());
   }
 
-  void Perform(const Act& act) {
+  void Perform(const Orders::Step& act) {
     const int32_t index = static_cast<int32_t>(acts_.size());
-    acts_.push_back({act.actor, act.micro_batch});
+    acts_.push_back(act);
     for (const Use& use : profiles_[act.actor].uses) {
       const int32_t root = program_.root[use.buffer];
       const size_t slot = program_.SlotOf(act.actor, use.buffer, act.micro_batch);
@@ -110,11 +111,6 @@ class Measure {
   }
 
  private:
-  struct Performed {
-    int32_t actor = 0;
-    int64_t micro_batch = 0;
-  };
-
   Profile ProfileOf(int32_t a) {
     Profile profile;
     const std::vector<Work>& works = program_.work[a];
@@ -202,7 +198,7 @@ class Measure {
   }
 
   // The last unit, or a new one if the act begins another on a compute stream.
-  UnitMemory& UnitOf(const Performed& act, StageMemory& memory) {
+  UnitMemory& UnitOf(const Orders::Step& act, StageMemory& memory) {
     const Actor& actor = program_.actor(act.actor);
     const bool computes = program_.stage->streams(actor.stream()).kind() == Stream::COMPUTE;
     if (memory.units.empty()) memory.units.push_back({"begin", {}});
@@ -251,7 +247,7 @@ class Measure {
   std::vector<Profile> profiles_;
   absl::flat_hash_map<int32_t, size_t> place_;  // while a profile is made: a root's place in its list
   std::vector<std::vector<Life>> lives_;        // root, slot
-  std::vector<Performed> acts_;
+  std::vector<Orders::Step> acts_;
   std::vector<Change> changes_;
   std::vector<int32_t> chunks_;  // in the order in which they come
   int32_t peak_act_ = -1;
@@ -262,25 +258,21 @@ class Measure {
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan) {
   const std::vector<Program> programs = ProgramsOf(plan);
   std::vector<StageMemory> most(programs.size());
-  std::vector<Turn> turns = {Turn::kFirstStreamFirst, Turn::kLastStreamFirst};
-  if (!plan.transfers().empty()) {
-    turns = {Turn::kEvenStagesComputeLate, Turn::kOddStagesComputeLate, Turn::kEvenStagesSendLate,
-             Turn::kOddStagesSendLate};
-  }
-  for (Turn turn : turns) {
-    std::vector<Measure> measures;
-    for (const Program& program : programs) measures.emplace_back(program);
-    absl::Status status = Execute(
-        programs,
-        [&](const Act& act) {
-          measures[act.stage].Perform(act);
-          return absl::OkStatus();
-        },
-        turn);
-    if (!status.ok()) return status;
-    for (size_t s = 0; s < programs.size(); ++s) {
-      const StageMemory memory = measures[s].Finish();
-      if (turn == turns[0] || memory.lower_bound_bytes > most[s].lower_bound_bytes) most[s] = memory;
+  std::vector<Orders> orders;
+  for (const Program& program : programs) orders.emplace_back(program);
+  const absl::Status status = Execute(programs, [&](const Act& act) {
+    orders[act.stage].Add(act);
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  using Rule = Orders::Rule;
+  for (size_t s = 0; s < programs.size(); ++s) {
+    for (Rule rule : {Rule::kEarly, Rule::kLate, Rule::kSendLate, Rule::kHoldSends}) {
+      if (plan.transfers().empty() && rule != Rule::kEarly && rule != Rule::kLate) continue;
+      Measure measure(programs[s]);
+      for (const Orders::Step& step : orders[s].In(rule)) measure.Perform(step);
+      const StageMemory memory = measure.Finish();
+      if (rule == Rule::kEarly || memory.lower_bound_bytes > most[s].lower_bound_bytes) most[s] = memory;
     }
   }
   return most;

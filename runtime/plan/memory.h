@@ -64,9 +64,9 @@ struct StageMemory {
   int32_t peak_work = 0;
 };
 
-// The memory of every stage, the most over a few executions: in one the first
-// streams run ahead, in another the last ones; of a pipeline, the even or the odd
-// stages receive as early as may be, and send early or late. Looks at no offset of a buffer that has no alias,
+// The memory of every stage, the most over a few executions that the proved
+// order admits: what other streams do comes early or late, or receives come
+// early and sends late. Looks at no offset of a buffer that has no alias,
 // and at offsets of others only in relation, so that a compiler may call it
 // before it lays out the arena. kFailedPrecondition: the plan is blocked.
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan);

@@ -77,15 +77,15 @@ struct MemoryOffsets : impl::MemoryOffsetsBase<MemoryOffsets> {
 private:
   static void setOffsets(task::ProgramOp program, const Order &order, size_t index) {
     Layout best = makeBlocks(program, order, index, 1, 0);
-    best.arena = place(best.blocks, best.positions);
     int64_t microBatches = int64_t(program.getMicroBatches());
-    if (program.getUnits() && microBatches > 1) {
-      Layout apart = makeBlocks(program, order, index, std::min(microBatches, kMostPhases), best.arena / kLeastShare);
-      if (double(best.arena) > kEnough * double(mostLive(apart.blocks, apart.positions))) {
-        apart.arena = place(apart.blocks, apart.positions);
-        if (apart.arena < best.arena) {
-          best = std::move(apart);
-        }
+    bool apart = program.getUnits() && microBatches > 1;
+    best.arena = place(best.blocks, best.positions, !apart);
+    if (apart) {
+      Layout layout = makeBlocks(program, order, index, std::min(microBatches, kMostPhases), best.arena / kLeastShare);
+      layout.arena = place(layout.blocks, layout.positions, true);
+      // Fewer offsets are simpler, if they cost little.
+      if (double(layout.arena) * kEnough < double(best.arena)) {
+        best = std::move(layout);
       }
     }
     program.setArenaBytes(best.arena);

@@ -1,5 +1,7 @@
 #include "compiler/passes/memory/placement.h"
 
+#include "compiler/passes/memory/search.h"
+
 namespace weft::compiler {
 namespace {
 
@@ -71,7 +73,14 @@ constexpr int64_t kGiant = 16;
 
 // So often an order is changed, until the arena is at most so much larger than what is live.
 constexpr int kRounds = 12;
-constexpr double kEnough = 1.01;
+constexpr double kEnough = 1.005;
+
+// Pairs of blocks that a search may look at: a few tenths of a second.
+constexpr int64_t kWork = 400'000'000;
+
+// Of many blocks, the smallest that together are never more than this part of what is live fill holes at the end.
+constexpr size_t kMany = 512, kMost = 8192;
+constexpr int64_t kDust = 500;
 
 int64_t lengthOf(const Block &block) {
   int64_t length = 0;
@@ -99,119 +108,207 @@ int64_t gapFor(int64_t bytes, llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32
   return best >= 0 ? best : end;
 }
 
-int64_t placeInOrder(std::vector<Block> &blocks, llvm::ArrayRef<int32_t> order, int64_t positions, int64_t bottom,
-                     bool tightest) {
+// At the lowest offset where a block fits, from the `dust`-th on in the tightest gap.
+int64_t placeInOrder(std::vector<Block> &blocks, llvm::ArrayRef<int32_t> order, size_t dust, int64_t positions,
+                     int64_t bottom) {
   Index index(positions, blocks.size());
   int64_t arena = bottom;
   std::vector<int32_t> found;
-  for (int32_t block : order) {
+  for (auto [i, at] : llvm::enumerate(order)) {
+    Block &block = blocks[at];
     found.clear();
-    index.find(blocks[block].life, found);
-    if (!blocks[block].apart.empty()) {
-      llvm::erase_if(found, [&](int32_t other) { return std::binary_search(blocks[block].apart.begin(), blocks[block].apart.end(), other); });
+    index.find(block.life, found);
+    if (!block.apart.empty()) {
+      llvm::erase_if(found, [&](int32_t other) { return llvm::binary_search(block.apart, other); });
     }
     llvm::sort(found,
                [&](int32_t a, int32_t b) { return std::pair(blocks[a].offset, a) < std::pair(blocks[b].offset, b); });
-    blocks[block].offset = gapFor(blocks[block].bytes, blocks, found, bottom, tightest);
-    arena = std::max(arena, blocks[block].offset + blocks[block].bytes);
-    index.add(block, blocks[block].life);
+    block.offset = gapFor(block.bytes, blocks, found, bottom, i >= dust);
+    arena = std::max(arena, block.offset + block.bytes);
+    index.add(at, block.life);
   }
   return arena;
 }
+
+// The most bytes among `some` of which no two lie apart, all of them if there are many.
+int64_t mostTogether(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> some) {
+  constexpr size_t kTried = 20;
+  if (some.empty()) {
+    return 0;
+  }
+  int32_t first = some.front();
+  std::vector<int32_t> others;
+  llvm::copy_if(some.drop_front(), std::back_inserter(others),
+                [&](int32_t it) { return !llvm::binary_search(blocks[first].apart, it); });
+  int64_t with = blocks[first].bytes + mostTogether(blocks, others);
+  bool all = others.size() + 1 == some.size() || some.size() > kTried;
+  return all ? with : std::max(with, mostTogether(blocks, some.drop_front()));
+}
+
+// A part of what is placed: all but the smallest, by size.
+size_t dustOf(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> bySize, int64_t positions, int64_t least) {
+  if (bySize.size() <= kMany) {
+    return bySize.size();
+  }
+  auto isDust = [&](size_t first) {
+    std::vector<int64_t> change(positions + 1, 0);
+    for (int32_t i : bySize.drop_front(first)) {
+      for (Span span : blocks[i].life) {
+        change[span.first] += blocks[i].bytes;
+        change[span.last + 1] -= blocks[i].bytes;
+      }
+    }
+    int64_t live = 0;
+    return llvm::all_of(change, [&](int64_t delta) { return (live += delta) <= least / kDust; });
+  };
+  size_t some = 0, dust = bySize.size();
+  while (some < dust) {
+    size_t middle = (some + dust) / 2;
+    if (isDust(middle)) {
+      dust = middle;
+    } else {
+      some = middle + 1;
+    }
+  }
+  return std::min(dust, kMost);
+}
+
+using Key = std::tuple<int64_t, int64_t, int64_t>;
+
+// Tries orders of the members of a packing, and keeps the best.
+class Orders {
+public:
+  Orders(Packing &packing, int64_t least) : packing_(packing), least_(least) {
+    for (int32_t m = 0; m < packing.size(); ++m) {
+      length_.push_back(lengthOf(packing.block(m)));
+    }
+  }
+
+  std::vector<int32_t> best(bool thorough) {
+    tryKeys();
+    repair();
+    auto enough = int64_t(kEnough * double(least_));
+    if (thorough && arena_ > enough) {
+      best_ = improveOrder(packing_, std::move(best_), {enough, kWork, least_ / kGiant});
+    }
+    return std::move(best_);
+  }
+
+private:
+  void tryKeys() {
+    auto at = [&](int32_t m) -> const Block & { return packing_.block(m); };
+    auto byTime = [&](int32_t m) {
+      const Block &it = at(m);
+      return it.kept ? Key(0, it.start.instance, it.start.position) : Key(1, -it.bytes, 0);
+    };
+    attempt([&](int32_t m) { return Key(-at(m).bytes, 0, 0); });
+    attempt([&](int32_t m) { return Key(-length_[m], -at(m).bytes, 0); });
+    attempt([&](int32_t m) { return Key(-at(m).bytes / 64 * length_[m], 0, 0); });
+    attempt(byTime);
+    // The few that leave holes which nothing fills, such as logits, before all.
+    attempt([&](int32_t m) { return at(m).bytes > least_ / kGiant ? Key(-1, -at(m).bytes, 0) : byTime(m); });
+    attempt([&](int32_t m) {
+      return at(m).kept ? Key(0, at(m).start.instance, -at(m).bytes) : Key(1, -at(m).bytes, 0);
+    });
+  }
+
+  template <typename By> void attempt(By key) {
+    if (arena_ <= least_) {
+      return;
+    }
+    auto order = llvm::to_vector(llvm::seq<int32_t>(0, packing_.size()));
+    llvm::sort(order, [&](int32_t a, int32_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
+    keep(std::vector<int32_t>(order.begin(), order.end()));
+  }
+
+  void keep(std::vector<int32_t> order) {
+    int64_t arena = *packing_.pack(order, INT64_MAX);
+    if (arena < arena_) {
+      arena_ = arena;
+      best_ = std::move(order);
+    }
+  }
+
+  // What ends above the least that is possible goes first, again and again.
+  void repair() {
+    std::vector<int32_t> order = best_;
+    packing_.pack(order, INT64_MAX);
+    for (int round = 0; round < kRounds && double(arena_) > kEnough * double(least_); ++round) {
+      std::stable_partition(order.begin(), order.end(), [&](int32_t m) { return packing_.end(m) > least_; });
+      keep(order);
+    }
+  }
+
+  Packing &packing_;
+  const int64_t least_;
+  std::vector<int64_t> length_;
+  std::vector<int32_t> best_;
+  int64_t arena_ = INT64_MAX;
+};
 
 } // namespace
 
 int64_t mostLive(llvm::ArrayRef<Block> blocks, int64_t positions) {
   std::vector<int64_t> change(positions + 1, 0);
-  for (const Block &block : blocks) {
+  std::vector<int32_t> loose;
+  for (auto [i, block] : llvm::enumerate(blocks)) {
     for (Span span : block.life) {
       change[span.first] += block.bytes;
       change[span.last + 1] -= block.bytes;
     }
+    if (!block.apart.empty()) {
+      loose.push_back(int32_t(i));
+    }
   }
-  int64_t live = 0, most = 0;
-  for (int64_t delta : change) {
-    live += delta;
-    most = std::max(most, live);
+  std::vector<std::pair<int64_t, int64_t>> live; // and the position, where something has begun
+  int64_t bytes = 0;
+  for (int64_t at = 0; at < positions; ++at) {
+    bytes += change[at];
+    if (change[at] > 0 || at == 0) {
+      live.push_back({bytes, at});
+    }
+  }
+  llvm::sort(live, std::greater<>());
+  int64_t most = 0;
+  for (auto [bytes, at] : live) {
+    if (bytes <= most) {
+      break;
+    }
+    std::vector<int32_t> here;
+    int64_t all = 0;
+    for (int32_t i : loose) {
+      if (llvm::any_of(blocks[i].life, [&](Span span) { return span.first <= at && at <= span.last; })) {
+        here.push_back(i);
+        all += blocks[i].bytes;
+      }
+    }
+    most = std::max(most, bytes - all + mostTogether(blocks, here));
   }
   return most;
 }
 
-int64_t place(std::vector<Block> &blocks, int64_t positions) {
+int64_t place(std::vector<Block> &blocks, int64_t positions, bool thorough) {
   int64_t bottom = 0, least = mostLive(blocks, positions);
-  std::vector<int32_t> order;
-  std::vector<int64_t> length;
+  std::vector<int32_t> bySize;
   for (auto [i, block] : llvm::enumerate(blocks)) {
-    length.push_back(lengthOf(block));
-    if (length.back() == positions) {
+    if (lengthOf(block) == positions) {
       block.offset = bottom;
       bottom += block.bytes;
     } else {
-      order.push_back(int32_t(i));
+      bySize.push_back(int32_t(i));
     }
   }
-  using Key = std::tuple<int64_t, int64_t, int64_t>;
-  auto bySize = [&](int32_t i) { return Key(-blocks[i].bytes, 0, 0); };
-  auto byLength = [&](int32_t i) { return Key(-length[i], -blocks[i].bytes, 0); };
-  auto byArea = [&](int32_t i) { return Key(-blocks[i].bytes / 64 * length[i], 0, 0); };
-  auto byTime = [&](int32_t i) {
-    const Block &it = blocks[i];
-    return it.kept ? Key(0, it.start.instance, it.start.position) : Key(1, -it.bytes, 0);
-  };
-  auto byUnit = [&](int32_t i) {
-    const Block &it = blocks[i];
-    return it.kept ? Key(0, it.start.instance, -it.bytes) : Key(1, -it.bytes, 0);
-  };
-  // The few that leave holes which nothing fills, such as logits, before all.
-  auto giantsFirst = [&](int32_t i) {
-    return blocks[i].bytes > least / kGiant ? Key(-1, -blocks[i].bytes, 0) : byTime(i);
-  };
-  int64_t best = -1;
-  std::vector<int64_t> offsets(blocks.size());
-  std::vector<int32_t> bestOrder;
-  auto keep = [&](int64_t arena) {
-    if (best < 0 || arena < best) {
-      best = arena;
-      bestOrder = order;
-      for (auto [i, block] : llvm::enumerate(blocks)) {
-        offsets[i] = block.offset;
-      }
-    }
-  };
-  auto attempt = [&](auto key, bool tightest) {
-    if (best < 0 || best > least) {
-      llvm::sort(order, [&](int32_t a, int32_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
-      keep(placeInOrder(blocks, order, positions, bottom, tightest));
-    }
-  };
-  attempt(bySize, true);
-  attempt(byLength, false);
-  attempt(byArea, false);
-  attempt(bySize, false);
-  attempt(byTime, false);
-  attempt(giantsFirst, false);
-  attempt(byUnit, false);
-  attempt(byUnit, true);
-  attempt(byLength, true);
-  // What ends above the least that is possible goes first, again and again.
-  order = bestOrder;
-  for (auto [i, block] : llvm::enumerate(blocks)) {
-    block.offset = offsets[i];
+  llvm::sort(bySize, [&](int32_t a, int32_t b) { return std::pair(-blocks[a].bytes, a) < std::pair(-blocks[b].bytes, b); });
+  size_t dust = dustOf(blocks, bySize, positions, least);
+  std::vector<int32_t> members(bySize.begin(), bySize.begin() + dust);
+  llvm::sort(members);
+  Packing packing(blocks, members, positions, bottom);
+  std::vector<int32_t> order = Orders(packing, least).best(thorough);
+  for (int32_t &member : order) {
+    member = members[member];
   }
-  for (int round = 0; round<kRounds &&double(best)> kEnough * double(least); ++round) {
-    auto tooHigh = [&](int32_t i) { return blocks[i].offset + blocks[i].bytes > least; };
-    std::vector<int32_t> first, rest;
-    for (int32_t i : order) {
-      (tooHigh(i) ? first : rest).push_back(i);
-    }
-    order = std::move(first);
-    order.insert(order.end(), rest.begin(), rest.end());
-    keep(placeInOrder(blocks, order, positions, bottom, false));
-  }
-  for (auto [i, block] : llvm::enumerate(blocks)) {
-    block.offset = offsets[i];
-  }
-  return best;
+  order.insert(order.end(), bySize.begin() + dust, bySize.end());
+  return placeInOrder(blocks, order, dust, positions, bottom);
 }
 
 } // namespace weft::compiler

@@ -44,39 +44,43 @@ void Timeline::addActors(task::ProgramOp program) {
       members[actors_[a].section].push_back(a);
     }
   }
+  std::vector<int64_t> lengths;
   for (size_t s = 0; s < sections_.size();) {
-    int64_t begin = positions_++;
+    int64_t length = 1;
     for (size_t a : members[s]) {
-      actors_[a].span.first = positions_;
+      actors_[a].span.first = length;
       for (Operation &op : actors[a].getBody().front()) {
         // The collectives of an actor run at once.
         Operation *before = op.getPrevNode();
         bool joins = before && llvm::isa<task::CollectiveOp>(op) && llvm::isa<task::CollectiveOp>(before);
-        positionOf_[&op] = joins ? positions_ - 2 : positions_;
-        positions_ += joins ? 0 : 2;
+        positionOf_[&op] = joins ? length - 2 : length;
+        length += joins ? 0 : 2;
       }
-      actors_[a].span.last = positions_ - 2;
+      actors_[a].span.last = length - 2;
     }
-    int64_t length = positions_ - begin;
-    positions_ = begin;
-    for (int64_t phases = isOnce(int64_t(s)) ? 1 : phases_; phases > 0; --phases, ++s) {
-      sections_[s].span = {positions_, positions_ + length - 1};
-      positions_ += length;
-    }
+    int64_t phases = isOnce(int64_t(s)) ? 1 : phases_;
+    lengths.insert(lengths.end(), phases, length);
+    s += phases;
+  }
+  // In the order in which they come first.
+  auto order = llvm::to_vector(llvm::seq<size_t>(0, sections_.size()));
+  llvm::stable_sort(order, [&](size_t a, size_t b) { return sections_[a].instances[0] < sections_[b].instances[0]; });
+  for (size_t s : order) {
+    sections_[s].span = {positions_, positions_ + lengths[s] - 1};
+    positions_ += lengths[s];
   }
 }
 
 Moment Timeline::momentOf(int64_t section, int64_t microBatch, int64_t position) const {
   if (isOnce(section)) {
-    return {sections_[section].instances[0], position};
+    return {sections_[section].instances[0], position + sections_[section].span.first};
   }
   const Section &phase = sections_[section + microBatch % phases_];
-  return {phase.instances[microBatch / phases_], position + phase.span.first - sections_[section].span.first};
+  return {phase.instances[microBatch / phases_], position + phase.span.first};
 }
 
 Moment Timeline::momentOf(Tick tick, int64_t position) const {
-  int64_t first = actors_[tick.actor].section, phase = sectionAt_[tick.instance];
-  return {tick.instance, position + sections_[phase].span.first - sections_[first].span.first};
+  return {tick.instance, position + sections_[sectionAt_[tick.instance]].span.first};
 }
 
 std::pair<Moment, Moment> Timeline::reachOf(Act act) const {

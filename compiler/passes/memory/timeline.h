@@ -39,9 +39,9 @@ public:
   /// Of a unit, its first phase.
   int64_t sectionOf(size_t actor) const { return actors_[actor].section; }
   bool isOnce(int64_t section) const { return section == 0 || section + 1 == int64_t(sections_.size()); }
-  /// When an act for `microBatch` is at a position of the section's first phase.
+  /// When an act for `microBatch` is at a position within its section.
   Moment momentOf(int64_t section, int64_t microBatch, int64_t position) const;
-  /// Of work on the compute stream, in the first phase.
+  /// Of work on the compute stream, within its section.
   int64_t positionOf(mlir::Operation *work) const { return positionOf_.lookup(work); }
   /// What an act of another stream may last, from and to: a STEP actor's `microBatch` is 0.
   std::pair<Moment, Moment> reachOf(Act act) const;
@@ -60,11 +60,10 @@ public:
 private:
   struct Actor {
     int64_t section = 0;
-    Span span; // of one that computes
+    Span span; // of one that computes, within its section
   };
   void addSections(task::ProgramOp program);
   void addActors(task::ProgramOp program);
-  // Of an actor that computes, a position of its first phase.
   Moment momentOf(Tick tick, int64_t position) const;
 
   Instances instances_;

@@ -1,0 +1,86 @@
+#include "compiler/passes/memory/packing.h"
+
+namespace weft::compiler {
+namespace {
+
+// A member begins to live, or ends, before what is at a position.
+struct Change {
+  int64_t position = 0;
+  bool begins = false;
+  int32_t member = 0;
+  auto operator<=>(const Change &) const = default; // ends first
+};
+
+} // namespace
+
+Packing::Packing(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> members, int64_t positions, int64_t bottom)
+    : blocks_(blocks), members_(members.begin(), members.end()), bottom_(bottom), words_((members.size() + 63) / 64),
+      rows_(members.size() * words_, 0), offsets_(members.size(), 0) {
+  std::vector<Change> changes;
+  llvm::DenseMap<int32_t, int32_t> memberOf;
+  for (int32_t m = 0; m < size(); ++m) {
+    memberOf[members_[m]] = m;
+    for (Span span : block(m).life) {
+      changes.push_back({span.first, true, m});
+      changes.push_back({span.last + 1, false, m});
+    }
+  }
+  llvm::sort(changes);
+  std::vector<uint64_t> live(words_, 0);
+  auto row = [&](int32_t m) { return llvm::MutableArrayRef(rows_).slice(size_t(m) * words_, words_); };
+  for (const Change &change : changes) {
+    if (!change.begins) {
+      live[change.member / 64] &= ~(uint64_t(1) << (change.member % 64));
+      continue;
+    }
+    for (auto [all, now] : llvm::zip(row(change.member), live)) {
+      all |= now;
+    }
+    live[change.member / 64] |= uint64_t(1) << (change.member % 64);
+  }
+  for (int32_t a = 0; a < size(); ++a) {
+    for (size_t w = 0; w < words_; ++w) {
+      for (uint64_t bits = row(a)[w]; bits != 0; bits &= bits - 1) {
+        int32_t b = int32_t(w * 64) + llvm::countr_zero(bits);
+        row(b)[a / 64] |= uint64_t(1) << (a % 64);
+      }
+    }
+  }
+  for (int32_t a = 0; a < size(); ++a) {
+    for (int32_t other : block(a).apart) {
+      if (auto it = memberOf.find(other); it != memberOf.end()) {
+        row(a)[it->second / 64] &= ~(uint64_t(1) << (it->second % 64));
+      }
+    }
+  }
+}
+
+std::optional<int64_t> Packing::pack(llvm::ArrayRef<int32_t> order, int64_t limit) {
+  placed_.clear();
+  int64_t arena = bottom_;
+  for (int32_t member : order) {
+    int64_t free = bottom_, bytes = block(member).bytes;
+    auto it = placed_.begin();
+    for (; it != placed_.end(); ++it) {
+      if (!conflict(member, *it)) {
+        continue;
+      }
+      if (offsets_[*it] - free >= bytes) {
+        break;
+      }
+      free = std::max(free, end(*it));
+    }
+    work_ += it - placed_.begin() + 1;
+    offsets_[member] = free;
+    arena = std::max(arena, free + bytes);
+    if (arena > limit) {
+      return std::nullopt;
+    }
+    auto place = std::upper_bound(placed_.begin(), placed_.end(), free,
+                                  [&](int64_t at, int32_t other) { return at < offsets_[other]; });
+    placed_.insert(place, member);
+  }
+  return arena;
+}
+
+} // namespace weft::compiler

@@ -1,0 +1,42 @@
+// First fit of blocks in an order, fast enough to try thousands of orders.
+#ifndef WEFT_COMPILER_PASSES_MEMORY_PACKING_H_
+#define WEFT_COMPILER_PASSES_MEMORY_PACKING_H_
+
+#include "compiler/passes/memory/placement.h"
+
+namespace weft::compiler {
+
+/// Some blocks of a layout, by their places in a list of their own.
+class Packing {
+public:
+  /// Of the blocks `members`, above `bottom`. Refers to the blocks.
+  Packing(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> members, int64_t positions, int64_t bottom);
+
+  int32_t size() const { return int32_t(members_.size()); }
+  const Block &block(int32_t member) const { return blocks_[members_[member]]; }
+  /// Whether two members may not share bytes.
+  bool conflict(int32_t a, int32_t b) const { return rows_[size_t(a) * words_ + b / 64] >> (b % 64) & 1; }
+
+  /// Puts one member after another at the lowest offset where it fits, and returns the bytes that they need with those
+  /// at the bottom. Nothing, if these are more than `limit`.
+  std::optional<int64_t> pack(llvm::ArrayRef<int32_t> order, int64_t limit);
+  /// Where the last call has put a member.
+  int64_t offset(int32_t member) const { return offsets_[member]; }
+  int64_t end(int32_t member) const { return offsets_[member] + block(member).bytes; }
+
+  /// How many pairs of blocks have been looked at by pack: a measure of time that is the same everywhere.
+  int64_t work() const { return work_; }
+
+private:
+  llvm::ArrayRef<Block> blocks_;
+  std::vector<int32_t> members_;
+  int64_t bottom_ = 0, work_ = 0;
+  size_t words_ = 0; // of a row
+  std::vector<uint64_t> rows_;
+  std::vector<int64_t> offsets_;
+  std::vector<int32_t> placed_; // by offset
+};
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_PASSES_MEMORY_PACKING_H_
