@@ -20,7 +20,7 @@ public:
   Life of(mlir::Value root) const { return ofMicroBatches(root, 0, 1); }
   /// Whether the buffer holds something of one micro-batch at a time.
   bool isOfMicroBatch(mlir::Value root) const;
-  /// Whether another stream than that which computes touches it: how many slots it has is then a part of the order.
+  /// Whether another stream than that which computes touches it.
   bool isPassed(mlir::Value root) const;
   /// The life of what such a buffer holds for the micro-batches `first`, `first` + `step` and so on.
   Life ofMicroBatches(mlir::Value root, int64_t first, int64_t step) const;

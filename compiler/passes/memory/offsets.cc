@@ -36,12 +36,13 @@ Layout makeBlocks(task::ProgramOp program, const Order &order, size_t index, int
   for (auto buffer : program.getBody().getOps<task::BufferOp>()) {
     int64_t bytes = task::localBytesOf(task::tensorOf(buffer), program.getPlacement());
     bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    int64_t slots = int64_t(buffer.getSlots()), count = liveness.isPassed(buffer) ? slots : phases;
+    // Slots that some act may wait for are a part of the order.
+    int64_t slots = int64_t(buffer.getSlots()), count = order.isAmple(buffer) ? phases : slots;
     bool apart = phases > 1 && bytes >= least && slots <= phases && count > 1 && liveness.isOfMicroBatch(buffer);
     layout.counts.push_back(apart ? count : 1);
     if (liveness.isPassed(buffer) && liveness.isOfMicroBatch(buffer) && (apart || slots == 1)) {
-      for (int64_t slot = 0; slot < slots; ++slot) {
-        passed.push_back({int32_t(layout.blocks.size() + slot), {buffer, slot, slots}});
+      for (int64_t slot = 0, all = apart ? count : 1; slot < all; ++slot) {
+        passed.push_back({int32_t(layout.blocks.size() + slot), {buffer, slot, all}});
       }
     }
     for (int64_t slot = 0; apart && slot < count; ++slot) {

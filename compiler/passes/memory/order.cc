@@ -28,15 +28,61 @@ Tick Instances::tickOf(Act act) const {
   return {actor.micro ? units_[actor.unit][act.microBatch] : actor.begins ? 0 : count_ - 1, act.actor};
 }
 
+namespace {
+
+// A register that passes from or to a stream that does not compute.
+struct Passing {
+  mlir::Value root;
+  size_t writer = 0, reader = 0;
+  int64_t slots = 1;
+
+  bool isMicro(const Instances &instances) const { return instances.isMicro(writer) && instances.isMicro(reader); }
+  // What fills the slot that the reader's act finds full.
+  Act writes(const Instances &instances, int64_t microBatch) const {
+    return {writer, isMicro(instances) ? microBatch : instances.actsOf(writer) - 1};
+  }
+  // Whether another act fills the slot when the reader has emptied it.
+  bool isReused(const Instances &instances, int64_t microBatch) const {
+    return isMicro(instances) && microBatch + slots < instances.actsOf(writer);
+  }
+};
+
+std::vector<Passing> passingsOf(task::ProgramOp program) {
+  Instances instances(program);
+  task::Registers registers(program);
+  llvm::DenseMap<mlir::Value, size_t> writer;
+  for (size_t a = 0; a < instances.actors(); ++a) {
+    for (mlir::Value buffer : registers.writesOf(a)) {
+      writer[buffer] = a;
+    }
+  }
+  std::vector<Passing> passings;
+  for (size_t reader = 0; reader < instances.actors(); ++reader) {
+    for (mlir::Value buffer : registers.readsOf(reader)) {
+      size_t from = writer.lookup(buffer);
+      mlir::Value root = task::rootOf(buffer);
+      if (!instances.computes(from) || !instances.computes(reader)) {
+        passings.push_back({root, from, reader, int64_t(root.getDefiningOp<task::BufferOp>().getSlots())});
+      }
+    }
+  }
+  return passings;
+}
+
+} // namespace
+
 /// Each act carries a clock: of every stream of every program how many acts come before it in every execution (Mattern,
 /// "Virtual time and global states of distributed systems", 1989). Of what computes, only acts that others wait for or
 /// that wait for others have one.
 class Clocks {
 public:
-  explicit Clocks(llvm::ArrayRef<task::ProgramOp> programs) {
-    for (task::ProgramOp program : programs) {
+  /// With slots reused of the roots that are `scarce` alone.
+  Clocks(llvm::ArrayRef<task::ProgramOp> programs, llvm::ArrayRef<std::vector<Passing>> registers,
+         const llvm::DenseSet<mlir::Value> &scarce) {
+    for (auto [program, its] : llvm::zip(programs, registers)) {
       programs_.emplace_back(program);
-      addRegisters(programs_.back(), program);
+      addPairs(programs_.back(), its, scarce);
+      addStreams(programs_.back(), program);
     }
     addNodes();
     addTransfers(programs);
@@ -64,7 +110,8 @@ private:
     std::vector<size_t> next;
   };
 
-  static void addRegisters(Program &it, task::ProgramOp program);
+  static void addPairs(Program &it, llvm::ArrayRef<Passing> registers, const llvm::DenseSet<mlir::Value> &scarce);
+  static void addStreams(Program &it, task::ProgramOp program);
   void addNodes();
   void addTransfers(llvm::ArrayRef<task::ProgramOp> programs);
   void addEdge(size_t early, size_t late) {
@@ -84,32 +131,18 @@ private:
   std::vector<int32_t> clocks_; // node after node
 };
 
-// A register's writer before its readers, and these before what reuses its slot.
-void Clocks::addRegisters(Program &it, task::ProgramOp program) {
-  const Instances &instances = it.instances;
-  task::Registers registers(program);
-  llvm::DenseMap<mlir::Value, size_t> writer;
-  for (size_t a = 0; a < instances.actors(); ++a) {
-    for (mlir::Value buffer : registers.writesOf(a)) {
-      writer[buffer] = a;
-    }
-  }
-  for (size_t reader = 0; reader < instances.actors(); ++reader) {
-    for (mlir::Value buffer : registers.readsOf(reader)) {
-      size_t from = writer.lookup(buffer);
-      if (instances.computes(from) && instances.computes(reader)) {
-        continue;
-      }
-      bool micro = instances.isMicro(from) && instances.isMicro(reader);
-      int64_t slots = int64_t(task::rootOf(buffer).getDefiningOp<task::BufferOp>().getSlots());
-      for (int64_t i = 0; i < instances.actsOf(reader); ++i) {
-        it.pairs.push_back({{from, micro ? i : instances.actsOf(from) - 1}, {reader, i}});
-        if (micro && i + slots < instances.actsOf(from)) {
-          it.pairs.push_back({{reader, i}, {from, i + slots}});
-        }
+void Clocks::addPairs(Program &it, llvm::ArrayRef<Passing> registers, const llvm::DenseSet<mlir::Value> &scarce) {
+  for (const Passing &passing : registers) {
+    for (int64_t i = 0; i < it.instances.actsOf(passing.reader); ++i) {
+      it.pairs.push_back({passing.writes(it.instances, i), {passing.reader, i}});
+      if (passing.isReused(it.instances, i) && scarce.contains(passing.root)) {
+        it.pairs.push_back({{passing.reader, i}, {passing.writer, i + passing.slots}});
       }
     }
   }
+}
+
+void Clocks::addStreams(Program &it, task::ProgramOp program) {
   llvm::MapVector<llvm::StringRef, size_t> lanes;
   for (auto actor : program.getBody().getOps<task::ActorOp>()) {
     bool computes = actor.getStream() == task::StreamKind::Compute;
@@ -227,7 +260,7 @@ void Clocks::run() {
 
 Order::Program Clocks::actsOf(size_t program) const {
   const Program &it = programs_[program];
-  Order::Program order;
+  Order::Program order{it.instances, {}, {}};
   size_t base = it.firstNode.empty() ? 0 : it.firstNode.front();
   for (size_t node : it.firstNode) {
     order.first.push_back(node - base);
@@ -238,12 +271,12 @@ Order::Program Clocks::actsOf(size_t program) const {
   };
   for (size_t s = 1; s < it.streams; ++s) {
     const std::vector<size_t> &nodes = streams_[it.firstStream + s];
-    order.acts.resize(order.acts.size() + nodes.size());
+    order.others.resize(order.others.size() + nodes.size());
   }
   for (size_t s = 1; s < it.streams; ++s) {
     const std::vector<size_t> &nodes = streams_[it.firstStream + s];
     for (size_t node : nodes) {
-      Order::Other &act = order.acts[node - base];
+      Order::Other &act = order.others[node - base];
       act.stream = s;
       act.position = nodes_[node].position;
       for (size_t other = 0; other < it.streams; ++other) {
@@ -256,7 +289,7 @@ Order::Program Clocks::actsOf(size_t program) const {
     int32_t behind = 0;
     for (auto [tick, node] : llvm::zip(it.ticks, streams_[it.firstStream])) {
       for (; behind < ended(node, s); ++behind) {
-        order.acts[nodes[behind] - base].reach.before = tick;
+        order.others[nodes[behind] - base].reach.before = tick;
       }
     }
   }
@@ -264,10 +297,47 @@ Order::Program Clocks::actsOf(size_t program) const {
 }
 
 Order::Order(llvm::ArrayRef<task::ProgramOp> programs) {
-  Clocks clocks(programs);
+  std::vector<std::vector<Passing>> passings;
+  llvm::transform(programs, std::back_inserter(passings), passingsOf);
+  auto build = [&] {
+    Clocks clocks(programs, passings, scarce_);
+    programs_.clear();
+    for (size_t p = 0; p < programs.size(); ++p) {
+      programs_.push_back(clocks.actsOf(p));
+    }
+  };
+  // Without the reuse of slots first: what is in order then is so with it.
+  build();
   for (size_t p = 0; p < programs.size(); ++p) {
-    programs_.push_back(clocks.actsOf(p));
+    const Instances &its = instances(p);
+    for (const Passing &it : passings[p]) {
+      for (int64_t i = 0; i < its.actsOf(it.reader); ++i) {
+        if (it.isReused(its, i) && !isBefore(p, {it.reader, i}, {it.writer, i + it.slots})) {
+          scarce_.insert(it.root);
+        }
+      }
+    }
   }
+  if (!scarce_.empty()) {
+    build();
+  }
+}
+
+bool Order::isBefore(size_t program, Act early, Act late) const {
+  const Instances &its = instances(program);
+  if (its.computes(early.actor) && its.computes(late.actor)) {
+    return its.tickOf(early) < its.tickOf(late);
+  }
+  if (its.computes(early.actor)) {
+    const std::optional<Tick> &after = reachOf(program, late).after;
+    return after && its.tickOf(early) <= *after;
+  }
+  if (its.computes(late.actor)) {
+    const std::optional<Tick> &before = reachOf(program, early).before;
+    return before && *before <= its.tickOf(late);
+  }
+  const Other &other = otherOf(program, early);
+  return otherOf(program, late).ended[other.stream] > other.position;
 }
 
 } // namespace weft::compiler

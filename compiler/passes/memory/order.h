@@ -20,46 +20,6 @@ struct Tick {
   auto operator<=>(const Tick &) const = default;
 };
 
-/// The order that the verifier proves with (runtime/plan/execution.h): the acts of a stream in turn, a register's writer
-/// before its readers, these before what reuses its slot, a send before its receive. Of what waits for itself, in
-/// programs that cannot run, it says nothing. Holds no reference.
-class Order {
-public:
-  /// Of programs that exchange transfers, such as those of a module.
-  explicit Order(llvm::ArrayRef<task::ProgramOp> programs);
-
-  /// What the compute stream of an act's program has certainly ended when the act starts, if anything, and what it
-  /// certainly starts when the act has ended.
-  struct Reach {
-    std::optional<Tick> after, before;
-  };
-  /// Of an act of another stream.
-  const Reach &reachOf(size_t program, Act act) const { return actOf(program, act).reach; }
-  /// Whether one act of another stream has certainly ended when a second one of the same program, of this stream or yet
-  /// another, starts.
-  bool isBefore(size_t program, Act early, Act late) const {
-    const Other &it = actOf(program, early);
-    return actOf(program, late).ended[it.stream] > it.position;
-  }
-
-private:
-  friend class Clocks;
-  struct Other {
-    Reach reach;
-    size_t stream = 0; // of those of the program
-    int32_t position = 0;
-    llvm::SmallVector<int32_t, 4> ended; // a stream of the program each: how many acts, when this one starts
-  };
-  struct Program {
-    std::vector<size_t> first; // an actor each: its first act
-    std::vector<Other> acts;   // of other streams than that which computes
-  };
-  const Other &actOf(size_t program, Act act) const {
-    return programs_[program].acts[programs_[program].first[act.actor] + act.microBatch];
-  }
-  std::vector<Program> programs_;
-};
-
 /// When the acts of a program come.
 class Instances {
 public:
@@ -80,6 +40,49 @@ private:
   std::vector<Actor> actors_;
   std::vector<std::vector<int64_t>> units_; // of each unit and micro-batch the instance
   int64_t count_ = 0, microBatches_ = 1;
+};
+
+/// The order that the verifier proves with (runtime/plan/execution.h): the acts of a stream in turn, a register's writer
+/// before its readers, these before what reuses its slot, a send before its receive. Of what waits for itself, in
+/// programs that cannot run, it says nothing. Holds no reference.
+class Order {
+public:
+  /// Of programs that exchange transfers, such as those of a module.
+  explicit Order(llvm::ArrayRef<task::ProgramOp> programs);
+
+  /// What the compute stream of an act's program has certainly ended when the act starts, if anything, and what it
+  /// certainly starts when the act has ended.
+  struct Reach {
+    std::optional<Tick> after, before;
+  };
+  /// Of an act of another stream.
+  const Reach &reachOf(size_t program, Act act) const { return otherOf(program, act).reach; }
+  /// Whether one act of a program has certainly ended when another one starts.
+  bool isBefore(size_t program, Act early, Act late) const;
+  /// Whether nobody ever waits for a free slot of a root, since what fills it comes late enough anyway: more slots would
+  /// change nothing.
+  bool isAmple(mlir::Value root) const { return !scarce_.contains(root); }
+
+  const Instances &instances(size_t program) const { return programs_[program].instances; }
+
+private:
+  friend class Clocks;
+  struct Other {
+    Reach reach;
+    size_t stream = 0; // of those of the program
+    int32_t position = 0;
+    llvm::SmallVector<int32_t, 4> ended; // a stream of the program each: how many acts, when this one starts
+  };
+  struct Program {
+    Instances instances;
+    std::vector<size_t> first; // an actor each: its first act
+    std::vector<Other> others; // acts of other streams than that which computes
+  };
+  const Other &otherOf(size_t program, Act act) const {
+    return programs_[program].others[programs_[program].first[act.actor] + act.microBatch];
+  }
+  std::vector<Program> programs_;
+  llvm::DenseSet<mlir::Value> scarce_;
 };
 
 } // namespace weft::compiler

@@ -18,23 +18,32 @@ public:
   bool conflict(int32_t a, int32_t b) const { return rows_[size_t(a) * words_ + b / 64] >> (b % 64) & 1; }
 
   /// Puts one member after another at the lowest offset where it fits, and returns the bytes that they need with those
-  /// at the bottom. Nothing, if these are more than `limit`.
-  std::optional<int64_t> pack(llvm::ArrayRef<int32_t> order, int64_t limit);
-  /// Where the last call has put a member.
-  int64_t offset(int32_t member) const { return offsets_[member]; }
-  int64_t end(int32_t member) const { return offsets_[member] + block(member).bytes; }
+  /// at the bottom. Nothing, if these are more than `limit`: then all is left as it was. The first `same` members are
+  /// those of the order that was packed last, which saves time.
+  std::optional<int64_t> pack(llvm::ArrayRef<int32_t> order, int64_t limit, size_t same = 0);
+  /// Where a member has been put.
+  int64_t offset(int32_t member) const { return packed_.offsets[member]; }
+  int64_t end(int32_t member) const { return offset(member) + block(member).bytes; }
 
   /// How many pairs of blocks have been looked at by pack: a measure of time that is the same everywhere.
   int64_t work() const { return work_; }
 
 private:
+  struct Packed {
+    std::vector<int64_t> offsets; // a member each
+    std::vector<int32_t> placed;  // by offset
+  };
+  int64_t place(int32_t member);
+  // What is packed of the first members of the last order; returns the bytes.
+  int64_t keepFirst(size_t count);
+
   llvm::ArrayRef<Block> blocks_;
   std::vector<int32_t> members_;
   int64_t bottom_ = 0, work_ = 0;
   size_t words_ = 0; // of a row
   std::vector<uint64_t> rows_;
-  std::vector<int64_t> offsets_;
-  std::vector<int32_t> placed_; // by offset
+  Packed packed_, next_;
+  std::vector<size_t> rank_; // a member each: its place in the order
 };
 
 } // namespace weft::compiler

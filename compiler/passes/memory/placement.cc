@@ -75,12 +75,13 @@ constexpr int64_t kGiant = 16;
 constexpr int kRounds = 12;
 constexpr double kEnough = 1.005;
 
-// Pairs of blocks that a search may look at: a few tenths of a second.
-constexpr int64_t kWork = 400'000'000;
-
-// Of many blocks, the smallest that together are never more than this part of what is live fill holes at the end.
-constexpr size_t kMany = 512, kMost = 8192;
-constexpr int64_t kDust = 500;
+// The smallest blocks, which together are never more than such a part of what is live, are placed at the end: between
+// large ones they would leave holes that nothing else fits into.
+constexpr int64_t kDust[] = {50, 100, 500};
+// For each, pairs of blocks that a search may look at, a tenth of a second or two, if the arena is still so much larger.
+constexpr int64_t kWork[] = {200'000'000, 100'000'000, 100'000'000};
+constexpr double kNearlyEnough = 1.01;
+constexpr size_t kMost = 8192; // of the others, at most
 
 int64_t lengthOf(const Block &block) {
   int64_t length = 0;
@@ -145,11 +146,47 @@ int64_t mostTogether(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> some)
   return all ? with : std::max(with, mostTogether(blocks, some.drop_front()));
 }
 
-// A part of what is placed: all but the smallest, by size.
-size_t dustOf(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> bySize, int64_t positions, int64_t least) {
-  if (bySize.size() <= kMany) {
-    return bySize.size();
+int64_t mostLiveOf(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> members, int64_t positions) {
+  std::vector<int64_t> change(positions + 1, 0);
+  std::vector<int32_t> loose;
+  for (int32_t member : members) {
+    for (Span span : blocks[member].life) {
+      change[span.first] += blocks[member].bytes;
+      change[span.last + 1] -= blocks[member].bytes;
+    }
+    if (!blocks[member].apart.empty()) {
+      loose.push_back(member);
+    }
   }
+  std::vector<std::pair<int64_t, int64_t>> live; // and the position, where something has begun
+  int64_t bytes = 0;
+  for (int64_t at = 0; at < positions; ++at) {
+    bytes += change[at];
+    if (change[at] > 0 || at == 0) {
+      live.push_back({bytes, at});
+    }
+  }
+  llvm::sort(live, std::greater<>());
+  int64_t most = 0;
+  for (auto [bytes, at] : live) {
+    if (bytes <= most) {
+      break;
+    }
+    std::vector<int32_t> here;
+    int64_t all = 0;
+    for (int32_t i : loose) {
+      if (llvm::any_of(blocks[i].life, [&](Span span) { return span.first <= at && at <= span.last; })) {
+        here.push_back(i);
+        all += blocks[i].bytes;
+      }
+    }
+    most = std::max(most, bytes - all + mostTogether(blocks, here));
+  }
+  return most;
+}
+
+// How many blocks are left if the smallest are not counted, as long as at most `bytes` of these live at once.
+size_t dustOf(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> bySize, int64_t positions, int64_t bytes) {
   auto isDust = [&](size_t first) {
     std::vector<int64_t> change(positions + 1, 0);
     for (int32_t i : bySize.drop_front(first)) {
@@ -159,7 +196,7 @@ size_t dustOf(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> bySize, int6
       }
     }
     int64_t live = 0;
-    return llvm::all_of(change, [&](int64_t delta) { return (live += delta) <= least / kDust; });
+    return llvm::all_of(change, [&](int64_t delta) { return (live += delta) <= bytes; });
   };
   size_t some = 0, dust = bySize.size();
   while (some < dust) {
@@ -184,15 +221,15 @@ public:
     }
   }
 
-  std::vector<int32_t> best(bool thorough) {
+  /// The best of the known ones.
+  void start() {
     tryKeys();
     repair();
-    auto enough = int64_t(kEnough * double(least_));
-    if (thorough && arena_ > enough) {
-      best_ = improveOrder(packing_, std::move(best_), {enough, kWork, least_ / kGiant});
-    }
-    return std::move(best_);
   }
+  void search(int64_t work) {
+    best_ = improveOrder(packing_, std::move(best_), {int64_t(kEnough * double(least_)), work, least_ / kGiant});
+  }
+  llvm::ArrayRef<int32_t> best() const { return best_; }
 
 private:
   void tryKeys() {
@@ -246,69 +283,91 @@ private:
   int64_t arena_ = INT64_MAX;
 };
 
+class Placement {
+public:
+  Placement(std::vector<Block> &blocks, int64_t positions) : blocks_(blocks), positions_(positions) {
+    for (auto [i, block] : llvm::enumerate(blocks)) {
+      if (lengthOf(block) == positions) {
+        block.offset = bottom_;
+        bottom_ += block.bytes;
+      } else {
+        bySize_.push_back(int32_t(i));
+      }
+    }
+    llvm::sort(bySize_,
+               [&](int32_t a, int32_t b) { return std::pair(-blocks[a].bytes, a) < std::pair(-blocks[b].bytes, b); });
+    least_ = mostLive(blocks, positions);
+  }
+
+  int64_t run(bool thorough) {
+    std::vector<Trial> trials;
+    for (int64_t part : kDust) {
+      size_t size = dustOf(blocks_, bySize_, positions_, least_ / part);
+      if (!isEnough() && (trials.empty() || trials.back().members.size() != size)) {
+        trials.push_back(trial(size));
+        trials.back().orders->start();
+        keep(trials.back());
+      }
+    }
+    for (auto [i, it] : llvm::enumerate(trials)) {
+      if (thorough && double(arena_) > (i == 0 ? kEnough : kNearlyEnough) * double(least_)) {
+        it.orders->search(kWork[i]);
+        keep(it);
+      }
+    }
+    for (auto [block, offset] : llvm::zip(blocks_, best_)) {
+      block.offset = offset;
+    }
+    return arena_;
+  }
+
+private:
+  // Some of the largest blocks are placed in a good order, then the others.
+  struct Trial {
+    std::vector<int32_t> members;
+    std::unique_ptr<Packing> packing;
+    std::unique_ptr<Orders> orders;
+  };
+  Trial trial(size_t size) {
+    std::vector<int32_t> members(bySize_.begin(), bySize_.begin() + size);
+    llvm::sort(members);
+    auto packing = std::make_unique<Packing>(blocks_, members, positions_, bottom_);
+    auto orders = std::make_unique<Orders>(*packing, bottom_ + mostLiveOf(blocks_, members, positions_));
+    return {std::move(members), std::move(packing), std::move(orders)};
+  }
+
+  bool isEnough() const { return double(arena_) <= kEnough * double(least_); }
+
+  void keep(const Trial &trial) {
+    std::vector<int32_t> order;
+    for (int32_t member : trial.orders->best()) {
+      order.push_back(trial.members[member]);
+    }
+    order.insert(order.end(), bySize_.begin() + order.size(), bySize_.end());
+    int64_t arena = placeInOrder(blocks_, order, trial.members.size(), positions_, bottom_);
+    if (arena < arena_) {
+      arena_ = arena;
+      best_.clear();
+      llvm::transform(blocks_, std::back_inserter(best_), [](const Block &block) { return block.offset; });
+    }
+  }
+
+  std::vector<Block> &blocks_;
+  const int64_t positions_;
+  int64_t bottom_ = 0, least_ = 0, arena_ = INT64_MAX;
+  std::vector<int32_t> bySize_;
+  std::vector<int64_t> best_; // offsets
+};
+
 } // namespace
 
 int64_t mostLive(llvm::ArrayRef<Block> blocks, int64_t positions) {
-  std::vector<int64_t> change(positions + 1, 0);
-  std::vector<int32_t> loose;
-  for (auto [i, block] : llvm::enumerate(blocks)) {
-    for (Span span : block.life) {
-      change[span.first] += block.bytes;
-      change[span.last + 1] -= block.bytes;
-    }
-    if (!block.apart.empty()) {
-      loose.push_back(int32_t(i));
-    }
-  }
-  std::vector<std::pair<int64_t, int64_t>> live; // and the position, where something has begun
-  int64_t bytes = 0;
-  for (int64_t at = 0; at < positions; ++at) {
-    bytes += change[at];
-    if (change[at] > 0 || at == 0) {
-      live.push_back({bytes, at});
-    }
-  }
-  llvm::sort(live, std::greater<>());
-  int64_t most = 0;
-  for (auto [bytes, at] : live) {
-    if (bytes <= most) {
-      break;
-    }
-    std::vector<int32_t> here;
-    int64_t all = 0;
-    for (int32_t i : loose) {
-      if (llvm::any_of(blocks[i].life, [&](Span span) { return span.first <= at && at <= span.last; })) {
-        here.push_back(i);
-        all += blocks[i].bytes;
-      }
-    }
-    most = std::max(most, bytes - all + mostTogether(blocks, here));
-  }
-  return most;
+  auto all = llvm::to_vector(llvm::seq<int32_t>(0, int32_t(blocks.size())));
+  return mostLiveOf(blocks, all, positions);
 }
 
 int64_t place(std::vector<Block> &blocks, int64_t positions, bool thorough) {
-  int64_t bottom = 0, least = mostLive(blocks, positions);
-  std::vector<int32_t> bySize;
-  for (auto [i, block] : llvm::enumerate(blocks)) {
-    if (lengthOf(block) == positions) {
-      block.offset = bottom;
-      bottom += block.bytes;
-    } else {
-      bySize.push_back(int32_t(i));
-    }
-  }
-  llvm::sort(bySize, [&](int32_t a, int32_t b) { return std::pair(-blocks[a].bytes, a) < std::pair(-blocks[b].bytes, b); });
-  size_t dust = dustOf(blocks, bySize, positions, least);
-  std::vector<int32_t> members(bySize.begin(), bySize.begin() + dust);
-  llvm::sort(members);
-  Packing packing(blocks, members, positions, bottom);
-  std::vector<int32_t> order = Orders(packing, least).best(thorough);
-  for (int32_t &member : order) {
-    member = members[member];
-  }
-  order.insert(order.end(), bySize.begin() + dust, bySize.end());
-  return placeInOrder(blocks, order, dust, positions, bottom);
+  return Placement(blocks, positions).run(thorough);
 }
 
 } // namespace weft::compiler

@@ -5,12 +5,12 @@
 namespace weft::compiler {
 namespace {
 
-// So often the search begins again, each time with another share of changes to whole units and of tolerance.
-struct Round {
-  double units = 0;     // of the changes
-  double tolerance = 0; // of the arena
-};
-constexpr Round kRounds[] = {{0.7, 0.001}, {0.5, 0}, {0.3, 0.004}, {0.7, 0}, {0.5, 0.002}, {0.3, 0}, {0.7, 0.004}, {0.05, 0.004}};
+// So often the search begins again, by turns with the best order that is known and with that of time, each time with
+// another share of the arena by which it may grow at first.
+constexpr double kTolerances[] = {0.001, 0, 0.004, 0, 0.002, 0, 0.004, 0.004};
+
+// Of a hundred changes so many move what a unit keeps.
+constexpr size_t kOfUnits = 70;
 
 // Changes that lead nowhere take no work.
 constexpr int kTurns = 100000;
@@ -19,32 +19,34 @@ class Search {
 public:
   Search(Packing &packing, std::vector<int32_t> order, const SearchOptions &options)
       : packing_(packing), options_(options), start_(order), best_(std::move(order)) {
-    bestArena_ = *packing_.pack(start_, INT64_MAX);
-    startArena_ = bestArena_;
     addGroups();
   }
 
   std::vector<int32_t> run() {
-    int64_t begin = packing_.work();
-    int64_t share = (options_.work + int64_t(std::size(kRounds)) - 1) / int64_t(std::size(kRounds));
-    for (size_t r = 0; r < std::size(kRounds) && bestArena_ > options_.enough; ++r) {
-      round(kRounds[r], begin + int64_t(r) * share, share);
+    int64_t begin = packing_.work(), share = options_.work / int64_t(std::size(kTolerances));
+    std::vector<int32_t> inTime = orderOfTime();
+    for (size_t r = 0; r < std::size(kTolerances) && bestArena_ > options_.enough; ++r) {
+      order_ = r % 2 == 0 ? start_ : inTime;
+      round(kTolerances[r], begin + int64_t(r) * share, share);
     }
     return best_;
   }
 
 private:
   void addGroups();
-  void round(const Round &round, int64_t from, int64_t share);
+  std::vector<int32_t> orderOfTime() const;
+  void round(double tolerance, int64_t from, int64_t share);
   bool moveGroup();
   bool moveBlock();
+  void findHigh();
+  void keepBest();
 
   size_t below(size_t bound) { return random_() % bound; }
 
   Packing &packing_;
   const SearchOptions options_;
   std::vector<int32_t> start_, best_;
-  int64_t startArena_ = 0, bestArena_ = 0;
+  int64_t bestArena_ = INT64_MAX;
   std::mt19937 random_; // seeded alike everywhere
   std::vector<int32_t> groupOf_; // a member each; -1: none
   int32_t groups_ = 0;
@@ -72,37 +74,52 @@ void Search::addGroups() {
   }
 }
 
-void Search::round(const Round &round, int64_t from, int64_t share) {
-  order_ = start_;
-  arena_ = startArena_;
-  auto findHigh = [&] {
-    int64_t line = std::max(options_.enough, arena_ - (arena_ - options_.enough) / 4);
-    high_.clear();
-    for (int32_t m = 0; m < packing_.size(); ++m) {
-      if (packing_.end(m) > line) {
-        high_.push_back(m);
-      }
-    }
+// What units keep, unit after unit, then the rest by size.
+std::vector<int32_t> Search::orderOfTime() const {
+  auto order = llvm::to_vector(llvm::seq<int32_t>(0, packing_.size()));
+  auto key = [&](int32_t m) {
+    const Block &block = packing_.block(m);
+    return groupOf_[m] >= 0 ? std::tuple(block.start, int64_t(0), m) : std::tuple(Moment{INT64_MAX, 0}, -block.bytes, m);
   };
-  packing_.pack(order_, INT64_MAX);
+  llvm::sort(order, [&](int32_t a, int32_t b) { return key(a) < key(b); });
+  return {order.begin(), order.end()};
+}
+
+void Search::findHigh() {
+  int64_t line = std::max(options_.enough, arena_ - (arena_ - options_.enough) / 4);
+  high_.clear();
+  for (int32_t m = 0; m < packing_.size(); ++m) {
+    if (packing_.end(m) > line) {
+      high_.push_back(m);
+    }
+  }
+}
+
+void Search::keepBest() {
+  if (arena_ < bestArena_) {
+    bestArena_ = arena_;
+    best_ = order_;
+  }
+}
+
+void Search::round(double tolerance, int64_t from, int64_t share) {
+  arena_ = *packing_.pack(order_, INT64_MAX);
+  keepBest();
   findHigh();
   for (int turn = 0; turn < kTurns && arena_ > options_.enough && packing_.work() < from + share; ++turn) {
-    bool units = groups_ > 1 && double(below(1000)) < 1000 * round.units;
-    if (!(units ? moveGroup() : moveBlock())) {
+    if (!(groups_ > 1 && below(100) < kOfUnits ? moveGroup() : moveBlock())) {
       continue;
     }
-    double left = 1 - double(packing_.work() - from) / double(share);
-    std::optional<int64_t> arena = packing_.pack(changed_, arena_ + int64_t(round.tolerance * left * double(arena_)));
+    size_t same = std::mismatch(order_.begin(), order_.end(), changed_.begin()).first - order_.begin();
+    double left = std::max(0.0, 1 - double(packing_.work() - from) / double(share));
+    auto arena = packing_.pack(changed_, arena_ + int64_t(tolerance * left * double(arena_)), same);
     if (!arena) {
       continue;
     }
     std::swap(order_, changed_);
     arena_ = *arena;
+    keepBest();
     findHigh();
-    if (arena_ < bestArena_) {
-      bestArena_ = arena_;
-      best_ = order_;
-    }
   }
 }
 

@@ -7,7 +7,7 @@ namespace weft::compiler {
 using mlir::Operation;
 
 Timeline::Timeline(task::ProgramOp program, const Order &order, size_t index, int64_t phases)
-    : instances_(program), order_(order), index_(index), microBatches_(int64_t(program.getMicroBatches())),
+    : instances_(order.instances(index)), order_(order), index_(index), microBatches_(int64_t(program.getMicroBatches())),
       phases_(phases) {
   addSections(program);
   addActors(program);
@@ -87,21 +87,6 @@ std::pair<Moment, Moment> Timeline::reachOf(Act act) const {
   const Order::Reach &reach = order_.reachOf(index_, act);
   return {reach.after ? momentOf(*reach.after, actors_[reach.after->actor].span.last + 1) : beginning(),
           reach.before ? momentOf(*reach.before, actors_[reach.before->actor].span.first - 1) : end()};
-}
-
-bool Timeline::isBefore(Act early, Act late) const {
-  if (computes(early.actor) && computes(late.actor)) {
-    return instances_.tickOf(early) < instances_.tickOf(late);
-  }
-  if (computes(early.actor)) {
-    const std::optional<Tick> &after = order_.reachOf(index_, late).after;
-    return after && instances_.tickOf(early) <= *after;
-  }
-  if (computes(late.actor)) {
-    const std::optional<Tick> &before = order_.reachOf(index_, early).before;
-    return before && *before <= instances_.tickOf(late);
-  }
-  return order_.isBefore(index_, early, late);
 }
 
 void Timeline::cover(Moment from, Moment to, llvm::BitVector &whole, llvm::SmallVectorImpl<Span> &spans) const {

@@ -21,7 +21,7 @@ struct Moment {
 /// Positions are the works of the compute stream and the gaps before, between and behind them: the begin section, each
 /// unit that the program's order has as if it came once, the step section, each in program order. With `phases` a unit
 /// is as many units, and micro-batch i of the phase i mod `phases`. Work on other streams may run at any time between
-/// what certainly came before it and what certainly waits for it. Refers to the order and the instances.
+/// what certainly came before it and what certainly waits for it. Refers to the order.
 class Timeline {
 public:
   Timeline(task::ProgramOp program, const Order &order, size_t index, int64_t phases = 1);
@@ -47,7 +47,7 @@ public:
   std::pair<Moment, Moment> reachOf(Act act) const;
 
   /// Whether one act has certainly ended when another one starts.
-  bool isBefore(Act early, Act late) const;
+  bool isBefore(Act early, Act late) const { return order_.isBefore(index_, early, late); }
 
   Moment beginning() const { return {0, 0}; }
   Moment end() const { return {instances_.count() - 1, positions_ - 1}; }
@@ -66,7 +66,7 @@ private:
   void addActors(task::ProgramOp program);
   Moment momentOf(Tick tick, int64_t position) const;
 
-  Instances instances_;
+  const Instances &instances_;
   const Order &order_;
   size_t index_ = 0; // of the program, in the order
   std::vector<Section> sections_;
