@@ -13,10 +13,16 @@ constexpr int64_t kAlignment = 64;
 
 // So many micro-batches of a buffer may lie in places of their own, and if a slot has at least this share of the arena:
 // more make the plan longer than they make the arena smaller.
-constexpr int64_t kMostPhases = 16;
+constexpr int64_t kMostPhases[] = {16, 12};
 constexpr int64_t kLeastShare = 10000;
 // An arena this much above what is live at once is small enough without.
 constexpr double kEnough = 1.01;
+
+// With fewer places than micro-batches, it matters whether what is under way divides their number.
+llvm::SmallVector<int64_t, 2> phasesOf(int64_t microBatches) {
+  return microBatches <= kMostPhases[0] ? llvm::SmallVector<int64_t, 2>{microBatches}
+                                        : llvm::to_vector<2>(llvm::ArrayRef(kMostPhases));
+}
 
 // Where the slots of buffers go.
 struct Layout {
@@ -28,7 +34,7 @@ struct Layout {
 
 // With several phases, what is of one micro-batch at a time and has at least `least` bytes has a block for each.
 Layout makeBlocks(task::ProgramOp program, const Order &order, size_t index, int64_t phases, int64_t least) {
-  Timeline timeline(program, order, index, phases);
+  Timeline timeline(program, order, index, phases > 1 ? int64_t(program.getMicroBatches()) : 1);
   Liveness liveness(program, timeline);
   Layout layout;
   std::vector<std::pair<int32_t, Liveness::Part>> passed;
@@ -80,13 +86,15 @@ private:
     Layout best = makeBlocks(program, order, index, 1, 0);
     int64_t microBatches = int64_t(program.getMicroBatches());
     bool apart = program.getUnits() && microBatches > 1;
-    best.arena = place(best.blocks, best.positions, !apart);
-    if (apart) {
-      Layout layout = makeBlocks(program, order, index, std::min(microBatches, kMostPhases), best.arena / kLeastShare);
-      layout.arena = place(layout.blocks, layout.positions, true);
+    best.arena = place(best.blocks, best.positions, apart ? Effort::kNone : Effort::kMuch);
+    for (int64_t phases : apart ? phasesOf(microBatches) : llvm::SmallVector<int64_t, 2>()) {
+      Layout layout = makeBlocks(program, order, index, phases, best.arena / kLeastShare);
       // Fewer offsets are simpler, if they cost little.
-      if (double(layout.arena) * kEnough < double(best.arena)) {
-        best = std::move(layout);
+      if (double(best.arena) > kEnough * double(mostLive(layout.blocks, layout.positions))) {
+        layout.arena = place(layout.blocks, layout.positions, phases == microBatches ? Effort::kMuch : Effort::kSome);
+        if (layout.arena < best.arena) {
+          best = std::move(layout);
+        }
       }
     }
     program.setArenaBytes(best.arena);

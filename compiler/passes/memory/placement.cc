@@ -91,44 +91,19 @@ int64_t lengthOf(const Block &block) {
   return length;
 }
 
-// The lowest offset, or that of the tightest gap, where a block fits beside those at `found`.
-int64_t gapFor(int64_t bytes, llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> found, int64_t bottom,
-               bool tightest) {
+// The lowest offset of the tightest gap that holds a block, between others that begin and end at these offsets.
+int64_t tightestGap(int64_t bytes, llvm::MutableArrayRef<std::pair<int64_t, int64_t>> others, int64_t bottom) {
+  llvm::sort(others);
   int64_t best = -1, bestGap = 0, end = bottom;
-  for (int32_t other : found) {
-    int64_t gap = blocks[other].offset - end;
+  for (auto [begins, ends] : others) {
+    int64_t gap = begins - end;
     if (gap >= bytes && (best < 0 || gap < bestGap)) {
       best = end;
       bestGap = gap;
-      if (!tightest) {
-        break;
-      }
     }
-    end = std::max(end, blocks[other].offset + blocks[other].bytes);
+    end = std::max(end, ends);
   }
   return best >= 0 ? best : end;
-}
-
-// At the lowest offset where a block fits, from the `dust`-th on in the tightest gap.
-int64_t placeInOrder(std::vector<Block> &blocks, llvm::ArrayRef<int32_t> order, size_t dust, int64_t positions,
-                     int64_t bottom) {
-  Index index(positions, blocks.size());
-  int64_t arena = bottom;
-  std::vector<int32_t> found;
-  for (auto [i, at] : llvm::enumerate(order)) {
-    Block &block = blocks[at];
-    found.clear();
-    index.find(block.life, found);
-    if (!block.apart.empty()) {
-      llvm::erase_if(found, [&](int32_t other) { return llvm::binary_search(block.apart, other); });
-    }
-    llvm::sort(found,
-               [&](int32_t a, int32_t b) { return std::pair(blocks[a].offset, a) < std::pair(blocks[b].offset, b); });
-    block.offset = gapFor(block.bytes, blocks, found, bottom, i >= dust);
-    arena = std::max(arena, block.offset + block.bytes);
-    index.add(at, block.life);
-  }
-  return arena;
 }
 
 // The most bytes among `some` of which no two lie apart, all of them if there are many.
@@ -299,7 +274,7 @@ public:
     least_ = mostLive(blocks, positions);
   }
 
-  int64_t run(bool thorough) {
+  int64_t run(Effort effort) {
     std::vector<Trial> trials;
     for (int64_t part : kDust) {
       size_t size = dustOf(blocks_, bySize_, positions_, least_ / part);
@@ -310,8 +285,8 @@ public:
       }
     }
     for (auto [i, it] : llvm::enumerate(trials)) {
-      if (thorough && double(arena_) > (i == 0 ? kEnough : kNearlyEnough) * double(least_)) {
-        it.orders->search(kWork[i]);
+      if (effort != Effort::kNone && double(arena_) > (i == 0 ? kEnough : kNearlyEnough) * double(least_)) {
+        it.orders->search(effort == Effort::kMuch ? kWork[i] : kWork[i] / 4);
         keep(it);
       }
     }
@@ -339,12 +314,28 @@ private:
   bool isEnough() const { return double(arena_) <= kEnough * double(least_); }
 
   void keep(const Trial &trial) {
-    std::vector<int32_t> order;
-    for (int32_t member : trial.orders->best()) {
-      order.push_back(trial.members[member]);
+    Index index(positions_, blocks_.size());
+    int64_t arena = *trial.packing->pack(trial.orders->best(), INT64_MAX);
+    for (auto [i, member] : llvm::enumerate(trial.members)) {
+      blocks_[member].offset = trial.packing->offset(int32_t(i));
+      index.add(member, blocks_[member].life);
     }
-    order.insert(order.end(), bySize_.begin() + order.size(), bySize_.end());
-    int64_t arena = placeInOrder(blocks_, order, trial.members.size(), positions_, bottom_);
+    std::vector<int32_t> found;
+    std::vector<std::pair<int64_t, int64_t>> others;
+    for (int32_t dust : llvm::ArrayRef(bySize_).drop_front(trial.members.size())) {
+      Block &block = blocks_[dust];
+      found.clear();
+      others.clear();
+      index.find(block.life, found);
+      for (int32_t other : found) {
+        if (!llvm::binary_search(block.apart, other)) {
+          others.push_back({blocks_[other].offset, blocks_[other].offset + blocks_[other].bytes});
+        }
+      }
+      block.offset = tightestGap(block.bytes, others, bottom_);
+      arena = std::max(arena, block.offset + block.bytes);
+      index.add(dust, block.life);
+    }
     if (arena < arena_) {
       arena_ = arena;
       best_.clear();
@@ -366,8 +357,8 @@ int64_t mostLive(llvm::ArrayRef<Block> blocks, int64_t positions) {
   return mostLiveOf(blocks, all, positions);
 }
 
-int64_t place(std::vector<Block> &blocks, int64_t positions, bool thorough) {
-  return Placement(blocks, positions).run(thorough);
+int64_t place(std::vector<Block> &blocks, int64_t positions, Effort effort) {
+  return Placement(blocks, positions).run(effort);
 }
 
 } // namespace weft::compiler
