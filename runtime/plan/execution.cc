@@ -294,8 +294,6 @@ class Machine {
 
 }  // namespace
 
-absl::Status Execute(absl::Span<const Program> programs, const Visit& visit) {
-  return Machine(programs).Run(visit);
-}
+absl::Status Execute(absl::Span<const Program> programs, const Visit& visit) { return Machine(programs).Run(visit); }
 
 }  // namespace weft::plan

@@ -43,7 +43,7 @@ class Orders::Run {
       if (!Waits(other)) by_early_.push_back(static_cast<int32_t>(i));
       by_late_.push_back(static_cast<int32_t>(i));
     }
-    const auto by = [&](int32_t Other::*key) {
+    const auto by = [&](int32_t Other::* key) {
       return [&orders, key](int32_t a, int32_t b) {
         return std::pair(orders.others_[a].*key, a) < std::pair(orders.others_[b].*key, b);
       };

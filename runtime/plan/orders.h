@@ -46,8 +46,8 @@ class Orders {
   struct Other {
     Step step;
     bool sends = false;
-    int32_t early = 0, late = 0;               // so many acts have been computed before, at least and at most
-    absl::InlinedVector<int32_t, 8> before;    // a stream of the stage each: acts that have ended
+    int32_t early = 0, late = 0;             // so many acts have been computed before, at least and at most
+    absl::InlinedVector<int32_t, 8> before;  // a stream of the stage each: acts that have ended
   };
   class Run;
 

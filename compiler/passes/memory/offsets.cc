@@ -52,12 +52,15 @@ Layout makeBlocks(task::ProgramOp program, const Order &order, size_t index, int
       }
     }
     for (int64_t slot = 0; apart && slot < count; ++slot) {
-      layout.blocks.push_back({bytes, liveness.ofMicroBatches(buffer, slot, count), liveness.startOf(buffer, slot),
-                               liveness.isKept(buffer), {}});
+      layout.blocks.push_back({bytes,
+                               liveness.ofMicroBatches(buffer, slot, count),
+                               liveness.startOf(buffer, slot),
+                               liveness.isKept(buffer),
+                               {}});
     }
     if (!apart) {
-      layout.blocks.push_back({bytes * slots, liveness.of(buffer), liveness.startOf(buffer, 0),
-                               liveness.isKept(buffer), {}});
+      layout.blocks.push_back(
+          {bytes * slots, liveness.of(buffer), liveness.startOf(buffer, 0), liveness.isKept(buffer), {}});
     }
   }
   for (auto &[a, partOfA] : passed) {
@@ -77,11 +80,30 @@ Layout makeBlocks(task::ProgramOp program, const Order &order, size_t index, int
 struct MemoryOffsets : impl::MemoryOffsetsBase<MemoryOffsets> {
   void runOnOperation() override {
     auto programs = llvm::to_vector(getOperation().getOps<task::ProgramOp>());
-    Order order(programs);
+    Order order = orderOf(programs);
     mlir::parallelFor(&getContext(), 0, programs.size(), [&](size_t i) { setOffsets(programs[i], order, i); });
   }
 
 private:
+  // Slots that make receives wait keep less, but a place for each micro-batch can be where it fits.
+  static Order orderOf(llvm::ArrayRef<task::ProgramOp> programs) {
+    Order reused(programs, Order::Slots::kReused);
+    if (reused.isAmple()) {
+      return reused;
+    }
+    Order ample(programs, Order::Slots::kAmple);
+    auto live = [&](const Order &order) {
+      int64_t bytes = 0;
+      for (auto [i, program] : llvm::enumerate(programs)) {
+        Layout layout =
+            makeBlocks(program, order, i, phasesOf(int64_t(task::ProgramOp(program).getMicroBatches()))[0], 0);
+        bytes += mostLive(layout.blocks, layout.positions);
+      }
+      return bytes;
+    };
+    return live(ample) < live(reused) ? ample : reused;
+  }
+
   static void setOffsets(task::ProgramOp program, const Order &order, size_t index) {
     Layout best = makeBlocks(program, order, index, 1, 0);
     int64_t microBatches = int64_t(program.getMicroBatches());

@@ -97,7 +97,7 @@ private:
     explicit Program(task::ProgramOp program) : instances(program) {}
     Instances instances;
     std::vector<Pair> pairs;
-    std::vector<size_t> streamOf;  // an actor each; the first one computes
+    std::vector<size_t> streamOf; // an actor each; the first one computes
     size_t streams = 1;
     size_t firstStream = 0;        // among all
     std::vector<size_t> firstNode; // of the acts of an actor that does not compute
@@ -296,7 +296,7 @@ Order::Program Clocks::actsOf(size_t program) const {
   return order;
 }
 
-Order::Order(llvm::ArrayRef<task::ProgramOp> programs) {
+Order::Order(llvm::ArrayRef<task::ProgramOp> programs, Slots slots) {
   std::vector<std::vector<Passing>> passings;
   llvm::transform(programs, std::back_inserter(passings), passingsOf);
   auto build = [&] {
@@ -308,7 +308,7 @@ Order::Order(llvm::ArrayRef<task::ProgramOp> programs) {
   };
   // Without the reuse of slots first: what is in order then is so with it.
   build();
-  for (size_t p = 0; p < programs.size(); ++p) {
+  for (size_t p = 0; p < programs.size() && slots == Slots::kReused; ++p) {
     const Instances &its = instances(p);
     for (const Passing &it : passings[p]) {
       for (int64_t i = 0; i < its.actsOf(it.reader); ++i) {

@@ -42,13 +42,15 @@ private:
   int64_t count_ = 0, microBatches_ = 1;
 };
 
-/// The order that the verifier proves with (runtime/plan/execution.h): the acts of a stream in turn, a register's writer
-/// before its readers, these before what reuses its slot, a send before its receive. Of what waits for itself, in
-/// programs that cannot run, it says nothing. Holds no reference.
+/// The order that the verifier proves with (runtime/plan/execution.h): the acts of a stream in turn, a register's
+/// writer before its readers, these before what reuses its slot, a send before its receive. Of what waits for itself,
+/// in programs that cannot run, it says nothing. Holds no reference.
 class Order {
 public:
+  /// Whether what fills a slot may have to wait for it, or finds one for each micro-batch.
+  enum class Slots { kReused, kAmple };
   /// Of programs that exchange transfers, such as those of a module.
-  explicit Order(llvm::ArrayRef<task::ProgramOp> programs);
+  Order(llvm::ArrayRef<task::ProgramOp> programs, Slots slots);
 
   /// What the compute stream of an act's program has certainly ended when the act starts, if anything, and what it
   /// certainly starts when the act has ended.
@@ -59,9 +61,10 @@ public:
   const Reach &reachOf(size_t program, Act act) const { return otherOf(program, act).reach; }
   /// Whether one act of a program has certainly ended when another one starts.
   bool isBefore(size_t program, Act early, Act late) const;
-  /// Whether nobody ever waits for a free slot of a root, since what fills it comes late enough anyway: more slots would
-  /// change nothing.
+  /// Whether nobody ever waits for a free slot of a root, since what fills it comes late enough anyway: more slots
+  /// would change nothing.
   bool isAmple(mlir::Value root) const { return !scarce_.contains(root); }
+  bool isAmple() const { return scarce_.empty(); }
 
   const Instances &instances(size_t program) const { return programs_[program].instances; }
 

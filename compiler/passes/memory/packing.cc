@@ -3,6 +3,9 @@
 namespace weft::compiler {
 namespace {
 
+// What a call costs beside looking at pairs, as work.
+constexpr int64_t kOverhead = 500;
+
 // A member begins to live, or ends, before what is at a position.
 struct Change {
   int64_t position = 0;
@@ -58,6 +61,7 @@ Packing::Packing(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> members, 
 }
 
 std::optional<int64_t> Packing::pack(llvm::ArrayRef<int32_t> order, int64_t limit, size_t same) {
+  work_ += kOverhead + 4 * int64_t(size());
   int64_t arena = keepFirst(same);
   for (size_t i = same; i < order.size() && arena <= limit; ++i) {
     arena = std::max(arena, place(order[i]));

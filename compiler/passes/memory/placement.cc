@@ -77,11 +77,20 @@ constexpr double kEnough = 1.005;
 
 // The smallest blocks, which together are never more than such a part of what is live, are placed at the end: between
 // large ones they would leave holes that nothing else fits into.
-constexpr int64_t kDust[] = {50, 100, 500};
-// For each, pairs of blocks that a search may look at, a tenth of a second or two, if the arena is still so much larger.
-constexpr int64_t kWork[] = {200'000'000, 100'000'000, 100'000'000};
-constexpr double kNearlyEnough = 1.01;
+constexpr int64_t kDust[] = {10, 20, 50, 100, 500};
 constexpr size_t kMost = 8192; // of the others, at most
+
+// What a search may cost, in pairs of blocks that it looks at, a tenth of a second or two; it is made if the arena is
+// still so much larger than what is live. One with all blocks but a few small ones comes to its end more slowly.
+struct Search {
+  size_t trial = 0; // of kDust
+  int64_t work = 0;
+  double above = 1;
+};
+constexpr Search kSearches[] = {
+    {0, 100'000'000, kEnough}, {1, 100'000'000, kEnough}, {2, 150'000'000, kEnough}, {3, 100'000'000, 1.01},
+    {0, 200'000'000, 1.02},    {1, 200'000'000, 1.02},    {2, 200'000'000, 1.02},
+};
 
 int64_t lengthOf(const Block &block) {
   int64_t length = 0;
@@ -106,7 +115,7 @@ int64_t tightestGap(int64_t bytes, llvm::MutableArrayRef<std::pair<int64_t, int6
   return best >= 0 ? best : end;
 }
 
-// The most bytes among `some` of which no two lie apart, all of them if there are many.
+// The most bytes among `some` of which no two lie apart; of many, those of a few of the first that go together.
 int64_t mostTogether(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> some) {
   constexpr size_t kTried = 20;
   if (some.empty()) {
@@ -201,8 +210,16 @@ public:
     tryKeys();
     repair();
   }
-  void search(int64_t work) {
-    best_ = improveOrder(packing_, std::move(best_), {int64_t(kEnough * double(least_)), work, least_ / kGiant});
+  void search(int64_t work, uint32_t seed) {
+    keep(improveOrder(packing_, best_, {int64_t(kEnough * double(least_)), work, least_ / kGiant, seed}));
+  }
+  /// One order more.
+  void keep(std::vector<int32_t> order) {
+    int64_t arena = *packing_.pack(order, INT64_MAX);
+    if (arena < arena_) {
+      arena_ = arena;
+      best_ = std::move(order);
+    }
   }
   llvm::ArrayRef<int32_t> best() const { return best_; }
 
@@ -219,9 +236,8 @@ private:
     attempt(byTime);
     // The few that leave holes which nothing fills, such as logits, before all.
     attempt([&](int32_t m) { return at(m).bytes > least_ / kGiant ? Key(-1, -at(m).bytes, 0) : byTime(m); });
-    attempt([&](int32_t m) {
-      return at(m).kept ? Key(0, at(m).start.instance, -at(m).bytes) : Key(1, -at(m).bytes, 0);
-    });
+    attempt(
+        [&](int32_t m) { return at(m).kept ? Key(0, at(m).start.instance, -at(m).bytes) : Key(1, -at(m).bytes, 0); });
   }
 
   template <typename By> void attempt(By key) {
@@ -233,19 +249,11 @@ private:
     keep(std::vector<int32_t>(order.begin(), order.end()));
   }
 
-  void keep(std::vector<int32_t> order) {
-    int64_t arena = *packing_.pack(order, INT64_MAX);
-    if (arena < arena_) {
-      arena_ = arena;
-      best_ = std::move(order);
-    }
-  }
-
   // What ends above the least that is possible goes first, again and again.
   void repair() {
     std::vector<int32_t> order = best_;
     packing_.pack(order, INT64_MAX);
-    for (int round = 0; round < kRounds && double(arena_) > kEnough * double(least_); ++round) {
+    for (int round = 0; round<kRounds &&double(arena_)> kEnough * double(least_); ++round) {
       std::stable_partition(order.begin(), order.end(), [&](int32_t m) { return packing_.end(m) > least_; });
       keep(order);
     }
@@ -284,9 +292,14 @@ public:
         keep(trials.back());
       }
     }
-    for (auto [i, it] : llvm::enumerate(trials)) {
-      if (effort != Effort::kNone && double(arena_) > (i == 0 ? kEnough : kNearlyEnough) * double(least_)) {
-        it.orders->search(effort == Effort::kMuch ? kWork[i] : kWork[i] / 4);
+    for (auto [i, search] : llvm::enumerate(kSearches)) {
+      bool may = effort == Effort::kMuch || (effort == Effort::kSome && search.trial == i);
+      if (may && search.trial < trials.size() && double(arena_) > search.above * double(least_)) {
+        Trial &it = trials[search.trial];
+        if (search.trial > 0) {
+          offer(trials[search.trial - 1], it);
+        }
+        it.orders->search(effort == Effort::kMuch ? search.work : search.work / 4, uint32_t(i));
         keep(it);
       }
     }
@@ -309,6 +322,21 @@ private:
     auto packing = std::make_unique<Packing>(blocks_, members, positions_, bottom_);
     auto orders = std::make_unique<Orders>(*packing, bottom_ + mostLiveOf(blocks_, members, positions_));
     return {std::move(members), std::move(packing), std::move(orders)};
+  }
+
+  // What has been found for fewer blocks, with the others behind them.
+  void offer(const Trial &coarse, Trial &fine) {
+    auto memberOf = [&](int32_t block) {
+      return int32_t(llvm::lower_bound(fine.members, block) - fine.members.begin());
+    };
+    std::vector<int32_t> order;
+    for (int32_t member : coarse.orders->best()) {
+      order.push_back(memberOf(coarse.members[member]));
+    }
+    for (size_t i = order.size(); i < fine.members.size(); ++i) {
+      order.push_back(memberOf(bySize_[i]));
+    }
+    fine.orders->keep(std::move(order));
   }
 
   bool isEnough() const { return double(arena_) <= kEnough * double(least_); }

@@ -5,9 +5,9 @@
 namespace weft::compiler {
 namespace {
 
-// So often the search begins again, by turns with the best order that is known and with that of time, each time with
-// another share of the arena by which it may grow at first.
-constexpr double kTolerances[] = {0.001, 0, 0.004, 0, 0.002, 0, 0.004, 0.004};
+// So often the search begins again, by turns with the best order that is known, with that of time, and twice with the
+// units in an order of chance; each time with another share of the arena by which it may grow at first.
+constexpr double kTolerances[] = {0.001, 0, 0.004, 0, 0, 0.004, 0.002, 0.004};
 
 // Of a hundred changes so many move what a unit keeps.
 constexpr size_t kOfUnits = 70;
@@ -18,15 +18,17 @@ constexpr int kTurns = 100000;
 class Search {
 public:
   Search(Packing &packing, std::vector<int32_t> order, const SearchOptions &options)
-      : packing_(packing), options_(options), start_(order), best_(std::move(order)) {
+      : packing_(packing), options_(options), best_(std::move(order)), random_(options.seed) {
     addGroups();
+    order_ = best_;
+    arena_ = *packing_.pack(order_, INT64_MAX);
+    keepBest();
   }
 
   std::vector<int32_t> run() {
     int64_t begin = packing_.work(), share = options_.work / int64_t(std::size(kTolerances));
-    std::vector<int32_t> inTime = orderOfTime();
     for (size_t r = 0; r < std::size(kTolerances) && bestArena_ > options_.enough; ++r) {
-      order_ = r % 2 == 0 ? start_ : inTime;
+      order_ = r % 4 == 0 ? best_ : orderOf(r % 4 > 1);
       round(kTolerances[r], begin + int64_t(r) * share, share);
     }
     return best_;
@@ -34,7 +36,7 @@ public:
 
 private:
   void addGroups();
-  std::vector<int32_t> orderOfTime() const;
+  std::vector<int32_t> orderOf(bool chance);
   void round(double tolerance, int64_t from, int64_t share);
   bool moveGroup();
   bool moveBlock();
@@ -45,9 +47,9 @@ private:
 
   Packing &packing_;
   const SearchOptions options_;
-  std::vector<int32_t> start_, best_;
+  std::vector<int32_t> best_;
   int64_t bestArena_ = INT64_MAX;
-  std::mt19937 random_; // seeded alike everywhere
+  std::mt19937 random_;
   std::vector<int32_t> groupOf_; // a member each; -1: none
   int32_t groups_ = 0;
 
@@ -74,12 +76,17 @@ void Search::addGroups() {
   }
 }
 
-// What units keep, unit after unit, then the rest by size.
-std::vector<int32_t> Search::orderOfTime() const {
+// What units keep, unit after unit in time or by chance, then the rest by size.
+std::vector<int32_t> Search::orderOf(bool chance) {
+  std::vector<int64_t> rank(groups_, 0);
+  for (int64_t &it : rank) {
+    it = chance ? int64_t(below(1000)) : 0;
+  }
   auto order = llvm::to_vector(llvm::seq<int32_t>(0, packing_.size()));
   auto key = [&](int32_t m) {
     const Block &block = packing_.block(m);
-    return groupOf_[m] >= 0 ? std::tuple(block.start, int64_t(0), m) : std::tuple(Moment{INT64_MAX, 0}, -block.bytes, m);
+    return groupOf_[m] >= 0 ? std::tuple(rank[groupOf_[m]], block.start, int64_t(0), m)
+                            : std::tuple(int64_t(1000), Moment(), -block.bytes, m);
   };
   llvm::sort(order, [&](int32_t a, int32_t b) { return key(a) < key(b); });
   return {order.begin(), order.end()};

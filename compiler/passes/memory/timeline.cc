@@ -7,8 +7,8 @@ namespace weft::compiler {
 using mlir::Operation;
 
 Timeline::Timeline(task::ProgramOp program, const Order &order, size_t index, int64_t phases)
-    : instances_(order.instances(index)), order_(order), index_(index), microBatches_(int64_t(program.getMicroBatches())),
-      phases_(phases) {
+    : instances_(order.instances(index)), order_(order), index_(index),
+      microBatches_(int64_t(program.getMicroBatches())), phases_(phases) {
   addSections(program);
   addActors(program);
 }

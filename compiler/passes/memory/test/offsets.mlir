@@ -217,8 +217,9 @@ task.program @largest_first on #weft.placement<"cpu", [], [0]> micro_batches(1) 
 }
 
 // -----
-// A buffer goes to the lowest gap between those that live at the same time: s fits at 192, between c and b.
-// CHECK-LABEL: task.program @lowest_gap
+// A small buffer goes to the tightest gap between those that live at the same time: s fits at 192, between c and b, where 192
+// bytes are free, but better at 896, where 128 are.
+// CHECK-LABEL: task.program @tightest_gap
 // CHECK-SAME: arena(1088, 1088)
 // CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation at 0 : <tensor<96xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[B:.*]] = task.buffer "b" activation at 384 : <tensor<80xf32, #weft.sbp<>>>
@@ -226,13 +227,13 @@ task.program @largest_first on #weft.placement<"cpu", [], [0]> micro_batches(1) 
 // CHECK-NEXT: %[[E:.*]] = task.buffer "e" activation at 704 : <tensor<48xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[G:.*]] = task.buffer "g" activation at 896 : <tensor<32xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[K:.*]] = task.buffer "k" activation at 1024 : <tensor<16xf32, #weft.sbp<>>>
-// CHECK-NEXT: %[[S:.*]] = task.buffer "s" activation at 192 : <tensor<16xf32, #weft.sbp<>>>
+// CHECK-NEXT: %[[S:.*]] = task.buffer "s" activation at 896 : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: task.actor "graph.forward" compute micro {
 // CHECK-NEXT: task.kernel "k" outs(%[[A]], %[[B]], %[[E]], %[[G]], %[[K]] : !task.buffer<tensor<96xf32, #weft.sbp<>>>, !task.buffer<tensor<80xf32, #weft.sbp<>>>, !task.buffer<tensor<48xf32, #weft.sbp<>>>, !task.buffer<tensor<32xf32, #weft.sbp<>>>, !task.buffer<tensor<16xf32, #weft.sbp<>>>) {} micro
 // CHECK-NEXT: task.kernel "k" ins(%[[B]], %[[E]], %[[K]] : !task.buffer<tensor<80xf32, #weft.sbp<>>>, !task.buffer<tensor<48xf32, #weft.sbp<>>>, !task.buffer<tensor<16xf32, #weft.sbp<>>>) outs(%[[C]], %[[S]] : !task.buffer<tensor<48xf32, #weft.sbp<>>>, !task.buffer<tensor<16xf32, #weft.sbp<>>>) {} micro
 // CHECK-NEXT: }
 // CHECK-NEXT: }
-task.program @lowest_gap on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+task.program @tightest_gap on #weft.placement<"cpu", [], [0]> micro_batches(1) {
   %a = task.buffer "a" activation : !task.buffer<tensor<96xf32, #weft.sbp<>>>
   %b = task.buffer "b" activation : !task.buffer<tensor<80xf32, #weft.sbp<>>>
   %c = task.buffer "c" activation : !task.buffer<tensor<48xf32, #weft.sbp<>>>
