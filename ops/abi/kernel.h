@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "ops/abi/attributes.h"
+#include "ops/abi/gpu.h"
 #include "ops/abi/tensor_spec.h"
 #include "ops/abi/workspace.h"
 
@@ -35,6 +36,9 @@ struct KernelSpec {
   // Scratch memory shared by kernels that never run at the same time, such as those of one stream;
   // null: the kernel has its own.
   std::shared_ptr<Workspace> workspace;
+  // Where the kernel will run, and its workspace there, in the same sense; null on the host.
+  Gpu* gpu = nullptr;
+  std::shared_ptr<GpuWorkspace> gpu_workspace;
 };
 
 // What changes from act to act beside the data.

@@ -40,6 +40,7 @@ void Store(DType dtype, const Values& values, void* data) {
     const double x = values[i];
     if (dtype == DType::kF32) static_cast<float*>(data)[i] = static_cast<float>(x);
     if (dtype == DType::kBF16) static_cast<BFloat16*>(data)[i] = ToBFloat16(static_cast<float>(x));
+    if (dtype == DType::kF16) static_cast<_Float16*>(data)[i] = static_cast<_Float16>(x);
     if (dtype == DType::kI32) static_cast<int32_t*>(data)[i] = static_cast<int32_t>(x);
     if (dtype == DType::kI64) static_cast<int64_t*>(data)[i] = static_cast<int64_t>(x);
     if (dtype == DType::kF64) static_cast<double*>(data)[i] = x;
@@ -52,6 +53,7 @@ Values Load(DType dtype, const void* data, int64_t n) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (dtype == DType::kF32) values[i] = static_cast<const float*>(data)[i];
     if (dtype == DType::kBF16) values[i] = ToFloat(static_cast<const BFloat16*>(data)[i]);
+    if (dtype == DType::kF16) values[i] = static_cast<double>(static_cast<const _Float16*>(data)[i]);
     if (dtype == DType::kI32) values[i] = static_cast<const int32_t*>(data)[i];
     if (dtype == DType::kI64) values[i] = static_cast<double>(static_cast<const int64_t*>(data)[i]);
     if (dtype == DType::kF64) values[i] = static_cast<const double*>(data)[i];

@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "ops/abi/gpu_tile.h"
 #include "ops/abi/tensor_spec.h"
 
 namespace weft {
@@ -35,6 +38,16 @@ class TileRuns {
   int64_t elements() const { return elements_; }
   int64_t global_elements() const { return global_elements_; }
 
+  // What GPU kernels are told: elements of a run; the first global element; the
+  // dims outside the run, innermost first.
+  struct Dim {
+    int64_t extent;
+    int64_t stride;  // in the global tensor
+  };
+  int64_t run() const { return run_; }
+  int64_t start() const { return start_; }
+  const std::vector<Dim>& outer() const { return outer_; }
+
   // Calls body(local, global, count) for the runs that make up the local
   // elements [begin, end): `count` elements from local index `local` on, the
   // first of which is element `global` of the global tensor.
@@ -49,11 +62,6 @@ class TileRuns {
   }
 
  private:
-  struct Dim {
-    int64_t extent;
-    int64_t stride;  // in the global tensor
-  };
-
   int64_t GlobalStart(int64_t run) const {
     int64_t global = start_;
     for (const Dim& dim : outer_) {  // innermost first
@@ -69,6 +77,20 @@ class TileRuns {
   int64_t elements_ = 1;
   int64_t global_elements_ = 1;
 };
+
+// The same for GPU kernels; kUnimplemented if too many dims are cut.
+inline absl::StatusOr<GpuTile> GpuTileOf(const TensorSpec& spec) {
+  const TileRuns runs(spec);
+  if (runs.outer().size() > GpuTile::kMaxDims) {
+    return absl::UnimplementedError(absl::StrCat("expected a tile of fewer dims that are cut, got ", spec.ToString()));
+  }
+  GpuTile tile{.run = runs.run(), .start = runs.start(), .dims = static_cast<int32_t>(runs.outer().size())};
+  for (int d = 0; d < tile.dims; ++d) {
+    tile.extent[d] = runs.outer()[d].extent;
+    tile.stride[d] = runs.outer()[d].stride;
+  }
+  return tile;
+}
 
 }  // namespace weft
 

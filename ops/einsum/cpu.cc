@@ -10,7 +10,7 @@
 #include "ops/abi/kernel.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/workspace.h"
-#include "ops/einsum/cpu_contraction.h"
+#include "ops/einsum/contraction.h"
 #include "ops/einsum/cpu_permute.h"
 #include "ops/einsum/cpu_product.h"
 

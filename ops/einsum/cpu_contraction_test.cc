@@ -1,9 +1,8 @@
-#include "ops/einsum/cpu_contraction.h"
-
 #include <map>
 #include <string>
 
 #include "gtest/gtest.h"
+#include "ops/einsum/contraction.h"
 
 namespace weft::einsum {
 namespace {

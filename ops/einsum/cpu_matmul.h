@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "oneapi/dnnl/dnnl.h"
 #include "ops/abi/dtype.h"
-#include "ops/einsum/cpu_contraction.h"
+#include "ops/einsum/contraction.h"
 #include "ops/einsum/cpu_product.h"
 
 namespace weft::einsum {

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ops/abi/dtype.h"
-#include "ops/einsum/cpu_contraction.h"
+#include "ops/einsum/contraction.h"
 
 namespace weft::einsum {
 

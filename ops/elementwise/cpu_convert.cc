@@ -7,7 +7,7 @@
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
-#include "ops/elementwise/cpu_broadcast.h"
+#include "ops/elementwise/broadcast.h"
 #include "ops/elementwise/cpu_internal.h"
 
 namespace weft::elementwise {

@@ -10,6 +10,7 @@
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/optimizer/cpu_internal.h"
+#include "ops/optimizer/schedule.h"
 
 namespace weft::optimizer {
 namespace {
@@ -90,53 +91,22 @@ class ClipScaleKernel : public Kernel {
 
 class LearningRateKernel : public Kernel {
  public:
-  enum class Schedule { kConstant, kCosine, kLinear };
-
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
     if (auto extents = MatchSpec(spec, "->"); !extents.ok()) return extents.status();
-    absl::StatusOr<double> lr = spec.attributes.Float("lr");
-    absl::StatusOr<double> warmup = FloatAttribute(spec, "warmup", 0), total = FloatAttribute(spec, "total", 0);
-    absl::StatusOr<double> min_ratio = FloatAttribute(spec, "min_ratio", 0);
-    absl::StatusOr<std::string> name = spec.attributes.String("schedule");
-    for (const absl::Status& status :
-         {lr.status(), warmup.status(), total.status(), min_ratio.status(), name.status()}) {
-      if (!status.ok()) return status;
-    }
-    Schedule schedule = Schedule::kConstant;
-    if (*name == "warmup_cosine") {
-      schedule = Schedule::kCosine;
-    } else if (*name == "warmup_linear") {
-      schedule = Schedule::kLinear;
-    } else if (*name != "constant") {
-      return absl::InvalidArgumentError(
-          absl::StrCat("attribute `schedule`: expected constant, warmup_cosine or warmup_linear, got ", *name));
-    }
-    if (schedule != Schedule::kConstant && *total <= *warmup) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("attribute `total`: expected more than the warm-up of ", *warmup, ", got ", *total));
-    }
-    return std::make_unique<LearningRateKernel>(schedule, *lr, *warmup, *total, *min_ratio);
+    absl::StatusOr<Schedule> schedule = Schedule::Create(spec);
+    if (!schedule.ok()) return schedule.status();
+    return std::make_unique<LearningRateKernel>(*schedule);
   }
 
-  LearningRateKernel(Schedule schedule, double lr, double warmup, double total, double min_ratio)
-      : schedule_(schedule), lr_(lr), warmup_(warmup), total_(total), min_ratio_(min_ratio) {}
+  explicit LearningRateKernel(const Schedule& schedule) : schedule_(schedule) {}
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const>, absl::Span<void* const> outputs) override {
-    *static_cast<float*>(outputs[0]) = static_cast<float>(lr_ * Factor(static_cast<double>(context.step)));
+    *static_cast<float*>(outputs[0]) = schedule_.RateAt(context.step);
     return absl::OkStatus();
   }
 
  private:
-  double Factor(double step) const {
-    if (step < warmup_) return (step + 1) / warmup_;
-    if (schedule_ == Schedule::kConstant) return 1;
-    const double x = std::min(1.0, (step - warmup_) / (total_ - warmup_));
-    const double share = schedule_ == Schedule::kLinear ? 1 - x : 0.5 * (1 + std::cos(M_PI * x));
-    return min_ratio_ + (1 - min_ratio_) * share;
-  }
-
   Schedule schedule_;
-  double lr_, warmup_, total_, min_ratio_;
 };
 
 }  // namespace

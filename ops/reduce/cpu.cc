@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
-#include "ops/reduce/cpu_plan.h"
+#include "ops/reduce/plan.h"
 
 namespace weft {
 namespace {

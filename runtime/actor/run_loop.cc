@@ -5,32 +5,37 @@
 namespace weft::actor {
 namespace {
 
-std::string NameOfAct(const Actor& actor, int64_t step, int64_t micro_batch) {
-  std::string text = absl::StrCat("actor `", actor.name, "` (step ", step);
-  if (actor.section == Section::kMicro) absl::StrAppend(&text, ", micro-batch ", micro_batch);
-  return text + ")";
+// The words of a stream in those of its program; null if they have no room for it.
+std::atomic<int64_t>* StandingOf(const ProgramSpec& spec, int stream) {
+  const size_t begin = static_cast<size_t>(stream) * Standing::kWords;
+  return begin + Standing::kWords <= spec.standing.size() ? &spec.standing[begin] : nullptr;
 }
 
 }  // namespace
 
 RunLoop::RunLoop(const ProgramSpec& spec, int stream, std::vector<ActorState>& states, Fault& fault)
-    : spec_(spec), stream_(stream), states_(states), fault_(fault), bell_(spec.spins) {}
+    : spec_(spec),
+      stream_(stream),
+      states_(states),
+      fault_(fault),
+      bell_(spec.spins),
+      standing_(StandingOf(spec, stream) != nullptr ? StandingOf(spec, stream) : own_) {}
 
 absl::Status RunLoop::Step(int64_t before, int64_t step) {
   before_ = before;
-  step_.store(step, std::memory_order_relaxed);
+  Say(Standing::kStep, step);
   absl::Status status;
   for (Cursor cursor(spec_, stream_); !cursor.done() && status.ok(); cursor.Advance()) {
     status = Fire(cursor.actor(), {.step = step, .micro_batch = cursor.micro_batch()});
   }
-  actor_.store(-1, std::memory_order_relaxed);
+  Say(Standing::kActor, 0);
   return status;
 }
 
 absl::Status RunLoop::Fire(int actor, const Act& act) {
   ActorState& state = states_[actor];
-  micro_batch_.store(act.micro_batch, std::memory_order_relaxed);
-  actor_.store(actor, std::memory_order_relaxed);
+  Say(Standing::kMicroBatch, act.micro_batch);
+  Say(Standing::kActor, actor + 1);
   const auto fired = [this](int peer) { return Fired(peer); };
   while (const Condition* unmet = Unmet(state.conditions, before_, act.micro_batch, fired)) {
     if (!Await(*unmet, act.micro_batch)) return fault_.status();
@@ -58,35 +63,37 @@ absl::Status RunLoop::Fire(int actor, const Act& act) {
 
 bool RunLoop::Await(const Condition& condition, int64_t micro_batch) {
   waits_for_.store(&condition, std::memory_order_release);
+  Say(Standing::kWaits, 1);
   const int64_t needed = condition.Needed(before_, micro_batch);
   bell_.Wait([&] { return Fired(condition.peer) >= needed || fault_.raised(); });
+  Say(Standing::kWaits, 0);
   waits_for_.store(nullptr, std::memory_order_release);
   return Fired(condition.peer) >= needed;
 }
 
 void RunLoop::Fail(int actor, const Act& act, const absl::Status& error) {
-  fault_.Raise(absl::Status(
-      error.code(), absl::StrCat(spec_.where, ": ", NameOfAct(spec_.actors[actor], act.step, act.micro_batch), ": ",
-                                 error.message())));
+  fault_.Raise(absl::Status(error.code(), absl::StrCat(spec_.where, ": ", actor::NameOfAct(spec_.actors[actor], act),
+                                                       ": ", error.message())));
+}
+
+std::string RunLoop::NameOfAct() const {
+  const int64_t index = Said(Standing::kActor) - 1;
+  if (index < 0) return "";
+  return actor::NameOfAct(spec_.actors[index],
+                          {.step = Said(Standing::kStep), .micro_batch = Said(Standing::kMicroBatch)});
 }
 
 std::string RunLoop::Waits() const {
-  const int index = actor_.load(std::memory_order_relaxed);
+  const int64_t index = Said(Standing::kActor) - 1;
   if (index < 0 || waits_for_.load(std::memory_order_acquire) != nullptr) return "";
-  const Actor& actor = spec_.actors[index];
-  const std::string waiting = actor.work->Waiting();
-  if (waiting.empty()) return "";
-  return absl::StrCat(
-      NameOfAct(actor, step_.load(std::memory_order_relaxed), micro_batch_.load(std::memory_order_relaxed)),
-      " waits for ", waiting);
+  const std::string waiting = spec_.actors[index].work->Waiting();
+  return waiting.empty() ? "" : absl::StrCat(NameOfAct(), " waits for ", waiting);
 }
 
 std::string RunLoop::Describe() const {
-  const int index = actor_.load(std::memory_order_relaxed);
+  const int64_t index = Said(Standing::kActor) - 1;
   if (index < 0) return "";
-  const Actor& actor = spec_.actors[index];
-  const std::string act =
-      NameOfAct(actor, step_.load(std::memory_order_relaxed), micro_batch_.load(std::memory_order_relaxed));
+  const std::string act = NameOfAct();
   if (const Condition* c = waits_for_.load(std::memory_order_acquire)) {
     const Actor& peer = spec_.actors[c->peer];
     return absl::StrCat(act, " waits for ", c->credit ? "a free slot of register `" : "register `",
@@ -94,7 +101,7 @@ std::string RunLoop::Describe() const {
                         c->credit ? "` has not read, on stream `" : "` on stream `", spec_.streams[peer.stream].name,
                         "`");
   }
-  const std::string waiting = actor.work->Waiting();
+  const std::string waiting = spec_.actors[index].work->Waiting();
   return waiting.empty() ? absl::StrCat(act, " runs") : absl::StrCat(act, " waits for ", waiting);
 }
 

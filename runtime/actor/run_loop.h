@@ -12,6 +12,7 @@
 #include "runtime/actor/fault.h"
 #include "runtime/actor/order.h"
 #include "runtime/actor/spec.h"
+#include "runtime/actor/standing.h"
 #include "runtime/trace/timeline.h"
 
 namespace weft::actor {
@@ -60,10 +61,13 @@ class RunLoop {
   trace::Track* track_ = nullptr;
   int64_t before_ = 0;
 
-  // What Describe() reads; -1: none.
-  std::atomic<int> actor_{-1};
-  std::atomic<int64_t> micro_batch_{0};
-  std::atomic<int64_t> step_{0};
+  void Say(Standing::Word word, int64_t value) { standing_[word].store(value, std::memory_order_relaxed); }
+  int64_t Said(Standing::Word word) const { return standing_[word].load(std::memory_order_relaxed); }
+  std::string NameOfAct() const;
+
+  // What Describe() reads; standing_ is own_ or what the spec gives.
+  std::atomic<int64_t> own_[Standing::kWords] = {};
+  std::atomic<int64_t>* const standing_;
   std::atomic<const Condition*> waits_for_{nullptr};
   std::atomic<uint64_t> acts_{0};
 };

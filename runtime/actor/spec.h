@@ -3,11 +3,13 @@
 #ifndef WEFT_RUNTIME_ACTOR_SPEC_H_
 #define WEFT_RUNTIME_ACTOR_SPEC_H_
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 
 namespace weft::actor {
 
@@ -77,6 +79,9 @@ struct ProgramSpec {
   std::vector<Actor> actors;
   std::vector<Stream> streams;
   int spins = 0;  // how often a waiting stream looks before it sleeps
+  // Where the first streams say where they stand, see standing.h; they outlive the
+  // program. Empty: nobody else looks.
+  absl::Span<std::atomic<int64_t>> standing = {};
 };
 
 }  // namespace weft::actor

@@ -44,6 +44,7 @@ bool Watchdog::Check(Clock::time_point now) {
   }
   if (now - moved_ < timeout_ || fault_->raised()) return false;
   std::string known = beside_ ? beside_() : "";
+  if (known.empty() && now - moved_ < timeout_ + blind_) return false;
   if (!known.empty()) known += "; ";
   const double seconds = std::chrono::duration<double>(now - moved_).count();
   fault_->Raise(absl::DeadlineExceededError(absl::StrCat("nothing has moved for ", absl::StrFormat("%.3g", seconds),

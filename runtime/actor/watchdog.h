@@ -24,10 +24,11 @@ class Watchdog {
   using Clock = std::chrono::steady_clock;
 
   // `beside` may be null: tells what is known of ranks elsewhere, or "". By the
-  // thread.
+  // thread. While that is nothing it waits for `blind` longer, as another
+  // process may know more.
   Watchdog(Clock::duration timeout, std::vector<const Program*> programs, Fault* fault,
-           std::function<std::string()> beside = nullptr)
-      : timeout_(timeout), programs_(std::move(programs)), fault_(fault), beside_(std::move(beside)) {}
+           std::function<std::string()> beside = nullptr, Clock::duration blind = {})
+      : timeout_(timeout), blind_(blind), programs_(std::move(programs)), fault_(fault), beside_(std::move(beside)) {}
   // Stops the thread.
   ~Watchdog();
 
@@ -39,7 +40,7 @@ class Watchdog {
   bool Check(Clock::time_point now);
 
  private:
-  const Clock::duration timeout_;
+  const Clock::duration timeout_, blind_;
   const std::vector<const Program*> programs_;
   Fault* const fault_;
   const std::function<std::string()> beside_;

@@ -4,6 +4,7 @@
 #ifndef WEFT_RUNTIME_COLLECTIVE_COMMUNICATOR_H_
 #define WEFT_RUNTIME_COLLECTIVE_COMMUNICATOR_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -57,6 +58,9 @@ class Communicator {
 
   // Fills the output tile with the blocks of all peers.
   virtual absl::StatusOr<std::unique_ptr<Operation>> CreateReceive(DType dtype, const std::vector<Link>& links) = 0;
+
+  // Memory beside the tensors that the operations made so far work in.
+  virtual int64_t staging_bytes() const { return 0; }
 
   // Makes every waiting and every later Run(), of all ranks, return `reason`.
   virtual void Abort(const absl::Status& reason) = 0;

@@ -24,7 +24,7 @@ inline absl::Status RunOne(Operation& operation, const void* input, void* output
                        absl::MakeConstSpan(&output, output != nullptr ? 1 : 0), nullptr);
 }
 
-class CollectiveConformance : public testing::TestWithParam<RunRanks> {
+class CollectiveConformance : public ::testing::TestWithParam<RunRanks> {
  protected:
   // Aborts the others if the body of one rank fails, so that no test hangs.
   void Run(int ranks, const Body& body) {

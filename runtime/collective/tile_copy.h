@@ -33,12 +33,15 @@ class TileCopy {
   int64_t from_offset() const { return from_offset_; }
   int64_t to_offset() const { return to_offset_; }
 
- private:
   // An outer dim of the rectangle; strides in bytes.
   struct Level {
     int64_t count, from_stride, to_stride;
   };
+  // Outermost first; the runs lie within the last.
+  const std::vector<Level>& levels() const { return levels_; }
+  int64_t run_bytes() const { return run_bytes_; }
 
+ private:
   template <typename Visit>
   void Loop(size_t level, int64_t from, int64_t to, Visit& visit) const {
     if (level == levels_.size()) {

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "ops/abi/gpu.h"
 
 namespace weft::device {
 
@@ -73,6 +74,9 @@ class Device {
   // True if the host reads and writes arenas directly, and calls on streams
   // are complete when they return.
   virtual bool host_addressable() const = 0;
+
+  // What kernels are made with; null where they are the host's. Lives as long as the device.
+  virtual Gpu* gpu() { return nullptr; }
 
   // kResourceExhausted naming what was asked for and what there is.
   virtual absl::StatusOr<std::unique_ptr<Arena>> AllocateArena(int64_t bytes) = 0;

@@ -57,7 +57,8 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
                             .fault = &fault_,
                             .seed = options.seed,
                             .threads = share.threads,
-                            .spins = share.spins};
+                            .spins = share.spins,
+                            .standing = share.standing};
     absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Create(plan, share.ranks[i], services);
     if (!executor.ok()) return executor.status();
     executors_[i] = *std::move(executor);
@@ -71,7 +72,7 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
     if (options.timeline != nullptr && options.trace_kernels) executor->TraceKernels(*options.timeline);
   }
   if (options.hang_time_out.count() > 0) {
-    watchdog_ = std::make_unique<actor::Watchdog>(options.hang_time_out, programs, &fault_, share.beside);
+    watchdog_ = std::make_unique<actor::Watchdog>(options.hang_time_out, programs, &fault_, share.beside, share.blind);
     watchdog_->Start();
   }
   return absl::OkStatus();

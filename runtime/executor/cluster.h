@@ -2,6 +2,7 @@
 #ifndef WEFT_RUNTIME_EXECUTOR_CLUSTER_H_
 #define WEFT_RUNTIME_EXECUTOR_CLUSTER_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "ops/abi/registry.h"
 #include "runtime/actor/fault.h"
 #include "runtime/actor/watchdog.h"
@@ -75,6 +77,8 @@ class Cluster {
     int threads = 1;                                       // that a kernel may use
     int spins = 0;                                         // of a waiting stream
     std::function<std::string()> beside;                   // see Watchdog; may be null
+    std::chrono::milliseconds blind{0};                    // see Watchdog
+    absl::Span<std::atomic<int64_t>> standing = {};        // of the only rank; may be empty
   };
   // Loads the ranks, side by side, and starts the watchdog.
   absl::Status Load(const plan::Plan& plan, const ClusterOptions& options, const Share& share);

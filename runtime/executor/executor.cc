@@ -34,13 +34,22 @@ std::string WhereOf(const plan::Kernel& kernel) {
   return kernel.location().empty() ? kernel.name() : absl::StrCat(kernel.name(), " at ", kernel.location());
 }
 
-KernelSpec KernelSpecOf(const Place& place, const plan::Kernel& kernel, int threads) {
-  KernelSpec spec{
-      .name = kernel.name(), .attributes = AttributesOf(kernel), .coordinates = place.coordinates, .threads = threads};
+KernelSpec KernelSpecOf(const Place& place, const plan::Kernel& kernel, const Services& services) {
+  KernelSpec spec{.name = kernel.name(),
+                  .attributes = AttributesOf(kernel),
+                  .coordinates = place.coordinates,
+                  .threads = services.threads,
+                  .gpu = services.device->gpu()};
   for (int32_t b : kernel.inputs()) spec.inputs.push_back(place.SpecOf(b));
   for (int32_t b : kernel.outputs()) spec.outputs.push_back(place.SpecOf(b));
   return spec;
 }
+
+// Of one stream.
+struct Workspaces {
+  std::shared_ptr<Workspace> host = std::make_shared<Workspace>();
+  std::shared_ptr<GpuWorkspace> gpu = std::make_shared<GpuWorkspace>();
+};
 
 // Drops what it is given.
 class NoResult : public ResultField {
@@ -56,7 +65,7 @@ struct Executor::Builder {
   Place place;
   const std::vector<int> channels = ChannelsOf(*place.program->stage);
   // One a stream, whose kernels run one after another; the kernels keep them.
-  std::vector<std::shared_ptr<Workspace>> workspaces = {};
+  std::vector<Workspaces> workspaces = {};
 
   absl::StatusOr<std::unique_ptr<actor::Work>> WorkOf(int32_t a) {
     const plan::Actor& actor = place.program->actor(a);
@@ -84,7 +93,7 @@ struct Executor::Builder {
     }
     auto work = std::make_unique<KernelWork>(site);
     for (const plan::Kernel& kernel : actor.kernels()) {
-      absl::StatusOr<std::unique_ptr<Kernel>> made = KernelOf(kernel, *site.stream, WorkspaceOf(actor.stream()));
+      absl::StatusOr<std::unique_ptr<Kernel>> made = KernelOf(kernel, *site.stream, WorkspacesOf(actor.stream()));
       if (!made.ok()) return Prefixed(WhereOf(kernel), made.status());
       work->Add(place, kernel, *std::move(made), WhereOf(kernel));
     }
@@ -98,18 +107,18 @@ struct Executor::Builder {
     return std::make_unique<OperationWork>(site, place, inputs, outputs, *std::move(operation));
   }
 
-  std::shared_ptr<Workspace> WorkspaceOf(size_t stream) {
-    if (workspaces.size() <= stream) workspaces.resize(stream + 1);
-    if (!workspaces[stream]) workspaces[stream] = std::make_shared<Workspace>();
+  const Workspaces& WorkspacesOf(size_t stream) {
+    while (workspaces.size() <= stream) workspaces.emplace_back();
     return workspaces[stream];
   }
 
   absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(const plan::Kernel& kernel, device::Stream& stream,
-                                                   std::shared_ptr<Workspace> workspace) {
+                                                   const Workspaces& shared) {
     if (kernel.name() == "input") return InputOf(kernel, stream);
     if (kernel.name() == "output") return OutputOf(kernel, stream);
-    KernelSpec spec = KernelSpecOf(place, kernel, executor.services_.threads);
-    spec.workspace = std::move(workspace);
+    KernelSpec spec = KernelSpecOf(place, kernel, executor.services_);
+    spec.workspace = shared.host;
+    spec.gpu_workspace = shared.gpu;
     return executor.services_.kernels->Create(spec);
   }
 
@@ -157,6 +166,7 @@ struct Executor::Builder {
     executor.fences_ = *std::move(fences);
     actor::ProgramSpec spec = ProgramSpecOf(*place.program, executor.rank_);
     spec.spins = executor.services_.spins;
+    spec.standing = executor.services_.standing;
     for (size_t a = 0; a < spec.actors.size(); ++a) {
       absl::StatusOr<std::unique_ptr<actor::Work>> work = WorkOf(static_cast<int32_t>(a));
       if (!work.ok()) return Prefixed(absl::StrCat("actor `", spec.actors[a].name, "`"), work.status());
@@ -261,7 +271,7 @@ absl::Status Executor::Initialize() {
 
 absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitializeBuffer(int32_t b, device::Stream& stream) {
   const Place place{&program_, index_, rank_, coordinates_, arena_->base()};
-  KernelSpec spec = KernelSpecOf(place, program_.buffer(b).init(), services_.threads);
+  KernelSpec spec = KernelSpecOf(place, program_.buffer(b).init(), services_);
   spec.outputs = {place.SpecOf(b)};
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = services_.kernels->Create(spec);
   if (!kernel.ok()) return kernel.status();

@@ -2,6 +2,7 @@
 #ifndef WEFT_RUNTIME_EXECUTOR_EXECUTOR_H_
 #define WEFT_RUNTIME_EXECUTOR_EXECUTOR_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "ops/abi/registry.h"
 #include "ops/abi/tensor_spec.h"
 #include "runtime/actor/fault.h"
@@ -31,9 +33,10 @@ struct Services {
   BatchSource* source = nullptr;  // may be null if the plan has no `input`
   ResultSink* sink = nullptr;     // null: results are dropped
   actor::Fault* fault = nullptr;
-  uint64_t seed = 0;  // of the run
-  int threads = 1;    // that a kernel may use
-  int spins = 0;      // how often a waiting stream looks before it sleeps
+  uint64_t seed = 0;                               // of the run
+  int threads = 1;                                 // that a kernel may use
+  int spins = 0;                                   // how often a waiting stream looks before it sleeps
+  absl::Span<std::atomic<int64_t>> standing = {};  // see actor::ProgramSpec
 };
 
 // A rank's tile of a parameter or of optimizer state.

@@ -27,7 +27,7 @@ int64_t BusyThreadsOf(const plan::Plan& plan, int64_t threads) {
 
 }  // namespace
 
-LocalCluster::LocalCluster(int ranks, int spins) : fabric_(ranks, spins) {
+LocalCluster::LocalCluster(int ranks, int spins, Gpu* gpu) : fabric_(ranks, spins, gpu) {
   fault().AddListener([this](const absl::Status& error) { fabric_.Abort(error); });
 }
 
@@ -41,7 +41,8 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Create(const plan::P
   share.threads =
       options.threads > 0 ? options.threads : std::max<int>(1, cores / static_cast<int>(share.ranks.size()));
   share.spins = BusyThreadsOf(plan, share.threads) <= cores ? kSpinsAlone : kSpinsCrowded;
-  std::unique_ptr<LocalCluster> cluster(new LocalCluster(share.ranks.back() + 1, share.spins));
+  std::unique_ptr<LocalCluster> cluster(new LocalCluster(share.ranks.back() + 1, share.spins,
+                                                         options.device != nullptr ? options.device->gpu() : nullptr));
   for (int rank : share.ranks) {
     cluster->communicators_.push_back(cluster->fabric_.Join(rank));
     share.communicators.push_back(cluster->communicators_.back().get());

@@ -14,12 +14,12 @@ namespace weft::executor {
 
 class LocalCluster : public Cluster {
  public:
-  // `plan` is verified.
+  // `plan` is verified. With a GPU for a device, all ranks are on it.
   static absl::StatusOr<std::unique_ptr<LocalCluster>> Create(const plan::Plan& plan, const ClusterOptions& options);
   ~LocalCluster() override;
 
  private:
-  LocalCluster(int ranks, int spins);
+  LocalCluster(int ranks, int spins, Gpu* gpu);
 
   collective::LocalFabric fabric_;
   std::vector<std::unique_ptr<collective::Communicator>> communicators_;

@@ -1,7 +1,6 @@
 // The executor on ranks that are processes. Run by mpirun with as many as the
 // plan that the first argument names: `stages` has four, `bundle` two.
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -9,7 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "runtime/actor/fault.h"
-#include "runtime/collective/mpi/world.h"
+#include "runtime/collective/mpi/test_world.h"
 #include "runtime/device/host/device.h"
 #include "runtime/executor/executor.h"
 #include "runtime/executor/test_kernels.h"
@@ -84,14 +83,9 @@ TEST(MpiExecutorTest, StepsAsTheReferenceDoes) {
 }  // namespace weft::executor
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  auto made = weft::collective::World::Create();
-  if (!made.ok()) {
-    std::fprintf(stderr, "%s\n", made.status().ToString().c_str());
-    return 2;
-  }
-  weft::executor::world = made->get();
+  const auto world = weft::collective::MakeTestWorld(&argc, argv);
+  if (world == nullptr) return 2;
+  weft::executor::world = world.get();
   weft::executor::stages = argc > 1 && std::string(argv[1]) == "stages";
-  const int failed = RUN_ALL_TESTS();
-  return (*made)->Finish().ok() ? failed : 1;
+  return weft::collective::RunTestsIn(*world);
 }

@@ -8,6 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/actor/standing.h"
+#include "runtime/executor/program_spec.h"
+#include "runtime/plan/program.h"
 
 namespace weft::executor {
 namespace {
@@ -29,6 +32,27 @@ absl::Status CheckRanks(const plan::Plan& plan, int processes) {
                                                  ", one a rank, got ", processes, " (mpirun -n ", count, ")"));
 }
 
+// A hang is told of by one rank: the lowest on a host that has a stopped one,
+// or, if none knows of such, by rank 0, unless it is what hangs. A watchdog looks
+// four times in a time-out, and so later ones have their turn a quarter later.
+int Turn(const collective::World& world) { return std::min(world.place_on_host(), 2); }
+
+std::chrono::milliseconds Blindness(const collective::World& world, std::chrono::milliseconds time_out) {
+  const int turn = world.rank() > 0 ? 3 : world.hosts() > 1 ? 1 : 0;
+  return time_out * std::max(0, turn - Turn(world)) / 4;
+}
+
+// Where a rank stands, as its board says.
+std::string TextOf(const plan::Plan& plan, int rank, const std::vector<int64_t>& words) {
+  for (int s = 0; s < plan.stages_size(); ++s) {
+    const auto& ranks = plan.placements(plan.stages(s).placement()).ranks();
+    if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) continue;
+    const std::string acts = actor::TextOfStanding(ProgramSpecOf(plan::ProgramOf(plan, s), rank), words);
+    return acts.empty() ? "no act, between steps" : acts;
+  }
+  return "";
+}
+
 }  // namespace
 
 int CoresOf(const collective::World& world) {
@@ -44,6 +68,7 @@ ProcessCluster::ProcessCluster(collective::World* world) : world_(*world) {
 
 ProcessCluster::~ProcessCluster() {
   world_.SetWaits(nullptr);
+  world_.SetReader(nullptr);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stop_ = true;
@@ -70,10 +95,12 @@ absl::StatusOr<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(const pla
                     .communicators = {&world->communicator()},
                     .threads = options.threads > 0 ? options.threads : CoresOf(*world),
                     .spins = kSpins,
-                    .beside = [world] { return world->Stopped(); }};
+                    .beside = [world] { return world->Stopped(); },
+                    .blind = Blindness(*world, options.hang_time_out),
+                    .standing = world->board()};
   ClusterOptions own = options;
-  // Rank 0 tells of a hang, unless it is what hangs: its watchdog looks four times in a time-out.
-  if (world->rank() > 0) own.hang_time_out += options.hang_time_out / 2;
+  own.hang_time_out += options.hang_time_out * Turn(*world) / 4;
+  world->SetReader([&plan](int rank, const std::vector<int64_t>& words) { return TextOf(plan, rank, words); });
   if (absl::Status status = cluster->Load(plan, own, share); !status.ok()) return status;
   world->SetWaits([raw = cluster.get()] { return raw->Waits(); });
   return cluster;

@@ -1,6 +1,7 @@
 #include "runtime/plan/memory.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -97,6 +98,11 @@ class Measure {
     for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
       if (program_.root[b] != b) continue;
       ++memory.buffers[CategoryOf(b)];
+      if (categories_[b] == Category::kGradients) memory.gradient_bytes += program_.slot_bytes[b];
+      if (program_.buffer(b).kind() == Buffer::PARAMETER) {
+        const auto& shape = program_.buffer(b).shape();
+        memory.parameter_elements += std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+      }
       if (program_.persistent[b]) live[CategoryOf(b)] += program_.slot_bytes[b];
       for (Life& life : lives_[b]) {
         if (program_.metric[b]) life.last_act = static_cast<int32_t>(acts_.size());
@@ -284,43 +290,93 @@ const char* NameOf(Category category) {
   return kNames[static_cast<int>(category)];
 }
 
-std::vector<Category> CategoriesOf(const Program& program) {
-  const std::vector<bool> scratch = ScratchOf(program), kept = KeptOf(program);
-  std::vector<Category> categories;
-  for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
-    switch (program.buffer(program.root[b]).kind()) {
-      case Buffer::PARAMETER:
-      case Buffer::WORKING:
-        categories.push_back(Category::kParameters);
-        break;
-      case Buffer::OPTIMIZER:
-        categories.push_back(Category::kOptimizer);
-        break;
-      case Buffer::GRADIENT:
-        categories.push_back(Category::kGradients);
-        break;
-      case Buffer::COMMUNICATION:
-        categories.push_back(kept[program.root[b]] ? Category::kActivations : Category::kCommunication);
-        break;
-      default:
-        categories.push_back(scratch[program.root[b]] ? Category::kWorkspace : Category::kActivations);
-    }
-  }
-  // A master is what a working copy of another type is cast from.
-  for (const std::vector<Work>& works : program.work) {
-    for (const Work& work : works) {
-      for (int32_t out : work.writes) {
-        if (program.buffer(program.root[out]).kind() != Buffer::WORKING) continue;
-        for (int32_t in : work.reads) {
-          const bool parameter = program.buffer(program.root[in]).kind() == Buffer::PARAMETER;
-          if (parameter && program.buffer(in).dtype() != program.buffer(out).dtype()) {
-            categories[program.root[in]] = categories[in] = Category::kOptimizer;
-          }
-        }
+namespace {
+
+// How the bytes of each root are used.
+class Roles {
+ public:
+  explicit Roles(const Program& program) : program_(program), roles_(program.root.size()) {
+    for (size_t a = 0; a < program.work.size(); ++a) {
+      for (const Work& work : program.work[a]) Add(static_cast<int32_t>(a), work);
+      for (const Collective& it : program.actor(static_cast<int32_t>(a)).collectives()) {
+        const Buffer::Kind kind = KindOf(it.input());
+        const bool parameter = kind == Buffer::PARAMETER || kind == Buffer::WORKING;
+        if (it.kind() == Collective::ALL_GATHER && parameter) roles_[program.root[it.output()]].gathered = true;
       }
     }
   }
+
+  Category Of(int32_t root, bool scratch, bool kept) const {
+    const Role& role = roles_[root];
+    const Category other = scratch ? Category::kWorkspace : Category::kActivations;
+    switch (KindOf(root)) {
+      case Buffer::PARAMETER:
+        return role.master || (role.copied && !role.micro_reads) ? Category::kOptimizer : Category::kParameters;
+      case Buffer::WORKING:
+        return role.micro_reads ? Category::kParameters : Category::kCommunication;
+      case Buffer::OPTIMIZER:
+        return Category::kOptimizer;
+      case Buffer::GRADIENT:
+        if (program_.buffer(root).shape_size() == 0) return other;
+        if (role.micro_writes && role.step_reads) return Category::kGradients;
+        return role.communicated ? Category::kCommunication : other;
+      case Buffer::COMMUNICATION:
+        return kept && !role.gathered ? Category::kActivations : Category::kCommunication;
+      default:
+        return other;
+    }
+  }
+
+ private:
+  struct Role {
+    bool micro_reads = false, micro_writes = false, step_reads = false;
+    bool communicated = false;  // a collective or another stage made it
+    bool gathered = false;      // from shares of parameters
+    bool copied = false;        // a copy to work with is made of it
+    bool master = false;        // likewise, of another type
+  };
+
+  Buffer::Kind KindOf(int32_t b) const { return program_.buffer(program_.root[b]).kind(); }
+
+  void Add(int32_t a, const Work& work) {
+    const bool micro = program_.micro(a);
+    for (int32_t in : work.reads) {
+      Role& role = roles_[program_.root[in]];
+      (micro ? role.micro_reads : role.step_reads) = true;
+    }
+    for (int32_t out : work.writes) {
+      Role& role = roles_[program_.root[out]];
+      role.micro_writes = role.micro_writes || micro;
+      role.communicated = role.communicated || program_.actor(a).kernels_size() == 0;
+      if (KindOf(out) != Buffer::WORKING) continue;
+      for (int32_t in : work.reads) {
+        Role& from = roles_[program_.root[in]];
+        from.copied = true;
+        from.master = from.master || (program_.actor(a).kernels_size() > 0 &&
+                                      program_.buffer(in).dtype() != program_.buffer(out).dtype());
+      }
+    }
+  }
+
+  const Program& program_;
+  std::vector<Role> roles_;
+};
+
+}  // namespace
+
+std::vector<Category> CategoriesOf(const Program& program) {
+  const std::vector<bool> scratch = ScratchOf(program), kept = KeptOf(program);
+  const Roles roles(program);
+  std::vector<Category> categories;
+  for (int32_t root : program.root) categories.push_back(roles.Of(root, scratch[root], kept[root]));
   return categories;
+}
+
+double BytesAParameter(const StageMemory& memory) {
+  if (memory.parameter_elements == 0) return 0;
+  const auto most = [&](Category category) { return memory.most[static_cast<int>(category)]; };
+  const int64_t bytes = most(Category::kParameters) + most(Category::kOptimizer) + memory.gradient_bytes;
+  return static_cast<double>(bytes) / static_cast<double>(memory.parameter_elements);
 }
 
 std::string OriginOf(const Program& program, int32_t buffer) {

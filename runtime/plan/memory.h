@@ -13,9 +13,16 @@
 
 namespace weft::plan {
 
-// What memory is for. With mixed precision, what the begin section makes of
-// parameters to work with counts as parameters, and the masters that casts of
-// it are made of as the optimizer's.
+// What memory is for, so that the first three are what one keeps to train, a
+// parameter each, and add up to what ZeRO (Rajbhandari et al., 2020, figure 1)
+// promises:
+// - parameters: what micro-batches read, be it a copy that the begin section
+//   makes of them;
+// - gradients: what micro-batches leave to the updates, scalars aside;
+// - optimizer: state, and parameters that are masters, which only updates and
+//   the making of copies read;
+// - communication: what is sent, gathered and reduced on the way to these, and
+//   layers' parameters that are gathered for a while.
 enum class Category { kParameters, kGradients, kOptimizer, kActivations, kWorkspace, kCommunication };
 inline constexpr int kCategories = 6;
 
@@ -49,6 +56,11 @@ struct StageMemory {
   // The most of each category at one moment of its own.
   BytesByCategory most = {};
   std::array<int, kCategories> buffers = {};
+  // All gradients together. With one micro-batch a step fewer are live at one
+  // time, where one is reduced before another is made.
+  int64_t gradient_bytes = 0;
+  // Elements of the stage's parameters, over all its ranks.
+  int64_t parameter_elements = 0;
   // What is live at the peak, largest first.
   struct Live {
     int32_t buffer = 0;
@@ -63,6 +75,11 @@ struct StageMemory {
   int64_t peak_micro_batch = 0;
   int32_t peak_work = 0;
 };
+
+// What a rank keeps of parameters, gradients and optimizer state for each of the
+// stage's parameters: 16 bytes with Adam, of which ZeRO leaves 16/N. 0 without
+// parameters.
+double BytesAParameter(const StageMemory& memory);
 
 // The memory of every stage, the most over a few executions that the proved
 // order admits: what other streams do comes early or late, or receives come

@@ -178,6 +178,19 @@ std::string CollectivesText(const Program& program, const PrintOptions& options)
   return table.empty() ? "" : "  collectives\n" + table.Text();
 }
 
+// Of a plan that trains.
+std::string BytesAParameterText(const StageMemory& memory) {
+  if (memory.gradient_bytes == 0) return "";
+  const auto each = [&](int64_t bytes) {
+    return absl::StrFormat("%.2f", static_cast<double>(bytes) / static_cast<double>(memory.parameter_elements));
+  };
+  const auto most = [&](Category category) { return memory.most[static_cast<int>(category)]; };
+  return absl::StrCat("  to train, a parameter: ", each(most(Category::kParameters)), " B + gradients ",
+                      each(memory.gradient_bytes), " B + optimizer ", each(most(Category::kOptimizer)),
+                      " B = ", absl::StrFormat("%.2f", BytesAParameter(memory)), " B, of ",
+                      CountText(memory.parameter_elements), " parameters\n");
+}
+
 std::string StageMemoryText(const Program& program, const StageMemory* memory) {
   const int64_t arena = program.stage->arena_bytes();
   if (memory == nullptr) return absl::StrCat("  memory a rank: ", CountText(arena), " B (", BytesText(arena), ")\n");
@@ -191,7 +204,7 @@ std::string StageMemoryText(const Program& program, const StageMemory* memory) {
     table.Add({NameOf(static_cast<Category>(k)), CountText(memory->buffers[k]), BytesText(memory->most[k]),
                BytesText(memory->at_peak[k])});
   }
-  return text + table.Text();
+  return text + table.Text() + BytesAParameterText(*memory);
 }
 
 std::string PeakText(const Program& program, const StageMemory& memory) {

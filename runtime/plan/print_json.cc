@@ -77,12 +77,19 @@ Json CategoriesJson(const BytesByCategory& bytes) {
 }
 
 // `peak_bytes` is what a rank allocates. `categories` are the most of each at a
-// moment of its own, which need not be the same; at_peak adds up to the lower bound.
+// moment of its own, which need not be the same, and of gradients all that there
+// are; at_peak adds up to the lower bound. `bytes_a_parameter` is what a rank
+// keeps of parameters, gradients and optimizer state for each of
+// `parameter_elements`.
 Json StageMemoryJson(const Program& program, const StageMemory* memory) {
   Json json = {{"arena_bytes", program.stage->arena_bytes()}, {"peak_bytes", program.stage->arena_bytes()}};
   if (memory == nullptr) return json;
   json["lower_bound_bytes"] = memory->lower_bound_bytes;
-  json["categories"] = CategoriesJson(memory->most);
+  BytesByCategory categories = memory->most;
+  categories[static_cast<int>(Category::kGradients)] = memory->gradient_bytes;
+  json["categories"] = CategoriesJson(categories);
+  json["parameter_elements"] = memory->parameter_elements;
+  if (memory->parameter_elements > 0) json["bytes_a_parameter"] = BytesAParameter(*memory);
   json["at_peak"] = CategoriesJson(memory->at_peak);
   json["units"] = Json::array();
   for (const UnitMemory& unit : memory->units) {

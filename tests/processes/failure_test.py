@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, "tests/processes")
 from processes import LAYOUTS, MICRO, ProcessesTest, numbers, saved  # noqa: E402
@@ -26,9 +27,24 @@ class FailureTest(ProcessesTest):
         run.send(2, signal.SIGSTOP)
         status, err = run.end()
         self.assertEqual(status, 1, err)
-        self.assertIn(f"rank 2 is stopped: its process {run.ranks[2]} does not run", err)
+        # The rank, and the act of each of its streams.
+        self.assertRegex(err, f"rank 2 is stopped: its process {run.ranks[2]} does not run and stands in "
+                         r"(actor `[^`]+` \(step \d+(, micro-batch \d)?\)|no act, between steps)")
         self.assertEqual(err.count("weft-run: "), 1, err)
         self.assertTrue(run.all_gone())
+
+    def test_a_rank_is_named_that_is_lost_while_all_start(self):
+        plan = self.plan(*MICRO, *LAYOUT)
+        for delay in (0, 0.05, 0.1, 0.2):
+            with self.subTest(delay=delay):
+                run = self.start(PROCESSES, plan, *ENDLESS)
+                run.find_ranks()
+                time.sleep(delay)
+                run.send(1, signal.SIGKILL)
+                status, err = run.end()
+                self.assertNotEqual(status, 0)
+                self.assertEqual(err.count("rank 1 is lost: its process "), 1, err)
+                self.assertTrue(run.all_gone())
 
     def check_saved(self, status, err, expected):
         self.assertEqual(status, expected, err)

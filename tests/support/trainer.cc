@@ -66,19 +66,22 @@ int64_t SequenceOf(const plan::Plan& plan) {
 
 }  // namespace
 
-absl::StatusOr<plan::Plan> CompileJob(const std::string& path, const std::vector<std::string>& overrides) {
+absl::StatusOr<plan::Plan> CompileJob(const std::string& path, const std::vector<std::string>& overrides,
+                                      const std::string& cluster_file) {
   absl::StatusOr<Job> job = LoadJob(path, overrides);
   if (!job.ok()) return job.status();
   compiler::CompileOptions options;
   options.job = *job;
-  options.cluster = *LoadCluster("");
+  absl::StatusOr<Cluster> cluster = LoadCluster(cluster_file);
+  if (!cluster.ok()) return cluster.status();
+  options.cluster = *std::move(cluster);
   absl::StatusOr<compiler::Compiled> compiled = compiler::compile(options);
   if (!compiled.ok()) return compiled.status();
   return compiled->plan;
 }
 
 absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options) {
-  absl::StatusOr<plan::Plan> plan = CompileJob(options.job, options.overrides);
+  absl::StatusOr<plan::Plan> plan = CompileJob(options.job, options.overrides, options.cluster);
   if (!plan.ok()) return plan.status();
   const Job& job = plan->header().job();
   auto file = data::TokenFile::Open(options.data, job.data().format());
@@ -94,7 +97,8 @@ absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options) {
   KernelRegistry kernels;
   RegisterCpuKernels(kernels);
   executor::ClusterOptions cluster_options;
-  cluster_options.kernels = &kernels;
+  cluster_options.kernels = options.kernels != nullptr ? options.kernels : &kernels;
+  cluster_options.device = options.device;
   cluster_options.source = &source;
   cluster_options.seed = job.seed();
   cluster_options.threads = options.threads;

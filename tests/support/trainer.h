@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ops/abi/registry.h"
+#include "runtime/device/device.h"
 #include "runtime/plan/plan.pb.h"
 
 namespace weft::tests {
@@ -19,6 +21,10 @@ struct TrainOptions {
   std::string init;                    // safetensors with initial parameters; empty: initialisers
   int steps = 1;
   int threads = 1;
+  // What the ranks run on; null: the host and its kernels.
+  std::string cluster;  // a cluster file
+  device::Device* device = nullptr;
+  const KernelRegistry* kernels = nullptr;
 };
 
 struct StepReport {
@@ -26,8 +32,9 @@ struct StepReport {
   float grad_norm = 0;
 };
 
-// Compiles a job to a verified plan.
-absl::StatusOr<plan::Plan> CompileJob(const std::string& job, const std::vector<std::string>& overrides);
+// Compiles a job to a verified plan, for a cluster file or, without one, this machine.
+absl::StatusOr<plan::Plan> CompileJob(const std::string& job, const std::vector<std::string>& overrides,
+                                      const std::string& cluster = "");
 
 // Runs the steps and returns one report a step.
 absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options);

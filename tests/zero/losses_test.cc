@@ -80,6 +80,18 @@ TEST(ZeroTest, OtherOptimizers) {
   }
 }
 
+// In one micro-batch of two ranks every sum has the same two terms, wherever and in whatever bundle it is made.
+TEST(ZeroTest, StagesAgreeToTheBit) {
+  const Overrides once = {"batch={global: 4 micro: 4}", "dist.data=2"};
+  const std::vector<StepReport> first = TrainTiny(once, {"zero.stage=1"});
+  ASSERT_EQ(first.size(), size_t{kSteps});
+  for (const char* stage : {"zero.stage=2", "zero.stage=3"}) {
+    const std::vector<StepReport> other = TrainTiny(once, {stage});
+    ASSERT_EQ(other.size(), first.size());
+    for (int i = 0; i < kSteps; ++i) EXPECT_EQ(other[i].loss, first[i].loss) << stage << ", step " << i;
+  }
+}
+
 // A gradient of one micro-batch is rounded to bfloat16 on every rank and then summed: as far apart as the oracle's
 // layouts are in bfloat16.
 TEST(ZeroTest, BFloat16) {
@@ -92,6 +104,10 @@ TEST(ZeroTest, BFloat16) {
       ASSERT_EQ(many.size(), one.size());
       EXPECT_LT(Differences(many, one).first, 1e-4) << batch << " stage " << stage;
     }
+    // The parts of the tied table's gradient are bfloat16 on both stages.
+    const std::vector<StepReport> stages = TrainTiny(narrow, {"dist={data: 2 pipeline: 2}", "zero.stage=3"});
+    ASSERT_EQ(stages.size(), one.size());
+    EXPECT_LT(Differences(stages, one).first, 1e-4) << batch;
   }
 }
 

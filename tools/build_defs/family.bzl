@@ -1,5 +1,6 @@
-"""op_family: the MLIR side and the CPU kernels of one family of operators."""
+"""op_family: the MLIR side, the CPU and the GPU kernels of one family of operators."""
 
+load("//tools/build_defs:cuda.bzl", "cuda_kernels")
 load("//tools/build_defs:lit.bzl", "lit_tests")
 load("//tools/build_defs:pch.bzl", "mlir_cc_library")
 load("//tools/build_defs:tblgen.bzl", "gentbl_cc_library", "td_library")
@@ -28,14 +29,16 @@ def level_libraries(name, srcs, hdrs, deps):
             deps = deps,
         )
 
-def op_family(name, ir_deps = [], kernel_deps = []):
+def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
     """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cpu (kernels, cpu*.cc and cpu.h),
-    :lit (test/*.mlir) and a test for every cpu*_test.cc.
+    :cuda (the host's side of the GPU kernels, cuda*.cc), :cuda_code (cuda.cu, as tools/build_defs/cuda.bzl says),
+    :lit (test/*.mlir) and a test for every cpu*_test.cc and cuda*_test.cc.
 
     Args:
       name: the family, which is also its folder and the stem of its .td file.
       ir_deps: other families' :ops_h whose ops its gradients use.
-      kernel_deps: libraries its kernels use beside the ABI.
+      kernel_deps: libraries its CPU kernels use beside the ABI.
+      shared_deps: libraries that CPU and GPU kernels use.
     """
     if native.glob(["ops.cc"]):
         td_library(name = "td", srcs = [name + ".td"], deps = ["//ops/dialect:td"])
@@ -63,7 +66,7 @@ def op_family(name, ir_deps = [], kernel_deps = []):
             srcs = native.glob(["cpu*.cc"], exclude = ["*_test.cc"]),
             hdrs = native.glob(["cpu*.h"]),
             copts = KERNEL_COPTS,
-            deps = ["//ops/abi", "//ops/abi:parallel"] + kernel_deps,
+            deps = ["//ops/abi", "//ops/abi:parallel"] + kernel_deps + shared_deps,
         )
     for test in native.glob(["cpu*_test.cc"]):
         native.cc_test(
@@ -74,6 +77,30 @@ def op_family(name, ir_deps = [], kernel_deps = []):
                 "//ops/abi",
                 "//ops/abi:kernel_testing",
                 "//ops/abi:parallel",
+                "@sys//:gtest_main",
+            ],
+        )
+    if native.glob(["cuda.cu"]):
+        # Arguments, which both sides of a launch know.
+        native.cc_library(name = "cuda_arguments", hdrs = native.glob(["cuda_arguments.h"]), deps = ["//ops/abi"])
+        cuda_kernels(name = "cuda_code", module = name, deps = [":cuda_arguments"])
+        native.cc_library(
+            name = "cuda",
+            srcs = native.glob(["cuda*.cc"], exclude = ["*_test.cc"]),
+            hdrs = native.glob(["cuda*.h"], exclude = ["cuda_arguments.h"]),
+            deps = [":cuda_arguments", "//ops/abi"] + shared_deps,
+        )
+    for test in native.glob(["cuda*_test.cc"]):
+        native.cc_test(
+            name = test[:-3],
+            srcs = [test],
+            deps = [
+                ":cpu",
+                ":cuda",
+                ":cuda_code_emulated",
+                "//ops/abi",
+                "//ops/abi:kernel_testing",
+                "//ops/cuda:gpu_testing",
                 "@sys//:gtest_main",
             ],
         )

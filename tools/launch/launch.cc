@@ -2,6 +2,7 @@
 // without an MPI habit. Finds weft-run and mpirun, and stays between them and
 // whoever sends signals.
 #include <fcntl.h>
+#include <sys/poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,9 @@
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "tools/launch/ranks.h"
+#include "tools/launch/words.h"
 
 namespace {
 
@@ -147,7 +151,6 @@ class Folder {
 
 std::vector<std::string> CommandOf(const Request& request, const std::string& run) {
   std::vector<std::string> command = {"mpirun",
-                                      "--quiet",                  // of a lost rank weft-run tells itself
                                       "--oversubscribe",          // ranks may be more than cores,
                                       "--bind-to",       "none",  // and share them
                                       "--mca",           "pml",  "ob1",
@@ -175,7 +178,55 @@ std::vector<std::string> CommandOf(const Request& request, const std::string& ru
   _exit(1);
 }
 
+// How often the ranks are looked at, and how many looks an mpirun whose ranks have
+// all ended gets to end itself: it takes some six seconds when it has killed them.
+constexpr int kLookMs = 500;
+constexpr int kLooks = 24;
+
+int StatusOf(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+// Passes on what the processes say until mpirun has ended, and reaps it. Returns
+// the status of the run.
+int Attend(pid_t mpirun, int said) {
+  const auto pass_on = [](const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+  };
+  weft::launch::Words words;
+  weft::launch::Ranks ranks(mpirun);
+  int status = 0;
+  char bytes[4096];
+  bool ended = false, killed = false;
+  while (true) {
+    // Who outlives mpirun may keep the pipe open: what is in it then is all.
+    pollfd ready = {said, POLLIN, 0};
+    const int found = poll(&ready, 1, ended ? 0 : kLookMs);
+    const ssize_t size = found > 0 ? read(said, bytes, sizeof(bytes)) : -1;
+    if (size > 0) pass_on(words.Take(std::string(bytes, size)));
+    if (size > 0) continue;
+    if (ended) break;
+    if (size == 0) {  // all have closed it
+      ended = waitpid(mpirun, &status, 0) == mpirun;
+      continue;
+    }
+    ended = waitpid(mpirun, &status, WNOHANG) == mpirun;
+    if (ended) continue;
+    ranks.Look();
+    if (ranks.looks_at_none() == kLooks) killed = kill(mpirun, SIGKILL) == 0;
+  }
+  pass_on(words.End());
+  if (!words.Lost().empty()) return Fail(StatusOf(status), words.Lost());
+  if (killed && !words.told()) {
+    return Fail(StatusOf(status), (ranks.Lost().empty() ? "a rank is lost" : ranks.Lost()) +
+                                      "; the others were ended before they could say what they waited for, as while "
+                                      "they start");
+  }
+  return StatusOf(status);
+}
+
 int Launch(const std::vector<std::string>& command) {
+  int said[2];
+  if (pipe2(said, O_CLOEXEC) != 0) return Fail(1, std::string("mpirun: cannot be heard: ") + std::strerror(errno));
   struct sigaction action = {};
   action.sa_handler = HandOn;
   sigset_t handled, before;
@@ -190,15 +241,13 @@ int Launch(const std::vector<std::string>& command) {
   if (made < 0) return Fail(1, std::string("mpirun: cannot be started: ") + std::strerror(errno));
   if (made == 0) {
     for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) std::signal(signal, SIG_DFL);
+    dup2(said[1], STDERR_FILENO);
     Become(command, before);
   }
   child = made;
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  int status = 0;
-  while (waitpid(made, &status, 0) < 0) {
-    if (errno != EINTR) return Fail(1, std::string("mpirun: ") + std::strerror(errno));
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  close(said[1]);
+  return Attend(made, said[0]);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "tools/run/cluster.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <thread>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "runtime/executor/local_cluster.h"
 #include "runtime/executor/process_cluster.h"
 #include "runtime/trace/file.h"
+#include "tools/run/memory.h"
 #include "tools/run/peak.h"
 
 namespace weft::run {
@@ -32,12 +31,19 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> CreateCluster(const Context& 
     cluster = executor::ProcessCluster::Create(context.plan, context.processes.world(), options);
   }
   if (cluster.ok()) {
+    if (absl::Status status = CheckMemory(context.plan, MemoryOf(context, **cluster)); !status.ok()) return status;
     if (absl::Status status = (*cluster)->Initialize(); !status.ok()) return status;
   }
   return cluster;
 }
 
 }  // namespace
+
+RankMemory MemoryOf(const Context& context, executor::Cluster& cluster) {
+  if (context.processes.alone()) return {.arena = ArenaBytesOf(context.plan)};
+  return {.arena = cluster.executor(0).arena_bytes(),
+          .staging = context.processes.world()->communicator().staging_bytes()};
+}
 
 int RankCountOf(const plan::Plan& plan) {
   int ranks = 0;
@@ -52,6 +58,11 @@ int ThreadsOf(const Context& context) {
 }
 
 std::optional<double> PeakOf(const Context& context, DType dtype) {
+  if (context.device != nullptr) {
+    // Virtual ranks share one GPU, of which the cluster file knows the rate.
+    const double rate = context.plan.header().cluster().device().contraction_flops();
+    return rate > 0 ? std::optional<double>(rate) : std::nullopt;
+  }
   Processes& processes = context.processes;
   const int here = processes.alone() ? RankCountOf(context.plan) : processes.world()->ranks_on_host();
   const std::optional<double> peak = MeasurePeak(context.kernels, dtype, std::min(Cores(), ThreadsOf(context) * here));
@@ -65,12 +76,6 @@ int64_t ArenaBytesOf(const plan::Plan& plan) {
     bytes += stage.arena_bytes() * plan.placements(stage.placement()).ranks_size();
   }
   return bytes;
-}
-
-int64_t PeakResidentBytes() {
-  struct rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t{usage.ru_maxrss} * 1024;  // the kernel counts KiB
 }
 
 absl::StatusOr<std::unique_ptr<trace::Timeline>> TimelineFor(const Context& context) {
@@ -108,6 +113,7 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& c
                               .hang_time_out = std::chrono::seconds(context.request.hang_seconds),
                               .timeline = timeline,
                               .trace_kernels = context.request.trace_kernels,
+                              .device = context.device,
                               .on_fault = [&context](const absl::Status& error) { context.on_fault(error); }});
   if (absl::Status status = context.processes.Agree(cluster.status()); !status.ok()) return status;
   return cluster;

@@ -11,6 +11,7 @@
 #include "runtime/executor/cluster.h"
 #include "runtime/executor/ports.h"
 #include "runtime/trace/timeline.h"
+#include "tools/run/memory.h"
 #include "tools/run/train.h"
 
 namespace weft::run {
@@ -29,8 +30,8 @@ int RankCountOf(const plan::Plan& plan);
 
 // Bytes of all ranks' arenas.
 int64_t ArenaBytesOf(const plan::Plan& plan);
-// Most bytes that were resident in this process at a time.
-int64_t PeakResidentBytes();
+// The arenas of this process's ranks, and what its messages take beside them.
+RankMemory MemoryOf(const Context& context, executor::Cluster& cluster);
 
 // A timeline if the request has --trace, else null; its times count from the same
 // moment on all processes.

@@ -9,9 +9,10 @@
 
 namespace weft::run {
 
-// FLOPs a second of a square matrix product on `threads` threads, the best of
-// some 150 ms: what `mfu` is a share of. Nothing if the registry has
-// no `einsum` for this type.
+// FLOPs a second of square matrix products on `threads` threads side by side,
+// each counted in the time that it had a core: what `mfu` is a share of, also
+// on a machine that others use. Takes some 150 ms. Nothing if the registry has no
+// `einsum` for this type.
 std::optional<double> MeasurePeak(const KernelRegistry& kernels, DType dtype, int threads);
 
 }  // namespace weft::run

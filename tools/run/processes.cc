@@ -19,9 +19,9 @@ absl::Status Unpack(const std::string& bytes) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Processes>> Processes::Create(std::chrono::milliseconds time_out) {
+absl::StatusOr<std::unique_ptr<Processes>> Processes::Create(const collective::WorldOptions& options) {
   if (!collective::StartedByMpi()) return std::unique_ptr<Processes>(new Processes(nullptr));
-  auto world = collective::World::Create({.time_out = time_out});
+  auto world = collective::World::Create(options);
   if (!world.ok()) return world.status();
   return std::unique_ptr<Processes>(new Processes(*std::move(world)));
 }

@@ -18,9 +18,9 @@ namespace weft::run {
 class Processes {
  public:
   // Joins the processes of an MPI launcher (see runtime/collective/mpi/launch.h),
-  // or stays alone. `time_out` is that of a meeting; 0: none. kUnimplemented if
-  // there is a launcher but no MPI in this build.
-  static absl::StatusOr<std::unique_ptr<Processes>> Create(std::chrono::milliseconds time_out);
+  // or stays alone. `options` are theirs. kUnimplemented if there is a launcher but
+  // no MPI in this build.
+  static absl::StatusOr<std::unique_ptr<Processes>> Create(const collective::WorldOptions& options);
 
   bool alone() const { return world_ == nullptr; }
   int rank() const { return alone() ? 0 : world_->rank(); }

@@ -42,7 +42,10 @@ both
   --trace-kernels        and of every kernel in it
   --threads N            threads a rank may use for a kernel; the cores shared by the ranks by default
   --hang-seconds N       stop with an error when nothing moves for so long; 600 by default, 0: never
+  --lost-seconds N       of several hosts, one of which nothing is heard for so long is lost, and
+                         the run ends with an error; 5 by default, 0: never
   --quiet                no progress, no summary
+  --devices              say which devices this machine has; needs no plan
   --help                 this text
 
 examples
@@ -91,6 +94,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                  {"--show-shards", &request.show_shards},
                                                  {"--trace-kernels", &request.trace_kernels},
                                                  {"--quiet", &request.quiet},
+                                                 {"--devices", &request.devices},
                                                  {"--help", &request.help}};
   const std::map<std::string, Setter> texts = {{"--data", Text(request.data)},
                                                {"--init", Text(request.init)},
@@ -104,7 +108,8 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                  {"--checkpoint-every", Number(request.checkpoint_every)},
                                                  {"--checkpoint-keep", Number(request.checkpoint_keep)},
                                                  {"--threads", Number(request.threads)},
-                                                 {"--hang-seconds", Number(request.hang_seconds)}};
+                                                 {"--hang-seconds", Number(request.hang_seconds)},
+                                                 {"--lost-seconds", Number(request.lost_seconds)}};
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument.empty() || argument[0] != '-') {
@@ -128,7 +133,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                    absl::StrCat("expected a ", number ? "whole number of at least 0" : "file", ", got `", value, "`"));
     }
   }
-  if (request.help) return request;
+  if (request.help || request.devices) return request;
   if (request.plan.empty()) return absl::InvalidArgumentError("expected a plan (see --help)");
   if (request.checkpoint_dir.empty() &&
       (request.resume || request.checkpoint_every > 0 || request.checkpoint_keep > 0)) {

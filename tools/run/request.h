@@ -33,8 +33,10 @@ struct Request {
   bool trace_kernels = false;
   int64_t threads = 0;         // a rank; 0: the cores shared by the ranks
   int64_t hang_seconds = 600;  // 0: never
+  int64_t lost_seconds = 5;    // 0: never
   bool quiet = false;
   bool help = false;
+  bool devices = false;  // print what there is
 };
 
 // Reads the arguments behind the program's name: "--name value", "--name=value",

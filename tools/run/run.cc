@@ -6,8 +6,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "ops/abi/registry.h"
-#include "ops/cpu_kernels.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/collective/mpi/launch.h"
 #include "runtime/plan/load.h"
@@ -18,6 +16,7 @@
 #include "tools/run/places.h"
 #include "tools/run/processes.h"
 #include "tools/run/request.h"
+#include "tools/run/target.h"
 #include "tools/run/train.h"
 
 namespace weft::run {
@@ -73,10 +72,6 @@ absl::Status LoadPlan(const Request& request, Processes& processes, plan::Plan& 
     status = plan::Verify(plan);
     if (!status.ok()) status = absl::Status(status.code(), absl::StrCat(request.plan, ": ", status.message()));
   }
-  if (status.ok() && plan.header().target() != "cpu") {
-    status =
-        absl::InvalidArgumentError(absl::StrCat(request.plan, ": target: expected cpu, got ", plan.header().target()));
-  }
   if (status.ok()) status = CheckUse(request, plan);
   if (status.ok() && processes.first()) status = CheckPlaces(request);
   status = processes.Agree(status);
@@ -118,10 +113,17 @@ absl::Status RunRequest(const absl::StatusOr<Request>& request, Processes& proce
   if (absl::Status status = processes.Agree(request.status()); !status.ok()) return status;
   plan::Plan plan;
   if (absl::Status status = LoadPlan(*request, processes, plan); !status.ok()) return status;
-  KernelRegistry kernels;
-  RegisterCpuKernels(kernels);
-  const Context context{
-      *request, plan, kernels, processes, out, err, [&](const absl::Status& error) { ending.Fault(processes, error); }};
+  const absl::StatusOr<std::unique_ptr<Target>> target = OpenTarget(plan, processes);
+  if (absl::Status status = processes.Agree(target.status()); !status.ok()) return status;
+  if (!(*target)->found.empty() && !request->quiet) std::fprintf(err, "%s\n", (*target)->found.c_str());
+  const Context context{.request = *request,
+                        .plan = plan,
+                        .kernels = (*target)->kernels,
+                        .device = (*target)->device.get(),
+                        .processes = processes,
+                        .out = out,
+                        .err = err,
+                        .on_fault = [&](const absl::Status& error) { ending.Fault(processes, error); }};
   return plan.header().training() ? Train(context) : Evaluate(context);
 }
 
@@ -137,8 +139,17 @@ int Run(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* er
     if (first) std::fputs(HelpText(), out);
     return 0;
   }
+  if (request.ok() && request->devices) {
+    if (first) std::fputs(DescribeDevices().c_str(), out);
+    return 0;
+  }
   Ending ending(err);
-  const auto made = Processes::Create(std::chrono::seconds(request.ok() ? request->hang_seconds : 0));
+  collective::WorldOptions options;
+  if (request.ok()) {
+    options.time_out = std::chrono::seconds(request->hang_seconds);
+    options.silence = std::chrono::seconds(request->lost_seconds);
+  }
+  const auto made = Processes::Create(options);
   if (!made.ok()) {
     if (first) std::fprintf(err, "%s\n", TextOf(made.status()).c_str());
     return ExitStatus(made.status());

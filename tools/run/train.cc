@@ -15,6 +15,7 @@
 #include "runtime/trace/progress.h"
 #include "tools/run/cluster.h"
 #include "tools/run/interrupts.h"
+#include "tools/run/memory.h"
 #include "tools/run/sources.h"
 #include "tools/run/state.h"
 #include "tools/run/step_word.h"
@@ -86,9 +87,18 @@ class Trainer {
     auto timeline = TimelineFor(context_);
     if (!timeline.ok()) return timeline.status();
     timeline_ = *std::move(timeline);
+    // What it takes to measure is not counted as the plan's.
+    if (processes_.first() && (!request_.metrics.empty() || !request_.quiet)) {
+      const bool bf16 = context_.plan.header().job().precision().compute() == BF16;
+      peak_ = PeakOf(context_, bf16 ? DType::kBF16 : DType::kF32);
+    }
+    growth_.emplace();
     auto cluster = StartCluster(context_, seed_, source_.get(), nullptr, timeline_.get());
     if (!cluster.ok()) return cluster.status();
     cluster_ = *std::move(cluster);
+    auto memory = GatherMemory(processes_, MemoryOf(context_, *cluster_));
+    if (!memory.ok()) return memory.status();
+    for (const RankMemory& rank : *memory) staging_bytes_ += rank.staging;
     if (absl::Status status = LoadState(resume->get()); !status.ok()) return status;
     return processes_.Agree(processes_.first() ? OpenReports(resume->get()) : absl::OkStatus());
   }
@@ -121,10 +131,11 @@ class Trainer {
     if (!request_.quiet) {
       const plan::Placement& placement = context_.plan.placements(context_.plan.stages(0).placement());
       const int ranks = RankCountOf(context_.plan);
-      std::fprintf(context_.err, "%s: %d rank%s (%s)%s, %d thread%s a rank, %s planned\n",
+      std::fprintf(context_.err, "%s: %d rank%s (%s)%s, %d thread%s a rank, %s planned%s\n",
                    context_.plan.header().graph().c_str(), ranks, ranks == 1 ? "" : "s",
                    plan::MeshText(placement).c_str(), processes_.alone() ? "" : ", a process each", ThreadsOf(context_),
-                   ThreadsOf(context_) == 1 ? "" : "s", plan::BytesText(ArenaBytesOf(context_.plan)).c_str());
+                   ThreadsOf(context_) == 1 ? "" : "s", plan::BytesText(ArenaBytesOf(context_.plan)).c_str(),
+                   staging_bytes_ == 0 ? "" : (", and " + plan::BytesText(staging_bytes_) + " for messages").c_str());
       if (resume != nullptr)
         std::fprintf(context_.err, "resuming at step %lld from %s\n", static_cast<long long>(step_),
                      resume->path().c_str());
@@ -134,10 +145,6 @@ class Trainer {
         std::fprintf(context_.err, "nothing to do: %lld steps are done, --steps asks for %lld\n",
                      static_cast<long long>(step_), static_cast<long long>(last_step_));
       progress_ = std::make_unique<trace::Progress>(context_.err, isatty(fileno(context_.err)) == 1, step_, last_step_);
-    }
-    if (metrics_ != nullptr || progress_ != nullptr) {
-      const bool bf16 = context_.plan.header().job().precision().compute() == BF16;
-      peak_ = PeakOf(context_, bf16 ? DType::kBF16 : DType::kF32);
     }
     return absl::OkStatus();
   }
@@ -165,7 +172,7 @@ class Trainer {
     }
     progress_.reset();
     if (absl::Status status = Save(); !status.ok()) return status;
-    if (!request_.quiet && processes_.first()) Summarise(step_ - first, (before - begin) * 1e-9);
+    if (absl::Status status = Summarise(step_ - first, (before - begin) * 1e-9); !status.ok()) return status;
     if (stop_ != Stop::kInterrupt) return absl::OkStatus();
     return processes_.Agree(absl::CancelledError(
         absl::StrCat("interrupted after step ", step_, saved_ == step_ ? ", which was saved" : "")));
@@ -227,15 +234,23 @@ class Trainer {
     return status;
   }
 
-  void Summarise(int64_t steps, double seconds) {
+  // All processes come.
+  absl::Status Summarise(int64_t steps, double seconds) {
+    RankMemory own = MemoryOf(context_, *cluster_);
+    own.measured = growth_->bytes();
+    const auto memory = GatherMemory(processes_, own);
+    if (!memory.ok()) return memory.status();
+    if (request_.quiet || !processes_.first()) return absl::OkStatus();
     std::fprintf(context_.err, "%lld step%s in %s; memory %s resident, of which the plan %s\n",
                  static_cast<long long>(steps), steps == 1 ? "" : "s", plan::SecondsText(seconds).c_str(),
                  plan::BytesText(resident_bytes_).c_str(), plan::BytesText(ArenaBytesOf(context_.plan)).c_str());
+    if (!processes_.alone()) std::fputs(TextOfMemory(context_.plan, *memory).c_str(), context_.err);
     if (saved_ == step_ && saved_ != resumed_)
       std::fprintf(context_.err, "saved step %lld in %s\n", static_cast<long long>(step_),
                    request_.checkpoint_dir.c_str());
     if (stop_ == Stop::kTerminate)
       std::fprintf(context_.err, "stopped after step %lld, as a signal asked\n", static_cast<long long>(step_));
+    return absl::OkStatus();
   }
 
   const Context context_;
@@ -248,6 +263,8 @@ class Trainer {
   Stop stop_ = Stop::kNo;
   mutable int64_t resident_bytes_ = 0;
   uint64_t seed_ = 0;
+  std::optional<Growth> growth_;
+  int64_t staging_bytes_ = 0;  // of all processes
   std::optional<double> peak_;
   // In the order in which they need each other.
   std::unique_ptr<executor::BatchSource> source_;

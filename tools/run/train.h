@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "ops/abi/registry.h"
+#include "runtime/device/device.h"
 #include "runtime/plan/plan.pb.h"
 #include "tools/run/processes.h"
 #include "tools/run/request.h"
@@ -18,6 +19,7 @@ struct Context {
   const Request& request;
   const plan::Plan& plan;  // verified
   const KernelRegistry& kernels;
+  device::Device* device;  // of all ranks of this process; null: the host
   Processes& processes;
   std::FILE* out;
   std::FILE* err;

@@ -24,25 +24,31 @@ mlir::ValueRange inputsOf(Operation *work) {
       .Default([](Operation *) { return mlir::ValueRange(); });
 }
 
-namespace {
-
 bool isState(Value root) {
   BufferKind kind = root.getDefiningOp<BufferOp>().getKind();
   return kind == BufferKind::Parameter || kind == BufferKind::Optimizer;
 }
 
+namespace {
+
 // The roots whose bytes more than one actor touches, parameters and state aside.
 llvm::DenseSet<Value> sharedRoots(ProgramOp program) {
   llvm::DenseMap<Value, size_t> toucher;
   llvm::DenseSet<Value> shared;
+  auto touch = [&](size_t actor, Value buffer) {
+    Value root = rootOf(buffer);
+    auto [it, added] = toucher.try_emplace(root, actor);
+    if (!added && it->second != actor && !isState(root)) {
+      shared.insert(root);
+    }
+  };
   for (auto [index, actor] : llvm::enumerate(program.getBody().getOps<ActorOp>())) {
+    for (Value buffer : actor.getAfter()) {
+      touch(index, buffer);
+    }
     for (Operation &op : actor.getBody().front()) {
       for (Value operand : op.getOperands()) {
-        Value root = rootOf(operand);
-        auto [it, added] = toucher.try_emplace(root, index);
-        if (!added && it->second != index && !isState(root)) {
-          shared.insert(root);
-        }
+        touch(index, operand);
       }
     }
   }
@@ -63,13 +69,19 @@ Registers::Registers(ProgramOp program) {
   }
   for (auto [index, actor] : llvm::enumerate(actors)) {
     llvm::SetVector<Value> reads, writes;
+    auto read = [&](Value buffer) {
+      Value value = valueOf(buffer);
+      auto it = writer_.find(value);
+      if (shared.contains(rootOf(value)) && it != writer_.end() && it->second != index) {
+        reads.insert(value);
+      }
+    };
+    for (Value buffer : actor.getAfter()) {
+      read(buffer);
+    }
     for (Operation &op : actor.getBody().front()) {
       for (Value input : inputsOf(&op)) {
-        Value value = valueOf(input);
-        auto it = writer_.find(value);
-        if (shared.contains(rootOf(value)) && it != writer_.end() && it->second != index) {
-          reads.insert(value);
-        }
+        read(input);
       }
       for (Value output : outputsOf(&op)) {
         if (shared.contains(rootOf(output)) && writer_.lookup(output) == index) {

@@ -6,13 +6,16 @@
 
 namespace weft::task {
 
+/// Whether a root buffer keeps its contents from step to step: parameters and state.
+bool isState(mlir::Value root);
+
 /// What an op of an actor writes and reads.
 mlir::ValueRange outputsOf(mlir::Operation *work);
 mlir::ValueRange inputsOf(mlir::Operation *work);
 
 /// The registers of a program as its plan has them: a buffer on bytes that several actors touch, parameters and state
-/// aside, is a register of the actor that first writes it, read by those that see the value which that one made. Holds
-/// no reference to the program; stale once buffers, aliases or actors change.
+/// aside, is a register of the actor that first writes it, read by those that see the value which that one made; so is
+/// what an actor comes `after`. Holds no reference to the program; stale once buffers, aliases or actors change.
 class Registers {
 public:
   explicit Registers(ProgramOp program);

@@ -200,7 +200,9 @@ def Task_ActorOp : Task_Op<"actor", [NoTerminator, SingleBlock]> {
     Kernels in order, or collectives over the same axes that are done as one operation, or one end of a transfer.
     Actors of a stream act in this order: those of the begin section, for each of the program's units those of the unit, those of the step section;
     among these in program order. `unit` is that of a schedule without its micro-batch, as in `F` or `B.1`.
-    Actors of one kind of stream are on different streams if `lane` differs.
+    Actors of one kind of stream are on different streams if `lane` differs. Besides what its work reads, an actor waits
+    for the buffers `after` to be written, for the same micro-batch, without touching a byte of them: so that it
+    does not begin as early as its work alone would let it.
 
     Example:
     ```mlir
@@ -210,10 +212,12 @@ def Task_ActorOp : Task_Op<"actor", [NoTerminator, SingleBlock]> {
     ```
   }];
   let arguments = (ins StrAttr:$name, Task_StreamKind:$stream, OptionalAttr<StrAttr>:$lane, Task_Section:$section,
-                       OptionalAttr<StrAttr>:$unit, DefaultValuedAttr<I64Attr, "0">:$chunk);
+                       OptionalAttr<StrAttr>:$unit, DefaultValuedAttr<I64Attr, "0">:$chunk,
+                       Variadic<Task_BufferType>:$after);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $name $stream (`lane` $lane^)? $section (`unit` $unit^)? (`chunk` $chunk^)? attr-dict-with-keyword $body
+    $name $stream (`lane` $lane^)? $section (`unit` $unit^)? (`chunk` $chunk^)?
+    (`after` `(` $after^ `:` type($after) `)`)? attr-dict-with-keyword $body
   }];
 }
 

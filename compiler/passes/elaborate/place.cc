@@ -93,7 +93,7 @@ struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
         continue;
       }
       PlacementAttr mesh = rawMesh(op);
-      if (!mesh) {
+      if (!mesh || failed(checkDisjoint(op, mesh, meshes.getArrayRef()))) {
         return failure();
       }
       meshes.insert(mesh);
@@ -103,6 +103,19 @@ struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
     }
     if (!meshes.empty()) {
       graph.setPlacementsAttr(mlir::ArrayAttr::get(&getContext(), meshes.getArrayRef()));
+    }
+    return success();
+  }
+
+  // A rank runs one stage: it is in one mesh.
+  LogicalResult checkDisjoint(ir::ToGlobalOp op, PlacementAttr mesh, mlir::ArrayRef<Attribute> others) {
+    for (Attribute other : others) {
+      auto ranks = llvm::cast<PlacementAttr>(other).getRanks();
+      auto shared = llvm::find_if(mesh.getRanks(), [&](int64_t rank) { return llvm::is_contained(ranks, rank); });
+      if (other != mesh && shared != mesh.getRanks().end()) {
+        return op.emitOpError() << "placement: expected ranks that are in no other mesh, got rank " << *shared
+                                << ", which is in " << other;
+      }
     }
     return success();
   }

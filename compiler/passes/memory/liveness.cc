@@ -4,12 +4,7 @@ namespace weft::compiler {
 
 using mlir::Operation;
 using mlir::Value;
-using task::BufferKind;
-
-static bool isState(Value root) {
-  BufferKind kind = root.getDefiningOp<task::BufferOp>().getKind();
-  return kind == BufferKind::Parameter || kind == BufferKind::Optimizer;
-}
+using task::isState;
 
 Liveness::Liveness(task::ProgramOp program, const Timeline &timeline)
     : timeline_(timeline), microBatches_(int64_t(program.getMicroBatches())) {

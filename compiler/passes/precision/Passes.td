@@ -25,7 +25,8 @@ def PrecisionGradients : Pass<"weft-precision-gradients", "::weft::ir::GraphOp">
   let summary = "Makes gradients bfloat16 where nothing is added to them";
   let description = [{
     In a step of one micro-batch the gradient of a parameter with a bf16 working copy is bf16: the product that
-    makes it rounds it, or a cast does. In a step of several their sum is float32.
+    makes it rounds it, or a cast does. So are the parts that several stages have of one, and their sum. In a step of
+    several micro-batches the sum is float32.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
 }

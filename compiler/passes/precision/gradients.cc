@@ -22,6 +22,22 @@ bool updatesCopied(Operation *op, Value gradient, mlir::Type narrow) {
          });
 }
 
+// What adds up the parts that several stages have of a gradient, nullptr if it is no part.
+Operation *additionOf(AccumulateOp sum) {
+  auto isPart = [](Value part) {
+    auto wide = part.getDefiningOp<CastOp>(); // of one that has been narrowed
+    return bool((wide ? wide.getInput() : part).getDefiningOp<AccumulateOp>());
+  };
+  Operation *user = sum.getResult().hasOneUse() ? *sum.getResult().user_begin() : nullptr;
+  return llvm::isa_and_nonnull<AddOp, AddNOp>(user) && llvm::all_of(user->getOperands(), isPart) ? user : nullptr;
+}
+
+// The cast of a sum that is its one user, or the sum itself.
+Value roundedOf(Value sum) {
+  auto cast = sum.hasOneUse() ? llvm::dyn_cast<CastOp>(*sum.user_begin()) : CastOp();
+  return cast ? cast.getResult() : sum;
+}
+
 struct PrecisionGradients : impl::PrecisionGradientsBase<PrecisionGradients> {
   void runOnOperation() override {
     if (getOperation().getMicroBatches() > 1) {
@@ -35,8 +51,9 @@ struct PrecisionGradients : impl::PrecisionGradientsBase<PrecisionGradients> {
 private:
   void narrow(AccumulateOp sum) {
     mlir::Type type = mlir::BFloat16Type::get(&getContext());
-    Value gradient = sum.getResult();
-    if (!tensorOf(gradient).getElementType().isF32() ||
+    Operation *addition = additionOf(sum);
+    Value part = sum.getResult(), gradient = addition ? roundedOf(addition->getResult(0)) : part;
+    if (!tensorOf(part).getElementType().isF32() ||
         llvm::none_of(gradient.getUsers(), [&](Operation *user) { return updatesCopied(user, gradient, type); })) {
       return;
     }
@@ -46,11 +63,32 @@ private:
       product.getResult().setType(mlir::RankedTensorType::get(shapeOf(product.getResult()), type));
     } else {
       mlir::OpBuilder builder(sum);
-      auto cast = create<CastOp>(builder, sum.getLoc(), sum.getInput(), mlir::TypeAttr::get(type));
-      setBelongings(cast, belongingsOf(sum));
-      sum.getInputMutable().assign(cast);
+      sum.getInputMutable().assign(castBeside(builder, sum, sum.getInput(), type));
     }
-    gradient.setType(mlir::RankedTensorType::get(shapeOf(gradient), type));
+    part.setType(mlir::RankedTensorType::get(shapeOf(part), type));
+    if (addition) {
+      addWide(addition, part, type);
+    }
+  }
+
+  // The sum of parts that have become bf16 is one of float32, rounded once.
+  void addWide(Operation *addition, Value part, mlir::Type type) {
+    mlir::OpBuilder builder(addition);
+    auto wide = castBeside(builder, addition, part, mlir::Float32Type::get(&getContext()));
+    addition->replaceUsesOfWith(part, wide);
+    Value sum = addition->getResult(0);
+    if (roundedOf(sum) != sum) {
+      return; // for another part
+    }
+    builder.setInsertionPointAfter(addition);
+    auto rounded = castBeside(builder, addition, sum, type);
+    sum.replaceAllUsesExcept(rounded, rounded.getOperation());
+  }
+
+  static CastOp castBeside(mlir::OpBuilder &builder, Operation *op, Value value, mlir::Type type) {
+    auto cast = create<CastOp>(builder, op->getLoc(), value, mlir::TypeAttr::get(type));
+    setBelongings(cast, belongingsOf(op));
+    return cast;
   }
 };
 

@@ -1,9 +1,11 @@
 // From a list of kernels to actors on streams.
 #include "compiler/analysis/layer.h"
 #include "compiler/dialect/task/registers.h"
+#include "compiler/passes/schedule/beside.h"
 #include "compiler/passes/schedule/buckets.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/schedule/slots.h"
+#include "compiler/passes/schedule/step_order.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -36,8 +38,8 @@ Section sectionOf(Operation *op) {
       .Default([](Operation *) { return Section::Micro; });
 }
 
-StreamKind streamOf(Operation *op, bool overlap) {
-  if (overlap && llvm::isa<task::CollectiveOp>(op) && sectionOf(op) == Section::Step) {
+StreamKind streamOf(Operation *op, bool overlap, const Beside &beside) {
+  if (beside.has(op) || (overlap && llvm::isa<task::CollectiveOp>(op) && sectionOf(op) == Section::Step)) {
     return StreamKind::Communication;
   }
   if (llvm::isa<task::SendOp, task::ReceiveOp>(op)) {
@@ -111,7 +113,7 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
   void runOnOperation() override {
     task::ProgramOp program = getOperation();
     used_.clear(); // one pass may run over several programs
-    step_ = {};
+    step_ = StepCollectives();
     findChunks(program);
     mlir::Block &body = program.getBody().front();
     llvm::SmallVector<Operation *> begin, step, metrics;
@@ -127,23 +129,35 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
         (sectionOf(&op) == Section::Begin ? begin : step).push_back(&op);
       }
     }
-    group(body, begin, {});
-    llvm::SmallVector<Operation *> micro; // as the last micro-batch is done
+    llvm::SmallVector<llvm::ArrayRef<Operation *>> inOrder;
     for (auto &[unit, work] : units) {
       work = sumsAtOnce(work);
     }
+    bool follows = units.size() == 2 && backwardsFollow(program);
+    bool kept = follows && dropGathers(program, begin, units.begin()->second, units.rbegin()->second);
+    for (auto &[unit, work] : units) {
+      inOrder.push_back(work);
+    }
+    Beside beside(program, begin, inOrder);
+    beside_ = &beside;
+    group(body, beside.any() ? beside.begin(begin) : singly(begin), {});
+    llvm::SmallVector<Operation *> micro; // as the last micro-batch is done
     for (const task::Unit &unit : lastOf(program)) {
       auto it = units.find(orderOf(unit.kind, unit.chunk));
       if (it != units.end()) {
         llvm::append_range(micro, it->second);
       }
     }
-    step_ = bundle(program, micro, step);
+    step_ = bundle(program, micro, step, beside);
+    mlir::Value last;
     for (auto &[unit, work] : units) {
       task::Unit name{unit.kind, 0, unit.back ? -unit.chunk - 1 : unit.chunk};
-      group(body, work, mlir::StringAttr::get(&getContext(), name.name()));
+      mlir::Value before = follows && unit.kind == 'B' ? last : mlir::Value();
+      group(body, beside.any() ? beside.unit(work, before) : singly(work),
+            mlir::StringAttr::get(&getContext(), name.name()));
+      last = beside.lastOf(work, kept);
     }
-    groupStep(body, step);
+    groupStep(body, byCompletion(step_, step));
     for (Operation *metric : metrics) {
       metric->moveBefore(&body, body.end());
     }
@@ -173,13 +187,47 @@ private:
 
   // Each unit where the program's order has it for the last time.
   static std::vector<task::Unit> lastOf(task::ProgramOp program) {
-    std::vector<task::Unit> last;
-    for (const task::Unit &unit : llvm::reverse(task::unitsOf(program))) {
+    std::vector<task::Unit> last, order = task::unitsOf(program);
+    for (const task::Unit &unit : llvm::reverse(order)) {
       if (llvm::none_of(last, [&](const task::Unit &other) { return other.name() == unit.name(); })) {
         last.push_back(unit);
       }
     }
     return {last.rbegin(), last.rend()};
+  }
+
+  // Whether every forward is followed by its own backward.
+  static bool backwardsFollow(task::ProgramOp program) {
+    std::vector<task::Unit> order = task::unitsOf(program);
+    for (size_t i = 0; i < order.size(); ++i) {
+      bool follows = i + 1 < order.size() && order[i + 1].kind == 'B' && order[i + 1].microBatch == order[i].microBatch;
+      if (order[i].kind == 'F' && !follows) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Takes away the gathers of a backward that its forward has just done.
+  static bool dropGathers(task::ProgramOp program, llvm::ArrayRef<Operation *> begin,
+                          llvm::SmallVector<Operation *> &forward, llvm::SmallVector<Operation *> &backward) {
+    auto kept = Beside(program, begin, {forward, backward}).keptFor(backward, forward);
+    for (auto &[again, first] : kept) {
+      auto buffer = again.getOutput().getDefiningOp<task::BufferOp>();
+      llvm::erase(backward, again.getOperation());
+      again.erase();
+      buffer.replaceAllUsesWith(first.getOutput());
+      buffer.erase();
+    }
+    return !kept.empty();
+  }
+
+  static std::vector<Portion> singly(llvm::ArrayRef<Operation *> work) {
+    std::vector<Portion> portions;
+    for (Operation *op : work) {
+      portions.push_back({{op}, "", {}, false});
+    }
+    return portions;
   }
 
   // The bundles of gradients first, each an actor. What reads another bundle than those before it is a new actor, so
@@ -188,14 +236,14 @@ private:
     llvm::DenseSet<Operation *> bundled;
     llvm::DenseMap<mlir::Value, size_t> bundleOf; // by the root of what it makes
     for (auto [i, members] : llvm::enumerate(step_.bundles)) {
-      task::ActorOp actor = makeActor(body, members.front(), "gradients", {});
+      Portion portion{{members.begin(), members.end()}, "gradients", step_.afterOf(members.front()), true};
       for (task::CollectiveOp member : members) {
-        member->moveBefore(&actor.getBody().front(), actor.getBody().front().end());
         bundled.insert(member);
         bundleOf[task::rootOf(member.getOutput())] = i;
       }
+      group(body, portion, {});
     }
-    llvm::SmallVector<Operation *> some;
+    std::vector<Portion> some;
     llvm::DenseSet<size_t> waited;
     for (Operation *op : work) {
       if (bundled.contains(op)) {
@@ -210,29 +258,34 @@ private:
         group(body, some, {});
         some.clear();
       }
-      some.push_back(op);
+      some.push_back({{op}, "", step_.afterOf(op), false});
     }
     group(body, some, {});
   }
 
-  void group(mlir::Block &body, llvm::ArrayRef<Operation *> work, mlir::StringAttr unit) {
+  void group(mlir::Block &body, llvm::ArrayRef<Portion> portions, mlir::StringAttr unit) {
     task::ActorOp current;
     std::string currentName;
-    for (Operation *op : work) {
-      bool isKernel = llvm::isa<task::KernelOp>(op);
-      std::string name = actorName(op);
-      if (!current || !isKernel || name != currentName || streamOf(op, step_.overlap) != current.getStream()) {
-        current = makeActor(body, op, name, unit);
+    for (const Portion &portion : portions) {
+      Operation *first = portion.work.front();
+      bool isKernel = llvm::isa<task::KernelOp>(first);
+      std::string name = portion.name.empty() ? actorName(first) : portion.name.str();
+      if (!current || !isKernel || portion.apart || name != currentName ||
+          streamOf(first, step_.overlap, *beside_) != current.getStream()) {
+        current = makeActor(body, first, name, unit, portion.after);
         currentName = isKernel ? name : "";
       }
-      op->moveBefore(&current.getBody().front(), current.getBody().front().end());
+      for (Operation *op : portion.work) {
+        op->moveBefore(&current.getBody().front(), current.getBody().front().end());
+      }
       if (!isKernel) {
         current = {};
       }
     }
   }
 
-  task::ActorOp makeActor(mlir::Block &body, Operation *first, std::string name, mlir::StringAttr unit) {
+  task::ActorOp makeActor(mlir::Block &body, Operation *first, std::string name, mlir::StringAttr unit,
+                          mlir::ValueRange after) {
     if (auto collective = llvm::dyn_cast<task::CollectiveOp>(first)) {
       name += "." + task::stringifyCollectiveKind(collective.getKind()).str();
     } else if (llvm::isa<task::SendOp>(first)) {
@@ -247,9 +300,9 @@ private:
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointToEnd(&body);
     std::string lane = laneOf(first);
-    auto actor = builder.create<task::ActorOp>(first->getLoc(), name, streamOf(first, step_.overlap),
+    auto actor = builder.create<task::ActorOp>(first->getLoc(), name, streamOf(first, step_.overlap, *beside_),
                                                lane.empty() ? mlir::StringAttr() : builder.getStringAttr(lane),
-                                               sectionOf(first), unit, ir::chunkOf(first));
+                                               sectionOf(first), unit, ir::chunkOf(first), after);
     actor.getBody().emplaceBlock();
     ++numActors;
     return actor;
@@ -258,6 +311,7 @@ private:
   llvm::StringMap<int> used_;
   llvm::SmallVector<int64_t> chunks_;
   StepCollectives step_;
+  const Beside *beside_ = nullptr; // while a program is at hand
 };
 
 } // namespace

@@ -23,15 +23,17 @@ bool isBackward(Operation *op) {
 
 class Bundler {
 public:
-  Bundler(task::ProgramOp program, llvm::ArrayRef<Operation *> micro, llvm::ArrayRef<Operation *> step)
-      : placement_(program.getPlacement()), step_(step) {
+  Bundler(task::ProgramOp program, llvm::ArrayRef<Operation *> micro, llvm::ArrayRef<Operation *> step,
+          const Beside &beside)
+      : placement_(program.getPlacement()), step_(step), besides_(beside.any()) {
     for (auto [at, op] : llvm::enumerate(micro)) {
       for (Value output : task::outputsOf(op)) {
         writer_[task::rootOf(output)] = {op, int64_t(at)};
       }
-      if (auto collective = llvm::dyn_cast<CollectiveOp>(op)) {
+      if (auto collective = llvm::dyn_cast<CollectiveOp>(op); collective && !beside.has(op)) {
         for (int64_t axis : collective.getAxes()) {
           lastOver_[axis] = int64_t(at);
+          lastOf_[axis] = collective.getOutput();
         }
       }
     }
@@ -62,7 +64,10 @@ public:
     StepCollectives all;
     fill(early, all.bundles);
     fill(late, all.bundles);
-    all.overlap = !early.empty() && isOrdered(all.bundles, others);
+    all.overlap = besides_ || (!early.empty() && isOrdered(all.bundles, others));
+    if (besides_) {
+      order(all, others);
+    }
     return all;
   }
 
@@ -86,6 +91,29 @@ private:
       return llvm::none_of(members, [&](CollectiveOp op) { return overtakes(op, waitsFor); });
     };
     return llvm::all_of(bundles, issue) && llvm::all_of(others, [&](CollectiveOp op) { return issue(op); });
+  }
+
+  // Makes what would overtake wait.
+  void order(StepCollectives &all, llvm::ArrayRef<CollectiveOp> others) {
+    int64_t waitsFor = -1;
+    auto issue = [&](llvm::ArrayRef<CollectiveOp> members) {
+      for (CollectiveOp op : members) {
+        waitsFor = std::max(waitsFor, madeAt(op));
+      }
+      for (CollectiveOp op : members) {
+        for (int64_t axis : op.getAxes()) {
+          auto it = lastOver_.find(axis);
+          if (it != lastOver_.end() && waitsFor <= it->second) {
+            waitsFor = it->second + 1;
+            all.after[members[0]] = lastOf_[axis];
+          }
+        }
+      }
+    };
+    llvm::for_each(all.bundles, issue);
+    for (CollectiveOp op : others) {
+      issue(op);
+    }
   }
 
   // One list of bundles for each set of axes, in the order in which the bundles are complete.
@@ -124,13 +152,16 @@ private:
   ir::PlacementAttr placement_;
   llvm::ArrayRef<Operation *> step_;
   llvm::DenseMap<Value, std::pair<Operation *, int64_t>> writer_; // of a root, the last, and its place
-  std::map<int64_t, int64_t> lastOver_;                           // a mesh axis: the last collective of the backward
+  bool besides_;                                                  // the stream has collectives of other sections
+  std::map<int64_t, int64_t> lastOver_; // a mesh axis: the last collective that the computation has over it
+  std::map<int64_t, Value> lastOf_;     // what that makes
 };
 
 } // namespace
 
-StepCollectives bundle(task::ProgramOp program, llvm::ArrayRef<Operation *> micro, llvm::ArrayRef<Operation *> step) {
-  return Bundler(program, micro, step).run();
+StepCollectives bundle(task::ProgramOp program, llvm::ArrayRef<Operation *> micro, llvm::ArrayRef<Operation *> step,
+                       const Beside &beside) {
+  return Bundler(program, micro, step, beside).run();
 }
 
 } // namespace weft::compiler

@@ -2,7 +2,7 @@
 #ifndef WEFT_COMPILER_PASSES_SCHEDULE_BUCKETS_H_
 #define WEFT_COMPILER_PASSES_SCHEDULE_BUCKETS_H_
 
-#include "compiler/dialect/task/task.h"
+#include "compiler/passes/schedule/beside.h"
 
 namespace weft::compiler {
 
@@ -19,15 +19,24 @@ struct StepCollectives {
   std::vector<llvm::SmallVector<task::CollectiveOp>> bundles;
   /// Whether all of the section's collectives, the bundles first, go to the communication stream.
   bool overlap = false;
+  /// Where the communication stream has what may overtake a collective of the computation: that one's result, which
+  /// comes first.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> after;
+
+  llvm::SmallVector<mlir::Value, 1> afterOf(mlir::Operation *op) const {
+    mlir::Value value = after.lookup(op);
+    return value ? llvm::SmallVector<mlir::Value, 1>{value} : llvm::SmallVector<mlir::Value, 1>();
+  }
 };
 
 /// Bundles the reductions of what backward units make. `micro` is the work of the micro-batch section in the order in
 /// which the compute stream does it for the last micro-batch, `step` the step section's. Ranks must issue collectives
 /// over a common mesh axis in one order: where one of the step section could overtake one of the micro-batch section
 /// on the compute stream, it comes last, behind bundles that wait for that one; if nothing makes it wait, nothing
-/// overlaps.
+/// overlaps. Where the communication stream has collectives of the other sections (beside.h) it has those of this one
+/// too, and what may overtake waits.
 StepCollectives bundle(task::ProgramOp program, llvm::ArrayRef<mlir::Operation *> micro,
-                       llvm::ArrayRef<mlir::Operation *> step);
+                       llvm::ArrayRef<mlir::Operation *> step, const Beside &beside);
 
 } // namespace weft::compiler
 

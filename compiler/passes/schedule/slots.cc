@@ -8,7 +8,7 @@ namespace {
 // Who touches the bytes of a buffer within the micro-batch section.
 struct Touches {
   llvm::SmallVector<llvm::StringRef, 2> units; // the writer's first
-  bool moves = false;                          // another stream writes or reads it
+  bool moves = false;                          // the host or another stage writes or reads it
   bool stays = false;                          // summed up, or touched once a step
 };
 
@@ -19,7 +19,7 @@ llvm::MapVector<mlir::Value, Touches> touchesOf(task::ProgramOp program) {
       auto kernel = llvm::dyn_cast<task::KernelOp>(op);
       for (mlir::Value operand : op.getOperands()) {
         Touches &touch = touches[task::rootOf(operand)];
-        touch.moves |= actor.getStream() != task::StreamKind::Compute;
+        touch.moves |= actor.getStream() == task::StreamKind::Host || actor.getLane();
         touch.stays |= actor.getSection() != task::Section::Micro;
         if (actor.getUnit() && !llvm::is_contained(touch.units, *actor.getUnit())) {
           touch.units.push_back(*actor.getUnit());

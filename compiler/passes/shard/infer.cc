@@ -126,9 +126,15 @@ private:
                                  type.getElementType());
   }
 
+  // Of one micro-batch, the sum is its term.
+  bool isFree(Operation *op) {
+    return llvm::isa<ParameterOp, ToGlobalOp, AssignOp>(op) ||
+           (llvm::isa<AccumulateOp>(op) && graph_.getMicroBatches() == 1);
+  }
+
   double nodeSeconds(OpInfo &info, const Signature &candidate, PlacementAttr placement) {
     auto weftOp = llvm::dyn_cast<WeftOpInterface>(info.op);
-    if (!weftOp || llvm::isa<ParameterOp, ToGlobalOp, AssignOp>(info.op)) {
+    if (!weftOp || isFree(info.op)) {
       return 0;
     }
     SmallVector<RankedTensorType> operands, results;
@@ -167,13 +173,54 @@ private:
     return !broadcast_ || s.factor < 0;
   }
 
+  // How often a step boxes an operand of `op`: of what is there before the micro-batches, once.
+  double boxRuns(Operation *op, Value operand) {
+    Operation *producer = operand.getDefiningOp();
+    bool begin = producer && (llvm::isa<ParameterOp>(producer) || sections_.isBegin(producer));
+    return begin && !op->hasAttr("on_use") ? 1 : sections_.runs(op, double(graph_.getMicroBatches()));
+  }
+
+  // Whether nothing but additions come of the operands: each has as many elements as the one result, and all of them
+  // may be pending sums together.
+  static bool isAdditive(const OpInfo &info) {
+    if (info.op->getNumResults() != 1) {
+      return false;
+    }
+    auto size = [](Value value) { return mlir::ShapedType::getNumElements(shapeOf(value)); };
+    auto pending = [](SbpState state) { return state.kind == SbpState::PartialSum; };
+    return llvm::all_of(info.op->getOperands(), [&](Value it) { return size(it) == size(info.op->getResult(0)); }) &&
+           llvm::any_of(info.signatures, [&](const Signature &s) {
+             return llvm::all_of(s.operands, pending) && llvm::all_of(s.results, pending);
+           });
+  }
+
+  // The terms of sums over the micro-batches that a pin wants split on this axis: reduced as they are made.
+  llvm::DenseSet<Value> termsToSplit(size_t axis) {
+    llvm::DenseSet<Value> terms;
+    for (OpInfo &info : llvm::reverse(ops_)) {
+      bool sum = llvm::isa<AccumulateOp>(info.op) && info.pinned && !info.free[unsigned(axis)] &&
+                 (*info.pinned)[axis].isSplit();
+      if (sum || (info.op->getNumResults() == 1 && terms.contains(info.op->getResult(0)) && isAdditive(info))) {
+        terms.insert(info.op->operand_begin(), info.op->operand_end());
+      }
+    }
+    return terms;
+  }
+
+  // Whether the axis splits the batch.
+  bool splitsBatch(size_t axis) {
+    return llvm::any_of(
+        inputs_, [&](const States &states) { return axis < states.size() && states[axis] == SbpState::split(0); });
+  }
+
   llvm::LogicalResult decide(int64_t stage, size_t axis) {
     PlacementAttr placement = graph_.getPlacement(stage);
     std::vector<SolverNode> nodes;
     std::vector<SolverValue> values;
     llvm::DenseMap<Value, int> valueIndex;
     std::vector<int> opOfNode;
-    double micro = double(graph_.getMicroBatches());
+    bool ofBatch = splitsBatch(axis);
+    llvm::DenseSet<Value> toSplit = termsToSplit(axis);
     auto addValue = [&](Value value) {
       auto [it, added] = valueIndex.try_emplace(value, int(values.size()));
       if (!added) {
@@ -183,6 +230,9 @@ private:
       Operation *producer = value.getDefiningOp();
       v.free = stageOf(value) != stage;
       v.sticky = ofParameters_.contains(value);
+      bool micro = !producer || sections_.isMicro(producer);
+      v.beside = llvm::isa_and_nonnull<AccumulateOp>(producer);
+      v.still = ofBatch && micro && !v.beside && !v.sticky && !toSplit.contains(value);
       if (!v.free) {
         States before = produced(value);
         before.resize(axis);
@@ -199,7 +249,7 @@ private:
         continue;
       }
       SolverNode node;
-      node.weight = sections_.runs(info.op, micro);
+      node.weight = sections_.runs(info.op, double(graph_.getMicroBatches()));
       for (const Signature &s : info.signatures) {
         if (legal(info, s, axis, placement)) {
           node.candidates.push_back(&s);
@@ -213,6 +263,7 @@ private:
       for (auto [number, operand] : llvm::enumerate(info.op->getOperands())) {
         int v = addValue(operand);
         node.operands.push_back(v);
+        node.moves.push_back(boxRuns(info.op, operand));
         values[v].uses.push_back({int(nodes.size()), int(number)});
       }
       for (mlir::OpResult result : info.op->getResults()) {

@@ -15,9 +15,11 @@ constexpr double kEpsilon = 1e-12;
 // How far a change may spread before it is judged.
 constexpr size_t kRegion = 256;
 constexpr int kSweeps = 16;
-// A pinned split of a parameter is a wish for its memory too: gathering the
-// parameter counts as this many times its seconds.
-constexpr double kSticky = 1000;
+// A pinned split of a parameter is a wish for its memory too, and that of a batch one for ranks that do not wait for
+// each other within a micro-batch: what goes against a wish counts as this many times its seconds.
+constexpr double kWish = 1000;
+// Of the seconds of a reduction beside the last backward, those that are not hidden by it.
+constexpr double kExposed = 0.5;
 } // namespace
 
 SbpState Solver::stateOf(const SolverValue &value) const {
@@ -30,11 +32,14 @@ SbpState Solver::stateOf(const SolverValue &value) const {
 
 double Solver::boxSeconds(const SolverValue &value, SbpState from, SbpState to) const {
   double seconds = transitionSeconds(from, to, value.bytes, axis_, machine_);
-  return value.sticky && from.isSplit() ? seconds * kSticky : seconds;
+  if (value.still || (value.sticky && from.isSplit())) {
+    return seconds * kWish;
+  }
+  return value.beside && from.isPartial() ? seconds * kExposed : seconds;
 }
 
 // One box for each distinct state that readers want, as often as the most frequent
-// of them runs; once B is there, the others may start from it.
+// of them needs it; once B is there, the others may start from it.
 double Solver::valueSeconds(int index) const {
   const SolverValue &value = values_[index];
   if (value.free) {
@@ -51,10 +56,10 @@ double Solver::valueSeconds(int index) const {
     }
     auto known = llvm::find_if(wanted, [&](const auto &entry) { return entry.first == want; });
     if (known == wanted.end()) {
-      wanted.push_back({want, node.weight});
+      wanted.push_back({want, node.moves[use.operand]});
       broadcast |= want.kind == SbpState::Broadcast;
     } else {
-      known->second = std::max(known->second, node.weight);
+      known->second = std::max(known->second, node.moves[use.operand]);
     }
   }
   double seconds = 0;
@@ -317,7 +322,7 @@ void Solver::solve() {
       for (size_t i = 0; i < node.operands.size(); ++i) {
         const SolverValue &value = values_[node.operands[i]];
         if (!value.free) {
-          seconds += node.weight * boxSeconds(value, stateOf(value), node.candidates[c]->operands[i]);
+          seconds += node.moves[i] * boxSeconds(value, stateOf(value), node.candidates[c]->operands[i]);
         }
       }
       if (best < 0 || seconds < bestSeconds - kEpsilon) {

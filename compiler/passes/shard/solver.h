@@ -16,7 +16,8 @@ struct SolverNode {
   std::vector<double> seconds;                   // one a candidate
   std::vector<int> operands;                     // value indices
   std::vector<int> results;
-  double weight = 1; // how often a step runs it
+  std::vector<double> moves; // one an operand: how often a step boxes it, if it does
+  double weight = 1;         // how often a step runs it
   int choice = 0;
 };
 
@@ -27,6 +28,8 @@ struct SolverValue {
   ir::SbpState fixed;
   bool free = false;   // comes from another mesh: any state costs nothing
   bool sticky = false; // made of parameters alone: what is split stays so, where it can
+  bool still = false;  // moved by compute that would wait, though it need not: stays as it is, where it can
+  bool beside = false; // a sum over the micro-batches: reduced beside the rest of the last backward
   double bytes = 0;    // of a tile, over the axes decided before
   struct Use {
     int node;

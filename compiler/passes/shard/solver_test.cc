@@ -36,6 +36,7 @@ struct Problem {
   int node(std::vector<int> operands, double bytes) {
     SolverNode n;
     n.operands = operands;
+    n.moves.assign(operands.size(), 1);
     int index = int(nodes.size());
     for (size_t i = 0; i < operands.size(); ++i) {
       values[operands[i]].uses.push_back({index, int(i)});
@@ -81,6 +82,12 @@ struct Problem {
     return false;
   }
 };
+
+// How often a step runs a node, and boxes what it reads.
+void weigh(SolverNode &node, double runs) {
+  node.weight = runs;
+  node.moves.assign(node.operands.size(), runs);
+}
 
 // Numbers that do not depend on the standard library.
 class Random {
@@ -135,7 +142,7 @@ Problem chain(uint32_t seed, int length) {
   for (int i = 0; i < length; ++i) {
     at = p.node({at}, random.logUniform(1e3, 1e7));
     unary(p, i, random);
-    p.nodes[i].weight = i < length / 2 ? 4 : 1;
+    weigh(p.nodes[i], i < length / 2 ? 4 : 1);
   }
   return p;
 }
@@ -231,11 +238,10 @@ TEST(Solver, TotalCountsABoxAsOftenAsItsReaders) {
   int x = p.value(3e6, kS0);
   p.node({x}, 1);
   p.candidate(0, {kB}, kB, 0);
-  p.nodes[0].weight = 1;
   EXPECT_NEAR(p.solver().total(), 0.51e-3, 1e-9);
   p.node({x}, 1);
   p.candidate(1, {kB}, kB, 0);
-  p.nodes[1].weight = 4;
+  weigh(p.nodes[1], 4);
   EXPECT_NEAR(p.solver().total(), 4 * 0.51e-3, 1e-9);
 }
 
@@ -251,6 +257,43 @@ TEST(Solver, LeavesSplitParametersSplit) {
     p.solver().solve();
     EXPECT_EQ(p.nodes[0].choice, sticky ? 1 : 0);
   }
+}
+
+// Ranks that work on parts of a batch go on doing so, although to gather it would save more than it costs.
+TEST(Solver, LeavesWhatNeedNotMove) {
+  for (bool still : {false, true}) {
+    Problem p;
+    int x = p.value(1e3, kS0);
+    p.values[x].still = still;
+    p.node({x}, 1e6);
+    p.candidate(0, {kB}, kB, 0);
+    p.candidate(0, {kS0}, kS0, 1e-3);
+    p.solver().solve();
+    EXPECT_EQ(p.nodes[0].choice, still ? 1 : 0);
+  }
+}
+
+// 3e6 bytes over two ranks: 10 us + 1 ms to reduce, 10 us + 0.5 ms to gather. Only reductions run beside the backward.
+TEST(Solver, TotalCountsHalfOfWhatRunsBesideTheBackward) {
+  for (auto [from, seconds] : {std::pair{kP, 1.01e-3 / 2}, {kS0, 0.51e-3}}) {
+    Problem p;
+    int x = p.value(3e6, from);
+    p.values[x].beside = true;
+    p.node({x}, 1);
+    p.candidate(0, {kB}, kB, 0);
+    EXPECT_NEAR(p.solver().total(), seconds, 1e-9);
+  }
+}
+
+// A parameter that each of four micro-batches reads is gathered once.
+TEST(Solver, TotalCountsABoxThatMovesLessOftenThanItsReaderRuns) {
+  Problem p;
+  int w = p.value(3e6, kS0);
+  p.node({w}, 1);
+  p.candidate(0, {kB}, kB, 1e-3);
+  weigh(p.nodes[0], 4);
+  p.nodes[0].moves = {1};
+  EXPECT_NEAR(p.solver().total(), 4e-3 + 0.51e-3, 1e-9);
 }
 
 // What comes from another mesh arrives as it is wanted.

@@ -15,6 +15,7 @@ namespace weft::collective {
 struct LocalFabric::State {
   int ranks;
   int spins;
+  Gpu* gpu;
   Stop stop;
   std::mutex mutex;  // guards the maps; what they hold never goes
   std::map<std::tuple<std::string, std::vector<int>, int>, std::unique_ptr<LocalGroup>> groups;
@@ -30,7 +31,7 @@ struct LocalFabric::State {
   LocalLink* LinkOf(int sender, int receiver, int tag) {
     std::lock_guard<std::mutex> lock(mutex);
     std::unique_ptr<LocalLink>& found = links[{sender, receiver, tag}];
-    if (found == nullptr) found = std::make_unique<LocalLink>(sender, receiver, tag, spins, &stop);
+    if (found == nullptr) found = std::make_unique<LocalLink>(sender, receiver, tag, spins, &stop, gpu);
     return found.get();
   }
 };
@@ -48,7 +49,8 @@ class LocalCommunicator : public Communicator {
       return absl::InvalidArgumentError(absl::StrCat("group ", group.name, ": expected rank ", rank_,
                                                      " among its members, got ", absl::StrJoin(group.ranks, ",")));
     }
-    return LocalCollective::Create(state_.GroupOf(group), static_cast<int>(mine - group.ranks.begin()), specs);
+    return LocalCollective::Create(state_.GroupOf(group), static_cast<int>(mine - group.ranks.begin()), specs,
+                                   state_.gpu);
   }
 
   absl::StatusOr<std::unique_ptr<Operation>> CreateSend(DType dtype, const std::vector<Link>& links) override {
@@ -78,9 +80,10 @@ class LocalCommunicator : public Communicator {
   const int rank_;
 };
 
-LocalFabric::LocalFabric(int ranks, int spins) : state_(std::make_unique<State>()) {
+LocalFabric::LocalFabric(int ranks, int spins, Gpu* gpu) : state_(std::make_unique<State>()) {
   state_->ranks = ranks;
   state_->spins = spins;
+  state_->gpu = gpu;
 }
 
 LocalFabric::~LocalFabric() = default;

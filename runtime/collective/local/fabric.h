@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "ops/abi/gpu.h"
 #include "runtime/collective/communicator.h"
 
 namespace weft::collective {
@@ -11,8 +12,9 @@ namespace weft::collective {
 // What `ranks` ranks share. Thread-safe; outlives its communicators.
 class LocalFabric {
  public:
-  // `spins`: how often a waiting thread looks before it sleeps.
-  explicit LocalFabric(int ranks, int spins = 0);
+  // `spins`: how often a waiting thread looks before it sleeps. `gpu`: on which all
+  // ranks are, each with streams of its own, and which outlives this; null: the host.
+  explicit LocalFabric(int ranks, int spins = 0, Gpu* gpu = nullptr);
   ~LocalFabric();
   LocalFabric(const LocalFabric&) = delete;
   LocalFabric& operator=(const LocalFabric&) = delete;

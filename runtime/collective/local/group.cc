@@ -20,11 +20,13 @@ bool LocalGroup::Meet(std::atomic<uint64_t>& arrived, uint64_t number) {
 }
 
 bool LocalGroup::Post(int m, const std::vector<CollectiveSpec>& bundle, absl::Span<const void* const> inputs,
-                      absl::Span<void* const> outputs) {
+                      absl::Span<void* const> outputs, const Point* ready, const Point* done) {
   Member& member = members_[m];
   member.bundle = &bundle;
   member.inputs = inputs;
   member.outputs = outputs;
+  member.ready = ready;
+  member.done = done;
   const uint64_t number = member.posted.load(std::memory_order_relaxed) + 1;
   member.posted.store(number, std::memory_order_release);
   return Meet(posted_, number);
@@ -52,8 +54,9 @@ std::string LocalGroup::Missing(int m) const {
 }
 
 absl::StatusOr<std::unique_ptr<Operation>> LocalCollective::Create(LocalGroup* group, int m,
-                                                                   const std::vector<CollectiveSpec>& bundle) {
-  std::unique_ptr<LocalCollective> collective(new LocalCollective(group, m, bundle));
+                                                                   const std::vector<CollectiveSpec>& bundle,
+                                                                   Gpu* gpu) {
+  std::unique_ptr<LocalCollective> collective(new LocalCollective(group, m, bundle, gpu));
   if (absl::Status status = collective->Prepare(); !status.ok()) return status;
   return collective;
 }
@@ -63,6 +66,11 @@ absl::Status LocalCollective::Prepare() {
     return absl::InvalidArgumentError(
         absl::StrCat("group ", group_.group().name, ": expected one or more collectives, got none"));
   }
+  absl::StatusOr<Point> ready = Point::Create(gpu_), done = Point::Create(gpu_);
+  if (!ready.ok()) return ready.status();
+  if (!done.ok()) return done.status();
+  ready_ = *std::move(ready);
+  done_ = *std::move(done);
   inputs_.resize(group_.size());
   outputs_.resize(group_.size());
   const std::vector<Share> shares = SharesOf(bundle_, group_.size(), m_);
@@ -71,8 +79,33 @@ absl::Status LocalCollective::Prepare() {
     if (!part.ok()) return part.status();
     parts_.push_back(*std::move(part));
     parts_.back().share = shares[i];
+    if (gpu_ == nullptr) continue;
+    if (absl::Status status = AddMoves(bundle_[i], parts_.back()); !status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+absl::Status LocalCollective::AddMoves(const CollectiveSpec& spec, Part& part) const {
+  if (group_.size() > kMaxMembers) {
+    return absl::UnimplementedError(absl::StrCat("group ", group_.group().name, ": expected at most ", kMaxMembers,
+                                                 " members on a GPU, got ", group_.size()));
+  }
+  auto add = [&](absl::StatusOr<GpuMove> move) {
+    if (move.ok()) part.moves.push_back(*std::move(move));
+    return move.status();
+  };
+  if (spec.kind == Kind::kAllReduce) {
+    const int64_t count = (part.share.end - part.share.begin) / part.element_bytes;
+    return add(GpuMove::ReduceRange(gpu_, part.share.begin / part.element_bytes, count, spec.dtype, spec.reduction));
+  }
+  if (spec.kind == Kind::kReduceScatter) {
+    return add(GpuMove::Reduce(gpu_, part.copies[0], spec.dtype, spec.reduction));
+  }
+  absl::Status status;
+  for (const TileCopy& copy : part.copies) {
+    if (status.ok()) status = add(GpuMove::Copy(gpu_, copy, part.element_bytes));
+  }
+  return status;
 }
 
 absl::StatusOr<LocalCollective::Part> LocalCollective::PartOf(const CollectiveSpec& spec) const {
@@ -97,16 +130,52 @@ absl::Status LocalCollective::Run(absl::Span<const void* const> inputs, absl::Sp
   // Others may still read what this member posted before the stop.
   if (group_.stop().requested()) return group_.stop().reason();
   running_.store(true, std::memory_order_relaxed);
-  absl::Status status;
-  bool met = group_.Post(m_, bundle_, inputs, outputs);
+  absl::Status status = ready_.Record(stream);
+  bool met = group_.Post(m_, bundle_, inputs, outputs, &ready_, &done_);
   if (met) {
     // If the members disagree, all of them see it, and all finish.
-    status = CheckAgreement();
-    for (size_t i = 0; i < parts_.size() && status.ok(); ++i) DoPart(i);
+    if (status.ok()) status = CheckAgreement();
+    if (status.ok()) status = DoParts(stream);
     met = group_.Finish(m_);
   }
+  if (status.ok() && met) status = WaitForAll(&LocalGroup::Member::done, stream);
   running_.store(false, std::memory_order_relaxed);
   if (status.ok() && !met) status = group_.stop().reason();
+  return status;
+}
+
+absl::Status LocalCollective::WaitForAll(const Point* LocalGroup::Member::* point, void* stream) const {
+  if (gpu_ == nullptr) return absl::OkStatus();
+  for (int k = 0; k < group_.size(); ++k) {
+    if (k == m_) continue;  // a stream does its own work in order
+    if (absl::Status status = (group_.member(k).*point)->Wait(stream); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LocalCollective::DoParts(void* stream) {
+  absl::Status status = WaitForAll(&LocalGroup::Member::ready, stream);
+  for (size_t i = 0; i < parts_.size() && status.ok(); ++i) {
+    for (int k = 0; k < group_.size(); ++k) {
+      inputs_[k] = group_.member(k).inputs[i];
+      outputs_[k] = group_.member(k).outputs[i];
+    }
+    if (gpu_ == nullptr) {
+      DoPart(i);
+    } else {
+      status = EnqueuePart(i, stream);
+    }
+  }
+  return status.ok() ? done_.Record(stream) : status;
+}
+
+absl::Status LocalCollective::EnqueuePart(size_t i, void* stream) {
+  const Part& part = parts_[i];
+  const int n = group_.size();
+  if (bundle_[i].kind == Kind::kAllReduce) return part.moves[0].Run(inputs_.data(), n, outputs_.data(), n, stream);
+  if (bundle_[i].kind == Kind::kReduceScatter) return part.moves[0].Run(inputs_.data(), n, &outputs_[m_], 1, stream);
+  absl::Status status;
+  for (int k = 0; k < n && status.ok(); ++k) status = part.moves[k].Run(&inputs_[k], 1, &outputs_[m_], 1, stream);
   return status;
 }
 
@@ -123,10 +192,6 @@ absl::Status LocalCollective::CheckAgreement() const {
 void LocalCollective::DoPart(size_t i) {
   const Part& part = parts_[i];
   const int n = group_.size();
-  for (int k = 0; k < n; ++k) {
-    inputs_[k] = group_.member(k).inputs[i];
-    outputs_[k] = group_.member(k).outputs[i];
-  }
   if (bundle_[i].kind == Kind::kReduceScatter) {
     part.copies[0].ForEachRun([&](int64_t from, int64_t to, int64_t run) {
       part.reduce(inputs_.data(), n, from, &outputs_[m_], 1, to, run / part.element_bytes);

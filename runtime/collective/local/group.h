@@ -1,5 +1,7 @@
 // Collectives among threads that share an address space: members post their
-// addresses, and each reads what it needs straight from the others.
+// addresses, and each reads what it needs straight from the others. On a GPU that
+// they share, "reads" is a kernel on the member's stream, and meetings are of
+// points in streams: a member's inputs are there, a member's part is done.
 #ifndef WEFT_RUNTIME_COLLECTIVE_LOCAL_GROUP_H_
 #define WEFT_RUNTIME_COLLECTIVE_LOCAL_GROUP_H_
 
@@ -10,8 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "ops/abi/gpu.h"
 #include "runtime/actor/bell.h"
 #include "runtime/collective/communicator.h"
+#include "runtime/collective/local/gpu_move.h"
+#include "runtime/collective/local/point.h"
 #include "runtime/collective/local/stop.h"
 #include "runtime/collective/reduce.h"
 #include "runtime/collective/share.h"
@@ -30,6 +35,8 @@ class LocalGroup {
     const std::vector<CollectiveSpec>* bundle = nullptr;
     absl::Span<const void* const> inputs;
     absl::Span<void* const> outputs;
+    const Point* ready = nullptr;  // its inputs are there, its outputs may be written
+    const Point* done = nullptr;   // it has done its part
     // How many operations this member has issued and done its part of.
     alignas(64) std::atomic<uint64_t> posted{0};
     std::atomic<uint64_t> finished{0};
@@ -38,7 +45,7 @@ class LocalGroup {
   // Posts member `m`'s operation, and waits until all have. Its number counts
   // from 1. False: stopped.
   bool Post(int m, const std::vector<CollectiveSpec>& bundle, absl::Span<const void* const> inputs,
-            absl::Span<void* const> outputs);
+            absl::Span<void* const> outputs, const Point* ready, const Point* done);
   // Says that member `m` has done its part, and waits until all have.
   bool Finish(int m);
 
@@ -63,8 +70,9 @@ class LocalGroup {
 // Member `m`'s side of a bundle.
 class LocalCollective : public Operation {
  public:
+  // `gpu`: whose memory the tensors are in; null: the host's.
   static absl::StatusOr<std::unique_ptr<Operation>> Create(LocalGroup* group, int m,
-                                                           const std::vector<CollectiveSpec>& bundle);
+                                                           const std::vector<CollectiveSpec>& bundle, Gpu* gpu);
   absl::Status Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) override;
   std::string Waiting() const override;
 
@@ -78,19 +86,28 @@ class LocalCollective : public Operation {
     std::vector<TileCopy> copies;
     // all_reduce: the bytes that this member reduces.
     Share share;
+    // On a GPU, the same as kernels: the reduction, or a copy from each member.
+    std::vector<GpuMove> moves;
   };
 
-  LocalCollective(LocalGroup* group, int m, const std::vector<CollectiveSpec>& bundle)
-      : group_(*group), m_(m), bundle_(bundle), name_(NameOf(bundle)) {}
+  LocalCollective(LocalGroup* group, int m, const std::vector<CollectiveSpec>& bundle, Gpu* gpu)
+      : group_(*group), m_(m), bundle_(bundle), name_(NameOf(bundle)), gpu_(gpu) {}
   absl::Status Prepare();
   absl::StatusOr<Part> PartOf(const CollectiveSpec& spec) const;
+  absl::Status AddMoves(const CollectiveSpec& spec, Part& part) const;
   absl::Status CheckAgreement() const;
+  absl::Status DoParts(void* stream);
   void DoPart(size_t i);
+  absl::Status EnqueuePart(size_t i, void* stream);
+  // Behind that point of every member.
+  absl::Status WaitForAll(const Point* LocalGroup::Member::* point, void* stream) const;
 
   LocalGroup& group_;
   const int m_;
   const std::vector<CollectiveSpec> bundle_;
   const std::string name_;
+  Gpu* const gpu_;
+  Point ready_, done_;
   std::vector<Part> parts_;
   // By member, filled in Run() for one part after the other.
   std::vector<const void*> inputs_;

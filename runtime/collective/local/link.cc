@@ -5,8 +5,8 @@
 
 namespace weft::collective {
 
-LocalLink::LocalLink(int sender, int receiver, int tag, int spins, Stop* stop)
-    : sender_(sender), receiver_(receiver), tag_(tag), stop_(stop), bell_(spins) {
+LocalLink::LocalLink(int sender, int receiver, int tag, int spins, Stop* stop, Gpu* gpu)
+    : sender_(sender), receiver_(receiver), tag_(tag), stop_(stop), gpu_(gpu), bell_(spins) {
   stop_->Add(&bell_);
 }
 
@@ -27,29 +27,47 @@ absl::Status LocalLink::Attach(bool sender, DType dtype, const Block& block) {
   }
   copy_ = std::make_unique<TileCopy>(from.block.dims, from.block.tile_dims, from.block.origin, to.block.tile_dims,
                                      to.block.origin, static_cast<int64_t>(SizeOf(dtype)));
+  if (gpu_ == nullptr) return absl::OkStatus();
+  absl::StatusOr<GpuMove> move = GpuMove::Copy(gpu_, *copy_, static_cast<int64_t>(SizeOf(dtype)));
+  absl::StatusOr<Point> ready = Point::Create(gpu_), copied = Point::Create(gpu_);
+  for (const absl::Status& status : {move.status(), ready.status(), copied.status()}) {
+    if (!status.ok()) return status;
+  }
+  move_ = *std::move(move);
+  ready_ = *std::move(ready);
+  copied_ = *std::move(copied);
   return absl::OkStatus();
 }
 
-void LocalLink::Post(const void* tile) {
+absl::Status LocalLink::Post(const void* tile, void* stream) {
   posted_tile_ = tile;
+  if (absl::Status status = ready_.Record(stream); !status.ok()) return status;
   posted_.store(posted_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   bell_.Ring();
+  return absl::OkStatus();
 }
 
-bool LocalLink::AwaitTaken() {
+absl::Status LocalLink::AwaitTaken(void* stream) {
   const uint64_t number = posted_.load(std::memory_order_relaxed);
   bell_.Wait([&] { return taken_.load(std::memory_order_acquire) >= number || stop_->requested(); });
-  return !stop_->requested();
+  return stop_->requested() ? stop_->reason() : copied_.Wait(stream);
 }
 
-bool LocalLink::Take(void* tile) {
+absl::Status LocalLink::Take(void* tile, void* stream) {
   const uint64_t number = taken_.load(std::memory_order_relaxed) + 1;
   bell_.Wait([&] { return posted_.load(std::memory_order_acquire) >= number || stop_->requested(); });
-  if (stop_->requested()) return false;
-  copy_->Run(posted_tile_, tile);
+  if (stop_->requested()) return stop_->reason();
+  if (gpu_ == nullptr) {
+    copy_->Run(posted_tile_, tile);
+  } else {
+    absl::Status status = ready_.Wait(stream);
+    if (status.ok()) status = move_->Run(&posted_tile_, 1, &tile, 1, stream);
+    if (status.ok()) status = copied_.Record(stream);
+    if (!status.ok()) return status;
+  }
   taken_.store(number, std::memory_order_release);
   bell_.Ring();
-  return true;
+  return absl::OkStatus();
 }
 
 std::string LocalLink::Waiting(bool sender) const {
@@ -65,16 +83,16 @@ std::string LocalLink::Waiting(bool sender) const {
 
 absl::Status LocalTransfer::Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) {
   if (stop_.requested()) return stop_.reason();
-  bool going = true;
-  if (sends_) {
-    for (LocalLink* link : links_) link->Post(inputs[0]);
+  absl::Status status;
+  for (LocalLink* link : links_) {
+    if (sends_ && status.ok()) status = link->Post(inputs[0], stream);
   }
   for (LocalLink* link : links_) {
     waits_for_.store(link, std::memory_order_release);
-    going = going && (sends_ ? link->AwaitTaken() : link->Take(outputs[0]));
+    if (status.ok()) status = sends_ ? link->AwaitTaken(stream) : link->Take(outputs[0], stream);
   }
   waits_for_.store(nullptr, std::memory_order_release);
-  return going ? absl::OkStatus() : stop_.reason();
+  return status;
 }
 
 std::string LocalTransfer::Waiting() const {

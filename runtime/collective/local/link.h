@@ -10,8 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "ops/abi/gpu.h"
 #include "runtime/actor/bell.h"
 #include "runtime/collective/communicator.h"
+#include "runtime/collective/local/gpu_move.h"
+#include "runtime/collective/local/point.h"
 #include "runtime/collective/local/stop.h"
 #include "runtime/collective/tile_copy.h"
 
@@ -21,15 +24,17 @@ namespace weft::collective {
 // the receiver copies. One tile is under way at a time.
 class LocalLink {
  public:
-  LocalLink(int sender, int receiver, int tag, int spins, Stop* stop);
+  // `gpu`: whose memory the tiles are in; null: the host's.
+  LocalLink(int sender, int receiver, int tag, int spins, Stop* stop, Gpu* gpu);
 
   // Each end says once what it has, before anything is sent. kInvalidArgument
   // if the ends differ or one comes twice.
   absl::Status Attach(bool sender, DType dtype, const Block& block);
 
-  void Post(const void* tile);
-  bool AwaitTaken();      // the receiver has copied what was posted; false: stopped
-  bool Take(void* tile);  // waits for a posted tile and copies it; false: stopped
+  // From here on on the streams of the ends; kCancelled, or the reason: stopped.
+  absl::Status Post(const void* tile, void* stream);
+  absl::Status AwaitTaken(void* stream);        // the receiver has copied what was posted
+  absl::Status Take(void* tile, void* stream);  // waits for a posted tile and copies it
   std::string Waiting(bool sender) const;
 
  private:
@@ -42,6 +47,9 @@ class LocalLink {
   std::mutex mutex_;  // guards what Attach() sets
   std::optional<End> ends_[2];
   std::unique_ptr<TileCopy> copy_;
+  Gpu* const gpu_;
+  std::optional<GpuMove> move_;  // the same on a GPU
+  Point ready_, copied_;
   actor::Bell bell_;
   const void* posted_tile_ = nullptr;
   std::atomic<uint64_t> posted_{0};

@@ -68,7 +68,14 @@ absl::StatusOr<std::unique_ptr<Operation>> MpiCommunicator::CreateTransfer(bool 
                                                    link.peer, ": expected one ", sends ? "send" : "receive",
                                                    ", got two"));
   }
-  return MpiTransfer::Create(&wire_, sends, dtype, links);
+  return MpiTransfer::Create(&wire_, sends, dtype, links, transfer_bytes_);
+}
+
+int64_t MpiCommunicator::staging_bytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  int64_t bytes = transfer_bytes_;
+  for (const auto& [key, group] : groups_) bytes += group->staging_bytes();
+  return bytes;
 }
 
 }  // namespace weft::collective

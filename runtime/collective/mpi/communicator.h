@@ -27,6 +27,7 @@ class MpiCommunicator : public Communicator {
                                                               const std::vector<CollectiveSpec>& specs) override;
   absl::StatusOr<std::unique_ptr<Operation>> CreateSend(DType dtype, const std::vector<Link>& links) override;
   absl::StatusOr<std::unique_ptr<Operation>> CreateReceive(DType dtype, const std::vector<Link>& links) override;
+  int64_t staging_bytes() const override;
   void Abort(const absl::Status& reason) override { wire_.Abort(reason); }
 
  private:
@@ -34,9 +35,10 @@ class MpiCommunicator : public Communicator {
   absl::StatusOr<std::unique_ptr<Operation>> CreateTransfer(bool sends, DType dtype, const std::vector<Link>& links);
 
   Wire& wire_;
-  std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards what follows
   std::map<std::tuple<std::string, std::vector<int>, int>, std::unique_ptr<MpiGroup>> groups_;
   std::set<std::tuple<bool, int, int>> links_;  // that have an operation
+  int64_t transfer_bytes_ = 0;                  // staging
 };
 
 }  // namespace weft::collective

@@ -28,6 +28,7 @@ class MpiGroup {
   // Memory for the largest operation, aligned to 64. Reserve() while none runs.
   // kResourceExhausted if there is not so much.
   absl::Status Reserve(int64_t bytes);
+  int64_t staging_bytes() const { return staging_bytes_; }
   char* staging() const { return staging_.get(); }
 
   // How many operations were issued; the number of the next one.

@@ -26,4 +26,19 @@ expect() {
 mpirun=$1 suite=$2
 expect killed 'rank 1 is lost: its process [0-9]* has ended'
 expect failed 'rank 1 has left'
+
+# Rank 0 has to say so before mpirun does anything: all processes live.
+output=$("$mpirun" 3 "$suite" silent 2>&1)
+expected='^rank 0: UNAVAILABLE: ranks 1, 2 are lost: nothing was heard of host there for 1 s;'
+expected+=' rank 1 was last in act 41 of rank 1; rank 2 was last in act 42 of rank 2; rank 0 waits for a word$'
+if ! grep -q "$expected" <<<"$output"; then
+  echo "silent: expected \"$expected\", got:"
+  echo "$output"
+  failures=$((failures + 1))
+fi
+if ! output=$("$mpirun" 3 "$suite" vouched 2>&1); then
+  echo "vouched: expected that a stopped rank is waited for, got:"
+  echo "$output"
+  failures=$((failures + 1))
+fi
 exit $((failures > 0))

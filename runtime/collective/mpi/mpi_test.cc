@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "runtime/collective/conformance.h"
 #include "runtime/collective/mpi/communicator.h"
-#include "runtime/collective/mpi/world.h"
+#include "runtime/collective/mpi/test_world.h"
 
 namespace weft::collective {
 namespace {
@@ -79,15 +79,9 @@ TEST(MpiTest, NothingRunsAfterADisagreement) {
 }  // namespace weft::collective
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  auto world = weft::collective::World::Create();
-  if (!world.ok() || (*world)->size() != 4) {
-    std::fprintf(stderr, "expected four ranks: %s\n", world.status().ToString().c_str());
-    return 2;
-  }
-  if ((*world)->rank() != 0) {  // one listing is enough; failures are printed by all
-    testing::GTEST_FLAG(brief) = true;
-  }
-  const int failed = RUN_ALL_TESTS();
-  return (*world)->Finish().ok() ? failed : 1;
+  const auto world = weft::collective::MakeTestWorld(&argc, argv);
+  if (world == nullptr) return 2;
+  if (world->size() == 4) return weft::collective::RunTestsIn(*world);
+  std::fprintf(stderr, "expected four ranks, got %d\n", world->size());
+  return 2;
 }

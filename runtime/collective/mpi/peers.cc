@@ -23,15 +23,17 @@ ProcessName ProcessName::Own() {
   // Containers of one host name may number their processes apart.
   char numbers[128] = "";
   if (readlink("/proc/self/ns/pid", numbers, sizeof(numbers) - 1) < 0) numbers[0] = '\0';
-  return {std::string(host) + "/" + numbers, static_cast<int>(getpid())};
+  return {.host = std::string(host) + "/" + numbers, .process = static_cast<int>(getpid())};
 }
 
-std::string ProcessName::ToString() const { return std::to_string(process) + "@" + host; }
+std::string ProcessName::HostName() const { return host.substr(0, host.find('/')); }
+
+std::string ProcessName::ToString() const { return std::to_string(process) + ":" + std::to_string(board) + "@" + host; }
 
 ProcessName ProcessName::Parse(const std::string& text) {
-  const size_t at = text.find('@');
-  if (at == std::string::npos) return {};
-  return {text.substr(at + 1), std::atoi(text.c_str())};
+  const size_t colon = text.find(':'), at = text.find('@');
+  if (colon == std::string::npos || at == std::string::npos) return {};
+  return {text.substr(at + 1), std::atoi(text.c_str()), std::atoi(text.c_str() + colon + 1)};
 }
 
 bool IsStopped(int process) {

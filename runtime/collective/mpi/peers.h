@@ -14,8 +14,11 @@ namespace weft::collective {
 struct ProcessName {
   std::string host;
   int process = 0;
+  int board = -1;  // the descriptor of its Board
 
   static ProcessName Own();
+  // The host as people call it.
+  std::string HostName() const;
   std::string ToString() const;
   static ProcessName Parse(const std::string& text);
 };

@@ -9,7 +9,7 @@
 namespace weft::collective {
 
 absl::StatusOr<std::unique_ptr<Operation>> MpiTransfer::Create(Wire* wire, bool sends, DType dtype,
-                                                               const std::vector<Link>& links) {
+                                                               const std::vector<Link>& links, int64_t& staging_bytes) {
   const int64_t element = static_cast<int64_t>(SizeOf(dtype));
   std::vector<Way> ways;
   size_t requests = links.size();
@@ -34,6 +34,7 @@ absl::StatusOr<std::unique_ptr<Operation>> MpiTransfer::Create(Wire* wire, bool 
     way.requests = std::max<int64_t>(1, (way.bytes + wire->message_bytes() - 1) / wire->message_bytes());
     requests += way.requests;
   }
+  for (const Way& way : ways) staging_bytes += static_cast<int64_t>(way.staging.size());
   return std::unique_ptr<Operation>(new MpiTransfer(wire, sends, std::move(ways), requests));
 }
 

@@ -19,8 +19,9 @@ namespace weft::collective {
 // receivers what is sent, so that ends that differ are an error.
 class MpiTransfer : public Operation {
  public:
+  // Adds the memory that it takes to `staging_bytes`.
   static absl::StatusOr<std::unique_ptr<Operation>> Create(Wire* wire, bool sends, DType dtype,
-                                                           const std::vector<Link>& links);
+                                                           const std::vector<Link>& links, int64_t& staging_bytes);
   absl::Status Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) override;
   std::string Waiting() const override;
 

@@ -55,9 +55,9 @@ class Wire {
   int size() const { return size_; }
   int64_t message_bytes() const { return options_.message_bytes; }
 
-  // Tags: of World's meetings, of a group's channel, of a transfer. kInvalidArgument
-  // if MPI has no tag so high.
-  static constexpr int kMeetingTag = 1;
+  // Tags: of World's meetings, of Pulse, of a group's channel, of a transfer.
+  // kInvalidArgument if MPI has no tag so high.
+  static constexpr int kMeetingTag = 1, kPulseTag = 2;
   absl::StatusOr<int> ChannelTag(int channel) const { return TagOf("channel", channel, 0); }
   absl::StatusOr<int> TransferTag(int transfer) const { return TagOf("transfer", transfer, 1); }
 

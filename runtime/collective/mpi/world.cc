@@ -4,14 +4,19 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "runtime/collective/mpi/board.h"
 #include "runtime/collective/mpi/communicator.h"
 #include "runtime/collective/mpi/meeting.h"
 #include "runtime/collective/mpi/peers.h"
+#include "runtime/collective/mpi/pulse.h"
 #include "runtime/collective/mpi/wire.h"
 
 namespace weft::collective {
@@ -51,22 +56,33 @@ class World::Impl {
       : rank_(wire->rank()),
         size_(wire->size()),
         wire_(std::move(wire)),
+        options_(options),
         communicator_(wire_.get()),
         meetings_(wire_.get(), options.time_out) {}
 
   // Learns who runs on this host, and watches them.
   absl::Status Start() {
-    const ProcessName own = ProcessName::Own();
+    ProcessName own = ProcessName::Own();
+    own.board = board_.descriptor();
+    if (!options_.host.empty()) own.host = options_.host;
     absl::StatusOr<std::vector<std::string>> names = meetings_.Hold("start", own.ToString());
     if (!names.ok()) return names.status();
-    std::vector<Peers::Peer> peers;
     for (int r = 0; r < size_; ++r) {
       const ProcessName name = ProcessName::Parse((*names)[r]);
-      if (r != rank_ && name.host == own.host) peers.push_back({r, name.process});
+      hosts_.push_back(name.host);
+      if (r == rank_ || name.host != own.host) continue;
+      on_host_.push_back({r, name.process});
+      boards_.emplace(r, Board(name.process, name.board));
     }
-    ranks_on_host_ = static_cast<int>(peers.size()) + 1;
-    on_host_ = peers;
-    peers_ = std::make_unique<Peers>(peers, [this](const Peers::Peer& peer) { Lose(peer); });
+    // No board is opened once its process may have gone.
+    if (absl::Status status = meetings_.Hold("boards", "").status(); !status.ok()) return status;
+    const PulsePeers pulse_peers = PulsePeers::Of(hosts_, rank_);
+    if (options_.silence.count() > 0 && board_.words() != nullptr && hosts() > 1) {
+      pulse_ = std::make_unique<Pulse>(wire_.get(), pulse_peers, board_.words(), options_.silence,
+                                       [this, pulse_peers] { LoseHost(pulse_peers); });
+      pulse_->Start();
+    }
+    peers_ = std::make_unique<Peers>(on_host_, [this](const Peers::Peer& peer) { Lose(peer); });
     return absl::OkStatus();
   }
 
@@ -82,13 +98,14 @@ class World::Impl {
     finishing_ = true;
     if (absl::Status status = meetings_.Hold("finish", "").status(); !status.ok()) return status;
     finished_ = true;
-    peers_.reset();
+    StopWatching();
+    pulse_.reset();
     wire_.reset();
     return MpiStatus("ending", MPI_Finalize());
   }
 
   ~Impl() {
-    peers_.reset();
+    StopWatching();
     if (finished_) return;
     wire_->Abort(absl::UnavailableError(absl::StrCat("rank ", rank_, " has left")));
   }
@@ -97,7 +114,15 @@ class World::Impl {
   int size() const { return size_; }
   MpiCommunicator& communicator() { return communicator_; }
   Meetings& meetings() { return meetings_; }
-  int ranks_on_host() const { return ranks_on_host_; }
+  int ranks_on_host() const { return static_cast<int>(on_host_.size()) + 1; }
+  int place_on_host() const {
+    return static_cast<int>(
+        std::count_if(on_host_.begin(), on_host_.end(), [&](const Peers::Peer& it) { return it.rank < rank_; }));
+  }
+  int hosts() const { return static_cast<int>(std::set<std::string>(hosts_.begin(), hosts_.end()).size()); }
+  absl::Span<std::atomic<int64_t>> board() {
+    return absl::MakeSpan(board_.words(), board_.words() == nullptr ? 0 : Board::kWords);
+  }
   absl::Status failure() const { return wire_->stopped() ? wire_->reason() : absl::OkStatus(); }
   int failed_by() const { return wire_->stopped() ? wire_->stopped_by() : -1; }
 
@@ -106,17 +131,28 @@ class World::Impl {
     waits_ = std::move(waits);
   }
 
+  void SetReader(Reader read) {
+    std::lock_guard<std::mutex> lock(waits_mutex_);
+    read_ = std::move(read);
+  }
+
   std::string Stopped() const {
     std::string text;
     for (const Peers::Peer& peer : on_host_) {
       if (!IsStopped(peer.process)) continue;
       absl::StrAppend(&text, text.empty() ? "" : "; ", "rank ", peer.rank, " is stopped: its process ", peer.process,
-                      " does not run");
+                      " does not run", StandsIn(peer.rank, " and stands in "));
     }
     return text;
   }
 
  private:
+  // Both threads look at what both have seen.
+  void StopWatching() {
+    peers_.reset();
+    if (pulse_ != nullptr) pulse_->Stop();
+  }
+
   // Sleeps until `done()` or an abort, at most for `time`.
   template <typename Done>
   void Await(std::chrono::milliseconds time, Done&& done) {
@@ -139,8 +175,40 @@ class World::Impl {
     Await(kTurn * std::min<int64_t>(turn, 2), [] { return false; });
     std::string waits;
     Await(kUntilItWaits, [&] { return !(waits = Waits()).empty(); });
-    wire_->Abort(absl::UnavailableError(absl::StrCat("rank ", peer.rank, " is lost: its process ", peer.process,
-                                                     " has ended", waits.empty() ? "" : "; ", waits)));
+    wire_->Abort(
+        absl::UnavailableError(absl::StrCat("rank ", peer.rank, " is lost: its process ", peer.process, " has ended",
+                                            StandsIn(peer.rank, " in "), waits.empty() ? "" : "; ", waits)));
+  }
+
+  // By the thread that listens to the ranks of another host.
+  void LoseHost(const PulsePeers& peers) {
+    Await(kTurn * std::min(peers.turn, 2), [] { return false; });
+    std::string waits;
+    Await(kUntilItWaits, [&] { return !(waits = Waits()).empty(); });
+    const std::string& host = hosts_[peers.from[0]];
+    std::vector<int> ranks;
+    for (int r = 0; r < size_; ++r) {
+      if (hosts_[r] == host) ranks.push_back(r);
+    }
+    std::string text = absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", absl::StrJoin(ranks, ", "),
+                                    ranks.size() == 1 ? " is" : " are", " lost: nothing was heard of host ",
+                                    ProcessName{.host = host}.HostName(), " for ",
+                                    absl::StrFormat("%.3g", options_.silence.count() / 1000.0), " s");
+    for (int rank : peers.from) absl::StrAppend(&text, StandsIn(rank, absl::StrCat("; rank ", rank, " was last in ")));
+    wire_->Abort(absl::UnavailableError(absl::StrCat(text, waits.empty() ? "" : "; ", waits)));
+  }
+
+  // What a rank's board says, behind `words`; "" if it says nothing.
+  std::string StandsIn(int rank, const std::string& words) const {
+    std::vector<int64_t> board;
+    if (const auto it = boards_.find(rank); it != boards_.end()) {
+      board = it->second.Read();
+    } else if (pulse_ != nullptr) {
+      board = pulse_->BoardOf(rank);
+    }
+    std::lock_guard<std::mutex> lock(waits_mutex_);
+    const std::string text = read_ && !board.empty() ? read_(rank, board) : "";
+    return text.empty() ? "" : absl::StrCat(words, text);
   }
 
   std::string Waits() {
@@ -153,15 +221,20 @@ class World::Impl {
 
   const int rank_, size_;
   std::unique_ptr<Wire> wire_;
+  const WorldOptions options_;
   MpiCommunicator communicator_;
   Meetings meetings_;
-  int ranks_on_host_ = 1;
+  Board board_;
+  std::vector<std::string> hosts_;    // by rank
   std::vector<Peers::Peer> on_host_;  // but this one
+  std::map<int, Board> boards_;       // of these
   std::set<int> lost_;
-  std::mutex waits_mutex_;
+  mutable std::mutex waits_mutex_;
   std::function<std::string()> waits_;
+  Reader read_;
   std::atomic<bool> finishing_{false}, finished_{false};
   std::unique_ptr<Peers> peers_;
+  std::unique_ptr<Pulse> pulse_;
 };
 
 World::World(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -192,6 +265,10 @@ Communicator& World::communicator() { return impl_->communicator(); }
 std::string World::Waiting() const { return impl_->meetings().Waiting(); }
 absl::Status World::failure() const { return impl_->failure(); }
 int World::failed_by() const { return impl_->failed_by(); }
+int World::place_on_host() const { return impl_->place_on_host(); }
+int World::hosts() const { return impl_->hosts(); }
+absl::Span<std::atomic<int64_t>> World::board() { return impl_->board(); }
+void World::SetReader(Reader read) { impl_->SetReader(std::move(read)); }
 void World::SetWaits(std::function<std::string()> waits) { impl_->SetWaits(std::move(waits)); }
 std::string World::Stopped() const { return impl_->Stopped(); }
 absl::Status World::Finish() { return impl_->Finish(); }

@@ -3,7 +3,9 @@
 #ifndef WEFT_RUNTIME_COLLECTIVE_MPI_WORLD_H_
 #define WEFT_RUNTIME_COLLECTIVE_MPI_WORLD_H_
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "runtime/collective/communicator.h"
 
 namespace weft::collective {
@@ -22,6 +25,10 @@ struct WorldOptions {
   // The longest that a rank waits for the others in the meetings below, as
   // kDeadlineExceeded; 0: for ever.
   std::chrono::milliseconds time_out{0};
+  // A host of which nothing is heard for so long is lost; 0: never.
+  std::chrono::milliseconds silence{5000};
+  // What this rank's host is called instead of its name: for tests.
+  std::string host;
 };
 
 // One a process, made once. Its meetings are called by one thread, on all ranks
@@ -41,11 +48,24 @@ class World {
   int size() const;
   // Ranks that share this one's host, itself included.
   int ranks_on_host() const;
+  // How many of these are lower than it.
+  int place_on_host() const;
+  int hosts() const;
   // Lives as long as the world. If the process of a rank on this host ends, it
-  // aborts with kUnavailable: "rank 3 is lost: its process 4711 has ended; rank 0:
-  // ... waits for all_reduce #8 of group data[1]; rank 3 has not issued it". The
-  // lowest of the other ranks does so, unless it is silent too.
+  // aborts with kUnavailable: "rank 3 is lost: its process 4711 has ended in actor
+  // ...; rank 0: ... waits for all_reduce #8 of group data[1]; rank 3 has not
+  // issued it". The lowest of the other ranks does so, unless it is silent too.
+  // If another host falls silent: "ranks 2, 3 are lost: nothing was heard of
+  // their host node02 for 5 s; rank 2 was last in actor ...; rank 0: ...".
   Communicator& communicator();
+
+  // Words that this rank writes, zeros at first, and that others can read while
+  // it is stopped and when it is lost. `read` makes a text of what a rank has
+  // written, as "actor `h.5.bwd` (step 12)"; "": nothing to say. Any thread calls
+  // it, until it is replaced (null: none).
+  absl::Span<std::atomic<int64_t>> board();
+  using Reader = std::function<std::string(int rank, const std::vector<int64_t>& words)>;
+  void SetReader(Reader read);
 
   // Gives every rank the bytes of all, by rank. A few kilobytes.
   absl::StatusOr<std::vector<std::string>> AllGather(const std::string& bytes);
@@ -70,7 +90,7 @@ class World {
   void SetWaits(std::function<std::string()> waits);
 
   // Ranks of this host whose processes are stopped, as by SIGSTOP: "rank 2 is
-  // stopped: its process 4711 does not run". "" if none is. Any thread.
+  // stopped: its process 4711 does not run and stands in actor ...". "" if none is. Any thread.
   std::string Stopped() const;
 
   // The orderly end: waits for all ranks and finalises MPI. No operation is

@@ -23,6 +23,10 @@ absl::Status World::CheckEqual(const std::string&, const std::string&) { return 
 std::string World::Waiting() const { return ""; }
 absl::Status World::failure() const { return Create().status(); }
 int World::failed_by() const { return -1; }
+int World::place_on_host() const { return 0; }
+int World::hosts() const { return 1; }
+absl::Span<std::atomic<int64_t>> World::board() { return {}; }
+void World::SetReader(Reader) {}
 void World::SetWaits(std::function<std::string()>) {}
 std::string World::Stopped() const { return ""; }
 absl::Status World::Finish() { return Create().status(); }

@@ -3,6 +3,8 @@
 #include "runtime/collective/mpi/world.h"
 
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -12,6 +14,7 @@
 
 #include "gtest/gtest.h"
 #include "runtime/collective/mpi/launch.h"
+#include "runtime/collective/mpi/test_world.h"
 
 namespace weft::collective {
 namespace {
@@ -76,13 +79,6 @@ TEST(WorldTest, SaysWhoHasNotCome) {
   watch.join();
 }
 
-int Meet() {
-  const int failed = RUN_ALL_TESTS();
-  const absl::Status finished = world->Finish();
-  if (!finished.ok()) std::fprintf(stderr, "%s\n", finished.ToString().c_str());
-  return finished.ok() ? failed : 1;
-}
-
 // Rank 1 dies, or fails, while the others wait for it.
 int Lose(bool killed) {
   signal(SIGTERM, SIG_IGN);  // mpirun ends the others soon
@@ -97,18 +93,52 @@ int Lose(bool killed) {
   return status.ok() ? 1 : 3;
 }
 
+// Ranks 1 and 2 are on a host of their own, which falls silent but for rank 2 if
+// `vouched`. Each of the others says why it ends, if it does.
+int FallSilent(bool vouched) {
+  world->board()[5] = 40 + world->rank();
+  world->SetReader([](int rank, const std::vector<int64_t>& words) {
+    return "act " + std::to_string(words[5]) + " of rank " + std::to_string(rank);
+  });
+  world->SetWaits([] { return std::string("rank 0 waits for a word"); });
+  if (absl::Status status = world->Barrier(); !status.ok()) return 1;
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // pulses
+  if (world->rank() == 1 || (world->rank() == 2 && !vouched)) {
+    // The process lives, so that nobody but those who listen can tell. It wakes
+    // when it is all over, and sees it.
+    const int self = getpid();
+    const int waker = fork();
+    if (waker == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(3500));
+      kill(self, SIGCONT);
+      _exit(0);
+    }
+    raise(SIGSTOP);
+    waitpid(waker, nullptr, 0);
+    if (vouched) return world->Finish().ok() ? 0 : 1;
+    _exit(3);
+  }
+  if (vouched) return world->Finish().ok() ? 0 : 1;  // waits for rank 1
+  while (world->failure().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::fprintf(stderr, "rank 0: %s\n", world->failure().ToString().c_str());
+  _exit(3);
+}
+
 }  // namespace
 }  // namespace weft::collective
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  auto made = weft::collective::World::Create();
-  if (!made.ok()) {
-    std::fprintf(stderr, "%s\n", made.status().ToString().c_str());
-    return 2;
-  }
-  weft::collective::world = made->get();
-  if ((*made)->rank() != 0) testing::GTEST_FLAG(brief) = true;
+  using namespace weft::collective;
   const std::string what = argc > 1 ? argv[1] : "meet";
-  return what == "meet" ? weft::collective::Meet() : weft::collective::Lose(what == "killed");
+  WorldOptions options;
+  if (what == "silent" || what == "vouched") {
+    options.silence = std::chrono::seconds(1);
+    options.host = LaunchedRank() == 0 ? "here" : "there";
+  }
+  const std::unique_ptr<World> made = MakeTestWorld(&argc, argv, options);
+  if (made == nullptr) return 2;
+  world = made.get();
+  if (what == "meet") return RunTestsIn(*made);
+  if (what == "silent" || what == "vouched") return FallSilent(what == "vouched");
+  return Lose(what == "killed");
 }

@@ -31,14 +31,14 @@ model.graph @g(%x [8] f32) {
 
 model.graph @g(%x [8] f32) {
   // expected-error @+1 {{sbp: expected 2 states, one an axis of the mesh, got 1}}
-  %0 = weft.to_global %x sbp(S(0)) placement("cpu", [[0, 1]])
+  %0 = weft.to_global %x sbp(S(0)) placement("cpu", [[2, 3]])
 }
 
 // -----
 
 model.graph @g(%x [8] f32) {
   // expected-error @+1 {{sbp: expected 1 states, one an axis of the mesh, got more}}
-  %0 = weft.to_global %x sbp(S(0), B) placement("cpu", [0, 1])
+  %0 = weft.to_global %x sbp(S(0), B) placement("cpu", [2, 3])
 }
 
 // -----
@@ -60,4 +60,11 @@ model.graph @g(%x [8] f32) {
 model.graph @g(%x [8] f32) {
   // expected-error @+1 {{placement: mesh: expected distinct ranks, got 1 twice}}
   %0 = weft.to_global %x sbp(S(0)) placement("cpu", [1, 1])
+}
+
+// -----
+
+model.graph @g(%x [8, 8] f32) {
+  // expected-error @+1 {{placement: expected ranks that are in no other mesh, got rank 0, which is in #weft.placement<"cpu", [data = 2], [0, 1]>}}
+  %0 = weft.to_global %x sbp(S(0), B) placement("cpu", [[0, 2], [3, 4]])
 }

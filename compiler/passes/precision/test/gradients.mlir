@@ -52,3 +52,31 @@ weft.graph @several("x" %x: tensor<4x8xf32>) placements [#one] micro_batches 2 {
   %3 = weft.sgd %v, %2, %one, %one weight_decay(0.0) : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<f32>, tensor<f32>) -> tensor<8x8xf32>
   weft.assign %v, %3 : (tensor<8x8xf32>, tensor<8x8xf32>)
 }
+
+// -----
+
+// The parts of a gradient that two stages have are bf16, and so is their sum, which is made in float32.
+// CHECK-LABEL: weft.graph @parts
+// CHECK: %[[HERE:.*]] = weft.einsum "bi,bo->io" %{{.*}} -> tensor<8x8xbf16>
+// CHECK: %[[A:.*]] = weft.accumulate %[[HERE]] {stage = 1 : i64} : (tensor<8x8xbf16>) -> tensor<8x8xbf16>
+// CHECK: %[[THERE:.*]] = weft.cast %{{.*}} to bf16
+// CHECK: %[[B:.*]] = weft.accumulate %[[THERE]] : (tensor<8x8xbf16>) -> tensor<8x8xbf16>
+// CHECK-DAG: %[[WIDE_A:.*]] = weft.cast %[[A]] to f32 :
+// CHECK-DAG: %[[WIDE_B:.*]] = weft.cast %[[B]] to f32 :
+// CHECK: %[[WIDE:.*]] = weft.add %[[WIDE_A]], %[[WIDE_B]] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+// CHECK: %[[SUM:.*]] = weft.cast %[[WIDE]] to bf16
+// CHECK: weft.sgd %{{.*}}, %[[SUM]],
+#first = #weft.placement<"cpu", [], [0]>
+#second = #weft.placement<"cpu", [], [1]>
+weft.graph @parts("x" %x: tensor<4x8xf32>, "ids" %ids: tensor<4xi32>) placements [#first, #second] {
+  %w = weft.parameter "w" [8, 8] init(zeros) : () -> tensor<8x8xf32>
+  %0 = weft.embedding %ids, %w : (tensor<4xi32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %1 = weft.einsum "bi,bo->io" %0, %0 {stage = 1 : i64} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  %2 = weft.accumulate %1 {stage = 1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %3 = weft.embedding_grad %ids, %0 vocab(8) : (tensor<4xi32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  %4 = weft.accumulate %3 : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %5 = weft.add %2, %4 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %one = weft.fill [] value(1.0) : () -> tensor<f32>
+  %6 = weft.sgd %w, %5, %one, %one weight_decay(0.0) : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<f32>, tensor<f32>) -> tensor<8x8xf32>
+  weft.assign %w, %6 : (tensor<8x8xf32>, tensor<8x8xf32>)
+}

@@ -13,22 +13,19 @@
 // CHECK-NEXT: %[[EINSUM1:.*]] = weft.einsum "bi,bo->io" %arg0, %[[CROSS_ENTROPY_GRAD]] {phase = "backward"} : (tensor<1024x128xf32, #weft.sbp<S(0)>>, tensor<1024x256xf32, #weft.sbp<S(0)>>) -> tensor<128x256xf32, #weft.sbp<P>>
 // CHECK-NEXT: %[[ACCUMULATE:.*]] = weft.accumulate %[[COUNT]] : (tensor<f32, #weft.sbp<P>>) -> tensor<f32, #weft.sbp<P>>
 // CHECK-NEXT: %[[ACCUMULATE1:.*]] = weft.accumulate %[[LOSS]] : (tensor<f32, #weft.sbp<P>>) -> tensor<f32, #weft.sbp<P>>
-// CHECK-NEXT: %[[BOX:.*]] = weft.box %[[ACCUMULATE]] : (tensor<f32, #weft.sbp<P>>) -> tensor<f32, #weft.sbp<B>>
-// CHECK-NEXT: %[[DIV:.*]] = weft.div %[[ACCUMULATE1]], %[[BOX]] : (tensor<f32, #weft.sbp<P>>, tensor<f32, #weft.sbp<B>>) -> tensor<f32, #weft.sbp<P>>
-// CHECK-NEXT: %[[BOX1:.*]] = weft.box %[[DIV]] : (tensor<f32, #weft.sbp<P>>) -> tensor<f32, #weft.sbp<B>>
-// CHECK-NEXT: weft.output "loss" metric %[[BOX1]] : (tensor<f32, #weft.sbp<B>>)
+// CHECK-NEXT: %[[BOX:.*]] = weft.box %[[ACCUMULATE1]] : (tensor<f32, #weft.sbp<P>>) -> tensor<f32, #weft.sbp<B>>
+// CHECK-NEXT: %[[BOX1:.*]] = weft.box %[[ACCUMULATE]] : (tensor<f32, #weft.sbp<P>>) -> tensor<f32, #weft.sbp<B>>
+// CHECK-NEXT: %[[DIV:.*]] = weft.div %[[BOX]], %[[BOX1]] : (tensor<f32, #weft.sbp<B>>, tensor<f32, #weft.sbp<B>>) -> tensor<f32, #weft.sbp<B>>
+// CHECK-NEXT: weft.output "loss" metric %[[DIV]] : (tensor<f32, #weft.sbp<B>>)
 // CHECK-NEXT: %[[ACCUMULATE2:.*]] = weft.accumulate %[[EINSUM1]] {phase = "backward"} : (tensor<128x256xf32, #weft.sbp<P>>) -> tensor<128x256xf32, #weft.sbp<P>>
-// CHECK-NEXT: %[[BOX2:.*]] = weft.box %[[ACCUMULATE2]] {phase = "update", scope = "optimizer"} : (tensor<128x256xf32, #weft.sbp<P>>) -> tensor<128x256xf32, #weft.sbp<S(0)>>
-// CHECK-NEXT: %[[SQUARE_SUM:.*]] = weft.square_sum %[[BOX2]] {phase = "update", scope = "optimizer"} : (tensor<128x256xf32, #weft.sbp<S(0)>>) -> tensor<f32, #weft.sbp<P>>
-// CHECK-NEXT: %[[BOX3:.*]] = weft.box %[[SQUARE_SUM]] {phase = "update", scope = "optimizer"} : (tensor<f32, #weft.sbp<P>>) -> tensor<f32, #weft.sbp<B>>
-// CHECK-NEXT: %[[GRAD_SCALE:.*]], %[[GRAD_NORM:.*]] = weft.clip_scale %[[BOX3]], %[[BOX]] clip_norm(0.000000e+00) {phase = "update", scope = "optimizer"} : (tensor<f32, #weft.sbp<B>>, tensor<f32, #weft.sbp<B>>) -> (tensor<f32, #weft.sbp<B>>, tensor<f32, #weft.sbp<B>>)
+// CHECK-NEXT: %[[BOX2:.*]] = weft.box %[[ACCUMULATE2]] {phase = "update", scope = "optimizer"} : (tensor<128x256xf32, #weft.sbp<P>>) -> tensor<128x256xf32, #weft.sbp<B>>
+// CHECK-NEXT: %[[SQUARE_SUM:.*]] = weft.square_sum %[[BOX2]] {phase = "update", scope = "optimizer"} : (tensor<128x256xf32, #weft.sbp<B>>) -> tensor<f32, #weft.sbp<B>>
+// CHECK-NEXT: %[[GRAD_SCALE:.*]], %[[GRAD_NORM:.*]] = weft.clip_scale %[[SQUARE_SUM]], %[[BOX1]] clip_norm(0.000000e+00) {phase = "update", scope = "optimizer"} : (tensor<f32, #weft.sbp<B>>, tensor<f32, #weft.sbp<B>>) -> (tensor<f32, #weft.sbp<B>>, tensor<f32, #weft.sbp<B>>)
 // CHECK-NEXT: %[[LEARNING_RATE:.*]] = weft.learning_rate 1.000000e-02 constant {phase = "update", scope = "optimizer"} : () -> tensor<f32, #weft.sbp<B>>
 // CHECK-NEXT: weft.output "grad_norm" metric %[[GRAD_NORM]] {phase = "update", scope = "optimizer"} : (tensor<f32, #weft.sbp<B>>)
 // CHECK-NEXT: weft.output "lr" metric %[[LEARNING_RATE]] {phase = "update", scope = "optimizer"} : (tensor<f32, #weft.sbp<B>>)
-// CHECK-NEXT: %[[BOX4:.*]] = weft.box %[[W]] {phase = "update", scope = "optimizer"} : (tensor<128x256xf32, #weft.sbp<B>>) -> tensor<128x256xf32, #weft.sbp<S(0)>>
-// CHECK-NEXT: %[[SGD:.*]] = weft.sgd %[[BOX4]], %[[BOX2]], %[[LEARNING_RATE]], %[[GRAD_SCALE]] weight_decay(0.000000e+00) {phase = "update", scope = "optimizer"} : (tensor<128x256xf32, #weft.sbp<S(0)>>, tensor<128x256xf32, #weft.sbp<S(0)>>, tensor<f32, #weft.sbp<B>>, tensor<f32, #weft.sbp<B>>) -> tensor<128x256xf32, #weft.sbp<S(0)>>
-// CHECK-NEXT: %[[BOX5:.*]] = weft.box %[[SGD]] {phase = "update", scope = "optimizer"} : (tensor<128x256xf32, #weft.sbp<S(0)>>) -> tensor<128x256xf32, #weft.sbp<B>>
-// CHECK-NEXT: weft.assign %[[W]], %[[BOX5]] {phase = "update", scope = "optimizer"} : (tensor<128x256xf32, #weft.sbp<B>>, tensor<128x256xf32, #weft.sbp<B>>)
+// CHECK-NEXT: %[[SGD:.*]] = weft.sgd %[[W]], %[[BOX2]], %[[LEARNING_RATE]], %[[GRAD_SCALE]] weight_decay(0.000000e+00) {phase = "update", scope = "optimizer"} : (tensor<128x256xf32, #weft.sbp<B>>, tensor<128x256xf32, #weft.sbp<B>>, tensor<f32, #weft.sbp<B>>, tensor<f32, #weft.sbp<B>>) -> tensor<128x256xf32, #weft.sbp<B>>
+// CHECK-NEXT: weft.assign %[[W]], %[[SGD]] {phase = "update", scope = "optimizer"} : (tensor<128x256xf32, #weft.sbp<B>>, tensor<128x256xf32, #weft.sbp<B>>)
 // CHECK-NEXT: }
 #mesh = #weft.placement<"cpu", [data = 2], [0, 1]>
 weft.graph @data_parallel("x" %x: tensor<1024x128xf32>, "l" %l: tensor<1024xi32>) placements [#mesh] micro_batches 4 {

@@ -1,7 +1,7 @@
 // How operands that broadcast are walked: worked out once, when a kernel is
 // created.
-#ifndef WEFT_OPS_ELEMENTWISE_CPU_BROADCAST_H_
-#define WEFT_OPS_ELEMENTWISE_CPU_BROADCAST_H_
+#ifndef WEFT_OPS_ELEMENTWISE_BROADCAST_H_
+#define WEFT_OPS_ELEMENTWISE_BROADCAST_H_
 
 #include <algorithm>
 #include <array>
@@ -42,7 +42,19 @@ class BroadcastPlan {
     return BroadcastPlan(dims);
   }
 
+  // A merged dim: its extent, and each operand's stride, 0 where it repeats.
+  struct Dim {
+    int64_t extent = 1;
+    Offsets stride{};
+  };
+
   int64_t elements() const { return elements_; }
+  // Innermost first; the first is the row.
+  std::vector<Dim> dims() const {
+    std::vector<Dim> all = {row_};
+    all.insert(all.end(), outer_.begin(), outer_.end());
+    return all;
+  }
   int64_t step(int operand) const { return row_.stride[operand]; }
   // Whether the rows read one element of every operand, though they have more.
   bool repeats_all() const { return row_.extent > 1 && row_.stride == Offsets{}; }
@@ -63,11 +75,6 @@ class BroadcastPlan {
   }
 
  private:
-  struct Dim {
-    int64_t extent = 1;
-    Offsets stride{};
-  };
-
   explicit BroadcastPlan(const std::vector<Dim>& dims) {
     for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) {
       elements_ *= dim->extent;
@@ -121,4 +128,4 @@ class BroadcastPlan {
 
 }  // namespace weft::elementwise
 
-#endif  // WEFT_OPS_ELEMENTWISE_CPU_BROADCAST_H_
+#endif  // WEFT_OPS_ELEMENTWISE_BROADCAST_H_

@@ -1,4 +1,4 @@
-#include "ops/reduce/cpu_plan.h"
+#include "ops/reduce/plan.h"
 
 #include <algorithm>
 

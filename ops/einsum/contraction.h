@@ -1,6 +1,6 @@
 // From an einsum equation to the dims of a batched matrix product.
-#ifndef WEFT_OPS_EINSUM_CPU_CONTRACTION_H_
-#define WEFT_OPS_EINSUM_CPU_CONTRACTION_H_
+#ifndef WEFT_OPS_EINSUM_CONTRACTION_H_
+#define WEFT_OPS_EINSUM_CONTRACTION_H_
 
 #include <cstdint>
 #include <string>
@@ -44,4 +44,4 @@ Contraction Merged(Contraction contraction);
 
 }  // namespace weft::einsum
 
-#endif  // WEFT_OPS_EINSUM_CPU_CONTRACTION_H_
+#endif  // WEFT_OPS_EINSUM_CONTRACTION_H_

@@ -1,4 +1,4 @@
-#include "ops/einsum/cpu_contraction.h"
+#include "ops/einsum/contraction.h"
 
 #include <algorithm>
 #include <utility>

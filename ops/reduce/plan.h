@@ -1,7 +1,7 @@
 // How a reduction is walked, and how it is cut into tasks: worked out from the
 // shapes alone, when a kernel is created.
-#ifndef WEFT_OPS_REDUCE_CPU_PLAN_H_
-#define WEFT_OPS_REDUCE_CPU_PLAN_H_
+#ifndef WEFT_OPS_REDUCE_PLAN_H_
+#define WEFT_OPS_REDUCE_PLAN_H_
 
 #include <cstdint>
 #include <vector>
@@ -17,6 +17,10 @@ class Walk {
   // Adds a dim outside those that are there.
   void AddOuter(int64_t extent, int64_t stride);
   int64_t count() const { return count_; }
+  struct Dim {
+    int64_t extent, stride;
+  };
+  const std::vector<Dim>& dims() const { return dims_; }  // innermost first
   // Where, in the input, the index-th element of the walk lies.
   int64_t Offset(int64_t index) const {
     if (dims_.size() == 1) return index * dims_[0].stride;
@@ -29,9 +33,6 @@ class Walk {
   }
 
  private:
-  struct Dim {
-    int64_t extent, stride;
-  };
   std::vector<Dim> dims_;
   int64_t count_ = 1;
 };
@@ -69,4 +70,4 @@ absl::StatusOr<ReducePlan> MakeReducePlan(const KernelSpec& spec);
 
 }  // namespace weft::reduce
 
-#endif  // WEFT_OPS_REDUCE_CPU_PLAN_H_
+#endif  // WEFT_OPS_REDUCE_PLAN_H_

@@ -1,0 +1,40 @@
+#include "ops/cuda_kernels.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ops/cpu_kernels.h"
+#include "ops/cuda/emulated.h"
+
+namespace weft {
+namespace {
+
+using ::testing::IsSupersetOf;
+using ::testing::UnorderedElementsAreArray;
+
+// Every GPU kernel has a CPU twin, which says what is right.
+TEST(CudaKernelsTest, HaveTwins) {
+  KernelRegistry cpu, cuda;
+  RegisterCpuKernels(cpu);
+  RegisterCudaKernels(cuda);
+  EXPECT_THAT(cpu.Names(), IsSupersetOf(cuda.Names()));
+}
+
+// What a device can load is what tests run.
+TEST(CudaKernelsTest, EveryModuleIsEmulated) {
+  std::vector<std::string> modules, emulated;
+  for (const GpuModule& it : CudaModules()) modules.push_back(it.name);
+  for (const auto& it : EmulatedModules()) emulated.push_back(it->name);
+  EXPECT_THAT(emulated, UnorderedElementsAreArray(modules));
+}
+
+#if HAVE_CUDA
+TEST(CudaKernelsTest, EveryModuleIsAFatBinary) {
+  for (const GpuModule& it : CudaModules()) {
+    ASSERT_GT(it.bytes, 16u) << it.name;
+    EXPECT_EQ(*static_cast<const uint32_t*>(it.image), 0xba55ed50u) << it.name;  // as the driver expects
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,43 @@
+#include "ops/einsum/cuda.h"
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/gpu_launch.h"
+#include "ops/abi/match_spec.h"
+#include "ops/einsum/cuda_product.h"
+
+namespace weft {
+namespace {
+
+// In order of preference; the last does everything. A vendor's library goes first.
+constexpr einsum::CudaProductFactory kProducts[] = {&einsum::CreateTiledProduct};
+
+absl::Status CheckTypes(const KernelSpec& spec) {
+  if (absl::Status status = CheckArity(spec, 2, 1); !status.ok()) return status;
+  const DType left = spec.inputs[0].dtype, right = spec.inputs[1].dtype, result = spec.outputs[0].dtype;
+  if (IsGpuFloat(left) && left == right && (result == left || result == DType::kF32)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("expected operands of f32, bf16 or f16 and a result of that type or f32, got ",
+                   spec.inputs[0].ToString(), ", ", spec.inputs[1].ToString(), " and ", spec.outputs[0].ToString()));
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
+  if (absl::Status status = CheckTypes(spec); !status.ok()) return status;
+  absl::StatusOr<std::string> equation = spec.attributes.String("equation");
+  if (!equation.ok()) return equation.status();
+  absl::StatusOr<einsum::Contraction> parsed =
+      einsum::ParseContraction(*equation, {spec.inputs[0].dims, spec.inputs[1].dims, spec.outputs[0].dims});
+  if (!parsed.ok()) return parsed.status();
+  const einsum::Contraction contraction = einsum::Merged(einsum::Oriented(*std::move(parsed)));
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel;
+  for (einsum::CudaProductFactory create : kProducts) {
+    kernel = create(spec, contraction);
+    if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) break;
+  }
+  return kernel;
+}
+
+}  // namespace
+
+void RegisterEinsumCudaKernels(KernelRegistry& registry) { registry.Register("einsum", &CreateEinsum); }
+
+}  // namespace weft

@@ -1,0 +1,181 @@
+#include "ops/elementwise/cuda.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/gpu_launch.h"
+#include "ops/abi/kernel.h"
+#include "ops/abi/match_spec.h"
+#include "ops/elementwise/broadcast.h"
+#include "ops/elementwise/cuda_arguments.h"
+
+namespace weft {
+namespace {
+
+using namespace elementwise;  // the arguments
+
+constexpr const char* kModule = "elementwise";
+
+// Threads for `n` elements of which each does `per`.
+GpuGrid GridOf(const KernelSpec& spec, int64_t n, int64_t per) {
+  return LoopGrid(*spec.gpu, (n + per - 1) / per, kThreads);
+}
+
+int64_t PackOf(DType type) { return static_cast<int64_t>(16 / SizeOf(type)); }
+
+absl::Status ExpectFloat(const TensorSpec& tensor) {
+  if (IsGpuFloat(tensor.dtype)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("expected f32, bf16 or f16, got ", tensor.ToString()));
+}
+
+// All operands have the type of the first.
+absl::Status ExpectOneType(const KernelSpec& spec) {
+  if (spec.inputs.empty()) return absl::InvalidArgumentError("expected one or more inputs, got none");
+  for (const auto* list : {&spec.inputs, &spec.outputs}) {
+    for (const TensorSpec& tensor : *list) {
+      if (tensor.dtype == spec.inputs[0].dtype) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected ", NameOf(spec.inputs[0].dtype), ", got ", tensor.ToString()));
+    }
+  }
+  return ExpectFloat(spec.inputs[0]);
+}
+
+// An output of the inputs' dims.
+absl::StatusOr<int64_t> OneShape(const KernelSpec& spec) {
+  std::string rule;
+  for (size_t i = 0; i < spec.inputs.size(); ++i) rule += i == 0 ? "any:." : ",any:.";
+  absl::StatusOr<Extents> extents = MatchSpec(spec, (rule + "->any:.").c_str());
+  if (!extents.ok()) return extents.status();
+  return extents->rows();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeUnary(const KernelSpec& spec, const std::string& name, int64_t n,
+                                                  float factor) {
+  const int64_t per = std::min(PackOf(spec.inputs[0].dtype), PackOf(spec.outputs[0].dtype));
+  return MakeGpuLaunch(spec, kModule, name, GridOf(spec, n, per), UnaryArguments{.n = n, .factor = factor},
+                       [](UnaryArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         arguments.x = inputs[0];
+                         arguments.y = outputs[0];
+                       });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateUnary(const KernelSpec& spec) {
+  absl::StatusOr<int64_t> n = OneShape(spec);
+  if (!n.ok()) return n.status();
+  if (absl::Status status = CheckArity(spec, 1, 1); !status.ok()) return status;
+  if (absl::Status status = ExpectOneType(spec); !status.ok()) return status;
+  double factor = 0;
+  if (spec.name == "scale") {
+    absl::StatusOr<double> given = spec.attributes.Float("factor");
+    if (!given.ok()) return given.status();
+    factor = *given;
+  }
+  return MakeUnary(spec, absl::StrCat(spec.name, "_", NameOf(spec.inputs[0].dtype)), *n, static_cast<float>(factor));
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateCast(const KernelSpec& spec) {
+  if (absl::Status status = CheckArity(spec, 1, 1); !status.ok()) return status;
+  absl::StatusOr<int64_t> n = OneShape(spec);
+  if (!n.ok()) return n.status();
+  const DType from = spec.inputs[0].dtype, to = spec.outputs[0].dtype;
+  if (absl::Status status = ExpectFloat(spec.outputs[0]); !status.ok()) return status;
+  if (from != DType::kI32) {
+    if (absl::Status status = ExpectFloat(spec.inputs[0]); !status.ok()) return status;
+  }
+  return MakeUnary(spec, absl::StrCat("cast_", NameOf(from), "_", NameOf(to)), *n, 0);
+}
+
+// Copies what a plan says of dims; kUnimplemented if they are too many.
+template <typename Plan, typename Arguments>
+absl::Status SetDims(const Plan& plan, Arguments& arguments) {
+  const auto dims = plan.dims();
+  if (dims.size() > kMaxDims) {
+    return absl::UnimplementedError(absl::StrCat("expected at most ", kMaxDims, " merged dims, got ", dims.size()));
+  }
+  arguments.dims = static_cast<int32_t>(dims.size());
+  arguments.n = plan.elements();
+  for (size_t d = 0; d < dims.size(); ++d) arguments.extent[d] = dims[d].extent;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateBinary(const KernelSpec& spec) {
+  if (auto types = MatchSpec(spec, "any:*,any:*->any:*"); !types.ok()) return types.status();
+  if (absl::Status status = ExpectOneType(spec); !status.ok()) return status;
+  auto plan = BroadcastPlan<2>::Create({&spec.inputs[0], &spec.inputs[1]}, spec.outputs[0]);
+  if (!plan.ok()) return plan.status();
+  if (plan->repeats_all()) {
+    return absl::InvalidArgumentError(absl::StrCat("output 0: expected the extents of the inputs, got ",
+                                                   spec.outputs[0].ToString(), " of ", spec.inputs[0].ToString(),
+                                                   " and ", spec.inputs[1].ToString()));
+  }
+  BinaryArguments arguments = {};
+  if (absl::Status status = SetDims(*plan, arguments); !status.ok()) return status;
+  const auto dims = plan->dims();
+  for (size_t d = 0; d < dims.size(); ++d) {
+    for (int o : {0, 1}) arguments.stride[d][o] = dims[d].stride[o];
+  }
+  const int64_t pack = PackOf(spec.inputs[0].dtype);
+  arguments.packed = dims.size() == 1 || dims[0].extent % pack == 0;
+  return MakeGpuLaunch(spec, kModule, absl::StrCat(spec.name, "_", NameOf(spec.inputs[0].dtype)),
+                       GridOf(spec, arguments.n, arguments.packed ? pack : 1), arguments,
+                       [](BinaryArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         arguments.a = inputs[0];
+                         arguments.b = inputs[1];
+                         arguments.y = outputs[0];
+                       });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateAddN(const KernelSpec& spec) {
+  if (absl::Status status = ExpectOneType(spec); !status.ok()) return status;
+  absl::StatusOr<int64_t> n = OneShape(spec);
+  if (!n.ok()) return n.status();
+  if (spec.inputs.size() > kMaxTerms) {
+    return absl::UnimplementedError(absl::StrCat("expected at most ", kMaxTerms, " inputs, got ", spec.inputs.size()));
+  }
+  const DType type = spec.inputs[0].dtype;
+  const AddNArguments arguments = {.n = *n, .terms = static_cast<int32_t>(spec.inputs.size())};
+  return MakeGpuLaunch(spec, kModule, absl::StrCat("add_n_", NameOf(type)), GridOf(spec, *n, PackOf(type)), arguments,
+                       [](AddNArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         std::copy(inputs.begin(), inputs.end(), arguments.x);
+                         arguments.y = outputs[0];
+                       });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateBroadcastTo(const KernelSpec& spec) {
+  if (auto types = MatchSpec(spec, "any:*->any:*"); !types.ok()) return types.status();
+  const DType type = spec.inputs[0].dtype;
+  if (spec.outputs[0].dtype != type) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("output 0: expected ", NameOf(type), ", got ", spec.outputs[0].ToString()));
+  }
+  auto plan = BroadcastPlan<1>::Create({&spec.inputs[0]}, spec.outputs[0]);
+  if (!plan.ok()) return plan.status();
+  BroadcastArguments arguments = {};
+  if (absl::Status status = SetDims(*plan, arguments); !status.ok()) return status;
+  const auto dims = plan->dims();
+  for (size_t d = 0; d < dims.size(); ++d) arguments.stride[d] = dims[d].stride[0];
+  return MakeGpuLaunch(spec, kModule, absl::StrCat("broadcast_to_", SizeOf(type)), GridOf(spec, arguments.n, 1),
+                       arguments,
+                       [](BroadcastArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         arguments.x = inputs[0];
+                         arguments.y = outputs[0];
+                       });
+}
+
+}  // namespace
+
+void RegisterElementwiseCudaKernels(KernelRegistry& registry) {
+  for (const char* name : {"neg", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "square", "scale"}) {
+    registry.Register(name, &CreateUnary);
+  }
+  for (const char* name : {"add", "sub", "mul", "div", "maximum", "minimum", "greater_equal", "equal"}) {
+    registry.Register(name, &CreateBinary);
+  }
+  registry.Register("add_n", &CreateAddN);
+  registry.Register("cast", &CreateCast);
+  registry.Register("broadcast_to", &CreateBroadcastTo);
+}
+
+}  // namespace weft

@@ -1,0 +1,52 @@
+#include "ops/embedding/cuda.h"
+
+#include "gtest/gtest.h"
+#include "ops/cuda/gpu_testing.h"
+#include "ops/embedding/cpu.h"
+
+namespace weft {
+namespace {
+
+using weft::testing::ExpectTwins;
+using weft::testing::RandomValues;
+using weft::testing::Registered;
+using weft::testing::RunGpuKernel;
+
+const KernelRegistry& Cpu() { return Registered<&RegisterEmbeddingKernels>(); }
+const KernelRegistry& Cuda() { return Registered<&RegisterEmbeddingCudaKernels>(); }
+
+// `count` rows from `begin` on of a vocabulary of 40.
+KernelSpec Spec(bool grad, int64_t positions, int64_t width, int64_t begin, int64_t count) {
+  const TensorSpec ids = TensorSpec::Whole(DType::kI32, {positions});
+  const TensorSpec rows = TensorSpec::Whole(DType::kF32, {positions, width});
+  const TensorSpec table = weft::testing::Tile(DType::kF32, {count, width}, {40, width}, {begin, 0});
+  KernelSpec spec{.name = grad ? "embedding_grad" : "embedding",
+                  .inputs = {ids, grad ? rows : table},
+                  .outputs = {grad ? table : rows}};
+  spec.attributes.Set("vocab", int64_t{40});
+  return spec;
+}
+
+TEST(EmbeddingCudaTest, AgreesWithItsTwin) {
+  for (int64_t positions : {1, 31, 300}) {
+    for (int64_t width : {1, 5, 260}) {
+      const auto ids = RandomValues(positions, 1, 0, 40, DType::kI32);
+      for (const auto& [begin, count] : {std::pair<int64_t, int64_t>{0, 40}, {10, 20}}) {
+        ExpectTwins(Cpu(), Cuda(), Spec(false, positions, width, begin, count), {ids, RandomValues(count * width, 2)});
+        ExpectTwins(Cpu(), Cuda(), Spec(true, positions, width, begin, count),
+                    {ids, RandomValues(positions * width, 3)});
+      }
+    }
+  }
+}
+
+TEST(EmbeddingCudaTest, AnIdOutsideTheVocabularyIsAnAlarm) {
+  const auto table = RandomValues(40 * 3, 2);
+  const auto result = RunGpuKernel(Cuda(), Spec(false, 3, 3, 0, 40), {{1, 2, 40}, table});
+  EXPECT_EQ(result.status().message(), "embedding: id of position 2: expected 0 to 39, got 40");
+  EXPECT_EQ(RunGpuKernel(Cuda(), Spec(true, 1, 3, 0, 40), {{-1}, {1, 2, 3}}).status().message(),
+            "embedding_grad: id of position 0: expected 0 to 39, got -1");
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,119 @@
+#include "ops/loss/cuda.h"
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/gpu_launch.h"
+#include "ops/abi/match_spec.h"
+#include "ops/loss/cuda_arguments.h"
+
+namespace weft {
+namespace {
+
+using loss::kThreads;
+using loss::LossArguments;
+
+constexpr int64_t kIgnoreByDefault = -100;
+
+const float* In(GpuInputs inputs, int i) { return static_cast<const float*>(inputs[i]); }
+const int32_t* Labels(GpuInputs inputs, int i) { return static_cast<const int32_t*>(inputs[i]); }
+float* Out(GpuOutputs outputs, int i) { return static_cast<float*>(outputs[i]); }
+
+// A block a row, or a thread.
+GpuGrid BlockARow(const KernelSpec& spec, int64_t rows) { return LoopGrid(*spec.gpu, rows * kThreads, kThreads); }
+
+// The rows, the tile of the vocabulary that `logits` is, and what to ignore.
+absl::StatusOr<LossArguments> ArgumentsOf(const KernelSpec& spec, const Extents& extents, const TensorSpec* logits) {
+  LossArguments arguments = {.rows = extents.rows(), .ignore = kIgnoreByDefault};
+  if (spec.attributes.Has("ignore_index")) {
+    absl::StatusOr<int64_t> ignore = spec.attributes.Int("ignore_index");
+    if (!ignore.ok()) return ignore.status();
+    arguments.ignore = *ignore;
+  }
+  if (logits == nullptr) return arguments;
+  arguments.n = logits->dims.back();
+  arguments.size = logits->global_dims.back();
+  arguments.begin = logits->origin.back();
+  return arguments;
+}
+
+absl::StatusOr<std::shared_ptr<GpuAlarm>> AlarmOf(const KernelSpec& spec, const LossArguments& arguments) {
+  return spec.gpu->CreateAlarm(
+      [name = spec.name, size = arguments.size, ignore = arguments.ignore](const GpuAlarm& it) {
+        return absl::OutOfRangeError(absl::StrCat(name, ": label of position ", it.where, ": expected 0 to ", size - 1,
+                                                  " or ", ignore, " to ignore it, got ", it.value));
+      });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateSumExp(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, ".v,.->.");
+  if (!extents.ok()) return extents.status();
+  absl::StatusOr<LossArguments> arguments = ArgumentsOf(spec, *extents, &spec.inputs[0]);
+  if (!arguments.ok()) return arguments.status();
+  return MakeGpuLaunch(spec, "loss", "sum_exp", BlockARow(spec, arguments->rows), *arguments,
+                       [](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         a.logits = In(inputs, 0);
+                         a.max = In(inputs, 1);
+                         a.y = Out(outputs, 0);
+                       });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreatePick(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, ".v,i32:.->.");
+  if (!extents.ok()) return extents.status();
+  absl::StatusOr<LossArguments> arguments = ArgumentsOf(spec, *extents, &spec.inputs[0]);
+  if (!arguments.ok()) return arguments.status();
+  absl::StatusOr<std::shared_ptr<GpuAlarm>> alarm = AlarmOf(spec, *arguments);
+  if (!alarm.ok()) return alarm.status();
+  return MakeGpuLaunch(spec, "loss", "pick", LoopGrid(*spec.gpu, arguments->rows, kThreads), *arguments,
+                       [alarm = *alarm](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         a.logits = In(inputs, 0);
+                         a.labels = Labels(inputs, 1);
+                         a.y = Out(outputs, 0);
+                         a.alarm = alarm.get();
+                       });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateLoss(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.,.,i32:.->,");
+  if (!extents.ok()) return extents.status();
+  absl::StatusOr<LossArguments> arguments = ArgumentsOf(spec, *extents, nullptr);
+  if (!arguments.ok()) return arguments.status();
+  return MakeGpuLaunch(spec, "loss", "cross_entropy_loss", GridFor(1, kThreads), *arguments,
+                       [](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         a.max = In(inputs, 0);
+                         a.sum = In(inputs, 1);
+                         a.picked = In(inputs, 2);
+                         a.labels = Labels(inputs, 3);
+                         a.y = Out(outputs, 0);
+                         a.count_out = Out(outputs, 1);
+                       });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateGrad(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, ",.v,.,.,i32:.->.v");
+  if (!extents.ok()) return extents.status();
+  absl::StatusOr<LossArguments> arguments = ArgumentsOf(spec, *extents, &spec.inputs[1]);
+  if (!arguments.ok()) return arguments.status();
+  absl::StatusOr<std::shared_ptr<GpuAlarm>> alarm = AlarmOf(spec, *arguments);
+  if (!alarm.ok()) return alarm.status();
+  return MakeGpuLaunch(spec, "loss", "cross_entropy_grad", BlockARow(spec, arguments->rows), *arguments,
+                       [alarm = *alarm](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         a.scale = In(inputs, 0);
+                         a.logits = In(inputs, 1);
+                         a.max = In(inputs, 2);
+                         a.sum = In(inputs, 3);
+                         a.labels = Labels(inputs, 4);
+                         a.y = Out(outputs, 0);
+                         a.alarm = alarm.get();
+                       });
+}
+
+}  // namespace
+
+void RegisterLossCudaKernels(KernelRegistry& registry) {
+  registry.Register("sum_exp", &CreateSumExp);
+  registry.Register("pick", &CreatePick);
+  registry.Register("cross_entropy_loss", &CreateLoss);
+  registry.Register("cross_entropy_grad", &CreateGrad);
+}
+
+}  // namespace weft

@@ -1,0 +1,79 @@
+// Parts of the cross entropy over a vocabulary that may be split. The formulas
+// are those of cpu.cc; sums in double, in an order that the shape alone decides.
+#include "ops/cuda/kernel.h"
+#include "ops/cuda/reduce.h"
+#include "ops/loss/cuda_arguments.h"
+
+namespace {
+
+using namespace weft::gpu;
+using weft::loss::kThreads;
+using weft::loss::LossArguments;
+
+// The label's column in the tile, -1 if it is ignored, in another tile, or wrong:
+// then the alarm is raised.
+WEFT_DEVICE int64_t ColumnOf(const LossArguments& args, int64_t row) {
+  const int32_t label = args.labels[row];
+  if (label == args.ignore) return -1;
+  if (label < 0 || label >= args.size) {
+    Raise(args.alarm, row, label);
+    return -1;
+  }
+  const int64_t column = label - args.begin;
+  return column >= 0 && column < args.n ? column : -1;
+}
+
+}  // namespace
+
+// y[row] = sum over v of exp(logit - max[row]); a block a row.
+WEFT_KERNEL(sum_exp, LossArguments, kThreads) {
+  for (int64_t row = blockIdx.x; row < args.rows; row += gridDim.x) {
+    const float* x = args.logits + row * args.n;
+    const float max = args.max[row];
+    double sum = 0;
+    for (int64_t v = threadIdx.x; v < args.n; v += blockDim.x) sum += static_cast<double>(expf(x[v] - max));
+    sum = BlockReduce<Sum>(sum);
+    if (threadIdx.x == 0) args.y[row] = static_cast<float>(sum);
+  }
+}
+
+// y[row] = logits[row, labels[row]], or 0.
+WEFT_KERNEL(pick, LossArguments, kThreads) {
+  for (int64_t row : EachOf(args.rows)) {
+    const int64_t column = ColumnOf(args, row);
+    args.y[row] = column >= 0 ? args.logits[row * args.n + column] : 0.0f;
+  }
+}
+
+// The sum over the rows that count of log(sum) + max - picked, and how many; one block.
+WEFT_KERNEL(cross_entropy_loss, LossArguments, kThreads) {
+  double loss = 0, count = 0;
+  for (int64_t row = threadIdx.x; row < args.rows; row += blockDim.x) {
+    if (args.labels[row] == args.ignore) continue;
+    loss += log(static_cast<double>(args.sum[row])) + (static_cast<double>(args.max[row]) - args.picked[row]);
+    count += 1;
+  }
+  loss = BlockReduce<Sum>(loss);
+  count = BlockReduce<Sum>(count);
+  if (threadIdx.x == 0) {
+    *args.y = static_cast<float>(loss);
+    *args.count_out = static_cast<float>(count);
+  }
+}
+
+// y = dloss (exp(logit - max) / sum - [v is the label]), 0 in ignored rows; a block a
+// row. Each element is read and written by one thread, so y may be in place of the logits.
+WEFT_KERNEL(cross_entropy_grad, LossArguments, kThreads) {
+  const float scale = *args.scale;
+  for (int64_t row = blockIdx.x; row < args.rows; row += gridDim.x) {
+    const float* x = args.logits + row * args.n;
+    float* y = args.y + row * args.n;
+    const bool ignored = args.labels[row] == args.ignore;
+    const int64_t column = ColumnOf(args, row);
+    const float max = args.max[row], inverse = 1.0f / args.sum[row];
+    for (int64_t v = threadIdx.x; v < args.n; v += blockDim.x) {
+      const float p = expf(x[v] - max) * inverse;
+      y[v] = ignored ? 0.0f : scale * (v == column ? p - 1.0f : p);
+    }
+  }
+}

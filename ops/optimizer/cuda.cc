@@ -1,0 +1,208 @@
+#include "ops/optimizer/cuda.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/gpu_launch.h"
+#include "ops/abi/match_spec.h"
+#include "ops/optimizer/cuda_arguments.h"
+#include "ops/optimizer/schedule.h"
+
+namespace weft {
+namespace {
+
+using namespace optimizer;  // the arguments
+
+constexpr const char* kModule = "optimizer";
+constexpr int64_t kPack = 4;
+
+const float* In(GpuInputs inputs, int i) { return static_cast<const float*>(inputs[i]); }
+float* Out(GpuOutputs outputs, int i) { return static_cast<float*>(outputs[i]); }
+
+GpuGrid PackGrid(const KernelSpec& spec, int64_t n) { return LoopGrid(*spec.gpu, (n + kPack - 1) / kPack, kThreads); }
+
+// f32 or bf16.
+absl::Status CheckGradient(const TensorSpec& gradient) {
+  if (gradient.dtype == DType::kF32 || gradient.dtype == DType::kBF16) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("gradient: expected f32 or bf16, got ", gradient.ToString()));
+}
+
+// Parts, one a block, then their sum: two launches on one stream.
+class SquareSumKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    if (auto extents = MatchSpec(spec, "any:*->"); !extents.ok()) return extents.status();
+    if (absl::Status status = CheckGradient(spec.inputs[0]); !status.ok()) return status;
+    const DType type = spec.inputs[0].dtype;
+    auto parts = GpuKernel<SquareSumArguments>::Find(spec.gpu, kModule, absl::StrCat("sum_parts_", NameOf(type)));
+    auto all = GpuKernel<SquareSumArguments>::Find(spec.gpu, kModule, "sum_all");
+    if (!parts.ok()) return parts.status();
+    if (!all.ok()) return all.status();
+    GpuGrid grid = LoopGrid(*spec.gpu, spec.inputs[0].elements(), kThreads);
+    grid.blocks[0] = std::min<uint32_t>(grid.blocks[0], kMaxParts);
+    if (absl::Status status = spec.gpu_workspace->Reserve(spec.gpu, kMaxParts * sizeof(double)); !status.ok()) {
+      return status;
+    }
+    return std::make_unique<SquareSumKernel>(*parts, *all, grid, spec.inputs[0].elements(), spec.gpu_workspace);
+  }
+
+  SquareSumKernel(GpuKernel<SquareSumArguments> parts, GpuKernel<SquareSumArguments> all, const GpuGrid& grid,
+                  int64_t n, std::shared_ptr<GpuWorkspace> workspace)
+      : parts_(parts), all_(all), grid_(grid), n_(n), workspace_(std::move(workspace)) {}
+
+  absl::Status Run(const RunContext& context, GpuInputs inputs, GpuOutputs outputs) override {
+    const SquareSumArguments arguments{.x = inputs[0],
+                                       .parts = workspace_->data<double>(),
+                                       .y = Out(outputs, 0),
+                                       .n = n_,
+                                       .count = static_cast<int32_t>(grid_.blocks[0])};
+    absl::Status status = parts_.Launch(grid_, arguments, context.stream);
+    if (status.ok()) status = all_.Launch(GridFor(1, kThreads), arguments, context.stream);
+    return status;
+  }
+
+ private:
+  const GpuKernel<SquareSumArguments> parts_, all_;
+  const GpuGrid grid_;
+  const int64_t n_;
+  const std::shared_ptr<GpuWorkspace> workspace_;
+};
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateClipScale(const KernelSpec& spec) {
+  if (auto extents = MatchSpec(spec, ",->,"); !extents.ok()) return extents.status();
+  absl::StatusOr<double> clip = FloatAttribute(spec, "clip_norm", 0);
+  if (!clip.ok()) return clip.status();
+  if (!(*clip >= 0)) {
+    return absl::InvalidArgumentError(absl::StrCat("attribute `clip_norm`: expected 0 or more, got ", *clip));
+  }
+  return MakeGpuLaunch(spec, kModule, "clip_scale", GpuGrid{}, ClipArguments{.clip = *clip},
+                       [](ClipArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         a.square_sum = In(inputs, 0);
+                         a.count = In(inputs, 1);
+                         a.scale = Out(outputs, 0);
+                         a.norm = Out(outputs, 1);
+                       });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateLearningRate(const KernelSpec& spec) {
+  if (auto extents = MatchSpec(spec, "->"); !extents.ok()) return extents.status();
+  absl::StatusOr<Schedule> schedule = Schedule::Create(spec);
+  if (!schedule.ok()) return schedule.status();
+  return MakeGpuLaunch(
+      spec, kModule, "learning_rate", GpuGrid{}, AccumulateArguments{},
+      [schedule = *schedule](AccumulateArguments& a, const RunContext& context, GpuInputs, GpuOutputs outputs) {
+        a.y = Out(outputs, 0);
+        a.value = schedule.RateAt(context.step);
+      });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,any:.,,->.");
+  if (!extents.ok()) return extents.status();
+  if (absl::Status status = CheckGradient(spec.inputs[1]); !status.ok()) return status;
+  absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
+  if (!decay.ok()) return decay.status();
+  const UpdateArguments arguments{.n = extents->rows(), .decay = static_cast<float>(*decay)};
+  return MakeGpuLaunch(spec, kModule, absl::StrCat("sgd_", NameOf(spec.inputs[1].dtype)), PackGrid(spec, arguments.n),
+                       arguments, [](UpdateArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         a.p = In(inputs, 0);
+                         a.g = inputs[1];
+                         a.lr = In(inputs, 2);
+                         a.scale = In(inputs, 3);
+                         a.p2 = Out(outputs, 0);
+                       });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateSgdMomentum(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,any:.,.,,->.,.");
+  if (!extents.ok()) return extents.status();
+  if (absl::Status status = CheckGradient(spec.inputs[1]); !status.ok()) return status;
+  absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
+  absl::StatusOr<double> momentum = spec.attributes.Float("momentum");
+  if (!decay.ok()) return decay.status();
+  if (!momentum.ok()) return momentum.status();
+  const UpdateArguments arguments{
+      .n = extents->rows(), .momentum = static_cast<float>(*momentum), .decay = static_cast<float>(*decay)};
+  return MakeGpuLaunch(spec, kModule, absl::StrCat("sgd_momentum_", NameOf(spec.inputs[1].dtype)),
+                       PackGrid(spec, arguments.n), arguments,
+                       [](UpdateArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         a.p = In(inputs, 0);
+                         a.g = inputs[1];
+                         a.v = In(inputs, 2);
+                         a.lr = In(inputs, 3);
+                         a.scale = In(inputs, 4);
+                         a.p2 = Out(outputs, 0);
+                         a.v2 = Out(outputs, 1);
+                       });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,any:.,.,.,,->.,.,.");
+  if (!extents.ok()) return extents.status();
+  if (absl::Status status = CheckGradient(spec.inputs[1]); !status.ok()) return status;
+  absl::StatusOr<double> beta1 = spec.attributes.Float("beta1"), beta2 = spec.attributes.Float("beta2");
+  absl::StatusOr<double> eps = spec.attributes.Float("eps"), decay = FloatAttribute(spec, "weight_decay", 0);
+  absl::StatusOr<double> decoupled = FloatAttribute(spec, "decoupled", 0);
+  for (const absl::Status& status :
+       {beta1.status(), beta2.status(), eps.status(), decay.status(), decoupled.status()}) {
+    if (!status.ok()) return status;
+  }
+  for (auto [name, beta] : {std::pair{"beta1", *beta1}, {"beta2", *beta2}}) {
+    if (!(beta >= 0 && beta < 1)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("attribute `", name, "`: expected 0 or more and less than 1, got ", beta));
+    }
+  }
+  const UpdateArguments arguments{.n = extents->rows(),
+                                  .beta1 = static_cast<float>(*beta1),
+                                  .rest1 = static_cast<float>(1 - *beta1),
+                                  .beta2 = static_cast<float>(*beta2),
+                                  .rest2 = static_cast<float>(1 - *beta2),
+                                  .eps = static_cast<float>(*eps),
+                                  .coupled = *decoupled != 0 ? 0.0f : static_cast<float>(*decay),
+                                  .decoupled = *decoupled != 0 ? *decay : 0.0};
+  return MakeGpuLaunch(
+      spec, kModule, absl::StrCat("adam_", NameOf(spec.inputs[1].dtype)), PackGrid(spec, arguments.n), arguments,
+      [b1 = *beta1, b2 = *beta2](UpdateArguments& a, const RunContext& context, GpuInputs inputs, GpuOutputs outputs) {
+        const auto t = static_cast<double>(context.step + 1);
+        a.bias1 = 1 - std::pow(b1, t);
+        a.correction = static_cast<float>(1 / (1 - std::pow(b2, t)));
+        a.p = In(inputs, 0);
+        a.g = inputs[1];
+        a.m = In(inputs, 2);
+        a.v = In(inputs, 3);
+        a.lr = In(inputs, 4);
+        a.scale = In(inputs, 5);
+        a.p2 = Out(outputs, 0);
+        a.m2 = Out(outputs, 1);
+        a.v2 = Out(outputs, 2);
+      });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateAccumulate(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.->.");
+  if (!extents.ok()) return extents.status();
+  return MakeGpuLaunch(spec, kModule, "accumulate", PackGrid(spec, extents->rows()),
+                       AccumulateArguments{.n = extents->rows()},
+                       [](AccumulateArguments& a, const RunContext& context, GpuInputs inputs, GpuOutputs outputs) {
+                         a.x = In(inputs, 0);
+                         a.acc = In(inputs, 1);
+                         a.y = Out(outputs, 0);
+                         a.first = context.micro_batch == 0;
+                       });
+}
+
+}  // namespace
+
+void RegisterOptimizerCudaKernels(KernelRegistry& registry) {
+  registry.Register("square_sum", &SquareSumKernel::Create);
+  registry.Register("clip_scale", &CreateClipScale);
+  registry.Register("learning_rate", &CreateLearningRate);
+  registry.Register("sgd", &CreateSgd);
+  registry.Register("sgd_momentum", &CreateSgdMomentum);
+  registry.Register("adam", &CreateAdam);
+  registry.Register("accumulate", &CreateAccumulate);
+}
+
+}  // namespace weft

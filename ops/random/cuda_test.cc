@@ -1,0 +1,35 @@
+#include "ops/random/cuda.h"
+
+#include "gtest/gtest.h"
+#include "ops/cuda/gpu_testing.h"
+#include "ops/random/cpu.h"
+
+namespace weft {
+namespace {
+
+using weft::testing::ExpectTwins;
+using weft::testing::Registered;
+
+const KernelRegistry& Cpu() { return Registered<&RegisterRandomKernels>(); }
+const KernelRegistry& Cuda() { return Registered<&RegisterRandomCudaKernels>(); }
+
+// Whole tensors, and tiles cut within and between blocks of four words.
+TEST(RandomCudaTest, AgreesWithItsTwin) {
+  const TensorSpec tiles[] = {TensorSpec::Whole(DType::kF32, {}), TensorSpec::Whole(DType::kF32, {5, 7, 31}),
+                              weft::testing::Tile(DType::kF32, {3, 7, 10}, {6, 7, 31}, {2, 0, 21})};
+  for (const TensorSpec& tile : tiles) {
+    const RunContext context{.step = 3, .seed = 17};
+    KernelSpec spec{.outputs = {tile}};
+    spec.attributes = Attributes({{"mean", 0.5}, {"std", 2.0}, {"low", -1.0}, {"high", 3.0}, {"value", 0.3}});
+    spec.attributes.Set("seed", int64_t{5});
+    spec.name = "random_uniform";
+    ExpectTwins(Cpu(), Cuda(), spec, {}, {}, context);  // the same bits
+    spec.name = "fill";
+    ExpectTwins(Cpu(), Cuda(), spec, {}, {}, context);
+    spec.name = "random_normal";
+    ExpectTwins(Cpu(), Cuda(), spec, {}, {.absolute = 2e-6}, context);
+  }
+}
+
+}  // namespace
+}  // namespace weft

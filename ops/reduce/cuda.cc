@@ -1,0 +1,68 @@
+#include "ops/reduce/cuda.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/gpu_launch.h"
+#include "ops/reduce/cuda_arguments.h"
+#include "ops/reduce/plan.h"
+
+namespace weft {
+namespace {
+
+using namespace reduce;  // the plan and the arguments
+
+absl::Status SetDims(const Walk& walk, DimList& list) {
+  if (walk.dims().size() > kMaxDims) {
+    return absl::UnimplementedError(
+        absl::StrCat("expected at most ", kMaxDims, " merged dims of a kind, got ", walk.dims().size()));
+  }
+  list = {.dims = static_cast<int32_t>(walk.dims().size()), .count = walk.count()};
+  for (int d = 0; d < list.dims; ++d) {
+    list.extent[d] = walk.dims()[d].extent;
+    list.stride[d] = walk.dims()[d].stride;
+  }
+  return absl::OkStatus();
+}
+
+// A mean divides by the whole dims: a rank that holds a part of them gives a part of the mean.
+double FactorOf(const KernelSpec& spec, const std::string& kind) {
+  if (kind != "mean") return 1;
+  const std::vector<int64_t> dims = *spec.attributes.Ints("dims");
+  double count = 1;
+  for (int64_t dim : dims) count *= static_cast<double>(spec.inputs[0].global_dims[dim]);
+  return 1 / count;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateReduce(const KernelSpec& spec) {
+  absl::StatusOr<ReducePlan> plan = MakeReducePlan(spec);
+  if (!plan.ok()) return plan.status();
+  absl::StatusOr<std::string> kind = spec.attributes.String("kind");
+  if (!kind.ok()) return kind.status();
+  if (*kind != "sum" && *kind != "mean" && *kind != "max") {
+    return absl::InvalidArgumentError(absl::StrCat("attribute `kind`: expected sum, mean or max, got ", *kind));
+  }
+  ReduceArguments arguments = {.row = plan->row, .factor = FactorOf(spec, *kind)};
+  for (const absl::Status& status : {SetDims(plan->kept, arguments.kept), SetDims(plan->reduced, arguments.reduced)}) {
+    if (!status.ok()) return status;
+  }
+  const int64_t tiles =
+      plan->rows_reduced ? plan->kept.count() : plan->kept.count() * ((plan->row + kColumns - 1) / kColumns);
+  GpuGrid grid = LoopGrid(*spec.gpu, std::max<int64_t>(tiles, 1) * kThreads, kThreads);
+  if (!plan->rows_reduced) {
+    grid.threads[0] = kColumns;
+    grid.threads[1] = kThreads / kColumns;
+  }
+  const std::string name = absl::StrCat(*kind == "max" ? "max" : "sum", plan->rows_reduced ? "_rows" : "_columns");
+  return MakeGpuLaunch(spec, "reduce", name, grid, arguments,
+                       [](ReduceArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         arguments.x = static_cast<const float*>(inputs[0]);
+                         arguments.y = static_cast<float*>(outputs[0]);
+                       });
+}
+
+}  // namespace
+
+void RegisterReduceCudaKernels(KernelRegistry& registry) { registry.Register("reduce", &CreateReduce); }
+
+}  // namespace weft

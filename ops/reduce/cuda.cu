@@ -1,0 +1,65 @@
+// Reductions in two shapes. Where the innermost dims are reduced, a block makes one
+// output: its threads take every kThreads-th element of each row. Where they are
+// kept, a block makes 32 neighbouring outputs: eight threads share the summands of
+// each. Both combine in an order that the shape alone decides.
+#include "ops/cuda/kernel.h"
+#include "ops/cuda/reduce.h"
+#include "ops/reduce/cuda_arguments.h"
+
+namespace {
+
+using namespace weft::gpu;
+using namespace weft::reduce;
+
+WEFT_DEVICE int64_t OffsetOf(const DimList& list, int64_t index) {
+  int64_t offset = 0;
+  for (int d = 0; d < list.dims; ++d) {
+    offset += index % list.extent[d] * list.stride[d];
+    index /= list.extent[d];
+  }
+  return offset;
+}
+
+template <typename Op, typename Accumulator>
+WEFT_DEVICE void Rows(const ReduceArguments& args) {
+  for (int64_t k = blockIdx.x; k < args.kept.count; k += gridDim.x) {
+    const float* x = args.x + OffsetOf(args.kept, k);
+    Accumulator value = Op::template Identity<Accumulator>();
+    for (int64_t i = threadIdx.x; i < args.reduced.count * args.row; i += blockDim.x) {
+      value = Op::Of(value, Accumulator(x[OffsetOf(args.reduced, i / args.row) + i % args.row]));
+    }
+    value = BlockReduce<Op>(value);
+    if (threadIdx.x == 0) args.y[k] = static_cast<float>(value * args.factor);
+  }
+}
+
+template <typename Op, typename Accumulator>
+WEFT_DEVICE void Columns(const ReduceArguments& args) {
+  constexpr int kRows = kThreads / kColumns;
+  __shared__ Accumulator parts[kRows][kColumns];
+  const int64_t columns = (args.row + kColumns - 1) / kColumns;
+  for (int64_t tile = blockIdx.x; tile < args.kept.count * columns; tile += gridDim.x) {
+    const int64_t k = tile / columns, column = tile % columns * kColumns + threadIdx.x;
+    const float* x = args.x + OffsetOf(args.kept, k) + column;
+    Accumulator value = Op::template Identity<Accumulator>();
+    if (column < args.row) {
+      for (int64_t r = threadIdx.y; r < args.reduced.count; r += kRows) {
+        value = Op::Of(value, Accumulator(x[OffsetOf(args.reduced, r)]));
+      }
+    }
+    parts[threadIdx.y][threadIdx.x] = value;
+    __syncthreads();
+    if (threadIdx.y == 0 && column < args.row) {
+      for (int r = 1; r < kRows; ++r) value = Op::Of(value, parts[r][threadIdx.x]);
+      args.y[k * args.row + column] = static_cast<float>(value * args.factor);
+    }
+    __syncthreads();
+  }
+}
+
+}  // namespace
+
+WEFT_KERNEL(sum_rows, ReduceArguments, kThreads) { Rows<Sum, double>(args); }
+WEFT_KERNEL(max_rows, ReduceArguments, kThreads) { Rows<Max, float>(args); }
+WEFT_KERNEL(sum_columns, ReduceArguments, kThreads) { Columns<Sum, double>(args); }
+WEFT_KERNEL(max_columns, ReduceArguments, kThreads) { Columns<Max, float>(args); }

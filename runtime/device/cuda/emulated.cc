@@ -1,0 +1,339 @@
+#include "runtime/device/cuda/emulated.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/device/cuda/emulated_memory.h"
+#include "runtime/device/cuda/emulated_stream.h"
+
+namespace weft::cuda {
+namespace {
+
+thread_local const void* current_context = nullptr;
+
+const char* NameOf(Result result) {
+  switch (result) {
+    case kSuccess:
+      return "CUDA_SUCCESS";
+    case kInvalidValue:
+      return "CUDA_ERROR_INVALID_VALUE";
+    case kOutOfMemory:
+      return "CUDA_ERROR_OUT_OF_MEMORY";
+    case kInvalidContext:
+      return "CUDA_ERROR_INVALID_CONTEXT";
+    case kNoBinaryForGpu:
+      return "CUDA_ERROR_NO_BINARY_FOR_GPU";
+    case kNotFound:
+      return "CUDA_ERROR_NOT_FOUND";
+    case kLaunchFailed:
+      return "CUDA_ERROR_LAUNCH_FAILED";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+struct EmulatedDriver::State {
+  struct Gpu {
+    explicit Gpu(int64_t bytes) : memory(bytes) {}
+    EmulatedMemory memory;
+  };
+
+  explicit State(const EmulatedOptions& it) : options(it) {
+    for (int g = 0; g < options.gpus; ++g) gpus.push_back(std::make_unique<Gpu>(options.memory_bytes));
+  }
+
+  const EmulatedOptions options;
+  std::vector<std::unique_ptr<Gpu>> gpus;
+  std::atomic<int64_t> launches{0};
+  std::atomic<Result> sticky{kSuccess};  // once a kernel has failed, everything does
+  mutable std::mutex mutex;              // guards what follows
+  std::vector<std::string> complaints;
+  std::map<Handle, std::unique_ptr<EmulatedStream>> streams;
+  std::set<Handle> events;
+  std::map<uint64_t, size_t> pinned;
+  uint64_t seed = 0;
+
+  Result Complain(Result result, const std::string& what) {
+    std::lock_guard<std::mutex> lock(mutex);
+    std::fprintf(stderr, "emulated CUDA driver: %s\n", what.c_str());
+    complaints.push_back(what);
+    return result;
+  }
+
+  Gpu* Current() const {
+    for (const auto& gpu : gpus) {
+      if (gpu.get() == current_context) return gpu.get();
+    }
+    return nullptr;
+  }
+
+  // What every call but those about devices begins with.
+  Result Enter(const char* call) {
+    if (sticky != kSuccess) return sticky;
+    return Current() != nullptr ? kSuccess
+                                : Complain(kInvalidContext, absl::StrCat(call, ": no context on this thread"));
+  }
+
+  EmulatedStream* StreamOf(Handle stream) {
+    std::lock_guard<std::mutex> lock(mutex);
+    const auto found = streams.find(stream);
+    return found == streams.end() ? nullptr : found->second.get();
+  }
+
+  // Adds work to a stream, if the handle is one.
+  Result Enqueue(const char* call, Handle stream, std::function<void()> work) {
+    if (const Result result = Enter(call); result != kSuccess) return result;
+    EmulatedStream* const it = StreamOf(stream);
+    if (it == nullptr) return Complain(kInvalidValue, absl::StrCat(call, ": expected a stream, got another handle"));
+    it->Add(std::move(work));
+    return kSuccess;
+  }
+
+  EmulatedEvent* EventOf(Handle event) {
+    std::lock_guard<std::mutex> lock(mutex);
+    return events.count(event) != 0 ? static_cast<EmulatedEvent*>(event) : nullptr;
+  }
+
+  // As the driver does before memory goes.
+  void DrainAll() {
+    std::vector<EmulatedStream*> all;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      for (auto& [handle, stream] : streams) all.push_back(stream.get());
+    }
+    for (EmulatedStream* stream : all) stream->Drain();
+  }
+
+  bool IsMemory(const Gpu& gpu, uint64_t address, size_t bytes) {
+    if (gpu.memory.IsDevice(address)) return gpu.memory.Holds(address, bytes);
+    std::lock_guard<std::mutex> lock(mutex);
+    auto found = pinned.upper_bound(address);
+    if (found == pinned.begin()) return false;
+    --found;
+    return address + bytes <= found->first + found->second;
+  }
+
+  Result Copy(uint64_t to, uint64_t from, size_t bytes, Handle stream) {
+    Gpu* const gpu = Current();
+    if (gpu != nullptr && !(IsMemory(*gpu, to, bytes) && IsMemory(*gpu, from, bytes))) {
+      return Complain(kInvalidValue, absl::StrCat("cuMemcpyAsync of ", bytes,
+                                                  " bytes: expected device or pinned host memory on both sides"));
+    }
+    return Enqueue("cuMemcpyAsync", stream, [gpu, to, from, bytes] {
+      const EmulatedMemory::Work work(gpu->memory);
+      std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+    });
+  }
+
+  Result Fill(uint64_t to, unsigned char value, size_t bytes, Handle stream) {
+    Gpu* const gpu = Current();
+    if (gpu != nullptr && !gpu->memory.Holds(to, bytes)) {
+      return Complain(kInvalidValue, absl::StrCat("cuMemsetD8Async of ", bytes, " bytes: expected device memory"));
+    }
+    return Enqueue("cuMemsetD8Async", stream, [gpu, to, value, bytes] {
+      const EmulatedMemory::Work work(gpu->memory);
+      std::memset(reinterpret_cast<void*>(to), value, bytes);
+    });
+  }
+
+  Result Launch(const EmulatedKernel* kernel, const GpuGrid& grid, Handle stream, void** parameters) {
+    Gpu* const gpu = Current();
+    const auto* arguments = static_cast<const char*>(parameters[0]);
+    ++launches;
+    return Enqueue("cuLaunchKernel", stream,
+                   [this, gpu, kernel, grid, copy = std::vector<char>(arguments, arguments + kernel->argument_bytes),
+                    order = NextSeed()] {
+                     if (sticky != kSuccess) return;
+                     const EmulatedMemory::Work work(gpu->memory);
+                     const absl::Status status = kernel->run(*kernel, grid, copy.data(), order % 3);
+                     if (status.ok()) return;
+                     Complain(kLaunchFailed, std::string(status.message()));
+                     sticky = kLaunchFailed;
+                   });
+  }
+
+  uint64_t NextSeed() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return options.seed + ++seed;
+  }
+};
+
+EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::make_unique<State>(options)) {
+  State* const s = state_.get();
+  driver_.GetErrorName = [](Result result, const char** name) {
+    return (*name = NameOf(result)) ? kSuccess : kInvalidValue;
+  };
+  driver_.GetErrorString = [](Result result, const char** text) {
+    return (*text = "emulated") ? kSuccess : kInvalidValue;
+  };
+  driver_.Init = [](unsigned) { return kSuccess; };
+  driver_.DriverGetVersion = [](int* version) { return *version = 13000, kSuccess; };
+  driver_.DeviceGetCount = [s](int* count) { return *count = s->options.gpus, kSuccess; };
+  driver_.DeviceGet = [s](Ordinal* device, int ordinal) {
+    if (ordinal < 0 || ordinal >= s->options.gpus) return kInvalidValue;
+    return *device = ordinal, kSuccess;
+  };
+  driver_.DeviceGetName = [](char* name, int bytes, Ordinal) {
+    return std::snprintf(name, bytes, "emulated"), kSuccess;
+  };
+  driver_.DeviceTotalMem = [s](size_t* bytes, Ordinal) {
+    return *bytes = static_cast<size_t>(s->options.memory_bytes), kSuccess;
+  };
+  driver_.DeviceGetAttribute = [s](int* value, int attribute, Ordinal) {
+    const std::map<int, int> values = {{kMultiprocessorCount, 4},
+                                       {kComputeCapabilityMajor, s->options.major},
+                                       {kComputeCapabilityMinor, s->options.minor},
+                                       {kMaxSharedBytesOptin, 99 << 10}};
+    const auto found = values.find(attribute);
+    if (found == values.end()) return kInvalidValue;
+    return *value = found->second, kSuccess;
+  };
+  driver_.DevicePrimaryCtxRetain = [s](Handle* context, Ordinal device) {
+    return *context = s->gpus[device].get(), kSuccess;
+  };
+  driver_.DevicePrimaryCtxRelease = [](Ordinal) { return kSuccess; };
+  driver_.CtxSetCurrent = [](Handle context) { return current_context = context, kSuccess; };
+  driver_.MemGetInfo = [s](size_t* free, size_t* total) {
+    if (const Result result = s->Enter("cuMemGetInfo"); result != kSuccess) return result;
+    const EmulatedMemory& memory = s->Current()->memory;
+    *free = static_cast<size_t>(memory.capacity() - memory.allocated());
+    return *total = static_cast<size_t>(memory.capacity()), kSuccess;
+  };
+  driver_.MemAlloc = [s](Address* address, size_t bytes) {
+    if (const Result result = s->Enter("cuMemAlloc"); result != kSuccess) return result;
+    *address = s->Current()->memory.Allocate(bytes);
+    return *address != 0 ? kSuccess : kOutOfMemory;
+  };
+  driver_.MemFree = [s](Address address) {
+    if (const Result result = s->Enter("cuMemFree"); result != kSuccess) return result;
+    s->DrainAll();
+    return s->Current()->memory.Free(address) ? kSuccess : s->Complain(kInvalidValue, "cuMemFree: not allocated");
+  };
+  driver_.MemHostAlloc = [s](void** memory, size_t bytes, unsigned) {
+    if (const Result result = s->Enter("cuMemHostAlloc"); result != kSuccess) return result;
+    *memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    std::lock_guard<std::mutex> lock(s->mutex);
+    s->pinned[reinterpret_cast<uint64_t>(*memory)] = bytes;
+    return kSuccess;
+  };
+  driver_.MemFreeHost = [s](void* memory) {
+    s->DrainAll();
+    std::lock_guard<std::mutex> lock(s->mutex);
+    if (s->pinned.erase(reinterpret_cast<uint64_t>(memory)) == 0) return kInvalidValue;
+    return std::free(memory), kSuccess;
+  };
+  driver_.MemsetD8Async = [s](Address to, unsigned char value, size_t bytes, Handle stream) {
+    return s->Fill(to, value, bytes, stream);
+  };
+  driver_.MemcpyAsync = [s](Address to, Address from, size_t bytes, Handle stream) {
+    return s->Copy(to, from, bytes, stream);
+  };
+  driver_.StreamCreate = [s](Handle* stream, unsigned) {
+    if (const Result result = s->Enter("cuStreamCreate"); result != kSuccess) return result;
+    auto made = std::make_unique<EmulatedStream>(s->NextSeed(), s->options.most_delay_us);
+    *stream = made.get();
+    std::lock_guard<std::mutex> lock(s->mutex);
+    s->streams[*stream] = std::move(made);
+    return kSuccess;
+  };
+  driver_.StreamDestroy = [s](Handle stream) {
+    std::unique_ptr<EmulatedStream> gone;  // ends its work without the lock
+    std::lock_guard<std::mutex> lock(s->mutex);
+    const auto found = s->streams.find(stream);
+    if (found == s->streams.end()) return kInvalidValue;
+    gone = std::move(found->second);
+    s->streams.erase(found);
+    return kSuccess;
+  };
+  driver_.StreamSynchronize = [s](Handle stream) {
+    if (const Result result = s->Enter("cuStreamSynchronize"); result != kSuccess) return result;
+    EmulatedStream* const it = s->StreamOf(stream);
+    if (it == nullptr) return s->Complain(kInvalidValue, "cuStreamSynchronize: not a stream");
+    it->Drain();
+    return s->sticky.load();
+  };
+  driver_.StreamWaitEvent = [s](Handle stream, Handle event, unsigned) {
+    EmulatedEvent* const it = s->EventOf(event);
+    if (it == nullptr) return s->Complain(kInvalidValue, "cuStreamWaitEvent: not an event");
+    return s->Enqueue("cuStreamWaitEvent", stream, [it, point = it->noted()] { it->Await(point); });
+  };
+  driver_.EventCreate = [s](Handle* event, unsigned) {
+    if (const Result result = s->Enter("cuEventCreate"); result != kSuccess) return result;
+    *event = new EmulatedEvent();
+    std::lock_guard<std::mutex> lock(s->mutex);
+    s->events.insert(*event);
+    return kSuccess;
+  };
+  driver_.EventDestroy = [s](Handle event) {
+    s->DrainAll();  // those that still wait for it
+    std::lock_guard<std::mutex> lock(s->mutex);
+    if (s->events.erase(event) == 0) return kInvalidValue;
+    return delete static_cast<EmulatedEvent*>(event), kSuccess;
+  };
+  driver_.EventRecord = [s](Handle event, Handle stream) {
+    EmulatedEvent* const it = s->EventOf(event);
+    if (it == nullptr) return s->Complain(kInvalidValue, "cuEventRecord: not an event");
+    return s->Enqueue("cuEventRecord", stream, [it, point = it->Note()] { it->Reach(point); });
+  };
+  driver_.EventSynchronize = [s](Handle event) {
+    EmulatedEvent* const it = s->EventOf(event);
+    if (it == nullptr) return s->Complain(kInvalidValue, "cuEventSynchronize: not an event");
+    it->Await(it->noted());
+    return s->sticky.load();
+  };
+  driver_.ModuleLoadData = [s](Handle* module, const void* image) {
+    if (const Result result = s->Enter("cuModuleLoadData"); result != kSuccess) return result;
+    const auto* it = static_cast<const EmulatedModule*>(image);
+    if (it->magic != EmulatedModule::kMagic) return kNoBinaryForGpu;
+    return *module = const_cast<EmulatedModule*>(it), kSuccess;
+  };
+  driver_.ModuleUnload = [](Handle) { return kSuccess; };
+  driver_.ModuleGetFunction = [](Handle* function, Handle module, const char* name) {
+    for (const EmulatedKernel* kernel : static_cast<const EmulatedModule*>(module)->kernels) {
+      if (std::strcmp(kernel->name, name) == 0) return *function = const_cast<EmulatedKernel*>(kernel), kSuccess;
+    }
+    return kNotFound;
+  };
+  driver_.FuncGetParamInfo = [](Handle function, size_t, size_t* offset, size_t* bytes) {
+    *offset = 0;
+    return *bytes = static_cast<const EmulatedKernel*>(function)->argument_bytes, kSuccess;
+  };
+  driver_.FuncSetAttribute = [](Handle, int, int) { return kSuccess; };
+  driver_.LaunchKernel = [s](Handle function, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty,
+                             unsigned tz, unsigned shared, Handle stream, void** parameters, void**) {
+    return s->Launch(static_cast<const EmulatedKernel*>(function), {{bx, by, bz}, {tx, ty, tz}, shared}, stream,
+                     parameters);
+  };
+}
+
+EmulatedDriver::~EmulatedDriver() = default;
+
+std::vector<std::string> EmulatedDriver::complaints() const {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->complaints;
+}
+
+int64_t EmulatedDriver::launches() const { return state_->launches; }
+
+int64_t EmulatedDriver::allocated_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& gpu : state_->gpus) bytes += gpu->memory.allocated();
+  return bytes;
+}
+
+std::vector<GpuModule> ImagesOf(const std::vector<std::unique_ptr<EmulatedModule>>& modules) {
+  std::vector<GpuModule> images;
+  for (const auto& it : modules) images.push_back({it->name, it.get(), sizeof(EmulatedModule)});
+  return images;
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,64 @@
+// The Gpu of a CUDA device: modules, launches and what kernels allocate.
+#ifndef WEFT_RUNTIME_DEVICE_CUDA_GPU_H_
+#define WEFT_RUNTIME_DEVICE_CUDA_GPU_H_
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ops/abi/gpu.h"
+#include "runtime/device/cuda/context.h"
+
+namespace weft::device {
+
+class CudaGpu : public Gpu {
+ public:
+  static absl::StatusOr<std::unique_ptr<CudaGpu>> Create(const CudaContext& context, std::vector<GpuModule> modules);
+  ~CudaGpu() override;
+
+  const GpuProperties& properties() const override { return properties_; }
+  absl::StatusOr<void*> Find(const std::string& module, const std::string& kernel, size_t argument_bytes,
+                             int64_t shared_bytes) override;
+  absl::StatusOr<std::shared_ptr<void>> Allocate(size_t bytes) override;
+  absl::StatusOr<std::shared_ptr<GpuAlarm>> CreateAlarm(std::function<absl::Status(const GpuAlarm&)> describe) override;
+  absl::Status Launch(void* kernel, const GpuGrid& grid, const void* arguments, void* stream) override;
+  absl::Status Copy(void* to, const void* from, size_t bytes, void* stream) override;
+  absl::Status Fill(void* to, uint8_t value, size_t bytes, void* stream) override;
+  absl::StatusOr<std::shared_ptr<void>> CreateEvent() override;
+  absl::Status Record(void* event, void* stream) override;
+  absl::Status Wait(void* event, void* stream) override;
+
+  // What the first raised alarm says.
+  absl::Status CheckAlarms() const;
+
+ private:
+  struct Function {
+    std::string name;
+    cuda::Handle handle;
+  };
+  struct Alarm {
+    std::weak_ptr<GpuAlarm> alarm;
+    std::function<absl::Status(const GpuAlarm&)> describe;
+  };
+
+  CudaGpu(const CudaContext& context, std::vector<GpuModule> modules, GpuProperties properties)
+      : context_(context), modules_(std::move(modules)), properties_(properties) {}
+  // Under the mutex.
+  absl::StatusOr<cuda::Handle> Load(const std::string& name);
+
+  const CudaContext& context_;
+  const std::vector<GpuModule> modules_;
+  const GpuProperties properties_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<std::string, cuda::Handle> loaded_;
+  std::deque<Function> functions_;
+  std::vector<Alarm> alarms_;
+};
+
+}  // namespace weft::device
+
+#endif  // WEFT_RUNTIME_DEVICE_CUDA_GPU_H_

@@ -1,0 +1,67 @@
+#include "runtime/device/cuda/stream.h"
+
+namespace weft::device {
+
+absl::StatusOr<std::unique_ptr<Event>> CudaEvent::Create(const CudaContext& context) {
+  if (absl::Status status = context.Enter(); !status.ok()) return status;
+  cuda::Handle handle = nullptr;
+  const absl::Status status =
+      context.Check(context.driver().EventCreate(&handle, cuda::kEventDisableTiming), "cuEventCreate");
+  if (!status.ok()) return status;
+  return std::unique_ptr<Event>(new CudaEvent(context, handle));
+}
+
+CudaEvent::~CudaEvent() {
+  context_.Enter().IgnoreError();
+  context_.driver().EventDestroy(handle_);
+}
+
+absl::Status CudaEvent::Synchronize() {
+  if (absl::Status status = context_.Enter(); !status.ok()) return status;
+  return context_.Check(context_.driver().EventSynchronize(handle_), "cuEventSynchronize");
+}
+
+absl::StatusOr<std::unique_ptr<Stream>> CudaStream::Create(const CudaContext& context, std::unique_ptr<Stream> host,
+                                                           std::function<absl::Status()> look) {
+  if (absl::Status status = context.Enter(); !status.ok()) return status;
+  cuda::Handle handle = nullptr;
+  const absl::Status status =
+      context.Check(context.driver().StreamCreate(&handle, cuda::kStreamNonBlocking), "cuStreamCreate");
+  if (!status.ok()) return status;
+  // The thread's calls fail by themselves if this does.
+  host->Submit([&context] { context.Enter().IgnoreError(); });
+  return std::unique_ptr<Stream>(new CudaStream(context, handle, std::move(host), std::move(look)));
+}
+
+CudaStream::~CudaStream() {
+  host_.reset();  // its tasks may still enqueue
+  context_.Enter().IgnoreError();
+  context_.driver().StreamSynchronize(handle_);
+  context_.driver().StreamDestroy(handle_);
+}
+
+absl::Status CudaStream::Join() {
+  absl::Status status = host_->Join();
+  if (status.ok()) status = context_.Enter();
+  if (status.ok()) status = context_.Check(context_.driver().StreamSynchronize(handle_), "cuStreamSynchronize");
+  return status.ok() ? look_() : status;
+}
+
+absl::Status CudaStream::Copy(void* to, const void* from, size_t bytes) {
+  if (bytes == 0) return absl::OkStatus();
+  return context_.Check(context_.driver().MemcpyAsync(reinterpret_cast<cuda::Address>(to),
+                                                      reinterpret_cast<cuda::Address>(from), bytes, handle_),
+                        "cuMemcpyAsync");
+}
+
+absl::Status CudaStream::Record(Event& event) {
+  return context_.Check(context_.driver().EventRecord(static_cast<CudaEvent&>(event).handle(), handle_),
+                        "cuEventRecord");
+}
+
+absl::Status CudaStream::Wait(Event& event) {
+  return context_.Check(context_.driver().StreamWaitEvent(handle_, static_cast<CudaEvent&>(event).handle(), 0),
+                        "cuStreamWaitEvent");
+}
+
+}  // namespace weft::device

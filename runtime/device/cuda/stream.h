@@ -1,0 +1,55 @@
+// Streams and events of a CUDA device.
+#ifndef WEFT_RUNTIME_DEVICE_CUDA_STREAM_H_
+#define WEFT_RUNTIME_DEVICE_CUDA_STREAM_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/device/cuda/context.h"
+#include "runtime/device/device.h"
+
+namespace weft::device {
+
+class CudaEvent : public Event {
+ public:
+  static absl::StatusOr<std::unique_ptr<Event>> Create(const CudaContext& context);
+  ~CudaEvent() override;
+  absl::Status Synchronize() override;
+  cuda::Handle handle() const { return handle_; }
+
+ private:
+  CudaEvent(const CudaContext& context, cuda::Handle handle) : context_(context), handle_(handle) {}
+  const CudaContext& context_;
+  const cuda::Handle handle_;
+};
+
+// A stream of the GPU and the host's thread that feeds it.
+class CudaStream : public Stream {
+ public:
+  // `host`: a stream of the host, whose thread is taken. `look`: what Join()
+  // returns when the work is done without an error of the driver.
+  static absl::StatusOr<std::unique_ptr<Stream>> Create(const CudaContext& context, std::unique_ptr<Stream> host,
+                                                        std::function<absl::Status()> look);
+  ~CudaStream() override;
+  void Submit(std::function<void()> task) override { host_->Submit(std::move(task)); }
+  absl::Status Join() override;
+  absl::Status Copy(void* to, const void* from, size_t bytes) override;
+  absl::Status Record(Event& event) override;
+  absl::Status Wait(Event& event) override;
+  void* handle() const override { return handle_; }
+
+ private:
+  CudaStream(const CudaContext& context, cuda::Handle handle, std::unique_ptr<Stream> host,
+             std::function<absl::Status()> look)
+      : context_(context), handle_(handle), host_(std::move(host)), look_(std::move(look)) {}
+  const CudaContext& context_;
+  const cuda::Handle handle_;
+  std::unique_ptr<Stream> host_;
+  const std::function<absl::Status()> look_;
+};
+
+}  // namespace weft::device
+
+#endif  // WEFT_RUNTIME_DEVICE_CUDA_STREAM_H_

@@ -1,0 +1,65 @@
+#include "tools/launch/words.h"
+
+#include <regex>
+#include <utility>
+
+namespace weft::launch {
+namespace {
+
+constexpr char kRun[] = "weft-run: ";
+// Above and below a paragraph of mpirun's.
+bool IsRule(const std::string& line) {
+  return line.size() > 60 && line.find_first_not_of('-') == line.size() - 1 && line.back() == '\n';
+}
+
+bool StartsWith(const std::string& text, const std::string& begin) { return text.compare(0, begin.size(), begin) == 0; }
+
+}  // namespace
+
+std::string Words::Take(const std::string& bytes) {
+  std::string out;
+  for (char c : bytes) {
+    line_ += c;
+    if (c != '\n') continue;
+    out += TakeLine(line_);
+    line_.clear();
+  }
+  // Progress rewrites its line, and has no end for long.
+  if (paragraph_.empty() && line_.find('\r') != std::string::npos) out += std::exchange(line_, "");
+  return out;
+}
+
+std::string Words::TakeLine(const std::string& line) {
+  if (StartsWith(line, kRun)) {  // another's line, whatever mpirun is saying
+    told_ = true;
+    return line;
+  }
+  if (paragraph_.empty() && !IsRule(line)) return StartsWith(line, "mpirun: Forwarding signal ") ? "" : line;
+  const bool ends = !paragraph_.empty() && IsRule(line);
+  paragraph_ += line;
+  return ends ? TakeParagraph() : "";
+}
+
+std::string Words::TakeParagraph() {
+  const std::string text = std::exchange(paragraph_, "");
+  std::smatch match;
+  static const std::regex noticed(R"(mpirun noticed that process rank (\d+) .*\s+exited on signal (\d+))");
+  if (std::regex_search(text, match, noticed)) {
+    rank_ = match[1];
+    signal_ = match[2];
+    return "";
+  }
+  const auto has = [&](const char* words) { return text.find(words) != std::string::npos; };
+  if (has("Primary job") && has("non-zero exit code")) return "";
+  return has("mpirun detected that one or more processes exited with non-zero status") ? "" : text;
+}
+
+std::string Words::End() { return std::exchange(paragraph_, "") + std::exchange(line_, ""); }
+
+std::string Words::Lost() const {
+  if (told_ || rank_.empty()) return "";
+  return "rank " + rank_ + " is lost: its process has ended by signal " + signal_ +
+         "; the others were ended before they could say what they waited for, as while they start";
+}
+
+}  // namespace weft::launch

@@ -1,0 +1,36 @@
+// What mpirun and its ranks say, sorted.
+#ifndef WEFT_TOOLS_LAUNCH_WORDS_H_
+#define WEFT_TOOLS_LAUNCH_WORDS_H_
+
+#include <string>
+
+namespace weft::launch {
+
+// Reads their stderr piece by piece. Paragraphs of mpirun's that only repeat how
+// its processes ended are held back; the rest goes on, line by line.
+class Words {
+ public:
+  // What of the bytes so far, and of those before, can be passed on.
+  std::string Take(const std::string& bytes);
+  // The rest, at the end.
+  std::string End();
+
+  // Whether a rank has told why it ends.
+  bool told() const { return told_; }
+  // The line for a rank that was killed before any could tell of it, as all were
+  // starting or mpirun ended them first; "" if there is none.
+  std::string Lost() const;
+
+ private:
+  std::string TakeLine(const std::string& line);
+  std::string TakeParagraph();
+
+  std::string line_;       // that has no end yet
+  std::string paragraph_;  // with its rules
+  bool told_ = false;
+  std::string rank_, signal_;  // of the one that mpirun noticed
+};
+
+}  // namespace weft::launch
+
+#endif  // WEFT_TOOLS_LAUNCH_WORDS_H_

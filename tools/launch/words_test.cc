@@ -1,0 +1,62 @@
+#include "tools/launch/words.h"
+
+#include "gtest/gtest.h"
+
+namespace weft::launch {
+namespace {
+
+const std::string kRule(74, '-');
+const std::string kPrimary = kRule +
+                             "\nPrimary job  terminated normally, but 1 process returned\n"
+                             "a non-zero exit code. Per user-direction, the job has been aborted.\n" +
+                             kRule + "\n";
+const std::string kNoticed = kRule +
+                             "\nmpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 "
+                             "(Killed).\n" +
+                             kRule + "\n";
+
+// All of what is passed on, given in pieces of so many bytes.
+std::string PassedOn(Words& words, const std::string& text, size_t piece) {
+  std::string out;
+  for (size_t at = 0; at < text.size(); at += piece) out += words.Take(text.substr(at, piece));
+  return out + words.End();
+}
+
+TEST(WordsTest, HoldsBackHowProcessesEnded) {
+  const std::string lost = "weft-run: rank 1 is lost: its process 7 has ended\n";
+  for (size_t piece : {1, 7, 10000}) {
+    Words words;
+    EXPECT_EQ(PassedOn(words, "train: 2 ranks\n" + kPrimary + lost + kNoticed, piece), "train: 2 ranks\n" + lost);
+    EXPECT_TRUE(words.told());
+    EXPECT_EQ(words.Lost(), "");
+  }
+}
+
+TEST(WordsTest, TellsOfALossThatNobodyToldOf) {
+  Words words;
+  EXPECT_EQ(PassedOn(words, kPrimary + kNoticed, 50), "");
+  EXPECT_EQ(words.Lost().find("rank 1 is lost: its process has ended by signal 9; "), 0u);
+}
+
+TEST(WordsTest, PassesOnWhatElseMpirunSays) {
+  const std::string slots = kRule + "\nThere are not enough slots available in the system\n" + kRule + "\n";
+  const std::string open = kRule + "\nmpirun noticed that process rank 1";
+  Words words;
+  EXPECT_EQ(PassedOn(words, slots + "-----\n" + open, 3), slots + "-----\n" + open);
+  EXPECT_EQ(words.Lost(), "");
+}
+
+TEST(WordsTest, PassesOnALineThatIsRewritten) {
+  Words words;
+  EXPECT_EQ(words.Take("\rstep 1"), "\rstep 1");
+  EXPECT_EQ(words.Take("\rstep 2"), "\rstep 2");
+}
+
+TEST(WordsTest, ARankMaySpeakInTheMiddleOfAParagraph) {
+  Words words;
+  const std::string half = kPrimary.substr(0, kRule.size() + 1), rest = kPrimary.substr(half.size());
+  EXPECT_EQ(PassedOn(words, half + "weft-run: data: short\n" + rest, 1000), "weft-run: data: short\n");
+}
+
+}  // namespace
+}  // namespace weft::launch

@@ -1,0 +1,47 @@
+// What the processes of a run have in memory, beside what was planned.
+#ifndef WEFT_TOOLS_RUN_MEMORY_H_
+#define WEFT_TOOLS_RUN_MEMORY_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/run/train.h"
+
+namespace weft::run {
+
+// Most bytes that were resident in this process at a time.
+int64_t PeakResidentBytes();
+
+// What loading and running a plan adds to this process: made before it is loaded.
+class Growth {
+ public:
+  Growth();
+  // The most so far.
+  int64_t bytes() const;
+
+ private:
+  int64_t before_ = 0;
+};
+
+// Of one rank, in bytes.
+struct RankMemory {
+  int64_t arena = 0;
+  int64_t staging = 0;   // of messages, beside the arena
+  int64_t measured = 0;  // that its process has grown by
+};
+
+// That of every rank, by rank. All processes come.
+absl::StatusOr<std::vector<RankMemory>> GatherMemory(Processes& processes, const RankMemory& own);
+
+// kResourceExhausted if the arena and the staging of a rank are more than a device
+// of the plan's cluster has.
+absl::Status CheckMemory(const plan::Plan& plan, const RankMemory& own);
+
+// A line a stage: "stage 0: 228 MiB planned a rank, 226 MiB (rank 0) to 231 MiB (rank 1) measured".
+std::string TextOfMemory(const plan::Plan& plan, const std::vector<RankMemory>& ranks);
+
+}  // namespace weft::run
+
+#endif  // WEFT_TOOLS_RUN_MEMORY_H_
