@@ -254,7 +254,12 @@ private:
     std::vector<int32_t> order = best_;
     packing_.pack(order, INT64_MAX);
     for (int round = 0; round<kRounds &&double(arena_)> kEnough * double(least_); ++round) {
-      std::stable_partition(order.begin(), order.end(), [&](int32_t m) { return packing_.end(m) > least_; });
+      std::vector<int32_t> changed, rest;
+      for (int32_t m : order) {
+        (packing_.end(m) > least_ ? changed : rest).push_back(m);
+      }
+      changed.insert(changed.end(), rest.begin(), rest.end());
+      order = std::move(changed);
       keep(order);
     }
   }
