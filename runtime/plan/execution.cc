@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/plan/names.h"
+#include "runtime/plan/tiles.h"
 
 namespace weft::plan {
 namespace {
@@ -152,6 +153,9 @@ class Machine {
   void AddTransfers() {
     ends_.resize(programs_[0].plan->transfers_size());
     sent_.assign(ends_.size(), Clock(cursors_.size(), 0));
+    for (const Transfer& transfer : programs_[0].plan->transfers()) {
+      straight_.push_back(IsStraight(*programs_[0].plan, transfer));
+    }
     for (const Program& program : programs_) {
       for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
         if (program.actor(a).end_case() == Actor::kSend) ends_[program.actor(a).send()].sender = a;
@@ -234,7 +238,9 @@ class Machine {
       Join(emptied, cursor.clock.data());
       std::fill(emptied.begin(), emptied.end(), 0);
     }
-    if (actor.end_case() == Actor::kReceive) Join(sent_[actor.receive()], cursor.clock.data());
+    if (actor.end_case() == Actor::kReceive && (straight_[actor.receive()] || !program.micro(act.actor))) {
+      Join(sent_[actor.receive()], cursor.clock.data());
+    }
     act.before = cursor.clock;
     if (absl::Status status = visit(act); !status.ok()) return status;
 
@@ -290,6 +296,7 @@ class Machine {
   std::vector<Ends> ends_;
   // A transfer each: the clock of its last send; the receive follows at once.
   std::vector<Clock> sent_;
+  std::vector<bool> straight_;
 };
 
 }  // namespace

@@ -204,10 +204,18 @@ size_t Clocks::nodeOf(const Program &it, Act act) const {
   return streams_[it.firstStream][position];
 }
 
-// A send before its receive.
+// Whether each rank certainly receives from the one of its own index alone (runtime/plan/tiles.h).
+bool isStraight(task::ProgramOp from, task::SendOp send, task::ProgramOp to, task::ReceiveOp receive) {
+  auto sbpOf = [](mlir::Value buffer) { return ir::sbpOf(task::tensorOf(buffer)); };
+  return from.getPlacement().getSizes() == to.getPlacement().getSizes() &&
+         sbpOf(send.getBuffer()) == sbpOf(receive.getBuffer());
+}
+
+// A send before its receive, if the transfer is straight.
 void Clocks::addTransfers(llvm::ArrayRef<task::ProgramOp> programs) {
   struct End {
     size_t program = 0, actor = 0;
+    mlir::Operation *op = nullptr;
   };
   llvm::DenseMap<int64_t, End> sends;
   auto forEach = [&](auto kind, auto act) {
@@ -215,7 +223,7 @@ void Clocks::addTransfers(llvm::ArrayRef<task::ProgramOp> programs) {
       task::ProgramOp op = program;
       for (auto [a, actor] : llvm::enumerate(op.getBody().getOps<task::ActorOp>())) {
         for (auto end : actor.getBody().getOps<decltype(kind)>()) {
-          act(int64_t(end.getTransfer()), End{p, a});
+          act(int64_t(end.getTransfer()), End{p, a, end});
         }
       }
     }
@@ -223,7 +231,8 @@ void Clocks::addTransfers(llvm::ArrayRef<task::ProgramOp> programs) {
   forEach(task::SendOp(), [&](int64_t transfer, End end) { sends[transfer] = end; });
   forEach(task::ReceiveOp(), [&](int64_t transfer, End end) {
     auto it = sends.find(transfer);
-    if (it == sends.end()) {
+    if (it == sends.end() || !isStraight(programs[it->second.program], llvm::cast<task::SendOp>(it->second.op),
+                                         programs[end.program], llvm::cast<task::ReceiveOp>(end.op))) {
       return;
     }
     const Program &from = programs_[it->second.program], &to = programs_[end.program];

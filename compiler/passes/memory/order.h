@@ -43,8 +43,9 @@ private:
 };
 
 /// The order that the verifier proves with (runtime/plan/execution.h): the acts of a stream in turn, a register's
-/// writer before its readers, these before what reuses its slot, a send before its receive. Of what waits for itself,
-/// in programs that cannot run, it says nothing. Holds no reference.
+/// writer before its readers, these before what reuses its slot, a send before its receive if the ranks of both are
+/// paired one by one. It is the order of any one rank of each program. Of what waits for itself, in programs that
+/// cannot run, it says nothing. Holds no reference.
 class Order {
 public:
   /// Whether what fills a slot may have to wait for it, or finds one for each micro-batch.

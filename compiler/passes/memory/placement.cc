@@ -79,6 +79,7 @@ constexpr double kEnough = 1.005;
 // large ones they would leave holes that nothing else fits into.
 constexpr int64_t kDust[] = {10, 20, 50, 100, 500};
 constexpr size_t kMost = 8192; // of the others, at most
+constexpr size_t kFew = 2048;  // all that is known is tried, even for the last byte
 
 // What a search may cost, in pairs of blocks that it looks at, a tenth of a second or two; it is made if the arena is
 // still so much larger than what is live. One with all blocks but a few small ones comes to its end more slowly.
@@ -291,7 +292,8 @@ public:
     std::vector<Trial> trials;
     for (int64_t part : kDust) {
       size_t size = dustOf(blocks_, bySize_, positions_, least_ / part);
-      if (!isEnough() && (trials.empty() || trials.back().members.size() != size)) {
+      bool done = bySize_.size() <= kFew ? arena_ <= least_ : isEnough();
+      if (!done && (trials.empty() || trials.back().members.size() != size)) {
         trials.push_back(trial(size));
         trials.back().orders->start();
         keep(trials.back());

@@ -64,7 +64,9 @@ void Timeline::addActors(task::ProgramOp program) {
   }
   // In the order in which they come first.
   auto order = llvm::to_vector(llvm::seq<size_t>(0, sections_.size()));
-  llvm::stable_sort(order, [&](size_t a, size_t b) { return sections_[a].instances[0] < sections_[b].instances[0]; });
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return std::pair(sections_[a].instances[0], a) < std::pair(sections_[b].instances[0], b);
+  });
   for (size_t s : order) {
     sections_[s].span = {positions_, positions_ + lengths[s] - 1};
     positions_ += lengths[s];
