@@ -1,10 +1,14 @@
 #include "ops/cuda_kernels.h"
 
 #include "ops/activation/cuda.h"
+#include "ops/attention/cuda.h"
+#include "ops/dropout/cuda.h"
 #include "ops/einsum/cuda.h"
 #include "ops/elementwise/cuda.h"
 #include "ops/embedding/cuda.h"
+#include "ops/layout/cuda.h"
 #include "ops/loss/cuda.h"
+#include "ops/norm/cuda.h"
 #include "ops/optimizer/cuda.h"
 #include "ops/random/cuda.h"
 #include "ops/reduce/cuda.h"
@@ -13,10 +17,14 @@
 // A module's fat binary lies between two symbols, see tools/build_defs/cuda.bzl.
 #define WEFT_CUDA_MODULES(X) \
   X(activation)              \
+  X(attention)               \
+  X(dropout)                 \
   X(einsum)                  \
   X(elementwise)             \
   X(embedding)               \
+  X(layout)                  \
   X(loss)                    \
+  X(norm)                    \
   X(optimizer)               \
   X(random)                  \
   X(reduce)                  \
@@ -34,10 +42,14 @@ namespace weft {
 
 void RegisterCudaKernels(KernelRegistry& registry) {
   RegisterActivationCudaKernels(registry);
+  RegisterAttentionCudaKernels(registry);
+  RegisterDropoutCudaKernels(registry);
   RegisterEinsumCudaKernels(registry);
   RegisterElementwiseCudaKernels(registry);
   RegisterEmbeddingCudaKernels(registry);
+  RegisterLayoutCudaKernels(registry);
   RegisterLossCudaKernels(registry);
+  RegisterNormCudaKernels(registry);
   RegisterOptimizerCudaKernels(registry);
   RegisterRandomCudaKernels(registry);
   RegisterReduceCudaKernels(registry);

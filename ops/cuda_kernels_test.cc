@@ -1,5 +1,9 @@
 #include "ops/cuda_kernels.h"
 
+#include <map>
+#include <set>
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/cpu_kernels.h"
@@ -17,6 +21,20 @@ TEST(CudaKernelsTest, HaveTwins) {
   RegisterCpuKernels(cpu);
   RegisterCudaKernels(cuda);
   EXPECT_THAT(cpu.Names(), IsSupersetOf(cuda.Names()));
+}
+
+// CPU kernels that no plan for GPUs may have, and why.
+const std::map<std::string, std::string> kOnTheHostAlone = {};
+
+TEST(CudaKernelsTest, AreWhatPlansNeed) {
+  KernelRegistry cpu, cuda;
+  RegisterCpuKernels(cpu);
+  RegisterCudaKernels(cuda);
+  const std::vector<std::string> names = cuda.Names();
+  const std::set<std::string> on_gpus(names.begin(), names.end());
+  for (const std::string& name : cpu.Names()) {
+    EXPECT_NE(on_gpus.contains(name), kOnTheHostAlone.contains(name)) << name;
+  }
 }
 
 // What a device can load is what tests run.

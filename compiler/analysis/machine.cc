@@ -3,6 +3,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/Diagnostics.h"
 
 namespace weft::compiler {
 namespace {
@@ -49,6 +50,13 @@ std::optional<Machine> parseMachine(llvm::StringRef text) {
     }
   }
   return machine;
+}
+
+llvm::FailureOr<Machine> machineOf(mlir::Operation *op, llvm::StringRef text) {
+  if (std::optional<Machine> machine = parseMachine(text)) {
+    return *machine;
+  }
+  return op->emitOpError() << "machine: expected rates, got " << text;
 }
 
 } // namespace weft::compiler

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "mlir/IR/Operation.h"
+
 #include "ops/dialect/cost.h"
 #include "runtime/plan/cost.h"
 
@@ -25,6 +27,9 @@ plan::KernelWork workOf(const ir::Cost &cost);
 /// back; nothing if the text is no machine. Empty text is the default machine; the device is not part of it.
 std::string describe(const Machine &machine);
 std::optional<Machine> parseMachine(llvm::StringRef text);
+
+/// Likewise, of a pass's option `machine`; an error at the op that the pass runs on if the text is no machine.
+llvm::FailureOr<Machine> machineOf(mlir::Operation *op, llvm::StringRef text);
 
 } // namespace weft::compiler
 

@@ -319,7 +319,7 @@ private:
 
   // Every stream: what begins the step, the units in order, what ends it.
   void emitStreams() {
-    std::vector<task::Unit> order = task::unitsOf(program_);
+    std::vector<schedule::Unit> order = task::unitsOf(program_);
     for (int s = 0; s < stage_.streams_size(); ++s) {
       plan::Run begin, end;
       llvm::StringMap<std::vector<int>> ofUnit;
@@ -347,18 +347,18 @@ private:
   }
 
   // A list of units that repeats, a micro-batch later each time, is one run.
-  static void emitUnits(llvm::ArrayRef<task::Unit> order, const llvm::StringMap<std::vector<int>> &actors,
+  static void emitUnits(llvm::ArrayRef<schedule::Unit> order, const llvm::StringMap<std::vector<int>> &actors,
                         plan::Stream &stream) {
-    std::vector<task::Unit> units;
+    std::vector<schedule::Unit> units;
     llvm::copy_if(order, std::back_inserter(units),
-                  [&](const task::Unit &unit) { return actors.contains(unit.name()); });
+                  [&](const schedule::Unit &unit) { return actors.contains(schedule::nameOf(unit)); });
     for (size_t at = 0; at < units.size();) {
-      auto [period, repeat] = longestRepeat(llvm::ArrayRef<task::Unit>(units).drop_front(at));
+      auto [period, repeat] = longestRepeat(llvm::ArrayRef<schedule::Unit>(units).drop_front(at));
       plan::Run &run = *stream.add_runs();
       run.set_first_micro_batch(units[at].microBatch);
       run.set_repeat(int64_t(repeat));
       for (size_t i = at; i < at + period; ++i) {
-        for (int actor : actors.lookup(units[i].name())) {
+        for (int actor : actors.lookup(schedule::nameOf(units[i]))) {
           run.add_actors(actor);
           run.add_offsets(units[i].microBatch - units[at].microBatch);
         }
@@ -371,7 +371,7 @@ private:
   }
 
   // The period, and how often it repeats, that covers most of what `units` begins with.
-  static std::pair<size_t, size_t> longestRepeat(llvm::ArrayRef<task::Unit> units) {
+  static std::pair<size_t, size_t> longestRepeat(llvm::ArrayRef<schedule::Unit> units) {
     constexpr size_t kLongest = 64;
     std::pair<size_t, size_t> best = {1, 1};
     for (size_t period = 1; period <= std::min(kLongest, units.size()); ++period) {

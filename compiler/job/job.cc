@@ -1,5 +1,6 @@
 #include "compiler/job/job.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -63,6 +64,16 @@ void ResolveAdam(Adam* adam) {
   adam->set_eps(adam->has_eps() ? adam->eps() : 1e-8);
 }
 
+void ResolveLossScale(LossScale* scale) {
+  scale->set_initial(scale->has_initial() ? scale->initial() : 65536);
+  scale->set_growth_factor(scale->has_growth_factor() ? scale->growth_factor() : 2);
+  scale->set_backoff_factor(scale->has_backoff_factor() ? scale->backoff_factor() : 0.5);
+  scale->set_growth_interval(scale->has_growth_interval() ? scale->growth_interval() : 2000);
+  // An initial scale beyond the usual bounds moves them.
+  scale->set_min(scale->has_min() ? scale->min() : std::min(1.0, scale->initial()));
+  scale->set_max(scale->has_max() ? scale->max() : std::max(16777216.0, scale->initial()));
+}
+
 absl::Status At(const std::string& path, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
 }
@@ -89,6 +100,9 @@ void ResolveJob(Job* job) {
     if (optimizer->schedule().kind_case() == Schedule::KIND_NOT_SET) {
       optimizer->mutable_schedule()->mutable_constant();
     }
+  }
+  if (job->precision().compute() == F16) {
+    ResolveLossScale(job->mutable_precision()->mutable_loss_scale());
   }
   ResolveDist(job->mutable_dist());
   if (job->has_pipeline() || job->dist().pipeline() > 1) {

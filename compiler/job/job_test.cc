@@ -109,7 +109,7 @@ TEST(JobTest, ErrorsOfOverridesNameTheKey) {
   EXPECT_EQ(ErrorOfOverride("dist.data=two"), "dist.data: expected a whole number, got \"two\"");
   EXPECT_EQ(ErrorOfOverride("seed=-1"), "seed: expected a whole number of 0 or more, got \"-1\"");
   EXPECT_EQ(ErrorOfOverride("optimizer.clip_norm=big"), "optimizer.clip_norm: expected a number, got \"big\"");
-  EXPECT_EQ(ErrorOfOverride("precision.compute=F64"), "precision.compute: expected F32, BF16, got \"F64\"");
+  EXPECT_EQ(ErrorOfOverride("precision.compute=F64"), "precision.compute: expected F32, BF16, F16, got \"F64\"");
   EXPECT_EQ(ErrorOfOverride("dist=2"),
             "dist: expected one of its keys (data, tensor, expert, context, pipeline) or {...}, got \"2\"");
   EXPECT_EQ(ErrorOfOverride("dist={date: 2}"),
@@ -154,7 +154,19 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
       {"zero.stage=-1", "zero.stage: expected 0, 1, 2 or 3, got -1"},
       {"zero={stage: 1 group: -2}", "zero.group: expected 0 or more, got -2"},
       {"zero={stage: 1 group: 3}", "zero.group: expected a divisor of dist.data (2), got 3"},
-      {"precision={compute: 9}", "precision.compute: expected F32 or BF16, got 9"},
+      {"precision={compute: 9}", "precision.compute: expected F32, BF16 or F16, got 9"},
+      {"precision={float32: 9}", "precision.float32: expected IEEE or TF32, got 9"},
+      {"precision.loss_scale.initial=8", "precision.loss_scale: expected compute F16, which alone needs one, got F32"},
+      {"precision={compute: F16 loss_scale { growth_factor: 0.5 }}",
+       "precision.loss_scale.growth_factor: expected 1 or more, got 0.5"},
+      {"precision={compute: F16 loss_scale { backoff_factor: 1 }}",
+       "precision.loss_scale.backoff_factor: expected a number above 0 and below 1, got 1"},
+      {"precision={compute: F16 loss_scale { growth_interval: 0 }}",
+       "precision.loss_scale.growth_interval: expected 1 or more, got 0"},
+      {"precision={compute: F16 loss_scale { min: 0 }}", "precision.loss_scale.min: expected a number above 0, got 0"},
+      {"precision={compute: F16 loss_scale { max: 1e39 }}", "precision.loss_scale.max: expected a float32, got 1e+39"},
+      {"precision={compute: F16 loss_scale { initial: 8 min: 16 }}",
+       "precision.loss_scale.initial: expected min to max (16 to 1.67772e+07), got 8"},
       {"recompute={policy: 9}", "recompute.policy: expected NONE, SELECTIVE, FULL or AUTO, got 9"},
       {"recompute.layers={policy: FULL}", "recompute.layers.scope: expected a layer such as h.0, got none"},
       {"recompute.layers={scope: \"h.0\" policy: AUTO}",
@@ -167,6 +179,21 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
   for (const auto& [override_text, error] : cases) {
     EXPECT_EQ(ErrorOfOverride(override_text), std::string("models/gpt2/jobs/a.job: ") + error);
   }
+}
+
+TEST(JobTest, LossScaleHasDefaults) {
+  absl::StatusOr<Job> job = ParseJob(kWhole, "a.job", {"precision={compute: F16}"});
+  ASSERT_TRUE(job.ok()) << job.status();
+  const LossScale& scale = job->precision().loss_scale();
+  EXPECT_EQ(scale.initial(), 65536);
+  EXPECT_EQ(scale.growth_factor(), 2);
+  EXPECT_EQ(scale.backoff_factor(), 0.5);
+  EXPECT_EQ(scale.growth_interval(), 2000);
+  EXPECT_EQ(scale.min(), 1);
+  EXPECT_EQ(scale.max(), 16777216);
+  job = ParseJob(kWhole, "a.job", {"precision={compute: F16 loss_scale { initial: 1e30 }}"});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->precision().loss_scale().max(), 1e30);
 }
 
 TEST(JobTest, LoadsAFile) {

@@ -1,5 +1,6 @@
 // What a job may not say.
 #include <cctype>
+#include <limits>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -243,7 +244,7 @@ absl::Status ValidateRecompute(const Recompute& recompute) {
 // Enums of protobuf text may be numbers.
 absl::Status ValidateEnums(const Job& job) {
   if (!Compute_IsValid(job.precision().compute())) {
-    return Expected("precision.compute", "F32 or BF16", int(job.precision().compute()));
+    return Expected("precision.compute", "F32, BF16 or F16", int(job.precision().compute()));
   }
   if (!Inference_IsValid(job.graph().inference())) {
     return Expected("graph.inference", "COST or BROADCAST", int(job.graph().inference()));
@@ -255,6 +256,41 @@ absl::Status ValidateEnums(const Job& job) {
     return Expected("data.order", "SHUFFLED or SEQUENTIAL", int(job.data().order()));
   }
   return absl::OkStatus();
+}
+
+absl::Status ValidateLossScale(const LossScale& scale) {
+  const std::string key = "precision.loss_scale.";
+  const double largest = std::numeric_limits<float>::max();
+  if (!(scale.growth_factor() >= 1 && scale.growth_factor() <= largest)) {
+    return Expected(key + "growth_factor", "1 or more", scale.growth_factor());
+  }
+  if (!(scale.backoff_factor() > 0 && scale.backoff_factor() < 1)) {
+    return Expected(key + "backoff_factor", "a number above 0 and below 1", scale.backoff_factor());
+  }
+  if (scale.growth_interval() < 1) {
+    return Expected(key + "growth_interval", "1 or more", scale.growth_interval());
+  }
+  if (!(scale.min() > 0)) {
+    return Expected(key + "min", "a number above 0", scale.min());
+  }
+  if (!(scale.max() <= largest)) {
+    return Expected(key + "max", "a float32", scale.max());
+  }
+  if (!(scale.initial() >= scale.min() && scale.initial() <= scale.max())) {
+    return Expected(key + "initial", absl::StrCat("min to max (", scale.min(), " to ", scale.max(), ")"),
+                    scale.initial());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidatePrecision(const Precision& precision) {
+  if (!Precision::Float32_IsValid(precision.float32())) {
+    return Expected("precision.float32", "IEEE or TF32", int(precision.float32()));
+  }
+  if (precision.has_loss_scale() && precision.compute() != F16) {
+    return Expected("precision.loss_scale", "compute F16, which alone needs one", Compute_Name(precision.compute()));
+  }
+  return precision.has_loss_scale() ? ValidateLossScale(precision.loss_scale()) : absl::OkStatus();
 }
 
 absl::Status ValidateZero(const Job& job) {
@@ -284,11 +320,12 @@ absl::Status ValidateZero(const Job& job) {
 }  // namespace
 
 absl::Status ValidateJob(const Job& job) {
-  for (const absl::Status& status : {ValidateModel(job.model()), ValidateEnums(job), ValidateDist(job),
-                                     // After the sizes are known to be positive.
-                                     job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(),
-                                     ValidatePipeline(job), ValidateZero(job), ValidateRecompute(job.recompute()),
-                                     job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
+  for (const absl::Status& status :
+       {ValidateModel(job.model()), ValidateEnums(job), ValidatePrecision(job.precision()), ValidateDist(job),
+        // After the sizes are known to be positive.
+        job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
+        ValidateZero(job), ValidateRecompute(job.recompute()),
+        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
     if (!status.ok()) {
       return status;
     }

@@ -18,7 +18,7 @@
 #include "mlir/Parser/Parser.h"
 #include "ops/dialect/register.h"
 #include "runtime/plan/cluster.h"
-#include "runtime/plan/memory.h"
+#include "runtime/plan/load.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/verify.h"
 #include "runtime/sim/simulate.h"
@@ -71,7 +71,7 @@ absl::Status dump(mlir::ModuleOp module, const std::string &folder, int number, 
 
 void fillHeader(const Job &job, const Cluster &cluster, const GraphFacts &facts, plan::Plan &plan) {
   plan::Header &header = *plan.mutable_header();
-  header.set_version(1);
+  header.set_version(plan::kPlanVersion);
   header.set_target(cluster.device().kind());
   header.set_graph(facts.name);
   *header.mutable_job() = job;
@@ -186,7 +186,8 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   Compiled &compiled = *lowered;
   plan::VerifyOptions verify;
   verify.device_bytes = options.cluster.device().memory_bytes();
-  absl::Status verified = plan::Verify(compiled.plan, verify);
+  absl::StatusOr<std::vector<int64_t>> bounds = plan::VerifyAndMeasure(compiled.plan, verify);
+  const absl::Status verified = bounds.status();
   if (absl::IsResourceExhausted(verified)) {
     Planner planner = [&](const Job &job) -> absl::StatusOr<plan::Plan> {
       absl::StatusOr<Compiled> attempt = lower({job, options.cluster, std::nullopt, ""}, true);
@@ -198,12 +199,8 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   if (!verified.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
   }
-  absl::StatusOr<std::vector<plan::StageMemory>> memory = plan::MeasureMemory(compiled.plan);
-  if (!memory.ok()) {
-    return memory.status();
-  }
-  for (size_t s = 0; s < memory->size(); ++s) {
-    compiled.plan.mutable_stages(int(s))->set_lower_bound_bytes((*memory)[s].lower_bound_bytes);
+  for (size_t s = 0; s < bounds->size(); ++s) {
+    compiled.plan.mutable_stages(int(s))->set_lower_bound_bytes((*bounds)[s]);
   }
   absl::StatusOr<sim::Report> report = sim::Simulate(compiled.plan, Machine{plan::MachineOf(options.cluster)});
   if (!report.ok()) {

@@ -152,6 +152,38 @@ AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
   return options;
 }
 
+void buildNarrow(mlir::OpPassManager &manager, const Precision &precision) {
+  std::string type = precision.compute() == BF16 ? "bf16" : "f16";
+  manager.addNestedPass<ir::GraphOp>(createPrecisionContractions({type}));
+  manager.addNestedPass<ir::GraphOp>(createPrecisionTables({type}));
+  // By the working copies that these two made.
+  manager.addNestedPass<ir::GraphOp>(createPrecisionGradients({type}));
+}
+
+void buildLossScale(mlir::OpPassManager &manager, const LossScale &scale) {
+  PrecisionLossScaleOptions options;
+  options.initial = scale.initial();
+  options.growthFactor = scale.growth_factor();
+  options.backoffFactor = scale.backoff_factor();
+  options.growthInterval = scale.growth_interval();
+  options.min = scale.min();
+  options.max = scale.max();
+  manager.addNestedPass<ir::GraphOp>(createPrecisionLossScale(options));
+}
+
+void buildPrecision(mlir::OpPassManager &manager, const Precision &precision, const Machine &machine) {
+  if (precision.compute() != F32) {
+    buildNarrow(manager, precision);
+  }
+  // What still reads float32.
+  if (precision.float32() == Precision::TF32 && machine.device == "cuda") {
+    manager.addNestedPass<ir::GraphOp>(createPrecisionTf32());
+  }
+  if (precision.compute() == F16) {
+    buildLossScale(manager, precision.loss_scale());
+  }
+}
+
 // "none", "selective" or "full"; AUTO has become one of them for every layer (see recompute.h).
 std::string policyText(Recompute::Policy policy) { return llvm::StringRef(Recompute::Policy_Name(policy)).lower(); }
 
@@ -211,12 +243,7 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     break;
   }
   case Phase::Precision:
-    if (job.precision().compute() == BF16) {
-      manager.addNestedPass<ir::GraphOp>(createPrecisionContractions());
-      manager.addNestedPass<ir::GraphOp>(createPrecisionTables());
-      // By the working copies that these two made.
-      manager.addNestedPass<ir::GraphOp>(createPrecisionGradients());
-    }
+    buildPrecision(manager, job.precision(), machine);
     break;
   case Phase::Zero:
     // A group of one splits nothing.

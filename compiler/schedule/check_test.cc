@@ -1,4 +1,4 @@
-#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/measure.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

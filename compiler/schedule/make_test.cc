@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/measure.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

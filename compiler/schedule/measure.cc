@@ -1,21 +1,19 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/measure.h"
 
 namespace weft::schedule {
 namespace {
-
-bool isOf(const Unit &unit, const Unit &sort) { return unit.kind == sort.kind && unit.chunk == sort.chunk; }
 
 UnitKind lastReader(bool split) { return split ? UnitKind::Weight : UnitKind::Backward; }
 
 Stash stashOf(const std::vector<Unit> &units, int chunk, bool split) {
   const Unit forward{UnitKind::Forward, chunk}, backward{UnitKind::Backward, chunk}, weight{UnitKind::Weight, chunk};
   Stash stash;
-  stash.toBackward = inFlight(units, forward, backward);
-  stash.toWeight = split ? inFlight(units, backward, weight) : 0;
-  stash.held = inFlight(units, forward, {lastReader(split), chunk});
+  stash.toBackward = inFlight(units, {forward, backward});
+  stash.toWeight = split ? inFlight(units, {backward, weight}) : 0;
+  stash.held = inFlight(units, {forward, {lastReader(split), chunk}});
   return stash;
 }
 
@@ -99,15 +97,14 @@ private:
 
 } // namespace
 
-int inFlight(const std::vector<Unit> &units, const Unit &writer, const Unit &reader) {
-  int now = 0, most = 0;
-  for (const Unit &unit : units) {
-    if (isOf(unit, writer))
-      most = std::max(most, ++now);
-    if (isOf(unit, reader))
-      --now;
+std::string print(const Order &order) {
+  std::string text;
+  for (const std::vector<Unit> &units : order) {
+    for (size_t i = 0; i < units.size(); ++i)
+      absl::StrAppend(&text, i == 0 ? "" : " ", print(units[i]));
+    text += '\n';
   }
-  return most;
+  return text;
 }
 
 std::vector<std::vector<Stash>> stashes(const Schedule &schedule) {

@@ -1,4 +1,4 @@
-#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/measure.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -31,8 +31,10 @@ TEST(MeasureTest, CountsAllChunksOfAStage) {
   EXPECT_EQ(stashes(schedule)[0][0].held, 2);
   EXPECT_EQ(stashes(schedule)[0][1].held, 1);
   const std::vector<Unit> &units = schedule.order[0];
-  EXPECT_EQ(inFlight(units, {UnitKind::Forward, 0}, {UnitKind::Forward, 1}), 2);
-  EXPECT_EQ(inFlight(units, {UnitKind::Backward, 1}, {UnitKind::Backward, 0}), 1);
+  EXPECT_EQ(inFlight(units, {{UnitKind::Forward, 0}, {UnitKind::Forward, 1}}), 2);
+  EXPECT_EQ(inFlight(units, {{UnitKind::Backward, 1}, {UnitKind::Backward, 0}}), 1);
+  EXPECT_EQ(inFlight(units, {{UnitKind::Forward, 0}, {UnitKind::Forward, 1}, {UnitKind::Backward, 0}}), 2);
+  EXPECT_EQ(inFlight(units, {{UnitKind::Forward, 0}}), 1);
 }
 
 //        0 1 2 3 4 5 6 7 8

@@ -99,45 +99,18 @@ bool isSplit(const Order &order);
 std::string print(const Unit &unit);
 std::optional<Unit> parseUnit(const std::string &text);
 
-/// One line a stage, units separated by blanks, as `parse` reads it.
-std::string print(const Order &order);
+/// "F", "B.1": without the micro-batch. And back, the micro-batch being 0.
+std::string nameOf(const Unit &unit);
+std::optional<Unit> unitNamed(const std::string &name);
 
 /// Reads a schedule for a shape: one line a stage, stage 0 first; "#" begins a comment; empty lines do not count. The
 /// result passes `check`. Errors are InvalidArgument and begin "path:line:column: " or "path: ".
 absl::StatusOr<Schedule> parse(const std::string &text, const std::string &path, const Shape &shape);
 
-/// How many micro-batches a buffer has to hold at most that `writer`'s units write and `reader`'s read on one stage; a
-/// unit's micro-batch is ignored. The reader of a micro-batch comes after its writer. The value is written when
-/// the writer begins and free when the reader has ended.
-int inFlight(const std::vector<Unit> &units, const Unit &writer, const Unit &reader);
-
-/// Micro-batches in flight at most of one chunk.
-struct Stash {
-  int toBackward = 0; // between F and B
-  int toWeight = 0;   // between B and W; 0 if backwards are not split
-  int held = 0;       // between F and the last of B and W
-};
-
-/// For every stage, for each of its chunks. The schedule passes `check`.
-std::vector<std::vector<Stash>> stashes(const Schedule &schedule);
-
-/// For every stage, the most activations of chunks that it holds at once, all its chunks together, each from F to the
-/// last of B and W. A chunk's activations are 1/v of a stage's.
-std::vector<int> mostHeld(const Schedule &schedule);
-
-/// 1 for F, 2 for B; where backwards are split, 1 for each of F, B and W.
-Durations unitDurations(const Order &order);
-
-/// What comes out if stages run their lists, every unit as soon as it can, and transfers take no time.
-struct Times {
-  std::vector<std::vector<double>> begins; // of every unit of the order
-  std::vector<double> busy;                // of every stage
-  double makespan = 0;                     // from the first unit's begin to the last one's end
-  double bubble = 0;                       // the part of makespan that stages are idle, over all stages
-};
-
-/// The schedule passes `check`.
-Times unitTimes(const Schedule &schedule, const Durations &durations);
+/// How many micro-batches a buffer has to hold at most that the first of `users` writes and the others read on one
+/// stage; their micro-batches are ignored. The readers of a micro-batch come after its writer. The value is written
+/// when the writer begins and free when all users have ended.
+int inFlight(const std::vector<Unit> &units, const std::vector<Unit> &users);
 
 } // namespace weft::schedule
 

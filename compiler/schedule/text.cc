@@ -78,20 +78,13 @@ absl::Status parseLine(const std::vector<Word> &words, size_t number, Places *pl
 } // namespace
 
 std::string print(const Unit &unit) {
-  std::string text = absl::StrCat(std::string(1, kLetters[int(unit.kind)]), unit.microBatch);
-  if (unit.chunk != 0)
-    absl::StrAppend(&text, ".", unit.chunk);
-  return text;
+  std::string name = nameOf(unit);
+  return name.insert(1, std::to_string(unit.microBatch));
 }
 
-std::string print(const Order &order) {
-  std::string text;
-  for (const std::vector<Unit> &units : order) {
-    for (size_t i = 0; i < units.size(); ++i)
-      absl::StrAppend(&text, i == 0 ? "" : " ", print(units[i]));
-    text += '\n';
-  }
-  return text;
+std::string nameOf(const Unit &unit) {
+  const std::string kind(1, kLetters[int(unit.kind)]);
+  return unit.chunk == 0 ? kind : absl::StrCat(kind, ".", unit.chunk);
 }
 
 std::optional<Unit> parseUnit(const std::string &text) {
@@ -105,6 +98,10 @@ std::optional<Unit> parseUnit(const std::string &text) {
   if (!microBatch || !chunk || at != text.size())
     return std::nullopt;
   return Unit{UnitKind(kind), *chunk, *microBatch};
+}
+
+std::optional<Unit> unitNamed(const std::string &name) {
+  return name.empty() ? std::nullopt : parseUnit(std::string(name).insert(1, "0"));
 }
 
 absl::StatusOr<Schedule> parse(const std::string &text, const std::string &path, const Shape &shape) {

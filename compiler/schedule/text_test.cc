@@ -1,4 +1,4 @@
-#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/measure.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -15,6 +15,10 @@ std::string errorOf(const std::string &text, const Shape &shape = kTwo) {
 TEST(TextTest, ReadsUnits) {
   EXPECT_EQ(parseUnit("F3"), (Unit{UnitKind::Forward, 0, 3}));
   EXPECT_EQ(parseUnit("B0.1"), (Unit{UnitKind::Backward, 1, 0}));
+  EXPECT_EQ(nameOf({UnitKind::Backward, 1, 7}), "B.1");
+  EXPECT_EQ(unitNamed("B.1"), (Unit{UnitKind::Backward, 1, 0}));
+  EXPECT_EQ(unitNamed(""), std::nullopt);
+  EXPECT_EQ(print(Unit{UnitKind::Backward, 1, 7}), "B7.1");
   EXPECT_EQ(parseUnit("W12.0"), (Unit{UnitKind::Weight, 0, 12}));
   for (const char *text : {"", "F", "X0", "f0", "F-1", "F0.", "F.1", "F0.1.2", "F0x", "F0 ", "F9999999999"})
     EXPECT_EQ(parseUnit(text), std::nullopt) << text;

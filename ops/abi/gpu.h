@@ -18,6 +18,8 @@
 
 namespace weft {
 
+class GpuMatmuls;
+
 // How many blocks of how many threads, each as x, y, z.
 struct GpuGrid {
   uint32_t blocks[3] = {1, 1, 1};
@@ -52,6 +54,10 @@ class Gpu {
   virtual ~Gpu() = default;
   virtual const GpuProperties& properties() const = 0;
 
+  // What this thread asks of the driver from now on is meant for this GPU: for
+  // libraries that go by the thread's. Cheap.
+  virtual absl::Status Enter() { return absl::OkStatus(); }
+
   // A kernel's handle, valid as long as the GPU. `argument_bytes`: the size of
   // its arguments. `shared_bytes`: the most dynamic shared memory of a launch.
   // kNotFound names module and kernel; kFailedPrecondition: no code for this GPU.
@@ -66,6 +72,9 @@ class Gpu {
   virtual absl::StatusOr<std::shared_ptr<GpuAlarm>> CreateAlarm(
       std::function<absl::Status(const GpuAlarm&)> describe) = 0;
 
+  // A vendor's matrix products (gpu_matmul.h); null: there are none here.
+  virtual GpuMatmuls* matmuls() { return nullptr; }
+
   // Enqueues a kernel; its arguments are copied.
   virtual absl::Status Launch(void* kernel, const GpuGrid& grid, const void* arguments, void* stream) = 0;
 
@@ -79,6 +88,8 @@ class Gpu {
   virtual absl::StatusOr<std::shared_ptr<void>> CreateEvent() = 0;
   virtual absl::Status Record(void* event, void* stream) = 0;
   virtual absl::Status Wait(void* event, void* stream) = 0;
+  // Whether the point that the event marks now is behind the GPU. Any thread.
+  virtual absl::StatusOr<bool> Reached(void* event) = 0;
 };
 
 // A kernel of the GPU with the type of its arguments, a plain struct that host
@@ -112,6 +123,8 @@ class GpuWorkspace {
  public:
   // At least `bytes` from now on; only while kernels are created.
   absl::Status Reserve(Gpu* gpu, size_t bytes);
+
+  size_t bytes() const { return bytes_; }
 
   // To be asked for in each Run(): Reserve() moves it.
   template <typename T>

@@ -114,6 +114,7 @@ Values RandomValues(int64_t n, uint64_t seed, double low, double high, DType dty
     const double x = low + (high - low) * u;
     values[i] = dtype == DType::kI32    ? std::floor(x)
                 : dtype == DType::kBF16 ? ToFloat(ToBFloat16(static_cast<float>(x)))
+                : dtype == DType::kF16  ? ToFloat(ToFloat16(static_cast<float>(x)))
                                         : static_cast<float>(x);
   }
   return values;

@@ -5,13 +5,12 @@
 #include <memory>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "ops/abi/cpu_level.h"
 #include "ops/abi/kernel.h"
-#include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/workspace.h"
 #include "ops/attention/head.h"
+#include "ops/attention/problem.h"
 
 namespace weft {
 namespace {
@@ -25,46 +24,19 @@ const HeadFunctions& FunctionsForThisCpu() {
   return CpuHasLevel4() ? attention::v4::Functions() : attention::v3::Functions();
 }
 
-// q[batch, queries, query_heads, depth], k and v[batch, keys, key_heads, depth].
-struct Problem {
-  int64_t batch, query_heads, key_heads;
+// The problem, with what the inner part wants of it.
+struct Problem : attention::Problem {
+  explicit Problem(const attention::Problem& problem)
+      : attention::Problem(problem), shape{queries, keys, depth, scale, causal, first_limit} {}
+
   HeadShape shape;
 
-  int64_t group() const { return query_heads / key_heads; }
-  int64_t query_stride() const { return query_heads * shape.depth; }
-  int64_t key_stride() const { return key_heads * shape.depth; }
+  int64_t query_stride() const { return query_heads * depth; }
+  int64_t key_stride() const { return key_heads * depth; }
   // Of element (b, 0, head, 0).
-  int64_t QueryOffset(int64_t b, int64_t head) const { return (b * shape.queries * query_heads + head) * shape.depth; }
-  int64_t KeyOffset(int64_t b, int64_t head) const { return (b * shape.keys * key_heads + head) * shape.depth; }
+  int64_t QueryOffset(int64_t b, int64_t head) const { return (b * queries * query_heads + head) * depth; }
+  int64_t KeyOffset(int64_t b, int64_t head) const { return (b * keys * key_heads + head) * depth; }
 };
-
-// `q` is the index of q among the inputs; k follows.
-absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec, const char* rule, size_t q) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, rule);
-  if (!extents.ok()) return extents.status();
-  absl::StatusOr<int64_t> causal = IntAttribute(spec, "causal", 0, 2);
-  if (!causal.ok()) return causal.status();
-  absl::StatusOr<double> scale = spec.attributes.Float("scale");
-  if (!scale.ok()) return scale.status();
-  Problem problem = {(*extents)['b'], (*extents)['n'], (*extents)['m'], {}};
-  if (problem.key_heads <= 0 || problem.query_heads % problem.key_heads != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("expected query heads to be a multiple of key heads, got ",
-                                                   problem.query_heads, " and ", problem.key_heads));
-  }
-  const TensorSpec& query = spec.inputs[q];
-  const TensorSpec& key = spec.inputs[q + 1];
-  if (key.global_dims[1] != key.dims[1]) {
-    return absl::InvalidArgumentError(absl::StrCat("expected all keys on each rank, got ", key.ToString()));
-  }
-  HeadShape& shape = problem.shape;
-  shape.queries = (*extents)['s'];
-  shape.keys = (*extents)['t'];
-  shape.depth = (*extents)['d'];
-  shape.scale = static_cast<float>(*scale);
-  shape.causal = *causal == 1;
-  shape.first_limit = query.origin[1] + (shape.keys - query.global_dims[1]) + 1;
-  return problem;
-}
 
 // Calls body(unit, scratch) for every unit, dealt out to `threads` threads in fixed shares, each
 // with its own `scratch_floats` floats of `scratch`.
@@ -183,25 +155,18 @@ class AttentionGradKernel : public Kernel {
   std::vector<attention::QueryGradient> query_heads_;  // filled in Run(), one a query head
 };
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateAttention(const KernelSpec& spec) {
-  const bool with_lse = spec.outputs.size() == 2;
-  absl::StatusOr<Problem> problem =
-      ParseProblem(spec, with_lse ? "bsnd,btmd,btmd->bsnd,bns" : "bsnd,btmd,btmd->bsnd", 0);
+template <typename AnyKernel>
+absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+  absl::StatusOr<attention::Problem> problem = attention::ParseProblem(spec, /*typed=*/false);
   if (!problem.ok()) return problem.status();
-  return std::make_unique<AttentionKernel>(*problem, spec);
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> CreateAttentionGrad(const KernelSpec& spec) {
-  absl::StatusOr<Problem> problem = ParseProblem(spec, "bsnd,bsnd,btmd,btmd,bsnd,bns->bsnd,btmd,btmd", 1);
-  if (!problem.ok()) return problem.status();
-  return std::make_unique<AttentionGradKernel>(*problem, spec);
+  return std::make_unique<AnyKernel>(Problem(*problem), spec);
 }
 
 }  // namespace
 
 void RegisterAttentionKernels(KernelRegistry& registry) {
-  registry.Register("attention", CreateAttention);
-  registry.Register("attention_grad", CreateAttentionGrad);
+  registry.Register("attention", &Create<AttentionKernel>);
+  registry.Register("attention_grad", &Create<AttentionGradKernel>);
 }
 
 }  // namespace weft

@@ -47,6 +47,11 @@ absl::StatusOr<void*> EmulatedGpu::Find(const std::string& module, const std::st
     if (it->name != module) continue;
     for (const EmulatedKernel* found : it->kernels) {
       if (kernel != found->name) continue;
+      if (shared_bytes > properties_.shared_bytes) {
+        return absl::UnimplementedError(absl::StrCat("kernel ", module, ".", kernel, ": expected at most ",
+                                                     properties_.shared_bytes, " bytes of shared memory, got ",
+                                                     shared_bytes));
+      }
       if (found->argument_bytes == argument_bytes) return const_cast<EmulatedKernel*>(found);
       return absl::InvalidArgumentError(absl::StrCat("kernel ", module, ".", kernel, ": expected arguments of ",
                                                      found->argument_bytes, " bytes, got ", argument_bytes));

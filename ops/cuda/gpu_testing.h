@@ -34,6 +34,7 @@ class EmulatedGpu : public Gpu {
   absl::StatusOr<std::shared_ptr<void>> CreateEvent() override { return std::make_shared<int>(); }
   absl::Status Record(void*, void*) override { return absl::OkStatus(); }
   absl::Status Wait(void*, void*) override { return absl::OkStatus(); }
+  absl::StatusOr<bool> Reached(void*) override { return true; }
 
   // The first alarm that is raised, or damage around memory of Allocate().
   absl::Status Check() const;
@@ -45,7 +46,7 @@ class EmulatedGpu : public Gpu {
     std::function<absl::Status(const GpuAlarm&)> describe;
   };
   const uint64_t order_;
-  const GpuProperties properties_{.major = 9, .multiprocessors = 4};
+  const GpuProperties properties_{.major = 9, .multiprocessors = 4, .shared_bytes = 227 << 10};
   std::vector<std::unique_ptr<EmulatedModule>> modules_;
   std::vector<Alarm> alarms_;
   std::vector<std::weak_ptr<void>> allocations_;

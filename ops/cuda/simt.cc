@@ -1,6 +1,7 @@
 #include "ops/cuda/simt.h"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -30,6 +31,23 @@ struct Offer {
   uint32_t mask = 0;
   uint64_t word = 0;
   int operand = 0;
+  void (*together)(void* const* lanes) = nullptr;
+};
+
+// An asynchronous copy that has not been done; `group` counts the commits before it.
+struct Copy {
+  void* to;
+  const void* from;  // null: zeros
+  size_t bytes;
+  int group;
+
+  void Do() const {
+    if (from != nullptr) {
+      std::memcpy(to, from, bytes);
+    } else {
+      std::memset(to, 0, bytes);
+    }
+  }
 };
 
 struct Lane {
@@ -37,6 +55,8 @@ struct Lane {
   State state = State::kReady;
   int line = 0;  // of the barrier that it waits at
   Offer offer;
+  std::deque<Copy> copies;
+  int committed = 0;       // groups of copies
   Fiber* fiber = nullptr;  // null before it begins and after it ends
 };
 
@@ -63,6 +83,7 @@ class Block {
 
   // 0: as they are counted, 1: the other way, more: by chance.
   void Shuffle(uint64_t order) {
+    copy_at_once_ = order == 0;
     if (order == 1) std::reverse(order_.begin(), order_.end());
     if (order <= 1) return;
     uint64_t state = order * 0x9E3779B97F4A7C15ull;
@@ -80,6 +101,8 @@ class Block {
     for (Lane& lane : lanes_) {
       lane.thread.block = block;
       lane.state = State::kReady;
+      lane.copies.clear();
+      lane.committed = 0;
       if (lane.fiber != nullptr) free_.push_back(std::exchange(lane.fiber, nullptr));
     }
     done_ = 0;
@@ -117,11 +140,51 @@ class Block {
     return lane.offer.word;
   }
 
+  void CheckShared(const void* at, size_t bytes, size_t alignment, int line) {
+    const auto* begin = static_cast<const char*>(at);
+    const auto within = [&](const char* from, const char* to) { return begin >= from && begin + bytes <= to; };
+    const auto* dynamic = static_cast<const char*>(dynamic_shared());
+    const bool shared = within(dynamic, dynamic + shared_bytes_) || within(__start_weft_shared, __stop_weft_shared);
+    if (shared && reinterpret_cast<uintptr_t>(at) % alignment == 0) return;
+    error_ = Error(absl::StrCat("line ", line, ": expected ", bytes, " bytes of shared memory, aligned to ", alignment,
+                                shared ? ", got such that are not aligned" : ", got other memory"));
+    Abandon();
+  }
+
+  void CopyAsync(void* to, const void* from, size_t bytes, bool inside, int line) {
+    CheckShared(to, bytes, bytes, line);
+    if (inside && reinterpret_cast<uintptr_t>(from) % bytes != 0) {
+      error_ = Error(absl::StrCat("line ", line, ": a copy of ", bytes, " bytes that are not aligned"));
+      Abandon();
+    }
+    Lane& lane = lanes_[current_];
+    const Copy copy = {to, inside ? from : nullptr, bytes, lane.committed};
+    if (copy_at_once_) {
+      copy.Do();
+    } else {
+      lane.copies.push_back(copy);
+    }
+  }
+  void CommitCopies() { ++lanes_[current_].committed; }
+  void WaitCopies(int groups) {
+    Lane& lane = lanes_[current_];
+    while (!lane.copies.empty() && lane.copies.front().group < lane.committed - groups) {
+      lane.copies.front().Do();
+      lane.copies.pop_front();
+    }
+  }
+
  private:
   static void Body();
 
   absl::Status Error(const std::string& what) const {
     return absl::InternalError(absl::StrCat("kernel ", kernel_.module, ".", kernel_.name, ": ", what));
+  }
+
+  // After an error: the current lane never goes on. Nothing on its stack may own memory.
+  void Abandon() {
+    lanes_[current_].state = State::kAtBarrier;
+    lanes_[current_].fiber->Leave();
   }
 
   bool GuardIntact() {
@@ -163,7 +226,8 @@ class Block {
       if ((mask >> l & 1) == 0) continue;
       const Lane& lane = lanes_[first + l];
       if (lane.state != State::kInWarp) return false;
-      if (lane.line != lanes_[current_].line || lane.offer.mask != mine.mask || lane.offer.kind != mine.kind) {
+      if (lane.line != lanes_[current_].line || lane.offer.mask != mine.mask || lane.offer.kind != mine.kind ||
+          lane.offer.together != mine.together) {
         error_ = Error(absl::StrCat("lanes of one warp are in different exchanges, at lines ", lane.line, " and ",
                                     lanes_[current_].line));
         return false;
@@ -171,6 +235,15 @@ class Block {
     }
     uint64_t words[kWarp] = {};
     for (int l = 0; l < lanes; ++l) words[l] = lanes_[first + l].offer.word;
+    if (mine.kind == Exchange::kTogether) {
+      if (lanes != kWarp) {
+        error_ = Error(absl::StrCat("line ", lanes_[current_].line, ": expected a warp of 32 lanes, got ", lanes));
+        return false;
+      }
+      void* brought[kWarp];
+      for (int l = 0; l < kWarp; ++l) brought[l] = reinterpret_cast<void*>(words[l]);
+      mine.together(brought);
+    }
     for (int l = 0; l < lanes; ++l) {
       if ((mask >> l & 1) == 0) continue;
       Lane& lane = lanes_[first + l];
@@ -184,6 +257,7 @@ class Block {
     int from = lane;
     switch (offer.kind) {
       case Exchange::kBarrier:
+      case Exchange::kTogether:
         return 0;
       case Exchange::kBallot: {
         uint64_t ballot = 0;
@@ -237,6 +311,7 @@ class Block {
   std::vector<int> order_;
   std::vector<char> shared_;
   uint32_t shared_bytes_ = 0;
+  bool copy_at_once_ = true;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> free_;
   int current_ = 0, done_ = 0;
@@ -289,5 +364,16 @@ void BlockBarrier(int line) { running->BlockBarrier(line); }
 uint64_t WarpExchange(Exchange kind, uint32_t mask, uint64_t word, int operand, int line) {
   return running->WarpExchange({kind, mask, word, operand}, line);
 }
+void WarpTogether(void (*together)(void* const* lanes), void* mine, int line) {
+  running->WarpExchange({Exchange::kTogether, 0xffffffffu, reinterpret_cast<uint64_t>(mine), 0, together}, line);
+}
+void CheckShared(const void* at, size_t bytes, size_t alignment, int line) {
+  running->CheckShared(at, bytes, alignment, line);
+}
+void CopyAsync(void* to, const void* from, size_t bytes, bool inside, int line) {
+  running->CopyAsync(to, from, bytes, inside, line);
+}
+void CommitCopies() { running->CommitCopies(); }
+void WaitCopies(int groups) { running->WaitCopies(groups); }
 
 }  // namespace weft::simt

@@ -5,7 +5,7 @@
 // What is seen that a GPU lets pass: barriers that not all threads of a block,
 // or not all lanes of a mask, reach at one place; shared memory read before it
 // is written (it starts as NaN); what depends on the order of threads (tests
-// run each kernel in several).
+// run each kernel in several, and asynchronous copies arrive early or late).
 #ifndef WEFT_OPS_CUDA_SIMT_H_
 #define WEFT_OPS_CUDA_SIMT_H_
 
@@ -33,8 +33,19 @@ absl::Status RunGrid(const EmulatedKernel& kernel, const GpuGrid& grid, const vo
 void* DynamicShared();
 void BlockBarrier(int line);
 // How lanes of a warp exchange words.
-enum class Exchange { kBarrier, kIndex, kXor, kUp, kDown, kBallot };
+enum class Exchange { kBarrier, kIndex, kXor, kUp, kDown, kBallot, kTogether };
 uint64_t WarpExchange(Exchange kind, uint32_t mask, uint64_t word, int operand, int line);
+// When all 32 lanes have come, calls together(lanes) once, with what each brought.
+void WarpTogether(void (*together)(void* const* lanes), void* mine, int line);
+
+// An error unless `bytes` at `at` are shared memory and aligned to `alignment`.
+void CheckShared(const void* at, size_t bytes, size_t alignment, int line);
+
+// Copies to shared memory that are done some time between here and their wait: at once in the first
+// order of threads, at the wait in the others. Zeros if not `inside`.
+void CopyAsync(void* to, const void* from, size_t bytes, bool inside, int line = __builtin_LINE());
+void CommitCopies();
+void WaitCopies(int groups);
 
 template <typename T>
 T Shuffle(Exchange kind, uint32_t mask, T value, int operand, int line) {

@@ -81,6 +81,30 @@ TEST(SimtTest, WritesBeyondSharedMemoryAreSeen) {
   EXPECT_THAT(ErrorOf(Start("beyond_shared", 1, 64, 0, 0, 256)), HasSubstr("writes beyond its 256 bytes"));
 }
 
+TEST(SimtTest, WarpsMultiplyMatrices) {
+  for (int transposed : {0, 1}) {
+    for (uint64_t order : {0, 1, 2}) {
+      const Result result = Start("matrices", 1, 32, transposed, order);
+      ASSERT_TRUE(result.status.ok()) << result.status;
+      for (int i = 0; i < 32; ++i) ASSERT_EQ(result.y[i], 0) << "lane " << i;
+    }
+  }
+  EXPECT_THAT(ErrorOf(Start("matrices", 1, 16)), HasSubstr("expected a warp of 32 lanes, got 16"));
+}
+
+TEST(SimtTest, CopiesArriveAtTheirWait) {
+  for (uint64_t order : {0, 1, 2}) {
+    const Result result = Start("copies", 1, 64, 0, order);
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    for (int i = 0; i < 64; ++i) ASSERT_EQ(result.y[i], i == 7 ? 0 : i + 1);
+    // Without it they may have or may not have.
+    EXPECT_EQ(std::isnan(Start("copies", 1, 64, 1, order).y[0]), order > 0);
+    EXPECT_EQ(std::isnan(Start("copies", 1, 64, 2, order).y[0]), order > 0);
+  }
+  EXPECT_THAT(ErrorOf(Start("copies", 1, 64, 3)), HasSubstr("expected 4 bytes of shared memory, aligned to 4"));
+  EXPECT_THAT(ErrorOf(Start("copies", 1, 64, 4)), HasSubstr("a copy of 4 bytes that are not aligned"));
+}
+
 TEST(SimtTest, TooLargeABlockIsAnError) {
   EXPECT_THAT(ErrorOf(Start("block_sum", 1, 2048)),
               HasSubstr("expected blocks of 1 to 1024 threads, got 1x1x1 blocks of 2048x1x1 threads"));

@@ -24,12 +24,22 @@ struct Expression {
   Attribute constant; // set if the text is one literal
 };
 
-ParseResult parseSum(OpAsmParser &parser, Expression &out);
+// `depth`: in how many parentheses it is.
+ParseResult parseSum(OpAsmParser &parser, Expression &out, int depth = 0);
 
-ParseResult parsePrimary(OpAsmParser &parser, Expression &out) {
+// What an opening parenthesis begins, up to the closing one.
+ParseResult parseInner(OpAsmParser &parser, Expression &out, int depth) {
+  if (depth == kMaxDepth) {
+    return parser.emitError(parser.getCurrentLocation())
+           << "expression: expected at most " << kMaxDepth << " parentheses within each other, got more";
+  }
+  return failure(parseSum(parser, out, depth + 1) || parser.parseRParen());
+}
+
+ParseResult parsePrimary(OpAsmParser &parser, Expression &out, int depth) {
   if (succeeded(parser.parseOptionalLParen())) {
     Expression inner;
-    if (parseSum(parser, inner) || parser.parseRParen()) {
+    if (parseInner(parser, inner, depth)) {
       return failure();
     }
     out = {"(" + inner.text + ")", {}};
@@ -42,7 +52,7 @@ ParseResult parsePrimary(OpAsmParser &parser, Expression &out) {
       return success();
     }
     Expression argument; // S(dim), P(max)
-    if (parseSum(parser, argument) || parser.parseRParen()) {
+    if (parseInner(parser, argument, depth)) {
       return failure();
     }
     out.text += "(" + argument.text + ")";
@@ -64,8 +74,8 @@ ParseResult parsePrimary(OpAsmParser &parser, Expression &out) {
   return success();
 }
 
-ParseResult parseProduct(OpAsmParser &parser, Expression &out) {
-  if (parsePrimary(parser, out)) {
+ParseResult parseProduct(OpAsmParser &parser, Expression &out, int depth) {
+  if (parsePrimary(parser, out, depth)) {
     return failure();
   }
   while (true) {
@@ -80,20 +90,20 @@ ParseResult parseProduct(OpAsmParser &parser, Expression &out) {
       return success();
     }
     Expression right;
-    if (parsePrimary(parser, right)) {
+    if (parsePrimary(parser, right, depth)) {
       return failure();
     }
     out = {out.text + op + right.text, {}};
   }
 }
 
-ParseResult parseSum(OpAsmParser &parser, Expression &out) {
-  if (parseProduct(parser, out)) {
+ParseResult parseSum(OpAsmParser &parser, Expression &out, int depth) {
+  if (parseProduct(parser, out, depth)) {
     return failure();
   }
   while (succeeded(parser.parseOptionalPlus())) {
     Expression right;
-    if (parseProduct(parser, right)) {
+    if (parseProduct(parser, right, depth)) {
       return failure();
     }
     out = {out.text + " + " + right.text, {}};

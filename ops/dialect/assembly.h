@@ -6,6 +6,10 @@
 
 namespace weft::ir {
 
+/// Parentheses that may be within each other in an expression, and configs or layers that may use one another in a row:
+/// whoever follows them calls itself.
+inline constexpr int kMaxDepth = 64;
+
 /// An expression or a constant: IntegerAttr, FloatAttr or ExprAttr.
 mlir::ParseResult parseNumber(mlir::OpAsmParser &parser, mlir::Attribute &number);
 void printNumber(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Attribute number);

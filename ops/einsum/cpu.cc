@@ -40,7 +40,7 @@ struct Staged {
 struct Way {
   bool staged[3] = {false, false, false};
   bool batched = false;   // axes that do not merge go to the batch, one side broadcast
-  bool in_float = false;  // bf16 operands are staged as f32
+  bool in_float = false;  // bf16 and f16 operands are staged as f32
 };
 
 int64_t ExtentOf(const std::vector<Axis>& axes) {
@@ -179,8 +179,8 @@ std::vector<Way> WaysInOrder(const DType (&types)[3], const int64_t (&elements)[
 absl::Status CheckTypes(const KernelSpec& spec) {
   if (absl::Status status = CheckArity(spec, 2, 1); !status.ok()) return status;
   for (const TensorSpec* tensor : {&spec.inputs[0], &spec.inputs[1], &spec.outputs[0]}) {
-    if (tensor->dtype != DType::kF32 && tensor->dtype != DType::kBF16) {
-      return absl::InvalidArgumentError(absl::StrCat("expected f32 or bf16, got ", tensor->ToString()));
+    if (tensor->dtype != DType::kF32 && tensor->dtype != DType::kBF16 && tensor->dtype != DType::kF16) {
+      return absl::InvalidArgumentError(absl::StrCat("expected f32, bf16 or f16, got ", tensor->ToString()));
     }
   }
   if (spec.inputs[0].dtype != spec.inputs[1].dtype) {

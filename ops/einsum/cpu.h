@@ -6,7 +6,7 @@
 
 namespace weft {
 
-// Adds `einsum`: one matrix product (f32: our own, gemm.h; bf16: oneDNN), between permuted copies
+// Adds `einsum`: one matrix product (f32: our own, gemm.h; bf16: oneDNN; f16: as f32), between permuted copies
 // where the equation or the CPU asks for them. The same in every run; f32 results do not depend on
 // the number of threads either.
 void RegisterEinsumKernels(KernelRegistry& registry);

@@ -14,7 +14,9 @@ constexpr int64_t kGrain = 16 * 1024;  // elements that are worth a thread
 void Convert(float from, float& to) { to = from; }
 void Convert(BFloat16 from, float& to) { to = ToFloat(from); }
 void Convert(float from, BFloat16& to) { to = ToBFloat16(from); }
-void Convert(BFloat16 from, BFloat16& to) { to = from; }
+void Convert(Float16 from, float& to) { to = ToFloat(from); }
+void Convert(float from, Float16& to) { to = ToFloat16(from); }
+void Convert(uint16_t from, uint16_t& to) { to = from; }  // both bf16 or both f16
 
 template <typename From, typename To>
 void CopyPlane(const From* from, To* to, const PermuteAxis& across, const PermuteAxis& inner) {
@@ -96,12 +98,22 @@ void Permute::RunTyped(const From* from, To* to) const {
   });
 }
 
+template <typename Narrow>
+void Permute::RunConverting(const void* from, void* to) const {
+  if (from_ == DType::kF32) {
+    RunTyped(static_cast<const float*>(from), static_cast<Narrow*>(to));
+  } else {
+    RunTyped(static_cast<const Narrow*>(from), static_cast<float*>(to));
+  }
+}
+
 void Permute::Run(const void* from, void* to) const {
-  const bool from_f32 = from_ == DType::kF32, to_f32 = to_ == DType::kF32;
-  if (from_f32 && to_f32) RunTyped(static_cast<const float*>(from), static_cast<float*>(to));
-  if (from_f32 && !to_f32) RunTyped(static_cast<const float*>(from), static_cast<BFloat16*>(to));
-  if (!from_f32 && to_f32) RunTyped(static_cast<const BFloat16*>(from), static_cast<float*>(to));
-  if (!from_f32 && !to_f32) RunTyped(static_cast<const BFloat16*>(from), static_cast<BFloat16*>(to));
+  if (from_ == to_) {
+    if (from_ == DType::kF32) return RunTyped(static_cast<const float*>(from), static_cast<float*>(to));
+    return RunTyped(static_cast<const uint16_t*>(from), static_cast<uint16_t*>(to));
+  }
+  if (from_ == DType::kF16 || to_ == DType::kF16) return RunConverting<Float16>(from, to);
+  RunConverting<BFloat16>(from, to);
 }
 
 }  // namespace weft::einsum

@@ -15,8 +15,8 @@ struct PermuteAxis {
   int64_t to;
 };
 
-// A copy prepared for one pair of layouts; the element types are f32 or bf16
-// and may differ. Run() may be called by any thread, does not allocate, and
+// A copy prepared for one pair of layouts; the element types are f32, bf16
+// or f16, and one of two that differ is f32. Run() may be called by any thread, does not allocate, and
 // shares the work among `threads` threads.
 class Permute {
  public:
@@ -26,6 +26,9 @@ class Permute {
  private:
   template <typename From, typename To>
   void RunTyped(const From* from, To* to) const;
+  // Between f32 and Narrow, in either direction.
+  template <typename Narrow>
+  void RunConverting(const void* from, void* to) const;
 
   std::vector<PermuteAxis> outer_;  // the slowest in `to` first
   PermuteAxis across_;              // the smallest step in `from`, unless `inner_` has it

@@ -10,6 +10,9 @@ absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contra
   if (!contraction.columns.empty() && contraction.columns[0].stride[kResult] != 1) {
     return absl::UnimplementedError("expected columns next to each other in the result");
   }
+  if (types[kLeft] == DType::kF16 || types[kRight] == DType::kF16 || types[kResult] == DType::kF16) {
+    return absl::UnimplementedError("expected f32 or bf16, got f16");
+  }
   const bool all_float = types[kLeft] == DType::kF32 && types[kRight] == DType::kF32 && types[kResult] == DType::kF32;
   return all_float ? CreateFloatProduct(contraction, threads) : CreateOneDnnProduct(contraction, types, threads);
 }

@@ -23,7 +23,7 @@ class Product {
 };
 
 // A product for operands of `types`, in the order left, right, result: f32 by our own kernel
-// (gemm.h), bf16 operands by oneDNN. kUnimplemented where the types or the contraction's axes (more
+// (gemm.h), bf16 operands by oneDNN, f16 by none. kUnimplemented where the types or the contraction's axes (more
 // than one of rows, columns or inner; columns that do not lie next to each other) have none on this CPU.
 absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contraction, const DType (&types)[3],
                                                        int threads);

@@ -104,7 +104,7 @@ const KernelRegistry& Registry() {
   return *registry;
 }
 
-// Sums of `terms` products in float32, then rounded to the result's type: bf16 has 8 bits.
+// Sums of `terms` products in float32, then rounded to the result's type: bf16 has 8 bits, f16 11 down to 2^-14.
 void ExpectMatches(const Case& c, DType operands, DType result, int threads) {
   SCOPED_TRACE(std::string(c.equation) + " " + NameOf(operands) + " -> " + NameOf(result) + " threads " +
                std::to_string(threads));
@@ -119,6 +119,7 @@ void ExpectMatches(const Case& c, DType operands, DType result, int threads) {
   for (size_t i = 0; i < want.value.size(); ++i) {
     double bound = sum_error * want.magnitude[i];
     if (result == DType::kBF16) bound += std::ldexp(std::fabs(want.value[i]) + bound, -8);
+    if (result == DType::kF16) bound += std::ldexp(std::fabs(want.value[i]) + bound, -11) + 0x1.0p-25;
     ASSERT_NEAR((*got)[0][i], want.value[i], bound) << "element " << i;
   }
 }
@@ -183,6 +184,23 @@ TEST(EinsumTest, BFloat16MatchesPlainLoops) {
       ExpectMatches(c, DType::kBF16, DType::kBF16, threads);
     }
   }
+}
+
+TEST(EinsumTest, Float16MatchesPlainLoops) {
+  for (const Case& c : Cases()) {
+    for (int threads : {1, 2}) {
+      ExpectMatches(c, DType::kF16, DType::kF32, threads);
+      ExpectMatches(c, DType::kF16, DType::kF16, threads);
+    }
+  }
+}
+
+// What overflows becomes infinite in the result, not on the way to it.
+TEST(EinsumTest, Float16OverflowsAtTheEnd) {
+  const Case c = {"ab,bc->ac", {{'a', 1}, {'b', 2}, {'c', 2}}};
+  const Values a = {60000, 60000}, b = {2, 2, -1, 2};
+  EXPECT_EQ(RunKernel(Registry(), SpecOf(c, DType::kF16, DType::kF16, 1), {a, b})->at(0), (Values{60000, INFINITY}));
+  EXPECT_EQ(RunKernel(Registry(), SpecOf(c, DType::kF16, DType::kF32, 1), {a, b})->at(0), (Values{60000, 240000}));
 }
 
 TEST(EinsumTest, FloatDoesNotDependOnThreads) {

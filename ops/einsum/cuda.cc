@@ -8,8 +8,8 @@
 namespace weft {
 namespace {
 
-// In order of preference; the last does everything. A vendor's library goes first.
-constexpr einsum::CudaProductFactory kProducts[] = {&einsum::CreateTiledProduct};
+// In order of preference; the last does everything.
+constexpr einsum::CudaProductFactory kProducts[] = {&einsum::CreateLibraryProduct, &einsum::CreateTiledProduct};
 
 absl::Status CheckTypes(const KernelSpec& spec) {
   if (absl::Status status = CheckArity(spec, 2, 1); !status.ok()) return status;

@@ -15,6 +15,10 @@ namespace weft::einsum {
 using CudaProductFactory = absl::StatusOr<std::unique_ptr<Kernel>> (*)(const KernelSpec& spec,
                                                                        const Contraction& contraction);
 
+// The GPU's library of matrix products, where it has one: contractions that are (batched, strided)
+// products of matrices, a few of them if more than one axis is neither row, column, inner nor the batch.
+absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryProduct(const KernelSpec& spec, const Contraction& contraction);
+
 // Our own tiled kernel: any contraction of few axes, any alignment, always there.
 absl::StatusOr<std::unique_ptr<Kernel>> CreateTiledProduct(const KernelSpec& spec, const Contraction& contraction);
 

@@ -55,14 +55,19 @@ class AddNKernel : public Kernel {
 };
 
 inline float Widen(float x) { return x; }
-inline float Widen(BFloat16 x) { return ToFloat(x); }
+template <typename T>
+float Widen(T x) {
+  return ToFloat(x);
+}
 
 template <typename T>
 T Narrow(float x) {
   if constexpr (std::is_same_v<T, float>) {
     return x;
-  } else {
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
     return ToBFloat16(x);
+  } else {
+    return ToFloat16(x);
   }
 }
 
@@ -86,25 +91,31 @@ class CastKernel : public Kernel {
   int64_t elements_;
 };
 
+template <typename From>
+std::unique_ptr<Kernel> CastFrom(DType to, int threads, int64_t elements) {
+  switch (to) {
+    case DType::kF32:
+      return std::make_unique<CastKernel<From, float>>(threads, elements);
+    case DType::kBF16:
+      return std::make_unique<CastKernel<From, BFloat16>>(threads, elements);
+    case DType::kF16:
+      return std::make_unique<CastKernel<From, Float16>>(threads, elements);
+    default:
+      return nullptr;
+  }
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> CreateCast(const KernelSpec& spec) {
   absl::StatusOr<Extents> extents = MatchSpec(spec, "any:.->any:.");
   if (!extents.ok()) return extents.status();
   const DType from = spec.inputs[0].dtype, to = spec.outputs[0].dtype;
-  const int64_t n = extents->rows();
   std::unique_ptr<Kernel> kernel;
-  if (from == DType::kF32 && to == DType::kBF16) {
-    kernel = std::make_unique<CastKernel<float, BFloat16>>(spec.threads, n);
-  } else if (from == DType::kBF16 && to == DType::kF32) {
-    kernel = std::make_unique<CastKernel<BFloat16, float>>(spec.threads, n);
-  } else if (from == DType::kF32 && to == DType::kF32) {
-    kernel = std::make_unique<CastKernel<float, float>>(spec.threads, n);
-  } else if (from == DType::kBF16 && to == DType::kBF16) {
-    kernel = std::make_unique<CastKernel<BFloat16, BFloat16>>(spec.threads, n);
-  } else {
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected f32 or bf16 to f32 or bf16, got ", NameOf(from), " to ", NameOf(to)));
-  }
-  return kernel;
+  if (from == DType::kF32) kernel = CastFrom<float>(to, spec.threads, extents->rows());
+  if (from == DType::kBF16) kernel = CastFrom<BFloat16>(to, spec.threads, extents->rows());
+  if (from == DType::kF16) kernel = CastFrom<Float16>(to, spec.threads, extents->rows());
+  if (kernel != nullptr) return kernel;
+  return absl::InvalidArgumentError(
+      absl::StrCat("expected f32, bf16 or f16 to one of them, got ", NameOf(from), " to ", NameOf(to)));
 }
 
 // Moves elements as words of their size.

@@ -225,6 +225,29 @@ TEST(ElementwiseTest, CastRoundsToNearestEven) {
   EXPECT_EQ((*wide)[0], exact);
 }
 
+// Every kind of number, in the middle of vectors too: what dtype.h says of one, the kernel does for many.
+TEST(ElementwiseTest, CastsToAndFromF16) {
+  KernelSpec spec = Spec("cast", {{40001}}, {40001}, 2);
+  Values x = RandomValues(40001, 6, -100, 100);
+  const double odd[] = {65519, 65520, -INFINITY, std::nan(""), 0x1.0p-24, 0x3.0p-26, 0x1.0p-25, -0x1.0p-14, 1e30, 0};
+  for (size_t i = 0; i < x.size(); i += 7) x[i] = i % 2 ? x[i] * 0x1.0p-18 : odd[i / 7 % std::size(odd)];
+  spec.outputs[0].dtype = DType::kF16;
+  auto narrow = RunKernel(Registry(), spec, {x});
+  ASSERT_TRUE(narrow.ok()) << narrow.status();
+  std::swap(spec.inputs, spec.outputs);
+  auto wide = RunKernel(Registry(), spec, {(*narrow)[0]});
+  ASSERT_TRUE(wide.ok()) << wide.status();
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double want = ToFloat(ToFloat16(static_cast<float>(x[i])));
+    if (std::isnan(want)) {
+      ASSERT_TRUE(std::isnan((*narrow)[0][i]) && std::isnan((*wide)[0][i]));
+    } else {
+      ASSERT_EQ((*narrow)[0][i], want);
+      ASSERT_EQ((*wide)[0][i], want);
+    }
+  }
+}
+
 TEST(ElementwiseTest, BroadcastTo) {
   const std::pair<Dims, Dims> cases[] = {{{}, {}},
                                          {{}, {5}},
@@ -234,7 +257,7 @@ TEST(ElementwiseTest, BroadcastTo) {
                                          {{3, 4, 1}, {3, 4, 7}},
                                          {{3, 1, 7, 1}, {2, 3, 300, 7, 5}},
                                          {{3, 4}, {3, 4}}};
-  for (DType type : {DType::kF32, DType::kBF16}) {
+  for (DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
     for (const auto& [from, to] : cases) {
       for (int threads : {1, 2}) {
         KernelSpec spec = Spec("broadcast_to", {from}, to, threads);
@@ -268,8 +291,8 @@ TEST(ElementwiseTest, RefusesWhatDoesNotFit) {
   integer.inputs[1].dtype = DType::kI32;
   ExpectError(integer, "input 1: expected f32, got i32[2]");
   KernelSpec half = Spec("cast", {{2}}, {2});
-  half.outputs[0].dtype = DType::kF16;
-  ExpectError(half, "expected f32 or bf16 to f32 or bf16, got f32 to f16");
+  half.outputs[0].dtype = DType::kF64;
+  ExpectError(half, "expected f32, bf16 or f16 to one of them, got f32 to f64");
 }
 
 }  // namespace

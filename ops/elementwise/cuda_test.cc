@@ -95,8 +95,8 @@ TEST(ElementwiseCudaTest, AddNSumsInOrder) {
 }
 
 TEST(ElementwiseCudaTest, CastRounds) {
-  for (DType from : {DType::kF32, DType::kBF16}) {
-    for (DType to : {DType::kF32, DType::kBF16}) {
+  for (DType from : {DType::kF32, DType::kBF16, DType::kF16}) {
+    for (DType to : {DType::kF32, DType::kBF16, DType::kF16}) {
       for (int64_t n : {1, 8, 1031}) {
         KernelSpec spec = Spec("cast", {{n}}, {n});
         spec.inputs[0].dtype = from;

@@ -81,12 +81,14 @@ TEST(EmbeddingTest, LooksUpRows) {
 
 TEST(EmbeddingTest, LooksUpRowsOfOtherTypes) {
   const Case c = {{2, 13}, 50, 96};
-  const Values ids = Ids(c), table = RandomValues(c.vocabulary * c.width, 2, -1, 1, DType::kBF16);
   KernelSpec spec = Lookup(c, 1);
-  spec.inputs[1].dtype = spec.outputs[0].dtype = DType::kBF16;
-  auto narrow = RunKernel(Registry(), spec, {ids, table}), wide = RunKernel(Registry(), Lookup(c, 1), {ids, table});
-  ASSERT_TRUE(narrow.ok()) << narrow.status();
-  EXPECT_EQ((*narrow)[0], wide->at(0));
+  for (DType type : {DType::kF16, DType::kBF16}) {
+    const Values ids = Ids(c), table = RandomValues(c.vocabulary * c.width, 2, -1, 1, type);
+    spec.inputs[1].dtype = spec.outputs[0].dtype = type;
+    auto narrow = RunKernel(Registry(), spec, {ids, table}), wide = RunKernel(Registry(), Lookup(c, 1), {ids, table});
+    ASSERT_TRUE(narrow.ok()) << narrow.status();
+    EXPECT_EQ((*narrow)[0], wide->at(0));
+  }
   spec.outputs[0].dtype = DType::kF32;
   EXPECT_THAT(std::string(Registry().Create(spec).status().message()),
               HasSubstr("output 0: expected the element type of the table, bf16, got f32"));

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "absl/strings/str_cat.h"
-#include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/layout/cpu_internal.h"
 
@@ -43,19 +41,6 @@ void ZeroRows(int threads, Rows rows, void* to, int64_t to_stride) {
   ForPieces(threads, rows, [&](int64_t row, int64_t offset, int64_t bytes) {
     std::memset(target + row * to_stride + offset, 0, static_cast<size_t>(bytes));
   });
-}
-
-absl::Status CheckSameType(const KernelSpec& spec) {
-  if (absl::Status status = CheckArity(spec, 1, 1); !status.ok()) return status;
-  if (spec.inputs[0].dtype == spec.outputs[0].dtype && SizeOf(spec.inputs[0].dtype) != 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("output 0: expected ", NameOf(spec.inputs[0].dtype), ", got ", spec.outputs[0].ToString()));
-}
-
-int64_t Product(const std::vector<int64_t>& dims, int64_t begin, int64_t end) {
-  int64_t n = 1;
-  for (int64_t d = begin; d < end; ++d) n *= dims[d];
-  return n;
 }
 
 }  // namespace layout

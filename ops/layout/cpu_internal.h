@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include "absl/status/status.h"
-#include "ops/abi/kernel.h"
 #include "ops/abi/registry.h"
 
 namespace weft::layout {
@@ -24,12 +22,6 @@ void CopyRows(int threads, Rows rows, const void* from, int64_t from_stride, voi
 
 // Sets rows to zero bytes, which is 0 in every element type.
 void ZeroRows(int threads, Rows rows, void* to, int64_t to_stride);
-
-// One input and one output of the same element type.
-absl::Status CheckSameType(const KernelSpec& spec);
-
-// The product of dims[begin, end).
-int64_t Product(const std::vector<int64_t>& dims, int64_t begin, int64_t end);
 
 void RegisterCopies(KernelRegistry& registry);
 void RegisterRows(KernelRegistry& registry);

@@ -17,7 +17,7 @@ using weft::testing::Tile;
 using weft::testing::Values;
 using Dims = std::vector<int64_t>;
 
-const DType kTypes[] = {DType::kF32, DType::kBF16, DType::kI32, DType::kF64, DType::kU8};
+const DType kTypes[] = {DType::kF32, DType::kBF16, DType::kF16, DType::kI32, DType::kF64, DType::kU8};
 
 const KernelRegistry& Registry() {
   static const KernelRegistry* registry = [] {
@@ -94,7 +94,8 @@ void CheckTranspose(DType type, const Dims& shape, const Dims& perm, int threads
 TEST(LayoutTest, TransposeAllPermutations) {
   for (DType type : kTypes) {
     for (int threads : {1, 2}) {
-      for (const Dims& shape : {Dims{}, Dims{5}, Dims{3, 7}, Dims{33, 70}, Dims{4, 17, 35}, Dims{2, 3, 1, 19}}) {
+      for (const Dims& shape :
+           {Dims{}, Dims{5}, Dims{3, 7}, Dims{0, 3}, Dims{3, 0}, Dims{33, 70}, Dims{4, 17, 35}, Dims{2, 3, 1, 19}}) {
         Dims perm(shape.size());
         std::iota(perm.begin(), perm.end(), 0);
         do {

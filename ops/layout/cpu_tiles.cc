@@ -2,21 +2,15 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "ops/abi/parallel.h"
 #include "ops/layout/cpu_internal.h"
+#include "ops/layout/plan.h"
 
 namespace weft::layout {
 namespace {
-
-// One dim of both tiles: the source covers [begin, end) of the target's
-// extent; the target's index i is the source's i + shift.
-struct Dim {
-  int64_t extent, begin, end, shift;
-  int64_t from_stride;  // of the source, in bytes
-};
 
 // y's row is its last dims that the source runs through alike, and the cut one
 // before them; a row outside the source is 0, one that meets it has zeros
@@ -24,28 +18,13 @@ struct Dim {
 class CopyTileKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    if (absl::Status status = CheckSameType(spec); !status.ok()) return status;
-    const TensorSpec &x = spec.inputs[0], &y = spec.outputs[0];
-    if (x.global_dims != y.global_dims) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("output 0: expected a tile of the tensor that ", x.ToString(), " is of, got ", y.ToString()));
-    }
-    return std::make_unique<CopyTileKernel>(spec);
+    absl::StatusOr<CopyTilePlan> plan = PlanCopyTile(spec);
+    if (!plan.ok()) return plan.status();
+    return std::make_unique<CopyTileKernel>(spec.threads, *std::move(plan));
   }
 
-  explicit CopyTileKernel(const KernelSpec& spec) : threads_(spec.threads) {
-    const TensorSpec &x = spec.inputs[0], &y = spec.outputs[0];
-    int64_t d = y.rank() - 1, unit = static_cast<int64_t>(SizeOf(y.dtype));
-    while (d >= 0 && x.dims[d] == y.dims[d] && x.origin[d] == y.origin[d]) unit *= y.dims[d--];
-    row_ = d < 0 ? Dim{1, 0, 1, 0, unit} : MakeDim(x, y, d, unit);
-    unit_ = unit;
-    int64_t stride = d < 0 ? unit : unit * x.dims[d];
-    for (--d; d >= 0; --d) {
-      outer_.push_back(MakeDim(x, y, d, stride));
-      rows_ *= y.dims[d];
-      stride *= x.dims[d];
-    }
-  }
+  CopyTileKernel(int threads, CopyTilePlan plan)
+      : threads_(threads), row_(plan.row), unit_(plan.unit), outer_(std::move(plan.outer)), rows_(plan.rows) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
     const auto* x = static_cast<const char*>(inputs[0]);
@@ -70,17 +49,11 @@ class CopyTileKernel : public Kernel {
   }
 
  private:
-  static Dim MakeDim(const TensorSpec& x, const TensorSpec& y, int64_t d, int64_t from_stride) {
-    const int64_t begin = std::max(x.origin[d], y.origin[d]) - y.origin[d];
-    const int64_t end = std::min(x.origin[d] + x.dims[d], y.origin[d] + y.dims[d]) - y.origin[d];
-    return {y.dims[d], begin, end, y.origin[d] - x.origin[d], from_stride};
-  }
-
   // Where the part of a row that is copied begins in the source; null if the
   // source does not meet the row.
   const char* Source(const char* x, int64_t row) const {
     if (row_.begin >= row_.end) return nullptr;
-    for (const Dim& dim : outer_) {  // innermost first
+    for (const TileDim& dim : outer_) {  // innermost first
       const int64_t index = row % dim.extent;
       row /= dim.extent;
       if (index < dim.begin || index >= dim.end) return nullptr;
@@ -100,10 +73,10 @@ class CopyTileKernel : public Kernel {
   }
 
   int threads_;
-  Dim row_{};
-  int64_t unit_ = 1;  // bytes of one step along the row's dim
-  std::vector<Dim> outer_;
-  int64_t rows_ = 1;
+  TileDim row_;
+  int64_t unit_;  // bytes of one step along the row's dim
+  std::vector<TileDim> outer_;
+  int64_t rows_;
 };
 
 }  // namespace

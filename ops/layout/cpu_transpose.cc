@@ -2,47 +2,15 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/layout/cpu_internal.h"
+#include "ops/layout/plan.h"
 
 namespace weft::layout {
 namespace {
-
-// A dim of the result, with its strides in elements.
-struct Dim {
-  int64_t extent = 1, from = 0, to = 0;
-};
-
-// The dims of the result, outermost first, neighbours in both tensors merged.
-std::vector<Dim> MergedDims(const TensorSpec& x, const std::vector<int64_t>& perm) {
-  std::vector<int64_t> strides(x.dims.size());
-  int64_t stride = 1;
-  for (int64_t d = x.rank() - 1; d >= 0; --d) {
-    strides[d] = stride;
-    stride *= x.dims[d];
-  }
-  std::vector<Dim> dims;
-  for (int64_t d : perm) {
-    if (x.dims[d] == 1) continue;
-    if (!dims.empty() && dims.back().from == strides[d] * x.dims[d]) {
-      dims.back().extent *= x.dims[d];
-      dims.back().from = strides[d];
-    } else {
-      dims.push_back({x.dims[d], strides[d], 0});
-    }
-  }
-  stride = 1;
-  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) {
-    dim->to = stride;
-    stride *= dim->extent;
-  }
-  return dims;
-}
 
 // Turns blocks of the plane spanned by the last dim of the result (columns)
 // and the last dim of the operand (rows): every element crosses a small buffer
@@ -52,17 +20,17 @@ std::vector<Dim> MergedDims(const TensorSpec& x, const std::vector<int64_t>& per
 template <typename Word>
 class TransposeKernel : public Kernel {
  public:
-  TransposeKernel(int threads, std::vector<Dim> dims) : threads_(threads) {
+  TransposeKernel(int threads, std::vector<PermutedDim> dims) : threads_(threads) {
     if (dims.empty()) dims.push_back({1, 1, 1});
     column_ = dims.back();
     dims.pop_back();
     if (column_.from != 1) {
-      auto row = std::find_if(dims.begin(), dims.end(), [](const Dim& dim) { return dim.from == 1; });
+      auto row = std::find_if(dims.begin(), dims.end(), [](const PermutedDim& dim) { return dim.from == 1; });
       row_ = *row;
       dims.erase(row);
     }
     outer_ = std::move(dims);
-    for (const Dim& dim : outer_) planes_ *= dim.extent;
+    for (const PermutedDim& dim : outer_) planes_ *= dim.extent;
     strips_ = column_.from == 1 ? 1 : (row_.extent + kStrip - 1) / kStrip;
   }
 
@@ -70,9 +38,10 @@ class TransposeKernel : public Kernel {
     const auto* x = static_cast<const Word*>(inputs[0]);
     auto* y = static_cast<Word*>(outputs[0]);
     const int64_t work = column_.extent * (column_.from == 1 ? 1 : kStrip) * static_cast<int64_t>(sizeof(Word));
-    ParallelFor(threads_, planes_ * strips_, std::max<int64_t>(1, kGrainBytes / work), [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) RunTask(x, y, task);
-    });
+    ParallelFor(threads_, planes_ * strips_, std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(work, 1)),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t task = begin; task < end; ++task) RunTask(x, y, task);
+                });
     return absl::OkStatus();
   }
 
@@ -115,43 +84,27 @@ class TransposeKernel : public Kernel {
   }
 
   int threads_;
-  Dim column_, row_;
-  std::vector<Dim> outer_;
+  PermutedDim column_, row_;
+  std::vector<PermutedDim> outer_;
   int64_t planes_ = 1, strips_ = 1;
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateTranspose(const KernelSpec& spec) {
-  if (absl::Status status = CheckSameType(spec); !status.ok()) return status;
-  const TensorSpec &x = spec.inputs[0], &y = spec.outputs[0];
-  absl::StatusOr<std::vector<int64_t>> perm = spec.attributes.Ints("perm");
-  if (!perm.ok()) return perm.status();
-  std::vector<int64_t> sorted = *perm, expected;
-  std::sort(sorted.begin(), sorted.end());
-  for (int64_t d = 0; d < x.rank(); ++d) expected.push_back(d);
-  if (sorted != expected) {
-    return absl::InvalidArgumentError(absl::StrCat("attribute `perm`: expected a permutation of ", x.rank(),
-                                                   " dims, got [", absl::StrJoin(*perm, ","), "]"));
-  }
-  std::vector<int64_t> dims;
-  for (int64_t d : *perm) dims.push_back(x.dims[d]);
-  if (y.dims != dims) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("output 0: expected dims [", absl::StrJoin(dims, ","), "], got ", y.ToString()));
-  }
-  std::vector<Dim> merged = MergedDims(x, *perm);
+  absl::StatusOr<std::vector<PermutedDim>> dims = PlanTranspose(spec);
+  if (!dims.ok()) return dims.status();
   std::unique_ptr<Kernel> kernel;
-  switch (SizeOf(x.dtype)) {
+  switch (SizeOf(spec.inputs[0].dtype)) {
     case 1:
-      kernel = std::make_unique<TransposeKernel<uint8_t>>(spec.threads, std::move(merged));
+      kernel = std::make_unique<TransposeKernel<uint8_t>>(spec.threads, *std::move(dims));
       break;
     case 2:
-      kernel = std::make_unique<TransposeKernel<uint16_t>>(spec.threads, std::move(merged));
+      kernel = std::make_unique<TransposeKernel<uint16_t>>(spec.threads, *std::move(dims));
       break;
     case 4:
-      kernel = std::make_unique<TransposeKernel<uint32_t>>(spec.threads, std::move(merged));
+      kernel = std::make_unique<TransposeKernel<uint32_t>>(spec.threads, *std::move(dims));
       break;
     default:
-      kernel = std::make_unique<TransposeKernel<uint64_t>>(spec.threads, std::move(merged));
+      kernel = std::make_unique<TransposeKernel<uint64_t>>(spec.threads, *std::move(dims));
   }
   return kernel;
 }

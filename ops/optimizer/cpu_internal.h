@@ -14,8 +14,9 @@ namespace weft::optimizer {
 
 inline float Widen(float x) { return x; }
 inline float Widen(BFloat16 x) { return ToFloat(x); }
+inline float Widen(Float16 x) { return ToFloat(x); }
 
-// A Kernel for the element type of `gradient`, f32 or bf16.
+// A Kernel for the element type of `gradient`, f32, bf16 or f16.
 template <template <typename> typename Kernel, typename... Args>
 absl::StatusOr<std::unique_ptr<weft::Kernel>> MakeFor(const TensorSpec& gradient, Args... args) {
   switch (gradient.dtype) {
@@ -23,8 +24,10 @@ absl::StatusOr<std::unique_ptr<weft::Kernel>> MakeFor(const TensorSpec& gradient
       return std::make_unique<Kernel<float>>(args...);
     case DType::kBF16:
       return std::make_unique<Kernel<BFloat16>>(args...);
+    case DType::kF16:
+      return std::make_unique<Kernel<Float16>>(args...);
     default:
-      return absl::InvalidArgumentError(absl::StrCat("gradient: expected f32 or bf16, got ", gradient.ToString()));
+      return absl::InvalidArgumentError(absl::StrCat("gradient: expected f32, bf16 or f16, got ", gradient.ToString()));
   }
 }
 

@@ -1,4 +1,4 @@
-// square_sum, clip_scale and learning_rate: the numbers that updates share.
+// square_sum, clip_scale, loss_scale and learning_rate: the numbers that updates share.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -64,7 +64,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateSquareSum(const KernelSpec& spec) 
 class ClipScaleKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    if (auto extents = MatchSpec(spec, ",->,"); !extents.ok()) return extents.status();
+    const bool scaled = spec.inputs.size() == 3;
+    if (auto extents = MatchSpec(spec, scaled ? ",,->," : ",->,"); !extents.ok()) return extents.status();
     absl::StatusOr<double> clip = FloatAttribute(spec, "clip_norm", 0);
     if (!clip.ok()) return clip.status();
     if (!(*clip >= 0)) {
@@ -78,15 +79,58 @@ class ClipScaleKernel : public Kernel {
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
     const double square_sum = *static_cast<const float*>(inputs[0]);
     const double count = std::max(1.0, static_cast<double>(*static_cast<const float*>(inputs[1])));
-    const double norm = std::sqrt(square_sum) / count;
+    const double loss_scale = inputs.size() == 3 ? *static_cast<const float*>(inputs[2]) : 1.0;
+    const double norm = std::sqrt(square_sum) / (count * loss_scale);
     const double factor = clip_ > 0 ? std::min(1.0, clip_ / (norm + 1e-6)) : 1.0;
-    *static_cast<float*>(outputs[0]) = static_cast<float>(factor / count);
+    *static_cast<float*>(outputs[0]) = static_cast<float>(factor / (count * loss_scale));
     *static_cast<float*>(outputs[1]) = static_cast<float>(norm);
     return absl::OkStatus();
   }
 
  private:
   double clip_;
+};
+
+class LossScaleKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    if (auto extents = MatchSpec(spec, ",,,->,,,"); !extents.ok()) return extents.status();
+    auto kernel = std::make_unique<LossScaleKernel>();
+    for (auto [name, value] : {std::pair{"growth_factor", &kernel->growth_},
+                               {"backoff_factor", &kernel->backoff_},
+                               {"growth_interval", &kernel->interval_},
+                               {"min", &kernel->min_},
+                               {"max", &kernel->max_}}) {
+      absl::StatusOr<double> number = spec.attributes.Float(name);
+      if (!number.ok()) return number.status();
+      *value = *number;
+    }
+    return kernel;
+  }
+
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
+    const auto in = [&](int i) -> double { return *static_cast<const float*>(inputs[i]); };
+    double scale = in(1), good = in(2), skipped = in(3), step = 0;
+    if (std::isfinite(in(0))) {
+      step = static_cast<double>(context.step) + 1 - skipped;
+      good += 1;
+      if (good >= interval_) {
+        scale = std::min(scale * growth_, max_);
+        good = 0;
+      }
+    } else {
+      scale = std::max(scale * backoff_, min_);
+      good = 0;
+      skipped += 1;
+    }
+    const double results[] = {step, scale, good, skipped};
+    for (int i = 0; i < 4; ++i) *static_cast<float*>(outputs[i]) = static_cast<float>(results[i]);
+    return absl::OkStatus();
+  }
+
+ private:
+  double growth_ = 0, backoff_ = 0, interval_ = 0, min_ = 0, max_ = 0;
 };
 
 class LearningRateKernel : public Kernel {
@@ -114,6 +158,7 @@ class LearningRateKernel : public Kernel {
 void RegisterScalars(KernelRegistry& registry) {
   registry.Register("square_sum", &CreateSquareSum);
   registry.Register("clip_scale", &ClipScaleKernel::Create);
+  registry.Register("loss_scale", &LossScaleKernel::Create);
   registry.Register("learning_rate", &LearningRateKernel::Create);
 }
 

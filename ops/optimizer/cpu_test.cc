@@ -73,6 +73,50 @@ TEST(OptimizerTest, ClipScale) {
               HasSubstr("clip_scale: attribute `clip_norm`: expected 0 or more, got -1"));
 }
 
+// Gradients that are 2^k times too large give what the others give.
+TEST(OptimizerTest, ClipScaleTakesTheLossScaleOut) {
+  for (double clip : {0.0, 0.5}) {
+    const Attributes attributes({{"clip_norm", clip}});
+    auto plain = RunKernel(Registry(), Spec("clip_scale", {{}, {}}, {{}, {}}, attributes), {{4}, {3}});
+    auto scaled = RunKernel(Registry(), Spec("clip_scale", {{}, {}, {}}, {{}, {}}, attributes),
+                            {{4 * 0x1.0p20}, {3}, {0x1.0p10}});
+    ASSERT_TRUE(plain.ok() && scaled.ok()) << scaled.status();
+    EXPECT_EQ((*scaled)[0][0], (*plain)[0][0] * 0x1.0p-10);
+    EXPECT_EQ((*scaled)[1], (*plain)[1]);
+  }
+}
+
+// {step, scale, good_steps, skipped_steps} after one more step.
+Values LossScale(double square_sum, int64_t step, double scale, double good, double skipped,
+                 const std::vector<std::pair<int, int>>& in_place = {}) {
+  const KernelSpec spec = Spec("loss_scale", {{}, {}, {}, {}}, {{}, {}, {}, {}},
+                               Attributes({{"growth_factor", 2.0},
+                                           {"backoff_factor", 0.5},
+                                           {"growth_interval", int64_t{3}},
+                                           {"min", 1.0},
+                                           {"max", 1024.0}}));
+  RunContext context;
+  context.step = step;
+  auto y = RunKernel(Registry(), spec, {{square_sum}, {scale}, {good}, {skipped}}, context, in_place);
+  EXPECT_TRUE(y.ok()) << y.status();
+  return {(*y)[0][0], (*y)[1][0], (*y)[2][0], (*y)[3][0]};
+}
+
+TEST(OptimizerTest, LossScale) {
+  const double inf = INFINITY, nan = std::nan("");
+  EXPECT_EQ(LossScale(9, 0, 64, 0, 0), (Values{1, 64, 1, 0}));
+  EXPECT_EQ(LossScale(9, 7, 64, 1, 3), (Values{5, 64, 2, 3}));      // the skipped ones do not count
+  EXPECT_EQ(LossScale(9, 8, 64, 2, 3), (Values{6, 128, 0, 3}));     // the third in a row
+  EXPECT_EQ(LossScale(9, 8, 1024, 2, 3), (Values{6, 1024, 0, 3}));  // at most max
+  for (double overflow : {inf, nan}) {
+    EXPECT_EQ(LossScale(overflow, 8, 64, 2, 3), (Values{0, 32, 0, 4}));
+    EXPECT_EQ(LossScale(overflow, 8, 1, 2, 3), (Values{0, 1, 0, 4}));  // at least min
+  }
+  EXPECT_EQ(LossScale(inf, 8, 64, 2, 3, {{1, 1}, {2, 2}, {3, 3}}), (Values{0, 32, 0, 4}));
+  EXPECT_THAT(CreateError(Spec("loss_scale", {{}, {}, {}, {}}, {{}, {}, {}, {}})),
+              HasSubstr("attribute `growth_factor`: expected a float, got none"));
+}
+
 double LearningRate(const char* schedule, int64_t warmup, int64_t step) {
   KernelSpec spec = Spec("learning_rate", {}, {{}},
                          Attributes({{"lr", 0.5},
@@ -208,33 +252,75 @@ TEST(OptimizerTest, AdamOfAZeroGradientStaysFinite) {
   EXPECT_EQ((*y)[0], (Values{1, 2, 3}));
 }
 
-// A bf16 gradient counts for what it is: the results of the same numbers in f32.
-TEST(OptimizerTest, GradientsOfBFloat16) {
-  const Dims dims = {3, 67, 257};
-  const Values p = RandomValues(Count(dims), 1), v = RandomValues(Count(dims), 3, 0, 1);
-  const Values g = RandomValues(Count(dims), 2, -1, 1, DType::kBF16);
-  const Attributes betas({{"beta1", 0.9}, {"beta2", 0.95}, {"eps", 1e-8}, {"weight_decay", 0.1}});
-  struct Case {
-    KernelSpec spec;
-    std::vector<Values> inputs;
-    int gradient;
-  };
-  for (Case c : {Case{Spec("square_sum", {dims}, {{}}), {g}, 0},
-                 Case{Spec("sgd", {dims, dims, {}, {}}, {dims}), {p, g, {kLr}, {kScale}}, 1},
-                 Case{Spec("sgd_momentum", {dims, dims, dims, {}, {}}, {dims, dims}, Attributes({{"momentum", 0.9}})),
-                      {p, g, v, {kLr}, {kScale}},
-                      1},
-                 Case{Spec("adam", {dims, dims, dims, dims, {}, {}}, {dims, dims, dims}, betas),
-                      {p, g, v, v, {kLr}, {kScale}},
-                      1}}) {
-    auto wide = RunKernel(Registry(), c.spec, c.inputs);
-    ASSERT_TRUE(wide.ok()) << wide.status();
-    c.spec.inputs[c.gradient].dtype = DType::kBF16;
-    auto narrow = RunKernel(Registry(), c.spec, c.inputs);
-    ASSERT_TRUE(narrow.ok()) << narrow.status();
-    EXPECT_EQ(*narrow, *wide) << c.spec.name;
-    c.spec.inputs[c.gradient].dtype = DType::kF64;
-    EXPECT_THAT(CreateError(c.spec), HasSubstr("gradient: expected f32 or bf16, got")) << c.spec.name;
+// A bf16 or f16 gradient counts for what it is: the results of the same numbers in f32.
+TEST(OptimizerTest, NarrowGradients) {
+  for (DType type : {DType::kBF16, DType::kF16}) {
+    const Dims dims = {3, 67, 257};
+    const Values p = RandomValues(Count(dims), 1), v = RandomValues(Count(dims), 3, 0, 1);
+    const Values g = RandomValues(Count(dims), 2, -1, 1, type);
+    const Attributes betas({{"beta1", 0.9}, {"beta2", 0.95}, {"eps", 1e-8}, {"weight_decay", 0.1}});
+    struct Case {
+      KernelSpec spec;
+      std::vector<Values> inputs;
+      int gradient;
+    };
+    for (Case c : {Case{Spec("square_sum", {dims}, {{}}), {g}, 0},
+                   Case{Spec("sgd", {dims, dims, {}, {}}, {dims}), {p, g, {kLr}, {kScale}}, 1},
+                   Case{Spec("sgd_momentum", {dims, dims, dims, {}, {}}, {dims, dims}, Attributes({{"momentum", 0.9}})),
+                        {p, g, v, {kLr}, {kScale}},
+                        1},
+                   Case{Spec("adam", {dims, dims, dims, dims, {}, {}}, {dims, dims, dims}, betas),
+                        {p, g, v, v, {kLr}, {kScale}},
+                        1}}) {
+      auto wide = RunKernel(Registry(), c.spec, c.inputs);
+      ASSERT_TRUE(wide.ok()) << wide.status();
+      c.spec.inputs[c.gradient].dtype = type;
+      auto narrow = RunKernel(Registry(), c.spec, c.inputs);
+      ASSERT_TRUE(narrow.ok()) << narrow.status();
+      EXPECT_EQ(*narrow, *wide) << c.spec.name;
+      c.spec.inputs[c.gradient].dtype = DType::kF64;
+      EXPECT_THAT(CreateError(c.spec), HasSubstr("gradient: expected f32, bf16 or f16, got")) << c.spec.name;
+    }
+  }
+}
+
+struct UpdateCase {
+  KernelSpec spec;
+  std::vector<Values> inputs;
+  std::vector<int> from;  // the input that an output is the next of
+};
+
+std::vector<UpdateCase> UpdateCases(const Dims& d) {
+  const int64_t n = Count(d);
+  const Values p = RandomValues(n, 1), g = RandomValues(n, 2), m = RandomValues(n, 3), v = RandomValues(n, 4, 0, 1);
+  const Attributes attributes({{"momentum", 0.9}, {"beta1", 0.9}, {"beta2", 0.95}, {"eps", 1e-8}, {"decoupled", 1.0}});
+  return {{Spec("sgd", {d, d, {}, {}}, {d}, attributes), {p, g, {kLr}, {kScale}}, {0}},
+          {Spec("sgd_momentum", {d, d, d, {}, {}}, {d, d}, attributes), {p, g, v, {kLr}, {kScale}}, {0, 2}},
+          {Spec("adam", {d, d, d, d, {}, {}}, {d, d, d}, attributes), {p, g, m, v, {kLr}, {kScale}}, {0, 2, 3}}};
+}
+
+// The step that an update is given counts, not that of the run; with 0 nothing changes, whatever the gradient is.
+TEST(OptimizerTest, UpdatesOfASkippedStepKeepEverything) {
+  for (UpdateCase c : UpdateCases({3, 67})) {
+    RunContext third, run;
+    third.step = 2;
+    run.step = 40;
+    const auto want = RunKernel(Registry(), c.spec, c.inputs, third);
+    c.spec.inputs.push_back(TensorSpec::Whole(DType::kF32, {}));
+    c.inputs.push_back({3});
+    const auto got = RunKernel(Registry(), c.spec, c.inputs, run);
+    ASSERT_TRUE(want.ok() && got.ok()) << got.status();
+    EXPECT_EQ(*got, *want) << c.spec.name;
+    c.inputs.back() = {0};
+    c.inputs[1].assign(c.inputs[1].size(), INFINITY);
+    c.inputs[c.inputs.size() - 2] = {std::nan("")};
+    std::vector<std::pair<int, int>> in_place;
+    for (size_t o = 0; o < c.from.size(); ++o) in_place.push_back({c.from[o], static_cast<int>(o)});
+    for (const auto& places : {std::vector<std::pair<int, int>>{}, in_place}) {
+      const auto kept = RunKernel(Registry(), c.spec, c.inputs, run, places);
+      ASSERT_TRUE(kept.ok()) << kept.status();
+      for (size_t o = 0; o < c.from.size(); ++o) EXPECT_EQ((*kept)[o], c.inputs[c.from[o]]) << c.spec.name;
+    }
   }
 }
 

@@ -1,12 +1,16 @@
 // sgd, sgd_momentum, adam and accumulate: one pass over the parameters each.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <memory>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
 #include "ops/optimizer/cpu_internal.h"
+#include "ops/optimizer/match_update.h"
 
 namespace weft::optimizer {
 namespace {
@@ -19,12 +23,31 @@ const T* In(absl::Span<const void* const> inputs, int i) {
 }
 float* Out(absl::Span<void* const> outputs, int i) { return static_cast<float*>(outputs[i]); }
 
+// The number of the step, from 1: input `at` if there is one, else that of the run. 0: nothing is updated.
+double StepNumber(const RunContext& context, absl::Span<const void* const> inputs, int at) {
+  const bool given = static_cast<int>(inputs.size()) > at;
+  return given ? static_cast<double>(*In(inputs, at)) : static_cast<double>(context.step + 1);
+}
+
+// A skipped step: output `o` becomes what input `from[o]` is.
+absl::Status Keep(int64_t elements, std::initializer_list<int> from, absl::Span<const void* const> inputs,
+                  absl::Span<void* const> outputs) {
+  int o = 0;
+  for (int i : from) {
+    if (outputs[o] != inputs[i]) std::memcpy(outputs[o], inputs[i], static_cast<size_t>(elements) * sizeof(float));
+    ++o;
+  }
+  return absl::OkStatus();
+}
+
 template <typename G>
 class SgdKernel : public Kernel {
  public:
   SgdKernel(int threads, int64_t elements, float decay) : threads_(threads), elements_(elements), decay_(decay) {}
 
-  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
+    if (StepNumber(context, inputs, 4) == 0) return Keep(elements_, {0}, inputs, outputs);
     const float* p = In(inputs, 0);
     const G* g = In<G>(inputs, 1);
     const float lr = *In(inputs, 2), scale = *In(inputs, 3), decay = decay_;
@@ -43,7 +66,7 @@ class SgdKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,any:.,,->.");
+  absl::StatusOr<Extents> extents = MatchUpdate(spec, ".,any:.", ".");
   if (!extents.ok()) return extents.status();
   absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
   if (!decay.ok()) return decay.status();
@@ -56,7 +79,9 @@ class SgdMomentumKernel : public Kernel {
   SgdMomentumKernel(int threads, int64_t elements, float momentum, float decay)
       : threads_(threads), elements_(elements), momentum_(momentum), decay_(decay) {}
 
-  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
+    if (StepNumber(context, inputs, 5) == 0) return Keep(elements_, {0, 2}, inputs, outputs);
     const float *p = In(inputs, 0), *v = In(inputs, 2);
     const G* g = In<G>(inputs, 1);
     const float lr = *In(inputs, 3), scale = *In(inputs, 4), momentum = momentum_, decay = decay_;
@@ -79,7 +104,7 @@ class SgdMomentumKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSgdMomentum(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,any:.,.,,->.,.");
+  absl::StatusOr<Extents> extents = MatchUpdate(spec, ".,any:.,.", ".,.");
   if (!extents.ok()) return extents.status();
   absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
   if (!decay.ok()) return decay.status();
@@ -102,7 +127,8 @@ class AdamKernel : public Kernel {
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
-    const auto t = static_cast<double>(context.step + 1);
+    const double t = StepNumber(context, inputs, 6);
+    if (t == 0) return Keep(elements_, {0, 2, 3}, inputs, outputs);
     const double lr = *In(inputs, 4);
     Constants c;
     c.scale = *In(inputs, 5);
@@ -156,7 +182,7 @@ class AdamKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,any:.,.,.,,->.,.,.");
+  absl::StatusOr<Extents> extents = MatchUpdate(spec, ".,any:.,.,.", ".,.,.");
   if (!extents.ok()) return extents.status();
   absl::StatusOr<double> beta1 = spec.attributes.Float("beta1"), beta2 = spec.attributes.Float("beta2");
   absl::StatusOr<double> eps = spec.attributes.Float("eps"), decay = FloatAttribute(spec, "weight_decay", 0);

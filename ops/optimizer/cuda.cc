@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/abi/match_spec.h"
 #include "ops/optimizer/cuda_arguments.h"
+#include "ops/optimizer/match_update.h"
 #include "ops/optimizer/schedule.h"
 
 namespace weft {
@@ -22,10 +24,14 @@ float* Out(GpuOutputs outputs, int i) { return static_cast<float*>(outputs[i]); 
 
 GpuGrid PackGrid(const KernelSpec& spec, int64_t n) { return LoopGrid(*spec.gpu, (n + kPack - 1) / kPack, kThreads); }
 
-// f32 or bf16.
 absl::Status CheckGradient(const TensorSpec& gradient) {
-  if (gradient.dtype == DType::kF32 || gradient.dtype == DType::kBF16) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("gradient: expected f32 or bf16, got ", gradient.ToString()));
+  if (IsGpuFloat(gradient.dtype)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("gradient: expected f32, bf16 or f16, got ", gradient.ToString()));
+}
+
+// Input `at`, the number of the step, if there is one.
+const float* StepOf(GpuInputs inputs, size_t at) {
+  return inputs.size() > at ? In(inputs, static_cast<int>(at)) : nullptr;
 }
 
 // Parts, one a block, then their sum: two launches on one stream.
@@ -70,18 +76,42 @@ class SquareSumKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateClipScale(const KernelSpec& spec) {
-  if (auto extents = MatchSpec(spec, ",->,"); !extents.ok()) return extents.status();
+  const bool scaled = spec.inputs.size() == 3;
+  if (auto extents = MatchSpec(spec, scaled ? ",,->," : ",->,"); !extents.ok()) return extents.status();
   absl::StatusOr<double> clip = FloatAttribute(spec, "clip_norm", 0);
   if (!clip.ok()) return clip.status();
   if (!(*clip >= 0)) {
     return absl::InvalidArgumentError(absl::StrCat("attribute `clip_norm`: expected 0 or more, got ", *clip));
   }
   return MakeGpuLaunch(spec, kModule, "clip_scale", GpuGrid{}, ClipArguments{.clip = *clip},
-                       [](ClipArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                       [scaled](ClipArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          a.square_sum = In(inputs, 0);
                          a.count = In(inputs, 1);
+                         if (scaled) a.loss_scale = In(inputs, 2);
                          a.scale = Out(outputs, 0);
                          a.norm = Out(outputs, 1);
+                       });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateLossScale(const KernelSpec& spec) {
+  if (auto extents = MatchSpec(spec, ",,,->,,,"); !extents.ok()) return extents.status();
+  LossScaleArguments arguments = {};
+  for (auto [name, value] : {std::pair{"growth_factor", &arguments.growth},
+                             {"backoff_factor", &arguments.backoff},
+                             {"growth_interval", &arguments.interval},
+                             {"min", &arguments.min},
+                             {"max", &arguments.max}}) {
+    absl::StatusOr<double> number = spec.attributes.Float(name);
+    if (!number.ok()) return number.status();
+    *value = *number;
+  }
+  return MakeGpuLaunch(spec, kModule, "loss_scale", GpuGrid{}, arguments,
+                       [](LossScaleArguments& a, const RunContext& context, GpuInputs inputs, GpuOutputs outputs) {
+                         for (int i = 0; i < 4; ++i) {
+                           a.in[i] = In(inputs, i);
+                           a.out[i] = Out(outputs, i);
+                         }
+                         a.run_step = static_cast<double>(context.step) + 1;
                        });
 }
 
@@ -98,7 +128,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLearningRate(const KernelSpec& spe
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,any:.,,->.");
+  absl::StatusOr<Extents> extents = optimizer::MatchUpdate(spec, ".,any:.", ".");
   if (!extents.ok()) return extents.status();
   if (absl::Status status = CheckGradient(spec.inputs[1]); !status.ok()) return status;
   absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
@@ -110,12 +140,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
                          a.g = inputs[1];
                          a.lr = In(inputs, 2);
                          a.scale = In(inputs, 3);
+                         a.step = StepOf(inputs, 4);
                          a.p2 = Out(outputs, 0);
                        });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSgdMomentum(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,any:.,.,,->.,.");
+  absl::StatusOr<Extents> extents = optimizer::MatchUpdate(spec, ".,any:.,.", ".,.");
   if (!extents.ok()) return extents.status();
   if (absl::Status status = CheckGradient(spec.inputs[1]); !status.ok()) return status;
   absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
@@ -132,13 +163,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateSgdMomentum(const KernelSpec& spec
                          a.v = In(inputs, 2);
                          a.lr = In(inputs, 3);
                          a.scale = In(inputs, 4);
+                         a.step = StepOf(inputs, 5);
                          a.p2 = Out(outputs, 0);
                          a.v2 = Out(outputs, 1);
                        });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,any:.,.,.,,->.,.,.");
+  absl::StatusOr<Extents> extents = optimizer::MatchUpdate(spec, ".,any:.,.,.", ".,.,.");
   if (!extents.ok()) return extents.status();
   if (absl::Status status = CheckGradient(spec.inputs[1]); !status.ok()) return status;
   absl::StatusOr<double> beta1 = spec.attributes.Float("beta1"), beta2 = spec.attributes.Float("beta2");
@@ -159,6 +191,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
                                   .rest1 = static_cast<float>(1 - *beta1),
                                   .beta2 = static_cast<float>(*beta2),
                                   .rest2 = static_cast<float>(1 - *beta2),
+                                  .betas = {*beta1, *beta2},
                                   .eps = static_cast<float>(*eps),
                                   .coupled = *decoupled != 0 ? 0.0f : static_cast<float>(*decay),
                                   .decoupled = *decoupled != 0 ? *decay : 0.0};
@@ -174,6 +207,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
         a.v = In(inputs, 3);
         a.lr = In(inputs, 4);
         a.scale = In(inputs, 5);
+        a.step = StepOf(inputs, 6);
         a.p2 = Out(outputs, 0);
         a.m2 = Out(outputs, 1);
         a.v2 = Out(outputs, 2);
@@ -198,6 +232,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateAccumulate(const KernelSpec& spec)
 void RegisterOptimizerCudaKernels(KernelRegistry& registry) {
   registry.Register("square_sum", &SquareSumKernel::Create);
   registry.Register("clip_scale", &CreateClipScale);
+  registry.Register("loss_scale", &CreateLossScale);
   registry.Register("learning_rate", &CreateLearningRate);
   registry.Register("sgd", &CreateSgd);
   registry.Register("sgd_momentum", &CreateSgdMomentum);

@@ -21,23 +21,34 @@ struct SquareSumArguments {
 struct ClipArguments {
   const float* square_sum;
   const float* count;
+  const float* loss_scale;  // null: 1
   float* scale;
   float* norm;
   double clip;
 };
 
-// Parameters and state, n elements each, old and new. `lr` and `scale` are in
-// device memory; what depends on the step is worked out by the host.
+// In: square_sum, scale, good_steps, skipped_steps; out: the number of the step, then the next of the others.
+struct LossScaleArguments {
+  const float* in[4];
+  float* out[4];
+  double run_step;  // from 1, with those that were skipped
+  double growth, backoff, interval, min, max;
+};
+
+// Parameters and state, n elements each, old and new. `lr`, `scale` and `step` are in
+// device memory. Without `step` what depends on it is worked out by the host.
 struct UpdateArguments {
   const float *p, *m, *v;
   const void* g;
   float *p2, *m2, *v2;
   const float *lr, *scale;
+  const float* step;  // the number of the step, 0: nothing is updated; null: that of the run
   int64_t n;
   float momentum;      // sgd_momentum
   float decay;         // sgd, sgd_momentum
   float beta1, rest1;  // adam; rest = 1 - beta
   float beta2, rest2;
+  double betas[2];   // where they are raised to `step`
   double bias1;      // 1 - beta1^t
   float correction;  // 1 / (1 - beta2^t)
   float eps;

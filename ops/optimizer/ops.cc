@@ -4,6 +4,67 @@
 #include "ops/dialect/assembly.h"
 #include "ops/dialect/infer.h"
 
+namespace weft::ir {
+namespace {
+
+using Last = std::optional<mlir::OpAsmParser::UnresolvedOperand>;
+
+// Types of an op whose last operand, of type `last`, may be absent; the first N of `slots` are those of its others.
+template <int N, typename... Slots>
+mlir::ParseResult parseOpen(mlir::OpAsmParser &parser, const Last &given, mlir::Type &last, Slots &...slots) {
+  llvm::SmallVector<mlir::Type> operands, results;
+  bool present = false;
+  if (assembly::parseTypes(parser, operands, results, present)) {
+    return mlir::failure();
+  }
+  size_t count = N + (given ? 1 : 0), resultCount = sizeof...(Slots) - N;
+  if (!present) {
+    operands.assign(count, AnyType::get(parser.getContext()));
+    results.assign(resultCount, AnyType::get(parser.getContext()));
+  }
+  if (operands.size() != count) {
+    return assembly::wrongCount(parser, "operand types", count, operands.size());
+  }
+  if (results.size() != resultCount) {
+    return assembly::wrongCount(parser, "result types", resultCount, results.size());
+  }
+  if (given) {
+    last = operands.pop_back_val();
+  }
+  operands.append(results);
+  llvm::ArrayRef<mlir::Type> rest = operands;
+  (assembly::take(slots, rest), ...);
+  return mlir::success();
+}
+
+template <int N, typename... Slots> void printOpen(mlir::OpAsmPrinter &printer, mlir::Type last, Slots... slots) {
+  llvm::SmallVector<mlir::Type> operands{slots...};
+  llvm::SmallVector<mlir::Type> results(operands.begin() + N, operands.end());
+  operands.truncate(N);
+  if (last) {
+    operands.push_back(last);
+  }
+  assembly::printTypes(printer, operands, results);
+}
+
+#define OPEN_TYPES(NAME, N)                                                                                            \
+  template <typename... Slots>                                                                                         \
+  mlir::ParseResult parse##NAME(mlir::OpAsmParser &parser, const Last &given, mlir::Type &last, Slots &...slots) {     \
+    return parseOpen<N>(parser, given, last, slots...);                                                                \
+  }                                                                                                                    \
+  template <typename... Slots>                                                                                         \
+  void print##NAME(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Value, mlir::Type last, Slots... slots) {     \
+    printOpen<N>(printer, last, slots...);                                                                             \
+  }
+OPEN_TYPES(ClipTypes, 2)
+OPEN_TYPES(SgdTypes, 4)
+OPEN_TYPES(SgdMomentumTypes, 5)
+OPEN_TYPES(AdamTypes, 6)
+#undef OPEN_TYPES
+
+} // namespace
+} // namespace weft::ir
+
 #define GET_OP_CLASSES
 #include "ops/optimizer/ops.cpp.inc"
 
@@ -45,10 +106,12 @@ LogicalResult requireNotNegative(mlir::Operation *op, StringRef name, double val
   return mlir::success();
 }
 
+bool isHalf(mlir::Type element) { return element.isBF16() || element.isF16(); }
+
 double numberOf(mlir::FloatAttr attribute) { return attribute.getValueAsDouble(); }
 
-// The operands of an update: `p`, tensors of its type, of which the gradient may be bf16, and the scalars `lr` and
-// `grad_scale`. The results are the next values of `p` and of what the optimizer keeps.
+// The operands of an update: `p`, tensors of its type, of which the gradient may be bf16 or f16, and the scalars `lr`
+// and `grad_scale`, and maybe `step`. The results are the next values of `p` and of what the optimizer keeps.
 LogicalResult inferUpdate(mlir::Operation *op, ArrayRef<StringRef> names, Types &results) {
   RankedTensorType p = withSbp(tensorOf(op->getOperand(0)), {});
   if (!p.getElementType().isF32()) {
@@ -56,14 +119,16 @@ LogicalResult inferUpdate(mlir::Operation *op, ArrayRef<StringRef> names, Types 
   }
   for (auto [index, name] : llvm::enumerate(names)) {
     Value operand = op->getOperand(index + 1);
-    bool narrow = name == "g" && tensorOf(operand).getElementType().isBF16();
+    bool narrow = name == "g" && isHalf(tensorOf(operand).getElementType());
     RankedTensorType type = narrow ? RankedTensorType::get(p.getShape(), tensorOf(operand).getElementType()) : p;
     if (failed(requireType(op, name, operand, type))) {
       return mlir::failure();
     }
   }
   if (failed(requireScalar(op, "lr", op->getOperand(names.size() + 1))) ||
-      failed(requireScalar(op, "grad_scale", op->getOperand(names.size() + 2)))) {
+      failed(requireScalar(op, "grad_scale", op->getOperand(names.size() + 2))) ||
+      (op->getNumOperands() > names.size() + 3 &&
+       failed(requireScalar(op, "step", op->getOperand(names.size() + 3))))) {
     return mlir::failure();
   }
   results.append(op->getNumResults(), p);
@@ -76,6 +141,13 @@ ShardingRule updateRule(mlir::Operation *op) {
   return ShardingRule::pointwise(shapes, shapeOf(op->getResult(0)), op->getNumResults());
 }
 
+// Scalars that are the same everywhere.
+ShardingRule scalarsRule(mlir::Operation *op) {
+  SmallVector<ArrayRef<int64_t>> operands(op->getNumOperands()), results(op->getNumResults());
+  std::string text = std::string(operands.size() - 1, ',') + "->" + std::string(results.size() - 1, ',');
+  return ShardingRule::parse(text, operands, results);
+}
+
 Cost updateCost(double flops, TypeList operands, TypeList results) {
   Cost cost = elementwiseCost(operands, results);
   cost.flops = flops * double(results[0].getNumElements());
@@ -86,8 +158,8 @@ Cost updateCost(double flops, TypeList operands, TypeList results) {
 
 LogicalResult SquareSumOp::inferTypes(Types &results) {
   RankedTensorType input = tensorOf(getInput());
-  if (!input.getElementType().isF32() && !input.getElementType().isBF16()) {
-    return emitOpError() << "expected the element type f32 or bf16, got " << input.getElementType();
+  if (!input.getElementType().isF32() && !isHalf(input.getElementType())) {
+    return emitOpError() << "expected the element type f32, bf16 or f16, got " << input.getElementType();
   }
   results.push_back(scalarType(getContext()));
   return mlir::success();
@@ -105,6 +177,7 @@ Cost SquareSumOp::getCost(TypeList operands, TypeList results) {
 
 LogicalResult ClipScaleOp::inferTypes(Types &results) {
   if (failed(requireScalar(*this, "square_sum", getSquareSum())) || failed(requireScalar(*this, "count", getCount())) ||
+      (getLossScale() && failed(requireScalar(*this, "loss_scale", getLossScale()))) ||
       failed(requireNotNegative(*this, "clip_norm", numberOf(getClipNormAttr())))) {
     return mlir::failure();
   }
@@ -112,7 +185,38 @@ LogicalResult ClipScaleOp::inferTypes(Types &results) {
   return mlir::success();
 }
 
-ShardingRule ClipScaleOp::getShardingRule() { return ShardingRule::parse(",->,", {{}, {}}, {{}, {}}); }
+ShardingRule ClipScaleOp::getShardingRule() { return scalarsRule(*this); }
+
+LogicalResult LossScaleOp::inferTypes(Types &results) {
+  for (auto [name, value] : {std::pair<StringRef, Value>("square_sum", getSquareSum()),
+                             {"scale", getScale()},
+                             {"good_steps", getGoodSteps()},
+                             {"skipped_steps", getSkippedSteps()}}) {
+    if (failed(requireScalar(*this, name, value))) {
+      return mlir::failure();
+    }
+  }
+  if (double growth = numberOf(getGrowthFactorAttr()); !(growth >= 1)) {
+    return emitOpError() << "growth_factor: expected at least 1, got " << growth;
+  }
+  if (double backoff = numberOf(getBackoffFactorAttr()); !(backoff > 0 && backoff < 1)) {
+    return emitOpError() << "backoff_factor: expected above 0 and below 1, got " << backoff;
+  }
+  if (int64_t interval = int64_t(getGrowthInterval()); interval < 1) {
+    return emitOpError() << "growth_interval: expected at least 1, got " << interval;
+  }
+  double min = numberOf(getMinAttr()), max = numberOf(getMaxAttr());
+  if (!(min > 0)) {
+    return emitOpError() << "min: expected above 0, got " << min;
+  }
+  if (!(max >= min)) {
+    return emitOpError() << "max: expected at least the min of " << min << ", got " << max;
+  }
+  results.append(4, scalarType(getContext()));
+  return mlir::success();
+}
+
+ShardingRule LossScaleOp::getShardingRule() { return scalarsRule(*this); }
 
 LogicalResult LearningRateOp::inferTypes(Types &results) {
   if (double lr = numberOf(getLrAttr()); !(lr > 0)) {

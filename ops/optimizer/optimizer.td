@@ -12,7 +12,7 @@ def Weft_SquareSumOp : Weft_PureOp<"square_sum"> {
 
     Example: `%squares = weft.square_sum %gradient`
 
-    **Constraints:** the operand is float32 or bf16.
+    **Constraints:** the operand is float32, bf16 or f16.
   }];
   let arguments = (ins Weft_Tensor:$input);
   let results = (outs Weft_Tensor:$result);
@@ -31,17 +31,66 @@ def Weft_ClipScaleOp : Weft_PureOp<"clip_scale"> {
     `min(1, clip_norm / (grad_norm + 1e-6)) / count`, by which every gradient is to be multiplied. With a
     `clip_norm` of 0 nothing is clipped: `grad_scale` is `1 / count`.
 
-    Example: `%scale, %norm = weft.clip_scale %square_sum, %count clip_norm(1.0)`
+    Gradients that are `loss_scale` times too large are brought back: both results are divided by it.
+
+    Example: `%scale, %norm = weft.clip_scale %square_sum, %count clip_norm(1.0)`,
+    `%scale, %norm = weft.clip_scale %square_sum, %count loss_scale %s clip_norm(1.0)`
 
     **Constraints:**
-    - both operands are float32 scalars
+    - the operands are float32 scalars
     - `clip_norm` is at least 0
   }];
-  let arguments = (ins Weft_Tensor:$square_sum, Weft_Tensor:$count, F64Attr:$clip_norm);
+  let arguments = (ins Weft_Tensor:$square_sum, Weft_Tensor:$count, Optional<Weft_Tensor>:$loss_scale,
+                       F64Attr:$clip_norm);
   let results = (outs Weft_Tensor:$grad_scale, Weft_Tensor:$grad_norm);
   let assemblyFormat = [{
-    $square_sum `,` $count `clip_norm` `(` $clip_norm `)` attr-dict
-    `` custom<Types2>(type($square_sum), type($count), type($grad_scale), type($grad_norm))
+    $square_sum `,` $count (`loss_scale` $loss_scale^)? `clip_norm` `(` $clip_norm `)` attr-dict
+    `` custom<ClipTypes>(ref($loss_scale), type($loss_scale), type($square_sum), type($count), type($grad_scale),
+                         type($grad_norm))
+  }];
+}
+
+def Weft_LossScaleOp : Weft_PureOp<"loss_scale"> {
+  let summary = "Whether a step counts, and the loss scale of the next one";
+  let description = [{
+    Dynamic loss scaling (Micikevicius et al., "Mixed precision training", 2018, section 3.2): `scale` is the gradient of
+    the loss that the backward began with, which lifts gradients into the range of float16. `square_sum`, the sum of
+    squares of all gradients of all ranks, is finite if every gradient is.
+
+    Where it is finite, the step counts: `step` is its number from 1, without the skipped ones, and after
+    `growth_interval` such steps in a row (`good_steps`) `next_scale` is `growth_factor scale`, at most `max`.
+    Where it is not, the step is skipped: `step` is 0, which tells updates to change nothing, `next_scale` is
+    `backoff_factor scale`, at least `min`, and `next_skipped_steps` one more.
+
+    Counts are float32: exact up to 2^24 steps.
+
+    Example:
+    ```mlir
+    %step, %next, %next_good, %next_skipped = weft.loss_scale %square_sum, %scale, %good, %skipped
+        growth_factor(2.0) backoff_factor(0.5) growth_interval(2000) min(1.0) max(16777216.0)
+    ```
+
+    **Constraints:**
+    - the operands are float32 scalars
+    - `growth_factor` is at least 1
+    - `backoff_factor` is above 0 and below 1
+    - `growth_interval` is at least 1
+    - `min` is above 0, `max` at least `min`
+  }];
+  let arguments = (ins Weft_Tensor:$square_sum, Weft_Tensor:$scale, Weft_Tensor:$good_steps,
+                       Weft_Tensor:$skipped_steps, F64Attr:$growth_factor, F64Attr:$backoff_factor,
+                       I64Attr:$growth_interval, F64Attr:$min, F64Attr:$max);
+  let results = (outs Weft_Tensor:$step, Weft_Tensor:$next_scale, Weft_Tensor:$next_good_steps,
+                      Weft_Tensor:$next_skipped_steps);
+  let assemblyFormat = [{
+    $square_sum `,` $scale `,` $good_steps `,` $skipped_steps `growth_factor` `(` $growth_factor `)`
+    `backoff_factor` `(` $backoff_factor `)` `growth_interval` `(` $growth_interval `)` `min` `(` $min `)`
+    `max` `(` $max `)` attr-dict
+    `` custom<Types4>(type($square_sum), type($scale), type($good_steps), type($skipped_steps), type($step),
+                   type($next_scale), type($next_good_steps), type($next_skipped_steps))
+  }];
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<int64_t> getInPlaceOperands() { return {-1, 1, 2, 3}; }
   }];
 }
 
@@ -70,7 +119,8 @@ def Weft_LearningRateOp : Weft_PureOp<"learning_rate"> {
   }];
 }
 
-// The next value of a parameter; `p` and what the optimizer keeps are overwritten.
+// The next value of a parameter; `p` and what the optimizer keeps are overwritten. The number of the step, from 1, is
+// that of the run unless `step` gives it; where that is 0, the results are the old values.
 class Weft_UpdateOp<string opMnemonic> : Weft_PureOp<opMnemonic> {
   let extraClassDeclaration = [{
     ::llvm::SmallVector<int64_t> getInPlaceOperands();
@@ -82,50 +132,55 @@ class Weft_UpdateOp<string opMnemonic> : Weft_PureOp<opMnemonic> {
 def Weft_SgdOp : Weft_UpdateOp<"sgd"> {
   let summary = "A step of gradient descent";
   let description = [{
-    With `g' = grad_scale g + weight_decay p`: `p - lr g'`.
+    With `g' = grad_scale g + weight_decay p`: `p - lr g'`. Where `step` is given and 0: `p`.
 
-    Example: `%next = weft.sgd %p, %g, %lr, %grad_scale weight_decay(0.0)`
+    Example: `%next = weft.sgd %p, %g, %lr, %grad_scale weight_decay(0.0)`,
+    `%next = weft.sgd %p, %g, %lr, %grad_scale step %step weight_decay(0.0)`
 
     **Constraints:**
-    - `p` and `g` have one float32 type, or `g` is bf16
-    - `lr` and `grad_scale` are float32 scalars
+    - `p` and `g` have one float32 type, or `g` is bf16 or f16
+    - `lr`, `grad_scale` and `step` are float32 scalars
     - `weight_decay` is at least 0
   }];
   let arguments = (ins Weft_Tensor:$p, Weft_Tensor:$g, Weft_Tensor:$lr, Weft_Tensor:$grad_scale,
-                       F64Attr:$weight_decay);
+                       Optional<Weft_Tensor>:$step, F64Attr:$weight_decay);
   let results = (outs Weft_Tensor:$next);
   let assemblyFormat = [{
-    $p `,` $g `,` $lr `,` $grad_scale `weight_decay` `(` $weight_decay `)` attr-dict
-    `` custom<Types4>(type($p), type($g), type($lr), type($grad_scale), type($next))
+    $p `,` $g `,` $lr `,` $grad_scale (`step` $step^)? `weight_decay` `(` $weight_decay `)` attr-dict
+    `` custom<SgdTypes>(ref($step), type($step), type($p), type($g), type($lr), type($grad_scale), type($next))
   }];
 }
 
 def Weft_SgdMomentumOp : Weft_UpdateOp<"sgd_momentum"> {
   let summary = "A step of gradient descent with momentum";
   let description = [{
-    With `g' = grad_scale g + weight_decay p`: `v' = momentum v + g'` and `p - lr v'`.
+    With `g' = grad_scale g + weight_decay p`: `v' = momentum v + g'` and `p - lr v'`. Where `step` is given and 0: `p`
+    and `v`.
 
     Example: `%next, %next_v = weft.sgd_momentum %p, %g, %v, %lr, %grad_scale momentum(0.9) weight_decay(0.0)`
 
     **Constraints:**
-    - `p`, `g` and `v` have one float32 type, or `g` is bf16
-    - `lr` and `grad_scale` are float32 scalars
+    - `p`, `g` and `v` have one float32 type, or `g` is bf16 or f16
+    - `lr`, `grad_scale` and `step` are float32 scalars
     - `momentum` is at least 0 and less than 1
     - `weight_decay` is at least 0
   }];
   let arguments = (ins Weft_Tensor:$p, Weft_Tensor:$g, Weft_Tensor:$v, Weft_Tensor:$lr, Weft_Tensor:$grad_scale,
-                       F64Attr:$momentum, F64Attr:$weight_decay);
+                       Optional<Weft_Tensor>:$step, F64Attr:$momentum, F64Attr:$weight_decay);
   let results = (outs Weft_Tensor:$next, Weft_Tensor:$next_v);
   let assemblyFormat = [{
-    $p `,` $g `,` $v `,` $lr `,` $grad_scale `momentum` `(` $momentum `)` `weight_decay` `(` $weight_decay `)`
-    attr-dict `` custom<Types5>(type($p), type($g), type($v), type($lr), type($grad_scale), type($next), type($next_v))
+    $p `,` $g `,` $v `,` $lr `,` $grad_scale (`step` $step^)? `momentum` `(` $momentum `)`
+    `weight_decay` `(` $weight_decay `)` attr-dict
+    `` custom<SgdMomentumTypes>(ref($step), type($step), type($p), type($g), type($v), type($lr), type($grad_scale),
+                             type($next), type($next_v))
   }];
 }
 
 def Weft_AdamOp : Weft_UpdateOp<"adam"> {
   let summary = "A step of Adam, or of AdamW";
   let description = [{
-    Kingma and Ba, "Adam: a method for stochastic optimization", algorithm 1, with t the step from 1; `eps` is
+    Kingma and Ba, "Adam: a method for stochastic optimization", algorithm 1, with t the step from 1, that
+    of the run or `step`; where `step` is 0, the results are `p`, `m` and `v`. `eps` is
     added to the corrected square root. Without `decoupled`, `weight_decay p` is added to the scaled gradient; with
     it, `lr weight_decay p` is subtracted from the parameter (Loshchilov and Hutter, "Decoupled weight decay
     regularization", algorithm 2).
@@ -137,21 +192,21 @@ def Weft_AdamOp : Weft_UpdateOp<"adam"> {
     ```
 
     **Constraints:**
-    - `p`, `g`, `m` and `v` have one float32 type, or `g` is bf16
-    - `lr` and `grad_scale` are float32 scalars
+    - `p`, `g`, `m` and `v` have one float32 type, or `g` is bf16 or f16
+    - `lr`, `grad_scale` and `step` are float32 scalars
     - `beta1` and `beta2` are at least 0 and less than 1
     - `eps` is above 0
     - `weight_decay` is at least 0
   }];
   let arguments = (ins Weft_Tensor:$p, Weft_Tensor:$g, Weft_Tensor:$m, Weft_Tensor:$v, Weft_Tensor:$lr,
-                       Weft_Tensor:$grad_scale, F64Attr:$beta1, F64Attr:$beta2, F64Attr:$eps, F64Attr:$weight_decay,
-                       UnitAttr:$decoupled);
+                       Weft_Tensor:$grad_scale, Optional<Weft_Tensor>:$step, F64Attr:$beta1, F64Attr:$beta2,
+                       F64Attr:$eps, F64Attr:$weight_decay, UnitAttr:$decoupled);
   let results = (outs Weft_Tensor:$next, Weft_Tensor:$next_m, Weft_Tensor:$next_v);
   let assemblyFormat = [{
-    $p `,` $g `,` $m `,` $v `,` $lr `,` $grad_scale `beta1` `(` $beta1 `)` `beta2` `(` $beta2 `)` `eps` `(` $eps `)`
-    `weight_decay` `(` $weight_decay `)` (`decoupled` $decoupled^)? attr-dict
-    `` custom<Types6>(type($p), type($g), type($m), type($v), type($lr), type($grad_scale), type($next), type($next_m),
-                   type($next_v))
+    $p `,` $g `,` $m `,` $v `,` $lr `,` $grad_scale (`step` $step^)? `beta1` `(` $beta1 `)` `beta2` `(` $beta2 `)`
+    `eps` `(` $eps `)` `weight_decay` `(` $weight_decay `)` (`decoupled` $decoupled^)? attr-dict
+    `` custom<AdamTypes>(ref($step), type($step), type($p), type($g), type($m), type($v), type($lr), type($grad_scale),
+                      type($next), type($next_m), type($next_v))
   }];
   let extraClassDeclaration = [{
     ::llvm::SmallVector<int64_t> getInPlaceOperands();

@@ -68,6 +68,7 @@ class ReduceKernel : public Kernel {
     const auto* x = static_cast<const float*>(inputs[0]);
     auto* y = static_cast<float*>(outputs[0]);
     const int64_t tasks = plan_.tasks() * plan_.parts;
+    if (tasks == 0) return absl::OkStatus();
     const int64_t work = std::max<int64_t>(1, plan_.inputs / tasks);
     ParallelFor(threads_, tasks, (kGrain + work - 1) / work, [&](int64_t begin, int64_t end) {
       if (plan_.plain_rows()) {

@@ -104,6 +104,10 @@ const Case kCases[] = {
     {{2, 3, 4}, {2, 0}},
 };
 
+// No output, or outputs of no summands.
+const Case kEmptyCases[] = {{{0, 5}, {0}},    {{0, 5}, {1}},    {{5, 0}, {0}},       {{5, 0}, {1}},
+                            {{0, 5}, {0, 1}}, {{3, 0, 4}, {1}}, {{3, 0, 4}, {0, 2}}, {{0}, {}}};
+
 TEST(ReduceTest, AgreesWithAPlainLoopOnAnyNumberOfThreads) {
   for (const Case& c : kCases) {
     const int64_t n = TensorSpec::Whole(DType::kF32, c.shape).elements();
@@ -125,6 +129,21 @@ TEST(ReduceTest, AgreesWithAPlainLoopOnAnyNumberOfThreads) {
           EXPECT_EQ(*y, *RunKernel(Registry(), Spec(kind, c.shape, c.dims, keep, threads), {x}));
         }
       }
+    }
+  }
+}
+
+TEST(ReduceTest, EmptyInputs) {
+  for (const Case& c : kEmptyCases) {
+    for (int threads : {1, 2}) {
+      const auto sum = RunKernel(Registry(), Spec("sum", c.shape, c.dims, false, threads), {Values()});
+      const auto max = RunKernel(Registry(), Spec("max", c.shape, c.dims, false, threads), {Values()});
+      const auto mean = RunKernel(Registry(), Spec("mean", c.shape, c.dims, false, threads), {Values()});
+      ASSERT_TRUE(sum.ok() && max.ok() && mean.ok());
+      const Reference expected = Reduce({}, c.shape, c.dims);
+      EXPECT_EQ((*sum)[0], expected.sum);
+      EXPECT_EQ((*max)[0], expected.max);
+      for (double value : (*mean)[0]) EXPECT_TRUE(std::isnan(value));
     }
   }
 }

@@ -48,6 +48,7 @@ void CutIntoTasks(ReducePlan& plan) {
   plan.columns = rows ? 1 : (plan.row + ReducePlan::kColumns - 1) / ReducePlan::kColumns;
   plan.pieces = rows ? (plan.row + ReducePlan::kPiece - 1) / ReducePlan::kPiece : 1;
   plan.segments = plan.reduced.count() * plan.pieces;
+  if (plan.tasks() == 0 || plan.segments == 0) return;  // no output, or outputs of no summands
   if (plan.tasks() >= kEnoughTasks) return;
   const int64_t wanted = std::min(kEnoughTasks / plan.tasks(), plan.inputs / kPartElements);
   plan.parts = std::clamp<int64_t>(wanted, 1, plan.segments);

@@ -85,14 +85,25 @@ std::string RunLoop::NameOfAct() const {
 
 std::string RunLoop::Waits() const {
   const int64_t index = Said(Standing::kActor) - 1;
-  if (index < 0 || waits_for_.load(std::memory_order_acquire) != nullptr) return "";
+  if (index < 0) return Left();
+  if (waits_for_.load(std::memory_order_acquire) != nullptr) return "";
   const std::string waiting = spec_.actors[index].work->Waiting();
   return waiting.empty() ? "" : absl::StrCat(NameOfAct(), " waits for ", waiting);
 }
 
+// All acts have returned; a GPU may still work for them.
+std::string RunLoop::Left() const {
+  for (const Actor& actor : spec_.actors) {
+    if (actor.stream != stream_ || actor.work == nullptr) continue;
+    const std::string left = actor.work->Left();
+    if (!left.empty()) return absl::StrCat("actor `", actor.name, "` waits for ", left);
+  }
+  return "";
+}
+
 std::string RunLoop::Describe() const {
   const int64_t index = Said(Standing::kActor) - 1;
-  if (index < 0) return "";
+  if (index < 0) return Left();
   const std::string act = NameOfAct();
   if (const Condition* c = waits_for_.load(std::memory_order_acquire)) {
     const Actor& peer = spec_.actors[c->peer];

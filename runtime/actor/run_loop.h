@@ -35,7 +35,7 @@ class RunLoop {
   absl::Status Step(int64_t before, int64_t step);
 
   // "actor `h.5.bwd` (step 12, micro-batch 1) waits for register `x` of `h.4`
-  // on stream `compute`", or "" between steps.
+  // on stream `compute`", or "" between steps and when nothing is left of the acts.
   std::string Describe() const;
 
   // The same while an act runs and itself waits for another rank. Otherwise "".
@@ -51,6 +51,7 @@ class RunLoop {
   int64_t Fired(int peer) const { return states_[peer].fired.load(std::memory_order_acquire); }
   bool Await(const Condition& condition, int64_t micro_batch);
   absl::Status Fire(int actor, const Act& act);
+  std::string Left() const;
   void Fail(int actor, const Act& act, const absl::Status& error);
 
   const ProgramSpec& spec_;

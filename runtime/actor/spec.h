@@ -32,6 +32,9 @@ class Work {
   // What Run() waits for at this moment, "all_reduce #812 of group data[1];
   // rank 7 has not issued it", or "" if it computes. Any thread.
   virtual std::string Waiting() const { return ""; }
+
+  // What a GPU still does of it after Run(): "all_reduce #812 of group data[1]", or "". Any thread.
+  virtual std::string Left() const { return ""; }
 };
 
 // A value that passes between actors, with room for `slots` micro-batches.

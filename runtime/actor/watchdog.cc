@@ -36,8 +36,9 @@ bool Watchdog::Check(Clock::time_point now) {
     acts += program->acts();
     for (std::string& line : program->Describe()) busy.push_back(std::move(line));
   }
-  if (busy.empty() || idle_ || acts != acts_) {
+  if (busy.empty() || idle_ || acts != acts_ || busy != busy_) {
     idle_ = busy.empty();
+    busy_ = std::move(busy);
     acts_ = acts;
     moved_ = now;
     return false;

@@ -16,8 +16,8 @@
 
 namespace weft::actor {
 
-// Looks at the programs of a process: when a step is under way and no act of
-// any has ended for `timeout`, it raises a fault that names every busy stream.
+// Looks at the programs of a process: when a step is under way, no act of
+// any has ended for `timeout`, and all say that they do what they did, it raises a fault that names every busy stream.
 // The programs and the fault outlive it.
 class Watchdog {
  public:
@@ -45,6 +45,7 @@ class Watchdog {
   Fault* const fault_;
   const std::function<std::string()> beside_;
   uint64_t acts_ = 0;
+  std::vector<std::string> busy_;
   Clock::time_point moved_{};
   bool idle_ = true;
 

@@ -1,7 +1,6 @@
 #include "runtime/checkpoint/safetensors_reader.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,18 +12,6 @@ namespace {
 
 constexpr int64_t kPieceBytes = 1 << 20;
 constexpr int64_t kWidenElements = 4096;
-
-// IEEE binary16 to binary32; every value of the former is one of the latter.
-float HalfToFloat(uint16_t half) {
-  const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
-  const uint32_t exponent = (half >> 10) & 0x1fu, mantissa = half & 0x3ffu;
-  if (exponent == 0) {  // zero and subnormals: mantissa * 2^-24
-    const float magnitude = static_cast<float>(mantissa) * 0x1.0p-24f;
-    return std::bit_cast<float>(std::bit_cast<uint32_t>(magnitude) | sign);
-  }
-  const uint32_t wide = exponent == 0x1fu ? 0xffu : exponent + 112;  // bias 15 to bias 127
-  return std::bit_cast<float>(sign | wide << 23 | mantissa << 13);
-}
 
 bool Widens(DType from, DType to) { return to == DType::kF32 && (from == DType::kBF16 || from == DType::kF16); }
 
@@ -81,7 +68,7 @@ absl::Status SafetensorsReader::ReadWidened(const TensorEntry& entry, int64_t in
       return status;
     }
     for (int64_t i = 0; i < n; ++i) {
-      out[done + i] = entry.dtype == DType::kBF16 ? ToFloat(BFloat16{piece[i]}) : HalfToFloat(piece[i]);
+      out[done + i] = entry.dtype == DType::kBF16 ? ToFloat(BFloat16{piece[i]}) : ToFloat(Float16{piece[i]});
     }
   }
   return absl::OkStatus();

@@ -37,6 +37,9 @@ class Operation {
   // While Run() waits: "all_reduce #812 of group data[1]; rank 7 has not issued
   // it", "all_reduce of 12 tensors #812 ...". Otherwise "". Any thread.
   virtual std::string Waiting() const { return ""; }
+
+  // Of what Run() has left on a stream, if it is the next to end: "all_reduce #812 of group data[1]". Any thread.
+  virtual std::string Left() const { return ""; }
 };
 
 // One rank's way to the others. Create...() is called by one thread while
@@ -61,6 +64,13 @@ class Communicator {
 
   // Memory beside the tensors that the operations made so far work in.
   virtual int64_t staging_bytes() const { return 0; }
+
+  // After the last Create...() of all ranks and before the first Run(), once: all
+  // ranks call it at the same time. An error, or an abort, ends it on all.
+  virtual absl::Status Connect() { return absl::OkStatus(); }
+
+  // What has gone wrong with work that a Run() has left on a stream. Any thread.
+  virtual absl::Status Check() { return absl::OkStatus(); }
 
   // Makes every waiting and every later Run(), of all ranks, return `reason`.
   virtual void Abort(const absl::Status& reason) = 0;

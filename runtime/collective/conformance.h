@@ -35,6 +35,10 @@ class CollectiveConformance : public ::testing::TestWithParam<RunRanks> {
   }
 };
 
+// What those must do beside whose ranks hear of each other while they wait: say who
+// is missing, and find out that members issue different operations.
+class CollectiveAgreement : public CollectiveConformance {};
+
 }  // namespace weft::collective
 
 #endif  // WEFT_RUNTIME_COLLECTIVE_CONFORMANCE_H_

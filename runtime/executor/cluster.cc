@@ -49,8 +49,9 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
   if (options.on_fault) fault_.AddListener(options.on_fault);
   executors_.resize(share.ranks.size());
   const absl::Status loaded = SideBySide(static_cast<int>(share.ranks.size()), [&](int i) -> absl::Status {
+    device::Device* const device = share.devices.empty() ? options.device : share.devices[i];
     const Services services{.kernels = options.kernels,
-                            .device = options.device != nullptr ? options.device : host_.get(),
+                            .device = device != nullptr ? device : host_.get(),
                             .communicator = share.communicators[i],
                             .source = options.source,
                             .sink = options.sink,

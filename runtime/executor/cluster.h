@@ -50,6 +50,9 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
+  // Once, when the clusters of all processes are there, by all at the same time.
+  virtual absl::Status Connect() { return absl::OkStatus(); }
+
   // Initial values on every rank.
   absl::Status Initialize();
 
@@ -74,6 +77,7 @@ class Cluster {
   struct Share {
     std::vector<int> ranks;                                // of this process
     std::vector<collective::Communicator*> communicators;  // one a rank
+    std::vector<device::Device*> devices;                  // one a rank; empty: the options' for all
     int threads = 1;                                       // that a kernel may use
     int spins = 0;                                         // of a waiting stream
     std::function<std::string()> beside;                   // see Watchdog; may be null

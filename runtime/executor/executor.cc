@@ -70,41 +70,18 @@ struct Executor::Builder {
   absl::StatusOr<std::unique_ptr<actor::Work>> WorkOf(int32_t a) {
     const plan::Actor& actor = place.program->actor(a);
     const Site site{a, executor.streams_[actor.stream()].get(), executor.fences_.get(), executor.services_.seed};
-    collective::Communicator& communicator = *executor.services_.communicator;
-    if (actor.collectives_size() > 0) {
-      std::vector<int32_t> inputs, outputs;
-      for (const plan::Collective& it : actor.collectives()) {
-        inputs.push_back(it.input());
-        outputs.push_back(it.output());
-      }
-      const collective::Group group = GroupOf(place, actor.collectives(0), channels[a]);
-      return OperationOf(site, inputs, outputs, communicator.CreateCollective(group, BundleOf(place, actor)));
-    }
-    if (actor.end_case() == plan::Actor::kSend) {
-      const int32_t buffer = place.program->plan->transfers(actor.send()).source_buffer();
-      return OperationOf(site, {buffer}, {},
-                         communicator.CreateSend(place.SpecOf(buffer).dtype, LinksOf(place, actor.send(), true)));
-    }
-    if (actor.end_case() == plan::Actor::kReceive) {
-      const int32_t buffer = place.program->plan->transfers(actor.receive()).target_buffer();
-      return OperationOf(
-          site, {}, {buffer},
-          communicator.CreateReceive(place.SpecOf(buffer).dtype, LinksOf(place, actor.receive(), false)));
+    absl::StatusOr<ActorOperation> made = OperationOf(place, actor, channels[a], *executor.services_.communicator);
+    if (!made.ok()) return made.status();
+    if (made->operation != nullptr) {
+      return std::make_unique<OperationWork>(site, place, made->inputs, made->outputs, std::move(made->operation));
     }
     auto work = std::make_unique<KernelWork>(site);
     for (const plan::Kernel& kernel : actor.kernels()) {
-      absl::StatusOr<std::unique_ptr<Kernel>> made = KernelOf(kernel, *site.stream, WorkspacesOf(actor.stream()));
-      if (!made.ok()) return Prefixed(WhereOf(kernel), made.status());
-      work->Add(place, kernel, *std::move(made), WhereOf(kernel));
+      absl::StatusOr<std::unique_ptr<Kernel>> one = KernelOf(kernel, *site.stream, WorkspacesOf(actor.stream()));
+      if (!one.ok()) return Prefixed(WhereOf(kernel), one.status());
+      work->Add(place, kernel, *std::move(one), WhereOf(kernel));
     }
     return work;
-  }
-
-  absl::StatusOr<std::unique_ptr<actor::Work>> OperationOf(
-      const Site& site, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
-      absl::StatusOr<std::unique_ptr<collective::Operation>> operation) {
-    if (!operation.ok()) return operation.status();
-    return std::make_unique<OperationWork>(site, place, inputs, outputs, *std::move(operation));
   }
 
   const Workspaces& WorkspacesOf(size_t stream) {

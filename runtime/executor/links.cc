@@ -96,4 +96,28 @@ std::vector<collective::Link> LinksOf(const Place& place, int transfer, bool sen
   return links;
 }
 
+absl::StatusOr<ActorOperation> OperationOf(const Place& place, const plan::Actor& actor, int channel,
+                                           collective::Communicator& communicator) {
+  ActorOperation made;
+  absl::StatusOr<std::unique_ptr<collective::Operation>> operation = nullptr;
+  if (actor.collectives_size() > 0) {
+    for (const plan::Collective& it : actor.collectives()) {
+      made.inputs.push_back(it.input());
+      made.outputs.push_back(it.output());
+    }
+    operation = communicator.CreateCollective(GroupOf(place, actor.collectives(0), channel), BundleOf(place, actor));
+  } else if (actor.end_case() == plan::Actor::kSend) {
+    const int32_t buffer = place.program->plan->transfers(actor.send()).source_buffer();
+    made.inputs = {buffer};
+    operation = communicator.CreateSend(place.SpecOf(buffer).dtype, LinksOf(place, actor.send(), true));
+  } else if (actor.end_case() == plan::Actor::kReceive) {
+    const int32_t buffer = place.program->plan->transfers(actor.receive()).target_buffer();
+    made.outputs = {buffer};
+    operation = communicator.CreateReceive(place.SpecOf(buffer).dtype, LinksOf(place, actor.receive(), false));
+  }
+  if (!operation.ok()) return operation.status();
+  made.operation = *std::move(operation);
+  return made;
+}
+
 }  // namespace weft::executor

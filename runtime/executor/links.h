@@ -2,8 +2,12 @@
 #ifndef WEFT_RUNTIME_EXECUTOR_LINKS_H_
 #define WEFT_RUNTIME_EXECUTOR_LINKS_H_
 
+#include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "runtime/collective/communicator.h"
 #include "runtime/collective/spec.h"
 #include "runtime/executor/binding.h"
 #include "runtime/plan/plan.pb.h"
@@ -24,6 +28,15 @@ std::vector<collective::CollectiveSpec> BundleOf(const Place& place, const plan:
 // The ways of this rank at one end of a transfer; none if another holder of
 // its tile sends.
 std::vector<collective::Link> LinksOf(const Place& place, int transfer, bool sends);
+
+// The operation of an actor, made of this rank's communicator, and the buffers that
+// it takes. `channel`: of ChannelsOf(). Null for an actor of kernels.
+struct ActorOperation {
+  std::unique_ptr<collective::Operation> operation;
+  std::vector<int32_t> inputs, outputs;
+};
+absl::StatusOr<ActorOperation> OperationOf(const Place& place, const plan::Actor& actor, int channel,
+                                           collective::Communicator& communicator);
 
 }  // namespace weft::executor
 

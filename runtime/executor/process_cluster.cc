@@ -19,6 +19,8 @@ namespace {
 constexpr int kSpins = 20;
 // How often a rank whose streams all wait for each other looks for an abort.
 constexpr std::chrono::milliseconds kLook(20);
+// An error of the communicator is often another rank's end: how long that may take to be told.
+constexpr std::chrono::milliseconds kUntilExplained(6000);
 
 absl::Status CheckRanks(const plan::Plan& plan, int processes) {
   const std::vector<int> ranks = RanksOf(plan);
@@ -61,8 +63,12 @@ int CoresOf(const collective::World& world) {
   return std::max(1, usable / world.ranks_on_host());
 }
 
-ProcessCluster::ProcessCluster(collective::World* world) : world_(*world) {
-  fault().AddListener([world](const absl::Status& error) { world->communicator().Abort(error); });
+ProcessCluster::ProcessCluster(collective::World* world, collective::Communicator* communicator)
+    : world_(*world), communicator_(*communicator) {
+  fault().AddListener([world, communicator](const absl::Status& error) {
+    world->communicator().Abort(error);  // tells the others
+    if (communicator != &world->communicator()) communicator->Abort(error);
+  });
   listener_ = std::thread([this] { Listen(); });
 }
 
@@ -80,19 +86,29 @@ ProcessCluster::~ProcessCluster() {
 
 void ProcessCluster::Listen() {
   std::unique_lock<std::mutex> lock(mutex_);
+  absl::Status noticed;
+  auto since = std::chrono::steady_clock::now();
   while (!wake_.wait_for(lock, kLook, [this] { return stop_; })) {
     if (const absl::Status failure = world_.failure(); !failure.ok()) return fault().Raise(failure);
+    if (noticed.ok()) {
+      noticed = communicator_.Check();
+      since = std::chrono::steady_clock::now();
+    } else if (std::chrono::steady_clock::now() - since > kUntilExplained) {
+      return fault().Raise(absl::Status(noticed.code(), absl::StrCat("rank ", world_.rank(), ": ", noticed.message())));
+    }
   }
 }
 
 std::string ProcessCluster::Waits() { return absl::StrJoin(executor(0).actors().Waits(), "; "); }
 
 absl::StatusOr<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(const plan::Plan& plan, collective::World* world,
-                                                                       const ClusterOptions& options) {
+                                                                       const ClusterOptions& options,
+                                                                       collective::Communicator* communicator) {
   if (absl::Status status = CheckRanks(plan, world->size()); !status.ok()) return status;
-  std::unique_ptr<ProcessCluster> cluster(new ProcessCluster(world));
+  if (communicator == nullptr) communicator = &world->communicator();
+  std::unique_ptr<ProcessCluster> cluster(new ProcessCluster(world, communicator));
   const Share share{.ranks = {world->rank()},
-                    .communicators = {&world->communicator()},
+                    .communicators = {communicator},
                     .threads = options.threads > 0 ? options.threads : CoresOf(*world),
                     .spins = kSpins,
                     .beside = [world] { return world->Stopped(); },

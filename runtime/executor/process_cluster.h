@@ -24,17 +24,21 @@ int CoresOf(const collective::World& world);
 class ProcessCluster : public Cluster {
  public:
   // `plan` is verified and the same on all ranks; `world` outlives the cluster.
-  // kInvalidArgument if the plan's ranks are not those of the world.
+  // kInvalidArgument if the plan's ranks are not those of the world. `communicator`:
+  // for the plan's data, outlives the cluster; null: the world's own.
   static absl::StatusOr<std::unique_ptr<ProcessCluster>> Create(const plan::Plan& plan, collective::World* world,
-                                                                const ClusterOptions& options);
+                                                                const ClusterOptions& options,
+                                                                collective::Communicator* communicator = nullptr);
   ~ProcessCluster() override;
+  absl::Status Connect() override { return communicator_.Connect(); }
 
  private:
-  explicit ProcessCluster(collective::World* world);
+  ProcessCluster(collective::World* world, collective::Communicator* communicator);
   void Listen();
   std::string Waits();
 
   collective::World& world_;
+  collective::Communicator& communicator_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stop_ = false;

@@ -14,6 +14,7 @@
 
 #include "gtest/gtest.h"
 #include "runtime/executor/ports.h"
+#include "runtime/plan/load.h"
 #include "runtime/plan/plan.pb.h"
 #include "runtime/plan/verify.h"
 
@@ -26,7 +27,7 @@ inline plan::Plan PlanOf(const std::string& text) {
   // As from a file: a parser of text leaves maps to be completed by the first
   // reader, which the thread sanitizer cannot see into.
   EXPECT_TRUE(plan.ParseFromString(plan.SerializeAsString()));
-  plan.mutable_header()->set_version(1);
+  plan.mutable_header()->set_version(plan::kPlanVersion);
   plan.mutable_header()->set_target("cpu");
   plan.mutable_header()->set_training(true);
   for (auto& placement : *plan.mutable_placements()) placement.set_device("cpu");

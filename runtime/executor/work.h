@@ -75,6 +75,7 @@ class OperationWork : public FencedWork {
   OperationWork(const Site& site, const Place& place, const std::vector<int32_t>& inputs,
                 const std::vector<int32_t>& outputs, std::unique_ptr<collective::Operation> operation);
   std::string Waiting() const override { return operation_->Waiting(); }
+  std::string Left() const override { return operation_->Left(); }
 
  private:
   absl::Status Do(const actor::Act& act) override;

@@ -18,29 +18,19 @@ std::string BytesOf(const ByteRange& bytes) { return absl::StrCat("bytes ", byte
 
 }  // namespace
 
-Arena::Arena(const Program& program) : program_(program), footprints_(program), performed_(program.work.size(), false) {
-  for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
-    if (program.root[b] != b || !program.persistent[b]) continue;
-    Content content;
-    content.root = content.writer.buffer = b;
-    const ByteRange bytes = AllSlots(program, b);
-    if (bytes.begin < bytes.end) map_.Assign(bytes.begin, bytes.end, content);
-  }
-}
-
-absl::Status Arena::CheckState() const {
+absl::Status CheckState(const Program& program) {
   struct Place {
     ByteRange bytes;
     int32_t buffer = -1;
   };
   std::vector<Place> places;
-  for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
-    if (program_.root[b] != b) continue;
-    if (program_.buffer(b).slot_offsets().empty()) {
-      places.push_back({AllSlots(program_, b), b});
+  for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
+    if (program.root[b] != b) continue;
+    if (program.buffer(b).slot_offsets().empty()) {
+      places.push_back({AllSlots(program, b), b});
       continue;
     }
-    for (int32_t slot = 0; slot < program_.slots[b]; ++slot) places.push_back({program_.RangeOf(b, slot), b});
+    for (int32_t slot = 0; slot < program.slots[b]; ++slot) places.push_back({program.RangeOf(b, slot), b});
   }
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return std::pair(a.bytes.begin, a.buffer) < std::pair(b.bytes.begin, b.buffer);
@@ -49,20 +39,30 @@ absl::Status Arena::CheckState() const {
   const Place *furthest = nullptr, *state = nullptr;
   for (const Place& place : places) {
     const auto overlaps = [&](const Place* left) { return left != nullptr && left->bytes.end > place.bytes.begin; };
-    const bool keeps = program_.persistent[place.buffer];
+    const bool keeps = program.persistent[place.buffer];
     const Place* other = overlaps(state) ? state : keeps && overlaps(furthest) ? furthest : nullptr;
     if (other != nullptr) {
       const int32_t kept = keeps ? place.buffer : other->buffer;
       const int32_t on_it = kept == place.buffer ? other->buffer : place.buffer;
-      return Fault("buffers `", program_.buffer(other->buffer).name(), "` and `", program_.buffer(place.buffer).name(),
-                   "` overlap: expected `", program_.buffer(kept).name(),
-                   "`, which lives from step to step, apart from `", program_.buffer(on_it).name(), "`, got ",
+      return Fault("buffers `", program.buffer(other->buffer).name(), "` and `", program.buffer(place.buffer).name(),
+                   "` overlap: expected `", program.buffer(kept).name(),
+                   "`, which lives from step to step, apart from `", program.buffer(on_it).name(), "`, got ",
                    BytesOf(other->bytes), " and ", BytesOf(place.bytes));
     }
     if (furthest == nullptr || furthest->bytes.end < place.bytes.end) furthest = &place;
     if (keeps && (state == nullptr || state->bytes.end < place.bytes.end)) state = &place;
   }
   return absl::OkStatus();
+}
+
+Arena::Arena(const Program& program) : program_(program), footprints_(program), performed_(program.work.size(), false) {
+  for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
+    if (program.root[b] != b || !program.persistent[b]) continue;
+    Content content;
+    content.root = content.writer.buffer = b;
+    const ByteRange bytes = AllSlots(program, b);
+    if (bytes.begin < bytes.end) map_.Assign(bytes.begin, bytes.end, content);
+  }
 }
 
 absl::Status Arena::Perform(const Act& act) {

@@ -15,6 +15,9 @@
 
 namespace weft::plan {
 
+// Parameters and other state of a stage lie apart from everything, for ever.
+absl::Status CheckState(const Program& program);
+
 // Follows one execution of a stage. For every byte it knows whose contents it
 // holds, which act wrote it and which acts have read it since (the last one of
 // each stream is enough). An act must find the contents that it is meant to
@@ -27,9 +30,6 @@ class Arena {
  public:
   // The program must outlive it.
   explicit Arena(const Program& program);
-
-  // Parameters and other state lie apart from everything, for ever.
-  absl::Status CheckState() const;
 
   // Performs an act of this stage.
   absl::Status Perform(const Act& act);

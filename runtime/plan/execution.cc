@@ -1,6 +1,7 @@
 #include "runtime/plan/execution.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -54,7 +55,31 @@ struct Wait {
   int stage = -1;  // -1: nothing stops it
   int32_t actor = 0;
   int64_t micro_batch = 0;
-  std::string why;  // empty unless asked for
+};
+
+// Streams that may be able to go on, in their order.
+class Awake {
+ public:
+  static constexpr size_t kNone = -1;
+  explicit Awake(size_t streams = 0) : streams_(streams), words_(streams / 64 + 1, 0) {
+    for (size_t s = 0; s < streams; ++s) Add(s);
+  }
+
+  void Add(size_t s) { words_[s / 64] |= uint64_t{1} << s % 64; }
+  void Remove(size_t s) { words_[s / 64] &= ~(uint64_t{1} << s % 64); }
+  // The first one that is not before `from`.
+  size_t Next(size_t from) const {
+    if (from >= streams_) return kNone;
+    uint64_t word = words_[from / 64] >> from % 64 << from % 64;
+    for (size_t w = from / 64; true; word = words_[w]) {
+      if (word != 0) return w * 64 + std::countr_zero(word);
+      if (++w == words_.size()) return kNone;
+    }
+  }
+
+ private:
+  size_t streams_;
+  std::vector<uint64_t> words_;
 };
 
 class Machine {
@@ -78,18 +103,19 @@ class Machine {
       for (int32_t a = 0; a < program.stage->actors_size(); ++a) needs.push_back(NeedsOf(program, a));
     }
     if (!programs.empty()) AddTransfers();
+    awake_ = Awake(cursors_.size());
+    sleepers_.resize(cursors_.size());
   }
 
   // Each stream runs until it blocks, in turn.
   absl::Status Run(const Visit& visit) {
-    const auto may_fire = [&](size_t s) { return !cursors_[s].done() && WaitOf(cursors_[s], false).stage < 0; };
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (size_t s = 0; s < cursors_.size(); ++s) {
-        for (; may_fire(s); moved = true) {
-          if (absl::Status status = Fire(s, visit); !status.ok()) return status;
-        }
+    size_t s = awake_.Next(0);
+    while (s != Awake::kNone) {
+      while (MayFire(s)) {
+        if (absl::Status status = Fire(s, visit); !status.ok()) return status;
       }
+      s = awake_.Next(s + 1);
+      if (s == Awake::kNone) s = awake_.Next(0);
     }
     for (size_t s = 0; s < cursors_.size(); ++s) {
       if (!cursors_[s].done()) return Blocked(s);
@@ -116,6 +142,12 @@ class Machine {
   // A transfer's two actors.
   struct Ends {
     int32_t sender = -1, receiver = -1;
+  };
+  // A stream that sleeps until an actor has fired for a micro-batch.
+  struct Sleeper {
+    int32_t actor = 0;
+    int64_t micro_batch = 0;
+    size_t stream = 0;
   };
 
   void AddRegisters(const Program& program) {
@@ -170,21 +202,16 @@ class Machine {
     return programs_[cursor.stage].micro(cursor.head()) ? cursor.micro_batch() : 0;
   }
 
-  // Registers alone: what the other end of a transfer does is WaitOf's.
-  Wait RegisterWaitOf(const Cursor& cursor, bool explain) const {
+  // Registers alone: what the other end of a transfer does is WaitOf's. `need`,
+  // if not null, becomes the one that is not met.
+  Wait RegisterWaitOf(const Cursor& cursor, const Need** need = nullptr) const {
     const std::vector<int64_t>& fired = fired_[cursor.stage];
     const int64_t i = cursor.micro_batch();
-    for (const Need& need : needs_[cursor.stage][cursor.head()]) {
-      const int64_t needed = need.shift + (need.absolute ? 0 : i);
-      if (fired[need.actor] > needed) continue;
-      Wait wait{cursor.stage, need.actor, needed, ""};
-      if (explain) {
-        const Program& program = programs_[cursor.stage];
-        wait.why = absl::StrCat(ActText(program.actor(need.actor), needed),
-                                need.slot ? " to free a slot of register `" : " to fill register `",
-                                program.buffer(need.buffer).name(), "`");
-      }
-      return wait;
+    for (const Need& it : needs_[cursor.stage][cursor.head()]) {
+      const int64_t needed = it.shift + (it.absolute ? 0 : i);
+      if (fired[it.actor] > needed) continue;
+      if (need != nullptr) *need = &it;
+      return {cursor.stage, it.actor, needed};
     }
     return {};
   }
@@ -197,67 +224,114 @@ class Machine {
     const int32_t t = send ? actor.send() : actor.receive();
     const Transfer& transfer = programs_[0].plan->transfers(t);
     return {send ? transfer.target_stage() : transfer.source_stage(), send ? ends_[t].receiver : ends_[t].sender,
-            MicroBatchOf(cursor), ""};
+            MicroBatchOf(cursor)};
   }
 
-  Wait WaitOf(const Cursor& cursor, bool explain) const {
-    Wait wait = RegisterWaitOf(cursor, explain);
+  // True if the stream has come to the peer's act.
+  bool IsAt(const Cursor& cursor, const Wait& act) const {
+    return !cursor.done() && cursor.head() == act.actor && MicroBatchOf(cursor) == act.micro_batch;
+  }
+
+  Wait WaitOf(const Cursor& cursor) const {
+    const Wait wait = RegisterWaitOf(cursor);
     if (wait.stage >= 0) return wait;
-    Wait peer = PeerOf(cursor);
+    const Wait peer = PeerOf(cursor);
     if (peer.stage < 0) return peer;
-    const Actor& actor = programs_[cursor.stage].actor(cursor.head());
-    // Having fired, a sender waits for nobody any more.
-    if (actor.end_case() == Actor::kReceive && fired_[peer.stage][peer.actor] > peer.micro_batch) return {};
-    const Cursor& other = cursors_[StreamOf(peer.stage, peer.actor)];
-    const bool there = !other.done() && other.head() == peer.actor && MicroBatchOf(other) == peer.micro_batch &&
-                       RegisterWaitOf(other, false).stage < 0;
-    if (there && actor.end_case() == Actor::kSend) return {};
-    if (explain) {
-      peer.why = absl::StrCat(ActText(programs_[peer.stage].actor(peer.actor), peer.micro_batch),
-                              actor.end_case() == Actor::kSend ? " to receive" : " to send");
+    if (programs_[cursor.stage].actor(cursor.head()).end_case() == Actor::kReceive) {
+      // Having fired, a sender waits for nobody any more.
+      return fired_[peer.stage][peer.actor] > peer.micro_batch ? Wait() : peer;
     }
-    return peer;
+    const Cursor& other = cursors_[StreamOf(peer.stage, peer.actor)];
+    return IsAt(other, peer) && RegisterWaitOf(other).stage < 0 ? Wait() : peer;
+  }
+
+  // If not, the stream sleeps until what stops it has changed.
+  bool MayFire(size_t s) {
+    if (!cursors_[s].done()) {
+      Wait wait = WaitOf(cursors_[s]);
+      if (wait.stage < 0) return true;
+      const size_t there = StreamOf(wait.stage, wait.actor);
+      // A receiver that is there but waits itself.
+      const bool sends = programs_[cursors_[s].stage].actor(cursors_[s].head()).end_case() == Actor::kSend;
+      if (sends && wait.stage != cursors_[s].stage && IsAt(cursors_[there], wait)) {
+        const Wait further = RegisterWaitOf(cursors_[there]);
+        if (further.stage >= 0) wait = further;
+      }
+      sleepers_[StreamOf(wait.stage, wait.actor)].push_back({wait.actor, wait.micro_batch, s});
+    }
+    awake_.Remove(s);
+    return false;
+  }
+
+  // After an act of a stream: it has fired, or what comes next is there.
+  void Wake(size_t s, int32_t actor) {
+    std::vector<Sleeper>& sleepers = sleepers_[s];
+    const Cursor& cursor = cursors_[s];
+    for (size_t i = 0; i < sleepers.size();) {
+      const Sleeper& it = sleepers[i];
+      const bool fired = it.actor == actor && fired_[cursor.stage][actor] > it.micro_batch;
+      if (fired || IsAt(cursor, {cursor.stage, it.actor, it.micro_batch})) {
+        awake_.Add(it.stream);
+        sleepers[i] = sleepers.back();
+        sleepers.pop_back();
+      } else {
+        ++i;
+      }
+    }
   }
 
   absl::Status Fire(int s, const Visit& visit) {
     Cursor& cursor = cursors_[s];
     const Program& program = programs_[cursor.stage];
-    const size_t width = cursors_.size();
     Act act{cursor.stage, cursor.head(), MicroBatchOf(cursor), s, cursor.position, {}};
-    const Actor& actor = program.actor(act.actor);
-    const auto slot = [&](Clock& clock, int32_t b) {
-      return absl::MakeSpan(clock).subspan(program.SlotOf(act.actor, b, act.micro_batch) * width, width);
-    };
-    std::vector<Register>& registers = registers_[act.stage];
-    for (int32_t b : actor.reads()) {
-      if (!registers[b].filled.empty()) Join(slot(registers[b].filled, b), cursor.clock.data());
-    }
-    for (int32_t b : actor.writes()) {
-      if (registers[b].filled.empty()) continue;
-      const absl::Span<int32_t> emptied = slot(registers[b].emptied, b);
-      Join(emptied, cursor.clock.data());
-      std::fill(emptied.begin(), emptied.end(), 0);
-    }
-    if (actor.end_case() == Actor::kReceive && (straight_[actor.receive()] || !program.micro(act.actor))) {
-      Join(sent_[actor.receive()], cursor.clock.data());
-    }
+    Gather(program, act, cursor.clock);
     act.before = cursor.clock;
     if (absl::Status status = visit(act); !status.ok()) return status;
-
     cursor.clock[s] = act.position + 1;
+    Spread(program, act, cursor.clock);
+    ++fired_[act.stage][act.actor];
+    cursor.Advance();
+    if (!sleepers_[s].empty()) Wake(s, act.actor);
+    return absl::OkStatus();
+  }
+
+  absl::Span<int32_t> SlotOf(const Program& program, const Act& act, Clock& clock, int32_t b) const {
+    const size_t width = cursors_.size();
+    return absl::MakeSpan(clock).subspan(program.SlotOf(act.actor, b, act.micro_batch) * width, width);
+  }
+
+  // Joins what has to end before the act into its stream's clock.
+  void Gather(const Program& program, const Act& act, Clock& clock) {
+    const Actor& actor = program.actor(act.actor);
+    std::vector<Register>& registers = registers_[act.stage];
+    for (int32_t b : actor.reads()) {
+      if (!registers[b].filled.empty()) Join(SlotOf(program, act, registers[b].filled, b), clock.data());
+    }
     for (int32_t b : actor.writes()) {
       if (registers[b].filled.empty()) continue;
-      std::copy(cursor.clock.begin(), cursor.clock.end(), slot(registers[b].filled, b).begin());
+      const absl::Span<int32_t> emptied = SlotOf(program, act, registers[b].emptied, b);
+      Join(emptied, clock.data());
+      std::fill(emptied.begin(), emptied.end(), 0);
+    }
+    if (actor.end_case() == Actor::kReceive && straight_[actor.receive()]) {
+      Join(sent_[actor.receive()], clock.data());
+    }
+  }
+
+  // Tells those that wait for the act what has ended with it.
+  void Spread(const Program& program, const Act& act, const Clock& clock) {
+    const Actor& actor = program.actor(act.actor);
+    std::vector<Register>& registers = registers_[act.stage];
+    for (int32_t b : actor.writes()) {
+      if (registers[b].filled.empty()) continue;
+      std::copy(clock.begin(), clock.end(), SlotOf(program, act, registers[b].filled, b).begin());
     }
     if (program.micro(act.actor)) {
       for (int32_t b : actor.reads()) {
-        if (!registers[b].filled.empty()) Join(cursor.clock, slot(registers[b].emptied, b).data());
+        if (!registers[b].filled.empty()) Join(clock, SlotOf(program, act, registers[b].emptied, b).data());
       }
     }
-    if (actor.end_case() == Actor::kSend) sent_[actor.send()] = cursor.clock;
-    ++fired_[act.stage][act.actor];
-    cursor.Advance();
-    return absl::OkStatus();
+    if (actor.end_case() == Actor::kSend) sent_[actor.send()] = clock;
   }
 
   // Every stream that has not ended waits for an act of one that has not ended
@@ -268,7 +342,7 @@ class Machine {
     while (order[s] < 0) {
       order[s] = static_cast<int>(path.size());
       path.push_back(s);
-      const Wait wait = WaitOf(cursors_[s], false);
+      const Wait wait = WaitOf(cursors_[s]);
       s = StreamOf(wait.stage, wait.actor);
     }
     std::vector<std::string> waits;
@@ -276,11 +350,24 @@ class Machine {
     return absl::FailedPreconditionError(absl::StrCat("blocked: ", absl::StrJoin(waits, "; ")));
   }
 
-  std::string Explain(const Cursor& cursor) const {
-    const Wait wait = WaitOf(cursor, true);
+  // What a wait is for.
+  std::string WhyText(const Cursor& cursor, const Wait& wait) const {
     const Program& program = programs_[cursor.stage];
-    std::string text = absl::StrCat(ActText(program.actor(cursor.head()), MicroBatchOf(cursor)), " on stream `",
-                                    cursor.stream->name(), "` of stage ", cursor.stage, " waits for ", wait.why);
+    const std::string act = ActText(programs_[wait.stage].actor(wait.actor), wait.micro_batch);
+    const Need* need = nullptr;
+    if (RegisterWaitOf(cursor, &need); need != nullptr) {
+      return absl::StrCat(act, need->slot ? " to free a slot of register `" : " to fill register `",
+                          program.buffer(need->buffer).name(), "`");
+    }
+    return absl::StrCat(act, program.actor(cursor.head()).end_case() == Actor::kSend ? " to receive" : " to send");
+  }
+
+  std::string Explain(const Cursor& cursor) const {
+    const Wait wait = WaitOf(cursor);
+    const Program& program = programs_[cursor.stage];
+    std::string text =
+        absl::StrCat(ActText(program.actor(cursor.head()), MicroBatchOf(cursor)), " on stream `", cursor.stream->name(),
+                     "` of stage ", cursor.stage, " waits for ", WhyText(cursor, wait));
     const Cursor& other = cursors_[StreamOf(wait.stage, wait.actor)];
     if (other.head() == wait.actor && MicroBatchOf(other) == wait.micro_batch) return text;
     return absl::StrCat(text, ", which comes after ",
@@ -296,7 +383,9 @@ class Machine {
   std::vector<Ends> ends_;
   // A transfer each: the clock of its last send; the receive follows at once.
   std::vector<Clock> sent_;
-  std::vector<bool> straight_;
+  std::vector<bool> straight_;  // a transfer each
+  Awake awake_;
+  std::vector<std::vector<Sleeper>> sleepers_;  // by the stream that wakes them
 };
 
 }  // namespace

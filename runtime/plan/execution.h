@@ -36,12 +36,11 @@ using Visit = std::function<absl::Status(const Act&)>;
 // stream; a register's writer before its readers of that micro-batch; these
 // before the writer of the micro-batch that reuses the slot; a send before its
 // receive, if the transfer is straight (tiles.h): clocks are those of any one
-// rank, and what passes between others orders nothing for it. Of transfers once a
-// step, which come before all micro-batches or after them, it is taken for granted
-// that the stages' own collectives have brought their ranks together meanwhile. A send waits until its receiver is
-// ready: what needs the network to buffer is blocked. Streams' order is static and registers have one writer, so
-// whether an act is blocked, and what is ordered, is the same in every
-// execution. kFailedPrecondition names the cycle of a blocked plan.
+// rank, and what passes between others orders nothing for it. A send waits until
+// its receiver is ready: what needs the network to buffer is blocked. Streams'
+// order is static and registers have one writer, so whether an act is blocked,
+// and what is ordered, is the same in every execution. kFailedPrecondition names
+// the cycle of a blocked plan.
 absl::Status Execute(absl::Span<const Program> programs, const Visit& visit);
 
 }  // namespace weft::plan

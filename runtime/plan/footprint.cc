@@ -113,9 +113,10 @@ class Maker {
 };
 
 int64_t PeriodOf(const Program& program, int32_t actor) {
+  if (!program.micro(actor)) return 1;
   int64_t period = 1;
   const auto add = [&](int32_t b) {
-    if (program.micro(actor) && period <= kMaxPeriod) period = std::lcm(period, int64_t{program.buffer(b).slots()});
+    if (program.slots[b] > 1) period = std::min(std::lcm(period, int64_t{program.slots[b]}), program.micro_batches);
   };
   for (const Work& work : program.work[actor]) {
     for (int32_t b : work.reads) add(b);
@@ -156,14 +157,30 @@ std::vector<bool> ScratchOf(const Program& program) {
 }
 
 Footprints::Footprints(const Program& program) : program_(program), scratch_(ScratchOf(program)) {
-  for (int32_t a = 0; a < program.stage->actors_size(); ++a) period_.push_back(PeriodOf(program, a));
+  for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
+    period_.push_back(PeriodOf(program, a));
+    const auto accumulates = [](const Work& work) { return work.accumulator >= 0; };
+    starts_apart_.push_back(std::any_of(program.work[a].begin(), program.work[a].end(), accumulates));
+  }
   kept_.resize(period_.size());
+}
+
+int64_t Footprints::PhasesOf(int32_t actor) const { return period_[actor] + starts_apart_[actor]; }
+
+int64_t Footprints::PhaseOf(int32_t actor, int64_t micro_batch) const {
+  if (!starts_apart_[actor]) return micro_batch % period_[actor];
+  return micro_batch == 0 ? 0 : 1 + micro_batch % period_[actor];
+}
+
+int64_t Footprints::MicroBatchOf(int32_t actor, int64_t phase) const {
+  if (!starts_apart_[actor] || phase == 0) return phase;
+  return phase == 1 ? period_[actor] : phase - 1;
 }
 
 absl::StatusOr<const Footprint*> Footprints::Of(int32_t actor, int64_t micro_batch) {
   const bool keep = period_[actor] <= kMaxPeriod;
-  const int64_t phase = micro_batch == 0 ? 0 : 1 + micro_batch % period_[actor];
-  if (keep && kept_[actor].empty()) kept_[actor].resize(1 + period_[actor]);
+  const int64_t phase = PhaseOf(actor, micro_batch);
+  if (keep && kept_[actor].empty()) kept_[actor].resize(PhasesOf(actor));
   std::unique_ptr<Footprint>& place = keep ? kept_[actor][phase] : last_;
   if (keep && place != nullptr) return place.get();
   absl::StatusOr<std::unique_ptr<Footprint>> made = Maker(program_, scratch_, actor, micro_batch).Make();

@@ -35,8 +35,8 @@ struct Footprint {
 
 // The footprints of the acts of a program. Which slots an act uses repeats with
 // the least common multiple of the slot counts, so footprints are made once a
-// phase of that period (and once more for micro-batch 0, which does not read
-// accumulators) and kept. One thread; the program must outlive it.
+// phase of that period (and, with accumulators, once more for micro-batch 0,
+// which does not read them) and kept. One thread; the program must outlive it.
 class Footprints {
  public:
   explicit Footprints(const Program& program);
@@ -46,13 +46,20 @@ class Footprints {
   // has overwritten, or writes over its own operands.
   absl::StatusOr<const Footprint*> Of(int32_t actor, int64_t micro_batch);
 
+  // How many different footprints the acts of an actor may have, which one an act
+  // has, and the first micro-batch that has it, if there are so many.
+  int64_t PhasesOf(int32_t actor) const;
+  int64_t PhaseOf(int32_t actor, int64_t micro_batch) const;
+  int64_t MicroBatchOf(int32_t actor, int64_t phase) const;
+
   // True if nothing outside one act of one actor looks at the bytes of a root.
   bool scratch(int32_t root) const { return scratch_[root]; }
 
  private:
   const Program& program_;
   std::vector<bool> scratch_;
-  std::vector<int64_t> period_;                                // an actor each
+  std::vector<int64_t> period_;                                // an actor each: of slots, up to the micro-batches
+  std::vector<bool> starts_apart_;                             // an actor each: micro-batch 0 differs
   std::vector<std::vector<std::unique_ptr<Footprint>>> kept_;  // actor, phase
   std::unique_ptr<Footprint> last_;                            // of a period too long to keep
 };

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <utility>
+
+#include "absl/container/btree_map.h"
 
 namespace weft::plan {
 
@@ -19,16 +20,17 @@ class IntervalMap {
     int64_t end = 0;
     T value;
   };
-  using Pieces = std::map<int64_t, Piece>;
+  using Pieces = absl::btree_map<int64_t, Piece>;
 
   // The value of exactly [begin, end) becomes `value`.
   void Assign(int64_t begin, int64_t end, T value) {
+    Cut(end);
     const auto first = Cut(begin);
     auto last = first;
-    for (; last != pieces_.end() && last->first < end; ++last) CutBefore(last, end);
+    while (last != pieces_.end() && last->first < end) ++last;
     if (first != last && first->first == begin) {
-      pieces_.erase(std::next(first), last);
       first->second = {end, std::move(value)};
+      if (std::next(first) != last) pieces_.erase(std::next(first), last);
       return;
     }
     const auto hint = pieces_.erase(first, last);
@@ -57,12 +59,13 @@ class IntervalMap {
   // The same, and what the visit changes of a value holds for [begin, end) alone.
   template <typename F>
   bool ForEachWithin(int64_t begin, int64_t end, F visit) {
+    if (begin >= end) return true;
+    Cut(end);
     for (auto it = Cut(begin); begin < end; ++it) {
       const int64_t next = it == pieces_.end() ? end : std::min(end, it->first);
       if (next > begin && !visit(begin, next, static_cast<T*>(nullptr))) return false;
       begin = std::max(begin, next);
       if (begin >= end) return true;
-      CutBefore(it, end);
       if (!visit(begin, it->second.end, &it->second.value)) return false;
       begin = it->second.end;
     }
@@ -75,18 +78,15 @@ class IntervalMap {
   using Place = typename Pieces::iterator;
 
   // No piece reaches over `at` any more; the first that begins there or behind.
+  // Places that were looked up before are void.
   Place Cut(int64_t at) {
     const Place it = pieces_.lower_bound(at);
     if (it == pieces_.begin() || (it != pieces_.end() && it->first == at)) return it;
     const Place before = std::prev(it);
-    return before->second.end > at ? CutBefore(before, at) : it;
-  }
-
-  // The piece does not reach over `at` any more, behind its begin; the one behind it.
-  Place CutBefore(Place piece, int64_t at) {
-    if (piece->second.end <= at) return std::next(piece);
-    const int64_t end = std::exchange(piece->second.end, at);
-    return pieces_.emplace_hint(std::next(piece), at, Piece{end, piece->second.value});
+    if (before->second.end <= at) return it;
+    const Piece behind{before->second.end, before->second.value};
+    before->second.end = at;
+    return pieces_.emplace_hint(it, at, behind);
   }
 
   Pieces pieces_;

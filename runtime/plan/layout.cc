@@ -65,7 +65,15 @@ std::vector<int64_t> LocalDims(const Placement& placement, const Buffer& buffer)
 }
 
 int64_t LocalElements(const Placement& placement, const Buffer& buffer) {
-  return TileOf(placement, buffer, std::vector<int64_t>(placement.axes_size(), 0)).elements();
+  int64_t count = 1;
+  for (int d = 0; d < buffer.shape_size(); ++d) {
+    int64_t extent = buffer.shape(d);
+    for (int a = 0; a < buffer.sbp_size(); ++a) {
+      if (buffer.sbp(a).kind() == Sbp::SPLIT && buffer.sbp(a).dim() == d) extent /= placement.axes(a).size();
+    }
+    count *= extent;
+  }
+  return count;
 }
 
 int64_t LocalBytes(const Placement& placement, const Buffer& buffer) {

@@ -100,7 +100,9 @@ absl::Status CheckHead(const std::string& path, const std::string& bytes) {
   const uint64_t version = GetWord(bytes.data() + 8);
   if (version != kPlanVersion) {
     return Bad(path, absl::StrCat("plan version: expected ", kPlanVersion, ", got ", version,
-                                  "; compile the job again with this version of weft"));
+                                  version < kPlanVersion
+                                      ? "; compile the job again with this version of weft"
+                                      : "; a newer weft wrote it: run it with that, or compile the job again"));
   }
   const uint64_t length = GetWord(bytes.data() + 16);
   const uint64_t there = bytes.size() - kHeadBytes;

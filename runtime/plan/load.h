@@ -15,8 +15,16 @@
 
 namespace weft::plan {
 
-// The schema that this library reads and writes.
-inline constexpr int32_t kPlanVersion = 1;
+// The schema that this library reads and writes. It goes up whenever plan.proto,
+// or a message that it holds, changes: a reader that does not know a field would
+// pass over it and run another program than the one that was proved, and a
+// field's absence says nothing of what an older writer meant. So plans of other
+// versions, older or newer, are refused; a job compiles again in seconds.
+// Checkpoints do not depend on it.
+//
+// 1: the first schema. 2: chunks and phases of actors, bundles of collectives,
+// offsets of runs, slot offsets, costs, clusters and what became of recompute.
+inline constexpr int32_t kPlanVersion = 2;
 
 // The first eight bytes of every plan file.
 inline constexpr char kPlanMagic[] = "WEFTPLAN";

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/util/message_differencer.h"
@@ -93,7 +94,7 @@ TEST_F(SavedPlan, IsRefusedWhenAnyByteFlips) {
     if (at < 8) {
       EXPECT_EQ(error, "not a plan: expected a file that weft-compile wrote");
     } else if (at < 16) {
-      EXPECT_EQ(error.find("plan version: expected 1, got "), 0u) << error;
+      EXPECT_EQ(error.find("plan version: expected 2, got "), 0u) << error;
     } else if (at >= 24) {
       EXPECT_EQ(error.find("damaged: expected hash "), 0u) << error;
     }
@@ -112,8 +113,39 @@ TEST_F(SavedPlan, IsRefusedWithMoreBehindIt) {
 
 TEST_F(SavedPlan, OfAnotherVersionIsRefused) {
   std::string bytes = bytes_;
-  bytes[8] = 2;
-  EXPECT_EQ(ErrorOf(bytes), "plan version: expected 1, got 2; compile the job again with this version of weft");
+  bytes[8] = 1;
+  EXPECT_EQ(ErrorOf(bytes), "plan version: expected 2, got 1; compile the job again with this version of weft");
+  bytes[8] = 3;
+  EXPECT_EQ(ErrorOf(bytes),
+            "plan version: expected 2, got 3; a newer weft wrote it: run it with that, or compile the job again");
+}
+
+// Everything that a reader has to know: fields and their types, of all messages.
+void Describe(const google::protobuf::Descriptor& message, std::set<std::string>& lines) {
+  for (int i = 0; i < message.field_count(); ++i) {
+    const google::protobuf::FieldDescriptor& field = *message.field(i);
+    const google::protobuf::Descriptor* inner = field.message_type();
+    const google::protobuf::EnumDescriptor* values = field.enum_type();
+    std::string type = inner != nullptr ? inner->full_name() : field.type_name();
+    for (int v = 0; values != nullptr && v < values->value_count(); ++v) {
+      absl::StrAppend(&type, " ", values->value(v)->name(), "=", values->value(v)->number());
+    }
+    absl::StrAppend(&type, field.is_repeated() ? " repeated" : "");
+    const bool fresh =
+        lines.insert(absl::StrCat(message.full_name(), " ", field.number(), " ", field.name(), ": ", type)).second;
+    if (fresh && inner != nullptr) Describe(*inner, lines);
+  }
+}
+
+TEST(PlanVersion, GoesUpWithTheSchema) {
+  std::set<std::string> lines;
+  Describe(*Plan::descriptor(), lines);
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const std::string& line : lines) {
+    for (unsigned char c : line) hash = (hash ^ c) * 0x100000001b3;
+  }
+  EXPECT_EQ(absl::StrCat("version ", kPlanVersion, ": ", absl::Hex(hash)), "version 2: a21827a0f18d719b")
+      << "the schema of plans has changed: raise kPlanVersion, say what is new beside it, and put this here";
 }
 
 TEST(Load, RefusesForeignFiles) {

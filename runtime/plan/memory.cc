@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -11,40 +10,12 @@
 #include "absl/strings/str_join.h"
 #include "runtime/plan/execution.h"
 #include "runtime/plan/footprint.h"
+#include "runtime/plan/lives.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/orders.h"
 
 namespace weft::plan {
 namespace {
-
-// How an actor uses the bytes of one root, for one life of their contents.
-struct Use {
-  int32_t buffer = 0;  // the first of the root's views that is used
-  int32_t first = 0, last = 0;
-  bool begins = false;           // starts by writing all of it: new contents
-  bool begins_at_first = false;  // likewise in micro-batch 0
-};
-
-// What is the same in every act of an actor.
-struct Profile {
-  std::vector<Use> uses;               // of roots that outlive the act, a root's in order
-  std::vector<BytesByCategory> inner;  // a work each: bytes of the roots that do not
-  std::vector<Use> scratch;            // these
-};
-
-// The life of what a slot of a root holds.
-struct Life {
-  int32_t first_act = -1, first_work = 0, last_act = 0, last_work = 0;
-};
-
-// Bytes come to life before a work, or are dead after it.
-struct Change {
-  int32_t act = 0, work = 0;
-  int32_t root = 0;
-  bool birth = false;
-};
-
-int64_t Sum(const BytesByCategory& bytes) { return std::accumulate(bytes.begin(), bytes.end(), int64_t{0}); }
 
 // True for the roots that a forward makes for its backward.
 std::vector<bool> KeptOf(const Program& program) {
@@ -64,37 +35,19 @@ std::vector<bool> KeptOf(const Program& program) {
   return kept;
 }
 
-class Measure {
+int64_t Sum(const BytesByCategory& bytes) { return std::accumulate(bytes.begin(), bytes.end(), int64_t{0}); }
+
+// Says what the lives of a stage's buffers amount to.
+class Report {
  public:
-  explicit Measure(const Program& program)
-      : program_(program), scratch_(ScratchOf(program)), categories_(CategoriesOf(program)) {
-    for (int32_t a = 0; a < program.stage->actors_size(); ++a) profiles_.push_back(ProfileOf(a));
-    lives_.resize(program.root.size());
+  Report(const Program& program, const Lives& lives)
+      : program_(program), lives_(lives), categories_(CategoriesOf(program)) {
+    for (int32_t a = 0; a < program.stage->actors_size(); ++a) scratch_.push_back(ScratchBytesOf(a));
   }
 
-  void Perform(const Orders::Step& act) {
-    const int32_t index = static_cast<int32_t>(acts_.size());
-    acts_.push_back(act);
-    for (const Use& use : profiles_[act.actor].uses) {
-      const int32_t root = program_.root[use.buffer];
-      const size_t slot = program_.SlotOf(act.actor, use.buffer, act.micro_batch);
-      std::vector<Life>& lives = lives_[root];
-      if (lives.size() <= slot) lives.resize(slot + 1);
-      Life& life = lives[slot];
-      if (life.first_act < 0 || (act.micro_batch == 0 ? use.begins_at_first : use.begins)) {
-        Close(root, life);
-        life.first_act = index;
-        life.first_work = use.first;
-      }
-      life.last_act = index;
-      life.last_work = use.last;
-    }
-  }
-
-  StageMemory Finish() {
+  StageMemory Make() {
     StageMemory memory;
     memory.arena_bytes = program_.stage->arena_bytes();
-    BytesByCategory live = {};
     for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
       if (program_.root[b] != b) continue;
       ++memory.buffers[CategoryOf(b)];
@@ -103,108 +56,71 @@ class Measure {
         const auto& shape = program_.buffer(b).shape();
         memory.parameter_elements += std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
       }
-      if (program_.persistent[b]) live[CategoryOf(b)] += program_.slot_bytes[b];
-      for (Life& life : lives_[b]) {
-        if (program_.metric[b]) life.last_act = static_cast<int32_t>(acts_.size());
-        Close(b, life);
-      }
+      if (program_.persistent[b]) memory.at_peak[CategoryOf(b)] += program_.slot_bytes[b];
     }
-    memory.at_peak = memory.most = live;
-    memory.lower_bound_bytes = Sum(live);
-    Sweep(live, memory);
+    memory.most = memory.at_peak;
+    memory.lower_bound_bytes = Sum(memory.at_peak);
+    Sweep(memory);
     CollectLive(memory);
     return memory;
   }
 
  private:
-  Profile ProfileOf(int32_t a) {
-    Profile profile;
-    const std::vector<Work>& works = program_.work[a];
-    std::vector<Use> inner;
-    for (size_t w = 0; w < works.size(); ++w) {
-      const auto use = [&](int32_t b, bool write, bool at_first) {
-        const int32_t root = program_.root[b];
-        if (program_.persistent[b]) return;
-        std::vector<Use>& uses = scratch_[root] ? inner : profile.uses;
-        const bool whole = write && program_.slot_bytes[b] == program_.slot_bytes[root];
-        const auto at = place_.find(root);
-        // Writing all of it without having read it begins a new life.
-        if (at != place_.end() && (!whole || uses[at->second].last == static_cast<int32_t>(w))) {
-          uses[at->second].last = w;
-          return;
-        }
-        place_[root] = uses.size();
-        uses.push_back({b, static_cast<int32_t>(w), static_cast<int32_t>(w), whole, whole || at_first});
-      };
-      for (int32_t b : works[w].reads) use(b, false, b == works[w].accumulator);
-      for (int32_t b : works[w].writes) use(b, true, false);
-    }
-    place_.clear();
-    profile.inner = InnerOf(inner, works.size());
-    profile.scratch = std::move(inner);
-    return profile;
-  }
-
-  std::vector<BytesByCategory> InnerOf(const std::vector<Use>& uses, size_t works) const {
-    std::vector<BytesByCategory> inner(works + 1, BytesByCategory{});
-    for (const Use& use : uses) {
-      const int32_t root = program_.root[use.buffer];
-      inner[use.first][CategoryOf(root)] += program_.slot_bytes[root];
-      inner[use.last + 1][CategoryOf(root)] -= program_.slot_bytes[root];
-    }
-    for (size_t w = 1; w <= works; ++w) {
-      for (size_t k = 0; k < inner[w].size(); ++k) inner[w][k] += inner[w - 1][k];
-    }
-    inner.pop_back();
-    return inner;
-  }
-
-  void Close(int32_t root, Life& life) {
-    if (life.first_act < 0) return;
-    changes_.push_back({life.first_act, life.first_work, root, true});
-    changes_.push_back({life.last_act, life.last_work, root, false});
-    life.first_act = -1;
-  }
-
   int CategoryOf(int32_t b) const { return static_cast<int>(categories_[b]); }
+  int64_t BytesOf(int32_t root) const { return program_.slot_bytes[root]; }
 
-  // Walks the acts in order; `live` is what is live before the first one.
-  void Sweep(BytesByCategory live, StageMemory& memory) {
-    std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) {
-      return std::tuple(a.act, a.work, !a.birth) < std::tuple(b.act, b.work, !b.birth);
-    });
-    auto change = changes_.begin();
-    for (int32_t act = 0; act < static_cast<int32_t>(acts_.size()); ++act) {
-      const Profile& profile = profiles_[acts_[act].actor];
-      UnitMemory& unit = UnitOf(acts_[act], memory);
-      for (int32_t w = 0; w < static_cast<int32_t>(profile.inner.size()); ++w) {
-        const auto here = [&] { return change != changes_.end() && change->act == act && change->work == w; };
-        const auto apply = [&] {
-          live[CategoryOf(change->root)] += program_.slot_bytes[change->root] * (change->birth ? 1 : -1);
-        };
-        for (; here() && change->birth; ++change) apply();
-        BytesByCategory now = live;
-        for (int k = 0; k < kCategories; ++k) {
-          now[k] += profile.inner[w][k];
-          memory.most[k] = std::max(memory.most[k], now[k]);
-        }
-        const int64_t bytes = Sum(now);
-        if (bytes > Sum(unit.most)) unit.most = now;
-        if (bytes > memory.lower_bound_bytes) {
-          memory.lower_bound_bytes = bytes;
-          memory.at_peak = now;
-          memory.peak_actor = acts_[act].actor;
-          memory.peak_micro_batch = acts_[act].micro_batch;
-          memory.peak_work = w;
-          peak_act_ = act;
-        }
-        for (; here(); ++change) apply();
+  // A work each: what lives within one act alone.
+  std::vector<BytesByCategory> ScratchBytesOf(int32_t a) const {
+    std::vector<BytesByCategory> bytes(program_.work[a].size() + 1, BytesByCategory{});
+    for (const Lives::Use& use : lives_.profile(a).scratch) {
+      const int32_t root = program_.root[use.buffer];
+      bytes[use.first][CategoryOf(root)] += BytesOf(root);
+      bytes[use.last + 1][CategoryOf(root)] -= BytesOf(root);
+    }
+    for (size_t w = 1; w < bytes.size(); ++w) {
+      for (int k = 0; k < kCategories; ++k) bytes[w][k] += bytes[w - 1][k];
+    }
+    return bytes;
+  }
+
+  // Walks the works of all acts in order; before the first one state alone lives.
+  void Sweep(StageMemory& memory) {
+    std::vector<BytesByCategory> change(lives_.parts() + 1, BytesByCategory{});
+    for (const Lives::Life& life : lives_.lives()) {
+      change[life.first][CategoryOf(life.root)] += BytesOf(life.root);
+      change[life.last + 1][CategoryOf(life.root)] -= BytesOf(life.root);
+    }
+    BytesByCategory live = memory.at_peak;
+    for (const Lives::Performed& act : lives_.acts()) {
+      const std::vector<int32_t>& parts = lives_.profile(act.actor).parts;
+      UnitMemory& unit = UnitOf(act, memory);
+      for (size_t part = 0; part + 1 < parts.size(); ++part) {
+        for (int k = 0; k < kCategories; ++k) live[k] += change[act.part + part][k];
+        for (int32_t w = parts[part]; w < parts[part + 1]; ++w) Look(act, part, w, live, unit, memory);
       }
     }
   }
 
+  // At one moment, the work `w` of an act, beside which `now` is live.
+  void Look(const Lives::Performed& act, size_t part, int32_t w, BytesByCategory now, UnitMemory& unit,
+            StageMemory& memory) {
+    for (int k = 0; k < kCategories; ++k) {
+      now[k] += scratch_[act.actor][w][k];
+      memory.most[k] = std::max(memory.most[k], now[k]);
+    }
+    const int64_t bytes = Sum(now);
+    if (bytes > Sum(unit.most)) unit.most = now;
+    if (bytes <= memory.lower_bound_bytes) return;
+    memory.lower_bound_bytes = bytes;
+    memory.at_peak = now;
+    memory.peak_actor = act.actor;
+    memory.peak_micro_batch = act.micro_batch;
+    memory.peak_work = w;
+    peak_ = act.part + static_cast<int64_t>(part);
+  }
+
   // The last unit, or a new one if the act begins another on a compute stream.
-  UnitMemory& UnitOf(const Orders::Step& act, StageMemory& memory) {
+  UnitMemory& UnitOf(const Lives::Performed& act, StageMemory& memory) {
     const Actor& actor = program_.actor(act.actor);
     const bool computes = program_.stage->streams(actor.stream()).kind() == Stream::COMPUTE;
     if (memory.units.empty()) memory.units.push_back({"begin", {}});
@@ -229,56 +145,49 @@ class Measure {
     for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
       if (program_.root[b] == b && program_.persistent[b]) counts[b] = 1;
     }
-    const std::pair peak(peak_act_, memory.peak_work);
-    for (const Change& change : changes_) {
-      const std::pair at(change.act, change.work);
-      if (change.birth ? at <= peak : at < peak) counts[change.root] += change.birth ? 1 : -1;
+    for (const Lives::Life& life : lives_.lives()) {
+      if (life.first <= peak_ && peak_ <= life.last) ++counts[life.root];
     }
     if (memory.peak_actor >= 0) {
-      for (const Use& use : profiles_[memory.peak_actor].scratch) {
+      for (const Lives::Use& use : lives_.profile(memory.peak_actor).scratch) {
         if (use.first <= memory.peak_work && memory.peak_work <= use.last) counts[program_.root[use.buffer]] = 1;
       }
     }
-    for (const auto& [root, count] : counts) {
-      if (count > 0) memory.live.push_back({root, count * program_.slot_bytes[root], count});
-    }
+    for (const auto& [root, count] : counts) memory.live.push_back({root, count * BytesOf(root), count});
     std::sort(memory.live.begin(), memory.live.end(), [](const StageMemory::Live& a, const StageMemory::Live& b) {
       return std::pair(-a.bytes, a.buffer) < std::pair(-b.bytes, b.buffer);
     });
   }
 
   const Program& program_;
-  const std::vector<bool> scratch_;
+  const Lives& lives_;
   const std::vector<Category> categories_;
-  std::vector<Profile> profiles_;
-  absl::flat_hash_map<int32_t, size_t> place_;  // while a profile is made: a root's place in its list
-  std::vector<std::vector<Life>> lives_;        // root, slot
-  std::vector<Orders::Step> acts_;
-  std::vector<Change> changes_;
-  std::vector<int32_t> chunks_;  // in the order in which they come
-  int32_t peak_act_ = -1;
+  std::vector<std::vector<BytesByCategory>> scratch_;  // actor, work
+  std::vector<int32_t> chunks_;                        // in the order in which they come
+  int64_t peak_ = -1;                                  // the part
 };
 
 }  // namespace
 
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan) {
   const std::vector<Program> programs = ProgramsOf(plan);
-  std::vector<StageMemory> most(programs.size());
-  std::vector<Orders> orders;
-  for (const Program& program : programs) orders.emplace_back(program);
+  std::vector<Orders> orders(programs.begin(), programs.end());
   const absl::Status status = Execute(programs, [&](const Act& act) {
     orders[act.stage].Add(act);
     return absl::OkStatus();
   });
   if (!status.ok()) return status;
-  using Rule = Orders::Rule;
+  std::vector<StageMemory> most;
   for (size_t s = 0; s < programs.size(); ++s) {
-    for (Rule rule : {Rule::kEarly, Rule::kLate, Rule::kSendLate, Rule::kHoldSends}) {
-      if (plan.transfers().empty() && rule != Rule::kEarly && rule != Rule::kLate) continue;
-      Measure measure(programs[s]);
-      for (const Orders::Step& step : orders[s].In(rule)) measure.Perform(step);
-      const StageMemory memory = measure.Finish();
-      if (rule == Rule::kEarly || memory.lower_bound_bytes > most[s].lower_bound_bytes) most[s] = memory;
+    Lives lives(programs[s]);
+    for (Orders::Rule rule : Orders::RulesOf(plan)) {
+      lives.Perform(orders[s].In(rule));
+      StageMemory memory = Report(programs[s], lives).Make();
+      if (most.size() == s) {
+        most.push_back(std::move(memory));
+      } else if (memory.lower_bound_bytes > most[s].lower_bound_bytes) {
+        most[s] = std::move(memory);
+      }
     }
   }
   return most;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/plan/execution.h"
 #include "runtime/plan/program.h"
 
 namespace weft::plan {
@@ -82,8 +83,7 @@ struct StageMemory {
 double BytesAParameter(const StageMemory& memory);
 
 // The memory of every stage, the most over a few executions that the proved
-// order admits: what other streams do comes early or late, or receives come
-// early and sends late. Looks at no offset of a buffer that has no alias,
+// order admits (Orders::RulesOf). Looks at no offset of a buffer that has no alias,
 // and at offsets of others only in relation, so that a compiler may call it
 // before it lays out the arena. kFailedPrecondition: the plan is blocked.
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan);

@@ -34,6 +34,11 @@ void Orders::Add(const Act& act) {
   computed_.push_back(step);
 }
 
+absl::Span<const Orders::Rule> Orders::RulesOf(const Plan& plan) {
+  static constexpr Rule kRules[] = {Rule::kEarly, Rule::kLate, Rule::kSendLate, Rule::kHoldSends};
+  return absl::MakeSpan(kRules).first(plan.transfers().empty() ? 2 : 4);
+}
+
 // One order while it is made.
 class Orders::Run {
  public:

@@ -38,6 +38,9 @@ class Orders {
     int32_t actor = 0;
     int64_t micro_batch = 0;
   };
+  // Those in which a plan's memory is measured. Without transfers sends cannot be
+  // late.
+  static absl::Span<const Rule> RulesOf(const Plan& plan);
   // All acts that were added.
   std::vector<Step> In(Rule rule) const;
 

@@ -90,6 +90,11 @@ absl::Status CheckPrediction(const Plan& plan) {
 }  // namespace
 
 absl::Status Validate(const Plan& plan) {
+  std::vector<Program> programs;
+  return Validate(plan, &programs);
+}
+
+absl::Status Validate(const Plan& plan, std::vector<Program>* programs) {
   if (!plan.has_header()) return Fault("header: expected one, got none");
   if (absl::Status status = Under("header", CheckHeader(plan.header())); !status.ok()) return status;
   if (absl::Status status = CheckPlacements(plan); !status.ok()) return status;
@@ -111,13 +116,13 @@ absl::Status Validate(const Plan& plan) {
                    " of stage ", it.target_stage());
     }
   }
-  const std::vector<Program> programs = ProgramsOf(plan);
-  for (const Program& program : programs) {
+  *programs = ProgramsOf(plan);
+  for (const Program& program : *programs) {
     absl::Status status = CheckRegisters(program);
     if (status.ok()) status = CheckCollectives(program);
     if (!status.ok()) return Under(stage_name(program.index), status);
   }
-  return CheckTransfers(programs);
+  return CheckTransfers(*programs);
 }
 
 }  // namespace weft::plan

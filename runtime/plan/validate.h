@@ -4,9 +4,11 @@
 #define WEFT_RUNTIME_PLAN_VALIDATE_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "runtime/plan/plan.pb.h"
+#include "runtime/plan/program.h"
 
 namespace weft::plan {
 
@@ -36,6 +38,9 @@ inline constexpr int64_t kMaxBytes = int64_t{1} << 50;
 // - metrics: whole float32 scalars; predictions: finite.
 // Any thread; the plan is only read.
 absl::Status Validate(const Plan& plan);
+
+// Likewise; `programs` becomes what ProgramsOf() makes of a valid plan.
+absl::Status Validate(const Plan& plan, std::vector<Program>* programs);
 
 }  // namespace weft::plan
 

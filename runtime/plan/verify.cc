@@ -5,9 +5,12 @@
 #include <vector>
 
 #include "runtime/plan/arena.h"
+#include "runtime/plan/cell_arena.h"
 #include "runtime/plan/execution.h"
+#include "runtime/plan/lives.h"
 #include "runtime/plan/memory.h"
 #include "runtime/plan/names.h"
+#include "runtime/plan/orders.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/validate_parts.h"
 
@@ -73,17 +76,14 @@ absl::Status CheckDevice(const Plan& plan, const Program& program, int64_t devic
       memory.ok() ? "; the largest tensors at the peak: " + LargestText(program, (*memory)[program.index], 10) : ""));
 }
 
-absl::Status Prove(const std::vector<Program>& programs) {
-  std::vector<Arena> arenas;
-  std::vector<CollectiveOrder> orders;
-  arenas.reserve(programs.size());
-  for (const Program& program : programs) {
-    arenas.emplace_back(program);
-    orders.emplace_back(program);
-  }
-  const auto stage_name = [](int s) { return absl::StrCat("stage ", s); };
-  for (size_t s = 0; s < arenas.size(); ++s) {
-    if (absl::Status status = arenas[s].CheckState(); !status.ok()) return Under(stage_name(s), status);
+std::string StageName(size_t s) { return absl::StrCat("stage ", s); }
+
+// Finds the fault of a plan; a plan without one passes.
+absl::Status Examine(const std::vector<Program>& programs) {
+  std::vector<Arena> arenas(programs.begin(), programs.end());
+  std::vector<CollectiveOrder> orders(programs.begin(), programs.end());
+  for (size_t s = 0; s < programs.size(); ++s) {
+    if (absl::Status status = CheckState(programs[s]); !status.ok()) return Under(StageName(s), status);
   }
   // A blocked plan is told from one with wrong bytes by executing it to the end:
   // the first fault is kept, and the blocked act goes before it as its cause.
@@ -92,41 +92,104 @@ absl::Status Prove(const std::vector<Program>& programs) {
     if (!fault.ok()) return absl::OkStatus();
     if (programs[act.stage].actor(act.actor).collectives_size() > 0) fault = orders[act.stage].Issue(act);
     if (fault.ok()) fault = arenas[act.stage].Perform(act);
-    if (!fault.ok()) fault = Under(stage_name(act.stage), fault);
+    if (!fault.ok()) fault = Under(StageName(act.stage), fault);
     return absl::OkStatus();
   });
   if (status.ok()) status = fault;
-  for (size_t s = 0; s < arenas.size() && status.ok(); ++s) status = Under(stage_name(s), arenas[s].CheckMetrics());
+  for (size_t s = 0; s < arenas.size() && status.ok(); ++s) status = Under(StageName(s), arenas[s].CheckMetrics());
   return status;
 }
 
+// One execution decides for all, and says in which orders the acts of a stage may
+// come. Examine() says what is wrong with a plan that does not pass.
+class Proof {
+ public:
+  explicit Proof(const std::vector<Program>& programs)
+      : programs_(programs), orders_(programs.begin(), programs.end()), cells_(programs.begin(), programs.end()) {}
+
+  absl::Status Run(bool measure) {
+    for (const Program& program : programs_) {
+      if (measure) measured_.emplace_back(program);
+    }
+    absl::Status status = Execute(programs_, [&](const Act& act) { return Visit(act); });
+    if (status.ok() && !KeepsMetricsAndState()) status = absl::UnknownError("not proved");
+    if (!status.ok()) status = Examine(programs_);
+    for (size_t s = 0; s < measured_.size() && status.ok(); ++s) bounds_.push_back(LowerBoundOf(s));
+    return status;
+  }
+
+  // A stage each, if measured.
+  const std::vector<int64_t>& lower_bounds() const { return bounds_; }
+
+ private:
+  absl::Status Visit(const Act& act) {
+    if (!measured_.empty()) measured_[act.stage].Add(act);
+    if (!proved_) return absl::OkStatus();
+    const bool issues = programs_[act.stage].actor(act.actor).collectives_size() > 0;
+    proved_ = (!issues || orders_[act.stage].Issue(act).ok()) && cells_[act.stage].Perform(act);
+    return absl::OkStatus();
+  }
+
+  bool KeepsMetricsAndState() const {
+    const auto keeps = [](const CellArena& cells) { return cells.KeepsMetrics(); };
+    const auto apart = [](const Program& program) { return CheckState(program).ok(); };
+    return proved_ && std::all_of(cells_.begin(), cells_.end(), keeps) &&
+           std::all_of(programs_.begin(), programs_.end(), apart);
+  }
+
+  int64_t LowerBoundOf(size_t s) const {
+    Lives lives(programs_[s]);
+    int64_t bound = 0;
+    for (Orders::Rule rule : Orders::RulesOf(*programs_[s].plan)) {
+      lives.Perform(measured_[s].In(rule));
+      bound = std::max(bound, lives.LowerBound());
+    }
+    return bound;
+  }
+
+  const std::vector<Program>& programs_;
+  std::vector<CollectiveOrder> orders_;
+  std::vector<CellArena> cells_;
+  std::vector<Orders> measured_;  // a stage each, if measured
+  bool proved_ = true;
+  std::vector<int64_t> bounds_;
+};
+
 // What a stage says of its memory is what its schedule needs.
-absl::Status CheckLowerBounds(const Plan& plan) {
-  const auto says = [](const Stage& stage) { return stage.lower_bound_bytes() != 0; };
-  if (std::none_of(plan.stages().begin(), plan.stages().end(), says)) return absl::OkStatus();
-  const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
-  if (!memory.ok()) return memory.status();
+absl::Status CheckLowerBounds(const Plan& plan, const std::vector<int64_t>& expected) {
   for (int s = 0; s < plan.stages_size(); ++s) {
-    const int64_t expected = (*memory)[s].lower_bound_bytes;
-    if (!says(plan.stages(s)) || plan.stages(s).lower_bound_bytes() == expected) continue;
-    return Fault("stage ", s, ": lower bound of the memory: expected ", expected, " bytes, got ",
-                 plan.stages(s).lower_bound_bytes());
+    const int64_t said = plan.stages(s).lower_bound_bytes();
+    if (said == 0 || said == expected[s]) continue;
+    return Fault("stage ", s, ": lower bound of the memory: expected ", expected[s], " bytes, got ", said);
   }
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status Verify(const Plan& plan, const VerifyOptions& options) {
-  if (absl::Status status = Validate(plan); !status.ok()) return status;
-  const std::vector<Program> programs = ProgramsOf(plan);
+// `bounds`: null if nobody asks for the lower bounds.
+absl::Status Verify(const Plan& plan, const VerifyOptions& options, std::vector<int64_t>* bounds) {
+  std::vector<Program> programs;
+  if (absl::Status status = Validate(plan, &programs); !status.ok()) return status;
   for (const Program& program : programs) {
     if (absl::Status status = CheckDevice(plan, program, options.device_bytes); !status.ok()) return status;
   }
-  absl::Status status = Prove(programs);
-  if (status.ok()) status = CheckLowerBounds(plan);
+  const auto says = [](const Stage& stage) { return stage.lower_bound_bytes() != 0; };
+  const bool measure = bounds != nullptr || std::any_of(plan.stages().begin(), plan.stages().end(), says);
+  Proof proof(programs);
+  absl::Status status = proof.Run(measure);
+  if (status.ok() && measure) status = CheckLowerBounds(plan, proof.lower_bounds());
+  if (status.ok() && bounds != nullptr) *bounds = proof.lower_bounds();
   if (status.code() != absl::StatusCode::kInvalidArgument) return status;
   return absl::FailedPreconditionError(status.message());
+}
+
+}  // namespace
+
+absl::Status Verify(const Plan& plan, const VerifyOptions& options) { return Verify(plan, options, nullptr); }
+
+absl::StatusOr<std::vector<int64_t>> VerifyAndMeasure(const Plan& plan, const VerifyOptions& options) {
+  std::vector<int64_t> bounds;
+  if (absl::Status status = Verify(plan, options, &bounds); !status.ok()) return status;
+  return bounds;
 }
 
 }  // namespace weft::plan

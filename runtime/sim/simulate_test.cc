@@ -90,7 +90,7 @@ TEST(SimulateTest, CreditsHoldBackAWriter) {
 // an update of 1 s.
 plan::Plan DataParallel(int ranks) {
   plan::Plan plan;
-  plan.mutable_header()->set_version(1);
+  plan.mutable_header()->set_version(plan::kPlanVersion);
   plan.mutable_header()->set_target("cpu");
   plan.mutable_header()->set_training(true);
   plan.mutable_header()->set_micro_batches(2);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/plan/layout.h"
+#include "runtime/plan/load.h"
 #include "runtime/plan/plan.pb.h"
 
 namespace weft::sim {
@@ -124,7 +125,7 @@ class StageBuilder {
 // what goes between them has 1 KiB. `units` are the order of each stage.
 inline plan::Plan Pipeline(const std::vector<std::vector<Unit>>& units, int64_t micro_batches, int ranks = 1) {
   plan::Plan plan;
-  plan.mutable_header()->set_version(1);
+  plan.mutable_header()->set_version(plan::kPlanVersion);
   plan.mutable_header()->set_target("cpu");
   plan.mutable_header()->set_training(true);
   plan.mutable_header()->set_micro_batches(micro_batches);

@@ -18,6 +18,10 @@ struct StepMetrics {
   std::optional<float> loss;       // before the step's update
   std::optional<float> grad_norm;  // before the step's update
   std::optional<float> lr;
+  // Of float16: the loss scale of the next step, and how many steps were
+  // skipped so far. Absent from the line where they are absent here.
+  std::optional<float> loss_scale;
+  std::optional<float> skipped_steps;
   int64_t tokens = 0;  // of this step, over all ranks
   double tokens_per_s = 0;
   double tflops = 0;          // model FLOPs a second, 1e12

@@ -45,6 +45,19 @@ TEST(MetricsTest, AbsentAndInfiniteAreNull) {
   }
 }
 
+TEST(MetricsTest, LossScaleWhereThereIsOne) {
+  EXPECT_FALSE(nlohmann::json::parse(ToJson({})).contains("loss_scale"));
+  StepMetrics metrics;
+  metrics.loss_scale = 32768;
+  metrics.skipped_steps = 0;
+  const nlohmann::json json = nlohmann::json::parse(ToJson(metrics));
+  EXPECT_EQ(json["loss_scale"], 32768);
+  EXPECT_EQ(json["skipped_steps"], 0);
+  EXPECT_EQ(ProgressLine(metrics, 9, -1), "step 1/9  scale 32768  0 tokens/s  0.0 GFLOP/s  0 MiB");
+  metrics.skipped_steps = 2;
+  EXPECT_EQ(ProgressLine(metrics, 9, -1), "step 1/9  scale 32768  2 skipped  0 tokens/s  0.0 GFLOP/s  0 MiB");
+}
+
 TEST(MetricsTest, ResumingDropsTheLinesThatComeAgain) {
   const std::string path = TempPath("metrics.jsonl");
   {

@@ -21,6 +21,8 @@ std::string ProgressLine(const StepMetrics& m, int64_t last_step, double seconds
   std::string line = absl::StrFormat("step %*d/%s", static_cast<int>(last.size()), m.step + 1, last);
   if (m.loss.has_value()) absl::StrAppend(&line, absl::StrFormat("  loss %.4f", *m.loss));
   if (m.lr.has_value()) absl::StrAppend(&line, absl::StrFormat("  lr %.2e", *m.lr));
+  if (m.loss_scale.has_value()) absl::StrAppend(&line, absl::StrFormat("  scale %g", *m.loss_scale));
+  if (m.skipped_steps.value_or(0) > 0) absl::StrAppend(&line, absl::StrFormat("  %.0f skipped", *m.skipped_steps));
   absl::StrAppend(&line, absl::StrFormat("  %.0f tokens/s", m.tokens_per_s));
   absl::StrAppend(&line, m.tflops >= 10 ? absl::StrFormat("  %.1f TFLOP/s", m.tflops)
                                         : absl::StrFormat("  %.1f GFLOP/s", m.tflops * 1e3));

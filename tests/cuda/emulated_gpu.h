@@ -10,17 +10,21 @@
 #include "ops/cuda_kernels.h"
 #include "runtime/device/cuda/device.h"
 #include "runtime/device/cuda/emulated.h"
+#include "runtime/device/cuda/emulated_cublaslt.h"
 
 namespace weft::tests {
 
-// A driver, a device on it, and the registry of its kernels.
+// A driver, a device on it, and the registry of its kernels; with `libraries` also those of the vendor.
 struct EmulatedGpu {
-  explicit EmulatedGpu(const cuda::EmulatedOptions& options = {}) : driver(options) {
+  explicit EmulatedGpu(const cuda::EmulatedOptions& options = {}, bool libraries = false)
+      : driver(options), cublaslt(driver) {
     RegisterCudaKernels(kernels);
-    device = *device::CreateCudaDevice(driver.driver(), 0, cuda::ImagesOf(modules));
+    device = *device::CreateCudaDevice(driver.driver(), 0, cuda::ImagesOf(modules),
+                                       {.cublaslt = libraries ? &cublaslt.library() : nullptr});
   }
   const std::vector<std::unique_ptr<EmulatedModule>> modules = EmulatedModules();
   cuda::EmulatedDriver driver;
+  cuda::lt::EmulatedCublasLt cublaslt;
   KernelRegistry kernels;
   std::unique_ptr<device::Device> device;
 };

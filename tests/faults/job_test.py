@@ -20,7 +20,7 @@ OVERRIDES = [
     (["batch.global=99999999999999999999"], 'batch.global: expected a whole number, got "99999999999999999999"'),
     (["seed=-1"], 'seed: expected a whole number of 0 or more, got "-1"'),
     (["seed.low=1"], "seed.low: seed has no keys"),
-    (["precision.compute=F8"], 'precision.compute: expected F32, BF16, got "F8"'),
+    (["precision.compute=F8"], 'precision.compute: expected F32, BF16, F16, got "F8"'),
     (["batch.micro=-4"], "{job}: batch.micro: expected 1 or more, got -4"),
     (["batch.global=6"], "{job}: batch.global: expected a multiple of batch.micro (4), got 6"),
     (["batch.global=1000000000000"],
@@ -56,7 +56,7 @@ OVERRIDES = [
 # The text of a job -> the error behind its path.
 TEXTS = [
     ('model { file: "m.mlir" }\nbatch { globl: 4 }\n', ":2:9: unknown key globl: expected global, micro"),
-    ('model { file: "m.mlir" }\nprecision { compute: F7 }\n', ":2:25: compute: expected F32, BF16, got F7"),
+    ('model { file: "m.mlir" }\nprecision { compute: F7 }\n', ":2:25: compute: expected F32, BF16, F16, got F7"),
     ('model { file: "m.mlir" }\nseed: 1\nseed: 2\n', ":3:5: seed: expected once, got it twice"),
     ("", ": model.file: expected the path of a model file, got none"),
 ]

@@ -34,8 +34,10 @@ class PlanTest(FaultTest):
             self.both_refuse(self.write("f.plan", content), "not a plan: expected a file that weft-compile wrote")
 
     def test_of_another_version(self):
-        path = self.damaged("v.plan", lambda content: content[:8] + struct.pack("<Q", 7) + content[16:])
-        self.both_refuse(path, "plan version: expected 1, got 7; compile the job again with this version of weft")
+        for version, advice in ((1, "compile the job again with this version of weft"),
+                                (7, "a newer weft wrote it: run it with that, or compile the job again")):
+            path = self.damaged("v.plan", lambda content, v=version: content[:8] + struct.pack("<Q", v) + content[16:])
+            self.both_refuse(path, f"plan version: expected 2, got {version}; {advice}")
 
     def test_flipped_bit_and_bytes_behind_the_end(self):
         size = len(contents(self.plan()))

@@ -16,6 +16,7 @@ LAYOUTS = {
     "data 2 x tensor 2": ("dist.data=2", "dist.tensor=2"),
     "data 2 x tensor 2, two micro-batches": ("batch.global=8", "dist.data=2", "dist.tensor=2"),
     "bfloat16, tensor 2, two micro-batches": ("batch.global=8", "dist.tensor=2", "precision.compute=BF16"),
+    "float16, data 2": ("dist.data=2", "precision={compute: F16 loss_scale { initial: 64 }}"),
     "pipeline 2, 1F1B": ("batch.micro=2", "batch.global=8", "dist.pipeline=2", "dist.data=2"),
     "pipeline 3, GPipe": ("batch.micro=2", "batch.global=8", "dist.pipeline=3", "pipeline.schedule=GPIPE"),
     "pipeline 2, zero bubble": ("batch.micro=2", "batch.global=8", "dist.pipeline=2", "pipeline.schedule=ZERO_BUBBLE"),

@@ -35,6 +35,7 @@ std::optional<AttributeValue> ValueOf(mlir::Attribute attribute) {
 DType DTypeOf(mlir::Type element) {
   if (element.isF32()) return DType::kF32;
   if (element.isBF16()) return DType::kBF16;
+  if (element.isF16()) return DType::kF16;
   if (element.isInteger(32)) return DType::kI32;
   if (element.isInteger(64)) return DType::kI64;
   return DType::kInvalid;

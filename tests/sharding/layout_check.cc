@@ -19,7 +19,7 @@ constexpr size_t kMostFailures = 4;
 RunContext Context() { return {.step = 3, .micro_batch = 1, .seed = 20240229}; }
 
 // Half the distance between neighbouring numbers around 1.
-double RoundoffOf(DType dtype) { return dtype == DType::kBF16 ? 0x1p-9 : 0x1p-24; }
+double RoundoffOf(DType dtype) { return dtype == DType::kBF16 ? 0x1p-9 : dtype == DType::kF16 ? 0x1p-12 : 0x1p-24; }
 
 // About how many terms follow one another in a number of `result`: sums run over all factors that it lacks together,
 // and over each whole factor, along which rows are normalised or multiplied.

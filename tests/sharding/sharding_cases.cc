@@ -27,6 +27,8 @@ void AddPointwise(Cases& cases) {
   cases.push_back(OpCase("add_n", "weft.add_n %a, %b, %c", {{"4x8xf32"}, {"4x8xf32"}, {"4x8xf32"}}).Exact());
   cases.push_back({"cast_to_bf16", "weft.cast %a to bf16", {{"4x36xf32"}}});
   cases.push_back({"cast_from_bf16", "weft.cast %a to f32", {{"4x36xbf16"}}});
+  cases.push_back({"cast_to_f16", "weft.cast %a to f16", {{"4x36xf32"}}});
+  cases.push_back({"cast_from_f16", "weft.cast %a to f32", {{"4x36xf16"}}});
   cases.push_back(OpCase("broadcast_to_new_dim", "weft.broadcast_to %a [4, 8]", {{"8xf32"}}).Exact());
   cases.push_back(OpCase("broadcast_to_ones", "weft.broadcast_to %a [4, 4, 8]", {{"4x1xf32"}}).Exact());
   cases.push_back(OpCase("broadcast_to_scalar", "weft.broadcast_to %a [4, 8]", {{"f32"}}).Exact());
@@ -110,6 +112,8 @@ void AddEinsum(Cases& cases) {
   cases.push_back(OpCase("einsum_bf16_to_f32", "weft.einsum \"bsi,io->bso\" %a, %b to f32",
                          {{"4x4x8xbf16", Eighths()}, {"8x12xbf16", Eighths()}})
                       .Exact());
+  cases.push_back(
+      {"einsum_f16", "weft.einsum \"bsi,io->bso\" %a, %b", {{"4x4x8xf16", Eighths()}, {"8x12xf16", Eighths()}}});
   cases.push_back(
       {"einsum_bf16", "weft.einsum \"bsi,io->bso\" %a, %b", {{"4x4x8xbf16", Eighths()}, {"8x12xbf16", Eighths()}}});
   cases.push_back(OpCase("einsum_rounds", "weft.einsum \"bsi,io->bso\" %a, %b", {{"4x12x36xf32"}, {"36x44xf32"}}));
@@ -218,6 +222,14 @@ void AddOptimizer(Cases& cases) {
   cases.push_back({"clip_scale", "weft.clip_scale %a, %b clip_norm(1.0)", {{"f32", Positive()}, {"f32", Positive()}}});
   cases.push_back(
       {"clip_scale_off", "weft.clip_scale %a, %b clip_norm(0.0)", {{"f32", Positive()}, {"f32", Positive()}}});
+  cases.push_back({"clip_scale_of_scaled",
+                   "weft.clip_scale %a, %b loss_scale %c clip_norm(1.0)",
+                   {{"f32", Positive()}, {"f32", Positive()}, {"f32", Positive()}}});
+  cases.push_back(
+      {"loss_scale",
+       "weft.loss_scale %a, %b, %c, %d growth_factor(2.0) backoff_factor(0.5) growth_interval(2) min(0.125) "
+       "max(64.0)",
+       {{"f32", Positive()}, {"f32", Positive()}, {"f32", Positive()}, {"f32", Positive()}}});
   cases.push_back({"learning_rate_constant", "weft.learning_rate 0.5 constant", {}});
   for (const char* schedule : {"warmup_cosine", "warmup_linear"}) {
     cases.push_back({std::string("learning_rate_") + schedule,
@@ -231,6 +243,13 @@ void AddOptimizer(Cases& cases) {
   cases.push_back({"sgd_momentum",
                    "weft.sgd_momentum %a, %b, %c, %d, %e momentum(0.9) weight_decay(0.1)",
                    {p, p, p, scalar, scalar}});
+  cases.push_back({"sgd_step", "weft.sgd %a, %b, %c, %d step %e weight_decay(0.1)", {p, p, scalar, scalar, scalar}});
+  cases.push_back({"sgd_momentum_step",
+                   "weft.sgd_momentum %a, %b, %c, %d, %e step %f momentum(0.9) weight_decay(0.1)",
+                   {p, p, p, scalar, scalar, scalar}});
+  cases.push_back({"adam_step",
+                   "weft.adam %a, %b, %c, %d, %e, %f step %g beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.1)",
+                   {p, p, p, positive, scalar, scalar, scalar}});
   for (const char* decoupled : {"", " decoupled"}) {
     cases.push_back(
         {std::string("adam") + (*decoupled ? "_decoupled" : ""),

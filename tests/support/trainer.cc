@@ -39,7 +39,7 @@ class TokenSource : public executor::BatchSource {
   const data::TokenBatches& batches_;
 };
 
-absl::Status LoadParameters(const std::string& path, executor::LocalCluster& cluster) {
+absl::Status LoadParameters(const std::string& path, executor::Cluster& cluster) {
   auto reader = checkpoint::SafetensorsReader::Open(path);
   if (!reader.ok()) return reader.status();
   return cluster.OnEveryRank([&](executor::Executor& executor) -> absl::Status {
@@ -102,7 +102,12 @@ absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options) {
   cluster_options.source = &source;
   cluster_options.seed = job.seed();
   cluster_options.threads = options.threads;
-  auto cluster = executor::LocalCluster::Create(*plan, cluster_options);
+  absl::StatusOr<std::unique_ptr<executor::Cluster>> cluster;
+  if (options.make_cluster) {
+    cluster = options.make_cluster(*plan, cluster_options);
+  } else {
+    cluster = executor::LocalCluster::Create(*plan, cluster_options);
+  }
   if (!cluster.ok()) return cluster.status();
   if (absl::Status status = (*cluster)->Initialize(); !status.ok()) return status;
   if (!options.init.empty()) {
@@ -115,6 +120,10 @@ absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options) {
     if (!loss.ok()) return loss.status();
     if (!norm.ok()) return norm.status();
     reports.push_back({*loss, *norm});
+    if (options.inspect) {
+      if (absl::Status status = (*cluster)->OnEveryRank(options.inspect); !status.ok()) return status;
+    }
+    if (options.after_step) options.after_step();
   }
   return reports;
 }

@@ -3,6 +3,7 @@
 #ifndef WEFT_TESTS_SUPPORT_TRAINER_H_
 #define WEFT_TESTS_SUPPORT_TRAINER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +11,12 @@
 #include "absl/status/statusor.h"
 #include "ops/abi/registry.h"
 #include "runtime/device/device.h"
+#include "runtime/executor/cluster.h"
 #include "runtime/plan/plan.pb.h"
+
+namespace weft::executor {
+class Executor;
+}
 
 namespace weft::tests {
 
@@ -21,10 +27,16 @@ struct TrainOptions {
   std::string init;                    // safetensors with initial parameters; empty: initialisers
   int steps = 1;
   int threads = 1;
+  // After every step: on every rank, each from a thread of its own; then `after_step` once.
+  std::function<absl::Status(executor::Executor&)> inspect;
+  std::function<void()> after_step;
   // What the ranks run on; null: the host and its kernels.
   std::string cluster;  // a cluster file
   device::Device* device = nullptr;
   const KernelRegistry* kernels = nullptr;
+  // Makes the ranks of the plan; null: as threads of this process.
+  std::function<absl::StatusOr<std::unique_ptr<executor::Cluster>>(const plan::Plan&, const executor::ClusterOptions&)>
+      make_cluster = nullptr;
 };
 
 struct StepReport {

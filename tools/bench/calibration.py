@@ -9,7 +9,7 @@ go into are those of runtime/plan/cost.h.
 import collections
 
 from programs import median, step_seconds, train, train_side_by_side
-from traces import by_step, is_kernel, read_acts
+from traces import is_kernel, read_acts
 
 Kernel = collections.namedtuple("Kernel", "name contraction_flops flops bytes seconds")
 
@@ -58,13 +58,6 @@ def kernels_of(plan, acts):
             kernels.append(Kernel(kernel["name"], kernel["cost"]["contraction_flops"], kernel["cost"]["flops"],
                                   kernel["cost"]["bytes"], seconds))
     return kernels
-
-
-def between_kernels(acts):
-    """Seconds of a step, from its begin to that of the next one, in which no kernel runs: actors, metrics, waking up."""
-    steps = [(min(act.begin for act in step), sum(act.end - act.begin for act in step if is_kernel(act)))
-             for step in by_step(acts)]
-    return median([after[0] - begin - busy for (begin, busy), after in zip(steps, steps[1:])])
 
 
 def distance(machine, kernels):
@@ -119,10 +112,10 @@ def calibrate(tools, model):
     trace = tools.path("alone.json")
     alone = step_seconds(train(tools, plan, model.steps, 1))
     train(tools, plan, model.steps, 1, "--trace", trace, "--trace-kernels")
-    acts = read_acts(trace)
-    kernels = kernels_of(tools.run_json("weft-plan", "show", plan, "--kernels"), acts)
+    kernels = kernels_of(tools.run_json("weft-plan", "show", plan, "--kernels"), read_acts(trace))
     machine = fit(kernels)
-    machine.launch_s += max(between_kernels(acts), 0) / len(kernels)
+    # What the rates leave of a step is between the kernels: actors, metrics, waking up.
+    machine.launch_s += max(alone - sum(map(machine.kernel_seconds, kernels)), 0) / len(kernels)
     together = [step_seconds(steps) for steps in train_side_by_side(tools, [plan, plan], model.steps, 1)]
     machine.cores = min(2 * alone / (sum(together) / 2), 2.0)
     plan = model.compile(tools, model.tensor(), "link")

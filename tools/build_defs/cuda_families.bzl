@@ -2,10 +2,14 @@
 
 CUDA_FAMILIES = [
     "activation",
+    "attention",
+    "dropout",
     "einsum",
     "elementwise",
     "embedding",
+    "layout",
     "loss",
+    "norm",
     "optimizer",
     "random",
     "reduce",

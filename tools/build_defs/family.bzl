@@ -31,7 +31,8 @@ def level_libraries(name, srcs, hdrs, deps):
 
 def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
     """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cpu (kernels, cpu*.cc and cpu.h),
-    :cuda (the host's side of the GPU kernels, cuda*.cc), :cuda_code (cuda.cu, as tools/build_defs/cuda.bzl says),
+    :cuda (the host's side of the GPU kernels, cuda*.cc), :cuda_code (cuda.cu and its parts cuda_code_*.h, as
+    tools/build_defs/cuda.bzl says),
     :lit (test/*.mlir) and a test for every cpu*_test.cc and cuda*_test.cc.
 
     Args:
@@ -83,11 +84,14 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
     if native.glob(["cuda.cu"]):
         # Arguments, which both sides of a launch know.
         native.cc_library(name = "cuda_arguments", hdrs = native.glob(["cuda_arguments.h"]), deps = ["//ops/abi"])
-        cuda_kernels(name = "cuda_code", module = name, deps = [":cuda_arguments"])
+
+        # Parts of cuda.cu.
+        native.cc_library(name = "cuda_code_h", textual_hdrs = native.glob(["cuda_code_*.h"]))
+        cuda_kernels(name = "cuda_code", module = name, deps = [":cuda_arguments", ":cuda_code_h"])
         native.cc_library(
             name = "cuda",
             srcs = native.glob(["cuda*.cc"], exclude = ["*_test.cc"]),
-            hdrs = native.glob(["cuda*.h"], exclude = ["cuda_arguments.h"]),
+            hdrs = native.glob(["cuda*.h"], exclude = ["cuda_arguments.h", "cuda_code_*.h"]),
             deps = [":cuda_arguments", "//ops/abi"] + shared_deps,
         )
     for test in native.glob(["cuda*_test.cc"]):

@@ -199,9 +199,13 @@ std::string summary(const weft::plan::Plan &plan, const std::string &path) {
     arena = std::max(arena, int64_t(stage.arena_bytes()));
   }
   std::string recompute = weft::plan::RecomputeText(plan.header());
+  bool rounds = plan.header().job().precision().float32() == weft::Precision::TF32;
   return absl::StrCat(path, ": graph ", plan.header().graph(), ", ", weft::plan::CountText(ranks),
                       ranks == 1 ? " rank, " : " ranks, ", weft::plan::BytesText(arena), " a rank, predicted step ",
                       weft::plan::SecondsText(plan.prediction().step_s()), "\n", zeroSummary(plan),
+                      rounds && plan.header().target() == "cpu"
+                          ? "precision.float32: TF32 is of cuda: on cpu contractions read float32 as it is\n"
+                          : "",
                       recompute.empty() ? "" : absl::StrCat("computed again for the backward: ", recompute, "\n"),
                       "next: weft plan show ", path, "\n");
 }

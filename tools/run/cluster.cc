@@ -28,7 +28,7 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> CreateCluster(const Context& 
   if (context.processes.alone()) {
     cluster = executor::LocalCluster::Create(context.plan, options);
   } else {
-    cluster = executor::ProcessCluster::Create(context.plan, context.processes.world(), options);
+    cluster = executor::ProcessCluster::Create(context.plan, context.processes.world(), options, context.communicator);
   }
   if (cluster.ok()) {
     if (absl::Status status = CheckMemory(context.plan, MemoryOf(context, **cluster)); !status.ok()) return status;
@@ -59,8 +59,9 @@ int ThreadsOf(const Context& context) {
 
 std::optional<double> PeakOf(const Context& context, DType dtype) {
   if (context.device != nullptr) {
-    // Virtual ranks share one GPU, of which the cluster file knows the rate.
-    const double rate = context.plan.header().cluster().device().contraction_flops();
+    // The cluster file knows the rate of a GPU, which the virtual ranks of one process share.
+    const double rate = context.plan.header().cluster().device().contraction_flops() *
+                        (context.processes.alone() ? 1 : context.processes.size());
     return rate > 0 ? std::optional<double>(rate) : std::nullopt;
   }
   Processes& processes = context.processes;
@@ -116,6 +117,7 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& c
                               .device = context.device,
                               .on_fault = [&context](const absl::Status& error) { context.on_fault(error); }});
   if (absl::Status status = context.processes.Agree(cluster.status()); !status.ok()) return status;
+  if (absl::Status status = context.processes.Agree((*cluster)->Connect()); !status.ok()) return status;
   return cluster;
 }
 

@@ -14,7 +14,8 @@ constexpr char kHelp[] = R"(weft-run: runs a plan: trains a model, or evaluates 
 usage: weft-run PLAN [flags]
 
 All ranks of the plan run in this process, a thread for every stream. Started by mpirun (or
-`weft launch`) it runs one of them: `mpirun -n RANKS weft-run PLAN ...`.
+`weft launch`) it runs one of them: `mpirun -n RANKS weft-run PLAN ...`. A plan for cuda runs on GPU 0,
+all ranks share it; under mpirun each rank has a GPU of its own, with NCCL between them.
 
 training
   --data FILE            text, where every byte is a token, or a token file (uint16 or uint32)
@@ -45,8 +46,17 @@ both
   --lost-seconds N       of several hosts, one of which nothing is heard for so long is lost, and
                          the run ends with an error; 5 by default, 0: never
   --quiet                no progress, no summary
-  --devices              say which devices this machine has; needs no plan
+  --devices              say which devices and CUDA libraries this machine has; needs no plan
   --help                 this text
+
+GPUs
+  --cuda-libs FOLDER     where cuBLASLt and NCCL are, such as a Python's site-packages; else where the system
+                         looks, under /usr/local/cuda and in wheels of the system's and the user's Python;
+                         without cuBLASLt our own kernels multiply
+  --algorithm-cache FILE which of cuBLASLt's algorithms were the fastest here, kept from run to run;
+                         ~/.cache/weft/cublaslt.algorithms by default
+  --deterministic        take cuBLASLt's first choice instead of the fastest, without a look into that file:
+                         the same numbers on all machines of a kind
 
 examples
   weft-run tiny.plan --data corpus.txt --steps 200
@@ -93,6 +103,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                  {"--allow-nonfinite", &request.allow_nonfinite},
                                                  {"--show-shards", &request.show_shards},
                                                  {"--trace-kernels", &request.trace_kernels},
+                                                 {"--deterministic", &request.deterministic},
                                                  {"--quiet", &request.quiet},
                                                  {"--devices", &request.devices},
                                                  {"--help", &request.help}};
@@ -102,6 +113,8 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                {"--inputs", Text(request.inputs)},
                                                {"--outputs", Text(request.outputs)},
                                                {"--metrics", Text(request.metrics)},
+                                               {"--cuda-libs", Text(request.cuda_libs)},
+                                               {"--algorithm-cache", Text(request.algorithm_cache)},
                                                {"--trace", Text(request.trace)}};
   const std::map<std::string, Setter> numbers = {{"--steps", Number(request.steps)},
                                                  {"--seed", Number(request.seed)},

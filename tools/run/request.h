@@ -31,9 +31,12 @@ struct Request {
   std::string metrics;
   std::string trace;
   bool trace_kernels = false;
-  int64_t threads = 0;         // a rank; 0: the cores shared by the ranks
-  int64_t hang_seconds = 600;  // 0: never
-  int64_t lost_seconds = 5;    // 0: never
+  int64_t threads = 0;          // a rank; 0: the cores shared by the ranks
+  int64_t hang_seconds = 600;   // 0: never
+  int64_t lost_seconds = 5;     // 0: never
+  std::string cuda_libs;        // a folder with CUDA's libraries; "": wherever they are
+  std::string algorithm_cache;  // "": the default
+  bool deterministic = false;
   bool quiet = false;
   bool help = false;
   bool devices = false;  // print what there is

@@ -29,6 +29,8 @@ std::string ValueText(DType dtype, const char* bytes, int64_t element) {
       return absl::StrFormat("%9.4f", load(double{}));
     case DType::kBF16:
       return absl::StrFormat("%9.4f", ToFloat(load(BFloat16{})));
+    case DType::kF16:
+      return absl::StrFormat("%9.4f", ToFloat(load(Float16{})));
     case DType::kI32:
       return absl::StrFormat("%6d", load(int32_t{}));
     case DType::kI64:

@@ -113,13 +113,18 @@ absl::Status RunRequest(const absl::StatusOr<Request>& request, Processes& proce
   if (absl::Status status = processes.Agree(request.status()); !status.ok()) return status;
   plan::Plan plan;
   if (absl::Status status = LoadPlan(*request, processes, plan); !status.ok()) return status;
-  const absl::StatusOr<std::unique_ptr<Target>> target = OpenTarget(plan, processes);
+  const absl::StatusOr<std::unique_ptr<Target>> target =
+      OpenTarget(plan, *request, processes, [&](const std::string& line) {
+        if (!request->quiet && processes.first()) std::fprintf(err, "%s\n", line.c_str());
+      });
   if (absl::Status status = processes.Agree(target.status()); !status.ok()) return status;
-  if (!(*target)->found.empty() && !request->quiet) std::fprintf(err, "%s\n", (*target)->found.c_str());
+  if (!(*target)->found.empty() && !request->quiet && processes.first())
+    std::fprintf(err, "%s\n", (*target)->found.c_str());
   const Context context{.request = *request,
                         .plan = plan,
                         .kernels = (*target)->kernels,
                         .device = (*target)->device.get(),
+                        .communicator = (*target)->nccl.communicator.get(),
                         .processes = processes,
                         .out = out,
                         .err = err,
@@ -140,7 +145,7 @@ int Run(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* er
     return 0;
   }
   if (request.ok() && request->devices) {
-    if (first) std::fputs(DescribeDevices().c_str(), out);
+    if (first) std::fputs(DescribeDevices(*request).c_str(), out);
     return 0;
   }
   Ending ending(err);

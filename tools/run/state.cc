@@ -16,6 +16,9 @@ using executor::Executor;
 using executor::StateTile;
 using Writer = checkpoint::CheckpointWriter;
 
+// What state of a loss scale is called, or begins with: compiler/passes/precision/loss_scale.cc.
+constexpr char kLossScale[] = "loss_scale";
+
 // The whole tensors of a kind, of all stages, each name once, in order of name.
 std::vector<checkpoint::TensorInfo> TensorsOf(const plan::Plan& plan, plan::Buffer::Kind kind) {
   std::map<std::string, checkpoint::TensorInfo> tensors;
@@ -91,8 +94,11 @@ absl::Status LoadCheckpoint(const Context& context, executor::Cluster& cluster, 
   if (!context.processes.alone()) reader.Trust();  // what others have verified
   return context.processes.Agree(cluster.OnEveryRank([&](Executor& executor) {
     return ForEachTile(executor, [&](const StateTile& tile) {
-      return executor.LoadTile(
+      const absl::Status loaded = executor.LoadTile(
           tile, [&](void* bytes) { return reader.Read(tile.name, tile.spec, tile.stored_shape, bytes); });
+      // A run that went on in another precision has none yet, and begins with the job's.
+      const bool may_lack = tile.optimizer && tile.name.rfind(kLossScale, 0) == 0;
+      return may_lack && absl::IsNotFound(loaded) ? absl::OkStatus() : loaded;
     });
   }));
 }

@@ -13,8 +13,8 @@ namespace weft::run {
 
 // Of one process, or of all together.
 struct StepWord {
-  static constexpr int kMetrics = 3;
-  static constexpr const char* kNames[kMetrics] = {"loss", "grad_norm", "lr"};
+  static constexpr int kMetrics = 5;
+  static constexpr const char* kNames[kMetrics] = {"loss", "grad_norm", "lr", "loss_scale", "skipped_steps"};
 
   int64_t step = 0;
   Stop stop = Stop::kNo;                   // the heaviest

@@ -9,41 +9,85 @@
 #include "ops/cpu_kernels.h"
 #include "ops/cuda_kernels.h"
 #include "runtime/collective/local/gpu_code.h"
+#include "runtime/device/cuda/algorithms.h"
 #include "runtime/device/cuda/device.h"
 
 namespace weft::run {
+namespace {
 
-absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Processes& processes) {
+absl::Status OpenDriver(Target& target, device::CudaInventory& inventory) {
+  absl::StatusOr<std::unique_ptr<cuda::Driver>> driver = cuda::OpenDriver();
+  if (!driver.ok()) return driver.status();
+  absl::StatusOr<device::CudaInventory> found = device::TakeInventory(**driver);
+  if (!found.ok()) return found.status();
+  target.driver = *std::move(driver);
+  inventory = *std::move(found);
+  target.found = inventory.ToString();
+  return absl::OkStatus();
+}
+
+// What is said of a library that there may be.
+std::string Describe(const absl::StatusOr<std::unique_ptr<cuda::lt::CublasLt>>& cublaslt) {
+  if (cublaslt.ok()) return (*cublaslt)->ToString();
+  return absl::StrCat(std::string(cublaslt.status().message()), "; matrices are multiplied by our own kernels");
+}
+
+device::MatmulOptions MatmulOptionsOf(const Request& request, std::function<void(const std::string&)> note) {
+  return {.algorithm_file = request.algorithm_cache.empty() ? cuda::DefaultAlgorithmFile() : request.algorithm_cache,
+          .time_algorithms = !request.deterministic,
+          .note = std::move(note)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Request& request, Processes& processes,
+                                                   std::function<void(const std::string&)> note) {
   auto target = std::make_unique<Target>();
   if (plan.header().target() != "cuda") {
     RegisterCpuKernels(target->kernels);
     return target;
   }
+  if (!processes.alone()) PrepareDriver();
+  device::CudaInventory inventory;
+  if (absl::Status status = processes.Agree(OpenDriver(*target, inventory)); !status.ok()) return status;
+  int ordinal = 0;
   if (!processes.alone()) {
-    return absl::UnimplementedError(
-        absl::StrCat("target cuda: expected one process, whose ranks share a GPU, got ", processes.size()));
+    const absl::StatusOr<int> chosen = ChooseGpu(*target->driver, inventory, processes);
+    if (!chosen.ok()) return chosen.status();
+    ordinal = *chosen;
+    absl::StatusOr<NcclRank> joined = JoinNccl(request.cuda_libs, processes);
+    if (!joined.ok()) return joined.status();
+    target->nccl = *std::move(joined);
+    absl::StrAppend(&target->found, "\n", target->nccl.nccl->ToString());
   }
-  absl::StatusOr<std::unique_ptr<cuda::Driver>> driver = cuda::OpenDriver();
-  if (!driver.ok()) return driver.status();
-  absl::StatusOr<device::CudaInventory> inventory = device::TakeInventory(**driver);
-  if (!inventory.ok()) return inventory.status();
   std::vector<GpuModule> modules = CudaModules();
   modules.push_back(collective::LocalGpuModule());
-  absl::StatusOr<std::unique_ptr<device::Device>> device = device::CreateCudaDevice(**driver, 0, std::move(modules));
+  absl::StatusOr<std::unique_ptr<cuda::lt::CublasLt>> cublaslt = cuda::lt::OpenCublasLt(request.cuda_libs);
+  absl::StrAppend(&target->found, "\n", Describe(cublaslt));
+  if (cublaslt.ok()) target->cublaslt = *std::move(cublaslt);
+  absl::StatusOr<std::unique_ptr<device::Device>> device = device::CreateCudaDevice(
+      *target->driver, ordinal, std::move(modules),
+      {.cublaslt = target->cublaslt.get(), .matmul = MatmulOptionsOf(request, std::move(note))});
   if (!device.ok()) return device.status();
   RegisterCudaKernels(target->kernels);
-  target->driver = *std::move(driver);
   target->device = *std::move(device);
-  target->found = inventory->ToString();
+  if (!processes.alone()) MakeCommunicator(target->nccl, target->device->gpu(), processes);
   return target;
 }
 
-std::string DescribeDevices() {
+std::string DescribeDevices(const Request& request) {
   std::string text = absl::StrCat("cpu: ", std::max(1u, std::thread::hardware_concurrency()), " cores\n");
   const absl::StatusOr<std::unique_ptr<cuda::Driver>> driver = cuda::OpenDriver();
-  if (!driver.ok()) return absl::StrCat(text, std::string(driver.status().message()), "\n");
-  const absl::StatusOr<device::CudaInventory> inventory = device::TakeInventory(**driver);
-  return absl::StrCat(text, inventory.ok() ? inventory->ToString() : std::string(inventory.status().message()), "\n");
+  if (driver.ok()) {
+    const absl::StatusOr<device::CudaInventory> inventory = device::TakeInventory(**driver);
+    absl::StrAppend(&text, inventory.ok() ? inventory->ToString() : std::string(inventory.status().message()), "\n");
+  } else {
+    absl::StrAppend(&text, std::string(driver.status().message()), "\n");
+  }
+  const absl::StatusOr<std::unique_ptr<cuda::lt::CublasLt>> cublaslt = cuda::lt::OpenCublasLt(request.cuda_libs);
+  absl::StrAppend(&text, cublaslt.ok() ? (*cublaslt)->ToString() : std::string(cublaslt.status().message()), "\n");
+  const absl::StatusOr<std::unique_ptr<nccl::OpenedNccl>> nccl = nccl::OpenNccl(request.cuda_libs);
+  return absl::StrCat(text, nccl.ok() ? (*nccl)->ToString() : std::string(nccl.status().message()), "\n");
 }
 
 }  // namespace weft::run

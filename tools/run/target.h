@@ -2,31 +2,40 @@
 #ifndef WEFT_TOOLS_RUN_TARGET_H_
 #define WEFT_TOOLS_RUN_TARGET_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "ops/abi/registry.h"
+#include "runtime/device/cuda/cublaslt.h"
 #include "runtime/device/cuda/driver.h"
 #include "runtime/device/device.h"
 #include "runtime/plan/plan.pb.h"
+#include "tools/run/gpus.h"
 #include "tools/run/processes.h"
+#include "tools/run/request.h"
 
 namespace weft::run {
 
 struct Target {
   KernelRegistry kernels;
-  std::unique_ptr<cuda::Driver> driver;    // null on the host
-  std::unique_ptr<device::Device> device;  // null: the host
-  std::string found;                       // what there is, for people; "" on the host
+  std::unique_ptr<cuda::Driver> driver;          // null on the host
+  std::unique_ptr<cuda::lt::CublasLt> cublaslt;  // null on the host, or if there is none
+  std::unique_ptr<device::Device> device;        // null: the host
+  NcclRank nccl;                                 // of several processes with a GPU each
+  std::string found;                             // what there is, for people; "" on the host
 };
 
-// Of a plan for cuda all ranks of this process run on GPU 0. kUnavailable if there
-// is no driver, kUnimplemented for several processes.
-absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Processes& processes);
+// Of a plan for cuda all ranks of a lone process run on GPU 0; several processes have
+// a GPU each, by their number on the host. kUnavailable if there is no driver or, for
+// several, no NCCL; kInvalidArgument if two would have one GPU. All processes come.
+// `note` gets lines for people while the target is used; it outlives the target.
+absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Request& request, Processes& processes,
+                                                   std::function<void(const std::string&)> note);
 
-// The text of --devices: this machine's cores and GPUs, or why it has none.
-std::string DescribeDevices();
+// The text of --devices: this machine's cores, GPUs and CUDA libraries, or why it has none.
+std::string DescribeDevices(const Request& request);
 
 }  // namespace weft::run
 

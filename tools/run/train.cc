@@ -83,14 +83,18 @@ class Trainer {
       seed_ = (*resume)->manifest().seed;
       resumed_ = saved_ = step_;
     }
+    if (const Precision& precision = context_.plan.header().job().precision();
+        step_ == 0 && precision.has_loss_scale()) {
+      loss_scale_ = static_cast<float>(precision.loss_scale().initial());
+    }
     if (absl::Status status = processes_.Agree(OpenData()); !status.ok()) return status;
     auto timeline = TimelineFor(context_);
     if (!timeline.ok()) return timeline.status();
     timeline_ = *std::move(timeline);
     // What it takes to measure is not counted as the plan's.
     if (processes_.first() && (!request_.metrics.empty() || !request_.quiet)) {
-      const bool bf16 = context_.plan.header().job().precision().compute() == BF16;
-      peak_ = PeakOf(context_, bf16 ? DType::kBF16 : DType::kF32);
+      const Compute compute = context_.plan.header().job().precision().compute();
+      peak_ = PeakOf(context_, compute == BF16 ? DType::kBF16 : compute == F16 ? DType::kF16 : DType::kF32);
     }
     growth_.emplace();
     auto cluster = StartCluster(context_, seed_, source_.get(), nullptr, timeline_.get());
@@ -163,6 +167,7 @@ class Trainer {
       if (absl::Status status = Report(metrics, (now - begin) * 1e-9); !status.ok()) return status;
       // All have the same numbers, and so the same verdict.
       if (absl::Status status = CheckFinite(metrics); !status.ok()) return processes_.Agree(status);
+      loss_scale_ = metrics.loss_scale;
       before = now;
       ++step_;
       if (request_.checkpoint_every > 0 && step_ % request_.checkpoint_every == 0) {
@@ -190,8 +195,12 @@ class Trainer {
   }
 
   trace::StepMetrics MetricsOf(const StepWord& word, double step_s) const {
-    trace::StepMetrics metrics{
-        .step = step_, .loss = word.metrics[0], .grad_norm = word.metrics[1], .lr = word.metrics[2]};
+    trace::StepMetrics metrics{.step = step_,
+                               .loss = word.metrics[0],
+                               .grad_norm = word.metrics[1],
+                               .lr = word.metrics[2],
+                               .loss_scale = word.metrics[3],
+                               .skipped_steps = word.metrics[4]};
     metrics.tokens = context_.plan.header().tokens_per_step();
     metrics.tokens_per_s = static_cast<double>(metrics.tokens) / step_s;
     const double flops = context_.plan.header().flops_per_step() / step_s;
@@ -206,14 +215,25 @@ class Trainer {
     return metrics_ != nullptr ? metrics_->Write(metrics) : absl::OkStatus();
   }
 
-  // The step has updated the state with them: from here on it is spoilt.
+  // The step has updated the state with them: from here on it is spoilt. Unless it was skipped.
   absl::Status CheckFinite(const trace::StepMetrics& metrics) const {
     if (request_.allow_nonfinite) return absl::OkStatus();
+    if (metrics.loss_scale.has_value() && !std::isfinite(metrics.grad_norm.value_or(0))) return CheckLossScale(metrics);
     for (const auto& [name, value] : {std::pair("loss", metrics.loss), std::pair("grad_norm", metrics.grad_norm)}) {
       if (!value.has_value() || std::isfinite(*value)) continue;
       return Diverged(absl::StrCat("step ", step_, ": ", name, ": expected a finite number, got ", *value));
     }
     return absl::OkStatus();
+  }
+
+  // A step was skipped: the next one is tried with a smaller scale, if there is one.
+  absl::Status CheckLossScale(const trace::StepMetrics& metrics) const {
+    const auto min = static_cast<float>(context_.plan.header().job().precision().loss_scale().min());
+    if (!loss_scale_.has_value() || *loss_scale_ > min) return absl::OkStatus();
+    return Diverged(absl::StrCat("step ", step_, ": expected finite gradients with the least loss scale, ", min,
+                                 " (precision.loss_scale.min), got ", *metrics.grad_norm, ", and a loss of ",
+                                 metrics.loss.value_or(NAN), ", after ", metrics.skipped_steps.value_or(0),
+                                 " skipped steps"));
   }
 
   absl::Status Diverged(const std::string& what) const {
@@ -260,6 +280,7 @@ class Trainer {
   int64_t step_ = 0;    // steps that are done
   int64_t saved_ = -1;  // of the last checkpoint
   int64_t resumed_ = -1;
+  std::optional<float> loss_scale_;  // of the coming step, if that is known
   Stop stop_ = Stop::kNo;
   mutable int64_t resident_bytes_ = 0;
   uint64_t seed_ = 0;

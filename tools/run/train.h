@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "ops/abi/registry.h"
+#include "runtime/collective/communicator.h"
 #include "runtime/device/device.h"
 #include "runtime/plan/plan.pb.h"
 #include "tools/run/processes.h"
@@ -19,7 +20,8 @@ struct Context {
   const Request& request;
   const plan::Plan& plan;  // verified
   const KernelRegistry& kernels;
-  device::Device* device;  // of all ranks of this process; null: the host
+  device::Device* device;                  // of all ranks of this process; null: the host
+  collective::Communicator* communicator;  // of this process's rank; null: that of the processes
   Processes& processes;
   std::FILE* out;
   std::FILE* err;

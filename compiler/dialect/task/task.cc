@@ -52,36 +52,17 @@ mlir::Value rootOf(mlir::Value buffer) {
   return buffer;
 }
 
-std::string Unit::name() const {
-  return chunk == 0 ? std::string(1, kind) : std::string(1, kind) + "." + std::to_string(chunk);
-}
-
-std::optional<Unit> parseUnit(llvm::StringRef text) {
-  Unit unit;
-  if (text.empty() || !llvm::StringRef("FBW").contains(text.front())) {
-    return std::nullopt;
-  }
-  unit.kind = text.front();
-  auto [microBatch, chunk] = text.drop_front().split('.');
-  bool whole = !text.contains('.');
-  if (microBatch.getAsInteger(10, unit.microBatch) || (!whole && chunk.getAsInteger(10, unit.chunk)) ||
-      unit.microBatch < 0 || unit.chunk < 0) {
-    return std::nullopt;
-  }
-  return unit;
-}
-
-std::vector<Unit> unitsOf(ProgramOp program) {
-  std::vector<Unit> units;
+std::vector<schedule::Unit> unitsOf(ProgramOp program) {
+  std::vector<schedule::Unit> units;
   if (program.getUnits()) {
     for (auto text : program.getUnits()->getAsRange<mlir::StringAttr>()) {
-      units.push_back(parseUnit(text.getValue()).value_or(Unit()));
+      units.push_back(schedule::parseUnit(text.getValue().str()).value_or(schedule::Unit()));
     }
     return units;
   }
-  for (int64_t i = 0; i < int64_t(program.getMicroBatches()); ++i) {
-    units.push_back({'F', i, 0});
-    units.push_back({'B', i, 0});
+  for (int i = 0; i < int(program.getMicroBatches()); ++i) {
+    units.push_back({schedule::UnitKind::Forward, 0, i});
+    units.push_back({schedule::UnitKind::Backward, 0, i});
   }
   return units;
 }
@@ -89,7 +70,7 @@ std::vector<Unit> unitsOf(ProgramOp program) {
 LogicalResult ProgramOp::verify() {
   mlir::ArrayAttr units = getUnitsAttr();
   for (mlir::Attribute text : units ? units.getValue() : llvm::ArrayRef<mlir::Attribute>()) {
-    std::optional<Unit> unit = parseUnit(llvm::cast<mlir::StringAttr>(text).getValue());
+    std::optional<schedule::Unit> unit = schedule::parseUnit(llvm::cast<mlir::StringAttr>(text).str());
     if (!unit || unit->microBatch >= int64_t(getMicroBatches())) {
       return emitOpError() << "units: expected F, B or W and a micro-batch below " << getMicroBatches() << ", got "
                            << text;

@@ -2,6 +2,7 @@
 #ifndef WEFT_COMPILER_DIALECT_TASK_TASK_H_
 #define WEFT_COMPILER_DIALECT_TASK_TASK_H_
 
+#include "compiler/schedule/schedule.h"
 #include "ops/dialect/weft.h"
 
 #include "compiler/dialect/task/dialect.h.inc"
@@ -25,21 +26,8 @@ int64_t localBytesOf(mlir::RankedTensorType tensor, ir::PlacementAttr placement)
 /// The buffer whose bytes this is a view of: itself if it is no alias.
 mlir::Value rootOf(mlir::Value buffer);
 
-/// What a schedule orders: the forward ('F'), the backward ('B') or its part for gradients of parameters ('W')
-/// of one micro-batch, of the chunk-th chunk that a stage has.
-struct Unit {
-  char kind = 'F';
-  int64_t microBatch = 0;
-  int64_t chunk = 0;
-  /// "F", "B.1": without the micro-batch, as actors name it.
-  std::string name() const;
-};
-
-/// Reads "F3" or "F3.1"; nothing if the text is no unit.
-std::optional<Unit> parseUnit(llvm::StringRef text);
-
 /// The units of a program in order.
-std::vector<Unit> unitsOf(ProgramOp program);
+std::vector<schedule::Unit> unitsOf(ProgramOp program);
 
 } // namespace weft::task
 

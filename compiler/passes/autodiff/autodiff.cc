@@ -56,6 +56,7 @@ public:
     rewriter_.setInsertionPoint(minimize_);
     listener_.setForward(minimize_);
     Value one = fill(1.0);
+    one.getDefiningOp()->setAttr("loss_seed", rewriter_.getUnitAttr()); // what a loss scale replaces
     addGradient(minimize_.getLoss(), one);
     llvm::SmallVector<Operation *> forward;
     for (Operation &op : *graph_.getBody().begin()) {

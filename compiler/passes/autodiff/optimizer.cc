@@ -68,7 +68,7 @@ private:
     if (sums.size() > 1) {
       sum = tag(create<AddNOp>(b, loc, mlir::ValueRange(sums)));
     }
-    auto clip = tag(create<ClipScaleOp, 2>(b, loc, sum, updates[0].getCount(), number(clipNorm)));
+    auto clip = tag(create<ClipScaleOp, 2>(b, loc, sum, updates[0].getCount(), Value(), number(clipNorm)));
     gradScale = clip->getResult(0);
     learningRate =
         tag(create<LearningRateOp>(b, loc, number(lr), b.getStringAttr(schedule), b.getI64IntegerAttr(warmup),
@@ -100,14 +100,14 @@ private:
     // adamw decays neither biases nor norms nor other vectors.
     bool vector = parameter.getStored() ? parameter.getStored()->size() < 2 : tensorOf(p).getRank() < 2;
     if (rule == "sgd" && momentum == 0) {
-      assign(p, tag(create<SgdOp>(b, loc, p, g, learningRate, gradScale, number(weightDecay)), update));
+      assign(p, tag(create<SgdOp>(b, loc, p, g, learningRate, gradScale, Value(), number(weightDecay)), update));
       return;
     }
     if (rule == "sgd") {
       Value v = state(b, parameter, "momentum");
-      auto op =
-          tag(create<SgdMomentumOp, 2>(b, loc, p, g, v, learningRate, gradScale, number(momentum), number(weightDecay)),
-              update);
+      auto op = tag(create<SgdMomentumOp, 2>(b, loc, p, g, v, learningRate, gradScale, Value(), number(momentum),
+                                             number(weightDecay)),
+                    update);
       assign(p, op->getResult(0));
       assign(v, op->getResult(1));
       return;
@@ -115,7 +115,7 @@ private:
     Value m = state(b, parameter, "adam_m"), v = state(b, parameter, "adam_v");
     bool decoupled = rule == "adamw";
     double decay = decoupled && vector ? 0.0 : double(weightDecay);
-    auto op = tag(create<AdamOp, 3>(b, loc, p, g, m, v, learningRate, gradScale, number(beta1), number(beta2),
+    auto op = tag(create<AdamOp, 3>(b, loc, p, g, m, v, learningRate, gradScale, Value(), number(beta1), number(beta2),
                                     number(eps), number(decay), decoupled ? b.getUnitAttr() : mlir::UnitAttr()),
                   update);
     assign(p, op->getResult(0));

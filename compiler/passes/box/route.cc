@@ -17,9 +17,8 @@ struct BoxRoute : impl::BoxRouteBase<BoxRoute> {
 
   void runOnOperation() override {
     GraphOp graph = getOperation();
-    std::optional<Machine> rates = parseMachine(machine);
-    if (!rates) {
-      graph.emitOpError() << "machine: expected rates, got " << machine;
+    llvm::FailureOr<Machine> rates = machineOf(graph, machine);
+    if (failed(rates)) {
       return signalPassFailure();
     }
     machine_ = *rates;

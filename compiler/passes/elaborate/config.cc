@@ -2,6 +2,7 @@
 #include "compiler/passes/elaborate/expression.h"
 #include "compiler/passes/elaborate/passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "ops/dialect/assembly.h"
 
 namespace weft::compiler {
 
@@ -79,6 +80,11 @@ private:
         error << " uses " << open[i];
       }
       error << " uses " << name;
+      return {};
+    }
+    if (int(open.size()) == ir::kMaxDepth) {
+      mlir::emitError(entry.op.getLoc()) << "config @" << name << ": expected at most " << ir::kMaxDepth
+                                         << " configs that use one another in a row, got more";
       return {};
     }
     open.push_back(name);

@@ -6,6 +6,8 @@
 #include "llvm/Support/MathExtras.h"
 #include "mlir/IR/Builders.h"
 
+#include "ops/dialect/assembly.h"
+
 namespace weft::compiler {
 
 using llvm::StringRef;
@@ -125,7 +127,7 @@ private:
 
   Attribute primary() {
     if (take("(")) {
-      return closed(sum());
+      return inner();
     }
     space();
     if (!rest.empty() && (llvm::isDigit(rest.front()) || rest.front() == '-' || rest.front() == '.')) {
@@ -145,10 +147,22 @@ private:
       }
       return takeWord("max") ? closed(state("P(max)")) : syntax("max");
     }
-    return take("(") ? apply(name, closed(sum())) : lookup(name);
+    return take("(") ? apply(name, inner()) : lookup(name);
   }
 
   Attribute state(StringRef text) { return ExprAttr::get(builder.getContext(), text); }
+
+  // What an opening parenthesis begins.
+  Attribute inner() {
+    if (depth == ir::kMaxDepth) {
+      error() << "expected at most " << depth << " parentheses within each other, got more";
+      return {};
+    }
+    ++depth;
+    Attribute value = closed(sum());
+    --depth;
+    return value;
+  }
 
   Attribute closed(Attribute value) {
     if (value && !take(")")) {
@@ -229,6 +243,7 @@ private:
   StringRef whole, rest;
   Names &names;
   EmitError error;
+  int depth = 0; // of parentheses
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/xxhash.h"
 #include "mlir/IR/IRMapping.h"
+#include "ops/dialect/assembly.h"
 
 namespace weft::compiler {
 
@@ -339,6 +340,11 @@ private:
         error << *it << " calls ";
       }
       error << name;
+      return {};
+    }
+    if (int(open.size()) == ir::kMaxDepth) {
+      mlir::emitError(loc) << "layer @" << name << ": expected at most " << ir::kMaxDepth
+                           << " layers that call one another in a row, got more";
       return {};
     }
     return layer;

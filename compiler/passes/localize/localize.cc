@@ -290,6 +290,9 @@ private:
     }
     NamedAttrList attributes;
     weftOp.getKernelAttributes(attributes);
+    if (op->hasAttr("tf32")) {
+      attributes.set("tf32", b_.getI64IntegerAttr(1));
+    }
     SmallVector<int64_t> inPlace = weftOp.getInPlaceOperands();
     SmallVector<Value> outs;
     for (mlir::OpResult result : op->getResults()) {

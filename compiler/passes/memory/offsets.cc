@@ -24,6 +24,15 @@ llvm::SmallVector<int64_t, 2> phasesOf(int64_t microBatches) {
                                         : llvm::to_vector<2>(llvm::ArrayRef(kMostPhases));
 }
 
+bool meet(const Life &a, const Life &b) {
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size(); a[i].last < b[j].last ? ++i : ++j) {
+    if (a[i].first <= b[j].last && b[j].first <= a[i].last) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Where the slots of buffers go.
 struct Layout {
   std::vector<Block> blocks;   // buffer after buffer
@@ -65,7 +74,7 @@ Layout makeBlocks(task::ProgramOp program, const Order &order, size_t index, int
   }
   for (auto &[a, partOfA] : passed) {
     for (auto &[b, partOfB] : passed) {
-      if (a < b && liveness.isApart(partOfA, partOfB)) {
+      if (a < b && meet(layout.blocks[a].life, layout.blocks[b].life) && liveness.isApart(partOfA, partOfB)) {
         layout.blocks[a].apart.push_back(b);
         layout.blocks[b].apart.push_back(a);
       }

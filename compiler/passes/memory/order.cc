@@ -13,8 +13,8 @@ Instances::Instances(task::ProgramOp program) : microBatches_(int64_t(program.ge
     }
     return it->second;
   };
-  for (const task::Unit &unit : task::unitsOf(program)) {
-    units_[unitOf(unit.name())][unit.microBatch] = ++count_;
+  for (const schedule::Unit &unit : task::unitsOf(program)) {
+    units_[unitOf(schedule::nameOf(unit))][unit.microBatch] = ++count_;
   }
   count_ += 2;
   for (auto actor : program.getBody().getOps<task::ActorOp>()) {

@@ -14,14 +14,15 @@ Timeline::Timeline(task::ProgramOp program, const Order &order, size_t index, in
 }
 
 void Timeline::addSections(task::ProgramOp program) {
-  std::vector<task::Unit> order = task::unitsOf(program);
+  std::vector<schedule::Unit> order = task::unitsOf(program);
   sectionAt_.assign(instances_.count(), 0);
   llvm::StringMap<int64_t> sectionOf;
   sections_.push_back({"begin", {}, {0}});
   for (auto [i, unit] : llvm::enumerate(order)) {
-    auto [it, added] = sectionOf.try_emplace(unit.name(), int64_t(sections_.size()));
+    auto [it, added] = sectionOf.try_emplace(schedule::nameOf(unit), int64_t(sections_.size()));
     for (int64_t phase = 0; added && phase < phases_; ++phase) {
-      sections_.push_back({unit.name(), {}, std::vector<int64_t>((microBatches_ - phase - 1) / phases_ + 1, 0)});
+      sections_.push_back(
+          {schedule::nameOf(unit), {}, std::vector<int64_t>((microBatches_ - phase - 1) / phases_ + 1, 0)});
     }
     sectionAt_[i + 1] = it->second + unit.microBatch % phases_;
     sections_[sectionAt_[i + 1]].instances[unit.microBatch / phases_] = int64_t(i) + 1;

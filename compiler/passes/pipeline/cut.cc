@@ -34,9 +34,8 @@ struct PipelineCut : impl::PipelineCutBase<PipelineCut> {
     }
     pieces_.clear(); // one pass may run over several graphs
     chunkOf_.clear();
-    std::optional<Machine> rates = parseMachine(machine);
-    if (!rates) {
-      graph.emitOpError() << "machine: expected rates, got " << machine.getValue();
+    llvm::FailureOr<Machine> rates = machineOf(graph, machine);
+    if (failed(rates)) {
       return signalPassFailure();
     }
     if (graph.getPlacements().size() != 1) {

@@ -1,4 +1,4 @@
-// bfloat16 operands for contractions.
+// Narrow operands for contractions.
 #include "compiler/passes/precision/passes.h"
 #include "ops/einsum/ops.h"
 #include "ops/elementwise/ops.h"
@@ -11,8 +11,14 @@ namespace {
 using namespace weft::ir;
 
 struct PrecisionContractions : impl::PrecisionContractionsBase<PrecisionContractions> {
+  using PrecisionContractionsBase::PrecisionContractionsBase;
+
   void runOnOperation() override {
-    mlir::Type narrow = mlir::BFloat16Type::get(&getContext()), wide = mlir::Float32Type::get(&getContext());
+    mlir::FailureOr<mlir::Type> found = narrowType(getOperation(), type);
+    if (failed(found)) {
+      return signalPassFailure();
+    }
+    mlir::Type narrow = *found, wide = mlir::Float32Type::get(&getContext());
     llvm::DenseMap<mlir::Value, mlir::Value> casts; // one a value
     getOperation().walk([&](EinsumOp op) {
       if (tensorOf(op.getLhs()).getElementType() != wide) {

@@ -1,4 +1,4 @@
-// bfloat16 gradients of what has a bfloat16 copy.
+// Narrow gradients of what has a narrow copy.
 #include "compiler/passes/precision/passes.h"
 #include "ops/einsum/ops.h"
 #include "ops/elementwise/ops.h"
@@ -39,18 +39,23 @@ Value roundedOf(Value sum) {
 }
 
 struct PrecisionGradients : impl::PrecisionGradientsBase<PrecisionGradients> {
+  using PrecisionGradientsBase::PrecisionGradientsBase;
+
   void runOnOperation() override {
+    mlir::FailureOr<mlir::Type> found = narrowType(getOperation(), type);
+    if (failed(found)) {
+      return signalPassFailure();
+    }
     if (getOperation().getMicroBatches() > 1) {
       return;
     }
     for (auto sum : llvm::to_vector(getOperation().getBody().getOps<AccumulateOp>())) {
-      narrow(sum);
+      narrow(sum, *found);
     }
   }
 
 private:
-  void narrow(AccumulateOp sum) {
-    mlir::Type type = mlir::BFloat16Type::get(&getContext());
+  void narrow(AccumulateOp sum, mlir::Type type) {
     Operation *addition = additionOf(sum);
     Value part = sum.getResult(), gradient = addition ? roundedOf(addition->getResult(0)) : part;
     if (!tensorOf(part).getElementType().isF32() ||
@@ -71,7 +76,7 @@ private:
     }
   }
 
-  // The sum of parts that have become bf16 is one of float32, rounded once.
+  // The sum of parts that have become narrow is one of float32, rounded once.
   void addWide(Operation *addition, Value part, mlir::Type type) {
     mlir::OpBuilder builder(addition);
     auto wide = castBeside(builder, addition, part, mlir::Float32Type::get(&getContext()));

@@ -1,4 +1,4 @@
-// bfloat16 tables for embeddings.
+// Narrow tables for embeddings.
 #include "compiler/passes/precision/passes.h"
 #include "ops/elementwise/ops.h"
 #include "ops/embedding/ops.h"
@@ -11,8 +11,14 @@ namespace {
 using namespace weft::ir;
 
 struct PrecisionTables : impl::PrecisionTablesBase<PrecisionTables> {
+  using PrecisionTablesBase::PrecisionTablesBase;
+
   void runOnOperation() override {
-    mlir::Type narrow = mlir::BFloat16Type::get(&getContext()), wide = mlir::Float32Type::get(&getContext());
+    mlir::FailureOr<mlir::Type> found = narrowType(getOperation(), type);
+    if (failed(found)) {
+      return signalPassFailure();
+    }
+    mlir::Type narrow = *found, wide = mlir::Float32Type::get(&getContext());
     getOperation().walk([&](EmbeddingOp op) {
       auto table = op.getTable().getDefiningOp<ParameterOp>();
       if (!table || tensorOf(table).getElementType() != wide) {

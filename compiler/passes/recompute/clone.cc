@@ -28,9 +28,8 @@ struct RecomputeClone : impl::RecomputeCloneBase<RecomputeClone> {
 
   void runOnOperation() override {
     GraphOp graph = getOperation();
-    std::optional<Machine> rates = parseMachine(machine);
-    if (!rates) {
-      graph.emitOpError() << "machine: expected rates, got " << machine;
+    llvm::FailureOr<Machine> rates = machineOf(graph, machine);
+    if (failed(rates)) {
       return signalPassFailure();
     }
     SmallVector<Layer> found = layersOf(graph);

@@ -29,9 +29,10 @@ def ScheduleActors : Pass<"weft-schedule-actors", "::weft::task::ProgramOp"> {
     use. What is summed over the micro-batches is
     so right behind what makes its terms. The step section's reductions of gradients become bundles of about 25
     MB in the order in which the last backward completes them; with all other collectives of that section they are
-    on the communication stream, beside the backward, unless one could then overtake a collective of the
-    backward over a common mesh axis (buckets.h). Beside them the compute stream does what it can do so far, of each
-    bundle before the next (step_order.h). Buffers get as many slots as the order of the units has micro-batches of them under way (slots.h).
+    on the communication stream, beside the backward; what could overtake a collective of the backward over a
+    common mesh axis waits for that one (buckets.h). Beside them the compute stream does what it can do so far, of
+    each bundle before the next (step_order.h). Buffers get as many slots as the order of the units has micro-batches
+    of them under way (slots.h).
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
   let statistics = [Statistic<"numActors", "actors", "actors made">];

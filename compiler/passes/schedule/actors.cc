@@ -7,6 +7,7 @@
 #include "compiler/passes/schedule/slots.h"
 #include "compiler/passes/schedule/step_order.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace weft::compiler {
@@ -49,32 +50,33 @@ StreamKind streamOf(Operation *op, bool overlap, const Beside &beside) {
   return kernel && kernel.getName() == "input" ? StreamKind::Host : StreamKind::Compute;
 }
 
-// Each end of a transfer has a stream of its own, so that none waits behind another.
+// Each end of a transfer has a stream of its own, so that none waits behind another. But what is received once a step,
+// such as the gradient of a table that another stage reads too, comes behind what was sent when the step began, such as
+// that table: on any one rank an update then comes after the send of what it changes.
 std::string laneOf(Operation *op) {
   if (auto send = llvm::dyn_cast<task::SendOp>(op)) {
-    return "send " + std::to_string(send.getTransfer());
+    return send.getSection() == Section::Begin ? "once" : "send " + std::to_string(send.getTransfer());
   }
   if (auto receive = llvm::dyn_cast<task::ReceiveOp>(op)) {
-    return "receive " + std::to_string(receive.getTransfer());
+    return receive.getSection() == Section::Step ? "once" : "receive " + std::to_string(receive.getTransfer());
   }
   return "";
 }
 
-char kindOf(Operation *op) {
+schedule::UnitKind kindOf(Operation *op) {
   auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-  return !phase                            ? 'F'
-         : phase.getValue() == "weight"    ? 'W'
-         : phase.getValue() == "backward"  ? 'B'
-         : phase.getValue() == "recompute" ? 'B'
-                                           : 'F';
+  return llvm::StringSwitch<schedule::UnitKind>(phase ? phase.getValue() : "")
+      .Case("weight", schedule::UnitKind::Weight)
+      .Cases("backward", "recompute", schedule::UnitKind::Backward)
+      .Default(schedule::UnitKind::Forward);
 }
 
 // The units of one micro-batch in the order of what they read: the forwards, then from the last chunk to the first
 // the backward, and its weight part.
 struct UnitOrder {
   bool back = false;
-  int64_t chunk = 0; // backwards -1, -2, ... for the chunks 0, 1, ...
-  char kind = 'F';
+  int chunk = 0; // backwards -1, -2, ... for the chunks 0, 1, ...
+  schedule::UnitKind kind = schedule::UnitKind::Forward;
   auto operator<=>(const UnitOrder &other) const = default;
 };
 
@@ -142,7 +144,7 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     beside_ = &beside;
     group(body, beside.any() ? beside.begin(begin) : singly(begin), {});
     llvm::SmallVector<Operation *> micro; // as the last micro-batch is done
-    for (const task::Unit &unit : lastOf(program)) {
+    for (const schedule::Unit &unit : lastOf(program)) {
       auto it = units.find(orderOf(unit.kind, unit.chunk));
       if (it != units.end()) {
         llvm::append_range(micro, it->second);
@@ -151,10 +153,10 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     step_ = bundle(program, micro, step, beside);
     mlir::Value last;
     for (auto &[unit, work] : units) {
-      task::Unit name{unit.kind, 0, unit.back ? -unit.chunk - 1 : unit.chunk};
-      mlir::Value before = follows && unit.kind == 'B' ? last : mlir::Value();
+      schedule::Unit one{unit.kind, unit.back ? -unit.chunk - 1 : unit.chunk, 0};
+      mlir::Value before = follows && unit.kind == schedule::UnitKind::Backward ? last : mlir::Value();
       group(body, beside.any() ? beside.unit(work, before) : singly(work),
-            mlir::StringAttr::get(&getContext(), name.name()));
+            mlir::StringAttr::get(&getContext(), schedule::nameOf(one)));
       last = beside.lastOf(work, kept);
     }
     groupStep(body, byCompletion(step_, step));
@@ -179,17 +181,20 @@ private:
   }
 
   UnitOrder orderOf(Operation *op) {
-    int64_t chunk = llvm::find(chunks_, ir::chunkOf(op)) - chunks_.begin();
-    return orderOf(kindOf(op), chunk);
+    return orderOf(kindOf(op), int(llvm::find(chunks_, ir::chunkOf(op)) - chunks_.begin()));
   }
 
-  static UnitOrder orderOf(char kind, int64_t chunk) { return {kind != 'F', kind == 'F' ? chunk : -chunk - 1, kind}; }
+  static UnitOrder orderOf(schedule::UnitKind kind, int chunk) {
+    const bool back = kind != schedule::UnitKind::Forward;
+    return {back, back ? -chunk - 1 : chunk, kind};
+  }
 
   // Each unit where the program's order has it for the last time.
-  static std::vector<task::Unit> lastOf(task::ProgramOp program) {
-    std::vector<task::Unit> last, order = task::unitsOf(program);
-    for (const task::Unit &unit : llvm::reverse(order)) {
-      if (llvm::none_of(last, [&](const task::Unit &other) { return other.name() == unit.name(); })) {
+  static std::vector<schedule::Unit> lastOf(task::ProgramOp program) {
+    std::vector<schedule::Unit> last, order = task::unitsOf(program);
+    for (const schedule::Unit &unit : llvm::reverse(order)) {
+      if (llvm::none_of(
+              last, [&](const schedule::Unit &other) { return schedule::nameOf(other) == schedule::nameOf(unit); })) {
         last.push_back(unit);
       }
     }
@@ -198,10 +203,11 @@ private:
 
   // Whether every forward is followed by its own backward.
   static bool backwardsFollow(task::ProgramOp program) {
-    std::vector<task::Unit> order = task::unitsOf(program);
+    std::vector<schedule::Unit> order = task::unitsOf(program);
     for (size_t i = 0; i < order.size(); ++i) {
-      bool follows = i + 1 < order.size() && order[i + 1].kind == 'B' && order[i + 1].microBatch == order[i].microBatch;
-      if (order[i].kind == 'F' && !follows) {
+      bool follows = i + 1 < order.size() && order[i + 1].kind == schedule::UnitKind::Backward &&
+                     order[i + 1].microBatch == order[i].microBatch;
+      if (order[i].kind == schedule::UnitKind::Forward && !follows) {
         return false;
       }
     }

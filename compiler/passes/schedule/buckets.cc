@@ -37,9 +37,17 @@ public:
         }
       }
     }
+    // Kernels of the step section follow all of the micro-batches in the compute stream; what is received, or reduced
+    // beside it, does not.
     for (Operation *op : step) {
+      int64_t at = llvm::isa<task::KernelOp>(op) ? int64_t(micro.size()) : -1;
+      if (llvm::isa<CollectiveOp>(op)) {
+        for (Value input : task::inputsOf(op)) {
+          at = std::max(at, placeOf(input));
+        }
+      }
       for (Value output : task::outputsOf(op)) {
-        writer_[task::rootOf(output)] = {op, int64_t(micro.size())};
+        writer_[task::rootOf(output)] = {op, at};
       }
     }
   }
@@ -64,33 +72,27 @@ public:
     StepCollectives all;
     fill(early, all.bundles);
     fill(late, all.bundles);
-    all.overlap = besides_ || (!early.empty() && isOrdered(all.bundles, others));
-    if (besides_) {
+    all.overlap = besides_ || !early.empty();
+    if (all.overlap) {
       order(all, others);
     }
     return all;
   }
 
 private:
-  int64_t madeAt(CollectiveOp op) { return writer_.lookup(task::rootOf(op.getInput())).second; }
+  // Where a value is complete: after which place of the compute stream, or -1 if after none.
+  int64_t placeOf(Value value) {
+    auto it = writer_.find(task::rootOf(value));
+    return it == writer_.end() ? -1 : it->second.second;
+  }
+
+  int64_t madeAt(CollectiveOp op) { return placeOf(op.getInput()); }
 
   bool overtakes(CollectiveOp op, int64_t waitsFor) {
     return llvm::any_of(op.getAxes(), [&](int64_t axis) {
       auto it = lastOver_.find(axis);
       return it != lastOver_.end() && waitsFor <= it->second;
     });
-  }
-
-  // Whether the communication stream, in this order, overtakes nothing.
-  bool isOrdered(const std::vector<Bundle> &bundles, llvm::ArrayRef<CollectiveOp> others) {
-    int64_t waitsFor = -1;
-    auto issue = [&](llvm::ArrayRef<CollectiveOp> members) {
-      for (CollectiveOp op : members) {
-        waitsFor = std::max(waitsFor, madeAt(op));
-      }
-      return llvm::none_of(members, [&](CollectiveOp op) { return overtakes(op, waitsFor); });
-    };
-    return llvm::all_of(bundles, issue) && llvm::all_of(others, [&](CollectiveOp op) { return issue(op); });
   }
 
   // Makes what would overtake wait.

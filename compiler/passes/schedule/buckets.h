@@ -32,9 +32,8 @@ struct StepCollectives {
 /// Bundles the reductions of what backward units make. `micro` is the work of the micro-batch section in the order in
 /// which the compute stream does it for the last micro-batch, `step` the step section's. Ranks must issue collectives
 /// over a common mesh axis in one order: where one of the step section could overtake one of the micro-batch section
-/// on the compute stream, it comes last, behind bundles that wait for that one; if nothing makes it wait, nothing
-/// overlaps. Where the communication stream has collectives of the other sections (beside.h) it has those of this one
-/// too, and what may overtake waits.
+/// on the compute stream, it comes last, behind bundles that wait for that one, or waits for its result. Where the
+/// communication stream has collectives of the other sections (beside.h) it has those of this one too.
 StepCollectives bundle(task::ProgramOp program, llvm::ArrayRef<mlir::Operation *> micro,
                        llvm::ArrayRef<mlir::Operation *> step, const Beside &beside);
 

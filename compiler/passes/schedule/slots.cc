@@ -33,30 +33,10 @@ llvm::MapVector<mlir::Value, Touches> touchesOf(task::ProgramOp program) {
   return touches;
 }
 
-// The most micro-batches whose `names[0]` has begun and one of whose `names` has not ended.
-int64_t mostUnderWay(llvm::ArrayRef<task::Unit> order, llvm::ArrayRef<llvm::StringRef> names) {
-  llvm::DenseMap<int64_t, size_t> left; // by micro-batch: units that are still to come
-  int64_t underWay = 0, most = 0;
-  for (const task::Unit &unit : order) {
-    std::string name = unit.name();
-    if (!llvm::is_contained(names, name)) {
-      continue;
-    }
-    if (name == names[0]) {
-      left[unit.microBatch] += names.size();
-      most = std::max(most, ++underWay);
-    }
-    if (--left[unit.microBatch] == 0) {
-      --underWay;
-    }
-  }
-  return std::max<int64_t>(most, 1);
-}
-
 } // namespace
 
 void setSlots(task::ProgramOp program) {
-  std::vector<task::Unit> order = task::unitsOf(program);
+  std::vector<schedule::Unit> order = task::unitsOf(program);
   std::map<std::vector<llvm::StringRef>, int64_t> known;
   int64_t microBatches = int64_t(program.getMicroBatches());
   for (auto &[root, touch] : touchesOf(program)) {
@@ -67,7 +47,12 @@ void setSlots(task::ProgramOp program) {
     std::vector<llvm::StringRef> key(touch.units.begin(), touch.units.end());
     auto it = known.find(key);
     if (it == known.end()) {
-      it = known.try_emplace(key, key.size() == 1 ? 1 : mostUnderWay(order, key)).first;
+      std::vector<schedule::Unit> users;
+      for (llvm::StringRef name : key) {
+        users.push_back(schedule::unitNamed(name.str()).value_or(schedule::Unit()));
+      }
+      const int most = key.size() == 1 ? 1 : schedule::inFlight(order, users);
+      it = known.try_emplace(key, std::max(most, 1)).first;
     }
     buffer.setSlots(std::min(microBatches, it->second + (touch.moves ? 1 : 0)));
   }

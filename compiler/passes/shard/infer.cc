@@ -298,9 +298,8 @@ struct ShardInfer : impl::ShardInferBase<ShardInfer> {
   void runOnOperation() override {
     GraphOp graph = getOperation();
     boxes_.clear(); // one pass may run over several graphs
-    std::optional<Machine> rates = parseMachine(machine);
-    if (!rates) {
-      graph.emitOpError() << "machine: expected rates, got " << machine;
+    llvm::FailureOr<Machine> rates = machineOf(graph, machine);
+    if (failed(rates)) {
       return signalPassFailure();
     }
     machine_ = *rates;

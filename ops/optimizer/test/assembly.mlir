@@ -17,6 +17,12 @@
 %5, %6 = weft.sgd_momentum %p, %p, %p, %3, %1 momentum(0.9) weight_decay(0.0)
 // CHECK: weft.adam %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} beta1(9.000000e-01) beta2(0.99899999999999999) eps(1.000000e-08) weight_decay(1.000000e-01) decoupled{{ *$}}
 %7, %8, %9 = weft.adam %p, %p, %p, %p, %3, %1 beta1(0.9) beta2(0.999) eps(1.0e-8) weight_decay(0.1) decoupled
+// CHECK: weft.clip_scale %{{.*}}, %{{.*}} loss_scale %{{.*}} clip_norm(1.000000e+00){{ *$}}
+%320, %321 = weft.clip_scale %0, %s loss_scale %s clip_norm(1.0)
+// CHECK: weft.loss_scale %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} growth_factor(2.000000e+00) backoff_factor(5.000000e-01) growth_interval(2000) min(1.000000e+00) max(6.400000e+01){{ *$}}
+%322, %323, %324, %325 = weft.loss_scale %0, %s, %s, %s growth_factor(2.0) backoff_factor(0.5) growth_interval(2000) min(1.0) max(64.0)
+// CHECK: weft.sgd %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} step %{{.*}} weight_decay(0.000000e+00){{ *$}}
+%326 = weft.sgd %p, %p, %3, %1 step %322 weight_decay(0.0)
 
 !p = tensor<4x8xf32>
 !s = tensor<f32>
@@ -36,4 +42,12 @@ weft.graph @typed("p" %tp: !p, "g" %g: !p, "m" %m: !p, "v" %v: !p, "count" %coun
   %12, %13 = weft.sgd_momentum %tp, %g, %v, %lr, %scale momentum(0.9) weight_decay(0.0) : (!p, !p, !p, !s, !s) -> (!p, !p)
   // CHECK: weft.adam {{.*}} weight_decay(0.000000e+00) : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<f32>, tensor<f32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
   %14, %15, %16 = weft.adam %tp, %g, %m, %v, %lr, %scale beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.0) : (!p, !p, !p, !p, !s, !s) -> (!p, !p, !p)
+  // CHECK: weft.clip_scale %{{.*}}, %{{.*}} loss_scale %{{.*}} clip_norm(0.000000e+00) : (tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+  %17, %18 = weft.clip_scale %10, %count loss_scale %lr clip_norm(0.0) : (!s, !s, !s) -> (!s, !s)
+  // CHECK: weft.sgd {{.*}} step {{.*}} : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<4x8xf32>
+  %19 = weft.sgd %tp, %g, %lr, %scale step %lr weight_decay(0.0) : (!p, !p, !s, !s, !s) -> !p
+  // CHECK: weft.sgd_momentum {{.*}} step {{.*}} : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<4x8xf32>, tensor<4x8xf32>)
+  %20, %21 = weft.sgd_momentum %tp, %g, %v, %lr, %scale step %lr momentum(0.9) weight_decay(0.0) : (!p, !p, !p, !s, !s, !s) -> (!p, !p)
+  // CHECK: weft.adam {{.*}} step {{.*}} : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
+  %22, %23, %24 = weft.adam %tp, %g, %m, %v, %lr, %scale step %lr beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.0) : (!p, !p, !p, !p, !s, !s, !s) -> (!p, !p, !p)
 }

@@ -1,8 +1,8 @@
 // RUN: weft-opt %s -split-input-file -verify-diagnostics
 
-weft.graph @g("x" %x: tensor<4xf16>) placements [#weft.placement<"cpu", [], [0]>] {
-  // expected-error @+1 {{expected the element type f32 or bf16, got 'f16'}}
-  %0 = weft.square_sum %x : (tensor<4xf16>) -> tensor<f32>
+weft.graph @g("x" %x: tensor<4xf64>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{expected the element type f32, bf16 or f16, got 'f64'}}
+  %0 = weft.square_sum %x : (tensor<4xf64>) -> tensor<f32>
 }
 
 // -----
@@ -203,4 +203,67 @@ weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "m" %m: tensor<4xf32
 weft.graph @g("p" %p: tensor<4xf32>, "g" %g: tensor<4xf32>, "m" %m: tensor<4xf32>, "v" %v: tensor<4xf32>, "lr" %lr: tensor<f32>, "grad_scale" %grad_scale: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
   // expected-error @+1 {{weight_decay: expected at least 0, got -1.000000e+00}}
   %0, %1, %2 = weft.adam %p, %g, %m, %v, %lr, %grad_scale beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(-1.0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<f32>, "r" %r: tensor<1xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{loss_scale: expected 'tensor<f32>', got 'tensor<1xf32>'}}
+  %0, %1 = weft.clip_scale %q, %q loss_scale %r clip_norm(1.0) : (tensor<f32>, tensor<f32>, tensor<1xf32>) -> (tensor<f32>, tensor<f32>)
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{expected 3 operand types, got 2}}
+  %0, %1 = weft.clip_scale %q, %q loss_scale %q clip_norm(1.0) : (tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "q" %q: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{step: expected 'tensor<f32>', got 'tensor<4xf32>'}}
+  %0 = weft.sgd %p, %p, %q, %q step %p weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<f32>, "i" %i: tensor<i32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{good_steps: expected 'tensor<f32>', got 'tensor<i32>'}}
+  %0, %1, %2, %3 = weft.loss_scale %q, %q, %i, %q growth_factor(2.0) backoff_factor(0.5) growth_interval(2000) min(1.0) max(64.0) : (tensor<f32>, tensor<f32>, tensor<i32>, tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>)
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{growth_factor: expected at least 1, got 5.000000e-01}}
+  %0, %1, %2, %3 = weft.loss_scale %q, %q, %q, %q growth_factor(0.5) backoff_factor(0.5) growth_interval(2000) min(1.0) max(64.0) : (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>)
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{backoff_factor: expected above 0 and below 1, got 1.000000e+00}}
+  %0, %1, %2, %3 = weft.loss_scale %q, %q, %q, %q growth_factor(2.0) backoff_factor(1.0) growth_interval(2000) min(1.0) max(64.0) : (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>)
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{growth_interval: expected at least 1, got 0}}
+  %0, %1, %2, %3 = weft.loss_scale %q, %q, %q, %q growth_factor(2.0) backoff_factor(0.5) growth_interval(0) min(1.0) max(64.0) : (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>)
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{min: expected above 0, got 0.000000e+00}}
+  %0, %1, %2, %3 = weft.loss_scale %q, %q, %q, %q growth_factor(2.0) backoff_factor(0.5) growth_interval(2000) min(0.0) max(64.0) : (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>)
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{max: expected at least the min of 1.000000e+00, got 5.000000e-01}}
+  %0, %1, %2, %3 = weft.loss_scale %q, %q, %q, %q growth_factor(2.0) backoff_factor(0.5) growth_interval(2000) min(1.0) max(0.5) : (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>)
 }

@@ -64,6 +64,20 @@ absl::StatusOr<GpuMove> GpuMove::ReduceRange(Gpu* gpu, int64_t first, int64_t co
   return Create(gpu, NameOfReduction(dtype, reduction), arguments);
 }
 
+absl::StatusOr<GpuMove> GpuMove::Transpose(Gpu* gpu, int64_t outer, int64_t inner, int64_t run, int64_t element_bytes) {
+  CombineArguments arguments = {};
+  arguments.n = outer * inner * run;
+  arguments.run = run;
+  arguments.levels = 2;
+  arguments.count[0] = inner;
+  arguments.from_step[0] = run;
+  arguments.to_step[0] = outer * run;
+  arguments.count[1] = outer;
+  arguments.from_step[1] = inner * run;
+  arguments.to_step[1] = run;
+  return Create(gpu, absl::StrCat("copy_", element_bytes), arguments);
+}
+
 absl::Status GpuMove::Run(const void* const* inputs, int input_count, void* const* outputs, int output_count,
                           void* stream) const {
   if (arguments_.n == 0) return absl::OkStatus();

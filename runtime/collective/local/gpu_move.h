@@ -21,6 +21,8 @@ class GpuMove {
   static absl::StatusOr<GpuMove> Reduce(Gpu* gpu, const TileCopy& copy, DType dtype, Reduction reduction);
   // Reduces `count` elements from element `first` on.
   static absl::StatusOr<GpuMove> ReduceRange(Gpu* gpu, int64_t first, int64_t count, DType dtype, Reduction reduction);
+  // From [outer, inner, run] to [inner, outer, run].
+  static absl::StatusOr<GpuMove> Transpose(Gpu* gpu, int64_t outer, int64_t inner, int64_t run, int64_t element_bytes);
 
   absl::Status Run(const void* const* inputs, int input_count, void* const* outputs, int output_count,
                    void* stream) const;

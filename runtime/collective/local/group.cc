@@ -73,6 +73,8 @@ absl::Status LocalCollective::Prepare() {
   done_ = *std::move(done);
   inputs_.resize(group_.size());
   outputs_.resize(group_.size());
+  readies_.resize(group_.size());
+  dones_.resize(group_.size());
   const std::vector<Share> shares = SharesOf(bundle_, group_.size(), m_);
   for (size_t i = 0; i < bundle_.size(); ++i) {
     absl::StatusOr<Part> part = PartOf(bundle_[i]);
@@ -133,28 +135,32 @@ absl::Status LocalCollective::Run(absl::Span<const void* const> inputs, absl::Sp
   absl::Status status = ready_.Record(stream);
   bool met = group_.Post(m_, bundle_, inputs, outputs, &ready_, &done_);
   if (met) {
+    for (int k = 0; k < group_.size(); ++k) {
+      readies_[k] = group_.member(k).ready;
+      dones_[k] = group_.member(k).done;
+    }
     // If the members disagree, all of them see it, and all finish.
     if (status.ok()) status = CheckAgreement();
     if (status.ok()) status = DoParts(stream);
     met = group_.Finish(m_);
   }
-  if (status.ok() && met) status = WaitForAll(&LocalGroup::Member::done, stream);
+  if (status.ok() && met) status = WaitForAll(dones_, stream);
   running_.store(false, std::memory_order_relaxed);
   if (status.ok() && !met) status = group_.stop().reason();
   return status;
 }
 
-absl::Status LocalCollective::WaitForAll(const Point* LocalGroup::Member::* point, void* stream) const {
+absl::Status LocalCollective::WaitForAll(const std::vector<const Point*>& points, void* stream) const {
   if (gpu_ == nullptr) return absl::OkStatus();
   for (int k = 0; k < group_.size(); ++k) {
     if (k == m_) continue;  // a stream does its own work in order
-    if (absl::Status status = (group_.member(k).*point)->Wait(stream); !status.ok()) return status;
+    if (absl::Status status = points[k]->Wait(stream); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
 absl::Status LocalCollective::DoParts(void* stream) {
-  absl::Status status = WaitForAll(&LocalGroup::Member::ready, stream);
+  absl::Status status = WaitForAll(readies_, stream);
   for (size_t i = 0; i < parts_.size() && status.ok(); ++i) {
     for (int k = 0; k < group_.size(); ++k) {
       inputs_[k] = group_.member(k).inputs[i];

@@ -99,8 +99,8 @@ class LocalCollective : public Operation {
   absl::Status DoParts(void* stream);
   void DoPart(size_t i);
   absl::Status EnqueuePart(size_t i, void* stream);
-  // Behind that point of every member.
-  absl::Status WaitForAll(const Point* LocalGroup::Member::* point, void* stream) const;
+  // Behind these points of every member.
+  absl::Status WaitForAll(const std::vector<const Point*>& points, void* stream) const;
 
   LocalGroup& group_;
   const int m_;
@@ -112,6 +112,8 @@ class LocalCollective : public Operation {
   // By member, filled in Run() for one part after the other.
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
+  // By member, taken while they are posted: behind Finish() another member may be at its next operation.
+  std::vector<const Point*> readies_, dones_;
   std::atomic<bool> running_{false};
 };
 

@@ -25,7 +25,9 @@ void RunSleeping(int ranks, const Body& body) { RunThreads(ranks, 0, body); }
 void RunSpinning(int ranks, const Body& body) { RunThreads(ranks, 200, body); }
 
 INSTANTIATE_TEST_SUITE_P(Sleeping, CollectiveConformance, testing::Values(&RunSleeping));
+INSTANTIATE_TEST_SUITE_P(Sleeping, CollectiveAgreement, testing::Values(&RunSleeping));
 INSTANTIATE_TEST_SUITE_P(Spinning, CollectiveConformance, testing::Values(&RunSpinning));
+INSTANTIATE_TEST_SUITE_P(Spinning, CollectiveAgreement, testing::Values(&RunSpinning));
 
 TEST(LocalTest, SaysWhoIsMissing) {
   LocalFabric fabric(3);

@@ -35,8 +35,11 @@ void RunSpinning(int ranks, const Body& body) { RunProcesses(ranks, {.spins = 10
 void RunInPieces(int ranks, const Body& body) { RunProcesses(ranks, {.message_bytes = 99999}, body); }
 
 INSTANTIATE_TEST_SUITE_P(Whole, CollectiveConformance, testing::Values(&RunWhole));
+INSTANTIATE_TEST_SUITE_P(Whole, CollectiveAgreement, testing::Values(&RunWhole));
 INSTANTIATE_TEST_SUITE_P(Spinning, CollectiveConformance, testing::Values(&RunSpinning));
+INSTANTIATE_TEST_SUITE_P(Spinning, CollectiveAgreement, testing::Values(&RunSpinning));
 INSTANTIATE_TEST_SUITE_P(InPieces, CollectiveConformance, testing::Values(&RunInPieces));
+INSTANTIATE_TEST_SUITE_P(InPieces, CollectiveAgreement, testing::Values(&RunInPieces));
 
 // There are as many channels and transfers as MPI has tags.
 TEST(MpiTest, TagsAreBounded) {

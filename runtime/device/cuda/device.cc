@@ -76,11 +76,18 @@ absl::StatusOr<CudaInventory> TakeInventory(const cuda::Driver& driver) {
 }
 
 absl::StatusOr<std::unique_ptr<Device>> CreateCudaDevice(const cuda::Driver& driver, int ordinal,
-                                                         std::vector<GpuModule> modules) {
+                                                         std::vector<GpuModule> modules,
+                                                         const CudaLibraries& libraries) {
   absl::StatusOr<std::unique_ptr<CudaContext>> context = CudaContext::Create(driver, ordinal);
   if (!context.ok()) return context.status();
   absl::StatusOr<std::unique_ptr<CudaGpu>> gpu = CudaGpu::Create(**context, std::move(modules));
   if (!gpu.ok()) return gpu.status();
+  if (libraries.cublaslt != nullptr) {
+    absl::StatusOr<std::unique_ptr<GpuMatmuls>> matmuls =
+        CreateCublasLtMatmuls(**context, *libraries.cublaslt, libraries.matmul);
+    if (!matmuls.ok()) return matmuls.status();
+    (*gpu)->set_matmuls(*std::move(matmuls));
+  }
   return std::make_unique<CudaDevice>(*std::move(context), *std::move(gpu));
 }
 

@@ -9,7 +9,9 @@
 
 #include "absl/status/statusor.h"
 #include "ops/abi/gpu.h"
+#include "runtime/device/cuda/cublaslt.h"
 #include "runtime/device/cuda/driver.h"
+#include "runtime/device/cuda/matmul.h"
 #include "runtime/device/device.h"
 
 namespace weft::device {
@@ -31,11 +33,18 @@ struct CudaInventory {
 };
 absl::StatusOr<CudaInventory> TakeInventory(const cuda::Driver& driver);
 
+// What kernels may use beside our own code; each outlives the device, null: not there.
+struct CudaLibraries {
+  const cuda::lt::CublasLt* cublaslt = nullptr;
+  MatmulOptions matmul;
+};
+
 // GPU number `ordinal`, through its primary context. `modules`: the code of the
 // kernels that may run there, loaded when first asked for. The driver outlives
 // the device. Memory that ranks of one device ask for counts together.
 absl::StatusOr<std::unique_ptr<Device>> CreateCudaDevice(const cuda::Driver& driver, int ordinal,
-                                                         std::vector<GpuModule> modules);
+                                                         std::vector<GpuModule> modules,
+                                                         const CudaLibraries& libraries = {});
 
 }  // namespace weft::device
 

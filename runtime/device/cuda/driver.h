@@ -20,6 +20,9 @@ using Result = int;
 using Ordinal = int;  // CUdevice
 using Address = unsigned long long;
 using Handle = void*;  // of a context, stream, event, module or function
+struct Uuid {
+  char bytes[16];
+};
 
 inline constexpr Result kSuccess = 0;
 inline constexpr Result kInvalidValue = 1;
@@ -27,6 +30,7 @@ inline constexpr Result kOutOfMemory = 2;
 inline constexpr Result kInvalidContext = 201;
 inline constexpr Result kNoBinaryForGpu = 209;
 inline constexpr Result kNotFound = 500;
+inline constexpr Result kNotReady = 600;
 inline constexpr Result kLaunchFailed = 719;
 
 // Attributes of devices.
@@ -42,7 +46,8 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventDisableTiming = 2;
 
 // X(field, symbol, type). A cu... function whose symbol has a version is meant by
-// its version, as a program compiled against cuda.h would.
+// its version, as a program compiled against cuda.h would; but cuEventElapsedTime
+// without, which older drivers have too.
 #define WEFT_CUDA_DRIVER_FUNCTIONS(X)                                                                             \
   X(GetErrorName, "cuGetErrorName", Result(Result, const char**))                                                 \
   X(GetErrorString, "cuGetErrorString", Result(Result, const char**))                                             \
@@ -53,6 +58,7 @@ inline constexpr unsigned kEventDisableTiming = 2;
   X(DeviceGetName, "cuDeviceGetName", Result(char*, int, Ordinal))                                                \
   X(DeviceTotalMem, "cuDeviceTotalMem_v2", Result(size_t*, Ordinal))                                              \
   X(DeviceGetAttribute, "cuDeviceGetAttribute", Result(int*, int, Ordinal))                                       \
+  X(DeviceGetUuid, "cuDeviceGetUuid_v2", Result(Uuid*, Ordinal))                                                  \
   X(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", Result(Handle*, Ordinal))                                 \
   X(DevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", Result(Ordinal))                                     \
   X(CtxSetCurrent, "cuCtxSetCurrent", Result(Handle))                                                             \
@@ -71,6 +77,8 @@ inline constexpr unsigned kEventDisableTiming = 2;
   X(EventDestroy, "cuEventDestroy_v2", Result(Handle))                                                            \
   X(EventRecord, "cuEventRecord", Result(Handle, Handle))                                                         \
   X(EventSynchronize, "cuEventSynchronize", Result(Handle))                                                       \
+  X(EventQuery, "cuEventQuery", Result(Handle))                                                                   \
+  X(EventElapsedTime, "cuEventElapsedTime", Result(float*, Handle, Handle))                                       \
   X(ModuleLoadData, "cuModuleLoadData", Result(Handle*, const void*))                                             \
   X(ModuleUnload, "cuModuleUnload", Result(Handle))                                                               \
   X(ModuleGetFunction, "cuModuleGetFunction", Result(Handle*, Handle, const char*))                               \

@@ -54,6 +54,8 @@ TEST(DriverTest, TheTableIsThatOfTheToolkit) {
   WEFT_SAME(DeviceGetName, cuDeviceGetName);
   WEFT_SAME(DeviceTotalMem, cuDeviceTotalMem);
   WEFT_SAME(DeviceGetAttribute, cuDeviceGetAttribute);
+  WEFT_SAME(DeviceGetUuid, cuDeviceGetUuid);
+  static_assert(sizeof(Uuid) == sizeof(CUuuid));
   WEFT_SAME(DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain);
   WEFT_SAME(DevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease);
   WEFT_SAME(CtxSetCurrent, cuCtxSetCurrent);
@@ -72,6 +74,8 @@ TEST(DriverTest, TheTableIsThatOfTheToolkit) {
   WEFT_SAME(EventDestroy, cuEventDestroy);
   WEFT_SAME(EventRecord, cuEventRecord);
   WEFT_SAME(EventSynchronize, cuEventSynchronize);
+  WEFT_SAME(EventQuery, cuEventQuery);
+  WEFT_SAME(EventElapsedTime, cuEventElapsedTime);
   WEFT_SAME(ModuleLoadData, cuModuleLoadData);
   WEFT_SAME(ModuleUnload, cuModuleUnload);
   WEFT_SAME(ModuleGetFunction, cuModuleGetFunction);
@@ -93,6 +97,7 @@ TEST(DriverTest, ConstantsAreThoseOfTheToolkit) {
   EXPECT_EQ(kInvalidContext, CUDA_ERROR_INVALID_CONTEXT);
   EXPECT_EQ(kNoBinaryForGpu, CUDA_ERROR_NO_BINARY_FOR_GPU);
   EXPECT_EQ(kNotFound, CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(kNotReady, CUDA_ERROR_NOT_READY);
   EXPECT_EQ(kLaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
   EXPECT_EQ(kMultiprocessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   EXPECT_EQ(kComputeCapabilityMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);

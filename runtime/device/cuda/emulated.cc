@@ -32,6 +32,8 @@ const char* NameOf(Result result) {
       return "CUDA_ERROR_NO_BINARY_FOR_GPU";
     case kNotFound:
       return "CUDA_ERROR_NOT_FOUND";
+    case kNotReady:
+      return "CUDA_ERROR_NOT_READY";
     case kLaunchFailed:
       return "CUDA_ERROR_LAUNCH_FAILED";
     default:
@@ -57,7 +59,8 @@ struct EmulatedDriver::State {
   std::atomic<Result> sticky{kSuccess};  // once a kernel has failed, everything does
   mutable std::mutex mutex;              // guards what follows
   std::vector<std::string> complaints;
-  std::map<Handle, std::unique_ptr<EmulatedStream>> streams;
+  std::map<Handle, std::shared_ptr<EmulatedStream>> streams;
+  std::map<Handle, const Gpu*> stream_gpus;
   std::set<Handle> events;
   std::map<uint64_t, size_t> pinned;
   uint64_t seed = 0;
@@ -103,14 +106,16 @@ struct EmulatedDriver::State {
     return events.count(event) != 0 ? static_cast<EmulatedEvent*>(event) : nullptr;
   }
 
-  // As the driver does before memory goes.
+  // As the driver does before memory goes: what this thread's GPU still has to do.
   void DrainAll() {
-    std::vector<EmulatedStream*> all;
+    std::vector<std::shared_ptr<EmulatedStream>> all;  // other threads may destroy some meanwhile
     {
       std::lock_guard<std::mutex> lock(mutex);
-      for (auto& [handle, stream] : streams) all.push_back(stream.get());
+      for (auto& [handle, stream] : streams) {
+        if (stream_gpus[handle] == Current()) all.push_back(stream);
+      }
     }
-    for (EmulatedStream* stream : all) stream->Drain();
+    for (const auto& stream : all) stream->Drain();
   }
 
   bool IsMemory(const Gpu& gpu, uint64_t address, size_t bytes) {
@@ -197,6 +202,11 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     if (found == values.end()) return kInvalidValue;
     return *value = found->second, kSuccess;
   };
+  driver_.DeviceGetUuid = [](Uuid* uuid, Ordinal device) {
+    *uuid = {};
+    std::snprintf(uuid->bytes, sizeof(uuid->bytes), "emulated %d", device);
+    return kSuccess;
+  };
   driver_.DevicePrimaryCtxRetain = [s](Handle* context, Ordinal device) {
     return *context = s->gpus[device].get(), kSuccess;
   };
@@ -243,10 +253,11 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     *stream = made.get();
     std::lock_guard<std::mutex> lock(s->mutex);
     s->streams[*stream] = std::move(made);
+    s->stream_gpus[*stream] = s->Current();
     return kSuccess;
   };
   driver_.StreamDestroy = [s](Handle stream) {
-    std::unique_ptr<EmulatedStream> gone;  // ends its work without the lock
+    std::shared_ptr<EmulatedStream> gone;  // ends its work without the lock
     std::lock_guard<std::mutex> lock(s->mutex);
     const auto found = s->streams.find(stream);
     if (found == s->streams.end()) return kInvalidValue;
@@ -282,13 +293,25 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
   driver_.EventRecord = [s](Handle event, Handle stream) {
     EmulatedEvent* const it = s->EventOf(event);
     if (it == nullptr) return s->Complain(kInvalidValue, "cuEventRecord: not an event");
-    return s->Enqueue("cuEventRecord", stream, [it, point = it->Note()] { it->Reach(point); });
+    EmulatedStream* const on = s->StreamOf(stream);
+    return s->Enqueue("cuEventRecord", stream, [it, on, point = it->Note()] { it->Reach(point, on->milliseconds()); });
   };
   driver_.EventSynchronize = [s](Handle event) {
     EmulatedEvent* const it = s->EventOf(event);
     if (it == nullptr) return s->Complain(kInvalidValue, "cuEventSynchronize: not an event");
     it->Await(it->noted());
     return s->sticky.load();
+  };
+  driver_.EventQuery = [s](Handle event) {
+    EmulatedEvent* const it = s->EventOf(event);
+    if (it == nullptr) return s->Complain(kInvalidValue, "cuEventQuery: not an event");
+    return it->reached() >= it->noted() ? s->sticky.load() : kNotReady;
+  };
+  driver_.EventElapsedTime = [s](float* milliseconds, Handle begin, Handle end) {
+    EmulatedEvent* const from = s->EventOf(begin);
+    EmulatedEvent* const to = s->EventOf(end);
+    if (from == nullptr || to == nullptr) return s->Complain(kInvalidValue, "cuEventElapsedTime: not an event");
+    return *milliseconds = static_cast<float>(to->milliseconds() - from->milliseconds()), kSuccess;
   };
   driver_.ModuleLoadData = [s](Handle* module, const void* image) {
     if (const Result result = s->Enter("cuModuleLoadData"); result != kSuccess) return result;
@@ -320,6 +343,25 @@ EmulatedDriver::~EmulatedDriver() = default;
 std::vector<std::string> EmulatedDriver::complaints() const {
   std::lock_guard<std::mutex> lock(state_->mutex);
   return state_->complaints;
+}
+
+Result EmulatedDriver::Enqueue(const std::string& call, Handle stream, double milliseconds,
+                               std::function<std::string()> work) {
+  State* const s = state_.get();
+  State::Gpu* const gpu = s->Current();
+  EmulatedStream* const on = s->StreamOf(stream);
+  return s->Enqueue(call.c_str(), stream, [s, gpu, on, call, milliseconds, work = std::move(work)] {
+    const EmulatedMemory::Work busy(gpu->memory);
+    on->Spend(milliseconds);
+    if (const std::string complaint = work(); !complaint.empty()) {
+      s->Complain(kInvalidValue, absl::StrCat(call, ": ", complaint));
+    }
+  });
+}
+
+bool EmulatedDriver::Holds(const void* address, size_t bytes) const {
+  const State::Gpu* const gpu = state_->Current();
+  return gpu != nullptr && gpu->memory.Holds(reinterpret_cast<uint64_t>(address), bytes);
 }
 
 int64_t EmulatedDriver::launches() const { return state_->launches; }

@@ -6,7 +6,9 @@
 #ifndef WEFT_RUNTIME_DEVICE_CUDA_EMULATED_H_
 #define WEFT_RUNTIME_DEVICE_CUDA_EMULATED_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +37,13 @@ class EmulatedDriver {
   // Every misuse so far, one line each: a kernel that no GPU would run, memory
   // that is not there, a stream that is null, a thread without a context.
   std::vector<std::string> complaints() const;
+  // What an emulation of a library over the driver is made of: `work` is done in the stream's order, while
+  // device memory can be touched, and takes `milliseconds` of the GPU's time, which events measure;
+  // what it returns, if not "", is a complaint.
+  Result Enqueue(const std::string& call, Handle stream, double milliseconds, std::function<std::string()> work);
+  // Whether the bytes are in one allocation of this thread's GPU.
+  bool Holds(const void* address, size_t bytes) const;
+
   int64_t launches() const;
   int64_t allocated_bytes() const;
 

@@ -24,10 +24,20 @@ class EmulatedEvent {
     std::lock_guard<std::mutex> lock(mutex_);
     return noted_;
   }
-  void Reach(int64_t point) {
+  int64_t reached() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return reached_;
+  }
+  void Reach(int64_t point, double milliseconds) {
     std::lock_guard<std::mutex> lock(mutex_);
     reached_ = point;
+    milliseconds_ = milliseconds;
     changed_.notify_all();
+  }
+  // Of the stream's time when it was reached last.
+  double milliseconds() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return milliseconds_;
   }
   void Await(int64_t point) {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -39,6 +49,7 @@ class EmulatedEvent {
   std::condition_variable changed_;
   int64_t noted_ = 0;
   int64_t reached_ = 0;
+  double milliseconds_ = 0;
 };
 
 // Does work in order, on a thread of its own, each piece after a delay.
@@ -64,6 +75,10 @@ class EmulatedStream {
     changed_.wait(lock, [this] { return work_.empty(); });
   }
 
+  // The GPU's time that work has taken; on the stream's thread.
+  void Spend(double milliseconds) { milliseconds_ += milliseconds; }
+  double milliseconds() const { return milliseconds_; }
+
  private:
   void Loop() {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -87,6 +102,7 @@ class EmulatedStream {
   std::condition_variable changed_;
   std::deque<std::function<void()>> work_;
   bool stop_ = false;
+  double milliseconds_ = 0;
   std::thread thread_;
 };
 

@@ -154,4 +154,12 @@ absl::Status CudaGpu::Wait(void* event, void* stream) {
   return context_.Check(context_.driver().StreamWaitEvent(stream, event, 0), "cuStreamWaitEvent");
 }
 
+absl::StatusOr<bool> CudaGpu::Reached(void* event) {
+  if (absl::Status status = context_.Enter(); !status.ok()) return status;
+  const cuda::Result result = context_.driver().EventQuery(event);
+  if (result == cuda::kNotReady) return false;
+  if (absl::Status status = context_.Check(result, "cuEventQuery"); !status.ok()) return status;
+  return true;
+}
+
 }  // namespace weft::device

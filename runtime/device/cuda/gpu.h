@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ops/abi/gpu.h"
+#include "ops/abi/gpu_matmul.h"
 #include "runtime/device/cuda/context.h"
 
 namespace weft::device {
@@ -21,6 +22,7 @@ class CudaGpu : public Gpu {
   ~CudaGpu() override;
 
   const GpuProperties& properties() const override { return properties_; }
+  absl::Status Enter() override { return context_.Enter(); }
   absl::StatusOr<void*> Find(const std::string& module, const std::string& kernel, size_t argument_bytes,
                              int64_t shared_bytes) override;
   absl::StatusOr<std::shared_ptr<void>> Allocate(size_t bytes) override;
@@ -31,6 +33,11 @@ class CudaGpu : public Gpu {
   absl::StatusOr<std::shared_ptr<void>> CreateEvent() override;
   absl::Status Record(void* event, void* stream) override;
   absl::Status Wait(void* event, void* stream) override;
+  absl::StatusOr<bool> Reached(void* event) override;
+
+  GpuMatmuls* matmuls() override { return matmuls_.get(); }
+  // Before the first kernel is made.
+  void set_matmuls(std::unique_ptr<GpuMatmuls> matmuls) { matmuls_ = std::move(matmuls); }
 
   // What the first raised alarm says.
   absl::Status CheckAlarms() const;
@@ -53,6 +60,7 @@ class CudaGpu : public Gpu {
   const CudaContext& context_;
   const std::vector<GpuModule> modules_;
   const GpuProperties properties_;
+  std::unique_ptr<GpuMatmuls> matmuls_;
   mutable std::mutex mutex_;  // guards what follows
   std::map<std::string, cuda::Handle> loaded_;
   std::deque<Function> functions_;

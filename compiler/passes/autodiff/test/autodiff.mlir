@@ -6,7 +6,7 @@
 // CHECK-NEXT: %[[EINSUM:.*]] = weft.einsum "bi,io->bo" %arg0, %[[W]] {scope = "h.0"}
 // CHECK-NEXT: %[[RELU:.*]] = weft.relu %[[EINSUM]] {scope = "h.1"}
 // CHECK-NEXT: %[[REDUCE:.*]] = weft.reduce sum %[[RELU]] over [0, 1] {scope = "head"}
-// CHECK-NEXT: %[[FILL:.*]] = weft.fill [] value(1.000000e+00) {scope = "head"}
+// CHECK-NEXT: %[[FILL:.*]] = weft.fill [] value(1.000000e+00) {loss_seed, scope = "head"}
 // CHECK-NEXT: %[[RESHAPE:.*]] = weft.reshape %[[FILL]] [1, 1] {phase = "backward", scope = "head"}
 // CHECK-NEXT: %[[BROADCAST_TO:.*]] = weft.broadcast_to %[[RESHAPE]] [4, 2] {phase = "backward", scope = "head"}
 // CHECK-NEXT: %[[RELU_GRAD:.*]] = weft.relu_grad %[[BROADCAST_TO]], %[[EINSUM]] {phase = "backward", scope = "h.1"}
@@ -242,7 +242,7 @@ weft.graph @function("x" %x: tensor<4xf32>) placements [#one] {
 // CHECK-NEXT: %[[TO_GLOBAL:.*]] = weft.to_global %[[MUL]] placement("cpu", [1]) {stage = 1 : i64}
 // CHECK-NEXT: %[[MUL1:.*]] = weft.mul %[[TO_GLOBAL]], %[[V]] {stage = 1 : i64}
 // CHECK-NEXT: %[[REDUCE:.*]] = weft.reduce sum %[[MUL1]] over [0] {stage = 1 : i64}
-// CHECK-NEXT: %[[FILL:.*]] = weft.fill [] value(1.000000e+00) {stage = 1 : i64}
+// CHECK-NEXT: %[[FILL:.*]] = weft.fill [] value(1.000000e+00) {loss_seed, stage = 1 : i64}
 // CHECK-NEXT: %[[RESHAPE:.*]] = weft.reshape %[[FILL]] [1] {phase = "backward", stage = 1 : i64}
 // CHECK-NEXT: %[[BROADCAST_TO:.*]] = weft.broadcast_to %[[RESHAPE]] [4] {phase = "backward", stage = 1 : i64}
 // CHECK-NEXT: %[[MUL2:.*]] = weft.mul %[[BROADCAST_TO]], %[[V]] {phase = "backward", stage = 1 : i64}

@@ -10,7 +10,7 @@
 // CHECK-NEXT: %2 = weft.mul %1, %0 {scope = "h.0"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT: %3 = weft.mul %2, %0 {chunk = 1 : i64, scope = "head", stage = 1 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT: %4 = weft.reduce sum %3 over [0] {chunk = 1 : i64, scope = "head", stage = 1 : i64} : (tensor<4xf32>) -> tensor<f32>
-// CHECK-NEXT: %5 = weft.fill [] value(1.000000e+00) {chunk = 1 : i64, scope = "head", stage = 1 : i64} : () -> tensor<f32>
+// CHECK-NEXT: %5 = weft.fill [] value(1.000000e+00) {chunk = 1 : i64, loss_seed, scope = "head", stage = 1 : i64} : () -> tensor<f32>
 // CHECK-NEXT: %6 = weft.reshape %5 [1] {chunk = 1 : i64, phase = "backward", scope = "head", stage = 1 : i64} : (tensor<f32>) -> tensor<1xf32>
 // CHECK-NEXT: %7 = weft.broadcast_to %6 [4] {chunk = 1 : i64, phase = "backward", scope = "head", stage = 1 : i64} : (tensor<1xf32>) -> tensor<4xf32>
 // CHECK-NEXT: %8 = weft.mul %7, %0 {chunk = 1 : i64, phase = "backward", scope = "head", stage = 1 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -51,7 +51,7 @@ weft.graph @tied("x" %x: tensor<4xf32>) placements [#a, #b] {
 // CHECK-NEXT: %4 = weft.scale %1 by(5.000000e+00) {chunk = 1 : i64, scope = "h.2", stage = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT: %5 = weft.add_n %2, %3, %4 {chunk = 1 : i64, scope = "h.2", stage = 1 : i64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT: %6 = weft.reduce sum %5 over [0] {chunk = 1 : i64, scope = "head", stage = 1 : i64} : (tensor<4xf32>) -> tensor<f32>
-// CHECK-NEXT: %7 = weft.fill [] value(1.000000e+00) {chunk = 1 : i64, scope = "head", stage = 1 : i64} : () -> tensor<f32>
+// CHECK-NEXT: %7 = weft.fill [] value(1.000000e+00) {chunk = 1 : i64, loss_seed, scope = "head", stage = 1 : i64} : () -> tensor<f32>
 // CHECK-NEXT: %8 = weft.reshape %7 [1] {chunk = 1 : i64, phase = "backward", scope = "head", stage = 1 : i64} : (tensor<f32>) -> tensor<1xf32>
 // CHECK-NEXT: %9 = weft.broadcast_to %8 [4] {chunk = 1 : i64, phase = "backward", scope = "head", stage = 1 : i64} : (tensor<1xf32>) -> tensor<4xf32>
 // CHECK-NEXT: %10 = weft.scale %9 by(5.000000e+00) {chunk = 1 : i64, phase = "backward", scope = "h.2", stage = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>

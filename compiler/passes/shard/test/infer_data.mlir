@@ -8,7 +8,7 @@
 // CHECK-NEXT: %[[SUM_EXP:.*]] = weft.sum_exp %[[EINSUM]], %[[REDUCE]] : (tensor<1024x256xf32, #weft.sbp<S(0)>>, tensor<1024xf32, #weft.sbp<S(0)>>) -> tensor<1024xf32, #weft.sbp<S(0)>>
 // CHECK-NEXT: %[[PICK:.*]] = weft.pick %[[EINSUM]], %arg1 : (tensor<1024x256xf32, #weft.sbp<S(0)>>, tensor<1024xi32, #weft.sbp<S(0)>>) -> tensor<1024xf32, #weft.sbp<S(0)>>
 // CHECK-NEXT: %[[LOSS:.*]], %[[COUNT:.*]] = weft.cross_entropy_loss %[[REDUCE]], %[[SUM_EXP]], %[[PICK]], %arg1 : (tensor<1024xf32, #weft.sbp<S(0)>>, tensor<1024xf32, #weft.sbp<S(0)>>, tensor<1024xf32, #weft.sbp<S(0)>>, tensor<1024xi32, #weft.sbp<S(0)>>) -> (tensor<f32, #weft.sbp<P>>, tensor<f32, #weft.sbp<P>>)
-// CHECK-NEXT: %[[FILL:.*]] = weft.fill [] value(1.000000e+00) : () -> tensor<f32, #weft.sbp<B>>
+// CHECK-NEXT: %[[FILL:.*]] = weft.fill [] value(1.000000e+00) {loss_seed} : () -> tensor<f32, #weft.sbp<B>>
 // CHECK-NEXT: %[[CROSS_ENTROPY_GRAD:.*]] = weft.cross_entropy_grad %[[FILL]], %[[EINSUM]], %[[REDUCE]], %[[SUM_EXP]], %arg1 {phase = "backward"} : (tensor<f32, #weft.sbp<B>>, tensor<1024x256xf32, #weft.sbp<S(0)>>, tensor<1024xf32, #weft.sbp<S(0)>>, tensor<1024xf32, #weft.sbp<S(0)>>, tensor<1024xi32, #weft.sbp<S(0)>>) -> tensor<1024x256xf32, #weft.sbp<S(0)>>
 // CHECK-NEXT: %[[EINSUM1:.*]] = weft.einsum "bi,bo->io" %arg0, %[[CROSS_ENTROPY_GRAD]] {phase = "backward"} : (tensor<1024x128xf32, #weft.sbp<S(0)>>, tensor<1024x256xf32, #weft.sbp<S(0)>>) -> tensor<128x256xf32, #weft.sbp<P>>
 // CHECK-NEXT: %[[ACCUMULATE:.*]] = weft.accumulate %[[COUNT]] : (tensor<f32, #weft.sbp<P>>) -> tensor<f32, #weft.sbp<P>>

@@ -13,7 +13,7 @@
 // CHECK-NEXT: %[[BOX2:.*]] = weft.box %[[SUM_EXP]] : (tensor<8x64xf32, #weft.sbp<P>>) -> tensor<8x64xf32, #weft.sbp<B>>
 // CHECK-NEXT: %[[BOX3:.*]] = weft.box %[[PICK]] : (tensor<8x64xf32, #weft.sbp<P>>) -> tensor<8x64xf32, #weft.sbp<B>>
 // CHECK-NEXT: %[[LOSS:.*]], %[[COUNT:.*]] = weft.cross_entropy_loss %[[BOX1]], %[[BOX2]], %[[BOX3]], %arg1 : (tensor<8x64xf32, #weft.sbp<B>>, tensor<8x64xf32, #weft.sbp<B>>, tensor<8x64xf32, #weft.sbp<B>>, tensor<8x64xi32, #weft.sbp<B>>) -> (tensor<f32, #weft.sbp<B>>, tensor<f32, #weft.sbp<B>>)
-// CHECK-NEXT: %[[FILL:.*]] = weft.fill [] value(1.000000e+00) : () -> tensor<f32, #weft.sbp<B>>
+// CHECK-NEXT: %[[FILL:.*]] = weft.fill [] value(1.000000e+00) {loss_seed} : () -> tensor<f32, #weft.sbp<B>>
 // CHECK-NEXT: %[[CROSS_ENTROPY_GRAD:.*]] = weft.cross_entropy_grad %[[FILL]], %[[EINSUM]], %[[BOX1]], %[[BOX2]], %arg1 {phase = "backward"} : (tensor<f32, #weft.sbp<B>>, tensor<8x64x1024xf32, #weft.sbp<S(2)>>, tensor<8x64xf32, #weft.sbp<B>>, tensor<8x64xf32, #weft.sbp<B>>, tensor<8x64xi32, #weft.sbp<B>>) -> tensor<8x64x1024xf32, #weft.sbp<S(2)>>
 // CHECK-NEXT: %[[EINSUM1:.*]] = weft.einsum "bsv,vh->bsh" %[[CROSS_ENTROPY_GRAD]], %[[WTE]] {phase = "backward"} : (tensor<8x64x1024xf32, #weft.sbp<S(2)>>, tensor<1024x128xf32, #weft.sbp<S(0)>>) -> tensor<8x64x128xf32, #weft.sbp<P>>
 // CHECK-NEXT: %[[EINSUM2:.*]] = weft.einsum "bsh,bsv->vh" %[[BOX]], %[[CROSS_ENTROPY_GRAD]] {phase = "backward"} : (tensor<8x64x128xf32, #weft.sbp<B>>, tensor<8x64x1024xf32, #weft.sbp<S(2)>>) -> tensor<1024x128xf32, #weft.sbp<S(0)>>

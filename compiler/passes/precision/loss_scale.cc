@@ -1,0 +1,81 @@
+// A backward that begins with a loss scale, and updates that are skipped where it was too large.
+#include "compiler/passes/precision/passes.h"
+#include "ops/optimizer/ops.h"
+
+namespace weft::compiler {
+#define GEN_PASS_DEF_PRECISIONLOSSSCALE
+#include "compiler/passes/precision/Passes.h.inc"
+namespace {
+
+using namespace weft::ir;
+using mlir::Operation;
+using mlir::Value;
+
+struct PrecisionLossScale : impl::PrecisionLossScaleBase<PrecisionLossScale> {
+  using PrecisionLossScaleBase::PrecisionLossScaleBase;
+
+  void runOnOperation() override {
+    mlir::Block &body = getOperation().getBody().front();
+    auto seed = llvm::find_if(body, [](Operation &op) { return op.hasAttr("loss_seed"); });
+    auto clips = getOperation().getBody().getOps<ClipScaleOp>();
+    if (seed == body.end() || clips.empty()) {
+      return; // nothing is minimized
+    }
+    ClipScaleOp clip = *clips.begin();
+    ParameterOp scale = state(clip, "loss_scale", initial), good = state(clip, "loss_scale.good_steps", 0),
+                skipped = state(clip, "loss_scale.skipped_steps", 0);
+    seed->getResult(0).replaceAllUsesWith(scale);
+    seed->erase();
+    clip.getLossScaleMutable().assign(scale);
+
+    mlir::OpBuilder b(&getContext());
+    b.setInsertionPointAfter(clip);
+    auto made =
+        tag(create<LossScaleOp, 4>(b, clip.getLoc(), clip.getSquareSum(), scale, good, skipped,
+                                   b.getF64FloatAttr(growthFactor), b.getF64FloatAttr(backoffFactor),
+                                   b.getI64IntegerAttr(growthInterval), b.getF64FloatAttr(min), b.getF64FloatAttr(max)),
+            clip);
+    for (Operation &op : body) {
+      setStep(op, made.getStep());
+    }
+    b.setInsertionPointToEnd(&body);
+    auto finish = [&](ParameterOp parameter, Value next, llvm::StringRef metric) {
+      tag(b.create<AssignOp>(clip.getLoc(), parameter, next), clip);
+      if (!metric.empty()) {
+        tag(b.create<OutputOp>(clip.getLoc(), b.getStringAttr(metric), b.getUnitAttr(), next), clip);
+      }
+    };
+    finish(scale, made.getNextScale(), "loss_scale");
+    finish(good, made.getNextGoodSteps(), "");
+    finish(skipped, made.getNextSkippedSteps(), "skipped_steps");
+  }
+
+private:
+  template <typename Op> static Op tag(Op op, ClipScaleOp clip) {
+    setBelongings(op, belongingsOf(clip));
+    return op;
+  }
+
+  // A scalar that lives where the clipping happens.
+  ParameterOp state(ClipScaleOp clip, llvm::StringRef name, double value) {
+    mlir::OpBuilder b = mlir::OpBuilder::atBlockBegin(&getOperation().getBody().front());
+    auto init = InitAttr::get(&getContext(), "constant", llvm::ArrayRef<mlir::Attribute>{b.getF64FloatAttr(value)});
+    auto made = create<ParameterOp>(b, clip.getLoc(), b.getStringAttr(name), b.getArrayAttr({}), mlir::ArrayAttr(),
+                                    init, mlir::DictionaryAttr(), b.getUnitAttr(), mlir::IntegerAttr());
+    tag(made, clip)->removeAttr("phase");
+    return made;
+  }
+
+  static void setStep(Operation &op, Value step) {
+    if (auto sgd = llvm::dyn_cast<SgdOp>(op)) {
+      sgd.getStepMutable().assign(step);
+    } else if (auto momentum = llvm::dyn_cast<SgdMomentumOp>(op)) {
+      momentum.getStepMutable().assign(step);
+    } else if (auto adam = llvm::dyn_cast<AdamOp>(op)) {
+      adam.getStepMutable().assign(step);
+    }
+  }
+};
+
+} // namespace
+} // namespace weft::compiler

@@ -1,0 +1,54 @@
+// Softmax attention, forward and backward, without storing the scores: Dao, "FlashAttention-2",
+// 2023, sections 3.1 and 3.2, with the running maximum of Milakov and Gimelshein, "Online
+// normalizer calculation for softmax", 2018.
+//
+// A block has one tile of query rows (of keys, for their gradient) of one head and walks along the
+// keys (the query rows of all heads that read them), skipping what the mask hides. Every result is
+// summed by one block in one order: deterministic, no atomics. The price is that the backward pass
+// makes the scores twice.
+#include "ops/attention/cuda_code_plain.h"
+#include "ops/attention/cuda_code_tensor.h"
+
+using weft::attention::AttentionArguments;
+using weft::attention::ForwardTile;
+using weft::attention::KeyGradientTile;
+using weft::attention::kPlainThreads;
+using weft::attention::QueryGradientTile;
+using weft::gpu::BF16;
+using weft::gpu::F16;
+
+#define WEFT_PLAIN(T, type, depth)                                                        \
+  WEFT_KERNEL(plain_forward_##type##_##depth, AttentionArguments, kPlainThreads) {        \
+    weft::attention::plain::Forward<T, depth>(args);                                      \
+  }                                                                                       \
+  WEFT_KERNEL(plain_query_gradient_##type##_##depth, AttentionArguments, kPlainThreads) { \
+    weft::attention::plain::QueryGradient<T, depth>(args);                                \
+  }                                                                                       \
+  WEFT_KERNEL(plain_key_gradient_##type##_##depth, AttentionArguments, kPlainThreads) {   \
+    weft::attention::plain::KeyGradient<T, depth>(args);                                  \
+  }
+#define WEFT_PLAIN_OF(T, type) \
+  WEFT_PLAIN(T, type, 32)      \
+  WEFT_PLAIN(T, type, 64)      \
+  WEFT_PLAIN(T, type, 128)     \
+  WEFT_PLAIN(T, type, 256)
+
+WEFT_PLAIN_OF(float, f32)
+WEFT_PLAIN_OF(BF16, bf16)
+WEFT_PLAIN_OF(F16, f16)
+
+#define WEFT_TENSOR(T, type, depth)                                                                             \
+  WEFT_KERNEL(tensor_forward_##type##_##depth, AttentionArguments, ForwardTile(depth).threads()) {              \
+    weft::attention::tensor::Forward<T, depth>(args);                                                           \
+  }                                                                                                             \
+  WEFT_KERNEL(tensor_query_gradient_##type##_##depth, AttentionArguments, QueryGradientTile(depth).threads()) { \
+    weft::attention::tensor::QueryGradient<T, depth>(args);                                                     \
+  }                                                                                                             \
+  WEFT_KERNEL(tensor_key_gradient_##type##_##depth, AttentionArguments, KeyGradientTile(depth).threads()) {     \
+    weft::attention::tensor::KeyGradient<T, depth>(args);                                                       \
+  }
+
+WEFT_TENSOR(BF16, bf16, 64)
+WEFT_TENSOR(BF16, bf16, 128)
+WEFT_TENSOR(F16, f16, 64)
+WEFT_TENSOR(F16, f16, 128)

@@ -1,0 +1,55 @@
+// Where a block of an attention kernel works, and which keys rows see. Part of cuda.cu.
+#ifndef WEFT_OPS_ATTENTION_CUDA_CODE_PLACE_H_
+#define WEFT_OPS_ATTENTION_CUDA_CODE_PLACE_H_
+
+#include "ops/attention/cuda_arguments.h"
+#include "ops/cuda/kernel.h"
+#include "ops/cuda/types.h"
+
+namespace weft::attention {
+
+using namespace weft::gpu;
+
+inline constexpr float kLog2E = 1.4426950408889634f;
+inline constexpr float kLn2 = 0.6931471805599453f;
+
+// The keys that query row `i` sees are [0, LimitOf(i)).
+WEFT_DEVICE int LimitOf(const AttentionArguments& args, int i) { return min(max(args.first_limit + i, 0), args.keys); }
+// The first query row that sees `key`, which may be beyond all.
+WEFT_DEVICE int FirstRowSeeing(const AttentionArguments& args, int key) { return max(key + 1 - args.first_limit, 0); }
+
+// Elements from one row of a head to the next.
+WEFT_DEVICE int64_t QueryStride(const AttentionArguments& args) { return int64_t{args.query_heads} * args.depth; }
+WEFT_DEVICE int64_t KeyStride(const AttentionArguments& args) { return int64_t{args.key_heads} * args.depth; }
+
+// One head of one element of the batch, and one of its tiles. Tiles with the most
+// work come first: under a causal mask the last query rows, the first keys.
+struct Place {
+  int batch, head, tile;
+};
+WEFT_DEVICE Place PlaceOf(const AttentionArguments& args, int heads) {
+  const int all = args.batch * heads, index = static_cast<int>(blockIdx.x);
+  const int head = index % all;
+  return {head / heads, head % heads, index / all};
+}
+WEFT_DEVICE Place QueryPlace(const AttentionArguments& args, int side) {
+  Place place = PlaceOf(args, args.query_heads);
+  place.tile = (args.queries + side - 1) / side - 1 - place.tile;
+  return place;
+}
+
+// Of element (batch, 0, head, 0).
+WEFT_DEVICE int64_t QueryOffset(const AttentionArguments& args, int batch, int head) {
+  return (int64_t{batch} * args.queries * args.query_heads + head) * args.depth;
+}
+WEFT_DEVICE int64_t KeyOffset(const AttentionArguments& args, int batch, int head) {
+  return (int64_t{batch} * args.keys * args.key_heads + head) * args.depth;
+}
+// Of lse and delta, (batch, head, 0).
+WEFT_DEVICE int64_t RowOffset(const AttentionArguments& args, int batch, int head) {
+  return (int64_t{batch} * args.query_heads + head) * args.queries;
+}
+
+}  // namespace weft::attention
+
+#endif  // WEFT_OPS_ATTENTION_CUDA_CODE_PLACE_H_

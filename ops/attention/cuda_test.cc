@@ -1,0 +1,278 @@
+#include "ops/attention/cuda.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ops/attention/cpu.h"
+#include "ops/cuda/gpu_testing.h"
+
+namespace weft {
+namespace {
+
+using weft::testing::EmulatedGpu;
+using weft::testing::ExpectTwins;
+using weft::testing::RandomValues;
+using weft::testing::Registered;
+using weft::testing::RunGpuKernel;
+using weft::testing::RunKernel;
+using weft::testing::Tile;
+using weft::testing::Values;
+
+const KernelRegistry& Cpu() { return Registered<&RegisterAttentionKernels>(); }
+const KernelRegistry& Cuda() { return Registered<&RegisterAttentionCudaKernels>(); }
+
+struct Case {
+  int64_t b, s, t, n, m, d;
+  bool causal;
+  int64_t global_s = 0, origin = 0;  // of the queries; 0: whole
+
+  int64_t rows() const { return global_s ? global_s : s; }
+  int64_t q_size() const { return b * s * n * d; }
+  int64_t k_size() const { return b * t * m * d; }
+  std::string Name() const {
+    return "b" + std::to_string(b) + " s" + std::to_string(s) + " t" + std::to_string(t) + " n" + std::to_string(n) +
+           " m" + std::to_string(m) + " d" + std::to_string(d) + (causal ? " causal" : "") + " origin " +
+           std::to_string(origin);
+  }
+};
+
+KernelSpec SpecOf(const Case& c, const std::string& name, DType type = DType::kF32) {
+  KernelSpec spec{.name = name,
+                  .attributes = {{"causal", int64_t{c.causal}}, {"scale", 1 / std::sqrt(static_cast<double>(c.d))}}};
+  const TensorSpec q = Tile(type, {c.b, c.s, c.n, c.d}, {c.b, c.rows(), c.n, c.d}, {0, c.origin, 0, 0});
+  const TensorSpec lse = Tile(DType::kF32, {c.b, c.n, c.s}, {c.b, c.n, c.rows()}, {0, 0, c.origin});
+  const TensorSpec k = TensorSpec::Whole(type, {c.b, c.t, c.m, c.d});
+  spec.inputs = {q, k, k};
+  spec.outputs = {q, lse};
+  if (name == "attention_grad") {
+    spec.inputs = {q, q, k, k, q, lse};
+    spec.outputs = {q, k, k};
+  }
+  return spec;
+}
+
+struct Inputs {
+  Values q, k, v, dout;
+};
+Inputs InputsOf(const Case& c, DType type = DType::kF32) {
+  return {RandomValues(c.q_size(), 1, -1, 1, type), RandomValues(c.k_size(), 2, -1, 1, type),
+          RandomValues(c.k_size(), 3, -1, 1, type), RandomValues(c.q_size(), 4, -1, 1, type)};
+}
+
+const std::vector<Case>& Cases() {
+  static const auto* cases = new std::vector<Case>{{1, 1, 1, 1, 1, 1, true},
+                                                   {1, 1, 1, 1, 1, 1, false},
+                                                   {2, 5, 5, 2, 2, 3, true},
+                                                   {2, 5, 7, 4, 2, 8, false},
+                                                   {1, 70, 70, 2, 2, 64, true},
+                                                   {2, 131, 131, 2, 1, 64, true},
+                                                   {1, 97, 150, 3, 1, 17, true},
+                                                   {1, 97, 150, 3, 1, 17, false},
+                                                   {1, 60, 40, 2, 2, 16, true},
+                                                   {1, 64, 128, 2, 2, 80, true, 128, 64},
+                                                   {1, 33, 100, 2, 1, 32, true, 100, 0},
+                                                   {1, 34, 100, 2, 1, 32, true, 100, 33},
+                                                   {1, 70, 70, 2, 2, 128, true},
+                                                   {1, 150, 70, 2, 2, 64, false},
+                                                   {2, 70, 90, 2, 1, 128, false},
+                                                   {1, 160, 40, 1, 1, 64, true},
+                                                   {1, 80, 210, 2, 2, 128, true, 210, 130},
+                                                   {1, 40, 200, 3, 1, 64, true, 200, 80},
+                                                   {1, 40, 102, 1, 1, 64, true},
+                                                   {1, 40, 102, 1, 1, 128, true},
+                                                   {1, 65, 65, 1, 1, 65, false},
+                                                   {1, 40, 40, 1, 1, 200, true},
+                                                   {1, 3, 35, 1, 1, 256, true}};
+  return *cases;
+}
+
+// Elements below 1, so that a score is below sqrt(d) and its error below (d + 2) 2^-24 sqrt(d); sums of at most
+// `terms` terms, of which the larger have magnitudes like the result's.
+weft::testing::Bound BoundFor(const Case& c, int64_t terms) {
+  const double root = std::sqrt(static_cast<double>(c.d));
+  return {.absolute = (static_cast<double>(terms) + 8 + 4 * root * root * root) * 0x1.0p-24};
+}
+
+TEST(AttentionCudaTest, AgreesWithItsTwin) {
+  for (const Case& c : Cases()) {
+    SCOPED_TRACE(c.Name());
+    const Inputs in = InputsOf(c);
+    ExpectTwins(Cpu(), Cuda(), SpecOf(c, "attention"), {in.q, in.k, in.v}, BoundFor(c, c.t));
+  }
+}
+
+TEST(AttentionCudaTest, TheGradientAgreesWithItsTwin) {
+  for (const Case& c : Cases()) {
+    SCOPED_TRACE(c.Name());
+    const Inputs in = InputsOf(c);
+    const auto forward = RunKernel(Cpu(), SpecOf(c, "attention"), {in.q, in.k, in.v});
+    ASSERT_TRUE(forward.ok());
+    ExpectTwins(Cpu(), Cuda(), SpecOf(c, "attention_grad"), {in.dout, in.q, in.k, in.v, (*forward)[0], (*forward)[1]},
+                BoundFor(c, std::max(c.t, c.s * c.n / c.m) * c.d));
+  }
+}
+
+// A half has this much error at most, relative to what it stands for.
+double UnitOf(DType type) { return type == DType::kBF16 ? 0x1.0p-8 : 0x1.0p-11; }
+
+// The sums of the magnitudes of the terms of out, dq, dk and dv, by which errors of p and ds are bounded.
+struct Magnitudes {
+  Values out, dq, dk, dv;
+};
+Magnitudes MagnitudesOf(const Case& c, const Inputs& in, const Values& out, const Values& lse) {
+  Magnitudes sums = {Values(c.q_size()), Values(c.q_size()), Values(c.k_size()), Values(c.k_size())};
+  const double scale = 1 / std::sqrt(static_cast<double>(c.d));
+  for (int64_t row = 0; row < c.b * c.n * c.s; ++row) {
+    const int64_t bi = row / (c.n * c.s), h = row / c.s % c.n, i = row % c.s;
+    const int64_t q = ((bi * c.s + i) * c.n + h) * c.d;
+    double delta = 0;
+    for (int64_t e = 0; e < c.d; ++e) delta += in.dout[q + e] * out[q + e];
+    const int64_t limit = c.causal ? std::clamp<int64_t>(c.origin + i + 1 + c.t - c.rows(), 0, c.t) : c.t;
+    for (int64_t j = 0; j < limit; ++j) {
+      const int64_t k = ((bi * c.t + j) * c.m + h / (c.n / c.m)) * c.d;
+      double score = 0, dp = 0;
+      for (int64_t e = 0; e < c.d; ++e) {
+        score += in.q[q + e] * in.k[k + e];
+        dp += in.dout[q + e] * in.v[k + e];
+      }
+      const double p = std::exp(score * scale - lse[row]), ds = scale * p * std::fabs(dp - delta);
+      // That delta is of a rounded `out` is a part of it.
+      const double error = scale * p * std::sqrt(static_cast<double>(c.d));
+      for (int64_t e = 0; e < c.d; ++e) {
+        sums.out[q + e] += p * std::fabs(in.v[k + e]);
+        sums.dv[k + e] += p * std::fabs(in.dout[q + e]);
+        sums.dq[q + e] += (ds + error) * std::fabs(in.k[k + e]);
+        sums.dk[k + e] += (ds + error) * std::fabs(in.q[q + e]);
+      }
+    }
+  }
+  return sums;
+}
+
+// `magnitude` for what p or ds is rounded to, and the rounding of the result.
+void ExpectWithin(const Values& got, const Values& want, const Values& magnitude, DType type, const char* what) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double bound = UnitOf(type) * (1.25 * magnitude[i] + 1.25 * std::fabs(want[i])) + 0x1.0p-18;
+    ASSERT_NEAR(got[i], want[i], bound) << what << " element " << i;
+  }
+}
+
+// Halves have no twin: they are compared with that of f32 on the same numbers. What forward gives is what the
+// gradient takes, so that both are of one rounding.
+void ExpectHalvesAgree(const Case& c, DType type) {
+  SCOPED_TRACE(c.Name() + " " + NameOf(type));
+  const Inputs in = InputsOf(c, DType::kBF16);
+  const auto want = RunKernel(Cpu(), SpecOf(c, "attention"), {in.q, in.k, in.v});
+  const auto got = RunGpuKernel(Cuda(), SpecOf(c, "attention", type), {in.q, in.k, in.v});
+  ASSERT_TRUE(want.ok() && got.ok()) << got.status();
+  const Magnitudes magnitudes = MagnitudesOf(c, in, (*want)[0], (*want)[1]);
+  ExpectWithin((*got)[0], (*want)[0], magnitudes.out, type, "out");
+  for (size_t i = 0; i < (*want)[1].size(); ++i) {
+    if (!std::isinf((*want)[1][i])) {
+      ASSERT_NEAR((*got)[1][i], (*want)[1][i], 0x1.0p-18) << "lse " << i;
+    } else {
+      ASSERT_EQ((*got)[1][i], (*want)[1][i]) << "lse " << i;
+    }
+  }
+  const auto grad = RunKernel(Cpu(), SpecOf(c, "attention_grad"), {in.dout, in.q, in.k, in.v, (*want)[0], (*want)[1]});
+  const auto got_grad =
+      RunGpuKernel(Cuda(), SpecOf(c, "attention_grad", type), {in.dout, in.q, in.k, in.v, (*want)[0], (*want)[1]});
+  ASSERT_TRUE(grad.ok() && got_grad.ok()) << got_grad.status();
+  ExpectWithin((*got_grad)[0], (*grad)[0], magnitudes.dq, type, "dq");
+  ExpectWithin((*got_grad)[1], (*grad)[1], magnitudes.dk, type, "dk");
+  ExpectWithin((*got_grad)[2], (*grad)[2], magnitudes.dv, type, "dv");
+}
+
+TEST(AttentionCudaTest, HalvesAgreeWithFloats) {
+  for (size_t i = 0; i < Cases().size(); ++i) {
+    ExpectHalvesAgree(Cases()[i], DType::kBF16);
+    if (i % 3 == 0) ExpectHalvesAgree(Cases()[i], DType::kF16);  // which differs in few instructions
+  }
+}
+
+TEST(AttentionCudaTest, LargeScoresDoNotOverflow) {
+  const Case c{1, 40, 200, 1, 1, 16, true};
+  Inputs in = InputsOf(c, DType::kBF16);
+  for (double& x : in.q) x *= 4096;
+  const auto want = RunKernel(Cpu(), SpecOf(c, "attention"), {in.q, in.k, in.v});
+  for (DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
+    const auto got = RunGpuKernel(Cuda(), SpecOf(c, "attention", type), {in.q, in.k, in.v});
+    ASSERT_TRUE(want.ok() && got.ok()) << got.status();
+    for (size_t i = 0; i < in.q.size(); ++i) ASSERT_NEAR((*got)[0][i], (*want)[0][i], 0.02) << NameOf(type) << i;
+  }
+}
+
+TEST(AttentionCudaTest, TheLogSumIsOptional) {
+  const Case c{1, 9, 9, 2, 2, 8, true};
+  const Inputs in = InputsOf(c, DType::kBF16);
+  for (DType type : {DType::kF32, DType::kBF16}) {
+    KernelSpec spec = SpecOf(c, "attention", type);
+    const auto both = RunGpuKernel(Cuda(), spec, {in.q, in.k, in.v});
+    spec.outputs.pop_back();
+    const auto one = RunGpuKernel(Cuda(), spec, {in.q, in.k, in.v});
+    ASSERT_TRUE(both.ok() && one.ok()) << one.status();
+    EXPECT_EQ((*both)[0], (*one)[0]);
+  }
+}
+
+// Keeps the names of the kernels that are asked for.
+class NamingGpu : public EmulatedGpu {
+ public:
+  absl::StatusOr<void*> Find(const std::string& module, const std::string& kernel, size_t argument_bytes,
+                             int64_t shared_bytes) override {
+    names.push_back(kernel);
+    return EmulatedGpu::Find(module, kernel, argument_bytes, shared_bytes);
+  }
+  std::vector<std::string> names;
+};
+
+std::vector<std::string> KernelsOf(KernelSpec spec) {
+  NamingGpu gpu;
+  spec.gpu = &gpu;
+  spec.gpu_workspace = std::make_shared<GpuWorkspace>();
+  const auto made = Cuda().Create(spec);
+  EXPECT_TRUE(made.ok()) << made.status();
+  return gpu.names;
+}
+
+TEST(AttentionCudaTest, HalvesOfWholePacksGoToMatrixInstructions) {
+  using ::testing::ElementsAre;
+  const Case whole{1, 9, 9, 2, 2, 80, true}, odd{1, 9, 9, 2, 2, 81, true};
+  EXPECT_THAT(KernelsOf(SpecOf(whole, "attention", DType::kBF16)), ElementsAre("tensor_forward_bf16_128"));
+  EXPECT_THAT(KernelsOf(SpecOf(whole, "attention_grad", DType::kF16)),
+              ElementsAre("tensor_query_gradient_f16_128", "tensor_key_gradient_f16_128"));
+  EXPECT_THAT(KernelsOf(SpecOf(odd, "attention", DType::kBF16)), ElementsAre("plain_forward_bf16_128"));
+  EXPECT_THAT(KernelsOf(SpecOf(whole, "attention")), ElementsAre("plain_forward_f32_128"));
+  // A running maximum of unscaled scores is one of scaled ones only if the scale is above 0.
+  KernelSpec turned = SpecOf(whole, "attention", DType::kBF16);
+  turned.attributes = {{"causal", int64_t{1}}, {"scale", -0.5}};
+  EXPECT_THAT(KernelsOf(turned), ElementsAre("plain_forward_bf16_128"));
+}
+
+TEST(AttentionCudaTest, RefusesWhatItCannotDo) {
+  const auto error = [](const KernelSpec& spec) { return std::string(Cuda().Create(spec).status().message()); };
+  EmulatedGpu gpu;
+  const auto spec_of = [&](const Case& c) {
+    KernelSpec spec = SpecOf(c, "attention");
+    spec.gpu = &gpu;
+    spec.gpu_workspace = std::make_shared<GpuWorkspace>();
+    return spec;
+  };
+  EXPECT_THAT(error(spec_of({1, 4, 4, 3, 2, 8, true})),
+              ::testing::HasSubstr("expected query heads to be a multiple of key heads, got 3 and 2"));
+  EXPECT_THAT(error(spec_of({1, 4, 4, 1, 1, 257, true})),
+              ::testing::HasSubstr("expected a head size of 1 to 256, got 257"));
+  KernelSpec mixed = spec_of({1, 4, 4, 2, 2, 8, true});
+  mixed.inputs[1].dtype = DType::kBF16;
+  EXPECT_THAT(error(mixed),
+              ::testing::HasSubstr("input 1: expected f32, bf16 or f16 as the first input, got bf16[1,4,2,8]"));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,48 @@
+#include "ops/attention/problem.h"
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/match_spec.h"
+
+namespace weft::attention {
+namespace {
+
+const char* RuleOf(const KernelSpec& spec, bool grad, bool typed) {
+  if (grad && typed) return "any:bsnd,any:bsnd,any:btmd,any:btmd,any:bsnd,bns->any:bsnd,any:btmd,any:btmd";
+  if (grad) return "bsnd,bsnd,btmd,btmd,bsnd,bns->bsnd,btmd,btmd";
+  const bool with_lse = spec.outputs.size() == 2;
+  if (typed) return with_lse ? "any:bsnd,any:btmd,any:btmd->any:bsnd,bns" : "any:bsnd,any:btmd,any:btmd->any:bsnd";
+  return with_lse ? "bsnd,btmd,btmd->bsnd,bns" : "bsnd,btmd,btmd->bsnd";
+}
+
+}  // namespace
+
+absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec, bool typed) {
+  const bool grad = spec.name == "attention_grad";
+  absl::StatusOr<Extents> extents = MatchSpec(spec, RuleOf(spec, grad, typed));
+  if (!extents.ok()) return extents.status();
+  absl::StatusOr<int64_t> causal = IntAttribute(spec, "causal", 0, 2);
+  if (!causal.ok()) return causal.status();
+  absl::StatusOr<double> scale = spec.attributes.Float("scale");
+  if (!scale.ok()) return scale.status();
+  Problem problem = {.batch = (*extents)['b'],
+                     .query_heads = (*extents)['n'],
+                     .key_heads = (*extents)['m'],
+                     .queries = (*extents)['s'],
+                     .keys = (*extents)['t'],
+                     .depth = (*extents)['d'],
+                     .scale = static_cast<float>(*scale),
+                     .causal = *causal == 1};
+  if (problem.key_heads <= 0 || problem.query_heads % problem.key_heads != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("expected query heads to be a multiple of key heads, got ",
+                                                   problem.query_heads, " and ", problem.key_heads));
+  }
+  const TensorSpec& query = spec.inputs[grad ? 1 : 0];
+  const TensorSpec& key = spec.inputs[grad ? 2 : 1];
+  if (key.global_dims[1] != key.dims[1]) {
+    return absl::InvalidArgumentError(absl::StrCat("expected all keys on each rank, got ", key.ToString()));
+  }
+  problem.first_limit = query.origin[1] + (problem.keys - query.global_dims[1]) + 1;
+  return problem;
+}
+
+}  // namespace weft::attention

@@ -1,0 +1,113 @@
+#include "runtime/collective/nccl/communicator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/collective/nccl/collective.h"
+#include "runtime/collective/nccl/transfer.h"
+
+namespace weft::collective {
+
+NcclComm* NcclCommunicator::CommOf(NcclName name) {
+  const auto mine = std::find(name.ranks.begin(), name.ranks.end(), rank());
+  const int member = static_cast<int>(mine - name.ranks.begin());
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_ptr<NcclComm>& found = comms_[name.Key()];
+  if (found == nullptr) {
+    found = std::make_unique<NcclComm>(options_.nccl, options_.gpu, &halt_, std::move(name), member);
+    if (halt_.requested()) found->Abort();
+  }
+  return found.get();
+}
+
+absl::StatusOr<std::unique_ptr<Operation>> NcclCommunicator::CreateCollective(
+    const Group& group, const std::vector<CollectiveSpec>& specs) {
+  const auto mine = std::find(group.ranks.begin(), group.ranks.end(), rank());
+  if (mine == group.ranks.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("group ", group.name, ": expected rank ", rank(),
+                                                   " among its members, got ", absl::StrJoin(group.ranks, ",")));
+  }
+  for (int member : group.ranks) {
+    if (member >= 0 && member < size()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("group ", group.name, ": expected ranks below ", size(), ", got ", member));
+  }
+  NcclComm* comm = nullptr;  // one rank alone copies
+  if (group.ranks.size() > 1) {
+    comm = CommOf({.title = absl::StrCat("group ", group.name), .channel = group.channel, .ranks = group.ranks});
+  }
+  return NcclCollective::Create(this, options_.nccl, options_.gpu, comm, group, specs);
+}
+
+absl::StatusOr<std::unique_ptr<Operation>> NcclCommunicator::CreateTransfer(bool sends, DType dtype,
+                                                                            const std::vector<Link>& links) {
+  std::vector<NcclComm*> comms;
+  for (const Link& link : links) {
+    const std::string transfer = absl::StrCat("transfer ", link.tag);
+    if (link.peer < 0 || link.peer >= size() || link.peer == rank()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(transfer, ": expected another rank below ", size(), ", got ", link.peer));
+    }
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (!links_.insert({sends, link.peer, link.tag}).second) {
+        return absl::InvalidArgumentError(absl::StrCat(transfer, sends ? " to rank " : " from rank ", link.peer,
+                                                       ": expected one ", sends ? "send" : "receive", ", got two"));
+      }
+    }
+    const int from = sends ? rank() : link.peer, to = sends ? link.peer : rank();
+    comms.push_back(CommOf(
+        {.title = absl::StrCat(transfer, " from rank ", from, " to rank ", to), .channel = 0, .ranks = {from, to}}));
+  }
+  return NcclTransfer::Create(this, options_.nccl, options_.gpu, sends, dtype, links, comms);
+}
+
+absl::Status NcclCommunicator::Connect() {
+  std::vector<NcclComm*> comms;  // sorted, as the map is
+  std::vector<NcclName> names;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [key, comm] : comms_) {
+      if (comm->connected()) continue;
+      comms.push_back(comm.get());
+      names.push_back(comm->name());
+    }
+  }
+  const absl::StatusOr<std::vector<nccl::UniqueId>> ids = options_.ids->Exchange(names);
+  if (!ids.ok()) return ids.status();
+  for (size_t i = 0; i < comms.size(); ++i) {
+    if (absl::Status status = comms[i]->Connect((*ids)[i]); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NcclCommunicator::ConnectAtRun(NcclComm& comm) {
+  if (!options_.connect_at_run || comm.connected()) return absl::OkStatus();
+  const absl::StatusOr<std::vector<nccl::UniqueId>> ids = options_.ids->Exchange({comm.name()});
+  return ids.ok() ? comm.Connect((*ids)[0]) : ids.status();
+}
+
+int64_t NcclCommunicator::staging_bytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  int64_t bytes = 0;
+  for (const auto& [key, comm] : comms_) bytes += static_cast<int64_t>(comm->staging().bytes());
+  return bytes;
+}
+
+absl::Status NcclCommunicator::Check() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [key, comm] : comms_) {
+    if (absl::Status status = comm->Check(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void NcclCommunicator::Abort(const absl::Status& reason) {
+  halt_.Request(reason);
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [key, comm] : comms_) comm->Abort();
+}
+
+}  // namespace weft::collective

@@ -1,0 +1,169 @@
+// Einsums through cuBLASLt, played by an emulation that does what the
+// descriptors say: the numbers of the CPU's kernel, whatever the layout.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ops/abi/kernel_testing.h"
+#include "ops/cpu_kernels.h"
+#include "tests/cuda/emulated_gpu.h"
+
+namespace weft::tests {
+namespace {
+
+using weft::testing::RandomValues;
+using weft::testing::RunKernel;
+using weft::testing::Values;
+using Dims = std::vector<int64_t>;
+
+constexpr int64_t kRoom = 1 << 20;  // a tensor's, at most
+
+// Packs values as their type has them.
+void Store(DType type, const Values& values, char* at) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto x = static_cast<float>(values[i]);
+    if (type == DType::kF32) reinterpret_cast<float*>(at)[i] = x;
+    if (type == DType::kBF16) reinterpret_cast<BFloat16*>(at)[i] = ToBFloat16(x);
+    if (type == DType::kF16) reinterpret_cast<_Float16*>(at)[i] = static_cast<_Float16>(x);
+  }
+}
+
+Values Load(const TensorSpec& spec, const char* at) {
+  Values values(static_cast<size_t>(spec.elements()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (spec.dtype == DType::kF32) values[i] = reinterpret_cast<const float*>(at)[i];
+    if (spec.dtype == DType::kBF16) values[i] = ToFloat(reinterpret_cast<const BFloat16*>(at)[i]);
+    if (spec.dtype == DType::kF16) values[i] = static_cast<double>(reinterpret_cast<const _Float16*>(at)[i]);
+  }
+  return values;
+}
+
+// What RunKernel() does, with the tensors in device memory; `products`: how often the library was called.
+absl::StatusOr<std::vector<Values>> RunOnDevice(EmulatedGpu& gpu, KernelSpec spec, const std::vector<Values>& inputs,
+                                                int64_t& products) {
+  spec.gpu = gpu.device->gpu();
+  spec.gpu_workspace = std::make_shared<GpuWorkspace>();
+  auto kernel = gpu.kernels.Create(spec);
+  if (!kernel.ok()) return kernel.status();
+  const int64_t timed = gpu.cublaslt.products();
+  const auto tensors = static_cast<int64_t>(spec.inputs.size() + spec.outputs.size());
+  const auto device = *gpu.device->AllocateArena(tensors * kRoom);
+  const auto host = *gpu.device->AllocateHostMemory(tensors * kRoom);
+  const auto stream = *gpu.device->CreateStream("test");
+  std::fill_n(reinterpret_cast<unsigned char*>(host->base()), tensors * kRoom, 0xff);
+  std::vector<const void*> in;
+  std::vector<void*> out;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    // Tensors are aligned to 64 bytes and to no more.
+    Store(spec.inputs[i].dtype, inputs[i], host->base() + in.size() * kRoom + 64);
+    in.push_back(device->base() + in.size() * kRoom + 64);
+  }
+  for (size_t o = 0; o < spec.outputs.size(); ++o) out.push_back(device->base() + (in.size() + o) * kRoom + 64);
+  absl::Status status;
+  stream->Submit([&] {
+    status = stream->Copy(device->base(), host->base(), tensors * kRoom);
+    if (status.ok()) status = (*kernel)->Run({.stream = stream->handle()}, in, absl::MakeSpan(out));
+    if (status.ok()) status = stream->Copy(host->base(), device->base(), tensors * kRoom);
+  });
+  const absl::Status joined = stream->Join();
+  if (!status.ok() || !joined.ok()) return status.ok() ? joined : status;
+  products = gpu.cublaslt.products() - timed;
+  std::vector<Values> results;
+  for (size_t o = 0; o < out.size(); ++o) {
+    results.push_back(Load(spec.outputs[o], host->base() + (in.size() + o) * kRoom + 64));
+  }
+  return results;
+}
+
+struct Case {
+  const char* equation;
+  Dims left, right, result;
+  int64_t products;  // calls of the library; 0: our own kernel
+};
+
+const Case kCases[] = {
+    // A linear layer, forward, and its two gradients.
+    {"bsi,io->bso", {2, 5, 17}, {17, 70}, {2, 5, 70}, 1},
+    {"bso,io->bsi", {2, 5, 70}, {17, 70}, {2, 5, 17}, 1},
+    {"bsi,bso->io", {2, 35, 17}, {2, 35, 66}, {17, 66}, 1},
+    // A tied head, and its gradients.
+    {"bsh,vh->bsv", {2, 3, 8}, {24, 8}, {2, 3, 24}, 1},
+    {"bsv,vh->bsh", {2, 3, 24}, {24, 8}, {2, 3, 8}, 1},
+    {"bsh,bsv->vh", {2, 3, 8}, {2, 3, 24}, {24, 8}, 1},
+    // Query, key and value; heads joined.
+    {"bsi,icnd->bscnd", {2, 5, 8}, {8, 3, 2, 4}, {2, 5, 3, 2, 4}, 1},
+    {"bsnd,ndo->bso", {2, 5, 2, 4}, {2, 4, 8}, {2, 5, 8}, 1},
+    {"bsnd,bso->ndo", {2, 5, 2, 4}, {2, 5, 8}, {2, 4, 8}, 1},
+    // Batches: one axis, two that merge, two that do not (the longer is the library's).
+    {"bhqd,bhkd->bhqk", {2, 3, 5, 8}, {2, 3, 7, 8}, {2, 3, 5, 7}, 1},
+    {"bsnd,btnd->bnst", {2, 5, 3, 8}, {2, 7, 3, 8}, {2, 3, 5, 7}, 2},
+    {"bnst,btnd->bsnd", {2, 3, 5, 7}, {2, 7, 3, 8}, {2, 5, 3, 8}, 2},
+    {"bnst,bsnd->btnd", {2, 3, 5, 7}, {2, 5, 3, 8}, {2, 7, 3, 8}, 2},
+    {"ebi,eio->ebo", {3, 4, 5}, {3, 5, 6}, {3, 4, 6}, 1},
+    // Rows that the result keeps apart: a product for each, the other operand again and again.
+    {"bsd,cdhe->cbhse", {2, 3, 4}, {3, 4, 2, 5}, {3, 2, 2, 3, 5}, 4},
+    // Vectors, numbers, an outer product, a transposed result.
+    {"ij,j->i", {6, 9}, {9}, {6}, 1},
+    {"i,ij->j", {6}, {6, 9}, {9}, 1},
+    {"i,i->", {40}, {40}, {}, 1},
+    {"i,j->ij", {3}, {5}, {3, 5}, 1},
+    {"ij,jk->ki", {6, 9}, {9, 4}, {4, 6}, 1},
+    {"bij,bjk->bki", {2, 6, 9}, {2, 9, 4}, {2, 4, 6}, 1},
+    // No neighbours in a row of the result, two inner axes: our own kernel.
+    {"bi,bj->ijb", {4, 3}, {4, 5}, {3, 5, 4}, 0},
+    {"cbhse,cdhe->bsd", {3, 2, 2, 3, 5}, {3, 4, 2, 5}, {2, 3, 4}, 0},
+};
+
+void PrintTo(const Case& it, std::ostream* out) { *out << it.equation; }
+
+class EinsumLibraryTest : public ::testing::TestWithParam<Case> {};
+
+TEST_P(EinsumLibraryTest, AgreesWithTheCpu) {
+  const Case& it = GetParam();
+  static const auto* cpu = [] {
+    auto* registry = new KernelRegistry;
+    RegisterCpuKernels(*registry);
+    return registry;
+  }();
+  for (const DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
+    for (const DType result : {type, DType::kF32}) {
+      EmulatedGpu gpu({.most_delay_us = 0}, /*libraries=*/true);
+      const auto specOf = [&](DType operands, DType sums) {
+        KernelSpec spec{.name = "einsum",
+                        .inputs = {TensorSpec::Whole(operands, it.left), TensorSpec::Whole(operands, it.right)},
+                        .outputs = {TensorSpec::Whole(sums, it.result)}};
+        spec.attributes.Set("equation", std::string(it.equation));
+        return spec;
+      };
+      const KernelSpec spec = specOf(type, result);
+      // Exact in all types: eighths below 8.
+      std::vector<Values> inputs = {RandomValues(spec.inputs[0].elements(), 1, -8, 8),
+                                    RandomValues(spec.inputs[1].elements(), 2, -8, 8)};
+      for (Values& values : inputs) {
+        for (double& x : values) x = std::round(x * 8) / 8;
+      }
+      const auto expected = RunKernel(*cpu, specOf(DType::kF32, DType::kF32), inputs);
+      ASSERT_TRUE(expected.ok()) << expected.status();
+      int64_t products = 0;
+      const auto got = RunOnDevice(gpu, spec, inputs, products);
+      ASSERT_TRUE(got.ok()) << got.status();
+      const double unit = result == DType::kF32 ? 0 : result == DType::kF16 ? 0x1.0p-11 : 0x1.0p-8;
+      for (size_t i = 0; i < (*got)[0].size(); ++i) {
+        // Sums of multiples of 1/64 below 2^18 are exact in float32.
+        ASSERT_NEAR((*got)[0][i], (*expected)[0][i], unit * std::fabs((*expected)[0][i])) << NameOf(type) << " " << i;
+      }
+      EXPECT_THAT(gpu.driver.complaints(), ::testing::IsEmpty());
+      EXPECT_EQ(products, it.products);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Equations, EinsumLibraryTest, ::testing::ValuesIn(kCases));
+
+}  // namespace
+}  // namespace weft::tests
