@@ -82,8 +82,8 @@ bool Liveness::isApart(Part a, Part b) const {
     });
   };
   const Use &useOfA = uses_.find(a.root)->second, &useOfB = uses_.find(b.root)->second;
-  // An actor's acts come in the order of the micro-batches: what is not before the i-th of `a` is not before those ahead
-  // of it either, and what comes behind the first of these comes behind all.
+  // An actor's acts come in the order of the micro-batches: what is not before the i-th of `a` is not before those
+  // ahead of it either, and what comes behind the first of these comes behind all.
   int64_t j = b.first;
   for (int64_t i = a.first; i < microBatches_; i += a.step) {
     while (j < microBatches_ && allBefore(useOfB, j, useOfA, i)) {

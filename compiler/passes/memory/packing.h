@@ -2,7 +2,7 @@
 #ifndef WEFT_COMPILER_PASSES_MEMORY_PACKING_H_
 #define WEFT_COMPILER_PASSES_MEMORY_PACKING_H_
 
-#include "compiler/passes/memory/placement.h"
+#include "compiler/passes/memory/conflicts.h"
 
 namespace weft::compiler {
 
@@ -10,12 +10,12 @@ namespace weft::compiler {
 class Packing {
 public:
   /// Of the blocks `members`, above `bottom`. Refers to the blocks.
-  Packing(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> members, int64_t positions, int64_t bottom);
+  Packing(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> members, int64_t bottom);
 
   int32_t size() const { return int32_t(members_.size()); }
   const Block &block(int32_t member) const { return blocks_[members_[member]]; }
   /// Whether two members may not share bytes.
-  bool conflict(int32_t a, int32_t b) const { return rows_[size_t(a) * words_ + b / 64] >> (b % 64) & 1; }
+  bool conflict(int32_t a, int32_t b) const { return conflicts_.between(a, b); }
 
   /// Puts one member after another at the lowest offset where it fits, and returns the bytes that they need with those
   /// at the bottom. Nothing, if these are more than `limit`: then all is left as it was. The first `same` members are
@@ -40,8 +40,7 @@ private:
   llvm::ArrayRef<Block> blocks_;
   std::vector<int32_t> members_;
   int64_t bottom_ = 0, work_ = 0;
-  size_t words_ = 0; // of a row
-  std::vector<uint64_t> rows_;
+  Conflicts conflicts_;
   Packed packed_, next_;
   std::vector<size_t> rank_; // a member each: its place in the order
 };

@@ -5,69 +5,6 @@
 namespace weft::compiler {
 namespace {
 
-// Finds the blocks that live at a time, among those added: a segment tree over positions.
-class Index {
-public:
-  explicit Index(int64_t positions, size_t blocks) : seen_(blocks, 0) {
-    while (leaves_ < positions) {
-      leaves_ *= 2;
-    }
-    nodes_.resize(2 * leaves_);
-  }
-
-  void add(int32_t block, const Life &life) {
-    for (Span span : life) {
-      visit(1, 0, leaves_ - 1, span,
-            [&](Node &node, bool whole) { (whole ? node.here : node.below).push_back(block); });
-    }
-  }
-
-  void find(const Life &life, std::vector<int32_t> &found) {
-    ++turn_;
-    auto take = [&](const std::vector<int32_t> &blocks) {
-      for (int32_t block : blocks) {
-        if (seen_[block] != turn_) {
-          seen_[block] = turn_;
-          found.push_back(block);
-        }
-      }
-    };
-    for (Span span : life) {
-      visit(1, 0, leaves_ - 1, span, [&](Node &node, bool whole) {
-        take(node.here);
-        if (whole) {
-          take(node.below);
-        }
-      });
-    }
-  }
-
-private:
-  struct Node {
-    std::vector<int32_t> here;  // live at all positions of the node
-    std::vector<int32_t> below; // at some
-  };
-
-  template <typename Do> void visit(int64_t node, int64_t first, int64_t last, Span span, Do &&act) {
-    if (span.last < first || last < span.first) {
-      return;
-    }
-    bool whole = span.first <= first && last <= span.last;
-    act(nodes_[node], whole);
-    if (whole) {
-      return;
-    }
-    int64_t middle = (first + last) / 2;
-    visit(2 * node, first, middle, span, act);
-    visit(2 * node + 1, middle + 1, last, span, act);
-  }
-
-  int64_t leaves_ = 1;
-  std::vector<Node> nodes_;
-  std::vector<int32_t> seen_;
-  int32_t turn_ = 0;
-};
-
 // Of what is live, a block of more than this part is a giant.
 constexpr int64_t kGiant = 16;
 
@@ -326,7 +263,7 @@ private:
   Trial trial(size_t size) {
     std::vector<int32_t> members(bySize_.begin(), bySize_.begin() + size);
     llvm::sort(members);
-    auto packing = std::make_unique<Packing>(blocks_, members, positions_, bottom_);
+    auto packing = std::make_unique<Packing>(blocks_, members, bottom_);
     auto orders = std::make_unique<Orders>(*packing, bottom_ + mostLiveOf(blocks_, members, positions_));
     return {std::move(members), std::move(packing), std::move(orders)};
   }
@@ -349,40 +286,46 @@ private:
   bool isEnough() const { return double(arena_) <= kEnough * double(least_); }
 
   void keep(const Trial &trial) {
-    Index index(positions_, blocks_.size());
     int64_t arena = *trial.packing->pack(trial.orders->best(), INT64_MAX);
+    if (arena >= arena_) {
+      return;
+    }
     for (auto [i, member] : llvm::enumerate(trial.members)) {
       blocks_[member].offset = trial.packing->offset(int32_t(i));
-      index.add(member, blocks_[member].life);
     }
-    std::vector<int32_t> found;
+    if (!conflicts_ && trial.members.size() < bySize_.size()) {
+      conflicts_.emplace(blocks_, bySize_);
+    }
     std::vector<std::pair<int64_t, int64_t>> others;
-    for (int32_t dust : llvm::ArrayRef(bySize_).drop_front(trial.members.size())) {
-      Block &block = blocks_[dust];
-      found.clear();
+    for (size_t dust = trial.members.size(); dust < bySize_.size(); ++dust) {
       others.clear();
-      index.find(block.life, found);
-      for (int32_t other : found) {
-        if (!llvm::binary_search(block.apart, other)) {
-          others.push_back({blocks_[other].offset, blocks_[other].offset + blocks_[other].bytes});
+      // Those that are larger have their places.
+      llvm::ArrayRef<uint64_t> row = conflicts_->of(int32_t(dust));
+      for (size_t w = 0; w <= dust / 64; ++w) {
+        uint64_t placed = w < dust / 64 ? ~uint64_t(0) : (uint64_t(1) << dust % 64) - 1;
+        for (uint64_t bits = row[w] & placed; bits != 0; bits &= bits - 1) {
+          const Block &other = blocks_[bySize_[w * 64 + llvm::countr_zero(bits)]];
+          others.push_back({other.offset, other.offset + other.bytes});
         }
       }
+      Block &block = blocks_[bySize_[dust]];
       block.offset = tightestGap(block.bytes, others, bottom_);
       arena = std::max(arena, block.offset + block.bytes);
-      index.add(dust, block.life);
+      if (arena >= arena_) {
+        return;
+      }
     }
-    if (arena < arena_) {
-      arena_ = arena;
-      best_.clear();
-      llvm::transform(blocks_, std::back_inserter(best_), [](const Block &block) { return block.offset; });
-    }
+    arena_ = arena;
+    best_.clear();
+    llvm::transform(blocks_, std::back_inserter(best_), [](const Block &block) { return block.offset; });
   }
 
   std::vector<Block> &blocks_;
   const int64_t positions_;
   int64_t bottom_ = 0, least_ = 0, arena_ = INT64_MAX;
   std::vector<int32_t> bySize_;
-  std::vector<int64_t> best_; // offsets
+  std::optional<Conflicts> conflicts_; // of bySize_, once asked for
+  std::vector<int64_t> best_;          // offsets
 };
 
 } // namespace
