@@ -282,7 +282,7 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
   case Phase::Memory:
     // Aliases first: offsets then see fewer and longer lives.
     manager.addNestedPass<task::ProgramOp>(createMemoryInPlace());
-    manager.addNestedPass<task::ProgramOp>(createMemoryOffsets());
+    manager.addPass(createMemoryOffsets());
     break;
   }
 }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/plan/names.h"
+#include "runtime/plan/tiles.h"
 
 namespace weft::plan {
 namespace {
@@ -56,19 +57,19 @@ struct Wait {
   int64_t micro_batch = 0;
 };
 
-// Places of streams that may be able to go on, in their order.
+// Streams that may be able to go on, in their order.
 class Awake {
  public:
   static constexpr size_t kNone = -1;
-  explicit Awake(size_t places = 0) : places_(places), words_(places / 64 + 1, 0) {
-    for (size_t place = 0; place < places; ++place) Add(place);
+  explicit Awake(size_t streams = 0) : streams_(streams), words_(streams / 64 + 1, 0) {
+    for (size_t s = 0; s < streams; ++s) Add(s);
   }
 
-  void Add(size_t place) { words_[place / 64] |= uint64_t{1} << place % 64; }
-  void Remove(size_t place) { words_[place / 64] &= ~(uint64_t{1} << place % 64); }
+  void Add(size_t s) { words_[s / 64] |= uint64_t{1} << s % 64; }
+  void Remove(size_t s) { words_[s / 64] &= ~(uint64_t{1} << s % 64); }
   // The first one that is not before `from`.
   size_t Next(size_t from) const {
-    if (from >= places_) return kNone;
+    if (from >= streams_) return kNone;
     uint64_t word = words_[from / 64] >> from % 64 << from % 64;
     for (size_t w = from / 64; true; word = words_[w]) {
       if (word != 0) return w * 64 + std::countr_zero(word);
@@ -77,13 +78,13 @@ class Awake {
   }
 
  private:
-  size_t places_;
+  size_t streams_;
   std::vector<uint64_t> words_;
 };
 
 class Machine {
  public:
-  Machine(absl::Span<const Program> programs, Clocks clocks) : programs_(programs), clocks_(clocks == Clocks::kKept) {
+  explicit Machine(absl::Span<const Program> programs) : programs_(programs) {
     for (const Program& program : programs) {
       base_.push_back(static_cast<int>(cursors_.size()));
       for (const Stream& stream : program.stage->streams()) {
@@ -95,11 +96,9 @@ class Machine {
       }
       fired_.emplace_back(program.stage->actors_size(), 0);
     }
-    for (Cursor& cursor : cursors_) {
-      if (clocks_) cursor.clock.assign(cursors_.size(), 0);
-    }
+    for (Cursor& cursor : cursors_) cursor.clock.assign(cursors_.size(), 0);
     for (const Program& program : programs) {
-      if (clocks_) AddRegisters(program);
+      AddRegisters(program);
       std::vector<std::vector<Need>>& needs = needs_.emplace_back();
       for (int32_t a = 0; a < program.stage->actors_size(); ++a) needs.push_back(NeedsOf(program, a));
     }
@@ -108,29 +107,15 @@ class Machine {
     sleepers_.resize(cursors_.size());
   }
 
-  absl::Status Run(const Visit& visit, Turn turn) {
-    std::vector<size_t> order, late;
-    for (size_t i = 0; i < cursors_.size(); ++i) {
-      const size_t s = turn == Turn::kLastStreamFirst ? cursors_.size() - 1 - i : i;
-      (IsLate(cursors_[s], turn) ? late : order).push_back(s);
-    }
-    const size_t eager = order.size();
-    order.insert(order.end(), late.begin(), late.end());
-    place_.resize(order.size());
-    for (size_t i = 0; i < order.size(); ++i) place_[order[i]] = i;
-    // Round and round over the eager ones; a late one, once, when these sleep.
-    for (size_t i = 0; true;) {
-      const size_t next = awake_.Next(i);
-      if (next == Awake::kNone && i == 0) break;
-      if (i > 0 && (next == Awake::kNone || next >= eager)) {
-        i = 0;
-        continue;
+  // Each stream runs until it blocks, in turn.
+  absl::Status Run(const Visit& visit) {
+    size_t s = awake_.Next(0);
+    while (s != Awake::kNone) {
+      while (MayFire(s)) {
+        if (absl::Status status = Fire(s, visit); !status.ok()) return status;
       }
-      while (MayFire(order[next])) {
-        if (absl::Status status = Fire(order[next], visit); !status.ok()) return status;
-        if (next >= eager) break;
-      }
-      i = next < eager ? next + 1 : 0;
+      s = awake_.Next(s + 1);
+      if (s == Awake::kNone) s = awake_.Next(0);
     }
     for (size_t s = 0; s < cursors_.size(); ++s) {
       if (!cursors_[s].done()) return Blocked(s);
@@ -164,20 +149,6 @@ class Machine {
     int64_t micro_batch = 0;
     size_t stream = 0;
   };
-
-  // True if all that a stream does is sending to stages that wait.
-  bool IsLate(const Cursor& cursor, Turn turn) const {
-    if (turn != Turn::kIntoEvenStagesFirst && turn != Turn::kIntoOddStagesFirst) return false;
-    const int first = turn == Turn::kIntoEvenStagesFirst ? 0 : 1;
-    for (const plan::Run& run : cursor.stream->runs()) {
-      for (int32_t a : run.actors()) {
-        const Actor& actor = programs_[cursor.stage].actor(a);
-        if (actor.end_case() != Actor::kSend) return false;
-        if (programs_[0].plan->transfers(actor.send()).target_stage() % 2 == first) return false;
-      }
-    }
-    return true;
-  }
 
   void AddRegisters(const Program& program) {
     std::vector<Register>& registers = registers_.emplace_back(program.root.size());
@@ -213,7 +184,10 @@ class Machine {
 
   void AddTransfers() {
     ends_.resize(programs_[0].plan->transfers_size());
-    if (clocks_) sent_.assign(ends_.size(), Clock(cursors_.size(), 0));
+    sent_.assign(ends_.size(), Clock(cursors_.size(), 0));
+    for (const Transfer& transfer : programs_[0].plan->transfers()) {
+      straight_.push_back(IsStraight(*programs_[0].plan, transfer));
+    }
     for (const Program& program : programs_) {
       for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
         if (program.actor(a).end_case() == Actor::kSend) ends_[program.actor(a).send()].sender = a;
@@ -285,7 +259,7 @@ class Machine {
       }
       sleepers_[StreamOf(wait.stage, wait.actor)].push_back({wait.actor, wait.micro_batch, s});
     }
-    awake_.Remove(place_[s]);
+    awake_.Remove(s);
     return false;
   }
 
@@ -297,7 +271,7 @@ class Machine {
       const Sleeper& it = sleepers[i];
       const bool fired = it.actor == actor && fired_[cursor.stage][actor] > it.micro_batch;
       if (fired || IsAt(cursor, {cursor.stage, it.actor, it.micro_batch})) {
-        awake_.Add(place_[it.stream]);
+        awake_.Add(it.stream);
         sleepers[i] = sleepers.back();
         sleepers.pop_back();
       } else {
@@ -310,15 +284,11 @@ class Machine {
     Cursor& cursor = cursors_[s];
     const Program& program = programs_[cursor.stage];
     Act act{cursor.stage, cursor.head(), MicroBatchOf(cursor), s, cursor.position, {}};
-    if (clocks_) {
-      Gather(program, act, cursor.clock);
-      act.before = cursor.clock;
-    }
+    Gather(program, act, cursor.clock);
+    act.before = cursor.clock;
     if (absl::Status status = visit(act); !status.ok()) return status;
-    if (clocks_) {
-      cursor.clock[s] = act.position + 1;
-      Spread(program, act, cursor.clock);
-    }
+    cursor.clock[s] = act.position + 1;
+    Spread(program, act, cursor.clock);
     ++fired_[act.stage][act.actor];
     cursor.Advance();
     if (!sleepers_[s].empty()) Wake(s, act.actor);
@@ -343,7 +313,9 @@ class Machine {
       Join(emptied, clock.data());
       std::fill(emptied.begin(), emptied.end(), 0);
     }
-    if (actor.end_case() == Actor::kReceive) Join(sent_[actor.receive()], clock.data());
+    if (actor.end_case() == Actor::kReceive && straight_[actor.receive()]) {
+      Join(sent_[actor.receive()], clock.data());
+    }
   }
 
   // Tells those that wait for the act what has ended with it.
@@ -403,7 +375,6 @@ class Machine {
   }
 
   const absl::Span<const Program> programs_;
-  const bool clocks_;
   std::vector<int> base_;  // a stage each: its first stream
   std::vector<Cursor> cursors_;
   std::vector<std::vector<int64_t>> fired_;            // stage, actor: how many acts
@@ -412,15 +383,13 @@ class Machine {
   std::vector<Ends> ends_;
   // A transfer each: the clock of its last send; the receive follows at once.
   std::vector<Clock> sent_;
+  std::vector<bool> straight_;  // a transfer each
   Awake awake_;
-  std::vector<size_t> place_;                   // a stream each: where it is in the order of turns
   std::vector<std::vector<Sleeper>> sleepers_;  // by the stream that wakes them
 };
 
 }  // namespace
 
-absl::Status Execute(absl::Span<const Program> programs, const Visit& visit, Turn turn, Clocks clocks) {
-  return Machine(programs, clocks).Run(visit, turn);
-}
+absl::Status Execute(absl::Span<const Program> programs, const Visit& visit) { return Machine(programs).Run(visit); }
 
 }  // namespace weft::plan

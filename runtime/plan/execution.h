@@ -21,8 +21,7 @@ struct Act {
   int32_t stream = 0;       // counted over all stages
   int32_t position = 0;     // in its stream
   // A stream each: how many of its acts have ended before this act starts, in
-  // every execution. This is the vector clock of Mattern and Fidge. Empty if
-  // nobody asked for it.
+  // every execution. This is the vector clock of Mattern and Fidge.
   absl::Span<const int32_t> before;
 
   // True if the act at `position` of `stream` has ended before this one starts.
@@ -33,24 +32,16 @@ struct Act {
 // ends the execution and is returned.
 using Visit = std::function<absl::Status(const Act&)>;
 
-// Which of the permitted orders: each stream runs until it blocks, in turn; of
-// the last two, sends to stages of the other parity only when nothing else can,
-// so that what these stages send stays as long and what they receive comes as
-// early as may be.
-enum class Turn { kFirstStreamFirst, kLastStreamFirst, kIntoEvenStagesFirst, kIntoOddStagesFirst };
-
-// Whether acts know what comes before them.
-enum class Clocks { kNone, kKept };
-
 // Executes one step of validated programs. What is ordered: the acts of a
 // stream; a register's writer before its readers of that micro-batch; these
 // before the writer of the micro-batch that reuses the slot; a send before its
-// receive. A send waits until its receiver is ready: what needs the network to
-// buffer is blocked. Streams' order is static and registers have one writer, so
-// whether an act is blocked, and what is ordered, is the same in every
-// execution. kFailedPrecondition names the cycle of a blocked plan.
-absl::Status Execute(absl::Span<const Program> programs, const Visit& visit, Turn turn = Turn::kFirstStreamFirst,
-                     Clocks clocks = Clocks::kKept);
+// receive, if the transfer is straight (tiles.h): clocks are those of any one
+// rank, and what passes between others orders nothing for it. A send waits until
+// its receiver is ready: what needs the network to buffer is blocked. Streams'
+// order is static and registers have one writer, so whether an act is blocked,
+// and what is ordered, is the same in every execution. kFailedPrecondition names
+// the cycle of a blocked plan.
+absl::Status Execute(absl::Span<const Program> programs, const Visit& visit);
 
 }  // namespace weft::plan
 

@@ -12,7 +12,20 @@ Lives::Lives(const Program& program)
   for (int32_t a = 0; a < program.stage->actors_size(); ++a) profiles_.push_back(ProfileOf(a, scratch));
 }
 
-void Lives::Perform(const Act& act) {
+void Lives::Perform(const std::vector<Orders::Step>& acts) {
+  std::fill(open_.begin(), open_.end(), Life());
+  lives_.clear();
+  acts_.clear();
+  parts_ = 0;
+  for (const Orders::Step& act : acts) Perform(act);
+  for (Life& life : open_) {
+    if (life.first < 0) continue;
+    if (program_.metric[life.root]) life.last = parts_ - 1;  // a metric is looked at after the step
+    lives_.push_back(life);
+  }
+}
+
+void Lives::Perform(const Orders::Step& act) {
   const Profile& profile = profiles_[act.actor];
   for (const Use& use : profile.uses) {
     Life& life = open_[use.place + (use.slots > 1 ? act.micro_batch % use.slots : 0)];
@@ -25,22 +38,6 @@ void Lives::Perform(const Act& act) {
   }
   acts_.push_back({act.actor, act.micro_batch, parts_});
   parts_ += static_cast<int64_t>(profile.most_scratch.size());
-}
-
-void Lives::End() {
-  for (Life& life : open_) {
-    if (life.first < 0) continue;
-    if (program_.metric[life.root]) life.last = parts_ - 1;  // a metric is looked at after the step
-    lives_.push_back(life);
-    life.first = -1;
-  }
-}
-
-void Lives::Restart() {
-  std::fill(open_.begin(), open_.end(), Life());
-  lives_.clear();
-  acts_.clear();
-  parts_ = 0;
 }
 
 int64_t Lives::LowerBound() const {

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/plan/execution.h"
+#include "runtime/plan/orders.h"
 #include "runtime/plan/program.h"
 
 namespace weft::plan {
 
-// Follows one execution of a stage. One thread.
+// Follows one execution of a stage at a time. One thread.
 class Lives {
  public:
   // How an actor uses the bytes of one root, for one life of their contents:
@@ -52,13 +52,10 @@ class Lives {
   // The program must outlive it.
   explicit Lives(const Program& program);
 
-  void Perform(const Act& act);
-  // After the last act.
-  void End();
-  // As before the first act.
-  void Restart();
+  // Takes an execution, instead of the one before.
+  void Perform(const std::vector<Orders::Step>& acts);
 
-  // After the end: the most bytes that are live, state included.
+  // The most bytes that are live, state included.
   int64_t LowerBound() const;
 
   const std::vector<Life>& lives() const { return lives_; }
@@ -72,6 +69,7 @@ class Lives {
   Profile ProfileOf(int32_t actor, const std::vector<bool>& scratch);
   size_t PlaceOf(int32_t root);
   void Divide(Profile& profile, size_t works) const;
+  void Perform(const Orders::Step& act);
 
   const Program& program_;
   std::vector<Profile> profiles_;   // an actor each

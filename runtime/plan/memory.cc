@@ -12,6 +12,7 @@
 #include "runtime/plan/footprint.h"
 #include "runtime/plan/lives.h"
 #include "runtime/plan/names.h"
+#include "runtime/plan/orders.h"
 
 namespace weft::plan {
 namespace {
@@ -168,27 +169,25 @@ class Report {
 
 }  // namespace
 
-std::array<Turn, 2> MeasuredTurns(const Plan& plan) {
-  if (plan.transfers().empty()) return {Turn::kFirstStreamFirst, Turn::kLastStreamFirst};
-  return {Turn::kIntoEvenStagesFirst, Turn::kIntoOddStagesFirst};
-}
-
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan) {
   const std::vector<Program> programs = ProgramsOf(plan);
-  std::vector<Lives> lives(programs.begin(), programs.end());
-  std::vector<StageMemory> most(programs.size());
-  for (Turn turn : MeasuredTurns(plan)) {
-    const auto visit = [&](const Act& act) {
-      lives[act.stage].Perform(act);
-      return absl::OkStatus();
-    };
-    if (absl::Status status = Execute(programs, visit, turn, Clocks::kNone); !status.ok()) return status;
-    for (size_t s = 0; s < programs.size(); ++s) {
-      lives[s].End();
-      StageMemory memory = Report(programs[s], lives[s]).Make();
-      const bool more = most[s].units.empty() || memory.lower_bound_bytes > most[s].lower_bound_bytes;
-      if (more) most[s] = std::move(memory);
-      lives[s].Restart();
+  std::vector<Orders> orders(programs.begin(), programs.end());
+  const absl::Status status = Execute(programs, [&](const Act& act) {
+    orders[act.stage].Add(act);
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  std::vector<StageMemory> most;
+  for (size_t s = 0; s < programs.size(); ++s) {
+    Lives lives(programs[s]);
+    for (Orders::Rule rule : Orders::RulesOf(plan)) {
+      lives.Perform(orders[s].In(rule));
+      StageMemory memory = Report(programs[s], lives).Make();
+      if (most.size() == s) {
+        most.push_back(std::move(memory));
+      } else if (memory.lower_bound_bytes > most[s].lower_bound_bytes) {
+        most[s] = std::move(memory);
+      }
     }
   }
   return most;

@@ -82,12 +82,8 @@ struct StageMemory {
 // parameters.
 double BytesAParameter(const StageMemory& memory);
 
-// The two executions whose memory is measured: in one the first streams run
-// ahead, in the other the last ones; of a pipeline, in one the even stages
-// receive early and send late, in the other the odd ones.
-std::array<Turn, 2> MeasuredTurns(const Plan& plan);
-
-// The memory of every stage, the most over these executions. Looks at no offset of a buffer that has no alias,
+// The memory of every stage, the most over a few executions that the proved
+// order admits (Orders::RulesOf). Looks at no offset of a buffer that has no alias,
 // and at offsets of others only in relation, so that a compiler may call it
 // before it lays out the arena. kFailedPrecondition: the plan is blocked.
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan);

@@ -45,16 +45,25 @@ std::vector<Piece> PiecesOf(const Plan& plan, const Transfer& transfer) {
   const Placement& placement = plan.placements(target.placement());
   const std::vector<Holders> sources =
       HoldersOf(plan.placements(source.placement()), source.buffers(transfer.source_buffer()));
+  const bool alike = RankCount(placement) == RankCount(plan.placements(source.placement()));
   std::vector<Piece> pieces;
   for (int64_t r = 0; r < RankCount(placement); ++r) {
     const Tile wanted = TileOf(placement, target.buffers(transfer.target_buffer()), Coordinates(placement, r));
     for (const Holders& holders : sources) {
       Tile common = Intersection(holders.tile, wanted);
       if (common.elements() == 0) continue;
-      pieces.push_back({holders.ranks[r % holders.ranks.size()], r, std::move(common)});
+      const bool own = alike && std::binary_search(holders.ranks.begin(), holders.ranks.end(), r);
+      pieces.push_back({own ? r : holders.ranks[r % holders.ranks.size()], r, std::move(common)});
     }
   }
   return pieces;
+}
+
+bool IsStraight(const Plan& plan, const Transfer& transfer) {
+  const auto ranks = [&](int32_t s) { return RankCount(plan.placements(plan.stages(s).placement())); };
+  if (ranks(transfer.source_stage()) != ranks(transfer.target_stage())) return false;
+  const std::vector<Piece> pieces = PiecesOf(plan, transfer);
+  return std::all_of(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.source == piece.target; });
 }
 
 }  // namespace weft::plan

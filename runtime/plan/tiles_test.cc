@@ -54,6 +54,20 @@ TEST(TilesTest, LikeToLike) {
   for (const Piece& piece : pieces) EXPECT_EQ(piece.source, piece.target);
 }
 
+TEST(TilesTest, CopiesComeFromTheRankOfTheSameIndex) {
+  const std::string columns = "sbp {} sbp { kind: SPLIT dim: 1 }";
+  const Plan plan = PlanOf(columns, columns);
+  for (const Piece& piece : CheckedPieces(plan)) EXPECT_EQ(piece.source, piece.target);
+  EXPECT_TRUE(IsStraight(plan, plan.transfers(0)));
+}
+
+TEST(TilesTest, IsStraightOnlyIfNobodyElseSends) {
+  const std::string rows = "sbp { kind: SPLIT dim: 0 } sbp {}", copies = "sbp {} sbp {}";
+  const Plan gathered = PlanOf(rows, copies), cut = PlanOf(copies, rows);
+  EXPECT_FALSE(IsStraight(gathered, gathered.transfers(0)));
+  EXPECT_TRUE(IsStraight(cut, cut.transfers(0)));
+}
+
 TEST(TilesTest, RowsToColumns) {
   EXPECT_EQ(CheckedPieces(PlanOf("sbp { kind: SPLIT dim: 0 } sbp { kind: SPLIT dim: 0 }",
                                  "sbp { kind: SPLIT dim: 1 } sbp { kind: SPLIT dim: 1 }"))

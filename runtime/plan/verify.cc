@@ -10,6 +10,7 @@
 #include "runtime/plan/lives.h"
 #include "runtime/plan/memory.h"
 #include "runtime/plan/names.h"
+#include "runtime/plan/orders.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/validate_parts.h"
 
@@ -99,8 +100,8 @@ absl::Status Examine(const std::vector<Program>& programs) {
   return status;
 }
 
-// One execution decides for all, so that the first one that is measured proves
-// the plan as well. Examine() says what is wrong with a plan that does not pass.
+// One execution decides for all, and says in which orders the acts of a stage may
+// come. Examine() says what is wrong with a plan that does not pass.
 class Proof {
  public:
   explicit Proof(const std::vector<Program>& programs)
@@ -108,20 +109,12 @@ class Proof {
 
   absl::Status Run(bool measure) {
     for (const Program& program : programs_) {
-      if (measure) lives_.emplace_back(program);
+      if (measure) measured_.emplace_back(program);
     }
-    const std::array<Turn, 2> turns = MeasuredTurns(*programs_[0].plan);
-    absl::Status status = Execute(programs_, [&](const Act& act) { return Visit(act); }, turns[0]);
+    absl::Status status = Execute(programs_, [&](const Act& act) { return Visit(act); });
     if (status.ok() && !KeepsMetricsAndState()) status = absl::UnknownError("not proved");
     if (!status.ok()) status = Examine(programs_);
-    if (!status.ok() || !measure) return status;
-    Measure();
-    const auto visit = [&](const Act& act) {
-      lives_[act.stage].Perform(act);
-      return absl::OkStatus();
-    };
-    status = Execute(programs_, visit, turns[1], Clocks::kNone);
-    Measure();
+    for (size_t s = 0; s < measured_.size() && status.ok(); ++s) bounds_.push_back(LowerBoundOf(s));
     return status;
   }
 
@@ -130,7 +123,7 @@ class Proof {
 
  private:
   absl::Status Visit(const Act& act) {
-    if (!lives_.empty()) lives_[act.stage].Perform(act);
+    if (!measured_.empty()) measured_[act.stage].Add(act);
     if (!proved_) return absl::OkStatus();
     const bool issues = programs_[act.stage].actor(act.actor).collectives_size() > 0;
     proved_ = (!issues || orders_[act.stage].Issue(act).ok()) && cells_[act.stage].Perform(act);
@@ -144,19 +137,20 @@ class Proof {
            std::all_of(programs_.begin(), programs_.end(), apart);
   }
 
-  void Measure() {
-    bounds_.resize(lives_.size(), 0);
-    for (size_t s = 0; s < lives_.size(); ++s) {
-      lives_[s].End();
-      bounds_[s] = std::max(bounds_[s], lives_[s].LowerBound());
-      lives_[s].Restart();
+  int64_t LowerBoundOf(size_t s) const {
+    Lives lives(programs_[s]);
+    int64_t bound = 0;
+    for (Orders::Rule rule : Orders::RulesOf(*programs_[s].plan)) {
+      lives.Perform(measured_[s].In(rule));
+      bound = std::max(bound, lives.LowerBound());
     }
+    return bound;
   }
 
   const std::vector<Program>& programs_;
   std::vector<CollectiveOrder> orders_;
   std::vector<CellArena> cells_;
-  std::vector<Lives> lives_;
+  std::vector<Orders> measured_;  // a stage each, if measured
   bool proved_ = true;
   std::vector<int64_t> bounds_;
 };

@@ -13,18 +13,16 @@ def MemoryInPlace : Pass<"weft-memory-in-place", "::weft::task::ProgramOp"> {
   let statistics = [Statistic<"numShared", "shared", "buffers that became aliases">];
 }
 
-def MemoryOffsets : Pass<"weft-memory-offsets", "::weft::task::ProgramOp"> {
+def MemoryOffsets : Pass<"weft-memory-offsets", "::mlir::ModuleOp"> {
   let summary = "Gives every buffer its offset in the arena";
   let description = [{
-    Time is the order of works on the compute stream: the begin section, each unit once, the step section. A buffer lives
-    from the first to the last touch of what it holds for a micro-batch; between two units, that is the rest of
-    the one, the beginning of the other and all units that the program's order has between them. What other streams
-    touch lives from what certainly came before it to what certainly waits for it, as registers say: what is
-    sent, until its slot is needed again; what is received, from when its slot is free. Parameters and state
-    live always.
+    Time is the order of works on the compute stream: the begin section, the units, the step section. A buffer lives from
+    the first to the last touch of what it holds for a micro-batch. What other streams touch lives from what certainly
+    came before it to what certainly waits for it, as registers and transfers say over all programs of the module.
+    Parameters and state live always.
 
-    Buffers are placed in several orders, of which the best is kept, each beside those that live at the same time (see
-    placement.h; greedy by size is of Pisarchyk and Lee, "Efficient memory management for deep neural net
+    Buffers are placed in several orders, of which the best is kept and, if it leaves holes, changed step by step (see
+    placement.h and search.h; greedy by size is of Pisarchyk and Lee, "Efficient memory management for deep neural net
     inference", 2020). Where units are ordered and the arena is more than 1 % above what is live, what is of one
     micro-batch gets a place for each of up to 16 micro-batches instead of slots one after another. Reports the
     arena and the most bytes that live at one time.

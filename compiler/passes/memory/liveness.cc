@@ -18,6 +18,9 @@ void Liveness::addUses(task::ProgramOp program) {
       for (Value operand : op.getOperands()) {
         Use &use = uses_[task::rootOf(operand)];
         use.once |= actor.getSection() != task::Section::Micro;
+        if (use.actors.empty() || use.actors.back() != a) {
+          use.actors.push_back(a);
+        }
         if (!timeline_.computes(a)) {
           if (use.others.empty() || use.others.back() != a) {
             use.others.push_back(a);
@@ -52,7 +55,9 @@ std::pair<Moment, Moment> Liveness::hull(const Use &use, int64_t firstMicroBatch
         timeline_.momentOf(section, lastMicroBatch, span.last));
   }
   for (size_t actor : use.others) {
-    add(timeline_.reachOf(actor, firstMicroBatch).first, timeline_.reachOf(actor, lastMicroBatch).second);
+    bool micro = timeline_.isMicro(actor);
+    add(timeline_.reachOf({actor, micro ? firstMicroBatch : 0}).first,
+        timeline_.reachOf({actor, micro ? lastMicroBatch : 0}).second);
   }
   if (use.metric) {
     all.second = timeline_.end();
@@ -62,7 +67,33 @@ std::pair<Moment, Moment> Liveness::hull(const Use &use, int64_t firstMicroBatch
 
 bool Liveness::isOfMicroBatch(Value root) const {
   auto it = uses_.find(root);
-  return it != uses_.end() && !isState(root) && !it->second.once && !it->second.carried && it->second.others.empty();
+  return it != uses_.end() && !isState(root) && !it->second.once && !it->second.carried;
+}
+
+bool Liveness::isPassed(Value root) const {
+  auto it = uses_.find(root);
+  return it != uses_.end() && !it->second.others.empty();
+}
+
+bool Liveness::isApart(Part a, Part b) const {
+  auto allBefore = [&](const Use &early, int64_t i, const Use &late, int64_t j) {
+    return llvm::all_of(early.actors, [&](size_t x) {
+      return llvm::all_of(late.actors, [&](size_t y) { return timeline_.isBefore({x, i}, {y, j}); });
+    });
+  };
+  const Use &useOfA = uses_.find(a.root)->second, &useOfB = uses_.find(b.root)->second;
+  // An actor's acts come in the order of the micro-batches: what is not before the i-th of `a` is not before those
+  // ahead of it either, and what comes behind the first of these comes behind all.
+  int64_t j = b.first;
+  for (int64_t i = a.first; i < microBatches_; i += a.step) {
+    while (j < microBatches_ && allBefore(useOfB, j, useOfA, i)) {
+      j += b.step;
+    }
+    if (j < microBatches_ && !allBefore(useOfA, i, useOfB, j)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 Moment Liveness::startOf(Value root, int64_t microBatch) const {

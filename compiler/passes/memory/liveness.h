@@ -18,10 +18,20 @@ public:
 
   /// The life of a root buffer, aliases included; all of the timeline if nothing touches it.
   Life of(mlir::Value root) const { return ofMicroBatches(root, 0, 1); }
-  /// Whether the buffer holds something of one micro-batch at a time, and the compute stream alone touches it.
+  /// Whether the buffer holds something of one micro-batch at a time.
   bool isOfMicroBatch(mlir::Value root) const;
+  /// Whether another stream than that which computes touches it.
+  bool isPassed(mlir::Value root) const;
   /// The life of what such a buffer holds for the micro-batches `first`, `first` + `step` and so on.
   Life ofMicroBatches(mlir::Value root, int64_t first, int64_t step) const;
+
+  /// Whether the lives of two such buffers, each of the micro-batches `first`, `first` + `step` and so on, certainly
+  /// lie one behind the other, although their spans may meet: what is sent away comes back as something else.
+  struct Part {
+    mlir::Value root;
+    int64_t first = 0, step = 1;
+  };
+  bool isApart(Part a, Part b) const;
 
   /// When it is touched first for a micro-batch. Of something that nobody touches, the beginning.
   Moment startOf(mlir::Value root, int64_t microBatch) const;
@@ -32,7 +42,8 @@ private:
   // How a root's bytes are used.
   struct Use {
     llvm::SmallVector<std::pair<int64_t, Span>, 2> sections; // by the compute stream: of each section the span
-    llvm::SmallVector<size_t, 1> others;                     // actors of other streams
+    llvm::SmallVector<size_t, 2> actors;                     // of all streams
+    llvm::SmallVector<size_t, 1> others;                     // of those that do not compute
     bool once = false;                                       // touched by a section that comes once a step, or a metric
     bool carried = false;                                    // summed over the micro-batches
     bool metric = false;

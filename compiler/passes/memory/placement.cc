@@ -1,77 +1,34 @@
 #include "compiler/passes/memory/placement.h"
 
+#include "compiler/passes/memory/search.h"
+
 namespace weft::compiler {
 namespace {
-
-// Finds the blocks that live at a time, among those added: a segment tree over positions.
-class Index {
-public:
-  explicit Index(int64_t positions, size_t blocks) : seen_(blocks, 0) {
-    while (leaves_ < positions) {
-      leaves_ *= 2;
-    }
-    nodes_.resize(2 * leaves_);
-  }
-
-  void add(int32_t block, const Life &life) {
-    for (Span span : life) {
-      visit(1, 0, leaves_ - 1, span,
-            [&](Node &node, bool whole) { (whole ? node.here : node.below).push_back(block); });
-    }
-  }
-
-  void find(const Life &life, std::vector<int32_t> &found) {
-    ++turn_;
-    auto take = [&](const std::vector<int32_t> &blocks) {
-      for (int32_t block : blocks) {
-        if (seen_[block] != turn_) {
-          seen_[block] = turn_;
-          found.push_back(block);
-        }
-      }
-    };
-    for (Span span : life) {
-      visit(1, 0, leaves_ - 1, span, [&](Node &node, bool whole) {
-        take(node.here);
-        if (whole) {
-          take(node.below);
-        }
-      });
-    }
-  }
-
-private:
-  struct Node {
-    std::vector<int32_t> here;  // live at all positions of the node
-    std::vector<int32_t> below; // at some
-  };
-
-  template <typename Do> void visit(int64_t node, int64_t first, int64_t last, Span span, Do &&act) {
-    if (span.last < first || last < span.first) {
-      return;
-    }
-    bool whole = span.first <= first && last <= span.last;
-    act(nodes_[node], whole);
-    if (whole) {
-      return;
-    }
-    int64_t middle = (first + last) / 2;
-    visit(2 * node, first, middle, span, act);
-    visit(2 * node + 1, middle + 1, last, span, act);
-  }
-
-  int64_t leaves_ = 1;
-  std::vector<Node> nodes_;
-  std::vector<int32_t> seen_;
-  int32_t turn_ = 0;
-};
 
 // Of what is live, a block of more than this part is a giant.
 constexpr int64_t kGiant = 16;
 
 // So often an order is changed, until the arena is at most so much larger than what is live.
 constexpr int kRounds = 12;
-constexpr double kEnough = 1.01;
+constexpr double kEnough = 1.005;
+
+// The smallest blocks, which together are never more than such a part of what is live, are placed at the end: between
+// large ones they would leave holes that nothing else fits into.
+constexpr int64_t kDust[] = {10, 20, 50, 100, 500};
+constexpr size_t kMost = 8192; // of the others, at most
+constexpr size_t kFew = 2048;  // all that is known is tried, even for the last byte
+
+// What a search may cost, in pairs of blocks that it looks at, a tenth of a second or two; it is made if the arena is
+// still so much larger than what is live. One with all blocks but a few small ones comes to its end more slowly.
+struct Search {
+  size_t trial = 0; // of kDust
+  int64_t work = 0;
+  double above = 1;
+};
+constexpr Search kSearches[] = {
+    {0, 100'000'000, kEnough}, {1, 100'000'000, kEnough}, {2, 150'000'000, kEnough}, {3, 100'000'000, 1.01},
+    {0, 200'000'000, 1.02},    {1, 200'000'000, 1.02},    {2, 200'000'000, 1.02},
+};
 
 int64_t lengthOf(const Block &block) {
   int64_t length = 0;
@@ -81,134 +38,305 @@ int64_t lengthOf(const Block &block) {
   return length;
 }
 
-// The lowest offset, or that of the tightest gap, where a block fits beside those at `found`.
-int64_t gapFor(int64_t bytes, llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> found, int64_t bottom,
-               bool tightest) {
+// The lowest offset of the tightest gap that holds a block, between others that begin and end at these offsets.
+int64_t tightestGap(int64_t bytes, llvm::MutableArrayRef<std::pair<int64_t, int64_t>> others, int64_t bottom) {
+  llvm::sort(others);
   int64_t best = -1, bestGap = 0, end = bottom;
-  for (int32_t other : found) {
-    int64_t gap = blocks[other].offset - end;
+  for (auto [begins, ends] : others) {
+    int64_t gap = begins - end;
     if (gap >= bytes && (best < 0 || gap < bestGap)) {
       best = end;
       bestGap = gap;
-      if (!tightest) {
-        break;
-      }
     }
-    end = std::max(end, blocks[other].offset + blocks[other].bytes);
+    end = std::max(end, ends);
   }
   return best >= 0 ? best : end;
 }
 
-int64_t placeInOrder(std::vector<Block> &blocks, llvm::ArrayRef<int32_t> order, int64_t positions, int64_t bottom,
-                     bool tightest) {
-  Index index(positions, blocks.size());
-  int64_t arena = bottom;
-  std::vector<int32_t> found;
-  for (int32_t block : order) {
-    found.clear();
-    index.find(blocks[block].life, found);
-    llvm::sort(found,
-               [&](int32_t a, int32_t b) { return std::pair(blocks[a].offset, a) < std::pair(blocks[b].offset, b); });
-    blocks[block].offset = gapFor(blocks[block].bytes, blocks, found, bottom, tightest);
-    arena = std::max(arena, blocks[block].offset + blocks[block].bytes);
-    index.add(block, blocks[block].life);
+// The most bytes among `some` of which no two lie apart; of many, those of a few of the first that go together.
+int64_t mostTogether(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> some) {
+  constexpr size_t kTried = 20;
+  if (some.empty()) {
+    return 0;
   }
-  return arena;
+  int32_t first = some.front();
+  std::vector<int32_t> others;
+  llvm::copy_if(some.drop_front(), std::back_inserter(others),
+                [&](int32_t it) { return !llvm::binary_search(blocks[first].apart, it); });
+  int64_t with = blocks[first].bytes + mostTogether(blocks, others);
+  bool all = others.size() + 1 == some.size() || some.size() > kTried;
+  return all ? with : std::max(with, mostTogether(blocks, some.drop_front()));
 }
 
-} // namespace
-
-int64_t mostLive(llvm::ArrayRef<Block> blocks, int64_t positions) {
+int64_t mostLiveOf(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> members, int64_t positions) {
   std::vector<int64_t> change(positions + 1, 0);
-  for (const Block &block : blocks) {
-    for (Span span : block.life) {
-      change[span.first] += block.bytes;
-      change[span.last + 1] -= block.bytes;
+  std::vector<int32_t> loose;
+  for (int32_t member : members) {
+    for (Span span : blocks[member].life) {
+      change[span.first] += blocks[member].bytes;
+      change[span.last + 1] -= blocks[member].bytes;
+    }
+    if (!blocks[member].apart.empty()) {
+      loose.push_back(member);
     }
   }
-  int64_t live = 0, most = 0;
-  for (int64_t delta : change) {
-    live += delta;
-    most = std::max(most, live);
+  std::vector<std::pair<int64_t, int64_t>> live; // and the position, where something has begun
+  int64_t bytes = 0;
+  for (int64_t at = 0; at < positions; ++at) {
+    bytes += change[at];
+    if (change[at] > 0 || at == 0) {
+      live.push_back({bytes, at});
+    }
+  }
+  llvm::sort(live, std::greater<>());
+  int64_t most = 0;
+  for (auto [bytes, at] : live) {
+    if (bytes <= most) {
+      break;
+    }
+    std::vector<int32_t> here;
+    int64_t all = 0;
+    for (int32_t i : loose) {
+      if (llvm::any_of(blocks[i].life, [&](Span span) { return span.first <= at && at <= span.last; })) {
+        here.push_back(i);
+        all += blocks[i].bytes;
+      }
+    }
+    most = std::max(most, bytes - all + mostTogether(blocks, here));
   }
   return most;
 }
 
-int64_t place(std::vector<Block> &blocks, int64_t positions) {
-  int64_t bottom = 0, least = mostLive(blocks, positions);
-  std::vector<int32_t> order;
-  std::vector<int64_t> length;
-  for (auto [i, block] : llvm::enumerate(blocks)) {
-    length.push_back(lengthOf(block));
-    if (length.back() == positions) {
-      block.offset = bottom;
-      bottom += block.bytes;
-    } else {
-      order.push_back(int32_t(i));
-    }
-  }
-  using Key = std::tuple<int64_t, int64_t, int64_t>;
-  auto bySize = [&](int32_t i) { return Key(-blocks[i].bytes, 0, 0); };
-  auto byLength = [&](int32_t i) { return Key(-length[i], -blocks[i].bytes, 0); };
-  auto byArea = [&](int32_t i) { return Key(-blocks[i].bytes / 64 * length[i], 0, 0); };
-  auto byTime = [&](int32_t i) {
-    const Block &it = blocks[i];
-    return it.kept ? Key(0, it.start.instance, it.start.position) : Key(1, -it.bytes, 0);
-  };
-  auto byUnit = [&](int32_t i) {
-    const Block &it = blocks[i];
-    return it.kept ? Key(0, it.start.instance, -it.bytes) : Key(1, -it.bytes, 0);
-  };
-  // The few that leave holes which nothing fills, such as logits, before all.
-  auto giantsFirst = [&](int32_t i) {
-    return blocks[i].bytes > least / kGiant ? Key(-1, -blocks[i].bytes, 0) : byTime(i);
-  };
-  int64_t best = -1;
-  std::vector<int64_t> offsets(blocks.size());
-  std::vector<int32_t> bestOrder;
-  auto keep = [&](int64_t arena) {
-    if (best < 0 || arena < best) {
-      best = arena;
-      bestOrder = order;
-      for (auto [i, block] : llvm::enumerate(blocks)) {
-        offsets[i] = block.offset;
+// How many blocks are left if the smallest are not counted, as long as at most `bytes` of these live at once.
+size_t dustOf(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> bySize, int64_t positions, int64_t bytes) {
+  auto isDust = [&](size_t first) {
+    std::vector<int64_t> change(positions + 1, 0);
+    for (int32_t i : bySize.drop_front(first)) {
+      for (Span span : blocks[i].life) {
+        change[span.first] += blocks[i].bytes;
+        change[span.last + 1] -= blocks[i].bytes;
       }
     }
+    int64_t live = 0;
+    return llvm::all_of(change, [&](int64_t delta) { return (live += delta) <= bytes; });
   };
-  auto attempt = [&](auto key, bool tightest) {
-    if (best != least) {
-      llvm::sort(order, [&](int32_t a, int32_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
-      keep(placeInOrder(blocks, order, positions, bottom, tightest));
+  size_t some = 0, dust = bySize.size();
+  while (some < dust) {
+    size_t middle = (some + dust) / 2;
+    if (isDust(middle)) {
+      dust = middle;
+    } else {
+      some = middle + 1;
     }
-  };
-  attempt(bySize, true);
-  attempt(byLength, false);
-  attempt(byArea, false);
-  attempt(bySize, false);
-  attempt(byTime, false);
-  attempt(giantsFirst, false);
-  attempt(byUnit, false);
-  attempt(byUnit, true);
-  attempt(byLength, true);
+  }
+  return std::min(dust, kMost);
+}
+
+using Key = std::tuple<int64_t, int64_t, int64_t>;
+
+// Tries orders of the members of a packing, and keeps the best.
+class Orders {
+public:
+  Orders(Packing &packing, int64_t least) : packing_(packing), least_(least) {
+    for (int32_t m = 0; m < packing.size(); ++m) {
+      length_.push_back(lengthOf(packing.block(m)));
+    }
+  }
+
+  /// The best of the known ones.
+  void start() {
+    tryKeys();
+    repair();
+  }
+  void search(int64_t work, uint32_t seed) {
+    keep(improveOrder(packing_, best_, {int64_t(kEnough * double(least_)), work, least_ / kGiant, seed}));
+  }
+  /// One order more.
+  void keep(std::vector<int32_t> order) {
+    int64_t arena = *packing_.pack(order, INT64_MAX);
+    if (arena < arena_) {
+      arena_ = arena;
+      best_ = std::move(order);
+    }
+  }
+  llvm::ArrayRef<int32_t> best() const { return best_; }
+
+private:
+  void tryKeys() {
+    auto at = [&](int32_t m) -> const Block & { return packing_.block(m); };
+    auto byTime = [&](int32_t m) {
+      const Block &it = at(m);
+      return it.kept ? Key(0, it.start.instance, it.start.position) : Key(1, -it.bytes, 0);
+    };
+    attempt([&](int32_t m) { return Key(-at(m).bytes, 0, 0); });
+    attempt([&](int32_t m) { return Key(-length_[m], -at(m).bytes, 0); });
+    attempt([&](int32_t m) { return Key(-at(m).bytes / 64 * length_[m], 0, 0); });
+    attempt(byTime);
+    // The few that leave holes which nothing fills, such as logits, before all.
+    attempt([&](int32_t m) { return at(m).bytes > least_ / kGiant ? Key(-1, -at(m).bytes, 0) : byTime(m); });
+    attempt(
+        [&](int32_t m) { return at(m).kept ? Key(0, at(m).start.instance, -at(m).bytes) : Key(1, -at(m).bytes, 0); });
+  }
+
+  template <typename By> void attempt(By key) {
+    if (arena_ <= least_) {
+      return;
+    }
+    auto order = llvm::to_vector(llvm::seq<int32_t>(0, packing_.size()));
+    llvm::sort(order, [&](int32_t a, int32_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
+    keep(std::vector<int32_t>(order.begin(), order.end()));
+  }
+
   // What ends above the least that is possible goes first, again and again.
-  order = bestOrder;
-  for (auto [i, block] : llvm::enumerate(blocks)) {
-    block.offset = offsets[i];
-  }
-  for (int round = 0; round<kRounds &&double(best)> kEnough * double(least); ++round) {
-    auto tooHigh = [&](int32_t i) { return blocks[i].offset + blocks[i].bytes > least; };
-    std::vector<int32_t> first, rest;
-    for (int32_t i : order) {
-      (tooHigh(i) ? first : rest).push_back(i);
+  void repair() {
+    std::vector<int32_t> order = best_;
+    packing_.pack(order, INT64_MAX);
+    for (int round = 0; round<kRounds &&double(arena_)> kEnough * double(least_); ++round) {
+      std::vector<int32_t> changed, rest;
+      for (int32_t m : order) {
+        (packing_.end(m) > least_ ? changed : rest).push_back(m);
+      }
+      changed.insert(changed.end(), rest.begin(), rest.end());
+      order = std::move(changed);
+      keep(order);
     }
-    order = std::move(first);
-    order.insert(order.end(), rest.begin(), rest.end());
-    keep(placeInOrder(blocks, order, positions, bottom, false));
   }
-  for (auto [i, block] : llvm::enumerate(blocks)) {
-    block.offset = offsets[i];
+
+  Packing &packing_;
+  const int64_t least_;
+  std::vector<int64_t> length_;
+  std::vector<int32_t> best_;
+  int64_t arena_ = INT64_MAX;
+};
+
+class Placement {
+public:
+  Placement(std::vector<Block> &blocks, int64_t positions) : blocks_(blocks), positions_(positions) {
+    for (auto [i, block] : llvm::enumerate(blocks)) {
+      if (lengthOf(block) == positions) {
+        block.offset = bottom_;
+        bottom_ += block.bytes;
+      } else {
+        bySize_.push_back(int32_t(i));
+      }
+    }
+    llvm::sort(bySize_,
+               [&](int32_t a, int32_t b) { return std::pair(-blocks[a].bytes, a) < std::pair(-blocks[b].bytes, b); });
+    least_ = mostLive(blocks, positions);
   }
-  return best;
+
+  int64_t run(Effort effort) {
+    std::vector<Trial> trials;
+    for (int64_t part : kDust) {
+      size_t size = dustOf(blocks_, bySize_, positions_, least_ / part);
+      bool done = bySize_.size() <= kFew ? arena_ <= least_ : isEnough();
+      if (!done && (trials.empty() || trials.back().members.size() != size)) {
+        trials.push_back(trial(size));
+        trials.back().orders->start();
+        keep(trials.back());
+      }
+    }
+    for (auto [i, search] : llvm::enumerate(kSearches)) {
+      bool may = effort == Effort::kMuch || (effort == Effort::kSome && search.trial == i);
+      if (may && search.trial < trials.size() && double(arena_) > search.above * double(least_)) {
+        Trial &it = trials[search.trial];
+        if (search.trial > 0) {
+          offer(trials[search.trial - 1], it);
+        }
+        it.orders->search(effort == Effort::kMuch ? search.work : search.work / 4, uint32_t(i));
+        keep(it);
+      }
+    }
+    for (auto [block, offset] : llvm::zip(blocks_, best_)) {
+      block.offset = offset;
+    }
+    return arena_;
+  }
+
+private:
+  // Some of the largest blocks are placed in a good order, then the others.
+  struct Trial {
+    std::vector<int32_t> members;
+    std::unique_ptr<Packing> packing;
+    std::unique_ptr<Orders> orders;
+  };
+  Trial trial(size_t size) {
+    std::vector<int32_t> members(bySize_.begin(), bySize_.begin() + size);
+    llvm::sort(members);
+    auto packing = std::make_unique<Packing>(blocks_, members, bottom_);
+    auto orders = std::make_unique<Orders>(*packing, bottom_ + mostLiveOf(blocks_, members, positions_));
+    return {std::move(members), std::move(packing), std::move(orders)};
+  }
+
+  // What has been found for fewer blocks, with the others behind them.
+  void offer(const Trial &coarse, Trial &fine) {
+    auto memberOf = [&](int32_t block) {
+      return int32_t(llvm::lower_bound(fine.members, block) - fine.members.begin());
+    };
+    std::vector<int32_t> order;
+    for (int32_t member : coarse.orders->best()) {
+      order.push_back(memberOf(coarse.members[member]));
+    }
+    for (size_t i = order.size(); i < fine.members.size(); ++i) {
+      order.push_back(memberOf(bySize_[i]));
+    }
+    fine.orders->keep(std::move(order));
+  }
+
+  bool isEnough() const { return double(arena_) <= kEnough * double(least_); }
+
+  void keep(const Trial &trial) {
+    int64_t arena = *trial.packing->pack(trial.orders->best(), INT64_MAX);
+    if (arena >= arena_) {
+      return;
+    }
+    for (auto [i, member] : llvm::enumerate(trial.members)) {
+      blocks_[member].offset = trial.packing->offset(int32_t(i));
+    }
+    if (!conflicts_ && trial.members.size() < bySize_.size()) {
+      conflicts_.emplace(blocks_, bySize_);
+    }
+    std::vector<std::pair<int64_t, int64_t>> others;
+    for (size_t dust = trial.members.size(); dust < bySize_.size(); ++dust) {
+      others.clear();
+      // Those that are larger have their places.
+      llvm::ArrayRef<uint64_t> row = conflicts_->of(int32_t(dust));
+      for (size_t w = 0; w <= dust / 64; ++w) {
+        uint64_t placed = w < dust / 64 ? ~uint64_t(0) : (uint64_t(1) << dust % 64) - 1;
+        for (uint64_t bits = row[w] & placed; bits != 0; bits &= bits - 1) {
+          const Block &other = blocks_[bySize_[w * 64 + llvm::countr_zero(bits)]];
+          others.push_back({other.offset, other.offset + other.bytes});
+        }
+      }
+      Block &block = blocks_[bySize_[dust]];
+      block.offset = tightestGap(block.bytes, others, bottom_);
+      arena = std::max(arena, block.offset + block.bytes);
+      if (arena >= arena_) {
+        return;
+      }
+    }
+    arena_ = arena;
+    best_.clear();
+    llvm::transform(blocks_, std::back_inserter(best_), [](const Block &block) { return block.offset; });
+  }
+
+  std::vector<Block> &blocks_;
+  const int64_t positions_;
+  int64_t bottom_ = 0, least_ = 0, arena_ = INT64_MAX;
+  std::vector<int32_t> bySize_;
+  std::optional<Conflicts> conflicts_; // of bySize_, once asked for
+  std::vector<int64_t> best_;          // offsets
+};
+
+} // namespace
+
+int64_t mostLive(llvm::ArrayRef<Block> blocks, int64_t positions) {
+  auto all = llvm::to_vector(llvm::seq<int32_t>(0, int32_t(blocks.size())));
+  return mostLiveOf(blocks, all, positions);
+}
+
+int64_t place(std::vector<Block> &blocks, int64_t positions, Effort effort) {
+  return Placement(blocks, positions).run(effort);
 }
 
 } // namespace weft::compiler

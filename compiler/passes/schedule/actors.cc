@@ -50,13 +50,15 @@ StreamKind streamOf(Operation *op, bool overlap, const Beside &beside) {
   return kernel && kernel.getName() == "input" ? StreamKind::Host : StreamKind::Compute;
 }
 
-// Each end of a transfer has a stream of its own, so that none waits behind another.
+// Each end of a transfer has a stream of its own, so that none waits behind another. But what is received once a step,
+// such as the gradient of a table that another stage reads too, comes behind what was sent when the step began, such as
+// that table: on any one rank an update then comes after the send of what it changes.
 std::string laneOf(Operation *op) {
   if (auto send = llvm::dyn_cast<task::SendOp>(op)) {
-    return "send " + std::to_string(send.getTransfer());
+    return send.getSection() == Section::Begin ? "once" : "send " + std::to_string(send.getTransfer());
   }
   if (auto receive = llvm::dyn_cast<task::ReceiveOp>(op)) {
-    return "receive " + std::to_string(receive.getTransfer());
+    return receive.getSection() == Section::Step ? "once" : "receive " + std::to_string(receive.getTransfer());
   }
   return "";
 }

@@ -217,7 +217,7 @@ task.program @largest_first on #weft.placement<"cpu", [], [0]> micro_batches(1) 
 }
 
 // -----
-// A buffer goes to the tightest gap between those that live at the same time: s fits at 192, between c and b, where 192
+// A small buffer goes to the tightest gap between those that live at the same time: s fits at 192, between c and b, where 192
 // bytes are free, but better at 896, where 128 are.
 // CHECK-LABEL: task.program @tightest_gap
 // CHECK-SAME: arena(1088, 1088)

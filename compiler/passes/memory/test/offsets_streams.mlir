@@ -118,3 +118,40 @@ task.program @beside on #weft.placement<"cpu", [data = 2], [0, 1]> micro_batches
     task.kernel "output" ins(%all : !b) {name = "all"} step
   }
 }
+
+// -----
+// What stage 0 receives is made of what it has sent, which is gone by then, so that one place is enough for both.
+// CHECK-LABEL: task.program @first
+// CHECK-SAME: arena(64, 64)
+// CHECK-LABEL: task.program @second
+// CHECK-SAME: arena(128, 128)
+!t = !task.buffer<tensor<16xf32, #weft.sbp<>>>
+task.program @first on #weft.placement<"cpu", [], [0]> micro_batches(1) units ["F0", "B0"] {
+  %s = task.buffer "s" activation : !t
+  %r = task.buffer "r" activation : !t
+  task.actor "h.forward" compute micro unit "F" {
+    task.kernel "fill" outs(%s : !t) {} micro
+  }
+  task.actor "send" communication lane "send 0" micro unit "F" {
+    task.send 0 %s micro : !t
+  }
+  task.actor "receive" communication lane "receive 1" micro unit "B" {
+    task.receive 1 %r micro : !t
+  }
+  task.actor "h.backward" compute micro unit "B" {
+    task.kernel "output" ins(%r : !t) {name = "y"} micro
+  }
+}
+task.program @second on #weft.placement<"cpu", [], [1]> micro_batches(1) units ["F0"] {
+  %x = task.buffer "x" activation : !t
+  %y = task.buffer "y" activation : !t
+  task.actor "receive" communication lane "receive 0" micro unit "F" {
+    task.receive 0 %x micro : !t
+  }
+  task.actor "h.forward" compute micro unit "F" {
+    task.kernel "k" ins(%x : !t) outs(%y : !t) {} micro
+  }
+  task.actor "send" communication lane "send 1" micro unit "F" {
+    task.send 1 %y micro : !t
+  }
+}

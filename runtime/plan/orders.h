@@ -1,0 +1,68 @@
+// Orders in which the acts of a stage may come.
+#ifndef WEFT_RUNTIME_PLAN_ORDERS_H_
+#define WEFT_RUNTIME_PLAN_ORDERS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "runtime/plan/execution.h"
+
+namespace weft::plan {
+
+// Records one execution of a stage, and tells others, as the stage sees them:
+// what its compute stream does comes in the same order in each, what its other
+// streams do earlier or later, as far as is proved. What other stages do in
+// between is left out. The program must outlive it.
+class Orders {
+ public:
+  explicit Orders(const Program& program);
+
+  // Takes the acts of the stage in an order that the plan permits.
+  void Add(const Act& act);
+
+  // When the other streams act.
+  enum class Rule {
+    // As soon as nothing is certain to come before.
+    kEarly,
+    // Not before something needs it.
+    kLate,
+    // Sends not before something needs them, such as the receive of what is
+    // made of them; others early.
+    kSendLate,
+    // Sends not before something computed needs them; others early, if they need
+    // no such send.
+    kHoldSends,
+  };
+  struct Step {
+    int32_t actor = 0;
+    int64_t micro_batch = 0;
+  };
+  // Those in which a plan's memory is measured. Without transfers sends cannot be
+  // late.
+  static absl::Span<const Rule> RulesOf(const Plan& plan);
+  // All acts that were added.
+  std::vector<Step> In(Rule rule) const;
+
+ private:
+  // An act of another stream than that which computes.
+  struct Other {
+    Step step;
+    bool sends = false;
+    int32_t early = 0, late = 0;             // so many acts have been computed before, at least and at most
+    absl::InlinedVector<int32_t, 8> before;  // a stream of the stage each: acts that have ended
+  };
+  class Run;
+
+  const Program& program_;
+  int32_t compute_ = 0;       // the stream that computes
+  int32_t first_stream_ = 0;  // of the stage, among all
+  std::vector<Step> computed_;
+  std::vector<Other> others_;                  // in the order in which they were added
+  std::vector<std::vector<int32_t>> streams_;  // places in others_
+  std::vector<int32_t> needed_;                // a stream each: so many have been needed by what is computed
+};
+
+}  // namespace weft::plan
+
+#endif  // WEFT_RUNTIME_PLAN_ORDERS_H_
