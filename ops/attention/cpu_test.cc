@@ -296,8 +296,8 @@ TEST(AttentionTest, HalvesAreFloatsRounded) {
   for (const Case& c : Cases()) {
     for (const DType type : {DType::kBF16, DType::kF16}) {
       const auto draw = [&](int64_t n, uint64_t seed) { return RandomValues(n, seed, -1, 1, type); };
-      const Values q = draw(c.q_size(), 1), k = draw(c.k_size(), 2), v = draw(c.k_size(), 3), dout = draw(c.q_size(), 4),
-                   out = draw(c.q_size(), 5), lse = RandomValues(c.b * c.n * c.s, 6, 3, 5);
+      const Values q = draw(c.q_size(), 1), k = draw(c.k_size(), 2), v = draw(c.k_size(), 3),
+                   dout = draw(c.q_size(), 4), out = draw(c.q_size(), 5), lse = RandomValues(c.b * c.n * c.s, 6, 3, 5);
       for (const auto& [name, inputs] : {std::pair<std::string, std::vector<Values>>{"attention", {q, k, v}},
                                          {"attention_grad", {dout, q, k, v, out, lse}}}) {
         SCOPED_TRACE(name + " " + Name(c, 5));
