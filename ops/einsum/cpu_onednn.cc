@@ -23,10 +23,10 @@ constexpr const char* kAbsent<const char*> = "no libdnnl.so.2";
 }  // namespace
 
 // Defines the function that the header declares.
-#define WEFT_ONEDNN(Result, name, parameters, arguments)                         \
-  Result name parameters {                                                       \
+#define WEFT_ONEDNN(Result, name, parameters, arguments)                            \
+  Result name parameters {                                                          \
     static auto* const function = reinterpret_cast<decltype(&name)>(Symbol(#name)); \
-    return function != nullptr ? function arguments : kAbsent<Result>;           \
+    return function != nullptr ? function arguments : kAbsent<Result>;              \
   }
 
 WEFT_ONEDNN(const char*, dnnl_status2str, (dnnl_status_t status), (status))

@@ -21,10 +21,10 @@ void* MpiSymbol(const char* name);
 
 // MPI's constants are addresses of objects in the library (MPI_BYTE, MPI_COMM_WORLD).
 #undef OMPI_PREDEFINED_GLOBAL
-#define OMPI_PREDEFINED_GLOBAL(type, global)                                     \
-  [] {                                                                           \
-    static void* const object = ::weft::collective::MpiSymbol(#global);          \
-    return static_cast<type>(object);                                            \
+#define OMPI_PREDEFINED_GLOBAL(type, global)                            \
+  [] {                                                                  \
+    static void* const object = ::weft::collective::MpiSymbol(#global); \
+    return static_cast<type>(object);                                   \
   }()
 
 #endif  // WEFT_RUNTIME_COLLECTIVE_MPI_LIBRARY_H_
