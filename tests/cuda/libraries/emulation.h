@@ -1,0 +1,14 @@
+// What the emulated libraries of a process share: one driver with all kernels.
+#ifndef WEFT_TESTS_CUDA_LIBRARIES_EMULATION_H_
+#define WEFT_TESTS_CUDA_LIBRARIES_EMULATION_H_
+
+#include "runtime/device/cuda/emulated.h"
+
+namespace weft::tests {
+
+// Made when it is first asked for; never goes, as a library does not.
+cuda::EmulatedDriver& TheDriver();
+
+}  // namespace weft::tests
+
+#endif  // WEFT_TESTS_CUDA_LIBRARIES_EMULATION_H_
