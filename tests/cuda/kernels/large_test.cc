@@ -1,5 +1,6 @@
 // Shapes of real models, too large for the emulation: every kind of kernel of GPT-2 in
-// every type, beside the CPU's kernel in float32 on the same numbers.
+// every type that it takes, beside the CPU's kernel in float32 on the same numbers. The
+// suite `Small` has the same cases with short axes, for the emulation.
 #include <algorithm>
 #include <cmath>
 #include <ostream>
@@ -82,16 +83,21 @@ const std::vector<Case>& Cases() {
        SumError(4096)},
       {"softmax", {logits}, {logits}, {}, 1e-6},
       {"attention", {heads, heads, heads}, {heads, lse}, Attributes({{"causal", int64_t{1}}, {"scale", 0.125}}), 1e-5},
+      {"attention_grad",
+       {heads, heads, heads, heads, heads, {{2, 16, 1024}, Part::kSingle, 6, 8}},
+       {heads, heads, heads},
+       Attributes({{"causal", int64_t{1}}, {"scale", 0.125}}),
+       1e-5},
       {"embedding",
        {{{2048}, Part::kId, 0, 50304}, {{50304, 128}}},
        {{{2048, 128}}},
        Attributes({{"vocab", int64_t{50304}}}),
        0},
       {"embedding_grad",
-       {{{2048}, Part::kId, 0, 97}, {{2048, 128}}},
+       {{{2048}, Part::kId, 0, 11}, {{2048, 128}}},
        {{{50304, 128}}},
        Attributes({{"vocab", int64_t{50304}}}),
-       SumError(64)},
+       SumError(512)},
       {"sum_exp", {logits, per_row}, {per_row}, {}, 1e-2},
       {"pick", {logits, labels}, {per_row}, {}, 0},
       {"cross_entropy_grad", {number, logits, per_row, {{512}, Part::kSingle, 5000, 6000}, labels}, {logits}, {}, 1e-8},
@@ -102,6 +108,26 @@ const std::vector<Case>& Cases() {
       Product("ik,kj->ij", {1031, 517}, {517, 2049}, {1031, 2049}, 517),
   };
   return *cases;
+}
+
+// An axis, or a number that labels and ids stay below, of the small suite.
+int64_t Shrunk(int64_t extent) { return extent <= 16 ? extent : 16 + extent % 23; }
+
+Case Shrunk(Case it) {
+  for (std::vector<Tensor>* tensors : {&it.inputs, &it.outputs}) {
+    for (Tensor& t : *tensors) {
+      for (int64_t& extent : t.dims) extent = Shrunk(extent);
+      if (t.part == Part::kId) t.high = static_cast<double>(Shrunk(static_cast<int64_t>(t.high)));
+    }
+  }
+  if (const auto vocab = it.attributes.Int("vocab"); vocab.ok()) it.attributes.Set("vocab", Shrunk(*vocab));
+  return it;
+}
+
+std::vector<Case> SmallCases() {
+  std::vector<Case> cases;
+  for (const Case& it : Cases()) cases.push_back(Shrunk(it));
+  return cases;
 }
 
 class LargeTest : public ::testing::TestWithParam<std::tuple<Case, DType>> {};
@@ -119,12 +145,16 @@ TEST_P(LargeTest, AgreesWithTheCpu) {
   const auto expected = RunKernel(Registered<&RegisterCpuKernels>(), SpecOf(it, DType::kF32), inputs);
   ASSERT_TRUE(expected.ok()) << expected.status();
   const auto got = TestGpu::Get().Run(Registered<&RegisterCudaKernels>(), spec, inputs, {}, {});
+  if (type != DType::kF32 && got.status().code() == absl::StatusCode::kInvalidArgument) {
+    GTEST_SKIP() << got.status().message();
+  }
   ASSERT_TRUE(got.ok()) << got.status();
   for (size_t o = 0; o < spec.outputs.size(); ++o) {
     const DType result = spec.outputs[o].dtype;
     // A result is rounded once; attention also rounds what it multiplies.
     const double unit = result == DType::kF32 ? 0x1.0p-20 : result == DType::kBF16 ? 0x1.0p-8 : 0x1.0p-11;
-    const double rounded = it.name == "attention" && type != DType::kF32 ? (type == DType::kBF16 ? 4e-3 : 5e-4) : 0;
+    const double rounded =
+        it.name.starts_with("attention") && type != DType::kF32 ? (type == DType::kBF16 ? 4e-3 : 5e-4) : 0;
     double worst = 0;
     for (size_t i = 0; i < (*expected)[o].size(); ++i) {
       const double want = (*expected)[o][i], is = (*got)[o][i];
@@ -141,10 +171,9 @@ std::string TitleOf(const ::testing::TestParamInfo<std::tuple<Case, DType>>& inf
   return std::get<0>(info.param).name + "_" + NameOf(std::get<1>(info.param)) + "_" + std::to_string(info.index);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, LargeTest,
-                         ::testing::Combine(::testing::ValuesIn(Cases()),
-                                            ::testing::Values(DType::kF32, DType::kBF16, DType::kF16)),
-                         TitleOf);
+const auto kTypes = ::testing::Values(DType::kF32, DType::kBF16, DType::kF16);
+INSTANTIATE_TEST_SUITE_P(Shapes, LargeTest, ::testing::Combine(::testing::ValuesIn(Cases()), kTypes), TitleOf);
+INSTANTIATE_TEST_SUITE_P(Small, LargeTest, ::testing::Combine(::testing::ValuesIn(SmallCases()), kTypes), TitleOf);
 
 }  // namespace
 }  // namespace weft::tests

@@ -1,6 +1,9 @@
 // libcuda.so.1 for machines without a GPU: two GPUs that are the emulated driver's,
 // and whatever program opens it. A kernel is found by its name alone, as fat binaries
 // do not say which module they are: the emulation's kernels stand in for their code.
+#include <dlfcn.h>
+
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -43,9 +46,27 @@ cuda::Result FindFunction(cuda::Handle* function, cuda::Handle, const char* name
   return *function = const_cast<EmulatedKernel*>(found), cuda::kSuccess;
 }
 
+// As the driver does: a profiler comes with the environment.
+cuda::Result Initialize(unsigned) {
+  static const bool done = [] {
+    const char* const path = std::getenv("CUDA_INJECTION64_PATH");
+    void* const library = path != nullptr ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
+    if (library != nullptr) reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"))();
+    return true;
+  }();
+  return done ? cuda::kSuccess : cuda::kInvalidValue;
+}
+
 const cuda::Driver& Table() {
   static const auto* const table = [] {
     auto* made = new cuda::Driver(TheDriver().driver());
+    made->Init = &Initialize;
+    made->LaunchKernel = [](cuda::Handle function, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty,
+                            unsigned tz, unsigned shared, cuda::Handle stream, void** parameters, void** extra) {
+      return RecordLaunch(static_cast<const EmulatedKernel*>(function)->name, stream, [&] {
+        return TheDriver().driver().LaunchKernel(function, bx, by, bz, tx, ty, tz, shared, stream, parameters, extra);
+      });
+    };
     made->ModuleLoadData = &LoadModule;
     made->ModuleGetFunction = &FindFunction;
     return made;
