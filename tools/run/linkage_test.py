@@ -9,12 +9,18 @@ PROGRAM = "tools/run/weft-run"
 # The parts of libc.
 LIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2"}
 NEWEST_LIBC = (2, 36)  # Debian 12's
+FAT_BINARY = bytes.fromhex("50ed55ba01001000")  # how one begins
 
 
 def needed(path):
     """The libraries that a program names, without those that these name."""
     text = subprocess.run(["objdump", "-p", path], check=True, capture_output=True, text=True).stdout
     return set(re.findall(r"^\s*NEEDED\s+(\S+)$", text, re.M)), re.findall(r"GLIBC_(\d+)\.(\d+)", text)
+
+
+def carries_gpu_code():
+    with open(PROGRAM, "rb") as file:
+        return FAT_BINARY in file.read()
 
 
 class LinkageTest(unittest.TestCase):
@@ -30,6 +36,8 @@ class LinkageTest(unittest.TestCase):
         lines = text.splitlines()
         self.assertRegex(lines[0], r"^cpu: \d+ cores$")
         self.assertRegex(text, r"(?m)^CUDA(:| driver) ")
+        # A build without a toolkit (WEFT_CUDA=0) says so.
+        self.assertEqual("was built without a CUDA toolkit and has no code for GPUs" in text, not carries_gpu_code())
         self.assertRegex(text, r"(?m)^cuBLASLt")
         self.assertRegex(text, r"(?m)^NCCL")
 
