@@ -48,7 +48,8 @@ def select(names, patterns):
     return [name for name in names if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
 
 
-def run_checks(pack, names, known, machine):
+def run_checks(pack, names, known, machine, save):
+    """The results by name; `save` is told of all so far, as who runs this may be out of time before the end."""
     results = {}
     for name in names:
         what, gpu, function = known[name]
@@ -58,6 +59,7 @@ def run_checks(pack, names, known, machine):
             result = run_check(pack, function)
         results[name] = dict(result, what=what)
         print("%-34s %s  %s" % (name, result["result"], result["numbers"]), flush=True)
+        save(results)
     return results
 
 
@@ -68,6 +70,20 @@ def print_table(machine, results, out):
     print("%-*s  %-15s  %8s  %s" % (width, "check", "result", "seconds", "numbers"))
     for name, it in results.items():
         print("%-*s  %-15s  %8.1f  %s" % (width, name, it["result"], it["seconds"], it["numbers"]))
+
+
+def report_of(pack, machine):
+    return {"date": datetime.datetime.now(datetime.timezone.utc).isoformat("T", "seconds"), "host": platform.node(),
+            "system": platform.platform(), "device": machine["gpus"], "cuda_driver": machine["driver"],
+            "driver_version": machine["driver_version"], "found": machine["found"], "quick": pack.quick,
+            "version": pack.manifest["version"], "packed": pack.manifest["packed"]}
+
+
+def save(report, path):
+    """Whole or as it was."""
+    with open(path + ".part", "w", encoding="utf-8") as file:
+        json.dump(report, file, indent=1)
+    os.replace(path + ".part", path)
 
 
 def exit_status(results):
@@ -81,11 +97,13 @@ def main():
     parser.add_argument("checks", nargs="*", help="names or patterns such as `ranks.*`; all if none is named")
     parser.add_argument("--out", default="gpu_check.json", help="default: %(default)s in this folder")
     parser.add_argument("--cuda-libs", default="", help="folder with cuBLASLt and NCCL; else where weft-run looks")
+    parser.add_argument("--limit", type=int, default=1800, help="seconds that one program may take; default: %(default)s")
     parser.add_argument("--quick", action="store_true", help="a few steps and kernels of each: is the pack whole?")
     parser.add_argument("--list", action="store_true", help="the checks, without running them")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gpu_check-") as work:
-        pack = Pack(os.path.dirname(os.path.abspath(__file__)), work, arguments.cuda_libs, arguments.quick)
+        pack = Pack(os.path.dirname(os.path.abspath(__file__)), work, arguments.cuda_libs, arguments.quick,
+                    arguments.limit)
         known = all_of_them.all_checks(pack)
         if arguments.list:
             for name, (what, gpu, _) in known.items():
@@ -98,13 +116,8 @@ def main():
             sys.stderr.write("gpu_check: %s\n%s\n" % (error, error.said))
             return 1
         print("\n".join(machine["found"]))
-        results = run_checks(pack, names, known, machine)
-    report = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat("T", "seconds"), "host": platform.node(),
-              "system": platform.platform(), "device": machine["gpus"], "cuda_driver": machine["driver"],
-              "driver_version": machine["driver_version"], "found": machine["found"], "quick": arguments.quick,
-              "version": pack.manifest["version"], "packed": pack.manifest["packed"], "results": results}
-    with open(arguments.out, "w", encoding="utf-8") as file:
-        json.dump(report, file, indent=1)
+        report = report_of(pack, machine)
+        results = run_checks(pack, names, known, machine, lambda results: save(dict(report, results=results), arguments.out))
     print_table(machine, results, arguments.out)
     return exit_status(results)
 

@@ -81,14 +81,19 @@ class GpuCheckTest(unittest.TestCase):
 
     def test_with_the_emulated_driver(self):
         names = ["kernels.*", "sanitizer.memcheck", "oracle", "ranks.data-2-tensor-2-pipeline-2", "nccl", "deterministic",
-                 "misfit", "speed.124m"]
+                 "misfit", "speed.tiny", "speed.124m"]
         status, report, said = self.check(*names, driver=True)
         self.assertEqual(status, 0, said)
         results = {name: it["result"] for name, it in report["results"].items()}
         for name in ("kernels.own", "kernels.cublaslt", "kernels.large", "oracle", "ranks.data-2-tensor-2-pipeline-2", "nccl",
-                     "deterministic", "misfit"):
+                     "deterministic", "misfit", "speed.tiny"):
             self.assertEqual(results[name], "passed", said)
         self.assertEqual(results["speed.124m"], "skipped")
+        speed = report["results"]["speed.tiny"]["details"]
+        self.assertEqual([run["size"] for run in speed["runs"]], [4, 2])
+        self.assertGreater(speed["matrix"]["flops_s"], 0)
+        self.assertGreater(speed["runs"][0]["weft"]["flops_s"], 0)
+        self.assertIn("embedding_grad", [it["name"] for it in speed["profile"]["kernels"]])
         self.assertEqual((report["device"], report["cuda_driver"]), (["emulated", "emulated"], "13.0"))
         self.assertEqual(len(report["results"]["oracle"]["details"]["losses"]), 5)
         self.assertGreater(len(report["results"]["kernels.large"]["details"]["tests"]), 30)

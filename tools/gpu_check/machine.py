@@ -5,9 +5,7 @@ import os
 import re
 import shutil
 import subprocess
-
-LIMIT_S = 1800  # of a program; none takes that long unless it hangs
-
+import sysconfig
 
 class CheckFailed(Exception):
     """What went wrong, in one line, and what was said."""
@@ -18,10 +16,11 @@ class CheckFailed(Exception):
 
 
 class Pack:
-    """The folder, a folder for what programs write, and how they are called."""
+    """The folder, a folder for what programs write, and how they are called. A program that takes longer than `limit_s`
+    hangs, or should not be run here."""
 
-    def __init__(self, folder, work, libraries, quick):
-        self.folder, self.work, self.libraries, self.quick = folder, work, libraries, quick
+    def __init__(self, folder, work, libraries="", quick=False, limit_s=1800):
+        self.folder, self.work, self.libraries, self.quick, self.limit_s = folder, work, libraries, quick, limit_s
         self.known = {}  # what one check leaves to the next
         with open(self.path("manifest.json"), encoding="utf-8") as file:
             self.manifest = json.load(file)
@@ -44,8 +43,9 @@ class Pack:
     def flags(self):
         return ["--cuda-libs", self.libraries] if self.libraries else []
 
-    def call(self, command, limit_s=LIMIT_S, **environment):
+    def call(self, command, limit_s=None, **environment):
         """(status, stdout, stderr); None for the status of a program that does not end."""
+        limit_s = limit_s or self.limit_s
         try:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit_s, cwd=self.work,
                                   env=self.environment(**environment))
@@ -85,8 +85,12 @@ def find_tool(name):
 
 
 def describe(pack):
-    """{driver, gpus, found, driver_version}; `driver` is None where weft-run finds none."""
+    """{driver, gpus, found, driver_version}; `driver` is None where weft-run finds none. Without --cuda-libs, libraries that
+    weft-run does not find are looked for in this Python's packages."""
     found = pack.run("weft-run", "--devices", *pack.flags())
+    if "cuBLASLt: found no" in found and not pack.libraries:
+        pack.libraries = sysconfig.get_path("purelib")
+        found = pack.run("weft-run", "--devices", *pack.flags())
     driver = re.search(r"^CUDA driver (\S+), (\d+) GPU", found, re.M)
     gpus = re.findall(r"^  \d+: (.*?), compute capability", found, re.M)
     version = None

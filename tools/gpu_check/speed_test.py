@@ -22,7 +22,7 @@ class SpeedTest(unittest.TestCase):
         profile = kernel_table.summary(kernel_table.read("tools/bench/testdata/activity.tsv"))
         text = "\n".join(speed.report(details({"tokens_s": 50000.0}, profile)))
         self.assertIn("mb 6: 60000 tokens/s, 1.20 x PyTorch, 20.0 % of the matrix rate", text)
-        self.assertIn("matrix rate 750.0 TFLOP/s (cuBLASLt 13.1.0)", text)
+        self.assertIn("matrix rate 750 TFLOP/s (cuBLASLt 13.1.0)", text)
         self.assertIn("memory planned 14.00 GiB, measured 107.1 % of it", text)
         self.assertRegex(text, r"of a step \d+\.\d % is between kernels")
         self.assertRegex(text, r"\n  embedding_grad +1\.0 ")
