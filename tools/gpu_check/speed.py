@@ -93,10 +93,20 @@ def profile(pack, plan, data):
     return None if events is None else kernel_table.summary(events)
 
 
+def peer_command(pack, model, size, *flags):
+    shape = [it for name, value in SHAPES[model].items() for it in ("--" + name, value)]
+    return [sys.executable, pack.path("torch_gpt2.py"), *map(str, ["--batch", size, *shape, *flags])]
+
+
+def peer_profile(pack, model, size):
+    """The peer's table by kernel; None without CUPTI."""
+    events = profiled(pack, peer_command(pack, model, size, "--steps", 5, "--warmup", 5))
+    return None if events is None else kernel_table.totals(events)
+
+
 def peer(pack, model, size):
-    """What torch_gpt2.py prints; None if there is no PyTorch here."""
-    flags = ["--batch", size] + [it for name, value in SHAPES[model].items() for it in ("--" + name, value)]
-    status, out, err = pack.call([sys.executable, pack.path("torch_gpt2.py"), *map(str, flags)])
+    """What torch_gpt2.py prints, or {error}."""
+    status, out, err = pack.call(peer_command(pack, model, size))
     if status != 0:
         return {"error": last_line(err)}
     return json.loads(last_line(out))
@@ -141,7 +151,10 @@ def report(details):
         return text + ["  no CUPTI found: no table by kernel"]
     text.append("  of a step %.1f %% is between kernels (%.1f %% with its end)" % (
         100 * details["profile"]["gap_share"], 100 * details["profile"]["idle_share"]))
-    return text + kernel_table.lines(details["profile"]["kernels"])
+    text += kernel_table.lines(details["profile"]["kernels"])
+    if details["peer_profile"]:
+        text += ["  PyTorch, shares of the time in which the GPU works:"] + kernel_table.lines(details["peer_profile"], 12)
+    return text
 
 
 def numbers(details):
@@ -160,7 +173,8 @@ def measure(pack, model, data):
     found = largest(pack, model, data, steps)
     if found:
         runs.append({"size": found[0], "weft": found[1], "torch": peer(pack, model, found[0])})
-    details = {"model": model, "runs": runs, "profile": profile(pack, plan, data)}
+    details = {"model": model, "runs": runs, "profile": profile(pack, plan, data),
+               "peer_profile": peer_profile(pack, model, size) if "error" not in runs[0]["torch"] else None}
     after = matrix_rate(pack)
     return dict(details, matrix=max(before, after, key=lambda it: it["flops_s"]))
 
