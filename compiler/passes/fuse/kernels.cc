@@ -44,6 +44,7 @@ SmallVector<Operation *> readersOf(Value buffer) {
       readers.push_back(user);
     }
   }
+  llvm::sort(readers, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   return readers;
 }
 

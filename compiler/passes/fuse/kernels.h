@@ -12,7 +12,7 @@ llvm::SmallVector<task::KernelOp> kernelsOf(task::ProgramOp program, llvm::Strin
 /// The kernel that writes a buffer, if that is its only writer; null else, and where the buffer is a view.
 task::KernelOp writerOf(mlir::Value buffer);
 
-/// Everything that uses a buffer, but its writers; views and metrics count.
+/// Everything that uses a buffer, but its writers, in order; views and metrics count.
 llvm::SmallVector<mlir::Operation *> readersOf(mlir::Value buffer);
 bool isOnlyReader(mlir::Operation *reader, mlir::Value buffer);
 

@@ -58,12 +58,10 @@ private:
       return;
     }
     // The branch is what was dropped out, or else what is read here alone and may be overwritten.
-    unsigned branch = 1;
-    if (!dropoutBefore(add, add.getInputs()[1]) &&
-        (dropoutBefore(add, add.getInputs()[0]) || !isOnlyReader(add, add.getInputs()[1]))) {
-      branch = 0;
-    }
-    KernelOp dropout = dropoutBefore(add, add.getInputs()[branch]);
+    KernelOp dropouts[2] = {dropoutBefore(add, add.getInputs()[0]), dropoutBefore(add, add.getInputs()[1])};
+    bool first = dropouts[0] || (isOnlyReader(add, add.getInputs()[0]) && !isOnlyReader(add, add.getInputs()[1]));
+    unsigned branch = dropouts[1] || !first ? 1 : 0;
+    KernelOp dropout = dropouts[branch];
     SmallVector<Value> inputs{add.getInputs()[1 - branch],
                               dropout ? dropout.getInputs()[0] : add.getInputs()[branch]};
     llvm::append_range(inputs, norm.getInputs().drop_front());

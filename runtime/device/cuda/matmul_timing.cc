@@ -78,7 +78,7 @@ absl::StatusOr<Operands> Allocate(const CudaContext& context, const GpuMatmulSpe
   const size_t bytes[] = {SpanOf(spec.left, spec.batch, spec.rows, spec.inner),
                           SpanOf(spec.right, spec.batch, spec.inner, spec.columns),
                           SpanOf(spec.result, spec.batch, spec.rows, spec.columns),
-                          spec.keep ? SpanOf(spec.result, spec.batch, spec.rows, spec.columns) : 0,
+                          spec.keep || spec.gelu_gradient ? SpanOf(spec.result, spec.batch, spec.rows, spec.columns) : 0,
                           vector,
                           workspace_bytes};
   size_t offsets[7] = {};
@@ -92,6 +92,8 @@ absl::StatusOr<Operands> Allocate(const CudaContext& context, const GpuMatmulSpe
                         .result = base + offsets[2],
                         .bias = spec.bias ? base + offsets[4] : nullptr,
                         .kept = spec.keep ? base + offsets[3] : nullptr,
+                        .gelu_operand = spec.gelu_gradient ? base + offsets[3] : nullptr,
+                        .result_sums = spec.result_sums ? base + offsets[4] : nullptr,
                         .bias_gradient = spec.bias_gradient ? base + offsets[4] : nullptr};
   operands.workspace = base + offsets[5];
   return operands;
