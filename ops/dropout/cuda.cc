@@ -24,14 +24,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
   if (!mask.ok()) return mask.status();
   const DropoutArguments arguments{.n = x.elements()};
   const auto pack = static_cast<int64_t>(16 / SizeOf(type));
-  return MakeGpuLaunch(
-      spec, "dropout", absl::StrCat("dropout_", NameOf(type)),
-      LoopGrid(*spec.gpu, (arguments.n + pack - 1) / pack, kThreads), arguments,
-      [mask = *mask](DropoutArguments& a, const RunContext& context, GpuInputs in, GpuOutputs out) {
-        a.x = in[0];
-        a.y = out[0];
-        a.mask = mask.MaskFor(context);
-      });
+  return MakeGpuLaunch(spec, "dropout", absl::StrCat("dropout_", NameOf(type)),
+                       LoopGrid(*spec.gpu, (arguments.n + pack - 1) / pack, kThreads), arguments,
+                       [mask = *mask](DropoutArguments& a, const RunContext& context, GpuInputs in, GpuOutputs out) {
+                         a.x = in[0];
+                         a.y = out[0];
+                         a.mask = mask.MaskFor(context);
+                       });
 }
 
 }  // namespace

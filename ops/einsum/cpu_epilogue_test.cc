@@ -31,7 +31,8 @@ TensorSpec Whole(Dims dims) { return TensorSpec::Whole(DType::kF32, std::move(di
 
 // y[s, c] = sum over i of x[s, i] w[i, c], with s in two dims.
 KernelSpec Spec(const std::string& epilogue) {
-  KernelSpec spec{.name = "einsum", .inputs = {Whole({5, 7, kInner}), Whole({kInner, kColumns})},
+  KernelSpec spec{.name = "einsum",
+                  .inputs = {Whole({5, 7, kInner}), Whole({kInner, kColumns})},
                   .outputs = {Whole({5, 7, kColumns})}};
   spec.attributes = {{"equation", std::string("bsi,ic->bsc")}, {"epilogue", epilogue}};
   return spec;

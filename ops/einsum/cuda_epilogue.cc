@@ -16,8 +16,8 @@ class FollowedProduct : public Kernel {
       : product_(std::move(product)), epilogue_(epilogue) {}
 
   absl::Status SetFinish(const KernelSpec& spec) {
-    auto kernel = GpuKernel<FinishArguments>::Find(spec.gpu, "einsum",
-                                                   absl::StrCat("finish_", NameOf(spec.outputs[0].dtype)));
+    auto kernel =
+        GpuKernel<FinishArguments>::Find(spec.gpu, "einsum", absl::StrCat("finish_", NameOf(spec.outputs[0].dtype)));
     if (!kernel.ok()) return kernel.status();
     finish_ = *kernel;
     finish_arguments_ = {.n = spec.outputs[0].elements(), .epilogue = EpilogueOf(spec, epilogue_)};

@@ -11,8 +11,8 @@
 
 namespace weft::einsum {
 
-// Each makes the kernel of `spec`, an einsum whose equation is `contraction` (merged; if it is swapped, its left operand
-// is the spec's second input). kUnimplemented: this way does not do it.
+// Each makes the kernel of `spec`, an einsum whose equation is `contraction` (merged; if it is swapped, its left
+// operand is the spec's second input). kUnimplemented: this way does not do it.
 
 // The GPU's library of matrix products, where it has one: contractions that are (batched, strided) products of
 // matrices, a few of them if more than one axis is neither row, column, inner nor the batch. With an epilogue one

@@ -12,8 +12,8 @@ namespace weft::einsum {
 namespace {
 
 constexpr const char* kTexts[] = {
-    "bias",      "bias gelu",            "bias gelu keep", "gelu",    "gelu keep",
-    "gelu_grad", "gelu_grad sum_result", "sum_lhs",        "sum_rhs",
+    "bias",    "bias gelu", "bias gelu keep", "gelu", "gelu keep", "gelu_grad", "gelu_grad sum_result",
+    "sum_lhs", "sum_rhs",
 };
 
 bool HasWord(const std::string& text, const char* word) {
@@ -50,7 +50,9 @@ absl::StatusOr<Epilogue> ParseEpilogue(const KernelSpec& spec) {
                 .keep = HasWord(*text, "keep"),
                 .gelu_gradient = HasWord(*text, "gelu_grad"),
                 .sums = text->find("sum_") != std::string::npos,
-                .summed = HasWord(*text, "sum_lhs") ? kLeft : HasWord(*text, "sum_rhs") ? kRight : kResult};
+                .summed = HasWord(*text, "sum_lhs")   ? kLeft
+                          : HasWord(*text, "sum_rhs") ? kRight
+                                                      : kResult};
   }
   if (absl::Status status = CheckArity(spec, epilogue.inputs(), epilogue.outputs()); !status.ok()) return status;
   const TensorSpec& result = spec.outputs[0];

@@ -12,7 +12,8 @@ namespace weft::einsum {
 
 // With y the product: `bias` adds a vector over y's last dims to it; `gelu` then takes GELU, by its tanh
 // approximation, and `keep` also gives what that was applied to; `gelu_grad` multiplies y by GELU's slope at a further
-// operand. `sum_result`, `sum_lhs` and `sum_rhs` also give the sums of the result, or of an operand, over its first dims.
+// operand. `sum_result`, `sum_lhs` and `sum_rhs` also give the sums of the result, or of an operand, over its first
+// dims.
 //
 // Inputs: left, right, then the bias or what gelu_grad reads; outputs: the result, then what is kept or the sums.
 // All of these have the result's type.

@@ -74,7 +74,10 @@ absl::StatusOr<std::optional<DropoutMaskSource>> MaskOf(const KernelSpec& spec, 
 // The form of a norm's operands: what the CPU kernels ask for, of any type.
 std::string FormOf(bool center, bool residual, bool statistics) {
   return absl::StrCat(residual ? "any:.h," : "", "any:.h,any:h", center ? ",any:h" : "", "->",
-                      residual ? "any:.h," : "", "any:.h", !statistics ? "" : center ? ",.,." : ",.");
+                      residual ? "any:.h," : "", "any:.h",
+                      !statistics ? ""
+                      : center    ? ",.,."
+                                  : ",.");
 }
 
 // With `residual` the first inputs are the stream and what is added to it, the first output their sum.
@@ -97,21 +100,20 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeNorm(const KernelSpec& spec, bool ce
                                 .residual = {.dropout = mask->has_value()}};
   const RowShape shape = ShapeOf(arguments.width, spec.outputs[0].dtype, 32);
   const int64_t blocks = (arguments.rows + shape.rows() - 1) / shape.rows();
-  return MakeGpuLaunch(
-      spec, kModule, shape.KernelOf(spec, center ? "layer_norm" : "rms_norm"),
-      shape.Grid(LoopGrid(*spec.gpu, blocks * kThreads, kThreads).blocks[0]), arguments,
-      [center, residual, statistics, at, mask = *mask](NormArguments& a, const RunContext& context, GpuInputs in,
-                                                       GpuOutputs out) {
-        a.x = in[at];
-        a.w = in[at + 1];
-        if (center) a.b = in[at + 2];
-        a.y = out[at];
-        if (center && statistics) a.mean = static_cast<float*>(out[at + 1]);
-        if (statistics) a.rstd = static_cast<float*>(out.back());
-        if (residual) a.residual.x = in[0];
-        if (residual) a.residual.sum = out[0];
-        if (mask.has_value()) a.residual.mask = mask->MaskFor(context);
-      });
+  return MakeGpuLaunch(spec, kModule, shape.KernelOf(spec, center ? "layer_norm" : "rms_norm"),
+                       shape.Grid(LoopGrid(*spec.gpu, blocks * kThreads, kThreads).blocks[0]), arguments,
+                       [center, residual, statistics, at, mask = *mask](NormArguments& a, const RunContext& context,
+                                                                        GpuInputs in, GpuOutputs out) {
+                         a.x = in[at];
+                         a.w = in[at + 1];
+                         if (center) a.b = in[at + 2];
+                         a.y = out[at];
+                         if (center && statistics) a.mean = static_cast<float*>(out[at + 1]);
+                         if (statistics) a.rstd = static_cast<float*>(out.back());
+                         if (residual) a.residual.x = in[0];
+                         if (residual) a.residual.sum = out[0];
+                         if (mask.has_value()) a.residual.mask = mask->MaskFor(context);
+                       });
 }
 
 template <bool kCenter, bool kResidual>
@@ -131,7 +133,8 @@ class NormGradKernel : public Kernel {
     const RowShape shape = ShapeOf(width, spec.outputs[0].dtype, 16);
     const auto rows_of_block = static_cast<int64_t>(shape.rows()) * kRowsOfThread;
     const auto blocks = std::clamp<int64_t>((extents.rows() + rows_of_block - 1) / rows_of_block, 1, kMostBlocks);
-    auto rows = GpuKernel<NormGradArguments>::Find(spec.gpu, kModule, shape.KernelOf(spec, center ? "layer_norm_grad" : "rms_norm_grad"));
+    auto rows = GpuKernel<NormGradArguments>::Find(spec.gpu, kModule,
+                                                   shape.KernelOf(spec, center ? "layer_norm_grad" : "rms_norm_grad"));
     auto sum =
         GpuKernel<NormSumArguments>::Find(spec.gpu, kModule, absl::StrCat("norm_sum_", NameOf(spec.outputs[1].dtype)));
     if (!rows.ok()) return rows.status();
@@ -201,11 +204,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateNormGrad(const KernelSpec& spec) {
                                         "->any:.h,any:h", kCenter ? ",any:h" : "", form.dropout ? ",any:.h" : "");
   absl::StatusOr<Extents> extents = MatchSpec(spec, rule.c_str());
   if (!extents.ok()) return extents.status();
-  absl::Status status = CheckTypes(
-      spec,
-      {&spec.inputs[0], &spec.inputs[1], &spec.inputs[form.residual ? form.norm_inputs : 0],
-       &spec.outputs[form.dropout ? form.norm_outputs : 0]},
-      {&spec.inputs[2], &spec.outputs[1], &spec.outputs[form.norm_outputs - 1]});
+  absl::Status status =
+      CheckTypes(spec,
+                 {&spec.inputs[0], &spec.inputs[1], &spec.inputs[form.residual ? form.norm_inputs : 0],
+                  &spec.outputs[form.dropout ? form.norm_outputs : 0]},
+                 {&spec.inputs[2], &spec.outputs[1], &spec.outputs[form.norm_outputs - 1]});
   if (!status.ok()) return status;
   return NormGradKernel::Create(spec, *extents, form);
 }

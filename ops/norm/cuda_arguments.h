@@ -12,10 +12,10 @@ inline constexpr int kThreads = 256;
 
 // The residual stream before a norm, or past its gradient; null where there is none.
 struct ResidualArguments {
-  const void* x;     // before a norm: is added to what it is of; past a gradient: to that
-  void* sum;         // before a norm: the sum
-  void* dropped;     // past a gradient: what dropout makes of the sum
-  int32_t dropout;   // before a norm: of what the stream is added to
+  const void* x;    // before a norm: is added to what it is of; past a gradient: to that
+  void* sum;        // before a norm: the sum
+  void* dropped;    // past a gradient: what dropout makes of the sum
+  int32_t dropout;  // before a norm: of what the stream is added to
   DropoutMask mask;
 };
 

@@ -140,7 +140,8 @@ TEST_P(NormCudaTest, ResidualSumsAreExact) {
     const KernelSpec spec = Residual(Forward(3, width, true), true);
     auto inputs = ForwardInputs(3, width);
     inputs.insert(inputs.begin(), RandomValues(3 * width, 9, -1, 1));
-    const auto want = testing::RunKernel(Cpu(), spec, inputs, kContext), got = RunGpuKernel(Cuda(), spec, inputs, kContext);
+    const auto want = testing::RunKernel(Cpu(), spec, inputs, kContext),
+               got = RunGpuKernel(Cuda(), spec, inputs, kContext);
     ASSERT_TRUE(want.ok() && got.ok()) << got.status();
     EXPECT_EQ((*got)[0], (*want)[0]);
   }

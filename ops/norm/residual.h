@@ -9,17 +9,17 @@
 
 namespace weft::norm {
 
-// `residual_layer_norm` and `residual_rms_norm`: inputs x, y and the norm's weights; outputs s = x + y, the norm of s and,
-// as the norm alone has them, statistics or none. With the attribute `rate`, s = x + dropout(y).
+// `residual_layer_norm` and `residual_rms_norm`: inputs x, y and the norm's weights; outputs s = x + y, the norm of s
+// and, as the norm alone has them, statistics or none. With the attribute `rate`, s = x + dropout(y).
 //
 // Their gradients: inputs those of the norm's gradient, then, where there is one, the gradient of s that comes from
 // elsewhere; outputs the sum of both, those of the weights and, with `rate`, what dropout makes of the sum.
 //
 // x and y, or the operands of the gradient, have one type and shape.
 struct ResidualForm {
-  bool center;        // layer norm
+  bool center;  // layer norm
   bool dropout;
-  bool residual;      // of a gradient: one comes from elsewhere
+  bool residual;       // of a gradient: one comes from elsewhere
   size_t norm_inputs;  // of the norm's gradient alone
   size_t norm_outputs;
 };
@@ -29,8 +29,8 @@ inline absl::StatusOr<ResidualForm> ResidualGradientForm(const KernelSpec& spec,
   form.norm_inputs = center ? 5 : 4;
   form.norm_outputs = center ? 3 : 2;
   form.residual = spec.inputs.size() > form.norm_inputs;
-  absl::Status status = CheckArity(spec, form.norm_inputs + (form.residual ? 1 : 0),
-                                   form.norm_outputs + (form.dropout ? 1 : 0));
+  absl::Status status =
+      CheckArity(spec, form.norm_inputs + (form.residual ? 1 : 0), form.norm_outputs + (form.dropout ? 1 : 0));
   if (!status.ok()) return status;
   return form;
 }

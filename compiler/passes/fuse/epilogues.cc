@@ -98,8 +98,8 @@ private:
             SmallVector<Value> outputs) {
     mlir::NamedAttrList constants(einsum.getConstants());
     constants.set("epilogue", mlir::StringAttr::get(&getContext(), epilogue));
-    return fuse({einsum, taken}, {"einsum", std::move(inputs), std::move(outputs),
-                                  constants.getDictionary(&getContext()), {}});
+    return fuse({einsum, taken},
+                {"einsum", std::move(inputs), std::move(outputs), constants.getDictionary(&getContext()), {}});
   }
 
   bool takeBias(KernelOp add, unsigned operand) {
@@ -180,8 +180,8 @@ private:
     return false;
   }
 
-  // Whether the product sums over just those letters of its operand that the reduction sums over, and the others are its
-  // result's last ones.
+  // Whether the product sums over just those letters of its operand that the reduction sums over, and the others are
+  // its result's last ones.
   static bool sumsAlike(Equation equation, bool isLeft, size_t kept) {
     StringRef operand = isLeft ? equation.lhs : equation.rhs, other = isLeft ? equation.rhs : equation.lhs;
     StringRef inner = operand.drop_back(kept), columns = operand.take_back(kept);

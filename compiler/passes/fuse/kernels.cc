@@ -102,8 +102,8 @@ Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
     SmallVector<Operation *> users;
     addUsers(task::rootOf(input), users);
     for (Operation *user : users) {
-      bool writes = llvm::any_of(task::outputsOf(user),
-                                 [&](Value it) { return task::rootOf(it) == task::rootOf(input); });
+      bool writes =
+          llvm::any_of(task::outputsOf(user), [&](Value it) { return task::rootOf(it) == task::rootOf(input); });
       if (writes && !isPart(user) && !before(user, place) && before(user, last)) {
         return nullptr;
       }

@@ -62,8 +62,7 @@ private:
     bool first = dropouts[0] || (isOnlyReader(add, add.getInputs()[0]) && !isOnlyReader(add, add.getInputs()[1]));
     unsigned branch = dropouts[1] || !first ? 1 : 0;
     KernelOp dropout = dropouts[branch];
-    SmallVector<Value> inputs{add.getInputs()[1 - branch],
-                              dropout ? dropout.getInputs()[0] : add.getInputs()[branch]};
+    SmallVector<Value> inputs{add.getInputs()[1 - branch], dropout ? dropout.getInputs()[0] : add.getInputs()[branch]};
     llvm::append_range(inputs, norm.getInputs().drop_front());
     SmallVector<Value> outputs{sum};
     llvm::append_range(outputs, norm.getOutputs());

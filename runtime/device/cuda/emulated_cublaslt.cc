@@ -252,7 +252,8 @@ struct EmulatedCublasLt::State {
     }
     const size_t vector = static_cast<size_t>(product.m) * BytesOf(product.d.type);
     const uint32_t epilogue = product.desc.epilogue;
-    if ((epilogue & (kEpilogueBias | kEpilogueBiasGradient | kEpilogueBiasGradientA)) && !driver.Holds(product.desc.bias, vector)) {
+    if ((epilogue & (kEpilogueBias | kEpilogueBiasGradient | kEpilogueBiasGradientA)) &&
+        !driver.Holds(product.desc.bias, vector)) {
       return absl::StrCat("bias: expected ", vector, " bytes of device memory");
     }
     if (epilogue & kEpilogueAux) {

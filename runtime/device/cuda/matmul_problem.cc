@@ -52,7 +52,8 @@ absl::Status CheckSpec(const GpuMatmulSpec& spec) {
     return absl::UnimplementedError("matrix product: expected a gradient without another epilogue");
   }
   if ((spec.bias_gradient && spec.gelu_gradient) || (spec.result_sums && !spec.gelu_gradient)) {
-    return absl::UnimplementedError("matrix product: expected a bias's gradient alone, or with that of gelu the result's");
+    return absl::UnimplementedError(
+        "matrix product: expected a bias's gradient alone, or with that of gelu the result's");
   }
   if ((spec.keep && !spec.gelu) || ((spec.keep || spec.gelu_gradient) && spec.columns % 8 != 0)) {
     return absl::UnimplementedError(
