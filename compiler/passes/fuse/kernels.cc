@@ -124,7 +124,8 @@ void declareBefore(Operation *place, Value buffer) {
   declaration->moveBefore(place);
 }
 
-// Each operand and result is read or written once where the parts did so several times, or not at all any more.
+// Each operand and result is read or written once where the parts did so several times, or not at all any more. On the
+// host the parts still run one after another.
 SmallVector<double> costOf(ArrayRef<KernelOp> parts, const Fused &fused) {
   SmallVector<double> cost(3, 0);
   llvm::DenseMap<Value, int64_t> saved;
@@ -138,12 +139,15 @@ SmallVector<double> costOf(ArrayRef<KernelOp> parts, const Fused &fused) {
       ++saved[operand];
     }
   }
+  auto program = ArrayRef(parts)[0]->getParentOfType<task::ProgramOp>();
+  if (program.getPlacement().getDevice() == "cpu") {
+    return cost;
+  }
   for (const auto *list : {&fused.inputs, &fused.outputs}) {
     for (Value operand : *list) {
       --saved[operand];
     }
   }
-  auto program = ArrayRef(parts)[0]->getParentOfType<task::ProgramOp>();
   for (auto [buffer, times] : saved) {
     cost[2] -= double(times) * double(task::localBytesOf(task::tensorOf(buffer), program.getPlacement()));
   }

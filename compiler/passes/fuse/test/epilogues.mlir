@@ -9,7 +9,7 @@
 !w = !task.buffer<tensor<4x2xf32, #weft.sbp<>>>
 !b = !task.buffer<tensor<2xf32, #weft.sbp<>>>
 !y = !task.buffer<tensor<2x2xf32, #weft.sbp<>>>
-task.program @bias on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+task.program @bias on #weft.placement<"cuda", [], [0]> micro_batches(1) {
   %x = task.buffer "x" input : !x
   %w = task.buffer "w" parameter : !w
   %b = task.buffer "b" parameter : !b
@@ -17,6 +17,24 @@ task.program @bias on #weft.placement<"cpu", [], [0]> micro_batches(1) {
   %y = task.buffer "y" activation : !y
   task.kernel "einsum" ins(%x, %w : !x, !w) outs(%sum : !y) {equation = "si,io->so"} micro {scope = "a"} cost [32.0, 0.0, 48.0]
   task.kernel "add" ins(%sum, %b : !y, !b) outs(%y : !y) {} micro in_place [0] {scope = "b"} cost [0.0, 4.0, 40.0]
+}
+
+// -----
+// On the host the parts are still run one after another.
+// CHECK-LABEL: task.program @host
+// CHECK: task.kernel "einsum" {{.*}} {epilogue = "bias", equation = "si,io->so"} micro cost [3.200000e+01, 4.000000e+00, 8.800000e+01]
+!x = !task.buffer<tensor<2x4xf32, #weft.sbp<>>>
+!w = !task.buffer<tensor<4x2xf32, #weft.sbp<>>>
+!b = !task.buffer<tensor<2xf32, #weft.sbp<>>>
+!y = !task.buffer<tensor<2x2xf32, #weft.sbp<>>>
+task.program @host on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+  %x = task.buffer "x" input : !x
+  %w = task.buffer "w" parameter : !w
+  %b = task.buffer "b" parameter : !b
+  %sum = task.buffer "sum" activation : !y
+  %y = task.buffer "y" activation : !y
+  task.kernel "einsum" ins(%x, %w : !x, !w) outs(%sum : !y) {equation = "si,io->so"} micro cost [32.0, 0.0, 48.0]
+  task.kernel "add" ins(%sum, %b : !y, !b) outs(%y : !y) {} micro cost [0.0, 4.0, 40.0]
 }
 
 // -----

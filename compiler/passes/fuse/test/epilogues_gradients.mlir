@@ -11,7 +11,7 @@
 !w = !task.buffer<tensor<2x4xf32, #weft.sbp<>>>
 !x = !task.buffer<tensor<2x2xf32, #weft.sbp<>>>
 !b = !task.buffer<tensor<2xf32, #weft.sbp<>>>
-task.program @gelu_grad on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+task.program @gelu_grad on #weft.placement<"cuda", [], [0]> micro_batches(1) {
   %g = task.buffer "g" input : !g
   %w = task.buffer "w" parameter : !w
   %at = task.buffer "at" activation : !x

@@ -9,7 +9,7 @@
 !x = !task.buffer<tensor<2x4xf32, #weft.sbp<>>>
 !w = !task.buffer<tensor<4xf32, #weft.sbp<>>>
 !s = !task.buffer<tensor<2xf32, #weft.sbp<>>>
-task.program @forward on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+task.program @forward on #weft.placement<"cuda", [], [0]> micro_batches(1) {
   %x = task.buffer "x" input : !x
   %y = task.buffer "y" input : !x
   %w = task.buffer "w" parameter : !w
