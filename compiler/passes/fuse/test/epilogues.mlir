@@ -59,10 +59,10 @@ task.program @first on #weft.placement<"cpu", [], [0]> micro_batches(1) {
 }
 
 // -----
-// No bias joins: two read the sum; a view does; it is pending; the bias is of another type; goes along rows; has all
+// No bias joins: two read the sum; a view does; it is pending, with a bias that is whole or pending; the bias is of another type; goes along rows; has all
 // dims; is of letters of both operands; the addition is of another phase or chunk; runs once a step.
 // CHECK-LABEL: task.program @apart
-// CHECK-COUNT-10: task.kernel "einsum" ins(%{{[^,]*}}, %{{[^,]*}} : {{.*}}) outs({{.*}}) {equation = "{{.*}}"}
+// CHECK-COUNT-11: task.kernel "einsum" ins(%{{[^,]*}}, %{{[^,]*}} : {{.*}}) outs({{.*}}) {equation = "{{.*}}"}
 // CHECK-NOT: task.kernel "einsum"
 !x = !task.buffer<tensor<2x4xf32, #weft.sbp<B>>>
 !xs = !task.buffer<tensor<2x4xf32, #weft.sbp<S(1)>>>
@@ -96,6 +96,7 @@ task.program @apart on #weft.placement<"cpu", [tensor = 2], [0, 1]> micro_batche
   %11 = task.buffer "11" activation : !y
   %y = task.buffer "y" activation : !y
   %q = task.buffer "q" activation : !p
+  %12 = task.buffer "12" activation : !p
   task.kernel "einsum" ins(%x, %w : !x, !w) outs(%1 : !y) {equation = "si,io->so"} micro
   task.kernel "add" ins(%1, %b : !y, !b) outs(%y : !y) {} micro
   task.kernel "neg" ins(%1 : !y) outs(%y : !y) {} micro
@@ -104,6 +105,8 @@ task.program @apart on #weft.placement<"cpu", [tensor = 2], [0, 1]> micro_batche
   task.kernel "add" ins(%2, %b : !y, !b) outs(%y : !y) {} micro
   task.kernel "einsum" ins(%xs, %ws : !xs, !ws) outs(%3 : !p) {equation = "si,io->so"} micro
   task.kernel "add" ins(%3, %bp : !p, !bp) outs(%q : !p) {} micro
+  task.kernel "einsum" ins(%xs, %ws : !xs, !ws) outs(%12 : !p) {equation = "si,io->so"} micro
+  task.kernel "add" ins(%12, %b : !p, !b) outs(%q : !p) {} micro
   task.kernel "einsum" ins(%x, %w : !x, !w) outs(%4 : !y) {equation = "si,io->so"} micro
   task.kernel "add" ins(%4, %h : !y, !h) outs(%y : !y) {} micro
   task.kernel "einsum" ins(%x, %w : !x, !w) outs(%5 : !y) {equation = "si,io->so"} micro

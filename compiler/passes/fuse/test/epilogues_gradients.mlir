@@ -51,9 +51,9 @@ task.program @operands on #weft.placement<"cpu", [], [0]> micro_batches(1) {
 
 // -----
 // Left as they are: a maximum; kept dimensions; sums over the last dimension; over other letters than the product's; a
-// result whose last letters are others'; a narrower result; a product of the weight unit.
+// result whose last letters are others'; letters that are a batch's; a narrower result; a product of the weight unit.
 // CHECK-LABEL: task.program @apart
-// CHECK-COUNT-7: task.kernel "reduce"
+// CHECK-COUNT-8: task.kernel "reduce"
 // CHECK-NOT: epilogue
 !x = !task.buffer<tensor<2x3x4xf32, #weft.sbp<>>>
 !k = !task.buffer<tensor<1x1x4xf32, #weft.sbp<>>>
@@ -73,12 +73,16 @@ task.program @apart on #weft.placement<"cpu", [], [0]> micro_batches(1) {
   %s = task.buffer "s" activation : !s
   %w = task.buffer "w" activation : !w
   %h = task.buffer "h" activation : !h
+  %4 = task.buffer "4" input : !s
+  %5 = task.buffer "5" input : !s
   task.kernel "einsum" ins(%x, %1 : !x, !x) outs(%w : !w) {equation = "bsi,bso->io"} micro
   task.kernel "reduce" ins(%1 : !x) outs(%b : !b) {dims = [0, 1], kind = "max"} micro
   task.kernel "reduce" ins(%1 : !x) outs(%k : !k) {dims = [0, 1], keep_dims = 1 : i64, kind = "sum"} micro
   task.kernel "reduce" ins(%1 : !x) outs(%r : !r) {dims = [2], kind = "sum"} micro
   task.kernel "reduce" ins(%1 : !x) outs(%s : !s) {dims = [0], kind = "sum"} micro
   task.kernel "reduce" ins(%x : !x) outs(%b : !b) {dims = [0, 1], kind = "sum"} micro
+  task.kernel "einsum" ins(%4, %5 : !s, !s) outs(%b : !b) {equation = "so,so->o"} micro
+  task.kernel "reduce" ins(%5 : !s) outs(%b : !b) {dims = [0], kind = "sum"} micro
   task.kernel "einsum" ins(%x, %2 : !x, !x) outs(%h : !h) {equation = "bsi,bso->io"} micro
   task.kernel "reduce" ins(%2 : !x) outs(%b : !b) {dims = [0, 1], kind = "sum"} micro
   task.kernel "einsum" ins(%x, %3 : !x, !x) outs(%w : !w) {equation = "bsi,bso->io"} micro {phase = "weight"}
