@@ -15,7 +15,8 @@ constexpr int kSteps = 3;
 struct Case {
   const char* name;
   Overrides layout;
-  bool half = false;  // bf16 operands of contractions
+  bool half = false;     // bf16 operands of contractions
+  bool library = false;  // matrix products, and what joins them, by the vendor's
 };
 
 TrainOptions Options(const Case& it) {
@@ -42,7 +43,7 @@ class Gpt2Test : public testing::TestWithParam<Case> {};
 
 TEST_P(Gpt2Test, LossesAreThoseOfTheCpu) {
   const std::vector<StepReport> cpu = OnCpu(GetParam().half);
-  EmulatedGpu gpu;
+  EmulatedGpu gpu({}, GetParam().library);
   TrainOptions options = Options(GetParam());
   options.cluster = "tests/cuda/one_gpu.cluster";
   options.device = gpu.device.get();
@@ -69,7 +70,12 @@ const Case kCases[] = {
     {"zero_3", {"dist.data=2", "zero.stage=3"}},
     {"three_axes", {"dist.data=2", "dist.tensor=2", "dist.pipeline=2"}},
     {"recompute", {"recompute.policy=FULL"}},
+    {"library", {}, /*half=*/false, /*library=*/true},
+    {"library_tensor", {"dist.tensor=2"}, /*half=*/false, /*library=*/true},
+    {"apart", {"graph.fusion=false"}},
+    {"apart_tensor", {"dist.tensor=2", "graph.fusion=false"}},
     {"bf16", {}, /*half=*/true},
+    {"bf16_library", {}, /*half=*/true, /*library=*/true},
     {"bf16_three_axes", {"dist.data=2", "dist.tensor=2", "dist.pipeline=2"}, /*half=*/true},
 };
 
