@@ -287,6 +287,12 @@ absl::Status ValidatePrecision(const Precision& precision) {
   if (!Precision::Float32_IsValid(precision.float32())) {
     return Expected("precision.float32", "IEEE or TF32", int(precision.float32()));
   }
+  if (precision.has_residual() && precision.residual() != precision.compute() && precision.residual() != F32) {
+    const Compute residual = precision.residual();
+    return Expected("precision.residual",
+                    absl::StrCat("F32 or that of compute (", Compute_Name(precision.compute()), ")"),
+                    Compute_IsValid(residual) ? Compute_Name(residual) : absl::StrCat(int(residual)));
+  }
   if (precision.has_loss_scale() && precision.compute() != F16) {
     return Expected("precision.loss_scale", "compute F16, which alone needs one", Compute_Name(precision.compute()));
   }

@@ -156,9 +156,9 @@ AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
 
 void buildNarrow(mlir::OpPassManager &manager, const Precision &precision) {
   std::string type = precision.compute() == BF16 ? "bf16" : "f16";
-  manager.addNestedPass<ir::GraphOp>(createPrecisionContractions({type}));
-  manager.addNestedPass<ir::GraphOp>(createPrecisionTables({type}));
-  // By the working copies that these two made.
+  const bool wideResiduals = precision.has_residual() && precision.residual() == F32;
+  manager.addNestedPass<ir::GraphOp>(createPrecisionNarrow({type, wideResiduals}));
+  // By the working copies that it made.
   manager.addNestedPass<ir::GraphOp>(createPrecisionGradients({type}));
 }
 

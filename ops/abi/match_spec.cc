@@ -24,7 +24,9 @@ class SpecMatcher {
       type = word.substr(0, colon);
       word = word.substr(colon + 1);
     }
-    if (type != "any" && type != NameOf(tensor.dtype)) {
+    if (type == "float") {
+      if (absl::Status status = BindType(what, tensor); !status.ok()) return status;
+    } else if (type != "any" && type != NameOf(tensor.dtype)) {
       return absl::InvalidArgumentError(absl::StrCat(what, ": expected ", type, ", got ", tensor.ToString()));
     }
     if (word == "*") return absl::OkStatus();
@@ -48,6 +50,17 @@ class SpecMatcher {
   Extents Take() { return std::move(extents_); }
 
  private:
+  absl::Status BindType(const std::string& what, const TensorSpec& tensor) {
+    DType& type = extents_.type_;
+    const bool is_float = tensor.dtype == DType::kF32 || tensor.dtype == DType::kBF16 || tensor.dtype == DType::kF16;
+    if (!is_float || (type != DType::kInvalid && tensor.dtype != type)) {
+      const char* expected = type == DType::kInvalid ? "f32, bf16 or f16" : NameOf(type);
+      return absl::InvalidArgumentError(absl::StrCat(what, ": expected ", expected, ", got ", tensor.ToString()));
+    }
+    type = tensor.dtype;
+    return absl::OkStatus();
+  }
+
   absl::Status BindEllipsis(const std::string& what, const TensorSpec& tensor, size_t leading) {
     std::vector<int64_t> dims(tensor.dims.begin(), tensor.dims.begin() + static_cast<int64_t>(leading));
     if (!ellipsis_bound_) {

@@ -21,12 +21,15 @@ class Extents {
   // The product of the dims under the ellipsis; 1 if there are none.
   int64_t rows() const;
   const std::vector<int64_t>& ellipsis() const { return ellipsis_; }
+  // The element type of the tensors marked "float:"; kInvalid if there are none.
+  DType type() const { return type_; }
 
  private:
   friend absl::StatusOr<Extents> MatchSpec(const KernelSpec& spec, const char* rule);
   friend class SpecMatcher;
   std::array<int64_t, 128> letters_{};
   std::vector<int64_t> ellipsis_;
+  DType type_ = DType::kInvalid;
 };
 
 // Matches the local shapes and element types of `spec` with `rule`: operands,
@@ -34,7 +37,8 @@ class Extents {
 // a dim, after at most one '.', which stands for any leading dims (the same
 // wherever it occurs); an empty word is a scalar, "*" a tensor of any shape.
 // "i32:" before a word asks for that element type, "any:" for none in
-// particular; without it f32 is asked for. So "i32:.,vh->.h" is an embedding.
+// particular, and "float:" for f32, bf16 or f16, the same wherever it stands;
+// without it f32 is asked for. So "i32:.,vh->.h" is an embedding.
 // kInvalidArgument names the first operand that does not fit.
 absl::StatusOr<Extents> MatchSpec(const KernelSpec& spec, const char* rule);
 

@@ -15,7 +15,7 @@ class Weft_ActivationOp<string opMnemonic, string formula> : Weft_Differentiable
   let arguments = (ins Weft_Tensor:$input);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$input attr-dict `` custom<Types1>(type($input), type($result))";
-  let extraClassDeclaration = Weft_overwritesOperand;
+  let extraClassDeclaration = !strconcat(Weft_overwritesOperand, Weft_anyPrecision);
 }
 
 def Weft_ReluOp : Weft_ActivationOp<"relu", "max(x, 0)">;
@@ -38,7 +38,7 @@ def Weft_GeluOp : Weft_DifferentiableOp<"gelu"> {
   let assemblyFormat = [{
     $input (`approximate` `(` custom<Word>($approximate)^ `)`)? attr-dict `` custom<Types1>(type($input), type($result))
   }];
-  let extraClassDeclaration = Weft_overwritesOperand;
+  let extraClassDeclaration = !strconcat(Weft_overwritesOperand, Weft_anyPrecision);
 }
 
 class Weft_ActivationGradOp<string opMnemonic> : Weft_PureOp<opMnemonic # "_grad"> {
@@ -55,7 +55,7 @@ class Weft_ActivationGradOp<string opMnemonic> : Weft_PureOp<opMnemonic # "_grad
   let arguments = (ins Weft_Tensor:$dy, Weft_Tensor:$x);
   let results = (outs Weft_Tensor:$dx);
   let assemblyFormat = "$dy `,` $x attr-dict `` custom<Types2>(type($dy), type($x), type($dx))";
-  let extraClassDeclaration = Weft_overwritesOperand;
+  let extraClassDeclaration = !strconcat(Weft_overwritesOperand, Weft_anyPrecision);
 }
 
 def Weft_ReluGradOp : Weft_ActivationGradOp<"relu">;
@@ -79,7 +79,7 @@ def Weft_GeluGradOp : Weft_PureOp<"gelu_grad"> {
     $dy `,` $x (`approximate` `(` custom<Word>($approximate)^ `)`)? attr-dict
     `` custom<Types2>(type($dy), type($x), type($dx))
   }];
-  let extraClassDeclaration = Weft_overwritesOperand;
+  let extraClassDeclaration = !strconcat(Weft_overwritesOperand, Weft_anyPrecision);
 }
 
 #endif

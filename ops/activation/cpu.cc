@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/float_types.h"
 #include "ops/abi/kernel.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
@@ -49,18 +50,18 @@ struct GeluErf {
   static float Slope(float x) { return 0.5f * (1.0f + Erf(x * kSqrtHalf)) + x * kDensity * Exp(-0.5f * x * x); }
 };
 
-template <typename Activation>
+template <typename Activation, typename T>
 class ValueKernel : public Kernel {
  public:
   ValueKernel(int64_t elements, int threads) : elements_(elements), threads_(threads) {}
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
-    const float* x = static_cast<const float*>(inputs[0]);
-    float* y = static_cast<float*>(outputs[0]);
+    const T* x = static_cast<const T*>(inputs[0]);
+    T* y = static_cast<T*>(outputs[0]);
     ParallelFor(threads_, elements_, kGrain, [=](int64_t begin, int64_t end) {
       WEFT_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) y[i] = Activation::Value(x[i]);
+      for (int64_t i = begin; i < end; ++i) y[i] = Narrow<T>(Activation::Value(Widen(x[i])));
     });
     return absl::OkStatus();
   }
@@ -70,19 +71,19 @@ class ValueKernel : public Kernel {
   const int threads_;
 };
 
-template <typename Activation>
+template <typename Activation, typename T>
 class GradKernel : public Kernel {
  public:
   GradKernel(int64_t elements, int threads) : elements_(elements), threads_(threads) {}
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
-    const float* dy = static_cast<const float*>(inputs[0]);
-    const float* x = static_cast<const float*>(inputs[1]);
-    float* dx = static_cast<float*>(outputs[0]);
+    const T* dy = static_cast<const T*>(inputs[0]);
+    const T* x = static_cast<const T*>(inputs[1]);
+    T* dx = static_cast<T*>(outputs[0]);
     ParallelFor(threads_, elements_, kGrain, [=](int64_t begin, int64_t end) {
       WEFT_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) dx[i] = dy[i] * Activation::Slope(x[i]);
+      for (int64_t i = begin; i < end; ++i) dx[i] = Narrow<T>(Widen(dy[i]) * Activation::Slope(Widen(x[i])));
     });
     return absl::OkStatus();
   }
@@ -94,14 +95,20 @@ class GradKernel : public Kernel {
 
 template <typename Activation>
 absl::StatusOr<std::unique_ptr<Kernel>> CreateValue(const KernelSpec& spec) {
-  if (absl::StatusOr<Extents> extents = MatchSpec(spec, ".->."); !extents.ok()) return extents.status();
-  return std::make_unique<ValueKernel<Activation>>(spec.outputs[0].elements(), spec.threads);
+  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.->float:.");
+  if (!extents.ok()) return extents.status();
+  return MakeForFloat(extents->type(), [&](auto zero) {
+    return std::make_unique<ValueKernel<Activation, decltype(zero)>>(extents->rows(), spec.threads);
+  });
 }
 
 template <typename Activation>
 absl::StatusOr<std::unique_ptr<Kernel>> CreateGrad(const KernelSpec& spec) {
-  if (absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.->."); !extents.ok()) return extents.status();
-  return std::make_unique<GradKernel<Activation>>(spec.outputs[0].elements(), spec.threads);
+  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.,float:.->float:.");
+  if (!extents.ok()) return extents.status();
+  return MakeForFloat(extents->type(), [&](auto zero) {
+    return std::make_unique<GradKernel<Activation, decltype(zero)>>(extents->rows(), spec.threads);
+  });
 }
 
 // By the attribute `approximate`: "tanh" or "none", which is exact.

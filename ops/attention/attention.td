@@ -43,7 +43,9 @@ def Weft_AttentionOp : Weft_DifferentiableOp<"attention"> {
     $q `,` $k `,` $v (`causal` $causal^)? (`scale` `(` custom<Number>($scale)^ `)`)? attr-dict
     `` custom<AttentionTypes>(type($q), type($k), type($v), type($out), type($lse))
   }];
-  let extraClassDeclaration = attentionMethods;
+  let extraClassDeclaration = attentionMethods # [{
+    ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("narrow->narrow,wide"); }
+  }];
 }
 
 def Weft_AttentionGradOp : Weft_PureOp<"attention_grad"> {
@@ -67,7 +69,11 @@ def Weft_AttentionGradOp : Weft_PureOp<"attention_grad"> {
     attr-dict `` custom<Types6>(type($dout), type($q), type($k), type($v), type($out), type($lse),
                              type($dq), type($dk), type($dv))
   }];
-  let extraClassDeclaration = attentionMethods;
+  let extraClassDeclaration = attentionMethods # [{
+    ::weft::ir::Precision getPrecision() {
+      return ::weft::ir::Precision::parse("narrow,narrow,narrow,narrow,narrow,wide->narrow");
+    }
+  }];
 }
 
 #endif

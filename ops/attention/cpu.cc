@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "ops/abi/cpu_level.h"
+#include "ops/abi/float_types.h"
 #include "ops/abi/kernel.h"
 #include "ops/abi/parallel.h"
+#include "ops/abi/vectorize.h"
 #include "ops/abi/workspace.h"
 #include "ops/attention/head.h"
 #include "ops/attention/problem.h"
@@ -53,13 +56,71 @@ void ShareOut(int threads, int64_t units, float* scratch, int64_t scratch_floats
 
 int64_t AlignedFloats(int64_t floats) { return (floats + 15) / 16 * 16; }
 
+// Rows of one head as the inner part wants them, in float: those of the tensor itself, or copies in scratch. Handed out
+// by one thread, for one unit of work.
+template <typename T>
+class Staged {
+ public:
+  // Floats of copies of `rows` rows in sum.
+  static int64_t Floats(int64_t rows, int64_t depth) {
+    return std::is_same_v<T, float> ? 0 : AlignedFloats(rows * depth);
+  }
+
+  Staged(float* scratch, int64_t depth) : next_(scratch), depth_(depth) {}
+
+  // Rows [begin, end) of those at `from`, at their places.
+  ConstRows Load(const T* from, int64_t stride, int64_t rows, int64_t begin, int64_t end) {
+    if constexpr (std::is_same_v<T, float>) {
+      return {from, stride};
+    } else {
+      float* copy = Take(rows);
+      for (int64_t i = begin; i < end; ++i) {
+        WEFT_INDEPENDENT
+        for (int64_t c = 0; c < depth_; ++c) copy[i * depth_ + c] = Widen(from[i * stride + c]);
+      }
+      return {copy, depth_};
+    }
+  }
+  ConstRows Load(const T* from, int64_t stride, int64_t rows) { return Load(from, stride, rows, 0, rows); }
+
+  // Where rows that belong at `to` are written first.
+  Rows Room(T* to, int64_t stride, int64_t rows) {
+    if constexpr (std::is_same_v<T, float>) {
+      return {to, stride};
+    } else {
+      return {Take(rows), depth_};
+    }
+  }
+  // Writes rows [begin, end) of a Room.
+  void Store(const Rows& room, T* to, int64_t stride, int64_t begin, int64_t end) const {
+    if constexpr (!std::is_same_v<T, float>) {
+      for (int64_t i = begin; i < end; ++i) {
+        WEFT_INDEPENDENT
+        for (int64_t c = 0; c < depth_; ++c) to[i * stride + c] = Narrow<T>(room.data[i * depth_ + c]);
+      }
+    }
+  }
+
+ private:
+  float* Take(int64_t rows) {
+    float* piece = next_;
+    next_ += rows * depth_;
+    return piece;
+  }
+
+  float* next_;
+  const int64_t depth_;
+};
+
+template <typename T>
 class AttentionKernel : public Kernel {
  public:
   AttentionKernel(const Problem& problem, const KernelSpec& spec)
       : problem_(problem),
         threads_(std::max(spec.threads, 1)),
         functions_(FunctionsForThisCpu()),
-        scratch_floats_(AlignedFloats(functions_.forward_scratch(problem.shape))),
+        inner_floats_(AlignedFloats(functions_.forward_scratch(problem.shape))),
+        scratch_floats_(inner_floats_ + Staged<T>::Floats(2 * (problem.queries + problem.keys), problem.depth)),
         workspace_(Reserved(spec.workspace, static_cast<size_t>(scratch_floats_ * threads_) * sizeof(float))) {
     const int64_t heads = std::max<int64_t>(1, problem.batch * problem.query_heads);
     chunks_ = heads >= threads_ ? 1 : (threads_ + heads - 1) / heads;
@@ -67,25 +128,28 @@ class AttentionKernel : public Kernel {
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
-    const float* q = static_cast<const float*>(inputs[0]);
-    const float* k = static_cast<const float*>(inputs[1]);
-    const float* v = static_cast<const float*>(inputs[2]);
-    float* out = static_cast<float*>(outputs[0]);
+    const T* q = static_cast<const T*>(inputs[0]);
+    const T* k = static_cast<const T*>(inputs[1]);
+    const T* v = static_cast<const T*>(inputs[2]);
+    T* out = static_cast<T*>(outputs[0]);
     float* lse = outputs.size() > 1 ? static_cast<float*>(outputs[1]) : nullptr;
     const HeadShape& shape = problem_.shape;
-    const int64_t heads = problem_.query_heads;
+    const int64_t heads = problem_.query_heads, stride = problem_.query_stride(), key_stride = problem_.key_stride();
     ShareOut(threads_, problem_.batch * heads * chunks_, workspace_->data<float>(), scratch_floats_,
              [&](int64_t unit, float* scratch) {
                const int64_t b = unit / chunks_ / heads, head = unit / chunks_ % heads, chunk = unit % chunks_;
+               const int64_t begin = shape.queries * chunk / chunks_, end = shape.queries * (chunk + 1) / chunks_;
                const int64_t at = problem_.QueryOffset(b, head);
                const int64_t key_at = problem_.KeyOffset(b, head / problem_.group());
-               functions_.forward(shape,
-                                  {{q + at, problem_.query_stride()},
-                                   {k + key_at, problem_.key_stride()},
-                                   {v + key_at, problem_.key_stride()},
-                                   {out + at, problem_.query_stride()},
-                                   lse ? lse + (b * heads + head) * shape.queries : nullptr},
-                                  shape.queries * chunk / chunks_, shape.queries * (chunk + 1) / chunks_, scratch);
+               Staged<T> staged(scratch + inner_floats_, shape.depth);
+               const Rows room = staged.Room(out + at, stride, shape.queries);
+               functions_.forward(
+                   shape,
+                   {staged.Load(q + at, stride, shape.queries, begin, end),
+                    staged.Load(k + key_at, key_stride, shape.keys), staged.Load(v + key_at, key_stride, shape.keys),
+                    room, lse ? lse + (b * heads + head) * shape.queries : nullptr},
+                   begin, end, scratch);
+               staged.Store(room, out + at, stride, begin, end);
              });
     return absl::OkStatus();
   }
@@ -94,54 +158,58 @@ class AttentionKernel : public Kernel {
   const Problem problem_;
   const int threads_;
   const HeadFunctions& functions_;
-  const int64_t scratch_floats_;
+  const int64_t inner_floats_, scratch_floats_;  // what the inner part needs of a thread's
   const std::shared_ptr<Workspace> workspace_;
   int64_t chunks_;  // of a head's query rows
 };
 
+template <typename T>
 class AttentionGradKernel : public Kernel {
  public:
   AttentionGradKernel(const Problem& problem, const KernelSpec& spec)
       : problem_(problem),
         threads_(std::max(spec.threads, 1)),
         functions_(FunctionsForThisCpu()),
-        scratch_floats_(AlignedFloats(functions_.backward_scratch(problem.shape))),
+        inner_floats_(AlignedFloats(functions_.backward_scratch(problem.shape))),
+        scratch_floats_(inner_floats_ +
+                        Staged<T>::Floats(4 * (problem.group() * problem.queries + problem.keys), problem.depth)),
         workspace_(Reserved(spec.workspace, static_cast<size_t>(scratch_floats_ * threads_) * sizeof(float))),
         query_heads_(static_cast<size_t>(problem.batch * problem.query_heads)) {}
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
-    const float* dout = static_cast<const float*>(inputs[0]);
-    const float* q = static_cast<const float*>(inputs[1]);
-    const float* k = static_cast<const float*>(inputs[2]);
-    const float* v = static_cast<const float*>(inputs[3]);
-    const float* out = static_cast<const float*>(inputs[4]);
-    const float* lse = static_cast<const float*>(inputs[5]);
-    float* dq = static_cast<float*>(outputs[0]);
-    float* dk = static_cast<float*>(outputs[1]);
-    float* dv = static_cast<float*>(outputs[2]);
-    const int64_t stride = problem_.query_stride(), key_stride = problem_.key_stride();
+    const auto at = [](const void* address) { return static_cast<const T*>(address); };
     ShareOut(threads_, problem_.batch * problem_.key_heads, workspace_->data<float>(), scratch_floats_,
              [&](int64_t unit, float* scratch) {
                const int64_t b = unit / problem_.key_heads, key_head = unit % problem_.key_heads;
                const int64_t first = b * problem_.query_heads + key_head * problem_.group();
+               const int64_t stride = problem_.query_stride(), key_stride = problem_.key_stride();
+               const int64_t queries = problem_.queries, keys = problem_.keys;
+               Staged<T> staged(scratch + inner_floats_, problem_.depth);
                for (int64_t g = 0; g < problem_.group(); ++g) {
-                 const int64_t at = problem_.QueryOffset(b, key_head * problem_.group() + g);
-                 query_heads_[first + g] = {{q + at, stride},
-                                            {out + at, stride},
-                                            {dout + at, stride},
-                                            lse + (first + g) * problem_.shape.queries,
-                                            {dq + at, stride}};
+                 const int64_t from = problem_.QueryOffset(b, key_head * problem_.group() + g);
+                 query_heads_[first + g] = {staged.Load(at(inputs[1]) + from, stride, queries),
+                                            staged.Load(at(inputs[4]) + from, stride, queries),
+                                            staged.Load(at(inputs[0]) + from, stride, queries),
+                                            static_cast<const float*>(inputs[5]) + (first + g) * queries,
+                                            staged.Room(static_cast<T*>(outputs[0]) + from, stride, queries)};
                }
-               const int64_t at = problem_.KeyOffset(b, key_head);
-               functions_.backward(problem_.shape,
-                                   {{k + at, key_stride},
-                                    {v + at, key_stride},
-                                    {dk + at, key_stride},
-                                    {dv + at, key_stride},
-                                    &query_heads_[first],
-                                    problem_.group()},
-                                   scratch);
+               const int64_t from = problem_.KeyOffset(b, key_head);
+               T* dk = static_cast<T*>(outputs[1]) + from;
+               T* dv = static_cast<T*>(outputs[2]) + from;
+               const attention::BackwardHead head = {staged.Load(at(inputs[2]) + from, key_stride, keys),
+                                                     staged.Load(at(inputs[3]) + from, key_stride, keys),
+                                                     staged.Room(dk, key_stride, keys),
+                                                     staged.Room(dv, key_stride, keys),
+                                                     &query_heads_[first],
+                                                     problem_.group()};
+               functions_.backward(problem_.shape, head, scratch);
+               staged.Store(head.dk, dk, key_stride, 0, keys);
+               staged.Store(head.dv, dv, key_stride, 0, keys);
+               for (int64_t g = 0; g < problem_.group(); ++g) {
+                 T* dq = static_cast<T*>(outputs[0]) + problem_.QueryOffset(b, key_head * problem_.group() + g);
+                 staged.Store(query_heads_[first + g].dq, dq, stride, 0, queries);
+               }
              });
     return absl::OkStatus();
   }
@@ -150,16 +218,17 @@ class AttentionGradKernel : public Kernel {
   const Problem problem_;
   const int threads_;
   const HeadFunctions& functions_;
-  const int64_t scratch_floats_;
+  const int64_t inner_floats_, scratch_floats_;  // what the inner part needs of a thread's
   const std::shared_ptr<Workspace> workspace_;
   std::vector<attention::QueryGradient> query_heads_;  // filled in Run(), one a query head
 };
 
-template <typename AnyKernel>
+template <template <typename T> typename AnyKernel>
 absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-  absl::StatusOr<attention::Problem> problem = attention::ParseProblem(spec, /*typed=*/false);
+  absl::StatusOr<attention::Problem> problem = attention::ParseProblem(spec);
   if (!problem.ok()) return problem.status();
-  return std::make_unique<AnyKernel>(Problem(*problem), spec);
+  return MakeForFloat(problem->type,
+                      [&](auto zero) { return std::make_unique<AnyKernel<decltype(zero)>>(Problem(*problem), spec); });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -271,6 +272,45 @@ TEST(AttentionGradTest, MatchesPlainLoops) {
       ExpectWithin((*got)[2], want.dv, error, c.s * c.n / c.m, "dv");
       if (first.empty()) first = *got;
       EXPECT_EQ(*got, first) << "threads change the result";
+    }
+  }
+}
+
+// `spec` with tensors of `type` where they are of the operands' type: all but lse.
+KernelSpec Typed(KernelSpec spec, DType type) {
+  for (auto* tensors : {&spec.inputs, &spec.outputs}) {
+    for (TensorSpec& tensor : *tensors) {
+      if (tensor.rank() == 4) tensor.dtype = type;
+    }
+  }
+  return spec;
+}
+
+double Rounded(double x, DType type) {
+  const auto value = static_cast<float>(x);
+  return type == DType::kBF16 ? ToFloat(ToBFloat16(value)) : ToFloat(ToFloat16(value));
+}
+
+// In bfloat16 and float16 the kernels compute what they compute in float, and round it once.
+TEST(AttentionTest, HalvesAreFloatsRounded) {
+  for (const Case& c : Cases()) {
+    for (const DType type : {DType::kBF16, DType::kF16}) {
+      const auto draw = [&](int64_t n, uint64_t seed) { return RandomValues(n, seed, -1, 1, type); };
+      const Values q = draw(c.q_size(), 1), k = draw(c.k_size(), 2), v = draw(c.k_size(), 3), dout = draw(c.q_size(), 4),
+                   out = draw(c.q_size(), 5), lse = RandomValues(c.b * c.n * c.s, 6, 3, 5);
+      for (const auto& [name, inputs] : {std::pair<std::string, std::vector<Values>>{"attention", {q, k, v}},
+                                         {"attention_grad", {dout, q, k, v, out, lse}}}) {
+        SCOPED_TRACE(name + " " + Name(c, 5));
+        const KernelSpec spec = SpecOf(c, name, 5), half = Typed(spec, type);
+        const auto want = RunKernel(Registry(), spec, inputs), got = RunKernel(Registry(), half, inputs);
+        ASSERT_TRUE(want.ok() && got.ok()) << got.status().message();
+        for (size_t o = 0; o < want->size(); ++o) {
+          for (size_t i = 0; i < (*want)[o].size(); ++i) {
+            const double x = (*want)[o][i];
+            ASSERT_EQ((*got)[o][i], half.outputs[o].dtype == type ? Rounded(x, type) : x) << o << " " << i;
+          }
+        }
+      }
     }
   }
 }

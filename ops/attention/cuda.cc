@@ -11,30 +11,9 @@ namespace {
 constexpr attention::CudaAttentionFactory kWays[] = {&attention::CreateTensorAttention,
                                                      &attention::CreatePlainAttention};
 
-// One type for all but lse, which the rule of the problem holds to f32.
-absl::Status CheckTypes(const KernelSpec& spec) {
-  const bool grad = spec.name == "attention_grad";
-  const DType type = spec.inputs[0].dtype;
-  const auto fits = [&](const TensorSpec& tensor) { return tensor.dtype == type && IsGpuFloat(type); };
-  for (size_t i = 0; i < spec.inputs.size() - (grad ? 1 : 0); ++i) {
-    if (!fits(spec.inputs[i])) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("input ", i, ": expected f32, bf16 or f16 as the first input, got ", spec.inputs[i].ToString()));
-    }
-  }
-  for (size_t o = 0; o < (grad ? 3 : 1); ++o) {
-    if (!fits(spec.outputs[o])) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("output ", o, ": expected ", NameOf(type), ", got ", spec.outputs[o].ToString()));
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-  absl::StatusOr<attention::Problem> problem = attention::ParseProblem(spec, /*typed=*/true);
+  absl::StatusOr<attention::Problem> problem = attention::ParseProblem(spec);
   if (!problem.ok()) return problem.status();
-  if (absl::Status status = CheckTypes(spec); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Kernel>> kernel;
   for (attention::CudaAttentionFactory create : kWays) {
     kernel = create(spec, *problem);

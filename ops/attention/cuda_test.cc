@@ -270,8 +270,9 @@ TEST(AttentionCudaTest, RefusesWhatItCannotDo) {
               ::testing::HasSubstr("expected a head size of 1 to 256, got 257"));
   KernelSpec mixed = spec_of({1, 4, 4, 2, 2, 8, true});
   mixed.inputs[1].dtype = DType::kBF16;
-  EXPECT_THAT(error(mixed),
-              ::testing::HasSubstr("input 1: expected f32, bf16 or f16 as the first input, got bf16[1,4,2,8]"));
+  EXPECT_THAT(error(mixed), ::testing::HasSubstr("input 1: expected f32, got bf16[1,4,2,8]"));
+  mixed.inputs[0].dtype = DType::kI32;
+  EXPECT_THAT(error(mixed), ::testing::HasSubstr("input 0: expected f32, bf16 or f16, got i32[1,4,2,8]"));
 }
 
 }  // namespace

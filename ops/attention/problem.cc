@@ -6,25 +6,24 @@
 namespace weft::attention {
 namespace {
 
-const char* RuleOf(const KernelSpec& spec, bool grad, bool typed) {
-  if (grad && typed) return "any:bsnd,any:bsnd,any:btmd,any:btmd,any:bsnd,bns->any:bsnd,any:btmd,any:btmd";
-  if (grad) return "bsnd,bsnd,btmd,btmd,bsnd,bns->bsnd,btmd,btmd";
-  const bool with_lse = spec.outputs.size() == 2;
-  if (typed) return with_lse ? "any:bsnd,any:btmd,any:btmd->any:bsnd,bns" : "any:bsnd,any:btmd,any:btmd->any:bsnd";
-  return with_lse ? "bsnd,btmd,btmd->bsnd,bns" : "bsnd,btmd,btmd->bsnd";
+const char* RuleOf(const KernelSpec& spec, bool grad) {
+  if (grad) return "float:bsnd,float:bsnd,float:btmd,float:btmd,float:bsnd,bns->float:bsnd,float:btmd,float:btmd";
+  return spec.outputs.size() == 2 ? "float:bsnd,float:btmd,float:btmd->float:bsnd,bns"
+                                  : "float:bsnd,float:btmd,float:btmd->float:bsnd";
 }
 
 }  // namespace
 
-absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec, bool typed) {
+absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec) {
   const bool grad = spec.name == "attention_grad";
-  absl::StatusOr<Extents> extents = MatchSpec(spec, RuleOf(spec, grad, typed));
+  absl::StatusOr<Extents> extents = MatchSpec(spec, RuleOf(spec, grad));
   if (!extents.ok()) return extents.status();
   absl::StatusOr<int64_t> causal = IntAttribute(spec, "causal", 0, 2);
   if (!causal.ok()) return causal.status();
   absl::StatusOr<double> scale = spec.attributes.Float("scale");
   if (!scale.ok()) return scale.status();
-  Problem problem = {.batch = (*extents)['b'],
+  Problem problem = {.type = extents->type(),
+                     .batch = (*extents)['b'],
                      .query_heads = (*extents)['n'],
                      .key_heads = (*extents)['m'],
                      .queries = (*extents)['s'],

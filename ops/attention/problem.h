@@ -11,6 +11,7 @@ namespace weft::attention {
 
 // q[batch, queries, query_heads, depth], k and v[batch, keys, key_heads, depth].
 struct Problem {
+  DType type;  // of all tensors but lse, which is f32
   int64_t batch, query_heads, key_heads, queries, keys, depth;
   float scale;  // of q . k
   bool causal;
@@ -19,10 +20,8 @@ struct Problem {
   int64_t group() const { return query_heads / key_heads; }
 };
 
-// The problem of an `attention` (with or without lse) or `attention_grad`. With `typed`, tensors but
-// lse may have any element type, which the caller looks at; otherwise it is f32.
-// kInvalidArgument says what does not fit.
-absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec, bool typed);
+// The problem of an `attention` (with or without lse) or `attention_grad`. kInvalidArgument says what does not fit.
+absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec);
 
 }  // namespace weft::attention
 

@@ -113,6 +113,11 @@ class Weft_PureOp<string opMnemonic, list<Trait> traits = []> : Weft_Op<opMnemon
 class Weft_DifferentiableOp<string opMnemonic, list<Trait> traits = []>
     : Weft_PureOp<opMnemonic, !listconcat([DeclareOpInterfaceMethods<Weft_DifferentiableOpInterface>], traits)>;
 
+// The extraClassDeclaration of an op that is as good in any floating-point type as its operands are.
+defvar Weft_anyPrecision = [{
+  ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("same->same"); }
+}];
+
 // The extraClassDeclaration of a pointwise op, whose result may take the place of operand 0.
 defvar Weft_overwritesOperand = [{
   ::llvm::SmallVector<int64_t> getInPlaceOperands() { return ::weft::ir::overwriteOperand(*this); }

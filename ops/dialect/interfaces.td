@@ -19,6 +19,10 @@ def Weft_OpInterface : OpInterface<"WeftOpInterface"> {
       "::weft::ir::Cost", "getCost",
       (ins "::llvm::ArrayRef<::mlir::RankedTensorType>":$operands, "::llvm::ArrayRef<::mlir::RankedTensorType>":$results),
       "", [{ return elementwiseCost(operands, results); }]>,
+    InterfaceMethod<[{
+        How wide operands and results are where a job computes in bfloat16 or float16; see precision.h. By
+        default all are float32.
+      }], "::weft::ir::Precision", "getPrecision", (ins), "", [{ return {}; }]>,
     InterfaceMethod<"The name the kernel is registered under.", "::std::string", "getKernelName", (ins),
       "", [{ return $_op->getName().stripDialect().str(); }]>,
     InterfaceMethod<[{

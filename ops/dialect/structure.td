@@ -82,6 +82,7 @@ def Weft_ToGlobalOp : Weft_DifferentiableOp<"to_global"> {
     $input `` custom<Pins>($pins) (`placement` `(` $device^ `,` $ranks `)`)? attr-dict
     `` custom<Types1>(type($input), type($result))
   }];
+  let extraClassDeclaration = Weft_anyPrecision;
 }
 
 def Weft_BoxOp : Op<Weft_Dialect, "box", [Pure]> {

@@ -13,6 +13,7 @@
 #include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "ops/dialect/cost.h"
+#include "ops/dialect/precision.h"
 #include "ops/dialect/sharding_rule.h"
 
 namespace weft::ir {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/float_types.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/philox_lanes.h"
@@ -13,22 +14,9 @@
 namespace weft {
 namespace {
 
+template <typename T>
 class DropoutKernel : public Kernel {
  public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<Extents> extents = MatchSpec(spec, ".->.");
-    if (!extents.ok()) return extents.status();
-    absl::StatusOr<double> rate = spec.attributes.Float("rate");
-    if (!rate.ok()) return rate.status();
-    if (!(*rate >= 0 && *rate < 1)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("attribute `rate`: expected 0 or more and less than 1, got ", *rate));
-    }
-    absl::StatusOr<int64_t> seed = spec.attributes.Int("seed");
-    if (!seed.ok()) return seed.status();
-    return std::make_unique<DropoutKernel>(spec, *rate, static_cast<uint64_t>(*seed));
-  }
-
   // UniformFloat(word) is the word's upper 24 bits times 2^-24, so comparing
   // those bits with ceil(rate 2^24) is exact.
   DropoutKernel(const KernelSpec& spec, double rate, uint64_t seed)
@@ -40,8 +28,8 @@ class DropoutKernel : public Kernel {
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
-    const auto* x = static_cast<const float*>(inputs[0]);
-    auto* y = static_cast<float*>(outputs[0]);
+    const auto* x = static_cast<const T*>(inputs[0]);
+    auto* y = static_cast<T*>(outputs[0]);
     const uint64_t key = MixSeed(context.seed, seed_);
     const auto event = static_cast<uint64_t>(context.step);
     const int64_t batch = context.micro_batch * runs_.global_elements();
@@ -59,13 +47,13 @@ class DropoutKernel : public Kernel {
  private:
   static constexpr int64_t kGrain = 8192;
 
-  void Select(const uint32_t* words, const float* x, float* y, int64_t n) const {
+  void Select(const uint32_t* words, const T* x, T* y, int64_t n) const {
     const int32_t threshold = threshold_;
     const float scale = scale_;
     WEFT_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) {
-      const float value = x[i] * scale;
-      y[i] = static_cast<int32_t>(words[i] >> 8) >= threshold ? value : 0.0f;
+      const float value = Widen(x[i]) * scale;
+      y[i] = Narrow<T>(static_cast<int32_t>(words[i] >> 8) >= threshold ? value : 0.0f);
     }
   }
 
@@ -76,8 +64,24 @@ class DropoutKernel : public Kernel {
   TileRuns runs_;
 };
 
+absl::StatusOr<std::unique_ptr<Kernel>> CreateDropout(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.->float:.");
+  if (!extents.ok()) return extents.status();
+  absl::StatusOr<double> rate = spec.attributes.Float("rate");
+  if (!rate.ok()) return rate.status();
+  if (!(*rate >= 0 && *rate < 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("attribute `rate`: expected 0 or more and less than 1, got ", *rate));
+  }
+  absl::StatusOr<int64_t> seed = spec.attributes.Int("seed");
+  if (!seed.ok()) return seed.status();
+  return MakeForFloat(extents->type(), [&](auto zero) {
+    return std::make_unique<DropoutKernel<decltype(zero)>>(spec, *rate, static_cast<uint64_t>(*seed));
+  });
+}
+
 }  // namespace
 
-void RegisterDropoutKernels(KernelRegistry& registry) { registry.Register("dropout", &DropoutKernel::Create); }
+void RegisterDropoutKernels(KernelRegistry& registry) { registry.Register("dropout", &CreateDropout); }
 
 }  // namespace weft

@@ -28,7 +28,7 @@ def Weft_DropoutOp : Weft_Op<"dropout", [DeclareOpInterfaceMethods<MemoryEffects
     `` custom<Types1>(type($input), type($result))
   }];
   let hasFolder = 1;
-  let extraClassDeclaration = Weft_overwritesOperand;
+  let extraClassDeclaration = !strconcat(Weft_overwritesOperand, Weft_anyPrecision);
 }
 
 #endif

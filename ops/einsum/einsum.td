@@ -27,6 +27,7 @@ def Weft_EinsumOp : Weft_DifferentiableOp<"einsum"> {
     $equation $lhs `,` $rhs (`to` $result_type^)? attr-dict `` custom<Types2>(type($lhs), type($rhs), type($result))
   }];
   let extraClassDeclaration = [{
+    ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("narrow->any"); }
     /// A multiply-add for every combination of the letters, at the rate of matrix products.
     Cost getCost(::llvm::ArrayRef<::mlir::RankedTensorType> operands, ::llvm::ArrayRef<::mlir::RankedTensorType> results);
   }];

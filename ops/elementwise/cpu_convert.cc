@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/float_types.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
@@ -15,21 +16,13 @@ namespace {
 
 // y = ((x0 + x1) + x2) + ..., block by block: a block is summed aside before
 // it is written, so y may have the address of any operand.
+template <typename T>
 class AddNKernel : public Kernel {
  public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    if (spec.inputs.empty()) return absl::InvalidArgumentError("expected one or more inputs, got none");
-    std::string rule = ".";
-    for (size_t i = 1; i < spec.inputs.size(); ++i) rule += ",.";
-    absl::StatusOr<Extents> extents = MatchSpec(spec, (rule + "->.").c_str());
-    if (!extents.ok()) return extents.status();
-    return std::make_unique<AddNKernel>(spec.threads, extents->rows());
-  }
-
   AddNKernel(int threads, int64_t elements) : threads_(threads), elements_(elements) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    auto* y = static_cast<float*>(outputs[0]);
+    auto* y = static_cast<T*>(outputs[0]);
     ParallelFor(threads_, elements_, kGrain, [&](int64_t begin, int64_t end) {
       for (int64_t at = begin; at < end; at += kBlock) SumBlock(inputs, y + at, at, std::min(kBlock, end - at));
     });
@@ -39,36 +32,33 @@ class AddNKernel : public Kernel {
  private:
   static constexpr int64_t kBlock = 2048;
 
-  static void SumBlock(absl::Span<const void* const> inputs, float* y, int64_t at, int64_t n) {
+  static void SumBlock(absl::Span<const void* const> inputs, T* y, int64_t at, int64_t n) {
     alignas(64) float sum[kBlock];
-    std::memcpy(sum, static_cast<const float*>(inputs[0]) + at, static_cast<size_t>(n) * sizeof(float));
+    const T* first = static_cast<const T*>(inputs[0]) + at;
+    WEFT_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) sum[i] = Widen(first[i]);
     for (size_t k = 1; k < inputs.size(); ++k) {
-      const float* x = static_cast<const float*>(inputs[k]) + at;
+      const T* x = static_cast<const T*>(inputs[k]) + at;
       WEFT_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i) sum[i] += x[i];
+      for (int64_t i = 0; i < n; ++i) sum[i] += Widen(x[i]);
     }
-    std::memcpy(y, sum, static_cast<size_t>(n) * sizeof(float));
+    WEFT_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) y[i] = Narrow<T>(sum[i]);
   }
 
   int threads_;
   int64_t elements_;
 };
 
-inline float Widen(float x) { return x; }
-template <typename T>
-float Widen(T x) {
-  return ToFloat(x);
-}
-
-template <typename T>
-T Narrow(float x) {
-  if constexpr (std::is_same_v<T, float>) {
-    return x;
-  } else if constexpr (std::is_same_v<T, BFloat16>) {
-    return ToBFloat16(x);
-  } else {
-    return ToFloat16(x);
-  }
+absl::StatusOr<std::unique_ptr<Kernel>> CreateAddN(const KernelSpec& spec) {
+  if (spec.inputs.empty()) return absl::InvalidArgumentError("expected one or more inputs, got none");
+  std::string rule = "float:.";
+  for (size_t i = 1; i < spec.inputs.size(); ++i) rule += ",float:.";
+  absl::StatusOr<Extents> extents = MatchSpec(spec, (rule + "->float:.").c_str());
+  if (!extents.ok()) return extents.status();
+  return MakeForFloat(extents->type(), [&](auto zero) {
+    return std::make_unique<AddNKernel<decltype(zero)>>(spec.threads, extents->rows());
+  });
 }
 
 template <typename From, typename To>
@@ -91,31 +81,14 @@ class CastKernel : public Kernel {
   int64_t elements_;
 };
 
-template <typename From>
-std::unique_ptr<Kernel> CastFrom(DType to, int threads, int64_t elements) {
-  switch (to) {
-    case DType::kF32:
-      return std::make_unique<CastKernel<From, float>>(threads, elements);
-    case DType::kBF16:
-      return std::make_unique<CastKernel<From, BFloat16>>(threads, elements);
-    case DType::kF16:
-      return std::make_unique<CastKernel<From, Float16>>(threads, elements);
-    default:
-      return nullptr;
-  }
-}
-
 absl::StatusOr<std::unique_ptr<Kernel>> CreateCast(const KernelSpec& spec) {
   absl::StatusOr<Extents> extents = MatchSpec(spec, "any:.->any:.");
   if (!extents.ok()) return extents.status();
-  const DType from = spec.inputs[0].dtype, to = spec.outputs[0].dtype;
-  std::unique_ptr<Kernel> kernel;
-  if (from == DType::kF32) kernel = CastFrom<float>(to, spec.threads, extents->rows());
-  if (from == DType::kBF16) kernel = CastFrom<BFloat16>(to, spec.threads, extents->rows());
-  if (from == DType::kF16) kernel = CastFrom<Float16>(to, spec.threads, extents->rows());
-  if (kernel != nullptr) return kernel;
-  return absl::InvalidArgumentError(
-      absl::StrCat("expected f32, bf16 or f16 to one of them, got ", NameOf(from), " to ", NameOf(to)));
+  return MakeForFloat(spec.inputs[0].dtype, [&](auto from) {
+    return MakeForFloat(spec.outputs[0].dtype, [&](auto to) {
+      return std::make_unique<CastKernel<decltype(from), decltype(to)>>(spec.threads, extents->rows());
+    });
+  });
 }
 
 // Moves elements as words of their size.
@@ -169,7 +142,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateBroadcastTo(const KernelSpec& spec
 }  // namespace
 
 void RegisterConvert(KernelRegistry& registry) {
-  registry.Register("add_n", &AddNKernel::Create);
+  registry.Register("add_n", &CreateAddN);
   registry.Register("cast", &CreateCast);
   registry.Register("broadcast_to", &CreateBroadcastTo);
 }

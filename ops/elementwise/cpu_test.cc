@@ -292,7 +292,7 @@ TEST(ElementwiseTest, RefusesWhatDoesNotFit) {
   ExpectError(integer, "input 1: expected f32, got i32[2]");
   KernelSpec half = Spec("cast", {{2}}, {2});
   half.outputs[0].dtype = DType::kF64;
-  ExpectError(half, "expected f32, bf16 or f16 to one of them, got f32 to f64");
+  ExpectError(half, "expected f32, bf16 or f16, got f64");
 }
 
 }  // namespace

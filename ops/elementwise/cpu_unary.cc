@@ -2,6 +2,7 @@
 #include <cmath>
 #include <memory>
 
+#include "ops/abi/float_types.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
@@ -36,23 +37,17 @@ struct SquareFn {
   static float Apply(float x) { return x * x; }
 };
 
-template <typename Fn>
+template <typename Fn, typename T>
 class UnaryKernel : public Kernel {
  public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<Extents> extents = MatchSpec(spec, ".->.");
-    if (!extents.ok()) return extents.status();
-    return std::make_unique<UnaryKernel>(spec.threads, extents->rows());
-  }
-
   UnaryKernel(int threads, int64_t elements) : threads_(threads), elements_(elements) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const auto* x = static_cast<const float*>(inputs[0]);
-    auto* y = static_cast<float*>(outputs[0]);
+    const auto* x = static_cast<const T*>(inputs[0]);
+    auto* y = static_cast<T*>(outputs[0]);
     ParallelFor(threads_, elements_, kGrain, [&](int64_t begin, int64_t end) {
       WEFT_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) y[i] = Fn::Apply(x[i]);
+      for (int64_t i = begin; i < end; ++i) y[i] = Narrow<T>(Fn::Apply(Widen(x[i])));
     });
     return absl::OkStatus();
   }
@@ -62,24 +57,17 @@ class UnaryKernel : public Kernel {
   int64_t elements_;
 };
 
+template <typename T>
 class ScaleKernel : public Kernel {
  public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<Extents> extents = MatchSpec(spec, ".->.");
-    if (!extents.ok()) return extents.status();
-    absl::StatusOr<double> factor = spec.attributes.Float("factor");
-    if (!factor.ok()) return factor.status();
-    return std::make_unique<ScaleKernel>(spec.threads, extents->rows(), static_cast<float>(*factor));
-  }
-
   ScaleKernel(int threads, int64_t elements, float factor) : threads_(threads), elements_(elements), factor_(factor) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const auto* x = static_cast<const float*>(inputs[0]);
-    auto* y = static_cast<float*>(outputs[0]);
+    const auto* x = static_cast<const T*>(inputs[0]);
+    auto* y = static_cast<T*>(outputs[0]);
     ParallelFor(threads_, elements_, kGrain, [&](int64_t begin, int64_t end) {
       WEFT_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) y[i] = x[i] * factor_;
+      for (int64_t i = begin; i < end; ++i) y[i] = Narrow<T>(Widen(x[i]) * factor_);
     });
     return absl::OkStatus();
   }
@@ -90,18 +78,37 @@ class ScaleKernel : public Kernel {
   float factor_;
 };
 
+template <typename Fn>
+absl::StatusOr<std::unique_ptr<Kernel>> CreateUnary(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.->float:.");
+  if (!extents.ok()) return extents.status();
+  return MakeForFloat(extents->type(), [&](auto zero) {
+    return std::make_unique<UnaryKernel<Fn, decltype(zero)>>(spec.threads, extents->rows());
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateScale(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.->float:.");
+  if (!extents.ok()) return extents.status();
+  absl::StatusOr<double> factor = spec.attributes.Float("factor");
+  if (!factor.ok()) return factor.status();
+  return MakeForFloat(extents->type(), [&](auto zero) {
+    return std::make_unique<ScaleKernel<decltype(zero)>>(spec.threads, extents->rows(), static_cast<float>(*factor));
+  });
+}
+
 }  // namespace
 
 void RegisterUnary(KernelRegistry& registry) {
-  registry.Register("neg", &UnaryKernel<NegFn>::Create);
-  registry.Register("exp", &UnaryKernel<ExpFn>::Create);
-  registry.Register("log", &UnaryKernel<LogFn>::Create);
-  registry.Register("sqrt", &UnaryKernel<SqrtFn>::Create);
-  registry.Register("rsqrt", &UnaryKernel<RsqrtFn>::Create);
-  registry.Register("tanh", &UnaryKernel<TanhFn>::Create);
-  registry.Register("sigmoid", &UnaryKernel<SigmoidFn>::Create);
-  registry.Register("square", &UnaryKernel<SquareFn>::Create);
-  registry.Register("scale", &ScaleKernel::Create);
+  registry.Register("neg", &CreateUnary<NegFn>);
+  registry.Register("exp", &CreateUnary<ExpFn>);
+  registry.Register("log", &CreateUnary<LogFn>);
+  registry.Register("sqrt", &CreateUnary<SqrtFn>);
+  registry.Register("rsqrt", &CreateUnary<RsqrtFn>);
+  registry.Register("tanh", &CreateUnary<TanhFn>);
+  registry.Register("sigmoid", &CreateUnary<SigmoidFn>);
+  registry.Register("square", &CreateUnary<SquareFn>);
+  registry.Register("scale", &CreateScale);
 }
 
 }  // namespace weft::elementwise

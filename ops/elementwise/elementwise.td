@@ -4,7 +4,8 @@
 
 include "ops/dialect/base.td"
 
-class Weft_UnaryOp<string opMnemonic, string formula> : Weft_DifferentiableOp<opMnemonic> {
+// `precision`: what it says of its width; nothing keeps it float32.
+class Weft_UnaryOp<string opMnemonic, string formula, string precision = ""> : Weft_DifferentiableOp<opMnemonic> {
   let summary = formula # ", element by element";
   let description = "Computes " # formula # [{ of every element.
 
@@ -15,20 +16,24 @@ class Weft_UnaryOp<string opMnemonic, string formula> : Weft_DifferentiableOp<op
   let arguments = (ins Weft_Tensor:$input);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$input attr-dict `` custom<Types1>(type($input), type($result))";
-  let extraClassDeclaration = Weft_overwritesOperand;
+  let extraClassDeclaration = !strconcat(Weft_overwritesOperand, precision);
 }
 
-def Weft_NegOp : Weft_UnaryOp<"neg", "-x">;
+def Weft_NegOp : Weft_UnaryOp<"neg", "-x", Weft_anyPrecision>;
 def Weft_ExpOp : Weft_UnaryOp<"exp", "e^x">;
 def Weft_LogOp : Weft_UnaryOp<"log", "the natural logarithm">;
 def Weft_SqrtOp : Weft_UnaryOp<"sqrt", "the square root">;
 def Weft_RsqrtOp : Weft_UnaryOp<"rsqrt", "1 / sqrt(x)">;
-def Weft_TanhOp : Weft_UnaryOp<"tanh", "tanh(x)">;
-def Weft_SigmoidOp : Weft_UnaryOp<"sigmoid", "1 / (1 + e^-x)">;
+def Weft_TanhOp : Weft_UnaryOp<"tanh", "tanh(x)", Weft_anyPrecision>;
+def Weft_SigmoidOp : Weft_UnaryOp<"sigmoid", "1 / (1 + e^-x)", Weft_anyPrecision>;
 def Weft_SquareOp : Weft_UnaryOp<"square", "x^2">;
 
-class Weft_BinaryOp<string opMnemonic, string formula, list<Trait> traits = []>
-    : Weft_DifferentiableOp<opMnemonic, traits> {
+defvar sumPrecision = [{
+  ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("same->same").asSum(); }
+}];
+
+class Weft_BinaryOp<string opMnemonic, string formula, string precision = Weft_anyPrecision>
+    : Weft_DifferentiableOp<opMnemonic> {
   let summary = formula # ", element by element, with broadcasting";
   let description = "Computes " # formula # [{. Shapes are aligned at the last dimension; a
     missing dimension, or one of size 1, is repeated.
@@ -42,10 +47,10 @@ class Weft_BinaryOp<string opMnemonic, string formula, list<Trait> traits = []>
   let arguments = (ins Weft_Tensor:$lhs, Weft_Tensor:$rhs);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `` custom<Types2>(type($lhs), type($rhs), type($result))";
-  let extraClassDeclaration = Weft_overwritesOperand;
+  let extraClassDeclaration = !strconcat(Weft_overwritesOperand, precision);
 }
 
-def Weft_AddOp : Weft_BinaryOp<"add", "a + b">;
+def Weft_AddOp : Weft_BinaryOp<"add", "a + b", sumPrecision>;
 def Weft_SubOp : Weft_BinaryOp<"sub", "a - b">;
 def Weft_MulOp : Weft_BinaryOp<"mul", "a b">;
 def Weft_DivOp : Weft_BinaryOp<"div", "a / b">;
@@ -66,7 +71,7 @@ def Weft_ScaleOp : Weft_DifferentiableOp<"scale"> {
   let assemblyFormat = [{
     $input `by` `(` custom<Number>($factor) `)` attr-dict `` custom<Types1>(type($input), type($result))
   }];
-  let extraClassDeclaration = Weft_overwritesOperand;
+  let extraClassDeclaration = !strconcat(Weft_overwritesOperand, Weft_anyPrecision);
 }
 
 def Weft_AddNOp : Weft_DifferentiableOp<"add_n"> {
@@ -81,13 +86,14 @@ def Weft_AddNOp : Weft_DifferentiableOp<"add_n"> {
   let assemblyFormat = [{
     $inputs attr-dict `` custom<VariadicTypes>(ref($inputs), type($inputs), type($result))
   }];
-  let extraClassDeclaration = Weft_overwritesOperand;
+  let extraClassDeclaration = !strconcat(Weft_overwritesOperand, sumPrecision);
 }
 
 def Weft_CastOp : Weft_DifferentiableOp<"cast"> {
   let summary = "Changes the element type";
   let description = [{
-    Rounds to nearest even where the new type has less precision.
+    Rounds to nearest even where the new type has less precision. A cast to the operand's type folds to the operand;
+    one back from a type that has all numbers of the first folds to what was cast.
 
     Example: `%y = weft.cast %x to bf16`
 
@@ -96,6 +102,10 @@ def Weft_CastOp : Weft_DifferentiableOp<"cast"> {
   let arguments = (ins Weft_Tensor:$input, TypeAttr:$to);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$input `to` $to attr-dict `` custom<Types1>(type($input), type($result))";
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("any->wide"); }
+  }];
 }
 
 def Weft_BroadcastToOp : Weft_DifferentiableOp<"broadcast_to"> {
@@ -108,6 +118,7 @@ def Weft_BroadcastToOp : Weft_DifferentiableOp<"broadcast_to"> {
   let arguments = (ins Weft_Tensor:$input, Weft_Integers:$shape);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$input custom<Numbers>($shape) attr-dict `` custom<Types1>(type($input), type($result))";
+  let extraClassDeclaration = Weft_anyPrecision;
 }
 
 #endif

@@ -144,6 +144,28 @@ LogicalResult CastOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
 
 ShardingRule CastOp::getShardingRule() { return pointwiseRule(*this); }
 
+namespace {
+
+// Whether `wide` has every number of `type`.
+bool hasAllOf(mlir::Type wide, mlir::Type type) {
+  const llvm::fltSemantics &a = llvm::cast<mlir::FloatType>(wide).getFloatSemantics(),
+                           &b = llvm::cast<mlir::FloatType>(type).getFloatSemantics();
+  return llvm::APFloat::semanticsPrecision(a) >= llvm::APFloat::semanticsPrecision(b) &&
+         llvm::APFloat::semanticsMaxExponent(a) >= llvm::APFloat::semanticsMaxExponent(b) &&
+         llvm::APFloat::semanticsMinExponent(a) <= llvm::APFloat::semanticsMinExponent(b);
+}
+
+} // namespace
+
+mlir::OpFoldResult CastOp::fold(FoldAdaptor) {
+  if (getInput().getType() == getType()) {
+    return getInput();
+  }
+  auto first = getInput().getDefiningOp<CastOp>();
+  return first && first.getInput().getType() == getType() && hasAllOf(first.getTo(), getTo()) ? first.getInput()
+                                                                                              : mlir::OpFoldResult();
+}
+
 LogicalResult BroadcastToOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   SmallVector<int64_t> target = intsOf(getShape()), shape;
   ArrayRef<int64_t> input = shapeOf(getInput());

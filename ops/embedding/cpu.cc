@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/float_types.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
@@ -74,22 +75,9 @@ class EmbeddingKernel : public Kernel {
 // Sorts the positions by id (a stable counting sort), then writes every row of
 // the table once: zeros, or the sum of the rows at the positions of its id.
 // Threads share out the columns, so a frequent id does not hold up one of them.
+template <typename T>
 class EmbeddingGradKernel : public Kernel {
  public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<Extents> extents = MatchSpec(spec, "i32:.,.h->vh");
-    if (!extents.ok()) return extents.status();
-    const TensorSpec& table = spec.outputs[0];
-    absl::StatusOr<int64_t> size = spec.attributes.Int("vocab");
-    if (!size.ok()) return size.status();
-    if (*size != table.global_dims[0]) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("output 0: expected a tile of ", *size, " rows, got ", table.ToString()));
-    }
-    const Vocabulary vocabulary{*size, table.origin[0], (*extents)['v']};
-    return std::make_unique<EmbeddingGradKernel>(spec.threads, extents->rows(), (*extents)['h'], vocabulary);
-  }
-
   EmbeddingGradKernel(int threads, int64_t positions, int64_t width, Vocabulary vocabulary)
       : threads_(threads),
         positions_(positions),
@@ -100,7 +88,7 @@ class EmbeddingGradKernel : public Kernel {
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
     const auto* ids = static_cast<const int32_t*>(inputs[0]);
-    const auto* gradient = static_cast<const float*>(inputs[1]);
+    const auto* gradient = static_cast<const T*>(inputs[1]);
     auto* table = static_cast<float*>(outputs[0]);
     if (absl::Status status = CheckIds(ids, positions_, vocabulary_); !status.ok()) return status;
     SortPositions(ids);
@@ -136,7 +124,7 @@ class EmbeddingGradKernel : public Kernel {
     }
   }
 
-  void SumColumns(const float* gradient, float* table, int64_t count) const {
+  void SumColumns(const T* gradient, float* table, int64_t count) const {
     alignas(64) double sum[kColumns];
     for (int64_t row = 0; row < vocabulary_.count; ++row) {
       float* y = table + row * width_;
@@ -147,9 +135,9 @@ class EmbeddingGradKernel : public Kernel {
       }
       std::fill_n(sum, count, 0.0);
       for (int64_t at = begin; at < end; ++at) {
-        const float* x = gradient + order_[at] * width_;
+        const T* x = gradient + order_[at] * width_;
         WEFT_INDEPENDENT
-        for (int64_t i = 0; i < count; ++i) sum[i] += static_cast<double>(x[i]);
+        for (int64_t i = 0; i < count; ++i) sum[i] += static_cast<double>(Widen(x[i]));
       }
       for (int64_t i = 0; i < count; ++i) y[i] = static_cast<float>(sum[i]);
     }
@@ -162,11 +150,28 @@ class EmbeddingGradKernel : public Kernel {
   std::vector<int64_t> order_;
 };
 
+absl::StatusOr<std::unique_ptr<Kernel>> CreateEmbeddingGrad(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, "i32:.,float:.h->vh");
+  if (!extents.ok()) return extents.status();
+  const TensorSpec& table = spec.outputs[0];
+  absl::StatusOr<int64_t> size = spec.attributes.Int("vocab");
+  if (!size.ok()) return size.status();
+  if (*size != table.global_dims[0]) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("output 0: expected a tile of ", *size, " rows, got ", table.ToString()));
+  }
+  const Vocabulary vocabulary{*size, table.origin[0], (*extents)['v']};
+  return MakeForFloat(extents->type(), [&](auto zero) {
+    return std::make_unique<EmbeddingGradKernel<decltype(zero)>>(spec.threads, extents->rows(), (*extents)['h'],
+                                                                 vocabulary);
+  });
+}
+
 }  // namespace
 
 void RegisterEmbeddingKernels(KernelRegistry& registry) {
   registry.Register("embedding", &EmbeddingKernel::Create);
-  registry.Register("embedding_grad", &EmbeddingGradKernel::Create);
+  registry.Register("embedding_grad", &CreateEmbeddingGrad);
 }
 
 }  // namespace weft

@@ -50,7 +50,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateEmbedding(const KernelSpec& spec) 
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateEmbeddingGrad(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "i32:.,.h->vh");
+  absl::StatusOr<Extents> extents = MatchSpec(spec, "i32:.,float:.h->vh");
   if (!extents.ok()) return extents.status();
   const TensorSpec& table = spec.outputs[0];
   absl::StatusOr<int64_t> size = spec.attributes.Int("vocab");
@@ -66,7 +66,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateEmbeddingGrad(const KernelSpec& sp
                                      .count = (*extents)['v']};
   GpuGrid grid = LoopGrid(*spec.gpu, std::max<int64_t>(1, arguments.count) * kThreads, kThreads);  // a block a row
   grid.blocks[1] = std::max(1u, GridFor(arguments.width, kThreads).blocks[0]);
-  return Make(spec, "embedding_grad", grid, arguments);
+  return Make(spec, absl::StrCat("embedding_grad_", NameOf(extents->type())), grid, arguments);
 }
 
 }  // namespace

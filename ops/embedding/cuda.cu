@@ -32,17 +32,13 @@ WEFT_DEVICE void Gather(const EmbeddingArguments& args) {
   }
 }
 
-}  // namespace
-
-WEFT_KERNEL(embedding_2, EmbeddingArguments, kThreads) { Gather<uint16_t>(args); }
-WEFT_KERNEL(embedding_4, EmbeddingArguments, kThreads) { Gather<uint32_t>(args); }
-
 // table[r] = the sum of dy[p] over the positions of row r, in their order, in
 // double: deterministic without a sort. A block does one row (blocks go over rows)
 // and kThreads columns; it looks through the ids kThreads at a time.
-WEFT_KERNEL(embedding_grad, EmbeddingArguments, kThreads) {
+template <typename T>
+WEFT_DEVICE void SumRows(const EmbeddingArguments& args) {
   __shared__ uint32_t found[kThreads / 32];
-  const float* dy = static_cast<const float*>(args.x);
+  const T* dy = static_cast<const T*>(args.x);
   float* table = static_cast<float*>(args.y);
   const int64_t column = int64_t{blockIdx.y} * kThreads + threadIdx.x;
   for (int64_t row = blockIdx.x; row < args.count; row += gridDim.x) {
@@ -55,7 +51,9 @@ WEFT_KERNEL(embedding_grad, EmbeddingArguments, kThreads) {
       __syncthreads();
       for (int w = 0; w < kThreads / 32; ++w) {
         for (uint32_t rest = found[w], lane = 0; rest != 0; rest >>= 1, ++lane) {
-          if ((rest & 1) != 0 && column < args.width) sum += dy[(first + w * 32 + lane) * args.width + column];
+          if ((rest & 1) != 0 && column < args.width) {
+            sum += static_cast<double>(Widen(dy[(first + w * 32 + lane) * args.width + column]));
+          }
         }
       }
       __syncthreads();
@@ -63,3 +61,11 @@ WEFT_KERNEL(embedding_grad, EmbeddingArguments, kThreads) {
     if (column < args.width) table[row * args.width + column] = static_cast<float>(sum);
   }
 }
+
+}  // namespace
+
+WEFT_KERNEL(embedding_2, EmbeddingArguments, kThreads) { Gather<uint16_t>(args); }
+WEFT_KERNEL(embedding_4, EmbeddingArguments, kThreads) { Gather<uint32_t>(args); }
+WEFT_KERNEL(embedding_grad_f32, EmbeddingArguments, kThreads) { SumRows<float>(args); }
+WEFT_KERNEL(embedding_grad_bf16, EmbeddingArguments, kThreads) { SumRows<BF16>(args); }
+WEFT_KERNEL(embedding_grad_f16, EmbeddingArguments, kThreads) { SumRows<F16>(args); }

@@ -25,14 +25,16 @@ def Weft_EmbeddingOp : Weft_DifferentiableOp<"embedding"> {
   let arguments = (ins Weft_Tensor:$ids, Weft_Tensor:$table);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$ids `,` $table attr-dict `` custom<Types2>(type($ids), type($table), type($result))";
-  let extraClassDeclaration = embeddingCost;
+  let extraClassDeclaration = embeddingCost # [{
+    ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("narrow->narrow"); }
+  }];
 }
 
 def Weft_EmbeddingGradOp : Weft_PureOp<"embedding_grad"> {
   let summary = "Gradient of the table of an embedding";
   let description = [{
-    Adds the rows of `dout[..., h]` up by their id, in the order of the ids, into `dtable[vocab, h]`. A rank may
-    yield some of the rows only; ids that are not its own are left out.
+    Adds the rows of `dout[..., h]` up by their id, in the order of the ids, into `dtable[vocab, h]`, which is float32
+    whatever `dout` is. A rank may yield some of the rows only; ids that are not its own are left out.
 
     Example: `%dtable = weft.embedding_grad %ids, %dout vocab(50304)`
 
@@ -46,7 +48,9 @@ def Weft_EmbeddingGradOp : Weft_PureOp<"embedding_grad"> {
   let assemblyFormat = [{
     $ids `,` $dout `vocab` `(` $vocab `)` attr-dict `` custom<Types2>(type($ids), type($dout), type($result))
   }];
-  let extraClassDeclaration = embeddingCost;
+  let extraClassDeclaration = embeddingCost # [{
+    ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("any->wide"); }
+  }];
 }
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "ops/dialect/assembly.h"
 #include "ops/dialect/infer.h"
+#include "ops/elementwise/ops.h"
 
 #define GET_OP_CLASSES
 #include "ops/embedding/ops.cpp.inc"
@@ -49,7 +50,9 @@ ShardingRule EmbeddingOp::getShardingRule() {
 
 LogicalResult EmbeddingOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
   out.push_back({}); // ids are integers
-  out.push_back(create<EmbeddingGradOp>(b, getLoc(), getIds(), g[0], b.getI64IntegerAttr(shapeOf(getTable())[0])));
+  Value dtable = create<EmbeddingGradOp>(b, getLoc(), getIds(), g[0], b.getI64IntegerAttr(shapeOf(getTable())[0]));
+  mlir::Type element = tensorOf(getTable()).getElementType();
+  out.push_back(element.isF32() ? dtable : create<CastOp>(b, getLoc(), dtable, element).getResult());
   return mlir::success();
 }
 
@@ -76,7 +79,8 @@ LogicalResult EmbeddingGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &res
   if (int64_t(getVocab()) <= 0) {
     return emitOpError() << "vocab: expected a positive number, got " << int64_t(getVocab());
   }
-  results.push_back(RankedTensorType::get({int64_t(getVocab()), dout.getShape().back()}, dout.getElementType()));
+  results.push_back(
+      RankedTensorType::get({int64_t(getVocab()), dout.getShape().back()}, mlir::Float32Type::get(getContext())));
   return mlir::success();
 }
 

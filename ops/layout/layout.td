@@ -20,6 +20,7 @@ def Weft_ReshapeOp : Weft_DifferentiableOp<"reshape"> {
   let arguments = (ins Weft_Tensor:$input, Weft_Integers:$shape);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$input custom<Numbers>($shape) attr-dict `` custom<Types1>(type($input), type($result))";
+  let extraClassDeclaration = Weft_anyPrecision;
 }
 
 def Weft_TransposeOp : Weft_DifferentiableOp<"transpose"> {
@@ -34,6 +35,7 @@ def Weft_TransposeOp : Weft_DifferentiableOp<"transpose"> {
   let arguments = (ins Weft_Tensor:$input, Weft_Integers:$perm);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$input custom<Numbers>($perm) attr-dict `` custom<Types1>(type($input), type($result))";
+  let extraClassDeclaration = Weft_anyPrecision;
 }
 
 def Weft_SliceOp : Weft_DifferentiableOp<"slice"> {
@@ -54,6 +56,7 @@ def Weft_SliceOp : Weft_DifferentiableOp<"slice"> {
     $input `dim` `(` custom<Number>($dim) `)` `from` `(` custom<Number>($offset) `)` `size` `(` custom<Number>($size) `)`
     attr-dict `` custom<Types1>(type($input), type($result))
   }];
+  let extraClassDeclaration = Weft_anyPrecision;
   let hasFolder = 1;
 }
 
@@ -74,6 +77,7 @@ def Weft_PadOp : Weft_DifferentiableOp<"pad"> {
     $input `dim` `(` custom<Number>($dim) `)` `before` `(` custom<Number>($before) `)` `after` `(` custom<Number>($after) `)`
     attr-dict `` custom<Types1>(type($input), type($result))
   }];
+  let extraClassDeclaration = Weft_anyPrecision;
 }
 
 def Weft_ConcatOp : Weft_DifferentiableOp<"concat"> {
@@ -94,6 +98,7 @@ def Weft_ConcatOp : Weft_DifferentiableOp<"concat"> {
     $inputs `dim` `(` custom<Number>($dim) `)` attr-dict
     `` custom<VariadicTypes>(ref($inputs), type($inputs), type($result))
   }];
+  let extraClassDeclaration = Weft_anyPrecision;
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/float_types.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
@@ -52,18 +53,13 @@ class Labels {
 };
 
 // sum[row] = sum over v of exp(logit - max[row]).
+template <typename T>
 class SumExpKernel : public Kernel {
  public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<Extents> extents = MatchSpec(spec, ".v,.->.");
-    if (!extents.ok()) return extents.status();
-    return std::make_unique<SumExpKernel>(spec.threads, extents->rows(), (*extents)['v']);
-  }
-
   SumExpKernel(int threads, int64_t rows, int64_t row) : threads_(threads), rows_(rows), row_(row) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const auto* logits = static_cast<const float*>(inputs[0]);
+    const auto* logits = static_cast<const T*>(inputs[0]);
     const auto* max = static_cast<const float*>(inputs[1]);
     auto* sum = static_cast<float*>(outputs[0]);
     ParallelFor(threads_, rows_, RowGrain(row_), [&](int64_t begin, int64_t end) {
@@ -74,14 +70,14 @@ class SumExpKernel : public Kernel {
 
  private:
   // A block's exponentials first, then their sum: each loop vectorises.
-  float SumRow(const float* x, float max) const {
+  float SumRow(const T* x, float max) const {
     constexpr int64_t kBlock = 256, kLanes = 16;
     alignas(64) float values[kBlock];
     double lanes[kLanes] = {};
     for (int64_t at = 0; at < row_; at += kBlock) {
       const int64_t n = std::min(kBlock, row_ - at);
       WEFT_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i) values[i] = Exp(x[at + i] - max);
+      for (int64_t i = 0; i < n; ++i) values[i] = Exp(Widen(x[at + i]) - max);
       int64_t i = 0;
       for (; i + kLanes <= n; i += kLanes) {
         for (int64_t l = 0; l < kLanes; ++l) lanes[l] += static_cast<double>(values[i + l]);
@@ -98,26 +94,19 @@ class SumExpKernel : public Kernel {
 };
 
 // y[row] = logits[row, labels[row]].
+template <typename T>
 class PickKernel : public Kernel {
  public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<Extents> extents = MatchSpec(spec, ".v,i32:.->.");
-    if (!extents.ok()) return extents.status();
-    absl::StatusOr<int64_t> ignore = IgnoreIndex(spec);
-    if (!ignore.ok()) return ignore.status();
-    return std::make_unique<PickKernel>(extents->rows(), (*extents)['v'], Labels(spec.inputs[0], *ignore));
-  }
-
   PickKernel(int64_t rows, int64_t row, Labels labels) : rows_(rows), row_(row), labels_(labels) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const auto* logits = static_cast<const float*>(inputs[0]);
+    const auto* logits = static_cast<const T*>(inputs[0]);
     const auto* labels = static_cast<const int32_t*>(inputs[1]);
     auto* y = static_cast<float*>(outputs[0]);
     if (absl::Status status = labels_.Check(labels, rows_); !status.ok()) return status;
     for (int64_t i = 0; i < rows_; ++i) {
       const int64_t column = labels_.Column(labels[i]);
-      y[i] = column >= 0 ? logits[i * row_ + column] : 0.0f;
+      y[i] = column >= 0 ? Widen(logits[i * row_ + column]) : 0.0f;
     }
     return absl::OkStatus();
   }
@@ -183,32 +172,24 @@ class CrossEntropyLossKernel : public Kernel {
 
 // dlogits = dloss (exp(logit - max) / sum - [v is the label]), 0 in ignored
 // rows. May be in place of the logits.
+template <typename T>
 class CrossEntropyGradKernel : public Kernel {
  public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<Extents> extents = MatchSpec(spec, ",.v,.,.,i32:.->.v");
-    if (!extents.ok()) return extents.status();
-    absl::StatusOr<int64_t> ignore = IgnoreIndex(spec);
-    if (!ignore.ok()) return ignore.status();
-    return std::make_unique<CrossEntropyGradKernel>(spec.threads, extents->rows(), (*extents)['v'],
-                                                    Labels(spec.inputs[1], *ignore));
-  }
-
   CrossEntropyGradKernel(int threads, int64_t rows, int64_t row, Labels labels)
       : threads_(threads), rows_(rows), row_(row), labels_(labels) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
     const float scale = *static_cast<const float*>(inputs[0]);
-    const auto* logits = static_cast<const float*>(inputs[1]);
+    const auto* logits = static_cast<const T*>(inputs[1]);
     const auto* max = static_cast<const float*>(inputs[2]);
     const auto* sum = static_cast<const float*>(inputs[3]);
     const auto* labels = static_cast<const int32_t*>(inputs[4]);
-    auto* y = static_cast<float*>(outputs[0]);
+    auto* y = static_cast<T*>(outputs[0]);
     if (absl::Status status = labels_.Check(labels, rows_); !status.ok()) return status;
     ParallelFor(threads_, rows_, RowGrain(row_), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         if (labels_.Ignored(labels[i])) {
-          std::fill_n(y + i * row_, row_, 0.0f);
+          std::fill_n(y + i * row_, row_, T{});
         } else {
           GradRow(logits + i * row_, max[i], 1.0f / sum[i], scale, labels_.Column(labels[i]), y + i * row_);
         }
@@ -218,13 +199,13 @@ class CrossEntropyGradKernel : public Kernel {
   }
 
  private:
-  void GradRow(const float* x, float max, float inverse, float scale, int64_t column, float* y) const {
+  void GradRow(const T* x, float max, float inverse, float scale, int64_t column, T* y) const {
     // Aside, for two reasons: y may be in place of x, and p - 1 is exact near 1.
-    const float at_label = column >= 0 ? scale * (Exp(x[column] - max) * inverse - 1.0f) : 0.0f;
+    const float at_label = column >= 0 ? scale * (Exp(Widen(x[column]) - max) * inverse - 1.0f) : 0.0f;
     const float factor = scale * inverse;
     WEFT_INDEPENDENT
-    for (int64_t v = 0; v < row_; ++v) y[v] = Exp(x[v] - max) * factor;
-    if (column >= 0) y[column] = at_label;
+    for (int64_t v = 0; v < row_; ++v) y[v] = Narrow<T>(Exp(Widen(x[v]) - max) * factor);
+    if (column >= 0) y[column] = Narrow<T>(at_label);
   }
 
   int threads_;
@@ -232,13 +213,43 @@ class CrossEntropyGradKernel : public Kernel {
   Labels labels_;
 };
 
+absl::StatusOr<std::unique_ptr<Kernel>> CreateSumExp(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.v,.->.");
+  if (!extents.ok()) return extents.status();
+  return MakeForFloat(extents->type(), [&](auto zero) {
+    return std::make_unique<SumExpKernel<decltype(zero)>>(spec.threads, extents->rows(), (*extents)['v']);
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreatePick(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.v,i32:.->.");
+  if (!extents.ok()) return extents.status();
+  absl::StatusOr<int64_t> ignore = IgnoreIndex(spec);
+  if (!ignore.ok()) return ignore.status();
+  return MakeForFloat(extents->type(), [&](auto zero) {
+    return std::make_unique<PickKernel<decltype(zero)>>(extents->rows(), (*extents)['v'],
+                                                        Labels(spec.inputs[0], *ignore));
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateGrad(const KernelSpec& spec) {
+  absl::StatusOr<Extents> extents = MatchSpec(spec, ",float:.v,.,.,i32:.->float:.v");
+  if (!extents.ok()) return extents.status();
+  absl::StatusOr<int64_t> ignore = IgnoreIndex(spec);
+  if (!ignore.ok()) return ignore.status();
+  return MakeForFloat(extents->type(), [&](auto zero) {
+    return std::make_unique<CrossEntropyGradKernel<decltype(zero)>>(spec.threads, extents->rows(), (*extents)['v'],
+                                                                    Labels(spec.inputs[1], *ignore));
+  });
+}
+
 }  // namespace
 
 void RegisterLossKernels(KernelRegistry& registry) {
-  registry.Register("sum_exp", &SumExpKernel::Create);
-  registry.Register("pick", &PickKernel::Create);
+  registry.Register("sum_exp", &CreateSumExp);
+  registry.Register("pick", &CreatePick);
   registry.Register("cross_entropy_loss", &CrossEntropyLossKernel::Create);
-  registry.Register("cross_entropy_grad", &CrossEntropyGradKernel::Create);
+  registry.Register("cross_entropy_grad", &CreateGrad);
 }
 
 }  // namespace weft

@@ -1,5 +1,7 @@
 #include "ops/loss/cuda.h"
 
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/abi/match_spec.h"
@@ -15,7 +17,9 @@ constexpr int64_t kIgnoreByDefault = -100;
 
 const float* In(GpuInputs inputs, int i) { return static_cast<const float*>(inputs[i]); }
 const int32_t* Labels(GpuInputs inputs, int i) { return static_cast<const int32_t*>(inputs[i]); }
-float* Out(GpuOutputs outputs, int i) { return static_cast<float*>(outputs[i]); }
+
+// The one for logits of `type`.
+std::string KernelOf(const KernelSpec& spec, DType type) { return absl::StrCat(spec.name, "_", NameOf(type)); }
 
 // A block a row, or a thread.
 GpuGrid BlockARow(const KernelSpec& spec, int64_t rows) { return LoopGrid(*spec.gpu, rows * kThreads, kThreads); }
@@ -44,30 +48,31 @@ absl::StatusOr<std::shared_ptr<GpuAlarm>> AlarmOf(const KernelSpec& spec, const 
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSumExp(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ".v,.->.");
+  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.v,.->.");
   if (!extents.ok()) return extents.status();
   absl::StatusOr<LossArguments> arguments = ArgumentsOf(spec, *extents, &spec.inputs[0]);
   if (!arguments.ok()) return arguments.status();
-  return MakeGpuLaunch(spec, "loss", "sum_exp", BlockARow(spec, arguments->rows), *arguments,
+  return MakeGpuLaunch(spec, "loss", KernelOf(spec, extents->type()), BlockARow(spec, arguments->rows), *arguments,
                        [](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
-                         a.logits = In(inputs, 0);
+                         a.logits = inputs[0];
                          a.max = In(inputs, 1);
-                         a.y = Out(outputs, 0);
+                         a.y = outputs[0];
                        });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreatePick(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ".v,i32:.->.");
+  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.v,i32:.->.");
   if (!extents.ok()) return extents.status();
   absl::StatusOr<LossArguments> arguments = ArgumentsOf(spec, *extents, &spec.inputs[0]);
   if (!arguments.ok()) return arguments.status();
   absl::StatusOr<std::shared_ptr<GpuAlarm>> alarm = AlarmOf(spec, *arguments);
   if (!alarm.ok()) return alarm.status();
-  return MakeGpuLaunch(spec, "loss", "pick", LoopGrid(*spec.gpu, arguments->rows, kThreads), *arguments,
+  return MakeGpuLaunch(spec, "loss", KernelOf(spec, extents->type()), LoopGrid(*spec.gpu, arguments->rows, kThreads),
+                       *arguments,
                        [alarm = *alarm](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
-                         a.logits = In(inputs, 0);
+                         a.logits = inputs[0];
                          a.labels = Labels(inputs, 1);
-                         a.y = Out(outputs, 0);
+                         a.y = outputs[0];
                          a.alarm = alarm.get();
                        });
 }
@@ -83,26 +88,26 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLoss(const KernelSpec& spec) {
                          a.sum = In(inputs, 1);
                          a.picked = In(inputs, 2);
                          a.labels = Labels(inputs, 3);
-                         a.y = Out(outputs, 0);
-                         a.count_out = Out(outputs, 1);
+                         a.y = outputs[0];
+                         a.count_out = static_cast<float*>(outputs[1]);
                        });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateGrad(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ",.v,.,.,i32:.->.v");
+  absl::StatusOr<Extents> extents = MatchSpec(spec, ",float:.v,.,.,i32:.->float:.v");
   if (!extents.ok()) return extents.status();
   absl::StatusOr<LossArguments> arguments = ArgumentsOf(spec, *extents, &spec.inputs[1]);
   if (!arguments.ok()) return arguments.status();
   absl::StatusOr<std::shared_ptr<GpuAlarm>> alarm = AlarmOf(spec, *arguments);
   if (!alarm.ok()) return alarm.status();
-  return MakeGpuLaunch(spec, "loss", "cross_entropy_grad", BlockARow(spec, arguments->rows), *arguments,
+  return MakeGpuLaunch(spec, "loss", KernelOf(spec, extents->type()), BlockARow(spec, arguments->rows), *arguments,
                        [alarm = *alarm](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          a.scale = In(inputs, 0);
-                         a.logits = In(inputs, 1);
+                         a.logits = inputs[1];
                          a.max = In(inputs, 2);
                          a.sum = In(inputs, 3);
                          a.labels = Labels(inputs, 4);
-                         a.y = Out(outputs, 0);
+                         a.y = outputs[0];
                          a.alarm = alarm.get();
                        });
 }

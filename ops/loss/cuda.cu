@@ -2,6 +2,7 @@
 // are those of cpu.cc; sums in double, in an order that the shape alone decides.
 #include "ops/cuda/kernel.h"
 #include "ops/cuda/reduce.h"
+#include "ops/cuda/types.h"
 #include "ops/loss/cuda_arguments.h"
 
 namespace {
@@ -23,27 +24,57 @@ WEFT_DEVICE int64_t ColumnOf(const LossArguments& args, int64_t row) {
   return column >= 0 && column < args.n ? column : -1;
 }
 
-}  // namespace
-
 // y[row] = sum over v of exp(logit - max[row]); a block a row.
-WEFT_KERNEL(sum_exp, LossArguments, kThreads) {
+template <typename T>
+WEFT_DEVICE void SumExp(const LossArguments& args) {
   for (int64_t row = blockIdx.x; row < args.rows; row += gridDim.x) {
-    const float* x = args.logits + row * args.n;
+    const T* x = static_cast<const T*>(args.logits) + row * args.n;
     const float max = args.max[row];
     double sum = 0;
-    for (int64_t v = threadIdx.x; v < args.n; v += blockDim.x) sum += static_cast<double>(expf(x[v] - max));
+    for (int64_t v = threadIdx.x; v < args.n; v += blockDim.x) sum += static_cast<double>(expf(Widen(x[v]) - max));
     sum = BlockReduce<Sum>(sum);
-    if (threadIdx.x == 0) args.y[row] = static_cast<float>(sum);
+    if (threadIdx.x == 0) static_cast<float*>(args.y)[row] = static_cast<float>(sum);
   }
 }
 
 // y[row] = logits[row, labels[row]], or 0.
-WEFT_KERNEL(pick, LossArguments, kThreads) {
+template <typename T>
+WEFT_DEVICE void Pick(const LossArguments& args) {
+  const T* logits = static_cast<const T*>(args.logits);
   for (int64_t row : EachOf(args.rows)) {
     const int64_t column = ColumnOf(args, row);
-    args.y[row] = column >= 0 ? args.logits[row * args.n + column] : 0.0f;
+    static_cast<float*>(args.y)[row] = column >= 0 ? Widen(logits[row * args.n + column]) : 0.0f;
   }
 }
+
+// y = dloss (exp(logit - max) / sum - [v is the label]), 0 in ignored rows; a block a
+// row. Each element is read and written by one thread, so y may be in place of the logits.
+template <typename T>
+WEFT_DEVICE void Gradient(const LossArguments& args) {
+  const float scale = *args.scale;
+  for (int64_t row = blockIdx.x; row < args.rows; row += gridDim.x) {
+    const T* x = static_cast<const T*>(args.logits) + row * args.n;
+    T* y = static_cast<T*>(args.y) + row * args.n;
+    const bool ignored = args.labels[row] == args.ignore;
+    const int64_t column = ColumnOf(args, row);
+    const float max = args.max[row], inverse = 1.0f / args.sum[row];
+    for (int64_t v = threadIdx.x; v < args.n; v += blockDim.x) {
+      const float p = expf(Widen(x[v]) - max) * inverse;
+      y[v] = Narrow<T>(ignored ? 0.0f : scale * (v == column ? p - 1.0f : p));
+    }
+  }
+}
+
+}  // namespace
+
+#define WEFT_LOSS_OF(T, type)                                               \
+  WEFT_KERNEL(sum_exp_##type, LossArguments, kThreads) { SumExp<T>(args); } \
+  WEFT_KERNEL(pick_##type, LossArguments, kThreads) { Pick<T>(args); }      \
+  WEFT_KERNEL(cross_entropy_grad_##type, LossArguments, kThreads) { Gradient<T>(args); }
+
+WEFT_LOSS_OF(float, f32)
+WEFT_LOSS_OF(BF16, bf16)
+WEFT_LOSS_OF(F16, f16)
 
 // The sum over the rows that count of log(sum) + max - picked, and how many; one block.
 WEFT_KERNEL(cross_entropy_loss, LossArguments, kThreads) {
@@ -56,24 +87,7 @@ WEFT_KERNEL(cross_entropy_loss, LossArguments, kThreads) {
   loss = BlockReduce<Sum>(loss);
   count = BlockReduce<Sum>(count);
   if (threadIdx.x == 0) {
-    *args.y = static_cast<float>(loss);
+    *static_cast<float*>(args.y) = static_cast<float>(loss);
     *args.count_out = static_cast<float>(count);
-  }
-}
-
-// y = dloss (exp(logit - max) / sum - [v is the label]), 0 in ignored rows; a block a
-// row. Each element is read and written by one thread, so y may be in place of the logits.
-WEFT_KERNEL(cross_entropy_grad, LossArguments, kThreads) {
-  const float scale = *args.scale;
-  for (int64_t row = blockIdx.x; row < args.rows; row += gridDim.x) {
-    const float* x = args.logits + row * args.n;
-    float* y = args.y + row * args.n;
-    const bool ignored = args.labels[row] == args.ignore;
-    const int64_t column = ColumnOf(args, row);
-    const float max = args.max[row], inverse = 1.0f / args.sum[row];
-    for (int64_t v = threadIdx.x; v < args.n; v += blockDim.x) {
-      const float p = expf(x[v] - max) * inverse;
-      y[v] = ignored ? 0.0f : scale * (v == column ? p - 1.0f : p);
-    }
   }
 }

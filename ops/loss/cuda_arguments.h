@@ -14,12 +14,12 @@ inline constexpr int kThreads = 256;
 // others [rows]. Each kernel uses some of them.
 struct LossArguments {
   const float* scale;  // dloss
-  const float* logits;
+  const void* logits;  // f32, bf16 or f16
   const float* max;
   const float* sum;
   const float* picked;
   const int32_t* labels;
-  float* y;
+  void* y;  // of the logits' type in cross_entropy_grad, else f32
   float* count_out;
   int64_t rows, n;
   int64_t size, begin;

@@ -9,6 +9,10 @@ defvar lossCost = [{
                            ::llvm::ArrayRef<::mlir::RankedTensorType> results);
 }];
 
+defvar readsAnyLogits = [{
+  ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("any,wide->wide"); }
+}];
+
 def Weft_CrossEntropyOp
     : Weft_DifferentiableOp<"cross_entropy", [DeclareOpInterfaceMethods<Weft_DecomposableOpInterface>]> {
   let summary = "Cross entropy of logits and labels, summed over the rows";
@@ -23,7 +27,7 @@ def Weft_CrossEntropyOp
     Example: `%loss, %count = weft.cross_entropy %logits, %labels ignore(-1)`
 
     **Constraints:**
-    - logits are float32, labels i32
+    - logits are floating-point numbers, labels i32
     - logits have the shape of the labels and one dimension more
   }];
   let arguments = (ins Weft_Tensor:$logits, Weft_Tensor:$labels, DefaultValuedAttr<I64Attr, "-100">:$ignore_index);
@@ -37,31 +41,31 @@ def Weft_CrossEntropyOp
 def Weft_SumExpOp : Weft_PureOp<"sum_exp"> {
   let summary = "Sum of exponentials over the last dimension, taken below a maximum";
   let description = [{
-    From `logits[..., v]` and `max[...]` computes the sum over `v` of `exp(logits - max)`.
+    From `logits[..., v]` and `max[...]` computes the sum over `v` of `exp(logits - max)`, in float32.
 
     Example: `%sum = weft.sum_exp %logits, %max`
 
     **Constraints:**
-    - both are float32
+    - logits are floating-point numbers, `max` is float32
     - logits have the shape of `max` and one dimension more
   }];
   let arguments = (ins Weft_Tensor:$logits, Weft_Tensor:$max);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$logits `,` $max attr-dict `` custom<Types2>(type($logits), type($max), type($result))";
-  let extraClassDeclaration = lossCost;
+  let extraClassDeclaration = !strconcat(lossCost, readsAnyLogits);
 }
 
 def Weft_PickOp : Weft_PureOp<"pick"> {
   let summary = "The logit at the label of every row";
   let description = [{
-    From `logits[..., v]` and `labels[...]` yields the logit at the label: 0 where the label is `ignore_index`.
+    From `logits[..., v]` and `labels[...]` yields the logit at the label, as float32: 0 where the label is `ignore_index`.
     With `v` split a rank yields 0 for labels that are not its own, and the result is a pending sum. Another
     label outside 0 to v - 1 ends the run.
 
     Example: `%picked = weft.pick %logits, %labels`
 
     **Constraints:**
-    - logits are float32, labels i32
+    - logits are floating-point numbers, labels i32
     - logits have the shape of the labels and one dimension more
   }];
   let arguments = (ins Weft_Tensor:$logits, Weft_Tensor:$labels, DefaultValuedAttr<I64Attr, "-100">:$ignore_index);
@@ -70,7 +74,7 @@ def Weft_PickOp : Weft_PureOp<"pick"> {
     $logits `,` $labels (`ignore` `(` $ignore_index^ `)`)? attr-dict
     `` custom<Types2>(type($logits), type($labels), type($result))
   }];
-  let extraClassDeclaration = lossCost;
+  let extraClassDeclaration = !strconcat(lossCost, readsAnyLogits);
 }
 
 def Weft_CrossEntropyLossOp : Weft_PureOp<"cross_entropy_loss"> {
@@ -98,13 +102,13 @@ def Weft_CrossEntropyLossOp : Weft_PureOp<"cross_entropy_loss"> {
 def Weft_CrossEntropyGradOp : Weft_PureOp<"cross_entropy_grad"> {
   let summary = "Gradient of the logits of a cross entropy";
   let description = [{
-    `dloss (exp(logits - max) / sum - [v = label])`, and 0 in rows whose label is `ignore_index`. May overwrite
-    the logits.
+    `dloss (exp(logits - max) / sum - [v = label])`, and 0 in rows whose label is `ignore_index`, computed in
+    float32. May overwrite the logits, whose type it has.
 
     Example: `%dlogits = weft.cross_entropy_grad %dloss, %logits, %max, %sum, %labels`
 
     **Constraints:**
-    - `dloss` is a float32 scalar; `logits`, `max` and `sum` are float32, labels i32
+    - `dloss` is a float32 scalar; logits are floating-point numbers, `max` and `sum` float32, labels i32
     - `max`, `sum` and the labels have one shape, logits one dimension more
   }];
   let arguments = (ins Weft_Tensor:$dloss, Weft_Tensor:$logits, Weft_Tensor:$max, Weft_Tensor:$sum,
@@ -116,6 +120,7 @@ def Weft_CrossEntropyGradOp : Weft_PureOp<"cross_entropy_grad"> {
   }];
   let extraClassDeclaration = lossCost # [{
     ::llvm::SmallVector<int64_t> getInPlaceOperands() { return {1}; }
+    ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("wide,same,wide->same"); }
   }];
 }
 

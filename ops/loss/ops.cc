@@ -25,11 +25,11 @@ RankedTensorType f32Tensor(mlir::MLIRContext *context, ArrayRef<int64_t> shape) 
   return RankedTensorType::get(shape, mlir::Float32Type::get(context));
 }
 
-// Logits are float32 with one dimension or more; `rows` is their shape without the last.
+// Logits are floating-point numbers with one dimension or more; `rows` is their shape without the last.
 LogicalResult requireLogits(mlir::Operation *op, Value logits, ArrayRef<int64_t> &rows) {
   RankedTensorType type = withSbp(tensorOf(logits), {});
-  if (type.getRank() == 0 || !type.getElementType().isF32()) {
-    return op->emitOpError() << "logits: expected float32 and one dimension or more, got " << type;
+  if (type.getRank() == 0 || !llvm::isa<mlir::FloatType>(type.getElementType())) {
+    return op->emitOpError() << "logits: expected floating-point numbers and one dimension or more, got " << type;
   }
   rows = shapeOf(logits).drop_back();
   return mlir::success();
@@ -46,7 +46,8 @@ LogicalResult requireRowStatistic(mlir::Operation *op, llvm::StringRef name, Val
 
 // The statistics that loss and gradient share; common subexpressions are merged later.
 std::pair<Value, Value> rowStatistics(mlir::OpBuilder &b, mlir::Location loc, Value logits) {
-  Value max = reduce(b, loc, logits, "max", {tensorOf(logits).getRank() - 1}, /*keepDims=*/false);
+  Value max = reduce(b, loc, logits, "max", {tensorOf(logits).getRank() - 1}, /*keepDims=*/false,
+                     /*toF32=*/!tensorOf(logits).getElementType().isF32());
   return {max, create<SumExpOp>(b, loc, logits, max)};
 }
 

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <memory>
 
+#include "ops/abi/float_types.h"
 #include "ops/abi/kernel.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
@@ -8,6 +9,7 @@
 #include "ops/math/reduce_lanes.h"
 #include "ops/norm/cpu_factories.h"
 #include "ops/norm/cpu_row_blocks.h"
+#include "ops/norm/cpu_types.h"
 
 namespace weft::norm {
 namespace {
@@ -16,6 +18,7 @@ constexpr int64_t kGrain = 8 * 1024;  // elements that are worth a thread
 
 // y = (x - mean) rstd w + b with rstd = 1 / sqrt(variance + eps); the variance is the mean of
 // squared distances, in a second pass.
+template <typename T, typename W>
 class LayerNormKernel : public Kernel {
  public:
   LayerNormKernel(const Extents& extents, float eps, int threads)
@@ -23,10 +26,10 @@ class LayerNormKernel : public Kernel {
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
-    const float* x = static_cast<const float*>(inputs[0]);
-    const float* w = static_cast<const float*>(inputs[1]);
-    const float* b = static_cast<const float*>(inputs[2]);
-    float* y = static_cast<float*>(outputs[0]);
+    const T* x = static_cast<const T*>(inputs[0]);
+    const W* w = static_cast<const W*>(inputs[1]);
+    const W* b = static_cast<const W*>(inputs[2]);
+    T* y = static_cast<T*>(outputs[0]);
     float* mean = outputs.size() > 1 ? static_cast<float*>(outputs[1]) : nullptr;
     float* rstd = outputs.size() > 1 ? static_cast<float*>(outputs[2]) : nullptr;
     ParallelFor(threads_, rows_, kGrain / (width_ + 1) + 1, [=, this](int64_t begin, int64_t end) {
@@ -41,13 +44,14 @@ class LayerNormKernel : public Kernel {
   }
 
  private:
-  void Row(const float* x, const float* w, const float* b, float* y, float* mean_out, float* rstd_out) const {
+  void Row(const T* x, const W* w, const W* b, T* y, float* mean_out, float* rstd_out) const {
     const float count = static_cast<float>(width_);
-    const float mean = SumLanes(width_, [=](int64_t i) { return x[i]; }) / count;
-    const float variance = SumLanes(width_, [=](int64_t i) { return (x[i] - mean) * (x[i] - mean); }) / count;
+    const float mean = SumLanes(width_, [=](int64_t i) { return Widen(x[i]); }) / count;
+    const float variance =
+        SumLanes(width_, [=](int64_t i) { return (Widen(x[i]) - mean) * (Widen(x[i]) - mean); }) / count;
     const float rstd = 1.0f / std::sqrt(variance + eps_);
     WEFT_INDEPENDENT
-    for (int64_t i = 0; i < width_; ++i) y[i] = (x[i] - mean) * rstd * w[i] + b[i];
+    for (int64_t i = 0; i < width_; ++i) y[i] = Narrow<T>((Widen(x[i]) - mean) * rstd * Widen(w[i]) + Widen(b[i]));
     *mean_out = mean;
     *rstd_out = rstd;
   }
@@ -59,6 +63,7 @@ class LayerNormKernel : public Kernel {
 
 // With n = (x - mean) rstd and g = dy w: dx = rstd (g - avg(g) - n avg(g n)), dw = sum dy n, db = sum dy
 // (Ba, Kiros and Hinton, "Layer normalization", 2016, differentiated).
+template <typename T, typename W>
 class LayerNormGradKernel : public Kernel {
  public:
   LayerNormGradKernel(const Extents& extents, const KernelSpec& spec)
@@ -66,34 +71,34 @@ class LayerNormGradKernel : public Kernel {
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
-    const float* dy = static_cast<const float*>(inputs[0]);
-    const float* x = static_cast<const float*>(inputs[1]);
-    const float* w = static_cast<const float*>(inputs[2]);
+    const T* dy = static_cast<const T*>(inputs[0]);
+    const T* x = static_cast<const T*>(inputs[1]);
+    const W* w = static_cast<const W*>(inputs[2]);
     const float* mean = static_cast<const float*>(inputs[3]);
     const float* rstd = static_cast<const float*>(inputs[4]);
-    float* dx = static_cast<float*>(outputs[0]);
+    T* dx = static_cast<T*>(outputs[0]);
     blocks_.ForRows([=, this](int64_t row, float* partial) {
       const int64_t at = row * width_;
       Row(dy + at, x + at, w, mean[row], rstd[row], dx + at, partial, partial + width_);
     });
-    blocks_.Sum(0, width_, static_cast<float*>(outputs[1]));
-    blocks_.Sum(width_, width_, static_cast<float*>(outputs[2]));
+    blocks_.Sum(0, width_, static_cast<W*>(outputs[1]));
+    blocks_.Sum(width_, width_, static_cast<W*>(outputs[2]));
     return absl::OkStatus();
   }
 
  private:
-  void Row(const float* dy, const float* x, const float* w, float mean, float rstd, float* dx, float* dw,
-           float* db) const {
+  void Row(const T* dy, const T* x, const W* w, float mean, float rstd, T* dx, float* dw, float* db) const {
     const float share = 1.0f / static_cast<float>(width_);
-    const float g_mean = share * SumLanes(width_, [=](int64_t i) { return dy[i] * w[i]; });
-    const float gn_mean = share * SumLanes(width_, [=](int64_t i) { return dy[i] * w[i] * ((x[i] - mean) * rstd); });
+    const float g_mean = share * SumLanes(width_, [=](int64_t i) { return Widen(dy[i]) * Widen(w[i]); });
+    const float gn_mean =
+        share * SumLanes(width_, [=](int64_t i) { return Widen(dy[i]) * Widen(w[i]) * ((Widen(x[i]) - mean) * rstd); });
     WEFT_INDEPENDENT
     for (int64_t i = 0; i < width_; ++i) {
-      const float gradient = dy[i];
-      const float n = (x[i] - mean) * rstd;
+      const float gradient = Widen(dy[i]);
+      const float n = (Widen(x[i]) - mean) * rstd;
       dw[i] += gradient * n;
       db[i] += gradient;
-      dx[i] = rstd * (gradient * w[i] - g_mean - n * gn_mean);
+      dx[i] = Narrow<T>(rstd * (gradient * Widen(w[i]) - g_mean - n * gn_mean));
     }
   }
 
@@ -104,17 +109,20 @@ class LayerNormGradKernel : public Kernel {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLayerNorm(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, spec.outputs.size() == 3 ? ".h,h,h->.h,.,." : ".h,h,h->.h");
+  absl::StatusOr<Extents> extents = MatchSpec(
+      spec, spec.outputs.size() == 3 ? "float:.h,any:h,any:h->float:.h,.,." : "float:.h,any:h,any:h->float:.h");
   if (!extents.ok()) return extents.status();
   absl::StatusOr<double> eps = spec.attributes.Float("eps");
   if (!eps.ok()) return eps.status();
-  return std::make_unique<LayerNormKernel>(*extents, static_cast<float>(*eps), spec.threads);
+  return MakeNorm<LayerNormKernel>({&spec.inputs[0], &spec.inputs[1], &spec.inputs[2]}, *extents,
+                                   static_cast<float>(*eps), spec.threads);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLayerNormGrad(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ".h,.h,h,.,.->.h,h,h");
+  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.h,float:.h,any:h,.,.->float:.h,any:h,any:h");
   if (!extents.ok()) return extents.status();
-  return std::make_unique<LayerNormGradKernel>(*extents, spec);
+  return MakeNorm<LayerNormGradKernel>({&spec.inputs[0], &spec.inputs[2], &spec.outputs[1], &spec.outputs[2]}, *extents,
+                                       spec);
 }
 
 }  // namespace weft::norm

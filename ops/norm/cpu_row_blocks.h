@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "ops/abi/float_types.h"
 #include "ops/abi/kernel.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
@@ -40,14 +41,12 @@ class RowBlocks {
   }
 
   // sums[i] = the blocks' partial sums of column first + i, for `count` columns.
-  void Sum(int64_t first, int64_t count, float* sums) const {
-    ParallelFor(threads_, count, 256, [&](int64_t begin, int64_t end) {
-      const float* partial = workspace_->data<float>() + first;
-      std::copy(partial + begin, partial + end, sums + begin);
-      for (int64_t block = 1; block < blocks_; ++block) {
-        partial += width_;
-        WEFT_INDEPENDENT
-        for (int64_t i = begin; i < end; ++i) sums[i] += partial[i];
+  template <typename T>
+  void Sum(int64_t first, int64_t count, T* sums) const {
+    ParallelFor(threads_, (count + kColumns - 1) / kColumns, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t part = begin; part < end; ++part) {
+        const int64_t at = part * kColumns;
+        SumColumns(workspace_->data<float>() + first + at, std::min(kColumns, count - at), sums + at);
       }
     });
   }
@@ -55,6 +54,20 @@ class RowBlocks {
  private:
   static constexpr int64_t kRowsOfBlock = 32;
   static constexpr int64_t kMostBlocks = 64;
+  static constexpr int64_t kColumns = 256;
+
+  template <typename T>
+  void SumColumns(const float* partial, int64_t count, T* sums) const {
+    alignas(64) float sum[kColumns];
+    std::copy(partial, partial + count, sum);
+    for (int64_t block = 1; block < blocks_; ++block) {
+      partial += width_;
+      WEFT_INDEPENDENT
+      for (int64_t i = 0; i < count; ++i) sum[i] += partial[i];
+    }
+    WEFT_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) sums[i] = Narrow<T>(sum[i]);
+  }
 
   const int64_t rows_, width_;
   const int threads_;

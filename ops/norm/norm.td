@@ -16,7 +16,7 @@ def Weft_LayerNormOp : Weft_DifferentiableOp<"layer_norm"> {
     **Constraints:**
     - the element type is floating point
     - the operand has one or more dimensions
-    - `weight` and `bias` are vectors of the extent of the last dimension, of the operand's element type
+    - `weight` and `bias` are vectors of the extent of the last dimension, of the operand's element type or float32
     - `eps` is positive
     - there are no statistics or two
   }];
@@ -25,6 +25,9 @@ def Weft_LayerNormOp : Weft_DifferentiableOp<"layer_norm"> {
   let assemblyFormat = [{
     $input `,` $weight `,` $bias `eps` `(` custom<Number>($eps) `)` attr-dict
     `` custom<Types3>(type($input), type($weight), type($bias), type($result), type($statistics))
+  }];
+  let extraClassDeclaration = [{
+    ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("same,wide->same,wide"); }
   }];
 }
 
@@ -39,7 +42,7 @@ def Weft_LayerNormGradOp : Weft_PureOp<"layer_norm_grad"> {
     - the element type is floating point
     - the operands have one or more dimensions
     - `input` has the type of `dy`
-    - `weight` is a vector of the extent of the last dimension, of `dy`'s element type
+    - `weight` is a vector of the extent of the last dimension, of `dy`'s element type or float32; its gradient is alike
     - `mean` and `rstd` are float32, of the shape of `dy` without the last dimension
   }];
   let arguments = (ins Weft_Tensor:$dy, Weft_Tensor:$input, Weft_Tensor:$weight, Weft_Tensor:$mean, Weft_Tensor:$rstd);
@@ -48,6 +51,9 @@ def Weft_LayerNormGradOp : Weft_PureOp<"layer_norm_grad"> {
     $dy `,` $input `,` $weight `,` $mean `,` $rstd attr-dict
     `` custom<Types5>(type($dy), type($input), type($weight), type($mean), type($rstd), type($dinput), type($dweight),
                    type($dbias))
+  }];
+  let extraClassDeclaration = [{
+    ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("same,same,wide->same,wide"); }
   }];
 }
 
@@ -62,7 +68,7 @@ def Weft_RmsNormOp : Weft_DifferentiableOp<"rms_norm"> {
     **Constraints:**
     - the element type is floating point
     - the operand has one or more dimensions
-    - `weight` is a vector of the extent of the last dimension, of the operand's element type
+    - `weight` is a vector of the extent of the last dimension, of the operand's element type or float32
     - `eps` is positive
     - there are no statistics or one
   }];
@@ -71,6 +77,9 @@ def Weft_RmsNormOp : Weft_DifferentiableOp<"rms_norm"> {
   let assemblyFormat = [{
     $input `,` $weight `eps` `(` custom<Number>($eps) `)` attr-dict
     `` custom<Types2>(type($input), type($weight), type($result), type($statistics))
+  }];
+  let extraClassDeclaration = [{
+    ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("same,wide->same,wide"); }
   }];
 }
 
@@ -85,7 +94,7 @@ def Weft_RmsNormGradOp : Weft_PureOp<"rms_norm_grad"> {
     - the element type is floating point
     - the operands have one or more dimensions
     - `input` has the type of `dy`
-    - `weight` is a vector of the extent of the last dimension, of `dy`'s element type
+    - `weight` is a vector of the extent of the last dimension, of `dy`'s element type or float32; its gradient is alike
     - `rstd` is float32, of the shape of `dy` without the last dimension
   }];
   let arguments = (ins Weft_Tensor:$dy, Weft_Tensor:$input, Weft_Tensor:$weight, Weft_Tensor:$rstd);
@@ -93,6 +102,9 @@ def Weft_RmsNormGradOp : Weft_PureOp<"rms_norm_grad"> {
   let assemblyFormat = [{
     $dy `,` $input `,` $weight `,` $rstd attr-dict
     `` custom<Types4>(type($dy), type($input), type($weight), type($rstd), type($dinput), type($dweight))
+  }];
+  let extraClassDeclaration = [{
+    ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("same,same,wide->same,wide"); }
   }];
 }
 

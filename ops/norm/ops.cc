@@ -19,9 +19,11 @@ using mlir::Value;
 
 namespace {
 
-// A row's weight: the last dimension of `input` alone.
-RankedTensorType weightType(Value input) {
-  return RankedTensorType::get(shapeOf(input).take_back(), tensorOf(input).getElementType());
+// A row's weight: the last dimension of `input` alone; its element type, or float32 if `weight` is that.
+RankedTensorType weightType(Value input, Value weight) {
+  mlir::Type element = tensorOf(weight).getElementType();
+  return RankedTensorType::get(shapeOf(input).take_back(),
+                               element.isF32() ? element : tensorOf(input).getElementType());
 }
 
 // One float32 a row: `input` without the last dimension.
@@ -31,7 +33,7 @@ RankedTensorType statisticType(Value input) {
 
 LogicalResult requireNormalizable(mlir::Operation *op, Value input, Value weight) {
   return mlir::failure(failed(requireRows(op, input)) || failed(requireFloat(op, input)) ||
-                       failed(requireType(op, "weight", weight, weightType(input))));
+                       failed(requireType(op, "weight", weight, weightType(input, weight))));
 }
 
 // The types of the result and of `statistics`, of which there may be none or `all`.
@@ -66,7 +68,7 @@ template <typename Op, unsigned Statistics, typename... Args> Op withStatistics(
 
 LogicalResult LayerNormOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   if (failed(requireNormalizable(*this, getInput(), getWeight())) ||
-      failed(requireType(*this, "bias", getBias(), weightType(getInput())))) {
+      failed(requireType(*this, "bias", getBias(), weightType(getInput(), getWeight())))) {
     return mlir::failure();
   }
   return inferNormalized(*this, getInput(), getEps(), getStatistics().size(), 2, results);
@@ -93,7 +95,7 @@ LogicalResult LayerNormGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &res
     return mlir::failure();
   }
   results.push_back(withSbp(tensorOf(dy), {}));
-  results.append(2, weightType(dy));
+  results.append(2, weightType(dy, getWeight()));
   return mlir::success();
 }
 
@@ -123,7 +125,7 @@ LogicalResult RmsNormGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &resul
     return mlir::failure();
   }
   results.push_back(withSbp(tensorOf(dy), {}));
-  results.push_back(weightType(dy));
+  results.push_back(weightType(dy, getWeight()));
   return mlir::success();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/float_types.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
 #include "ops/reduce/plan.h"
@@ -19,10 +20,7 @@ using reduce::ReducePlan;
 struct SumOp {
   using Accumulator = double;
   static constexpr double kIdentity = 0;
-  template <typename T>
-  static double Combine(double a, T x) {
-    return a + static_cast<double>(x);
-  }
+  static double Combine(double a, double x) { return a + x; }
 };
 
 struct MaxOp {
@@ -33,27 +31,27 @@ struct MaxOp {
 
 // The elements of a row, over sixteen accumulators that the compiler keeps in
 // vector registers.
-template <typename Op>
-typename Op::Accumulator CombineRow(typename Op::Accumulator initial, const float* x, int64_t n) {
+template <typename Op, typename T>
+typename Op::Accumulator CombineRow(typename Op::Accumulator initial, const T* x, int64_t n) {
   constexpr int64_t kLanes = 16;
   if (n < kLanes) {
-    for (int64_t i = 0; i < n; ++i) initial = Op::Combine(initial, x[i]);
+    for (int64_t i = 0; i < n; ++i) initial = Op::Combine(initial, Widen(x[i]));
     return initial;
   }
   typename Op::Accumulator lanes[kLanes];
   std::fill_n(lanes, kLanes, Op::kIdentity);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Combine(lanes[l], x[i + l]);
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Combine(lanes[l], Widen(x[i + l]));
   }
-  for (int64_t l = 0; i + l < n; ++l) lanes[l] = Op::Combine(lanes[l], x[i + l]);
+  for (int64_t l = 0; i + l < n; ++l) lanes[l] = Op::Combine(lanes[l], Widen(x[i + l]));
   for (int64_t half = kLanes / 2; half > 0; half /= 2) {
     for (int64_t l = 0; l < half; ++l) lanes[l] = Op::Combine(lanes[l], lanes[l + half]);
   }
   return Op::Combine(initial, lanes[0]);
 }
 
-template <typename Op>
+template <typename Op, typename From, typename To>
 class ReduceKernel : public Kernel {
  public:
   using Accumulator = typename Op::Accumulator;
@@ -65,8 +63,8 @@ class ReduceKernel : public Kernel {
   }
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const auto* x = static_cast<const float*>(inputs[0]);
-    auto* y = static_cast<float*>(outputs[0]);
+    const auto* x = static_cast<const From*>(inputs[0]);
+    auto* y = static_cast<To*>(outputs[0]);
     const int64_t tasks = plan_.tasks() * plan_.parts;
     if (tasks == 0) return absl::OkStatus();
     const int64_t work = std::max<int64_t>(1, plan_.inputs / tasks);
@@ -86,9 +84,9 @@ class ReduceKernel : public Kernel {
  private:
   static constexpr int64_t kGrain = 16384;
 
-  void RunTask(const float* x, float* y, int64_t task, int64_t part) {
+  void RunTask(const From* x, To* y, int64_t task, int64_t part) {
     const int64_t begin = plan_.segments * part / plan_.parts, end = plan_.segments * (part + 1) / plan_.parts;
-    const float* from = x + plan_.kept.Offset(task / plan_.columns);
+    const From* from = x + plan_.kept.Offset(task / plan_.columns);
     Accumulator sums[ReducePlan::kColumns];
     int64_t output = task, count = 1;
     if (plan_.rows_reduced) {
@@ -106,7 +104,7 @@ class ReduceKernel : public Kernel {
     }
   }
 
-  Accumulator CombineSegments(const float* x, int64_t begin, int64_t end) const {
+  Accumulator CombineSegments(const From* x, int64_t begin, int64_t end) const {
     Accumulator sum = Op::kIdentity;
     for (int64_t segment = begin; segment < end; ++segment) {
       const int64_t piece = segment % plan_.pieces * ReducePlan::kPiece;
@@ -116,28 +114,29 @@ class ReduceKernel : public Kernel {
     return sum;
   }
 
-  void CombineColumns(const float* x, int64_t begin, int64_t end, Accumulator* sums, int64_t count) const {
+  void CombineColumns(const From* x, int64_t begin, int64_t end, Accumulator* sums, int64_t count) const {
     std::fill_n(sums, count, Op::kIdentity);
     int64_t row = begin;
     // Four rows at a time: a quarter of the loads and stores of `sums`.
     for (; row + 4 <= end; row += 4) {
-      const float* x0 = x + plan_.reduced.Offset(row);
-      const float* x1 = x + plan_.reduced.Offset(row + 1);
-      const float* x2 = x + plan_.reduced.Offset(row + 2);
-      const float* x3 = x + plan_.reduced.Offset(row + 3);
+      const From* x0 = x + plan_.reduced.Offset(row);
+      const From* x1 = x + plan_.reduced.Offset(row + 1);
+      const From* x2 = x + plan_.reduced.Offset(row + 2);
+      const From* x3 = x + plan_.reduced.Offset(row + 3);
       WEFT_INDEPENDENT
       for (int64_t i = 0; i < count; ++i) {
-        sums[i] = Op::Combine(Op::Combine(Op::Combine(Op::Combine(sums[i], x0[i]), x1[i]), x2[i]), x3[i]);
+        const Accumulator two = Op::Combine(Op::Combine(sums[i], Widen(x0[i])), Widen(x1[i]));
+        sums[i] = Op::Combine(Op::Combine(two, Widen(x2[i])), Widen(x3[i]));
       }
     }
     for (; row < end; ++row) {
-      const float* x0 = x + plan_.reduced.Offset(row);
+      const From* x0 = x + plan_.reduced.Offset(row);
       WEFT_INDEPENDENT
-      for (int64_t i = 0; i < count; ++i) sums[i] = Op::Combine(sums[i], x0[i]);
+      for (int64_t i = 0; i < count; ++i) sums[i] = Op::Combine(sums[i], Widen(x0[i]));
     }
   }
 
-  void CombineParts(float* y) const {
+  void CombineParts(To* y) const {
     for (int64_t i = 0; i < plan_.outputs; ++i) {
       Accumulator sum = partial_[static_cast<size_t>(i)];
       for (int64_t part = 1; part < plan_.parts; ++part) {
@@ -147,13 +146,24 @@ class ReduceKernel : public Kernel {
     }
   }
 
-  float Result(Accumulator sum) const { return static_cast<float>(sum * factor_); }
+  To Result(Accumulator sum) const { return Narrow<To>(static_cast<float>(sum * factor_)); }
 
   int threads_;
   ReducePlan plan_;
   double factor_;
   std::vector<Accumulator> partial_;  // [parts, outputs]
 };
+
+template <typename Op>
+absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelSpec& spec, const ReducePlan& plan, double factor) {
+  return MakeForFloat(spec.inputs[0].dtype, [&](auto zero) -> std::unique_ptr<Kernel> {
+    using T = decltype(zero);
+    if (spec.outputs[0].dtype == DType::kF32) {
+      return std::make_unique<ReduceKernel<Op, T, float>>(spec.threads, plan, factor);
+    }
+    return std::make_unique<ReduceKernel<Op, T, T>>(spec.threads, plan, factor);
+  });
+}
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateReduce(const KernelSpec& spec) {
   absl::StatusOr<ReducePlan> plan = reduce::MakeReducePlan(spec);
@@ -168,15 +178,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateReduce(const KernelSpec& spec) {
     for (int64_t dim : dims) count *= static_cast<double>(spec.inputs[0].global_dims[dim]);
     factor = 1 / count;
   }
-  std::unique_ptr<Kernel> kernel;
-  if (*kind == "max") {
-    kernel = std::make_unique<ReduceKernel<MaxOp>>(spec.threads, *std::move(plan), factor);
-  } else if (*kind == "sum" || *kind == "mean") {
-    kernel = std::make_unique<ReduceKernel<SumOp>>(spec.threads, *std::move(plan), factor);
-  } else {
-    return absl::InvalidArgumentError(absl::StrCat("attribute `kind`: expected sum, mean or max, got ", *kind));
-  }
-  return kernel;
+  if (*kind == "max") return Make<MaxOp>(spec, *plan, factor);
+  if (*kind == "sum" || *kind == "mean") return Make<SumOp>(spec, *plan, factor);
+  return absl::InvalidArgumentError(absl::StrCat("attribute `kind`: expected sum, mean or max, got ", *kind));
 }
 
 }  // namespace

@@ -197,7 +197,10 @@ TEST(ReduceTest, RefusesWhatDoesNotFit) {
   spec.attributes.Set("dims", Dims{1});
   ExpectError(spec, "output 0: expected dims [2], got f32[3]");
   spec.inputs[0].dtype = DType::kBF16;
-  ExpectError(spec, "reduce: input 0: expected f32, got bf16[2,3]");
+  spec.outputs[0] = TensorSpec::Whole(DType::kF16, {2});
+  ExpectError(spec, "reduce: output 0: expected bf16, got f16[2]");
+  spec.inputs[0].dtype = DType::kI32;
+  ExpectError(spec, "reduce: input 0: expected f32, bf16 or f16, got i32[2,3]");
 }
 
 }  // namespace

@@ -53,11 +53,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateReduce(const KernelSpec& spec) {
     grid.threads[0] = kColumns;
     grid.threads[1] = kThreads / kColumns;
   }
-  const std::string name = absl::StrCat(*kind == "max" ? "max" : "sum", plan->rows_reduced ? "_rows" : "_columns");
+  const std::string name = absl::StrCat(*kind == "max" ? "max" : "sum", plan->rows_reduced ? "_rows_" : "_columns_",
+                                        NameOf(spec.inputs[0].dtype), "_", NameOf(spec.outputs[0].dtype));
   return MakeGpuLaunch(spec, "reduce", name, grid, arguments,
                        [](ReduceArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
-                         arguments.x = static_cast<const float*>(inputs[0]);
-                         arguments.y = static_cast<float*>(outputs[0]);
+                         arguments.x = inputs[0];
+                         arguments.y = outputs[0];
                        });
 }
 

@@ -4,6 +4,7 @@
 // each. Both combine in an order that the shape alone decides.
 #include "ops/cuda/kernel.h"
 #include "ops/cuda/reduce.h"
+#include "ops/cuda/types.h"
 #include "ops/reduce/cuda_arguments.h"
 
 namespace {
@@ -20,38 +21,38 @@ WEFT_DEVICE int64_t OffsetOf(const DimList& list, int64_t index) {
   return offset;
 }
 
-template <typename Op, typename Accumulator>
+template <typename Op, typename Accumulator, typename From, typename To>
 WEFT_DEVICE void Rows(const ReduceArguments& args) {
   for (int64_t k = blockIdx.x; k < args.kept.count; k += gridDim.x) {
-    const float* x = args.x + OffsetOf(args.kept, k);
+    const From* x = static_cast<const From*>(args.x) + OffsetOf(args.kept, k);
     Accumulator value = Op::template Identity<Accumulator>();
     for (int64_t i = threadIdx.x; i < args.reduced.count * args.row; i += blockDim.x) {
-      value = Op::Of(value, Accumulator(x[OffsetOf(args.reduced, i / args.row) + i % args.row]));
+      value = Op::Of(value, Accumulator(Widen(x[OffsetOf(args.reduced, i / args.row) + i % args.row])));
     }
     value = BlockReduce<Op>(value);
-    if (threadIdx.x == 0) args.y[k] = static_cast<float>(value * args.factor);
+    if (threadIdx.x == 0) static_cast<To*>(args.y)[k] = Narrow<To>(static_cast<float>(value * args.factor));
   }
 }
 
-template <typename Op, typename Accumulator>
+template <typename Op, typename Accumulator, typename From, typename To>
 WEFT_DEVICE void Columns(const ReduceArguments& args) {
   constexpr int kRows = kThreads / kColumns;
   __shared__ Accumulator parts[kRows][kColumns];
   const int64_t columns = (args.row + kColumns - 1) / kColumns;
   for (int64_t tile = blockIdx.x; tile < args.kept.count * columns; tile += gridDim.x) {
     const int64_t k = tile / columns, column = tile % columns * kColumns + threadIdx.x;
-    const float* x = args.x + OffsetOf(args.kept, k) + column;
+    const From* x = static_cast<const From*>(args.x) + OffsetOf(args.kept, k) + column;
     Accumulator value = Op::template Identity<Accumulator>();
     if (column < args.row) {
       for (int64_t r = threadIdx.y; r < args.reduced.count; r += kRows) {
-        value = Op::Of(value, Accumulator(x[OffsetOf(args.reduced, r)]));
+        value = Op::Of(value, Accumulator(Widen(x[OffsetOf(args.reduced, r)])));
       }
     }
     parts[threadIdx.y][threadIdx.x] = value;
     __syncthreads();
     if (threadIdx.y == 0 && column < args.row) {
       for (int r = 1; r < kRows; ++r) value = Op::Of(value, parts[r][threadIdx.x]);
-      args.y[k * args.row + column] = static_cast<float>(value * args.factor);
+      static_cast<To*>(args.y)[k * args.row + column] = Narrow<To>(static_cast<float>(value * args.factor));
     }
     __syncthreads();
   }
@@ -59,7 +60,14 @@ WEFT_DEVICE void Columns(const ReduceArguments& args) {
 
 }  // namespace
 
-WEFT_KERNEL(sum_rows, ReduceArguments, kThreads) { Rows<Sum, double>(args); }
-WEFT_KERNEL(max_rows, ReduceArguments, kThreads) { Rows<Max, float>(args); }
-WEFT_KERNEL(sum_columns, ReduceArguments, kThreads) { Columns<Sum, double>(args); }
-WEFT_KERNEL(max_columns, ReduceArguments, kThreads) { Columns<Max, float>(args); }
+#define WEFT_REDUCE(From, To, types)                                                                    \
+  WEFT_KERNEL(sum_rows_##types, ReduceArguments, kThreads) { Rows<Sum, double, From, To>(args); }       \
+  WEFT_KERNEL(max_rows_##types, ReduceArguments, kThreads) { Rows<Max, float, From, To>(args); }        \
+  WEFT_KERNEL(sum_columns_##types, ReduceArguments, kThreads) { Columns<Sum, double, From, To>(args); } \
+  WEFT_KERNEL(max_columns_##types, ReduceArguments, kThreads) { Columns<Max, float, From, To>(args); }
+
+WEFT_REDUCE(float, float, f32_f32)
+WEFT_REDUCE(BF16, float, bf16_f32)
+WEFT_REDUCE(BF16, BF16, bf16_bf16)
+WEFT_REDUCE(F16, float, f16_f32)
+WEFT_REDUCE(F16, F16, f16_f16)

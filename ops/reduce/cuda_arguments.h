@@ -21,8 +21,8 @@ struct DimList {
 // See ReducePlan. Rows reduced: output k is that of kept index k. Rows kept: output
 // k * row + c. Results are multiplied by `factor`.
 struct ReduceArguments {
-  const float* x;
-  float* y;
+  const void* x;
+  void* y;
   DimList kept, reduced;
   int64_t row;
   double factor;

@@ -19,9 +19,10 @@ using mlir::RankedTensorType;
 using mlir::Value;
 
 mlir::Value reduce(mlir::OpBuilder &builder, mlir::Location loc, Value input, llvm::StringRef kind,
-                   ArrayRef<int64_t> dims, bool keepDims) {
+                   ArrayRef<int64_t> dims, bool keepDims, bool toF32) {
   return create<ReduceOp>(builder, loc, builder.getStringAttr(kind), input, builder.getI64ArrayAttr(dims),
-                          keepDims ? builder.getUnitAttr() : mlir::UnitAttr());
+                          keepDims ? builder.getUnitAttr() : mlir::UnitAttr(),
+                          toF32 ? mlir::TypeAttr::get(builder.getF32Type()) : mlir::TypeAttr());
 }
 
 LogicalResult ReduceOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
@@ -50,7 +51,10 @@ LogicalResult ReduceOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
       shape.push_back(1);
     }
   }
-  results.push_back(RankedTensorType::get(shape, input.getElementType()));
+  if (getResultType() && !getResultType()->isF32()) {
+    return emitOpError() << "result type: expected 'f32', got " << *getResultType();
+  }
+  results.push_back(RankedTensorType::get(shape, getResultType().value_or(input.getElementType())));
   return mlir::success();
 }
 
@@ -84,9 +88,14 @@ LogicalResult ReduceOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, 
   }
   // A value of the result's shape, with the reduced dimensions back as 1.
   auto keep = [&](Value value) { return getKeepDims() ? value : reshape(b, getLoc(), value, kept); };
-  Value gradient = keep(g[0]);
+  mlir::Type element = tensorOf(getInput()).getElementType();
+  auto ofInput = [&](Value value) {
+    return tensorOf(value).getElementType() == element ? value
+                                                       : create<CastOp>(b, getLoc(), value, element).getResult();
+  };
+  Value gradient = keep(ofInput(g[0]));
   if (getKind() == "max") {
-    Value mask = create<EqualOp>(b, getLoc(), getInput(), keep(getResult()));
+    Value mask = create<EqualOp>(b, getLoc(), getInput(), keep(ofInput(getResult())));
     Value ties = reduce(b, getLoc(), mask, "sum", dims, /*keepDims=*/true);
     out.push_back(create<MulOp>(b, getLoc(), mask, create<DivOp>(b, getLoc(), gradient, ties)));
     return mlir::success();

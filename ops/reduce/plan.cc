@@ -66,7 +66,10 @@ void Walk::AddOuter(int64_t extent, int64_t stride) {
 }
 
 absl::StatusOr<ReducePlan> MakeReducePlan(const KernelSpec& spec) {
-  if (auto types = MatchSpec(spec, "*->*"); !types.ok()) return types.status();
+  // The result is f32, or of the operand's type.
+  const bool to_float = spec.outputs.size() == 1 && spec.outputs[0].dtype == DType::kF32;
+  auto types = MatchSpec(spec, to_float ? "float:*->*" : "float:*->float:*");
+  if (!types.ok()) return types.status();
   absl::StatusOr<std::vector<bool>> reduced = ReducedDims(spec);
   if (!reduced.ok()) return reduced.status();
   if (absl::Status status = CheckResult(spec, *reduced); !status.ok()) return status;

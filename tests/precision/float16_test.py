@@ -39,14 +39,16 @@ class Float16Test(ProgramTest):
         self.assertLess(lines[-1]["loss"], lines[0]["loss"] - 0.5)
 
     def test_layouts_agree(self):
-        # The norm of a sum that is added in another order moves last bits, which round operands the other way.
-        for batch in ("batch={global: 8 micro: 4}", "batch={global: 4 micro: 4}"):
+        # A sum that is added in another order moves last bits, which round activations the other way. A gradient of one
+        # micro-batch is float16 itself, and the first step of Adam takes nothing of it but its sign: where it is nearly 0,
+        # an element moves by 2 lr = 2e-3 to the other side. In the row of a frequent token one alone is 2e-5 of the loss.
+        for batch, bound in (("batch={global: 8 micro: 4}", 5e-5), ("batch={global: 4 micro: 4}", 1e-4)):
             one = self.run_lines(*HALF, batch)
             for name, layout in LAYOUTS.items():
                 with self.subTest(layout=name, batch=batch):
                     many = self.run_lines(*HALF, batch, *layout)
                     for a, b in zip(many, one):
-                        self.assertLess(relative(a["loss"], b["loss"]), 5e-5, b["step"])
+                        self.assertLess(relative(a["loss"], b["loss"]), bound, b["step"])
                         self.assertEqual(a["loss_scale"], b["loss_scale"])
 
     def test_a_run_that_only_skips_ends(self):

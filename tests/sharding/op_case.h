@@ -79,6 +79,15 @@ struct OpCase {
 // Every op that has a kernel, on several shapes and attributes.
 std::vector<OpCase> ShardingCases();
 
+// A case of f32, and the same in bf16 or f16 but for operands that are always f32.
+struct NarrowPair {
+  OpCase wide, narrow;
+  friend void PrintTo(const NarrowPair& pair, std::ostream* os) { *os << pair.narrow.name; }
+};
+
+// Every op that narrow activations meet. ShardingCases() has the narrow ones too.
+std::vector<NarrowPair> NarrowPairs();
+
 }  // namespace weft::tests
 
 #endif  // WEFT_TESTS_SHARDING_OP_CASE_H_

@@ -285,9 +285,78 @@ void AddLarge(Cases& cases) {
   cases.push_back({"large_dropout", "weft.dropout %a rate(0.2) seed(3)", {{"4x100xf32"}}});
 }
 
-}  // namespace
+// Cases of f32 that are run in bf16 and f16 too, and those of their operands that stay f32.
+struct NarrowCase {
+  const char *name, *wide;
+};
+constexpr NarrowCase kNarrowCases[] = {
+    {"tanh", ""},
+    {"sigmoid", ""},
+    {"relu", ""},
+    {"silu", ""},
+    {"gelu", ""},
+    {"gelu_tanh", ""},
+    {"relu_grad", ""},
+    {"silu_grad", ""},
+    {"gelu_grad", ""},
+    {"gelu_grad_tanh", ""},
+    {"neg", ""},
+    {"scale", ""},
+    {"add_n", ""},
+    {"broadcast_to_new_dim", ""},
+    {"add_same", ""},
+    {"add_row", ""},
+    {"sub_row", ""},
+    {"mul_inner", ""},
+    {"div_row", ""},
+    {"maximum_left", ""},
+    {"minimum_row", ""},
+    {"greater_equal_same", ""},
+    {"equal_same", ""},
+    {"reduce_sum_two", ""},
+    {"reduce_sum_rounds", ""},
+    {"reduce_max_last", ""},
+    {"large_reduce", ""},
+    {"reshape_heads", ""},
+    {"transpose_three", ""},
+    {"slice", ""},
+    {"pad", ""},
+    {"concat", ""},
+    {"layer_norm", ""},
+    {"layer_norm_statistics", "bc"},
+    {"layer_norm_grad", "cde"},
+    {"rms_norm_statistics", "b"},
+    {"rms_norm_grad", "cd"},
+    {"large_layer_norm_grad", "cde"},
+    {"attention_heads", ""},
+    {"attention_lse_grouped_causal", ""},
+    {"attention_grad_grouped_causal", "f"},
+    {"attention_grad_one_key_head", "f"},
+    {"large_attention", ""},
+    {"embedding", ""},
+    {"embedding_grad", ""},
+    {"sum_exp", "b"},
+    {"pick", ""},
+    {"cross_entropy_grad", "acd"},
+    {"dropout_tenth", ""},
+    {"large_dropout", ""},
+};
 
-std::vector<OpCase> ShardingCases() {
+OpCase NarrowCopy(const OpCase& one, const std::string& type, const std::string& wide) {
+  const auto narrow = [&](std::string& text) {
+    if (const size_t at = text.find("f32"); at != std::string::npos) text.replace(at, 3, type);
+  };
+  OpCase copy = one;
+  copy.name += "_" + type;
+  copy.agreement = Agreement::kDefault;
+  for (size_t i = 0; i < copy.inputs.size(); ++i) {
+    if (wide.find(static_cast<char>('a' + i)) == std::string::npos) narrow(copy.inputs[i].type);
+  }
+  if (!copy.results.empty()) narrow(copy.results[0]);  // those behind it are statistics
+  return copy;
+}
+
+Cases WideCases() {
   Cases cases;
   AddPointwise(cases);
   AddBinary(cases);
@@ -299,6 +368,36 @@ std::vector<OpCase> ShardingCases() {
   AddRandom(cases);
   AddOptimizer(cases);
   AddLarge(cases);
+  return cases;
+}
+
+void AddNarrow(Cases& cases) {
+  for (const NarrowPair& pair : NarrowPairs()) cases.push_back(pair.narrow);
+  for (const char* type : {"bf16", "f16"}) {
+    const std::string suffix = std::string("_to_f32_") + type, dims = std::string("4x4x8x") + type;
+    cases.push_back(
+        OpCase("reduce_sum" + suffix, "weft.reduce sum %a over [0, 1] to f32", {{dims, Eighths()}}).Exact());
+    cases.push_back(OpCase("reduce_max" + suffix, "weft.reduce max %a over [2] to f32", {{dims, Eighths()}}).Exact());
+  }
+}
+
+}  // namespace
+
+std::vector<NarrowPair> NarrowPairs() {
+  std::vector<NarrowPair> pairs;
+  const Cases cases = WideCases();
+  for (const NarrowCase& it : kNarrowCases) {
+    for (const OpCase& one : cases) {
+      if (one.name != it.name) continue;
+      for (const char* type : {"bf16", "f16"}) pairs.push_back({one, NarrowCopy(one, type, it.wide)});
+    }
+  }
+  return pairs;
+}
+
+std::vector<OpCase> ShardingCases() {
+  Cases cases = WideCases();
+  AddNarrow(cases);
   return cases;
 }
 

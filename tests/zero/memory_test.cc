@@ -79,10 +79,9 @@ Bytes BytesOf(const plan::Plan& plan) {
   return bytes;
 }
 
-// Elements of the parameters that have a working copy, matrices and the table, and of the others: biases, norms and
-// the positions.
+// Elements of the parameters that have a working copy, and of the others: norms.
 struct Elements {
-  int64_t matrices = 0, others = 0;
+  int64_t copied = 0, norms = 0;
 };
 
 Elements ElementsOf(const plan::Plan& plan) {
@@ -91,9 +90,7 @@ Elements ElementsOf(const plan::Plan& plan) {
     if (buffer.kind() != plan::Buffer::PARAMETER) continue;
     int64_t count = 1;
     for (int64_t extent : buffer.shape()) count *= extent;
-    const bool vector =
-        buffer.name().find(".bias") != std::string::npos || buffer.name().find("ln_") != std::string::npos;
-    (vector || buffer.name() == "wpe.weight" ? elements.others : elements.matrices) += count;
+    (buffer.name().find("ln_") != std::string::npos ? elements.norms : elements.copied) += count;
   }
   return elements;
 }
@@ -113,40 +110,40 @@ TEST(MemoryTest, BytesAParameterInMixedPrecision) {
       const plan::Plan plan =
           Compile({"precision.compute=BF16", absl::StrCat("dist.data=", n), absl::StrCat("zero.stage=", stage)});
       ASSERT_EQ(plan.stages_size(), 1);
-      const auto [matrices, others] = ElementsOf(plan);
+      const auto [copied, norms] = ElementsOf(plan);
       const Bytes bytes = BytesOf(plan);
       SCOPED_TRACE(absl::StrCat(n, " ranks, stage ", stage));
-      // What has no working copy is read as it is, or from a float32 copy: 4 bytes where matrices have 2, in
+      // What has no working copy is read as it is, or from a float32 copy: 4 bytes where copied have 2, in
       // parameters and in gradients.
-      const int64_t all = matrices + others, share = stage > 0 ? n : 1;
+      const int64_t all = copied + norms, share = stage > 0 ? n : 1;
       if (stage == 3 || share == 1) {
         EXPECT_EQ(bytes.all(), 16 * all / share);
       } else {
-        EXPECT_EQ(bytes.parameters, 2 * matrices + 4 * others);
+        EXPECT_EQ(bytes.parameters, 2 * copied + 4 * norms);
         EXPECT_EQ(bytes.optimizer, 12 * all / n);
-        EXPECT_EQ(bytes.gradients, (2 * matrices + 4 * others) / (stage == 2 ? n : 1));
+        EXPECT_EQ(bytes.gradients, (2 * copied + 4 * norms) / (stage == 2 ? n : 1));
       }
-      EXPECT_LT(others * 20, matrices);
+      EXPECT_LT(norms * 20, copied);
     }
   }
 }
 
 TEST(MemoryTest, GroupsSplitAmongThemselves) {
   const plan::Plan plan = Compile({"precision.compute=BF16", "dist.data=8", "zero={stage: 3 group: 4}"});
-  const auto [matrices, others] = ElementsOf(plan);
+  const auto [copied, norms] = ElementsOf(plan);
   const Bytes bytes = BytesOf(plan);
-  EXPECT_EQ(bytes.parameters, (2 * matrices + 4 * others) / 4);
-  EXPECT_EQ(bytes.optimizer, (12 * matrices + 8 * others) / 4);
+  EXPECT_EQ(bytes.parameters, (2 * copied + 4 * norms) / 4);
+  EXPECT_EQ(bytes.optimizer, (12 * copied + 8 * norms) / 4);
   // Replicas may share out the sum of the norm's squares.
-  EXPECT_LE(bytes.gradients, (2 * matrices + 4 * others) / 4);
+  EXPECT_LE(bytes.gradients, (2 * copied + 4 * norms) / 4);
 }
 
 // In float32 the working copy is one more of the parameters.
 TEST(MemoryTest, Float32) {
   const int64_t n = 4;
   const plan::Plan whole = Compile({}), split = Compile({"dist.data=4", "zero.stage=1"});
-  const auto [matrices, others] = ElementsOf(whole);
-  const int64_t all = matrices + others;
+  const auto [copied, norms] = ElementsOf(whole);
+  const int64_t all = copied + norms;
   EXPECT_EQ(BytesOf(whole).all(), 16 * all);
   EXPECT_EQ(BytesOf(split).all(), 4 * all + 4 * all + 12 * all / n);
 }
@@ -154,8 +151,8 @@ TEST(MemoryTest, Float32) {
 // The sums of several micro-batches are float32.
 TEST(MemoryTest, SumsOfMicroBatchesAreFloat32) {
   const plan::Plan plan = Compile({"precision.compute=BF16", "dist.data=4", "zero.stage=2", "batch.global=16"});
-  const auto [matrices, others] = ElementsOf(plan);
-  EXPECT_EQ(BytesOf(plan).gradients, 4 * (matrices + others) / 4);
+  const auto [copied, norms] = ElementsOf(plan);
+  EXPECT_EQ(BytesOf(plan).gradients, 4 * (copied + norms) / 4);
 }
 
 }  // namespace

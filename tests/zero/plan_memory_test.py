@@ -9,11 +9,11 @@ from programs import ProgramTest, main  # noqa: E402
 
 JOB = "models/gpt2/124m.job"
 LAYERS, HIDDEN, POSITIONS, VOCABULARY = 12, 768, 1024, 50304
-# Biases, norms and positions have no bfloat16 copy: 4 bytes where other parameters have 2, to read and for the gradient,
-# and no master beside what is read.
-VECTORS = LAYERS * 13 * HIDDEN + 2 * HIDDEN
-FLOATS = VECTORS + POSITIONS * HIDDEN
-ELEMENTS = VOCABULARY * HIDDEN + LAYERS * 12 * HIDDEN * HIDDEN + FLOATS
+# Norms have no bfloat16 copy: 4 bytes where other parameters have 2, to read and for the gradient, and no master beside
+# what is read.
+FLOATS = LAYERS * 4 * HIDDEN + 2 * HIDDEN
+BIASES = LAYERS * 9 * HIDDEN
+ELEMENTS = (VOCABULARY + POSITIONS) * HIDDEN + LAYERS * 12 * HIDDEN * HIDDEN + BIASES + FLOATS
 KEPT = ("parameters", "gradients", "optimizer")
 
 

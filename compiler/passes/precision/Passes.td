@@ -3,24 +3,27 @@
 
 include "mlir/Pass/PassBase.td"
 
-def PrecisionContractions : Pass<"weft-precision-contractions", "::weft::ir::GraphOp"> {
-  let summary = "Lets contractions read bfloat16 or float16";
+def PrecisionNarrow : Pass<"weft-precision-narrow", "::weft::ir::GraphOp"> {
+  let summary = "Makes activations bfloat16 or float16";
   let description = [{
-    Casts the float32 operands of every `weft.einsum` to `type`, each value once; the result stays float32, which is also
-    the type that is accumulated in. The cast of a parameter is its working copy: made once a step, from the float32
-    one that the optimizer updates. Activations between contractions and optimizer state stay float32.
-  }];
-  let dependentDialects = ["::weft::ir::WeftDialect"];
-  let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "bf16 or f16">];
-}
+    Every op says how wide its operands and results are to be (`getPrecision` of the op interface): always float32, always
+    `type`, the same as other operands, or whatever comes. From that every value becomes `type` or stays float32:
 
-def PrecisionTables : Pass<"weft-precision-tables", "::weft::ir::GraphOp"> {
-  let summary = "Lets embeddings read bfloat16 or float16 tables";
-  let description = [{
-    A `weft.embedding` of a float32 parameter reads the parameter's working copy of `type`; the rows are cast back.
+    - what an op yields in either type is float32 if only float32 is read of it, as a gradient that is summed;
+    - an op whose operands have one type has `type` if all of them can, parameters and constants aside, which follow;
+    - what is float32 otherwise stays float32, and is cast where an op reads `type`.
+
+    Every value is cast once; what was cast to float32 is not cast back. The cast of a parameter is its working copy: made
+    once a step, from the float32 one that the optimizer updates. With `wide-residuals` sums of two activations in the
+    forward are float32.
+
+    Of a graph that has other types than float32 already, the ops that read them stay as they are.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
-  let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "bf16 or f16">];
+  let options = [
+    Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "bf16 or f16">,
+    Option<"wideResiduals", "wide-residuals", "bool", /*default=*/"false", "whether residual connections are float32">,
+  ];
 }
 
 def PrecisionGradients : Pass<"weft-precision-gradients", "::weft::ir::GraphOp"> {

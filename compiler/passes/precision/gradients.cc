@@ -1,6 +1,5 @@
 // Narrow gradients of what has a narrow copy.
 #include "compiler/passes/precision/passes.h"
-#include "ops/einsum/ops.h"
 #include "ops/elementwise/ops.h"
 #include "ops/optimizer/ops.h"
 
@@ -62,10 +61,12 @@ private:
         llvm::none_of(gradient.getUsers(), [&](Operation *user) { return updatesCopied(user, gradient, type); })) {
       return;
     }
-    auto product = sum.getInput().getDefiningOp<EinsumOp>();
-    if (product && product->hasOneUse() && tensorOf(product.getLhs()).getElementType() == type) {
-      product.removeResultTypeAttr();
-      product.getResult().setType(mlir::RankedTensorType::get(shapeOf(product.getResult()), type));
+    // What sums up narrow operands in float32 may round the sum itself.
+    Operation *producer = sum.getInput().getDefiningOp();
+    if (producer && producer->hasOneUse() && producer->hasAttr("result_type") &&
+        tensorOf(producer->getOperand(0)).getElementType() == type) {
+      producer->removeAttr("result_type");
+      producer->getResult(0).setType(mlir::RankedTensorType::get(shapeOf(sum.getInput()), type));
     } else {
       mlir::OpBuilder builder(sum);
       sum.getInputMutable().assign(castBeside(builder, sum, sum.getInput(), type));

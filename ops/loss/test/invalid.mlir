@@ -1,14 +1,14 @@
 // RUN: weft-opt %s -split-input-file -verify-diagnostics
 
-weft.graph @g("x" %x: tensor<4x32xbf16>, "l" %l: tensor<4xi32>) placements [#weft.placement<"cpu", [], [0]>] {
-  // expected-error @+1 {{logits: expected float32 and one dimension or more, got 'tensor<4x32xbf16>'}}
-  %0, %1 = weft.cross_entropy %x, %l : (tensor<4x32xbf16>, tensor<4xi32>) -> (tensor<f32>, tensor<f32>)
+weft.graph @g("x" %x: tensor<4x32xi32>, "l" %l: tensor<4xi32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{logits: expected floating-point numbers and one dimension or more, got 'tensor<4x32xi32>'}}
+  %0, %1 = weft.cross_entropy %x, %l : (tensor<4x32xi32>, tensor<4xi32>) -> (tensor<f32>, tensor<f32>)
 }
 
 // -----
 
 weft.graph @g("x" %x: tensor<f32>, "l" %l: tensor<4xi32>) placements [#weft.placement<"cpu", [], [0]>] {
-  // expected-error @+1 {{logits: expected float32 and one dimension or more, got 'tensor<f32>'}}
+  // expected-error @+1 {{logits: expected floating-point numbers and one dimension or more, got 'tensor<f32>'}}
   %0, %1 = weft.cross_entropy %x, %l : (tensor<f32>, tensor<4xi32>) -> (tensor<f32>, tensor<f32>)
 }
 
@@ -28,9 +28,9 @@ weft.graph @g("x" %x: tensor<4x32xf32>, "l" %l: tensor<5xi32>) placements [#weft
 
 // -----
 
-weft.graph @g("x" %x: tensor<4x32xbf16>, "m" %m: tensor<4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
-  // expected-error @+1 {{logits: expected float32 and one dimension or more, got 'tensor<4x32xbf16>'}}
-  %0 = weft.sum_exp %x, %m : (tensor<4x32xbf16>, tensor<4xf32>) -> tensor<4xf32>
+weft.graph @g("x" %x: tensor<4x32xi32>, "m" %m: tensor<4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{logits: expected floating-point numbers and one dimension or more, got 'tensor<4x32xi32>'}}
+  %0 = weft.sum_exp %x, %m : (tensor<4x32xi32>, tensor<4xf32>) -> tensor<4xf32>
 }
 
 // -----
@@ -43,7 +43,7 @@ weft.graph @g("x" %x: tensor<4x32xf32>, "m" %m: tensor<4x1xf32>) placements [#we
 // -----
 
 weft.graph @g("x" %x: tensor<4x32xi32>, "l" %l: tensor<4xi32>) placements [#weft.placement<"cpu", [], [0]>] {
-  // expected-error @+1 {{logits: expected float32 and one dimension or more, got 'tensor<4x32xi32>'}}
+  // expected-error @+1 {{logits: expected floating-point numbers and one dimension or more, got 'tensor<4x32xi32>'}}
   %0 = weft.pick %x, %l : (tensor<4x32xi32>, tensor<4xi32>) -> tensor<4xf32>
 }
 
@@ -91,9 +91,9 @@ weft.graph @g("d" %d: tensor<1xf32>, "x" %x: tensor<4x32xf32>, "r" %r: tensor<4x
 
 // -----
 
-weft.graph @g("d" %d: tensor<f32>, "x" %x: tensor<4x32xbf16>, "r" %r: tensor<4xf32>, "l" %l: tensor<4xi32>) placements [#weft.placement<"cpu", [], [0]>] {
-  // expected-error @+1 {{logits: expected float32 and one dimension or more, got 'tensor<4x32xbf16>'}}
-  %0 = weft.cross_entropy_grad %d, %x, %r, %r, %l : (tensor<f32>, tensor<4x32xbf16>, tensor<4xf32>, tensor<4xf32>, tensor<4xi32>) -> tensor<4x32xbf16>
+weft.graph @g("d" %d: tensor<f32>, "x" %x: tensor<4x32xi32>, "r" %r: tensor<4xf32>, "l" %l: tensor<4xi32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{logits: expected floating-point numbers and one dimension or more, got 'tensor<4x32xi32>'}}
+  %0 = weft.cross_entropy_grad %d, %x, %r, %r, %l : (tensor<f32>, tensor<4x32xi32>, tensor<4xf32>, tensor<4xf32>, tensor<4xi32>) -> tensor<4x32xi32>
 }
 
 // -----

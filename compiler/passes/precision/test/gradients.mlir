@@ -1,23 +1,27 @@
-// RUN: weft-opt %s --weft-precision-contractions --weft-precision-tables --weft-precision-gradients -split-input-file | FileCheck %s
-// One micro-batch: the gradient of what has a working copy is bf16. A product yields it; what is more than a product, as
-// the sum of a tied table's, is cast. The bias has no working copy.
+// RUN: weft-opt %s --weft-precision-narrow --weft-precision-gradients -split-input-file | FileCheck %s
+// One micro-batch: the gradient of what has a working copy is bf16. What adds it up yields it: a product, a reduction; what
+// is more than that, as the sum of a tied table's, is cast. The norm's weight has no working copy.
 // CHECK-LABEL: weft.graph @one
 // CHECK: %[[W:.*]] = weft.parameter "w"
 // CHECK-NEXT: %[[COPY:.*]] = weft.cast %[[W]] to bf16
 // CHECK: %[[ROWS:.*]] = weft.embedding %arg1, %[[COPY]] : (tensor<4xi32>, tensor<8x8xbf16>) -> tensor<4x8xbf16>
-// CHECK-NEXT: weft.cast %[[ROWS]] to f32
+// CHECK-NOT: weft.cast %[[ROWS]]
 // CHECK: %[[V:.*]] = weft.einsum "bi,bo->io" %{{.*}}, %{{.*}} {phase = "backward"} : (tensor<4x8xbf16>, tensor<4x8xbf16>) -> tensor<8x8xbf16>
 // CHECK-NEXT: %[[GV:.*]] = weft.accumulate %[[V]] : (tensor<8x8xbf16>) -> tensor<8x8xbf16>
 // CHECK: %[[SUM:.*]] = weft.add
 // CHECK-NEXT: %[[CAST:.*]] = weft.cast %[[SUM]] to bf16
 // CHECK-NEXT: weft.accumulate %[[CAST]] : (tensor<8x8xbf16>) -> tensor<8x8xbf16>
-// CHECK: weft.accumulate %{{.*}} : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK: %[[B:.*]] = weft.reduce sum %{{.*}} over [0] : (tensor<4x8xbf16>) -> tensor<8xbf16>
+// CHECK-NEXT: weft.accumulate %[[B]] : (tensor<8xbf16>) -> tensor<8xbf16>
+// CHECK: %{{.*}} = weft.rms_norm_grad %{{.*}} -> (tensor<4x8xbf16>, tensor<8xf32>)
+// CHECK-NEXT: weft.accumulate %{{.*}} : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK: weft.sgd %{{.*}}, %[[GV]]
 #one = #weft.placement<"cpu", [], [0]>
 weft.graph @one("x" %x: tensor<4x8xf32>, "ids" %ids: tensor<4xi32>) placements [#one] {
   %w = weft.parameter "w" [8, 8] init(zeros) : () -> tensor<8x8xf32>
   %v = weft.parameter "v" [8, 8] init(zeros) : () -> tensor<8x8xf32>
   %b = weft.parameter "b" [8] init(zeros) : () -> tensor<8xf32>
+  %g = weft.parameter "g" [8] init(ones) : () -> tensor<8xf32>
   %0 = weft.embedding %ids, %w : (tensor<4xi32>, tensor<8x8xf32>) -> tensor<4x8xf32>
   %1 = weft.einsum "bi,io->bo" %0, %v : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
   %2 = weft.add %1, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -28,6 +32,9 @@ weft.graph @one("x" %x: tensor<4x8xf32>, "ids" %ids: tensor<4xi32>) placements [
   %7 = weft.accumulate %6 : (tensor<8x8xf32>) -> tensor<8x8xf32>
   %8 = weft.reduce sum %2 over [0] : (tensor<4x8xf32>) -> tensor<8xf32>
   %9 = weft.accumulate %8 : (tensor<8xf32>) -> tensor<8xf32>
+  %rstd = weft.fill [4] value(1.0) : () -> tensor<4xf32>
+  %dx, %dg = weft.rms_norm_grad %1, %2, %g, %rstd : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>, tensor<4xf32>) -> (tensor<4x8xf32>, tensor<8xf32>)
+  %13 = weft.accumulate %dg : (tensor<8xf32>) -> tensor<8xf32>
   %one = weft.fill [] value(1.0) : () -> tensor<f32>
   %10 = weft.sgd %v, %4, %one, %one weight_decay(0.0) : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<f32>, tensor<f32>) -> tensor<8x8xf32>
   %11 = weft.sgd %w, %7, %one, %one weight_decay(0.0) : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<f32>, tensor<f32>) -> tensor<8x8xf32>
@@ -35,6 +42,8 @@ weft.graph @one("x" %x: tensor<4x8xf32>, "ids" %ids: tensor<4xi32>) placements [
   weft.assign %v, %10 : (tensor<8x8xf32>, tensor<8x8xf32>)
   weft.assign %w, %11 : (tensor<8x8xf32>, tensor<8x8xf32>)
   weft.assign %b, %12 : (tensor<8xf32>, tensor<8xf32>)
+  %14 = weft.sgd %g, %13, %one, %one weight_decay(0.0) : (tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<f32>) -> tensor<8xf32>
+  weft.assign %g, %14 : (tensor<8xf32>, tensor<8xf32>)
 }
 
 // -----

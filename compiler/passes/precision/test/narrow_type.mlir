@@ -1,11 +1,11 @@
-// RUN: weft-opt %s --weft-precision-contractions=type=f16 --weft-precision-tables=type=f16 --weft-precision-gradients=type=f16 | FileCheck %s
-// RUN: not weft-opt %s --weft-precision-contractions=type=f8 2>&1 | FileCheck %s --check-prefix=ERROR
+// RUN: weft-opt %s --weft-precision-narrow=type=f16 --weft-precision-gradients=type=f16 | FileCheck %s
+// RUN: not weft-opt %s --weft-precision-narrow=type=f8 2>&1 | FileCheck %s --check-prefix=ERROR
 // ERROR: type: expected bf16 or f16, got f8
-// One micro-batch in float16: operands, table and gradients.
+// One micro-batch in float16: activations, table and gradients.
 // CHECK: %[[W:.*]] = weft.parameter "w"
 // CHECK-NEXT: %[[COPY:.*]] = weft.cast %[[W]] to f16
 // CHECK: weft.embedding %arg1, %[[COPY]] : (tensor<4xi32>, tensor<8x8xf16>) -> tensor<4x8xf16>
-// CHECK: weft.einsum "bi,io->bo" %{{.*}}, %{{.*}} to f32 : (tensor<4x8xf16>, tensor<8x8xf16>) -> tensor<4x8xf32>
+// CHECK: weft.einsum "bi,io->bo" %{{.*}}, %{{.*}} : (tensor<4x8xf16>, tensor<8x8xf16>) -> tensor<4x8xf16>
 // CHECK: %[[G:.*]] = weft.einsum "bi,bo->io" %{{.*}} : (tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<8x8xf16>
 // CHECK-NEXT: weft.accumulate %[[G]] : (tensor<8x8xf16>) -> tensor<8x8xf16>
 #one = #weft.placement<"cpu", [], [0]>
