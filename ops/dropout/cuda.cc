@@ -33,8 +33,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
   if (!seed.ok()) return seed.status();
   absl::StatusOr<GpuTile> tile = GpuTileOf(x);
   if (!tile.ok()) return tile.status();
+  const absl::StatusOr<const double*> step = AddStepNumber(spec);
+  if (!step.ok()) return step.status();
   const DropoutArguments arguments{.n = x.elements(),
                                    .tile = *tile,
+                                   .step = *step,
                                    .threshold = static_cast<int32_t>(std::ceil(std::ldexp(*rate, 24))),
                                    .scale = static_cast<float>(1 / (1 - *rate))};
   const auto pack = static_cast<int64_t>(16 / SizeOf(type));
@@ -46,7 +49,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
                          a.y = out[0];
                          a.first = static_cast<uint64_t>(context.micro_batch * elements);
                          a.key = MixSeed(context.seed, seed);
-                         a.event = static_cast<uint64_t>(context.step);
                        });
 }
 

@@ -20,6 +20,7 @@ WEFT_DEVICE T Selected(const DropoutArguments& args, uint32_t word, T x) {
 template <typename T>
 WEFT_DEVICE void Dropout(const DropoutArguments& args) {
   constexpr int kPack = Pack<T>::kSize;
+  const auto event = static_cast<uint64_t>(*args.step);
   for (int64_t p : EachOf((args.n + kPack - 1) / kPack)) {
     const int64_t at = p * kPack, count = args.n - at;
     Pack<T> pack = LoadPack<kPack>(static_cast<const T*>(args.x) + at, count);
@@ -27,13 +28,13 @@ WEFT_DEVICE void Dropout(const DropoutArguments& args) {
     const bool neighbours = at % args.tile.run + kPack <= args.tile.run;
     if (neighbours && global % 4 == 0) {
       for (int block = 0; block < kPack / 4; ++block) {
-        const weft::PhiloxBlock words = weft::Philox(args.key, global / 4 + block, args.event);
+        const weft::PhiloxBlock words = weft::Philox(args.key, global / 4 + block, event);
         for (int i = 0; i < 4; ++i) pack[4 * block + i] = Selected(args, words[i], pack[4 * block + i]);
       }
     } else {
       for (int i = 0; i < kPack && i < count; ++i) {
         const uint64_t element = args.first + static_cast<uint64_t>(args.tile.GlobalOf(at + i));
-        pack[i] = Selected(args, weft::PhiloxElement(args.key, args.event, element), pack[i]);
+        pack[i] = Selected(args, weft::PhiloxElement(args.key, event, element), pack[i]);
       }
     }
     StorePack<kPack>(static_cast<T*>(args.y) + at, pack, count);
