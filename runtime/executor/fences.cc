@@ -37,12 +37,17 @@ void Fences::AddRegister(const plan::Program& program, int32_t buffer, int32_t r
 
 absl::Status Fences::Before(int32_t actor, int64_t micro_batch, device::Stream& stream) {
   for (const Wait& wait : actors_[actor].waits) {
-    const int64_t act = wait.follow ? micro_batch - wait.behind : wait.last;
-    if (act < 0) continue;  // of the step before, which has ended
+    const int64_t act = wait.ActFor(micro_batch);
+    if (act < 0) continue;
     const auto& ring = actors_[wait.peer].ring;
     if (absl::Status status = stream.Wait(*ring[act % ring.size()]); !status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+bool Fences::Waits(int32_t actor, int64_t micro_batch) const {
+  const std::vector<Wait>& waits = actors_[actor].waits;
+  return std::any_of(waits.begin(), waits.end(), [&](const Wait& it) { return it.ActFor(micro_batch) >= 0; });
 }
 
 absl::Status Fences::After(int32_t actor, int64_t micro_batch, device::Stream& stream) {

@@ -26,6 +26,10 @@ class Fences {
   absl::Status Before(int32_t actor, int64_t micro_batch, device::Stream& stream);
   absl::Status After(int32_t actor, int64_t micro_batch, device::Stream& stream);
 
+  // Whether they have something to do: the same in every step.
+  bool Waits(int32_t actor, int64_t micro_batch) const;
+  bool Records(int32_t actor) const { return !actors_[actor].ring.empty(); }
+
  private:
   // Wait for the peer's act of micro-batch `follow ? micro_batch - behind : last`.
   struct Wait {
@@ -33,6 +37,9 @@ class Fences {
     bool follow = false;
     int64_t behind = 0;
     int64_t last = 0;
+
+    // Negative: of the step before, which has ended.
+    int64_t ActFor(int64_t micro_batch) const { return follow ? micro_batch - behind : last; }
   };
   struct Actor {
     std::vector<Wait> waits;
