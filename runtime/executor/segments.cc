@@ -44,7 +44,7 @@ std::vector<std::vector<Segment>> SegmentsOf(const actor::ProgramSpec& spec, con
       const bool fits = launches[act.actor] > 0;
       if (!fits || fences.Waits(act.actor, act.micro_batch)) growing.Close();
       if (fits) growing.Add(act, launches[act.actor]);
-      if (fences.Records(act.actor)) growing.Close();
+      if (fences.Records(act.actor, act.micro_batch)) growing.Close();
     }
   }
   return segments;
