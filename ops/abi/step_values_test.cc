@@ -41,8 +41,8 @@ TEST(StepValuesTest, AreFilledForAStep) {
   GpuStepValues values(&gpu);
   EXPECT_EQ(values.bytes(), 0u);
   const double* const square = *values.Add(&Square);
-  const double* const number = *AddStepNumber(
-      {.name = "x", .gpu_step_values = std::shared_ptr<GpuStepValues>(&values, [](GpuStepValues*) {})});
+  const double* const number =
+      *AddStepNumber({.name = "x", .gpu_step_values = std::shared_ptr<GpuStepValues>(&values, [](GpuStepValues*) {})});
   EXPECT_EQ(values.bytes(), 2 * sizeof(double));
   for (int64_t step : {3, 4}) {
     values.Fill(step, static_cast<double*>(values.data()));

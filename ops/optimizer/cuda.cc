@@ -126,10 +126,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLearningRate(const KernelSpec& spe
   const absl::StatusOr<const double*> rate =
       AddStepValue(spec, [schedule = *schedule](int64_t step) { return schedule.RateAt(step); });
   if (!rate.ok()) return rate.status();
-  return MakeGpuLaunch(spec, kModule, "learning_rate", GpuGrid{}, LearningRateArguments{.rate = *rate},
-                       [](LearningRateArguments& a, const RunContext&, GpuInputs, GpuOutputs outputs) {
-                         a.y = Out(outputs, 0);
-                       });
+  return MakeGpuLaunch(
+      spec, kModule, "learning_rate", GpuGrid{}, LearningRateArguments{.rate = *rate},
+      [](LearningRateArguments& a, const RunContext&, GpuInputs, GpuOutputs outputs) { a.y = Out(outputs, 0); });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
@@ -215,20 +214,19 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
                                   .eps = static_cast<float>(*eps),
                                   .coupled = *decoupled != 0 ? 0.0f : static_cast<float>(*decay),
                                   .decoupled = *decoupled != 0 ? *decay : 0.0};
-  return MakeGpuLaunch(
-      spec, kModule, absl::StrCat("adam_", NameOf(spec.inputs[1].dtype)), PackGrid(spec, arguments.n), arguments,
-      [](UpdateArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
-        a.p = In(inputs, 0);
-        a.g = inputs[1];
-        a.m = In(inputs, 2);
-        a.v = In(inputs, 3);
-        a.lr = In(inputs, 4);
-        a.scale = In(inputs, 5);
-        a.step = StepOf(inputs, 6);
-        a.p2 = Out(outputs, 0);
-        a.m2 = Out(outputs, 1);
-        a.v2 = Out(outputs, 2);
-      });
+  return MakeGpuLaunch(spec, kModule, absl::StrCat("adam_", NameOf(spec.inputs[1].dtype)), PackGrid(spec, arguments.n),
+                       arguments, [](UpdateArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         a.p = In(inputs, 0);
+                         a.g = inputs[1];
+                         a.m = In(inputs, 2);
+                         a.v = In(inputs, 3);
+                         a.lr = In(inputs, 4);
+                         a.scale = In(inputs, 5);
+                         a.step = StepOf(inputs, 6);
+                         a.p2 = Out(outputs, 0);
+                         a.m2 = Out(outputs, 1);
+                         a.v2 = Out(outputs, 2);
+                       });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAccumulate(const KernelSpec& spec) {

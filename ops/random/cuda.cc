@@ -41,7 +41,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateNormal(const KernelSpec& spec) {
   for (const absl::Status& status : {mean.status(), std.status(), seed.status()}) {
     if (!status.ok()) return status;
   }
-  return MakeRandom(spec, {.a = static_cast<float>(*mean), .b = static_cast<float>(*std)}, static_cast<uint64_t>(*seed));
+  return MakeRandom(spec, {.a = static_cast<float>(*mean), .b = static_cast<float>(*std)},
+                    static_cast<uint64_t>(*seed));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateUniform(const KernelSpec& spec) {
@@ -56,7 +57,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateUniform(const KernelSpec& spec) {
   }
   const auto from = static_cast<float>(*low), to = static_cast<float>(*high);
   return MakeRandom(spec, {.a = from, .b = static_cast<float>(*high - *low), .last = std::nextafter(to, from)},
-              static_cast<uint64_t>(*seed));
+                    static_cast<uint64_t>(*seed));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateFill(const KernelSpec& spec) {

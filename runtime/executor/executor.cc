@@ -46,9 +46,7 @@ KernelSpec KernelSpecOf(const Place& place, const plan::Kernel& kernel, const Se
 
 // Kernels that exchange data with the host, and wait for it.
 bool IsPort(const plan::Kernel& kernel) { return kernel.name() == "input" || kernel.name() == "output"; }
-bool HasPort(const plan::Actor& actor) {
-  return std::any_of(actor.kernels().begin(), actor.kernels().end(), &IsPort);
-}
+bool HasPort(const plan::Actor& actor) { return std::any_of(actor.kernels().begin(), actor.kernels().end(), &IsPort); }
 
 // Of one stream.
 struct Workspaces {
@@ -203,8 +201,8 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
     auto made = services.device->CreateStream(absl::StrCat("r", rank, " ", stream.name()));
     if (!made.ok()) return Prefixed(where, made.status());
     executor->streams_.push_back(*std::move(made));
-    executor->uploads_.push_back(
-        services.device->gpu() == nullptr ? nullptr : std::make_unique<StepUpload>(*services.device));
+    executor->uploads_.push_back(services.device->gpu() == nullptr ? nullptr
+                                                                   : std::make_unique<StepUpload>(*services.device));
   }
   Builder builder{*executor, {&program, executor->index_, rank, executor->coordinates_, executor->arena_->base()}};
   if (absl::Status status = builder.Build(); !status.ok()) return Prefixed(where, status);

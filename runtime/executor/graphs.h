@@ -33,8 +33,7 @@ class Graphs {
 
   // Between steps: records the segments of a stream, once. `enqueue` does an act's work without its
   // fences. A segment that cannot be recorded stays as it is, and status() says why.
-  void Capture(int stream, device::Stream& device,
-               const std::function<absl::Status(const Segment::Act&)>& enqueue);
+  void Capture(int stream, device::Stream& device, const std::function<absl::Status(const Segment::Act&)>& enqueue);
 
   // What an act does in place of its work: replays `graph` if it is the first of it, else nothing. No
   // graph: its work.

@@ -81,9 +81,9 @@ std::vector<std::vector<std::string>> Segments(const plan::Plan& plan, const std
 // Each micro-batch waits for its own x. Only the last of `three` is waited for.
 TEST(SegmentsTest, BeginWhereAnActWaitsAndEndWhereOneIsAwaited) {
   const auto segments = Segments(ThreeScales(), {0, 2, 2, 2, 2, 2});
-  EXPECT_THAT(segments, ElementsAre(ElementsAre("one:0", "two:0 three:0", "one:1 two:1 three:1", "one:2 two:2 three:2",
-                                                "end:0"),
-                                    ElementsAre("away:0"), IsEmpty()));
+  EXPECT_THAT(segments,
+              ElementsAre(ElementsAre("one:0", "two:0 three:0", "one:1 two:1 three:1", "one:2 two:2 three:2", "end:0"),
+                          ElementsAre("away:0"), IsEmpty()));
 }
 
 TEST(SegmentsTest, AreOfMoreThanOneLaunch) {
@@ -99,8 +99,7 @@ TEST(SegmentsTest, StopAtWhatIsNotRecorded) {
 
 TEST(SegmentsTest, TakeSoManyLaunches) {
   const int half = static_cast<int>(kMostLaunches / 2);
-  EXPECT_THAT(Segments(ThreeScales(), {0, half, 1, 1, 1, half - 2})[0],
-              ElementsAre("one:0", "two:0 three:0", "end:0"));
+  EXPECT_THAT(Segments(ThreeScales(), {0, half, 1, 1, 1, half - 2})[0], ElementsAre("one:0", "two:0 three:0", "end:0"));
 }
 
 }  // namespace

@@ -97,7 +97,8 @@ std::string TextOfGraphs(const Context& context, executor::Cluster& cluster) {
 std::string TextOfUnrecorded(executor::Cluster& cluster) {
   for (int i = 0; i < cluster.size(); ++i) {
     const absl::Status status = cluster.executor(i).graphs().status();
-    if (!status.ok()) return absl::StrCat("CUDA graphs: part of a step is not replayed: ", std::string(status.message()));
+    if (!status.ok())
+      return absl::StrCat("CUDA graphs: part of a step is not replayed: ", std::string(status.message()));
   }
   return "";
 }

@@ -149,9 +149,8 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
     }
     const Setter* setter = nullptr;
     const char* expected = nullptr;
-    for (const auto& [setters, what] : {std::pair(&texts, "a file"),
-                                        {&numbers, "a whole number of at least 0"},
-                                        {&choices, "on or off"}}) {
+    for (const auto& [setters, what] :
+         {std::pair(&texts, "a file"), {&numbers, "a whole number of at least 0"}, {&choices, "on or off"}}) {
       const auto found = setters->find(name);
       if (found == setters->end()) continue;
       setter = &found->second;

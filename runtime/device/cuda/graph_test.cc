@@ -137,9 +137,8 @@ TEST_F(GraphTest, WaitingIsRefused) {
 
 TEST_F(GraphTest, AllocatingIsRefused) {
   for (const bool on_host : {false, true}) {
-    const auto graph = Capture([&] {
-      return on_host ? device_->AllocateHostMemory(64).status() : device_->gpu()->Allocate(64).status();
-    });
+    const auto graph = Capture(
+        [&] { return on_host ? device_->AllocateHostMemory(64).status() : device_->gpu()->Allocate(64).status(); });
     EXPECT_THAT(std::string(graph.status().message()), HasSubstr("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"));
   }
   EXPECT_THAT(driver_.complaints(), ElementsAre("cuMemAlloc: while this thread records a graph",
