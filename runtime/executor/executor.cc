@@ -54,7 +54,8 @@ struct Workspaces {
   std::shared_ptr<GpuWorkspace> gpu = std::make_shared<GpuWorkspace>();
 };
 
-// The step, counted from 1, that begins with recording graphs.
+// The step, counted from 1, that begins with recording graphs. The one before has called all libraries,
+// which may prepare something when they are called first.
 constexpr int64_t kRecordingStep = 2;
 
 // Drops what it is given.
@@ -293,11 +294,24 @@ absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitialiserOf(int32_t b, StepU
 
 void Executor::BeginStep(int64_t step) {
   step_ = step;
-  ++begun_;
+  if (++begun_ == kRecordingStep) RecordGraphs();
   actors_->BeginStep();
   for (int s = 0; s < actors_->streams(); ++s) {
     streams_[s]->Submit([this, s] { RunStream(s); });
   }
+}
+
+// Before any stream goes on: to make a graph the driver may wait for all that this GPU does, also for
+// what waits for another rank.
+void Executor::RecordGraphs() {
+  for (int s = 0; s < actors_->streams(); ++s) {
+    streams_[s]->Submit([this, s] {
+      graphs_.Capture(s, *streams_[s], [this](const Segment::Act& act) {
+        return works_[act.actor]->Do({.step = step_, .micro_batch = act.micro_batch});
+      });
+    });
+  }
+  for (auto& stream : streams_) stream->Join().IgnoreError();  // EndStep() says it again
 }
 
 void Executor::RunStream(int s) {
@@ -306,12 +320,6 @@ void Executor::RunStream(int s) {
   if (uploads_[s] != nullptr) {
     const absl::Status status = uploads_[s]->Run(step_, stream);
     if (!status.ok()) services_.fault->Raise(Prefixed(absl::StrCat("rank ", rank_, ": numbers of a step"), status));
-  }
-  // A first step has called all libraries, which may prepare something when they are.
-  if (begun_ == kRecordingStep) {
-    graphs_.Capture(s, stream, [this](const Segment::Act& act) {
-      return works_[act.actor]->Do({.step = step_, .micro_batch = act.micro_batch});
-    });
   }
   actors_->RunStream(s, step_).IgnoreError();
 }

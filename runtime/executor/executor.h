@@ -104,6 +104,7 @@ class Executor {
   // The kernel of a buffer's initial value.
   absl::StatusOr<std::unique_ptr<Kernel>> InitialiserOf(int32_t buffer, StepUpload* upload);
   std::string InitialValueOf(int32_t buffer) const;  // for errors
+  void RecordGraphs();
   // A step's share of a stream, on its thread.
   void RunStream(int stream);
 

@@ -31,7 +31,7 @@ class Graphs {
 
   void set_segments(const actor::ProgramSpec& spec, std::vector<std::vector<Segment>> segments);
 
-  // Between steps: records the segments of a stream, once. `enqueue` does an act's work without its
+  // Between steps, on the stream's thread: records the segments of a stream, once. `enqueue` does an act's work without its
   // fences. A segment that cannot be recorded stays as it is, and status() says why.
   void Capture(int stream, device::Stream& device, const std::function<absl::Status(const Segment::Act&)>& enqueue);
 
