@@ -74,7 +74,7 @@ struct Executor::Builder {
   // One a stream, whose kernels run one after another; the kernels keep them.
   std::vector<Workspaces> workspaces = {};
   // By actor: kernels that enqueue the same in every step, if it has no others.
-  std::vector<int> launches = {};
+  std::vector<int> kernels = {};
 
   absl::StatusOr<std::unique_ptr<FencedWork>> WorkOf(int32_t a) {
     const plan::Actor& actor = place.program->actor(a);
@@ -89,7 +89,7 @@ struct Executor::Builder {
       return std::make_unique<OperationWork>(site, place, made->inputs, made->outputs, std::move(made->operation));
     }
     const bool steady = executor.services_.device->gpu() != nullptr && !HasPort(actor);
-    if (steady) launches[a] = actor.kernels_size();
+    if (steady) kernels[a] = actor.kernels_size();
     auto work = std::make_unique<KernelWork>(site, steady);
     for (const plan::Kernel& kernel : actor.kernels()) {
       absl::StatusOr<std::unique_ptr<Kernel>> one = KernelOf(kernel, actor.stream());
@@ -159,7 +159,7 @@ struct Executor::Builder {
     actor::ProgramSpec spec = ProgramSpecOf(*place.program, executor.rank_);
     spec.spins = executor.services_.spins;
     spec.standing = executor.services_.standing;
-    launches.resize(spec.actors.size());
+    kernels.resize(spec.actors.size());
     for (size_t a = 0; a < spec.actors.size(); ++a) {
       absl::StatusOr<std::unique_ptr<FencedWork>> work = WorkOf(static_cast<int32_t>(a));
       if (!work.ok()) return Prefixed(absl::StrCat("actor `", spec.actors[a].name, "`"), work.status());
@@ -176,7 +176,7 @@ struct Executor::Builder {
     }
     if (executor.services_.graphs && executor.services_.device->captures()) {
       const actor::ProgramSpec& made = executor.actors_->spec();
-      executor.graphs_.set_segments(made, SegmentsOf(made, *executor.fences_, launches));
+      executor.graphs_.set_segments(made, SegmentsOf(made, *executor.fences_, kernels));
     }
     return absl::OkStatus();
   }
@@ -294,7 +294,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitialiserOf(int32_t b, StepU
 
 void Executor::BeginStep(int64_t step) {
   step_ = step;
-  if (++begun_ == kRecordingStep) RecordGraphs();
+  if (++begun_ == kRecordingStep && graphs_.counts().segments > 0) RecordGraphs();
   actors_->BeginStep();
   for (int s = 0; s < actors_->streams(); ++s) {
     streams_[s]->Submit([this, s] { RunStream(s); });

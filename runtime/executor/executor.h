@@ -70,7 +70,7 @@ class Executor {
 
   // Starts a step on the rank's streams; `step` counts from 0 over the whole
   // training. Then EndStep() waits for it and returns the first error of any
-  // rank that shares the fault. Neither allocates unless it fails.
+  // rank that shares the fault. Neither allocates unless it fails, or records graphs.
   void BeginStep(int64_t step);
   absl::Status EndStep();
 

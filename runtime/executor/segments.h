@@ -18,18 +18,18 @@ struct Segment {
     int64_t micro_batch = 0;
   };
   std::vector<Act> acts;
-  int64_t launches = 0;
+  int64_t kernels = 0;
 };
 
-// A segment of fewer launches is not worth one of its own, and of all streams together more are not
-// worth their memory: acts behind those are left out. Neither has been measured.
-inline constexpr int64_t kLeastLaunches = 2;
-inline constexpr int64_t kMostLaunches = 1 << 14;
+// Fewer kernels are not worth a segment, and all streams' segments together have no more, whose memory is
+// not planned: what would take them beyond is left out. Neither has been measured.
+inline constexpr int64_t kLeastKernels = 2;
+inline constexpr int64_t kMostKernels = 1 << 14;
 
-// Of all streams. `launches`: how many kernels an act of an actor launches; 0 where it does something
-// else too, or where it need not be the same in every step.
+// Of all streams. `kernels`: how many an act of an actor launches; 0 where it does something else too, or
+// where it need not be the same in every step.
 std::vector<std::vector<Segment>> SegmentsOf(const actor::ProgramSpec& spec, const Fences& fences,
-                                             const std::vector<int>& launches);
+                                             const std::vector<int>& kernels);
 
 }  // namespace weft::executor
 

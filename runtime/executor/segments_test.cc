@@ -54,23 +54,23 @@ plan::Plan ThreeScales() {
 }
 
 // "one:0 two:0" for each segment of each stream.
-std::vector<std::vector<std::string>> Segments(const plan::Plan& plan, const std::vector<int>& launches) {
+std::vector<std::vector<std::string>> Segments(const plan::Plan& plan, const std::vector<int>& kernels) {
   const plan::Program program = plan::ProgramOf(plan, 0);
   const actor::ProgramSpec spec = ProgramSpecOf(program, 0);
   const auto device = device::CreateHostDevice();
   const auto fences = Fences::Create(program, *device);
   EXPECT_TRUE(fences.ok()) << fences.status();
   std::vector<std::vector<std::string>> texts;
-  for (const auto& stream : SegmentsOf(spec, **fences, launches)) {
+  for (const auto& stream : SegmentsOf(spec, **fences, kernels)) {
     texts.emplace_back();
     for (const Segment& segment : stream) {
       std::string text;
       int64_t sum = 0;
       for (const Segment::Act& act : segment.acts) {
         absl::StrAppend(&text, text.empty() ? "" : " ", spec.actors[act.actor].name, ":", act.micro_batch);
-        sum += launches[act.actor];
+        sum += kernels[act.actor];
       }
-      EXPECT_EQ(segment.launches, sum);
+      EXPECT_EQ(segment.kernels, sum);
       texts.back().push_back(text);
     }
   }
@@ -86,7 +86,7 @@ TEST(SegmentsTest, BeginWhereAnActWaitsAndEndWhereOneIsAwaited) {
                           ElementsAre("away:0"), IsEmpty()));
 }
 
-TEST(SegmentsTest, AreOfMoreThanOneLaunch) {
+TEST(SegmentsTest, AreOfMoreThanOneKernel) {
   const auto segments = Segments(ThreeScales(), {0, 1, 1, 1, 1, 1});
   EXPECT_THAT(segments, ElementsAre(ElementsAre("two:0 three:0", "one:1 two:1 three:1", "one:2 two:2 three:2"),
                                     IsEmpty(), IsEmpty()));
@@ -97,8 +97,8 @@ TEST(SegmentsTest, StopAtWhatIsNotRecorded) {
   EXPECT_THAT(segments[0], ElementsAre("one:0", "three:0", "one:1", "three:1", "one:2", "three:2", "end:0"));
 }
 
-TEST(SegmentsTest, TakeSoManyLaunches) {
-  const int half = static_cast<int>(kMostLaunches / 2);
+TEST(SegmentsTest, TakeSoManyKernels) {
+  const int half = static_cast<int>(kMostKernels / 2);
   EXPECT_THAT(Segments(ThreeScales(), {0, half, 1, 1, 1, half - 2})[0], ElementsAre("one:0", "two:0 three:0", "end:0"));
 }
 
