@@ -1,9 +1,11 @@
 // Training on an emulated GPU with steps replayed as CUDA graphs: bit for bit what
 // it is without.
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <nlohmann/json.hpp>
 
 #include "gmock/gmock.h"
@@ -237,6 +239,27 @@ TEST(GraphsMemoryTest, AGraphThatDoesNotFitIsLeftOut) {
   ASSERT_TRUE(reports.ok()) << reports.status();
   ExpectSameBits(*reports, Observe(mlp, true).reports);
   EXPECT_EQ(gpu.driver.replays(), 0);
+}
+
+// A driver may wait for all streams when it makes a graph, and one of them for another rank.
+TEST(GraphsOrderTest, NoStreamGoesOnBeforeAllGraphsAreMade) {
+  cuda::EmulatedDriver* driver = nullptr;
+  int64_t before = 0;  // the second step
+  int graphs = 0;
+  const auto look = [&] {
+    ++graphs;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(driver->submissions(), before);
+  };
+  EmulatedGpu gpu({.on_graph = look});
+  driver = &gpu.driver;
+  TrainOptions options = OptionsOf({"mlp", kMlp, {}});
+  options.inspect = [&](executor::Executor&) {
+    before = driver->submissions();
+    return absl::OkStatus();
+  };
+  Observe(gpu, options);
+  EXPECT_GT(graphs, 0);
 }
 
 struct Traced {

@@ -236,6 +236,7 @@ struct EmulatedDriver::State {
   Result Instantiate(Handle* exec, Handle graph) {
     if (const Result result = EnterAlone("cuGraphInstantiate"); result != kSuccess) return result;
     DrainAll();  // as a driver may, that wants memory for it
+    if (options.on_graph) options.on_graph();
     const uint64_t memory = options.graph_bytes == 0 ? 0 : Current()->memory.Allocate(options.graph_bytes);
     if (options.graph_bytes != 0 && memory == 0) return kOutOfMemory;
     *exec = graphs.Instantiate(graph);

@@ -26,6 +26,7 @@ struct EmulatedOptions {
   int most_delay_us = 50;  // before a piece of work begins
   uint64_t seed = 1;       // of the delays and of the order of kernels' threads
   size_t graph_bytes = 0;  // of the GPU's memory, that a graph takes
+  std::function<void()> on_graph = nullptr;  // called while one is made; may be null
 };
 
 // Outlives what uses its driver. Errors beyond a result's name are told in complaints().
