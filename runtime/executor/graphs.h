@@ -31,8 +31,8 @@ class Graphs {
 
   void set_segments(const actor::ProgramSpec& spec, std::vector<std::vector<Segment>> segments);
 
-  // Between steps, on the stream's thread: records the segments of a stream, once. `enqueue` does an act's work without its
-  // fences. A segment that cannot be recorded stays as it is, and status() says why.
+  // Between steps, on the stream's thread: records the segments of a stream, once. `enqueue` does an act's work without
+  // its fences. A segment that cannot be recorded stays as it is, and status() says why.
   void Capture(int stream, device::Stream& device, const std::function<absl::Status(const Segment::Act&)>& enqueue);
 
   // What an act does in place of its work: replays `graph` if it is the first of it, else nothing. No

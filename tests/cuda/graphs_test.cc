@@ -5,8 +5,8 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

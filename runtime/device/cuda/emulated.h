@@ -23,9 +23,9 @@ struct EmulatedOptions {
   int gpus = 1;
   int64_t memory_bytes = int64_t{1} << 30;  // of each
   int major = 9, minor = 0;
-  int most_delay_us = 50;  // before a piece of work begins
-  uint64_t seed = 1;       // of the delays and of the order of kernels' threads
-  size_t graph_bytes = 0;  // of the GPU's memory, that a graph takes
+  int most_delay_us = 50;                    // before a piece of work begins
+  uint64_t seed = 1;                         // of the delays and of the order of kernels' threads
+  size_t graph_bytes = 0;                    // of the GPU's memory, that a graph takes
   std::function<void()> on_graph = nullptr;  // called while one is made; may be null
 };
 
