@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "runtime/actor/order.h"
 
 namespace weft::executor {
