@@ -136,8 +136,8 @@ absl::Status LocalCollective::Run(absl::Span<const void* const> inputs, absl::Sp
   bool met = group_.Post(m_, bundle_, inputs, outputs, &ready_, &done_);
   if (met) {
     for (int k = 0; k < group_.size(); ++k) {
-      readies_[k] = group_.member(k).ready;
-      dones_[k] = group_.member(k).done;
+      readies_[k] = *group_.member(k).ready;
+      dones_[k] = *group_.member(k).done;
     }
     // If the members disagree, all of them see it, and all finish.
     if (status.ok()) status = CheckAgreement();
@@ -150,11 +150,11 @@ absl::Status LocalCollective::Run(absl::Span<const void* const> inputs, absl::Sp
   return status;
 }
 
-absl::Status LocalCollective::WaitForAll(const std::vector<const Point*>& points, void* stream) const {
+absl::Status LocalCollective::WaitForAll(const std::vector<Point>& points, void* stream) const {
   if (gpu_ == nullptr) return absl::OkStatus();
   for (int k = 0; k < group_.size(); ++k) {
     if (k == m_) continue;  // a stream does its own work in order
-    if (absl::Status status = points[k]->Wait(stream); !status.ok()) return status;
+    if (absl::Status status = points[k].Wait(stream); !status.ok()) return status;
   }
   return absl::OkStatus();
 }

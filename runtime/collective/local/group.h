@@ -100,7 +100,7 @@ class LocalCollective : public Operation {
   void DoPart(size_t i);
   absl::Status EnqueuePart(size_t i, void* stream);
   // Behind these points of every member.
-  absl::Status WaitForAll(const std::vector<const Point*>& points, void* stream) const;
+  absl::Status WaitForAll(const std::vector<Point>& points, void* stream) const;
 
   LocalGroup& group_;
   const int m_;
@@ -112,8 +112,9 @@ class LocalCollective : public Operation {
   // By member, filled in Run() for one part after the other.
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
-  // By member, taken while they are posted: behind Finish() another member may be at its next operation.
-  std::vector<const Point*> readies_, dones_;
+  // By member, copied while they are posted: behind Finish() another member may
+  // be at its next operation, or gone.
+  std::vector<Point> readies_, dones_;
   std::atomic<bool> running_{false};
 };
 

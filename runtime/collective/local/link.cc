@@ -18,6 +18,10 @@ absl::Status LocalLink::Attach(bool sender, DType dtype, const Block& block) {
     return absl::InvalidArgumentError(absl::StrCat(where, ": expected one ", sender ? "send" : "receive", ", got two"));
   }
   mine = End{dtype, block};
+  // An end may act before the other one is attached.
+  absl::StatusOr<Point> point = Point::Create(gpu_);
+  if (!point.ok()) return point.status();
+  (sender ? ready_ : copied_) = *std::move(point);
   if (!ends_[0].has_value() || !ends_[1].has_value()) return absl::OkStatus();
   const End &from = *ends_[0], &to = *ends_[1];
   if (from.block.dims != to.block.dims || from.dtype != to.dtype) {
@@ -29,13 +33,8 @@ absl::Status LocalLink::Attach(bool sender, DType dtype, const Block& block) {
                                      to.block.origin, static_cast<int64_t>(SizeOf(dtype)));
   if (gpu_ == nullptr) return absl::OkStatus();
   absl::StatusOr<GpuMove> move = GpuMove::Copy(gpu_, *copy_, static_cast<int64_t>(SizeOf(dtype)));
-  absl::StatusOr<Point> ready = Point::Create(gpu_), copied = Point::Create(gpu_);
-  for (const absl::Status& status : {move.status(), ready.status(), copied.status()}) {
-    if (!status.ok()) return status;
-  }
+  if (!move.ok()) return move.status();
   move_ = *std::move(move);
-  ready_ = *std::move(ready);
-  copied_ = *std::move(copied);
   return absl::OkStatus();
 }
 

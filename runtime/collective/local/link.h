@@ -49,7 +49,7 @@ class LocalLink {
   std::unique_ptr<TileCopy> copy_;
   Gpu* const gpu_;
   std::optional<GpuMove> move_;  // the same on a GPU
-  Point ready_, copied_;
+  Point ready_, copied_;         // the sender's, the receiver's
   actor::Bell bell_;
   const void* posted_tile_ = nullptr;
   std::atomic<uint64_t> posted_{0};
