@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ops/abi/philox.h"
+#include "ops/abi/step_values.h"
 #include "ops/abi/tile_runs.h"
 
 namespace weft {
@@ -19,8 +20,11 @@ absl::StatusOr<DropoutMaskSource> DropoutMaskSource::Create(const KernelSpec& sp
   if (!seed.ok()) return seed.status();
   absl::StatusOr<GpuTile> tile = GpuTileOf(x);
   if (!tile.ok()) return tile.status();
+  const absl::StatusOr<const double*> step = AddStepNumber(spec);
+  if (!step.ok()) return step.status();
   DropoutMaskSource source;
   source.mask_ = {.tile = *tile,
+                  .step = *step,
                   .threshold = static_cast<int32_t>(std::ceil(std::ldexp(*rate, 24))),
                   .scale = static_cast<float>(1 / (1 - *rate))};
   source.seed_ = static_cast<uint64_t>(*seed);
@@ -32,7 +36,6 @@ DropoutMask DropoutMaskSource::MaskFor(const RunContext& context) const {
   DropoutMask mask = mask_;
   mask.first = static_cast<uint64_t>(context.micro_batch * elements_);
   mask.key = MixSeed(context.seed, seed_);
-  mask.event = static_cast<uint64_t>(context.step);
   return mask;
 }
 

@@ -13,7 +13,8 @@ namespace weft {
 struct DropoutMask {
   GpuTile tile;
   uint64_t first;  // of the micro-batch in the whole batch
-  uint64_t key, event;
+  uint64_t key;
+  const double* step;  // of the run: the event
   int32_t threshold;
   float scale;
 };

@@ -97,7 +97,14 @@ absl::StatusOr<std::vector<Values>> RunKernel(Kernel& kernel, const KernelSpec& 
     std::memcpy(copies[i].data(), in_address[i], spec.inputs[i].bytes());
   }
 
-  absl::Status status = kernel.Run(context, in_address, absl::MakeSpan(out_address));
+  RunContext given = context;
+  if (spec.gpu_step_values != nullptr) {  // an emulated GPU, whose memory is the host's
+    given.step = RunContext::kNoStep;
+    if (spec.gpu_step_values->bytes() > 0) {
+      spec.gpu_step_values->Fill(context.step, static_cast<double*>(spec.gpu_step_values->data()));
+    }
+  }
+  absl::Status status = kernel.Run(given, in_address, absl::MakeSpan(out_address));
   if (!status.ok()) return status;
 
   std::vector<Values> results;

@@ -19,17 +19,18 @@ WEFT_DEVICE T Selected(const DropoutMask& mask, uint32_t word, T x) {
 // The pack of the elements from `at`, of which `count` are there.
 template <typename T, int N>
 WEFT_DEVICE Pack<T, N> Dropped(const DropoutMask& mask, int64_t at, int64_t count, Pack<T, N> pack) {
+  const auto event = static_cast<uint64_t>(*mask.step);
   const uint64_t global = mask.first + static_cast<uint64_t>(mask.tile.GlobalOf(at));
   const bool neighbours = at % mask.tile.run + N <= mask.tile.run;
   if (neighbours && global % 4 == 0) {
     for (int block = 0; block < N / 4; ++block) {
-      const PhiloxBlock words = Philox(mask.key, global / 4 + block, mask.event);
+      const PhiloxBlock words = Philox(mask.key, global / 4 + block, event);
       for (int i = 0; i < 4; ++i) pack[4 * block + i] = Selected(mask, words[i], pack[4 * block + i]);
     }
   } else {
     for (int i = 0; i < N && i < count; ++i) {
       const uint64_t element = mask.first + static_cast<uint64_t>(mask.tile.GlobalOf(at + i));
-      pack[i] = Selected(mask, PhiloxElement(mask.key, mask.event, element), pack[i]);
+      pack[i] = Selected(mask, PhiloxElement(mask.key, event, element), pack[i]);
     }
   }
   return pack;

@@ -146,6 +146,7 @@ absl::StatusOr<std::vector<Values>> RunGpuKernel(const KernelRegistry& registry,
     EmulatedGpu gpu(order);
     spec.gpu = &gpu;
     spec.gpu_workspace = std::make_shared<GpuWorkspace>();
+    spec.gpu_step_values = std::make_shared<GpuStepValues>(&gpu);
     absl::StatusOr<std::vector<Values>> results = RunKernel(registry, spec, inputs, context, in_place);
     if (!results.ok()) return results;
     if (absl::Status status = gpu.Check(); !status.ok()) return status;

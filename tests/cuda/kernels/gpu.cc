@@ -7,6 +7,7 @@
 #include "ops/cuda_kernels.h"
 #include "runtime/collective/local/gpu_code.h"
 #include "runtime/device/cuda/device.h"
+#include "runtime/executor/step_upload.h"
 
 namespace weft::tests {
 namespace {
@@ -27,8 +28,8 @@ std::unique_ptr<TestGpu>& Instance() {
 // A kernel of the GPU over tensors of the host.
 class TestGpu::OnDevice : public Kernel {
  public:
-  OnDevice(TestGpu& gpu, const KernelSpec& spec, std::unique_ptr<Kernel> kernel)
-      : gpu_(gpu), spec_(spec), kernel_(std::move(kernel)) {}
+  OnDevice(TestGpu& gpu, const KernelSpec& spec, executor::StepUpload& upload, std::unique_ptr<Kernel> kernel)
+      : gpu_(gpu), spec_(spec), upload_(upload), kernel_(std::move(kernel)) {}
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
@@ -45,8 +46,10 @@ class TestGpu::OnDevice : public Kernel {
     absl::Status status;
     gpu_.stream_->Submit([&] {
       RunContext own = context;
+      own.step = RunContext::kNoStep;
       own.stream = gpu_.stream_->handle();
       status = gpu_.stream_->Copy(memory, staging, bytes_);
+      if (status.ok()) status = upload_.Run(context.step, *gpu_.stream_);
       if (status.ok()) status = kernel_->Run(own, in, absl::MakeSpan(out));
       if (status.ok()) status = gpu_.stream_->Copy(staging, memory, bytes_);
     });
@@ -78,6 +81,7 @@ class TestGpu::OnDevice : public Kernel {
 
   TestGpu& gpu_;
   const KernelSpec spec_;
+  executor::StepUpload& upload_;
   std::unique_ptr<Kernel> kernel_;
   std::map<const void*, Place> places_;
   size_t bytes_ = 0;
@@ -134,9 +138,13 @@ absl::StatusOr<std::vector<Values>> TestGpu::Run(const KernelRegistry& registry,
                                                  const std::vector<std::pair<int, int>>& in_place) {
   spec.gpu = device_->gpu();
   spec.gpu_workspace = std::make_shared<GpuWorkspace>();
+  executor::StepUpload upload(*device_);
+  spec.gpu_step_values = upload.values();
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = registry.Create(spec);
   if (!kernel.ok()) return kernel.status();
-  OnDevice on_device(*this, spec, *std::move(kernel));
+  if (absl::Status status = upload.Prepare(); !status.ok()) return status;
+  spec.gpu_step_values = nullptr;  // uploaded here, not by RunKernel()
+  OnDevice on_device(*this, spec, upload, *std::move(kernel));
   return testing::RunKernel(on_device, spec, inputs, context, in_place);
 }
 
