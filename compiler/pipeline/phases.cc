@@ -6,6 +6,7 @@
 #include "compiler/passes/autodiff/passes.h"
 #include "compiler/passes/box/passes.h"
 #include "compiler/passes/elaborate/passes.h"
+#include "compiler/passes/fuse/passes.h"
 #include "compiler/passes/localize/passes.h"
 #include "compiler/passes/memory/passes.h"
 #include "compiler/passes/pipeline/passes.h"
@@ -29,6 +30,7 @@ constexpr std::pair<Phase, const char *> kNames[] = {
     {Phase::Box, "box"},
     {Phase::Recompute, "recompute"},
     {Phase::Localize, "localize"},
+    {Phase::Fuse, "fuse"},
     {Phase::Schedule, "schedule"},
     {Phase::Memory, "memory"},
 };
@@ -273,6 +275,13 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
   case Phase::Localize:
     manager.addPass(createLocalize());
     break;
+  case Phase::Fuse:
+    // On local tiles: what a collective stands between is not joined, and autodiff and layouts know nothing of it.
+    if (!job.graph().has_fusion() || job.graph().fusion()) {
+      manager.addNestedPass<task::ProgramOp>(createFuseEpilogues());
+      manager.addNestedPass<task::ProgramOp>(createFuseNorms());
+    }
+    break;
   case Phase::Schedule:
     if (job.dist().pipeline() > 1 || job.has_pipeline()) {
       manager.addPass(createScheduleUnits(unitsOptions(job.pipeline())));
@@ -297,6 +306,7 @@ void registerPasses() {
   registerBoxPasses();
   registerRecomputePasses();
   registerLocalizePasses();
+  registerFusePasses();
   registerSchedulePasses();
   registerMemoryPasses();
 }

@@ -12,7 +12,20 @@
 
 namespace weft::compiler {
 
-enum class Phase { Elaborate, Pipeline, Autodiff, Precision, Zero, Shard, Box, Recompute, Localize, Schedule, Memory };
+enum class Phase {
+  Elaborate,
+  Pipeline,
+  Autodiff,
+  Precision,
+  Zero,
+  Shard,
+  Box,
+  Recompute,
+  Localize,
+  Fuse,
+  Schedule,
+  Memory
+};
 
 /// What --stop-after and --dump-ir call a phase.
 const char *nameOf(Phase phase);

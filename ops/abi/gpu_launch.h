@@ -24,7 +24,7 @@ inline GpuGrid LoopGrid(const Gpu& gpu, int64_t items, uint32_t threads) {
 }
 
 // A Kernel that launches `module`.`name`. `bind` puts what an act brings into a
-// copy of `arguments`: addresses, and what depends on the step.
+// copy of `arguments`: addresses, and what depends on the micro-batch.
 //
 //   return MakeGpuLaunch(spec, "softmax", "softmax_f32", grid, arguments,
 //                        [](SoftmaxArguments& a, const RunContext&, GpuInputs in, GpuOutputs out) {

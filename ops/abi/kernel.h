@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "ops/abi/attributes.h"
 #include "ops/abi/gpu.h"
+#include "ops/abi/step_values.h"
 #include "ops/abi/tensor_spec.h"
 #include "ops/abi/workspace.h"
 
@@ -36,14 +37,19 @@ struct KernelSpec {
   // Scratch memory shared by kernels that never run at the same time, such as those of one stream;
   // null: the kernel has its own.
   std::shared_ptr<Workspace> workspace;
-  // Where the kernel will run, and its workspace there, in the same sense; null on the host.
+  // Where the kernel will run, its workspace there, in the same sense, and the numbers that change
+  // from step to step; null on the host.
   Gpu* gpu = nullptr;
   std::shared_ptr<GpuWorkspace> gpu_workspace;
+  std::shared_ptr<GpuStepValues> gpu_step_values;
 };
 
 // What changes from act to act beside the data.
 struct RunContext {
-  int64_t step = 0;         // training step, from 0; a resumed run goes on counting
+  // Training step, from 0; a resumed run goes on counting. kNoStep for kernels of a GPU, whose
+  // launches may be repeated in other steps: they take it from GpuStepValues.
+  static constexpr int64_t kNoStep = -1;
+  int64_t step = 0;
   int64_t micro_batch = 0;  // within the step
   uint64_t seed = 0;        // of the run; random kernels add their own `seed` attribute
   void* stream = nullptr;   // a device's stream handle; null on the host

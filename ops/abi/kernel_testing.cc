@@ -11,7 +11,7 @@
 namespace weft::testing {
 namespace {
 
-constexpr size_t kGuard = 64;
+constexpr size_t kGuard = kGuardBytes;
 constexpr int kPattern = 0xff;  // NaN in every float type
 
 // Aligned memory with a guard behind it.
@@ -73,6 +73,12 @@ absl::StatusOr<std::vector<Values>> RunKernel(const KernelRegistry& registry, co
                                               const std::vector<std::pair<int, int>>& in_place) {
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = registry.Create(spec);
   if (!kernel.ok()) return kernel.status();
+  return RunKernel(**kernel, spec, inputs, context, in_place);
+}
+
+absl::StatusOr<std::vector<Values>> RunKernel(Kernel& kernel, const KernelSpec& spec, const std::vector<Values>& inputs,
+                                              const RunContext& context,
+                                              const std::vector<std::pair<int, int>>& in_place) {
   if (inputs.size() != spec.inputs.size()) return absl::InternalError("the test gives another number of inputs");
   std::vector<Memory> in, out, copies;
   for (const TensorSpec& tensor : spec.inputs) in.emplace_back(tensor);
@@ -91,7 +97,14 @@ absl::StatusOr<std::vector<Values>> RunKernel(const KernelRegistry& registry, co
     std::memcpy(copies[i].data(), in_address[i], spec.inputs[i].bytes());
   }
 
-  absl::Status status = (*kernel)->Run(context, in_address, absl::MakeSpan(out_address));
+  RunContext given = context;
+  if (spec.gpu_step_values != nullptr) {  // an emulated GPU, whose memory is the host's
+    given.step = RunContext::kNoStep;
+    if (spec.gpu_step_values->bytes() > 0) {
+      spec.gpu_step_values->Fill(context.step, static_cast<double*>(spec.gpu_step_values->data()));
+    }
+  }
+  absl::Status status = kernel.Run(given, in_address, absl::MakeSpan(out_address));
   if (!status.ok()) return status;
 
   std::vector<Values> results;

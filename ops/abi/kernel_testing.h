@@ -2,6 +2,7 @@
 #ifndef WEFT_OPS_ABI_KERNEL_TESTING_H_
 #define WEFT_OPS_ABI_KERNEL_TESTING_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -26,6 +27,14 @@ TensorSpec Tile(DType dtype, std::vector<int64_t> dims, std::vector<int64_t> glo
 absl::StatusOr<std::vector<Values>> RunKernel(const KernelRegistry& registry, const KernelSpec& spec,
                                               const std::vector<Values>& inputs, const RunContext& context = {},
                                               const std::vector<std::pair<int, int>>& in_place = {});
+
+// The same with a kernel of that spec.
+absl::StatusOr<std::vector<Values>> RunKernel(Kernel& kernel, const KernelSpec& spec, const std::vector<Values>& inputs,
+                                              const RunContext& context = {},
+                                              const std::vector<std::pair<int, int>>& in_place = {});
+
+// What follows a tensor of RunKernel() in memory, and must stay as it was.
+inline constexpr size_t kGuardBytes = 64;
 
 // `n` numbers in [low, high), a function of `seed`, each exact in `dtype`.
 Values RandomValues(int64_t n, uint64_t seed, double low = -1, double high = 1, DType dtype = DType::kF32);

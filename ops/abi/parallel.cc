@@ -4,8 +4,8 @@
 #include <atomic>
 
 // The fork-join entry of libgomp (the OpenMP runtime that the distribution's
-// oneDNN links). Calling it directly lets any compiler share that pool; a
-// second OpenMP runtime in the process would fight over the cores.
+// oneDNN links), opened by openmp.cc. Calling it directly lets any compiler share
+// that pool; a second OpenMP runtime in the process would fight over the cores.
 extern "C" void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags);
 extern "C" int omp_get_thread_num(void);
 extern "C" int omp_get_num_threads(void);

@@ -1,6 +1,7 @@
 // Activations and their gradients, packs of 16 bytes at a time. The formulas are
 // those of cpu.cc. NaN gives NaN.
 #include "ops/activation/cuda_arguments.h"
+#include "ops/cuda/gelu.h"
 #include "ops/cuda/kernel.h"
 #include "ops/cuda/types.h"
 
@@ -8,8 +9,6 @@ namespace {
 
 using namespace weft::gpu;
 using namespace weft::activation;
-
-WEFT_DEVICE float SigmoidOf(float x) { return 1.0f / (1.0f + expf(-x)); }
 
 struct Relu {
   WEFT_DEVICE static float Value(float x) { return x < 0 ? 0 : x; }
@@ -24,18 +23,8 @@ struct Silu {
   }
 };
 
-constexpr float kScale = 0.7978845608f, kCubic = 0.044715f;           // sqrt(2 / pi)
-constexpr float kSqrtHalf = 0.7071067812f, kDensity = 0.3989422804f;  // 1 / sqrt(2 pi)
-
-struct GeluTanh {
-  WEFT_DEVICE static float Value(float x) { return x * SigmoidOf(2.0f * kScale * (x + kCubic * x * x * x)); }
-  WEFT_DEVICE static float Slope(float x) {
-    const float s = SigmoidOf(2.0f * kScale * (x + kCubic * x * x * x));
-    return s + 2.0f * x * s * (1.0f - s) * kScale * (1.0f + 3.0f * kCubic * x * x);
-  }
-};
-
 struct GeluErf {
+  static constexpr float kSqrtHalf = 0.7071067812f, kDensity = 0.3989422804f;  // 1 / sqrt(2 pi)
   WEFT_DEVICE static float Value(float x) { return 0.5f * x * (1.0f + erff(x * kSqrtHalf)); }
   WEFT_DEVICE static float Slope(float x) {
     return 0.5f * (1.0f + erff(x * kSqrtHalf)) + x * kDensity * expf(-0.5f * x * x);

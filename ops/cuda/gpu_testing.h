@@ -1,10 +1,12 @@
 // Tests of GPU kernels without a GPU: each is run by the emulation, in several
-// orders of its threads, and compared with the CPU kernel of its name.
+// orders of its threads, and compared with the CPU kernel of its name. The same
+// tests run on a GPU in a program that says so (SetGpuRunner).
 #ifndef WEFT_OPS_CUDA_GPU_TESTING_H_
 #define WEFT_OPS_CUDA_GPU_TESTING_H_
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -53,6 +55,15 @@ class EmulatedGpu : public Gpu {
   std::atomic<int64_t> launches_{0};
 };
 
+// Creates and runs a kernel once, as RunKernel() does, on a GPU of its own.
+using GpuRunner = std::function<absl::StatusOr<std::vector<Values>>(
+    const KernelRegistry& registry, KernelSpec spec, const std::vector<Values>& inputs, const RunContext& context,
+    const std::vector<std::pair<int, int>>& in_place)>;
+
+// From now on RunGpuKernel() asks `runner`, twice. For programs that run the tests of
+// kernels on a GPU; before the first test.
+void SetGpuRunner(GpuRunner runner);
+
 // Creates and runs `spec` of `registry` as RunKernel() does, on an emulated
 // GPU, in three orders: an error unless all give the same bits.
 absl::StatusOr<std::vector<Values>> RunGpuKernel(const KernelRegistry& registry, KernelSpec spec,
@@ -77,7 +88,8 @@ struct Bound {
 };
 
 // Runs the kernel of both registries on the same inputs; fails the test where
-// an element differs by more than absolute + relative * magnitude.
+// an element differs by more than absolute + relative * magnitude. On a GPU, which
+// has other functions and fuses products and sums, some units in the last place more.
 void ExpectTwins(const KernelRegistry& cpu, const KernelRegistry& gpu, const KernelSpec& spec,
                  const std::vector<Values>& inputs, Bound bound = {}, const RunContext& context = {},
                  const std::vector<std::pair<int, int>>& in_place = {});

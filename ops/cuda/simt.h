@@ -142,6 +142,7 @@ T atomicCAS(T* at, std::type_identity_t<T> expected, std::type_identity_t<T> val
 }
 
 // Mathematics beyond <cmath>.
+inline float __fadd_rn(float a, float b) { return a + b; }  // never made one with a product
 inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
 // Of pi x: exact at whole and half numbers.
 inline float sinpif(float x) { return static_cast<float>(std::sin(M_PI * static_cast<double>(x))); }

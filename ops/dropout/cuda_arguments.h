@@ -4,23 +4,18 @@
 
 #include <cstdint>
 
-#include "ops/abi/gpu_tile.h"
+#include "ops/abi/gpu_dropout.h"
 
 namespace weft::dropout {
 
 inline constexpr int kThreads = 256;
 
-// y[i], i < n, is x[i] * scale if the upper 24 bits of the word of element
-// first + tile.GlobalOf(i) reach `threshold`, else 0.
+// y[i], i < n, is what the mask makes of x[i].
 struct DropoutArguments {
   const void* x;
   void* y;
   int64_t n;
-  GpuTile tile;
-  uint64_t first;  // of the micro-batch in the whole batch
-  uint64_t key, event;
-  int32_t threshold;
-  float scale;
+  DropoutMask mask;
 };
 
 }  // namespace weft::dropout

@@ -11,6 +11,7 @@
 #include "ops/abi/match_spec.h"
 #include "ops/abi/workspace.h"
 #include "ops/einsum/contraction.h"
+#include "ops/einsum/cpu_epilogue.h"
 #include "ops/einsum/cpu_permute.h"
 #include "ops/einsum/cpu_product.h"
 
@@ -190,7 +191,7 @@ absl::Status CheckTypes(const KernelSpec& spec) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
+absl::StatusOr<std::unique_ptr<Kernel>> CreateProduct(const KernelSpec& spec) {
   if (absl::Status status = CheckTypes(spec); !status.ok()) return status;
   absl::StatusOr<std::string> equation = spec.attributes.String("equation");
   if (!equation.ok()) return equation.status();
@@ -209,6 +210,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
     last = kernel.status();
   }
   return last;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
+  absl::StatusOr<einsum::Epilogue> epilogue = einsum::ParseEpilogue(spec);
+  if (!epilogue.ok()) return epilogue.status();
+  return epilogue->any() ? einsum::CreateWithEpilogue(spec, *epilogue, &CreateProduct) : CreateProduct(spec);
 }
 
 }  // namespace

@@ -8,11 +8,7 @@
 namespace weft {
 namespace {
 
-// In order of preference; the last does everything.
-constexpr einsum::CudaProductFactory kProducts[] = {&einsum::CreateLibraryProduct, &einsum::CreateTiledProduct};
-
 absl::Status CheckTypes(const KernelSpec& spec) {
-  if (absl::Status status = CheckArity(spec, 2, 1); !status.ok()) return status;
   const DType left = spec.inputs[0].dtype, right = spec.inputs[1].dtype, result = spec.outputs[0].dtype;
   if (IsGpuFloat(left) && left == right && (result == left || result == DType::kF32)) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -21,6 +17,8 @@ absl::Status CheckTypes(const KernelSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
+  absl::StatusOr<einsum::Epilogue> epilogue = einsum::ParseEpilogue(spec);
+  if (!epilogue.ok()) return epilogue.status();
   if (absl::Status status = CheckTypes(spec); !status.ok()) return status;
   absl::StatusOr<std::string> equation = spec.attributes.String("equation");
   if (!equation.ok()) return equation.status();
@@ -28,12 +26,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
       einsum::ParseContraction(*equation, {spec.inputs[0].dims, spec.inputs[1].dims, spec.outputs[0].dims});
   if (!parsed.ok()) return parsed.status();
   const einsum::Contraction contraction = einsum::Merged(einsum::Oriented(*std::move(parsed)));
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel;
-  for (einsum::CudaProductFactory create : kProducts) {
-    kernel = create(spec, contraction);
-    if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) break;
+  // In order of preference; the last does everything.
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = einsum::CreateLibraryProduct(spec, contraction, *epilogue);
+  if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
+  if (epilogue->any()) {
+    kernel = einsum::CreateLibraryProduct(einsum::ProductOf(spec), contraction, {});
+    if (kernel.ok()) return einsum::CreateFollowed(spec, *epilogue, *std::move(kernel), /*finish=*/true);
+    if (!absl::IsUnimplemented(kernel.status())) return kernel;
   }
-  return kernel;
+  kernel = einsum::CreateTiledProduct(spec, contraction, *epilogue);
+  if (!kernel.ok() || !epilogue->sums) return kernel;
+  return einsum::CreateFollowed(spec, *epilogue, *std::move(kernel), /*finish=*/false);
 }
 
 }  // namespace

@@ -21,12 +21,38 @@ struct AxisList {
   int64_t stride[kMaxAxes][3];
 };
 
+// What is done with a sum before it is written to the result's element `at`. Addresses are null where there is nothing
+// to do; all have the result's type.
+struct EpilogueArguments {
+  const void* bias;  // added, element at % bias_size
+  int64_t bias_size;
+  void* kept;                // written then
+  const void* gelu_operand;  // GELU's slope at its element `at` is multiplied by
+  int32_t gelu;              // GELU is taken
+};
+
 // result[batch, row, column] = sum over inner of left[batch, row, inner] right[batch, inner, column].
 struct ProductArguments {
   const void* left;
   const void* right;
   void* result;
   AxisList batch, rows, columns, inner;
+  EpilogueArguments epilogue;
+};
+
+// The epilogue alone, of n elements that are there.
+struct FinishArguments {
+  void* result;
+  int64_t n;
+  EpilogueArguments epilogue;
+};
+
+// sums[c] = sum over r of matrix[r, c], row-major; a block of 32 x kSumRows threads does 32 columns.
+inline constexpr int kSumRows = 8;
+struct ColumnSumArguments {
+  const void* matrix;
+  void* sums;
+  int64_t rows, columns;
 };
 
 }  // namespace weft::einsum

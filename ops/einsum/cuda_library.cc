@@ -43,7 +43,29 @@ int64_t AlignmentOf(const std::vector<Axis>& outer, Operand operand, DType type)
   return alignment;
 }
 
-absl::StatusOr<Split> SplitProduct(const KernelSpec& spec, Contraction contraction) {
+// Asks for the epilogue; kUnimplemented where the library has none like it.
+absl::Status SetEpilogue(const KernelSpec& spec, const Epilogue& epilogue, bool swapped, Split& split) {
+  if (!epilogue.any()) return absl::OkStatus();
+  const int64_t columns = split.spec.columns;
+  const bool along = (!epilogue.bias || spec.inputs[2].elements() == columns) &&
+                     (!epilogue.sums || spec.outputs[1].elements() == columns);
+  if (!split.outer.empty() || split.spec.batch > 1 || !along) {
+    return absl::UnimplementedError("expected one matrix whose columns are the epilogue's");
+  }
+  const bool operand = epilogue.sums && epilogue.summed != kResult;
+  if (operand && (epilogue.summed == kLeft) != swapped) {
+    return absl::UnimplementedError("expected sums of the operand with columns");
+  }
+  split.spec.bias = epilogue.bias;
+  split.spec.gelu = epilogue.gelu;
+  split.spec.keep = epilogue.keep;
+  split.spec.gelu_gradient = epilogue.gelu_gradient;
+  split.spec.result_sums = epilogue.sums && !operand;
+  split.spec.bias_gradient = operand;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Split> SplitProduct(const KernelSpec& spec, Contraction contraction, const Epilogue& epilogue) {
   if (contraction.inner.size() > 1) return absl::UnimplementedError("expected the inner axes to merge");
   const Axis rows = Take(contraction.rows, Longer), columns = Take(contraction.columns, Denser);
   const Axis inner = Take(contraction.inner, Longer);
@@ -70,6 +92,7 @@ absl::StatusOr<Split> SplitProduct(const KernelSpec& spec, Contraction contracti
                 .right = matrix(kRight, spec.inputs[0].dtype, inner, columns),
                 .result = matrix(kResult, spec.outputs[0].dtype, rows, columns),
                 .tf32 = spec.attributes.Has("tf32")};
+  if (absl::Status status = SetEpilogue(spec, epilogue, contraction.swapped, split); !status.ok()) return status;
   return split;
 }
 
@@ -98,19 +121,26 @@ std::vector<Offset> OffsetsOf(const std::vector<Axis>& outer, const GpuMatmulSpe
 
 class LibraryProduct : public Kernel {
  public:
-  LibraryProduct(std::unique_ptr<GpuMatmul> matmul, std::vector<Offset> offsets, bool swapped,
+  LibraryProduct(std::unique_ptr<GpuMatmul> matmul, std::vector<Offset> offsets, bool swapped, const Epilogue& epilogue,
                  std::shared_ptr<GpuWorkspace> workspace)
-      : matmul_(std::move(matmul)), offsets_(std::move(offsets)), swapped_(swapped), workspace_(std::move(workspace)) {}
+      : matmul_(std::move(matmul)),
+        offsets_(std::move(offsets)),
+        swapped_(swapped),
+        epilogue_(epilogue),
+        workspace_(std::move(workspace)) {}
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
     void* const workspace = matmul_->workspace_bytes() > 0 ? workspace_->data<void>() : nullptr;
     for (const Offset& offset : offsets_) {
-      const absl::Status status =
-          matmul_->Run({.left = static_cast<const char*>(inputs[swapped_ ? 1 : 0]) + offset.of[kLeft],
-                        .right = static_cast<const char*>(inputs[swapped_ ? 0 : 1]) + offset.of[kRight],
-                        .result = static_cast<char*>(outputs[0]) + offset.of[kResult]},
-                       workspace, context.stream);
+      GpuMatmulAddresses addresses = {.left = static_cast<const char*>(inputs[swapped_ ? 1 : 0]) + offset.of[kLeft],
+                                      .right = static_cast<const char*>(inputs[swapped_ ? 0 : 1]) + offset.of[kRight],
+                                      .result = static_cast<char*>(outputs[0]) + offset.of[kResult]};
+      if (epilogue_.bias) addresses.bias = inputs[2];
+      if (epilogue_.gelu_gradient) addresses.gelu_operand = inputs[2];
+      if (epilogue_.keep) addresses.kept = outputs[1];
+      if (epilogue_.sums) (epilogue_.gelu_gradient ? addresses.result_sums : addresses.bias_gradient) = outputs[1];
+      const absl::Status status = matmul_->Run(addresses, workspace, context.stream);
       if (!status.ok()) return status;
     }
     return absl::OkStatus();
@@ -120,15 +150,17 @@ class LibraryProduct : public Kernel {
   const std::unique_ptr<GpuMatmul> matmul_;
   const std::vector<Offset> offsets_;
   const bool swapped_;
+  const Epilogue epilogue_;
   const std::shared_ptr<GpuWorkspace> workspace_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryProduct(const KernelSpec& spec, const Contraction& contraction) {
+absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryProduct(const KernelSpec& spec, const Contraction& contraction,
+                                                             const Epilogue& epilogue) {
   GpuMatmuls* const matmuls = spec.gpu->matmuls();
   if (matmuls == nullptr) return absl::UnimplementedError("expected a library of matrix products");
-  absl::StatusOr<Split> split = SplitProduct(spec, contraction);
+  absl::StatusOr<Split> split = SplitProduct(spec, contraction, epilogue);
   if (!split.ok()) return split.status();
   absl::StatusOr<std::unique_ptr<GpuMatmul>> matmul = matmuls->Create(split->spec);
   if (!matmul.ok()) return matmul.status();
@@ -136,7 +168,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryProduct(const KernelSpec& s
       spec.gpu_workspace != nullptr ? spec.gpu_workspace : std::make_shared<GpuWorkspace>();
   if (absl::Status status = workspace->Reserve(spec.gpu, (*matmul)->workspace_bytes()); !status.ok()) return status;
   return std::make_unique<LibraryProduct>(*std::move(matmul), OffsetsOf(split->outer, split->spec), contraction.swapped,
-                                          workspace);
+                                          epilogue, workspace);
 }
 
 }  // namespace weft::einsum

@@ -7,20 +7,26 @@
 #include "absl/status/statusor.h"
 #include "ops/abi/kernel.h"
 #include "ops/einsum/contraction.h"
+#include "ops/einsum/epilogue.h"
 
 namespace weft::einsum {
 
-// Makes the kernel of `spec`, an einsum whose equation is `contraction` (merged;
-// if it is swapped, its left operand is the spec's second input). kUnimplemented: this way does not do it.
-using CudaProductFactory = absl::StatusOr<std::unique_ptr<Kernel>> (*)(const KernelSpec& spec,
-                                                                       const Contraction& contraction);
+// Each makes the kernel of `spec`, an einsum whose equation is `contraction` (merged; if it is swapped, its left
+// operand is the spec's second input). kUnimplemented: this way does not do it.
 
-// The GPU's library of matrix products, where it has one: contractions that are (batched, strided)
-// products of matrices, a few of them if more than one axis is neither row, column, inner nor the batch.
-absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryProduct(const KernelSpec& spec, const Contraction& contraction);
+// The GPU's library of matrix products, where it has one: contractions that are (batched, strided) products of
+// matrices, a few of them if more than one axis is neither row, column, inner nor the batch. With an epilogue one
+// matrix, whose columns are what a bias goes along.
+absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryProduct(const KernelSpec& spec, const Contraction& contraction,
+                                                             const Epilogue& epilogue);
 
-// Our own tiled kernel: any contraction of few axes, any alignment, always there.
-absl::StatusOr<std::unique_ptr<Kernel>> CreateTiledProduct(const KernelSpec& spec, const Contraction& contraction);
+// Our own tiled kernel: any contraction of few axes, any alignment, always there; all of an epilogue but sums.
+absl::StatusOr<std::unique_ptr<Kernel>> CreateTiledProduct(const KernelSpec& spec, const Contraction& contraction,
+                                                           const Epilogue& epilogue);
+
+// `product` and then, where it does not do that itself, the epilogue: of every element if `finish`, and the sums.
+absl::StatusOr<std::unique_ptr<Kernel>> CreateFollowed(const KernelSpec& spec, const Epilogue& epilogue,
+                                                       std::unique_ptr<Kernel> product, bool finish);
 
 }  // namespace weft::einsum
 

@@ -1,5 +1,7 @@
 #include "ops/einsum/cuda.h"
 
+#include <cmath>
+
 #include "gtest/gtest.h"
 #include "ops/cuda/gpu_testing.h"
 #include "ops/einsum/cpu.h"
@@ -49,6 +51,78 @@ TEST(EinsumCudaTest, AgreesWithItsTwin) {
                     {RandomValues(spec.inputs[0].elements(), 1, -1, 1, type),
                      RandomValues(spec.inputs[1].elements(), 2, -1, 1, type)},
                     {.relative = 2 * unit, .absolute = absolute});
+      }
+    }
+  }
+}
+
+struct EpilogueCase {
+  const char* epilogue;
+  const char* equation;
+  Dims left, right, result;
+  Dims input, output;  // the third input and the second output, or none
+};
+
+const EpilogueCase kEpilogues[] = {
+    {"bias", "bsi,io->bso", {2, 5, 17}, {17, 70}, {2, 5, 70}, {70}, {}},
+    {"bias", "bsi,icnd->bscnd", {2, 5, 8}, {8, 3, 2, 4}, {2, 5, 3, 2, 4}, {3, 2, 4}, {}},
+    {"bias", "bsd,cdhe->cbhse", {2, 3, 4}, {3, 4, 2, 5}, {3, 2, 2, 3, 5}, {5}, {}},
+    {"bias gelu", "bsi,io->bso", {2, 35, 17}, {17, 66}, {2, 35, 66}, {66}, {}},
+    {"bias gelu keep", "bsi,io->bso", {2, 35, 17}, {17, 66}, {2, 35, 66}, {66}, {2, 35, 66}},
+    {"gelu", "bsi,io->bso", {2, 5, 17}, {17, 70}, {2, 5, 70}, {}, {}},
+    {"gelu keep", "bsi,io->bso", {2, 5, 17}, {17, 70}, {2, 5, 70}, {}, {2, 5, 70}},
+    {"gelu_grad", "bso,io->bsi", {2, 35, 17}, {66, 17}, {2, 35, 66}, {2, 35, 66}, {}},
+    {"gelu_grad sum_result", "bso,io->bsi", {2, 35, 17}, {66, 17}, {2, 35, 66}, {2, 35, 66}, {66}},
+    {"sum_rhs", "bsi,bso->io", {2, 35, 17}, {2, 35, 66}, {17, 66}, {}, {66}},
+    {"sum_lhs", "bso,bsi->io", {2, 35, 66}, {2, 35, 17}, {17, 66}, {}, {66}},
+};
+
+KernelSpec SpecOf(const EpilogueCase& it, DType operands, DType result) {
+  KernelSpec spec{.name = "einsum",
+                  .inputs = {TensorSpec::Whole(operands, it.left), TensorSpec::Whole(operands, it.right)},
+                  .outputs = {TensorSpec::Whole(result, it.result)}};
+  if (!it.input.empty()) spec.inputs.push_back(TensorSpec::Whole(result, it.input));
+  if (!it.output.empty()) spec.outputs.push_back(TensorSpec::Whole(result, it.output));
+  spec.attributes = {{"equation", std::string(it.equation)}, {"epilogue", std::string(it.epilogue)}};
+  return spec;
+}
+
+std::vector<weft::testing::Values> InputsOf(const KernelSpec& spec) {
+  std::vector<weft::testing::Values> inputs;
+  for (const TensorSpec& tensor : spec.inputs) {
+    inputs.push_back(RandomValues(tensor.elements(), inputs.size() + 1, -1, 1, DType::kBF16));
+  }
+  return inputs;
+}
+
+TEST(EinsumCudaTest, EpiloguesAgreeWithTheirTwins) {
+  for (const EpilogueCase& it : kEpilogues) {
+    SCOPED_TRACE(std::string(it.epilogue) + " of " + it.equation);
+    const KernelSpec spec = SpecOf(it, DType::kF32, DType::kF32);
+    // Sums of 70 numbers below 1, and GELU's slope at most 1.13.
+    ExpectTwins(Cpu(), Cuda(), spec, InputsOf(spec), {.relative = 0x1.0p-22, .absolute = 70 * 71 * 0x1.0p-24});
+  }
+}
+
+// The same numbers in f32, rounded.
+TEST(EinsumCudaTest, EpiloguesOfHalvesAreThoseOfFloatsRounded) {
+  for (const EpilogueCase& it : kEpilogues) {
+    SCOPED_TRACE(std::string(it.epilogue) + " of " + it.equation);
+    const KernelSpec wide = SpecOf(it, DType::kF32, DType::kF32);
+    const auto want = RunGpuKernel(Cuda(), wide, InputsOf(wide));
+    ASSERT_TRUE(want.ok()) << want.status();
+    for (DType type : {DType::kBF16, DType::kF16}) {
+      for (DType result : {type, DType::kF32}) {
+        const auto got = RunGpuKernel(Cuda(), SpecOf(it, type, result), InputsOf(wide));
+        ASSERT_TRUE(got.ok()) << got.status();
+        const double unit = result == DType::kF32 ? 0 : result == DType::kF16 ? 0x1.0p-11 : 0x1.0p-8;
+        for (size_t o = 0; o < want->size(); ++o) {
+          for (size_t i = 0; i < (*want)[o].size(); ++i) {
+            // A sum of the result is one of 70 that were rounded.
+            const double sums = o == 1 && it.epilogue == std::string("gelu_grad sum_result") ? 70 * 4 * unit : 0;
+            ASSERT_NEAR((*got)[o][i], (*want)[o][i], unit * std::fabs((*want)[o][i]) + sums + 1e-5) << o << " " << i;
+          }
+        }
       }
     }
   }

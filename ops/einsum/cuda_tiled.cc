@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/einsum/cuda_arguments.h"
+#include "ops/einsum/cuda_epilogue.h"
 #include "ops/einsum/cuda_product.h"
 
 namespace weft::einsum {
@@ -27,13 +28,15 @@ uint32_t TilesOf(int64_t size) { return static_cast<uint32_t>((size + kTile - 1)
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateTiledProduct(const KernelSpec& spec, const Contraction& contraction) {
+absl::StatusOr<std::unique_ptr<Kernel>> CreateTiledProduct(const KernelSpec& spec, const Contraction& contraction,
+                                                           const Epilogue& epilogue) {
   ProductArguments arguments = {};
   for (const absl::Status& status :
        {SetAxes(contraction.batch, arguments.batch), SetAxes(contraction.rows, arguments.rows),
         SetAxes(contraction.columns, arguments.columns), SetAxes(contraction.inner, arguments.inner)}) {
     if (!status.ok()) return status;
   }
+  arguments.epilogue = EpilogueOf(spec, epilogue);
   GpuGrid grid{.threads = {kSide, kSide, 1}};
   grid.blocks[0] = std::max(1u, TilesOf(arguments.rows.size));
   grid.blocks[1] = std::max(1u, TilesOf(arguments.columns.size));
@@ -43,8 +46,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateTiledProduct(const KernelSpec& spe
   }
   const std::string name = absl::StrCat("product_", NameOf(spec.inputs[0].dtype), "_", NameOf(spec.outputs[0].dtype));
   return MakeGpuLaunch(spec, "einsum", name, grid, arguments,
-                       [swapped = contraction.swapped](ProductArguments& arguments, const RunContext&, GpuInputs inputs,
-                                                       GpuOutputs outputs) {
+                       [swapped = contraction.swapped, epilogue](ProductArguments& arguments, const RunContext&,
+                                                                 GpuInputs inputs, GpuOutputs outputs) {
+                         BindEpilogue(epilogue, inputs, outputs, arguments.epilogue);
                          arguments.left = inputs[swapped ? 1 : 0];
                          arguments.right = inputs[swapped ? 0 : 1];
                          arguments.result = outputs[0];

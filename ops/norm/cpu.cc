@@ -7,6 +7,10 @@ namespace weft {
 void RegisterNormKernels(KernelRegistry& registry) {
   registry.Register("layer_norm", norm::CreateLayerNorm);
   registry.Register("layer_norm_grad", norm::CreateLayerNormGrad);
+  registry.Register("residual_layer_norm", norm::CreateResidualLayerNorm);
+  registry.Register("residual_layer_norm_grad", norm::CreateResidualLayerNormGrad);
+  registry.Register("residual_rms_norm", norm::CreateResidualRmsNorm);
+  registry.Register("residual_rms_norm_grad", norm::CreateResidualRmsNormGrad);
   registry.Register("rms_norm", norm::CreateRmsNorm);
   registry.Register("rms_norm_grad", norm::CreateRmsNormGrad);
 }

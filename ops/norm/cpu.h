@@ -6,8 +6,8 @@
 
 namespace weft {
 
-// Adds `layer_norm`, `layer_norm_grad`, `rms_norm` and `rms_norm_grad`. Results do not depend on
-// the number of threads.
+// Adds `layer_norm`, `layer_norm_grad`, `rms_norm`, `rms_norm_grad` and, for each, `residual_...` (residual.h). Results
+// do not depend on the number of threads.
 void RegisterNormKernels(KernelRegistry& registry);
 
 }  // namespace weft

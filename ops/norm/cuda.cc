@@ -1,12 +1,15 @@
 #include "ops/norm/cuda.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/dropout_mask.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/abi/match_spec.h"
 #include "ops/norm/cuda_arguments.h"
+#include "ops/norm/residual.h"
 
 namespace weft {
 namespace {
@@ -20,8 +23,8 @@ struct RowShape {
   int warps, elements;
   uint32_t rows() const { return elements == 0 ? 1 : static_cast<uint32_t>(kThreads / 32 / warps); }  // of a block
 
-  std::string KernelOf(const KernelSpec& spec) const {
-    return absl::StrCat(spec.name, "_", NameOf(spec.outputs[0].dtype), "_", elements);
+  std::string KernelOf(const KernelSpec& spec, const char* name) const {
+    return absl::StrCat(name, "_", NameOf(spec.outputs[0].dtype), "_", elements);
   }
   GpuGrid Grid(uint32_t blocks) const {
     return {.blocks = {blocks, 1, 1}, .threads = {static_cast<uint32_t>(warps) * 32, rows(), 1}};
@@ -60,62 +63,85 @@ absl::Status CheckTypes(const KernelSpec& spec, std::initializer_list<const Tens
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeNorm(const KernelSpec& spec, const Extents& extents, bool center) {
+// Of `x`, where the attributes tell of a dropout.
+absl::StatusOr<std::optional<DropoutMaskSource>> MaskOf(const KernelSpec& spec, const TensorSpec& x) {
+  if (!spec.attributes.Has("rate")) return std::nullopt;
+  absl::StatusOr<DropoutMaskSource> mask = DropoutMaskSource::Create(spec, x);
+  if (!mask.ok()) return mask.status();
+  return *mask;
+}
+
+// The form of a norm's operands: what the CPU kernels ask for, of any type.
+std::string FormOf(bool center, bool residual, bool statistics) {
+  return absl::StrCat(residual ? "any:.h," : "", "any:.h,any:h", center ? ",any:h" : "", "->",
+                      residual ? "any:.h," : "", "any:.h",
+                      !statistics ? ""
+                      : center    ? ",.,."
+                                  : ",.");
+}
+
+// With `residual` the first inputs are the stream and what is added to it, the first output their sum.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeNorm(const KernelSpec& spec, bool center, bool residual) {
+  const size_t at = residual ? 1 : 0;  // of x and of y
+  const bool statistics = spec.outputs.size() > at + 1;
+  absl::StatusOr<Extents> extents = MatchSpec(spec, FormOf(center, residual, statistics).c_str());
+  if (!extents.ok()) return extents.status();
+  absl::Status status = CheckTypes(spec, {&spec.inputs[0], &spec.inputs[at], &spec.outputs[at]},
+                                   {&spec.inputs[at + 1], &spec.inputs[at + (center ? 2 : 1)]});
+  if (!status.ok()) return status;
+  const absl::StatusOr<std::optional<DropoutMaskSource>> mask = MaskOf(spec, spec.inputs[at]);
+  if (!mask.ok()) return mask.status();
   absl::StatusOr<double> eps = spec.attributes.Float("eps");
   if (!eps.ok()) return eps.status();
-  const NormArguments arguments{.rows = extents.rows(),
-                                .width = extents['h'],
+  const NormArguments arguments{.rows = extents->rows(),
+                                .width = (*extents)['h'],
                                 .eps = static_cast<float>(*eps),
-                                .wide_weights = spec.inputs[1].dtype == DType::kF32};
+                                .wide_weights = spec.inputs[at + 1].dtype == DType::kF32,
+                                .residual = {.dropout = mask->has_value()}};
   const RowShape shape = ShapeOf(arguments.width, spec.outputs[0].dtype, 32);
   const int64_t blocks = (arguments.rows + shape.rows() - 1) / shape.rows();
-  return MakeGpuLaunch(spec, kModule, shape.KernelOf(spec),
+  return MakeGpuLaunch(spec, kModule, shape.KernelOf(spec, center ? "layer_norm" : "rms_norm"),
                        shape.Grid(LoopGrid(*spec.gpu, blocks * kThreads, kThreads).blocks[0]), arguments,
-                       [center, statistics = spec.outputs.size() > 1](NormArguments& a, const RunContext&, GpuInputs in,
-                                                                      GpuOutputs out) {
-                         a.x = in[0];
-                         a.w = in[1];
-                         if (center) a.b = in[2];
-                         a.y = out[0];
-                         if (center && statistics) a.mean = static_cast<float*>(out[1]);
+                       [center, residual, statistics, at, mask = *mask](NormArguments& a, const RunContext& context,
+                                                                        GpuInputs in, GpuOutputs out) {
+                         a.x = in[at];
+                         a.w = in[at + 1];
+                         if (center) a.b = in[at + 2];
+                         a.y = out[at];
+                         if (center && statistics) a.mean = static_cast<float*>(out[at + 1]);
                          if (statistics) a.rstd = static_cast<float*>(out.back());
+                         if (residual) a.residual.x = in[0];
+                         if (residual) a.residual.sum = out[0];
+                         if (mask.has_value()) a.residual.mask = mask->MaskFor(context);
                        });
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateLayerNorm(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents =
-      MatchSpec(spec, spec.outputs.size() == 3 ? "any:.h,any:h,any:h->any:.h,.,." : "any:.h,any:h,any:h->any:.h");
-  if (!extents.ok()) return extents.status();
-  absl::Status status = CheckTypes(spec, {&spec.inputs[0]}, {&spec.inputs[1], &spec.inputs[2]});
-  if (!status.ok()) return status;
-  return MakeNorm(spec, *extents, /*center=*/true);
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> CreateRmsNorm(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents =
-      MatchSpec(spec, spec.outputs.size() == 2 ? "any:.h,any:h->any:.h,." : "any:.h,any:h->any:.h");
-  if (!extents.ok()) return extents.status();
-  absl::Status status = CheckTypes(spec, {&spec.inputs[0]}, {&spec.inputs[1]});
-  if (!status.ok()) return status;
-  return MakeNorm(spec, *extents, /*center=*/false);
+template <bool kCenter, bool kResidual>
+absl::StatusOr<std::unique_ptr<Kernel>> CreateNorm(const KernelSpec& spec) {
+  return MakeNorm(spec, kCenter, kResidual);
 }
 
 // Two launches on one stream: the rows, then the sums of the blocks.
 class NormGradKernel : public Kernel {
  public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec, const Extents& extents, bool center) {
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec, const Extents& extents,
+                                                        const ResidualForm& form) {
+    const bool center = form.center;
+    const absl::StatusOr<std::optional<DropoutMaskSource>> mask = MaskOf(spec, spec.outputs[0]);
+    if (!mask.ok()) return mask.status();
     const int64_t width = extents['h'], columns = (center ? 2 : 1) * width;
     const RowShape shape = ShapeOf(width, spec.outputs[0].dtype, 16);
     const auto rows_of_block = static_cast<int64_t>(shape.rows()) * kRowsOfThread;
     const auto blocks = std::clamp<int64_t>((extents.rows() + rows_of_block - 1) / rows_of_block, 1, kMostBlocks);
-    auto rows = GpuKernel<NormGradArguments>::Find(spec.gpu, kModule, shape.KernelOf(spec));
+    auto rows = GpuKernel<NormGradArguments>::Find(spec.gpu, kModule,
+                                                   shape.KernelOf(spec, center ? "layer_norm_grad" : "rms_norm_grad"));
     auto sum =
         GpuKernel<NormSumArguments>::Find(spec.gpu, kModule, absl::StrCat("norm_sum_", NameOf(spec.outputs[1].dtype)));
     if (!rows.ok()) return rows.status();
     if (!sum.ok()) return sum.status();
     absl::Status status = spec.gpu_workspace->Reserve(spec.gpu, static_cast<size_t>(blocks * columns) * sizeof(float));
     if (!status.ok()) return status;
-    auto kernel = std::make_unique<NormGradKernel>(*rows, *sum, spec.gpu_workspace, center);
+    auto kernel = std::make_unique<NormGradKernel>(*rows, *sum, spec.gpu_workspace, form, *mask);
     kernel->rows_grid_ = shape.Grid(static_cast<uint32_t>(blocks));
     kernel->sum_grid_ = LoopGrid(*spec.gpu, columns, 32);
     kernel->sum_grid_.threads[1] = kThreads / 32;
@@ -126,23 +152,29 @@ class NormGradKernel : public Kernel {
   }
 
   NormGradKernel(GpuKernel<NormGradArguments> rows, GpuKernel<NormSumArguments> sum,
-                 std::shared_ptr<GpuWorkspace> workspace, bool center)
-      : rows_(rows), sum_(sum), workspace_(std::move(workspace)), center_(center) {}
+                 std::shared_ptr<GpuWorkspace> workspace, const ResidualForm& form,
+                 std::optional<DropoutMaskSource> mask)
+      : rows_(rows), sum_(sum), workspace_(std::move(workspace)), form_(form), mask_(std::move(mask)) {}
 
   absl::Status Run(const RunContext& context, GpuInputs in, GpuOutputs out) override {
     NormGradArguments rows = rows_arguments_;
     rows.dy = in[0];
     rows.x = in[1];
     rows.w = in[2];
-    if (center_) rows.mean = static_cast<const float*>(in[3]);
-    rows.rstd = static_cast<const float*>(in.back());
+    if (form_.center) rows.mean = static_cast<const float*>(in[3]);
+    rows.rstd = static_cast<const float*>(in[form_.norm_inputs - 1]);
     rows.dx = out[0];
     rows.partial = workspace_->data<float>();
+    if (form_.residual) rows.residual.x = in[form_.norm_inputs];
+    if (mask_.has_value()) {
+      rows.residual.dropped = out[form_.norm_outputs];
+      rows.residual.mask = mask_->MaskFor(context);
+    }
     if (absl::Status status = rows_.Launch(rows_grid_, rows, context.stream); !status.ok()) return status;
     NormSumArguments sum = sum_arguments_;
     sum.partial = workspace_->data<float>();
     sum.dw = out[1];
-    sum.db = center_ ? out[2] : nullptr;
+    sum.db = form_.center ? out[2] : nullptr;
     return sum_.Launch(sum_grid_, sum, context.stream);
   }
 
@@ -153,36 +185,45 @@ class NormGradKernel : public Kernel {
   const GpuKernel<NormGradArguments> rows_;
   const GpuKernel<NormSumArguments> sum_;
   const std::shared_ptr<GpuWorkspace> workspace_;  // [blocks][columns]
-  const bool center_;
+  const ResidualForm form_;
+  const std::optional<DropoutMaskSource> mask_;
   GpuGrid rows_grid_, sum_grid_;
   NormGradArguments rows_arguments_;
   NormSumArguments sum_arguments_;
 };
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateLayerNormGrad(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "any:.h,any:.h,any:h,.,.->any:.h,any:h,any:h");
+template <bool kCenter, bool kResidual>
+absl::StatusOr<std::unique_ptr<Kernel>> CreateNormGrad(const KernelSpec& spec) {
+  ResidualForm form{.center = kCenter, .norm_inputs = kCenter ? 5u : 4u, .norm_outputs = kCenter ? 3u : 2u};
+  if (kResidual) {
+    const absl::StatusOr<ResidualForm> found = ResidualGradientForm(spec, kCenter);
+    if (!found.ok()) return found.status();
+    form = *found;
+  }
+  const std::string rule = absl::StrCat("any:.h,any:.h,any:h,.", kCenter ? ",." : "", form.residual ? ",any:.h" : "",
+                                        "->any:.h,any:h", kCenter ? ",any:h" : "", form.dropout ? ",any:.h" : "");
+  absl::StatusOr<Extents> extents = MatchSpec(spec, rule.c_str());
   if (!extents.ok()) return extents.status();
   absl::Status status =
-      CheckTypes(spec, {&spec.inputs[0], &spec.inputs[1]}, {&spec.inputs[2], &spec.outputs[1], &spec.outputs[2]});
+      CheckTypes(spec,
+                 {&spec.inputs[0], &spec.inputs[1], &spec.inputs[form.residual ? form.norm_inputs : 0],
+                  &spec.outputs[form.dropout ? form.norm_outputs : 0]},
+                 {&spec.inputs[2], &spec.outputs[1], &spec.outputs[form.norm_outputs - 1]});
   if (!status.ok()) return status;
-  return NormGradKernel::Create(spec, *extents, /*center=*/true);
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> CreateRmsNormGrad(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "any:.h,any:.h,any:h,.->any:.h,any:h");
-  if (!extents.ok()) return extents.status();
-  absl::Status status = CheckTypes(spec, {&spec.inputs[0], &spec.inputs[1]}, {&spec.inputs[2], &spec.outputs[1]});
-  if (!status.ok()) return status;
-  return NormGradKernel::Create(spec, *extents, /*center=*/false);
+  return NormGradKernel::Create(spec, *extents, form);
 }
 
 }  // namespace
 
 void RegisterNormCudaKernels(KernelRegistry& registry) {
-  registry.Register("layer_norm", &CreateLayerNorm);
-  registry.Register("layer_norm_grad", &CreateLayerNormGrad);
-  registry.Register("rms_norm", &CreateRmsNorm);
-  registry.Register("rms_norm_grad", &CreateRmsNormGrad);
+  registry.Register("layer_norm", &CreateNorm<true, false>);
+  registry.Register("layer_norm_grad", &CreateNormGrad<true, false>);
+  registry.Register("residual_layer_norm", &CreateNorm<true, true>);
+  registry.Register("residual_layer_norm_grad", &CreateNormGrad<true, true>);
+  registry.Register("residual_rms_norm", &CreateNorm<false, true>);
+  registry.Register("residual_rms_norm_grad", &CreateNormGrad<false, true>);
+  registry.Register("rms_norm", &CreateNorm<false, false>);
+  registry.Register("rms_norm_grad", &CreateNormGrad<false, false>);
 }
 
 }  // namespace weft

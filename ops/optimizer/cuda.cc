@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/abi/match_spec.h"
 #include "ops/optimizer/cuda_arguments.h"
@@ -105,13 +106,16 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLossScale(const KernelSpec& spec) 
     if (!number.ok()) return number.status();
     *value = *number;
   }
+  const absl::StatusOr<const double*> step =
+      AddStepValue(spec, [](int64_t step) { return static_cast<double>(step) + 1; }, "step + 1");
+  if (!step.ok()) return step.status();
+  arguments.run_step = *step;
   return MakeGpuLaunch(spec, kModule, "loss_scale", GpuGrid{}, arguments,
-                       [](LossScaleArguments& a, const RunContext& context, GpuInputs inputs, GpuOutputs outputs) {
+                       [](LossScaleArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          for (int i = 0; i < 4; ++i) {
                            a.in[i] = In(inputs, i);
                            a.out[i] = Out(outputs, i);
                          }
-                         a.run_step = static_cast<double>(context.step) + 1;
                        });
 }
 
@@ -119,12 +123,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLearningRate(const KernelSpec& spe
   if (auto extents = MatchSpec(spec, "->"); !extents.ok()) return extents.status();
   absl::StatusOr<Schedule> schedule = Schedule::Create(spec);
   if (!schedule.ok()) return schedule.status();
+  const absl::StatusOr<const double*> rate =
+      AddStepValue(spec, [schedule = *schedule](int64_t step) { return schedule.RateAt(step); });
+  if (!rate.ok()) return rate.status();
   return MakeGpuLaunch(
-      spec, kModule, "learning_rate", GpuGrid{}, AccumulateArguments{},
-      [schedule = *schedule](AccumulateArguments& a, const RunContext& context, GpuInputs, GpuOutputs outputs) {
-        a.y = Out(outputs, 0);
-        a.value = schedule.RateAt(context.step);
-      });
+      spec, kModule, "learning_rate", GpuGrid{}, LearningRateArguments{.rate = *rate},
+      [](LearningRateArguments& a, const RunContext&, GpuInputs, GpuOutputs outputs) { a.y = Out(outputs, 0); });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
@@ -186,32 +190,43 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
           absl::StrCat("attribute `", name, "`: expected 0 or more and less than 1, got ", beta));
     }
   }
+  absl::StatusOr<const double*> bias1 = nullptr, correction = nullptr;
+  if (spec.inputs.size() <= 6) {
+    // One for all parameters.
+    bias1 = AddStepValue(
+        spec, [beta = *beta1](int64_t step) { return 1 - std::pow(beta, step + 1.0); },
+        absl::StrFormat("1 - %a^t", *beta1));
+    correction = AddStepValue(
+        spec, [beta = *beta2](int64_t step) { return 1 / (1 - std::pow(beta, step + 1.0)); },
+        absl::StrFormat("1 / (1 - %a^t)", *beta2));
+  }
+  for (const auto* it : {&bias1, &correction}) {
+    if (!it->ok()) return it->status();
+  }
   const UpdateArguments arguments{.n = extents->rows(),
                                   .beta1 = static_cast<float>(*beta1),
                                   .rest1 = static_cast<float>(1 - *beta1),
                                   .beta2 = static_cast<float>(*beta2),
                                   .rest2 = static_cast<float>(1 - *beta2),
                                   .betas = {*beta1, *beta2},
+                                  .bias1 = *bias1,
+                                  .correction = *correction,
                                   .eps = static_cast<float>(*eps),
                                   .coupled = *decoupled != 0 ? 0.0f : static_cast<float>(*decay),
                                   .decoupled = *decoupled != 0 ? *decay : 0.0};
-  return MakeGpuLaunch(
-      spec, kModule, absl::StrCat("adam_", NameOf(spec.inputs[1].dtype)), PackGrid(spec, arguments.n), arguments,
-      [b1 = *beta1, b2 = *beta2](UpdateArguments& a, const RunContext& context, GpuInputs inputs, GpuOutputs outputs) {
-        const auto t = static_cast<double>(context.step + 1);
-        a.bias1 = 1 - std::pow(b1, t);
-        a.correction = static_cast<float>(1 / (1 - std::pow(b2, t)));
-        a.p = In(inputs, 0);
-        a.g = inputs[1];
-        a.m = In(inputs, 2);
-        a.v = In(inputs, 3);
-        a.lr = In(inputs, 4);
-        a.scale = In(inputs, 5);
-        a.step = StepOf(inputs, 6);
-        a.p2 = Out(outputs, 0);
-        a.m2 = Out(outputs, 1);
-        a.v2 = Out(outputs, 2);
-      });
+  return MakeGpuLaunch(spec, kModule, absl::StrCat("adam_", NameOf(spec.inputs[1].dtype)), PackGrid(spec, arguments.n),
+                       arguments, [](UpdateArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         a.p = In(inputs, 0);
+                         a.g = inputs[1];
+                         a.m = In(inputs, 2);
+                         a.v = In(inputs, 3);
+                         a.lr = In(inputs, 4);
+                         a.scale = In(inputs, 5);
+                         a.step = StepOf(inputs, 6);
+                         a.p2 = Out(outputs, 0);
+                         a.m2 = Out(outputs, 1);
+                         a.v2 = Out(outputs, 2);
+                       });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAccumulate(const KernelSpec& spec) {

@@ -70,7 +70,7 @@ struct Corrections {
   float correction;
 };
 WEFT_DEVICE Corrections CorrectionsOf(const UpdateArguments& args) {
-  if (args.step == nullptr) return {args.bias1, args.correction};
+  if (args.step == nullptr) return {*args.bias1, static_cast<float>(*args.correction)};
   __shared__ Corrections made;
   if (threadIdx.x == 0) {
     const double t = *args.step;
@@ -129,7 +129,7 @@ WEFT_KERNEL(loss_scale, LossScaleArguments, 1) {
   const float square_sum = *args.in[0];
   double scale = *args.in[1], good = *args.in[2], skipped = *args.in[3], step = 0;
   if (square_sum - square_sum == 0) {  // finite
-    step = args.run_step - skipped;
+    step = *args.run_step - skipped;
     good += 1;
     if (good >= args.interval) {
       scale = fmin(scale * args.growth, args.max);
@@ -166,4 +166,4 @@ WEFT_KERNEL(accumulate, AccumulateArguments, kThreads) {
   }
 }
 
-WEFT_KERNEL(learning_rate, AccumulateArguments, 1) { *args.y = args.value; }
+WEFT_KERNEL(learning_rate, LearningRateArguments, 1) { *args.y = static_cast<float>(*args.rate); }

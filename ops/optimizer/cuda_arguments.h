@@ -31,12 +31,12 @@ struct ClipArguments {
 struct LossScaleArguments {
   const float* in[4];
   float* out[4];
-  double run_step;  // from 1, with those that were skipped
+  const double* run_step;  // from 1, with those that were skipped
   double growth, backoff, interval, min, max;
 };
 
-// Parameters and state, n elements each, old and new. `lr`, `scale` and `step` are in
-// device memory. Without `step` what depends on it is worked out by the host.
+// Parameters and state, n elements each, old and new. `lr`, `scale` and what depends on the step are
+// in device memory; the last is worked out by the host where `step` is null.
 struct UpdateArguments {
   const float *p, *m, *v;
   const void* g;
@@ -48,22 +48,27 @@ struct UpdateArguments {
   float decay;         // sgd, sgd_momentum
   float beta1, rest1;  // adam; rest = 1 - beta
   float beta2, rest2;
-  double betas[2];   // where they are raised to `step`
-  double bias1;      // 1 - beta1^t
-  float correction;  // 1 / (1 - beta2^t)
+  double betas[2];           // where they are raised to `step`
+  const double* bias1;       // 1 - beta1^t
+  const double* correction;  // 1 / (1 - beta2^t)
   float eps;
   float coupled;     // weight decay that goes through the moments
   double decoupled;  // and what does not
 };
 
-// y = x where `first`, else acc + x. `value`: of learning_rate, which writes it.
+// y = x where `first`, else acc + x.
 struct AccumulateArguments {
   const float* x;
   const float* acc;
   float* y;
   int64_t n;
   bool first;
-  float value;
+};
+
+// y = rate.
+struct LearningRateArguments {
+  const double* rate;
+  float* y;
 };
 
 }  // namespace weft::optimizer

@@ -24,8 +24,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelSpec& spec, RandomArgum
                        [seed](RandomArguments& arguments, const RunContext& context, GpuInputs, GpuOutputs outputs) {
                          arguments.y = static_cast<float*>(outputs[0]);
                          arguments.key = MixSeed(context.seed, seed);
-                         arguments.event = static_cast<uint64_t>(context.step);
                        });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeRandom(const KernelSpec& spec, RandomArguments arguments, uint64_t seed) {
+  const absl::StatusOr<const double*> step = AddStepNumber(spec);
+  if (!step.ok()) return step.status();
+  arguments.step = *step;
+  return Make(spec, arguments, seed);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateNormal(const KernelSpec& spec) {
@@ -35,7 +41,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateNormal(const KernelSpec& spec) {
   for (const absl::Status& status : {mean.status(), std.status(), seed.status()}) {
     if (!status.ok()) return status;
   }
-  return Make(spec, {.a = static_cast<float>(*mean), .b = static_cast<float>(*std)}, static_cast<uint64_t>(*seed));
+  return MakeRandom(spec, {.a = static_cast<float>(*mean), .b = static_cast<float>(*std)},
+                    static_cast<uint64_t>(*seed));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateUniform(const KernelSpec& spec) {
@@ -49,8 +56,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateUniform(const KernelSpec& spec) {
     return absl::InvalidArgumentError(absl::StrCat("attribute `high`: expected ", *low, " or more, got ", *high));
   }
   const auto from = static_cast<float>(*low), to = static_cast<float>(*high);
-  return Make(spec, {.a = from, .b = static_cast<float>(*high - *low), .last = std::nextafter(to, from)},
-              static_cast<uint64_t>(*seed));
+  return MakeRandom(spec, {.a = from, .b = static_cast<float>(*high - *low), .last = std::nextafter(to, from)},
+                    static_cast<uint64_t>(*seed));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateFill(const KernelSpec& spec) {

@@ -14,9 +14,10 @@ using weft::random::RandomArguments;
 
 // Box and Muller: elements 2 i and 2 i + 1 are cosine and sine of one radius.
 WEFT_KERNEL(random_normal, RandomArguments, kThreads) {
+  const auto event = static_cast<uint64_t>(*args.step);
   for (int64_t i : EachOf(args.n)) {
     const auto global = static_cast<uint64_t>(args.tile.GlobalOf(i));
-    const weft::PhiloxBlock words = weft::Philox(args.key, global / 4, args.event);
+    const weft::PhiloxBlock words = weft::Philox(args.key, global / 4, event);
     const bool second = global % 4 >= 2;
     const float u = static_cast<float>(second ? words[2] : words[0]) * 0x1.0p-32f + 0x1.0p-33f;
     const float v = 2.0f * weft::UniformFloat(second ? words[3] : words[1]);
@@ -26,9 +27,10 @@ WEFT_KERNEL(random_normal, RandomArguments, kThreads) {
 }
 
 WEFT_KERNEL(random_uniform, RandomArguments, kThreads) {
+  const auto event = static_cast<uint64_t>(*args.step);
   for (int64_t i : EachOf(args.n)) {
     const auto global = static_cast<uint64_t>(args.tile.GlobalOf(i));
-    const float value = args.a + args.b * weft::UniformFloat(weft::PhiloxElement(args.key, args.event, global));
+    const float value = args.a + args.b * weft::UniformFloat(weft::PhiloxElement(args.key, event, global));
     args.y[i] = value < args.last ? value : args.last;
   }
 }

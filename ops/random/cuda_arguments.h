@@ -16,7 +16,8 @@ struct RandomArguments {
   float* y;
   int64_t n;
   GpuTile tile;
-  uint64_t key, event;
+  uint64_t key;
+  const double* step;  // of the run: the event; not of fill
   float a, b, last;
 };
 

@@ -34,6 +34,13 @@ class Event {
   virtual absl::Status Synchronize() = 0;
 };
 
+// Work that a stream has recorded instead of doing it. Made by Stream::Capture(),
+// used with streams of the same device, which outlives it.
+class Graph {
+ public:
+  virtual ~Graph() = default;
+};
+
 // A queue of work with a host thread that feeds it. All calls but Submit() and
 // Join() are made from tasks, on the stream's own thread, and do not allocate.
 class Stream {
@@ -59,6 +66,18 @@ class Stream {
   // The stream's later work begins after the point that `event` marks now.
   virtual absl::Status Wait(Event& event) = 0;
 
+  // Calls `task`, and records what it enqueues on this stream instead of doing it. The task
+  // waits for nothing, marks nothing and allocates no device memory. Allocates itself. After an error,
+  // the task's or its own, the stream is as before; kUnimplemented if the device does not capture.
+  virtual absl::StatusOr<std::unique_ptr<Graph>> Capture(const std::function<absl::Status()>& task) {
+    return absl::UnimplementedError("a stream of this device records no work");
+  }
+
+  // Enqueues all that was recorded, with the addresses and numbers of then.
+  virtual absl::Status Replay(Graph& graph) {
+    return absl::UnimplementedError("a stream of this device records no work");
+  }
+
   // What kernels and collectives get as RunContext::stream: null on the host.
   virtual void* handle() const = 0;
 
@@ -74,6 +93,9 @@ class Device {
   // True if the host reads and writes arenas directly, and calls on streams
   // are complete when they return.
   virtual bool host_addressable() const = 0;
+
+  // True if streams can record work, and do it again.
+  virtual bool captures() const { return false; }
 
   // What kernels are made with; null where they are the host's. Lives as long as the device.
   virtual Gpu* gpu() { return nullptr; }

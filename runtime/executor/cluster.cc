@@ -59,6 +59,7 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
                             .seed = options.seed,
                             .threads = share.threads,
                             .spins = share.spins,
+                            .graphs = options.graphs && !(options.timeline != nullptr && options.trace_kernels),
                             .standing = share.standing};
     absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Create(plan, share.ranks[i], services);
     if (!executor.ok()) return executor.status();

@@ -35,6 +35,7 @@ struct ClusterOptions {
   trace::Timeline* timeline = nullptr;         // null: no trace
   bool trace_kernels = false;                  // in the timeline
   device::Device* device = nullptr;            // of all ranks of this process; null: the host
+  bool graphs = true;                          // see Services; not with trace_kernels
   // Called once, with the first error of a step, by the thread that meets it. An
   // act that hangs keeps Step() from returning: this is where to act on it.
   std::function<void(const absl::Status&)> on_fault;

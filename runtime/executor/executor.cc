@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/executor/binding.h"
-#include "runtime/executor/fences.h"
 #include "runtime/executor/links.h"
 #include "runtime/executor/port_kernels.h"
 #include "runtime/executor/program_spec.h"
@@ -45,11 +44,19 @@ KernelSpec KernelSpecOf(const Place& place, const plan::Kernel& kernel, const Se
   return spec;
 }
 
+// Kernels that exchange data with the host, and wait for it.
+bool IsPort(const plan::Kernel& kernel) { return kernel.name() == "input" || kernel.name() == "output"; }
+bool HasPort(const plan::Actor& actor) { return std::any_of(actor.kernels().begin(), actor.kernels().end(), &IsPort); }
+
 // Of one stream.
 struct Workspaces {
   std::shared_ptr<Workspace> host = std::make_shared<Workspace>();
   std::shared_ptr<GpuWorkspace> gpu = std::make_shared<GpuWorkspace>();
 };
+
+// The step, counted from 1, that begins with recording graphs. The one before has called all libraries,
+// which may prepare something when they are called first.
+constexpr int64_t kRecordingStep = 2;
 
 // Drops what it is given.
 class NoResult : public ResultField {
@@ -66,18 +73,26 @@ struct Executor::Builder {
   const std::vector<int> channels = ChannelsOf(*place.program->stage);
   // One a stream, whose kernels run one after another; the kernels keep them.
   std::vector<Workspaces> workspaces = {};
+  // By actor: kernels that enqueue the same in every step, if it has no others.
+  std::vector<int> kernels = {};
 
-  absl::StatusOr<std::unique_ptr<actor::Work>> WorkOf(int32_t a) {
+  absl::StatusOr<std::unique_ptr<FencedWork>> WorkOf(int32_t a) {
     const plan::Actor& actor = place.program->actor(a);
-    const Site site{a, executor.streams_[actor.stream()].get(), executor.fences_.get(), executor.services_.seed};
+    const Site site{.actor = a,
+                    .stream = executor.streams_[actor.stream()].get(),
+                    .fences = executor.fences_.get(),
+                    .graphs = &executor.graphs_,
+                    .seed = executor.services_.seed};
     absl::StatusOr<ActorOperation> made = OperationOf(place, actor, channels[a], *executor.services_.communicator);
     if (!made.ok()) return made.status();
     if (made->operation != nullptr) {
       return std::make_unique<OperationWork>(site, place, made->inputs, made->outputs, std::move(made->operation));
     }
-    auto work = std::make_unique<KernelWork>(site);
+    const bool steady = executor.services_.device->gpu() != nullptr && !HasPort(actor);
+    if (steady) kernels[a] = actor.kernels_size();
+    auto work = std::make_unique<KernelWork>(site, steady);
     for (const plan::Kernel& kernel : actor.kernels()) {
-      absl::StatusOr<std::unique_ptr<Kernel>> one = KernelOf(kernel, *site.stream, WorkspacesOf(actor.stream()));
+      absl::StatusOr<std::unique_ptr<Kernel>> one = KernelOf(kernel, actor.stream());
       if (!one.ok()) return Prefixed(WhereOf(kernel), one.status());
       work->Add(place, kernel, *std::move(one), WhereOf(kernel));
     }
@@ -89,13 +104,13 @@ struct Executor::Builder {
     return workspaces[stream];
   }
 
-  absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(const plan::Kernel& kernel, device::Stream& stream,
-                                                   const Workspaces& shared) {
-    if (kernel.name() == "input") return InputOf(kernel, stream);
-    if (kernel.name() == "output") return OutputOf(kernel, stream);
+  absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(const plan::Kernel& kernel, int stream) {
+    if (kernel.name() == "input") return InputOf(kernel, *executor.streams_[stream]);
+    if (kernel.name() == "output") return OutputOf(kernel, *executor.streams_[stream]);
     KernelSpec spec = KernelSpecOf(place, kernel, executor.services_);
-    spec.workspace = shared.host;
-    spec.gpu_workspace = shared.gpu;
+    spec.workspace = WorkspacesOf(stream).host;
+    spec.gpu_workspace = WorkspacesOf(stream).gpu;
+    if (executor.uploads_[stream] != nullptr) spec.gpu_step_values = executor.uploads_[stream]->values();
     return executor.services_.kernels->Create(spec);
   }
 
@@ -144,8 +159,9 @@ struct Executor::Builder {
     actor::ProgramSpec spec = ProgramSpecOf(*place.program, executor.rank_);
     spec.spins = executor.services_.spins;
     spec.standing = executor.services_.standing;
+    kernels.resize(spec.actors.size());
     for (size_t a = 0; a < spec.actors.size(); ++a) {
-      absl::StatusOr<std::unique_ptr<actor::Work>> work = WorkOf(static_cast<int32_t>(a));
+      absl::StatusOr<std::unique_ptr<FencedWork>> work = WorkOf(static_cast<int32_t>(a));
       if (!work.ok()) return Prefixed(absl::StrCat("actor `", spec.actors[a].name, "`"), work.status());
       spec.actors[a].work = work->get();
       executor.works_.push_back(*std::move(work));
@@ -154,6 +170,14 @@ struct Executor::Builder {
         actor::Program::Create(std::move(spec), executor.services_.fault);
     if (!actors.ok()) return actors.status();
     executor.actors_ = *std::move(actors);
+    for (const auto& upload : executor.uploads_) {
+      if (upload == nullptr) continue;
+      if (absl::Status status = upload->Prepare(); !status.ok()) return status;
+    }
+    if (executor.services_.graphs && executor.services_.device->captures()) {
+      const actor::ProgramSpec& made = executor.actors_->spec();
+      executor.graphs_.set_segments(made, SegmentsOf(made, *executor.fences_, kernels));
+    }
     return absl::OkStatus();
   }
 };
@@ -178,6 +202,8 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
     auto made = services.device->CreateStream(absl::StrCat("r", rank, " ", stream.name()));
     if (!made.ok()) return Prefixed(where, made.status());
     executor->streams_.push_back(*std::move(made));
+    executor->uploads_.push_back(services.device->gpu() == nullptr ? nullptr
+                                                                   : std::make_unique<StepUpload>(*services.device));
   }
   Builder builder{*executor, {&program, executor->index_, rank, executor->coordinates_, executor->arena_->base()}};
   if (absl::Status status = builder.Build(); !status.ok()) return Prefixed(where, status);
@@ -229,43 +255,73 @@ absl::Status Executor::OnStream(const std::function<absl::Status(device::Stream&
   return status.ok() ? joined : status;
 }
 
+std::string Executor::InitialValueOf(int32_t b) const {
+  return absl::StrCat("rank ", rank_, ": initial value of `", program_.buffer(b).name(), "`");
+}
+
 absl::Status Executor::Initialize() {
-  std::vector<std::unique_ptr<Kernel>> kernels;  // until what they enqueue is done
+  std::unique_ptr<StepUpload> upload;
+  if (services_.device->gpu() != nullptr) upload = std::make_unique<StepUpload>(*services_.device);
+  std::vector<std::pair<int32_t, std::unique_ptr<Kernel>>> kernels;  // until what they enqueue is done
+  for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
+    const plan::Buffer& buffer = program_.buffer(b);
+    if (!buffer.has_init() || buffer.alias_of() != 0) continue;
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel = InitialiserOf(b, upload.get());
+    if (!kernel.ok()) return Prefixed(InitialValueOf(b), kernel.status());
+    kernels.emplace_back(b, *std::move(kernel));
+  }
+  if (upload != nullptr) {
+    if (absl::Status status = upload->Prepare(); !status.ok()) return Prefixed(absl::StrCat("rank ", rank_), status);
+  }
   return OnStream([&](device::Stream& stream) {
-    for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
-      const plan::Buffer& buffer = program_.buffer(b);
-      if (!buffer.has_init() || buffer.alias_of() != 0) continue;
-      absl::StatusOr<std::unique_ptr<Kernel>> kernel = InitializeBuffer(b, stream);
-      if (kernel.ok()) {
-        kernels.push_back(*std::move(kernel));
-      } else {
-        return Prefixed(absl::StrCat("rank ", rank_, ": initial value of `", buffer.name(), "`"), kernel.status());
-      }
+    absl::Status status = upload == nullptr ? absl::OkStatus() : upload->Run(0, stream);
+    const RunContext context{.seed = services_.seed, .stream = stream.handle()};
+    for (const auto& [b, kernel] : kernels) {
+      void* const output = arena_->base() + program_.buffer(b).offset();
+      if (status.ok()) status = Prefixed(InitialValueOf(b), kernel->Run(context, {}, absl::MakeConstSpan(&output, 1)));
     }
-    return absl::OkStatus();
+    return status;
   });
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitializeBuffer(int32_t b, device::Stream& stream) {
+absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitialiserOf(int32_t b, StepUpload* upload) {
   const Place place{&program_, index_, rank_, coordinates_, arena_->base()};
   KernelSpec spec = KernelSpecOf(place, program_.buffer(b).init(), services_);
   spec.outputs = {place.SpecOf(b)};
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = services_.kernels->Create(spec);
-  if (!kernel.ok()) return kernel.status();
-  void* const output = arena_->base() + program_.buffer(b).offset();
-  const RunContext context{.seed = services_.seed, .stream = stream.handle()};
-  const absl::Status status = (*kernel)->Run(context, {}, absl::MakeConstSpan(&output, 1));
-  if (!status.ok()) return status;
-  return kernel;
+  if (upload != nullptr) spec.gpu_step_values = upload->values();
+  return services_.kernels->Create(spec);
 }
 
 void Executor::BeginStep(int64_t step) {
   step_ = step;
+  if (++begun_ == kRecordingStep && graphs_.counts().segments > 0) RecordGraphs();
   actors_->BeginStep();
   for (int s = 0; s < actors_->streams(); ++s) {
-    // What goes wrong is in the fault.
-    streams_[s]->Submit([this, s] { actors_->RunStream(s, step_).IgnoreError(); });
+    streams_[s]->Submit([this, s] { RunStream(s); });
   }
+}
+
+// Before any stream goes on: to make a graph the driver may wait for all that this GPU does, also for
+// what waits for another rank.
+void Executor::RecordGraphs() {
+  for (int s = 0; s < actors_->streams(); ++s) {
+    streams_[s]->Submit([this, s] {
+      graphs_.Capture(s, *streams_[s], [this](const Segment::Act& act) {
+        return works_[act.actor]->Do({.step = step_, .micro_batch = act.micro_batch});
+      });
+    });
+  }
+  for (auto& stream : streams_) stream->Join().IgnoreError();  // EndStep() says it again
+}
+
+void Executor::RunStream(int s) {
+  device::Stream& stream = *streams_[s];
+  // What goes wrong is in the fault.
+  if (uploads_[s] != nullptr) {
+    const absl::Status status = uploads_[s]->Run(step_, stream);
+    if (!status.ok()) services_.fault->Raise(Prefixed(absl::StrCat("rank ", rank_, ": numbers of a step"), status));
+  }
+  actors_->RunStream(s, step_).IgnoreError();
 }
 
 absl::Status Executor::EndStep() {

@@ -18,7 +18,10 @@
 #include "runtime/actor/program.h"
 #include "runtime/collective/communicator.h"
 #include "runtime/device/device.h"
+#include "runtime/executor/fences.h"
+#include "runtime/executor/graphs.h"
 #include "runtime/executor/ports.h"
+#include "runtime/executor/step_upload.h"
 #include "runtime/plan/plan.pb.h"
 #include "runtime/plan/program.h"
 #include "runtime/trace/timeline.h"
@@ -36,6 +39,7 @@ struct Services {
   uint64_t seed = 0;                               // of the run
   int threads = 1;                                 // that a kernel may use
   int spins = 0;                                   // how often a waiting stream looks before it sleeps
+  bool graphs = true;                              // record and replay what a device can, see Graphs
   absl::Span<std::atomic<int64_t>> standing = {};  // see actor::ProgramSpec
 };
 
@@ -66,7 +70,7 @@ class Executor {
 
   // Starts a step on the rank's streams; `step` counts from 0 over the whole
   // training. Then EndStep() waits for it and returns the first error of any
-  // rank that shares the fault. Neither allocates unless it fails.
+  // rank that shares the fault. Neither allocates unless it fails, or records graphs.
   void BeginStep(int64_t step);
   absl::Status EndStep();
 
@@ -83,10 +87,13 @@ class Executor {
   int stage() const { return program_.index; }
   int64_t arena_bytes() const { return arena_->bytes(); }
   actor::Program& actors() { return *actors_; }
+  // What is replayed from the second step on, which begins with recording it. Not while a step runs.
+  const Graphs& graphs() const { return graphs_; }
 
   // Adds a track for every stream that has kernels, with an event for each one
   // that runs: "h.0.forward/3 einsum" is kernel 3 of actor h.0.forward. Before
-  // the first step. On a device that queues work an event is its enqueueing.
+  // the first step, without graphs, where kernels do not run one by one. On a device that queues work
+  // an event is its enqueueing.
   void TraceKernels(trace::Timeline& timeline);
 
  private:
@@ -94,8 +101,12 @@ class Executor {
   Executor(plan::Program program, int rank, const Services& services);
   void CollectState();
   absl::Status OnStream(const std::function<absl::Status(device::Stream&)>& task);
-  // Returns the kernel that was run.
-  absl::StatusOr<std::unique_ptr<Kernel>> InitializeBuffer(int32_t buffer, device::Stream& stream);
+  // The kernel of a buffer's initial value.
+  absl::StatusOr<std::unique_ptr<Kernel>> InitialiserOf(int32_t buffer, StepUpload* upload);
+  std::string InitialValueOf(int32_t buffer) const;  // for errors
+  void RecordGraphs();
+  // A step's share of a stream, on its thread.
+  void RunStream(int stream);
 
   const plan::Program program_;
   const int rank_;
@@ -104,11 +115,14 @@ class Executor {
   std::vector<int64_t> coordinates_;
   std::unique_ptr<device::Arena> arena_;
   std::vector<std::unique_ptr<device::Stream>> streams_;
-  std::unique_ptr<class Fences> fences_;
-  std::vector<std::unique_ptr<actor::Work>> works_;
+  std::unique_ptr<Fences> fences_;
+  std::vector<std::unique_ptr<StepUpload>> uploads_;  // by stream; null: not on a GPU
+  Graphs graphs_;
+  std::vector<std::unique_ptr<class FencedWork>> works_;
   std::unique_ptr<actor::Program> actors_;
   std::vector<StateTile> state_;
   int64_t step_ = 0;
+  int64_t begun_ = 0;  // steps
 };
 
 }  // namespace weft::executor

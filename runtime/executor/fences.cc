@@ -4,9 +4,15 @@
 
 namespace weft::executor {
 
+Fences::Fences(const plan::Program& program) : actors_(program.stage->actors_size()) {
+  for (size_t a = 0; a < actors_.size(); ++a) {
+    actors_[a].awaited.resize(program.micro(static_cast<int32_t>(a)) ? program.micro_batches : 1, false);
+  }
+}
+
 absl::StatusOr<std::unique_ptr<Fences>> Fences::Create(const plan::Program& program, device::Device& device) {
   const int actors = program.stage->actors_size();
-  std::unique_ptr<Fences> fences(new Fences(actors));
+  std::unique_ptr<Fences> fences(new Fences(program));
   std::vector<int64_t> depth(actors, 0);
   for (size_t b = 0; b < program.readers.size(); ++b) {
     for (int32_t reader : program.readers[b]) fences->AddRegister(program, static_cast<int32_t>(b), reader, depth);
@@ -29,25 +35,34 @@ void Fences::AddRegister(const plan::Program& program, int32_t buffer, int32_t r
   const int64_t last = program.micro(writer) ? program.micro_batches - 1 : 0;
   actors_[reader].waits.push_back({.peer = writer, .follow = both, .behind = 0, .last = last});
   depth[writer] = std::max(depth[writer], slots);
-  if (both) {
-    actors_[writer].waits.push_back({.peer = reader, .follow = true, .behind = slots});
-    depth[reader] = std::max(depth[reader], slots);
+  actors_[writer].awaited[last] = true;
+  if (!both) return;
+  actors_[writer].waits.push_back({.peer = reader, .follow = true, .behind = slots});
+  depth[reader] = std::max(depth[reader], slots);
+  for (int64_t i = 0; i < program.micro_batches; ++i) {
+    actors_[writer].awaited[i] = true;
+    if (i + slots < program.micro_batches) actors_[reader].awaited[i] = true;
   }
 }
 
 absl::Status Fences::Before(int32_t actor, int64_t micro_batch, device::Stream& stream) {
   for (const Wait& wait : actors_[actor].waits) {
-    const int64_t act = wait.follow ? micro_batch - wait.behind : wait.last;
-    if (act < 0) continue;  // of the step before, which has ended
+    const int64_t act = wait.ActFor(micro_batch);
+    if (act < 0) continue;
     const auto& ring = actors_[wait.peer].ring;
     if (absl::Status status = stream.Wait(*ring[act % ring.size()]); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
+bool Fences::Waits(int32_t actor, int64_t micro_batch) const {
+  const std::vector<Wait>& waits = actors_[actor].waits;
+  return std::any_of(waits.begin(), waits.end(), [&](const Wait& it) { return it.ActFor(micro_batch) >= 0; });
+}
+
 absl::Status Fences::After(int32_t actor, int64_t micro_batch, device::Stream& stream) {
   const auto& ring = actors_[actor].ring;
-  return ring.empty() ? absl::OkStatus() : stream.Record(*ring[micro_batch % ring.size()]);
+  return Records(actor, micro_batch) ? stream.Record(*ring[micro_batch % ring.size()]) : absl::OkStatus();
 }
 
 }  // namespace weft::executor

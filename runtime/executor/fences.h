@@ -16,8 +16,8 @@
 namespace weft::executor {
 
 // Each actor that has dealings with another stream records an event after
-// every act, in a ring as long as its registers have slots: the run loop's
-// credits keep an event from being recorded again before all have waited for it.
+// every act that is waited for there, in a ring as long as its registers have slots: the
+// run loop's credits keep an event from being recorded again before all have waited for it.
 class Fences {
  public:
   static absl::StatusOr<std::unique_ptr<Fences>> Create(const plan::Program& program, device::Device& device);
@@ -26,6 +26,10 @@ class Fences {
   absl::Status Before(int32_t actor, int64_t micro_batch, device::Stream& stream);
   absl::Status After(int32_t actor, int64_t micro_batch, device::Stream& stream);
 
+  // Whether they have something to do: the same in every step.
+  bool Waits(int32_t actor, int64_t micro_batch) const;
+  bool Records(int32_t actor, int64_t micro_batch) const { return actors_[actor].awaited[micro_batch]; }
+
  private:
   // Wait for the peer's act of micro-batch `follow ? micro_batch - behind : last`.
   struct Wait {
@@ -33,13 +37,17 @@ class Fences {
     bool follow = false;
     int64_t behind = 0;
     int64_t last = 0;
+
+    // Negative: of the step before, which has ended.
+    int64_t ActFor(int64_t micro_batch) const { return follow ? micro_batch - behind : last; }
   };
   struct Actor {
     std::vector<Wait> waits;
-    std::vector<std::unique_ptr<device::Event>> ring;  // empty: nobody on another stream waits
+    std::vector<bool> awaited;                         // on another stream, by micro-batch
+    std::vector<std::unique_ptr<device::Event>> ring;  // empty: none is
   };
 
-  explicit Fences(int actors) : actors_(actors) {}
+  explicit Fences(const plan::Program& program);
   void AddRegister(const plan::Program& program, int32_t buffer, int32_t reader, std::vector<int64_t>& depth);
 
   std::vector<Actor> actors_;

@@ -6,7 +6,13 @@ namespace weft::executor {
 
 absl::Status FencedWork::Run(const actor::Act& act) {
   absl::Status status = site_.fences->Before(site_.actor, act.micro_batch, *site_.stream);
-  if (status.ok()) status = Do(act);
+  if (!status.ok()) return status;
+  const Graphs::Part part = site_.graphs->PartOf(site_.actor, act.micro_batch);
+  if (part.graph == nullptr) {
+    status = Do(act);
+  } else if (part.first) {
+    status = site_.stream->Replay(*part.graph);
+  }
   if (status.ok()) status = site_.fences->After(site_.actor, act.micro_batch, *site_.stream);
   return status;
 }
@@ -26,8 +32,10 @@ void KernelWork::Add(const Place& place, const plan::Kernel& kernel, std::unique
 }
 
 absl::Status KernelWork::Do(const actor::Act& act) {
-  const RunContext context{
-      .step = act.step, .micro_batch = act.micro_batch, .seed = site_.seed, .stream = site_.stream->handle()};
+  const RunContext context{.step = steady_ ? RunContext::kNoStep : act.step,
+                           .micro_batch = act.micro_batch,
+                           .seed = site_.seed,
+                           .stream = site_.stream->handle()};
   int64_t begin = track_ == nullptr ? 0 : trace::NowNs();
   for (size_t k = 0; k < calls_.size(); ++k) {
     const Call& call = calls_[k];

@@ -14,6 +14,7 @@
 #include "runtime/device/device.h"
 #include "runtime/executor/binding.h"
 #include "runtime/executor/fences.h"
+#include "runtime/executor/graphs.h"
 #include "runtime/trace/timeline.h"
 
 namespace weft::executor {
@@ -23,23 +24,28 @@ struct Site {
   int32_t actor = 0;
   device::Stream* stream = nullptr;
   Fences* fences = nullptr;
+  const Graphs* graphs = nullptr;
   uint64_t seed = 0;
 };
 
-// Runs what its subclass does between the fences.
+// Runs what its subclass does between the fences, or the graph that it is part of.
 class FencedWork : public actor::Work {
  public:
   explicit FencedWork(const Site& site) : site_(site) {}
   absl::Status Run(const actor::Act& act) final;
 
- protected:
+  // Without the fences, on the stream's thread.
   virtual absl::Status Do(const actor::Act& act) = 0;
+
+ protected:
   const Site site_;
 };
 
 class KernelWork : public FencedWork {
  public:
-  explicit KernelWork(const Site& site) : FencedWork(site) {}
+  // `steady`: the kernels are a GPU's and enqueue the same in every step, which they are not told.
+  KernelWork(const Site& site, bool steady) : FencedWork(site), steady_(steady) {}
+  absl::Status Do(const actor::Act& act) override;
 
   // `where` goes before the kernel's errors.
   void Add(const Place& place, const plan::Kernel& kernel, std::unique_ptr<Kernel> made, std::string where);
@@ -62,8 +68,8 @@ class KernelWork : public FencedWork {
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
   };
-  absl::Status Do(const actor::Act& act) override;
 
+  const bool steady_;
   std::vector<Call> calls_;
   trace::Track* track_ = nullptr;
   int first_name_ = 0;
@@ -76,10 +82,9 @@ class OperationWork : public FencedWork {
                 const std::vector<int32_t>& outputs, std::unique_ptr<collective::Operation> operation);
   std::string Waiting() const override { return operation_->Waiting(); }
   std::string Left() const override { return operation_->Left(); }
-
- private:
   absl::Status Do(const actor::Act& act) override;
 
+ private:
   std::unique_ptr<collective::Operation> operation_;
   // The addresses for each of `period_` micro-batches, one after another.
   int64_t period_ = 1;

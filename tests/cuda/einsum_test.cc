@@ -165,5 +165,77 @@ TEST_P(EinsumLibraryTest, AgreesWithTheCpu) {
 
 INSTANTIATE_TEST_SUITE_P(Equations, EinsumLibraryTest, ::testing::ValuesIn(kCases));
 
+struct EpilogueCase {
+  const char* epilogue;
+  const char* equation;
+  Dims left, right, result;
+  Dims input, output;  // the third input and the second output, or none
+  int64_t products, launches;
+};
+
+const EpilogueCase kEpilogues[] = {
+    // A GPT-2 layer's, forward and backward, all by the library.
+    {"bias", "bsi,icnd->bscnd", {2, 5, 8}, {8, 3, 2, 4}, {2, 5, 3, 2, 4}, {3, 2, 4}, {}, 1, 0},
+    {"bias", "bsnd,ndo->bso", {2, 5, 2, 4}, {2, 4, 8}, {2, 5, 8}, {8}, {}, 1, 0},
+    {"bias gelu keep", "bsi,io->bso", {2, 5, 8}, {8, 32}, {2, 5, 32}, {32}, {2, 5, 32}, 1, 0},
+    {"bias gelu", "bsi,io->bso", {2, 5, 8}, {8, 33}, {2, 5, 33}, {33}, {}, 1, 0},
+    {"gelu_grad sum_result", "bso,io->bsi", {2, 5, 8}, {32, 8}, {2, 5, 32}, {2, 5, 32}, {32}, 1, 0},
+    {"gelu_grad", "bso,io->bsi", {2, 5, 8}, {32, 8}, {2, 5, 32}, {2, 5, 32}, {}, 1, 0},
+    {"sum_rhs", "bsi,bscnd->icnd", {2, 5, 8}, {2, 5, 3, 2, 4}, {8, 3, 2, 4}, {}, {3, 2, 4}, 1, 0},
+    {"sum_lhs", "bso,bsi->io", {2, 5, 7}, {2, 5, 8}, {8, 7}, {}, {7}, 1, 0},
+    // What the library keeps has rows of eights; a bias goes along all columns. The rest follows its product.
+    {"bias gelu keep", "bsi,io->bso", {2, 5, 8}, {8, 33}, {2, 5, 33}, {33}, {2, 5, 33}, 1, 1},
+    {"gelu_grad sum_result", "bso,io->bsi", {2, 5, 8}, {33, 8}, {2, 5, 33}, {2, 5, 33}, {33}, 1, 2},
+    {"bias", "bsi,icd->bscd", {2, 5, 8}, {8, 3, 4}, {2, 5, 3, 4}, {4}, {}, 1, 1},
+    {"bias", "ebi,eio->ebo", {3, 4, 5}, {3, 5, 6}, {3, 4, 6}, {6}, {}, 1, 1},
+    // No product of the library's.
+    {"bias", "cbhse,cdhe->bsd", {3, 2, 2, 3, 5}, {3, 4, 2, 5}, {2, 3, 4}, {4}, {}, 0, 1},
+};
+
+void PrintTo(const EpilogueCase& it, std::ostream* out) { *out << it.epilogue << " of " << it.equation; }
+
+class EpilogueLibraryTest : public ::testing::TestWithParam<EpilogueCase> {};
+
+TEST_P(EpilogueLibraryTest, AgreesWithTheCpu) {
+  const EpilogueCase& it = GetParam();
+  KernelRegistry cpu;
+  RegisterCpuKernels(cpu);
+  for (const DType type : {DType::kF32, DType::kBF16}) {
+    EmulatedGpu gpu({.most_delay_us = 0}, /*libraries=*/true);
+    const auto specOf = [&](DType operands) {
+      const auto f32 = [](const Dims& dims) { return TensorSpec::Whole(DType::kF32, dims); };
+      KernelSpec spec{.name = "einsum",
+                      .inputs = {TensorSpec::Whole(operands, it.left), TensorSpec::Whole(operands, it.right)},
+                      .outputs = {f32(it.result)}};
+      if (!it.input.empty()) spec.inputs.push_back(f32(it.input));
+      if (!it.output.empty()) spec.outputs.push_back(f32(it.output));
+      spec.attributes = {{"equation", std::string(it.equation)}, {"epilogue", std::string(it.epilogue)}};
+      return spec;
+    };
+    const KernelSpec spec = specOf(type);
+    std::vector<Values> inputs;
+    for (const TensorSpec& tensor : spec.inputs) {
+      inputs.push_back(RandomValues(tensor.elements(), inputs.size() + 1, -1, 1));
+      for (double& x : inputs.back()) x = std::round(x * 64) / 64;
+    }
+    const auto expected = RunKernel(cpu, specOf(DType::kF32), inputs);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    int64_t products = 0;
+    const int64_t launched = gpu.driver.launches();
+    const auto got = RunOnDevice(gpu, spec, inputs, products);
+    ASSERT_TRUE(got.ok()) << got.status();
+    for (size_t o = 0; o < expected->size(); ++o) {
+      for (size_t i = 0; i < (*expected)[o].size(); ++i) {
+        ASSERT_NEAR((*got)[o][i], (*expected)[o][i], 1e-5) << NameOf(type) << " " << o << " " << i;
+      }
+    }
+    EXPECT_THAT(gpu.driver.complaints(), ::testing::IsEmpty());
+    EXPECT_EQ(products, it.products);
+    EXPECT_EQ(gpu.driver.launches() - launched, it.launches);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Epilogues, EpilogueLibraryTest, ::testing::ValuesIn(kEpilogues));
+
 }  // namespace
 }  // namespace weft::tests

@@ -14,13 +14,15 @@
 
 namespace weft::tests {
 
-// A driver, a device on it, and the registry of its kernels; with `libraries` also those of the vendor.
+// A driver, a device on it, and the registry of its kernels; with `libraries` also those of the vendor,
+// `deterministic` as weft-run's flag.
 struct EmulatedGpu {
-  explicit EmulatedGpu(const cuda::EmulatedOptions& options = {}, bool libraries = false)
+  explicit EmulatedGpu(const cuda::EmulatedOptions& options = {}, bool libraries = false, bool deterministic = false)
       : driver(options), cublaslt(driver) {
     RegisterCudaKernels(kernels);
-    device = *device::CreateCudaDevice(driver.driver(), 0, cuda::ImagesOf(modules),
-                                       {.cublaslt = libraries ? &cublaslt.library() : nullptr});
+    device = *device::CreateCudaDevice(
+        driver.driver(), 0, cuda::ImagesOf(modules),
+        {.cublaslt = libraries ? &cublaslt.library() : nullptr, .matmul = {.time_algorithms = !deterministic}});
   }
   const std::vector<std::unique_ptr<EmulatedModule>> modules = EmulatedModules();
   cuda::EmulatedDriver driver;

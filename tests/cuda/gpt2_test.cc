@@ -23,7 +23,8 @@ struct Case {
   std::string precision = "";  // of the job; empty: float32
   // How far the loss, and the norm of the gradients, may be from the CPU's.
   double loss = 2e-5, norm = 1e-4;
-  int skipped = 0;  // steps, by a loss scale that was too large
+  int skipped = 0;       // steps, by a loss scale that was too large
+  bool library = false;  // matrix products, and what joins them, by the vendor's
 };
 
 TrainOptions Options(const Case& it) {
@@ -50,7 +51,7 @@ class Gpt2Test : public testing::TestWithParam<Case> {};
 
 TEST_P(Gpt2Test, LossesAreThoseOfTheCpu) {
   const std::vector<StepReport> cpu = OnCpu(GetParam().precision);
-  EmulatedGpu gpu;
+  EmulatedGpu gpu({}, GetParam().library);
   TrainOptions options = Options(GetParam());
   options.cluster = "tests/cuda/one_gpu.cluster";
   options.device = gpu.device.get();
@@ -76,6 +77,10 @@ TEST_P(Gpt2Test, LossesAreThoseOfTheCpu) {
 Case BFloat16(const char* name, Overrides layout, const std::string& more = "") {
   return {name, std::move(layout), "{compute: BF16 " + more + "}", 1e-3, 2e-2};
 }
+Case ByLibrary(Case it) {
+  it.library = true;
+  return it;
+}
 Case Float16(const char* name, Overrides layout, const std::string& scale, int skipped) {
   return {name, std::move(layout), "{compute: F16 loss_scale { " + scale + " }}", 1.25e-4, 2.5e-3, skipped};
 }
@@ -92,7 +97,12 @@ const Case kCases[] = {
     {"zero_3", {"dist.data=2", "zero.stage=3"}},
     {"three_axes", {"dist.data=2", "dist.tensor=2", "dist.pipeline=2"}},
     {"recompute", {"recompute.policy=FULL"}},
+    ByLibrary({"library", {}}),
+    ByLibrary({"library_tensor", {"dist.tensor=2"}}),
+    {"apart", {"graph.fusion=false"}},
+    {"apart_tensor", {"dist.tensor=2", "graph.fusion=false"}},
     BFloat16("bf16", {}),
+    ByLibrary(BFloat16("bf16_library", {})),
     BFloat16("bf16_three_axes", {"dist.data=2", "dist.tensor=2", "dist.pipeline=2"}),
     BFloat16("bf16_wide_residuals", {"dist.tensor=2"}, "residual: F32"),
     Float16("f16", {}, "initial: 64", 0),

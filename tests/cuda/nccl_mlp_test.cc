@@ -75,6 +75,7 @@ TEST_P(NcclMlpTest, LossesAreThoseOfTheCpu) {
     EXPECT_NEAR((*reports)[step].grad_norm, (*cpu)[step].grad_norm, 1e-4 * (*cpu)[step].grad_norm) << step;
   }
   EXPECT_GT(gpus.nccl.groups(), 0);
+  EXPECT_GT(gpus.driver.replays(), 0);
   EXPECT_THAT(gpus.nccl.complaints(), testing::IsEmpty());
   EXPECT_THAT(gpus.driver.complaints(), testing::IsEmpty());
 }

@@ -102,6 +102,7 @@ absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options) {
   cluster_options.source = &source;
   cluster_options.seed = job.seed();
   cluster_options.threads = options.threads;
+  cluster_options.graphs = options.graphs;
   absl::StatusOr<std::unique_ptr<executor::Cluster>> cluster;
   if (options.make_cluster) {
     cluster = options.make_cluster(*plan, cluster_options);
@@ -113,8 +114,11 @@ absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options) {
   if (!options.init.empty()) {
     if (absl::Status status = LoadParameters(options.init, **cluster); !status.ok()) return status;
   }
+  if (options.restore) {
+    if (absl::Status status = (*cluster)->OnEveryRank(options.restore); !status.ok()) return status;
+  }
   std::vector<StepReport> reports;
-  for (int step = 0; step < options.steps; ++step) {
+  for (int step = options.first_step; step < options.first_step + options.steps; ++step) {
     if (absl::Status status = (*cluster)->Step(step); !status.ok()) return status;
     absl::StatusOr<float> loss = (*cluster)->Metric("loss"), norm = (*cluster)->Metric("grad_norm");
     if (!loss.ok()) return loss.status();

@@ -26,7 +26,11 @@ struct TrainOptions {
   std::string data;                    // token file or text
   std::string init;                    // safetensors with initial parameters; empty: initialisers
   int steps = 1;
+  int first_step = 0;  // the others follow
   int threads = 1;
+  bool graphs = true;  // replayed, on devices that can
+  // Before the first step, on every rank: restores what was saved.
+  std::function<absl::Status(executor::Executor&)> restore;
   // After every step: on every rank, each from a thread of its own; then `after_step` once.
   std::function<absl::Status(executor::Executor&)> inspect;
   std::function<void()> after_step;

@@ -95,9 +95,13 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
             deps = [":cuda_arguments", "//ops/abi"] + shared_deps,
         )
     for test in native.glob(["cuda*_test.cc"]):
-        native.cc_test(
-            name = test[:-3],
+        # As a library for the program that runs these tests on a GPU.
+        native.cc_library(
+            name = test[:-3] + "s",
+            testonly = True,
             srcs = [test],
+            alwayslink = True,
+            visibility = ["//tests/cuda:__subpackages__"],
             deps = [
                 ":cpu",
                 ":cuda",
@@ -108,3 +112,4 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
                 "@sys//:gtest_main",
             ],
         )
+        native.cc_test(name = test[:-3], deps = [":" + test[:-3] + "s"])

@@ -176,6 +176,8 @@ class WordsTest(LintTest):
         for line in ('getenv("X")', "absl::Mutex m;", "int x = rand();", "std::random_device d;", "throw 1;",
                      "signalPassFailure();", "abort();"):
             self.assertEqual(len(self.check("compiler/passes/shard/infer.cc", line)), 1, line)
+        self.assertEqual(len(self.check("ops/a/cuda.cu", "atomicAdd(&sum, x);")), 1)
+        self.assert_clean(self.check("ops/cuda/kernel.h", "atomicCAS(&alarm->raised, 0u, 1u);"))
         self.assert_says(self.check("runtime/a/a.cc", "std::exit(1);"),
                          "runtime/a/a.cc:1: exit: a library returns its errors")
 

@@ -79,6 +79,30 @@ int64_t ArenaBytesOf(const plan::Plan& plan) {
   return bytes;
 }
 
+std::string TextOfGraphs(const Context& context, executor::Cluster& cluster) {
+  if (context.device == nullptr) return "";
+  if (!context.request.cuda_graphs) return "CUDA graphs: off";
+  if (context.request.trace_kernels) return "CUDA graphs: off, as --trace-kernels shows kernels one by one";
+  executor::GraphCounts all;
+  for (int i = 0; i < cluster.size(); ++i) {
+    const executor::GraphCounts& counts = cluster.executor(i).graphs().counts();
+    all.segments += counts.segments;
+    all.acts += counts.acts;
+    all.acts_a_step += counts.acts_a_step;
+  }
+  return absl::StrCat("CUDA graphs: ", all.segments, " with ", all.acts, " of the ", all.acts_a_step, " acts of a step",
+                      context.processes.alone() ? "" : absl::StrCat(" of rank ", context.processes.rank()));
+}
+
+std::string TextOfUnrecorded(executor::Cluster& cluster) {
+  for (int i = 0; i < cluster.size(); ++i) {
+    const absl::Status status = cluster.executor(i).graphs().status();
+    if (!status.ok())
+      return absl::StrCat("CUDA graphs: part of a step is not replayed: ", std::string(status.message()));
+  }
+  return "";
+}
+
 absl::StatusOr<std::unique_ptr<trace::Timeline>> TimelineFor(const Context& context) {
   if (context.request.trace.empty()) return nullptr;
   // They leave together.
@@ -115,6 +139,7 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& c
                               .timeline = timeline,
                               .trace_kernels = context.request.trace_kernels,
                               .device = context.device,
+                              .graphs = context.request.cuda_graphs,
                               .on_fault = [&context](const absl::Status& error) { context.on_fault(error); }});
   if (absl::Status status = context.processes.Agree(cluster.status()); !status.ok()) return status;
   if (absl::Status status = context.processes.Agree((*cluster)->Connect()); !status.ok()) return status;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "ops/abi/dtype.h"
@@ -32,6 +33,12 @@ int RankCountOf(const plan::Plan& plan);
 int64_t ArenaBytesOf(const plan::Plan& plan);
 // The arenas of this process's ranks, and what its messages take beside them.
 RankMemory MemoryOf(const Context& context, executor::Cluster& cluster);
+
+// What of a step is replayed as CUDA graphs: a line for people, "" on the host. Of several processes, of this
+// one's rank.
+std::string TextOfGraphs(const Context& context, executor::Cluster& cluster);
+// Once the second step is done: why some of it is not, "" if all is.
+std::string TextOfUnrecorded(executor::Cluster& cluster);
 
 // A timeline if the request has --trace, else null; its times count from the same
 // moment on all processes.

@@ -57,6 +57,8 @@ GPUs
                          ~/.cache/weft/cublaslt.algorithms by default
   --deterministic        take cuBLASLt's first choice instead of the fastest, without a look into that file:
                          the same numbers on all machines of a kind
+  --cuda-graphs on|off   replay what is the same in every step as CUDA graphs; on by default, but not
+                         with --trace-kernels
 
 examples
   weft-run tiny.plan --data corpus.txt --steps 200
@@ -76,6 +78,13 @@ Setter Text(std::string& target) {
   return [&target](const std::string& value) {
     target = value;
     return !value.empty();
+  };
+}
+
+Setter OnOrOff(bool& target) {
+  return [&target](const std::string& value) {
+    target = value == "on";
+    return target || value == "off";
   };
 }
 
@@ -116,6 +125,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                {"--cuda-libs", Text(request.cuda_libs)},
                                                {"--algorithm-cache", Text(request.algorithm_cache)},
                                                {"--trace", Text(request.trace)}};
+  const std::map<std::string, Setter> choices = {{"--cuda-graphs", OnOrOff(request.cuda_graphs)}};
   const std::map<std::string, Setter> numbers = {{"--steps", Number(request.steps)},
                                                  {"--seed", Number(request.seed)},
                                                  {"--checkpoint-every", Number(request.checkpoint_every)},
@@ -137,14 +147,19 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
       *it->second = true;
       continue;
     }
-    const bool number = numbers.count(name) != 0;
-    if (!number && texts.count(name) == 0) return Wrong(name, "no such flag");
+    const Setter* setter = nullptr;
+    const char* expected = nullptr;
+    for (const auto& [setters, what] :
+         {std::pair(&texts, "a file"), {&numbers, "a whole number of at least 0"}, {&choices, "on or off"}}) {
+      const auto found = setters->find(name);
+      if (found == setters->end()) continue;
+      setter = &found->second;
+      expected = what;
+    }
+    if (setter == nullptr) return Wrong(name, "no such flag");
     if (equals == std::string::npos && i + 1 == arguments.size()) return Wrong(name, "expected a value, got none");
     const std::string value = equals == std::string::npos ? arguments[++i] : argument.substr(equals + 1);
-    if (!(number ? numbers.at(name) : texts.at(name))(value)) {
-      return Wrong(name,
-                   absl::StrCat("expected a ", number ? "whole number of at least 0" : "file", ", got `", value, "`"));
-    }
+    if (!(*setter)(value)) return Wrong(name, absl::StrCat("expected ", expected, ", got `", value, "`"));
   }
   if (request.help || request.devices) return request;
   if (request.plan.empty()) return absl::InvalidArgumentError("expected a plan (see --help)");

@@ -37,6 +37,7 @@ struct Request {
   std::string cuda_libs;        // a folder with CUDA's libraries; "": wherever they are
   std::string algorithm_cache;  // "": the default
   bool deterministic = false;
+  bool cuda_graphs = true;
   bool quiet = false;
   bool help = false;
   bool devices = false;  // print what there is

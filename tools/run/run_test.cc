@@ -340,6 +340,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{}, 2, "expected a plan"}, Wrong{{"--bogus"}, 2, "--bogus: no such flag"},
         Wrong{{"%/bigram.plan", "%/twice.plan"}, 2, "expected one plan"},
         Wrong{{"%/bigram.plan", "--steps", "x"}, 2, "--steps: expected a whole number of at least 0, got `x`"},
+        Wrong{{"%/bigram.plan", "--cuda-graphs", "x"}, 2, "--cuda-graphs: expected on or off, got `x`"},
         Wrong{{"%/bigram.plan", "--steps"}, 2, "--steps: expected a value, got none"},
         Wrong{{"%/bigram.plan", "--quiet=1"}, 2, "--quiet: expected no value"},
         Wrong{{"%/bigram.plan", "--resume"}, 2, "--checkpoint-dir: expected, as another flag needs it"},

@@ -140,6 +140,8 @@ class Trainer {
                    plan::MeshText(placement).c_str(), processes_.alone() ? "" : ", a process each", ThreadsOf(context_),
                    ThreadsOf(context_) == 1 ? "" : "s", plan::BytesText(ArenaBytesOf(context_.plan)).c_str(),
                    staging_bytes_ == 0 ? "" : (", and " + plan::BytesText(staging_bytes_) + " for messages").c_str());
+      if (const std::string graphs = TextOfGraphs(context_, *cluster_); !graphs.empty())
+        std::fprintf(context_.err, "%s\n", graphs.c_str());
       if (resume != nullptr)
         std::fprintf(context_.err, "resuming at step %lld from %s\n", static_cast<long long>(step_),
                      resume->path().c_str());
@@ -159,6 +161,7 @@ class Trainer {
     int64_t before = begin;
     while (step_ < last_step_ && stop_ == Stop::kNo) {
       if (absl::Status status = cluster_->Step(step_); !status.ok()) return status;
+      if (step_ == first + 1) TellUnrecorded();
       const int64_t now = trace::NowNs();
       absl::StatusOr<StepWord> word = Exchange(processes_, OwnWord());
       if (!word.ok()) return word.status();
@@ -181,6 +184,11 @@ class Trainer {
     if (stop_ != Stop::kInterrupt) return absl::OkStatus();
     return processes_.Agree(absl::CancelledError(
         absl::StrCat("interrupted after step ", step_, saved_ == step_ ? ", which was saved" : "")));
+  }
+
+  void TellUnrecorded() const {
+    const std::string text = TextOfUnrecorded(*cluster_);
+    if (!text.empty() && !request_.quiet && processes_.first()) std::fprintf(context_.err, "%s\n", text.c_str());
   }
 
   std::optional<float> MetricOf(const char* name) {

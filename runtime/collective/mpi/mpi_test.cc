@@ -1,7 +1,5 @@
 // The conformance suite on processes, and what MPI alone has to show. Run by
 // mpirun on four ranks; a test of fewer uses the first ones.
-#include <mpi.h>
-
 #include <cstdio>
 #include <limits>
 #include <string>
@@ -10,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "runtime/collective/conformance.h"
 #include "runtime/collective/mpi/communicator.h"
+#include "runtime/collective/mpi/library.h"
 #include "runtime/collective/mpi/test_world.h"
 
 namespace weft::collective {

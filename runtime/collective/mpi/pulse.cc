@@ -1,11 +1,10 @@
 #include "runtime/collective/mpi/pulse.h"
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <map>
 
 #include "runtime/collective/mpi/board.h"
+#include "runtime/collective/mpi/library.h"
 #include "runtime/collective/mpi/wire.h"
 
 namespace weft::collective {

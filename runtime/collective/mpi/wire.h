@@ -3,8 +3,6 @@
 #ifndef WEFT_RUNTIME_COLLECTIVE_MPI_WIRE_H_
 #define WEFT_RUNTIME_COLLECTIVE_MPI_WIRE_H_
 
-#include <mpi.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -16,6 +14,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/collective/mpi/library.h"
 
 namespace weft::collective {
 

@@ -1,7 +1,5 @@
 #include "runtime/collective/mpi/world.h"
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -14,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "runtime/collective/mpi/board.h"
 #include "runtime/collective/mpi/communicator.h"
+#include "runtime/collective/mpi/library.h"
 #include "runtime/collective/mpi/meeting.h"
 #include "runtime/collective/mpi/peers.h"
 #include "runtime/collective/mpi/pulse.h"
@@ -37,6 +36,7 @@ constexpr std::chrono::milliseconds kUntilFinished(300);
 constexpr std::chrono::milliseconds kTurn(400);
 
 absl::Status Initialize() {
+  if (absl::Status status = OpenMpi(); !status.ok()) return status;
   int initialized = 0, level = 0;
   MPI_Initialized(&initialized);
   if (initialized != 0) return absl::FailedPreconditionError("mpi: expected one world a process, got two");

@@ -16,6 +16,7 @@ class CudaDevice : public Device {
       : context_(std::move(context)), gpu_(std::move(gpu)) {}
   std::string name() const override { return context_->name(); }
   bool host_addressable() const override { return false; }
+  bool captures() const override { return true; }
   Gpu* gpu() override { return gpu_.get(); }
   absl::StatusOr<std::unique_ptr<Arena>> AllocateArena(int64_t bytes) override {
     return AllocateCudaArena(*context_, bytes);

@@ -13,6 +13,9 @@ void Set(std::function<Type>& field, void* symbol) {
   if (symbol != nullptr) field = reinterpret_cast<Type*>(symbol);
 }
 
+// What only newer drivers have.
+bool MayLack(const std::string& symbol) { return symbol == "cuFuncGetParamInfo" || symbol == "cuFuncLoad"; }
+
 }  // namespace
 
 absl::Status Driver::Check(Result result, const std::string& what) const {
@@ -35,7 +38,7 @@ absl::StatusOr<std::unique_ptr<Driver>> OpenDriver(const std::string& library) {
   std::string missing;
 #define WEFT_CUDA_LOAD(field, symbol, ...)   \
   Set(driver->field, dlsym(handle, symbol)); \
-  if (!driver->field && std::string(symbol) != "cuFuncGetParamInfo") missing = symbol;
+  if (!driver->field && !MayLack(symbol)) missing = symbol;
   WEFT_CUDA_DRIVER_FUNCTIONS(WEFT_CUDA_LOAD)
 #undef WEFT_CUDA_LOAD
   if (!missing.empty()) {

@@ -19,7 +19,7 @@ namespace weft::cuda {
 using Result = int;
 using Ordinal = int;  // CUdevice
 using Address = unsigned long long;
-using Handle = void*;  // of a context, stream, event, module or function
+using Handle = void*;  // of a context, stream, event, module, function or graph
 struct Uuid {
   char bytes[16];
 };
@@ -29,9 +29,16 @@ inline constexpr Result kInvalidValue = 1;
 inline constexpr Result kOutOfMemory = 2;
 inline constexpr Result kInvalidContext = 201;
 inline constexpr Result kNoBinaryForGpu = 209;
+inline constexpr Result kIllegalState = 401;
 inline constexpr Result kNotFound = 500;
 inline constexpr Result kNotReady = 600;
 inline constexpr Result kLaunchFailed = 719;
+// While a stream records a graph.
+inline constexpr Result kCaptureUnsupported = 900;
+inline constexpr Result kCaptureInvalidated = 901;
+inline constexpr Result kCaptureIsolation = 905;
+inline constexpr Result kCapturedEvent = 907;
+inline constexpr Result kCaptureWrongThread = 908;
 
 // Attributes of devices.
 inline constexpr int kMultiprocessorCount = 16;
@@ -44,6 +51,9 @@ inline constexpr int kMaxDynamicSharedBytes = 8;
 inline constexpr unsigned kHostAllocPortable = 1;
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventDisableTiming = 2;
+inline constexpr int kCaptureGlobal = 0;
+inline constexpr int kCaptureThreadLocal = 1;
+inline constexpr int kCaptureRelaxed = 2;
 
 // X(field, symbol, type). A cu... function whose symbol has a version is meant by
 // its version, as a program compiled against cuda.h would; but cuEventElapsedTime
@@ -85,7 +95,15 @@ inline constexpr unsigned kEventDisableTiming = 2;
   X(FuncSetAttribute, "cuFuncSetAttribute", Result(Handle, int, int))                                             \
   X(LaunchKernel, "cuLaunchKernel",                                                                               \
     Result(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**, void**)) \
+  X(StreamBeginCapture, "cuStreamBeginCapture_v2", Result(Handle, int))                                           \
+  X(StreamEndCapture, "cuStreamEndCapture", Result(Handle, Handle*))                                              \
+  X(GraphInstantiate, "cuGraphInstantiateWithFlags", Result(Handle*, Handle, unsigned long long))                 \
+  X(GraphUpload, "cuGraphUpload", Result(Handle, Handle))                                                         \
+  X(GraphLaunch, "cuGraphLaunch", Result(Handle, Handle))                                                         \
+  X(GraphExecDestroy, "cuGraphExecDestroy", Result(Handle))                                                       \
+  X(GraphDestroy, "cuGraphDestroy", Result(Handle))                                                               \
   /* Of newer drivers; may be null. */                                                                            \
+  X(FuncLoad, "cuFuncLoad", Result(Handle))                                                                       \
   X(FuncGetParamInfo, "cuFuncGetParamInfo", Result(Handle, size_t, size_t*, size_t*))
 
 // Thread-safe, as the driver is. Never changed once filled.

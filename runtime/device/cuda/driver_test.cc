@@ -82,12 +82,22 @@ TEST(DriverTest, TheTableIsThatOfTheToolkit) {
   WEFT_SAME(FuncSetAttribute, cuFuncSetAttribute);
   WEFT_SAME(LaunchKernel, cuLaunchKernel);
   WEFT_SAME(FuncGetParamInfo, cuFuncGetParamInfo);
+  WEFT_SAME(FuncLoad, cuFuncLoad);
+  WEFT_SAME(StreamBeginCapture, cuStreamBeginCapture);
+  WEFT_SAME(StreamEndCapture, cuStreamEndCapture);
+  WEFT_SAME(GraphInstantiate, cuGraphInstantiate);
+  WEFT_SAME(GraphUpload, cuGraphUpload);
+  WEFT_SAME(GraphLaunch, cuGraphLaunch);
+  WEFT_SAME(GraphExecDestroy, cuGraphExecDestroy);
+  WEFT_SAME(GraphDestroy, cuGraphDestroy);
   // The macros of cuda.h say which version a name means.
 #define WEFT_TEXT(symbol) #symbol
 #define WEFT_SYMBOL(symbol) WEFT_TEXT(symbol)
   EXPECT_STREQ(WEFT_SYMBOL(cuMemAlloc), "cuMemAlloc_v2");
   EXPECT_STREQ(WEFT_SYMBOL(cuStreamDestroy), "cuStreamDestroy_v2");
   EXPECT_STREQ(WEFT_SYMBOL(cuDevicePrimaryCtxRelease), "cuDevicePrimaryCtxRelease_v2");
+  EXPECT_STREQ(WEFT_SYMBOL(cuStreamBeginCapture), "cuStreamBeginCapture_v2");
+  EXPECT_STREQ(WEFT_SYMBOL(cuGraphInstantiate), "cuGraphInstantiateWithFlags");
 }
 
 TEST(DriverTest, ConstantsAreThoseOfTheToolkit) {
@@ -99,6 +109,15 @@ TEST(DriverTest, ConstantsAreThoseOfTheToolkit) {
   EXPECT_EQ(kNotFound, CUDA_ERROR_NOT_FOUND);
   EXPECT_EQ(kNotReady, CUDA_ERROR_NOT_READY);
   EXPECT_EQ(kLaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_EQ(kIllegalState, CUDA_ERROR_ILLEGAL_STATE);
+  EXPECT_EQ(kCaptureUnsupported, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  EXPECT_EQ(kCaptureInvalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  EXPECT_EQ(kCaptureIsolation, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+  EXPECT_EQ(kCapturedEvent, CUDA_ERROR_CAPTURED_EVENT);
+  EXPECT_EQ(kCaptureWrongThread, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+  EXPECT_EQ(kCaptureGlobal, CU_STREAM_CAPTURE_MODE_GLOBAL);
+  EXPECT_EQ(kCaptureRelaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
+  EXPECT_EQ(kCaptureThreadLocal, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
   EXPECT_EQ(kMultiprocessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   EXPECT_EQ(kComputeCapabilityMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   EXPECT_EQ(kComputeCapabilityMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);

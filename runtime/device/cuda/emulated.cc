@@ -10,6 +10,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/device/cuda/emulated_graph.h"
 #include "runtime/device/cuda/emulated_memory.h"
 #include "runtime/device/cuda/emulated_stream.h"
 
@@ -36,6 +37,18 @@ const char* NameOf(Result result) {
       return "CUDA_ERROR_NOT_READY";
     case kLaunchFailed:
       return "CUDA_ERROR_LAUNCH_FAILED";
+    case kIllegalState:
+      return "CUDA_ERROR_ILLEGAL_STATE";
+    case kCaptureUnsupported:
+      return "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED";
+    case kCaptureInvalidated:
+      return "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED";
+    case kCaptureIsolation:
+      return "CUDA_ERROR_STREAM_CAPTURE_ISOLATION";
+    case kCapturedEvent:
+      return "CUDA_ERROR_CAPTURED_EVENT";
+    case kCaptureWrongThread:
+      return "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD";
     default:
       return nullptr;
   }
@@ -55,7 +68,8 @@ struct EmulatedDriver::State {
 
   const EmulatedOptions options;
   std::vector<std::unique_ptr<Gpu>> gpus;
-  std::atomic<int64_t> launches{0};
+  EmulatedGraphs graphs;
+  std::atomic<int64_t> launches{0}, submissions{0}, replays{0};
   std::atomic<Result> sticky{kSuccess};  // once a kernel has failed, everything does
   mutable std::mutex mutex;              // guards what follows
   std::vector<std::string> complaints;
@@ -63,6 +77,8 @@ struct EmulatedDriver::State {
   std::map<Handle, const Gpu*> stream_gpus;
   std::set<Handle> events;
   std::map<uint64_t, size_t> pinned;
+  std::set<Handle> loaded;  // functions
+  std::map<Handle, uint64_t> graph_memory;
   uint64_t seed = 0;
 
   Result Complain(Result result, const std::string& what) {
@@ -86,6 +102,13 @@ struct EmulatedDriver::State {
                                 : Complain(kInvalidContext, absl::StrCat(call, ": no context on this thread"));
   }
 
+  // What calls begin with that may wait for the GPU or change its memory: not while a stream records.
+  Result EnterAlone(const char* call) {
+    if (const Result result = Enter(call); result != kSuccess) return result;
+    if (!graphs.Disturb()) return kSuccess;
+    return Complain(kCaptureUnsupported, absl::StrCat(call, ": while this thread records a graph"));
+  }
+
   EmulatedStream* StreamOf(Handle stream) {
     std::lock_guard<std::mutex> lock(mutex);
     const auto found = streams.find(stream);
@@ -97,6 +120,9 @@ struct EmulatedDriver::State {
     if (const Result result = Enter(call); result != kSuccess) return result;
     EmulatedStream* const it = StreamOf(stream);
     if (it == nullptr) return Complain(kInvalidValue, absl::StrCat(call, ": expected a stream, got another handle"));
+    Result result = kSuccess;
+    if (graphs.Keep(stream, work, &result)) return result;
+    ++submissions;
     it->Add(std::move(work));
     return kSuccess;
   }
@@ -150,7 +176,16 @@ struct EmulatedDriver::State {
     });
   }
 
+  bool IsLoaded(const EmulatedKernel* kernel) {
+    std::lock_guard<std::mutex> lock(mutex);
+    return loaded.count(const_cast<EmulatedKernel*>(kernel)) != 0;
+  }
+
   Result Launch(const EmulatedKernel* kernel, const GpuGrid& grid, Handle stream, void** parameters) {
+    if (!IsLoaded(kernel)) {
+      return Complain(kLaunchFailed, absl::StrCat("cuLaunchKernel: ", kernel->name,
+                                                  " is loaded by its first launch, which may wait for all streams"));
+    }
     Gpu* const gpu = Current();
     const auto* arguments = static_cast<const char*>(parameters[0]);
     ++launches;
@@ -164,6 +199,73 @@ struct EmulatedDriver::State {
                      Complain(kLaunchFailed, std::string(status.message()));
                      sticky = kLaunchFailed;
                    });
+  }
+
+  Result Record(Handle event, Handle stream) {
+    EmulatedEvent* const it = EventOf(event);
+    if (it == nullptr) return Complain(kInvalidValue, "cuEventRecord: not an event");
+    if (graphs.Records(stream)) return graphs.Mark(event, stream), kSuccess;
+    graphs.Forget(event);
+    EmulatedStream* const on = StreamOf(stream);
+    return Enqueue("cuEventRecord", stream, [it, on, point = it->Note()] { it->Reach(point, on->milliseconds()); });
+  }
+
+  Result Wait(Handle stream, Handle event) {
+    EmulatedEvent* const it = EventOf(event);
+    if (it == nullptr) return Complain(kInvalidValue, "cuStreamWaitEvent: not an event");
+    if (graphs.IsMarkedBy(event, stream)) return kSuccess;  // by this stream itself, before
+    if (graphs.Records(stream) || graphs.IsMarked(event)) {
+      graphs.Spoil(stream);
+      return Complain(kCaptureIsolation, "cuStreamWaitEvent: one of stream and event is of a graph that is recorded");
+    }
+    return Enqueue("cuStreamWaitEvent", stream, [it, point = it->noted()] { it->Await(point); });
+  }
+
+  // Before the host looks at a stream or an event, or waits for it.
+  Result Look(const char* call, Handle stream, Handle event) {
+    if (stream != nullptr && graphs.Records(stream)) {
+      graphs.Spoil(stream);
+      return Complain(kCaptureUnsupported, absl::StrCat(call, ": the stream records a graph"));
+    }
+    if (event != nullptr && graphs.IsMarked(event)) {
+      return Complain(kCapturedEvent, absl::StrCat(call, ": the event is of a graph"));
+    }
+    return EnterAlone(call);
+  }
+
+  Result Instantiate(Handle* exec, Handle graph) {
+    if (const Result result = EnterAlone("cuGraphInstantiate"); result != kSuccess) return result;
+    DrainAll();  // as a driver may, that wants memory for it
+    if (options.on_graph) options.on_graph();
+    const uint64_t memory = options.graph_bytes == 0 ? 0 : Current()->memory.Allocate(options.graph_bytes);
+    if (options.graph_bytes != 0 && memory == 0) return kOutOfMemory;
+    *exec = graphs.Instantiate(graph);
+    if (*exec == nullptr) return Complain(kInvalidValue, "cuGraphInstantiate: not a graph");
+    std::lock_guard<std::mutex> lock(mutex);
+    graph_memory[*exec] = memory;
+    return kSuccess;
+  }
+
+  Result Replay(Handle exec, Handle stream) {
+    const std::shared_ptr<const EmulatedGraphs::Work> work = graphs.WorkOf(exec);
+    if (work == nullptr) return Complain(kInvalidValue, "cuGraphLaunch: not a graph that is ready to run");
+    if (graphs.Records(stream)) return Complain(kCaptureUnsupported, "cuGraphLaunch: on a stream that records");
+    ++replays;
+    return Enqueue("cuGraphLaunch", stream, [work] {
+      for (const auto& each : *work) each();
+    });
+  }
+
+  Result DestroyExec(Handle exec) {
+    if (!graphs.DestroyExec(exec)) return Complain(kInvalidValue, "cuGraphExecDestroy: not a graph");
+    uint64_t memory = 0;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      memory = graph_memory[exec];
+      graph_memory.erase(exec);
+    }
+    if (memory != 0) Current()->memory.Free(memory);
+    return kSuccess;
   }
 
   uint64_t NextSeed() {
@@ -219,17 +321,17 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     return *total = static_cast<size_t>(memory.capacity()), kSuccess;
   };
   driver_.MemAlloc = [s](Address* address, size_t bytes) {
-    if (const Result result = s->Enter("cuMemAlloc"); result != kSuccess) return result;
+    if (const Result result = s->EnterAlone("cuMemAlloc"); result != kSuccess) return result;
     *address = s->Current()->memory.Allocate(bytes);
     return *address != 0 ? kSuccess : kOutOfMemory;
   };
   driver_.MemFree = [s](Address address) {
-    if (const Result result = s->Enter("cuMemFree"); result != kSuccess) return result;
+    if (const Result result = s->EnterAlone("cuMemFree"); result != kSuccess) return result;
     s->DrainAll();
     return s->Current()->memory.Free(address) ? kSuccess : s->Complain(kInvalidValue, "cuMemFree: not allocated");
   };
   driver_.MemHostAlloc = [s](void** memory, size_t bytes, unsigned) {
-    if (const Result result = s->Enter("cuMemHostAlloc"); result != kSuccess) return result;
+    if (const Result result = s->EnterAlone("cuMemHostAlloc"); result != kSuccess) return result;
     *memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     std::lock_guard<std::mutex> lock(s->mutex);
     s->pinned[reinterpret_cast<uint64_t>(*memory)] = bytes;
@@ -257,6 +359,7 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     return kSuccess;
   };
   driver_.StreamDestroy = [s](Handle stream) {
+    if (s->graphs.Records(stream)) s->Complain(kCaptureUnsupported, "cuStreamDestroy: the stream records a graph");
     std::shared_ptr<EmulatedStream> gone;  // ends its work without the lock
     std::lock_guard<std::mutex> lock(s->mutex);
     const auto found = s->streams.find(stream);
@@ -266,17 +369,13 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     return kSuccess;
   };
   driver_.StreamSynchronize = [s](Handle stream) {
-    if (const Result result = s->Enter("cuStreamSynchronize"); result != kSuccess) return result;
+    if (const Result result = s->Look("cuStreamSynchronize", stream, nullptr); result != kSuccess) return result;
     EmulatedStream* const it = s->StreamOf(stream);
     if (it == nullptr) return s->Complain(kInvalidValue, "cuStreamSynchronize: not a stream");
     it->Drain();
     return s->sticky.load();
   };
-  driver_.StreamWaitEvent = [s](Handle stream, Handle event, unsigned) {
-    EmulatedEvent* const it = s->EventOf(event);
-    if (it == nullptr) return s->Complain(kInvalidValue, "cuStreamWaitEvent: not an event");
-    return s->Enqueue("cuStreamWaitEvent", stream, [it, point = it->noted()] { it->Await(point); });
-  };
+  driver_.StreamWaitEvent = [s](Handle stream, Handle event, unsigned) { return s->Wait(stream, event); };
   driver_.EventCreate = [s](Handle* event, unsigned) {
     if (const Result result = s->Enter("cuEventCreate"); result != kSuccess) return result;
     *event = new EmulatedEvent();
@@ -288,23 +387,21 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     s->DrainAll();  // those that still wait for it
     std::lock_guard<std::mutex> lock(s->mutex);
     if (s->events.erase(event) == 0) return kInvalidValue;
+    s->graphs.Forget(event);
     return delete static_cast<EmulatedEvent*>(event), kSuccess;
   };
-  driver_.EventRecord = [s](Handle event, Handle stream) {
-    EmulatedEvent* const it = s->EventOf(event);
-    if (it == nullptr) return s->Complain(kInvalidValue, "cuEventRecord: not an event");
-    EmulatedStream* const on = s->StreamOf(stream);
-    return s->Enqueue("cuEventRecord", stream, [it, on, point = it->Note()] { it->Reach(point, on->milliseconds()); });
-  };
+  driver_.EventRecord = [s](Handle event, Handle stream) { return s->Record(event, stream); };
   driver_.EventSynchronize = [s](Handle event) {
     EmulatedEvent* const it = s->EventOf(event);
     if (it == nullptr) return s->Complain(kInvalidValue, "cuEventSynchronize: not an event");
+    if (const Result result = s->Look("cuEventSynchronize", nullptr, event); result != kSuccess) return result;
     it->Await(it->noted());
     return s->sticky.load();
   };
   driver_.EventQuery = [s](Handle event) {
     EmulatedEvent* const it = s->EventOf(event);
     if (it == nullptr) return s->Complain(kInvalidValue, "cuEventQuery: not an event");
+    if (const Result result = s->Look("cuEventQuery", nullptr, event); result != kSuccess) return result;
     return it->reached() >= it->noted() ? s->sticky.load() : kNotReady;
   };
   driver_.EventElapsedTime = [s](float* milliseconds, Handle begin, Handle end) {
@@ -314,7 +411,7 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
     return *milliseconds = static_cast<float>(to->milliseconds() - from->milliseconds()), kSuccess;
   };
   driver_.ModuleLoadData = [s](Handle* module, const void* image) {
-    if (const Result result = s->Enter("cuModuleLoadData"); result != kSuccess) return result;
+    if (const Result result = s->EnterAlone("cuModuleLoadData"); result != kSuccess) return result;
     const auto* it = static_cast<const EmulatedModule*>(image);
     if (it->magic != EmulatedModule::kMagic) return kNoBinaryForGpu;
     return *module = const_cast<EmulatedModule*>(it), kSuccess;
@@ -329,6 +426,30 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
   driver_.FuncGetParamInfo = [](Handle function, size_t, size_t* offset, size_t* bytes) {
     *offset = 0;
     return *bytes = static_cast<const EmulatedKernel*>(function)->argument_bytes, kSuccess;
+  };
+  driver_.FuncLoad = [s](Handle function) {
+    if (const Result result = s->EnterAlone("cuFuncLoad"); result != kSuccess) return result;
+    std::lock_guard<std::mutex> lock(s->mutex);
+    s->loaded.insert(function);
+    return kSuccess;
+  };
+  driver_.StreamBeginCapture = [s](Handle stream, int mode) {
+    if (const Result result = s->Enter("cuStreamBeginCapture"); result != kSuccess) return result;
+    if (s->StreamOf(stream) == nullptr) return s->Complain(kInvalidValue, "cuStreamBeginCapture: not a stream");
+    return s->graphs.Begin(stream, mode);
+  };
+  driver_.StreamEndCapture = [s](Handle stream, Handle* graph) { return s->graphs.End(stream, graph); };
+  driver_.GraphInstantiate = [s](Handle* exec, Handle graph, unsigned long long) {
+    return s->Instantiate(exec, graph);
+  };
+  driver_.GraphUpload = [s](Handle exec, Handle stream) {
+    const bool both = s->graphs.WorkOf(exec) != nullptr && s->StreamOf(stream) != nullptr;
+    return both ? kSuccess : s->Complain(kInvalidValue, "cuGraphUpload: expected a graph and a stream");
+  };
+  driver_.GraphLaunch = [s](Handle exec, Handle stream) { return s->Replay(exec, stream); };
+  driver_.GraphExecDestroy = [s](Handle exec) { return s->DestroyExec(exec); };
+  driver_.GraphDestroy = [s](Handle graph) {
+    return s->graphs.DestroyGraph(graph) ? kSuccess : s->Complain(kInvalidValue, "cuGraphDestroy: not a graph");
   };
   driver_.FuncSetAttribute = [](Handle, int, int) { return kSuccess; };
   driver_.LaunchKernel = [s](Handle function, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty,
@@ -365,6 +486,10 @@ bool EmulatedDriver::Holds(const void* address, size_t bytes) const {
 }
 
 int64_t EmulatedDriver::launches() const { return state_->launches; }
+
+int64_t EmulatedDriver::submissions() const { return state_->submissions; }
+
+int64_t EmulatedDriver::replays() const { return state_->replays; }
 
 int64_t EmulatedDriver::allocated_bytes() const {
   int64_t bytes = 0;

@@ -23,8 +23,10 @@ struct EmulatedOptions {
   int gpus = 1;
   int64_t memory_bytes = int64_t{1} << 30;  // of each
   int major = 9, minor = 0;
-  int most_delay_us = 50;  // before a piece of work begins
-  uint64_t seed = 1;       // of the delays and of the order of kernels' threads
+  int most_delay_us = 50;                    // before a piece of work begins
+  uint64_t seed = 1;                         // of the delays and of the order of kernels' threads
+  size_t graph_bytes = 0;                    // of the GPU's memory, that a graph takes
+  std::function<void()> on_graph = nullptr;  // called while one is made; may be null
 };
 
 // Outlives what uses its driver. Errors beyond a result's name are told in complaints().
@@ -45,6 +47,9 @@ class EmulatedDriver {
   bool Holds(const void* address, size_t bytes) const;
 
   int64_t launches() const;
+  // Calls that gave a stream something to do, a whole graph among them as one; not those that were recorded.
+  int64_t submissions() const;
+  int64_t replays() const;  // of graphs
   int64_t allocated_bytes() const;
 
  private:

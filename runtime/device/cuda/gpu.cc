@@ -67,6 +67,11 @@ absl::StatusOr<void*> CudaGpu::Find(const std::string& module, const std::string
   const cuda::Result result = driver.ModuleGetFunction(&handle, *loaded, kernel.c_str());
   if (result == cuda::kNotFound) return absl::NotFoundError(absl::StrCat("GPU kernel ", name, ": not in its module"));
   if (absl::Status status = context_.Check(result, absl::StrCat("GPU kernel ", name)); !status.ok()) return status;
+  // Now, not by its first launch: that might wait for all the GPU does, which may itself wait for another rank.
+  if (driver.FuncLoad) {
+    const absl::Status status = context_.Check(driver.FuncLoad(handle), absl::StrCat("GPU kernel ", name, ": load"));
+    if (!status.ok()) return status;
+  }
   size_t offset = 0, bytes = 0;
   if (driver.FuncGetParamInfo && driver.FuncGetParamInfo(handle, 0, &offset, &bytes) == cuda::kSuccess &&
       bytes != argument_bytes) {

@@ -66,9 +66,8 @@ class CublasLtMatmuls : public GpuMatmuls {
     if (!status.ok() && options_.note) options_.note(std::string(status.message()));
   }
 
-  // What was chosen before, if it still fits.
-  std::optional<HeuristicResult> Known(const MatmulProblem& problem, const std::string& key) const {
-    if (const auto found = chosen_.find(problem.key()); found != chosen_.end()) return found->second;
+  // What an earlier run has kept, if it still fits.
+  std::optional<HeuristicResult> Kept(const MatmulProblem& problem, const std::string& key) const {
     const std::optional<cuda::lt::Algorithm> kept = file_.Find(key);
     if (!kept.has_value()) return std::nullopt;
     const absl::StatusOr<HeuristicResult> checked = problem.Check(handle_, *kept);
@@ -77,22 +76,30 @@ class CublasLtMatmuls : public GpuMatmuls {
   }
 
   absl::StatusOr<HeuristicResult> Choose(const MatmulProblem& problem) {
+    if (const auto found = chosen_.find(problem.key()); found != chosen_.end()) return found->second;
     const std::string key = absl::StrCat(machine_, " | ", problem.key());
-    if (const std::optional<HeuristicResult> known = Known(problem, key)) return chosen_[problem.key()] = *known;
-    const absl::StatusOr<std::vector<HeuristicResult>> candidates =
-        problem.Candidates(handle_, options_.workspace_bytes, options_.candidates);
-    if (!candidates.ok()) return candidates.status();
-    HeuristicResult choice = candidates->front();
-    if (options_.time_algorithms && candidates->size() > 1) {
-      const absl::StatusOr<size_t> fastest = FastestOf(context_, handle_, problem, *candidates);
-      // Without room for operands beside what is there already, the library's word is taken.
-      if (!fastest.ok() && !absl::IsResourceExhausted(fastest.status())) return fastest.status();
-      if (fastest.ok()) {
-        choice = (*candidates)[*fastest];
-        Remember(key, choice);
-      }
+    absl::StatusOr<HeuristicResult> choice = absl::UnimplementedError("nothing is kept");
+    if (const auto kept = Kept(problem, key)) choice = Take(problem, {*kept}, &FirstOf, "");
+    if (absl::IsUnimplemented(choice.status())) {
+      const absl::StatusOr<std::vector<HeuristicResult>> candidates =
+          problem.Candidates(handle_, options_.workspace_bytes, options_.candidates);
+      if (!candidates.ok()) return candidates.status();
+      const bool timed = options_.time_algorithms && candidates->size() > 1;
+      choice = timed ? Take(problem, *candidates, &FastestOf, key) : Take(problem, *candidates, &FirstOf, "");
     }
-    return chosen_[problem.key()] = choice;
+    if (choice.ok()) chosen_[problem.key()] = *choice;
+    return choice;
+  }
+
+  // One that has run here, so that its code is loaded; kept under the key, unless that is "".
+  absl::StatusOr<HeuristicResult> Take(const MatmulProblem& problem, const std::vector<HeuristicResult>& candidates,
+                                       decltype(&FirstOf) pick, const std::string& key) {
+    const absl::StatusOr<size_t> picked = pick(context_, handle_, problem, candidates);
+    // Without room for operands beside what is there already, the library's word is taken.
+    if (absl::IsResourceExhausted(picked.status())) return candidates.front();
+    if (!picked.ok()) return picked.status();
+    if (!key.empty()) Remember(key, candidates[*picked]);
+    return candidates[*picked];
   }
 
   void Remember(const std::string& key, const HeuristicResult& choice) {

@@ -75,12 +75,13 @@ struct Operands {
 
 absl::StatusOr<Operands> Allocate(const CudaContext& context, const GpuMatmulSpec& spec, size_t workspace_bytes) {
   const size_t vector = static_cast<size_t>(spec.columns) * SizeOf(spec.result.type);
-  const size_t bytes[] = {SpanOf(spec.left, spec.batch, spec.rows, spec.inner),
-                          SpanOf(spec.right, spec.batch, spec.inner, spec.columns),
-                          SpanOf(spec.result, spec.batch, spec.rows, spec.columns),
-                          spec.keep ? SpanOf(spec.result, spec.batch, spec.rows, spec.columns) : 0,
-                          vector,
-                          workspace_bytes};
+  const size_t bytes[] = {
+      SpanOf(spec.left, spec.batch, spec.rows, spec.inner),
+      SpanOf(spec.right, spec.batch, spec.inner, spec.columns),
+      SpanOf(spec.result, spec.batch, spec.rows, spec.columns),
+      spec.keep || spec.gelu_gradient ? SpanOf(spec.result, spec.batch, spec.rows, spec.columns) : 0,
+      vector,
+      workspace_bytes};
   size_t offsets[7] = {};
   for (int i = 0; i < 6; ++i) offsets[i + 1] = offsets[i] + (bytes[i] + 255) / 256 * 256;
   absl::StatusOr<std::unique_ptr<Arena>> arena = AllocateCudaArena(context, static_cast<int64_t>(offsets[6]));
@@ -92,6 +93,8 @@ absl::StatusOr<Operands> Allocate(const CudaContext& context, const GpuMatmulSpe
                         .result = base + offsets[2],
                         .bias = spec.bias ? base + offsets[4] : nullptr,
                         .kept = spec.keep ? base + offsets[3] : nullptr,
+                        .gelu_operand = spec.gelu_gradient ? base + offsets[3] : nullptr,
+                        .result_sums = spec.result_sums ? base + offsets[4] : nullptr,
                         .bias_gradient = spec.bias_gradient ? base + offsets[4] : nullptr};
   operands.workspace = base + offsets[5];
   return operands;
@@ -120,44 +123,83 @@ absl::Status Fill(const CudaContext& context, const Arena& arena, Handle stream)
   return status.ok() ? waited : status;
 }
 
+// Where candidates run: `operands` filled, a stream with nothing on it.
+class Track {
+ public:
+  static absl::StatusOr<std::unique_ptr<Track>> Create(const CudaContext& context, Handle handle,
+                                                       const MatmulProblem& problem,
+                                                       const std::vector<HeuristicResult>& candidates) {
+    size_t workspace_bytes = 0;
+    for (const HeuristicResult& it : candidates) workspace_bytes = std::max(workspace_bytes, it.workspace_bytes);
+    absl::StatusOr<Operands> operands = Allocate(context, problem.spec(), workspace_bytes);
+    if (!operands.ok()) return operands.status();
+    auto track = std::make_unique<Track>(context, handle, problem, *std::move(operands));
+    if (!track->watch_.status().ok()) return track->watch_.status();
+    if (absl::Status status = Fill(context, *track->operands_.arena, track->watch_.stream()); !status.ok()) {
+      return status;
+    }
+    return track;
+  }
+  Track(const CudaContext& context, Handle handle, const MatmulProblem& problem, Operands operands)
+      : handle_(handle), problem_(problem), operands_(std::move(operands)), watch_(context) {}
+
+  // The milliseconds of so many runs. kUnimplemented: the library refuses it.
+  absl::StatusOr<float> Run(const HeuristicResult& candidate, int runs) const {
+    return watch_.Measure([&] {
+      absl::Status status;
+      for (int r = 0; r < runs && status.ok(); ++r) {
+        status = problem_.Enqueue(handle_, candidate, operands_.addresses, operands_.workspace, watch_.stream());
+      }
+      return status;
+    });
+  }
+
+ private:
+  const Handle handle_;
+  const MatmulProblem& problem_;
+  const Operands operands_;
+  const Watch watch_;  // ends its work before the operands go
+};
+
+absl::Status NoneRuns(const MatmulProblem& problem) {
+  return absl::UnimplementedError(absl::StrCat("cuBLASLt runs no algorithm of ", problem.key()));
+}
+
 }  // namespace
+
+absl::StatusOr<size_t> FirstOf(const CudaContext& context, Handle handle, const MatmulProblem& problem,
+                               const std::vector<HeuristicResult>& candidates) {
+  const absl::StatusOr<std::unique_ptr<Track>> track = Track::Create(context, handle, problem, candidates);
+  if (!track.ok()) return track.status();
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const absl::StatusOr<float> once = (*track)->Run(candidates[i], 1);
+    if (once.ok()) return i;
+    if (!absl::IsUnimplemented(once.status())) return once.status();
+  }
+  return NoneRuns(problem);
+}
 
 absl::StatusOr<size_t> FastestOf(const CudaContext& context, Handle handle, const MatmulProblem& problem,
                                  const std::vector<HeuristicResult>& candidates) {
-  size_t workspace_bytes = 0;
-  for (const HeuristicResult& it : candidates) workspace_bytes = std::max(workspace_bytes, it.workspace_bytes);
-  const absl::StatusOr<Operands> operands = Allocate(context, problem.spec(), workspace_bytes);
-  if (!operands.ok()) return operands.status();
-  const Watch watch(context);
-  if (!watch.status().ok()) return watch.status();
-  if (absl::Status status = Fill(context, *operands->arena, watch.stream()); !status.ok()) return status;
+  const absl::StatusOr<std::unique_ptr<Track>> track = Track::Create(context, handle, problem, candidates);
+  if (!track.ok()) return track.status();
   std::optional<size_t> fastest;
   float least = 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
-    const auto run = [&](int runs) {
-      return watch.Measure([&] {
-        absl::Status status;
-        for (int r = 0; r < runs && status.ok(); ++r) {
-          status = problem.Enqueue(handle, candidates[i], operands->addresses, operands->workspace, watch.stream());
-        }
-        return status;
-      });
-    };
     // The first run loads code.
-    absl::StatusOr<float> once = run(1);
+    absl::StatusOr<float> once = (*track)->Run(candidates[i], 1);
     if (absl::IsUnimplemented(once.status())) continue;
-    if (once.ok()) once = run(1);
+    if (once.ok()) once = (*track)->Run(candidates[i], 1);
     if (!once.ok()) return once.status();
     const int runs = std::clamp(static_cast<int>(kMilliseconds / std::max(*once, 1e-3f)), 1, kMostRuns);
-    const absl::StatusOr<float> all = run(runs);
+    const absl::StatusOr<float> all = (*track)->Run(candidates[i], runs);
     if (!all.ok()) return all.status();
     const float each = *all / static_cast<float>(runs);
     if (fastest.has_value() && each >= kGain * least) continue;
     fastest = i;
     least = each;
   }
-  if (!fastest.has_value())
-    return absl::UnimplementedError(absl::StrCat("cuBLASLt runs no algorithm of ", problem.key()));
+  if (!fastest.has_value()) return NoneRuns(problem);
   return *fastest;
 }
 

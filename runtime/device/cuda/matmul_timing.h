@@ -1,4 +1,4 @@
-// Which of several algorithms is the fastest here and now.
+// Which of several algorithms runs here, and which is the fastest now.
 #ifndef WEFT_RUNTIME_DEVICE_CUDA_MATMUL_TIMING_H_
 #define WEFT_RUNTIME_DEVICE_CUDA_MATMUL_TIMING_H_
 
@@ -16,6 +16,11 @@ namespace weft::device {
 // library refuses after all is left out. kResourceExhausted: no memory for operands.
 absl::StatusOr<size_t> FastestOf(const CudaContext& context, cuda::Handle handle, const MatmulProblem& problem,
                                  const std::vector<cuda::lt::HeuristicResult>& candidates);
+
+// The same, but the first one that runs, once: its code is loaded, which in a step might wait for work that
+// waits for another rank.
+absl::StatusOr<size_t> FirstOf(const CudaContext& context, cuda::Handle handle, const MatmulProblem& problem,
+                               const std::vector<cuda::lt::HeuristicResult>& candidates);
 
 }  // namespace weft::device
 

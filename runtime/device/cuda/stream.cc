@@ -33,6 +33,23 @@ absl::StatusOr<std::unique_ptr<Stream>> CudaStream::Create(const CudaContext& co
   return std::unique_ptr<Stream>(new CudaStream(context, handle, std::move(host), std::move(look)));
 }
 
+absl::StatusOr<std::unique_ptr<Graph>> CudaGraph::Create(const CudaContext& context, cuda::Handle captured,
+                                                         cuda::Handle stream) {
+  cuda::Handle handle = nullptr;
+  absl::Status status =
+      context.Check(context.driver().GraphInstantiate(&handle, captured, 0), "cuGraphInstantiateWithFlags");
+  if (!status.ok()) return status;
+  std::unique_ptr<Graph> graph(new CudaGraph(context, handle));
+  status = context.Check(context.driver().GraphUpload(handle, stream), "cuGraphUpload");
+  if (!status.ok()) return status;
+  return graph;
+}
+
+CudaGraph::~CudaGraph() {
+  context_.Enter().IgnoreError();
+  context_.driver().GraphExecDestroy(handle_);
+}
+
 CudaStream::~CudaStream() {
   host_.reset();  // its tasks may still enqueue
   context_.Enter().IgnoreError();
@@ -62,6 +79,30 @@ absl::Status CudaStream::Record(Event& event) {
 absl::Status CudaStream::Wait(Event& event) {
   return context_.Check(context_.driver().StreamWaitEvent(handle_, static_cast<CudaEvent&>(event).handle(), 0),
                         "cuStreamWaitEvent");
+}
+
+absl::StatusOr<std::unique_ptr<Graph>> CudaStream::Capture(const std::function<absl::Status()>& task) {
+  const cuda::Driver& driver = context_.driver();
+  // Other threads, of other streams and ranks, may do what they like meanwhile.
+  absl::Status status =
+      context_.Check(driver.StreamBeginCapture(handle_, cuda::kCaptureThreadLocal), "cuStreamBeginCapture");
+  if (!status.ok()) return status;
+  status = task();
+  cuda::Handle captured = nullptr;
+  const absl::Status ended = context_.Check(driver.StreamEndCapture(handle_, &captured), "cuStreamEndCapture");
+  if (status.ok()) status = ended;
+  if (!status.ok() || captured == nullptr) {
+    if (captured != nullptr) driver.GraphDestroy(captured);
+    return status.ok() ? absl::InternalError("cuStreamEndCapture: expected a graph, got none") : status;
+  }
+  absl::StatusOr<std::unique_ptr<Graph>> graph = CudaGraph::Create(context_, captured, handle_);
+  driver.GraphDestroy(captured);
+  return graph;
+}
+
+absl::Status CudaStream::Replay(Graph& graph) {
+  return context_.Check(context_.driver().GraphLaunch(static_cast<CudaGraph&>(graph).handle(), handle_),
+                        "cuGraphLaunch");
 }
 
 }  // namespace weft::device

@@ -25,6 +25,21 @@ class CudaEvent : public Event {
   const cuda::Handle handle_;
 };
 
+// A graph that is ready to run.
+class CudaGraph : public Graph {
+ public:
+  // Of what was captured, which stays the caller's; its memory on the GPU is there before the first run.
+  static absl::StatusOr<std::unique_ptr<Graph>> Create(const CudaContext& context, cuda::Handle captured,
+                                                       cuda::Handle stream);
+  ~CudaGraph() override;
+  cuda::Handle handle() const { return handle_; }
+
+ private:
+  CudaGraph(const CudaContext& context, cuda::Handle handle) : context_(context), handle_(handle) {}
+  const CudaContext& context_;
+  const cuda::Handle handle_;
+};
+
 // A stream of the GPU and the host's thread that feeds it.
 class CudaStream : public Stream {
  public:
@@ -38,6 +53,8 @@ class CudaStream : public Stream {
   absl::Status Copy(void* to, const void* from, size_t bytes) override;
   absl::Status Record(Event& event) override;
   absl::Status Wait(Event& event) override;
+  absl::StatusOr<std::unique_ptr<Graph>> Capture(const std::function<absl::Status()>& task) override;
+  absl::Status Replay(Graph& graph) override;
   void* handle() const override { return handle_; }
 
  private:

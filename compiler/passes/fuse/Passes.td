@@ -1,0 +1,40 @@
+#ifndef WEFT_COMPILER_PASSES_FUSE
+#define WEFT_COMPILER_PASSES_FUSE
+
+include "mlir/Pass/PassBase.td"
+
+def FuseEpilogues : Pass<"weft-fuse-epilogues", "::weft::task::ProgramOp"> {
+  let summary = "Gives matrix products what is done with their results";
+  let description = [{
+    An `einsum` takes over, as its attribute `epilogue`:
+
+    - `bias`: the addition of a vector over the result's last dimensions, all of one operand;
+    - `gelu`: the tanh form of GELU, behind the bias or alone; `keep`: what it is applied to is read by others too, as by
+      its gradient, and is a second result;
+    - `gelu_grad`: the same form's gradient, with what GELU was applied to as a further operand; `sum_result`: the sums
+      of that over all but the last dimensions, the gradient of a bias;
+    - `sum_lhs`, `sum_rhs`: the sums of an operand over what the product sums over, also the gradient of a bias.
+
+    What is between the two is read by nothing else, is no pending sum (a bias would be added once a rank), and all are
+    of one element type and of one unit of the schedule. What is computed again in the backward is left as it is, so that
+    it comes out the same.
+  }];
+  let dependentDialects = ["::weft::task::TaskDialect"];
+  let statistics = [Statistic<"numFused", "fused", "kernels that products took over">];
+}
+
+def FuseNorms : Pass<"weft-fuse-norms", "::weft::task::ProgramOp"> {
+  let summary = "Normalises where the residual stream is added to";
+  let description = [{
+    `layer_norm` or `rms_norm` of `x + dropout(y)`, or of `x + y`, becomes `residual_layer_norm` or `residual_rms_norm`,
+    which writes the sum and its normalisation in one pass. Their gradients take over the addition of the gradient that
+    comes past the norm, and the dropout of what that makes, as `residual_layer_norm_grad` and `residual_rms_norm_grad`.
+
+    What is dropped out is read by the addition alone; nothing is a pending sum; all are of one element type and of one
+    unit of the schedule.
+  }];
+  let dependentDialects = ["::weft::task::TaskDialect"];
+  let statistics = [Statistic<"numFused", "fused", "kernels that norms took over">];
+}
+
+#endif

@@ -1,0 +1,194 @@
+// What is done with the result of a matrix product, or with an operand of it, joins the product.
+#include "compiler/passes/fuse/kernels.h"
+#include "compiler/passes/fuse/passes.h"
+
+namespace weft::compiler {
+#define GEN_PASS_DEF_FUSEEPILOGUES
+#include "compiler/passes/fuse/Passes.h.inc"
+namespace {
+
+using llvm::SmallVector;
+using llvm::StringRef;
+using mlir::Operation;
+using mlir::Value;
+using task::KernelOp;
+
+bool isEinsum(KernelOp kernel) { return kernel && kernel.getName() == "einsum"; }
+
+StringRef textOf(KernelOp kernel, StringRef name) {
+  auto text = kernel.getConstants().getAs<mlir::StringAttr>(name);
+  return text ? text.getValue() : "";
+}
+
+// The letters of an einsum's operands and of its result.
+struct Equation {
+  StringRef lhs, rhs, result;
+};
+
+Equation equationOf(KernelOp einsum) {
+  auto [operands, result] = textOf(einsum, "equation").split("->");
+  auto [lhs, rhs] = operands.split(",");
+  return {lhs, rhs, result};
+}
+
+bool hasLetters(StringRef text, StringRef letters) {
+  return llvm::all_of(letters, [&](const char &letter) { return text.contains(letter); });
+}
+bool hasNone(StringRef text, StringRef letters) { return text.find_first_of(letters) == StringRef::npos; }
+
+// Whether a vector over the last `count` dimensions of the result goes along the columns of one matrix product.
+bool areColumns(KernelOp einsum, size_t count) {
+  Equation equation = equationOf(einsum);
+  StringRef columns = equation.result.take_back(count);
+  return (hasLetters(equation.rhs, columns) && hasNone(equation.lhs, columns)) ||
+         (hasLetters(equation.lhs, columns) && hasNone(equation.rhs, columns));
+}
+
+// Whether a kernel computes again what the forward made.
+bool recomputes(Operation *op) {
+  auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
+  return phase && phase.getValue() == "recompute";
+}
+
+bool isTanh(KernelOp gelu) { return textOf(gelu, "approximate") == "tanh"; }
+
+// How many last dimensions are left of a sum over all others; none if it is another reduction.
+std::optional<size_t> keptBySum(KernelOp reduce) {
+  auto dims = reduce.getConstants().getAs<mlir::ArrayAttr>("dims");
+  if (!dims || textOf(reduce, "kind") != "sum" || reduce.getConstants().contains("keep_dims")) {
+    return std::nullopt;
+  }
+  SmallVector<int64_t> reduced = ir::intsOf(dims);
+  llvm::sort(reduced);
+  for (auto [i, dim] : llvm::enumerate(reduced)) {
+    if (dim != int64_t(i)) {
+      return std::nullopt;
+    }
+  }
+  size_t rank = task::tensorOf(reduce.getInputs()[0]).getRank();
+  return reduced.empty() || reduced.size() >= rank ? std::nullopt : std::optional(rank - reduced.size());
+}
+
+struct FuseEpilogues : impl::FuseEpiloguesBase<FuseEpilogues> {
+  void runOnOperation() override {
+    // A kernel of one of these names is only ever taken over in the turn of its name.
+    each("add", [&](KernelOp add) { return takeBias(add, 0) || takeBias(add, 1); });
+    each("gelu", [&](KernelOp gelu) { return takeGelu(gelu); });
+    each("gelu_grad", [&](KernelOp grad) { return takeGeluGrad(grad); });
+    each("reduce", [&](KernelOp reduce) { return takeResultSum(reduce) || takeOperandSum(reduce); });
+  }
+
+private:
+  template <typename Take> void each(StringRef name, const Take &take) {
+    for (KernelOp kernel : kernelsOf(getOperation(), name)) {
+      numFused += take(kernel);
+    }
+  }
+
+  // The einsum that makes `value`, with this epilogue, if the kernel `reader` may join it.
+  KernelOp productBefore(KernelOp reader, Value value, StringRef epilogue) {
+    KernelOp einsum = writerOf(value);
+    bool joins = isEinsum(einsum) && textOf(einsum, "epilogue") == epilogue && einsum.getOutputs()[0] == value &&
+                 inSameUnit(einsum, reader) && !isPartial(value);
+    return joins ? einsum : KernelOp();
+  }
+
+  // `einsum` becomes one that does what `taken` did.
+  bool join(KernelOp einsum, KernelOp taken, const llvm::Twine &epilogue, SmallVector<Value> inputs,
+            SmallVector<Value> outputs) {
+    mlir::NamedAttrList constants(einsum.getConstants());
+    constants.set("epilogue", mlir::StringAttr::get(&getContext(), epilogue));
+    return fuse({einsum, taken},
+                {"einsum", std::move(inputs), std::move(outputs), constants.getDictionary(&getContext()), {}});
+  }
+
+  bool takeBias(KernelOp add, unsigned operand) {
+    Value sum = add.getInputs()[operand], bias = add.getInputs()[1 - operand], result = add.getOutputs()[0];
+    KernelOp einsum = productBefore(add, sum, "");
+    if (!einsum || !isOnlyReader(add, sum) || isPartial(bias) || !haveOneElementType({sum, bias, result})) {
+      return false;
+    }
+    SmallVector<int64_t> shape = shapeOf(getOperation(), sum), vector = shapeOf(getOperation(), bias);
+    if (vector.empty() || vector.size() >= shape.size() || !areColumns(einsum, vector.size()) ||
+        llvm::ArrayRef(shape).take_back(vector.size()) != llvm::ArrayRef(vector)) {
+      return false;
+    }
+    return join(einsum, add, "bias", {einsum.getInputs()[0], einsum.getInputs()[1], bias}, {result});
+  }
+
+  bool takeGelu(KernelOp gelu) {
+    Value input = gelu.getInputs()[0], result = gelu.getOutputs()[0];
+    KernelOp einsum = productBefore(gelu, input, "bias");
+    bool biased = bool(einsum);
+    einsum = biased ? einsum : productBefore(gelu, input, "");
+    if (!einsum || !isTanh(gelu) || !haveOneElementType({input, result})) {
+      return false;
+    }
+    SmallVector<Operation *> readers = readersOf(input);
+    if (!recomputes(gelu) && llvm::any_of(readers, recomputes)) {
+      return false;
+    }
+    SmallVector<Value> outputs{result};
+    bool keeps = readers.size() > 1;
+    if (keeps) {
+      outputs.push_back(input);
+    }
+    return join(einsum, gelu, llvm::Twine(biased ? "bias gelu" : "gelu") + (keeps ? " keep" : ""),
+                llvm::to_vector<4>(einsum.getInputs()), outputs);
+  }
+
+  bool takeGeluGrad(KernelOp grad) {
+    Value dy = grad.getInputs()[0], input = grad.getInputs()[1], result = grad.getOutputs()[0];
+    KernelOp einsum = productBefore(grad, dy, "");
+    if (!einsum || !isTanh(grad) || !isOnlyReader(grad, dy) || !haveOneElementType({dy, input, result})) {
+      return false;
+    }
+    return join(einsum, grad, "gelu_grad", {einsum.getInputs()[0], einsum.getInputs()[1], input}, {result});
+  }
+
+  // The sums of a product's result.
+  bool takeResultSum(KernelOp reduce) {
+    Value input = reduce.getInputs()[0], sums = reduce.getOutputs()[0];
+    std::optional<size_t> kept = keptBySum(reduce);
+    KernelOp einsum = productBefore(reduce, input, "gelu_grad");
+    if (!kept || !einsum || !areColumns(einsum, *kept) || !haveOneElementType({input, sums})) {
+      return false;
+    }
+    return join(einsum, reduce, "gelu_grad sum_result", llvm::to_vector<4>(einsum.getInputs()), {input, sums});
+  }
+
+  // The sums of what a product reads.
+  bool takeOperandSum(KernelOp reduce) {
+    Value input = reduce.getInputs()[0], sums = reduce.getOutputs()[0];
+    std::optional<size_t> kept = keptBySum(reduce);
+    if (!kept) {
+      return false;
+    }
+    for (Operation *reader : readersOf(input)) {
+      auto einsum = llvm::dyn_cast<KernelOp>(reader);
+      if (!isEinsum(einsum) || !textOf(einsum, "epilogue").empty() || !inSameUnit(einsum, reduce) ||
+          !haveOneElementType({input, sums, einsum.getOutputs()[0]})) {
+        continue;
+      }
+      bool isLeft = einsum.getInputs()[0] == input;
+      if (sumsAlike(equationOf(einsum), isLeft, *kept) &&
+          join(einsum, reduce, isLeft ? "sum_lhs" : "sum_rhs", llvm::to_vector<4>(einsum.getInputs()),
+               {einsum.getOutputs()[0], sums})) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether the product sums over just those letters of its operand that the reduction sums over, and the others are
+  // its result's last ones.
+  static bool sumsAlike(Equation equation, bool isLeft, size_t kept) {
+    StringRef operand = isLeft ? equation.lhs : equation.rhs, other = isLeft ? equation.rhs : equation.lhs;
+    StringRef inner = operand.drop_back(kept), columns = operand.take_back(kept);
+    return equation.result.take_back(kept) == columns && hasNone(equation.result, inner) && hasLetters(other, inner) &&
+           hasNone(other, columns);
+  }
+};
+
+} // namespace
+} // namespace weft::compiler

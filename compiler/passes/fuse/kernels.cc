@@ -1,0 +1,191 @@
+#include "compiler/passes/fuse/kernels.h"
+
+#include "compiler/dialect/task/registers.h"
+
+namespace weft::compiler {
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using mlir::Operation;
+using mlir::Value;
+using task::KernelOp;
+
+SmallVector<KernelOp> kernelsOf(task::ProgramOp program, llvm::StringRef name) {
+  SmallVector<KernelOp> kernels;
+  for (auto kernel : program.getBody().getOps<KernelOp>()) {
+    if (kernel.getName() == name && kernel.getSection() == task::Section::Micro) {
+      kernels.push_back(kernel);
+    }
+  }
+  return kernels;
+}
+
+KernelOp writerOf(Value buffer) {
+  if (!buffer.getDefiningOp<task::BufferOp>()) {
+    return {};
+  }
+  Operation *writer = nullptr;
+  for (Operation *user : buffer.getUsers()) {
+    if (llvm::is_contained(task::outputsOf(user), buffer)) {
+      if (writer) {
+        return {};
+      }
+      writer = user;
+    }
+  }
+  return llvm::dyn_cast_or_null<KernelOp>(writer);
+}
+
+SmallVector<Operation *> readersOf(Value buffer) {
+  SmallVector<Operation *> readers;
+  for (Operation *user : buffer.getUsers()) {
+    bool reads = !llvm::is_contained(task::outputsOf(user), buffer) || llvm::is_contained(task::inputsOf(user), buffer);
+    if (reads && !llvm::is_contained(readers, user)) {
+      readers.push_back(user);
+    }
+  }
+  llvm::sort(readers, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return readers;
+}
+
+bool isOnlyReader(Operation *reader, Value buffer) {
+  return llvm::all_of(readersOf(buffer), [&](Operation *it) { return it == reader; });
+}
+
+bool inSameUnit(KernelOp a, KernelOp b) {
+  return a.getSection() == b.getSection() && a->getAttr("phase") == b->getAttr("phase") &&
+         ir::chunkOf(a) == ir::chunkOf(b);
+}
+
+bool isPartial(Value buffer) {
+  return llvm::any_of(ir::sbpOf(task::tensorOf(buffer)).getStates(),
+                      [](ir::SbpState state) { return state.isPartial(); });
+}
+
+bool haveOneElementType(mlir::ValueRange buffers) {
+  return llvm::all_of(buffers, [&](Value it) {
+    return task::tensorOf(it).getElementType() == task::tensorOf(buffers[0]).getElementType();
+  });
+}
+
+SmallVector<int64_t> shapeOf(task::ProgramOp program, Value buffer) {
+  return task::localShapeOf(task::tensorOf(buffer), program.getPlacement());
+}
+
+namespace {
+
+// What reads or writes a buffer or a view of it.
+void addUsers(Value buffer, SmallVector<Operation *> &users) {
+  for (Operation *user : buffer.getUsers()) {
+    if (auto alias = llvm::dyn_cast<task::AliasOp>(user)) {
+      addUsers(alias, users);
+    } else if (!llvm::isa<task::MetricOp>(user)) {
+      users.push_back(user);
+    }
+  }
+}
+
+// Before the last of the parts or, where something between them reads a result, before that; null if something between
+// the two writes an operand.
+Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
+  auto before = [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); };
+  auto isPart = [&](Operation *op) { return llvm::is_contained(parts, llvm::dyn_cast<KernelOp>(op)); };
+  Operation *last = *llvm::max_element(parts, before), *place = last;
+  for (Value output : fused.outputs) {
+    SmallVector<Operation *> users;
+    addUsers(output, users);
+    for (Operation *user : users) {
+      place = !isPart(user) && before(user, place) ? user : place;
+    }
+  }
+  for (Value input : fused.inputs) {
+    SmallVector<Operation *> users;
+    addUsers(task::rootOf(input), users);
+    for (Operation *user : users) {
+      bool writes =
+          llvm::any_of(task::outputsOf(user), [&](Value it) { return task::rootOf(it) == task::rootOf(input); });
+      if (writes && !isPart(user) && !before(user, place) && before(user, last)) {
+        return nullptr;
+      }
+    }
+  }
+  return place;
+}
+
+// Declares `buffer` before `place`.
+void declareBefore(Operation *place, Value buffer) {
+  Operation *declaration = buffer.getDefiningOp();
+  if (declaration->isBeforeInBlock(place)) {
+    return;
+  }
+  if (auto alias = llvm::dyn_cast<task::AliasOp>(declaration)) {
+    declareBefore(place, alias.getSource());
+  }
+  declaration->moveBefore(place);
+}
+
+// Each operand and result is read or written once where the parts did so several times, or not at all any more. On the
+// host the parts still run one after another.
+SmallVector<double> costOf(ArrayRef<KernelOp> parts, const Fused &fused) {
+  SmallVector<double> cost(3, 0);
+  llvm::DenseMap<Value, int64_t> saved;
+  for (KernelOp part : parts) {
+    if (std::optional<ArrayRef<double>> own = part.getCost()) {
+      for (auto [sum, term] : llvm::zip(cost, *own)) {
+        sum += term;
+      }
+    }
+    for (Value operand : part->getOperands()) {
+      ++saved[operand];
+    }
+  }
+  auto program = ArrayRef(parts)[0]->getParentOfType<task::ProgramOp>();
+  if (program.getPlacement().getDevice() == "cpu") {
+    return cost;
+  }
+  for (const auto *list : {&fused.inputs, &fused.outputs}) {
+    for (Value operand : *list) {
+      --saved[operand];
+    }
+  }
+  for (auto [buffer, times] : saved) {
+    cost[2] -= double(times) * double(task::localBytesOf(task::tensorOf(buffer), program.getPlacement()));
+  }
+  cost[2] = std::max(cost[2], 0.0);
+  return cost;
+}
+
+} // namespace
+
+bool fuse(ArrayRef<KernelOp> parts, const Fused &fused) {
+  Operation *place = placeOf(parts, fused);
+  if (!place) {
+    return false;
+  }
+  for (const auto *list : {&fused.inputs, &fused.outputs}) {
+    for (Value operand : *list) {
+      declareBefore(place, operand);
+    }
+  }
+  KernelOp first = parts[0];
+  mlir::OpBuilder b(place);
+  bool costs = llvm::all_of(parts, [](KernelOp part) { return part.getCost().has_value(); });
+  auto made = b.create<KernelOp>(
+      first.getLoc(), b.getStringAttr(fused.name), fused.inputs, fused.outputs, fused.constants, first.getSection(),
+      fused.inPlace.empty() ? mlir::DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(fused.inPlace),
+      costs ? b.getDenseF64ArrayAttr(costOf(parts, fused)) : mlir::DenseF64ArrayAttr());
+  made->setDiscardableAttrs(first->getDiscardableAttrDictionary());
+  SmallVector<Value> written;
+  for (KernelOp part : parts) {
+    llvm::append_range(written, part.getOutputs());
+    part.erase();
+  }
+  for (Value buffer : written) {
+    if (buffer.use_empty()) {
+      buffer.getDefiningOp()->erase();
+    }
+  }
+  return true;
+}
+
+} // namespace weft::compiler

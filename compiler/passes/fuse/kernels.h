@@ -1,0 +1,42 @@
+// Questions about the kernels of a program that fusing asks, and how several become one.
+#ifndef WEFT_COMPILER_PASSES_FUSE_KERNELS_H_
+#define WEFT_COMPILER_PASSES_FUSE_KERNELS_H_
+
+#include "compiler/dialect/task/task.h"
+
+namespace weft::compiler {
+
+/// The kernels of that name that run once a micro-batch, in order.
+llvm::SmallVector<task::KernelOp> kernelsOf(task::ProgramOp program, llvm::StringRef name);
+
+/// The kernel that writes a buffer, if that is its only writer; null else, and where the buffer is a view.
+task::KernelOp writerOf(mlir::Value buffer);
+
+/// Everything that uses a buffer, but its writers, in order; views and metrics count.
+llvm::SmallVector<mlir::Operation *> readersOf(mlir::Value buffer);
+bool isOnlyReader(mlir::Operation *reader, mlir::Value buffer);
+
+/// Whether both run in the same unit of every schedule: of one section, phase and chunk.
+bool inSameUnit(task::KernelOp a, task::KernelOp b);
+
+bool isPartial(mlir::Value buffer);
+bool haveOneElementType(mlir::ValueRange buffers);
+/// One rank's tile.
+llvm::SmallVector<int64_t> shapeOf(task::ProgramOp program, mlir::Value buffer);
+
+/// What several kernels become.
+struct Fused {
+  llvm::StringRef name;
+  llvm::SmallVector<mlir::Value> inputs, outputs;
+  mlir::DictionaryAttr constants;
+  llvm::SmallVector<int64_t> inPlace; // empty: nothing is written in place
+};
+
+/// Replaces `parts` by one kernel, which takes its place in the model from the first of them, and erases the buffers
+/// that nothing uses any more. Its cost is that of the parts, on a GPU without what passed between them. False, and
+/// nothing changes, if there is no place behind all that it reads and before all that reads it.
+bool fuse(llvm::ArrayRef<task::KernelOp> parts, const Fused &fused);
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_PASSES_FUSE_KERNELS_H_

@@ -1,0 +1,81 @@
+#include "ops/einsum/epilogue.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "ops/abi/match_spec.h"
+
+namespace weft::einsum {
+namespace {
+
+constexpr const char* kTexts[] = {
+    "bias",    "bias gelu", "bias gelu keep", "gelu", "gelu keep", "gelu_grad", "gelu_grad sum_result",
+    "sum_lhs", "sum_rhs",
+};
+
+bool HasWord(const std::string& text, const char* word) {
+  const std::vector<std::string> words = absl::StrSplit(text, ' ');
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Whether the last dims of `tensor` are `dims`.
+bool EndsWith(const TensorSpec& tensor, const std::vector<int64_t>& dims) {
+  return dims.size() < tensor.dims.size() && std::equal(dims.rbegin(), dims.rend(), tensor.dims.rbegin());
+}
+
+absl::Status CheckOperand(const char* name, const TensorSpec& operand, const TensorSpec& like, DType type, bool whole) {
+  const bool fits = whole ? operand.dims == like.dims : EndsWith(like, operand.dims);
+  if (operand.dtype == type && fits) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("epilogue: ", name, ": expected ", NameOf(type), " of ",
+                                                 whole ? "the dims of " : "last dims of ", like.ToString(), ", got ",
+                                                 operand.ToString()));
+}
+
+}  // namespace
+
+absl::StatusOr<Epilogue> ParseEpilogue(const KernelSpec& spec) {
+  Epilogue epilogue;
+  if (spec.attributes.Has("epilogue")) {
+    absl::StatusOr<std::string> text = spec.attributes.String("epilogue");
+    if (!text.ok()) return text.status();
+    if (std::find(std::begin(kTexts), std::end(kTexts), *text) == std::end(kTexts)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("attribute `epilogue`: expected bias, gelu, gelu_grad, sum_lhs or sum_rhs, got `", *text, "`"));
+    }
+    epilogue = {.bias = HasWord(*text, "bias"),
+                .gelu = HasWord(*text, "gelu"),
+                .keep = HasWord(*text, "keep"),
+                .gelu_gradient = HasWord(*text, "gelu_grad"),
+                .sums = text->find("sum_") != std::string::npos,
+                .summed = HasWord(*text, "sum_lhs")   ? kLeft
+                          : HasWord(*text, "sum_rhs") ? kRight
+                                                      : kResult};
+  }
+  if (absl::Status status = CheckArity(spec, epilogue.inputs(), epilogue.outputs()); !status.ok()) return status;
+  const TensorSpec& result = spec.outputs[0];
+  absl::Status status;
+  if (epilogue.bias) status = CheckOperand("bias", spec.inputs[2], result, result.dtype, false);
+  if (epilogue.gelu_gradient) status = CheckOperand("gelu's operand", spec.inputs[2], result, result.dtype, true);
+  if (epilogue.keep) status.Update(CheckOperand("gelu's operand", spec.outputs[1], result, result.dtype, true));
+  if (epilogue.sums) {
+    status.Update(CheckOperand("sums", spec.outputs[1], SummedTensor(spec, epilogue), result.dtype, false));
+  }
+  if (!status.ok()) return status;
+  return epilogue;
+}
+
+KernelSpec ProductOf(const KernelSpec& spec) {
+  KernelSpec product = spec;
+  product.inputs.resize(2);
+  product.outputs.resize(1);
+  product.attributes = {};
+  for (const auto& [name, value] : spec.attributes.values()) {
+    if (name != "epilogue") product.attributes.Set(name, value);
+  }
+  return product;
+}
+
+}  // namespace weft::einsum

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""weft-run as it is on a machine with two GPUs: the driver, cuBLASLt and NCCL that it opens are emulations, the fat
+binaries it carries are looked at and replaced by the emulation's kernels."""
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, "tests/support")
+from programs import LIMIT_S, TOKENS, WEIGHTS, ProgramTest, Result, command, contents, losses, main  # noqa: E402
+
+LIBRARY = "tests/cuda/libraries/libcuda.so.1"
+CLUSTER = "cluster=" + os.path.abspath("tests/cuda/one_gpu.cluster")
+STEPS = 3
+SMALL = ("batch.micro=2",)
+LAYOUTS = {
+    "data": ("dist.data=2",),
+    "tensor": ("dist.tensor=2",),
+    "pipeline": ("dist.pipeline=2",),
+    "zero": ("dist.data=2", "zero.stage=3"),
+}
+
+
+class ProgramsTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.libraries = self.path("libraries")
+        os.mkdir(self.libraries)
+        for name in ("libcuda.so.1", "libcublasLt.so.13", "libnccl.so.2"):
+            os.symlink(os.path.realpath(LIBRARY), f"{self.libraries}/{name}")
+
+    def call(self, *arguments, processes=0, driver=True):
+        line = command("weft-run", *arguments, "--cuda-libs", self.libraries, "--algorithm-cache", self.path("algorithms"))
+        if processes:
+            line = [os.path.abspath("tools/build_defs/mpirun.sh"), str(processes), *line]
+        environment = {key: value for key, value in os.environ.items() if key != "XML_OUTPUT_FILE"}
+        if driver:
+            environment["LD_LIBRARY_PATH"] = self.libraries
+        done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,
+                              env=environment)
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def losses(self, plan, *flags, processes=0):
+        name = self.path("metrics.jsonl")
+        if os.path.exists(name):
+            os.remove(name)
+        done = self.call(plan, "--data", TOKENS, "--init", WEIGHTS, "--steps", STEPS, "--threads", 1, "--quiet", "--metrics",
+                         name, *flags, processes=processes)
+        self.assertEqual(done.status, 0, done.err)
+        self.assertNotIn("emulated", done.err)  # a complaint
+        return losses(name)
+
+    def assert_near(self, got, expected, bound):
+        self.assertEqual(len(got), len(expected))
+        for a, b in zip(got, expected):
+            self.assertLess(abs(a - b) / b, bound, (got, expected))
+
+    def test_one_rank_has_the_losses_of_the_cpu(self):
+        gpu = self.losses(self.plan(*SMALL, CLUSTER))
+        cpu = self.losses(self.plan(*SMALL))
+        self.assert_near(gpu, cpu, 2e-5)
+        self.assertEqual(self.losses(self.plan(*SMALL, CLUSTER)), gpu)
+
+    def test_processes_have_the_losses_of_virtual_ranks(self):
+        for name, layout in LAYOUTS.items():
+            with self.subTest(layout=name):
+                plan = self.plan(*SMALL, CLUSTER, *layout)
+                self.assert_near(self.losses(plan, processes=2), self.losses(plan), 2e-5)
+
+    def test_two_processes_on_one_gpu_are_refused(self):
+        plan = self.plan("batch={global: 6 micro: 6}", CLUSTER, "dist.data=3")
+        done = self.call(plan, "--data", TOKENS, "--steps", 1, "--quiet", processes=3)
+        self.assertEqual(done.status, 2, done.err)
+        self.assertIn("expected a GPU for each process, got ranks 0 and 2 on one (emulated)", done.err)
+
+    def test_a_plan_that_does_not_fit_is_refused_with_the_sizes(self):
+        roomy = contents("tests/cuda/one_gpu.cluster").decode().replace("memory_bytes: 1000000000", "memory_bytes: 99000000000")
+        cluster = self.write("roomy.cluster", roomy)
+        plan = self.plan("batch={global: 4096 micro: 4096}", "cluster=" + os.path.abspath(cluster))
+        done = self.call(plan, "--data", TOKENS, "--steps", 1, "--quiet")
+        self.assertEqual(done.status, 1, done.err)
+        self.assertRegex(done.err, r"GPU 0 \(emulated\): expected at most the \d+ bytes free of 1073741824, got \d+")
+
+    def test_says_what_it_found(self):
+        found = self.call("--devices")
+        self.assertEqual(found.status, 0, found.err)
+        self.assertIn("CUDA driver 13.0, 2 GPUs\n  0: emulated, compute capability 9.0, 4 multiprocessors, 1.0 GiB\n",
+                      found.out)
+        self.assertIn(f"cuBLASLt 13.1.0 ({self.libraries}/libcublasLt.so.13)\n", found.out)
+        self.assertIn(f"NCCL 2.28.9 ({self.libraries}/libnccl.so.2)\n", found.out)
+        told = self.call(self.plan(*SMALL, CLUSTER), "--data", TOKENS, "--steps", 1)
+        self.assertIn("CUDA driver 13.0, 2 GPUs\n", told.err + told.out)
+
+    def test_without_a_driver_it_starts_and_says_so(self):
+        if any(os.path.exists(f"/usr/lib/{folder}/libcuda.so.1") for folder in ("x86_64-linux-gnu", "wsl/lib")):
+            self.skipTest("this machine has a driver")
+        found = self.call("--devices", driver=False)
+        self.assertEqual(found.status, 0, found.err)
+        self.assertIn("CUDA: expected an NVIDIA driver, found no libcuda.so.1\n", found.out)
+        refused = self.call(self.plan(*SMALL, CLUSTER), "--data", TOKENS, "--steps", 1, driver=False)
+        self.assertEqual(refused.status, 1)
+        self.assertEqual(refused.err, "weft-run: CUDA: expected an NVIDIA driver, found no libcuda.so.1\n")
+
+
+if __name__ == "__main__":
+    main()
