@@ -24,7 +24,7 @@ namespace weft::plan {
 //
 // 1: the first schema. 2: chunks and phases of actors, bundles of collectives,
 // offsets of runs, slot offsets, costs, clusters and what became of recompute.
-// 3: the job's residual connections.
+// 3: the job's residual connections and fusion.
 inline constexpr int32_t kPlanVersion = 3;
 
 // The first eight bytes of every plan file.
