@@ -120,7 +120,9 @@ TEST(EinsumCudaTest, EpiloguesOfHalvesAreThoseOfFloatsRounded) {
           for (size_t i = 0; i < (*want)[o].size(); ++i) {
             // A sum of the result is one of 70 that were rounded.
             const double sums = o == 1 && it.epilogue == std::string("gelu_grad sum_result") ? 70 * 4 * unit : 0;
-            ASSERT_NEAR((*got)[o][i], (*want)[o][i], unit * std::fabs((*want)[o][i]) + sums + 1e-5) << o << " " << i;
+            // A library that has no such epilogue rounds the product first, which a bias below 1 is added to.
+            const double roundings = unit * (2 * std::fabs((*want)[o][i]) + 1);
+            ASSERT_NEAR((*got)[o][i], (*want)[o][i], roundings + sums + 1e-5) << o << " " << i;
           }
         }
       }

@@ -180,7 +180,7 @@ absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan) {
   std::vector<StageMemory> most;
   for (size_t s = 0; s < programs.size(); ++s) {
     Lives lives(programs[s]);
-    for (Orders::Rule rule : Orders::RulesOf(plan)) {
+    for (Orders::Rule rule : orders[s].rules()) {
       lives.Perform(orders[s].In(rule));
       StageMemory memory = Report(programs[s], lives).Make();
       if (most.size() == s) {

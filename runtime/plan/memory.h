@@ -83,7 +83,7 @@ struct StageMemory {
 double BytesAParameter(const StageMemory& memory);
 
 // The memory of every stage, the most over a few executions that the proved
-// order admits (Orders::RulesOf). Looks at no offset of a buffer that has no alias,
+// order admits (Orders::rules). Looks at no offset of a buffer that has no alias,
 // and at offsets of others only in relation, so that a compiler may call it
 // before it lays out the arena. kFailedPrecondition: the plan is blocked.
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan);

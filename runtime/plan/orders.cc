@@ -19,7 +19,7 @@ void Orders::Add(const Act& act) {
   const int32_t stream = act.stream - first_stream_;
   const auto before = act.before.subspan(first_stream_, streams_.size());
   if (stream != compute_) {
-    Other other{step, program_.actor(act.actor).end_case() == Actor::kSend, before[compute_], INT32_MAX, {}};
+    Other other{step, Releases(program_.actor(act.actor)), before[compute_], INT32_MAX, {}};
     other.before.assign(before.begin(), before.end());
     streams_[stream].push_back(static_cast<int32_t>(others_.size()));
     others_.push_back(std::move(other));
@@ -34,9 +34,19 @@ void Orders::Add(const Act& act) {
   computed_.push_back(step);
 }
 
-absl::Span<const Orders::Rule> Orders::RulesOf(const Plan& plan) {
-  static constexpr Rule kRules[] = {Rule::kEarly, Rule::kLate, Rule::kSendLate, Rule::kHoldSends};
-  return absl::MakeSpan(kRules).first(plan.transfers().empty() ? 2 : 4);
+bool Orders::Releases(const Actor& actor) const {
+  int64_t needed = 0, left = 0;
+  for (const Collective& it : actor.collectives()) {
+    needed += program_.slot_bytes[it.input()];
+    left += program_.slot_bytes[it.output()];
+  }
+  return actor.end_case() == Actor::kSend || needed > left;
+}
+
+absl::Span<const Orders::Rule> Orders::rules() const {
+  static constexpr Rule kRules[] = {Rule::kEarly, Rule::kLate, Rule::kReleaseLate, Rule::kHoldReleases};
+  const bool differ = std::any_of(others_.begin(), others_.end(), [](const Other& it) { return it.releases; });
+  return absl::MakeSpan(kRules).first(differ ? 4 : 2);
 }
 
 // One order while it is made.
@@ -69,18 +79,18 @@ class Orders::Run {
       for (; late < by_late_.size() && (k == end || orders_.others_[by_late_[late]].late <= k); ++late) {
         Do(by_late_[late]);
       }
-      if (rule_ == Rule::kHoldSends) DoHeld();
+      if (rule_ == Rule::kHoldReleases) DoHeld();
       if (k < end) steps_.push_back(orders_.computed_[k]);
     }
     return std::move(steps_);
   }
 
  private:
-  bool Waits(const Other& other) const { return rule_ == Rule::kLate || (rule_ != Rule::kEarly && other.sends); }
+  bool Waits(const Other& other) const { return rule_ == Rule::kLate || (rule_ != Rule::kEarly && other.releases); }
 
   void DoHeld() {
     const auto do_now = [&](int32_t i) {
-      if (rule_ == Rule::kHoldSends && !Ready(i)) return false;
+      if (rule_ == Rule::kHoldReleases && !Ready(i)) return false;
       Do(i);
       return true;
     };

@@ -27,20 +27,19 @@ class Orders {
     kEarly,
     // Not before something needs it.
     kLate,
-    // Sends not before something needs them, such as the receive of what is
-    // made of them; others early.
-    kSendLate,
-    // Sends not before something computed needs them; others early, if they need
-    // no such send.
-    kHoldSends,
+    // What gives bytes back, such as sends, not before something needs it, such as
+    // the receive of what is made of it; others early.
+    kReleaseLate,
+    // What gives bytes back not before something computed needs it; others early,
+    // if they need no such act.
+    kHoldReleases,
   };
   struct Step {
     int32_t actor = 0;
     int64_t micro_batch = 0;
   };
-  // Those in which a plan's memory is measured. Without transfers sends cannot be
-  // late.
-  static absl::Span<const Rule> RulesOf(const Plan& plan);
+  // Those in which a stage's memory is measured: all, as long as they differ.
+  absl::Span<const Rule> rules() const;
   // All acts that were added.
   std::vector<Step> In(Rule rule) const;
 
@@ -48,11 +47,15 @@ class Orders {
   // An act of another stream than that which computes.
   struct Other {
     Step step;
-    bool sends = false;
+    bool releases = false;
     int32_t early = 0, late = 0;             // so many acts have been computed before, at least and at most
     absl::InlinedVector<int32_t, 8> before;  // a stream of the stage each: acts that have ended
   };
   class Run;
+
+  // Whether what an actor of another stream needs is more than what it leaves:
+  // sends, and collectives that reduce to shares.
+  bool Releases(const Actor& actor) const;
 
   const Program& program_;
   int32_t compute_ = 0;       // the stream that computes

@@ -140,7 +140,7 @@ class Proof {
   int64_t LowerBoundOf(size_t s) const {
     Lives lives(programs_[s]);
     int64_t bound = 0;
-    for (Orders::Rule rule : Orders::RulesOf(*programs_[s].plan)) {
+    for (Orders::Rule rule : measured_[s].rules()) {
       lives.Perform(measured_[s].In(rule));
       bound = std::max(bound, lives.LowerBound());
     }
