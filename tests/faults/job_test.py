@@ -26,7 +26,7 @@ OVERRIDES = [
     (["batch.global=1000000000000"],
      "batch.global: expected at most 1048576 micro-batches of 4, got 1000000000000"),
     (["batch={global: 2000000000}"],
-     "the plan does not fit: stage 0: memory of a rank: expected at most 1125899906842624 bytes, got 1287680001513088"),
+     "the plan does not fit: stage 0: memory of a rank: expected at most 1125899906842624 bytes, got 1287680001512576"),
     (["optimizer.adamw.lr=nan"], "{job}: optimizer.adamw.lr: expected a number above 0, got nan"),
     (["optimizer={clip_norm: 1}"], "{job}: optimizer: expected sgd, adam or adamw, got none"),
     (["--set", "layers"], '{job}: model.set: expected name=expression, got "layers"'),

@@ -93,7 +93,7 @@ class GpuCheckTest(unittest.TestCase):
         self.assertEqual([run["size"] for run in speed["runs"]], [4, 2])
         self.assertGreater(speed["matrix"]["flops_s"], 0)
         self.assertGreater(speed["runs"][0]["weft"]["flops_s"], 0)
-        self.assertIn("embedding_grad", [it["name"] for it in speed["profile"]["kernels"]])
+        self.assertIn("embedding_grad_bf16", [it["name"] for it in speed["profile"]["kernels"]])
         self.assertEqual((report["device"], report["cuda_driver"]), (["emulated", "emulated"], "13.0"))
         self.assertEqual(len(report["results"]["oracle"]["details"]["losses"]), 5)
         self.assertGreater(len(report["results"]["kernels.large"]["details"]["tests"]), 30)
@@ -130,7 +130,7 @@ class GpuCheckTest(unittest.TestCase):
                                  capture_output=True, text=True, cwd=self.pack).stdout
         calls = {it["name"]: it["calls"] for it in json.loads(summary)["kernels"]}
         self.assertEqual(calls["learning_rate"], 1)
-        self.assertEqual(calls["embedding_grad"], 2)  # one of two micro-batches; positions are no lookup
+        self.assertEqual(calls["embedding_grad_f32"], 2)  # one of two micro-batches; positions are no lookup
 
 
 if __name__ == "__main__":
