@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "runtime/plan/execution.h"
 
 namespace weft::plan {
@@ -13,7 +14,7 @@ namespace weft::plan {
 // Records one execution of a stage, and tells others, as the stage sees them:
 // what its compute stream does comes in the same order in each, what its other
 // streams do earlier or later, as far as is proved. What other stages do in
-// between is left out. The program must outlive it.
+// between is left out. The program must outlive it. One thread.
 class Orders {
  public:
   explicit Orders(const Program& program);
