@@ -47,6 +47,7 @@ void Remove(const std::vector<AccessTable::Access>& common, std::vector<AccessTa
 AccessTable::AccessTable(const Program& program) : program_(program), footprints_(program) {
   known_.resize(program.root.size());
   ok_ = Cut() && Place();
+  footprints_.Forget();
 }
 
 // Calls visit(micro-batch, footprint) for each set of slots that an act uses, and
