@@ -162,8 +162,7 @@ AccessTable::Range AccessTable::Append(const Lists& lists) {
 }
 
 // A read of several registers through one view becomes a read of each cell.
-void AccessTable::AddRead(int32_t actor, int64_t micro_batch, int32_t buffer, Access read,
-                          std::vector<Access>& reads) {
+void AccessTable::AddRead(int32_t actor, int64_t micro_batch, int32_t buffer, Access read, std::vector<Access>& reads) {
   Known& known = known_[buffer];
   if (known.actor != actor && AreOne(actor, buffer)) {
     known = {actor, AddSources(actor, micro_batch, buffer, {bounds_[read.begin], bounds_[read.end]})};

@@ -150,9 +150,9 @@ class Machine {
   // What an actor does, found once: to look into the plan once an act would take
   // longer than the act.
   struct Part {
-    int32_t needs = 0, last_need = 0;            // in needs_
-    int32_t reads = 0, writes = 0, last = 0;     // in links_: reads, then writes
-    int32_t stream = 0;                          // of the stage
+    int32_t needs = 0, last_need = 0;         // in needs_
+    int32_t reads = 0, writes = 0, last = 0;  // in links_: reads, then writes
+    int32_t stream = 0;                       // of the stage
     int32_t transfer = -1;
     bool sends = false, receives = false, micro = false;
   };
@@ -413,11 +413,11 @@ class Machine {
   const absl::Span<const Program> programs_;
   std::vector<int> base_;  // a stage each: its first stream
   std::vector<Cursor> cursors_;
-  std::vector<std::vector<int64_t>> fired_;            // stage, actor: how many acts
-  std::vector<std::vector<Register>> registers_;       // stage, buffer
-  std::vector<std::vector<Need>> needs_;               // a stage each
+  std::vector<std::vector<int64_t>> fired_;       // stage, actor: how many acts
+  std::vector<std::vector<Register>> registers_;  // stage, buffer
+  std::vector<std::vector<Need>> needs_;          // a stage each
   std::vector<Link> links_;
-  std::vector<std::vector<Part>> parts_;               // stage, actor
+  std::vector<std::vector<Part>> parts_;  // stage, actor
   std::vector<Ends> ends_;
   // A transfer each: the clock of its last send; the receive follows at once.
   std::vector<Clock> sent_;

@@ -142,9 +142,8 @@ class Orders::Run {
 std::vector<int32_t> Orders::By(int32_t Other::* key) const {
   std::vector<int32_t> places(others_.size());
   std::iota(places.begin(), places.end(), 0);
-  std::sort(places.begin(), places.end(), [&](int32_t a, int32_t b) {
-    return std::pair(others_[a].*key, a) < std::pair(others_[b].*key, b);
-  });
+  std::sort(places.begin(), places.end(),
+            [&](int32_t a, int32_t b) { return std::pair(others_[a].*key, a) < std::pair(others_[b].*key, b); });
   return places;
 }
 

@@ -61,8 +61,8 @@ class Orders {
 
   const Program& program_;
   std::vector<bool> releases_;  // an actor each
-  int32_t compute_ = 0;       // the stream that computes
-  int32_t first_stream_ = 0;  // of the stage, among all
+  int32_t compute_ = 0;         // the stream that computes
+  int32_t first_stream_ = 0;    // of the stage, among all
   std::vector<Step> computed_;
   std::vector<Other> others_;                  // in the order in which they were added
   std::vector<int32_t> before_;                // see Before()

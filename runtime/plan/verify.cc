@@ -8,6 +8,7 @@
 #include "runtime/plan/arena.h"
 #include "runtime/plan/cell_arena.h"
 #include "runtime/plan/execution.h"
+#include "runtime/plan/largest.h"
 #include "runtime/plan/lives.h"
 #include "runtime/plan/memory.h"
 #include "runtime/plan/names.h"
@@ -71,7 +72,7 @@ class CollectiveOrder {
 
   const Program& program_;
   std::vector<absl::InlinedVector<int32_t, 2>> axes_;  // an actor each: of its collectives, of more than one rank
-  std::vector<std::vector<Issued>> last_;  // a mesh axis each, then a stream each
+  std::vector<std::vector<Issued>> last_;              // a mesh axis each, then a stream each
 };
 
 absl::Status CheckDevice(const Plan& plan, const Program& program, int64_t device_bytes) {
