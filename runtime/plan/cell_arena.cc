@@ -16,6 +16,9 @@ CellArena::CellArena(const Program& program)
 bool CellArena::Perform(const Act& act) {
   if (!decides_) return false;
   const AccessTable::Accesses common = table_.Common(act.actor), own = table_.Own(act.actor, act.micro_batch);
+  // What other acts have not just looked at.
+  __builtin_prefetch(own.reads.data());
+  __builtin_prefetch(own.writes.data());
   decides_ = Read(act, common.reads) && Read(act, own.reads) && Write(act, common.writes) && Write(act, own.writes);
   return decides_;
 }
@@ -95,7 +98,7 @@ bool CellArena::Write(const Act& act, const Access& access) {
       if (!Ended(act, cell.reader)) return false;
       read = cell.reader;
     }
-    cell = {access.root, act.actor, act.micro_batch, own, Epoch()};
+    cell = {access.root, act.actor, static_cast<int32_t>(act.micro_batch), own, Epoch()};
   }
   return true;
 }

@@ -39,7 +39,7 @@ class CellArena {
   struct Cell {
     int32_t root = kNothing;
     int32_t actor = 0;
-    int64_t micro_batch = 0;
+    int32_t micro_batch = 0;
     Epoch writer;
     // Who has read it since, without those known to have ended before another:
     // nearly always one at most.

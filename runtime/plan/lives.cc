@@ -7,7 +7,7 @@
 namespace weft::plan {
 
 Lives::Lives(const Program& program)
-    : program_(program), in_profile_(program.root.size(), kNowhere), place_(program.root.size(), kNowhere) {
+    : program_(program), in_profile_(program.root.size(), kNowhere), place_(program.root.size(), -1) {
   const std::vector<bool> scratch = ScratchOf(program);
   for (int32_t a = 0; a < program.stage->actors_size(); ++a) profiles_.push_back(ProfileOf(a, scratch));
 }
@@ -91,7 +91,7 @@ Lives::Profile Lives::ProfileOf(int32_t a, const std::vector<bool>& scratch) {
       fresh.begins = whole;
       fresh.begins_at_first = whole || at_first;
       if (scratch[root]) return;
-      fresh.place = PlaceOf(root) + (program_.micro(a) ? 0 : program_.SlotOf(a, b, 0));
+      fresh.place = PlaceOf(root) + (program_.micro(a) ? 0 : static_cast<int32_t>(program_.SlotOf(a, b, 0)));
       fresh.slots = program_.micro(a) ? program_.slots[b] : 1;
     };
     for (int32_t b : works[w].reads) use(b, false, b == works[w].accumulator);
@@ -105,9 +105,9 @@ Lives::Profile Lives::ProfileOf(int32_t a, const std::vector<bool>& scratch) {
 }
 
 // As many slots as micro-batches can use.
-size_t Lives::PlaceOf(int32_t root) {
-  if (place_[root] == kNowhere) {
-    place_[root] = open_.size();
+int32_t Lives::PlaceOf(int32_t root) {
+  if (place_[root] < 0) {
+    place_[root] = static_cast<int32_t>(open_.size());
     open_.resize(open_.size() + std::min<int64_t>(program_.slots[root], program_.micro_batches));
   }
   return place_[root];

@@ -33,7 +33,7 @@ Orders::Orders(const Program& program) : program_(program) {
 }
 
 void Orders::Add(const Act& act) {
-  const Step step{act.actor, act.micro_batch};
+  const Step step{act.actor, static_cast<int32_t>(act.micro_batch)};
   const int32_t stream = act.stream - first_stream_;
   const auto before = act.before.subspan(first_stream_, streams_.size());
   if (stream != compute_) {

@@ -36,7 +36,7 @@ class Orders {
   };
   struct Step {
     int32_t actor = 0;
-    int64_t micro_batch = 0;
+    int32_t micro_batch = 0;  // there are kMaxMicroBatches at most
   };
   // Those in which a stage's memory is measured: all, as long as they differ.
   absl::Span<const Rule> rules() const;
