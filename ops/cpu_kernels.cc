@@ -32,4 +32,6 @@ void RegisterCpuKernels(KernelRegistry& registry) {
   RegisterSoftmaxKernels(registry);
 }
 
+absl::StatusOr<std::string> FloatProductLibrary() { return EinsumLibrary(); }
+
 }  // namespace weft

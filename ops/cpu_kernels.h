@@ -2,12 +2,18 @@
 #ifndef WEFT_OPS_CPU_KERNELS_H_
 #define WEFT_OPS_CPU_KERNELS_H_
 
+#include <string>
+
+#include "absl/status/statusor.h"
 #include "ops/abi/registry.h"
 
 namespace weft {
 
 // Adds them to `registry`, which must have none of them yet.
 void RegisterCpuKernels(KernelRegistry& registry);
+
+// The library that multiplies float32 matrices, for people; kNotFound: why plain loops do, which are slow.
+absl::StatusOr<std::string> FloatProductLibrary();
 
 }  // namespace weft
 

@@ -14,6 +14,7 @@
 #include "ops/einsum/cpu_epilogue.h"
 #include "ops/einsum/cpu_permute.h"
 #include "ops/einsum/cpu_product.h"
+#include "ops/einsum/cpu_sgemm.h"
 
 namespace weft {
 namespace {
@@ -221,5 +222,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
 }  // namespace
 
 void RegisterEinsumKernels(KernelRegistry& registry) { registry.Register("einsum", CreateEinsum); }
+
+absl::StatusOr<std::string> EinsumLibrary() { return einsum::OpenBlasVersion(); }
 
 }  // namespace weft

@@ -1,121 +1,152 @@
+#include "ops/einsum/cpu_float_product.h"
+
 #include <algorithm>
-#include <memory>
+#include <cmath>
+#include <limits>
+#include <optional>
 #include <vector>
 
-#include "ops/abi/cpu_level.h"
 #include "ops/abi/parallel.h"
-#include "ops/einsum/cpu_product.h"
-#include "ops/einsum/gemm.h"
 
 namespace weft::einsum {
 namespace {
 
+// One product of the batch in multiplications: small ones are not cut, larger ones into eight pieces at most, very
+// large ones into more. What is cut is packed once a piece: eight pieces cost 6 % of one thread's time at GPT-2's
+// shapes.
+constexpr double kSmallPiece = 1 << 24, kLargePiece = 1 << 28;
+constexpr double kPieces = 8, kMostPieces = 64;
 constexpr double kWorkOfThread = 1 << 18;  // multiplications that are worth another thread
+// A library packs this many rows at a time: in 448 x 4096 floats where `inner` is long.
+constexpr int64_t kMostRows = 4096;
+constexpr int64_t kUnit = 16;  // pieces begin at multiples of it
 
-const GemmFunctions& FunctionsForThisCpu() { return CpuHasLevel4() ? v4::Functions() : v3::Functions(); }
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-GemmShape ShapeOf(const Contraction& contraction) {
+// Extents and strides, in elements; the result's columns lie next to each other.
+struct Shape {
+  int64_t rows, columns, inner, result_row;
+  struct Matrix {
+    int64_t stride;
+    bool transposed;
+  } left, right;
+};
+
+// How `outer` x `inner` elements with these strides lie as a matrix.
+std::optional<Shape::Matrix> MatrixOf(int64_t outer, int64_t outer_stride, int64_t inner, int64_t inner_stride) {
+  if ((inner <= 1 || inner_stride == 1) && (outer <= 1 || outer_stride >= inner)) {
+    return Shape::Matrix{std::max<int64_t>(outer <= 1 ? inner : outer_stride, 1), false};
+  }
+  if ((outer <= 1 || outer_stride == 1) && (inner <= 1 || inner_stride >= outer)) {
+    return Shape::Matrix{std::max<int64_t>(inner <= 1 ? outer : inner_stride, 1), true};
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<Shape> ShapeOf(const Contraction& contraction) {
   const Axis none = {1, {1, 1, 1}};
   const Axis rows = contraction.rows.empty() ? none : contraction.rows[0];
   const Axis columns = contraction.columns.empty() ? none : contraction.columns[0];
   const Axis inner = contraction.inner.empty() ? none : contraction.inner[0];
-  return {rows.extent,         columns.extent,       inner.extent,           rows.stride[kLeft],
-          inner.stride[kLeft], inner.stride[kRight], columns.stride[kRight], rows.stride[kResult]};
+  const auto left = MatrixOf(rows.extent, rows.stride[kLeft], inner.extent, inner.stride[kLeft]);
+  const auto right = MatrixOf(inner.extent, inner.stride[kRight], columns.extent, columns.stride[kRight]);
+  const auto result = MatrixOf(rows.extent, rows.stride[kResult], columns.extent, 1);
+  if (!left || !right || !result || result->transposed) {
+    return absl::UnimplementedError("expected matrices with rows or columns next to each other, got others");
+  }
+  for (int64_t number : {rows.extent, columns.extent, inner.extent, left->stride, right->stride, result->stride}) {
+    if (number > std::numeric_limits<int>::max()) {
+      return absl::UnimplementedError("expected extents below 2^31, got a longer one");
+    }
+  }
+  return Shape{rows.extent, columns.extent, inner.extent, result->stride, *left, *right};
 }
 
-// How one product of the batch is cut: into row_parts x column_parts pieces of whole tiles.
+// How one product of the batch is cut: pieces of `rows` x `columns`, the last ones smaller.
 struct Cut {
-  int64_t row_parts, column_parts;
-  int64_t parts() const { return row_parts * column_parts; }
+  int64_t rows, columns;
 };
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// The cut into at most `parts` whose largest piece is smallest; more column parts where that is
-// equal, as rows share what is packed.
-Cut CutFor(const GemmShape& shape, int64_t parts) {
-  const int64_t row_groups = CeilDiv(shape.rows, kGemmRows), panels = CeilDiv(shape.columns, kGemmColumns);
-  Cut best = {1, 1};
-  int64_t best_size = row_groups * kGemmRows * panels * kGemmColumns;
-  for (int64_t columns = std::min(parts, panels); columns >= 1; --columns) {
-    const int64_t rows = std::min(parts / columns, row_groups);
-    const int64_t size = CeilDiv(row_groups, rows) * kGemmRows * CeilDiv(panels, columns) * kGemmColumns;
-    if (size < best_size) {
-      best = {rows, columns};
-      best_size = size;
-    }
+Cut CutFor(const Shape& shape, int64_t batches) {
+  const double work =
+      static_cast<double>(shape.rows) * static_cast<double>(shape.columns) * static_cast<double>(shape.inner);
+  const double many = std::max(std::min(work / kSmallPiece, kPieces), std::min(work / kLargePiece, kMostPieces));
+  const double wanted = std::max(many / static_cast<double>(batches), 1.0);
+  // As square as can be: the sum of a piece's sides is what it packs.
+  Cut best = {std::min(shape.rows, kMostRows), shape.columns};
+  double least = std::numeric_limits<double>::infinity();
+  const int64_t fewest = std::max<int64_t>(CeilDiv(shape.rows, kMostRows), 1);
+  for (int64_t row_parts = fewest; row_parts <= std::max<int64_t>(fewest, std::lround(wanted)); ++row_parts) {
+    const int64_t column_parts = std::max<int64_t>(1, std::lround(wanted / static_cast<double>(row_parts)));
+    const Cut cut = {CeilDiv(CeilDiv(shape.rows, row_parts), kUnit) * kUnit,
+                     CeilDiv(CeilDiv(shape.columns, column_parts), kUnit) * kUnit};
+    const double packed = 1.0 / static_cast<double>(cut.rows) + 1.0 / static_cast<double>(cut.columns);
+    if (packed >= least) continue;
+    least = packed;
+    best = cut;
   }
   return best;
 }
 
-// Begin of piece `index` of `parts` of `n` in whole `unit`s.
-int64_t Begin(int64_t n, int64_t unit, int64_t index, int64_t parts) {
-  return std::min(n, CeilDiv(n, unit) * index / parts * unit);
-}
-
-// Every element is summed in one order, however the work is cut, so results do not depend on threads.
 class FloatProduct : public Product {
  public:
-  FloatProduct(const Contraction& contraction, int threads)
-      : batch_(contraction.batch), shape_(ShapeOf(contraction)), functions_(FunctionsForThisCpu()) {
+  FloatProduct(const Contraction& contraction, const Shape& shape, int threads, Sgemm sgemm)
+      : batch_(contraction.batch), shape_(shape), sgemm_(sgemm) {
     for (const Axis& axis : batch_) batches_ *= axis.extent;
-    const double one = static_cast<double>(shape_.rows) * static_cast<double>(shape_.columns) *
-                       static_cast<double>(std::max<int64_t>(shape_.inner, 1));
-    const double useful = one * static_cast<double>(batches_) / kWorkOfThread;
+    cut_ = CutFor(shape_, std::max<int64_t>(batches_, 1));
+    column_parts_ = CeilDiv(shape_.columns, std::max<int64_t>(cut_.columns, 1));
+    parts_ = column_parts_ * CeilDiv(shape_.rows, std::max<int64_t>(cut_.rows, 1));
+    const double useful = static_cast<double>(batches_) * static_cast<double>(shape_.rows) *
+                          static_cast<double>(shape_.columns) *
+                          static_cast<double>(std::max<int64_t>(shape_.inner, 1)) / kWorkOfThread;
     workers_ = std::clamp<int64_t>(static_cast<int64_t>(std::min(useful, 1e6)), 1, std::max(threads, 1));
-    // Enough pieces that whole ones come out nearly even.
-    cut_ = CutFor(shape_, batches_ >= 4 * workers_ ? 1 : workers_);
-    workers_ = std::min(workers_, std::max<int64_t>(1, batches_ * cut_.parts()));
-    scratch_floats_ = (functions_.scratch(shape_) + 15) / 16 * 16;
+    workers_ = std::min(workers_, std::max<int64_t>(1, batches_ * parts_));
   }
 
-  size_t workspace_bytes() const override { return static_cast<size_t>(workers_ * scratch_floats_) * sizeof(float); }
+  size_t workspace_bytes() const override { return 0; }
 
   absl::Status Run(const void* left, const void* right, void* result, void* workspace) override {
-    const int64_t units = batches_ * cut_.parts();
+    const int64_t units = batches_ * parts_;
     ParallelFor(static_cast<int>(workers_), workers_, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t worker = begin; worker < end; ++worker) {
-        float* scratch = static_cast<float*>(workspace) + worker * scratch_floats_;
-        const int64_t last = units * (worker + 1) / workers_;
-        for (int64_t unit = units * worker / workers_; unit < last; ++unit) {
-          RunUnit(unit, static_cast<const float*>(left), static_cast<const float*>(right), static_cast<float*>(result),
-                  scratch);
-        }
+      for (int64_t unit = units * begin / workers_; unit < units * end / workers_; ++unit) {
+        RunUnit(unit, static_cast<const float*>(left), static_cast<const float*>(right), static_cast<float*>(result));
       }
     });
     return absl::OkStatus();
   }
 
  private:
-  void RunUnit(int64_t unit, const float* left, const float* right, float* result, float* scratch) const {
+  void RunUnit(int64_t unit, const float* left, const float* right, float* result) const {
     int64_t at[3] = {0, 0, 0};
-    int64_t rest = unit / cut_.parts();
+    int64_t rest = unit / parts_;
     for (auto axis = batch_.rbegin(); axis != batch_.rend(); ++axis) {
       for (int operand = 0; operand < 3; ++operand) at[operand] += rest % axis->extent * axis->stride[operand];
       rest /= axis->extent;
     }
-    const int64_t piece = unit % cut_.parts();
-    const int64_t row = piece / cut_.column_parts, column = piece % cut_.column_parts;
-    const GemmPart part = {Begin(shape_.rows, kGemmRows, row, cut_.row_parts),
-                           Begin(shape_.rows, kGemmRows, row + 1, cut_.row_parts),
-                           Begin(shape_.columns, kGemmColumns, column, cut_.column_parts),
-                           Begin(shape_.columns, kGemmColumns, column + 1, cut_.column_parts)};
-    functions_.run(shape_, part, left + at[kLeft], right + at[kRight], result + at[kResult], scratch);
+    const int64_t row = unit % parts_ / column_parts_ * cut_.rows, column = unit % column_parts_ * cut_.columns;
+    left += at[kLeft] + row * (shape_.left.transposed ? 1 : shape_.left.stride);
+    right += at[kRight] + column * (shape_.right.transposed ? shape_.right.stride : 1);
+    sgemm_(static_cast<int>(std::min(cut_.rows, shape_.rows - row)),
+           static_cast<int>(std::min(cut_.columns, shape_.columns - column)), static_cast<int>(shape_.inner),
+           {left, static_cast<int>(shape_.left.stride), shape_.left.transposed},
+           {right, static_cast<int>(shape_.right.stride), shape_.right.transposed},
+           result + at[kResult] + row * shape_.result_row + column, static_cast<int>(shape_.result_row));
   }
 
   const std::vector<Axis> batch_;
-  const GemmShape shape_;
-  const GemmFunctions& functions_;
-  int64_t batches_ = 1;
-  int64_t workers_ = 1;
-  int64_t scratch_floats_ = 0;  // of one worker
-  Cut cut_ = {1, 1};
+  const Shape shape_;
+  const Sgemm sgemm_;
+  Cut cut_;
+  int64_t column_parts_, parts_;  // pieces of a row of pieces, of one product
+  int64_t batches_ = 1, workers_ = 1;
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Product>> CreateFloatProduct(const Contraction& contraction, int threads) {
-  return std::make_unique<FloatProduct>(contraction, threads);
+absl::StatusOr<std::unique_ptr<Product>> CreateFloatProduct(const Contraction& contraction, int threads, Sgemm sgemm) {
+  absl::StatusOr<Shape> shape = ShapeOf(contraction);
+  if (!shape.ok()) return shape.status();
+  return std::make_unique<FloatProduct>(contraction, *shape, threads, sgemm);
 }
 
 }  // namespace weft::einsum

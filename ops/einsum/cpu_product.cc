@@ -1,5 +1,8 @@
 #include "ops/einsum/cpu_product.h"
 
+#include "ops/einsum/cpu_float_product.h"
+#include "ops/einsum/cpu_sgemm.h"
+
 namespace weft::einsum {
 
 absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contraction, const DType (&types)[3],
@@ -14,7 +17,9 @@ absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contra
     return absl::UnimplementedError("expected f32 or bf16, got f16");
   }
   const bool all_float = types[kLeft] == DType::kF32 && types[kRight] == DType::kF32 && types[kResult] == DType::kF32;
-  return all_float ? CreateFloatProduct(contraction, threads) : CreateOneDnnProduct(contraction, types, threads);
+  if (!all_float) return CreateOneDnnProduct(contraction, types, threads);
+  const Sgemm library = OpenBlasSgemm();
+  return CreateFloatProduct(contraction, threads, library != nullptr ? library : &PlainSgemm);
 }
 
 }  // namespace weft::einsum

@@ -230,7 +230,8 @@ TEST(EinsumTest, BFloat16IsDeterministic) {
 
 // Kernels that share a workspace may be created in any order and run in turn.
 TEST(EinsumTest, SharesAWorkspace) {
-  const Case small = {"ab,bc->ca", {{'a', 13}, {'b', 5}, {'c', 31}}};
+  // Both need copies.
+  const Case small = {"xayb,xbyc->ac", {{'x', 3}, {'a', 13}, {'y', 2}, {'b', 5}, {'c', 31}}};
   const Case large = {"acb,acd->bad", {{'a', 30}, {'b', 50}, {'c', 70}, {'d', 90}}};
   auto workspace = std::make_shared<Workspace>();
   struct Made {

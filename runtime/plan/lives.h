@@ -55,8 +55,8 @@ class Lives {
   // Takes an execution, instead of the one before.
   void Perform(const std::vector<Orders::Step>& acts);
 
-  // The most bytes that are live, state included.
-  int64_t LowerBound() const;
+  // The most bytes that are live in an execution, state included, without taking it.
+  int64_t LowerBound(const std::vector<Orders::Step>& acts);
 
   const std::vector<Life>& lives() const { return lives_; }
   const std::vector<Performed>& acts() const { return acts_; }
@@ -69,7 +69,14 @@ class Lives {
   Profile ProfileOf(int32_t actor, const std::vector<bool>& scratch);
   size_t PlaceOf(int32_t root);
   void Divide(Profile& profile, size_t works) const;
-  void Perform(const Orders::Step& act);
+  // Calls end(life) for each that ends; `part`: the act's first one.
+  template <typename End>
+  void Follow(const Orders::Step& act, int64_t part, const End& end);
+  int64_t PartsOf(const Orders::Step& act) const {
+    return static_cast<int64_t>(profiles_[act.actor].most_scratch.size());
+  }
+  template <typename End>
+  void Follow(const std::vector<Orders::Step>& acts, const End& end);
 
   const Program& program_;
   std::vector<Profile> profiles_;   // an actor each
@@ -78,6 +85,7 @@ class Lives {
   std::vector<Life> open_, lives_;  // by slot; and those that have ended
   std::vector<Performed> acts_;
   int64_t parts_ = 0;  // of acts_
+  std::vector<int64_t> change_;
 };
 
 }  // namespace weft::plan

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bfloat16 products without the libraries that weft-run opens for them: other code, the same losses."""
+"""Products without the libraries that weft-run opens for them: other code, the same losses."""
 import os
 import shutil
 import subprocess
@@ -13,25 +13,45 @@ STEPS = 5
 
 
 class LibrariesTest(ProgramTest):
-    def losses(self, name, folder, *flags):
-        plan = self.plan("precision.compute=BF16")
+    def losses(self, name, plan, folder, *flags):
         environment = {**os.environ, "LD_LIBRARY_PATH": folder, "DNNL_VERBOSE": "1"}
         done = subprocess.run(command("weft-run", plan, "--data", TOKENS, "--init", WEIGHTS, "--steps", STEPS, "--quiet",
                                       "--metrics", self.path(name), *flags), capture_output=True, text=True, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
         return losses(self.path(name)), "onednn_verbose,info" in done.stdout
 
+    def without(self, *names):
+        """A folder in which libraries of these names lack everything."""
+        folder = self.path("without-" + "-".join(names))
+        os.mkdir(folder)
+        for name in names:
+            shutil.copyfile(EMPTY, os.path.join(folder, name))
+        return folder
+
     def test_without_onednn_and_libgomp(self):
-        with_library, told = self.losses("with", "")
+        plan = self.plan("precision.compute=BF16")
+        with_library, told = self.losses("with", plan, "")
         self.assertTrue(told)  # oneDNN was asked
-        os.mkdir(self.path("empty"))
-        for name in ("libdnnl.so.2", "libgomp.so.1"):
-            shutil.copyfile(EMPTY, self.path("empty/" + name))
-        without, told = self.losses("without", self.path("empty"), "--threads", 2)
+        without, told = self.losses("without", plan, self.without("libdnnl.so.2", "libgomp.so.1"), "--threads", 2)
         self.assertFalse(told)
         self.assertEqual(len(without), STEPS)
         for a, b in zip(without, with_library):
             self.assertLess(relative(a, b), 1e-4)
+
+    def test_without_openblas(self):
+        plan = self.plan()
+        with_library, _ = self.losses("with-openblas", plan, "")
+        folder = self.without("libopenblas.so.0")
+        without, _ = self.losses("without-openblas", plan, folder)
+        self.assertEqual(len(without), STEPS)
+        self.assertNotEqual(without, with_library)  # sums in another order
+        for a, b in zip(without, with_library):
+            self.assertLess(relative(a, b), 1e-5)
+        # One is told.
+        done = subprocess.run(command("weft-run", plan, "--data", TOKENS, "--init", WEIGHTS, "--steps", 1), text=True,
+                              capture_output=True, env={**os.environ, "LD_LIBRARY_PATH": folder})
+        self.assertIn("expected OpenBLAS's functions, got a library that lacks some; "
+                      "float32 matrices are multiplied by plain loops, slowly", done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// The best rate of a float32 matrix product on some threads, Weft's own or
+// The best rate of a float32 matrix product on some threads, by Weft's einsum or
 // oneDNN's, whichever is faster: what training rates are put beside.
 #include <algorithm>
 #include <chrono>

@@ -30,11 +30,12 @@ class LinkageTest(unittest.TestCase):
         self.assertLessEqual(max((int(a), int(b)) for a, b in versions), NEWEST_LIBC)
 
     def test_starts_without_anything_else(self):
-        # Neither a driver nor MPI nor oneDNN is where it looks.
+        # Neither a driver nor MPI nor a library for products is where it looks.
         text = subprocess.run([PROGRAM, "--devices"], check=True, capture_output=True, text=True,
                               env={"LD_LIBRARY_PATH": "/nowhere"}).stdout
         lines = text.splitlines()
         self.assertRegex(lines[0], r"^cpu: \d+ cores$")
+        self.assertRegex(lines[1], r"^OpenBLAS \S+ for \S+$|; float32 matrices are multiplied by plain loops, slowly$")
         self.assertRegex(text, r"(?m)^CUDA(:| driver) ")
         # A build without a toolkit (WEFT_CUDA=0) says so.
         self.assertEqual("was built without a CUDA toolkit and has no code for GPUs" in text, not carries_gpu_code())

@@ -32,6 +32,13 @@ std::string Describe(const absl::StatusOr<std::unique_ptr<cuda::lt::CublasLt>>& 
   return absl::StrCat(std::string(cublaslt.status().message()), "; matrices are multiplied by our own kernels");
 }
 
+// Of this machine's CPU.
+std::string DescribeProducts(const absl::StatusOr<std::string>& library) {
+  if (library.ok()) return *library;
+  return absl::StrCat(std::string(library.status().message()),
+                      "; float32 matrices are multiplied by plain loops, slowly");
+}
+
 device::MatmulOptions MatmulOptionsOf(const Request& request, std::function<void(const std::string&)> note) {
   return {.algorithm_file = request.algorithm_cache.empty() ? cuda::DefaultAlgorithmFile() : request.algorithm_cache,
           .time_algorithms = !request.deterministic,
@@ -45,6 +52,7 @@ absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const
   auto target = std::make_unique<Target>();
   if (plan.header().target() != "cuda") {
     RegisterCpuKernels(target->kernels);
+    if (const auto library = FloatProductLibrary(); !library.ok()) target->found = DescribeProducts(library);
     return target;
   }
   if (!processes.alone()) PrepareDriver();
@@ -76,7 +84,8 @@ absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const
 }
 
 std::string DescribeDevices(const Request& request) {
-  std::string text = absl::StrCat("cpu: ", std::max(1u, std::thread::hardware_concurrency()), " cores\n");
+  std::string text = absl::StrCat("cpu: ", std::max(1u, std::thread::hardware_concurrency()), " cores\n",
+                                  DescribeProducts(FloatProductLibrary()), "\n");
   const std::vector<GpuModule> modules = CudaModules();
   if (std::all_of(modules.begin(), modules.end(), [](const GpuModule& it) { return it.bytes == 0; })) {
     absl::StrAppend(&text, "this program was built without a CUDA toolkit and has no code for GPUs\n");

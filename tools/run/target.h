@@ -24,7 +24,7 @@ struct Target {
   std::unique_ptr<cuda::lt::CublasLt> cublaslt;  // null on the host, or if there is none
   std::unique_ptr<device::Device> device;        // null: the host
   NcclRank nccl;                                 // of several processes with a GPU each
-  std::string found;                             // what there is, for people; "" on the host
+  std::string found;                             // what there is, for people; on the host what is missed, or ""
 };
 
 // Of a plan for cuda all ranks of a lone process run on GPU 0; several processes have
@@ -34,7 +34,7 @@ struct Target {
 absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Request& request, Processes& processes,
                                                    std::function<void(const std::string&)> note);
 
-// The text of --devices: this machine's cores, GPUs and CUDA libraries, or why it has none.
+// The text of --devices: this machine's cores, GPUs, and the libraries for both, or why it has none.
 std::string DescribeDevices(const Request& request);
 
 }  // namespace weft::run

@@ -1,0 +1,177 @@
+#include "ops/einsum/cpu_float_product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "ops/abi/kernel_testing.h"
+
+namespace weft::einsum {
+namespace {
+
+constexpr float kUntouched = 1234.5f;
+
+// Every product of this file is made by both.
+std::vector<Sgemm> Engines() {
+  std::vector<Sgemm> engines = {&PlainSgemm};
+  if (OpenBlasSgemm() != nullptr) engines.push_back(OpenBlasSgemm());
+  return engines;
+}
+
+std::vector<float> Random(int64_t n, uint64_t seed) {
+  const testing::Values values = testing::RandomValues(n, seed);
+  return {values.begin(), values.end()};
+}
+
+// A batch of products whose operands have gaps: between rows, and between the products.
+struct Problem {
+  int64_t batch, rows, columns, inner;
+  bool left_transposed = false, right_transposed = false;
+
+  Contraction contraction() const {
+    Contraction it;
+    if (batch > 1) it.batch = {{batch, {left_size(), right_size(), result_size()}}};
+    it.rows = {{rows, {left_transposed ? 1 : inner + 3, 0, columns + 2}}};
+    it.columns = {{columns, {0, right_transposed ? inner + 2 : 1, 1}}};
+    it.inner = {{inner, {left_transposed ? rows + 5 : 1, right_transposed ? 1 : columns + 1, 0}}};
+    return it;
+  }
+  int64_t left_size() const { return left_transposed ? inner * (rows + 5) : rows * (inner + 3); }
+  int64_t right_size() const { return right_transposed ? columns * (inner + 2) : inner * (columns + 1); }
+  int64_t result_size() const { return rows * (columns + 2); }
+  std::vector<float> left() const { return Random(std::max<int64_t>(batch * left_size(), 1), 1); }
+  std::vector<float> right() const { return Random(std::max<int64_t>(batch * right_size(), 1), 2); }
+};
+
+std::vector<float> Multiply(const Problem& problem, int threads, Sgemm sgemm) {
+  absl::StatusOr<std::unique_ptr<Product>> product = CreateFloatProduct(problem.contraction(), threads, sgemm);
+  EXPECT_TRUE(product.ok()) << product.status().message();
+  std::vector<float> result(problem.batch * problem.result_size(), kUntouched);
+  if (!product.ok()) return result;
+  EXPECT_EQ((*product)->workspace_bytes(), 0u);
+  EXPECT_TRUE((*product)->Run(problem.left().data(), problem.right().data(), result.data(), nullptr).ok());
+  return result;
+}
+
+// Checks every `step`-th element.
+void ExpectProduct(const Problem& problem, int64_t step, int threads = 1) {
+  SCOPED_TRACE(::testing::Message() << problem.batch << " x " << problem.rows << " x " << problem.columns << " x "
+                                    << problem.inner << (problem.left_transposed ? ", left transposed" : "")
+                                    << (problem.right_transposed ? ", right transposed" : ""));
+  const Contraction at = problem.contraction();
+  const std::vector<float> left = problem.left(), right = problem.right();
+  for (Sgemm sgemm : Engines()) {
+    const std::vector<float> got = Multiply(problem, threads, sgemm);
+    for (int64_t b = 0; b < problem.batch; ++b) {
+      for (int64_t e = 0; e < problem.rows * problem.columns; e += step) {
+        const int64_t i = e / problem.columns, j = e % problem.columns;
+        double want = 0, magnitude = 0;
+        for (int64_t p = 0; p < problem.inner; ++p) {
+          const double term =
+              static_cast<double>(
+                  left[b * problem.left_size() + i * at.rows[0].stride[kLeft] + p * at.inner[0].stride[kLeft]]) *
+              right[b * problem.right_size() + j * at.columns[0].stride[kRight] + p * at.inner[0].stride[kRight]];
+          want += term;
+          magnitude += std::fabs(term);
+        }
+        const double error = std::numeric_limits<float>::epsilon() * static_cast<double>(problem.inner + 1);
+        ASSERT_NEAR(got[b * problem.result_size() + i * (problem.columns + 2) + j], want, error * magnitude)
+            << b << " " << i << " " << j;
+      }
+      for (int64_t i = 0; i < problem.rows; ++i) {
+        ASSERT_EQ(got[b * problem.result_size() + i * (problem.columns + 2) + problem.columns], kUntouched)
+            << "beyond row " << i;
+      }
+    }
+  }
+}
+
+TEST(FloatProductTest, TheLibraryIsThere) { EXPECT_NE(OpenBlasSgemm(), nullptr) << "tools/setup installs it"; }
+
+TEST(FloatProductTest, SmallShapesOfEveryLayout) {
+  for (int64_t rows : {1, 5, 16, 49}) {
+    for (int64_t columns : {1, 15, 16, 65, 530}) {
+      for (int64_t inner : {1, 8, 17, 40}) {
+        for (int layout = 0; layout < 4; ++layout) {
+          ExpectProduct({1, rows, columns, inner, (layout & 1) != 0, (layout & 2) != 0}, 1);
+        }
+      }
+    }
+  }
+}
+
+// Cut into pieces that are not all of one size, by rows, by columns and by both; batches.
+TEST(FloatProductTest, Pieces) {
+  for (int layout = 0; layout < 4; ++layout) {
+    const bool left = (layout & 1) != 0, right = (layout & 2) != 0;
+    ExpectProduct({1, 333, 700, 401, left, right}, 997, 3);
+    ExpectProduct({1, 4500, 33, 390, left, right}, 1009, 2);
+    ExpectProduct({1, 40, 5001, 300, left, right}, 1013, 4);
+    ExpectProduct({5, 130, 290, 310, left, right}, 1019, 3);
+    ExpectProduct({33, 7, 20, 9, left, right}, 1, 2);
+  }
+}
+
+TEST(FloatProductTest, AnEmptySumIsZero) {
+  for (Sgemm sgemm : Engines()) {
+    for (float value : {Multiply({1, 3, 4, 0}, 1, sgemm)[0], Multiply({1, 300, 400, 0}, 2, sgemm)[17 * 402]}) {
+      EXPECT_EQ(value, 0);
+    }
+  }
+  for (Sgemm sgemm : Engines()) EXPECT_TRUE(Multiply({1, 0, 4, 2}, 2, sgemm).empty());
+}
+
+TEST(FloatProductTest, RefusesWhatHasGapsBothWays) {
+  Contraction gaps = Problem{1, 20, 70, 30}.contraction();
+  gaps.rows[0].stride[kLeft] = 61, gaps.inner[0].stride[kLeft] = 2;
+  EXPECT_EQ(CreateFloatProduct(gaps, 1, &PlainSgemm).status().code(), absl::StatusCode::kUnimplemented);
+  gaps = Problem{1, 20, 70, 30}.contraction();
+  gaps.inner[0].stride[kRight] = 212, gaps.columns[0].stride[kRight] = 3;
+  EXPECT_EQ(CreateFloatProduct(gaps, 1, &PlainSgemm).status().code(), absl::StatusCode::kUnimplemented);
+}
+
+// What was there before does not matter, not even NaN.
+TEST(FloatProductTest, OverwritesTheResult) {
+  const Problem problem = {1, 70, 300, 90};
+  for (Sgemm sgemm : Engines()) {
+    absl::StatusOr<std::unique_ptr<Product>> product = CreateFloatProduct(problem.contraction(), 1, sgemm);
+    ASSERT_TRUE(product.ok());
+    std::vector<float> result(problem.result_size(), std::numeric_limits<float>::quiet_NaN());
+    ASSERT_TRUE((*product)->Run(problem.left().data(), problem.right().data(), result.data(), nullptr).ok());
+    EXPECT_FALSE(std::isnan(result[0]));
+    EXPECT_FALSE(std::isnan(result[69 * 302 + 299]));
+    EXPECT_TRUE(std::isnan(result[300]));  // beyond the row
+  }
+}
+
+TEST(FloatProductTest, ThreadsDoNotChangeABit) {
+  for (const Problem& problem : {Problem{1, 446, 540, 925, true, false}, Problem{1, 267, 1178, 513, false, true},
+                                 Problem{1, 256, 1152, 384}, Problem{3, 335, 225, 737, false, true}}) {
+    for (Sgemm sgemm : Engines()) {
+      const std::vector<float> one = Multiply(problem, 1, sgemm);
+      for (int threads : {2, 3, 5, 16}) EXPECT_EQ(Multiply(problem, threads, sgemm), one) << threads;
+    }
+  }
+}
+
+// Any number of threads may call: as ranks that are threads do.
+TEST(FloatProductTest, ManyAtATime) {
+  const Problem problem = {24, 90, 130, 200};
+  for (Sgemm sgemm : Engines()) EXPECT_EQ(Multiply(problem, 8, sgemm), Multiply(problem, 1, sgemm));
+}
+
+// A sum in blocks errs less than one running sum: 50304 terms of one sign.
+TEST(FloatProductTest, LongSumsStayAccurate) {
+  if (OpenBlasSgemm() == nullptr) GTEST_SKIP() << "no libopenblas.so.0";
+  const std::vector<float> left(8 * 50304, 0.1f), right(50304 * 64, 0.3f);
+  std::vector<float> got(8 * 64);
+  OpenBlasSgemm()(8, 64, 50304, {left.data(), 50304, false}, {right.data(), 64, false}, got.data(), 64);
+  EXPECT_NEAR(got[0] / (50304 * (static_cast<double>(0.1f) * 0.3f)), 1, 600 * 6e-8);
+}
+
+}  // namespace
+}  // namespace weft::einsum

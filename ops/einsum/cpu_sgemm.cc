@@ -1,0 +1,105 @@
+#include "ops/einsum/cpu_sgemm.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace weft::einsum {
+namespace {
+
+// Fortran's interface: matrices by columns, everything by pointer. C's would choose kernels of its own for some shapes.
+using FortranSgemm = void (*)(const char* left_transposed, const char* right_transposed, const int* rows,
+                              const int* columns, const int* inner, const float* alpha, const float* left,
+                              const int* left_stride, const float* right, const int* right_stride, const float* beta,
+                              float* result, const int* result_stride);
+
+struct OpenBlas {
+  FortranSgemm sgemm = nullptr;
+  std::string version;  // or why there is no sgemm
+};
+
+OpenBlas Open() {
+  void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return {nullptr, dlerror()};
+  const auto parallel = reinterpret_cast<int (*)()>(dlsym(library, "openblas_get_parallel"));
+  const auto set_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"));
+  const auto config = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config"));
+  const auto core = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_corename"));
+  const auto sgemm = reinterpret_cast<FortranSgemm>(dlsym(library, "sgemm_"));
+  if (!parallel || !set_threads || !config || !core || !sgemm) {
+    return {nullptr, "libopenblas.so.0: expected OpenBLAS's functions, got a library that lacks some"};
+  }
+  // A build for one thread does not lock its buffers.
+  if (parallel() == 0) return {nullptr, "libopenblas.so.0: expected a build with threads, got a serial one"};
+  set_threads(1);  // kernels have threads of their own (ops/abi/parallel.h)
+  const std::vector<std::string> words = absl::StrSplit(config(), absl::MaxSplits(' ', 2));
+  return {sgemm, absl::StrCat(words[0], " ", words.size() > 1 ? words[1] : "", " for ", core())};
+}
+
+const OpenBlas& Library() {
+  static const OpenBlas library = Open();
+  return library;
+}
+
+// By columns the operands are their transposes: the product's is right's transpose times left's.
+void ByOpenBlas(int rows, int columns, int inner, const FloatMatrix& left, const FloatMatrix& right, float* result,
+                int stride) {
+  const float one = 1, zero = 0;
+  Library().sgemm(right.transposed ? "T" : "N", left.transposed ? "T" : "N", &columns, &rows, &inner, &one, right.data,
+                  &right.stride, left.data, &left.stride, &zero, result, &stride);
+}
+
+constexpr int kLanes = 16;
+constexpr int kStrip = 512;  // columns whose sums stay in the first-level cache
+
+float LaneDot(const float* a, int64_t step, const float* b, int n) {
+  float lanes[kLanes] = {};
+  int p = 0;
+  for (; p + kLanes <= n; p += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += a[(p + lane) * step] * b[p + lane];
+  }
+  float sum = 0;
+  for (; p < n; ++p) sum += a[p * step] * b[p];
+  for (float lane : lanes) sum += lane;
+  return sum;
+}
+
+}  // namespace
+
+Sgemm OpenBlasSgemm() { return Library().sgemm == nullptr ? nullptr : &ByOpenBlas; }
+
+absl::StatusOr<std::string> OpenBlasVersion() {
+  if (Library().sgemm == nullptr) return absl::NotFoundError(Library().version);
+  return Library().version;
+}
+
+void PlainSgemm(int rows, int columns, int inner, const FloatMatrix& left, const FloatMatrix& right, float* result,
+                int stride) {
+  const int64_t row_step = left.transposed ? 1 : left.stride, inner_step = left.transposed ? left.stride : 1;
+  for (int64_t row = 0; row < rows; ++row) {
+    const float* from = left.data + row * row_step;
+    float* to = result + row * stride;
+    if (right.transposed) {
+      for (int64_t j = 0; j < columns; ++j) to[j] = LaneDot(from, inner_step, right.data + j * right.stride, inner);
+      continue;
+    }
+    for (int begin = 0; begin < columns; begin += kStrip) {
+      float sums[kStrip] = {};
+      const int count = std::min(kStrip, columns - begin);
+      for (int64_t p = 0; p < inner; ++p) {
+        const float factor = from[p * inner_step];
+        const float* terms = right.data + p * right.stride + begin;
+        for (int j = 0; j < count; ++j) sums[j] += factor * terms[j];
+      }
+      std::copy(sums, sums + count, to + begin);
+    }
+  }
+}
+
+}  // namespace weft::einsum
