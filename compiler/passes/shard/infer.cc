@@ -207,6 +207,15 @@ private:
     return terms;
   }
 
+  // What the optimizer keeps for the next step.
+  bool isNextState(Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      auto assign = llvm::dyn_cast<AssignOp>(user);
+      return assign && assign.getTarget() != value &&
+             llvm::cast<ParameterOp>(assign.getTarget().getDefiningOp()).getState();
+    });
+  }
+
   // Whether the axis splits the batch.
   bool splitsBatch(size_t axis) {
     return llvm::any_of(
@@ -232,7 +241,7 @@ private:
       v.sticky = ofParameters_.contains(value);
       bool micro = !producer || sections_.isMicro(producer);
       v.beside = llvm::isa_and_nonnull<AccumulateOp>(producer);
-      v.still = ofBatch && micro && !v.beside && !v.sticky && !toSplit.contains(value);
+      v.still = (ofBatch && micro && !v.beside && !v.sticky && !toSplit.contains(value)) || isNextState(value);
       if (!v.free) {
         States before = produced(value);
         before.resize(axis);

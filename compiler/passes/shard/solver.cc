@@ -15,8 +15,9 @@ constexpr double kEpsilon = 1e-12;
 // How far a change may spread before it is judged.
 constexpr size_t kRegion = 256;
 constexpr int kSweeps = 16;
-// A pinned split of a parameter is a wish for its memory too, and that of a batch one for ranks that do not wait for
-// each other within a micro-batch: what goes against a wish counts as this many times its seconds.
+// A pinned split of a parameter is a wish for its memory too, that of a batch one for ranks that do not wait for each
+// other within a micro-batch, and whole state one for no second copy of it beside the first: what goes against a wish
+// counts as this many times its seconds.
 constexpr double kWish = 1000;
 // Of the seconds of a reduction beside the last backward, those that are not hidden by it.
 constexpr double kExposed = 0.5;

@@ -28,7 +28,7 @@ struct SolverValue {
   ir::SbpState fixed;
   bool free = false;   // comes from another mesh: any state costs nothing
   bool sticky = false; // made of parameters alone: what is split stays so, where it can
-  bool still = false;  // moved by compute that would wait, though it need not: stays as it is, where it can
+  bool still = false;  // of a micro-batch, which would wait, or state for the next step: stays as made, where it can
   bool beside = false; // a sum over the micro-batches: reduced beside the rest of the last backward
   double bytes = 0;    // of a tile, over the axes decided before
   struct Use {
