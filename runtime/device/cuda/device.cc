@@ -89,6 +89,16 @@ absl::StatusOr<std::unique_ptr<Device>> CreateCudaDevice(const cuda::Driver& dri
     if (!matmuls.ok()) return matmuls.status();
     (*gpu)->set_matmuls(*std::move(matmuls));
   }
+  if (libraries.cudnn != nullptr) {
+    absl::StatusOr<std::unique_ptr<GpuAttentions>> attentions =
+        CreateCudnnAttentions(**context, *libraries.cudnn, libraries.attention);
+    if (attentions.ok()) {
+      (*gpu)->set_attentions(*std::move(attentions));
+    } else if (libraries.attention.note) {
+      libraries.attention.note(
+          absl::StrCat(std::string(attentions.status().message()), "; attention is by our own kernels"));
+    }
+  }
   return std::make_unique<CudaDevice>(*std::move(context), *std::move(gpu));
 }
 
