@@ -213,24 +213,27 @@ class CudnnAttentions : public GpuAttentions {
     if (absl::Status status = CheckAttention(spec, major_, library_.GetVersion(), options_.deterministic); !status.ok()) {
       return status;
     }
-    absl::StatusOr<std::vector<AttentionPlan>> plans =
-        PlansOf(library_, runner_.handle(), nullptr, spec, options_.deterministic);
-    if (!plans.ok()) return absl::UnimplementedError(plans.status().message());
-    absl::Status refused;
-    for (AttentionPlan& plan : *plans) {
-      const auto choice = std::make_shared<const Choice>(std::move(plan), spec);
-      if (choice->bytes > options_.workspace_bytes) {
-        refused = absl::UnimplementedError(absl::StrCat("expected a workspace of at most ", options_.workspace_bytes,
-                                                        " bytes, got ", choice->bytes));
-        continue;
-      }
-      const absl::Status once = RunOnce(context_, runner_, *choice);
-      // Without room for operands beside what is there already, the library's word is taken.
-      if (once.ok() || absl::IsResourceExhausted(once)) return choice;
-      if (!absl::IsUnimplemented(once)) return once;
-      refused = once;
+    absl::StatusOr<std::shared_ptr<const Choice>> choice = absl::UnimplementedError("");
+    const absl::Status offered = OfferPlans(
+        library_, runner_.handle(), nullptr, spec, options_.deterministic, [&](AttentionPlan plan) {
+          choice = Try(std::make_shared<const Choice>(std::move(plan), spec));
+          return !absl::IsUnimplemented(choice.status());
+        });
+    const bool tried = choice.ok() || !choice.status().message().empty();
+    if (tried) return choice;
+    return absl::UnimplementedError(offered.message());
+  }
+
+  // kUnimplemented: another may do.
+  absl::StatusOr<std::shared_ptr<const Choice>> Try(const std::shared_ptr<const Choice>& choice) {
+    if (choice->bytes > options_.workspace_bytes) {
+      return absl::UnimplementedError(absl::StrCat("expected a workspace of at most ", options_.workspace_bytes,
+                                                   " bytes, got ", choice->bytes));
     }
-    return refused;
+    const absl::Status once = RunOnce(context_, runner_, *choice);
+    // Without room for operands beside what is there already, the library's word is taken.
+    if (once.ok() || absl::IsResourceExhausted(once)) return choice;
+    return once;
   }
 
   const CudaContext& context_;

@@ -85,10 +85,9 @@ void Builder::Forward() {
   Tensor p = graph_.Pointwise(kSubtract, s, Scores(), &largest);
   p = graph_.Pointwise(kExponential, p, Scores());
   const Tensor sum = graph_.Reduce(kSum, p, PerRow());
-  if (spec_.lse) {
-    const Tensor log = graph_.Pointwise(kLogarithm, sum, PerRow());
-    graph_.Pointwise(kAdd, largest, RowValues(Id::kLse), &log);
-  }
+  // Also where nobody reads it: no engine knows the graph without.
+  const Tensor log = graph_.Pointwise(kLogarithm, sum, PerRow());
+  graph_.Pointwise(kAdd, largest, spec_.lse ? RowValues(Id::kLse) : PerRow(), &log);
   p = graph_.Pointwise(kDivide, p, Scores(type_), &sum);
   graph_.Matmul(p, v, out);
 }

@@ -73,11 +73,10 @@ absl::StatusOr<AttentionPlan> PlanOf(const Cudnn& library, Handle handle, const 
 
 }  // namespace
 
-absl::StatusOr<std::vector<AttentionPlan>> PlansOf(const Cudnn& library, Handle handle, const CudnnDescriptor* device,
-                                                   const GpuAttentionSpec& spec, bool deterministic) {
+absl::Status OfferPlans(const Cudnn& library, Handle handle, const CudnnDescriptor* device, const GpuAttentionSpec& spec,
+                        bool deterministic, const std::function<bool(AttentionPlan)>& take) {
   const absl::StatusOr<AttentionGraph> graph = MakeAttentionGraph(library, handle, spec, deterministic);
   if (!graph.ok()) return graph.status();
-  std::vector<AttentionPlan> plans;
   absl::Status refused = absl::UnimplementedError("its heuristics have no engine");
   for (const int mode : {kModeFirst, kModeFallback}) {
     const absl::StatusOr<std::vector<CudnnDescriptor>> configs =
@@ -88,13 +87,12 @@ absl::StatusOr<std::vector<AttentionPlan>> PlansOf(const Cudnn& library, Handle 
     }
     for (const CudnnDescriptor& config : *configs) {
       absl::StatusOr<AttentionPlan> plan = PlanOf(library, handle, device, *graph, config);
-      if (plan.ok()) {
-        plans.push_back(*std::move(plan));
-      } else {
+      if (!plan.ok()) {
         refused = plan.status();
+      } else if (take(*std::move(plan))) {
+        return absl::OkStatus();
       }
     }
-    if (!plans.empty()) return plans;
   }
   return refused;
 }
