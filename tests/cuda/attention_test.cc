@@ -93,7 +93,8 @@ int64_t RunBoth(EmulatedGpu& gpu, const Case& c, DType type) {
   EXPECT_TRUE(want_gradient.ok()) << want_gradient.status();
   EmulatedGpu own({.most_delay_us = 0});
   int64_t runs = 0;
-  const auto run = [&](const std::string& name, const std::vector<Values>& inputs, const std::vector<Values>& expected) {
+  const auto run = [&](const std::string& name, const std::vector<Values>& inputs,
+                       const std::vector<Values>& expected) {
     int64_t tried = 0;
     const auto got = RunOnDevice(gpu, SpecOf(c, name, type), inputs, [&] { tried = gpu.cudnn.runs(); });
     const auto ours = RunOnDevice(own, SpecOf(c, name, type), inputs);
@@ -179,8 +180,9 @@ TEST(AttentionFallbackTest, ALibraryThatDoesNotWorkHereIsLeftOut) {
 }
 
 TEST(AttentionFallbackTest, TheNextEngineIsTakenWhereTheFirstIsRefused) {
-  for (const auto& first : {EmulatedCudnnOptions::Engine{256, true, false}, EmulatedCudnnOptions::Engine{256, false, true},
-                            EmulatedCudnnOptions::Engine{size_t{1} << 30, false, false}}) {
+  for (const auto& first :
+       {EmulatedCudnnOptions::Engine{256, true, false}, EmulatedCudnnOptions::Engine{256, false, true},
+        EmulatedCudnnOptions::Engine{size_t{1} << 30, false, false}}) {
     EmulatedCudnnOptions library;
     library.engines = {first, {1 << 14}};
     EmulatedGpu gpu({.most_delay_us = 0}, /*libraries=*/true, true, library);

@@ -29,8 +29,7 @@ struct EmulatedGpu {
         {.cublaslt = libraries ? &cublaslt.library() : nullptr,
          .matmul = {.time_algorithms = !deterministic},
          .cudnn = libraries ? &cudnn.library() : nullptr,
-         .attention = {.deterministic = deterministic,
-                       .note = [this](const std::string& line) {
+         .attention = {.deterministic = deterministic, .note = [this](const std::string& line) {
                          std::lock_guard<std::mutex> lock(mutex);
                          notes.push_back(line);
                        }}});

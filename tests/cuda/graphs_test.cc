@@ -163,8 +163,7 @@ TEST_P(DeterministicTest, TheSameBitForBit) {
   EXPECT_NE(Observe(gpu, other).reports[0].loss, first[0].loss);
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, DeterministicTest,
-                         testing::Values("precision={}", "precision={compute: BF16}"),
+INSTANTIATE_TEST_SUITE_P(Precisions, DeterministicTest, testing::Values("precision={}", "precision={compute: BF16}"),
                          [](const auto& info) { return info.index == 0 ? "f32" : "bf16"; });
 
 // A step that is replayed is skipped: the scale has grown too large.

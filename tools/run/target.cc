@@ -77,12 +77,12 @@ absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const
   absl::StatusOr<std::unique_ptr<cuda::dnn::Cudnn>> cudnn = cuda::dnn::OpenCudnn(request.cuda_libs);
   absl::StrAppend(&target->found, "\n", Describe(cudnn, "; attention is by our own kernels"));
   if (cudnn.ok()) target->cudnn = *std::move(cudnn);
-  absl::StatusOr<std::unique_ptr<device::Device>> device = device::CreateCudaDevice(
-      *target->driver, ordinal, std::move(modules),
-      {.cublaslt = target->cublaslt.get(),
-       .matmul = MatmulOptionsOf(request, note),
-       .cudnn = target->cudnn.get(),
-       .attention = {.deterministic = request.deterministic, .note = std::move(note)}});
+  absl::StatusOr<std::unique_ptr<device::Device>> device =
+      device::CreateCudaDevice(*target->driver, ordinal, std::move(modules),
+                               {.cublaslt = target->cublaslt.get(),
+                                .matmul = MatmulOptionsOf(request, note),
+                                .cudnn = target->cudnn.get(),
+                                .attention = {.deterministic = request.deterministic, .note = std::move(note)}});
   if (!device.ok()) return device.status();
   RegisterCudaKernels(target->kernels);
   target->device = *std::move(device);

@@ -126,8 +126,7 @@ class Runner {
 
 class CudnnAttention : public GpuAttention {
  public:
-  CudnnAttention(Runner& runner, std::shared_ptr<const Choice> choice)
-      : runner_(runner), choice_(std::move(choice)) {}
+  CudnnAttention(Runner& runner, std::shared_ptr<const Choice> choice) : runner_(runner), choice_(std::move(choice)) {}
   size_t workspace_bytes() const override { return choice_->bytes; }
   absl::Status Run(const GpuAttentionAddresses& addresses, void* workspace, void* stream) override {
     return runner_.Enqueue(*choice_, addresses, workspace, stream);
@@ -175,11 +174,7 @@ absl::Status RunOnce(const CudaContext& context, Runner& runner, const Choice& c
 class CudnnAttentions : public GpuAttentions {
  public:
   CudnnAttentions(const CudaContext& context, const Cudnn& library, AttentionOptions options, Handle handle, int major)
-      : context_(context),
-        library_(library),
-        options_(std::move(options)),
-        major_(major),
-        runner_(library, handle) {}
+      : context_(context), library_(library), options_(std::move(options)), major_(major), runner_(library, handle) {}
   ~CudnnAttentions() override { context_.Enter().IgnoreError(); }
 
   absl::StatusOr<std::unique_ptr<GpuAttention>> Create(const GpuAttentionSpec& spec) override {
@@ -204,18 +199,20 @@ class CudnnAttentions : public GpuAttentions {
       options_.note(absl::StrCat(Describe(spec), ": by cuDNN, engine ", (*choice)->plan.engine, ", workspace of ",
                                  (*choice)->bytes, " bytes"));
     } else {
-      options_.note(absl::StrCat(Describe(spec), ": by our own kernel; cuDNN: ", std::string(choice.status().message())));
+      options_.note(
+          absl::StrCat(Describe(spec), ": by our own kernel; cuDNN: ", std::string(choice.status().message())));
     }
   }
 
   // kUnimplemented: it is not for cuDNN.
   absl::StatusOr<std::shared_ptr<const Choice>> Choose(const GpuAttentionSpec& spec) {
-    if (absl::Status status = CheckAttention(spec, major_, library_.GetVersion(), options_.deterministic); !status.ok()) {
+    if (absl::Status status = CheckAttention(spec, major_, library_.GetVersion(), options_.deterministic);
+        !status.ok()) {
       return status;
     }
     absl::StatusOr<std::shared_ptr<const Choice>> choice = absl::UnimplementedError("");
-    const absl::Status offered = OfferPlans(
-        library_, runner_.handle(), nullptr, spec, options_.deterministic, [&](AttentionPlan plan) {
+    const absl::Status offered =
+        OfferPlans(library_, runner_.handle(), nullptr, spec, options_.deterministic, [&](AttentionPlan plan) {
           choice = Try(std::make_shared<const Choice>(std::move(plan), spec));
           return !absl::IsUnimplemented(choice.status());
         });
@@ -227,8 +224,8 @@ class CudnnAttentions : public GpuAttentions {
   // kUnimplemented: another may do.
   absl::StatusOr<std::shared_ptr<const Choice>> Try(const std::shared_ptr<const Choice>& choice) {
     if (choice->bytes > options_.workspace_bytes) {
-      return absl::UnimplementedError(absl::StrCat("expected a workspace of at most ", options_.workspace_bytes,
-                                                   " bytes, got ", choice->bytes));
+      return absl::UnimplementedError(
+          absl::StrCat("expected a workspace of at most ", options_.workspace_bytes, " bytes, got ", choice->bytes));
     }
     const absl::Status once = RunOnce(context_, runner_, *choice);
     // Without room for operands beside what is there already, the library's word is taken.
@@ -249,7 +246,8 @@ class CudnnAttentions : public GpuAttentions {
 
 absl::Status CheckAttention(const GpuAttentionSpec& spec, int major, size_t version, bool deterministic) {
   const auto refuse = [](const auto&... parts) { return absl::UnimplementedError(absl::StrCat(parts...)); };
-  if (spec.type != DType::kBF16 && spec.type != DType::kF16) return refuse("expected bf16 or f16, got ", NameOf(spec.type));
+  if (spec.type != DType::kBF16 && spec.type != DType::kF16)
+    return refuse("expected bf16 or f16, got ", NameOf(spec.type));
   if (spec.depth % 8 != 0) return refuse("expected a head size that is a multiple of 8, got ", spec.depth);
   if (std::min({spec.batch, spec.queries, spec.keys, spec.query_heads, spec.depth}) < 1) return refuse("it is empty");
   if (absl::Status status = MaskOf(spec).status(); !status.ok()) return status;
@@ -259,7 +257,8 @@ absl::Status CheckAttention(const GpuAttentionSpec& spec, int major, size_t vers
   if (spec.keys % 128 != 0 && version <= 91500) {
     return refuse("expected a multiple of 128 keys before ", cuda::dnn::VersionText(91501), ", got ", spec.keys);
   }
-  if (deterministic && major >= 10) return refuse("expected compute capability 8.x or 9.x for the same bits every time");
+  if (deterministic && major >= 10)
+    return refuse("expected compute capability 8.x or 9.x for the same bits every time");
   return absl::OkStatus();
 }
 

@@ -39,9 +39,9 @@ struct AttentionPlan {
   size_t workspace_bytes = 0;  // cuDNN's own
 };
 
-// Offers the library's ways, best first, as its heuristics have them for the handle's GPU; where the handle is null, for
-// that of `device`, a finalized description. Ends with OK when `take` returns true. An error is why the last way was
-// none; kUnimplemented if there was no other reason. Each way may take seconds to compile.
+// Offers the library's ways, best first, as its heuristics have them for the handle's GPU; where the handle is null,
+// for that of `device`, a finalized description. Ends with OK when `take` returns true. An error is why the last way
+// was none; kUnimplemented if there was no other reason. Each way may take seconds to compile.
 absl::Status OfferPlans(const cuda::dnn::Cudnn& library, cuda::Handle handle, const CudnnDescriptor* device,
                         const GpuAttentionSpec& spec, bool deterministic,
                         const std::function<bool(AttentionPlan)>& take);

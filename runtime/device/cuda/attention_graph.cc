@@ -99,8 +99,7 @@ void Builder::KeyGradient(const Tensor& scores, const Tensor& rows, Id id) {
     graph_.Matmul(transposed, rows, result);
     return;
   }
-  const Tensor each =
-      graph_.Virtual(Dims{spec_.batch, spec_.query_heads, spec_.keys, spec_.depth}, type_);
+  const Tensor each = graph_.Virtual(Dims{spec_.batch, spec_.query_heads, spec_.keys, spec_.depth}, type_);
   graph_.Reduce(kSum, graph_.Matmul(transposed, rows, each), result);
 }
 

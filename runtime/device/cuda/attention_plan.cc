@@ -35,9 +35,9 @@ absl::StatusOr<std::vector<CudnnDescriptor>> ConfigsOf(const Cudnn& library, con
   }
   int64_t filled = 0;
   if (status.ok() && count > 0) {
-    status = library.Explain(library.GetAttribute(heuristics->get(), kHeuristicsResults, kDescriptorType, count,
-                                                  &filled, handles.data()),
-                             "cuDNN heuristics");
+    status = library.Explain(
+        library.GetAttribute(heuristics->get(), kHeuristicsResults, kDescriptorType, count, &filled, handles.data()),
+        "cuDNN heuristics");
   }
   if (!status.ok()) return status;
   configs.erase(configs.begin() + std::min(filled, count), configs.end());
@@ -73,8 +73,9 @@ absl::StatusOr<AttentionPlan> PlanOf(const Cudnn& library, Handle handle, const 
 
 }  // namespace
 
-absl::Status OfferPlans(const Cudnn& library, Handle handle, const CudnnDescriptor* device, const GpuAttentionSpec& spec,
-                        bool deterministic, const std::function<bool(AttentionPlan)>& take) {
+absl::Status OfferPlans(const Cudnn& library, Handle handle, const CudnnDescriptor* device,
+                        const GpuAttentionSpec& spec, bool deterministic,
+                        const std::function<bool(AttentionPlan)>& take) {
   const absl::StatusOr<AttentionGraph> graph = MakeAttentionGraph(library, handle, spec, deterministic);
   if (!graph.ok()) return graph.status();
   absl::Status refused = absl::UnimplementedError("its heuristics have no engine");

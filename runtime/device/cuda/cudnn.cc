@@ -46,8 +46,8 @@ absl::StatusOr<std::unique_ptr<Cudnn>> OpenCudnn(const std::string& folder) {
         absl::StrCat("cuDNN: expected a newer library, ", library->path, " lacks ", missing));
   }
   if (table->GetVersion() < kOldestVersion) {
-    return absl::FailedPreconditionError(absl::StrCat("cuDNN: expected ", VersionText(kOldestVersion),
-                                                      " or later, got ", table->ToString()));
+    return absl::FailedPreconditionError(
+        absl::StrCat("cuDNN: expected ", VersionText(kOldestVersion), " or later, got ", table->ToString()));
   }
   return table;
 }

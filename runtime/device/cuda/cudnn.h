@@ -126,17 +126,17 @@ inline constexpr int kSum = 0, kMaximum = 3;             // cudnnReduceTensorOp_
 inline constexpr int kModeFallback = 2, kModeFirst = 3;  // cudnnBackendHeurMode_t; the second is its A
 
 // X(field, symbol, type)
-#define WEFT_CUDNN_FUNCTIONS(X)                                                                             \
-  X(GetVersion, "cudnnGetVersion", size_t())                                                                \
-  X(GetErrorString, "cudnnGetErrorString", const char*(Status))                                             \
-  X(Create, "cudnnCreate", Status(Handle*))                                                                 \
-  X(Destroy, "cudnnDestroy", Status(Handle))                                                                \
-  X(SetStream, "cudnnSetStream", Status(Handle, Handle))                                                    \
-  X(CreateDescriptor, "cudnnBackendCreateDescriptor", Status(int, Handle*))                                 \
-  X(DestroyDescriptor, "cudnnBackendDestroyDescriptor", Status(Handle))                                     \
-  X(SetAttribute, "cudnnBackendSetAttribute", Status(Handle, int, int, int64_t, const void*))               \
-  X(GetAttribute, "cudnnBackendGetAttribute", Status(Handle, int, int, int64_t, int64_t*, void*))           \
-  X(Finalize, "cudnnBackendFinalize", Status(Handle))                                                       \
+#define WEFT_CUDNN_FUNCTIONS(X)                                                                   \
+  X(GetVersion, "cudnnGetVersion", size_t())                                                      \
+  X(GetErrorString, "cudnnGetErrorString", const char*(Status))                                   \
+  X(Create, "cudnnCreate", Status(Handle*))                                                       \
+  X(Destroy, "cudnnDestroy", Status(Handle))                                                      \
+  X(SetStream, "cudnnSetStream", Status(Handle, Handle))                                          \
+  X(CreateDescriptor, "cudnnBackendCreateDescriptor", Status(int, Handle*))                       \
+  X(DestroyDescriptor, "cudnnBackendDestroyDescriptor", Status(Handle))                           \
+  X(SetAttribute, "cudnnBackendSetAttribute", Status(Handle, int, int, int64_t, const void*))     \
+  X(GetAttribute, "cudnnBackendGetAttribute", Status(Handle, int, int, int64_t, int64_t*, void*)) \
+  X(Finalize, "cudnnBackendFinalize", Status(Handle))                                             \
   X(Execute, "cudnnBackendExecute", Status(Handle, Handle, Handle))
 
 // A handle is used by one thread at a time; all else is thread-safe, as the library is. Never changed once filled.

@@ -11,9 +11,9 @@
 
 #if HAVE_CUDA && __has_include(<cudnn.h>)
 #define HAVE_CUDNN 1
-#include <type_traits>
-
 #include <cudnn.h>  // with "" it is ours
+
+#include <type_traits>
 #endif
 
 namespace weft::cuda {
@@ -62,8 +62,9 @@ template <typename Type>
 struct FunctionOf<std::function<Type>> {
   using Of = typename Signature<Type>::Of;
 };
-#define WEFT_SAME(field, function) \
-  static_assert(std::is_same_v<Signature<decltype(function)>::Of, FunctionOf<decltype(dnn::Cudnn::field)>::Of>, #function)
+#define WEFT_SAME(field, function)                                                                              \
+  static_assert(std::is_same_v<Signature<decltype(function)>::Of, FunctionOf<decltype(dnn::Cudnn::field)>::Of>, \
+                #function)
 WEFT_SAME(GetVersion, cudnnGetVersion);
 WEFT_SAME(GetErrorString, cudnnGetErrorString);
 WEFT_SAME(Create, cudnnCreate);
@@ -213,8 +214,7 @@ class RealCudnnTest : public ::testing::Test {
     const auto device = device::CudnnDescriptor::Create(*library_, dnn::kDeviceProperties);
     if (!device.ok()) return device.status();
     const std::string json = DeviceJson(version);
-    absl::Status status =
-        device->Set(dnn::kDeviceJson, dnn::kCharType, static_cast<int64_t>(json.size()), json.data());
+    absl::Status status = device->Set(dnn::kDeviceJson, dnn::kCharType, static_cast<int64_t>(json.size()), json.data());
     if (status.ok()) status = device->Finalize();
     size_t bytes = 0;
     if (status.ok()) {
@@ -244,9 +244,9 @@ GpuAttentionSpec SpecOf(int64_t queries, int64_t keys, int64_t heads, int64_t ke
 }
 
 TEST_F(RealCudnnTest, TheLibraryPlansOurGraphs) {
-  const GpuAttentionSpec shapes[] = {SpecOf(128, 128, 4, 4, 64, true),   SpecOf(128, 128, 4, 4, 64, false),
+  const GpuAttentionSpec shapes[] = {SpecOf(128, 128, 4, 4, 64, true),     SpecOf(128, 128, 4, 4, 64, false),
                                      SpecOf(1024, 1024, 16, 16, 64, true), SpecOf(128, 256, 4, 2, 128, true),
-                                     SpecOf(131, 131, 2, 1, 80, true),   SpecOf(64, 32, 2, 2, 64, false)};
+                                     SpecOf(131, 131, 2, 1, 80, true),     SpecOf(64, 32, 2, 2, 64, false)};
   int64_t planned = 0;
   for (GpuAttentionSpec spec : shapes) {
     for (const int way : {0, 1, 2, 3}) {  // without and with the log sum, the gradient, the same every time

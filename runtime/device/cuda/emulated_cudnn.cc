@@ -176,7 +176,8 @@ std::string CheckGraph(const EmulatedGraph& graph) {
     }
     const EmulatedTensor& y = operation.output;
     if (!name(y) || y.by_value) return absl::StrCat("tensor ", y.id, ": expected one description");
-    if (!made.insert(y.id).second || (read.count(y.id) > 0)) return absl::StrCat("tensor ", y.id, ": made late, or twice");
+    if (!made.insert(y.id).second || (read.count(y.id) > 0))
+      return absl::StrCat("tensor ", y.id, ": made late, or twice");
   }
   return "";
 }
@@ -204,7 +205,8 @@ struct EmulatedCudnn::State {
 
   Status Set(Handle handle, int attribute, int type, int64_t count, const void* values) {
     Object* const it = Find(handle);
-    if (it == nullptr || it->finalized || values == nullptr) return Refuse(kBadParam, "set: expected an open descriptor");
+    if (it == nullptr || it->finalized || values == nullptr)
+      return Refuse(kBadParam, "set: expected an open descriptor");
     const std::string what = absl::StrCat("descriptor ", it->kind, ", attribute ", attribute);
     const Rule* const rule = RuleOf(it->kind, attribute);
     if (rule == nullptr) return Refuse(kBadParam, absl::StrCat(what, ": not one of its"));
@@ -269,9 +271,8 @@ struct EmulatedCudnn::State {
   static bool IsAttention(const EmulatedGraph& graph) {
     const auto count = [&](const auto& is) { return std::count_if(graph.begin(), graph.end(), is); };
     const auto products = count([](const EmulatedOperation& it) { return it.kind == kMatmulOperation; });
-    const auto logarithms = count([](const EmulatedOperation& it) {
-      return it.kind == kPointwiseOperation && it.mode == kLogarithm;
-    });
+    const auto logarithms =
+        count([](const EmulatedOperation& it) { return it.kind == kPointwiseOperation && it.mode == kLogarithm; });
     return (products == 2 && logarithms == 1) || (products == 5 && logarithms == 0);
   }
 
@@ -369,14 +370,13 @@ struct EmulatedCudnn::State {
     ++runs;
     this->engine = plan->engine;
     const std::shared_ptr<const EmulatedGraph> graph = plan->graph;
-    const Result result =
-        driver.Enqueue("cudnnBackendExecute", streams[handle], 1,
-                       [graph, memory, kept, wrong, workspace, bytes = engine.workspace_bytes] {
-                         if (!wrong.empty()) return wrong;
-                         std::memset(workspace, 0xff, bytes);
-                         RunGraph(*graph, *memory);
-                         return std::string();
-                       });
+    const Result result = driver.Enqueue("cudnnBackendExecute", streams[handle], 1,
+                                         [graph, memory, kept, wrong, workspace, bytes = engine.workspace_bytes] {
+                                           if (!wrong.empty()) return wrong;
+                                           std::memset(workspace, 0xff, bytes);
+                                           RunGraph(*graph, *memory);
+                                           return std::string();
+                                         });
     return result == kSuccess ? kOk : kExecutionFailed;
   }
 };

@@ -36,10 +36,10 @@ class EmulatedCudnn {
   ~EmulatedCudnn();
   const Cudnn& library() const { return table_; }
 
-  int64_t runs() const;      // enqueued
-  int64_t plans() const;     // finalized
-  int64_t engine() const;    // of the last run; -1: none
-  int64_t alive() const;     // descriptors and handles that are still there
+  int64_t runs() const;    // enqueued
+  int64_t plans() const;   // finalized
+  int64_t engine() const;  // of the last run; -1: none
+  int64_t alive() const;   // descriptors and handles that are still there
   // Why calls were refused, one line each.
   std::vector<std::string> refusals() const;
 

@@ -153,8 +153,8 @@ Values Product(const EmulatedOperation& it, const Values& a, const Values& b) {
   ForEach(dims, [&](const Index& i) {
     float sum = 0;
     for (int64_t l = 0; l < inner; ++l) {
-      sum += a[Element(it.inputs[0], {i[0], i[1], i[2], l}, of_a)] *
-             b[Element(it.inputs[1], {i[0], i[1], l, i[3]}, of_b)];
+      sum +=
+          a[Element(it.inputs[0], {i[0], i[1], i[2], l}, of_a)] * b[Element(it.inputs[1], {i[0], i[1], l, i[3]}, of_b)];
     }
     out.push_back(sum);
   });
