@@ -97,12 +97,14 @@ class Machine {
       fired_.emplace_back(program.stage->actors_size(), 0);
     }
     for (Cursor& cursor : cursors_) cursor.clock.assign(cursors_.size(), 0);
+    if (!programs.empty()) AddTransfers();
+    registers_.resize(programs.size());
+    needs_.resize(programs.size());
+    parts_.resize(programs.size());
     for (const Program& program : programs) {
       AddRegisters(program);
-      std::vector<std::vector<Need>>& needs = needs_.emplace_back();
-      for (int32_t a = 0; a < program.stage->actors_size(); ++a) needs.push_back(NeedsOf(program, a));
+      for (int32_t a = 0; a < program.stage->actors_size(); ++a) AddPart(program, a);
     }
-    if (!programs.empty()) AddTransfers();
     awake_ = Awake(cursors_.size());
     sleepers_.resize(cursors_.size());
   }
@@ -139,6 +141,21 @@ class Machine {
     bool absolute = false;
     bool slot = false;  // a free slot to write, not a full one to read
   };
+  // A register whose clocks an act reads or writes.
+  struct Link {
+    int32_t buffer = 0;
+    int32_t slots = 1;  // the micro-batch says which one, if they are several
+    int32_t slot = 0;   // the one, if not
+  };
+  // What an actor does, found once: to look into the plan once an act would take
+  // longer than the act.
+  struct Part {
+    int32_t needs = 0, last_need = 0;         // in needs_
+    int32_t reads = 0, writes = 0, last = 0;  // in links_: reads, then writes
+    int32_t stream = 0;                       // of the stage
+    int32_t transfer = -1;
+    bool sends = false, receives = false, micro = false;
+  };
   // A transfer's two actors.
   struct Ends {
     int32_t sender = -1, receiver = -1;
@@ -151,7 +168,8 @@ class Machine {
   };
 
   void AddRegisters(const Program& program) {
-    std::vector<Register>& registers = registers_.emplace_back(program.root.size());
+    std::vector<Register>& registers = registers_[program.index];
+    registers.resize(program.root.size());
     for (size_t b = 0; b < registers.size(); ++b) {
       const int32_t writer = program.writer[b];
       const auto elsewhere = [&](int32_t reader) {
@@ -163,8 +181,33 @@ class Machine {
     }
   }
 
-  std::vector<Need> NeedsOf(const Program& program, int32_t a) const {
-    std::vector<Need> needs;
+  void AddPart(const Program& program, int32_t a) {
+    const Actor& actor = program.actor(a);
+    Part part;
+    part.stream = actor.stream();
+    part.micro = program.micro(a);
+    part.sends = actor.end_case() == Actor::kSend;
+    part.receives = actor.end_case() == Actor::kReceive;
+    if (part.sends || part.receives) part.transfer = part.sends ? actor.send() : actor.receive();
+    std::vector<Need>& needs = needs_[program.index];
+    part.needs = static_cast<int32_t>(needs.size());
+    AddNeeds(program, a, needs);
+    part.last_need = static_cast<int32_t>(needs.size());
+    part.reads = static_cast<int32_t>(links_.size());
+    for (int32_t b : actor.reads()) AddLink(program, a, b);
+    part.writes = static_cast<int32_t>(links_.size());
+    for (int32_t b : actor.writes()) AddLink(program, a, b);
+    part.last = static_cast<int32_t>(links_.size());
+    parts_[program.index].push_back(part);
+  }
+
+  void AddLink(const Program& program, int32_t a, int32_t b) {
+    if (registers_[program.index][b].filled.empty()) return;
+    const bool by_micro_batch = program.micro(a) && program.slots[b] > 1;
+    links_.push_back({b, by_micro_batch ? program.slots[b] : 1, static_cast<int32_t>(program.SlotOf(a, b, 0))});
+  }
+
+  static void AddNeeds(const Program& program, int32_t a, std::vector<Need>& needs) {
     for (int32_t b : program.actor(a).reads()) {
       const int32_t writer = program.writer[b];
       if (program.micro(a) && program.micro(writer)) {
@@ -179,7 +222,6 @@ class Machine {
         needs.push_back({reader, b, -int64_t{program.buffer(b).slots()}, false, true});
       }
     }
-    return needs;
   }
 
   void AddTransfers() {
@@ -196,18 +238,18 @@ class Machine {
     }
   }
 
-  int StreamOf(int stage, int32_t actor) const { return base_[stage] + programs_[stage].actor(actor).stream(); }
-
-  int64_t MicroBatchOf(const Cursor& cursor) const {
-    return programs_[cursor.stage].micro(cursor.head()) ? cursor.micro_batch() : 0;
-  }
+  int StreamOf(int stage, int32_t actor) const { return base_[stage] + parts_[stage][actor].stream; }
+  const Part& PartOf(const Cursor& cursor) const { return parts_[cursor.stage][cursor.head()]; }
+  int64_t MicroBatchOf(const Cursor& cursor) const { return PartOf(cursor).micro ? cursor.micro_batch() : 0; }
 
   // Registers alone: what the other end of a transfer does is WaitOf's. `need`,
   // if not null, becomes the one that is not met.
   Wait RegisterWaitOf(const Cursor& cursor, const Need** need = nullptr) const {
     const std::vector<int64_t>& fired = fired_[cursor.stage];
     const int64_t i = cursor.micro_batch();
-    for (const Need& it : needs_[cursor.stage][cursor.head()]) {
+    const Part& part = PartOf(cursor);
+    const absl::Span<const Need> all(needs_[cursor.stage]);
+    for (const Need& it : all.subspan(part.needs, part.last_need - part.needs)) {
       const int64_t needed = it.shift + (it.absolute ? 0 : i);
       if (fired[it.actor] > needed) continue;
       if (need != nullptr) *need = &it;
@@ -218,12 +260,11 @@ class Machine {
 
   // The other end of the head's transfer: its stage and actor, stage -1 if none.
   Wait PeerOf(const Cursor& cursor) const {
-    const Actor& actor = programs_[cursor.stage].actor(cursor.head());
-    if (actor.end_case() == Actor::END_NOT_SET) return {};
-    const bool send = actor.end_case() == Actor::kSend;
-    const int32_t t = send ? actor.send() : actor.receive();
-    const Transfer& transfer = programs_[0].plan->transfers(t);
-    return {send ? transfer.target_stage() : transfer.source_stage(), send ? ends_[t].receiver : ends_[t].sender,
+    const Part& part = PartOf(cursor);
+    if (part.transfer < 0) return {};
+    const Transfer& transfer = programs_[0].plan->transfers(part.transfer);
+    const Ends& ends = ends_[part.transfer];
+    return {part.sends ? transfer.target_stage() : transfer.source_stage(), part.sends ? ends.receiver : ends.sender,
             MicroBatchOf(cursor)};
   }
 
@@ -237,7 +278,7 @@ class Machine {
     if (wait.stage >= 0) return wait;
     const Wait peer = PeerOf(cursor);
     if (peer.stage < 0) return peer;
-    if (programs_[cursor.stage].actor(cursor.head()).end_case() == Actor::kReceive) {
+    if (PartOf(cursor).receives) {
       // Having fired, a sender waits for nobody any more.
       return fired_[peer.stage][peer.actor] > peer.micro_batch ? Wait() : peer;
     }
@@ -252,8 +293,7 @@ class Machine {
       if (wait.stage < 0) return true;
       const size_t there = StreamOf(wait.stage, wait.actor);
       // A receiver that is there but waits itself.
-      const bool sends = programs_[cursors_[s].stage].actor(cursors_[s].head()).end_case() == Actor::kSend;
-      if (sends && wait.stage != cursors_[s].stage && IsAt(cursors_[there], wait)) {
+      if (PartOf(cursors_[s]).sends && wait.stage != cursors_[s].stage && IsAt(cursors_[there], wait)) {
         const Wait further = RegisterWaitOf(cursors_[there]);
         if (further.stage >= 0) wait = further;
       }
@@ -282,56 +322,52 @@ class Machine {
 
   absl::Status Fire(int s, const Visit& visit) {
     Cursor& cursor = cursors_[s];
-    const Program& program = programs_[cursor.stage];
+    const Part& part = PartOf(cursor);
     Act act{cursor.stage, cursor.head(), MicroBatchOf(cursor), s, cursor.position, {}};
-    Gather(program, act, cursor.clock);
+    Gather(part, act, cursor.clock);
     act.before = cursor.clock;
     if (absl::Status status = visit(act); !status.ok()) return status;
     cursor.clock[s] = act.position + 1;
-    Spread(program, act, cursor.clock);
+    Spread(part, act, cursor.clock);
     ++fired_[act.stage][act.actor];
     cursor.Advance();
     if (!sleepers_[s].empty()) Wake(s, act.actor);
     return absl::OkStatus();
   }
 
-  absl::Span<int32_t> SlotOf(const Program& program, const Act& act, Clock& clock, int32_t b) const {
-    const size_t width = cursors_.size();
-    return absl::MakeSpan(clock).subspan(program.SlotOf(act.actor, b, act.micro_batch) * width, width);
+  absl::Span<const Link> ReadsOf(const Part& part) const {
+    return absl::MakeSpan(links_).subspan(part.reads, part.writes - part.reads);
+  }
+  absl::Span<const Link> WritesOf(const Part& part) const {
+    return absl::MakeSpan(links_).subspan(part.writes, part.last - part.writes);
+  }
+  absl::Span<int32_t> SlotOf(const Link& link, const Act& act, Clock& clock) const {
+    const int64_t slot = link.slots > 1 ? act.micro_batch % link.slots : link.slot;
+    return absl::MakeSpan(clock).subspan(slot * cursors_.size(), cursors_.size());
   }
 
   // Joins what has to end before the act into its stream's clock.
-  void Gather(const Program& program, const Act& act, Clock& clock) {
-    const Actor& actor = program.actor(act.actor);
+  void Gather(const Part& part, const Act& act, Clock& clock) {
     std::vector<Register>& registers = registers_[act.stage];
-    for (int32_t b : actor.reads()) {
-      if (!registers[b].filled.empty()) Join(SlotOf(program, act, registers[b].filled, b), clock.data());
-    }
-    for (int32_t b : actor.writes()) {
-      if (registers[b].filled.empty()) continue;
-      const absl::Span<int32_t> emptied = SlotOf(program, act, registers[b].emptied, b);
+    for (const Link& link : ReadsOf(part)) Join(SlotOf(link, act, registers[link.buffer].filled), clock.data());
+    for (const Link& link : WritesOf(part)) {
+      const absl::Span<int32_t> emptied = SlotOf(link, act, registers[link.buffer].emptied);
       Join(emptied, clock.data());
       std::fill(emptied.begin(), emptied.end(), 0);
     }
-    if (actor.end_case() == Actor::kReceive && straight_[actor.receive()]) {
-      Join(sent_[actor.receive()], clock.data());
-    }
+    if (part.receives && straight_[part.transfer]) Join(sent_[part.transfer], clock.data());
   }
 
   // Tells those that wait for the act what has ended with it.
-  void Spread(const Program& program, const Act& act, const Clock& clock) {
-    const Actor& actor = program.actor(act.actor);
+  void Spread(const Part& part, const Act& act, const Clock& clock) {
     std::vector<Register>& registers = registers_[act.stage];
-    for (int32_t b : actor.writes()) {
-      if (registers[b].filled.empty()) continue;
-      std::copy(clock.begin(), clock.end(), SlotOf(program, act, registers[b].filled, b).begin());
+    for (const Link& link : WritesOf(part)) {
+      std::copy(clock.begin(), clock.end(), SlotOf(link, act, registers[link.buffer].filled).begin());
     }
-    if (program.micro(act.actor)) {
-      for (int32_t b : actor.reads()) {
-        if (!registers[b].filled.empty()) Join(clock, SlotOf(program, act, registers[b].emptied, b).data());
-      }
+    for (const Link& link : ReadsOf(part)) {
+      if (part.micro) Join(clock, SlotOf(link, act, registers[link.buffer].emptied).data());
     }
-    if (actor.end_case() == Actor::kSend) sent_[actor.send()] = clock;
+    if (part.sends) sent_[part.transfer] = clock;
   }
 
   // Every stream that has not ended waits for an act of one that has not ended
@@ -377,9 +413,11 @@ class Machine {
   const absl::Span<const Program> programs_;
   std::vector<int> base_;  // a stage each: its first stream
   std::vector<Cursor> cursors_;
-  std::vector<std::vector<int64_t>> fired_;            // stage, actor: how many acts
-  std::vector<std::vector<Register>> registers_;       // stage, buffer
-  std::vector<std::vector<std::vector<Need>>> needs_;  // stage, actor
+  std::vector<std::vector<int64_t>> fired_;       // stage, actor: how many acts
+  std::vector<std::vector<Register>> registers_;  // stage, buffer
+  std::vector<std::vector<Need>> needs_;          // a stage each
+  std::vector<Link> links_;
+  std::vector<std::vector<Part>> parts_;  // stage, actor
   std::vector<Ends> ends_;
   // A transfer each: the clock of its last send; the receive follows at once.
   std::vector<Clock> sent_;

@@ -165,6 +165,10 @@ Footprints::Footprints(const Program& program) : program_(program), scratch_(Scr
   kept_.resize(period_.size());
 }
 
+void Footprints::Forget() {
+  for (std::vector<std::unique_ptr<Footprint>>& kept : kept_) kept.clear();
+}
+
 int64_t Footprints::PhasesOf(int32_t actor) const { return period_[actor] + starts_apart_[actor]; }
 
 int64_t Footprints::PhaseOf(int32_t actor, int64_t micro_batch) const {

@@ -46,6 +46,9 @@ class Footprints {
   // has overwritten, or writes over its own operands.
   absl::StatusOr<const Footprint*> Of(int32_t actor, int64_t micro_batch);
 
+  // Frees what is kept.
+  void Forget();
+
   // How many different footprints the acts of an actor may have, which one an act
   // has, and the first micro-batch that has it, if there are so many.
   int64_t PhasesOf(int32_t actor) const;

@@ -7,53 +7,65 @@
 namespace weft::plan {
 
 Lives::Lives(const Program& program)
-    : program_(program), in_profile_(program.root.size(), kNowhere), place_(program.root.size(), kNowhere) {
+    : program_(program), in_profile_(program.root.size(), kNowhere), place_(program.root.size(), -1) {
   const std::vector<bool> scratch = ScratchOf(program);
   for (int32_t a = 0; a < program.stage->actors_size(); ++a) profiles_.push_back(ProfileOf(a, scratch));
 }
 
 void Lives::Perform(const std::vector<Orders::Step>& acts) {
-  std::fill(open_.begin(), open_.end(), Life());
   lives_.clear();
   acts_.clear();
   parts_ = 0;
-  for (const Orders::Step& act : acts) Perform(act);
+  for (const Orders::Step& act : acts) {
+    acts_.push_back({act.actor, act.micro_batch, parts_});
+    parts_ += PartsOf(act);
+  }
+  Follow(acts, [&](const Life& life) { lives_.push_back(life); });
+}
+
+template <typename End>
+void Lives::Follow(const std::vector<Orders::Step>& acts, const End& end) {
+  std::fill(open_.begin(), open_.end(), Life());
+  int64_t parts = 0;
+  for (const Orders::Step& act : acts) {
+    Follow(act, parts, end);
+    parts += PartsOf(act);
+  }
   for (Life& life : open_) {
     if (life.first < 0) continue;
-    if (program_.metric[life.root]) life.last = parts_ - 1;  // a metric is looked at after the step
-    lives_.push_back(life);
+    if (program_.metric[life.root]) life.last = parts - 1;  // a metric is looked at after the step
+    end(life);
   }
 }
 
-void Lives::Perform(const Orders::Step& act) {
-  const Profile& profile = profiles_[act.actor];
-  for (const Use& use : profile.uses) {
+template <typename End>
+void Lives::Follow(const Orders::Step& act, int64_t part, const End& end) {
+  for (const Use& use : profiles_[act.actor].uses) {
     Life& life = open_[use.place + (use.slots > 1 ? act.micro_batch % use.slots : 0)];
     if (life.first < 0 || (act.micro_batch == 0 ? use.begins_at_first : use.begins)) {
-      if (life.first >= 0) lives_.push_back(life);
+      if (life.first >= 0) end(life);
       life.root = program_.root[use.buffer];
-      life.first = parts_ + use.first_part;
+      life.first = part + use.first_part;
     }
-    life.last = parts_ + use.last_part;
+    life.last = part + use.last_part;
   }
-  acts_.push_back({act.actor, act.micro_batch, parts_});
-  parts_ += static_cast<int64_t>(profile.most_scratch.size());
 }
 
-int64_t Lives::LowerBound() const {
-  int64_t live = 0;
+int64_t Lives::LowerBound(const std::vector<Orders::Step>& acts) {
+  int64_t live = 0, parts = 0;
   for (size_t b = 0; b < program_.root.size(); ++b) {
     if (program_.root[b] == static_cast<int32_t>(b) && program_.persistent[b]) live += program_.slot_bytes[b];
   }
+  for (const Orders::Step& act : acts) parts += PartsOf(act);
   // What begins with each part, less what ended with the one before.
-  std::vector<int64_t> change(parts_ + 1, 0);
-  for (const Life& life : lives_) {
-    change[life.first] += program_.slot_bytes[life.root];
-    change[life.last + 1] -= program_.slot_bytes[life.root];
-  }
+  change_.assign(parts + 1, 0);
+  Follow(acts, [&](const Life& life) {
+    change_[life.first] += program_.slot_bytes[life.root];
+    change_[life.last + 1] -= program_.slot_bytes[life.root];
+  });
   int64_t most = live;
-  for (const Performed& act : acts_) {
-    const int64_t* next = &change[act.part];
+  const int64_t* next = change_.data();
+  for (const Orders::Step& act : acts) {
     for (int64_t scratch : profiles_[act.actor].most_scratch) most = std::max(most, (live += *next++) + scratch);
   }
   return most;
@@ -79,7 +91,7 @@ Lives::Profile Lives::ProfileOf(int32_t a, const std::vector<bool>& scratch) {
       fresh.begins = whole;
       fresh.begins_at_first = whole || at_first;
       if (scratch[root]) return;
-      fresh.place = PlaceOf(root) + (program_.micro(a) ? 0 : program_.SlotOf(a, b, 0));
+      fresh.place = PlaceOf(root) + (program_.micro(a) ? 0 : static_cast<int32_t>(program_.SlotOf(a, b, 0)));
       fresh.slots = program_.micro(a) ? program_.slots[b] : 1;
     };
     for (int32_t b : works[w].reads) use(b, false, b == works[w].accumulator);
@@ -93,9 +105,9 @@ Lives::Profile Lives::ProfileOf(int32_t a, const std::vector<bool>& scratch) {
 }
 
 // As many slots as micro-batches can use.
-size_t Lives::PlaceOf(int32_t root) {
-  if (place_[root] == kNowhere) {
-    place_[root] = open_.size();
+int32_t Lives::PlaceOf(int32_t root) {
+  if (place_[root] < 0) {
+    place_[root] = static_cast<int32_t>(open_.size());
     open_.resize(open_.size() + std::min<int64_t>(program_.slots[root], program_.micro_batches));
   }
   return place_[root];

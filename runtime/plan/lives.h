@@ -25,8 +25,7 @@ class Lives {
     int32_t first_part = 0, last_part = 0;
     // The place of slot 0 among all slots, and which of them an act uses: that
     // of the micro-batch if there are several.
-    size_t place = 0;
-    int64_t slots = 1;
+    int32_t place = 0, slots = 1;
   };
   // What is the same in every act of an actor.
   struct Profile {
@@ -55,8 +54,8 @@ class Lives {
   // Takes an execution, instead of the one before.
   void Perform(const std::vector<Orders::Step>& acts);
 
-  // The most bytes that are live, state included.
-  int64_t LowerBound() const;
+  // The most bytes that are live in an execution, state included, without taking it.
+  int64_t LowerBound(const std::vector<Orders::Step>& acts);
 
   const std::vector<Life>& lives() const { return lives_; }
   const std::vector<Performed>& acts() const { return acts_; }
@@ -67,17 +66,25 @@ class Lives {
   static constexpr size_t kNowhere = -1;
 
   Profile ProfileOf(int32_t actor, const std::vector<bool>& scratch);
-  size_t PlaceOf(int32_t root);
+  int32_t PlaceOf(int32_t root);
   void Divide(Profile& profile, size_t works) const;
-  void Perform(const Orders::Step& act);
+  // Calls end(life) for each that ends; `part`: the act's first one.
+  template <typename End>
+  void Follow(const Orders::Step& act, int64_t part, const End& end);
+  int64_t PartsOf(const Orders::Step& act) const {
+    return static_cast<int64_t>(profiles_[act.actor].most_scratch.size());
+  }
+  template <typename End>
+  void Follow(const std::vector<Orders::Step>& acts, const End& end);
 
   const Program& program_;
   std::vector<Profile> profiles_;   // an actor each
   std::vector<size_t> in_profile_;  // while a profile is made: a root's place in its list
-  std::vector<size_t> place_;       // a root each: its slot 0 in open_
+  std::vector<int32_t> place_;      // a root each: its slot 0 in open_
   std::vector<Life> open_, lives_;  // by slot; and those that have ended
   std::vector<Performed> acts_;
   int64_t parts_ = 0;  // of acts_
+  std::vector<int64_t> change_;
 };
 
 }  // namespace weft::plan

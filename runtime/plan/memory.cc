@@ -7,7 +7,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "runtime/plan/execution.h"
 #include "runtime/plan/footprint.h"
 #include "runtime/plan/lives.h"
@@ -286,35 +285,6 @@ double BytesAParameter(const StageMemory& memory) {
   const auto most = [&](Category category) { return memory.most[static_cast<int>(category)]; };
   const int64_t bytes = most(Category::kParameters) + most(Category::kOptimizer) + memory.gradient_bytes;
   return static_cast<double>(bytes) / static_cast<double>(memory.parameter_elements);
-}
-
-std::string OriginOf(const Program& program, int32_t buffer) {
-  for (const Actor& actor : program.stage->actors()) {
-    for (const Kernel& kernel : actor.kernels()) {
-      for (int32_t b : kernel.outputs()) {
-        if (program.root[b] == program.root[buffer]) return kernel.location();
-      }
-    }
-    for (const Collective& collective : actor.collectives()) {
-      if (program.root[collective.output()] == program.root[buffer]) return collective.location();
-    }
-  }
-  return "";
-}
-
-std::string LargestText(const Program& program, const StageMemory& memory, int count) {
-  const std::vector<Category> categories = CategoriesOf(program);
-  std::vector<std::string> texts;
-  for (const StageMemory::Live& it : memory.live) {
-    if (static_cast<int>(texts.size()) == count) break;
-    const Buffer& buffer = program.buffer(it.buffer);
-    const std::string origin = OriginOf(program, it.buffer);
-    texts.push_back(absl::StrCat("`", buffer.name(), "` ", LocalTypeText(*program.placement, buffer), " ",
-                                 BytesText(it.bytes),
-                                 it.count > 1 ? absl::StrCat(" for ", it.count, " micro-batches") : "", " (",
-                                 NameOf(categories[it.buffer]), origin.empty() ? "" : ", made at ", origin, ")"));
-  }
-  return absl::StrJoin(texts, ", ");
 }
 
 }  // namespace weft::plan

@@ -88,13 +88,6 @@ double BytesAParameter(const StageMemory& memory);
 // before it lays out the arena. kFailedPrecondition: the plan is blocked.
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan);
 
-// "`h.0.mlp.y` f32[8,64] of [16,64] 2.00 KiB (activations, made at gpt2.mlir:31:8), ...":
-// the `count` largest at the peak in one line.
-std::string LargestText(const Program& program, const StageMemory& memory, int count);
-
-// Where in the model file a buffer is made: "gpt2.mlir:31:8 in h.3.mlp"; empty if unknown.
-std::string OriginOf(const Program& program, int32_t buffer);
-
 }  // namespace weft::plan
 
 #endif  // WEFT_RUNTIME_PLAN_MEMORY_H_

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/plan/largest.h"
 #include "runtime/plan/verify.h"
 #include "tests/plans/corpus.h"
 

@@ -1,8 +1,16 @@
 #include "runtime/plan/orders.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace weft::plan {
+namespace {
+
+// Acts of a stream, at most, for which room is made before they come.
+constexpr int64_t kExpected = 1 << 16;
+
+}  // namespace
 
 Orders::Orders(const Program& program) : program_(program) {
   for (int s = 0; s < program.index; ++s) first_stream_ += program.plan->stages(s).streams_size();
@@ -10,19 +18,28 @@ Orders::Orders(const Program& program) : program_(program) {
   const auto computes = [](const Stream& stream) { return stream.kind() == Stream::COMPUTE; };
   const auto it = std::find_if(streams.begin(), streams.end(), computes);
   compute_ = it == streams.end() ? 0 : static_cast<int32_t>(it - streams.begin());
+  for (const Actor& actor : program.stage->actors()) releases_.push_back(Releases(actor));
+  int64_t computed = 0, others = 0;
+  for (const Stream& stream : streams) {
+    for (const weft::plan::Run& run : stream.runs()) {
+      (&stream == &streams[compute_] ? computed : others) += run.repeat() * run.actors_size();
+    }
+  }
+  computed_.reserve(std::min(computed, kExpected));
+  others_.reserve(std::min(others, kExpected));
+  before_.reserve(std::min(others, kExpected) * streams.size());
   streams_.resize(streams.size());
   needed_.assign(streams.size(), 0);
 }
 
 void Orders::Add(const Act& act) {
-  const Step step{act.actor, act.micro_batch};
+  const Step step{act.actor, static_cast<int32_t>(act.micro_batch)};
   const int32_t stream = act.stream - first_stream_;
   const auto before = act.before.subspan(first_stream_, streams_.size());
   if (stream != compute_) {
-    Other other{step, Releases(program_.actor(act.actor)), before[compute_], INT32_MAX, {}};
-    other.before.assign(before.begin(), before.end());
     streams_[stream].push_back(static_cast<int32_t>(others_.size()));
-    others_.push_back(std::move(other));
+    others_.push_back({step, releases_[act.actor], before[compute_], INT32_MAX});
+    before_.insert(before_.end(), before.begin(), before.end());
     return;
   }
   for (size_t s = 0; s < streams_.size(); ++s) {
@@ -52,32 +69,24 @@ absl::Span<const Orders::Rule> Orders::rules() const {
 // One order while it is made.
 class Orders::Run {
  public:
-  Run(const Orders& orders, Rule rule) : orders_(orders), rule_(rule), ended_(orders.streams_.size(), 0) {
-    for (size_t i = 0; i < orders.others_.size(); ++i) {
-      const Other& other = orders.others_[i];
-      if (!Waits(other)) by_early_.push_back(static_cast<int32_t>(i));
-      by_late_.push_back(static_cast<int32_t>(i));
-    }
-    const auto by = [&](int32_t Other::* key) {
-      return [&orders, key](int32_t a, int32_t b) {
-        return std::pair(orders.others_[a].*key, a) < std::pair(orders.others_[b].*key, b);
-      };
-    };
-    std::sort(by_early_.begin(), by_early_.end(), by(&Other::early));
-    std::sort(by_late_.begin(), by_late_.end(), by(&Other::late));
-    done_.assign(orders.others_.size(), false);
+  Run(const Orders& orders, Rule rule)
+      : orders_(orders), rule_(rule), ended_(orders.streams_.size(), 0), done_(orders.others_.size(), false) {
+    steps_.reserve(orders.computed_.size() + orders.others_.size());
   }
 
   std::vector<Step> Steps() {
+    const std::vector<int32_t>&by_early = orders_.by_early_, &by_late = orders_.by_late_;
     size_t late = 0, early = 0;
     const int32_t end = static_cast<int32_t>(orders_.computed_.size());
     for (int32_t k = 0; k <= end; ++k) {
-      for (; early < by_early_.size() && orders_.others_[by_early_[early]].early <= k; ++early) {
-        held_.push_back(by_early_[early]);
+      for (; early < by_early.size() && orders_.others_[by_early[early]].early <= k; ++early) {
+        if (Waits(orders_.others_[by_early[early]])) continue;
+        held_.push_back(by_early[early]);
+        changed_ = true;
       }
       DoHeld();
-      for (; late < by_late_.size() && (k == end || orders_.others_[by_late_[late]].late <= k); ++late) {
-        Do(by_late_[late]);
+      for (; late < by_late.size() && (k == end || orders_.others_[by_late[late]].late <= k); ++late) {
+        Do(by_late[late]);
       }
       if (rule_ == Rule::kHoldReleases) DoHeld();
       if (k < end) steps_.push_back(orders_.computed_[k]);
@@ -88,7 +97,9 @@ class Orders::Run {
  private:
   bool Waits(const Other& other) const { return rule_ == Rule::kLate || (rule_ != Rule::kEarly && other.releases); }
 
+  // What is held depends on what the other streams have done.
   void DoHeld() {
+    if (!std::exchange(changed_, false)) return;
     const auto do_now = [&](int32_t i) {
       if (rule_ == Rule::kHoldReleases && !Ready(i)) return false;
       Do(i);
@@ -99,7 +110,7 @@ class Orders::Run {
 
   bool Ready(int32_t i) const {
     for (size_t s = 0; s < ended_.size(); ++s) {
-      if (static_cast<int32_t>(s) != orders_.compute_ && orders_.others_[i].before[s] > ended_[s]) return false;
+      if (static_cast<int32_t>(s) != orders_.compute_ && orders_.Before(i)[s] > ended_[s]) return false;
     }
     return true;
   }
@@ -109,10 +120,10 @@ class Orders::Run {
     if (done_[i]) return;
     for (size_t s = 0; s < ended_.size(); ++s) {
       if (static_cast<int32_t>(s) == orders_.compute_) continue;
-      while (ended_[s] < orders_.others_[i].before[s]) Do(orders_.streams_[s][ended_[s]]);
+      while (ended_[s] < orders_.Before(i)[s]) Do(orders_.streams_[s][ended_[s]]);
     }
     if (done_[i]) return;
-    done_[i] = true;
+    done_[i] = changed_ = true;
     ++ended_[StreamOf(i)];
     steps_.push_back(orders_.others_[i].step);
   }
@@ -121,13 +132,27 @@ class Orders::Run {
 
   const Orders& orders_;
   const Rule rule_;
-  std::vector<int32_t> by_early_, by_late_;
   std::vector<int32_t> held_;
+  bool changed_ = false;
   std::vector<int32_t> ended_;  // a stream each: acts that are done
   std::vector<bool> done_;      // an other each
   std::vector<Step> steps_;
 };
 
-std::vector<Orders::Step> Orders::In(Rule rule) const { return Run(*this, rule).Steps(); }
+std::vector<int32_t> Orders::By(int32_t Other::* key) const {
+  std::vector<int32_t> places(others_.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::sort(places.begin(), places.end(),
+            [&](int32_t a, int32_t b) { return std::pair(others_[a].*key, a) < std::pair(others_[b].*key, b); });
+  return places;
+}
+
+std::vector<Orders::Step> Orders::In(Rule rule) {
+  if (by_early_.size() != others_.size()) {
+    by_early_ = By(&Other::early);
+    by_late_ = By(&Other::late);
+  }
+  return Run(*this, rule).Steps();
+}
 
 }  // namespace weft::plan

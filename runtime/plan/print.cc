@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "runtime/plan/largest.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/memory.h"
 #include "runtime/plan/names.h"
@@ -215,14 +216,11 @@ std::string PeakText(const Program& program, const StageMemory& memory) {
 }
 
 std::string LargestRows(const Program& program, const StageMemory& memory) {
-  const std::vector<Category> categories = CategoriesOf(program);
   Table table(4, {2});
-  for (size_t i = 0; i < memory.live.size() && i < 10; ++i) {
-    const StageMemory::Live& it = memory.live[i];
-    const Buffer& buffer = program.buffer(it.buffer);
-    table.Add({buffer.name(), LocalTypeText(*program.placement, buffer), BytesText(it.bytes),
-               NameOf(categories[it.buffer]), it.count > 1 ? absl::StrCat("for ", it.count, " micro-batches") : "",
-               OriginOf(program, it.buffer)});
+  const std::vector<AlikeTensors> largest = LargestOf(program, memory);
+  for (size_t i = 0; i < largest.size() && i < 10; ++i) {
+    const AlikeTensors& it = largest[i];
+    table.Add({it.name, it.type, BytesText(it.bytes), NameOf(it.category), it.CountText(), it.origin});
   }
   return "  largest at the peak, as a rank holds them\n" + table.Text();
 }

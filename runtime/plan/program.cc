@@ -58,6 +58,8 @@ void AddBuffers(Program& program) {
     program.root.push_back(RootOf(stage, b));
     program.offset.push_back(stage.buffers(b).offset());
     program.slots.push_back(stage.buffers(b).slots());
+    const auto& offsets = stage.buffers(b).slot_offsets();
+    program.slot_offsets.push_back(offsets.empty() ? nullptr : offsets.data());
     program.exact_bytes.push_back(LocalBytes(*program.placement, stage.buffers(b)));
     program.slot_bytes.push_back(AlignUp(program.exact_bytes.back()));
     program.persistent.push_back(Persists(stage.buffers(program.root[b])));
@@ -78,8 +80,7 @@ int64_t Program::SlotOf(int32_t a, int32_t b, int64_t micro_batch) const {
 }
 
 ByteRange Program::RangeOf(int32_t b, int64_t slot) const {
-  const auto& offsets = buffer(b).slot_offsets();
-  const int64_t begin = offsets.empty() ? offset[b] + slot * slot_bytes[b] : offsets[static_cast<int>(slot)];
+  const int64_t begin = slot_offsets[b] == nullptr ? offset[b] + slot * slot_bytes[b] : slot_offsets[b][slot];
   return {begin, begin + slot_bytes[b]};
 }
 

@@ -42,6 +42,8 @@ struct Program {
   std::vector<int64_t> offset;
   std::vector<int32_t> slots;
   std::vector<int64_t> slot_bytes;
+  // A buffer each: where its slots are, null if one after another.
+  std::vector<const int64_t*> slot_offsets;
   std::vector<bool> persistent;
   std::vector<bool> metric;
   // A buffer each: the actor that has it among its writes, -1 if none; the

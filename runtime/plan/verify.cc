@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "runtime/plan/arena.h"
 #include "runtime/plan/cell_arena.h"
 #include "runtime/plan/execution.h"
+#include "runtime/plan/largest.h"
 #include "runtime/plan/lives.h"
 #include "runtime/plan/memory.h"
 #include "runtime/plan/names.h"
@@ -21,12 +23,19 @@ namespace {
 // groups with a common axis of more than one rank, on two streams, unordered.
 class CollectiveOrder {
  public:
-  explicit CollectiveOrder(const Program& program) : program_(program), last_(program.placement->axes_size()) {}
+  explicit CollectiveOrder(const Program& program)
+      : program_(program), axes_(program.stage->actors_size()), last_(program.placement->axes_size()) {
+    for (size_t a = 0; a < axes_.size(); ++a) {
+      const Actor& actor = program.actor(static_cast<int32_t>(a));
+      if (actor.collectives_size() == 0) continue;
+      for (int32_t axis : actor.collectives(0).axes()) {
+        if (program.placement->axes(axis).size() > 1) axes_[a].push_back(axis);
+      }
+    }
+  }
 
   absl::Status Issue(const Act& act) {
-    const Actor& actor = program_.actor(act.actor);
-    for (int32_t axis : actor.collectives(0).axes()) {
-      if (program_.placement->axes(axis).size() == 1) continue;
+    for (int32_t axis : axes_[act.actor]) {
       bool fresh = true;
       for (Issued& earlier : last_[axis]) {
         if (earlier.stream == act.stream) {
@@ -62,7 +71,8 @@ class CollectiveOrder {
   }
 
   const Program& program_;
-  std::vector<std::vector<Issued>> last_;  // a mesh axis each, then a stream each
+  std::vector<absl::InlinedVector<int32_t, 2>> axes_;  // an actor each: of its collectives, of more than one rank
+  std::vector<std::vector<Issued>> last_;              // a mesh axis each, then a stream each
 };
 
 absl::Status CheckDevice(const Plan& plan, const Program& program, int64_t device_bytes) {
@@ -90,7 +100,7 @@ absl::Status Examine(const std::vector<Program>& programs) {
   absl::Status fault;
   absl::Status status = Execute(programs, [&](const Act& act) {
     if (!fault.ok()) return absl::OkStatus();
-    if (programs[act.stage].actor(act.actor).collectives_size() > 0) fault = orders[act.stage].Issue(act);
+    fault = orders[act.stage].Issue(act);
     if (fault.ok()) fault = arenas[act.stage].Perform(act);
     if (!fault.ok()) fault = Under(StageName(act.stage), fault);
     return absl::OkStatus();
@@ -125,8 +135,7 @@ class Proof {
   absl::Status Visit(const Act& act) {
     if (!measured_.empty()) measured_[act.stage].Add(act);
     if (!proved_) return absl::OkStatus();
-    const bool issues = programs_[act.stage].actor(act.actor).collectives_size() > 0;
-    proved_ = (!issues || orders_[act.stage].Issue(act).ok()) && cells_[act.stage].Perform(act);
+    proved_ = orders_[act.stage].Issue(act).ok() && cells_[act.stage].Perform(act);
     return absl::OkStatus();
   }
 
@@ -137,12 +146,11 @@ class Proof {
            std::all_of(programs_.begin(), programs_.end(), apart);
   }
 
-  int64_t LowerBoundOf(size_t s) const {
+  int64_t LowerBoundOf(size_t s) {
     Lives lives(programs_[s]);
     int64_t bound = 0;
     for (Orders::Rule rule : measured_[s].rules()) {
-      lives.Perform(measured_[s].In(rule));
-      bound = std::max(bound, lives.LowerBound());
+      bound = std::max(bound, lives.LowerBound(measured_[s].In(rule)));
     }
     return bound;
   }

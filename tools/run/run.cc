@@ -95,14 +95,24 @@ class Ending {
 
   void Tell(const Processes& processes, const absl::Status& status) {
     if (status.ok() || told_.exchange(true) || !processes.tells()) return;
-    std::fprintf(err_, "%s\n", TextOf(status).c_str());
-    std::fflush(err_);
+    Say(status);
+  }
+
+  // This process is the first of several that gives up. Any thread. At once: where one process has ended, a launcher
+  // may end the others at any time.
+  void TellFirst(const absl::Status& reason) {
+    if (!told_.exchange(true)) Say(reason);
   }
 
   // From here on the process has to end soon.
   void Close(const absl::Status& status) { last_resort_.Arm({"", ExitStatus(status)}); }
 
  private:
+  void Say(const absl::Status& status) {
+    std::fprintf(err_, "%s\n", TextOf(status).c_str());
+    std::fflush(err_);
+  }
+
   std::FILE* const err_;
   std::atomic<bool> told_{false};
   LastResort last_resort_;
@@ -154,6 +164,7 @@ int Run(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* er
     options.time_out = std::chrono::seconds(request->hang_seconds);
     options.silence = std::chrono::seconds(request->lost_seconds);
   }
+  options.on_abort = [&](const absl::Status& reason) { ending.TellFirst(reason); };
   const auto made = Processes::Create(options);
   if (!made.ok()) {
     if (first) std::fprintf(err, "%s\n", TextOf(made.status()).c_str());

@@ -28,13 +28,12 @@ Tick Instances::tickOf(Act act) const {
   return {actor.micro ? units_[actor.unit][act.microBatch] : actor.begins ? 0 : count_ - 1, act.actor};
 }
 
-namespace {
-
 // A register that passes from or to a stream that does not compute.
 struct Passing {
   mlir::Value root;
   size_t writer = 0, reader = 0;
   int64_t slots = 1;
+  int64_t bytes = 0;
 
   bool isMicro(const Instances &instances) const { return instances.isMicro(writer) && instances.isMicro(reader); }
   // What fills the slot that the reader's act finds full.
@@ -46,6 +45,8 @@ struct Passing {
     return isMicro(instances) && microBatch + slots < instances.actsOf(writer);
   }
 };
+
+namespace {
 
 std::vector<Passing> passingsOf(task::ProgramOp program) {
   Instances instances(program);
@@ -62,7 +63,8 @@ std::vector<Passing> passingsOf(task::ProgramOp program) {
       size_t from = writer.lookup(buffer);
       mlir::Value root = task::rootOf(buffer);
       if (!instances.computes(from) || !instances.computes(reader)) {
-        passings.push_back({root, from, reader, int64_t(root.getDefiningOp<task::BufferOp>().getSlots())});
+        passings.push_back({root, from, reader, int64_t(root.getDefiningOp<task::BufferOp>().getSlots()),
+                            task::localBytesOf(task::tensorOf(root), program.getPlacement())});
       }
     }
   }
@@ -317,18 +319,52 @@ Order::Order(llvm::ArrayRef<task::ProgramOp> programs, Slots slots) {
   };
   // Without the reuse of slots first: what is in order then is so with it.
   build();
-  for (size_t p = 0; p < programs.size() && slots == Slots::kReused; ++p) {
-    const Instances &its = instances(p);
-    for (const Passing &it : passings[p]) {
-      for (int64_t i = 0; i < its.actsOf(it.reader); ++i) {
-        if (it.isReused(its, i) && !isBefore(p, {it.reader, i}, {it.writer, i + it.slots})) {
-          scarce_.insert(it.root);
-        }
-      }
+  if (slots == Slots::kAmple) {
+    return;
+  }
+  std::vector<std::vector<Passing>> waits;
+  for (size_t p = 0; p < programs.size(); ++p) {
+    waits.push_back(waitsOf(p, passings[p]));
+    insertFew(instances(p), waits.back());
+  }
+  if (scarce_.empty()) {
+    return;
+  }
+  build();
+  // What still may be filled too early.
+  size_t few = scarce_.size();
+  for (size_t p = 0; p < programs.size(); ++p) {
+    for (const Passing &it : waitsOf(p, waits[p])) {
+      scarce_.insert(it.root);
     }
   }
-  if (!scarce_.empty()) {
+  if (scarce_.size() > few) {
     build();
+  }
+}
+
+std::vector<Passing> Order::waitsOf(size_t program, llvm::ArrayRef<Passing> passings) const {
+  const Instances &its = instances(program);
+  std::vector<Passing> waits;
+  llvm::copy_if(passings, std::back_inserter(waits), [&](const Passing &it) {
+    return llvm::any_of(llvm::seq<int64_t>(0, its.actsOf(it.reader)), [&](int64_t i) {
+      return it.isReused(its, i) && !isBefore(program, {it.reader, i}, {it.writer, i + it.slots});
+    });
+  });
+  return waits;
+}
+
+// What an actor writes it writes at once: it is enough if it waits for one of what has as many slots, that which is
+// read last. Of several, the smallest.
+void Order::insertFew(const Instances &its, llvm::ArrayRef<Passing> waits) {
+  auto rank = [&](const Passing &it) { return std::pair(its.tickOf({it.reader, 0}), -it.bytes); };
+  std::map<std::pair<size_t, int64_t>, const Passing *> chosen;
+  for (const Passing &it : waits) {
+    const Passing *&best = chosen[{it.writer, it.slots}];
+    best = best == nullptr || rank(*best) < rank(it) ? &it : best;
+  }
+  for (const auto &[key, it] : chosen) {
+    scarce_.insert(it->root);
   }
 }
 

@@ -42,6 +42,8 @@ private:
   int64_t count_ = 0, microBatches_ = 1;
 };
 
+struct Passing;
+
 /// The order that the verifier proves with (runtime/plan/execution.h): the acts of a stream in turn, a register's
 /// writer before its readers, these before what reuses its slot, a send before its receive if the ranks of both are
 /// paired one by one. It is the order of any one rank of each program. Of what waits for itself, in programs that
@@ -85,6 +87,10 @@ private:
   const Other &otherOf(size_t program, Act act) const {
     return programs_[program].others[programs_[program].first[act.actor] + act.microBatch];
   }
+  // Of those between acts of a program the ones whose writer may find a slot that is not free yet.
+  std::vector<Passing> waitsOf(size_t program, llvm::ArrayRef<Passing> passings) const;
+  void insertFew(const Instances &its, llvm::ArrayRef<Passing> waits);
+
   std::vector<Program> programs_;
   llvm::DenseSet<mlir::Value> scarce_;
 };

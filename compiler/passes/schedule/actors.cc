@@ -159,7 +159,7 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
             mlir::StringAttr::get(&getContext(), schedule::nameOf(one)));
       last = beside.lastOf(work, kept);
     }
-    groupStep(body, byCompletion(step_, step));
+    groupStep(body, byCompletion(program, step_, step));
     for (Operation *metric : metrics) {
       metric->moveBefore(&body, body.end());
     }
@@ -238,7 +238,7 @@ private:
 
   // The bundles of gradients first, each an actor. What reads another bundle than those before it is a new actor, so
   // that only it waits.
-  void groupStep(mlir::Block &body, llvm::ArrayRef<Operation *> work) {
+  void groupStep(mlir::Block &body, const StepOrder &order) {
     llvm::DenseSet<Operation *> bundled;
     llvm::DenseMap<mlir::Value, size_t> bundleOf; // by the root of what it makes
     for (auto [i, members] : llvm::enumerate(step_.bundles)) {
@@ -249,9 +249,14 @@ private:
       }
       group(body, portion, {});
     }
+    llvm::DenseMap<Operation *, size_t> gathersOf; // by the first of them
+    for (auto [i, members] : llvm::enumerate(order.gathers)) {
+      gathersOf[members.front()] = i;
+      bundled.insert(std::next(members.begin()), members.end());
+    }
     std::vector<Portion> some;
     llvm::DenseSet<size_t> waited;
-    for (Operation *op : work) {
+    for (Operation *op : order.work) {
       if (bundled.contains(op)) {
         continue;
       }
@@ -265,6 +270,9 @@ private:
         some.clear();
       }
       some.push_back({{op}, "", step_.afterOf(op), false});
+      if (auto it = gathersOf.find(op); it != gathersOf.end()) {
+        some.back().work.assign(order.gathers[it->second].begin(), order.gathers[it->second].end());
+      }
     }
     group(body, some, {});
   }

@@ -1,8 +1,11 @@
 // The conformance suite on processes, and what MPI alone has to show. Run by
 // mpirun on four ranks; a test of fewer uses the first ones.
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -50,6 +53,47 @@ TEST(MpiTest, TagsAreBounded) {
     const Link link{.peer = 1 - c.rank(), .tag = many, .block = {{1}, {0}, {1}}};
     EXPECT_EQ(c.CreateSend(DType::kF32, {link}).status().code(), absl::StatusCode::kInvalidArgument);
   });
+}
+
+void End(MPI_Request& request) {
+  MPI_Status status;
+  for (int done = 0; done == 0;) MPI_Test(&request, &done, &status);
+}
+
+// The first rank that aborts speaks before the others hear of it: nobody can end it in between.
+TEST(MpiTest, TheFirstToAbortSpeaksAtOnce) {
+  int rank = 0, heard = -1, spoken = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const auto speak = [&](const absl::Status& reason) {
+    EXPECT_EQ(reason.message(), "rank 0 has failed");
+    MPI_Request word = MPI_REQUEST_NULL;
+    MPI_Irecv(&heard, sizeof(heard), MPI_BYTE, 1, 0, MPI_COMM_WORLD, &word);
+    End(word);
+    ++spoken;
+  };
+  RunProcesses(2, {.on_abort = speak}, [&](Communicator& c) {
+    const auto operation = c.CreateCollective({.name = "all", .ranks = {0, 1}, .channel = 3}, {{.dims = {1}}});
+    ASSERT_TRUE(operation.ok());
+    if (c.rank() == 0) return c.Abort(absl::InternalError("rank 0 has failed"));
+    // Listens for a while, as it waits for rank 0.
+    std::atomic<int> ended{0};
+    float value = 0;
+    const void* inputs[] = {&value};
+    void* outputs[] = {&value};
+    std::thread waits([&] {
+      EXPECT_EQ((*operation)->Run(inputs, outputs, nullptr).message(), "rank 0 has failed");
+      ended = 1;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const int so_far = ended;
+    MPI_Request word = MPI_REQUEST_NULL;
+    MPI_Isend(&so_far, sizeof(so_far), MPI_BYTE, 0, 0, MPI_COMM_WORLD, &word);
+    End(word);
+    waits.join();
+    c.Abort(absl::InternalError("rank 1 has failed"));  // too late: says nothing
+  });
+  EXPECT_EQ(spoken, rank == 0 ? 1 : 0);
+  EXPECT_EQ(heard, rank == 0 ? 0 : -1);
 }
 
 // Messages of two groups between the same two ranks must not meet.

@@ -148,7 +148,9 @@ bool Wire::stopped() {
 }
 
 void Wire::Abort(const absl::Status& reason) {
-  if (!Stop(reason, rank_) || size_ == 1) return;
+  if (!Stop(reason, rank_)) return;
+  if (options_.on_abort) options_.on_abort(reason);
+  if (size_ == 1) return;
   sent_ = std::make_unique<Notice>();
   sent_->code = static_cast<int64_t>(reason.code());
   const size_t length = std::min(reason.message().size(), sizeof(sent_->message) - 1);

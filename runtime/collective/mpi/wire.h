@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -41,6 +42,8 @@ class Wire {
     int spins = 0;
     // The longest message; longer tensors go as several.
     int64_t message_bytes = int64_t{1} << 30;
+    // Called by this rank's Abort() if it is the first, before other ranks hear of it.
+    std::function<void(const absl::Status& reason)> on_abort = {};
   };
 
   // Duplicates `parent`, whose ranks all do so. MPI allows calls from any thread.

@@ -251,7 +251,8 @@ absl::StatusOr<std::unique_ptr<World>> World::Create(const WorldOptions& options
     MPI_Comm_free(&host);
     spins = 2 * ranks <= static_cast<int>(std::thread::hardware_concurrency()) ? kSpinsAlone : 0;
   }
-  absl::StatusOr<std::unique_ptr<Wire>> wire = Wire::Create(MPI_COMM_WORLD, {.spins = spins});
+  absl::StatusOr<std::unique_ptr<Wire>> wire =
+      Wire::Create(MPI_COMM_WORLD, {.spins = spins, .on_abort = options.on_abort});
   if (!wire.ok()) return wire.status();
   auto impl = std::make_unique<Impl>(*std::move(wire), options);
   if (absl::Status status = impl->Start(); !status.ok()) return status;

@@ -27,6 +27,9 @@ struct WorldOptions {
   std::chrono::milliseconds time_out{0};
   // A host of which nothing is heard for so long is lost; 0: never.
   std::chrono::milliseconds silence{5000};
+  // Called once if this rank is the first that aborts, before the others hear of it: what it says is said even if this
+  // process is ended soon. By any thread.
+  std::function<void(const absl::Status& reason)> on_abort = {};
   // What this rank's host is called instead of its name: for tests.
   std::string host;
 };

@@ -65,3 +65,52 @@ task.program @stages on #weft.placement<"cpu", [data = 2], [0, 1]> micro_batches
   task.collective all_reduce [0] %g to %r step {scope = "optimizer", phase = "update"} : !p, !b
   task.kernel "square_sum" ins(%r : !b) outs(%n : !b) {} step {scope = "optimizer", phase = "update"}
 }
+
+// -----
+// Gathers of what ranks have updated shares of are one operation, as far as none needs another and their bytes allow:
+// `c` is made of the first one, and `e` is too large. What is made of both is one actor.
+// CHECK-LABEL: task.program @gathers
+// CHECK: task.actor "optimizer.all_gather" communication step {
+// CHECK-NEXT: task.collective all_gather [0] dim 0 %{{.*}} to %[[A:[a-z0-9]*]] step
+// CHECK-NEXT: task.collective all_gather [0] dim 0 %{{.*}} to %[[B:[a-z0-9]*]] step
+// CHECK-NEXT: {{^ *}$}}
+// CHECK: task.actor "optimizer#3" compute step {
+// CHECK-NEXT: task.kernel "copy" ins(%[[A]] :
+// CHECK-NEXT: task.kernel "output" ins(%[[B]] :
+// CHECK-NEXT: {{^ *}$}}
+// CHECK: task.actor "optimizer.all_gather#2" communication step {
+// CHECK-NEXT: task.collective all_gather
+// CHECK-NEXT: {{^ *}$}}
+// CHECK: task.actor "optimizer.all_gather#3" communication step {
+// CHECK-NEXT: task.collective all_gather
+// CHECK-NEXT: {{^ *}$}}
+!p = !task.buffer<tensor<16xf32, #weft.sbp<P>>>
+!s = !task.buffer<tensor<16xf32, #weft.sbp<S(0)>>>
+!b = !task.buffer<tensor<16xf32, #weft.sbp<B>>>
+!ls = !task.buffer<tensor<7000000xf32, #weft.sbp<S(0)>>>
+!lb = !task.buffer<tensor<7000000xf32, #weft.sbp<B>>>
+task.program @gathers on #weft.placement<"cpu", [data = 2], [0, 1]> micro_batches(1) {
+  %g = task.buffer "g" gradient : !p
+  %r = task.buffer "r" gradient : !s
+  %x = task.buffer "x" activation : !s
+  %y = task.buffer "y" activation : !s
+  %z = task.buffer "z" activation : !s
+  %v = task.buffer "v" activation : !ls
+  %a = task.buffer "a" activation : !b
+  %b = task.buffer "b" activation : !b
+  %c = task.buffer "c" activation : !b
+  %e = task.buffer "e" activation : !lb
+  task.kernel "fill" outs(%g : !p) {} micro {scope = "h.0", phase = "backward"}
+  task.collective reduce_scatter [0] dim 0 %g to %r step {scope = "optimizer", phase = "update"} : !p, !s
+  task.kernel "copy" ins(%r : !s) outs(%x : !s) {} step {scope = "optimizer", phase = "update"}
+  task.collective all_gather [0] dim 0 %x to %a step {scope = "optimizer", phase = "update"} : !s, !b
+  task.kernel "copy" ins(%r : !s) outs(%y : !s) {} step {scope = "optimizer", phase = "update"}
+  task.kernel "copy" ins(%a : !b) outs(%z : !s) {} step {scope = "optimizer", phase = "update"}
+  task.collective all_gather [0] dim 0 %y to %b step {scope = "optimizer", phase = "update"} : !s, !b
+  task.kernel "output" ins(%b : !b) {name = "b"} step {scope = "optimizer", phase = "update"}
+  task.collective all_gather [0] dim 0 %z to %c step {scope = "optimizer", phase = "update"} : !s, !b
+  task.kernel "output" ins(%c : !b) {name = "c"} step {scope = "optimizer", phase = "update"}
+  task.kernel "fill" outs(%v : !ls) {} step {scope = "optimizer", phase = "update"}
+  task.collective all_gather [0] dim 0 %v to %e step {scope = "optimizer", phase = "update"} : !ls, !lb
+  task.kernel "output" ins(%e : !lb) {name = "e"} step {scope = "optimizer", phase = "update"}
+}
