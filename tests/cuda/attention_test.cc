@@ -174,9 +174,10 @@ TEST(AttentionFallbackTest, ALibraryThatDoesNotWorkHereIsLeftOut) {
   EmulatedCudnnOptions library;
   library.create = cuda::dnn::kNotSupported;
   EmulatedGpu gpu({.most_delay_us = 0}, /*libraries=*/true, false, library);
-  EXPECT_EQ(gpu.device->gpu()->attentions(), nullptr);
-  EXPECT_THAT(gpu.notes, Contains("cudnnCreate: CUDNN_STATUS_NOT_SUPPORTED; attention is by our own kernels"));
   EXPECT_EQ(RunBoth(gpu, {1, 9, 9, 2, 2, 8, true}, DType::kBF16), 0);
+  EXPECT_THAT(gpu.notes,
+              Contains("attention of bf16[1,9,2,8] over 9 keys of 2 heads, causal from 1: by our own kernel; "
+                       "cuDNN: cudnnCreate: CUDNN_STATUS_NOT_SUPPORTED"));
 }
 
 TEST(AttentionFallbackTest, TheNextEngineIsTakenWhereTheFirstIsRefused) {
@@ -190,6 +191,20 @@ TEST(AttentionFallbackTest, TheNextEngineIsTakenWhereTheFirstIsRefused) {
     EXPECT_EQ(gpu.cudnn.engine(), 1);
     EXPECT_THAT(gpu.notes, Contains(HasSubstr("by cuDNN, engine 1, workspace of 16384 bytes")));
   }
+}
+
+TEST(AttentionFallbackTest, NothingIsAskedOfTheLibraryWhereItHasNothingToDo) {
+  EmulatedGpu gpu({.most_delay_us = 0}, /*libraries=*/true);
+  EXPECT_EQ(RunBoth(gpu, {1, 9, 9, 2, 2, 8, true}, DType::kF32), 0);
+  EXPECT_EQ(gpu.cudnn.alive(), 0);
+}
+
+TEST(AttentionFallbackTest, AnEngineWithoutWorkspaceIsGivenNone) {
+  EmulatedCudnnOptions library;
+  library.engines = {{0}};
+  EmulatedGpu gpu({.most_delay_us = 0}, /*libraries=*/true, true, library);
+  EXPECT_EQ(RunBoth(gpu, {1, 9, 9, 2, 2, 8, true}, DType::kBF16), 2);
+  EXPECT_THAT(gpu.notes, Contains(HasSubstr("by cuDNN, engine 0, workspace of 0 bytes")));
 }
 
 TEST(AttentionFallbackTest, OneSpecIsPlannedAndToldOnce) {

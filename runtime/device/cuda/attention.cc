@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -173,8 +174,8 @@ absl::Status RunOnce(const CudaContext& context, Runner& runner, const Choice& c
 
 class CudnnAttentions : public GpuAttentions {
  public:
-  CudnnAttentions(const CudaContext& context, const Cudnn& library, AttentionOptions options, Handle handle, int major)
-      : context_(context), library_(library), options_(std::move(options)), major_(major), runner_(library, handle) {}
+  CudnnAttentions(const CudaContext& context, const Cudnn& library, AttentionOptions options, int major)
+      : context_(context), library_(library), options_(std::move(options)), major_(major) {}
   ~CudnnAttentions() override { context_.Enter().IgnoreError(); }
 
   absl::StatusOr<std::unique_ptr<GpuAttention>> Create(const GpuAttentionSpec& spec) override {
@@ -189,7 +190,7 @@ class CudnnAttentions : public GpuAttentions {
       found = chosen_.emplace(key, std::move(choice)).first;
     }
     if (!found->second.ok()) return found->second.status();
-    return std::make_unique<CudnnAttention>(runner_, *found->second);
+    return std::make_unique<CudnnAttention>(*runner_, *found->second);
   }
 
  private:
@@ -210,15 +211,24 @@ class CudnnAttentions : public GpuAttentions {
         !status.ok()) {
       return status;
     }
-    absl::StatusOr<std::shared_ptr<const Choice>> choice = absl::UnimplementedError("");
+    if (absl::Status status = Start(); !status.ok()) return absl::UnimplementedError(status.message());
+    std::optional<absl::StatusOr<std::shared_ptr<const Choice>>> tried;  // the last
     const absl::Status offered =
-        OfferPlans(library_, runner_.handle(), nullptr, spec, options_.deterministic, [&](AttentionPlan plan) {
-          choice = Try(std::make_shared<const Choice>(std::move(plan), spec));
-          return !absl::IsUnimplemented(choice.status());
+        OfferPlans(library_, runner_->handle(), nullptr, spec, options_.deterministic, [&](AttentionPlan plan) {
+          tried = Try(std::make_shared<const Choice>(std::move(plan), spec));
+          return !absl::IsUnimplemented(tried->status());
         });
-    const bool tried = choice.ok() || !choice.status().message().empty();
-    if (tried) return choice;
+    if (tried.has_value()) return *tried;
     return absl::UnimplementedError(offered.message());
+  }
+
+  // cuDNN's handle, which takes time and memory: only where there is attention for it.
+  absl::Status Start() {
+    if (runner_ != nullptr) return absl::OkStatus();
+    Handle handle = nullptr;
+    absl::Status status = library_.Explain(library_.Create(&handle), "cudnnCreate");
+    if (status.ok()) runner_ = std::make_unique<Runner>(library_, handle);
+    return status;
   }
 
   // kUnimplemented: another may do.
@@ -227,7 +237,7 @@ class CudnnAttentions : public GpuAttentions {
       return absl::UnimplementedError(
           absl::StrCat("expected a workspace of at most ", options_.workspace_bytes, " bytes, got ", choice->bytes));
     }
-    const absl::Status once = RunOnce(context_, runner_, *choice);
+    const absl::Status once = RunOnce(context_, *runner_, *choice);
     // Without room for operands beside what is there already, the library's word is taken.
     if (once.ok() || absl::IsResourceExhausted(once)) return choice;
     return once;
@@ -237,8 +247,8 @@ class CudnnAttentions : public GpuAttentions {
   const Cudnn& library_;
   const AttentionOptions options_;
   const int major_;
-  Runner runner_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;                // guards what follows
+  std::unique_ptr<Runner> runner_;  // once there is a handle
   std::map<std::string, absl::StatusOr<std::shared_ptr<const Choice>>> chosen_;
 };
 
@@ -267,9 +277,7 @@ absl::StatusOr<std::unique_ptr<GpuAttentions>> CreateCudnnAttentions(const CudaC
   if (absl::Status status = context.Enter(); !status.ok()) return status;
   const absl::StatusOr<int> major = context.Attribute(cuda::kComputeCapabilityMajor);
   if (!major.ok()) return major.status();
-  Handle handle = nullptr;
-  if (absl::Status status = library.Explain(library.Create(&handle), "cudnnCreate"); !status.ok()) return status;
-  return std::make_unique<CudnnAttentions>(context, library, std::move(options), handle, *major);
+  return std::make_unique<CudnnAttentions>(context, library, std::move(options), *major);
 }
 
 }  // namespace weft::device

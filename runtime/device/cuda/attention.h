@@ -23,7 +23,7 @@ struct AttentionOptions {
   std::function<void(const std::string&)> note;
 };
 
-// `context` and `library` outlive it. An error if the library refuses to work on this GPU.
+// `context` and `library` outlive it. The library is first asked for something when there is attention for it.
 absl::StatusOr<std::unique_ptr<GpuAttentions>> CreateCudnnAttentions(const CudaContext& context,
                                                                      const cuda::dnn::Cudnn& library,
                                                                      AttentionOptions options);

@@ -92,12 +92,8 @@ absl::StatusOr<std::unique_ptr<Device>> CreateCudaDevice(const cuda::Driver& dri
   if (libraries.cudnn != nullptr) {
     absl::StatusOr<std::unique_ptr<GpuAttentions>> attentions =
         CreateCudnnAttentions(**context, *libraries.cudnn, libraries.attention);
-    if (attentions.ok()) {
-      (*gpu)->set_attentions(*std::move(attentions));
-    } else if (libraries.attention.note) {
-      libraries.attention.note(
-          absl::StrCat(std::string(attentions.status().message()), "; attention is by our own kernels"));
-    }
+    if (!attentions.ok()) return attentions.status();
+    (*gpu)->set_attentions(*std::move(attentions));
   }
   return std::make_unique<CudaDevice>(*std::move(context), *std::move(gpu));
 }

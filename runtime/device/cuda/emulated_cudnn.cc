@@ -373,7 +373,7 @@ struct EmulatedCudnn::State {
     const Result result = driver.Enqueue("cudnnBackendExecute", streams[handle], 1,
                                          [graph, memory, kept, wrong, workspace, bytes = engine.workspace_bytes] {
                                            if (!wrong.empty()) return wrong;
-                                           std::memset(workspace, 0xff, bytes);
+                                           if (bytes > 0) std::memset(workspace, 0xff, bytes);
                                            RunGraph(*graph, *memory);
                                            return std::string();
                                          });
