@@ -18,6 +18,7 @@
 
 namespace weft {
 
+class GpuAttentions;
 class GpuMatmuls;
 
 // How many blocks of how many threads, each as x, y, z.
@@ -74,6 +75,8 @@ class Gpu {
 
   // A vendor's matrix products (gpu_matmul.h); null: there are none here.
   virtual GpuMatmuls* matmuls() { return nullptr; }
+  // A vendor's fused attention (gpu_attention.h); null: there is none here.
+  virtual GpuAttentions* attentions() { return nullptr; }
 
   // Enqueues a kernel; its arguments are copied.
   virtual absl::Status Launch(void* kernel, const GpuGrid& grid, const void* arguments, void* stream) = 0;

@@ -7,9 +7,9 @@
 namespace weft {
 namespace {
 
-// In order of preference; the last does everything. A vendor's library goes first.
-constexpr attention::CudaAttentionFactory kWays[] = {&attention::CreateTensorAttention,
-                                                     &attention::CreatePlainAttention};
+// In order of preference; the last does everything.
+constexpr attention::CudaAttentionFactory kWays[] = {
+    &attention::CreateLibraryAttention, &attention::CreateTensorAttention, &attention::CreatePlainAttention};
 
 absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
   absl::StatusOr<attention::Problem> problem = attention::ParseProblem(spec);

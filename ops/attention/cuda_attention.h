@@ -15,6 +15,9 @@ namespace weft::attention {
 using CudaAttentionFactory = absl::StatusOr<std::unique_ptr<Kernel>> (*)(const KernelSpec& spec,
                                                                          const Problem& problem);
 
+// A vendor's library, where the GPU has one that does it.
+absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryAttention(const KernelSpec& spec, const Problem& problem);
+
 // Our own kernels on matrix instructions: bf16 and f16, head sizes of whole packs up to 128.
 absl::StatusOr<std::unique_ptr<Kernel>> CreateTensorAttention(const KernelSpec& spec, const Problem& problem);
 

@@ -24,7 +24,7 @@ struct Case {
   // How far the loss, and the norm of the gradients, may be from the CPU's.
   double loss = 2e-5, norm = 1e-4;
   int skipped = 0;       // steps, by a loss scale that was too large
-  bool library = false;  // matrix products, and what joins them, by the vendor's
+  bool library = false;  // matrix products, what joins them, and attention of halves by the vendor's
 };
 
 TrainOptions Options(const Case& it) {
@@ -71,6 +71,8 @@ TEST_P(Gpt2Test, LossesAreThoseOfTheCpu) {
   EXPECT_EQ(skipped, GetParam().skipped);
   EXPECT_THAT(gpu.driver.complaints(), testing::IsEmpty());
   EXPECT_GT(gpu.driver.launches(), 0);
+  EXPECT_EQ(gpu.cudnn.runs() > 0, GetParam().library && !GetParam().precision.empty());
+  EXPECT_THAT(gpu.cudnn.refusals(), testing::IsEmpty());
 }
 
 // Activations and gradients that are rounded to 8 bits, or 11, in sums of another order, may be rounded otherwise.
@@ -103,9 +105,11 @@ const Case kCases[] = {
     {"apart_tensor", {"dist.tensor=2", "graph.fusion=false"}},
     BFloat16("bf16", {}),
     ByLibrary(BFloat16("bf16_library", {})),
+    ByLibrary(BFloat16("bf16_library_three_axes", {"dist.data=2", "dist.tensor=2", "dist.pipeline=2"})),
     BFloat16("bf16_three_axes", {"dist.data=2", "dist.tensor=2", "dist.pipeline=2"}),
     BFloat16("bf16_wide_residuals", {"dist.tensor=2"}, "residual: F32"),
     Float16("f16", {}, "initial: 64", 0),
+    ByLibrary(Float16("f16_library", {}, "initial: 64", 0)),
     Float16("f16_three_axes", {"dist.data=2", "dist.tensor=2", "dist.pipeline=2"}, "initial: 64", 0),
     Float16("f16_zero_2", {"dist.data=2", "zero.stage=2"}, "initial: 64", 0),
     Float16("f16_overflows", {}, kOverflows, 1),

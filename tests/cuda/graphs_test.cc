@@ -139,8 +139,11 @@ INSTANTIATE_TEST_SUITE_P(Layouts, GraphsTest, testing::ValuesIn(kCases),
 
 // What weft-run --deterministic promises: same seed and plan, same numbers, however late and in whatever
 // order the GPU works.
-TEST(DeterministicTest, TheSameBitForBit) {
-  const Case gpt2{"gpt2", kGpt2, {"dist.data=2"}};
+class DeterministicTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(DeterministicTest, TheSameBitForBit) {
+  const Case gpt2{"gpt2", kGpt2, {"dist.data=2", GetParam()}};
+  const bool halves = std::string(GetParam()) != "precision={}";
   std::vector<StepReport> first;
   for (uint64_t seed : {1, 2, 3}) {
     EmulatedGpu gpu({.seed = seed}, /*libraries=*/true, /*deterministic=*/true);
@@ -149,6 +152,7 @@ TEST(DeterministicTest, TheSameBitForBit) {
     const Outcome outcome = Observe(gpu, options);
     EXPECT_GT(gpu.cublaslt.products(), 0);
     for (int algorithm : gpu.cublaslt.used()) EXPECT_EQ(algorithm, 0);
+    EXPECT_EQ(gpu.cudnn.runs() > 0, halves);  // attention
     if (!first.empty()) ExpectSameBits(outcome.reports, first);
     first = outcome.reports;
   }
@@ -158,6 +162,9 @@ TEST(DeterministicTest, TheSameBitForBit) {
   EmulatedGpu gpu({}, true, true);
   EXPECT_NE(Observe(gpu, other).reports[0].loss, first[0].loss);
 }
+
+INSTANTIATE_TEST_SUITE_P(Precisions, DeterministicTest, testing::Values("precision={}", "precision={compute: BF16}"),
+                         [](const auto& info) { return info.index == 0 ? "f32" : "bf16"; });
 
 // A step that is replayed is skipped: the scale has grown too large.
 TEST(GraphsScaleTest, AReplayedStepIsSkipped) {

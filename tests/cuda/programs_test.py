@@ -25,7 +25,7 @@ class ProgramsTest(ProgramTest):
         super().setUp()
         self.libraries = self.path("libraries")
         os.mkdir(self.libraries)
-        for name in ("libcuda.so.1", "libcublasLt.so.13", "libnccl.so.2"):
+        for name in ("libcuda.so.1", "libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2"):
             os.symlink(os.path.realpath(LIBRARY), f"{self.libraries}/{name}")
 
     def call(self, *arguments, processes=0, driver=True):
@@ -86,6 +86,7 @@ class ProgramsTest(ProgramTest):
         self.assertIn("CUDA driver 13.0, 2 GPUs\n  0: emulated, compute capability 9.0, 4 multiprocessors, 1.0 GiB\n",
                       found.out)
         self.assertIn(f"cuBLASLt 13.1.0 ({self.libraries}/libcublasLt.so.13)\n", found.out)
+        self.assertIn(f"cuDNN 9.19.0 ({self.libraries}/libcudnn.so.9)\n", found.out)
         self.assertIn(f"NCCL 2.28.9 ({self.libraries}/libnccl.so.2)\n", found.out)
         told = self.call(self.plan(*SMALL, CLUSTER), "--data", TOKENS, "--steps", 1)
         self.assertIn("CUDA driver 13.0, 2 GPUs\n", told.err + told.out)

@@ -117,14 +117,28 @@ def kernels_own(pack):
 
 
 def kernels_library(pack):
-    results, said = kernel_tests(pack, families(pack))
+    results, said = kernel_tests(pack, families(pack), "--own-attention")
     if "cuBLASLt " not in said or "found no" in said:
         raise Skipped("no cuBLASLt found")
     return "%d tests, cuBLASLt's products" % len(results), {"tests": results}
 
 
+def kernels_cudnn(pack):
+    """The tests of attention, of which cuDNN does what it can: which shapes those were, and why not the others."""
+    results, said = kernel_tests(pack, "AttentionCudaTest.TheLogSumIsOptional:AttentionCudaTest.HalvesAgreeWithFloats"
+                                 if pack.quick else "Attention*:Shapes/*attention*")
+    if not re.search(r"^cuDNN \d", said, re.M):
+        raise Skipped("no cuDNN found")
+    ways = re.findall(r"^((?:gradient of )?attention of .*?): (by cuDNN|by our own kernel)(.*)", said, re.M)
+    taken = [shape for shape, way, _ in ways if way == "by cuDNN"]
+    if not taken:
+        raise CheckFailed("cuDNN did no attention%s" % (ways[0][2] if ways else ""), said)
+    return "%d tests; %d shapes by cuDNN, %d by our own" % (len(results), len(taken), len(ways) - len(taken)), {
+        "tests": results, "ways": [{"shape": shape, "way": way + more} for shape, way, more in ways]}
+
+
 def kernels_large(pack):
-    results, _ = kernel_tests(pack, "Small/*" if pack.quick else "Shapes/*")
+    results, _ = kernel_tests(pack, "Small/*" if pack.quick else "Shapes/*", "--own-attention")
     made = sum(not it["skipped"] for it in results)
     return "%d shapes of models; %d kernels do not take the type" % (made, len(results) - made), {"tests": results}
 
@@ -220,6 +234,7 @@ def all_checks(pack):
         "cpu.ranks": ("2 x 2 x 2 ranks on the CPU", False, cpu_ranks),
         "kernels.own": ("1: every GPU kernel beside its CPU twin", True, kernels_own),
         "kernels.cublaslt": ("1: the same with cuBLASLt", True, kernels_library),
+        "kernels.cudnn": ("1: attention by cuDNN beside its CPU twin", True, kernels_cudnn),
         "kernels.large": ("1: shapes of real models, f32, bf16, f16", True, kernels_large),
     }
     for tool in ("memcheck", "racecheck", "initcheck"):

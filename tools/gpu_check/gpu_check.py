@@ -1,6 +1,6 @@
 """Checks Weft on this machine: its kernels, its numbers and its speed on the GPU, and what needs none on the CPU.
 
-Needs an NVIDIA driver; uses cuBLASLt, NCCL, CUPTI, compute-sanitizer and PyTorch where they are. Prints a table last and
+Needs an NVIDIA driver; uses cuBLASLt, cuDNN, NCCL, CUPTI, compute-sanitizer and PyTorch where they are. Prints a table last and
 writes everything to a JSON file.
 """
 
@@ -96,7 +96,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checks", nargs="*", help="names or patterns such as `ranks.*`; all if none is named")
     parser.add_argument("--out", default="gpu_check.json", help="default: %(default)s in this folder")
-    parser.add_argument("--cuda-libs", default="", help="folder with cuBLASLt and NCCL; else where weft-run looks")
+    parser.add_argument("--cuda-libs", default="", help="folder with cuBLASLt, cuDNN and NCCL; else where weft-run looks")
     parser.add_argument("--limit", type=int, default=1800, help="seconds that one program may take; default: %(default)s")
     parser.add_argument("--quick", action="store_true", help="a few steps and kernels of each: is the pack whole?")
     parser.add_argument("--list", action="store_true", help="the checks, without running them")

@@ -26,7 +26,7 @@ class GpuCheckTest(unittest.TestCase):
             os.symlink(os.path.abspath(path), f"{programs}/{os.path.basename(path)}")
         cls.libraries = cls.folder + "/libraries"
         os.mkdir(cls.libraries)
-        for name in ("libcuda.so.1", "libcublasLt.so.13", "libnccl.so.2", "libcupti.so.13"):
+        for name in ("libcuda.so.1", "libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2", "libcupti.so.13"):
             os.symlink(os.path.realpath(LIBRARY), f"{cls.libraries}/{name}")
         # As long as the text that is packed, and no easier to compress.
         with open(cls.folder + "/text", "wb") as text:
@@ -85,8 +85,8 @@ class GpuCheckTest(unittest.TestCase):
         status, report, said = self.check(*names, driver=True)
         self.assertEqual(status, 0, said)
         results = {name: it["result"] for name, it in report["results"].items()}
-        for name in ("kernels.own", "kernels.cublaslt", "kernels.large", "oracle", "ranks.data-2-tensor-2-pipeline-2", "nccl",
-                     "deterministic", "misfit", "speed.tiny"):
+        for name in ("kernels.own", "kernels.cublaslt", "kernels.cudnn", "kernels.large", "oracle", "nccl",
+                     "ranks.data-2-tensor-2-pipeline-2", "deterministic", "misfit", "speed.tiny"):
             self.assertEqual(results[name], "passed", said)
         self.assertEqual(results["speed.124m"], "skipped")
         speed = report["results"]["speed.tiny"]["details"]
@@ -97,6 +97,9 @@ class GpuCheckTest(unittest.TestCase):
         self.assertEqual((report["device"], report["cuda_driver"]), (["emulated", "emulated"], "13.0"))
         self.assertEqual(len(report["results"]["oracle"]["details"]["losses"]), 5)
         self.assertGreater(len(report["results"]["kernels.large"]["details"]["tests"]), 30)
+        ways = report["results"]["kernels.cudnn"]["details"]["ways"]
+        self.assertTrue(any(it["way"].startswith("by cuDNN, engine 0") for it in ways), ways)
+        self.assertTrue(any("expected a head size that is a multiple of 8" in it["way"] for it in ways), ways)
         self.assertRegex(report["results"]["misfit"]["numbers"], r"^\d+ GiB refused, 1 free$")
 
     def test_a_difference_fails(self):

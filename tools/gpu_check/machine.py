@@ -88,7 +88,7 @@ def describe(pack):
     """{driver, gpus, found, driver_version}; `driver` is None where weft-run finds none. Without --cuda-libs, libraries that
     weft-run does not find are looked for in this Python's packages."""
     found = pack.run("weft-run", "--devices", *pack.flags())
-    if "cuBLASLt: found no" in found and not pack.libraries:
+    if re.search("^(cuBLASLt|cuDNN): found no", found, re.M) and not pack.libraries:
         pack.libraries = sysconfig.get_path("purelib")
         found = pack.run("weft-run", "--devices", *pack.flags())
     driver = re.search(r"^CUDA driver (\S+), (\d+) GPU", found, re.M)

@@ -40,6 +40,7 @@ class LinkageTest(unittest.TestCase):
         # A build without a toolkit (WEFT_CUDA=0) says so.
         self.assertEqual("was built without a CUDA toolkit and has no code for GPUs" in text, not carries_gpu_code())
         self.assertRegex(text, r"(?m)^cuBLASLt")
+        self.assertRegex(text, r"(?m)^cuDNN")
         self.assertRegex(text, r"(?m)^NCCL")
 
     def test_another_program_is_told_apart(self):

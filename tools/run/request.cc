@@ -50,13 +50,14 @@ both
   --help                 this text
 
 GPUs
-  --cuda-libs FOLDER     where cuBLASLt and NCCL are, such as a Python's site-packages; else where the system
+  --cuda-libs FOLDER     where cuBLASLt, cuDNN and NCCL are, such as a Python's site-packages; else where the system
                          looks, under /usr/local/cuda and in wheels of the system's and the user's Python;
-                         without cuBLASLt our own kernels multiply
+                         without cuBLASLt our own kernels multiply, without cuDNN attention is by our own
   --algorithm-cache FILE which of cuBLASLt's algorithms were the fastest here, kept from run to run;
                          ~/.cache/weft/cublaslt.algorithms by default
   --deterministic        take cuBLASLt's first choice instead of the fastest, without a look into that file:
-                         the same numbers on all machines of a kind
+                         the same numbers on all machines of a kind; and of cuDNN's attention a gradient that
+                         is the same every time
   --cuda-graphs on|off   replay what is the same in every step as CUDA graphs; on by default, but not
                          with --trace-kernels
 

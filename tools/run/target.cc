@@ -26,10 +26,11 @@ absl::Status OpenDriver(Target& target, device::CudaInventory& inventory) {
   return absl::OkStatus();
 }
 
-// What is said of a library that there may be.
-std::string Describe(const absl::StatusOr<std::unique_ptr<cuda::lt::CublasLt>>& cublaslt) {
-  if (cublaslt.ok()) return (*cublaslt)->ToString();
-  return absl::StrCat(std::string(cublaslt.status().message()), "; matrices are multiplied by our own kernels");
+// What is said of a library that there may be, and of what is done without it.
+template <typename Library>
+std::string Describe(const absl::StatusOr<std::unique_ptr<Library>>& library, const char* without) {
+  if (library.ok()) return (*library)->ToString();
+  return absl::StrCat(std::string(library.status().message()), without);
 }
 
 // Of this machine's CPU.
@@ -71,11 +72,17 @@ absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const
   std::vector<GpuModule> modules = CudaModules();
   modules.push_back(collective::LocalGpuModule());
   absl::StatusOr<std::unique_ptr<cuda::lt::CublasLt>> cublaslt = cuda::lt::OpenCublasLt(request.cuda_libs);
-  absl::StrAppend(&target->found, "\n", Describe(cublaslt));
+  absl::StrAppend(&target->found, "\n", Describe(cublaslt, "; matrices are multiplied by our own kernels"));
   if (cublaslt.ok()) target->cublaslt = *std::move(cublaslt);
-  absl::StatusOr<std::unique_ptr<device::Device>> device = device::CreateCudaDevice(
-      *target->driver, ordinal, std::move(modules),
-      {.cublaslt = target->cublaslt.get(), .matmul = MatmulOptionsOf(request, std::move(note))});
+  absl::StatusOr<std::unique_ptr<cuda::dnn::Cudnn>> cudnn = cuda::dnn::OpenCudnn(request.cuda_libs);
+  absl::StrAppend(&target->found, "\n", Describe(cudnn, "; attention is by our own kernels"));
+  if (cudnn.ok()) target->cudnn = *std::move(cudnn);
+  absl::StatusOr<std::unique_ptr<device::Device>> device =
+      device::CreateCudaDevice(*target->driver, ordinal, std::move(modules),
+                               {.cublaslt = target->cublaslt.get(),
+                                .matmul = MatmulOptionsOf(request, note),
+                                .cudnn = target->cudnn.get(),
+                                .attention = {.deterministic = request.deterministic, .note = std::move(note)}});
   if (!device.ok()) return device.status();
   RegisterCudaKernels(target->kernels);
   target->device = *std::move(device);
@@ -98,9 +105,9 @@ std::string DescribeDevices(const Request& request) {
     absl::StrAppend(&text, std::string(driver.status().message()), "\n");
   }
   const absl::StatusOr<std::unique_ptr<cuda::lt::CublasLt>> cublaslt = cuda::lt::OpenCublasLt(request.cuda_libs);
-  absl::StrAppend(&text, cublaslt.ok() ? (*cublaslt)->ToString() : std::string(cublaslt.status().message()), "\n");
+  const absl::StatusOr<std::unique_ptr<cuda::dnn::Cudnn>> cudnn = cuda::dnn::OpenCudnn(request.cuda_libs);
   const absl::StatusOr<std::unique_ptr<nccl::OpenedNccl>> nccl = nccl::OpenNccl(request.cuda_libs);
-  return absl::StrCat(text, nccl.ok() ? (*nccl)->ToString() : std::string(nccl.status().message()), "\n");
+  return absl::StrCat(text, Describe(cublaslt, ""), "\n", Describe(cudnn, ""), "\n", Describe(nccl, ""), "\n");
 }
 
 }  // namespace weft::run

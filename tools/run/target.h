@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "ops/abi/registry.h"
 #include "runtime/device/cuda/cublaslt.h"
+#include "runtime/device/cuda/cudnn.h"
 #include "runtime/device/cuda/driver.h"
 #include "runtime/device/device.h"
 #include "runtime/plan/plan.pb.h"
@@ -22,6 +23,7 @@ struct Target {
   KernelRegistry kernels;
   std::unique_ptr<cuda::Driver> driver;          // null on the host
   std::unique_ptr<cuda::lt::CublasLt> cublaslt;  // null on the host, or if there is none
+  std::unique_ptr<cuda::dnn::Cudnn> cudnn;       // null on the host, or if there is none
   std::unique_ptr<device::Device> device;        // null: the host
   NcclRank nccl;                                 // of several processes with a GPU each
   std::string found;                             // what there is, for people; on the host what is missed, or ""

@@ -89,6 +89,12 @@ absl::StatusOr<std::unique_ptr<Device>> CreateCudaDevice(const cuda::Driver& dri
     if (!matmuls.ok()) return matmuls.status();
     (*gpu)->set_matmuls(*std::move(matmuls));
   }
+  if (libraries.cudnn != nullptr) {
+    absl::StatusOr<std::unique_ptr<GpuAttentions>> attentions =
+        CreateCudnnAttentions(**context, *libraries.cudnn, libraries.attention);
+    if (!attentions.ok()) return attentions.status();
+    (*gpu)->set_attentions(*std::move(attentions));
+  }
   return std::make_unique<CudaDevice>(*std::move(context), *std::move(gpu));
 }
 

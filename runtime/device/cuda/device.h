@@ -9,7 +9,9 @@
 
 #include "absl/status/statusor.h"
 #include "ops/abi/gpu.h"
+#include "runtime/device/cuda/attention.h"
 #include "runtime/device/cuda/cublaslt.h"
+#include "runtime/device/cuda/cudnn.h"
 #include "runtime/device/cuda/driver.h"
 #include "runtime/device/cuda/matmul.h"
 #include "runtime/device/device.h"
@@ -37,6 +39,8 @@ absl::StatusOr<CudaInventory> TakeInventory(const cuda::Driver& driver);
 struct CudaLibraries {
   const cuda::lt::CublasLt* cublaslt = nullptr;
   MatmulOptions matmul;
+  const cuda::dnn::Cudnn* cudnn = nullptr;
+  AttentionOptions attention;
 };
 
 // GPU number `ordinal`, through its primary context. `modules`: the code of the

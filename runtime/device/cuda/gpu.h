@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ops/abi/gpu.h"
+#include "ops/abi/gpu_attention.h"
 #include "ops/abi/gpu_matmul.h"
 #include "runtime/device/cuda/context.h"
 
@@ -36,8 +37,10 @@ class CudaGpu : public Gpu {
   absl::StatusOr<bool> Reached(void* event) override;
 
   GpuMatmuls* matmuls() override { return matmuls_.get(); }
-  // Before the first kernel is made.
+  // Both before the first kernel is made.
   void set_matmuls(std::unique_ptr<GpuMatmuls> matmuls) { matmuls_ = std::move(matmuls); }
+  GpuAttentions* attentions() override { return attentions_.get(); }
+  void set_attentions(std::unique_ptr<GpuAttentions> attentions) { attentions_ = std::move(attentions); }
 
   // What the first raised alarm says.
   absl::Status CheckAlarms() const;
@@ -61,6 +64,7 @@ class CudaGpu : public Gpu {
   const std::vector<GpuModule> modules_;
   const GpuProperties properties_;
   std::unique_ptr<GpuMatmuls> matmuls_;
+  std::unique_ptr<GpuAttentions> attentions_;
   mutable std::mutex mutex_;  // guards what follows
   std::map<std::string, cuda::Handle> loaded_;
   std::deque<Function> functions_;

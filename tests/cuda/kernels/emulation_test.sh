@@ -2,7 +2,7 @@
 # emulation_test.sh PROGRAM LIBRARY: weft-gpu-kernels on the emulated GPU, and what it says without one.
 set -euo pipefail
 libraries=$(mktemp -d "$TEST_TMPDIR/libraries.XXXXXX")
-for name in libcuda.so.1 libcublasLt.so.13 libnccl.so.2; do ln -s "$(realpath "$2")" "$libraries/$name"; done
+for name in libcuda.so.1 libcublasLt.so.13 libcudnn.so.9 libnccl.so.2; do ln -s "$(realpath "$2")" "$libraries/$name"; done
 
 if [ -z "$(ldconfig -p 2>/dev/null | grep libcuda.so.1 || true)" ]; then
   status=0

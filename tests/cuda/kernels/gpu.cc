@@ -1,5 +1,6 @@
 #include "tests/cuda/kernels/gpu.h"
 
+#include <cstdio>
 #include <cstring>
 #include <map>
 
@@ -118,6 +119,14 @@ absl::StatusOr<std::unique_ptr<TestGpu>> TestGpu::Open(const Options& options) {
                     cublaslt.ok() ? (*cublaslt)->ToString() : std::string(cublaslt.status().message()));
     if (cublaslt.ok()) gpu->cublaslt_ = *std::move(cublaslt);
     libraries = {.cublaslt = gpu->cublaslt_.get(), .matmul = {.time_algorithms = false}};
+  }
+  if (options.cudnn) {
+    auto cudnn = cuda::dnn::OpenCudnn(options.libraries);
+    absl::StrAppend(&gpu->found_, "\n", cudnn.ok() ? (*cudnn)->ToString() : std::string(cudnn.status().message()));
+    if (cudnn.ok()) gpu->cudnn_ = *std::move(cudnn);
+    libraries.cudnn = gpu->cudnn_.get();
+    libraries.attention = {.deterministic = true,
+                           .note = [](const std::string& line) { std::printf("%s\n", line.c_str()); }};
   }
   std::vector<GpuModule> modules = CudaModules();
   modules.push_back(collective::LocalGpuModule());

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "ops/abi/kernel_testing.h"
 #include "runtime/device/cuda/cublaslt.h"
+#include "runtime/device/cuda/cudnn.h"
 #include "runtime/device/cuda/driver.h"
 #include "runtime/device/device.h"
 
@@ -20,8 +21,9 @@ class TestGpu {
  public:
   struct Options {
     int ordinal = 0;
-    std::string libraries;  // folder with cuBLASLt and NCCL; "": where the system has them
+    std::string libraries;  // folder with cuBLASLt, cuDNN and NCCL; "": where the system has them
     bool cublaslt = true;   // if there is one
+    bool cudnn = true;      // if there is one
   };
   // kUnavailable if the machine has no driver or no GPU.
   static absl::StatusOr<std::unique_ptr<TestGpu>> Open(const Options& options);
@@ -47,6 +49,7 @@ class TestGpu {
   std::string found_;
   std::unique_ptr<cuda::Driver> driver_;
   std::unique_ptr<cuda::lt::CublasLt> cublaslt_;
+  std::unique_ptr<cuda::dnn::Cudnn> cudnn_;
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<device::Stream> stream_;
   std::unique_ptr<device::Arena> memory_, staging_;  // grow

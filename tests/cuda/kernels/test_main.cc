@@ -11,10 +11,12 @@ namespace {
 
 constexpr char kHelp[] = R"(weft-gpu-kernels: every GPU kernel beside its CPU twin, on GPU 0
 
-usage: weft-gpu-kernels [--cuda-libs FOLDER] [--own-kernels] [--gtest_filter=PATTERN] [--gtest_output=json:FILE]
+usage: weft-gpu-kernels [--cuda-libs FOLDER] [--own-kernels] [--own-attention]
+                        [--gtest_filter=PATTERN] [--gtest_output=json:FILE]
 
-  --cuda-libs FOLDER  where cuBLASLt and NCCL are; else where weft-run looks
-  --own-kernels       matrix products by our own kernels, not by cuBLASLt
+  --cuda-libs FOLDER  where cuBLASLt, cuDNN and NCCL are; else where weft-run looks
+  --own-kernels       matrix products and attention by our own kernels, not by cuBLASLt and cuDNN
+  --own-attention     only attention by our own kernels
 
 exit status: 0 all tests passed, 1 some failed, 2 wrong flag, 3 no driver or no GPU
 )";
@@ -29,7 +31,9 @@ int main(int argc, char** argv) {
     if (argument == "--cuda-libs" && i + 1 < argc) {
       options.libraries = argv[++i];
     } else if (argument == "--own-kernels") {
-      options.cublaslt = false;
+      options.cublaslt = options.cudnn = false;
+    } else if (argument == "--own-attention") {
+      options.cudnn = false;
     } else {
       std::fputs(kHelp, argument == "--help" ? stdout : stderr);
       return argument == "--help" ? 0 : 2;

@@ -1,0 +1,74 @@
+// Attention by a vendor's library.
+#include <memory>
+#include <utility>
+
+#include "ops/abi/gpu_attention.h"
+#include "ops/abi/gpu_launch.h"
+#include "ops/attention/cuda_attention.h"
+
+namespace weft::attention {
+namespace {
+
+class LibraryAttention : public Kernel {
+ public:
+  LibraryAttention(std::unique_ptr<GpuAttention> attention, bool gradient, std::shared_ptr<GpuWorkspace> workspace)
+      : attention_(std::move(attention)), gradient_(gradient), workspace_(std::move(workspace)) {}
+
+  absl::Status Run(const RunContext& context, GpuInputs inputs, GpuOutputs outputs) override {
+    void* const workspace = attention_->workspace_bytes() > 0 ? workspace_->data<void>() : nullptr;
+    return attention_->Run(gradient_ ? BindGradient(inputs, outputs) : BindForward(inputs, outputs), workspace,
+                           context.stream);
+  }
+
+ private:
+  static GpuAttentionAddresses BindForward(GpuInputs inputs, GpuOutputs outputs) {
+    return {.q = inputs[0],
+            .k = inputs[1],
+            .v = inputs[2],
+            .out = outputs[0],
+            .lse = outputs.size() > 1 ? outputs[1] : nullptr};
+  }
+  static GpuAttentionAddresses BindGradient(GpuInputs inputs, GpuOutputs outputs) {
+    return {.q = inputs[1],
+            .k = inputs[2],
+            .v = inputs[3],
+            .out = const_cast<void*>(inputs[4]),
+            .lse = const_cast<void*>(inputs[5]),
+            .dout = inputs[0],
+            .dq = outputs[0],
+            .dk = outputs[1],
+            .dv = outputs[2]};
+  }
+
+  const std::unique_ptr<GpuAttention> attention_;
+  const bool gradient_;
+  const std::shared_ptr<GpuWorkspace> workspace_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryAttention(const KernelSpec& spec, const Problem& problem) {
+  GpuAttentions* const attentions = spec.gpu->attentions();
+  if (attentions == nullptr) return absl::UnimplementedError("expected a library of fused attention");
+  const bool gradient = spec.name == "attention_grad";
+  absl::StatusOr<std::unique_ptr<GpuAttention>> attention =
+      attentions->Create({.type = spec.inputs[0].dtype,
+                          .batch = problem.batch,
+                          .queries = problem.queries,
+                          .keys = problem.keys,
+                          .query_heads = problem.query_heads,
+                          .key_heads = problem.key_heads,
+                          .depth = problem.depth,
+                          .scale = problem.scale,
+                          .causal = problem.causal,
+                          .first_limit = problem.first_limit,
+                          .gradient = gradient,
+                          .lse = gradient || spec.outputs.size() > 1});
+  if (!attention.ok()) return attention.status();
+  const std::shared_ptr<GpuWorkspace> workspace =
+      spec.gpu_workspace != nullptr ? spec.gpu_workspace : std::make_shared<GpuWorkspace>();
+  if (absl::Status status = workspace->Reserve(spec.gpu, (*attention)->workspace_bytes()); !status.ok()) return status;
+  return std::make_unique<LibraryAttention>(*std::move(attention), gradient, workspace);
+}
+
+}  // namespace weft::attention

@@ -1,0 +1,36 @@
+// A libcuda.so.1 for libraries that need its symbols to be loaded or to plan, and then no GPU: whatever is called
+// returns CUDA_ERROR_NOT_INITIALIZED.
+#define WEFT_NO_GPU(name) \
+  extern "C" __attribute__((visibility("default"))) int name() { return 3; }
+
+// What libcudnn_engines_runtime_compiled.so.9 of cuDNN 9.19 and 9.28 says that it misses.
+WEFT_NO_GPU(cuCtxGetCurrent)
+WEFT_NO_GPU(cuCtxGetLimit)
+WEFT_NO_GPU(cuCtxPopCurrent)
+WEFT_NO_GPU(cuCtxPushCurrent)
+WEFT_NO_GPU(cuDeviceGet)
+WEFT_NO_GPU(cuDeviceGetCount)
+WEFT_NO_GPU(cuDriverGetVersion)
+WEFT_NO_GPU(cuGetErrorName)
+WEFT_NO_GPU(cuGetErrorString)
+WEFT_NO_GPU(cuKernelGetAttribute)
+WEFT_NO_GPU(cuKernelGetFunction)
+WEFT_NO_GPU(cuKernelSetAttribute)
+WEFT_NO_GPU(cuLaunchCooperativeKernel)
+WEFT_NO_GPU(cuLaunchKernel)
+WEFT_NO_GPU(cuLaunchKernelEx)
+WEFT_NO_GPU(cuLibraryGetKernel)
+WEFT_NO_GPU(cuLibraryLoadData)
+WEFT_NO_GPU(cuLibraryLoadFromFile)
+WEFT_NO_GPU(cuLibraryUnload)
+WEFT_NO_GPU(cuLinkAddData)
+WEFT_NO_GPU(cuLinkComplete)
+WEFT_NO_GPU(cuLinkCreate)
+WEFT_NO_GPU(cuLinkDestroy)
+WEFT_NO_GPU(cuModuleGetFunction)
+WEFT_NO_GPU(cuModuleLoadData)
+WEFT_NO_GPU(cuModuleUnload)
+WEFT_NO_GPU(cuOccupancyMaxPotentialClusterSize)
+WEFT_NO_GPU(cuStreamGetCtx)
+WEFT_NO_GPU(cuTensorMapEncodeIm2col)
+WEFT_NO_GPU(cuTensorMapEncodeTiled)

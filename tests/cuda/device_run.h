@@ -1,0 +1,22 @@
+// One kernel on an emulated GPU, its tensors in device memory.
+#ifndef WEFT_TESTS_CUDA_DEVICE_RUN_H_
+#define WEFT_TESTS_CUDA_DEVICE_RUN_H_
+
+#include <functional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ops/abi/kernel_testing.h"
+#include "tests/cuda/emulated_gpu.h"
+
+namespace weft::tests {
+
+// What RunKernel() does, with the GPU's kernel; calls `created`, if there is one, when the kernel is there. A tensor
+// has 1 MiB at most.
+absl::StatusOr<std::vector<testing::Values>> RunOnDevice(EmulatedGpu& gpu, KernelSpec spec,
+                                                         const std::vector<testing::Values>& inputs,
+                                                         const std::function<void()>& created = nullptr);
+
+}  // namespace weft::tests
+
+#endif  // WEFT_TESTS_CUDA_DEVICE_RUN_H_
