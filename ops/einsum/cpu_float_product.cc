@@ -12,8 +12,8 @@ namespace weft::einsum {
 namespace {
 
 // One product of the batch in multiplications: small ones are not cut, larger ones into eight pieces at most, very
-// large ones into more. What is cut is packed once a piece: eight pieces cost 6 % of one thread's time at GPT-2's
-// shapes.
+// large ones into more; always a power of two, for an even share each of two or four threads. What is cut is packed
+// once a piece: eight pieces cost 6 % of one thread's time at GPT-2's shapes.
 constexpr double kSmallPiece = 1 << 24, kLargePiece = 1 << 28;
 constexpr double kPieces = 8, kMostPieces = 64;
 constexpr double kWorkOfThread = 1 << 18;  // multiplications that are worth another thread
@@ -71,12 +71,12 @@ Cut CutFor(const Shape& shape, int64_t batches) {
   const double work =
       static_cast<double>(shape.rows) * static_cast<double>(shape.columns) * static_cast<double>(shape.inner);
   const double many = std::max(std::min(work / kSmallPiece, kPieces), std::min(work / kLargePiece, kMostPieces));
-  const double wanted = std::max(many / static_cast<double>(batches), 1.0);
+  const double wanted = std::exp2(std::floor(std::log2(std::max(many / static_cast<double>(batches), 1.0))));
   // As square as can be: the sum of a piece's sides is what it packs.
   Cut best = {std::min(shape.rows, kMostRows), shape.columns};
   double least = std::numeric_limits<double>::infinity();
   const int64_t fewest = std::max<int64_t>(CeilDiv(shape.rows, kMostRows), 1);
-  for (int64_t row_parts = fewest; row_parts <= std::max<int64_t>(fewest, std::lround(wanted)); ++row_parts) {
+  for (int64_t row_parts = fewest; row_parts <= std::max<int64_t>(fewest, std::lround(wanted)); row_parts *= 2) {
     const int64_t column_parts = std::max<int64_t>(1, std::lround(wanted / static_cast<double>(row_parts)));
     const Cut cut = {CeilDiv(CeilDiv(shape.rows, row_parts), kUnit) * kUnit,
                      CeilDiv(CeilDiv(shape.columns, column_parts), kUnit) * kUnit};

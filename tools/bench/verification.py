@@ -11,7 +11,7 @@ JOBS = [("1.5B, data 8 x tensor 8", "1.5b", "8x8cpu", ["dist.data=8", "dist.tens
 
 
 def verifier(tools, quick):
-    print("Compiling and proving plans (verified: the whole process that loads a plan, checks and proves it)")
+    print("Compiling and proving plans (loaded: the whole process that reads a plan, checks and proves it)")
     for label, job, cluster, overrides in JOBS[:1] if quick else JOBS:
         plan = tools.path("verified.plan")
         compiled = tools.measured("weft-compile", tools.job(job), *overrides, "cluster=" + tools.cluster(cluster),
@@ -19,5 +19,8 @@ def verifier(tools, quick):
         verified = min(tools.measured("weft-plan", "verify", plan) for _ in range(5))
         print("  %s: compiled in %.2f s (%.2f s of a core, %.0f MiB), plan of %.2f MiB" %
               (label, compiled.seconds, compiled.cpu_seconds, compiled.peak_bytes / 2**20, os.path.getsize(plan) / 2**20))
-        print("    verified in %.3f s (%.3f s of a core): %.1f %% of that (aims: compile 15 s, verify 1 s and 5 %%)" %
-              (verified.seconds, verified.cpu_seconds, 100 * verified.cpu_seconds / compiled.cpu_seconds), flush=True)
+        # Milliseconds of a core: load, parse, then what the verifier does, which is also the end of a compilation.
+        checks, proof = [float(word) for word in tools.run("verify", plan).split("\n")[1].split()[2:4]]
+        print("    loaded in %.3f s; of that the verifier %.3f s of a core: %.1f %% of the compilation "
+              "(aims: compile 15 s, load 1 s, verify 5 %%)" %
+              (verified.seconds, (checks + proof) / 1000, (checks + proof) / 10 / compiled.cpu_seconds), flush=True)
