@@ -158,6 +158,18 @@ TEST(FloatProductTest, ThreadsDoNotChangeABit) {
   }
 }
 
+// Nor the pieces, of which some processors' kernels sum in other orders: here an element says how large its piece was.
+TEST(FloatProductTest, ThreadsDoNotChangeThePieces) {
+  const Sgemm tell = [](int rows, int columns, int, const FloatMatrix&, const FloatMatrix&, float* result, int stride) {
+    for (int i = 0; i < rows; ++i) std::fill_n(result + i * stride, columns, static_cast<float>(rows * 1000 + columns));
+  };
+  for (const Problem& problem : {Problem{1, 446, 540, 925}, Problem{1, 256, 1152, 384}, Problem{3, 670, 450, 737}}) {
+    const std::vector<float> one = Multiply(problem, 1, tell);
+    EXPECT_NE(one[0], static_cast<float>(problem.rows * 1000 + problem.columns)) << "expected it to be cut";
+    for (int threads : {2, 3, 5, 16}) EXPECT_EQ(Multiply(problem, threads, tell), one) << threads;
+  }
+}
+
 // Any number of threads may call: as ranks that are threads do.
 TEST(FloatProductTest, ManyAtATime) {
   const Problem problem = {24, 90, 130, 200};

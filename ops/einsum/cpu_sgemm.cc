@@ -35,7 +35,7 @@ OpenBlas Open() {
   if (!parallel || !set_threads || !config || !core || !sgemm) {
     return {nullptr, "libopenblas.so.0: expected OpenBLAS's functions, got a library that lacks some"};
   }
-  // A build for one thread does not lock its buffers.
+  // A build for one thread is not safe for several: small products of two came out wrong.
   if (parallel() == 0) return {nullptr, "libopenblas.so.0: expected a build with threads, got a serial one"};
   set_threads(1);  // kernels have threads of their own (ops/abi/parallel.h)
   const std::vector<std::string> words = absl::StrSplit(config(), absl::MaxSplits(' ', 2));
