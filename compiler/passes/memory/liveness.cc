@@ -76,20 +76,28 @@ bool Liveness::isPassed(Value root) const {
 }
 
 bool Liveness::isApart(Part a, Part b) const {
+  const Use &useOfA = uses_.find(a.root)->second, &useOfB = uses_.find(b.root)->second;
+  // Whether all acts of one for its micro-batches up to i come before all acts of the other for those from j on.
   auto allBefore = [&](const Use &early, int64_t i, const Use &late, int64_t j) {
-    return llvm::all_of(early.actors, [&](size_t x) {
-      return llvm::all_of(late.actors, [&](size_t y) { return timeline_.isBefore({x, i}, {y, j}); });
+    return !early.metric && llvm::all_of(early.actors, [&](size_t x) {
+      return llvm::all_of(late.actors, [&](size_t y) {
+        return timeline_.isBefore({x, timeline_.isMicro(x) ? i : 0}, {y, timeline_.isMicro(y) ? j : 0});
+      });
     });
   };
-  const Use &useOfA = uses_.find(a.root)->second, &useOfB = uses_.find(b.root)->second;
+  // What lives once a step does so for all micro-batches together.
+  bool onceA = !isOfMicroBatch(a.root), onceB = !isOfMicroBatch(b.root);
+  int64_t stepOfA = onceA ? microBatches_ : a.step, stepOfB = onceB ? microBatches_ : b.step;
+  auto lastOfA = [&](int64_t i) { return onceA ? microBatches_ - 1 : i; };
+  auto lastOfB = [&](int64_t j) { return onceB ? microBatches_ - 1 : j; };
   // An actor's acts come in the order of the micro-batches: what is not before the i-th of `a` is not before those
   // ahead of it either, and what comes behind the first of these comes behind all.
   int64_t j = b.first;
-  for (int64_t i = a.first; i < microBatches_; i += a.step) {
-    while (j < microBatches_ && allBefore(useOfB, j, useOfA, i)) {
-      j += b.step;
+  for (int64_t i = a.first; i < microBatches_; i += stepOfA) {
+    while (j < microBatches_ && allBefore(useOfB, lastOfB(j), useOfA, i)) {
+      j += stepOfB;
     }
-    if (j < microBatches_ && !allBefore(useOfA, i, useOfB, j)) {
+    if (j < microBatches_ && !allBefore(useOfA, lastOfA(i), useOfB, j)) {
       return false;
     }
   }

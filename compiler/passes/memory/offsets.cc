@@ -55,7 +55,7 @@ Layout makeBlocks(task::ProgramOp program, const Order &order, size_t index, int
     int64_t slots = int64_t(buffer.getSlots()), count = order.isAmple(buffer) ? phases : slots;
     bool apart = phases > 1 && bytes >= least && slots <= phases && count > 1 && liveness.isOfMicroBatch(buffer);
     layout.counts.push_back(apart ? count : 1);
-    if (liveness.isPassed(buffer) && liveness.isOfMicroBatch(buffer) && (apart || slots == 1)) {
+    if (liveness.isPassed(buffer) && !task::isState(buffer) && (apart || slots == 1)) {
       for (int64_t slot = 0, all = apart ? count : 1; slot < all; ++slot) {
         passed.push_back({int32_t(layout.blocks.size() + slot), {buffer, slot, all}});
       }
