@@ -70,7 +70,7 @@ private:
   void share(task::ActorOp actor, Operation *op, Value operand, Value result) {
     Value from = task::rootOf(operand);
     auto buffer = result.getDefiningOp<task::BufferOp>();
-    if (!buffer || from == result || !mayDie(from) || !mayDie(result)) {
+    if (!buffer || from == result || !mayDie(from) || slotsOf(from) > 1 || !mayDie(result)) {
       return;
     }
     Use &fromUse = uses_[from], &toUse = uses_[result];
@@ -82,10 +82,12 @@ private:
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(later(buffer, operand.getDefiningOp()));
     auto alias = builder.create<task::AliasOp>(buffer.getLoc(), result.getType(), operand);
-    // What ends as a gradient counts as one.
+    auto root = from.getDefiningOp<task::BufferOp>();
+    // What ends as a gradient counts as one, and what is kept for a later unit needs as many slots as there.
     if (buffer.getKind() == task::BufferKind::Gradient) {
-      from.getDefiningOp<task::BufferOp>().setKind(task::BufferKind::Gradient);
+      root.setKind(task::BufferKind::Gradient);
     }
+    root.setSlots(buffer.getSlots());
     result.replaceAllUsesWith(alias);
     buffer.erase();
     fromUse.last = toUse.last;
@@ -139,11 +141,12 @@ private:
 
   static bool mayDie(Value root) {
     auto buffer = root.getDefiningOp<task::BufferOp>();
-    return buffer && buffer.getSlots() == 1 &&
-           llvm::is_contained(
-               {task::BufferKind::Activation, task::BufferKind::Gradient, task::BufferKind::Communication},
-               buffer.getKind());
+    return buffer && llvm::is_contained(
+                         {task::BufferKind::Activation, task::BufferKind::Gradient, task::BufferKind::Communication},
+                         buffer.getKind());
   }
+
+  static int64_t slotsOf(Value root) { return int64_t(root.getDefiningOp<task::BufferOp>().getSlots()); }
 
   static Operation *later(Operation *a, Operation *b) { return a->isBeforeInBlock(b) ? b : a; }
 
