@@ -7,7 +7,7 @@ def MemoryInPlace : Pass<"weft-memory-in-place", "::weft::task::ProgramOp"> {
   let summary = "Lets results take over the bytes of operands that die";
   let description = [{
     Where a kernel may overwrite an operand with a result, or an all-reduce its input, and nothing reads the
-    operand afterwards, the result's buffer becomes an alias of the operand's.
+    operand afterwards, the result's buffer becomes an alias of the operand's, which gets its slots.
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
   let statistics = [Statistic<"numShared", "shared", "buffers that became aliases">];
@@ -24,8 +24,8 @@ def MemoryOffsets : Pass<"weft-memory-offsets", "::mlir::ModuleOp"> {
     Buffers are placed in several orders, of which the best is kept and, if it leaves holes, changed step by step (see
     placement.h and search.h; greedy by size is of Pisarchyk and Lee, "Efficient memory management for deep neural net
     inference", 2020). Where units are ordered and the arena is more than 1 % above what is live, what is of one
-    micro-batch gets a place for each of up to 16 micro-batches instead of slots one after another. Reports the
-    arena and the most bytes that live at one time.
+    micro-batch gets places that the micro-batches take in turn, as many as suit the pipeline, instead of slots one
+    after another. Reports the arena and the most bytes that live at one time.
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
 }

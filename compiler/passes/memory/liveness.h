@@ -25,8 +25,9 @@ public:
   /// The life of what such a buffer holds for the micro-batches `first`, `first` + `step` and so on.
   Life ofMicroBatches(mlir::Value root, int64_t first, int64_t step) const;
 
-  /// Whether the lives of two such buffers, each of the micro-batches `first`, `first` + `step` and so on, certainly
-  /// lie one behind the other, although their spans may meet: what is sent away comes back as something else.
+  /// Whether the lives of two buffers, each of the micro-batches `first`, `first` + `step` and so on, or of one that
+  /// lives once a step, certainly lie one behind the other, although their spans may meet: what is sent away comes back
+  /// as something else, and a stream reduces one gradient after another.
   struct Part {
     mlir::Value root;
     int64_t first = 0, step = 1;

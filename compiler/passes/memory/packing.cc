@@ -11,6 +11,9 @@ constexpr int64_t kOverhead = 500;
 Packing::Packing(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> members, int64_t bottom)
     : blocks_(blocks), members_(members.begin(), members.end()), bottom_(bottom), conflicts_(blocks, members),
       rank_(members.size(), 0) {
+  for (int32_t m = 0; m < size(); ++m) {
+    bytes_.push_back(block(m).bytes);
+  }
   packed_.offsets.assign(members.size(), 0);
   next_.offsets = packed_.offsets;
 }
@@ -34,12 +37,11 @@ std::optional<int64_t> Packing::pack(llvm::ArrayRef<int32_t> order, int64_t limi
 int64_t Packing::keepFirst(size_t count) {
   int64_t arena = bottom_;
   next_.placed.clear();
-  for (size_t i = 0; i < packed_.placed.size() && count > 0; ++i) {
-    int32_t member = packed_.placed[i];
-    if (rank_[member] < count) {
-      next_.placed.push_back(member);
-      next_.offsets[member] = offset(member);
-      arena = std::max(arena, end(member));
+  for (const Placed &it : packed_.placed) {
+    if (rank_[it.member] < count) {
+      next_.placed.push_back(it);
+      next_.offsets[it.member] = it.offset;
+      arena = std::max(arena, it.end);
     }
   }
   return arena;
@@ -47,22 +49,22 @@ int64_t Packing::keepFirst(size_t count) {
 
 // At the lowest offset; returns where it ends.
 int64_t Packing::place(int32_t member) {
-  int64_t free = bottom_, bytes = block(member).bytes;
+  int64_t free = bottom_, bytes = bytes_[member];
+  llvm::ArrayRef<uint64_t> conflicts = conflicts_.of(member);
   auto it = next_.placed.begin();
   for (; it != next_.placed.end(); ++it) {
-    if (!conflicts_.between(member, *it)) {
-      continue;
-    }
-    if (next_.offsets[*it] - free >= bytes) {
+    // A mask, so that there is no branch to guess.
+    int64_t inTheWay = -int64_t(conflicts[uint32_t(it->member) / 64] >> (uint32_t(it->member) % 64) & 1);
+    if ((int64_t(it->offset - free >= bytes) & inTheWay) != 0) {
       break;
     }
-    free = std::max(free, next_.offsets[*it] + block(*it).bytes);
+    free = std::max(free, it->end & inTheWay);
   }
   work_ += it - next_.placed.begin() + 1;
   next_.offsets[member] = free;
   auto place = std::upper_bound(next_.placed.begin(), next_.placed.end(), free,
-                                [&](int64_t at, int32_t other) { return at < next_.offsets[other]; });
-  next_.placed.insert(place, member);
+                                [](int64_t at, const Placed &other) { return at < other.offset; });
+  next_.placed.insert(place, {free, free + bytes, member});
   return free + bytes;
 }
 

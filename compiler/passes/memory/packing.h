@@ -23,15 +23,19 @@ public:
   std::optional<int64_t> pack(llvm::ArrayRef<int32_t> order, int64_t limit, size_t same = 0);
   /// Where a member has been put.
   int64_t offset(int32_t member) const { return packed_.offsets[member]; }
-  int64_t end(int32_t member) const { return offset(member) + block(member).bytes; }
+  int64_t end(int32_t member) const { return offset(member) + bytes_[member]; }
 
   /// How many pairs of blocks have been looked at by pack: a measure of time that is the same everywhere.
   int64_t work() const { return work_; }
 
 private:
+  struct Placed {
+    int64_t offset = 0, end = 0;
+    int32_t member = 0;
+  };
   struct Packed {
     std::vector<int64_t> offsets; // a member each
-    std::vector<int32_t> placed;  // by offset
+    std::vector<Placed> placed;   // by offset
   };
   int64_t place(int32_t member);
   // What is packed of the first members of the last order; returns the bytes.
@@ -39,6 +43,7 @@ private:
 
   llvm::ArrayRef<Block> blocks_;
   std::vector<int32_t> members_;
+  std::vector<int64_t> bytes_; // a member each
   int64_t bottom_ = 0, work_ = 0;
   Conflicts conflicts_;
   Packed packed_, next_;

@@ -14,22 +14,10 @@ constexpr double kEnough = 1.005;
 
 // The smallest blocks, which together are never more than such a part of what is live, are placed at the end: between
 // large ones they would leave holes that nothing else fits into.
-constexpr int64_t kDust[] = {10, 20, 50, 100, 500};
-constexpr size_t kMost = 8192; // of the others, at most
-constexpr size_t kFew = 2048;  // all that is known is tried, even for the last byte
-
-// What a search may cost, in pairs of blocks that it looks at, a tenth of a second or two; it is made if the arena is
-// still so much larger than what is live. One with all blocks but a few small ones comes to its end more slowly.
-struct Search {
-  size_t trial = 0; // of kDust
-  int64_t work = 0;
-  double above = 1;
-};
-constexpr Search kSearches[] = {
-    {0, 100'000'000, kEnough}, {1, 100'000'000, kEnough}, {2, 150'000'000, kEnough}, {3, 100'000'000, 1.01},
-    {0, 200'000'000, 1.015},   {1, 200'000'000, 1.015},   {2, 200'000'000, 1.015},   {0, 400'000'000, 1.015},
-    {1, 400'000'000, 1.015},   {2, 400'000'000, 1.015},   {0, 400'000'000, 1.025},   {1, 400'000'000, 1.025},
-};
+constexpr int64_t kDust[] = {3, 10, 20, 50, 100, 500};
+constexpr size_t kMost = 8192;    // of the others, at most
+constexpr size_t kFew = 2048;     // all that is known is tried, even for the last byte
+constexpr int64_t kSketched = 10; // a sketch leaves out such a part
 
 int64_t lengthOf(const Block &block) {
   int64_t length = 0;
@@ -52,60 +40,6 @@ int64_t tightestGap(int64_t bytes, llvm::MutableArrayRef<std::pair<int64_t, int6
     end = std::max(end, ends);
   }
   return best >= 0 ? best : end;
-}
-
-// The most bytes among `some` of which no two lie apart; of many, those of a few of the first that go together.
-int64_t mostTogether(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> some) {
-  constexpr size_t kTried = 20;
-  if (some.empty()) {
-    return 0;
-  }
-  int32_t first = some.front();
-  std::vector<int32_t> others;
-  llvm::copy_if(some.drop_front(), std::back_inserter(others),
-                [&](int32_t it) { return !llvm::binary_search(blocks[first].apart, it); });
-  int64_t with = blocks[first].bytes + mostTogether(blocks, others);
-  bool all = others.size() + 1 == some.size() || some.size() > kTried;
-  return all ? with : std::max(with, mostTogether(blocks, some.drop_front()));
-}
-
-int64_t mostLiveOf(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> members, int64_t positions) {
-  std::vector<int64_t> change(positions + 1, 0);
-  std::vector<int32_t> loose;
-  for (int32_t member : members) {
-    for (Span span : blocks[member].life) {
-      change[span.first] += blocks[member].bytes;
-      change[span.last + 1] -= blocks[member].bytes;
-    }
-    if (!blocks[member].apart.empty()) {
-      loose.push_back(member);
-    }
-  }
-  std::vector<std::pair<int64_t, int64_t>> live; // and the position, where something has begun
-  int64_t bytes = 0;
-  for (int64_t at = 0; at < positions; ++at) {
-    bytes += change[at];
-    if (change[at] > 0 || at == 0) {
-      live.push_back({bytes, at});
-    }
-  }
-  llvm::sort(live, std::greater<>());
-  int64_t most = 0;
-  for (auto [bytes, at] : live) {
-    if (bytes <= most) {
-      break;
-    }
-    std::vector<int32_t> here;
-    int64_t all = 0;
-    for (int32_t i : loose) {
-      if (llvm::any_of(blocks[i].life, [&](Span span) { return span.first <= at && at <= span.last; })) {
-        here.push_back(i);
-        all += blocks[i].bytes;
-      }
-    }
-    most = std::max(most, bytes - all + mostTogether(blocks, here));
-  }
-  return most;
 }
 
 // How many blocks are left if the smallest are not counted, as long as at most `bytes` of these live at once.
@@ -144,7 +78,7 @@ public:
     }
   }
 
-  /// The best of the known ones.
+  /// The best of the known ones, made better by what ends too high.
   void start() {
     tryKeys();
     repair();
@@ -161,8 +95,9 @@ public:
     }
   }
   llvm::ArrayRef<int32_t> best() const { return best_; }
+  int64_t arena() const { return arena_; }
 
-private:
+  /// The known orders, as they are.
   void tryKeys() {
     auto at = [&](int32_t m) -> const Block & { return packing_.block(m); };
     auto byTime = [&](int32_t m) {
@@ -179,6 +114,7 @@ private:
         [&](int32_t m) { return at(m).kept ? Key(0, at(m).start.instance, -at(m).bytes) : Key(1, -at(m).bytes, 0); });
   }
 
+private:
   template <typename By> void attempt(By key) {
     if (arena_ <= least_) {
       return;
@@ -210,134 +146,120 @@ private:
   int64_t arena_ = INT64_MAX;
 };
 
-class Placement {
-public:
-  Placement(std::vector<Block> &blocks, int64_t positions) : blocks_(blocks), positions_(positions) {
-    for (auto [i, block] : llvm::enumerate(blocks)) {
-      if (lengthOf(block) == positions) {
-        block.offset = bottom_;
-        bottom_ += block.bytes;
-      } else {
-        bySize_.push_back(int32_t(i));
+} // namespace
+
+// Some of the largest blocks are placed in a good order, then the others.
+struct Placement::Trial {
+  std::vector<int32_t> members;
+  std::unique_ptr<Packing> packing;
+  std::unique_ptr<Orders> orders;
+};
+
+Placement::Placement(std::vector<Block> blocks, int64_t positions)
+    : blocks_(std::move(blocks)), positions_(positions), least_(mostLive(blocks_, positions)) {
+  for (auto [i, block] : llvm::enumerate(blocks_)) {
+    if (lengthOf(block) == positions) {
+      block.offset = bottom_;
+      bottom_ += block.bytes;
+    } else {
+      bySize_.push_back(int32_t(i));
+    }
+  }
+  llvm::sort(bySize_,
+             [&](int32_t a, int32_t b) { return std::pair(-blocks_[a].bytes, a) < std::pair(-blocks_[b].bytes, b); });
+}
+
+Placement::Placement(Placement &&) = default;
+Placement &Placement::operator=(Placement &&) = default;
+Placement::~Placement() = default;
+
+Placement::Trial Placement::trial(size_t size) const {
+  std::vector<int32_t> members(bySize_.begin(), bySize_.begin() + size);
+  llvm::sort(members);
+  auto packing = std::make_unique<Packing>(blocks_, members, bottom_);
+  auto orders = std::make_unique<Orders>(*packing, bottom_ + mostLive(blocks_, members, positions_));
+  return {std::move(members), std::move(packing), std::move(orders)};
+}
+
+int64_t Placement::sketch() const {
+  Trial largest = trial(dustOf(blocks_, bySize_, positions_, least_ / kSketched));
+  largest.orders->tryKeys();
+  return largest.orders->arena();
+}
+
+void Placement::start() {
+  if (!offsets_.empty()) {
+    return;
+  }
+  for (int64_t part : kDust) {
+    size_t size = dustOf(blocks_, bySize_, positions_, least_ / part);
+    bool done = bySize_.size() <= kFew ? arena_ <= least_ : isEnough();
+    if (!done && (trials_.empty() || trials_.back().members.size() != size)) {
+      trials_.push_back(trial(size));
+      trials_.back().orders->start();
+      keep(trials_.back());
+    }
+  }
+}
+
+void Placement::search(int64_t work) {
+  for (size_t i = 0; i < trials_.size() && !isEnough(); ++i) {
+    if (i > 0) {
+      offer(bySize_, trials_[i - 1], trials_[i]);
+    }
+    trials_[i].orders->search(work / int64_t(std::size(kDust)), searches_++);
+    keep(trials_[i]);
+  }
+}
+
+bool Placement::isEnough() const { return double(arena_) <= kEnough * double(least_); }
+
+// What has been found for fewer blocks, with the others behind them.
+void Placement::offer(llvm::ArrayRef<int32_t> bySize, const Trial &coarse, Trial &fine) {
+  auto memberOf = [&](int32_t block) { return int32_t(llvm::lower_bound(fine.members, block) - fine.members.begin()); };
+  std::vector<int32_t> order;
+  for (int32_t member : coarse.orders->best()) {
+    order.push_back(memberOf(coarse.members[member]));
+  }
+  for (size_t i = order.size(); i < fine.members.size(); ++i) {
+    order.push_back(memberOf(bySize[i]));
+  }
+  fine.orders->keep(std::move(order));
+}
+
+void Placement::keep(const Trial &trial) {
+  int64_t arena = *trial.packing->pack(trial.orders->best(), INT64_MAX);
+  if (arena >= arena_) {
+    return;
+  }
+  for (auto [i, member] : llvm::enumerate(trial.members)) {
+    blocks_[member].offset = trial.packing->offset(int32_t(i));
+  }
+  if (!conflicts_ && trial.members.size() < bySize_.size()) {
+    conflicts_ = std::make_unique<Conflicts>(blocks_, bySize_);
+  }
+  std::vector<std::pair<int64_t, int64_t>> others;
+  for (size_t dust = trial.members.size(); dust < bySize_.size(); ++dust) {
+    others.clear();
+    // Those that are larger have their places.
+    llvm::ArrayRef<uint64_t> row = conflicts_->of(int32_t(dust));
+    for (size_t w = 0; w <= dust / 64; ++w) {
+      uint64_t placed = w < dust / 64 ? ~uint64_t(0) : (uint64_t(1) << dust % 64) - 1;
+      for (uint64_t bits = row[w] & placed; bits != 0; bits &= bits - 1) {
+        const Block &other = blocks_[bySize_[w * 64 + llvm::countr_zero(bits)]];
+        others.push_back({other.offset, other.offset + other.bytes});
       }
     }
-    llvm::sort(bySize_,
-               [&](int32_t a, int32_t b) { return std::pair(-blocks[a].bytes, a) < std::pair(-blocks[b].bytes, b); });
-    least_ = mostLive(blocks, positions);
-  }
-
-  int64_t run(Effort effort) {
-    std::vector<Trial> trials;
-    for (int64_t part : kDust) {
-      size_t size = dustOf(blocks_, bySize_, positions_, least_ / part);
-      bool done = bySize_.size() <= kFew ? arena_ <= least_ : isEnough();
-      if (!done && (trials.empty() || trials.back().members.size() != size)) {
-        trials.push_back(trial(size));
-        trials.back().orders->start();
-        keep(trials.back());
-      }
-    }
-    for (auto [i, search] : llvm::enumerate(kSearches)) {
-      bool may = effort == Effort::kMuch || (effort == Effort::kSome && search.trial == i);
-      if (may && search.trial < trials.size() && double(arena_) > search.above * double(least_)) {
-        Trial &it = trials[search.trial];
-        if (search.trial > 0) {
-          offer(trials[search.trial - 1], it);
-        }
-        it.orders->search(effort == Effort::kMuch ? search.work : search.work / 4, uint32_t(i));
-        keep(it);
-      }
-    }
-    for (auto [block, offset] : llvm::zip(blocks_, best_)) {
-      block.offset = offset;
-    }
-    return arena_;
-  }
-
-private:
-  // Some of the largest blocks are placed in a good order, then the others.
-  struct Trial {
-    std::vector<int32_t> members;
-    std::unique_ptr<Packing> packing;
-    std::unique_ptr<Orders> orders;
-  };
-  Trial trial(size_t size) {
-    std::vector<int32_t> members(bySize_.begin(), bySize_.begin() + size);
-    llvm::sort(members);
-    auto packing = std::make_unique<Packing>(blocks_, members, bottom_);
-    auto orders = std::make_unique<Orders>(*packing, bottom_ + mostLiveOf(blocks_, members, positions_));
-    return {std::move(members), std::move(packing), std::move(orders)};
-  }
-
-  // What has been found for fewer blocks, with the others behind them.
-  void offer(const Trial &coarse, Trial &fine) {
-    auto memberOf = [&](int32_t block) {
-      return int32_t(llvm::lower_bound(fine.members, block) - fine.members.begin());
-    };
-    std::vector<int32_t> order;
-    for (int32_t member : coarse.orders->best()) {
-      order.push_back(memberOf(coarse.members[member]));
-    }
-    for (size_t i = order.size(); i < fine.members.size(); ++i) {
-      order.push_back(memberOf(bySize_[i]));
-    }
-    fine.orders->keep(std::move(order));
-  }
-
-  bool isEnough() const { return double(arena_) <= kEnough * double(least_); }
-
-  void keep(const Trial &trial) {
-    int64_t arena = *trial.packing->pack(trial.orders->best(), INT64_MAX);
+    Block &block = blocks_[bySize_[dust]];
+    block.offset = tightestGap(block.bytes, others, bottom_);
+    arena = std::max(arena, block.offset + block.bytes);
     if (arena >= arena_) {
       return;
     }
-    for (auto [i, member] : llvm::enumerate(trial.members)) {
-      blocks_[member].offset = trial.packing->offset(int32_t(i));
-    }
-    if (!conflicts_ && trial.members.size() < bySize_.size()) {
-      conflicts_.emplace(blocks_, bySize_);
-    }
-    std::vector<std::pair<int64_t, int64_t>> others;
-    for (size_t dust = trial.members.size(); dust < bySize_.size(); ++dust) {
-      others.clear();
-      // Those that are larger have their places.
-      llvm::ArrayRef<uint64_t> row = conflicts_->of(int32_t(dust));
-      for (size_t w = 0; w <= dust / 64; ++w) {
-        uint64_t placed = w < dust / 64 ? ~uint64_t(0) : (uint64_t(1) << dust % 64) - 1;
-        for (uint64_t bits = row[w] & placed; bits != 0; bits &= bits - 1) {
-          const Block &other = blocks_[bySize_[w * 64 + llvm::countr_zero(bits)]];
-          others.push_back({other.offset, other.offset + other.bytes});
-        }
-      }
-      Block &block = blocks_[bySize_[dust]];
-      block.offset = tightestGap(block.bytes, others, bottom_);
-      arena = std::max(arena, block.offset + block.bytes);
-      if (arena >= arena_) {
-        return;
-      }
-    }
-    arena_ = arena;
-    best_.clear();
-    llvm::transform(blocks_, std::back_inserter(best_), [](const Block &block) { return block.offset; });
   }
-
-  std::vector<Block> &blocks_;
-  const int64_t positions_;
-  int64_t bottom_ = 0, least_ = 0, arena_ = INT64_MAX;
-  std::vector<int32_t> bySize_;
-  std::optional<Conflicts> conflicts_; // of bySize_, once asked for
-  std::vector<int64_t> best_;          // offsets
-};
-
-} // namespace
-
-int64_t mostLive(llvm::ArrayRef<Block> blocks, int64_t positions) {
-  auto all = llvm::to_vector(llvm::seq<int32_t>(0, int32_t(blocks.size())));
-  return mostLiveOf(blocks, all, positions);
-}
-
-int64_t place(std::vector<Block> &blocks, int64_t positions, Effort effort) {
-  return Placement(blocks, positions).run(effort);
+  arena_ = arena;
+  offsets_.clear();
+  llvm::transform(blocks_, std::back_inserter(offsets_), [](const Block &block) { return block.offset; });
 }
 
 } // namespace weft::compiler

@@ -5,9 +5,11 @@
 namespace weft::compiler {
 namespace {
 
-// So often the search begins again, by turns with the best order that is known, with that of time, and twice with the
-// units in an order of chance; each time with another share of the arena by which it may grow at first.
-constexpr double kTolerances[] = {0.001, 0, 0.004, 0, 0, 0.004, 0.002, 0.004};
+// So often the search begins again, by turns with the best order that is known and with another one: mostly that of
+// time, else with the units in an order of chance; each time with a share of the arena, one of these, by which it may
+// grow at first.
+constexpr int kRounds = 4;
+constexpr double kTolerances[] = {0, 0.001, 0.004};
 
 // Of a hundred changes so many move what a unit keeps.
 constexpr size_t kOfUnits = 70;
@@ -26,10 +28,10 @@ public:
   }
 
   std::vector<int32_t> run() {
-    int64_t begin = packing_.work(), share = options_.work / int64_t(std::size(kTolerances));
-    for (size_t r = 0; r < std::size(kTolerances) && bestArena_ > options_.enough; ++r) {
-      order_ = r % 4 == 0 ? best_ : orderOf(r % 4 > 1);
-      round(kTolerances[r], begin + int64_t(r) * share, share);
+    int64_t begin = packing_.work(), share = options_.work / kRounds;
+    for (int r = 0; r < kRounds && bestArena_ > options_.enough; ++r) {
+      order_ = r % 2 == 0 ? best_ : orderOf(below(3) == 0);
+      round(kTolerances[below(std::size(kTolerances))], begin + r * share, share);
     }
     return best_;
   }
