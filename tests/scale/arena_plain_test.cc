@@ -15,9 +15,11 @@ struct Layout {
   std::vector<std::string> overrides;
 };
 
-// Of one row a rank, on 16 ranks, arenas of GPT-2 are up to 16 % above the bound.
 const Layout kLayouts[] = {
     {8, {}},
+    {4, {"dist.data=4", "dist.tensor=2"}},
+    {8, {"dist.data=8"}},
+    {8, {"dist.data=8", "dist.tensor=2"}},
     {8, {"dist.data=2", "dist.tensor=2"}},
     {8, {"dist.data=4"}},
     {32, {"dist.data=8"}},
