@@ -70,7 +70,7 @@ private:
   void share(task::ActorOp actor, Operation *op, Value operand, Value result) {
     Value from = task::rootOf(operand);
     auto buffer = result.getDefiningOp<task::BufferOp>();
-    if (!buffer || from == result || !mayDie(from) || slotsOf(from) > 1 || !mayDie(result)) {
+    if (!buffer || from == result || !mayDie(from) || !mayDie(result)) {
       return;
     }
     Use &fromUse = uses_[from], &toUse = uses_[result];
@@ -83,11 +83,11 @@ private:
     builder.setInsertionPointAfter(later(buffer, operand.getDefiningOp()));
     auto alias = builder.create<task::AliasOp>(buffer.getLoc(), result.getType(), operand);
     auto root = from.getDefiningOp<task::BufferOp>();
-    // What ends as a gradient counts as one, and what is kept for a later unit needs as many slots as there.
+    // What ends as a gradient counts as one.
     if (buffer.getKind() == task::BufferKind::Gradient) {
       root.setKind(task::BufferKind::Gradient);
     }
-    root.setSlots(buffer.getSlots());
+    root.setSlots(std::max(slotsFor(fromUse, toUse), std::max(slotsOf(root), slotsOf(buffer))));
     result.replaceAllUsesWith(alias);
     buffer.erase();
     fromUse.last = toUse.last;
@@ -101,14 +101,12 @@ private:
     auto of = [&](task::ActorOp other) { return other != actor; };
     auto computes = [](task::ActorOp other) { return other.getStream() == task::StreamKind::Compute; };
     auto once = [](task::ActorOp other) { return other.getSection() != task::Section::Micro; };
-    auto elsewhere = [&](task::ActorOp other) { return other.getUnitAttr() != actor.getUnitAttr(); };
     if (from.metric) {
       return false;
     }
     if (actor.getSection() == task::Section::Micro && program_.getMicroBatches() > 1) {
       return !from.carried && !to.carried && !to.metric && llvm::all_of(from.actors, computes) &&
-             llvm::all_of(to.actors, computes) && llvm::none_of(from.actors, once) && llvm::none_of(to.actors, once) &&
-             (llvm::none_of(from.actors, elsewhere) || llvm::none_of(to.actors, elsewhere));
+             llvm::all_of(to.actors, computes) && llvm::none_of(from.actors, once) && llvm::none_of(to.actors, once);
     }
     // What comes once a step finds its bytes as the program's order left them.
     llvm::SmallVector<task::ActorOp> others;
@@ -146,7 +144,21 @@ private:
                          buffer.getKind());
   }
 
-  static int64_t slotsOf(Value root) { return int64_t(root.getDefiningOp<task::BufferOp>().getSlots()); }
+  static int64_t slotsOf(task::BufferOp buffer) { return int64_t(buffer.getSlots()); }
+
+  // As many as micro-batches are under way between the first unit of the one and the last of the other.
+  int64_t slotsFor(const Use &from, const Use &to) {
+    std::vector<schedule::Unit> users;
+    for (const Use *use : {&from, &to}) {
+      for (task::ActorOp actor : use->actors) {
+        std::optional<schedule::Unit> unit = schedule::unitNamed(actor.getUnit().value_or("").str());
+        if (unit && !llvm::is_contained(users, *unit)) {
+          users.push_back(*unit);
+        }
+      }
+    }
+    return users.size() < 2 ? 1 : schedule::inFlight(task::unitsOf(program_), users);
+  }
 
   static Operation *later(Operation *a, Operation *b) { return a->isBeforeInBlock(b) ? b : a; }
 

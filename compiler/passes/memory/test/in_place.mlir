@@ -68,23 +68,21 @@ task.program @kept on #weft.placement<"cpu", [], [0]> micro_batches(1) {
 }
 
 // -----
-// Parameters, state, inputs and buffers with several slots keep their bytes; a metric is read at the end of the step.
+// Parameters, state and inputs keep their bytes; a metric is read at the end of the step.
 // CHECK-LABEL: task.program @owned
 // CHECK-NEXT: %[[W:.*]] = task.buffer "w" parameter init "fill" {} : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[M:.*]] = task.buffer "m" optimizer init "fill" {} : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[X:.*]] = task.buffer "x" input : <tensor<16xf32, #weft.sbp<>>>
-// CHECK-NEXT: %[[S:.*]] = task.buffer "s" activation slots(2) : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[B:.*]] = task.buffer "b" activation : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[C:.*]] = task.buffer "c" activation : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[D:.*]] = task.buffer "d" activation : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[E:.*]] = task.buffer "e" activation : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: task.actor "graph.forward" compute micro {
-// CHECK-NEXT: task.kernel "fill" outs(%[[S]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) {} micro
 // CHECK-NEXT: task.kernel "neg" ins(%[[W]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) outs(%[[A]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) {} micro in_place [0]
 // CHECK-NEXT: task.kernel "neg" ins(%[[M]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) outs(%[[B]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) {} micro in_place [0]
 // CHECK-NEXT: task.kernel "neg" ins(%[[X]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) outs(%[[C]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) {} micro in_place [0]
-// CHECK-NEXT: task.kernel "neg" ins(%[[S]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) outs(%[[D]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) {} micro in_place [0]
+// CHECK-NEXT: task.kernel "fill" outs(%[[D]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) {} micro
 // CHECK-NEXT: task.kernel "neg" ins(%[[D]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) outs(%[[E]] : !task.buffer<tensor<16xf32, #weft.sbp<>>>) {} micro in_place [0]
 // CHECK-NEXT: }
 // CHECK-NEXT: task.metric "d" %[[D]] : <tensor<16xf32, #weft.sbp<>>>
@@ -94,18 +92,16 @@ task.program @owned on #weft.placement<"cpu", [], [0]> micro_batches(1) {
   %w = task.buffer "w" parameter init "fill" {} : !t
   %m = task.buffer "m" optimizer init "fill" {} : !t
   %x = task.buffer "x" input : !t
-  %s = task.buffer "s" activation slots(2) : !t
   %a = task.buffer "a" activation : !t
   %b = task.buffer "b" activation : !t
   %c = task.buffer "c" activation : !t
   %d = task.buffer "d" activation : !t
   %e = task.buffer "e" activation : !t
   task.actor "graph.forward" compute micro {
-    task.kernel "fill" outs(%s : !t) {} micro
     task.kernel "neg" ins(%w : !t) outs(%a : !t) {} micro in_place [0]
     task.kernel "neg" ins(%m : !t) outs(%b : !t) {} micro in_place [0]
     task.kernel "neg" ins(%x : !t) outs(%c : !t) {} micro in_place [0]
-    task.kernel "neg" ins(%s : !t) outs(%d : !t) {} micro in_place [0]
+    task.kernel "fill" outs(%d : !t) {} micro
     task.kernel "neg" ins(%d : !t) outs(%e : !t) {} micro in_place [0]
   }
   task.metric "d" %d : !t
@@ -239,5 +235,30 @@ task.program @views on #weft.placement<"cpu", [], [0]> micro_batches(1) {
     task.kernel "neg" ins(%w : !t) outs(%c : !t) {} micro in_place [0]
     task.kernel "neg" ins(%c : !t) outs(%d : !t) {} micro in_place [0]
     task.kernel "output" ins(%b, %d : !f, !t) {name = "y"} micro
+  }
+}
+
+// -----
+// Of a pipeline's units: what the forward makes is overwritten in the backward, and read by the weight part. The bytes
+// are kept as long as the one and the other together: two micro-batches are under way.
+// CHECK-LABEL: task.program @units
+// CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation slots(2) : <tensor<16xf32, #weft.sbp<>>>
+// CHECK-NEXT: %[[B:.*]] = task.alias %[[A]]
+// CHECK-NEXT: %[[C:.*]] = task.buffer "c" gradient
+// CHECK: outs(%[[B]] : {{.*}}) {} micro in_place [0]
+// CHECK: ins(%[[B]] : {{.*}}) outs(%[[C]] :
+!t = !task.buffer<tensor<16xf32, #weft.sbp<>>>
+task.program @units on #weft.placement<"cpu", [], [0]> micro_batches(2) units ["F0", "B0", "F1", "W0", "B1", "W1"] {
+  %a = task.buffer "a" activation : !t
+  %b = task.buffer "b" activation slots(2) : !t
+  %c = task.buffer "c" gradient : !t
+  task.actor "graph.forward" compute micro unit "F" {
+    task.kernel "fill" outs(%a : !t) {} micro
+  }
+  task.actor "graph.backward" compute micro unit "B" {
+    task.kernel "neg" ins(%a : !t) outs(%b : !t) {} micro in_place [0]
+  }
+  task.actor "graph.weight" compute micro unit "W" {
+    task.kernel "accumulate" ins(%b : !t) outs(%c : !t) {} micro
   }
 }
