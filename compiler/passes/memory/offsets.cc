@@ -16,8 +16,9 @@ constexpr int64_t kAlignment = 64;
 constexpr int64_t kMostInTurn = 48;
 constexpr int64_t kMostOfOwn = 64;
 constexpr int64_t kLeastShare = 10000;
-// Two orders are alike if one keeps no more than this much more live, in steps of so many micro-batches.
-constexpr double kHardly = 1.005;
+// Two orders are alike if one keeps no more than this much more live on all stages together, and that much on each, in
+// steps of so many micro-batches.
+constexpr double kHardly = 1.005, kLittle = 1.02;
 constexpr int64_t kMostCompared = 16;
 // Slots lie side by side if that needs no more than this much more than what is live.
 constexpr double kSimpler = 1.01;
@@ -187,16 +188,20 @@ private:
       return reused;
     }
     Order ample(programs, Order::Slots::kAmple);
-    auto live = [&](const Order &order) {
-      int64_t bytes = 0;
-      for (auto [i, program] : llvm::enumerate(programs)) {
+    double liveReused = 0, liveAmple = 0;
+    bool alike = true;
+    for (auto [i, program] : llvm::enumerate(programs)) {
+      auto live = [&, i = i, program = program](const Order &order) {
         int64_t microBatches = int64_t(task::ProgramOp(program).getMicroBatches());
         Slots slots = slotsOf(program, order, i, std::min(microBatches, kMostCompared), 0);
-        bytes += mostLive(slots.blocks, slots.positions);
-      }
-      return double(bytes);
-    };
-    return live(ample) <= kHardly * live(reused) ? ample : reused;
+        return double(mostLive(slots.blocks, slots.positions));
+      };
+      double few = live(reused), many = live(ample);
+      liveReused += few;
+      liveAmple += many;
+      alike &= many <= kLittle * few;
+    }
+    return alike && liveAmple <= kHardly * liveReused ? ample : reused;
   }
 
   static void setOffsets(task::ProgramOp program, const Order &order, size_t index, int64_t stages) {
