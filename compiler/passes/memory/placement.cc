@@ -207,7 +207,7 @@ void Placement::search(int64_t work) {
     if (i > 0) {
       offer(bySize_, trials_[i - 1], trials_[i]);
     }
-    trials_[i].orders->search(work / int64_t(std::size(kDust)), searches_++);
+    trials_[i].orders->search(work / int64_t(std::size(kDust)), seed_++);
     keep(trials_[i]);
   }
 }
