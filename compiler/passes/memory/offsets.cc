@@ -201,7 +201,7 @@ private:
       liveAmple += many;
       alike &= many <= kLittle * few;
     }
-    return alike && liveAmple <= kHardly * liveReused ? ample : reused;
+    return liveAmple < liveReused || (alike && liveAmple <= kHardly * liveReused) ? ample : reused;
   }
 
   static void setOffsets(task::ProgramOp program, const Order &order, size_t index, int64_t stages) {
