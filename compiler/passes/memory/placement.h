@@ -20,7 +20,7 @@ struct Block {
 };
 
 /// The most bytes of blocks that may not share bytes at one of the positions 0 to `positions` - 1: no offsets need
-/// less. Of all blocks, or of some.
+/// less. Of all blocks, or of some. A part of it where many of those that are live there are apart from others.
 int64_t mostLive(llvm::ArrayRef<Block> blocks, int64_t positions);
 int64_t mostLive(llvm::ArrayRef<Block> blocks, llvm::ArrayRef<int32_t> members, int64_t positions);
 
@@ -28,7 +28,7 @@ class Conflicts;
 
 /// Offsets for blocks such that those that live at one time lie apart. What lives always lies at the bottom. The others
 /// are placed one after another, each at the lowest offset where it fits, in several orders of which the best is kept.
-/// The offsets depend on the blocks and on what is asked for alone.
+/// The offsets depend on the blocks and on what is asked for alone. Owns the blocks. One thread.
 class Placement {
 public:
   Placement(std::vector<Block> blocks, int64_t positions);

@@ -240,7 +240,7 @@ task.program @views on #weft.placement<"cpu", [], [0]> micro_batches(1) {
 
 // -----
 // Of a pipeline's units: what the forward makes is overwritten in the backward, and read by the weight part. The bytes
-// are kept as long as the one and the other together: two micro-batches are under way.
+// are kept as long as the one and the other together: then two micro-batches are under way, where each alone has one.
 // CHECK-LABEL: task.program @units
 // CHECK-NEXT: %[[A:.*]] = task.buffer "a" activation slots(2) : <tensor<16xf32, #weft.sbp<>>>
 // CHECK-NEXT: %[[B:.*]] = task.alias %[[A]]
@@ -250,7 +250,7 @@ task.program @views on #weft.placement<"cpu", [], [0]> micro_batches(1) {
 !t = !task.buffer<tensor<16xf32, #weft.sbp<>>>
 task.program @units on #weft.placement<"cpu", [], [0]> micro_batches(2) units ["F0", "B0", "F1", "W0", "B1", "W1"] {
   %a = task.buffer "a" activation : !t
-  %b = task.buffer "b" activation slots(2) : !t
+  %b = task.buffer "b" activation : !t
   %c = task.buffer "c" gradient : !t
   task.actor "graph.forward" compute micro unit "F" {
     task.kernel "fill" outs(%a : !t) {} micro
