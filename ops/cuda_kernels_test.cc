@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/cpu_kernels.h"
-#include "ops/cuda/emulated.h"
+#include "tests/emulation/simt/emulated.h"
 
 namespace weft {
 namespace {

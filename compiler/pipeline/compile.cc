@@ -20,7 +20,7 @@
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/validate.h"
-#include "runtime/plan/verify.h"
+#include "runtime/proof/verify.h"
 #include "runtime/sim/simulate.h"
 
 namespace weft::compiler {

@@ -1,5 +1,5 @@
 // What a schedule amounts to: its stashes and its bubble, as tests compare them with formulas. Plans are measured by
-// runtime/plan/memory.h and runtime/sim.
+// runtime/measure/memory.h and runtime/sim.
 #ifndef WEFT_COMPILER_SCHEDULE_MEASURE_H_
 #define WEFT_COMPILER_SCHEDULE_MEASURE_H_
 

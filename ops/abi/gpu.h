@@ -1,6 +1,6 @@
 // What a kernel needs of a GPU: its code, memory, and a way to start it. The
 // runtime implements it over the CUDA driver (runtime/device/cuda), tests over
-// an emulation (ops/cuda/gpu_testing.h). No CUDA header is needed to use it.
+// an emulation (tests/emulation/simt/gpu_testing.h). No CUDA header is needed to use it.
 #ifndef WEFT_OPS_ABI_GPU_H_
 #define WEFT_OPS_ABI_GPU_H_
 

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 #include "ops/activation/cpu.h"
-#include "ops/cuda/gpu_testing.h"
+#include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {
 namespace {

@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/attention/cpu.h"
-#include "ops/cuda/gpu_testing.h"
+#include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "gtest/gtest.h"
-#include "ops/cuda/gpu_testing.h"
 #include "ops/dropout/cpu.h"
+#include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {
 namespace {

@@ -1,8 +1,8 @@
 #include "ops/elementwise/cuda.h"
 
 #include "gtest/gtest.h"
-#include "ops/cuda/gpu_testing.h"
 #include "ops/elementwise/cpu.h"
+#include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {
 namespace {

@@ -1,8 +1,8 @@
 #include "ops/embedding/cuda.h"
 
 #include "gtest/gtest.h"
-#include "ops/cuda/gpu_testing.h"
 #include "ops/embedding/cpu.h"
+#include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/cuda/gpu_testing.h"
 #include "ops/layout/cpu.h"
+#include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {
 namespace {

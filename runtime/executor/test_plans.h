@@ -16,7 +16,7 @@
 #include "runtime/executor/ports.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/plan.pb.h"
-#include "runtime/plan/verify.h"
+#include "runtime/proof/verify.h"
 
 namespace weft::executor {
 

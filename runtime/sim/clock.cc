@@ -2,7 +2,7 @@
 
 #include "runtime/actor/order.h"
 #include "runtime/executor/program_spec.h"
-#include "runtime/plan/execution.h"
+#include "runtime/semantics/execution.h"
 #include "runtime/sim/under_way.h"
 
 namespace weft::sim {

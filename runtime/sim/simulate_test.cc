@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/plan/verify.h"
+#include "runtime/proof/verify.h"
 #include "runtime/sim/test_plans.h"
 
 namespace weft::sim {

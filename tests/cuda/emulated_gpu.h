@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "ops/abi/registry.h"
-#include "ops/cuda/emulated.h"
 #include "ops/cuda_kernels.h"
 #include "runtime/device/cuda/device.h"
-#include "runtime/device/cuda/emulated.h"
-#include "runtime/device/cuda/emulated_cublaslt.h"
-#include "runtime/device/cuda/emulated_cudnn.h"
+#include "tests/emulation/cuda/cublaslt.h"
+#include "tests/emulation/cuda/cudnn.h"
+#include "tests/emulation/cuda/driver.h"
+#include "tests/emulation/simt/emulated.h"
 
 namespace weft::tests {
 

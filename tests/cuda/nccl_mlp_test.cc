@@ -6,8 +6,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/cuda_kernels.h"
-#include "runtime/collective/nccl/emulated_ranks.h"
 #include "runtime/executor/cluster.h"
+#include "tests/emulation/nccl/ranks.h"
 #include "tests/support/trainer.h"
 
 namespace weft::tests {

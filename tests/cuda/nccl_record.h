@@ -9,9 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/actor/order.h"
-#include "runtime/collective/nccl/calls.h"
 #include "runtime/collective/nccl/ids.h"
 #include "runtime/plan/plan.pb.h"
+#include "tests/emulation/nccl/calls.h"
 
 namespace weft::tests {
 

@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, "tests/support")
 from programs import LIMIT_S, TOKENS, WEIGHTS, ProgramTest, Result, command, contents, losses, main  # noqa: E402
 
-LIBRARY = "tests/cuda/libraries/libcuda.so.1"
+LIBRARY = "tests/emulation/libraries/libcuda.so.1"
 CLUSTER = "cluster=" + os.path.abspath("tests/cuda/one_gpu.cluster")
 STEPS = 3
 SMALL = ("batch.micro=2",)

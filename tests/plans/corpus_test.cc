@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "runtime/plan/verify.h"
+#include "runtime/proof/verify.h"
 
 namespace weft::plan {
 namespace {

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/measure/memory.h"
 #include "runtime/plan/load.h"
-#include "runtime/plan/memory.h"
-#include "runtime/plan/print.h"
-#include "runtime/plan/verify.h"
+#include "runtime/proof/verify.h"
+#include "runtime/show/print.h"
 #include "runtime/sim/simulate.h"
 #include "tests/plans/corpus.h"
 #include "tests/plans/plan_mutator.h"

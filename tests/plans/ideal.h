@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/plan/execution.h"
 #include "runtime/plan/program.h"
+#include "runtime/semantics/execution.h"
 #include "tests/plans/stamps.h"
 
 namespace weft::plan {

@@ -7,8 +7,8 @@
 
 #include "gtest/gtest.h"
 #include "ops/cpu_kernels.h"
-#include "ops/cuda/gpu_testing.h"
 #include "ops/cuda_kernels.h"
+#include "tests/emulation/simt/gpu_testing.h"
 #include "tests/sharding/kernel_call.h"
 #include "tests/sharding/op_case.h"
 #include "tests/sharding/parsed_op.h"

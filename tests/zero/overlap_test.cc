@@ -6,9 +6,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "runtime/plan/memory.h"
+#include "runtime/measure/memory.h"
 #include "runtime/plan/program.h"
-#include "runtime/plan/verify.h"
+#include "runtime/proof/verify.h"
 #include "runtime/sim/simulate.h"
 #include "tests/support/trainer.h"
 

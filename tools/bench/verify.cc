@@ -2,7 +2,7 @@
 // with what loading them takes; of none, synthetic training plans of a model of
 // `layers`, each with a forward and a backward actor of `kernels` kernels, a
 // gradient all-reduce and an update. Times are of a core.
-#include "runtime/plan/verify.h"
+#include "runtime/proof/verify.h"
 
 #include <google/protobuf/arena.h>
 
@@ -12,9 +12,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/measure/memory.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/load.h"
-#include "runtime/plan/memory.h"
 #include "runtime/plan/validate.h"
 
 namespace {

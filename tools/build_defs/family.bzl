@@ -108,7 +108,7 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
                 ":cuda_code_emulated",
                 "//ops/abi",
                 "//ops/abi:kernel_testing",
-                "//ops/cuda:gpu_testing",
+                "//tests/emulation/simt:gpu_testing",
                 "@sys//:gtest_main",
             ],
         )

@@ -11,7 +11,7 @@ import unittest
 
 PROGRAMS = ["tests/cuda/kernels/weft-gpu-kernels", "tools/bench/gpu_matrix", "runtime/device/cuda/libweft-activity.so",
             "tools/compile/weft-compile", "tools/plan/weft-plan", "tools/run/weft-run"]
-LIBRARY = "tests/cuda/libraries/libcuda.so.1"
+LIBRARY = "tests/emulation/libraries/libcuda.so.1"
 LIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"}
 HAS_DRIVER = any(os.path.exists(folder + "/libcuda.so.1") for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/wsl/lib"))
 

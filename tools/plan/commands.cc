@@ -11,9 +11,9 @@
 #include "runtime/plan/layout.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/names.h"
-#include "runtime/plan/print.h"
 #include "runtime/plan/validate.h"
-#include "runtime/plan/verify.h"
+#include "runtime/proof/verify.h"
+#include "runtime/show/print.h"
 #include "tools/plan/diff.h"
 #include "tools/plan/simulate.h"
 

@@ -11,7 +11,7 @@
 #include "compiler/job/cluster.h"
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/names.h"
-#include "runtime/plan/table.h"
+#include "runtime/show/table.h"
 #include "runtime/sim/simulate.h"
 #include "runtime/sim/timeline.h"
 #include "runtime/trace/file.h"

@@ -10,7 +10,7 @@
 #include "runtime/collective/mpi/launch.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/plan.pb.h"
-#include "runtime/plan/verify.h"
+#include "runtime/proof/verify.h"
 #include "tools/run/interrupts.h"
 #include "tools/run/last_resort.h"
 #include "tools/run/places.h"

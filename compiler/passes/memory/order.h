@@ -44,7 +44,7 @@ private:
 
 struct Passing;
 
-/// The order that the verifier proves with (runtime/plan/execution.h): the acts of a stream in turn, a register's
+/// The order that the verifier proves with (runtime/semantics/execution.h): the acts of a stream in turn, a register's
 /// writer before its readers, these before what reuses its slot, a send before its receive if the ranks of both are
 /// paired one by one. It is the order of any one rank of each program. Of what waits for itself, in programs that
 /// cannot run, it says nothing. Holds no reference.

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "ops/cuda/gpu_testing.h"
 #include "runtime/collective/conformance.h"
 #include "runtime/collective/local/fabric.h"
+#include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft::collective {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/collective/nccl/emulated_ranks.h"
+#include "tests/emulation/nccl/ranks.h"
 
 namespace weft::collective {
 namespace {

@@ -1,11 +1,12 @@
 // How ranks that have an emulated GPU each begin and end with NCCL between them.
+#include "tests/emulation/nccl/ranks.h"
+
 #include <functional>
 #include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/collective/nccl/emulated_ranks.h"
 
 namespace weft::collective {
 namespace {

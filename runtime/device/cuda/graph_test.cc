@@ -5,10 +5,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/abi/registry.h"
-#include "ops/cuda/emulated.h"
 #include "ops/elementwise/cuda.h"
 #include "runtime/device/cuda/device.h"
-#include "runtime/device/cuda/emulated.h"
+#include "tests/emulation/cuda/driver.h"
+#include "tests/emulation/simt/emulated.h"
 
 namespace weft::device {
 namespace {

@@ -12,8 +12,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/device/cuda/device.h"
-#include "runtime/device/cuda/emulated.h"
-#include "runtime/device/cuda/emulated_cublaslt.h"
+#include "tests/emulation/cuda/cublaslt.h"
+#include "tests/emulation/cuda/driver.h"
 
 namespace weft::device {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "gtest/gtest.h"
 #include "ops/cpu_kernels.h"
-#include "ops/cuda/gpu_testing.h"
 #include "ops/cuda_kernels.h"
 #include "tests/cuda/kernels/gpu.h"
+#include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft::tests {
 namespace {

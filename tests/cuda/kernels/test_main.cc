@@ -4,8 +4,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/cuda/gpu_testing.h"
 #include "tests/cuda/kernels/gpu.h"
+#include "tests/emulation/simt/gpu_testing.h"
 
 namespace {
 

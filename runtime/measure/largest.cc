@@ -1,0 +1,152 @@
+#include "runtime/measure/largest.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "runtime/plan/names.h"
+
+namespace weft::plan {
+namespace {
+
+bool IsNumber(absl::string_view part) {
+  return !part.empty() && std::all_of(part.begin(), part.end(), absl::ascii_isdigit);
+}
+
+// A text with numbers between dots: of layers, and of operations in them.
+class Numbered {
+ public:
+  explicit Numbered(const std::string& text) : parts_(absl::StrSplit(text, '.')) {}
+
+  // The same for texts that differ in numbers alone.
+  std::string Key() const {
+    std::vector<std::string> parts = parts_;
+    for (std::string& part : parts) {
+      if (IsNumber(part)) part = "*";
+    }
+    return absl::StrJoin(parts, ".");
+  }
+
+  // Forgets the numbers that are others in a text of the same key.
+  void Merge(const Numbered& other) {
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      if (parts_[i] != other.parts_[i]) parts_[i] = "*";
+    }
+  }
+
+  std::string Text() const { return absl::StrJoin(parts_, "."); }
+
+ private:
+  std::vector<std::string> parts_;
+};
+
+// A root each: where in the model file it is made, "gpt2.mlir:31:8 in h.3.mlp".
+// What the compiler moves and cuts is made where it comes from.
+class Origins {
+ public:
+  explicit Origins(const Program& program) : program_(program), makers_(program.root.size()) {
+    for (const Actor& actor : program.stage->actors()) {
+      for (const Kernel& kernel : actor.kernels()) {
+        const int32_t from = kernel.inputs_size() > 0 ? kernel.inputs(0) : -1;
+        for (int32_t b : kernel.outputs()) Add(b, kernel.location(), from);
+      }
+      for (const Collective& it : actor.collectives()) Add(it.output(), it.location(), it.input());
+    }
+  }
+
+  const std::string& Of(int32_t buffer) const {
+    const Maker* maker = &makers_[program_.root[buffer]];
+    for (size_t steps = 0; steps < makers_.size(); ++steps) {
+      if (maker->location == nullptr || !maker->location->empty() || maker->from < 0) break;
+      maker = &makers_[program_.root[maker->from]];
+    }
+    static const std::string kUnknown;
+    return maker->location == nullptr ? kUnknown : *maker->location;
+  }
+
+ private:
+  struct Maker {
+    const std::string* location = nullptr;  // null: nothing makes it
+    int32_t from = -1;
+  };
+
+  void Add(int32_t b, const std::string& location, int32_t from) {
+    Maker& maker = makers_[program_.root[b]];
+    if (maker.location == nullptr) maker = {&location, from};
+  }
+
+  const Program& program_;
+  std::vector<Maker> makers_;
+};
+
+std::string Times(int count, const char* what) { return absl::StrCat(CountText(count), " ", what); }
+
+}  // namespace
+
+std::string AlikeTensors::CountText() const {
+  std::vector<std::string> parts;
+  if (tensors > 1) parts.push_back(Times(tensors, "tensors"));
+  if (most > 1)
+    parts.push_back(absl::StrCat("for ", fewest < most ? absl::StrCat(fewest, " to ") : "", most, " micro-batches"));
+  return absl::StrJoin(parts, ", ");
+}
+
+std::vector<AlikeTensors> LargestOf(const Program& program, const StageMemory& memory) {
+  const std::vector<Category> categories = CategoriesOf(program);
+  const Origins origins(program);
+  struct Group {
+    Numbered name, origin;
+    AlikeTensors tensors;
+  };
+  std::vector<Group> groups;
+  std::map<std::tuple<std::string, std::string, Category, std::string>, size_t> places;
+  for (const StageMemory::Live& it : memory.live) {
+    const Buffer& buffer = program.buffer(it.buffer);
+    const Numbered name(buffer.name()), origin(origins.Of(it.buffer));
+    const std::string type = LocalTypeText(*program.placement, buffer);
+    const Category category = categories[it.buffer];
+    const auto [place, fresh] = places.try_emplace({name.Key(), type, category, origin.Key()}, groups.size());
+    if (fresh) groups.push_back({name, origin, {"", type, category, 0, 0, it.count, it.count, ""}});
+    Group& group = groups[place->second];
+    group.name.Merge(name);
+    group.origin.Merge(origin);
+    AlikeTensors& tensors = group.tensors;
+    tensors.bytes += it.bytes;
+    ++tensors.tensors;
+    tensors.fewest = std::min(tensors.fewest, it.count);
+    tensors.most = std::max(tensors.most, it.count);
+  }
+  std::vector<size_t> order(groups.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::pair(-groups[a].tensors.bytes, a) < std::pair(-groups[b].tensors.bytes, b);
+  });
+  std::vector<AlikeTensors> largest;
+  for (size_t g : order) {
+    AlikeTensors& tensors = largest.emplace_back(std::move(groups[g].tensors));
+    tensors.name = groups[g].name.Text();
+    tensors.origin = groups[g].origin.Text();
+  }
+  return largest;
+}
+
+std::string LargestText(const Program& program, const StageMemory& memory, int count) {
+  std::vector<std::string> texts;
+  for (const AlikeTensors& it : LargestOf(program, memory)) {
+    if (static_cast<int>(texts.size()) == count) break;
+    const std::string counts = it.CountText();
+    texts.push_back(absl::StrCat("`", it.name, "` ", it.type, " ", BytesText(it.bytes), " (", counts,
+                                 counts.empty() ? "" : ", ", NameOf(it.category), it.origin.empty() ? "" : ", made at ",
+                                 it.origin, ")"));
+  }
+  return absl::StrJoin(texts, ", ");
+}
+
+}  // namespace weft::plan

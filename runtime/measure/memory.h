@@ -1,0 +1,93 @@
+// How much memory a plan's schedule needs, whatever the offsets: what a planner
+// of offsets is measured against.
+#ifndef WEFT_RUNTIME_MEASURE_MEMORY_H_
+#define WEFT_RUNTIME_MEASURE_MEMORY_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/plan/program.h"
+#include "runtime/semantics/execution.h"
+
+namespace weft::plan {
+
+// What memory is for, so that the first three are what one keeps to train, a
+// parameter each, and add up to what ZeRO (Rajbhandari et al., 2020, figure 1)
+// promises:
+// - parameters: what micro-batches read, be it a copy that the begin section
+//   makes of them;
+// - gradients: what micro-batches leave to the updates, scalars aside;
+// - optimizer: state, and parameters that are masters, which only updates and
+//   the making of copies read;
+// - communication: what is sent, gathered and reduced on the way to these, and
+//   layers' parameters that are gathered for a while.
+enum class Category { kParameters, kGradients, kOptimizer, kActivations, kWorkspace, kCommunication };
+inline constexpr int kCategories = 6;
+
+// "parameters", ...
+const char* NameOf(Category category);
+
+// A buffer each. Workspace is what nobody looks at outside one act.
+std::vector<Category> CategoriesOf(const Program& program);
+
+using BytesByCategory = std::array<int64_t, kCategories>;
+
+// What is live while the compute streams work at one unit, as "F3", "B0.1" or
+// "step": an act's phase, micro-batch and chunk.
+struct UnitMemory {
+  std::string name;
+  BytesByCategory most = {};  // at the moment of most bytes
+};
+
+// The memory of each rank of a stage, in padded bytes. Aliases count as the
+// buffer whose bytes they are.
+struct StageMemory {
+  // As the plan says: what a rank allocates.
+  int64_t arena_bytes = 0;
+  // Most bytes that hold something still needed, at one moment of an execution
+  // that the plan permits: no offsets can do with less. State counts always,
+  // another buffer from the kernel that first writes it to the last one that
+  // reads those contents.
+  int64_t lower_bound_bytes = 0;
+  // The parts of lower_bound_bytes.
+  BytesByCategory at_peak = {};
+  // The most of each category at one moment of its own.
+  BytesByCategory most = {};
+  std::array<int, kCategories> buffers = {};
+  // All gradients together. With one micro-batch a step fewer are live at one
+  // time, where one is reduced before another is made.
+  int64_t gradient_bytes = 0;
+  // Elements of the stage's parameters, over all its ranks.
+  int64_t parameter_elements = 0;
+  // What is live at the peak, largest first.
+  struct Live {
+    int32_t buffer = 0;
+    int64_t bytes = 0;  // of `count` slots
+    int count = 0;
+  };
+  std::vector<Live> live;
+  // In the order of one execution.
+  std::vector<UnitMemory> units;
+  // The moment: before the first act if actor is -1.
+  int32_t peak_actor = -1;
+  int64_t peak_micro_batch = 0;
+  int32_t peak_work = 0;
+};
+
+// What a rank keeps of parameters, gradients and optimizer state for each of the
+// stage's parameters: 16 bytes with Adam, of which ZeRO leaves 16/N. 0 without
+// parameters.
+double BytesAParameter(const StageMemory& memory);
+
+// The memory of every stage, the most over a few executions that the proved
+// order admits (Orders::rules). Looks at no offset of a buffer that has no alias,
+// and at offsets of others only in relation, so that a compiler may call it
+// before it lays out the arena. kFailedPrecondition: the plan is blocked.
+absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan);
+
+}  // namespace weft::plan
+
+#endif  // WEFT_RUNTIME_MEASURE_MEMORY_H_

@@ -1,0 +1,190 @@
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/measure/memory.h"
+#include "runtime/plan/layout.h"
+#include "runtime/plan/names.h"
+#include "runtime/plan/program.h"
+#include "runtime/show/print.h"
+
+namespace weft::plan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Names may hold any bytes; what is not UTF-8 is replaced.
+std::string Dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+Json Names(const Program& program, const google::protobuf::RepeatedField<int32_t>& buffers) {
+  Json names = Json::array();
+  for (int32_t b : buffers) names.push_back(program.buffer(b).name());
+  return names;
+}
+
+Json ActorJson(const Program& program, const Actor& actor, const PrintOptions& options) {
+  Json json = {{"name", actor.name()},
+               {"stream", actor.stream()},
+               {"section", actor.section() == Actor::STEP ? "step" : "micro"},
+               {"reads", Names(program, actor.reads())},
+               {"writes", Names(program, actor.writes())}};
+  if (actor.kernels_size() > 0) json["kernel_count"] = actor.kernels_size();
+  for (int k = 0; k < actor.kernels_size() && options.kernels; ++k) {
+    const Kernel& kernel = actor.kernels(k);
+    json["kernels"].push_back({{"name", kernel.name()},
+                               {"inputs", Names(program, kernel.inputs())},
+                               {"outputs", Names(program, kernel.outputs())},
+                               {"cost",
+                                {{"contraction_flops", kernel.cost().contraction_flops()},
+                                 {"flops", kernel.cost().flops()},
+                                 {"bytes", kernel.cost().bytes()}}},
+                               {"location", kernel.location()}});
+  }
+  for (const Collective& it : actor.collectives()) {
+    const int64_t input = LocalBytes(*program.placement, program.buffer(it.input()));
+    const int64_t output = LocalBytes(*program.placement, program.buffer(it.output()));
+    json["collectives"].push_back({{"kind", NameOf(it.kind())},
+                                   {"axes", std::vector<int32_t>(it.axes().begin(), it.axes().end())},
+                                   {"input", program.buffer(it.input()).name()},
+                                   {"output", program.buffer(it.output()).name()},
+                                   {"bytes", std::max(input, output)},
+                                   {"location", it.location()}});
+  }
+  if (actor.end_case() == Actor::kSend) json["send"] = actor.send();
+  if (actor.end_case() == Actor::kReceive) json["receive"] = actor.receive();
+  return json;
+}
+
+Json StreamJson(const Program& program, const Stream& stream) {
+  Json json = {{"name", stream.name()}, {"kind", NameOf(stream.kind())}, {"runs", Json::array()}};
+  for (const Run& run : stream.runs()) {
+    Json actors = Json::array();
+    for (int32_t a : run.actors()) actors.push_back(program.actor(a).name());
+    json["runs"].push_back(
+        {{"first_micro_batch", run.first_micro_batch()}, {"repeat", run.repeat()}, {"actors", actors}});
+    if (run.offsets_size() > 0) {
+      json["runs"].back()["offsets"] = std::vector<int64_t>(run.offsets().begin(), run.offsets().end());
+    }
+  }
+  return json;
+}
+
+Json CategoriesJson(const BytesByCategory& bytes) {
+  Json json = Json::object();
+  for (int k = 0; k < kCategories; ++k) json[NameOf(static_cast<Category>(k))] = bytes[k];
+  return json;
+}
+
+// `peak_bytes` is what a rank allocates. `categories` are the most of each at a
+// moment of its own, which need not be the same, and of gradients all that there
+// are; at_peak adds up to the lower bound. `bytes_a_parameter` is what a rank
+// keeps of parameters, gradients and optimizer state for each of
+// `parameter_elements`.
+Json StageMemoryJson(const Program& program, const StageMemory* memory) {
+  Json json = {{"arena_bytes", program.stage->arena_bytes()}, {"peak_bytes", program.stage->arena_bytes()}};
+  if (memory == nullptr) return json;
+  json["lower_bound_bytes"] = memory->lower_bound_bytes;
+  BytesByCategory categories = memory->most;
+  categories[static_cast<int>(Category::kGradients)] = memory->gradient_bytes;
+  json["categories"] = CategoriesJson(categories);
+  json["parameter_elements"] = memory->parameter_elements;
+  if (memory->parameter_elements > 0) json["bytes_a_parameter"] = BytesAParameter(*memory);
+  json["at_peak"] = CategoriesJson(memory->at_peak);
+  json["units"] = Json::array();
+  for (const UnitMemory& unit : memory->units) {
+    json["units"].push_back({{"unit", unit.name}, {"categories", CategoriesJson(unit.most)}});
+  }
+  if (memory->peak_actor < 0) return json;
+  json["peak"] = {{"actor", program.actor(memory->peak_actor).name()},
+                  {"micro_batch", memory->peak_micro_batch},
+                  {"work", memory->peak_work}};
+  return json;
+}
+
+Json ParameterJson(const Program& program, const Buffer& buffer) {
+  return {{"name", buffer.name()},
+          {"dtype", NameOf(buffer.dtype())},
+          {"shape", std::vector<int64_t>(buffer.shape().begin(), buffer.shape().end())},
+          {"sbp", SbpText(*program.placement, buffer)},
+          {"local_shape", LocalDims(*program.placement, buffer)}};
+}
+
+Json PlacementJson(const Placement& placement) {
+  Json axes = Json::array();
+  for (const Axis& axis : placement.axes()) axes.push_back({{"name", axis.name()}, {"size", axis.size()}});
+  return {{"device", placement.device()},
+          {"axes", axes},
+          {"ranks", std::vector<int32_t>(placement.ranks().begin(), placement.ranks().end())}};
+}
+
+Json StageJson(const Program& program, const StageMemory* memory, const PrintOptions& options) {
+  Json json = {{"placement", PlacementJson(*program.placement)},
+               {"streams", Json::array()},
+               {"actors", Json::array()},
+               {"memory", StageMemoryJson(program, memory)},
+               {"parameters", Json::array()}};
+  for (const Stream& stream : program.stage->streams()) json["streams"].push_back(StreamJson(program, stream));
+  for (const Actor& actor : program.stage->actors()) json["actors"].push_back(ActorJson(program, actor, options));
+  for (const Buffer& buffer : program.stage->buffers()) {
+    if (buffer.kind() == Buffer::PARAMETER) json["parameters"].push_back(ParameterJson(program, buffer));
+  }
+  return json;
+}
+
+Json HeaderJson(const Header& header) {
+  Json recompute = Json::object();
+  for (const Recompute::Layer& layer : header.recompute()) {
+    recompute[layer.scope()] = Recompute::Policy_Name(layer.policy());
+  }
+  return {{"version", header.version()},
+          {"target", header.target()},
+          {"graph", header.graph()},
+          {"training", header.training()},
+          {"micro_batches", header.micro_batches()},
+          {"tokens_per_step", header.tokens_per_step()},
+          {"flops_per_step", header.flops_per_step()},
+          {"recompute", recompute},
+          {"hash", absl::StrCat(absl::Hex(header.hash(), absl::kZeroPad16))}};
+}
+
+}  // namespace
+
+std::string SummaryJson(const Plan& plan, const PrintOptions& options) {
+  const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
+  Json json = {{"header", HeaderJson(plan.header())}, {"stages", Json::array()}};
+  for (const Program& program : ProgramsOf(plan)) {
+    json["stages"].push_back(StageJson(program, memory.ok() ? &(*memory)[program.index] : nullptr, options));
+  }
+  json["transfers"] = Json::array();
+  for (const Transfer& it : plan.transfers()) {
+    json["transfers"].push_back({{"source_stage", it.source_stage()},
+                                 {"source", plan.stages(it.source_stage()).buffers(it.source_buffer()).name()},
+                                 {"target_stage", it.target_stage()},
+                                 {"target", plan.stages(it.target_stage()).buffers(it.target_buffer()).name()}});
+  }
+  json["metrics"] = Json::array();
+  for (const Metric& it : plan.metrics()) {
+    json["metrics"].push_back(
+        {{"name", it.name()}, {"stage", it.stage()}, {"buffer", plan.stages(it.stage()).buffers(it.buffer()).name()}});
+  }
+  const Prediction& it = plan.prediction();
+  json["prediction"] = {{"step_s", it.step_s()},
+                        {"compute_s", it.compute_s()},
+                        {"communication_s", it.communication_s()},
+                        {"communication_bytes", it.communication_bytes()},
+                        {"bubble_fraction", it.bubble_fraction()},
+                        {"exposed_comm_s", it.exposed_comm_s()}};
+  return Dump(json);
+}
+
+std::string MemoryJson(const Plan& plan) {
+  const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
+  Json json = {{"stages", Json::array()}};
+  for (const Program& program : ProgramsOf(plan)) {
+    json["stages"].push_back(StageMemoryJson(program, memory.ok() ? &(*memory)[program.index] : nullptr));
+  }
+  return Dump(json);
+}
+
+}  // namespace weft::plan
