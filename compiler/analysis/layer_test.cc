@@ -57,8 +57,8 @@ TEST_F(LayersTest, EveryLayerHasItsForwardAndItsBackwardOnEachStage) {
     }
     found.push_back(line);
   }
-  EXPECT_EQ(found, (std::vector<std::string>{"h.0@0: h.0.a | h.0.f h.0.g h.0.s", "h.1@0: h.1.b |",
-                                             "h.1@1: h.1.d | h.1.e"}));
+  EXPECT_EQ(found,
+            (std::vector<std::string>{"h.0@0: h.0.a | h.0.f h.0.g h.0.s", "h.1@0: h.1.b |", "h.1@1: h.1.d | h.1.e"}));
 }
 
 } // namespace

@@ -9,8 +9,8 @@ class MachineTest : public AnalysisTest {
 protected:
   // Of a graph whose attribute is `rates`.
   llvm::FailureOr<Machine> read(const std::string &rates) {
-    return machineOf(graph("@g() placements [#weft.placement<\"cpu\", [], [0]>] attributes {weft.machine = " + rates + "}",
-                           ""));
+    return machineOf(
+        graph("@g() placements [#weft.placement<\"cpu\", [], [0]>] attributes {weft.machine = " + rates + "}", ""));
   }
 };
 
@@ -27,8 +27,8 @@ TEST_F(MachineTest, WhatIsNotSaidIsTheDefault) {
 TEST_F(MachineTest, EveryRateComesBackToTheBit) {
   Machine machine;
   double next = 2.1;
-  double *rates[] = {&machine.contraction_flops, &machine.other_flops,       &machine.memory_bytes_s,
-                     &machine.launch_s,          &machine.node.bytes_s,      &machine.node.latency_s,
+  double *rates[] = {&machine.contraction_flops, &machine.other_flops,      &machine.memory_bytes_s,
+                     &machine.launch_s,          &machine.node.bytes_s,     &machine.node.latency_s,
                      &machine.network.bytes_s,   &machine.network.latency_s};
   for (double *rate : rates) {
     *rate = next /= 3;

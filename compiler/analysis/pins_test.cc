@@ -12,8 +12,8 @@ class PinsTest : public AnalysisTest {
 protected:
   // The states of a parameter of shape [16, 6] with these pins; what is said, after an error.
   std::string states(const std::string &pins) {
-    ir::GraphOp made = graph("@g() " + std::string(kMesh), "%w = weft.parameter \"w\" [16, 6] init(zeros) " + pins +
-                                                               " : () -> tensor<16x6xf32>");
+    ir::GraphOp made = graph("@g() " + std::string(kMesh),
+                             "%w = weft.parameter \"w\" [16, 6] init(zeros) " + pins + " : () -> tensor<16x6xf32>");
     auto w = llvm::cast<ir::ParameterOp>(named("w"));
     said.clear();
     llvm::FailureOr<States> states = resolvePins(w, "w", w.getPinsAttr(), ir::tensorOf(w), made.getPlacement(0));

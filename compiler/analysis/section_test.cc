@@ -30,7 +30,8 @@ constexpr char kTrain[] = R"(
   %5 = weft.einsum "ij,jk->ik" %4, %4 {scope = "step product"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   weft.assign %w, %5 {scope = "assign"} : (tensor<4x4xf32>, tensor<4x4xf32>)
 )";
-constexpr char kInput[] = "@g(\"x\" %x: tensor<8x4xf32>) placements [#weft.placement<\"cpu\", [], [0]>] micro_batches 3";
+constexpr char kInput[] =
+    "@g(\"x\" %x: tensor<8x4xf32>) placements [#weft.placement<\"cpu\", [], [0]>] micro_batches 3";
 
 TEST_F(SectionTest, WhatASumDependsOnRunsOnceAMicroBatch) {
   Sections sections(graph(kInput, kTrain));
@@ -73,13 +74,13 @@ TEST_F(SectionTest, UsefulFlopsAreThoseOfContractionsOfAStepWithoutWhatIsCompute
 }
 
 TEST_F(SectionTest, LocalWorkIsThatOfATile) {
-  ir::GraphOp made =
-      graph("@g(\"x\" %x: tensor<8x4xf32, #weft.sbp<S(0), B>>, \"w\" %w: tensor<4x6xf32, #weft.sbp<B, S(1)>>) placements "
-            "[#weft.placement<\"cpu\", [data = 4, tensor = 2], [0, 1, 2, 3, 4, 5, 6, 7]>]",
-            "%0 = weft.einsum \"bi,io->bo\" %x, %w {scope = \"product\"} : (tensor<8x4xf32, #weft.sbp<S(0), B>>, "
-            "tensor<4x6xf32, #weft.sbp<B, S(1)>>) -> tensor<8x6xf32, #weft.sbp<S(0), S(1)>>\n"
-            "%1 = weft.box %0 {scope = \"box\"} : (tensor<8x6xf32, #weft.sbp<S(0), S(1)>>) -> tensor<8x6xf32, "
-            "#weft.sbp<S(0), B>>");
+  ir::GraphOp made = graph(
+      "@g(\"x\" %x: tensor<8x4xf32, #weft.sbp<S(0), B>>, \"w\" %w: tensor<4x6xf32, #weft.sbp<B, S(1)>>) placements "
+      "[#weft.placement<\"cpu\", [data = 4, tensor = 2], [0, 1, 2, 3, 4, 5, 6, 7]>]",
+      "%0 = weft.einsum \"bi,io->bo\" %x, %w {scope = \"product\"} : (tensor<8x4xf32, #weft.sbp<S(0), B>>, "
+      "tensor<4x6xf32, #weft.sbp<B, S(1)>>) -> tensor<8x6xf32, #weft.sbp<S(0), S(1)>>\n"
+      "%1 = weft.box %0 {scope = \"box\"} : (tensor<8x6xf32, #weft.sbp<S(0), S(1)>>) -> tensor<8x6xf32, "
+      "#weft.sbp<S(0), B>>");
   ir::PlacementAttr mesh = made.getPlacement(0);
   mlir::Operation *product = named("product");
   EXPECT_EQ(tileOf(product->getResult(0), mesh).getShape(), (llvm::ArrayRef<int64_t>{2, 3}));
