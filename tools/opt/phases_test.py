@@ -41,7 +41,7 @@ class PhasesTest(unittest.TestCase):
                     self.assertTrue(seam.endswith(f"-{phase}.mlir"), seam)
                     flag = f"--phase-{phase}=job={JOB}" + (" keys=" + ",".join(keys) if keys else "")
                     with open(seam, encoding="utf-8") as file:
-                        self.assertEqual(output(OPT, before, flag), file.read(), flag)
+                        self.assertEqual(output(OPT, before, flag).rstrip(), file.read().rstrip(), flag)
                     before = seam
 
     def phases(self):
@@ -49,7 +49,7 @@ class PhasesTest(unittest.TestCase):
         return re.search(r"--stop-after=PHASE .*\n +([a-z ]+)\n", output(COMPILE, "--help")).group(1).split()
 
     def test_both_helps_list_every_phase(self):
-        self.assertEqual(self.phases(), re.findall(r"^  --phase-([a-z]+) ", output(OPT, "--help"), re.MULTILINE)[1:])
+        self.assertEqual(self.phases(), re.findall(r"^  --phase-([a-z]+) ", output(OPT, "--help"), re.MULTILINE))
 
     def test_help_is_of_weft_alone(self):
         text = output(OPT, "--help")
