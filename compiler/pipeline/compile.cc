@@ -105,7 +105,7 @@ absl::Status checkArenas(const plan::Plan &plan) {
   return absl::OkStatus();
 }
 
-// What fails without a word of its own still needs one.
+// The status of a model that does not compile. Where no error was printed at a line of the model, it says `what`.
 absl::Status wrongModel(const Job &job, const FirstError &errors, llvm::StringRef what) {
   return absl::InvalidArgumentError(errors.printed() ? "" : absl::StrCat(job.model().file(), ": ", what.str()));
 }

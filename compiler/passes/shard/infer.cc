@@ -126,7 +126,7 @@ private:
                                  type.getElementType());
   }
 
-  // Of one micro-batch, the sum is its term.
+  // Whether an op has no kernel. The sum over a single micro-batch is none: it is that micro-batch's gradient.
   bool isFree(Operation *op) {
     return llvm::isa<ParameterOp, ToGlobalOp, AssignOp>(op) ||
            (llvm::isa<AccumulateOp>(op) && graph_.getMicroBatches() == 1);
