@@ -40,6 +40,7 @@ TEST_F(MeshesTest, AUnionHasEveryAxisInTheOrderOfAxesAndAsLargeAsTheLargest) {
   auto meshes = *read("[#weft.placement<\"cuda\", [tensor = 2], [0, 1]>,"
                       " #weft.placement<\"cuda\", [context = 2, tensor = 3], [2, 3, 4, 5, 6, 7]>]");
   EXPECT_EQ(text(unionOf(meshes)), "#weft.placement<\"cuda\", [context = 2, tensor = 3], [0, 1, 2, 3, 4, 5]>");
+  EXPECT_EQ(unionOf({meshes[1], meshes[0]}), unionOf(meshes));
   EXPECT_EQ(text(unionOf({meshes[0], meshes[0]})), "#weft.placement<\"cuda\", [tensor = 2], [0, 1]>");
 }
 
