@@ -114,6 +114,11 @@ TEST(WatchdogTest, ProgressStartsTheClockAnew) {
   EXPECT_FALSE(fault.raised());
 }
 
+TEST(WatchdogTest, LooksOftenEnoughToBeOnTime) {
+  EXPECT_LE(Watchdog::Interval(seconds(600)), seconds(1));
+  EXPECT_EQ(Watchdog::Interval(std::chrono::milliseconds(8)), std::chrono::milliseconds(2));
+}
+
 TEST(WatchdogTest, TheThreadRaisesTheFault) {
   FakeProgram fake;
   Fault fault;

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/trace/file.h"
 
 namespace weft::trace {
 namespace {
@@ -53,17 +54,17 @@ std::string ToJson(const StepMetrics& m) {
 }
 
 absl::StatusOr<std::unique_ptr<MetricsWriter>> MetricsWriter::Open(const std::string& path, int64_t first_step) {
-  const std::string kept = first_step > 0 ? EarlierLines(path, first_step) : "";
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": metrics cannot be written: it is a folder"));
   }
   // Pipes and terminals are written as they are.
   const bool special = std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
+  const std::string kept = first_step > 0 && !special ? EarlierLines(path, first_step) : "";
   const std::string partial = special ? "" : path + ".partial";
-  std::FILE* file = std::fopen(special ? path.c_str() : partial.c_str(), "w");
+  std::FILE* file = OpenToWrite(special ? path : partial);
   if (file == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": metrics cannot be written: ", std::strerror(errno)));
+    return absl::InvalidArgumentError(absl::StrCat(path, ": metrics cannot be written: ", WhyNotWritten(errno)));
   }
   std::unique_ptr<MetricsWriter> writer(new MetricsWriter(path, partial, file));
   if (std::fwrite(kept.data(), 1, kept.size(), file) != kept.size())

@@ -1,5 +1,9 @@
 #include "runtime/trace/metrics.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -33,6 +37,25 @@ TEST(MetricsTest, FloatsSurviveTheRoundTrip) {
   EXPECT_EQ(static_cast<float>(json["loss"].get<double>()), 0.1f + 0.2f);
   EXPECT_EQ(static_cast<float>(json["grad_norm"].get<double>()), std::nextafterf(1.0f, 2.0f));
   EXPECT_EQ(static_cast<float>(json["lr"].get<double>()), 6e-4f);
+}
+
+// To wait for a reader would be to wait for ever.
+TEST(MetricsTest, APipeThatNobodyReadsIsRefused) {
+  const std::string path = TempPath("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0666), 0);
+  for (int64_t first_step : {0, 3}) {
+    const auto writer = MetricsWriter::Open(path, first_step);
+    EXPECT_EQ(writer.status().message(),
+              path + ": metrics cannot be written: expected a pipe that somebody reads, found no reader");
+  }
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  const auto writer = MetricsWriter::Open(path, 0);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  EXPECT_TRUE((*writer)->Write({}).ok());
+  char first = 0;
+  EXPECT_EQ(read(reader, &first, 1), 1);
+  EXPECT_EQ(first, '{');
+  close(reader);
 }
 
 TEST(MetricsTest, AbsentAndInfiniteAreNull) {

@@ -111,6 +111,19 @@ class DataTest(FaultTest):
                     *(("--checkpoint-dir", self.path("new")) if steps > 1 else ()))
 
 
+class PipeTest(FaultTest):
+    """Pipes whose other end nobody opens: to wait for that would be to wait for ever."""
+
+    def test_is_refused(self):
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        plan = self.plan()
+        self.refused("weft-run", plan, "--data", pipe, line=f"{pipe}: expected a regular file of tokens")
+        self.refused("weft-run", plan, "--data", TOKENS, "--quiet", "--init", pipe, line=f"{pipe}: expected a regular file")
+        self.refused("weft-run", plan, "--data", TOKENS, "--quiet", "--metrics", pipe,
+                     line=f"{pipe}: metrics cannot be written: expected a pipe that somebody reads, found no reader")
+
+
 class DivergenceTest(FaultTest):
     """A learning rate with which nothing stays a number."""
 

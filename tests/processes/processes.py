@@ -44,15 +44,15 @@ class Run:
         self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
         self.ranks = {}
 
-    def find_ranks(self):
-        """{rank: process}, once all are there."""
-        while len(self.ranks) < self.processes and self.process.poll() is None:
+    def find_ranks(self, awaited=None):
+        """{rank: process}, once all are there, or the one that is awaited."""
+        while len(self.ranks) < self.processes and awaited not in self.ranks and self.process.poll() is None:
             for launcher in children(self.process.pid):
                 for process in children(launcher):
                     rank = environment_of(process).get("OMPI_COMM_WORLD_RANK")
                     if rank is not None:
                         self.ranks[int(rank)] = process
-            time.sleep(0.005)
+            time.sleep(0.001)
         return self.ranks
 
     def await_lines(self, path, count):

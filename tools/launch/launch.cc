@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ usage: weft launch -n N [--] PLAN [flags of weft run]
 It runs `mpirun -n N weft-run PLAN ...` with what mpirun wants on one machine; see
 docs/howto/run_on_several_machines.md for more than one. SIGTERM ends the run
 after its step, with a checkpoint and status 0; an interrupt (Ctrl-C) does the same
-with status 1, a second one ends it at once.
+with status 1. A second one ends it at once, and so does a second SIGTERM two seconds later.
 
 example
   weft launch -n 2 gpt2.plan --data corpus.txt --steps 200
@@ -47,13 +48,22 @@ exit status: that of weft-run; 1 if mpirun is missing or cannot be used; 2 for a
 std::atomic<int> child{0};
 std::atomic<int> interrupts{0};
 
-// mpirun ends all processes at the signals that end it, but hands these on.
+// When the first signal came that asked to terminate, in seconds; 0: none has.
+std::atomic<time_t> terminated{0};
+
+// mpirun ends all processes at the signals that end it, but hands SIGUSR1 and SIGUSR2 on. A second SIGTERM ends them
+// unless it comes at once, as when a group of processes is told and this one twice.
 void HandOn(int signal) {
   if (child <= 0) return;
-  if (signal != SIGINT) {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  time_t first = 0;
+  if (signal == SIGINT) {
+    kill(child, interrupts++ == 0 ? SIGUSR2 : SIGTERM);
+  } else if (terminated.compare_exchange_strong(first, now.tv_sec) || now.tv_sec - first <= 1) {
     kill(child, SIGUSR1);
   } else {
-    kill(child, interrupts++ == 0 ? SIGUSR2 : SIGTERM);
+    kill(child, SIGTERM);
   }
 }
 

@@ -28,8 +28,8 @@ training
   --checkpoint-every N   and after every N steps
   --checkpoint-keep N    remove all but the newest N checkpoints
   --resume               go on from the newest checkpoint in --checkpoint-dir; from the start if it has none
-  --allow-nonfinite      go on, and save, when the loss, the gradients or the state are no numbers any
-                         more; without it such a run stops and saves nothing
+  --allow-nonfinite      go on, and save, although the loss, a gradient or the state is infinite or NaN;
+                         without it such a run stops and saves nothing
   --metrics FILE         a JSON object a step: step, loss, grad_norm, lr, tokens, tokens_per_s,
                          tflops, mfu (of the matrix product rate measured at the start), memory_bytes
 
@@ -43,8 +43,8 @@ both
   --trace-kernels        and of every kernel in it
   --threads N            threads a rank may use for a kernel; the cores shared by the ranks by default
   --hang-seconds N       stop with an error when nothing moves for so long; 600 by default, 0: never
-  --lost-seconds N       of several hosts, one of which nothing is heard for so long is lost, and
-                         the run ends with an error; 5 by default, 0: never
+  --lost-seconds N       a host of which nothing is heard for so long is lost, and the run ends with
+                         an error; 5 by default; 0: a host may be silent for as long as it likes
   --quiet                no progress, no summary
   --devices              say which devices and CUDA libraries this machine has; needs no plan
   --help                 this text
