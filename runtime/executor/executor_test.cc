@@ -130,7 +130,7 @@ TEST_F(ExecutorTest, TheFirstErrorStopsEveryRank) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(
       status.message(),
-      "rank 1: actor `backward` (step 2, micro-batch 0): fail at linear.mlir:7:3: token: expected below 256, got 300");
+      "rank 1: actor `backward` (step 3, micro-batch 0): fail at linear.mlir:7:3: token: expected below 256, got 300");
   EXPECT_EQ(cluster->Step(3), status);
 }
 
@@ -195,10 +195,10 @@ TEST_F(ExecutorTest, SaysWhoHasNotIssuedACollective) {
   while (
       !says(
           0,
-          "rank 0: actor `reduce_loss` (step 3) waits for all_reduce #1 of group data[0]; rank 1 has not issued it") ||
+          "rank 0: actor `reduce_loss` (step 4) waits for all_reduce #1 of group data[0]; rank 1 has not issued it") ||
       !says(1,
-            "rank 1: actor `reduce_loss` (step 3) waits for register `loss_sum` of `backward` on stream `compute`") ||
-      !says(1, "rank 1: actor `backward` (step 3, micro-batch 0) runs")) {
+            "rank 1: actor `reduce_loss` (step 4) waits for register `loss_sum` of `backward` on stream `compute`") ||
+      !says(1, "rank 1: actor `backward` (step 4, micro-batch 0) runs")) {
     std::this_thread::yield();
   }
   held.store(false);
@@ -256,7 +256,7 @@ TEST_F(ExecutorTest, TellsOfAFaultWhileAnActHangs) {
   ASSERT_TRUE((*cluster)->Initialize().ok());
   EXPECT_EQ((*cluster)->Step(0), told);
   EXPECT_EQ(told.code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(std::string(told.message()), HasSubstr("rank 1: actor `backward` (step 0, micro-batch 0) runs"));
+  EXPECT_THAT(std::string(told.message()), HasSubstr("rank 1: actor `backward` (step 1, micro-batch 0) runs"));
 }
 
 TEST_F(ExecutorTest, AFunctionGivesItsOutput) {

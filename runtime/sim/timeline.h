@@ -27,7 +27,7 @@ struct TimelineOptions {
 // the stream is idle for more than half of it.
 std::string TimelineText(const plan::Plan& plan, const Report& report, const TimelineOptions& options = {});
 
-// The acts as one rank of each stage would trace them, the first, as step `step`
+// The acts as one rank of each stage would trace them, the first, as step `step` (from 0)
 // from time 0 on. Made by the same writer as a measured trace.
 trace::Timeline TimelineOf(const plan::Plan& plan, const Report& report, int64_t step);
 

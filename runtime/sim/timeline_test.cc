@@ -51,7 +51,7 @@ TEST(TimelineTest, IsWrittenAsAMeasuredTraceIs) {
   }
   EXPECT_EQ(names, (std::set<std::string>{"rank 0 (predicted)", "rank 4 (predicted)"}));
   EXPECT_EQ(last["ph"], "X");
-  EXPECT_EQ(last["args"]["step"], 7);
+  EXPECT_EQ(last["args"]["step"], 8);
   EXPECT_DOUBLE_EQ(last["ts"].get<double>(), 2.5e6);
   EXPECT_DOUBLE_EQ(last["dur"].get<double>(), 2e6);
 }

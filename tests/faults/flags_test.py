@@ -34,6 +34,7 @@ CASES = {
         (["{plan}", "--threads=2.5"], "--threads: expected a whole number of at least 0, got `2.5` (see --help)"),
         (["{plan}", "--threads=100000"], "--threads: expected at most 1024, got 100000 (see --help)"),
         (["{plan}", "--data="], "--data: expected a file, got `` (see --help)"),
+        (["{plan}", "--data", "a", "--data", "b"], "--data: expected once, got `a` and `b` (see --help)"),
         (["{plan}", "--quiet=yes"], "--quiet: expected no value (see --help)"),
         (["{plan}", "--data", TOKENS, "--resume"],
          "--checkpoint-dir: expected, as another flag needs it (see --help)"),

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What scripts read of a run: metrics.jsonl and the timeline."""
 import json
+import socket
 import struct
 import sys
 
 sys.path.insert(0, "tests/support")
-from programs import WEIGHTS, ProgramTest, main, metrics  # noqa: E402
+from programs import TOKENS, WEIGHTS, ProgramTest, main, metrics  # noqa: E402
 
 FIELDS = {"step", "loss", "grad_norm", "lr", "tokens", "tokens_per_s", "tflops", "mfu", "memory_bytes"}
 
@@ -16,7 +17,7 @@ class ReportsTest(ProgramTest):
         self.train(self.plan("optimizer.schedule={warmup_linear { warmup: 2 total: 4 }}"), 4,
                    "--init", WEIGHTS, "--metrics", path)
         lines = metrics(path)
-        self.assertEqual([line["step"] for line in lines], [0, 1, 2, 3])
+        self.assertEqual([line["step"] for line in lines], [1, 2, 3, 4])
         for line in lines:
             self.assertEqual(line.keys(), FIELDS)
             self.assertEqual(line["tokens"], 4 * 64)
@@ -36,7 +37,29 @@ class ReportsTest(ProgramTest):
         path = self.path("m.jsonl")
         self.train(self.plan(), 3, "--metrics", path)
         self.train(self.plan(), 2, "--metrics", path)
-        self.assertEqual([line["step"] for line in metrics(path)], [0, 1])
+        self.assertEqual([line["step"] for line in metrics(path)], [1, 2])
+
+    def test_the_first_line_says_what_is_run(self):
+        path, folder = self.path("m.jsonl"), self.path("c")
+        flags = ("--metrics", path, "--checkpoint-dir", folder, "--resume")
+        self.train(self.plan(), 2, *flags)
+        self.train(self.plan("dist.data=2"), 3, *flags)
+        with open(path, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual([line.get("step") for line in lines], [None, 1, 2, None, 3])
+        first, second = lines[0]["run"], lines[3]["run"]
+        for plan, run in ((self.plan(), first), (self.plan("dist.data=2"), second)):
+            shown = self.run_ok("weft-plan", "show", plan).out
+            self.assertRegex(shown, f"hash +{run['plan']}\n")
+            self.assertEqual((run["data"], run["data_form"], run["data_tokens"]), (TOKENS, "uint16", "65536"))
+            self.assertRegex(run["data_hash"], "^[0-9a-f]{16}$")
+            self.assertEqual(run["host"], socket.gethostname())
+            self.assertRegex(run["date"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+            self.assertIn("adamw { lr: 0.001 ", run["job"])
+        self.assertNotEqual(first["plan"], second["plan"])
+        with open(folder + "/step-00000003/manifest.json", encoding="utf-8") as file:
+            manifest = json.load(file)
+        self.assertEqual({**manifest["run"], "date": second["date"]}, second)
 
     def test_the_timeline_has_a_process_a_rank(self):
         path = self.path("t.json")
@@ -51,7 +74,7 @@ class ReportsTest(ProgramTest):
         acts = [event for event in events if event["ph"] == "X"]
         self.assertEqual({event["pid"] for event in acts}, set(names))
         self.assertEqual({(event["pid"], event["tid"]) for event in acts}, threads)
-        self.assertEqual({event["args"]["step"] for event in acts}, {0, 1})
+        self.assertEqual({event["args"]["step"] for event in acts}, {1, 2})
         for event in acts:
             self.assertGreaterEqual(event["ts"], 0)
             self.assertGreaterEqual(event["dur"], 0)

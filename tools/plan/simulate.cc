@@ -108,7 +108,7 @@ bool Is(const Json& event, const char* key, const std::string& word) {
   return it != event.end() && it->is_string() && it->get<std::string>() == word;
 }
 
-// The step of an act, -1 for what is none.
+// The step of an act, counted from 1; -1 for what is none.
 double StepOf(const Json& event) {
   return Is(event, "ph", "X") && event.contains("args") ? NumberOf(event["args"], "step", -1) : -1;
 }
@@ -130,7 +130,7 @@ Json Merged(const std::string& measured_text, const plan::Plan& plan, const sim:
   for (const Json& event : events) {
     if (StepOf(event) == step) origin = std::min(origin, NumberOf(event, "ts", 0));
   }
-  Json predicted = Json::parse(sim::TimelineOf(plan, report, static_cast<int64_t>(step)).ToJson());
+  Json predicted = Json::parse(sim::TimelineOf(plan, report, static_cast<int64_t>(step) - 1).ToJson());
   for (Json& event : predicted["traceEvents"]) {
     if (Is(event, "ph", "X")) event["ts"] = NumberOf(event, "ts", 0) + origin;
     events.push_back(std::move(event));

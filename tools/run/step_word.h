@@ -16,7 +16,7 @@ struct StepWord {
   static constexpr int kMetrics = 5;
   static constexpr const char* kNames[kMetrics] = {"loss", "grad_norm", "lr", "loss_scale", "skipped_steps"};
 
-  int64_t step = 0;
+  int64_t step = 0;                        // from 1
   Stop stop = Stop::kNo;                   // the heaviest
   int64_t resident_bytes = 0;              // the sum
   std::optional<float> metrics[kMetrics];  // that of the lowest rank that has it

@@ -75,9 +75,6 @@ class World {
   // Gives every rank the bytes of `root`.
   absl::Status Broadcast(int root, std::string* bytes);
   absl::Status Barrier();
-  // kFailedPrecondition on every rank if they do not all have the same bytes:
-  // "`what`: rank 3 has another than rank 0".
-  absl::Status CheckEqual(const std::string& what, const std::string& bytes);
 
   // While a meeting waits: "barrier #3; rank 7 has not come". Otherwise "".
   std::string Waiting() const;
