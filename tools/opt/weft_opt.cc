@@ -4,7 +4,7 @@
 #include "compiler/pipeline/phases.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
-#include "ops/dialect/register.h"
+#include "ops/register.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
