@@ -8,6 +8,7 @@
 #include "compiler/dialect/model/model.h"
 #include "compiler/dialect/task/task.h"
 #include "compiler/emit/emit.h"
+#include "compiler/job/job.h"
 #include "compiler/pipeline/diagnostics.h"
 #include "compiler/pipeline/recompute.h"
 #include "compiler/pipeline/remedies.h"
@@ -30,20 +31,22 @@ namespace {
 struct GraphFacts {
   std::string name;
   bool training = false;
+  int64_t microBatches = 1;
   double flops = 0;
   int64_t tokens = 0;
 };
 
-GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches) {
+GraphFacts factsOf(mlir::ModuleOp module) {
   GraphFacts facts;
   for (auto graph : module.getOps<ir::GraphOp>()) {
     facts.name = graph.getSymName().str();
     facts.training = !graph.getBody().getOps<ir::AssignOp>().empty();
+    facts.microBatches = int64_t(graph.getMicroBatches());
     facts.flops = modelFlops(graph);
     for (mlir::BlockArgument argument : graph.getBody().getArguments()) {
       mlir::RankedTensorType type = ir::tensorOf(argument);
       if (type.getElementType().isInteger(32) && facts.tokens == 0) {
-        facts.tokens = type.getNumElements() * microBatches;
+        facts.tokens = type.getNumElements() * facts.microBatches;
       }
     }
   }
@@ -76,7 +79,7 @@ void fillHeader(const Job &job, const Cluster &cluster, const GraphFacts &facts,
   header.set_graph(facts.name);
   *header.mutable_job() = job;
   *header.mutable_cluster() = cluster;
-  header.set_micro_batches(facts.training ? job.batch().global() / job.batch().micro() : 1);
+  header.set_micro_batches(facts.microBatches);
   header.set_training(facts.training);
   header.set_tokens_per_step(facts.tokens);
   header.set_flops_per_step(facts.flops);
@@ -84,7 +87,7 @@ void fillHeader(const Job &job, const Cluster &cluster, const GraphFacts &facts,
 
 // What the job asks for and no plan may have, whatever the cluster.
 absl::Status checkMicroBatches(const Batch &batch) {
-  if (batch.global() / batch.micro() <= plan::kMaxMicroBatches) {
+  if (MicroBatches(batch) <= plan::kMaxMicroBatches) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat("batch.global: expected at most ", plan::kMaxMicroBatches,
@@ -107,10 +110,9 @@ absl::Status wrongModel(const Job &job, const FirstError &errors, llvm::StringRe
   return absl::InvalidArgumentError(errors.printed() ? "" : absl::StrCat(job.model().file(), ": ", what.str()));
 }
 
-// Through all phases, or to the one where to stop. Of a job that is a mere attempt, nothing is printed.
+// Runs the phases up to the last one, or to `options.stopAfter`. An attempt prints no errors.
 absl::StatusOr<Compiled> lower(const CompileOptions &options, bool attempt) {
   const Job &job = options.job;
-  const Machine machine = Machine{plan::MachineOf(options.cluster)};
   std::error_code missing;
   if (!std::filesystem::is_regular_file(job.model().file(), missing)) {
     return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
@@ -133,22 +135,23 @@ absl::StatusOr<Compiled> lower(const CompileOptions &options, bool attempt) {
   if (!module) {
     return wrongModel(job, errors, "does not parse");
   }
+  setInputs(*module, job, Machine{plan::MachineOf(options.cluster)});
   GraphFacts facts;
   Job running = job; // the recompute of every layer is found on the way
   int number = 0;
   for (Phase phase : allPhases()) {
     if (phase == Phase::Localize) {
-      facts = factsOf(*module, job.batch().global() / job.batch().micro());
+      facts = factsOf(*module);
     }
     if (phase == Phase::Recompute) {
-      auto resolved = resolveRecompute(*module, job, machine, options.cluster.device().memory_bytes());
+      auto resolved = resolveRecompute(*module, job, options.cluster.device().memory_bytes());
       if (failed(resolved)) {
         return wrongModel(job, errors, std::string(nameOf(phase)) + " failed");
       }
       *running.mutable_recompute() = *resolved;
     }
     mlir::PassManager manager(&context);
-    buildPhase(manager, phase, running, machine);
+    buildPhase(manager, phase, running);
     if (failed(manager.run(*module)) ||
         (phase == Phase::Pipeline && failed(checkTarget(*module, job, options.cluster)))) {
       return wrongModel(job, errors, std::string(nameOf(phase)) + " failed");

@@ -34,8 +34,7 @@ Recompute::Policy policyAt(int level, size_t layer) {
 
 class Resolver {
 public:
-  Resolver(mlir::ModuleOp module, const Job &job, const Machine &machine)
-      : module_(module), job_(job), machine_(machine) {
+  Resolver(mlir::ModuleOp module, const Job &job) : module_(module), job_(job) {
     for (const Recompute::Layer &pin : job.recompute().layers()) {
       policies_[pin.scope()] = pin.policy();
     }
@@ -120,7 +119,7 @@ private:
     mlir::PassManager manager(module_.getContext());
     for (Phase phase : allPhases()) {
       if (phase >= Phase::Recompute) {
-        buildPhase(manager, phase, job, machine_);
+        buildPhase(manager, phase, job);
       }
     }
     if (failed(manager.run(*trial))) {
@@ -135,7 +134,6 @@ private:
 
   mlir::ModuleOp module_;
   const Job &job_;
-  const Machine &machine_;
   std::vector<std::string> names_;                    // of the layers, in their order
   std::map<std::string, Recompute::Policy> policies_; // pinned, or being tried
   std::vector<StageLevels> stages_;
@@ -143,9 +141,8 @@ private:
 
 } // namespace
 
-llvm::FailureOr<Recompute> resolveRecompute(mlir::ModuleOp module, const Job &job, const Machine &machine,
-                                            int64_t memoryBytes) {
-  Resolver resolver(module, job, machine);
+llvm::FailureOr<Recompute> resolveRecompute(mlir::ModuleOp module, const Job &job, int64_t memoryBytes) {
+  Resolver resolver(module, job);
   if (job.recompute().policy() == Recompute::AUTO && memoryBytes > 0) {
     return resolver.fitting(memoryBytes);
   }

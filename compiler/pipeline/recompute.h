@@ -2,7 +2,6 @@
 #ifndef WEFT_COMPILER_PIPELINE_RECOMPUTE_H_
 #define WEFT_COMPILER_PIPELINE_RECOMPUTE_H_
 
-#include "compiler/analysis/machine.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/plan/job.pb.h"
 
@@ -12,8 +11,7 @@ namespace weft::compiler {
 /// AUTO it tries: compiles clones of the module up to `memory` and compares each stage's arena with `memoryBytes`, the
 /// memory of a device (0: no limit). Where not even FULL everywhere fits, that is what it returns. Fails if a clone
 /// does not compile. A scope that names no layer stays in the list, for the pass to refuse.
-llvm::FailureOr<Recompute> resolveRecompute(mlir::ModuleOp module, const Job &job, const Machine &machine,
-                                            int64_t memoryBytes);
+llvm::FailureOr<Recompute> resolveRecompute(mlir::ModuleOp module, const Job &job, int64_t memoryBytes);
 
 } // namespace weft::compiler
 

@@ -1,5 +1,5 @@
 // RUN: weft-opt %s --weft-autodiff-optimizer=rule=madgrad -verify-diagnostics
-// RUN: sed 's/got madgrad/that takes momentum=0.5, got adam/' %s > %t.mlir
+// RUN: sed 's/, got madgrad/ that takes momentum=0.5, got adam/' %s > %t.mlir
 // RUN: weft-opt %t.mlir --weft-autodiff-optimizer="rule=adam numbers=momentum=0.5" -verify-diagnostics
 
 // expected-error @+1 {{'weft.graph' op rule: expected one of sgd, adam, adamw, got madgrad}}
