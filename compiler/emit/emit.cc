@@ -3,6 +3,7 @@
 #include "compiler/dialect/task/registers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Path.h"
+#include "runtime/plan/enums.h"
 
 namespace weft::compiler {
 
@@ -13,29 +14,50 @@ using mlir::Value;
 
 namespace {
 
+// The element type that MLIR calls so.
 std::optional<plan::DType> dtypeOf(mlir::Type type) {
-  if (type.isF32()) {
-    return plan::F32;
-  }
-  if (type.isBF16()) {
-    return plan::BF16;
-  }
-  if (type.isF16()) {
-    return plan::F16;
-  }
-  if (type.isF64()) {
-    return plan::F64;
-  }
-  if (type.isInteger(32)) {
-    return plan::I32;
-  }
-  if (type.isInteger(64)) {
-    return plan::I64;
-  }
-  if (type.isInteger(8)) {
-    return plan::U8;
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  for (const ElementType &row : kElementTypes) {
+    if (name == row.mlir) {
+      return plan::DType(row.type);
+    }
   }
   return std::nullopt;
+}
+
+plan::Buffer::Kind kindOf(task::BufferKind kind) {
+  switch (kind) {
+  case task::BufferKind::Activation:
+    return plan::Buffer::ACTIVATION;
+  case task::BufferKind::Parameter:
+    return plan::Buffer::PARAMETER;
+  case task::BufferKind::Optimizer:
+    return plan::Buffer::OPTIMIZER;
+  case task::BufferKind::Gradient:
+    return plan::Buffer::GRADIENT;
+  case task::BufferKind::Communication:
+    return plan::Buffer::COMMUNICATION;
+  case task::BufferKind::Input:
+    return plan::Buffer::INPUT;
+  case task::BufferKind::Output:
+    return plan::Buffer::OUTPUT;
+  case task::BufferKind::Working:
+    return plan::Buffer::WORKING;
+  }
+  llvm_unreachable("a kind of the dialect");
+}
+
+plan::Stream::Kind kindOf(task::StreamKind kind) {
+  switch (kind) {
+  case task::StreamKind::Compute:
+    return plan::Stream::COMPUTE;
+  case task::StreamKind::Communication:
+    return plan::Stream::COMMUNICATION;
+  case task::StreamKind::Host:
+    return plan::Stream::HOST;
+  }
+  llvm_unreachable("a kind of the dialect");
 }
 
 void emitSbp(SbpState state, plan::Sbp &out) {
@@ -176,7 +198,7 @@ private:
     bufferIndex_[op.getBuffer()] = stage_.buffers_size();
     plan::Buffer &out = *stage_.add_buffers();
     out.set_name(op.getName().str());
-    out.set_kind(static_cast<plan::Buffer::Kind>(op.getKind()));
+    out.set_kind(kindOf(op.getKind()));
     out.set_slots(int(op.getSlots()));
     if (!op.getOffset()) {
       return op.emitOpError("expected an offset from the memory phase");
@@ -268,7 +290,7 @@ private:
   }
 
   LogicalResult emitCollective(task::CollectiveOp op, plan::Collective &out) {
-    out.set_kind(static_cast<plan::Collective::Kind>(op.getKind()));
+    out.set_kind(plan::Collective::Kind(task::kindOf(op.getKind())));
     out.set_reduction(op.getMax() ? plan::Collective::MAX : plan::Collective::SUM);
     for (int64_t axis : op.getAxes()) {
       out.add_axes(int(axis));
@@ -312,7 +334,7 @@ private:
       }
     }
     plan::Stream &stream = *stage_.add_streams();
-    stream.set_kind(static_cast<plan::Stream::Kind>(actor.getStream()));
+    stream.set_kind(kindOf(actor.getStream()));
     stream.set_name(name);
     return stage_.streams_size() - 1;
   }

@@ -48,5 +48,13 @@ TEST(EmitTest, BundlesTheCollectivesOfAnActor) {
   EXPECT_EQ(bucket.reads_size(), 2);
 }
 
+// Their values are compared where they are declared; their names are the assembly's.
+TEST(EmitTest, CollectivesOfTheDialectAreCalledAsInTheTable) {
+  for (size_t i = 0; i < kCollectiveKinds; ++i) {
+    auto kind = static_cast<CollectiveKind>(i);
+    EXPECT_EQ(task::stringifyCollectiveKind(task::kindOf(kind)), NameOf(kind));
+  }
+}
+
 } // namespace
 } // namespace weft::compiler

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/job/axes.h"
+#include "compiler/job/optimizer.h"
 #include "compiler/job/text.h"
 
 namespace weft {
@@ -60,12 +61,6 @@ void ResolvePipeline(Pipeline* pipeline) {
   }
 }
 
-void ResolveAdam(Adam* adam) {
-  adam->set_beta1(adam->has_beta1() ? adam->beta1() : 0.9);
-  adam->set_beta2(adam->has_beta2() ? adam->beta2() : 0.999);
-  adam->set_eps(adam->has_eps() ? adam->eps() : 1e-8);
-}
-
 void ResolveLossScale(LossScale* scale) {
   scale->set_initial(scale->has_initial() ? scale->initial() : 65536);
   scale->set_growth_factor(scale->has_growth_factor() ? scale->growth_factor() : 2);
@@ -92,16 +87,7 @@ void ResolveJob(Job* job) {
     batch->set_global(batch->micro());
   }
   if (job->has_optimizer()) {
-    Optimizer* optimizer = job->mutable_optimizer();
-    if (optimizer->has_adam()) {
-      ResolveAdam(optimizer->mutable_adam());
-    }
-    if (optimizer->has_adamw()) {
-      ResolveAdam(optimizer->mutable_adamw());
-    }
-    if (optimizer->schedule().kind_case() == Schedule::KIND_NOT_SET) {
-      optimizer->mutable_schedule()->mutable_constant();
-    }
+    ResolveOptimizer(job->mutable_optimizer());
   }
   if (job->precision().compute() == F16) {
     ResolveLossScale(job->mutable_precision()->mutable_loss_scale());

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/job/axes.h"
 #include "compiler/job/job.h"
+#include "compiler/job/optimizer.h"
 
 namespace weft {
 namespace {
@@ -148,38 +149,6 @@ absl::Status ValidatePipeline(const Job& job) {
 }
 
 // Comparisons are written so that NaN fails.
-absl::Status ValidateSgd(const Sgd& sgd) {
-  if (!(sgd.lr() > 0)) {
-    return Expected("optimizer.sgd.lr", "a number above 0", sgd.lr());
-  }
-  if (!(sgd.momentum() >= 0 && sgd.momentum() < 1)) {
-    return Expected("optimizer.sgd.momentum", "at least 0 and below 1", sgd.momentum());
-  }
-  if (!(sgd.weight_decay() >= 0)) {
-    return Expected("optimizer.sgd.weight_decay", "0 or more", sgd.weight_decay());
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ValidateAdam(const std::string& key, const Adam& adam) {
-  if (!(adam.lr() > 0)) {
-    return Expected(key + ".lr", "a number above 0", adam.lr());
-  }
-  if (!(adam.beta1() >= 0 && adam.beta1() < 1)) {
-    return Expected(key + ".beta1", "at least 0 and below 1", adam.beta1());
-  }
-  if (!(adam.beta2() >= 0 && adam.beta2() < 1)) {
-    return Expected(key + ".beta2", "at least 0 and below 1", adam.beta2());
-  }
-  if (!(adam.eps() > 0)) {
-    return Expected(key + ".eps", "a number above 0", adam.eps());
-  }
-  if (!(adam.weight_decay() >= 0)) {
-    return Expected(key + ".weight_decay", "0 or more", adam.weight_decay());
-  }
-  return absl::OkStatus();
-}
-
 absl::Status ValidateWarmup(const std::string& key, const Warmup& warmup) {
   if (warmup.warmup() < 0) {
     return Expected(key + ".warmup", "0 or more", warmup.warmup());
@@ -189,20 +158,6 @@ absl::Status ValidateWarmup(const std::string& key, const Warmup& warmup) {
   }
   if (!(warmup.min_ratio() >= 0 && warmup.min_ratio() <= 1)) {
     return Expected(key + ".min_ratio", "from 0 to 1", warmup.min_ratio());
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ValidateRule(const Optimizer& optimizer) {
-  switch (optimizer.rule_case()) {
-    case Optimizer::kSgd:
-      return ValidateSgd(optimizer.sgd());
-    case Optimizer::kAdam:
-      return ValidateAdam("optimizer.adam", optimizer.adam());
-    case Optimizer::kAdamw:
-      return ValidateAdam("optimizer.adamw", optimizer.adamw());
-    case Optimizer::RULE_NOT_SET:
-      return Expected("optimizer", "sgd, adam or adamw", "none");
   }
   return absl::OkStatus();
 }

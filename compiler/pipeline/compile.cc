@@ -17,7 +17,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Parser/Parser.h"
-#include "ops/dialect/register.h"
+#include "ops/register.h"
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/validate.h"

@@ -1,5 +1,6 @@
 #include "compiler/pipeline/target.h"
 
+#include "compiler/job/optimizer.h"
 #include "ops/dialect/weft.h"
 
 namespace weft::compiler {
@@ -44,7 +45,7 @@ llvm::LogicalResult checkTarget(mlir::ModuleOp module, const Job &job, const Clu
   for (auto graph : module.getOps<ir::GraphOp>()) {
     for (auto minimize : graph.getBody().getOps<ir::MinimizeOp>()) {
       if (!job.has_optimizer()) {
-        return minimize.emitError("optimizer: expected sgd, adam or adamw in the job, got none");
+        return minimize.emitError("optimizer: expected ") << OptimizerNames() << " in the job, got none";
       }
     }
     if (failed(checkPlacements(graph, job, cluster))) {

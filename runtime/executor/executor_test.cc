@@ -62,18 +62,6 @@ class ExecutorTest : public ::testing::Test {
   SampleSource source_;
 };
 
-TEST(BindingTest, TypesHaveEqualValuesOnBothSides) {
-  const auto* types = plan::DType_descriptor();
-  EXPECT_EQ(types->value_count(), 8);
-  for (int i = 0; i < types->value_count(); ++i) {
-    const auto dtype = static_cast<plan::DType>(types->value(i)->number());
-    if (dtype == plan::INVALID) continue;
-    EXPECT_EQ(plan::NameOf(dtype), NameOf(TypeOf(dtype)));
-    EXPECT_EQ(plan::ElementBytes(dtype), static_cast<int64_t>(SizeOf(TypeOf(dtype))));
-  }
-  EXPECT_EQ(TypeOf(plan::INVALID), DType::kInvalid);
-}
-
 // Two ranks tell the messages of their groups apart by the channel.
 TEST(LinksTest, AChannelIsOneStreamAndOneSetOfAxes) {
   plan::Stage stage;

@@ -9,7 +9,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
-#include "ops/dialect/register.h"
+#include "ops/register.h"
 
 namespace {
 

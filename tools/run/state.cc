@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/enums.h"
 #include "tools/run/cluster.h"
 #include "tools/run/finite.h"
 
@@ -24,7 +25,7 @@ std::vector<checkpoint::TensorInfo> TensorsOf(const plan::Plan& plan, plan::Buff
     for (const plan::Buffer& buffer : stage.buffers()) {
       if (buffer.kind() != kind || buffer.alias_of() != 0) continue;
       const auto& shape = buffer.stored_shape_size() > 0 ? buffer.stored_shape() : buffer.shape();
-      tensors[buffer.name()] = {buffer.name(), static_cast<DType>(buffer.dtype()), {shape.begin(), shape.end()}};
+      tensors[buffer.name()] = {buffer.name(), plan::TypeOf(buffer.dtype()), {shape.begin(), shape.end()}};
     }
   }
   std::vector<checkpoint::TensorInfo> list;

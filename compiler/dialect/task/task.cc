@@ -131,17 +131,10 @@ bool isPartial(SbpState state, bool max) { return state.kind == (max ? SbpState:
 // Whether the states of one axis change as the collective's kind says.
 bool changes(CollectiveOp op, SbpState from, SbpState to) {
   int64_t dim = op.getDim().value_or(-1), split = op.getSplitDim().value_or(-1);
-  switch (op.getKind()) {
-  case CollectiveKind::AllReduce:
-    return isPartial(from, op.getMax()) && to == SbpState::broadcast();
-  case CollectiveKind::ReduceScatter:
-    return isPartial(from, op.getMax()) && to == SbpState::split(dim);
-  case CollectiveKind::AllGather:
-    return from == SbpState::split(dim) && to == SbpState::broadcast();
-  case CollectiveKind::AllToAll:
-    return from == SbpState::split(dim) && to == SbpState::split(split);
-  }
-  return false;
+  CollectiveFacts facts = FactsOf(kindOf(op.getKind()));
+  bool brought = facts.gathers ? from == SbpState::split(dim) : isPartial(from, op.getMax());
+  bool kept = facts.cuts ? to == SbpState::split(facts.has_split_dim() ? split : dim) : to == SbpState::broadcast();
+  return brought && kept;
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include "compiler/schedule/schedule.h"
 #include "ops/dialect/weft.h"
+#include "runtime/plan/collective_kind.h"
 
 #include "compiler/dialect/task/dialect.h.inc"
 #include "compiler/dialect/task/enums.h.inc"
@@ -13,6 +14,15 @@
 #include "compiler/dialect/task/ops.h.inc"
 
 namespace weft::task {
+
+// The dialect's kinds of collective are those of the table.
+#define WEFT_ROW(name, ...) static_assert(int(CollectiveKind::name) == int(weft::CollectiveKind::k##name));
+WEFT_COLLECTIVE_KINDS(WEFT_ROW)
+#undef WEFT_ROW
+static_assert(getMaxEnumValForCollectiveKind() + 1 == kCollectiveKinds);
+
+inline weft::CollectiveKind kindOf(CollectiveKind kind) { return static_cast<weft::CollectiveKind>(kind); }
+inline CollectiveKind kindOf(weft::CollectiveKind kind) { return static_cast<CollectiveKind>(kind); }
 
 /// The global tensor, with SBP, of which a buffer holds a tile.
 inline mlir::RankedTensorType tensorOf(mlir::Value buffer) {

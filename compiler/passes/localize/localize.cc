@@ -349,17 +349,14 @@ private:
 
   llvm::LogicalResult collective(BoxOp box, Value source, Value target, llvm::ArrayRef<int64_t> axes, SbpState before,
                                  SbpState after) {
-    task::CollectiveKind kind =
-        before.isPartial() ? (after.isSplit() ? task::CollectiveKind::ReduceScatter : task::CollectiveKind::AllReduce)
-        : after.isSplit()  ? task::CollectiveKind::AllToAll
-                           : task::CollectiveKind::AllGather;
+    CollectiveKind kind = CollectiveThat(before.isPartial(), before.isSplit(), after.isSplit());
+    CollectiveFacts facts = FactsOf(kind);
     auto dim = [&](bool wanted, int64_t value) { return wanted ? b_.getI64IntegerAttr(value) : mlir::IntegerAttr(); };
     auto op = b_.create<task::CollectiveOp>(
-        box.getLoc(), task::CollectiveKindAttr::get(b_.getContext(), kind), b_.getDenseI64ArrayAttr(axes),
+        box.getLoc(), task::CollectiveKindAttr::get(b_.getContext(), task::kindOf(kind)), b_.getDenseI64ArrayAttr(axes),
         before.kind == SbpState::PartialMax ? b_.getUnitAttr() : mlir::UnitAttr(),
-        dim(before.isSplit() || after.isSplit(), before.isSplit() ? before.dim : after.dim),
-        dim(kind == task::CollectiveKind::AllToAll, after.dim), source, target,
-        task::SectionAttr::get(b_.getContext(), sectionOf(box)));
+        dim(facts.has_parts(), facts.gathers ? before.dim : after.dim), dim(facts.has_split_dim(), after.dim), source,
+        target, task::SectionAttr::get(b_.getContext(), sectionOf(box)));
     mark(op, box);
     return mlir::success();
   }

@@ -5,8 +5,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "ops/dialect/register.h"
 #include "ops/dialect/weft.h"
+#include "ops/register.h"
 
 namespace weft::ir {
 namespace {

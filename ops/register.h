@@ -1,6 +1,6 @@
 // The whole vocabulary: the `weft` dialect with the ops of every family.
-#ifndef WEFT_OPS_DIALECT_REGISTER_H_
-#define WEFT_OPS_DIALECT_REGISTER_H_
+#ifndef WEFT_OPS_REGISTER_H_
+#define WEFT_OPS_REGISTER_H_
 
 #include "mlir/IR/Dialect.h"
 
@@ -11,4 +11,4 @@ void registerWeftDialect(mlir::DialectRegistry &registry);
 
 } // namespace weft::ir
 
-#endif // WEFT_OPS_DIALECT_REGISTER_H_
+#endif // WEFT_OPS_REGISTER_H_

@@ -1,6 +1,6 @@
 // A graph from text, for unit tests of what single ops build.
-#ifndef WEFT_OPS_DIALECT_GRAPH_FIXTURE_H_
-#define WEFT_OPS_DIALECT_GRAPH_FIXTURE_H_
+#ifndef WEFT_OPS_GRAPH_FIXTURE_H_
+#define WEFT_OPS_GRAPH_FIXTURE_H_
 
 #include <string>
 #include <vector>
@@ -8,8 +8,8 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "ops/dialect/register.h"
 #include "ops/dialect/weft.h"
+#include "ops/register.h"
 
 namespace weft::ir {
 
@@ -69,4 +69,4 @@ private:
 
 } // namespace weft::ir
 
-#endif // WEFT_OPS_DIALECT_GRAPH_FIXTURE_H_
+#endif // WEFT_OPS_GRAPH_FIXTURE_H_

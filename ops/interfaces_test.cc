@@ -3,8 +3,8 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
-#include "ops/dialect/register.h"
 #include "ops/dialect/weft.h"
+#include "ops/register.h"
 
 namespace weft::ir {
 namespace {
