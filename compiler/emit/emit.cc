@@ -320,7 +320,9 @@ private:
   // ---- streams ------------------------------------------------------------
   static plan::Actor::Phase phaseOf(task::ActorOp actor) {
     if (!actor.getUnit()) {
-      return actor.getName().starts_with("optimizer") ? plan::Actor::UPDATE : plan::Actor::OTHER;
+      const bool updates =
+          llvm::any_of(actor.getBody().front(), [](Operation &op) { return ir::phaseOf(&op) == ir::OpPhase::Update; });
+      return updates ? plan::Actor::UPDATE : plan::Actor::OTHER;
     }
     char kind = actor.getUnit()->front();
     return kind == 'F' ? plan::Actor::FORWARD : kind == 'B' ? plan::Actor::BACKWARD : plan::Actor::WEIGHT;
@@ -438,9 +440,8 @@ std::string describeLocation(Operation *op) {
     text = llvm::sys::path::filename(file.getFilename().getValue()).str() + ":" + std::to_string(file.getLine()) + ":" +
            std::to_string(file.getColumn());
   }
-  auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
-  if (scope && !scope.getValue().empty()) {
-    text += (text.empty() ? "in " : " in ") + scope.getValue().str();
+  if (llvm::StringRef scope = ir::scopeOf(op); !scope.empty()) {
+    text += (text.empty() ? "in " : " in ") + scope.str();
   }
   return text;
 }

@@ -45,6 +45,20 @@ int64_t localBytesOf(mlir::RankedTensorType tensor, ir::PlacementAttr placement)
   return bytes;
 }
 
+static bool hasName(mlir::Operation *op, llvm::StringRef name) {
+  auto kernel = llvm::dyn_cast<KernelOp>(op);
+  return kernel && kernel.getName() == name;
+}
+
+bool AccumulateKernel::classof(mlir::Operation *op) { return hasName(op, kName); }
+
+bool InputKernel::classof(mlir::Operation *op) { return hasName(op, kName); }
+
+Section sectionOf(mlir::Operation *work) {
+  return llvm::TypeSwitch<mlir::Operation *, Section>(work).Case<KernelOp, CollectiveOp, SendOp, ReceiveOp>(
+      [](auto op) { return op.getSection(); });
+}
+
 mlir::Value rootOf(mlir::Value buffer) {
   while (auto alias = buffer.getDefiningOp<AliasOp>()) {
     buffer = alias.getSource();
@@ -107,6 +121,14 @@ LogicalResult AliasOp::verify() {
 }
 
 LogicalResult KernelOp::verify() {
+  if (llvm::isa<AccumulateKernel>(getOperation()) &&
+      (getInputs().size() != 2 || getOutputs().size() != 1 || getInputs()[1] != getOutputs()[0])) {
+    return emitOpError("accumulate: expected a term and a sum, and the same sum as output");
+  }
+  if (llvm::isa<InputKernel>(getOperation()) && (!getInputs().empty() || getOutputs().size() != 1)) {
+    return emitOpError() << "input: expected no inputs and one output, got " << getInputs().size() << " and "
+                         << getOutputs().size();
+  }
   llvm::ArrayRef<int64_t> inPlace = getInPlace().value_or(llvm::ArrayRef<int64_t>());
   if (getInPlace() && inPlace.size() != getOutputs().size()) {
     return emitOpError() << "in_place: expected " << getOutputs().size() << " entries, one an output, got "

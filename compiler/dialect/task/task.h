@@ -33,6 +33,36 @@ inline mlir::RankedTensorType tensorOf(mlir::Value buffer) {
 llvm::SmallVector<int64_t> localShapeOf(mlir::RankedTensorType tensor, ir::PlacementAttr placement);
 int64_t localBytesOf(mlir::RankedTensorType tensor, ir::PlacementAttr placement);
 
+/// Kernels that the compiler and the runtime know by what they do: views of `task.kernel` that llvm::isa and dyn_cast
+/// take, as ops of their own would be. The verifier of `task.kernel` has checked their operands.
+
+/// Adds the term of a micro-batch to a sum, which stays over all of them: ins (term, sum), outs (sum).
+class AccumulateKernel : public KernelOp {
+public:
+  static constexpr llvm::StringLiteral kName = "accumulate";
+  using KernelOp::KernelOp;
+  static bool classof(mlir::Operation *op);
+  mlir::Value getTerm() { return getInputs()[0]; }
+  mlir::Value getSum() { return getOutputs()[0]; }
+};
+
+/// Takes the part of an input of the graph that a micro-batch reads: no ins, outs (buffer).
+class InputKernel : public KernelOp {
+public:
+  static constexpr llvm::StringLiteral kName = "input";
+  using KernelOp::KernelOp;
+  static bool classof(mlir::Operation *op);
+};
+
+/// Gives a result of the graph to the host: ins (buffer), no outs.
+class OutputKernel : public KernelOp {
+public:
+  static constexpr llvm::StringLiteral kName = "output";
+};
+
+/// How often work happens: what the op says. `work` is a kernel, a collective or an end of a transfer.
+Section sectionOf(mlir::Operation *work);
+
 /// The buffer whose bytes this is a view of: itself if it is no alias.
 mlir::Value rootOf(mlir::Value buffer);
 

@@ -26,7 +26,7 @@ public:
     bool forward = forward_ && op->isBeforeInBlock(forward_);
     setBelongings(op, belongings_);
     if (!forward) {
-      op->setAttr("phase", mlir::StringAttr::get(op->getContext(), "backward"));
+      setPhase(op, OpPhase::Backward);
     }
   }
 

@@ -67,7 +67,7 @@ private:
   // Everything built here happens once a step; what belongs to one parameter, where that lives.
   template <typename Op> Op tag(Op op, UpdateOp update = {}) {
     op->setAttr("scope", mlir::StringAttr::get(&getContext(), "optimizer"));
-    op->setAttr("phase", mlir::StringAttr::get(&getContext(), "update"));
+    setPhase(op, OpPhase::Update);
     for (llvm::StringRef name : {"stage", "chunk"}) {
       if (mlir::Attribute value = update ? update->getAttr(name) : mlir::Attribute()) {
         op->setAttr(name, value);

@@ -45,10 +45,7 @@ bool areColumns(KernelOp einsum, size_t count) {
 }
 
 // Whether a kernel computes again what the forward made.
-bool recomputes(Operation *op) {
-  auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-  return phase && phase.getValue() == "recompute";
-}
+bool recomputes(Operation *op) { return ir::phaseOf(op) == ir::OpPhase::Recompute; }
 
 bool isTanh(KernelOp gelu) { return textOf(gelu, "approximate") == "tanh"; }
 

@@ -56,9 +56,8 @@ private:
             use.actors.push_back(actor);
           }
         }
-        auto kernel = llvm::dyn_cast<task::KernelOp>(op);
-        if (kernel && kernel.getName() == "accumulate") {
-          uses_[task::rootOf(kernel.getOutputs()[0])].carried = true;
+        if (auto accumulate = llvm::dyn_cast<task::AccumulateKernel>(op)) {
+          uses_[task::rootOf(accumulate.getSum())].carried = true;
         }
       }
     }

@@ -35,9 +35,8 @@ void Liveness::addUses(task::ProgramOp program) {
           known->second = {std::min(known->second.first, at), std::max(known->second.last, at)};
         }
       }
-      auto kernel = llvm::dyn_cast<task::KernelOp>(op);
-      if (kernel && kernel.getName() == "accumulate") {
-        uses_[task::rootOf(kernel.getOutputs()[0])].carried = true;
+      if (auto accumulate = llvm::dyn_cast<task::AccumulateKernel>(op)) {
+        uses_[task::rootOf(accumulate.getSum())].carried = true;
       }
     }
   }

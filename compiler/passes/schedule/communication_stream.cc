@@ -1,4 +1,4 @@
-#include "compiler/passes/schedule/beside.h"
+#include "compiler/passes/schedule/communication_stream.h"
 
 #include "compiler/analysis/layer.h"
 #include "compiler/dialect/task/registers.h"
@@ -17,23 +17,14 @@ using task::CollectiveOp;
 
 namespace {
 
-bool isKernel(Operation *op, llvm::StringRef name) {
+bool isTile(Operation *op) {
   auto kernel = llvm::dyn_cast<task::KernelOp>(op);
-  return kernel && kernel.getName() == name;
+  return kernel && kernel.getName() == "copy_tile";
 }
 
-bool computes(Operation *op) { return llvm::isa<task::KernelOp>(op) && !isKernel(op, "input"); }
+bool computes(Operation *op) { return llvm::isa<task::KernelOp>(op) && !llvm::isa<task::InputKernel>(op); }
 
-llvm::StringRef layerOf(Operation *op) {
-  auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
-  return scope ? compiler::layerOf(scope.getValue()) : llvm::StringRef();
-}
-
-task::Section sectionOf(Operation *op) {
-  auto kernel = llvm::dyn_cast<task::KernelOp>(op);
-  auto collective = llvm::dyn_cast<CollectiveOp>(op);
-  return kernel ? kernel.getSection() : collective ? collective.getSection() : task::Section::Micro;
-}
+llvm::StringRef layerOf(Operation *op) { return compiler::layerOf(ir::scopeOf(op)); }
 
 // Adds what units make of a value: its tiles and sums. False if they make something else of it.
 bool addSums(Value value, SmallVectorImpl<Operation *> &sums) {
@@ -44,14 +35,15 @@ bool addSums(Value value, SmallVectorImpl<Operation *> &sums) {
       }
       continue;
     }
-    if (!llvm::is_contained(task::inputsOf(user), value) || sectionOf(user) != task::Section::Micro) {
+    if (!llvm::is_contained(task::inputsOf(user), value) ||
+        (task::sectionOf(user) != task::Section::Micro && !llvm::isa<task::SendOp>(user))) {
       continue;
     }
-    if (!isKernel(user, "accumulate") && !isKernel(user, "copy_tile")) {
+    if (!llvm::isa<task::AccumulateKernel>(user) && !isTile(user)) {
       return false;
     }
     sums.push_back(user);
-    if (isKernel(user, "copy_tile") && !addSums(task::outputsOf(user)[0], sums)) {
+    if (isTile(user) && !addSums(task::outputsOf(user)[0], sums)) {
       return false;
     }
   }
@@ -78,7 +70,8 @@ bool isFull(CollectiveOp last, int64_t bytes, CollectiveOp next, int64_t more) {
 
 // ---- axes -------------------------------------------------------------------
 
-Beside::Beside(task::ProgramOp program, ArrayRef<Operation *> begin, ArrayRef<ArrayRef<Operation *>> units)
+CommunicationStream::CommunicationStream(task::ProgramOp program, ArrayRef<Operation *> begin,
+                                         ArrayRef<ArrayRef<Operation *>> units)
     : placement_(program.getPlacement()) {
   SmallVector<Operation *> all(begin.begin(), begin.end());
   for (ArrayRef<Operation *> unit : units) {
@@ -114,7 +107,7 @@ Beside::Beside(task::ProgramOp program, ArrayRef<Operation *> begin, ArrayRef<Ar
 }
 
 // Axes that a collective has in common with those there are.
-void Beside::close(ArrayRef<Operation *> work) {
+void CommunicationStream::close(ArrayRef<Operation *> work) {
   for (size_t before = 0; before != axes_.size();) {
     before = axes_.size();
     for (Operation *op : work) {
@@ -126,7 +119,7 @@ void Beside::close(ArrayRef<Operation *> work) {
   }
 }
 
-bool Beside::has(Operation *op) const {
+bool CommunicationStream::has(Operation *op) const {
   auto collective = llvm::dyn_cast<CollectiveOp>(op);
   return collective && llvm::any_of(collective.getAxes(), [&](int64_t axis) { return axes_.count(axis) > 0; });
 }
@@ -138,13 +131,13 @@ static bool isOverShares(CollectiveOp op, ir::PlacementAttr placement) {
   });
 }
 
-bool Beside::isGather(Operation *op) const {
+bool CommunicationStream::isGather(Operation *op) const {
   auto collective = llvm::dyn_cast<CollectiveOp>(op);
   return collective && collective.getKind() == CollectiveKind::AllGather && isOverShares(collective, placement_) &&
          !made_.contains(task::rootOf(collective.getInput()));
 }
 
-bool Beside::isReduction(Operation *op) const {
+bool CommunicationStream::isReduction(Operation *op) const {
   auto collective = llvm::dyn_cast<CollectiveOp>(op);
   return collective && collective.getKind() == CollectiveKind::ReduceScatter && !collective.getMax() &&
          isOverShares(collective, placement_) && sumsOf(collective);
@@ -152,7 +145,7 @@ bool Beside::isReduction(Operation *op) const {
 
 // ---- the begin section ------------------------------------------------------
 
-std::vector<Portion> Beside::begin(ArrayRef<Operation *> work) const {
+std::vector<ActorWork> CommunicationStream::begin(ArrayRef<Operation *> work) const {
   // How many collectives of the stream lie before an op; what another stage has to send comes behind everything else.
   constexpr int kReceived = 1 << 20;
   llvm::DenseMap<Value, int> levelOf;
@@ -171,7 +164,7 @@ std::vector<Portion> Beside::begin(ArrayRef<Operation *> work) const {
       levelOf[task::rootOf(output)] = level + (has(op) ? 1 : 0);
     }
   }
-  std::vector<Portion> portions;
+  std::vector<ActorWork> portions;
   auto read = [&](CollectiveOp op) {
     auto it = firstRead_.find(task::rootOf(op.getOutput()));
     return it == firstRead_.end() ? std::numeric_limits<int64_t>::max() : it->second;
@@ -202,17 +195,17 @@ std::vector<Portion> Beside::begin(ArrayRef<Operation *> work) const {
 // ---- units ------------------------------------------------------------------
 
 // One unit. Places are those of the computation's ops; what is at a place comes before the op that is there.
-class Beside::Planner {
+class CommunicationStream::Planner {
 public:
-  Planner(const Beside &beside, ArrayRef<Operation *> work) : beside_(beside), work_(work) {
+  Planner(const CommunicationStream &stream, ArrayRef<Operation *> work) : stream_(stream), work_(work) {
     findReductions();
     findPlaces();
     findGathers();
   }
 
-  std::vector<Portion> run(Value before) {
+  std::vector<ActorWork> run(Value before) {
     placeReductions();
-    std::vector<std::vector<Portion>> gathers(compute_.size() + 1);
+    std::vector<std::vector<ActorWork>> gathers(compute_.size() + 1);
     for (size_t i = 0; i < gathers_.size(); ++i) {
       size_t place = issueOf(i);
       Value after = place > 0 ? madeBefore(place) : Value();
@@ -222,8 +215,8 @@ public:
         gathers[place].back().after.push_back(after);
       }
     }
-    std::vector<Portion> portions;
-    auto take = [&](std::vector<Portion> &some) { llvm::move(some, std::back_inserter(portions)); };
+    std::vector<ActorWork> portions;
+    auto take = [&](std::vector<ActorWork> &some) { llvm::move(some, std::back_inserter(portions)); };
     for (size_t place = 0; place <= compute_.size(); ++place) {
       take(gathers[place]);
       take(others_[place]);
@@ -256,7 +249,7 @@ private:
   void findReductions() {
     llvm::DenseSet<Operation *> here(work_.begin(), work_.end());
     for (Operation *op : work_) {
-      if (!beside_.has(op) || !beside_.isReduction(op)) {
+      if (!stream_.has(op) || !stream_.isReduction(op)) {
         continue;
       }
       reduced_.insert(op);
@@ -273,7 +266,7 @@ private:
   // another stream.
   void findPlaces() {
     for (Operation *op : work_) {
-      bool places = llvm::isa<CollectiveOp>(op) ? !beside_.has(op) : computes(op) && !summing_.contains(op);
+      bool places = llvm::isa<CollectiveOp>(op) ? !stream_.has(op) : computes(op) && !summing_.contains(op);
       for (Value input : task::inputsOf(op)) {
         int64_t at = places ? int64_t(compute_.size()) : -1;
         auto [it, added] = read_.try_emplace(task::rootOf(input), at);
@@ -299,7 +292,7 @@ private:
       if (it == placeOf_.end() || reduced_.contains(op) || summing_.contains(op)) {
         continue;
       }
-      if (beside_.has(op) && beside_.isGather(op)) {
+      if (stream_.has(op) && stream_.isGather(op)) {
         auto read = read_.find(task::rootOf(llvm::cast<CollectiveOp>(op).getOutput()));
         if (read != read_.end() && read->second >= 0) {
           ahead.push_back({size_t(read->second), llvm::cast<CollectiveOp>(op)});
@@ -336,7 +329,7 @@ private:
   Value madeBefore(size_t place) const {
     while (place-- > 0) {
       for (Value output : task::outputsOf(compute_[place])) {
-        if (!isKernel(compute_[place], "accumulate") && !task::isState(task::rootOf(output))) {
+        if (!llvm::isa<task::AccumulateKernel>(compute_[place]) && !task::isState(task::rootOf(output))) {
           return output;
         }
       }
@@ -357,7 +350,7 @@ private:
         continue;
       }
       auto reduction = llvm::cast<CollectiveOp>(op);
-      int64_t more = bytesOf(reduction, beside_.placement_);
+      int64_t more = bytesOf(reduction, stream_.placement_);
       auto [it, added] = open.try_emplace(reduction.getAxes().vec(), bundles.size(), 0);
       auto &[which, bytes] = it->second;
       if (!added && isFull(bundles[which].members.back(), bytes, reduction, more)) {
@@ -399,7 +392,7 @@ private:
     }
   }
 
-  const Beside &beside_;
+  const CommunicationStream &stream_;
   ArrayRef<Operation *> work_;
   SmallVector<Operation *> compute_;
   llvm::DenseMap<Operation *, size_t> placeOf_; // of everything else
@@ -408,18 +401,20 @@ private:
   llvm::DenseSet<Operation *> reduced_;
   llvm::DenseMap<Operation *, Operation *> summing_; // of what sums the result of which
   llvm::DenseSet<size_t> apart_;
-  std::vector<std::vector<Portion>> others_, reductions_, sums_;
+  std::vector<std::vector<ActorWork>> others_, reductions_, sums_;
   std::vector<SmallVector<Value, 1>> waits_;
 };
 
-std::vector<Portion> Beside::unit(ArrayRef<Operation *> work, Value before) const {
+std::vector<ActorWork> CommunicationStream::unit(ArrayRef<Operation *> work, Value before) const {
   return Planner(*this, work).run(before);
 }
 
-Value Beside::lastOf(ArrayRef<Operation *> work, bool atItsEnd) const { return Planner(*this, work).last(atItsEnd); }
+Value CommunicationStream::lastOf(ArrayRef<Operation *> work, bool atItsEnd) const {
+  return Planner(*this, work).last(atItsEnd);
+}
 
-SmallVector<std::pair<CollectiveOp, CollectiveOp>> Beside::keptFor(ArrayRef<Operation *> backward,
-                                                                   ArrayRef<Operation *> forward) const {
+SmallVector<std::pair<CollectiveOp, CollectiveOp>> CommunicationStream::keptFor(ArrayRef<Operation *> backward,
+                                                                                ArrayRef<Operation *> forward) const {
   SmallVector<std::pair<CollectiveOp, CollectiveOp>> kept;
   Planner later(*this, backward), earlier(*this, forward);
   for (CollectiveOp again : later.firstBundle()) {

@@ -1,6 +1,6 @@
 // Gathers of parameters and reductions of gradients beside the computation, within the begin and the micro sections.
-#ifndef WEFT_COMPILER_PASSES_SCHEDULE_BESIDE_H_
-#define WEFT_COMPILER_PASSES_SCHEDULE_BESIDE_H_
+#ifndef WEFT_COMPILER_PASSES_SCHEDULE_COMMUNICATION_STREAM_H_
+#define WEFT_COMPILER_PASSES_SCHEDULE_COMMUNICATION_STREAM_H_
 
 #include <set>
 
@@ -8,12 +8,12 @@
 
 namespace weft::compiler {
 
-/// Work in the order in which actors take it.
-struct Portion {
+/// What comes next in the order in which actors are made.
+struct ActorWork {
   llvm::SmallVector<mlir::Operation *, 1> work; // one op, or collectives that are done as one operation
   llvm::StringRef name;                         // of the actor, instead of the layer's
   llvm::SmallVector<mlir::Value, 1> after;      // what the actor waits for besides what the work reads
-  bool apart = false;                           // begins an actor
+  bool apart = false;                           // begins an actor, even if the one before could take it
 };
 
 /// What of a program moves shares over the mesh axes that ZeRO splits over, `data` or `shard`: gathers of what is made
@@ -31,11 +31,11 @@ struct Portion {
 ///
 /// That nothing blocks: everything on the communication stream has a place in the computation's order. It waits for
 /// what lies before that place, what waits for it lies behind, and the stream has the order of the places.
-class Beside {
+class CommunicationStream {
 public:
   /// `units` are those of one micro-batch in the order of what they read, `begin` the begin section.
-  Beside(task::ProgramOp program, llvm::ArrayRef<mlir::Operation *> begin,
-         llvm::ArrayRef<llvm::ArrayRef<mlir::Operation *>> units);
+  CommunicationStream(task::ProgramOp program, llvm::ArrayRef<mlir::Operation *> begin,
+                      llvm::ArrayRef<llvm::ArrayRef<mlir::Operation *>> units);
 
   /// Whether there is anything of the kind.
   bool any() const { return !axes_.empty(); }
@@ -43,10 +43,10 @@ public:
   bool has(mlir::Operation *op) const;
 
   /// The begin section in the order of actors.
-  std::vector<Portion> begin(llvm::ArrayRef<mlir::Operation *> work) const;
+  std::vector<ActorWork> begin(llvm::ArrayRef<mlir::Operation *> work) const;
   /// A unit in the order of actors. Its first bundle comes after `before`, if that is not null: what the unit that has
   /// always run right before it makes.
-  std::vector<Portion> unit(llvm::ArrayRef<mlir::Operation *> work, mlir::Value before) const;
+  std::vector<ActorWork> unit(llvm::ArrayRef<mlir::Operation *> work, mlir::Value before) const;
   /// What a backward whose forward has always run right before it need not gather again: the gathers of its first
   /// bundle, each with the one of the forward's last bundle that makes the same.
   llvm::SmallVector<std::pair<task::CollectiveOp, task::CollectiveOp>>
@@ -68,4 +68,4 @@ private:
 
 } // namespace weft::compiler
 
-#endif // WEFT_COMPILER_PASSES_SCHEDULE_BESIDE_H_
+#endif // WEFT_COMPILER_PASSES_SCHEDULE_COMMUNICATION_STREAM_H_
