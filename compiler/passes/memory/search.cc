@@ -95,7 +95,7 @@ std::vector<int32_t> Search::orderOf(bool chance) {
 }
 
 void Search::findHigh() {
-  int64_t line = std::max(options_.enough, arena_ - (arena_ - options_.enough) / 4);
+  int64_t line = std::min(arena_ - 1, std::max(options_.enough, arena_ - (arena_ - options_.enough) / 4));
   high_.clear();
   for (int32_t m = 0; m < packing_.size(); ++m) {
     if (packing_.end(m) > line) {
