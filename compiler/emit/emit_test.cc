@@ -14,10 +14,10 @@ constexpr const char *kBucket = R"(
 !b = !task.buffer<tensor<16xf32, #weft.sbp<B>>>
 !s = !task.buffer<tensor<16xf32, #weft.sbp<S(0)>>>
 task.program @main on #weft.placement<"cpu", [data = 2], [0, 1]> micro_batches(1) {
-  %p = task.buffer "p" gradient at 0 : !p
-  %q = task.buffer "q" gradient at 64 : !p
-  %b = task.buffer "b" gradient at 128 : !b
-  %s = task.buffer "s" gradient at 192 : !s
+  %p = task.buffer "p" gradient : !p
+  %q = task.buffer "q" gradient : !p
+  %b = task.buffer "b" gradient : !b
+  %s = task.buffer "s" gradient : !s
   task.actor "backward" compute micro {
     task.kernel "fill" outs(%p, %q : !p, !p) {} micro
   }

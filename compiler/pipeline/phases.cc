@@ -289,9 +289,8 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const
     manager.addNestedPass<task::ProgramOp>(createScheduleActors());
     break;
   case Phase::Memory:
-    // Aliases first: offsets then see fewer and longer lives.
+    // Offsets follow on the plan: compiler/memory.
     manager.addNestedPass<task::ProgramOp>(createMemoryInPlace());
-    manager.addPass(createMemoryOffsets());
     break;
   }
 }
