@@ -54,7 +54,8 @@ std::vector<Uses> UsesOf(const plan::Program& program, int32_t compute_stream) {
 struct Life {
   // What the compute stream does with them, and what the others may, as moments.
   Span computed = {kEnd, -1}, others = {kEnd, -1};
-  // A stream each: so many of its acts have ended when the first act of another stream starts, and when the last one ends.
+  // A stream each: so many of its acts have ended when the first act of another stream starts, and when the last one
+  // ends.
   std::vector<int32_t> before, after;
 
   Span span() const { return {std::min(computed.first, others.first), std::max(computed.last, others.last)}; }
@@ -103,7 +104,9 @@ class Moments {
     for (size_t i = 0; i < orders.others().size(); ++i) {
       const plan::Orders::Other& it = orders.others()[i];
       const size_t late = std::min<size_t>(it.late, gaps.size() - 1);
-      ActOf(it.step.actor, it.step.micro_batch) = {{gaps[it.early], gaps[late]}, -1, static_cast<int32_t>(i),
+      ActOf(it.step.actor, it.step.micro_batch) = {{gaps[it.early], gaps[late]},
+                                                   -1,
+                                                   static_cast<int32_t>(i),
                                                    positions[program.actor(it.step.actor).stream()]++};
     }
   }
@@ -120,6 +123,24 @@ class Moments {
     }
     if (uses.metric) life.others.last = end_;
     return life;
+  }
+
+  // True if one act has ended when another one starts, in every execution.
+  bool IsBefore(int32_t early, int64_t early_micro_batch, int32_t late, int64_t late_micro_batch) const {
+    const Act &a = ActOf(early, early_micro_batch), &b = ActOf(late, late_micro_batch);
+    if (b.other < 0) return a.other < 0 ? a.span.first < b.span.first : a.span.last <= b.span.first;
+    if (a.other < 0) return a.span.first < b.span.first;
+    return orders_.Before(b.other)[program_.actor(early).stream()] > a.position;
+  }
+
+  // Likewise for every micro-batch, of two that the compute stream performs.
+  bool IsAlwaysBefore(int32_t early, int32_t late) const {
+    if (!program_.micro(early) || !program_.micro(late)) return false;
+    for (int64_t i = 0; i < program_.micro_batches; ++i) {
+      const Act &a = ActOf(early, i), &b = ActOf(late, i);
+      if (a.other >= 0 || b.other >= 0 || a.span.first >= b.span.first) return false;
+    }
+    return true;
   }
 
   // The unit that writes it first, and -1 if no other unit uses it.
@@ -142,6 +163,7 @@ class Moments {
   };
 
   Act& ActOf(int32_t actor, int64_t micro_batch) { return acts_[first_[actor] + micro_batch]; }
+  const Act& ActOf(int32_t actor, int64_t micro_batch) const { return acts_[first_[actor] + micro_batch]; }
 
   void Add(const Use& use, int64_t micro_batch, Life& life) const {
     const Act& act = acts_[first_[use.actor] + (program_.micro(use.actor) ? micro_batch : 0)];
@@ -201,9 +223,48 @@ std::vector<bool> AreOfMicroBatch(const plan::Program& program) {
   std::vector<bool> are(uses.size(), false);
   for (size_t b = 0; b < uses.size(); ++b) {
     are[b] = program.root[b] == static_cast<int32_t>(b) && !uses[b].actors.empty() && !uses[b].of_step &&
-             !uses[b].passed && !program.persistent[b];
+             !program.persistent[b];
   }
   return are;
+}
+
+std::vector<bool> NeverWaited(const plan::Program& program, const plan::Orders& orders,
+                              const std::vector<int32_t>& slots) {
+  const Moments moments(program, orders);
+  const int32_t size = static_cast<int32_t>(program.root.size());
+  std::vector<bool> never(size, true);
+  for (int32_t b = 0; b < size; ++b) {
+    const int32_t writer = program.writer[b];
+    if (writer < 0 || !program.micro(writer)) continue;
+    const int64_t ahead = slots[program.root[b]];
+    for (int32_t reader : program.readers[b]) {
+      for (int64_t i = 0; i + ahead < program.micro_batches && program.micro(reader) && never[program.root[b]]; ++i) {
+        never[program.root[b]] = moments.IsBefore(reader, i, writer, i + ahead);
+      }
+    }
+  }
+  // An actor writes all that it writes at once: it is enough that it waits for what is read last.
+  std::vector<int32_t> views(size, 0);
+  for (int32_t root : program.root) ++views[root];
+  const auto covers = [&](int32_t b, int32_t other) {
+    return slots[b] == slots[other] &&
+           std::all_of(program.readers[other].begin(), program.readers[other].end(), [&](int32_t x) {
+             return std::any_of(program.readers[b].begin(), program.readers[b].end(),
+                                [&](int32_t y) { return x == y || moments.IsAlwaysBefore(x, y); });
+           });
+  };
+  for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
+    std::vector<int32_t> waited;
+    for (int32_t b : program.actor(a).writes()) {
+      if (program.root[b] == b && views[b] == 1 && !never[b]) waited.push_back(b);
+    }
+    for (int32_t b : waited) {
+      for (int32_t other : waited) {
+        if (b != other && !never[b] && !never[other] && covers(b, other)) never[other] = true;
+      }
+    }
+  }
+  return never;
 }
 
 Blocks::Blocks(const plan::Program& program, const plan::Orders& orders, const std::vector<int32_t>& places,

@@ -60,9 +60,14 @@ class Blocks {
   std::vector<uint64_t> rows_;
 };
 
-// True for the roots that hold something of one micro-batch at a time, which the compute stream alone touches: more
-// slots for them change nothing of the order of acts.
+// True for the roots that hold something of one micro-batch at a time: these may have several slots.
 std::vector<bool> AreOfMicroBatch(const plan::Program& program);
+
+// True for the roots that nobody waits for although they have no more than `slots` (a root each): what fills a slot
+// comes late enough anyway, or its writer waits for another root that is read later. So more slots for them change
+// nothing of the order of acts. `orders` has recorded the program with as many slots as any root will ever get.
+std::vector<bool> NeverWaited(const plan::Program& program, const plan::Orders& orders,
+                              const std::vector<int32_t>& slots);
 
 }  // namespace weft::compiler
 

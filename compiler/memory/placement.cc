@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -11,8 +12,17 @@
 namespace weft::compiler {
 namespace {
 
-// Blocks smaller than such a part of the largest take no part in the search: they go into what holes there are.
-constexpr int64_t kSmall = 200;
+// First the largest blocks are searched for an order, then more of them: those of at least such a part of the largest's
+// bytes; 0: all. The others go into what holes there are, by size.
+constexpr int64_t kParts[] = {16, 256, 0};
+constexpr int64_t kMost = 2048;  // of them
+
+// A block is a giant from such a part of the arena on.
+constexpr int64_t kGiant = 16;
+
+// So often what ends in the highest one of so many parts of the arena goes ahead.
+constexpr int kRepairs = 8;
+constexpr int64_t kRepaired = 16;
 
 int64_t LengthOf(const Block& block) {
   int64_t length = 0;
@@ -45,9 +55,35 @@ void Placement::Start() {
     for (const auto& [_, b] : keyed) order.push_back(b);
     Try(std::move(order));
   };
+  const auto in_time = [](const Block& it) {
+    return it.unit >= 0 ? Key(0, it.life[0].first, 0) : Key(1, -it.bytes, 0);
+  };
   attempt([](const Block& it) { return Key(-it.bytes, 0, 0); });
   attempt([](const Block& it) { return Key(-it.bytes / plan::kAlignment * LengthOf(it), 0, 0); });
   attempt([](const Block& it) { return it.unit >= 0 ? Key(0, it.unit, -it.bytes) : Key(1, -it.bytes, 0); });
+  attempt(in_time);
+  // The few that leave holes which nothing fills, such as logits, before all.
+  const int64_t giant = arena_ / kGiant;
+  attempt([&](const Block& it) { return it.bytes > giant ? Key(-1, -it.bytes, 0) : in_time(it); });
+  Repair();
+}
+
+// What ends in the highest part goes first, again and again.
+void Placement::Repair() {
+  std::vector<int32_t> order = best_;
+  Place(order, 0, std::numeric_limits<int64_t>::max());
+  for (int round = 0; round < kRepairs; ++round) {
+    std::vector<int64_t> end(blocks_.size(), 0);
+    for (const Placed& it : placed_) end[it.block] = it.end;
+    const int64_t line = arena_ - arena_ / kRepaired;
+    std::stable_partition(order.begin(), order.end(), [&](int32_t b) { return end[b] > line; });
+    const std::optional<int64_t> arena = Place(order, 0, std::numeric_limits<int64_t>::max());
+    if (*arena < arena_) {
+      arena_ = *arena;
+      for (const Placed& it : placed_) offsets_[it.block] = it.begin;
+      best_ = order;
+    }
+  }
 }
 
 void Placement::Try(std::vector<int32_t> order) {
@@ -104,12 +140,13 @@ class Placement::Walk {
   // Until the arena is small enough, or `effort` is used up.
   void Run(int64_t effort) {
     const int64_t begin = placement_.effort_;
+    const double tolerance = kTolerances[Below(std::size(kTolerances))];
     for (int turn = 0; turn < kTurns && arena_ > enough_; ++turn) {
       const double left = 1 - static_cast<double>(placement_.effort_ - begin) / static_cast<double>(effort);
       if (left <= 0) break;
       if (!Change()) continue;
       const size_t same = std::mismatch(order_.begin(), order_.end(), changed_.begin()).first - order_.begin();
-      const int64_t limit = arena_ + static_cast<int64_t>(kTolerance * left * static_cast<double>(arena_));
+      const int64_t limit = arena_ + static_cast<int64_t>(tolerance * left * static_cast<double>(arena_));
       const std::optional<int64_t> arena = placement_.Place(changed_, same, limit);
       if (!arena) continue;
       order_.swap(changed_);
@@ -123,7 +160,8 @@ class Placement::Walk {
  private:
   static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
   static constexpr int kTurns = 200000;
-  static constexpr double kTolerance = 0.003;
+  // A change may make the arena larger by such a share at first, less and less.
+  static constexpr double kTolerances[] = {0, 0.001, 0.004};
 
   size_t Below(size_t bound) { return random_() % bound; }
 
@@ -144,7 +182,8 @@ class Placement::Walk {
     const size_t mode = Below(4);
     if (mode <= 1) {
       const int32_t other = order_[Below(order_.size())];
-      return mode == 0 && unit >= 0 ? MoveUnit(unit, other) : MoveUnit(placement_.blocks_[other].unit, order_[Below(order_.size())]);
+      return mode == 0 && unit >= 0 ? MoveUnit(unit, other)
+                                    : MoveUnit(placement_.blocks_[other].unit, order_[Below(order_.size())]);
     }
     const size_t from = std::find(order_.begin(), order_.end(), block) - order_.begin();
     if (from == 0) return false;
@@ -180,21 +219,28 @@ class Placement::Walk {
 };
 
 void Placement::Search(int64_t enough, int64_t effort, uint32_t seed) {
-  if (arena_ <= enough || movable_.empty()) return;
-  const int64_t least = blocks_[movable_[0]].bytes / kSmall;
-  const auto small = [&](int32_t b) { return blocks_[b].bytes < least; };
-  std::vector<int32_t> order, rest;
-  for (int32_t b : best_) {
-    if (!small(b)) order.push_back(b);
+  std::vector<int32_t> order;  // of those that have been searched for, as they came out best
+  for (int64_t part : kParts) {
+    if (arena_ <= enough || movable_.empty()) return;
+    const int64_t least = part == 0 ? 0 : blocks_[movable_[0]].bytes / part;
+    const auto begin = movable_.begin();
+    auto end = std::find_if(begin, movable_.end(), [&](int32_t b) { return blocks_[b].bytes < least; });
+    end = std::min(end, begin + std::min<ptrdiff_t>(kMost, movable_.size()));
+    if (order.empty()) {
+      const std::set<int32_t> large(begin, end);
+      for (int32_t b : best_) {
+        if (large.count(b) > 0) order.push_back(b);
+      }
+    } else {
+      order.insert(order.end(), begin + order.size(), end);
+    }
+    Walk walk(*this, order, enough, seed++);
+    walk.Run(effort / std::size(kParts));
+    order = walk.best();
+    std::vector<int32_t> all = order;
+    all.insert(all.end(), end, movable_.end());
+    Try(std::move(all));
   }
-  for (int32_t b : movable_) {
-    if (small(b)) rest.push_back(b);
-  }
-  Walk walk(*this, order, enough, seed);
-  walk.Run(effort);
-  order = walk.best();
-  order.insert(order.end(), rest.begin(), rest.end());
-  Try(std::move(order));
 }
 
 }  // namespace weft::compiler

@@ -12,19 +12,19 @@
 namespace weft::compiler {
 
 // A place for each block, such that those which conflict lie apart. First fit: block after block goes to the lowest
-// offset where it fits, and the order decides how many bytes that needs. What lives always lies at the bottom. Refers to
-// the blocks. The same everywhere: chance comes from a seed, effort is counted and not timed. One thread.
+// offset where it fits, and the order decides how many bytes that needs. What lives always lies at the bottom. Refers
+// to the blocks. The same everywhere: chance comes from a seed, effort is counted and not timed. One thread.
 class Placement {
  public:
   explicit Placement(const Blocks& blocks);
 
-  // Tries known orders: by size (Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020), by
-  // size times length of life, and unit after unit. Keeps the best.
+  // Tries known orders: by size (Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020),
+  // by size times length of life, and unit after unit. Keeps the best, and lets what ends highest go first.
   void Start();
 
   // Changes the best order step by step: of the blocks that end highest one goes further ahead, alone or with all that
-  // its unit keeps. A change stays if the arena does not grow. Stops at `enough` bytes, or when `effort` is used up: looks
-  // at so many placed blocks, some 300 million in a second of a core.
+  // its unit keeps. A change stays if the arena does not grow. Stops at `enough` bytes, or when `effort` is used up:
+  // looks at so many placed blocks, some 300 million in a second of a core.
   void Search(int64_t enough, int64_t effort, uint32_t seed);
 
   // What the best order needs, and a block each where it lies.
@@ -43,6 +43,7 @@ class Placement {
   std::optional<int64_t> Place(absl::Span<const int32_t> order, size_t same, int64_t limit);
   int64_t PlaceOne(int32_t block);
   void Try(std::vector<int32_t> order);
+  void Repair();
 
   const Blocks& blocks_;
   int64_t bottom_ = 0, arena_ = std::numeric_limits<int64_t>::max(), effort_ = 0;

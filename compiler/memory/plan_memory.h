@@ -16,10 +16,10 @@ struct MemoryOptions {
   uint32_t seed = 0;
 };
 
-// Sets the slots, the offsets and the arena of every stage, and the lower bound of its memory (runtime/measure/memory.h),
-// of a plan that is complete but for these: buffers have the slots that the schedule needs. What the offsets rest on is
-// the order in which the verifier proves acts to come (runtime/semantics), of whatever executions there are.
-// kFailedPrecondition: the plan is blocked.
+// Sets the slots, the offsets and the arena of every stage, and the lower bound of its memory
+// (runtime/measure/memory.h), of a plan that is complete but for these: buffers have the slots that the schedule needs.
+// What the offsets rest on is the order in which the verifier proves acts to come (runtime/semantics), of whatever
+// executions there are. kFailedPrecondition: the plan is blocked.
 absl::Status PlanMemory(const MemoryOptions& options, plan::Plan* plan);
 
 }  // namespace weft::compiler

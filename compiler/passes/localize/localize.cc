@@ -25,9 +25,9 @@ public:
 
   llvm::LogicalResult run() {
     for (auto [stage, placement] : llvm::enumerate(graph_.getPlacements())) {
-      auto program = b_.create<task::ProgramOp>(graph_.getLoc(), ("stage" + llvm::Twine(stage)).str(),
-                                                llvm::cast<PlacementAttr>(placement), graph_.getMicroBatches(),
-                                                mlir::ArrayAttr());
+      auto program =
+          b_.create<task::ProgramOp>(graph_.getLoc(), ("stage" + llvm::Twine(stage)).str(),
+                                     llvm::cast<PlacementAttr>(placement), graph_.getMicroBatches(), mlir::ArrayAttr());
       program->setAttr("graph", graph_.getSymNameAttr());
       program.getBody().emplaceBlock();
       programs_.push_back(program);
