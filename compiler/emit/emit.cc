@@ -159,7 +159,6 @@ public:
       out.set_stage(index_);
       out.set_buffer(bufferIndex_.lookup(metric.getBuffer()));
     }
-    stage_.set_arena_bytes(int64_t(program_.getArenaBytes().value_or(0)));
     return mlir::success();
   }
 
@@ -200,13 +199,6 @@ private:
     out.set_name(op.getName().str());
     out.set_kind(kindOf(op.getKind()));
     out.set_slots(int(op.getSlots()));
-    if (!op.getOffset()) {
-      return op.emitOpError("expected an offset from the memory phase");
-    }
-    out.set_offset(int64_t(*op.getOffset()));
-    for (int64_t offset : op.getSlotOffsets().value_or(llvm::ArrayRef<int64_t>())) {
-      out.add_slot_offsets(offset);
-    }
     for (int64_t extent : op.getStored().value_or(llvm::ArrayRef<int64_t>())) {
       out.add_stored_shape(extent);
     }
@@ -227,8 +219,6 @@ private:
     out.set_name(stage_.buffers(source).name() + "/view." + std::to_string(stage_.buffers_size()));
     out.set_kind(stage_.buffers(source).kind());
     out.set_slots(stage_.buffers(source).slots());
-    out.set_offset(stage_.buffers(source).offset());
-    *out.mutable_slot_offsets() = stage_.buffers(source).slot_offsets();
     out.set_alias_of(source + 1);
     return emitType(op, task::tensorOf(op.getBuffer()), out);
   }

@@ -72,8 +72,8 @@ std::string program(const std::string &body, int microBatches, const std::string
 !t = !task.buffer<tensor<16xf32, #weft.sbp<>>>
 task.program @main on #weft.placement<"cpu", [], [0]> micro_batches()" +
          std::to_string(microBatches) + ") " + units + R"( {
-  %x = task.buffer "x" activation slots(2) at 0 each at [0, 256] : !t
-  %y = task.buffer "y" activation at 128 : !t
+  %x = task.buffer "x" activation slots(2) : !t
+  %y = task.buffer "y" activation : !t
 )" + body +
          "}";
 }
@@ -83,10 +83,10 @@ constexpr const char *kBucket = R"(
 !b = !task.buffer<tensor<16xf32, #weft.sbp<B>>>
 !s = !task.buffer<tensor<16xf32, #weft.sbp<S(0)>>>
 task.program @main on #weft.placement<"cpu", [data = 2], [0, 1]> micro_batches(1) {
-  %p = task.buffer "p" gradient at 0 : !p
-  %q = task.buffer "q" gradient at 64 : !p
-  %b = task.buffer "b" gradient at 128 : !b
-  %s = task.buffer "s" gradient at 192 : !s
+  %p = task.buffer "p" gradient : !p
+  %q = task.buffer "q" gradient : !p
+  %b = task.buffer "b" gradient : !b
+  %s = task.buffer "s" gradient : !s
   task.actor "backward" compute micro {
     task.kernel "fill" outs(%p, %q : !p, !p) {} micro
   }
@@ -113,7 +113,7 @@ TEST_F(EmitTest, BundlesTheCollectivesOfAnActor) {
 }
 
 // Their values are compared where they are declared; their names are the assembly's.
-TEST(EmitTest, CollectivesOfTheDialectAreCalledAsInTheTable) {
+TEST(EmitNamesTest, CollectivesOfTheDialectAreCalledAsInTheTable) {
   for (size_t i = 0; i < kCollectiveKinds; ++i) {
     auto kind = static_cast<CollectiveKind>(i);
     EXPECT_EQ(task::stringifyCollectiveKind(task::kindOf(kind)), NameOf(kind));
@@ -168,14 +168,12 @@ TEST_F(EmitTest, StreamsAreBeginUnitsAndStep) {
 }
 
 // A view has the bytes and the slots of what it is a view of.
-TEST_F(EmitTest, ViewsShareSlotsAndOffsets) {
+TEST_F(EmitTest, ViewsShareSlots) {
   ASSERT_TRUE(emit(program("%v = task.alias %x : !t as !task.buffer<tensor<4x4xf32, #weft.sbp<>>>", 2))) << diagnostic;
   const plan::Buffer &x = plan.stages(0).buffers(0), &view = plan.stages(0).buffers(2);
   EXPECT_EQ(x.slots(), 2);
   EXPECT_EQ(view.slots(), 2);
   EXPECT_EQ(view.alias_of(), 1);
-  ASSERT_EQ(view.slot_offsets_size(), 2);
-  EXPECT_EQ(view.slot_offsets(1), 256);
   EXPECT_EQ(plan.stages(0).buffers(1).slots(), 1);
 }
 
@@ -184,13 +182,13 @@ TEST_F(EmitTest, TransfersKnowBothEnds) {
   const std::string type = "!t = !task.buffer<tensor<16xf32, #weft.sbp<>>>\n";
   ASSERT_TRUE(emit(type + R"(
 task.program @stage0 on #weft.placement<"cpu", [], [0]> micro_batches(1) {
-  %a = task.buffer "a" activation at 0 : !t
-  %b = task.buffer "b" activation at 64 : !t
+  %a = task.buffer "a" activation : !t
+  %b = task.buffer "b" activation : !t
   task.actor "fill" compute micro unit "F" { task.kernel "fill" outs(%b : !t) {} micro }
   task.actor "send" communication lane "send 0" micro unit "F" { task.send 0 %b micro : !t }
 }
 task.program @stage1 on #weft.placement<"cpu", [], [1]> micro_batches(1) {
-  %c = task.buffer "c" communication at 0 : !t
+  %c = task.buffer "c" communication : !t
   task.actor "receive" communication lane "receive 0" micro unit "F" { task.receive 0 %c micro : !t }
   task.actor "use" compute micro unit "F" { task.kernel "use" ins(%c : !t) {} micro }
 })")) << diagnostic;
@@ -202,15 +200,6 @@ task.program @stage1 on #weft.placement<"cpu", [], [1]> micro_batches(1) {
   // What the actor reads is what it sends, and what it receives it writes.
   EXPECT_EQ(actor("send").reads_size(), 1);
   EXPECT_EQ(actor("receive").writes_size(), 1);
-}
-
-TEST_F(EmitTest, RefusesABufferWithoutAPlace) {
-  EXPECT_FALSE(emit(R"(
-!t = !task.buffer<tensor<16xf32, #weft.sbp<>>>
-task.program @main on #weft.placement<"cpu", [], [0]> micro_batches(1) {
-  %x = task.buffer "x" activation : !t
-})"));
-  EXPECT_EQ(diagnostic, "'task.buffer' op expected an offset from the memory phase");
 }
 
 } // namespace

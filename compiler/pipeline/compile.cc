@@ -9,6 +9,7 @@
 #include "compiler/dialect/task/task.h"
 #include "compiler/emit/emit.h"
 #include "compiler/job/job.h"
+#include "compiler/memory/plan_memory.h"
 #include "compiler/pipeline/diagnostics.h"
 #include "compiler/pipeline/recompute.h"
 #include "compiler/pipeline/remedies.h"
@@ -110,6 +111,10 @@ absl::Status wrongModel(const Job &job, const FirstError &errors, llvm::StringRe
   return absl::InvalidArgumentError(errors.printed() ? "" : absl::StrCat(job.model().file(), ": ", what.str()));
 }
 
+absl::Status unproved(const absl::Status &status) {
+  return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", status.message()));
+}
+
 // Runs the phases up to the last one, or to `options.stopAfter`. An attempt prints no errors.
 absl::StatusOr<Compiled> lower(const CompileOptions &options, bool attempt) {
   const Job &job = options.job;
@@ -173,6 +178,9 @@ absl::StatusOr<Compiled> lower(const CompileOptions &options, bool attempt) {
   if (failed(emitPlan(*module, compiled.plan))) {
     return wrongModel(job, errors, "emit failed");
   }
+  if (absl::Status status = PlanMemory({options.cluster.device().memory_bytes()}, &compiled.plan); !status.ok()) {
+    return unproved(status);
+  }
   if (absl::Status status = checkArenas(compiled.plan); !status.ok()) {
     return status;
   }
@@ -189,8 +197,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   Compiled &compiled = *lowered;
   plan::VerifyOptions verify;
   verify.device_bytes = options.cluster.device().memory_bytes();
-  absl::StatusOr<std::vector<int64_t>> bounds = plan::VerifyAndMeasure(compiled.plan, verify);
-  const absl::Status verified = bounds.status();
+  const absl::Status verified = plan::Verify(compiled.plan, verify);
   if (absl::IsResourceExhausted(verified)) {
     Planner planner = [&](const Job &job) -> absl::StatusOr<plan::Plan> {
       absl::StatusOr<Compiled> attempt = lower({job, options.cluster, std::nullopt, ""}, true);
@@ -200,10 +207,7 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
                                                    remedies(options.job, options.cluster, compiled.plan, planner)));
   }
   if (!verified.ok()) {
-    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
-  }
-  for (size_t s = 0; s < bounds->size(); ++s) {
-    compiled.plan.mutable_stages(int(s))->set_lower_bound_bytes((*bounds)[s]);
+    return unproved(verified);
   }
   absl::StatusOr<sim::Report> report = sim::Simulate(compiled.plan, Machine{plan::MachineOf(options.cluster)});
   if (!report.ok()) {

@@ -214,9 +214,8 @@ void buildSchedule(mlir::OpPassManager &manager, const Job &job) {
 }
 
 void buildMemory(mlir::OpPassManager &manager, const Job &) {
-  // Aliases first: offsets then see fewer and longer lives.
+  // Offsets follow on the plan: compiler/memory.
   manager.addNestedPass<task::ProgramOp>(createMemoryInPlace());
-  manager.addPass(createMemoryOffsets());
 }
 
 // ---- phases on the command line ---------------------------------------------

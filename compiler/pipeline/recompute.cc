@@ -4,6 +4,8 @@
 
 #include "compiler/analysis/layer.h"
 #include "compiler/dialect/task/task.h"
+#include "compiler/emit/emit.h"
+#include "compiler/memory/plan_memory.h"
 #include "compiler/pipeline/phases.h"
 
 namespace weft::compiler {
@@ -54,7 +56,7 @@ public:
   llvm::FailureOr<Recompute> fitting(int64_t memoryBytes) {
     while (!llvm::all_of(stages_, [](const StageLevels &stage) { return stage.found(); })) {
       std::vector<int> levels = setLevels();
-      llvm::FailureOr<std::vector<int64_t>> arenas = measure();
+      llvm::FailureOr<std::vector<int64_t>> arenas = measure(memoryBytes);
       if (failed(arenas)) {
         return mlir::failure();
       }
@@ -112,7 +114,7 @@ private:
   }
 
   // Bytes of the arena of each stage with the policies as they are.
-  llvm::FailureOr<std::vector<int64_t>> measure() {
+  llvm::FailureOr<std::vector<int64_t>> measure(int64_t memoryBytes) {
     Job job = job_;
     *job.mutable_recompute() = listed(Recompute::NONE);
     mlir::OwningOpRef<mlir::ModuleOp> trial(module_.clone());
@@ -125,10 +127,15 @@ private:
     if (failed(manager.run(*trial))) {
       return mlir::failure();
     }
-    std::vector<int64_t> arenas;
+    plan::Plan plan;
     for (auto program : trial->getOps<task::ProgramOp>()) {
-      arenas.push_back(program.getArenaBytes().value_or(0));
+      plan.mutable_header()->set_micro_batches(int64_t(program.getMicroBatches()));
     }
+    if (failed(emitPlan(*trial, plan)) || !PlanMemory({memoryBytes}, &plan).ok()) {
+      return mlir::failure();
+    }
+    std::vector<int64_t> arenas;
+    llvm::transform(plan.stages(), std::back_inserter(arenas), [](const auto &stage) { return stage.arena_bytes(); });
     return arenas;
   }
 

@@ -4,10 +4,8 @@
 #define WEFT_RUNTIME_PROOF_VERIFY_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "runtime/plan/plan.pb.h"
 
 namespace weft::plan {
@@ -34,10 +32,6 @@ struct VerifyOptions {
 // acts of a step; an actor's kernels are looked at once, not once an act. Any
 // thread; the plan is only read.
 absl::Status Verify(const Plan& plan, const VerifyOptions& options = {});
-
-// Likewise, and returns the lower bound of each stage's memory, so that a
-// compiler that has one proof made need not have another execution measured.
-absl::StatusOr<std::vector<int64_t>> VerifyAndMeasure(const Plan& plan, const VerifyOptions& options = {});
 
 }  // namespace weft::plan
 

@@ -97,18 +97,6 @@ LogicalResult BufferOp::verify() {
   if (getSlots() < 1) {
     return emitOpError() << "slots: expected 1 or more, got " << getSlots();
   }
-  if (getOffset() && (int64_t(*getOffset()) < 0 || *getOffset() % 64 != 0)) {
-    return emitOpError() << "offset: expected a multiple of 64, got " << int64_t(*getOffset());
-  }
-  llvm::ArrayRef<int64_t> offsets = getSlotOffsets().value_or(llvm::ArrayRef<int64_t>());
-  if (getSlotOffsets() && (offsets.size() != getSlots() || !getOffset() || offsets[0] != int64_t(*getOffset()))) {
-    return emitOpError() << "slot_offsets: expected one for each of " << getSlots() << " slots, the first the offset";
-  }
-  for (int64_t offset : offsets) {
-    if (offset < 0 || offset % 64 != 0) {
-      return emitOpError() << "slot_offsets: expected multiples of 64, got " << offset;
-    }
-  }
   return mlir::success();
 }
 

@@ -25,9 +25,9 @@ public:
 
   llvm::LogicalResult run() {
     for (auto [stage, placement] : llvm::enumerate(graph_.getPlacements())) {
-      auto program = b_.create<task::ProgramOp>(graph_.getLoc(), ("stage" + llvm::Twine(stage)).str(),
-                                                llvm::cast<PlacementAttr>(placement), graph_.getMicroBatches(),
-                                                mlir::ArrayAttr(), mlir::IntegerAttr(), mlir::IntegerAttr());
+      auto program =
+          b_.create<task::ProgramOp>(graph_.getLoc(), ("stage" + llvm::Twine(stage)).str(),
+                                     llvm::cast<PlacementAttr>(placement), graph_.getMicroBatches(), mlir::ArrayAttr());
       program->setAttr("graph", graph_.getSymNameAttr());
       program.getBody().emplaceBlock();
       programs_.push_back(program);
@@ -51,8 +51,7 @@ private:
     auto type = task::BufferType::get(b_.getContext(), llvm::cast<RankedTensorType>(tensor));
     return b_.create<task::BufferOp>(loc, type, b_.getStringAttr(name),
                                      task::BufferKindAttr::get(b_.getContext(), kind), b_.getI64IntegerAttr(1),
-                                     mlir::IntegerAttr(), mlir::DenseI64ArrayAttr(), mlir::StringAttr(),
-                                     mlir::DictionaryAttr(), mlir::DenseI64ArrayAttr());
+                                     mlir::StringAttr(), mlir::DictionaryAttr(), mlir::DenseI64ArrayAttr());
   }
 
   // A name that tells where a value comes from; unique in the program.

@@ -15,20 +15,6 @@ task.program @p on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]> 
 // -----
 
 task.program @p on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]> micro_batches(1) {
-  // expected-error @+1 {{'task.buffer' op offset: expected a multiple of 64, got 100}}
-  %a = task.buffer "a" activation at 100 : !task.buffer<tensor<8x4xf32, #weft.sbp<B, B>>>
-}
-
-// -----
-
-task.program @p on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]> micro_batches(1) {
-  // expected-error @+1 {{'task.buffer' op offset: expected a multiple of 64, got -64}}
-  %a = task.buffer "a" activation at -64 : !task.buffer<tensor<8x4xf32, #weft.sbp<B, B>>>
-}
-
-// -----
-
-task.program @p on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]> micro_batches(1) {
   %a = task.buffer "a" activation : !task.buffer<tensor<8x4xf32, #weft.sbp<B, B>>>
   // expected-error @+1 {{'task.alias' op expected as many elements of one type, got 'tensor<8x4xf32, #weft.sbp<B, B>>' and 'tensor<31xf32, #weft.sbp<B, B>>'}}
   %b = task.alias %a : !task.buffer<tensor<8x4xf32, #weft.sbp<B, B>>> as !task.buffer<tensor<31xf32, #weft.sbp<B, B>>>
