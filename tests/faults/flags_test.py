@@ -11,7 +11,6 @@ CASES = {
     "weft": [
         ([], "expected a command: compile, run, launch, plan or opt; see weft --help"),
         (["tune"], "unknown command `tune`: expected compile, run, launch, plan or opt; see weft --help"),
-        (["--version"], "unknown command `--version`: expected compile, run, launch, plan or opt; see weft --help"),
     ],
     "weft-compile": [
         ([], "expected a job file (see --help)"),

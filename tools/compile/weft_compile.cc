@@ -15,6 +15,7 @@
 #include "compiler/pipeline/compile.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/names.h"
+#include "runtime/version/version.h"
 
 namespace {
 
@@ -27,9 +28,10 @@ usage: weft-compile JOB [key.path=value ...] [--set name=value ...] -o PLAN
   --set name=value     sets a config name of the model: --set layers=24
   -o PLAN              where the plan goes; "-" prints IR to standard output with --stop-after
   --stop-after=PHASE   writes the IR behind a phase to -o instead of a plan:
-                       elaborate pipeline autodiff precision zero shard box recompute localize schedule memory
+                       elaborate pipeline autodiff precision zero shard box recompute localize fuse schedule memory
   --dump-ir=DIR        also writes the IR behind every phase, DIR/01-elaborate.mlir and so on
   --quiet              no summary
+  --version            what this program was built from
   --help               this text
 
 examples:
@@ -44,7 +46,7 @@ struct Request {
   std::string job, output;
   std::vector<std::string> overrides;
   std::string stopAfter, dumpIr;
-  bool quiet = false, help = false;
+  bool quiet = false, help = false, version = false;
 };
 
 int failed(const std::string &what, int status) {
@@ -83,6 +85,8 @@ std::string parse(int argc, char **argv, Request &request) {
     std::string argument = argv[i], set, error;
     if (argument == "--help" || argument == "-h") {
       request.help = true;
+    } else if (argument == "--version") {
+      request.version = true;
     } else if (argument == "--quiet") {
       request.quiet = true;
     } else if (takeFlag("--set", argument, argc, argv, i, set, error)) {
@@ -221,6 +225,9 @@ int main(int argc, char **argv) {
   }
   if (request.help) {
     return print(kHelp);
+  }
+  if (request.version) {
+    return print(weft::VersionText("weft-compile"));
   }
   if (request.job.empty()) {
     return wrong("expected a job file (see --help)");

@@ -5,6 +5,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "ops/dialect/register.h"
+#include "runtime/version/version.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -14,5 +15,6 @@ int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   weft::compiler::registerPasses();
 
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << weft::VersionText("weft-opt"); });
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Weft's optimizer driver\n", registry));
 }

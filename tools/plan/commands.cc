@@ -14,6 +14,7 @@
 #include "runtime/plan/validate.h"
 #include "runtime/proof/verify.h"
 #include "runtime/show/print.h"
+#include "runtime/version/version.h"
 #include "tools/plan/diff.h"
 #include "tools/plan/simulate.h"
 
@@ -43,6 +44,8 @@ A CLUSTER-KEY asks what if: cluster.network.link_bytes_s=5e10, cluster.node.rank
 A plan is made by weft-compile:
   weft-compile models/gpt2/tiny.job dist.data=2 -o gpt2.plan
   weft-plan show gpt2.plan
+
+weft-plan --version says what this program was built from.
 
 exit status: 0 done; 1 the plans of `diff` differ; 2 the request or the plan was wrong
 )";
@@ -217,6 +220,7 @@ Outcome RunPlanCommand(const std::vector<std::string>& arguments) {
   const std::string& name = arguments[0];
   const bool help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
   if (help || name == "help" || name == "-h") return {kHelp, "", 0};
+  if (name == "--version") return {VersionText("weft-plan"), "", 0};
   for (const char* later : {"explain"}) {
     if (name == later) return Wrong(absl::StrCat(name, " is not part of this version"));
   }

@@ -47,6 +47,7 @@ both
                          the run ends with an error; 5 by default, 0: never
   --quiet                no progress, no summary
   --devices              say which devices and CUDA libraries this machine has; needs no plan
+  --version              what this program was built from
   --help                 this text
 
 GPUs
@@ -116,6 +117,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                  {"--deterministic", &request.deterministic},
                                                  {"--quiet", &request.quiet},
                                                  {"--devices", &request.devices},
+                                                 {"--version", &request.version},
                                                  {"--help", &request.help}};
   const std::map<std::string, Setter> texts = {{"--data", Text(request.data)},
                                                {"--init", Text(request.init)},
@@ -162,7 +164,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
     const std::string value = equals == std::string::npos ? arguments[++i] : argument.substr(equals + 1);
     if (!(*setter)(value)) return Wrong(name, absl::StrCat("expected ", expected, ", got `", value, "`"));
   }
-  if (request.help || request.devices) return request;
+  if (request.help || request.version || request.devices) return request;
   if (request.plan.empty()) return absl::InvalidArgumentError("expected a plan (see --help)");
   if (request.checkpoint_dir.empty() &&
       (request.resume || request.checkpoint_every > 0 || request.checkpoint_keep > 0)) {
