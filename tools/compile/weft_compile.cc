@@ -255,11 +255,13 @@ int main(int argc, char **argv) {
     return statusCode(job.status());
   }
   options.job = *job;
-  absl::StatusOr<weft::Cluster> cluster = weft::LoadCluster(job->cluster(), ofCluster);
+  options.jobFile = request.job;
+  const weft::Job located = weft::LocateJob(*job, request.job);
+  absl::StatusOr<weft::Cluster> cluster = weft::LoadCluster(located.cluster(), ofCluster);
   if (!cluster.ok()) {
     return statusCode(cluster.status());
   }
-  if (absl::Status status = weft::CheckRanks(*job, *cluster); !status.ok()) {
+  if (absl::Status status = weft::CheckRanks(located, *cluster); !status.ok()) {
     return statusCode(status);
   }
   options.cluster = *cluster;
