@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "compiler/job/axes.h"
 #include "compiler/job/override.h"
 #include "compiler/job/text.h"
 #include "runtime/plan/cluster.h"
@@ -63,13 +64,11 @@ absl::Status OverrideCluster(const std::vector<std::string>& overrides, Cluster*
 }
 
 absl::Status CheckRanks(const Job& job, const Cluster& cluster) {
-  const Dist& dist = job.dist();
-  const int64_t wanted = dist.data() * dist.tensor() * dist.expert() * dist.context();
+  const int64_t wanted = StageRanks(job.dist());
   const int64_t there = cluster.node().count() * cluster.node().ranks();
   if (job.cluster().empty() || wanted <= there) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "dist: expected at most ", there, " ranks of ", job.cluster(), ", got ", dist.data(), " x ", dist.tensor(), " x ",
-      dist.expert(), " x ", dist.context(), " (data x tensor x expert x context) = ", wanted));
+  return absl::InvalidArgumentError(absl::StrCat("dist: expected at most ", there, " ranks of ", job.cluster(),
+                                                 ", got ", SizesText(job.dist()), " = ", wanted));
 }
 
 }  // namespace weft

@@ -91,7 +91,7 @@ TEST(ClusterTest, AMeshHasAtMostTheRanksOfTheCluster) {
   EXPECT_TRUE(CheckRanks(job, cluster).ok());
   job.mutable_dist()->set_data(33);
   EXPECT_THAT(ErrorOf(CheckRanks(job, cluster)),
-              HasSubstr("dist: expected at most 64 ranks of clusters/8x8cpu.cluster, got 33 x 2 x 1 x 1"));
+              HasSubstr("dist: expected at most 64 ranks of clusters/8x8cpu.cluster, got data 33 x tensor 2 = 66"));
 }
 
 }  // namespace

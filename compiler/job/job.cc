@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "compiler/job/axes.h"
 #include "compiler/job/text.h"
 #include "google/protobuf/text_format.h"
 
@@ -43,10 +44,11 @@ void DropOverridden(Model* model) {
 }
 
 void ResolveDist(Dist* dist) {
-  dist->set_data(dist->data() == 0 ? 1 : dist->data());
-  dist->set_tensor(dist->tensor() == 0 ? 1 : dist->tensor());
-  dist->set_expert(dist->expert() == 0 ? 1 : dist->expert());
-  dist->set_context(dist->context() == 0 ? 1 : dist->context());
+  for (const MeshAxis& axis : kMeshAxes) {
+    if (axis.size != nullptr && (dist->*axis.size)() == 0) {
+      (dist->*axis.set_size)(1);
+    }
+  }
   dist->set_pipeline(dist->pipeline() == 0 ? 1 : dist->pipeline());
 }
 
@@ -112,6 +114,8 @@ void ResolveJob(Job* job) {
     ResolvePipeline(job->mutable_pipeline());
   }
 }
+
+int64_t MicroBatches(const Batch& batch) { return batch.global() / batch.micro(); }
 
 absl::StatusOr<Job> ParseJob(const std::string& text, const std::string& path,
                              const std::vector<std::string>& overrides) {

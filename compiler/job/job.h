@@ -47,6 +47,10 @@ std::string MessageText(const google::protobuf::Message& message);
 // last stays.
 void ResolveJob(Job* job);
 
+// Micro-batches in a step of training, of a valid job. A function has one, whatever the job says: see `micro_batches`
+// of weft.graph.
+int64_t MicroBatches(const Batch& batch);
+
 // Checks a resolved job: every number in its range, and keys that go together.
 absl::Status ValidateJob(const Job& job);
 

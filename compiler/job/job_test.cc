@@ -162,8 +162,7 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
       {"dist.tensor=-2", "dist.tensor: expected 1 or more, got -2"},
       {"dist.expert=2000000", "dist.expert: expected at most 1048576 ranks in all, got 2000000"},
       {"dist={data: 4 tensor: 32}",
-       "dist: expected at most 64 ranks on the local machine, got 4 x 32 x 1 x 1 (data x tensor x expert x context) = "
-       "128"},
+       "dist: expected at most 64 ranks on the local machine, got data 4 x tensor 32 = 128"},
       {"optimizer={clip_norm: 1}", "optimizer: expected sgd, adam or adamw, got none"},
       {"optimizer.adamw.lr=0", "optimizer.adamw.lr: expected a number above 0, got 0"},
       {"optimizer.adamw.lr=nan", "optimizer.adamw.lr: expected a number above 0, got nan"},

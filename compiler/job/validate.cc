@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/job/axes.h"
 #include "compiler/job/job.h"
 
 namespace weft {
@@ -50,10 +51,11 @@ absl::Status ValidateBatch(const Batch& batch, const Dist& dist) {
   if (batch.global() % batch.micro() != 0) {
     return Expected("batch.global", absl::StrCat("a multiple of batch.micro (", batch.micro(), ")"), batch.global());
   }
-  if (batch.micro() % dist.data() != 0) {
-    return Expected("batch.micro",
-                    absl::StrCat("a multiple of dist.data (", dist.data(), "), which splits each micro-batch"),
-                    batch.micro());
+  if (batch.micro() % BatchParts(dist) != 0) {
+    return Expected(
+        "batch.micro",
+        absl::StrCat("a multiple of ", BatchKeys("dist"), " (", BatchParts(dist), "), which splits each micro-batch"),
+        batch.micro());
   }
   return absl::OkStatus();
 }
@@ -62,17 +64,18 @@ constexpr int64_t kMostRanks = 1 << 20;
 
 // Multiplies the sizes of `dist`, called `key` in the job, into `ranks`.
 absl::Status ValidateMesh(const std::string& key, const Dist& dist, int64_t* ranks) {
-  const std::pair<const char*, int64_t> sizes[] = {{".data", dist.data()},
-                                                   {".tensor", dist.tensor()},
-                                                   {".expert", dist.expert()},
-                                                   {".context", dist.context()},
-                                                   {".pipeline", dist.pipeline()}};
-  for (const auto& [axis, size] : sizes) {
+  const google::protobuf::Descriptor& keys = *Dist::descriptor();
+  for (int i = 0; i < keys.field_count(); ++i) {
+    const std::string& axis = keys.field(i)->name();
+    if (axis != "pipeline" && FindMeshAxis(axis) == nullptr) {
+      return Expected(absl::StrCat(key, ".", axis), "an axis of compiler/job/axes.h", "one that it lacks");
+    }
+    const int64_t size = Dist::GetReflection()->GetInt64(dist, keys.field(i));
     if (size < 1) {
-      return Expected(key + axis, "1 or more", size);
+      return Expected(absl::StrCat(key, ".", axis), "1 or more", size);
     }
     if (size > kMostRanks || *ranks * size > kMostRanks) {
-      return Expected(key + axis, absl::StrCat("at most ", kMostRanks, " ranks in all"), size);
+      return Expected(absl::StrCat(key, ".", axis), absl::StrCat("at most ", kMostRanks, " ranks in all"), size);
     }
     *ranks *= size;
   }
@@ -89,11 +92,10 @@ absl::Status ValidateDist(const Job& job) {
     return absl::OkStatus();  // they have meshes of their own
   }
   if (job.cluster().empty() && ranks > kMostLocalRanks) {
-    return Expected(
-        "dist", absl::StrCat("at most ", kMostLocalRanks, " ranks on the local machine"),
-        absl::StrCat(dist.pipeline() > 1 ? absl::StrCat(dist.pipeline(), " x ") : "", dist.data(), " x ", dist.tensor(),
-                     " x ", dist.expert(), " x ", dist.context(), " (", dist.pipeline() > 1 ? "pipeline x " : "",
-                     "data x tensor x expert x context) = ", ranks));
+    const std::string stages = dist.pipeline() > 1 ? absl::StrCat("pipeline ", dist.pipeline()) : "";
+    const std::string sizes = SizesText(dist);
+    return Expected("dist", absl::StrCat("at most ", kMostLocalRanks, " ranks on the local machine"),
+                    absl::StrCat(stages, stages.empty() || sizes.empty() ? "" : " x ", sizes, " = ", ranks));
   }
   return absl::OkStatus();
 }
@@ -118,8 +120,9 @@ absl::Status ValidateStages(const Job& job) {
     if (dist.pipeline() != 1) {
       return Expected(key + ".pipeline", "none, as a stage is not cut again", dist.pipeline());
     }
-    if (job.batch().micro() % dist.data() != 0) {
-      return Expected(key + ".data", absl::StrCat("a divisor of batch.micro (", job.batch().micro(), ")"), dist.data());
+    if (job.batch().micro() % BatchParts(dist) != 0) {
+      return Expected(BatchKeys(key), absl::StrCat("a divisor of batch.micro (", job.batch().micro(), ")"),
+                      BatchParts(dist));
     }
     ranks += size;
   }
@@ -310,14 +313,20 @@ absl::Status ValidateZero(const Job& job) {
   if (zero.group() == 0) {
     return absl::OkStatus();
   }
-  if (job.pipeline().stages_size() == 0 && job.dist().data() % zero.group() != 0) {
-    return Expected("zero.group", absl::StrCat("a divisor of dist.data (", job.dist().data(), ")"), zero.group());
+  const MeshAxis& shared = SharedKey();
+  const auto check = [&](const std::string& key, const Dist& dist) {
+    const int64_t size = (dist.*shared.size)();
+    if (size % zero.group() == 0) return absl::OkStatus();
+    return Expected("zero.group", absl::StrCat("a divisor of ", key, ".", std::string(shared.name), " (", size, ")"),
+                    zero.group());
+  };
+  if (job.pipeline().stages().empty()) {
+    return check("dist", job.dist());
   }
   for (int stage = 0; stage < job.pipeline().stages_size(); ++stage) {
-    const int64_t data = job.pipeline().stages(stage).data();
-    if (data % zero.group() != 0) {
-      return Expected("zero.group", absl::StrCat("a divisor of pipeline.stages[", stage, "].data (", data, ")"),
-                      zero.group());
+    const std::string key = absl::StrCat("pipeline.stages[", stage, "]");
+    if (absl::Status status = check(key, job.pipeline().stages(stage)); !status.ok()) {
+      return status;
     }
   }
   return absl::OkStatus();
@@ -329,7 +338,7 @@ absl::Status ValidateJob(const Job& job) {
   for (const absl::Status& status :
        {ValidateModel(job.model()), ValidateEnums(job), ValidatePrecision(job.precision()), ValidateDist(job),
         // After the sizes are known to be positive.
-        job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
+        BatchParts(job.dist()) > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
         ValidateZero(job), ValidateRecompute(job.recompute()),
         job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
     if (!status.ok()) {

@@ -85,13 +85,18 @@ absl::StatusOr<Summary> Candidates::compile(const Job &job, bool predict) {
 std::string Candidates::prefixOf(const Job &job, Phase phase) const {
   std::string prefix;
   llvm::raw_string_ostream os(prefix);
-  const Machine machine{plan::MachineOf(cluster_)};
+  mlir::MLIRContext *context = kept_.front().module.get()->getContext();
+  if (phase > Phase::Elaborate) {
+    mlir::OwningOpRef<mlir::ModuleOp> inputs(mlir::ModuleOp::create(mlir::UnknownLoc::get(context)));
+    setInputs(*inputs, job, Machine{plan::MachineOf(cluster_)});
+    inputs->print(os);
+  }
   for (Phase earlier : allPhases()) {
     if (earlier >= phase) {
       break;
     }
-    mlir::PassManager manager(kept_.front().module.get()->getContext());
-    buildPhase(manager, earlier, job, machine);
+    mlir::PassManager manager(context);
+    buildPhase(manager, earlier, job);
     manager.printAsTextualPipeline(os);
     os << '\n';
   }

@@ -50,7 +50,7 @@ private:
     mlir::OwningOpRef<mlir::ModuleOp> module;
   };
 
-  // What decides over the module in front of `phase`: the passes until there, with their options.
+  // What decides over the module in front of `phase`: its inputs, and the passes until there with their options.
   std::string prefixOf(const Job &job, Phase phase) const;
   const Kept *find(const Job &job, Phase phase) const;
   // A copy of the module that is furthest on the way of `job`, and the phase that comes next.

@@ -46,7 +46,7 @@ absl::Status dump(mlir::ModuleOp module, const std::string &folder, int number, 
 
 // What the job asks for and no plan may have, whatever the cluster.
 absl::Status checkMicroBatches(const Batch &batch) {
-  if (batch.global() / batch.micro() <= plan::kMaxMicroBatches) {
+  if (MicroBatches(batch) <= plan::kMaxMicroBatches) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat("batch.global: expected at most ", plan::kMaxMicroBatches,

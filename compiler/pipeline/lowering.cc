@@ -13,16 +13,17 @@
 namespace weft::compiler {
 namespace {
 
-GraphFacts factsOf(mlir::ModuleOp module, int64_t microBatches) {
+GraphFacts factsOf(mlir::ModuleOp module) {
   GraphFacts facts;
   for (auto graph : module.getOps<ir::GraphOp>()) {
     facts.name = graph.getSymName().str();
     facts.training = !graph.getBody().getOps<ir::AssignOp>().empty();
+    facts.microBatches = int64_t(graph.getMicroBatches());
     facts.flops = modelFlops(graph);
     for (mlir::BlockArgument argument : graph.getBody().getArguments()) {
       mlir::RankedTensorType type = ir::tensorOf(argument);
       if (type.getElementType().isInteger(32) && facts.tokens == 0) {
-        facts.tokens = type.getNumElements() * microBatches;
+        facts.tokens = type.getNumElements() * facts.microBatches;
       }
     }
   }
@@ -35,7 +36,7 @@ void fillHeader(const Job &job, const Cluster &cluster, const GraphFacts &facts,
   header.set_graph(facts.name);
   *header.mutable_job() = job;
   *header.mutable_cluster() = cluster;
-  header.set_micro_batches(facts.training ? job.batch().global() / job.batch().micro() : 1);
+  header.set_micro_batches(facts.microBatches);
   header.set_training(facts.training);
   header.set_tokens_per_step(facts.tokens);
   header.set_flops_per_step(facts.flops);
@@ -56,14 +57,17 @@ absl::Status checkArenas(const plan::Plan &plan) {
 
 llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &cluster, Candidates &candidates) {
   Job &job = lowering.job;
+  if (phase == Phase::Elaborate) {
+    setInputs(*lowering.module, job, Machine{plan::MachineOf(cluster)});
+  }
   if (phase == Phase::Localize) {
-    lowering.facts = factsOf(*lowering.module, job.batch().global() / job.batch().micro());
+    lowering.facts = factsOf(*lowering.module);
   }
   if (phase == Phase::Recompute) {
     *job.mutable_recompute() = resolveRecompute(*lowering.module, job, cluster.device().memory_bytes(), candidates);
   }
   mlir::PassManager manager(lowering.module->getContext());
-  buildPhase(manager, phase, job, Machine{plan::MachineOf(cluster)});
+  buildPhase(manager, phase, job);
   if (failed(manager.run(*lowering.module))) {
     return mlir::failure();
   }

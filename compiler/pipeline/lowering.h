@@ -23,6 +23,7 @@ class Candidates;
 struct GraphFacts {
   std::string name;
   bool training = false;
+  int64_t microBatches = 1;
   double flops = 0;
   int64_t tokens = 0;
 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/actor/bell.h"
+#include "ops/abi/bell.h"
 #include "runtime/actor/fault.h"
 #include "runtime/actor/order.h"
 #include "runtime/actor/spec.h"

@@ -101,7 +101,7 @@ class ModelTest(FaultTest):
 
     def test_the_model_is_good_as_it_stands(self):
         self.write("m.mlir", MODEL)
-        self.run_ok("weft-compile", self.job, "-o", self.path("m.plan"), "dist.tensor=2", "--quiet")
+        self.run_ok("weft-compile", self.job, "-o", self.path("m.plan"), "dist.data=2", "--quiet")
 
     def test_errors_point_at_the_line_and_at_the_calls(self):
         for old, new, error, calls, overrides in CASES:

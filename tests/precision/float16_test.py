@@ -78,7 +78,7 @@ class Float16Test(ProgramTest):
             self.assertLess(relative(a["loss"], b["loss"]), 1e-4, b["step"])
 
     def test_tf32_is_of_cuda(self):
-        note = "precision.float32: TF32 is of cuda: on cpu contractions read float32 as it is\n"
+        note = "precision.float32: cpu has no TF32: contractions read float32 as it is\n"
         result = self.run_ok("weft-compile", "tests/oracle/tiny.job", "precision.float32=TF32", "-o", self.path("a.plan"))
         self.assertIn(note, result.out)
         cuda = self.run_ok("weft-compile", "tests/oracle/tiny.job", "precision.float32=TF32", "cluster.device.kind=cuda",

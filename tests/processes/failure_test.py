@@ -2,16 +2,29 @@
 """Processes that are stopped, told to end, or that do not fit together."""
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, "tests/processes")
-from processes import LAYOUTS, MICRO, ProcessesTest, numbers, saved  # noqa: E402
+from processes import LAYOUTS, MICRO, ProcessesTest, children, numbers, saved  # noqa: E402
 from programs import TOKENS, command, contents, main  # noqa: E402
 
 LAYOUT, PROCESSES = LAYOUTS["data x pipeline"]
 ENDLESS = ("--steps", 10**9)
+
+
+def listened(process):
+    """The addresses on which a process listens."""
+    links = (os.path.join(f"/proc/{process}/fd", name) for name in os.listdir(f"/proc/{process}/fd"))
+    sockets = {os.readlink(link) for link in links if os.path.lexists(link)}
+    for family, table in ((socket.AF_INET, "tcp"), (socket.AF_INET6, "tcp6")):
+        for line in contents(f"/proc/{process}/net/{table}").decode().splitlines()[1:]:
+            _, local, _, state, *rest = line.split()
+            if state == "0A" and f"socket:[{rest[5]}]" in sockets:
+                words = bytes.fromhex(local.split(":")[0])  # of 4 bytes, the last one first
+                yield socket.inet_ntop(family, b"".join(words[i:i + 4][::-1] for i in range(0, len(words), 4)))
 
 
 class FailureTest(ProcessesTest):
@@ -45,6 +58,15 @@ class FailureTest(ProcessesTest):
                 self.assertNotEqual(status, 0)
                 self.assertEqual(err.count("rank 1 is lost: its process "), 1, err)
                 self.assertTrue(run.all_gone())
+
+    def test_launch_listens_to_this_machine_alone(self):
+        run = self.stepping()
+        launcher = children(run.process.pid)
+        listening = {address for process in launcher + list(run.ranks.values()) for address in listened(process)}
+        self.assertTrue(listening)  # mpirun's, at least
+        self.assertEqual(listening - {"127.0.0.1", "::1"}, set())
+        run.process.send_signal(signal.SIGTERM)
+        self.assertEqual(run.end()[0], 0)
 
     def check_saved(self, status, err, expected):
         self.assertEqual(status, expected, err)

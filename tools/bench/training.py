@@ -7,8 +7,10 @@ both.
 
 import json
 import os
+import subprocess
+import sys
 
-from programs import median, train
+from programs import median, step_seconds, train
 
 
 def throughput(tools, quick):
@@ -40,6 +42,25 @@ def ranks(tools, quick):
         seconds = median([s["tokens"] / s["tokens_per_s"] for s in steps])
         base = base or seconds
         print("  %-18s %7.3f s  %5.2f x one rank's speed" % (label, seconds, base / seconds), flush=True)
+
+
+def busy(tools, quick):
+    print("Step time while others want the cores, over that while they do not (two busy loops a core: fair is 3)")
+    for label, overrides in (("float32", []), ("bfloat16", ["precision.compute=BF16"])):
+        plan = tools.compile("tiny", ["data.format=TEXT"] + overrides, "busy")
+        for threads in (1, 2):
+            idle = step_seconds(train(tools, plan, 40, threads))
+            others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
+            try:
+                steps = train(tools, plan, 40, threads)
+            finally:
+                for other in others:
+                    other.kill()
+                    other.wait()
+            # The mean: a step that waited for a core counts.
+            seconds = sum(s["tokens"] / s["tokens_per_s"] for s in steps) / len(steps)
+            print("  %-9s %d thread%s  %6.2f ms, busy %7.2f ms, ratio %5.1f" %
+                  (label, threads, "s" if threads > 1 else " ", idle * 1e3, seconds * 1e3, seconds / idle), flush=True)
 
 
 def planned_of(tools, plan):

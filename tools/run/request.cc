@@ -70,7 +70,7 @@ examples
 exit status: 0 done, 1 the work failed, 2 the request was wrong (flag, plan, data or checkpoint)
 )";
 
-// Threads of a rank; far above any machine's cores, below what makes an OpenMP runtime give up.
+// Threads of a rank; far above any machine's cores, below what a process may have.
 constexpr int64_t kMostThreads = 1024;
 
 // Puts a flag's value into the request; false if it is not of the flag's type.

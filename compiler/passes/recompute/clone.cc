@@ -28,7 +28,7 @@ struct RecomputeClone : impl::RecomputeCloneBase<RecomputeClone> {
 
   void runOnOperation() override {
     GraphOp graph = getOperation();
-    llvm::FailureOr<Machine> rates = machineOf(graph, machine);
+    llvm::FailureOr<Machine> rates = machineOf(graph);
     if (failed(rates)) {
       return signalPassFailure();
     }

@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/layer.h"
 #include "compiler/dialect/task/registers.h"
+#include "compiler/job/axes.h"
 #include "compiler/passes/schedule/buckets.h"
 
 namespace weft::compiler {
@@ -132,8 +133,8 @@ bool Beside::has(Operation *op) const {
 
 static bool isOverShares(CollectiveOp op, ir::PlacementAttr placement) {
   return llvm::all_of(op.getAxes(), [&](int64_t axis) {
-    llvm::StringRef name = placement.getAxes()[axis].getValue();
-    return name == "data" || name == "shard";
+    const MeshAxis *known = FindMeshAxis(placement.getAxes()[axis].getValue());
+    return known && known->shares;
   });
 }
 

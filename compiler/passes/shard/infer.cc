@@ -307,7 +307,7 @@ struct ShardInfer : impl::ShardInferBase<ShardInfer> {
   void runOnOperation() override {
     GraphOp graph = getOperation();
     boxes_.clear(); // one pass may run over several graphs
-    llvm::FailureOr<Machine> rates = machineOf(graph, machine);
+    llvm::FailureOr<Machine> rates = machineOf(graph);
     if (failed(rates)) {
       return signalPassFailure();
     }

@@ -1,6 +1,8 @@
 // --weft-zero-partition: pins parameters, optimizer state and gradients to shares of the data ranks.
 #include "compiler/analysis/boxing.h"
+#include "compiler/analysis/meshes.h"
 #include "compiler/analysis/pins.h"
+#include "compiler/job/axes.h"
 #include "compiler/passes/zero/passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -46,15 +48,7 @@ std::optional<Update> updateOf(Operation *op) {
 }
 
 // The axis of a mesh whose ranks share out among themselves, -1 without one.
-int axisOf(PlacementAttr placement) {
-  int found = -1;
-  for (auto [index, axis] : llvm::enumerate(placement.getAxes())) {
-    if (axis.getValue() == "shard" || (axis.getValue() == "data" && found < 0)) {
-      found = int(index);
-    }
-  }
-  return found;
-}
+int axisOf(PlacementAttr placement) { return SharedAxis(axisNames(placement)); }
 
 struct ZeroPartition : impl::ZeroPartitionBase<ZeroPartition> {
   using ZeroPartitionBase::ZeroPartitionBase;
