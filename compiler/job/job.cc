@@ -11,16 +11,19 @@
 #include "compiler/job/axes.h"
 #include "compiler/job/optimizer.h"
 #include "compiler/job/text.h"
+#include "google/protobuf/text_format.h"
 
 namespace weft {
 namespace {
 
-// `path` as seen from the folder of the file `from`.
-std::string RelativeTo(const std::string& from, const std::string& path) {
-  if (path.empty()) {
-    return path;
+// Does `change` to every path that a job names.
+template <typename Change>
+void ForPaths(Job* job, const Change& change) {
+  change(job->mutable_model()->mutable_file());
+  change(job->mutable_cluster());
+  if (job->has_pipeline()) {
+    change(job->mutable_pipeline()->mutable_schedule_file());
   }
-  return (std::filesystem::path(from).parent_path() / path).lexically_normal().string();
 }
 
 // Keeps the last setting of every name, where the first one stood.
@@ -115,18 +118,36 @@ absl::StatusOr<Job> ParseJob(const std::string& text, const std::string& path,
   if (absl::Status status = ValidateJob(job); !status.ok()) {
     return At(path, status);
   }
-  job.mutable_model()->set_file(RelativeTo(path, job.model().file()));
-  job.set_cluster(RelativeTo(path, job.cluster()));
-  if (!job.pipeline().schedule_file().empty()) {
-    job.mutable_pipeline()->set_schedule_file(RelativeTo(path, job.pipeline().schedule_file()));
-  }
+  // One path, one text.
+  ForPaths(&job, [](std::string* it) { *it = std::filesystem::path(*it).lexically_normal().string(); });
   return job;
+}
+
+Job LocateJob(Job job, const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  ForPaths(&job, [&](std::string* it) {
+    if (!it->empty()) {
+      *it = (folder / *it).lexically_normal().string();
+    }
+  });
+  return job;
+}
+
+std::string MessageText(const google::protobuf::Message& message) {
+  std::string text;
+  google::protobuf::TextFormat::PrintToString(message, &text);
+  return text;
 }
 
 absl::StatusOr<Job> LoadJob(const std::string& path, const std::vector<std::string>& overrides) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
     return absl::NotFoundError(absl::StrCat(path, ": expected a job file, found none"));
+  }
+  if (absl::EndsWith(path, ".mlir")) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": expected a job file, got a model file; a job that names it begins with\n  model { file: \"",
+        std::filesystem::path(path).filename().string(), "\" }"));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

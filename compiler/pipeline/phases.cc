@@ -239,7 +239,9 @@ struct SetInputs : mlir::PassWrapper<SetInputs, mlir::OperationPass<mlir::Module
 // Without a file, a job of which nothing but `keys` is said; weft-opt reads the model itself.
 absl::StatusOr<Job> jobOf(const PhaseOptions &options) {
   std::vector<std::string> keys(options.keys.begin(), options.keys.end());
-  return options.job.empty() ? ParseJob("model { file: \"-\" }", "keys", keys) : LoadJob(options.job, keys);
+  absl::StatusOr<Job> job =
+      options.job.empty() ? ParseJob("model { file: \"-\" }", "keys", keys) : LoadJob(options.job, keys);
+  return job.ok() ? LocateJob(*job, options.job) : job;
 }
 
 llvm::LogicalResult buildNamed(mlir::OpPassManager &manager, Phase phase, llvm::StringRef text,

@@ -76,6 +76,21 @@ std::string MeshText(const Placement& placement) {
   return absl::StrCat(absl::StrJoin(names, " x "), " = ", absl::StrJoin(sizes, " x "));
 }
 
+std::string RanksAndMeshText(const Plan& plan) {
+  int64_t ranks = 0;
+  std::vector<std::string> meshes;
+  for (const Stage& stage : plan.stages()) {
+    const Placement& placement = plan.placements(stage.placement());
+    ranks += placement.ranks_size();
+    meshes.push_back(MeshText(placement));
+  }
+  const std::string text = absl::StrCat(CountText(ranks), ranks == 1 ? " rank" : " ranks");
+  if (ranks == 1) return text;
+  const bool alike = std::equal(meshes.begin() + 1, meshes.end(), meshes.begin());
+  const std::string stages = meshes.size() == 1 ? "" : absl::StrCat(meshes.size(), " stages of ");
+  return absl::StrCat(text, " (", stages, alike ? meshes[0] : absl::StrJoin(meshes, ", "), ")");
+}
+
 std::string AxesText(const Placement& placement, const Collective& collective) {
   std::vector<std::string> names;
   for (int32_t a : collective.axes()) {

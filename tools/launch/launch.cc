@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/version/version.h"
 #include "tools/launch/folders.h"
 #include "tools/launch/loopback.h"
 #include "tools/launch/ranks.h"
@@ -32,6 +33,7 @@ usage: weft launch -n N [--] PLAN [flags of weft run]
 
   -n N      how many processes: as many as the plan has ranks
   --show    print the command that would be run, and end
+  --version what this program was built from
   --help    this text
 
 It runs `mpirun -n N weft-run PLAN ...` with what mpirun wants on one machine; see
@@ -76,6 +78,7 @@ struct Request {
   int processes = 0;
   bool show = false;
   bool help = false;
+  bool version = false;
   std::vector<std::string> run;  // what weft-run gets
   std::string wrong;
 };
@@ -87,6 +90,8 @@ Request Parse(const std::vector<std::string>& arguments) {
     const std::string& flag = arguments[i];
     if (flag == "--help" || flag == "-h") {
       request.help = true;
+    } else if (flag == "--version") {
+      request.version = true;
     } else if (flag == "--show") {
       request.show = true;
     } else if (flag == "-n" && i + 1 < arguments.size()) {
@@ -100,7 +105,7 @@ Request Parse(const std::vector<std::string>& arguments) {
     } else {
       request.wrong = flag + ": expected -n N, then a plan and the flags of weft run (see --help)";
     }
-    if (!request.wrong.empty() || request.help) return request;
+    if (!request.wrong.empty() || request.help || request.version) return request;
   }
   if (i < arguments.size() && arguments[i] == "--") ++i;
   request.run.assign(arguments.begin() + i, arguments.end());
@@ -278,6 +283,10 @@ int main(int argc, char** argv) {
   const Request request = Parse(std::vector<std::string>(argv + 1, argv + argc));
   if (request.help) {
     std::fputs(kHelp, stdout);
+    return 0;
+  }
+  if (request.version) {
+    std::fputs(weft::VersionText("weft-launch").c_str(), stdout);
     return 0;
   }
   if (!request.wrong.empty()) return Fail(2, request.wrong);

@@ -53,6 +53,7 @@ both
                          an error; 5 by default; 0: a host may be silent for as long as it likes
   --quiet                no progress, no summary
   --devices              say which devices and CUDA libraries this machine has; needs no plan
+  --version              what this program was built from
   --help                 this text
 
 GPUs
@@ -148,6 +149,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                  {"--deterministic", &request.deterministic},
                                                  {"--quiet", &request.quiet},
                                                  {"--devices", &request.devices},
+                                                 {"--version", &request.version},
                                                  {"--help", &request.help}};
   const std::map<std::string, Setter> texts = {{"--data", Text(request.data)},
                                                {"--init", Text(request.init)},
@@ -197,7 +199,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
     const auto [first, is_first] = given.emplace(name, value);
     if (!is_first) return Wrong(name, absl::StrCat("expected once, got `", first->second, "` and `", value, "`"));
   }
-  if (request.help || request.devices) return request;
+  if (request.help || request.version || request.devices) return request;
   if (request.plan.empty()) return absl::InvalidArgumentError("expected a plan (see --help)");
   if (request.checkpoint_dir.empty() &&
       (request.resume || request.checkpoint_every > 0 || request.checkpoint_keep > 0)) {

@@ -43,6 +43,7 @@ struct Request {
   bool cuda_graphs = true;
   bool quiet = false;
   bool help = false;
+  bool version = false;
   bool devices = false;  // print what there is
 };
 

@@ -13,6 +13,7 @@
 #include "runtime/plan/load.h"
 #include "runtime/plan/plan.pb.h"
 #include "runtime/proof/verify.h"
+#include "runtime/version/version.h"
 #include "tools/run/interrupts.h"
 #include "tools/run/last_resort.h"
 #include "tools/run/places.h"
@@ -165,6 +166,10 @@ int Run(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* er
   const absl::StatusOr<Request> request = ParseRequest(arguments);
   if (request.ok() && request->help) {
     if (first) std::fputs(HelpText(), out);
+    return 0;
+  }
+  if (request.ok() && request->version) {
+    if (first) std::fputs(VersionText("weft-run").c_str(), out);
     return 0;
   }
   if (request.ok() && request->devices) {

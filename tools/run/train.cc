@@ -136,12 +136,10 @@ class Trainer {
       metrics_ = *std::move(writer);
     }
     if (!request_.quiet) {
-      const plan::Placement& placement = context_.plan.placements(context_.plan.stages(0).placement());
-      const int ranks = RankCountOf(context_.plan);
-      std::fprintf(context_.err, "%s: %d rank%s (%s)%s, %d thread%s a rank, %s planned%s\n",
-                   context_.plan.header().graph().c_str(), ranks, ranks == 1 ? "" : "s",
-                   plan::MeshText(placement).c_str(), processes_.alone() ? "" : ", a process each", ThreadsOf(context_),
-                   ThreadsOf(context_) == 1 ? "" : "s", plan::BytesText(ArenaBytesOf(context_.plan)).c_str(),
+      std::fprintf(context_.err, "%s: %s%s, %d thread%s a rank, %s planned%s\n", context_.plan.header().graph().c_str(),
+                   plan::RanksAndMeshText(context_.plan).c_str(), processes_.alone() ? "" : ", a process each",
+                   ThreadsOf(context_), ThreadsOf(context_) == 1 ? "" : "s",
+                   plan::BytesText(ArenaBytesOf(context_.plan)).c_str(),
                    staging_bytes_ == 0 ? "" : (", and " + plan::BytesText(staging_bytes_) + " for messages").c_str());
       context_.Tell(TextOfGraphs(context_, *cluster_));
       for (const std::string& note : notes_) context_.Tell(note);
