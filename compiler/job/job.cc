@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/job/axes.h"
 #include "compiler/job/text.h"
+#include "runtime/plan/read_file.h"
 
 namespace weft {
 namespace {
@@ -142,12 +141,11 @@ absl::StatusOr<Job> LoadJob(const std::string& path, const std::vector<std::stri
   if (!std::filesystem::is_regular_file(path, error)) {
     return absl::NotFoundError(absl::StrCat(path, ": expected a job file, found none"));
   }
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) {
-    return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
+  const absl::StatusOr<std::string> text = plan::ReadText(path);
+  if (!text.ok()) {
+    return text.status();
   }
-  return ParseJob(text, path, overrides);
+  return ParseJob(*text, path, overrides);
 }
 
 }  // namespace weft

@@ -20,6 +20,7 @@
 #include "ops/dialect/register.h"
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/load.h"
+#include "runtime/plan/read_file.h"
 #include "runtime/plan/validate.h"
 #include "runtime/proof/verify.h"
 #include "runtime/sim/simulate.h"
@@ -126,12 +127,16 @@ absl::StatusOr<Compiled> lower(const CompileOptions &options, bool attempt) {
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   context.printOpOnDiagnostic(false); // errors show the line of the model file instead
+  const absl::StatusOr<std::string> text = plan::ReadText(job.model().file());
+  if (!text.ok()) {
+    return text.status();
+  }
   llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(*text, job.model().file()), llvm::SMLoc());
   FirstError errors(sources, &context);
   mlir::ScopedDiagnosticHandler silence(&context, [&](mlir::Diagnostic &) { return llvm::success(attempt); });
 
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::parseSourceFile<mlir::ModuleOp>(job.model().file(), sources, &context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module) {
     return wrongModel(job, errors, "does not parse");
   }
