@@ -30,8 +30,8 @@ training
   --resume               go on from the newest checkpoint in --checkpoint-dir; from the start if it has none
   --allow-nonfinite      go on, and save, when the loss, the gradients or the state are no numbers any
                          more; without it such a run stops and saves nothing
-  --metrics FILE         a JSON object a step: step, loss, grad_norm, lr, tokens, tokens_per_s,
-                         tflops, mfu (of the matrix product rate measured at the start), memory_bytes
+  --metrics FILE         a JSON object a step: step, loss, grad_norm, lr, the model's own metrics, tokens,
+                         tokens_per_s, tflops, mfu (of the matrix product rate measured at the start), memory_bytes
 
 functions
   --inputs FILE          a .safetensors file with a tensor for every input
