@@ -198,7 +198,9 @@ private:
   // Sums over the micro-batches, one update a parameter, and the loss.
   llvm::LogicalResult finish(mlir::Location loc, llvm::ArrayRef<ParameterOp> reversed) {
     for (OutputOp metric : llvm::to_vector(graph_.getBody().getOps<OutputOp>())) {
-      reportMean(metric);
+      if (metric.getMetric()) {
+        reportMean(metric);
+      }
     }
     listener_.setForward(minimize_);
     rewriter_.setInsertionPoint(minimize_);
