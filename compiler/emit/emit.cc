@@ -217,7 +217,9 @@ private:
     bufferIndex_[op.getBuffer()] = stage_.buffers_size();
     plan::Buffer &out = *stage_.add_buffers();
     out.set_name(stage_.buffers(source).name() + "/view." + std::to_string(stage_.buffers_size()));
-    out.set_kind(stage_.buffers(source).kind());
+    // Another shape of a parameter, or of the optimizer's state, is none itself: nothing initialises or saves it.
+    const bool ofState = task::isState(task::rootOf(op.getSource()));
+    out.set_kind(ofState ? plan::Buffer::WORKING : stage_.buffers(source).kind());
     out.set_slots(stage_.buffers(source).slots());
     out.set_alias_of(source + 1);
     return emitType(op, task::tensorOf(op.getBuffer()), out);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "absl/strings/match.h"
@@ -12,6 +10,7 @@
 #include "compiler/job/optimizer.h"
 #include "compiler/job/text.h"
 #include "google/protobuf/text_format.h"
+#include "runtime/plan/read_file.h"
 
 namespace weft {
 namespace {
@@ -149,12 +148,11 @@ absl::StatusOr<Job> LoadJob(const std::string& path, const std::vector<std::stri
         path, ": expected a job file, got a model file; a job that names it begins with\n  model { file: \"",
         std::filesystem::path(path).filename().string(), "\" }"));
   }
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) {
-    return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
+  const absl::StatusOr<std::string> text = plan::ReadText(path);
+  if (!text.ok()) {
+    return text.status();
   }
-  return ParseJob(text, path, overrides);
+  return ParseJob(*text, path, overrides);
 }
 
 }  // namespace weft

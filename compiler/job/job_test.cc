@@ -198,7 +198,9 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
       {"precision={compute: F16 loss_scale { growth_interval: 0 }}",
        "precision.loss_scale.growth_interval: expected 1 or more, got 0"},
       {"precision={compute: F16 loss_scale { min: 0 }}", "precision.loss_scale.min: expected a number above 0, got 0"},
-      {"precision={compute: F16 loss_scale { max: 1e39 }}", "precision.loss_scale.max: expected a float32, got 1e+39"},
+      {"precision={compute: F16 loss_scale { max: 1e39 }}",
+       "precision.loss_scale.max: expected 0 or a number of 1.17549e-38 to 3.40282e+38, which float32 holds, got "
+       "1e+39"},
       {"precision={compute: F16 loss_scale { initial: 8 min: 16 }}",
        "precision.loss_scale.initial: expected min to max (16 to 1.67772e+07), got 8"},
       {"recompute={policy: 9}", "recompute.policy: expected NONE, SELECTIVE, FULL or AUTO, got 9"},

@@ -1,7 +1,9 @@
 // What a job may not say.
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <set>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/job/axes.h"
@@ -218,8 +220,7 @@ absl::Status ValidateEnums(const Job& job) {
 
 absl::Status ValidateLossScale(const LossScale& scale) {
   const std::string key = "precision.loss_scale.";
-  const double largest = std::numeric_limits<float>::max();
-  if (!(scale.growth_factor() >= 1 && scale.growth_factor() <= largest)) {
+  if (!(scale.growth_factor() >= 1)) {
     return Expected(key + "growth_factor", "1 or more", scale.growth_factor());
   }
   if (!(scale.backoff_factor() > 0 && scale.backoff_factor() < 1)) {
@@ -230,9 +231,6 @@ absl::Status ValidateLossScale(const LossScale& scale) {
   }
   if (!(scale.min() > 0)) {
     return Expected(key + "min", "a number above 0", scale.min());
-  }
-  if (!(scale.max() <= largest)) {
-    return Expected(key + "max", "a float32", scale.max());
   }
   if (!(scale.initial() >= scale.min() && scale.initial() <= scale.max())) {
     return Expected(key + "initial", absl::StrCat("min to max (", scale.min(), " to ", scale.max(), ")"),
@@ -287,6 +285,32 @@ absl::Status ValidateZero(const Job& job) {
   return absl::OkStatus();
 }
 
+// The runtime computes in float32: a number that it makes infinite, or 0, would train with something else than was
+// asked.
+absl::Status ValidateNumbers(const std::string& prefix, const google::protobuf::Message& message) {
+  const google::protobuf::Reflection* reflection = message.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection->ListFields(message, &fields);
+  for (const google::protobuf::FieldDescriptor* field : fields) {
+    const std::string key = prefix + field->name();
+    if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE) {
+      const double value = reflection->GetDouble(message, field), size = std::abs(value);
+      constexpr double kLeast = std::numeric_limits<float>::min(), kMost = std::numeric_limits<float>::max();
+      // Written so that NaN fails.
+      if (!(size == 0 || (size >= kLeast && size <= kMost))) {
+        return Expected(key, absl::StrCat("0 or a number of ", kLeast, " to ", kMost, ", which float32 holds"), value);
+      }
+    }
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    for (int i = 0; i < (field->is_repeated() ? reflection->FieldSize(message, field) : 1); ++i) {
+      const google::protobuf::Message& child = field->is_repeated() ? reflection->GetRepeatedMessage(message, field, i)
+                                                                    : reflection->GetMessage(message, field);
+      if (absl::Status status = ValidateNumbers(key + ".", child); !status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ValidateJob(const Job& job) {
@@ -295,7 +319,7 @@ absl::Status ValidateJob(const Job& job) {
         // After the sizes are known to be positive.
         BatchParts(job.dist()) > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
         ValidateZero(job), ValidateRecompute(job.recompute()),
-        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
+        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(), ValidateNumbers("", job)}) {
     if (!status.ok()) {
       return status;
     }

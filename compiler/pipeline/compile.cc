@@ -18,6 +18,7 @@
 #include "mlir/Parser/Parser.h"
 #include "ops/register.h"
 #include "runtime/plan/cluster.h"
+#include "runtime/plan/read_file.h"
 #include "runtime/plan/validate.h"
 #include "runtime/proof/verify.h"
 #include "runtime/sim/simulate.h"
@@ -121,9 +122,14 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
     return status;
   }
   const std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  const absl::StatusOr<std::string> text = plan::ReadText(job.model().file());
+  if (!text.ok()) {
+    return text.status();
+  }
   llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(*text, job.model().file()), llvm::SMLoc());
   FirstError errors(sources, context.get());
-  Lowering lowering{job, mlir::parseSourceFile<mlir::ModuleOp>(job.model().file(), sources, context.get()), {}};
+  Lowering lowering{job, mlir::parseSourceFile<mlir::ModuleOp>(sources, context.get()), {}};
   if (!lowering.module) {
     return wrongModel(job, errors, "does not parse");
   }

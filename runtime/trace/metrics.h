@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -23,6 +25,8 @@ struct StepMetrics {
   // skipped so far. Absent from the line where they are absent here.
   std::optional<float> loss_scale;
   std::optional<float> skipped_steps;
+  // The model's own, by name: letters, digits, `_`, `.` and `-`.
+  std::vector<std::pair<std::string, std::optional<float>>> of_model;
   int64_t tokens = 0;  // of this step, over all ranks
   double tokens_per_s = 0;
   double tflops = 0;          // model FLOPs a second, 1e12

@@ -23,6 +23,9 @@ std::string ProgressLine(const StepMetrics& m, int64_t last_step, double seconds
   if (m.lr.has_value()) absl::StrAppend(&line, absl::StrFormat("  lr %.2e", *m.lr));
   if (m.loss_scale.has_value()) absl::StrAppend(&line, absl::StrFormat("  scale %g", *m.loss_scale));
   if (m.skipped_steps.value_or(0) > 0) absl::StrAppend(&line, absl::StrFormat("  %.0f skipped", *m.skipped_steps));
+  for (const auto& [name, value] : m.of_model) {
+    if (value.has_value()) absl::StrAppend(&line, "  ", name, absl::StrFormat(" %.4g", *value));
+  }
   absl::StrAppend(&line, absl::StrFormat("  %.0f tokens/s", m.tokens_per_s));
   absl::StrAppend(&line, m.tflops >= 10 ? absl::StrFormat("  %.1f TFLOP/s", m.tflops)
                                         : absl::StrFormat("  %.1f GFLOP/s", m.tflops * 1e3));

@@ -29,6 +29,12 @@ OVERRIDES = [
     (["batch={global: 2000000000}"],
      "the plan does not fit: stage 0: memory of a rank: expected at most 1125899906842624 bytes, got 1287680001512576"),
     (["optimizer.adamw.lr=nan"], "{job}: optimizer.adamw.lr: expected a number above 0, got nan"),
+    # Numbers that float32 makes infinite, or 0.
+    *[([f"{key}={value}"], f"{{job}}: {key}: expected 0 or a number of 1.17549e-38 to 3.40282e+38, which float32 holds, "
+       f"got {got}") for key, value, got in [
+           ("optimizer.adamw.lr", "1e400", "inf"), ("optimizer.adamw.lr", "1e39", "1e+39"),
+           ("optimizer.adamw.lr", "1e-46", "1e-46"), ("optimizer.adamw.eps", "1e-50", "1e-50"),
+           ("optimizer.adamw.weight_decay", "1e39", "1e+39"), ("optimizer.clip_norm", "1e-39", "1e-39")]],
     (["optimizer={clip_norm: 1}"], "{job}: optimizer: expected sgd, adam or adamw, got none"),
     (["--set", "layers"], '{job}: model.set: expected name=expression, got "layers"'),
     (["--set", "batch=3"],

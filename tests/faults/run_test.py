@@ -51,12 +51,15 @@ class PlanTest(FaultTest):
         self.refused("weft-run", path, "--data", TOKENS, says=[path + ": damaged: expected hash "])
         self.refused("weft-plan", "show", path, says=[path + ": damaged: expected hash "])
         path = self.damaged("b.plan", lambda content: content + b"x")
-        self.both_refuse(path, f"damaged: expected {size - 32} bytes after the head, got {size - 31}")
+        self.both_refuse(path, f"damaged: expected {size - 32} bytes after the head, got more")
 
     def test_missing(self):
         path = self.path("none.plan")
         self.both_refuse(path, "cannot be opened: No such file or directory")
         self.both_refuse(self.folder, "cannot be read: Is a directory")
+
+    def test_without_end(self):
+        self.both_refuse("/dev/zero", "not a plan: expected a file that weft-compile wrote")
 
     def test_that_does_not_fit_into_memory(self):
         # 1.6 TB of activations, parameters and moments.

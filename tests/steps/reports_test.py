@@ -8,6 +8,32 @@ import sys
 sys.path.insert(0, "tests/support")
 from programs import TOKENS, WEIGHTS, ProgramTest, main, metrics  # noqa: E402
 
+# A metric of a layer: what %x measures at first is known, what its noise adds differs by micro-batch.
+MODEL = """\
+model.layer @emb(%tokens) {
+  %w = weft.parameter "weight" [256, 8] init(constant 0.5)
+  %x = weft.embedding %tokens, %w
+  %noise = weft.random_uniform [batch, 8, 8] low(0) high(1)
+  %y = weft.add %x, %noise
+  %size = weft.reduce mean %x over [0, 1, 2]
+  %noisy = weft.reduce mean %y over [0, 1, 2]
+  weft.output "size" metric %size
+  weft.output "noisy-size" metric %noisy
+  model.return %y
+}
+model.layer @head(%x) {
+  %w = weft.parameter "weight" [8, 256] init(normal 0.3)
+  %y = weft.einsum "bsi,io->bso" %x, %w
+  model.return %y
+}
+model.graph @train(%tokens [batch, 8] i32, %labels [batch, 8] i32) {
+  %x = model.call @emb "emb" (%tokens)
+  %y = model.call @head "head" (%x)
+  %loss, %count = weft.cross_entropy %y, %labels
+  weft.minimize %loss per %count
+}
+"""
+
 FIELDS = {"step", "loss", "grad_norm", "lr", "tokens", "tokens_per_s", "tflops", "mfu", "memory_bytes"}
 
 
@@ -32,6 +58,26 @@ class ReportsTest(ProgramTest):
         self.assertAlmostEqual(lines[0]["loss"], float(loss), delta=1e-5)
         self.assertAlmostEqual(lines[0]["grad_norm"], float(norm), delta=1e-4)
         self.assertEqual([round(line["lr"], 7) for line in lines], [0.0005, 0.001, 0.001, 0.0005])
+
+    def test_metrics_of_the_model(self):
+        self.write("m.mlir", MODEL)
+        job = self.write("m.job", 'model { file: "m.mlir" } batch { global: 4 } optimizer { sgd { lr: 0.1 } }\n'
+                         "data { format: TEXT }\n")
+        one = None
+        for layout in ((), ("batch.micro=2",), ("batch.micro=1",), ("dist.data=2",), ("batch.micro=2", "dist.pipeline=2")):
+            with self.subTest(layout=layout):
+                path = self.path("m.jsonl")
+                run = self.run_ok("weft-run", self.plan(*layout, job=job), "--data", "models/layers.mlir", "--steps", 2,
+                                  "--threads", 1, "--metrics", path)
+                lines = metrics(path)
+                one = one or lines
+                self.assertEqual(lines[0].keys(), FIELDS | {"size", "noisy-size"})
+                self.assertEqual(lines[0]["size"], 0.5)
+                self.assertAlmostEqual(lines[0]["noisy-size"], 1, delta=0.1)
+                for field in ("loss", "size", "noisy-size"):
+                    for got, expected in zip(lines, one):
+                        self.assertAlmostEqual(got[field], expected[field], delta=1e-6)
+                self.assertRegex(run.err, r"step 1/2  loss [\d.]+  lr 1.00e-01  (size 0.5  noisy-size|noisy-size [\d.]+  size)")
 
     def test_a_new_run_replaces_the_metrics(self):
         path = self.path("m.jsonl")

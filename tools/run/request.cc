@@ -36,8 +36,9 @@ training
   --allow-changed        resume although the model, the kind of the optimizer or the form of the data is another one
   --allow-nonfinite      go on, and save, although the loss, a gradient or the state is infinite or NaN;
                          without it such a run stops and saves nothing
-  --metrics FILE         a JSON object of what is run, then one a step: step (from 1), loss, grad_norm, lr, tokens,
-                         tokens_per_s, tflops, mfu (of the matrix product rate measured at the start), memory_bytes
+  --metrics FILE         a JSON object of what is run, then one a step: step (from 1), loss, grad_norm, lr,
+                         the model's own metrics, tokens, tokens_per_s, tflops, mfu (of the matrix product rate
+                         measured at the start), memory_bytes
 
 functions
   --inputs FILE          a .safetensors file with a tensor for every input

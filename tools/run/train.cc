@@ -184,24 +184,33 @@ class Trainer {
         absl::StrCat("interrupted after step ", step_, saved_ == step_ ? ", which was saved" : "")));
   }
 
-  std::optional<float> MetricOf(const char* name) {
+  std::optional<float> MetricOf(const std::string& name) {
     const absl::StatusOr<float> value = cluster_->Metric(name);
     return value.ok() ? std::optional<float>(*value) : std::nullopt;
   }
 
   StepWord OwnWord() {
     StepWord word{.step = step_ + 1, .stop = Interrupts::asked(), .resident_bytes = PeakResidentBytes()};
-    for (int i = 0; i < StepWord::kMetrics; ++i) word.metrics[i] = MetricOf(StepWord::kNames[i]);
+    for (const plan::Metric& metric : context_.plan.metrics()) word.metrics.push_back(MetricOf(metric.name()));
     return word;
   }
 
   trace::StepMetrics MetricsOf(const StepWord& word, double step_s) const {
-    trace::StepMetrics metrics{.step = word.step,
-                               .loss = word.metrics[0],
-                               .grad_norm = word.metrics[1],
-                               .lr = word.metrics[2],
-                               .loss_scale = word.metrics[3],
-                               .skipped_steps = word.metrics[4]};
+    trace::StepMetrics metrics{.step = word.step};
+    const std::pair<const char*, std::optional<float>*> ours[] = {{"loss", &metrics.loss},
+                                                                  {"grad_norm", &metrics.grad_norm},
+                                                                  {"lr", &metrics.lr},
+                                                                  {"loss_scale", &metrics.loss_scale},
+                                                                  {"skipped_steps", &metrics.skipped_steps}};
+    for (size_t i = 0; i < word.metrics.size(); ++i) {
+      const std::string& name = context_.plan.metrics(static_cast<int>(i)).name();
+      const auto* known = std::find_if(std::begin(ours), std::end(ours), [&](auto& it) { return it.first == name; });
+      if (known != std::end(ours)) {
+        *known->second = word.metrics[i];
+      } else {
+        metrics.of_model.emplace_back(name, word.metrics[i]);
+      }
+    }
     metrics.tokens = context_.plan.header().tokens_per_step();
     metrics.tokens_per_s = static_cast<double>(metrics.tokens) / step_s;
     const double flops = context_.plan.header().flops_per_step() / step_s;
