@@ -5,7 +5,7 @@
 #include <string>
 
 #include "mlir/IR/Diagnostics.h"
-#include "ops/dialect/graph_fixture.h"
+#include "ops/graph_fixture.h"
 
 namespace weft::compiler {
 

@@ -1,14 +1,12 @@
 #include "compiler/job/cluster.h"
 
-#include <fstream>
-#include <sstream>
-
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/job/axes.h"
 #include "compiler/job/override.h"
 #include "compiler/job/text.h"
 #include "runtime/plan/cluster.h"
+#include "runtime/plan/read_file.h"
 
 namespace weft {
 namespace {
@@ -45,11 +43,12 @@ absl::StatusOr<Cluster> LoadCluster(const std::string& path, const std::vector<s
     cluster.mutable_node()->set_count(1);
     cluster.mutable_node()->set_ranks(kMostLocalRanks);
   } else {
-    std::ifstream file(path);
-    std::stringstream text;
-    if (!file || !(text << file.rdbuf()))
+    const absl::StatusOr<std::string> text = plan::ReadText(path);
+    if (absl::IsNotFound(text.status())) {
       return absl::NotFoundError(absl::StrCat(path, ": expected a cluster file, found none"));
-    if (absl::Status status = ParseText(text.str(), path, &cluster); !status.ok()) return status;
+    }
+    if (!text.ok()) return text.status();
+    if (absl::Status status = ParseText(*text, path, &cluster); !status.ok()) return status;
     // The file is right by itself: what is wrong after that, an override did.
     if (absl::Status status = plan::CheckCluster(cluster); !status.ok()) return Finish(path + ": ", &cluster);
   }

@@ -68,7 +68,8 @@ TEST(ClusterTest, OverridesApplyToTheFile) {
   EXPECT_EQ(cluster->node().ranks(), 8);
   EXPECT_EQ(cluster->network().link_bytes_s(), 5e10);
   EXPECT_EQ(ErrorOf(LoadCluster("", {"cluster.node.counts=64"}).status()),
-            "cluster.node.counts: unknown key counts: expected count, ranks, link_bytes_s, latency_s, cores");
+            "cluster.node.counts: unknown key counts: expected count, ranks, link_bytes_s, latency_s, cores; did you "
+            "mean count?");
   EXPECT_EQ(ErrorOf(LoadCluster("", {"cluster.node.count=0"}).status()),
             "cluster.node.count: expected 1 or more, got 0");
   EXPECT_EQ(ErrorOf(LoadCluster("", {"cluster.=0"}).status()), "override: expected key.path=value, got \"cluster.=0\"");

@@ -1,11 +1,14 @@
 // What a job may not say.
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <set>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/job/axes.h"
 #include "compiler/job/job.h"
+#include "compiler/job/optimizer.h"
 
 namespace weft {
 namespace {
@@ -148,38 +151,6 @@ absl::Status ValidatePipeline(const Job& job) {
 }
 
 // Comparisons are written so that NaN fails.
-absl::Status ValidateSgd(const Sgd& sgd) {
-  if (!(sgd.lr() > 0)) {
-    return Expected("optimizer.sgd.lr", "a number above 0", sgd.lr());
-  }
-  if (!(sgd.momentum() >= 0 && sgd.momentum() < 1)) {
-    return Expected("optimizer.sgd.momentum", "at least 0 and below 1", sgd.momentum());
-  }
-  if (!(sgd.weight_decay() >= 0)) {
-    return Expected("optimizer.sgd.weight_decay", "0 or more", sgd.weight_decay());
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ValidateAdam(const std::string& key, const Adam& adam) {
-  if (!(adam.lr() > 0)) {
-    return Expected(key + ".lr", "a number above 0", adam.lr());
-  }
-  if (!(adam.beta1() >= 0 && adam.beta1() < 1)) {
-    return Expected(key + ".beta1", "at least 0 and below 1", adam.beta1());
-  }
-  if (!(adam.beta2() >= 0 && adam.beta2() < 1)) {
-    return Expected(key + ".beta2", "at least 0 and below 1", adam.beta2());
-  }
-  if (!(adam.eps() > 0)) {
-    return Expected(key + ".eps", "a number above 0", adam.eps());
-  }
-  if (!(adam.weight_decay() >= 0)) {
-    return Expected(key + ".weight_decay", "0 or more", adam.weight_decay());
-  }
-  return absl::OkStatus();
-}
-
 absl::Status ValidateWarmup(const std::string& key, const Warmup& warmup) {
   if (warmup.warmup() < 0) {
     return Expected(key + ".warmup", "0 or more", warmup.warmup());
@@ -189,20 +160,6 @@ absl::Status ValidateWarmup(const std::string& key, const Warmup& warmup) {
   }
   if (!(warmup.min_ratio() >= 0 && warmup.min_ratio() <= 1)) {
     return Expected(key + ".min_ratio", "from 0 to 1", warmup.min_ratio());
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ValidateRule(const Optimizer& optimizer) {
-  switch (optimizer.rule_case()) {
-    case Optimizer::kSgd:
-      return ValidateSgd(optimizer.sgd());
-    case Optimizer::kAdam:
-      return ValidateAdam("optimizer.adam", optimizer.adam());
-    case Optimizer::kAdamw:
-      return ValidateAdam("optimizer.adamw", optimizer.adamw());
-    case Optimizer::RULE_NOT_SET:
-      return Expected("optimizer", "sgd, adam or adamw", "none");
   }
   return absl::OkStatus();
 }
@@ -263,8 +220,7 @@ absl::Status ValidateEnums(const Job& job) {
 
 absl::Status ValidateLossScale(const LossScale& scale) {
   const std::string key = "precision.loss_scale.";
-  const double largest = std::numeric_limits<float>::max();
-  if (!(scale.growth_factor() >= 1 && scale.growth_factor() <= largest)) {
+  if (!(scale.growth_factor() >= 1)) {
     return Expected(key + "growth_factor", "1 or more", scale.growth_factor());
   }
   if (!(scale.backoff_factor() > 0 && scale.backoff_factor() < 1)) {
@@ -275,9 +231,6 @@ absl::Status ValidateLossScale(const LossScale& scale) {
   }
   if (!(scale.min() > 0)) {
     return Expected(key + "min", "a number above 0", scale.min());
-  }
-  if (!(scale.max() <= largest)) {
-    return Expected(key + "max", "a float32", scale.max());
   }
   if (!(scale.initial() >= scale.min() && scale.initial() <= scale.max())) {
     return Expected(key + "initial", absl::StrCat("min to max (", scale.min(), " to ", scale.max(), ")"),
@@ -332,6 +285,32 @@ absl::Status ValidateZero(const Job& job) {
   return absl::OkStatus();
 }
 
+// The runtime computes in float32: a number that it makes infinite, or 0, would train with something else than was
+// asked.
+absl::Status ValidateNumbers(const std::string& prefix, const google::protobuf::Message& message) {
+  const google::protobuf::Reflection* reflection = message.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection->ListFields(message, &fields);
+  for (const google::protobuf::FieldDescriptor* field : fields) {
+    const std::string key = prefix + field->name();
+    if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE) {
+      const double value = reflection->GetDouble(message, field), size = std::abs(value);
+      constexpr double kLeast = std::numeric_limits<float>::min(), kMost = std::numeric_limits<float>::max();
+      // Written so that NaN fails.
+      if (!(size == 0 || (size >= kLeast && size <= kMost))) {
+        return Expected(key, absl::StrCat("0 or a number of ", kLeast, " to ", kMost, ", which float32 holds"), value);
+      }
+    }
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    for (int i = 0; i < (field->is_repeated() ? reflection->FieldSize(message, field) : 1); ++i) {
+      const google::protobuf::Message& child = field->is_repeated() ? reflection->GetRepeatedMessage(message, field, i)
+                                                                    : reflection->GetMessage(message, field);
+      if (absl::Status status = ValidateNumbers(key + ".", child); !status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ValidateJob(const Job& job) {
@@ -340,7 +319,7 @@ absl::Status ValidateJob(const Job& job) {
         // After the sizes are known to be positive.
         BatchParts(job.dist()) > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
         ValidateZero(job), ValidateRecompute(job.recompute()),
-        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
+        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(), ValidateNumbers("", job)}) {
     if (!status.ok()) {
       return status;
     }

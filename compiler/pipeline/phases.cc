@@ -3,10 +3,12 @@
 #include <fstream>
 #include <numeric>
 
+#include "absl/strings/str_format.h"
 #include "compiler/analysis/meshes.h"
 #include "compiler/job/axes.h"
 #include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
+#include "compiler/job/optimizer.h"
 #include "compiler/passes/autodiff/passes.h"
 #include "compiler/passes/box/passes.h"
 #include "compiler/passes/elaborate/passes.h"
@@ -96,23 +98,18 @@ ScheduleUnitsOptions unitsOptions(const Pipeline &pipeline) {
   return options;
 }
 
-AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
+// The options refer to a list, which lives until the pass has copied it.
+void buildOptimizer(mlir::OpPassManager &graph, const Optimizer &optimizer) {
   AutodiffOptimizerOptions options;
   options.clipNorm = optimizer.clip_norm();
-  if (optimizer.has_sgd()) {
-    options.rule = "sgd";
-    options.lr = optimizer.sgd().lr();
-    options.momentum = optimizer.sgd().momentum();
-    options.weightDecay = optimizer.sgd().weight_decay();
-  } else {
-    const Adam &adam = optimizer.has_adam() ? optimizer.adam() : optimizer.adamw();
-    options.rule = optimizer.has_adam() ? "adam" : "adamw";
-    options.lr = adam.lr();
-    options.beta1 = adam.beta1();
-    options.beta2 = adam.beta2();
-    options.eps = adam.eps();
-    options.weightDecay = adam.weight_decay();
+  OptimizerRule rule = RuleOf(optimizer);
+  options.rule = rule.name;
+  options.lr = rule.lr;
+  std::vector<std::string> numbers;
+  for (const auto &[name, value] : rule.numbers) {
+    numbers.push_back(absl::StrFormat("%s=%.17g", name, value));
   }
+  options.numbers = numbers;
   const Schedule &schedule = optimizer.schedule();
   if (schedule.has_warmup_cosine() || schedule.has_warmup_linear()) {
     const Warmup &warmup = schedule.has_warmup_cosine() ? schedule.warmup_cosine() : schedule.warmup_linear();
@@ -121,14 +118,14 @@ AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
     options.total = warmup.total();
     options.minRatio = warmup.min_ratio();
   }
-  return options;
+  graph.addPass(createAutodiffOptimizer(options));
 }
 
 void buildAutodiff(mlir::OpPassManager &manager, const Job &job) {
   mlir::OpPassManager &graph = manager.nest<ir::GraphOp>();
   graph.addPass(createAutodiff());
   // Updates exist only where something is minimized.
-  graph.addPass(createAutodiffOptimizer(optimizerOptions(job.optimizer())));
+  buildOptimizer(graph, job.optimizer());
   graph.addPass(createAutodiffDecompose());
   // What forward and backward both build is computed once, and what nobody reads not at all.
   graph.addPass(mlir::createCSEPass());
@@ -217,9 +214,8 @@ void buildSchedule(mlir::OpPassManager &manager, const Job &job) {
 }
 
 void buildMemory(mlir::OpPassManager &manager, const Job &) {
-  // Aliases first: offsets then see fewer and longer lives.
+  // Offsets follow on the plan: compiler/memory.
   manager.addNestedPass<task::ProgramOp>(createMemoryInPlace());
-  manager.addPass(createMemoryOffsets());
 }
 
 // ---- phases on the command line ---------------------------------------------
@@ -243,7 +239,9 @@ struct SetInputs : mlir::PassWrapper<SetInputs, mlir::OperationPass<mlir::Module
 // Without a file, a job of which nothing but `keys` is said; weft-opt reads the model itself.
 absl::StatusOr<Job> jobOf(const PhaseOptions &options) {
   std::vector<std::string> keys(options.keys.begin(), options.keys.end());
-  return options.job.empty() ? ParseJob("model { file: \"-\" }", "keys", keys) : LoadJob(options.job, keys);
+  absl::StatusOr<Job> job =
+      options.job.empty() ? ParseJob("model { file: \"-\" }", "keys", keys) : LoadJob(options.job, keys);
+  return job.ok() ? LocateJob(*job, options.job) : job;
 }
 
 llvm::LogicalResult buildNamed(mlir::OpPassManager &manager, Phase phase, llvm::StringRef text,

@@ -3,8 +3,6 @@
 #include <map>
 
 #include "compiler/analysis/layer.h"
-#include "compiler/dialect/task/task.h"
-#include "compiler/pipeline/phases.h"
 
 namespace weft::compiler {
 namespace {
@@ -34,7 +32,8 @@ Recompute::Policy policyAt(int level, size_t layer) {
 
 class Resolver {
 public:
-  Resolver(mlir::ModuleOp module, const Job &job) : module_(module), job_(job) {
+  Resolver(mlir::ModuleOp module, const Job &job, Candidates &candidates)
+      : module_(module), job_(job), candidates_(candidates) {
     for (const Recompute::Layer &pin : job.recompute().layers()) {
       policies_[pin.scope()] = pin.policy();
     }
@@ -51,15 +50,18 @@ public:
     return listed(policy == Recompute::AUTO ? Recompute::NONE : policy);
   }
 
-  llvm::FailureOr<Recompute> fitting(int64_t memoryBytes) {
+  Recompute fitting(int64_t memoryBytes) {
+    candidates_.keep(job_, Phase::Recompute, module_);
     while (!llvm::all_of(stages_, [](const StageLevels &stage) { return stage.found(); })) {
       std::vector<int> levels = setLevels();
-      llvm::FailureOr<std::vector<int64_t>> arenas = measure();
-      if (failed(arenas)) {
-        return mlir::failure();
+      Job variant = job_;
+      *variant.mutable_recompute() = listed(Recompute::NONE);
+      absl::StatusOr<Summary> summary = candidates_.compile(variant, /*predict=*/false);
+      if (!summary.ok()) {
+        return variant.recompute();
       }
-      for (auto [stage, level, arena] : llvm::zip_equal(stages_, levels, *arenas)) {
-        stage.learn(level, arena <= memoryBytes);
+      for (auto [stage, level, bytes] : llvm::zip_equal(stages_, levels, summary->stageBytes)) {
+        stage.learn(level, bytes <= memoryBytes);
       }
     }
     setLevels();
@@ -111,29 +113,9 @@ private:
     return all;
   }
 
-  // Bytes of the arena of each stage with the policies as they are.
-  llvm::FailureOr<std::vector<int64_t>> measure() {
-    Job job = job_;
-    *job.mutable_recompute() = listed(Recompute::NONE);
-    mlir::OwningOpRef<mlir::ModuleOp> trial(module_.clone());
-    mlir::PassManager manager(module_.getContext());
-    for (Phase phase : allPhases()) {
-      if (phase >= Phase::Recompute) {
-        buildPhase(manager, phase, job);
-      }
-    }
-    if (failed(manager.run(*trial))) {
-      return mlir::failure();
-    }
-    std::vector<int64_t> arenas;
-    for (auto program : trial->getOps<task::ProgramOp>()) {
-      arenas.push_back(program.getArenaBytes().value_or(0));
-    }
-    return arenas;
-  }
-
   mlir::ModuleOp module_;
   const Job &job_;
+  Candidates &candidates_;
   std::vector<std::string> names_;                    // of the layers, in their order
   std::map<std::string, Recompute::Policy> policies_; // pinned, or being tried
   std::vector<StageLevels> stages_;
@@ -141,8 +123,8 @@ private:
 
 } // namespace
 
-llvm::FailureOr<Recompute> resolveRecompute(mlir::ModuleOp module, const Job &job, int64_t memoryBytes) {
-  Resolver resolver(module, job);
+Recompute resolveRecompute(mlir::ModuleOp module, const Job &job, int64_t memoryBytes, Candidates &candidates) {
+  Resolver resolver(module, job, candidates);
   if (job.recompute().policy() == Recompute::AUTO && memoryBytes > 0) {
     return resolver.fitting(memoryBytes);
   }

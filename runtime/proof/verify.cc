@@ -80,10 +80,10 @@ absl::Status CheckDevice(const Plan& plan, const Program& program, int64_t devic
   if (device_bytes <= 0 || needed <= device_bytes) return absl::OkStatus();
   // A plan that is blocked as well is not measured.
   const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "stage ", program.index, ": memory of a rank: expected at most ", CountText(device_bytes), " bytes (",
-      BytesText(device_bytes), "), got ", CountText(needed), " (", BytesText(needed), ")",
-      memory.ok() ? "; the largest tensors at the peak: " + LargestText(program, (*memory)[program.index], 10) : ""));
+  return absl::ResourceExhaustedError(absl::StrCat("stage ", program.index, ": memory of a rank: expected at most ",
+                                                   CountText(device_bytes), " bytes (", BytesText(device_bytes),
+                                                   "), got ", CountText(needed), " (", BytesText(needed), ")",
+                                                   memory.ok() ? PeakText(program, (*memory)[program.index], 10) : ""));
 }
 
 std::string StageName(size_t s) { return absl::StrCat("stage ", s); }
@@ -173,31 +173,21 @@ absl::Status CheckLowerBounds(const Plan& plan, const std::vector<int64_t>& expe
   return absl::OkStatus();
 }
 
-// `bounds`: null if nobody asks for the lower bounds.
-absl::Status Verify(const Plan& plan, const VerifyOptions& options, std::vector<int64_t>* bounds) {
+}  // namespace
+
+absl::Status Verify(const Plan& plan, const VerifyOptions& options) {
   std::vector<Program> programs;
   if (absl::Status status = Validate(plan, &programs); !status.ok()) return status;
   for (const Program& program : programs) {
     if (absl::Status status = CheckDevice(plan, program, options.device_bytes); !status.ok()) return status;
   }
   const auto says = [](const Stage& stage) { return stage.lower_bound_bytes() != 0; };
-  const bool measure = bounds != nullptr || std::any_of(plan.stages().begin(), plan.stages().end(), says);
+  const bool measure = std::any_of(plan.stages().begin(), plan.stages().end(), says);
   Proof proof(programs);
   absl::Status status = proof.Run(measure);
   if (status.ok() && measure) status = CheckLowerBounds(plan, proof.lower_bounds());
-  if (status.ok() && bounds != nullptr) *bounds = proof.lower_bounds();
   if (status.code() != absl::StatusCode::kInvalidArgument) return status;
   return absl::FailedPreconditionError(status.message());
-}
-
-}  // namespace
-
-absl::Status Verify(const Plan& plan, const VerifyOptions& options) { return Verify(plan, options, nullptr); }
-
-absl::StatusOr<std::vector<int64_t>> VerifyAndMeasure(const Plan& plan, const VerifyOptions& options) {
-  std::vector<int64_t> bounds;
-  if (absl::Status status = Verify(plan, options, &bounds); !status.ok()) return status;
-  return bounds;
 }
 
 }  // namespace weft::plan

@@ -4,10 +4,8 @@
 #define WEFT_RUNTIME_PROOF_VERIFY_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "runtime/plan/plan.pb.h"
 
 namespace weft::plan {
@@ -27,17 +25,13 @@ struct VerifyOptions {
 // - a buffer that is read before it is written, or overwritten while live;
 // - live buffers that overlap in bytes without an order between their uses;
 // - state that shares bytes with anything;
-// - an arena above the device's memory, with the ten largest tensors;
+// - an arena above the device's memory, with what takes it (PeakText of runtime/measure/largest.h, some lines);
 // - a lower bound of the memory that is not that of the schedule (memory.h).
 // kInvalidArgument: not valid; kFailedPrecondition: blocked or unordered;
 // kResourceExhausted: too large. Takes time and memory in proportion to the
 // acts of a step; an actor's kernels are looked at once, not once an act. Any
 // thread; the plan is only read.
 absl::Status Verify(const Plan& plan, const VerifyOptions& options = {});
-
-// Likewise, and returns the lower bound of each stage's memory, so that a
-// compiler that has one proof made need not have another execution measured.
-absl::StatusOr<std::vector<int64_t>> VerifyAndMeasure(const Plan& plan, const VerifyOptions& options = {});
 
 }  // namespace weft::plan
 

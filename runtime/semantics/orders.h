@@ -38,26 +38,33 @@ class Orders {
     int32_t actor = 0;
     int32_t micro_batch = 0;  // there are kMaxMicroBatches at most
   };
-  // Those in which a stage's memory is measured: all, as long as they differ.
-  absl::Span<const Rule> rules() const;
-  // All acts that were added; none is added after.
-  std::vector<Step> In(Rule rule);
-
- private:
   // An act of another stream than that which computes.
   struct Other {
     Step step;
     bool releases = false;
     int32_t early = 0, late = 0;  // so many acts have been computed before, at least and at most
   };
+  // What has been added: what the compute stream does, in order, and what the others do.
+  absl::Span<const Step> computed() const { return computed_; }
+  absl::Span<const Other> others() const { return others_; }
+  int32_t compute_stream() const { return compute_; }
+  // A stream of the stage each: so many acts have ended before the other act `i`.
+  absl::Span<const int32_t> Before(size_t i) const {
+    return absl::MakeSpan(before_).subspan(i * streams_.size(), streams_.size());
+  }
+
+  // Those in which a stage's memory is measured: all, as long as they differ.
+  absl::Span<const Rule> rules() const;
+  // All acts that were added; none is added after.
+  std::vector<Step> In(Rule rule);
+
+ private:
   class Run;
 
   // Whether what an actor of another stream needs is more than what it leaves:
   // sends, and collectives that reduce to shares.
   bool Releases(const Actor& actor) const;
   std::vector<int32_t> By(int32_t Other::* key) const;
-  // A stream of the stage each: so many acts have ended before the other act `i`.
-  const int32_t* Before(int32_t i) const { return &before_[i * streams_.size()]; }
 
   const Program& program_;
   std::vector<bool> releases_;  // an actor each

@@ -136,6 +136,10 @@ class PipelineTest(FaultTest):
                 self.refused_at(["dist.pipeline=2", f"pipeline.schedule_file={path}"], "models/gpt2/gpt2.mlir:38:1",
                                 f"pipeline.schedule_file: {path}: expected a schedule file, found none")
 
+    def test_schedule_files_without_end(self):
+        self.refused_at(["dist.pipeline=2", "pipeline.schedule_file=/dev/zero"], "models/gpt2/gpt2.mlir:38:1",
+                        "pipeline.schedule_file: /dev/zero: expected at most 16777216 bytes, got more")
+
     def test_stages_of_a_model_file(self):
         """What `model.stage` may not be, first where stages are asked for, then wherever."""
         job = self.write("m.job", 'model { file: "m.mlir" }\n')

@@ -58,7 +58,7 @@ class Float16Test(ProgramTest):
         self.assertEqual(result.status, 1, result.err)
         lines = metrics(self.path("m.jsonl"))
         self.assertEqual([line["skipped_steps"] for line in lines], [1, 2, 3, 4, 5])
-        self.assertIn("step 4: expected finite gradients with the least loss scale, 1e+29 "
+        self.assertIn("step 5: expected finite gradients with the least loss scale, 1e+29 "
                       "(precision.loss_scale.min), got ", result.err)
         self.assertIn("after 5 skipped steps; nothing was saved (--allow-nonfinite goes on)", result.err)
         self.assertIn("  scale 5e+29  1 skipped  ", result.err)

@@ -91,7 +91,7 @@ def start(tools, quick):
     print("  weft-compile 1.5b for 8 x 8 ranks: %.2f s, %.0f MiB" % (compiled.seconds, compiled.peak_bytes / 2**20))
     plan = tools.compile("tiny", ["dist.data=2", "dist.tensor=2"], "start")
     run = tools.measured("weft-run", plan, "--data", tools.path("corpus.txt"), "--steps", "1", "--quiet")
-    print("  weft-run tiny on 2 x 2 ranks, process start to the end of step 0: %.2f s" % run.seconds)
+    print("  weft-run tiny on 2 x 2 ranks, process start to the end of the first step: %.2f s" % run.seconds)
     sizes = [os.path.getsize(tools.compile("124m", ["batch.global=64", "batch.micro=64", "dist.data=%d" % n], "size"))
              for n in (16, 64)]
     print("  plan size of 124m: %d bytes on 16 data-parallel ranks, %d on 64 (%.1f bytes a rank more)" %

@@ -20,6 +20,7 @@
 #include "runtime/plan/layout.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/names.h"
+#include "runtime/version/version.h"
 
 namespace {
 
@@ -35,6 +36,7 @@ usage: weft-compile JOB [key.path=value ...] [--set name=value ...] -o PLAN
                        PHASES
   --dump-ir=DIR        also writes the IR behind every phase, DIR/01-elaborate.mlir and so on
   --quiet              no summary
+  --version            what this program was built from
   --help               this text
 
 examples:
@@ -58,7 +60,7 @@ struct Request {
   std::string job, output;
   std::vector<std::string> overrides;
   std::string stopAfter, dumpIr;
-  bool quiet = false, help = false;
+  bool quiet = false, help = false, version = false;
 };
 
 int failed(const std::string &what, int status) {
@@ -97,6 +99,8 @@ std::string parse(int argc, char **argv, Request &request) {
     std::string argument = argv[i], set, error;
     if (argument == "--help" || argument == "-h") {
       request.help = true;
+    } else if (argument == "--version") {
+      request.version = true;
     } else if (argument == "--quiet") {
       request.quiet = true;
     } else if (takeFlag("--set", argument, argc, argv, i, set, error)) {
@@ -232,6 +236,9 @@ int main(int argc, char **argv) {
   if (request.help) {
     return print(help());
   }
+  if (request.version) {
+    return print(weft::VersionText("weft-compile"));
+  }
   if (request.job.empty()) {
     return wrong("expected a job file (see --help)");
   }
@@ -258,11 +265,13 @@ int main(int argc, char **argv) {
     return statusCode(job.status());
   }
   options.job = *job;
-  absl::StatusOr<weft::Cluster> cluster = weft::LoadCluster(job->cluster(), ofCluster);
+  options.jobFile = request.job;
+  const weft::Job located = weft::LocateJob(*job, request.job);
+  absl::StatusOr<weft::Cluster> cluster = weft::LoadCluster(located.cluster(), ofCluster);
   if (!cluster.ok()) {
     return statusCode(cluster.status());
   }
-  if (absl::Status status = weft::CheckRanks(*job, *cluster); !status.ok()) {
+  if (absl::Status status = weft::CheckRanks(located, *cluster); !status.ok()) {
     return statusCode(status);
   }
   options.cluster = *cluster;

@@ -15,9 +15,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <vector>
 
+#include "runtime/version/version.h"
 #include "tools/launch/folders.h"
 #include "tools/launch/loopback.h"
 #include "tools/launch/ranks.h"
@@ -31,12 +33,13 @@ usage: weft launch -n N [--] PLAN [flags of weft run]
 
   -n N      how many processes: as many as the plan has ranks
   --show    print the command that would be run, and end
+  --version what this program was built from
   --help    this text
 
 It runs `mpirun -n N weft-run PLAN ...` with what mpirun wants on one machine; see
 docs/howto/run_on_several_machines.md for more than one. SIGTERM ends the run
 after its step, with a checkpoint and status 0; an interrupt (Ctrl-C) does the same
-with status 1, a second one ends it at once.
+with status 1. A second one ends it at once, and so does a second SIGTERM two seconds later.
 
 example
   weft launch -n 2 gpt2.plan --data corpus.txt --steps 200
@@ -47,13 +50,22 @@ exit status: that of weft-run; 1 if mpirun is missing or cannot be used; 2 for a
 std::atomic<int> child{0};
 std::atomic<int> interrupts{0};
 
-// mpirun ends all processes at the signals that end it, but hands these on.
+// When the first signal came that asked to terminate, in seconds; 0: none has.
+std::atomic<time_t> terminated{0};
+
+// mpirun ends all processes at the signals that end it, but hands SIGUSR1 and SIGUSR2 on. A second SIGTERM ends them
+// unless it comes at once, as when a group of processes is told and this one twice.
 void HandOn(int signal) {
   if (child <= 0) return;
-  if (signal != SIGINT) {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  time_t first = 0;
+  if (signal == SIGINT) {
+    kill(child, interrupts++ == 0 ? SIGUSR2 : SIGTERM);
+  } else if (terminated.compare_exchange_strong(first, now.tv_sec) || now.tv_sec - first <= 1) {
     kill(child, SIGUSR1);
   } else {
-    kill(child, interrupts++ == 0 ? SIGUSR2 : SIGTERM);
+    kill(child, SIGTERM);
   }
 }
 
@@ -66,6 +78,7 @@ struct Request {
   int processes = 0;
   bool show = false;
   bool help = false;
+  bool version = false;
   std::vector<std::string> run;  // what weft-run gets
   std::string wrong;
 };
@@ -77,6 +90,8 @@ Request Parse(const std::vector<std::string>& arguments) {
     const std::string& flag = arguments[i];
     if (flag == "--help" || flag == "-h") {
       request.help = true;
+    } else if (flag == "--version") {
+      request.version = true;
     } else if (flag == "--show") {
       request.show = true;
     } else if (flag == "-n" && i + 1 < arguments.size()) {
@@ -90,7 +105,7 @@ Request Parse(const std::vector<std::string>& arguments) {
     } else {
       request.wrong = flag + ": expected -n N, then a plan and the flags of weft run (see --help)";
     }
-    if (!request.wrong.empty() || request.help) return request;
+    if (!request.wrong.empty() || request.help || request.version) return request;
   }
   if (i < arguments.size() && arguments[i] == "--") ++i;
   request.run.assign(arguments.begin() + i, arguments.end());
@@ -268,6 +283,10 @@ int main(int argc, char** argv) {
   const Request request = Parse(std::vector<std::string>(argv + 1, argv + argc));
   if (request.help) {
     std::fputs(kHelp, stdout);
+    return 0;
+  }
+  if (request.version) {
+    std::fputs(weft::VersionText("weft-launch").c_str(), stdout);
     return 0;
   }
   if (!request.wrong.empty()) return Fail(2, request.wrong);

@@ -9,7 +9,8 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
-#include "ops/dialect/register.h"
+#include "ops/register.h"
+#include "runtime/version/version.h"
 
 namespace {
 
@@ -79,6 +80,7 @@ int main(int argc, char **argv) {
   mlir::registerCSEPass();
   weft::compiler::registerPasses();
 
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << weft::VersionText("weft-opt"); });
   for (llvm::StringRef argument : llvm::ArrayRef(argv + 1, argv + argc)) {
     if (argument == "--help" || argument == "-help" || argument == "-h") {
       mlir::MlirOptMainConfig::registerCLOptions(registry);

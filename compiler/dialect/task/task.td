@@ -67,7 +67,6 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol, NoTerminator
     `schedule` adds `units`, the order of the micro-batch section: `F3` is the forward of micro-batch 3, `B` a
     backward, `W` the part of a split one that only gradients of parameters need; `F3.1` belongs to the
     second chunk of the model that this stage has. Without it: `F0`, `B0`, `F1`, `B1` and so on.
-    `memory` adds `arena_bytes`, what a rank allocates, and `lower_bound_bytes`, the most that is live at once.
 
     Example:
     ```mlir
@@ -79,12 +78,11 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol, NoTerminator
     **Constraints:** `units` are units, of micro-batches that there are.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Weft_PlacementAttr:$placement, I64Attr:$micro_batches,
-                       OptionalAttr<StrArrayAttr>:$units, OptionalAttr<I64Attr>:$arena_bytes,
-                       OptionalAttr<I64Attr>:$lower_bound_bytes);
+                       OptionalAttr<StrArrayAttr>:$units);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `on` $placement `micro_batches` `(` $micro_batches `)`
-    (`units` $units^)? (`arena` `(` $arena_bytes^ `,` $lower_bound_bytes `)`)? attr-dict-with-keyword $body
+    (`units` $units^)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
 }
@@ -93,20 +91,19 @@ def Task_BufferOp : Task_Op<"buffer"> {
   let summary = "Declares a buffer";
   let description = [{
     `init` (parameters and optimizer state) names the kernel that fills it at the start, with its attributes;
-    `stored` is the shape in checkpoint files when it differs. `memory` adds the offset in the arena, or the offsets
-    of all slots, if they do not lie one after another.
+    `stored` is the shape in checkpoint files when it differs. `schedule` sets the slots that its order needs; where they
+    lie in the arena is decided on the plan.
 
     Example: `%0 = task.buffer "wte.weight" parameter : !task.buffer<tensor<256x64xf32, #weft.sbp<B>>>`
 
-    **Constraints:** one or more slots; offsets are multiples of 64, and with one for each slot `offset` is the first.
+    **Constraints:** one or more slots.
   }];
   let arguments = (ins StrAttr:$name, Task_BufferKind:$kind, DefaultValuedAttr<I64Attr, "1">:$slots,
-                       OptionalAttr<I64Attr>:$offset, OptionalAttr<DenseI64ArrayAttr>:$slot_offsets,
                        OptionalAttr<StrAttr>:$init,
                        OptionalAttr<DictionaryAttr>:$init_attributes, OptionalAttr<DenseI64ArrayAttr>:$stored);
   let results = (outs Task_BufferType:$buffer);
   let assemblyFormat = [{
-    $name $kind (`slots` `(` $slots^ `)`)? (`at` $offset^)? (`each` `at` $slot_offsets^)? (`init` $init^ $init_attributes)? (`stored` $stored^)?
+    $name $kind (`slots` `(` $slots^ `)`)? (`init` $init^ $init_attributes)? (`stored` $stored^)?
     attr-dict `:` type($buffer)
   }];
   let hasVerifier = 1;
@@ -134,7 +131,8 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
 
     Example: `task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro in_place [0] cost [0., 64., 768.]`
 
-    **Constraints:** `in_place` names an input, or -1, for each output; `cost` has three numbers of 0 or more.
+    **Constraints:** `in_place` names an input, or -1, for each output; `cost` has three numbers of 0 or more;
+    "accumulate" has ins (term, sum) and outs (sum), and "input" one output and no inputs.
   }];
   let arguments = (ins StrAttr:$name, Variadic<Task_BufferType>:$inputs, Variadic<Task_BufferType>:$outputs,
                        DictionaryAttr:$constants, Task_Section:$section, OptionalAttr<DenseI64ArrayAttr>:$in_place,

@@ -1,6 +1,7 @@
 // Results that take over the bytes of dying operands.
 #include "compiler/dialect/task/registers.h"
 #include "compiler/passes/memory/passes.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_MEMORYINPLACE
@@ -10,10 +11,14 @@ namespace {
 using mlir::Operation;
 using mlir::Value;
 
-// How the bytes of a root are used, in the order of the program.
+// Places of works in the program, both ends included; the collectives of an actor share one.
+struct Works {
+  int64_t first = 0, last = 0;
+};
+
+// How the bytes of a root are used.
 struct Use {
-  int64_t first = -1, last = -1;
-  llvm::SmallVector<task::ActorOp, 2> actors;
+  llvm::SmallMapVector<size_t, Works, 2> actors; // by their places in the program
   bool carried = false;
   bool metric = false;
 };
@@ -21,11 +26,14 @@ struct Use {
 struct MemoryInPlace : impl::MemoryInPlaceBase<MemoryInPlace> {
   void runOnOperation() override {
     program_ = getOperation();
+    actors_ = llvm::to_vector(program_.getBody().getOps<task::ActorOp>());
     uses_.clear();
     index_.clear();
+    unitAt_.clear();
+    addUnits();
     addUses();
-    for (auto actor : program_.getBody().getOps<task::ActorOp>()) {
-      for (Operation &op : actor.getBody().front()) {
+    for (size_t actor = 0; actor < actors_.size(); ++actor) {
+      for (Operation &op : actors_[actor].getBody().front()) {
         if (auto kernel = llvm::dyn_cast<task::KernelOp>(op); kernel && kernel.getInPlace()) {
           for (auto [i, operand] : llvm::enumerate(*kernel.getInPlace())) {
             if (operand >= 0) {
@@ -41,24 +49,27 @@ struct MemoryInPlace : impl::MemoryInPlaceBase<MemoryInPlace> {
   }
 
 private:
+  void addUnits() {
+    for (auto [place, unit] : llvm::enumerate(task::unitsOf(program_))) {
+      std::vector<int64_t> &at = unitAt_[schedule::nameOf(unit)];
+      at.resize(program_.getMicroBatches(), 0);
+      at[unit.microBatch] = int64_t(place);
+    }
+  }
+
   void addUses() {
     int64_t at = 0;
-    for (auto actor : program_.getBody().getOps<task::ActorOp>()) {
+    for (auto [a, actor] : llvm::enumerate(actors_)) {
       for (Operation &op : actor.getBody().front()) {
         // The collectives of an actor run at once.
         at += !llvm::isa<task::CollectiveOp>(op) || !op.getPrevNode();
         index_[&op] = at;
         for (Value operand : op.getOperands()) {
-          Use &use = uses_[task::rootOf(operand)];
-          use.first = use.first < 0 ? at : use.first;
-          use.last = at;
-          if (!llvm::is_contained(use.actors, actor)) {
-            use.actors.push_back(actor);
-          }
+          Works &works = uses_[task::rootOf(operand)].actors.try_emplace(a, Works{at, at}).first->second;
+          works.last = at;
         }
-        auto kernel = llvm::dyn_cast<task::KernelOp>(op);
-        if (kernel && kernel.getName() == "accumulate") {
-          uses_[task::rootOf(kernel.getOutputs()[0])].carried = true;
+        if (auto accumulate = llvm::dyn_cast<task::AccumulateKernel>(op)) {
+          uses_[task::rootOf(accumulate.getSum())].carried = true;
         }
       }
     }
@@ -67,7 +78,7 @@ private:
     }
   }
 
-  void share(task::ActorOp actor, Operation *op, Value operand, Value result) {
+  void share(size_t actor, Operation *op, Value operand, Value result) {
     Value from = task::rootOf(operand);
     auto buffer = result.getDefiningOp<task::BufferOp>();
     if (!buffer || from == result || !mayDie(from) || !mayDie(result)) {
@@ -75,7 +86,7 @@ private:
     }
     Use &fromUse = uses_[from], &toUse = uses_[result];
     auto bytes = [&](Value v) { return task::localBytesOf(task::tensorOf(v), program_.getPlacement()); };
-    if (fromUse.last != index_[op] || toUse.first != index_[op] || bytes(from) != bytes(result) ||
+    if (!endsWith(fromUse, actor, op) || !beginsWith(toUse, actor, op) || bytes(from) != bytes(result) ||
         operandsOn(op, from) != 1 || !isOrdered(actor, operand, fromUse, toUse)) {
       return;
     }
@@ -90,31 +101,60 @@ private:
     root.setSlots(std::max(slotsFor(fromUse, toUse), std::max(slotsOf(root), slotsOf(buffer))));
     result.replaceAllUsesWith(alias);
     buffer.erase();
-    fromUse.last = toUse.last;
     fromUse.metric = toUse.metric;
-    fromUse.actors.append(toUse.actors.begin(), toUse.actors.end());
+    for (auto [user, works] : toUse.actors) {
+      Works &all = fromUse.actors.try_emplace(user, works).first->second;
+      all.last = works.last;
+    }
     ++numShared;
   }
 
+  // Whether the compute stream comes to one actor before another, for every micro-batch. The program's order says so
+  // within a unit alone: a schedule may put `B` of one chunk before the `W` of another, which is further ahead there.
+  bool isAhead(size_t early, size_t late) {
+    task::ActorOp a = actors_[early], b = actors_[late];
+    auto unitOf = [&](task::ActorOp actor) { return unitAt_.find(actor.getUnit().value_or("").str()); };
+    auto x = unitOf(a), y = unitOf(b);
+    if (a.getSection() != b.getSection() || x == y || x == unitAt_.end() || y == unitAt_.end()) {
+      return early < late;
+    }
+    return llvm::all_of(llvm::zip(x->second, y->second),
+                        [](auto places) { return std::get<0>(places) < std::get<1>(places); });
+  }
+
+  // Whether nothing that comes behind `op` uses the bytes.
+  bool endsWith(const Use &use, size_t actor, Operation *op) {
+    return llvm::all_of(use.actors, [&](const auto &it) {
+      return it.first == actor ? it.second.last == index_[op] : isAhead(it.first, actor);
+    });
+  }
+
+  // Whether nothing that comes before `op` uses the bytes.
+  bool beginsWith(const Use &use, size_t actor, Operation *op) {
+    return llvm::all_of(use.actors, [&](const auto &it) {
+      return it.first == actor ? it.second.first == index_[op] : isAhead(actor, it.first);
+    });
+  }
+
   // Whether all uses of the operand certainly end before its bytes are written, also for other micro-batches.
-  bool isOrdered(task::ActorOp actor, Value operand, const Use &from, const Use &to) {
-    auto of = [&](task::ActorOp other) { return other != actor; };
-    auto computes = [](task::ActorOp other) { return other.getStream() == task::StreamKind::Compute; };
-    auto once = [](task::ActorOp other) { return other.getSection() != task::Section::Micro; };
+  bool isOrdered(size_t at, Value operand, const Use &from, const Use &to) {
+    task::ActorOp actor = actors_[at];
+    auto computes = [&](const auto &user) { return actors_[user.first].getStream() == task::StreamKind::Compute; };
+    auto micro = [&](const auto &user) { return actors_[user.first].getSection() == task::Section::Micro; };
     if (from.metric) {
       return false;
     }
     if (actor.getSection() == task::Section::Micro && program_.getMicroBatches() > 1) {
       return !from.carried && !to.carried && !to.metric && llvm::all_of(from.actors, computes) &&
-             llvm::all_of(to.actors, computes) && llvm::none_of(from.actors, once) && llvm::none_of(to.actors, once);
+             llvm::all_of(to.actors, computes) && llvm::all_of(from.actors, micro) && llvm::all_of(to.actors, micro);
     }
     // What comes once a step finds its bytes as the program's order left them.
-    llvm::SmallVector<task::ActorOp> others;
-    llvm::copy_if(from.actors, std::back_inserter(others), of);
-    if (computes(actor)) {
-      return llvm::all_of(others, computes);
+    if (actor.getStream() == task::StreamKind::Compute) {
+      return llvm::all_of(from.actors, computes);
     }
-    return others.size() == 1 && computes(others[0]) && writes(others[0], operand);
+    return from.actors.size() == 2 && llvm::all_of(from.actors, [&](const auto &user) {
+             return user.first == at || (computes(user) && writes(actors_[user.first], operand));
+           });
   }
 
   static bool writes(task::ActorOp actor, Value buffer) {
@@ -150,8 +190,8 @@ private:
   int64_t slotsFor(const Use &from, const Use &to) {
     std::vector<schedule::Unit> users;
     for (const Use *use : {&from, &to}) {
-      for (task::ActorOp actor : use->actors) {
-        std::optional<schedule::Unit> unit = schedule::unitNamed(actor.getUnit().value_or("").str());
+      for (const auto &it : use->actors) {
+        std::optional<schedule::Unit> unit = schedule::unitNamed(actors_[it.first].getUnit().value_or("").str());
         if (unit && !llvm::is_contained(users, *unit)) {
           users.push_back(*unit);
         }
@@ -163,6 +203,8 @@ private:
   static Operation *later(Operation *a, Operation *b) { return a->isBeforeInBlock(b) ? b : a; }
 
   task::ProgramOp program_;
+  llvm::SmallVector<task::ActorOp> actors_;
+  std::map<std::string, std::vector<int64_t>> unitAt_; // of each unit and micro-batch the place in the schedule
   llvm::DenseMap<Value, Use> uses_;
   llvm::DenseMap<Operation *, int64_t> index_;
 };

@@ -77,8 +77,7 @@ private:
       if (op.getNumOperands() == 0) {
         continue;
       }
-      auto scope = op.getAttrOfType<mlir::StringAttr>("scope");
-      StringRef name = scope ? pieceOf(scope.getValue()) : StringRef();
+      StringRef name = pieceOf(scopeOf(&op));
       // Without a scope, what `model.stage` is before is not inside a layer.
       bool begins = name.empty() ? pieces_.empty() || chunkOf(&op) != chunkOf(pieces_.back().ops[0])
                                  : pieces_.empty() || name != pieces_.back().name;

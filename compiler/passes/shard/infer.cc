@@ -188,7 +188,8 @@ private:
     }
     auto size = [](Value value) { return mlir::ShapedType::getNumElements(shapeOf(value)); };
     auto pending = [](SbpState state) { return state.kind == SbpState::PartialSum; };
-    return llvm::all_of(info.op->getOperands(), [&](Value it) { return size(it) == size(info.op->getResult(0)); }) &&
+    return llvm::all_of(info.op->getOperands(),
+                        [&](Value operand) { return size(operand) == size(info.op->getResult(0)); }) &&
            llvm::any_of(info.signatures, [&](const Signature &s) {
              return llvm::all_of(s.operands, pending) && llvm::all_of(s.results, pending);
            });
@@ -238,10 +239,11 @@ private:
       SolverValue v;
       Operation *producer = value.getDefiningOp();
       v.free = stageOf(value) != stage;
-      v.sticky = ofParameters_.contains(value);
+      v.keepSplit = ofParameters_.contains(value);
       bool micro = !producer || sections_.isMicro(producer);
-      v.beside = llvm::isa_and_nonnull<AccumulateOp>(producer);
-      v.still = (ofBatch && micro && !v.beside && !v.sticky && !toSplit.contains(value)) || isNextState(value);
+      v.overlapped = llvm::isa_and_nonnull<AccumulateOp>(producer);
+      v.keepState =
+          (ofBatch && micro && !v.overlapped && !v.keepSplit && !toSplit.contains(value)) || isNextState(value);
       if (!v.free) {
         States before = produced(value);
         before.resize(axis);

@@ -10,18 +10,18 @@
 
 // Everything that an op may have and may lack.
 // CHECK-LABEL: task.program @stage0 on <"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]> micro_batches(4)
-// CHECK-SAME: arena(1024, 512) attributes {graph = "train"} {
-task.program @stage0 on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]> micro_batches(4) arena(1024, 512) attributes {graph = "train"} {
-  // CHECK-NEXT: %[[X:.*]] = task.buffer "x" input slots(2) at 128 : <tensor<8x4xf32, #weft.sbp<S(0), B>>>
-  %x = task.buffer "x" input slots(2) at 128 : !x
+// CHECK-SAME: attributes {graph = "train"} {
+task.program @stage0 on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]> micro_batches(4) attributes {graph = "train"} {
+  // CHECK-NEXT: %[[X:.*]] = task.buffer "x" input slots(2) : <tensor<8x4xf32, #weft.sbp<S(0), B>>>
+  %x = task.buffer "x" input slots(2) : !x
   // CHECK-NEXT: %[[B:.*]] = task.buffer "b" parameter init "random_normal" {seed = 3 : i64, std = 2.000000e-02 : f64} stored [4, 8] : <tensor<8x4xf32, #weft.sbp<B, B>>>
   %b = task.buffer "b" parameter init "random_normal" {seed = 3, std = 0.02} stored [4, 8] : !b
   // CHECK-NEXT: task.buffer "o" optimizer init "fill" {} : <tensor<8x4xf32, #weft.sbp<B, B>>>
   %o = task.buffer "o" optimizer init "fill" {} : !b
   // CHECK-NEXT: %[[P:.*]] = task.buffer "p" gradient : <tensor<8x4xf32, #weft.sbp<P, P>>>
   %p = task.buffer "p" gradient : !p
-  // CHECK-NEXT: %[[M:.*]] = task.buffer "m" activation at 0 {note = "n"} : <tensor<8x4xf32, #weft.sbp<P(max), B>>>
-  %m = task.buffer "m" activation at 0 {note = "n"} : !m
+  // CHECK-NEXT: %[[M:.*]] = task.buffer "m" activation {note = "n"} : <tensor<8x4xf32, #weft.sbp<P(max), B>>>
+  %m = task.buffer "m" activation {note = "n"} : !m
   // CHECK-NEXT: %[[S:.*]] = task.buffer "s" communication : <tensor<8x4xf32, #weft.sbp<P, S(1)>>>
   %s = task.buffer "s" communication : !s
   // CHECK-NEXT: %[[T:.*]] = task.buffer "t" output : <tensor<8x4xf32, #weft.sbp<S(1), B>>>

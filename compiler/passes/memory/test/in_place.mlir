@@ -259,6 +259,33 @@ task.program @units on #weft.placement<"cpu", [], [0]> micro_batches(2) units ["
     task.kernel "neg" ins(%a : !t) outs(%b : !t) {} micro in_place [0]
   }
   task.actor "graph.weight" compute micro unit "W" {
-    task.kernel "accumulate" ins(%b : !t) outs(%c : !t) {} micro
+    task.kernel "add" ins(%b : !t) outs(%c : !t) {} micro
+  }
+}
+
+// -----
+// The schedule says what comes behind what: the weight part of the later chunk stands before the backward of the earlier
+// one here, but comes behind it and reads a, so c takes over nothing. Where nobody reads a later, c does.
+// CHECK-LABEL: task.program @turn
+// CHECK: task.buffer "a"
+// CHECK-NEXT: %[[B:.*]] = task.buffer "b"
+// CHECK-NEXT: task.buffer "c"
+// CHECK-NEXT: task.alias %[[B]]
+!t = !task.buffer<tensor<16xf32, #weft.sbp<>>>
+task.program @turn on #weft.placement<"cpu", [], [0]> micro_batches(1) units ["F0", "F0.1", "B0.1", "B0", "W0.1", "W0"] {
+  %a = task.buffer "a" activation : !t
+  %b = task.buffer "b" activation : !t
+  %c = task.buffer "c" activation : !t
+  %d = task.buffer "d" activation : !t
+  task.actor "later.backward" compute micro unit "B.1" chunk 1 {
+    task.kernel "fill" outs(%a, %b : !t, !t) {} micro
+  }
+  task.actor "later.weight" compute micro unit "W.1" chunk 1 {
+    task.kernel "output" ins(%a : !t) {name = "y"} micro
+  }
+  task.actor "earlier.backward" compute micro unit "B" {
+    task.kernel "neg" ins(%a : !t) outs(%c : !t) {} micro in_place [0]
+    task.kernel "neg" ins(%b : !t) outs(%d : !t) {} micro in_place [0]
+    task.kernel "output" ins(%c, %d : !t, !t) {name = "z"} micro
   }
 }

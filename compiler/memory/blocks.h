@@ -1,0 +1,74 @@
+// What has to lie in a rank's arena, and which parts of it never live at one time.
+#ifndef WEFT_COMPILER_MEMORY_BLOCKS_H_
+#define WEFT_COMPILER_MEMORY_BLOCKS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "runtime/plan/program.h"
+#include "runtime/semantics/orders.h"
+
+namespace weft::compiler {
+
+// From one moment of the compute stream to another, both included. The step's w-th work there is moment 2w + 1; even
+// moments are the gaps between: what another stream does after the first work and before the second spans [2, 2].
+struct Span {
+  int64_t first = 0, last = 0;
+};
+
+// Bytes that need one place: the slots of a buffer together, or one of them.
+struct Block {
+  int32_t root = 0;
+  int64_t bytes = 0;
+  // When they hold something that is needed; ascending, apart. Nobody touches it: always.
+  std::vector<Span> life;
+  // The unit in which it is first written, counted over the step, if other units read it; else -1. What a unit keeps is
+  // given back by one other unit, so its blocks fit best side by side.
+  int32_t unit = -1;
+};
+
+// The blocks of a stage and which of them may share bytes. Memory: a bit for each pair.
+class Blocks {
+ public:
+  // What a buffer of several slots has: one place for all of them, or one each.
+  enum class Slots { kTogether, kApart };
+
+  // Of a program whose acts `orders` has recorded. `places`: a root each, how many slots it gets; `slots`: likewise.
+  // Both must outlive the call alone.
+  Blocks(const plan::Program& program, const plan::Orders& orders, const std::vector<int32_t>& places,
+         const std::vector<Slots>& slots);
+
+  int32_t size() const { return static_cast<int32_t>(blocks_.size()); }
+  const Block& operator[](int32_t b) const { return blocks_[b]; }
+  // In the order of the roots; of one root slot 0 first.
+  absl::Span<const Block> all() const { return blocks_; }
+  // True if the block lives all the time.
+  bool IsAlways(int32_t b) const;
+  // Two blocks may not share bytes.
+  bool Conflict(int32_t a, int32_t b) const { return RowOf(a)[b / 64] >> (b % 64) & 1; }
+  // A bit each block: those that the block may not share bytes with.
+  const uint64_t* RowOf(int32_t b) const { return &rows_[b * words_]; }
+
+ private:
+  void AddConflicts();
+  void Allow(int32_t a, int32_t b);
+
+  std::vector<Block> blocks_;
+  int64_t moments_ = 0;  // of the step
+  size_t words_ = 0;     // of a row
+  std::vector<uint64_t> rows_;
+};
+
+// True for the roots that hold something of one micro-batch at a time: these may have several slots.
+std::vector<bool> AreOfMicroBatch(const plan::Program& program);
+
+// True for the roots that nobody waits for although they have no more than `slots` (a root each): what fills a slot
+// comes late enough anyway, or its writer waits for another root that is read later. So more slots for them change
+// nothing of the order of acts. `orders` has recorded the program with as many slots as any root will ever get.
+std::vector<bool> NeverWaited(const plan::Program& program, const plan::Orders& orders,
+                              const std::vector<int32_t>& slots);
+
+}  // namespace weft::compiler
+
+#endif  // WEFT_COMPILER_MEMORY_BLOCKS_H_

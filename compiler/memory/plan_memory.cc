@@ -1,0 +1,210 @@
+#include "compiler/memory/plan_memory.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "compiler/memory/blocks.h"
+#include "compiler/memory/placement.h"
+#include "runtime/measure/lives.h"
+#include "runtime/plan/program.h"
+#include "runtime/semantics/execution.h"
+#include "runtime/semantics/orders.h"
+
+namespace weft::compiler {
+namespace {
+
+// An arena this much larger than the bound is not worth a search, nor is one that leaves half of the device free.
+constexpr double kEnough = 1.02;
+constexpr double kFree = 0.5;
+
+// Receives need not wait for a free slot if that makes hardly more live, on all stages together: 0.5 %. Then each
+// micro-batch may have a place of its own, which leaves more layouts.
+constexpr double kHardly = 1.005;
+
+// No more places than this for what micro-batches have in turn, and none for less than such a share of the bound: each
+// is a number in the plan. 48 layers with 30 such buffers and 64 places are 90,000.
+constexpr int64_t kMostPlaces = 64;
+constexpr int64_t kLeastShare = 10'000;
+
+// The search goes on with the best layouts so far, fewer and fewer, and looks at so many placed blocks for each.
+struct Round {
+  size_t layouts = 0;
+  int64_t effort = 0;
+};
+constexpr Round kRounds[] = {{6, 40000000}, {3, 120000000}, {1, 500000000}};
+
+int64_t LowerBound(const plan::Program& program, plan::Orders& orders) {
+  plan::Lives lives(program);
+  int64_t bound = 0;
+  for (plan::Orders::Rule rule : orders.rules()) bound = std::max(bound, lives.LowerBound(orders.In(rule)));
+  return bound;
+}
+
+// What the slots of a stage's buffers need, if those that may have `number` places.
+struct Layout {
+  Layout(const plan::Program& program, const plan::Orders& orders, std::vector<int32_t> counts,
+         std::vector<Blocks::Slots> apart)
+      : places(std::move(counts)), slots(std::move(apart)), blocks(program, orders, places, slots), placement(blocks) {
+    placement.Start();
+  }
+
+  int64_t arena() const { return placement.arena(); }
+
+  std::vector<int32_t> places;       // a buffer each
+  std::vector<Blocks::Slots> slots;  // likewise
+  const Blocks blocks;
+  Placement placement;
+};
+
+// Finds the best layout of one stage.
+class StagePlanner {
+ public:
+  // `free`: a buffer each, whether it may have more slots than the schedule gives it.
+  StagePlanner(const plan::Program& program, const plan::Orders& orders, std::vector<bool> free, int64_t bound)
+      : program_(program), orders_(orders), free_(std::move(free)), bound_(bound) {}
+
+  std::unique_ptr<Layout> Make(const MemoryOptions& options) const {
+    const int64_t enough = std::max(static_cast<int64_t>(kEnough * static_cast<double>(bound_)),
+                                    static_cast<int64_t>(kFree * static_cast<double>(options.device_bytes)));
+    std::vector<std::unique_ptr<Layout>> layouts;
+    for (int64_t number : Numbers()) {
+      layouts.push_back(WithPlaces(number));
+      if (layouts.back()->arena() <= enough) return std::move(layouts.back());
+    }
+    const auto smaller = [](const auto& a, const auto& b) { return a->arena() < b->arena(); };
+    uint32_t seed = options.seed;
+    for (const Round& round : kRounds) {
+      std::stable_sort(layouts.begin(), layouts.end(), smaller);
+      layouts.resize(std::min(layouts.size(), round.layouts));
+      for (std::unique_ptr<Layout>& layout : layouts) {
+        layout->placement.Search(enough, round.effort, seed);
+        seed += kSeeds;
+        if (layout->arena() <= enough) return std::move(layout);
+      }
+    }
+    return std::move(*std::min_element(layouts.begin(), layouts.end(), smaller));
+  }
+
+ private:
+  static constexpr uint32_t kSeeds = 1000;  // from one search to the next, each of which takes a few
+
+  // How many places the micro-batches may have in turn. As many as the schedule needs, side by side, is the least that
+  // a plan can say. Up to as many as there are stages suit a pipeline, since so many micro-batches are under way; and
+  // multiples of that, as interleaved chunks come in such groups. With a place for each micro-batch nothing is in the
+  // way.
+  std::vector<int64_t> Numbers() const {
+    const int64_t stages = program_.plan->stages_size(), micro_batches = program_.micro_batches;
+    std::vector<int64_t> numbers = {1};
+    for (int64_t i = 2; i <= std::min(micro_batches, kMostPlaces); ++i) {
+      if (i <= stages || i % stages == 0 || i == micro_batches) numbers.push_back(i);
+    }
+    return numbers;
+  }
+
+  std::unique_ptr<Layout> WithPlaces(int64_t number) const {
+    std::vector<int32_t> places = program_.slots;
+    std::vector<Blocks::Slots> slots(places.size(), Blocks::Slots::kTogether);
+    for (size_t b = 0; b < places.size() && number > 1; ++b) {
+      if (program_.slot_bytes[b] < bound_ / kLeastShare) continue;
+      if (free_[b] && places[b] <= number) places[b] = static_cast<int32_t>(number);
+      if (places[b] > 1) slots[b] = Blocks::Slots::kApart;
+    }
+    return std::make_unique<Layout>(program_, orders_, std::move(places), std::move(slots));
+  }
+
+  const plan::Program& program_;
+  const plan::Orders& orders_;
+  const std::vector<bool> free_;
+  const int64_t bound_;
+};
+
+void Set(const plan::Program& program, const Layout& layout, plan::Stage& stage) {
+  auto offset = layout.placement.offsets().begin();
+  for (int b = 0; b < stage.buffers_size(); ++b) {
+    plan::Buffer& buffer = *stage.mutable_buffers(b);
+    const int32_t root = program.root[b];
+    if (root != b) {
+      buffer.set_slots(stage.buffers(root).slots());
+      buffer.set_offset(stage.buffers(root).offset());
+      *buffer.mutable_slot_offsets() = stage.buffers(root).slot_offsets();
+      continue;
+    }
+    const int32_t places = layout.places[b];
+    buffer.set_slots(places);
+    buffer.set_offset(*offset);
+    if (layout.slots[b] == Blocks::Slots::kTogether) {
+      ++offset;
+      continue;
+    }
+    for (int32_t i = 0; i < places; ++i) buffer.add_slot_offsets(*offset++);
+  }
+  stage.set_arena_bytes(layout.arena());
+}
+
+// With as many slots as any buffer will ever get.
+plan::Plan Loosened(const plan::Plan& plan) {
+  plan::Plan loose = plan;
+  for (const plan::Program& program : plan::ProgramsOf(plan)) {
+    const std::vector<bool> may = AreOfMicroBatch(program);
+    for (int b = 0; b < program.stage->buffers_size(); ++b) {
+      plan::Buffer& buffer = *loose.mutable_stages(program.index)->mutable_buffers(b);
+      const int64_t most = std::min(kMostPlaces, program.micro_batches);
+      if (may[program.root[b]] && buffer.slots() < most) buffer.set_slots(static_cast<int32_t>(most));
+    }
+  }
+  return loose;
+}
+
+// The order of the acts of a plan, a stage each, and the most bytes that are live in it.
+struct Recorded {
+  explicit Recorded(const plan::Plan& plan)
+      : programs(plan::ProgramsOf(plan)), stages(programs.begin(), programs.end()) {}
+
+  absl::Status Record() {
+    const absl::Status status = plan::Execute(programs, [&](const plan::Act& act) {
+      stages[act.stage].Add(act);
+      return absl::OkStatus();
+    });
+    for (size_t s = 0; s < programs.size() && status.ok(); ++s) bounds.push_back(LowerBound(programs[s], stages[s]));
+    return status;
+  }
+
+  double Live() const { return static_cast<double>(std::accumulate(bounds.begin(), bounds.end(), int64_t{0})); }
+
+  const std::vector<plan::Program> programs;
+  std::vector<plan::Orders> stages;
+  std::vector<int64_t> bounds;
+};
+
+}  // namespace
+
+absl::Status PlanMemory(const MemoryOptions& options, plan::Plan* plan) {
+  const plan::Plan scheduled = *plan, loose = Loosened(scheduled);
+  Recorded tight(scheduled), free(loose);
+  if (absl::Status status = tight.Record(); !status.ok()) return status;
+  if (absl::Status status = free.Record(); !status.ok()) return status;
+  const bool loosen = free.Live() <= kHardly * tight.Live();
+  for (size_t s = 0; s < tight.programs.size(); ++s) {
+    const plan::Program& program = tight.programs[s];
+    std::vector<bool> may = AreOfMicroBatch(program);
+    if (!loosen) {
+      const std::vector<bool> never = NeverWaited(free.programs[s], free.stages[s], program.slots);
+      std::transform(may.begin(), may.end(), never.begin(), may.begin(), std::logical_and<>());
+    }
+    const Recorded& order = loosen ? free : tight;
+    const StagePlanner planner(program, order.stages[s], std::move(may), order.bounds[s]);
+    Set(program, *planner.Make(options), *plan->mutable_stages(static_cast<int>(s)));
+  }
+  Recorded planned(*plan);
+  if (absl::Status status = planned.Record(); !status.ok()) return status;
+  for (size_t s = 0; s < planned.bounds.size(); ++s) {
+    plan->mutable_stages(static_cast<int>(s))->set_lower_bound_bytes(planned.bounds[s]);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace weft::compiler
