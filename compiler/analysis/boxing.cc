@@ -15,26 +15,16 @@ using States = SmallVector<SbpState>;
 
 // The primitive that takes one axis from `from` to `to`, if there is one.
 std::optional<BoxStep::Kind> primitive(SbpState from, SbpState to) {
-  switch (from.kind) {
-  case SbpState::Broadcast:
+  if (from.kind == SbpState::Broadcast) {
     return to.isSplit()                      ? BoxStep::Slice
            : to.kind == SbpState::PartialSum ? BoxStep::Mask
            : to.kind == SbpState::PartialMax ? BoxStep::Relabel
                                              : std::optional<BoxStep::Kind>();
-  case SbpState::Split:
-    if (to.isSplit()) {
-      return BoxStep::AllToAll;
-    }
-    return to.kind == SbpState::Broadcast    ? BoxStep::AllGather
-           : to.kind == SbpState::PartialSum ? BoxStep::Pad
-                                             : std::optional<BoxStep::Kind>();
-  case SbpState::PartialSum:
-  case SbpState::PartialMax:
-    return to.isSplit()                     ? BoxStep::ReduceScatter
-           : to.kind == SbpState::Broadcast ? BoxStep::AllReduce
-                                            : std::optional<BoxStep::Kind>();
   }
-  return std::nullopt;
+  if (!to.isPartial()) {
+    return BoxStep::Kind(CollectiveThat(from.isPartial(), from.isSplit(), to.isSplit()));
+  }
+  return from.isSplit() && to.kind == SbpState::PartialSum ? BoxStep::Pad : std::optional<BoxStep::Kind>();
 }
 
 // The search over the states of all axes.
@@ -197,14 +187,10 @@ plan::Spread spreadOf(ArrayRef<int64_t> axisSizes, ArrayRef<int> axes, const Mac
 
 double stepSeconds(BoxStep::Kind kind, double bytes, const plan::Spread &group, const Machine &m) {
   switch (kind) {
-  case BoxStep::AllReduce:
-    return plan::CollectiveSeconds(m, plan::Exchange::kAllReduce, bytes, group);
-  case BoxStep::ReduceScatter:
-    return plan::CollectiveSeconds(m, plan::Exchange::kReduceScatter, bytes, group);
-  case BoxStep::AllGather:
-    return plan::CollectiveSeconds(m, plan::Exchange::kAllGather, bytes, group);
-  case BoxStep::AllToAll:
-    return plan::CollectiveSeconds(m, plan::Exchange::kAllToAll, bytes, group);
+#define WEFT_ROW(name, ...) case BoxStep::name:
+    WEFT_COLLECTIVE_KINDS(WEFT_ROW)
+#undef WEFT_ROW
+    return plan::CollectiveSeconds(m, CollectiveKind(kind), bytes, group);
   case BoxStep::Slice:
     return plan::KernelSeconds(m, {0, 0, 2 * bytes / double(group.ranks)});
   case BoxStep::Pad:

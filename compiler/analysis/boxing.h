@@ -4,20 +4,20 @@
 
 #include "compiler/analysis/machine.h"
 #include "ops/dialect/weft.h"
+#include "runtime/plan/collective_kind.h"
 
 namespace weft::compiler {
 
 /// One primitive change, over one mesh axis or (AllReduce) several.
 struct BoxStep {
   enum Kind {
-    AllReduce,     // P -> B, P(max) -> B
-    ReduceScatter, // P -> S(d), P(max) -> S(d)
-    AllGather,     // S(d) -> B
-    AllToAll,      // S(d) -> S(e)
-    Slice,         // B -> S(d), local
-    Pad,           // S(d) -> P, local: zeros elsewhere
-    Mask,          // B -> P, local: zeros but on coordinate 0
-    Relabel,       // B -> P(max), nothing happens
+#define WEFT_ROW(name, ...) name, // a collective; the table says from what to what
+    WEFT_COLLECTIVE_KINDS(WEFT_ROW)
+#undef WEFT_ROW
+        Slice, // B -> S(d), local
+    Pad,       // S(d) -> P, local: zeros elsewhere
+    Mask,      // B -> P, local: zeros but on coordinate 0
+    Relabel,   // B -> P(max), nothing happens
   };
   Kind kind;
   llvm::SmallVector<int, 2> axes;

@@ -21,7 +21,7 @@ double modelFlops(GraphOp graph) {
   Sections sections(graph);
   double flops = 0;
   graph.getBody().walk([&](WeftOpInterface op) {
-    if (auto phase = op->getAttrOfType<mlir::StringAttr>("phase"); phase && phase.getValue() == "recompute") {
+    if (phaseOf(op) == OpPhase::Recompute) {
       return;
     }
     SmallVector<RankedTensorType> operands = llvm::map_to_vector(op->getOperands(), tensorOf);

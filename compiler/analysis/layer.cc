@@ -4,14 +4,6 @@
 #include "llvm/ADT/MapVector.h"
 
 namespace weft::compiler {
-namespace {
-
-llvm::StringRef textOf(mlir::Operation *op, llvm::StringRef name) {
-  auto text = op->getAttrOfType<mlir::StringAttr>(name);
-  return text ? text.getValue() : llvm::StringRef();
-}
-
-} // namespace
 
 llvm::StringRef layerOf(llvm::StringRef scope) {
   for (size_t begin = 0; begin < scope.size();) {
@@ -37,17 +29,19 @@ llvm::SmallVector<Layer> layersOf(ir::GraphOp graph) {
   Sections sections(graph);
   llvm::MapVector<std::pair<llvm::StringRef, int64_t>, Layer> layers;
   for (mlir::Operation &op : graph.getBody().front()) {
-    llvm::StringRef name = layerOf(textOf(&op, "scope")), phase = textOf(&op, "phase");
+    llvm::StringRef name = layerOf(ir::scopeOf(&op));
+    const ir::OpPhase phase = ir::phaseOf(&op);
     if (name.empty() || llvm::isa<ir::ParameterOp>(op) || !sections.isMicro(&op)) {
       continue;
     }
     std::pair<llvm::StringRef, int64_t> key(name, ir::stageOf(&op));
-    if (phase.empty()) {
+    if (phase == ir::OpPhase::Forward) {
       Layer &layer = layers[key];
       layer.name = name;
       layer.stage = key.second;
       layer.forward.push_back(&op);
-    } else if (auto it = layers.find(key); it != layers.end() && (phase == "backward" || phase == "weight")) {
+    } else if (auto it = layers.find(key);
+               it != layers.end() && (phase == ir::OpPhase::Backward || phase == ir::OpPhase::Weight)) {
       it->second.backward.push_back(&op);
     }
   }

@@ -1,17 +1,44 @@
 #include "compiler/analysis/machine.h"
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 
 namespace weft::compiler {
 namespace {
 
-// The rates in the order of their text.
-std::array<double *, 8> ratesOf(Machine &m) {
-  return {&m.contraction_flops, &m.other_flops,    &m.memory_bytes_s,  &m.launch_s,
-          &m.node.bytes_s,      &m.node.latency_s, &m.network.bytes_s, &m.network.latency_s};
+struct Rate {
+  llvm::StringLiteral name;
+  double &(*of)(Machine &);
+};
+
+constexpr Rate kRates[] = {
+    {"contraction_flops", [](Machine &m) -> double & { return m.contraction_flops; }},
+    {"other_flops", [](Machine &m) -> double & { return m.other_flops; }},
+    {"memory_bytes_s", [](Machine &m) -> double & { return m.memory_bytes_s; }},
+    {"launch_s", [](Machine &m) -> double & { return m.launch_s; }},
+    {"node_bytes_s", [](Machine &m) -> double & { return m.node.bytes_s; }},
+    {"node_latency_s", [](Machine &m) -> double & { return m.node.latency_s; }},
+    {"network_bytes_s", [](Machine &m) -> double & { return m.network.bytes_s; }},
+    {"network_latency_s", [](Machine &m) -> double & { return m.network.latency_s; }},
+};
+constexpr llvm::StringLiteral kNodeRanks("node_ranks");
+
+// False for what is no rate.
+bool setRate(mlir::NamedAttribute attribute, Machine &machine) {
+  if (attribute.getName() == kNodeRanks) {
+    auto ranks = llvm::dyn_cast<mlir::IntegerAttr>(attribute.getValue());
+    machine.node_ranks = ranks ? ranks.getInt() : 0;
+    return machine.node_ranks > 0;
+  }
+  const Rate *rate = llvm::find_if(kRates, [&](const Rate &it) { return attribute.getName() == it.name; });
+  auto number = llvm::dyn_cast<mlir::FloatAttr>(attribute.getValue());
+  if (rate == std::end(kRates) || !number) {
+    return false;
+  }
+  rate->of(machine) = number.getValueAsDouble();
+  return rate->of(machine) >= 0 && std::isfinite(rate->of(machine));
 }
 
 } // namespace
@@ -22,41 +49,42 @@ plan::KernelWork workOf(const ir::Cost &cost) {
 
 double Machine::seconds(const ir::Cost &cost) const { return plan::KernelSeconds(*this, workOf(cost)); }
 
-std::string describe(const Machine &machine) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  Machine copy = machine;
-  for (double *rate : ratesOf(copy)) {
-    os << llvm::format("%.17g:", *rate);
+mlir::DictionaryAttr attributeOf(mlir::MLIRContext *context, const Machine &machine) {
+  mlir::Builder builder(context);
+  mlir::NamedAttrList rates;
+  Machine defaults, own = machine;
+  for (const Rate &rate : kRates) {
+    if (rate.of(own) != rate.of(defaults)) {
+      rates.append(rate.name, builder.getF64FloatAttr(rate.of(own)));
+    }
   }
-  os << machine.node_ranks;
-  return text;
+  if (own.node_ranks != defaults.node_ranks) {
+    rates.append(kNodeRanks, builder.getI64IntegerAttr(own.node_ranks));
+  }
+  return rates.empty() ? mlir::DictionaryAttr() : rates.getDictionary(context);
 }
 
-std::optional<Machine> parseMachine(llvm::StringRef text) {
+llvm::FailureOr<Machine> machineOf(mlir::Operation *op) {
   Machine machine;
-  if (text.empty()) {
+  mlir::Attribute attribute = op->getAttr(kMachineName);
+  if (!attribute) {
     return machine;
   }
-  llvm::SmallVector<llvm::StringRef> parts;
-  text.split(parts, ':');
-  std::array<double *, 8> rates = ratesOf(machine);
-  if (parts.size() != rates.size() + 1 || parts.back().getAsInteger(10, machine.node_ranks) || machine.node_ranks < 1) {
-    return std::nullopt;
+  auto rates = llvm::dyn_cast<mlir::DictionaryAttr>(attribute);
+  if (!rates) {
+    return op->emitOpError() << kMachineName << ": expected a dictionary of rates, got " << attribute;
   }
-  for (auto [part, rate] : llvm::zip(parts, rates)) {
-    if (part.getAsDouble(*rate) || *rate < 0) {
-      return std::nullopt;
+  for (mlir::NamedAttribute rate : rates) {
+    if (!setRate(rate, machine)) {
+      mlir::InFlightDiagnostic error = op->emitOpError() << kMachineName << ": expected rates of 0 or more, of";
+      for (const Rate &known : kRates) {
+        error << " " << known.name << ",";
+      }
+      return error << " or " << kNodeRanks << " of 1 or more, got " << rate.getName().getValue() << " = "
+                   << rate.getValue();
     }
   }
   return machine;
-}
-
-llvm::FailureOr<Machine> machineOf(mlir::Operation *op, llvm::StringRef text) {
-  if (std::optional<Machine> machine = parseMachine(text)) {
-    return *machine;
-  }
-  return op->emitOpError() << "machine: expected rates, got " << text;
 }
 
 } // namespace weft::compiler

@@ -4,9 +4,7 @@
 #ifndef WEFT_COMPILER_ANALYSIS_MACHINE_H_
 #define WEFT_COMPILER_ANALYSIS_MACHINE_H_
 
-#include <optional>
-#include <string>
-
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 
 #include "ops/dialect/cost.h"
@@ -23,13 +21,16 @@ struct Machine : plan::Machine {
 /// What one run of an op is to the cost model.
 plan::KernelWork workOf(const ir::Cost &cost);
 
-/// The rates as text, "100000000000:4000000000:...", in the order of plan::Machine, for the option of a pass, and
-/// back; nothing if the text is no machine. Empty text is the default machine; the device is not part of it.
-std::string describe(const Machine &machine);
-std::optional<Machine> parseMachine(llvm::StringRef text);
+/// The attribute of a graph, and before `elaborate` of the module, that says the rates:
+/// `weft.machine = {node_bytes_s = 1.0e+06, node_ranks = 8}`. A rate that it does not name is that of plan::Machine.
+inline constexpr llvm::StringLiteral kMachineName("weft.machine");
 
-/// Likewise, of a pass's option `machine`; an error at the op that the pass runs on if the text is no machine.
-llvm::FailureOr<Machine> machineOf(mlir::Operation *op, llvm::StringRef text);
+/// The rates of a machine that are not those of plan::Machine; null if all are. The device is not part of it:
+/// placements say it.
+mlir::DictionaryAttr attributeOf(mlir::MLIRContext *context, const Machine &machine);
+
+/// Of the attribute of `op`. Emits an error there for what is no rate: another name, a negative number.
+llvm::FailureOr<Machine> machineOf(mlir::Operation *op);
 
 } // namespace weft::compiler
 

@@ -1,5 +1,7 @@
 #include "compiler/analysis/pins.h"
 
+#include "compiler/job/axes.h"
+
 namespace weft::compiler {
 
 using namespace weft::ir;
@@ -18,7 +20,7 @@ llvm::FailureOr<int> findAxis(llvm::StringRef name, PlacementAttr placement) {
     if (position < placement.getAxes().size()) {
       return int(position);
     }
-  } else if (llvm::is_contained({"data", "shard", "tensor", "expert", "context"}, name)) {
+  } else if (FindMeshAxis(name)) {
     return -1;
   }
   return mlir::failure();
@@ -68,9 +70,11 @@ llvm::FailureOr<States> resolvePins(mlir::Operation *op, llvm::StringRef what, m
     if (*axis >= 0) {
       states[*axis] = *state;
     }
-    llvm::FailureOr<int> shard = name == "data" && !pins.contains("shard") ? findAxis("shard", placement) : -1;
-    if (*shard >= 0) {
-      states[*shard] = *state;
+    for (auto [part, partName] : llvm::enumerate(placement.getAxes())) {
+      const MeshAxis *known = FindMeshAxis(partName.getValue());
+      if (known && known->part_of == std::string_view(name) && !pins.contains(partName)) {
+        states[part] = *state;
+      }
     }
   }
   if (failed(checkEven([&] { return op->emitOpError(); }, what, states, type, placement))) {
@@ -84,9 +88,9 @@ llvm::FailureOr<States> inputStates(GraphOp graph, unsigned index) {
   auto type = llvm::cast<mlir::RankedTensorType>(graph.getBody().getArgument(index).getType());
   States states(placement.getAxes().size());
   for (auto [axis, name] : llvm::enumerate(placement.getAxes())) {
-    int64_t dim = name.getValue() == "data" || name.getValue() == "shard" ? 0 : name.getValue() == "context" ? 1 : -1;
-    if (dim >= 0 && dim < type.getRank()) {
-      states[axis] = SbpState::split(dim);
+    const MeshAxis *known = FindMeshAxis(name.getValue());
+    if (known && known->input_dim >= 0 && known->input_dim < type.getRank()) {
+      states[axis] = SbpState::split(known->input_dim);
     }
   }
   std::string what = ("input " + llvm::cast<mlir::StringAttr>(graph.getInputs()[index]).getValue()).str();

@@ -10,14 +10,14 @@ using States = llvm::SmallVector<ir::SbpState>;
 
 /// The states that `pins` give a tensor of `type` on `placement`: named axes
 /// by name, `_i` by position, B elsewhere. A name that is a known axis but not
-/// in this mesh (its size is 1) is ignored; what is said of `data` holds for its
-/// inner part `shard` too. Emits an error at `op`, which
+/// in this mesh (its size is 1) is ignored; what is said of an axis holds for its
+/// inner part too (compiler/job/axes.h). Emits an error at `op`, which
 /// calls the tensor `what`, for an unknown axis, a bad state or a dimension
 /// that the axis does not divide.
 llvm::FailureOr<States> resolvePins(mlir::Operation *op, llvm::StringRef what, mlir::DictionaryAttr pins,
                                     mlir::RankedTensorType type, ir::PlacementAttr placement);
 
-/// The states of a graph's input.
+/// The states of a graph's input: split by the axes that split every input.
 llvm::FailureOr<States> inputStates(ir::GraphOp graph, unsigned index);
 
 } // namespace weft::compiler

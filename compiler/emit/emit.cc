@@ -3,6 +3,7 @@
 #include "compiler/dialect/task/registers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Path.h"
+#include "runtime/plan/enums.h"
 
 namespace weft::compiler {
 
@@ -13,29 +14,50 @@ using mlir::Value;
 
 namespace {
 
+// The element type that MLIR calls so.
 std::optional<plan::DType> dtypeOf(mlir::Type type) {
-  if (type.isF32()) {
-    return plan::F32;
-  }
-  if (type.isBF16()) {
-    return plan::BF16;
-  }
-  if (type.isF16()) {
-    return plan::F16;
-  }
-  if (type.isF64()) {
-    return plan::F64;
-  }
-  if (type.isInteger(32)) {
-    return plan::I32;
-  }
-  if (type.isInteger(64)) {
-    return plan::I64;
-  }
-  if (type.isInteger(8)) {
-    return plan::U8;
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  for (const ElementType &row : kElementTypes) {
+    if (name == row.mlir) {
+      return plan::DType(row.type);
+    }
   }
   return std::nullopt;
+}
+
+plan::Buffer::Kind kindOf(task::BufferKind kind) {
+  switch (kind) {
+  case task::BufferKind::Activation:
+    return plan::Buffer::ACTIVATION;
+  case task::BufferKind::Parameter:
+    return plan::Buffer::PARAMETER;
+  case task::BufferKind::Optimizer:
+    return plan::Buffer::OPTIMIZER;
+  case task::BufferKind::Gradient:
+    return plan::Buffer::GRADIENT;
+  case task::BufferKind::Communication:
+    return plan::Buffer::COMMUNICATION;
+  case task::BufferKind::Input:
+    return plan::Buffer::INPUT;
+  case task::BufferKind::Output:
+    return plan::Buffer::OUTPUT;
+  case task::BufferKind::Working:
+    return plan::Buffer::WORKING;
+  }
+  llvm_unreachable("a kind of the dialect");
+}
+
+plan::Stream::Kind kindOf(task::StreamKind kind) {
+  switch (kind) {
+  case task::StreamKind::Compute:
+    return plan::Stream::COMPUTE;
+  case task::StreamKind::Communication:
+    return plan::Stream::COMMUNICATION;
+  case task::StreamKind::Host:
+    return plan::Stream::HOST;
+  }
+  llvm_unreachable("a kind of the dialect");
 }
 
 void emitSbp(SbpState state, plan::Sbp &out) {
@@ -175,7 +197,7 @@ private:
     bufferIndex_[op.getBuffer()] = stage_.buffers_size();
     plan::Buffer &out = *stage_.add_buffers();
     out.set_name(op.getName().str());
-    out.set_kind(static_cast<plan::Buffer::Kind>(op.getKind()));
+    out.set_kind(kindOf(op.getKind()));
     out.set_slots(int(op.getSlots()));
     for (int64_t extent : op.getStored().value_or(llvm::ArrayRef<int64_t>())) {
       out.add_stored_shape(extent);
@@ -195,7 +217,9 @@ private:
     bufferIndex_[op.getBuffer()] = stage_.buffers_size();
     plan::Buffer &out = *stage_.add_buffers();
     out.set_name(stage_.buffers(source).name() + "/view." + std::to_string(stage_.buffers_size()));
-    out.set_kind(stage_.buffers(source).kind());
+    // Another shape of a parameter, or of the optimizer's state, is none itself: nothing initialises or saves it.
+    const bool ofState = task::isState(task::rootOf(op.getSource()));
+    out.set_kind(ofState ? plan::Buffer::WORKING : stage_.buffers(source).kind());
     out.set_slots(stage_.buffers(source).slots());
     out.set_alias_of(source + 1);
     return emitType(op, task::tensorOf(op.getBuffer()), out);
@@ -258,7 +282,7 @@ private:
   }
 
   LogicalResult emitCollective(task::CollectiveOp op, plan::Collective &out) {
-    out.set_kind(static_cast<plan::Collective::Kind>(op.getKind()));
+    out.set_kind(plan::Collective::Kind(task::kindOf(op.getKind())));
     out.set_reduction(op.getMax() ? plan::Collective::MAX : plan::Collective::SUM);
     for (int64_t axis : op.getAxes()) {
       out.add_axes(int(axis));
@@ -288,7 +312,9 @@ private:
   // ---- streams ------------------------------------------------------------
   static plan::Actor::Phase phaseOf(task::ActorOp actor) {
     if (!actor.getUnit()) {
-      return actor.getName().starts_with("optimizer") ? plan::Actor::UPDATE : plan::Actor::OTHER;
+      const bool updates =
+          llvm::any_of(actor.getBody().front(), [](Operation &op) { return ir::phaseOf(&op) == ir::OpPhase::Update; });
+      return updates ? plan::Actor::UPDATE : plan::Actor::OTHER;
     }
     char kind = actor.getUnit()->front();
     return kind == 'F' ? plan::Actor::FORWARD : kind == 'B' ? plan::Actor::BACKWARD : plan::Actor::WEIGHT;
@@ -302,7 +328,7 @@ private:
       }
     }
     plan::Stream &stream = *stage_.add_streams();
-    stream.set_kind(static_cast<plan::Stream::Kind>(actor.getStream()));
+    stream.set_kind(kindOf(actor.getStream()));
     stream.set_name(name);
     return stage_.streams_size() - 1;
   }
@@ -406,9 +432,8 @@ std::string describeLocation(Operation *op) {
     text = llvm::sys::path::filename(file.getFilename().getValue()).str() + ":" + std::to_string(file.getLine()) + ":" +
            std::to_string(file.getColumn());
   }
-  auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
-  if (scope && !scope.getValue().empty()) {
-    text += (text.empty() ? "in " : " in ") + scope.getValue().str();
+  if (llvm::StringRef scope = ir::scopeOf(op); !scope.empty()) {
+    text += (text.empty() ? "in " : " in ") + scope.str();
   }
   return text;
 }

@@ -1,13 +1,12 @@
 #include "compiler/job/cluster.h"
 
-#include <fstream>
-#include <sstream>
-
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "compiler/job/axes.h"
 #include "compiler/job/override.h"
 #include "compiler/job/text.h"
 #include "runtime/plan/cluster.h"
+#include "runtime/plan/read_file.h"
 
 namespace weft {
 namespace {
@@ -44,11 +43,12 @@ absl::StatusOr<Cluster> LoadCluster(const std::string& path, const std::vector<s
     cluster.mutable_node()->set_count(1);
     cluster.mutable_node()->set_ranks(kMostLocalRanks);
   } else {
-    std::ifstream file(path);
-    std::stringstream text;
-    if (!file || !(text << file.rdbuf()))
+    const absl::StatusOr<std::string> text = plan::ReadText(path);
+    if (absl::IsNotFound(text.status())) {
       return absl::NotFoundError(absl::StrCat(path, ": expected a cluster file, found none"));
-    if (absl::Status status = ParseText(text.str(), path, &cluster); !status.ok()) return status;
+    }
+    if (!text.ok()) return text.status();
+    if (absl::Status status = ParseText(*text, path, &cluster); !status.ok()) return status;
     // The file is right by itself: what is wrong after that, an override did.
     if (absl::Status status = plan::CheckCluster(cluster); !status.ok()) return Finish(path + ": ", &cluster);
   }
@@ -63,13 +63,11 @@ absl::Status OverrideCluster(const std::vector<std::string>& overrides, Cluster*
 }
 
 absl::Status CheckRanks(const Job& job, const Cluster& cluster) {
-  const Dist& dist = job.dist();
-  const int64_t wanted = dist.data() * dist.tensor() * dist.expert() * dist.context();
+  const int64_t wanted = StageRanks(job.dist());
   const int64_t there = cluster.node().count() * cluster.node().ranks();
   if (job.cluster().empty() || wanted <= there) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "dist: expected at most ", there, " ranks of ", job.cluster(), ", got ", dist.data(), " x ", dist.tensor(), " x ",
-      dist.expert(), " x ", dist.context(), " (data x tensor x expert x context) = ", wanted));
+  return absl::InvalidArgumentError(absl::StrCat("dist: expected at most ", there, " ranks of ", job.cluster(),
+                                                 ", got ", SizesText(job.dist()), " = ", wanted));
 }
 
 }  // namespace weft

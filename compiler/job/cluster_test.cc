@@ -68,7 +68,8 @@ TEST(ClusterTest, OverridesApplyToTheFile) {
   EXPECT_EQ(cluster->node().ranks(), 8);
   EXPECT_EQ(cluster->network().link_bytes_s(), 5e10);
   EXPECT_EQ(ErrorOf(LoadCluster("", {"cluster.node.counts=64"}).status()),
-            "cluster.node.counts: unknown key counts: expected count, ranks, link_bytes_s, latency_s, cores");
+            "cluster.node.counts: unknown key counts: expected count, ranks, link_bytes_s, latency_s, cores; did you "
+            "mean count?");
   EXPECT_EQ(ErrorOf(LoadCluster("", {"cluster.node.count=0"}).status()),
             "cluster.node.count: expected 1 or more, got 0");
   EXPECT_EQ(ErrorOf(LoadCluster("", {"cluster.=0"}).status()), "override: expected key.path=value, got \"cluster.=0\"");
@@ -90,7 +91,7 @@ TEST(ClusterTest, AMeshHasAtMostTheRanksOfTheCluster) {
   EXPECT_TRUE(CheckRanks(job, cluster).ok());
   job.mutable_dist()->set_data(33);
   EXPECT_THAT(ErrorOf(CheckRanks(job, cluster)),
-              HasSubstr("dist: expected at most 64 ranks of clusters/8x8cpu.cluster, got 33 x 2 x 1 x 1"));
+              HasSubstr("dist: expected at most 64 ranks of clusters/8x8cpu.cluster, got data 33 x tensor 2 = 66"));
 }
 
 }  // namespace

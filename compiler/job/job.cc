@@ -2,23 +2,27 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "compiler/job/axes.h"
+#include "compiler/job/optimizer.h"
 #include "compiler/job/text.h"
+#include "google/protobuf/text_format.h"
+#include "runtime/plan/read_file.h"
 
 namespace weft {
 namespace {
 
-// `path` as seen from the folder of the file `from`.
-std::string RelativeTo(const std::string& from, const std::string& path) {
-  if (path.empty()) {
-    return path;
+// Does `change` to every path that a job names.
+template <typename Change>
+void ForPaths(Job* job, const Change& change) {
+  change(job->mutable_model()->mutable_file());
+  change(job->mutable_cluster());
+  if (job->has_pipeline()) {
+    change(job->mutable_pipeline()->mutable_schedule_file());
   }
-  return (std::filesystem::path(from).parent_path() / path).lexically_normal().string();
 }
 
 // Keeps the last setting of every name, where the first one stood.
@@ -40,10 +44,11 @@ void DropOverridden(Model* model) {
 }
 
 void ResolveDist(Dist* dist) {
-  dist->set_data(dist->data() == 0 ? 1 : dist->data());
-  dist->set_tensor(dist->tensor() == 0 ? 1 : dist->tensor());
-  dist->set_expert(dist->expert() == 0 ? 1 : dist->expert());
-  dist->set_context(dist->context() == 0 ? 1 : dist->context());
+  for (const MeshAxis& axis : kMeshAxes) {
+    if (axis.size != nullptr && (dist->*axis.size)() == 0) {
+      (dist->*axis.set_size)(1);
+    }
+  }
   dist->set_pipeline(dist->pipeline() == 0 ? 1 : dist->pipeline());
 }
 
@@ -56,12 +61,6 @@ void ResolvePipeline(Pipeline* pipeline) {
   for (Dist& stage : *pipeline->mutable_stages()) {
     ResolveDist(&stage);
   }
-}
-
-void ResolveAdam(Adam* adam) {
-  adam->set_beta1(adam->has_beta1() ? adam->beta1() : 0.9);
-  adam->set_beta2(adam->has_beta2() ? adam->beta2() : 0.999);
-  adam->set_eps(adam->has_eps() ? adam->eps() : 1e-8);
 }
 
 void ResolveLossScale(LossScale* scale) {
@@ -90,16 +89,7 @@ void ResolveJob(Job* job) {
     batch->set_global(batch->micro());
   }
   if (job->has_optimizer()) {
-    Optimizer* optimizer = job->mutable_optimizer();
-    if (optimizer->has_adam()) {
-      ResolveAdam(optimizer->mutable_adam());
-    }
-    if (optimizer->has_adamw()) {
-      ResolveAdam(optimizer->mutable_adamw());
-    }
-    if (optimizer->schedule().kind_case() == Schedule::KIND_NOT_SET) {
-      optimizer->mutable_schedule()->mutable_constant();
-    }
+    ResolveOptimizer(job->mutable_optimizer());
   }
   if (job->precision().compute() == F16) {
     ResolveLossScale(job->mutable_precision()->mutable_loss_scale());
@@ -109,6 +99,8 @@ void ResolveJob(Job* job) {
     ResolvePipeline(job->mutable_pipeline());
   }
 }
+
+int64_t MicroBatches(const Batch& batch) { return batch.global() / batch.micro(); }
 
 absl::StatusOr<Job> ParseJob(const std::string& text, const std::string& path,
                              const std::vector<std::string>& overrides) {
@@ -125,12 +117,25 @@ absl::StatusOr<Job> ParseJob(const std::string& text, const std::string& path,
   if (absl::Status status = ValidateJob(job); !status.ok()) {
     return At(path, status);
   }
-  job.mutable_model()->set_file(RelativeTo(path, job.model().file()));
-  job.set_cluster(RelativeTo(path, job.cluster()));
-  if (!job.pipeline().schedule_file().empty()) {
-    job.mutable_pipeline()->set_schedule_file(RelativeTo(path, job.pipeline().schedule_file()));
-  }
+  // One path, one text.
+  ForPaths(&job, [](std::string* it) { *it = std::filesystem::path(*it).lexically_normal().string(); });
   return job;
+}
+
+Job LocateJob(Job job, const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  ForPaths(&job, [&](std::string* it) {
+    if (!it->empty()) {
+      *it = (folder / *it).lexically_normal().string();
+    }
+  });
+  return job;
+}
+
+std::string MessageText(const google::protobuf::Message& message) {
+  std::string text;
+  google::protobuf::TextFormat::PrintToString(message, &text);
+  return text;
 }
 
 absl::StatusOr<Job> LoadJob(const std::string& path, const std::vector<std::string>& overrides) {
@@ -138,12 +143,16 @@ absl::StatusOr<Job> LoadJob(const std::string& path, const std::vector<std::stri
   if (!std::filesystem::is_regular_file(path, error)) {
     return absl::NotFoundError(absl::StrCat(path, ": expected a job file, found none"));
   }
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) {
-    return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
+  if (absl::EndsWith(path, ".mlir")) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": expected a job file, got a model file; a job that names it begins with\n  model { file: \"",
+        std::filesystem::path(path).filename().string(), "\" }"));
   }
-  return ParseJob(text, path, overrides);
+  const absl::StatusOr<std::string> text = plan::ReadText(path);
+  if (!text.ok()) {
+    return text.status();
+  }
+  return ParseJob(*text, path, overrides);
 }
 
 }  // namespace weft

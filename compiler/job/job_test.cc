@@ -58,9 +58,35 @@ TEST(JobTest, BatchSizesFollowEachOther) {
 TEST(JobTest, PathsAreRelativeToTheJobFile) {
   absl::StatusOr<Job> job = Parse("model { file: '../m.mlir' } cluster: 'two.cluster'");
   ASSERT_TRUE(job.ok()) << job.status();
-  EXPECT_EQ(job->model().file(), "models/gpt2/m.mlir");
-  EXPECT_EQ(job->cluster(), "models/gpt2/jobs/two.cluster");
-  EXPECT_EQ(Parse("model { file: '/m.mlir' }")->model().file(), "/m.mlir");
+  const Job located = LocateJob(*job, "models/gpt2/jobs/a.job");
+  EXPECT_EQ(located.model().file(), "models/gpt2/m.mlir");
+  EXPECT_EQ(located.cluster(), "models/gpt2/jobs/two.cluster");
+  EXPECT_EQ(LocateJob(*job, "a.job").cluster(), "two.cluster");
+  EXPECT_EQ(LocateJob(*Parse("model { file: '/m.mlir' }"), "jobs/a.job").model().file(), "/m.mlir");
+}
+
+TEST(JobTest, DoesNotDependOnHowItsFileWasNamed) {
+  const std::string text =
+      "model { file: './m/../m.mlir' } cluster: 'x//two.cluster' pipeline { schedule_file: './s' }";
+  absl::StatusOr<Job> job = ParseJob(text, "a.job", {});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->model().file(), "m.mlir");
+  EXPECT_EQ(job->cluster(), "x/two.cluster");
+  EXPECT_EQ(job->pipeline().schedule_file(), "s");
+  for (const char* path : {"/models/a.job", "../models/a.job", "../../models/./a.job"}) {
+    EXPECT_EQ(MessageText(*ParseJob(text, path, {})), MessageText(*job)) << path;
+  }
+}
+
+TEST(JobTest, IsReadAgainFromItsText) {
+  for (const char* more : {"precision={compute: F16}", "pipeline.schedule=INTERLEAVED", "recompute.policy=AUTO",
+                           "optimizer.adamw.lr=1.2345678901234567e-3", "model.set=layers=3"}) {
+    absl::StatusOr<Job> job = Parse(kWhole, {more, "dist.pipeline=2"});
+    ASSERT_TRUE(job.ok()) << job.status();
+    absl::StatusOr<Job> again = Parse(MessageText(*job));
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->SerializeAsString(), job->SerializeAsString()) << more;
+  }
 }
 
 TEST(JobTest, OverridesSetKeysOfEveryType) {
@@ -92,8 +118,12 @@ TEST(JobTest, AnOverrideMayChooseAnotherOptimizer) {
 }
 
 TEST(JobTest, ErrorsOfTextNameFileLineAndKey) {
-  EXPECT_EQ(ErrorOf("model { file: 'm' }\ndist { data: 2\n  tenssor: 2 }"),
-            "models/gpt2/jobs/a.job:3:3: unknown key tenssor: expected data, tensor, expert, context, pipeline");
+  EXPECT_EQ(
+      ErrorOf("model { file: 'm' }\ndist { data: 2\n  tenssor: 2 }"),
+      "models/gpt2/jobs/a.job:3:3: unknown key tenssor: expected data, tensor, expert, context, pipeline; did you mean "
+      "tensor?");
+  EXPECT_THAT(ErrorOf("modle {}"), HasSubstr("; did you mean model?"));
+  EXPECT_THAT(ErrorOf("colour: 1"), testing::Not(HasSubstr("did you mean")));
   EXPECT_THAT(ErrorOf("modle {}"), StartsWith("models/gpt2/jobs/a.job:1:1: unknown key modle: expected model, batch,"));
   EXPECT_THAT(ErrorOf("dist { data: 1 data: 2 }"), HasSubstr(":1:20: data: expected once, got it twice"));
   EXPECT_THAT(ErrorOf("optimizer { sgd {} adam {} }"),
@@ -104,8 +134,9 @@ TEST(JobTest, ErrorsOfTextNameFileLineAndKey) {
 }
 
 TEST(JobTest, ErrorsOfOverridesNameTheKey) {
-  EXPECT_EQ(ErrorOfOverride("dist.tenssor=2"),
-            "dist.tenssor: unknown key tenssor: expected data, tensor, expert, context, pipeline");
+  EXPECT_EQ(
+      ErrorOfOverride("dist.tenssor=2"),
+      "dist.tenssor: unknown key tenssor: expected data, tensor, expert, context, pipeline; did you mean tensor?");
   EXPECT_EQ(ErrorOfOverride("dist.data=two"), "dist.data: expected a whole number, got \"two\"");
   EXPECT_EQ(ErrorOfOverride("seed=-1"), "seed: expected a whole number of 0 or more, got \"-1\"");
   EXPECT_EQ(ErrorOfOverride("optimizer.clip_norm=big"), "optimizer.clip_norm: expected a number, got \"big\"");
@@ -113,7 +144,7 @@ TEST(JobTest, ErrorsOfOverridesNameTheKey) {
   EXPECT_EQ(ErrorOfOverride("dist=2"),
             "dist: expected one of its keys (data, tensor, expert, context, pipeline) or {...}, got \"2\"");
   EXPECT_EQ(ErrorOfOverride("dist={date: 2}"),
-            "dist:1:1: unknown key date: expected data, tensor, expert, context, pipeline");
+            "dist:1:1: unknown key date: expected data, tensor, expert, context, pipeline; did you mean data?");
   EXPECT_EQ(ErrorOfOverride("seed.low=1"), "seed.low: seed has no keys");
   EXPECT_EQ(ErrorOfOverride("dist.data"), "override: expected key.path=value, got \"dist.data\"");
 }
@@ -131,8 +162,7 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
       {"dist.tensor=-2", "dist.tensor: expected 1 or more, got -2"},
       {"dist.expert=2000000", "dist.expert: expected at most 1048576 ranks in all, got 2000000"},
       {"dist={data: 4 tensor: 32}",
-       "dist: expected at most 64 ranks on the local machine, got 4 x 32 x 1 x 1 (data x tensor x expert x context) = "
-       "128"},
+       "dist: expected at most 64 ranks on the local machine, got data 4 x tensor 32 = 128"},
       {"optimizer={clip_norm: 1}", "optimizer: expected sgd, adam or adamw, got none"},
       {"optimizer.adamw.lr=0", "optimizer.adamw.lr: expected a number above 0, got 0"},
       {"optimizer.adamw.lr=nan", "optimizer.adamw.lr: expected a number above 0, got nan"},
@@ -168,7 +198,9 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
       {"precision={compute: F16 loss_scale { growth_interval: 0 }}",
        "precision.loss_scale.growth_interval: expected 1 or more, got 0"},
       {"precision={compute: F16 loss_scale { min: 0 }}", "precision.loss_scale.min: expected a number above 0, got 0"},
-      {"precision={compute: F16 loss_scale { max: 1e39 }}", "precision.loss_scale.max: expected a float32, got 1e+39"},
+      {"precision={compute: F16 loss_scale { max: 1e39 }}",
+       "precision.loss_scale.max: expected 0 or a number of 1.17549e-38 to 3.40282e+38, which float32 holds, got "
+       "1e+39"},
       {"precision={compute: F16 loss_scale { initial: 8 min: 16 }}",
        "precision.loss_scale.initial: expected min to max (16 to 1.67772e+07), got 8"},
       {"recompute={policy: 9}", "recompute.policy: expected NONE, SELECTIVE, FULL or AUTO, got 9"},
@@ -209,6 +241,12 @@ TEST(JobTest, LoadsAFile) {
   absl::StatusOr<Job> missing = LoadJob(path + "x", {});
   EXPECT_EQ(missing.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(missing.status().message()), HasSubstr("whole.jobx: expected a job file, found none"));
+  const std::string model = ::testing::TempDir() + "/m.mlir";
+  std::ofstream(model.c_str()) << "model.graph @m {}";
+  EXPECT_EQ(std::string(LoadJob(model, {}).status().message()),
+            model +
+                ": expected a job file, got a model file; a job that names it begins with\n"
+                "  model { file: \"m.mlir\" }");
 }
 
 }  // namespace

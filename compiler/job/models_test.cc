@@ -16,7 +16,8 @@ TEST(ModelsTest, EveryJobLoads) {
     ++jobs;
     absl::StatusOr<Job> job = LoadJob(entry.path().string(), {});
     ASSERT_TRUE(job.ok()) << job.status();
-    EXPECT_TRUE(std::filesystem::exists(job->model().file())) << job->model().file();
+    const Job located = LocateJob(*job, entry.path().string());
+    EXPECT_TRUE(std::filesystem::exists(located.model().file())) << located.model().file();
   }
   EXPECT_GE(jobs, 7);
 }

@@ -105,8 +105,7 @@ absl::Status Walk(const Setting& setting, const std::string& path, Message* mess
   std::string name = path.substr(0, dot);
   const FieldDescriptor* field = message->GetDescriptor()->FindFieldByName(name);
   if (field == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(setting.key, ": unknown key ", name, ": expected ", KeysOf(*message->GetDescriptor())));
+    return absl::InvalidArgumentError(absl::StrCat(setting.key, ": ", UnknownKey(*message->GetDescriptor(), name)));
   }
   if (dot == std::string::npos) {
     return Store(setting, field, message);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "compiler/words/nearest.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
@@ -48,7 +49,7 @@ std::string Explain(const Descriptor& root, const std::string& message) {
   std::vector<std::string> words = Quoted(message);
   if (absl::StrContains(message, "has no field named") && words.size() == 2) {
     const Descriptor* type = root.file()->pool()->FindMessageTypeByName(words[0]);
-    return absl::StrCat("unknown key ", words[1], ": expected ", type == nullptr ? "another" : KeysOf(*type));
+    return type == nullptr ? absl::StrCat("unknown key ", words[1]) : UnknownKey(*type, words[1]);
   }
   if (absl::StrContains(message, "is specified multiple times") && words.size() == 1) {
     return absl::StrCat(words[0], ": expected once, got it twice");
@@ -109,6 +110,14 @@ class FirstError : public google::protobuf::io::ErrorCollector {
 };
 
 }  // namespace
+
+std::string UnknownKey(const Descriptor& type, const std::string& key) {
+  std::vector<std::string> known;
+  for (int i = 0; i < type.field_count(); ++i) {
+    known.push_back(type.field(i)->name());
+  }
+  return absl::StrCat("unknown key ", key, ": expected ", KeysOf(type), DidYouMean(key, known));
+}
 
 std::string KeysOf(const Descriptor& type) {
   std::string keys;

@@ -14,6 +14,9 @@ namespace weft {
 // that exist if one does not.
 absl::Status ParseText(const std::string& text, const std::string& path, google::protobuf::Message* message);
 
+// "unknown key tenssor: expected data, tensor; did you mean tensor?"
+std::string UnknownKey(const google::protobuf::Descriptor& type, const std::string& key);
+
 // "a, b, c": the keys of a message, the values of an enum.
 std::string KeysOf(const google::protobuf::Descriptor& type);
 std::string ValuesOf(const google::protobuf::EnumDescriptor& type);

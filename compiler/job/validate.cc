@@ -1,10 +1,14 @@
 // What a job may not say.
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <set>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/job/axes.h"
 #include "compiler/job/job.h"
+#include "compiler/job/optimizer.h"
 
 namespace weft {
 namespace {
@@ -50,10 +54,11 @@ absl::Status ValidateBatch(const Batch& batch, const Dist& dist) {
   if (batch.global() % batch.micro() != 0) {
     return Expected("batch.global", absl::StrCat("a multiple of batch.micro (", batch.micro(), ")"), batch.global());
   }
-  if (batch.micro() % dist.data() != 0) {
-    return Expected("batch.micro",
-                    absl::StrCat("a multiple of dist.data (", dist.data(), "), which splits each micro-batch"),
-                    batch.micro());
+  if (batch.micro() % BatchParts(dist) != 0) {
+    return Expected(
+        "batch.micro",
+        absl::StrCat("a multiple of ", BatchKeys("dist"), " (", BatchParts(dist), "), which splits each micro-batch"),
+        batch.micro());
   }
   return absl::OkStatus();
 }
@@ -62,17 +67,18 @@ constexpr int64_t kMostRanks = 1 << 20;
 
 // Multiplies the sizes of `dist`, called `key` in the job, into `ranks`.
 absl::Status ValidateMesh(const std::string& key, const Dist& dist, int64_t* ranks) {
-  const std::pair<const char*, int64_t> sizes[] = {{".data", dist.data()},
-                                                   {".tensor", dist.tensor()},
-                                                   {".expert", dist.expert()},
-                                                   {".context", dist.context()},
-                                                   {".pipeline", dist.pipeline()}};
-  for (const auto& [axis, size] : sizes) {
+  const google::protobuf::Descriptor& keys = *Dist::descriptor();
+  for (int i = 0; i < keys.field_count(); ++i) {
+    const std::string& axis = keys.field(i)->name();
+    if (axis != "pipeline" && FindMeshAxis(axis) == nullptr) {
+      return Expected(absl::StrCat(key, ".", axis), "an axis of compiler/job/axes.h", "one that it lacks");
+    }
+    const int64_t size = Dist::GetReflection()->GetInt64(dist, keys.field(i));
     if (size < 1) {
-      return Expected(key + axis, "1 or more", size);
+      return Expected(absl::StrCat(key, ".", axis), "1 or more", size);
     }
     if (size > kMostRanks || *ranks * size > kMostRanks) {
-      return Expected(key + axis, absl::StrCat("at most ", kMostRanks, " ranks in all"), size);
+      return Expected(absl::StrCat(key, ".", axis), absl::StrCat("at most ", kMostRanks, " ranks in all"), size);
     }
     *ranks *= size;
   }
@@ -89,11 +95,10 @@ absl::Status ValidateDist(const Job& job) {
     return absl::OkStatus();  // they have meshes of their own
   }
   if (job.cluster().empty() && ranks > kMostLocalRanks) {
-    return Expected(
-        "dist", absl::StrCat("at most ", kMostLocalRanks, " ranks on the local machine"),
-        absl::StrCat(dist.pipeline() > 1 ? absl::StrCat(dist.pipeline(), " x ") : "", dist.data(), " x ", dist.tensor(),
-                     " x ", dist.expert(), " x ", dist.context(), " (", dist.pipeline() > 1 ? "pipeline x " : "",
-                     "data x tensor x expert x context) = ", ranks));
+    const std::string stages = dist.pipeline() > 1 ? absl::StrCat("pipeline ", dist.pipeline()) : "";
+    const std::string sizes = SizesText(dist);
+    return Expected("dist", absl::StrCat("at most ", kMostLocalRanks, " ranks on the local machine"),
+                    absl::StrCat(stages, stages.empty() || sizes.empty() ? "" : " x ", sizes, " = ", ranks));
   }
   return absl::OkStatus();
 }
@@ -118,8 +123,9 @@ absl::Status ValidateStages(const Job& job) {
     if (dist.pipeline() != 1) {
       return Expected(key + ".pipeline", "none, as a stage is not cut again", dist.pipeline());
     }
-    if (job.batch().micro() % dist.data() != 0) {
-      return Expected(key + ".data", absl::StrCat("a divisor of batch.micro (", job.batch().micro(), ")"), dist.data());
+    if (job.batch().micro() % BatchParts(dist) != 0) {
+      return Expected(BatchKeys(key), absl::StrCat("a divisor of batch.micro (", job.batch().micro(), ")"),
+                      BatchParts(dist));
     }
     ranks += size;
   }
@@ -145,38 +151,6 @@ absl::Status ValidatePipeline(const Job& job) {
 }
 
 // Comparisons are written so that NaN fails.
-absl::Status ValidateSgd(const Sgd& sgd) {
-  if (!(sgd.lr() > 0)) {
-    return Expected("optimizer.sgd.lr", "a number above 0", sgd.lr());
-  }
-  if (!(sgd.momentum() >= 0 && sgd.momentum() < 1)) {
-    return Expected("optimizer.sgd.momentum", "at least 0 and below 1", sgd.momentum());
-  }
-  if (!(sgd.weight_decay() >= 0)) {
-    return Expected("optimizer.sgd.weight_decay", "0 or more", sgd.weight_decay());
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ValidateAdam(const std::string& key, const Adam& adam) {
-  if (!(adam.lr() > 0)) {
-    return Expected(key + ".lr", "a number above 0", adam.lr());
-  }
-  if (!(adam.beta1() >= 0 && adam.beta1() < 1)) {
-    return Expected(key + ".beta1", "at least 0 and below 1", adam.beta1());
-  }
-  if (!(adam.beta2() >= 0 && adam.beta2() < 1)) {
-    return Expected(key + ".beta2", "at least 0 and below 1", adam.beta2());
-  }
-  if (!(adam.eps() > 0)) {
-    return Expected(key + ".eps", "a number above 0", adam.eps());
-  }
-  if (!(adam.weight_decay() >= 0)) {
-    return Expected(key + ".weight_decay", "0 or more", adam.weight_decay());
-  }
-  return absl::OkStatus();
-}
-
 absl::Status ValidateWarmup(const std::string& key, const Warmup& warmup) {
   if (warmup.warmup() < 0) {
     return Expected(key + ".warmup", "0 or more", warmup.warmup());
@@ -186,20 +160,6 @@ absl::Status ValidateWarmup(const std::string& key, const Warmup& warmup) {
   }
   if (!(warmup.min_ratio() >= 0 && warmup.min_ratio() <= 1)) {
     return Expected(key + ".min_ratio", "from 0 to 1", warmup.min_ratio());
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ValidateRule(const Optimizer& optimizer) {
-  switch (optimizer.rule_case()) {
-    case Optimizer::kSgd:
-      return ValidateSgd(optimizer.sgd());
-    case Optimizer::kAdam:
-      return ValidateAdam("optimizer.adam", optimizer.adam());
-    case Optimizer::kAdamw:
-      return ValidateAdam("optimizer.adamw", optimizer.adamw());
-    case Optimizer::RULE_NOT_SET:
-      return Expected("optimizer", "sgd, adam or adamw", "none");
   }
   return absl::OkStatus();
 }
@@ -260,8 +220,7 @@ absl::Status ValidateEnums(const Job& job) {
 
 absl::Status ValidateLossScale(const LossScale& scale) {
   const std::string key = "precision.loss_scale.";
-  const double largest = std::numeric_limits<float>::max();
-  if (!(scale.growth_factor() >= 1 && scale.growth_factor() <= largest)) {
+  if (!(scale.growth_factor() >= 1)) {
     return Expected(key + "growth_factor", "1 or more", scale.growth_factor());
   }
   if (!(scale.backoff_factor() > 0 && scale.backoff_factor() < 1)) {
@@ -272,9 +231,6 @@ absl::Status ValidateLossScale(const LossScale& scale) {
   }
   if (!(scale.min() > 0)) {
     return Expected(key + "min", "a number above 0", scale.min());
-  }
-  if (!(scale.max() <= largest)) {
-    return Expected(key + "max", "a float32", scale.max());
   }
   if (!(scale.initial() >= scale.min() && scale.initial() <= scale.max())) {
     return Expected(key + "initial", absl::StrCat("min to max (", scale.min(), " to ", scale.max(), ")"),
@@ -310,14 +266,46 @@ absl::Status ValidateZero(const Job& job) {
   if (zero.group() == 0) {
     return absl::OkStatus();
   }
-  if (job.pipeline().stages_size() == 0 && job.dist().data() % zero.group() != 0) {
-    return Expected("zero.group", absl::StrCat("a divisor of dist.data (", job.dist().data(), ")"), zero.group());
+  const MeshAxis& shared = SharedKey();
+  const auto check = [&](const std::string& key, const Dist& dist) {
+    const int64_t size = (dist.*shared.size)();
+    if (size % zero.group() == 0) return absl::OkStatus();
+    return Expected("zero.group", absl::StrCat("a divisor of ", key, ".", std::string(shared.name), " (", size, ")"),
+                    zero.group());
+  };
+  if (job.pipeline().stages().empty()) {
+    return check("dist", job.dist());
   }
   for (int stage = 0; stage < job.pipeline().stages_size(); ++stage) {
-    const int64_t data = job.pipeline().stages(stage).data();
-    if (data % zero.group() != 0) {
-      return Expected("zero.group", absl::StrCat("a divisor of pipeline.stages[", stage, "].data (", data, ")"),
-                      zero.group());
+    const std::string key = absl::StrCat("pipeline.stages[", stage, "]");
+    if (absl::Status status = check(key, job.pipeline().stages(stage)); !status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The runtime computes in float32: a number that it makes infinite, or 0, would train with something else than was
+// asked.
+absl::Status ValidateNumbers(const std::string& prefix, const google::protobuf::Message& message) {
+  const google::protobuf::Reflection* reflection = message.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection->ListFields(message, &fields);
+  for (const google::protobuf::FieldDescriptor* field : fields) {
+    const std::string key = prefix + field->name();
+    if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE) {
+      const double value = reflection->GetDouble(message, field), size = std::abs(value);
+      constexpr double kLeast = std::numeric_limits<float>::min(), kMost = std::numeric_limits<float>::max();
+      // Written so that NaN fails.
+      if (!(size == 0 || (size >= kLeast && size <= kMost))) {
+        return Expected(key, absl::StrCat("0 or a number of ", kLeast, " to ", kMost, ", which float32 holds"), value);
+      }
+    }
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    for (int i = 0; i < (field->is_repeated() ? reflection->FieldSize(message, field) : 1); ++i) {
+      const google::protobuf::Message& child = field->is_repeated() ? reflection->GetRepeatedMessage(message, field, i)
+                                                                    : reflection->GetMessage(message, field);
+      if (absl::Status status = ValidateNumbers(key + ".", child); !status.ok()) return status;
     }
   }
   return absl::OkStatus();
@@ -329,9 +317,9 @@ absl::Status ValidateJob(const Job& job) {
   for (const absl::Status& status :
        {ValidateModel(job.model()), ValidateEnums(job), ValidatePrecision(job.precision()), ValidateDist(job),
         // After the sizes are known to be positive.
-        job.dist().data() > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
+        BatchParts(job.dist()) > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
         ValidateZero(job), ValidateRecompute(job.recompute()),
-        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus()}) {
+        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(), ValidateNumbers("", job)}) {
     if (!status.ok()) {
       return status;
     }

@@ -13,7 +13,8 @@
 namespace weft::compiler {
 
 struct CompileOptions {
-  Job job;                        // resolved; paths relative to the current directory or absolute
+  Job job;                        // resolved, as LoadJob returns it; the plan's header holds it
+  std::string jobFile;            // which `job` is of: its paths are seen from this file's folder
   Cluster cluster;                // that the job names
   std::optional<Phase> stopAfter; // `ir` is then the module behind this phase
   std::string dumpIr;             // a folder that gets one file a phase; empty: none

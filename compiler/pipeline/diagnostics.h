@@ -8,7 +8,8 @@
 namespace weft::compiler {
 
 /// While it lives, prints the first error of `context` to standard error with its line and its notes. Errors
-/// after it are mostly its consequences and are dropped. An error about a whole file has no line to show.
+/// after it are mostly its consequences and are dropped. An error about a whole file has no line to show, and a line of
+/// a thousand letters is not shown.
 /// Does not own `sources` and `context`. For one thread.
 class FirstError {
 public:

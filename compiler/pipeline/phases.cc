@@ -1,8 +1,14 @@
 #include "compiler/pipeline/phases.h"
 
 #include <fstream>
+#include <numeric>
 
-#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "compiler/analysis/meshes.h"
+#include "compiler/job/axes.h"
+#include "compiler/job/cluster.h"
+#include "compiler/job/job.h"
+#include "compiler/job/optimizer.h"
 #include "compiler/passes/autodiff/passes.h"
 #include "compiler/passes/box/passes.h"
 #include "compiler/passes/elaborate/passes.h"
@@ -15,58 +21,31 @@
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/shard/passes.h"
 #include "compiler/passes/zero/passes.h"
+#include "mlir/Pass/PassOptions.h"
 #include "mlir/Transforms/Passes.h"
+#include "runtime/plan/cluster.h"
 
 namespace weft::compiler {
 namespace {
 
-constexpr std::pair<Phase, const char *> kNames[] = {
-    {Phase::Elaborate, "elaborate"},
-    {Phase::Pipeline, "pipeline"},
-    {Phase::Autodiff, "autodiff"},
-    {Phase::Precision, "precision"},
-    {Phase::Zero, "zero"},
-    {Phase::Shard, "shard"},
-    {Phase::Box, "box"},
-    {Phase::Recompute, "recompute"},
-    {Phase::Localize, "localize"},
-    {Phase::Fuse, "fuse"},
-    {Phase::Schedule, "schedule"},
-    {Phase::Memory, "memory"},
+constexpr std::pair<Phase, const char *> kPhases[] = {
+#define WEFT_PHASE(Name, name) {Phase::Name, name},
+#include "compiler/pipeline/phases.inc"
 };
 
-// The ranks of a mesh's data parallelism that split what ZeRO splits, if these are some of them; else 1.
-int64_t shardOf(const Job &job, const Dist &mesh) {
-  int64_t group = job.zero().stage() > 0 ? job.zero().group() : 0;
-  return group > 1 && group < mesh.data() ? group : 1;
-}
-
-void buildElaborate(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
-  ElaborateOptions options;
-  options.device = machine.device;
-  for (const std::string &set : job.model().set()) {
-    options.set.push_back(set);
-  }
-  options.batch = job.batch().micro();
-  options.graph = job.model().graph();
-  // Where stages have meshes of their own, pins are read for the axes of any.
-  const Dist *widest = job.pipeline().stages().empty() ? &job.dist() : &job.pipeline().stages(0);
-  auto size = [&](int64_t (Dist::*axis)() const) {
-    int64_t most = (widest->*axis)();
-    for (const Dist &stage : job.pipeline().stages()) {
-      most = std::max(most, (stage.*axis)());
-      widest = stage.data() > widest->data() ? &stage : widest;
-    }
-    return most;
-  };
-  options.data = size(&Dist::data);
-  options.shard = shardOf(job, *widest);
-  options.data = options.data / options.shard;
-  options.expert = size(&Dist::expert);
-  options.context = size(&Dist::context);
-  options.tensor = size(&Dist::tensor);
-  options.microBatches = job.batch().global() / job.batch().micro();
-  buildElaboratePipeline(manager, options);
+void buildElaborate(mlir::OpPassManager &manager, const Job &job) {
+  // First every file, so that a job may set what an imported file declares.
+  manager.addPass(createElaborateImports());
+  ElaborateConfigOptions config;
+  std::vector<std::string> set(job.model().set().begin(), job.model().set().end());
+  config.set = set;
+  config.batch = job.batch().micro();
+  manager.addPass(createElaborateConfig(config));
+  // Numbers must be known to unroll, and everything must be inline to infer.
+  manager.addPass(createElaborateInstantiate({job.model().graph()}));
+  manager.addPass(createElaborateInfer({MicroBatches(job.batch())}));
+  // Pins can be checked once shapes and meshes are known.
+  manager.addNestedPass<ir::GraphOp>(createElaboratePlace());
 }
 
 bool isVShaped(const Pipeline &pipeline) {
@@ -87,22 +66,15 @@ bool splitsBackward(const Pipeline &pipeline) {
   return false;
 }
 
-// The options refer to lists, which live until the pass has copied them.
-void buildCut(mlir::OpPassManager &manager, const Job &job, const Machine &machine) {
+// Without stages too: the cut takes away what `model.stage` left.
+void buildPipeline(mlir::OpPassManager &manager, const Job &job) {
   PipelineCutOptions options;
   options.stages = job.dist().pipeline();
   options.chunks = std::max<int64_t>(job.pipeline().chunks(), 1);
   options.vShape = isVShaped(job.pipeline());
+  // The options refer to the list, which lives until the pass has copied it.
   std::vector<std::string> cuts(job.pipeline().cuts().begin(), job.pipeline().cuts().end());
   options.cuts = cuts;
-  std::vector<std::string> meshes;
-  for (const Dist &stage : job.pipeline().stages()) {
-    int64_t shard = shardOf(job, stage);
-    meshes.push_back(
-        absl::StrCat(stage.data() / shard, ":", shard, ":", stage.expert(), ":", stage.context(), ":", stage.tensor()));
-  }
-  options.meshes = meshes;
-  options.machine = describe(machine);
   manager.addNestedPass<ir::GraphOp>(createPipelineCut(options));
 }
 
@@ -126,23 +98,18 @@ ScheduleUnitsOptions unitsOptions(const Pipeline &pipeline) {
   return options;
 }
 
-AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
+// The options refer to a list, which lives until the pass has copied it.
+void buildOptimizer(mlir::OpPassManager &graph, const Optimizer &optimizer) {
   AutodiffOptimizerOptions options;
   options.clipNorm = optimizer.clip_norm();
-  if (optimizer.has_sgd()) {
-    options.rule = "sgd";
-    options.lr = optimizer.sgd().lr();
-    options.momentum = optimizer.sgd().momentum();
-    options.weightDecay = optimizer.sgd().weight_decay();
-  } else {
-    const Adam &adam = optimizer.has_adam() ? optimizer.adam() : optimizer.adamw();
-    options.rule = optimizer.has_adam() ? "adam" : "adamw";
-    options.lr = adam.lr();
-    options.beta1 = adam.beta1();
-    options.beta2 = adam.beta2();
-    options.eps = adam.eps();
-    options.weightDecay = adam.weight_decay();
+  OptimizerRule rule = RuleOf(optimizer);
+  options.rule = rule.name;
+  options.lr = rule.lr;
+  std::vector<std::string> numbers;
+  for (const auto &[name, value] : rule.numbers) {
+    numbers.push_back(absl::StrFormat("%s=%.17g", name, value));
   }
+  options.numbers = numbers;
   const Schedule &schedule = optimizer.schedule();
   if (schedule.has_warmup_cosine() || schedule.has_warmup_linear()) {
     const Warmup &warmup = schedule.has_warmup_cosine() ? schedule.warmup_cosine() : schedule.warmup_linear();
@@ -151,14 +118,24 @@ AutodiffOptimizerOptions optimizerOptions(const Optimizer &optimizer) {
     options.total = warmup.total();
     options.minRatio = warmup.min_ratio();
   }
-  return options;
+  graph.addPass(createAutodiffOptimizer(options));
+}
+
+void buildAutodiff(mlir::OpPassManager &manager, const Job &job) {
+  mlir::OpPassManager &graph = manager.nest<ir::GraphOp>();
+  graph.addPass(createAutodiff());
+  // Updates exist only where something is minimized.
+  buildOptimizer(graph, job.optimizer());
+  graph.addPass(createAutodiffDecompose());
+  // What forward and backward both build is computed once, and what nobody reads not at all.
+  graph.addPass(mlir::createCSEPass());
 }
 
 void buildNarrow(mlir::OpPassManager &manager, const Precision &precision) {
   std::string type = precision.compute() == BF16 ? "bf16" : "f16";
   const bool wideResiduals = precision.has_residual() && precision.residual() == F32;
   manager.addNestedPass<ir::GraphOp>(createPrecisionNarrow({type, wideResiduals}));
-  // By the working copies that it made.
+  // Gradients are narrowed by the working copies of parameters that the pass before made.
   manager.addNestedPass<ir::GraphOp>(createPrecisionGradients({type}));
 }
 
@@ -173,12 +150,13 @@ void buildLossScale(mlir::OpPassManager &manager, const LossScale &scale) {
   manager.addNestedPass<ir::GraphOp>(createPrecisionLossScale(options));
 }
 
-void buildPrecision(mlir::OpPassManager &manager, const Precision &precision, const Machine &machine) {
+void buildPrecision(mlir::OpPassManager &manager, const Job &job) {
+  const Precision &precision = job.precision();
   if (precision.compute() != F32) {
     buildNarrow(manager, precision);
   }
   // What still reads float32.
-  if (precision.float32() == Precision::TF32 && machine.device == "cuda") {
+  if (precision.float32() == Precision::TF32) {
     manager.addNestedPass<ir::GraphOp>(createPrecisionTf32());
   }
   if (precision.compute() == F16) {
@@ -186,30 +164,121 @@ void buildPrecision(mlir::OpPassManager &manager, const Precision &precision, co
   }
 }
 
+void buildZero(mlir::OpPassManager &manager, const Job &job) {
+  // A group of one splits nothing.
+  if (job.zero().stage() > 0 && job.zero().group() != 1) {
+    manager.addNestedPass<ir::GraphOp>(createZeroPartition({job.zero().stage()}));
+  }
+}
+
+void buildShard(mlir::OpPassManager &manager, const Job &job) {
+  manager.addNestedPass<ir::GraphOp>(createShardInfer({job.graph().inference() == BROADCAST}));
+}
+
+void buildBox(mlir::OpPassManager &manager, const Job &job) {
+  manager.addNestedPass<ir::GraphOp>(createBoxRoute());
+  // Routes from one value share their first steps.
+  manager.addNestedPass<ir::GraphOp>(mlir::createCSEPass());
+  if (splitsBackward(job.pipeline())) {
+    manager.addNestedPass<ir::GraphOp>(createPipelineSplit());
+  }
+}
+
 // "none", "selective" or "full"; AUTO has become one of them for every layer (see recompute.h).
 std::string policyText(Recompute::Policy policy) { return llvm::StringRef(Recompute::Policy_Name(policy)).lower(); }
 
-void buildRecompute(mlir::OpPassManager &manager, const Recompute &recompute, const Machine &machine) {
+// After `box`: what runs again is exactly what ran, the same boxes in the same layouts.
+void buildRecompute(mlir::OpPassManager &manager, const Job &job) {
   std::vector<std::string> layers;
-  for (const Recompute::Layer &layer : recompute.layers()) {
+  for (const Recompute::Layer &layer : job.recompute().layers()) {
     layers.push_back(layer.scope() + "=" + policyText(layer.policy()));
   }
-  manager.addNestedPass<ir::GraphOp>(createRecomputeClone({policyText(recompute.policy()), layers, describe(machine)}));
+  manager.addNestedPass<ir::GraphOp>(createRecomputeClone({policyText(job.recompute().policy()), layers}));
+}
+
+void buildLocalize(mlir::OpPassManager &manager, const Job &) { manager.addPass(createLocalize()); }
+
+// On local tiles: what a collective stands between is not joined, and autodiff and layouts know nothing of it.
+void buildFuse(mlir::OpPassManager &manager, const Job &job) {
+  if (!job.graph().has_fusion() || job.graph().fusion()) {
+    manager.addNestedPass<task::ProgramOp>(createFuseEpilogues());
+    manager.addNestedPass<task::ProgramOp>(createFuseNorms());
+  }
+}
+
+void buildSchedule(mlir::OpPassManager &manager, const Job &job) {
+  if (job.dist().pipeline() > 1 || job.has_pipeline()) {
+    manager.addPass(createScheduleUnits(unitsOptions(job.pipeline())));
+  }
+  manager.addNestedPass<task::ProgramOp>(createScheduleActors());
+}
+
+void buildMemory(mlir::OpPassManager &manager, const Job &) {
+  // Offsets follow on the plan: compiler/memory.
+  manager.addNestedPass<task::ProgramOp>(createMemoryInPlace());
+}
+
+// ---- phases on the command line ---------------------------------------------
+
+struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
+  Option<std::string> job{*this, "job", llvm::cl::desc("the job that says what the phase does"), llvm::cl::init("")};
+  ListOption<std::string> keys{*this, "keys", llvm::cl::desc("keys of the job, such as dist.data=2")};
+};
+
+// What compile() does to a module before the first phase.
+struct SetInputs : mlir::PassWrapper<SetInputs, mlir::OperationPass<mlir::ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SetInputs)
+  SetInputs(const Job &job, const Machine &machine) : job(job), machine(machine) {}
+  llvm::StringRef getName() const override { return "SetInputs"; }
+  void getDependentDialects(mlir::DialectRegistry &registry) const override { registry.insert<ir::WeftDialect>(); }
+  void runOnOperation() override { setInputs(getOperation(), job, machine); }
+  Job job;
+  Machine machine;
+};
+
+// Without a file, a job of which nothing but `keys` is said; weft-opt reads the model itself.
+absl::StatusOr<Job> jobOf(const PhaseOptions &options) {
+  std::vector<std::string> keys(options.keys.begin(), options.keys.end());
+  absl::StatusOr<Job> job =
+      options.job.empty() ? ParseJob("model { file: \"-\" }", "keys", keys) : LoadJob(options.job, keys);
+  return job.ok() ? LocateJob(*job, options.job) : job;
+}
+
+llvm::LogicalResult buildNamed(mlir::OpPassManager &manager, Phase phase, llvm::StringRef text,
+                               llvm::function_ref<llvm::LogicalResult(const llvm::Twine &)> error) {
+  PhaseOptions options;
+  if (failed(options.parseFromString(text))) {
+    return mlir::failure();
+  }
+  absl::StatusOr<Job> job = jobOf(options);
+  absl::StatusOr<Cluster> cluster = job.ok() ? LoadCluster(job->cluster()) : job.status();
+  if (!cluster.ok()) {
+    return error(std::string(cluster.status().message()));
+  }
+  if (phase == Phase::Elaborate) {
+    manager.addPass(std::make_unique<SetInputs>(*job, Machine{plan::MachineOf(*cluster)}));
+  }
+  buildPhase(manager, phase, *job);
+  return mlir::success();
+}
+
+void registerPhase(Phase phase) {
+  mlir::registerPassPipeline(
+      std::string("phase-") + nameOf(phase),
+      std::string("the passes of `") + nameOf(phase) + "`, as a job asks for them",
+      [phase](mlir::OpPassManager &manager, llvm::StringRef options,
+              llvm::function_ref<llvm::LogicalResult(const llvm::Twine &)> error) {
+        return buildNamed(manager, phase, options, error);
+      },
+      [](llvm::function_ref<void(const mlir::detail::PassOptions &)> handle) { handle(PhaseOptions()); });
 }
 
 } // namespace
 
-const char *nameOf(Phase phase) {
-  for (auto [known, name] : kNames) {
-    if (known == phase) {
-      return name;
-    }
-  }
-  return "";
-}
+const char *nameOf(Phase phase) { return kPhases[size_t(phase)].second; }
 
 std::optional<Phase> parsePhase(const std::string &text) {
-  for (auto [phase, name] : kNames) {
+  for (auto [phase, name] : kPhases) {
     if (text == name) {
       return phase;
     }
@@ -219,95 +288,51 @@ std::optional<Phase> parsePhase(const std::string &text) {
 
 std::vector<Phase> allPhases() {
   std::vector<Phase> phases;
-  for (auto [phase, name] : kNames) {
+  for (auto [phase, name] : kPhases) {
     phases.push_back(phase);
   }
   return phases;
 }
 
-void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job, const Machine &machine) {
+void setInputs(mlir::ModuleOp module, const Job &job, const Machine &machine) {
+  mlir::Builder builder(module.getContext());
+  if (mlir::DictionaryAttr rates = attributeOf(module.getContext(), machine)) {
+    module->setAttr(kMachineName, rates);
+  }
+  llvm::SmallVector<mlir::Attribute> meshes;
+  int64_t next = 0;
+  auto add = [&](const Dist &dist) {
+    llvm::SmallVector<mlir::StringAttr> axes;
+    llvm::SmallVector<int64_t> sizes, ranks(StageRanks(dist));
+    for (const SizedAxis &axis : MeshOf(dist, job.zero())) {
+      axes.push_back(builder.getStringAttr(llvm::StringRef(axis.name)));
+      sizes.push_back(axis.size);
+    }
+    std::iota(ranks.begin(), ranks.end(), next);
+    next += int64_t(ranks.size());
+    meshes.push_back(
+        ir::PlacementAttr::get(module.getContext(), builder.getStringAttr(machine.device), axes, sizes, ranks));
+  };
+  llvm::for_each(job.pipeline().stages(), add);
+  if (meshes.empty()) {
+    add(job.dist());
+  }
+  module->setAttr(kMeshesName, builder.getArrayAttr(meshes));
+}
+
+void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job) {
   switch (phase) {
-  case Phase::Elaborate:
-    buildElaborate(manager, job, machine);
-    break;
-  case Phase::Pipeline:
-    // Without stages too: it takes away what `model.stage` left.
-    buildCut(manager, job, machine);
-    break;
-  case Phase::Autodiff: {
-    mlir::OpPassManager &graph = manager.nest<ir::GraphOp>();
-    graph.addPass(createAutodiff());
-    // Updates exist only where something is minimized.
-    graph.addPass(createAutodiffOptimizer(optimizerOptions(job.optimizer())));
-    graph.addPass(createAutodiffDecompose());
-    // What forward and backward both build is computed once, and what nobody reads not at all.
-    graph.addPass(mlir::createCSEPass());
-    break;
-  }
-  case Phase::Precision:
-    buildPrecision(manager, job.precision(), machine);
-    break;
-  case Phase::Zero:
-    // A group of one splits nothing.
-    if (job.zero().stage() > 0 && job.zero().group() != 1) {
-      manager.addNestedPass<ir::GraphOp>(createZeroPartition({job.zero().stage()}));
-    }
-    break;
-  case Phase::Shard: {
-    ShardInferOptions options;
-    options.broadcast = job.graph().inference() == BROADCAST;
-    options.machine = describe(machine);
-    manager.addNestedPass<ir::GraphOp>(createShardInfer(options));
-    break;
-  }
-  case Phase::Box:
-    manager.addNestedPass<ir::GraphOp>(createBoxRoute({describe(machine)}));
-    // Routes from one value share their first steps.
-    manager.addNestedPass<ir::GraphOp>(mlir::createCSEPass());
-    if (splitsBackward(job.pipeline())) {
-      manager.addNestedPass<ir::GraphOp>(createPipelineSplit());
-    }
-    break;
-  case Phase::Recompute:
-    // What runs again is then exactly what ran: the same boxes, the same layouts.
-    buildRecompute(manager, job.recompute(), machine);
-    break;
-  case Phase::Localize:
-    manager.addPass(createLocalize());
-    break;
-  case Phase::Fuse:
-    // On local tiles: what a collective stands between is not joined, and autodiff and layouts know nothing of it.
-    if (!job.graph().has_fusion() || job.graph().fusion()) {
-      manager.addNestedPass<task::ProgramOp>(createFuseEpilogues());
-      manager.addNestedPass<task::ProgramOp>(createFuseNorms());
-    }
-    break;
-  case Phase::Schedule:
-    if (job.dist().pipeline() > 1 || job.has_pipeline()) {
-      manager.addPass(createScheduleUnits(unitsOptions(job.pipeline())));
-    }
-    manager.addNestedPass<task::ProgramOp>(createScheduleActors());
-    break;
-  case Phase::Memory:
-    // Offsets follow on the plan: compiler/memory.
-    manager.addNestedPass<task::ProgramOp>(createMemoryInPlace());
-    break;
+#define WEFT_PHASE(Name, name)                                                                                         \
+  case Phase::Name:                                                                                                    \
+    return build##Name(manager, job);
+#include "compiler/pipeline/phases.inc"
   }
 }
 
 void registerPasses() {
-  registerElaborate();
-  registerAutodiffPasses();
-  registerPipelinePasses();
-  registerPrecisionPasses();
-  registerShardPasses();
-  registerZeroPasses();
-  registerBoxPasses();
-  registerRecomputePasses();
-  registerLocalizePasses();
-  registerFusePasses();
-  registerSchedulePasses();
-  registerMemoryPasses();
+#define WEFT_PHASE(Name, name) register##Name##Passes();
+#include "compiler/pipeline/phases.inc"
+  llvm::for_each(allPhases(), registerPhase);
 }
 
 } // namespace weft::compiler

@@ -3,10 +3,6 @@
 #include <map>
 
 #include "compiler/analysis/layer.h"
-#include "compiler/dialect/task/task.h"
-#include "compiler/emit/emit.h"
-#include "compiler/memory/plan_memory.h"
-#include "compiler/pipeline/phases.h"
 
 namespace weft::compiler {
 namespace {
@@ -36,8 +32,8 @@ Recompute::Policy policyAt(int level, size_t layer) {
 
 class Resolver {
 public:
-  Resolver(mlir::ModuleOp module, const Job &job, const Machine &machine)
-      : module_(module), job_(job), machine_(machine) {
+  Resolver(mlir::ModuleOp module, const Job &job, Candidates &candidates)
+      : module_(module), job_(job), candidates_(candidates) {
     for (const Recompute::Layer &pin : job.recompute().layers()) {
       policies_[pin.scope()] = pin.policy();
     }
@@ -54,15 +50,18 @@ public:
     return listed(policy == Recompute::AUTO ? Recompute::NONE : policy);
   }
 
-  llvm::FailureOr<Recompute> fitting(int64_t memoryBytes) {
+  Recompute fitting(int64_t memoryBytes) {
+    candidates_.keep(job_, Phase::Recompute, module_);
     while (!llvm::all_of(stages_, [](const StageLevels &stage) { return stage.found(); })) {
       std::vector<int> levels = setLevels();
-      llvm::FailureOr<std::vector<int64_t>> arenas = measure(memoryBytes);
-      if (failed(arenas)) {
-        return mlir::failure();
+      Job variant = job_;
+      *variant.mutable_recompute() = listed(Recompute::NONE);
+      absl::StatusOr<Summary> summary = candidates_.compile(variant, /*predict=*/false);
+      if (!summary.ok()) {
+        return variant.recompute();
       }
-      for (auto [stage, level, arena] : llvm::zip_equal(stages_, levels, *arenas)) {
-        stage.learn(level, arena <= memoryBytes);
+      for (auto [stage, level, bytes] : llvm::zip_equal(stages_, levels, summary->stageBytes)) {
+        stage.learn(level, bytes <= memoryBytes);
       }
     }
     setLevels();
@@ -114,35 +113,9 @@ private:
     return all;
   }
 
-  // Bytes of the arena of each stage with the policies as they are.
-  llvm::FailureOr<std::vector<int64_t>> measure(int64_t memoryBytes) {
-    Job job = job_;
-    *job.mutable_recompute() = listed(Recompute::NONE);
-    mlir::OwningOpRef<mlir::ModuleOp> trial(module_.clone());
-    mlir::PassManager manager(module_.getContext());
-    for (Phase phase : allPhases()) {
-      if (phase >= Phase::Recompute) {
-        buildPhase(manager, phase, job, machine_);
-      }
-    }
-    if (failed(manager.run(*trial))) {
-      return mlir::failure();
-    }
-    plan::Plan plan;
-    for (auto program : trial->getOps<task::ProgramOp>()) {
-      plan.mutable_header()->set_micro_batches(int64_t(program.getMicroBatches()));
-    }
-    if (failed(emitPlan(*trial, plan)) || !PlanMemory({memoryBytes}, &plan).ok()) {
-      return mlir::failure();
-    }
-    std::vector<int64_t> arenas;
-    llvm::transform(plan.stages(), std::back_inserter(arenas), [](const auto &stage) { return stage.arena_bytes(); });
-    return arenas;
-  }
-
   mlir::ModuleOp module_;
   const Job &job_;
-  const Machine &machine_;
+  Candidates &candidates_;
   std::vector<std::string> names_;                    // of the layers, in their order
   std::map<std::string, Recompute::Policy> policies_; // pinned, or being tried
   std::vector<StageLevels> stages_;
@@ -150,9 +123,8 @@ private:
 
 } // namespace
 
-llvm::FailureOr<Recompute> resolveRecompute(mlir::ModuleOp module, const Job &job, const Machine &machine,
-                                            int64_t memoryBytes) {
-  Resolver resolver(module, job, machine);
+Recompute resolveRecompute(mlir::ModuleOp module, const Job &job, int64_t memoryBytes, Candidates &candidates) {
+  Resolver resolver(module, job, candidates);
   if (job.recompute().policy() == Recompute::AUTO && memoryBytes > 0) {
     return resolver.fitting(memoryBytes);
   }

@@ -1,14 +1,15 @@
 #include "compiler/pipeline/remedies.h"
 
 #include <algorithm>
-#include <chrono>
 #include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
+#include "runtime/measure/memory.h"
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/validate.h"
@@ -17,28 +18,60 @@
 namespace weft::compiler {
 namespace {
 
-// No compilation begins when so much time is over.
-constexpr std::chrono::seconds kPatience(5);
+// See Candidates::limit. All variants of GPT-2 with 345M parameters take less, and some four of GPT-3 are as much.
+constexpr int64_t kWork = 1000000;
 
-using Change = std::vector<std::string>; // overrides
+// What of the activations stays, by experience with GPT-2: the estimate only says what to try first.
+constexpr double kSelective = 0.6, kFull = 0.25;
 
-struct Outcome {
-  Change change;
-  int64_t bytes = 0; // of the rank that needs most
+struct Attempt {
+  std::vector<std::string> change; // overrides
+  double expected = 0;             // bytes of the rank that needs most, estimated
+  int64_t bytes = 0;               // the same as compiled; 0: not tried, or impossible
   double step_s = 0;
+  std::string why; // it was not tried, or no plan came of it
 };
 
-int64_t mostBytes(const plan::Plan &plan) {
-  int64_t most = 0;
-  for (const plan::Stage &stage : plan.stages()) {
-    most = std::max(most, int64_t(stage.arena_bytes()));
+// Bytes at the peak of the rank that needs most, by what each change acts on.
+struct Peak {
+  double parameters = 0, gradients = 0, optimizer = 0, activations = 0;
+  double sum() const { return parameters + gradients + optimizer + activations; }
+};
+
+Peak peakOf(const plan::Plan &plan) {
+  Peak most;
+  absl::StatusOr<std::vector<plan::StageMemory>> memory = plan::MeasureMemory(plan);
+  for (const plan::StageMemory &stage : memory.ok() ? *memory : std::vector<plan::StageMemory>()) {
+    const auto bytes = [&](plan::Category category) { return double(stage.at_peak[int(category)]); };
+    Peak peak{bytes(plan::Category::kParameters), bytes(plan::Category::kGradients), bytes(plan::Category::kOptimizer),
+              0};
+    peak.activations = double(stage.lower_bound_bytes) - peak.sum();
+    most = peak.sum() > most.sum() ? peak : most;
   }
   return most;
 }
 
-std::vector<Change> singleChanges(const Job &job) {
-  std::vector<Change> changes;
-  const bool none = job.recompute().policy() == Recompute::NONE;
+// What `peak` would become if `job` became `changed`.
+double expectedBytes(Peak peak, const Job &job, const Job &changed) {
+  const auto ratio = [](int64_t before, int64_t after) { return double(before) / double(std::max<int64_t>(after, 1)); };
+  const double shared = double(job.zero().group() > 0 ? job.zero().group() : std::max<int64_t>(job.dist().data(), 1));
+  for (auto [stage, bytes] : {std::pair(1, &peak.optimizer), {2, &peak.gradients}, {3, &peak.parameters}}) {
+    *bytes /= job.zero().stage() < stage && changed.zero().stage() >= stage ? shared : 1;
+    // Each stage of a pipeline has fewer layers, and works on more micro-batches at a time.
+    *bytes *=
+        ratio(job.dist().tensor(), changed.dist().tensor()) * ratio(job.dist().pipeline(), changed.dist().pipeline());
+  }
+  peak.activations *=
+      ratio(job.dist().tensor(), changed.dist().tensor()) * ratio(changed.batch().micro(), job.batch().micro());
+  if (job.recompute().policy() != changed.recompute().policy()) {
+    peak.activations *= changed.recompute().policy() == Recompute::FULL ? kFull : kSelective;
+  }
+  return peak.sum();
+}
+
+std::vector<std::vector<std::string>> changesOf(const Job &job) {
+  std::vector<std::vector<std::string>> changes;
+  const bool none = job.recompute().policy() == Recompute::NONE, auto_ = job.recompute().policy() == Recompute::AUTO;
   if (none) {
     changes.push_back({"recompute.policy=SELECTIVE"});
   }
@@ -53,20 +86,15 @@ std::vector<Change> singleChanges(const Job &job) {
   }
   changes.push_back({absl::StrCat("dist.tensor=", 2 * job.dist().tensor())});
   changes.push_back({absl::StrCat("dist.pipeline=", 2 * std::max<int64_t>(job.dist().pipeline(), 1))});
-  return changes;
-}
-
-// From little to all, each with what the one before has.
-std::vector<Change> severalChanges(const Job &job) {
-  std::vector<Change> changes;
-  Change all;
+  // From little to all, each with what the one before has.
+  std::vector<std::string> all;
   const auto add = [&](const std::string &change) {
     all.push_back(change);
     if (all.size() > 1) {
       changes.push_back(all);
     }
   };
-  if (job.recompute().policy() != Recompute::FULL) {
+  if (job.recompute().policy() != Recompute::FULL && !auto_) {
     add("recompute.policy=FULL");
   }
   if (job.dist().data() > 1 && job.zero().stage() < 3) {
@@ -78,84 +106,107 @@ std::vector<Change> severalChanges(const Job &job) {
   return changes;
 }
 
-class Search {
-public:
-  Search(const Job &job, const Cluster &cluster, const Planner &planner)
-      : job_(job), machine_{plan::MachineOf(cluster)}, planner_(planner) {}
-
-  // False when time is over.
-  bool attempt(const std::vector<Change> &changes) {
-    for (const Change &change : changes) {
-      if (std::chrono::steady_clock::now() - begin_ > kPatience) {
-        return false;
-      }
-      Job job = job_;
-      const bool possible = std::all_of(change.begin(), change.end(),
-                                        [&](const std::string &it) { return ApplyOverride(it, &job).ok(); });
-      if (!possible || !ValidateJob(job).ok()) {
-        continue;
-      }
-      if (absl::StatusOr<plan::Plan> plan = planner_(job); plan.ok() && plan::Validate(*plan).ok()) {
-        outcomes_.push_back({change, mostBytes(*plan), stepOf(*plan)});
-      }
+// The changes that the job can have, what saves most first, then those that it cannot have.
+std::vector<std::pair<Attempt, Job>> attemptsOf(const Job &job, const Cluster &cluster, const plan::Plan &plan) {
+  const Peak peak = peakOf(plan);
+  std::vector<std::pair<Attempt, Job>> attempts;
+  for (const std::vector<std::string> &change : changesOf(job)) {
+    Job changed = job;
+    absl::Status status;
+    for (const std::string &it : change) {
+      status.Update(ApplyOverride(it, &changed));
     }
-    return true;
+    status.Update(ValidateJob(changed));
+    status.Update(CheckRanks(changed, cluster));
+    attempts.push_back({{change, expectedBytes(peak, job, changed), 0, 0, std::string(status.message())}, changed});
   }
+  std::sort(attempts.begin(), attempts.end(), [](const auto &a, const auto &b) {
+    return std::tuple(!a.first.why.empty(), a.first.expected, a.first.change) <
+           std::tuple(!b.first.why.empty(), b.first.expected, b.first.change);
+  });
+  return attempts;
+}
 
-  double stepOf(const plan::Plan &plan) const {
-    const absl::StatusOr<sim::Report> report = sim::Simulate(plan, machine_);
-    return report.ok() ? report->step_s : 0;
+// Whether `attempt` is some other one that fits and takes no longer, and more.
+bool isNeedless(const Attempt &attempt, const std::vector<Attempt> &fitting) {
+  return std::any_of(fitting.begin(), fitting.end(), [&](const Attempt &it) {
+    const bool less = it.change.size() < attempt.change.size() &&
+                      std::all_of(
+                          it.change.begin(), it.change.end(),
+                          [&](const std::string &key) {
+                            return std::find(attempt.change.begin(), attempt.change.end(), key) != attempt.change.end();
+                          });
+    return less && it.step_s <= attempt.step_s;
+  });
+}
+
+std::string lineOf(const Attempt &attempt, double step_s) {
+  const std::string change = absl::StrJoin(attempt.change, " ");
+  if (attempt.bytes == 0) {
+    return absl::StrCat("\n    ", change, ": ", attempt.why);
   }
+  return absl::StrCat("\n    ", change, ": ", plan::BytesText(attempt.bytes), " a rank",
+                      step_s > 0 && attempt.step_s > 0
+                          ? absl::StrFormat(", predicted step %s (%+.0f %%)", plan::SecondsText(attempt.step_s),
+                                            100 * (attempt.step_s / step_s - 1))
+                          : "");
+}
 
-  std::vector<Outcome> outcomes_;
+std::string linesOf(const std::string &head, const std::vector<Attempt> &attempts, double step_s) {
+  std::string text = attempts.empty() ? "" : absl::StrCat("\n  ", head);
+  for (const Attempt &attempt : attempts) {
+    absl::StrAppend(&text, lineOf(attempt, step_s));
+  }
+  return text;
+}
 
-private:
-  const Job &job_;
-  const plan::Machine machine_;
-  const Planner &planner_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
-std::string lineOf(const Outcome &outcome, double step_s) {
-  std::string cost = step_s > 0 && outcome.step_s > 0
-                         ? absl::StrFormat(", predicted step %s (%+.0f %%)", plan::SecondsText(outcome.step_s),
-                                           100 * (outcome.step_s / step_s - 1))
-                         : "";
-  return absl::StrCat("\n  ", absl::StrJoin(outcome.change, " "), ": ", plan::BytesText(outcome.bytes), " a rank",
-                      cost);
+double stepOf(const plan::Plan &plan, const Cluster &cluster) {
+  if (!plan::Validate(plan).ok()) {
+    return 0;
+  }
+  const absl::StatusOr<sim::Report> report = sim::Simulate(plan, plan::MachineOf(cluster));
+  return report.ok() ? report->step_s : 0;
 }
 
 } // namespace
 
-std::string remedies(const Job &job, const Cluster &cluster, const plan::Plan &plan, const Planner &planner) {
-  Search search(job, cluster, planner);
-  const double step_s = plan::Validate(plan).ok() ? search.stepOf(plan) : 0;
-  const auto fits = [&](const Outcome &it) { return it.bytes <= cluster.device().memory_bytes(); };
-  const auto any = [&] { return std::any_of(search.outcomes_.begin(), search.outcomes_.end(), fits); };
-  if (search.attempt(singleChanges(job)) && !any()) {
-    search.attempt(severalChanges(job));
+std::string remedies(const Job &job, const Cluster &cluster, const plan::Plan &plan, Candidates &candidates) {
+  candidates.limit(kWork);
+  std::vector<Attempt> fitting, larger, untried;
+  for (auto &[attempt, changed] : attemptsOf(job, cluster, plan)) {
+    absl::StatusOr<Summary> summary = absl::FailedPreconditionError(attempt.why);
+    if (attempt.why.empty() && candidates.exhausted()) {
+      summary = absl::ResourceExhaustedError("");
+    } else if (attempt.why.empty()) {
+      summary = candidates.compile(changed, /*predict=*/true);
+    }
+    if (summary.ok()) {
+      attempt.bytes = *std::max_element(summary->stageBytes.begin(), summary->stageBytes.end());
+      attempt.step_s = summary->step_s;
+      (attempt.bytes <= cluster.device().memory_bytes() ? fitting : larger).push_back(attempt);
+      continue;
+    }
+    attempt.why = absl::IsResourceExhausted(summary.status())
+                      ? absl::StrCat("some ", plan::BytesText(int64_t(attempt.expected)),
+                                     " a rank by an estimate; compile it to know more")
+                      : std::string(summary.status().message());
+    untried.push_back(attempt);
   }
-  std::vector<Outcome> &outcomes = search.outcomes_;
-  if (outcomes.empty()) {
-    return "";
-  }
-  if (!any()) {
-    const auto nearest = std::min_element(outcomes.begin(), outcomes.end(),
-                                          [](const Outcome &a, const Outcome &b) { return a.bytes < b.bytes; });
-    return absl::StrCat("\nnothing tried makes it fit; nearest:", lineOf(*nearest, step_s));
-  }
-  outcomes.erase(std::remove_if(outcomes.begin(), outcomes.end(), [&](const Outcome &it) { return !fits(it); }),
-                 outcomes.end());
-  std::sort(outcomes.begin(), outcomes.end(), [](const Outcome &a, const Outcome &b) {
+  fitting.erase(std::remove_if(fitting.begin(), fitting.end(),
+                               [all = fitting](const Attempt &it) { return isNeedless(it, all); }),
+                fitting.end());
+  std::sort(fitting.begin(), fitting.end(), [](const Attempt &a, const Attempt &b) {
     return std::tie(a.step_s, a.bytes, a.change) < std::tie(b.step_s, b.bytes, b.change);
   });
-  std::string text = step_s > 0
-                         ? absl::StrCat("\nit would fit (predicted step now ", plan::SecondsText(step_s), ") with")
-                         : "\nit would fit with";
-  for (const Outcome &outcome : outcomes) {
-    absl::StrAppend(&text, lineOf(outcome, step_s));
-  }
-  return text;
+  std::sort(larger.begin(), larger.end(), [](const Attempt &a, const Attempt &b) {
+    return std::tie(a.bytes, a.change) < std::tie(b.bytes, b.change);
+  });
+  const double step_s = stepOf(plan, cluster);
+  const std::string now = step_s > 0 ? absl::StrCat(" (predicted step now ", plan::SecondsText(step_s), ")") : "";
+  return absl::StrCat(fitting.empty() && !larger.empty() ? absl::StrCat("\n  nothing tried makes it fit", now) : "",
+                      linesOf(absl::StrCat("it would fit", now, " with"), fitting, step_s),
+                      linesOf("tried, and too large, the nearest first", larger, step_s),
+                      linesOf("not tried, or impossible", untried, step_s));
 }
 
 } // namespace weft::compiler

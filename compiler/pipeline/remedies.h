@@ -2,23 +2,20 @@
 #ifndef WEFT_COMPILER_PIPELINE_REMEDIES_H_
 #define WEFT_COMPILER_PIPELINE_REMEDIES_H_
 
-#include <functional>
 #include <string>
 
-#include "absl/status/statusor.h"
+#include "compiler/pipeline/candidates.h"
 #include "runtime/plan/cluster.pb.h"
 #include "runtime/plan/plan.pb.h"
 
 namespace weft::compiler {
 
-/// Compiles a job silently, as far as a plan that nobody has verified.
-using Planner = std::function<absl::StatusOr<plan::Plan>(const Job &)>;
-
-/// Changes of the job's keys, one at a time, then several together, with which each rank's memory fits the device: one
-/// line each, the fastest first, with the memory and the step that they lead to, beside those of `plan`, the job's own.
-/// Compiles and simulates a handful of jobs, and begins none when some seconds are over. Changes that the job cannot
-/// have, such as more ranks than the cluster has, are left out. If nothing fits, the one that comes nearest.
-std::string remedies(const Job &job, const Cluster &cluster, const plan::Plan &plan, const Planner &planner);
+/// Changes of the job's keys, one at a time and several together, a line each behind a line break: those with which
+/// each rank's memory fits the device, the fastest first, with the memory and the step that they lead to; then those
+/// that do not fit, the nearest first; then those that were not tried, and why. `job` is resolved, with paths as seen
+/// from here, `plan` is its own. What should save most, by an estimate from the plan's memory, is compiled first, until
+/// a fixed amount of work is done: the same on every machine.
+std::string remedies(const Job &job, const Cluster &cluster, const plan::Plan &plan, Candidates &candidates);
 
 } // namespace weft::compiler
 

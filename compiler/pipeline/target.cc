@@ -1,5 +1,7 @@
 #include "compiler/pipeline/target.h"
 
+#include "compiler/job/optimizer.h"
+#include "llvm/ADT/StringSet.h"
 #include "ops/dialect/weft.h"
 
 namespace weft::compiler {
@@ -38,16 +40,48 @@ llvm::LogicalResult checkPlacements(ir::GraphOp graph, const Job &job, const Clu
   return mlir::success();
 }
 
+// What the runtime reports of every step; in a file of metrics a name stands once.
+constexpr llvm::StringLiteral kReported[] = {"step",       "loss",          "grad_norm",   "lr",
+                                             "loss_scale", "skipped_steps", "tokens",      "tokens_per_s",
+                                             "tflops",     "mfu",           "memory_bytes"};
+
+// A graph is there for what it minimizes or yields; metrics are of what is trained, tensors of what is not.
+llvm::LogicalResult checkPurpose(ir::GraphOp graph) {
+  const bool isTrained = !graph.getBody().getOps<ir::MinimizeOp>().empty();
+  auto outputs = graph.getBody().getOps<ir::OutputOp>();
+  if (!isTrained && outputs.empty()) {
+    return graph.emitError() << "graph @" << graph.getSymName()
+                             << ": expected weft.minimize, which trains, or weft.output, which yields a tensor, got "
+                                "neither";
+  }
+  llvm::StringSet<> seen;
+  for (ir::OutputOp output : outputs) {
+    mlir::StringAttr name = output.getNameAttr();
+    if (output.getMetric() != isTrained) {
+      return output.emitOpError() << name << ": expected " << (isTrained ? "a metric" : "a tensor, no metric")
+                                  << ", as the graph is " << (isTrained ? "trained" : "a function")
+                                  << (isTrained ? ", got a tensor that nobody takes" : ", got one");
+    }
+    if (isTrained && llvm::is_contained(kReported, name.getValue())) {
+      return output.emitOpError() << name << ": expected a name that every step does not report already";
+    }
+    if (!seen.insert(name.getValue()).second) {
+      return output.emitOpError() << name << ": expected distinct names of outputs, got it twice";
+    }
+  }
+  return mlir::success();
+}
+
 } // namespace
 
 llvm::LogicalResult checkTarget(mlir::ModuleOp module, const Job &job, const Cluster &cluster) {
   for (auto graph : module.getOps<ir::GraphOp>()) {
     for (auto minimize : graph.getBody().getOps<ir::MinimizeOp>()) {
       if (!job.has_optimizer()) {
-        return minimize.emitError("optimizer: expected sgd, adam or adamw in the job, got none");
+        return minimize.emitError("optimizer: expected ") << OptimizerNames() << " in the job, got none";
       }
     }
-    if (failed(checkPlacements(graph, job, cluster))) {
+    if (failed(checkPurpose(graph)) || failed(checkPlacements(graph, job, cluster))) {
       return mlir::failure();
     }
   }

@@ -11,7 +11,7 @@
 
 namespace weft::schedule {
 
-/// Whole numbers of time, so that what should be at once is.
+/// Time in whole numbers, so that two sums of the same durations are equal, in whatever order they were added.
 using Ticks = long;
 
 /// How a stage chooses among the units that could begin: F before B before W, each within limits.
@@ -22,7 +22,8 @@ struct Rules {
   bool backwardFirst = false;
   /// Which unit of one kind is preferred: that of the least rank.
   std::function<long(const Unit &)> rank = [](const Unit &unit) { return long(unit.microBatch); };
-  /// F and B begin only in the order of their ranks, each for itself: the next one is waited for.
+  /// The F of a stage begin in the order of their ranks, and so do its B: a stage waits for the next F or B of the
+  /// order and does not begin a later one instead.
   bool inSequence = false;
   /// For every stage, how many of its activations (one a chunk and micro-batch) may wait for their B.
   std::vector<int> mostOpen;

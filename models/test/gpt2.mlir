@@ -1,7 +1,7 @@
 // GPT-2 has the parameters of Hugging Face's, by name and stored shape, and splits them as Megatron does.
-// RUN: weft-opt %S/../gpt2/gpt2.mlir --weft-elaborate="graph=train batch=4 tensor=2 set=vocab=256,seq=64,positions=64,layers=2,heads=4,hidden=64" | FileCheck %s
-// RUN: weft-opt %S/../gpt2/gpt2.mlir --weft-elaborate="graph=logits batch=1 set=layers=1" | FileCheck %s --check-prefix=FUNCTION
-// RUN: weft-opt %S/../gpt2/gpt2.mlir --weft-elaborate="graph=train batch=8 data=8 tensor=8 set=layers=48,hidden=1600,heads=16" | FileCheck %s --check-prefix=XL
+// RUN: weft-opt %S/../gpt2/gpt2.mlir --phase-elaborate="keys=model.graph=train,batch.micro=4,dist.tensor=2,model.set=vocab=256,model.set=seq=64,model.set=positions=64,model.set=layers=2,model.set=heads=4,model.set=hidden=64" | FileCheck %s
+// RUN: weft-opt %S/../gpt2/gpt2.mlir --phase-elaborate="keys=model.graph=logits,model.set=layers=1" | FileCheck %s --check-prefix=FUNCTION
+// RUN: weft-opt %S/../gpt2/gpt2.mlir --phase-elaborate="keys=model.graph=train,batch.micro=8,dist.data=8,dist.tensor=8,model.set=layers=48,model.set=hidden=1600,model.set=heads=16" | FileCheck %s --check-prefix=XL
 
 // CHECK: weft.graph @train("tokens" %{{.*}}: tensor<4x64xi32>, "labels" %[[LABELS:.*]]: tensor<4x64xi32>)
 // CHECK: weft.parameter "wte.weight" [256, 64] init(normal 2.000000e-02) sbp(tensor = S(0))

@@ -1,5 +1,5 @@
 // Layers that no model here uses.
-// RUN: weft-opt %s --weft-elaborate=batch=2 | FileCheck %s
+// RUN: weft-opt %s --phase-elaborate=keys=batch.micro=2 | FileCheck %s
 model.import "../layers.mlir"
 
 // CHECK: weft.parameter "norm.weight" [8] init(ones)

@@ -1,5 +1,5 @@
-// RUN: weft-opt %S/../mlp/mlp.mlir --weft-elaborate="batch=8 tensor=2" | FileCheck %s
-// RUN: weft-opt %S/../mlp/mlp.mlir --weft-elaborate="batch=8 tensor=2" --weft-autodiff --weft-autodiff-optimizer \
+// RUN: weft-opt %S/../mlp/mlp.mlir --phase-elaborate="keys=batch.micro=8,dist.tensor=2" | FileCheck %s
+// RUN: weft-opt %S/../mlp/mlp.mlir --phase-elaborate="keys=batch.micro=8,dist.tensor=2" --weft-autodiff --weft-autodiff-optimizer \
 // RUN:   --weft-autodiff-decompose --cse --weft-shard-infer | FileCheck %s --check-prefix=SHARD
 // CHECK: weft.graph @train("tokens" %{{.*}}: tensor<8x64xi32>, "labels" %{{.*}}: tensor<8x64xi32>)
 // CHECK: weft.parameter "embedding.weight" [256, 64] {{.*}} sbp(tensor = S(0))

@@ -52,7 +52,7 @@ class SpecMatcher {
  private:
   absl::Status BindType(const std::string& what, const TensorSpec& tensor) {
     DType& type = extents_.type_;
-    const bool is_float = tensor.dtype == DType::kF32 || tensor.dtype == DType::kBF16 || tensor.dtype == DType::kF16;
+    const bool is_float = WidensToFloat(tensor.dtype);
     if (!is_float || (type != DType::kInvalid && tensor.dtype != type)) {
       const char* expected = type == DType::kInvalid ? "f32, bf16 or f16" : NameOf(type);
       return absl::InvalidArgumentError(absl::StrCat(what, ": expected ", expected, ", got ", tensor.ToString()));

@@ -2,51 +2,99 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
 
-// The fork-join entry of libgomp (the OpenMP runtime that the distribution's
-// oneDNN links), opened by openmp.cc. Calling it directly lets any compiler share
-// that pool; a second OpenMP runtime in the process would fight over the cores.
-extern "C" void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags);
-extern "C" int omp_get_thread_num(void);
-extern "C" int omp_get_num_threads(void);
+#include "ops/abi/bell.h"
 
 namespace weft::parallel_internal {
 namespace {
 
-struct Job {
-  int64_t count;
-  RangeFunction function;
-  void* body;
-  // libgomp orders the threads at fork and join by means that the thread
-  // sanitizer cannot see; this says the same in its words.
-  std::atomic<int> order{0};
-};
+// Looks before a sleep, some 100 microseconds: longer than what a stream mostly does on one thread between
+// two calls (an act that reads a batch takes 20). So within a step no helper sleeps that has a core.
+constexpr int kLooks = 4000;
 
-void RunShare(void* data) {
-  Job& job = *static_cast<Job*>(data);
-  job.order.load(std::memory_order_acquire);
-  const int64_t team = omp_get_num_threads();
-  const int64_t index = omp_get_thread_num();
-  const int64_t begin = job.count * index / team;
-  const int64_t end = job.count * (index + 1) / team;
-  if (begin < end) job.function(job.body, begin, end);
-  job.order.fetch_add(1, std::memory_order_release);
-}
+thread_local bool is_helper = false;
+
+// The helpers of one calling thread, which alone calls.
+class Team {
+ public:
+  ~Team() {
+    work_.function = nullptr;
+    for (auto& helper : helpers_) helper->Call();
+    for (auto& helper : helpers_) helper->thread.join();
+  }
+
+  // Within Run(): on the calling thread, as its body calls.
+  bool busy() const { return work_.function != nullptr; }
+
+  // `shares` ranges, a thread each.
+  void Run(int64_t shares, int64_t count, RangeFunction function, void* body) {
+    while (static_cast<int64_t>(helpers_.size()) < shares - 1) Add();
+    work_ = {shares, count, function, body};
+    left_.store(shares - 1, std::memory_order_relaxed);
+    for (int64_t i = 0; i < shares - 1; ++i) helpers_[i]->Call();
+    work_.Do(0);
+    end_.Wait([this] { return left_.load(std::memory_order_acquire) == 0; });
+    work_.function = nullptr;
+  }
+
+ private:
+  // Written by the caller while no helper has a call.
+  struct Work {
+    int64_t shares = 0, count = 0;
+    RangeFunction function = nullptr;  // null: the end
+    void* body = nullptr;
+
+    void Do(int64_t share) const { function(body, count * share / shares, count * (share + 1) / shares); }
+  };
+
+  struct Helper {
+    Bell bell{kLooks};
+    std::atomic<uint64_t> calls{0};
+    std::thread thread;
+
+    void Call() {
+      calls.fetch_add(1, std::memory_order_release);
+      bell.Ring();
+    }
+  };
+
+  void Add() {
+    helpers_.push_back(std::make_unique<Helper>());
+    const auto share = static_cast<int64_t>(helpers_.size());
+    helpers_.back()->thread = std::thread([this, share, helper = helpers_.back().get()] { Help(share, *helper); });
+  }
+
+  void Help(int64_t share, Helper& own) {
+    is_helper = true;
+    for (uint64_t seen = 0;; ++seen) {
+      own.bell.Wait([&] { return own.calls.load(std::memory_order_acquire) != seen; });
+      if (work_.function == nullptr) return;
+      work_.Do(share);
+      if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) end_.Ring();
+    }
+  }
+
+  std::vector<std::unique_ptr<Helper>> helpers_;
+  Work work_;
+  std::atomic<int64_t> left_{0};  // helpers that have a call
+  Bell end_{kLooks};
+};
 
 }  // namespace
 
 void ParallelRanges(int threads, int64_t count, int64_t grain, RangeFunction function, void* body) {
   if (count <= 0) return;
   const int64_t useful = std::max<int64_t>(1, count / std::max<int64_t>(1, grain));
-  const int64_t team = std::min<int64_t>(std::max(threads, 1), useful);
-  if (team == 1) {
+  const int64_t shares = std::min<int64_t>(std::max(threads, 1), useful);
+  thread_local Team team;
+  if (shares == 1 || is_helper || team.busy()) {
     function(body, 0, count);
     return;
   }
-  Job job{count, function, body};
-  job.order.store(0, std::memory_order_release);
-  GOMP_parallel(RunShare, &job, static_cast<unsigned>(team), 0);
-  job.order.load(std::memory_order_acquire);
+  team.Run(shares, count, function, body);
 }
 
 }  // namespace weft::parallel_internal

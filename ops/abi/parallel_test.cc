@@ -1,11 +1,19 @@
 #include "ops/abi/parallel.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -73,6 +81,49 @@ TEST(ParallelForTest, CallsAreOrdered) {
     });
   }
   for (int64_t value : values) ASSERT_EQ(value, 50 * 51 / 2);
+}
+
+// A call within a call runs on the thread that makes it.
+TEST(ParallelForTest, OneWithinAnotherIsOneRange) {
+  std::atomic<int> ranges{0};
+  ParallelFor(3, 3, 1, [&](int64_t, int64_t) {
+    ParallelFor(3, 30, 1, [&](int64_t begin, int64_t end) { ranges += begin == 0 && end == 30; });
+  });
+  EXPECT_EQ(ranges, 3);
+}
+
+// Each caller has helpers of its own, which end with it.
+TEST(ParallelForTest, CallersDoNotShareHelpers) {
+  std::atomic<int64_t> sum{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        ParallelFor(3, 300, 1, [&](int64_t begin, int64_t end) { sum += end - begin; });
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(sum, 4 * 50 * 300);
+}
+
+// The states of this process's threads but the caller, as "RS".
+std::string StatesOfOthers() {
+  std::string states;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == std::to_string(gettid())) continue;
+    std::ifstream file(task.path() / "stat");
+    const std::string stat{std::istreambuf_iterator<char>(file), {}};
+    if (const size_t name = stat.rfind(')'); name != std::string::npos) states += stat[name + 2];
+  }
+  return states;
+}
+
+// If they looked for ever this would, too.
+TEST(ParallelForTest, HelpersSleepWhenThereIsNothingToDo) {
+  SharesOf(4, 100, 1);
+  ASSERT_GE(StatesOfOthers().size(), 3u);
+  while (StatesOfOthers().find_first_not_of('S') != std::string::npos) std::this_thread::yield();
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "ops/attention/ops.h"
-#include "ops/dialect/graph_fixture.h"
+#include "ops/graph_fixture.h"
 
 namespace weft::ir {
 namespace {

@@ -27,6 +27,21 @@ struct Expression {
 // `depth`: in how many parentheses it is.
 ParseResult parseSum(OpAsmParser &parser, Expression &out, int depth = 0);
 
+// Of one expression: more was never meant, and every op that holds it evaluates it anew.
+constexpr size_t kMostLetters = 1 << 16;
+
+// Appends an operator and its right-hand side.
+ParseResult append(OpAsmParser &parser, Expression &out, llvm::StringRef op, const Expression &right) {
+  out.text += op;
+  out.text += right.text;
+  out.constant = {};
+  if (out.text.size() > kMostLetters) {
+    return parser.emitError(parser.getCurrentLocation())
+           << "expression: expected at most " << kMostLetters << " letters, got more";
+  }
+  return success();
+}
+
 // What an opening parenthesis begins, up to the closing one.
 ParseResult parseInner(OpAsmParser &parser, Expression &out, int depth) {
   if (depth == kMaxDepth) {
@@ -90,10 +105,9 @@ ParseResult parseProduct(OpAsmParser &parser, Expression &out, int depth) {
       return success();
     }
     Expression right;
-    if (parsePrimary(parser, right, depth)) {
+    if (parsePrimary(parser, right, depth) || append(parser, out, op, right)) {
       return failure();
     }
-    out = {out.text + op + right.text, {}};
   }
 }
 
@@ -103,10 +117,9 @@ ParseResult parseSum(OpAsmParser &parser, Expression &out, int depth) {
   }
   while (succeeded(parser.parseOptionalPlus())) {
     Expression right;
-    if (parseProduct(parser, right, depth)) {
+    if (parseProduct(parser, right, depth) || append(parser, out, " + ", right)) {
       return failure();
     }
-    out = {out.text + " + " + right.text, {}};
   }
   return success();
 }

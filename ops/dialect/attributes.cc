@@ -173,6 +173,31 @@ int64_t chunkOf(mlir::Operation *op) {
   return chunk ? chunk.getInt() : 0;
 }
 
+llvm::StringRef nameOf(OpPhase phase) {
+  constexpr llvm::StringLiteral kNames[] = {"forward", "backward", "weight", "recompute", "update"};
+  static_assert(std::size(kNames) == size_t(OpPhase::Update) + 1);
+  return kNames[size_t(phase)];
+}
+
+OpPhase phaseOf(mlir::Operation *op) {
+  auto name = op->getAttrOfType<mlir::StringAttr>("phase");
+  for (OpPhase phase : {OpPhase::Backward, OpPhase::Weight, OpPhase::Recompute, OpPhase::Update}) {
+    if (name && name.getValue() == nameOf(phase)) {
+      return phase;
+    }
+  }
+  return OpPhase::Forward;
+}
+
+void setPhase(mlir::Operation *op, OpPhase phase) {
+  op->setAttr("phase", mlir::StringAttr::get(op->getContext(), nameOf(phase)));
+}
+
+llvm::StringRef scopeOf(mlir::Operation *op) {
+  auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
+  return scope ? scope.getValue() : llvm::StringRef();
+}
+
 namespace {
 constexpr llvm::StringLiteral kBelongings[] = {"scope", "phase", "stage", "chunk", "on_use"};
 }

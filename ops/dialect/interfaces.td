@@ -62,4 +62,26 @@ def Weft_DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   ];
 }
 
+def Weft_UpdateOpInterface : OpInterface<"UpdateOpInterface"> {
+  let cppNamespace = "::weft::ir";
+  let description = [{
+    An op that makes the next value of a parameter: a rule of an optimizer. Passes know rules by this interface alone:
+    what ZeRO shares out, which gradients may be narrow, what is skipped where gradients overflow. Operands: parameter,
+    gradient, state, learning rate, scale of the gradient and, if given, the number of the step. Results: the next
+    values of the parameter and of the state.
+  }];
+  let methods = [
+    InterfaceMethod<"What is updated.", "::mlir::Value", "getParameter", (ins)>,
+    InterfaceMethod<"By what.", "::mlir::Value", "getGradient", (ins)>,
+    InterfaceMethod<"What the rule keeps from step to step, each of the shape of the parameter.",
+      "::mlir::OperandRange", "getState", (ins)>,
+    InterfaceMethod<"The number of the step; 0 says that all stays as it is. Empty: the step of the run.",
+      "::mlir::MutableOperandRange", "getStepMutable", (ins)>,
+    StaticInterfaceMethod<"The names of the operands of getState().", "::llvm::SmallVector<::llvm::StringRef>",
+      "getStateNames", (ins)>,
+    StaticInterfaceMethod<"The names of the attributes that are numbers.", "::llvm::SmallVector<::llvm::StringRef>",
+      "getNumberNames", (ins)>,
+  ];
+}
+
 #endif

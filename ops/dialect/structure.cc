@@ -257,7 +257,14 @@ ShardingRule AssignOp::getShardingRule() {
 }
 
 llvm::LogicalResult OutputOp::verify() {
-  return getMetric() ? verifyScalar(*this, getValue(), "metric") : mlir::success();
+  if (!getMetric()) {
+    return mlir::success();
+  }
+  auto isPlain = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '-'; };
+  if (getName().empty() || !llvm::all_of(getName(), isPlain)) {
+    return emitOpError() << "metric: expected a name of letters, digits, _, . and -, got \"" << getName() << "\"";
+  }
+  return verifyScalar(*this, getValue(), "metric");
 }
 
 } // namespace weft::ir

@@ -166,11 +166,14 @@ def Weft_AssignOp : Weft_Op<"assign"> {
 def Weft_OutputOp : Op<Weft_Dialect, "output"> {
   let summary = "A named result of the graph";
   let description = [{
-    For a function: a tensor written to the output file. With `metric`: a float32 scalar, reported each step.
+    For a function: a tensor written to the output file. With `metric`, in a graph that is trained: a float32 scalar,
+    whose mean over the micro-batches is shown each step and is in the file of `weft run --metrics`.
 
-    Example: `weft.output "logits" %logits`
+    Example: `weft.output "logits" %logits`, `weft.output "z_loss" metric %z`
 
-    **Constraints:** a metric is a float32 scalar.
+    **Constraints:**
+    - a metric is a float32 scalar
+    - its name is letters, digits, `_`, `.` and `-`
   }];
   let arguments = (ins StrAttr:$name, UnitAttr:$metric, Weft_Tensor:$value);
   let assemblyFormat = "$name (`metric` $metric^)? $value attr-dict `` custom<Types1>(type($value))";

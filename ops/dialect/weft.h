@@ -50,6 +50,16 @@ int64_t stageOf(mlir::Value value);
 /// The part of the model that an op belongs to: its attribute `chunk`, 0 without one.
 int64_t chunkOf(mlir::Operation *op);
 
+/// The part of a step that an op is of: its attribute `phase`. Without one it is the forward.
+enum class OpPhase { Forward, Backward, Weight, Recompute, Update };
+OpPhase phaseOf(mlir::Operation *op);
+void setPhase(mlir::Operation *op, OpPhase phase);
+/// "forward", "backward", "weight", "recompute" or "update".
+llvm::StringRef nameOf(OpPhase phase);
+
+/// The layers that an op was written in, as in "h.3.attn": its attribute `scope`, "" without one.
+llvm::StringRef scopeOf(mlir::Operation *op);
+
 /// What tells where an op belongs, as far as it has it: `scope`, `phase`, `stage`, `chunk` and `on_use`. Ops made
 /// for another op take it over, and lose what that one does not have.
 mlir::NamedAttrList belongingsOf(mlir::Operation *op);

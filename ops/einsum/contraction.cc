@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "ops/einsum/words.h"
 
 namespace weft::einsum {
 namespace {
@@ -12,14 +13,14 @@ namespace {
 const char* const kNames[] = {"left operand", "right operand", "result"};
 
 // The letters of the three operands.
-absl::Status SplitEquation(const std::string& equation, std::string (&letters)[3]) {
-  const size_t comma = equation.find(','), arrow = equation.find("->");
-  if (comma == std::string::npos || arrow == std::string::npos || arrow < comma) {
+absl::Status LettersOf(const std::string& equation, std::string (&letters)[3]) {
+  const std::optional<Equation> parts = einsum::SplitEquation(equation);
+  if (!parts) {
     return absl::InvalidArgumentError(absl::StrCat("equation `", equation, "`: expected `left,right->result`"));
   }
-  letters[kLeft] = equation.substr(0, comma);
-  letters[kRight] = equation.substr(comma + 1, arrow - comma - 1);
-  letters[kResult] = equation.substr(arrow + 2);
+  letters[kLeft] = parts->lhs;
+  letters[kRight] = parts->rhs;
+  letters[kResult] = parts->result;
   for (int operand = 0; operand < 3; ++operand) {
     for (size_t i = 0; i < letters[operand].size(); ++i) {
       const char letter = letters[operand][i];
@@ -81,7 +82,7 @@ void MergeList(std::vector<Axis>& axes) {
 
 absl::StatusOr<Contraction> ParseContraction(const std::string& equation, const std::vector<int64_t> (&dims)[3]) {
   std::string letters[3];
-  if (absl::Status status = SplitEquation(equation, letters); !status.ok()) return status;
+  if (absl::Status status = LettersOf(equation, letters); !status.ok()) return status;
   for (int operand = 0; operand < 3; ++operand) {
     if (letters[operand].size() != dims[operand].size()) {
       return absl::InvalidArgumentError(absl::StrCat("equation `", equation, "`: ", kNames[operand], ": expected rank ",

@@ -16,7 +16,6 @@ namespace {
 // once a piece: eight pieces cost 6 % of one thread's time at GPT-2's shapes.
 constexpr double kSmallPiece = 1 << 24, kLargePiece = 1 << 28;
 constexpr double kPieces = 8, kMostPieces = 64;
-constexpr double kWorkOfThread = 1 << 18;  // multiplications that are worth another thread
 // A library packs this many rows at a time: in 448 x 4096 floats where `inner` is long.
 constexpr int64_t kMostRows = 4096;
 constexpr int64_t kUnit = 16;  // pieces begin at multiples of it
@@ -62,38 +61,12 @@ absl::StatusOr<Shape> ShapeOf(const Contraction& contraction) {
   return Shape{rows.extent, columns.extent, inner.extent, result->stride, *left, *right};
 }
 
-// How one product of the batch is cut: pieces of `rows` x `columns`, the last ones smaller.
-struct Cut {
-  int64_t rows, columns;
-};
-
-Cut CutFor(const Shape& shape, int64_t batches) {
-  const double work =
-      static_cast<double>(shape.rows) * static_cast<double>(shape.columns) * static_cast<double>(shape.inner);
-  const double many = std::max(std::min(work / kSmallPiece, kPieces), std::min(work / kLargePiece, kMostPieces));
-  const double wanted = std::exp2(std::floor(std::log2(std::max(many / static_cast<double>(batches), 1.0))));
-  // As square as can be: the sum of a piece's sides is what it packs.
-  Cut best = {std::min(shape.rows, kMostRows), shape.columns};
-  double least = std::numeric_limits<double>::infinity();
-  const int64_t fewest = std::max<int64_t>(CeilDiv(shape.rows, kMostRows), 1);
-  for (int64_t row_parts = fewest; row_parts <= std::max<int64_t>(fewest, std::lround(wanted)); row_parts *= 2) {
-    const int64_t column_parts = std::max<int64_t>(1, std::lround(wanted / static_cast<double>(row_parts)));
-    const Cut cut = {CeilDiv(CeilDiv(shape.rows, row_parts), kUnit) * kUnit,
-                     CeilDiv(CeilDiv(shape.columns, column_parts), kUnit) * kUnit};
-    const double packed = 1.0 / static_cast<double>(cut.rows) + 1.0 / static_cast<double>(cut.columns);
-    if (packed >= least) continue;
-    least = packed;
-    best = cut;
-  }
-  return best;
-}
-
 class FloatProduct : public Product {
  public:
   FloatProduct(const Contraction& contraction, const Shape& shape, int threads, Sgemm sgemm)
       : batch_(contraction.batch), shape_(shape), sgemm_(sgemm) {
     for (const Axis& axis : batch_) batches_ *= axis.extent;
-    cut_ = CutFor(shape_, std::max<int64_t>(batches_, 1));
+    cut_ = CutFor(shape_.rows, shape_.columns, shape_.inner, std::max<int64_t>(batches_, 1));
     column_parts_ = CeilDiv(shape_.columns, std::max<int64_t>(cut_.columns, 1));
     parts_ = column_parts_ * CeilDiv(shape_.rows, std::max<int64_t>(cut_.rows, 1));
     const double useful = static_cast<double>(batches_) * static_cast<double>(shape_.rows) *
@@ -142,6 +115,26 @@ class FloatProduct : public Product {
 };
 
 }  // namespace
+
+Cut CutFor(int64_t rows, int64_t columns, int64_t inner, int64_t batches) {
+  const double work = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(inner);
+  const double many = std::max(std::min(work / kSmallPiece, kPieces), std::min(work / kLargePiece, kMostPieces));
+  const double wanted = std::exp2(std::floor(std::log2(std::max(many / static_cast<double>(batches), 1.0))));
+  // As square as can be: the sum of a piece's sides is what it packs.
+  Cut best = {std::min(rows, kMostRows), columns};
+  double least = std::numeric_limits<double>::infinity();
+  const int64_t fewest = std::max<int64_t>(CeilDiv(rows, kMostRows), 1);
+  for (int64_t row_parts = fewest; row_parts <= std::max<int64_t>(fewest, std::lround(wanted)); row_parts *= 2) {
+    const int64_t column_parts = std::max<int64_t>(1, std::lround(wanted / static_cast<double>(row_parts)));
+    const Cut cut = {CeilDiv(CeilDiv(rows, row_parts), kUnit) * kUnit,
+                     CeilDiv(CeilDiv(columns, column_parts), kUnit) * kUnit};
+    const double packed = 1.0 / static_cast<double>(cut.rows) + 1.0 / static_cast<double>(cut.columns);
+    if (packed >= least) continue;
+    least = packed;
+    best = cut;
+  }
+  return best;
+}
 
 absl::StatusOr<std::unique_ptr<Product>> CreateFloatProduct(const Contraction& contraction, int threads, Sgemm sgemm) {
   absl::StatusOr<Shape> shape = ShapeOf(contraction);

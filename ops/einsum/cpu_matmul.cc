@@ -1,15 +1,13 @@
 #include "ops/einsum/cpu_matmul.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "oneapi/dnnl/dnnl_debug.h"
 
-// Of libgomp, which oneDNN runs on; both act on the calling thread alone.
+// How many threads oneDNN uses that the calling thread calls.
 extern "C" void omp_set_num_threads(int threads);
-extern "C" int omp_get_max_threads(void);
 
 namespace weft::einsum {
 namespace {
@@ -21,16 +19,6 @@ absl::Status ToStatus(dnnl_status_t status, const char* what) {
   if (status == dnnl_out_of_memory) return absl::ResourceExhaustedError(message);
   return absl::InternalError(message);
 }
-
-// The calling thread's number of OpenMP threads, which primitives take over when they are made.
-class WithThreads {
- public:
-  explicit WithThreads(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
-  ~WithThreads() { omp_set_num_threads(before_); }
-
- private:
-  const int before_;
-};
 
 constexpr int kWorkspace = 3;  // beside the three operands
 
@@ -77,14 +65,12 @@ absl::Status Describe(const Layout& layout, DType type, dnnl_memory_desc_t& desc
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Matmul>> Matmul::Create(const Contraction& contraction, const DType (&types)[3],
-                                                       int threads) {
+absl::StatusOr<std::unique_ptr<Matmul>> Matmul::Create(const Contraction& contraction, const DType (&types)[3]) {
   if (contraction.batch.size() + 2 > DNNL_MAX_NDIMS) {
     return absl::UnimplementedError(absl::StrCat("oneDNN: expected at most ", DNNL_MAX_NDIMS, " dims, got more"));
   }
   std::unique_ptr<Matmul> matmul(new Matmul);
-  matmul->threads_ = std::max(threads, 1);
-  const WithThreads scope(matmul->threads_);
+  omp_set_num_threads(1);  // a primitive takes the number over when it is made
   if (absl::Status status = matmul->Init(contraction, types); !status.ok()) return status;
   return matmul;
 }
@@ -141,17 +127,12 @@ absl::Status Matmul::Init(const Contraction& contraction, const DType (&types)[3
 }
 
 absl::Status Matmul::Run(const void* left, const void* right, void* result, void* workspace) {
-  omp_set_num_threads(threads_);
+  omp_set_num_threads(1);  // of this thread, which may be another than Create()'s
   dnnl_memory_set_data_handle(memory_[kLeft].get(), const_cast<void*>(left));
   dnnl_memory_set_data_handle(memory_[kRight].get(), const_cast<void*>(right));
   dnnl_memory_set_data_handle(memory_[kResult].get(), result);
   dnnl_memory_set_data_handle(memory_[kWorkspace].get(), workspace);
   return ToStatus(dnnl_primitive_execute(primitive_.get(), stream_.get(), 4, arguments_), "execution");
-}
-
-absl::StatusOr<std::unique_ptr<Product>> CreateOneDnnProduct(const Contraction& contraction, const DType (&types)[3],
-                                                             int threads) {
-  return Matmul::Create(contraction, types, threads);
 }
 
 }  // namespace weft::einsum

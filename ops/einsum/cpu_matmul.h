@@ -1,4 +1,4 @@
-// One oneDNN matrix product, prepared for fixed shapes and strides.
+// One oneDNN matrix product, prepared for fixed shapes and strides, on the thread that runs it.
 #ifndef WEFT_OPS_EINSUM_CPU_MATMUL_H_
 #define WEFT_OPS_EINSUM_CPU_MATMUL_H_
 
@@ -19,8 +19,7 @@ namespace weft::einsum {
 class Matmul : public Product {
  public:
   // kUnimplemented where oneDNN has no fast implementation of these strides and types on this CPU.
-  static absl::StatusOr<std::unique_ptr<Matmul>> Create(const Contraction& contraction, const DType (&types)[3],
-                                                        int threads);
+  static absl::StatusOr<std::unique_ptr<Matmul>> Create(const Contraction& contraction, const DType (&types)[3]);
   size_t workspace_bytes() const override { return workspace_bytes_; }
   absl::Status Run(const void* left, const void* right, void* result, void* workspace) override;
 
@@ -35,7 +34,6 @@ class Matmul : public Product {
   Matmul() = default;
   absl::Status Init(const Contraction& contraction, const DType (&types)[3]);
 
-  int threads_ = 1;
   size_t workspace_bytes_ = 0;
   Handle<dnnl_engine, dnnl_engine_destroy> engine_;
   Handle<dnnl_stream, dnnl_stream_destroy> stream_;

@@ -77,3 +77,9 @@ WEFT_ONEDNN(dnnl_status_t, dnnl_sgemm,
              float* result, dnnl_dim_t result_stride),
             (left_transposed, right_transposed, m, n, k, alpha, left, left_stride, right, right_stride, beta, result,
              result_stride))
+
+// Of the OpenMP runtime that the library brings.
+extern "C" void omp_set_num_threads(int threads) {
+  static auto* const set = reinterpret_cast<void (*)(int)>(Symbol("omp_set_num_threads"));
+  if (set != nullptr) set(threads);
+}

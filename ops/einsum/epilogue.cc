@@ -7,14 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "ops/abi/match_spec.h"
+#include "ops/einsum/words.h"
 
 namespace weft::einsum {
 namespace {
-
-constexpr const char* kTexts[] = {
-    "bias",    "bias gelu", "bias gelu keep", "gelu", "gelu keep", "gelu_grad", "gelu_grad sum_result",
-    "sum_lhs", "sum_rhs",
-};
 
 bool HasWord(const std::string& text, const char* word) {
   const std::vector<std::string> words = absl::StrSplit(text, ' ');
@@ -41,7 +37,7 @@ absl::StatusOr<Epilogue> ParseEpilogue(const KernelSpec& spec) {
   if (spec.attributes.Has("epilogue")) {
     absl::StatusOr<std::string> text = spec.attributes.String("epilogue");
     if (!text.ok()) return text.status();
-    if (std::find(std::begin(kTexts), std::end(kTexts), *text) == std::end(kTexts)) {
+    if (std::find(std::begin(kEpilogues), std::end(kEpilogues), *text) == std::end(kEpilogues)) {
       return absl::InvalidArgumentError(
           absl::StrCat("attribute `epilogue`: expected bias, gelu, gelu_grad, sum_lhs or sum_rhs, got `", *text, "`"));
     }

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "ops/dialect/assembly.h"
 #include "ops/dialect/infer.h"
+#include "ops/einsum/words.h"
 #include "ops/elementwise/ops.h"
 
 #define GET_OP_CLASSES
@@ -23,14 +24,13 @@ using mlir::Value;
 
 namespace {
 
-// The letters of the operands and of the result.
+// The letters of the operands and of the result; all empty if there are not two and one.
 struct Equation {
   StringRef lhs, rhs, result;
 };
 
 Equation splitEquation(StringRef text) {
-  auto [operands, result] = text.split("->");
-  auto [lhs, rhs] = operands.split(",");
+  auto [lhs, rhs, result] = einsum::SplitEquation(text).value_or(einsum::Equation());
   return {lhs, rhs, result};
 }
 
@@ -49,7 +49,7 @@ LogicalResult verifyLetters(EinsumOp op, StringRef tensor) {
 
 LogicalResult verifyEquation(EinsumOp op, Equation equation) {
   StringRef text = op.getEquation();
-  if (text.count("->") != 1 || text.split("->").first.count(',') != 1 || text.split("->").second.contains(',')) {
+  if (!einsum::SplitEquation(text)) {
     return op.emitOpError() << "equation: expected two operands and a result as in \"ij,jk->ik\", got \"" << text
                             << "\"";
   }

@@ -2,7 +2,7 @@
 #include "gmock/gmock.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-#include "ops/dialect/graph_fixture.h"
+#include "ops/graph_fixture.h"
 #include "ops/loss/ops.h"
 #include "ops/reduce/ops.h"
 

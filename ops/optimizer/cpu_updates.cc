@@ -1,11 +1,9 @@
 // sgd, sgd_momentum, adam and accumulate: one pass over the parameters each.
-#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <string>
 
-#include "absl/strings/str_cat.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
@@ -23,132 +21,140 @@ const T* In(absl::Span<const void* const> inputs, int i) {
 }
 float* Out(absl::Span<void* const> outputs, int i) { return static_cast<float*>(outputs[i]); }
 
-// The number of the step, from 1: input `at` if there is one, else that of the run. 0: nothing is updated.
-double StepNumber(const RunContext& context, absl::Span<const void* const> inputs, int at) {
-  const bool given = static_cast<int>(inputs.size()) > at;
-  return given ? static_cast<double>(*In(inputs, at)) : static_cast<double>(context.step + 1);
-}
+// What a rule has at hand for one step of all elements.
+struct Moment {
+  double t;   // the number of the step, from 1
+  double lr;  // of float32
+  float scale;
+};
 
-// A skipped step: output `o` becomes what input `from[o]` is.
-absl::Status Keep(int64_t elements, std::initializer_list<int> from, absl::Span<const void* const> inputs,
-                  absl::Span<void* const> outputs) {
-  int o = 0;
-  for (int i : from) {
-    if (outputs[o] != inputs[i]) std::memcpy(outputs[o], inputs[i], static_cast<size_t>(elements) * sizeof(float));
-    ++o;
-  }
-  return absl::OkStatus();
-}
-
-template <typename G>
-class SgdKernel : public Kernel {
+// One pass over the parameters. `Rule` says how many tensors of state it keeps (kState), what is the same for all
+// elements of a step (`Step At(Moment)`) and what a step makes of one element and its state (`float Next(p, g, state)`
+// of Step, which overwrites `state`; `g` is not yet scaled). Where `step` is given and 0, all stays as it is, whatever
+// the rule.
+template <typename Rule, typename G>
+class UpdateKernel : public Kernel {
  public:
-  SgdKernel(int threads, int64_t elements, float decay) : threads_(threads), elements_(elements), decay_(decay) {}
+  UpdateKernel(int threads, int64_t elements, Rule rule) : threads_(threads), elements_(elements), rule_(rule) {}
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
-    if (StepNumber(context, inputs, 4) == 0) return Keep(elements_, {0}, inputs, outputs);
+    constexpr int kLr = 2 + kState, kStep = kLr + 2;
+    const bool given = static_cast<int>(inputs.size()) > kStep;
+    const double t = given ? static_cast<double>(*In(inputs, kStep)) : static_cast<double>(context.step + 1);
+    if (t == 0) return Keep(inputs, outputs);
+    const auto step = rule_.At({.t = t, .lr = *In(inputs, kLr), .scale = *In(inputs, kLr + 1)});
+    ParallelFor(threads_, elements_, kGrain,
+                [&](int64_t begin, int64_t end) { Update(step, inputs, outputs, begin, end); });
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr int kState = Rule::kState;
+
+  absl::Status Keep(absl::Span<const void* const> inputs, absl::Span<void* const> outputs) const {
+    for (int o = 0; o < 1 + kState; ++o) {
+      const void* const old = inputs[o == 0 ? 0 : o + 1];
+      if (outputs[o] != old) std::memcpy(outputs[o], old, static_cast<size_t>(elements_) * sizeof(float));
+    }
+    return absl::OkStatus();
+  }
+
+  static void Update(const typename Rule::Step step, absl::Span<const void* const> inputs,
+                     absl::Span<void* const> outputs, int64_t begin, int64_t end) {
     const float* p = In(inputs, 0);
     const G* g = In<G>(inputs, 1);
-    const float lr = *In(inputs, 2), scale = *In(inputs, 3), decay = decay_;
     float* p2 = Out(outputs, 0);
-    ParallelFor(threads_, elements_, kGrain, [=](int64_t begin, int64_t end) {
-      WEFT_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) p2[i] = p[i] - lr * (Widen(g[i]) * scale + decay * p[i]);
-    });
-    return absl::OkStatus();
+    std::array<const float*, kState> old;
+    std::array<float*, kState> next;
+    for (int k = 0; k < kState; ++k) {
+      old[k] = In(inputs, 2 + k);
+      next[k] = Out(outputs, 1 + k);
+    }
+    WEFT_INDEPENDENT
+    for (int64_t i = begin; i < end; ++i) {
+      std::array<float, kState> state;
+      for (int k = 0; k < kState; ++k) state[k] = old[k][i];
+      p2[i] = step.Next(p[i], Widen(g[i]), state);
+      for (int k = 0; k < kState; ++k) next[k][i] = state[k];
+    }
   }
 
- private:
   int threads_;
   int64_t elements_;
-  float decay_;
+  Rule rule_;
 };
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchUpdate(spec, ".,any:.", ".");
-  if (!extents.ok()) return extents.status();
-  absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
-  if (!decay.ok()) return decay.status();
-  return MakeFor<SgdKernel>(spec.inputs[1], spec.threads, extents->rows(), static_cast<float>(*decay));
+template <typename Rule>
+struct UpdateOf {
+  template <typename G>
+  using KernelOf = UpdateKernel<Rule, G>;
+};
+
+// What registers: `Rule::Read` makes the rule of a spec's attributes.
+template <typename Rule>
+absl::StatusOr<std::unique_ptr<Kernel>> CreateUpdate(const KernelSpec& spec) {
+  const absl::StatusOr<int64_t> elements = MatchUpdate(spec, Rule::kState);
+  if (!elements.ok()) return elements.status();
+  const absl::StatusOr<Rule> rule = Rule::Read(spec);
+  if (!rule.ok()) return rule.status();
+  return MakeFor<UpdateOf<Rule>::template KernelOf>(spec.inputs[1], spec.threads, *elements, *rule);
 }
 
-template <typename G>
-class SgdMomentumKernel : public Kernel {
- public:
-  SgdMomentumKernel(int threads, int64_t elements, float momentum, float decay)
-      : threads_(threads), elements_(elements), momentum_(momentum), decay_(decay) {}
+struct Sgd {
+  static constexpr int kState = 0;
+  double weight_decay = 0;
 
-  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
-                   absl::Span<void* const> outputs) override {
-    if (StepNumber(context, inputs, 5) == 0) return Keep(elements_, {0, 2}, inputs, outputs);
-    const float *p = In(inputs, 0), *v = In(inputs, 2);
-    const G* g = In<G>(inputs, 1);
-    const float lr = *In(inputs, 3), scale = *In(inputs, 4), momentum = momentum_, decay = decay_;
-    float *p2 = Out(outputs, 0), *v2 = Out(outputs, 1);
-    ParallelFor(threads_, elements_, kGrain, [=](int64_t begin, int64_t end) {
-      WEFT_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) {
-        const float velocity = momentum * v[i] + (Widen(g[i]) * scale + decay * p[i]);
-        p2[i] = p[i] - lr * velocity;
-        v2[i] = velocity;
-      }
-    });
-    return absl::OkStatus();
+  static absl::StatusOr<Sgd> Read(const KernelSpec& spec) {
+    Sgd it;
+    const absl::Status status = ReadNumbers(spec, {{"weight_decay", &it.weight_decay}});
+    if (!status.ok()) return status;
+    return it;
   }
 
- private:
-  int threads_;
-  int64_t elements_;
-  float momentum_, decay_;
+  struct Step {
+    float lr, scale, decay;
+
+    float Next(float p, float g, std::array<float, 0>&) const { return p - lr * (g * scale + decay * p); }
+  };
+  Step At(const Moment& now) const { return {static_cast<float>(now.lr), now.scale, static_cast<float>(weight_decay)}; }
 };
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateSgdMomentum(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchUpdate(spec, ".,any:.,.", ".,.");
-  if (!extents.ok()) return extents.status();
-  absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
-  if (!decay.ok()) return decay.status();
-  absl::StatusOr<double> momentum = spec.attributes.Float("momentum");
-  if (!momentum.ok()) return momentum.status();
-  return MakeFor<SgdMomentumKernel>(spec.inputs[1], spec.threads, extents->rows(), static_cast<float>(*momentum),
-                                    static_cast<float>(*decay));
-}
+struct SgdMomentum {
+  static constexpr int kState = 1;
+  double momentum = 0, weight_decay = 0;
 
-struct AdamOptions {
-  double beta1, beta2, eps, decay;
-  bool decoupled;
-};
-
-template <typename G>
-class AdamKernel : public Kernel {
- public:
-  AdamKernel(int threads, int64_t elements, AdamOptions options)
-      : threads_(threads), elements_(elements), options_(options) {}
-
-  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
-                   absl::Span<void* const> outputs) override {
-    const double t = StepNumber(context, inputs, 6);
-    if (t == 0) return Keep(elements_, {0, 2, 3}, inputs, outputs);
-    const double lr = *In(inputs, 4);
-    Constants c;
-    c.scale = *In(inputs, 5);
-    c.beta1 = static_cast<float>(options_.beta1);
-    c.beta2 = static_cast<float>(options_.beta2);
-    c.rest1 = static_cast<float>(1 - options_.beta1);
-    c.rest2 = static_cast<float>(1 - options_.beta2);
-    c.rate = static_cast<float>(lr / (1 - std::pow(options_.beta1, t)));
-    c.correction = static_cast<float>(1 / (1 - std::pow(options_.beta2, t)));
-    c.eps = static_cast<float>(options_.eps);
-    c.coupled = options_.decoupled ? 0.0f : static_cast<float>(options_.decay);
-    c.shrink = options_.decoupled ? static_cast<float>(lr * options_.decay) : 0.0f;
-    ParallelFor(threads_, elements_, kGrain,
-                [&](int64_t begin, int64_t end) { Update(c, inputs, outputs, begin, end); });
-    return absl::OkStatus();
+  static absl::StatusOr<SgdMomentum> Read(const KernelSpec& spec) {
+    SgdMomentum it;
+    const absl::Status status = ReadNumbers(spec, {{"momentum", &it.momentum}, {"weight_decay", &it.weight_decay}});
+    if (!status.ok()) return status;
+    return it;
   }
 
- private:
-  // What is the same for all elements of one step.
-  struct Constants {
+  struct Step {
+    float lr, scale, momentum, decay;
+
+    float Next(float p, float g, std::array<float, 1>& v) const {
+      v[0] = momentum * v[0] + (g * scale + decay * p);
+      return p - lr * v[0];
+    }
+  };
+  Step At(const Moment& now) const {
+    return {static_cast<float>(now.lr), now.scale, static_cast<float>(momentum), static_cast<float>(weight_decay)};
+  }
+};
+
+struct Adam {
+  static constexpr int kState = 2;
+  AdamNumbers numbers;
+
+  static absl::StatusOr<Adam> Read(const KernelSpec& spec) {
+    const absl::StatusOr<AdamNumbers> numbers = AdamNumbers::Read(spec);
+    if (!numbers.ok()) return numbers.status();
+    return Adam{*numbers};
+  }
+
+  struct Step {
     float scale;         // of the gradient
     float beta1, rest1;  // rest = 1 - beta
     float beta2, rest2;
@@ -157,49 +163,30 @@ class AdamKernel : public Kernel {
     float eps;
     float coupled;  // weight decay that goes through the moments
     float shrink;   // lr times the weight decay that does not
+
+    float Next(float p, float g, std::array<float, 2>& moments) const {
+      const float gradient = g * scale + coupled * p;
+      const float first = beta1 * moments[0] + rest1 * gradient;
+      const float second = beta2 * moments[1] + rest2 * (gradient * gradient);
+      const float step = rate * first / (std::sqrt(second * correction) + eps);
+      moments = {first, second};
+      return (p - shrink * p) - step;
+    }
   };
-
-  static void Update(const Constants c, absl::Span<const void* const> inputs, absl::Span<void* const> outputs,
-                     int64_t begin, int64_t end) {
-    const float *p = In(inputs, 0), *m = In(inputs, 2), *v = In(inputs, 3);
-    const G* g = In<G>(inputs, 1);
-    float *p2 = Out(outputs, 0), *m2 = Out(outputs, 1), *v2 = Out(outputs, 2);
-    WEFT_INDEPENDENT
-    for (int64_t i = begin; i < end; ++i) {
-      const float gradient = Widen(g[i]) * c.scale + c.coupled * p[i];
-      const float first = c.beta1 * m[i] + c.rest1 * gradient;
-      const float second = c.beta2 * v[i] + c.rest2 * (gradient * gradient);
-      const float step = c.rate * first / (std::sqrt(second * c.correction) + c.eps);
-      p2[i] = (p[i] - c.shrink * p[i]) - step;
-      m2[i] = first;
-      v2[i] = second;
-    }
+  Step At(const Moment& now) const {
+    const bool decoupled = numbers.decoupled != 0;
+    return {.scale = now.scale,
+            .beta1 = static_cast<float>(numbers.beta1),
+            .rest1 = static_cast<float>(1 - numbers.beta1),
+            .beta2 = static_cast<float>(numbers.beta2),
+            .rest2 = static_cast<float>(1 - numbers.beta2),
+            .rate = static_cast<float>(now.lr / (1 - std::pow(numbers.beta1, now.t))),
+            .correction = static_cast<float>(1 / (1 - std::pow(numbers.beta2, now.t))),
+            .eps = static_cast<float>(numbers.eps),
+            .coupled = decoupled ? 0.0f : static_cast<float>(numbers.weight_decay),
+            .shrink = decoupled ? static_cast<float>(now.lr * numbers.weight_decay) : 0.0f};
   }
-
-  int threads_;
-  int64_t elements_;
-  AdamOptions options_;
 };
-
-absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchUpdate(spec, ".,any:.,.,.", ".,.,.");
-  if (!extents.ok()) return extents.status();
-  absl::StatusOr<double> beta1 = spec.attributes.Float("beta1"), beta2 = spec.attributes.Float("beta2");
-  absl::StatusOr<double> eps = spec.attributes.Float("eps"), decay = FloatAttribute(spec, "weight_decay", 0);
-  absl::StatusOr<double> decoupled = FloatAttribute(spec, "decoupled", 0);
-  for (const absl::Status& status :
-       {beta1.status(), beta2.status(), eps.status(), decay.status(), decoupled.status()}) {
-    if (!status.ok()) return status;
-  }
-  for (auto [name, beta] : {std::pair{"beta1", *beta1}, {"beta2", *beta2}}) {
-    if (!(beta >= 0 && beta < 1)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("attribute `", name, "`: expected 0 or more and less than 1, got ", beta));
-    }
-  }
-  const AdamOptions options{*beta1, *beta2, *eps, *decay, *decoupled != 0};
-  return MakeFor<AdamKernel>(spec.inputs[1], spec.threads, extents->rows(), options);
-}
 
 class AccumulateKernel : public Kernel {
  public:
@@ -236,9 +223,9 @@ class AccumulateKernel : public Kernel {
 }  // namespace
 
 void RegisterUpdates(KernelRegistry& registry) {
-  registry.Register("sgd", &CreateSgd);
-  registry.Register("sgd_momentum", &CreateSgdMomentum);
-  registry.Register("adam", &CreateAdam);
+  registry.Register("sgd", &CreateUpdate<Sgd>);
+  registry.Register("sgd_momentum", &CreateUpdate<SgdMomentum>);
+  registry.Register("adam", &CreateUpdate<Adam>);
   registry.Register("accumulate", &AccumulateKernel::Create);
 }
 

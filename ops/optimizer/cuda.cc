@@ -131,102 +131,72 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLearningRate(const KernelSpec& spe
       [](LearningRateArguments& a, const RunContext&, GpuInputs, GpuOutputs outputs) { a.y = Out(outputs, 0); });
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = optimizer::MatchUpdate(spec, ".,any:.", ".");
-  if (!extents.ok()) return extents.status();
-  if (absl::Status status = CheckGradient(spec.inputs[1]); !status.ok()) return status;
-  absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
-  if (!decay.ok()) return decay.status();
-  const UpdateArguments arguments{.n = extents->rows(), .decay = static_cast<float>(*decay)};
-  return MakeGpuLaunch(spec, kModule, absl::StrCat("sgd_", NameOf(spec.inputs[1].dtype)), PackGrid(spec, arguments.n),
-                       arguments, [](UpdateArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
-                         a.p = In(inputs, 0);
-                         a.g = inputs[1];
-                         a.lr = In(inputs, 2);
-                         a.scale = In(inputs, 3);
-                         a.step = StepOf(inputs, 4);
-                         a.p2 = Out(outputs, 0);
+// The kernel `rule`_<type of the gradient> of a rule that keeps `state` tensors; fills in `arguments.tensors`.
+template <typename Arguments>
+absl::StatusOr<std::unique_ptr<Kernel>> MakeUpdate(const KernelSpec& spec, const char* rule, int state,
+                                                   Arguments arguments) {
+  const absl::StatusOr<int64_t> elements = MatchUpdate(spec, state);
+  if (!elements.ok()) return elements.status();
+  arguments.tensors = {.n = *elements};
+  return MakeGpuLaunch(spec, kModule, absl::StrCat(rule, "_", NameOf(spec.inputs[1].dtype)), PackGrid(spec, *elements),
+                       arguments, [state](Arguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         UpdateTensors& tensors = a.tensors;
+                         tensors.p = In(inputs, 0);
+                         tensors.g = inputs[1];
+                         tensors.p2 = Out(outputs, 0);
+                         for (int k = 0; k < state; ++k) {
+                           tensors.state[k] = In(inputs, 2 + k);
+                           tensors.next[k] = Out(outputs, 1 + k);
+                         }
+                         tensors.lr = In(inputs, 2 + state);
+                         tensors.scale = In(inputs, 3 + state);
+                         tensors.step = StepOf(inputs, 4 + static_cast<size_t>(state));
                        });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
+  double decay = 0;
+  if (absl::Status status = ReadNumbers(spec, {{"weight_decay", &decay}}); !status.ok()) return status;
+  return MakeUpdate(spec, "sgd", 0, SgdArguments{.decay = static_cast<float>(decay)});
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSgdMomentum(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = optimizer::MatchUpdate(spec, ".,any:.,.", ".,.");
-  if (!extents.ok()) return extents.status();
-  if (absl::Status status = CheckGradient(spec.inputs[1]); !status.ok()) return status;
-  absl::StatusOr<double> decay = FloatAttribute(spec, "weight_decay", 0);
-  absl::StatusOr<double> momentum = spec.attributes.Float("momentum");
-  if (!decay.ok()) return decay.status();
-  if (!momentum.ok()) return momentum.status();
-  const UpdateArguments arguments{
-      .n = extents->rows(), .momentum = static_cast<float>(*momentum), .decay = static_cast<float>(*decay)};
-  return MakeGpuLaunch(spec, kModule, absl::StrCat("sgd_momentum_", NameOf(spec.inputs[1].dtype)),
-                       PackGrid(spec, arguments.n), arguments,
-                       [](UpdateArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
-                         a.p = In(inputs, 0);
-                         a.g = inputs[1];
-                         a.v = In(inputs, 2);
-                         a.lr = In(inputs, 3);
-                         a.scale = In(inputs, 4);
-                         a.step = StepOf(inputs, 5);
-                         a.p2 = Out(outputs, 0);
-                         a.v2 = Out(outputs, 1);
-                       });
+  double momentum = 0, decay = 0;
+  const absl::Status status = ReadNumbers(spec, {{"momentum", &momentum}, {"weight_decay", &decay}});
+  if (!status.ok()) return status;
+  return MakeUpdate(spec, "sgd_momentum", 1,
+                    SgdMomentumArguments{.momentum = static_cast<float>(momentum), .decay = static_cast<float>(decay)});
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = optimizer::MatchUpdate(spec, ".,any:.,.,.", ".,.,.");
-  if (!extents.ok()) return extents.status();
-  if (absl::Status status = CheckGradient(spec.inputs[1]); !status.ok()) return status;
-  absl::StatusOr<double> beta1 = spec.attributes.Float("beta1"), beta2 = spec.attributes.Float("beta2");
-  absl::StatusOr<double> eps = spec.attributes.Float("eps"), decay = FloatAttribute(spec, "weight_decay", 0);
-  absl::StatusOr<double> decoupled = FloatAttribute(spec, "decoupled", 0);
-  for (const absl::Status& status :
-       {beta1.status(), beta2.status(), eps.status(), decay.status(), decoupled.status()}) {
-    if (!status.ok()) return status;
-  }
-  for (auto [name, beta] : {std::pair{"beta1", *beta1}, {"beta2", *beta2}}) {
-    if (!(beta >= 0 && beta < 1)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("attribute `", name, "`: expected 0 or more and less than 1, got ", beta));
-    }
-  }
+  const absl::StatusOr<AdamNumbers> read = AdamNumbers::Read(spec);
+  if (!read.ok()) return read.status();
+  const AdamNumbers& it = *read;
   absl::StatusOr<const double*> bias1 = nullptr, correction = nullptr;
   if (spec.inputs.size() <= 6) {
     // One for all parameters.
     bias1 = AddStepValue(
-        spec, [beta = *beta1](int64_t step) { return 1 - std::pow(beta, step + 1.0); },
-        absl::StrFormat("1 - %a^t", *beta1));
+        spec, [beta = it.beta1](int64_t step) { return 1 - std::pow(beta, step + 1.0); },
+        absl::StrFormat("1 - %a^t", it.beta1));
     correction = AddStepValue(
-        spec, [beta = *beta2](int64_t step) { return 1 / (1 - std::pow(beta, step + 1.0)); },
-        absl::StrFormat("1 / (1 - %a^t)", *beta2));
+        spec, [beta = it.beta2](int64_t step) { return 1 / (1 - std::pow(beta, step + 1.0)); },
+        absl::StrFormat("1 / (1 - %a^t)", it.beta2));
   }
-  for (const auto* it : {&bias1, &correction}) {
-    if (!it->ok()) return it->status();
+  for (const auto* value : {&bias1, &correction}) {
+    if (!value->ok()) return value->status();
   }
-  const UpdateArguments arguments{.n = extents->rows(),
-                                  .beta1 = static_cast<float>(*beta1),
-                                  .rest1 = static_cast<float>(1 - *beta1),
-                                  .beta2 = static_cast<float>(*beta2),
-                                  .rest2 = static_cast<float>(1 - *beta2),
-                                  .betas = {*beta1, *beta2},
+  const bool decoupled = it.decoupled != 0;
+  return MakeUpdate(spec, "adam", 2,
+                    AdamArguments{.beta1 = static_cast<float>(it.beta1),
+                                  .rest1 = static_cast<float>(1 - it.beta1),
+                                  .beta2 = static_cast<float>(it.beta2),
+                                  .rest2 = static_cast<float>(1 - it.beta2),
+                                  .betas = {it.beta1, it.beta2},
                                   .bias1 = *bias1,
                                   .correction = *correction,
-                                  .eps = static_cast<float>(*eps),
-                                  .coupled = *decoupled != 0 ? 0.0f : static_cast<float>(*decay),
-                                  .decoupled = *decoupled != 0 ? *decay : 0.0};
-  return MakeGpuLaunch(spec, kModule, absl::StrCat("adam_", NameOf(spec.inputs[1].dtype)), PackGrid(spec, arguments.n),
-                       arguments, [](UpdateArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
-                         a.p = In(inputs, 0);
-                         a.g = inputs[1];
-                         a.m = In(inputs, 2);
-                         a.v = In(inputs, 3);
-                         a.lr = In(inputs, 4);
-                         a.scale = In(inputs, 5);
-                         a.step = StepOf(inputs, 6);
-                         a.p2 = Out(outputs, 0);
-                         a.m2 = Out(outputs, 1);
-                         a.v2 = Out(outputs, 2);
-                       });
+                                  .eps = static_cast<float>(it.eps),
+                                  .coupled = decoupled ? 0.0f : static_cast<float>(it.weight_decay),
+                                  .decoupled = decoupled ? it.weight_decay : 0.0});
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAccumulate(const KernelSpec& spec) {

@@ -5,6 +5,15 @@
 #include "ops/dialect/infer.h"
 
 namespace weft::ir {
+
+using llvm::ArrayRef;
+using llvm::LogicalResult;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+using llvm::StringRef;
+using mlir::RankedTensorType;
+using mlir::Value;
+
 namespace {
 
 using Last = std::optional<mlir::OpAsmParser::UnresolvedOperand>;
@@ -57,28 +66,9 @@ template <int N, typename... Slots> void printOpen(mlir::OpAsmPrinter &printer, 
     printOpen<N>(printer, last, slots...);                                                                             \
   }
 OPEN_TYPES(ClipTypes, 2)
-OPEN_TYPES(SgdTypes, 4)
-OPEN_TYPES(SgdMomentumTypes, 5)
-OPEN_TYPES(AdamTypes, 6)
+// An update of S tensors of state has S + 4 operands and S + 1 results.
+OPEN_TYPES(UpdateTypes, (sizeof...(Slots) + 3) / 2)
 #undef OPEN_TYPES
-
-} // namespace
-} // namespace weft::ir
-
-#define GET_OP_CLASSES
-#include "ops/optimizer/ops.cpp.inc"
-
-namespace weft::ir {
-
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using llvm::StringRef;
-using mlir::RankedTensorType;
-using mlir::Value;
-
-namespace {
 
 using Types = SmallVectorImpl<RankedTensorType>;
 using TypeList = ArrayRef<RankedTensorType>;
@@ -110,29 +100,70 @@ bool isHalf(mlir::Type element) { return element.isBF16() || element.isF16(); }
 
 double numberOf(mlir::FloatAttr attribute) { return attribute.getValueAsDouble(); }
 
+// What a number of a rule may be, by its name.
+LogicalResult requireNumber(mlir::Operation *op, StringRef name) {
+  auto number = llvm::dyn_cast_or_null<mlir::FloatAttr>(op->getInherentAttr(name).value_or(mlir::Attribute()));
+  if (!number) {
+    return op->emitOpError() << name << ": expected a number, got none";
+  }
+  double value = numberOf(number);
+  if (name == "momentum" || name == "beta1" || name == "beta2") {
+    return requireDecay(op, name, value);
+  }
+  if (name == "weight_decay") {
+    return requireNotNegative(op, name, value);
+  }
+  if (!(value > 0)) {
+    return op->emitOpError() << name << ": expected above 0, got " << value;
+  }
+  return mlir::success();
+}
+
 // The operands of an update: `p`, tensors of its type, of which the gradient may be bf16 or f16, and the scalars `lr`
 // and `grad_scale`, and maybe `step`. The results are the next values of `p` and of what the optimizer keeps.
-LogicalResult inferUpdate(mlir::Operation *op, ArrayRef<StringRef> names, Types &results) {
-  RankedTensorType p = withSbp(tensorOf(op->getOperand(0)), {});
-  if (!p.getElementType().isF32()) {
-    return op->emitOpError() << "p: expected the element type f32, got " << p.getElementType();
-  }
-  for (auto [index, name] : llvm::enumerate(names)) {
-    Value operand = op->getOperand(index + 1);
-    bool narrow = name == "g" && isHalf(tensorOf(operand).getElementType());
-    RankedTensorType type = narrow ? RankedTensorType::get(p.getShape(), tensorOf(operand).getElementType()) : p;
-    if (failed(requireType(op, name, operand, type))) {
+LogicalResult inferUpdate(UpdateOpInterface op, Types &results) {
+  for (StringRef name : op.getNumberNames()) {
+    if (failed(requireNumber(op, name))) {
       return mlir::failure();
     }
   }
-  if (failed(requireScalar(op, "lr", op->getOperand(names.size() + 1))) ||
-      failed(requireScalar(op, "grad_scale", op->getOperand(names.size() + 2))) ||
-      (op->getNumOperands() > names.size() + 3 &&
-       failed(requireScalar(op, "step", op->getOperand(names.size() + 3))))) {
+  RankedTensorType p = withSbp(tensorOf(op.getParameter()), {});
+  if (!p.getElementType().isF32()) {
+    return op->emitOpError() << "p: expected the element type f32, got " << p.getElementType();
+  }
+  mlir::Type element = tensorOf(op.getGradient()).getElementType();
+  RankedTensorType g = isHalf(element) ? RankedTensorType::get(p.getShape(), element) : p;
+  if (failed(requireType(op, "g", op.getGradient(), g))) {
     return mlir::failure();
+  }
+  for (auto [name, kept] : llvm::zip(op.getStateNames(), op.getState())) {
+    if (failed(requireType(op, name, kept, p))) {
+      return mlir::failure();
+    }
+  }
+  for (auto [name, scalar] : llvm::zip(ArrayRef<StringRef>{"lr", "grad_scale", "step"},
+                                       op->getOperands().drop_front(2 + op.getState().size()))) {
+    if (failed(requireScalar(op, name, scalar))) {
+      return mlir::failure();
+    }
   }
   results.append(op->getNumResults(), p);
   return mlir::success();
+}
+
+// Result by result the operand of which it is the next value: the parameter, then the state.
+SmallVector<int64_t> updatedOperands(UpdateOpInterface op) {
+  SmallVector<int64_t> operands{0};
+  llvm::append_range(operands, llvm::seq<int64_t>(2, 2 + op.getState().size()));
+  return operands;
+}
+
+// Flags are numbers to a kernel, 0 or 1.
+void updateAttributes(mlir::Operation *op, ArrayRef<StringRef> flags, mlir::NamedAttrList &attributes) {
+  attributes = inherentAttributes(op);
+  for (StringRef flag : flags) {
+    attributes.set(flag, mlir::Builder(op->getContext()).getI64IntegerAttr(attributes.get(flag) ? 1 : 0));
+  }
 }
 
 // Element by element; the scalars are the same everywhere.
@@ -155,6 +186,12 @@ Cost updateCost(double flops, TypeList operands, TypeList results) {
 }
 
 } // namespace
+} // namespace weft::ir
+
+#define GET_OP_CLASSES
+#include "ops/optimizer/ops.cpp.inc"
+
+namespace weft::ir {
 
 LogicalResult SquareSumOp::inferTypes(Types &results) {
   RankedTensorType input = tensorOf(getInput());
@@ -240,57 +277,6 @@ LogicalResult LearningRateOp::inferTypes(Types &results) {
 }
 
 ShardingRule LearningRateOp::getShardingRule() { return ShardingRule::pointwise({}, {}); }
-
-LogicalResult SgdOp::inferTypes(Types &results) {
-  if (failed(requireNotNegative(*this, "weight_decay", numberOf(getWeightDecayAttr())))) {
-    return mlir::failure();
-  }
-  return inferUpdate(*this, {"g"}, results);
-}
-
-ShardingRule SgdOp::getShardingRule() { return updateRule(*this); }
-
-Cost SgdOp::getCost(TypeList operands, TypeList results) { return updateCost(5, operands, results); }
-
-SmallVector<int64_t> SgdOp::getInPlaceOperands() { return {0}; }
-
-LogicalResult SgdMomentumOp::inferTypes(Types &results) {
-  if (failed(requireDecay(*this, "momentum", numberOf(getMomentumAttr()))) ||
-      failed(requireNotNegative(*this, "weight_decay", numberOf(getWeightDecayAttr())))) {
-    return mlir::failure();
-  }
-  return inferUpdate(*this, {"g", "v"}, results);
-}
-
-ShardingRule SgdMomentumOp::getShardingRule() { return updateRule(*this); }
-
-Cost SgdMomentumOp::getCost(TypeList operands, TypeList results) { return updateCost(7, operands, results); }
-
-SmallVector<int64_t> SgdMomentumOp::getInPlaceOperands() { return {0, 2}; }
-
-LogicalResult AdamOp::inferTypes(Types &results) {
-  if (failed(requireDecay(*this, "beta1", numberOf(getBeta1Attr()))) ||
-      failed(requireDecay(*this, "beta2", numberOf(getBeta2Attr()))) ||
-      failed(requireNotNegative(*this, "weight_decay", numberOf(getWeightDecayAttr())))) {
-    return mlir::failure();
-  }
-  if (double eps = numberOf(getEpsAttr()); !(eps > 0)) {
-    return emitOpError() << "eps: expected above 0, got " << eps;
-  }
-  return inferUpdate(*this, {"g", "m", "v"}, results);
-}
-
-ShardingRule AdamOp::getShardingRule() { return updateRule(*this); }
-
-// Scaling 1, decay 2, moments 3 and 4, corrections 2, root, sum, quotient, step 2.
-Cost AdamOp::getCost(TypeList operands, TypeList results) { return updateCost(17, operands, results); }
-
-SmallVector<int64_t> AdamOp::getInPlaceOperands() { return {0, 2, 3}; }
-
-void AdamOp::getKernelAttributes(mlir::NamedAttrList &attributes) {
-  attributes = inherentAttributes(*this);
-  attributes.set("decoupled", mlir::Builder(getContext()).getI64IntegerAttr(getDecoupled() ? 1 : 0));
-}
 
 void registerOptimizerOps(mlir::DialectRegistry &registry) {
   registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {

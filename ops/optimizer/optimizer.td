@@ -119,17 +119,61 @@ def Weft_LearningRateOp : Weft_PureOp<"learning_rate"> {
   }];
 }
 
-// The next value of a parameter; `p` and what the optimizer keeps are overwritten. The number of the step, from 1, is
-// that of the run unless `step` gives it; where that is 0, the results are the old values.
-class Weft_UpdateOp<string opMnemonic> : Weft_PureOp<opMnemonic> {
+// A rule of an optimizer: the next value of a parameter from its gradient, a `state` of the same shape, and `numbers`.
+// Both are overwritten. The number of the step, from 1, is that of the run unless `step` gives it; where that is 0, the
+// results are the old values. All else about a rule is in ops_rules.cc (what jobs call it) and in its kernels.
+//
+// Example: "lion", ["m"] and ["beta1"] make the op `weft.lion %p, %g, %m, %lr, %grad_scale beta1(0.9)`, whose results
+// are `next` and `next_m`.
+class Weft_UpdateOp<string opMnemonic, list<string> state, list<string> numbers, int flops, list<string> flags = []>
+    : Weft_PureOp<opMnemonic, [Weft_UpdateOpInterface]> {
+  let arguments = !con((ins Weft_Tensor:$p, Weft_Tensor:$g), !dag(ins, !listsplat(Weft_Tensor, !size(state)), state),
+                       (ins Weft_Tensor:$lr, Weft_Tensor:$grad_scale, Optional<Weft_Tensor>:$step),
+                       !dag(ins, !listsplat(F64Attr, !size(numbers)), numbers),
+                       !dag(ins, !listsplat(UnitAttr, !size(flags)), flags));
+  let results = !con((outs Weft_Tensor:$next),
+                     !dag(outs, !listsplat(Weft_Tensor, !size(state)), !foreach(name, state, "next_" # name)));
+  let assemblyFormat = !interleave(!foreach(name, ["p", "g"] # state # ["lr", "grad_scale"], "$" # name), " `,` ")
+      # " (`step` $step^)? "
+      # !interleave(!foreach(name, numbers, "`" # name # "` `(` $" # name # " `)` "), "")
+      # !interleave(!foreach(name, flags, "(`" # name # "` $" # name # "^)? "), "")
+      # "attr-dict `` custom<UpdateTypes>(ref($step), type($step), "
+      # !interleave(!foreach(name, ["p", "g"] # state # ["lr", "grad_scale", "next"]
+                                   # !foreach(kept, state, "next_" # kept), "type($" # name # ")"), ", ") # ")";
   let extraClassDeclaration = [{
+    ::mlir::Value getParameter() { return getP(); }
+    ::mlir::Value getGradient() { return getG(); }
+    ::mlir::OperandRange getState();
+    static ::llvm::SmallVector<::llvm::StringRef> getStateNames();
+    static ::llvm::SmallVector<::llvm::StringRef> getNumberNames();
     ::llvm::SmallVector<int64_t> getInPlaceOperands();
     ::weft::ir::Cost getCost(::llvm::ArrayRef<::mlir::RankedTensorType> operands,
                              ::llvm::ArrayRef<::mlir::RankedTensorType> results);
+    void getKernelAttributes(::mlir::NamedAttrList &attributes);
+  }];
+  defvar stateNames = "{" # !interleave(!foreach(name, state, "\"" # name # "\""), ", ") # "}";
+  defvar numberNames = "{" # !interleave(!foreach(name, numbers, "\"" # name # "\""), ", ") # "}";
+  defvar flagNames = "{" # !interleave(!foreach(name, flags, "\"" # name # "\""), ", ") # "}";
+  let extraClassDefinition = [{
+    ::mlir::OperandRange $cppClass::getState() { return getOperands().slice(2, }] # !size(state) # [{); }
+    ::llvm::SmallVector<::llvm::StringRef> $cppClass::getStateNames() { return }] # stateNames # [{; }
+    ::llvm::SmallVector<::llvm::StringRef> $cppClass::getNumberNames() { return }] # numberNames # [{; }
+    ::llvm::SmallVector<int64_t> $cppClass::getInPlaceOperands() { return updatedOperands(*this); }
+    ::weft::ir::Cost $cppClass::getCost(::llvm::ArrayRef<::mlir::RankedTensorType> operands,
+                                        ::llvm::ArrayRef<::mlir::RankedTensorType> results) {
+      return updateCost(}] # flops # [{, operands, results);
+    }
+    void $cppClass::getKernelAttributes(::mlir::NamedAttrList &attributes) {
+      updateAttributes(*this, }] # flagNames # [{, attributes);
+    }
+    ::llvm::LogicalResult $cppClass::inferTypes(::llvm::SmallVectorImpl<::mlir::RankedTensorType> &results) {
+      return inferUpdate(*this, results);
+    }
+    ::weft::ir::ShardingRule $cppClass::getShardingRule() { return updateRule(*this); }
   }];
 }
 
-def Weft_SgdOp : Weft_UpdateOp<"sgd"> {
+def Weft_SgdOp : Weft_UpdateOp<"sgd", [], ["weight_decay"], 5> {
   let summary = "A step of gradient descent";
   let description = [{
     With `g' = grad_scale g + weight_decay p`: `p - lr g'`. Where `step` is given and 0: `p`.
@@ -142,16 +186,9 @@ def Weft_SgdOp : Weft_UpdateOp<"sgd"> {
     - `lr`, `grad_scale` and `step` are float32 scalars
     - `weight_decay` is at least 0
   }];
-  let arguments = (ins Weft_Tensor:$p, Weft_Tensor:$g, Weft_Tensor:$lr, Weft_Tensor:$grad_scale,
-                       Optional<Weft_Tensor>:$step, F64Attr:$weight_decay);
-  let results = (outs Weft_Tensor:$next);
-  let assemblyFormat = [{
-    $p `,` $g `,` $lr `,` $grad_scale (`step` $step^)? `weight_decay` `(` $weight_decay `)` attr-dict
-    `` custom<SgdTypes>(ref($step), type($step), type($p), type($g), type($lr), type($grad_scale), type($next))
-  }];
 }
 
-def Weft_SgdMomentumOp : Weft_UpdateOp<"sgd_momentum"> {
+def Weft_SgdMomentumOp : Weft_UpdateOp<"sgd_momentum", ["v"], ["momentum", "weight_decay"], 7> {
   let summary = "A step of gradient descent with momentum";
   let description = [{
     With `g' = grad_scale g + weight_decay p`: `v' = momentum v + g'` and `p - lr v'`. Where `step` is given and 0: `p`
@@ -165,18 +202,10 @@ def Weft_SgdMomentumOp : Weft_UpdateOp<"sgd_momentum"> {
     - `momentum` is at least 0 and less than 1
     - `weight_decay` is at least 0
   }];
-  let arguments = (ins Weft_Tensor:$p, Weft_Tensor:$g, Weft_Tensor:$v, Weft_Tensor:$lr, Weft_Tensor:$grad_scale,
-                       Optional<Weft_Tensor>:$step, F64Attr:$momentum, F64Attr:$weight_decay);
-  let results = (outs Weft_Tensor:$next, Weft_Tensor:$next_v);
-  let assemblyFormat = [{
-    $p `,` $g `,` $v `,` $lr `,` $grad_scale (`step` $step^)? `momentum` `(` $momentum `)`
-    `weight_decay` `(` $weight_decay `)` attr-dict
-    `` custom<SgdMomentumTypes>(ref($step), type($step), type($p), type($g), type($v), type($lr), type($grad_scale),
-                             type($next), type($next_v))
-  }];
 }
 
-def Weft_AdamOp : Weft_UpdateOp<"adam"> {
+// FLOPs: scaling 1, decay 2, moments 3 and 4, corrections 2, root, sum, quotient, step 2.
+def Weft_AdamOp : Weft_UpdateOp<"adam", ["m", "v"], ["beta1", "beta2", "eps", "weight_decay"], 17, ["decoupled"]> {
   let summary = "A step of Adam, or of AdamW";
   let description = [{
     Kingma and Ba, "Adam: a method for stochastic optimization", algorithm 1, with t the step from 1, that
@@ -197,22 +226,6 @@ def Weft_AdamOp : Weft_UpdateOp<"adam"> {
     - `beta1` and `beta2` are at least 0 and less than 1
     - `eps` is above 0
     - `weight_decay` is at least 0
-  }];
-  let arguments = (ins Weft_Tensor:$p, Weft_Tensor:$g, Weft_Tensor:$m, Weft_Tensor:$v, Weft_Tensor:$lr,
-                       Weft_Tensor:$grad_scale, Optional<Weft_Tensor>:$step, F64Attr:$beta1, F64Attr:$beta2,
-                       F64Attr:$eps, F64Attr:$weight_decay, UnitAttr:$decoupled);
-  let results = (outs Weft_Tensor:$next, Weft_Tensor:$next_m, Weft_Tensor:$next_v);
-  let assemblyFormat = [{
-    $p `,` $g `,` $m `,` $v `,` $lr `,` $grad_scale (`step` $step^)? `beta1` `(` $beta1 `)` `beta2` `(` $beta2 `)`
-    `eps` `(` $eps `)` `weight_decay` `(` $weight_decay `)` (`decoupled` $decoupled^)? attr-dict
-    `` custom<AdamTypes>(ref($step), type($step), type($p), type($g), type($m), type($v), type($lr), type($grad_scale),
-                      type($next), type($next_m), type($next_v))
-  }];
-  let extraClassDeclaration = [{
-    ::llvm::SmallVector<int64_t> getInPlaceOperands();
-    ::weft::ir::Cost getCost(::llvm::ArrayRef<::mlir::RankedTensorType> operands,
-                             ::llvm::ArrayRef<::mlir::RankedTensorType> results);
-    void getKernelAttributes(::mlir::NamedAttrList &attributes);
   }];
 }
 

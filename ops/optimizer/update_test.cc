@@ -1,6 +1,6 @@
 // What the compiler and the kernels are told about updates.
 #include "gmock/gmock.h"
-#include "ops/dialect/graph_fixture.h"
+#include "ops/graph_fixture.h"
 #include "ops/optimizer/ops.h"
 
 namespace weft::ir {

@@ -73,9 +73,10 @@ class RandomKernel : public Kernel {
     auto* y = static_cast<float*>(outputs[0]);
     const uint64_t key = MixSeed(context.seed, seed_);
     const auto event = static_cast<uint64_t>(context.step);
+    const int64_t batch = context.micro_batch * runs_.global_elements();
     ParallelFor(threads_, runs_.elements(), kGrain, [&](int64_t begin, int64_t end) {
       runs_.ForRange(begin, end, [&](int64_t local, int64_t global, int64_t count) {
-        FillRun(key, event, global, count, y + local);
+        FillRun(key, event, batch + global, count, y + local);
       });
     });
     return absl::OkStatus();

@@ -2,7 +2,8 @@
 // also the initialisers of parameters.
 //
 // An element is a function of the run's seed, the op's seed, the step and the
-// element's index e in the global tensor. With W = the words of
+// element's index e in the whole batch: micro_batch * the elements of the global
+// tensor + the index there. With W = the words of
 // Philox(MixSeed(context.seed, seed), e / 4, step):
 //  - uniform: low + (high - low) UniformFloat(W[e % 4]), below `high`;
 //  - normal (Box and Muller, 1958): two neighbours share a pair of words,

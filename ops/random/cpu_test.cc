@@ -76,6 +76,23 @@ TEST(RandomTest, NormalFollowsItsFormula) {
   }
 }
 
+TEST(RandomTest, MicroBatchesAgreeWithTheWholeBatch) {
+  for (int64_t row : {64, 63, 1}) {  // of one sample; 63 and 1 begin within a Philox block, 1 within a pair too
+    for (const auto& draw : {Normal(Whole({6, row}), 0, 1), Uniform(Whole({6, row}), 0, 1)}) {
+      const Values whole = RunKernel(Registry(), draw, {}, kContext)->at(0);
+      KernelSpec third = draw;
+      third.outputs = {Whole({2, row})};
+      for (int64_t m : {0, 1, 2}) {
+        RunContext context = kContext;
+        context.micro_batch = m;
+        EXPECT_EQ(RunKernel(Registry(), third, {}, context)->at(0),
+                  Values(whole.begin() + 2 * row * m, whole.begin() + 2 * row * (m + 1)))
+            << draw.name << " of micro-batch " << m;
+      }
+    }
+  }
+}
+
 TEST(RandomTest, NormalHasItsMoments) {
   constexpr int64_t kN = 1 << 20;
   const Values z = RunKernel(Registry(), Normal(Whole({kN}), 0, 1, 2), {}, kContext)->at(0);
@@ -132,7 +149,7 @@ TEST(RandomTest, TilesAgreeWithTheWhole) {
   }
 }
 
-TEST(RandomTest, StepSeedAndOpChangeTheNumbers) {
+TEST(RandomTest, StepMicroBatchSeedAndOpChangeTheNumbers) {
   const Values z = RunKernel(Registry(), Normal(Whole({8}), 0, 1), {}, kContext)->at(0);
   RunContext step = kContext, seed = kContext, micro_batch = kContext;
   step.step = 1;
@@ -141,7 +158,7 @@ TEST(RandomTest, StepSeedAndOpChangeTheNumbers) {
   EXPECT_NE(z, RunKernel(Registry(), Normal(Whole({8}), 0, 1), {}, step)->at(0));
   EXPECT_NE(z, RunKernel(Registry(), Normal(Whole({8}), 0, 1), {}, seed)->at(0));
   EXPECT_NE(z, RunKernel(Registry(), Normal(Whole({8}), 0, 1, 1, 4), {}, kContext)->at(0));
-  EXPECT_EQ(z, RunKernel(Registry(), Normal(Whole({8}), 0, 1), {}, micro_batch)->at(0));
+  EXPECT_NE(z, RunKernel(Registry(), Normal(Whole({8}), 0, 1), {}, micro_batch)->at(0));
 }
 
 TEST(RandomTest, FillWritesEverything) {

@@ -20,11 +20,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelSpec& spec, RandomArgum
   if (!tile.ok()) return tile.status();
   arguments.tile = *tile;
   arguments.n = spec.outputs[0].elements();
-  return MakeGpuLaunch(spec, "random", spec.name, LoopGrid(*spec.gpu, arguments.n, kThreads), arguments,
-                       [seed](RandomArguments& arguments, const RunContext& context, GpuInputs, GpuOutputs outputs) {
-                         arguments.y = static_cast<float*>(outputs[0]);
-                         arguments.key = MixSeed(context.seed, seed);
-                       });
+  int64_t elements = 1;
+  for (int64_t extent : spec.outputs[0].global_dims) elements *= extent;
+  return MakeGpuLaunch(
+      spec, "random", spec.name, LoopGrid(*spec.gpu, arguments.n, kThreads), arguments,
+      [seed, elements](RandomArguments& arguments, const RunContext& context, GpuInputs, GpuOutputs outputs) {
+        arguments.y = static_cast<float*>(outputs[0]);
+        arguments.key = MixSeed(context.seed, seed);
+        arguments.first = static_cast<uint64_t>(context.micro_batch * elements);
+      });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeRandom(const KernelSpec& spec, RandomArguments arguments, uint64_t seed) {

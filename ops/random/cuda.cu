@@ -1,5 +1,5 @@
 // Counter-based random numbers: an element's value depends on its place in the
-// global tensor alone (ops/abi/philox.h, the generator of the CPU kernels).
+// whole batch alone (ops/abi/philox.h, the generator of the CPU kernels).
 #include "ops/abi/philox.h"
 #include "ops/cuda/kernel.h"
 #include "ops/random/cuda_arguments.h"
@@ -16,7 +16,7 @@ using weft::random::RandomArguments;
 WEFT_KERNEL(random_normal, RandomArguments, kThreads) {
   const auto event = static_cast<uint64_t>(*args.step);
   for (int64_t i : EachOf(args.n)) {
-    const auto global = static_cast<uint64_t>(args.tile.GlobalOf(i));
+    const auto global = args.first + static_cast<uint64_t>(args.tile.GlobalOf(i));
     const weft::PhiloxBlock words = weft::Philox(args.key, global / 4, event);
     const bool second = global % 4 >= 2;
     const float u = static_cast<float>(second ? words[2] : words[0]) * 0x1.0p-32f + 0x1.0p-33f;
@@ -29,7 +29,7 @@ WEFT_KERNEL(random_normal, RandomArguments, kThreads) {
 WEFT_KERNEL(random_uniform, RandomArguments, kThreads) {
   const auto event = static_cast<uint64_t>(*args.step);
   for (int64_t i : EachOf(args.n)) {
-    const auto global = static_cast<uint64_t>(args.tile.GlobalOf(i));
+    const auto global = args.first + static_cast<uint64_t>(args.tile.GlobalOf(i));
     const float value = args.a + args.b * weft::UniformFloat(weft::PhiloxElement(args.key, event, global));
     args.y[i] = value < args.last ? value : args.last;
   }

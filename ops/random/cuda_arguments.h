@@ -17,6 +17,7 @@ struct RandomArguments {
   int64_t n;
   GpuTile tile;
   uint64_t key;
+  uint64_t first;      // what the tensor's first element is in the whole batch
   const double* step;  // of the run: the event; not of fill
   float a, b, last;
 };

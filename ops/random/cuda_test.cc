@@ -18,7 +18,7 @@ TEST(RandomCudaTest, AgreesWithItsTwin) {
   const TensorSpec tiles[] = {TensorSpec::Whole(DType::kF32, {}), TensorSpec::Whole(DType::kF32, {5, 7, 31}),
                               weft::testing::Tile(DType::kF32, {3, 7, 10}, {6, 7, 31}, {2, 0, 21})};
   for (const TensorSpec& tile : tiles) {
-    const RunContext context{.step = 3, .seed = 17};
+    const RunContext context{.step = 3, .micro_batch = 2, .seed = 17};
     KernelSpec spec{.outputs = {tile}};
     spec.attributes = Attributes({{"mean", 0.5}, {"std", 2.0}, {"low", -1.0}, {"high", 3.0}, {"value", 0.3}});
     spec.attributes.Set("seed", int64_t{5});

@@ -14,8 +14,8 @@ def Weft_RandomNormalOp : Weft_DrawOp<"random_normal"> {
   let summary = "Numbers from a normal distribution";
   let description = [{
     A float32 tensor of independent normal numbers. An element is a function of the run's seed, the op's seed, the
-    step and its place in the whole tensor, so it does not depend on the layout. The compiler gives every op
-    without a seed (or with 0) one of its own.
+    step and its place in the whole batch, so it does not depend on the layout; where dimension 0 is the batch, nor on
+    how that is cut into micro-batches. The compiler gives every op without a seed (or with 0) one of its own.
 
     Example: `%noise = weft.random_normal [16, 8] mean(0.0) std(1.0)`
 
@@ -34,8 +34,8 @@ def Weft_RandomNormalOp : Weft_DrawOp<"random_normal"> {
 def Weft_RandomUniformOp : Weft_DrawOp<"random_uniform"> {
   let summary = "Numbers from a uniform distribution";
   let description = [{
-    A float32 tensor of independent numbers, `low` included, `high` not. Like `weft.random_normal`, it does
-    not depend on the layout.
+    A float32 tensor of independent numbers, `low` included, `high` not. What an element is a function of,
+    `weft.random_normal` says.
 
     Example: `%x = weft.random_uniform [16, 8] low(-1.0) high(1.0) seed(7)`
 

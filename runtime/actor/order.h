@@ -1,4 +1,4 @@
-// What an act waits for, worked out before the program runs.
+// What an act waits for, worked out before the program runs. (The order of acts itself is the plan's.)
 //
 // A stream's order of acts is fixed, and so an actor's k-th act is always the
 // same one. Tokens and credits are therefore counts: the writer's slot for

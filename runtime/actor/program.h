@@ -1,4 +1,4 @@
-// The actors of one rank, ready to run step after step.
+// The actors of one rank, ready to run step after step: a run loop (run_loop.h) for each stream.
 #ifndef WEFT_RUNTIME_ACTOR_PROGRAM_H_
 #define WEFT_RUNTIME_ACTOR_PROGRAM_H_
 

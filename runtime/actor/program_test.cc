@@ -168,7 +168,7 @@ TEST(ProgramTest, TheFirstErrorStopsEveryRankAndSaysWhere) {
   }
   const absl::Status status = RunStep({programs[0].get(), programs[1].get(), programs[2].get()}, 12);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(status.message(), "rank 1: actor `h.5.bwd` (step 12, micro-batch 1): token: expected below 256, got 300");
+  EXPECT_EQ(status.message(), "rank 1: actor `h.5.bwd` (step 13, micro-batch 1): token: expected below 256, got 300");
   EXPECT_EQ(late.load(), 0);
 }
 

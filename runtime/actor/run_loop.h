@@ -1,4 +1,16 @@
 // One stream: fires its actors in the plan's order.
+//
+// The thread of a stream knows its next act: the order is fixed. All that it asks is whether the act may begin:
+//
+//   stream `compute`                         stream `copies`
+//     next act: `b`, micro-batch 1             `a` ends its act for micro-batch 1
+//     b's condition: a has fired 2 times         a.fired = 2
+//     1 < 2: waits at its own Bell      ◄──────  rings the bells of the streams that wait for a
+//     2 == 2: runs the act, b.fired = 2, rings in turn
+//
+// So a count and a bell are all that two streams share: no queue of ready acts, no lock where nobody sleeps.
+// Actors of one stream need neither; their order was checked when the program was made (order.h). An act that fails
+// raises the fault, which rings every bell; whoever waits looks at the fault too, and leaves.
 #ifndef WEFT_RUNTIME_ACTOR_RUN_LOOP_H_
 #define WEFT_RUNTIME_ACTOR_RUN_LOOP_H_
 
@@ -8,7 +20,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/actor/bell.h"
+#include "ops/abi/bell.h"
 #include "runtime/actor/fault.h"
 #include "runtime/actor/order.h"
 #include "runtime/actor/spec.h"

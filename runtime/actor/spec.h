@@ -1,4 +1,7 @@
-// What a program of actors is made of. All indices are into the program's own
+// What a program of actors is made of: registers, actors, and the order of the streams' acts. The words are those of
+// the run of one rank: an Act is one firing (of plan::Act and sim's, no time is known here), a ProgramSpec describes
+// what an actor::Program runs (plan::Program, of which it is made, is a stage of the plan as the compiler's
+// verifier sees it). All indices are into the program's own
 // lists; runtime/plan/plan.proto defines what the words mean.
 #ifndef WEFT_RUNTIME_ACTOR_SPEC_H_
 #define WEFT_RUNTIME_ACTOR_SPEC_H_

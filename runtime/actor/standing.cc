@@ -8,7 +8,7 @@
 namespace weft::actor {
 
 std::string NameOfAct(const Actor& actor, const Act& act) {
-  std::string text = absl::StrCat("actor `", actor.name, "` (step ", act.step);
+  std::string text = absl::StrCat("actor `", actor.name, "` (step ", act.step + 1);
   if (actor.section == Section::kMicro) absl::StrAppend(&text, ", micro-batch ", act.micro_batch);
   return text + ")";
 }

@@ -1,4 +1,5 @@
-// Where the streams of a rank stand, in words that another process can read.
+// Which act each stream of a rank is at, for the message on a rank that hangs or is lost: a few numbers that another
+// process can read (runtime/collective/mpi/board.h) when this one no longer answers.
 #ifndef WEFT_RUNTIME_ACTOR_STANDING_H_
 #define WEFT_RUNTIME_ACTOR_STANDING_H_
 

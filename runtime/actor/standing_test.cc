@@ -32,7 +32,7 @@ TEST(StandingTest, OthersSeeWhereAStreamStands) {
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_EQ(TextOfStanding(fake.spec, Words(words)), "");
   ASSERT_TRUE(RunStep({program->get()}, 7).ok());
-  EXPECT_EQ(seen, "actor `a` (step 7, micro-batch 0)");
+  EXPECT_EQ(seen, "actor `a` (step 8, micro-batch 0)");
   EXPECT_EQ(TextOfStanding(fake.spec, Words(words)), "");
 }
 
@@ -51,9 +51,9 @@ TEST(StandingTest, WaitingStreamsCountIfNoneRuns) {
   stands(0, 2);
   stands(1, 3);
   stands(2, 4);  // no actor
-  EXPECT_EQ(TextOfStanding(fake.spec, words), "actor `b` (step 9, micro-batch 4), actor `c` (step 9)");
+  EXPECT_EQ(TextOfStanding(fake.spec, words), "actor `b` (step 10, micro-batch 4), actor `c` (step 10)");
   words[Standing::kWords + Standing::kWaits] = 0;
-  EXPECT_EQ(TextOfStanding(fake.spec, words), "actor `c` (step 9)");
+  EXPECT_EQ(TextOfStanding(fake.spec, words), "actor `c` (step 10)");
 }
 
 }  // namespace

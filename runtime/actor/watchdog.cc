@@ -20,7 +20,7 @@ Watchdog::~Watchdog() {
 void Watchdog::Start() {
   thread_ = std::thread([this] {
     std::unique_lock<std::mutex> lock(mutex_);
-    while (!wake_.wait_for(lock, timeout_ / 4, [this] { return stop_; })) {
+    while (!wake_.wait_for(lock, Interval(timeout_), [this] { return stop_; })) {
       lock.unlock();
       const bool raised = Check(Clock::now());
       lock.lock();

@@ -2,6 +2,7 @@
 #ifndef WEFT_RUNTIME_ACTOR_WATCHDOG_H_
 #define WEFT_RUNTIME_ACTOR_WATCHDOG_H_
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -16,9 +17,9 @@
 
 namespace weft::actor {
 
-// Looks at the programs of a process: when a step is under way, no act of
-// any has ended for `timeout`, and all say that they do what they did, it raises a fault that names every busy stream.
-// The programs and the fault outlive it.
+// Looks at the programs of a process. It raises a fault that names every busy stream when a step is under way, no act
+// of any stream has ended for `timeout`, and each stream says that it does what it did. The programs and the fault
+// outlive it.
 class Watchdog {
  public:
   using Clock = std::chrono::steady_clock;
@@ -32,8 +33,12 @@ class Watchdog {
   // Stops the thread.
   ~Watchdog();
 
-  // Starts a thread that checks four times in a time-out. At most once.
+  // Starts a thread that checks every Interval(). At most once.
   void Start();
+  // So much later than `timeout` a hang is told of at most, twice: of 600 s after 602 at most.
+  static Clock::duration Interval(Clock::duration timeout) {
+    return std::min<Clock::duration>(timeout / 4, std::chrono::seconds(1));
+  }
 
   // One look at time `now`; true if it raised the fault. Called by the thread,
   // or by a test that brings its own clock instead.

@@ -46,9 +46,9 @@ TEST(WatchdogTest, NamesEveryoneInADeadlock) {
   absl::Status status;
   std::thread run([&] { status = RunStep({program->get()}, 7); });
   const std::string a_waits =
-      "rank 3: actor `a` (step 7, micro-batch 0) waits for register `y` of `b` on stream `copies`";
+      "rank 3: actor `a` (step 8, micro-batch 0) waits for register `y` of `b` on stream `copies`";
   const std::string b_waits =
-      "rank 3: actor `b` (step 7, micro-batch 0) waits for register `x` of `a` on stream `compute`";
+      "rank 3: actor `b` (step 8, micro-batch 0) waits for register `x` of `a` on stream `compute`";
   AwaitDescription(**program, {a_waits, b_waits});
   EXPECT_FALSE(watchdog.Check(start + seconds(100)));  // now it looks busy
   EXPECT_FALSE(watchdog.Check(start + seconds(159)));
@@ -79,9 +79,9 @@ TEST(WatchdogTest, NamesTheReaderThatHoldsASlot) {
   std::thread run([&] { EXPECT_TRUE(RunStep({program->get()}, 0).ok()); });
   AwaitDescription(
       **program,
-      {"actor `w` (step 0, micro-batch 1) waits for a free slot of register `x`, which `r` has not read, "
+      {"actor `w` (step 1, micro-batch 1) waits for a free slot of register `x`, which `r` has not read, "
        "on stream `communication`",
-       "actor `r` (step 0, micro-batch 0) waits for all_reduce #812 of group data[1]; rank 7 has not issued it"});
+       "actor `r` (step 1, micro-batch 0) waits for all_reduce #812 of group data[1]; rank 7 has not issued it"});
   release.store(true);
   run.join();
   EXPECT_THAT((*program)->Describe(), IsEmpty());
@@ -114,6 +114,11 @@ TEST(WatchdogTest, ProgressStartsTheClockAnew) {
   EXPECT_FALSE(fault.raised());
 }
 
+TEST(WatchdogTest, LooksOftenEnoughToBeOnTime) {
+  EXPECT_LE(Watchdog::Interval(seconds(600)), seconds(1));
+  EXPECT_EQ(Watchdog::Interval(std::chrono::milliseconds(8)), std::chrono::milliseconds(2));
+}
+
 TEST(WatchdogTest, TheThreadRaisesTheFault) {
   FakeProgram fake;
   Fault fault;
@@ -128,7 +133,7 @@ TEST(WatchdogTest, TheThreadRaisesTheFault) {
   Watchdog watchdog(std::chrono::milliseconds(8), {program->get()}, &fault);
   watchdog.Start();
   const absl::Status status = RunStep({program->get()}, 0);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("actor `a` (step 0, micro-batch 0) runs"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("actor `a` (step 1, micro-batch 0) runs"));
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "runtime/checkpoint/checkpoint_reader.h"
+#include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/directory.h"
 #include "runtime/checkpoint/test_model.h"
 
@@ -23,7 +25,7 @@ class CheckpointDamageTest : public testing::Test {
   CheckpointDamageTest()
       : folder_(testing::TempDir() + "/" + testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::remove_all(folder_);
-    EXPECT_TRUE(Save({folder_, 40, 7, "job", "plan"}, {}, 1).ok());
+    EXPECT_TRUE(Save({folder_, 40, 7, {{"plan", "hash"}}}, {}, 1).ok());
   }
 
   std::string Path(const std::string& file) const { return folder_ + "/step-00000040/" + file; }
@@ -109,7 +111,7 @@ TEST_F(CheckpointDamageTest, EveryTruncationIsSeen) {
 TEST_F(CheckpointDamageTest, FilesOfAnotherCheckpointAreSeen) {
   std::vector<std::string> other;
   for (const char* file : kFiles) other.push_back(Contents(file));
-  ASSERT_TRUE(Save({folder_, 40, 7, "job", "plan"}, {}, 2).ok());
+  ASSERT_TRUE(Save({folder_, 40, 7, {{"plan", "hash"}}}, {}, 2).ok());
   for (size_t i = 0; i < other.size(); ++i) {
     const std::string own = Contents(kFiles[i]);
     Replace(kFiles[i], other[i]);
@@ -117,6 +119,20 @@ TEST_F(CheckpointDamageTest, FilesOfAnotherCheckpointAreSeen) {
     Replace(kFiles[i], own);
     EXPECT_TRUE(Load(2).ok()) << kFiles[i];
   }
+}
+
+// As version 1 was written: hashes of job and plan in the place of the run.
+TEST_F(CheckpointDamageTest, OlderManifestsAreRead) {
+  auto json = nlohmann::json::parse(Contents(kManifestFile));
+  json.erase("checksum");
+  json.erase("run");
+  json["version"] = 1;
+  json["job"] = json["plan"] = "hash";
+  const std::string text = json.dump(1) + "\n";
+  json["checksum"] = ToHex(Checksum(1, 0, text.data(), static_cast<int64_t>(text.size())));
+  Replace(kManifestFile, json.dump(1) + "\n");
+  EXPECT_TRUE(Load().ok()) << Load();
+  EXPECT_TRUE((*CheckpointReader::Open(folder_))->manifest().run.empty());
 }
 
 TEST_F(CheckpointDamageTest, ForeignManifestsAreRefused) {
@@ -131,9 +147,9 @@ TEST_F(CheckpointDamageTest, ForeignManifestsAreRefused) {
   Replace(kManifestFile, spelled);
   EXPECT_THAT(std::string(Load().message()), HasSubstr("manifest.json: damaged"));
   std::string later = good;
-  later.replace(later.find("\"version\": 1"), 12, "\"version\": 2");
+  later.replace(later.find("\"version\": 2"), 12, "\"version\": 3");
   Replace(kManifestFile, later);
-  EXPECT_THAT(std::string(Load().message()), HasSubstr("manifest.json: version: expected 1, got 2"));
+  EXPECT_THAT(std::string(Load().message()), HasSubstr("manifest.json: version: expected 1 to 2, got 3"));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class CheckpointTest : public testing::Test {
   }
 
   CheckpointWriter::Options Options(int64_t step, int64_t keep_last = 0) const {
-    return {folder_, step, 7, "job", "plan", keep_last};
+    return {folder_, step, 7, {{"plan", "hash"}}, keep_last};
   }
 
   std::string Contents(const std::string& name) const {
@@ -120,14 +120,15 @@ TEST_F(CheckpointTest, LoadsIntoAnyLayoutFromAny) {
 }
 
 TEST_F(CheckpointTest, RemembersTheRun) {
-  ASSERT_TRUE(Save({folder_, 40, ~uint64_t{0}, "job hash", "plan \"hash\""}, {}, 1).ok());
+  ASSERT_TRUE(Save({folder_, 40, ~uint64_t{0}, {{"plan", "\"hash\""}, {"data", "a\xff.txt"}}}, {}, 1).ok());
   auto reader = CheckpointReader::Open(folder_);
   ASSERT_TRUE(reader.ok()) << reader.status();
   EXPECT_EQ((*reader)->path(), folder_ + "/step-00000040");
   EXPECT_EQ((*reader)->manifest().step, 40);
   EXPECT_EQ((*reader)->manifest().seed, ~uint64_t{0});
-  EXPECT_EQ((*reader)->manifest().job_hash, "job hash");
-  EXPECT_EQ((*reader)->manifest().plan_hash, "plan \"hash\"");
+  // What is no UTF-8 cannot be kept.
+  EXPECT_EQ((*reader)->manifest().run,
+            (std::map<std::string, std::string>{{"plan", "\"hash\""}, {"data", "a\xef\xbf\xbd.txt"}}));
   EXPECT_EQ((*reader)->manifest().files.size(), 2u);
   EXPECT_THAT(Names(), ElementsAre("latest", "step-00000040"));
   EXPECT_EQ(Contents("latest"), "step-00000040\n");
@@ -174,6 +175,32 @@ TEST_F(CheckpointTest, KeepsTheLastOnes) {
   // 90 is of another course of the run: nobody asked to remove it.
   EXPECT_THAT(Names(), ElementsAre("latest", "step-00000020", "step-00000030", "step-00000090"));
   EXPECT_TRUE(CheckSaved(folder_, 30).ok());
+}
+
+TEST_F(CheckpointTest, RemovesOnlyCheckpoints) {
+  ASSERT_TRUE(Save(Options(10), {}, 10).ok());
+  fs::create_directories(folder_ + "/step-00000012");  // has no manifest
+  std::ofstream(folder_ + "/step-00000014") << "notes";
+  ASSERT_TRUE(Save(Options(20, 1), {}, 20).ok());
+  EXPECT_THAT(Names(), ElementsAre("latest", "step-00000012", "step-00000014", "step-00000020"));
+  EXPECT_EQ(FindIntruder(folder_), folder_ + "/step-00000014");
+  EXPECT_THAT(ListSteps(folder_), ElementsAre(12, 20));
+  EXPECT_THAT(std::string(Save(Options(14), {}, 14).message()), HasSubstr("step-00000014: cannot replace: Not a dir"));
+  EXPECT_EQ(Contents("step-00000014"), "notes");
+}
+
+TEST_F(CheckpointTest, WhatARunMayGoOnFrom) {
+  EXPECT_THAT(CheckpointsToResume(folder_), ElementsAre());
+  for (int64_t step : {10, 90, 20, 30}) ASSERT_TRUE(Save(Options(step), {}, step).ok());
+  const auto path = [&](int64_t step) { return folder_ + "/" + StepName(step); };
+  // 90 is of another course of the run.
+  EXPECT_THAT(CheckpointsToResume(folder_), ElementsAre(path(30), path(20), path(10)));
+  fs::remove(path(20) + "/manifest.json");
+  EXPECT_THAT(CheckpointsToResume(folder_), ElementsAre(path(30), path(10)));
+  fs::remove_all(path(30));
+  EXPECT_THAT(CheckpointsToResume(folder_), ElementsAre(path(10)));
+  fs::remove(folder_ + "/latest");
+  EXPECT_THAT(CheckpointsToResume(folder_), ElementsAre(path(90), path(10)));
 }
 
 TEST_F(CheckpointTest, LeavesNothingOfASaveThatWasGivenUp) {

@@ -98,7 +98,7 @@ absl::Status CheckpointWriter::Adopt(const std::string& part) {
 }
 
 absl::Status CheckpointWriter::CommitManifest() {
-  Manifest manifest{options_.step, options_.seed, options_.job_hash, options_.plan_hash, {}};
+  Manifest manifest{options_.step, options_.seed, options_.run, {}};
   manifest.files[kModelFile] = RecordOf(*model_);
   manifest.files[kOptimizerFile] = RecordOf(*optimizer_);
   absl::StatusOr<std::string> text = WriteManifest(manifest);

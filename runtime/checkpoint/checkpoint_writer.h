@@ -3,6 +3,7 @@
 #define WEFT_RUNTIME_CHECKPOINT_CHECKPOINT_WRITER_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,12 +30,11 @@ namespace weft::checkpoint {
 class CheckpointWriter {
  public:
   struct Options {
-    std::string folder;     // of checkpoints; made if it is not there
-    int64_t step = 0;       // steps that were done
-    uint64_t seed = 0;      // of the run
-    std::string job_hash;   // opaque
-    std::string plan_hash;  // opaque
-    int64_t keep_last = 0;  // remove older checkpoints but this many, this one included; 0: none
+    std::string folder;                      // of checkpoints; made if it is not there
+    int64_t step = 0;                        // steps that were done
+    uint64_t seed = 0;                       // of the run
+    std::map<std::string, std::string> run;  // see Manifest
+    int64_t keep_last = 0;                   // remove older checkpoints but this many, this one included; 0: none
   };
 
   // Lays out both files: the whole logical tensors under their names and stored

@@ -42,10 +42,21 @@ std::vector<int64_t> ListSteps(const std::string& folder) {
   std::vector<int64_t> steps;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (const int64_t step = StepOf(it->path().filename().string()); step >= 0) steps.push_back(step);
+    const int64_t step = StepOf(it->path().filename().string());
+    std::error_code unknown;
+    if (step >= 0 && it->is_directory(unknown)) steps.push_back(step);
   }
   std::sort(steps.begin(), steps.end());
   return steps;
+}
+
+std::string FindIntruder(const std::string& folder) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code unknown;
+    if (StepOf(it->path().filename().string()) >= 0 && !it->is_directory(unknown)) return it->path().string();
+  }
+  return "";
 }
 
 absl::StatusOr<std::string> FindCheckpoint(const std::string& path) {
@@ -69,6 +80,18 @@ absl::StatusOr<std::string> FindCheckpoint(const std::string& path) {
   }
   return absl::NotFoundError(absl::StrCat(path, ": no checkpoint: expected ", kManifestFile, " or ", StepName(0),
                                           " or the like, got neither"));
+}
+
+std::vector<std::string> CheckpointsToResume(const std::string& folder) {
+  const absl::StatusOr<std::string> marker = ReadText(folder + "/" + kLatestFile, kLongestMarker);
+  const int64_t last = marker.ok() ? StepOf(marker->substr(0, marker->find('\n'))) : -1;
+  std::vector<int64_t> steps = ListSteps(folder);
+  std::vector<std::string> paths;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const std::string path = folder + "/" + StepName(*step);
+    if ((last < 0 || *step <= last) && HasManifest(path)) paths.push_back(path);
+  }
+  return paths;
 }
 
 absl::Status MakeFolder(const std::string& path) {
@@ -97,7 +120,7 @@ absl::Status Publish(const std::string& folder, const std::string& partial, int6
 
 absl::Status KeepLast(const std::string& folder, int64_t step, int64_t count) {
   std::vector<int64_t> steps = ListSteps(folder);
-  steps.erase(std::upper_bound(steps.begin(), steps.end(), step), steps.end());
+  std::erase_if(steps, [&](int64_t it) { return it > step || !HasManifest(folder + "/" + StepName(it)); });
   for (int64_t i = 0; i + count < static_cast<int64_t>(steps.size()); ++i) {
     if (absl::Status status = RemoveFolder(folder + "/" + StepName(steps[i])); !status.ok()) return status;
   }

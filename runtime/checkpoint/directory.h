@@ -5,6 +5,7 @@
 //   .step-00000060.partial/   one that is being written, or what is left of one
 //                             whose process was killed
 //   latest                    the name of the newest one, and a newline
+//   .lock                     the run that is at work here: see folder_lock.h
 #ifndef WEFT_RUNTIME_CHECKPOINT_DIRECTORY_H_
 #define WEFT_RUNTIME_CHECKPOINT_DIRECTORY_H_
 
@@ -28,9 +29,17 @@ std::string StepName(int64_t step);
 // The steps that have a folder here, ascending; empty if there is no such folder.
 std::vector<int64_t> ListSteps(const std::string& folder);
 
+// The path of something that has a step's name but is no folder, and so would be in the way of a checkpoint; "" if
+// there is none.
+std::string FindIntruder(const std::string& folder);
+
 // The checkpoint that a path means: the path itself if it has a manifest, else
 // what `latest` in it names, else its highest step. kNotFound if there is none.
 absl::StatusOr<std::string> FindCheckpoint(const std::string& path);
+
+// What a run may go on from, best first: the checkpoints that have a manifest, from the step that `latest` names down.
+// Later ones are of a run that was taken up again before them. If `latest` names no step, from the highest one.
+std::vector<std::string> CheckpointsToResume(const std::string& folder);
 
 // Makes a folder and those above it.
 absl::Status MakeFolder(const std::string& path);
@@ -43,7 +52,8 @@ absl::Status RemoveFolder(const std::string& path);
 absl::Status Publish(const std::string& folder, const std::string& partial, int64_t step);
 
 // Removes all but the newest `count` of the checkpoints up to `step`. Later
-// ones, of a run that was taken up again before them, stay.
+// ones, of a run that was taken up again before them, stay, and so does what has
+// a step's name but no manifest.
 absl::Status KeepLast(const std::string& folder, int64_t step, int64_t count);
 
 }  // namespace weft::checkpoint

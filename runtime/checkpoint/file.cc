@@ -53,7 +53,8 @@ File::~File() {
 absl::Status File::Error(const char* action) const { return SystemError(path_, action, errno); }
 
 absl::StatusOr<File> File::OpenToRead(const std::string& path) {
-  const int descriptor = Retry([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC); });
+  // A pipe is refused, not waited for.
+  const int descriptor = Retry([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   if (descriptor < 0) return SystemError(path, "open", errno);
   File file(path, descriptor);
   struct stat info;

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "weft-checkpoint";
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
 
 Json ToJson(const FileRecord& record) {
   Json tensors = Json::object();
@@ -60,15 +60,15 @@ absl::Status Damaged(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<std::string> WriteManifest(const Manifest& manifest) {
-  Json json = {{"format", kFormat},      {"version", kVersion},      {"step", manifest.step},
-               {"seed", manifest.seed},  {"job", manifest.job_hash}, {"plan", manifest.plan_hash},
-               {"files", Json::object()}};
+  const std::string run = Json(manifest.run).dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json json = {{"format", kFormat},     {"version", kVersion},     {"step", manifest.step},
+               {"seed", manifest.seed}, {"run", Json::parse(run)}, {"files", Json::object()}};
   for (const auto& [name, record] : manifest.files) json["files"][name] = ToJson(record);
   try {
     json["checksum"] = ChecksumOf(json);
     return Text(json);
   } catch (const Json::exception&) {
-    return absl::InvalidArgumentError("checkpoint: expected UTF-8 in names and hashes, got other bytes");
+    return absl::InvalidArgumentError("checkpoint: expected UTF-8 in names, got other bytes");
   }
 }
 
@@ -79,8 +79,8 @@ absl::StatusOr<Manifest> ReadManifest(const std::string& path, const std::string
     if (json.value("format", "") != kFormat) {
       return absl::DataLossError(absl::StrCat(path, ": not the manifest of a checkpoint, or damaged"));
     }
-    if (const int64_t version = json.value("version", int64_t{0}); version != kVersion) {
-      return absl::InvalidArgumentError(absl::StrCat(path, ": version: expected ", kVersion, ", got ", version));
+    if (const int64_t version = json.value("version", int64_t{0}); version < 1 || version > kVersion) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ": version: expected 1 to ", kVersion, ", got ", version));
     }
     if (Text(json) != text) return Damaged(path);
     const std::string checksum = json.at("checksum").get<std::string>();
@@ -89,8 +89,7 @@ absl::StatusOr<Manifest> ReadManifest(const std::string& path, const std::string
     Manifest manifest;
     manifest.step = json.at("step").get<int64_t>();
     manifest.seed = json.at("seed").get<uint64_t>();
-    manifest.job_hash = json.at("job").get<std::string>();
-    manifest.plan_hash = json.at("plan").get<std::string>();
+    manifest.run = json.value("run", manifest.run);
     for (const auto& [name, record] : json.at("files").items()) manifest.files[name] = ReadRecord(record);
     return manifest;
   } catch (const std::exception&) {  // not the structure that was expected

@@ -24,16 +24,15 @@ struct FileRecord {
 struct Manifest {
   int64_t step = 0;                         // steps that were done
   uint64_t seed = 0;                        // of the run
-  std::string job_hash;                     // opaque
-  std::string plan_hash;                    // opaque
+  std::map<std::string, std::string> run;   // what the run says of itself, by key; opaque
   std::map<std::string, FileRecord> files;  // by file name
 };
 
 // The text of manifest.json, with a checksum over all of it. kInvalidArgument
-// for strings that are not UTF-8.
+// for names that are not UTF-8; in `run` a mark takes the place of what is not.
 absl::StatusOr<std::string> WriteManifest(const Manifest& manifest);
 
-// Reads what WriteManifest wrote. kDataLoss, beginning with `path`, if it is
+// Reads what WriteManifest wrote, now or in version 1, which had no `run`. kDataLoss, beginning with `path`, if it is
 // not that, byte for byte; kInvalidArgument for another version.
 absl::StatusOr<Manifest> ReadManifest(const std::string& path, const std::string& text);
 

@@ -26,24 +26,25 @@ struct TypeName {
 };
 
 constexpr TypeName kTypes[] = {
-    {"F32", 4, DType::kF32},         {"BF16", 2, DType::kBF16},       {"F16", 2, DType::kF16},
-    {"I32", 4, DType::kI32},         {"I64", 8, DType::kI64},         {"F64", 8, DType::kF64},
-    {"U8", 1, DType::kU8},           {"BOOL", 1, DType::kInvalid},    {"I8", 1, DType::kInvalid},
-    {"I16", 2, DType::kInvalid},     {"U16", 2, DType::kInvalid},     {"U32", 4, DType::kInvalid},
-    {"U64", 8, DType::kInvalid},     {"F8_E4M3", 1, DType::kInvalid}, {"F8_E5M2", 1, DType::kInvalid},
-    {"F8_E8M0", 1, DType::kInvalid}, {"C64", 8, DType::kInvalid},
+#define WEFT_ROW(name, cpp, is_float, text, mlir, safetensors) {safetensors, sizeof(cpp), DType::k##name},
+    WEFT_ELEMENT_TYPES(WEFT_ROW)
+#undef WEFT_ROW
+    // What files may hold beside.
+    {"BOOL", 1, DType::kInvalid},
+    {"I8", 1, DType::kInvalid},
+    {"I16", 2, DType::kInvalid},
+    {"U16", 2, DType::kInvalid},
+    {"U32", 4, DType::kInvalid},
+    {"U64", 8, DType::kInvalid},
+    {"F8_E4M3", 1, DType::kInvalid},
+    {"F8_E5M2", 1, DType::kInvalid},
+    {"F8_E8M0", 1, DType::kInvalid},
+    {"C64", 8, DType::kInvalid},
 };
 
 const TypeName* FindType(const std::string& name) {
   for (const TypeName& type : kTypes) {
     if (type.name == name) return &type;
-  }
-  return nullptr;
-}
-
-const TypeName* FindType(DType dtype) {
-  for (const TypeName& type : kTypes) {
-    if (type.dtype == dtype && dtype != DType::kInvalid) return &type;
   }
   return nullptr;
 }
@@ -247,12 +248,12 @@ absl::StatusOr<SafetensorsLayout> LayOut(const std::string& path, const std::vec
   std::vector<TensorEntry>& entries = layout.header.tensors;
   for (const TensorInfo& tensor : tensors) {
     if (absl::Status status = CheckName(path, tensor.name); !status.ok()) return status;
-    const TypeName* type = FindType(tensor.dtype);
+    const ElementType* type = RowOf(tensor.dtype);
     if (type == nullptr || ElementsOf(tensor.shape) < 0) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": `", tensor.name, "`: cannot store ", NameOf(tensor.dtype), ShapeText(tensor.shape)));
     }
-    entries.push_back({tensor.name, type->name, tensor.dtype, tensor.shape});
+    entries.push_back({tensor.name, type->safetensors, tensor.dtype, tensor.shape});
   }
   auto by_name = [](const TensorEntry& a, const TensorEntry& b) { return a.name < b.name; };
   std::sort(entries.begin(), entries.end(), [](const TensorEntry& a, const TensorEntry& b) {

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kPieceBytes = 1 << 20;
 constexpr int64_t kWidenElements = 4096;
 
-bool Widens(DType from, DType to) { return to == DType::kF32 && (from == DType::kBF16 || from == DType::kF16); }
+bool Widens(DType from, DType to) { return to == DType::kF32 && from != to && WidensToFloat(from); }
 
 }  // namespace
 

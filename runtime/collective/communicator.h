@@ -1,6 +1,6 @@
 // How ranks exchange data. Implementations: local/ (ranks are threads of one
-// process) and mpi/ (ranks are processes). Operations are prepared when a plan is loaded and then run without
-// allocating.
+// process), mpi/ (ranks are processes) and nccl/ (ranks are processes with a GPU each). Operations are prepared when a
+// plan is loaded and then run without allocating.
 #ifndef WEFT_RUNTIME_COLLECTIVE_COMMUNICATOR_H_
 #define WEFT_RUNTIME_COLLECTIVE_COMMUNICATOR_H_
 

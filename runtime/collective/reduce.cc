@@ -87,9 +87,11 @@ ReduceFunction ReducerFor(DType dtype) {
       return std::is_same_v<Combine, Sum> ? &Reduce<uint32_t, Combine> : &Reduce<int32_t, Combine>;
     case DType::kI64:
       return std::is_same_v<Combine, Sum> ? &Reduce<uint64_t, Combine> : &Reduce<int64_t, Combine>;
-    default:
-      return nullptr;
+    case DType::kU8:
+    case DType::kInvalid:
+      break;
   }
+  return nullptr;
 }
 
 }  // namespace

@@ -22,33 +22,19 @@ absl::Status CheckDivides(const CollectiveSpec& spec, int dim, int64_t members) 
 
 }  // namespace
 
-const char* NameOf(Kind kind) {
-  switch (kind) {
-    case Kind::kAllReduce:
-      return "all_reduce";
-    case Kind::kReduceScatter:
-      return "reduce_scatter";
-    case Kind::kAllGather:
-      return "all_gather";
-    case Kind::kAllToAll:
-      return "all_to_all";
-  }
-  return "collective";
-}
-
 std::string CollectiveSpec::ToString() const {
-  std::string text = absl::StrCat(NameOf(kind), " ", weft::NameOf(dtype), "[", absl::StrJoin(dims, ","), "]");
-  if (kind != Kind::kAllReduce) absl::StrAppend(&text, " along dim ", dim);
-  if (kind == Kind::kAllToAll) absl::StrAppend(&text, " split along dim ", split_dim);
-  const bool reduces = kind == Kind::kAllReduce || kind == Kind::kReduceScatter;
-  if (reduces && reduction == Reduction::kMax) absl::StrAppend(&text, " by maximum");
+  std::string text = absl::StrCat(weft::NameOf(kind), " ", weft::NameOf(dtype), "[", absl::StrJoin(dims, ","), "]");
+  const CollectiveFacts& facts = FactsOf(kind);
+  if (facts.has_parts()) absl::StrAppend(&text, " along dim ", dim);
+  if (facts.has_split_dim()) absl::StrAppend(&text, " split along dim ", split_dim);
+  if (facts.reduces && reduction == Reduction::kMax) absl::StrAppend(&text, " by maximum");
   return text;
 }
 
 std::string NameOf(const std::vector<CollectiveSpec>& bundle) {
   std::vector<std::string> kinds;
   for (const CollectiveSpec& spec : bundle) {
-    std::string kind = NameOf(spec.kind);
+    std::string kind = weft::NameOf(spec.kind);
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(std::move(kind));
   }
   const std::string text = absl::StrJoin(kinds, " and ");
@@ -70,21 +56,19 @@ absl::Status Disagreement(const Group& group, int rank, const std::string& issue
 
 absl::StatusOr<std::vector<int64_t>> OutputDims(const CollectiveSpec& spec, int64_t members) {
   std::vector<int64_t> dims = spec.dims;
-  if (spec.kind == Kind::kAllReduce) return dims;
+  const CollectiveFacts& facts = FactsOf(spec.kind);
+  if (!facts.has_parts()) return dims;
   if (absl::Status status = CheckDim(spec, "dim", spec.dim); !status.ok()) return status;
-  if (spec.kind == Kind::kReduceScatter) {
-    if (absl::Status status = CheckDivides(spec, spec.dim, members); !status.ok()) return status;
-    dims[spec.dim] /= members;
-    return dims;
+  if (facts.gathers) dims[spec.dim] *= members;
+  if (!facts.cuts) return dims;
+  if (facts.has_split_dim()) {
+    if (absl::Status status = CheckDim(spec, "split dim", spec.split_dim); !status.ok()) return status;
+    if (spec.dim == spec.split_dim) {
+      return absl::InvalidArgumentError(absl::StrCat(spec.ToString(), ": expected two different dims, got one"));
+    }
   }
-  dims[spec.dim] *= members;
-  if (spec.kind == Kind::kAllGather) return dims;
-  if (absl::Status status = CheckDim(spec, "split dim", spec.split_dim); !status.ok()) return status;
-  if (spec.dim == spec.split_dim) {
-    return absl::InvalidArgumentError(absl::StrCat(spec.ToString(), ": expected two different dims, got one"));
-  }
-  if (absl::Status status = CheckDivides(spec, spec.split_dim, members); !status.ok()) return status;
-  dims[spec.split_dim] /= members;
+  if (absl::Status status = CheckDivides(spec, spec.cut_dim(), members); !status.ok()) return status;
+  dims[spec.cut_dim()] /= members;
   return dims;
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "ops/abi/dtype.h"
+#include "runtime/plan/collective_kind.h"
 
 namespace weft::collective {
 
@@ -22,17 +23,10 @@ struct Group {
   int channel = 0;
 };
 
-enum class Kind {
-  kAllReduce,      // output = reduction over the members' inputs
-  kReduceScatter,  // member m keeps part m of n of the reduction, cut along `dim`
-  kAllGather,      // the members' inputs one after another along `dim`
-  kAllToAll,       // gathers along `dim` the parts m of n cut along `split_dim`
-};
+// Member m of n keeps part m of what is cut; parts are joined in the order of the members.
+using Kind = CollectiveKind;
 
 enum class Reduction { kSum, kMax };
-
-// "all_reduce", "reduce_scatter", "all_gather", "all_to_all".
-const char* NameOf(Kind kind);
 
 // All tensors are dense and row-major.
 struct CollectiveSpec {
@@ -42,6 +36,9 @@ struct CollectiveSpec {
   std::vector<int64_t> dims;  // of one member's input
   int dim = 0;
   int split_dim = 0;
+
+  // The dim of the parts that members keep, of a kind that cuts.
+  int cut_dim() const { return FactsOf(kind).has_split_dim() ? split_dim : dim; }
 
   bool operator==(const CollectiveSpec& other) const = default;
   // "all_gather f32[4,8] along dim 1".

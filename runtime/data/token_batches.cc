@@ -12,10 +12,11 @@ absl::StatusOr<std::unique_ptr<const TokenBatches>> TokenBatches::Create(std::un
                      " of ", options.sequence));
   }
   const int64_t windows = (file->size() - 1) / options.sequence;
-  if (windows < 1) {
-    return absl::InvalidArgumentError(absl::StrCat(file->path(), ": expected at least ", options.sequence + 1,
-                                                   " tokens for one sequence of ", options.sequence, ", got ",
-                                                   file->size()));
+  if (windows < options.global_batch) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file->path(), ": expected at least ", options.global_batch * options.sequence + 1, " tokens, for ",
+                     options.global_batch, options.global_batch == 1 ? " sequence" : " sequences", " a step of ",
+                     options.sequence, " each and a label for the last, got ", file->size()));
   }
   return std::unique_ptr<const TokenBatches>(new TokenBatches(std::move(file), options, windows));
 }

@@ -33,7 +33,7 @@ class TokenBatches {
     uint32_t vocab_limit = 0;  // Fill refuses tokens at or above it; 0: takes any
   };
 
-  // kInvalidArgument: the file has not enough tokens for one window.
+  // kInvalidArgument: the file has not enough tokens for one step, whose sequences would be the same ones again.
   static absl::StatusOr<std::unique_ptr<const TokenBatches>> Create(std::unique_ptr<const TokenFile> file,
                                                                     const Options& options);
 

@@ -123,7 +123,11 @@ TEST(TokenBatchesTest, ThreadsMayReadTogether) {
 TEST(TokenBatchesTest, NamesWhatIsWrong) {
   auto short_file = TokenBatches::Create(Counting(8), {.sequence = 8, .global_batch = 1});
   EXPECT_THAT(std::string(short_file.status().message()),
-              HasSubstr("counting.bin: expected at least 9 tokens for one sequence of 8, got 8"));
+              HasSubstr("counting.bin: expected at least 9 tokens, for 1 sequence a step of 8 each and a label for the "
+                        "last, got 8"));
+  auto short_step = TokenBatches::Create(Counting(24), {.sequence = 8, .global_batch = 3});
+  EXPECT_THAT(std::string(short_step.status().message()), HasSubstr("expected at least 25 tokens, for 3 sequences a "));
+  EXPECT_TRUE(TokenBatches::Create(Counting(25), {.sequence = 8, .global_batch = 3}).ok());
   EXPECT_FALSE(TokenBatches::Create(Counting(8), {.sequence = 0, .global_batch = 1}).ok());
 
   auto batches = Batches(100, {.sequence = 8, .global_batch = 4, .order = SEQUENTIAL, .vocab_limit = 20});

@@ -9,9 +9,12 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "ops/abi/philox.h"
+#include "runtime/data/file_kind.h"
 
 namespace weft::data {
 namespace {
@@ -50,10 +53,57 @@ int64_t CopyTokens(const uint8_t* from, int64_t count, uint32_t limit, int32_t* 
   return std::find_if(out, out + count, [&](int32_t token) { return static_cast<uint32_t>(token) >= limit; }) - out;
 }
 
+// Of so many bytes of text none may be 0.
+constexpr int64_t kTextLookedAt = int64_t{1} << 20;
+
+// A look at parts of a file is one at blocks of this size.
+constexpr int64_t kBlock = int64_t{1} << 20;
+constexpr int64_t kWord = 8;
+
+// The parts [begin, end) of `bytes` that a look takes, ascending; each begins at a whole word.
+std::vector<std::pair<int64_t, int64_t>> Parts(int64_t bytes, int64_t limit) {
+  if (bytes <= std::max(limit, 2 * kBlock)) return {{0, bytes}};
+  const int64_t count = std::max<int64_t>(limit / kBlock, 2), last = bytes - kBlock;
+  std::vector<std::pair<int64_t, int64_t>> parts;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t begin = last / (count - 1) * i / kWord * kWord;
+    parts.emplace_back(begin, i + 1 < count ? begin + kBlock : bytes);
+  }
+  return parts;
+}
+
+// The part's share of the file's hash: a sum over its words, each mixed with its place.
+uint64_t HashOf(const uint8_t* map, int64_t begin, int64_t end) {
+  uint64_t hash = 0;
+  for (int64_t at = begin; at < end; at += kWord) {
+    uint64_t word = 0;
+    std::memcpy(&word, map + at, std::min(kWord, end - at));
+    hash += MixSeed(word, static_cast<uint64_t>(at));
+  }
+  return hash;
+}
+
+template <typename Token>
+uint32_t LargestOf(const uint8_t* from, int64_t count) {
+  uint32_t largest = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    Token token;
+    std::memcpy(&token, from + i * sizeof(Token), sizeof(Token));
+    largest = std::max(largest, static_cast<uint32_t>(token));
+  }
+  return largest;
+}
+
+uint32_t LargestOf(Format format, const uint8_t* from, int64_t count) {
+  return format == U32   ? LargestOf<uint32_t>(from, count)
+         : format == U16 ? LargestOf<uint16_t>(from, count)
+                         : LargestOf<uint8_t>(from, count);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<const TokenFile>> TokenFile::Open(const std::string& path, Format format) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe is refused, not waited for
   if (fd < 0) return Errno(path, "open", errno);
   struct stat info;
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -76,12 +126,27 @@ absl::StatusOr<std::unique_ptr<const TokenFile>> TokenFile::Open(const std::stri
 TokenFile::~TokenFile() { munmap(const_cast<uint8_t*>(map_), map_bytes_); }
 
 absl::Status TokenFile::Interpret(Format format) {
-  if (format != TEXT && map_bytes_ >= 4 &&
-      std::find(std::begin(kMagics), std::end(kMagics), HeaderField(map_, 0)) != std::end(kMagics)) {
-    return InterpretHeader(format);
-  }
+  const bool has_header =
+      map_bytes_ >= 4 && std::find(std::begin(kMagics), std::end(kMagics), HeaderField(map_, 0)) != std::end(kMagics);
+  if (format != TEXT && has_header) return InterpretHeader(format);
   format_ = format != AUTO ? format : absl::EndsWith(path_, ".bin") ? U16 : TEXT;
+  if (absl::Status status = CheckKind(has_header); !status.ok()) return status;
   return InterpretRaw();
+}
+
+absl::Status TokenFile::CheckKind(bool has_header) const {
+  std::string found = has_header ? "llm.c's token file" : KindOf(map_, map_bytes_);
+  if (found.empty() && format_ == TEXT) {
+    const void* zero = std::memchr(map_, 0, std::min(map_bytes_, kTextLookedAt));
+    if (zero == nullptr) return absl::OkStatus();
+    found = absl::StrCat("a byte 0 at ", static_cast<const uint8_t*>(zero) - map_);
+  }
+  if (found.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      path_, ": expected ",
+      format_ == TEXT ? "text, or tokens as raw uint16 (data.format=U16, or a name that ends with .bin) or uint32 (U32)"
+                      : absl::StrCat("tokens as raw ", Format_Name(format_)),
+      ", got ", found));
 }
 
 absl::Status TokenFile::InterpretHeader(Format format) {
@@ -136,6 +201,27 @@ absl::Status TokenFile::Copy(int64_t begin, int64_t count, uint32_t limit, int32
   if (good == count) return absl::OkStatus();
   return absl::OutOfRangeError(absl::StrCat(path_, ": token at position ", begin + good, ": expected less than ", limit,
                                             ", got ", static_cast<uint32_t>(out[good])));
+}
+
+TokenLook TokenFile::Look(int64_t limit) const {
+  TokenLook look;
+  const int64_t width = Width(format_), data = tokens_ - map_;
+  const auto parts = Parts(map_bytes_, limit);
+  look.whole = parts.size() == 1;
+  look.hash = MixSeed(map_bytes_, 1);  // no word is at 1
+  for (const auto& [begin, end] : parts) {
+    look.hash += HashOf(map_, begin, end);
+    // A header is a whole number of words, and so of tokens.
+    for (int64_t at = std::max(begin, data); at < end; at += kBlock) {
+      const int64_t count = (std::min(at + kBlock, end) - at) / width;
+      const uint32_t largest = LargestOf(format_, map_ + at, count);
+      if (largest <= look.largest) continue;
+      look.largest = largest;
+      look.largest_at = (at - data) / width;  // the block's first token
+    }
+  }
+  for (int64_t last = size_ - 1; look.largest_at < last && at(look.largest_at) != look.largest;) ++look.largest_at;
+  return look;
 }
 
 }  // namespace weft::data

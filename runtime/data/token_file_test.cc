@@ -71,10 +71,75 @@ TEST(TokenFileTest, ReadsTheHeaderWhateverTheName) {
   const std::string with32 = Write("h32.bin", Header(20240801, 7, 2) + Bytes<uint32_t>({7, 70000}));
   ExpectTokens(with32, AUTO, U32, {7, 70000});
   ExpectTokens(with32, U32, U32, {7, 70000});
-  // As text, the header is bytes like any other.
-  auto as_text = TokenFile::Open(with16, TEXT);
-  ASSERT_TRUE(as_text.ok());
-  EXPECT_EQ((*as_text)->size(), 1028);
+  ExpectError(with16, TEXT, absl::StatusCode::kInvalidArgument, "got llm.c's token file");
+}
+
+// What another program would open, read as tokens, is nothing that was meant.
+TEST(TokenFileTest, RefusesFilesOfOtherKinds) {
+  const std::pair<std::string, std::string> kinds[] = {
+      {std::string("\x93NUMPY\x01\0v\0{'descr': '<u2'}", 25), "a NumPy array (.npy)"},
+      {"PK\x03\x04 and so on", "a zip archive"},
+      {std::string("\x1f\x8b\x08\0\0\0", 6), "a gzip archive"},
+      {std::string("\x40\0\0\0\0\0\0\0{\"wte\":", 16), "a safetensors file"},
+      {std::string(257, 'n') + "ustar  ", "a tar archive"},
+      {"WEFTPLAN", "a plan of weft-compile"}};
+  for (const auto& [bytes, name] : kinds) {
+    for (const Format format : {AUTO, TEXT}) {
+      ExpectError(Write("kind", bytes), format, absl::StatusCode::kInvalidArgument,
+                  "kind: expected text, or tokens as raw uint16 (data.format=U16, or a name that ends with .bin) or "
+                  "uint32 (U32), got " +
+                      name);
+    }
+    ExpectError(Write("kind.bin", bytes), AUTO, absl::StatusCode::kInvalidArgument,
+                "expected tokens as raw U16, got " + name);
+    ExpectError(Write("kind", bytes), U32, absl::StatusCode::kInvalidArgument, "tokens as raw U32, got " + name);
+  }
+  const std::string binary = Write("binary", std::string("ab\0c", 4));
+  ExpectError(binary, TEXT, absl::StatusCode::kInvalidArgument, "got a byte 0 at 2");
+  ExpectError(binary, AUTO, absl::StatusCode::kInvalidArgument, "got a byte 0 at 2");
+  ExpectTokens(binary, U16, U16, {'a' + 256 * 'b', 256 * 'c'});
+}
+
+TokenLook Look(const std::string& path, int64_t limit) {
+  auto file = TokenFile::Open(path, U16);
+  EXPECT_TRUE(file.ok()) << file.status();
+  return (*file)->Look(limit);
+}
+
+TEST(TokenFileTest, ALookFindsTheLargestTokenAndAHash) {
+  std::vector<uint16_t> tokens(2'500'001, 7);  // blocks of a MiB, and an odd end
+  tokens[1'234'567] = tokens[1'234'568] = 999;
+  const std::string path = Write("look.bin", Bytes(tokens));
+  const TokenLook look = Look(path, 1 << 30);
+  EXPECT_TRUE(look.whole);
+  EXPECT_EQ(look.largest, 999u);
+  EXPECT_EQ(look.largest_at, 1'234'567);
+  EXPECT_EQ(Look(Write("same.bin", Bytes(tokens)), 1 << 30).hash, look.hash);
+  for (const size_t changed : {size_t{0}, size_t{1'000'000}, tokens.size() - 1}) {
+    std::vector<uint16_t> others = tokens;
+    others[changed] = 8;
+    EXPECT_NE(Look(Write("other.bin", Bytes(others)), 1 << 30).hash, look.hash) << changed;
+  }
+  tokens.push_back(0);  // zeros at the end count
+  EXPECT_NE(Look(Write("longer.bin", Bytes(tokens)), 1 << 30).hash, look.hash);
+  // Of llm.c's files the header is no token.
+  const TokenLook with_header = Look(Write("head.bin", Header(20240520, 1, 2) + Bytes<uint16_t>({3, 9})), 1 << 30);
+  EXPECT_EQ(with_header.largest, 9u);
+  EXPECT_EQ(with_header.largest_at, 1);
+}
+
+TEST(TokenFileTest, ALookAtALargeFileTakesItsEndsAndSomeBetween) {
+  std::vector<uint16_t> tokens(4'000'000, 7);  // eight blocks, of which two are looked at
+  const TokenLook look = Look(Write("large.bin", Bytes(tokens)), 1 << 21);
+  EXPECT_FALSE(look.whole);
+  EXPECT_EQ(look.largest, 7u);
+  for (const auto& [changed, seen] : {std::pair<size_t, bool>{1, true}, {2'000'000, false}, {3'999'999, true}}) {
+    std::vector<uint16_t> others = tokens;
+    others[changed] = 8;
+    const TokenLook other = Look(Write("large.bin", Bytes(others)), 1 << 21);
+    EXPECT_EQ(other.largest, seen ? 8u : 7u);
+    EXPECT_EQ(other.hash != look.hash, seen) << changed;
+  }
 }
 
 TEST(TokenFileTest, NamesWhatIsWrong) {

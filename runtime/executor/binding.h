@@ -7,15 +7,13 @@
 #include <vector>
 
 #include "ops/abi/attributes.h"
-#include "ops/abi/dtype.h"
 #include "ops/abi/tensor_spec.h"
-#include "runtime/plan/plan.pb.h"
+#include "runtime/plan/enums.h"
 #include "runtime/plan/program.h"
 
 namespace weft::executor {
 
-// The two enumerations have equal values; a test compares them.
-inline DType TypeOf(plan::DType dtype) { return static_cast<DType>(dtype); }
+using plan::TypeOf;
 
 Attributes AttributesOf(const plan::Kernel& kernel);
 

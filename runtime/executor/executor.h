@@ -1,4 +1,18 @@
 // One rank's share of a plan, ready to step.
+//
+//   plan (protobuf)                  Executor of rank 3                             while it steps
+//   stage 1 ─ arena size ──────────► arena      one block of the device's memory
+//     streams ─────────────────────► streams    a queue of the device, and a thread ► a RunLoop on each
+//     buffers ── base + offset ───┐
+//     actors                      ▼
+//       kernels ───────────────► works_     calls with raw addresses         ◄─ Run() of each act
+//       collectives, transfers ► operations of the communicator               ◄─ the same
+//     registers ─────────────────► actor::Program  who waits for whom          ─ tokens, credits
+//
+// Create() does all that may allocate, look up a name or fail for what the plan asks for; a step only calls. Of a
+// cluster's ranks each has an Executor: threads of one process have several (LocalCluster), a process under MPI
+// has one (ProcessCluster). The owner's thread begins and ends a step; between them each stream's own thread runs its
+// acts. The first error of any rank raises the fault that all share: every stream leaves its step with it.
 #ifndef WEFT_RUNTIME_EXECUTOR_EXECUTOR_H_
 #define WEFT_RUNTIME_EXECUTOR_EXECUTOR_H_
 

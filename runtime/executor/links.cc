@@ -6,24 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/plan/enums.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/tiles.h"
 
 namespace weft::executor {
 namespace {
-
-collective::Kind KindOf(plan::Collective::Kind kind) {
-  switch (kind) {
-    case plan::Collective::REDUCE_SCATTER:
-      return collective::Kind::kReduceScatter;
-    case plan::Collective::ALL_GATHER:
-      return collective::Kind::kAllGather;
-    case plan::Collective::ALL_TO_ALL:
-      return collective::Kind::kAllToAll;
-    default:
-      return collective::Kind::kAllReduce;
-  }
-}
 
 // "data[1]", "data*tensor[0]"; axes of a raw mesh are called by their number.
 std::string GroupName(const Place& place, const std::vector<int32_t>& axes) {
@@ -69,7 +57,7 @@ std::vector<collective::CollectiveSpec> BundleOf(const Place& place, const plan:
   for (const plan::Collective& it : actor.collectives()) {
     TensorSpec input = place.SpecOf(it.input());
     const bool max = it.reduction() == plan::Collective::MAX;
-    bundle.push_back({.kind = KindOf(it.kind()),
+    bundle.push_back({.kind = plan::KindOf(it.kind()),
                       .reduction = max ? collective::Reduction::kMax : collective::Reduction::kSum,
                       .dtype = input.dtype,
                       .dims = std::move(input.dims),

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/actor/standing.h"
+#include "runtime/actor/watchdog.h"
 #include "runtime/executor/program_spec.h"
 #include "runtime/plan/program.h"
 
@@ -35,13 +36,18 @@ absl::Status CheckRanks(const plan::Plan& plan, int processes) {
 }
 
 // A hang is told of by one rank: the lowest on a host that has a stopped one,
-// or, if none knows of such, by rank 0, unless it is what hangs. A watchdog looks
-// four times in a time-out, and so later ones have their turn a quarter later.
+// or, if none knows of such, by rank 0, unless it is what hangs. Later ones have their turn
+// when the watchdogs before them have looked a few times: of 600 s each turn is 4 s later.
 int Turn(const collective::World& world) { return std::min(world.place_on_host(), 2); }
+
+std::chrono::milliseconds TurnTime(std::chrono::milliseconds time_out) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::min<actor::Watchdog::Clock::duration>(time_out / 4, 4 * actor::Watchdog::Interval(time_out)));
+}
 
 std::chrono::milliseconds Blindness(const collective::World& world, std::chrono::milliseconds time_out) {
   const int turn = world.rank() > 0 ? 3 : world.hosts() > 1 ? 1 : 0;
-  return time_out * std::max(0, turn - Turn(world)) / 4;
+  return TurnTime(time_out) * std::max(0, turn - Turn(world));
 }
 
 // Where a rank stands, as its board says.
@@ -115,7 +121,7 @@ absl::StatusOr<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(const pla
                     .blind = Blindness(*world, options.hang_time_out),
                     .standing = world->board()};
   ClusterOptions own = options;
-  own.hang_time_out += options.hang_time_out * Turn(*world) / 4;
+  own.hang_time_out += TurnTime(options.hang_time_out) * Turn(*world);
   world->SetReader([&plan](int rank, const std::vector<int64_t>& words) { return TextOf(plan, rank, words); });
   if (absl::Status status = cluster->Load(plan, own, share); !status.ok()) return status;
   world->SetWaits([raw = cluster.get()] { return raw->Waits(); });

@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
@@ -137,16 +138,25 @@ std::vector<AlikeTensors> LargestOf(const Program& program, const StageMemory& m
   return largest;
 }
 
-std::string LargestText(const Program& program, const StageMemory& memory, int count) {
-  std::vector<std::string> texts;
-  for (const AlikeTensors& it : LargestOf(program, memory)) {
-    if (static_cast<int>(texts.size()) == count) break;
-    const std::string counts = it.CountText();
-    texts.push_back(absl::StrCat("`", it.name, "` ", it.type, " ", BytesText(it.bytes), " (", counts,
-                                 counts.empty() ? "" : ", ", NameOf(it.category), it.origin.empty() ? "" : ", made at ",
-                                 it.origin, ")"));
+std::string PeakText(const Program& program, const StageMemory& memory, int count) {
+  std::vector<std::string> categories;
+  for (int k = 0; k < kCategories; ++k) {
+    if (memory.at_peak[k] == 0) continue;
+    categories.push_back(absl::StrCat(NameOf(static_cast<Category>(k)), " ", BytesText(memory.at_peak[k])));
   }
-  return absl::StrJoin(texts, ", ");
+  std::vector<AlikeTensors> largest = LargestOf(program, memory);
+  largest.resize(std::min<size_t>(largest.size(), count));
+  size_t width = 0;
+  for (const AlikeTensors& it : largest) width = std::max(width, BytesText(it.bytes).size());
+  std::string text =
+      absl::StrCat("\n  at the peak: ", absl::StrJoin(categories, ", "), "\n  the largest tensors there:");
+  for (const AlikeTensors& it : largest) {
+    const std::string counts = it.CountText();
+    absl::StrAppend(&text, "\n    ", absl::StrFormat("%*s", static_cast<int>(width), BytesText(it.bytes)), "  `",
+                    it.name, "` ", it.type, " (", counts, counts.empty() ? "" : ", ", NameOf(it.category),
+                    it.origin.empty() ? "" : ", made at ", it.origin, ")");
+  }
+  return text;
 }
 
 }  // namespace weft::plan

@@ -29,9 +29,13 @@ struct AlikeTensors {
 // What is live at the peak, most bytes first.
 std::vector<AlikeTensors> LargestOf(const Program& program, const StageMemory& memory);
 
-// "`h.*.mlp/y.*` f32[8,64] of [16,64] 14.0 KiB (7 tensors, activations, made at gpt2.mlir:31:8 in h.*.mlp), ...":
-// the `count` largest in one line.
-std::string LargestText(const Program& program, const StageMemory& memory, int count);
+// What takes the memory at the peak, for the message of a plan that does not fit: bytes by category, then the `count`
+// largest tensors, a line each, every line behind a line break.
+//
+//   at the peak: parameters 3.00 MiB, activations 14.0 KiB
+//   the largest tensors there:
+//     14.0 KiB  `h.*.mlp/y.*` f32[8,64] of [16,64] (7 tensors, activations, made at gpt2.mlir:31:8 in h.*.mlp)
+std::string PeakText(const Program& program, const StageMemory& memory, int count);
 
 }  // namespace weft::plan
 

@@ -130,10 +130,16 @@ TEST_F(Largest, KeepsWhatIsTheSameInTheNames) {
   EXPECT_EQ(LargestOf(program_, memory_)[0].name, "h.*.mlp/add.3");
 }
 
-TEST_F(Largest, SaysItInOneLine) {
-  EXPECT_EQ(LargestText(program_, memory_, 2),
-            "`h.*.mlp/box.*` f32[32] 384 B (2 tensors, for 1 to 2 micro-batches, workspace, made at m.mlir:3:8 in "
-            "h.*.mlp), `wte.2` f32[64] 256 B (activations)");
+TEST_F(Largest, SaysALineEach) {
+  memory_.at_peak[static_cast<int>(Category::kParameters)] = 3 << 20;
+  memory_.at_peak[static_cast<int>(Category::kActivations)] = 256;
+  EXPECT_EQ(
+      PeakText(program_, memory_, 2),
+      "\n  at the peak: parameters 3.00 MiB, activations 256 B"
+      "\n  the largest tensors there:"
+      "\n    384 B  `h.*.mlp/box.*` f32[32] (2 tensors, for 1 to 2 micro-batches, workspace, made at m.mlir:3:8 in "
+      "h.*.mlp)"
+      "\n    256 B  `wte.2` f32[64] (activations)");
 }
 
 }  // namespace

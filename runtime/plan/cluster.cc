@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/devices.h"
 
 namespace weft::plan {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 struct Rate {
   const char* key;
   double value;
-  bool needed;  // on cuda
+  bool needed;  // where there is no default
 };
 
 absl::Status Expected(const std::string& key, const std::string& expected, const std::string& got) {
@@ -35,8 +36,9 @@ void Fill(double fallback, double* value) {
 }  // namespace
 
 absl::Status CheckCluster(const Cluster& cluster) {
-  const std::string& kind = cluster.device().kind();
-  if (kind != "cpu" && kind != "cuda") return Expected("device.kind", "\"cpu\" or \"cuda\"", "\"" + kind + "\"");
+  const std::string& name = cluster.device().kind();
+  const DeviceKind* kind = FindDeviceKind(name);
+  if (kind == nullptr) return Expected("device.kind", DeviceKindNames("\""), "\"" + name + "\"");
   if (absl::Status status = CheckCounts(cluster); !status.ok()) return status;
   const bool joined = cluster.node().count() > 1;
   const Rate rates[] = {
@@ -54,8 +56,8 @@ absl::Status CheckCluster(const Cluster& cluster) {
     if (!(rate.value >= 0) || std::isinf(rate.value)) {
       return Expected(rate.key, "a number of 0 or more", absl::StrCat(rate.value));
     }
-    if (rate.needed && kind == "cuda" && rate.value == 0) {
-      return Expected(rate.key, "a rate above 0, which cuda has no default for", "0");
+    if (rate.needed && !kind->host && rate.value == 0) {
+      return Expected(rate.key, absl::StrCat("a rate above 0, which ", name, " has no default for"), "0");
     }
   }
   return absl::OkStatus();
@@ -63,7 +65,7 @@ absl::Status CheckCluster(const Cluster& cluster) {
 
 Machine MachineOf(const Cluster& cluster) {
   const Machine defaults;
-  const bool cpu = cluster.device().kind() == "cpu";
+  const DeviceKind* kind = FindDeviceKind(cluster.device().kind());
   Machine machine;
   machine.device = cluster.device().kind();
   machine.node_ranks = cluster.node().ranks();
@@ -74,7 +76,7 @@ Machine MachineOf(const Cluster& cluster) {
   machine.launch_s = cluster.device().launch_s();
   machine.node = {cluster.node().link_bytes_s(), cluster.node().latency_s()};
   machine.network = {cluster.network().link_bytes_s(), cluster.network().latency_s()};
-  if (cpu) {
+  if (kind != nullptr && kind->host) {
     Fill(defaults.contraction_flops, &machine.contraction_flops);
     Fill(defaults.other_flops, &machine.other_flops);
     Fill(defaults.memory_bytes_s, &machine.memory_bytes_s);

@@ -51,26 +51,26 @@ double ShareOfCore(const Machine& machine, int64_t acts) {
   return std::min(1.0, machine.node_cores / static_cast<double>(acts));
 }
 
-double SentBytes(Exchange kind, double bytes, int64_t n) {
+double SentBytes(CollectiveKind kind, double bytes, int64_t n) {
   const double share = static_cast<double>(n - 1) / static_cast<double>(n);
   switch (kind) {
-    case Exchange::kAllReduce:
+    case CollectiveKind::kAllReduce:
       return 2 * bytes * share;
-    case Exchange::kReduceScatter:
-    case Exchange::kAllGather:
+    case CollectiveKind::kReduceScatter:
+    case CollectiveKind::kAllGather:
       return bytes * share;
-    case Exchange::kAllToAll:
+    case CollectiveKind::kAllToAll:
       return bytes * share / static_cast<double>(n);
   }
   return 0;
 }
 
-double CollectiveSeconds(const Machine& machine, Exchange kind, double bytes, const Spread& group) {
+double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double bytes, const Spread& group) {
   if (group.ranks < 2) return 0;
   const double rounds = std::ceil(std::log2(static_cast<double>(group.nodes())));
   const double latency = machine.node.latency_s + rounds * machine.network.latency_s;
   const double sent = SentBytes(kind, bytes, group.ranks);
-  if (kind != Exchange::kAllToAll || group.one_node()) return latency + sent / RingBytes(machine, group);
+  if (kind != CollectiveKind::kAllToAll || group.one_node()) return latency + sent / RingBytes(machine, group);
   const double inside = static_cast<double>(group.on_a_node - 1) / static_cast<double>(group.ranks - 1);
   return latency + std::max(sent * inside / machine.node.bytes_s, sent * (1 - inside) / machine.network.bytes_s);
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/collective_kind.h"
+
 namespace weft::plan {
 
 struct Link {
@@ -65,14 +67,12 @@ double KernelSeconds(const Machine& machine, const KernelWork& work);
 // their arithmetic.
 double ShareOfCore(const Machine& machine, int64_t acts);
 
-enum class Exchange { kAllReduce, kReduceScatter, kAllGather, kAllToAll };
-
 // Bytes that each rank of a group of n sends for a tensor of `bytes`: the tensor
 // before a reduction or after a gathering, on one rank; of an all-to-all n times
 // a rank's part. Ring algorithms: an all-reduce sends 2 (n-1)/n of them, gather
 // and scatter (n-1)/n, all-to-all (n-1)/n^2 (Thakur, Rabenseifner and Gropp,
 // "Optimization of collective communication operations in MPICH", 2005).
-double SentBytes(Exchange kind, double bytes, int64_t n);
+double SentBytes(CollectiveKind kind, double bytes, int64_t n);
 
 // These over the link, after the latency: of one message within the node, and of
 // ceil(log2 nodes) between nodes, as in a tree. Within a node the node's link
@@ -80,7 +80,7 @@ double SentBytes(Exchange kind, double bytes, int64_t n);
 // ranks on a node, each through the network of another rank, as NCCL does: of
 // the bytes that a rank sends, one in `on_a_node` leaves the node. An all-to-all
 // has no rings: all but (on_a_node - 1)/(n - 1) of its bytes leave.
-double CollectiveSeconds(const Machine& machine, Exchange kind, double bytes, const Spread& group);
+double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double bytes, const Spread& group);
 
 // Point to point: `bytes` that one rank sends, or receives, on one node or
 // across.

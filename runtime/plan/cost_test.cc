@@ -49,14 +49,15 @@ TEST(CostTest, SpreadsOverNodes) {
 
 TEST(CostTest, RingsUseAllNetworksOfANode) {
   const Machine machine = Small();
-  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, Exchange::kAllReduce, 1e6, {4, 4}), 1e-6 + 1.5e-3);
+  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1e6, {4, 4}), 1e-6 + 1.5e-3);
   // Eight ranks, four a node: four rings of 0.25 GB/s, as fast as the node's links.
-  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, Exchange::kAllReduce, 1e6, {8, 4}), 1.1e-5 + 1.75e-3);
-  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, Exchange::kAllGather, 1e6, {4, 2}), 1.1e-5 + 0.75e-3 / 0.5);
-  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, Exchange::kReduceScatter, 1e6, {4, 1}), 2.1e-5 + 0.75e-3 / 0.25);
+  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1e6, {8, 4}), 1.1e-5 + 1.75e-3);
+  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kAllGather, 1e6, {4, 2}), 1.1e-5 + 0.75e-3 / 0.5);
+  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kReduceScatter, 1e6, {4, 1}), 2.1e-5 + 0.75e-3 / 0.25);
   // Of what a rank sends to three others, two thirds leave the node.
-  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, Exchange::kAllToAll, 1.6e6, {4, 2}), 1.1e-5 + 0.3e-3 * 2 / 3 / 0.25);
-  EXPECT_EQ(CollectiveSeconds(machine, Exchange::kAllReduce, 1e6, {1, 1}), 0);
+  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kAllToAll, 1.6e6, {4, 2}),
+                   1.1e-5 + 0.3e-3 * 2 / 3 / 0.25);
+  EXPECT_EQ(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1e6, {1, 1}), 0);
 }
 
 TEST(CostTest, TransfersGoByTheLink) {

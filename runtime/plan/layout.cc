@@ -1,24 +1,10 @@
 #include "runtime/plan/layout.h"
 
+#include "runtime/plan/enums.h"
+
 namespace weft::plan {
 
-int64_t ElementBytes(DType dtype) {
-  switch (dtype) {
-    case F32:
-    case I32:
-      return 4;
-    case BF16:
-    case F16:
-      return 2;
-    case I64:
-    case F64:
-      return 8;
-    case U8:
-      return 1;
-    default:
-      return 0;
-  }
-}
+int64_t ElementBytes(DType dtype) { return static_cast<int64_t>(SizeOf(TypeOf(dtype))); }
 
 int64_t RankCount(const Placement& placement) {
   int64_t count = 1;

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/read_file.h"
 
 namespace weft::plan {
 namespace {
@@ -54,65 +55,46 @@ absl::Status Bad(const std::string& path, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat(path, ": ", what));
 }
 
-absl::Status SystemError(const std::string& path, const char* what, int error) {
-  const std::string text = absl::StrCat(path, ": ", what, ": ", std::strerror(error));
-  switch (error) {
-    case ENOENT:
-      return absl::NotFoundError(text);
-    case EACCES:  // what a path leads to is part of the request
-    case EISDIR:
-    case ENOTDIR:
-    case EPERM:
-    case EROFS:
-    case ENAMETOOLONG:
-      return absl::InvalidArgumentError(text);
-    default:
-      return absl::UnavailableError(text);
-  }
-}
-
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return SystemError(path, "cannot be opened", errno);
-  std::string bytes;
-  struct stat info;
-  if (fstat(file, &info) == 0 && info.st_size > 0) bytes.reserve(info.st_size);
-  char block[1 << 16];
-  ssize_t got = 0;
-  while ((got = read(file, block, sizeof block)) > 0 || (got < 0 && errno == EINTR)) {
-    if (got > 0) bytes.append(block, got);
-  }
-  const int error = errno;
-  close(file);
-  if (got < 0) return SystemError(path, "cannot be read", error);
-  return bytes;
-}
-
-// Magic, version, length and hash.
-absl::Status CheckHead(const std::string& path, const std::string& bytes) {
-  const size_t magic = std::min<size_t>(8, bytes.size());
-  if (bytes.empty() || bytes.compare(0, magic, kPlanMagic, magic) != 0) {
+// Magic, version and length: of the payload, in bytes.
+absl::StatusOr<int64_t> CheckHead(const std::string& path, const std::string& head) {
+  const size_t magic = std::min<size_t>(8, head.size());
+  if (head.empty() || head.compare(0, magic, kPlanMagic, magic) != 0) {
     return Bad(path, "not a plan: expected a file that weft-compile wrote");
   }
-  if (bytes.size() < kHeadBytes) {
-    return Bad(path, absl::StrCat("truncated: expected at least ", kHeadBytes, " bytes, got ", bytes.size()));
+  if (head.size() < kHeadBytes) {
+    return Bad(path, absl::StrCat("truncated: expected at least ", kHeadBytes, " bytes, got ", head.size()));
   }
-  const uint64_t version = GetWord(bytes.data() + 8);
+  const uint64_t version = GetWord(head.data() + 8);
   if (version != kPlanVersion) {
     return Bad(path, absl::StrCat("plan version: expected ", kPlanVersion, ", got ", version,
                                   version < kPlanVersion
                                       ? "; compile the job again with this version of weft"
                                       : "; a newer weft wrote it: run it with that, or compile the job again"));
   }
-  const uint64_t length = GetWord(bytes.data() + 16);
-  const uint64_t there = bytes.size() - kHeadBytes;
-  if (there != length || length > INT_MAX) {
-    return Bad(path, absl::StrCat(there < length ? "truncated" : "damaged", ": expected ", length,
-                                  " bytes after the head, got ", there));
+  const uint64_t length = GetWord(head.data() + 16);
+  if (length > INT_MAX) {
+    return Bad(path, absl::StrCat("damaged: expected a length of at most ", INT_MAX, " bytes, got ", length));
   }
-  const uint64_t expected = GetWord(bytes.data() + 24);
-  const uint64_t got = HashBytes(bytes.data() + kHeadBytes, there);
-  if (expected == got) return absl::OkStatus();
+  return static_cast<int64_t>(length);
+}
+
+// What follows the head, whole and undamaged. Not more is read than the head says.
+absl::StatusOr<std::string> ReadPayload(const std::string& path) {
+  absl::StatusOr<FileReader> reader = FileReader::Open(path);
+  if (!reader.ok()) return reader.status();
+  const absl::StatusOr<std::string> head = reader->Next(kHeadBytes);
+  if (!head.ok()) return head.status();
+  const absl::StatusOr<int64_t> length = CheckHead(path, *head);
+  if (!length.ok()) return length.status();
+  absl::StatusOr<std::string> payload = reader->Next(*length + 1);
+  if (!payload.ok()) return payload.status();
+  const auto there = static_cast<int64_t>(payload->size());
+  if (there != *length) {
+    return Bad(path, absl::StrCat(there < *length ? "truncated" : "damaged", ": expected ", *length,
+                                  " bytes after the head, got ", there > *length ? "more" : absl::StrCat(there)));
+  }
+  const uint64_t expected = GetWord(head->data() + 24), got = HashBytes(payload->data(), payload->size());
+  if (expected == got) return payload;
   return Bad(path, absl::StrCat("damaged: expected hash ", absl::Hex(expected, absl::kZeroPad16), ", got ",
                                 absl::Hex(got, absl::kZeroPad16)));
 }
@@ -150,10 +132,9 @@ uint64_t HashOf(Plan& plan) {
 }
 
 absl::Status LoadInto(const std::string& path, Plan& plan) {
-  absl::StatusOr<std::string> bytes = ReadFile(path);
-  if (!bytes.ok()) return bytes.status();
-  if (absl::Status status = CheckHead(path, *bytes); !status.ok()) return status;
-  if (!plan.ParseFromArray(bytes->data() + kHeadBytes, static_cast<int>(bytes->size() - kHeadBytes))) {
+  const absl::StatusOr<std::string> payload = ReadPayload(path);
+  if (!payload.ok()) return payload.status();
+  if (!plan.ParseFromArray(payload->data(), static_cast<int>(payload->size()))) {
     return Bad(path, "damaged: its contents do not parse");
   }
   if (plan.header().version() != kPlanVersion) {

@@ -2,84 +2,25 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "runtime/plan/enums.h"
 #include "runtime/plan/layout.h"
 
 namespace weft::plan {
+namespace {
 
-std::string NameOf(DType dtype) {
-  switch (dtype) {
-    case F32:
-      return "f32";
-    case BF16:
-      return "bf16";
-    case F16:
-      return "f16";
-    case I32:
-      return "i32";
-    case I64:
-      return "i64";
-    case F64:
-      return "f64";
-    case U8:
-      return "u8";
-    default:
-      return "invalid";
-  }
-}
+// The name of a value in plan.proto, as people read it; such a value has none if the plan is damaged.
+std::string Lower(const std::string& name) { return name.empty() ? "invalid" : absl::AsciiStrToLower(name); }
 
-std::string NameOf(Buffer::Kind kind) {
-  switch (kind) {
-    case Buffer::ACTIVATION:
-      return "activation";
-    case Buffer::PARAMETER:
-      return "parameter";
-    case Buffer::OPTIMIZER:
-      return "optimizer";
-    case Buffer::GRADIENT:
-      return "gradient";
-    case Buffer::COMMUNICATION:
-      return "communication";
-    case Buffer::INPUT:
-      return "input";
-    case Buffer::OUTPUT:
-      return "output";
-    case Buffer::WORKING:
-      return "working";
-    default:
-      return "invalid";
-  }
-}
+}  // namespace
 
-std::string NameOf(Collective::Kind kind) {
-  switch (kind) {
-    case Collective::ALL_REDUCE:
-      return "all_reduce";
-    case Collective::REDUCE_SCATTER:
-      return "reduce_scatter";
-    case Collective::ALL_GATHER:
-      return "all_gather";
-    case Collective::ALL_TO_ALL:
-      return "all_to_all";
-    default:
-      return "invalid";
-  }
-}
-
-std::string NameOf(Stream::Kind kind) {
-  switch (kind) {
-    case Stream::COMPUTE:
-      return "compute";
-    case Stream::COMMUNICATION:
-      return "communication";
-    case Stream::HOST:
-      return "host";
-    default:
-      return "invalid";
-  }
-}
+std::string NameOf(DType dtype) { return weft::NameOf(TypeOf(dtype)); }
+std::string NameOf(Buffer::Kind kind) { return Lower(Buffer::Kind_Name(kind)); }
+std::string NameOf(Collective::Kind kind) { return Lower(Collective::Kind_Name(kind)); }
+std::string NameOf(Stream::Kind kind) { return Lower(Stream::Kind_Name(kind)); }
 
 std::string TextOf(const Sbp& sbp) {
   switch (sbp.kind()) {
@@ -133,6 +74,21 @@ std::string MeshText(const Placement& placement) {
     sizes.push_back(absl::StrCat(placement.axes(a).size()));
   }
   return absl::StrCat(absl::StrJoin(names, " x "), " = ", absl::StrJoin(sizes, " x "));
+}
+
+std::string RanksAndMeshText(const Plan& plan) {
+  int64_t ranks = 0;
+  std::vector<std::string> meshes;
+  for (const Stage& stage : plan.stages()) {
+    const Placement& placement = plan.placements(stage.placement());
+    ranks += placement.ranks_size();
+    meshes.push_back(MeshText(placement));
+  }
+  const std::string text = absl::StrCat(CountText(ranks), ranks == 1 ? " rank" : " ranks");
+  if (ranks == 1) return text;
+  const bool alike = std::equal(meshes.begin() + 1, meshes.end(), meshes.begin());
+  const std::string stages = meshes.size() == 1 ? "" : absl::StrCat(meshes.size(), " stages of ");
+  return absl::StrCat(text, " (", stages, alike ? meshes[0] : absl::StrJoin(meshes, ", "), ")");
 }
 
 std::string AxesText(const Placement& placement, const Collective& collective) {

@@ -42,6 +42,9 @@ std::string LocalTypeText(const Placement& placement, const Buffer& buffer);
 // "data x tensor = 2 x 2"; "one rank" for a mesh without axes.
 std::string MeshText(const Placement& placement);
 
+// "4 ranks (data x tensor = 2 x 2)", "1 rank", "4 ranks (2 stages of data = 2)": all ranks of a plan, and how they lie.
+std::string RanksAndMeshText(const Plan& plan);
+
 // "data, tensor" or "0, 1": the axes of a group.
 std::string AxesText(const Placement& placement, const Collective& collective);
 

@@ -57,7 +57,7 @@ absl::Status CheckCollective(const Collective& collective, const Placement& plac
     if (b < 0 || b >= buffers) return Fault("expected buffers below ", buffers, ", got ", b);
   }
   if (!Collective::Kind_IsValid(collective.kind())) {
-    return Fault("expected a kind of 0 to 3, got ", static_cast<int>(collective.kind()));
+    return Fault("expected a kind of 0 to ", Collective::Kind_MAX, ", got ", static_cast<int>(collective.kind()));
   }
   if (!Collective::Reduction_IsValid(collective.reduction())) {
     return Fault("expected a reduction of 0 or 1, got ", static_cast<int>(collective.reduction()));
@@ -113,7 +113,7 @@ absl::Status CheckActor(const Plan& plan, int s, const Actor& actor) {
     return Fault("section: expected 0 or 1, got ", static_cast<int>(actor.section()));
   }
   if (!Actor::Phase_IsValid(actor.phase())) {
-    return Fault("phase: expected 0 to 4, got ", static_cast<int>(actor.phase()));
+    return Fault("phase: expected 0 to ", Actor::Phase_MAX, ", got ", static_cast<int>(actor.phase()));
   }
   if (actor.chunk() < 0) return Fault("chunk: expected 0 or more, got ", actor.chunk());
   const bool end = actor.end_case() != Actor::END_NOT_SET;

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/enums.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/validate.h"
@@ -20,15 +23,25 @@ int64_t BytesOf(const google::protobuf::RepeatedField<int64_t>& shape, DType dty
   return bytes;
 }
 
+// "f32, bf16, ... or u8".
+std::string TypeNames() {
+  std::string names;
+  for (const ElementType& row : kElementTypes) {
+    const char* const before = names.empty() ? "" : &row == std::end(kElementTypes) - 1 ? " or " : ", ";
+    absl::StrAppend(&names, before, row.name);
+  }
+  return names;
+}
+
 absl::Status CheckType(const Buffer& buffer) {
   if (ElementBytes(buffer.dtype()) == 0)
-    return Fault("element type: expected f32, bf16, f16, i32, i64, f64 or u8, got ", static_cast<int>(buffer.dtype()));
+    return Fault("element type: expected ", TypeNames(), ", got ", static_cast<int>(buffer.dtype()));
   for (int d = 0; d < buffer.shape_size(); ++d) {
     if (buffer.shape(d) < 1) return Fault("shape: expected dim ", d, " of at least 1, got ", buffer.shape(d));
   }
   if (BytesOf(buffer.shape(), buffer.dtype()) < 0) return Fault("shape: expected at most 2^50 bytes, got more");
   if (!Buffer::Kind_IsValid(buffer.kind()))
-    return Fault("kind: expected 0 to 7, got ", static_cast<int>(buffer.kind()));
+    return Fault("kind: expected 0 to ", Buffer::Kind_MAX, ", got ", static_cast<int>(buffer.kind()));
   return absl::OkStatus();
 }
 
@@ -40,7 +53,7 @@ absl::Status CheckSbp(const Placement& placement, const Buffer& buffer) {
   for (int a = 0; a < buffer.sbp_size(); ++a) {
     const Sbp& sbp = buffer.sbp(a);
     if (!Sbp::Kind_IsValid(sbp.kind()))
-      return Fault("SBP: expected a kind of 0 to 3, got ", static_cast<int>(sbp.kind()));
+      return Fault("SBP: expected a kind of 0 to ", Sbp::Kind_MAX, ", got ", static_cast<int>(sbp.kind()));
     if (sbp.kind() != Sbp::SPLIT) continue;
     if (sbp.dim() < 0 || sbp.dim() >= buffer.shape_size()) {
       return Fault("SBP: expected a split dim below ", buffer.shape_size(), ", got ", TextOf(sbp));

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "runtime/plan/enums.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/validate_parts.h"
 
@@ -24,24 +25,16 @@ absl::Status CheckInnermost(const Collective& collective, const Buffer& buffer, 
 
 // The SBP that a collective expects on its axes.
 Sbp Expected(const Collective& collective, bool output) {
-  const Sbp::Kind partial = collective.reduction() == Collective::MAX ? Sbp::PARTIAL_MAX : Sbp::PARTIAL_SUM;
+  const CollectiveFacts facts = FactsOf(collective);
   Sbp sbp;
-  switch (collective.kind()) {
-    case Collective::ALL_REDUCE:
-      sbp.set_kind(output ? Sbp::BROADCAST : partial);
-      break;
-    case Collective::REDUCE_SCATTER:
-      sbp.set_kind(output ? Sbp::SPLIT : partial);
-      sbp.set_dim(output ? collective.dim() : 0);
-      break;
-    case Collective::ALL_GATHER:
-      sbp.set_kind(output ? Sbp::BROADCAST : Sbp::SPLIT);
-      sbp.set_dim(output ? 0 : collective.dim());
-      break;
-    default:
-      sbp.set_kind(Sbp::SPLIT);
-      sbp.set_dim(output ? collective.split_dim() : collective.dim());
-      break;
+  if (output) {
+    sbp.set_kind(facts.cuts ? Sbp::SPLIT : Sbp::BROADCAST);
+    sbp.set_dim(!facts.cuts ? 0 : facts.has_split_dim() ? collective.split_dim() : collective.dim());
+  } else {
+    sbp.set_kind(facts.gathers                               ? Sbp::SPLIT
+                 : collective.reduction() == Collective::MAX ? Sbp::PARTIAL_MAX
+                                                             : Sbp::PARTIAL_SUM);
+    sbp.set_dim(facts.gathers ? collective.dim() : 0);
   }
   return sbp;
 }
@@ -62,17 +55,17 @@ absl::Status CheckSide(const Program& program, const Collective& collective, boo
 absl::Status Check(const Program& program, const Collective& collective) {
   const Buffer& input = program.buffer(collective.input());
   const Buffer& output = program.buffer(collective.output());
-  const bool reduces = collective.kind() == Collective::ALL_REDUCE || collective.kind() == Collective::REDUCE_SCATTER;
-  if (reduces && input.dtype() == U8) return Fault("input `", input.name(), "`: expected numbers to reduce, got u8");
+  const CollectiveFacts facts = FactsOf(collective);
+  if (facts.reduces && input.dtype() == U8)
+    return Fault("input `", input.name(), "`: expected numbers to reduce, got u8");
   if (input.dtype() != output.dtype() ||
       !std::equal(input.shape().begin(), input.shape().end(), output.shape().begin(), output.shape().end())) {
     return Fault("output `", output.name(), "`: expected ", TypeText(input), " as the input, got ", TypeText(output));
   }
-  if (collective.kind() != Collective::ALL_REDUCE &&
-      program.root[collective.input()] == program.root[collective.output()]) {
+  if (facts.has_parts() && program.root[collective.input()] == program.root[collective.output()]) {
     return Fault("output `", output.name(), "`: expected bytes other than the input's: only all_reduce works in place");
   }
-  if (collective.kind() == Collective::ALL_TO_ALL && collective.dim() == collective.split_dim()) {
+  if (facts.has_split_dim() && collective.dim() == collective.split_dim()) {
     return Fault("split dim: expected another than the gathered dim ", collective.dim(), ", got the same");
   }
   for (int a = 0; a < input.sbp_size(); ++a) {

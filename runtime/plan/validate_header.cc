@@ -2,6 +2,7 @@
 #include <set>
 
 #include "runtime/plan/cluster.h"
+#include "runtime/plan/devices.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/validate_parts.h"
@@ -9,7 +10,10 @@
 namespace weft::plan {
 namespace {
 
-bool IsDevice(const std::string& name) { return name == "cpu" || name == "cuda"; }
+absl::Status CheckDevice(const char* what, const std::string& name) {
+  if (FindDeviceKind(name) != nullptr) return absl::OkStatus();
+  return Fault(what, ": expected ", DeviceKindNames(), ", got `", name, "`");
+}
 
 }  // namespace
 
@@ -17,7 +21,7 @@ absl::Status CheckHeader(const Header& header) {
   if (header.version() != kPlanVersion) {
     return Fault("version: expected ", kPlanVersion, ", got ", header.version());
   }
-  if (!IsDevice(header.target())) return Fault("target: expected cpu or cuda, got `", header.target(), "`");
+  if (absl::Status status = CheckDevice("target", header.target()); !status.ok()) return status;
   const int64_t micro_batches = header.micro_batches();
   if (micro_batches < 1 || micro_batches > kMaxMicroBatches) {
     return Fault("micro-batches: expected 1 to ", kMaxMicroBatches, ", got ", micro_batches);
@@ -34,7 +38,7 @@ absl::Status CheckHeader(const Header& header) {
 }
 
 absl::Status CheckPlacement(const Placement& placement) {
-  if (!IsDevice(placement.device())) return Fault("device: expected cpu or cuda, got `", placement.device(), "`");
+  if (absl::Status status = CheckDevice("device", placement.device()); !status.ok()) return status;
   int64_t places = 1;
   std::set<std::string> names;
   for (const Axis& axis : placement.axes()) {

@@ -48,7 +48,7 @@ absl::Status CheckStreams(const Plan& plan, const Stage& stage) {
     const Stream& stream = stage.streams(s);
     const std::string place = absl::StrCat("stream ", s, " `", stream.name(), "`");
     if (!Stream::Kind_IsValid(stream.kind())) {
-      return Fault(place, ": kind: expected 0 to 2, got ", static_cast<int>(stream.kind()));
+      return Fault(place, ": kind: expected 0 to ", Stream::Kind_MAX, ", got ", static_cast<int>(stream.kind()));
     }
     for (int r = 0; r < stream.runs_size(); ++r) {
       const Run& run = stream.runs(r);

@@ -80,10 +80,10 @@ absl::Status CheckDevice(const Plan& plan, const Program& program, int64_t devic
   if (device_bytes <= 0 || needed <= device_bytes) return absl::OkStatus();
   // A plan that is blocked as well is not measured.
   const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "stage ", program.index, ": memory of a rank: expected at most ", CountText(device_bytes), " bytes (",
-      BytesText(device_bytes), "), got ", CountText(needed), " (", BytesText(needed), ")",
-      memory.ok() ? "; the largest tensors at the peak: " + LargestText(program, (*memory)[program.index], 10) : ""));
+  return absl::ResourceExhaustedError(absl::StrCat("stage ", program.index, ": memory of a rank: expected at most ",
+                                                   CountText(device_bytes), " bytes (", BytesText(device_bytes),
+                                                   "), got ", CountText(needed), " (", BytesText(needed), ")",
+                                                   memory.ok() ? PeakText(program, (*memory)[program.index], 10) : ""));
 }
 
 std::string StageName(size_t s) { return absl::StrCat("stage ", s); }

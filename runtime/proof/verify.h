@@ -25,7 +25,7 @@ struct VerifyOptions {
 // - a buffer that is read before it is written, or overwritten while live;
 // - live buffers that overlap in bytes without an order between their uses;
 // - state that shares bytes with anything;
-// - an arena above the device's memory, with the ten largest tensors;
+// - an arena above the device's memory, with what takes it (PeakText of runtime/measure/largest.h, some lines);
 // - a lower bound of the memory that is not that of the schedule (memory.h).
 // kInvalidArgument: not valid; kFailedPrecondition: blocked or unordered;
 // kResourceExhausted: too large. Takes time and memory in proportion to the

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/plan/enums.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/tiles.h"
 
@@ -26,7 +27,7 @@ class Collectives {
       sum.sent_bytes += cost.sent_bytes;
     }
     const plan::Collective& first = actor.collectives(0);
-    const double latency = plan::CollectiveSeconds(machine_, ExchangeOf(first.kind()), 0,
+    const double latency = plan::CollectiveSeconds(machine_, plan::KindOf(first.kind()), 0,
                                                    GroupOf({first.axes().begin(), first.axes().end()}));
     sum.seconds -= latency * (actor.collectives_size() - 1);
     return sum;
@@ -34,24 +35,12 @@ class Collectives {
 
  private:
   ActCost CostOf(const plan::Collective& collective) {
-    const plan::Exchange kind = ExchangeOf(collective.kind());
+    const CollectiveKind kind = plan::KindOf(collective.kind());
     const plan::Spread group = GroupOf({collective.axes().begin(), collective.axes().end()});
-    double bytes = BytesOf(kind == plan::Exchange::kAllGather ? collective.output() : collective.input());
-    if (kind == plan::Exchange::kAllToAll) bytes *= static_cast<double>(group.ranks);
+    // What is brought in parts counts whole.
+    const double parts = FactsOf(kind).gathers ? static_cast<double>(group.ranks) : 1;
+    const double bytes = BytesOf(collective.input()) * parts;
     return {plan::CollectiveSeconds(machine_, kind, bytes, group), plan::SentBytes(kind, bytes, group.ranks)};
-  }
-
-  static plan::Exchange ExchangeOf(plan::Collective::Kind kind) {
-    switch (kind) {
-      case plan::Collective::REDUCE_SCATTER:
-        return plan::Exchange::kReduceScatter;
-      case plan::Collective::ALL_GATHER:
-        return plan::Exchange::kAllGather;
-      case plan::Collective::ALL_TO_ALL:
-        return plan::Exchange::kAllToAll;
-      default:
-        return plan::Exchange::kAllReduce;
-    }
   }
 
   double BytesOf(int32_t buffer) const {

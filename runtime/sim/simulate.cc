@@ -32,11 +32,14 @@ class Reporter {
       }
       busy += report_.stages[s].compute_s;
       report_.exposed_comm_s += report_.stages[s].exposed_comm_s;
+      report_.waiting_s += report_.stages[s].waiting_s;
       count += here;
       if (here > 1) report_.stages[s].compute_s /= static_cast<double>(here);
       if (here > 1) report_.stages[s].exposed_comm_s /= static_cast<double>(here);
+      if (here > 1) report_.stages[s].waiting_s /= static_cast<double>(here);
     }
     if (count > 0) report_.exposed_comm_s /= static_cast<double>(count);
+    if (count > 0) report_.waiting_s /= static_cast<double>(count);
     const double whole = report_.step_s * static_cast<double>(count);
     // Rounding may leave a little less than nothing.
     if (whole > 0) report_.bubble_fraction = std::max(0.0, 1 - busy / whole);
@@ -47,6 +50,15 @@ class Reporter {
   int StreamOf(const Act& act) const { return programs_[act.stage].actor(act.actor).stream(); }
   // A collective or an end of a transfer, on whatever stream.
   bool Communicates(const Act& act) const { return programs_[act.stage].actor(act.actor).kernels_size() == 0; }
+
+  // A collective of this stage, or a transfer that it sends or receives: both ends of one take the same time.
+  bool IsOwn(size_t stage, const Act& act) const {
+    const plan::Actor& actor = programs_[act.stage].actor(act.actor);
+    if (actor.end_case() == plan::Actor::END_NOT_SET) return Communicates(act) && act.stage == static_cast<int>(stage);
+    const bool sends = actor.end_case() == plan::Actor::kSend;
+    const plan::Transfer& transfer = programs_[0].plan->transfers(sends ? actor.send() : actor.receive());
+    return transfer.source_stage() == static_cast<int>(stage) || transfer.target_stage() == static_cast<int>(stage);
+  }
 
   // Acts of a stream come in its order, as it has one at a time.
   void Add(int32_t index) {
@@ -68,7 +80,8 @@ class Reporter {
     while (cause >= 0 && end > begin) {
       const Act& act = report_.acts[cause];
       const double since = std::max(act.begin_s, begin);
-      if (Communicates(act)) report_.stages[stage].exposed_comm_s += end - since;
+      StageReport& report = report_.stages[stage];
+      (IsOwn(stage, act) ? report.exposed_comm_s : report.waiting_s) += end - since;
       end = since;
       cause = act.cause;
     }

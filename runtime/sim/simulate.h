@@ -16,7 +16,8 @@ namespace weft::sim {
 struct StageReport {
   double compute_s = 0;        // in which a compute stream runs kernels; the mean of several
   double communication_s = 0;  // of its collectives and transfers, added up
-  double exposed_comm_s = 0;   // in which a compute stream waits for communication
+  double exposed_comm_s = 0;   // in which a compute stream waits for communication of its rank that is under way
+  double waiting_s = 0;        // in which it waits for anything else: another stage, or an act that comes first
   double sent_bytes = 0;
   int64_t peak_bytes = 0;  // what the rank allocates
 };
@@ -25,10 +26,13 @@ struct Report {
   double step_s = 0;
   // Share of the step in which compute streams run no kernel, over all stages.
   double bubble_fraction = 0;
-  // The mean over all compute streams. A stream that runs no kernel waits for an
-  // act, which waited for another, and so on: of that time, the part in which the
-  // chain was communication under way; the rest waited for computing elsewhere.
+  // The means over all compute streams, of what the stages say. A stream that runs no
+  // kernel waits for an act, which waited for another, and so on. The part of this
+  // chain that was communication of the stream's own rank, under way, is exposed; so
+  // it is never more than the rank communicates. Computing, and communication among
+  // other ranks, is waited for.
   double exposed_comm_s = 0;
+  double waiting_s = 0;
   std::vector<StageReport> stages;
   std::vector<Act> acts;  // in the order of their ends
 };

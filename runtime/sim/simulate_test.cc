@@ -55,6 +55,21 @@ TEST(SimulateTest, TransfersOnTheWayAreExposed) {
   EXPECT_EQ(report.stages[0].peak_bytes, 4 * 1024);
 }
 
+// The last of four stages waits for three transfers, of which one is its own.
+TEST(SimulateTest, WhatOtherStagesSendEachOtherIsWaitedForAndNotExposed) {
+  for (int64_t m : {1, 4}) {
+    const Report report = Simulated(Pipeline(OneFOneB(4, m), m), MachineWith(0.75));
+    for (const StageReport& stage : report.stages) {
+      EXPECT_LE(stage.exposed_comm_s, stage.communication_s + 1e-9) << m;
+      EXPECT_NEAR(stage.compute_s + stage.exposed_comm_s + stage.waiting_s, report.step_s, 1e-9) << m;
+    }
+    EXPECT_NEAR(report.exposed_comm_s + report.waiting_s, report.bubble_fraction * report.step_s, 1e-9) << m;
+    if (m > 1) continue;
+    EXPECT_DOUBLE_EQ(report.stages[3].exposed_comm_s, 2 * 0.75);
+    EXPECT_DOUBLE_EQ(report.stages[3].waiting_s, 3 * 1 + 2 * 0.75 + 3 * 2 + 2 * 0.75);
+  }
+}
+
 TEST(SimulateTest, TransfersBetweenNodesTakeTheNetwork) {
   plan::Machine machine = MachineWith(0.25);
   machine.node_ranks = 1;

@@ -6,8 +6,10 @@
 #include <set>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "runtime/plan/names.h"
 
 namespace weft::sim {
@@ -49,30 +51,95 @@ std::string LabelOf(const plan::Actor& actor, const Act& act, const std::map<int
   return place == 0 ? absl::StrCat(letter, act.micro_batch) : absl::StrCat(letter, act.micro_batch, ".", place);
 }
 
-// The label of each column of one stream.
-std::vector<std::string> CellsOf(const plan::Stage& stage, const StreamActs& acts, double step_s, int columns) {
-  const std::map<int32_t, int> chunks = ChunksOf(stage);
-  const double width = step_s / columns;
-  std::vector<std::map<std::string, double>> shares(columns);
-  for (const Act* act : acts) {
-    const std::string label = LabelOf(stage.actors(act->actor), *act, chunks);
-    const int first = std::clamp(static_cast<int>(act->begin_s / width), 0, columns - 1);
-    for (int c = first; c < columns && c * width < act->end_s; ++c) {
-      shares[c][label] += std::min(act->end_s, (c + 1) * width) - std::max(act->begin_s, c * width);
+// What the columns of one stream say.
+class Row {
+ public:
+  Row(const plan::Stage& stage, const StreamActs& acts, double step_s, int columns)
+      : width_(step_s / columns), shares_(columns), cells_(columns, "."), merged_(columns, 0) {
+    const std::map<int32_t, int> chunks = ChunksOf(stage);
+    for (const Act* act : acts) Share(LabelOf(stage.actors(act->actor), *act, chunks), *act);
+    for (int c = 0; c < columns; ++c) ShowMost(c);
+    for (const std::string& label : labels_) {
+      if (shown_.insert(label).second) Merge(label);
+    }
+    for (int c = 0; c < columns; ++c) {
+      if (merged_[c] > 0) absl::StrAppend(&cells_[c], "+", merged_[c]);
     }
   }
-  std::vector<std::string> cells;
-  for (const auto& share : shares) {
+
+  const std::vector<std::string>& cells() const { return cells_; }
+  const std::vector<std::string>& labels() const { return labels_; }
+  bool merges() const {
+    return std::any_of(merged_.begin(), merged_.end(), [](int units) { return units > 0; });
+  }
+
+ private:
+  // Seconds of a column by unit.
+  void Share(const std::string& label, const Act& act) {
+    const int columns = static_cast<int>(shares_.size());
+    const int first = std::clamp(static_cast<int>(act.begin_s / width_), 0, columns - 1);
+    for (int c = first; c < columns && c * width_ < act.end_s; ++c) {
+      const double seconds = std::min(act.end_s, (c + 1) * width_) - std::max(act.begin_s, c * width_);
+      if (seconds > 0) shares_[c][label] += seconds;
+    }
+    // What takes no time is not drawn.
+    if (act.end_s > act.begin_s && seen_.insert(label).second) labels_.push_back(label);
+  }
+
+  // The unit that takes most of a column, unless the stream is idle for more than half of it.
+  void ShowMost(int c) {
     double busy = 0, most = 0;
     std::string cell = ".";
-    for (const auto& [label, seconds] : share) {
+    for (const auto& [label, seconds] : shares_[c]) {
       busy += seconds;
       if (seconds > most) cell = label;
       most = std::max(most, seconds);
     }
-    cells.push_back(busy < width / 2 ? "." : cell);
+    if (busy < width_ / 2) return;
+    cells_[c] = cell;
+    shown_.insert(cell);
   }
-  return cells;
+
+  // A unit that takes most of no column stands in the one that it takes most of.
+  void Merge(const std::string& label) {
+    int best = 0;
+    double most = -1;
+    for (int c = 0; c < static_cast<int>(shares_.size()); ++c) {
+      const auto share = shares_[c].find(label);
+      if (share == shares_[c].end() || share->second <= most) continue;
+      most = share->second;
+      best = c;
+    }
+    if (cells_[best] == ".") {
+      cells_[best] = label;
+    } else {
+      ++merged_[best];
+    }
+  }
+
+  const double width_;
+  std::vector<std::map<std::string, double>> shares_;
+  std::vector<std::string> cells_;
+  std::vector<int> merged_;          // units that a column has beside the one it names
+  std::vector<std::string> labels_;  // in the order of their first acts
+  std::set<std::string> seen_, shown_;
+};
+
+// What the letters and marks of the lines mean, of those that occur.
+std::string LegendOf(const std::string& drawn, bool merges) {
+  std::vector<std::string> parts;
+  for (const auto& [letter, meaning] : {std::pair("F", "F forward"),
+                                        {"B", "B backward"},
+                                        {"W", "W its weight part"},
+                                        {"U", "U update"},
+                                        {"O", "O other work"}}) {
+    if (absl::StrContains(drawn, letter)) parts.push_back(meaning);
+  }
+  parts.push_back("F2 of micro-batch 2");
+  if (absl::StrContains(drawn, ".1")) parts.push_back("F2.1 of the stage's second chunk");
+  if (merges) parts.push_back("F2+3 and three units that are shorter than a column");
+  parts.push_back(". idle");
+  return absl::StrJoin(parts, ", ");
 }
 
 int ColumnsOf(const Report& report, const TimelineOptions& options) {
@@ -91,15 +158,20 @@ std::string TimelineText(const plan::Plan& plan, const Report& report, const Tim
   };
   std::vector<Line> lines;
   size_t name_width = 0, cell_width = 0;
+  std::string drawn;
+  bool merges = false;
   const std::vector<std::vector<StreamActs>> streams = ByStream(plan, report);
   for (size_t s = 0; s < streams.size() && report.step_s > 0; ++s) {
     const plan::Stage& stage = plan.stages(static_cast<int>(s));
     for (size_t i = 0; i < streams[s].size(); ++i) {
       const plan::Stream& stream = stage.streams(static_cast<int>(i));
-      std::vector<std::string> cells = CellsOf(stage, streams[s][i], report.step_s, columns);
+      const Row row(stage, streams[s][i], report.step_s, columns);
+      const std::vector<std::string>& cells = row.cells();
       const bool idle = std::all_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell == "."; });
       if (idle && stream.kind() != plan::Stream::COMPUTE) continue;
-      lines.push_back({absl::StrCat("stage ", s, " ", stream.name()), std::move(cells)});
+      lines.push_back({absl::StrCat("stage ", s, " ", stream.name()), cells});
+      merges |= row.merges();
+      absl::StrAppend(&drawn, absl::StrJoin(row.labels(), " "));
       name_width = std::max(name_width, lines.back().name.size());
       for (const std::string& cell : lines.back().cells) cell_width = std::max(cell_width, cell.size());
     }
@@ -119,7 +191,7 @@ std::string TimelineText(const plan::Plan& plan, const Report& report, const Tim
   };
   return absl::StrCat(text, "step ", time(report.step_s), ", a column ", time(column), "; bubble ",
                       absl::StrFormat("%.1f %%", 100 * report.bubble_fraction), ", exposed communication ",
-                      time(report.exposed_comm_s), "\n");
+                      time(report.exposed_comm_s), "\n", LegendOf(drawn, merges), "\n");
 }
 
 trace::Timeline TimelineOf(const plan::Plan& plan, const Report& report, int64_t step) {

@@ -8,8 +8,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/trace/file.h"
+#include "runtime/trace/json.h"
 
 namespace weft::trace {
 namespace {
@@ -28,14 +31,37 @@ absl::Status FileError(const std::string& path, const char* what) {
   return absl::UnavailableError(message);
 }
 
-// The lines of `path` with a step below `first_step`; none if there is no file.
-std::string EarlierLines(const std::string& path, int64_t first_step) {
-  std::string kept;
+constexpr char kRun[] = "{\"run\":";
+constexpr char kStep[] = "{\"step\":";
+
+std::string RunLine(const std::map<std::string, std::string>& about) {
+  std::string fields;
+  for (const auto& [key, value] : about) {
+    absl::StrAppend(&fields, fields.empty() ? "" : ",", Quoted(key), ":", Quoted(value));
+  }
+  return absl::StrCat(kRun, "{", fields, "}}\n");
+}
+
+// The lines of `path` up to step `done`, each part of them below the line of its run; none if there is no file.
+std::string EarlierLines(const std::string& path, int64_t done) {
+  std::string kept, run = RunLine({});
+  bool from_0 = true;  // an older Weft's, which knew no line of a run
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line.back() != '}') continue;  // of a run that was killed
+    if (absl::StartsWith(line, kRun)) {
+      run = line + "\n";
+      from_0 = false;
+      continue;
+    }
     int64_t step = 0;
-    if (std::sscanf(line.c_str(), "{\"step\":%" SCNd64 ",", &step) != 1 || step >= first_step) continue;
-    if (line.back() == '}') absl::StrAppend(&kept, line, "\n");
+    int end = 0;
+    if (!absl::StartsWith(line, kStep)) continue;
+    if (std::sscanf(line.c_str() + std::strlen(kStep), "%" SCNd64 "%n", &step, &end) != 1) continue;
+    if (from_0) ++step;
+    if (step > done) continue;
+    absl::StrAppend(&kept, run, kStep, step, line.substr(std::strlen(kStep) + end), "\n");
+    run.clear();
   }
   return kept;
 }
@@ -43,30 +69,32 @@ std::string EarlierLines(const std::string& path, int64_t first_step) {
 }  // namespace
 
 std::string ToJson(const StepMetrics& m) {
-  std::string scaling;
-  if (m.loss_scale.has_value()) absl::StrAppend(&scaling, "\"loss_scale\":", Number(m.loss_scale), ",");
-  if (m.skipped_steps.has_value()) absl::StrAppend(&scaling, "\"skipped_steps\":", Number(m.skipped_steps), ",");
+  std::string more;
+  if (m.loss_scale.has_value()) absl::StrAppend(&more, "\"loss_scale\":", Number(m.loss_scale), ",");
+  if (m.skipped_steps.has_value()) absl::StrAppend(&more, "\"skipped_steps\":", Number(m.skipped_steps), ",");
+  for (const auto& [name, value] : m.of_model) absl::StrAppend(&more, "\"", name, "\":", Number(value), ",");
   return absl::StrFormat(
       R"({"step":%d,"loss":%s,"grad_norm":%s,"lr":%s,%s"tokens":%d,"tokens_per_s":%s,"tflops":%s,"mfu":%s,"memory_bytes":%d})",
-      m.step, Number(m.loss), Number(m.grad_norm), Number(m.lr), scaling, m.tokens, Number(m.tokens_per_s),
+      m.step, Number(m.loss), Number(m.grad_norm), Number(m.lr), more, m.tokens, Number(m.tokens_per_s),
       Number(m.tflops), Number(m.mfu), m.memory_bytes);
 }
 
-absl::StatusOr<std::unique_ptr<MetricsWriter>> MetricsWriter::Open(const std::string& path, int64_t first_step) {
-  const std::string kept = first_step > 0 ? EarlierLines(path, first_step) : "";
+absl::StatusOr<std::unique_ptr<MetricsWriter>> MetricsWriter::Open(const std::string& path, int64_t done,
+                                                                   const std::map<std::string, std::string>& about) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": metrics cannot be written: it is a folder"));
   }
   // Pipes and terminals are written as they are.
   const bool special = std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
+  const std::string begin = absl::StrCat(done > 0 && !special ? EarlierLines(path, done) : "", RunLine(about));
   const std::string partial = special ? "" : path + ".partial";
-  std::FILE* file = std::fopen(special ? path.c_str() : partial.c_str(), "w");
+  std::FILE* file = OpenToWrite(special ? path : partial);
   if (file == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": metrics cannot be written: ", std::strerror(errno)));
+    return absl::InvalidArgumentError(absl::StrCat(path, ": metrics cannot be written: ", WhyNotWritten(errno)));
   }
   std::unique_ptr<MetricsWriter> writer(new MetricsWriter(path, partial, file));
-  if (std::fwrite(kept.data(), 1, kept.size(), file) != kept.size())
+  if (std::fwrite(begin.data(), 1, begin.size(), file) != begin.size())
     return FileError(path, "metrics cannot be written");
   return writer;
 }

@@ -1,12 +1,15 @@
-// metrics.jsonl: one JSON object a step, for scripts.
+// metrics.jsonl, for scripts: a JSON object of what is run, {"run":{"weft":"...", ...}}, then one a step.
 #ifndef WEFT_RUNTIME_TRACE_METRICS_H_
 #define WEFT_RUNTIME_TRACE_METRICS_H_
 
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -14,7 +17,7 @@
 namespace weft::trace {
 
 struct StepMetrics {
-  int64_t step = 0;
+  int64_t step = 0;                // from 1
   std::optional<float> loss;       // before the step's update
   std::optional<float> grad_norm;  // before the step's update
   std::optional<float> lr;
@@ -22,6 +25,8 @@ struct StepMetrics {
   // skipped so far. Absent from the line where they are absent here.
   std::optional<float> loss_scale;
   std::optional<float> skipped_steps;
+  // The model's own, by name: letters, digits, `_`, `.` and `-`.
+  std::vector<std::pair<std::string, std::optional<float>>> of_model;
   int64_t tokens = 0;  // of this step, over all ranks
   double tokens_per_s = 0;
   double tflops = 0;          // model FLOPs a second, 1e12
@@ -38,10 +43,13 @@ std::string ToJson(const StepMetrics& metrics);
 // it leaves nothing behind. For one thread.
 class MetricsWriter {
  public:
-  // Keeps the lines of an existing file whose step is below `first_step` (what
-  // a resumed run goes on from) and drops the others. kInvalidArgument if the
-  // file cannot be created.
-  static absl::StatusOr<std::unique_ptr<MetricsWriter>> Open(const std::string& path, int64_t first_step);
+  // Keeps the lines of an existing file up to step `done` (what a resumed run goes
+  // on from) and drops the others; `about` says by key what is run, on a line of its
+  // own in front of the steps to come. A file without such a line is of an older
+  // Weft, which counted steps from 0: its lines are counted anew. kInvalidArgument
+  // if the file cannot be created.
+  static absl::StatusOr<std::unique_ptr<MetricsWriter>> Open(const std::string& path, int64_t done,
+                                                             const std::map<std::string, std::string>& about);
   ~MetricsWriter();
 
   // kUnavailable naming the file when the disk is full.

@@ -1,5 +1,9 @@
 #include "runtime/trace/metrics.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -22,6 +26,8 @@ std::string Contents(const std::string& path) {
   return text.str();
 }
 
+std::string Line(int64_t step, int64_t tokens) { return ToJson({.step = step, .tokens = tokens}) + "\n"; }
+
 TEST(MetricsTest, FloatsSurviveTheRoundTrip) {
   StepMetrics metrics;
   metrics.step = 3;
@@ -33,6 +39,25 @@ TEST(MetricsTest, FloatsSurviveTheRoundTrip) {
   EXPECT_EQ(static_cast<float>(json["loss"].get<double>()), 0.1f + 0.2f);
   EXPECT_EQ(static_cast<float>(json["grad_norm"].get<double>()), std::nextafterf(1.0f, 2.0f));
   EXPECT_EQ(static_cast<float>(json["lr"].get<double>()), 6e-4f);
+}
+
+// To wait for a reader would be to wait for ever.
+TEST(MetricsTest, APipeThatNobodyReadsIsRefused) {
+  const std::string path = TempPath("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0666), 0);
+  for (int64_t first_step : {0, 3}) {
+    const auto writer = MetricsWriter::Open(path, first_step);
+    EXPECT_EQ(writer.status().message(),
+              path + ": metrics cannot be written: expected a pipe that somebody reads, found no reader");
+  }
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  const auto writer = MetricsWriter::Open(path, 0);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  EXPECT_TRUE((*writer)->Write({}).ok());
+  char first = 0;
+  EXPECT_EQ(read(reader, &first, 1), 1);
+  EXPECT_EQ(first, '{');
+  close(reader);
 }
 
 TEST(MetricsTest, AbsentAndInfiniteAreNull) {
@@ -47,7 +72,7 @@ TEST(MetricsTest, AbsentAndInfiniteAreNull) {
 
 TEST(MetricsTest, LossScaleWhereThereIsOne) {
   EXPECT_FALSE(nlohmann::json::parse(ToJson({})).contains("loss_scale"));
-  StepMetrics metrics;
+  StepMetrics metrics{.step = 1};
   metrics.loss_scale = 32768;
   metrics.skipped_steps = 0;
   const nlohmann::json json = nlohmann::json::parse(ToJson(metrics));
@@ -61,32 +86,64 @@ TEST(MetricsTest, LossScaleWhereThereIsOne) {
 TEST(MetricsTest, ResumingDropsTheLinesThatComeAgain) {
   const std::string path = TempPath("metrics.jsonl");
   {
-    auto writer = MetricsWriter::Open(path, 0);
+    auto writer = MetricsWriter::Open(path, 0, {{"weft", "1"}, {"data", "a \"b\""}});
     ASSERT_TRUE(writer.ok());
-    for (int step = 0; step < 4; ++step) ASSERT_TRUE((*writer)->Write({.step = step, .tokens = 1}).ok());
+    for (int step = 1; step <= 4; ++step) ASSERT_TRUE((*writer)->Write({.step = step, .tokens = 1}).ok());
   }
   {
-    auto writer = MetricsWriter::Open(path, 2);
+    auto writer = MetricsWriter::Open(path, 2, {{"weft", "2"}});
     ASSERT_TRUE(writer.ok());
-    ASSERT_TRUE((*writer)->Write({.step = 2, .tokens = 5}).ok());
+    ASSERT_TRUE((*writer)->Write({.step = 3, .tokens = 5}).ok());
   }
-  const std::string expected = ToJson({.step = 0, .tokens = 1}) + "\n" + ToJson({.step = 1, .tokens = 1}) + "\n" +
-                               ToJson({.step = 2, .tokens = 5}) + "\n";
+  const std::string expected = R"({"run":{"data":"a \"b\"","weft":"1"}})"
+                               "\n" +
+                               Line(1, 1) + Line(2, 1) +
+                               R"({"run":{"weft":"2"}})"
+                               "\n" +
+                               Line(3, 5);
   EXPECT_EQ(Contents(path), expected);
-  // Without a line the file stays.
-  ASSERT_TRUE(MetricsWriter::Open(path, 0).ok());
+  {  // a run of which no step is left has no line either
+    auto writer = MetricsWriter::Open(path, 2, {{"weft", "3"}});
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE((*writer)->Write({.step = 3, .tokens = 6}).ok());
+  }
+  EXPECT_EQ(Contents(path), R"({"run":{"data":"a \"b\"","weft":"1"}})"
+                            "\n" +
+                                Line(1, 1) + Line(2, 1) +
+                                R"({"run":{"weft":"3"}})"
+                                "\n" +
+                                Line(3, 6));
+}
+
+TEST(MetricsTest, TheFileStaysUntilTheFirstLine) {
+  const std::string path = TempPath("stays.jsonl"), expected = Line(1, 1);
+  std::ofstream(path) << expected;
+  ASSERT_TRUE(MetricsWriter::Open(path, 0, {}).ok());
   EXPECT_EQ(Contents(path), expected);
   EXPECT_FALSE(std::ifstream(path + ".partial").is_open());
 }
 
+// A file from before there were lines of runs counts its steps from 0.
+TEST(MetricsTest, ResumingCountsOlderLinesAnew) {
+  const std::string path = TempPath("older.jsonl");
+  std::ofstream(path) << Line(0, 1) << Line(1, 2) << Line(2, 3) << Line(3, 4).substr(0, 20) << "\n";
+  for (int time = 0; time < 2; ++time) {  // the second time it is a file of this version
+    auto writer = MetricsWriter::Open(path, 2, {});
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE((*writer)->Write({.step = 3, .tokens = 5}).ok());
+    const std::string run = "{\"run\":{}}\n";
+    EXPECT_EQ(Contents(path), run + Line(1, 1) + Line(2, 2) + run + Line(3, 5)) << time;
+  }
+}
+
 TEST(MetricsTest, NamesAFileThatCannotBeWritten) {
-  auto writer = MetricsWriter::Open("/nonexistent/metrics.jsonl", 0);
+  auto writer = MetricsWriter::Open("/nonexistent/metrics.jsonl", 0, {});
   EXPECT_TRUE(absl::IsInvalidArgument(writer.status())) << writer.status();
   EXPECT_NE(std::string(writer.status().message()).find("/nonexistent/metrics.jsonl"), std::string::npos);
 }
 
 TEST(ProgressTest, SaysWhatIsKnown) {
-  StepMetrics metrics{.step = 11, .loss = 5.43211f, .lr = 6e-4f, .tokens_per_s = 12345, .tflops = 0.0456};
+  StepMetrics metrics{.step = 12, .loss = 5.43211f, .lr = 6e-4f, .tokens_per_s = 12345, .tflops = 0.0456};
   metrics.memory_bytes = 123 << 20;
   EXPECT_EQ(ProgressLine(metrics, 200, 42),
             "step  12/200  loss 5.4321  lr 6.00e-04  12345 tokens/s  45.6 GFLOP/s  123 MiB  0:42 left");
@@ -101,7 +158,7 @@ TEST(ProgressTest, PlainOutputHasFewLines) {
   std::FILE* out = std::tmpfile();
   {
     Progress progress(out, /*terminal=*/false, 0, 100, /*interval_s=*/2.0);
-    for (int step = 0; step < 100; ++step) progress.Show({.step = step}, 0.1 * step);
+    for (int step = 1; step <= 100; ++step) progress.Show({.step = step}, 0.1 * (step - 1));
   }
   const long size = std::ftell(out);
   std::string text(size, ' ');

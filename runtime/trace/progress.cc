@@ -18,11 +18,14 @@ std::string Duration(double seconds) {
 
 std::string ProgressLine(const StepMetrics& m, int64_t last_step, double seconds_left) {
   const std::string last = absl::StrCat(last_step);
-  std::string line = absl::StrFormat("step %*d/%s", static_cast<int>(last.size()), m.step + 1, last);
+  std::string line = absl::StrFormat("step %*d/%s", static_cast<int>(last.size()), m.step, last);
   if (m.loss.has_value()) absl::StrAppend(&line, absl::StrFormat("  loss %.4f", *m.loss));
   if (m.lr.has_value()) absl::StrAppend(&line, absl::StrFormat("  lr %.2e", *m.lr));
   if (m.loss_scale.has_value()) absl::StrAppend(&line, absl::StrFormat("  scale %g", *m.loss_scale));
   if (m.skipped_steps.value_or(0) > 0) absl::StrAppend(&line, absl::StrFormat("  %.0f skipped", *m.skipped_steps));
+  for (const auto& [name, value] : m.of_model) {
+    if (value.has_value()) absl::StrAppend(&line, "  ", name, absl::StrFormat(" %.4g", *value));
+  }
   absl::StrAppend(&line, absl::StrFormat("  %.0f tokens/s", m.tokens_per_s));
   absl::StrAppend(&line, m.tflops >= 10 ? absl::StrFormat("  %.1f TFLOP/s", m.tflops)
                                         : absl::StrFormat("  %.1f GFLOP/s", m.tflops * 1e3));
@@ -33,13 +36,13 @@ std::string ProgressLine(const StepMetrics& m, int64_t last_step, double seconds
 }
 
 void Progress::Show(const StepMetrics& metrics, double elapsed_s) {
-  const int64_t done = metrics.step + 1 - first_step_;
-  const bool last = metrics.step + 1 >= last_step_;
+  const int64_t done = metrics.step - done_;
+  const bool last = metrics.step >= last_step_;
   const double interval = terminal_ ? 0.1 : interval_s_;
   if (!last && done > 3 && elapsed_s - shown_s_ < interval) return;
   shown_s_ = elapsed_s;
   const double left =
-      elapsed_s / static_cast<double>(std::max<int64_t>(done, 1)) * static_cast<double>(last_step_ - metrics.step - 1);
+      elapsed_s / static_cast<double>(std::max<int64_t>(done, 1)) * static_cast<double>(last_step_ - metrics.step);
   const std::string line = ProgressLine(metrics, last_step_, left);
   // The line is cleared to its end: the one before may have been longer.
   std::fprintf(out_, terminal_ ? "\r%s\x1b[K" : "%s\n", line.c_str());

@@ -18,9 +18,9 @@ std::string ProgressLine(const StepMetrics& metrics, int64_t last_step, double s
 // first steps, then at most one in `interval_s` seconds, and the last). One thread.
 class Progress {
  public:
-  // `last_step` is the number after the run's last step. Does not own `out`.
-  Progress(std::FILE* out, bool terminal, int64_t first_step, int64_t last_step, double interval_s = 2.0)
-      : out_(out), terminal_(terminal), first_step_(first_step), last_step_(last_step), interval_s_(interval_s) {}
+  // `done` steps were done before; `last_step` is the last one. Does not own `out`.
+  Progress(std::FILE* out, bool terminal, int64_t done, int64_t last_step, double interval_s = 2.0)
+      : out_(out), terminal_(terminal), done_(done), last_step_(last_step), interval_s_(interval_s) {}
   // Ends the line on a terminal.
   ~Progress();
 
@@ -30,7 +30,7 @@ class Progress {
  private:
   std::FILE* out_;
   bool terminal_;
-  int64_t first_step_;
+  int64_t done_;
   int64_t last_step_;
   double interval_s_;
   double shown_s_ = -1e30;

@@ -20,7 +20,7 @@ std::string EventJson(const Event& event, int process, int thread, const std::st
   return absl::StrFormat(
       R"({"ph":"X","name":%s,"pid":%d,"tid":%d,"ts":%.3f,"dur":%.3f,"args":{"step":%d,"micro_batch":%d}})",
       Quoted(name), process, thread, static_cast<double>(event.begin_ns - origin_ns) * 1e-3,
-      static_cast<double>(event.end_ns - event.begin_ns) * 1e-3, event.step, event.micro_batch);
+      static_cast<double>(event.end_ns - event.begin_ns) * 1e-3, event.step + 1, event.micro_batch);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ inline int64_t NowNs() {
 struct Event {
   int32_t name = 0;         // index into the track's names
   int32_t micro_batch = 0;  // within the step
-  int64_t step = 0;
+  int64_t step = 0;         // from 0; the file counts steps from 1
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
 };

@@ -38,7 +38,7 @@ TEST(TimelineTest, WritesEventsWithTheirStep) {
   const nlohmann::json events = Events(timeline, "X");
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0]["name"], "backward");
-  EXPECT_EQ(events[0]["args"]["step"], 7);
+  EXPECT_EQ(events[0]["args"]["step"], 8);
   EXPECT_EQ(events[0]["args"]["micro_batch"], 2);
   EXPECT_DOUBLE_EQ(events[0]["dur"].get<double>(), 1.5);
   EXPECT_GE(events[0]["ts"].get<double>(), 0.0);
@@ -61,8 +61,8 @@ TEST(TimelineTest, KeepsTheNewestEvents) {
   for (int step = 0; step < 8; ++step) track->Add({.step = step});
   const nlohmann::json events = Events(timeline, "X");
   ASSERT_EQ(events.size(), 3u);
-  EXPECT_EQ(events[0]["args"]["step"], 5);
-  EXPECT_EQ(events[2]["args"]["step"], 7);
+  EXPECT_EQ(events[0]["args"]["step"], 6);
+  EXPECT_EQ(events[2]["args"]["step"], 8);
 }
 
 TEST(TimelineTest, WritesAFileOrNamesIt) {

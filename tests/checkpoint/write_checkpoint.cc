@@ -80,7 +80,7 @@ void WriteRank(CheckpointWriter& writer, int64_t rank, int64_t ranks) {
 }
 
 absl::Status Save(const std::string& folder) {
-  auto writer = CheckpointWriter::Create({folder, 40, 1234, "job", "plan"}, Infos(Model()), Infos(Optimizer()));
+  auto writer = CheckpointWriter::Create({folder, 40, 1234, {{"plan", "hash"}}}, Infos(Model()), Infos(Optimizer()));
   if (!writer.ok()) return writer.status();
   std::vector<std::thread> threads;
   for (int64_t rank = 0; rank < 4; ++rank) threads.emplace_back([&, rank] { WriteRank(**writer, rank, 4); });

@@ -17,19 +17,37 @@ class CheckpointTest(FaultTest):
         self.train(self.plan(), 2, "--checkpoint-dir", self.runs)
         self.step = self.runs + "/step-00000002"
 
-    def refused_resume(self, plan=None, folder=None, **expected):
+    def refused_resume(self, *flags, plan=None, folder=None, **expected):
         self.write("m.jsonl", '{"step":0,"of":"before"}\n{"step":1,"of":"before"}\n')
         self.refused("weft-run", plan or self.plan(), "--data", TOKENS, "--steps", 4, "--quiet", "--checkpoint-dir",
-                     folder or self.runs, "--resume", "--metrics", self.path("m.jsonl"), **expected)
+                     folder or self.runs, "--resume", "--metrics", self.path("m.jsonl"), *flags, **expected)
 
     def test_shapes_and_names(self):
         model = self.step + "/model.safetensors"
-        self.refused_resume(self.plan("--set", "hidden=32"),
+        self.refused_resume("--allow-changed", plan=self.plan("--set", "hidden=32"),
                             line=model + ": `wte.weight`: shape: expected [256,32], got [256,64]")
-        self.refused_resume(self.plan("--set", "layers=3"),
+        self.refused_resume("--allow-changed", plan=self.plan("--set", "layers=3"),
                             says=[self.step + ": expected a tensor `h.2.ln_1.weight`, got `"])
-        self.refused_resume(self.plan("optimizer={sgd { lr: 0.1 momentum: 0.9 }}"),
+        self.refused_resume("--allow-changed", plan=self.plan("optimizer={sgd { lr: 0.1 momentum: 0.9 }}"),
                             says=[self.step + ": expected a tensor `momentum."])
+
+    def test_what_the_state_means(self):
+        # Shapes and names fit all the same.
+        for overrides, change in ((("--set", "heads=2"), "model.set heads 4 -> 2"),
+                                  (("optimizer={adam { lr: 1e-3 }}",), "optimizer rule adamw -> adam"),
+                                  (("optimizer={sgd { lr: 1e-3 }}",), "optimizer rule adamw -> sgd"),
+                                  (("--set", "seq=32"), "model.set seq 64 -> 32")):
+            self.refused_resume(plan=self.plan(*overrides), says=[
+                f"{self.step}: expected the model, optimizer and form of data that it was saved with, got {change}",
+                "; pass --allow-changed if that is meant"])
+        other = self.write("other.bin", contents(TOKENS)[:-2] + b"\1\0")
+        result = call("weft-run", self.plan("batch={global: 8 micro: 8}", "--set", "heads=2"), "--data", other, "--steps", 3,
+                      "--threads", 1, "--checkpoint-dir", self.runs, "--resume", "--allow-changed")
+        self.assertEqual(result.status, 0, result.err)
+        self.assertIn("changed since the checkpoint: model.set heads 4 -> 2, batch.global 4 -> 8, batch.micro 4 -> 8, "
+                      f"data {TOKENS} -> {other}\n", result.err)
+
+    def test_seed(self):
         self.refused("weft-run", self.plan(), "--data", TOKENS, "--steps", 4, "--quiet", "--checkpoint-dir", self.runs,
                      "--resume", "--seed", 9, line="--seed: expected that of the checkpoint, 1, got 9")
 
@@ -63,11 +81,38 @@ class CheckpointTest(FaultTest):
         self.refused_resume(line=self.step + ": expected manifest.json, found none")
 
     def test_marker_without_its_checkpoint(self):
-        self.write(self.runs + "/latest", "step-00000007\n")
-        self.refused_resume(
-            line=self.runs + "/latest: expected the name of a checkpoint, got `step-00000007`")
-        self.write(self.runs + "/latest", "")
-        self.refused_resume(line=self.runs + "/latest: expected the name of a checkpoint, got ``")
+        for marker in ("step-00000007", ""):
+            self.write(self.runs + "/latest", marker)
+            result = self.run_ok("weft-run", self.plan(), "--data", TOKENS, "--steps", 2, "--threads", 1, "--checkpoint-dir",
+                                 self.runs, "--resume")
+            self.assertIn(f"{self.runs}/latest: expected the name of a checkpoint, got `{marker}`; trying {self.step}\n",
+                          result.err)
+            self.assertIn(f"resuming after step 2 from {self.step}\n", result.err)
+            os.rename(self.step, self.runs + "/away")
+            self.refused_resume(line=f"{self.runs}/latest: expected the name of a checkpoint, got `{marker}`")
+            os.rename(self.runs + "/away", self.step)
+
+    def test_a_whole_one_before_a_damaged_one(self):
+        self.train(self.plan(), 4, "--checkpoint-dir", self.path("whole"))
+        for layout in ((), ("dist.data=2",)):
+            self.train(self.plan(), 3, "--checkpoint-dir", self.runs, "--resume")
+            path = self.runs + "/step-00000003/optimizer.safetensors"
+            self.write(path, contents(path)[:-1] + b"\x99")
+            result = self.run_ok("weft-run", self.plan(*layout), "--data", TOKENS, "--steps", 4, "--threads", 1,
+                                 "--checkpoint-dir", self.runs, "--resume")
+            self.assertRegex(result.err, path + r": `[^`]+`: damaged: expected checksum \w+, got \w+; trying " + self.step)
+            self.assertIn(f"resuming after step 2 from {self.step}\n", result.err)
+            if not layout:
+                for name in ("model.safetensors", "optimizer.safetensors"):
+                    self.assertEqual(contents(f"{self.runs}/step-00000004/{name}"),
+                                     contents(f"{self.path('whole')}/step-00000004/{name}"))
+            shutil.rmtree(self.runs + "/step-00000004")
+            self.write(self.runs + "/latest", "step-00000002\n")
+
+    def test_a_new_run_in_the_folder_of_another(self):
+        self.refused("weft-run", self.plan(), "--data", TOKENS, "--steps", 4, "--quiet", "--checkpoint-dir", self.runs,
+                     "--checkpoint-keep", 1, line=f"--checkpoint-dir: {self.runs}: expected no checkpoints of an earlier "
+                     "run, got step-00000002; pass --resume to go on from there, or another folder")
 
     def test_init(self):
         tensors = raw_safetensors(WEIGHTS)
@@ -103,9 +148,9 @@ class CheckpointTest(FaultTest):
 
     def test_no_space_while_saving_keeps_the_checkpoint_of_before(self):
         # KiB: none, part of the model (471 KiB), the model but not the optimizer (943 KiB).
-        for blocks, name in ((0, "model"), (100, "model"), (600, "optimizer")):
+        for blocks, name in ((0, ".lock"), (100, "model.safetensors"), (600, "optimizer.safetensors")):
             with self.subTest(blocks=blocks):
-                self.assertIn(name + ".safetensors", self.no_space(blocks))
+                self.assertIn(name, self.no_space(blocks))
         # It is whole, and a run that goes on from it is that of an undisturbed one.
         read_safetensors(self.step + "/model.safetensors")
         self.train(self.plan(), 4, "--checkpoint-dir", self.runs, "--resume", "--metrics", self.path("rest.jsonl"))

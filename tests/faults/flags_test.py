@@ -11,7 +11,6 @@ CASES = {
     "weft": [
         ([], "expected a command: compile, run, launch, plan or opt; see weft --help"),
         (["tune"], "unknown command `tune`: expected compile, run, launch, plan or opt; see weft --help"),
-        (["--version"], "unknown command `--version`: expected compile, run, launch, plan or opt; see weft --help"),
     ],
     "weft-compile": [
         ([], "expected a job file (see --help)"),
@@ -34,6 +33,7 @@ CASES = {
         (["{plan}", "--threads=2.5"], "--threads: expected a whole number of at least 0, got `2.5` (see --help)"),
         (["{plan}", "--threads=100000"], "--threads: expected at most 1024, got 100000 (see --help)"),
         (["{plan}", "--data="], "--data: expected a file, got `` (see --help)"),
+        (["{plan}", "--data", "a", "--data", "b"], "--data: expected once, got `a` and `b` (see --help)"),
         (["{plan}", "--quiet=yes"], "--quiet: expected no value (see --help)"),
         (["{plan}", "--data", TOKENS, "--resume"],
          "--checkpoint-dir: expected, as another flag needs it (see --help)"),
@@ -51,9 +51,9 @@ CASES = {
          "--checkpoint-dir: expected only with a graph that trains, got graph `logits`"),
     ],
     "weft-plan": [
-        ([], "expected a command: show, verify, memory, diff, simulate or timeline; see weft-plan --help"),
+        ([], "expected a command: show, verify, memory, diff, job, simulate or timeline; see weft-plan --help"),
         (["look", "{plan}"],
-         "unknown command `look`: expected show, verify, memory, diff, simulate or timeline; see weft-plan --help"),
+         "unknown command `look`: expected show, verify, memory, diff, job, simulate or timeline; see weft-plan --help"),
         (["show"], "show: expected 1 plan, got 0; see weft-plan --help"),
         (["diff", "{plan}"], "diff: expected 2 plans, got 1; see weft-plan --help"),
         (["show", "{plan}", "--colour"], "show: unknown flag --colour; see weft-plan --help"),
@@ -99,8 +99,9 @@ class FlagsTest(FaultTest):
 
     def test_a_device_that_is_too_small(self):
         result = self.refused("weft-plan", "verify", self.plan(), "--device-memory=1MiB",
-                              says=["memory of a rank: expected at most 1,048,576 bytes (1.00 MiB), got "])
-        self.assertIn("the largest tensors at the peak: `", result.err)
+                              says=["memory of a rank: expected at most 1,048,576 bytes (1.00 MiB), got "],
+                              notes=True)
+        self.assertIn("\n  the largest tensors there:\n", result.err)
 
 
 if __name__ == "__main__":

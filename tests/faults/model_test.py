@@ -28,6 +28,10 @@ IN_LAYER = [(9, "called from"), (13, "called from")]
 TAIL = '  weft.output "y" %h\n'
 
 
+TRAINED = "  %m = weft.reduce mean %h over [0, 1]\n  weft.minimize %m\n"
+SGD = "optimizer={sgd { lr: 0.1 }}"
+
+
 def behind(line, text):
     return (TAIL, f'  %z = {line}\n  weft.output "y" %z\n', text)
 
@@ -49,7 +53,34 @@ CASES = [
      '13:8: error: repeat: count: "layrs": unknown name layrs: expected batch, layers or hidden', [], []),
     # Text that does not parse.
     ('"y" %h', '"y" %h %', "14:22: error: invalid SSA name", [], []),
-    ("weft.output", "weft.outputs", "14:3: error: custom op 'weft.outputs' is unknown", [], []),
+    ("weft.output", "weft.outputs", "14:3: error: unknown op weft.outputs: expected one of weft or model, such as "
+     "weft.add; did you mean weft.output?", [], []),
+    ("weft.einsum", "weft.ensum", "5:8: error: unknown op weft.ensum: expected one of weft or model, such as weft.add; "
+     "did you mean weft.einsum?", [], []),
+    ("weft.einsum", "einsum", "5:8: error: unknown op einsum: expected weft.einsum", [], []),
+    ("weft.einsum", "wft.einsum", "5:8: error: unknown op wft.einsum: expected weft.einsum", [], []),
+    ("weft.einsum", "weft.colour", "5:8: error: unknown op weft.colour: expected one of weft or model, such as weft.add",
+     [], []),
+    ("  model.return %y", "  return %y", "6:3: error: unknown op return: expected model.return", [], []),
+    ("model.config @layers", "# comment\nmodel.config @layers",
+     "1:1: error: expected an op, got #: a comment begins with //", [], []),
+    ("[hidden] {", "[hidden] { # comment", "3:35: error: expected an op, got #: a comment begins with //", [], []),
+    (*behind("%h + %h", "14:7: error: expected an op, got an operator: write %z = weft.add %x, %y, or weft.sub, "
+             "weft.mul, weft.div"), [], []),
+    (*behind("weft.add %h + %h", "14:19: error: expected an op, got an operator: write %z = weft.add %x, %y, or "
+             "weft.sub, weft.mul, weft.div"), [], []),
+    # Graphs that are there for nothing, or for what nobody takes.
+    (TAIL, "", "12:1: error: graph @f: expected weft.minimize, which trains, or weft.output, which yields a tensor, "
+     "got neither", [], []),
+    (TAIL, '  %m = weft.reduce mean %h over [0, 1]\n  weft.output "m" metric %m\n',
+     "15:3: error: 'weft.output' op \"m\": expected a tensor, no metric, as the graph is a function, got one", [], []),
+    (TAIL, TAIL * 2, "15:3: error: 'weft.output' op \"y\": expected distinct names of outputs, got it twice", [], []),
+    (TAIL, TRAINED + TAIL, "16:3: error: 'weft.output' op \"y\": expected a metric, as the graph is trained, got a tensor "
+     "that nobody takes", [], [SGD]),
+    (TAIL, TRAINED + '  weft.output "lr" metric %m\n', "16:3: error: 'weft.output' op \"lr\": expected a name that every "
+     "step does not report already", [], [SGD]),
+    (TAIL, TRAINED + '  weft.output "a b" metric %m\n', "16:3: error: 'weft.output' op metric: expected a name of "
+     "letters, digits, _, . and -, got \"a b\"", [], [SGD]),
     ("%x, %w", "%x, %q", "5:36: error: use of undeclared SSA value name", [], []),
     ("init(normal 0.02)", "init(normal 0.02", "4:65: error: expected ')'", [], []),
     # Pins that cannot be met.
@@ -101,7 +132,7 @@ class ModelTest(FaultTest):
 
     def test_the_model_is_good_as_it_stands(self):
         self.write("m.mlir", MODEL)
-        self.run_ok("weft-compile", self.job, "-o", self.path("m.plan"), "dist.tensor=2", "--quiet")
+        self.run_ok("weft-compile", self.job, "-o", self.path("m.plan"), "dist.data=2", "--quiet")
 
     def test_errors_point_at_the_line_and_at_the_calls(self):
         for old, new, error, calls, overrides in CASES:
@@ -141,6 +172,29 @@ class ModelTest(FaultTest):
         first = self.places(self.job)[0]
         self.assertRegex(first, r"gpt2\.mlir:\d+:3: error: optimizer: expected sgd, adam or adamw in the job, "
                          r"got none$")
+
+    def test_what_the_optimizer_updates_is_not_assigned(self):
+        model = MODEL.replace("  model.return %y", "  weft.assign %w, %w\n  model.return %y")
+        self.write("m.mlir", model)
+        self.run_ok("weft-compile", self.job, "-o", self.path("m.plan"), "--quiet")
+        self.write("m.mlir", model.replace(TAIL, TRAINED))
+        first = self.places(self.job, SGD)[0]
+        self.assertEqual(first, f"{self.model}:6:3: error: 'weft.assign' op parameter h.0.fc.weight: expected one that "
+                         "the optimizer does not update, got one that influences the loss")
+
+    def test_work_without_bound(self):
+        twice = "model.layer @l0(%x) {\n  model.return %x\n}\n" + "".join(
+            f"model.layer @l{i}(%x) {{\n  %0 = model.call @l{i - 1} \"a\" (%x)\n  %1 = model.call @l{i - 1} \"b\" (%0)\n"
+            "  model.return %1\n}\n" for i in range(1, 41))
+        self.write("m.mlir", twice + 'model.graph @f(%x [batch] f32) {\n  %y = model.call @l40 (%x)\n'
+                   '  weft.output "y" %y\n}\n')
+        self.assertRegex(self.places(self.job)[0], r":\d+:8: error: expected at most 1048576 ops and calls in a graph, "
+                         "got more$")
+        self.write("m.mlir", MODEL.replace("hidden = 8", "hidden = 8" + " + 1" * 300000))
+        self.assertRegex(self.places(self.job)[0], r":2:\d+: error: custom op 'model.config' expression: expected at most 65536 letters, got more$")
+        self.write("m.mlir", b"/" * (16777216 + 1))
+        self.refused("weft-compile", self.job, "-o", self.plan_path,
+                     line=f"{self.model}: expected at most 16777216 bytes, got more")
 
     def test_heads_that_no_axis_divides(self):
         first, notes, _ = self.places(JOB, "dist.tensor=8")

@@ -12,8 +12,7 @@ LAYERS = "wte, h.0, h.1, ln_f"  # of the job's model
 JOBS = [
     (["dist.pipeline=-2"], "dist.pipeline: expected 1 or more, got -2"),
     (["dist.pipeline=65"],
-     "dist: expected at most 64 ranks on the local machine, got 65 x 1 x 1 x 1 x 1 (pipeline x data x tensor x expert x "
-     "context) = 65"),
+     "dist: expected at most 64 ranks on the local machine, got pipeline 65 = 65"),
     (["dist.pipeline=9999999"], "dist.pipeline: expected at most 1048576 ranks in all, got 9999999"),
     (["dist.pipeline=2", "batch.global=6"], "batch.global: expected a multiple of batch.micro (4), got 6"),
     (["dist.pipeline=2", "dist.data=4", "batch.micro=2"],
@@ -136,6 +135,10 @@ class PipelineTest(FaultTest):
             with self.subTest(path=path):
                 self.refused_at(["dist.pipeline=2", f"pipeline.schedule_file={path}"], "models/gpt2/gpt2.mlir:38:1",
                                 f"pipeline.schedule_file: {path}: expected a schedule file, found none")
+
+    def test_schedule_files_without_end(self):
+        self.refused_at(["dist.pipeline=2", "pipeline.schedule_file=/dev/zero"], "models/gpt2/gpt2.mlir:38:1",
+                        "pipeline.schedule_file: /dev/zero: expected at most 16777216 bytes, got more")
 
     def test_stages_of_a_model_file(self):
         """What `model.stage` may not be, first where stages are asked for, then wherever."""

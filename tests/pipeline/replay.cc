@@ -203,7 +203,7 @@ absl::StatusOr<Trace> ReadTrace(const std::string& path) {
     if (event.at("ph").string_value() != "X") continue;
     Happened act;
     act.actor = event.at("name").string_value();
-    act.step = static_cast<int64_t>(args.at("step").number_value());
+    act.step = static_cast<int64_t>(args.at("step").number_value()) - 1;  // a file counts from 1
     act.micro_batch = static_cast<int64_t>(args.at("micro_batch").number_value());
     act.begin = std::llround(event.at("ts").number_value() * 1e3);  // three digits behind the point
     act.end = act.begin + std::llround(event.at("dur").number_value() * 1e3);

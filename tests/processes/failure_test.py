@@ -2,16 +2,29 @@
 """Processes that are stopped, told to end, or that do not fit together."""
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, "tests/processes")
-from processes import LAYOUTS, MICRO, ProcessesTest, numbers, saved  # noqa: E402
-from programs import TOKENS, command, contents, main  # noqa: E402
+from processes import LAYOUTS, MICRO, ProcessesTest, children, numbers, saved  # noqa: E402
+from programs import TOKENS, WEIGHTS, command, contents, main, raw_safetensors, write_safetensors  # noqa: E402
 
 LAYOUT, PROCESSES = LAYOUTS["data x pipeline"]
 ENDLESS = ("--steps", 10**9)
+
+
+def listened(process):
+    """The addresses on which a process listens."""
+    links = (os.path.join(f"/proc/{process}/fd", name) for name in os.listdir(f"/proc/{process}/fd"))
+    sockets = {os.readlink(link) for link in links if os.path.lexists(link)}
+    for family, table in ((socket.AF_INET, "tcp"), (socket.AF_INET6, "tcp6")):
+        for line in contents(f"/proc/{process}/net/{table}").decode().splitlines()[1:]:
+            _, local, _, state, *rest = line.split()
+            if state == "0A" and f"socket:[{rest[5]}]" in sockets:
+                words = bytes.fromhex(local.split(":")[0])  # of 4 bytes, the last one first
+                yield socket.inet_ntop(family, b"".join(words[i:i + 4][::-1] for i in range(0, len(words), 4)))
 
 
 class FailureTest(ProcessesTest):
@@ -35,16 +48,26 @@ class FailureTest(ProcessesTest):
 
     def test_a_rank_is_named_that_is_lost_while_all_start(self):
         plan = self.plan(*MICRO, *LAYOUT)
-        for delay in (0, 0.05, 0.1, 0.2):
+        # At once: as soon as it is there, before all others are. More than once, as it is by chance what mpirun says then.
+        for delay in (None, None, None, 0, 0.05, 0.1, 0.2):
             with self.subTest(delay=delay):
                 run = self.start(PROCESSES, plan, *ENDLESS)
-                run.find_ranks()
-                time.sleep(delay)
+                run.find_ranks(awaited=1 if delay is None else None)
+                time.sleep(delay or 0)
                 run.send(1, signal.SIGKILL)
                 status, err = run.end()
                 self.assertNotEqual(status, 0)
                 self.assertEqual(err.count("rank 1 is lost: its process "), 1, err)
                 self.assertTrue(run.all_gone())
+
+    def test_launch_listens_to_this_machine_alone(self):
+        run = self.stepping()
+        launcher = children(run.process.pid)
+        listening = {address for process in launcher + list(run.ranks.values()) for address in listened(process)}
+        self.assertTrue(listening)  # mpirun's, at least
+        self.assertEqual(listening - {"127.0.0.1", "::1"}, set())
+        run.process.send_signal(signal.SIGTERM)
+        self.assertEqual(run.end()[0], 0)
 
     def check_saved(self, status, err, expected):
         self.assertEqual(status, expected, err)
@@ -73,8 +96,8 @@ class FailureTest(ProcessesTest):
         done = self.check_saved(status, err, 1)
         self.assertEqual(err.count(f"weft-run: interrupted after step {done}, which was saved"), 1, err)
 
-    def refused(self, processes, plan, text):
-        status, err = self.start(processes, plan, *ENDLESS).end()
+    def refused(self, processes, plan, text, *flags):
+        status, err = self.start(processes, plan, *ENDLESS, *flags).end()
         self.assertEqual(status, 2, err)
         self.assertEqual(err.count("weft-run: "), 1, err)
         self.assertIn(text, err)
@@ -85,18 +108,52 @@ class FailureTest(ProcessesTest):
         self.refused(5, plan, "plan: expected 4 processes, one a rank, got 5 (mpirun -n 4)")
         self.refused(2, self.path("none.plan"), "none.plan: ")
 
-    def test_another_plan_is_refused(self):
-        # Rank 1 finds another plan under the name that all are given, as on a host that has an older file.
-        plans = [self.plan(*MICRO, *LAYOUTS[layout][0]) for layout in ("data", "tensor")]
+    def refused_together(self, first, second, text):
+        """Two ranks, each with arguments of its own; the one line that is said."""
         run = command("weft-run")[0]
-        wrapper = self.write("choose.sh", f'#!/bin/bash\nplans=({plans[0]} {plans[1]})\n'
-                             f'exec {run} "${{plans[$OMPI_COMM_WORLD_RANK]}}" "$@"\n')
+        wrapper = self.write("choose.sh", f'#!/bin/bash\nif [ "$OMPI_COMM_WORLD_RANK" = 0 ]; then '
+                             f'exec {run} {" ".join(first)}; else exec {run} {" ".join(second)}; fi\n')
         os.chmod(wrapper, 0o755)
-        done = subprocess.run(["tools/build_defs/mpirun.sh", "2", wrapper, "--data", TOKENS], stdin=subprocess.DEVNULL,
+        done = subprocess.run(["tools/build_defs/mpirun.sh", "2", wrapper], stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=60)
         err = done.stderr.decode()
         self.assertEqual(done.returncode, 2, err)
-        self.assertEqual(err.count("hash: rank 1 has another than rank 0"), 1, err)
+        self.assertEqual(err.count("weft-run: "), 1, err)
+        self.assertRegex(err, text)
+
+    def test_another_plan_is_refused(self):
+        # Rank 1 finds another plan under the name that all are given, as on a host that has an older file.
+        plans = [self.plan(*MICRO, *LAYOUTS[layout][0]) for layout in ("data", "tensor")]
+        self.refused_together(*([plan, "--data", TOKENS] for plan in plans),
+                              "weft-run: rank 1: plan: hash: expected [0-9a-f]{16}, as on rank 0, got [0-9a-f]{16}\n")
+
+    def test_other_options_and_data_are_refused(self):
+        run = [self.plan(*MICRO, *LAYOUTS["data"][0]), "--quiet", "--data", TOKENS]
+        self.refused_together([*run, "--steps", "2", "--seed", "1"], [*run, "--steps", "3", "--seed", "2"],
+                              "weft-run: rank 1: --steps: expected 2, as on rank 0, got 3; "
+                              "--seed: expected 1, as on rank 0, got 2\n")
+        self.refused_together([*run, "--checkpoint-dir", self.path("c")], run,
+                              f"weft-run: rank 1: --checkpoint-dir: expected {self.path('c')}, as on rank 0, got none\n")
+        self.assertFalse(os.path.exists(self.path("c")))
+        # The same file by another name is the same data; the same name with one other token is not.
+        same, other = self.path("same.bin"), self.write("other.bin", contents(TOKENS)[:-2] + b"\1\0")
+        os.symlink(os.path.abspath(TOKENS), same)
+        self.refused_together([*run[:-1], same], [*run[:-1], other],
+                              "weft-run: rank 1: data_hash: expected [0-9a-f]{16}, as on rank 0, got [0-9a-f]{16}\n")
+        init = raw_safetensors(WEIGHTS)
+        dtype, shape, content = init["ln_f.bias"]
+        write_safetensors(self.path("a.safetensors"), {**init, "ln_f.bias": (dtype, shape, b"\0" * len(content))})
+        self.refused_together([*run, "--init", WEIGHTS], [*run, "--init", self.path("a.safetensors")],
+                              "weft-run: rank 1: --init: hash: expected [0-9a-f]{16}, as on rank 0, got ")
+
+    def test_ranks_share_the_lock_of_their_folder(self):
+        run = self.stepping("--checkpoint-dir", self.path("c"))
+        self.refused(PROCESSES, self.plan(*MICRO, *LAYOUT), "expected no other run at work here, got process "
+                     f"{run.ranks[0]} on ", "--checkpoint-dir", self.path("c"))
+        run.process.send_signal(signal.SIGTERM)
+        status, err = run.end()
+        self.assertEqual(status, 0, err)
+        self.assertNotIn(".lock", os.listdir(self.path("c")))
 
     def test_launch_explains_itself(self):
         for arguments, status, text in (

@@ -33,7 +33,7 @@ class NumbersTest(ProcessesTest):
             events = json.load(file)["traceEvents"]
         acts = [event for event in events if event["ph"] == "X"]
         self.assertEqual({event["pid"] for event in acts}, set(range(processes)))
-        self.assertEqual({event["args"]["step"] for event in acts}, {0, 1})
+        self.assertEqual({event["args"]["step"] for event in acts}, {1, 2})
         self.assertEqual(os.listdir(self.folder), ["t.json"])
 
     def test_functions(self):

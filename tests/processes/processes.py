@@ -8,7 +8,7 @@ import sys
 import time
 
 sys.path.insert(0, "tests/support")
-from programs import LIMIT_S, PROGRAMS, TOKENS, ProgramTest, command, contents, metrics  # noqa: E402
+from programs import LIMIT_S, PROGRAMS, TOKENS, ProgramTest, command, contents, metrics, saved_step  # noqa: E402
 
 PROGRAMS["weft-launch"] = "tools/launch/weft-launch"
 ENDS_WITHIN_S = 10  # every other rank, when one is lost
@@ -29,9 +29,8 @@ def numbers(path):
 
 
 def saved(folder):
-    """{path: bytes} of the newest checkpoint."""
-    step = folder + "/" + contents(folder + "/latest").decode().strip()
-    return {file: contents(f"{step}/{file}") for file in sorted(os.listdir(step))}
+    """The newest checkpoint, see saved_step."""
+    return saved_step(folder + "/" + contents(folder + "/latest").decode().strip())
 
 
 class Run:
@@ -44,20 +43,20 @@ class Run:
         self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
         self.ranks = {}
 
-    def find_ranks(self):
-        """{rank: process}, once all are there."""
-        while len(self.ranks) < self.processes and self.process.poll() is None:
+    def find_ranks(self, awaited=None):
+        """{rank: process}, once all are there, or the one that is awaited."""
+        while len(self.ranks) < self.processes and awaited not in self.ranks and self.process.poll() is None:
             for launcher in children(self.process.pid):
                 for process in children(launcher):
                     rank = environment_of(process).get("OMPI_COMM_WORLD_RANK")
                     if rank is not None:
                         self.ranks[int(rank)] = process
-            time.sleep(0.005)
+            time.sleep(0.001)
         return self.ranks
 
     def await_lines(self, path, count):
-        """Waits until the metrics file has so many lines; false if the run has ended before."""
-        while not (os.path.exists(path) and contents(path).count(b"\n") >= count):
+        """Waits until the metrics file has lines of so many steps; false if the run has ended before."""
+        while not (os.path.exists(path) and contents(path).count(b'{"step":') >= count):
             if self.process.poll() is not None:
                 return False
             time.sleep(0.002)

@@ -3,7 +3,7 @@
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "ops/dialect/register.h"
+#include "ops/register.h"
 
 namespace weft::tests {
 namespace {

@@ -4,7 +4,7 @@ import struct
 import sys
 
 sys.path.insert(0, "tests/support")
-from programs import (WEIGHTS, ProgramTest, contents, losses, main, raw_safetensors, read_safetensors,  # noqa: E402
+from programs import (TOKENS, WEIGHTS, ProgramTest, call, contents, losses, main, raw_safetensors, read_safetensors,  # noqa: E402
                       relative, write_safetensors)
 
 try:
@@ -80,10 +80,30 @@ class NamesTest(ProgramTest):
         for layout in ((), ("dist.data=2", "dist.tensor=2")):
             for name, init in {"bare": WEIGHTS, "prefixed": prefixed}.items():
                 with self.subTest(layout=layout, init=name):
-                    got = raw_safetensors(self.save(name, 0, "--init", init, layout=(prefixes, *layout)))
+                    got = raw_safetensors(self.save(f"{name}{len(layout)}", 0, "--init", init,
+                                                    layout=(prefixes, *layout)))
                     self.assertEqual(got.keys(), expected.keys())
                     for key, (dtype, shape, content) in expected.items():
                         self.assertEqual(got[key], (dtype, shape, content), key)
+
+    def test_init_of_a_part(self):
+        own, given = raw_safetensors(self.save("own", 0)), raw_safetensors(WEIGHTS)
+        part = {name: tensor for name, tensor in given.items() if not name.startswith("h.1.")}
+        write_safetensors(self.path("part.safetensors"), {**part, "h.7.bias": ("F32", [1], bytes(4))})
+        plan = self.plan("model.set=dropout=0.1", "dist.data=2")
+        run = ("weft-run", plan, "--data", TOKENS, "--steps", 0, "--seed", 3, "--threads", 1, "--checkpoint-dir",
+               self.path("part"), "--init", self.path("part.safetensors"))
+        refused = call(*run)
+        self.assertEqual(refused.status, 2, refused.err)
+        self.assertIn("part.safetensors: expected a tensor `h.1.attn.c_attn.bias`, got `h.0.attn.c_attn.bias`", refused.err)
+        self.assertIn("; also lacking: `h.1.attn.c_attn.weight`, ", refused.err)
+        self.assertIn(" and 3 more; pass --init-partial to begin with initial values there\n", refused.err)
+        result = self.run_ok(*run, "--init-partial")
+        self.assertIn("part.safetensors: loaded 16 of 28 parameters; with initial values: `h.1.attn.c_attn.bias`, ",
+                      result.err)
+        self.assertIn(" and 4 more; of no use here: `h.7.bias`\n", result.err)
+        saved = raw_safetensors(self.path("part/step-00000000/model.safetensors"))
+        self.assertEqual(saved, {**own, **part})
 
     def test_a_saved_model_is_the_init_of_another_run(self):
         saved = self.save("one", 2)

@@ -1,11 +1,38 @@
 #!/usr/bin/env python3
 """What scripts read of a run: metrics.jsonl and the timeline."""
 import json
+import socket
 import struct
 import sys
 
 sys.path.insert(0, "tests/support")
-from programs import WEIGHTS, ProgramTest, main, metrics  # noqa: E402
+from programs import TOKENS, WEIGHTS, ProgramTest, main, metrics  # noqa: E402
+
+# A metric of a layer: what %x measures at first is known, what its noise adds differs by micro-batch.
+MODEL = """\
+model.layer @emb(%tokens) {
+  %w = weft.parameter "weight" [256, 8] init(constant 0.5)
+  %x = weft.embedding %tokens, %w
+  %noise = weft.random_uniform [batch, 8, 8] low(0) high(1)
+  %y = weft.add %x, %noise
+  %size = weft.reduce mean %x over [0, 1, 2]
+  %noisy = weft.reduce mean %y over [0, 1, 2]
+  weft.output "size" metric %size
+  weft.output "noisy-size" metric %noisy
+  model.return %y
+}
+model.layer @head(%x) {
+  %w = weft.parameter "weight" [8, 256] init(normal 0.3)
+  %y = weft.einsum "bsi,io->bso" %x, %w
+  model.return %y
+}
+model.graph @train(%tokens [batch, 8] i32, %labels [batch, 8] i32) {
+  %x = model.call @emb "emb" (%tokens)
+  %y = model.call @head "head" (%x)
+  %loss, %count = weft.cross_entropy %y, %labels
+  weft.minimize %loss per %count
+}
+"""
 
 FIELDS = {"step", "loss", "grad_norm", "lr", "tokens", "tokens_per_s", "tflops", "mfu", "memory_bytes"}
 
@@ -16,7 +43,7 @@ class ReportsTest(ProgramTest):
         self.train(self.plan("optimizer.schedule={warmup_linear { warmup: 2 total: 4 }}"), 4,
                    "--init", WEIGHTS, "--metrics", path)
         lines = metrics(path)
-        self.assertEqual([line["step"] for line in lines], [0, 1, 2, 3])
+        self.assertEqual([line["step"] for line in lines], [1, 2, 3, 4])
         for line in lines:
             self.assertEqual(line.keys(), FIELDS)
             self.assertEqual(line["tokens"], 4 * 64)
@@ -32,11 +59,53 @@ class ReportsTest(ProgramTest):
         self.assertAlmostEqual(lines[0]["grad_norm"], float(norm), delta=1e-4)
         self.assertEqual([round(line["lr"], 7) for line in lines], [0.0005, 0.001, 0.001, 0.0005])
 
+    def test_metrics_of_the_model(self):
+        self.write("m.mlir", MODEL)
+        job = self.write("m.job", 'model { file: "m.mlir" } batch { global: 4 } optimizer { sgd { lr: 0.1 } }\n'
+                         "data { format: TEXT }\n")
+        one = None
+        for layout in ((), ("batch.micro=2",), ("batch.micro=1",), ("dist.data=2",), ("batch.micro=2", "dist.pipeline=2")):
+            with self.subTest(layout=layout):
+                path = self.path("m.jsonl")
+                run = self.run_ok("weft-run", self.plan(*layout, job=job), "--data", "models/layers.mlir", "--steps", 2,
+                                  "--threads", 1, "--metrics", path)
+                lines = metrics(path)
+                one = one or lines
+                self.assertEqual(lines[0].keys(), FIELDS | {"size", "noisy-size"})
+                self.assertEqual(lines[0]["size"], 0.5)
+                self.assertAlmostEqual(lines[0]["noisy-size"], 1, delta=0.1)
+                for field in ("loss", "size", "noisy-size"):
+                    for got, expected in zip(lines, one):
+                        self.assertAlmostEqual(got[field], expected[field], delta=1e-6)
+                self.assertRegex(run.err, r"step 1/2  loss [\d.]+  lr 1.00e-01  (size 0.5  noisy-size|noisy-size [\d.]+  size)")
+
     def test_a_new_run_replaces_the_metrics(self):
         path = self.path("m.jsonl")
         self.train(self.plan(), 3, "--metrics", path)
         self.train(self.plan(), 2, "--metrics", path)
-        self.assertEqual([line["step"] for line in metrics(path)], [0, 1])
+        self.assertEqual([line["step"] for line in metrics(path)], [1, 2])
+
+    def test_the_first_line_says_what_is_run(self):
+        path, folder = self.path("m.jsonl"), self.path("c")
+        flags = ("--metrics", path, "--checkpoint-dir", folder, "--resume")
+        self.train(self.plan(), 2, *flags)
+        self.train(self.plan("dist.data=2"), 3, *flags)
+        with open(path, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual([line.get("step") for line in lines], [None, 1, 2, None, 3])
+        first, second = lines[0]["run"], lines[3]["run"]
+        for plan, run in ((self.plan(), first), (self.plan("dist.data=2"), second)):
+            shown = self.run_ok("weft-plan", "show", plan).out
+            self.assertRegex(shown, f"hash +{run['plan']}\n")
+            self.assertEqual((run["data"], run["data_form"], run["data_tokens"]), (TOKENS, "uint16", "65536"))
+            self.assertRegex(run["data_hash"], "^[0-9a-f]{16}$")
+            self.assertEqual(run["host"], socket.gethostname())
+            self.assertRegex(run["date"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+            self.assertIn("adamw { lr: 0.001 ", run["job"])
+        self.assertNotEqual(first["plan"], second["plan"])
+        with open(folder + "/step-00000003/manifest.json", encoding="utf-8") as file:
+            manifest = json.load(file)
+        self.assertEqual({**manifest["run"], "date": second["date"]}, second)
 
     def test_the_timeline_has_a_process_a_rank(self):
         path = self.path("t.json")
@@ -51,7 +120,7 @@ class ReportsTest(ProgramTest):
         acts = [event for event in events if event["ph"] == "X"]
         self.assertEqual({event["pid"] for event in acts}, set(names))
         self.assertEqual({(event["pid"], event["tid"]) for event in acts}, threads)
-        self.assertEqual({event["args"]["step"] for event in acts}, {0, 1})
+        self.assertEqual({event["args"]["step"] for event in acts}, {1, 2})
         for event in acts:
             self.assertGreaterEqual(event["ts"], 0)
             self.assertGreaterEqual(event["dur"], 0)

@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, "tests/support")
-from programs import ProgramTest, command, contents, corpus, losses, main, metrics, relative  # noqa: E402
+from programs import ProgramTest, command, contents, corpus, losses, main, metrics, relative, saved_step  # noqa: E402
 
 # Dropout and a new permutation every epoch: both must come back from the step alone.
 NOISY = ("model.set=dropout=0.1", "data.order=SHUFFLED", "optimizer.clip_norm=1.0",
@@ -32,8 +32,7 @@ class ResumeTest(ProgramTest):
         return losses(self.path(name + ".jsonl"))
 
     def saved(self, name, step):
-        folder = f"{self.path(name)}/step-{step:08d}"
-        return {file: contents(f"{folder}/{file}") for file in sorted(os.listdir(folder))}
+        return saved_step(f"{self.path(name)}/step-{step:08d}")
 
     def test_stopped_and_resumed_is_bit_identical(self):
         for name, layout in LAYOUTS.items():
@@ -88,7 +87,7 @@ class ResumeTest(ProgramTest):
                                        "--threads", 1, "--checkpoint-dir", self.path("killed"),
                                        "--checkpoint-every", 3, "--metrics", pipe))
         text = b""
-        while text.count(b"\n") < steps:
+        while text.count(b'{"step":') < steps:
             part = os.read(reader, 64)
             if not part:  # the run has not opened the pipe yet
                 self.assertIsNone(run.poll(), "ended before it was killed")
@@ -142,7 +141,7 @@ class ResumeTest(ProgramTest):
         plan = self.noisy(())
         result = self.run_ok("weft-run", plan, "--data", self.data, "--steps", 1, "--checkpoint-dir",
                              self.path("new"), "--resume")
-        self.assertIn(f"no checkpoint in {self.path('new')} yet: starting at step 0", result.err)
+        self.assertIn(f"no checkpoint in {self.path('new')} yet: starting at step 1", result.err)
         result = self.run_ok("weft-run", plan, "--data", self.data, "--steps", 1, "--checkpoint-dir",
                              self.path("new"), "--resume")
         self.assertIn("nothing to do: 1 steps are done, --steps asks for 1", result.err)

@@ -13,21 +13,10 @@
 #include "gtest/gtest.h"
 #include "ops/cpu_kernels.h"
 #include "runtime/executor/local_cluster.h"
+#include "tests/support/elements.h"
 
 namespace weft::tests {
 namespace {
-
-// Calls visit(global index, local index) for every element of a tile.
-template <typename Visit>
-void ForEachElement(const TensorSpec& spec, Visit&& visit) {
-  std::vector<int64_t> at(spec.dims.size(), 0);
-  for (int64_t local = 0; local < spec.elements(); ++local) {
-    int64_t global = 0;
-    for (size_t d = 0; d < at.size(); ++d) global = global * spec.global_dims[d] + spec.origin[d] + at[d];
-    visit(global, local);
-    for (int d = static_cast<int>(at.size()) - 1; d >= 0 && ++at[d] == spec.dims[d]; --d) at[d] = 0;
-  }
-}
 
 class ArraySource : public executor::BatchSource {
  public:

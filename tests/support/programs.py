@@ -83,15 +83,25 @@ def contents(path):
 
 
 def metrics(path):
+    """The lines of steps; beside them a file has one of each run that wrote it."""
     with open(path, encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+        return [line for line in map(json.loads, file) if "step" in line]
 
 
 def losses(path):
-    """The losses, after a look at the steps: from 0, each once."""
+    """The losses, after a look at the steps: from 1, each once."""
     lines = metrics(path)
-    assert [line["step"] for line in lines] == list(range(len(lines))), [line["step"] for line in lines]
+    assert [line["step"] for line in lines] == list(range(1, len(lines) + 1)), [line["step"] for line in lines]
     return [line["loss"] for line in lines]
+
+
+def saved_step(folder):
+    """{file: content} of a checkpoint, for comparing: tensors bit for bit, the manifest without what no two runs share,
+    when and where it was written (and the checksum over that)."""
+    files = {file: contents(f"{folder}/{file}") for file in sorted(os.listdir(folder))}
+    manifest = json.loads(files["manifest.json"])
+    del manifest["checksum"], manifest["run"]["host"], manifest["run"]["date"]
+    return {**files, "manifest.json": manifest}
 
 
 def relative(a, b):

@@ -72,6 +72,7 @@ absl::StatusOr<plan::Plan> CompileJob(const std::string& path, const std::vector
   if (!job.ok()) return job.status();
   compiler::CompileOptions options;
   options.job = *job;
+  options.jobFile = path;
   absl::StatusOr<Cluster> cluster = LoadCluster(cluster_file);
   if (!cluster.ok()) return cluster.status();
   options.cluster = *std::move(cluster);

@@ -133,6 +133,30 @@ TEST(OverlapTest, ExposedCommunicationFalls) {
   }
 }
 
+// Of one micro-batch, where the gradient of the tied table is rounded to bfloat16 after it has been reduced: less than
+// a third of the communication is exposed, and the first bundle begins while the backward computes.
+TEST(OverlapTest, GradientsOfOneMicroBatchAreReducedBesideTheBackward) {
+  for (const char* stage : {"zero.stage=0", "zero.stage=1", "zero.stage=2"}) {
+    SCOPED_TRACE(stage);
+    const absl::StatusOr<plan::Plan> plan = CompileJob(
+        "models/gpt2/345m.job",
+        {stage, "batch={global: 512 micro: 512}", "dist.data=64", "precision.compute=BF16", "model.set=layers=8"},
+        "clusters/8xh200.cluster");
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const sim::Report report = Simulate(*plan);
+    double first = 1e30, backward = 0;
+    for (const sim::Act& act : report.acts) {
+      const plan::Actor& actor = plan->stages(0).actors(act.actor);
+      if (absl::StartsWith(actor.name(), "gradients")) first = std::min(first, act.begin_s);
+      if (actor.phase() == plan::Actor::BACKWARD && actor.collectives_size() == 0) {
+        backward = std::max(backward, act.end_s);
+      }
+    }
+    EXPECT_LT(first, backward);
+    EXPECT_LT(report.stages[0].exposed_comm_s, report.stages[0].communication_s / 3);
+  }
+}
+
 // The bytes that an actor's collectives of a kind make in buffers of micro-batches.
 int64_t MadeBytes(const plan::Program& program, const plan::Actor& actor, plan::Collective::Kind kind) {
   int64_t bytes = 0;

@@ -16,6 +16,7 @@ from programs import Tools, fail, text_corpus
 PARTS = {
     "throughput": ("training rates beside the best matrix product", training.throughput),
     "ranks": ("step time of more ranks beside one", training.ranks),
+    "busy": ("step time while others want the cores, beside that while they do not", training.busy),
     "memory": ("what the plan says, and what the process takes", training.memory),
     "start": ("compilation, start-up, plan sizes, acts", training.start),
     "simulate": ("step time in virtual time beside measured, calibrated in the same run", simulation.simulate),

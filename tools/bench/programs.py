@@ -80,7 +80,7 @@ def text_corpus(path):
 def read_metrics(path):
     """Steps' metrics without the first, which pays for warm-up."""
     with open(path) as lines:
-        return [json.loads(line) for line in lines][1:]
+        return [line for line in map(json.loads, lines) if line.get("step", 0) > 1]
 
 
 def train(tools, plan, steps, threads, *flags):

@@ -13,7 +13,7 @@ def read_acts(path):
     streams = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
     acts = []
     for e in events:
-        if e["ph"] != "X" or e["args"]["step"] == 0:
+        if e["ph"] != "X" or e["args"]["step"] == 1:
             continue
         begin = e["ts"] * 1e-6
         acts.append(Act(e["pid"], streams[e["pid"], e["tid"]], e["name"], e["args"]["step"],

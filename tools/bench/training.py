@@ -7,8 +7,10 @@ both.
 
 import json
 import os
+import subprocess
+import sys
 
-from programs import median, train
+from programs import median, step_seconds, train
 
 
 def throughput(tools, quick):
@@ -42,6 +44,25 @@ def ranks(tools, quick):
         print("  %-18s %7.3f s  %5.2f x one rank's speed" % (label, seconds, base / seconds), flush=True)
 
 
+def busy(tools, quick):
+    print("Step time while others want the cores, over that while they do not (two busy loops a core: fair is 3)")
+    for label, overrides in (("float32", []), ("bfloat16", ["precision.compute=BF16"])):
+        plan = tools.compile("tiny", ["data.format=TEXT"] + overrides, "busy")
+        for threads in (1, 2):
+            idle = step_seconds(train(tools, plan, 40, threads))
+            others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
+            try:
+                steps = train(tools, plan, 40, threads)
+            finally:
+                for other in others:
+                    other.kill()
+                    other.wait()
+            # The mean: a step that waited for a core counts.
+            seconds = sum(s["tokens"] / s["tokens_per_s"] for s in steps) / len(steps)
+            print("  %-9s %d thread%s  %6.2f ms, busy %7.2f ms, ratio %5.1f" %
+                  (label, threads, "s" if threads > 1 else " ", idle * 1e3, seconds * 1e3, seconds / idle), flush=True)
+
+
 def planned_of(tools, plan):
     return sum(stage["arena_bytes"] for stage in json.loads(tools.run("weft-plan", "memory", plan, "--json"))["stages"])
 
@@ -70,7 +91,7 @@ def start(tools, quick):
     print("  weft-compile 1.5b for 8 x 8 ranks: %.2f s, %.0f MiB" % (compiled.seconds, compiled.peak_bytes / 2**20))
     plan = tools.compile("tiny", ["dist.data=2", "dist.tensor=2"], "start")
     run = tools.measured("weft-run", plan, "--data", tools.path("corpus.txt"), "--steps", "1", "--quiet")
-    print("  weft-run tiny on 2 x 2 ranks, process start to the end of step 0: %.2f s" % run.seconds)
+    print("  weft-run tiny on 2 x 2 ranks, process start to the end of the first step: %.2f s" % run.seconds)
     sizes = [os.path.getsize(tools.compile("124m", ["batch.global=64", "batch.micro=64", "dist.data=%d" % n], "size"))
              for n in (16, 64)]
     print("  plan size of 124m: %d bytes on 16 data-parallel ranks, %d on 64 (%.1f bytes a rank more)" %

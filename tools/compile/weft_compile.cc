@@ -10,11 +10,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "compiler/job/axes.h"
 #include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/compile.h"
+#include "runtime/plan/devices.h"
+#include "runtime/plan/layout.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/names.h"
+#include "runtime/version/version.h"
 
 namespace {
 
@@ -27,9 +33,10 @@ usage: weft-compile JOB [key.path=value ...] [--set name=value ...] -o PLAN
   --set name=value     sets a config name of the model: --set layers=24
   -o PLAN              where the plan goes; "-" prints IR to standard output with --stop-after
   --stop-after=PHASE   writes the IR behind a phase to -o instead of a plan:
-                       elaborate pipeline autodiff precision zero shard box recompute localize schedule memory
+                       PHASES
   --dump-ir=DIR        also writes the IR behind every phase, DIR/01-elaborate.mlir and so on
   --quiet              no summary
+  --version            what this program was built from
   --help               this text
 
 examples:
@@ -40,11 +47,20 @@ examples:
 exit status: 0 done, 1 the compiler failed, 2 the request was wrong (job, model or flag)
 )";
 
+// kHelp with the names of the phases.
+std::string help() {
+  std::vector<std::string> names;
+  for (weft::compiler::Phase phase : weft::compiler::allPhases()) {
+    names.push_back(weft::compiler::nameOf(phase));
+  }
+  return absl::StrReplaceAll(kHelp, {{"PHASES", absl::StrJoin(names, " ")}});
+}
+
 struct Request {
   std::string job, output;
   std::vector<std::string> overrides;
   std::string stopAfter, dumpIr;
-  bool quiet = false, help = false;
+  bool quiet = false, help = false, version = false;
 };
 
 int failed(const std::string &what, int status) {
@@ -83,6 +99,8 @@ std::string parse(int argc, char **argv, Request &request) {
     std::string argument = argv[i], set, error;
     if (argument == "--help" || argument == "-h") {
       request.help = true;
+    } else if (argument == "--version") {
+      request.version = true;
     } else if (argument == "--quiet") {
       request.quiet = true;
     } else if (takeFlag("--set", argument, argc, argv, i, set, error)) {
@@ -142,27 +160,19 @@ int writeIr(const std::string &path, const std::string &ir) {
   return 0;
 }
 
-// Bytes that a rank keeps of the parameters of a stage that lie whole over the mesh axis of the data ranks that split.
+// Bytes that a rank keeps of the parameters of a stage that lie whole over the mesh axis that ZeRO shares over.
 int64_t wholeBytes(const weft::plan::Stage &stage, const weft::plan::Placement &placement) {
-  int split = -1;
-  for (int axis = 0; axis < placement.axes_size(); ++axis) {
-    const std::string &name = placement.axes(axis).name();
-    split = name == "shard" || (name == "data" && split < 0) ? axis : split;
+  std::vector<std::string_view> axes;
+  for (const weft::plan::Axis &axis : placement.axes()) {
+    axes.push_back(axis.name());
   }
+  const int shared = weft::SharedAxis(axes);
   int64_t bytes = 0;
   for (const weft::plan::Buffer &buffer : stage.buffers()) {
-    if (split < 0 || buffer.kind() != weft::plan::Buffer::PARAMETER ||
-        buffer.sbp(split).kind() == weft::plan::Sbp::SPLIT) {
-      continue;
+    if (shared >= 0 && buffer.kind() == weft::plan::Buffer::PARAMETER &&
+        buffer.sbp(shared).kind() != weft::plan::Sbp::SPLIT) {
+      bytes += weft::plan::LocalBytes(placement, buffer);
     }
-    int64_t local = 4; // parameters are float32
-    for (int64_t extent : buffer.shape()) {
-      local *= extent;
-    }
-    for (int axis = 0; axis < buffer.sbp_size(); ++axis) {
-      local /= buffer.sbp(axis).kind() == weft::plan::Sbp::SPLIT ? placement.axes(axis).size() : 1;
-    }
-    bytes += local;
   }
   return bytes;
 }
@@ -174,12 +184,15 @@ std::string zeroSummary(const weft::plan::Plan &plan) {
     return "";
   }
   std::string asked = absl::StrCat("zero.stage = ", job.zero().stage());
-  int64_t data = job.pipeline().stages().empty() ? job.dist().data() : 1;
+  const weft::MeshAxis &key = weft::SharedKey();
+  int64_t ranks = job.pipeline().stages().empty() ? (job.dist().*key.size)() : 1;
   for (const weft::Dist &stage : job.pipeline().stages()) {
-    data = std::max(data, stage.data());
+    ranks = std::max(ranks, (stage.*key.size)());
   }
-  if (data == 1 || job.zero().group() == 1) {
-    return absl::StrCat(asked, " splits nothing: ", data == 1 ? "dist.data" : "zero.group", " is 1\n");
+  if (ranks == 1 || job.zero().group() == 1) {
+    return absl::StrCat(asked,
+                        " splits nothing: ", ranks == 1 ? absl::StrCat("dist.", std::string(key.name)) : "zero.group",
+                        " is 1\n");
   }
   int64_t whole = 0;
   for (const weft::plan::Stage &stage : plan.stages()) {
@@ -203,8 +216,9 @@ std::string summary(const weft::plan::Plan &plan, const std::string &path) {
   return absl::StrCat(path, ": graph ", plan.header().graph(), ", ", weft::plan::CountText(ranks),
                       ranks == 1 ? " rank, " : " ranks, ", weft::plan::BytesText(arena), " a rank, predicted step ",
                       weft::plan::SecondsText(plan.prediction().step_s()), "\n", zeroSummary(plan),
-                      rounds && plan.header().target() == "cpu"
-                          ? "precision.float32: TF32 is of cuda: on cpu contractions read float32 as it is\n"
+                      rounds && !weft::plan::FindDeviceKind(plan.header().target())->tf32
+                          ? absl::StrCat("precision.float32: ", plan.header().target(),
+                                         " has no TF32: contractions read float32 as it is\n")
                           : "",
                       recompute.empty() ? "" : absl::StrCat("computed again for the backward: ", recompute, "\n"),
                       "next: weft plan show ", path, "\n");
@@ -220,7 +234,10 @@ int main(int argc, char **argv) {
     return wrong(error);
   }
   if (request.help) {
-    return print(kHelp);
+    return print(help());
+  }
+  if (request.version) {
+    return print(weft::VersionText("weft-compile"));
   }
   if (request.job.empty()) {
     return wrong("expected a job file (see --help)");
@@ -248,11 +265,13 @@ int main(int argc, char **argv) {
     return statusCode(job.status());
   }
   options.job = *job;
-  absl::StatusOr<weft::Cluster> cluster = weft::LoadCluster(job->cluster(), ofCluster);
+  options.jobFile = request.job;
+  const weft::Job located = weft::LocateJob(*job, request.job);
+  absl::StatusOr<weft::Cluster> cluster = weft::LoadCluster(located.cluster(), ofCluster);
   if (!cluster.ok()) {
     return statusCode(cluster.status());
   }
-  if (absl::Status status = weft::CheckRanks(*job, *cluster); !status.ok()) {
+  if (absl::Status status = weft::CheckRanks(located, *cluster); !status.ok()) {
     return statusCode(status);
   }
   options.cluster = *cluster;

@@ -69,7 +69,7 @@ class Pack:
         self.run("weft-run", self.plan(plan), "--data", data, "--steps", steps, "--metrics", name, "--quiet", *gpu, *flags,
                  **environment)
         with open(name, encoding="utf-8") as lines:
-            return [json.loads(line) for line in lines]
+            return [line for line in map(json.loads, lines) if "step" in line]
 
 
 def last_line(text):

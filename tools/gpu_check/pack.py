@@ -14,8 +14,6 @@ from plans import SPEED, all_plans
 
 LIMIT = 60 << 20
 PROGRAMS = ["weft-run", "weft-gpu-kernels", "gpu_matrix"]
-# Opened by weft-run, where it is: kernels on the CPU share its threads. There is no archive whose threads oneDNN shares.
-LIBRARIES = ["/usr/lib/x86_64-linux-gnu/libgomp.so.1"]
 SCRIPTS = ["tools/gpu_check/gpu_check.py", "tools/gpu_check/checks.py", "tools/gpu_check/machine.py",
            "tools/gpu_check/speed.py", "tools/bench/kernel_table.py", "tools/bench/peers/torch_gpt2.py"]
 DATA = ["tests/oracle/tokens.bin", "tests/oracle/tiny.safetensors", "tests/oracle/tiny_losses_f64.txt",
@@ -70,9 +68,6 @@ def make(arguments):
     for name in PROGRAMS:
         copy(os.path.join(arguments.bin, name), os.path.join(out, "bin", name), 0o755)
     copy(os.path.join(arguments.bin, "libweft-activity.so"), os.path.join(out, "lib", "libweft-activity.so"), 0o644)
-    for path in LIBRARIES:
-        if os.path.exists(path):
-            copy(path, os.path.join(out, "lib", os.path.basename(path)), 0o644)
     for path in SCRIPTS:
         copy(os.path.join(arguments.root, path), os.path.join(out, os.path.basename(path)), 0o644)
     for path in DATA:

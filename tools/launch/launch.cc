@@ -9,15 +9,19 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
+#include <ctime>
 #include <string>
 #include <vector>
 
+#include "runtime/version/version.h"
+#include "tools/launch/folders.h"
+#include "tools/launch/loopback.h"
 #include "tools/launch/ranks.h"
 #include "tools/launch/words.h"
 
@@ -29,12 +33,13 @@ usage: weft launch -n N [--] PLAN [flags of weft run]
 
   -n N      how many processes: as many as the plan has ranks
   --show    print the command that would be run, and end
+  --version what this program was built from
   --help    this text
 
 It runs `mpirun -n N weft-run PLAN ...` with what mpirun wants on one machine; see
 docs/howto/run_on_several_machines.md for more than one. SIGTERM ends the run
 after its step, with a checkpoint and status 0; an interrupt (Ctrl-C) does the same
-with status 1, a second one ends it at once.
+with status 1. A second one ends it at once, and so does a second SIGTERM two seconds later.
 
 example
   weft launch -n 2 gpt2.plan --data corpus.txt --steps 200
@@ -45,13 +50,22 @@ exit status: that of weft-run; 1 if mpirun is missing or cannot be used; 2 for a
 std::atomic<int> child{0};
 std::atomic<int> interrupts{0};
 
-// mpirun ends all processes at the signals that end it, but hands these on.
+// When the first signal came that asked to terminate, in seconds; 0: none has.
+std::atomic<time_t> terminated{0};
+
+// mpirun ends all processes at the signals that end it, but hands SIGUSR1 and SIGUSR2 on. A second SIGTERM ends them
+// unless it comes at once, as when a group of processes is told and this one twice.
 void HandOn(int signal) {
   if (child <= 0) return;
-  if (signal != SIGINT) {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  time_t first = 0;
+  if (signal == SIGINT) {
+    kill(child, interrupts++ == 0 ? SIGUSR2 : SIGTERM);
+  } else if (terminated.compare_exchange_strong(first, now.tv_sec) || now.tv_sec - first <= 1) {
     kill(child, SIGUSR1);
   } else {
-    kill(child, interrupts++ == 0 ? SIGUSR2 : SIGTERM);
+    kill(child, SIGTERM);
   }
 }
 
@@ -64,6 +78,7 @@ struct Request {
   int processes = 0;
   bool show = false;
   bool help = false;
+  bool version = false;
   std::vector<std::string> run;  // what weft-run gets
   std::string wrong;
 };
@@ -75,6 +90,8 @@ Request Parse(const std::vector<std::string>& arguments) {
     const std::string& flag = arguments[i];
     if (flag == "--help" || flag == "-h") {
       request.help = true;
+    } else if (flag == "--version") {
+      request.version = true;
     } else if (flag == "--show") {
       request.show = true;
     } else if (flag == "-n" && i + 1 < arguments.size()) {
@@ -88,7 +105,7 @@ Request Parse(const std::vector<std::string>& arguments) {
     } else {
       request.wrong = flag + ": expected -n N, then a plan and the flags of weft run (see --help)";
     }
-    if (!request.wrong.empty() || request.help) return request;
+    if (!request.wrong.empty() || request.help || request.version) return request;
   }
   if (i < arguments.size() && arguments[i] == "--") ++i;
   request.run.assign(arguments.begin() + i, arguments.end());
@@ -123,32 +140,6 @@ std::string MpirunVersion() {
   return std::string(text, size);
 }
 
-// A folder of this run alone, removed with it. Jobs are told apart by numbers of
-// processes, which containers that share a folder may both have.
-class Folder {
- public:
-  // `parent` may be missing: then this is where the system's temporary files are.
-  explicit Folder(const std::string& parent) : path_(Make(parent)) {
-    if (path_.empty()) path_ = Make("/tmp");
-  }
-  ~Folder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  static std::string Make(const std::string& parent) {
-    std::string path = parent + "/weft.XXXXXX";  // short, as names of sockets are
-    return mkdtemp(path.data()) != nullptr ? path : "";
-  }
-
-  std::string path_;
-};
-
 std::vector<std::string> CommandOf(const Request& request, const std::string& run) {
   std::vector<std::string> command = {"mpirun",
                                       "--oversubscribe",          // ranks may be more than cores,
@@ -178,53 +169,89 @@ std::vector<std::string> CommandOf(const Request& request, const std::string& ru
   _exit(1);
 }
 
-// How often the ranks are looked at, and how many looks an mpirun whose ranks have
-// all ended gets to end itself: it takes some six seconds when it has killed them.
-constexpr int kLookMs = 500;
-constexpr int kLooks = 24;
+// How often the ranks are looked at: while they start, and then.
+constexpr int kFirstLookMs = 10, kLookMs = 500;
+// What an mpirun whose ranks have all ended gets to end itself: it takes some six seconds when it has killed them.
+constexpr std::chrono::seconds kToEnd(12);
 
 int StatusOf(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
-// Passes on what the processes say until mpirun has ended, and reaps it. Returns
-// the status of the run.
-int Attend(pid_t mpirun, int said) {
-  const auto pass_on = [](const std::string& text) {
+// Stays with an mpirun until it has ended: passes on what its processes say, answers what they ask, and
+// notes who ends. One thread.
+class Attendant {
+ public:
+  Attendant(pid_t mpirun, int processes, int said, const weft::launch::Loopback& loopback)
+      : mpirun_(mpirun), said_(said), loopback_(loopback), ranks_(mpirun, processes) {}
+
+  // Returns the status of the run.
+  int Attend() {
+    int status = 0;
+    do {
+      Await();
+      Hear();
+      ranks_.Look();
+      EndStuck();
+    } while (waitpid(mpirun_, &status, WNOHANG) != mpirun_);
+    // Who outlives mpirun may keep the pipe open: what is in it now is all.
+    while (Hear()) {
+    }
+    PassOn(words_.End());
+    status = StatusOf(status);
+    if (!words_.Lost().empty()) return Fail(status, words_.Lost());
+    // An mpirun that could not start them says so itself.
+    if (status == 0 || words_.told() || ranks_.known() == 0) return status;
+    return Fail(status, ranks_.Lost() + weft::launch::kUnheard);
+  }
+
+ private:
+  static void PassOn(const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);
-  };
-  weft::launch::Words words;
-  weft::launch::Ranks ranks(mpirun);
-  int status = 0;
-  char bytes[4096];
-  bool ended = false, killed = false;
-  while (true) {
-    // Who outlives mpirun may keep the pipe open: what is in it then is all.
-    pollfd ready = {said, POLLIN, 0};
-    const int found = poll(&ready, 1, ended ? 0 : kLookMs);
-    const ssize_t size = found > 0 ? read(said, bytes, sizeof(bytes)) : -1;
-    if (size > 0) pass_on(words.Take(std::string(bytes, size)));
-    if (size > 0) continue;
-    if (ended) break;
-    if (size == 0) {  // all have closed it
-      ended = waitpid(mpirun, &status, 0) == mpirun;
-      continue;
-    }
-    ended = waitpid(mpirun, &status, WNOHANG) == mpirun;
-    if (ended) continue;
-    ranks.Look();
-    if (ranks.looks_at_none() == kLooks) killed = kill(mpirun, SIGKILL) == 0;
   }
-  pass_on(words.End());
-  if (!words.Lost().empty()) return Fail(StatusOf(status), words.Lost());
-  if (killed && !words.told()) {
-    return Fail(StatusOf(status), (ranks.Lost().empty() ? "a rank is lost" : ranks.Lost()) +
-                                      "; the others were ended before they could say what they waited for, as while "
-                                      "they start");
-  }
-  return StatusOf(status);
-}
 
-int Launch(const std::vector<std::string>& command) {
+  // Until something is said or asked, a rank ends, or it is time to look.
+  void Await() {
+    std::vector<pollfd> polled = {{said_, POLLIN, 0}, {loopback_.fd(), POLLIN, 0}};
+    ranks_.AppendEnds(polled);
+    poll(polled.data(), polled.size(), ranks_.all_known() && said_ >= 0 ? kLookMs : kFirstLookMs);
+    if ((polled[1].revents & POLLIN) != 0) loopback_.Answer();
+  }
+
+  // Passes on what has been said; false if nothing was.
+  bool Hear() {
+    pollfd ready = {said_, POLLIN, 0};
+    if (poll(&ready, 1, 0) <= 0) return false;
+    char bytes[4096];
+    const ssize_t size = read(said_, bytes, sizeof(bytes));
+    if (size > 0) PassOn(words_.Take(std::string(bytes, size)));
+    if (size == 0) said_ = -1;  // all have closed it
+    return size > 0;
+  }
+
+  void EndStuck() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!ranks_.all_ended()) {
+      alive_ = now;
+    } else if (now - alive_ > kToEnd) {
+      kill(mpirun_, SIGKILL);
+    }
+  }
+
+  const pid_t mpirun_;
+  int said_;  // -1: nothing more comes
+  const weft::launch::Loopback& loopback_;
+  weft::launch::Ranks ranks_;
+  weft::launch::Words words_;
+  std::chrono::steady_clock::time_point alive_ = std::chrono::steady_clock::now();
+};
+
+int Launch(const std::vector<std::string>& command, int processes) {
+  const weft::launch::Loopback loopback;
+  if (loopback.fd() < 0) {
+    std::fprintf(stderr,
+                 "weft-launch: mpirun listens on all interfaces of this machine, as its bind() cannot be seen: %s\n",
+                 std::strerror(errno));
+  }
   int said[2];
   if (pipe2(said, O_CLOEXEC) != 0) return Fail(1, std::string("mpirun: cannot be heard: ") + std::strerror(errno));
   struct sigaction action = {};
@@ -247,7 +274,7 @@ int Launch(const std::vector<std::string>& command) {
   child = made;
   sigprocmask(SIG_SETMASK, &before, nullptr);
   close(said[1]);
-  return Attend(made, said[0]);
+  return Attendant(made, processes, said[0], loopback).Attend();
 }
 
 }  // namespace
@@ -256,6 +283,10 @@ int main(int argc, char** argv) {
   const Request request = Parse(std::vector<std::string>(argv + 1, argv + argc));
   if (request.help) {
     std::fputs(kHelp, stdout);
+    return 0;
+  }
+  if (request.version) {
+    std::fputs(weft::VersionText("weft-launch").c_str(), stdout);
     return 0;
   }
   if (!request.wrong.empty()) return Fail(2, request.wrong);
@@ -276,8 +307,8 @@ int main(int argc, char** argv) {
   if (version.find("Open MPI") == std::string::npos) {
     return Fail(1, "mpirun: expected that of Open MPI, got another; with its own flags it runs weft-run as well");
   }
-  const Folder sockets("/tmp"), memory("/dev/shm");
+  const weft::launch::Folder sockets("/tmp"), memory("/dev/shm");
   command.insert(command.begin() + 1,
                  {"--mca", "orte_tmpdir_base", sockets.path(), "--mca", "btl_vader_backing_directory", memory.path()});
-  return Launch(command);
+  return Launch(command, request.processes);
 }

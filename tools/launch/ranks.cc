@@ -1,8 +1,12 @@
 #include "tools/launch/ranks.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 
 namespace weft::launch {
@@ -29,26 +33,46 @@ int RankOf(pid_t process) {
 
 }  // namespace
 
+Ranks::~Ranks() {
+  for (const auto& [process, rank] : ranks_) {
+    if (rank.end >= 0) close(rank.end);
+  }
+}
+
 void Ranks::Look() {
+  for (const auto& [process, rank] : ranks_) {
+    if (first_ == 0 && HasEnded(process)) first_ = process;
+  }
   const std::string process = std::to_string(mpirun_);
   std::istringstream children(ContentsOf("/proc/" + process + "/task/" + process + "/children"));
-  bool any = false, alive = false;
+  bool ended = false, alive = false;
   for (pid_t child = 0; children >> child;) {
-    if (HasEnded(child)) {
-      any = true;
-      if (first_ == 0 && ranks_.count(child) != 0) first_ = child;
-    } else {
-      alive = true;
-      if (const int rank = ranks_.count(child) == 0 ? RankOf(child) : -1; rank >= 0) ranks_[child] = rank;
-    }
+    (HasEnded(child) ? ended : alive) = true;
+    if (ranks_.count(child) != 0) continue;
+    const int number = RankOf(child);
+    if (number >= 0) ranks_[child] = {number, static_cast<int>(syscall(SYS_pidfd_open, child, 0))};
   }
-  looks_ = any && !alive ? looks_ + 1 : 0;
+  all_ended_ = ended && !alive;
+}
+
+void Ranks::AppendEnds(std::vector<pollfd>& polled) const {
+  if (first_ != 0) return;
+  for (const auto& [process, rank] : ranks_) {
+    if (rank.end >= 0) polled.push_back({rank.end, POLLIN, 0});
+  }
 }
 
 std::string Ranks::Lost() const {
-  const auto it = ranks_.find(first_);
-  if (it == ranks_.end()) return "";
-  return "rank " + std::to_string(it->second) + " is lost: its process " + std::to_string(first_) + " has ended first";
+  // While all start: the one that ended before it was seen.
+  std::set<int> unseen;
+  for (int number = 0; number < count_; ++number) unseen.insert(number);
+  for (const auto& [process, rank] : ranks_) unseen.erase(rank.number);
+  if (unseen.size() == 1) return "rank " + std::to_string(*unseen.begin()) + " is lost: its process has ended first";
+  if (const auto it = ranks_.find(first_); it != ranks_.end()) {
+    return "rank " + std::to_string(it->second.number) + " is lost: its process " + std::to_string(first_) +
+           " has ended first";
+  }
+  return "a rank is lost";
 }
 
 }  // namespace weft::launch

@@ -2,35 +2,50 @@
 #ifndef WEFT_TOOLS_LAUNCH_RANKS_H_
 #define WEFT_TOOLS_LAUNCH_RANKS_H_
 
+#include <sys/poll.h>
 #include <sys/types.h>
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace weft::launch {
 
-// Looked at now and then: an mpirun that loses a rank while all start may end the
-// others and then wait for ever itself.
+// An mpirun that loses a rank while all start may end the others without a word, or then wait for ever itself. So
+// whoever runs it looks at the ranks, often until all are known, and when one ends.
 class Ranks {
  public:
-  explicit Ranks(pid_t mpirun) : mpirun_(mpirun) {}
+  // An mpirun that is to start `count` ranks.
+  Ranks(pid_t mpirun, int count) : mpirun_(mpirun), count_(count) {}
+  ~Ranks();
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
 
-  // Sees who runs and who has ended without mpirun having taken note.
+  // Sees who runs and who has ended.
   void Look();
+  // Adds what becomes readable when the first rank ends: then Look().
+  void AppendEnds(std::vector<pollfd>& polled) const;
 
-  // How many ranks were seen.
+  // How many ranks were seen, and whether all were.
   int known() const { return static_cast<int>(ranks_.size()); }
-  // How many looks in a row have found that there were ranks, and that all have ended.
-  int looks_at_none() const { return looks_; }
-  // "rank 1 is lost: its process 4711 has ended first" for the one that did; "" if
-  // that is not known.
+  bool all_known() const { return known() == count_; }
+  // Whether mpirun has processes of whose end it has taken no note, and none that lives.
+  bool all_ended() const { return all_ended_; }
+  // "rank 1 is lost: its process 4711 has ended first" for the one that did, without the process if it was never seen;
+  // "a rank is lost" if that is not known.
   std::string Lost() const;
 
  private:
+  struct Rank {
+    int number = 0;
+    int end = -1;  // the process's descriptor
+  };
+
   const pid_t mpirun_;
-  std::map<pid_t, int> ranks_;  // that were seen alive
-  pid_t first_ = 0;             // to end
-  int looks_ = 0;
+  const int count_;
+  std::map<pid_t, Rank> ranks_;  // that were seen alive
+  pid_t first_ = 0;              // to end
+  bool all_ended_ = false;
 };
 
 }  // namespace weft::launch

@@ -32,6 +32,7 @@ std::string Words::Take(const std::string& bytes) {
 std::string Words::TakeLine(const std::string& line) {
   if (StartsWith(line, kRun)) {  // another's line, whatever mpirun is saying
     told_ = true;
+    told_lost_ = told_lost_ || line.find(" lost: ") != std::string::npos;
     return line;
   }
   if (paragraph_.empty() && !IsRule(line)) return StartsWith(line, "mpirun: Forwarding signal ") ? "" : line;
@@ -43,7 +44,9 @@ std::string Words::TakeLine(const std::string& line) {
 std::string Words::TakeParagraph() {
   const std::string text = std::exchange(paragraph_, "");
   std::smatch match;
-  static const std::regex noticed(R"(mpirun noticed that process rank (\d+) .*\s+exited on signal (\d+))");
+  // It breaks its lines anywhere.
+  static const std::regex noticed(
+      R"(mpirun\s+noticed\s+that\s+process\s+rank\s+(\d+)\s[^]*exited\s+on\s+signal\s+(\d+))");
   if (std::regex_search(text, match, noticed)) {
     rank_ = match[1];
     signal_ = match[2];
@@ -57,9 +60,8 @@ std::string Words::TakeParagraph() {
 std::string Words::End() { return std::exchange(paragraph_, "") + std::exchange(line_, ""); }
 
 std::string Words::Lost() const {
-  if (told_ || rank_.empty()) return "";
-  return "rank " + rank_ + " is lost: its process has ended by signal " + signal_ +
-         "; the others were ended before they could say what they waited for, as while they start";
+  if (told_lost_ || rank_.empty()) return "";
+  return "rank " + rank_ + " is lost: its process has ended by signal " + signal_ + (told_ ? "" : kUnheard);
 }
 
 }  // namespace weft::launch

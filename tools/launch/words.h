@@ -6,6 +6,10 @@
 
 namespace weft::launch {
 
+// What is said of a lost rank when no other has said what it waited for.
+inline constexpr char kUnheard[] =
+    "; the others were ended before they could say what they waited for, as while they start";
+
 // Reads their stderr piece by piece. Paragraphs of mpirun's that only repeat how
 // its processes ended are held back; the rest goes on, line by line.
 class Words {
@@ -17,8 +21,8 @@ class Words {
 
   // Whether a rank has told why it ends.
   bool told() const { return told_; }
-  // The line for a rank that was killed before any could tell of it, as all were
-  // starting or mpirun ended them first; "" if there is none.
+  // The line for a rank of which mpirun has said that a signal ended it, and no rank has said that it is lost, as all
+  // were starting or mpirun ended them first; "" if there is none.
   std::string Lost() const;
 
  private:
@@ -27,7 +31,7 @@ class Words {
 
   std::string line_;       // that has no end yet
   std::string paragraph_;  // with its rules
-  bool told_ = false;
+  bool told_ = false, told_lost_ = false;
   std::string rank_, signal_;  // of the one that mpirun noticed
 };
 

@@ -38,6 +38,18 @@ TEST(WordsTest, TellsOfALossThatNobodyToldOf) {
   EXPECT_EQ(words.Lost().find("rank 1 is lost: its process has ended by signal 9; "), 0u);
 }
 
+// Another rank's error names nobody; and mpirun breaks its lines where it likes.
+TEST(WordsTest, TellsOfALossBesideAnError) {
+  Words words;
+  const std::string error = "weft-run: mpi: starting: no peer\n";
+  const std::string noticed =
+      kRule + "\nmpirun noticed that process\nrank 3 with PID 7 on\nnode there exited\non signal 9 (Killed).\n" +
+      kRule + "\n";
+  EXPECT_EQ(PassedOn(words, error + noticed, 50), error);
+  EXPECT_TRUE(words.told());
+  EXPECT_EQ(words.Lost(), "rank 3 is lost: its process has ended by signal 9");
+}
+
 TEST(WordsTest, PassesOnWhatElseMpirunSays) {
   const std::string slots = kRule + "\nThere are not enough slots available in the system\n" + kRule + "\n";
   const std::string open = kRule + "\nmpirun noticed that process rank 1";

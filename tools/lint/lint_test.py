@@ -230,11 +230,10 @@ class FamiliesTest(LintTest):
     BUILD = 'op_family(\n    name = "softmax",\n)\n'
     ROOMS = ("softmax.td", "ops.h", "ops.cc", "cpu.h", "cpu.cc", "cpu_test.cc", "test/ops.mlir", "test/invalid.mlir")
 
-    def check(self, rooms, folder="softmax", reference=True):
+    def check(self, rooms, folder="softmax", listed="softmax"):
         tree = {"ops/%s/%s" % (folder, room): "" for room in rooms}
         tree["ops/%s/BUILD" % folder] = self.BUILD
-        if reference:
-            tree["docs/reference/ops/softmax.md"] = ""
+        tree["ops/families.bzl"] = '    "%s": "Softmax",' % listed
         return families.check(Tree.of_texts(tree))
 
     def test_a_whole_family(self):
@@ -248,9 +247,9 @@ class FamiliesTest(LintTest):
         self.assert_says(self.check(self.ROOMS[:-3] + self.ROOMS[-2:]),
                          "ops/softmax: family softmax: expected cpu*_test.cc, found none")
 
-    def test_a_family_is_in_the_reference(self):
-        self.assert_says(self.check(self.ROOMS, reference=False),
-                         "docs/reference/BUILD: families: expected softmax among them, found none")
+    def test_a_family_is_in_the_list(self):
+        self.assert_says(self.check(self.ROOMS, listed="soft"),
+                         "ops/families.bzl: expected softmax among them, found none")
 
     def test_a_family_has_its_folder_s_name(self):
         self.assert_says(self.check(self.ROOMS, folder="soft"),

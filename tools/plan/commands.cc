@@ -8,13 +8,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "compiler/job/job.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/validate.h"
 #include "runtime/proof/verify.h"
 #include "runtime/show/print.h"
-#include "tools/plan/diff.h"
+#include "runtime/version/version.h"
+#include "tools/plan/compare.h"
 #include "tools/plan/simulate.h"
 
 namespace weft::tools {
@@ -28,9 +30,15 @@ usage:
   weft-plan verify PLAN [--device-memory=SIZE]    prove that the plan ends, that no act reads what is
                                                   not there, and that it fits (SIZE as in 80GiB)
   weft-plan memory PLAN [--json]                  bytes by category, beside what no plan can go below
-  weft-plan diff PLAN PLAN                        what differs between two plans
+  weft-plan diff PLAN PLAN [--lines=N]            what differs between two plans: a summary, keys of the
+                                                  jobs, parameters of kernels, then N lines (40; 0: all)
+                                                  of what differs in the listings
+  weft-plan job PLAN [--cluster]                  the resolved job as a job file: beside the file that was
+                                                  compiled it compiles to the same plan; --cluster: the
+                                                  cluster as a cluster file
   weft-plan simulate PLAN [CLUSTER-KEY...]        a step in virtual time, by the cost model: seconds,
-            [--unit-times] [--json]               bubble, exposed communication, each stage's share;
+            [--unit-times] [--json]               bubble, exposed communication (of a rank's own), waiting (for
+                                                  other stages and for what comes first), each stage's share;
                                                   --unit-times: forward 1, backward 2 (1 + 1 if split),
                                                   all else 0
   weft-plan timeline PLAN [CLUSTER-KEY...]        the same drawn as text; -o: for ui.perfetto.dev, in
@@ -44,6 +52,8 @@ A plan is made by weft-compile:
   weft-compile models/gpt2/tiny.job dist.data=2 -o gpt2.plan
   weft-plan show gpt2.plan
 
+weft-plan --version says what this program was built from.
+
 exit status: 0 done; 1 the plans of `diff` differ; 2 the request or the plan was wrong
 )";
 
@@ -52,6 +62,8 @@ struct Request {
   std::vector<std::string> plans;
   bool json = false;
   bool kernels = false;
+  bool cluster = false;
+  int lines = 40;
   long long device_bytes = 0;
   SimulateRequest simulate;
 };
@@ -104,10 +116,20 @@ Outcome Verify(const Request& request, const std::vector<const plan::Plan*>& pla
           "", 0};
 }
 
-Outcome Diff(const Request&, const std::vector<const plan::Plan*>& plans) {
-  const plan::PrintOptions options{true};
-  const std::string text = DiffLines(plan::SummaryText(*plans[0], options), plan::SummaryText(*plans[1], options));
+Outcome Diff(const Request& request, const std::vector<const plan::Plan*>& plans) {
+  const std::string text = ComparePlans(*plans[0], *plans[1], request.lines);
   return {text, "", text.empty() ? 0 : 1};
+}
+
+Outcome JobFile(const Request& request, const std::vector<const plan::Plan*>& plans) {
+  const plan::Header& header = plans[0]->header();
+  if (request.cluster) return {MessageText(header.cluster()), "", 0};
+  return {absl::StrCat(
+              "# The job of ", request.plans[0],
+              ", defaults filled in. Paths are seen from the folder of the job file that\n",
+              "# was compiled. Keys that were given for the cluster are not here: weft plan job --cluster has them.\n",
+              MessageText(header.job())),
+          "", 0};
 }
 
 const std::vector<Command>& Commands() {
@@ -115,7 +137,8 @@ const std::vector<Command>& Commands() {
       {"show", 1, {"--kernels", "--json"}, false, Show},
       {"verify", 1, {"--device-memory"}, false, Verify},
       {"memory", 1, {"--json"}, false, Memory},
-      {"diff", 2, {}, false, Diff},
+      {"diff", 2, {"--lines"}, false, Diff},
+      {"job", 1, {"--cluster"}, false, JobFile},
       {"simulate", 1, {"--unit-times", "--json"}, true, Simulate},
       {"timeline", 1, {"--unit-times", "--columns", "--with", "-o"}, true, Timeline},
   };
@@ -126,6 +149,7 @@ const std::vector<Command>& Commands() {
 const char* ExampleOf(const std::string& flag) {
   if (flag == "--device-memory") return "80GiB";
   if (flag == "--columns") return "80";
+  if (flag == "--lines") return "100";
   if (flag == "--with") return "trace.json";
   if (flag == "-o") return "timeline.json";
   return nullptr;
@@ -135,11 +159,15 @@ const char* ExampleOf(const std::string& flag) {
 std::string Take(const std::string& flag, const std::string& value, Request& request) {
   if (flag == "--json") request.json = true;
   if (flag == "--kernels") request.kernels = true;
+  if (flag == "--cluster") request.cluster = true;
   if (flag == "--unit-times") request.simulate.unit_times = true;
   if (flag == "--with") request.simulate.with = value;
   if (flag == "-o") request.simulate.output = value;
   if (flag == "--columns" && (!absl::SimpleAtoi(value, &request.simulate.columns) || request.simulate.columns < 1)) {
     return absl::StrCat(flag, ": expected 1 or more, got `", value, "`");
+  }
+  if (flag == "--lines" && (!absl::SimpleAtoi(value, &request.lines) || request.lines < 0)) {
+    return absl::StrCat(flag, ": expected 0 or more, got `", value, "`");
   }
   if (flag != "--device-memory") return "";
   request.device_bytes = ParseBytes(value);
@@ -213,10 +241,11 @@ long long ParseBytes(const std::string& text) {
 
 Outcome RunPlanCommand(const std::vector<std::string>& arguments) {
   if (arguments.empty())
-    return Wrong("expected a command: show, verify, memory, diff, simulate or timeline; see weft-plan --help");
+    return Wrong("expected a command: show, verify, memory, diff, job, simulate or timeline; see weft-plan --help");
   const std::string& name = arguments[0];
   const bool help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
   if (help || name == "help" || name == "-h") return {kHelp, "", 0};
+  if (name == "--version") return {VersionText("weft-plan"), "", 0};
   for (const char* later : {"explain"}) {
     if (name == later) return Wrong(absl::StrCat(name, " is not part of this version"));
   }
@@ -227,7 +256,7 @@ Outcome RunPlanCommand(const std::vector<std::string>& arguments) {
     return error.empty() ? RunCommand(command, request) : Wrong(error);
   }
   return Wrong(absl::StrCat("unknown command `", name,
-                            "`: expected show, verify, memory, diff, simulate or timeline; see weft-plan --help"));
+                            "`: expected show, verify, memory, diff, job, simulate or timeline; see weft-plan --help"));
 }
 
 }  // namespace weft::tools

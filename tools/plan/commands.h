@@ -11,7 +11,7 @@ namespace weft::tools {
 // differ, 2 the request or the plan was wrong.
 struct Outcome {
   std::string output;
-  std::string error;  // one line, without the program's name
+  std::string error;  // without the program's name; lines behind the first one add to it
   int status = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "compiler/job/cluster.h"
 #include "runtime/plan/load.h"
 #include "tests/plans/corpus.h"
 
@@ -38,10 +39,10 @@ TEST(PlanTool, TeachesWhatItCanAndNothingElse) {
 }
 
 TEST(PlanTool, RefusesWrongRequests) {
-  ExpectWrong({}, "expected a command: show, verify, memory, diff, simulate or timeline; see weft-plan --help");
+  ExpectWrong({}, "expected a command: show, verify, memory, diff, job, simulate or timeline; see weft-plan --help");
   ExpectWrong(
       {"print"},
-      "unknown command `print`: expected show, verify, memory, diff, simulate or timeline; see weft-plan --help");
+      "unknown command `print`: expected show, verify, memory, diff, job, simulate or timeline; see weft-plan --help");
   ExpectWrong({"explain"}, "explain is not part of this version");
   ExpectWrong({"simulate"}, "simulate: expected 1 plan, got 0; see weft-plan --help");
   ExpectWrong({"timeline", "a", "-o"}, "-o: expected a value, as in -o timeline.json");
@@ -101,8 +102,10 @@ TEST(PlanTool, Simulates) {
 
 TEST(PlanTool, RefusesWhatItCannotSimulate) {
   const std::string path = Saved("train"), blocked = Saved("blocked_slot");
-  ExpectWrong({"simulate", path, "cluster.node.rank=4"},
-              "cluster.node.rank: unknown key rank: expected count, ranks, link_bytes_s, latency_s, cores");
+  ExpectWrong(
+      {"simulate", path, "cluster.node.rank=4"},
+      "cluster.node.rank: unknown key rank: expected count, ranks, link_bytes_s, latency_s, cores; did you mean "
+      "ranks?");
   ExpectWrong({"simulate", path, "cluster.node.ranks=3"},
               path + ": cluster: expected at least 4 ranks, as the plan has, got 1 x 3 (node.count x node.ranks)");
   ExpectWrong({"simulate", path, "dist.data=4"}, "override: expected cluster.key.path=value, got \"dist.data=4\"");
@@ -159,6 +162,21 @@ TEST(PlanTool, TellsPlansApart) {
   EXPECT_NE(outcome.output.find("-       once a step: dw.reduce, loss.reduce\n+       once a step: dw.reduce\n"),
             std::string::npos)
       << outcome.output;
+  EXPECT_EQ(outcome.output.find("            "), 0u) << "a summary comes first";
+}
+
+TEST(PlanTool, PrintsTheJobAsAFile) {
+  plan::Plan plan = plan::ReadCorpusPlan("tests/plans/train.txtpb")->plan;
+  const std::string path = testing::TempDir() + "/job.plan";
+  plan.mutable_header()->mutable_job()->mutable_model()->set_file("m.mlir");
+  *plan.mutable_header()->mutable_cluster() = *LoadCluster("");
+  plan.mutable_header()->mutable_cluster()->mutable_node()->set_count(3);
+  ASSERT_TRUE(plan::Save(plan, path).ok());
+  const std::string text = RunPlanCommand({"job", path}).output;
+  EXPECT_EQ(RunPlanCommand({"job", path}).error, "");
+  EXPECT_EQ(text.find("# The job of " + path), 0u);
+  EXPECT_NE(text.find("model {\n  file: \"m.mlir\"\n}\n"), std::string::npos) << text;
+  EXPECT_NE(RunPlanCommand({"job", path, "--cluster"}).output.find("node {\n  count: 3\n"), std::string::npos);
 }
 
 TEST(PlanTool, ReadsSizes) {

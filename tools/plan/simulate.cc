@@ -62,6 +62,7 @@ std::string JsonOf(const plan::Plan& plan, const sim::Report& report, bool unit_
                {"step_s", report.step_s},
                {"bubble_fraction", report.bubble_fraction},
                {"exposed_comm_s", report.exposed_comm_s},
+               {"waiting_s", report.waiting_s},
                {"stages", Json::array()}};
   for (size_t s = 0; s < report.stages.size(); ++s) {
     const sim::StageReport& it = report.stages[s];
@@ -71,6 +72,7 @@ std::string JsonOf(const plan::Plan& plan, const sim::Report& report, bool unit_
                               {"compute_s", it.compute_s},
                               {"communication_s", it.communication_s},
                               {"exposed_comm_s", it.exposed_comm_s},
+                              {"waiting_s", it.waiting_s},
                               {"sent_bytes", it.sent_bytes},
                               {"peak_bytes", it.peak_bytes}});
   }
@@ -85,13 +87,14 @@ std::string TextOf(const plan::Plan& plan, const sim::Report& report, bool unit_
   head.Add({unit_times ? "step in units" : "step", time(report.step_s)});
   head.Add({"bubble", absl::StrFormat("%.1f %%", 100 * report.bubble_fraction)});
   head.Add({"exposed communication", time(report.exposed_comm_s)});
-  plan::Table table(2, {0, 2, 3, 4, 5, 6});
-  table.Add({"stage", "ranks", "compute", "communication", "exposed", "sent", "peak"});
+  head.Add({"waiting", time(report.waiting_s)});
+  plan::Table table(2, {0, 2, 3, 4, 5, 6, 7});
+  table.Add({"stage", "ranks", "compute", "communication", "exposed", "waiting", "sent", "peak"});
   for (size_t s = 0; s < report.stages.size(); ++s) {
     const sim::StageReport& it = report.stages[s];
     const plan::Stage& stage = plan.stages(static_cast<int>(s));
     table.Add({absl::StrCat(s), plan::RanksText(plan.placements(stage.placement())), time(it.compute_s),
-               time(it.communication_s), time(it.exposed_comm_s),
+               time(it.communication_s), time(it.exposed_comm_s), time(it.waiting_s),
                plan::BytesText(static_cast<int64_t>(std::min(it.sent_bytes, 9e18))), plan::BytesText(it.peak_bytes)});
   }
   return absl::StrCat(head.Text(), "a rank of each stage\n", table.Text());
@@ -108,7 +111,7 @@ bool Is(const Json& event, const char* key, const std::string& word) {
   return it != event.end() && it->is_string() && it->get<std::string>() == word;
 }
 
-// The step of an act, -1 for what is none.
+// The step of an act, counted from 1; -1 for what is none.
 double StepOf(const Json& event) {
   return Is(event, "ph", "X") && event.contains("args") ? NumberOf(event["args"], "step", -1) : -1;
 }
@@ -130,7 +133,7 @@ Json Merged(const std::string& measured_text, const plan::Plan& plan, const sim:
   for (const Json& event : events) {
     if (StepOf(event) == step) origin = std::min(origin, NumberOf(event, "ts", 0));
   }
-  Json predicted = Json::parse(sim::TimelineOf(plan, report, static_cast<int64_t>(step)).ToJson());
+  Json predicted = Json::parse(sim::TimelineOf(plan, report, static_cast<int64_t>(step) - 1).ToJson());
   for (Json& event : predicted["traceEvents"]) {
     if (Is(event, "ph", "X")) event["ts"] = NumberOf(event, "ts", 0) + origin;
     events.push_back(std::move(event));

@@ -2,9 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/run/cluster.h"
+#include "tools/run/init.h"
 #include "tools/run/results.h"
 #include "tools/run/sources.h"
-#include "tools/run/state.h"
 #include "tools/run/train.h"
 
 namespace weft::run {
@@ -25,6 +25,9 @@ absl::Status Evaluate(const Context& context) {
   const Request& request = context.request;
   const auto source = OpenInputs(context);
   if (absl::Status status = context.processes.Agree(source.status()); !status.ok()) return status;
+  const absl::StatusOr<std::string> init = CheckInit(context);
+  if (!init.ok()) return init.status();
+  context.Tell(*init);
   Results results;
   const auto opened = TimelineFor(context);
   if (!opened.ok()) return opened.status();
@@ -32,11 +35,7 @@ absl::Status Evaluate(const Context& context) {
   const uint64_t seed = request.seed.value_or(context.plan.header().job().seed());
   auto cluster = StartCluster(context, seed, source->get(), &results, timeline);
   if (!cluster.ok()) return cluster.status();
-  if (!request.init.empty()) {
-    const auto& prefixes = context.plan.header().job().checkpoint().prefixes();
-    const absl::Status loaded = LoadParameters(**cluster, request.init, {prefixes.begin(), prefixes.end()});
-    if (absl::Status status = context.processes.Agree(loaded); !status.ok()) return status;
-  }
+  if (absl::Status status = LoadInit(context, **cluster); !status.ok()) return status;
   if (absl::Status status = (*cluster)->Step(0); !status.ok()) return status;
   if (!request.outputs.empty()) {
     if (absl::Status status = results.Write(context, request.outputs); !status.ok()) return status;

@@ -35,9 +35,13 @@ int64_t FindNonFinite(DType dtype, const void* elements, int64_t count) {
       return Find<uint16_t>(elements, count, 0x7c00u);
     case DType::kF64:
       return Find<uint64_t>(elements, count, 0x7ff0000000000000u);
-    default:
-      return -1;
+    case DType::kI32:
+    case DType::kI64:
+    case DType::kU8:
+    case DType::kInvalid:
+      break;
   }
+  return -1;
 }
 
 }  // namespace weft::run

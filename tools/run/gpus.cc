@@ -51,7 +51,7 @@ absl::StatusOr<int> ChooseGpu(const cuda::Driver& driver, const device::CudaInve
 absl::StatusOr<NcclRank> JoinNccl(const std::string& folder, Processes& processes) {
   absl::StatusOr<std::unique_ptr<nccl::OpenedNccl>> opened = nccl::OpenNccl(folder);
   if (absl::Status status = processes.Agree(opened.status()); !status.ok()) return status;
-  const absl::Status same = processes.CheckEqual("NCCL: version", absl::StrCat((*opened)->version));
+  const absl::Status same = processes.CheckSame({{"NCCL: version", absl::StrCat((*opened)->version)}});
   if (!same.ok()) return same;
   NcclRank rank;
   rank.nccl = *std::move(opened);

@@ -14,7 +14,8 @@ enum class Stop {
   kInterrupt = 2,  // the same, but the run was not to end: SIGINT
 };
 
-// Catches the signals while it lives. A second SIGINT ends the process.
+// Catches the signals while it lives. A second SIGINT ends the process, and so does a SIGTERM (or SIGUSR1) that comes
+// more than a second after the first: who stops a group of processes may reach one of them twice at once.
 class Interrupts {
  public:
   // `launched`: SIGUSR1 and SIGUSR2 mean SIGTERM and SIGINT, as mpirun hands

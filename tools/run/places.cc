@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/checkpoint/directory.h"
 
 namespace weft::run {
 namespace {
@@ -59,6 +60,25 @@ absl::Status CheckFolder(const char* flag, const std::string& path) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<checkpoint::FolderLock>> TakeFolder(const Request& request) {
+  const std::string& folder = request.checkpoint_dir;
+  if (folder.empty()) return nullptr;
+  auto lock = checkpoint::FolderLock::Take(folder);
+  if (!lock.ok())
+    return absl::Status(lock.status().code(), absl::StrCat("--checkpoint-dir: ", lock.status().message()));
+  if (const std::string intruder = checkpoint::FindIntruder(folder); !intruder.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("--checkpoint-dir: ", intruder, ": expected the folder of a checkpoint, got a file"));
+  }
+  if (const std::vector<int64_t> steps = checkpoint::ListSteps(folder); !request.resume && !steps.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--checkpoint-dir: ", folder, ": expected no checkpoints of an earlier run, got ",
+        checkpoint::StepName(steps.back()), steps.size() == 1 ? "" : absl::StrCat(" and ", steps.size() - 1, " more"),
+        "; pass --resume to go on from there, or another folder"));
+  }
+  return lock;
+}
 
 absl::Status CheckPlaces(const Request& request) {
   for (const absl::Status& status :

@@ -1,8 +1,11 @@
 #include "tools/run/processes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "runtime/collective/mpi/launch.h"
 
 namespace weft::run {
@@ -15,6 +18,20 @@ std::string Pack(const absl::Status& status) {
 
 absl::Status Unpack(const std::string& bytes) {
   return absl::Status(static_cast<absl::StatusCode>(bytes[0]), bytes.substr(1));
+}
+
+const std::string kSeparator(1, '\0');
+
+// What of another rank's facts is not as of rank 0; "" if all is.
+std::string Differences(const std::string& first, const std::string& other) {
+  const std::vector<std::string> expected = absl::StrSplit(first, kSeparator), got = absl::StrSplit(other, kSeparator);
+  std::vector<std::string> differences;
+  for (size_t i = 0; i + 1 < std::min(expected.size(), got.size()); i += 2) {
+    if (expected[i + 1] == got[i + 1]) continue;
+    differences.push_back(
+        absl::StrCat(expected[i], ": expected ", expected[i + 1], ", as on rank 0, got ", got[i + 1]));
+  }
+  return absl::StrJoin(differences, "; ");
 }
 
 }  // namespace
@@ -44,11 +61,17 @@ absl::Status Processes::Agree(const absl::Status& own) {
   return absl::OkStatus();
 }
 
-absl::Status Processes::CheckEqual(const std::string& what, const std::string& bytes) {
+absl::Status Processes::CheckSame(const Facts& facts) {
   if (alone()) return absl::OkStatus();
-  const absl::Status status = world_->CheckEqual(what, bytes);
-  if (absl::IsFailedPrecondition(status) && world_->failure().ok()) agreed_ = 0;
-  return status;
+  const auto all = world_->AllGather(absl::StrJoin(facts, kSeparator, absl::PairFormatter(kSeparator)));
+  if (!all.ok()) return all.status();
+  for (int r = 1; r < size(); ++r) {
+    const std::string differences = Differences((*all)[0], (*all)[r]);
+    if (differences.empty()) continue;
+    agreed_ = 0;
+    return absl::FailedPreconditionError(absl::StrCat("rank ", r, ": ", differences));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Processes::Conclude(const absl::Status& own) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -33,8 +34,10 @@ class Processes {
   absl::StatusOr<std::vector<std::string>> AllGather(const std::string& bytes);
   // Returns the error of the lowest process that has one, to all.
   absl::Status Agree(const absl::Status& own);
-  // kFailedPrecondition unless all have the same bytes, see World.
-  absl::Status CheckEqual(const std::string& what, const std::string& bytes);
+  // kFailedPrecondition unless all come with the same facts: "rank 1: --seed: expected 1, as on rank 0, got 2", and
+  // what else differs on that rank. A fact is a name and a value, neither with a 0 in it.
+  using Facts = std::vector<std::pair<std::string, std::string>>;
+  absl::Status CheckSame(const Facts& facts);
 
   // What all end with: `own` if this process is alone or all agree on it, else the
   // first error of any, which the others now have too.

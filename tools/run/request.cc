@@ -18,20 +18,27 @@ All ranks of the plan run in this process, a thread for every stream. Started by
 all ranks share it; under mpirun each rank has a GPU of its own, with NCCL between them.
 
 training
-  --data FILE            text, where every byte is a token, or a token file (uint16 or uint32)
+  --data FILE            text, where every byte is a token, or a token file (uint16 or uint32); at least
+                         as many tokens as a step takes
   --steps N              train until N steps are done, those before a resume included;
                          the schedule's total if it has one, otherwise 100; 0 with
                          --checkpoint-dir saves the initial state
   --seed N               of initial values, dropout and the order of the data; the job's by default
-  --init FILE            initial parameters from a .safetensors file, under their full names
-  --checkpoint-dir DIR   save the model and the optimizer there at the end
+  --init FILE            initial parameters from a .safetensors file, under their full names; it says which of the
+                         file's tensors have no use, and is an error if the file lacks a parameter
+  --init-partial         what the file lacks begins with its initial value
+  --checkpoint-dir DIR   save the model and the optimizer there at the end; for one run at a time, and
+                         without --resume a folder that has no checkpoints
   --checkpoint-every N   and after every N steps
   --checkpoint-keep N    remove all but the newest N checkpoints
-  --resume               go on from the newest checkpoint in --checkpoint-dir; from the start if it has none
-  --allow-nonfinite      go on, and save, when the loss, the gradients or the state are no numbers any
-                         more; without it such a run stops and saves nothing
-  --metrics FILE         a JSON object a step: step, loss, grad_norm, lr, tokens, tokens_per_s,
-                         tflops, mfu (of the matrix product rate measured at the start), memory_bytes
+  --resume               go on from the newest whole checkpoint in --checkpoint-dir, and say what has changed since;
+                         from the start if it has none
+  --allow-changed        resume although the model, the kind of the optimizer or the form of the data is another one
+  --allow-nonfinite      go on, and save, although the loss, a gradient or the state is infinite or NaN;
+                         without it such a run stops and saves nothing
+  --metrics FILE         a JSON object of what is run, then one a step: step (from 1), loss, grad_norm, lr,
+                         the model's own metrics, tokens, tokens_per_s, tflops, mfu (of the matrix product rate
+                         measured at the start), memory_bytes
 
 functions
   --inputs FILE          a .safetensors file with a tensor for every input
@@ -43,10 +50,11 @@ both
   --trace-kernels        and of every kernel in it
   --threads N            threads a rank may use for a kernel; the cores shared by the ranks by default
   --hang-seconds N       stop with an error when nothing moves for so long; 600 by default, 0: never
-  --lost-seconds N       of several hosts, one of which nothing is heard for so long is lost, and
-                         the run ends with an error; 5 by default, 0: never
+  --lost-seconds N       a host of which nothing is heard for so long is lost, and the run ends with
+                         an error; 5 by default; 0: a host may be silent for as long as it likes
   --quiet                no progress, no summary
   --devices              say which devices and CUDA libraries this machine has; needs no plan
+  --version              what this program was built from
   --help                 this text
 
 GPUs
@@ -69,7 +77,7 @@ examples
 exit status: 0 done, 1 the work failed, 2 the request was wrong (flag, plan, data or checkpoint)
 )";
 
-// Threads of a rank; far above any machine's cores, below what makes an OpenMP runtime give up.
+// Threads of a rank; far above any machine's cores, below what a process may have.
 constexpr int64_t kMostThreads = 1024;
 
 // Puts a flag's value into the request; false if it is not of the flag's type.
@@ -107,15 +115,42 @@ absl::Status Wrong(const std::string& flag, const std::string& what) {
 
 const char* HelpText() { return kHelp; }
 
+std::vector<std::pair<std::string, std::string>> SharedOptions(const Request& request) {
+  const auto number = [](const auto& value) { return value.has_value() ? absl::StrCat(*value) : "none"; };
+  const auto file = [](const std::string& path) { return path.empty() ? "none" : "one"; };
+  const auto on = [](bool value) { return value ? "on" : "off"; };
+  return {{"--data", file(request.data)},
+          {"--steps", number(request.steps)},
+          {"--seed", number(request.seed)},
+          {"--init", file(request.init)},
+          {"--init-partial", on(request.init_partial)},
+          {"--checkpoint-dir", request.checkpoint_dir.empty() ? "none" : request.checkpoint_dir},
+          {"--checkpoint-every", absl::StrCat(request.checkpoint_every)},
+          {"--checkpoint-keep", absl::StrCat(request.checkpoint_keep)},
+          {"--resume", on(request.resume)},
+          {"--allow-changed", on(request.allow_changed)},
+          {"--allow-nonfinite", on(request.allow_nonfinite)},
+          {"--inputs", file(request.inputs)},
+          {"--outputs", file(request.outputs)},
+          {"--show-shards", on(request.show_shards)},
+          {"--trace", file(request.trace)},
+          {"--trace-kernels", on(request.trace_kernels)},
+          {"--deterministic", on(request.deterministic)},
+          {"--cuda-graphs", on(request.cuda_graphs)}};
+}
+
 absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) {
   Request request;
   const std::map<std::string, bool*> switches = {{"--resume", &request.resume},
+                                                 {"--allow-changed", &request.allow_changed},
+                                                 {"--init-partial", &request.init_partial},
                                                  {"--allow-nonfinite", &request.allow_nonfinite},
                                                  {"--show-shards", &request.show_shards},
                                                  {"--trace-kernels", &request.trace_kernels},
                                                  {"--deterministic", &request.deterministic},
                                                  {"--quiet", &request.quiet},
                                                  {"--devices", &request.devices},
+                                                 {"--version", &request.version},
                                                  {"--help", &request.help}};
   const std::map<std::string, Setter> texts = {{"--data", Text(request.data)},
                                                {"--init", Text(request.init)},
@@ -134,6 +169,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
                                                  {"--threads", Number(request.threads)},
                                                  {"--hang-seconds", Number(request.hang_seconds)},
                                                  {"--lost-seconds", Number(request.lost_seconds)}};
+  std::map<std::string, std::string> given;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument.empty() || argument[0] != '-') {
@@ -161,8 +197,10 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
     if (equals == std::string::npos && i + 1 == arguments.size()) return Wrong(name, "expected a value, got none");
     const std::string value = equals == std::string::npos ? arguments[++i] : argument.substr(equals + 1);
     if (!(*setter)(value)) return Wrong(name, absl::StrCat("expected ", expected, ", got `", value, "`"));
+    const auto [first, is_first] = given.emplace(name, value);
+    if (!is_first) return Wrong(name, absl::StrCat("expected once, got `", first->second, "` and `", value, "`"));
   }
-  if (request.help || request.devices) return request;
+  if (request.help || request.version || request.devices) return request;
   if (request.plan.empty()) return absl::InvalidArgumentError("expected a plan (see --help)");
   if (request.checkpoint_dir.empty() &&
       (request.resume || request.checkpoint_every > 0 || request.checkpoint_keep > 0)) {
@@ -175,6 +213,8 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
     return Wrong("--threads", absl::StrCat("expected at most ", kMostThreads, ", got ", request.threads));
   }
   if (request.resume && !request.init.empty()) return Wrong("--init", "expected without --resume");
+  if (request.init_partial && request.init.empty()) return Wrong("--init", "expected, as --init-partial needs it");
+  if (request.allow_changed && !request.resume) return Wrong("--resume", "expected, as --allow-changed needs it");
   return request;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -16,12 +17,14 @@ struct Request {
   // Training.
   std::string data;
   std::string init;
+  bool init_partial = false;
   std::optional<int64_t> steps;
   std::optional<uint64_t> seed;
   std::string checkpoint_dir;
   int64_t checkpoint_every = 0;  // steps; 0: only at the end
   int64_t checkpoint_keep = 0;   // 0: all
   bool resume = false;
+  bool allow_changed = false;
   bool allow_nonfinite = false;
   // Functions.
   std::string inputs;
@@ -40,12 +43,17 @@ struct Request {
   bool cuda_graphs = true;
   bool quiet = false;
   bool help = false;
+  bool version = false;
   bool devices = false;  // print what there is
 };
 
 // Reads the arguments behind the program's name: "--name value", "--name=value",
 // or "--name" for switches. kInvalidArgument names the flag at fault.
 absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments);
+
+// By flag, what all processes of a run must be asked for alike. Of a file that may lie elsewhere on another host only
+// whether it is given.
+std::vector<std::pair<std::string, std::string>> SharedOptions(const Request& request);
 
 // The text of --help.
 const char* HelpText();

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "runtime/plan/enums.h"
 #include "runtime/plan/names.h"
 #include "tools/run/sources.h"
 
@@ -37,9 +38,10 @@ std::string ValueText(DType dtype, const char* bytes, int64_t element) {
       return absl::StrFormat("%6d", load(int64_t{}));
     case DType::kU8:
       return absl::StrFormat("%4d", load(uint8_t{}));
-    default:
-      return "?";
+    case DType::kInvalid:
+      break;
   }
+  return "?";
 }
 
 // The ranks of a mesh from `axis` inwards, as nested lists: "[[0, 1], [2, 3]]". `first` is an index into them.
@@ -135,7 +137,7 @@ absl::Status Results::Write(const Context& context, const std::string& path) con
   if (absl::Status status = processes.Agree(CheckWhole()); !status.ok()) return status;
   std::vector<checkpoint::TensorInfo> tensors;
   for (const InputInfo& output : OutputsOf(context.plan)) {
-    tensors.push_back({output.name, static_cast<DType>(output.dtype), output.shape});
+    tensors.push_back({output.name, plan::TypeOf(output.dtype), output.shape});
   }
   absl::StatusOr<std::unique_ptr<SafetensorsWriter>> writer = nullptr;
   if (processes.first()) writer = SafetensorsWriter::Create(path, tensors);

@@ -2,15 +2,18 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/checksum.h"
+#include "runtime/checkpoint/folder_lock.h"
 #include "runtime/collective/mpi/launch.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/plan.pb.h"
 #include "runtime/proof/verify.h"
+#include "runtime/version/version.h"
 #include "tools/run/interrupts.h"
 #include "tools/run/last_resort.h"
 #include "tools/run/places.h"
@@ -65,8 +68,9 @@ absl::Status CheckUse(const Request& request, const plan::Plan& plan) {
   return absl::OkStatus();
 }
 
-// The same plan on all processes.
-absl::Status LoadPlan(const Request& request, Processes& processes, plan::Plan& plan) {
+// The same plan on all processes; the first one takes the places that are written.
+absl::Status LoadPlan(const Request& request, Processes& processes, plan::Plan& plan,
+                      std::unique_ptr<checkpoint::FolderLock>& folder) {
   absl::Status status = plan::LoadInto(request.plan, plan);
   if (status.ok()) {
     status = plan::Verify(plan);
@@ -74,9 +78,14 @@ absl::Status LoadPlan(const Request& request, Processes& processes, plan::Plan& 
   }
   if (status.ok()) status = CheckUse(request, plan);
   if (status.ok() && processes.first()) status = CheckPlaces(request);
+  if (status.ok() && processes.first()) {
+    auto taken = TakeFolder(request);
+    status = taken.status();
+    if (status.ok()) folder = *std::move(taken);
+  }
   status = processes.Agree(status);
   if (!status.ok()) return status;
-  return processes.CheckEqual(absl::StrCat(request.plan, ": hash"), checkpoint::ToHex(plan.header().hash()));
+  return processes.CheckSame({{"plan: hash", checkpoint::ToHex(plan.header().hash())}});
 }
 
 // How a run ends: said once, by one process, and within a time.
@@ -121,8 +130,10 @@ class Ending {
 absl::Status RunRequest(const absl::StatusOr<Request>& request, Processes& processes, Ending& ending, std::FILE* out,
                         std::FILE* err) {
   if (absl::Status status = processes.Agree(request.status()); !status.ok()) return status;
+  if (absl::Status status = processes.CheckSame(SharedOptions(*request)); !status.ok()) return status;
   plan::Plan plan;
-  if (absl::Status status = LoadPlan(*request, processes, plan); !status.ok()) return status;
+  std::unique_ptr<checkpoint::FolderLock> folder;  // until the run ends
+  if (absl::Status status = LoadPlan(*request, processes, plan, folder); !status.ok()) return status;
   const absl::StatusOr<std::unique_ptr<Target>> target =
       OpenTarget(plan, *request, processes, [&](const std::string& line) {
         if (!request->quiet && processes.first()) std::fprintf(err, "%s\n", line.c_str());
@@ -139,6 +150,9 @@ absl::Status RunRequest(const absl::StatusOr<Request>& request, Processes& proce
                         .out = out,
                         .err = err,
                         .on_fault = [&](const absl::Status& error) { ending.Fault(processes, error); }};
+  if (folder != nullptr && !folder->taken_from().empty())
+    context.Tell(
+        absl::StrCat(request->checkpoint_dir, ": taken over from ", folder->taken_from(), ", which has ended"));
   return plan.header().training() ? Train(context) : Evaluate(context);
 }
 
@@ -152,6 +166,10 @@ int Run(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* er
   const absl::StatusOr<Request> request = ParseRequest(arguments);
   if (request.ok() && request->help) {
     if (first) std::fputs(HelpText(), out);
+    return 0;
+  }
+  if (request.ok() && request->version) {
+    if (first) std::fputs(VersionText("weft-run").c_str(), out);
     return 0;
   }
   if (request.ok() && request->devices) {

@@ -9,7 +9,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -18,6 +20,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/checkpoint/folder_lock.h"
+#include "runtime/checkpoint/place.h"
 #include "runtime/checkpoint/safetensors_reader.h"
 #include "runtime/checkpoint/safetensors_writer.h"
 #include "runtime/plan/load.h"
@@ -73,9 +77,8 @@ class RunTest : public ::testing::Test {
     err_ = Drain(err);
     return status;
   }
-  // One thread: the thread sanitizer does not see the order that libgomp keeps.
   int Train(const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {Path("bigram.plan"), "--data", Path("corpus.txt"), "--threads", "1"};
+    std::vector<std::string> arguments = {Path("bigram.plan"), "--data", Path("corpus.txt"), "--threads", "2"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Call(arguments);
   }
@@ -92,6 +95,7 @@ class RunTest : public ::testing::Test {
     std::vector<nlohmann::json> lines;
     std::ifstream file(Path(name));
     for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+    std::erase_if(lines, [](const nlohmann::json& line) { return !line.contains("step"); });
     return lines;
   }
 
@@ -113,7 +117,7 @@ TEST_F(RunTest, TrainsAndReports) {
   EXPECT_NEAR(metrics[0]["loss"].get<double>(), 5.55, 0.05);  // log 256
   EXPECT_LT(metrics[29]["loss"].get<double>(), 4.5);
   for (int step = 0; step < 30; ++step) {
-    EXPECT_EQ(metrics[step]["step"], step);
+    EXPECT_EQ(metrics[step]["step"], step + 1);
     EXPECT_EQ(metrics[step]["lr"], 1.0);
     EXPECT_EQ(metrics[step]["tokens"], 32);
     EXPECT_GT(metrics[step]["grad_norm"].get<double>(), 0);
@@ -131,7 +135,7 @@ TEST_F(RunTest, TracesKernelsIfAsked) {
     std::vector<std::string> names;
     const nlohmann::json trace = nlohmann::json::parse(ReadFile(Path("trace.json")));
     for (const nlohmann::json& event : trace["traceEvents"]) {
-      if (event["ph"] == "X" && event["args"]["step"] == 1) names.push_back(event["name"]);
+      if (event["ph"] == "X" && event["args"]["step"] == 2) names.push_back(event["name"]);
     }
     return names;
   };
@@ -210,13 +214,153 @@ TEST_F(RunTest, ATokenOutsideTheVocabularyNamesWhereItWasMet) {
   EXPECT_EQ(Call({Path("u16.plan"), "--data", Path("tokens.bin"), "--steps", "1", "--threads", "1", "--quiet",
                   "--checkpoint-dir", Path("c")}),
             2);
-  EXPECT_THAT(err_, HasSubstr("rank 0: actor `micro` (step 0, micro-batch 0): embedding at bigram.mlir:5:3: "));
-  EXPECT_THAT(err_, HasSubstr("300"));
+  EXPECT_EQ(err_,
+            "weft-run: " + Path("tokens.bin") + ": expected tokens below 256, the rows of `table`, got 300 at 0\n");
   EXPECT_FALSE(Exists(Path("c")));
 }
 
-// A plan whose first update makes the table no numbers: step 0 still reports
-// good ones, step 1 cannot.
+TEST_F(RunTest, SaysWhatItReads) {
+  ASSERT_EQ(Train({"--steps", "1"}), 0);
+  EXPECT_THAT(err_, HasSubstr(Path("corpus.txt") + ": 9,000 tokens, text, largest 122 of 256\n"));
+}
+
+TEST_F(RunTest, CheckpointsAndMetricsSayWhatWasRun) {
+  ASSERT_EQ(Train({"--steps", "1", "--quiet", "--checkpoint-dir", Path("c"), "--metrics", Path("m.jsonl")}), 0);
+  const auto first = nlohmann::json::parse(ReadFile(Path("m.jsonl")).substr(0, ReadFile(Path("m.jsonl")).find('\n')));
+  const auto manifest = nlohmann::json::parse(ReadFile(Path("c/step-00000001/manifest.json")));
+  for (const nlohmann::json& run : {first["run"], manifest["run"]}) {
+    EXPECT_EQ(run["data"], Path("corpus.txt"));
+    EXPECT_EQ(run["data_tokens"], "9000");
+    EXPECT_EQ(run["data_form"], "text");
+    EXPECT_EQ(run["job"], "data { format: TEXT } seed: 7 checkpoint { prefixes: \"transformer.\" }");
+    for (const char* key : {"weft", "plan", "data_hash", "host", "date"}) EXPECT_NE(run[key], "") << key;
+  }
+}
+
+// What lies in a folder: names and contents.
+std::map<std::string, std::string> Files(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    files[entry.path()] = entry.is_directory() ? "" : ReadFile(entry.path());
+  return files;
+}
+
+TEST_F(RunTest, ANewRunLeavesTheCheckpointsOfAnEarlierOne) {
+  ASSERT_EQ(Train({"--steps", "4", "--quiet", "--checkpoint-dir", Path("c"), "--checkpoint-every", "2"}), 0);
+  const auto before = Files(Path("c"));
+  EXPECT_EQ(Train({"--steps", "2", "--quiet", "--checkpoint-dir", Path("c"), "--checkpoint-keep", "1"}), 2);
+  EXPECT_EQ(err_, "weft-run: --checkpoint-dir: " + Path("c") +
+                      ": expected no checkpoints of an earlier run, got step-00000004 and 1 more; pass --resume to go "
+                      "on from there, or another folder\n");
+  EXPECT_EQ(Files(Path("c")), before);
+}
+
+TEST_F(RunTest, AFileWithTheNameOfACheckpointStays) {
+  std::filesystem::create_directories(Path("c"));
+  std::ofstream(Path("c/step-00000001")) << "notes";
+  for (const bool resume : {false, true}) {
+    std::vector<std::string> flags = {"--steps",           "2", "--quiet", "--checkpoint-dir", Path("c"),
+                                      "--checkpoint-keep", "1"};
+    if (resume) flags.push_back("--resume");
+    EXPECT_EQ(Train(flags), 2);
+    EXPECT_THAT(err_, HasSubstr("/c/step-00000001: expected the folder of a checkpoint, got a file\n"));
+  }
+  EXPECT_EQ(ReadFile(Path("c/step-00000001")), "notes");
+}
+
+TEST_F(RunTest, AFolderHasOneRunAtATime) {
+  {
+    const auto other = checkpoint::FolderLock::Take(Path("c"));
+    ASSERT_TRUE(other.ok());
+    EXPECT_EQ(Train({"--steps", "2", "--quiet", "--checkpoint-dir", Path("c"), "--resume"}), 2);
+    EXPECT_THAT(err_,
+                HasSubstr("--checkpoint-dir: " + Path("c") + ": expected no other run at work here, got process " +
+                          std::to_string(getpid()) + " on "));
+  }
+  // Of a run that was killed it is taken over.
+  std::filesystem::create_directories(Path("c"));
+  std::ofstream(Path("c/.lock")) << checkpoint::HostName() << " 4711 2026-01-02T03:04:05Z\n";
+  EXPECT_EQ(Train({"--steps", "2", "--checkpoint-dir", Path("c")}), 0);
+  EXPECT_THAT(err_, HasSubstr(Path("c") + ": taken over from process 4711 on " + checkpoint::HostName() +
+                              " since 2026-01-02T03:04:05Z, which has ended\n"));
+  EXPECT_FALSE(Exists(Path("c/.lock")));
+}
+
+TEST_F(RunTest, ADamagedCheckpointIsPassedOver) {
+  ASSERT_EQ(Train({"--steps", "6", "--quiet", "--checkpoint-dir", Path("c"), "--checkpoint-every", "2"}), 0);
+  ASSERT_EQ(Train({"--steps", "6", "--quiet", "--checkpoint-dir", Path("whole")}), 0);
+  const auto damage = [&](const std::string& name) {
+    std::string bytes = ReadFile(Path(name));
+    bytes[bytes.size() / 2] ^= 4;
+    std::ofstream(Path(name), std::ios::binary) << bytes;
+  };
+  damage("c/step-00000006/model.safetensors");
+  damage("c/step-00000004/manifest.json");
+  ASSERT_EQ(Train({"--steps", "6", "--checkpoint-dir", Path("c"), "--resume"}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("/c/step-00000006/model.safetensors: `table`: damaged: expected checksum "));
+  EXPECT_THAT(err_, HasSubstr("; trying " + Path("c/step-00000004") + "\n"));
+  EXPECT_THAT(err_, HasSubstr("/c/step-00000004/manifest.json: damaged: expected what a checkpoint writer wrote, got "
+                              "other bytes; trying " +
+                              Path("c/step-00000002") + "\n"));
+  EXPECT_THAT(err_, HasSubstr("resuming after step 2 from " + Path("c/step-00000002") + "\n"));
+  EXPECT_EQ(ReadFile(Path("c/step-00000006/model.safetensors")),
+            ReadFile(Path("whole/step-00000006/model.safetensors")));
+  // Without a whole one the newest tells.
+  damage("c/step-00000006/optimizer.safetensors");
+  damage("c/step-00000002/model.safetensors");
+  EXPECT_EQ(Train({"--steps", "7", "--quiet", "--checkpoint-dir", Path("c"), "--resume"}), 2);
+  EXPECT_THAT(err_, HasSubstr("/c/step-00000006/optimizer.safetensors: `table.momentum`: damaged: "));
+}
+
+TEST_F(RunTest, AResumeSaysWhatHasChanged) {
+  ASSERT_EQ(Train({"--steps", "2", "--quiet", "--checkpoint-dir", Path("c")}), 0);
+  plan::Plan plan;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(ReadFile("tools/run/test/bigram.txtpb"), &plan));
+  const auto resume = [&](const std::string& data, const std::vector<std::string>& more) {
+    EXPECT_TRUE(plan::Save(plan, Path("changed.plan")).ok());
+    std::vector<std::string> arguments = {Path("changed.plan"), "--data", Path(data),         "--steps", "2",
+                                          "--threads",          "1",      "--checkpoint-dir", Path("c"), "--resume"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Call(arguments);
+  };
+  EXPECT_EQ(resume("corpus.txt", {}), 0);
+  EXPECT_THAT(err_, Not(HasSubstr("changed")));
+  plan.mutable_header()->mutable_job()->mutable_optimizer()->set_clip_norm(2);
+  std::ofstream(Path("other.txt")) << ReadFile(Path("corpus.txt")) << "more";
+  EXPECT_EQ(resume("other.txt", {}), 0);
+  EXPECT_THAT(err_, HasSubstr("changed since the checkpoint: optimizer.clip_norm none -> 2, data " +
+                              Path("corpus.txt") + " -> " + Path("other.txt") + "\n"));
+  plan.mutable_header()->mutable_job()->mutable_model()->add_set("heads=2");
+  EXPECT_EQ(resume("corpus.txt", {"--quiet"}), 2);
+  EXPECT_EQ(err_, "weft-run: " + Path("c/step-00000002") +
+                      ": expected the model, optimizer and form of data that it was saved with, got model.set heads "
+                      "none -> 2; pass --allow-changed if that is meant\n");
+  EXPECT_EQ(resume("corpus.txt", {"--allow-changed"}), 0);
+  EXPECT_THAT(err_,
+              HasSubstr("changed since the checkpoint: model.set heads none -> 2, optimizer.clip_norm none -> 2"));
+}
+
+TEST_F(RunTest, InitSaysWhatItTakes) {
+  ASSERT_EQ(Train({"--steps", "5", "--quiet", "--checkpoint-dir", Path("saved")}), 0);
+  const std::string saved = Path("saved/step-00000005/model.safetensors");
+  ASSERT_EQ(Train({"--steps", "1", "--init", saved}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr(saved + ": loaded 1 of 1 parameters\n"));
+  auto writer = checkpoint::SafetensorsWriter::Create(
+      Path("more.safetensors"), {{"transformer.table", DType::kF32, {65536}}, {"bias", DType::kF32, {2}}});
+  ASSERT_TRUE(writer.ok());
+  const std::vector<float> values(65536, 0.5f);
+  ASSERT_TRUE((*writer)->Write("transformer.table", TensorSpec::Whole(DType::kF32, {65536}), values.data()).ok());
+  ASSERT_TRUE((*writer)->Write("bias", TensorSpec::Whole(DType::kF32, {2}), values.data()).ok());
+  ASSERT_TRUE((*writer)->Commit().ok());
+  ASSERT_EQ(Train({"--steps", "1", "--init", Path("more.safetensors")}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("more.safetensors: loaded 1 of 1 parameters; of no use here: `bias`\n"));
+  WriteX();  // has none of them: not even a part
+  EXPECT_EQ(Train({"--steps", "1", "--init", Path("x.safetensors"), "--init-partial"}), 2);
+  EXPECT_THAT(err_, HasSubstr("x.safetensors: expected a tensor `table`, got `x`\n"));
+}
+
+// A plan whose first update makes the table no numbers: step 1 still reports
+// good ones, step 2 cannot.
 class DivergingTest : public RunTest {
  protected:
   DivergingTest() {
@@ -239,7 +383,7 @@ class DivergingTest : public RunTest {
 TEST_F(DivergingTest, ALossThatIsNoNumberEndsTheRun) {
   EXPECT_EQ(Diverge({"--metrics", Path("m.jsonl"), "--checkpoint-dir", Path("c")}), 1);
   EXPECT_EQ(err_,
-            "weft-run: step 1: loss: expected a finite number, got nan; nothing was saved"
+            "weft-run: step 2: loss: expected a finite number, got nan; nothing was saved"
             " (--allow-nonfinite goes on)\n");
   EXPECT_FALSE(Exists(Path("c")));
   const std::vector<nlohmann::json> metrics = Metrics("m.jsonl");
@@ -343,13 +487,23 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"%/bigram.plan", "--cuda-graphs", "x"}, 2, "--cuda-graphs: expected on or off, got `x`"},
         Wrong{{"%/bigram.plan", "--steps"}, 2, "--steps: expected a value, got none"},
         Wrong{{"%/bigram.plan", "--quiet=1"}, 2, "--quiet: expected no value"},
+        Wrong{{"%/bigram.plan", "--data", "a", "--data", "b"}, 2, "--data: expected once, got `a` and `b`"},
+        Wrong{{"%/bigram.plan", "--steps=1", "--steps=1"}, 2, "--steps: expected once, got `1` and `1`"},
+        Wrong{{"%/bigram.plan", "--init-partial"}, 2, "--init: expected, as --init-partial needs it"},
+        Wrong{{"%/bigram.plan", "--allow-changed"}, 2, "--resume: expected, as --allow-changed needs it"},
         Wrong{{"%/bigram.plan", "--resume"}, 2, "--checkpoint-dir: expected, as another flag needs it"},
         Wrong{{"%/bigram.plan", "--trace-kernels"}, 2, "--trace: expected, as --trace-kernels needs it"},
         Wrong{{"%/no.plan"}, 2, "/no.plan: "}, Wrong{{"%/corpus.txt"}, 2, "/corpus.txt: "},
         Wrong{{"%/broken.plan"}, 2, "/broken.plan: "},
         Wrong{{"%/bigram.plan"}, 2, "--data: expected a file, as the plan reads `labels`, got none"},
         Wrong{{"%/bigram.plan", "--data", "%/no.txt"}, 2, "/no.txt: "},
-        Wrong{{"%/bigram.plan", "--data", "%/tiny.txt"}, 2, "/tiny.txt: "},
+        Wrong{
+            {"%/bigram.plan", "--data", "%/tiny.txt"},
+            2,
+            "/tiny.txt: expected at least 33 tokens, for 4 sequences a step of 8 each and a label for the last, got 3"},
+        Wrong{{"%/bigram.plan", "--data", "%/x.safetensors"},
+              2,
+              "/x.safetensors: expected text, or tokens as raw uint16"},
         Wrong{{"%/bigram.plan", "--data", "%/corpus.txt", "--init", "%/x.safetensors"},
               2,
               "/x.safetensors: expected a tensor `table`"},
@@ -370,9 +524,10 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(RunTest, HelpTeaches) {
   EXPECT_EQ(Call({"--help"}), 0);
-  for (const char* flag : {"--data", "--init", "--steps", "--seed", "--checkpoint-dir", "--checkpoint-every",
-                           "--resume", "--metrics", "--allow-nonfinite", "--trace", "--trace-kernels", "--threads",
-                           "--quiet", "--inputs", "--outputs", "--show-shards", "exit status"}) {
+  for (const char* flag :
+       {"--data", "--init", "--steps", "--seed", "--checkpoint-dir", "--checkpoint-every", "--resume",
+        "--allow-changed", "--init-partial", "--metrics", "--allow-nonfinite", "--trace", "--trace-kernels",
+        "--threads", "--quiet", "--inputs", "--outputs", "--show-shards", "exit status"}) {
     EXPECT_THAT(out_, HasSubstr(flag));
   }
 }

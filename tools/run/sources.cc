@@ -1,12 +1,15 @@
 #include "tools/run/sources.h"
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/safetensors_reader.h"
 #include "runtime/data/token_batches.h"
 #include "runtime/data/token_file.h"
+#include "runtime/plan/names.h"
 
 namespace weft::run {
 namespace {
@@ -86,6 +89,36 @@ std::vector<InputInfo> PortsOf(const plan::Plan& plan, const char* kind, Operand
   return list;
 }
 
+const char* FormOf(Format format) { return format == U32 ? "uint32" : format == U16 ? "uint16" : "text"; }
+
+// What tokens index; no rows: not known.
+struct Table {
+  std::string name;
+  int64_t rows = 0;
+};
+
+// That of an `embedding` of what an `input` called `tokens` writes.
+Table TableOfTokens(const plan::Plan& plan) {
+  for (const plan::Stage& stage : plan.stages()) {
+    std::set<int32_t> tokens;
+    for (const plan::Actor& actor : stage.actors()) {
+      for (const plan::Kernel& kernel : actor.kernels()) {
+        const auto name = kernel.attributes().find("name");
+        const bool named = name != kernel.attributes().end() && name->second.string() == "tokens";
+        if (kernel.name() == "input" && named && kernel.outputs_size() == 1) tokens.insert(kernel.outputs(0));
+      }
+    }
+    for (const plan::Actor& actor : stage.actors()) {
+      for (const plan::Kernel& kernel : actor.kernels()) {
+        if (kernel.name() != "embedding" || kernel.inputs_size() != 2 || tokens.count(kernel.inputs(0)) == 0) continue;
+        const plan::Buffer& table = stage.buffers(kernel.inputs(1));
+        return {table.name(), table.shape(0)};
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<InputInfo> InputsOf(const plan::Plan& plan) {
@@ -96,8 +129,7 @@ std::vector<InputInfo> OutputsOf(const plan::Plan& plan) {
   return PortsOf(plan, "output", [](const plan::Kernel& kernel) { return &kernel.inputs(); });
 }
 
-absl::StatusOr<std::unique_ptr<executor::BatchSource>> OpenTokens(const plan::Plan& plan, const std::string& path,
-                                                                  uint64_t seed) {
+absl::StatusOr<TokenData> OpenTokens(const plan::Plan& plan, const std::string& path, uint64_t seed) {
   data::TokenBatches::Options options;
   for (const InputInfo& input : InputsOf(plan)) {
     if (input.name != "tokens" || input.shape.size() != 2) continue;
@@ -112,10 +144,25 @@ absl::StatusOr<std::unique_ptr<executor::BatchSource>> OpenTokens(const plan::Pl
   absl::StatusOr<std::unique_ptr<const data::TokenFile>> file =
       data::TokenFile::Open(path, plan.header().job().data().format());
   if (!file.ok()) return file.status();
-  absl::StatusOr<std::unique_ptr<const data::TokenBatches>> batches =
-      data::TokenBatches::Create(*std::move(file), options);
+  const data::TokenLook look = (*file)->Look();
+  const Table table = TableOfTokens(plan);
+  if (table.rows > 0 && look.largest >= table.rows) {
+    return absl::OutOfRangeError(absl::StrCat(path, ": expected tokens below ", table.rows, ", the rows of `",
+                                              table.name, "`, got ", look.largest, " at ", look.largest_at));
+  }
+  TokenData opened;
+  opened.record = {{"data", path},
+                   {"data_form", FormOf((*file)->format())},
+                   {"data_tokens", absl::StrCat((*file)->size())},
+                   {"data_hash", checkpoint::ToHex(look.hash)}};
+  opened.text = absl::StrCat(path, ": ", plan::CountText((*file)->size()), " tokens, ", opened.record["data_form"],
+                             ", largest ", plan::CountText(look.largest),
+                             table.rows > 0 ? absl::StrCat(" of ", plan::CountText(table.rows)) : "",
+                             look.whole ? "" : " in the parts that were looked at");
+  auto batches = data::TokenBatches::Create(*std::move(file), options);
   if (!batches.ok()) return batches.status();
-  return std::make_unique<TokenSource>(*std::move(batches));
+  opened.source = std::make_unique<TokenSource>(*std::move(batches));
+  return opened;
 }
 
 absl::StatusOr<std::unique_ptr<executor::BatchSource>> OpenTensors(const std::string& path) {

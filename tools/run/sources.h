@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/executor/ports.h"
 #include "runtime/plan/plan.pb.h"
+#include "tools/run/record.h"
 
 namespace weft::run {
 
@@ -26,10 +27,17 @@ std::vector<InputInfo> InputsOf(const plan::Plan& plan);
 // The outputs that they write, likewise.
 std::vector<InputInfo> OutputsOf(const plan::Plan& plan);
 
+// A file of tokens, and what is known of it.
+struct TokenData {
+  Record record;     // `data` and its like: see RecordOf
+  std::string text;  // "corpus.txt: 116,290 tokens, uint16, largest 999 of 1,000"
+  std::unique_ptr<executor::BatchSource> source;
+};
+
 // Serves `tokens` and `labels` from a file. The shape of the plan's `tokens`,
-// [sequences a micro-batch, sequence], says how the file is cut.
-absl::StatusOr<std::unique_ptr<executor::BatchSource>> OpenTokens(const plan::Plan& plan, const std::string& path,
-                                                                  uint64_t seed);
+// [sequences a micro-batch, sequence], says how the file is cut; the table that
+// they index, if it is an embedding, which are too large: kOutOfRange.
+absl::StatusOr<TokenData> OpenTokens(const plan::Plan& plan, const std::string& path, uint64_t seed);
 
 // Serves the tensors of a .safetensors file under their names.
 absl::StatusOr<std::unique_ptr<executor::BatchSource>> OpenTensors(const std::string& path);

@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/checkpoint/checksum.h"
-#include "runtime/checkpoint/safetensors_reader.h"
+#include "runtime/plan/enums.h"
 #include "tools/run/cluster.h"
 #include "tools/run/finite.h"
 
@@ -26,7 +25,7 @@ std::vector<checkpoint::TensorInfo> TensorsOf(const plan::Plan& plan, plan::Buff
     for (const plan::Buffer& buffer : stage.buffers()) {
       if (buffer.kind() != kind || buffer.alias_of() != 0) continue;
       const auto& shape = buffer.stored_shape_size() > 0 ? buffer.stored_shape() : buffer.shape();
-      tensors[buffer.name()] = {buffer.name(), static_cast<DType>(buffer.dtype()), {shape.begin(), shape.end()}};
+      tensors[buffer.name()] = {buffer.name(), plan::TypeOf(buffer.dtype()), {shape.begin(), shape.end()}};
     }
   }
   std::vector<checkpoint::TensorInfo> list;
@@ -70,28 +69,7 @@ absl::Status Commit(Writer& writer, const std::vector<std::string>& parts) {
 
 }  // namespace
 
-absl::Status LoadParameters(executor::Cluster& cluster, const std::string& path,
-                            const std::vector<std::string>& prefixes) {
-  const auto file = checkpoint::SafetensorsReader::Open(path);
-  if (!file.ok()) return file.status();
-  return cluster.OnEveryRank([&](Executor& executor) {
-    return ForEachTile(executor, [&](const StateTile& tile) -> absl::Status {
-      if (tile.optimizer) return absl::OkStatus();
-      const auto entry = (*file)->Find(tile.name, prefixes);
-      if (!entry.ok()) return entry.status();
-      return executor.LoadTile(tile, [&](void* bytes) {
-        return (*file)->Read(**entry, tile.spec, tile.stored_shape, checkpoint::Conversion::kWiden, bytes);
-      });
-    });
-  });
-}
-
 absl::Status LoadCheckpoint(const Context& context, executor::Cluster& cluster, checkpoint::CheckpointReader& reader) {
-  const int parts = RankCountOf(context.plan);
-  const absl::Status verified =
-      cluster.OnEveryRank([&](Executor& executor) { return reader.Verify(executor.rank(), parts); });
-  if (absl::Status status = context.processes.Agree(verified); !status.ok()) return status;
-  if (!context.processes.alone()) reader.Trust();  // what others have verified
   return context.processes.Agree(cluster.OnEveryRank([&](Executor& executor) {
     return ForEachTile(executor, [&](const StateTile& tile) {
       const absl::Status loaded = executor.LoadTile(
@@ -106,9 +84,6 @@ absl::Status LoadCheckpoint(const Context& context, executor::Cluster& cluster, 
 absl::Status SaveCheckpoint(const Context& context, executor::Cluster& cluster, Writer::Options options) {
   const plan::Plan& plan = context.plan;
   Processes& processes = context.processes;
-  const std::string job = plan.header().job().SerializeAsString();
-  options.job_hash = checkpoint::ToHex(checkpoint::Checksum(1, 0, job.data(), static_cast<int64_t>(job.size())));
-  options.plan_hash = checkpoint::ToHex(plan.header().hash());
   const auto model = TensorsOf(plan, plan::Buffer::PARAMETER), optimizer = TensorsOf(plan, plan::Buffer::OPTIMIZER);
   absl::StatusOr<std::unique_ptr<Writer>> writer = nullptr;
   if (processes.first()) writer = Writer::Create(options, model, optimizer);

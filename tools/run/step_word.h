@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "tools/run/interrupts.h"
@@ -13,13 +14,11 @@ namespace weft::run {
 
 // Of one process, or of all together.
 struct StepWord {
-  static constexpr int kMetrics = 5;
-  static constexpr const char* kNames[kMetrics] = {"loss", "grad_norm", "lr", "loss_scale", "skipped_steps"};
-
-  int64_t step = 0;
-  Stop stop = Stop::kNo;                   // the heaviest
-  int64_t resident_bytes = 0;              // the sum
-  std::optional<float> metrics[kMetrics];  // that of the lowest rank that has it
+  int64_t step = 0;            // from 1
+  Stop stop = Stop::kNo;       // the heaviest
+  int64_t resident_bytes = 0;  // the sum
+  // One for each metric of the plan, in its order: that of the lowest rank that has it.
+  std::vector<std::optional<float>> metrics;
 };
 
 // Every process gives its word and gets that of all: the metrics of the stages

@@ -11,6 +11,7 @@
 #include "runtime/collective/local/gpu_code.h"
 #include "runtime/device/cuda/algorithms.h"
 #include "runtime/device/cuda/device.h"
+#include "runtime/plan/devices.h"
 
 namespace weft::run {
 namespace {
@@ -51,7 +52,7 @@ device::MatmulOptions MatmulOptionsOf(const Request& request, std::function<void
 absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const Request& request, Processes& processes,
                                                    std::function<void(const std::string&)> note) {
   auto target = std::make_unique<Target>();
-  if (plan.header().target() != "cuda") {
+  if (plan::FindDeviceKind(plan.header().target())->host) {
     RegisterCpuKernels(target->kernels);
     if (const auto library = FloatProductLibrary(); !library.ok()) target->found = DescribeProducts(library);
     return target;

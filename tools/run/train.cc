@@ -7,15 +7,20 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/checkpoint_reader.h"
+#include "runtime/checkpoint/place.h"
 #include "runtime/plan/names.h"
 #include "runtime/trace/metrics.h"
 #include "runtime/trace/progress.h"
 #include "tools/run/cluster.h"
+#include "tools/run/init.h"
 #include "tools/run/interrupts.h"
 #include "tools/run/memory.h"
+#include "tools/run/record.h"
+#include "tools/run/resume.h"
 #include "tools/run/sources.h"
 #include "tools/run/state.h"
 #include "tools/run/step_word.h"
@@ -31,24 +36,6 @@ int64_t StepsOf(const Context& context) {
   if (schedule.has_warmup_cosine() && schedule.warmup_cosine().total() > 0) return schedule.warmup_cosine().total();
   if (schedule.has_warmup_linear() && schedule.warmup_linear().total() > 0) return schedule.warmup_linear().total();
   return kDefaultSteps;
-}
-
-// The checkpoint to go on from: none without --resume, or if there is none yet.
-// The first process looks, and the others open what it has found.
-absl::StatusOr<std::unique_ptr<checkpoint::CheckpointReader>> FindResume(const Context& context) {
-  using checkpoint::CheckpointReader;
-  if (!context.request.resume) return nullptr;
-  Processes& processes = context.processes;
-  absl::StatusOr<std::unique_ptr<CheckpointReader>> reader = nullptr;
-  if (processes.first()) reader = CheckpointReader::Open(context.request.checkpoint_dir);
-  if (absl::IsNotFound(reader.status())) reader = nullptr;
-  if (absl::Status status = processes.Agree(reader.status()); !status.ok()) return status;
-  const auto paths = processes.AllGather(*reader == nullptr ? "" : (*reader)->path());
-  if (!paths.ok()) return paths.status();
-  const std::string& path = (*paths)[0];
-  if (!processes.first() && !path.empty()) reader = CheckpointReader::Open(path);
-  if (absl::Status status = processes.Agree(reader.status()); !status.ok()) return status;
-  return reader;
 }
 
 class Trainer {
@@ -71,7 +58,7 @@ class Trainer {
  private:
   // All processes, with one outcome.
   absl::Status Load() {
-    auto resume = FindResume(context_);
+    auto resume = FindResume(context_, [&](const std::string& line) { context_.Tell(line); });
     if (!resume.ok()) return resume.status();
     seed_ = request_.seed.value_or(context_.plan.header().job().seed());
     if (*resume != nullptr) {
@@ -88,6 +75,7 @@ class Trainer {
       loss_scale_ = static_cast<float>(precision.loss_scale().initial());
     }
     if (absl::Status status = processes_.Agree(OpenData()); !status.ok()) return status;
+    if (absl::Status status = Compare(resume->get()); !status.ok()) return status;
     auto timeline = TimelineFor(context_);
     if (!timeline.ok()) return timeline.status();
     timeline_ = *std::move(timeline);
@@ -97,7 +85,7 @@ class Trainer {
       peak_ = PeakOf(context_, compute == BF16 ? DType::kBF16 : compute == F16 ? DType::kF16 : DType::kF32);
     }
     growth_.emplace();
-    auto cluster = StartCluster(context_, seed_, source_.get(), nullptr, timeline_.get());
+    auto cluster = StartCluster(context_, seed_, data_.source.get(), nullptr, timeline_.get());
     if (!cluster.ok()) return cluster.status();
     cluster_ = *std::move(cluster);
     auto memory = GatherMemory(processes_, MemoryOf(context_, *cluster_));
@@ -114,42 +102,52 @@ class Trainer {
       return absl::InvalidArgumentError(
           absl::StrCat("--data: expected a file, as the plan reads `", inputs[0].name, "`, got none"));
     }
-    auto source = OpenTokens(context_.plan, request_.data, seed_);
-    if (source.ok()) source_ = *std::move(source);
-    return source.status();
+    auto data = OpenTokens(context_.plan, request_.data, seed_);
+    if (data.ok()) data_ = *std::move(data);
+    return data.status();
+  }
+
+  // What all processes read, and what a run reads that goes on, with each other and with before.
+  absl::Status Compare(const checkpoint::CheckpointReader* resume) {
+    Processes::Facts facts(data_.record.begin(), data_.record.end());
+    std::erase_if(facts, [](const auto& fact) { return fact.first == "data"; });  // which may lie elsewhere
+    absl::Status status = processes_.CheckSame(facts);
+    if (!status.ok()) return status;
+    record_ = RecordOf(context_.plan);
+    record_.insert(data_.record.begin(), data_.record.end());
+    const absl::StatusOr<std::string> init = CheckInit(context_);
+    if (!init.ok()) return init.status();
+    absl::StatusOr<std::string> changed = "";
+    if (resume != nullptr) changed = CheckChanges(*resume, record_, request_.allow_changed);
+    if (status = processes_.Agree(changed.status()); !status.ok()) return status;
+    notes_ = {data_.text, *init, *changed};
+    return status;
   }
 
   absl::Status LoadState(checkpoint::CheckpointReader* resume) {
     if (resume != nullptr) return LoadCheckpoint(context_, *cluster_, *resume);
-    if (request_.init.empty()) return absl::OkStatus();
-    const auto& prefixes = context_.plan.header().job().checkpoint().prefixes();
-    return processes_.Agree(LoadParameters(*cluster_, request_.init, {prefixes.begin(), prefixes.end()}));
+    return LoadInit(context_, *cluster_);
   }
 
   absl::Status OpenReports(checkpoint::CheckpointReader* resume) {
     if (!request_.metrics.empty()) {
-      auto writer = trace::MetricsWriter::Open(request_.metrics, step_);
+      auto writer = trace::MetricsWriter::Open(request_.metrics, step_, record_);
       if (!writer.ok()) return writer.status();
       metrics_ = *std::move(writer);
     }
     if (!request_.quiet) {
-      const plan::Placement& placement = context_.plan.placements(context_.plan.stages(0).placement());
-      const int ranks = RankCountOf(context_.plan);
-      std::fprintf(context_.err, "%s: %d rank%s (%s)%s, %d thread%s a rank, %s planned%s\n",
-                   context_.plan.header().graph().c_str(), ranks, ranks == 1 ? "" : "s",
-                   plan::MeshText(placement).c_str(), processes_.alone() ? "" : ", a process each", ThreadsOf(context_),
-                   ThreadsOf(context_) == 1 ? "" : "s", plan::BytesText(ArenaBytesOf(context_.plan)).c_str(),
+      std::fprintf(context_.err, "%s: %s%s, %d thread%s a rank, %s planned%s\n", context_.plan.header().graph().c_str(),
+                   plan::RanksAndMeshText(context_.plan).c_str(), processes_.alone() ? "" : ", a process each",
+                   ThreadsOf(context_), ThreadsOf(context_) == 1 ? "" : "s",
+                   plan::BytesText(ArenaBytesOf(context_.plan)).c_str(),
                    staging_bytes_ == 0 ? "" : (", and " + plan::BytesText(staging_bytes_) + " for messages").c_str());
-      if (const std::string graphs = TextOfGraphs(context_, *cluster_); !graphs.empty())
-        std::fprintf(context_.err, "%s\n", graphs.c_str());
-      if (resume != nullptr)
-        std::fprintf(context_.err, "resuming at step %lld from %s\n", static_cast<long long>(step_),
-                     resume->path().c_str());
+      context_.Tell(TextOfGraphs(context_, *cluster_));
+      for (const std::string& note : notes_) context_.Tell(note);
+      if (resume != nullptr) context_.Tell(absl::StrCat("resuming after step ", step_, " from ", resume->path()));
       if (resume == nullptr && request_.resume)
-        std::fprintf(context_.err, "no checkpoint in %s yet: starting at step 0\n", request_.checkpoint_dir.c_str());
+        context_.Tell(absl::StrCat("no checkpoint in ", request_.checkpoint_dir, " yet: starting at step 1"));
       if (resume != nullptr && step_ >= last_step_)
-        std::fprintf(context_.err, "nothing to do: %lld steps are done, --steps asks for %lld\n",
-                     static_cast<long long>(step_), static_cast<long long>(last_step_));
+        context_.Tell(absl::StrCat("nothing to do: ", step_, " steps are done, --steps asks for ", last_step_));
       progress_ = std::make_unique<trace::Progress>(context_.err, isatty(fileno(context_.err)) == 1, step_, last_step_);
     }
     return absl::OkStatus();
@@ -161,7 +159,7 @@ class Trainer {
     int64_t before = begin;
     while (step_ < last_step_ && stop_ == Stop::kNo) {
       if (absl::Status status = cluster_->Step(step_); !status.ok()) return status;
-      if (step_ == first + 1) TellUnrecorded();
+      if (step_ == first + 1) context_.Tell(TextOfUnrecorded(*cluster_));
       const int64_t now = trace::NowNs();
       absl::StatusOr<StepWord> word = Exchange(processes_, OwnWord());
       if (!word.ok()) return word.status();
@@ -186,29 +184,33 @@ class Trainer {
         absl::StrCat("interrupted after step ", step_, saved_ == step_ ? ", which was saved" : "")));
   }
 
-  void TellUnrecorded() const {
-    const std::string text = TextOfUnrecorded(*cluster_);
-    if (!text.empty() && !request_.quiet && processes_.first()) std::fprintf(context_.err, "%s\n", text.c_str());
-  }
-
-  std::optional<float> MetricOf(const char* name) {
+  std::optional<float> MetricOf(const std::string& name) {
     const absl::StatusOr<float> value = cluster_->Metric(name);
     return value.ok() ? std::optional<float>(*value) : std::nullopt;
   }
 
   StepWord OwnWord() {
-    StepWord word{.step = step_, .stop = Interrupts::asked(), .resident_bytes = PeakResidentBytes()};
-    for (int i = 0; i < StepWord::kMetrics; ++i) word.metrics[i] = MetricOf(StepWord::kNames[i]);
+    StepWord word{.step = step_ + 1, .stop = Interrupts::asked(), .resident_bytes = PeakResidentBytes()};
+    for (const plan::Metric& metric : context_.plan.metrics()) word.metrics.push_back(MetricOf(metric.name()));
     return word;
   }
 
   trace::StepMetrics MetricsOf(const StepWord& word, double step_s) const {
-    trace::StepMetrics metrics{.step = step_,
-                               .loss = word.metrics[0],
-                               .grad_norm = word.metrics[1],
-                               .lr = word.metrics[2],
-                               .loss_scale = word.metrics[3],
-                               .skipped_steps = word.metrics[4]};
+    trace::StepMetrics metrics{.step = word.step};
+    const std::pair<const char*, std::optional<float>*> ours[] = {{"loss", &metrics.loss},
+                                                                  {"grad_norm", &metrics.grad_norm},
+                                                                  {"lr", &metrics.lr},
+                                                                  {"loss_scale", &metrics.loss_scale},
+                                                                  {"skipped_steps", &metrics.skipped_steps}};
+    for (size_t i = 0; i < word.metrics.size(); ++i) {
+      const std::string& name = context_.plan.metrics(static_cast<int>(i)).name();
+      const auto* known = std::find_if(std::begin(ours), std::end(ours), [&](auto& it) { return it.first == name; });
+      if (known != std::end(ours)) {
+        *known->second = word.metrics[i];
+      } else {
+        metrics.of_model.emplace_back(name, word.metrics[i]);
+      }
+    }
     metrics.tokens = context_.plan.header().tokens_per_step();
     metrics.tokens_per_s = static_cast<double>(metrics.tokens) / step_s;
     const double flops = context_.plan.header().flops_per_step() / step_s;
@@ -229,7 +231,7 @@ class Trainer {
     if (metrics.loss_scale.has_value() && !std::isfinite(metrics.grad_norm.value_or(0))) return CheckLossScale(metrics);
     for (const auto& [name, value] : {std::pair("loss", metrics.loss), std::pair("grad_norm", metrics.grad_norm)}) {
       if (!value.has_value() || std::isfinite(*value)) continue;
-      return Diverged(absl::StrCat("step ", step_, ": ", name, ": expected a finite number, got ", *value));
+      return Diverged(absl::StrCat("step ", metrics.step, ": ", name, ": expected a finite number, got ", *value));
     }
     return absl::OkStatus();
   }
@@ -238,7 +240,7 @@ class Trainer {
   absl::Status CheckLossScale(const trace::StepMetrics& metrics) const {
     const auto min = static_cast<float>(context_.plan.header().job().precision().loss_scale().min());
     if (!loss_scale_.has_value() || *loss_scale_ > min) return absl::OkStatus();
-    return Diverged(absl::StrCat("step ", step_, ": expected finite gradients with the least loss scale, ", min,
+    return Diverged(absl::StrCat("step ", metrics.step, ": expected finite gradients with the least loss scale, ", min,
                                  " (precision.loss_scale.min), got ", *metrics.grad_norm, ", and a loss of ",
                                  metrics.loss.value_or(NAN), ", after ", metrics.skipped_steps.value_or(0),
                                  " skipped steps"));
@@ -252,9 +254,13 @@ class Trainer {
   // Saves once a step; the initial state only if no step is asked for.
   absl::Status Save() {
     if (request_.checkpoint_dir.empty() || saved_ == step_ || (step_ == 0 && last_step_ > 0)) return absl::OkStatus();
-    const absl::Status status = SaveCheckpoint(
-        context_, *cluster_,
-        {.folder = request_.checkpoint_dir, .step = step_, .seed = seed_, .keep_last = request_.checkpoint_keep});
+    record_["date"] = checkpoint::TimeText();
+    const absl::Status status = SaveCheckpoint(context_, *cluster_,
+                                               {.folder = request_.checkpoint_dir,
+                                                .step = step_,
+                                                .seed = seed_,
+                                                .run = record_,
+                                                .keep_last = request_.checkpoint_keep});
     if (absl::IsAborted(status)) {
       return Diverged(absl::StrCat("step ", step_, " cannot be saved: ", status.message()));
     }
@@ -292,11 +298,13 @@ class Trainer {
   Stop stop_ = Stop::kNo;
   mutable int64_t resident_bytes_ = 0;
   uint64_t seed_ = 0;
+  Record record_;
+  std::vector<std::string> notes_;  // of the start, for people
   std::optional<Growth> growth_;
   int64_t staging_bytes_ = 0;  // of all processes
   std::optional<double> peak_;
   // In the order in which they need each other.
-  std::unique_ptr<executor::BatchSource> source_;
+  TokenData data_;
   std::unique_ptr<trace::Timeline> timeline_;
   std::unique_ptr<executor::Cluster> cluster_;
   std::unique_ptr<trace::MetricsWriter> metrics_;

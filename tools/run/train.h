@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "ops/abi/registry.h"
@@ -27,6 +28,11 @@ struct Context {
   std::FILE* err;
   // Called with the first error of a step, by any thread.
   std::function<void(const absl::Status&)> on_fault;
+
+  // A line for people, once; none if it is empty.
+  void Tell(const std::string& line) const {
+    if (!line.empty() && !request.quiet && processes.first()) std::fprintf(err, "%s\n", line.c_str());
+  }
 };
 
 // Trains until the requested number of steps is done. SIGTERM, of any process,

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/version/version.h"
+
 namespace {
 
 constexpr char kHelp[] =
@@ -21,6 +23,7 @@ usage: weft COMMAND [ARGUMENTS]
   plan show|verify|...       look at a plan: what runs where, memory, order
   opt FILE                   run single passes on IR text (for developers)
 
+`weft --version` says what this program was built from; `weft COMMAND --version` likewise.
 `weft COMMAND --help` says more; weft COMMAND is the program weft-COMMAND beside this one.
 
 A first session:
@@ -67,6 +70,10 @@ int main(int argc, char** argv) {
   const std::string command = argv[1];
   if (command == "--help" || command == "-h" || command == "help") {
     std::fputs(kHelp, stdout);
+    return 0;
+  }
+  if (command == "--version") {
+    std::fputs(weft::VersionText("weft").c_str(), stdout);
     return 0;
   }
   for (const char* known : {"compile", "run", "launch", "plan", "opt"}) {

@@ -45,6 +45,20 @@ int64_t localBytesOf(mlir::RankedTensorType tensor, ir::PlacementAttr placement)
   return bytes;
 }
 
+static bool hasName(mlir::Operation *op, llvm::StringRef name) {
+  auto kernel = llvm::dyn_cast<KernelOp>(op);
+  return kernel && kernel.getName() == name;
+}
+
+bool AccumulateKernel::classof(mlir::Operation *op) { return hasName(op, kName); }
+
+bool InputKernel::classof(mlir::Operation *op) { return hasName(op, kName); }
+
+Section sectionOf(mlir::Operation *work) {
+  return llvm::TypeSwitch<mlir::Operation *, Section>(work).Case<KernelOp, CollectiveOp, SendOp, ReceiveOp>(
+      [](auto op) { return op.getSection(); });
+}
+
 mlir::Value rootOf(mlir::Value buffer) {
   while (auto alias = buffer.getDefiningOp<AliasOp>()) {
     buffer = alias.getSource();
@@ -95,6 +109,14 @@ LogicalResult AliasOp::verify() {
 }
 
 LogicalResult KernelOp::verify() {
+  if (llvm::isa<AccumulateKernel>(getOperation()) &&
+      (getInputs().size() != 2 || getOutputs().size() != 1 || getInputs()[1] != getOutputs()[0])) {
+    return emitOpError("accumulate: expected a term and a sum, and the same sum as output");
+  }
+  if (llvm::isa<InputKernel>(getOperation()) && (!getInputs().empty() || getOutputs().size() != 1)) {
+    return emitOpError() << "input: expected no inputs and one output, got " << getInputs().size() << " and "
+                         << getOutputs().size();
+  }
   llvm::ArrayRef<int64_t> inPlace = getInPlace().value_or(llvm::ArrayRef<int64_t>());
   if (getInPlace() && inPlace.size() != getOutputs().size()) {
     return emitOpError() << "in_place: expected " << getOutputs().size() << " entries, one an output, got "
@@ -119,17 +141,10 @@ bool isPartial(SbpState state, bool max) { return state.kind == (max ? SbpState:
 // Whether the states of one axis change as the collective's kind says.
 bool changes(CollectiveOp op, SbpState from, SbpState to) {
   int64_t dim = op.getDim().value_or(-1), split = op.getSplitDim().value_or(-1);
-  switch (op.getKind()) {
-  case CollectiveKind::AllReduce:
-    return isPartial(from, op.getMax()) && to == SbpState::broadcast();
-  case CollectiveKind::ReduceScatter:
-    return isPartial(from, op.getMax()) && to == SbpState::split(dim);
-  case CollectiveKind::AllGather:
-    return from == SbpState::split(dim) && to == SbpState::broadcast();
-  case CollectiveKind::AllToAll:
-    return from == SbpState::split(dim) && to == SbpState::split(split);
-  }
-  return false;
+  CollectiveFacts facts = FactsOf(kindOf(op.getKind()));
+  bool brought = facts.gathers ? from == SbpState::split(dim) : isPartial(from, op.getMax());
+  bool kept = facts.cuts ? to == SbpState::split(facts.has_split_dim() ? split : dim) : to == SbpState::broadcast();
+  return brought && kept;
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include "compiler/schedule/schedule.h"
 #include "ops/dialect/weft.h"
+#include "runtime/plan/collective_kind.h"
 
 #include "compiler/dialect/task/dialect.h.inc"
 #include "compiler/dialect/task/enums.h.inc"
@@ -14,6 +15,15 @@
 
 namespace weft::task {
 
+// The dialect's kinds of collective are those of the table.
+#define WEFT_ROW(name, ...) static_assert(int(CollectiveKind::name) == int(weft::CollectiveKind::k##name));
+WEFT_COLLECTIVE_KINDS(WEFT_ROW)
+#undef WEFT_ROW
+static_assert(getMaxEnumValForCollectiveKind() + 1 == kCollectiveKinds);
+
+inline weft::CollectiveKind kindOf(CollectiveKind kind) { return static_cast<weft::CollectiveKind>(kind); }
+inline CollectiveKind kindOf(weft::CollectiveKind kind) { return static_cast<CollectiveKind>(kind); }
+
 /// The global tensor, with SBP, of which a buffer holds a tile.
 inline mlir::RankedTensorType tensorOf(mlir::Value buffer) {
   return llvm::cast<BufferType>(buffer.getType()).getTensor();
@@ -22,6 +32,36 @@ inline mlir::RankedTensorType tensorOf(mlir::Value buffer) {
 /// The shape and bytes of one rank's tile on a mesh.
 llvm::SmallVector<int64_t> localShapeOf(mlir::RankedTensorType tensor, ir::PlacementAttr placement);
 int64_t localBytesOf(mlir::RankedTensorType tensor, ir::PlacementAttr placement);
+
+/// Kernels that the compiler and the runtime know by what they do: views of `task.kernel` that llvm::isa and dyn_cast
+/// take, as ops of their own would be. The verifier of `task.kernel` has checked their operands.
+
+/// Adds the term of a micro-batch to a sum, which stays over all of them: ins (term, sum), outs (sum).
+class AccumulateKernel : public KernelOp {
+public:
+  static constexpr llvm::StringLiteral kName = "accumulate";
+  using KernelOp::KernelOp;
+  static bool classof(mlir::Operation *op);
+  mlir::Value getTerm() { return getInputs()[0]; }
+  mlir::Value getSum() { return getOutputs()[0]; }
+};
+
+/// Takes the part of an input of the graph that a micro-batch reads: no ins, outs (buffer).
+class InputKernel : public KernelOp {
+public:
+  static constexpr llvm::StringLiteral kName = "input";
+  using KernelOp::KernelOp;
+  static bool classof(mlir::Operation *op);
+};
+
+/// Gives a result of the graph to the host: ins (buffer), no outs.
+class OutputKernel : public KernelOp {
+public:
+  static constexpr llvm::StringLiteral kName = "output";
+};
+
+/// How often work happens: what the op says. `work` is a kernel, a collective or an end of a transfer.
+Section sectionOf(mlir::Operation *work);
 
 /// The buffer whose bytes this is a view of: itself if it is no alias.
 mlir::Value rootOf(mlir::Value buffer);

@@ -131,7 +131,8 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
 
     Example: `task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro in_place [0] cost [0., 64., 768.]`
 
-    **Constraints:** `in_place` names an input, or -1, for each output; `cost` has three numbers of 0 or more.
+    **Constraints:** `in_place` names an input, or -1, for each output; `cost` has three numbers of 0 or more;
+    "accumulate" has ins (term, sum) and outs (sum), and "input" one output and no inputs.
   }];
   let arguments = (ins StrAttr:$name, Variadic<Task_BufferType>:$inputs, Variadic<Task_BufferType>:$outputs,
                        DictionaryAttr:$constants, Task_Section:$section, OptionalAttr<DenseI64ArrayAttr>:$in_place,

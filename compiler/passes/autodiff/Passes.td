@@ -23,13 +23,9 @@ def AutodiffOptimizer : Pass<"weft-autodiff-optimizer", "::weft::ir::GraphOp"> {
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [
-    Option<"rule", "rule", "std::string", /*default=*/"\"sgd\"", "sgd, adam or adamw">,
+    Option<"rule", "rule", "std::string", /*default=*/"\"sgd\"", "what a job calls it, as sgd, adam or adamw">,
+    ListOption<"numbers", "numbers", "std::string", "of the rule, as beta1=0.9; 0 where they are not given">,
     Option<"lr", "lr", "double", "0.01", "learning rate">,
-    Option<"momentum", "momentum", "double", "0", "of sgd">,
-    Option<"beta1", "beta1", "double", "0.9", "decay of the first moment">,
-    Option<"beta2", "beta2", "double", "0.999", "decay of the second moment">,
-    Option<"eps", "eps", "double", "1e-8", "added to the corrected square root">,
-    Option<"weightDecay", "weight-decay", "double", "0", "L2 penalty, or decoupled decay for adamw">,
     Option<"clipNorm", "clip-norm", "double", "0", "bound of the global gradient norm, 0: none">,
     Option<"schedule", "schedule", "std::string", "\"constant\"", "constant, warmup_cosine or warmup_linear">,
     Option<"warmup", "warmup", "int64_t", "0", "steps of linear warm-up">,

@@ -26,7 +26,7 @@ public:
     bool forward = forward_ && op->isBeforeInBlock(forward_);
     setBelongings(op, belongings_);
     if (!forward) {
-      op->setAttr("phase", mlir::StringAttr::get(op->getContext(), "backward"));
+      setPhase(op, OpPhase::Backward);
     }
   }
 
@@ -74,8 +74,7 @@ public:
       }
     }
     listener_.setForward(minimize_);
-    finish(loc, parameters);
-    return mlir::success();
+    return finish(loc, parameters);
   }
 
 private:
@@ -184,8 +183,26 @@ private:
     return mlir::success();
   }
 
+  // A metric of the model: the mean over the micro-batches.
+  void reportMean(OutputOp output) {
+    listener_.setForward(output);
+    rewriter_.setInsertionPoint(output);
+    mlir::Location loc = output.getLoc();
+    Value sum = create<AccumulateOp>(rewriter_, loc, output.getValue(), mlir::DictionaryAttr());
+    Value count = create<AccumulateOp>(rewriter_, loc, fill(1.0), mlir::DictionaryAttr());
+    Value mean = create<DivOp>(rewriter_, loc, sum, count);
+    rewriter_.create<OutputOp>(loc, output.getNameAttr(), output.getMetricAttr(), mean);
+    rewriter_.eraseOp(output);
+  }
+
   // Sums over the micro-batches, one update a parameter, and the loss.
-  void finish(mlir::Location loc, llvm::ArrayRef<ParameterOp> reversed) {
+  llvm::LogicalResult finish(mlir::Location loc, llvm::ArrayRef<ParameterOp> reversed) {
+    for (OutputOp metric : llvm::to_vector(graph_.getBody().getOps<OutputOp>())) {
+      if (metric.getMetric()) {
+        reportMean(metric);
+      }
+    }
+    listener_.setForward(minimize_);
     rewriter_.setInsertionPoint(minimize_);
     Value count = minimize_.getCount() ? minimize_.getCount() : fill(1.0);
     Value countSum = create<AccumulateOp>(rewriter_, loc, count, mlir::DictionaryAttr());
@@ -200,9 +217,17 @@ private:
         }
         continue;
       }
+      for (Operation *user : parameter.getResult().getUsers()) {
+        if (auto assign = llvm::dyn_cast<AssignOp>(user); assign && assign.getTarget() == parameter.getResult()) {
+          return assign.emitOpError() << "parameter " << parameter.getName()
+                                      << ": expected one that the optimizer does not update, got one that influences "
+                                         "the loss";
+        }
+      }
       rewriter_.create<UpdateOp>(parameter.getLoc(), parameter.getResult(), sum, countSum);
     }
     rewriter_.eraseOp(minimize_);
+    return mlir::success();
   }
 
   GraphOp graph_;

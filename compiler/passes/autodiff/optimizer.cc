@@ -20,26 +20,54 @@ struct AutodiffOptimizer : impl::AutodiffOptimizerBase<AutodiffOptimizer> {
     if (updates.empty()) {
       return;
     }
-    if (rule != "sgd" && rule != "adam" && rule != "adamw") {
-      getOperation().emitOpError() << "rule: expected sgd, adam or adamw, got " << rule;
+    if (failed(readRule())) {
       return signalPassFailure();
     }
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointToEnd(&getOperation().getBody().front());
     buildScalars(builder, updates);
     for (UpdateOp update : updates) {
-      buildUpdate(builder, update);
+      if (failed(replace(builder, update))) {
+        return signalPassFailure();
+      }
       update.erase();
     }
   }
 
 private:
+  llvm::LogicalResult readRule() {
+    for (llvm::StringRef number : numbers) {
+      auto [name, text] = number.split('=');
+      double value = 0;
+      if (text.getAsDouble(value)) {
+        return getOperation().emitOpError() << "numbers: expected a name=number, got " << number;
+      }
+      ofRule[name] = value;
+    }
+    made = findUpdateRule(&getContext(), rule, ofRule);
+    if (made) {
+      return mlir::success();
+    }
+    std::vector<llvm::StringRef> names;
+    for (const UpdateRule &known : updateRules()) {
+      if (!llvm::is_contained(names, known.name)) {
+        names.push_back(known.name);
+      }
+    }
+    mlir::InFlightDiagnostic error = getOperation().emitOpError()
+                                     << "rule: expected one of " << llvm::join(names, ", ");
+    if (!llvm::is_contained(names, rule)) {
+      return error << ", got " << rule;
+    }
+    return error << " that takes " << llvm::join(numbers, ", ") << ", got " << rule;
+  }
+
   mlir::FloatAttr number(double value) { return mlir::FloatAttr::get(mlir::Float64Type::get(&getContext()), value); }
 
   // Everything built here happens once a step; what belongs to one parameter, where that lives.
   template <typename Op> Op tag(Op op, UpdateOp update = {}) {
     op->setAttr("scope", mlir::StringAttr::get(&getContext(), "optimizer"));
-    op->setAttr("phase", mlir::StringAttr::get(&getContext(), "update"));
+    setPhase(op, OpPhase::Update);
     for (llvm::StringRef name : {"stage", "chunk"}) {
       if (mlir::Attribute value = update ? update->getAttr(name) : mlir::Attribute()) {
         op->setAttr(name, value);
@@ -92,37 +120,34 @@ private:
     return op.getResult();
   }
 
-  void buildUpdate(mlir::OpBuilder &b, UpdateOp update) {
-    mlir::Location loc = update.getLoc();
+  llvm::LogicalResult replace(mlir::OpBuilder &b, UpdateOp update) {
     auto parameter = update.getParameter().getDefiningOp<ParameterOp>();
-    Value p = update.getParameter(), g = update.getGradient();
-    auto assign = [&](Value target, Value value) { tag(b.create<AssignOp>(loc, target, value), update); };
-    // adamw decays neither biases nor norms nor other vectors.
+    Value p = update.getParameter();
+    llvm::SmallVector<Value> operands{p, update.getGradient()};
+    for (llvm::StringRef prefix : made->state) {
+      operands.push_back(state(b, parameter, prefix));
+    }
+    operands.append({learningRate, gradScale});
+    llvm::StringMap<double> here = ofRule;
     bool vector = parameter.getStored() ? parameter.getStored()->size() < 2 : tensorOf(p).getRank() < 2;
-    if (rule == "sgd" && momentum == 0) {
-      assign(p, tag(create<SgdOp>(b, loc, p, g, learningRate, gradScale, Value(), number(weightDecay)), update));
-      return;
+    if (made->sparesVectors && vector) {
+      here["weight_decay"] = 0;
     }
-    if (rule == "sgd") {
-      Value v = state(b, parameter, "momentum");
-      auto op = tag(create<SgdMomentumOp, 2>(b, loc, p, g, v, learningRate, gradScale, Value(), number(momentum),
-                                             number(weightDecay)),
-                    update);
-      assign(p, op->getResult(0));
-      assign(v, op->getResult(1));
-      return;
+    llvm::FailureOr<UpdateOpInterface> op = buildUpdate(b, update.getLoc(), *made, here, operands);
+    if (failed(op)) {
+      return mlir::failure();
     }
-    Value m = state(b, parameter, "adam_m"), v = state(b, parameter, "adam_v");
-    bool decoupled = rule == "adamw";
-    double decay = decoupled && vector ? 0.0 : double(weightDecay);
-    auto op = tag(create<AdamOp, 3>(b, loc, p, g, m, v, learningRate, gradScale, Value(), number(beta1), number(beta2),
-                                    number(eps), number(decay), decoupled ? b.getUnitAttr() : mlir::UnitAttr()),
-                  update);
-    assign(p, op->getResult(0));
-    assign(m, op->getResult(1));
-    assign(v, op->getResult(2));
+    tag(*op, update);
+    auto assign = [&](Value target, Value value) { tag(b.create<AssignOp>(update.getLoc(), target, value), update); };
+    assign(p, (*op)->getResult(0));
+    for (auto [kept, next] : llvm::zip(op->getState(), (*op)->getResults().drop_front())) {
+      assign(kept, next);
+    }
+    return mlir::success();
   }
 
+  const UpdateRule *made = nullptr;
+  llvm::StringMap<double> ofRule;
   Value gradScale, learningRate;
 };
 

@@ -9,12 +9,9 @@ def BoxRoute : Pass<"weft-box-route", "::weft::ir::GraphOp"> {
     Boxes that follow each other are merged; each is then replaced by the cheapest route of steps that one
     collective or one local kernel can do (see compiler/analysis/boxing.h). A box to another placement first
     sheds pending sums at the source, then crosses, then takes up pending sums at the target: the crossing
-    itself goes between layouts of `S` and `B`.
+    itself goes between layouts of `S` and `B`. What a route costs follows the graph's `weft.machine`.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
-  let options = [
-    Option<"machine", "machine", "std::string", "\"\"", "rates of a rank, as describe(Machine) writes them; empty: the defaults">,
-  ];
   let statistics = [
     Statistic<"numSteps", "steps", "primitive steps">,
     Statistic<"numMerged", "merged", "boxes merged into the next">,

@@ -13,11 +13,9 @@ using mlir::RankedTensorType;
 using mlir::Value;
 
 struct BoxRoute : impl::BoxRouteBase<BoxRoute> {
-  using BoxRouteBase::BoxRouteBase;
-
   void runOnOperation() override {
     GraphOp graph = getOperation();
-    llvm::FailureOr<Machine> rates = machineOf(graph, machine);
+    llvm::FailureOr<Machine> rates = machineOf(graph);
     if (failed(rates)) {
       return signalPassFailure();
     }

@@ -47,19 +47,13 @@ def ElaborateInstantiate : Pass<"weft-elaborate-instantiate", "::mlir::ModuleOp"
 def ElaborateInfer : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
   let summary = "Infers shapes and element types, op by op";
   let description = [{
-    Turns the `model.graph` into a `weft.graph` on ranked tensors that lies on one
-    mesh: the axes whose size is above 1, outermost first data, shard, expert, context, tensor, so that
-    the ranks of a tensor group are neighbours. With no such axis it is one rank. Ops that change
-    nothing, such as a dropout of rate 0, are left out.
+    Turns the `model.graph` into a `weft.graph` on ranked tensors. It lies on the mesh of the module's attribute
+    `weft.meshes`, without one on a single CPU rank. Where that lists several, one a stage of a pipeline, it lies on a
+    mesh with the axes of any, and keeps the list; the module's `weft.machine` becomes the graph's too. Ops that
+    change nothing, such as a dropout of rate 0, are left out.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [
-    Option<"device", "device", "std::string", "\"cpu\"", "what the mesh's ranks compute with">,
-    Option<"data", "data", "int64_t", "1", "size of mesh axis data">,
-    Option<"shard", "shard", "int64_t", "1", "size of mesh axis shard">,
-    Option<"expert", "expert", "int64_t", "1", "size of mesh axis expert">,
-    Option<"context", "context", "int64_t", "1", "size of mesh axis context">,
-    Option<"tensor", "tensor", "int64_t", "1", "size of mesh axis tensor">,
     Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches a step of training">,
   ];
 }
@@ -78,7 +72,8 @@ def ElaboratePlace : Pass<"weft-elaborate-place", "::weft::ir::GraphOp"> {
 
     Pins are checked, for every axis of the job, and then left for those of the op's mesh: a pin by name
     is for an axis that may have size 1, by position for each axis of a mesh of raw ranks. A
-    dimension exists; a parameter is not a pending sum.
+    dimension exists; a parameter is not a pending sum. An axis of the job that splits no input, and that no pin
+    names, is an error: its ranks would compute what others compute.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
 }

@@ -4,6 +4,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "mlir/Parser/Parser.h"
+#include "runtime/plan/read_file.h"
 
 namespace weft::compiler {
 
@@ -82,8 +83,13 @@ private:
     if (!done.insert(real).second) {
       return mlir::success();
     }
+    const absl::StatusOr<std::string> text = plan::ReadText(path.str().str());
+    if (!text.ok()) {
+      return mlir::emitError(import.getLoc())
+             << "import \"" << import.getPath() << "\": " << std::string(text.status().message());
+    }
     mlir::OwningOpRef<mlir::ModuleOp> file =
-        mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(import.getContext()));
+        mlir::parseSourceString<mlir::ModuleOp>(*text, mlir::ParserConfig(import.getContext()), path);
     if (!file) {
       return mlir::emitError(import.getLoc())
              << "import \"" << import.getPath() << "\": expected a model file, got one "

@@ -1,5 +1,7 @@
 // --weft-elaborate-infer: infers shapes and element types, op by op.
 #include "ops/dialect/infer.h"
+#include "compiler/analysis/machine.h"
+#include "compiler/analysis/meshes.h"
 #include "compiler/passes/elaborate/passes.h"
 
 namespace weft::compiler {
@@ -74,11 +76,13 @@ struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
         return signalPassFailure();
       }
     }
+    getOperation()->removeAttr(kMeshesName);
+    getOperation()->removeAttr(kMachineName);
   }
 
   LogicalResult infer(model::GraphOp graph) {
-    ir::PlacementAttr placement = mesh(graph.getLoc());
-    if (!placement || failed(inferInputs(graph))) {
+    llvm::FailureOr<SmallVector<ir::PlacementAttr>> meshes = meshesOf(getOperation());
+    if (failed(meshes) || failed(inferInputs(graph))) {
       return failure();
     }
     for (mlir::Operation &op : llvm::make_early_inc_range(graph.getBody().front())) {
@@ -87,39 +91,25 @@ struct ElaborateInfer : impl::ElaborateInferBase<ElaborateInfer> {
       }
       dropIdentity(&op);
     }
+    mlir::OpBuilder builder(graph);
+    if (meshes->empty()) {
+      meshes->push_back(ir::PlacementAttr::get(&getContext(), builder.getStringAttr("cpu"), {}, {}, {0}));
+    }
     // A function runs once a step.
     bool isTrained = !graph.getBody().getOps<ir::MinimizeOp>().empty();
-    mlir::OpBuilder builder(graph);
-    auto result = builder.create<ir::GraphOp>(graph.getLoc(), graph.getSymName(), graph.getInputs(),
-                                              builder.getArrayAttr(placement), uint64_t(isTrained ? microBatches : 1),
-                                              mlir::DenseI64ArrayAttr());
+    auto result =
+        builder.create<ir::GraphOp>(graph.getLoc(), graph.getSymName(), graph.getInputs(),
+                                    builder.getArrayAttr(meshes->size() == 1 ? (*meshes)[0] : unionOf(*meshes)),
+                                    uint64_t(isTrained ? microBatches : 1), mlir::DenseI64ArrayAttr());
+    if (meshes->size() > 1) {
+      result->setAttr(kMeshesName, getOperation()->getAttr(kMeshesName));
+    }
+    if (mlir::Attribute machine = getOperation()->getAttr(kMachineName)) {
+      result->setAttr(kMachineName, machine);
+    }
     result.getBody().takeBody(graph.getBody());
     graph.erase();
     return success();
-  }
-
-  ir::PlacementAttr mesh(mlir::Location loc) {
-    mlir::Builder builder(&getContext());
-    SmallVector<mlir::StringAttr> axes;
-    SmallVector<int64_t> sizes, ranks;
-    int64_t count = 1;
-    std::pair<StringRef, int64_t> all[] = {
-        {"data", data}, {"shard", shard}, {"expert", expert}, {"context", context}, {"tensor", tensor}};
-    for (auto [name, size] : all) {
-      if (size < 1) {
-        mlir::emitError(loc) << name << ": expected a positive size, got " << size;
-        return {};
-      }
-      if (size > 1) {
-        axes.push_back(builder.getStringAttr(name));
-        sizes.push_back(size);
-        count *= size;
-      }
-    }
-    for (int64_t rank = 0; rank < count; ++rank) {
-      ranks.push_back(rank);
-    }
-    return ir::PlacementAttr::get(&getContext(), builder.getStringAttr(device), axes, sizes, ranks);
   }
 };
 

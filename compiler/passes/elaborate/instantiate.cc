@@ -25,7 +25,7 @@ using mlir::Value;
 
 using Values = llvm::MapVector<StringRef, Attribute>;
 
-// Ops and turns of repeats in one graph; a wrong number would otherwise fill the memory before anyone sees it.
+// Ops, calls and turns of repeats in one graph; a wrong number would otherwise fill the memory before anyone sees it.
 constexpr int64_t kMostPlaced = int64_t(1) << 20;
 
 // One layer, or the graph, put in one place.
@@ -157,12 +157,12 @@ private:
     return builder.getArrayAttr(results);
   }
 
-  // Counts one more op or turn that is placed for `op`.
+  // Counts one more op, call or turn that is placed for `op`.
   LogicalResult countPlaced(mlir::Operation *op, Frame &frame) {
     if (++numPlaced <= kMostPlaced) {
       return success();
     }
-    return mlir::emitError(frame.at(op)) << "expected at most " << kMostPlaced << " ops in a graph, got more";
+    return mlir::emitError(frame.at(op)) << "expected at most " << kMostPlaced << " ops and calls in a graph, got more";
   }
 
   // Puts `ops` at the end of the graph. `values` maps what they use, and then what they yield.
@@ -260,6 +260,9 @@ private:
 
   LogicalResult placeCall(model::CallOp call, Frame &frame, mlir::IRMapping &values) {
     SmallVector<Value> operands = llvm::map_to_vector(call.getOperands(), [&](Value v) { return values.lookup(v); });
+    if (failed(countPlaced(call, frame))) {
+      return failure();
+    }
     SmallVector<Value> results;
     std::string scope = call.getScope().value_or("").empty() ? frame.scope : frame.full(*call.getScope());
     if (failed(instantiate(call, call.getCallee(), call.getParameters(), operands, scope, frame, results))) {

@@ -1,4 +1,6 @@
 // --weft-elaborate-place: finds the placement of every op, and checks the pins.
+#include "compiler/analysis/meshes.h"
+#include "compiler/job/axes.h"
 #include "compiler/passes/elaborate/expression.h"
 #include "compiler/passes/elaborate/passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -19,7 +21,10 @@ using mlir::failure;
 using mlir::success;
 using weft::ir::PlacementAttr;
 
-constexpr StringRef jobAxes[] = {"data", "expert", "context", "tensor"};
+// What a model may pin.
+SmallVector<StringRef> jobAxes() {
+  return llvm::map_to_vector(MeshKeys(), [](std::string_view key) { return StringRef(key); });
+}
 
 // Appends the extents of nested lists to `sizes`, the numbers in them to `ranks`.
 LogicalResult readRanks(mlir::Operation *op, Attribute value, size_t depth, SmallVector<int64_t> &sizes,
@@ -78,6 +83,9 @@ struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
       if (failed(checkPins(&op))) {
         return signalPassFailure();
       }
+    }
+    if (failed(checkUse())) {
+      return signalPassFailure();
     }
   }
 
@@ -159,6 +167,30 @@ struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
     return first.value_or(0);
   }
 
+  // Every axis of the job splits an input, or a pin names it.
+  LogicalResult checkUse() {
+    ir::GraphOp graph = getOperation();
+    PlacementAttr mesh = graph.getPlacement(0);
+    for (auto [axis, size] : llvm::zip(mesh.getAxes(), mesh.getSizes())) {
+      const MeshAxis *known = FindMeshAxis(axis.getValue());
+      auto isSplit = [&](mlir::BlockArgument input) { return known->input_dim < ir::tensorOf(input).getRank(); };
+      auto isPinned = [&](mlir::Operation &op) {
+        auto pins = op.getAttrOfType<mlir::DictionaryAttr>("pins");
+        return pins && pins.contains(axis);
+      };
+      if (!known || (known->input_dim >= 0 && llvm::any_of(graph.getBody().getArguments(), isSplit)) ||
+          llvm::any_of(graph.getBody().front(), isPinned)) {
+        continue;
+      }
+      StringRef name = known->part_of.empty() ? axis.getValue() : StringRef(known->part_of);
+      bool ofStages = graph->hasAttr(kMeshesName);
+      return graph.emitError() << (ofStages ? "pipeline.stages." : "dist.") << name << ": expected 1, as nothing in @"
+                               << graph.getSymName() << " uses the axis, got " << size
+                               << ": leave the key out, or pin a tensor to it, as in sbp(" << name << " = S(0))";
+    }
+    return success();
+  }
+
   LogicalResult checkPins(mlir::Operation *op) {
     auto pins = op->getAttrOfType<mlir::DictionaryAttr>("pins");
     if (!pins) {
@@ -172,7 +204,7 @@ struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
       positional |= axis.starts_with("_");
       if (llvm::any_of(mesh.getAxes(), [&](mlir::StringAttr name) { return name.getValue() == axis; })) {
         kept.append(pin);
-      } else if (!llvm::is_contained(jobAxes, axis)) {
+      } else if (!llvm::is_contained(jobAxes(), axis)) {
         return unknownAxis(op, axis, mesh);
       }
       if (failed(checkState(op, pin))) {
@@ -190,7 +222,7 @@ struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
   LogicalResult unknownAxis(mlir::Operation *op, StringRef axis, PlacementAttr mesh) {
     auto raw = [](mlir::StringAttr name) { return name.getValue().starts_with("_"); };
     if (!axis.starts_with("_")) {
-      return op->emitOpError() << "sbp: expected axis " << listOf(jobAxes) << ", got " << axis;
+      return op->emitOpError() << "sbp: expected axis " << listOf(jobAxes()) << ", got " << axis;
     }
     if (mesh.getAxes().empty() || !raw(mesh.getAxes().front())) {
       return op->emitOpError("sbp: expected states by axis name, as in sbp(tensor = S(0)), got one by position, which "

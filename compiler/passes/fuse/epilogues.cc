@@ -1,6 +1,7 @@
 // What is done with the result of a matrix product, or with an operand of it, joins the product.
 #include "compiler/passes/fuse/kernels.h"
 #include "compiler/passes/fuse/passes.h"
+#include "ops/einsum/words.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_FUSEEPILOGUES
@@ -26,8 +27,7 @@ struct Equation {
 };
 
 Equation equationOf(KernelOp einsum) {
-  auto [operands, result] = textOf(einsum, "equation").split("->");
-  auto [lhs, rhs] = operands.split(",");
+  auto [lhs, rhs, result] = einsum::SplitEquation(textOf(einsum, "equation")).value_or(einsum::Equation());
   return {lhs, rhs, result};
 }
 
@@ -45,10 +45,7 @@ bool areColumns(KernelOp einsum, size_t count) {
 }
 
 // Whether a kernel computes again what the forward made.
-bool recomputes(Operation *op) {
-  auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-  return phase && phase.getValue() == "recompute";
-}
+bool recomputes(Operation *op) { return ir::phaseOf(op) == ir::OpPhase::Recompute; }
 
 bool isTanh(KernelOp gelu) { return textOf(gelu, "approximate") == "tanh"; }
 
@@ -94,7 +91,7 @@ private:
   }
 
   // `einsum` becomes one that does what `taken` did.
-  bool join(KernelOp einsum, KernelOp taken, const llvm::Twine &epilogue, SmallVector<Value> inputs,
+  bool join(KernelOp einsum, KernelOp taken, StringRef epilogue, SmallVector<Value> inputs,
             SmallVector<Value> outputs) {
     mlir::NamedAttrList constants(einsum.getConstants());
     constants.set("epilogue", mlir::StringAttr::get(&getContext(), epilogue));
@@ -113,12 +110,12 @@ private:
         llvm::ArrayRef(shape).take_back(vector.size()) != llvm::ArrayRef(vector)) {
       return false;
     }
-    return join(einsum, add, "bias", {einsum.getInputs()[0], einsum.getInputs()[1], bias}, {result});
+    return join(einsum, add, einsum::kBias, {einsum.getInputs()[0], einsum.getInputs()[1], bias}, {result});
   }
 
   bool takeGelu(KernelOp gelu) {
     Value input = gelu.getInputs()[0], result = gelu.getOutputs()[0];
-    KernelOp einsum = productBefore(gelu, input, "bias");
+    KernelOp einsum = productBefore(gelu, input, einsum::kBias);
     bool biased = bool(einsum);
     einsum = biased ? einsum : productBefore(gelu, input, "");
     if (!einsum || !isTanh(gelu) || !haveOneElementType({input, result})) {
@@ -133,8 +130,9 @@ private:
     if (keeps) {
       outputs.push_back(input);
     }
-    return join(einsum, gelu, llvm::Twine(biased ? "bias gelu" : "gelu") + (keeps ? " keep" : ""),
-                llvm::to_vector<4>(einsum.getInputs()), outputs);
+    const char *epilogue =
+        biased ? (keeps ? einsum::kBiasGeluKeep : einsum::kBiasGelu) : (keeps ? einsum::kGeluKeep : einsum::kGelu);
+    return join(einsum, gelu, epilogue, llvm::to_vector<4>(einsum.getInputs()), outputs);
   }
 
   bool takeGeluGrad(KernelOp grad) {
@@ -143,18 +141,18 @@ private:
     if (!einsum || !isTanh(grad) || !isOnlyReader(grad, dy) || !haveOneElementType({dy, input, result})) {
       return false;
     }
-    return join(einsum, grad, "gelu_grad", {einsum.getInputs()[0], einsum.getInputs()[1], input}, {result});
+    return join(einsum, grad, einsum::kGeluGrad, {einsum.getInputs()[0], einsum.getInputs()[1], input}, {result});
   }
 
   // The sums of a product's result.
   bool takeResultSum(KernelOp reduce) {
     Value input = reduce.getInputs()[0], sums = reduce.getOutputs()[0];
     std::optional<size_t> kept = keptBySum(reduce);
-    KernelOp einsum = productBefore(reduce, input, "gelu_grad");
+    KernelOp einsum = productBefore(reduce, input, einsum::kGeluGrad);
     if (!kept || !einsum || !areColumns(einsum, *kept) || !haveOneElementType({input, sums})) {
       return false;
     }
-    return join(einsum, reduce, "gelu_grad sum_result", llvm::to_vector<4>(einsum.getInputs()), {input, sums});
+    return join(einsum, reduce, einsum::kGeluGradSumResult, llvm::to_vector<4>(einsum.getInputs()), {input, sums});
   }
 
   // The sums of what a product reads.
@@ -172,7 +170,7 @@ private:
       }
       bool isLeft = einsum.getInputs()[0] == input;
       if (sumsAlike(equationOf(einsum), isLeft, *kept) &&
-          join(einsum, reduce, isLeft ? "sum_lhs" : "sum_rhs", llvm::to_vector<4>(einsum.getInputs()),
+          join(einsum, reduce, isLeft ? einsum::kSumLhs : einsum::kSumRhs, llvm::to_vector<4>(einsum.getInputs()),
                {einsum.getOutputs()[0], sums})) {
         return true;
       }

@@ -1,6 +1,7 @@
 #include "compiler/passes/fuse/kernels.h"
 
 #include "compiler/dialect/task/registers.h"
+#include "runtime/plan/devices.h"
 
 namespace weft::compiler {
 
@@ -140,7 +141,8 @@ SmallVector<double> costOf(ArrayRef<KernelOp> parts, const Fused &fused) {
     }
   }
   auto program = ArrayRef(parts)[0]->getParentOfType<task::ProgramOp>();
-  if (program.getPlacement().getDevice() == "cpu") {
+  const plan::DeviceKind *kind = plan::FindDeviceKind(program.getPlacement().getDevice().getValue());
+  if (kind && kind->host) {
     return cost;
   }
   for (const auto *list : {&fused.inputs, &fused.outputs}) {

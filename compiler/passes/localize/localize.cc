@@ -56,8 +56,7 @@ private:
 
   // A name that tells where a value comes from; unique in the program.
   std::string nameOf(Operation *op, unsigned result) {
-    auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
-    std::string name = scope && !scope.getValue().empty() ? (scope.getValue() + "/").str() : "";
+    std::string name = scopeOf(op).empty() ? "" : (scopeOf(op) + "/").str();
     name += op->getName().stripDialect();
     name += "." + std::to_string(counter_++);
     return result == 0 ? name : name + "." + std::to_string(result);
@@ -71,8 +70,7 @@ private:
     if (sections_.isBegin(op)) {
       return BufferKind::Working;
     }
-    auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-    return phase && phase.getValue() == "update" ? BufferKind::Gradient : micro;
+    return phaseOf(op) == OpPhase::Update ? BufferKind::Gradient : micro;
   }
 
   template <typename Op> void mark(Op made, Operation *from) {
@@ -109,21 +107,31 @@ private:
       map_[argument] = made;
       NamedAttrList attributes;
       attributes.append("name", name);
-      auto op = b_.create<task::KernelOp>(graph_.getLoc(), b_.getStringAttr("input"), mlir::ValueRange(),
-                                          mlir::ValueRange(made), attributes.getDictionary(b_.getContext()),
-                                          Section::Micro, mlir::DenseI64ArrayAttr());
+      auto op = b_.create<task::KernelOp>(
+          graph_.getLoc(), b_.getStringAttr(task::InputKernel::kName), mlir::ValueRange(), mlir::ValueRange(made),
+          attributes.getDictionary(b_.getContext()), Section::Micro, mlir::DenseI64ArrayAttr());
       double bytes = double(bytesOf(tileOf(argument, graph_.getPlacement(stageOf(argument)))));
       op.setCostAttr(b_.getDenseF64ArrayAttr({0, 0, bytes}));
       op->setAttr("scope", b_.getStringAttr("batch"));
       // Read for the first unit that needs it.
-      if (!argument.use_empty()) {
-        Operation *first =
-            *llvm::min_element(argument.getUsers(), [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-        if (chunkOf(first) > 0) {
-          op->setAttr("chunk", b_.getI64IntegerAttr(chunkOf(first)));
-        }
+      if (Operation *first = firstFor(argument); first && chunkOf(first) > 0) {
+        op->setAttr("chunk", b_.getI64IntegerAttr(chunkOf(first)));
       }
     }
+  }
+
+  // The first reader of an input; without one, the first op of its stage, so that the input is of a chunk of that
+  // stage.
+  Operation *firstFor(mlir::BlockArgument argument) {
+    if (!argument.use_empty()) {
+      return *llvm::min_element(argument.getUsers(), [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    }
+    for (Operation &op : graph_.getBody().front()) {
+      if (stageOf(&op) == stageOf(argument)) {
+        return &op;
+      }
+    }
+    return nullptr;
   }
 
   llvm::LogicalResult lower(Operation *op) {
@@ -226,7 +234,7 @@ private:
     auto made = buffer(op.getLoc(), nameOf(op, 0), BufferKind::Gradient, op.getResult().getType());
     map_[op.getResult()] = made;
     SmallVector<Value> in{map_.lookup(op.getInput()), made};
-    kernel(op, "accumulate", in, made.getBuffer(), {}, moves(op, op.getInput(), 3, true));
+    kernel(op, task::AccumulateKernel::kName, in, made.getBuffer(), {}, moves(op, op.getInput(), 3, true));
   }
 
   void lowerOutput(OutputOp op) {
@@ -237,7 +245,7 @@ private:
     }
     NamedAttrList attributes;
     attributes.append("name", op.getNameAttr());
-    kernel(op, "output", value, mlir::ValueRange(), attributes, moves(op, op.getValue(), 1));
+    kernel(op, task::OutputKernel::kName, value, mlir::ValueRange(), attributes, moves(op, op.getValue(), 1));
   }
 
   // The parameter that a result may be written into: it is assigned from this
@@ -348,17 +356,14 @@ private:
 
   llvm::LogicalResult collective(BoxOp box, Value source, Value target, llvm::ArrayRef<int64_t> axes, SbpState before,
                                  SbpState after) {
-    task::CollectiveKind kind =
-        before.isPartial() ? (after.isSplit() ? task::CollectiveKind::ReduceScatter : task::CollectiveKind::AllReduce)
-        : after.isSplit()  ? task::CollectiveKind::AllToAll
-                           : task::CollectiveKind::AllGather;
+    CollectiveKind kind = CollectiveThat(before.isPartial(), before.isSplit(), after.isSplit());
+    CollectiveFacts facts = FactsOf(kind);
     auto dim = [&](bool wanted, int64_t value) { return wanted ? b_.getI64IntegerAttr(value) : mlir::IntegerAttr(); };
     auto op = b_.create<task::CollectiveOp>(
-        box.getLoc(), task::CollectiveKindAttr::get(b_.getContext(), kind), b_.getDenseI64ArrayAttr(axes),
+        box.getLoc(), task::CollectiveKindAttr::get(b_.getContext(), task::kindOf(kind)), b_.getDenseI64ArrayAttr(axes),
         before.kind == SbpState::PartialMax ? b_.getUnitAttr() : mlir::UnitAttr(),
-        dim(before.isSplit() || after.isSplit(), before.isSplit() ? before.dim : after.dim),
-        dim(kind == task::CollectiveKind::AllToAll, after.dim), source, target,
-        task::SectionAttr::get(b_.getContext(), sectionOf(box)));
+        dim(facts.has_parts(), facts.gathers ? before.dim : after.dim), dim(facts.has_split_dim(), after.dim), source,
+        target, task::SectionAttr::get(b_.getContext(), sectionOf(box)));
     mark(op, box);
     return mlir::success();
   }

@@ -68,9 +68,8 @@ private:
           Works &works = uses_[task::rootOf(operand)].actors.try_emplace(a, Works{at, at}).first->second;
           works.last = at;
         }
-        auto kernel = llvm::dyn_cast<task::KernelOp>(op);
-        if (kernel && kernel.getName() == "accumulate") {
-          uses_[task::rootOf(kernel.getOutputs()[0])].carried = true;
+        if (auto accumulate = llvm::dyn_cast<task::AccumulateKernel>(op)) {
+          uses_[task::rootOf(accumulate.getSum())].carried = true;
         }
       }
     }

@@ -13,8 +13,8 @@ def PipelineCut : Pass<"weft-pipeline-cut", "::weft::ir::GraphOp"> {
     names the layers that begin a chunk instead, or `model.stage` in the model did. Chunk c lies on stage
     c mod `stages`, with `v-shape` on stage 2 `stages` - 1 - c if that is less than `stages`.
 
-    Every stage has its own ranks: those of stage 0 first, each with the mesh of the graph, or with its own of
-    `meshes`. A parameter, and an op without operands, is where its first reader is. An input that several
+    Every stage has its own ranks: those of stage 0 first, each with the mesh of the graph, or with its own where the
+    graph's attribute `weft.meshes` has one for each. A parameter, and an op without operands, is where its first reader is. An input that several
     stages read becomes an argument on each.
 
     Example: `--weft-pipeline-cut="stages=2 cuts=h.6"`
@@ -25,8 +25,6 @@ def PipelineCut : Pass<"weft-pipeline-cut", "::weft::ir::GraphOp"> {
     Option<"chunks", "chunks", "int64_t", "1", "chunks a stage">,
     Option<"vShape", "v-shape", "bool", "false", "the second chunks go back from the last stage to the first">,
     ListOption<"cuts", "cuts", "std::string", "layers that begin a chunk, all but the first chunk's">,
-    ListOption<"meshes", "meshes", "std::string", "a mesh a stage: sizes of data, shard, expert, context and tensor, `2:1:1:1:4`">,
-    Option<"machine", "machine", "std::string", "\"\"", "rates of a rank, as describe(Machine) writes them; empty: the defaults">,
   ];
 }
 

@@ -3,6 +3,7 @@
 
 #include "compiler/analysis/layer.h"
 #include "compiler/analysis/machine.h"
+#include "compiler/analysis/meshes.h"
 #include "compiler/passes/pipeline/passes.h"
 #include "compiler/schedule/balance.h"
 #include "llvm/ADT/MapVector.h"
@@ -29,14 +30,15 @@ struct PipelineCut : impl::PipelineCutBase<PipelineCut> {
 
   void runOnOperation() override {
     GraphOp graph = getOperation();
-    if (chunkCount() == 1 && cuts.empty() && meshes.empty()) {
-      return unpin(graph);
-    }
     pieces_.clear(); // one pass may run over several graphs
     chunkOf_.clear();
-    llvm::FailureOr<Machine> rates = machineOf(graph, machine);
-    if (failed(rates)) {
+    llvm::FailureOr<Machine> rates = machineOf(graph);
+    llvm::FailureOr<SmallVector<PlacementAttr>> meshes = meshesOf(graph);
+    if (failed(rates) || failed(meshes)) {
       return signalPassFailure();
+    }
+    if (chunkCount() == 1 && cuts.empty() && meshes->empty()) {
+      return unpin(graph);
     }
     if (graph.getPlacements().size() != 1) {
       graph.emitOpError() << "pipeline: expected a graph on one mesh, got " << graph.getPlacements().size()
@@ -49,7 +51,7 @@ struct PipelineCut : impl::PipelineCutBase<PipelineCut> {
       return signalPassFailure();
     }
     assign(graph, *begins);
-    if (failed(place(graph))) {
+    if (failed(place(graph, *meshes))) {
       return signalPassFailure();
     }
     splitInputs(graph);
@@ -75,8 +77,7 @@ private:
       if (op.getNumOperands() == 0) {
         continue;
       }
-      auto scope = op.getAttrOfType<mlir::StringAttr>("scope");
-      StringRef name = scope ? pieceOf(scope.getValue()) : StringRef();
+      StringRef name = pieceOf(scopeOf(&op));
       // Without a scope, what `model.stage` is before is not inside a layer.
       bool begins = name.empty() ? pieces_.empty() || chunkOf(&op) != chunkOf(pieces_.back().ops[0])
                                  : pieces_.empty() || name != pieces_.back().name;
@@ -208,8 +209,8 @@ private:
     }
   }
 
-  llvm::LogicalResult place(GraphOp graph) {
-    PlacementAttr like = graph.getPlacement(0);
+  // Every stage on ranks of its own, with its own mesh of `meshes` or else that of the graph.
+  llvm::LogicalResult place(GraphOp graph, llvm::ArrayRef<PlacementAttr> meshes) {
     if (!meshes.empty() && int64_t(meshes.size()) != stages) {
       return graph.emitOpError() << "pipeline.stages: expected " << int64_t(stages) << " meshes, one a stage, got "
                                  << meshes.size();
@@ -217,37 +218,14 @@ private:
     SmallVector<mlir::Attribute> placements;
     int64_t next = 0;
     for (int64_t stage = 0; stage < stages; ++stage) {
-      SmallVector<mlir::StringAttr> axes(like.getAxes());
-      SmallVector<int64_t> sizes(like.getSizes());
-      if (!meshes.empty() && failed(readMesh(graph, meshes[stage], axes, sizes))) {
-        return mlir::failure();
-      }
-      SmallVector<int64_t> ranks(std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>()));
+      PlacementAttr like = meshes.empty() ? graph.getPlacement(0) : meshes[stage];
+      SmallVector<int64_t> ranks(like.getRanks().size());
       std::iota(ranks.begin(), ranks.end(), next);
       next += int64_t(ranks.size());
-      placements.push_back(PlacementAttr::get(&getContext(), like.getDevice(), axes, sizes, ranks));
+      placements.push_back(PlacementAttr::get(&getContext(), like.getDevice(), like.getAxes(), like.getSizes(), ranks));
     }
     graph.setPlacementsAttr(mlir::ArrayAttr::get(&getContext(), placements));
-    return mlir::success();
-  }
-
-  llvm::LogicalResult readMesh(GraphOp graph, StringRef text, SmallVector<mlir::StringAttr> &axes,
-                               SmallVector<int64_t> &sizes) {
-    SmallVector<StringRef> parts;
-    text.split(parts, ':');
-    axes.clear();
-    sizes.clear();
-    for (auto [name, part] :
-         llvm::zip_first(llvm::ArrayRef<StringRef>({"data", "shard", "expert", "context", "tensor"}), parts)) {
-      int64_t size = 0;
-      if (parts.size() != 5 || part.getAsInteger(10, size) || size < 1) {
-        return graph.emitOpError() << "pipeline.stages: expected five sizes, as in 2:1:1:1:4, got " << text;
-      }
-      if (size > 1) {
-        axes.push_back(mlir::StringAttr::get(&getContext(), name));
-        sizes.push_back(size);
-      }
-    }
+    graph->removeAttr(kMeshesName);
     return mlir::success();
   }
 

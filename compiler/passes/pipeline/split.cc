@@ -14,10 +14,7 @@ namespace {
 using namespace weft::ir;
 using mlir::Operation;
 
-bool isBackward(Operation *op) {
-  auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-  return phase && phase.getValue() == "backward";
-}
+bool isBackward(Operation *op) { return phaseOf(op) == OpPhase::Backward; }
 
 struct PipelineSplit : impl::PipelineSplitBase<PipelineSplit> {
   void runOnOperation() override {
@@ -27,7 +24,7 @@ struct PipelineSplit : impl::PipelineSplitBase<PipelineSplit> {
         continue;
       }
       for (Operation *op : chain) {
-        op->setAttr("phase", mlir::StringAttr::get(&getContext(), "weight"));
+        setPhase(op, OpPhase::Weight);
         ++numMoved;
       }
     }

@@ -64,7 +64,8 @@ def PrecisionTf32 : Pass<"weft-precision-tf32", "::weft::ir::GraphOp"> {
   let summary = "Lets contractions of float32 operands round them to TF32";
   let description = [{
     Marks every op whose cost is that of a contraction, and whose first operand is float32, with `tf32`. Its kernel gets
-    the attribute `tf32 = 1` and may read operands with 10 bits of mantissa; sums stay float32. For cuda.
+    the attribute `tf32 = 1` and may read operands with 10 bits of mantissa; sums stay float32. Where
+    the device of the graph has no TF32 (runtime/plan/devices.h), nothing is marked.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
 }

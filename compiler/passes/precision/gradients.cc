@@ -1,7 +1,6 @@
 // Narrow gradients of what has a narrow copy.
 #include "compiler/passes/precision/passes.h"
 #include "ops/elementwise/ops.h"
-#include "ops/optimizer/ops.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_PRECISIONGRADIENTS
@@ -14,8 +13,9 @@ using mlir::Value;
 
 // Whether `op` updates a parameter that has a working copy by `gradient`.
 bool updatesCopied(Operation *op, Value gradient, mlir::Type narrow) {
-  return llvm::isa<SgdOp, SgdMomentumOp, AdamOp>(op) && op->getOperand(1) == gradient &&
-         llvm::any_of(op->getOperand(0).getUsers(), [&](Operation *reader) {
+  auto update = llvm::dyn_cast<UpdateOpInterface>(op);
+  return update && update.getGradient() == gradient &&
+         llvm::any_of(update.getParameter().getUsers(), [&](Operation *reader) {
            auto cast = llvm::dyn_cast<CastOp>(reader);
            return cast && cast.getTo() == narrow;
          });

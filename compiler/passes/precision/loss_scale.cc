@@ -35,8 +35,8 @@ struct PrecisionLossScale : impl::PrecisionLossScaleBase<PrecisionLossScale> {
                                    b.getF64FloatAttr(growthFactor), b.getF64FloatAttr(backoffFactor),
                                    b.getI64IntegerAttr(growthInterval), b.getF64FloatAttr(min), b.getF64FloatAttr(max)),
             clip);
-    for (Operation &op : body) {
-      setStep(op, made.getStep());
+    for (auto update : body.getOps<UpdateOpInterface>()) {
+      update.getStepMutable().assign(made.getStep());
     }
     b.setInsertionPointToEnd(&body);
     auto finish = [&](ParameterOp parameter, Value next, llvm::StringRef metric) {
@@ -64,16 +64,6 @@ private:
                                     init, mlir::DictionaryAttr(), b.getUnitAttr(), mlir::IntegerAttr());
     tag(made, clip)->removeAttr("phase");
     return made;
-  }
-
-  static void setStep(Operation &op, Value step) {
-    if (auto sgd = llvm::dyn_cast<SgdOp>(op)) {
-      sgd.getStepMutable().assign(step);
-    } else if (auto momentum = llvm::dyn_cast<SgdMomentumOp>(op)) {
-      momentum.getStepMutable().assign(step);
-    } else if (auto adam = llvm::dyn_cast<AdamOp>(op)) {
-      adam.getStepMutable().assign(step);
-    }
   }
 };
 

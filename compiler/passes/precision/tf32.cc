@@ -1,5 +1,6 @@
 // Contractions that may round their float32 operands.
 #include "compiler/passes/precision/passes.h"
+#include "runtime/plan/devices.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_PRECISIONTF32
@@ -10,6 +11,10 @@ using namespace weft::ir;
 
 struct PrecisionTf32 : impl::PrecisionTf32Base<PrecisionTf32> {
   void runOnOperation() override {
+    const plan::DeviceKind *kind = plan::FindDeviceKind(getOperation().getPlacement(0).getDevice().getValue());
+    if (!kind || !kind->tf32) {
+      return;
+    }
     for (mlir::Operation &op : getOperation().getBody().front()) {
       auto weftOp = llvm::dyn_cast<WeftOpInterface>(op);
       if (!weftOp || op.getNumOperands() == 0 || !tensorOf(op.getOperand(0)).getElementType().isF32()) {

@@ -24,7 +24,6 @@ def RecomputeClone : Pass<"weft-recompute-clone", "::weft::ir::GraphOp"> {
   let options = [
     Option<"policy", "policy", "std::string", "\"none\"", "what is done to layers that `layers` does not name">,
     ListOption<"layers", "layers", "std::string", "a layer and its policy, as in h.0=full">,
-    Option<"machine", "machine", "std::string", "\"\"", "rates of a rank, as describe(Machine) writes them; empty: the defaults">,
   ];
   let statistics = [
     Statistic<"numCloned", "cloned", "ops that are computed again">,

@@ -12,7 +12,7 @@ using mlir::Value;
 
 namespace {
 
-bool isForward(Operation *op) { return !op->hasAttr("phase"); }
+bool isForward(Operation *op) { return phaseOf(op) == OpPhase::Forward; }
 
 // The network of one layer. An op and each of its results are nodes; on the sink's side an op is run again, and a
 // result is there for the backward. So the edges that a cut pays for are: source to op, to run it again; op to

@@ -28,7 +28,7 @@ struct RecomputeClone : impl::RecomputeCloneBase<RecomputeClone> {
 
   void runOnOperation() override {
     GraphOp graph = getOperation();
-    llvm::FailureOr<Machine> rates = machineOf(graph, machine);
+    llvm::FailureOr<Machine> rates = machineOf(graph);
     if (failed(rates)) {
       return signalPassFailure();
     }
@@ -143,7 +143,7 @@ private:
         continue;
       }
       Operation *copy = builder.clone(*op, clones);
-      copy->setAttr("phase", builder.getStringAttr("recompute"));
+      setPhase(copy, OpPhase::Recompute);
       for (Value result : op->getResults()) {
         if (!lost.contains(result)) {
           clones.erase(result); // kept: the original is read

@@ -1,14 +1,13 @@
 // From a list of kernels to actors on streams.
 #include "compiler/analysis/layer.h"
 #include "compiler/dialect/task/registers.h"
-#include "compiler/passes/schedule/beside.h"
 #include "compiler/passes/schedule/buckets.h"
+#include "compiler/passes/schedule/communication_stream.h"
 #include "compiler/passes/schedule/passes.h"
+#include "compiler/passes/schedule/postpone.h"
 #include "compiler/passes/schedule/slots.h"
 #include "compiler/passes/schedule/step_order.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_SCHEDULEACTORS
@@ -20,34 +19,24 @@ using task::Section;
 using task::StreamKind;
 
 std::string actorName(Operation *op) {
-  auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
-  auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-  std::string name = scope ? pieceOf(scope.getValue()).str() : "";
+  std::string name = pieceOf(ir::scopeOf(op)).str();
   if (name.empty()) {
     name = "graph";
   }
   if (name == "batch" || name == "optimizer") {
     return name;
   }
-  return name + "." + (phase ? phase.getValue().str() : "forward");
+  return name + "." + ir::nameOf(ir::phaseOf(op)).str();
 }
 
-Section sectionOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Section>(op)
-      .Case<task::KernelOp, task::CollectiveOp, task::SendOp, task::ReceiveOp>(
-          [](auto work) { return work.getSection(); })
-      .Default([](Operation *) { return Section::Micro; });
-}
-
-StreamKind streamOf(Operation *op, bool overlap, const Beside &beside) {
-  if (beside.has(op) || (overlap && llvm::isa<task::CollectiveOp>(op) && sectionOf(op) == Section::Step)) {
+StreamKind streamOf(Operation *op, bool overlap, const CommunicationStream &stream) {
+  if (stream.has(op) || (overlap && llvm::isa<task::CollectiveOp>(op) && task::sectionOf(op) == Section::Step)) {
     return StreamKind::Communication;
   }
   if (llvm::isa<task::SendOp, task::ReceiveOp>(op)) {
     return StreamKind::Communication;
   }
-  auto kernel = llvm::dyn_cast<task::KernelOp>(op);
-  return kernel && kernel.getName() == "input" ? StreamKind::Host : StreamKind::Compute;
+  return llvm::isa<task::InputKernel>(op) ? StreamKind::Host : StreamKind::Compute;
 }
 
 // Each end of a transfer has a stream of its own, so that none waits behind another. But what is received once a step,
@@ -64,11 +53,17 @@ std::string laneOf(Operation *op) {
 }
 
 schedule::UnitKind kindOf(Operation *op) {
-  auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-  return llvm::StringSwitch<schedule::UnitKind>(phase ? phase.getValue() : "")
-      .Case("weight", schedule::UnitKind::Weight)
-      .Cases("backward", "recompute", schedule::UnitKind::Backward)
-      .Default(schedule::UnitKind::Forward);
+  switch (ir::phaseOf(op)) {
+  case ir::OpPhase::Weight:
+    return schedule::UnitKind::Weight;
+  case ir::OpPhase::Backward:
+  case ir::OpPhase::Recompute:
+    return schedule::UnitKind::Backward;
+  case ir::OpPhase::Forward:
+  case ir::OpPhase::Update:
+    return schedule::UnitKind::Forward;
+  }
+  llvm_unreachable("every phase has a unit");
 }
 
 // The units of one micro-batch in the order of what they read: the forwards, then from the last chunk to the first
@@ -80,11 +75,6 @@ struct UnitOrder {
   auto operator<=>(const UnitOrder &other) const = default;
 };
 
-bool sumsUp(Operation *op) {
-  auto kernel = llvm::dyn_cast<task::KernelOp>(op);
-  return kernel && kernel.getName() == "accumulate";
-}
-
 // Sums over the micro-batches right behind what makes their terms: these then need not be kept until the unit ends, and
 // a sum is complete as soon as its layer's last backward is.
 llvm::SmallVector<Operation *> sumsAtOnce(llvm::ArrayRef<Operation *> work) {
@@ -92,8 +82,8 @@ llvm::SmallVector<Operation *> sumsAtOnce(llvm::ArrayRef<Operation *> work) {
   llvm::DenseMap<Operation *, llvm::SmallVector<Operation *, 1>> behind;
   llvm::SmallVector<Operation *> first;
   for (Operation *op : work) {
-    mlir::Value term = sumsUp(op) ? task::inputsOf(op)[0] : mlir::Value();
-    Operation *maker = term ? writer.lookup(task::rootOf(term)) : nullptr;
+    auto sum = llvm::dyn_cast<task::AccumulateKernel>(op);
+    Operation *maker = sum ? writer.lookup(task::rootOf(sum.getTerm())) : nullptr;
     if (maker) {
       behind[maker].push_back(op);
       continue;
@@ -117,6 +107,7 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     used_.clear(); // one pass may run over several programs
     step_ = StepCollectives();
     findChunks(program);
+    postponeReductions(program);
     mlir::Block &body = program.getBody().front();
     llvm::SmallVector<Operation *> begin, step, metrics;
     std::map<UnitOrder, llvm::SmallVector<Operation *>> units;
@@ -125,10 +116,10 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
         metrics.push_back(&op);
       } else if (!llvm::isa<task::KernelOp, task::CollectiveOp, task::SendOp, task::ReceiveOp>(op)) {
         continue;
-      } else if (sectionOf(&op) == Section::Micro) {
+      } else if (task::sectionOf(&op) == Section::Micro) {
         units[orderOf(&op)].push_back(&op);
       } else {
-        (sectionOf(&op) == Section::Begin ? begin : step).push_back(&op);
+        (task::sectionOf(&op) == Section::Begin ? begin : step).push_back(&op);
       }
     }
     llvm::SmallVector<llvm::ArrayRef<Operation *>> inOrder;
@@ -140,9 +131,9 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     for (auto &[unit, work] : units) {
       inOrder.push_back(work);
     }
-    Beside beside(program, begin, inOrder);
-    beside_ = &beside;
-    group(body, beside.any() ? beside.begin(begin) : singly(begin), {});
+    CommunicationStream stream(program, begin, inOrder);
+    stream_ = &stream;
+    group(body, stream.any() ? stream.begin(begin) : singly(begin), {});
     llvm::SmallVector<Operation *> micro; // as the last micro-batch is done
     for (const schedule::Unit &unit : lastOf(program)) {
       auto it = units.find(orderOf(unit.kind, unit.chunk));
@@ -150,14 +141,14 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
         llvm::append_range(micro, it->second);
       }
     }
-    step_ = bundle(program, micro, step, beside);
+    step_ = bundle(program, micro, step, stream);
     mlir::Value last;
     for (auto &[unit, work] : units) {
       schedule::Unit one{unit.kind, unit.back ? -unit.chunk - 1 : unit.chunk, 0};
       mlir::Value before = follows && unit.kind == schedule::UnitKind::Backward ? last : mlir::Value();
-      group(body, beside.any() ? beside.unit(work, before) : singly(work),
+      group(body, stream.any() ? stream.unit(work, before) : singly(work),
             mlir::StringAttr::get(&getContext(), schedule::nameOf(one)));
-      last = beside.lastOf(work, kept);
+      last = stream.lastOf(work, kept);
     }
     groupStep(body, byCompletion(program, step_, step));
     for (Operation *metric : metrics) {
@@ -172,7 +163,7 @@ private:
     chunks_.clear();
     for (Operation &op : program.getBody().front()) {
       if (llvm::isa<task::KernelOp, task::CollectiveOp, task::SendOp, task::ReceiveOp>(op) &&
-          sectionOf(&op) == Section::Micro) {
+          task::sectionOf(&op) == Section::Micro) {
         chunks_.push_back(ir::chunkOf(&op));
       }
     }
@@ -217,7 +208,7 @@ private:
   // Takes away the gathers of a backward that its forward has just done.
   static bool dropGathers(task::ProgramOp program, llvm::ArrayRef<Operation *> begin,
                           llvm::SmallVector<Operation *> &forward, llvm::SmallVector<Operation *> &backward) {
-    auto kept = Beside(program, begin, {forward, backward}).keptFor(backward, forward);
+    auto kept = CommunicationStream(program, begin, {forward, backward}).keptFor(backward, forward);
     for (auto &[again, first] : kept) {
       auto buffer = again.getOutput().getDefiningOp<task::BufferOp>();
       llvm::erase(backward, again.getOperation());
@@ -228,8 +219,8 @@ private:
     return !kept.empty();
   }
 
-  static std::vector<Portion> singly(llvm::ArrayRef<Operation *> work) {
-    std::vector<Portion> portions;
+  static std::vector<ActorWork> singly(llvm::ArrayRef<Operation *> work) {
+    std::vector<ActorWork> portions;
     for (Operation *op : work) {
       portions.push_back({{op}, "", {}, false});
     }
@@ -242,7 +233,7 @@ private:
     llvm::DenseSet<Operation *> bundled;
     llvm::DenseMap<mlir::Value, size_t> bundleOf; // by the root of what it makes
     for (auto [i, members] : llvm::enumerate(step_.bundles)) {
-      Portion portion{{members.begin(), members.end()}, "gradients", step_.afterOf(members.front()), true};
+      ActorWork portion{{members.begin(), members.end()}, "gradients", step_.afterOf(members.front()), true};
       for (task::CollectiveOp member : members) {
         bundled.insert(member);
         bundleOf[task::rootOf(member.getOutput())] = i;
@@ -254,7 +245,7 @@ private:
       gathersOf[members.front()] = i;
       bundled.insert(std::next(members.begin()), members.end());
     }
-    std::vector<Portion> some;
+    std::vector<ActorWork> some;
     llvm::DenseSet<size_t> waited;
     for (Operation *op : order.work) {
       if (bundled.contains(op)) {
@@ -277,15 +268,15 @@ private:
     group(body, some, {});
   }
 
-  void group(mlir::Block &body, llvm::ArrayRef<Portion> portions, mlir::StringAttr unit) {
+  void group(mlir::Block &body, llvm::ArrayRef<ActorWork> portions, mlir::StringAttr unit) {
     task::ActorOp current;
     std::string currentName;
-    for (const Portion &portion : portions) {
+    for (const ActorWork &portion : portions) {
       Operation *first = portion.work.front();
       bool isKernel = llvm::isa<task::KernelOp>(first);
       std::string name = portion.name.empty() ? actorName(first) : portion.name.str();
       if (!current || !isKernel || portion.apart || name != currentName ||
-          streamOf(first, step_.overlap, *beside_) != current.getStream()) {
+          streamOf(first, step_.overlap, *stream_) != current.getStream()) {
         current = makeActor(body, first, name, unit, portion.after);
         currentName = isKernel ? name : "";
       }
@@ -314,9 +305,9 @@ private:
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointToEnd(&body);
     std::string lane = laneOf(first);
-    auto actor = builder.create<task::ActorOp>(first->getLoc(), name, streamOf(first, step_.overlap, *beside_),
+    auto actor = builder.create<task::ActorOp>(first->getLoc(), name, streamOf(first, step_.overlap, *stream_),
                                                lane.empty() ? mlir::StringAttr() : builder.getStringAttr(lane),
-                                               sectionOf(first), unit, ir::chunkOf(first), after);
+                                               task::sectionOf(first), unit, ir::chunkOf(first), after);
     actor.getBody().emplaceBlock();
     ++numActors;
     return actor;
@@ -325,7 +316,7 @@ private:
   llvm::StringMap<int> used_;
   llvm::SmallVector<int64_t> chunks_;
   StepCollectives step_;
-  const Beside *beside_ = nullptr; // while a program is at hand
+  const CommunicationStream *stream_ = nullptr; // while a program is at hand
 };
 
 } // namespace

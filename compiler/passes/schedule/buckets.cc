@@ -11,26 +11,16 @@ using task::CollectiveOp;
 
 using Bundle = llvm::SmallVector<CollectiveOp>;
 
-bool isReduction(CollectiveOp op) {
-  return !op.getMax() &&
-         (op.getKind() == task::CollectiveKind::AllReduce || op.getKind() == task::CollectiveKind::ReduceScatter);
-}
-
-bool isBackward(Operation *op) {
-  auto phase = op->getAttrOfType<mlir::StringAttr>("phase");
-  return phase && (phase.getValue() == "backward" || phase.getValue() == "weight");
-}
-
 class Bundler {
 public:
   Bundler(task::ProgramOp program, llvm::ArrayRef<Operation *> micro, llvm::ArrayRef<Operation *> step,
-          const Beside &beside)
-      : placement_(program.getPlacement()), step_(step), besides_(beside.any()) {
+          const CommunicationStream &stream)
+      : placement_(program.getPlacement()), step_(step), streamIsUsed_(stream.any()) {
     for (auto [at, op] : llvm::enumerate(micro)) {
       for (Value output : task::outputsOf(op)) {
         writer_[task::rootOf(output)] = {op, int64_t(at)};
       }
-      if (auto collective = llvm::dyn_cast<CollectiveOp>(op); collective && !beside.has(op)) {
+      if (auto collective = llvm::dyn_cast<CollectiveOp>(op); collective && !stream.has(op)) {
         for (int64_t axis : collective.getAxes()) {
           lastOver_[axis] = int64_t(at);
           lastOf_[axis] = collective.getOutput();
@@ -72,7 +62,7 @@ public:
     StepCollectives all;
     fill(early, all.bundles);
     fill(late, all.bundles);
-    all.overlap = besides_ || !early.empty();
+    all.overlap = streamIsUsed_ || !early.empty();
     if (all.overlap) {
       order(all, others);
     }
@@ -154,16 +144,25 @@ private:
   ir::PlacementAttr placement_;
   llvm::ArrayRef<Operation *> step_;
   llvm::DenseMap<Value, std::pair<Operation *, int64_t>> writer_; // of a root, the last, and its place
-  bool besides_;                                                  // the stream has collectives of other sections
+  bool streamIsUsed_;                                             // the stream has collectives of other sections
   std::map<int64_t, int64_t> lastOver_; // a mesh axis: the last collective that the computation has over it
   std::map<int64_t, Value> lastOf_;     // what that makes
 };
 
 } // namespace
 
+bool isReduction(CollectiveOp op) {
+  return !op.getMax() &&
+         (op.getKind() == task::CollectiveKind::AllReduce || op.getKind() == task::CollectiveKind::ReduceScatter);
+}
+
+bool isBackward(Operation *op) {
+  return ir::phaseOf(op) == ir::OpPhase::Backward || ir::phaseOf(op) == ir::OpPhase::Weight;
+}
+
 StepCollectives bundle(task::ProgramOp program, llvm::ArrayRef<Operation *> micro, llvm::ArrayRef<Operation *> step,
-                       const Beside &beside) {
-  return Bundler(program, micro, step, beside).run();
+                       const CommunicationStream &stream) {
+  return Bundler(program, micro, step, stream).run();
 }
 
 } // namespace weft::compiler

@@ -2,7 +2,7 @@
 #ifndef WEFT_COMPILER_PASSES_SCHEDULE_BUCKETS_H_
 #define WEFT_COMPILER_PASSES_SCHEDULE_BUCKETS_H_
 
-#include "compiler/passes/schedule/beside.h"
+#include "compiler/passes/schedule/communication_stream.h"
 
 namespace weft::compiler {
 
@@ -12,6 +12,11 @@ namespace weft::compiler {
 inline constexpr int64_t kBucketBytes = 25 << 20;
 /// Of the first bundle, so that communication begins early (kDefaultFirstBucketBytes there).
 inline constexpr int64_t kFirstBucketBytes = 1 << 20;
+
+/// Whether a collective sums over ranks.
+bool isReduction(task::CollectiveOp op);
+/// Whether an op is of a backward, or of the part of a split one that makes gradients of weights.
+bool isBackward(mlir::Operation *op);
 
 /// What the step section's collectives become.
 struct StepCollectives {
@@ -33,9 +38,9 @@ struct StepCollectives {
 /// which the compute stream does it for the last micro-batch, `step` the step section's. Ranks must issue collectives
 /// over a common mesh axis in one order: where one of the step section could overtake one of the micro-batch section
 /// on the compute stream, it comes last, behind bundles that wait for that one, or waits for its result. Where the
-/// communication stream has collectives of the other sections (beside.h) it has those of this one too.
+/// communication stream has collectives of the other sections (communication_stream.h) it has those of this one too.
 StepCollectives bundle(task::ProgramOp program, llvm::ArrayRef<mlir::Operation *> micro,
-                       llvm::ArrayRef<mlir::Operation *> step, const Beside &beside);
+                       llvm::ArrayRef<mlir::Operation *> step, const CommunicationStream &stream);
 
 } // namespace weft::compiler
 

@@ -1,5 +1,6 @@
 #include "compiler/passes/schedule/slots.h"
 
+#include "compiler/dialect/task/registers.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace weft::compiler {
@@ -9,24 +10,29 @@ namespace {
 struct Touches {
   llvm::SmallVector<llvm::StringRef, 2> units; // the writer's first
   bool moves = false;                          // the host or another stage writes or reads it
-  bool stays = false;                          // summed up, or touched once a step
+  bool stays = false;                          // summed up, or made once a step
 };
+
+// Whether an op of another section only reads what the last micro-batch has made: it then has the slot of that one. A
+// view has no slots of its own, so what is read by a view of it has one.
+bool readsLast(mlir::Operation *op, mlir::Value operand) {
+  return task::rootOf(operand) == operand && !llvm::is_contained(task::outputsOf(op), operand);
+}
 
 llvm::MapVector<mlir::Value, Touches> touchesOf(task::ProgramOp program) {
   llvm::MapVector<mlir::Value, Touches> touches;
   for (auto actor : program.getBody().getOps<task::ActorOp>()) {
     for (mlir::Operation &op : actor.getBody().front()) {
-      auto kernel = llvm::dyn_cast<task::KernelOp>(op);
       for (mlir::Value operand : op.getOperands()) {
         Touches &touch = touches[task::rootOf(operand)];
         touch.moves |= actor.getStream() == task::StreamKind::Host || actor.getLane();
-        touch.stays |= actor.getSection() != task::Section::Micro;
+        touch.stays |= actor.getSection() != task::Section::Micro && !readsLast(&op, operand);
         if (actor.getUnit() && !llvm::is_contained(touch.units, *actor.getUnit())) {
           touch.units.push_back(*actor.getUnit());
         }
       }
-      if (kernel && kernel.getName() == "accumulate") {
-        touches[task::rootOf(kernel.getOutputs()[0])].stays = true;
+      if (auto accumulate = llvm::dyn_cast<task::AccumulateKernel>(op)) {
+        touches[task::rootOf(accumulate.getSum())].stays = true;
       }
     }
   }

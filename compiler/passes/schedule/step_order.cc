@@ -35,7 +35,7 @@ public:
   // Bundles of more than one gather.
   std::vector<Bundle> gathers() const {
     std::vector<Bundle> several;
-    llvm::copy_if(gathers_, std::back_inserter(several), [](const Bundle &it) { return it.size() > 1; });
+    llvm::copy_if(gathers_, std::back_inserter(several), [](const Bundle &bundle) { return bundle.size() > 1; });
     return several;
   }
 

@@ -13,13 +13,13 @@ struct StepOrder {
   std::vector<llvm::SmallVector<task::CollectiveOp>> gathers;
 };
 
-/// The work of the step section in the order in which the communication stream completes what it reads: squares of the
-/// first bundle's gradients are summed while the second is reduced, and a metric whose reduction comes after all
-/// bundles holds up nothing. What waits for another stage comes last, so that stages never wait for each other in a
-/// circle. What depends on one another stays in order, and so do the collectives. Gathers over the same axes that
-/// follow one another, and of which none needs another, are bundles of at most kBucketBytes: such as those of what each
-/// rank has updated a share of, if that costs less than that all update all of it. As it is if collectives are on the
-/// compute stream.
+/// Orders the work of the step section by when the communication stream completes what the work reads. Example: the
+/// squares of the first bundle's gradients are summed while the second bundle is reduced.
+/// - Work that depends on other work stays behind it, and collectives keep their order.
+/// - Work that waits for another stage comes last, so that stages never wait for each other in a circle.
+/// - Gathers that follow one another over the same axes become bundles of at most kBucketBytes, if none reads what
+///   another makes. Example: each rank has updated a share of each parameter, and all shares are gathered.
+/// Without collectives on the communication stream the order stays as it is.
 StepOrder byCompletion(task::ProgramOp program, const StepCollectives &collectives,
                        llvm::ArrayRef<mlir::Operation *> step);
 

@@ -1,7 +1,8 @@
 // --weft-schedule-units: the order of the units of every stage.
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/schedule/schedule.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/FileSystem.h"
+#include "runtime/plan/read_file.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_SCHEDULEUNITS
@@ -49,12 +50,15 @@ struct ScheduleUnits : impl::ScheduleUnitsBase<ScheduleUnits> {
 private:
   absl::StatusOr<schedule::Schedule> make(int stages, int microBatches) {
     if (!file.empty()) {
-      auto text = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
-      if (!text) {
+      const absl::StatusOr<std::string> text = plan::ReadText(file);
+      if (absl::IsNotFound(text.status()) || llvm::sys::fs::is_directory(file)) {
         return absl::NotFoundError("pipeline.schedule_file: " + file + ": expected a schedule file, found none");
       }
+      if (!text.ok()) {
+        return absl::InvalidArgumentError("pipeline.schedule_file: " + std::string(text.status().message()));
+      }
       schedule::Placement placement = chunks > 1 ? schedule::Placement::Interleaved : schedule::Placement::Plain;
-      return schedule::parse((*text)->getBuffer().str(), file, {stages, int(chunks), microBatches, placement});
+      return schedule::parse(*text, file, {stages, int(chunks), microBatches, placement});
     }
     std::optional<schedule::Kind> kind = kindOf(schedule);
     if (!kind) {

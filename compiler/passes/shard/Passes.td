@@ -7,9 +7,9 @@ def ShardInfer : Pass<"weft-shard-infer", "::weft::ir::GraphOp"> {
   let summary = "Chooses an SBP for every value";
   let description = [{
     Pins are honoured: parameters lie as their `sbp(...)` says (axes not named: B), results of
-    `weft.to_global` likewise, inputs are split along dimension 0 over the axis `data` and along dimension
-    1 over `context`. For all other ops a signature of the sharding rule is chosen, axis by axis, so that the
-    sum of compute and boxing costs over the whole graph, forward and backward together, is small: of a step, so
+    `weft.to_global` likewise, inputs are split over the axes of which compiler/job/axes.h says so: `data`
+    and `context`. For all other ops a signature of the sharding rule is chosen, axis by axis, so that the
+    sum of compute and boxing costs by the graph's `weft.machine` over the whole graph, forward and backward together, is small: of a step, so
     what runs once a micro-batch counts as often. Reductions of sums over the micro-batches run beside the last
     backward and count half; what a parameter's pin or an axis of the batch splits stays so where it can. A greedy
     start in program order, then improvement of single ops, of whole paths and of connected regions until nothing changes.
@@ -20,7 +20,6 @@ def ShardInfer : Pass<"weft-shard-infer", "::weft::ir::GraphOp"> {
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [
     Option<"broadcast", "broadcast", "bool", "false", "B wherever nothing is pinned">,
-    Option<"machine", "machine", "std::string", "\"\"", "rates of a rank, as describe(Machine) writes them; empty: the defaults">,
   ];
   let statistics = [
     Statistic<"numBoxes", "boxes", "boxes inserted">,

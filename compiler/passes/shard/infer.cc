@@ -126,7 +126,7 @@ private:
                                  type.getElementType());
   }
 
-  // Of one micro-batch, the sum is its term.
+  // Whether an op has no kernel. The sum over a single micro-batch is none: it is that micro-batch's gradient.
   bool isFree(Operation *op) {
     return llvm::isa<ParameterOp, ToGlobalOp, AssignOp>(op) ||
            (llvm::isa<AccumulateOp>(op) && graph_.getMicroBatches() == 1);
@@ -188,7 +188,8 @@ private:
     }
     auto size = [](Value value) { return mlir::ShapedType::getNumElements(shapeOf(value)); };
     auto pending = [](SbpState state) { return state.kind == SbpState::PartialSum; };
-    return llvm::all_of(info.op->getOperands(), [&](Value it) { return size(it) == size(info.op->getResult(0)); }) &&
+    return llvm::all_of(info.op->getOperands(),
+                        [&](Value operand) { return size(operand) == size(info.op->getResult(0)); }) &&
            llvm::any_of(info.signatures, [&](const Signature &s) {
              return llvm::all_of(s.operands, pending) && llvm::all_of(s.results, pending);
            });
@@ -238,10 +239,11 @@ private:
       SolverValue v;
       Operation *producer = value.getDefiningOp();
       v.free = stageOf(value) != stage;
-      v.sticky = ofParameters_.contains(value);
+      v.keepSplit = ofParameters_.contains(value);
       bool micro = !producer || sections_.isMicro(producer);
-      v.beside = llvm::isa_and_nonnull<AccumulateOp>(producer);
-      v.still = (ofBatch && micro && !v.beside && !v.sticky && !toSplit.contains(value)) || isNextState(value);
+      v.overlapped = llvm::isa_and_nonnull<AccumulateOp>(producer);
+      v.keepState =
+          (ofBatch && micro && !v.overlapped && !v.keepSplit && !toSplit.contains(value)) || isNextState(value);
       if (!v.free) {
         States before = produced(value);
         before.resize(axis);
@@ -307,7 +309,7 @@ struct ShardInfer : impl::ShardInferBase<ShardInfer> {
   void runOnOperation() override {
     GraphOp graph = getOperation();
     boxes_.clear(); // one pass may run over several graphs
-    llvm::FailureOr<Machine> rates = machineOf(graph, machine);
+    llvm::FailureOr<Machine> rates = machineOf(graph);
     if (failed(rates)) {
       return signalPassFailure();
     }

@@ -26,11 +26,11 @@ struct SolverValue {
   int producer = -1; // node, or -1: `fixed`
   int result = 0;
   ir::SbpState fixed;
-  bool free = false;   // comes from another mesh: any state costs nothing
-  bool sticky = false; // made of parameters alone: what is split stays so, where it can
-  bool still = false;  // of a micro-batch, which would wait, or state for the next step: stays as made, where it can
-  bool beside = false; // a sum over the micro-batches: reduced beside the rest of the last backward
-  double bytes = 0;    // of a tile, over the axes decided before
+  bool free = false;       // comes from another mesh: any state costs nothing
+  bool keepSplit = false;  // made of parameters alone: a split is kept, where it can be
+  bool keepState = false;  // of a micro-batch, or for the next step: the state as made is kept, where it can be
+  bool overlapped = false; // a sum over the micro-batches: its reduction overlaps with the rest of the last backward
+  double bytes = 0;        // of a tile, over the axes decided before
   struct Use {
     int node;
     int operand;
@@ -38,9 +38,10 @@ struct SolverValue {
   std::vector<Use> uses;
 };
 
-/// A local search by single ops, by paths and by regions. Deterministic; exact
-/// on chains, on small random graphs 0.6 % above the optimum on average and 34 %
-/// at worst (solver_test). Nodes are in program order.
+/// A local search by single ops, by paths, and by regions of classes: all copies of an op (copies.h) change together,
+/// so that what is decided for a layer does not depend on how many layers there are. Deterministic; exact on chains, on
+/// small random graphs 0.6 % above the optimum on average and 34 % at worst (solver_test). Nodes are in program order.
+/// Refers to the problem that it is given, which must outlive it; one thread.
 class Solver {
 public:
   Solver(std::vector<SolverNode> &nodes, std::vector<SolverValue> &values, const plan::Spread &axis,
@@ -58,20 +59,31 @@ private:
   double boxSeconds(const SolverValue &value, ir::SbpState from, ir::SbpState to) const;
   double valueSeconds(int value) const;
   double around(int node) const;
-  bool improve(int node, bool moveOnTie);
+  bool improve(int node);
   void sweep();
   void descend();
   std::vector<std::vector<int>> paths() const; // each node on one
   int link(const std::vector<int> &path, size_t position) const;
-  double aroundAll(const std::vector<int> &nodes) const;
+  std::vector<int> valuesAround(const std::vector<int> &nodes) const;
+  double aroundAll(const std::vector<int> &nodes, const std::vector<int> &values) const;
   bool improvePath(const std::vector<int> &path);
-  bool tryRegion(int node, int candidate);
-  void neighbours(int node, std::vector<int> &out) const;
+  // Ops that are copies of one another, the values that they read and make, and the classes of their neighbours.
+  struct Copies {
+    std::vector<int> nodes, values, neighbours;
+  };
+  void findCopies();
+  double around(const Copies &copies) const { return aroundAll(copies.nodes, copies.values); }
+  int candidatesOf(const Copies &copies) const { return int(nodes_[copies.nodes[0]].candidates.size()); }
+  void choose(const Copies &copies, int candidate);
+  bool haveAll(const Copies &copies, int candidate) const;
+  bool improveTogether(const Copies &copies);
+  bool tryRegion(int start, int candidate);
 
   std::vector<SolverNode> &nodes_;
   std::vector<SolverValue> &values_;
   plan::Spread axis_;
   const Machine &machine_;
+  std::vector<Copies> copies_;
 };
 
 } // namespace weft::compiler

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <deque>
+#include <optional>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -247,29 +248,29 @@ TEST(Solver, TotalCountsABoxAsOftenAsItsReaders) {
 
 // A gathered parameter costs memory too: a split parameter is left split, though computing would be cheaper whole.
 TEST(Solver, LeavesSplitParametersSplit) {
-  for (bool sticky : {false, true}) {
+  for (bool keep : {false, true}) {
     Problem p;
     int w = p.value(1e3, kS0);
-    p.values[w].sticky = sticky;
+    p.values[w].keepSplit = keep;
     p.node({w}, 1e6);
     p.candidate(0, {kB}, kB, 0);
     p.candidate(0, {kS0}, kS0, 1e-3);
     p.solver().solve();
-    EXPECT_EQ(p.nodes[0].choice, sticky ? 1 : 0);
+    EXPECT_EQ(p.nodes[0].choice, keep ? 1 : 0);
   }
 }
 
 // Ranks that work on parts of a batch go on doing so, although to gather it would save more than it costs.
 TEST(Solver, LeavesWhatNeedNotMove) {
-  for (bool still : {false, true}) {
+  for (bool keep : {false, true}) {
     Problem p;
     int x = p.value(1e3, kS0);
-    p.values[x].still = still;
+    p.values[x].keepState = keep;
     p.node({x}, 1e6);
     p.candidate(0, {kB}, kB, 0);
     p.candidate(0, {kS0}, kS0, 1e-3);
     p.solver().solve();
-    EXPECT_EQ(p.nodes[0].choice, still ? 1 : 0);
+    EXPECT_EQ(p.nodes[0].choice, keep ? 1 : 0);
   }
 }
 
@@ -278,7 +279,7 @@ TEST(Solver, TotalCountsHalfOfWhatRunsBesideTheBackward) {
   for (auto [from, seconds] : {std::pair{kP, 1.01e-3 / 2}, {kS0, 0.51e-3}}) {
     Problem p;
     int x = p.value(3e6, from);
-    p.values[x].beside = true;
+    p.values[x].overlapped = true;
     p.node({x}, 1);
     p.candidate(0, {kB}, kB, 0);
     EXPECT_NEAR(p.solver().total(), seconds, 1e-9);
@@ -304,6 +305,48 @@ TEST(Solver, FreeValuesCostNothing) {
   p.node({x}, 1);
   p.candidate(0, {kB}, kB, 1e-6);
   EXPECT_DOUBLE_EQ(p.solver().total(), 1e-6);
+}
+
+// `layers` times the end of a step: a pending gradient, the sum of its squares, which goes into one sum over all
+// layers, and its update, which wants all of it.
+Problem updates(int layers) {
+  Problem p;
+  std::vector<int> squares;
+  for (int i = 0; i < layers; ++i) {
+    int gradient = p.value(4e6, kP);
+    p.values[gradient].overlapped = true;
+    squares.push_back(p.node({gradient}, 4));
+    p.candidate(2 * i, {kB}, kB, 2e-6);
+    p.candidate(2 * i, {kS0}, kP, 1e-6);
+    p.node({gradient}, 4e6);
+    p.candidate(2 * i + 1, {kB}, kB, 1e-5);
+  }
+  int sum = p.node(squares, 4);
+  std::vector<SbpState> whole(layers, kB), parts(layers, kP);
+  for (const auto &[states, state] : {std::pair{whole, kB}, {parts, kP}}) {
+    Signature s;
+    s.operands.assign(states.begin(), states.end());
+    s.results = {state};
+    p.signatures.push_back(s);
+    p.nodes.back().candidates.push_back(&p.signatures.back());
+    p.nodes.back().seconds.push_back(1e-6);
+  }
+  p.node({sum}, 4);
+  p.candidate(int(p.nodes.size()) - 1, {kB}, kB, 0);
+  return p;
+}
+
+// No single change helps here, as the squares are summed together: the layers have to change at once, all of them.
+TEST(Solver, LayersAreDecidedAlikeHoweverManyThereAre) {
+  std::optional<int> decided;
+  for (int layers : {2, 10, 100, 400}) {
+    Problem p = updates(layers);
+    p.solver().solve();
+    for (int i = 0; i < layers; ++i) {
+      decided = decided.value_or(p.nodes[2 * i].choice);
+      EXPECT_EQ(p.nodes[2 * i].choice, *decided) << "layer " << i << " of " << layers;
+    }
+  }
 }
 
 } // namespace

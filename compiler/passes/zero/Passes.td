@@ -6,8 +6,8 @@ include "mlir/Pass/PassBase.td"
 def ZeroPartition : Pass<"weft-zero-partition", "::weft::ir::GraphOp"> {
   let summary = "Splits over the data ranks what each of them need not keep";
   let description = [{
-    Pins every parameter that an optimizer updates, and the state of that optimizer, to S(k) on the mesh axis
-    `shard`, or `data` where the mesh has no `shard`: k is the first dimension that no other axis cuts and this axis
+    Pins every parameter that an optimizer updates, and the state of that optimizer, to S(k) on the innermost mesh axis
+    that may be shared over (compiler/job/axes.h: `shard`, or `data` where the mesh has no `shard`): k is the first dimension that no other axis cuts and this axis
     divides; a parameter without one stays whole. Then, by `stage` (Rajbhandari et al., "ZeRO: memory
     optimizations toward training trillion parameter models", 2020):
 

@@ -1,11 +1,11 @@
 // --weft-zero-partition: pins parameters, optimizer state and gradients to shares of the data ranks.
 #include "compiler/analysis/boxing.h"
+#include "compiler/analysis/meshes.h"
 #include "compiler/analysis/pins.h"
+#include "compiler/job/axes.h"
 #include "compiler/passes/zero/passes.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "ops/elementwise/ops.h"
-#include "ops/optimizer/ops.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_ZEROPARTITION
@@ -17,44 +17,8 @@ using llvm::SmallVector;
 using mlir::Operation;
 using mlir::Value;
 
-// What one op of an optimizer updates, and by what.
-struct Update {
-  Operation *op = nullptr;
-  Value parameter, gradient;
-  SmallVector<ParameterOp> state;
-};
-
-std::optional<Update> updateOf(Operation *op) {
-  Update update;
-  update.op = op;
-  bool known = llvm::TypeSwitch<Operation *, bool>(op)
-                   .Case<SgdOp, SgdMomentumOp, AdamOp>([&](auto rule) {
-                     update.parameter = rule.getP();
-                     update.gradient = rule.getG();
-                     return true;
-                   })
-                   .Default([](Operation *) { return false; });
-  if (!known || !update.parameter.getDefiningOp<ParameterOp>()) {
-    return std::nullopt;
-  }
-  for (Value operand : op->getOperands()) {
-    if (auto parameter = operand.getDefiningOp<ParameterOp>(); parameter && parameter.getState()) {
-      update.state.push_back(parameter);
-    }
-  }
-  return update;
-}
-
 // The axis of a mesh whose ranks share out among themselves, -1 without one.
-int axisOf(PlacementAttr placement) {
-  int found = -1;
-  for (auto [index, axis] : llvm::enumerate(placement.getAxes())) {
-    if (axis.getValue() == "shard" || (axis.getValue() == "data" && found < 0)) {
-      found = int(index);
-    }
-  }
-  return found;
-}
+int axisOf(PlacementAttr placement) { return SharedAxis(axisNames(placement)); }
 
 struct ZeroPartition : impl::ZeroPartitionBase<ZeroPartition> {
   using ZeroPartitionBase::ZeroPartitionBase;
@@ -64,13 +28,7 @@ struct ZeroPartition : impl::ZeroPartitionBase<ZeroPartition> {
       getOperation().emitOpError() << "stage: expected 1, 2 or 3, got " << int64_t(stage);
       return signalPassFailure();
     }
-    SmallVector<Update> updates;
-    for (Operation &op : getOperation().getBody().front()) {
-      if (std::optional<Update> update = updateOf(&op)) {
-        updates.push_back(*update);
-      }
-    }
-    for (const Update &update : updates) {
+    for (auto update : llvm::to_vector(getOperation().getBody().getOps<UpdateOpInterface>())) {
       if (failed(partition(update))) {
         return signalPassFailure();
       }
@@ -114,8 +72,11 @@ private:
     return pins.getDictionary(&getContext());
   }
 
-  llvm::LogicalResult partition(const Update &update) {
-    auto parameter = update.parameter.getDefiningOp<ParameterOp>();
+  llvm::LogicalResult partition(UpdateOpInterface update) {
+    auto parameter = update.getParameter().getDefiningOp<ParameterOp>();
+    if (!parameter) {
+      return mlir::success();
+    }
     PlacementAttr home = getOperation().getPlacement(stageOf(parameter.getResult()));
     int axis = axisOf(home);
     llvm::FailureOr<States> pinned =
@@ -136,20 +97,22 @@ private:
     split[axis] = SbpState::split(*dim);
     splitReaders(update, parameter, *pinned, *dim);
     pinSums(update, stage >= 2 ? SbpState::split(*dim) : SbpState::partialSum());
-    for (ParameterOp state : update.state) {
-      state.setPinsAttr(pinsOf(split, home));
+    for (Value state : update.getState()) {
+      if (auto kept = state.getDefiningOp<ParameterOp>()) {
+        kept.setPinsAttr(pinsOf(split, home));
+      }
     }
     parameter.setPinsAttr(pinsOf(split, home));
     return mlir::success();
   }
 
   // ---- what forward and backward read -------------------------------------
-  void splitReaders(const Update &update, ParameterOp parameter, const States &whole, int64_t dim) {
+  void splitReaders(UpdateOpInterface update, ParameterOp parameter, const States &whole, int64_t dim) {
     SmallVector<mlir::OpOperand *> direct;
     SmallVector<CastOp> casts;
     for (mlir::OpOperand &use : parameter.getResult().getUses()) {
       Operation *user = use.getOwner();
-      if (user == update.op || llvm::isa<AssignOp>(user)) {
+      if (user == update || llvm::isa<AssignOp>(user)) {
         continue;
       }
       if (auto cast = llvm::dyn_cast<CastOp>(user)) {
@@ -246,13 +209,13 @@ private:
   }
 
   // ---- gradients ----------------------------------------------------------
-  void pinSums(const Update &update, SbpState state) {
-    SmallVector<Value> work{update.gradient};
+  void pinSums(UpdateOpInterface update, SbpState state) {
+    SmallVector<Value> work{update.getGradient()};
     while (!work.empty()) {
       Operation *op = work.pop_back_val().getDefiningOp();
       if (auto sum = llvm::dyn_cast_or_null<AccumulateOp>(op)) {
         pinSum(sum, state);
-      } else if (op && shapeOf(op->getResult(0)) == shapeOf(update.parameter)) {
+      } else if (op && shapeOf(op->getResult(0)) == shapeOf(update.getParameter())) {
         work.append(op->operand_begin(), op->operand_end());
       }
     }

@@ -96,11 +96,12 @@ absl::Status LocalCollective::AddMoves(const CollectiveSpec& spec, Part& part) c
     if (move.ok()) part.moves.push_back(*std::move(move));
     return move.status();
   };
-  if (spec.kind == Kind::kAllReduce) {
+  const CollectiveFacts& facts = FactsOf(spec.kind);
+  if (!facts.has_parts()) {
     const int64_t count = (part.share.end - part.share.begin) / part.element_bytes;
     return add(GpuMove::ReduceRange(gpu_, part.share.begin / part.element_bytes, count, spec.dtype, spec.reduction));
   }
-  if (spec.kind == Kind::kReduceScatter) {
+  if (facts.reduces) {
     return add(GpuMove::Reduce(gpu_, part.copies[0], spec.dtype, spec.reduction));
   }
   absl::Status status;
@@ -114,16 +115,17 @@ absl::StatusOr<LocalCollective::Part> LocalCollective::PartOf(const CollectiveSp
   absl::StatusOr<std::vector<int64_t>> output_dims = OutputDims(spec, group_.size());
   if (!output_dims.ok()) return output_dims.status();
   Part part{.element_bytes = static_cast<int64_t>(SizeOf(spec.dtype))};
-  if (spec.kind == Kind::kAllReduce || spec.kind == Kind::kReduceScatter) {
+  const CollectiveFacts& facts = FactsOf(spec.kind);
+  if (facts.reduces) {
     absl::StatusOr<ReduceFunction> reduce = ReducerFor(spec.dtype, spec.reduction);
     if (!reduce.ok()) return reduce.status();
     part.reduce = *reduce;
   }
-  if (spec.kind == Kind::kAllReduce) return part;
+  if (!facts.has_parts()) return part;
   for (int k = 0; k < group_.size(); ++k) {
     const Way way = WayOf(spec, *output_dims, k, m_);
     part.copies.emplace_back(way.dims, spec.dims, way.from, *output_dims, way.to, part.element_bytes);
-    if (spec.kind == Kind::kReduceScatter) break;
+    if (facts.reduces) break;
   }
   return part;
 }
@@ -178,8 +180,9 @@ absl::Status LocalCollective::DoParts(void* stream) {
 absl::Status LocalCollective::EnqueuePart(size_t i, void* stream) {
   const Part& part = parts_[i];
   const int n = group_.size();
-  if (bundle_[i].kind == Kind::kAllReduce) return part.moves[0].Run(inputs_.data(), n, outputs_.data(), n, stream);
-  if (bundle_[i].kind == Kind::kReduceScatter) return part.moves[0].Run(inputs_.data(), n, &outputs_[m_], 1, stream);
+  const CollectiveFacts& facts = FactsOf(bundle_[i].kind);
+  if (!facts.has_parts()) return part.moves[0].Run(inputs_.data(), n, outputs_.data(), n, stream);
+  if (facts.reduces) return part.moves[0].Run(inputs_.data(), n, &outputs_[m_], 1, stream);
   absl::Status status;
   for (int k = 0; k < n && status.ok(); ++k) status = part.moves[k].Run(&inputs_[k], 1, &outputs_[m_], 1, stream);
   return status;
@@ -198,11 +201,12 @@ absl::Status LocalCollective::CheckAgreement() const {
 void LocalCollective::DoPart(size_t i) {
   const Part& part = parts_[i];
   const int n = group_.size();
-  if (bundle_[i].kind == Kind::kReduceScatter) {
+  const CollectiveFacts& facts = FactsOf(bundle_[i].kind);
+  if (facts.reduces && facts.has_parts()) {
     part.copies[0].ForEachRun([&](int64_t from, int64_t to, int64_t run) {
       part.reduce(inputs_.data(), n, from, &outputs_[m_], 1, to, run / part.element_bytes);
     });
-  } else if (bundle_[i].kind == Kind::kAllReduce) {
+  } else if (facts.reduces) {
     // Member m reduces its share and writes it to everybody. Only member m
     // touches this share of any buffer, so input and output may be one.
     const auto [begin, end] = part.share;

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "ops/abi/bell.h"
 #include "ops/abi/gpu.h"
-#include "runtime/actor/bell.h"
 #include "runtime/collective/communicator.h"
 #include "runtime/collective/local/gpu_move.h"
 #include "runtime/collective/local/point.h"
@@ -62,7 +62,7 @@ class LocalGroup {
   const Group group_;
   Stop* const stop_;
   std::vector<Member> members_;
-  actor::Bell bell_;
+  Bell bell_;
   alignas(64) std::atomic<uint64_t> posted_{0};
   alignas(64) std::atomic<uint64_t> finished_{0};
 };

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "ops/abi/bell.h"
 #include "ops/abi/gpu.h"
-#include "runtime/actor/bell.h"
 #include "runtime/collective/communicator.h"
 #include "runtime/collective/local/gpu_move.h"
 #include "runtime/collective/local/point.h"
@@ -50,7 +50,7 @@ class LocalLink {
   Gpu* const gpu_;
   std::optional<GpuMove> move_;  // the same on a GPU
   Point ready_, copied_;         // the sender's, the receiver's
-  actor::Bell bell_;
+  Bell bell_;
   const void* posted_tile_ = nullptr;
   std::atomic<uint64_t> posted_{0};
   std::atomic<uint64_t> taken_{0};

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/actor/bell.h"
+#include "ops/abi/bell.h"
 
 namespace weft::collective {
 
@@ -27,11 +27,11 @@ class Stop {
     if (requested_.load(std::memory_order_relaxed)) return;
     reason_ = reason;
     requested_.store(true, std::memory_order_release);
-    for (actor::Bell* bell : bells_) bell->Ring();
+    for (Bell* bell : bells_) bell->Ring();
   }
 
   // `bell` is rung on a request; it lives as long as this object.
-  void Add(actor::Bell* bell) {
+  void Add(Bell* bell) {
     std::lock_guard<std::mutex> lock(mutex_);
     bells_.push_back(bell);
     if (requested_.load(std::memory_order_relaxed)) bell->Ring();
@@ -41,7 +41,7 @@ class Stop {
   std::atomic<bool> requested_{false};
   mutable std::mutex mutex_;
   absl::Status reason_;
-  std::vector<actor::Bell*> bells_;
+  std::vector<Bell*> bells_;
 };
 
 }  // namespace weft::collective

@@ -1,5 +1,5 @@
-// A page that a rank writes and the others on its host read, also when it is
-// stopped or gone.
+// Where a rank stands, for the message on its loss: a page of shared memory that the rank writes, and that the others
+// on its host can read also when it is stopped or gone. Its words are actor::Standing's.
 #ifndef WEFT_RUNTIME_COLLECTIVE_MPI_BOARD_H_
 #define WEFT_RUNTIME_COLLECTIVE_MPI_BOARD_H_
 

@@ -20,7 +20,7 @@ int64_t ElementsOf(const std::vector<int64_t>& dims) {
   return elements;
 }
 
-bool Reduces(const CollectiveSpec& spec) { return spec.kind == Kind::kAllReduce || spec.kind == Kind::kReduceScatter; }
+bool Reduces(const CollectiveSpec& spec) { return FactsOf(spec.kind).reduces; }
 
 // What goes between two members, of one tensor: its place in the tensor and the
 // copy between there and dense staging.
@@ -72,7 +72,7 @@ class Compiler {
   // reduction, which are dense. `sends`: as the sender sees it.
   Piece FirstPiece(size_t i, int source, int target, bool sends) const {
     const CollectiveSpec& spec = bundle_[i];
-    if (spec.kind == Kind::kAllReduce) return RangeOf(Spot::kInput, i, shares_[target][i]);
+    if (!FactsOf(spec.kind).has_parts()) return RangeOf(Spot::kInput, i, shares_[target][i]);
     const Way way = WayOf(spec, output_dims_[i], source, target);
     const std::vector<int64_t> zero(way.dims.size(), 0);
     const int64_t bytes = ElementsOf(way.dims) * ElementBytes(i);
@@ -178,7 +178,7 @@ class Compiler {
                    .terms = std::vector<Spot>(members_),
                    .result = {Spot::kOutput, tensor, 0},
                    .elements = piece.bytes / ElementBytes(i)};
-    if (spec.kind == Kind::kAllReduce) share.result.offset = piece.spot.offset;
+    if (!FactsOf(spec.kind).has_parts()) share.result.offset = piece.spot.offset;
     if (piece.copy.contiguous()) {
       piece.spot.offset += piece.copy.from_offset();
       share.terms[m_] = piece.spot;

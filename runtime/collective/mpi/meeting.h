@@ -1,4 +1,5 @@
-// Where all ranks of a world meet to exchange a few bytes.
+// Gathers of a few bytes from all processes of an MPI world, outside of training steps: start, agreement on an error,
+// metrics, the end. Each names who has not come.
 #ifndef WEFT_RUNTIME_COLLECTIVE_MPI_MEETING_H_
 #define WEFT_RUNTIME_COLLECTIVE_MPI_MEETING_H_
 

@@ -1,4 +1,5 @@
-// Notices when the process of another rank on this host ends.
+// Notices when the process of another rank on this host ends, by a descriptor of the process. (pulse.h notices the loss
+// of another host.)
 #ifndef WEFT_RUNTIME_COLLECTIVE_MPI_PEERS_H_
 #define WEFT_RUNTIME_COLLECTIVE_MPI_PEERS_H_
 

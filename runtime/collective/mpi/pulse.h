@@ -1,4 +1,5 @@
-// Notices when another host falls silent.
+// Notices when another host falls silent: small MPI messages, a few a second, from the ranks of each host to those of
+// the next. (peers.h notices the end of a process on the same host.)
 #ifndef WEFT_RUNTIME_COLLECTIVE_MPI_PULSE_H_
 #define WEFT_RUNTIME_COLLECTIVE_MPI_PULSE_H_
 

@@ -1,5 +1,5 @@
-// What all operations of one MPI communicator share: the messages' tags, the
-// waiting, and how all waits end early.
+// MPI's point-to-point messages, as Weft uses them: what all operations of one MPI communicator share: the messages'
+// tags, the waiting, and how all waits end early.
 #ifndef WEFT_RUNTIME_COLLECTIVE_MPI_WIRE_H_
 #define WEFT_RUNTIME_COLLECTIVE_MPI_WIRE_H_
 

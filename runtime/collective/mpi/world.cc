@@ -290,12 +290,4 @@ absl::Status World::Broadcast(int root, std::string* bytes) {
 
 absl::Status World::Barrier() { return impl_->Hold("barrier", "").status(); }
 
-absl::Status World::CheckEqual(const std::string& what, const std::string& bytes) {
-  absl::StatusOr<std::vector<std::string>> all = impl_->Hold("check", bytes);
-  if (!all.ok()) return all.status();
-  const auto other = std::find_if(all->begin(), all->end(), [&](const std::string& it) { return it != (*all)[0]; });
-  if (other == all->end()) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(what, ": rank ", other - all->begin(), " has another than rank 0"));
-}
-
 }  // namespace weft::collective

@@ -25,10 +25,10 @@ struct WorldOptions {
   // The longest that a rank waits for the others in the meetings below, as
   // kDeadlineExceeded; 0: for ever.
   std::chrono::milliseconds time_out{0};
-  // A host of which nothing is heard for so long is lost; 0: never.
+  // A host is lost when nothing was heard of it for so long; 0: it may be silent for as long as it likes.
   std::chrono::milliseconds silence{5000};
-  // Called once if this rank is the first that aborts, before the others hear of it: what it says is said even if this
-  // process is ended soon. By any thread.
+  // Called once if this rank is the first that aborts. The others have not heard of it then: they, and mpirun, cannot
+  // end this process before it has said why. By any thread.
   std::function<void(const absl::Status& reason)> on_abort = {};
   // What this rank's host is called instead of its name: for tests.
   std::string host;
@@ -62,8 +62,8 @@ class World {
   // their host node02 for 5 s; rank 2 was last in actor ...; rank 0: ...".
   Communicator& communicator();
 
-  // Words that this rank writes, zeros at first, and that others can read while
-  // it is stopped and when it is lost. `read` makes a text of what a rank has
+  // Words that this rank writes (zeros at first). Other ranks can read them while this rank
+  // is stopped, and when it is lost. `read` makes a text of what a rank has
   // written, as "actor `h.5.bwd` (step 12)"; "": nothing to say. Any thread calls
   // it, until it is replaced (null: none).
   absl::Span<std::atomic<int64_t>> board();
@@ -75,9 +75,6 @@ class World {
   // Gives every rank the bytes of `root`.
   absl::Status Broadcast(int root, std::string* bytes);
   absl::Status Barrier();
-  // kFailedPrecondition on every rank if they do not all have the same bytes:
-  // "`what`: rank 3 has another than rank 0".
-  absl::Status CheckEqual(const std::string& what, const std::string& bytes);
 
   // While a meeting waits: "barrier #3; rank 7 has not come". Otherwise "".
   std::string Waiting() const;

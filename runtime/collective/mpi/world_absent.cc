@@ -19,7 +19,6 @@ Communicator& World::communicator() { __builtin_unreachable(); }
 absl::StatusOr<std::vector<std::string>> World::AllGather(const std::string&) { return Create().status(); }
 absl::Status World::Broadcast(int, std::string*) { return Create().status(); }
 absl::Status World::Barrier() { return Create().status(); }
-absl::Status World::CheckEqual(const std::string&, const std::string&) { return Create().status(); }
 std::string World::Waiting() const { return ""; }
 absl::Status World::failure() const { return Create().status(); }
 int World::failed_by() const { return -1; }

@@ -49,12 +49,6 @@ TEST(WorldTest, BroadcastsFromAnyRank) {
   EXPECT_FALSE(world->Broadcast(3, nullptr).ok());
 }
 
-TEST(WorldTest, FindsWhoHasAnother) {
-  EXPECT_TRUE(world->CheckEqual("plan", "1234").ok());
-  EXPECT_EQ(world->CheckEqual("plan", world->rank() == 2 ? "4321" : "1234").message(),
-            "plan: rank 2 has another than rank 0");
-}
-
 TEST(WorldTest, SaysWhoHasNotCome) {
   ASSERT_TRUE(world->Barrier().ok());
   EXPECT_EQ(world->Waiting(), "");

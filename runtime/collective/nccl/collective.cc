@@ -53,9 +53,8 @@ absl::Status NcclCollective::Add(const CollectiveSpec& spec, int64_t& staging_by
   Part part{.kind = spec.kind,
             .reduction = spec.reduction == Reduction::kMax ? nccl::kMax : nccl::kSum,
             .type = nccl::TypeOf(spec.dtype)};
-  const bool cuts = spec.kind == Kind::kReduceScatter || spec.kind == Kind::kAllToAll;
-  const bool gathers = spec.kind == Kind::kAllGather || spec.kind == Kind::kAllToAll;
-  const int64_t part_elements = cuts ? elements / members_ : elements;
+  const CollectiveFacts& facts = FactsOf(spec.kind);
+  const int64_t part_elements = facts.cuts ? elements / members_ : elements;
   part.count = static_cast<size_t>(part_elements);
   part.part_bytes = part_elements * element_bytes;
   const auto transpose = [&](const std::vector<int64_t>& dims, int dim, bool pack) -> absl::Status {
@@ -70,8 +69,8 @@ absl::Status NcclCollective::Add(const CollectiveSpec& spec, int64_t& staging_by
     return absl::OkStatus();
   };
   absl::Status status;
-  if (cuts) status = transpose(spec.dims, spec.kind == Kind::kAllToAll ? spec.split_dim : spec.dim, /*pack=*/true);
-  if (status.ok() && gathers) status = transpose(*outputs, spec.dim, /*pack=*/false);
+  if (facts.cuts) status = transpose(spec.dims, spec.cut_dim(), /*pack=*/true);
+  if (status.ok() && facts.gathers) status = transpose(*outputs, spec.dim, /*pack=*/false);
   parts_.push_back(std::move(part));
   return status;
 }

@@ -232,3 +232,21 @@ task.program @p on #weft.placement<"cpu", [], [0]> micro_batches(1) {
 %x = weft.parameter "x" [4] init(zeros) : () -> tensor<4xf32>
 // expected-error @+1 {{'task.metric' op operand #0 must be Memory for one rank's tile of a global tensor, but got 'tensor<4xf32>'}}
 "task.metric"(%x) <{name = "x"}> : (tensor<4xf32>) -> ()
+
+// -----
+
+task.program @p on #weft.placement<"cpu", [], [0]> micro_batches(2) {
+  %a = task.buffer "a" activation : !task.buffer<tensor<4xf32, #weft.sbp<>>>
+  %b = task.buffer "b" gradient : !task.buffer<tensor<4xf32, #weft.sbp<>>>
+  // expected-error @+1 {{'task.kernel' op accumulate: expected a term and a sum, and the same sum as output}}
+  task.kernel "accumulate" ins(%b, %a : !task.buffer<tensor<4xf32, #weft.sbp<>>>, !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%b : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro
+}
+
+// -----
+
+task.program @p on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+  %a = task.buffer "a" input : !task.buffer<tensor<4xf32, #weft.sbp<>>>
+  %b = task.buffer "b" activation : !task.buffer<tensor<4xf32, #weft.sbp<>>>
+  // expected-error @+1 {{'task.kernel' op input: expected no inputs and one output, got 1 and 1}}
+  task.kernel "input" ins(%b : !task.buffer<tensor<4xf32, #weft.sbp<>>>) outs(%a : !task.buffer<tensor<4xf32, #weft.sbp<>>>) {} micro
+}

@@ -270,3 +270,25 @@ weft.graph @stages("x" %x: tensor<4xf32>) placements [#a, #b] {
   %loss = weft.reduce sum %2 over [0] {stage = 1 : i64} : (tensor<4xf32>) -> tensor<f32>
   weft.minimize %loss {stage = 1 : i64} : (tensor<f32>)
 }
+
+// -----
+
+// A metric of the model becomes its mean over the micro-batches, where it stands.
+// CHECK-LABEL: weft.graph @metric
+// CHECK-NEXT: %[[W:.*]] = weft.parameter "w" [4] init(zeros)
+// CHECK-NEXT: %[[MUL:.*]] = weft.mul %arg0, %[[W]]
+// CHECK-NEXT: %[[REDUCE:.*]] = weft.reduce sum %[[MUL]] over [0]
+// CHECK: %[[SUM:.*]] = weft.accumulate %[[REDUCE]] {scope = "h.0"}
+// CHECK: %[[ONE:.*]] = weft.fill [] value(1.000000e+00) {scope = "h.0"}
+// CHECK-NEXT: %[[COUNT:.*]] = weft.accumulate %[[ONE]] {scope = "h.0"}
+// CHECK-NEXT: %[[MEAN:.*]] = weft.div %[[SUM]], %[[COUNT]] {scope = "h.0"}
+// CHECK-NEXT: weft.output "m" metric %[[MEAN]] {scope = "h.0"}
+// CHECK-NOT: weft.output "m"
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @metric("x" %x: tensor<4xf32>) placements [#one] micro_batches 2 {
+  %w = weft.parameter "w" [4] init(zeros) : () -> tensor<4xf32>
+  %0 = weft.mul %x, %w : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %loss = weft.reduce sum %0 over [0] : (tensor<4xf32>) -> tensor<f32>
+  weft.output "m" metric %loss {scope = "h.0"} : (tensor<f32>)
+  weft.minimize %loss : (tensor<f32>)
+}

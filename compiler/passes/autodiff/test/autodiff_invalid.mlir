@@ -56,3 +56,16 @@ weft.graph @unseeded("x" %x: tensor<4xf32>) placements [#one] {
   %2 = weft.reduce sum %1 over [0] : (tensor<4xf32>) -> tensor<f32>
   weft.minimize %2 : (tensor<f32>)
 }
+
+// -----
+
+// The optimizer would overwrite what is assigned.
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @assigned("x" %x: tensor<4xf32>) placements [#one] {
+  %w = weft.parameter "w" [4] init(zeros) : () -> tensor<4xf32>
+  %0 = weft.mul %x, %w : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %loss = weft.reduce sum %0 over [0] : (tensor<4xf32>) -> tensor<f32>
+  // expected-error @+1 {{parameter w: expected one that the optimizer does not update, got one that influences the loss}}
+  weft.assign %w, %x : (tensor<4xf32>, tensor<4xf32>)
+  weft.minimize %loss : (tensor<f32>)
+}

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-autodiff-optimizer="rule=adam lr=0.1 weight-decay=0.2" | FileCheck %s
+// RUN: weft-opt %s --weft-autodiff-optimizer="rule=adam lr=0.1 numbers=beta1=0.9,beta2=0.999,eps=1e-8,weight_decay=0.2" | FileCheck %s
 
 // Two parameters: one norm over both gradients, one learning rate; the states stand beside their parameter with its
 // pins and stored shape, start at zero and have no seed. What the checkpoint stores as a vector is not decayed.

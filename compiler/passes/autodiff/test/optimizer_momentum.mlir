@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-autodiff-optimizer="rule=sgd momentum=0.9 clip-norm=1.0" | FileCheck %s
+// RUN: weft-opt %s --weft-autodiff-optimizer="rule=sgd numbers=momentum=0.9 clip-norm=1.0" | FileCheck %s
 
 // Two parameters: one norm over both gradients, one learning rate; the states stand beside their parameter with its
 // pins and stored shape, start at zero and have no seed. What the checkpoint stores as a vector is not decayed.

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-autodiff-optimizer="rule=sgd lr=0.5 weight-decay=0.1" | FileCheck %s
+// RUN: weft-opt %s --weft-autodiff-optimizer="rule=sgd lr=0.5 numbers=weight_decay=0.1" | FileCheck %s
 
 // Two parameters: one norm over both gradients, one learning rate; the states stand beside their parameter with its
 // pins and stored shape, start at zero and have no seed. What the checkpoint stores as a vector is not decayed.

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-autodiff-optimizer="rule=sgd momentum=0.9" | FileCheck %s
+// RUN: weft-opt %s --weft-autodiff-optimizer="rule=sgd numbers=momentum=0.9" | FileCheck %s
 
 // What updates a parameter lives on its placement; what all of them share, on the first one.
 // CHECK-LABEL: weft.graph @stages

@@ -1,5 +1,5 @@
 // An error inside a repeated layer points at the line in the layer, and at every call on the way.
-// RUN: not weft-opt %s --weft-elaborate=batch=4 2>&1 | FileCheck %s
+// RUN: not weft-opt %s --phase-elaborate=keys=batch.micro=4 2>&1 | FileCheck %s
 
 // CHECK:      files/mismatch.mlir:3:8: error: 'weft.add' op expected shapes that broadcast, got 'tensor<4x8xf32>' and 'tensor<9xf32>'
 // CHECK-NEXT: weft.add

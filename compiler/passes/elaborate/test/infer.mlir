@@ -1,9 +1,9 @@
-// Types from operands to results; the mesh has the axes of more than one rank.
+// Types from operands to results; without a mesh in the module, on one CPU rank.
 // RUN: weft-opt %s --weft-elaborate-infer | FileCheck %s --check-prefixes=CHECK,ONE
-// RUN: weft-opt %s --weft-elaborate-infer="tensor=2 data=3 micro-batches=4" | FileCheck %s --check-prefixes=CHECK,MESH
+// RUN: weft-opt %s --weft-elaborate-infer="micro-batches=4" | FileCheck %s --check-prefixes=CHECK,MICRO
 
 // ONE:   weft.graph @train("x" %[[X:.*]]: tensor<4x8xf32>) placements [#weft.placement<"cpu", [], [0]>] {
-// MESH:  weft.graph @train("x" %[[X:.*]]: tensor<4x8xf32>) placements [#weft.placement<"cpu", [data = 3, tensor = 2], [0, 1, 2, 3, 4, 5]>] micro_batches 4 {
+// MICRO: weft.graph @train("x" %[[X:.*]]: tensor<4x8xf32>) placements [#weft.placement<"cpu", [], [0]>] micro_batches 4 {
 model.graph @train(%x [4, 8] f32) {
   // CHECK-NEXT: %[[W:.*]] = weft.parameter "w" [8] init(zeros) : () -> tensor<8xf32>
   %w = weft.parameter "w" [8]

@@ -72,7 +72,7 @@ model.layer @f(%x) {
   model.return %x
 }
 model.graph @train(%x [1] f32) {
-  // expected-error @+1 {{expected at most 1048576 ops in a graph, got more}}
+  // expected-error @+1 {{expected at most 1048576 ops and calls in a graph, got more}}
   %y = model.repeat 1000000000000 "h" @f (%x)
 }
 

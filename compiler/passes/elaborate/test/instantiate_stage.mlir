@@ -1,8 +1,8 @@
 // RUN: weft-opt %s --weft-elaborate-instantiate | FileCheck %s
-// RUN: weft-opt %s --weft-elaborate | FileCheck %s
-// RUN: weft-opt %s --weft-elaborate --weft-pipeline-cut=stages=3 | FileCheck %s --check-prefix=CUT
-// RUN: weft-opt %s --weft-elaborate --weft-pipeline-cut | FileCheck %s --check-prefix=ONE
-// RUN: not weft-opt %s --weft-elaborate --weft-pipeline-cut=stages=2 2>&1 | FileCheck %s --check-prefix=COUNT
+// RUN: weft-opt %s --phase-elaborate | FileCheck %s
+// RUN: weft-opt %s --phase-elaborate --weft-pipeline-cut=stages=3 | FileCheck %s --check-prefix=CUT
+// RUN: weft-opt %s --phase-elaborate --weft-pipeline-cut | FileCheck %s --check-prefix=ONE
+// RUN: not weft-opt %s --phase-elaborate --weft-pipeline-cut=stages=2 2>&1 | FileCheck %s --check-prefix=COUNT
 
 // `model.stage` leaves its number on what is placed after it, within calls too.
 // CHECK: weft.gelu {{.*}} {scope = "h.0"}

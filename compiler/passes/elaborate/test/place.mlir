@@ -1,5 +1,5 @@
 // Placements come from weft.to_global, and pass from operands to results.
-// RUN: weft-opt %s --weft-elaborate="tensor=2" | FileCheck %s
+// RUN: weft-opt %s --phase-elaborate=keys=dist.tensor=2 | FileCheck %s
 
 // The placement that is named twice is listed once.
 // CHECK: placements [#weft.placement<"cpu", [tensor = 2], [0, 1]>, #weft.placement<"cpu", [_0 = 2, _1 = 1], [2, 3]>]

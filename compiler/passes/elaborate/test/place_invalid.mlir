@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-elaborate=data=2 -split-input-file -verify-diagnostics
+// RUN: weft-opt %s --phase-elaborate=keys=dist.data=2,batch.micro=2 -split-input-file -verify-diagnostics
 
 model.graph @g() {
   // expected-error @+1 {{sbp: expected axis data, expert, context or tensor, got tensr}}

@@ -1,6 +1,6 @@
 // A mesh of raw ranks takes the place of a job without axes, and is beside the mesh of one with.
-// RUN: weft-opt %s --weft-elaborate | FileCheck %s
-// RUN: weft-opt %s --weft-elaborate=data=2 | FileCheck %s --check-prefix=JOB
+// RUN: weft-opt %s --phase-elaborate | FileCheck %s
+// RUN: weft-opt %s --phase-elaborate=keys=dist.data=2,batch.micro=2 | FileCheck %s --check-prefix=JOB
 
 // CHECK:      placements [#weft.placement<"cpu", [_0 = 2, _1 = 2], [2, 3, 4, 5]>] {
 // CHECK-NEXT: weft.to_global %{{.*}} sbp(S(0), S(1)) :

@@ -259,7 +259,7 @@ task.program @units on #weft.placement<"cpu", [], [0]> micro_batches(2) units ["
     task.kernel "neg" ins(%a : !t) outs(%b : !t) {} micro in_place [0]
   }
   task.actor "graph.weight" compute micro unit "W" {
-    task.kernel "accumulate" ins(%b : !t) outs(%c : !t) {} micro
+    task.kernel "add" ins(%b : !t) outs(%c : !t) {} micro
   }
 }
 

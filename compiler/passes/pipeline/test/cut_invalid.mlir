@@ -8,10 +8,6 @@
 // RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=3 cuts=ln_f,h.1" 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=3 cuts=h.1,h.1" 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 cuts=wte" 2>&1 | FileCheck %s --check-prefix=FIRST
-// RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 meshes=1:1:1:1:1" 2>&1 | FileCheck %s --check-prefix=MESHES
-// RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 meshes=1:1:1:1:1,1:1:1:1" 2>&1 | FileCheck %s --check-prefix=SIZES
-// RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 meshes=1:1:1:1:1,1:1:1:0:1" 2>&1 | FileCheck %s --check-prefix=SIZE
-// RUN: not weft-opt %S/files/layers.mlir --weft-pipeline-cut="stages=2 machine=fast" 2>&1 | FileCheck %s --check-prefix=MACHINE
 
 // STAGES: dist.pipeline: expected at most 5 stages, as the model may be cut into wte, h.0, h.1, ln_f, head, got 6{{$}}
 // CHUNKS: pipeline.chunks: expected at most 5 chunks, as the model may be cut into wte, h.0, h.1, ln_f, head, got 3 x 2{{$}}
@@ -22,10 +18,6 @@
 // ORDER: pipeline.cuts: expected layers in the order of the model, none the first, got h.1 after ln_f{{$}}
 // TWICE: pipeline.cuts: expected layers in the order of the model, none the first, got h.1 after h.1{{$}}
 // FIRST: pipeline.cuts: expected layers in the order of the model, none the first, got wte after wte{{$}}
-// MESHES: pipeline.stages: expected 2 meshes, one a stage, got 1{{$}}
-// SIZES: pipeline.stages: expected five sizes, as in 2:1:1:1:4, got 1:1:1:1{{$}}
-// SIZE: pipeline.stages: expected five sizes, as in 2:1:1:1:4, got 1:1:1:0:1{{$}}
-// MACHINE: machine: expected rates, got fast{{$}}
 
 #a = #weft.placement<"cpu", [], [0]>
 #b = #weft.placement<"cpu", [], [1]>
@@ -62,4 +54,27 @@ weft.graph @count("x" %x: tensor<4xf32>) placements [#a] {
   %0 = weft.neg %x {scope = "h.0"} : (tensor<4xf32>) -> tensor<4xf32>
   %1 = weft.neg %0 {scope = "h.1", chunk = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   weft.output "y" %1 {scope = "h.2", chunk = 2 : i64} : (tensor<4xf32>)
+}
+
+// -----
+// A mesh for each stage, or none.
+#a = #weft.placement<"cpu", [], [0]>
+// expected-error @+1 {{pipeline.stages: expected 2 meshes, one a stage, got 1}}
+weft.graph @meshes("x" %x: tensor<4xf32>) placements [#a] attributes {weft.meshes = [#a]} {
+  %0 = weft.neg %x {scope = "h.0"} : (tensor<4xf32>) -> tensor<4xf32>
+  weft.output "y" %0 {scope = "h.1"} : (tensor<4xf32>)
+}
+
+// -----
+#a = #weft.placement<"cpu", [], [0]>
+// expected-error @+1 {{weft.meshes: expected a list of placements, got [1]}}
+weft.graph @numbers("x" %x: tensor<4xf32>) placements [#a] attributes {weft.meshes = [1]} {
+  weft.output "y" %x : (tensor<4xf32>)
+}
+
+// -----
+#a = #weft.placement<"cpu", [], [0]>
+// expected-error @+1 {{weft.machine: expected a dictionary of rates, got "fast"}}
+weft.graph @fast("x" %x: tensor<4xf32>) placements [#a] attributes {weft.machine = "fast"} {
+  weft.output "y" %x : (tensor<4xf32>)
 }

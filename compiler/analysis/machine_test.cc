@@ -1,0 +1,71 @@
+#include "compiler/analysis/machine.h"
+
+#include "compiler/analysis/test_graph.h"
+
+namespace weft::compiler {
+namespace {
+
+class MachineTest : public AnalysisTest {
+protected:
+  // Of a graph whose attribute is `rates`.
+  llvm::FailureOr<Machine> read(const std::string &rates) {
+    return machineOf(
+        graph("@g() placements [#weft.placement<\"cpu\", [], [0]>] attributes {weft.machine = " + rates + "}", ""));
+  }
+};
+
+TEST_F(MachineTest, WhatIsNotSaidIsTheDefault) {
+  ir::GraphOp plain = graph("@g() placements [#weft.placement<\"cpu\", [], [0]>]", "");
+  EXPECT_FALSE(attributeOf(&context, *machineOf(plain)));
+  Machine machine = *read("{node_latency_s = 0.5}"), defaults;
+  EXPECT_EQ(machine.node.latency_s, 0.5);
+  machine.node.latency_s = defaults.node.latency_s;
+  EXPECT_FALSE(attributeOf(&context, machine));
+}
+
+// Prime numbers, so that no two rates may change places unseen; doubles that no short text has.
+TEST_F(MachineTest, EveryRateComesBackToTheBit) {
+  Machine machine;
+  double next = 2.1;
+  double *rates[] = {&machine.contraction_flops, &machine.other_flops,      &machine.memory_bytes_s,
+                     &machine.launch_s,          &machine.node.bytes_s,     &machine.node.latency_s,
+                     &machine.network.bytes_s,   &machine.network.latency_s};
+  for (double *rate : rates) {
+    *rate = next /= 3;
+  }
+  machine.node_ranks = 7;
+  std::string text;
+  llvm::raw_string_ostream(text) << attributeOf(&context, machine);
+  Machine back = *read(text);
+  EXPECT_EQ(back.contraction_flops, machine.contraction_flops);
+  EXPECT_EQ(back.other_flops, machine.other_flops);
+  EXPECT_EQ(back.memory_bytes_s, machine.memory_bytes_s);
+  EXPECT_EQ(back.launch_s, machine.launch_s);
+  EXPECT_EQ(back.node.bytes_s, machine.node.bytes_s);
+  EXPECT_EQ(back.node.latency_s, machine.node.latency_s);
+  EXPECT_EQ(back.network.bytes_s, machine.network.bytes_s);
+  EXPECT_EQ(back.network.latency_s, machine.network.latency_s);
+  EXPECT_EQ(back.node_ranks, 7);
+}
+
+TEST_F(MachineTest, WhatIsNoRateIsAnError) {
+  for (const char *wrong : {"{speed = 1.0}", "{launch_s = -1.0}", "{launch_s = \"fast\"}", "{launch_s = 1}",
+                            "{node_ranks = 0}", "{node_ranks = 2.0}", "{other_flops = 0x7FF0000000000000 : f64}"}) {
+    said.clear();
+    EXPECT_TRUE(failed(read(wrong))) << wrong;
+    EXPECT_NE(said.find("weft.machine: expected rates of 0 or more, of contraction_flops,"), std::string::npos) << said;
+  }
+  said.clear();
+  EXPECT_TRUE(failed(read("8")));
+  EXPECT_NE(said.find("weft.machine: expected a dictionary of rates, got 8"), std::string::npos) << said;
+}
+
+TEST_F(MachineTest, AnOpTakesAsLongAsComputingOrMovingDoes) {
+  Machine machine = *read("{contraction_flops = 100.0, other_flops = 10.0, memory_bytes_s = 1000.0, launch_s = 0.25}");
+  EXPECT_DOUBLE_EQ(machine.seconds({.flops = 200, .bytes = 10, .contraction = true}), 0.25 + 2);
+  EXPECT_DOUBLE_EQ(machine.seconds({.flops = 200, .bytes = 10, .contraction = false}), 0.25 + 20);
+  EXPECT_DOUBLE_EQ(machine.seconds({.flops = 200, .bytes = 5000, .contraction = true}), 0.25 + 5);
+}
+
+} // namespace
+} // namespace weft::compiler

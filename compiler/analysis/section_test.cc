@@ -1,0 +1,97 @@
+#include "compiler/analysis/section.h"
+
+#include "compiler/analysis/cost.h"
+#include "compiler/analysis/test_graph.h"
+
+namespace weft::compiler {
+namespace {
+
+class SectionTest : public AnalysisTest {
+protected:
+  // "begin", "micro" or "step".
+  std::string sectionOf(const Sections &sections, llvm::StringRef name) {
+    mlir::Operation *op = named(name);
+    EXPECT_EQ(sections.isBegin(op) + sections.isMicro(op) + sections.isStep(op), 1) << name.str();
+    return sections.isBegin(op) ? "begin" : sections.isMicro(op) ? "micro" : "step";
+  }
+};
+
+constexpr char kTrain[] = R"(
+  %w = weft.parameter "w" [4, 4] init(zeros) : () -> tensor<4x4xf32>
+  %c = weft.neg %w {scope = "once"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %d = weft.neg %c {scope = "of once"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %e = weft.neg %w {scope = "on use", on_use} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %f = weft.neg %e {scope = "of on use"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %0 = weft.einsum "bi,io->bo" %x, %d {scope = "product"} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %1 = weft.einsum "bi,io->bo" %0, %f {scope = "again", phase = "recompute"} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %2 = weft.einsum "bi,bo->io" %0, %1 {scope = "gradient"} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  %3 = weft.accumulate %2 {scope = "sum"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = weft.neg %3 {scope = "update"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %5 = weft.einsum "ij,jk->ik" %4, %4 {scope = "step product"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  weft.assign %w, %5 {scope = "assign"} : (tensor<4x4xf32>, tensor<4x4xf32>)
+)";
+constexpr char kInput[] =
+    "@g(\"x\" %x: tensor<8x4xf32>) placements [#weft.placement<\"cpu\", [], [0]>] micro_batches 3";
+
+TEST_F(SectionTest, WhatASumDependsOnRunsOnceAMicroBatch) {
+  Sections sections(graph(kInput, kTrain));
+  EXPECT_EQ(sectionOf(sections, "product"), "micro");
+  EXPECT_EQ(sectionOf(sections, "gradient"), "micro");
+  EXPECT_EQ(sectionOf(sections, "sum"), "micro");
+  EXPECT_EQ(sectionOf(sections, "update"), "step");
+  EXPECT_EQ(sectionOf(sections, "assign"), "step");
+}
+
+TEST_F(SectionTest, WhatDependsOnParametersAloneRunsOnceBeforeUnlessOnUse) {
+  Sections sections(graph(kInput, kTrain));
+  EXPECT_EQ(sectionOf(sections, "once"), "begin");
+  EXPECT_EQ(sectionOf(sections, "of once"), "begin");
+  EXPECT_EQ(sectionOf(sections, "on use"), "micro");
+  EXPECT_EQ(sectionOf(sections, "of on use"), "micro");
+}
+
+TEST_F(SectionTest, RunsInAStep) {
+  Sections sections(graph(kInput, kTrain));
+  EXPECT_EQ(sections.runs(named("product"), 3), 3);
+  EXPECT_EQ(sections.runs(named("once"), 3), 1);
+  EXPECT_EQ(sections.runs(named("update"), 3), 1);
+}
+
+TEST_F(SectionTest, WithoutASumEverythingIsOfTheMicroBatch) {
+  Sections sections(graph("@g(\"x\" %x: tensor<4xf32>) placements [#weft.placement<\"cpu\", [], [0]>]",
+                          "%0 = weft.neg %x {scope = \"a\"} : (tensor<4xf32>) -> tensor<4xf32>\n"
+                          "%w = weft.parameter \"w\" [4] init(zeros) : () -> tensor<4xf32>\n"
+                          "%1 = weft.neg %w {scope = \"b\"} : (tensor<4xf32>) -> tensor<4xf32>"));
+  EXPECT_EQ(sectionOf(sections, "a"), "micro");
+  EXPECT_EQ(sectionOf(sections, "b"), "micro");
+}
+
+// ---- costs, which count by section ------------------------------------------
+
+TEST_F(SectionTest, UsefulFlopsAreThoseOfContractionsOfAStepWithoutWhatIsComputedAgain) {
+  // product and gradient: 2 x 8 x 4 x 4 each, three times; the product of the update 2 x 4 x 4 x 4, once.
+  EXPECT_EQ(modelFlops(graph(kInput, kTrain)), 3 * (256 + 256) + 128);
+}
+
+TEST_F(SectionTest, LocalWorkIsThatOfATile) {
+  ir::GraphOp made = graph(
+      "@g(\"x\" %x: tensor<8x4xf32, #weft.sbp<S(0), B>>, \"w\" %w: tensor<4x6xf32, #weft.sbp<B, S(1)>>) placements "
+      "[#weft.placement<\"cpu\", [data = 4, tensor = 2], [0, 1, 2, 3, 4, 5, 6, 7]>]",
+      "%0 = weft.einsum \"bi,io->bo\" %x, %w {scope = \"product\"} : (tensor<8x4xf32, #weft.sbp<S(0), B>>, "
+      "tensor<4x6xf32, #weft.sbp<B, S(1)>>) -> tensor<8x6xf32, #weft.sbp<S(0), S(1)>>\n"
+      "%1 = weft.box %0 {scope = \"box\"} : (tensor<8x6xf32, #weft.sbp<S(0), S(1)>>) -> tensor<8x6xf32, "
+      "#weft.sbp<S(0), B>>");
+  ir::PlacementAttr mesh = made.getPlacement(0);
+  mlir::Operation *product = named("product");
+  EXPECT_EQ(tileOf(product->getResult(0), mesh).getShape(), (llvm::ArrayRef<int64_t>{2, 3}));
+  plan::KernelWork work = localWork(llvm::cast<ir::WeftOpInterface>(product), mesh);
+  EXPECT_EQ(work.contraction_flops, 2 * 2 * 4 * 3);
+  EXPECT_EQ(work.flops, 0);
+  EXPECT_EQ(work.bytes, 4 * (2 * 4 + 4 * 3 + 2 * 3));
+  plan::KernelWork box = localWork(llvm::cast<ir::BoxOp>(named("box")), mesh);
+  EXPECT_EQ(box.contraction_flops + box.flops, 0);
+  EXPECT_EQ(box.bytes, 2 * 4 * 2 * 6); // reads and writes its result
+}
+
+} // namespace
+} // namespace weft::compiler

@@ -1,0 +1,134 @@
+#include "compiler/pipeline/candidates.h"
+
+#include "absl/strings/str_cat.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "runtime/plan/cluster.h"
+#include "runtime/plan/validate.h"
+#include "runtime/sim/simulate.h"
+
+namespace weft::compiler {
+namespace {
+
+// In front of what variants differ in most often: keys of the optimizer's state, then what is computed again.
+bool isKept(Phase phase) { return phase == Phase::Zero || phase == Phase::Recompute; }
+
+int64_t opsIn(mlir::ModuleOp module) {
+  int64_t ops = 0;
+  module.walk([&](mlir::Operation *) { ++ops; });
+  return ops;
+}
+
+} // namespace
+
+Candidates::Candidates(mlir::ModuleOp parsed, const Cluster &cluster) : cluster_(cluster) {
+  kept_.push_back({"", Phase::Elaborate, mlir::OwningOpRef<mlir::ModuleOp>(parsed.clone())});
+}
+
+void Candidates::limit(int64_t work) {
+  limited_ = work > 0;
+  left_ = work;
+  exhausted_ = false;
+}
+
+void Candidates::keep(const Job &job, Phase phase, mlir::ModuleOp module) {
+  if (!find(job, phase)) {
+    kept_.push_back({prefixOf(job, phase), phase, mlir::OwningOpRef<mlir::ModuleOp>(module.clone())});
+  }
+}
+
+absl::StatusOr<Summary> Candidates::compile(const Job &job, bool predict) {
+  std::string first;
+  mlir::ScopedDiagnosticHandler quiet(kept_.front().module->getContext(), [&](mlir::Diagnostic &diagnostic) {
+    const bool error = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
+    first = first.empty() && error ? diagnostic.str() : first;
+    return mlir::success();
+  });
+  auto [lowering, next] = begin(job);
+  for (Phase phase : allPhases()) {
+    if (phase < next) {
+      continue;
+    }
+    if (isKept(phase)) {
+      keep(job, phase, *lowering.module);
+    }
+    if (!spend(*lowering.module)) {
+      return absl::ResourceExhaustedError("the work is done");
+    }
+    if (failed(runPhase(lowering, phase, cluster_, *this))) {
+      return absl::InvalidArgumentError(first);
+    }
+  }
+  absl::StatusOr<plan::Plan> plan = planOf(lowering, job, cluster_);
+  if (!plan.ok()) {
+    return plan.status().message().empty() ? absl::InvalidArgumentError(first) : plan.status();
+  }
+  Summary summary;
+  for (const plan::Stage &stage : plan->stages()) {
+    summary.stageBytes.push_back(int64_t(stage.arena_bytes()));
+  }
+  if (!predict) {
+    return summary;
+  }
+  if (absl::Status status = plan::Validate(*plan); !status.ok()) {
+    return status;
+  }
+  absl::StatusOr<sim::Report> report = sim::Simulate(*plan, plan::MachineOf(cluster_));
+  if (!report.ok()) {
+    return report.status();
+  }
+  summary.step_s = report->step_s;
+  return summary;
+}
+
+std::string Candidates::prefixOf(const Job &job, Phase phase) const {
+  std::string prefix;
+  llvm::raw_string_ostream os(prefix);
+  mlir::MLIRContext *context = kept_.front().module.get()->getContext();
+  if (phase > Phase::Elaborate) {
+    mlir::OwningOpRef<mlir::ModuleOp> inputs(mlir::ModuleOp::create(mlir::UnknownLoc::get(context)));
+    setInputs(*inputs, job, Machine{plan::MachineOf(cluster_)});
+    inputs->print(os);
+  }
+  for (Phase earlier : allPhases()) {
+    if (earlier >= phase) {
+      break;
+    }
+    mlir::PassManager manager(context);
+    buildPhase(manager, earlier, job);
+    manager.printAsTextualPipeline(os);
+    os << '\n';
+  }
+  return prefix;
+}
+
+const Candidates::Kept *Candidates::find(const Job &job, Phase phase) const {
+  const std::string prefix = prefixOf(job, phase);
+  for (const Kept &kept : kept_) {
+    if (kept.phase == phase && kept.prefix == prefix) {
+      return &kept;
+    }
+  }
+  return nullptr;
+}
+
+std::pair<Lowering, Phase> Candidates::begin(const Job &job) const {
+  const Kept *furthest = &kept_.front();
+  for (Phase phase : allPhases()) {
+    const Kept *kept = isKept(phase) ? find(job, phase) : nullptr;
+    furthest = kept ? kept : furthest;
+  }
+  return {Lowering{job, mlir::OwningOpRef<mlir::ModuleOp>(furthest->module.get().clone()), {}}, furthest->phase};
+}
+
+bool Candidates::spend(mlir::ModuleOp module) {
+  if (!limited_) {
+    return true;
+  }
+  left_ -= opsIn(module);
+  exhausted_ |= left_ < 0;
+  return left_ >= 0;
+}
+
+} // namespace weft::compiler

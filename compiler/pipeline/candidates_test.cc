@@ -1,0 +1,117 @@
+#include "compiler/pipeline/candidates.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/dialect/model/model.h"
+#include "compiler/dialect/task/task.h"
+#include "compiler/job/cluster.h"
+#include "compiler/job/job.h"
+#include "compiler/pipeline/compile.h"
+#include "mlir/Parser/Parser.h"
+#include "ops/register.h"
+
+namespace weft::compiler {
+namespace {
+
+constexpr char kJob[] = "models/gpt2/tiny.job";
+
+class CandidatesTest : public testing::Test {
+protected:
+  CandidatesTest() : cluster_(*LoadCluster("")) {
+    mlir::DialectRegistry registry;
+    ir::registerWeftDialect(registry);
+    registry.insert<model::ModelDialect, task::TaskDialect>();
+    context_.appendDialectRegistry(registry);
+    context_.loadAllAvailableDialects();
+    parsed_ = mlir::parseSourceFile<mlir::ModuleOp>(jobOf({}).model().file(), &context_);
+  }
+
+  static std::vector<std::string> with(std::vector<std::string> overrides) {
+    overrides.insert(overrides.begin(), {"dist.data=2", "batch={global: 8 micro: 4}"});
+    return overrides;
+  }
+
+  static Job jobOf(const std::vector<std::string> &overrides) {
+    return LocateJob(*LoadJob(kJob, with(overrides)), kJob);
+  }
+
+  // What the compiler itself makes of the job.
+  Summary compiled(const std::vector<std::string> &overrides) {
+    CompileOptions options;
+    options.job = *LoadJob(kJob, with(overrides));
+    options.jobFile = kJob;
+    options.cluster = cluster_;
+    const plan::Plan plan = compile(options)->plan;
+    Summary summary{{}, plan.prediction().step_s()};
+    for (const plan::Stage &stage : plan.stages()) {
+      summary.stageBytes.push_back(int64_t(stage.arena_bytes()));
+    }
+    return summary;
+  }
+
+  mlir::MLIRContext context_;
+  const Cluster cluster_;
+  mlir::OwningOpRef<mlir::ModuleOp> parsed_;
+};
+
+// In whatever order, a variant that goes on from another one's module is what it is alone.
+TEST_F(CandidatesTest, AreWhatTheCompilerMakesOfThem) {
+  Candidates candidates(*parsed_, cluster_);
+  for (const std::vector<std::string> &overrides :
+       std::vector<std::vector<std::string>>{{},
+                                             {"zero.stage=3"},
+                                             {"recompute.policy=FULL"},
+                                             {"zero.stage=1", "recompute.policy=FULL"},
+                                             {"zero.stage=1"},
+                                             {"dist.tensor=2"},
+                                             {"dist.pipeline=2"},
+                                             {"dist.pipeline=2", "recompute.policy=SELECTIVE"},
+                                             {"batch.micro=2"},
+                                             {"model.set=layers=1"},
+                                             {"graph.fusion=false"},
+                                             {"precision.compute=BF16"}}) {
+    SCOPED_TRACE(overrides.empty() ? "the job" : overrides[0]);
+    absl::StatusOr<Summary> summary = candidates.compile(jobOf(overrides), /*predict=*/true);
+    ASSERT_TRUE(summary.ok()) << summary.status();
+    const Summary expected = compiled(overrides);
+    EXPECT_EQ(summary->stageBytes, expected.stageBytes);
+    EXPECT_EQ(summary->step_s, expected.step_s);
+  }
+}
+
+// A limit that is not enough for the whole way is enough for the end of it.
+TEST_F(CandidatesTest, GoOnFromWhatTheyShare) {
+  const Job job = jobOf({}), full = jobOf({"recompute.policy=FULL"});
+  Candidates fresh(*parsed_, cluster_), shared(*parsed_, cluster_);
+  ASSERT_TRUE(shared.compile(job, false).ok());
+  int64_t work = 1;
+  for (shared.limit(work); !shared.compile(full, false).ok(); shared.limit(work)) {
+    work += work / 8 + 1;
+  }
+  fresh.limit(work);
+  EXPECT_FALSE(fresh.compile(full, false).ok());
+  EXPECT_TRUE(fresh.exhausted());
+}
+
+TEST_F(CandidatesTest, EndWithTheWorkTheyMayDo) {
+  Candidates candidates(*parsed_, cluster_);
+  candidates.limit(10);
+  EXPECT_EQ(candidates.compile(jobOf({}), false).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(candidates.exhausted());
+  candidates.limit(0);
+  EXPECT_TRUE(candidates.compile(jobOf({}), false).ok());
+  EXPECT_FALSE(candidates.exhausted());
+}
+
+TEST_F(CandidatesTest, SayWhyNotAndPrintNothing) {
+  Candidates candidates(*parsed_, cluster_);
+  testing::internal::CaptureStderr();
+  const absl::Status status =
+      candidates.compile(jobOf({"recompute.layers={scope: \"h.9\" policy: FULL}"}), false).status();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("recompute.layers: expected a layer"), absl::string_view::npos) << status;
+}
+
+} // namespace
+} // namespace weft::compiler

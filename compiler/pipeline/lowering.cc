@@ -1,0 +1,97 @@
+#include "compiler/pipeline/lowering.h"
+
+#include "absl/strings/str_cat.h"
+#include "compiler/analysis/cost.h"
+#include "compiler/emit/emit.h"
+#include "compiler/memory/plan_memory.h"
+#include "compiler/pipeline/recompute.h"
+#include "compiler/pipeline/target.h"
+#include "mlir/Pass/PassManager.h"
+#include "runtime/plan/cluster.h"
+#include "runtime/plan/load.h"
+#include "runtime/plan/validate.h"
+
+namespace weft::compiler {
+namespace {
+
+GraphFacts factsOf(mlir::ModuleOp module) {
+  GraphFacts facts;
+  for (auto graph : module.getOps<ir::GraphOp>()) {
+    facts.name = graph.getSymName().str();
+    facts.training = !graph.getBody().getOps<ir::AssignOp>().empty();
+    facts.microBatches = int64_t(graph.getMicroBatches());
+    facts.flops = modelFlops(graph);
+    for (mlir::BlockArgument argument : graph.getBody().getArguments()) {
+      mlir::RankedTensorType type = ir::tensorOf(argument);
+      if (type.getElementType().isInteger(32) && facts.tokens == 0) {
+        facts.tokens = type.getNumElements() * facts.microBatches;
+      }
+    }
+  }
+  return facts;
+}
+
+void fillHeader(const Job &job, const Cluster &cluster, const GraphFacts &facts, plan::Header &header) {
+  header.set_version(plan::kPlanVersion);
+  header.set_target(cluster.device().kind());
+  header.set_graph(facts.name);
+  *header.mutable_job() = job;
+  *header.mutable_cluster() = cluster;
+  header.set_micro_batches(facts.microBatches);
+  header.set_training(facts.training);
+  header.set_tokens_per_step(facts.tokens);
+  header.set_flops_per_step(facts.flops);
+}
+
+absl::Status checkArenas(const plan::Plan &plan) {
+  for (int i = 0; i < plan.stages_size(); ++i) {
+    if (plan.stages(i).arena_bytes() > plan::kMaxBytes) {
+      return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: stage ", i,
+                                                     ": memory of a rank: expected at most ", plan::kMaxBytes,
+                                                     " bytes, got ", plan.stages(i).arena_bytes()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+} // namespace
+
+llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &cluster, Candidates &candidates) {
+  Job &job = lowering.job;
+  if (phase == Phase::Elaborate) {
+    setInputs(*lowering.module, job, Machine{plan::MachineOf(cluster)});
+  }
+  if (phase == Phase::Localize) {
+    lowering.facts = factsOf(*lowering.module);
+  }
+  if (phase == Phase::Recompute) {
+    *job.mutable_recompute() = resolveRecompute(*lowering.module, job, cluster.device().memory_bytes(), candidates);
+  }
+  mlir::PassManager manager(lowering.module->getContext());
+  buildPhase(manager, phase, job);
+  if (failed(manager.run(*lowering.module))) {
+    return mlir::failure();
+  }
+  return phase == Phase::Pipeline ? checkTarget(*lowering.module, job, cluster) : mlir::success();
+}
+
+absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster) {
+  plan::Plan plan;
+  fillHeader(asked, cluster, lowering.facts, *plan.mutable_header());
+  const Recompute &recompute = asked.recompute();
+  if (lowering.facts.training && (recompute.policy() != Recompute::NONE || !recompute.layers().empty())) {
+    *plan.mutable_header()->mutable_recompute() = lowering.job.recompute().layers();
+  }
+  if (failed(emitPlan(*lowering.module, plan))) {
+    return absl::InvalidArgumentError("");
+  }
+  if (absl::Status status = PlanMemory({cluster.device().memory_bytes()}, &plan); !status.ok()) {
+    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", status.message()));
+  }
+  if (absl::Status status = checkArenas(plan); !status.ok()) {
+    return status;
+  }
+  return plan;
+}
+
+} // namespace weft::compiler

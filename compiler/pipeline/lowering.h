@@ -1,0 +1,47 @@
+// A job's module on its way through the phases, and from their end to a plan.
+//
+//   parsed module ─ runPhase(Elaborate) ─ ... ─ runPhase(Memory) ─ planOf ─▶ plan, not yet verified
+//
+// compile() takes a job this way, and Candidates its variants.
+#ifndef WEFT_COMPILER_PIPELINE_LOWERING_H_
+#define WEFT_COMPILER_PIPELINE_LOWERING_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "compiler/pipeline/phases.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "runtime/plan/cluster.pb.h"
+#include "runtime/plan/plan.pb.h"
+
+namespace weft::compiler {
+
+class Candidates;
+
+/// What the header needs of the graph, taken before it is cut into programs.
+struct GraphFacts {
+  std::string name;
+  bool training = false;
+  int64_t microBatches = 1;
+  double flops = 0;
+  int64_t tokens = 0;
+};
+
+struct Lowering {
+  Job job; // as asked for, but that `recompute` says what becomes of every layer, once that phase has run
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  GraphFacts facts; // from Localize on
+};
+
+/// Runs the phase that comes next. For recompute AUTO it compiles variants with `candidates`. Fails with an error at
+/// the op that is wrong.
+llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &cluster, Candidates &candidates);
+
+/// The plan of a module that is behind all phases; its header says that it is of `asked`. Errors of the module are
+/// emitted at the op, the status has no message then.
+absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster);
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_PIPELINE_LOWERING_H_

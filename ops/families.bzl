@@ -1,0 +1,19 @@
+"""The families of operators. A line here is all that a new folder of ops/ needs to be known: the dialect, the kernels of
+the CPU and of GPUs, the tests of both and the reference follow it. `ops/families.inc` is this list for C++."""
+
+# The folder, which is also the stem of what registers it, and its title in the reference.
+FAMILIES = {
+    "activation": "Activations",
+    "attention": "Attention",
+    "dropout": "Dropout",
+    "einsum": "Contractions",
+    "elementwise": "Element-wise",
+    "embedding": "Embedding",
+    "layout": "Layout",
+    "loss": "Losses",
+    "norm": "Normalisations",
+    "optimizer": "Optimizers",
+    "random": "Random tensors",
+    "reduce": "Reductions",
+    "softmax": "Softmax",
+}

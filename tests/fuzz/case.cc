@@ -1,0 +1,196 @@
+#include "tests/fuzz/case.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace weft::fuzz {
+namespace {
+
+constexpr int64_t kMostRanks = 8;
+
+int64_t RanksOf(const Layout& layout) { return layout.data * layout.tensor * layout.context * layout.stages; }
+
+// A layout that may be forbidden: now and then its sizes do not divide what they split.
+Layout RandomLayout(Dice& dice, const Model& model) {
+  Layout layout;
+  do {
+    layout.data = dice.Of({1, 1, 2, 2, 3, 4, 8});
+    layout.tensor = dice.Of({1, 1, 1, 2, 2, 4});
+    layout.context = dice.Of({1, 1, 1, 1, 2});
+    layout.stages = dice.Of({1, 1, 2, 2, 3, 4});
+  } while (RanksOf(layout) > kMostRanks);
+  layout.micro = dice.Percent(95) ? layout.data * dice.Of({1, 1, 2, 3}) : 1 + dice.Below(6);
+  layout.micro_batches = dice.Of({1, 2, 2, 3, 4, 4, 5, 8});
+  if (layout.stages > 1 || dice.Percent(10)) {
+    layout.schedule =
+        dice.Of({"", "GPIPE", "ONE_F_ONE_B", "INTERLEAVED", "ZERO_BUBBLE form: H1", "ZERO_BUBBLE form: V"});
+    if (layout.schedule == "INTERLEAVED" && dice.Percent(40)) layout.chunks = dice.Of({2, 3});
+    if (dice.Percent(3)) layout.chunks = 1 + dice.Below(3);
+  }
+  if (layout.data > 1 || dice.Percent(10)) {
+    layout.zero = dice.Of({0, 0, 1, 2, 3, 3});
+    if (layout.zero > 0 && dice.Percent(30)) layout.group = dice.Of({1, 2, 2, 3});
+  }
+  if (dice.Percent(40)) layout.recompute = dice.Of({"SELECTIVE", "FULL", "AUTO"});
+  layout.fusion = dice.Percent(85);
+  layout.broadcast = dice.Percent(7);
+  if (layout.stages > 1 && layout.group == 0 && dice.Percent(10)) {
+    for (int64_t stage = 0; stage < layout.stages; ++stage) {
+      const int64_t data = dice.Of({1, 2});
+      layout.meshes.push_back(layout.micro % data == 0 ? data : 1);
+    }
+  }
+  return layout;
+}
+
+// A small eps makes of Adam a function of the sign of a gradient, which rounding decides where it is 0 in truth.
+std::string RandomOptimizer(Dice& dice) {
+  const std::string rule = dice.Of({"sgd { lr: 0.1 }", "sgd { lr: 0.05 momentum: 0.9 weight_decay: 0.01 }",
+                                    "adam { lr: 0.05 eps: 0.1 }", "adamw { lr: 0.05 eps: 0.1 weight_decay: 0.1 }"});
+  const std::string clip = dice.Percent(40) ? " clip_norm: 0.5" : "";
+  const std::string schedule =
+      dice.Percent(30) ? " schedule { warmup_linear { warmup: 1 total: 10 min_ratio: 0.1 } }" : "";
+  return rule + clip + schedule;
+}
+
+int64_t ChunksOf(const Layout& layout) {
+  if (layout.chunks > 0) return layout.chunks;
+  return layout.schedule == "INTERLEAVED" || layout.schedule == "ZERO_BUBBLE form: V" ? 2 : 1;
+}
+
+bool IsCut(const Layout& layout) { return layout.stages > 1 || !layout.schedule.empty() || layout.chunks > 0; }
+
+}  // namespace
+
+Case RandomCase(uint64_t seed) {
+  Dice dice(seed);
+  Case made;
+  made.seed = seed;
+  made.model = RandomModel(dice);
+  made.layout = RandomLayout(dice, made.model);
+  made.optimizer = RandomOptimizer(dice);
+  made.compute = dice.Of({"F32", "F32", "F32", "F32", "F32", "F32", "F32", "BF16", "BF16", "F16"});
+  return made;
+}
+
+std::string JobOf(const Case& a_case, const std::string& file) {
+  const Model& model = a_case.model;
+  const std::string set = model.gpt2 ? absl::StrCat(" set: [\"vocab=", model.vocab, "\", \"seq=", model.seq,
+                                                    "\", \"positions=", model.seq + 2, "\", \"layers=", model.layers,
+                                                    "\", \"heads=", model.heads, "\", \"hidden=", model.hidden,
+                                                    "\", \"dropout=", model.dropout, "\"]")
+                                     : "";
+  return absl::StrCat("model { file: \"", file, "\" graph: \"train\"", set, " }\noptimizer { ", a_case.optimizer,
+                      " }\nbatch { global: ", a_case.layout.micro * a_case.layout.micro_batches,
+                      " }\nseed: ", 1 + a_case.seed % 1000, "\n");
+}
+
+Overrides OneRank(const Case& a_case) {
+  const Layout& layout = a_case.layout;
+  const bool cut = TraitsOf(a_case.model).mixes_batch;
+  return {absl::StrCat("batch.micro=", cut ? layout.micro : layout.micro * layout.micro_batches)};
+}
+
+Overrides Many(const Case& a_case) {
+  const Layout& layout = a_case.layout;
+  Overrides all = {absl::StrCat("batch.micro=", layout.micro)};
+  const auto add = [&](const std::string& key, int64_t value, int64_t usual) {
+    if (value != usual) all.push_back(absl::StrCat(key, "=", value));
+  };
+  add("dist.data", layout.data, 1);
+  add("dist.tensor", layout.tensor, 1);
+  add("dist.context", layout.context, 1);
+  add("dist.pipeline", layout.stages, 1);
+  if (!layout.schedule.empty()) all.push_back(absl::StrCat("pipeline={schedule: ", layout.schedule, "}"));
+  add("pipeline.chunks", layout.chunks, 0);
+  add("zero.stage", layout.zero, 0);
+  add("zero.group", layout.group, 0);
+  if (!layout.recompute.empty()) all.push_back(absl::StrCat("recompute.policy=", layout.recompute));
+  if (!layout.fusion) all.push_back("graph.fusion=false");
+  if (layout.broadcast) all.push_back("graph.inference=BROADCAST");
+  for (int64_t data : layout.meshes) {
+    all.push_back(
+        absl::StrCat("pipeline.stages={data: ", data, " tensor: ", layout.tensor, " context: ", layout.context, "}"));
+  }
+  return all;
+}
+
+std::vector<std::string> Forbidden(const Case& a_case) {
+  const Layout& layout = a_case.layout;
+  const Traits traits = TraitsOf(a_case.model);
+  std::vector<std::string> all;
+  const auto require = [&](bool holds, const char* words) {
+    if (!holds) all.push_back(words);
+  };
+  require(layout.micro % layout.data == 0, "batch.micro: expected a multiple of dist.data");
+  require(layout.group == 0 || layout.data % layout.group == 0, "zero.group: expected a divisor of dist.data");
+  require(a_case.model.seq % layout.context == 0, "to be divisible by mesh axis context");
+  require(std::all_of(traits.pinned.begin(), traits.pinned.end(), [&](int64_t n) { return n % layout.tensor == 0; }),
+          "to be divisible by mesh axis tensor");
+  if (!IsCut(layout)) return all;
+  const int64_t chunks = ChunksOf(layout);
+  require(layout.stages * chunks <= traits.cuttable,
+          chunks > 1 ? "pipeline.chunks: expected at most" : "dist.pipeline: expected at most");
+  const bool two = layout.schedule == "ZERO_BUBBLE form: V";
+  require(layout.schedule == "INTERLEAVED" ? chunks >= 2 : chunks == (two ? 2 : 1), "pipeline.chunks of ");
+  return all;
+}
+
+namespace {
+
+void Append(std::vector<Case>& all, const Case& from, void (*change)(Case&)) {
+  Case simpler = from;
+  change(simpler);
+  // What says the same is no simpler.
+  if (JobOf(simpler, "") + TextOf(simpler.model, "") + absl::StrJoin(Many(simpler), " ") + simpler.compute !=
+      JobOf(from, "") + TextOf(from.model, "") + absl::StrJoin(Many(from), " ") + from.compute) {
+    all.push_back(simpler);
+  }
+}
+
+}  // namespace
+
+std::vector<Case> Simpler(const Case& a_case) {
+  std::vector<Case> all;
+  const auto append = [&](void (*change)(Case&)) { Append(all, a_case, change); };
+  append([](Case& c) { c.layout.stages = 1, c.layout.schedule = "", c.layout.chunks = 0, c.layout.meshes.clear(); });
+  append([](Case& c) { c.layout.data = 1, c.layout.zero = 0, c.layout.group = 0; });
+  append([](Case& c) { c.layout.data = std::min<int64_t>(c.layout.data, 2); });
+  append([](Case& c) { c.layout.tensor = 1; });
+  append([](Case& c) { c.layout.context = 1; });
+  append([](Case& c) { c.layout.zero = 0, c.layout.group = 0; });
+  append([](Case& c) { c.layout.group = 0; });
+  append([](Case& c) { c.layout.meshes.clear(); });
+  append([](Case& c) { c.layout.schedule = "", c.layout.chunks = 0; });
+  append([](Case& c) { c.layout.stages = std::min<int64_t>(c.layout.stages, 2), c.layout.meshes.clear(); });
+  append([](Case& c) { c.layout.recompute = ""; });
+  append([](Case& c) { c.layout.fusion = true; });
+  append([](Case& c) { c.layout.broadcast = false; });
+  append([](Case& c) { c.layout.micro_batches = 1; });
+  append([](Case& c) { c.layout.micro_batches = std::min<int64_t>(c.layout.micro_batches, 2); });
+  append([](Case& c) { c.layout.micro = c.layout.data; });
+  append([](Case& c) { c.compute = "F32"; });
+  append([](Case& c) { c.optimizer = "sgd { lr: 0.1 }"; });
+  append([](Case& c) { c.model.dropout = 0; });
+  append([](Case& c) { c.model.layers = std::max<int64_t>(1, c.model.layers - 1); });
+  append([](Case& c) { c.model.tied = false; });
+  append([](Case& c) { c.model.loss = Loss::kCrossEntropy; });
+  for (size_t b = 0; b < a_case.model.blocks.size(); ++b) {
+    const auto changed = [&](auto&& change) {
+      Case simpler = a_case;
+      change(simpler.model.blocks);
+      all.push_back(std::move(simpler));
+    };
+    if (a_case.model.blocks.size() > 1) changed([&](auto& blocks) { blocks.erase(blocks.begin() + b); });
+    if (a_case.model.blocks[b].residual) changed([&](auto& blocks) { blocks[b].residual = false; });
+    if (a_case.model.blocks[b].far > 0) changed([&](auto& blocks) { blocks[b].far = 0; });
+    for (size_t p = 0; p < a_case.model.blocks[b].picks.size(); ++p) {
+      changed([&](auto& blocks) { blocks[b].picks.erase(blocks[b].picks.begin() + p); });
+    }
+  }
+  return all;
+}
+
+}  // namespace weft::fuzz

@@ -1,0 +1,56 @@
+// A case: a model, how it is trained, and the layout under test; and what is known of it before it is tried.
+#ifndef WEFT_TESTS_FUZZ_CASE_H_
+#define WEFT_TESTS_FUZZ_CASE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/fuzz/model.h"
+
+namespace weft::fuzz {
+
+// Overrides of a job, "dist.data=2".
+using Overrides = std::vector<std::string>;
+
+struct Layout {
+  int64_t data = 1, tensor = 1, context = 1, stages = 1;
+  int64_t micro_batches = 1;
+  int64_t micro = 4;            // sequences a micro-batch
+  std::string schedule;         // empty: the job says nothing
+  int64_t chunks = 0;           // 0: the job says nothing
+  int64_t zero = 0, group = 0;  // 0: the job says nothing
+  std::string recompute;        // empty: the job says nothing
+  bool fusion = true;
+  bool broadcast = false;       // graph.inference
+  std::vector<int64_t> meshes;  // of every stage its data axis, where they differ
+};
+
+struct Case {
+  uint64_t seed = 0;
+  Model model;
+  Layout layout;
+  std::string optimizer;        // its message
+  std::string compute = "F32";  // of the run under test and of the one rank's
+};
+
+// Depends on the seed alone.
+Case RandomCase(uint64_t seed);
+
+// What both runs' jobs have in common, as text; `file` is the model file.
+std::string JobOf(const Case& a_case, const std::string& file);
+
+// What the job of one rank adds, and that of the layout. One rank takes the whole batch at once, unless the numbers
+// depend on how it is cut.
+Overrides OneRank(const Case& a_case);
+Overrides Many(const Case& a_case);
+
+// What forbids the layout, in words of the compiler's refusal, which must have some of them; none: it must not refuse.
+std::vector<std::string> Forbidden(const Case& a_case);
+
+// The same case with one thing less, every way that there is: the simplest first.
+std::vector<Case> Simpler(const Case& a_case);
+
+}  // namespace weft::fuzz
+
+#endif  // WEFT_TESTS_FUZZ_CASE_H_

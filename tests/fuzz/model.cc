@@ -1,0 +1,218 @@
+#include "tests/fuzz/model.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+
+namespace weft::fuzz {
+namespace {
+
+enum Flags { kPlain = 0, kMixesBatch = 1, kPinsInner = 2, kPinsHeads = 4 };
+
+// Ops in the notation of a model file: $x and $y are operands, $r the result, $i a number of its own. Values keep to
+// about 1, so that rounding is not magnified: what grows goes through tanh.
+struct Piece {
+  const char* text;
+  int flags = kPlain;
+};
+
+constexpr Piece kPieces[] = {
+    {"$r = weft.tanh $x"},
+    {"$r = weft.neg $x"},
+    {"$r = weft.sigmoid $x"},
+    {"$r = weft.silu $x"},
+    {"$r = weft.relu $x"},
+    {"$r = weft.gelu $x"},
+    {"$r = weft.gelu $x approximate(tanh)"},
+    {"%a$i = weft.square $x\n$r = weft.tanh %a$i"},
+    {"%a$i = weft.tanh $x\n$r = weft.exp %a$i"},
+    {"%a$i = weft.square $x\n%b$i = weft.fill [1] value(1)\n%c$i = weft.add %a$i, %b$i\n$r = weft.log %c$i"},
+    {"%a$i = weft.square $x\n%b$i = weft.fill [hidden] value(0.5)\n%c$i = weft.add %a$i, %b$i\n$r = weft.sqrt %c$i"},
+    {"%a$i = weft.square $x\n%b$i = weft.fill [1, hidden] value(1)\n%c$i = weft.add %b$i, %a$i\n$r = weft.rsqrt %c$i"},
+    {"%a$i = weft.sigmoid $y\n%b$i = weft.fill [1] value(1)\n%c$i = weft.add %a$i, %b$i\n$r = weft.div $x, %c$i"},
+    {"$r = weft.add $x, $y"},
+    {"$r = weft.sub $x, $y"},
+    {"%a$i = weft.mul $x, $y\n$r = weft.tanh %a$i"},
+    {"$r = weft.maximum $x, $y"},
+    {"$r = weft.minimum $x, $y"},
+    {"%a$i = weft.greater_equal $x, $y\n$r = weft.mul $x, %a$i"},
+    {"%a$i = weft.equal $x, $x\n$r = weft.mul %a$i, $y"},
+    {"$r = weft.scale $x by(-0.75)"},
+    {"$r = weft.add_n $x, $y, $x"},
+    {"%a$i = weft.parameter \"bias$i\" [hidden] init(uniform -0.5 0.5)\n$r = weft.add $x, %a$i"},
+    {"%a$i = weft.parameter \"gain$i\" [1] init(constant 0.5)\n$r = weft.mul $x, %a$i"},
+    {"%a$i = weft.parameter \"places$i\" [seq, hidden] init(normal 0.3)\n$r = weft.add %a$i, $x"},
+    {"%a$i = weft.parameter \"row$i\" [1, hidden] init(normal 0.3)\n"
+     "%b$i = weft.broadcast_to %a$i [batch, seq, hidden]\n$r = weft.sub %b$i, $x"},
+    {"%a$i = weft.parameter \"flat$i\" [heads, hidden floordiv heads] init(normal 0.3)\n"
+     "%b$i = weft.reshape %a$i [hidden]\n$r = weft.add $x, %b$i"},
+    {"%a$i = weft.parameter \"two$i\" [2 * hidden] init(normal 0.3)\n%b$i = weft.reshape %a$i [2, hidden]\n"
+     "%c$i = weft.slice %b$i dim(0) from(1) size(1)\n$r = weft.add $x, %c$i"},
+    {"%a$i = weft.parameter \"turned$i\" [hidden, hidden] init(normal rsqrt(hidden))\n"
+     "%b$i = weft.transpose %a$i [1, 0]\n$r = weft.einsum \"bsi,io->bso\" $x, %b$i"},
+    {"%a$i = weft.parameter \"twice$i\" [hidden, hidden] init(normal rsqrt(hidden))\n"
+     "%b$i = weft.einsum \"bsi,io->bso\" $x, %a$i\n%c$i = weft.tanh %b$i\n"
+     "$r = weft.einsum \"bso,io->bsi\" %c$i, %a$i"},
+    {"%a$i = weft.reduce mean $x over [2] keep_dims\n$r = weft.sub $x, %a$i"},
+    {"%a$i = weft.reduce max $x over [2] keep_dims\n$r = weft.sub $x, %a$i"},
+    {"%a$i = weft.reduce mean $x over [1] keep_dims\n$r = weft.sub $y, %a$i"},
+    {"%a$i = weft.reduce sum $x over [1]\n%b$i = weft.tanh %a$i\n%c$i = weft.reshape %b$i [batch, 1, hidden]\n"
+     "$r = weft.add %c$i, $y"},
+    {"%a$i = weft.reduce mean $x over [0] keep_dims\n$r = weft.sub $x, %a$i", kMixesBatch},
+    {"%a$i = weft.reshape $x [batch, seq, heads, hidden floordiv heads]\n%b$i = weft.transpose %a$i [0, 2, 1, 3]\n"
+     "%c$i = weft.softmax %b$i\n%d$i = weft.transpose %c$i [0, 2, 1, 3]\n$r = weft.reshape %d$i [batch, seq, hidden]"},
+    {"%a$i = weft.reshape $x [batch * seq, hidden]\n"
+     "%b$i = weft.parameter \"rows$i\" [hidden, hidden] init(normal rsqrt(hidden))\n"
+     "%c$i = weft.einsum \"ri,io->ro\" %a$i, %b$i\n$r = weft.reshape %c$i [batch, seq, hidden]"},
+    {"%a$i = weft.slice $x dim(2) from(0) size(hidden floordiv 2)\n"
+     "%b$i = weft.slice $y dim(2) from(hidden floordiv 2) size(hidden floordiv 2)\n"
+     "$r = weft.concat %b$i, %a$i dim(2)"},
+    {"%a$i = weft.slice $x dim(1) from(0) size(seq + -1)\n$r = weft.pad %a$i dim(1) before(1) after(0)"},
+    {"$r = weft.softmax $x"},
+    {"$r = model.call @layer_norm \"norm$i\" ($x) [hidden, 0.1]"},
+    {"$r = model.call @rms_norm \"norm$i\" ($x) [hidden, 0.1]"},
+    {"$r = model.call @linear \"linear$i\" ($x) [hidden, hidden, B, B, rsqrt(hidden)]"},
+    {"$r = model.call @mlp \"mlp$i\" ($x) [hidden, inner, 0.3]", kPinsInner},
+    {"$r = model.call @causal_attention \"attn$i\" ($x) [hidden, heads, 0.3]", kPinsHeads},
+    {"%a$i = weft.parameter \"mix$i\" [seq, seq] init(normal rsqrt(seq))\n"
+     "$r = weft.einsum \"bsh,ts->bth\" $x, %a$i"},
+    {"%a$i = weft.einsum \"bsh,bth->bst\" $x, $y\n%b$i = weft.scale %a$i by(0.2)\n%c$i = weft.softmax %b$i\n"
+     "$r = weft.einsum \"bst,bth->bsh\" %c$i, $y"},
+    {"$r = weft.dropout $x rate(0.25)"},
+    {"%a$i = weft.random_uniform [batch, seq, hidden] low(-0.2) high(0.2)\n$r = weft.add $x, %a$i"},
+    {"%a$i = weft.random_normal [batch, seq, hidden] mean(0.5) std(0.1)\n%b$i = weft.mul $x, %a$i\n"
+     "$r = weft.add %b$i, $x"},
+    {"%a$i = weft.random_normal [seq, hidden] mean(0) std(0.1)\n$r = weft.add $x, %a$i", kMixesBatch},
+    {"%a$i = weft.fill [hidden, hidden] value(0.05)\n$r = weft.einsum \"bsi,io->bso\" $x, %a$i"},
+    {"%a$i = weft.fill [seq, hidden] value(0.3)\n%b$i = weft.exp %a$i\n%c$i = weft.softmax %b$i\n"
+     "$r = weft.add $x, %c$i"},
+    {"%a$i = weft.parameter \"table$i\" [vocab, hidden] init(normal 0.3)\n%b$i = weft.embedding %tokens, %a$i\n"
+     "$r = weft.add $x, %b$i"},
+    {"%a$i, %b$i = model.call @embedding \"again$i\" (%tokens) [vocab, hidden, 0.3]\n$r = weft.add %a$i, $x"},
+    {"$r = weft.to_global $x sbp(data = S(0))"},
+};
+
+std::string BlockText(const Block& block, int number) {
+  std::string text = absl::StrCat("model.layer @b", number, "(%v0, %v1, %tokens) {\n");
+  int last = 1;
+  std::set<int> unread;
+  for (const Pick& pick : block.picks) {
+    unread.insert(last);
+    const std::string piece = kPieces[pick.piece].text;
+    const auto operand = [&](const char* letter, int back) {
+      const int value = std::max(0, last - back);
+      if (absl::StrContains(piece, letter)) unread.erase(value);
+      return absl::StrCat("%v", value);
+    };
+    const std::string x = operand("$x", pick.first), y = operand("$y", pick.second);
+    absl::StrAppend(
+        &text, "  ",
+        absl::StrReplaceAll(
+            piece,
+            {{"$x", x}, {"$y", y}, {"$r", absl::StrCat("%v", last + 1)}, {"$i", absl::StrCat(last)}, {"\n", "\n  "}}),
+        "\n");
+    ++last;
+  }
+  // Nothing is in vain: what nobody has read is part of what the block yields.
+  std::vector<std::string> sum = {absl::StrCat("%v", last)};
+  for (int value : unread) sum.push_back(absl::StrCat("%v", value));
+  if (block.residual && last > 1 && unread.count(1) == 0) sum.push_back("%v1");
+  absl::StrAppend(&text, "  %sum = weft.add_n ", absl::StrJoin(sum, ", "),
+                  // An eps of the size of the values: where they cancel, rounding stays as small as it is.
+                  "\n  %end = model.call @layer_norm \"end\" (%sum) [hidden, 0.1]\n  model.return %end\n}\n\n");
+  return text;
+}
+
+std::string GraphText(const Model& model) {
+  std::string text =
+      "model.graph @train(%tokens [batch, seq] i32, %labels [batch, seq] i32, %target [batch, seq, vocab] f32) {\n"
+      "  %h0, %table = model.call @embedding \"emb\" (%tokens) [vocab, hidden, 0.5]\n";
+  const int count = static_cast<int>(model.blocks.size());
+  for (int i = 0; i < count; ++i) {
+    absl::StrAppend(&text, "  %h", i + 1, " = model.call @b", i, " \"b.", i, "\" (%h",
+                    std::max(0, i - model.blocks[i].far), ", %h", i, ", %tokens)\n");
+  }
+  if (model.tied) {
+    absl::StrAppend(&text, "  %logits = model.call @tied_head \"head\" (%h", count, ", %table)\n");
+  } else {
+    absl::StrAppend(&text, "  %logits = model.call @linear \"head\" (%h", count,
+                    ") [hidden, vocab, B, B, rsqrt(hidden)]\n");
+  }
+  if (model.loss == Loss::kCrossEntropy) {
+    absl::StrAppend(&text, "  %loss, %count = weft.cross_entropy %logits, %labels\n",
+                    "  weft.minimize %loss per %count\n}\n");
+  } else {
+    absl::StrAppend(&text, "  %difference = weft.sub %logits, %target\n  %square = weft.square %difference\n",
+                    "  %loss = weft.reduce mean %square over [0, 1, 2]\n  weft.minimize %loss\n}\n");
+  }
+  return text;
+}
+
+Block RandomBlock(Dice& dice, int number) {
+  Block block;
+  block.far = dice.Percent(30) ? static_cast<int>(dice.Below(number + 1)) : 0;
+  block.residual = dice.Percent(40);
+  const int64_t count = 1 + dice.Below(5);
+  for (int64_t i = 0; i < count; ++i) {
+    const int piece = static_cast<int>(dice.Below(std::size(kPieces)));
+    block.picks.push_back(
+        {piece, dice.Percent(75) ? 0 : static_cast<int>(dice.Below(4)), static_cast<int>(dice.Below(4))});
+  }
+  return block;
+}
+
+}  // namespace
+
+Model RandomModel(Dice& dice) {
+  Model model;
+  model.gpt2 = dice.Percent(35);
+  model.heads = dice.Of({1, 2, 2, 4, 4, 3});
+  model.hidden = model.heads * (model.heads == 1 ? 8 : dice.Of({4, 4, 8}));  // a norm of 2 numbers is all but a sign
+  model.inner = 4 * model.hidden;
+  model.vocab = dice.Of({8, 12, 16, 16, 24, 32});
+  model.seq = dice.Of({4, 6, 8, 8, 12, 16});
+  model.layers = 1 + dice.Below(6);
+  model.dropout = dice.Of({0.0, 0.0, 0.1});
+  model.tied = dice.Percent(50);
+  model.loss = dice.Percent(75) ? Loss::kCrossEntropy : Loss::kMeanSquare;
+  const int blocks = model.gpt2 ? 0 : static_cast<int>(1 + dice.Below(6));
+  for (int i = 0; i < blocks; ++i) model.blocks.push_back(RandomBlock(dice, i));
+  return model;
+}
+
+std::string TextOf(const Model& model, const std::string& root) {
+  if (model.gpt2) return absl::StrCat("model.import \"", root, "/models/gpt2/gpt2.mlir\"\n");
+  std::string text = absl::StrCat("model.import \"", root, "/models/layers.mlir\"\n\n");
+  absl::StrAppend(&text, "model.config @vocab = ", model.vocab, "\nmodel.config @seq = ", model.seq,
+                  "\nmodel.config @hidden = ", model.hidden, "\nmodel.config @heads = ", model.heads,
+                  "\nmodel.config @inner = ", model.inner, "\n\n");
+  for (size_t i = 0; i < model.blocks.size(); ++i) text += BlockText(model.blocks[i], static_cast<int>(i));
+  return text + GraphText(model);
+}
+
+Traits TraitsOf(const Model& model) {
+  Traits traits;
+  traits.pinned = {model.vocab};  // @embedding's rows
+  if (model.gpt2) {
+    traits.pinned.insert(traits.pinned.end(), {model.heads, model.inner});
+    traits.cuttable = model.layers + 2;  // wte, h.*, ln_f
+    return traits;
+  }
+  traits.cuttable = static_cast<int64_t>(model.blocks.size()) + 2;  // emb, b.*, head
+  for (const Block& block : model.blocks) {
+    for (const Pick& pick : block.picks) {
+      const int flags = kPieces[pick.piece].flags;
+      if (flags & kMixesBatch) traits.mixes_batch = true;
+      if (flags & kPinsInner) traits.pinned.push_back(model.inner);
+      if (flags & kPinsHeads) traits.pinned.push_back(model.heads);
+    }
+  }
+  return traits;
+}
+
+}  // namespace weft::fuzz

@@ -1,0 +1,154 @@
+#include "tools/run/record.h"
+
+#include <google/protobuf/text_format.h>
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/checkpoint/checksum.h"
+#include "runtime/checkpoint/place.h"
+
+namespace weft::run {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::TextFormat;
+
+constexpr char kVersion[] = "0.1.0";
+
+enum class Weight { kNone, kCourse, kMeaning };
+
+// What a change of the job's values weighs, by the beginning of their paths; of any other it is the course.
+constexpr std::pair<const char*, Weight> kWeights[] = {
+    {"model.", Weight::kMeaning},   {"optimizer rule", Weight::kMeaning},
+    {"dist.", Weight::kNone},       {"pipeline.", Weight::kNone},
+    {"zero.", Weight::kNone},       {"recompute.", Weight::kNone},
+    {"graph.", Weight::kNone},      {"cluster", Weight::kNone},
+    {"seed", Weight::kNone},        {"checkpoint.", Weight::kNone},
+    {"data.format", Weight::kNone},  // data_form says what it came to
+};
+
+Weight WeightOf(const std::string& path) {
+  for (const auto& [prefix, weight] : kWeights) {
+    if (absl::StartsWith(path, prefix)) return weight;
+  }
+  return Weight::kCourse;
+}
+
+std::string LineOf(const Message& message) {
+  TextFormat::Printer printer;
+  printer.SetSingleLineMode(true);
+  std::string text;
+  printer.PrintToString(message, &text);
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+using Values = std::map<std::string, std::string>;  // by path
+
+// Every value of a message by its path: "optimizer.adamw.lr", "pipeline.cuts[1]".
+void AddValues(const Message& message, const std::string& path, Values& values) {
+  std::vector<const FieldDescriptor*> fields;
+  message.GetReflection()->ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    const int count = field->is_repeated() ? message.GetReflection()->FieldSize(message, field) : 1;
+    for (int i = 0; i < count; ++i) {
+      const int index = field->is_repeated() ? i : -1;
+      const std::string name = absl::StrCat(path, field->name(), index < 0 ? "" : absl::StrCat("[", i, "]"));
+      if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+        const google::protobuf::Reflection& reflection = *message.GetReflection();
+        AddValues(index < 0 ? reflection.GetMessage(message, field) : reflection.GetRepeatedMessage(message, field, i),
+                  name + ".", values);
+      } else {
+        TextFormat::PrintFieldValueToString(message, field, index, &values[name]);
+      }
+    }
+  }
+}
+
+const char* RuleOf(const Optimizer& optimizer) {
+  switch (optimizer.rule_case()) {
+    case Optimizer::kSgd:
+      return optimizer.sgd().momentum() == 0 ? "sgd" : "sgd with momentum";
+    case Optimizer::kAdam:
+      return "adam";
+    case Optimizer::kAdamw:
+      return "adamw";
+    case Optimizer::RULE_NOT_SET:
+      return "none";
+  }
+}
+
+Values ValuesOf(Job job) {
+  Values values;
+  for (const std::string& setting : job.model().set()) {
+    const size_t equals = setting.find('=');
+    values["model.set " + setting.substr(0, equals)] = setting.substr(std::min(equals, setting.size() - 1) + 1);
+  }
+  job.mutable_model()->clear_set();
+  // The same file may be named by another path.
+  const std::string file = job.model().file();
+  job.mutable_model()->set_file(file.substr(file.rfind('/') + 1));
+  values["optimizer rule"] = RuleOf(job.optimizer());
+  AddValues(job, "", values);
+  return values;
+}
+
+// The job in a record; none if there is none, or none that this version can read.
+bool ReadJob(const Record& record, Job& job) {
+  const auto text = record.find("job");
+  if (text == record.end()) return false;
+  TextFormat::Parser parser;
+  parser.AllowUnknownField(true);  // of a newer version
+  return parser.ParseFromString(text->second, &job);
+}
+
+void CompareJobs(const Job& before, const Job& now, Changes& changes) {
+  const Values old_values = ValuesOf(before), new_values = ValuesOf(now);
+  Values all = old_values;
+  all.insert(new_values.begin(), new_values.end());
+  const bool other_rule = old_values.at("optimizer rule") != new_values.at("optimizer rule");
+  const auto text = [](const Values& values, const std::string& path) {
+    const auto it = values.find(path);
+    return it == values.end() ? "none" : it->second;
+  };
+  for (const auto& [path, unused] : all) {
+    const std::string was = text(old_values, path), is = text(new_values, path);
+    const Weight weight = WeightOf(path);
+    if (was == is || weight == Weight::kNone) continue;
+    // Values of a rule say nothing beside another rule.
+    if (other_rule && (absl::StartsWith(path, "optimizer.adam") || absl::StartsWith(path, "optimizer.sgd"))) continue;
+    (weight == Weight::kMeaning ? changes.meaning : changes.course).push_back(absl::StrCat(path, " ", was, " -> ", is));
+  }
+}
+
+}  // namespace
+
+Record RecordOf(const plan::Plan& plan) {
+  return {{"weft", kVersion},
+          {"plan", checkpoint::ToHex(plan.header().hash())},
+          {"job", LineOf(plan.header().job())},
+          {"host", checkpoint::HostName()},
+          {"date", checkpoint::TimeText()}};
+}
+
+Changes Compare(const Record& before, const Record& now) {
+  Changes changes;
+  Job job_before, job_now;
+  if (ReadJob(before, job_before) && ReadJob(now, job_now)) CompareJobs(job_before, job_now, changes);
+  const auto differs = [&](const char* key) {
+    const auto was = before.find(key), is = now.find(key);
+    return was != before.end() && is != now.end() && was->second != is->second;
+  };
+  if (differs("data_form"))
+    changes.meaning.push_back(absl::StrCat("form of the data ", before.at("data_form"), " -> ", now.at("data_form")));
+  if (differs("data_hash")) {
+    changes.course.push_back(differs("data") ? absl::StrCat("data ", before.at("data"), " -> ", now.at("data"))
+                                             : absl::StrCat("what ", now.at("data"), " holds"));
+  }
+  return changes;
+}
+
+}  // namespace weft::run

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""Every program says what it was built from, and all say the same."""
+import subprocess
+import unittest
+
+PROGRAMS = ("tools/weft/weft", "tools/compile/weft-compile", "tools/run/weft-run", "tools/launch/weft-launch",
+            "tools/plan/weft-plan", "tools/opt/weft-opt")
+
+
+class VersionTest(unittest.TestCase):
+    def test_every_program_says_it(self):
+        texts = set()
+        for program in PROGRAMS:
+            result = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60)
+            self.assertEqual((result.returncode, result.stderr), (0, ""), program)
+            name, version = result.stdout.split(" ", 1)
+            self.assertEqual(name, program.rpartition("/")[2])
+            texts.add(version)
+        self.assertEqual(len(texts), 1, texts)
+        self.assertRegex(texts.pop(), r"\A\d+\.\d+\.\d+\n  commit  \S+\n  LLVM    \d+\.\S+\n  CUDA    (none|\d+\.\d+)\n\Z")
+
+    def test_the_dispatcher_hands_it_on(self):
+        result = subprocess.run(["tools/weft/weft", "plan", "--version"], capture_output=True, text=True, timeout=60)
+        self.assertRegex(result.stdout, r"\Aweft-plan \d")
+
+
+if __name__ == "__main__":
+    unittest.main()
