@@ -20,6 +20,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/folder_lock.h"
 #include "runtime/checkpoint/place.h"
 #include "runtime/checkpoint/safetensors_reader.h"
@@ -296,6 +297,8 @@ TEST_F(RunTest, ADamagedCheckpointIsPassedOver) {
   };
   damage("c/step-00000006/model.safetensors");
   damage("c/step-00000004/manifest.json");
+  ASSERT_EQ(Train({"--steps", "2", "--quiet", "--checkpoint-dir", Path("c"), "--resume"}), 0);
+  EXPECT_THAT(err_, HasSubstr("damaged"));
   ASSERT_EQ(Train({"--steps", "6", "--checkpoint-dir", Path("c"), "--resume"}), 0) << err_;
   EXPECT_THAT(err_, HasSubstr("/c/step-00000006/model.safetensors: `table`: damaged: expected checksum "));
   EXPECT_THAT(err_, HasSubstr("; trying " + Path("c/step-00000004") + "\n"));
@@ -338,6 +341,21 @@ TEST_F(RunTest, AResumeSaysWhatHasChanged) {
   EXPECT_EQ(resume("corpus.txt", {"--allow-changed"}), 0);
   EXPECT_THAT(err_,
               HasSubstr("changed since the checkpoint: model.set heads none -> 2, optimizer.clip_norm none -> 2"));
+}
+
+// Version 1 of the manifest did not say what the run was.
+TEST_F(RunTest, AResumeFromAnOlderVersionSaysThatItCannotCompare) {
+  ASSERT_EQ(Train({"--steps", "2", "--quiet", "--checkpoint-dir", Path("c")}), 0);
+  const std::string path = Path("c/step-00000002/manifest.json");
+  auto json = nlohmann::json::parse(ReadFile(path));
+  json.erase("checksum");
+  json.erase("run");
+  json["version"] = 1;
+  const std::string text = json.dump(1) + "\n";
+  json["checksum"] = checkpoint::ToHex(checkpoint::Checksum(1, 0, text.data(), static_cast<int64_t>(text.size())));
+  std::ofstream(path) << json.dump(1) << "\n";
+  EXPECT_EQ(Train({"--steps", "3", "--checkpoint-dir", Path("c"), "--resume"}), 0);
+  EXPECT_THAT(err_, HasSubstr("an older weft wrote the checkpoint: what has changed since is not known\n"));
 }
 
 TEST_F(RunTest, InitSaysWhatItTakes) {

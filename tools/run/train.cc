@@ -58,7 +58,9 @@ class Trainer {
  private:
   // All processes, with one outcome.
   absl::Status Load() {
-    auto resume = FindResume(context_, [&](const std::string& line) { context_.Tell(line); });
+    auto resume = FindResume(context_, [&](const std::string& line) {  // with --quiet too
+      if (processes_.first()) std::fprintf(context_.err, "%s\n", line.c_str());
+    });
     if (!resume.ok()) return resume.status();
     seed_ = request_.seed.value_or(context_.plan.header().job().seed());
     if (*resume != nullptr) {
