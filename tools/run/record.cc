@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/place.h"
+#include "runtime/version/version.h"
 
 namespace weft::run {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::TextFormat;
-
-constexpr char kVersion[] = "0.1.0";
 
 enum class Weight { kNone, kCourse, kMeaning };
 
@@ -127,7 +126,7 @@ void CompareJobs(const Job& before, const Job& now, Changes& changes) {
 }  // namespace
 
 Record RecordOf(const plan::Plan& plan) {
-  return {{"weft", kVersion},
+  return {{"weft", BuiltVersion().number},
           {"plan", checkpoint::ToHex(plan.header().hash())},
           {"job", LineOf(plan.header().job())},
           {"host", checkpoint::HostName()},
