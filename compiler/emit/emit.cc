@@ -312,9 +312,12 @@ private:
   // ---- streams ------------------------------------------------------------
   static plan::Actor::Phase phaseOf(task::ActorOp actor) {
     if (!actor.getUnit()) {
-      const bool updates =
-          llvm::any_of(actor.getBody().front(), [](Operation &op) { return ir::phaseOf(&op) == ir::OpPhase::Update; });
-      return updates ? plan::Actor::UPDATE : plan::Actor::OTHER;
+      auto isOf = [](ir::OpPhase phase) { return [phase](Operation &op) { return ir::phaseOf(&op) == phase; }; };
+      mlir::Block &ops = actor.getBody().front();
+      // A backward that ends once a step rounds or adds gradients (schedule/postpone.h).
+      return llvm::any_of(ops, isOf(ir::OpPhase::Update))     ? plan::Actor::UPDATE
+             : llvm::all_of(ops, isOf(ir::OpPhase::Backward)) ? plan::Actor::BACKWARD
+                                                              : plan::Actor::OTHER;
     }
     char kind = actor.getUnit()->front();
     return kind == 'F' ? plan::Actor::FORWARD : kind == 'B' ? plan::Actor::BACKWARD : plan::Actor::WEIGHT;

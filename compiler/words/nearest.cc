@@ -26,7 +26,7 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& known
   int fewest = 0;
   for (const std::string& it : known) {
     const int edits = EditDistance(word, it);
-    const int most = static_cast<int>(std::max(word.size(), it.size()) + 2) / 3;
+    const int most = std::max(1, static_cast<int>(std::max(word.size(), it.size())) / 3);
     if (edits > most || (!nearest.empty() && edits >= fewest)) continue;
     nearest = it;
     fewest = edits;

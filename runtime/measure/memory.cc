@@ -226,7 +226,7 @@ class Roles {
         return Category::kOptimizer;
       case Buffer::GRADIENT:
         if (program_.buffer(root).shape_size() == 0) return other;
-        if (role.micro_writes && role.step_reads) return Category::kGradients;
+        if (role.backward_writes && role.update_reads) return Category::kGradients;
         return role.communicated ? Category::kCommunication : other;
       case Buffer::COMMUNICATION:
         return kept && !role.gathered ? Category::kActivations : Category::kCommunication;
@@ -237,7 +237,9 @@ class Roles {
 
  private:
   struct Role {
-    bool micro_reads = false, micro_writes = false, step_reads = false;
+    bool micro_reads = false;
+    // Before the updates, in a micro-batch or once a step; and from there on.
+    bool backward_writes = false, update_reads = false;
     bool communicated = false;  // a collective or another stage made it
     bool gathered = false;      // from shares of parameters
     bool copied = false;        // a copy to work with is made of it
@@ -247,14 +249,15 @@ class Roles {
   Buffer::Kind KindOf(int32_t b) const { return program_.buffer(program_.root[b]).kind(); }
 
   void Add(int32_t a, const Work& work) {
-    const bool micro = program_.micro(a);
+    const bool micro = program_.micro(a), backward = micro || program_.actor(a).phase() == Actor::BACKWARD;
     for (int32_t in : work.reads) {
       Role& role = roles_[program_.root[in]];
-      (micro ? role.micro_reads : role.step_reads) = true;
+      role.micro_reads = role.micro_reads || micro;
+      role.update_reads = role.update_reads || !backward;
     }
     for (int32_t out : work.writes) {
       Role& role = roles_[program_.root[out]];
-      role.micro_writes = role.micro_writes || micro;
+      role.backward_writes = role.backward_writes || backward;
       role.communicated = role.communicated || program_.actor(a).kernels_size() == 0;
       if (KindOf(out) != Buffer::WORKING) continue;
       for (int32_t in : work.reads) {

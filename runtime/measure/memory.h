@@ -19,7 +19,8 @@ namespace weft::plan {
 // promises:
 // - parameters: what micro-batches read, be it a copy that the begin section
 //   makes of them;
-// - gradients: what micro-batches leave to the updates, scalars aside;
+// - gradients: what the backward leaves to the updates, scalars aside, be it
+//   that the step section still rounds or adds it;
 // - optimizer: state, and parameters that are masters, which only updates and
 //   the making of copies read;
 // - communication: what is sent, gathered and reduced on the way to these, and

@@ -46,12 +46,12 @@ TEST(MetricsTest, APipeThatNobodyReadsIsRefused) {
   const std::string path = TempPath("pipe");
   ASSERT_EQ(mkfifo(path.c_str(), 0666), 0);
   for (int64_t first_step : {0, 3}) {
-    const auto writer = MetricsWriter::Open(path, first_step);
+    const auto writer = MetricsWriter::Open(path, first_step, {});
     EXPECT_EQ(writer.status().message(),
               path + ": metrics cannot be written: expected a pipe that somebody reads, found no reader");
   }
   const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
-  const auto writer = MetricsWriter::Open(path, 0);
+  const auto writer = MetricsWriter::Open(path, 0, {});
   ASSERT_TRUE(writer.ok()) << writer.status();
   EXPECT_TRUE((*writer)->Write({}).ok());
   char first = 0;

@@ -76,7 +76,10 @@ class ProgramsTest(ProgramTest):
         roomy = contents("tests/cuda/one_gpu.cluster").decode().replace("memory_bytes: 1000000000", "memory_bytes: 99000000000")
         cluster = self.write("roomy.cluster", roomy)
         plan = self.plan("batch={global: 4096 micro: 4096}", "cluster=" + os.path.abspath(cluster))
-        done = self.call(plan, "--data", TOKENS, "--steps", 1, "--quiet")
+        many = os.path.join(os.path.dirname(cluster), "many.bin")
+        with open(TOKENS, "rb") as tokens, open(many, "wb") as out:
+            out.write(tokens.read()[1024:] * 5)  # a step's, without the header
+        done = self.call(plan, "--data", many, "--steps", 1, "--quiet")
         self.assertEqual(done.status, 1, done.err)
         self.assertRegex(done.err, r"GPU 0 \(emulated\): expected at most the \d+ bytes free of 1073741824, got \d+")
 

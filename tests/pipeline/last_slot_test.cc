@@ -1,4 +1,4 @@
-// What the step reads of the last micro-batch has a slot for each micro-batch that is under way, and a stage that reads
+// What a stage makes of nothing but constants has a slot for each micro-batch that is under way, and a stage that reads
 // nothing of its input has one chunk: such a plan verifies in every schedule.
 #include <string>
 

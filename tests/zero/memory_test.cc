@@ -32,11 +32,16 @@ int RootOf(const plan::Stage& stage, int buffer) {
   return buffer;
 }
 
-// The buffers whose bytes actors of a section take in or yield.
-std::set<int> Touched(const plan::Stage& stage, plan::Actor::Section section) {
+// True for what a micro-batch does, and for what the backward ends with once a step.
+bool IsBeforeUpdates(const plan::Actor& actor) {
+  return actor.section() == plan::Actor::MICRO || actor.phase() == plan::Actor::BACKWARD;
+}
+
+// The buffers whose bytes actors before the updates, or from there on, take in or yield.
+std::set<int> Touched(const plan::Stage& stage, bool before_updates) {
   std::set<int> touched;
   for (const plan::Actor& actor : stage.actors()) {
-    if (actor.section() != section) continue;
+    if (IsBeforeUpdates(actor) != before_updates) continue;
     for (const plan::Kernel& kernel : actor.kernels()) {
       for (int buffer : kernel.inputs()) touched.insert(RootOf(stage, buffer));
       for (int buffer : kernel.outputs()) touched.insert(RootOf(stage, buffer));
@@ -52,7 +57,7 @@ std::set<int> Touched(const plan::Stage& stage, plan::Actor::Section section) {
 Bytes BytesOf(const plan::Plan& plan) {
   const plan::Stage& stage = plan.stages(0);
   const plan::Placement& placement = plan.placements(stage.placement());
-  const std::set<int> micro = Touched(stage, plan::Actor::MICRO), step = Touched(stage, plan::Actor::STEP);
+  const std::set<int> micro = Touched(stage, true), step = Touched(stage, false);
   Bytes bytes;
   for (int i = 0; i < stage.buffers_size(); ++i) {
     const plan::Buffer& buffer = stage.buffers(i);

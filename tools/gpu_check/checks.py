@@ -216,7 +216,11 @@ def deterministic(pack):
 
 
 def misfit(pack):
-    status, out, err = pack.call([pack.path("bin", "weft-run"), pack.plan("misfit"), "--data", tokens(pack), "--steps", "1",
+    # Enough for a step of 1024 sequences of 1024 tokens, without the header of 1024 bytes.
+    many = pack.scratch("many.bin")
+    with open(tokens(pack), "rb") as file, open(many, "wb") as out:
+        out.write(file.read()[1024:] * 17)
+    status, out, err = pack.call([pack.path("bin", "weft-run"), pack.plan("misfit"), "--data", many, "--steps", "1",
                                   "--quiet", *pack.flags()])
     said = re.search(r"expected at most the (\d+) bytes free of (\d+), got (\d+)", err)
     if status != 1 or said is None:

@@ -5,17 +5,19 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 
 namespace weft::launch {
-namespace {
 
 std::string ContentsOf(const std::string& path) {
   std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();  // which takes note of an error, where an iterator over the buffer throws
+  return file ? text.str() : "";
 }
+
+namespace {
 
 bool HasEnded(pid_t process) {
   const std::string stat = ContentsOf("/proc/" + std::to_string(process) + "/stat");

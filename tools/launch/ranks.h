@@ -11,6 +11,9 @@
 
 namespace weft::launch {
 
+// What is in a file; empty if it cannot be read, as of a process that ends meanwhile.
+std::string ContentsOf(const std::string& path);
+
 // An mpirun that loses a rank while all start may end the others without a word, or then wait for ever itself. So
 // whoever runs it looks at the ranks, often until all are known, and when one ends.
 class Ranks {

@@ -30,6 +30,12 @@ void AwaitEnd(pid_t child) {
   waitid(P_PID, child, &info, WEXITED | WNOWAIT);  // it stays, as with an mpirun that hangs
 }
 
+TEST(ContentsOfTest, AnErrorWhileReadingIsNoExceptionAndNoText) {
+  EXPECT_NE(ContentsOf("/proc/self/stat"), "");
+  EXPECT_EQ(ContentsOf("/proc/self/mem"), "");  // opens, and fails where address 0 is read
+  EXPECT_EQ(ContentsOf("/proc/self/none"), "");
+}
+
 // This process stands for mpirun.
 TEST(RanksTest, SeesWhoEndsFirstAndThatAllHave) {
   const pid_t zero = StartRank(0), one = StartRank(1);

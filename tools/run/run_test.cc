@@ -124,7 +124,7 @@ TEST_F(RunTest, TrainsAndReports) {
     EXPECT_GT(metrics[step]["grad_norm"].get<double>(), 0);
     EXPECT_GT(metrics[step]["memory_bytes"].get<int64_t>(), 2130688);
   }
-  EXPECT_THAT(err_, HasSubstr("bigram: 1 rank ("));
+  EXPECT_THAT(err_, HasSubstr("bigram: 1 rank, "));
   EXPECT_THAT(err_, HasSubstr("step 30/30  loss "));
   EXPECT_THAT(err_, HasSubstr("30 steps in "));
   EXPECT_TRUE(nlohmann::json::parse(ReadFile(Path("trace.json"))).contains("traceEvents"));
