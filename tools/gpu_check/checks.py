@@ -216,11 +216,8 @@ def deterministic(pack):
 
 
 def misfit(pack):
-    # Enough for a step of 1024 sequences of 1024 tokens, without the header of 1024 bytes.
-    many = pack.scratch("many.bin")
-    with open(tokens(pack), "rb") as file, open(many, "wb") as out:
-        out.write(file.read()[1024:] * 17)
-    status, out, err = pack.call([pack.path("bin", "weft-run"), pack.plan("misfit"), "--data", many, "--steps", "1",
+    # The text is long enough for a step of 1024 sequences of 1024 bytes.
+    status, out, err = pack.call([pack.path("bin", "weft-run"), pack.plan("misfit"), "--data", text(pack), "--steps", "1",
                                   "--quiet", *pack.flags()])
     said = re.search(r"expected at most the (\d+) bytes free of (\d+), got (\d+)", err)
     if status != 1 or said is None:
