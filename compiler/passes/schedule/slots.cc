@@ -47,7 +47,8 @@ void setSlots(task::ProgramOp program) {
   int64_t microBatches = int64_t(program.getMicroBatches());
   for (auto &[root, touch] : touchesOf(program)) {
     auto buffer = root.getDefiningOp<task::BufferOp>();
-    if (touch.stays || touch.units.empty()) {
+    // State is there all the time, also what no update writes.
+    if (task::isState(root) || touch.stays || touch.units.empty()) {
       continue;
     }
     std::vector<llvm::StringRef> key(touch.units.begin(), touch.units.end());
