@@ -1,12 +1,9 @@
 #include "ops/cpu_kernels.h"
 
-#include "ops/einsum/cpu.h"
+#include "ops/einsum/cpu_sgemm.h"
+#include "ops/families.h"
 
 namespace weft {
-
-#define WEFT_FAMILY(name, Name) void Register##Name##Kernels(KernelRegistry& registry);
-#include "ops/families.inc"
-#undef WEFT_FAMILY
 
 void RegisterCpuKernels(KernelRegistry& registry) {
 #define WEFT_FAMILY(name, Name) Register##Name##Kernels(registry);
@@ -14,6 +11,6 @@ void RegisterCpuKernels(KernelRegistry& registry) {
 #undef WEFT_FAMILY
 }
 
-absl::StatusOr<std::string> FloatProductLibrary() { return EinsumLibrary(); }
+absl::StatusOr<std::string> FloatProductLibrary() { return einsum::OpenBlasVersion(); }
 
 }  // namespace weft

@@ -1,12 +1,11 @@
 #include "ops/cuda_kernels.h"
 
+#include "ops/families.h"
+
 // A module's fat binary lies between two symbols, see tools/build_defs/cuda.bzl.
-#define WEFT_FAMILY(name, Name)                               \
-  extern "C" const unsigned char weft_cuda_##name[];          \
-  extern "C" const unsigned char weft_cuda_##name##_end[];    \
-  namespace weft {                                            \
-  void Register##Name##CudaKernels(KernelRegistry& registry); \
-  }
+#define WEFT_FAMILY(name, Name)                      \
+  extern "C" const unsigned char weft_cuda_##name[]; \
+  extern "C" const unsigned char weft_cuda_##name##_end[];
 #include "ops/families.inc"
 #undef WEFT_FAMILY
 

@@ -1,18 +1,15 @@
 #include "ops/register.h"
 
 #include "ops/dialect/weft.h"
+#include "ops/family_ops.h"
 
 namespace weft::ir {
 
-#define WEFT_FAMILY(name, Name) void register##Name##Ops(mlir::DialectRegistry &registry);
-#include "ops/families.inc"
-#undef WEFT_FAMILY
-
 void registerWeftDialect(mlir::DialectRegistry &registry) {
   registry.insert<WeftDialect>();
-#define WEFT_FAMILY(name, Name) register##Name##Ops(registry);
-#include "ops/families.inc"
-#undef WEFT_FAMILY
+  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
+#include "ops/family_ops.inc"
+  });
 }
 
 } // namespace weft::ir

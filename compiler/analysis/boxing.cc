@@ -6,8 +6,6 @@
 namespace weft::compiler {
 
 using ir::SbpState;
-using llvm::ArrayRef;
-using llvm::SmallVector;
 
 namespace {
 
@@ -30,7 +28,7 @@ std::optional<BoxStep::Kind> primitive(SbpState from, SbpState to) {
 // The search over the states of all axes.
 class RouteSearch {
 public:
-  RouteSearch(ArrayRef<int64_t> shape, int64_t elementBytes, ArrayRef<int64_t> sizes, const Machine &machine)
+  RouteSearch(ArrayRef<int64_t> shape, int64_t elementBytes, ArrayRef<int64_t> sizes, const CostModel &machine)
       : shape_(shape), elementBytes_(elementBytes), sizes_(sizes), machine_(machine) {
     for (size_t axis = 0; axis < sizes.size(); ++axis) {
       spreads_.push_back(spreadOf(sizes, {int(axis)}, machine));
@@ -161,7 +159,7 @@ private:
   int64_t elementBytes_;
   ArrayRef<int64_t> sizes_;
   SmallVector<plan::Spread> spreads_; // one an axis
-  const Machine &machine_;
+  const CostModel &machine_;
   bool wantsMax_ = false;
 };
 
@@ -181,11 +179,11 @@ bool cutsEvenly(ArrayRef<SbpState> states, ArrayRef<int64_t> shape, ArrayRef<int
   return true;
 }
 
-plan::Spread spreadOf(ArrayRef<int64_t> axisSizes, ArrayRef<int> axes, const Machine &machine) {
+plan::Spread spreadOf(ArrayRef<int64_t> axisSizes, ArrayRef<int> axes, const CostModel &machine) {
   return plan::SpreadOf(machine, axisSizes.vec(), axes.vec());
 }
 
-double stepSeconds(BoxStep::Kind kind, double bytes, const plan::Spread &group, const Machine &m) {
+double stepSeconds(BoxStep::Kind kind, double bytes, const plan::Spread &group, const CostModel &m) {
   switch (kind) {
 #define WEFT_ROW(name, ...) case BoxStep::name:
     WEFT_COLLECTIVE_KINDS(WEFT_ROW)
@@ -202,7 +200,8 @@ double stepSeconds(BoxStep::Kind kind, double bytes, const plan::Spread &group, 
   return 0;
 }
 
-double transitionSeconds(SbpState from, SbpState to, double bytes, const plan::Spread &group, const Machine &machine) {
+double transitionSeconds(SbpState from, SbpState to, double bytes, const plan::Spread &group,
+                         const CostModel &machine) {
   if (from == to) {
     return 0;
   }
@@ -215,7 +214,7 @@ double transitionSeconds(SbpState from, SbpState to, double bytes, const plan::S
 }
 
 SmallVector<BoxStep> findRoute(ArrayRef<SbpState> from, ArrayRef<SbpState> to, ArrayRef<int64_t> shape,
-                               int64_t elementBytes, ArrayRef<int64_t> axisSizes, const Machine &machine) {
+                               int64_t elementBytes, ArrayRef<int64_t> axisSizes, const CostModel &machine) {
   return RouteSearch(shape, elementBytes, axisSizes, machine).run(States(from), States(to));
 }
 

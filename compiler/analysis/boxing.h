@@ -34,20 +34,20 @@ struct BoxStep {
 /// inner axis cuts the same dimension, since outer axes cut first.
 llvm::SmallVector<BoxStep> findRoute(llvm::ArrayRef<ir::SbpState> from, llvm::ArrayRef<ir::SbpState> to,
                                      llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
-                                     llvm::ArrayRef<int64_t> axisSizes, const Machine &machine);
+                                     llvm::ArrayRef<int64_t> axisSizes, const CostModel &machine);
 
 /// Seconds of one step over a group of ranks on a tensor whose local size
 /// without this axis's split is `bytes`.
-double stepSeconds(BoxStep::Kind kind, double bytes, const plan::Spread &group, const Machine &machine);
+double stepSeconds(BoxStep::Kind kind, double bytes, const plan::Spread &group, const CostModel &machine);
 
 /// The groups along `axes` of a mesh of `axisSizes`, as they lie on nodes if its ranks count up from the beginning of
 /// one.
-plan::Spread spreadOf(llvm::ArrayRef<int64_t> axisSizes, llvm::ArrayRef<int> axes, const Machine &machine);
+plan::Spread spreadOf(llvm::ArrayRef<int64_t> axisSizes, llvm::ArrayRef<int> axes, const CostModel &machine);
 
 /// The cheapest single-axis transition, and its cost; used where only one
 /// axis is decided at a time. Zero if the states are equal.
 double transitionSeconds(ir::SbpState from, ir::SbpState to, double bytes, const plan::Spread &group,
-                         const Machine &machine);
+                         const CostModel &machine);
 
 /// Whether `states` cut every dimension of `shape` evenly.
 bool cutsEvenly(llvm::ArrayRef<ir::SbpState> states, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> axisSizes);

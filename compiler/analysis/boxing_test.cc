@@ -118,7 +118,7 @@ protected:
     return bytes;
   }
 
-  Machine machine_;
+  CostModel machine_;
 };
 
 TEST_P(Boxing, EveryPairHasARouteOfValidStepsAndNoneBeatsIt) {
@@ -184,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(Meshes, Boxing,
 TEST(BoxingRoute, ReducesTogether) {
   States pending(3, SbpState::partialSum()), whole(3, SbpState::broadcast());
   for (int64_t extent : {8, 4096}) {
-    auto route = findRoute(pending, whole, {extent, extent}, 4, {2, 2, 2}, Machine());
+    auto route = findRoute(pending, whole, {extent, extent}, 4, {2, 2, 2}, CostModel());
     ASSERT_EQ(route.size(), 1u);
     EXPECT_EQ(route[0].kind, BoxStep::AllReduce);
     EXPECT_EQ(route[0].axes, (llvm::SmallVector<int, 2>{0, 1, 2}));
@@ -193,7 +193,7 @@ TEST(BoxingRoute, ReducesTogether) {
 
 // By hand: 1 MB over 4 ranks of a node, 1 GB/s links, 2 GB/s memory, 1 ms a message and 10 us a kernel.
 TEST(BoxingRoute, StepSeconds) {
-  Machine m;
+  CostModel m;
   m.node = {1e9, 1e-3};
   m.memory_bytes_s = 2e9;
   m.launch_s = 1e-5;
@@ -211,7 +211,7 @@ TEST(BoxingRoute, StepSeconds) {
 // Gathering over the inner axis, on one node, is cheaper than over the outer one, across nodes; and so is the axis
 // that a route prefers.
 TEST(BoxingRoute, SeesTheNodes) {
-  Machine m;
+  CostModel m;
   m.node_ranks = 4;
   plan::Spread outer = spreadOf({2, 4}, {0}, m), inner = spreadOf({2, 4}, {1}, m);
   EXPECT_FALSE(outer.one_node());

@@ -5,9 +5,6 @@
 namespace weft::compiler {
 
 using namespace weft::ir;
-using llvm::SmallVector;
-using mlir::RankedTensorType;
-using mlir::Value;
 
 RankedTensorType tileOf(Value value, PlacementAttr placement) {
   RankedTensorType type = tensorOf(value);

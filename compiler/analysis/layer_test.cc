@@ -1,6 +1,6 @@
 #include "compiler/analysis/layer.h"
 
-#include "compiler/analysis/test_graph.h"
+#include "tests/support/analysis_fixture.h"
 
 namespace weft::compiler {
 namespace {

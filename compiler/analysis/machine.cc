@@ -10,23 +10,23 @@ namespace {
 
 struct Rate {
   llvm::StringLiteral name;
-  double &(*of)(Machine &);
+  double &(*of)(CostModel &);
 };
 
 constexpr Rate kRates[] = {
-    {"contraction_flops", [](Machine &m) -> double & { return m.contraction_flops; }},
-    {"other_flops", [](Machine &m) -> double & { return m.other_flops; }},
-    {"memory_bytes_s", [](Machine &m) -> double & { return m.memory_bytes_s; }},
-    {"launch_s", [](Machine &m) -> double & { return m.launch_s; }},
-    {"node_bytes_s", [](Machine &m) -> double & { return m.node.bytes_s; }},
-    {"node_latency_s", [](Machine &m) -> double & { return m.node.latency_s; }},
-    {"network_bytes_s", [](Machine &m) -> double & { return m.network.bytes_s; }},
-    {"network_latency_s", [](Machine &m) -> double & { return m.network.latency_s; }},
+    {"contraction_flops", [](CostModel &m) -> double & { return m.contraction_flops; }},
+    {"other_flops", [](CostModel &m) -> double & { return m.other_flops; }},
+    {"memory_bytes_s", [](CostModel &m) -> double & { return m.memory_bytes_s; }},
+    {"launch_s", [](CostModel &m) -> double & { return m.launch_s; }},
+    {"node_bytes_s", [](CostModel &m) -> double & { return m.node.bytes_s; }},
+    {"node_latency_s", [](CostModel &m) -> double & { return m.node.latency_s; }},
+    {"network_bytes_s", [](CostModel &m) -> double & { return m.network.bytes_s; }},
+    {"network_latency_s", [](CostModel &m) -> double & { return m.network.latency_s; }},
 };
 constexpr llvm::StringLiteral kNodeRanks("node_ranks");
 
 // False for what is no rate.
-bool setRate(mlir::NamedAttribute attribute, Machine &machine) {
+bool setRate(mlir::NamedAttribute attribute, CostModel &machine) {
   if (attribute.getName() == kNodeRanks) {
     auto ranks = llvm::dyn_cast<mlir::IntegerAttr>(attribute.getValue());
     machine.node_ranks = ranks ? ranks.getInt() : 0;
@@ -47,12 +47,12 @@ plan::KernelWork workOf(const ir::Cost &cost) {
   return {cost.contraction ? cost.flops : 0, cost.contraction ? 0 : cost.flops, cost.bytes};
 }
 
-double Machine::seconds(const ir::Cost &cost) const { return plan::KernelSeconds(*this, workOf(cost)); }
+double CostModel::seconds(const ir::Cost &cost) const { return plan::KernelSeconds(*this, workOf(cost)); }
 
-mlir::DictionaryAttr attributeOf(mlir::MLIRContext *context, const Machine &machine) {
+mlir::DictionaryAttr attributeOf(mlir::MLIRContext *context, const CostModel &machine) {
   mlir::Builder builder(context);
   mlir::NamedAttrList rates;
-  Machine defaults, own = machine;
+  CostModel defaults, own = machine;
   for (const Rate &rate : kRates) {
     if (rate.of(own) != rate.of(defaults)) {
       rates.append(rate.name, builder.getF64FloatAttr(rate.of(own)));
@@ -64,8 +64,8 @@ mlir::DictionaryAttr attributeOf(mlir::MLIRContext *context, const Machine &mach
   return rates.empty() ? mlir::DictionaryAttr() : rates.getDictionary(context);
 }
 
-llvm::FailureOr<Machine> machineOf(mlir::Operation *op) {
-  Machine machine;
+llvm::FailureOr<CostModel> machineOf(mlir::Operation *op) {
+  CostModel machine;
   mlir::Attribute attribute = op->getAttr(kMachineName);
   if (!attribute) {
     return machine;

@@ -13,7 +13,7 @@
 namespace weft::compiler {
 
 /// One rank and its links.
-struct Machine : plan::Machine {
+struct CostModel : plan::Machine {
   /// Seconds one run of an op takes.
   double seconds(const ir::Cost &cost) const;
 };
@@ -27,10 +27,10 @@ inline constexpr llvm::StringLiteral kMachineName("weft.machine");
 
 /// The rates of a machine that are not those of plan::Machine; null if all are. The device is not part of it:
 /// placements say it.
-mlir::DictionaryAttr attributeOf(mlir::MLIRContext *context, const Machine &machine);
+mlir::DictionaryAttr attributeOf(mlir::MLIRContext *context, const CostModel &machine);
 
 /// Of the attribute of `op`. Emits an error there for what is no rate: another name, a negative number.
-llvm::FailureOr<Machine> machineOf(mlir::Operation *op);
+llvm::FailureOr<CostModel> machineOf(mlir::Operation *op);
 
 } // namespace weft::compiler
 

@@ -1,6 +1,6 @@
 #include "compiler/analysis/machine.h"
 
-#include "compiler/analysis/test_graph.h"
+#include "tests/support/analysis_fixture.h"
 
 namespace weft::compiler {
 namespace {
@@ -8,22 +8,22 @@ namespace {
 class MachineTest : public AnalysisTest {
 protected:
   // Of a graph whose attribute is `rates`.
-  llvm::FailureOr<Machine> read(const std::string &rates) {
+  llvm::FailureOr<CostModel> read(const std::string &rates) {
     return machineOf(
         graph("@g() placements [#weft.placement<\"cpu\", [], [0]>] attributes {weft.machine = " + rates + "}", ""));
   }
   // Of rates without a fault.
-  Machine good(const std::string &rates) {
-    llvm::FailureOr<Machine> machine = read(rates);
+  CostModel good(const std::string &rates) {
+    llvm::FailureOr<CostModel> machine = read(rates);
     EXPECT_TRUE(succeeded(machine)) << said;
-    return machine.value_or(Machine());
+    return machine.value_or(CostModel());
   }
 };
 
 TEST_F(MachineTest, WhatIsNotSaidIsTheDefault) {
   ir::GraphOp plain = graph("@g() placements [#weft.placement<\"cpu\", [], [0]>]", "");
   EXPECT_FALSE(attributeOf(&context, *machineOf(plain)));
-  Machine machine = good("{node_latency_s = 0.5}"), defaults;
+  CostModel machine = good("{node_latency_s = 0.5}"), defaults;
   EXPECT_EQ(machine.node.latency_s, 0.5);
   machine.node.latency_s = defaults.node.latency_s;
   EXPECT_FALSE(attributeOf(&context, machine));
@@ -31,7 +31,7 @@ TEST_F(MachineTest, WhatIsNotSaidIsTheDefault) {
 
 // Prime numbers, so that no two rates may change places unseen; doubles that no short text has.
 TEST_F(MachineTest, EveryRateComesBackToTheBit) {
-  Machine machine;
+  CostModel machine;
   double next = 2.1;
   double *rates[] = {&machine.contraction_flops, &machine.other_flops,      &machine.memory_bytes_s,
                      &machine.launch_s,          &machine.node.bytes_s,     &machine.node.latency_s,
@@ -42,7 +42,7 @@ TEST_F(MachineTest, EveryRateComesBackToTheBit) {
   machine.node_ranks = 7;
   std::string text;
   llvm::raw_string_ostream(text) << attributeOf(&context, machine);
-  Machine back = good(text);
+  CostModel back = good(text);
   EXPECT_EQ(back.contraction_flops, machine.contraction_flops);
   EXPECT_EQ(back.other_flops, machine.other_flops);
   EXPECT_EQ(back.memory_bytes_s, machine.memory_bytes_s);
@@ -67,7 +67,7 @@ TEST_F(MachineTest, WhatIsNoRateIsAnError) {
 }
 
 TEST_F(MachineTest, AnOpTakesAsLongAsComputingOrMovingDoes) {
-  Machine machine = good("{contraction_flops = 100.0, other_flops = 10.0, memory_bytes_s = 1000.0, launch_s = 0.25}");
+  CostModel machine = good("{contraction_flops = 100.0, other_flops = 10.0, memory_bytes_s = 1000.0, launch_s = 0.25}");
   EXPECT_DOUBLE_EQ(machine.seconds({.flops = 200, .bytes = 10, .contraction = true}), 0.25 + 2);
   EXPECT_DOUBLE_EQ(machine.seconds({.flops = 200, .bytes = 10, .contraction = false}), 0.25 + 20);
   EXPECT_DOUBLE_EQ(machine.seconds({.flops = 200, .bytes = 5000, .contraction = true}), 0.25 + 5);

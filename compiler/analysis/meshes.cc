@@ -7,7 +7,6 @@
 namespace weft::compiler {
 
 using namespace weft::ir;
-using llvm::SmallVector;
 
 llvm::FailureOr<SmallVector<PlacementAttr>> meshesOf(mlir::Operation *op) {
   SmallVector<PlacementAttr> meshes;

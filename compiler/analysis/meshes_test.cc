@@ -1,7 +1,7 @@
 #include "compiler/analysis/meshes.h"
 
-#include "compiler/analysis/test_graph.h"
 #include "compiler/job/axes.h"
+#include "tests/support/analysis_fixture.h"
 
 namespace weft::compiler {
 namespace {

@@ -1,7 +1,7 @@
 #include "compiler/analysis/section.h"
 
 #include "compiler/analysis/cost.h"
-#include "compiler/analysis/test_graph.h"
+#include "tests/support/analysis_fixture.h"
 
 namespace weft::compiler {
 namespace {

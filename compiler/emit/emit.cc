@@ -8,9 +8,6 @@
 namespace weft::compiler {
 
 using ir::SbpState;
-using llvm::LogicalResult;
-using mlir::Operation;
-using mlir::Value;
 
 namespace {
 

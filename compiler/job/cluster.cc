@@ -5,6 +5,7 @@
 #include "compiler/job/axes.h"
 #include "compiler/job/override.h"
 #include "compiler/job/text.h"
+#include "ops/abi/status_macros.h"
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/read_file.h"
 
@@ -27,7 +28,7 @@ absl::Status Apply(const std::vector<std::string>& overrides, Cluster* cluster) 
     if (!IsClusterOverride(text)) {
       return absl::InvalidArgumentError(absl::StrCat("override: expected cluster.key.path=value, got \"", text, "\""));
     }
-    if (absl::Status status = ApplyOverride(text, sizeof(kPrefix) - 1, cluster); !status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(ApplyOverride(text, sizeof(kPrefix) - 1, cluster));
   }
   return absl::OkStatus();
 }
@@ -48,17 +49,17 @@ absl::StatusOr<Cluster> LoadCluster(const std::string& path, const std::vector<s
       return absl::NotFoundError(absl::StrCat(path, ": expected a cluster file, found none"));
     }
     if (!text.ok()) return text.status();
-    if (absl::Status status = ParseText(*text, path, &cluster); !status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(ParseText(*text, path, &cluster));
     // The file is right by itself: what is wrong after that, an override did.
     if (absl::Status status = plan::CheckCluster(cluster); !status.ok()) return Finish(path + ": ", &cluster);
   }
-  if (absl::Status status = Apply(overrides, &cluster); !status.ok()) return status;
-  if (absl::Status status = Finish(kPrefix, &cluster); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(Apply(overrides, &cluster));
+  WEFT_RETURN_IF_ERROR(Finish(kPrefix, &cluster));
   return cluster;
 }
 
 absl::Status OverrideCluster(const std::vector<std::string>& overrides, Cluster* cluster) {
-  if (absl::Status status = Apply(overrides, cluster); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(Apply(overrides, cluster));
   return Finish(kPrefix, cluster);
 }
 

@@ -10,6 +10,7 @@
 #include "compiler/job/optimizer.h"
 #include "compiler/job/text.h"
 #include "google/protobuf/text_format.h"
+#include "ops/abi/status_macros.h"
 #include "runtime/plan/read_file.h"
 
 namespace weft {
@@ -105,13 +106,9 @@ int64_t MicroBatches(const Batch& batch) { return batch.global() / batch.micro()
 absl::StatusOr<Job> ParseJob(const std::string& text, const std::string& path,
                              const std::vector<std::string>& overrides) {
   Job job;
-  if (absl::Status status = ParseText(text, path, &job); !status.ok()) {
-    return status;
-  }
+  WEFT_RETURN_IF_ERROR(ParseText(text, path, &job));
   for (const std::string& override_text : overrides) {
-    if (absl::Status status = ApplyOverride(override_text, &job); !status.ok()) {
-      return status;
-    }
+    WEFT_RETURN_IF_ERROR(ApplyOverride(override_text, &job));
   }
   ResolveJob(&job);
   if (absl::Status status = ValidateJob(job); !status.ok()) {
@@ -148,11 +145,8 @@ absl::StatusOr<Job> LoadJob(const std::string& path, const std::vector<std::stri
         path, ": expected a job file, got a model file; a job that names it begins with\n  model { file: \"",
         std::filesystem::path(path).filename().string(), "\" }"));
   }
-  const absl::StatusOr<std::string> text = plan::ReadText(path);
-  if (!text.ok()) {
-    return text.status();
-  }
-  return ParseJob(*text, path, overrides);
+  WEFT_ASSIGN_OR_RETURN(const std::string text, plan::ReadText(path));
+  return ParseJob(text, path, overrides);
 }
 
 }  // namespace weft

@@ -90,7 +90,7 @@ void ResolveOptimizer(Optimizer* optimizer) {
       }
     }
   }
-  if (optimizer->schedule().kind_case() == Schedule::KIND_NOT_SET) {
+  if (optimizer->schedule().kind_case() == RateSchedule::KIND_NOT_SET) {
     optimizer->mutable_schedule()->mutable_constant();
   }
 }

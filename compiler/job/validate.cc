@@ -9,6 +9,8 @@
 #include "compiler/job/axes.h"
 #include "compiler/job/job.h"
 #include "compiler/job/optimizer.h"
+#include "compiler/job/text.h"
+#include "ops/abi/status_macros.h"
 
 namespace weft {
 namespace {
@@ -33,9 +35,7 @@ absl::Status ValidateModel(const Model& model) {
     return Expected("model.file", "the path of a model file", "none");
   }
   for (const std::string& setting : model.set()) {
-    if (absl::Status status = ValidateSetting(setting); !status.ok()) {
-      return status;
-    }
+    WEFT_RETURN_IF_ERROR(ValidateSetting(setting));
     if (setting.substr(0, setting.find('=')) == "batch") {
       return absl::InvalidArgumentError(
           "model.set: batch: expected a config of the model, got the one that batch.micro sets");
@@ -88,9 +88,7 @@ absl::Status ValidateMesh(const std::string& key, const Dist& dist, int64_t* ran
 absl::Status ValidateDist(const Job& job) {
   const Dist& dist = job.dist();
   int64_t ranks = 1;
-  if (absl::Status status = ValidateMesh("dist", dist, &ranks); !status.ok()) {
-    return status;
-  }
+  WEFT_RETURN_IF_ERROR(ValidateMesh("dist", dist, &ranks));
   if (job.pipeline().stages_size() > 0) {
     return absl::OkStatus();  // they have meshes of their own
   }
@@ -117,9 +115,7 @@ absl::Status ValidateStages(const Job& job) {
     const std::string key = absl::StrCat("pipeline.stages[", stage, "]");
     const Dist& dist = pipeline.stages(stage);
     int64_t size = 1;
-    if (absl::Status status = ValidateMesh(key, dist, &size); !status.ok()) {
-      return status;
-    }
+    WEFT_RETURN_IF_ERROR(ValidateMesh(key, dist, &size));
     if (dist.pipeline() != 1) {
       return Expected(key + ".pipeline", "none, as a stage is not cut again", dist.pipeline());
     }
@@ -137,12 +133,6 @@ absl::Status ValidateStages(const Job& job) {
 
 absl::Status ValidatePipeline(const Job& job) {
   const Pipeline& pipeline = job.pipeline();
-  if (!PipelineSchedule_IsValid(pipeline.schedule())) {
-    return Expected("pipeline.schedule", "ONE_F_ONE_B, GPIPE, INTERLEAVED or ZERO_BUBBLE", int(pipeline.schedule()));
-  }
-  if (!ZeroBubble_IsValid(pipeline.form())) {
-    return Expected("pipeline.form", "H1 or V", int(pipeline.form()));
-  }
   constexpr int64_t kMostChunks = 1024;
   if (job.has_pipeline() && (pipeline.chunks() < 1 || pipeline.chunks() > kMostChunks)) {
     return Expected("pipeline.chunks", absl::StrCat("1 to ", kMostChunks), pipeline.chunks());
@@ -165,13 +155,11 @@ absl::Status ValidateWarmup(const std::string& key, const Warmup& warmup) {
 }
 
 absl::Status ValidateOptimizer(const Optimizer& optimizer) {
-  if (absl::Status status = ValidateRule(optimizer); !status.ok()) {
-    return status;
-  }
+  WEFT_RETURN_IF_ERROR(ValidateRule(optimizer));
   if (!(optimizer.clip_norm() >= 0)) {
     return Expected("optimizer.clip_norm", "0 or more", optimizer.clip_norm());
   }
-  const Schedule& schedule = optimizer.schedule();
+  const RateSchedule& schedule = optimizer.schedule();
   if (schedule.has_warmup_cosine()) {
     return ValidateWarmup("optimizer.schedule.warmup_cosine", schedule.warmup_cosine());
   }
@@ -182,9 +170,6 @@ absl::Status ValidateOptimizer(const Optimizer& optimizer) {
 }
 
 absl::Status ValidateRecompute(const Recompute& recompute) {
-  if (!Recompute::Policy_IsValid(recompute.policy())) {
-    return Expected("recompute.policy", "NONE, SELECTIVE, FULL or AUTO", int(recompute.policy()));
-  }
   std::set<std::string> scopes;
   for (const Recompute::Layer& layer : recompute.layers()) {
     if (layer.scope().empty()) {
@@ -197,23 +182,6 @@ absl::Status ValidateRecompute(const Recompute& recompute) {
     if (!scopes.insert(layer.scope()).second) {
       return Expected("recompute.layers.scope", "each layer once", absl::StrCat(layer.scope(), " twice"));
     }
-  }
-  return absl::OkStatus();
-}
-
-// Enums of protobuf text may be numbers.
-absl::Status ValidateEnums(const Job& job) {
-  if (!Compute_IsValid(job.precision().compute())) {
-    return Expected("precision.compute", "F32, BF16 or F16", int(job.precision().compute()));
-  }
-  if (!Inference_IsValid(job.graph().inference())) {
-    return Expected("graph.inference", "COST or BROADCAST", int(job.graph().inference()));
-  }
-  if (!Format_IsValid(job.data().format())) {
-    return Expected("data.format", "AUTO, TEXT, U16 or U32", int(job.data().format()));
-  }
-  if (!Order_IsValid(job.data().order())) {
-    return Expected("data.order", "SHUFFLED or SEQUENTIAL", int(job.data().order()));
   }
   return absl::OkStatus();
 }
@@ -240,9 +208,6 @@ absl::Status ValidateLossScale(const LossScale& scale) {
 }
 
 absl::Status ValidatePrecision(const Precision& precision) {
-  if (!Precision::Float32_IsValid(precision.float32())) {
-    return Expected("precision.float32", "IEEE or TF32", int(precision.float32()));
-  }
   if (precision.has_residual() && precision.residual() != precision.compute() && precision.residual() != F32) {
     const Compute residual = precision.residual();
     return Expected("precision.residual",
@@ -278,22 +243,27 @@ absl::Status ValidateZero(const Job& job) {
   }
   for (int stage = 0; stage < job.pipeline().stages_size(); ++stage) {
     const std::string key = absl::StrCat("pipeline.stages[", stage, "]");
-    if (absl::Status status = check(key, job.pipeline().stages(stage)); !status.ok()) {
-      return status;
-    }
+    WEFT_RETURN_IF_ERROR(check(key, job.pipeline().stages(stage)));
   }
   return absl::OkStatus();
 }
 
-// The runtime computes in float32: a number that it makes infinite, or 0, would train with something else than was
-// asked.
-absl::Status ValidateNumbers(const std::string& prefix, const google::protobuf::Message& message) {
+// What any field may be. Enums of protobuf text may be numbers. The runtime computes in float32: a number that it makes
+// infinite, or 0, would train with something else than was asked.
+absl::Status ValidateFields(const std::string& prefix, const google::protobuf::Message& message) {
+  using google::protobuf::FieldDescriptor;
   const google::protobuf::Reflection* reflection = message.GetReflection();
-  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  std::vector<const FieldDescriptor*> fields;
   reflection->ListFields(message, &fields);
-  for (const google::protobuf::FieldDescriptor* field : fields) {
+  for (const FieldDescriptor* field : fields) {
     const std::string key = prefix + field->name();
-    if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE) {
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
+      const int value = reflection->GetEnumValue(message, field);
+      if (field->enum_type()->FindValueByNumber(value) == nullptr) {
+        return Expected(key, ValuesOf(*field->enum_type()), value);
+      }
+    }
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
       const double value = reflection->GetDouble(message, field), size = std::abs(value);
       constexpr double kLeast = std::numeric_limits<float>::min(), kMost = std::numeric_limits<float>::max();
       // Written so that NaN fails.
@@ -301,11 +271,11 @@ absl::Status ValidateNumbers(const std::string& prefix, const google::protobuf::
         return Expected(key, absl::StrCat("0 or a number of ", kLeast, " to ", kMost, ", which float32 holds"), value);
       }
     }
-    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) continue;
     for (int i = 0; i < (field->is_repeated() ? reflection->FieldSize(message, field) : 1); ++i) {
-      const google::protobuf::Message& child = field->is_repeated() ? reflection->GetRepeatedMessage(message, field, i)
-                                                                    : reflection->GetMessage(message, field);
-      if (absl::Status status = ValidateNumbers(key + ".", child); !status.ok()) return status;
+      WEFT_RETURN_IF_ERROR(ValidateFields(key + ".", field->is_repeated()
+                                                         ? reflection->GetRepeatedMessage(message, field, i)
+                                                         : reflection->GetMessage(message, field)));
     }
   }
   return absl::OkStatus();
@@ -315,11 +285,11 @@ absl::Status ValidateNumbers(const std::string& prefix, const google::protobuf::
 
 absl::Status ValidateJob(const Job& job) {
   for (const absl::Status& status :
-       {ValidateModel(job.model()), ValidateEnums(job), ValidatePrecision(job.precision()), ValidateDist(job),
+       {ValidateModel(job.model()), ValidatePrecision(job.precision()), ValidateDist(job),
         // After the sizes are known to be positive.
         BatchParts(job.dist()) > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
         ValidateZero(job), ValidateRecompute(job.recompute()),
-        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(), ValidateNumbers("", job)}) {
+        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(), ValidateFields("", job)}) {
     if (!status.ok()) {
       return status;
     }

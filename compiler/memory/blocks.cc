@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 namespace weft::compiler {
 namespace {
@@ -51,7 +53,7 @@ std::vector<Uses> UsesOf(const plan::Program& program, int32_t compute_stream) {
 }
 
 // The contents of a slot, from the first act that touches them to the last.
-struct Life {
+struct SlotLife {
   // What the compute stream does with them, and what the others may, as moments.
   Span computed = {kEnd, -1}, others = {kEnd, -1};
   // A stream each: so many of its acts have ended when the first act of another stream starts, and when the last one
@@ -60,7 +62,7 @@ struct Life {
 
   Span span() const { return {std::min(computed.first, others.first), std::max(computed.last, others.last)}; }
   // True if all its acts end before any of the later life begins, in every execution.
-  bool IsBefore(const Life& later) const {
+  bool IsBefore(const SlotLife& later) const {
     if (computed.last >= std::min(later.computed.first, later.others.first)) return false;
     if (others.last >= later.computed.first) return false;
     for (size_t s = 0; s < after.size(); ++s) {
@@ -115,8 +117,8 @@ class Moments {
   int64_t end() const { return end_; }
 
   // Of a root for one micro-batch, or from one to another.
-  Life LifeOf(const Uses& uses, int64_t first, int64_t last) const {
-    Life life;
+  SlotLife LifeOf(const Uses& uses, int64_t first, int64_t last) const {
+    SlotLife life;
     for (const Use& use : uses.actors) {
       Add(use, first, life);
       if (last != first && program_.micro(use.actor)) Add(use, last, life);
@@ -127,7 +129,7 @@ class Moments {
 
   // True if one act has ended when another one starts, in every execution.
   bool IsBefore(int32_t early, int64_t early_micro_batch, int32_t late, int64_t late_micro_batch) const {
-    const Act &a = ActOf(early, early_micro_batch), &b = ActOf(late, late_micro_batch);
+    const ActTime &a = ActOf(early, early_micro_batch), &b = ActOf(late, late_micro_batch);
     if (b.other < 0) return a.other < 0 ? a.span.first < b.span.first : a.span.last <= b.span.first;
     if (a.other < 0) return a.span.first < b.span.first;
     return orders_.Before(b.other)[program_.actor(early).stream()] > a.position;
@@ -137,36 +139,36 @@ class Moments {
   bool IsAlwaysBefore(int32_t early, int32_t late) const {
     if (!program_.micro(early) || !program_.micro(late)) return false;
     for (int64_t i = 0; i < program_.micro_batches; ++i) {
-      const Act &a = ActOf(early, i), &b = ActOf(late, i);
+      const ActTime &a = ActOf(early, i), &b = ActOf(late, i);
       if (a.other >= 0 || b.other >= 0 || a.span.first >= b.span.first) return false;
     }
     return true;
   }
 
-  // The unit that writes it first, and -1 if no other unit uses it.
-  int32_t UnitOf(const Uses& uses, int64_t micro_batch) const {
+  // The units that use it first and last; -1 if one alone does.
+  std::pair<int32_t, int32_t> UnitsOf(const Uses& uses, int64_t micro_batch) const {
     int32_t first = kNever, last = -1;
     for (const Use& use : uses.actors) {
-      const Act& act = acts_[first_[use.actor] + (program_.micro(use.actor) ? micro_batch : 0)];
+      const ActTime& act = acts_[first_[use.actor] + (program_.micro(use.actor) ? micro_batch : 0)];
       if (act.unit < 0) continue;
       first = std::min(first, act.unit);
       last = std::max(last, act.unit);
     }
-    return first < last ? first : -1;
+    return first < last ? std::pair(first, last) : std::pair(-1, -1);
   }
 
  private:
-  struct Act {
+  struct ActTime {
     Span span;  // of a computed act: its gap; of others: when it may come
     int32_t unit = -1;
     int32_t other = -1, position = 0;  // of those of its stream
   };
 
-  Act& ActOf(int32_t actor, int64_t micro_batch) { return acts_[first_[actor] + micro_batch]; }
-  const Act& ActOf(int32_t actor, int64_t micro_batch) const { return acts_[first_[actor] + micro_batch]; }
+  ActTime& ActOf(int32_t actor, int64_t micro_batch) { return acts_[first_[actor] + micro_batch]; }
+  const ActTime& ActOf(int32_t actor, int64_t micro_batch) const { return acts_[first_[actor] + micro_batch]; }
 
-  void Add(const Use& use, int64_t micro_batch, Life& life) const {
-    const Act& act = acts_[first_[use.actor] + (program_.micro(use.actor) ? micro_batch : 0)];
+  void Add(const Use& use, int64_t micro_batch, SlotLife& life) const {
+    const ActTime& act = acts_[first_[use.actor] + (program_.micro(use.actor) ? micro_batch : 0)];
     if (act.other < 0) {
       life.computed.first = std::min(life.computed.first, act.span.first + 2 * use.first + 1);
       life.computed.last = std::max(life.computed.last, act.span.first + 2 * use.last + 1);
@@ -187,7 +189,7 @@ class Moments {
   const plan::Program& program_;
   const plan::Orders& orders_;
   std::vector<int64_t> first_;  // an actor each: place of its first act
-  std::vector<Act> acts_;
+  std::vector<ActTime> acts_;
   int64_t end_ = 0;
   int32_t units_ = -1;
 };
@@ -207,9 +209,9 @@ std::vector<Span> United(std::vector<Span> spans) {
 }
 
 // True if no two of the lives ever hold something at one time. Both ascend.
-bool AreOrdered(absl::Span<const Life> a, absl::Span<const Life> b) {
+bool AreOrdered(absl::Span<const SlotLife> a, absl::Span<const SlotLife> b) {
   size_t j = 0;
-  for (const Life& life : a) {
+  for (const SlotLife& life : a) {
     while (j < b.size() && b[j].IsBefore(life)) ++j;
     if (j < b.size() && !life.IsBefore(b[j])) return false;
   }
@@ -272,7 +274,7 @@ Blocks::Blocks(const plan::Program& program, const plan::Orders& orders, const s
   const Moments moments(program, orders);
   moments_ = moments.end() + 1;
   const std::vector<Uses> all = UsesOf(program, ComputeStream(program));
-  std::vector<std::pair<int32_t, std::vector<Life>>> passed;  // blocks that other streams touch
+  std::vector<std::pair<int32_t, std::vector<SlotLife>>> passed;  // blocks that other streams touch
   for (int32_t root = 0; root < static_cast<int32_t>(all.size()); ++root) {
     if (program.root[root] != root) continue;
     const Uses& uses = all[root];
@@ -285,14 +287,15 @@ Blocks::Blocks(const plan::Program& program, const plan::Orders& orders, const s
         block.life = {{0, moments.end()}};
         continue;
       }
-      std::vector<Life> lives;
+      std::vector<SlotLife> lives;
       if (uses.of_step) {
         lives.push_back(moments.LifeOf(uses, 0, program.micro_batches - 1));
       } else {
         for (int64_t i = slot; i < program.micro_batches; i += count) lives.push_back(moments.LifeOf(uses, i, i));
-        if (!lives.empty()) block.unit = moments.UnitOf(uses, slot);
+        if (!lives.empty() && !uses.passed && count == places[root])
+          std::tie(block.unit, block.until) = moments.UnitsOf(uses, slot);
       }
-      for (const Life& life : lives) block.life.push_back(life.span());
+      for (const SlotLife& life : lives) block.life.push_back(life.span());
       block.life = United(std::move(block.life));
       if (uses.passed) passed.push_back({size() - 1, std::move(lives)});
     }
@@ -305,6 +308,27 @@ Blocks::Blocks(const plan::Program& program, const plan::Orders& orders, const s
       if (Conflict(a, b) && AreOrdered(lives_of_a, lives_of_b)) Allow(a, b);
     }
   }
+}
+
+Blocks::Blocks(const Blocks& blocks, const std::vector<int32_t>& group, int32_t groups)
+    : blocks_(groups), moments_(blocks.moments_), words_((groups + 63) / 64), rows_(groups * words_, 0) {
+  for (int32_t a = 0; a < blocks.size(); ++a) {
+    if (group[a] < 0) continue;
+    Block& block = blocks_[group[a]];
+    block.bytes += blocks[a].bytes;
+    block.life.insert(block.life.end(), blocks[a].life.begin(), blocks[a].life.end());
+    for (int32_t b = 0; b < blocks.size(); ++b) {
+      if (group[b] < 0 || group[b] == group[a] || !blocks.Conflict(a, b)) continue;
+      rows_[group[a] * words_ + group[b] / 64] |= uint64_t{1} << group[b] % 64;
+    }
+  }
+  for (Block& block : blocks_) block.life = United(std::move(block.life));
+}
+
+int64_t Blocks::LengthOf(int32_t b) const {
+  int64_t length = 0;
+  for (const Span& span : blocks_[b].life) length += span.last - span.first + 1;
+  return length;
 }
 
 bool Blocks::IsAlways(int32_t b) const {

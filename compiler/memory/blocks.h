@@ -23,9 +23,10 @@ struct Block {
   int64_t bytes = 0;
   // When they hold something that is needed; ascending, apart. Nobody touches it: always.
   std::vector<Span> life;
-  // The unit in which it is first written, counted over the step, if other units read it; else -1. What a unit keeps is
-  // given back by one other unit, so its blocks fit best side by side.
-  int32_t unit = -1;
+  // What the compute stream alone touches, and one unit leaves to another: the units that use it first and last,
+  // counted over the step; else -1. Blocks with the same two are a frame: a forward's activations for its backward,
+  // say.
+  int32_t unit = -1, until = -1;
 };
 
 // The blocks of a stage and which of them may share bytes. Memory: a bit for each pair.
@@ -39,10 +40,17 @@ class Blocks {
   Blocks(const plan::Program& program, const plan::Orders& orders, const std::vector<int32_t>& places,
          const std::vector<Slots>& slots);
 
+  // Blocks instead of groups of them: with the bytes of all, whenever one lives. `group`: a block each, the place of
+  // its group among so many `groups`; -1: left out.
+  Blocks(const Blocks& blocks, const std::vector<int32_t>& group, int32_t groups);
+
   int32_t size() const { return static_cast<int32_t>(blocks_.size()); }
   const Block& operator[](int32_t b) const { return blocks_[b]; }
   // In the order of the roots; of one root slot 0 first.
   absl::Span<const Block> all() const { return blocks_; }
+  // Moments of the step, and those in which a block lives.
+  int64_t moments() const { return moments_; }
+  int64_t LengthOf(int32_t b) const;
   // True if the block lives all the time.
   bool IsAlways(int32_t b) const;
   // Two blocks may not share bytes.

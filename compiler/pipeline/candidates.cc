@@ -4,6 +4,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
+#include "ops/abi/status_macros.h"
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/validate.h"
 #include "runtime/sim/simulate.h"
@@ -71,14 +72,9 @@ absl::StatusOr<Summary> Candidates::compile(const Job &job, bool predict) {
   if (!predict) {
     return summary;
   }
-  if (absl::Status status = plan::Validate(*plan); !status.ok()) {
-    return status;
-  }
-  absl::StatusOr<sim::Report> report = sim::Simulate(*plan, plan::MachineOf(cluster_));
-  if (!report.ok()) {
-    return report.status();
-  }
-  summary.step_s = report->step_s;
+  WEFT_RETURN_IF_ERROR(plan::Validate(*plan));
+  WEFT_ASSIGN_OR_RETURN(sim::Report report, sim::Simulate(*plan, plan::MachineOf(cluster_)));
+  summary.step_s = report.step_s;
   return summary;
 }
 
@@ -88,7 +84,7 @@ std::string Candidates::prefixOf(const Job &job, Phase phase) const {
   mlir::MLIRContext *context = kept_.front().module.get()->getContext();
   if (phase > Phase::Elaborate) {
     mlir::OwningOpRef<mlir::ModuleOp> inputs(mlir::ModuleOp::create(mlir::UnknownLoc::get(context)));
-    setInputs(*inputs, job, Machine{plan::MachineOf(cluster_)});
+    setInputs(*inputs, job, CostModel{plan::MachineOf(cluster_)});
     inputs->print(os);
   }
   for (Phase earlier : allPhases()) {

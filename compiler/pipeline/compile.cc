@@ -16,6 +16,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Parser/Parser.h"
+#include "ops/abi/status_macros.h"
 #include "ops/register.h"
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/read_file.h"
@@ -79,9 +80,7 @@ absl::Status runPhases(Lowering &lowering, const CompileOptions &options, const 
       return wrongModel(lowering.job, errors, std::string(nameOf(phase)) + " failed");
     }
     if (!options.dumpIr.empty()) {
-      if (absl::Status status = dump(*lowering.module, options.dumpIr, ++number, phase); !status.ok()) {
-        return status;
-      }
+      WEFT_RETURN_IF_ERROR(dump(*lowering.module, options.dumpIr, ++number, phase));
     }
     if (options.stopAfter == phase) {
       break;
@@ -118,35 +117,26 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   if (!std::filesystem::is_regular_file(job.model().file(), missing)) {
     return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
   }
-  if (absl::Status status = checkMicroBatches(job.batch()); !status.ok()) {
-    return status;
-  }
+  WEFT_RETURN_IF_ERROR(checkMicroBatches(job.batch()));
   const std::unique_ptr<mlir::MLIRContext> context = makeContext();
-  const absl::StatusOr<std::string> text = plan::ReadText(job.model().file());
-  if (!text.ok()) {
-    return text.status();
-  }
+  WEFT_ASSIGN_OR_RETURN(const std::string text, plan::ReadText(job.model().file()));
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(*text, job.model().file()), llvm::SMLoc());
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, job.model().file()), llvm::SMLoc());
   FirstError errors(sources, context.get());
   Lowering lowering{job, mlir::parseSourceFile<mlir::ModuleOp>(sources, context.get()), {}};
   if (!lowering.module) {
     return wrongModel(job, errors, "does not parse");
   }
   Candidates candidates(*lowering.module, options.cluster);
-  if (absl::Status status = runPhases(lowering, options, errors, candidates); !status.ok()) {
-    return status;
-  }
+  WEFT_RETURN_IF_ERROR(runPhases(lowering, options, errors, candidates));
   if (options.stopAfter) {
     return Compiled{{}, textOf(*lowering.module)};
   }
-  absl::StatusOr<plan::Plan> plan = planOf(lowering, options.job, options.cluster);
+  absl::StatusOr<plan::Plan> plan = planOf(lowering, options.job, options.cluster, options.memorySeed);
   if (!plan.ok()) {
     return plan.status().message().empty() ? wrongModel(job, errors, "emit failed") : plan.status();
   }
-  if (absl::Status status = finish(job, options.cluster, candidates, *plan); !status.ok()) {
-    return status;
-  }
+  WEFT_RETURN_IF_ERROR(finish(job, options.cluster, candidates, *plan));
   return Compiled{*std::move(plan), ""};
 }
 

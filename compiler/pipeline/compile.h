@@ -2,6 +2,7 @@
 #ifndef WEFT_COMPILER_PIPELINE_COMPILE_H_
 #define WEFT_COMPILER_PIPELINE_COMPILE_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -18,6 +19,7 @@ struct CompileOptions {
   Cluster cluster;                // that the job names
   std::optional<Phase> stopAfter; // `ir` is then the module behind this phase
   std::string dumpIr;             // a folder that gets one file a phase; empty: none
+  uint32_t memorySeed = 0;        // where chance begins in the search for offsets; tests have others
 };
 
 struct Compiled {

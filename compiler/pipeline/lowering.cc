@@ -7,6 +7,7 @@
 #include "compiler/pipeline/recompute.h"
 #include "compiler/pipeline/target.h"
 #include "mlir/Pass/PassManager.h"
+#include "ops/abi/status_macros.h"
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/validate.h"
@@ -59,7 +60,7 @@ absl::Status checkArenas(const plan::Plan &plan) {
 llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &cluster, Candidates &candidates) {
   Job &job = lowering.job;
   if (phase == Phase::Elaborate) {
-    setInputs(*lowering.module, job, Machine{plan::MachineOf(cluster)});
+    setInputs(*lowering.module, job, CostModel{plan::MachineOf(cluster)});
   }
   if (phase == Phase::Localize) {
     lowering.facts = factsOf(*lowering.module);
@@ -75,7 +76,8 @@ llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &clu
   return phase == Phase::Pipeline ? checkTarget(*lowering.module, job, cluster) : mlir::success();
 }
 
-absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster) {
+absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster,
+                                  uint32_t memorySeed) {
   plan::Plan plan;
   fillHeader(asked, cluster, lowering.facts, *plan.mutable_header());
   const Recompute &recompute = asked.recompute();
@@ -85,12 +87,10 @@ absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, co
   if (failed(emitPlan(*lowering.module, plan))) {
     return absl::InvalidArgumentError("");
   }
-  if (absl::Status status = PlanMemory({cluster.device().memory_bytes()}, &plan); !status.ok()) {
+  if (absl::Status status = PlanMemory({cluster.device().memory_bytes(), memorySeed}, &plan); !status.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", status.message()));
   }
-  if (absl::Status status = checkArenas(plan); !status.ok()) {
-    return status;
-  }
+  WEFT_RETURN_IF_ERROR(checkArenas(plan));
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #ifndef WEFT_COMPILER_PIPELINE_LOWERING_H_
 #define WEFT_COMPILER_PIPELINE_LOWERING_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -40,7 +41,8 @@ llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &clu
 
 /// The plan of a module that is behind all phases; its header says that it is of `asked`. Errors of the module are
 /// emitted at the op, the status has no message then.
-absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster);
+absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster,
+                                  uint32_t memorySeed = 0);
 
 } // namespace weft::compiler
 

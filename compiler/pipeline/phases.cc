@@ -110,7 +110,7 @@ void buildOptimizer(mlir::OpPassManager &graph, const Optimizer &optimizer) {
     numbers.push_back(absl::StrFormat("%s=%.17g", name, value));
   }
   options.numbers = numbers;
-  const Schedule &schedule = optimizer.schedule();
+  const RateSchedule &schedule = optimizer.schedule();
   if (schedule.has_warmup_cosine() || schedule.has_warmup_linear()) {
     const Warmup &warmup = schedule.has_warmup_cosine() ? schedule.warmup_cosine() : schedule.warmup_linear();
     options.schedule = schedule.has_warmup_cosine() ? "warmup_cosine" : "warmup_linear";
@@ -127,7 +127,8 @@ void buildAutodiff(mlir::OpPassManager &manager, const Job &job) {
   // Updates exist only where something is minimized.
   buildOptimizer(graph, job.optimizer());
   graph.addPass(createAutodiffDecompose());
-  // What forward and backward both build is computed once, and what nobody reads not at all.
+  // What nobody reads is not computed at all, and what forward and backward both build once.
+  graph.addPass(createAutodiffPrune());
   graph.addPass(mlir::createCSEPass());
 }
 
@@ -228,12 +229,12 @@ struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
 // What compile() does to a module before the first phase.
 struct SetInputs : mlir::PassWrapper<SetInputs, mlir::OperationPass<mlir::ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SetInputs)
-  SetInputs(const Job &job, const Machine &machine) : job(job), machine(machine) {}
+  SetInputs(const Job &job, const CostModel &machine) : job(job), machine(machine) {}
   llvm::StringRef getName() const override { return "SetInputs"; }
   void getDependentDialects(mlir::DialectRegistry &registry) const override { registry.insert<ir::WeftDialect>(); }
   void runOnOperation() override { setInputs(getOperation(), job, machine); }
   Job job;
-  Machine machine;
+  CostModel machine;
 };
 
 // Without a file, a job of which nothing but `keys` is said; weft-opt reads the model itself.
@@ -256,7 +257,7 @@ llvm::LogicalResult buildNamed(mlir::OpPassManager &manager, Phase phase, llvm::
     return error(std::string(cluster.status().message()));
   }
   if (phase == Phase::Elaborate) {
-    manager.addPass(std::make_unique<SetInputs>(*job, Machine{plan::MachineOf(*cluster)}));
+    manager.addPass(std::make_unique<SetInputs>(*job, CostModel{plan::MachineOf(*cluster)}));
   }
   buildPhase(manager, phase, *job);
   return mlir::success();
@@ -294,7 +295,7 @@ std::vector<Phase> allPhases() {
   return phases;
 }
 
-void setInputs(mlir::ModuleOp module, const Job &job, const Machine &machine) {
+void setInputs(mlir::ModuleOp module, const Job &job, const CostModel &machine) {
   mlir::Builder builder(module.getContext());
   if (mlir::DictionaryAttr rates = attributeOf(module.getContext(), machine)) {
     module->setAttr(kMachineName, rates);

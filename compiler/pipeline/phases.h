@@ -30,7 +30,7 @@ std::vector<Phase> allPhases();
 
 /// Gives a parsed module what `elaborate` and later phases read of the target: the rates of `machine` and the meshes
 /// that the resolved `job` asks for.
-void setInputs(mlir::ModuleOp module, const Job &job, const Machine &machine);
+void setInputs(mlir::ModuleOp module, const Job &job, const CostModel &machine);
 
 /// Adds the passes of a phase, as the resolved job asks for them.
 void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job);

@@ -150,8 +150,8 @@ absl::Status checkShape(const Shape &shape) {
     if (value < 1)
       return absl::InvalidArgumentError(absl::StrCat(name, ": expected 1 or more, got ", value));
   }
-  const int only = shape.placement == Placement::Plain ? 1 : 2;
-  if (shape.placement != Placement::Interleaved && shape.chunks != only)
+  const int only = shape.map == ChunkMap::Plain ? 1 : 2;
+  if (shape.map != ChunkMap::Interleaved && shape.chunks != only)
     return absl::InvalidArgumentError(absl::StrCat("chunks: expected ", only, ", got ", shape.chunks));
   return absl::OkStatus();
 }

@@ -12,26 +12,26 @@ std::string errorOf(const std::string &text, const Shape &shape) {
 }
 
 TEST(CheckTest, SaysWhichStagesWaitForEachOther) {
-  EXPECT_EQ(errorOf("F0 B0 F1 B1\nF0 F1 B0 B1\n", {2, 1, 2, Placement::Plain}),
+  EXPECT_EQ(errorOf("F0 B0 F1 B1\nF0 F1 B0 B1\n", {2, 1, 2, ChunkMap::Plain}),
             "f:1:4: stage 0: expected a unit that can run, got B0, which waits for B0 of stage 1; stage 1 waits at F1 "
             "for F1 of stage 0");
 }
 
 TEST(CheckTest, LeavesOutStagesThatOnlyWaitForTheCycle) {
-  EXPECT_EQ(errorOf("F0 F1 B0 B1\nF0 B0 F1 B1\nF0 F1 B0 B1\n", {3, 1, 2, Placement::Plain}),
+  EXPECT_EQ(errorOf("F0 F1 B0 B1\nF0 B0 F1 B1\nF0 F1 B0 B1\n", {3, 1, 2, ChunkMap::Plain}),
             "f:2:4: stage 1: expected a unit that can run, got B0, which waits for B0 of stage 2; stage 2 waits at F1 "
             "for F1 of stage 1");
 }
 
 TEST(CheckTest, FindsAStageThatWaitsForItself) {
-  EXPECT_EQ(errorOf("F0 F0.1 B0.1 B0\nF0.1 F0 B0.1 B0\n", {2, 2, 1, Placement::V}),
+  EXPECT_EQ(errorOf("F0 F0.1 B0.1 B0\nF0.1 F0 B0.1 B0\n", {2, 2, 1, ChunkMap::V}),
             "f:2:1: stage 1: expected a unit that can run, got F0.1, which waits for F0 of the same stage");
 }
 
 TEST(CheckTest, OnePlacementsOrderIsNoOthers) {
   Schedule v = *make(Kind::ZeroBubbleV, 2, 2, 4);
   EXPECT_TRUE(check(v).ok());
-  v.shape.placement = Placement::Interleaved;
+  v.shape.map = ChunkMap::Interleaved;
   EXPECT_FALSE(check(v).ok());
 }
 

@@ -31,10 +31,7 @@ absl::StatusOr<Shape> shapeOf(Kind kind, int stages, int chunks, int microBatche
   if (!interleaved && chunks != (isV ? 2 : 1))
     return absl::InvalidArgumentError(
         absl::StrCat("pipeline.chunks of ", nameOf(kind), ": expected ", isV ? 2 : 1, ", got ", chunks));
-  return Shape{stages, chunks, microBatches,
-               isV           ? Placement::V
-               : interleaved ? Placement::Interleaved
-                             : Placement::Plain};
+  return Shape{stages, chunks, microBatches, isV ? ChunkMap::V : interleaved ? ChunkMap::Interleaved : ChunkMap::Plain};
 }
 
 /// Limits of every stage, from a function of the stage.

@@ -127,7 +127,7 @@ int mostPlaces(const Schedule &schedule) {
   return most;
 }
 
-// Only what no schedule of this placement can avoid: the last stage begins when p - 1 chunks' F have run, of which 6 m
+// Only what no schedule of this map can avoid: the last stage begins when p - 1 chunks' F have run, of which 6 m
 // make a step's work, or hundredths of a step more. 1F1B idles six times as long. With fewer micro-batches than stages
 // there is not enough W. What is held has places for little more than 1F1B's memory, mostly for no more.
 TEST(MakeTest, ZeroBubbleVHasAboutNoBubble) {
@@ -194,7 +194,7 @@ TEST(MakeTest, TakesTheKindsChunks) {
 }
 
 TEST(ShapeTest, PlacesChunks) {
-  Shape v{3, 2, 1, Placement::V}, interleaved{3, 2, 1, Placement::Interleaved};
+  Shape v{3, 2, 1, ChunkMap::V}, interleaved{3, 2, 1, ChunkMap::Interleaved};
   std::vector<int> inV, inTurn;
   for (int chunk = 0; chunk < 6; ++chunk) {
     inV.push_back(v.stageOf(chunk));

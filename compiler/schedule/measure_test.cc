@@ -15,7 +15,7 @@ Schedule read(const std::string &text, const Shape &shape) {
 }
 
 TEST(MeasureTest, CountsWhatIsInFlight) {
-  Schedule schedule = read("F0 F1 F2 B0 B1 W0 W1 B2 W2\nF0 B0 F1 F2 B1 W0 B2 W1 W2", {2, 1, 3, Placement::Plain});
+  Schedule schedule = read("F0 F1 F2 B0 B1 W0 W1 B2 W2\nF0 B0 F1 F2 B1 W0 B2 W1 W2", {2, 1, 3, ChunkMap::Plain});
   std::vector<std::vector<Stash>> all = stashes(schedule);
   EXPECT_EQ(all[0][0].toBackward, 3);
   EXPECT_EQ(all[0][0].toWeight, 2);
@@ -26,7 +26,7 @@ TEST(MeasureTest, CountsWhatIsInFlight) {
 }
 
 TEST(MeasureTest, CountsAllChunksOfAStage) {
-  Schedule schedule = read("F0 F1 F0.1 B0.1 F1.1 B0 B1.1 B1", {1, 2, 2, Placement::Interleaved});
+  Schedule schedule = read("F0 F1 F0.1 B0.1 F1.1 B0 B1.1 B1", {1, 2, 2, ChunkMap::Interleaved});
   EXPECT_THAT(mostHeld(schedule), ElementsAre(3));
   EXPECT_EQ(stashes(schedule)[0][0].held, 2);
   EXPECT_EQ(stashes(schedule)[0][1].held, 1);
@@ -41,7 +41,7 @@ TEST(MeasureTest, CountsAllChunksOfAStage) {
 // stage 0 F0F1. B0B0. B1B1
 // stage 1 . F0B0B0F1B1B1
 TEST(MeasureTest, TellsTimes) {
-  Schedule schedule = read("F0 F1 B0 B1\nF0 B0 F1 B1", {2, 1, 2, Placement::Plain});
+  Schedule schedule = read("F0 F1 B0 B1\nF0 B0 F1 B1", {2, 1, 2, ChunkMap::Plain});
   Times times = unitTimes(schedule, unitDurations(schedule.order));
   EXPECT_THAT(times.begins[0], ElementsAre(0, 1, 4, 7));
   EXPECT_THAT(times.begins[1], ElementsAre(1, 2, 4, 5));
@@ -51,7 +51,7 @@ TEST(MeasureTest, TellsTimes) {
 }
 
 TEST(MeasureTest, TakesAnyDurations) {
-  Schedule schedule = read("F0 B0 W0\nF0 B0 W0", {2, 1, 1, Placement::Plain});
+  Schedule schedule = read("F0 B0 W0\nF0 B0 W0", {2, 1, 1, ChunkMap::Plain});
   Times times = unitTimes(schedule, {1, 1.5, 0.25});
   EXPECT_THAT(times.begins[0], ElementsAre(0, 3.5, 5));
   EXPECT_THAT(times.begins[1], ElementsAre(1, 2, 3.5));
@@ -60,7 +60,7 @@ TEST(MeasureTest, TakesAnyDurations) {
 
 // A chunk after another on one stage: nothing to wait for but the stage.
 TEST(MeasureTest, RunsChunksOfAStageInTurn) {
-  Schedule schedule = read("F0 F0.1 B0.1 B0\nF0 F0.1 B0.1 B0", {2, 2, 1, Placement::V});
+  Schedule schedule = read("F0 F0.1 B0.1 B0\nF0 F0.1 B0.1 B0", {2, 2, 1, ChunkMap::V});
   Times times = unitTimes(schedule, {1, 1, 0});
   EXPECT_THAT(times.begins[0], ElementsAre(0, 3, 4, 7));
   EXPECT_THAT(times.begins[1], ElementsAre(1, 2, 5, 6));

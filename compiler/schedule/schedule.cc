@@ -6,13 +6,13 @@
 namespace weft::schedule {
 
 int Shape::chunkAt(int stage, int local) const {
-  if (placement == Placement::V)
+  if (map == ChunkMap::V)
     return local == 0 ? stage : 2 * stages - 1 - stage;
   return local * stages + stage;
 }
 
 int Shape::stageOf(int chunk) const {
-  if (placement == Placement::V)
+  if (map == ChunkMap::V)
     return chunk < stages ? chunk : 2 * stages - 1 - chunk;
   return chunk % stages;
 }

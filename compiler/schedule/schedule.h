@@ -30,7 +30,7 @@ struct Unit {
 using Order = std::vector<std::vector<Unit>>;
 
 /// Which stage has which chunk of the model. Of p stages with v chunks each, chunk c is on stage
-enum class Placement {
+enum class ChunkMap {
   Plain,       // c; v = 1
   Interleaved, // c mod p
   V,           // c if c < p, else 2p - 1 - c; v = 2
@@ -41,7 +41,7 @@ struct Shape {
   int stages = 1;
   int chunks = 1; // a stage
   int microBatches = 1;
-  Placement placement = Placement::Plain;
+  ChunkMap map = ChunkMap::Plain;
 
   int allChunks() const { return stages * chunks; }
   /// The chunk of the model that is a stage's chunk `local`, which counts from the first.

@@ -5,7 +5,7 @@
 namespace weft::schedule {
 namespace {
 
-const Shape kTwo{2, 1, 2, Placement::Plain};
+const Shape kTwo{2, 1, 2, ChunkMap::Plain};
 
 std::string errorOf(const std::string &text, const Shape &shape = kTwo) {
   absl::StatusOr<Schedule> schedule = parse(text, "a.schedule", shape);
@@ -45,8 +45,8 @@ TEST(TextTest, RefusesWhatIsNoSchedule) {
             "a.schedule:2:4: expected F, B or W with a micro-batch, such as B3, or B3.1 of the second chunk, got G0");
   EXPECT_EQ(errorOf("F0 F1 B0 B1\n"), "a.schedule: expected 2 lines, one a stage, got 1");
   EXPECT_EQ(errorOf("F0 F1 B0 B1\nF0 B0 F1 B1\n\n F0\n"), "a.schedule:4:2: expected 2 lines, one a stage, got another");
-  EXPECT_EQ(errorOf("", {0, 1, 1, Placement::Plain}), "stages: expected 1 or more, got 0");
-  EXPECT_EQ(errorOf("", {2, 3, 1, Placement::V}), "chunks: expected 2, got 3");
+  EXPECT_EQ(errorOf("", {0, 1, 1, ChunkMap::Plain}), "stages: expected 1 or more, got 0");
+  EXPECT_EQ(errorOf("", {2, 3, 1, ChunkMap::V}), "chunks: expected 2, got 3");
 }
 
 TEST(TextTest, ChecksUnits) {

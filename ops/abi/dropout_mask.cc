@@ -10,24 +10,19 @@
 namespace weft {
 
 absl::StatusOr<DropoutMaskSource> DropoutMaskSource::Create(const KernelSpec& spec, const TensorSpec& x) {
-  absl::StatusOr<double> rate = spec.attributes.Float("rate");
-  if (!rate.ok()) return rate.status();
-  if (!(*rate >= 0 && *rate < 1)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("attribute `rate`: expected 0 or more and less than 1, got ", *rate));
+  WEFT_ASSIGN_OR_RETURN(double rate, spec.attributes.Float("rate"));
+  if (!(rate >= 0 && rate < 1)) {
+    return absl::InvalidArgumentError(absl::StrCat("attribute `rate`: expected 0 or more and less than 1, got ", rate));
   }
-  absl::StatusOr<int64_t> seed = spec.attributes.Int("seed");
-  if (!seed.ok()) return seed.status();
-  absl::StatusOr<GpuTile> tile = GpuTileOf(x);
-  if (!tile.ok()) return tile.status();
-  const absl::StatusOr<const double*> step = AddStepNumber(spec);
-  if (!step.ok()) return step.status();
+  WEFT_ASSIGN_OR_RETURN(int64_t seed, spec.attributes.Int("seed"));
+  WEFT_ASSIGN_OR_RETURN(GpuTile tile, GpuTileOf(x));
+  WEFT_ASSIGN_OR_RETURN(const double* step, AddStepNumber(spec));
   DropoutMaskSource source;
-  source.mask_ = {.tile = *tile,
-                  .step = *step,
-                  .threshold = static_cast<int32_t>(std::ceil(std::ldexp(*rate, 24))),
-                  .scale = static_cast<float>(1 / (1 - *rate))};
-  source.seed_ = static_cast<uint64_t>(*seed);
+  source.mask_ = {.tile = tile,
+                  .step = step,
+                  .threshold = static_cast<int32_t>(std::ceil(std::ldexp(rate, 24))),
+                  .scale = static_cast<float>(1 / (1 - rate))};
+  source.seed_ = static_cast<uint64_t>(seed);
   source.elements_ = TileRuns(x).global_elements();
   return source;
 }

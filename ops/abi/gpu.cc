@@ -22,9 +22,7 @@ absl::Status GpuWorkspace::Reserve(Gpu* gpu, size_t bytes) {
   if (bytes <= bytes_) return absl::OkStatus();
   memory_.reset();
   bytes_ = 0;
-  absl::StatusOr<std::shared_ptr<void>> memory = gpu->Allocate(bytes);
-  if (!memory.ok()) return memory.status();
-  memory_ = *std::move(memory);
+  WEFT_ASSIGN_OR_RETURN(memory_, gpu->Allocate(bytes));
   bytes_ = bytes;
   return absl::OkStatus();
 }

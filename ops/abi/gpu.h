@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ops/abi/gpu_alarm.h"
+#include "ops/abi/status_macros.h"
 
 namespace weft {
 
@@ -104,9 +105,8 @@ class GpuKernel {
 
   static absl::StatusOr<GpuKernel> Find(Gpu* gpu, const std::string& module, const std::string& name,
                                         int64_t shared_bytes = 0) {
-    absl::StatusOr<void*> found = gpu->Find(module, name, sizeof(Arguments), shared_bytes);
-    if (!found.ok()) return found.status();
-    return GpuKernel(gpu, *found);
+    WEFT_ASSIGN_OR_RETURN(void* found, gpu->Find(module, name, sizeof(Arguments), shared_bytes));
+    return GpuKernel(gpu, found);
   }
 
   // Enqueues.

@@ -51,13 +51,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeGpuLaunch(const KernelSpec& spec, co
     const Arguments arguments_;
     const Bind bind_;
   };
-  auto kernel = GpuKernel<Arguments>::Find(spec.gpu, module, name, grid.shared_bytes);
-  if (!kernel.ok()) return kernel.status();
-  return std::make_unique<Launch>(*kernel, grid, arguments, std::move(bind));
+  WEFT_ASSIGN_OR_RETURN(auto kernel, GpuKernel<Arguments>::Find(spec.gpu, module, name, grid.shared_bytes));
+  return std::make_unique<Launch>(kernel, grid, arguments, std::move(bind));
 }
-
-// Whether kernels of `type` are made from a template over float types.
-inline bool IsGpuFloat(DType type) { return type == DType::kF32 || type == DType::kBF16 || type == DType::kF16; }
 
 }  // namespace weft
 

@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "ops/abi/attributes.h"
 #include "ops/abi/gpu.h"
+#include "ops/abi/status_macros.h"
 #include "ops/abi/step_values.h"
 #include "ops/abi/tensor_spec.h"
 #include "ops/abi/workspace.h"

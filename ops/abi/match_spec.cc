@@ -25,7 +25,7 @@ class SpecMatcher {
       word = word.substr(colon + 1);
     }
     if (type == "float") {
-      if (absl::Status status = BindType(what, tensor); !status.ok()) return status;
+      WEFT_RETURN_IF_ERROR(BindType(what, tensor));
     } else if (type != "any" && type != NameOf(tensor.dtype)) {
       return absl::InvalidArgumentError(absl::StrCat(what, ": expected ", type, ", got ", tensor.ToString()));
     }
@@ -39,10 +39,10 @@ class SpecMatcher {
     }
     const size_t leading = rank - letters.size();
     if (ellipsis) {
-      if (absl::Status status = BindEllipsis(what, tensor, leading); !status.ok()) return status;
+      WEFT_RETURN_IF_ERROR(BindEllipsis(what, tensor, leading));
     }
     for (size_t i = 0; i < letters.size(); ++i) {
-      if (absl::Status status = BindLetter(what, tensor, leading + i, letters[i]); !status.ok()) return status;
+      WEFT_RETURN_IF_ERROR(BindLetter(what, tensor, leading + i, letters[i]));
     }
     return absl::OkStatus();
   }
@@ -103,15 +103,13 @@ absl::StatusOr<Extents> MatchSpec(const KernelSpec& spec, const char* rule) {
   // Splitting "" gives one word, a scalar.
   const std::vector<std::string> inputs = arrow == rule ? std::vector<std::string>() : absl::StrSplit(before, ',');
   const std::vector<std::string> outputs = absl::StrSplit(after, ',');
-  if (absl::Status status = CheckArity(spec, inputs.size(), outputs.size()); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckArity(spec, inputs.size(), outputs.size()));
   SpecMatcher matcher;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    absl::Status status = matcher.Match(absl::StrCat("input ", i), inputs[i], spec.inputs[i]);
-    if (!status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(matcher.Match(absl::StrCat("input ", i), inputs[i], spec.inputs[i]));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    absl::Status status = matcher.Match(absl::StrCat("output ", i), outputs[i], spec.outputs[i]);
-    if (!status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(matcher.Match(absl::StrCat("output ", i), outputs[i], spec.outputs[i]));
   }
   return matcher.Take();
 }

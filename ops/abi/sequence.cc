@@ -17,10 +17,9 @@ absl::Status KernelSequence::Add(const KernelRegistry& parts, const KernelSpec& 
   };
   spec.inputs = tensors(inputs);
   spec.outputs = tensors(outputs);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = parts.Create(spec);
-  if (!kernel.ok()) return kernel.status();
+  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, parts.Create(spec));
   const size_t reads = inputs.size(), writes = outputs.size();
-  parts_.push_back({*std::move(kernel), std::move(inputs), std::move(outputs), std::vector<const void*>(reads),
+  parts_.push_back({std::move(kernel), std::move(inputs), std::move(outputs), std::vector<const void*>(reads),
                     std::vector<void*>(writes)});
   return absl::OkStatus();
 }
@@ -33,8 +32,7 @@ absl::Status KernelSequence::Run(const RunContext& context, absl::Span<const voi
       part.input_addresses[i] = from.output ? outputs[from.index] : inputs[from.index];
     }
     for (size_t i = 0; i < part.outputs.size(); ++i) part.output_addresses[i] = outputs[part.outputs[i].index];
-    absl::Status status = part.kernel->Run(context, part.input_addresses, absl::MakeSpan(part.output_addresses));
-    if (!status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(part.kernel->Run(context, part.input_addresses, absl::MakeSpan(part.output_addresses)));
   }
   return absl::OkStatus();
 }

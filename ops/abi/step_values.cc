@@ -15,9 +15,7 @@ absl::StatusOr<const double*> GpuStepValues::Add(Value value, const std::string&
     return absl::ResourceExhaustedError(absl::StrCat("numbers of a step: expected at most ", kMost, " on one stream"));
   }
   if (memory_ == nullptr) {
-    absl::StatusOr<std::shared_ptr<void>> memory = gpu_->Allocate(kMost * sizeof(double));
-    if (!memory.ok()) return memory.status();
-    memory_ = *std::move(memory);
+    WEFT_ASSIGN_OR_RETURN(memory_, gpu_->Allocate(kMost * sizeof(double)));
   }
   const size_t place = values_.size();
   values_.push_back(std::move(value));

@@ -1,7 +1,7 @@
 #include "ops/abi/tile_runs.h"
 
 #include "gtest/gtest.h"
-#include "ops/abi/kernel_testing.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft {
 namespace {

@@ -1,5 +1,5 @@
-#include "ops/activation/cpu.h"
-
+// CPU kernels of the activation family.
+// Adds `relu`, `silu`, `gelu` and their `_grad` kernels, which take (dy, x).
 #include <memory>
 #include <string>
 
@@ -9,6 +9,7 @@
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
+#include "ops/families.h"
 #include "ops/math/vector_math.h"
 
 namespace weft {
@@ -95,30 +96,27 @@ class GradKernel : public Kernel {
 
 template <typename Activation>
 absl::StatusOr<std::unique_ptr<Kernel>> CreateValue(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.->float:.");
-  if (!extents.ok()) return extents.status();
-  return MakeForFloat(extents->type(), [&](auto zero) {
-    return std::make_unique<ValueKernel<Activation, decltype(zero)>>(extents->rows(), spec.threads);
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "float:.->float:."));
+  return MakeForFloat(extents.type(), [&](auto zero) {
+    return std::make_unique<ValueKernel<Activation, decltype(zero)>>(extents.rows(), spec.threads);
   });
 }
 
 template <typename Activation>
 absl::StatusOr<std::unique_ptr<Kernel>> CreateGrad(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.,float:.->float:.");
-  if (!extents.ok()) return extents.status();
-  return MakeForFloat(extents->type(), [&](auto zero) {
-    return std::make_unique<GradKernel<Activation, decltype(zero)>>(extents->rows(), spec.threads);
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "float:.,float:.->float:."));
+  return MakeForFloat(extents.type(), [&](auto zero) {
+    return std::make_unique<GradKernel<Activation, decltype(zero)>>(extents.rows(), spec.threads);
   });
 }
 
 // By the attribute `approximate`: "tanh" or "none", which is exact.
 absl::StatusOr<std::unique_ptr<Kernel>> CreateByFormula(const KernelSpec& spec, KernelFactory tanh, KernelFactory erf) {
-  absl::StatusOr<std::string> approximate = spec.attributes.String("approximate");
-  if (!approximate.ok()) return approximate.status();
-  if (*approximate == "tanh") return tanh(spec);
-  if (*approximate == "none") return erf(spec);
+  WEFT_ASSIGN_OR_RETURN(std::string approximate, spec.attributes.String("approximate"));
+  if (approximate == "tanh") return tanh(spec);
+  if (approximate == "none") return erf(spec);
   return absl::InvalidArgumentError(
-      absl::StrCat("attribute `approximate`: expected `tanh` or `none`, got `", *approximate, "`"));
+      absl::StrCat("attribute `approximate`: expected `tanh` or `none`, got `", approximate, "`"));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateGelu(const KernelSpec& spec) {

@@ -9,14 +9,6 @@
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using mlir::RankedTensorType;
-using mlir::RewriterBase;
-using mlir::Value;
-
 namespace {
 
 // Both operands, dy and x, and the result dx have one type.
@@ -85,15 +77,6 @@ LogicalResult SiluOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVec
 LogicalResult GeluOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
   out.push_back(create<GeluGradOp>(b, getLoc(), g[0], getInput(), getApproximateAttr()));
   return mlir::success();
-}
-
-void registerActivationOps(mlir::DialectRegistry &registry) {
-  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
-    dialect->addFamily<
-#define GET_OP_LIST
-#include "ops/activation/ops.cpp.inc"
-        >();
-  });
 }
 
 } // namespace weft::ir

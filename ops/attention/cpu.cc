@@ -1,5 +1,6 @@
-#include "ops/attention/cpu.h"
-
+// CPU kernels of the attention family.
+// Adds `attention` and `attention_grad`. Threads share out heads (and, where there are fewer heads
+// than threads, query rows of the forward pass); results do not depend on the number of threads.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "ops/abi/workspace.h"
 #include "ops/attention/head.h"
 #include "ops/attention/problem.h"
+#include "ops/families.h"
 
 namespace weft {
 namespace {
@@ -225,10 +227,9 @@ class AttentionGradKernel : public Kernel {
 
 template <template <typename T> typename AnyKernel>
 absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-  absl::StatusOr<attention::Problem> problem = attention::ParseProblem(spec);
-  if (!problem.ok()) return problem.status();
-  return MakeForFloat(problem->type,
-                      [&](auto zero) { return std::make_unique<AnyKernel<decltype(zero)>>(Problem(*problem), spec); });
+  WEFT_ASSIGN_OR_RETURN(attention::Problem problem, attention::ParseProblem(spec));
+  return MakeForFloat(problem.type,
+                      [&](auto zero) { return std::make_unique<AnyKernel<decltype(zero)>>(Problem(problem), spec); });
 }
 
 }  // namespace

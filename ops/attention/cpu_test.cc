@@ -1,5 +1,3 @@
-#include "ops/attention/cpu.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,8 +8,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/abi/cpu_level.h"
-#include "ops/abi/kernel_testing.h"
 #include "ops/attention/head.h"
+#include "ops/families.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft {
 namespace {

@@ -1,8 +1,10 @@
-#include "ops/attention/cuda.h"
-
+// GPU kernels of attention and its gradient, for f32, bf16 and f16 (summed in float) and head sizes
+// up to 256.
+// Adds `attention` and `attention_grad`, both deterministic.
 #include "absl/strings/str_cat.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/attention/cuda_attention.h"
+#include "ops/families.h"
 
 namespace weft {
 namespace {
@@ -12,11 +14,10 @@ constexpr attention::CudaAttentionFactory kWays[] = {
     &attention::CreateLibraryAttention, &attention::CreateTensorAttention, &attention::CreatePlainAttention};
 
 absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-  absl::StatusOr<attention::Problem> problem = attention::ParseProblem(spec);
-  if (!problem.ok()) return problem.status();
+  WEFT_ASSIGN_OR_RETURN(attention::Problem problem, attention::ParseProblem(spec));
   absl::StatusOr<std::unique_ptr<Kernel>> kernel;
   for (attention::CudaAttentionFactory create : kWays) {
-    kernel = create(spec, *problem);
+    kernel = create(spec, problem);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) break;
   }
   return kernel;

@@ -51,24 +51,23 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryAttention(const KernelSpec&
   GpuAttentions* const attentions = spec.gpu->attentions();
   if (attentions == nullptr) return absl::UnimplementedError("expected a library of fused attention");
   const bool gradient = spec.name == "attention_grad";
-  absl::StatusOr<std::unique_ptr<GpuAttention>> attention =
-      attentions->Create({.type = spec.inputs[0].dtype,
-                          .batch = problem.batch,
-                          .queries = problem.queries,
-                          .keys = problem.keys,
-                          .query_heads = problem.query_heads,
-                          .key_heads = problem.key_heads,
-                          .depth = problem.depth,
-                          .scale = problem.scale,
-                          .causal = problem.causal,
-                          .first_limit = problem.first_limit,
-                          .gradient = gradient,
-                          .lse = gradient || spec.outputs.size() > 1});
-  if (!attention.ok()) return attention.status();
+  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<GpuAttention> attention,
+                        attentions->Create({.type = spec.inputs[0].dtype,
+                                            .batch = problem.batch,
+                                            .queries = problem.queries,
+                                            .keys = problem.keys,
+                                            .query_heads = problem.query_heads,
+                                            .key_heads = problem.key_heads,
+                                            .depth = problem.depth,
+                                            .scale = problem.scale,
+                                            .causal = problem.causal,
+                                            .first_limit = problem.first_limit,
+                                            .gradient = gradient,
+                                            .lse = gradient || spec.outputs.size() > 1}));
   const std::shared_ptr<GpuWorkspace> workspace =
       spec.gpu_workspace != nullptr ? spec.gpu_workspace : std::make_shared<GpuWorkspace>();
-  if (absl::Status status = workspace->Reserve(spec.gpu, (*attention)->workspace_bytes()); !status.ok()) return status;
-  return std::make_unique<LibraryAttention>(*std::move(attention), gradient, workspace);
+  WEFT_RETURN_IF_ERROR(workspace->Reserve(spec.gpu, attention->workspace_bytes()));
+  return std::make_unique<LibraryAttention>(std::move(attention), gradient, workspace);
 }
 
 }  // namespace weft::attention

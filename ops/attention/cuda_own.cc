@@ -37,9 +37,9 @@ class OwnAttention : public Kernel {
             absl::StrCat("expected at most 2147483647 tiles of ", launch.side, " rows, got ", blocks));
       }
       if (blocks == 0) continue;
-      auto kernel = GpuKernel<AttentionArguments>::Find(spec.gpu, kModule, launch.kernel, launch.shared_bytes);
-      if (!kernel.ok()) return kernel.status();
-      made->launches_.push_back({*kernel,
+      WEFT_ASSIGN_OR_RETURN(auto kernel,
+                            GpuKernel<AttentionArguments>::Find(spec.gpu, kModule, launch.kernel, launch.shared_bytes));
+      made->launches_.push_back({kernel,
                                  {.blocks = {static_cast<uint32_t>(blocks), 1, 1},
                                   .threads = {launch.threads, 1, 1},
                                   .shared_bytes = static_cast<uint32_t>(launch.shared_bytes)}});
@@ -47,8 +47,7 @@ class OwnAttention : public Kernel {
     if (made->grad_) {
       const auto rows = static_cast<size_t>(problem.batch * problem.query_heads * problem.queries);
       made->workspace_ = spec.gpu_workspace;
-      absl::Status status = made->workspace_->Reserve(spec.gpu, std::max<size_t>(1, rows) * sizeof(float));
-      if (!status.ok()) return status;
+      WEFT_RETURN_IF_ERROR(made->workspace_->Reserve(spec.gpu, std::max<size_t>(1, rows) * sizeof(float)));
     }
     return made;
   }
@@ -56,7 +55,7 @@ class OwnAttention : public Kernel {
   absl::Status Run(const RunContext& context, GpuInputs inputs, GpuOutputs outputs) override {
     const AttentionArguments arguments = grad_ ? BindGradient(inputs, outputs) : BindForward(inputs, outputs);
     for (const auto& [kernel, grid] : launches_) {
-      if (absl::Status status = kernel.Launch(grid, arguments, context.stream); !status.ok()) return status;
+      WEFT_RETURN_IF_ERROR(kernel.Launch(grid, arguments, context.stream));
     }
     return absl::OkStatus();
   }
@@ -128,7 +127,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateTensorAttention(const KernelSpec& 
         "attention by matrix instructions: expected bf16 or f16, a head size of 8 to 128, "
         "a multiple of 8, a scale above 0 and compute capability 8.0");
   }
-  if (absl::Status status = CheckSizes(problem); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckSizes(problem));
   const int depth = TensorDepth(static_cast<int>(problem.depth));
   const auto launch = [&](const char* name, const TensorTile& tile, bool of_keys, int shared_bytes) {
     return Launch{absl::StrCat("tensor_", name, "_", NameOf(spec.inputs[0].dtype), "_", depth),
@@ -148,7 +147,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateTensorAttention(const KernelSpec& 
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreatePlainAttention(const KernelSpec& spec, const Problem& problem) {
-  if (absl::Status status = CheckSizes(problem); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckSizes(problem));
   const int depth = PlainDepth(static_cast<int>(problem.depth)), side = PlainSide(depth);
   const std::string suffix = absl::StrCat("_", NameOf(spec.inputs[0].dtype), "_", depth);
   const auto launch = [&](const char* name, bool of_keys, int shared_bytes) {

@@ -1,5 +1,3 @@
-#include "ops/attention/cuda.h"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -8,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/attention/cpu.h"
+#include "ops/families.h"
 #include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {

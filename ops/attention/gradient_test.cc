@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "ops/attention/ops.h"
-#include "ops/graph_fixture.h"
+#include "tests/support/graph_fixture.h"
 
 namespace weft::ir {
 namespace {

@@ -37,13 +37,6 @@ void printAttentionTypes(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::T
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using mlir::RankedTensorType;
-using mlir::Value;
-
 namespace {
 
 // The checks that attention and its gradient share.
@@ -192,15 +185,6 @@ Cost AttentionGradOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<Rank
 
 void AttentionGradOp::getKernelAttributes(mlir::NamedAttrList &attributes) {
   headsAttributes(*this, getCausal(), getScaleAttr(), shapeOf(getQ())[3], attributes);
-}
-
-void registerAttentionOps(mlir::DialectRegistry &registry) {
-  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
-    dialect->addFamily<
-#define GET_OP_LIST
-#include "ops/attention/ops.cpp.inc"
-        >();
-  });
 }
 
 } // namespace weft::ir

@@ -7,11 +7,4 @@
 #define GET_OP_CLASSES
 #include "ops/attention/ops.h.inc"
 
-namespace weft::ir {
-
-/// Adds the family's ops to the dialect of every context made from `registry`.
-void registerAttentionOps(mlir::DialectRegistry &registry);
-
-} // namespace weft::ir
-
 #endif // WEFT_OPS_ATTENTION_OPS_H_

@@ -16,21 +16,18 @@ const char* RuleOf(const KernelSpec& spec, bool grad) {
 
 absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec) {
   const bool grad = spec.name == "attention_grad";
-  absl::StatusOr<Extents> extents = MatchSpec(spec, RuleOf(spec, grad));
-  if (!extents.ok()) return extents.status();
-  absl::StatusOr<int64_t> causal = IntAttribute(spec, "causal", 0, 2);
-  if (!causal.ok()) return causal.status();
-  absl::StatusOr<double> scale = spec.attributes.Float("scale");
-  if (!scale.ok()) return scale.status();
-  Problem problem = {.type = extents->type(),
-                     .batch = (*extents)['b'],
-                     .query_heads = (*extents)['n'],
-                     .key_heads = (*extents)['m'],
-                     .queries = (*extents)['s'],
-                     .keys = (*extents)['t'],
-                     .depth = (*extents)['d'],
-                     .scale = static_cast<float>(*scale),
-                     .causal = *causal == 1};
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, RuleOf(spec, grad)));
+  WEFT_ASSIGN_OR_RETURN(int64_t causal, IntAttribute(spec, "causal", 0, 2));
+  WEFT_ASSIGN_OR_RETURN(double scale, spec.attributes.Float("scale"));
+  Problem problem = {.type = extents.type(),
+                     .batch = extents['b'],
+                     .query_heads = extents['n'],
+                     .key_heads = extents['m'],
+                     .queries = extents['s'],
+                     .keys = extents['t'],
+                     .depth = extents['d'],
+                     .scale = static_cast<float>(scale),
+                     .causal = causal == 1};
   if (problem.key_heads <= 0 || problem.query_heads % problem.key_heads != 0) {
     return absl::InvalidArgumentError(absl::StrCat("expected query heads to be a multiple of key heads, got ",
                                                    problem.query_heads, " and ", problem.key_heads));

@@ -5,16 +5,7 @@
 
 namespace weft::ir {
 
-using mlir::ArrayAttr;
-using mlir::Attribute;
 using mlir::DictionaryAttr;
-using mlir::failed;
-using mlir::failure;
-using mlir::OpAsmParser;
-using mlir::OpAsmPrinter;
-using mlir::ParseResult;
-using mlir::succeeded;
-using mlir::success;
 
 namespace {
 

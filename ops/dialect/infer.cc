@@ -2,9 +2,6 @@
 
 namespace weft::ir {
 
-using llvm::LogicalResult;
-using mlir::RankedTensorType;
-
 LogicalResult requireFloat(mlir::Operation *op, mlir::Value value) {
   mlir::Type element = tensorOf(value).getElementType();
   if (!llvm::isa<mlir::FloatType>(element)) {

@@ -16,6 +16,30 @@
 #include "ops/dialect/precision.h"
 #include "ops/dialect/sharding_rule.h"
 
+namespace weft {
+
+// LLVM's and MLIR's everyday words, for all of the compiler, as mlir/Support/LLVM.h has LLVM's for MLIR.
+using llvm::ArrayRef;
+using llvm::LogicalResult;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+using llvm::StringRef;
+using mlir::ArrayAttr;
+using mlir::Attribute;
+using mlir::failed;
+using mlir::failure;
+using mlir::OpAsmParser;
+using mlir::OpAsmPrinter;
+using mlir::Operation;
+using mlir::ParseResult;
+using mlir::RankedTensorType;
+using mlir::RewriterBase;
+using mlir::succeeded;
+using mlir::success;
+using mlir::Value;
+
+} // namespace weft
+
 namespace weft::ir {
 
 /// Shape and element type agree, the SBP signature is one of the rule's.

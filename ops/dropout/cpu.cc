@@ -1,5 +1,13 @@
-#include "ops/dropout/cpu.h"
-
+// CPU kernel of dropout (f32): y = x / (1 - rate) where the element is kept,
+// else 0. It may be in place.
+//
+// Whether an element is kept is a function of the run's seed, the op's seed,
+// the step and the element's place in the whole batch, e = its index in the
+// global tensor + micro_batch * the elements of that tensor: the key is
+// MixSeed(context.seed, seed), the event the step, and the element is kept iff
+// UniformFloat(PhiloxElement(key, step, e)) >= rate. So neither the layout nor
+// (for tensors whose first dim is the batch) the number of micro-batches
+// changes what is dropped, and the op applied to a gradient drops the same.
 #include <cmath>
 #include <memory>
 
@@ -10,6 +18,7 @@
 #include "ops/abi/philox_lanes.h"
 #include "ops/abi/tile_runs.h"
 #include "ops/abi/vectorize.h"
+#include "ops/families.h"
 
 namespace weft {
 namespace {
@@ -65,18 +74,14 @@ class DropoutKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateDropout(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.->float:.");
-  if (!extents.ok()) return extents.status();
-  absl::StatusOr<double> rate = spec.attributes.Float("rate");
-  if (!rate.ok()) return rate.status();
-  if (!(*rate >= 0 && *rate < 1)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("attribute `rate`: expected 0 or more and less than 1, got ", *rate));
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "float:.->float:."));
+  WEFT_ASSIGN_OR_RETURN(double rate, spec.attributes.Float("rate"));
+  if (!(rate >= 0 && rate < 1)) {
+    return absl::InvalidArgumentError(absl::StrCat("attribute `rate`: expected 0 or more and less than 1, got ", rate));
   }
-  absl::StatusOr<int64_t> seed = spec.attributes.Int("seed");
-  if (!seed.ok()) return seed.status();
-  return MakeForFloat(extents->type(), [&](auto zero) {
-    return std::make_unique<DropoutKernel<decltype(zero)>>(spec, *rate, static_cast<uint64_t>(*seed));
+  WEFT_ASSIGN_OR_RETURN(int64_t seed, spec.attributes.Int("seed"));
+  return MakeForFloat(extents.type(), [&](auto zero) {
+    return std::make_unique<DropoutKernel<decltype(zero)>>(spec, rate, static_cast<uint64_t>(seed));
   });
 }
 

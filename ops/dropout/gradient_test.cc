@@ -1,7 +1,7 @@
 // The gradient of dropout drops the same elements.
 #include "gmock/gmock.h"
 #include "ops/dropout/ops.h"
-#include "ops/graph_fixture.h"
+#include "tests/support/graph_fixture.h"
 
 namespace weft::ir {
 namespace {

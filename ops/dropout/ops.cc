@@ -9,12 +9,6 @@
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVectorImpl;
-using mlir::RankedTensorType;
-using mlir::Value;
-
 LogicalResult DropoutOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   double rate = floatOf(getRate());
   if (!(rate >= 0 && rate < 1)) {
@@ -42,15 +36,6 @@ void DropoutOp::getEffects(SmallVectorImpl<mlir::SideEffects::EffectInstance<mli
   if (getSeed() == 0) {
     effects.emplace_back(mlir::MemoryEffects::Allocate::get(), getOperation()->getOpResult(0));
   }
-}
-
-void registerDropoutOps(mlir::DialectRegistry &registry) {
-  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
-    dialect->addFamily<
-#define GET_OP_LIST
-#include "ops/dropout/ops.cpp.inc"
-        >();
-  });
 }
 
 } // namespace weft::ir

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "ops/abi/status_macros.h"
 #include "ops/einsum/words.h"
 
 namespace weft::einsum {
@@ -82,7 +83,7 @@ void MergeList(std::vector<Axis>& axes) {
 
 absl::StatusOr<Contraction> ParseContraction(const std::string& equation, const std::vector<int64_t> (&dims)[3]) {
   std::string letters[3];
-  if (absl::Status status = LettersOf(equation, letters); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(LettersOf(equation, letters));
   for (int operand = 0; operand < 3; ++operand) {
     if (letters[operand].size() != dims[operand].size()) {
       return absl::InvalidArgumentError(absl::StrCat("equation `", equation, "`: ", kNames[operand], ": expected rank ",
@@ -95,8 +96,7 @@ absl::StatusOr<Contraction> ParseContraction(const std::string& equation, const 
     if (all.find(letter) == std::string::npos) all += letter;
   }
   for (char letter : all) {
-    absl::StatusOr<Axis> axis = AxisOf(letter, equation, letters, dims);
-    if (!axis.ok()) return axis.status();
+    WEFT_ASSIGN_OR_RETURN(Axis axis, AxisOf(letter, equation, letters, dims));
     bool in[3];
     for (int operand = 0; operand < 3; ++operand) in[operand] = letters[operand].find(letter) != std::string::npos;
     std::vector<Axis>* list = ListOf(contraction, in[kLeft], in[kRight], in[kResult]);
@@ -105,7 +105,7 @@ absl::StatusOr<Contraction> ParseContraction(const std::string& equation, const 
                                                      "`: expected each letter in two or three operands, got `",
                                                      std::string(1, letter), "` in one"));
     }
-    if (axis->extent != 1) list->push_back(*axis);
+    if (axis.extent != 1) list->push_back(axis);
   }
   return contraction;
 }

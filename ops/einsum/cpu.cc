@@ -1,5 +1,7 @@
-#include "ops/einsum/cpu.h"
-
+// CPU kernels of the einsum family.
+// Adds `einsum`: one matrix product (f32: OpenBLAS; bf16: oneDNN; f16: as f32), between permuted copies
+// where the equation or the CPU asks for them. The same in every run; f32 results do not depend on
+// the number of threads either. With an epilogue (epilogue.h): what the kernels give that it stands for, bit by bit.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -15,6 +17,7 @@
 #include "ops/einsum/cpu_permute.h"
 #include "ops/einsum/cpu_product.h"
 #include "ops/einsum/cpu_sgemm.h"
+#include "ops/families.h"
 
 namespace weft {
 namespace {
@@ -142,9 +145,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> TryWay(const Way& way, const Contraction
   }
   DType product_types[3];
   for (int i = 0; i < 3; ++i) product_types[i] = way.in_float ? DType::kF32 : types[i];
-  absl::StatusOr<std::unique_ptr<Product>> prepared = einsum::CreateProduct(product, product_types, spec.threads);
-  if (!prepared.ok()) return prepared.status();
-  auto kernel = std::make_unique<EinsumKernel>(*std::move(prepared), parsed.swapped);
+  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Product> prepared, einsum::CreateProduct(product, product_types, spec.threads));
+  auto kernel = std::make_unique<EinsumKernel>(std::move(prepared), parsed.swapped);
   for (Operand operand : {kLeft, kRight, kResult}) {
     if (!way.staged[operand]) continue;
     kernel->Stage(operand, CopyOf(parsed, dense, operand, types[operand], product_types[operand], spec.threads),
@@ -179,7 +181,7 @@ std::vector<Way> WaysInOrder(const DType (&types)[3], const int64_t (&elements)[
 }
 
 absl::Status CheckTypes(const KernelSpec& spec) {
-  if (absl::Status status = CheckArity(spec, 2, 1); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckArity(spec, 2, 1));
   for (const TensorSpec* tensor : {&spec.inputs[0], &spec.inputs[1], &spec.outputs[0]}) {
     if (tensor->dtype != DType::kF32 && tensor->dtype != DType::kBF16 && tensor->dtype != DType::kF16) {
       return absl::InvalidArgumentError(absl::StrCat("expected f32, bf16 or f16, got ", tensor->ToString()));
@@ -193,13 +195,12 @@ absl::Status CheckTypes(const KernelSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateProduct(const KernelSpec& spec) {
-  if (absl::Status status = CheckTypes(spec); !status.ok()) return status;
-  absl::StatusOr<std::string> equation = spec.attributes.String("equation");
-  if (!equation.ok()) return equation.status();
-  absl::StatusOr<Contraction> parsed =
-      einsum::ParseContraction(*equation, {spec.inputs[0].dims, spec.inputs[1].dims, spec.outputs[0].dims});
-  if (!parsed.ok()) return parsed.status();
-  const Contraction contraction = einsum::Oriented(*std::move(parsed));
+  WEFT_RETURN_IF_ERROR(CheckTypes(spec));
+  WEFT_ASSIGN_OR_RETURN(std::string equation, spec.attributes.String("equation"));
+  WEFT_ASSIGN_OR_RETURN(
+      Contraction parsed,
+      einsum::ParseContraction(equation, {spec.inputs[0].dims, spec.inputs[1].dims, spec.outputs[0].dims}));
+  const Contraction contraction = einsum::Oriented(std::move(parsed));
   const TensorSpec& left = spec.inputs[contraction.swapped ? 1 : 0];
   const TensorSpec& right = spec.inputs[contraction.swapped ? 0 : 1];
   const DType types[3] = {left.dtype, right.dtype, spec.outputs[0].dtype};
@@ -214,15 +215,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateProduct(const KernelSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
-  absl::StatusOr<einsum::Epilogue> epilogue = einsum::ParseEpilogue(spec);
-  if (!epilogue.ok()) return epilogue.status();
-  return epilogue->any() ? einsum::CreateWithEpilogue(spec, *epilogue, &CreateProduct) : CreateProduct(spec);
+  WEFT_ASSIGN_OR_RETURN(einsum::Epilogue epilogue, einsum::ParseEpilogue(spec));
+  return epilogue.any() ? einsum::CreateWithEpilogue(spec, epilogue, &CreateProduct) : CreateProduct(spec);
 }
 
 }  // namespace
 
 void RegisterEinsumKernels(KernelRegistry& registry) { registry.Register("einsum", CreateEinsum); }
-
-absl::StatusOr<std::string> EinsumLibrary() { return einsum::OpenBlasVersion(); }
 
 }  // namespace weft

@@ -5,8 +5,8 @@
 
 #include "gtest/gtest.h"
 #include "oneapi/dnnl/dnnl.h"
-#include "ops/abi/kernel_testing.h"
-#include "ops/einsum/cpu.h"
+#include "ops/families.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft {
 namespace {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ops/abi/parallel.h"
+#include "ops/abi/status_macros.h"
 #include "ops/einsum/cpu_float_product.h"
 #include "ops/einsum/cpu_matmul.h"
 #include "ops/einsum/cpu_product.h"
@@ -24,9 +25,8 @@ class Bf16Product : public Product {
   explicit Bf16Product(int workers) : workers_(workers) {}
 
   absl::Status Add(const Contraction& contraction, const DType (&types)[3], const int64_t (&elements)[3]) {
-    absl::StatusOr<std::unique_ptr<Matmul>> product = Matmul::Create(contraction, types);
-    if (!product.ok()) return product.status();
-    Piece piece{.product = *std::move(product), .workspace = workspace_bytes_};
+    WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Matmul> product, Matmul::Create(contraction, types));
+    Piece piece{.product = std::move(product), .workspace = workspace_bytes_};
     for (int i = 0; i < 3; ++i) piece.offset[i] = elements[i] * static_cast<int64_t>(SizeOf(types[i]));
     workspace_bytes_ += (piece.product->workspace_bytes() + 63) / 64 * 64;
     pieces_.push_back(std::move(piece));
@@ -102,7 +102,7 @@ absl::StatusOr<std::unique_ptr<Product>> CreateOneDnnProduct(const Contraction& 
         by_batch.Apply(b, piece, elements);
         by_rows.Apply(i, piece, elements);
         by_columns.Apply(j, piece, elements);
-        if (absl::Status status = product->Add(piece, types, elements); !status.ok()) return status;
+        WEFT_RETURN_IF_ERROR(product->Add(piece, types, elements));
       }
     }
   }

@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "ops/abi/sequence.h"
-#include "ops/activation/cpu.h"
-#include "ops/elementwise/cpu.h"
-#include "ops/reduce/cpu.h"
+#include "ops/families.h"
 
 namespace weft::einsum {
 

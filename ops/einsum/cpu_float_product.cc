@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ops/abi/parallel.h"
+#include "ops/abi/status_macros.h"
 
 namespace weft::einsum {
 namespace {
@@ -137,9 +138,8 @@ Cut CutFor(int64_t rows, int64_t columns, int64_t inner, int64_t batches) {
 }
 
 absl::StatusOr<std::unique_ptr<Product>> CreateFloatProduct(const Contraction& contraction, int threads, Sgemm sgemm) {
-  absl::StatusOr<Shape> shape = ShapeOf(contraction);
-  if (!shape.ok()) return shape.status();
-  return std::make_unique<FloatProduct>(contraction, *shape, threads, sgemm);
+  WEFT_ASSIGN_OR_RETURN(Shape shape, ShapeOf(contraction));
+  return std::make_unique<FloatProduct>(contraction, shape, threads, sgemm);
 }
 
 }  // namespace weft::einsum

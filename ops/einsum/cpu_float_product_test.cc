@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "ops/abi/kernel_testing.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft::einsum {
 namespace {

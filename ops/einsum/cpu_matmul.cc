@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "oneapi/dnnl/dnnl_debug.h"
+#include "ops/abi/status_macros.h"
 
 // How many threads oneDNN uses that the calling thread calls.
 extern "C" void omp_set_num_threads(int threads);
@@ -23,7 +24,7 @@ absl::Status ToStatus(dnnl_status_t status, const char* what) {
 constexpr int kWorkspace = 3;  // beside the three operands
 
 // The dims and strides of one operand.
-struct Layout {
+struct Strides {
   std::vector<dnnl_dim_t> dims, strides;
   void Add(int64_t extent, int64_t stride) {
     dims.push_back(extent);
@@ -33,7 +34,7 @@ struct Layout {
 
 // Adds the last two dims, `outer` over `inner`. A missing one has extent 1 and a stride that
 // leaves the matrix dense where it can be.
-void AddMatrix(Layout& layout, const std::vector<Axis>& outer, const std::vector<Axis>& inner, Operand operand) {
+void AddMatrix(Strides& layout, const std::vector<Axis>& outer, const std::vector<Axis>& inner, Operand operand) {
   const int64_t rows = outer.empty() ? 1 : outer[0].extent, columns = inner.empty() ? 1 : inner[0].extent;
   int64_t row_stride = outer.empty() ? 0 : outer[0].stride[operand];
   int64_t column_stride = inner.empty() ? 0 : inner[0].stride[operand];
@@ -43,8 +44,8 @@ void AddMatrix(Layout& layout, const std::vector<Axis>& outer, const std::vector
   layout.Add(columns, column_stride);
 }
 
-Layout LayoutOf(const Contraction& contraction, Operand operand) {
-  Layout layout;
+Strides StridesOf(const Contraction& contraction, Operand operand) {
+  Strides layout;
   for (const Axis& axis : contraction.batch) {
     // A batch axis that this operand lacks is broadcast: extent 1, any stride.
     const bool has = axis.stride[operand] != 0;
@@ -56,7 +57,7 @@ Layout LayoutOf(const Contraction& contraction, Operand operand) {
   return layout;
 }
 
-absl::Status Describe(const Layout& layout, DType type, dnnl_memory_desc_t& description) {
+absl::Status Describe(const Strides& layout, DType type, dnnl_memory_desc_t& description) {
   return ToStatus(
       dnnl_memory_desc_init_by_strides(&description, static_cast<int>(layout.dims.size()), layout.dims.data(),
                                        type == DType::kBF16 ? dnnl_bf16 : dnnl_f32, layout.strides.data()),
@@ -71,35 +72,33 @@ absl::StatusOr<std::unique_ptr<Matmul>> Matmul::Create(const Contraction& contra
   }
   std::unique_ptr<Matmul> matmul(new Matmul);
   omp_set_num_threads(1);  // a primitive takes the number over when it is made
-  if (absl::Status status = matmul->Init(contraction, types); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(matmul->Init(contraction, types));
   return matmul;
 }
 
 absl::Status Matmul::Init(const Contraction& contraction, const DType (&types)[3]) {
   dnnl_memory_desc_t descriptions[3];
   for (Operand operand : {kLeft, kRight, kResult}) {
-    absl::Status status = Describe(LayoutOf(contraction, operand), types[operand], descriptions[operand]);
-    if (!status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(Describe(StridesOf(contraction, operand), types[operand], descriptions[operand]));
   }
   dnnl_engine_t engine;
-  if (absl::Status s = ToStatus(dnnl_engine_create(&engine, dnnl_cpu, 0), "engine"); !s.ok()) return s;
+  WEFT_RETURN_IF_ERROR(ToStatus(dnnl_engine_create(&engine, dnnl_cpu, 0), "engine"));
   engine_.reset(engine);
   dnnl_stream_t stream;
-  if (absl::Status s = ToStatus(dnnl_stream_create(&stream, engine, dnnl_stream_in_order), "stream"); !s.ok()) return s;
+  WEFT_RETURN_IF_ERROR(ToStatus(dnnl_stream_create(&stream, engine, dnnl_stream_in_order), "stream"));
   stream_.reset(stream);
 
   dnnl_primitive_attr_t raw_attributes;
-  if (absl::Status s = ToStatus(dnnl_primitive_attr_create(&raw_attributes), "attributes"); !s.ok()) return s;
+  WEFT_RETURN_IF_ERROR(ToStatus(dnnl_primitive_attr_create(&raw_attributes), "attributes"));
   const Handle<dnnl_primitive_attr, dnnl_primitive_attr_destroy> attributes(raw_attributes);
   dnnl_primitive_attr_set_scratchpad_mode(raw_attributes, dnnl_scratchpad_mode_user);
   dnnl_matmul_desc_t operation;
-  absl::Status status = ToStatus(dnnl_matmul_desc_init(&operation, &descriptions[kLeft], &descriptions[kRight],
-                                                       /*bias=*/nullptr, &descriptions[kResult]),
-                                 "matmul");
-  if (!status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(ToStatus(dnnl_matmul_desc_init(&operation, &descriptions[kLeft], &descriptions[kRight],
+                                                      /*bias=*/nullptr, &descriptions[kResult]),
+                                "matmul"));
   dnnl_primitive_desc_t raw_choice;
-  status = ToStatus(dnnl_primitive_desc_create(&raw_choice, &operation, raw_attributes, engine, nullptr), "matmul");
-  if (!status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(
+      ToStatus(dnnl_primitive_desc_create(&raw_choice, &operation, raw_attributes, engine, nullptr), "matmul"));
   const Handle<dnnl_primitive_desc, dnnl_primitive_desc_destroy> choice(raw_choice);
   const char* name = nullptr;
   dnnl_primitive_desc_query(raw_choice, dnnl_query_impl_info_str, 0, &name);
@@ -107,8 +106,7 @@ absl::Status Matmul::Init(const Contraction& contraction, const DType (&types)[3
     return absl::UnimplementedError("oneDNN: only the reference matmul takes these strides and types");
   }
   dnnl_primitive_t primitive;
-  status = ToStatus(dnnl_primitive_create(&primitive, raw_choice), "primitive");
-  if (!status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(ToStatus(dnnl_primitive_create(&primitive, raw_choice), "primitive"));
   primitive_.reset(primitive);
 
   const dnnl_memory_desc_t* scratch = dnnl_primitive_desc_query_md(raw_choice, dnnl_query_scratchpad_md, 0);
@@ -118,8 +116,7 @@ absl::Status Matmul::Init(const Contraction& contraction, const DType (&types)[3
   const int names[4] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_SCRATCHPAD};
   for (int i = 0; i < 4; ++i) {
     dnnl_memory_t memory;
-    status = ToStatus(dnnl_memory_create(&memory, all[i], engine, DNNL_MEMORY_NONE), "memory");
-    if (!status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(ToStatus(dnnl_memory_create(&memory, all[i], engine, DNNL_MEMORY_NONE), "memory"));
     memory_[i].reset(memory);
     arguments_[i] = {names[i], memory};
   }

@@ -1,5 +1,3 @@
-#include "ops/einsum/cpu.h"
-
 #include <cmath>
 #include <limits>
 #include <map>
@@ -9,7 +7,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/abi/kernel_testing.h"
+#include "ops/families.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft {
 namespace {

@@ -16,10 +16,8 @@ class FollowedProduct : public Kernel {
       : product_(std::move(product)), epilogue_(epilogue) {}
 
   absl::Status SetFinish(const KernelSpec& spec) {
-    auto kernel =
-        GpuKernel<FinishArguments>::Find(spec.gpu, "einsum", absl::StrCat("finish_", NameOf(spec.outputs[0].dtype)));
-    if (!kernel.ok()) return kernel.status();
-    finish_ = *kernel;
+    WEFT_ASSIGN_OR_RETURN(finish_, GpuKernel<FinishArguments>::Find(
+                                       spec.gpu, "einsum", absl::StrCat("finish_", NameOf(spec.outputs[0].dtype))));
     finish_arguments_ = {.n = spec.outputs[0].elements(), .epilogue = EpilogueOf(spec, epilogue_)};
     finish_grid_ = LoopGrid(*spec.gpu, finish_arguments_.n, 256);
     return absl::OkStatus();
@@ -27,10 +25,9 @@ class FollowedProduct : public Kernel {
 
   absl::Status SetSums(const KernelSpec& spec) {
     const TensorSpec& matrix = SummedTensor(spec, epilogue_);
-    auto kernel = GpuKernel<ColumnSumArguments>::Find(
-        spec.gpu, "einsum", absl::StrCat("column_sums_", NameOf(matrix.dtype), "_", NameOf(spec.outputs[1].dtype)));
-    if (!kernel.ok()) return kernel.status();
-    sums_ = *kernel;
+    WEFT_ASSIGN_OR_RETURN(sums_, GpuKernel<ColumnSumArguments>::Find(spec.gpu, "einsum",
+                                                                     absl::StrCat("column_sums_", NameOf(matrix.dtype),
+                                                                                  "_", NameOf(spec.outputs[1].dtype))));
     const int64_t columns = spec.outputs[1].elements();
     sums_arguments_ = {.rows = columns > 0 ? matrix.elements() / columns : 0, .columns = columns};
     sums_grid_ = LoopGrid(*spec.gpu, columns, 32);

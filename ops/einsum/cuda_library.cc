@@ -92,7 +92,7 @@ absl::StatusOr<Split> SplitProduct(const KernelSpec& spec, Contraction contracti
                 .right = matrix(kRight, spec.inputs[0].dtype, inner, columns),
                 .result = matrix(kResult, spec.outputs[0].dtype, rows, columns),
                 .tf32 = spec.attributes.Has("tf32")};
-  if (absl::Status status = SetEpilogue(spec, epilogue, contraction.swapped, split); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(SetEpilogue(spec, epilogue, contraction.swapped, split));
   return split;
 }
 
@@ -140,8 +140,7 @@ class LibraryProduct : public Kernel {
       if (epilogue_.gelu_gradient) addresses.gelu_operand = inputs[2];
       if (epilogue_.keep) addresses.kept = outputs[1];
       if (epilogue_.sums) (epilogue_.gelu_gradient ? addresses.result_sums : addresses.bias_gradient) = outputs[1];
-      const absl::Status status = matmul_->Run(addresses, workspace, context.stream);
-      if (!status.ok()) return status;
+      WEFT_RETURN_IF_ERROR(matmul_->Run(addresses, workspace, context.stream));
     }
     return absl::OkStatus();
   }
@@ -160,14 +159,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryProduct(const KernelSpec& s
                                                              const Epilogue& epilogue) {
   GpuMatmuls* const matmuls = spec.gpu->matmuls();
   if (matmuls == nullptr) return absl::UnimplementedError("expected a library of matrix products");
-  absl::StatusOr<Split> split = SplitProduct(spec, contraction, epilogue);
-  if (!split.ok()) return split.status();
-  absl::StatusOr<std::unique_ptr<GpuMatmul>> matmul = matmuls->Create(split->spec);
-  if (!matmul.ok()) return matmul.status();
+  WEFT_ASSIGN_OR_RETURN(Split split, SplitProduct(spec, contraction, epilogue));
+  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<GpuMatmul> matmul, matmuls->Create(split.spec));
   const std::shared_ptr<GpuWorkspace> workspace =
       spec.gpu_workspace != nullptr ? spec.gpu_workspace : std::make_shared<GpuWorkspace>();
-  if (absl::Status status = workspace->Reserve(spec.gpu, (*matmul)->workspace_bytes()); !status.ok()) return status;
-  return std::make_unique<LibraryProduct>(*std::move(matmul), OffsetsOf(split->outer, split->spec), contraction.swapped,
+  WEFT_RETURN_IF_ERROR(workspace->Reserve(spec.gpu, matmul->workspace_bytes()));
+  return std::make_unique<LibraryProduct>(std::move(matmul), OffsetsOf(split.outer, split.spec), contraction.swapped,
                                           epilogue, workspace);
 }
 

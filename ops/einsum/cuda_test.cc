@@ -1,9 +1,7 @@
-#include "ops/einsum/cuda.h"
-
 #include <cmath>
 
 #include "gtest/gtest.h"
-#include "ops/einsum/cpu.h"
+#include "ops/families.h"
 #include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {

@@ -31,11 +31,10 @@ uint32_t TilesOf(int64_t size) { return static_cast<uint32_t>((size + kTile - 1)
 absl::StatusOr<std::unique_ptr<Kernel>> CreateTiledProduct(const KernelSpec& spec, const Contraction& contraction,
                                                            const Epilogue& epilogue) {
   ProductArguments arguments = {};
-  for (const absl::Status& status :
-       {SetAxes(contraction.batch, arguments.batch), SetAxes(contraction.rows, arguments.rows),
-        SetAxes(contraction.columns, arguments.columns), SetAxes(contraction.inner, arguments.inner)}) {
-    if (!status.ok()) return status;
-  }
+  WEFT_RETURN_IF_ERROR(SetAxes(contraction.batch, arguments.batch));
+  WEFT_RETURN_IF_ERROR(SetAxes(contraction.rows, arguments.rows));
+  WEFT_RETURN_IF_ERROR(SetAxes(contraction.columns, arguments.columns));
+  WEFT_RETURN_IF_ERROR(SetAxes(contraction.inner, arguments.inner));
   arguments.epilogue = EpilogueOf(spec, epilogue);
   GpuGrid grid{.threads = {kSide, kSide, 1}};
   grid.blocks[0] = std::max(1u, TilesOf(arguments.rows.size));

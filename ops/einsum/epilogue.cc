@@ -35,22 +35,21 @@ absl::Status CheckOperand(const char* name, const TensorSpec& operand, const Ten
 absl::StatusOr<Epilogue> ParseEpilogue(const KernelSpec& spec) {
   Epilogue epilogue;
   if (spec.attributes.Has("epilogue")) {
-    absl::StatusOr<std::string> text = spec.attributes.String("epilogue");
-    if (!text.ok()) return text.status();
-    if (std::find(std::begin(kEpilogues), std::end(kEpilogues), *text) == std::end(kEpilogues)) {
+    WEFT_ASSIGN_OR_RETURN(std::string text, spec.attributes.String("epilogue"));
+    if (std::find(std::begin(kEpilogues), std::end(kEpilogues), text) == std::end(kEpilogues)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("attribute `epilogue`: expected bias, gelu, gelu_grad, sum_lhs or sum_rhs, got `", *text, "`"));
+          absl::StrCat("attribute `epilogue`: expected bias, gelu, gelu_grad, sum_lhs or sum_rhs, got `", text, "`"));
     }
-    epilogue = {.bias = HasWord(*text, "bias"),
-                .gelu = HasWord(*text, "gelu"),
-                .keep = HasWord(*text, "keep"),
-                .gelu_gradient = HasWord(*text, "gelu_grad"),
-                .sums = text->find("sum_") != std::string::npos,
-                .summed = HasWord(*text, "sum_lhs")   ? kLeft
-                          : HasWord(*text, "sum_rhs") ? kRight
-                                                      : kResult};
+    epilogue = {.bias = HasWord(text, "bias"),
+                .gelu = HasWord(text, "gelu"),
+                .keep = HasWord(text, "keep"),
+                .gelu_gradient = HasWord(text, "gelu_grad"),
+                .sums = text.find("sum_") != std::string::npos,
+                .summed = HasWord(text, "sum_lhs")   ? kLeft
+                          : HasWord(text, "sum_rhs") ? kRight
+                                                     : kResult};
   }
-  if (absl::Status status = CheckArity(spec, epilogue.inputs(), epilogue.outputs()); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckArity(spec, epilogue.inputs(), epilogue.outputs()));
   const TensorSpec& result = spec.outputs[0];
   absl::Status status;
   if (epilogue.bias) status = CheckOperand("bias", spec.inputs[2], result, result.dtype, false);

@@ -14,14 +14,6 @@
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVectorImpl;
-using llvm::StringRef;
-using mlir::RankedTensorType;
-using mlir::RewriterBase;
-using mlir::Value;
-
 namespace {
 
 // The letters of the operands and of the result; all empty if there are not two and one.
@@ -173,15 +165,6 @@ LogicalResult EinsumOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallV
   contract(equation.result, equation.rhs, equation.lhs, dy, getRhs());
   contract(equation.lhs, equation.result, equation.rhs, getLhs(), dy);
   return mlir::success();
-}
-
-void registerEinsumOps(mlir::DialectRegistry &registry) {
-  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
-    dialect->addFamily<
-#define GET_OP_LIST
-#include "ops/einsum/ops.cpp.inc"
-        >();
-  });
 }
 
 } // namespace weft::ir

@@ -80,17 +80,15 @@ class BinaryKernel : public Kernel {
 
 template <typename Op>
 absl::StatusOr<std::unique_ptr<Kernel>> CreateBinary(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:*,float:*->float:*");
-  if (!extents.ok()) return extents.status();
-  auto plan = BroadcastPlan<2>::Create({&spec.inputs[0], &spec.inputs[1]}, spec.outputs[0]);
-  if (!plan.ok()) return plan.status();
-  if (plan->repeats_all()) {
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "float:*,float:*->float:*"));
+  WEFT_ASSIGN_OR_RETURN(auto plan, BroadcastPlan<2>::Create({&spec.inputs[0], &spec.inputs[1]}, spec.outputs[0]));
+  if (plan.repeats_all()) {
     return absl::InvalidArgumentError(absl::StrCat("output 0: expected the extents of the inputs, got ",
                                                    spec.outputs[0].ToString(), " of ", spec.inputs[0].ToString(),
                                                    " and ", spec.inputs[1].ToString()));
   }
-  return MakeForFloat(extents->type(), [&](auto zero) {
-    return std::make_unique<BinaryKernel<Op, decltype(zero)>>(spec.threads, *plan);
+  return MakeForFloat(extents.type(), [&](auto zero) {
+    return std::make_unique<BinaryKernel<Op, decltype(zero)>>(spec.threads, plan);
   });
 }
 

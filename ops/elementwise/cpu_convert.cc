@@ -54,10 +54,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateAddN(const KernelSpec& spec) {
   if (spec.inputs.empty()) return absl::InvalidArgumentError("expected one or more inputs, got none");
   std::string rule = "float:.";
   for (size_t i = 1; i < spec.inputs.size(); ++i) rule += ",float:.";
-  absl::StatusOr<Extents> extents = MatchSpec(spec, (rule + "->float:.").c_str());
-  if (!extents.ok()) return extents.status();
-  return MakeForFloat(extents->type(), [&](auto zero) {
-    return std::make_unique<AddNKernel<decltype(zero)>>(spec.threads, extents->rows());
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, (rule + "->float:.").c_str()));
+  return MakeForFloat(extents.type(), [&](auto zero) {
+    return std::make_unique<AddNKernel<decltype(zero)>>(spec.threads, extents.rows());
   });
 }
 
@@ -82,11 +81,10 @@ class CastKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateCast(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "any:.->any:.");
-  if (!extents.ok()) return extents.status();
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "any:.->any:."));
   return MakeForFloat(spec.inputs[0].dtype, [&](auto from) {
     return MakeForFloat(spec.outputs[0].dtype, [&](auto to) {
-      return std::make_unique<CastKernel<decltype(from), decltype(to)>>(spec.threads, extents->rows());
+      return std::make_unique<CastKernel<decltype(from), decltype(to)>>(spec.threads, extents.rows());
     });
   });
 }
@@ -119,19 +117,18 @@ class BroadcastToKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateBroadcastTo(const KernelSpec& spec) {
-  if (auto types = MatchSpec(spec, "any:*->any:*"); !types.ok()) return types.status();
+  WEFT_RETURN_IF_ERROR(MatchSpec(spec, "any:*->any:*").status());
   const DType type = spec.inputs[0].dtype;
   if (spec.outputs[0].dtype != type) {
     return absl::InvalidArgumentError(
         absl::StrCat("output 0: expected ", NameOf(type), ", got ", spec.outputs[0].ToString()));
   }
-  auto plan = BroadcastPlan<1>::Create({&spec.inputs[0]}, spec.outputs[0]);
-  if (!plan.ok()) return plan.status();
+  WEFT_ASSIGN_OR_RETURN(auto plan, BroadcastPlan<1>::Create({&spec.inputs[0]}, spec.outputs[0]));
   std::unique_ptr<Kernel> kernel;
   if (SizeOf(type) == 4) {
-    kernel = std::make_unique<BroadcastToKernel<uint32_t>>(spec.threads, *std::move(plan));
+    kernel = std::make_unique<BroadcastToKernel<uint32_t>>(spec.threads, std::move(plan));
   } else if (SizeOf(type) == 2) {
-    kernel = std::make_unique<BroadcastToKernel<uint16_t>>(spec.threads, *std::move(plan));
+    kernel = std::make_unique<BroadcastToKernel<uint16_t>>(spec.threads, std::move(plan));
   } else {
     return absl::InvalidArgumentError(
         absl::StrCat("input 0: expected elements of 2 or 4 bytes, got ", spec.inputs[0].ToString()));

@@ -1,11 +1,10 @@
-#include "ops/elementwise/cpu.h"
-
 #include <cmath>
 #include <functional>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/abi/kernel_testing.h"
+#include "ops/families.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft {
 namespace {

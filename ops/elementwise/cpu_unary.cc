@@ -80,20 +80,17 @@ class ScaleKernel : public Kernel {
 
 template <typename Fn>
 absl::StatusOr<std::unique_ptr<Kernel>> CreateUnary(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.->float:.");
-  if (!extents.ok()) return extents.status();
-  return MakeForFloat(extents->type(), [&](auto zero) {
-    return std::make_unique<UnaryKernel<Fn, decltype(zero)>>(spec.threads, extents->rows());
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "float:.->float:."));
+  return MakeForFloat(extents.type(), [&](auto zero) {
+    return std::make_unique<UnaryKernel<Fn, decltype(zero)>>(spec.threads, extents.rows());
   });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateScale(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.->float:.");
-  if (!extents.ok()) return extents.status();
-  absl::StatusOr<double> factor = spec.attributes.Float("factor");
-  if (!factor.ok()) return factor.status();
-  return MakeForFloat(extents->type(), [&](auto zero) {
-    return std::make_unique<ScaleKernel<decltype(zero)>>(spec.threads, extents->rows(), static_cast<float>(*factor));
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "float:.->float:."));
+  WEFT_ASSIGN_OR_RETURN(double factor, spec.attributes.Float("factor"));
+  return MakeForFloat(extents.type(), [&](auto zero) {
+    return std::make_unique<ScaleKernel<decltype(zero)>>(spec.threads, extents.rows(), static_cast<float>(factor));
   });
 }
 

@@ -1,5 +1,6 @@
-#include "ops/elementwise/cuda.h"
-
+// GPU kernels of the element-wise ops: those of cpu.cc, for f32, bf16 and f16
+// (stored so, computed in float; one type an op), broadcast_to for elements of
+// 1 to 8 bytes, cast between all of f32, bf16, f16 and i32.
 #include <algorithm>
 #include <memory>
 
@@ -9,6 +10,7 @@
 #include "ops/abi/match_spec.h"
 #include "ops/elementwise/broadcast.h"
 #include "ops/elementwise/cuda_arguments.h"
+#include "ops/families.h"
 
 namespace weft {
 namespace {
@@ -25,7 +27,7 @@ GpuGrid GridOf(const KernelSpec& spec, int64_t n, int64_t per) {
 int64_t PackOf(DType type) { return static_cast<int64_t>(16 / SizeOf(type)); }
 
 absl::Status ExpectFloat(const TensorSpec& tensor) {
-  if (IsGpuFloat(tensor.dtype)) return absl::OkStatus();
+  if (WidensToFloat(tensor.dtype)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("expected f32, bf16 or f16, got ", tensor.ToString()));
 }
 
@@ -46,9 +48,8 @@ absl::Status ExpectOneType(const KernelSpec& spec) {
 absl::StatusOr<int64_t> OneShape(const KernelSpec& spec) {
   std::string rule;
   for (size_t i = 0; i < spec.inputs.size(); ++i) rule += i == 0 ? "any:." : ",any:.";
-  absl::StatusOr<Extents> extents = MatchSpec(spec, (rule + "->any:.").c_str());
-  if (!extents.ok()) return extents.status();
-  return extents->rows();
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, (rule + "->any:.").c_str()));
+  return extents.rows();
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeUnary(const KernelSpec& spec, const std::string& name, int64_t n,
@@ -62,29 +63,25 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeUnary(const KernelSpec& spec, const 
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateUnary(const KernelSpec& spec) {
-  absl::StatusOr<int64_t> n = OneShape(spec);
-  if (!n.ok()) return n.status();
-  if (absl::Status status = CheckArity(spec, 1, 1); !status.ok()) return status;
-  if (absl::Status status = ExpectOneType(spec); !status.ok()) return status;
+  WEFT_ASSIGN_OR_RETURN(int64_t n, OneShape(spec));
+  WEFT_RETURN_IF_ERROR(CheckArity(spec, 1, 1));
+  WEFT_RETURN_IF_ERROR(ExpectOneType(spec));
   double factor = 0;
   if (spec.name == "scale") {
-    absl::StatusOr<double> given = spec.attributes.Float("factor");
-    if (!given.ok()) return given.status();
-    factor = *given;
+    WEFT_ASSIGN_OR_RETURN(factor, spec.attributes.Float("factor"));
   }
-  return MakeUnary(spec, absl::StrCat(spec.name, "_", NameOf(spec.inputs[0].dtype)), *n, static_cast<float>(factor));
+  return MakeUnary(spec, absl::StrCat(spec.name, "_", NameOf(spec.inputs[0].dtype)), n, static_cast<float>(factor));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateCast(const KernelSpec& spec) {
-  if (absl::Status status = CheckArity(spec, 1, 1); !status.ok()) return status;
-  absl::StatusOr<int64_t> n = OneShape(spec);
-  if (!n.ok()) return n.status();
+  WEFT_RETURN_IF_ERROR(CheckArity(spec, 1, 1));
+  WEFT_ASSIGN_OR_RETURN(int64_t n, OneShape(spec));
   const DType from = spec.inputs[0].dtype, to = spec.outputs[0].dtype;
-  if (absl::Status status = ExpectFloat(spec.outputs[0]); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(ExpectFloat(spec.outputs[0]));
   if (from != DType::kI32) {
-    if (absl::Status status = ExpectFloat(spec.inputs[0]); !status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(ExpectFloat(spec.inputs[0]));
   }
-  return MakeUnary(spec, absl::StrCat("cast_", NameOf(from), "_", NameOf(to)), *n, 0);
+  return MakeUnary(spec, absl::StrCat("cast_", NameOf(from), "_", NameOf(to)), n, 0);
 }
 
 // Copies what a plan says of dims; kUnimplemented if they are too many.
@@ -101,18 +98,17 @@ absl::Status SetDims(const Plan& plan, Arguments& arguments) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateBinary(const KernelSpec& spec) {
-  if (auto types = MatchSpec(spec, "any:*,any:*->any:*"); !types.ok()) return types.status();
-  if (absl::Status status = ExpectOneType(spec); !status.ok()) return status;
-  auto plan = BroadcastPlan<2>::Create({&spec.inputs[0], &spec.inputs[1]}, spec.outputs[0]);
-  if (!plan.ok()) return plan.status();
-  if (plan->repeats_all()) {
+  WEFT_RETURN_IF_ERROR(MatchSpec(spec, "any:*,any:*->any:*").status());
+  WEFT_RETURN_IF_ERROR(ExpectOneType(spec));
+  WEFT_ASSIGN_OR_RETURN(auto plan, BroadcastPlan<2>::Create({&spec.inputs[0], &spec.inputs[1]}, spec.outputs[0]));
+  if (plan.repeats_all()) {
     return absl::InvalidArgumentError(absl::StrCat("output 0: expected the extents of the inputs, got ",
                                                    spec.outputs[0].ToString(), " of ", spec.inputs[0].ToString(),
                                                    " and ", spec.inputs[1].ToString()));
   }
   BinaryArguments arguments = {};
-  if (absl::Status status = SetDims(*plan, arguments); !status.ok()) return status;
-  const auto dims = plan->dims();
+  WEFT_RETURN_IF_ERROR(SetDims(plan, arguments));
+  const auto dims = plan.dims();
   for (size_t d = 0; d < dims.size(); ++d) {
     for (int o : {0, 1}) arguments.stride[d][o] = dims[d].stride[o];
   }
@@ -128,15 +124,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateBinary(const KernelSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAddN(const KernelSpec& spec) {
-  if (absl::Status status = ExpectOneType(spec); !status.ok()) return status;
-  absl::StatusOr<int64_t> n = OneShape(spec);
-  if (!n.ok()) return n.status();
+  WEFT_RETURN_IF_ERROR(ExpectOneType(spec));
+  WEFT_ASSIGN_OR_RETURN(int64_t n, OneShape(spec));
   if (spec.inputs.size() > kMaxTerms) {
     return absl::UnimplementedError(absl::StrCat("expected at most ", kMaxTerms, " inputs, got ", spec.inputs.size()));
   }
   const DType type = spec.inputs[0].dtype;
-  const AddNArguments arguments = {.n = *n, .terms = static_cast<int32_t>(spec.inputs.size())};
-  return MakeGpuLaunch(spec, kModule, absl::StrCat("add_n_", NameOf(type)), GridOf(spec, *n, PackOf(type)), arguments,
+  const AddNArguments arguments = {.n = n, .terms = static_cast<int32_t>(spec.inputs.size())};
+  return MakeGpuLaunch(spec, kModule, absl::StrCat("add_n_", NameOf(type)), GridOf(spec, n, PackOf(type)), arguments,
                        [](AddNArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          std::copy(inputs.begin(), inputs.end(), arguments.x);
                          arguments.y = outputs[0];
@@ -144,17 +139,16 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateAddN(const KernelSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateBroadcastTo(const KernelSpec& spec) {
-  if (auto types = MatchSpec(spec, "any:*->any:*"); !types.ok()) return types.status();
+  WEFT_RETURN_IF_ERROR(MatchSpec(spec, "any:*->any:*").status());
   const DType type = spec.inputs[0].dtype;
   if (spec.outputs[0].dtype != type) {
     return absl::InvalidArgumentError(
         absl::StrCat("output 0: expected ", NameOf(type), ", got ", spec.outputs[0].ToString()));
   }
-  auto plan = BroadcastPlan<1>::Create({&spec.inputs[0]}, spec.outputs[0]);
-  if (!plan.ok()) return plan.status();
+  WEFT_ASSIGN_OR_RETURN(auto plan, BroadcastPlan<1>::Create({&spec.inputs[0]}, spec.outputs[0]));
   BroadcastArguments arguments = {};
-  if (absl::Status status = SetDims(*plan, arguments); !status.ok()) return status;
-  const auto dims = plan->dims();
+  WEFT_RETURN_IF_ERROR(SetDims(plan, arguments));
+  const auto dims = plan.dims();
   for (size_t d = 0; d < dims.size(); ++d) arguments.stride[d] = dims[d].stride[0];
   return MakeGpuLaunch(spec, kModule, absl::StrCat("broadcast_to_", SizeOf(type)), GridOf(spec, arguments.n, 1),
                        arguments,

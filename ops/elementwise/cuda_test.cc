@@ -1,7 +1,5 @@
-#include "ops/elementwise/cuda.h"
-
 #include "gtest/gtest.h"
-#include "ops/elementwise/cpu.h"
+#include "ops/families.h"
 #include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {

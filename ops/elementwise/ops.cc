@@ -10,14 +10,6 @@
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using mlir::RankedTensorType;
-using mlir::RewriterBase;
-using mlir::Value;
-
 namespace {
 
 // The shape that both broadcast to, or failure.
@@ -304,15 +296,6 @@ LogicalResult CastOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVec
 LogicalResult BroadcastToOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
   out.push_back(reduceToShape(b, getLoc(), g[0], shapeOf(getInput())));
   return mlir::success();
-}
-
-void registerElementwiseOps(mlir::DialectRegistry &registry) {
-  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
-    dialect->addFamily<
-#define GET_OP_LIST
-#include "ops/elementwise/ops.cpp.inc"
-        >();
-  });
 }
 
 } // namespace weft::ir

@@ -9,9 +9,6 @@
 
 namespace weft::ir {
 
-/// Adds the family's ops to the dialect of every context made from `registry`.
-void registerElementwiseOps(mlir::DialectRegistry &registry);
-
 /// `gradient`, summed over the dimensions along which a tensor of `shape` was
 /// broadcast to the gradient's shape.
 mlir::Value reduceToShape(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value gradient,

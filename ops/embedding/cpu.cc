@@ -1,5 +1,10 @@
-#include "ops/embedding/cpu.h"
-
+// CPU kernels of embedding (a table of any element type) and embedding_grad
+// (f32), with i32 ids. The table may be a tile of the vocabulary: ids of other tiles give rows of zeros, ids
+// outside the whole vocabulary are an error of Run().
+//
+// embedding_grad adds the rows of one id in double, in the order of the
+// positions: for n occurrences |error| <= 2^-24 |result| + n 2^-53 sum |dout|,
+// on any number of threads.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -10,6 +15,7 @@
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
+#include "ops/families.h"
 
 namespace weft {
 namespace {
@@ -30,16 +36,15 @@ absl::Status CheckIds(const int32_t* ids, int64_t n, const Vocabulary& vocabular
 class EmbeddingKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<Extents> extents = MatchSpec(spec, "i32:.,any:vh->any:.h");
-    if (!extents.ok()) return extents.status();
+    WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "i32:.,any:vh->any:.h"));
     const TensorSpec& table = spec.inputs[1];
     if (table.dtype != spec.outputs[0].dtype) {
       return absl::InvalidArgumentError(absl::StrCat("output 0: expected the element type of the table, ",
                                                      NameOf(table.dtype), ", got ", NameOf(spec.outputs[0].dtype)));
     }
-    const Vocabulary vocabulary{table.global_dims[0], table.origin[0], (*extents)['v']};
-    const int64_t row_bytes = (*extents)['h'] * static_cast<int64_t>(SizeOf(table.dtype));
-    return std::make_unique<EmbeddingKernel>(spec.threads, extents->rows(), row_bytes, vocabulary);
+    const Vocabulary vocabulary{table.global_dims[0], table.origin[0], extents['v']};
+    const int64_t row_bytes = extents['h'] * static_cast<int64_t>(SizeOf(table.dtype));
+    return std::make_unique<EmbeddingKernel>(spec.threads, extents.rows(), row_bytes, vocabulary);
   }
 
   EmbeddingKernel(int threads, int64_t rows, int64_t row_bytes, Vocabulary vocabulary)
@@ -49,7 +54,7 @@ class EmbeddingKernel : public Kernel {
     const auto* ids = static_cast<const int32_t*>(inputs[0]);
     const auto* table = static_cast<const char*>(inputs[1]);
     auto* y = static_cast<char*>(outputs[0]);
-    if (absl::Status status = CheckIds(ids, rows_, vocabulary_); !status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(CheckIds(ids, rows_, vocabulary_));
     const auto bytes = static_cast<size_t>(row_bytes_);
     ParallelFor(threads_, rows_, std::max<int64_t>(1, kGrain / row_bytes_), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
@@ -90,7 +95,7 @@ class EmbeddingGradKernel : public Kernel {
     const auto* ids = static_cast<const int32_t*>(inputs[0]);
     const auto* gradient = static_cast<const T*>(inputs[1]);
     auto* table = static_cast<float*>(outputs[0]);
-    if (absl::Status status = CheckIds(ids, positions_, vocabulary_); !status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(CheckIds(ids, positions_, vocabulary_));
     SortPositions(ids);
     // Whole cache lines of columns.
     constexpr int64_t kLine = 16;
@@ -151,18 +156,16 @@ class EmbeddingGradKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateEmbeddingGrad(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "i32:.,float:.h->vh");
-  if (!extents.ok()) return extents.status();
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "i32:.,float:.h->vh"));
   const TensorSpec& table = spec.outputs[0];
-  absl::StatusOr<int64_t> size = spec.attributes.Int("vocab");
-  if (!size.ok()) return size.status();
-  if (*size != table.global_dims[0]) {
+  WEFT_ASSIGN_OR_RETURN(int64_t size, spec.attributes.Int("vocab"));
+  if (size != table.global_dims[0]) {
     return absl::InvalidArgumentError(
-        absl::StrCat("output 0: expected a tile of ", *size, " rows, got ", table.ToString()));
+        absl::StrCat("output 0: expected a tile of ", size, " rows, got ", table.ToString()));
   }
-  const Vocabulary vocabulary{*size, table.origin[0], (*extents)['v']};
-  return MakeForFloat(extents->type(), [&](auto zero) {
-    return std::make_unique<EmbeddingGradKernel<decltype(zero)>>(spec.threads, extents->rows(), (*extents)['h'],
+  const Vocabulary vocabulary{size, table.origin[0], extents['v']};
+  return MakeForFloat(extents.type(), [&](auto zero) {
+    return std::make_unique<EmbeddingGradKernel<decltype(zero)>>(spec.threads, extents.rows(), extents['h'],
                                                                  vocabulary);
   });
 }

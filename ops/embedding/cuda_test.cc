@@ -1,7 +1,5 @@
-#include "ops/embedding/cuda.h"
-
 #include "gtest/gtest.h"
-#include "ops/embedding/cpu.h"
+#include "ops/families.h"
 #include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {

@@ -1,7 +1,7 @@
 // What the gradient of an embedding builds, and what the ops cost.
 #include "gmock/gmock.h"
 #include "ops/embedding/ops.h"
-#include "ops/graph_fixture.h"
+#include "tests/support/graph_fixture.h"
 
 namespace weft::ir {
 namespace {

@@ -10,13 +10,6 @@
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using mlir::RankedTensorType;
-using mlir::Value;
-
 namespace {
 
 LogicalResult requireIds(mlir::Operation *op, Value ids) {
@@ -95,15 +88,6 @@ Cost EmbeddingGradOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<Rank
   cost.flops = double(operands[1].getNumElements());
   cost.bytes = double(bytesOf(operands[0])) + 3 * double(bytesOf(operands[1])) + double(bytesOf(results[0]));
   return cost;
-}
-
-void registerEmbeddingOps(mlir::DialectRegistry &registry) {
-  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
-    dialect->addFamily<
-#define GET_OP_LIST
-#include "ops/embedding/ops.cpp.inc"
-        >();
-  });
 }
 
 } // namespace weft::ir

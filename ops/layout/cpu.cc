@@ -1,9 +1,11 @@
-#include "ops/layout/cpu.h"
-
+// CPU kernels that move elements without looking at them: reshape, transpose,
+// slice, pad, concat, copy, copy_tile, mask_rank. Elements of any type.
+// reshape, copy and mask_rank may have their input's address as their output's.
 #include <algorithm>
 #include <cstring>
 
 #include "ops/abi/parallel.h"
+#include "ops/families.h"
 #include "ops/layout/cpu_internal.h"
 
 namespace weft {

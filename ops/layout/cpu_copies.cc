@@ -40,19 +40,18 @@ std::unique_ptr<Kernel> MakeCopy(const KernelSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateCopy(const KernelSpec& spec) {
-  if (absl::Status status = CheckCopy(spec); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckCopy(spec));
   return MakeCopy(spec);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateReshape(const KernelSpec& spec) {
-  if (absl::Status status = CheckReshape(spec); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckReshape(spec));
   return MakeCopy(spec);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateMaskRank(const KernelSpec& spec) {
-  absl::StatusOr<bool> keeps = KeepsValue(spec);
-  if (!keeps.ok()) return keeps.status();
-  if (*keeps) return MakeCopy(spec);
+  WEFT_ASSIGN_OR_RETURN(bool keeps, KeepsValue(spec));
+  if (keeps) return MakeCopy(spec);
   std::unique_ptr<Kernel> zero =
       std::make_unique<ZeroKernel>(spec.threads, static_cast<int64_t>(spec.outputs[0].bytes()));
   return zero;

@@ -11,9 +11,8 @@ namespace {
 class SliceKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<SlicePlan> plan = PlanSlice(spec);
-    if (!plan.ok()) return plan.status();
-    return std::make_unique<SliceKernel>(spec.threads, *plan);
+    WEFT_ASSIGN_OR_RETURN(SlicePlan plan, PlanSlice(spec));
+    return std::make_unique<SliceKernel>(spec.threads, plan);
   }
 
   SliceKernel(int threads, const SlicePlan& plan) : threads_(threads), plan_(plan) {}
@@ -32,9 +31,8 @@ class SliceKernel : public Kernel {
 class PadKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<PadPlan> plan = PlanPad(spec);
-    if (!plan.ok()) return plan.status();
-    return std::make_unique<PadKernel>(spec.threads, *plan);
+    WEFT_ASSIGN_OR_RETURN(PadPlan plan, PlanPad(spec));
+    return std::make_unique<PadKernel>(spec.threads, plan);
   }
 
   PadKernel(int threads, const PadPlan& plan) : threads_(threads), plan_(plan) {}
@@ -56,9 +54,8 @@ class PadKernel : public Kernel {
 class ConcatKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<ConcatPlan> plan = PlanConcat(spec);
-    if (!plan.ok()) return plan.status();
-    return std::make_unique<ConcatKernel>(spec.threads, *std::move(plan));
+    WEFT_ASSIGN_OR_RETURN(ConcatPlan plan, PlanConcat(spec));
+    return std::make_unique<ConcatKernel>(spec.threads, std::move(plan));
   }
 
   ConcatKernel(int threads, ConcatPlan plan) : threads_(threads), plan_(std::move(plan)) {}

@@ -18,9 +18,8 @@ namespace {
 class CopyTileKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<CopyTilePlan> plan = PlanCopyTile(spec);
-    if (!plan.ok()) return plan.status();
-    return std::make_unique<CopyTileKernel>(spec.threads, *std::move(plan));
+    WEFT_ASSIGN_OR_RETURN(CopyTilePlan plan, PlanCopyTile(spec));
+    return std::make_unique<CopyTileKernel>(spec.threads, std::move(plan));
   }
 
   CopyTileKernel(int threads, CopyTilePlan plan)

@@ -90,21 +90,20 @@ class TransposeKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateTranspose(const KernelSpec& spec) {
-  absl::StatusOr<std::vector<PermutedDim>> dims = PlanTranspose(spec);
-  if (!dims.ok()) return dims.status();
+  WEFT_ASSIGN_OR_RETURN(std::vector<PermutedDim> dims, PlanTranspose(spec));
   std::unique_ptr<Kernel> kernel;
   switch (SizeOf(spec.inputs[0].dtype)) {
     case 1:
-      kernel = std::make_unique<TransposeKernel<uint8_t>>(spec.threads, *std::move(dims));
+      kernel = std::make_unique<TransposeKernel<uint8_t>>(spec.threads, std::move(dims));
       break;
     case 2:
-      kernel = std::make_unique<TransposeKernel<uint16_t>>(spec.threads, *std::move(dims));
+      kernel = std::make_unique<TransposeKernel<uint16_t>>(spec.threads, std::move(dims));
       break;
     case 4:
-      kernel = std::make_unique<TransposeKernel<uint32_t>>(spec.threads, *std::move(dims));
+      kernel = std::make_unique<TransposeKernel<uint32_t>>(spec.threads, std::move(dims));
       break;
     default:
-      kernel = std::make_unique<TransposeKernel<uint64_t>>(spec.threads, *std::move(dims));
+      kernel = std::make_unique<TransposeKernel<uint64_t>>(spec.threads, std::move(dims));
   }
   return kernel;
 }

@@ -1,5 +1,5 @@
-#include "ops/layout/cuda.h"
-
+// GPU kernels of copy, copy_tile, concat, mask_rank, pad, reshape, slice and
+// transpose, for every element type. copy, reshape and mask_rank may be in place.
 #include <algorithm>
 #include <initializer_list>
 #include <limits>
@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ops/abi/gpu_launch.h"
+#include "ops/families.h"
 #include "ops/layout/cuda_arguments.h"
 #include "ops/layout/plan.h"
 
@@ -38,19 +39,18 @@ class BytesKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateCopy(const KernelSpec& spec) {
-  if (absl::Status status = CheckCopy(spec); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckCopy(spec));
   return std::make_unique<BytesKernel>(spec, true);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateReshape(const KernelSpec& spec) {
-  if (absl::Status status = CheckReshape(spec); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckReshape(spec));
   return std::make_unique<BytesKernel>(spec, true);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateMaskRank(const KernelSpec& spec) {
-  absl::StatusOr<bool> keeps = KeepsValue(spec);
-  if (!keeps.ok()) return keeps.status();
-  return std::make_unique<BytesKernel>(spec, *keeps);
+  WEFT_ASSIGN_OR_RETURN(bool keeps, KeepsValue(spec));
+  return std::make_unique<BytesKernel>(spec, keeps);
 }
 
 // What one launch moves: a box of bytes, whose innermost dim is of neighbours.
@@ -91,13 +91,12 @@ class BoxKernel : public Kernel {
     auto kernel = std::make_unique<BoxKernel>();
     for (size_t i = 0; i < boxes.size(); ++i) {
       int64_t word = 1;
-      absl::StatusOr<BoxArguments> arguments = boxes[i].InWords(&word);
-      if (!arguments.ok()) return arguments.status();
-      if (arguments->words == 0) continue;
-      const bool is_long = arguments->words > std::numeric_limits<int32_t>::max();
-      auto found = GpuKernel<BoxArguments>::Find(spec.gpu, kModule, absl::StrCat("box_", word, is_long ? "_long" : ""));
-      if (!found.ok()) return found.status();
-      kernel->launches_.push_back({*found, LoopGrid(*spec.gpu, arguments->words, kThreads), *arguments, i});
+      WEFT_ASSIGN_OR_RETURN(BoxArguments arguments, boxes[i].InWords(&word));
+      if (arguments.words == 0) continue;
+      const bool is_long = arguments.words > std::numeric_limits<int32_t>::max();
+      WEFT_ASSIGN_OR_RETURN(auto found, GpuKernel<BoxArguments>::Find(
+                                            spec.gpu, kModule, absl::StrCat("box_", word, is_long ? "_long" : "")));
+      kernel->launches_.push_back({found, LoopGrid(*spec.gpu, arguments.words, kThreads), arguments, i});
     }
     return kernel;
   }
@@ -107,7 +106,7 @@ class BoxKernel : public Kernel {
       BoxArguments arguments = it.arguments;
       arguments.x = inputs[it.input];
       arguments.y = outputs[0];
-      if (absl::Status status = it.kernel.Launch(it.grid, arguments, context.stream); !status.ok()) return status;
+      WEFT_RETURN_IF_ERROR(it.kernel.Launch(it.grid, arguments, context.stream));
     }
     return absl::OkStatus();
   }
@@ -123,42 +122,37 @@ class BoxKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSlice(const KernelSpec& spec) {
-  absl::StatusOr<SlicePlan> plan = PlanSlice(spec);
-  if (!plan.ok()) return plan.status();
+  WEFT_ASSIGN_OR_RETURN(SlicePlan plan, PlanSlice(spec));
   return BoxKernel::Create(
-      spec, {{.from = plan->offset,
-              .dims = {Box::Whole(plan->bytes, 1, 1), Box::Whole(plan->count, plan->stride, plan->bytes)}}});
+      spec,
+      {{.from = plan.offset, .dims = {Box::Whole(plan.bytes, 1, 1), Box::Whole(plan.count, plan.stride, plan.bytes)}}});
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreatePad(const KernelSpec& spec) {
-  absl::StatusOr<PadPlan> plan = PlanPad(spec);
-  if (!plan.ok()) return plan.status();
-  const int64_t stride = plan->before + plan->bytes + plan->after;
-  const BoxDim row{stride, plan->before, plan->before + plan->bytes, 1, 1};
-  return BoxKernel::Create(spec,
-                           {{.from = -plan->before, .dims = {row, Box::Whole(plan->count, plan->bytes, stride)}}});
+  WEFT_ASSIGN_OR_RETURN(PadPlan plan, PlanPad(spec));
+  const int64_t stride = plan.before + plan.bytes + plan.after;
+  const BoxDim row{stride, plan.before, plan.before + plan.bytes, 1, 1};
+  return BoxKernel::Create(spec, {{.from = -plan.before, .dims = {row, Box::Whole(plan.count, plan.bytes, stride)}}});
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateConcat(const KernelSpec& spec) {
-  absl::StatusOr<ConcatPlan> plan = PlanConcat(spec);
-  if (!plan.ok()) return plan.status();
+  WEFT_ASSIGN_OR_RETURN(ConcatPlan plan, PlanConcat(spec));
   std::vector<Box> boxes;
   int64_t to = 0;
-  for (int64_t bytes : plan->bytes) {
-    boxes.push_back({.to = to, .dims = {Box::Whole(bytes, 1, 1), Box::Whole(plan->count, bytes, plan->stride)}});
+  for (int64_t bytes : plan.bytes) {
+    boxes.push_back({.to = to, .dims = {Box::Whole(bytes, 1, 1), Box::Whole(plan.count, bytes, plan.stride)}});
     to += bytes;
   }
   return BoxKernel::Create(spec, boxes);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateCopyTile(const KernelSpec& spec) {
-  absl::StatusOr<CopyTilePlan> plan = PlanCopyTile(spec);
-  if (!plan.ok()) return plan.status();
-  const TileDim& row = plan->row;
-  const int64_t unit = plan->unit;
+  WEFT_ASSIGN_OR_RETURN(CopyTilePlan plan, PlanCopyTile(spec));
+  const TileDim& row = plan.row;
+  const int64_t unit = plan.unit;
   Box box{.from = row.shift * unit, .dims = {{row.extent * unit, row.begin * unit, row.end * unit, 1, 1}}};
   int64_t to = row.extent * unit;
-  for (const TileDim& dim : plan->outer) {
+  for (const TileDim& dim : plan.outer) {
     box.from += dim.shift * dim.from_stride;
     box.dims.push_back({dim.extent, dim.begin, dim.end, dim.from_stride, to});
     to *= dim.extent;
@@ -167,9 +161,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateCopyTile(const KernelSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateTranspose(const KernelSpec& spec) {
-  absl::StatusOr<std::vector<PermutedDim>> plan = PlanTranspose(spec);
-  if (!plan.ok()) return plan.status();
-  std::vector<PermutedDim> dims = *std::move(plan);
+  WEFT_ASSIGN_OR_RETURN(std::vector<PermutedDim> plan, PlanTranspose(spec));
+  std::vector<PermutedDim> dims = std::move(plan);
   const auto size = static_cast<int64_t>(SizeOf(spec.inputs[0].dtype));
   if (dims.empty()) dims.push_back({1, 1, 1});
   const PermutedDim column = dims.back();

@@ -1,12 +1,10 @@
-#include "ops/layout/cuda.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/layout/cpu.h"
+#include "ops/families.h"
 #include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {

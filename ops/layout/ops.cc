@@ -12,14 +12,6 @@
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using mlir::RankedTensorType;
-using mlir::RewriterBase;
-using mlir::Value;
-
 namespace {
 
 // `type` with another extent of one dimension, without SBP.
@@ -188,15 +180,6 @@ LogicalResult ConcatOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallV
     offset += size;
   }
   return mlir::success();
-}
-
-void registerLayoutOps(mlir::DialectRegistry &registry) {
-  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
-    dialect->addFamily<
-#define GET_OP_LIST
-#include "ops/layout/ops.cpp.inc"
-        >();
-  });
 }
 
 } // namespace weft::ir

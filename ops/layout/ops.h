@@ -9,9 +9,6 @@
 
 namespace weft::ir {
 
-/// Adds the family's ops to the dialect of every context made from `registry`.
-void registerLayoutOps(mlir::DialectRegistry &registry);
-
 /// `input` in this shape, which has as many elements; `input` itself if it has the shape.
 mlir::Value reshape(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input, llvm::ArrayRef<int64_t> shape);
 

@@ -4,13 +4,6 @@
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using mlir::RankedTensorType;
-using mlir::Value;
-
 Value reshape(mlir::OpBuilder &builder, mlir::Location loc, Value input, ArrayRef<int64_t> shape) {
   if (shapeOf(input) == shape) {
     return input;

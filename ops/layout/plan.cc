@@ -70,30 +70,29 @@ std::vector<PermutedDim> MergedDims(const TensorSpec& x, const std::vector<int64
 }  // namespace
 
 absl::Status CheckSameType(const KernelSpec& spec) {
-  if (absl::Status status = CheckArity(spec, 1, 1); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckArity(spec, 1, 1));
   if (spec.inputs[0].dtype == spec.outputs[0].dtype && SizeOf(spec.inputs[0].dtype) != 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("output 0: expected ", NameOf(spec.inputs[0].dtype), ", got ", spec.outputs[0].ToString()));
 }
 
 absl::Status CheckCopy(const KernelSpec& spec) {
-  if (absl::Status status = CheckSameType(spec); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckSameType(spec));
   return MatchSpec(spec, "any:.->any:.").status();
 }
 
 absl::Status CheckReshape(const KernelSpec& spec) {
-  if (absl::Status status = CheckSameType(spec); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckSameType(spec));
   if (spec.inputs[0].elements() == spec.outputs[0].elements()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("output 0: expected ", spec.inputs[0].elements(), " elements, got ", spec.outputs[0].ToString()));
 }
 
 absl::StatusOr<bool> KeepsValue(const KernelSpec& spec) {
-  if (absl::Status status = CheckCopy(spec); !status.ok()) return status;
-  absl::StatusOr<std::vector<int64_t>> axes = spec.attributes.Ints("axes");
-  if (!axes.ok()) return axes.status();
+  WEFT_RETURN_IF_ERROR(CheckCopy(spec));
+  WEFT_ASSIGN_OR_RETURN(std::vector<int64_t> axes, spec.attributes.Ints("axes"));
   bool first = true;
-  for (int64_t axis : *axes) {
+  for (int64_t axis : axes) {
     const auto size = static_cast<int64_t>(spec.coordinates.size());
     if (axis < 0 || axis >= size) {
       return absl::InvalidArgumentError(
@@ -105,47 +104,41 @@ absl::StatusOr<bool> KeepsValue(const KernelSpec& spec) {
 }
 
 absl::StatusOr<SlicePlan> PlanSlice(const KernelSpec& spec) {
-  if (absl::Status status = CheckSameType(spec); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckSameType(spec));
   const TensorSpec& x = spec.inputs[0];
-  absl::StatusOr<int64_t> dim = IntAttribute(spec, "dim", 0, x.rank());
-  if (!dim.ok()) return dim.status();
-  absl::StatusOr<int64_t> size = IntAttribute(spec, "size", 0, x.dims[*dim] + 1);
-  if (!size.ok()) return size.status();
-  absl::StatusOr<int64_t> offset = IntAttribute(spec, "offset", 0, x.dims[*dim] - *size + 1);
-  if (!offset.ok()) return offset.status();
+  WEFT_ASSIGN_OR_RETURN(int64_t dim, IntAttribute(spec, "dim", 0, x.rank()));
+  WEFT_ASSIGN_OR_RETURN(int64_t size, IntAttribute(spec, "size", 0, x.dims[dim] + 1));
+  WEFT_ASSIGN_OR_RETURN(int64_t offset, IntAttribute(spec, "offset", 0, x.dims[dim] - size + 1));
   std::vector<int64_t> dims = x.dims;
-  dims[*dim] = *size;
-  if (absl::Status status = CheckDims("output 0", spec.outputs[0], dims); !status.ok()) return status;
-  const Cut cut = CutAt(x, *dim);
-  return SlicePlan{cut.count, *size * cut.unit, *offset * cut.unit, x.dims[*dim] * cut.unit};
+  dims[dim] = size;
+  WEFT_RETURN_IF_ERROR(CheckDims("output 0", spec.outputs[0], dims));
+  const Cut cut = CutAt(x, dim);
+  return SlicePlan{cut.count, size * cut.unit, offset * cut.unit, x.dims[dim] * cut.unit};
 }
 
 absl::StatusOr<PadPlan> PlanPad(const KernelSpec& spec) {
-  if (absl::Status status = CheckSameType(spec); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckSameType(spec));
   const TensorSpec& x = spec.inputs[0];
-  absl::StatusOr<int64_t> dim = IntAttribute(spec, "dim", 0, x.rank());
-  if (!dim.ok()) return dim.status();
-  absl::StatusOr<int64_t> before = spec.attributes.Int("before"), after = spec.attributes.Int("after");
-  if (!before.ok()) return before.status();
-  if (!after.ok()) return after.status();
-  if (*before < 0 || *after < 0) {
+  WEFT_ASSIGN_OR_RETURN(int64_t dim, IntAttribute(spec, "dim", 0, x.rank()));
+  WEFT_ASSIGN_OR_RETURN(int64_t before, spec.attributes.Int("before"));
+  WEFT_ASSIGN_OR_RETURN(int64_t after, spec.attributes.Int("after"));
+  if (before < 0 || after < 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("attributes `before` and `after`: expected 0 or more, got ", *before, " and ", *after));
+        absl::StrCat("attributes `before` and `after`: expected 0 or more, got ", before, " and ", after));
   }
   std::vector<int64_t> dims = x.dims;
-  dims[*dim] += *before + *after;
-  if (absl::Status status = CheckDims("output 0", spec.outputs[0], dims); !status.ok()) return status;
-  const Cut cut = CutAt(x, *dim);
-  return PadPlan{cut.count, x.dims[*dim] * cut.unit, *before * cut.unit, *after * cut.unit};
+  dims[dim] += before + after;
+  WEFT_RETURN_IF_ERROR(CheckDims("output 0", spec.outputs[0], dims));
+  const Cut cut = CutAt(x, dim);
+  return PadPlan{cut.count, x.dims[dim] * cut.unit, before * cut.unit, after * cut.unit};
 }
 
 absl::StatusOr<ConcatPlan> PlanConcat(const KernelSpec& spec) {
   if (spec.inputs.empty()) return absl::InvalidArgumentError("expected one or more inputs, got none");
-  if (absl::Status status = CheckArity(spec, spec.inputs.size(), 1); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckArity(spec, spec.inputs.size(), 1));
   const TensorSpec& y = spec.outputs[0];
-  absl::StatusOr<int64_t> dim = IntAttribute(spec, "dim", 0, y.rank());
-  if (!dim.ok()) return dim.status();
-  const Cut cut = CutAt(y, *dim);
+  WEFT_ASSIGN_OR_RETURN(int64_t dim, IntAttribute(spec, "dim", 0, y.rank()));
+  const Cut cut = CutAt(y, dim);
   ConcatPlan plan{.count = cut.count};
   int64_t sum = 0;
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
@@ -156,39 +149,38 @@ absl::StatusOr<ConcatPlan> PlanConcat(const KernelSpec& spec) {
           absl::StrCat(what, ": expected ", NameOf(y.dtype), " of rank ", y.rank(), ", got ", x.ToString()));
     }
     std::vector<int64_t> dims = y.dims;
-    dims[*dim] = x.dims[*dim];
-    if (absl::Status status = CheckDims(what.c_str(), x, dims); !status.ok()) return status;
-    plan.bytes.push_back(x.dims[*dim] * cut.unit);
-    sum += x.dims[*dim];
+    dims[dim] = x.dims[dim];
+    WEFT_RETURN_IF_ERROR(CheckDims(what.c_str(), x, dims));
+    plan.bytes.push_back(x.dims[dim] * cut.unit);
+    sum += x.dims[dim];
   }
-  if (sum != y.dims[*dim]) {
+  if (sum != y.dims[dim]) {
     return absl::InvalidArgumentError(
-        absl::StrCat("output 0: expected dim ", *dim, " to be ", sum, ", got ", y.ToString()));
+        absl::StrCat("output 0: expected dim ", dim, " to be ", sum, ", got ", y.ToString()));
   }
   plan.stride = sum * cut.unit;
   return plan;
 }
 
 absl::StatusOr<std::vector<PermutedDim>> PlanTranspose(const KernelSpec& spec) {
-  if (absl::Status status = CheckSameType(spec); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckSameType(spec));
   const TensorSpec& x = spec.inputs[0];
-  absl::StatusOr<std::vector<int64_t>> perm = spec.attributes.Ints("perm");
-  if (!perm.ok()) return perm.status();
-  std::vector<int64_t> sorted = *perm, expected(x.dims.size());
+  WEFT_ASSIGN_OR_RETURN(std::vector<int64_t> perm, spec.attributes.Ints("perm"));
+  std::vector<int64_t> sorted = perm, expected(x.dims.size());
   std::sort(sorted.begin(), sorted.end());
   std::iota(expected.begin(), expected.end(), 0);
   if (sorted != expected) {
     return absl::InvalidArgumentError(absl::StrCat("attribute `perm`: expected a permutation of ", x.rank(),
-                                                   " dims, got [", absl::StrJoin(*perm, ","), "]"));
+                                                   " dims, got [", absl::StrJoin(perm, ","), "]"));
   }
   std::vector<int64_t> dims;
-  for (int64_t d : *perm) dims.push_back(x.dims[d]);
-  if (absl::Status status = CheckDims("output 0", spec.outputs[0], dims); !status.ok()) return status;
-  return MergedDims(x, *perm);
+  for (int64_t d : perm) dims.push_back(x.dims[d]);
+  WEFT_RETURN_IF_ERROR(CheckDims("output 0", spec.outputs[0], dims));
+  return MergedDims(x, perm);
 }
 
 absl::StatusOr<CopyTilePlan> PlanCopyTile(const KernelSpec& spec) {
-  if (absl::Status status = CheckSameType(spec); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckSameType(spec));
   const TensorSpec &x = spec.inputs[0], &y = spec.outputs[0];
   if (x.global_dims != y.global_dims) {
     return absl::InvalidArgumentError(

@@ -1,10 +1,9 @@
-#include "ops/loss/cpu.h"
-
 #include <cmath>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/abi/kernel_testing.h"
+#include "ops/families.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft {
 namespace {

@@ -1,10 +1,11 @@
-#include "ops/loss/cuda.h"
-
+// GPU kernels of sum_exp, pick, cross_entropy_loss and cross_entropy_grad, f32. A
+// label outside the vocabulary that is not to be ignored raises an alarm.
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/abi/match_spec.h"
+#include "ops/families.h"
 #include "ops/loss/cuda_arguments.h"
 
 namespace weft {
@@ -28,9 +29,7 @@ GpuGrid BlockARow(const KernelSpec& spec, int64_t rows) { return LoopGrid(*spec.
 absl::StatusOr<LossArguments> ArgumentsOf(const KernelSpec& spec, const Extents& extents, const TensorSpec* logits) {
   LossArguments arguments = {.rows = extents.rows(), .ignore = kIgnoreByDefault};
   if (spec.attributes.Has("ignore_index")) {
-    absl::StatusOr<int64_t> ignore = spec.attributes.Int("ignore_index");
-    if (!ignore.ok()) return ignore.status();
-    arguments.ignore = *ignore;
+    WEFT_ASSIGN_OR_RETURN(arguments.ignore, spec.attributes.Int("ignore_index"));
   }
   if (logits == nullptr) return arguments;
   arguments.n = logits->dims.back();
@@ -48,11 +47,9 @@ absl::StatusOr<std::shared_ptr<GpuAlarm>> AlarmOf(const KernelSpec& spec, const 
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSumExp(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.v,.->.");
-  if (!extents.ok()) return extents.status();
-  absl::StatusOr<LossArguments> arguments = ArgumentsOf(spec, *extents, &spec.inputs[0]);
-  if (!arguments.ok()) return arguments.status();
-  return MakeGpuLaunch(spec, "loss", KernelOf(spec, extents->type()), BlockARow(spec, arguments->rows), *arguments,
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "float:.v,.->."));
+  WEFT_ASSIGN_OR_RETURN(LossArguments arguments, ArgumentsOf(spec, extents, &spec.inputs[0]));
+  return MakeGpuLaunch(spec, "loss", KernelOf(spec, extents.type()), BlockARow(spec, arguments.rows), arguments,
                        [](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          a.logits = inputs[0];
                          a.max = In(inputs, 1);
@@ -61,15 +58,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateSumExp(const KernelSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreatePick(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.v,i32:.->.");
-  if (!extents.ok()) return extents.status();
-  absl::StatusOr<LossArguments> arguments = ArgumentsOf(spec, *extents, &spec.inputs[0]);
-  if (!arguments.ok()) return arguments.status();
-  absl::StatusOr<std::shared_ptr<GpuAlarm>> alarm = AlarmOf(spec, *arguments);
-  if (!alarm.ok()) return alarm.status();
-  return MakeGpuLaunch(spec, "loss", KernelOf(spec, extents->type()), LoopGrid(*spec.gpu, arguments->rows, kThreads),
-                       *arguments,
-                       [alarm = *alarm](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "float:.v,i32:.->."));
+  WEFT_ASSIGN_OR_RETURN(LossArguments arguments, ArgumentsOf(spec, extents, &spec.inputs[0]));
+  WEFT_ASSIGN_OR_RETURN(std::shared_ptr<GpuAlarm> alarm, AlarmOf(spec, arguments));
+  return MakeGpuLaunch(spec, "loss", KernelOf(spec, extents.type()), LoopGrid(*spec.gpu, arguments.rows, kThreads),
+                       arguments, [alarm](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          a.logits = inputs[0];
                          a.labels = Labels(inputs, 1);
                          a.y = outputs[0];
@@ -78,11 +71,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreatePick(const KernelSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLoss(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.,.,i32:.->,");
-  if (!extents.ok()) return extents.status();
-  absl::StatusOr<LossArguments> arguments = ArgumentsOf(spec, *extents, nullptr);
-  if (!arguments.ok()) return arguments.status();
-  return MakeGpuLaunch(spec, "loss", "cross_entropy_loss", GridFor(1, kThreads), *arguments,
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, ".,.,.,i32:.->,"));
+  WEFT_ASSIGN_OR_RETURN(LossArguments arguments, ArgumentsOf(spec, extents, nullptr));
+  return MakeGpuLaunch(spec, "loss", "cross_entropy_loss", GridFor(1, kThreads), arguments,
                        [](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          a.max = In(inputs, 0);
                          a.sum = In(inputs, 1);
@@ -94,14 +85,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLoss(const KernelSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateGrad(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ",float:.v,.,.,i32:.->float:.v");
-  if (!extents.ok()) return extents.status();
-  absl::StatusOr<LossArguments> arguments = ArgumentsOf(spec, *extents, &spec.inputs[1]);
-  if (!arguments.ok()) return arguments.status();
-  absl::StatusOr<std::shared_ptr<GpuAlarm>> alarm = AlarmOf(spec, *arguments);
-  if (!alarm.ok()) return alarm.status();
-  return MakeGpuLaunch(spec, "loss", KernelOf(spec, extents->type()), BlockARow(spec, arguments->rows), *arguments,
-                       [alarm = *alarm](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, ",float:.v,.,.,i32:.->float:.v"));
+  WEFT_ASSIGN_OR_RETURN(LossArguments arguments, ArgumentsOf(spec, extents, &spec.inputs[1]));
+  WEFT_ASSIGN_OR_RETURN(std::shared_ptr<GpuAlarm> alarm, AlarmOf(spec, arguments));
+  return MakeGpuLaunch(spec, "loss", KernelOf(spec, extents.type()), BlockARow(spec, arguments.rows), arguments,
+                       [alarm](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          a.scale = In(inputs, 0);
                          a.logits = inputs[1];
                          a.max = In(inputs, 2);

@@ -2,9 +2,9 @@
 #include "gmock/gmock.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-#include "ops/graph_fixture.h"
 #include "ops/loss/ops.h"
 #include "ops/reduce/ops.h"
+#include "tests/support/graph_fixture.h"
 
 namespace weft::ir {
 namespace {

@@ -10,13 +10,6 @@
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using mlir::RankedTensorType;
-using mlir::Value;
-
 namespace {
 
 using Types = SmallVectorImpl<RankedTensorType>;
@@ -163,15 +156,6 @@ Cost CrossEntropyGradOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<R
   Cost cost = elementwiseCost(operands, results);
   cost.flops = 5.0 * double(operands[1].getNumElements());
   return cost;
-}
-
-void registerLossOps(mlir::DialectRegistry &registry) {
-  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
-    dialect->addFamily<
-#define GET_OP_LIST
-#include "ops/loss/ops.cpp.inc"
-        >();
-  });
 }
 
 } // namespace weft::ir

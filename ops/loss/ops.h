@@ -7,11 +7,4 @@
 #define GET_OP_CLASSES
 #include "ops/loss/ops.h.inc"
 
-namespace weft::ir {
-
-/// Adds the family's ops to the dialect of every context made from `registry`.
-void registerLossOps(mlir::DialectRegistry &registry);
-
-} // namespace weft::ir
-
 #endif // WEFT_OPS_LOSS_OPS_H_

@@ -1,5 +1,7 @@
-#include "ops/norm/cpu.h"
-
+// CPU kernels of the norm family.
+// Adds `layer_norm`, `layer_norm_grad`, `rms_norm`, `rms_norm_grad` and, for each, `residual_...` (residual.h). Results
+// do not depend on the number of threads.
+#include "ops/families.h"
 #include "ops/norm/cpu_factories.h"
 
 namespace weft {

@@ -109,19 +109,16 @@ class LayerNormGradKernel : public Kernel {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLayerNorm(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(
-      spec, spec.outputs.size() == 3 ? "float:.h,any:h,any:h->float:.h,.,." : "float:.h,any:h,any:h->float:.h");
-  if (!extents.ok()) return extents.status();
-  absl::StatusOr<double> eps = spec.attributes.Float("eps");
-  if (!eps.ok()) return eps.status();
-  return MakeNorm<LayerNormKernel>({&spec.inputs[0], &spec.inputs[1], &spec.inputs[2]}, *extents,
-                                   static_cast<float>(*eps), spec.threads);
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, spec.outputs.size() == 3 ? "float:.h,any:h,any:h->float:.h,.,."
+                                                                                  : "float:.h,any:h,any:h->float:.h"));
+  WEFT_ASSIGN_OR_RETURN(double eps, spec.attributes.Float("eps"));
+  return MakeNorm<LayerNormKernel>({&spec.inputs[0], &spec.inputs[1], &spec.inputs[2]}, extents,
+                                   static_cast<float>(eps), spec.threads);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLayerNormGrad(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.h,float:.h,any:h,.,.->float:.h,any:h,any:h");
-  if (!extents.ok()) return extents.status();
-  return MakeNorm<LayerNormGradKernel>({&spec.inputs[0], &spec.inputs[2], &spec.outputs[1], &spec.outputs[2]}, *extents,
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "float:.h,float:.h,any:h,.,.->float:.h,any:h,any:h"));
+  return MakeNorm<LayerNormGradKernel>({&spec.inputs[0], &spec.inputs[2], &spec.outputs[1], &spec.outputs[2]}, extents,
                                        spec);
 }
 

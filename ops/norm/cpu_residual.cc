@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "ops/abi/sequence.h"
-#include "ops/dropout/cpu.h"
-#include "ops/elementwise/cpu.h"
+#include "ops/families.h"
 #include "ops/norm/cpu_factories.h"
 #include "ops/norm/residual.h"
 
@@ -45,7 +44,7 @@ class Parts {
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateForward(const KernelSpec& spec, bool center, KernelFactory factory) {
   const size_t weights = center ? 2 : 1, statistics = spec.outputs.size() > 2 ? weights : 0;
-  if (absl::Status status = CheckArity(spec, 2 + weights, 2 + statistics); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(CheckArity(spec, 2 + weights, 2 + statistics));
   Parts parts(spec, "norm", factory);
   const bool dropout = spec.attributes.Has("rate");
   if (dropout) parts.Add("dropout", {In(1)}, {Out(0)}, {"rate", "seed"});
@@ -58,15 +57,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateForward(const KernelSpec& spec, bo
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateGradient(const KernelSpec& spec, bool center, KernelFactory factory) {
-  const absl::StatusOr<ResidualForm> form = ResidualGradientForm(spec, center);
-  if (!form.ok()) return form.status();
+  WEFT_ASSIGN_OR_RETURN(const ResidualForm form, ResidualGradientForm(spec, center));
   Parts parts(spec, "norm_grad", factory);
   Operands inputs, outputs;
-  for (size_t i = 0; i < form->norm_inputs; ++i) inputs.push_back(In(i));
-  for (size_t o = 0; o < form->norm_outputs; ++o) outputs.push_back(Out(o));
+  for (size_t i = 0; i < form.norm_inputs; ++i) inputs.push_back(In(i));
+  for (size_t o = 0; o < form.norm_outputs; ++o) outputs.push_back(Out(o));
   parts.Add("norm_grad", inputs, outputs, {});
-  if (form->residual) parts.Add("add", {Out(0), In(form->norm_inputs)}, {Out(0)}, {});
-  if (form->dropout) parts.Add("dropout", {Out(0)}, {Out(form->norm_outputs)}, {"rate", "seed"});
+  if (form.residual) parts.Add("add", {Out(0), In(form.norm_inputs)}, {Out(0)}, {});
+  if (form.dropout) parts.Add("dropout", {Out(0)}, {Out(form.norm_outputs)}, {"rate", "seed"});
   return parts.Take();
 }
 

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "ops/abi/kernel_testing.h"
 #include "ops/abi/philox.h"
-#include "ops/norm/cpu.h"
+#include "ops/families.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft {
 namespace {

@@ -97,18 +97,15 @@ class RmsNormGradKernel : public Kernel {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateRmsNorm(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents =
-      MatchSpec(spec, spec.outputs.size() == 2 ? "float:.h,any:h->float:.h,." : "float:.h,any:h->float:.h");
-  if (!extents.ok()) return extents.status();
-  absl::StatusOr<double> eps = spec.attributes.Float("eps");
-  if (!eps.ok()) return eps.status();
-  return MakeNorm<RmsNormKernel>({&spec.inputs[0], &spec.inputs[1]}, *extents, static_cast<float>(*eps), spec.threads);
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, spec.outputs.size() == 2 ? "float:.h,any:h->float:.h,."
+                                                                                  : "float:.h,any:h->float:.h"));
+  WEFT_ASSIGN_OR_RETURN(double eps, spec.attributes.Float("eps"));
+  return MakeNorm<RmsNormKernel>({&spec.inputs[0], &spec.inputs[1]}, extents, static_cast<float>(eps), spec.threads);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateRmsNormGrad(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, "float:.h,float:.h,any:h,.->float:.h,any:h");
-  if (!extents.ok()) return extents.status();
-  return MakeNorm<RmsNormGradKernel>({&spec.inputs[0], &spec.inputs[2], &spec.outputs[1]}, *extents, spec);
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "float:.h,float:.h,any:h,.->float:.h,any:h"));
+  return MakeNorm<RmsNormGradKernel>({&spec.inputs[0], &spec.inputs[2], &spec.outputs[1]}, extents, spec);
 }
 
 }  // namespace weft::norm

@@ -1,5 +1,3 @@
-#include "ops/norm/cpu.h"
-
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -8,7 +6,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/abi/kernel_testing.h"
+#include "ops/families.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft {
 namespace {

@@ -1,5 +1,6 @@
-#include "ops/norm/cuda.h"
-
+// GPU kernels of layer_norm, rms_norm and their gradients, for f32, bf16 and f16
+// (computed in float); weights and biases have the type of the input or f32. dx may
+// have the address of dy or x, y that of x.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include "ops/abi/dropout_mask.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/abi/match_spec.h"
+#include "ops/families.h"
 #include "ops/norm/cuda_arguments.h"
 #include "ops/norm/residual.h"
 
@@ -49,7 +51,7 @@ absl::Status CheckTypes(const KernelSpec& spec, std::initializer_list<const Tens
                         std::initializer_list<const TensorSpec*> weights) {
   const DType type = spec.outputs[0].dtype, weight = (*weights.begin())->dtype;
   for (const TensorSpec* it : rows) {
-    if (it->dtype != type || !IsGpuFloat(type)) {
+    if (it->dtype != type || !WidensToFloat(type)) {
       return absl::InvalidArgumentError(
           absl::StrCat("expected f32, bf16 or f16, all alike, got ", it->ToString(), " and ", NameOf(type)));
     }
@@ -66,9 +68,8 @@ absl::Status CheckTypes(const KernelSpec& spec, std::initializer_list<const Tens
 // Of `x`, where the attributes tell of a dropout.
 absl::StatusOr<std::optional<DropoutMaskSource>> MaskOf(const KernelSpec& spec, const TensorSpec& x) {
   if (!spec.attributes.Has("rate")) return std::nullopt;
-  absl::StatusOr<DropoutMaskSource> mask = DropoutMaskSource::Create(spec, x);
-  if (!mask.ok()) return mask.status();
-  return *mask;
+  WEFT_ASSIGN_OR_RETURN(DropoutMaskSource mask, DropoutMaskSource::Create(spec, x));
+  return mask;
 }
 
 // The form of a norm's operands: what the CPU kernels ask for, of any type.
@@ -84,26 +85,22 @@ std::string FormOf(bool center, bool residual, bool statistics) {
 absl::StatusOr<std::unique_ptr<Kernel>> MakeNorm(const KernelSpec& spec, bool center, bool residual) {
   const size_t at = residual ? 1 : 0;  // of x and of y
   const bool statistics = spec.outputs.size() > at + 1;
-  absl::StatusOr<Extents> extents = MatchSpec(spec, FormOf(center, residual, statistics).c_str());
-  if (!extents.ok()) return extents.status();
-  absl::Status status = CheckTypes(spec, {&spec.inputs[0], &spec.inputs[at], &spec.outputs[at]},
-                                   {&spec.inputs[at + 1], &spec.inputs[at + (center ? 2 : 1)]});
-  if (!status.ok()) return status;
-  const absl::StatusOr<std::optional<DropoutMaskSource>> mask = MaskOf(spec, spec.inputs[at]);
-  if (!mask.ok()) return mask.status();
-  absl::StatusOr<double> eps = spec.attributes.Float("eps");
-  if (!eps.ok()) return eps.status();
-  const NormArguments arguments{.rows = extents->rows(),
-                                .width = (*extents)['h'],
-                                .eps = static_cast<float>(*eps),
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, FormOf(center, residual, statistics).c_str()));
+  WEFT_RETURN_IF_ERROR(CheckTypes(spec, {&spec.inputs[0], &spec.inputs[at], &spec.outputs[at]},
+                                  {&spec.inputs[at + 1], &spec.inputs[at + (center ? 2 : 1)]}));
+  WEFT_ASSIGN_OR_RETURN(const std::optional<DropoutMaskSource> mask, MaskOf(spec, spec.inputs[at]));
+  WEFT_ASSIGN_OR_RETURN(double eps, spec.attributes.Float("eps"));
+  const NormArguments arguments{.rows = extents.rows(),
+                                .width = extents['h'],
+                                .eps = static_cast<float>(eps),
                                 .wide_weights = spec.inputs[at + 1].dtype == DType::kF32,
-                                .residual = {.dropout = mask->has_value()}};
+                                .residual = {.dropout = mask.has_value()}};
   const RowShape shape = ShapeOf(arguments.width, spec.outputs[0].dtype, 32);
   const int64_t blocks = (arguments.rows + shape.rows() - 1) / shape.rows();
   return MakeGpuLaunch(spec, kModule, shape.KernelOf(spec, center ? "layer_norm" : "rms_norm"),
                        shape.Grid(LoopGrid(*spec.gpu, blocks * kThreads, kThreads).blocks[0]), arguments,
-                       [center, residual, statistics, at, mask = *mask](NormArguments& a, const RunContext& context,
-                                                                        GpuInputs in, GpuOutputs out) {
+                       [center, residual, statistics, at, mask](NormArguments& a, const RunContext& context,
+                                                                GpuInputs in, GpuOutputs out) {
                          a.x = in[at];
                          a.w = in[at + 1];
                          if (center) a.b = in[at + 2];
@@ -127,21 +124,17 @@ class NormGradKernel : public Kernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec, const Extents& extents,
                                                         const ResidualForm& form) {
     const bool center = form.center;
-    const absl::StatusOr<std::optional<DropoutMaskSource>> mask = MaskOf(spec, spec.outputs[0]);
-    if (!mask.ok()) return mask.status();
+    WEFT_ASSIGN_OR_RETURN(const std::optional<DropoutMaskSource> mask, MaskOf(spec, spec.outputs[0]));
     const int64_t width = extents['h'], columns = (center ? 2 : 1) * width;
     const RowShape shape = ShapeOf(width, spec.outputs[0].dtype, 16);
     const auto rows_of_block = static_cast<int64_t>(shape.rows()) * kRowsOfThread;
     const auto blocks = std::clamp<int64_t>((extents.rows() + rows_of_block - 1) / rows_of_block, 1, kMostBlocks);
-    auto rows = GpuKernel<NormGradArguments>::Find(spec.gpu, kModule,
-                                                   shape.KernelOf(spec, center ? "layer_norm_grad" : "rms_norm_grad"));
-    auto sum =
-        GpuKernel<NormSumArguments>::Find(spec.gpu, kModule, absl::StrCat("norm_sum_", NameOf(spec.outputs[1].dtype)));
-    if (!rows.ok()) return rows.status();
-    if (!sum.ok()) return sum.status();
-    absl::Status status = spec.gpu_workspace->Reserve(spec.gpu, static_cast<size_t>(blocks * columns) * sizeof(float));
-    if (!status.ok()) return status;
-    auto kernel = std::make_unique<NormGradKernel>(*rows, *sum, spec.gpu_workspace, form, *mask);
+    const std::string name = shape.KernelOf(spec, center ? "layer_norm_grad" : "rms_norm_grad");
+    WEFT_ASSIGN_OR_RETURN(auto rows, GpuKernel<NormGradArguments>::Find(spec.gpu, kModule, name));
+    const std::string sum_name = absl::StrCat("norm_sum_", NameOf(spec.outputs[1].dtype));
+    WEFT_ASSIGN_OR_RETURN(auto sum, GpuKernel<NormSumArguments>::Find(spec.gpu, kModule, sum_name));
+    WEFT_RETURN_IF_ERROR(spec.gpu_workspace->Reserve(spec.gpu, static_cast<size_t>(blocks * columns) * sizeof(float)));
+    auto kernel = std::make_unique<NormGradKernel>(rows, sum, spec.gpu_workspace, form, mask);
     kernel->rows_grid_ = shape.Grid(static_cast<uint32_t>(blocks));
     kernel->sum_grid_ = LoopGrid(*spec.gpu, columns, 32);
     kernel->sum_grid_.threads[1] = kThreads / 32;
@@ -170,7 +163,7 @@ class NormGradKernel : public Kernel {
       rows.residual.dropped = out[form_.norm_outputs];
       rows.residual.mask = mask_->MaskFor(context);
     }
-    if (absl::Status status = rows_.Launch(rows_grid_, rows, context.stream); !status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(rows_.Launch(rows_grid_, rows, context.stream));
     NormSumArguments sum = sum_arguments_;
     sum.partial = workspace_->data<float>();
     sum.dw = out[1];
@@ -196,21 +189,16 @@ template <bool kCenter, bool kResidual>
 absl::StatusOr<std::unique_ptr<Kernel>> CreateNormGrad(const KernelSpec& spec) {
   ResidualForm form{.center = kCenter, .norm_inputs = kCenter ? 5u : 4u, .norm_outputs = kCenter ? 3u : 2u};
   if (kResidual) {
-    const absl::StatusOr<ResidualForm> found = ResidualGradientForm(spec, kCenter);
-    if (!found.ok()) return found.status();
-    form = *found;
+    WEFT_ASSIGN_OR_RETURN(form, ResidualGradientForm(spec, kCenter));
   }
   const std::string rule = absl::StrCat("any:.h,any:.h,any:h,.", kCenter ? ",." : "", form.residual ? ",any:.h" : "",
                                         "->any:.h,any:h", kCenter ? ",any:h" : "", form.dropout ? ",any:.h" : "");
-  absl::StatusOr<Extents> extents = MatchSpec(spec, rule.c_str());
-  if (!extents.ok()) return extents.status();
-  absl::Status status =
-      CheckTypes(spec,
-                 {&spec.inputs[0], &spec.inputs[1], &spec.inputs[form.residual ? form.norm_inputs : 0],
-                  &spec.outputs[form.dropout ? form.norm_outputs : 0]},
-                 {&spec.inputs[2], &spec.outputs[1], &spec.outputs[form.norm_outputs - 1]});
-  if (!status.ok()) return status;
-  return NormGradKernel::Create(spec, *extents, form);
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, rule.c_str()));
+  WEFT_RETURN_IF_ERROR(CheckTypes(spec,
+                                  {&spec.inputs[0], &spec.inputs[1], &spec.inputs[form.residual ? form.norm_inputs : 0],
+                                   &spec.outputs[form.dropout ? form.norm_outputs : 0]},
+                                  {&spec.inputs[2], &spec.outputs[1], &spec.outputs[form.norm_outputs - 1]}));
+  return NormGradKernel::Create(spec, extents, form);
 }
 
 }  // namespace

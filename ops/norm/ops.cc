@@ -9,14 +9,6 @@
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using mlir::RankedTensorType;
-using mlir::RewriterBase;
-using mlir::Value;
-
 namespace {
 
 // A row's weight: the last dimension of `input` alone; its element type, or float32 if `weight` is that.
@@ -130,14 +122,5 @@ LogicalResult RmsNormGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &resul
 }
 
 ShardingRule RmsNormGradOp::getShardingRule() { return ruleOf(*this, ".H,.H,H,.->.H,H").withLinear({{0}}); }
-
-void registerNormOps(mlir::DialectRegistry &registry) {
-  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
-    dialect->addFamily<
-#define GET_OP_LIST
-#include "ops/norm/ops.cpp.inc"
-        >();
-  });
-}
 
 } // namespace weft::ir

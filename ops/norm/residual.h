@@ -29,9 +29,8 @@ inline absl::StatusOr<ResidualForm> ResidualGradientForm(const KernelSpec& spec,
   form.norm_inputs = center ? 5 : 4;
   form.norm_outputs = center ? 3 : 2;
   form.residual = spec.inputs.size() > form.norm_inputs;
-  absl::Status status =
-      CheckArity(spec, form.norm_inputs + (form.residual ? 1 : 0), form.norm_outputs + (form.dropout ? 1 : 0));
-  if (!status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(
+      CheckArity(spec, form.norm_inputs + (form.residual ? 1 : 0), form.norm_outputs + (form.dropout ? 1 : 0)));
   return form;
 }
 

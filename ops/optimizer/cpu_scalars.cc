@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/float_types.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/optimizer/cpu_internal.h"
-#include "ops/optimizer/schedule.h"
+#include "ops/optimizer/learning_rate.h"
+#include "ops/optimizer/match_update.h"
 
 namespace weft::optimizer {
 namespace {
@@ -57,21 +59,23 @@ class SquareSumKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSquareSum(const KernelSpec& spec) {
-  if (auto extents = MatchSpec(spec, "any:*->"); !extents.ok()) return extents.status();
-  return MakeFor<SquareSumKernel>(spec.inputs[0], spec.threads, spec.inputs[0].elements());
+  WEFT_RETURN_IF_ERROR(MatchSpec(spec, "any:*->").status());
+  WEFT_RETURN_IF_ERROR(CheckGradient(spec.inputs[0]));
+  return MakeForFloat(spec.inputs[0].dtype, [&](auto zero) {
+    return std::make_unique<SquareSumKernel<decltype(zero)>>(spec.threads, spec.inputs[0].elements());
+  });
 }
 
 class ClipScaleKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
     const bool scaled = spec.inputs.size() == 3;
-    if (auto extents = MatchSpec(spec, scaled ? ",,->," : ",->,"); !extents.ok()) return extents.status();
-    absl::StatusOr<double> clip = FloatAttribute(spec, "clip_norm", 0);
-    if (!clip.ok()) return clip.status();
-    if (!(*clip >= 0)) {
-      return absl::InvalidArgumentError(absl::StrCat("attribute `clip_norm`: expected 0 or more, got ", *clip));
+    WEFT_RETURN_IF_ERROR(MatchSpec(spec, scaled ? ",,->," : ",->,").status());
+    WEFT_ASSIGN_OR_RETURN(double clip, FloatAttribute(spec, "clip_norm", 0));
+    if (!(clip >= 0)) {
+      return absl::InvalidArgumentError(absl::StrCat("attribute `clip_norm`: expected 0 or more, got ", clip));
     }
-    return std::make_unique<ClipScaleKernel>(*clip);
+    return std::make_unique<ClipScaleKernel>(clip);
   }
 
   explicit ClipScaleKernel(double clip) : clip_(clip) {}
@@ -94,17 +98,13 @@ class ClipScaleKernel : public Kernel {
 class LossScaleKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    if (auto extents = MatchSpec(spec, ",,,->,,,"); !extents.ok()) return extents.status();
+    WEFT_RETURN_IF_ERROR(MatchSpec(spec, ",,,->,,,").status());
     auto kernel = std::make_unique<LossScaleKernel>();
-    for (auto [name, value] : {std::pair{"growth_factor", &kernel->growth_},
-                               {"backoff_factor", &kernel->backoff_},
-                               {"growth_interval", &kernel->interval_},
-                               {"min", &kernel->min_},
-                               {"max", &kernel->max_}}) {
-      absl::StatusOr<double> number = spec.attributes.Float(name);
-      if (!number.ok()) return number.status();
-      *value = *number;
-    }
+    WEFT_RETURN_IF_ERROR(ReadNumbers(spec, {{"growth_factor", &kernel->growth_},
+                                            {"backoff_factor", &kernel->backoff_},
+                                            {"growth_interval", &kernel->interval_},
+                                            {"min", &kernel->min_},
+                                            {"max", &kernel->max_}}));
     return kernel;
   }
 
@@ -136,21 +136,20 @@ class LossScaleKernel : public Kernel {
 class LearningRateKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    if (auto extents = MatchSpec(spec, "->"); !extents.ok()) return extents.status();
-    absl::StatusOr<Schedule> schedule = Schedule::Create(spec);
-    if (!schedule.ok()) return schedule.status();
-    return std::make_unique<LearningRateKernel>(*schedule);
+    WEFT_RETURN_IF_ERROR(MatchSpec(spec, "->").status());
+    WEFT_ASSIGN_OR_RETURN(LearningRate rate, LearningRate::Create(spec));
+    return std::make_unique<LearningRateKernel>(rate);
   }
 
-  explicit LearningRateKernel(const Schedule& schedule) : schedule_(schedule) {}
+  explicit LearningRateKernel(const LearningRate& rate) : rate_(rate) {}
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const>, absl::Span<void* const> outputs) override {
-    *static_cast<float*>(outputs[0]) = schedule_.RateAt(context.step);
+    *static_cast<float*>(outputs[0]) = rate_.At(context.step);
     return absl::OkStatus();
   }
 
  private:
-  Schedule schedule_;
+  LearningRate rate_;
 };
 
 }  // namespace

@@ -1,10 +1,9 @@
-#include "ops/optimizer/cpu.h"
-
 #include <cmath>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/abi/kernel_testing.h"
+#include "ops/families.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft {
 namespace {
@@ -198,7 +197,7 @@ struct Moments {
   Values p, m, v;
 };
 
-// One step in double, of the formula in cpu.h.
+// One step in double, of the formula in cpu.cc.
 void AdamStep(Moments& x, const Values& g, int64_t step, bool decoupled) {
   const double beta1 = 0.9, beta2 = 0.95, eps = 1e-8, decay = 0.1, t = static_cast<double>(step + 1);
   for (size_t i = 0; i < g.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 
+#include "ops/abi/float_types.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
@@ -85,20 +86,14 @@ class UpdateKernel : public Kernel {
   Rule rule_;
 };
 
-template <typename Rule>
-struct UpdateOf {
-  template <typename G>
-  using KernelOf = UpdateKernel<Rule, G>;
-};
-
 // What registers: `Rule::Read` makes the rule of a spec's attributes.
 template <typename Rule>
 absl::StatusOr<std::unique_ptr<Kernel>> CreateUpdate(const KernelSpec& spec) {
-  const absl::StatusOr<int64_t> elements = MatchUpdate(spec, Rule::kState);
-  if (!elements.ok()) return elements.status();
-  const absl::StatusOr<Rule> rule = Rule::Read(spec);
-  if (!rule.ok()) return rule.status();
-  return MakeFor<UpdateOf<Rule>::template KernelOf>(spec.inputs[1], spec.threads, *elements, *rule);
+  WEFT_ASSIGN_OR_RETURN(const int64_t elements, MatchUpdate(spec, Rule::kState));
+  WEFT_ASSIGN_OR_RETURN(const Rule rule, Rule::Read(spec));
+  return MakeForFloat(spec.inputs[1].dtype, [&](auto zero) {
+    return std::make_unique<UpdateKernel<Rule, decltype(zero)>>(spec.threads, elements, rule);
+  });
 }
 
 struct Sgd {
@@ -107,8 +102,7 @@ struct Sgd {
 
   static absl::StatusOr<Sgd> Read(const KernelSpec& spec) {
     Sgd it;
-    const absl::Status status = ReadNumbers(spec, {{"weight_decay", &it.weight_decay}});
-    if (!status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(ReadNumbers(spec, {{"weight_decay", &it.weight_decay}}));
     return it;
   }
 
@@ -126,8 +120,7 @@ struct SgdMomentum {
 
   static absl::StatusOr<SgdMomentum> Read(const KernelSpec& spec) {
     SgdMomentum it;
-    const absl::Status status = ReadNumbers(spec, {{"momentum", &it.momentum}, {"weight_decay", &it.weight_decay}});
-    if (!status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(ReadNumbers(spec, {{"momentum", &it.momentum}, {"weight_decay", &it.weight_decay}}));
     return it;
   }
 
@@ -149,9 +142,8 @@ struct Adam {
   AdamNumbers numbers;
 
   static absl::StatusOr<Adam> Read(const KernelSpec& spec) {
-    const absl::StatusOr<AdamNumbers> numbers = AdamNumbers::Read(spec);
-    if (!numbers.ok()) return numbers.status();
-    return Adam{*numbers};
+    WEFT_ASSIGN_OR_RETURN(const AdamNumbers numbers, AdamNumbers::Read(spec));
+    return Adam{numbers};
   }
 
   struct Step {
@@ -191,9 +183,8 @@ struct Adam {
 class AccumulateKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.->.");
-    if (!extents.ok()) return extents.status();
-    return std::make_unique<AccumulateKernel>(spec.threads, extents->rows());
+    WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, ".,.->."));
+    return std::make_unique<AccumulateKernel>(spec.threads, extents.rows());
   }
 
   AccumulateKernel(int threads, int64_t elements) : threads_(threads), elements_(elements) {}

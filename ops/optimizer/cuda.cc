@@ -1,5 +1,5 @@
-#include "ops/optimizer/cuda.h"
-
+// GPU kernels of square_sum, clip_scale, loss_scale, learning_rate, sgd, sgd_momentum,
+// adam and accumulate: the formulas and types of cpu.cc (gradients f32, bf16 or f16).
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -8,9 +8,10 @@
 #include "absl/strings/str_format.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/abi/match_spec.h"
+#include "ops/families.h"
 #include "ops/optimizer/cuda_arguments.h"
+#include "ops/optimizer/learning_rate.h"
 #include "ops/optimizer/match_update.h"
-#include "ops/optimizer/schedule.h"
 
 namespace weft {
 namespace {
@@ -25,11 +26,6 @@ float* Out(GpuOutputs outputs, int i) { return static_cast<float*>(outputs[i]); 
 
 GpuGrid PackGrid(const KernelSpec& spec, int64_t n) { return LoopGrid(*spec.gpu, (n + kPack - 1) / kPack, kThreads); }
 
-absl::Status CheckGradient(const TensorSpec& gradient) {
-  if (IsGpuFloat(gradient.dtype)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("gradient: expected f32, bf16 or f16, got ", gradient.ToString()));
-}
-
 // Input `at`, the number of the step, if there is one.
 const float* StepOf(GpuInputs inputs, size_t at) {
   return inputs.size() > at ? In(inputs, static_cast<int>(at)) : nullptr;
@@ -39,19 +35,15 @@ const float* StepOf(GpuInputs inputs, size_t at) {
 class SquareSumKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    if (auto extents = MatchSpec(spec, "any:*->"); !extents.ok()) return extents.status();
-    if (absl::Status status = CheckGradient(spec.inputs[0]); !status.ok()) return status;
-    const DType type = spec.inputs[0].dtype;
-    auto parts = GpuKernel<SquareSumArguments>::Find(spec.gpu, kModule, absl::StrCat("sum_parts_", NameOf(type)));
-    auto all = GpuKernel<SquareSumArguments>::Find(spec.gpu, kModule, "sum_all");
-    if (!parts.ok()) return parts.status();
-    if (!all.ok()) return all.status();
+    WEFT_RETURN_IF_ERROR(MatchSpec(spec, "any:*->").status());
+    WEFT_RETURN_IF_ERROR(CheckGradient(spec.inputs[0]));
+    const std::string name = absl::StrCat("sum_parts_", NameOf(spec.inputs[0].dtype));
+    WEFT_ASSIGN_OR_RETURN(auto parts, GpuKernel<SquareSumArguments>::Find(spec.gpu, kModule, name));
+    WEFT_ASSIGN_OR_RETURN(auto all, GpuKernel<SquareSumArguments>::Find(spec.gpu, kModule, "sum_all"));
     GpuGrid grid = LoopGrid(*spec.gpu, spec.inputs[0].elements(), kThreads);
     grid.blocks[0] = std::min<uint32_t>(grid.blocks[0], kMaxParts);
-    if (absl::Status status = spec.gpu_workspace->Reserve(spec.gpu, kMaxParts * sizeof(double)); !status.ok()) {
-      return status;
-    }
-    return std::make_unique<SquareSumKernel>(*parts, *all, grid, spec.inputs[0].elements(), spec.gpu_workspace);
+    WEFT_RETURN_IF_ERROR(spec.gpu_workspace->Reserve(spec.gpu, kMaxParts * sizeof(double)));
+    return std::make_unique<SquareSumKernel>(parts, all, grid, spec.inputs[0].elements(), spec.gpu_workspace);
   }
 
   SquareSumKernel(GpuKernel<SquareSumArguments> parts, GpuKernel<SquareSumArguments> all, const GpuGrid& grid,
@@ -78,13 +70,12 @@ class SquareSumKernel : public Kernel {
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateClipScale(const KernelSpec& spec) {
   const bool scaled = spec.inputs.size() == 3;
-  if (auto extents = MatchSpec(spec, scaled ? ",,->," : ",->,"); !extents.ok()) return extents.status();
-  absl::StatusOr<double> clip = FloatAttribute(spec, "clip_norm", 0);
-  if (!clip.ok()) return clip.status();
-  if (!(*clip >= 0)) {
-    return absl::InvalidArgumentError(absl::StrCat("attribute `clip_norm`: expected 0 or more, got ", *clip));
+  WEFT_RETURN_IF_ERROR(MatchSpec(spec, scaled ? ",,->," : ",->,").status());
+  WEFT_ASSIGN_OR_RETURN(double clip, FloatAttribute(spec, "clip_norm", 0));
+  if (!(clip >= 0)) {
+    return absl::InvalidArgumentError(absl::StrCat("attribute `clip_norm`: expected 0 or more, got ", clip));
   }
-  return MakeGpuLaunch(spec, kModule, "clip_scale", GpuGrid{}, ClipArguments{.clip = *clip},
+  return MakeGpuLaunch(spec, kModule, "clip_scale", GpuGrid{}, ClipArguments{.clip = clip},
                        [scaled](ClipArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          a.square_sum = In(inputs, 0);
                          a.count = In(inputs, 1);
@@ -95,21 +86,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateClipScale(const KernelSpec& spec) 
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLossScale(const KernelSpec& spec) {
-  if (auto extents = MatchSpec(spec, ",,,->,,,"); !extents.ok()) return extents.status();
+  WEFT_RETURN_IF_ERROR(MatchSpec(spec, ",,,->,,,").status());
   LossScaleArguments arguments = {};
-  for (auto [name, value] : {std::pair{"growth_factor", &arguments.growth},
-                             {"backoff_factor", &arguments.backoff},
-                             {"growth_interval", &arguments.interval},
-                             {"min", &arguments.min},
-                             {"max", &arguments.max}}) {
-    absl::StatusOr<double> number = spec.attributes.Float(name);
-    if (!number.ok()) return number.status();
-    *value = *number;
-  }
-  const absl::StatusOr<const double*> step =
-      AddStepValue(spec, [](int64_t step) { return static_cast<double>(step) + 1; }, "step + 1");
-  if (!step.ok()) return step.status();
-  arguments.run_step = *step;
+  WEFT_RETURN_IF_ERROR(ReadNumbers(spec, {{"growth_factor", &arguments.growth},
+                                          {"backoff_factor", &arguments.backoff},
+                                          {"growth_interval", &arguments.interval},
+                                          {"min", &arguments.min},
+                                          {"max", &arguments.max}}));
+  WEFT_ASSIGN_OR_RETURN(arguments.run_step,
+                        AddStepValue(spec, [](int64_t step) { return static_cast<double>(step) + 1; }, "step + 1"));
   return MakeGpuLaunch(spec, kModule, "loss_scale", GpuGrid{}, arguments,
                        [](LossScaleArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          for (int i = 0; i < 4; ++i) {
@@ -120,14 +105,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLossScale(const KernelSpec& spec) 
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLearningRate(const KernelSpec& spec) {
-  if (auto extents = MatchSpec(spec, "->"); !extents.ok()) return extents.status();
-  absl::StatusOr<Schedule> schedule = Schedule::Create(spec);
-  if (!schedule.ok()) return schedule.status();
-  const absl::StatusOr<const double*> rate =
-      AddStepValue(spec, [schedule = *schedule](int64_t step) { return schedule.RateAt(step); });
-  if (!rate.ok()) return rate.status();
+  WEFT_RETURN_IF_ERROR(MatchSpec(spec, "->").status());
+  WEFT_ASSIGN_OR_RETURN(LearningRate rates, LearningRate::Create(spec));
+  WEFT_ASSIGN_OR_RETURN(const double* rate, AddStepValue(spec, [rates](int64_t step) { return rates.At(step); }));
   return MakeGpuLaunch(
-      spec, kModule, "learning_rate", GpuGrid{}, LearningRateArguments{.rate = *rate},
+      spec, kModule, "learning_rate", GpuGrid{}, LearningRateArguments{.rate = rate},
       [](LearningRateArguments& a, const RunContext&, GpuInputs, GpuOutputs outputs) { a.y = Out(outputs, 0); });
 }
 
@@ -135,10 +117,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLearningRate(const KernelSpec& spe
 template <typename Arguments>
 absl::StatusOr<std::unique_ptr<Kernel>> MakeUpdate(const KernelSpec& spec, const char* rule, int state,
                                                    Arguments arguments) {
-  const absl::StatusOr<int64_t> elements = MatchUpdate(spec, state);
-  if (!elements.ok()) return elements.status();
-  arguments.tensors = {.n = *elements};
-  return MakeGpuLaunch(spec, kModule, absl::StrCat(rule, "_", NameOf(spec.inputs[1].dtype)), PackGrid(spec, *elements),
+  WEFT_ASSIGN_OR_RETURN(const int64_t elements, MatchUpdate(spec, state));
+  arguments.tensors = {.n = elements};
+  return MakeGpuLaunch(spec, kModule, absl::StrCat(rule, "_", NameOf(spec.inputs[1].dtype)), PackGrid(spec, elements),
                        arguments, [state](Arguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          UpdateTensors& tensors = a.tensors;
                          tensors.p = In(inputs, 0);
@@ -156,34 +137,29 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeUpdate(const KernelSpec& spec, const
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
   double decay = 0;
-  if (absl::Status status = ReadNumbers(spec, {{"weight_decay", &decay}}); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(ReadNumbers(spec, {{"weight_decay", &decay}}));
   return MakeUpdate(spec, "sgd", 0, SgdArguments{.decay = static_cast<float>(decay)});
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSgdMomentum(const KernelSpec& spec) {
   double momentum = 0, decay = 0;
-  const absl::Status status = ReadNumbers(spec, {{"momentum", &momentum}, {"weight_decay", &decay}});
-  if (!status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(ReadNumbers(spec, {{"momentum", &momentum}, {"weight_decay", &decay}}));
   return MakeUpdate(spec, "sgd_momentum", 1,
                     SgdMomentumArguments{.momentum = static_cast<float>(momentum), .decay = static_cast<float>(decay)});
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
-  const absl::StatusOr<AdamNumbers> read = AdamNumbers::Read(spec);
-  if (!read.ok()) return read.status();
-  const AdamNumbers& it = *read;
-  absl::StatusOr<const double*> bias1 = nullptr, correction = nullptr;
+  WEFT_ASSIGN_OR_RETURN(const AdamNumbers it, AdamNumbers::Read(spec));
+  const double *bias1 = nullptr, *correction = nullptr;
   if (spec.inputs.size() <= 6) {
     // One for all parameters.
-    bias1 = AddStepValue(
-        spec, [beta = it.beta1](int64_t step) { return 1 - std::pow(beta, step + 1.0); },
-        absl::StrFormat("1 - %a^t", it.beta1));
-    correction = AddStepValue(
-        spec, [beta = it.beta2](int64_t step) { return 1 / (1 - std::pow(beta, step + 1.0)); },
-        absl::StrFormat("1 / (1 - %a^t)", it.beta2));
-  }
-  for (const auto* value : {&bias1, &correction}) {
-    if (!value->ok()) return value->status();
+    WEFT_ASSIGN_OR_RETURN(bias1, AddStepValue(
+                                     spec, [beta = it.beta1](int64_t step) { return 1 - std::pow(beta, step + 1.0); },
+                                     absl::StrFormat("1 - %a^t", it.beta1)));
+    WEFT_ASSIGN_OR_RETURN(correction,
+                          AddStepValue(
+                              spec, [beta = it.beta2](int64_t step) { return 1 / (1 - std::pow(beta, step + 1.0)); },
+                              absl::StrFormat("1 / (1 - %a^t)", it.beta2)));
   }
   const bool decoupled = it.decoupled != 0;
   return MakeUpdate(spec, "adam", 2,
@@ -192,18 +168,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
                                   .beta2 = static_cast<float>(it.beta2),
                                   .rest2 = static_cast<float>(1 - it.beta2),
                                   .betas = {it.beta1, it.beta2},
-                                  .bias1 = *bias1,
-                                  .correction = *correction,
+                                  .bias1 = bias1,
+                                  .correction = correction,
                                   .eps = static_cast<float>(it.eps),
                                   .coupled = decoupled ? 0.0f : static_cast<float>(it.weight_decay),
                                   .decoupled = decoupled ? it.weight_decay : 0.0});
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAccumulate(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ".,.->.");
-  if (!extents.ok()) return extents.status();
-  return MakeGpuLaunch(spec, kModule, "accumulate", PackGrid(spec, extents->rows()),
-                       AccumulateArguments{.n = extents->rows()},
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, ".,.->."));
+  return MakeGpuLaunch(spec, kModule, "accumulate", PackGrid(spec, extents.rows()),
+                       AccumulateArguments{.n = extents.rows()},
                        [](AccumulateArguments& a, const RunContext& context, GpuInputs inputs, GpuOutputs outputs) {
                          a.x = In(inputs, 0);
                          a.acc = In(inputs, 1);

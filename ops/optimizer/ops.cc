@@ -6,14 +6,6 @@
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using llvm::StringRef;
-using mlir::RankedTensorType;
-using mlir::Value;
-
 namespace {
 
 using Last = std::optional<mlir::OpAsmParser::UnresolvedOperand>;
@@ -277,14 +269,5 @@ LogicalResult LearningRateOp::inferTypes(Types &results) {
 }
 
 ShardingRule LearningRateOp::getShardingRule() { return ShardingRule::pointwise({}, {}); }
-
-void registerOptimizerOps(mlir::DialectRegistry &registry) {
-  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
-    dialect->addFamily<
-#define GET_OP_LIST
-#include "ops/optimizer/ops.cpp.inc"
-        >();
-  });
-}
 
 } // namespace weft::ir

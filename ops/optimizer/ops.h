@@ -32,9 +32,6 @@ const UpdateRule *findUpdateRule(mlir::MLIRContext *context, llvm::StringRef nam
 llvm::FailureOr<UpdateOpInterface> buildUpdate(mlir::OpBuilder &builder, mlir::Location loc, const UpdateRule &rule,
                                                const llvm::StringMap<double> &numbers, mlir::ValueRange operands);
 
-/// Adds the family's ops to the dialect of every context made from `registry`.
-void registerOptimizerOps(mlir::DialectRegistry &registry);
-
 } // namespace weft::ir
 
 #endif // WEFT_OPS_OPTIMIZER_OPS_H_

@@ -4,8 +4,6 @@
 namespace weft::ir {
 namespace {
 
-using llvm::StringRef;
-
 // One row an op. A job's rule may have several: the first that takes every number which is not 0.
 const UpdateRule kRules[] = {
     {.name = "sgd", .op = SgdOp::getOperationName(), .state = {}},

@@ -1,7 +1,7 @@
 // What the compiler and the kernels are told about updates.
 #include "gmock/gmock.h"
-#include "ops/graph_fixture.h"
 #include "ops/optimizer/ops.h"
+#include "tests/support/graph_fixture.h"
 
 namespace weft::ir {
 namespace {

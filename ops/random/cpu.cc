@@ -1,5 +1,16 @@
-#include "ops/random/cpu.h"
-
+// CPU kernels of random_normal, random_uniform and fill (f32, no operands):
+// also the initialisers of parameters.
+//
+// An element is a function of the run's seed, the op's seed, the step and the
+// element's index e in the whole batch: micro_batch * the elements of the global
+// tensor + the index there. With W = the words of
+// Philox(MixSeed(context.seed, seed), e / 4, step):
+//  - uniform: low + (high - low) UniformFloat(W[e % 4]), below `high`;
+//  - normal (Box and Muller, 1958): two neighbours share a pair of words,
+//    (W[0], W[1]) or (W[2], W[3]). With u = first 2^-32 + 2^-33 in f32 and v =
+//    UniformFloat(second), the even element is mean + std r cos(2 pi v), the
+//    odd one mean + std r sin(2 pi v), r = sqrt(-2 log u) < 6.77. Computed in
+//    f32: |error| <= std 4e-6 + 2^-24 |result|.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -10,6 +21,7 @@
 #include "ops/abi/philox_lanes.h"
 #include "ops/abi/tile_runs.h"
 #include "ops/abi/vectorize.h"
+#include "ops/families.h"
 #include "ops/math/vector_math.h"
 
 namespace weft {
@@ -101,40 +113,35 @@ class RandomKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateNormal(const KernelSpec& spec) {
-  if (auto extents = MatchSpec(spec, "->*"); !extents.ok()) return extents.status();
-  absl::StatusOr<double> mean = spec.attributes.Float("mean"), std = spec.attributes.Float("std");
-  absl::StatusOr<int64_t> seed = spec.attributes.Int("seed");
-  for (const absl::Status& status : {mean.status(), std.status(), seed.status()}) {
-    if (!status.ok()) return status;
-  }
+  WEFT_RETURN_IF_ERROR(MatchSpec(spec, "->*").status());
+  WEFT_ASSIGN_OR_RETURN(double mean, spec.attributes.Float("mean"));
+  WEFT_ASSIGN_OR_RETURN(double std, spec.attributes.Float("std"));
+  WEFT_ASSIGN_OR_RETURN(int64_t seed, spec.attributes.Int("seed"));
   std::unique_ptr<Kernel> kernel = std::make_unique<RandomKernel<Normal>>(
-      spec, static_cast<uint64_t>(*seed), Normal{static_cast<float>(*mean), static_cast<float>(*std)});
+      spec, static_cast<uint64_t>(seed), Normal{static_cast<float>(mean), static_cast<float>(std)});
   return kernel;
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateUniform(const KernelSpec& spec) {
-  if (auto extents = MatchSpec(spec, "->*"); !extents.ok()) return extents.status();
-  absl::StatusOr<double> low = spec.attributes.Float("low"), high = spec.attributes.Float("high");
-  absl::StatusOr<int64_t> seed = spec.attributes.Int("seed");
-  for (const absl::Status& status : {low.status(), high.status(), seed.status()}) {
-    if (!status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(MatchSpec(spec, "->*").status());
+  WEFT_ASSIGN_OR_RETURN(double low, spec.attributes.Float("low"));
+  WEFT_ASSIGN_OR_RETURN(double high, spec.attributes.Float("high"));
+  WEFT_ASSIGN_OR_RETURN(int64_t seed, spec.attributes.Int("seed"));
+  if (!(low <= high)) {
+    return absl::InvalidArgumentError(absl::StrCat("attribute `high`: expected ", low, " or more, got ", high));
   }
-  if (!(*low <= *high)) {
-    return absl::InvalidArgumentError(absl::StrCat("attribute `high`: expected ", *low, " or more, got ", *high));
-  }
-  const auto from = static_cast<float>(*low), to = static_cast<float>(*high);
+  const auto from = static_cast<float>(low), to = static_cast<float>(high);
   std::unique_ptr<Kernel> kernel = std::make_unique<RandomKernel<Uniform>>(
-      spec, static_cast<uint64_t>(*seed), Uniform{from, static_cast<float>(*high - *low), std::nextafter(to, from)});
+      spec, static_cast<uint64_t>(seed), Uniform{from, static_cast<float>(high - low), std::nextafter(to, from)});
   return kernel;
 }
 
 class FillKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    if (auto extents = MatchSpec(spec, "->*"); !extents.ok()) return extents.status();
-    absl::StatusOr<double> value = spec.attributes.Float("value");
-    if (!value.ok()) return value.status();
-    return std::make_unique<FillKernel>(spec.threads, spec.outputs[0].elements(), static_cast<float>(*value));
+    WEFT_RETURN_IF_ERROR(MatchSpec(spec, "->*").status());
+    WEFT_ASSIGN_OR_RETURN(double value, spec.attributes.Float("value"));
+    return std::make_unique<FillKernel>(spec.threads, spec.outputs[0].elements(), static_cast<float>(value));
   }
 
   FillKernel(int threads, int64_t elements, float value) : threads_(threads), elements_(elements), value_(value) {}

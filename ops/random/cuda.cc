@@ -1,5 +1,6 @@
-#include "ops/random/cuda.h"
-
+// GPU kernels of random_normal, random_uniform and fill, f32: the random words of
+// cpu.cc, so that uniform numbers are its very bits and normal ones its numbers
+// but for the rounding of logarithm and sine.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -7,6 +8,7 @@
 #include "ops/abi/match_spec.h"
 #include "ops/abi/philox.h"
 #include "ops/abi/tile_runs.h"
+#include "ops/families.h"
 #include "ops/random/cuda_arguments.h"
 
 namespace weft {
@@ -16,9 +18,7 @@ using random::kThreads;
 using random::RandomArguments;
 
 absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelSpec& spec, RandomArguments arguments, uint64_t seed) {
-  absl::StatusOr<GpuTile> tile = GpuTileOf(spec.outputs[0]);
-  if (!tile.ok()) return tile.status();
-  arguments.tile = *tile;
+  WEFT_ASSIGN_OR_RETURN(arguments.tile, GpuTileOf(spec.outputs[0]));
   arguments.n = spec.outputs[0].elements();
   int64_t elements = 1;
   for (int64_t extent : spec.outputs[0].global_dims) elements *= extent;
@@ -32,43 +32,35 @@ absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelSpec& spec, RandomArgum
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeRandom(const KernelSpec& spec, RandomArguments arguments, uint64_t seed) {
-  const absl::StatusOr<const double*> step = AddStepNumber(spec);
-  if (!step.ok()) return step.status();
-  arguments.step = *step;
+  WEFT_ASSIGN_OR_RETURN(arguments.step, AddStepNumber(spec));
   return Make(spec, arguments, seed);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateNormal(const KernelSpec& spec) {
-  if (auto extents = MatchSpec(spec, "->*"); !extents.ok()) return extents.status();
-  absl::StatusOr<double> mean = spec.attributes.Float("mean"), std = spec.attributes.Float("std");
-  absl::StatusOr<int64_t> seed = spec.attributes.Int("seed");
-  for (const absl::Status& status : {mean.status(), std.status(), seed.status()}) {
-    if (!status.ok()) return status;
-  }
-  return MakeRandom(spec, {.a = static_cast<float>(*mean), .b = static_cast<float>(*std)},
-                    static_cast<uint64_t>(*seed));
+  WEFT_RETURN_IF_ERROR(MatchSpec(spec, "->*").status());
+  WEFT_ASSIGN_OR_RETURN(double mean, spec.attributes.Float("mean"));
+  WEFT_ASSIGN_OR_RETURN(double std, spec.attributes.Float("std"));
+  WEFT_ASSIGN_OR_RETURN(int64_t seed, spec.attributes.Int("seed"));
+  return MakeRandom(spec, {.a = static_cast<float>(mean), .b = static_cast<float>(std)}, static_cast<uint64_t>(seed));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateUniform(const KernelSpec& spec) {
-  if (auto extents = MatchSpec(spec, "->*"); !extents.ok()) return extents.status();
-  absl::StatusOr<double> low = spec.attributes.Float("low"), high = spec.attributes.Float("high");
-  absl::StatusOr<int64_t> seed = spec.attributes.Int("seed");
-  for (const absl::Status& status : {low.status(), high.status(), seed.status()}) {
-    if (!status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(MatchSpec(spec, "->*").status());
+  WEFT_ASSIGN_OR_RETURN(double low, spec.attributes.Float("low"));
+  WEFT_ASSIGN_OR_RETURN(double high, spec.attributes.Float("high"));
+  WEFT_ASSIGN_OR_RETURN(int64_t seed, spec.attributes.Int("seed"));
+  if (!(low <= high)) {
+    return absl::InvalidArgumentError(absl::StrCat("attribute `high`: expected ", low, " or more, got ", high));
   }
-  if (!(*low <= *high)) {
-    return absl::InvalidArgumentError(absl::StrCat("attribute `high`: expected ", *low, " or more, got ", *high));
-  }
-  const auto from = static_cast<float>(*low), to = static_cast<float>(*high);
-  return MakeRandom(spec, {.a = from, .b = static_cast<float>(*high - *low), .last = std::nextafter(to, from)},
-                    static_cast<uint64_t>(*seed));
+  const auto from = static_cast<float>(low), to = static_cast<float>(high);
+  return MakeRandom(spec, {.a = from, .b = static_cast<float>(high - low), .last = std::nextafter(to, from)},
+                    static_cast<uint64_t>(seed));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateFill(const KernelSpec& spec) {
-  if (auto extents = MatchSpec(spec, "->*"); !extents.ok()) return extents.status();
-  absl::StatusOr<double> value = spec.attributes.Float("value");
-  if (!value.ok()) return value.status();
-  return Make(spec, {.a = static_cast<float>(*value)}, 0);
+  WEFT_RETURN_IF_ERROR(MatchSpec(spec, "->*").status());
+  WEFT_ASSIGN_OR_RETURN(double value, spec.attributes.Float("value"));
+  return Make(spec, {.a = static_cast<float>(value)}, 0);
 }
 
 }  // namespace

@@ -9,14 +9,6 @@
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using mlir::RankedTensorType;
-using mlir::RewriterBase;
-using mlir::Value;
-
 namespace {
 
 using Types = SmallVectorImpl<RankedTensorType>;
@@ -81,15 +73,6 @@ LogicalResult RandomUniformOp::buildGradient(RewriterBase &, ArrayRef<Value>, Sm
 
 LogicalResult FillOp::buildGradient(RewriterBase &, ArrayRef<Value>, SmallVectorImpl<Value> &) {
   return mlir::success();
-}
-
-void registerRandomOps(mlir::DialectRegistry &registry) {
-  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
-    dialect->addFamily<
-#define GET_OP_LIST
-#include "ops/random/ops.cpp.inc"
-        >();
-  });
 }
 
 } // namespace weft::ir

@@ -1,7 +1,5 @@
-#include "ops/reduce/cuda.h"
-
 #include "gtest/gtest.h"
-#include "ops/reduce/cpu.h"
+#include "ops/families.h"
 #include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {

@@ -11,13 +11,6 @@
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using mlir::RankedTensorType;
-using mlir::Value;
-
 mlir::Value reduce(mlir::OpBuilder &builder, mlir::Location loc, Value input, llvm::StringRef kind,
                    ArrayRef<int64_t> dims, bool keepDims, bool toF32) {
   return create<ReduceOp>(builder, loc, builder.getStringAttr(kind), input, builder.getI64ArrayAttr(dims),
@@ -105,15 +98,6 @@ LogicalResult ReduceOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, 
   }
   out.push_back(create<BroadcastToOp>(b, getLoc(), gradient, b.getI64ArrayAttr(shape)));
   return mlir::success();
-}
-
-void registerReduceOps(mlir::DialectRegistry &registry) {
-  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
-    dialect->addFamily<
-#define GET_OP_LIST
-#include "ops/reduce/ops.cpp.inc"
-        >();
-  });
 }
 
 } // namespace weft::ir

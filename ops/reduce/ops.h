@@ -9,8 +9,6 @@
 
 namespace weft::ir {
 
-void registerReduceOps(mlir::DialectRegistry &registry);
-
 /// Builds a `weft.reduce` of `kind` ("sum", "mean", "max"); with `toF32` its result is float32 whatever `input` is.
 mlir::Value reduce(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input, llvm::StringRef kind,
                    llvm::ArrayRef<int64_t> dims, bool keepDims, bool toF32 = false);

@@ -15,14 +15,13 @@ constexpr int64_t kPartElements = 65536;
 constexpr int64_t kEnoughTasks = 64;
 
 absl::StatusOr<std::vector<bool>> ReducedDims(const KernelSpec& spec) {
-  absl::StatusOr<std::vector<int64_t>> dims = spec.attributes.Ints("dims");
-  if (!dims.ok()) return dims.status();
+  WEFT_ASSIGN_OR_RETURN(std::vector<int64_t> dims, spec.attributes.Ints("dims"));
   const int64_t rank = spec.inputs[0].rank();
   std::vector<bool> reduced(static_cast<size_t>(rank));
-  for (int64_t dim : *dims) {
+  for (int64_t dim : dims) {
     if (dim < 0 || dim >= rank || reduced[dim]) {
       return absl::InvalidArgumentError(absl::StrCat("attribute `dims`: expected distinct dims from 0 to ", rank - 1,
-                                                     ", got [", absl::StrJoin(*dims, ","), "]"));
+                                                     ", got [", absl::StrJoin(dims, ","), "]"));
     }
     reduced[dim] = true;
   }
@@ -68,11 +67,9 @@ void Walk::AddOuter(int64_t extent, int64_t stride) {
 absl::StatusOr<ReducePlan> MakeReducePlan(const KernelSpec& spec) {
   // The result is f32, or of the operand's type.
   const bool to_float = spec.outputs.size() == 1 && spec.outputs[0].dtype == DType::kF32;
-  auto types = MatchSpec(spec, to_float ? "float:*->*" : "float:*->float:*");
-  if (!types.ok()) return types.status();
-  absl::StatusOr<std::vector<bool>> reduced = ReducedDims(spec);
-  if (!reduced.ok()) return reduced.status();
-  if (absl::Status status = CheckResult(spec, *reduced); !status.ok()) return status;
+  WEFT_ASSIGN_OR_RETURN(auto types, MatchSpec(spec, to_float ? "float:*->*" : "float:*->float:*"));
+  WEFT_ASSIGN_OR_RETURN(std::vector<bool> reduced, ReducedDims(spec));
+  WEFT_RETURN_IF_ERROR(CheckResult(spec, reduced));
 
   ReducePlan plan;
   plan.inputs = spec.inputs[0].elements();
@@ -82,7 +79,7 @@ absl::StatusOr<ReducePlan> MakeReducePlan(const KernelSpec& spec) {
   for (int64_t d = spec.inputs[0].rank() - 1; d >= 0; --d) {
     const int64_t extent = spec.inputs[0].dims[d];
     if (extent == 1) continue;
-    const bool is_reduced = (*reduced)[d];
+    const bool is_reduced = reduced[d];
     if (!row_begun) plan.rows_reduced = is_reduced;
     row_begun = true;
     row_open = row_open && is_reduced == plan.rows_reduced;

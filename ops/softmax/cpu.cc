@@ -1,11 +1,12 @@
-#include "ops/softmax/cpu.h"
-
+// CPU kernels of the softmax family.
+// Adds `softmax` and `softmax_grad`, over the last dim. Results do not depend on the number of threads.
 #include <memory>
 
 #include "ops/abi/kernel.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
+#include "ops/families.h"
 #include "ops/math/reduce_lanes.h"
 #include "ops/math/vector_math.h"
 
@@ -72,15 +73,13 @@ class SoftmaxGradKernel : public RowKernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSoftmax(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ".v->.v");
-  if (!extents.ok()) return extents.status();
-  return std::make_unique<SoftmaxKernel>(*extents, spec.threads);
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, ".v->.v"));
+  return std::make_unique<SoftmaxKernel>(extents, spec.threads);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSoftmaxGrad(const KernelSpec& spec) {
-  absl::StatusOr<Extents> extents = MatchSpec(spec, ".v,.v->.v");
-  if (!extents.ok()) return extents.status();
-  return std::make_unique<SoftmaxGradKernel>(*extents, spec.threads);
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, ".v,.v->.v"));
+  return std::make_unique<SoftmaxGradKernel>(extents, spec.threads);
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
-#include "ops/softmax/cpu.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "gtest/gtest.h"
-#include "ops/abi/kernel_testing.h"
+#include "ops/families.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft {
 namespace {

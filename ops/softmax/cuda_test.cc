@@ -1,7 +1,5 @@
-#include "ops/softmax/cuda.h"
-
 #include "gtest/gtest.h"
-#include "ops/softmax/cpu.h"
+#include "ops/families.h"
 #include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {

@@ -9,12 +9,6 @@
 
 namespace weft::ir {
 
-using llvm::ArrayRef;
-using llvm::LogicalResult;
-using llvm::SmallVectorImpl;
-using mlir::RankedTensorType;
-using mlir::Value;
-
 LogicalResult SoftmaxOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   return mlir::failure(failed(requireRows(*this, getInput())) || failed(inferLikeOperand(*this, results)));
 }
@@ -32,14 +26,5 @@ LogicalResult SoftmaxGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &resul
 }
 
 ShardingRule SoftmaxGradOp::getShardingRule() { return ruleOf(*this, ".V,.V->.V").withLinear({{0}}); }
-
-void registerSoftmaxOps(mlir::DialectRegistry &registry) {
-  registry.addExtension(+[](mlir::MLIRContext *, WeftDialect *dialect) {
-    dialect->addFamily<
-#define GET_OP_LIST
-#include "ops/softmax/ops.cpp.inc"
-        >();
-  });
-}
 
 } // namespace weft::ir

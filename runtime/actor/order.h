@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "runtime/actor/spec.h"
 
 namespace weft::actor {
@@ -82,14 +80,8 @@ class Cursor {
   size_t place_ = 0;
 };
 
-// The conditions of every actor, on all streams. kInvalidArgument for a
-// register without exactly one writer, or an index out of range.
-absl::StatusOr<std::vector<std::vector<Condition>>> ConditionsOf(const ProgramSpec& spec);
-
-// Every stream fires each of its actors for micro-batches 0, 1, ... in order
-// (once if it fires once a step), and meets the conditions between its own
-// actors by its order alone: they need no check while it runs.
-absl::Status CheckOrder(const ProgramSpec& spec, const std::vector<std::vector<Condition>>& conditions);
+// The conditions of every actor, on all streams. Every register has one writer.
+std::vector<std::vector<Condition>> ConditionsOf(const ProgramSpec& spec);
 
 }  // namespace weft::actor
 

@@ -7,8 +7,8 @@ namespace {
 
 // The words of a stream in those of its program; null if they have no room for it.
 std::atomic<int64_t>* StandingOf(const ProgramSpec& spec, int stream) {
-  const size_t begin = static_cast<size_t>(stream) * Standing::kWords;
-  return begin + Standing::kWords <= spec.standing.size() ? &spec.standing[begin] : nullptr;
+  const size_t begin = static_cast<size_t>(stream) * StreamStatus::kWords;
+  return begin + StreamStatus::kWords <= spec.standing.size() ? &spec.standing[begin] : nullptr;
 }
 
 }  // namespace
@@ -23,19 +23,19 @@ RunLoop::RunLoop(const ProgramSpec& spec, int stream, std::vector<ActorState>& s
 
 absl::Status RunLoop::Step(int64_t before, int64_t step) {
   before_ = before;
-  Say(Standing::kStep, step);
+  Say(StreamStatus::kStep, step);
   absl::Status status;
   for (Cursor cursor(spec_, stream_); !cursor.done() && status.ok(); cursor.Advance()) {
     status = Fire(cursor.actor(), {.step = step, .micro_batch = cursor.micro_batch()});
   }
-  Say(Standing::kActor, 0);
+  Say(StreamStatus::kActor, 0);
   return status;
 }
 
 absl::Status RunLoop::Fire(int actor, const Act& act) {
   ActorState& state = states_[actor];
-  Say(Standing::kMicroBatch, act.micro_batch);
-  Say(Standing::kActor, actor + 1);
+  Say(StreamStatus::kMicroBatch, act.micro_batch);
+  Say(StreamStatus::kActor, actor + 1);
   const auto fired = [this](int peer) { return Fired(peer); };
   while (const Condition* unmet = Unmet(state.conditions, before_, act.micro_batch, fired)) {
     if (!Await(*unmet, act.micro_batch)) return fault_.status();
@@ -63,10 +63,10 @@ absl::Status RunLoop::Fire(int actor, const Act& act) {
 
 bool RunLoop::Await(const Condition& condition, int64_t micro_batch) {
   waits_for_.store(&condition, std::memory_order_release);
-  Say(Standing::kWaits, 1);
+  Say(StreamStatus::kWaits, 1);
   const int64_t needed = condition.Needed(before_, micro_batch);
   bell_.Wait([&] { return Fired(condition.peer) >= needed || fault_.raised(); });
-  Say(Standing::kWaits, 0);
+  Say(StreamStatus::kWaits, 0);
   waits_for_.store(nullptr, std::memory_order_release);
   return Fired(condition.peer) >= needed;
 }
@@ -77,14 +77,14 @@ void RunLoop::Fail(int actor, const Act& act, const absl::Status& error) {
 }
 
 std::string RunLoop::NameOfAct() const {
-  const int64_t index = Said(Standing::kActor) - 1;
+  const int64_t index = Said(StreamStatus::kActor) - 1;
   if (index < 0) return "";
   return actor::NameOfAct(spec_.actors[index],
-                          {.step = Said(Standing::kStep), .micro_batch = Said(Standing::kMicroBatch)});
+                          {.step = Said(StreamStatus::kStep), .micro_batch = Said(StreamStatus::kMicroBatch)});
 }
 
 std::string RunLoop::Waits() const {
-  const int64_t index = Said(Standing::kActor) - 1;
+  const int64_t index = Said(StreamStatus::kActor) - 1;
   if (index < 0) return Left();
   if (waits_for_.load(std::memory_order_acquire) != nullptr) return "";
   const std::string waiting = spec_.actors[index].work->Waiting();
@@ -102,7 +102,7 @@ std::string RunLoop::Left() const {
 }
 
 std::string RunLoop::Describe() const {
-  const int64_t index = Said(Standing::kActor) - 1;
+  const int64_t index = Said(StreamStatus::kActor) - 1;
   if (index < 0) return Left();
   const std::string act = NameOfAct();
   if (const Condition* c = waits_for_.load(std::memory_order_acquire)) {

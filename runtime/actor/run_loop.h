@@ -24,7 +24,7 @@
 #include "runtime/actor/fault.h"
 #include "runtime/actor/order.h"
 #include "runtime/actor/spec.h"
-#include "runtime/actor/standing.h"
+#include "runtime/actor/stream_status.h"
 #include "runtime/trace/timeline.h"
 
 namespace weft::actor {
@@ -74,12 +74,12 @@ class RunLoop {
   trace::Track* track_ = nullptr;
   int64_t before_ = 0;
 
-  void Say(Standing::Word word, int64_t value) { standing_[word].store(value, std::memory_order_relaxed); }
-  int64_t Said(Standing::Word word) const { return standing_[word].load(std::memory_order_relaxed); }
+  void Say(StreamStatus::Word word, int64_t value) { standing_[word].store(value, std::memory_order_relaxed); }
+  int64_t Said(StreamStatus::Word word) const { return standing_[word].load(std::memory_order_relaxed); }
   std::string NameOfAct() const;
 
   // What Describe() reads; standing_ is own_ or what the spec gives.
-  std::atomic<int64_t> own_[Standing::kWords] = {};
+  std::atomic<int64_t> own_[StreamStatus::kWords] = {};
   std::atomic<int64_t>* const standing_;
   std::atomic<const Condition*> waits_for_{nullptr};
   std::atomic<uint64_t> acts_{0};

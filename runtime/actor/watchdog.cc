@@ -32,7 +32,7 @@ void Watchdog::Start() {
 bool Watchdog::Check(Clock::time_point now) {
   uint64_t acts = 0;
   std::vector<std::string> busy;
-  for (const Program* program : programs_) {
+  for (const RankProgram* program : programs_) {
     acts += program->acts();
     for (std::string& line : program->Describe()) busy.push_back(std::move(line));
   }

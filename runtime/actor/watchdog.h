@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/actor/fault.h"
-#include "runtime/actor/program.h"
+#include "runtime/actor/rank_program.h"
 
 namespace weft::actor {
 
@@ -27,7 +27,7 @@ class Watchdog {
   // `beside` may be null: tells what is known of ranks elsewhere, or "". By the
   // thread. While that is nothing it waits for `blind` longer, as another
   // process may know more.
-  Watchdog(Clock::duration timeout, std::vector<const Program*> programs, Fault* fault,
+  Watchdog(Clock::duration timeout, std::vector<const RankProgram*> programs, Fault* fault,
            std::function<std::string()> beside = nullptr, Clock::duration blind = {})
       : timeout_(timeout), blind_(blind), programs_(std::move(programs)), fault_(fault), beside_(std::move(beside)) {}
   // Stops the thread.
@@ -46,7 +46,7 @@ class Watchdog {
 
  private:
   const Clock::duration timeout_, blind_;
-  const std::vector<const Program*> programs_;
+  const std::vector<const RankProgram*> programs_;
   Fault* const fault_;
   const std::function<std::string()> beside_;
   uint64_t acts_ = 0;

@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/actor/fake_work.h"
+#include "tests/fixtures/fake_work.h"
 
 namespace weft::actor {
 namespace {
@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 absl::Status Nothing(const Act&) { return absl::OkStatus(); }
 
 // Waits until the program says all of `parts`.
-void AwaitDescription(const Program& program, const std::vector<std::string>& parts) {
+void AwaitDescription(const RankProgram& program, const std::vector<std::string>& parts) {
   for (size_t found = 0; found < parts.size();) {
     std::string all;
     for (const std::string& line : program.Describe()) all += line + "\n";
@@ -37,19 +37,18 @@ TEST(WatchdogTest, NamesEveryoneInADeadlock) {
   const int b = fake.AddActor("b", 1, {x}, {y}, Nothing);
   fake.spec.streams = {{"compute", {{{a}, 0, 1}}}, {"copies", {{{b}, 0, 1}}}};
   Fault fault;
-  auto program = Program::Create(fake.spec, &fault);
-  ASSERT_TRUE(program.ok()) << program.status();
-  Watchdog watchdog(seconds(60), {program->get()}, &fault, [] { return std::string("rank 7 is stopped"); });
+  RankProgram program(fake.spec, &fault);
+  Watchdog watchdog(seconds(60), {&program}, &fault, [] { return std::string("rank 7 is stopped"); });
   const Watchdog::Clock::time_point start{};
   EXPECT_FALSE(watchdog.Check(start));  // no step is under way
 
   absl::Status status;
-  std::thread run([&] { status = RunStep({program->get()}, 7); });
+  std::thread run([&] { status = RunStep({&program}, 7); });
   const std::string a_waits =
       "rank 3: actor `a` (step 8, micro-batch 0) waits for register `y` of `b` on stream `copies`";
   const std::string b_waits =
       "rank 3: actor `b` (step 8, micro-batch 0) waits for register `x` of `a` on stream `compute`";
-  AwaitDescription(**program, {a_waits, b_waits});
+  AwaitDescription(program, {a_waits, b_waits});
   EXPECT_FALSE(watchdog.Check(start + seconds(100)));  // now it looks busy
   EXPECT_FALSE(watchdog.Check(start + seconds(159)));
   EXPECT_TRUE(watchdog.Check(start + seconds(160)));
@@ -74,17 +73,16 @@ TEST(WatchdogTest, NamesTheReaderThatHoldsASlot) {
   fake.works[r]->set_waiting("all_reduce #812 of group data[1]; rank 7 has not issued it");
   fake.spec.streams = {{"compute", {{{w}, 0, 2}}}, {"communication", {{{r}, 0, 2}}}};
   Fault fault;
-  auto program = Program::Create(fake.spec, &fault);
-  ASSERT_TRUE(program.ok()) << program.status();
-  std::thread run([&] { EXPECT_TRUE(RunStep({program->get()}, 0).ok()); });
+  RankProgram program(fake.spec, &fault);
+  std::thread run([&] { EXPECT_TRUE(RunStep({&program}, 0).ok()); });
   AwaitDescription(
-      **program,
+      program,
       {"actor `w` (step 1, micro-batch 1) waits for a free slot of register `x`, which `r` has not read, "
        "on stream `communication`",
        "actor `r` (step 1, micro-batch 0) waits for all_reduce #812 of group data[1]; rank 7 has not issued it"});
   release.store(true);
   run.join();
-  EXPECT_THAT((*program)->Describe(), IsEmpty());
+  EXPECT_THAT(program.Describe(), IsEmpty());
 }
 
 TEST(WatchdogTest, ProgressStartsTheClockAnew) {
@@ -97,15 +95,14 @@ TEST(WatchdogTest, ProgressStartsTheClockAnew) {
   fake.spec.micro_batches = 2;
   fake.spec.streams = {{"compute", {{{a}, 0, 2}}}};
   Fault fault;
-  auto program = Program::Create(fake.spec, &fault);
-  ASSERT_TRUE(program.ok());
-  Watchdog watchdog(seconds(60), {program->get()}, &fault);
+  RankProgram program(fake.spec, &fault);
+  Watchdog watchdog(seconds(60), {&program}, &fault);
   const Watchdog::Clock::time_point start{};
-  std::thread run([&] { EXPECT_TRUE(RunStep({program->get()}, 0).ok()); });
-  AwaitDescription(**program, {"runs"});
+  std::thread run([&] { EXPECT_TRUE(RunStep({&program}, 0).ok()); });
+  AwaitDescription(program, {"runs"});
   EXPECT_FALSE(watchdog.Check(start));
   gate.store(1);
-  AwaitDescription(**program, {"micro-batch 1) runs"});
+  AwaitDescription(program, {"micro-batch 1) runs"});
   EXPECT_FALSE(watchdog.Check(start + seconds(90)));  // an act has ended since
   EXPECT_FALSE(watchdog.Check(start + seconds(149)));
   gate.store(2);
@@ -128,11 +125,10 @@ TEST(WatchdogTest, TheThreadRaisesTheFault) {
   });
   const int b = fake.AddActor("b", 0, {}, {}, Nothing);
   fake.spec.streams = {{"compute", {{{a, b}, 0, 1}}}};
-  auto program = Program::Create(fake.spec, &fault);
-  ASSERT_TRUE(program.ok());
-  Watchdog watchdog(std::chrono::milliseconds(8), {program->get()}, &fault);
+  RankProgram program(fake.spec, &fault);
+  Watchdog watchdog(std::chrono::milliseconds(8), {&program}, &fault);
   watchdog.Start();
-  const absl::Status status = RunStep({program->get()}, 0);
+  const absl::Status status = RunStep({&program}, 0);
   EXPECT_THAT(std::string(status.message()), HasSubstr("actor `a` (step 1, micro-batch 0) runs"));
 }
 

@@ -10,7 +10,7 @@
 #include "runtime/checkpoint/checkpoint_reader.h"
 #include "runtime/checkpoint/checkpoint_writer.h"
 #include "runtime/checkpoint/directory.h"
-#include "runtime/checkpoint/test_model.h"
+#include "tests/fixtures/checkpoint_model.h"
 
 namespace weft::checkpoint {
 namespace {

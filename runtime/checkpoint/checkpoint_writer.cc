@@ -32,6 +32,18 @@ absl::Status CheckNames(const SafetensorsHeader& model, const SafetensorsHeader&
 CheckpointWriter::CheckpointWriter(const Options& options)
     : options_(options), partial_(absl::StrCat(options.folder, "/.", StepName(options.step), ".partial")) {}
 
+absl::Status CheckpointWriter::OpenFiles(decltype(&SafetensorsWriter::Create) open,
+                                         const std::vector<TensorInfo>& model,
+                                         const std::vector<TensorInfo>& optimizer) {
+  auto model_file = open(absl::StrCat(partial_, "/", kModelFile), model, ModelMetadata());
+  if (!model_file.ok()) return model_file.status();
+  model_ = *std::move(model_file);
+  auto optimizer_file = open(absl::StrCat(partial_, "/", kOptimizerFile), optimizer, {});
+  if (!optimizer_file.ok()) return optimizer_file.status();
+  optimizer_ = *std::move(optimizer_file);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<CheckpointWriter>> CheckpointWriter::Create(const Options& options,
                                                                            const std::vector<TensorInfo>& model,
                                                                            const std::vector<TensorInfo>& optimizer) {
@@ -40,13 +52,9 @@ absl::StatusOr<std::unique_ptr<CheckpointWriter>> CheckpointWriter::Create(const
   const std::string& partial = writer->partial_;
   if (absl::Status status = RemoveFolder(partial); !status.ok()) return status;  // of a killed run
   if (absl::Status status = MakeFolder(partial); !status.ok()) return status;
-  auto model_file = SafetensorsWriter::Create(absl::StrCat(partial, "/", kModelFile), model, ModelMetadata());
-  if (!model_file.ok()) return model_file.status();
-  writer->model_ = *std::move(model_file);
-  auto optimizer_file = SafetensorsWriter::Create(absl::StrCat(partial, "/", kOptimizerFile), optimizer);
-  if (!optimizer_file.ok()) return optimizer_file.status();
-  writer->optimizer_ = *std::move(optimizer_file);
-  absl::Status status = CheckNames(writer->model_->header(), writer->optimizer_->header());
+  absl::Status status = writer->OpenFiles(&SafetensorsWriter::Create, model, optimizer);
+  if (!status.ok()) return status;
+  status = CheckNames(writer->model_->header(), writer->optimizer_->header());
   if (!status.ok()) return status;
   return writer;
 }
@@ -56,12 +64,8 @@ absl::StatusOr<std::unique_ptr<CheckpointWriter>> CheckpointWriter::Join(const O
                                                                          const std::vector<TensorInfo>& optimizer) {
   std::unique_ptr<CheckpointWriter> writer(new CheckpointWriter(options));
   writer->open_ = false;
-  auto model_file = SafetensorsWriter::Join(absl::StrCat(writer->partial_, "/", kModelFile), model, ModelMetadata());
-  if (!model_file.ok()) return model_file.status();
-  writer->model_ = *std::move(model_file);
-  auto optimizer_file = SafetensorsWriter::Join(absl::StrCat(writer->partial_, "/", kOptimizerFile), optimizer);
-  if (!optimizer_file.ok()) return optimizer_file.status();
-  writer->optimizer_ = *std::move(optimizer_file);
+  absl::Status status = writer->OpenFiles(&SafetensorsWriter::Join, model, optimizer);
+  if (!status.ok()) return status;
   return writer;
 }
 

@@ -67,6 +67,9 @@ class CheckpointWriter {
 
  private:
   explicit CheckpointWriter(const Options& options);
+  // `open`: SafetensorsWriter's Create or Join.
+  absl::Status OpenFiles(decltype(&SafetensorsWriter::Create) open, const std::vector<TensorInfo>& model,
+                         const std::vector<TensorInfo>& optimizer);
   absl::Status CommitFiles();
   absl::Status CommitManifest();
   void Abandon();

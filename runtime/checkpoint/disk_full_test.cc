@@ -13,7 +13,7 @@
 
 #include "runtime/checkpoint/directory.h"
 #include "runtime/checkpoint/file.h"
-#include "runtime/checkpoint/test_model.h"
+#include "tests/fixtures/checkpoint_model.h"
 
 namespace weft::checkpoint {
 namespace {

@@ -56,11 +56,10 @@ class Communicator {
   virtual absl::StatusOr<std::unique_ptr<Operation>> CreateCollective(const Group& group,
                                                                       const std::vector<CollectiveSpec>& specs) = 0;
 
-  // Sends to every peer its block of the input tile; returns when all have it.
-  virtual absl::StatusOr<std::unique_ptr<Operation>> CreateSend(DType dtype, const std::vector<Link>& links) = 0;
-
-  // Fills the output tile with the blocks of all peers.
-  virtual absl::StatusOr<std::unique_ptr<Operation>> CreateReceive(DType dtype, const std::vector<Link>& links) = 0;
+  // One end of a transfer. `sends`: sends to every peer its block of the input tile, and returns when all have it;
+  // else fills the output tile with the blocks of all peers.
+  virtual absl::StatusOr<std::unique_ptr<Operation>> CreateTransfer(bool sends, DType dtype,
+                                                                    const std::vector<Link>& links) = 0;
 
   // Memory beside the tensors that the operations made so far work in.
   virtual int64_t staging_bytes() const { return 0; }

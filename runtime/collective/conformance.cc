@@ -376,9 +376,9 @@ TEST_P(CollectiveConformance, ConcurrentGroups) {
         CheckBundle(c, group, {{.dims = {1 + 5000 * group.channel}}, {.kind = Kind::kAllGather, .dims = {7}}}, 30);
       });
     }
-    const Block block{{3000}, {0}, {3000}};
-    auto send = c.CreateSend(DType::kF32, {{.peer = (c.rank() + 1) % 4, .tag = 1, .block = block}});
-    auto receive = c.CreateReceive(DType::kF32, {{.peer = (c.rank() + 3) % 4, .tag = 1, .block = block}});
+    const TensorBlock block{{3000}, {0}, {3000}};
+    auto send = c.CreateTransfer(true, DType::kF32, {{.peer = (c.rank() + 1) % 4, .tag = 1, .block = block}});
+    auto receive = c.CreateTransfer(false, DType::kF32, {{.peer = (c.rank() + 3) % 4, .tag = 1, .block = block}});
     ASSERT_TRUE(send.ok() && receive.ok());
     streams.emplace_back([&] {
       for (int time = 0; time < 30; ++time) {
@@ -464,10 +464,11 @@ TEST_P(CollectiveConformance, TransfersBetweenLayouts) {
     for (int i = 0; i < 2; ++i) {
       const int peer = sends ? 2 + i : i;
       const int row = sends ? c.rank() : i, column = sends ? i : c.rank() - 2;
-      Block block = sends ? Block{{3, 4}, {0, column * 2}, {3, 2}} : Block{{6, 2}, {row * 3, 0}, {3, 2}};
+      TensorBlock block =
+          sends ? TensorBlock{{3, 4}, {0, column * 2}, {3, 2}} : TensorBlock{{6, 2}, {row * 3, 0}, {3, 2}};
       links.push_back({.peer = peer, .tag = 5, .block = block});
     }
-    auto operation = sends ? c.CreateSend(DType::kI32, links) : c.CreateReceive(DType::kI32, links);
+    auto operation = sends ? c.CreateTransfer(true, DType::kI32, links) : c.CreateTransfer(false, DType::kI32, links);
     ASSERT_TRUE(operation.ok()) << operation.status();
     for (int time = 0; time < 20; ++time) {
       std::vector<int32_t> tile(12, -1);
@@ -493,7 +494,7 @@ TEST_P(CollectiveConformance, TransfersOfEveryTypeAndSize) {
     for (DType dtype : kMovedTypes) {
       for (int64_t columns : {0, 1, 7, 4001}) {
         const Link link{.peer = 1 - c.rank(), .tag = tag++, .block = {{3, columns + 2}, {0, 1}, {3, columns}}};
-        auto operation = c.rank() == 0 ? c.CreateSend(dtype, {link}) : c.CreateReceive(dtype, {link});
+        auto operation = c.rank() == 0 ? c.CreateTransfer(true, dtype, {link}) : c.CreateTransfer(false, dtype, {link});
         ASSERT_TRUE(operation.ok()) << operation.status();
         for (int time = 0; time < 3; ++time) {
           Tensor tile(dtype, {3, columns + 2});
@@ -523,7 +524,8 @@ TEST_P(CollectiveConformance, LargeTransfers) {
     for (int64_t width : {kColumns, kColumns / 2}) {
       const Link link{
           .peer = 1 - c.rank(), .tag = tag++, .block = {{kRows, kColumns}, {0, kColumns - width}, {kRows, width}}};
-      auto operation = c.rank() == 0 ? c.CreateSend(DType::kI32, {link}) : c.CreateReceive(DType::kI32, {link});
+      auto operation =
+          c.rank() == 0 ? c.CreateTransfer(true, DType::kI32, {link}) : c.CreateTransfer(false, DType::kI32, {link});
       ASSERT_TRUE(operation.ok()) << operation.status();
       std::vector<int32_t> tile(kRows * kColumns, -1);
       if (c.rank() == 0) {
@@ -573,7 +575,8 @@ TEST_P(CollectiveAgreement, SaysWhatATransferWaitsFor) {
     auto seen = c.CreateCollective(All(c), {{.dims = {}}});
     ASSERT_TRUE(seen.ok());
     const Link link{.peer = 1 - c.rank(), .tag = 4, .block = {{2}, {0}, {2}}};
-    auto operation = c.rank() == 0 ? c.CreateSend(DType::kF32, {link}) : c.CreateReceive(DType::kF32, {link});
+    auto operation =
+        c.rank() == 0 ? c.CreateTransfer(true, DType::kF32, {link}) : c.CreateTransfer(false, DType::kF32, {link});
     ASSERT_TRUE(operation.ok());
     float tile[2] = {}, nothing = 0;
     const std::string expected[] = {"transfer 4 #1 to rank 1, which has not received it",
@@ -600,8 +603,8 @@ TEST_P(CollectiveConformance, AnAbortEndsEveryThread) {
     std::vector<absl::StatusOr<std::unique_ptr<Operation>>> operations;
     operations.push_back(c.CreateCollective({.name = "a", .ranks = {0, 1, 2}, .channel = 1}, {{.dims = {1}}}));
     operations.push_back(c.CreateCollective({.name = "b", .ranks = {0, 1, 2}, .channel = 2}, {{.dims = {1}}}));
-    operations.push_back(c.CreateSend(DType::kF32, {link}));
-    operations.push_back(c.CreateReceive(DType::kF32, {link}));
+    operations.push_back(c.CreateTransfer(true, DType::kF32, {link}));
+    operations.push_back(c.CreateTransfer(false, DType::kF32, {link}));
     std::vector<std::thread> threads;
     for (auto& operation : operations) {
       ASSERT_TRUE(operation.ok());
@@ -618,7 +621,8 @@ TEST_P(CollectiveAgreement, TheEndsOfATransferMustAgree) {
   Run(2, [](Communicator& c) {
     const int64_t size = 2 + c.rank();
     const Link link{.peer = 1 - c.rank(), .tag = 4, .block = {{4}, {0}, {size}}};
-    auto operation = c.rank() == 0 ? c.CreateSend(DType::kF32, {link}) : c.CreateReceive(DType::kF32, {link});
+    auto operation =
+        c.rank() == 0 ? c.CreateTransfer(true, DType::kF32, {link}) : c.CreateTransfer(false, DType::kF32, {link});
     float tile[4] = {};
     const absl::Status status = operation.ok() ? RunOne(**operation, tile, tile) : operation.status();
     // Who finds out tells the other one, as a run does with every error.
@@ -644,7 +648,8 @@ TEST_P(CollectiveConformance, AnAbortEndsTransfers) {
   Run(3, [](Communicator& c) {
     if (c.rank() == 2) return c.Abort(absl::InternalError("rank 2 has failed"));
     const Link link{.peer = 2, .tag = 0, .block = {{1}, {0}, {1}}};
-    auto operation = c.rank() == 0 ? c.CreateSend(DType::kF32, {link}) : c.CreateReceive(DType::kF32, {link});
+    auto operation =
+        c.rank() == 0 ? c.CreateTransfer(true, DType::kF32, {link}) : c.CreateTransfer(false, DType::kF32, {link});
     ASSERT_TRUE(operation.ok());
     float value = 0;
     EXPECT_EQ(RunOne(**operation, &value, &value).message(), "rank 2 has failed");
@@ -700,7 +705,7 @@ TEST_P(CollectiveConformance, RefusesWhatItCannotDo) {
     EXPECT_FALSE(c.CreateCollective(All(c), {}).ok());
     EXPECT_FALSE(c.CreateCollective(All(c), {{.kind = Kind::kReduceScatter, .dims = {3}}}).ok());
     EXPECT_FALSE(c.CreateCollective({.name = "other", .ranks = {1 - c.rank()}}, {{.dims = {3}}}).ok());
-    EXPECT_FALSE(c.CreateSend(DType::kF32, {{.peer = 2, .block = {{1}, {0}, {1}}}}).ok());
+    EXPECT_FALSE(c.CreateTransfer(true, DType::kF32, {{.peer = 2, .block = {{1}, {0}, {1}}}}).ok());
   });
 }
 

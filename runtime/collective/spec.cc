@@ -54,6 +54,41 @@ absl::Status Disagreement(const Group& group, int rank, const std::string& issue
                                                     ", rank ", other, " issued ", other_issued));
 }
 
+absl::StatusOr<int> MemberOf(const Group& group, const std::vector<CollectiveSpec>& bundle, int rank, int size) {
+  const auto wrong = [&](const auto&... parts) {
+    return absl::InvalidArgumentError(absl::StrCat("group ", group.name, ": expected ", parts...));
+  };
+  if (bundle.empty()) return wrong("one or more collectives, got none");
+  const auto mine = std::find(group.ranks.begin(), group.ranks.end(), rank);
+  if (mine == group.ranks.end()) {
+    return wrong("rank ", rank, " among its members, got ", absl::StrJoin(group.ranks, ","));
+  }
+  for (int member : group.ranks) {
+    if (member < 0 || member >= size) return wrong("ranks below ", size, ", got ", member);
+  }
+  return static_cast<int>(mine - group.ranks.begin());
+}
+
+absl::Status CheckPeers(const std::vector<Link>& links, int rank, int size) {
+  for (const Link& link : links) {
+    if (link.peer >= 0 && link.peer < size && link.peer != rank) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("transfer ", link.tag, ": expected another rank below ", size, ", got ", link.peer));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddLinks(bool sends, const std::vector<Link>& links, int rank, int size, LinkEnds& ends) {
+  if (absl::Status status = CheckPeers(links, rank, size); !status.ok()) return status;
+  for (const Link& link : links) {
+    if (ends.insert({sends, link.peer, link.tag}).second) continue;
+    return absl::InvalidArgumentError(absl::StrCat("transfer ", link.tag, sends ? " to rank " : " from rank ",
+                                                   link.peer, ": expected one ", sends ? "send" : "receive",
+                                                   ", got two"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<int64_t>> OutputDims(const CollectiveSpec& spec, int64_t members) {
   std::vector<int64_t> dims = spec.dims;
   const CollectiveFacts& facts = FactsOf(spec.kind);

@@ -3,7 +3,9 @@
 #define WEFT_RUNTIME_COLLECTIVE_SPEC_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -58,12 +60,16 @@ std::string Describe(const std::vector<CollectiveSpec>& bundle);
 absl::Status Disagreement(const Group& group, int rank, const std::string& issued, int other,
                           const std::string& other_issued);
 
+// The place of `rank` among the members of `group`, which do `bundle`. kInvalidArgument if it has none, if a member is
+// no rank below `size`, or if there is nothing to do.
+absl::StatusOr<int> MemberOf(const Group& group, const std::vector<CollectiveSpec>& bundle, int rank, int size);
+
 // The dims of a member's output. kInvalidArgument if a dim does not exist, does
 // not divide, or gather and split dim are one.
 absl::StatusOr<std::vector<int64_t>> OutputDims(const CollectiveSpec& spec, int64_t members);
 
 // The rectangle `dims` at `origin` of a dense tile `tile_dims`.
-struct Block {
+struct TensorBlock {
   std::vector<int64_t> tile_dims;
   std::vector<int64_t> origin;
   std::vector<int64_t> dims;
@@ -74,8 +80,17 @@ struct Block {
 struct Link {
   int peer = 0;
   int tag = 0;
-  Block block;
+  TensorBlock block;
 };
+
+// kInvalidArgument unless every link leads from `rank` to another rank below `size`.
+absl::Status CheckPeers(const std::vector<Link>& links, int rank, int size);
+
+// The ends of transfers that a rank has: whether it sends, the peer and the tag.
+using LinkEnds = std::set<std::tuple<bool, int, int>>;
+
+// Adds links to them. kInvalidArgument as CheckPeers(), or if one is there already.
+absl::Status AddLinks(bool sends, const std::vector<Link>& links, int rank, int size, LinkEnds& ends);
 
 }  // namespace weft::collective
 

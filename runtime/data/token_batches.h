@@ -28,9 +28,8 @@ class TokenBatches {
   struct Options {
     int64_t sequence = 0;      // T: tokens a sequence
     int64_t global_batch = 0;  // B: sequences a step, over all ranks and micro-batches
-    Order order = SHUFFLED;
-    uint64_t seed = 0;         // of the order; SEQUENTIAL ignores it
-    uint32_t vocab_limit = 0;  // Fill refuses tokens at or above it; 0: takes any
+    DataOrder order = SHUFFLED;
+    uint64_t seed = 0;  // of the order; SEQUENTIAL ignores it
   };
 
   // kInvalidArgument: the file has not enough tokens for one step, whose sequences would be the same ones again.

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/philox.h"
 #include "runtime/data/file_kind.h"
+#include "runtime/plan/read_file.h"
 
 namespace weft::data {
 namespace {
@@ -32,25 +33,16 @@ int32_t HeaderField(const uint8_t* map, int index) {
   return value;
 }
 
-absl::Status Errno(const std::string& path, const char* action, int error) {
-  const std::string text = absl::StrCat(path, ": cannot ", action, ": ", std::strerror(error));
-  return error == ENOENT ? absl::NotFoundError(text) : absl::UnavailableError(text);
+template <typename Token>
+Token TokenAt(const uint8_t* from, int64_t i) {
+  Token token;
+  std::memcpy(&token, from + i * sizeof(Token), sizeof(Token));
+  return token;
 }
 
-// Copies and returns the index of the first token at or above the limit, or
-// `count`. The comparison is a reduction over the whole range, not a branch a
-// token; only a bad range is searched.
 template <typename Token>
-int64_t CopyTokens(const uint8_t* from, int64_t count, uint32_t limit, int32_t* out) {
-  uint32_t largest = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    Token token;
-    std::memcpy(&token, from + i * sizeof(Token), sizeof(Token));
-    largest = std::max(largest, static_cast<uint32_t>(token));
-    out[i] = static_cast<int32_t>(token);
-  }
-  if (limit == 0 || largest < limit) return count;
-  return std::find_if(out, out + count, [&](int32_t token) { return static_cast<uint32_t>(token) >= limit; }) - out;
+void CopyTokens(const uint8_t* from, int64_t count, int32_t* out) {
+  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<int32_t>(TokenAt<Token>(from, i));
 }
 
 // Of so many bytes of text none may be 0.
@@ -86,11 +78,7 @@ uint64_t HashOf(const uint8_t* map, int64_t begin, int64_t end) {
 template <typename Token>
 uint32_t LargestOf(const uint8_t* from, int64_t count) {
   uint32_t largest = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    Token token;
-    std::memcpy(&token, from + i * sizeof(Token), sizeof(Token));
-    largest = std::max(largest, static_cast<uint32_t>(token));
-  }
+  for (int64_t i = 0; i < count; ++i) largest = std::max(largest, uint32_t{TokenAt<Token>(from, i)});
   return largest;
 }
 
@@ -104,7 +92,7 @@ uint32_t LargestOf(Format format, const uint8_t* from, int64_t count) {
 
 absl::StatusOr<std::unique_ptr<const TokenFile>> TokenFile::Open(const std::string& path, Format format) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe is refused, not waited for
-  if (fd < 0) return Errno(path, "open", errno);
+  if (fd < 0) return plan::SystemError(path, "cannot open", errno);
   struct stat info;
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(fd);
@@ -117,7 +105,7 @@ absl::StatusOr<std::unique_ptr<const TokenFile>> TokenFile::Open(const std::stri
   void* map = mmap(nullptr, info.st_size, PROT_READ, MAP_SHARED, fd, 0);
   const int error = errno;
   close(fd);
-  if (map == MAP_FAILED) return Errno(path, "map", error);
+  if (map == MAP_FAILED) return plan::SystemError(path, "cannot map", error);
   std::unique_ptr<TokenFile> file(new TokenFile(path, map, info.st_size));
   if (absl::Status status = file->Interpret(format); !status.ok()) return status;
   return std::unique_ptr<const TokenFile>(std::move(file));
@@ -189,18 +177,15 @@ absl::Status TokenFile::InterpretRaw() {
 
 uint32_t TokenFile::at(int64_t position) const {
   int32_t token = 0;
-  Copy(position, 1, 0, &token).IgnoreError();  // without a limit there is nothing to refuse
+  Copy(position, 1, &token);
   return static_cast<uint32_t>(token);
 }
 
-absl::Status TokenFile::Copy(int64_t begin, int64_t count, uint32_t limit, int32_t* out) const {
+void TokenFile::Copy(int64_t begin, int64_t count, int32_t* out) const {
   const uint8_t* from = tokens_ + begin * Width(format_);
-  const int64_t good = format_ == U32   ? CopyTokens<uint32_t>(from, count, limit, out)
-                       : format_ == U16 ? CopyTokens<uint16_t>(from, count, limit, out)
-                                        : CopyTokens<uint8_t>(from, count, limit, out);
-  if (good == count) return absl::OkStatus();
-  return absl::OutOfRangeError(absl::StrCat(path_, ": token at position ", begin + good, ": expected less than ", limit,
-                                            ", got ", static_cast<uint32_t>(out[good])));
+  format_ == U32   ? CopyTokens<uint32_t>(from, count, out)
+  : format_ == U16 ? CopyTokens<uint16_t>(from, count, out)
+                   : CopyTokens<uint8_t>(from, count, out);
 }
 
 TokenLook TokenFile::Look(int64_t limit) const {

@@ -52,9 +52,8 @@ class TokenFile {
   uint32_t at(int64_t position) const;
 
   // Writes tokens [begin, begin + count) to `out`, as int32; the caller keeps
-  // the range inside the file. A limit above 0 refuses tokens at or above it:
-  // kOutOfRange names file, position, token and limit. Does not allocate.
-  absl::Status Copy(int64_t begin, int64_t count, uint32_t limit, int32_t* out) const;
+  // the range inside the file. Does not allocate.
+  void Copy(int64_t begin, int64_t count, int32_t* out) const;
 
   // Reads up to about `limit` bytes of the file. 256 MiB are a fraction of a second from memory.
   TokenLook Look(int64_t limit = int64_t{256} << 20) const;

@@ -5,8 +5,8 @@
 
 #include "gtest/gtest.h"
 #include "runtime/executor/local_cluster.h"
-#include "runtime/executor/test_kernels.h"
-#include "runtime/executor/test_plans.h"
+#include "tests/fixtures/linear_kernels.h"
+#include "tests/fixtures/linear_plans.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define WEFT_COUNTS_ALLOCATIONS 0

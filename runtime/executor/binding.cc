@@ -30,17 +30,17 @@ Attributes AttributesOf(const plan::Kernel& kernel) {
   return attributes;
 }
 
-TensorSpec Place::SpecOf(int32_t buffer) const {
+TensorSpec RankPlace::SpecOf(int32_t buffer) const {
   const plan::Buffer& it = program->buffer(buffer);
   plan::Tile tile = plan::TileOf(*program->placement, it, coordinates);
   return {TypeOf(it.dtype()), std::move(tile.dims), {it.shape().begin(), it.shape().end()}, std::move(tile.origin)};
 }
 
-char* Place::AddressOf(int32_t actor, int32_t buffer, int64_t micro_batch) const {
+char* RankPlace::AddressOf(int32_t actor, int32_t buffer, int64_t micro_batch) const {
   return base + program->RangeOf(buffer, program->SlotOf(actor, buffer, micro_batch)).begin;
 }
 
-int64_t Place::PeriodOf(int32_t actor, const std::vector<int32_t>& buffers) const {
+int64_t RankPlace::PeriodOf(int32_t actor, const std::vector<int32_t>& buffers) const {
   if (!program->micro(actor)) return 1;
   int64_t period = 1;
   for (int32_t b : buffers) {

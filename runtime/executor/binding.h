@@ -18,7 +18,7 @@ using plan::TypeOf;
 Attributes AttributesOf(const plan::Kernel& kernel);
 
 // One rank's place in its stage.
-struct Place {
+struct RankPlace {
   const plan::Program* program = nullptr;  // outlives this
   int64_t index = 0;                       // within the placement
   int rank = 0;

@@ -67,7 +67,7 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
     return absl::OkStatus();
   });
   if (!loaded.ok()) return loaded;
-  std::vector<const actor::Program*> programs;
+  std::vector<const actor::RankProgram*> programs;
   for (auto& executor : executors_) {
     programs.push_back(&executor->actors());
     if (options.timeline != nullptr) executor->actors().Trace(*options.timeline, executor->rank());

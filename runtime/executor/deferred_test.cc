@@ -1,6 +1,7 @@
 // The executor on a device that works as a GPU does: kernels enqueue and
 // return. Only events between streams keep the numbers right.
-#include "runtime/device/deferred.h"
+
+#include "tests/emulation/cuda/deferred.h"
 
 #include <cstring>
 #include <memory>
@@ -10,8 +11,8 @@
 #include "runtime/actor/fault.h"
 #include "runtime/collective/local/fabric.h"
 #include "runtime/executor/executor.h"
-#include "runtime/executor/test_kernels.h"
-#include "runtime/executor/test_plans.h"
+#include "tests/fixtures/linear_kernels.h"
+#include "tests/fixtures/linear_plans.h"
 
 namespace weft::executor {
 namespace {

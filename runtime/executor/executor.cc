@@ -33,7 +33,7 @@ std::string WhereOf(const plan::Kernel& kernel) {
   return kernel.location().empty() ? kernel.name() : absl::StrCat(kernel.name(), " at ", kernel.location());
 }
 
-KernelSpec KernelSpecOf(const Place& place, const plan::Kernel& kernel, const Services& services) {
+KernelSpec KernelSpecOf(const RankPlace& place, const plan::Kernel& kernel, const Services& services) {
   KernelSpec spec{.name = kernel.name(),
                   .attributes = AttributesOf(kernel),
                   .coordinates = place.coordinates,
@@ -69,7 +69,7 @@ class NoResult : public ResultField {
 // Makes the works of an executor whose arena and streams are there.
 struct Executor::Builder {
   Executor& executor;
-  Place place;
+  RankPlace place;
   const std::vector<int> channels = ChannelsOf(*place.program->stage);
   // One a stream, whose kernels run one after another; the kernels keep them.
   std::vector<Workspaces> workspaces = {};
@@ -166,10 +166,7 @@ struct Executor::Builder {
       spec.actors[a].work = work->get();
       executor.works_.push_back(*std::move(work));
     }
-    absl::StatusOr<std::unique_ptr<actor::Program>> actors =
-        actor::Program::Create(std::move(spec), executor.services_.fault);
-    if (!actors.ok()) return actors.status();
-    executor.actors_ = *std::move(actors);
+    executor.actors_ = std::make_unique<actor::RankProgram>(std::move(spec), executor.services_.fault);
     for (const auto& upload : executor.uploads_) {
       if (upload == nullptr) continue;
       if (absl::Status status = upload->Prepare(); !status.ok()) return status;
@@ -212,7 +209,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
 }
 
 void Executor::CollectState() {
-  const Place place{&program_, index_, rank_, coordinates_, arena_->base()};
+  const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
   for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
     const plan::Buffer& buffer = program_.buffer(b);
     const bool optimizer = buffer.kind() == plan::Buffer::OPTIMIZER;
@@ -285,7 +282,7 @@ absl::Status Executor::Initialize() {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitialiserOf(int32_t b, StepUpload* upload) {
-  const Place place{&program_, index_, rank_, coordinates_, arena_->base()};
+  const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
   KernelSpec spec = KernelSpecOf(place, program_.buffer(b).init(), services_);
   spec.outputs = {place.SpecOf(b)};
   if (upload != nullptr) spec.gpu_step_values = upload->values();
@@ -335,11 +332,7 @@ absl::Status Executor::EndStep() {
 absl::StatusOr<float> Executor::Metric(const std::string& name) {
   for (const plan::Metric& metric : program_.plan->metrics()) {
     if (metric.name() != name || metric.stage() != program_.index) continue;
-    // As a reader at the end of the step sees it.
-    const int32_t writer = program_.writer[metric.buffer()];
-    const int64_t slots = std::max<int64_t>(program_.buffer(metric.buffer()).slots(), 1);
-    const int64_t slot = writer >= 0 && program_.micro(writer) ? (program_.micro_batches - 1) % slots : 0;
-    const char* address = arena_->base() + program_.RangeOf(metric.buffer(), slot).begin;
+    const char* address = arena_->base() + program_.MetricRangeOf(metric.buffer()).begin;
     float value = 0;
     const StateTile tile{.spec = TensorSpec::Whole(DType::kF32, {}), .address = const_cast<char*>(address)};
     const absl::Status status = SaveTile(tile, [&](const void* bytes) {

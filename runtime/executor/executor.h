@@ -29,7 +29,7 @@
 #include "ops/abi/registry.h"
 #include "ops/abi/tensor_spec.h"
 #include "runtime/actor/fault.h"
-#include "runtime/actor/program.h"
+#include "runtime/actor/rank_program.h"
 #include "runtime/collective/communicator.h"
 #include "runtime/device/device.h"
 #include "runtime/executor/fences.h"
@@ -100,7 +100,7 @@ class Executor {
   int rank() const { return rank_; }
   int stage() const { return program_.index; }
   int64_t arena_bytes() const { return arena_->bytes(); }
-  actor::Program& actors() { return *actors_; }
+  actor::RankProgram& actors() { return *actors_; }
   // What is replayed from the second step on, which begins with recording it. Not while a step runs.
   const Graphs& graphs() const { return graphs_; }
 
@@ -133,7 +133,7 @@ class Executor {
   std::vector<std::unique_ptr<StepUpload>> uploads_;  // by stream; null: not on a GPU
   Graphs graphs_;
   std::vector<std::unique_ptr<class FencedWork>> works_;
-  std::unique_ptr<actor::Program> actors_;
+  std::unique_ptr<actor::RankProgram> actors_;
   std::vector<StateTile> state_;
   int64_t step_ = 0;
   int64_t begun_ = 0;  // steps

@@ -12,10 +12,10 @@
 #include "runtime/executor/binding.h"
 #include "runtime/executor/links.h"
 #include "runtime/executor/local_cluster.h"
-#include "runtime/executor/test_kernels.h"
-#include "runtime/executor/test_plans.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
+#include "tests/fixtures/linear_kernels.h"
+#include "tests/fixtures/linear_plans.h"
 
 namespace weft::executor {
 namespace {

@@ -14,7 +14,7 @@ namespace weft::executor {
 namespace {
 
 // "data[1]", "data*tensor[0]"; axes of a raw mesh are called by their number.
-std::string GroupName(const Place& place, const std::vector<int32_t>& axes) {
+std::string GroupName(const RankPlace& place, const std::vector<int32_t>& axes) {
   const plan::Placement& placement = *place.program->placement;
   std::vector<std::string> names;
   int64_t index = 0;
@@ -42,7 +42,7 @@ std::vector<int> ChannelsOf(const plan::Stage& stage) {
   return channels;
 }
 
-collective::Group GroupOf(const Place& place, const plan::Collective& collective, int channel) {
+collective::Group GroupOf(const RankPlace& place, const plan::Collective& collective, int channel) {
   const plan::Placement& placement = *place.program->placement;
   const std::vector<int32_t> axes(collective.axes().begin(), collective.axes().end());
   collective::Group group{.name = GroupName(place, axes), .ranks = {}, .channel = channel};
@@ -52,7 +52,7 @@ collective::Group GroupOf(const Place& place, const plan::Collective& collective
   return group;
 }
 
-std::vector<collective::CollectiveSpec> BundleOf(const Place& place, const plan::Actor& actor) {
+std::vector<collective::CollectiveSpec> BundleOf(const RankPlace& place, const plan::Actor& actor) {
   std::vector<collective::CollectiveSpec> bundle;
   for (const plan::Collective& it : actor.collectives()) {
     TensorSpec input = place.SpecOf(it.input());
@@ -67,7 +67,7 @@ std::vector<collective::CollectiveSpec> BundleOf(const Place& place, const plan:
   return bundle;
 }
 
-std::vector<collective::Link> LinksOf(const Place& place, int transfer, bool sends) {
+std::vector<collective::Link> LinksOf(const RankPlace& place, int transfer, bool sends) {
   const plan::Plan& plan = *place.program->plan;
   const plan::Transfer& it = plan.transfers(transfer);
   const plan::Placement& others =
@@ -76,7 +76,7 @@ std::vector<collective::Link> LinksOf(const Place& place, int transfer, bool sen
   std::vector<collective::Link> links;
   for (const plan::Piece& piece : plan::PiecesOf(plan, it)) {
     if ((sends ? piece.source : piece.target) != place.index) continue;
-    collective::Block block{.tile_dims = own.dims, .origin = piece.tile.origin, .dims = piece.tile.dims};
+    collective::TensorBlock block{.tile_dims = own.dims, .origin = piece.tile.origin, .dims = piece.tile.dims};
     for (size_t d = 0; d < block.origin.size(); ++d) block.origin[d] -= own.origin[d];
     const int peer = others.ranks(static_cast<int>(sends ? piece.target : piece.source));
     links.push_back({.peer = peer, .tag = transfer, .block = std::move(block)});
@@ -84,7 +84,7 @@ std::vector<collective::Link> LinksOf(const Place& place, int transfer, bool sen
   return links;
 }
 
-absl::StatusOr<ActorOperation> OperationOf(const Place& place, const plan::Actor& actor, int channel,
+absl::StatusOr<ActorOperation> OperationOf(const RankPlace& place, const plan::Actor& actor, int channel,
                                            collective::Communicator& communicator) {
   ActorOperation made;
   absl::StatusOr<std::unique_ptr<collective::Operation>> operation = nullptr;
@@ -94,14 +94,13 @@ absl::StatusOr<ActorOperation> OperationOf(const Place& place, const plan::Actor
       made.outputs.push_back(it.output());
     }
     operation = communicator.CreateCollective(GroupOf(place, actor.collectives(0), channel), BundleOf(place, actor));
-  } else if (actor.end_case() == plan::Actor::kSend) {
-    const int32_t buffer = place.program->plan->transfers(actor.send()).source_buffer();
-    made.inputs = {buffer};
-    operation = communicator.CreateSend(place.SpecOf(buffer).dtype, LinksOf(place, actor.send(), true));
-  } else if (actor.end_case() == plan::Actor::kReceive) {
-    const int32_t buffer = place.program->plan->transfers(actor.receive()).target_buffer();
-    made.outputs = {buffer};
-    operation = communicator.CreateReceive(place.SpecOf(buffer).dtype, LinksOf(place, actor.receive(), false));
+  } else if (actor.end_case() != plan::Actor::END_NOT_SET) {
+    const bool sends = actor.end_case() == plan::Actor::kSend;
+    const int transfer = sends ? actor.send() : actor.receive();
+    const plan::Transfer& it = place.program->plan->transfers(transfer);
+    const int32_t buffer = sends ? it.source_buffer() : it.target_buffer();
+    (sends ? made.inputs : made.outputs) = {buffer};
+    operation = communicator.CreateTransfer(sends, place.SpecOf(buffer).dtype, LinksOf(place, transfer, sends));
   }
   if (!operation.ok()) return operation.status();
   made.operation = *std::move(operation);

@@ -20,14 +20,14 @@ std::vector<int> ChannelsOf(const plan::Stage& stage);
 
 // The group of a collective that this rank is in: "data[1]" is the second of
 // the groups along axis `data`.
-collective::Group GroupOf(const Place& place, const plan::Collective& collective, int channel);
+collective::Group GroupOf(const RankPlace& place, const plan::Collective& collective, int channel);
 
 // What the actor's collectives do to this rank's inputs.
-std::vector<collective::CollectiveSpec> BundleOf(const Place& place, const plan::Actor& actor);
+std::vector<collective::CollectiveSpec> BundleOf(const RankPlace& place, const plan::Actor& actor);
 
 // The ways of this rank at one end of a transfer; none if another holder of
 // its tile sends.
-std::vector<collective::Link> LinksOf(const Place& place, int transfer, bool sends);
+std::vector<collective::Link> LinksOf(const RankPlace& place, int transfer, bool sends);
 
 // The operation of an actor, made of this rank's communicator, and the buffers that
 // it takes. `channel`: of ChannelsOf(). Null for an actor of kernels.
@@ -35,7 +35,7 @@ struct ActorOperation {
   std::unique_ptr<collective::Operation> operation;
   std::vector<int32_t> inputs, outputs;
 };
-absl::StatusOr<ActorOperation> OperationOf(const Place& place, const plan::Actor& actor, int channel,
+absl::StatusOr<ActorOperation> OperationOf(const RankPlace& place, const plan::Actor& actor, int channel,
                                            collective::Communicator& communicator);
 
 }  // namespace weft::executor

@@ -8,11 +8,11 @@
 
 #include "gtest/gtest.h"
 #include "runtime/actor/fault.h"
-#include "runtime/collective/mpi/test_world.h"
 #include "runtime/device/host/device.h"
 #include "runtime/executor/executor.h"
-#include "runtime/executor/test_kernels.h"
-#include "runtime/executor/test_plans.h"
+#include "tests/fixtures/linear_kernels.h"
+#include "tests/fixtures/linear_plans.h"
+#include "tests/fixtures/mpi_world.h"
 
 // Weft allocates with `new`, MPI does not: so they can be told apart.
 namespace {

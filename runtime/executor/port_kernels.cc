@@ -5,36 +5,15 @@
 namespace weft::executor {
 namespace {
 
-class DirectInput : public Kernel {
- public:
-  explicit DirectInput(std::unique_ptr<BatchField> field) : field_(std::move(field)) {}
-  absl::Status Run(const RunContext& context, absl::Span<const void* const>, absl::Span<void* const> outputs) override {
-    return field_->Fill(context.step, context.micro_batch, outputs[0]);
-  }
-
- private:
-  std::unique_ptr<BatchField> field_;
-};
-
-class DirectOutput : public Kernel {
- public:
-  explicit DirectOutput(std::unique_ptr<ResultField> field) : field_(std::move(field)) {}
-  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs, absl::Span<void* const>) override {
-    return field_->Take(context.step, context.micro_batch, inputs[0]);
-  }
-
- private:
-  std::unique_ptr<ResultField> field_;
-};
-
 // Host memory beside a device's, and the event after the last copy.
 struct Staging {
-  std::unique_ptr<device::Arena> memory;
+  std::unique_ptr<device::Arena> memory;  // null where the host addresses the device's
   std::unique_ptr<device::Event> copied;
-  device::Stream* stream;
-  size_t bytes;
+  device::Stream* stream = nullptr;
+  size_t bytes = 0;
 
   static absl::StatusOr<Staging> Create(const Port& port, device::Device& device, device::Stream& stream) {
+    if (device.host_addressable()) return Staging();
     absl::StatusOr<std::unique_ptr<device::Arena>> memory = device.AllocateHostMemory(port.spec.bytes());
     if (!memory.ok()) return memory.status();
     absl::StatusOr<std::unique_ptr<device::Event>> event = device.CreateEvent();
@@ -43,11 +22,12 @@ struct Staging {
   }
 };
 
-class StagedInput : public Kernel {
+class InputKernel : public Kernel {
  public:
-  StagedInput(std::unique_ptr<BatchField> field, Staging staging)
+  InputKernel(std::unique_ptr<BatchField> field, Staging staging)
       : field_(std::move(field)), staging_(std::move(staging)) {}
   absl::Status Run(const RunContext& context, absl::Span<const void* const>, absl::Span<void* const> outputs) override {
+    if (staging_.memory == nullptr) return field_->Fill(context.step, context.micro_batch, outputs[0]);
     // The copy of the act before may still read the memory.
     absl::Status status = staging_.copied->Synchronize();
     if (status.ok()) status = field_->Fill(context.step, context.micro_batch, staging_.memory->base());
@@ -61,11 +41,12 @@ class StagedInput : public Kernel {
   Staging staging_;
 };
 
-class StagedOutput : public Kernel {
+class OutputKernel : public Kernel {
  public:
-  StagedOutput(std::unique_ptr<ResultField> field, Staging staging)
+  OutputKernel(std::unique_ptr<ResultField> field, Staging staging)
       : field_(std::move(field)), staging_(std::move(staging)) {}
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs, absl::Span<void* const>) override {
+    if (staging_.memory == nullptr) return field_->Take(context.step, context.micro_batch, inputs[0]);
     absl::Status status = staging_.stream->Copy(staging_.memory->base(), inputs[0], staging_.bytes);
     if (status.ok()) status = staging_.stream->Record(*staging_.copied);
     if (status.ok()) status = staging_.copied->Synchronize();
@@ -81,18 +62,16 @@ class StagedOutput : public Kernel {
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateInputKernel(std::unique_ptr<BatchField> field, const Port& port,
                                                           device::Device& device, device::Stream& stream) {
-  if (device.host_addressable()) return std::make_unique<DirectInput>(std::move(field));
   absl::StatusOr<Staging> staging = Staging::Create(port, device, stream);
   if (!staging.ok()) return staging.status();
-  return std::make_unique<StagedInput>(std::move(field), *std::move(staging));
+  return std::make_unique<InputKernel>(std::move(field), *std::move(staging));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateOutputKernel(std::unique_ptr<ResultField> field, const Port& port,
                                                            device::Device& device, device::Stream& stream) {
-  if (device.host_addressable()) return std::make_unique<DirectOutput>(std::move(field));
   absl::StatusOr<Staging> staging = Staging::Create(port, device, stream);
   if (!staging.ok()) return staging.status();
-  return std::make_unique<StagedOutput>(std::move(field), *std::move(staging));
+  return std::make_unique<OutputKernel>(std::move(field), *std::move(staging));
 }
 
 }  // namespace weft::executor

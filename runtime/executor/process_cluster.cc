@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "runtime/actor/standing.h"
+#include "runtime/actor/stream_status.h"
 #include "runtime/actor/watchdog.h"
 #include "runtime/executor/program_spec.h"
 #include "runtime/plan/program.h"
@@ -55,7 +55,7 @@ std::string TextOf(const plan::Plan& plan, int rank, const std::vector<int64_t>&
   for (int s = 0; s < plan.stages_size(); ++s) {
     const auto& ranks = plan.placements(plan.stages(s).placement()).ranks();
     if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) continue;
-    const std::string acts = actor::TextOfStanding(ProgramSpecOf(plan::ProgramOf(plan, s), rank), words);
+    const std::string acts = actor::TextOfStatus(ProgramSpecOf(plan::ProgramOf(plan, s), rank), words);
     return acts.empty() ? "no act, between steps" : acts;
   }
   return "";

@@ -7,8 +7,8 @@
 #include "gtest/gtest.h"
 #include "runtime/device/host/device.h"
 #include "runtime/executor/program_spec.h"
-#include "runtime/executor/test_plans.h"
 #include "runtime/plan/program.h"
+#include "tests/fixtures/linear_plans.h"
 
 namespace weft::executor {
 namespace {

@@ -41,6 +41,28 @@ class FencedWork : public actor::Work {
   const Site site_;
 };
 
+// Where the acts of an actor find some of its operands: the addresses for each of a period of micro-batches, one
+// period's micro-batch after another.
+template <typename Pointer>
+class Addresses {
+ public:
+  template <typename Buffers>
+  Addresses(const RankPlace& place, int32_t actor, const Buffers& buffers)
+      : count_(buffers.size()), period_(place.PeriodOf(actor, {buffers.begin(), buffers.end()})) {
+    for (int64_t i = 0; i < period_; ++i) {
+      for (int32_t b : buffers) addresses_.push_back(place.AddressOf(actor, b, i));
+    }
+  }
+  absl::Span<const Pointer> Of(int64_t micro_batch) const {
+    return absl::MakeConstSpan(addresses_).subspan(period_ == 1 ? 0 : micro_batch % period_ * count_, count_);
+  }
+
+ private:
+  size_t count_;
+  int64_t period_;
+  std::vector<Pointer> addresses_;
+};
+
 class KernelWork : public FencedWork {
  public:
   // `steady`: the kernels are a GPU's and enqueue the same in every step, which they are not told.
@@ -48,7 +70,7 @@ class KernelWork : public FencedWork {
   absl::Status Do(const actor::Act& act) override;
 
   // `where` goes before the kernel's errors.
-  void Add(const Place& place, const plan::Kernel& kernel, std::unique_ptr<Kernel> made, std::string where);
+  void Add(const RankPlace& place, const plan::Kernel& kernel, std::unique_ptr<Kernel> made, std::string where);
 
   // From now on adds an event to the stream's track for every kernel of every
   // act. Kernel k has the name `first_name` + k of the track.
@@ -58,15 +80,11 @@ class KernelWork : public FencedWork {
   }
 
  private:
-  // A kernel with its addresses for each of `period` micro-batches, one after
-  // another.
   struct Call {
     std::unique_ptr<Kernel> kernel;
     std::string where;
-    int64_t period = 1;
-    size_t input_count = 0, output_count = 0;
-    std::vector<const void*> inputs;
-    std::vector<void*> outputs;
+    Addresses<const void*> inputs;
+    Addresses<void*> outputs;
   };
 
   const bool steady_;
@@ -78,19 +96,20 @@ class KernelWork : public FencedWork {
 class OperationWork : public FencedWork {
  public:
   // The buffers that the operation takes, in its order.
-  OperationWork(const Site& site, const Place& place, const std::vector<int32_t>& inputs,
-                const std::vector<int32_t>& outputs, std::unique_ptr<collective::Operation> operation);
+  OperationWork(const Site& site, const RankPlace& place, const std::vector<int32_t>& inputs,
+                const std::vector<int32_t>& outputs, std::unique_ptr<collective::Operation> operation)
+      : FencedWork(site),
+        operation_(std::move(operation)),
+        inputs_(place, site.actor, inputs),
+        outputs_(place, site.actor, outputs) {}
   std::string Waiting() const override { return operation_->Waiting(); }
   std::string Left() const override { return operation_->Left(); }
   absl::Status Do(const actor::Act& act) override;
 
  private:
   std::unique_ptr<collective::Operation> operation_;
-  // The addresses for each of `period_` micro-batches, one after another.
-  int64_t period_ = 1;
-  size_t input_count_ = 0, output_count_ = 0;
-  std::vector<const void*> inputs_;
-  std::vector<void*> outputs_;
+  const Addresses<const void*> inputs_;
+  const Addresses<void*> outputs_;
 };
 
 }  // namespace weft::executor

@@ -1,5 +1,9 @@
-// How much memory a plan's schedule needs, whatever the offsets: what a planner
-// of offsets is measured against.
+// How much memory a plan's schedule needs at its worst moment, whatever the
+// offsets.
+//
+// A buffer is live from its first writer's act to its last reader's. The live
+// bytes of a moment are a lower bound for any assignment of offsets, and so the
+// measure of the one that the compiler chose.
 #ifndef WEFT_RUNTIME_MEASURE_MEMORY_H_
 #define WEFT_RUNTIME_MEASURE_MEMORY_H_
 

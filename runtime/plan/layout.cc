@@ -51,23 +51,11 @@ std::vector<int64_t> LocalDims(const Placement& placement, const Buffer& buffer)
 }
 
 int64_t LocalElements(const Placement& placement, const Buffer& buffer) {
-  int64_t count = 1;
-  for (int d = 0; d < buffer.shape_size(); ++d) {
-    int64_t extent = buffer.shape(d);
-    for (int a = 0; a < buffer.sbp_size(); ++a) {
-      if (buffer.sbp(a).kind() == Sbp::SPLIT && buffer.sbp(a).dim() == d) extent /= placement.axes(a).size();
-    }
-    count *= extent;
-  }
-  return count;
+  return TileOf(placement, buffer, std::vector<int64_t>(placement.axes_size(), 0)).elements();
 }
 
 int64_t LocalBytes(const Placement& placement, const Buffer& buffer) {
   return LocalElements(placement, buffer) * ElementBytes(buffer.dtype());
-}
-
-int64_t ArenaBytes(const Placement& placement, const Buffer& buffer) {
-  return AlignUp(LocalBytes(placement, buffer)) * buffer.slots();
 }
 
 std::vector<int64_t> GroupOf(const Placement& placement, const std::vector<int32_t>& axes, int64_t index) {

@@ -46,9 +46,6 @@ std::vector<int64_t> LocalDims(const Placement& placement, const Buffer& buffer)
 int64_t LocalElements(const Placement& placement, const Buffer& buffer);
 int64_t LocalBytes(const Placement& placement, const Buffer& buffer);
 
-// Bytes that the buffer takes in the arena: slots of padded local size.
-int64_t ArenaBytes(const Placement& placement, const Buffer& buffer);
-
 // The indices (within the placement) of the ranks that share all coordinates
 // with `index` but those of `axes`, in row-major order of the axes: the group
 // of a collective.

@@ -99,25 +99,19 @@ absl::StatusOr<std::string> ReadPayload(const std::string& path) {
                                 absl::Hex(got, absl::kZeroPad16)));
 }
 
-absl::Status WriteAll(int file, const std::string& path, const char* data, size_t size) {
-  while (size > 0) {
-    const ssize_t put = write(file, data, size);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return SystemError(path, "cannot be written", errno);
-    data += put;
-    size -= put;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status WriteFile(const std::string& path, const char* head, const std::string& payload) {
+absl::Status WriteFile(const std::string& path, absl::string_view bytes) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) return SystemError(path, "cannot be created", errno);
-  absl::Status status = WriteAll(file, path, head, kHeadBytes);
-  if (status.ok()) status = WriteAll(file, path, payload.data(), payload.size());
-  if (status.ok() && fsync(file) != 0) status = SystemError(path, "cannot be written", errno);
-  if (close(file) != 0 && status.ok()) status = SystemError(path, "cannot be written", errno);
-  return status;
+  bool written = true;
+  while (written && !bytes.empty()) {
+    const ssize_t put = write(file, bytes.data(), bytes.size());
+    written = put >= 0 || errno == EINTR;
+    bytes.remove_prefix(put > 0 ? put : 0);
+  }
+  written = written && fsync(file) == 0;
+  const int error = errno;
+  if (close(file) == 0 && written) return absl::OkStatus();
+  return SystemError(path, "cannot be written", written ? errno : error);
 }
 
 }  // namespace
@@ -156,19 +150,23 @@ absl::Status Save(Plan plan, const std::string& path) {
     return absl::ResourceExhaustedError(
         absl::StrCat(path, ": plan size: expected at most ", INT_MAX, " bytes, got ", plan.ByteSizeLong()));
   }
+  const std::string payload = Serialise(plan);
+  std::string bytes(kHeadBytes, '\0');
+  std::memcpy(bytes.data(), kPlanMagic, 8);
+  PutWord(kPlanVersion, bytes.data() + 8);
+  PutWord(payload.size(), bytes.data() + 16);
+  PutWord(HashBytes(payload.data(), payload.size()), bytes.data() + 24);
+  return ReplaceFile(path, bytes + payload);
+}
+
+absl::Status ReplaceFile(const std::string& path, absl::string_view bytes) {
   // A rename onto a folder or a device would fail late, or replace the device.
   struct stat info;
   if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     return Bad(path, "expected the name of a file, got that of something else");
   }
-  const std::string payload = Serialise(plan);
-  char head[kHeadBytes];
-  std::memcpy(head, kPlanMagic, 8);
-  PutWord(kPlanVersion, head + 8);
-  PutWord(payload.size(), head + 16);
-  PutWord(HashBytes(payload.data(), payload.size()), head + 24);
   const std::string aside = absl::StrCat(path, ".partial.", getpid());
-  absl::Status status = WriteFile(aside, head, payload);
+  absl::Status status = WriteFile(aside, bytes);
   if (status.ok() && std::rename(aside.c_str(), path.c_str()) != 0) {
     status = SystemError(path, "cannot be written", errno);
   }

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "runtime/plan/plan.pb.h"
 
 namespace weft::plan {
@@ -24,8 +25,9 @@ namespace weft::plan {
 //
 // 1: the first schema. 2: chunks and phases of actors, bundles of collectives,
 // offsets of runs, slot offsets, costs, clusters and what became of recompute.
-// 3: the job's residual connections and fusion.
-inline constexpr int32_t kPlanVersion = 3;
+// 3: the job's residual connections and fusion. 4: a STEP actor reads by a view
+// what has several slots.
+inline constexpr int32_t kPlanVersion = 4;
 
 // The first eight bytes of every plan file.
 inline constexpr char kPlanMagic[] = "WEFTPLAN";
@@ -46,9 +48,13 @@ absl::StatusOr<Plan> Load(const std::string& path);
 // an arena takes half the time. After an error its contents are unspecified.
 absl::Status LoadInto(const std::string& path, Plan& plan);
 
-// Stamps version and hash, writes the plan beside `path` and renames it over
-// `path`. After an error `path` is as it was, and nothing is left beside it.
+// Stamps version and hash, and writes the plan as ReplaceFile() does.
 absl::Status Save(Plan plan, const std::string& path);
+
+// Writes the bytes beside `path` and renames that over `path`. After an error
+// `path` is as it was, and nothing is left beside it. kInvalidArgument if there
+// is something at `path` that is no file.
+absl::Status ReplaceFile(const std::string& path, absl::string_view bytes);
 
 }  // namespace weft::plan
 

@@ -71,9 +71,15 @@ void AddBuffers(Program& program) {
 
 }  // namespace
 
+int32_t Program::SourceOf(int32_t b) const {
+  while (writer[b] < 0 && buffer(b).alias_of() != 0) b = buffer(b).alias_of() - 1;
+  return b;
+}
+
 int64_t Program::SlotOf(int32_t a, int32_t b, int64_t micro_batch) const {
   if (slots[b] <= 1) return 0;
   if (micro(a)) return micro_batch % slots[b];
+  b = SourceOf(b);
   const auto& reads = actor(a).reads();
   const bool last = writer[b] >= 0 && micro(writer[b]) && std::find(reads.begin(), reads.end(), b) != reads.end();
   return last ? (micro_batches - 1) % slots[b] : 0;
@@ -99,6 +105,17 @@ std::string Program::WorkText(int32_t a, int work) const {
 std::string Program::Where(int32_t a, int work) const {
   const std::string text = WorkText(a, work);
   return absl::StrCat("actor `", actor(a).name(), "`", text.empty() ? "" : ": ", text);
+}
+
+std::vector<TransferEnds> EndsOf(absl::Span<const Program> programs) {
+  std::vector<TransferEnds> ends(programs.empty() ? 0 : programs[0].plan->transfers_size());
+  for (const Program& program : programs) {
+    for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
+      if (program.actor(a).end_case() == Actor::kSend) ends[program.actor(a).send()].sender = a;
+      if (program.actor(a).end_case() == Actor::kReceive) ends[program.actor(a).receive()].receiver = a;
+    }
+  }
+  return ends;
 }
 
 Program ProgramOf(const Plan& plan, int stage) {

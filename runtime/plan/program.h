@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "runtime/plan/plan.pb.h"
 
 namespace weft::plan {
@@ -59,6 +60,9 @@ struct Program {
   const Actor& actor(int32_t a) const { return stage->actors(a); }
   bool micro(int32_t a) const { return actor(a).section() == Actor::MICRO; }
 
+  // The buffer whose contents `b` shows: itself if an actor has it among its writes, or if it is no view; else that of
+  // what it is a view of.
+  int32_t SourceOf(int32_t b) const;
   // The slot of buffer `b` that an act uses (the rule is in plan.proto).
   int64_t SlotOf(int32_t a, int32_t b, int64_t micro_batch) const;
   // The padded bytes of one slot of buffer `b`.
@@ -68,6 +72,14 @@ struct Program {
     const int64_t begin = RangeOf(b, slot).begin;
     return {begin, begin + exact_bytes[b]};
   }
+  // Of all slots, which lie one after another, as those of state do.
+  ByteRange AllSlotsOf(int32_t b) const { return {RangeOf(b, 0).begin, RangeOf(b, slots[b] - 1).end}; }
+  // Of what a metric reports of buffer `b` at the end of a step: the last micro-batch's, if each makes one.
+  ByteRange MetricRangeOf(int32_t b) const {
+    const bool each = writer[b] >= 0 && micro(writer[b]);
+    return ExactRangeOf(b, each ? (micro_batches - 1) % slots[b] : 0);
+  }
+
   // True if the act reads operand `b` of this work.
   bool Reads(const Work& work, int32_t b, int64_t micro_batch) const {
     return b != work.accumulator || micro_batch > 0;
@@ -78,6 +90,14 @@ struct Program {
   // "actor `h.5.backward`: kernel 3 `einsum` at gpt2.mlir:31:8".
   std::string Where(int32_t a, int work) const;
 };
+
+// A transfer's two actors, each in its own stage; -1: none.
+struct TransferEnds {
+  int32_t sender = -1, receiver = -1;
+};
+
+// Of every transfer, by its index, of all stages of a plan; of several at one end, the last.
+std::vector<TransferEnds> EndsOf(absl::Span<const Program> programs);
 
 // The program of one stage.
 Program ProgramOf(const Plan& plan, int stage);

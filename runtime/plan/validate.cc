@@ -17,11 +17,11 @@ absl::Status CheckStage(const Plan& plan, int s) {
   if (absl::Status status = CheckActors(plan, s); !status.ok()) return status;
   if (absl::Status status = CheckStreams(plan, stage); !status.ok()) return status;
   if (stage.lower_bound_bytes() < 0 || stage.lower_bound_bytes() > stage.arena_bytes()) {
-    return Fault("lower bound of the memory: expected 0 to arena_bytes = ", stage.arena_bytes(), ", got ",
-                 stage.lower_bound_bytes());
+    return InvalidPlan("lower bound of the memory: expected 0 to arena_bytes = ", stage.arena_bytes(), ", got ",
+                       stage.lower_bound_bytes());
   }
   if (!(stage.predicted_compute_s() >= 0) || std::isinf(stage.predicted_compute_s())) {
-    return Fault("predicted seconds: expected a number of 0 or more, got ", stage.predicted_compute_s());
+    return InvalidPlan("predicted seconds: expected a number of 0 or more, got ", stage.predicted_compute_s());
   }
   return absl::OkStatus();
 }
@@ -31,16 +31,17 @@ absl::Status CheckPlacements(const Plan& plan) {
     absl::Status status = Under(absl::StrCat("placement ", p), CheckPlacement(plan.placements(p)));
     if (!status.ok()) return status;
   }
-  if (plan.stages_size() == 0) return Fault("stages: expected at least 1, got 0");
+  if (plan.stages_size() == 0) return InvalidPlan("stages: expected at least 1, got 0");
   std::map<int32_t, int> stage_of;
   for (int s = 0; s < plan.stages_size(); ++s) {
     const int32_t placement = plan.stages(s).placement();
     if (placement < 0 || placement >= plan.placements_size()) {
-      return Fault("stage ", s, ": placement: expected an index below ", plan.placements_size(), ", got ", placement);
+      return InvalidPlan("stage ", s, ": placement: expected an index below ", plan.placements_size(), ", got ",
+                         placement);
     }
     for (int32_t rank : plan.placements(placement).ranks()) {
       const auto [at, fresh] = stage_of.emplace(rank, s);
-      if (!fresh) return Fault("rank ", rank, ": expected one stage, got stages ", at->second, " and ", s);
+      if (!fresh) return InvalidPlan("rank ", rank, ": expected one stage, got stages ", at->second, " and ", s);
     }
   }
   return absl::OkStatus();
@@ -48,20 +49,20 @@ absl::Status CheckPlacements(const Plan& plan) {
 
 absl::Status CheckMetric(const Plan& plan, const Metric& metric) {
   if (metric.stage() < 0 || metric.stage() >= plan.stages_size()) {
-    return Fault("stage: expected an index below ", plan.stages_size(), ", got ", metric.stage());
+    return InvalidPlan("stage: expected an index below ", plan.stages_size(), ", got ", metric.stage());
   }
   const Stage& stage = plan.stages(metric.stage());
   if (metric.buffer() < 0 || metric.buffer() >= stage.buffers_size()) {
-    return Fault("buffer: expected an index below ", stage.buffers_size(), ", got ", metric.buffer());
+    return InvalidPlan("buffer: expected an index below ", stage.buffers_size(), ", got ", metric.buffer());
   }
   const Buffer& buffer = stage.buffers(metric.buffer());
   if (buffer.dtype() != F32 || buffer.shape_size() != 0) {
-    return Fault("buffer `", buffer.name(), "`: expected a float32 scalar, got ", TypeText(buffer));
+    return InvalidPlan("buffer `", buffer.name(), "`: expected a float32 scalar, got ", TypeText(buffer));
   }
   for (const Sbp& sbp : buffer.sbp()) {
     if (sbp.kind() != Sbp::BROADCAST) {
-      return Fault("buffer `", buffer.name(), "`: expected the same value on every rank, got ",
-                   SbpText(plan.placements(stage.placement()), buffer));
+      return InvalidPlan("buffer `", buffer.name(), "`: expected the same value on every rank, got ",
+                         SbpText(plan.placements(stage.placement()), buffer));
     }
   }
   return absl::OkStatus();
@@ -70,8 +71,8 @@ absl::Status CheckMetric(const Plan& plan, const Metric& metric) {
 absl::Status CheckMetrics(const Plan& plan) {
   std::set<std::string> names;
   for (const Metric& metric : plan.metrics()) {
-    if (metric.name().empty()) return Fault("metric: expected a name");
-    if (!names.insert(metric.name()).second) return Fault("metric `", metric.name(), "`: listed twice");
+    if (metric.name().empty()) return InvalidPlan("metric: expected a name");
+    if (!names.insert(metric.name()).second) return InvalidPlan("metric `", metric.name(), "`: listed twice");
     absl::Status status = Under(absl::StrCat("metric `", metric.name(), "`"), CheckMetric(plan, metric));
     if (!status.ok()) return status;
   }
@@ -82,7 +83,8 @@ absl::Status CheckPrediction(const Plan& plan) {
   const Prediction& it = plan.prediction();
   for (double value : {it.step_s(), it.compute_s(), it.communication_s(), it.communication_bytes(),
                        it.bubble_fraction(), it.exposed_comm_s()}) {
-    if (!(value >= 0) || std::isinf(value)) return Fault("prediction: expected numbers of 0 or more, got ", value);
+    if (!(value >= 0) || std::isinf(value))
+      return InvalidPlan("prediction: expected numbers of 0 or more, got ", value);
   }
   return absl::OkStatus();
 }
@@ -95,7 +97,7 @@ absl::Status Validate(const Plan& plan) {
 }
 
 absl::Status Validate(const Plan& plan, std::vector<Program>* programs) {
-  if (!plan.has_header()) return Fault("header: expected one, got none");
+  if (!plan.has_header()) return InvalidPlan("header: expected one, got none");
   if (absl::Status status = Under("header", CheckHeader(plan.header())); !status.ok()) return status;
   if (absl::Status status = CheckPlacements(plan); !status.ok()) return status;
   const auto stage_name = [](int s) { return absl::StrCat("stage ", s); };
@@ -111,9 +113,9 @@ absl::Status Validate(const Plan& plan, std::vector<Program>* programs) {
       return stage >= 0 && stage < plan.stages_size() && buffer >= 0 && buffer < plan.stages(stage).buffers_size();
     };
     if (!fits(it.source_stage(), it.source_buffer()) || !fits(it.target_stage(), it.target_buffer())) {
-      return Fault("transfer ", t, ": expected buffers of stages below ", plan.stages_size(), ", got buffer ",
-                   it.source_buffer(), " of stage ", it.source_stage(), " and buffer ", it.target_buffer(),
-                   " of stage ", it.target_stage());
+      return InvalidPlan("transfer ", t, ": expected buffers of stages below ", plan.stages_size(), ", got buffer ",
+                         it.source_buffer(), " of stage ", it.source_stage(), " and buffer ", it.target_buffer(),
+                         " of stage ", it.target_stage());
     }
   }
   *programs = ProgramsOf(plan);

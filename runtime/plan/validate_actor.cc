@@ -12,7 +12,7 @@ using Indices = google::protobuf::RepeatedField<int32_t>;
 
 absl::Status CheckIndices(const char* what, const Indices& indices, int count) {
   for (int32_t b : indices) {
-    if (b < 0 || b >= count) return Fault(what, ": expected buffers below ", count, ", got ", b);
+    if (b < 0 || b >= count) return InvalidPlan(what, ": expected buffers below ", count, ", got ", b);
   }
   return absl::OkStatus();
 }
@@ -27,46 +27,46 @@ bool Repeats(const Indices& indices) {
 // `input` and `output` are the runtime's own kernels.
 absl::Status CheckPort(const Kernel& kernel, int inputs, int outputs) {
   if (kernel.inputs_size() != inputs || kernel.outputs_size() != outputs) {
-    return Fault("expected ", inputs, " inputs and ", outputs, " outputs, got ", kernel.inputs_size(), " and ",
-                 kernel.outputs_size());
+    return InvalidPlan("expected ", inputs, " inputs and ", outputs, " outputs, got ", kernel.inputs_size(), " and ",
+                       kernel.outputs_size());
   }
   const auto name = kernel.attributes().find("name");
   if (name == kernel.attributes().end() || name->second.value_case() != Attribute::kString) {
-    return Fault("attribute `name`: expected a string");
+    return InvalidPlan("attribute `name`: expected a string");
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckKernel(const Kernel& kernel, int buffers) {
-  if (kernel.name().empty()) return Fault("expected a name");
+  if (kernel.name().empty()) return InvalidPlan("expected a name");
   if (absl::Status status = CheckIndices("inputs", kernel.inputs(), buffers); !status.ok()) return status;
   if (absl::Status status = CheckIndices("outputs", kernel.outputs(), buffers); !status.ok()) return status;
-  if (Repeats(kernel.outputs())) return Fault("outputs: expected each buffer once");
+  if (Repeats(kernel.outputs())) return InvalidPlan("outputs: expected each buffer once");
   const KernelCost& cost = kernel.cost();
   for (double part : {cost.contraction_flops(), cost.flops(), cost.bytes()}) {
-    if (!(part >= 0) || std::isinf(part)) return Fault("cost: expected numbers of 0 or more, got ", part);
+    if (!(part >= 0) || std::isinf(part)) return InvalidPlan("cost: expected numbers of 0 or more, got ", part);
   }
   if (kernel.name() == "input") return CheckPort(kernel, 0, 1);
   if (kernel.name() == "output") return CheckPort(kernel, 1, 0);
-  if (kernel.outputs_size() == 0) return Fault("outputs: expected at least 1, got 0");
+  if (kernel.outputs_size() == 0) return InvalidPlan("outputs: expected at least 1, got 0");
   return absl::OkStatus();
 }
 
 absl::Status CheckCollective(const Collective& collective, const Placement& placement, int buffers) {
   for (int32_t b : {collective.input(), collective.output()}) {
-    if (b < 0 || b >= buffers) return Fault("expected buffers below ", buffers, ", got ", b);
+    if (b < 0 || b >= buffers) return InvalidPlan("expected buffers below ", buffers, ", got ", b);
   }
   if (!Collective::Kind_IsValid(collective.kind())) {
-    return Fault("expected a kind of 0 to ", Collective::Kind_MAX, ", got ", static_cast<int>(collective.kind()));
+    return InvalidPlan("expected a kind of 0 to ", Collective::Kind_MAX, ", got ", static_cast<int>(collective.kind()));
   }
   if (!Collective::Reduction_IsValid(collective.reduction())) {
-    return Fault("expected a reduction of 0 or 1, got ", static_cast<int>(collective.reduction()));
+    return InvalidPlan("expected a reduction of 0 or 1, got ", static_cast<int>(collective.reduction()));
   }
-  if (collective.axes_size() == 0) return Fault("expected mesh axes, got none");
+  if (collective.axes_size() == 0) return InvalidPlan("expected mesh axes, got none");
   int32_t last = -1;
   for (int32_t axis : collective.axes()) {
     if (axis <= last || axis >= placement.axes_size()) {
-      return Fault("expected ascending mesh axes below ", placement.axes_size(), ", got ", axis, " after ", last);
+      return InvalidPlan("expected ascending mesh axes below ", placement.axes_size(), ", got ", axis, " after ", last);
     }
     last = axis;
   }
@@ -80,8 +80,8 @@ absl::Status CheckBundle(const Actor& actor, const Placement& placement, int buf
     const Collective& it = actor.collectives(i);
     absl::Status status = CheckCollective(it, placement, buffers);
     if (status.ok() && !std::equal(it.axes().begin(), it.axes().end(), first.axes().begin(), first.axes().end())) {
-      status = Fault("axes: expected (", AxesText(placement, first), ") as the first of the bundle, got (",
-                     AxesText(placement, it), ")");
+      status = InvalidPlan("axes: expected (", AxesText(placement, first), ") as the first of the bundle, got (",
+                           AxesText(placement, it), ")");
     }
     const bool alone = actor.collectives_size() == 1;
     if (!status.ok()) return Under(alone ? "collective" : absl::StrCat("collective ", i), status);
@@ -93,13 +93,14 @@ absl::Status CheckEnd(const Plan& plan, const Actor& actor, int stage) {
   const bool send = actor.end_case() == Actor::kSend;
   const int32_t index = send ? actor.send() : actor.receive();
   if (index < 0 || index >= plan.transfers_size()) {
-    return Fault(send ? "send" : "receive", ": expected a transfer below ", plan.transfers_size(), ", got ", index);
+    return InvalidPlan(send ? "send" : "receive", ": expected a transfer below ", plan.transfers_size(), ", got ",
+                       index);
   }
   const Transfer& transfer = plan.transfers(index);
   const int32_t there = send ? transfer.source_stage() : transfer.target_stage();
   if (there != stage) {
-    return Fault(send ? "send" : "receive", ": expected a transfer ", send ? "from" : "to",
-                 " this stage, got transfer ", index, " ", send ? "from" : "to", " stage ", there);
+    return InvalidPlan(send ? "send" : "receive", ": expected a transfer ", send ? "from" : "to",
+                       " this stage, got transfer ", index, " ", send ? "from" : "to", " stage ", there);
   }
   return absl::OkStatus();
 }
@@ -107,22 +108,22 @@ absl::Status CheckEnd(const Plan& plan, const Actor& actor, int stage) {
 absl::Status CheckActor(const Plan& plan, int s, const Actor& actor) {
   const Stage& stage = plan.stages(s);
   if (actor.stream() < 0 || actor.stream() >= stage.streams_size()) {
-    return Fault("stream: expected an index below ", stage.streams_size(), ", got ", actor.stream());
+    return InvalidPlan("stream: expected an index below ", stage.streams_size(), ", got ", actor.stream());
   }
   if (!Actor::Section_IsValid(actor.section())) {
-    return Fault("section: expected 0 or 1, got ", static_cast<int>(actor.section()));
+    return InvalidPlan("section: expected 0 or 1, got ", static_cast<int>(actor.section()));
   }
   if (!Actor::Phase_IsValid(actor.phase())) {
-    return Fault("phase: expected 0 to ", Actor::Phase_MAX, ", got ", static_cast<int>(actor.phase()));
+    return InvalidPlan("phase: expected 0 to ", Actor::Phase_MAX, ", got ", static_cast<int>(actor.phase()));
   }
-  if (actor.chunk() < 0) return Fault("chunk: expected 0 or more, got ", actor.chunk());
+  if (actor.chunk() < 0) return InvalidPlan("chunk: expected 0 or more, got ", actor.chunk());
   const bool end = actor.end_case() != Actor::END_NOT_SET;
   const int kinds = (actor.kernels_size() > 0) + (actor.collectives_size() > 0) + end;
-  if (kinds != 1) return Fault("work: expected one of kernels, collectives, an end of a transfer; got ", kinds);
+  if (kinds != 1) return InvalidPlan("work: expected one of kernels, collectives, an end of a transfer; got ", kinds);
   if (absl::Status status = CheckIndices("reads", actor.reads(), stage.buffers_size()); !status.ok()) return status;
   if (absl::Status status = CheckIndices("writes", actor.writes(), stage.buffers_size()); !status.ok()) return status;
-  if (Repeats(actor.reads())) return Fault("reads: expected each register once");
-  if (Repeats(actor.writes())) return Fault("writes: expected each register once");
+  if (Repeats(actor.reads())) return InvalidPlan("reads: expected each register once");
+  if (Repeats(actor.writes())) return InvalidPlan("writes: expected each register once");
   for (int k = 0; k < actor.kernels_size(); ++k) {
     absl::Status status = CheckKernel(actor.kernels(k), stage.buffers_size());
     if (!status.ok()) return Under(absl::StrCat("kernel ", k, " `", actor.kernels(k).name(), "`"), status);
@@ -139,8 +140,8 @@ absl::Status CheckActors(const Plan& plan, int s) {
   absl::flat_hash_set<std::string> names;
   for (int a = 0; a < stage.actors_size(); ++a) {
     const Actor& actor = stage.actors(a);
-    if (actor.name().empty()) return Fault("actor ", a, ": expected a name");
-    if (!names.insert(actor.name()).second) return Fault("actor `", actor.name(), "`: two have this name");
+    if (actor.name().empty()) return InvalidPlan("actor ", a, ": expected a name");
+    if (!names.insert(actor.name()).second) return InvalidPlan("actor `", actor.name(), "`: two have this name");
     absl::Status status = CheckActor(plan, s, actor);
     if (!status.ok()) return Under(absl::StrCat("actor `", actor.name(), "`"), status);
   }

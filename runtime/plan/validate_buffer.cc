@@ -35,33 +35,33 @@ std::string TypeNames() {
 
 absl::Status CheckType(const Buffer& buffer) {
   if (ElementBytes(buffer.dtype()) == 0)
-    return Fault("element type: expected ", TypeNames(), ", got ", static_cast<int>(buffer.dtype()));
+    return InvalidPlan("element type: expected ", TypeNames(), ", got ", static_cast<int>(buffer.dtype()));
   for (int d = 0; d < buffer.shape_size(); ++d) {
-    if (buffer.shape(d) < 1) return Fault("shape: expected dim ", d, " of at least 1, got ", buffer.shape(d));
+    if (buffer.shape(d) < 1) return InvalidPlan("shape: expected dim ", d, " of at least 1, got ", buffer.shape(d));
   }
-  if (BytesOf(buffer.shape(), buffer.dtype()) < 0) return Fault("shape: expected at most 2^50 bytes, got more");
+  if (BytesOf(buffer.shape(), buffer.dtype()) < 0) return InvalidPlan("shape: expected at most 2^50 bytes, got more");
   if (!Buffer::Kind_IsValid(buffer.kind()))
-    return Fault("kind: expected 0 to ", Buffer::Kind_MAX, ", got ", static_cast<int>(buffer.kind()));
+    return InvalidPlan("kind: expected 0 to ", Buffer::Kind_MAX, ", got ", static_cast<int>(buffer.kind()));
   return absl::OkStatus();
 }
 
 absl::Status CheckSbp(const Placement& placement, const Buffer& buffer) {
   if (buffer.sbp_size() != placement.axes_size()) {
-    return Fault("SBP: expected one a mesh axis, ", placement.axes_size(), ", got ", buffer.sbp_size());
+    return InvalidPlan("SBP: expected one a mesh axis, ", placement.axes_size(), ", got ", buffer.sbp_size());
   }
   std::vector<int64_t> dims(buffer.shape().begin(), buffer.shape().end());
   for (int a = 0; a < buffer.sbp_size(); ++a) {
     const Sbp& sbp = buffer.sbp(a);
     if (!Sbp::Kind_IsValid(sbp.kind()))
-      return Fault("SBP: expected a kind of 0 to ", Sbp::Kind_MAX, ", got ", static_cast<int>(sbp.kind()));
+      return InvalidPlan("SBP: expected a kind of 0 to ", Sbp::Kind_MAX, ", got ", static_cast<int>(sbp.kind()));
     if (sbp.kind() != Sbp::SPLIT) continue;
     if (sbp.dim() < 0 || sbp.dim() >= buffer.shape_size()) {
-      return Fault("SBP: expected a split dim below ", buffer.shape_size(), ", got ", TextOf(sbp));
+      return InvalidPlan("SBP: expected a split dim below ", buffer.shape_size(), ", got ", TextOf(sbp));
     }
     const int64_t size = placement.axes(a).size();
     if (dims[sbp.dim()] % size != 0) {
-      return Fault("SBP: expected dim ", sbp.dim(), " of ", TypeText(buffer), " to be cut evenly, got ",
-                   dims[sbp.dim()], " over ", size, " ranks of axis ", a);
+      return InvalidPlan("SBP: expected dim ", sbp.dim(), " of ", TypeText(buffer), " to be cut evenly, got ",
+                         dims[sbp.dim()], " over ", size, " ranks of axis ", a);
     }
     dims[sbp.dim()] /= size;
   }
@@ -70,19 +70,20 @@ absl::Status CheckSbp(const Placement& placement, const Buffer& buffer) {
 
 absl::Status CheckSlotOffsets(const Stage& stage, const Buffer& buffer, int64_t slot_bytes) {
   if (buffer.slot_offsets_size() != buffer.slots()) {
-    return Fault("slot offsets: expected none or one for each of ", buffer.slots(), " slots, got ",
-                 buffer.slot_offsets_size());
+    return InvalidPlan("slot offsets: expected none or one for each of ", buffer.slots(), " slots, got ",
+                       buffer.slot_offsets_size());
   }
   if (buffer.slot_offsets(0) != buffer.offset()) {
-    return Fault("slot offsets: expected to begin with the offset ", buffer.offset(), ", got ", buffer.slot_offsets(0));
+    return InvalidPlan("slot offsets: expected to begin with the offset ", buffer.offset(), ", got ",
+                       buffer.slot_offsets(0));
   }
   for (int64_t offset : buffer.slot_offsets()) {
     if (offset < 0 || offset % kAlignment != 0) {
-      return Fault("slot offsets: expected multiples of ", kAlignment, ", got ", offset);
+      return InvalidPlan("slot offsets: expected multiples of ", kAlignment, ", got ", offset);
     }
     if (offset > stage.arena_bytes() || slot_bytes > stage.arena_bytes() - offset) {
-      return Fault("bytes: expected to end in an arena of ", stage.arena_bytes(), " bytes, got a slot of ", slot_bytes,
-                   " bytes at offset ", offset);
+      return InvalidPlan("bytes: expected to end in an arena of ", stage.arena_bytes(), " bytes, got a slot of ",
+                         slot_bytes, " bytes at offset ", offset);
     }
   }
   return absl::OkStatus();
@@ -90,16 +91,16 @@ absl::Status CheckSlotOffsets(const Stage& stage, const Buffer& buffer, int64_t 
 
 absl::Status CheckBytes(const Plan& plan, const Stage& stage, const Buffer& buffer) {
   if (buffer.slots() < 1 || buffer.slots() > kMaxSlots) {
-    return Fault("slots: expected 1 to ", kMaxSlots, ", got ", buffer.slots());
+    return InvalidPlan("slots: expected 1 to ", kMaxSlots, ", got ", buffer.slots());
   }
   if (buffer.offset() < 0 || buffer.offset() % kAlignment != 0) {
-    return Fault("offset: expected a multiple of ", kAlignment, ", got ", buffer.offset());
+    return InvalidPlan("offset: expected a multiple of ", kAlignment, ", got ", buffer.offset());
   }
   const int64_t slot = AlignUp(LocalBytes(plan.placements(stage.placement()), buffer));
   if (buffer.slot_offsets_size() > 0) return CheckSlotOffsets(stage, buffer, slot);
   if (buffer.offset() > stage.arena_bytes() || slot > (stage.arena_bytes() - buffer.offset()) / buffer.slots()) {
-    return Fault("bytes: expected to end in an arena of ", stage.arena_bytes(), " bytes, got ", buffer.slots(),
-                 " slots of ", slot, " bytes at offset ", buffer.offset());
+    return InvalidPlan("bytes: expected to end in an arena of ", stage.arena_bytes(), " bytes, got ", buffer.slots(),
+                       " slots of ", slot, " bytes at offset ", buffer.offset());
   }
   return absl::OkStatus();
 }
@@ -107,29 +108,30 @@ absl::Status CheckBytes(const Plan& plan, const Stage& stage, const Buffer& buff
 // Parameters, optimizer state and other buffers with an initial value.
 absl::Status CheckState(const Buffer& buffer, int index) {
   const bool state = buffer.kind() == Buffer::PARAMETER || buffer.kind() == Buffer::OPTIMIZER;
-  if (state && !buffer.has_init()) return Fault("init: expected a kernel that makes the initial value, got none");
+  if (state && !buffer.has_init()) return InvalidPlan("init: expected a kernel that makes the initial value, got none");
   if (buffer.stored_shape_size() > 0) {
-    if (!state) return Fault("stored shape: expected only on parameters and optimizer state");
+    if (!state) return InvalidPlan("stored shape: expected only on parameters and optimizer state");
     for (int64_t d : buffer.stored_shape()) {
-      if (d < 1) return Fault("stored shape: expected dims of at least 1, got ", d);
+      if (d < 1) return InvalidPlan("stored shape: expected dims of at least 1, got ", d);
     }
     const int64_t stored = BytesOf(buffer.stored_shape(), buffer.dtype());
     const int64_t own = BytesOf(buffer.shape(), buffer.dtype());
     if (stored != own)
-      return Fault("stored shape: expected as many elements as ", TypeText(buffer), ", got another count");
+      return InvalidPlan("stored shape: expected as many elements as ", TypeText(buffer), ", got another count");
   }
   if (!buffer.has_init()) return absl::OkStatus();
-  if (buffer.slots() != 1) return Fault("slots of state: expected 1, got ", buffer.slots());
+  if (buffer.slots() != 1) return InvalidPlan("slots of state: expected 1, got ", buffer.slots());
   for (const Sbp& sbp : buffer.sbp()) {
     if (sbp.kind() == Sbp::PARTIAL_SUM || sbp.kind() == Sbp::PARTIAL_MAX) {
-      return Fault("SBP of state: expected S or B, got ", TextOf(sbp));
+      return InvalidPlan("SBP of state: expected S or B, got ", TextOf(sbp));
     }
   }
   const Kernel& init = buffer.init();
-  if (init.name().empty()) return Fault("init: expected a kernel name");
-  if (init.inputs_size() != 0) return Fault("init `", init.name(), "`: expected no inputs, got ", init.inputs_size());
+  if (init.name().empty()) return InvalidPlan("init: expected a kernel name");
+  if (init.inputs_size() != 0)
+    return InvalidPlan("init `", init.name(), "`: expected no inputs, got ", init.inputs_size());
   if (init.outputs_size() > 1 || (init.outputs_size() == 1 && init.outputs(0) != index)) {
-    return Fault("init `", init.name(), "`: expected the buffer itself as output, or none");
+    return InvalidPlan("init `", init.name(), "`: expected the buffer itself as output, or none");
   }
   return absl::OkStatus();
 }
@@ -140,10 +142,10 @@ absl::Status CheckAlias(const Placement& placement, const Stage& stage, int b) {
   for (int steps = 0; stage.buffers(root).alias_of() != 0; ++steps) {
     const int32_t next = stage.buffers(root).alias_of();
     if (next < 1 || next > stage.buffers_size()) {
-      return Fault("alias: expected an index of 1 to ", stage.buffers_size(), ", got ", next);
+      return InvalidPlan("alias: expected an index of 1 to ", stage.buffers_size(), ", got ", next);
     }
     if (steps >= stage.buffers_size())
-      return Fault("alias: expected a buffer with bytes of its own, got a cycle of aliases");
+      return InvalidPlan("alias: expected a buffer with bytes of its own, got a cycle of aliases");
     root = next - 1;
   }
   if (root == b) return absl::OkStatus();
@@ -156,12 +158,12 @@ absl::Status CheckAlias(const Placement& placement, const Stage& stage, int b) {
                     std::equal(buffer.slot_offsets().begin(), buffer.slot_offsets().end(), whole.slot_offsets().begin(),
                                whole.slot_offsets().end());
   if (one ? !inside : !same) {
-    return Fault("alias: expected bytes of `", whole.name(), "` (", whole.slots(), " slots of ", whole_slot,
-                 " bytes at ", whole.offset(), "), got ", buffer.slots(), " slots of ", slot, " bytes at ",
-                 buffer.offset());
+    return InvalidPlan("alias: expected bytes of `", whole.name(), "` (", whole.slots(), " slots of ", whole_slot,
+                       " bytes at ", whole.offset(), "), got ", buffer.slots(), " slots of ", slot, " bytes at ",
+                       buffer.offset());
   }
   if (buffer.has_init() && !whole.has_init()) {
-    return Fault("alias: expected state to view state, got `", whole.name(), "`, which has no initial value");
+    return InvalidPlan("alias: expected state to view state, got `", whole.name(), "`, which has no initial value");
   }
   return absl::OkStatus();
 }
@@ -171,13 +173,13 @@ absl::Status CheckAlias(const Placement& placement, const Stage& stage, int b) {
 absl::Status CheckBuffers(const Plan& plan, const Stage& stage) {
   const Placement& placement = plan.placements(stage.placement());
   if (stage.arena_bytes() < 0 || stage.arena_bytes() > kMaxBytes) {
-    return Fault("arena: expected 0 to 2^50 bytes, got ", stage.arena_bytes());
+    return InvalidPlan("arena: expected 0 to 2^50 bytes, got ", stage.arena_bytes());
   }
   absl::flat_hash_set<std::string> names;
   for (int b = 0; b < stage.buffers_size(); ++b) {
     const Buffer& buffer = stage.buffers(b);
-    if (buffer.name().empty()) return Fault("buffer ", b, ": expected a name");
-    if (!names.insert(buffer.name()).second) return Fault("buffer `", buffer.name(), "`: two have this name");
+    if (buffer.name().empty()) return InvalidPlan("buffer ", b, ": expected a name");
+    if (!names.insert(buffer.name()).second) return InvalidPlan("buffer `", buffer.name(), "`: two have this name");
     absl::Status status = CheckType(buffer);
     if (status.ok()) status = CheckSbp(placement, buffer);
     if (status.ok()) status = CheckBytes(plan, stage, buffer);

@@ -17,8 +17,8 @@ bool InGroup(const Collective& collective, int axis) {
 absl::Status CheckInnermost(const Collective& collective, const Buffer& buffer, int dim) {
   for (int a = collective.axes(0) + 1; a < buffer.sbp_size(); ++a) {
     if (InGroup(collective, a) || buffer.sbp(a).kind() != Sbp::SPLIT || buffer.sbp(a).dim() != dim) continue;
-    return Fault("axes: expected the innermost that split dim ", dim, " of `", buffer.name(), "`, got axis ", a,
-                 " inside them");
+    return InvalidPlan("axes: expected the innermost that split dim ", dim, " of `", buffer.name(), "`, got axis ", a,
+                       " inside them");
   }
   return absl::OkStatus();
 }
@@ -46,8 +46,8 @@ absl::Status CheckSide(const Program& program, const Collective& collective, boo
   const Sbp expected = Expected(collective, output);
   for (int32_t a : collective.axes()) {
     if (Same(buffer.sbp(a), expected)) continue;
-    return Fault(output ? "output `" : "input `", buffer.name(), "`: expected ", TextOf(expected), " on axis ", a,
-                 ", got ", TextOf(buffer.sbp(a)));
+    return InvalidPlan(output ? "output `" : "input `", buffer.name(), "`: expected ", TextOf(expected), " on axis ", a,
+                       ", got ", TextOf(buffer.sbp(a)));
   }
   return expected.kind() == Sbp::SPLIT ? CheckInnermost(collective, buffer, expected.dim()) : absl::OkStatus();
 }
@@ -57,21 +57,23 @@ absl::Status Check(const Program& program, const Collective& collective) {
   const Buffer& output = program.buffer(collective.output());
   const CollectiveFacts facts = FactsOf(collective);
   if (facts.reduces && input.dtype() == U8)
-    return Fault("input `", input.name(), "`: expected numbers to reduce, got u8");
+    return InvalidPlan("input `", input.name(), "`: expected numbers to reduce, got u8");
   if (input.dtype() != output.dtype() ||
       !std::equal(input.shape().begin(), input.shape().end(), output.shape().begin(), output.shape().end())) {
-    return Fault("output `", output.name(), "`: expected ", TypeText(input), " as the input, got ", TypeText(output));
+    return InvalidPlan("output `", output.name(), "`: expected ", TypeText(input), " as the input, got ",
+                       TypeText(output));
   }
   if (facts.has_parts() && program.root[collective.input()] == program.root[collective.output()]) {
-    return Fault("output `", output.name(), "`: expected bytes other than the input's: only all_reduce works in place");
+    return InvalidPlan("output `", output.name(),
+                       "`: expected bytes other than the input's: only all_reduce works in place");
   }
   if (facts.has_split_dim() && collective.dim() == collective.split_dim()) {
-    return Fault("split dim: expected another than the gathered dim ", collective.dim(), ", got the same");
+    return InvalidPlan("split dim: expected another than the gathered dim ", collective.dim(), ", got the same");
   }
   for (int a = 0; a < input.sbp_size(); ++a) {
     if (InGroup(collective, a) || Same(input.sbp(a), output.sbp(a))) continue;
-    return Fault("output `", output.name(), "`: expected ", TextOf(input.sbp(a)), " on axis ", a,
-                 " as the input, which is not of the group, got ", TextOf(output.sbp(a)));
+    return InvalidPlan("output `", output.name(), "`: expected ", TextOf(input.sbp(a)), " on axis ", a,
+                       " as the input, which is not of the group, got ", TextOf(output.sbp(a)));
   }
   if (absl::Status status = CheckSide(program, collective, false); !status.ok()) return status;
   return CheckSide(program, collective, true);
@@ -92,8 +94,8 @@ absl::Status CheckApart(const Program& program, const Actor& actor) {
     const int32_t output = actor.collectives(i).output();
     const auto it = readers.find(program.root[output]);
     if (it == readers.end() || (it->second.count == 1 && it->second.first == i)) continue;
-    return Fault("collective ", i, ": output `", program.buffer(output).name(),
-                 "`: expected bytes that no other collective of the bundle reads");
+    return InvalidPlan("collective ", i, ": output `", program.buffer(output).name(),
+                       "`: expected bytes that no other collective of the bundle reads");
   }
   return absl::OkStatus();
 }

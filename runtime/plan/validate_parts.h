@@ -12,7 +12,7 @@
 namespace weft::plan {
 
 template <typename... Parts>
-absl::Status Fault(const Parts&... parts) {
+absl::Status InvalidPlan(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 

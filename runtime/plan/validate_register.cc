@@ -49,19 +49,19 @@ class RegisterCheck {
   absl::Status CheckLists(int32_t a) {
     const Actor& actor = program_.actor(a);
     for (int32_t b : actor.writes()) {
-      if (program_.persistent[b]) return Fault("writes `", Name(b), "`: expected a register, got state");
+      if (program_.persistent[b]) return InvalidPlan("writes `", Name(b), "`: expected a register, got state");
       if (program_.writer[b] != a) {
         // Building the program kept the last writer; this is an earlier one.
-        return Fault("writes `", Name(b), "`: expected one writer a register, got also `",
-                     program_.actor(program_.writer[b]).name(), "`");
+        return InvalidPlan("writes `", Name(b), "`: expected one writer a register, got also `",
+                           program_.actor(program_.writer[b]).name(), "`");
       }
       listed_[program_.root[b]] = made_[program_.root[b]] = exact_[b] = a;
     }
     for (int32_t b : actor.reads()) {
-      if (program_.persistent[b]) return Fault("reads `", Name(b), "`: expected a register, got state");
+      if (program_.persistent[b]) return InvalidPlan("reads `", Name(b), "`: expected a register, got state");
       const int32_t writer = program_.writer[b];
-      if (writer < 0) return Fault("reads `", Name(b), "`: expected a register that an actor writes, got none");
-      if (writer == a) return Fault("reads `", Name(b), "`: expected a register of another actor, got its own");
+      if (writer < 0) return InvalidPlan("reads `", Name(b), "`: expected a register that an actor writes, got none");
+      if (writer == a) return InvalidPlan("reads `", Name(b), "`: expected a register of another actor, got its own");
       listed_[program_.root[b]] = exact_[b] = a;
     }
     return absl::OkStatus();
@@ -78,29 +78,31 @@ class RegisterCheck {
         written_[program_.root[b]] = a;
       }
       if (work.accumulator >= 0 && program_.buffer(work.accumulator).slots() > 1) {
-        return Under(program_.Where(a, w), Fault("accumulator `", Name(work.accumulator),
-                                                 "`: expected 1 slot, which all micro-batches add to, got ",
-                                                 program_.buffer(work.accumulator).slots()));
+        return Under(program_.Where(a, w), InvalidPlan("accumulator `", Name(work.accumulator),
+                                                       "`: expected 1 slot, which all micro-batches add to, got ",
+                                                       program_.buffer(work.accumulator).slots()));
       }
     }
     for (int32_t b : program_.actor(a).writes()) {
       if (written_[program_.root[b]] == a) continue;
-      return Fault("actor `", program_.actor(a).name(), "`: writes `", Name(b),
-                   "`: expected work that writes it, got none");
+      return InvalidPlan("actor `", program_.actor(a).name(), "`: writes `", Name(b),
+                         "`: expected work that writes it, got none");
     }
     return absl::OkStatus();
   }
 
   absl::Status CheckOperand(int32_t a, int32_t b, bool write) {
     const int32_t root = program_.root[b];
-    if (!program_.micro(a) && program_.buffer(b).slots() > 1 && exact_[b] != a) {
-      return Fault("operand `", Name(b), "`: expected itself among the reads or writes of a step actor, as it has ",
-                   program_.buffer(b).slots(), " slots");
+    if (!program_.micro(a) && program_.buffer(b).slots() > 1 && exact_[program_.SourceOf(b)] != a) {
+      return InvalidPlan(
+          "operand `", Name(b),
+          "`: expected itself, or what it is a view of, among the reads or writes of a step actor, as it has ",
+          program_.buffer(b).slots(), " slots");
     }
     if (program_.persistent[b] || touchers_[root] == a) return absl::OkStatus();
     if ((write ? made_ : listed_)[root] == a) return absl::OkStatus();
-    return Fault(write ? "output `" : "input `", Name(b), "`: expected among the actor's ", write ? "writes" : "reads",
-                 ", as other actors use it");
+    return InvalidPlan(write ? "output `" : "input `", Name(b), "`: expected among the actor's ",
+                       write ? "writes" : "reads", ", as other actors use it");
   }
 
   // Slots belong to what is made in each micro-batch; the alias of one is as good.
@@ -111,15 +113,15 @@ class RegisterCheck {
       if (writer < 0) continue;
       is_register[program_.root[b]] = true;
       if (program_.micro(writer) || program_.buffer(b).slots() == 1) continue;
-      return Fault("buffer `", Name(b), "`: slots: expected 1, as `", program_.actor(writer).name(),
-                   "` makes it once a step, got ", program_.buffer(b).slots());
+      return InvalidPlan("buffer `", Name(b), "`: slots: expected 1, as `", program_.actor(writer).name(),
+                         "` makes it once a step, got ", program_.buffer(b).slots());
     }
     for (size_t b = 0; b < program_.root.size(); ++b) {
       if (program_.buffer(b).slots() == 1 || is_register[program_.root[b]]) continue;
       const int32_t toucher = touchers_[program_.root[b]];
       if (toucher >= 0 && program_.micro(toucher)) continue;
-      return Fault("buffer `", Name(b), "`: slots: expected 1, as no micro actor makes it, got ",
-                   program_.buffer(b).slots());
+      return InvalidPlan("buffer `", Name(b), "`: slots: expected 1, as no micro actor makes it, got ",
+                         program_.buffer(b).slots());
     }
     return absl::OkStatus();
   }

@@ -7,32 +7,33 @@ namespace {
 // Counts a run's acts into `done`: micro-batches (or, of STEP actors, steps).
 absl::Status CheckRun(const Stage& stage, int stream, const Run& run, std::vector<int64_t>& done) {
   if (run.repeat() < 1 || run.repeat() > kMaxMicroBatches) {
-    return Fault("repeat: expected 1 to ", kMaxMicroBatches, ", got ", run.repeat());
+    return InvalidPlan("repeat: expected 1 to ", kMaxMicroBatches, ", got ", run.repeat());
   }
   if (run.first_micro_batch() < 0 || run.first_micro_batch() >= kMaxMicroBatches) {
-    return Fault("first micro-batch: expected 0 to ", kMaxMicroBatches - 1, ", got ", run.first_micro_batch());
+    return InvalidPlan("first micro-batch: expected 0 to ", kMaxMicroBatches - 1, ", got ", run.first_micro_batch());
   }
   if (run.offsets_size() > 0 && run.offsets_size() != run.actors_size()) {
-    return Fault("offsets: expected none or ", run.actors_size(), ", one an actor, got ", run.offsets_size());
+    return InvalidPlan("offsets: expected none or ", run.actors_size(), ", one an actor, got ", run.offsets_size());
   }
   for (int k = 0; k < run.actors_size(); ++k) {
     const int32_t a = run.actors(k);
     const int64_t offset = run.offsets_size() > 0 ? run.offsets(k) : 0;
     if (offset <= -kMaxMicroBatches || offset >= kMaxMicroBatches) {
-      return Fault("offset: expected less than ", kMaxMicroBatches, ", got ", offset);
+      return InvalidPlan("offset: expected less than ", kMaxMicroBatches, ", got ", offset);
     }
     if (a < 0 || a >= stage.actors_size()) {
-      return Fault("actors: expected indices below ", stage.actors_size(), ", got ", a);
+      return InvalidPlan("actors: expected indices below ", stage.actors_size(), ", got ", a);
     }
     const Actor& actor = stage.actors(a);
     if (actor.stream() != stream) {
-      return Fault("actor `", actor.name(), "`: expected on its own stream ", actor.stream(), ", got ", stream);
+      return InvalidPlan("actor `", actor.name(), "`: expected on its own stream ", actor.stream(), ", got ", stream);
     }
     if (actor.section() == Actor::STEP) {
-      if (run.repeat() != 1 || done[a] != 0) return Fault("actor `", actor.name(), "`: expected once a step, got more");
+      if (run.repeat() != 1 || done[a] != 0)
+        return InvalidPlan("actor `", actor.name(), "`: expected once a step, got more");
     } else if (run.first_micro_batch() + offset != done[a]) {
-      return Fault("actor `", actor.name(), "`: expected micro-batch ", done[a], " next, got ",
-                   run.first_micro_batch() + offset);
+      return InvalidPlan("actor `", actor.name(), "`: expected micro-batch ", done[a], " next, got ",
+                         run.first_micro_batch() + offset);
     }
     done[a] += run.repeat();
   }
@@ -48,7 +49,7 @@ absl::Status CheckStreams(const Plan& plan, const Stage& stage) {
     const Stream& stream = stage.streams(s);
     const std::string place = absl::StrCat("stream ", s, " `", stream.name(), "`");
     if (!Stream::Kind_IsValid(stream.kind())) {
-      return Fault(place, ": kind: expected 0 to ", Stream::Kind_MAX, ", got ", static_cast<int>(stream.kind()));
+      return InvalidPlan(place, ": kind: expected 0 to ", Stream::Kind_MAX, ", got ", static_cast<int>(stream.kind()));
     }
     for (int r = 0; r < stream.runs_size(); ++r) {
       const Run& run = stream.runs(r);
@@ -56,7 +57,7 @@ absl::Status CheckStreams(const Plan& plan, const Stage& stage) {
         return Under(absl::StrCat(place, ": run ", r), status);
       }
       if (run.actors_size() > (kMaxActs - acts) / run.repeat()) {
-        return Fault(place, ": acts of a step: expected at most ", kMaxActs, ", got more");
+        return InvalidPlan(place, ": acts of a step: expected at most ", kMaxActs, ", got more");
       }
       acts += run.actors_size() * run.repeat();
     }
@@ -65,8 +66,9 @@ absl::Status CheckStreams(const Plan& plan, const Stage& stage) {
     const Actor& actor = stage.actors(a);
     const int64_t expected = actor.section() == Actor::STEP ? 1 : plan.header().micro_batches();
     if (done[a] == expected) continue;
-    return Fault("actor `", actor.name(), "`: expected ", expected,
-                 actor.section() == Actor::STEP ? " act a step, got " : " micro-batches on its stream, got ", done[a]);
+    return InvalidPlan("actor `", actor.name(), "`: expected ", expected,
+                       actor.section() == Actor::STEP ? " act a step, got " : " micro-batches on its stream, got ",
+                       done[a]);
   }
   return absl::OkStatus();
 }

@@ -25,32 +25,35 @@ std::vector<Ends> EndsOf(const std::vector<Program>& programs) {
 
 absl::Status CheckEnds(const Ends& ends) {
   if (ends.senders.size() > 1 || ends.receivers.size() > 1) {
-    return Fault("expected one sender and one receiver, got ", ends.senders.size(), " and ", ends.receivers.size());
+    return InvalidPlan("expected one sender and one receiver, got ", ends.senders.size(), " and ",
+                       ends.receivers.size());
   }
-  if (ends.senders.empty() && ends.receivers.empty()) return Fault("expected one sender and one receiver, got none");
+  if (ends.senders.empty() && ends.receivers.empty())
+    return InvalidPlan("expected one sender and one receiver, got none");
   if (ends.receivers.empty())
-    return Fault("unmatched send: no actor receives what `", ends.senders[0]->name(), "` sends");
+    return InvalidPlan("unmatched send: no actor receives what `", ends.senders[0]->name(), "` sends");
   if (ends.senders.empty()) {
-    return Fault("unmatched receive: no actor sends what `", ends.receivers[0]->name(), "` receives");
+    return InvalidPlan("unmatched receive: no actor sends what `", ends.receivers[0]->name(), "` receives");
   }
   if (ends.senders[0]->section() != ends.receivers[0]->section()) {
-    return Fault("unmatched send: expected both ends once a micro-batch or both once a step, got `",
-                 ends.senders[0]->name(), "` and `", ends.receivers[0]->name(), "`");
+    return InvalidPlan("unmatched send: expected both ends once a micro-batch or both once a step, got `",
+                       ends.senders[0]->name(), "` and `", ends.receivers[0]->name(), "`");
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckBuffers(const Program& from, const Buffer& source, const Program& to, const Buffer& target) {
-  if (from.index == to.index) return Fault("expected two stages, got stage ", from.index, " twice");
+  if (from.index == to.index) return InvalidPlan("expected two stages, got stage ", from.index, " twice");
   if (source.dtype() != target.dtype() ||
       !std::equal(source.shape().begin(), source.shape().end(), target.shape().begin(), target.shape().end())) {
-    return Fault("target `", target.name(), "`: expected ", TypeText(source), " as the source, got ", TypeText(target));
+    return InvalidPlan("target `", target.name(), "`: expected ", TypeText(source), " as the source, got ",
+                       TypeText(target));
   }
   for (const auto& [program, buffer] : {std::pair(&from, &source), std::pair(&to, &target)}) {
     for (const Sbp& sbp : buffer->sbp()) {
       if (sbp.kind() == Sbp::BROADCAST || sbp.kind() == Sbp::SPLIT) continue;
-      return Fault(buffer == &source ? "source `" : "target `", buffer->name(),
-                   "`: expected S or B on every axis, got ", SbpText(*program->placement, *buffer));
+      return InvalidPlan(buffer == &source ? "source `" : "target `", buffer->name(),
+                         "`: expected S or B on every axis, got ", SbpText(*program->placement, *buffer));
     }
   }
   return absl::OkStatus();

@@ -11,18 +11,6 @@ constexpr int64_t kMaxPhases = int64_t{1} << 20;
 constexpr int64_t kMaxAccesses = int64_t{1} << 26;
 constexpr int64_t kFewCells = 32;
 
-// Of all slots, state being in one piece.
-ByteRange StateRange(const Program& program, int32_t b) {
-  return {program.RangeOf(b, 0).begin, program.RangeOf(b, program.slots[b] - 1).end};
-}
-
-// Of what is reported at the end: the last micro-batch's, if each makes one.
-ByteRange MetricRange(const Program& program, int32_t b) {
-  const int32_t writer = program.writer[b];
-  const bool micro = writer >= 0 && program.micro(writer);
-  return program.ExactRangeOf(b, micro ? (program.micro_batches - 1) % program.slots[b] : 0);
-}
-
 void Sort(std::vector<AccessTable::Access>& accesses) {
   std::sort(accesses.begin(), accesses.end());
   accesses.erase(std::unique(accesses.begin(), accesses.end()), accesses.end());
@@ -76,10 +64,10 @@ bool AccessTable::Cut() {
     bounds.insert(bytes.end);
   };
   for (size_t b = 0; b < program_.root.size(); ++b) {
-    if (program_.persistent[b] && program_.root[b] == static_cast<int32_t>(b)) add(StateRange(program_, b));
+    if (program_.persistent[b] && program_.root[b] == static_cast<int32_t>(b)) add(program_.AllSlotsOf(b));
   }
   for (const Metric& metric : program_.plan->metrics()) {
-    if (metric.stage() == program_.index) add(MetricRange(program_, metric.buffer()));
+    if (metric.stage() == program_.index) add(program_.MetricRangeOf(metric.buffer()));
   }
   int64_t phases = 0;
   for (size_t a = 0; a < program_.work.size(); ++a) {
@@ -200,7 +188,7 @@ AccessTable::Source AccessTable::MakerOf(int32_t actor, int32_t buffer) const {
   return {maker, !program_.micro(maker) ? Source::kFirst : program_.micro(actor) ? Source::kSame : Source::kLast};
 }
 
-// As Arena::IsMeant decides.
+// As RaceDetector::IsMeant decides.
 AccessTable::Sources AccessTable::MakersOf(int32_t actor, int64_t micro_batch, int32_t buffer,
                                            const ByteRange& bytes) const {
   Sources sources;
@@ -219,10 +207,10 @@ std::pair<int32_t, int32_t> AccessTable::CellsOf(const ByteRange& bytes) const {
   return {cell_at_.at(bytes.begin), cell_at_.at(bytes.end)};
 }
 
-std::pair<int32_t, int32_t> AccessTable::StateCells(int32_t root) const { return CellsOf(StateRange(program_, root)); }
+std::pair<int32_t, int32_t> AccessTable::StateCells(int32_t root) const { return CellsOf(program_.AllSlotsOf(root)); }
 
 std::pair<int32_t, int32_t> AccessTable::MetricCells(int32_t buffer) const {
-  return CellsOf(MetricRange(program_, buffer));
+  return CellsOf(program_.MetricRangeOf(buffer));
 }
 
 }  // namespace weft::plan

@@ -11,8 +11,8 @@
 #include "runtime/plan/names.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/validate_parts.h"
-#include "runtime/proof/arena.h"
-#include "runtime/proof/cell_arena.h"
+#include "runtime/proof/cell_detector.h"
+#include "runtime/proof/race_detector.h"
 #include "runtime/semantics/execution.h"
 #include "runtime/semantics/orders.h"
 
@@ -65,9 +65,9 @@ class CollectiveOrder {
 
   absl::Status Unordered(const Issued& earlier, const Act& act, int32_t axis) const {
     const std::string& name = program_.placement->axes(axis).name();
-    return Fault("collectives of overlapping groups in an order that may differ between ranks: ",
-                 Text(earlier.actor, earlier.micro_batch), " and ", Text(act.actor, act.micro_batch), " share axis ",
-                 name.empty() ? absl::StrCat(axis) : name, ", and nothing orders them");
+    return InvalidPlan("collectives of overlapping groups in an order that may differ between ranks: ",
+                       Text(earlier.actor, earlier.micro_batch), " and ", Text(act.actor, act.micro_batch),
+                       " share axis ", name.empty() ? absl::StrCat(axis) : name, ", and nothing orders them");
   }
 
   const Program& program_;
@@ -90,7 +90,7 @@ std::string StageName(size_t s) { return absl::StrCat("stage ", s); }
 
 // Finds the fault of a plan; a plan without one passes.
 absl::Status Examine(const std::vector<Program>& programs) {
-  std::vector<Arena> arenas(programs.begin(), programs.end());
+  std::vector<RaceDetector> detectors(programs.begin(), programs.end());
   std::vector<CollectiveOrder> orders(programs.begin(), programs.end());
   for (size_t s = 0; s < programs.size(); ++s) {
     if (absl::Status status = CheckState(programs[s]); !status.ok()) return Under(StageName(s), status);
@@ -101,12 +101,13 @@ absl::Status Examine(const std::vector<Program>& programs) {
   absl::Status status = Execute(programs, [&](const Act& act) {
     if (!fault.ok()) return absl::OkStatus();
     fault = orders[act.stage].Issue(act);
-    if (fault.ok()) fault = arenas[act.stage].Perform(act);
+    if (fault.ok()) fault = detectors[act.stage].Perform(act);
     if (!fault.ok()) fault = Under(StageName(act.stage), fault);
     return absl::OkStatus();
   });
   if (status.ok()) status = fault;
-  for (size_t s = 0; s < arenas.size() && status.ok(); ++s) status = Under(StageName(s), arenas[s].CheckMetrics());
+  for (size_t s = 0; s < detectors.size() && status.ok(); ++s)
+    status = Under(StageName(s), detectors[s].CheckMetrics());
   return status;
 }
 
@@ -140,7 +141,7 @@ class Proof {
   }
 
   bool KeepsMetricsAndState() const {
-    const auto keeps = [](const CellArena& cells) { return cells.KeepsMetrics(); };
+    const auto keeps = [](const CellDetector& cells) { return cells.KeepsMetrics(); };
     const auto apart = [](const Program& program) { return CheckState(program).ok(); };
     return proved_ && std::all_of(cells_.begin(), cells_.end(), keeps) &&
            std::all_of(programs_.begin(), programs_.end(), apart);
@@ -157,7 +158,7 @@ class Proof {
 
   const std::vector<Program>& programs_;
   std::vector<CollectiveOrder> orders_;
-  std::vector<CellArena> cells_;
+  std::vector<CellDetector> cells_;
   std::vector<Orders> measured_;  // a stage each, if measured
   bool proved_ = true;
   std::vector<int64_t> bounds_;
@@ -168,7 +169,7 @@ absl::Status CheckLowerBounds(const Plan& plan, const std::vector<int64_t>& expe
   for (int s = 0; s < plan.stages_size(); ++s) {
     const int64_t said = plan.stages(s).lower_bound_bytes();
     if (said == 0 || said == expected[s]) continue;
-    return Fault("stage ", s, ": lower bound of the memory: expected ", expected[s], " bytes, got ", said);
+    return InvalidPlan("stage ", s, ": lower bound of the memory: expected ", expected[s], " bytes, got ", said);
   }
   return absl::OkStatus();
 }

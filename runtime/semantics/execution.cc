@@ -18,7 +18,7 @@ void Join(absl::Span<const int32_t> from, int32_t* into) {
 }
 
 // Where a stream stands.
-struct Cursor {
+struct StreamCursor {
   int stage = 0;
   const Stream* stream = nullptr;
   int run = 0;
@@ -82,13 +82,13 @@ class Awake {
   std::vector<uint64_t> words_;
 };
 
-class Machine {
+class Interpreter {
  public:
-  explicit Machine(absl::Span<const Program> programs) : programs_(programs) {
+  explicit Interpreter(absl::Span<const Program> programs) : programs_(programs), ends_(EndsOf(programs)) {
     for (const Program& program : programs) {
       base_.push_back(static_cast<int>(cursors_.size()));
       for (const Stream& stream : program.stage->streams()) {
-        Cursor cursor;
+        StreamCursor cursor;
         cursor.stage = program.index;
         cursor.stream = &stream;
         cursor.Settle();
@@ -96,7 +96,7 @@ class Machine {
       }
       fired_.emplace_back(program.stage->actors_size(), 0);
     }
-    for (Cursor& cursor : cursors_) cursor.clock.assign(cursors_.size(), 0);
+    for (StreamCursor& cursor : cursors_) cursor.clock.assign(cursors_.size(), 0);
     if (!programs.empty()) AddTransfers();
     registers_.resize(programs.size());
     needs_.resize(programs.size());
@@ -155,10 +155,6 @@ class Machine {
     int32_t stream = 0;                       // of the stage
     int32_t transfer = -1;
     bool sends = false, receives = false, micro = false;
-  };
-  // A transfer's two actors.
-  struct Ends {
-    int32_t sender = -1, receiver = -1;
   };
   // A stream that sleeps until an actor has fired for a micro-batch.
   struct Sleeper {
@@ -225,26 +221,19 @@ class Machine {
   }
 
   void AddTransfers() {
-    ends_.resize(programs_[0].plan->transfers_size());
     sent_.assign(ends_.size(), Clock(cursors_.size(), 0));
     for (const Transfer& transfer : programs_[0].plan->transfers()) {
       straight_.push_back(IsStraight(*programs_[0].plan, transfer));
     }
-    for (const Program& program : programs_) {
-      for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
-        if (program.actor(a).end_case() == Actor::kSend) ends_[program.actor(a).send()].sender = a;
-        if (program.actor(a).end_case() == Actor::kReceive) ends_[program.actor(a).receive()].receiver = a;
-      }
-    }
   }
 
   int StreamOf(int stage, int32_t actor) const { return base_[stage] + parts_[stage][actor].stream; }
-  const Part& PartOf(const Cursor& cursor) const { return parts_[cursor.stage][cursor.head()]; }
-  int64_t MicroBatchOf(const Cursor& cursor) const { return PartOf(cursor).micro ? cursor.micro_batch() : 0; }
+  const Part& PartOf(const StreamCursor& cursor) const { return parts_[cursor.stage][cursor.head()]; }
+  int64_t MicroBatchOf(const StreamCursor& cursor) const { return PartOf(cursor).micro ? cursor.micro_batch() : 0; }
 
   // Registers alone: what the other end of a transfer does is WaitOf's. `need`,
   // if not null, becomes the one that is not met.
-  Wait RegisterWaitOf(const Cursor& cursor, const Need** need = nullptr) const {
+  Wait RegisterWaitOf(const StreamCursor& cursor, const Need** need = nullptr) const {
     const std::vector<int64_t>& fired = fired_[cursor.stage];
     const int64_t i = cursor.micro_batch();
     const Part& part = PartOf(cursor);
@@ -259,21 +248,21 @@ class Machine {
   }
 
   // The other end of the head's transfer: its stage and actor, stage -1 if none.
-  Wait PeerOf(const Cursor& cursor) const {
+  Wait PeerOf(const StreamCursor& cursor) const {
     const Part& part = PartOf(cursor);
     if (part.transfer < 0) return {};
     const Transfer& transfer = programs_[0].plan->transfers(part.transfer);
-    const Ends& ends = ends_[part.transfer];
+    const TransferEnds& ends = ends_[part.transfer];
     return {part.sends ? transfer.target_stage() : transfer.source_stage(), part.sends ? ends.receiver : ends.sender,
             MicroBatchOf(cursor)};
   }
 
   // True if the stream has come to the peer's act.
-  bool IsAt(const Cursor& cursor, const Wait& act) const {
+  bool IsAt(const StreamCursor& cursor, const Wait& act) const {
     return !cursor.done() && cursor.head() == act.actor && MicroBatchOf(cursor) == act.micro_batch;
   }
 
-  Wait WaitOf(const Cursor& cursor) const {
+  Wait WaitOf(const StreamCursor& cursor) const {
     const Wait wait = RegisterWaitOf(cursor);
     if (wait.stage >= 0) return wait;
     const Wait peer = PeerOf(cursor);
@@ -282,7 +271,7 @@ class Machine {
       // Having fired, a sender waits for nobody any more.
       return fired_[peer.stage][peer.actor] > peer.micro_batch ? Wait() : peer;
     }
-    const Cursor& other = cursors_[StreamOf(peer.stage, peer.actor)];
+    const StreamCursor& other = cursors_[StreamOf(peer.stage, peer.actor)];
     return IsAt(other, peer) && RegisterWaitOf(other).stage < 0 ? Wait() : peer;
   }
 
@@ -306,7 +295,7 @@ class Machine {
   // After an act of a stream: it has fired, or what comes next is there.
   void Wake(size_t s, int32_t actor) {
     std::vector<Sleeper>& sleepers = sleepers_[s];
-    const Cursor& cursor = cursors_[s];
+    const StreamCursor& cursor = cursors_[s];
     for (size_t i = 0; i < sleepers.size();) {
       const Sleeper& it = sleepers[i];
       const bool fired = it.actor == actor && fired_[cursor.stage][actor] > it.micro_batch;
@@ -321,7 +310,7 @@ class Machine {
   }
 
   absl::Status Fire(int s, const Visit& visit) {
-    Cursor& cursor = cursors_[s];
+    StreamCursor& cursor = cursors_[s];
     const Part& part = PartOf(cursor);
     Act act{cursor.stage, cursor.head(), MicroBatchOf(cursor), s, cursor.position, {}};
     Gather(part, act, cursor.clock);
@@ -387,7 +376,7 @@ class Machine {
   }
 
   // What a wait is for.
-  std::string WhyText(const Cursor& cursor, const Wait& wait) const {
+  std::string WhyText(const StreamCursor& cursor, const Wait& wait) const {
     const Program& program = programs_[cursor.stage];
     const std::string act = ActText(programs_[wait.stage].actor(wait.actor), wait.micro_batch);
     const Need* need = nullptr;
@@ -398,13 +387,13 @@ class Machine {
     return absl::StrCat(act, program.actor(cursor.head()).end_case() == Actor::kSend ? " to receive" : " to send");
   }
 
-  std::string Explain(const Cursor& cursor) const {
+  std::string Explain(const StreamCursor& cursor) const {
     const Wait wait = WaitOf(cursor);
     const Program& program = programs_[cursor.stage];
     std::string text =
         absl::StrCat(ActText(program.actor(cursor.head()), MicroBatchOf(cursor)), " on stream `", cursor.stream->name(),
                      "` of stage ", cursor.stage, " waits for ", WhyText(cursor, wait));
-    const Cursor& other = cursors_[StreamOf(wait.stage, wait.actor)];
+    const StreamCursor& other = cursors_[StreamOf(wait.stage, wait.actor)];
     if (other.head() == wait.actor && MicroBatchOf(other) == wait.micro_batch) return text;
     return absl::StrCat(text, ", which comes after ",
                         ActText(programs_[other.stage].actor(other.head()), MicroBatchOf(other)));
@@ -412,13 +401,13 @@ class Machine {
 
   const absl::Span<const Program> programs_;
   std::vector<int> base_;  // a stage each: its first stream
-  std::vector<Cursor> cursors_;
+  std::vector<StreamCursor> cursors_;
   std::vector<std::vector<int64_t>> fired_;       // stage, actor: how many acts
   std::vector<std::vector<Register>> registers_;  // stage, buffer
   std::vector<std::vector<Need>> needs_;          // a stage each
   std::vector<Link> links_;
   std::vector<std::vector<Part>> parts_;  // stage, actor
-  std::vector<Ends> ends_;
+  const std::vector<TransferEnds> ends_;
   // A transfer each: the clock of its last send; the receive follows at once.
   std::vector<Clock> sent_;
   std::vector<bool> straight_;  // a transfer each
@@ -428,6 +417,8 @@ class Machine {
 
 }  // namespace
 
-absl::Status Execute(absl::Span<const Program> programs, const Visit& visit) { return Machine(programs).Run(visit); }
+absl::Status Execute(absl::Span<const Program> programs, const Visit& visit) {
+  return Interpreter(programs).Run(visit);
+}
 
 }  // namespace weft::plan

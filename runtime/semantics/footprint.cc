@@ -59,16 +59,16 @@ class Maker {
         if (!bytes.Overlaps(read)) continue;
         if (program_.root[in] == program_.root[out]) {
           if (read.begin == bytes.begin && read.end == bytes.end) continue;
-          return Fault("output `", Name(out), "`: expected all bytes of its input `", Name(in),
-                       "` or none of them, got ", BytesOf(bytes), " over ", BytesOf(read));
+          return InvalidPlan("output `", Name(out), "`: expected all bytes of its input `", Name(in),
+                             "` or none of them, got ", BytesOf(bytes), " over ", BytesOf(read));
         }
-        return Fault("output `", Name(out), "`: expected bytes apart from its input `", Name(in), "`, got ",
-                     BytesOf(bytes), " over ", BytesOf(RangeOf(in)));
+        return InvalidPlan("output `", Name(out), "`: expected bytes apart from its input `", Name(in), "`, got ",
+                           BytesOf(bytes), " over ", BytesOf(RangeOf(in)));
       }
       for (size_t j = 0; j < i; ++j) {
         if (!bytes.Overlaps(RangeOf(work.writes[j]))) continue;
-        return Fault("output `", Name(out), "`: expected bytes apart from its output `", Name(work.writes[j]),
-                     "`, got ", BytesOf(bytes), " over ", BytesOf(RangeOf(work.writes[j])));
+        return InvalidPlan("output `", Name(out), "`: expected bytes apart from its output `", Name(work.writes[j]),
+                           "`, got ", BytesOf(bytes), " over ", BytesOf(RangeOf(work.writes[j])));
       }
     }
     return absl::OkStatus();
@@ -89,8 +89,8 @@ class Maker {
   }
 
   absl::Status Lost(int32_t b, const Content& by, const ByteRange& bytes) const {
-    return Fault("buffer `", Name(b), "` is overwritten while live: ", program_.Where(actor_, by.work), " wrote `",
-                 Name(by.buffer), "` over ", BytesOf(bytes), " before this read");
+    return InvalidPlan("buffer `", Name(b), "` is overwritten while live: ", program_.Where(actor_, by.work),
+                       " wrote `", Name(by.buffer), "` over ", BytesOf(bytes), " before this read");
   }
 
   void Leave(const ByteRange& bytes, const Content& content) {

@@ -1,4 +1,9 @@
-// Orders in which the acts of a stage may come.
+// The orders in which the acts of one stage may come.
+//
+// A plan fixes the order of acts within a stream, and waits fix some of the
+// order between streams; the rest is chance. Whoever asks for the most memory
+// a stage can need asks it of the extreme orders: an act of a side stream as
+// early, or as late, as the plan lets it.
 #ifndef WEFT_RUNTIME_SEMANTICS_ORDERS_H_
 #define WEFT_RUNTIME_SEMANTICS_ORDERS_H_
 
@@ -10,10 +15,10 @@
 
 namespace weft::plan {
 
-// Records one execution of a stage, and tells others, as the stage sees them:
-// what its compute stream does comes in the same order in each, what its other
-// streams do earlier or later, as far as is proved. What other stages do in
-// between is left out. The program must outlive it. One thread.
+// Records one execution of a stage and derives other executions from it. In
+// each of them the compute stream's acts come in the recorded order; the acts
+// of the other streams come earlier or later, as far as the waits allow. Acts of
+// other stages do not appear. The program must outlive it. One thread.
 class Orders {
  public:
   explicit Orders(const Program& program);

@@ -22,45 +22,27 @@ struct Rank {
   std::vector<Stream> streams;                            // point into spec
 };
 
-// Where a transfer's ends are, -1 where unknown.
-struct Ends {
-  int32_t sender = -1;
-  int32_t receiver = -1;
-};
-
 class Clock {
  public:
   Clock(absl::Span<const plan::Program> programs, const Costs& costs, const plan::Machine& machine)
-      : programs_(programs), costs_(costs), under_way_(programs, machine) {}
-
-  absl::Status Create() {
-    ranks_.resize(programs_.size());
-    if (!programs_.empty()) ends_.resize(programs_[0].plan->transfers_size());
+      : programs_(programs),
+        costs_(costs),
+        ranks_(programs.size()),
+        ends_(plan::EndsOf(programs)),
+        under_way_(programs, machine) {
     for (size_t s = 0; s < ranks_.size(); ++s) {
-      const plan::Program& program = programs_[s];
+      const plan::Program& program = programs[s];
       Rank& rank = ranks_[s];
       rank.spec = executor::ProgramSpecOf(program, program.placement->ranks(0));
-      absl::StatusOr<std::vector<std::vector<actor::Condition>>> conditions = actor::ConditionsOf(rank.spec);
-      if (!conditions.ok()) return conditions.status();
-      if (absl::Status status = actor::CheckOrder(rank.spec, *conditions); !status.ok()) {
-        const absl::Status blocked = Blocked();
-        return blocked.ok() ? status : blocked;
-      }
-      rank.conditions = *std::move(conditions);
+      rank.conditions = actor::ConditionsOf(rank.spec);
       rank.fired.assign(rank.spec.actors.size(), 0);
       for (size_t i = 0; i < rank.spec.streams.size(); ++i) {
         rank.streams.push_back({actor::Cursor(rank.spec, static_cast<int>(i))});
       }
-      for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
-        const plan::Actor& it = program.actor(a);
-        if (it.end_case() == plan::Actor::kSend) ends_[it.send()].sender = a;
-        if (it.end_case() == plan::Actor::kReceive) ends_[it.receive()].receiver = a;
-      }
     }
-    return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<Act>> Run() {
+  absl::StatusOr<std::vector<TimedAct>> Run() {
     for (size_t s = 0; s < ranks_.size(); ++s) BeginAll(static_cast<int32_t>(s), 0, -1);
     while (!under_way_.empty()) {
       const UnderWay::Act ending = under_way_.Pop();
@@ -129,7 +111,7 @@ class Clock {
     const actor::Cursor& here = ranks_[s].streams[i].cursor;
     const actor::Cursor& there = ranks_[peer].streams[stream].cursor;
     const bool sends = actor.end_case() == plan::Actor::kSend;
-    const Ends& ends = ends_[sends ? actor.send() : actor.receive()];
+    const plan::TransferEnds& ends = ends_[sends ? actor.send() : actor.receive()];
     return there.actor() == (sends ? ends.receiver : ends.sender) && there.micro_batch() == here.micro_batch();
   }
 
@@ -155,18 +137,16 @@ class Clock {
   const absl::Span<const plan::Program> programs_;
   const Costs& costs_;
   std::vector<Rank> ranks_;
-  std::vector<Ends> ends_;
+  const std::vector<plan::TransferEnds> ends_;
   UnderWay under_way_;
-  std::vector<Act> acts_;
+  std::vector<TimedAct> acts_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<Act>> RunStep(absl::Span<const plan::Program> programs, const Costs& costs,
-                                         const plan::Machine& machine) {
-  Clock clock(programs, costs, machine);
-  if (absl::Status status = clock.Create(); !status.ok()) return status;
-  return clock.Run();
+absl::StatusOr<std::vector<TimedAct>> RunStep(absl::Span<const plan::Program> programs, const Costs& costs,
+                                              const plan::Machine& machine) {
+  return Clock(programs, costs, machine).Run();
 }
 
 }  // namespace weft::sim

@@ -15,7 +15,7 @@
 namespace weft::sim {
 
 // One act that happened. Times count from the beginning of the step.
-struct Act {
+struct TimedAct {
   int32_t stage = 0;
   int32_t actor = 0;
   int64_t micro_batch = 0;  // 0 for actors that fire once a step
@@ -32,10 +32,10 @@ struct Act {
 // the same at the same time. An act begins when the runtime would let it
 // (actor::Unmet); the two ends of a transfer begin together. The acts are in the
 // order of their ends. `costs` are those of acts that nothing disturbs; where the
-// ranks of a node share cores, acts side by side take longer. InvalidArgument for orders that the runtime refuses,
-// kFailedPrecondition for a plan that blocks, with the cycle.
-absl::StatusOr<std::vector<Act>> RunStep(absl::Span<const plan::Program> programs, const Costs& costs,
-                                         const plan::Machine& machine);
+// ranks of a node share cores, acts side by side take longer. kFailedPrecondition for a
+// plan that blocks, with the cycle.
+absl::StatusOr<std::vector<TimedAct>> RunStep(absl::Span<const plan::Program> programs, const Costs& costs,
+                                              const plan::Machine& machine);
 
 }  // namespace weft::sim
 

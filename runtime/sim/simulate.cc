@@ -47,12 +47,12 @@ class Reporter {
 
  private:
   plan::Stream::Kind KindOf(size_t stage, int stream) const { return programs_[stage].stage->streams(stream).kind(); }
-  int StreamOf(const Act& act) const { return programs_[act.stage].actor(act.actor).stream(); }
+  int StreamOf(const TimedAct& act) const { return programs_[act.stage].actor(act.actor).stream(); }
   // A collective or an end of a transfer, on whatever stream.
-  bool Communicates(const Act& act) const { return programs_[act.stage].actor(act.actor).kernels_size() == 0; }
+  bool Communicates(const TimedAct& act) const { return programs_[act.stage].actor(act.actor).kernels_size() == 0; }
 
   // A collective of this stage, or a transfer that it sends or receives: both ends of one take the same time.
-  bool IsOwn(size_t stage, const Act& act) const {
+  bool IsOwn(size_t stage, const TimedAct& act) const {
     const plan::Actor& actor = programs_[act.stage].actor(act.actor);
     if (actor.end_case() == plan::Actor::END_NOT_SET) return Communicates(act) && act.stage == static_cast<int>(stage);
     const bool sends = actor.end_case() == plan::Actor::kSend;
@@ -62,7 +62,7 @@ class Reporter {
 
   // Acts of a stream come in its order, as it has one at a time.
   void Add(int32_t index) {
-    const Act& act = report_.acts[index];
+    const TimedAct& act = report_.acts[index];
     StageReport& stage = report_.stages[act.stage];
     const int stream = StreamOf(act);
     report_.step_s = std::max(report_.step_s, act.end_s);
@@ -78,7 +78,7 @@ class Reporter {
   void Idle(size_t stage, int stream, double end, int32_t cause) {
     const double begin = streams_[stage][stream];
     while (cause >= 0 && end > begin) {
-      const Act& act = report_.acts[cause];
+      const TimedAct& act = report_.acts[cause];
       const double since = std::max(act.begin_s, begin);
       StageReport& report = report_.stages[stage];
       (IsOwn(stage, act) ? report.exposed_comm_s : report.waiting_s) += end - since;
@@ -98,7 +98,7 @@ class Reporter {
 absl::StatusOr<Report> Simulate(const plan::Plan& plan, const plan::Machine& machine, const Options& options) {
   const std::vector<plan::Program> programs = plan::ProgramsOf(plan);
   const Costs costs = options.unit_times ? UnitCostsOf(programs) : CostsOf(programs, machine);
-  absl::StatusOr<std::vector<Act>> acts = RunStep(programs, costs, options.unit_times ? plan::Machine() : machine);
+  absl::StatusOr<std::vector<TimedAct>> acts = RunStep(programs, costs, options.unit_times ? plan::Machine() : machine);
   if (!acts.ok()) return acts.status();
   Report report;
   report.acts = *std::move(acts);

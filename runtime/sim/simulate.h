@@ -34,7 +34,7 @@ struct Report {
   double exposed_comm_s = 0;
   double waiting_s = 0;
   std::vector<StageReport> stages;
-  std::vector<Act> acts;  // in the order of their ends
+  std::vector<TimedAct> acts;  // in the order of their ends
 };
 
 struct Options {

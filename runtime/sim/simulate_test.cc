@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/proof/verify.h"
-#include "runtime/sim/test_plans.h"
+#include "tests/fixtures/pipeline_plans.h"
 
 namespace weft::sim {
 namespace {

@@ -19,12 +19,12 @@ constexpr int kColumns = 40;
 constexpr int kMostColumns = 4096;
 
 // The acts of one stream, in order.
-using StreamActs = std::vector<const Act*>;
+using StreamActs = std::vector<const TimedAct*>;
 
 std::vector<std::vector<StreamActs>> ByStream(const plan::Plan& plan, const Report& report) {
   std::vector<std::vector<StreamActs>> all;
   for (const plan::Stage& stage : plan.stages()) all.emplace_back(stage.streams_size());
-  for (const Act& act : report.acts) {
+  for (const TimedAct& act : report.acts) {
     all[act.stage][plan.stages(act.stage).actors(act.actor).stream()].push_back(&act);
   }
   return all;
@@ -42,7 +42,7 @@ std::map<int32_t, int> ChunksOf(const plan::Stage& stage) {
   return places;
 }
 
-std::string LabelOf(const plan::Actor& actor, const Act& act, const std::map<int32_t, int>& chunks) {
+std::string LabelOf(const plan::Actor& actor, const TimedAct& act, const std::map<int32_t, int>& chunks) {
   constexpr char kLetters[] = {'O', 'F', 'B', 'W', 'U'};
   const std::string letter(1, actor.phase() <= plan::Actor::UPDATE ? kLetters[actor.phase()] : 'O');
   if (actor.section() == plan::Actor::STEP) return letter;
@@ -57,7 +57,7 @@ class Row {
   Row(const plan::Stage& stage, const StreamActs& acts, double step_s, int columns)
       : width_(step_s / columns), shares_(columns), cells_(columns, "."), merged_(columns, 0) {
     const std::map<int32_t, int> chunks = ChunksOf(stage);
-    for (const Act* act : acts) Share(LabelOf(stage.actors(act->actor), *act, chunks), *act);
+    for (const TimedAct* act : acts) Share(LabelOf(stage.actors(act->actor), *act, chunks), *act);
     for (int c = 0; c < columns; ++c) ShowMost(c);
     for (const std::string& label : labels_) {
       if (shown_.insert(label).second) Merge(label);
@@ -75,7 +75,7 @@ class Row {
 
  private:
   // Seconds of a column by unit.
-  void Share(const std::string& label, const Act& act) {
+  void Share(const std::string& label, const TimedAct& act) {
     const int columns = static_cast<int>(shares_.size());
     const int first = std::clamp(static_cast<int>(act.begin_s / width_), 0, columns - 1);
     for (int c = first; c < columns && c * width_ < act.end_s; ++c) {
@@ -209,7 +209,7 @@ trace::Timeline TimelineOf(const plan::Plan& plan, const Report& report, int64_t
     for (size_t i = 0; i < streams[s].size(); ++i) {
       trace::Track* track = timeline.AddTrack(kPredictedProcess + rank, absl::StrCat("rank ", rank, " (predicted)"),
                                               stage.streams(static_cast<int>(i)).name(), names);
-      for (const Act* act : streams[s][i]) {
+      for (const TimedAct* act : streams[s][i]) {
         track->Add({.name = act->actor,
                     .micro_batch = static_cast<int32_t>(act->micro_batch),
                     .step = step,

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "runtime/sim/test_plans.h"
+#include "tests/fixtures/pipeline_plans.h"
 
 namespace weft::sim {
 namespace {

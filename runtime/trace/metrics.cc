@@ -7,12 +7,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/trace/file.h"
-#include "runtime/trace/json.h"
 
 namespace weft::trace {
 namespace {
@@ -35,11 +35,8 @@ constexpr char kRun[] = "{\"run\":";
 constexpr char kStep[] = "{\"step\":";
 
 std::string RunLine(const std::map<std::string, std::string>& about) {
-  std::string fields;
-  for (const auto& [key, value] : about) {
-    absl::StrAppend(&fields, fields.empty() ? "" : ",", Quoted(key), ":", Quoted(value));
-  }
-  return absl::StrCat(kRun, "{", fields, "}}\n");
+  const nlohmann::json json(about);
+  return absl::StrCat(kRun, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), "}\n");
 }
 
 // The lines of `path` up to step `done`, each part of them below the line of its run; none if there is no file.

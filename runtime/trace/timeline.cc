@@ -1,15 +1,20 @@
 #include "runtime/trace/timeline.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/trace/file.h"
-#include "runtime/trace/json.h"
 
 namespace weft::trace {
 namespace {
+
+// In quotes, with what JSON forbids escaped or replaced.
+std::string Quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 std::string MetadataJson(const char* kind, int process, int thread, const std::string& name) {
   return absl::StrFormat(R"({"ph":"M","name":"%s","pid":%d,"tid":%d,"args":{"name":%s}})", kind, process, thread,

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ops/abi/kernel_testing.h"
 #include "tests/cuda/emulated_gpu.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft::tests {
 

@@ -9,10 +9,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/abi/kernel_testing.h"
 #include "ops/cpu_kernels.h"
 #include "tests/cuda/device_run.h"
 #include "tests/cuda/emulated_gpu.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft::tests {
 namespace {

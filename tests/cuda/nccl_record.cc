@@ -112,7 +112,7 @@ class Recorder {
 
 absl::StatusOr<NcclRank> RecordRank(const plan::Program& program, int64_t index, int ranks, Numbers& numbers) {
   NcclRank made{.rank = program.placement->ranks(static_cast<int>(index))};
-  const executor::Place place{&program, index, made.rank, plan::Coordinates(*program.placement, index)};
+  const executor::RankPlace place{&program, index, made.rank, plan::Coordinates(*program.placement, index)};
   NoGpu gpu;
   Recorder recorder;
   collective::NcclCommunicator communicator(
@@ -126,9 +126,7 @@ absl::StatusOr<NcclRank> RecordRank(const plan::Program& program, int64_t index,
   }
   if (absl::Status status = communicator.Connect(); !status.ok()) return status;
   made.spec = executor::ProgramSpecOf(program, made.rank);
-  auto conditions = actor::ConditionsOf(made.spec);
-  if (!conditions.ok()) return conditions.status();
-  made.conditions = *std::move(conditions);
+  made.conditions = actor::ConditionsOf(made.spec);
   for (size_t s = 0; s < made.spec.streams.size(); ++s) {
     std::vector<NcclAct>& acts = made.streams.emplace_back();
     for (actor::Cursor cursor(made.spec, static_cast<int>(s)); !cursor.done(); cursor.Advance()) {

@@ -1,6 +1,7 @@
 #include "tests/fuzz/case.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -10,7 +11,67 @@ namespace {
 
 constexpr int64_t kMostRanks = 8;
 
-int64_t RanksOf(const Layout& layout) { return layout.data * layout.tensor * layout.context * layout.stages; }
+int64_t RanksOf(const Layout& layout) {
+  return layout.data * layout.tensor * layout.context * layout.expert * layout.stages;
+}
+
+int64_t ChunksOf(const Layout& layout) {
+  if (layout.chunks > 0) return layout.chunks;
+  return layout.schedule == "INTERLEAVED" || layout.schedule == "ZERO_BUBBLE form: V" ? 2 : 1;
+}
+
+bool IsCut(const Layout& layout) {
+  return layout.stages > 1 || !layout.schedule.empty() || layout.chunks > 0 || !layout.cuts.empty() ||
+         !layout.order.empty();
+}
+
+// Layers that begin the second chunk and those behind it; now and then one too few.
+std::vector<std::string> RandomCuts(Dice& dice, const Layout& layout, const Model& model) {
+  const std::vector<std::string> layers = TraitsOf(model).layers;
+  const int64_t count = layout.stages * ChunksOf(layout) - 1;
+  if (count < 1 || count >= static_cast<int64_t>(layers.size())) return {};
+  std::vector<std::string> cuts;
+  for (size_t i = 1; i < layers.size(); ++i) {
+    // Of those that are left, each set of the number that is still to be chosen is as likely.
+    if (dice.Below(static_cast<int64_t>(layers.size() - i)) < count - static_cast<int64_t>(cuts.size())) {
+      cuts.push_back(layers[i]);
+    }
+  }
+  if (dice.Percent(10)) cuts.pop_back();
+  return cuts;
+}
+
+// A schedule file: again and again a stage does one of the units that it may do next. Now and then a unit is missing.
+void AddOrder(Dice& dice, Layout& layout) {
+  const int64_t chunks = ChunksOf(layout), all = layout.stages * chunks;
+  const int kinds = dice.Percent(50) ? 3 : 2;  // F, B and perhaps W
+  struct Unit {
+    int64_t chunk;  // of the model
+    int kind;
+  };
+  std::vector<std::vector<int64_t>> done(all, std::vector<int64_t>(kinds, 0));  // micro-batches
+  std::vector<std::string> lines(layout.stages);
+  while (true) {
+    std::vector<Unit> possible;
+    for (int64_t c = 0; c < all; ++c) {
+      for (int kind = 0; kind < kinds; ++kind) {
+        const int64_t i = done[c][kind];
+        const int64_t before = kind == 0 ? c - 1 : kind == 1 ? c + 1 : -1;  // the chunk that it receives from
+        const bool received = before < 0 || before >= all || done[before][kind] > i;
+        if (i < layout.micro_batches && received && (kind == 0 || done[c][kind - 1] > i)) possible.push_back({c, kind});
+      }
+    }
+    if (possible.empty()) break;
+    const Unit unit = possible[dice.Below(static_cast<int64_t>(possible.size()))];
+    std::string& line = lines[unit.chunk % layout.stages];
+    const int64_t i = done[unit.chunk][unit.kind]++, chunk = unit.chunk / layout.stages;
+    absl::StrAppend(&line, line.empty() ? "" : " ", std::string(1, "FBW"[unit.kind]), i,
+                    chunk > 0 ? absl::StrCat(".", chunk) : "");
+  }
+  layout.whole = layout.stages == 1 || dice.Percent(95);
+  if (!layout.whole) lines[0].resize(lines[0].rfind(' '));
+  layout.order = absl::StrCat(absl::StrJoin(lines, "\n"), "\n");
+}
 
 // A layout that may be forbidden: now and then its sizes do not divide what they split.
 Layout RandomLayout(Dice& dice, const Model& model) {
@@ -19,6 +80,7 @@ Layout RandomLayout(Dice& dice, const Model& model) {
     layout.data = dice.Of({1, 1, 2, 2, 3, 4, 8});
     layout.tensor = dice.Of({1, 1, 1, 2, 2, 4});
     layout.context = dice.Of({1, 1, 1, 1, 2});
+    layout.expert = dice.Percent(TraitsOf(model).uses_expert ? 60 : 2) ? 2 : 1;
     layout.stages = dice.Of({1, 1, 2, 2, 3, 4});
   } while (RanksOf(layout) > kMostRanks);
   layout.micro = dice.Percent(95) ? layout.data * dice.Of({1, 1, 2, 3}) : 1 + dice.Below(6);
@@ -28,6 +90,12 @@ Layout RandomLayout(Dice& dice, const Model& model) {
         dice.Of({"", "GPIPE", "ONE_F_ONE_B", "INTERLEAVED", "ZERO_BUBBLE form: H1", "ZERO_BUBBLE form: V"});
     if (layout.schedule == "INTERLEAVED" && dice.Percent(40)) layout.chunks = dice.Of({2, 3});
     if (dice.Percent(3)) layout.chunks = 1 + dice.Below(3);
+    // In place of a schedule; chunks are dealt out in turn.
+    if (dice.Percent(20)) {
+      layout.schedule = "";
+      AddOrder(dice, layout);
+    }
+    if (dice.Percent(25)) layout.cuts = RandomCuts(dice, layout, model);
   }
   if (layout.data > 1 || dice.Percent(10)) {
     layout.zero = dice.Of({0, 0, 1, 2, 3, 3});
@@ -55,13 +123,6 @@ std::string RandomOptimizer(Dice& dice) {
   return rule + clip + schedule;
 }
 
-int64_t ChunksOf(const Layout& layout) {
-  if (layout.chunks > 0) return layout.chunks;
-  return layout.schedule == "INTERLEAVED" || layout.schedule == "ZERO_BUBBLE form: V" ? 2 : 1;
-}
-
-bool IsCut(const Layout& layout) { return layout.stages > 1 || !layout.schedule.empty() || layout.chunks > 0; }
-
 }  // namespace
 
 Case RandomCase(uint64_t seed) {
@@ -72,6 +133,9 @@ Case RandomCase(uint64_t seed) {
   made.layout = RandomLayout(dice, made.model);
   made.optimizer = RandomOptimizer(dice);
   made.compute = dice.Of({"F32", "F32", "F32", "F32", "F32", "F32", "F32", "BF16", "BF16", "F16"});
+  // Of two values that a jump compares, rounding to 11 bits or fewer often decides; that to 24 hardly ever.
+  if (TraitsOf(made.model).jumps) made.compute = "F32";
+  made.search = dice.Percent(15);
   return made;
 }
 
@@ -93,7 +157,7 @@ Overrides OneRank(const Case& a_case) {
   return {absl::StrCat("batch.micro=", cut ? layout.micro : layout.micro * layout.micro_batches)};
 }
 
-Overrides Many(const Case& a_case) {
+Overrides Many(const Case& a_case, const std::string& schedule_file) {
   const Layout& layout = a_case.layout;
   Overrides all = {absl::StrCat("batch.micro=", layout.micro)};
   const auto add = [&](const std::string& key, int64_t value, int64_t usual) {
@@ -102,17 +166,20 @@ Overrides Many(const Case& a_case) {
   add("dist.data", layout.data, 1);
   add("dist.tensor", layout.tensor, 1);
   add("dist.context", layout.context, 1);
+  add("dist.expert", layout.expert, 1);
   add("dist.pipeline", layout.stages, 1);
   if (!layout.schedule.empty()) all.push_back(absl::StrCat("pipeline={schedule: ", layout.schedule, "}"));
+  if (!layout.order.empty()) all.push_back(absl::StrCat("pipeline.schedule_file=", schedule_file));
   add("pipeline.chunks", layout.chunks, 0);
+  for (const std::string& cut : layout.cuts) all.push_back(absl::StrCat("pipeline.cuts=", cut));
   add("zero.stage", layout.zero, 0);
   add("zero.group", layout.group, 0);
   if (!layout.recompute.empty()) all.push_back(absl::StrCat("recompute.policy=", layout.recompute));
   if (!layout.fusion) all.push_back("graph.fusion=false");
   if (layout.broadcast) all.push_back("graph.inference=BROADCAST");
   for (int64_t data : layout.meshes) {
-    all.push_back(
-        absl::StrCat("pipeline.stages={data: ", data, " tensor: ", layout.tensor, " context: ", layout.context, "}"));
+    all.push_back(absl::StrCat("pipeline.stages={data: ", data, " tensor: ", layout.tensor,
+                               " context: ", layout.context, " expert: ", layout.expert, "}"));
   }
   return all;
 }
@@ -129,10 +196,17 @@ std::vector<std::string> Forbidden(const Case& a_case) {
   require(a_case.model.seq % layout.context == 0, "to be divisible by mesh axis context");
   require(std::all_of(traits.pinned.begin(), traits.pinned.end(), [&](int64_t n) { return n % layout.tensor == 0; }),
           "to be divisible by mesh axis tensor");
+  require(layout.expert == 1 || traits.uses_expert, "expert: expected 1, as nothing in");
   if (!IsCut(layout)) return all;
   const int64_t chunks = ChunksOf(layout);
-  require(layout.stages * chunks <= traits.cuttable,
+  require(layout.stages * chunks <= static_cast<int64_t>(traits.layers.size()),
           chunks > 1 ? "pipeline.chunks: expected at most" : "dist.pipeline: expected at most");
+  require(layout.cuts.empty() || static_cast<int64_t>(layout.cuts.size()) == layout.stages * chunks - 1,
+          "pipeline.cuts: expected ");
+  if (!layout.order.empty()) {
+    require(layout.whole, ", got the end");
+    return all;
+  }
   const bool two = layout.schedule == "ZERO_BUBBLE form: V";
   require(layout.schedule == "INTERLEAVED" ? chunks >= 2 : chunks == (two ? 2 : 1), "pipeline.chunks of ");
   return all;
@@ -143,9 +217,15 @@ namespace {
 void Append(std::vector<Case>& all, const Case& from, void (*change)(Case&)) {
   Case simpler = from;
   change(simpler);
+  const auto shape = [](const Layout& layout) {
+    return std::tuple(layout.stages, ChunksOf(layout), layout.micro_batches);
+  };
+  if (shape(simpler.layout) != shape(from.layout)) simpler.layout.cuts.clear(), simpler.layout.order = "";
   // What says the same is no simpler.
-  if (JobOf(simpler, "") + TextOf(simpler.model, "") + absl::StrJoin(Many(simpler), " ") + simpler.compute !=
-      JobOf(from, "") + TextOf(from.model, "") + absl::StrJoin(Many(from), " ") + from.compute) {
+  const auto text = [](const Case& c) {
+    return absl::StrCat(JobOf(c, ""), TextOf(c.model, ""), absl::StrJoin(Many(c), " "), c.compute, c.search);
+  };
+  if (text(simpler) != text(from)) {
     all.push_back(simpler);
   }
 }
@@ -160,6 +240,9 @@ std::vector<Case> Simpler(const Case& a_case) {
   append([](Case& c) { c.layout.data = std::min<int64_t>(c.layout.data, 2); });
   append([](Case& c) { c.layout.tensor = 1; });
   append([](Case& c) { c.layout.context = 1; });
+  append([](Case& c) { c.layout.expert = 1; });
+  append([](Case& c) { c.layout.cuts.clear(); });
+  append([](Case& c) { c.layout.order = ""; });
   append([](Case& c) { c.layout.zero = 0, c.layout.group = 0; });
   append([](Case& c) { c.layout.group = 0; });
   append([](Case& c) { c.layout.meshes.clear(); });
@@ -172,6 +255,7 @@ std::vector<Case> Simpler(const Case& a_case) {
   append([](Case& c) { c.layout.micro_batches = std::min<int64_t>(c.layout.micro_batches, 2); });
   append([](Case& c) { c.layout.micro = c.layout.data; });
   append([](Case& c) { c.compute = "F32"; });
+  append([](Case& c) { c.search = false; });
   append([](Case& c) { c.optimizer = "sgd { lr: 0.1 }"; });
   append([](Case& c) { c.model.dropout = 0; });
   append([](Case& c) { c.model.layers = std::max<int64_t>(1, c.model.layers - 1); });

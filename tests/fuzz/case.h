@@ -14,11 +14,14 @@ namespace weft::fuzz {
 using Overrides = std::vector<std::string>;
 
 struct Layout {
-  int64_t data = 1, tensor = 1, context = 1, stages = 1;
+  int64_t data = 1, tensor = 1, context = 1, expert = 1, stages = 1;
   int64_t micro_batches = 1;
-  int64_t micro = 4;            // sequences a micro-batch
-  std::string schedule;         // empty: the job says nothing
-  int64_t chunks = 0;           // 0: the job says nothing
+  int64_t micro = 4;     // sequences a micro-batch
+  std::string schedule;  // empty: the job says nothing
+  int64_t chunks = 0;    // 0: the job says nothing
+  std::vector<std::string> cuts;
+  std::string order;            // what its schedule file has; empty: there is none
+  bool whole = true;            // each stage has every unit there
   int64_t zero = 0, group = 0;  // 0: the job says nothing
   std::string recompute;        // empty: the job says nothing
   bool fusion = true;
@@ -32,18 +35,19 @@ struct Case {
   Layout layout;
   std::string optimizer;        // its message
   std::string compute = "F32";  // of the run under test and of the one rank's
+  bool search = false;          // see train.h; of the run under test
 };
 
 // Depends on the seed alone.
 Case RandomCase(uint64_t seed);
 
-// What both runs' jobs have in common, as text; `file` is the model file.
+// What both runs' jobs have in common, as text; `file` is the model file. The schedule file is beside it.
 std::string JobOf(const Case& a_case, const std::string& file);
 
 // What the job of one rank adds, and that of the layout. One rank takes the whole batch at once, unless the numbers
 // depend on how it is cut.
 Overrides OneRank(const Case& a_case);
-Overrides Many(const Case& a_case);
+Overrides Many(const Case& a_case, const std::string& schedule_file = "schedule.txt");
 
 // What forbids the layout, in words of the compiler's refusal, which must have some of them; none: it must not refuse.
 std::vector<std::string> Forbidden(const Case& a_case);

@@ -12,10 +12,11 @@
 namespace weft::fuzz {
 namespace {
 
-enum Flags { kPlain = 0, kMixesBatch = 1, kPinsInner = 2, kPinsHeads = 4 };
+enum Flags { kPlain = 0, kMixesBatch = 1, kPinsInner = 2, kPinsHeads = 4, kUsesExpert = 8 };
 
 // Ops in the notation of a model file: $x and $y are operands, $r the result, $i a number of its own. Values keep to
-// about 1, so that rounding is not magnified: what grows goes through tanh.
+// about 1, so that rounding is not magnified: what grows goes through tanh. What jumps, in its value or in its
+// gradient, compares with a parameter added ($x+): two values may be equal but for rounding, which would then decide.
 struct Piece {
   const char* text;
   int flags = kPlain;
@@ -26,7 +27,7 @@ constexpr Piece kPieces[] = {
     {"$r = weft.neg $x"},
     {"$r = weft.sigmoid $x"},
     {"$r = weft.silu $x"},
-    {"$r = weft.relu $x"},
+    {"$r = weft.relu $x+"},
     {"$r = weft.gelu $x"},
     {"$r = weft.gelu $x approximate(tanh)"},
     {"%a$i = weft.square $x\n$r = weft.tanh %a$i"},
@@ -38,9 +39,9 @@ constexpr Piece kPieces[] = {
     {"$r = weft.add $x, $y"},
     {"$r = weft.sub $x, $y"},
     {"%a$i = weft.mul $x, $y\n$r = weft.tanh %a$i"},
-    {"$r = weft.maximum $x, $y"},
-    {"$r = weft.minimum $x, $y"},
-    {"%a$i = weft.greater_equal $x, $y\n$r = weft.mul $x, %a$i"},
+    {"$r = weft.maximum $x+, $y"},
+    {"$r = weft.minimum $x+, $y"},
+    {"%a$i = weft.greater_equal $x+, $y\n$r = weft.mul $x, %a$i"},
     {"%a$i = weft.equal $x, $x\n$r = weft.mul %a$i, $y"},
     {"$r = weft.scale $x by(-0.75)"},
     {"$r = weft.add_n $x, $y, $x"},
@@ -59,7 +60,7 @@ constexpr Piece kPieces[] = {
      "%b$i = weft.einsum \"bsi,io->bso\" $x, %a$i\n%c$i = weft.tanh %b$i\n"
      "$r = weft.einsum \"bso,io->bsi\" %c$i, %a$i"},
     {"%a$i = weft.reduce mean $x over [2] keep_dims\n$r = weft.sub $x, %a$i"},
-    {"%a$i = weft.reduce max $x over [2] keep_dims\n$r = weft.sub $x, %a$i"},
+    {"%a$i = weft.reduce max $x+ over [2] keep_dims\n$r = weft.sub $x, %a$i"},
     {"%a$i = weft.reduce mean $x over [1] keep_dims\n$r = weft.sub $y, %a$i"},
     {"%a$i = weft.reduce sum $x over [1]\n%b$i = weft.tanh %a$i\n%c$i = weft.reshape %b$i [batch, 1, hidden]\n"
      "$r = weft.add %c$i, $y"},
@@ -88,13 +89,19 @@ constexpr Piece kPieces[] = {
     {"%a$i = weft.random_normal [batch, seq, hidden] mean(0.5) std(0.1)\n%b$i = weft.mul $x, %a$i\n"
      "$r = weft.add %b$i, $x"},
     {"%a$i = weft.random_normal [seq, hidden] mean(0) std(0.1)\n$r = weft.add $x, %a$i", kMixesBatch},
-    {"%a$i = weft.fill [hidden, hidden] value(0.05)\n$r = weft.einsum \"bsi,io->bso\" $x, %a$i"},
+    {"%a$i = weft.fill [hidden, hidden] value(0.05)\n%b$i = weft.einsum \"bsi,io->bso\" $x, %a$i\n"
+     "$r = weft.add $x, %b$i"},
     {"%a$i = weft.fill [seq, hidden] value(0.3)\n%b$i = weft.exp %a$i\n%c$i = weft.softmax %b$i\n"
      "$r = weft.add $x, %c$i"},
     {"%a$i = weft.parameter \"table$i\" [vocab, hidden] init(normal 0.3)\n%b$i = weft.embedding %tokens, %a$i\n"
      "$r = weft.add $x, %b$i"},
     {"%a$i, %b$i = model.call @embedding \"again$i\" (%tokens) [vocab, hidden, 0.3]\n$r = weft.add %a$i, $x"},
     {"$r = weft.to_global $x sbp(data = S(0))"},
+    {"%a$i = weft.parameter \"up$i\" [hidden, inner] init(normal rsqrt(hidden)) sbp(expert = S(1))\n"
+     "%b$i = weft.einsum \"bsi,io->bso\" $x, %a$i\n%c$i = weft.tanh %b$i\n"
+     "%d$i = weft.parameter \"down$i\" [inner, hidden] init(normal rsqrt(inner)) sbp(expert = S(0))\n"
+     "$r = weft.einsum \"bso,oi->bsi\" %c$i, %d$i",
+     kUsesExpert},
 };
 
 std::string BlockText(const Block& block, int number) {
@@ -103,7 +110,11 @@ std::string BlockText(const Block& block, int number) {
   std::set<int> unread;
   for (const Pick& pick : block.picks) {
     unread.insert(last);
-    const std::string piece = kPieces[pick.piece].text;
+    std::string piece = kPieces[pick.piece].text;
+    if (absl::StrContains(piece, "$x+")) {
+      piece = absl::StrCat("%p$i = weft.parameter \"apart$i\" [hidden] init(uniform -0.5 0.5)\n",
+                           "%q$i = weft.add $x, %p$i\n", absl::StrReplaceAll(piece, {{"$x+", "%q$i"}}));
+    }
     const auto operand = [&](const char* letter, int back) {
       const int value = std::max(0, last - back);
       if (absl::StrContains(piece, letter)) unread.erase(value);
@@ -198,16 +209,23 @@ std::string TextOf(const Model& model, const std::string& root) {
 Traits TraitsOf(const Model& model) {
   Traits traits;
   traits.pinned = {model.vocab};  // @embedding's rows
+  const auto add_layers = [&](const char* first, const char* middle, int64_t count, const char* last) {
+    traits.layers.push_back(first);
+    for (int64_t i = 0; i < count; ++i) traits.layers.push_back(absl::StrCat(middle, i));
+    traits.layers.push_back(last);
+  };
   if (model.gpt2) {
     traits.pinned.insert(traits.pinned.end(), {model.heads, model.inner});
-    traits.cuttable = model.layers + 2;  // wte, h.*, ln_f
+    add_layers("wte", "h.", model.layers, "ln_f");
     return traits;
   }
-  traits.cuttable = static_cast<int64_t>(model.blocks.size()) + 2;  // emb, b.*, head
+  add_layers("emb", "b.", static_cast<int64_t>(model.blocks.size()), "head");
   for (const Block& block : model.blocks) {
     for (const Pick& pick : block.picks) {
       const int flags = kPieces[pick.piece].flags;
+      if (absl::StrContains(kPieces[pick.piece].text, "$x+")) traits.jumps = true;
       if (flags & kMixesBatch) traits.mixes_batch = true;
+      if (flags & kUsesExpert) traits.uses_expert = true;
       if (flags & kPinsInner) traits.pinned.push_back(model.inner);
       if (flags & kPinsHeads) traits.pinned.push_back(model.heads);
     }

@@ -50,10 +50,14 @@ std::string TextOf(const Model& model, const std::string& root);
 struct Traits {
   // Extents that a pin splits over `tensor`.
   std::vector<int64_t> pinned;
-  // Layers between which the model may be cut.
-  int64_t cuttable = 0;
+  // Layers between which the model may be cut, in order.
+  std::vector<std::string> layers;
+  // Something is pinned to the axis `expert`.
+  bool uses_expert = false;
   // Something in it is a function of the micro-batch as a whole: the numbers depend on how the batch is cut.
   bool mixes_batch = false;
+  // Something in it, or in its gradient, jumps where two values are equal.
+  bool jumps = false;
 };
 
 Traits TraitsOf(const Model& model);

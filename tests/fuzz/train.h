@@ -17,9 +17,10 @@ struct Result {
 };
 
 // An error of compile() begins with "compile: ", unless it was printed; one of the run with "run: ". Ranks that hold
-// the same tile must hold the same bits.
+// the same tile must hold the same bits. `search`: for arenas as small as can be, which takes seconds; without it the
+// compiler is told that the devices have room.
 absl::StatusOr<Result> Train(const std::string& job, const std::vector<std::string>& overrides, int64_t vocab,
-                             int steps);
+                             int steps, bool search = false);
 
 }  // namespace weft::fuzz
 

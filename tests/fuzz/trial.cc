@@ -43,6 +43,12 @@ bool Finite(const std::vector<float>& a) {
   return std::all_of(a.begin(), a.end(), [](float x) { return std::isfinite(x); });
 }
 
+// A step was skipped, as its gradients overflowed float16.
+bool Overflowed(const Result& result) {
+  const auto skipped = result.state.find("loss_scale.skipped_steps");
+  return skipped != result.state.end() && Largest(skipped->second) > 0;
+}
+
 // Parameters, or one kind of the optimizer's state: what a layout may disturb alike.
 std::string KindOf(const std::string& name) {
   for (const char* kind : {"momentum.", "adam_m.", "adam_v."}) {
@@ -55,13 +61,13 @@ struct Bound {
   bool narrow;
   double* share;
 
-  // `moved`: how far training has carried numbers like these at most.
+  // `changed`: what the other precision made of these on one rank. `moved`: how far training has carried numbers like
+  // these at most.
   std::string Check(const std::string& name, const std::vector<float>& many, const std::vector<float>& one,
-                    const std::vector<float>& disturbed, double moved) const {
+                    double changed, double moved) const {
     if (many.size() != one.size()) return absl::StrCat(name, ": ", many.size(), " numbers, not ", one.size());
     if (!Finite(many)) return absl::StrCat(name, ": not finite");
-    const double may =
-        (narrow ? 0x1p4 : 0x1p-7) * Distance(one, disturbed) + 0x1p-24 * (0x1p3 * Largest(one) + 0x1p5 * moved);
+    const double may = (narrow ? 0x1p4 : 0x1p-7) * changed + 0x1p-24 * (0x1p3 * Largest(one) + 0x1p5 * moved);
     const double is = Distance(many, one);
     if (is > 0) *share = std::max(*share, is / may);
     if (is <= may) return "";
@@ -78,8 +84,10 @@ Overrides Disturbed(const Case& a_case) {
 
 Overrides InPrecision(const Case& a_case, Overrides all) {
   if (a_case.compute == "BF16") all.push_back("precision.compute=BF16");
-  // A scale at which nothing overflows: whether it does may depend on the order of a sum.
-  if (a_case.compute == "F16") all.push_back("precision={compute: F16 loss_scale { initial: 1 }}");
+  // A scale at which little overflows, as whether it does may depend on the order of a sum; and at which what rounding
+  // leaves of a sum that cancels is no less than float16's least number, 2^-24. Below that a gradient becomes 0 on one
+  // rank, and not in micro-batches, whose gradients are the larger the fewer rows share the loss.
+  if (a_case.compute == "F16") all.push_back("precision={compute: F16 loss_scale { initial: 64 }}");
   return all;
 }
 
@@ -91,7 +99,7 @@ class Capture {
     dup2(file_, STDERR_FILENO);
   }
   std::string Text() const {
-    std::string text(4096, '\0');
+    std::string text(std::max<off_t>(lseek(file_, 0, SEEK_END), 0), '\0');
     const ssize_t size = pread(file_, text.data(), text.size(), 0);
     text.resize(size > 0 ? size : 0);
     return text;
@@ -102,15 +110,21 @@ class Capture {
   const int file_;
 };
 
-Trial Compare(const Case& a_case, const std::string& job, const Capture& printed) {
-  const auto train = [&](const Overrides& overrides) { return Train(job, overrides, a_case.model.vocab, kSteps); };
+// Where the schedule file of a case is.
+std::string OrderFile(const std::string& model_file) { return model_file + ".schedule"; }
+
+Trial Compare(const Case& a_case, const std::string& model_file, const Capture& printed) {
+  const std::string job = JobOf(a_case, model_file);
+  const auto train = [&](const Overrides& overrides, bool search = false) {
+    return Train(job, overrides, a_case.model.vocab, kSteps, search);
+  };
   const absl::StatusOr<Result> one = train(InPrecision(a_case, OneRank(a_case)));
   if (!one.ok()) return {Verdict::kFails, absl::StrCat("one rank: ", one.status().message(), "\n", printed.Text())};
   if (!Finite(one->losses)) return {Verdict::kFails, "one rank: a loss is not finite"};
   const absl::StatusOr<Result> disturbed = train(Disturbed(a_case));
   if (!disturbed.ok())
     return {Verdict::kFails, absl::StrCat("other precision: ", disturbed.status().message(), "\n", printed.Text())};
-  const absl::StatusOr<Result> many = train(InPrecision(a_case, Many(a_case)));
+  const absl::StatusOr<Result> many = train(InPrecision(a_case, Many(a_case, OrderFile(model_file))), a_case.search);
   const std::vector<std::string> forbidden = Forbidden(a_case);
   const std::string expected = absl::StrJoin(forbidden, "; ");
   if (!many.ok()) {
@@ -121,6 +135,8 @@ Trial Compare(const Case& a_case, const std::string& job, const Capture& printed
     return {Verdict::kFails, absl::StrCat(said, expected.empty() ? "" : "\nexpected the refusal: ", expected)};
   }
   if (!forbidden.empty()) return {Verdict::kFails, absl::StrCat("expected the refusal: ", expected)};
+  // One rank sums the gradients of more rows in float16 than a layout may.
+  if (Overflowed(*one)) return {Verdict::kRefused, "float16 overflows on one rank"};
   Trial trial{Verdict::kAgrees};
   trial.what = Differences(*many, *one, *disturbed, a_case.compute != "F32", &trial.share);
   if (!trial.what.empty()) trial.verdict = Verdict::kFails;
@@ -128,9 +144,9 @@ Trial Compare(const Case& a_case, const std::string& job, const Capture& printed
 }
 
 // What the child does; it does not return.
-[[noreturn]] void Child(const Case& a_case, const std::string& job, const Capture& printed, int report) {
+[[noreturn]] void Child(const Case& a_case, const std::string& model_file, const Capture& printed, int report) {
   alarm(kMostSeconds);
-  const Trial trial = Compare(a_case, job, printed);
+  const Trial trial = Compare(a_case, model_file, printed);
   const std::string text =
       absl::StrCat(std::string(1, static_cast<char>(trial.verdict)), trial.share, "\n", trial.what);
   (void)!write(report, text.data(), text.size());
@@ -141,18 +157,26 @@ Trial Compare(const Case& a_case, const std::string& job, const Capture& printed
 
 std::string Differences(const Result& many, const Result& one, const Result& disturbed, bool narrow, double* share) {
   const Bound bound{narrow, share};
-  std::map<std::string, double> moved;
+  std::map<std::string, double> moved, changed;
+  std::map<std::string, std::vector<double>> shares;  // by kind: what was changed of each
   for (const auto& [name, values] : one.state) {
     double& most = moved[KindOf(name)];
     most = std::max(most, Distance(values, one.initial.at(name)));
+    const auto other = disturbed.state.find(name);
+    if (other == disturbed.state.end()) continue;  // the state of a loss scale is not there in float32
+    changed[name] = Distance(values, other->second);
+    if (changed[name] > 0) shares[KindOf(name)].push_back(changed[name] / Largest(values));
   }
-  std::vector<std::string> all = {bound.Check("losses", many.losses, one.losses, disturbed.losses, 0)};
+  for (auto& [kind, all] : shares) std::sort(all.begin(), all.end());
+  std::vector<std::string> all = {
+      bound.Check("losses", many.losses, one.losses, Distance(one.losses, disturbed.losses), 0)};
   for (const auto& [name, values] : one.state) {
-    const auto got = many.state.find(name), other = disturbed.state.find(name);
-    // The state of a loss scale is not there in float32.
-    const std::vector<float>& near = other == disturbed.state.end() ? values : other->second;
-    all.push_back(got == many.state.end() ? absl::StrCat(name, ": not there")
-                                          : bound.Check(name, got->second, values, near, moved[KindOf(name)]));
+    const std::string kind = KindOf(name);
+    const double usual = shares[kind].empty() ? 0 : shares[kind][shares[kind].size() / 2] * Largest(values);
+    const auto got = many.state.find(name);
+    all.push_back(got == many.state.end()
+                      ? absl::StrCat(name, ": not there")
+                      : bound.Check(name, got->second, values, std::max(changed[name], usual), moved[kind]));
   }
   if (many.state.size() > one.state.size()) all.push_back("more state than one rank has");
   all.erase(std::remove(all.begin(), all.end(), ""), all.end());
@@ -162,16 +186,18 @@ std::string Differences(const Result& many, const Result& one, const Result& dis
 Trial Try(const Case& a_case, const std::string& root) {
   const std::string file = std::filesystem::temp_directory_path() / absl::StrCat("weft-fuzz-", getpid(), ".mlir");
   std::ofstream(file) << TextOf(a_case.model, root);
+  if (!a_case.layout.order.empty()) std::ofstream(OrderFile(file)) << a_case.layout.order;
   const int report = memfd_create("report", 0);
   const pid_t child = fork();
   const Capture* printed = nullptr;
   if (child == 0) {
     printed = new Capture;
-    Child(a_case, JobOf(a_case, file), *printed, report);
+    Child(a_case, file, *printed, report);
   }
   int status = 0;
   waitpid(child, &status, 0);
   std::filesystem::remove(file);
+  std::filesystem::remove(OrderFile(file));
   std::string text(1 << 16, '\0');
   const ssize_t size = pread(report, text.data(), text.size(), 0);
   text.resize(size > 0 ? size : 0);

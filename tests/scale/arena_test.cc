@@ -1,8 +1,11 @@
 // The planner's arena is within 3 % of what a plan needs at least, on the models of the zoo under one schedule:
-// WEFT_SCHEDULE. A few steps are not there yet (docs/design/17-memory.md); they are within a quarter.
-#include <set>
+// WEFT_SCHEDULE.
+#include <cstdint>
+#include <cstdlib>
 #include <string>
+#include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
@@ -11,38 +14,27 @@
 namespace weft::tests {
 namespace {
 
-constexpr double kAbove = 1.03, kAboveYet = 1.25;
+constexpr double kAbove = 1.03;
 
 struct Layout {
   const char* job;
   int pipeline;
   int micro_batches;
   const char* more = "";
+  uint32_t seed = 0;
 };
 
 void PrintTo(const Layout& layout, std::ostream* os) {
   *os << layout.job << " on " << layout.pipeline << " stages, " << layout.micro_batches << " micro-batches "
-      << layout.more;
+      << layout.more << " seed " << layout.seed;
 }
 
-// The steps above 3 %, by schedule and chunks.
-bool IsAboveYet(const Layout& layout) {
-  const std::string schedule = WEFT_SCHEDULE " x" WEFT_CHUNKS;
-  const std::string name = absl::StrCat(layout.job, " ", layout.pipeline, " ", layout.micro_batches,
-                                        layout.more[0] == 0 ? "" : " ", layout.more);
-  static const auto* const above = new std::set<std::string>{
-      "INTERLEAVED x2: gpt2/tiny 4 8 model.set=layers=8",
-      "INTERLEAVED x2: gpt2/tiny 4 12 model.set=layers=8",
-      "INTERLEAVED x2: gpt2/tiny 4 32 model.set=layers=8",
-      "INTERLEAVED x2: gpt2/124m 2 8",
-      "INTERLEAVED x2: gpt2/124m 4 64",
-      "INTERLEAVED x2: gpt2/345m 4 32",
-      "INTERLEAVED x2: gpt2/124m 2 8 recompute.policy=SELECTIVE",
-      "INTERLEAVED x2: gpt2/124m 4 8 recompute.policy=FULL",
-      "ZERO_BUBBLE x1: mlp/mlp 2 16",
-      "ZERO_BUBBLE x1: gpt2/tiny 4 32 model.set=layers=8",
-  };
-  return above->count(absl::StrCat(schedule, ": ", name)) > 0;
+// The search for offsets begins with a seed: WEFT_SEED, else 0.
+uint32_t SeedOf(const Layout& layout) {
+  uint32_t seed = 0;
+  const char* const asked = std::getenv("WEFT_SEED");
+  if (asked != nullptr && !absl::SimpleAtoi(asked, &seed)) ADD_FAILURE() << "WEFT_SEED: expected a number: " << asked;
+  return seed + layout.seed;
 }
 
 class ArenaTest : public testing::TestWithParam<Layout> {};
@@ -58,12 +50,12 @@ TEST_P(ArenaTest, IsNearTheLowerBound) {
     overrides.push_back(more);
   }
   if (std::string(layout.job) == "mlp/mlp" && std::string(WEFT_CHUNKS) != "1") GTEST_SKIP() << "three layers";
-  const absl::StatusOr<plan::Plan> plan = CompileJob(absl::StrCat("models/", layout.job, ".job"), overrides);
+  const absl::StatusOr<plan::Plan> plan =
+      CompileJob(absl::StrCat("models/", layout.job, ".job"), overrides, "", SeedOf(layout));
   ASSERT_TRUE(plan.ok()) << plan.status();
-  const double most = IsAboveYet(layout) ? kAboveYet : kAbove;
   for (int s = 0; s < plan->stages_size(); ++s) {
     const plan::Stage& stage = plan->stages(s);
-    EXPECT_LE(static_cast<double>(stage.arena_bytes()), most * static_cast<double>(stage.lower_bound_bytes()))
+    EXPECT_LE(static_cast<double>(stage.arena_bytes()), kAbove * static_cast<double>(stage.lower_bound_bytes()))
         << "stage " << s << ": " << stage.arena_bytes() << " bytes, lower bound " << stage.lower_bound_bytes();
     EXPECT_GE(stage.arena_bytes(), stage.lower_bound_bytes());
   }
@@ -99,6 +91,18 @@ INSTANTIATE_TEST_SUITE_P(Samples, ArenaTest,
                                          Layout{"gpt2/124m", 2, 8, "recompute.policy=SELECTIVE"},
                                          Layout{"gpt2/124m", 2, 8, "recompute.policy=FULL"},
                                          Layout{"gpt2/124m", 4, 8, "recompute.policy=FULL"}));
+
+// Nothing rests on a lucky seed. Of interleaved chunks the last stage has the logits among frames of 28 blocks.
+std::vector<Layout> OtherSeeds() {
+  std::vector<Layout> layouts;
+  for (uint32_t seed = 1; seed < 10; ++seed) {
+    layouts.push_back({"gpt2/tiny", 4, 8, "model.set=layers=8", seed});
+    layouts.push_back({"gpt2/124m", 2, 8, "recompute.policy=SELECTIVE", seed});
+  }
+  return layouts;
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, ArenaTest, testing::ValuesIn(OtherSeeds()));
 
 }  // namespace
 }  // namespace weft::tests

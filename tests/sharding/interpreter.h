@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "llvm/ADT/DenseMap.h"
-#include "ops/abi/kernel_testing.h"
 #include "ops/dialect/weft.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft::tests {
 

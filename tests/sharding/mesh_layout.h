@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ops/abi/kernel_testing.h"
 #include "ops/dialect/sharding_rule.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft::tests {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ops/abi/dtype.h"
-#include "ops/abi/kernel_testing.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft::tests {
 

@@ -67,12 +67,13 @@ int64_t SequenceOf(const plan::Plan& plan) {
 }  // namespace
 
 absl::StatusOr<plan::Plan> CompileJob(const std::string& path, const std::vector<std::string>& overrides,
-                                      const std::string& cluster_file) {
+                                      const std::string& cluster_file, uint32_t memory_seed) {
   absl::StatusOr<Job> job = LoadJob(path, overrides);
   if (!job.ok()) return job.status();
   compiler::CompileOptions options;
   options.job = *job;
   options.jobFile = path;
+  options.memorySeed = memory_seed;
   absl::StatusOr<Cluster> cluster = LoadCluster(cluster_file);
   if (!cluster.ok()) return cluster.status();
   options.cluster = *std::move(cluster);

@@ -3,6 +3,7 @@
 #ifndef WEFT_TESTS_SUPPORT_TRAINER_H_
 #define WEFT_TESTS_SUPPORT_TRAINER_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -48,9 +49,10 @@ struct StepReport {
   float grad_norm = 0;
 };
 
-// Compiles a job to a verified plan, for a cluster file or, without one, this machine.
+// Compiles a job to a verified plan, for a cluster file or, without one, this machine. The search for offsets begins
+// with a seed.
 absl::StatusOr<plan::Plan> CompileJob(const std::string& job, const std::vector<std::string>& overrides,
-                                      const std::string& cluster = "");
+                                      const std::string& cluster = "", uint32_t memory_seed = 0);
 
 // Runs the steps and returns one report a step.
 absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options);

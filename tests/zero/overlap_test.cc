@@ -71,7 +71,7 @@ struct Span {
 };
 Span SpanOf(const plan::Plan& plan, const sim::Report& report, const std::string& prefix, bool gathers) {
   Span span;
-  for (const sim::Act& act : report.acts) {
+  for (const sim::TimedAct& act : report.acts) {
     const plan::Actor& actor = plan.stages(0).actors(act.actor);
     if (!absl::StartsWith(actor.name(), prefix) || (actor.collectives_size() > 0) != gathers) continue;
     span = {std::min(span.begin, act.begin_s), std::max(span.end, act.end_s)};
@@ -145,7 +145,7 @@ TEST(OverlapTest, GradientsOfOneMicroBatchAreReducedBesideTheBackward) {
     ASSERT_TRUE(plan.ok()) << plan.status();
     const sim::Report report = Simulate(*plan);
     double first = 1e30, backward = 0;
-    for (const sim::Act& act : report.acts) {
+    for (const sim::TimedAct& act : report.acts) {
       const plan::Actor& actor = plan->stages(0).actors(act.actor);
       if (absl::StartsWith(actor.name(), "gradients")) first = std::min(first, act.begin_s);
       if (actor.phase() == plan::Actor::BACKWARD && actor.collectives_size() == 0) {

@@ -7,14 +7,14 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/actor/program.h"
+#include "runtime/actor/rank_program.h"
 #include "runtime/trace/timeline.h"
 
 namespace {
 
 using weft::actor::Act;
-using weft::actor::Program;
 using weft::actor::ProgramSpec;
+using weft::actor::RankProgram;
 
 class Nothing : public weft::actor::Work {
  public:
@@ -47,19 +47,15 @@ ProgramSpec Chain(int streams, int spins, weft::actor::Work* work) {
 double Measure(int streams, int spins, weft::trace::Timeline* timeline) {
   Nothing work;
   weft::actor::Fault fault;
-  auto program = Program::Create(Chain(streams, spins, &work), &fault);
-  if (!program.ok()) {
-    std::fprintf(stderr, "%s\n", program.status().ToString().c_str());
-    return -1;
-  }
-  if (timeline != nullptr) (*program)->Trace(*timeline, 0);
+  RankProgram program(Chain(streams, spins, &work), &fault);
+  if (timeline != nullptr) program.Trace(*timeline, 0);
   double best = 1e30;
   for (int step = 0; step < kSteps; ++step) {
-    (*program)->BeginStep();
+    program.BeginStep();
     const int64_t begin = weft::trace::NowNs();
     std::vector<std::thread> others;
-    for (int s = 1; s < streams; ++s) others.emplace_back([&, s] { (void)(*program)->RunStream(s, step); });
-    (void)(*program)->RunStream(0, step);
+    for (int s = 1; s < streams; ++s) others.emplace_back([&, s] { (void)program.RunStream(s, step); });
+    (void)program.RunStream(0, step);
     for (std::thread& other : others) other.join();
     best = std::min(best, static_cast<double>(weft::trace::NowNs() - begin) / (kActors * kMicroBatches));
   }

@@ -6,6 +6,7 @@ Run it through tools/bench/run, which builds what it needs.
 import argparse
 import tempfile
 
+import compilation
 import overlap
 import simulation
 import training
@@ -19,6 +20,7 @@ PARTS = {
     "busy": ("step time while others want the cores, beside that while they do not", training.busy),
     "memory": ("what the plan says, and what the process takes", training.memory),
     "start": ("compilation, start-up, plan sizes, acts", training.start),
+    "compile": ("compile time of jobs whose memory is hard to plan", compilation.compilation),
     "simulate": ("step time in virtual time beside measured, calibrated in the same run", simulation.simulate),
     "schedules": ("bubbles of pipelines: measured, simulated, formula", simulation.schedules),
     "overlap": ("two data-parallel ranks beside twice one", overlap.overlap),

@@ -8,7 +8,7 @@
 
 #include "oneapi/dnnl/dnnl.h"
 #include "ops/abi/registry.h"
-#include "ops/einsum/cpu.h"
+#include "ops/families.h"
 
 extern "C" void omp_set_num_threads(int threads);
 

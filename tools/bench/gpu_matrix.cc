@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "ops/cuda_kernels.h"
-#include "ops/einsum/cuda.h"
+#include "ops/families.h"
 #include "runtime/device/cuda/cublaslt.h"
 #include "runtime/device/cuda/device.h"
 #include "runtime/device/cuda/driver.h"

@@ -14,10 +14,7 @@
 #include "ops/abi/kernel.h"
 #include "ops/abi/registry.h"
 #include "ops/abi/scratch.h"
-#include "ops/activation/cpu.h"
-#include "ops/attention/cpu.h"
-#include "ops/einsum/cpu.h"
-#include "ops/norm/cpu.h"
+#include "ops/families.h"
 
 namespace weft {
 namespace {

@@ -30,7 +30,7 @@ def level_libraries(name, srcs, hdrs, deps):
         )
 
 def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
-    """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cpu (kernels, cpu*.cc and cpu.h),
+    """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cpu (kernels, cpu*.cc),
     :cuda (the host's side of the GPU kernels, cuda*.cc), :cuda_code (cuda.cu and its parts cuda_code_*.h, as
     tools/build_defs/cuda.bzl says),
     :lit (test/*.mlir) and a test for every cpu*_test.cc and cuda*_test.cc.
@@ -61,13 +61,13 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
             deps = [":ops_h", "//ops/dialect:weft"] + ir_deps,
         )
         lit_tests(name = "lit", srcs = native.glob(["test/*.mlir"]))
-    if native.glob(["cpu.h"]):
+    if native.glob(["cpu.cc"]):
         native.cc_library(
             name = "cpu",
             srcs = native.glob(["cpu*.cc"], exclude = ["*_test.cc"]),
             hdrs = native.glob(["cpu*.h"]),
             copts = KERNEL_COPTS,
-            deps = ["//ops/abi", "//ops/abi:parallel"] + kernel_deps + shared_deps,
+            deps = ["//ops:families", "//ops/abi", "//ops/abi:parallel"] + kernel_deps + shared_deps,
         )
     for test in native.glob(["cpu*_test.cc"]):
         native.cc_test(
@@ -76,7 +76,7 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
             deps = [
                 ":cpu",
                 "//ops/abi",
-                "//ops/abi:kernel_testing",
+                "//tests/support:kernel_testing",
                 "//ops/abi:parallel",
                 "@sys//:gtest_main",
             ],
@@ -92,7 +92,7 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
             name = "cuda",
             srcs = native.glob(["cuda*.cc"], exclude = ["*_test.cc"]),
             hdrs = native.glob(["cuda*.h"], exclude = ["cuda_arguments.h", "cuda_code_*.h"]),
-            deps = [":cuda_arguments", "//ops/abi"] + shared_deps,
+            deps = [":cuda_arguments", "//ops:families", "//ops/abi"] + shared_deps,
         )
     for test in native.glob(["cuda*_test.cc"]):
         # As a library for the program that runs these tests on a GPU.
@@ -107,7 +107,7 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
                 ":cuda",
                 ":cuda_code_emulated",
                 "//ops/abi",
-                "//ops/abi:kernel_testing",
+                "//tests/support:kernel_testing",
                 "//tests/emulation/simt:gpu_testing",
                 "@sys//:gtest_main",
             ],

@@ -4,7 +4,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -136,30 +135,6 @@ int print(const std::string &text) {
   return written ? 0 : failed(absl::StrCat("standard output: cannot be written: ", std::strerror(errno)), 1);
 }
 
-// Writes aside and renames, so that no half of the IR stays.
-int writeIr(const std::string &path, const std::string &ir) {
-  if (path.empty() || path == "-") {
-    return print(ir);
-  }
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
-    return wrong(absl::StrCat(path, ": expected the name of a file, got that of something else"));
-  }
-  std::string partial = path + ".partial";
-  std::FILE *file = std::fopen(partial.c_str(), "w");
-  if (!file) {
-    return wrong(absl::StrCat(path, ": cannot be created: ", std::strerror(errno)));
-  }
-  bool written = std::fwrite(ir.data(), 1, ir.size(), file) == ir.size();
-  written = std::fclose(file) == 0 && written && std::rename(partial.c_str(), path.c_str()) == 0;
-  int error = errno;
-  if (!written) {
-    std::remove(partial.c_str());
-    return failed(absl::StrCat(path, ": cannot be written: ", std::strerror(error)), 1);
-  }
-  return 0;
-}
-
 // Bytes that a rank keeps of the parameters of a stage that lie whole over the mesh axis that ZeRO shares over.
 int64_t wholeBytes(const weft::plan::Stage &stage, const weft::plan::Placement &placement) {
   std::vector<std::string_view> axes;
@@ -281,7 +256,11 @@ int main(int argc, char **argv) {
     return statusCode(compiled.status());
   }
   if (options.stopAfter) {
-    return writeIr(request.output, compiled->ir);
+    if (request.output.empty() || request.output == "-") {
+      return print(compiled->ir);
+    }
+    absl::Status status = weft::plan::ReplaceFile(request.output, compiled->ir);
+    return status.ok() ? 0 : statusCode(status);
   }
   if (absl::Status status = weft::plan::Save(compiled->plan, request.output); !status.ok()) {
     return statusCode(status);

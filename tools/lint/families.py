@@ -18,7 +18,7 @@ def _check_family(tree, folder, name):
     findings = []
     if folder != "ops/" + name:
         findings.append(Finding(folder + "/BUILD", 0, "family: expected its folder's name, got %s" % name))
-    for pattern in (name + ".td", "ops.h", "ops.cc", "cpu.h", "cpu.cc", "cpu*_test.cc", "test/invalid*.mlir",
+    for pattern in (name + ".td", "ops.h", "ops.cc", "cpu.cc", "cpu*_test.cc", "test/invalid*.mlir",
                     "test/*.mlir"):
         if not tree.paths("%s/%s" % (folder, pattern)):
             findings.append(Finding(folder, 0, "family %s: expected %s, found none" % (name, pattern)))

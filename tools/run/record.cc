@@ -67,17 +67,21 @@ void AddValues(const Message& message, const std::string& path, Values& values) 
   }
 }
 
-const char* RuleOf(const Optimizer& optimizer) {
-  switch (optimizer.rule_case()) {
-    case Optimizer::kSgd:
-      return optimizer.sgd().momentum() == 0 ? "sgd" : "sgd with momentum";
-    case Optimizer::kAdam:
-      return "adam";
-    case Optimizer::kAdamw:
-      return "adamw";
-    case Optimizer::RULE_NOT_SET:
-      return "none";
+// What an optimizer may be: the fields of the job's optimizer of which there is one.
+const google::protobuf::OneofDescriptor& Rules() { return *Optimizer::descriptor()->FindOneofByName("rule"); }
+
+std::string RuleOf(const Optimizer& optimizer) {
+  const FieldDescriptor* rule = optimizer.GetReflection()->GetOneofFieldDescriptor(optimizer, &Rules());
+  if (rule == nullptr) return "none";
+  return absl::StrCat(rule->name(), optimizer.sgd().momentum() == 0 ? "" : " with momentum");
+}
+
+// Whether a value is of one of the rules.
+bool IsOfRule(const std::string& path) {
+  for (int i = 0; i < Rules().field_count(); ++i) {
+    if (absl::StartsWith(path, absl::StrCat("optimizer.", Rules().field(i)->name(), "."))) return true;
   }
+  return false;
 }
 
 Values ValuesOf(Job job) {
@@ -118,7 +122,7 @@ void CompareJobs(const Job& before, const Job& now, Changes& changes) {
     const Weight weight = WeightOf(path);
     if (was == is || weight == Weight::kNone) continue;
     // Values of a rule say nothing beside another rule.
-    if (other_rule && (absl::StartsWith(path, "optimizer.adam") || absl::StartsWith(path, "optimizer.sgd"))) continue;
+    if (other_rule && IsOfRule(path)) continue;
     (weight == Weight::kMeaning ? changes.meaning : changes.course).push_back(absl::StrCat(path, " ", was, " -> ", is));
   }
 }

@@ -1,7 +1,9 @@
 #include "tools/run/request.h"
 
-#include <functional>
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <variant>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -80,31 +82,74 @@ exit status: 0 done, 1 the work failed, 2 the request was wrong (flag, plan, dat
 // Threads of a rank; far above any machine's cores, below what a process may have.
 constexpr int64_t kMostThreads = 1024;
 
-// Puts a flag's value into the request; false if it is not of the flag's type.
-using Setter = std::function<bool(const std::string& value)>;
+// Whether all processes must be asked for a flag alike. Of a file that may lie elsewhere on another host only whether
+// it is given.
+enum class Alike { kNo, kGiven, kSame };
 
-Setter Text(std::string& target) {
-  return [&target](const std::string& value) {
-    target = value;
-    return !value.empty();
-  };
+// A flag and the part of the request that it sets: "--name" for a bool, else "--name VALUE".
+struct Flag {
+  const char* name;
+  std::variant<bool Request::*, std::string Request::*, int64_t Request::*, std::optional<int64_t> Request::*,
+               std::optional<uint64_t> Request::*>
+      part;
+  Alike alike = Alike::kNo;
+  bool on_or_off = false;  // a bool that takes a value
+};
+
+const Flag kFlags[] = {
+    {"--data", &Request::data, Alike::kGiven},
+    {"--steps", &Request::steps, Alike::kSame},
+    {"--seed", &Request::seed, Alike::kSame},
+    {"--init", &Request::init, Alike::kGiven},
+    {"--init-partial", &Request::init_partial, Alike::kSame},
+    {"--checkpoint-dir", &Request::checkpoint_dir, Alike::kSame},
+    {"--checkpoint-every", &Request::checkpoint_every, Alike::kSame},
+    {"--checkpoint-keep", &Request::checkpoint_keep, Alike::kSame},
+    {"--resume", &Request::resume, Alike::kSame},
+    {"--allow-changed", &Request::allow_changed, Alike::kSame},
+    {"--allow-nonfinite", &Request::allow_nonfinite, Alike::kSame},
+    {"--inputs", &Request::inputs, Alike::kGiven},
+    {"--outputs", &Request::outputs, Alike::kGiven},
+    {"--show-shards", &Request::show_shards, Alike::kSame},
+    {"--trace", &Request::trace, Alike::kGiven},
+    {"--trace-kernels", &Request::trace_kernels, Alike::kSame},
+    {"--deterministic", &Request::deterministic, Alike::kSame},
+    {"--cuda-graphs", &Request::cuda_graphs, Alike::kSame, /*on_or_off=*/true},
+    {"--metrics", &Request::metrics},
+    {"--threads", &Request::threads},
+    {"--hang-seconds", &Request::hang_seconds},
+    {"--lost-seconds", &Request::lost_seconds},
+    {"--cuda-libs", &Request::cuda_libs},
+    {"--algorithm-cache", &Request::algorithm_cache},
+    {"--quiet", &Request::quiet},
+    {"--devices", &Request::devices},
+    {"--version", &Request::version},
+    {"--help", &Request::help},
+};
+
+// Puts a flag's value into the request; what was expected, if it is not of the flag's type.
+const char* Set(bool& part, const std::string& value) {
+  part = value == "on";
+  return part || value == "off" ? nullptr : "on or off";
+}
+const char* Set(std::string& part, const std::string& value) {
+  part = value;
+  return value.empty() ? "a file" : nullptr;
+}
+template <typename Number>
+const char* Set(Number& part, const std::string& value) {
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(value, &number) || number < 0) return "a whole number of at least 0";
+  part = number;
+  return nullptr;
 }
 
-Setter OnOrOff(bool& target) {
-  return [&target](const std::string& value) {
-    target = value == "on";
-    return target || value == "off";
-  };
-}
-
-template <typename T>
-Setter Number(T& target) {
-  return [&target](const std::string& value) {
-    int64_t number = 0;
-    if (!absl::SimpleAtoi(value, &number) || number < 0) return false;
-    target = number;
-    return true;
-  };
+std::string TextOf(bool part) { return part ? "on" : "off"; }
+std::string TextOf(const std::string& part) { return part.empty() ? "none" : part; }
+std::string TextOf(int64_t part) { return absl::StrCat(part); }
+template <typename Number>
+std::string TextOf(const std::optional<Number>& part) {
+  return part.has_value() ? absl::StrCat(*part) : "none";
 }
 
 absl::Status Wrong(const std::string& flag, const std::string& what) {
@@ -116,59 +161,17 @@ absl::Status Wrong(const std::string& flag, const std::string& what) {
 const char* HelpText() { return kHelp; }
 
 std::vector<std::pair<std::string, std::string>> SharedOptions(const Request& request) {
-  const auto number = [](const auto& value) { return value.has_value() ? absl::StrCat(*value) : "none"; };
-  const auto file = [](const std::string& path) { return path.empty() ? "none" : "one"; };
-  const auto on = [](bool value) { return value ? "on" : "off"; };
-  return {{"--data", file(request.data)},
-          {"--steps", number(request.steps)},
-          {"--seed", number(request.seed)},
-          {"--init", file(request.init)},
-          {"--init-partial", on(request.init_partial)},
-          {"--checkpoint-dir", request.checkpoint_dir.empty() ? "none" : request.checkpoint_dir},
-          {"--checkpoint-every", absl::StrCat(request.checkpoint_every)},
-          {"--checkpoint-keep", absl::StrCat(request.checkpoint_keep)},
-          {"--resume", on(request.resume)},
-          {"--allow-changed", on(request.allow_changed)},
-          {"--allow-nonfinite", on(request.allow_nonfinite)},
-          {"--inputs", file(request.inputs)},
-          {"--outputs", file(request.outputs)},
-          {"--show-shards", on(request.show_shards)},
-          {"--trace", file(request.trace)},
-          {"--trace-kernels", on(request.trace_kernels)},
-          {"--deterministic", on(request.deterministic)},
-          {"--cuda-graphs", on(request.cuda_graphs)}};
+  std::vector<std::pair<std::string, std::string>> options;
+  for (const Flag& flag : kFlags) {
+    if (flag.alike == Alike::kNo) continue;
+    const std::string text = std::visit([&](auto part) { return TextOf(request.*part); }, flag.part);
+    options.emplace_back(flag.name, flag.alike == Alike::kGiven && text != "none" ? "one" : text);
+  }
+  return options;
 }
 
 absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) {
   Request request;
-  const std::map<std::string, bool*> switches = {{"--resume", &request.resume},
-                                                 {"--allow-changed", &request.allow_changed},
-                                                 {"--init-partial", &request.init_partial},
-                                                 {"--allow-nonfinite", &request.allow_nonfinite},
-                                                 {"--show-shards", &request.show_shards},
-                                                 {"--trace-kernels", &request.trace_kernels},
-                                                 {"--deterministic", &request.deterministic},
-                                                 {"--quiet", &request.quiet},
-                                                 {"--devices", &request.devices},
-                                                 {"--version", &request.version},
-                                                 {"--help", &request.help}};
-  const std::map<std::string, Setter> texts = {{"--data", Text(request.data)},
-                                               {"--init", Text(request.init)},
-                                               {"--checkpoint-dir", Text(request.checkpoint_dir)},
-                                               {"--inputs", Text(request.inputs)},
-                                               {"--outputs", Text(request.outputs)},
-                                               {"--metrics", Text(request.metrics)},
-                                               {"--cuda-libs", Text(request.cuda_libs)},
-                                               {"--algorithm-cache", Text(request.algorithm_cache)},
-                                               {"--trace", Text(request.trace)}};
-  const std::map<std::string, Setter> choices = {{"--cuda-graphs", OnOrOff(request.cuda_graphs)}};
-  const std::map<std::string, Setter> numbers = {{"--steps", Number(request.steps)},
-                                                 {"--seed", Number(request.seed)},
-                                                 {"--checkpoint-every", Number(request.checkpoint_every)},
-                                                 {"--checkpoint-keep", Number(request.checkpoint_keep)},
-                                                 {"--threads", Number(request.threads)},
-                                                 {"--hang-seconds", Number(request.hang_seconds)},
-                                                 {"--lost-seconds", Number(request.lost_seconds)}};
   std::map<std::string, std::string> given;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
@@ -179,24 +182,18 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
     }
     const size_t equals = argument.find('=');
     const std::string name = argument.substr(0, equals);
-    if (const auto it = switches.find(name); it != switches.end()) {
+    const auto* flag =
+        std::find_if(std::begin(kFlags), std::end(kFlags), [&](const Flag& it) { return it.name == name; });
+    if (flag == std::end(kFlags)) return Wrong(name, "no such flag");
+    if (const auto* on = std::get_if<bool Request::*>(&flag->part); on != nullptr && !flag->on_or_off) {
       if (equals != std::string::npos) return Wrong(name, "expected no value");
-      *it->second = true;
+      request.*(*on) = true;
       continue;
     }
-    const Setter* setter = nullptr;
-    const char* expected = nullptr;
-    for (const auto& [setters, what] :
-         {std::pair(&texts, "a file"), {&numbers, "a whole number of at least 0"}, {&choices, "on or off"}}) {
-      const auto found = setters->find(name);
-      if (found == setters->end()) continue;
-      setter = &found->second;
-      expected = what;
-    }
-    if (setter == nullptr) return Wrong(name, "no such flag");
     if (equals == std::string::npos && i + 1 == arguments.size()) return Wrong(name, "expected a value, got none");
     const std::string value = equals == std::string::npos ? arguments[++i] : argument.substr(equals + 1);
-    if (!(*setter)(value)) return Wrong(name, absl::StrCat("expected ", expected, ", got `", value, "`"));
+    const char* expected = std::visit([&](auto part) { return Set(request.*part, value); }, flag->part);
+    if (expected != nullptr) return Wrong(name, absl::StrCat("expected ", expected, ", got `", value, "`"));
     const auto [first, is_first] = given.emplace(name, value);
     if (!is_first) return Wrong(name, absl::StrCat("expected once, got `", first->second, "` and `", value, "`"));
   }

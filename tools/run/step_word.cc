@@ -11,57 +11,38 @@ namespace weft::run {
 
 namespace {
 
-// As it is sent: the fixed part, then the metrics.
-struct Fixed {
-  int64_t step;
-  Stop stop;
-  int64_t resident_bytes;
-};
-struct Metric {
-  float value;
-  bool there;
-};
-
-std::string Encode(const StepWord& word) {
-  const Fixed fixed{word.step, word.stop, word.resident_bytes};
-  std::string text(reinterpret_cast<const char*>(&fixed), sizeof(fixed));
+// As it is sent: step, stop and bytes, then two numbers a metric: whether it is there, and its value.
+std::vector<double> NumbersOf(const StepWord& word) {
+  std::vector<double> numbers = {static_cast<double>(word.step), static_cast<double>(word.stop),
+                                 static_cast<double>(word.resident_bytes)};
   for (const std::optional<float>& value : word.metrics) {
-    const Metric metric{value.value_or(0), value.has_value()};
-    text.append(reinterpret_cast<const char*>(&metric), sizeof(metric));
+    numbers.insert(numbers.end(), {value.has_value() ? 1.0 : 0.0, value.value_or(0)});
   }
-  return text;
-}
-
-// Of a word with so many metrics; one of step -1 if the text has another length.
-StepWord Decode(const std::string& text, size_t metrics) {
-  Fixed fixed{};
-  if (text.size() != sizeof(fixed) + metrics * sizeof(Metric)) return {.step = -1};
-  std::memcpy(&fixed, text.data(), sizeof(fixed));
-  StepWord word{.step = fixed.step, .stop = fixed.stop, .resident_bytes = fixed.resident_bytes};
-  for (size_t i = 0; i < metrics; ++i) {
-    Metric metric{};
-    std::memcpy(&metric, text.data() + sizeof(fixed) + i * sizeof(metric), sizeof(metric));
-    word.metrics.push_back(metric.there ? std::optional<float>(metric.value) : std::nullopt);
-  }
-  return word;
+  return numbers;
 }
 
 }  // namespace
 
 absl::StatusOr<StepWord> Exchange(Processes& processes, const StepWord& own) {
   if (processes.alone()) return own;
-  const absl::StatusOr<std::vector<std::string>> words = processes.AllGather(Encode(own));
+  std::vector<double> numbers = NumbersOf(own);
+  const size_t bytes = numbers.size() * sizeof(double);
+  const auto words = processes.AllGather(std::string(reinterpret_cast<const char*>(numbers.data()), bytes));
   if (!words.ok()) return words.status();
   StepWord all{.step = own.step, .metrics = std::vector<std::optional<float>>(own.metrics.size())};
   for (size_t r = 0; r < words->size(); ++r) {
-    const StepWord word = Decode((*words)[r], own.metrics.size());
-    if (word.step != own.step) {
-      return absl::InternalError(absl::StrCat("rank ", r, ": expected step ", own.step, ", got ", word.step));
+    numbers[0] = -1;  // of a word of another length
+    if ((*words)[r].size() == bytes) std::memcpy(numbers.data(), (*words)[r].data(), bytes);
+    const auto step = static_cast<int64_t>(numbers[0]);
+    if (step != own.step) {
+      return absl::InternalError(absl::StrCat("rank ", r, ": expected step ", own.step, ", got ", step));
     }
-    all.stop = std::max(all.stop, word.stop);
-    all.resident_bytes += word.resident_bytes;
-    for (size_t i = 0; i < word.metrics.size(); ++i) {
-      if (!all.metrics[i].has_value()) all.metrics[i] = word.metrics[i];
+    all.stop = std::max(all.stop, static_cast<Stop>(numbers[1]));
+    all.resident_bytes += static_cast<int64_t>(numbers[2]);
+    for (size_t i = 0; i < all.metrics.size(); ++i) {
+      if (!all.metrics[i].has_value() && numbers[3 + 2 * i] != 0) {
+        all.metrics[i] = static_cast<float>(numbers[4 + 2 * i]);
+      }
     }
   }
   return all;

@@ -32,7 +32,7 @@ constexpr int64_t kDefaultSteps = 100;
 
 int64_t StepsOf(const Context& context) {
   if (context.request.steps.has_value()) return *context.request.steps;
-  const Schedule& schedule = context.plan.header().job().optimizer().schedule();
+  const RateSchedule& schedule = context.plan.header().job().optimizer().schedule();
   if (schedule.has_warmup_cosine() && schedule.warmup_cosine().total() > 0) return schedule.warmup_cosine().total();
   if (schedule.has_warmup_linear() && schedule.warmup_linear().total() > 0) return schedule.warmup_linear().total();
   return kDefaultSteps;

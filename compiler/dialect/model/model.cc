@@ -9,17 +9,8 @@
 
 namespace weft::model {
 
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::StringRef;
-using mlir::ArrayAttr;
-using mlir::failure;
-using mlir::OpAsmParser;
-using mlir::OpAsmPrinter;
 using mlir::OperationState;
-using mlir::ParseResult;
 using mlir::StringAttr;
-using mlir::success;
 using weft::ir::AnyType;
 using weft::ir::parseNumber;
 using weft::ir::parseNumbers;

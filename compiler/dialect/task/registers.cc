@@ -5,9 +5,6 @@
 
 namespace weft::task {
 
-using mlir::Operation;
-using mlir::Value;
-
 mlir::ValueRange outputsOf(Operation *work) {
   return llvm::TypeSwitch<Operation *, mlir::ValueRange>(work)
       .Case([](KernelOp kernel) { return mlir::ValueRange(kernel.getOutputs()); })

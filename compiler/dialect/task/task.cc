@@ -13,7 +13,6 @@
 namespace weft::task {
 
 using ir::SbpState;
-using llvm::LogicalResult;
 
 void TaskDialect::initialize() {
   addTypes<

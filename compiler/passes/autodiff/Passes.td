@@ -43,4 +43,12 @@ def AutodiffDecompose : Pass<"weft-autodiff-decompose", "::weft::ir::GraphOp"> {
   let dependentDialects = ["::weft::ir::WeftDialect"];
 }
 
+def AutodiffPrune : Pass<"weft-autodiff-prune", "::weft::ir::GraphOp"> {
+  let summary = "Removes what nobody reads";
+  let description = [{
+    Of a chain of ops whose last result nobody reads, all go; CSE takes the last one only. What is left is made for
+    a sum over the micro-batches or for the step, and so tells in which section each op runs.
+  }];
+}
+
 #endif

@@ -10,8 +10,6 @@ namespace weft::compiler {
 namespace {
 
 using namespace weft::ir;
-using mlir::Operation;
-using mlir::Value;
 
 // Gives every op that a gradient builds the scope, stage and chunk of its forward op.
 class ScopeListener : public mlir::RewriterBase::Listener {

@@ -10,7 +10,6 @@ namespace weft::compiler {
 namespace {
 
 using namespace weft::ir;
-using mlir::Value;
 
 struct AutodiffOptimizer : impl::AutodiffOptimizerBase<AutodiffOptimizer> {
   using AutodiffOptimizerBase::AutodiffOptimizerBase;

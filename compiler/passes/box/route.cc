@@ -8,14 +8,11 @@ namespace weft::compiler {
 namespace {
 
 using namespace weft::ir;
-using llvm::SmallVector;
-using mlir::RankedTensorType;
-using mlir::Value;
 
 struct BoxRoute : impl::BoxRouteBase<BoxRoute> {
   void runOnOperation() override {
     GraphOp graph = getOperation();
-    llvm::FailureOr<Machine> rates = machineOf(graph);
+    llvm::FailureOr<CostModel> rates = machineOf(graph);
     if (failed(rates)) {
       return signalPassFailure();
     }
@@ -102,7 +99,7 @@ private:
     return step(b, belongingsOf(box), box.getLoc(), value, target);
   }
 
-  Machine machine_;
+  CostModel machine_;
 };
 
 } // namespace

@@ -11,10 +11,6 @@ namespace weft::compiler {
 
 namespace {
 
-using llvm::LogicalResult;
-using llvm::StringRef;
-using mlir::Attribute;
-
 // Configuration names by name; each is evaluated when it is first asked for.
 class Config : public Names {
 public:

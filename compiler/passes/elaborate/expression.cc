@@ -10,8 +10,6 @@
 
 namespace weft::compiler {
 
-using llvm::StringRef;
-using mlir::Attribute;
 using weft::ir::ExprAttr;
 
 namespace {

@@ -13,8 +13,6 @@ namespace weft::compiler {
 
 namespace {
 
-using llvm::LogicalResult;
-using llvm::StringRef;
 using Path = llvm::SmallString<128>;
 
 // The file that `op` stands in; empty if the text came from elsewhere.

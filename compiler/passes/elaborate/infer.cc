@@ -11,13 +11,6 @@ namespace weft::compiler {
 
 namespace {
 
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::StringRef;
-using mlir::failure;
-using mlir::RankedTensorType;
-using mlir::success;
-
 LogicalResult inferInputs(model::GraphOp graph) {
   auto inputs = llvm::zip(graph.getInputs(), graph.getShapes(), graph.getTypes(), graph.getBody().getArguments());
   for (auto [name, shape, element, argument] : inputs) {

@@ -14,14 +14,7 @@ namespace weft::compiler {
 
 namespace {
 
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::StringRef;
-using mlir::Attribute;
-using mlir::failure;
 using mlir::Location;
-using mlir::success;
-using mlir::Value;
 
 using Values = llvm::MapVector<StringRef, Attribute>;
 

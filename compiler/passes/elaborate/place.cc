@@ -13,12 +13,6 @@ namespace weft::compiler {
 
 namespace {
 
-using llvm::LogicalResult;
-using llvm::SmallVector;
-using llvm::StringRef;
-using mlir::Attribute;
-using mlir::failure;
-using mlir::success;
 using weft::ir::PlacementAttr;
 
 // What a model may pin.

@@ -8,10 +8,6 @@ namespace weft::compiler {
 #include "compiler/passes/fuse/Passes.h.inc"
 namespace {
 
-using llvm::SmallVector;
-using llvm::StringRef;
-using mlir::Operation;
-using mlir::Value;
 using task::KernelOp;
 
 bool isEinsum(KernelOp kernel) { return kernel && kernel.getName() == "einsum"; }

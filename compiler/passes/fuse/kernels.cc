@@ -5,10 +5,6 @@
 
 namespace weft::compiler {
 
-using llvm::ArrayRef;
-using llvm::SmallVector;
-using mlir::Operation;
-using mlir::Value;
 using task::KernelOp;
 
 SmallVector<KernelOp> kernelsOf(task::ProgramOp program, llvm::StringRef name) {

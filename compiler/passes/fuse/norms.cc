@@ -7,9 +7,6 @@ namespace weft::compiler {
 #include "compiler/passes/fuse/Passes.h.inc"
 namespace {
 
-using llvm::SmallVector;
-using mlir::Operation;
-using mlir::Value;
 using task::KernelOp;
 
 bool isNamed(KernelOp kernel, llvm::StringRef name) { return kernel && kernel.getName() == name; }

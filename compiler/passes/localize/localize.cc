@@ -10,11 +10,7 @@ namespace weft::compiler {
 namespace {
 
 using namespace weft::ir;
-using llvm::SmallVector;
 using mlir::NamedAttrList;
-using mlir::Operation;
-using mlir::RankedTensorType;
-using mlir::Value;
 using task::BufferKind;
 using task::Section;
 

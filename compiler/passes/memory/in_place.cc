@@ -8,9 +8,6 @@ namespace weft::compiler {
 #include "compiler/passes/memory/Passes.h.inc"
 namespace {
 
-using mlir::Operation;
-using mlir::Value;
-
 // Places of works in the program, both ends included; the collectives of an actor share one.
 struct Works {
   int64_t first = 0, last = 0;
@@ -148,7 +145,10 @@ private:
       return !from.carried && !to.carried && !to.metric && llvm::all_of(from.actors, computes) &&
              llvm::all_of(to.actors, computes) && llvm::all_of(from.actors, micro) && llvm::all_of(to.actors, micro);
     }
-    // What comes once a step finds its bytes as the program's order left them.
+    // What comes once a step finds its bytes as the program's order left them, and makes one slot of them.
+    if (slotsOf(task::rootOf(operand).getDefiningOp<task::BufferOp>()) > 1) {
+      return false;
+    }
     if (actor.getStream() == task::StreamKind::Compute) {
       return llvm::all_of(from.actors, computes);
     }

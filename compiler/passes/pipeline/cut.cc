@@ -14,9 +14,6 @@ namespace weft::compiler {
 namespace {
 
 using namespace weft::ir;
-using llvm::SmallVector;
-using llvm::StringRef;
-using mlir::Operation;
 
 // The pieces between which the graph may be cut.
 struct Piece {
@@ -32,7 +29,7 @@ struct PipelineCut : impl::PipelineCutBase<PipelineCut> {
     GraphOp graph = getOperation();
     pieces_.clear(); // one pass may run over several graphs
     chunkOf_.clear();
-    llvm::FailureOr<Machine> rates = machineOf(graph);
+    llvm::FailureOr<CostModel> rates = machineOf(graph);
     llvm::FailureOr<SmallVector<PlacementAttr>> meshes = meshesOf(graph);
     if (failed(rates) || failed(meshes)) {
       return signalPassFailure();
@@ -72,7 +69,7 @@ private:
   }
 
   // ---- pieces -------------------------------------------------------------
-  void collect(GraphOp graph, const Machine &rates) {
+  void collect(GraphOp graph, const CostModel &rates) {
     for (Operation &op : graph.getBody().front()) {
       if (op.getNumOperands() == 0) {
         continue;

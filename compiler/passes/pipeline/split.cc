@@ -12,7 +12,6 @@ namespace weft::compiler {
 namespace {
 
 using namespace weft::ir;
-using mlir::Operation;
 
 bool isBackward(Operation *op) { return phaseOf(op) == OpPhase::Backward; }
 

@@ -1,4 +1,5 @@
 // Narrow gradients of what has a narrow copy.
+#include "compiler/passes/precision/narrow_type.h"
 #include "compiler/passes/precision/passes.h"
 #include "ops/elementwise/ops.h"
 
@@ -8,8 +9,6 @@ namespace weft::compiler {
 namespace {
 
 using namespace weft::ir;
-using mlir::Operation;
-using mlir::Value;
 
 // Whether `op` updates a parameter that has a working copy by `gradient`.
 bool updatesCopied(Operation *op, Value gradient, mlir::Type narrow) {

@@ -8,8 +8,6 @@ namespace weft::compiler {
 namespace {
 
 using namespace weft::ir;
-using mlir::Operation;
-using mlir::Value;
 
 struct PrecisionLossScale : impl::PrecisionLossScaleBase<PrecisionLossScale> {
   using PrecisionLossScaleBase::PrecisionLossScaleBase;

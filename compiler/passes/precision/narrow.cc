@@ -1,4 +1,5 @@
 // Activations in a narrow type.
+#include "compiler/passes/precision/narrow_type.h"
 #include "compiler/passes/precision/passes.h"
 #include "ops/elementwise/ops.h"
 
@@ -8,9 +9,7 @@ namespace weft::compiler {
 namespace {
 
 using namespace weft::ir;
-using mlir::Operation;
 using mlir::OpOperand;
-using mlir::Value;
 
 bool isFloat(Value value) { return llvm::isa<mlir::FloatType>(tensorOf(value).getElementType()); }
 bool isWide(Value value) { return tensorOf(value).getElementType().isF32(); }

@@ -1,5 +1,5 @@
 // What the passes' option `type` names.
-#include "compiler/passes/precision/passes.h"
+#include "compiler/passes/precision/narrow_type.h"
 
 namespace weft::compiler {
 

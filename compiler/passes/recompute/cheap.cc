@@ -7,8 +7,6 @@
 namespace weft::compiler {
 
 using namespace weft::ir;
-using mlir::Operation;
-using mlir::Value;
 
 namespace {
 
@@ -19,7 +17,7 @@ bool isForward(Operation *op) { return phaseOf(op) == OpPhase::Forward; }
 // result, to keep it. What is run again needs its operands, what the backward reads is needed: infinite edges.
 class Network {
 public:
-  Network(const Layer &layer, const Sections &sections, PlacementAttr placement, const Machine &machine)
+  Network(const Layer &layer, const Sections &sections, PlacementAttr placement, const CostModel &machine)
       : layer_(layer), sections_(sections), placement_(placement), machine_(machine) {}
 
   llvm::SmallVector<Operation *> solve() {
@@ -101,7 +99,7 @@ private:
   const Layer &layer_;
   const Sections &sections_;
   PlacementAttr placement_;
-  const Machine &machine_;
+  const CostModel &machine_;
   Cut cut_;
   llvm::DenseMap<Operation *, int> ops_;
   llvm::DenseMap<Value, int> values_;
@@ -116,7 +114,7 @@ bool isKeptOutside(Value value, const Layer &layer) {
 }
 
 llvm::SmallVector<Operation *> cheapToRepeat(const Layer &layer, const Sections &sections, PlacementAttr placement,
-                                             const Machine &machine) {
+                                             const CostModel &machine) {
   return Network(layer, sections, placement, machine).solve();
 }
 

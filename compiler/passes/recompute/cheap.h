@@ -20,7 +20,7 @@ bool isKeptOutside(mlir::Value value, const Layer &layer);
 /// at the price above, are least (a minimum cut between what must be kept and what the backward reads). Neither
 /// contractions nor boxes are among them. In program order.
 llvm::SmallVector<mlir::Operation *> cheapToRepeat(const Layer &layer, const Sections &sections,
-                                                   ir::PlacementAttr placement, const Machine &machine);
+                                                   ir::PlacementAttr placement, const CostModel &machine);
 
 } // namespace weft::compiler
 

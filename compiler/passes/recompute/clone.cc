@@ -10,9 +10,6 @@ namespace weft::compiler {
 namespace {
 
 using namespace weft::ir;
-using llvm::SmallVector;
-using mlir::Operation;
-using mlir::Value;
 
 // True if two ops on one stage compute the same.
 bool isSame(Operation *a, Operation *b) {
@@ -28,7 +25,7 @@ struct RecomputeClone : impl::RecomputeCloneBase<RecomputeClone> {
 
   void runOnOperation() override {
     GraphOp graph = getOperation();
-    llvm::FailureOr<Machine> rates = machineOf(graph);
+    llvm::FailureOr<CostModel> rates = machineOf(graph);
     if (failed(rates)) {
       return signalPassFailure();
     }

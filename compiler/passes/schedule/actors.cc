@@ -14,7 +14,6 @@ namespace weft::compiler {
 #include "compiler/passes/schedule/Passes.h.inc"
 namespace {
 
-using mlir::Operation;
 using task::Section;
 using task::StreamKind;
 

@@ -5,8 +5,6 @@
 namespace weft::compiler {
 namespace {
 
-using mlir::Operation;
-using mlir::Value;
 using task::CollectiveOp;
 
 using Bundle = llvm::SmallVector<CollectiveOp>;

@@ -7,11 +7,6 @@
 
 namespace weft::compiler {
 
-using llvm::ArrayRef;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using mlir::Operation;
-using mlir::Value;
 using task::CollectiveKind;
 using task::CollectiveOp;
 

@@ -6,8 +6,6 @@
 namespace weft::compiler {
 namespace {
 
-using mlir::Operation;
-using mlir::Value;
 using Readers = llvm::DenseMap<Value, llvm::SmallVector<Operation *, 2>>; // of a root
 
 // Whether a kernel makes of a gradient nothing but a rounded one, or a part of it.

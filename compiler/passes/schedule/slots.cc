@@ -13,11 +13,8 @@ struct Touches {
   bool stays = false;                          // summed up, or made once a step
 };
 
-// Whether an op of another section only reads what the last micro-batch has made: it then has the slot of that one. A
-// view has no slots of its own, so what is read by a view of it has one.
-bool readsLast(mlir::Operation *op, mlir::Value operand) {
-  return task::rootOf(operand) == operand && !llvm::is_contained(task::outputsOf(op), operand);
-}
+// Whether an op of another section only reads what the last micro-batch has made, of which it uses the slot.
+bool readsLast(mlir::Operation *op, mlir::Value operand) { return !llvm::is_contained(task::outputsOf(op), operand); }
 
 llvm::MapVector<mlir::Value, Touches> touchesOf(task::ProgramOp program) {
   llvm::MapVector<mlir::Value, Touches> touches;

@@ -7,8 +7,6 @@
 namespace weft::compiler {
 namespace {
 
-using mlir::Operation;
-using mlir::Value;
 using Bundle = llvm::SmallVector<task::CollectiveOp>;
 
 // Of what waits for another stage: that one may wait for what comes before it here.

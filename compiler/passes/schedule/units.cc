@@ -57,8 +57,8 @@ private:
       if (!text.ok()) {
         return absl::InvalidArgumentError("pipeline.schedule_file: " + std::string(text.status().message()));
       }
-      schedule::Placement placement = chunks > 1 ? schedule::Placement::Interleaved : schedule::Placement::Plain;
-      return schedule::parse(*text, file, {stages, int(chunks), microBatches, placement});
+      schedule::ChunkMap map = chunks > 1 ? schedule::ChunkMap::Interleaved : schedule::ChunkMap::Plain;
+      return schedule::parse(*text, file, {stages, int(chunks), microBatches, map});
     }
     std::optional<schedule::Kind> kind = kindOf(schedule);
     if (!kind) {

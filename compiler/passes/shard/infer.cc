@@ -12,10 +12,6 @@ namespace weft::compiler {
 namespace {
 
 using namespace weft::ir;
-using llvm::SmallVector;
-using mlir::Operation;
-using mlir::RankedTensorType;
-using mlir::Value;
 
 // What inference knows of one op.
 struct OpInfo {
@@ -30,7 +26,7 @@ struct OpInfo {
 
 class Inference {
 public:
-  Inference(GraphOp graph, const Machine &machine, bool broadcast)
+  Inference(GraphOp graph, const CostModel &machine, bool broadcast)
       : graph_(graph), sections_(graph), machine_(machine), broadcast_(broadcast) {}
 
   llvm::LogicalResult run() {
@@ -295,7 +291,7 @@ private:
 
   GraphOp graph_;
   Sections sections_;
-  const Machine &machine_;
+  const CostModel &machine_;
   bool broadcast_;
   SmallVector<States> inputs_;
   std::vector<OpInfo> ops_;
@@ -309,7 +305,7 @@ struct ShardInfer : impl::ShardInferBase<ShardInfer> {
   void runOnOperation() override {
     GraphOp graph = getOperation();
     boxes_.clear(); // one pass may run over several graphs
-    llvm::FailureOr<Machine> rates = machineOf(graph);
+    llvm::FailureOr<CostModel> rates = machineOf(graph);
     if (failed(rates)) {
       return signalPassFailure();
     }
@@ -400,7 +396,7 @@ private:
     return best ? best : value;
   }
 
-  Machine machine_;
+  CostModel machine_;
   llvm::DenseMap<std::pair<Value, int64_t>, SmallVector<Value>> boxes_;
 };
 

@@ -45,7 +45,7 @@ struct SolverValue {
 class Solver {
 public:
   Solver(std::vector<SolverNode> &nodes, std::vector<SolverValue> &values, const plan::Spread &axis,
-         const Machine &machine)
+         const CostModel &machine)
       : nodes_(nodes), values_(values), axis_(axis), machine_(machine) {}
 
   /// Sets every node's `choice`.
@@ -82,7 +82,7 @@ private:
   std::vector<SolverNode> &nodes_;
   std::vector<SolverValue> &values_;
   plan::Spread axis_;
-  const Machine &machine_;
+  const CostModel &machine_;
   std::vector<Copies> copies_;
 };
 

@@ -13,9 +13,6 @@ namespace weft::compiler {
 namespace {
 
 using namespace weft::ir;
-using llvm::SmallVector;
-using mlir::Operation;
-using mlir::Value;
 
 // The axis of a mesh whose ranks share out among themselves, -1 without one.
 int axisOf(PlacementAttr placement) { return SharedAxis(axisNames(placement)); }

@@ -1,12 +1,9 @@
 #include "runtime/collective/local/fabric.h"
 
-#include <algorithm>
 #include <map>
 #include <mutex>
 #include <tuple>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "runtime/collective/local/group.h"
 #include "runtime/collective/local/link.h"
 
@@ -16,22 +13,22 @@ struct LocalFabric::State {
   int ranks;
   int spins;
   Gpu* gpu;
-  Stop stop;
-  std::mutex mutex;  // guards the maps; what they hold never goes
+  actor::Fault fault;  // why all waits end early
+  std::mutex mutex;    // guards the maps; what they hold never goes
   std::map<std::tuple<std::string, std::vector<int>, int>, std::unique_ptr<LocalGroup>> groups;
   std::map<std::tuple<int, int, int>, std::unique_ptr<LocalLink>> links;
 
   LocalGroup* GroupOf(const Group& group) {
     std::lock_guard<std::mutex> lock(mutex);
     std::unique_ptr<LocalGroup>& found = groups[{group.name, group.ranks, group.channel}];
-    if (found == nullptr) found = std::make_unique<LocalGroup>(group, spins, &stop);
+    if (found == nullptr) found = std::make_unique<LocalGroup>(group, spins, &fault);
     return found.get();
   }
 
   LocalLink* LinkOf(int sender, int receiver, int tag) {
     std::lock_guard<std::mutex> lock(mutex);
     std::unique_ptr<LocalLink>& found = links[{sender, receiver, tag}];
-    if (found == nullptr) found = std::make_unique<LocalLink>(sender, receiver, tag, spins, &stop, gpu);
+    if (found == nullptr) found = std::make_unique<LocalLink>(sender, receiver, tag, spins, &fault, gpu);
     return found.get();
   }
 };
@@ -44,38 +41,25 @@ class LocalCommunicator : public Communicator {
 
   absl::StatusOr<std::unique_ptr<Operation>> CreateCollective(const Group& group,
                                                               const std::vector<CollectiveSpec>& specs) override {
-    const auto mine = std::find(group.ranks.begin(), group.ranks.end(), rank_);
-    if (mine == group.ranks.end()) {
-      return absl::InvalidArgumentError(absl::StrCat("group ", group.name, ": expected rank ", rank_,
-                                                     " among its members, got ", absl::StrJoin(group.ranks, ",")));
-    }
-    return LocalCollective::Create(state_.GroupOf(group), static_cast<int>(mine - group.ranks.begin()), specs,
-                                   state_.gpu);
+    const absl::StatusOr<int> member = MemberOf(group, specs, rank_, state_.ranks);
+    if (!member.ok()) return member.status();
+    return LocalCollective::Create(state_.GroupOf(group), *member, specs, state_.gpu);
   }
 
-  absl::StatusOr<std::unique_ptr<Operation>> CreateSend(DType dtype, const std::vector<Link>& links) override {
-    return CreateTransfer(true, dtype, links);
-  }
-  absl::StatusOr<std::unique_ptr<Operation>> CreateReceive(DType dtype, const std::vector<Link>& links) override {
-    return CreateTransfer(false, dtype, links);
-  }
-
-  void Abort(const absl::Status& reason) override { state_.stop.Request(reason); }
-
- private:
-  absl::StatusOr<std::unique_ptr<Operation>> CreateTransfer(bool sends, DType dtype, const std::vector<Link>& links) {
+  absl::StatusOr<std::unique_ptr<Operation>> CreateTransfer(bool sends, DType dtype,
+                                                            const std::vector<Link>& links) override {
+    if (absl::Status status = CheckPeers(links, rank_, state_.ranks); !status.ok()) return status;
     std::vector<LocalLink*> ways;
     for (const Link& link : links) {
-      if (link.peer < 0 || link.peer >= state_.ranks || link.peer == rank_) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("transfer ", link.tag, ": expected another rank below ", state_.ranks, ", got ", link.peer));
-      }
       ways.push_back(sends ? state_.LinkOf(rank_, link.peer, link.tag) : state_.LinkOf(link.peer, rank_, link.tag));
       if (absl::Status status = ways.back()->Attach(sends, dtype, link.block); !status.ok()) return status;
     }
-    return std::make_unique<LocalTransfer>(sends, std::move(ways), &state_.stop);
+    return std::make_unique<LocalTransfer>(sends, std::move(ways), &state_.fault);
   }
 
+  void Abort(const absl::Status& reason) override { state_.fault.Raise(reason); }
+
+ private:
   LocalFabric::State& state_;
   const int rank_;
 };
@@ -92,6 +76,6 @@ std::unique_ptr<Communicator> LocalFabric::Join(int rank) {
   return std::make_unique<LocalCommunicator>(state_.get(), rank);
 }
 
-void LocalFabric::Abort(const absl::Status& reason) { state_->stop.Request(reason); }
+void LocalFabric::Abort(const absl::Status& reason) { state_->fault.Raise(reason); }
 
 }  // namespace weft::collective

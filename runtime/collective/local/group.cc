@@ -4,9 +4,9 @@
 
 namespace weft::collective {
 
-LocalGroup::LocalGroup(Group group, int spins, Stop* stop)
-    : group_(std::move(group)), stop_(stop), members_(group_.ranks.size()), bell_(spins) {
-  stop_->Add(&bell_);
+LocalGroup::LocalGroup(Group group, int spins, actor::Fault* fault)
+    : group_(std::move(group)), fault_(fault), members_(group_.ranks.size()), bell_(spins) {
+  fault_->AddListener([this](const absl::Status&) { bell_.Ring(); });
 }
 
 bool LocalGroup::Meet(std::atomic<uint64_t>& arrived, uint64_t number) {
@@ -14,9 +14,9 @@ bool LocalGroup::Meet(std::atomic<uint64_t>& arrived, uint64_t number) {
   if (arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == all) {
     bell_.Ring();
   } else {
-    bell_.Wait([&] { return arrived.load(std::memory_order_acquire) >= all || stop_->requested(); });
+    bell_.Wait([&] { return arrived.load(std::memory_order_acquire) >= all || fault_->raised(); });
   }
-  return !stop_->requested();
+  return !fault_->raised();
 }
 
 bool LocalGroup::Post(int m, const std::vector<CollectiveSpec>& bundle, absl::Span<const void* const> inputs,
@@ -62,10 +62,6 @@ absl::StatusOr<std::unique_ptr<Operation>> LocalCollective::Create(LocalGroup* g
 }
 
 absl::Status LocalCollective::Prepare() {
-  if (bundle_.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("group ", group_.group().name, ": expected one or more collectives, got none"));
-  }
   absl::StatusOr<Point> ready = Point::Create(gpu_), done = Point::Create(gpu_);
   if (!ready.ok()) return ready.status();
   if (!done.ok()) return done.status();
@@ -132,7 +128,7 @@ absl::StatusOr<LocalCollective::Part> LocalCollective::PartOf(const CollectiveSp
 
 absl::Status LocalCollective::Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) {
   // Others may still read what this member posted before the stop.
-  if (group_.stop().requested()) return group_.stop().reason();
+  if (group_.fault().raised()) return group_.fault().status();
   running_.store(true, std::memory_order_relaxed);
   absl::Status status = ready_.Record(stream);
   bool met = group_.Post(m_, bundle_, inputs, outputs, &ready_, &done_);
@@ -148,7 +144,7 @@ absl::Status LocalCollective::Run(absl::Span<const void* const> inputs, absl::Sp
   }
   if (status.ok() && met) status = WaitForAll(dones_, stream);
   running_.store(false, std::memory_order_relaxed);
-  if (status.ok() && !met) status = group_.stop().reason();
+  if (status.ok() && !met) status = group_.fault().status();
   return status;
 }
 

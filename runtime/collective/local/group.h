@@ -14,10 +14,10 @@
 
 #include "ops/abi/bell.h"
 #include "ops/abi/gpu.h"
+#include "runtime/actor/fault.h"
 #include "runtime/collective/communicator.h"
 #include "runtime/collective/local/gpu_move.h"
 #include "runtime/collective/local/point.h"
-#include "runtime/collective/local/stop.h"
 #include "runtime/collective/reduce.h"
 #include "runtime/collective/share.h"
 #include "runtime/collective/tile_copy.h"
@@ -28,7 +28,7 @@ namespace weft::collective {
 // meetings: all have posted, all have finished.
 class LocalGroup {
  public:
-  LocalGroup(Group group, int spins, Stop* stop);
+  LocalGroup(Group group, int spins, actor::Fault* fault);
 
   struct Member {
     // Valid from its meeting `posted` to its meeting `finished`.
@@ -54,13 +54,13 @@ class LocalGroup {
   const Member& member(int m) const { return members_[m]; }
   // What member `m` waits for, if it does.
   std::string Missing(int m) const;
-  Stop& stop() const { return *stop_; }
+  const actor::Fault& fault() const { return *fault_; }
 
  private:
   bool Meet(std::atomic<uint64_t>& arrived, uint64_t number);
 
   const Group group_;
-  Stop* const stop_;
+  actor::Fault* const fault_;
   std::vector<Member> members_;
   Bell bell_;
   alignas(64) std::atomic<uint64_t> posted_{0};

@@ -5,12 +5,12 @@
 
 namespace weft::collective {
 
-LocalLink::LocalLink(int sender, int receiver, int tag, int spins, Stop* stop, Gpu* gpu)
-    : sender_(sender), receiver_(receiver), tag_(tag), stop_(stop), gpu_(gpu), bell_(spins) {
-  stop_->Add(&bell_);
+LocalLink::LocalLink(int sender, int receiver, int tag, int spins, actor::Fault* fault, Gpu* gpu)
+    : sender_(sender), receiver_(receiver), tag_(tag), fault_(fault), gpu_(gpu), bell_(spins) {
+  fault_->AddListener([this](const absl::Status&) { bell_.Ring(); });
 }
 
-absl::Status LocalLink::Attach(bool sender, DType dtype, const Block& block) {
+absl::Status LocalLink::Attach(bool sender, DType dtype, const TensorBlock& block) {
   std::lock_guard<std::mutex> lock(mutex_);
   const std::string where = absl::StrCat("transfer ", tag_, " from rank ", sender_, " to rank ", receiver_);
   std::optional<End>& mine = ends_[sender ? 0 : 1];
@@ -48,14 +48,14 @@ absl::Status LocalLink::Post(const void* tile, void* stream) {
 
 absl::Status LocalLink::AwaitTaken(void* stream) {
   const uint64_t number = posted_.load(std::memory_order_relaxed);
-  bell_.Wait([&] { return taken_.load(std::memory_order_acquire) >= number || stop_->requested(); });
-  return stop_->requested() ? stop_->reason() : copied_.Wait(stream);
+  bell_.Wait([&] { return taken_.load(std::memory_order_acquire) >= number || fault_->raised(); });
+  return fault_->raised() ? fault_->status() : copied_.Wait(stream);
 }
 
 absl::Status LocalLink::Take(void* tile, void* stream) {
   const uint64_t number = taken_.load(std::memory_order_relaxed) + 1;
-  bell_.Wait([&] { return posted_.load(std::memory_order_acquire) >= number || stop_->requested(); });
-  if (stop_->requested()) return stop_->reason();
+  bell_.Wait([&] { return posted_.load(std::memory_order_acquire) >= number || fault_->raised(); });
+  if (fault_->raised()) return fault_->status();
   if (gpu_ == nullptr) {
     copy_->Run(posted_tile_, tile);
   } else {
@@ -81,7 +81,7 @@ std::string LocalLink::Waiting(bool sender) const {
 }
 
 absl::Status LocalTransfer::Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) {
-  if (stop_.requested()) return stop_.reason();
+  if (fault_.raised()) return fault_.status();
   absl::Status status;
   for (LocalLink* link : links_) {
     if (sends_ && status.ok()) status = link->Post(inputs[0], stream);

@@ -12,10 +12,10 @@
 
 #include "ops/abi/bell.h"
 #include "ops/abi/gpu.h"
+#include "runtime/actor/fault.h"
 #include "runtime/collective/communicator.h"
 #include "runtime/collective/local/gpu_move.h"
 #include "runtime/collective/local/point.h"
-#include "runtime/collective/local/stop.h"
 #include "runtime/collective/tile_copy.h"
 
 namespace weft::collective {
@@ -25,11 +25,11 @@ namespace weft::collective {
 class LocalLink {
  public:
   // `gpu`: whose memory the tiles are in; null: the host's.
-  LocalLink(int sender, int receiver, int tag, int spins, Stop* stop, Gpu* gpu);
+  LocalLink(int sender, int receiver, int tag, int spins, actor::Fault* fault, Gpu* gpu);
 
   // Each end says once what it has, before anything is sent. kInvalidArgument
   // if the ends differ or one comes twice.
-  absl::Status Attach(bool sender, DType dtype, const Block& block);
+  absl::Status Attach(bool sender, DType dtype, const TensorBlock& block);
 
   // From here on on the streams of the ends; kCancelled, or the reason: stopped.
   absl::Status Post(const void* tile, void* stream);
@@ -40,10 +40,10 @@ class LocalLink {
  private:
   struct End {
     DType dtype;
-    Block block;
+    TensorBlock block;
   };
   const int sender_, receiver_, tag_;
-  Stop* const stop_;
+  actor::Fault* const fault_;
   std::mutex mutex_;  // guards what Attach() sets
   std::optional<End> ends_[2];
   std::unique_ptr<TileCopy> copy_;
@@ -59,15 +59,15 @@ class LocalLink {
 // A send to, or a receive from, one or more ranks.
 class LocalTransfer : public Operation {
  public:
-  LocalTransfer(bool sends, std::vector<LocalLink*> links, Stop* stop)
-      : sends_(sends), links_(std::move(links)), stop_(*stop) {}
+  LocalTransfer(bool sends, std::vector<LocalLink*> links, actor::Fault* fault)
+      : sends_(sends), links_(std::move(links)), fault_(*fault) {}
   absl::Status Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) override;
   std::string Waiting() const override;
 
  private:
   const bool sends_;
   const std::vector<LocalLink*> links_;
-  Stop& stop_;
+  actor::Fault& fault_;
   std::atomic<LocalLink*> waits_for_{nullptr};
 };
 

@@ -62,9 +62,9 @@ TEST(LocalTest, SaysWhoIsMissing) {
 TEST(LocalTest, SaysWhatATransferWaitsFor) {
   LocalFabric fabric(2);
   const std::unique_ptr<Communicator> zero = fabric.Join(0), one = fabric.Join(1);
-  const Block block{{2}, {0}, {2}};
-  auto send = zero->CreateSend(DType::kF32, {{.peer = 1, .tag = 4, .block = block}});
-  auto receive = one->CreateReceive(DType::kF32, {{.peer = 0, .tag = 4, .block = block}});
+  const TensorBlock block{{2}, {0}, {2}};
+  auto send = zero->CreateTransfer(true, DType::kF32, {{.peer = 1, .tag = 4, .block = block}});
+  auto receive = one->CreateTransfer(false, DType::kF32, {{.peer = 0, .tag = 4, .block = block}});
   ASSERT_TRUE(send.ok() && receive.ok());
   std::vector<float> from = {1, 2}, to(2);
   std::thread sender([&] { EXPECT_TRUE(RunOne(**send, from.data(), nullptr).ok()); });
@@ -81,9 +81,10 @@ TEST(LocalTest, SaysWhatATransferWaitsFor) {
 TEST(LocalTest, TheEndsOfATransferMustAgree) {
   LocalFabric fabric(2);
   const std::unique_ptr<Communicator> zero = fabric.Join(0), one = fabric.Join(1);
-  ASSERT_TRUE(zero->CreateSend(DType::kF32, {{.peer = 1, .tag = 4, .block = {{2}, {0}, {2}}}}).ok());
-  EXPECT_EQ(one->CreateReceive(DType::kF32, {{.peer = 0, .tag = 4, .block = {{4}, {0}, {3}}}}).status().message(),
-            "transfer 4 from rank 0 to rank 1: the sender has f32[2], the receiver expects f32[3]");
+  ASSERT_TRUE(zero->CreateTransfer(true, DType::kF32, {{.peer = 1, .tag = 4, .block = {{2}, {0}, {2}}}}).ok());
+  EXPECT_EQ(
+      one->CreateTransfer(false, DType::kF32, {{.peer = 0, .tag = 4, .block = {{4}, {0}, {3}}}}).status().message(),
+      "transfer 4 from rank 0 to rank 1: the sender has f32[2], the receiver expects f32[3]");
 }
 
 }  // namespace

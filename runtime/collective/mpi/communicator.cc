@@ -10,16 +10,8 @@ namespace weft::collective {
 
 absl::StatusOr<std::unique_ptr<Operation>> MpiCommunicator::CreateCollective(const Group& group,
                                                                              const std::vector<CollectiveSpec>& specs) {
-  const auto mine = std::find(group.ranks.begin(), group.ranks.end(), rank());
-  if (mine == group.ranks.end()) {
-    return absl::InvalidArgumentError(absl::StrCat("group ", group.name, ": expected rank ", rank(),
-                                                   " among its members, got ", absl::StrJoin(group.ranks, ",")));
-  }
-  for (int member : group.ranks) {
-    if (member >= 0 && member < size()) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("group ", group.name, ": expected ranks below ", size(), ", got ", member));
-  }
+  const absl::StatusOr<int> member = MemberOf(group, specs, rank(), size());
+  if (!member.ok()) return member.status();
   const absl::StatusOr<int> tag = wire_.ChannelTag(group.channel);
   if (!tag.ok()) return tag.status();
   std::lock_guard<std::mutex> lock(mutex_);
@@ -31,7 +23,7 @@ absl::StatusOr<std::unique_ptr<Operation>> MpiCommunicator::CreateCollective(con
     }
     found = std::make_unique<MpiGroup>(group, *tag);
   }
-  return MpiCollective::Create(&wire_, found.get(), static_cast<int>(mine - group.ranks.begin()), specs);
+  return MpiCollective::Create(&wire_, found.get(), *member, specs);
 }
 
 // Two ranks tell the messages of their groups apart by the channel.
@@ -51,23 +43,10 @@ absl::Status MpiCommunicator::CheckChannel(const Group& group) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Operation>> MpiCommunicator::CreateSend(DType dtype, const std::vector<Link>& links) {
-  return CreateTransfer(true, dtype, links);
-}
-
-absl::StatusOr<std::unique_ptr<Operation>> MpiCommunicator::CreateReceive(DType dtype, const std::vector<Link>& links) {
-  return CreateTransfer(false, dtype, links);
-}
-
 absl::StatusOr<std::unique_ptr<Operation>> MpiCommunicator::CreateTransfer(bool sends, DType dtype,
                                                                            const std::vector<Link>& links) {
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const Link& link : links) {
-    if (links_.insert({sends, link.peer, link.tag}).second) continue;
-    return absl::InvalidArgumentError(absl::StrCat("transfer ", link.tag, sends ? " to rank " : " from rank ",
-                                                   link.peer, ": expected one ", sends ? "send" : "receive",
-                                                   ", got two"));
-  }
+  if (absl::Status status = AddLinks(sends, links, rank(), size(), links_); !status.ok()) return status;
   return MpiTransfer::Create(&wire_, sends, dtype, links, transfer_bytes_);
 }
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -25,20 +24,19 @@ class MpiCommunicator : public Communicator {
 
   absl::StatusOr<std::unique_ptr<Operation>> CreateCollective(const Group& group,
                                                               const std::vector<CollectiveSpec>& specs) override;
-  absl::StatusOr<std::unique_ptr<Operation>> CreateSend(DType dtype, const std::vector<Link>& links) override;
-  absl::StatusOr<std::unique_ptr<Operation>> CreateReceive(DType dtype, const std::vector<Link>& links) override;
+  absl::StatusOr<std::unique_ptr<Operation>> CreateTransfer(bool sends, DType dtype,
+                                                            const std::vector<Link>& links) override;
   int64_t staging_bytes() const override;
   void Abort(const absl::Status& reason) override { wire_.Abort(reason); }
 
  private:
   absl::Status CheckChannel(const Group& group) const;
-  absl::StatusOr<std::unique_ptr<Operation>> CreateTransfer(bool sends, DType dtype, const std::vector<Link>& links);
 
   Wire& wire_;
   mutable std::mutex mutex_;  // guards what follows
   std::map<std::tuple<std::string, std::vector<int>, int>, std::unique_ptr<MpiGroup>> groups_;
-  std::set<std::tuple<bool, int, int>> links_;  // that have an operation
-  int64_t transfer_bytes_ = 0;                  // staging
+  LinkEnds links_;              // that have an operation
+  int64_t transfer_bytes_ = 0;  // staging
 };
 
 }  // namespace weft::collective

@@ -26,7 +26,7 @@ bool Reduces(const CollectiveSpec& spec) { return FactsOf(spec.kind).reduces; }
 // copy between there and dense staging.
 struct Piece {
   int64_t bytes = 0;
-  Spot spot;
+  Location spot;
   TileCopy copy;
 };
 
@@ -46,10 +46,10 @@ class Compiler {
     }
     for (int k = 0; k < members_; ++k) {
       if (k == m_) continue;
-      AddSends(result_.first, k, [&](size_t i) { return FirstPiece(i, m_, k, true); });
-      AddReceives(result_.first, k, [&](size_t i) { return FirstPiece(i, k, m_, false); }, true);
-      AddSends(result_.second, k, [&](size_t i) { return SecondPiece(i, m_); });
-      AddReceives(result_.second, k, [&](size_t i) { return SecondPiece(i, k); }, false);
+      AddPieces(result_.first, true, k, [&](size_t i) { return FirstPiece(i, m_, k, true); });
+      AddPieces(result_.first, false, k, [&](size_t i) { return FirstPiece(i, k, m_, false); }, true);
+      AddPieces(result_.second, true, k, [&](size_t i) { return SecondPiece(i, m_); });
+      AddPieces(result_.second, false, k, [&](size_t i) { return SecondPiece(i, k); });
     }
     return std::move(result_);
   }
@@ -63,7 +63,7 @@ class Compiler {
   }
 
   // A run of bytes as it lies.
-  static Piece RangeOf(Spot::Side side, size_t i, const Share& share) {
+  static Piece RangeOf(Location::Side side, size_t i, const Share& share) {
     const int64_t bytes = share.end - share.begin;
     return {bytes, {side, static_cast<int32_t>(i), share.begin}, TileCopy({bytes}, {bytes}, {0}, {bytes}, {0}, 1)};
   }
@@ -72,24 +72,24 @@ class Compiler {
   // reduction, which are dense. `sends`: as the sender sees it.
   Piece FirstPiece(size_t i, int source, int target, bool sends) const {
     const CollectiveSpec& spec = bundle_[i];
-    if (!FactsOf(spec.kind).has_parts()) return RangeOf(Spot::kInput, i, shares_[target][i]);
+    if (!FactsOf(spec.kind).has_parts()) return RangeOf(Location::kInput, i, shares_[target][i]);
     const Way way = WayOf(spec, output_dims_[i], source, target);
     const std::vector<int64_t> zero(way.dims.size(), 0);
     const int64_t bytes = ElementsOf(way.dims) * ElementBytes(i);
     if (sends) {
       TileCopy pack(way.dims, spec.dims, way.from, way.dims, zero, ElementBytes(i));
-      return {bytes, {Spot::kInput, static_cast<int32_t>(i), 0}, std::move(pack)};
+      return {bytes, {Location::kInput, static_cast<int32_t>(i), 0}, std::move(pack)};
     }
     TileCopy unpack(way.dims, way.dims, zero, output_dims_[i], way.to, ElementBytes(i));
-    return {bytes, {Spot::kOutput, static_cast<int32_t>(i), 0}, std::move(unpack)};
+    return {bytes, {Location::kOutput, static_cast<int32_t>(i), 0}, std::move(unpack)};
   }
 
   // The second: the source's share of an all_reduce, which lies alike in all outputs.
-  Piece SecondPiece(size_t i, int source) const { return RangeOf(Spot::kOutput, i, shares_[source][i]); }
+  Piece SecondPiece(size_t i, int source) const { return RangeOf(Location::kOutput, i, shares_[source][i]); }
 
-  void AddMessages(std::vector<Message>& messages, int member, Spot spot, int64_t bytes) const {
+  void AddMessages(std::vector<Message>& messages, int member, Location spot, int64_t bytes) const {
     for (int64_t begin = 0; begin < bytes; begin += message_bytes_) {
-      Spot at = spot;
+      Location at = spot;
       at.offset += begin;
       messages.push_back({member, at, std::min(message_bytes_, bytes - begin)});
     }
@@ -106,54 +106,34 @@ class Compiler {
     return bytes;
   }
 
+  // `terms`: what is received for reducing collectives stays in staging, as terms.
   template <typename PieceAt>
-  void AddSends(Phase& phase, int member, const PieceAt& piece_at) {
+  void AddPieces(Round& round, bool sends, int member, const PieceAt& piece_at, bool terms = false) {
+    std::vector<Message>& messages = sends ? round.sends : round.receives;
     const int64_t small = SmallBytes(piece_at);
     int64_t at = Allocate(small);
-    AddMessages(phase.sends, member, {Spot::kStaging, 0, at}, small);
-    for (size_t i = 0; i < bundle_.size(); ++i) {
-      Piece piece = piece_at(i);
-      if (piece.bytes == 0) continue;
-      Spot staged{Spot::kStaging, 0, at};
-      if (piece.bytes <= kSmall) {
-        at += RoundUp(piece.bytes);
-      } else if (piece.copy.contiguous()) {
-        piece.spot.offset += piece.copy.from_offset();
-        AddMessages(phase.sends, member, piece.spot, piece.bytes);
-        continue;
-      } else {
-        staged.offset = Allocate(piece.bytes);
-        AddMessages(phase.sends, member, staged, piece.bytes);
-      }
-      phase.before.push_back({piece.spot, staged, std::move(piece.copy)});
-    }
-  }
-
-  // `terms`: the pieces of reducing collectives stay in staging, as terms.
-  template <typename PieceAt>
-  void AddReceives(Phase& phase, int member, const PieceAt& piece_at, bool terms) {
-    const int64_t small = SmallBytes(piece_at);
-    int64_t at = Allocate(small);
-    AddMessages(phase.receives, member, {Spot::kStaging, 0, at}, small);
+    AddMessages(messages, member, {Location::kStaging, 0, at}, small);
     for (size_t i = 0; i < bundle_.size(); ++i) {
       Piece piece = piece_at(i);
       if (piece.bytes == 0) continue;
       const bool term = terms && Reduces(bundle_[i]);
-      Spot staged{Spot::kStaging, 0, at};
+      Location staged{Location::kStaging, 0, at};
       if (piece.bytes <= kSmall) {
         at += RoundUp(piece.bytes);
       } else if (piece.copy.contiguous() && !term) {
-        piece.spot.offset += piece.copy.to_offset();
-        AddMessages(phase.receives, member, piece.spot, piece.bytes);
+        piece.spot.offset += sends ? piece.copy.from_offset() : piece.copy.to_offset();
+        AddMessages(messages, member, piece.spot, piece.bytes);
         continue;
       } else {
         staged.offset = Allocate(piece.bytes);
-        AddMessages(phase.receives, member, staged, piece.bytes);
+        AddMessages(messages, member, staged, piece.bytes);
       }
-      if (term) {
+      if (sends) {
+        round.before.push_back({piece.spot, staged, std::move(piece.copy)});
+      } else if (term) {
         result_.shares[share_of_[i]].terms[member] = staged;
       } else {
-        phase.after.push_back({staged, piece.spot, std::move(piece.copy)});
+        round.after.push_back({staged, piece.spot, std::move(piece.copy)});
       }
     }
   }
@@ -165,8 +145,8 @@ class Compiler {
     share_of_.push_back(result_.shares.size());
     if (!Reduces(spec)) {
       const Way way = WayOf(spec, output_dims_[i], m_, m_);
-      result_.own.push_back({{Spot::kInput, tensor, 0},
-                             {Spot::kOutput, tensor, 0},
+      result_.own.push_back({{Location::kInput, tensor, 0},
+                             {Location::kOutput, tensor, 0},
                              TileCopy(way.dims, spec.dims, way.from, output_dims_[i], way.to, ElementBytes(i))});
       return absl::OkStatus();
     }
@@ -175,15 +155,15 @@ class Compiler {
     Piece piece = FirstPiece(i, m_, m_, true);
     if (piece.bytes == 0) return absl::OkStatus();
     OwnShare share{.reduce = *reduce,
-                   .terms = std::vector<Spot>(members_),
-                   .result = {Spot::kOutput, tensor, 0},
+                   .terms = std::vector<Location>(members_),
+                   .result = {Location::kOutput, tensor, 0},
                    .elements = piece.bytes / ElementBytes(i)};
     if (!FactsOf(spec.kind).has_parts()) share.result.offset = piece.spot.offset;
     if (piece.copy.contiguous()) {
       piece.spot.offset += piece.copy.from_offset();
       share.terms[m_] = piece.spot;
     } else {
-      share.terms[m_] = {Spot::kStaging, 0, Allocate(piece.bytes)};
+      share.terms[m_] = {Location::kStaging, 0, Allocate(piece.bytes)};
       result_.own.push_back({piece.spot, share.terms[m_], std::move(piece.copy)});
     }
     result_.shares.push_back(std::move(share));

@@ -13,7 +13,7 @@
 namespace weft::collective {
 
 // Bytes of one of the operation's tensors, or of the staging memory beside them.
-struct Spot {
+struct Location {
   enum Side : uint8_t { kInput, kOutput, kStaging };
   Side side = kStaging;
   int32_t tensor = 0;
@@ -22,29 +22,29 @@ struct Spot {
 
 struct Message {
   int32_t member = 0;
-  Spot spot;
+  Location spot;
   int64_t bytes = 0;
 };
 
 struct Move {
-  Spot from, to;  // where the tiles of `copy` begin
+  Location from, to;  // where the tiles of `copy` begin
   TileCopy copy;
 };
 
 // One exchange among all members. Between two members, messages go in the order
 // of these lists, which both of them make alike.
-struct Phase {
+struct Round {
   std::vector<Move> before;       // of what is sent, into staging
   std::vector<Message> sends;     // by member
   std::vector<Message> receives;  // by member
   std::vector<Move> after;        // of what was received, out of staging
 };
 
-// A member's share of a reduction, whose terms are there after the first phase.
+// A member's share of a reduction, whose terms are there after the first round.
 struct OwnShare {
   ReduceFunction reduce = nullptr;
-  std::vector<Spot> terms;  // by member
-  Spot result;
+  std::vector<Location> terms;  // by member
+  Location result;
   int64_t elements = 0;
 };
 
@@ -52,7 +52,7 @@ struct OwnShare {
 // its shares of the reductions, and what is gathered; then the results of
 // all_reduce. Small pieces for one member travel in one message.
 struct Exchange {
-  Phase first, second;
+  Round first, second;
   std::vector<Move> own;         // from this member's inputs to its outputs
   std::vector<OwnShare> shares;  // of the reductions
   int64_t staging_bytes = 0;

@@ -20,20 +20,20 @@ struct Member {
   std::vector<Bytes> inputs, outputs;
   Bytes staging;
 
-  char* At(const Spot& spot) {
+  char* At(const Location& spot) {
     switch (spot.side) {
-      case Spot::kInput:
+      case Location::kInput:
         return inputs[spot.tensor].data() + spot.offset;
-      case Spot::kOutput:
+      case Location::kOutput:
         return outputs[spot.tensor].data() + spot.offset;
       default:
         return staging.data() + spot.offset;
     }
   }
-  int64_t BytesAfter(const Spot& spot) {
-    const Bytes& all = spot.side == Spot::kInput    ? inputs[spot.tensor]
-                       : spot.side == Spot::kOutput ? outputs[spot.tensor]
-                                                    : staging;
+  int64_t BytesAfter(const Location& spot) {
+    const Bytes& all = spot.side == Location::kInput    ? inputs[spot.tensor]
+                       : spot.side == Location::kOutput ? outputs[spot.tensor]
+                                                        : staging;
     return static_cast<int64_t>(all.size()) - spot.offset;
   }
   void Do(const std::vector<Move>& moves) {
@@ -50,12 +50,12 @@ std::vector<Message> Between(const std::vector<Message>& messages, int member) {
 }
 
 // Every message finds its receive, of its size and inside the memory of both.
-void Deliver(std::vector<Member>& members, Phase Exchange::* phase) {
-  for (Member& member : members) member.Do((member.exchange.*phase).before);
+void Deliver(std::vector<Member>& members, Round Exchange::* round) {
+  for (Member& member : members) member.Do((member.exchange.*round).before);
   for (int from = 0; from < kMembers; ++from) {
     for (int to = 0; to < kMembers; ++to) {
-      const std::vector<Message> sent = Between((members[from].exchange.*phase).sends, to);
-      const std::vector<Message> received = Between((members[to].exchange.*phase).receives, from);
+      const std::vector<Message> sent = Between((members[from].exchange.*round).sends, to);
+      const std::vector<Message> received = Between((members[to].exchange.*round).receives, from);
       ASSERT_EQ(sent.size(), received.size()) << from << " to " << to;
       for (size_t i = 0; i < sent.size(); ++i) {
         ASSERT_EQ(sent[i].bytes, received[i].bytes) << from << " to " << to << " message " << i;
@@ -97,7 +97,7 @@ void Perform(std::vector<Member>& members) {
   for (Member& member : members) {
     for (const OwnShare& share : member.exchange.shares) {
       std::vector<const void*> terms;
-      for (const Spot& term : share.terms) terms.push_back(member.At(term));
+      for (const Location& term : share.terms) terms.push_back(member.At(term));
       void* const result = member.At(share.result);
       share.reduce(terms.data(), kMembers, 0, &result, 1, 0, share.elements);
     }
@@ -146,7 +146,7 @@ TEST(ExchangeTest, MessagesFitTogether) {
   }
 }
 
-// The tensors of a bucket that are small go in one message to each peer and phase.
+// The tensors of a bucket that are small go in one message to each peer and round.
 TEST(ExchangeTest, SmallPiecesTravelTogether) {
   const std::vector<CollectiveSpec> bundle(50, CollectiveSpec{.dims = {900}});
   for (int m = 0; m < kMembers; ++m) {

@@ -36,10 +36,6 @@ absl::Status MpiGroup::Reserve(int64_t bytes) {
 
 absl::StatusOr<std::unique_ptr<Operation>> MpiCollective::Create(Wire* wire, MpiGroup* group, int m,
                                                                  const std::vector<CollectiveSpec>& bundle) {
-  if (bundle.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("group ", group->group().name, ": expected one or more collectives, got none"));
-  }
   absl::StatusOr<Exchange> exchange = ExchangeOf(bundle, group->size(), m, wire->message_bytes());
   if (!exchange.ok()) return exchange.status();
   if (absl::Status status = group->Reserve(exchange->staging_bytes); !status.ok()) return status;
@@ -95,8 +91,8 @@ absl::Status MpiCollective::Perform() {
 
 absl::Status MpiCollective::ExchangeFirst() {
   const int n = group_.size();
-  const Phase& phase = exchange_.first;
-  Count(phase);
+  const Round& round = exchange_.first;
+  Count(round);
   for (int k = 0; k < n; ++k) progress_[k].heard.store(k == m_, std::memory_order_relaxed);
   number_.store(hellos_[m_].number, std::memory_order_release);
   unheard_ = n - 1;
@@ -110,27 +106,27 @@ absl::Status MpiCollective::ExchangeFirst() {
     status = MpiStatus("sending", MPI_Isend(&hellos_[m_], sizeof(Hello), MPI_BYTE, rank, group_.tag(), wire_.comm(),
                                             &requests_.active[n + k]));
   }
-  if (status.ok()) status = Send(phase);
+  if (status.ok()) status = Send(round);
   if (!status.ok()) return status;
   Do(exchange_.own);
   return wire_.Await(
       requests_, [&] { return unheard_ > 0 ? Wire::Patience::kForPeers : Wire::Patience::kForData; },
       [&](int index, int bytes) {
         if (index < n) return Hear(index);
-        return index < 2 * n ? absl::OkStatus() : Ended(phase, index, bytes);
+        return index < 2 * n ? absl::OkStatus() : Ended(round, index, bytes);
       });
 }
 
 absl::Status MpiCollective::ExchangeSecond() {
-  const Phase& phase = exchange_.second;
-  if (phase.sends.empty() && phase.receives.empty()) return absl::OkStatus();
-  Count(phase);
-  absl::Status status = Receive(phase, 0, phase.receives.size());
-  if (status.ok()) status = Send(phase);
+  const Round& round = exchange_.second;
+  if (round.sends.empty() && round.receives.empty()) return absl::OkStatus();
+  Count(round);
+  absl::Status status = Receive(round, 0, round.receives.size());
+  if (status.ok()) status = Send(round);
   if (!status.ok()) return status;
   return wire_.Await(
       requests_, [] { return Wire::Patience::kForData; },
-      [&](int index, int bytes) { return Ended(phase, index, bytes); });
+      [&](int index, int bytes) { return Ended(round, index, bytes); });
 }
 
 // A member has issued its operation: if it is ours, takes what it sends.
@@ -153,16 +149,16 @@ absl::Status MpiCollective::Hear(int member) {
   return Disagreement(group, group.ranks[m_], mine.text, group.ranks[member], other.text);
 }
 
-void MpiCollective::Count(const Phase& phase) {
+void MpiCollective::Count(const Round& round) {
   for (Progress& it : progress_) it.missing.store(0, std::memory_order_relaxed);
-  for (const Message& it : phase.sends) progress_[it.member].missing.fetch_add(1, std::memory_order_relaxed);
-  for (const Message& it : phase.receives) progress_[it.member].missing.fetch_add(1, std::memory_order_relaxed);
+  for (const Message& it : round.sends) progress_[it.member].missing.fetch_add(1, std::memory_order_relaxed);
+  for (const Message& it : round.receives) progress_[it.member].missing.fetch_add(1, std::memory_order_relaxed);
 }
 
-absl::Status MpiCollective::Send(const Phase& phase) {
-  Do(phase.before);
+absl::Status MpiCollective::Send(const Round& round) {
+  Do(round.before);
   MPI_Request* request = &requests_.active[2 * group_.size()];
-  for (const Message& it : phase.sends) {
+  for (const Message& it : round.sends) {
     const int code = MPI_Isend(At(it.spot), static_cast<int>(it.bytes), MPI_BYTE, group_.group().ranks[it.member],
                                group_.tag(), wire_.comm(), request++);
     if (code != MPI_SUCCESS) return MpiStatus("sending", code);
@@ -170,10 +166,10 @@ absl::Status MpiCollective::Send(const Phase& phase) {
   return absl::OkStatus();
 }
 
-absl::Status MpiCollective::Receive(const Phase& phase, size_t begin, size_t end) {
-  MPI_Request* request = &requests_.active[2 * group_.size() + phase.sends.size()];
+absl::Status MpiCollective::Receive(const Round& round, size_t begin, size_t end) {
+  MPI_Request* request = &requests_.active[2 * group_.size() + round.sends.size()];
   for (size_t i = begin; i < end; ++i) {
-    const Message& it = phase.receives[i];
+    const Message& it = round.receives[i];
     const int code = MPI_Irecv(At(it.spot), static_cast<int>(it.bytes), MPI_BYTE, group_.group().ranks[it.member],
                                group_.tag(), wire_.comm(), &request[i]);
     if (code != MPI_SUCCESS) return MpiStatus("receiving", code);
@@ -181,10 +177,10 @@ absl::Status MpiCollective::Receive(const Phase& phase, size_t begin, size_t end
   return absl::OkStatus();
 }
 
-absl::Status MpiCollective::Ended(const Phase& phase, int index, int bytes) {
+absl::Status MpiCollective::Ended(const Round& round, int index, int bytes) {
   const size_t i = index - 2 * group_.size();
-  const bool sent = i < phase.sends.size();
-  const Message& it = sent ? phase.sends[i] : phase.receives[i - phase.sends.size()];
+  const bool sent = i < round.sends.size();
+  const Message& it = sent ? round.sends[i] : round.receives[i - round.sends.size()];
   progress_[it.member].missing.fetch_sub(1, std::memory_order_release);
   if (sent || bytes == it.bytes) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("group ", group_.group().name, ": rank ", group_.group().ranks[it.member],
@@ -201,11 +197,11 @@ void MpiCollective::Reduce(const OwnShare& share) {
   share.reduce(terms_.data(), group_.size(), 0, &result, 1, 0, share.elements);
 }
 
-char* MpiCollective::At(const Spot& spot) const {
+char* MpiCollective::At(const Location& spot) const {
   switch (spot.side) {
-    case Spot::kInput:
+    case Location::kInput:
       return static_cast<char*>(const_cast<void*>(inputs_[spot.tensor])) + spot.offset;
-    case Spot::kOutput:
+    case Location::kOutput:
       return static_cast<char*>(outputs_[spot.tensor]) + spot.offset;
     default:
       return group_.staging() + spot.offset;

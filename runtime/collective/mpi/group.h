@@ -64,13 +64,13 @@ class MpiCollective : public Operation {
   absl::Status ExchangeFirst();
   absl::Status ExchangeSecond();
   absl::Status Hear(int member);
-  absl::Status Send(const Phase& phase);
-  absl::Status Receive(const Phase& phase, size_t begin, size_t end);
-  absl::Status Ended(const Phase& phase, int index, int bytes);
-  void Count(const Phase& phase);
+  absl::Status Send(const Round& round);
+  absl::Status Receive(const Round& round, size_t begin, size_t end);
+  absl::Status Ended(const Round& round, int index, int bytes);
+  void Count(const Round& round);
   void Do(const std::vector<Move>& moves) const;
   void Reduce(const OwnShare& share);
-  char* At(const Spot& spot) const;
+  char* At(const Location& spot) const;
 
   Wire& wire_;
   MpiGroup& group_;
@@ -78,13 +78,13 @@ class MpiCollective : public Operation {
   const std::vector<CollectiveSpec> bundle_;
   const std::string name_;
   const Exchange exchange_;
-  std::vector<size_t> first_receive_;  // of each member in the first phase, and the end
+  std::vector<size_t> first_receive_;  // of each member in the first round, and the end
 
   // Of the run.
   absl::Span<const void* const> inputs_;
   absl::Span<void* const> outputs_;
   std::vector<Hello> hellos_;  // by member; [m] is what this one says
-  // Greetings received and sent, by member; then a phase's sends and receives.
+  // Greetings received and sent, by member; then a round's sends and receives.
   Requests requests_;
   std::vector<const void*> terms_;
   int unheard_ = 0;

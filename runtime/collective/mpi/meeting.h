@@ -24,7 +24,7 @@ class Meetings {
   // if another rank holds another meeting, kDeadlineExceeded if one stays away.
   absl::StatusOr<std::vector<std::string>> Hold(const char* kind, const std::string& bytes);
 
-  // "barrier #3; rank 7 has not come".
+  // "all_gather #3; rank 7 has not come".
   std::string Waiting() const;
 
  private:

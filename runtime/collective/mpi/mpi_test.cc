@@ -12,7 +12,7 @@
 #include "runtime/collective/conformance.h"
 #include "runtime/collective/mpi/communicator.h"
 #include "runtime/collective/mpi/library.h"
-#include "runtime/collective/mpi/test_world.h"
+#include "tests/fixtures/mpi_world.h"
 
 namespace weft::collective {
 namespace {
@@ -51,7 +51,7 @@ TEST(MpiTest, TagsAreBounded) {
     EXPECT_EQ(std::string(operation.status().message()).find("channel 2147483647: expected a number from 0 to "), 0u)
         << operation.status();
     const Link link{.peer = 1 - c.rank(), .tag = many, .block = {{1}, {0}, {1}}};
-    EXPECT_EQ(c.CreateSend(DType::kF32, {link}).status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(c.CreateTransfer(true, DType::kF32, {link}).status().code(), absl::StatusCode::kInvalidArgument);
   });
 }
 

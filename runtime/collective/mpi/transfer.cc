@@ -14,13 +14,9 @@ absl::StatusOr<std::unique_ptr<Operation>> MpiTransfer::Create(Wire* wire, bool 
   std::vector<Way> ways;
   size_t requests = links.size();
   for (const Link& link : links) {
-    if (link.peer < 0 || link.peer >= wire->size() || link.peer == wire->rank()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("transfer ", link.tag, ": expected another rank below ", wire->size(), ", got ", link.peer));
-    }
     absl::StatusOr<int> tag = wire->TransferTag(link.tag);
     if (!tag.ok()) return tag.status();
-    const Block& block = link.block;
+    const TensorBlock& block = link.block;
     const std::vector<int64_t> zero(block.dims.size(), 0);
     TileCopy copy = sends ? TileCopy(block.dims, block.tile_dims, block.origin, block.dims, zero, element)
                           : TileCopy(block.dims, block.dims, zero, block.tile_dims, block.origin, element);

@@ -10,12 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "runtime/collective/mpi/board.h"
 #include "runtime/collective/mpi/communicator.h"
+#include "runtime/collective/mpi/heartbeat.h"
 #include "runtime/collective/mpi/library.h"
 #include "runtime/collective/mpi/meeting.h"
 #include "runtime/collective/mpi/peers.h"
-#include "runtime/collective/mpi/pulse.h"
+#include "runtime/collective/mpi/status_board.h"
 #include "runtime/collective/mpi/wire.h"
 
 namespace weft::collective {
@@ -48,11 +48,9 @@ absl::Status Initialize() {
   return absl::UnimplementedError("mpi: expected a library that any thread may call, got one that none but the first");
 }
 
-}  // namespace
-
-class World::Impl {
+class MpiWorld : public World {
  public:
-  Impl(std::unique_ptr<Wire> wire, const WorldOptions& options)
+  MpiWorld(std::unique_ptr<Wire> wire, const WorldOptions& options)
       : rank_(wire->rank()),
         size_(wire->size()),
         wire_(std::move(wire)),
@@ -72,28 +70,28 @@ class World::Impl {
       hosts_.push_back(name.host);
       if (r == rank_ || name.host != own.host) continue;
       on_host_.push_back({r, name.process});
-      boards_.emplace(r, Board(name.process, name.board));
+      boards_.emplace(r, StatusBoard(name.process, name.board));
     }
     // No board is opened once its process may have gone.
     if (absl::Status status = meetings_.Hold("boards", "").status(); !status.ok()) return status;
-    const PulsePeers pulse_peers = PulsePeers::Of(hosts_, rank_);
+    const HeartbeatPeers pulse_peers = HeartbeatPeers::Of(hosts_, rank_);
     if (options_.silence.count() > 0 && board_.words() != nullptr && hosts() > 1) {
-      pulse_ = std::make_unique<Pulse>(wire_.get(), pulse_peers, board_.words(), options_.silence,
-                                       [this, pulse_peers] { LoseHost(pulse_peers); });
+      pulse_ = std::make_unique<Heartbeat>(wire_.get(), pulse_peers, board_.words(), options_.silence,
+                                           [this, pulse_peers] { LoseHost(pulse_peers); });
       pulse_->Start();
     }
     peers_ = std::make_unique<Peers>(on_host_, [this](const Peers::Peer& peer) { Lose(peer); });
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<std::string>> Hold(const char* kind, const std::string& bytes) {
-    absl::StatusOr<std::vector<std::string>> all = meetings_.Hold(kind, bytes);
+  absl::StatusOr<std::vector<std::string>> AllGather(const std::string& bytes) override {
+    absl::StatusOr<std::vector<std::string>> all = meetings_.Hold("all_gather", bytes);
     if (!absl::IsDeadlineExceeded(all.status())) return all;
     const std::string stopped = Stopped();
     return absl::DeadlineExceededError(absl::StrCat(all.status().message(), stopped.empty() ? "" : ": ", stopped));
   }
 
-  absl::Status Finish() {
+  absl::Status Finish() override {
     if (wire_->stopped()) return wire_->reason();
     finishing_ = true;
     if (absl::Status status = meetings_.Hold("finish", "").status(); !status.ok()) return status;
@@ -104,39 +102,39 @@ class World::Impl {
     return MpiStatus("ending", MPI_Finalize());
   }
 
-  ~Impl() {
+  ~MpiWorld() override {
     StopWatching();
     if (finished_) return;
     wire_->Abort(absl::UnavailableError(absl::StrCat("rank ", rank_, " has left")));
   }
 
-  int rank() const { return rank_; }
-  int size() const { return size_; }
-  MpiCommunicator& communicator() { return communicator_; }
-  Meetings& meetings() { return meetings_; }
-  int ranks_on_host() const { return static_cast<int>(on_host_.size()) + 1; }
-  int place_on_host() const {
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  Communicator& communicator() override { return communicator_; }
+  std::string Waiting() const override { return meetings_.Waiting(); }
+  int ranks_on_host() const override { return static_cast<int>(on_host_.size()) + 1; }
+  int place_on_host() const override {
     return static_cast<int>(
         std::count_if(on_host_.begin(), on_host_.end(), [&](const Peers::Peer& it) { return it.rank < rank_; }));
   }
-  int hosts() const { return static_cast<int>(std::set<std::string>(hosts_.begin(), hosts_.end()).size()); }
-  absl::Span<std::atomic<int64_t>> board() {
-    return absl::MakeSpan(board_.words(), board_.words() == nullptr ? 0 : Board::kWords);
+  int hosts() const override { return static_cast<int>(std::set<std::string>(hosts_.begin(), hosts_.end()).size()); }
+  absl::Span<std::atomic<int64_t>> board() override {
+    return absl::MakeSpan(board_.words(), board_.words() == nullptr ? 0 : StatusBoard::kWords);
   }
-  absl::Status failure() const { return wire_->stopped() ? wire_->reason() : absl::OkStatus(); }
-  int failed_by() const { return wire_->stopped() ? wire_->stopped_by() : -1; }
+  absl::Status failure() const override { return wire_->stopped() ? wire_->reason() : absl::OkStatus(); }
+  int failed_by() const override { return wire_->stopped() ? wire_->stopped_by() : -1; }
 
-  void SetWaits(std::function<std::string()> waits) {
+  void SetWaits(std::function<std::string()> waits) override {
     std::lock_guard<std::mutex> lock(waits_mutex_);
     waits_ = std::move(waits);
   }
 
-  void SetReader(Reader read) {
+  void SetReader(Reader read) override {
     std::lock_guard<std::mutex> lock(waits_mutex_);
     read_ = std::move(read);
   }
 
-  std::string Stopped() const {
+  std::string Stopped() const override {
     std::string text;
     for (const Peers::Peer& peer : on_host_) {
       if (!IsStopped(peer.process)) continue;
@@ -181,7 +179,7 @@ class World::Impl {
   }
 
   // By the thread that listens to the ranks of another host.
-  void LoseHost(const PulsePeers& peers) {
+  void LoseHost(const HeartbeatPeers& peers) {
     Await(kTurn * std::min(peers.turn, 2), [] { return false; });
     std::string waits;
     Await(kUntilItWaits, [&] { return !(waits = Waits()).empty(); });
@@ -224,21 +222,20 @@ class World::Impl {
   const WorldOptions options_;
   MpiCommunicator communicator_;
   Meetings meetings_;
-  Board board_;
-  std::vector<std::string> hosts_;    // by rank
-  std::vector<Peers::Peer> on_host_;  // but this one
-  std::map<int, Board> boards_;       // of these
+  StatusBoard board_;
+  std::vector<std::string> hosts_;     // by rank
+  std::vector<Peers::Peer> on_host_;   // but this one
+  std::map<int, StatusBoard> boards_;  // of these
   std::set<int> lost_;
   mutable std::mutex waits_mutex_;
   std::function<std::string()> waits_;
   Reader read_;
   std::atomic<bool> finishing_{false}, finished_{false};
   std::unique_ptr<Peers> peers_;
-  std::unique_ptr<Pulse> pulse_;
+  std::unique_ptr<Heartbeat> pulse_;
 };
 
-World::World(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-World::~World() = default;
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<World>> World::Create(const WorldOptions& options) {
   if (absl::Status status = Initialize(); !status.ok()) return status;
@@ -254,40 +251,9 @@ absl::StatusOr<std::unique_ptr<World>> World::Create(const WorldOptions& options
   absl::StatusOr<std::unique_ptr<Wire>> wire =
       Wire::Create(MPI_COMM_WORLD, {.spins = spins, .on_abort = options.on_abort});
   if (!wire.ok()) return wire.status();
-  auto impl = std::make_unique<Impl>(*std::move(wire), options);
-  if (absl::Status status = impl->Start(); !status.ok()) return status;
-  return std::unique_ptr<World>(new World(std::move(impl)));
+  auto world = std::make_unique<MpiWorld>(*std::move(wire), options);
+  if (absl::Status status = world->Start(); !status.ok()) return status;
+  return world;
 }
-
-int World::rank() const { return impl_->rank(); }
-int World::size() const { return impl_->size(); }
-int World::ranks_on_host() const { return impl_->ranks_on_host(); }
-Communicator& World::communicator() { return impl_->communicator(); }
-std::string World::Waiting() const { return impl_->meetings().Waiting(); }
-absl::Status World::failure() const { return impl_->failure(); }
-int World::failed_by() const { return impl_->failed_by(); }
-int World::place_on_host() const { return impl_->place_on_host(); }
-int World::hosts() const { return impl_->hosts(); }
-absl::Span<std::atomic<int64_t>> World::board() { return impl_->board(); }
-void World::SetReader(Reader read) { impl_->SetReader(std::move(read)); }
-void World::SetWaits(std::function<std::string()> waits) { impl_->SetWaits(std::move(waits)); }
-std::string World::Stopped() const { return impl_->Stopped(); }
-absl::Status World::Finish() { return impl_->Finish(); }
-
-absl::StatusOr<std::vector<std::string>> World::AllGather(const std::string& bytes) {
-  return impl_->Hold("all_gather", bytes);
-}
-
-absl::Status World::Broadcast(int root, std::string* bytes) {
-  if (root < 0 || root >= size()) {
-    return absl::InvalidArgumentError(absl::StrCat("broadcast: expected a rank below ", size(), ", got ", root));
-  }
-  absl::StatusOr<std::vector<std::string>> all = impl_->Hold("broadcast", rank() == root ? *bytes : std::string());
-  if (!all.ok()) return all.status();
-  *bytes = std::move((*all)[root]);
-  return absl::OkStatus();
-}
-
-absl::Status World::Barrier() { return impl_->Hold("barrier", "").status(); }
 
 }  // namespace weft::collective

@@ -43,65 +43,60 @@ class World {
   // has no MPI.
   static absl::StatusOr<std::unique_ptr<World>> Create(const WorldOptions& options = {});
   // Without Finish(), the other ranks are told that this one has left.
-  ~World();
+  virtual ~World() = default;
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  int rank() const;
-  int size() const;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
   // Ranks that share this one's host, itself included.
-  int ranks_on_host() const;
+  virtual int ranks_on_host() const = 0;
   // How many of these are lower than it.
-  int place_on_host() const;
-  int hosts() const;
+  virtual int place_on_host() const = 0;
+  virtual int hosts() const = 0;
   // Lives as long as the world. If the process of a rank on this host ends, it
   // aborts with kUnavailable: "rank 3 is lost: its process 4711 has ended in actor
   // ...; rank 0: ... waits for all_reduce #8 of group data[1]; rank 3 has not
   // issued it". The lowest of the other ranks does so, unless it is silent too.
   // If another host falls silent: "ranks 2, 3 are lost: nothing was heard of
   // their host node02 for 5 s; rank 2 was last in actor ...; rank 0: ...".
-  Communicator& communicator();
+  virtual Communicator& communicator() = 0;
 
   // Words that this rank writes (zeros at first). Other ranks can read them while this rank
   // is stopped, and when it is lost. `read` makes a text of what a rank has
   // written, as "actor `h.5.bwd` (step 12)"; "": nothing to say. Any thread calls
   // it, until it is replaced (null: none).
-  absl::Span<std::atomic<int64_t>> board();
+  virtual absl::Span<std::atomic<int64_t>> board() = 0;
   using Reader = std::function<std::string(int rank, const std::vector<int64_t>& words)>;
-  void SetReader(Reader read);
+  virtual void SetReader(Reader read) = 0;
 
   // Gives every rank the bytes of all, by rank. A few kilobytes.
-  absl::StatusOr<std::vector<std::string>> AllGather(const std::string& bytes);
-  // Gives every rank the bytes of `root`.
-  absl::Status Broadcast(int root, std::string* bytes);
-  absl::Status Barrier();
+  virtual absl::StatusOr<std::vector<std::string>> AllGather(const std::string& bytes) = 0;
 
-  // While a meeting waits: "barrier #3; rank 7 has not come". Otherwise "".
-  std::string Waiting() const;
+  // While AllGather() or Finish() waits: "all_gather #3; rank 7 has not come". Otherwise "".
+  virtual std::string Waiting() const = 0;
 
   // Why this world aborted, and which rank's abort it was: its own, or another's
   // that it has heard of. OK and -1 while it has not. Any thread.
-  absl::Status failure() const;
-  int failed_by() const;
+  virtual absl::Status failure() const = 0;
+  virtual int failed_by() const = 0;
 
   // `waits` tells what this rank waits for, outside of meetings, or "": the
   // reason of an abort for a lost rank ends with it. Any thread may call it, until
   // it is replaced (null: none).
-  void SetWaits(std::function<std::string()> waits);
+  virtual void SetWaits(std::function<std::string()> waits) = 0;
 
   // Ranks of this host whose processes are stopped, as by SIGSTOP: "rank 2 is
   // stopped: its process 4711 does not run and stands in actor ...". "" if none is. Any thread.
-  std::string Stopped() const;
+  virtual std::string Stopped() const = 0;
 
   // The orderly end: waits for all ranks and finalises MPI. No operation is
   // left. After an abort MPI is not finalised, as it would wait for ranks that
   // are gone: returns the reason, and the process should end.
-  absl::Status Finish();
+  virtual absl::Status Finish() = 0;
 
- private:
-  class Impl;
-  explicit World(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+ protected:
+  World() = default;
 };
 
 }  // namespace weft::collective

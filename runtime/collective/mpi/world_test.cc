@@ -14,7 +14,7 @@
 
 #include "gtest/gtest.h"
 #include "runtime/collective/mpi/launch.h"
-#include "runtime/collective/mpi/test_world.h"
+#include "tests/fixtures/mpi_world.h"
 
 namespace weft::collective {
 namespace {
@@ -40,17 +40,8 @@ TEST(WorldTest, GathersBytes) {
   }
 }
 
-TEST(WorldTest, BroadcastsFromAnyRank) {
-  for (int root = 0; root < 3; ++root) {
-    std::string bytes = "of rank " + std::to_string(world->rank());
-    ASSERT_TRUE(world->Broadcast(root, &bytes).ok());
-    EXPECT_EQ(bytes, "of rank " + std::to_string(root));
-  }
-  EXPECT_FALSE(world->Broadcast(3, nullptr).ok());
-}
-
 TEST(WorldTest, SaysWhoHasNotCome) {
-  ASSERT_TRUE(world->Barrier().ok());
+  ASSERT_TRUE(world->AllGather("").ok());
   EXPECT_EQ(world->Waiting(), "");
   // Rank 2 comes when rank 0 has seen that it is missing.
   const Group pair{.name = "pair", .ranks = {0, 2}, .channel = 7};
@@ -69,7 +60,7 @@ TEST(WorldTest, SaysWhoHasNotCome) {
     while (world->Waiting().find("; rank 2 has not come") == std::string::npos) std::this_thread::yield();
     EXPECT_TRUE(tell->Run(inputs, outputs, nullptr).ok());
   });
-  EXPECT_TRUE(world->Barrier().ok());
+  EXPECT_TRUE(world->AllGather("").ok());
   watch.join();
 }
 
@@ -95,7 +86,7 @@ int FallSilent(bool vouched) {
     return "act " + std::to_string(words[5]) + " of rank " + std::to_string(rank);
   });
   world->SetWaits([] { return std::string("rank 0 waits for a word"); });
-  if (absl::Status status = world->Barrier(); !status.ok()) return 1;
+  if (absl::Status status = world->AllGather("").status(); !status.ok()) return 1;
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // pulses
   if (world->rank() == 1 || (world->rank() == 2 && !vouched)) {
     // The process lives, so that nobody but those who listen can tell. It wakes

@@ -28,9 +28,6 @@ absl::StatusOr<std::unique_ptr<Operation>> NcclCollective::Create(NcclCommunicat
                                                                   const nccl::Nccl* nccl, Gpu* gpu, NcclComm* comm,
                                                                   const Group& group,
                                                                   const std::vector<CollectiveSpec>& bundle) {
-  if (bundle.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("group ", group.name, ": expected a collective, got none"));
-  }
   std::unique_ptr<NcclCollective> made(new NcclCollective(communicator, nccl, gpu, comm, group, bundle));
   int64_t staging_bytes = 0;
   for (const CollectiveSpec& spec : bundle) {

@@ -19,26 +19,14 @@ constexpr std::chrono::seconds kUntilEnded(5);
 
 std::string NcclName::Key() const { return absl::StrCat(title, " ", channel, " ", absl::StrJoin(ranks, ",")); }
 
-absl::Status NcclHalt::reason() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return reason_;
-}
-
-void NcclHalt::Request(const absl::Status& reason) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (requested_.load(std::memory_order_relaxed)) return;
-  reason_ = reason;
-  requested_.store(true, std::memory_order_release);
-}
-
-NcclComm::NcclComm(const nccl::Nccl* nccl, Gpu* gpu, NcclHalt* halt, NcclName name, int member)
-    : nccl_(*nccl), gpu_(*gpu), halt_(*halt), name_(std::move(name)), member_(member) {}
+NcclComm::NcclComm(const nccl::Nccl* nccl, Gpu* gpu, actor::Fault* fault, NcclName name, int member)
+    : nccl_(*nccl), gpu_(*gpu), fault_(*fault), name_(std::move(name)), member_(member) {}
 
 NcclComm::~NcclComm() {
   if (comm_ == nullptr) return;
   gpu_.Enter().IgnoreError();
   const auto end = std::chrono::steady_clock::now() + kUntilEnded;
-  nccl::Result result = halt_.requested() ? nccl::kInvalidUsage : nccl_.CommFinalize(comm_);
+  nccl::Result result = fault_.raised() ? nccl::kInvalidUsage : nccl_.CommFinalize(comm_);
   while (result == nccl::kInProgress && std::chrono::steady_clock::now() < end) {
     if (nccl_.CommGetAsyncError(comm_, &result) != nccl::kSuccess) break;
     std::this_thread::yield();
@@ -52,7 +40,7 @@ std::string NcclComm::Where(const char* call) const { return absl::StrCat(name_.
 // says another thing.
 absl::Status NcclComm::Settle(const char* call, nccl::Result result) const {
   while (true) {
-    if (halt_.requested()) return halt_.reason();
+    if (fault_.raised()) return fault_.status();
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (comm_ == nullptr) return absl::CancelledError(Where("aborted"));
@@ -68,7 +56,7 @@ absl::Status NcclComm::Settle(const char* call, nccl::Result result) const {
 }
 
 absl::Status NcclComm::Connect(const nccl::UniqueId& id) {
-  if (halt_.requested()) return halt_.reason();
+  if (fault_.raised()) return fault_.status();
   absl::Status status = gpu_.Enter();
   if (!status.ok()) return status;
   for (size_t i = 0; i < kFlights; ++i) {
@@ -91,7 +79,7 @@ absl::Status NcclComm::Connect(const nccl::UniqueId& id) {
 }
 
 absl::Status NcclComm::Issue(const void* owner, Calls calls, void* stream) {
-  if (halt_.requested()) return halt_.reason();
+  if (fault_.raised()) return fault_.status();
   if (!connected()) return absl::FailedPreconditionError(Where("expected Connect() before it is used"));
   nccl::Result result = nccl::kSuccess;
   const char* call = "a call";

@@ -13,28 +13,16 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "ops/abi/gpu.h"
+#include "runtime/actor/fault.h"
 #include "runtime/collective/nccl/ids.h"
 #include "runtime/collective/nccl/nccl.h"
 
 namespace weft::collective {
 
-// Why a rank's operations end early. Thread-safe; the first reason stays.
-class NcclHalt {
- public:
-  bool requested() const { return requested_.load(std::memory_order_acquire); }
-  absl::Status reason() const;
-  void Request(const absl::Status& reason);
-
- private:
-  std::atomic<bool> requested_{false};
-  mutable std::mutex mutex_;
-  absl::Status reason_;
-};
-
 class NcclComm {
  public:
   // What it points to outlives it. `member`: this rank's place in the name's ranks.
-  NcclComm(const nccl::Nccl* nccl, Gpu* gpu, NcclHalt* halt, NcclName name, int member);
+  NcclComm(const nccl::Nccl* nccl, Gpu* gpu, actor::Fault* fault, NcclName name, int member);
   // Ends it in order, or aborts it after an abort.
   ~NcclComm();
   NcclComm(const NcclComm&) = delete;
@@ -44,7 +32,7 @@ class NcclComm {
   int member() const { return member_; }
   bool connected() const { return connected_.load(std::memory_order_acquire); }
 
-  // Makes it; returns when all members have come, or the halt's reason.
+  // Makes it; returns when all members have come, or the fault's error.
   absl::Status Connect(const nccl::UniqueId& id);
 
   // Makes `calls`, which return the first result that is neither kSuccess nor
@@ -80,7 +68,7 @@ class NcclComm {
 
   const nccl::Nccl& nccl_;
   Gpu& gpu_;
-  NcclHalt& halt_;
+  const actor::Fault& fault_;
   const NcclName name_;
   const int member_;
   GpuWorkspace staging_;

@@ -16,24 +16,16 @@ NcclComm* NcclCommunicator::CommOf(NcclName name) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::unique_ptr<NcclComm>& found = comms_[name.Key()];
   if (found == nullptr) {
-    found = std::make_unique<NcclComm>(options_.nccl, options_.gpu, &halt_, std::move(name), member);
-    if (halt_.requested()) found->Abort();
+    found = std::make_unique<NcclComm>(options_.nccl, options_.gpu, &fault_, std::move(name), member);
+    if (fault_.raised()) found->Abort();
   }
   return found.get();
 }
 
 absl::StatusOr<std::unique_ptr<Operation>> NcclCommunicator::CreateCollective(
     const Group& group, const std::vector<CollectiveSpec>& specs) {
-  const auto mine = std::find(group.ranks.begin(), group.ranks.end(), rank());
-  if (mine == group.ranks.end()) {
-    return absl::InvalidArgumentError(absl::StrCat("group ", group.name, ": expected rank ", rank(),
-                                                   " among its members, got ", absl::StrJoin(group.ranks, ",")));
-  }
-  for (int member : group.ranks) {
-    if (member >= 0 && member < size()) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("group ", group.name, ": expected ranks below ", size(), ", got ", member));
-  }
+  const absl::StatusOr<int> member = MemberOf(group, specs, rank(), size());
+  if (!member.ok()) return member.status();
   NcclComm* comm = nullptr;  // one rank alone copies
   if (group.ranks.size() > 1) {
     comm = CommOf({.title = absl::StrCat("group ", group.name), .channel = group.channel, .ranks = group.ranks});
@@ -43,23 +35,16 @@ absl::StatusOr<std::unique_ptr<Operation>> NcclCommunicator::CreateCollective(
 
 absl::StatusOr<std::unique_ptr<Operation>> NcclCommunicator::CreateTransfer(bool sends, DType dtype,
                                                                             const std::vector<Link>& links) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (absl::Status status = AddLinks(sends, links, rank(), size(), links_); !status.ok()) return status;
+  }
   std::vector<NcclComm*> comms;
   for (const Link& link : links) {
-    const std::string transfer = absl::StrCat("transfer ", link.tag);
-    if (link.peer < 0 || link.peer >= size() || link.peer == rank()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(transfer, ": expected another rank below ", size(), ", got ", link.peer));
-    }
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      if (!links_.insert({sends, link.peer, link.tag}).second) {
-        return absl::InvalidArgumentError(absl::StrCat(transfer, sends ? " to rank " : " from rank ", link.peer,
-                                                       ": expected one ", sends ? "send" : "receive", ", got two"));
-      }
-    }
     const int from = sends ? rank() : link.peer, to = sends ? link.peer : rank();
-    comms.push_back(CommOf(
-        {.title = absl::StrCat(transfer, " from rank ", from, " to rank ", to), .channel = 0, .ranks = {from, to}}));
+    comms.push_back(CommOf({.title = absl::StrCat("transfer ", link.tag, " from rank ", from, " to rank ", to),
+                            .channel = 0,
+                            .ranks = {from, to}}));
   }
   return NcclTransfer::Create(this, options_.nccl, options_.gpu, sends, dtype, links, comms);
 }
@@ -105,7 +90,7 @@ absl::Status NcclCommunicator::Check() {
 }
 
 void NcclCommunicator::Abort(const absl::Status& reason) {
-  halt_.Request(reason);
+  fault_.Raise(reason);
   std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [key, comm] : comms_) comm->Abort();
 }

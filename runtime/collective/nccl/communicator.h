@@ -5,9 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "ops/abi/gpu.h"
@@ -43,12 +41,8 @@ class NcclCommunicator : public Communicator {
   int size() const override { return options_.size; }
   absl::StatusOr<std::unique_ptr<Operation>> CreateCollective(const Group& group,
                                                               const std::vector<CollectiveSpec>& specs) override;
-  absl::StatusOr<std::unique_ptr<Operation>> CreateSend(DType dtype, const std::vector<Link>& links) override {
-    return CreateTransfer(true, dtype, links);
-  }
-  absl::StatusOr<std::unique_ptr<Operation>> CreateReceive(DType dtype, const std::vector<Link>& links) override {
-    return CreateTransfer(false, dtype, links);
-  }
+  absl::StatusOr<std::unique_ptr<Operation>> CreateTransfer(bool sends, DType dtype,
+                                                            const std::vector<Link>& links) override;
   int64_t staging_bytes() const override;  // of the GPU
   absl::Status Connect() override;
   absl::Status Check() override;
@@ -59,13 +53,12 @@ class NcclCommunicator : public Communicator {
 
  private:
   NcclComm* CommOf(NcclName name);
-  absl::StatusOr<std::unique_ptr<Operation>> CreateTransfer(bool sends, DType dtype, const std::vector<Link>& links);
 
   const Options options_;
-  NcclHalt halt_;
+  actor::Fault fault_;        // why this rank's operations end early
   mutable std::mutex mutex_;  // guards what follows; what the map holds never goes
   std::map<std::string, std::unique_ptr<NcclComm>> comms_;
-  std::set<std::tuple<bool, int, int>> links_;  // that have an operation
+  LinkEnds links_;  // that have an operation
 };
 
 }  // namespace weft::collective

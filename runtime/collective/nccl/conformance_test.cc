@@ -128,18 +128,12 @@ class StagedCommunicator : public Communicator {
     }
     return std::make_unique<Staged>(&world_, rank(), *std::move(made), inputs, outputs);
   }
-  absl::StatusOr<std::unique_ptr<Operation>> CreateSend(DType dtype, const std::vector<Link>& links) override {
-    auto made = inner_.CreateSend(dtype, links);
+  absl::StatusOr<std::unique_ptr<Operation>> CreateTransfer(bool sends, DType dtype,
+                                                            const std::vector<Link>& links) override {
+    auto made = inner_.CreateTransfer(sends, dtype, links);
     if (!made.ok()) return made.status();
-    return std::make_unique<Staged>(&world_, rank(), *std::move(made),
-                                    std::vector<int64_t>{BytesOf(dtype, links[0].block.tile_dims)},
-                                    std::vector<int64_t>{});
-  }
-  absl::StatusOr<std::unique_ptr<Operation>> CreateReceive(DType dtype, const std::vector<Link>& links) override {
-    auto made = inner_.CreateReceive(dtype, links);
-    if (!made.ok()) return made.status();
-    return std::make_unique<Staged>(&world_, rank(), *std::move(made), std::vector<int64_t>{},
-                                    std::vector<int64_t>{BytesOf(dtype, links[0].block.tile_dims)});
+    const std::vector<int64_t> tile = {BytesOf(dtype, links[0].block.tile_dims)}, none;
+    return std::make_unique<Staged>(&world_, rank(), *std::move(made), sends ? tile : none, sends ? none : tile);
   }
   void Abort(const absl::Status& reason) override { world_.Abort(reason); }
 

@@ -1,6 +1,6 @@
 #include "runtime/collective/nccl/nccl.h"
 
-#include <dlfcn.h>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/device/cuda/library.h"
@@ -15,33 +15,19 @@ std::string VersionText(int version) {
   return absl::StrCat(version / 10000, ".", version % 10000 / 100, ".", version % 100);
 }
 
-// A field's function type, as a pointer.
-template <typename Type>
-void Set(std::function<Type>& field, void* symbol) {
-  if (symbol != nullptr) field = reinterpret_cast<Type*>(symbol);
-}
-
 }  // namespace
 
 Type TypeOf(DType dtype) {
-  switch (dtype) {
-    case DType::kU8:
-      return 1;
-    case DType::kI32:
-      return 2;
-    case DType::kI64:
-      return 4;
-    case DType::kF16:
-      return 6;
-    case DType::kF32:
-      return 7;
-    case DType::kF64:
-      return 8;
-    case DType::kBF16:
-      return 9;
-    default:
-      return -1;
+  for (const auto& [own, type] : {std::pair(DType::kU8, 1),
+                                  {DType::kI32, 2},
+                                  {DType::kI64, 4},
+                                  {DType::kF16, 6},
+                                  {DType::kF32, 7},
+                                  {DType::kF64, 8},
+                                  {DType::kBF16, 9}}) {
+    if (own == dtype) return type;
   }
+  return -1;
 }
 
 absl::Status Nccl::Check(Result result, const std::string& what, Comm comm) const {
@@ -63,8 +49,8 @@ absl::StatusOr<std::unique_ptr<OpenedNccl>> OpenNccl(const std::string& folder) 
   auto opened = std::make_unique<OpenedNccl>();
   opened->path = library->path;
   std::string missing;
-#define WEFT_NCCL_LOAD(field, ...)                                \
-  Set(opened->nccl.field, dlsym(library->handle, "nccl" #field)); \
+#define WEFT_NCCL_LOAD(field, ...)                                        \
+  cuda::LoadFunction(library->handle, "nccl" #field, opened->nccl.field); \
   if (!opened->nccl.field) missing = "nccl" #field;
   WEFT_NCCL_FUNCTIONS(WEFT_NCCL_LOAD)
 #undef WEFT_NCCL_LOAD

@@ -24,7 +24,7 @@ absl::StatusOr<std::unique_ptr<Operation>> NcclTransfer::Create(NcclCommunicator
 
 absl::Status NcclTransfer::Add(Gpu* gpu, DType dtype, const Link& link, NcclComm* comm) {
   const auto element_bytes = static_cast<int64_t>(SizeOf(dtype));
-  const Block& block = link.block;
+  const TensorBlock& block = link.block;
   int64_t elements = 1;
   for (int64_t d : block.dims) elements *= d;
   if (elements == 0) return absl::OkStatus();

@@ -40,42 +40,26 @@ struct Choice {
     bytes = dq_sum_at + (has(Id::kDqSum) ? RoundUp(rows * static_cast<size_t>(of.depth) * sizeof(float)) : 0);
   }
 
-  const void* AddressOf(Id id, const GpuAttentionAddresses& addresses, char* workspace) const {
-    switch (id) {
-      case Id::kQ:
-        return addresses.q;
-      case Id::kK:
-        return addresses.k;
-      case Id::kV:
-        return addresses.v;
-      case Id::kOut:
-        return addresses.out;
-      case Id::kLse:
-        return addresses.lse;
-      case Id::kDout:
-        return addresses.dout;
-      case Id::kDq:
-        return addresses.dq;
-      case Id::kDk:
-        return addresses.dk;
-      case Id::kDv:
-        return addresses.dv;
-      case Id::kDelta:
-        return workspace + delta_at;
-      case Id::kDqSum:
-        return workspace + dq_sum_at;
-      case Id::kScale:
-        return &scale;
-      case Id::kHidden:
-        return &hidden;
-      case Id::kOne:
-        return &one;
-      case Id::kKeys:
-        return &keys;
-      case Id::kQueries:
-        return &queries;
-    }
-    return nullptr;
+  const void* AddressOf(Id id, const GpuAttentionAddresses& it, char* workspace) const {
+    // In the order of the ids, which begin at 1.
+    const void* const all[] = {it.q,
+                               it.k,
+                               it.v,
+                               it.out,
+                               it.lse,
+                               it.dout,
+                               it.dq,
+                               it.dk,
+                               it.dv,
+                               workspace + delta_at,
+                               workspace + dq_sum_at,
+                               &scale,
+                               &hidden,
+                               &one,
+                               &keys,
+                               &queries};
+    static_assert(static_cast<size_t>(Id::kQueries) == std::extent_v<decltype(all)>);
+    return all[static_cast<size_t>(id) - 1];
   }
 };
 

@@ -82,6 +82,18 @@ absl::StatusOr<int> CudaContext::Attribute(int attribute) const {
   return value;
 }
 
+absl::StatusOr<std::shared_ptr<void>> CreateCudaEvent(const CudaContext& context) {
+  if (absl::Status status = context.Enter(); !status.ok()) return status;
+  cuda::Handle handle = nullptr;
+  const absl::Status status =
+      context.Check(context.driver().EventCreate(&handle, cuda::kEventDisableTiming), "cuEventCreate");
+  if (!status.ok()) return status;
+  return std::shared_ptr<void>(handle, [&context](void* event) {
+    context.Enter().IgnoreError();
+    context.driver().EventDestroy(event);
+  });
+}
+
 absl::StatusOr<std::unique_ptr<Arena>> AllocateCudaArena(const CudaContext& context, int64_t bytes) {
   if (bytes < 0) return absl::InvalidArgumentError(absl::StrCat("arena: expected bytes of at least 0, got ", bytes));
   if (absl::Status status = context.Enter(); !status.ok()) return status;

@@ -42,6 +42,9 @@ class CudaContext {
 
 // Device memory, zero; kResourceExhausted says what is free.
 absl::StatusOr<std::unique_ptr<Arena>> AllocateCudaArena(const CudaContext& context, int64_t bytes);
+// A driver's event, destroyed with the last copy.
+absl::StatusOr<std::shared_ptr<void>> CreateCudaEvent(const CudaContext& context);
+
 // Pinned memory of the host, that the GPU reads and writes at the same address.
 absl::StatusOr<std::unique_ptr<Arena>> AllocatePinnedArena(const CudaContext& context, int64_t bytes);
 

@@ -1,20 +1,9 @@
 #include "runtime/device/cuda/cublaslt.h"
 
-#include <dlfcn.h>
-
 #include "absl/strings/str_cat.h"
 #include "runtime/device/cuda/library.h"
 
 namespace weft::cuda::lt {
-namespace {
-
-// A field's function type, as a pointer.
-template <typename Type>
-void Set(std::function<Type>& field, void* symbol) {
-  if (symbol != nullptr) field = reinterpret_cast<Type*>(symbol);
-}
-
-}  // namespace
 
 absl::Status CublasLt::Explain(Status status, const std::string& what) const {
   if (status == kOk) return absl::OkStatus();
@@ -38,8 +27,8 @@ absl::StatusOr<std::unique_ptr<CublasLt>> OpenCublasLt(const std::string& folder
   auto table = std::make_unique<CublasLt>();
   table->path = library->path;
   std::string missing;
-#define WEFT_CUBLASLT_LOAD(field, symbol, ...)       \
-  Set(table->field, dlsym(library->handle, symbol)); \
+#define WEFT_CUBLASLT_LOAD(field, symbol, ...)         \
+  LoadFunction(library->handle, symbol, table->field); \
   if (!table->field) missing = symbol;
   WEFT_CUBLASLT_FUNCTIONS(WEFT_CUBLASLT_LOAD)
 #undef WEFT_CUBLASLT_LOAD

@@ -1,20 +1,9 @@
 #include "runtime/device/cuda/cudnn.h"
 
-#include <dlfcn.h>
-
 #include "absl/strings/str_cat.h"
 #include "runtime/device/cuda/library.h"
 
 namespace weft::cuda::dnn {
-namespace {
-
-// A field's function type, as a pointer.
-template <typename Type>
-void Set(std::function<Type>& field, void* symbol) {
-  if (symbol != nullptr) field = reinterpret_cast<Type*>(symbol);
-}
-
-}  // namespace
 
 absl::Status Cudnn::Explain(Status status, const std::string& what) const {
   if (status == kOk) return absl::OkStatus();
@@ -36,8 +25,8 @@ absl::StatusOr<std::unique_ptr<Cudnn>> OpenCudnn(const std::string& folder) {
   auto table = std::make_unique<Cudnn>();
   table->path = library->path;
   std::string missing;
-#define WEFT_CUDNN_LOAD(field, symbol, ...)          \
-  Set(table->field, dlsym(library->handle, symbol)); \
+#define WEFT_CUDNN_LOAD(field, symbol, ...)            \
+  LoadFunction(library->handle, symbol, table->field); \
   if (!table->field) missing = symbol;
   WEFT_CUDNN_FUNCTIONS(WEFT_CUDNN_LOAD)
 #undef WEFT_CUDNN_LOAD

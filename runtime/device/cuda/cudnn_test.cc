@@ -201,7 +201,7 @@ std::string DeviceJson(int version) {
 class RealCudnnTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    const std::string driver = "runtime/device/cuda/no_gpu/libcuda.so.1";
+    const std::string driver = "tests/emulation/libraries/no_gpu/libcuda.so.1";
     ASSERT_NE(dlopen(driver.c_str(), RTLD_NOW | RTLD_GLOBAL), nullptr) << dlerror();
     auto library = dnn::OpenCudnn("");
     if (!library.ok()) GTEST_SKIP() << library.status().message();

@@ -3,15 +3,10 @@
 #include <dlfcn.h>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/device/cuda/library.h"
 
 namespace weft::cuda {
 namespace {
-
-// A field's function type, as a pointer.
-template <typename Type>
-void Set(std::function<Type>& field, void* symbol) {
-  if (symbol != nullptr) field = reinterpret_cast<Type*>(symbol);
-}
 
 // What only newer drivers have.
 bool MayLack(const std::string& symbol) { return symbol == "cuFuncGetParamInfo" || symbol == "cuFuncLoad"; }
@@ -36,8 +31,8 @@ absl::StatusOr<std::unique_ptr<Driver>> OpenDriver(const std::string& library) {
   }
   auto driver = std::make_unique<Driver>();
   std::string missing;
-#define WEFT_CUDA_LOAD(field, symbol, ...)   \
-  Set(driver->field, dlsym(handle, symbol)); \
+#define WEFT_CUDA_LOAD(field, symbol, ...)     \
+  LoadFunction(handle, symbol, driver->field); \
   if (!driver->field && !MayLack(symbol)) missing = symbol;
   WEFT_CUDA_DRIVER_FUNCTIONS(WEFT_CUDA_LOAD)
 #undef WEFT_CUDA_LOAD

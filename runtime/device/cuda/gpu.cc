@@ -138,19 +138,6 @@ absl::Status CudaGpu::Fill(void* to, uint8_t value, size_t bytes, void* stream) 
   return context_.Check(context_.driver().MemsetD8Async(AddressOf(to), value, bytes, stream), "cuMemsetD8Async");
 }
 
-absl::StatusOr<std::shared_ptr<void>> CudaGpu::CreateEvent() {
-  if (absl::Status status = context_.Enter(); !status.ok()) return status;
-  cuda::Handle handle = nullptr;
-  const absl::Status status =
-      context_.Check(context_.driver().EventCreate(&handle, cuda::kEventDisableTiming), "cuEventCreate");
-  if (!status.ok()) return status;
-  const CudaContext& context = context_;
-  return std::shared_ptr<void>(handle, [&context](void* event) {
-    context.Enter().IgnoreError();
-    context.driver().EventDestroy(event);
-  });
-}
-
 absl::Status CudaGpu::Record(void* event, void* stream) {
   return context_.Check(context_.driver().EventRecord(event, stream), "cuEventRecord");
 }

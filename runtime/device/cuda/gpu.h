@@ -31,7 +31,7 @@ class CudaGpu : public Gpu {
   absl::Status Launch(void* kernel, const GpuGrid& grid, const void* arguments, void* stream) override;
   absl::Status Copy(void* to, const void* from, size_t bytes, void* stream) override;
   absl::Status Fill(void* to, uint8_t value, size_t bytes, void* stream) override;
-  absl::StatusOr<std::shared_ptr<void>> CreateEvent() override;
+  absl::StatusOr<std::shared_ptr<void>> CreateEvent() override { return CreateCudaEvent(context_); }
   absl::Status Record(void* event, void* stream) override;
   absl::Status Wait(void* event, void* stream) override;
   absl::StatusOr<bool> Reached(void* event) override;

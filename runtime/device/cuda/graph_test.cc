@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/abi/registry.h"
-#include "ops/elementwise/cuda.h"
+#include "ops/families.h"
 #include "runtime/device/cuda/device.h"
 #include "tests/emulation/cuda/driver.h"
 #include "tests/emulation/simt/emulated.h"

@@ -2,6 +2,9 @@
 #ifndef WEFT_RUNTIME_DEVICE_CUDA_LIBRARY_H_
 #define WEFT_RUNTIME_DEVICE_CUDA_LIBRARY_H_
 
+#include <dlfcn.h>
+
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,12 @@ struct Library {
   void* handle;
   std::string path;
 };
+
+// Sets a field of a table of functions to an open library's; it stays null if the library has none of that name.
+template <typename Type>
+void LoadFunction(void* library, const char* symbol, std::function<Type>& field) {
+  if (void* const found = dlsym(library, symbol)) field = reinterpret_cast<Type*>(found);
+}
 
 // Opens the first there is: in `folder` (if not empty) or in a wheel under it, where the system looks,
 // under /usr/local/cuda, in a wheel of the system's or the user's Python. It stays open. kUnavailable, in

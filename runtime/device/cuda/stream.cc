@@ -3,22 +3,14 @@
 namespace weft::device {
 
 absl::StatusOr<std::unique_ptr<Event>> CudaEvent::Create(const CudaContext& context) {
-  if (absl::Status status = context.Enter(); !status.ok()) return status;
-  cuda::Handle handle = nullptr;
-  const absl::Status status =
-      context.Check(context.driver().EventCreate(&handle, cuda::kEventDisableTiming), "cuEventCreate");
-  if (!status.ok()) return status;
-  return std::unique_ptr<Event>(new CudaEvent(context, handle));
-}
-
-CudaEvent::~CudaEvent() {
-  context_.Enter().IgnoreError();
-  context_.driver().EventDestroy(handle_);
+  absl::StatusOr<std::shared_ptr<void>> handle = CreateCudaEvent(context);
+  if (!handle.ok()) return handle.status();
+  return std::unique_ptr<Event>(new CudaEvent(context, *std::move(handle)));
 }
 
 absl::Status CudaEvent::Synchronize() {
   if (absl::Status status = context_.Enter(); !status.ok()) return status;
-  return context_.Check(context_.driver().EventSynchronize(handle_), "cuEventSynchronize");
+  return context_.Check(context_.driver().EventSynchronize(handle()), "cuEventSynchronize");
 }
 
 absl::StatusOr<std::unique_ptr<Stream>> CudaStream::Create(const CudaContext& context, std::unique_ptr<Stream> host,

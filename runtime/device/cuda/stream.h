@@ -15,14 +15,13 @@ namespace weft::device {
 class CudaEvent : public Event {
  public:
   static absl::StatusOr<std::unique_ptr<Event>> Create(const CudaContext& context);
-  ~CudaEvent() override;
   absl::Status Synchronize() override;
-  cuda::Handle handle() const { return handle_; }
+  cuda::Handle handle() const { return handle_.get(); }
 
  private:
-  CudaEvent(const CudaContext& context, cuda::Handle handle) : context_(context), handle_(handle) {}
+  CudaEvent(const CudaContext& context, std::shared_ptr<void> handle) : context_(context), handle_(std::move(handle)) {}
   const CudaContext& context_;
-  const cuda::Handle handle_;
+  const std::shared_ptr<void> handle_;
 };
 
 // A graph that is ready to run.

@@ -9,11 +9,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "ops/abi/kernel_testing.h"
 #include "runtime/device/cuda/cublaslt.h"
 #include "runtime/device/cuda/cudnn.h"
 #include "runtime/device/cuda/driver.h"
 #include "runtime/device/device.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft::tests {
 

@@ -14,7 +14,7 @@
 
 #include "ops/abi/emulated_kernel.h"
 #include "ops/abi/gpu.h"
-#include "ops/abi/kernel_testing.h"
+#include "tests/support/kernel_testing.h"
 
 namespace weft::testing {
 

@@ -289,3 +289,24 @@ task.program @turn on #weft.placement<"cpu", [], [0]> micro_batches(1) units ["F
     task.kernel "output" ins(%c, %d : !t, !t) {name = "z"} micro
   }
 }
+
+// -----
+// What the step section writes has one slot, so it takes over nothing that has two.
+// CHECK-LABEL: task.program @last
+// CHECK: task.buffer "a" activation slots(2)
+// CHECK-NEXT: task.buffer "b"
+!t = !task.buffer<tensor<16xf32, #weft.sbp<>>>
+task.program @last on #weft.placement<"cpu", [], [0]> micro_batches(2) units ["F0", "F1", "B0", "B1"] {
+  %a = task.buffer "a" activation slots(2) : !t
+  %b = task.buffer "b" activation : !t
+  task.actor "graph.forward" compute micro unit "F" {
+    task.kernel "fill" outs(%a : !t) {} micro
+  }
+  task.actor "graph.backward" compute micro unit "B" {
+    task.kernel "output" ins(%a : !t) {name = "y"} micro
+  }
+  task.actor "graph.forward#2" compute step {
+    task.kernel "neg" ins(%a : !t) outs(%b : !t) {} step in_place [0]
+    task.kernel "output" ins(%b : !t) {name = "z"} step
+  }
+}
