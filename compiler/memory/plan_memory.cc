@@ -35,13 +35,16 @@ constexpr int64_t kLeastShare = 10'000;
 constexpr int64_t kLooksPerByte = 100;
 
 // The search goes on with the best layouts so far, fewer and fewer, while the best arena is this much above the bound.
-// For each it looks at so many placed blocks, some 300 million in a second of a core: at most ten seconds a stage.
+// For each it looks at so many placed blocks, some 300 million in a second of a core: at most fifteen seconds a stage.
+// A layout of few blocks moves less in the first round, and more in the next ones. Example: GPT-2 124M as a zero bubble
+// in the form V, 4 stages, 64 micro-batches: with 12 places it has 1,700 blocks, is the fourth best after two rounds
+// and the best after three.
 struct Round {
   double above = 1;
   size_t layouts = 0;
   int64_t effort = 0;
 };
-constexpr Round kRounds[] = {{1.02, 6, 40000000}, {1.02, 3, 120000000}, {1.03, 2, 500000000}, {1.03, 1, 1500000000}};
+constexpr Round kRounds[] = {{1.02, 6, 40000000}, {1.02, 6, 120000000}, {1.03, 4, 500000000}, {1.03, 1, 1500000000}};
 
 int64_t LowerBound(const plan::Program& program, plan::Orders& orders) {
   plan::Lives lives(program);
