@@ -32,7 +32,7 @@ bool setRate(mlir::NamedAttribute attribute, CostModel &machine) {
     machine.node_ranks = ranks ? ranks.getInt() : 0;
     return machine.node_ranks > 0;
   }
-  const Rate *rate = llvm::find_if(kRates, [&](const Rate &it) { return attribute.getName() == it.name; });
+  const Rate *rate = llvm::find_if(kRates, [&](const Rate &known) { return attribute.getName() == known.name; });
   auto number = llvm::dyn_cast<mlir::FloatAttr>(attribute.getValue());
   if (rate == std::end(kRates) || !number) {
     return false;

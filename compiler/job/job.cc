@@ -115,15 +115,15 @@ absl::StatusOr<Job> ParseJob(const std::string& text, const std::string& path,
     return At(path, status);
   }
   // One path, one text.
-  ForPaths(&job, [](std::string* it) { *it = std::filesystem::path(*it).lexically_normal().string(); });
+  ForPaths(&job, [](std::string* file) { *file = std::filesystem::path(*file).lexically_normal().string(); });
   return job;
 }
 
 Job LocateJob(Job job, const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  ForPaths(&job, [&](std::string* it) {
-    if (!it->empty()) {
-      *it = (folder / *it).lexically_normal().string();
+  ForPaths(&job, [&](std::string* file) {
+    if (!file->empty()) {
+      *file = (folder / *file).lexically_normal().string();
     }
   });
   return job;

@@ -31,11 +31,11 @@ std::vector<Uses> UsesOf(const plan::Program& program, int32_t compute_stream) {
   std::vector<Uses> uses(program.root.size());
   for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
     const auto add = [&](int32_t b, int32_t w) {
-      Uses& it = uses[program.root[b]];
-      if (it.actors.empty() || it.actors.back().actor != a) it.actors.push_back({a, w, w});
-      it.actors.back().last = w;
-      it.of_step = it.of_step || !program.micro(a);
-      it.passed = it.passed || program.actor(a).stream() != compute_stream;
+      Uses& use = uses[program.root[b]];
+      if (use.actors.empty() || use.actors.back().actor != a) use.actors.push_back({a, w, w});
+      use.actors.back().last = w;
+      use.of_step = use.of_step || !program.micro(a);
+      use.passed = use.passed || program.actor(a).stream() != compute_stream;
     };
     for (size_t w = 0; w < program.work[a].size(); ++w) {
       const plan::Work& work = program.work[a][w];
@@ -45,9 +45,9 @@ std::vector<Uses> UsesOf(const plan::Program& program, int32_t compute_stream) {
     }
   }
   for (size_t b = 0; b < program.root.size(); ++b) {
-    Uses& it = uses[program.root[b]];
-    it.metric = it.metric || program.metric[b];
-    it.of_step = it.of_step || program.metric[b];
+    Uses& use = uses[program.root[b]];
+    use.metric = use.metric || program.metric[b];
+    use.of_step = use.of_step || program.metric[b];
   }
   return uses;
 }
@@ -90,26 +90,26 @@ class Moments {
     std::vector<int64_t> gaps;  // before each computed act
     const plan::Actor* last = nullptr;
     int64_t last_micro_batch = 0;
-    for (const plan::Orders::Step& step : orders.computed()) {
-      const plan::Actor& actor = program.actor(step.actor);
+    for (const plan::StageAct& act : orders.computed()) {
+      const plan::Actor& actor = program.actor(act.actor);
       const bool same = last != nullptr && last->phase() == actor.phase() && last->chunk() == actor.chunk() &&
-                        last->section() == actor.section() && last_micro_batch == step.micro_batch;
+                        last->section() == actor.section() && last_micro_batch == act.micro_batch;
       units_ += !same;
       last = &actor;
-      last_micro_batch = step.micro_batch;
+      last_micro_batch = act.micro_batch;
       gaps.push_back(end_);
-      ActOf(step.actor, step.micro_batch) = {{end_, end_}, units_};
-      end_ += 2 * static_cast<int64_t>(program.work[step.actor].size());
+      ActOf(act.actor, act.micro_batch) = {{end_, end_}, units_};
+      end_ += 2 * static_cast<int64_t>(program.work[act.actor].size());
     }
     gaps.push_back(end_);
     std::vector<int32_t> positions(program.stage->streams_size(), 0);
     for (size_t i = 0; i < orders.others().size(); ++i) {
-      const plan::Orders::Other& it = orders.others()[i];
-      const size_t late = std::min<size_t>(it.late, gaps.size() - 1);
-      ActOf(it.step.actor, it.step.micro_batch) = {{gaps[it.early], gaps[late]},
-                                                   -1,
-                                                   static_cast<int32_t>(i),
-                                                   positions[program.actor(it.step.actor).stream()]++};
+      const plan::Orders::Other& other = orders.others()[i];
+      const size_t late = std::min<size_t>(other.late, gaps.size() - 1);
+      ActOf(other.act.actor, other.act.micro_batch) = {{gaps[other.early], gaps[late]},
+                                                       -1,
+                                                       static_cast<int32_t>(i),
+                                                       positions[program.actor(other.act.actor).stream()]++};
     }
   }
 

@@ -87,7 +87,7 @@ void OffsetSearch::PromoteHighest() {
   for (int round = 0; round < kPromotions; ++round) {
     Place(order);
     std::vector<bool> high(blocks_.size(), false);
-    for (const Placed& it : placed_) high[it.block] = it.end > arena_ - arena_ / kPromoted;
+    for (const Placed& placed : placed_) high[placed.block] = placed.end > arena_ - arena_ / kPromoted;
     std::stable_partition(order.begin(), order.end(), [&](int32_t b) { return high[b]; });
     Try(order);
   }
@@ -97,7 +97,7 @@ void OffsetSearch::Try(std::vector<int32_t> order) {
   const int64_t arena = Place(order);
   if (arena >= arena_) return;
   arena_ = arena;
-  for (const Placed& it : placed_) offsets_[it.block] = it.begin;
+  for (const Placed& placed : placed_) offsets_[placed.block] = placed.begin;
   best_ = std::move(order);
 }
 
@@ -112,11 +112,11 @@ int64_t OffsetSearch::PlaceOne(int32_t block) {
   const uint64_t* conflicts = blocks_.RowOf(block);
   const int64_t bytes = blocks_[block].bytes;
   int64_t begin = bottom_;
-  for (const Placed& it : placed_) {
+  for (const Placed& placed : placed_) {
     // A mask, so that there is no branch to guess.
-    const int64_t in_the_way = -static_cast<int64_t>(conflicts[it.block / 64] >> (it.block % 64) & 1);
-    if ((static_cast<int64_t>(it.begin - begin >= bytes) & in_the_way) != 0) break;
-    begin = std::max(begin, it.end & in_the_way);
+    const int64_t in_the_way = -static_cast<int64_t>(conflicts[placed.block / 64] >> (placed.block % 64) & 1);
+    if ((static_cast<int64_t>(placed.begin - begin >= bytes) & in_the_way) != 0) break;
+    begin = std::max(begin, placed.end & in_the_way);
   }
   const auto place = std::upper_bound(placed_.begin(), placed_.end(), begin,
                                       [](int64_t at, const Placed& other) { return at < other.begin; });

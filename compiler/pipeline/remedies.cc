@@ -113,8 +113,8 @@ std::vector<std::pair<Attempt, Job>> attemptsOf(const Job &job, const Cluster &c
   for (const std::vector<std::string> &change : changesOf(job)) {
     Job changed = job;
     absl::Status status;
-    for (const std::string &it : change) {
-      status.Update(ApplyOverride(it, &changed));
+    for (const std::string &setting : change) {
+      status.Update(ApplyOverride(setting, &changed));
     }
     status.Update(ValidateJob(changed));
     status.Update(CheckRanks(changed, cluster));
@@ -129,14 +129,14 @@ std::vector<std::pair<Attempt, Job>> attemptsOf(const Job &job, const Cluster &c
 
 // Whether `attempt` is some other one that fits and takes no longer, and more.
 bool isNeedless(const Attempt &attempt, const std::vector<Attempt> &fitting) {
-  return std::any_of(fitting.begin(), fitting.end(), [&](const Attempt &it) {
-    const bool less = it.change.size() < attempt.change.size() &&
+  return std::any_of(fitting.begin(), fitting.end(), [&](const Attempt &other) {
+    const bool less = other.change.size() < attempt.change.size() &&
                       std::all_of(
-                          it.change.begin(), it.change.end(),
+                          other.change.begin(), other.change.end(),
                           [&](const std::string &key) {
                             return std::find(attempt.change.begin(), attempt.change.end(), key) != attempt.change.end();
                           });
-    return less && it.step_s <= attempt.step_s;
+    return less && other.step_s <= attempt.step_s;
   });
 }
 
@@ -193,7 +193,7 @@ std::string remedies(const Job &job, const Cluster &cluster, const plan::Plan &p
     untried.push_back(attempt);
   }
   fitting.erase(std::remove_if(fitting.begin(), fitting.end(),
-                               [all = fitting](const Attempt &it) { return isNeedless(it, all); }),
+                               [all = fitting](const Attempt &attempt) { return isNeedless(attempt, all); }),
                 fitting.end());
   std::sort(fitting.begin(), fitting.end(), [](const Attempt &a, const Attempt &b) {
     return std::tie(a.step_s, a.bytes, a.change) < std::tie(b.step_s, b.bytes, b.change);

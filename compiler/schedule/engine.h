@@ -1,4 +1,9 @@
-// List scheduling of a pipeline: which units begin when, under limits of memory.
+// List scheduling of a pipeline in virtual time: whenever a stage is idle, it begins the unit that the rules prefer.
+//
+//   stage 0   F0 F1 .  .  B0 B0 F2 B1 B1 ...      mostOpen[0] = 2: two forwards may wait for their backwards (1F1B)
+//   stage 1   .  F0 B0 B0 F1 B1 B1 F2 B2 ...      mostOpen[1] = 1
+//
+// The schedules of make.cc are rules for this engine.
 #ifndef WEFT_COMPILER_SCHEDULE_ENGINE_H_
 #define WEFT_COMPILER_SCHEDULE_ENGINE_H_
 

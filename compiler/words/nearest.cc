@@ -24,11 +24,11 @@ int EditDistance(std::string_view a, std::string_view b) {
 std::string Nearest(std::string_view word, const std::vector<std::string>& known) {
   std::string nearest;
   int fewest = 0;
-  for (const std::string& it : known) {
-    const int edits = EditDistance(word, it);
-    const int most = std::max(1, static_cast<int>(std::max(word.size(), it.size())) / 3);
+  for (const std::string& candidate : known) {
+    const int edits = EditDistance(word, candidate);
+    const int most = std::max(1, static_cast<int>(std::max(word.size(), candidate.size())) / 3);
     if (edits > most || (!nearest.empty() && edits >= fewest)) continue;
-    nearest = it;
+    nearest = candidate;
     fewest = edits;
   }
   return nearest;

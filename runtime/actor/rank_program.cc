@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/actor/order.h"
+#include "runtime/actor/conditions.h"
 
 namespace weft::actor {
 

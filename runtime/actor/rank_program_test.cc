@@ -16,13 +16,13 @@ namespace {
 
 using ::testing::ElementsAre;
 
-absl::Status Nothing(const Act&) { return absl::OkStatus(); }
+absl::Status Nothing(const ActIndex&) { return absl::OkStatus(); }
 
 // Collects what ran, from all streams.
 class Log {
  public:
-  std::function<absl::Status(const Act&)> Entry(const std::string& name) {
-    return [this, name](const Act& act) {
+  std::function<absl::Status(const ActIndex&)> Entry(const std::string& name) {
+    return [this, name](const ActIndex& act) {
       std::lock_guard<std::mutex> lock(mutex_);
       entries_.push_back(absl::StrCat(name, act.step, ".", act.micro_batch));
       return absl::OkStatus();
@@ -64,12 +64,12 @@ void PassValues(int64_t slots, int64_t micro_batches) {
   FakeProgram fake;
   fake.spec.micro_batches = micro_batches;
   const int x = fake.AddRegister("x", slots);
-  const int producer = fake.AddActor("producer", 0, {}, {x}, [&](const Act& act) {
+  const int producer = fake.AddActor("producer", 0, {}, {x}, [&](const ActIndex& act) {
     if (const int64_t ahead = ++made - used.load(); ahead > worst.load()) worst.store(ahead);
     values[act.micro_batch % slots] = act.step * 100 + act.micro_batch;
     return absl::OkStatus();
   });
-  const int consumer = fake.AddActor("consumer", 1, {x}, {}, [&](const Act& act) {
+  const int consumer = fake.AddActor("consumer", 1, {x}, {}, [&](const ActIndex& act) {
     wrong += values[act.micro_batch % slots] != act.step * 100 + act.micro_batch;
     ++used;
     return absl::OkStatus();
@@ -92,13 +92,13 @@ TEST(ProgramTest, AStepActorReadsTheLastMicroBatch) {
   fake.spec.micro_batches = 4;
   const int g = fake.AddRegister("gradient");
   // One slot and a reader that comes after all micro-batches: no credit is needed between them.
-  const int backward = fake.AddActor("backward", 0, {}, {g}, [&](const Act& act) {
+  const int backward = fake.AddActor("backward", 0, {}, {g}, [&](const ActIndex& act) {
     sum = act.micro_batch == 0 ? 1 : sum + 1;
     return absl::OkStatus();
   });
   const int update = fake.AddActor(
       "update", 1, {g}, {},
-      [&](const Act&) {
+      [&](const ActIndex&) {
         seen = sum;
         return absl::OkStatus();
       },
@@ -119,12 +119,12 @@ TEST(ProgramTest, AMicroActorMayReadWhatAStepActorWrote) {
   const int w = fake.AddRegister("gathered weight");
   const int gather = fake.AddActor(
       "gather", 0, {}, {w},
-      [&](const Act& act) {
+      [&](const ActIndex& act) {
         weight = act.step + 1;
         return absl::OkStatus();
       },
       Section::kStep);
-  const int use = fake.AddActor("use", 1, {w}, {}, [&](const Act&) {
+  const int use = fake.AddActor("use", 1, {w}, {}, [&](const ActIndex&) {
     sum += weight;
     return absl::OkStatus();
   });
@@ -147,12 +147,12 @@ TEST(ProgramTest, TheFirstErrorStopsEveryRankAndSaysWhere) {
     fake.spec.micro_batches = 2;
     const int x = fake.AddRegister("x");
     // Only rank 1 fails; the others' consumers wait for a value that nobody makes.
-    const int producer = fake.AddActor("h.5.bwd", 0, {}, {x}, [&fault, rank](const Act& act) {
+    const int producer = fake.AddActor("h.5.bwd", 0, {}, {x}, [&fault, rank](const ActIndex& act) {
       if (rank == 1 && act.micro_batch == 1) return absl::InvalidArgumentError("token: expected below 256, got 300");
       while (rank != 1 && !fault.raised()) std::this_thread::yield();
       return absl::OkStatus();
     });
-    const int consumer = fake.AddActor("late", 1, {x}, {}, [&](const Act& act) {
+    const int consumer = fake.AddActor("late", 1, {x}, {}, [&](const ActIndex& act) {
       late += act.micro_batch == 1;
       return absl::OkStatus();
     });

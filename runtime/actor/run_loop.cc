@@ -6,9 +6,9 @@ namespace weft::actor {
 namespace {
 
 // The words of a stream in those of its program; null if they have no room for it.
-std::atomic<int64_t>* StandingOf(const ProgramSpec& spec, int stream) {
+std::atomic<int64_t>* StatusWordsOf(const ProgramSpec& spec, int stream) {
   const size_t begin = static_cast<size_t>(stream) * StreamStatus::kWords;
-  return begin + StreamStatus::kWords <= spec.standing.size() ? &spec.standing[begin] : nullptr;
+  return begin + StreamStatus::kWords <= spec.status_words.size() ? &spec.status_words[begin] : nullptr;
 }
 
 }  // namespace
@@ -19,7 +19,7 @@ RunLoop::RunLoop(const ProgramSpec& spec, int stream, std::vector<ActorState>& s
       states_(states),
       fault_(fault),
       bell_(spec.spins),
-      standing_(StandingOf(spec, stream) != nullptr ? StandingOf(spec, stream) : own_) {}
+      words_(StatusWordsOf(spec, stream) != nullptr ? StatusWordsOf(spec, stream) : own_) {}
 
 absl::Status RunLoop::Step(int64_t before, int64_t step) {
   before_ = before;
@@ -32,7 +32,7 @@ absl::Status RunLoop::Step(int64_t before, int64_t step) {
   return status;
 }
 
-absl::Status RunLoop::Fire(int actor, const Act& act) {
+absl::Status RunLoop::Fire(int actor, const ActIndex& act) {
   ActorState& state = states_[actor];
   Say(StreamStatus::kMicroBatch, act.micro_batch);
   Say(StreamStatus::kActor, actor + 1);
@@ -71,7 +71,7 @@ bool RunLoop::Await(const Condition& condition, int64_t micro_batch) {
   return Fired(condition.peer) >= needed;
 }
 
-void RunLoop::Fail(int actor, const Act& act, const absl::Status& error) {
+void RunLoop::Fail(int actor, const ActIndex& act, const absl::Status& error) {
   fault_.Raise(absl::Status(error.code(), absl::StrCat(spec_.where, ": ", actor::NameOfAct(spec_.actors[actor], act),
                                                        ": ", error.message())));
 }

@@ -5,12 +5,12 @@
 //   stream `compute`                         stream `copies`
 //     next act: `b`, micro-batch 1             `a` ends its act for micro-batch 1
 //     b's condition: a has fired 2 times         a.fired = 2
-//     1 < 2: waits at its own Bell      ◄──────  rings the bells of the streams that wait for a
+//     1 < 2: waits at its own bell      ◄──────  rings the bells of the streams that wait for a
 //     2 == 2: runs the act, b.fired = 2, rings in turn
 //
 // So a count and a bell are all that two streams share: no queue of ready acts, no lock where nobody sleeps.
-// Actors of one stream need neither; their order was checked when the program was made (order.h). An act that fails
-// raises the fault, which rings every bell; whoever waits looks at the fault too, and leaves.
+// Actors of one stream need neither; their order was checked when the program was made (conditions.h). An act that
+// fails raises the fault, which rings every bell; whoever waits looks at the fault too, and leaves.
 #ifndef WEFT_RUNTIME_ACTOR_RUN_LOOP_H_
 #define WEFT_RUNTIME_ACTOR_RUN_LOOP_H_
 
@@ -21,8 +21,8 @@
 
 #include "absl/status/status.h"
 #include "ops/abi/bell.h"
+#include "runtime/actor/conditions.h"
 #include "runtime/actor/fault.h"
-#include "runtime/actor/order.h"
 #include "runtime/actor/spec.h"
 #include "runtime/actor/stream_status.h"
 #include "runtime/trace/timeline.h"
@@ -62,9 +62,9 @@ class RunLoop {
  private:
   int64_t Fired(int peer) const { return states_[peer].fired.load(std::memory_order_acquire); }
   bool Await(const Condition& condition, int64_t micro_batch);
-  absl::Status Fire(int actor, const Act& act);
+  absl::Status Fire(int actor, const ActIndex& act);
   std::string Left() const;
-  void Fail(int actor, const Act& act, const absl::Status& error);
+  void Fail(int actor, const ActIndex& act, const absl::Status& error);
 
   const ProgramSpec& spec_;
   const int stream_;
@@ -74,13 +74,13 @@ class RunLoop {
   trace::Track* track_ = nullptr;
   int64_t before_ = 0;
 
-  void Say(StreamStatus::Word word, int64_t value) { standing_[word].store(value, std::memory_order_relaxed); }
-  int64_t Said(StreamStatus::Word word) const { return standing_[word].load(std::memory_order_relaxed); }
+  void Say(StreamStatus::Word word, int64_t value) { words_[word].store(value, std::memory_order_relaxed); }
+  int64_t Said(StreamStatus::Word word) const { return words_[word].load(std::memory_order_relaxed); }
   std::string NameOfAct() const;
 
-  // What Describe() reads; standing_ is own_ or what the spec gives.
+  // What Describe() reads; words_ is own_ or what the spec gives.
   std::atomic<int64_t> own_[StreamStatus::kWords] = {};
-  std::atomic<int64_t>* const standing_;
+  std::atomic<int64_t>* const words_;
   std::atomic<const Condition*> waits_for_{nullptr};
   std::atomic<uint64_t> acts_{0};
 };

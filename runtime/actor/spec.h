@@ -1,8 +1,12 @@
-// What a program of actors is made of: registers, actors, and the order of the streams' acts. The words are those of
-// the run of one rank: an Act is one firing (of plan::Act and sim's, no time is known here), a ProgramSpec describes
-// what an actor::Program runs (plan::Program, of which it is made, is a stage of the plan as the compiler's
-// verifier sees it). All indices are into the program's own
-// lists; runtime/plan/plan.proto defines what the words mean.
+// What one rank runs, as plain data: registers, actors, and the order of acts on each stream.
+//
+//   ProgramSpec ── registers   `x`: room for 2 micro-batches
+//               ├─ actors      `a` writes `x`, `b` reads it; each has a Work, which does its act
+//               └─ streams     `compute`: a a b a b b, as Runs; one thread each
+//
+// An act is one firing of an actor. Here it is told by step and micro-batch alone: the actor that fires is known, and
+// time is not. runtime/executor/program_spec.h makes the spec of a stage of the plan (plan::Program), RankProgram runs
+// it. All indices are into the spec's own lists; runtime/plan/plan.proto defines the words.
 #ifndef WEFT_RUNTIME_ACTOR_SPEC_H_
 #define WEFT_RUNTIME_ACTOR_SPEC_H_
 
@@ -16,8 +20,8 @@
 
 namespace weft::actor {
 
-// One firing of an actor.
-struct Act {
+// Which of an actor's acts.
+struct ActIndex {
   int64_t step = 0;         // of the training run
   int64_t micro_batch = 0;  // 0 for actors that fire once a step
 };
@@ -30,7 +34,7 @@ class Work {
   // Called by the thread of the actor's stream, one act at a time. An error
   // ends the run; the message says what was expected and found, the run loop
   // adds rank, actor and act.
-  virtual absl::Status Run(const Act& act) = 0;
+  virtual absl::Status Run(const ActIndex& act) = 0;
 
   // What Run() waits for at this moment, "all_reduce #812 of group data[1];
   // rank 7 has not issued it", or "" if it computes. Any thread.
@@ -85,9 +89,9 @@ struct ProgramSpec {
   std::vector<Actor> actors;
   std::vector<Stream> streams;
   int spins = 0;  // how often a waiting stream looks before it sleeps
-  // Where the first streams say where they stand, see standing.h; they outlive the
-  // program. Empty: nobody else looks.
-  absl::Span<std::atomic<int64_t>> standing = {};
+  // Memory for the StreamStatus (stream_status.h) of the first streams, where others than this process can read it. It
+  // outlives the program. Empty: nobody else looks.
+  absl::Span<std::atomic<int64_t>> status_words = {};
 };
 
 }  // namespace weft::actor

@@ -20,7 +20,7 @@ struct StreamStatus {
 };
 
 // "actor `h.5.bwd` (step 12, micro-batch 1)".
-std::string NameOfAct(const Actor& actor, const Act& act);
+std::string NameOfAct(const Actor& actor, const ActIndex& act);
 
 // What the words of a program's first streams say: the acts that run, or, if
 // none does, those that wait for registers: "actor `h.5.bwd` (step 12), actor

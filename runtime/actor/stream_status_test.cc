@@ -13,20 +13,20 @@ namespace {
 std::vector<int64_t> Words(const std::vector<std::atomic<int64_t>>& words) { return {words.begin(), words.end()}; }
 
 // One stream's act runs, the other's waits for what it writes.
-TEST(StandingTest, OthersSeeWhereAStreamStands) {
+TEST(StreamStatusTest, OthersSeeWhereAStreamStands) {
   FakeProgram fake;
   const int x = fake.AddRegister("x");
   std::vector<std::atomic<int64_t>> words(2 * StreamStatus::kWords);
   std::string seen;
-  const auto look = [&](const Act&) {
+  const auto look = [&](const ActIndex&) {
     while (words[StreamStatus::kWords + StreamStatus::kWaits] == 0) std::this_thread::yield();
     seen = TextOfStatus(fake.spec, Words(words));
     return absl::OkStatus();
   };
   const int a = fake.AddActor("a", 0, {}, {x}, look);
-  const int b = fake.AddActor("b", 1, {x}, {}, [](const Act&) { return absl::OkStatus(); });
+  const int b = fake.AddActor("b", 1, {x}, {}, [](const ActIndex&) { return absl::OkStatus(); });
   fake.spec.streams = {{"compute", {{{a}, 0, 1}}}, {"copies", {{{b}, 0, 1}}}};
-  fake.spec.standing = absl::MakeSpan(words);
+  fake.spec.status_words = absl::MakeSpan(words);
   Fault fault;
   RankProgram program(fake.spec, &fault);
   EXPECT_EQ(TextOfStatus(fake.spec, Words(words)), "");
@@ -35,9 +35,10 @@ TEST(StandingTest, OthersSeeWhereAStreamStands) {
   EXPECT_EQ(TextOfStatus(fake.spec, Words(words)), "");
 }
 
-TEST(StandingTest, WaitingStreamsCountIfNoneRuns) {
+TEST(StreamStatusTest, WaitingStreamsCountIfNoneRuns) {
   FakeProgram fake;
-  for (const char* name : {"a", "b", "c"}) fake.AddActor(name, 0, {}, {}, [](const Act&) { return absl::OkStatus(); });
+  for (const char* name : {"a", "b", "c"})
+    fake.AddActor(name, 0, {}, {}, [](const ActIndex&) { return absl::OkStatus(); });
   fake.spec.actors[2].section = Section::kStep;
   std::vector<int64_t> words(3 * StreamStatus::kWords);
   const auto stands = [&](int stream, int64_t actor) {

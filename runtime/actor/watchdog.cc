@@ -44,8 +44,8 @@ bool Watchdog::Check(Clock::time_point now) {
     return false;
   }
   if (now - moved_ < timeout_ || fault_->raised()) return false;
-  std::string known = beside_ ? beside_() : "";
-  if (known.empty() && now - moved_ < timeout_ + blind_) return false;
+  std::string known = elsewhere_ ? elsewhere_() : "";
+  if (known.empty() && now - moved_ < timeout_ + grace_) return false;
   if (!known.empty()) known += "; ";
   const double seconds = std::chrono::duration<double>(now - moved_).count();
   fault_->Raise(absl::DeadlineExceededError(absl::StrCat("nothing has moved for ", absl::StrFormat("%.3g", seconds),

@@ -1,4 +1,8 @@
 // Turns a hang into an error that says who waits for what.
+//
+//   no act of any stream has ended for `timeout`
+//     └─ what do other processes know? "rank 2 is stopped: ..."  ─▶ raises the fault with it, at once
+//        nothing                                                 ─▶ waits `grace` longer, then raises the fault
 #ifndef WEFT_RUNTIME_ACTOR_WATCHDOG_H_
 #define WEFT_RUNTIME_ACTOR_WATCHDOG_H_
 
@@ -24,18 +28,23 @@ class Watchdog {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `beside` may be null: tells what is known of ranks elsewhere, or "". By the
-  // thread. While that is nothing it waits for `blind` longer, as another
-  // process may know more.
+  // `elsewhere`, which the watchdog's thread calls, tells what is known of ranks of other processes, or ""; it may be
+  // null. While it tells nothing the watchdog waits for `grace` more: the watchdog of another process may know more,
+  // and its error is the better one.
   Watchdog(Clock::duration timeout, std::vector<const RankProgram*> programs, Fault* fault,
-           std::function<std::string()> beside = nullptr, Clock::duration blind = {})
-      : timeout_(timeout), blind_(blind), programs_(std::move(programs)), fault_(fault), beside_(std::move(beside)) {}
+           std::function<std::string()> elsewhere = nullptr, Clock::duration grace = {})
+      : timeout_(timeout),
+        grace_(grace),
+        programs_(std::move(programs)),
+        fault_(fault),
+        elsewhere_(std::move(elsewhere)) {}
   // Stops the thread.
   ~Watchdog();
 
   // Starts a thread that checks every Interval(). At most once.
   void Start();
-  // So much later than `timeout` a hang is told of at most, twice: of 600 s after 602 at most.
+  // A hang is told at most two intervals after `timeout`. Example: a time-out of 600 s has an interval of 1 s, so a
+  // hang is told after 602 s at most.
   static Clock::duration Interval(Clock::duration timeout) {
     return std::min<Clock::duration>(timeout / 4, std::chrono::seconds(1));
   }
@@ -45,10 +54,10 @@ class Watchdog {
   bool Check(Clock::time_point now);
 
  private:
-  const Clock::duration timeout_, blind_;
+  const Clock::duration timeout_, grace_;
   const std::vector<const RankProgram*> programs_;
   Fault* const fault_;
-  const std::function<std::string()> beside_;
+  const std::function<std::string()> elsewhere_;
   uint64_t acts_ = 0;
   std::vector<std::string> busy_;
   Clock::time_point moved_{};

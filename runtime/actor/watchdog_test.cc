@@ -15,7 +15,7 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-absl::Status Nothing(const Act&) { return absl::OkStatus(); }
+absl::Status Nothing(const ActIndex&) { return absl::OkStatus(); }
 
 // Waits until the program says all of `parts`.
 void AwaitDescription(const RankProgram& program, const std::vector<std::string>& parts) {
@@ -66,7 +66,7 @@ TEST(WatchdogTest, NamesTheReaderThatHoldsASlot) {
   std::atomic<bool> release{false};
   const int x = fake.AddRegister("x");
   const int w = fake.AddActor("w", 0, {}, {x}, Nothing);
-  const int r = fake.AddActor("r", 1, {x}, {}, [&](const Act&) {
+  const int r = fake.AddActor("r", 1, {x}, {}, [&](const ActIndex&) {
     while (!release.load()) std::this_thread::yield();
     return absl::OkStatus();
   });
@@ -88,7 +88,7 @@ TEST(WatchdogTest, NamesTheReaderThatHoldsASlot) {
 TEST(WatchdogTest, ProgressStartsTheClockAnew) {
   FakeProgram fake;
   std::atomic<int> gate{0};
-  const int a = fake.AddActor("a", 0, {}, {}, [&](const Act& act) {
+  const int a = fake.AddActor("a", 0, {}, {}, [&](const ActIndex& act) {
     while (gate.load() <= act.micro_batch) std::this_thread::yield();
     return absl::OkStatus();
   });
@@ -119,7 +119,7 @@ TEST(WatchdogTest, LooksOftenEnoughToBeOnTime) {
 TEST(WatchdogTest, TheThreadRaisesTheFault) {
   FakeProgram fake;
   Fault fault;
-  const int a = fake.AddActor("a", 0, {}, {}, [&](const Act&) {
+  const int a = fake.AddActor("a", 0, {}, {}, [&](const ActIndex&) {
     while (!fault.raised()) std::this_thread::yield();  // hangs until it is told
     return absl::OkStatus();
   });

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/directory.h"
 #include "runtime/checkpoint/file.h"
-#include "runtime/checkpoint/place.h"
+#include "runtime/checkpoint/host_and_time.h"
 
 namespace weft::checkpoint {
 namespace {

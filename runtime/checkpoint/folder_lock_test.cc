@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/checkpoint/place.h"
+#include "runtime/checkpoint/host_and_time.h"
 
 namespace weft::checkpoint {
 namespace {

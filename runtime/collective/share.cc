@@ -35,17 +35,18 @@ std::vector<Share> SharesOf(const std::vector<CollectiveSpec>& bundle, int64_t m
   return shares;
 }
 
-Way WayOf(const CollectiveSpec& spec, const std::vector<int64_t>& output_dims, int64_t source, int64_t target) {
+BlockMove BlockMoveOf(const CollectiveSpec& spec, const std::vector<int64_t>& output_dims, int64_t source,
+                      int64_t target) {
   const std::vector<int64_t> zero(spec.dims.size(), 0);
-  Way way{.dims = spec.dims, .from = zero, .to = zero};
+  BlockMove move{.dims = spec.dims, .from = zero, .to = zero};
   const CollectiveFacts& facts = FactsOf(spec.kind);
-  if (facts.gathers) way.to[spec.dim] = source * spec.dims[spec.dim];
+  if (facts.gathers) move.to[spec.dim] = source * spec.dims[spec.dim];
   if (facts.cuts) {
     const int cut = spec.cut_dim();
-    way.dims[cut] = output_dims[cut];
-    way.from[cut] = target * output_dims[cut];
+    move.dims[cut] = output_dims[cut];
+    move.from[cut] = target * output_dims[cut];
   }
-  return way;
+  return move;
 }
 
 }  // namespace weft::collective

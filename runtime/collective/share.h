@@ -21,9 +21,9 @@ struct Share {
 // each padded to whole cache lines, are cut in equal parts of whole cache lines.
 std::vector<Share> SharesOf(const std::vector<CollectiveSpec>& bundle, int64_t members, int64_t m);
 
-// The rectangle `dims` at `from` in a member's input, which comes to `to` in a
-// member's output.
-struct Way {
+// A rectangle of `dims` that goes from one member to another: from the origin `from` in the input of the one to the
+// origin `to` in the output of the other.
+struct BlockMove {
   std::vector<int64_t> dims;
   std::vector<int64_t> from;
   std::vector<int64_t> to;
@@ -32,7 +32,8 @@ struct Way {
 // From the input of member `source` to the output of member `target`, for all
 // kinds but all_reduce. Of a reduce_scatter: the part that is reduced there.
 // `output_dims` as OutputDims() says.
-Way WayOf(const CollectiveSpec& spec, const std::vector<int64_t>& output_dims, int64_t source, int64_t target);
+BlockMove BlockMoveOf(const CollectiveSpec& spec, const std::vector<int64_t>& output_dims, int64_t source,
+                      int64_t target);
 
 }  // namespace weft::collective
 

@@ -31,9 +31,12 @@ Attributes AttributesOf(const plan::Kernel& kernel) {
 }
 
 TensorSpec RankPlace::SpecOf(int32_t buffer) const {
-  const plan::Buffer& it = program->buffer(buffer);
-  plan::Tile tile = plan::TileOf(*program->placement, it, coordinates);
-  return {TypeOf(it.dtype()), std::move(tile.dims), {it.shape().begin(), it.shape().end()}, std::move(tile.origin)};
+  const plan::Buffer& global = program->buffer(buffer);
+  plan::Tile tile = plan::TileOf(*program->placement, global, coordinates);
+  return {TypeOf(global.dtype()),
+          std::move(tile.dims),
+          {global.shape().begin(), global.shape().end()},
+          std::move(tile.origin)};
 }
 
 char* RankPlace::AddressOf(int32_t actor, int32_t buffer, int64_t micro_batch) const {

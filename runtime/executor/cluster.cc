@@ -45,23 +45,23 @@ void Cluster::Unload() {
   executors_.clear();
 }
 
-absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options, const Share& share) {
+absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options, const LoadArguments& arguments) {
   if (options.on_fault) fault_.AddListener(options.on_fault);
-  executors_.resize(share.ranks.size());
-  const absl::Status loaded = SideBySide(static_cast<int>(share.ranks.size()), [&](int i) -> absl::Status {
-    device::Device* const device = share.devices.empty() ? options.device : share.devices[i];
+  executors_.resize(arguments.ranks.size());
+  const absl::Status loaded = SideBySide(static_cast<int>(arguments.ranks.size()), [&](int i) -> absl::Status {
+    device::Device* const device = arguments.devices.empty() ? options.device : arguments.devices[i];
     const Services services{.kernels = options.kernels,
                             .device = device != nullptr ? device : host_.get(),
-                            .communicator = share.communicators[i],
+                            .communicator = arguments.communicators[i],
                             .source = options.source,
                             .sink = options.sink,
                             .fault = &fault_,
                             .seed = options.seed,
-                            .threads = share.threads,
-                            .spins = share.spins,
+                            .threads = arguments.threads,
+                            .spins = arguments.spins,
                             .graphs = options.graphs && !(options.timeline != nullptr && options.trace_kernels),
-                            .standing = share.standing};
-    absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Create(plan, share.ranks[i], services);
+                            .status_words = arguments.status_words};
+    absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Create(plan, arguments.ranks[i], services);
     if (!executor.ok()) return executor.status();
     executors_[i] = *std::move(executor);
     return absl::OkStatus();
@@ -74,7 +74,8 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
     if (options.timeline != nullptr && options.trace_kernels) executor->TraceKernels(*options.timeline);
   }
   if (options.hang_time_out.count() > 0) {
-    watchdog_ = std::make_unique<actor::Watchdog>(options.hang_time_out, programs, &fault_, share.beside, share.blind);
+    watchdog_ = std::make_unique<actor::Watchdog>(options.hang_time_out, programs, &fault_, arguments.elsewhere,
+                                                  arguments.grace);
     watchdog_->Start();
   }
   return absl::OkStatus();

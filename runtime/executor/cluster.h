@@ -74,19 +74,19 @@ class Cluster {
  protected:
   Cluster();
 
-  // What Load() takes beside the options.
-  struct Share {
+  // What Load() takes besides the options: what differs between threads and processes.
+  struct LoadArguments {
     std::vector<int> ranks;                                // of this process
     std::vector<collective::Communicator*> communicators;  // one a rank
     std::vector<device::Device*> devices;                  // one a rank; empty: the options' for all
     int threads = 1;                                       // that a kernel may use
     int spins = 0;                                         // of a waiting stream
-    std::function<std::string()> beside;                   // see Watchdog; may be null
-    std::chrono::milliseconds blind{0};                    // see Watchdog
-    absl::Span<std::atomic<int64_t>> standing = {};        // of the only rank; may be empty
+    std::function<std::string()> elsewhere;                // see Watchdog; may be null
+    std::chrono::milliseconds grace{0};                    // see Watchdog
+    absl::Span<std::atomic<int64_t>> status_words = {};    // of the only rank; may be empty
   };
   // Loads the ranks, side by side, and starts the watchdog.
-  absl::Status Load(const plan::Plan& plan, const ClusterOptions& options, const Share& share);
+  absl::Status Load(const plan::Plan& plan, const ClusterOptions& options, const LoadArguments& arguments);
 
   // Drops the executors, which use communicators: subclasses that own those do so
   // in their destructors.

@@ -78,19 +78,19 @@ struct Executor::Builder {
 
   absl::StatusOr<std::unique_ptr<FencedWork>> WorkOf(int32_t a) {
     const plan::Actor& actor = place.program->actor(a);
-    const Site site{.actor = a,
-                    .stream = executor.streams_[actor.stream()].get(),
-                    .fences = executor.fences_.get(),
-                    .graphs = &executor.graphs_,
-                    .seed = executor.services_.seed};
+    const ActorContext context{.actor = a,
+                               .stream = executor.streams_[actor.stream()].get(),
+                               .fences = executor.fences_.get(),
+                               .graphs = &executor.graphs_,
+                               .seed = executor.services_.seed};
     absl::StatusOr<ActorOperation> made = OperationOf(place, actor, channels[a], *executor.services_.communicator);
     if (!made.ok()) return made.status();
     if (made->operation != nullptr) {
-      return std::make_unique<OperationWork>(site, place, made->inputs, made->outputs, std::move(made->operation));
+      return std::make_unique<OperationWork>(context, place, made->inputs, made->outputs, std::move(made->operation));
     }
     const bool steady = executor.services_.device->gpu() != nullptr && !HasPort(actor);
     if (steady) kernels[a] = actor.kernels_size();
-    auto work = std::make_unique<KernelWork>(site, steady);
+    auto work = std::make_unique<KernelWork>(context, steady);
     for (const plan::Kernel& kernel : actor.kernels()) {
       absl::StatusOr<std::unique_ptr<Kernel>> one = KernelOf(kernel, actor.stream());
       if (!one.ok()) return Prefixed(WhereOf(kernel), one.status());
@@ -158,7 +158,7 @@ struct Executor::Builder {
     executor.fences_ = *std::move(fences);
     actor::ProgramSpec spec = ProgramSpecOf(*place.program, executor.rank_);
     spec.spins = executor.services_.spins;
-    spec.standing = executor.services_.standing;
+    spec.status_words = executor.services_.status_words;
     kernels.resize(spec.actors.size());
     for (size_t a = 0; a < spec.actors.size(); ++a) {
       absl::StatusOr<std::unique_ptr<FencedWork>> work = WorkOf(static_cast<int32_t>(a));
@@ -303,7 +303,7 @@ void Executor::BeginStep(int64_t step) {
 void Executor::RecordGraphs() {
   for (int s = 0; s < actors_->streams(); ++s) {
     streams_[s]->Submit([this, s] {
-      graphs_.Capture(s, *streams_[s], [this](const Segment::Act& act) {
+      graphs_.Capture(s, *streams_[s], [this](const plan::StageAct& act) {
         return works_[act.actor]->Do({.step = step_, .micro_batch = act.micro_batch});
       });
     });

@@ -7,7 +7,7 @@
 //     actors                      ▼
 //       kernels ───────────────► works_     calls with raw addresses         ◄─ Run() of each act
 //       collectives, transfers ► operations of the communicator               ◄─ the same
-//     registers ─────────────────► actor::Program  who waits for whom          ─ tokens, credits
+//     registers ─────────────────► RankProgram  who waits for whom             ─ tokens, credits
 //
 // Create() does all that may allocate, look up a name or fail for what the plan asks for; a step only calls. Of a
 // cluster's ranks each has an Executor: threads of one process have several (LocalCluster), a process under MPI
@@ -42,7 +42,7 @@
 
 namespace weft::executor {
 
-// What an executor works with. All of it outlives the executor.
+// What an executor is given to work with. All of it outlives the executor.
 struct Services {
   const KernelRegistry* kernels = nullptr;
   device::Device* device = nullptr;
@@ -50,11 +50,11 @@ struct Services {
   BatchSource* source = nullptr;  // may be null if the plan has no `input`
   ResultSink* sink = nullptr;     // null: results are dropped
   actor::Fault* fault = nullptr;
-  uint64_t seed = 0;                               // of the run
-  int threads = 1;                                 // that a kernel may use
-  int spins = 0;                                   // how often a waiting stream looks before it sleeps
-  bool graphs = true;                              // record and replay what a device can, see Graphs
-  absl::Span<std::atomic<int64_t>> standing = {};  // see actor::ProgramSpec
+  uint64_t seed = 0;                                   // of the run
+  int threads = 1;                                     // that a kernel may use
+  int spins = 0;                                       // how often a waiting stream looks before it sleeps
+  bool graphs = true;                                  // record and replay what a device can, see Graphs
+  absl::Span<std::atomic<int64_t>> status_words = {};  // see actor::ProgramSpec
 };
 
 // A rank's tile of a parameter or of optimizer state.

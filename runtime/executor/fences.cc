@@ -57,7 +57,7 @@ absl::Status Fences::Before(int32_t actor, int64_t micro_batch, device::Stream& 
 
 bool Fences::Waits(int32_t actor, int64_t micro_batch) const {
   const std::vector<Wait>& waits = actors_[actor].waits;
-  return std::any_of(waits.begin(), waits.end(), [&](const Wait& it) { return it.ActFor(micro_batch) >= 0; });
+  return std::any_of(waits.begin(), waits.end(), [&](const Wait& wait) { return wait.ActFor(micro_batch) >= 0; });
 }
 
 absl::Status Fences::After(int32_t actor, int64_t micro_batch, device::Stream& stream) {

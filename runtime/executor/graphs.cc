@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/actor/order.h"
+#include "runtime/actor/conditions.h"
 
 namespace weft::executor {
 
@@ -14,37 +14,37 @@ void Graphs::set_segments(const actor::ProgramSpec& spec, std::vector<std::vecto
     for (const Segment& segment : segments[s]) {
       ++counts_.segments;
       counts_.acts += static_cast<int64_t>(segment.acts.size());
-      for (const Segment::Act& act : segment.acts) parts_[act.actor].resize(spec.micro_batches);
+      for (const plan::StageAct& act : segment.acts) parts_[act.actor].resize(spec.micro_batches);
     }
     streams_[s].segments = std::move(segments[s]);
   }
 }
 
 void Graphs::Capture(int stream, device::Stream& device,
-                     const std::function<absl::Status(const Segment::Act&)>& enqueue) {
+                     const std::function<absl::Status(const plan::StageAct&)>& enqueue) {
   if (streams_.empty() || streams_[stream].captured) return;
-  OfStream& it = streams_[stream];
-  it.captured = true;
-  for (const Segment& segment : it.segments) {
+  OfStream& of_stream = streams_[stream];
+  of_stream.captured = true;
+  for (const Segment& segment : of_stream.segments) {
     absl::StatusOr<std::unique_ptr<device::Graph>> graph = device.Capture([&] {
       absl::Status status;
       for (size_t i = 0; i < segment.acts.size() && status.ok(); ++i) status = enqueue(segment.acts[i]);
       return status;
     });
     if (!graph.ok()) {
-      if (it.status.ok()) it.status = graph.status();
+      if (of_stream.status.ok()) of_stream.status = graph.status();
       continue;
     }
     for (size_t i = 0; i < segment.acts.size(); ++i) {
       parts_[segment.acts[i].actor][segment.acts[i].micro_batch] = {.graph = graph->get(), .first = i == 0};
     }
-    it.graphs.push_back(*std::move(graph));
+    of_stream.graphs.push_back(*std::move(graph));
   }
 }
 
 absl::Status Graphs::status() const {
-  for (const OfStream& it : streams_) {
-    if (!it.status.ok()) return it.status;
+  for (const OfStream& of_stream : streams_) {
+    if (!of_stream.status.ok()) return of_stream.status;
   }
   return absl::OkStatus();
 }

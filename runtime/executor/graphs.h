@@ -1,6 +1,10 @@
-// The segments of a rank, recorded once and replayed in every later step. The run
-// loop goes on firing each act by itself: of a segment's acts the first
-// replays all, the others find their work done.
+// CUDA graphs of a rank: its segments (segments.h), each recorded once and replayed in every later step.
+//
+//   the run loop fires     a(0)               a(1)               b(0)
+//   first step             its kernels        its kernels        its kernels
+//   later steps            replays all three  nothing            nothing
+//
+// So the run loop knows nothing of graphs: it goes on firing each act by itself.
 #ifndef WEFT_RUNTIME_EXECUTOR_GRAPHS_H_
 #define WEFT_RUNTIME_EXECUTOR_GRAPHS_H_
 
@@ -23,7 +27,7 @@ struct GraphCounts {
   int64_t acts_a_step = 0;  // all
 };
 
-// What belongs to a stream is used by its thread; the rest only while nothing runs. Outlived by its device.
+// What belongs to a stream is used by that stream's thread alone, the rest while nothing runs. The device outlives it.
 class Graphs {
  public:
   // Without segments.
@@ -33,10 +37,10 @@ class Graphs {
 
   // Between steps, on the stream's thread: records the segments of a stream, once. `enqueue` does an act's work without
   // its fences. A segment that cannot be recorded stays as it is, and status() says why.
-  void Capture(int stream, device::Stream& device, const std::function<absl::Status(const Segment::Act&)>& enqueue);
+  void Capture(int stream, device::Stream& device, const std::function<absl::Status(const plan::StageAct&)>& enqueue);
 
-  // What an act does in place of its work: replays `graph` if it is the first of it, else nothing. No
-  // graph: its work.
+  // What an act does in place of its work. It replays `graph` if it is the first act of it, and does nothing if it is
+  // another one. Without a graph it does its work.
   struct Part {
     device::Graph* graph = nullptr;
     bool first = false;

@@ -54,27 +54,27 @@ collective::Group GroupOf(const RankPlace& place, const plan::Collective& collec
 
 std::vector<collective::CollectiveSpec> BundleOf(const RankPlace& place, const plan::Actor& actor) {
   std::vector<collective::CollectiveSpec> bundle;
-  for (const plan::Collective& it : actor.collectives()) {
-    TensorSpec input = place.SpecOf(it.input());
-    const bool max = it.reduction() == plan::Collective::MAX;
-    bundle.push_back({.kind = plan::KindOf(it.kind()),
+  for (const plan::Collective& each : actor.collectives()) {
+    TensorSpec input = place.SpecOf(each.input());
+    const bool max = each.reduction() == plan::Collective::MAX;
+    bundle.push_back({.kind = plan::KindOf(each.kind()),
                       .reduction = max ? collective::Reduction::kMax : collective::Reduction::kSum,
                       .dtype = input.dtype,
                       .dims = std::move(input.dims),
-                      .dim = it.dim(),
-                      .split_dim = it.split_dim()});
+                      .dim = each.dim(),
+                      .split_dim = each.split_dim()});
   }
   return bundle;
 }
 
 std::vector<collective::Link> LinksOf(const RankPlace& place, int transfer, bool sends) {
   const plan::Plan& plan = *place.program->plan;
-  const plan::Transfer& it = plan.transfers(transfer);
+  const plan::Transfer& planned = plan.transfers(transfer);
   const plan::Placement& others =
-      plan.placements(plan.stages(sends ? it.target_stage() : it.source_stage()).placement());
-  const TensorSpec own = place.SpecOf(sends ? it.source_buffer() : it.target_buffer());
+      plan.placements(plan.stages(sends ? planned.target_stage() : planned.source_stage()).placement());
+  const TensorSpec own = place.SpecOf(sends ? planned.source_buffer() : planned.target_buffer());
   std::vector<collective::Link> links;
-  for (const plan::Piece& piece : plan::PiecesOf(plan, it)) {
+  for (const plan::Piece& piece : plan::PiecesOf(plan, planned)) {
     if ((sends ? piece.source : piece.target) != place.index) continue;
     collective::TensorBlock block{.tile_dims = own.dims, .origin = piece.tile.origin, .dims = piece.tile.dims};
     for (size_t d = 0; d < block.origin.size(); ++d) block.origin[d] -= own.origin[d];
@@ -89,16 +89,16 @@ absl::StatusOr<ActorOperation> OperationOf(const RankPlace& place, const plan::A
   ActorOperation made;
   absl::StatusOr<std::unique_ptr<collective::Operation>> operation = nullptr;
   if (actor.collectives_size() > 0) {
-    for (const plan::Collective& it : actor.collectives()) {
-      made.inputs.push_back(it.input());
-      made.outputs.push_back(it.output());
+    for (const plan::Collective& each : actor.collectives()) {
+      made.inputs.push_back(each.input());
+      made.outputs.push_back(each.output());
     }
     operation = communicator.CreateCollective(GroupOf(place, actor.collectives(0), channel), BundleOf(place, actor));
   } else if (actor.end_case() != plan::Actor::END_NOT_SET) {
     const bool sends = actor.end_case() == plan::Actor::kSend;
     const int transfer = sends ? actor.send() : actor.receive();
-    const plan::Transfer& it = place.program->plan->transfers(transfer);
-    const int32_t buffer = sends ? it.source_buffer() : it.target_buffer();
+    const plan::Transfer& planned = place.program->plan->transfers(transfer);
+    const int32_t buffer = sends ? planned.source_buffer() : planned.target_buffer();
     (sends ? made.inputs : made.outputs) = {buffer};
     operation = communicator.CreateTransfer(sends, place.SpecOf(buffer).dtype, LinksOf(place, transfer, sends));
   }

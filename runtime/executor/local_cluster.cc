@@ -35,19 +35,19 @@ LocalCluster::~LocalCluster() { Unload(); }
 
 absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Create(const plan::Plan& plan,
                                                                    const ClusterOptions& options) {
-  Share share{.ranks = RanksOf(plan)};
-  if (share.ranks.empty()) return absl::InvalidArgumentError("plan: expected a stage with ranks, got none");
+  LoadArguments arguments{.ranks = RanksOf(plan)};
+  if (arguments.ranks.empty()) return absl::InvalidArgumentError("plan: expected a stage with ranks, got none");
   const int cores = std::max<int>(1, static_cast<int>(std::thread::hardware_concurrency()));
-  share.threads =
-      options.threads > 0 ? options.threads : std::max<int>(1, cores / static_cast<int>(share.ranks.size()));
-  share.spins = BusyThreadsOf(plan, share.threads) <= cores ? kSpinsAlone : kSpinsCrowded;
-  std::unique_ptr<LocalCluster> cluster(new LocalCluster(share.ranks.back() + 1, share.spins,
+  arguments.threads =
+      options.threads > 0 ? options.threads : std::max<int>(1, cores / static_cast<int>(arguments.ranks.size()));
+  arguments.spins = BusyThreadsOf(plan, arguments.threads) <= cores ? kSpinsAlone : kSpinsCrowded;
+  std::unique_ptr<LocalCluster> cluster(new LocalCluster(arguments.ranks.back() + 1, arguments.spins,
                                                          options.device != nullptr ? options.device->gpu() : nullptr));
-  for (int rank : share.ranks) {
+  for (int rank : arguments.ranks) {
     cluster->communicators_.push_back(cluster->fabric_.Join(rank));
-    share.communicators.push_back(cluster->communicators_.back().get());
+    arguments.communicators.push_back(cluster->communicators_.back().get());
   }
-  if (absl::Status status = cluster->Load(plan, options, share); !status.ok()) return status;
+  if (absl::Status status = cluster->Load(plan, options, arguments); !status.ok()) return status;
   return cluster;
 }
 

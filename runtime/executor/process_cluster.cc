@@ -45,7 +45,7 @@ std::chrono::milliseconds TurnTime(std::chrono::milliseconds time_out) {
       std::min<actor::Watchdog::Clock::duration>(time_out / 4, 4 * actor::Watchdog::Interval(time_out)));
 }
 
-std::chrono::milliseconds Blindness(const collective::World& world, std::chrono::milliseconds time_out) {
+std::chrono::milliseconds GracePeriod(const collective::World& world, std::chrono::milliseconds time_out) {
   const int turn = world.rank() > 0 ? 3 : world.hosts() > 1 ? 1 : 0;
   return TurnTime(time_out) * std::max(0, turn - Turn(world));
 }
@@ -113,17 +113,17 @@ absl::StatusOr<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(const pla
   if (absl::Status status = CheckRanks(plan, world->size()); !status.ok()) return status;
   if (communicator == nullptr) communicator = &world->communicator();
   std::unique_ptr<ProcessCluster> cluster(new ProcessCluster(world, communicator));
-  const Share share{.ranks = {world->rank()},
-                    .communicators = {communicator},
-                    .threads = options.threads > 0 ? options.threads : CoresOf(*world),
-                    .spins = kSpins,
-                    .beside = [world] { return world->Stopped(); },
-                    .blind = Blindness(*world, options.hang_time_out),
-                    .standing = world->board()};
+  const LoadArguments arguments{.ranks = {world->rank()},
+                                .communicators = {communicator},
+                                .threads = options.threads > 0 ? options.threads : CoresOf(*world),
+                                .spins = kSpins,
+                                .elsewhere = [world] { return world->Stopped(); },
+                                .grace = GracePeriod(*world, options.hang_time_out),
+                                .status_words = world->board()};
   ClusterOptions own = options;
   own.hang_time_out += TurnTime(options.hang_time_out) * Turn(*world);
   world->SetReader([&plan](int rank, const std::vector<int64_t>& words) { return TextOf(plan, rank, words); });
-  if (absl::Status status = cluster->Load(plan, own, share); !status.ok()) return status;
+  if (absl::Status status = cluster->Load(plan, own, arguments); !status.ok()) return status;
   world->SetWaits([raw = cluster.get()] { return raw->Waits(); });
   return cluster;
 }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/actor/order.h"
+#include "runtime/actor/conditions.h"
 
 namespace weft::executor {
 namespace {
@@ -13,7 +13,7 @@ class Growing {
   Growing(std::vector<Segment>& done, int64_t& left) : done_(done), left_(left) {}
   ~Growing() { Close(); }
 
-  void Add(const Segment::Act& act, int kernels) {
+  void Add(const plan::StageAct& act, int kernels) {
     now_.acts.push_back(act);
     now_.kernels += kernels;
   }
@@ -40,7 +40,7 @@ std::vector<std::vector<Segment>> SegmentsOf(const actor::ProgramSpec& spec, con
   for (size_t s = 0; s < spec.streams.size(); ++s) {
     Growing growing(segments[s], left);
     for (actor::Cursor cursor(spec, static_cast<int>(s)); !cursor.done(); cursor.Advance()) {
-      const Segment::Act act{cursor.actor(), cursor.micro_batch()};
+      const plan::StageAct act{cursor.actor(), static_cast<int32_t>(cursor.micro_batch())};
       const bool fits = kernels[act.actor] > 0;
       if (!fits || fences.Waits(act.actor, act.micro_batch)) growing.Close();
       if (fits) growing.Add(act, kernels[act.actor]);

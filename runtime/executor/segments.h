@@ -1,4 +1,4 @@
-// Which acts of a step a device can be told to repeat as one piece of work.
+// Which acts of a step can be one CUDA graph: recorded together, and replayed by one call.
 #ifndef WEFT_RUNTIME_EXECUTOR_SEGMENTS_H_
 #define WEFT_RUNTIME_EXECUTOR_SEGMENTS_H_
 
@@ -7,17 +7,14 @@
 
 #include "runtime/actor/spec.h"
 #include "runtime/executor/fences.h"
+#include "runtime/plan/program.h"
 
 namespace weft::executor {
 
 // Acts that follow each other on one stream, in its order. Only the first may wait for an act of
 // another stream, and only the last may be waited for.
 struct Segment {
-  struct Act {
-    int32_t actor = 0;
-    int64_t micro_batch = 0;
-  };
-  std::vector<Act> acts;
+  std::vector<plan::StageAct> acts;
   int64_t kernels = 0;
 };
 

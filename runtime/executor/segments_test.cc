@@ -66,7 +66,7 @@ std::vector<std::vector<std::string>> Segments(const plan::Plan& plan, const std
     for (const Segment& segment : stream) {
       std::string text;
       int64_t sum = 0;
-      for (const Segment::Act& act : segment.acts) {
+      for (const plan::StageAct& act : segment.acts) {
         absl::StrAppend(&text, text.empty() ? "" : " ", spec.actors[act.actor].name, ":", act.micro_batch);
         sum += kernels[act.actor];
       }

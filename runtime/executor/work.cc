@@ -4,16 +4,16 @@
 
 namespace weft::executor {
 
-absl::Status FencedWork::Run(const actor::Act& act) {
-  absl::Status status = site_.fences->Before(site_.actor, act.micro_batch, *site_.stream);
+absl::Status FencedWork::Run(const actor::ActIndex& act) {
+  absl::Status status = context_.fences->Before(context_.actor, act.micro_batch, *context_.stream);
   if (!status.ok()) return status;
-  const Graphs::Part part = site_.graphs->PartOf(site_.actor, act.micro_batch);
+  const Graphs::Part part = context_.graphs->PartOf(context_.actor, act.micro_batch);
   if (part.graph == nullptr) {
     status = Do(act);
   } else if (part.first) {
-    status = site_.stream->Replay(*part.graph);
+    status = context_.stream->Replay(*part.graph);
   }
-  if (status.ok()) status = site_.fences->After(site_.actor, act.micro_batch, *site_.stream);
+  if (status.ok()) status = context_.fences->After(context_.actor, act.micro_batch, *context_.stream);
   return status;
 }
 
@@ -21,15 +21,15 @@ void KernelWork::Add(const RankPlace& place, const plan::Kernel& kernel, std::un
                      std::string where) {
   calls_.push_back({std::move(made),
                     std::move(where),
-                    {place, site_.actor, kernel.inputs()},
-                    {place, site_.actor, kernel.outputs()}});
+                    {place, context_.actor, kernel.inputs()},
+                    {place, context_.actor, kernel.outputs()}});
 }
 
-absl::Status KernelWork::Do(const actor::Act& act) {
+absl::Status KernelWork::Do(const actor::ActIndex& act) {
   const RunContext context{.step = steady_ ? RunContext::kNoStep : act.step,
                            .micro_batch = act.micro_batch,
-                           .seed = site_.seed,
-                           .stream = site_.stream->handle()};
+                           .seed = context_.seed,
+                           .stream = context_.stream->handle()};
   int64_t begin = track_ == nullptr ? 0 : trace::NowNs();
   for (size_t k = 0; k < calls_.size(); ++k) {
     const Call& call = calls_[k];
@@ -44,8 +44,8 @@ absl::Status KernelWork::Do(const actor::Act& act) {
   return absl::OkStatus();
 }
 
-absl::Status OperationWork::Do(const actor::Act& act) {
-  return operation_->Run(inputs_.Of(act.micro_batch), outputs_.Of(act.micro_batch), site_.stream->handle());
+absl::Status OperationWork::Do(const actor::ActIndex& act) {
+  return operation_->Run(inputs_.Of(act.micro_batch), outputs_.Of(act.micro_batch), context_.stream->handle());
 }
 
 }  // namespace weft::executor

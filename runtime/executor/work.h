@@ -19,8 +19,8 @@
 
 namespace weft::executor {
 
-// An actor's place: which it is and where it runs. What it points to outlives it.
-struct Site {
+// Which actor a Work belongs to, and what it runs with. What it points to outlives it.
+struct ActorContext {
   int32_t actor = 0;
   device::Stream* stream = nullptr;
   Fences* fences = nullptr;
@@ -31,14 +31,14 @@ struct Site {
 // Runs what its subclass does between the fences, or the graph that it is part of.
 class FencedWork : public actor::Work {
  public:
-  explicit FencedWork(const Site& site) : site_(site) {}
-  absl::Status Run(const actor::Act& act) final;
+  explicit FencedWork(const ActorContext& context) : context_(context) {}
+  absl::Status Run(const actor::ActIndex& act) final;
 
   // Without the fences, on the stream's thread.
-  virtual absl::Status Do(const actor::Act& act) = 0;
+  virtual absl::Status Do(const actor::ActIndex& act) = 0;
 
  protected:
-  const Site site_;
+  const ActorContext context_;
 };
 
 // Where the acts of an actor find some of its operands: the addresses for each of a period of micro-batches, one
@@ -66,8 +66,8 @@ class Addresses {
 class KernelWork : public FencedWork {
  public:
   // `steady`: the kernels are a GPU's and enqueue the same in every step, which they are not told.
-  KernelWork(const Site& site, bool steady) : FencedWork(site), steady_(steady) {}
-  absl::Status Do(const actor::Act& act) override;
+  KernelWork(const ActorContext& context, bool steady) : FencedWork(context), steady_(steady) {}
+  absl::Status Do(const actor::ActIndex& act) override;
 
   // `where` goes before the kernel's errors.
   void Add(const RankPlace& place, const plan::Kernel& kernel, std::unique_ptr<Kernel> made, std::string where);
@@ -96,15 +96,15 @@ class KernelWork : public FencedWork {
 class OperationWork : public FencedWork {
  public:
   // The buffers that the operation takes, in its order.
-  OperationWork(const Site& site, const RankPlace& place, const std::vector<int32_t>& inputs,
+  OperationWork(const ActorContext& context, const RankPlace& place, const std::vector<int32_t>& inputs,
                 const std::vector<int32_t>& outputs, std::unique_ptr<collective::Operation> operation)
-      : FencedWork(site),
+      : FencedWork(context),
         operation_(std::move(operation)),
-        inputs_(place, site.actor, inputs),
-        outputs_(place, site.actor, outputs) {}
+        inputs_(place, context.actor, inputs),
+        outputs_(place, context.actor, outputs) {}
   std::string Waiting() const override { return operation_->Waiting(); }
   std::string Left() const override { return operation_->Left(); }
-  absl::Status Do(const actor::Act& act) override;
+  absl::Status Do(const actor::ActIndex& act) override;
 
  private:
   std::unique_ptr<collective::Operation> operation_;

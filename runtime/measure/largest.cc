@@ -58,7 +58,8 @@ class Origins {
         const int32_t from = kernel.inputs_size() > 0 ? kernel.inputs(0) : -1;
         for (int32_t b : kernel.outputs()) Add(b, kernel.location(), from);
       }
-      for (const Collective& it : actor.collectives()) Add(it.output(), it.location(), it.input());
+      for (const Collective& collective : actor.collectives())
+        Add(collective.output(), collective.location(), collective.input());
     }
   }
 
@@ -108,21 +109,21 @@ std::vector<AlikeTensors> LargestOf(const Program& program, const StageMemory& m
   };
   std::vector<Group> groups;
   std::map<std::tuple<std::string, std::string, Category, std::string>, size_t> places;
-  for (const StageMemory::Live& it : memory.live) {
-    const Buffer& buffer = program.buffer(it.buffer);
-    const Numbered name(buffer.name()), origin(origins.Of(it.buffer));
+  for (const StageMemory::Live& live : memory.live) {
+    const Buffer& buffer = program.buffer(live.buffer);
+    const Numbered name(buffer.name()), origin(origins.Of(live.buffer));
     const std::string type = LocalTypeText(*program.placement, buffer);
-    const Category category = categories[it.buffer];
+    const Category category = categories[live.buffer];
     const auto [place, fresh] = places.try_emplace({name.Key(), type, category, origin.Key()}, groups.size());
-    if (fresh) groups.push_back({name, origin, {"", type, category, 0, 0, it.count, it.count, ""}});
+    if (fresh) groups.push_back({name, origin, {"", type, category, 0, 0, live.count, live.count, ""}});
     Group& group = groups[place->second];
     group.name.Merge(name);
     group.origin.Merge(origin);
     AlikeTensors& tensors = group.tensors;
-    tensors.bytes += it.bytes;
+    tensors.bytes += live.bytes;
     ++tensors.tensors;
-    tensors.fewest = std::min(tensors.fewest, it.count);
-    tensors.most = std::max(tensors.most, it.count);
+    tensors.fewest = std::min(tensors.fewest, live.count);
+    tensors.most = std::max(tensors.most, live.count);
   }
   std::vector<size_t> order(groups.size());
   std::iota(order.begin(), order.end(), 0);
@@ -147,14 +148,14 @@ std::string PeakText(const Program& program, const StageMemory& memory, int coun
   std::vector<AlikeTensors> largest = LargestOf(program, memory);
   largest.resize(std::min<size_t>(largest.size(), count));
   size_t width = 0;
-  for (const AlikeTensors& it : largest) width = std::max(width, BytesText(it.bytes).size());
+  for (const AlikeTensors& group : largest) width = std::max(width, BytesText(group.bytes).size());
   std::string text =
       absl::StrCat("\n  at the peak: ", absl::StrJoin(categories, ", "), "\n  the largest tensors there:");
-  for (const AlikeTensors& it : largest) {
-    const std::string counts = it.CountText();
-    absl::StrAppend(&text, "\n    ", absl::StrFormat("%*s", static_cast<int>(width), BytesText(it.bytes)), "  `",
-                    it.name, "` ", it.type, " (", counts, counts.empty() ? "" : ", ", NameOf(it.category),
-                    it.origin.empty() ? "" : ", made at ", it.origin, ")");
+  for (const AlikeTensors& group : largest) {
+    const std::string counts = group.CountText();
+    absl::StrAppend(&text, "\n    ", absl::StrFormat("%*s", static_cast<int>(width), BytesText(group.bytes)), "  `",
+                    group.name, "` ", group.type, " (", counts, counts.empty() ? "" : ", ", NameOf(group.category),
+                    group.origin.empty() ? "" : ", made at ", group.origin, ")");
   }
   return text;
 }

@@ -12,11 +12,11 @@ Lives::Lives(const Program& program)
   for (int32_t a = 0; a < program.stage->actors_size(); ++a) profiles_.push_back(ProfileOf(a, scratch));
 }
 
-void Lives::Perform(const std::vector<Orders::Step>& acts) {
+void Lives::Perform(const std::vector<StageAct>& acts) {
   lives_.clear();
   acts_.clear();
   parts_ = 0;
-  for (const Orders::Step& act : acts) {
+  for (const StageAct& act : acts) {
     acts_.push_back({act.actor, act.micro_batch, parts_});
     parts_ += PartsOf(act);
   }
@@ -24,10 +24,10 @@ void Lives::Perform(const std::vector<Orders::Step>& acts) {
 }
 
 template <typename End>
-void Lives::Follow(const std::vector<Orders::Step>& acts, const End& end) {
+void Lives::Follow(const std::vector<StageAct>& acts, const End& end) {
   std::fill(open_.begin(), open_.end(), Life());
   int64_t parts = 0;
-  for (const Orders::Step& act : acts) {
+  for (const StageAct& act : acts) {
     Follow(act, parts, end);
     parts += PartsOf(act);
   }
@@ -39,7 +39,7 @@ void Lives::Follow(const std::vector<Orders::Step>& acts, const End& end) {
 }
 
 template <typename End>
-void Lives::Follow(const Orders::Step& act, int64_t part, const End& end) {
+void Lives::Follow(const StageAct& act, int64_t part, const End& end) {
   for (const Use& use : profiles_[act.actor].uses) {
     Life& life = open_[use.place + (use.slots > 1 ? act.micro_batch % use.slots : 0)];
     if (life.first < 0 || (act.micro_batch == 0 ? use.begins_at_first : use.begins)) {
@@ -51,12 +51,12 @@ void Lives::Follow(const Orders::Step& act, int64_t part, const End& end) {
   }
 }
 
-int64_t Lives::LowerBound(const std::vector<Orders::Step>& acts) {
+int64_t Lives::LowerBound(const std::vector<StageAct>& acts) {
   int64_t live = 0, parts = 0;
   for (size_t b = 0; b < program_.root.size(); ++b) {
     if (program_.root[b] == static_cast<int32_t>(b) && program_.persistent[b]) live += program_.slot_bytes[b];
   }
-  for (const Orders::Step& act : acts) parts += PartsOf(act);
+  for (const StageAct& act : acts) parts += PartsOf(act);
   // What begins with each part, less what ended with the one before.
   change_.assign(parts + 1, 0);
   Follow(acts, [&](const Life& life) {
@@ -65,7 +65,7 @@ int64_t Lives::LowerBound(const std::vector<Orders::Step>& acts) {
   });
   int64_t most = live;
   const int64_t* next = change_.data();
-  for (const Orders::Step& act : acts) {
+  for (const StageAct& act : acts) {
     for (int64_t scratch : profiles_[act.actor].most_scratch) most = std::max(most, (live += *next++) + scratch);
   }
   return most;

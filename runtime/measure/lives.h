@@ -1,5 +1,9 @@
-// From when to when the contents of a rank's buffers are needed, in one
-// execution: what memory.h counts.
+// Live ranges: from when to when the contents of a rank's buffers are needed in one execution. memory.h counts the
+// bytes that are live, compiler/memory takes the most of them for the least that an arena needs.
+//
+//   acts in the order of the execution      f(0)   f(1)   b(0)   b(1)
+//   slot 0 of `x`: f(0) writes, b(0) reads  ├─────────────┤
+//   slot 1 of `x`                                  ├─────────────┤
 #ifndef WEFT_RUNTIME_MEASURE_LIVES_H_
 #define WEFT_RUNTIME_MEASURE_LIVES_H_
 
@@ -11,11 +15,11 @@
 
 namespace weft::plan {
 
-// Follows one execution of a stage at a time. One thread.
+// The live ranges of one execution of a stage at a time. One thread. Cannot fail.
 class Lives {
  public:
-  // How an actor uses the bytes of one root, for one life of their contents:
-  // from its work `first` to `last`.
+  // How an actor uses the bytes of one root while they hold the same contents: from its work `first` to `last`. An
+  // actor that writes the root anew has another Use of it.
   struct Use {
     int32_t buffer = 0;  // the first of the root's views that is used
     int32_t first = 0, last = 0;
@@ -23,21 +27,21 @@ class Lives {
     bool begins_at_first = false;  // likewise in micro-batch 0
     // The parts of the actor's work that `first` and `last` are in.
     int32_t first_part = 0, last_part = 0;
-    // The place of slot 0 among all slots, and which of them an act uses: that
-    // of the micro-batch if there are several.
+    // The index of slot 0 among the slots of all roots, and how many slots the root has: an act uses that of its
+    // micro-batch.
     int32_t place = 0, slots = 1;
   };
   // What is the same in every act of an actor.
   struct Profile {
     std::vector<Use> uses;     // of roots that outlive the act, a root's in order
     std::vector<Use> scratch;  // of those that do not
-    // The work in parts within which nothing of `uses` begins or ends: where each
-    // begins, at last where all end; and a part each the most bytes of `scratch`.
+    // The actor's work cut into parts, so that live ranges begin and end with a part. `parts`: the first work of each
+    // part, then the number of works. `most_scratch`: a part each, the most bytes of `scratch` at one moment.
     std::vector<int32_t> parts;
     std::vector<int64_t> most_scratch;
   };
-  // From the part that begins the contents of a slot to the last one that uses
-  // them; parts are counted over all acts.
+  // A live range of a slot: from the part that begins its contents to the last part that uses them. Parts are counted
+  // over all acts of the execution.
   struct Life {
     int32_t root = 0;
     int64_t first = -1, last = 0;
@@ -51,11 +55,11 @@ class Lives {
   // The program must outlive it.
   explicit Lives(const Program& program);
 
-  // Takes an execution, instead of the one before.
-  void Perform(const std::vector<Orders::Step>& acts);
+  // Follows an execution; what was known of the one before is gone.
+  void Perform(const std::vector<StageAct>& acts);
 
-  // The most bytes that are live in an execution, state included, without taking it.
-  int64_t LowerBound(const std::vector<Orders::Step>& acts);
+  // The most bytes that are live at one moment of an execution, state included. Does not change what Perform() found.
+  int64_t LowerBound(const std::vector<StageAct>& acts);
 
   const std::vector<Life>& lives() const { return lives_; }
   const std::vector<Performed>& acts() const { return acts_; }
@@ -70,12 +74,10 @@ class Lives {
   void Divide(Profile& profile, size_t works) const;
   // Calls end(life) for each that ends; `part`: the act's first one.
   template <typename End>
-  void Follow(const Orders::Step& act, int64_t part, const End& end);
-  int64_t PartsOf(const Orders::Step& act) const {
-    return static_cast<int64_t>(profiles_[act.actor].most_scratch.size());
-  }
+  void Follow(const StageAct& act, int64_t part, const End& end);
+  int64_t PartsOf(const StageAct& act) const { return static_cast<int64_t>(profiles_[act.actor].most_scratch.size()); }
   template <typename End>
-  void Follow(const std::vector<Orders::Step>& acts, const End& end);
+  void Follow(const std::vector<StageAct>& acts, const End& end);
 
   const Program& program_;
   std::vector<Profile> profiles_;   // an actor each

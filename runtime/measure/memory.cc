@@ -206,10 +206,11 @@ class Roles {
   explicit Roles(const Program& program) : program_(program), roles_(program.root.size()) {
     for (size_t a = 0; a < program.work.size(); ++a) {
       for (const Work& work : program.work[a]) Add(static_cast<int32_t>(a), work);
-      for (const Collective& it : program.actor(static_cast<int32_t>(a)).collectives()) {
-        const Buffer::Kind kind = KindOf(it.input());
+      for (const Collective& collective : program.actor(static_cast<int32_t>(a)).collectives()) {
+        const Buffer::Kind kind = KindOf(collective.input());
         const bool parameter = kind == Buffer::PARAMETER || kind == Buffer::WORKING;
-        if (it.kind() == Collective::ALL_GATHER && parameter) roles_[program.root[it.output()]].gathered = true;
+        if (collective.kind() == Collective::ALL_GATHER && parameter)
+          roles_[program.root[collective.output()]].gathered = true;
       }
     }
   }

@@ -1,9 +1,11 @@
-// How much memory a plan's schedule needs at its worst moment, whatever the
-// offsets.
+// How much memory a plan's schedule needs at its worst moment, wherever the buffers lie.
 //
-// A buffer is live from its first writer's act to its last reader's. The live
-// bytes of a moment are a lower bound for any assignment of offsets, and so the
-// measure of the one that the compiler chose.
+//   live bytes                    ┌──┐          ◄ the peak: no offsets can do with less
+//                             ┌───┘  └──┐
+//   parameters, state  ───────┴─────────┴────   always live
+//
+// A buffer is live from the act that first writes it to the last one that reads it. The most bytes live at one moment
+// are a lower bound for any assignment of offsets, and so the measure of the one that the compiler chose.
 #ifndef WEFT_RUNTIME_MEASURE_MEMORY_H_
 #define WEFT_RUNTIME_MEASURE_MEMORY_H_
 

@@ -34,9 +34,9 @@ std::vector<Work> WorkOf(const Program& program, const Actor& actor) {
   for (const Kernel& kernel : actor.kernels()) works.push_back(WorkOf(kernel, program.root));
   if (actor.collectives_size() > 0) {
     Work& bundle = works.emplace_back();
-    for (const Collective& it : actor.collectives()) {
-      bundle.reads.push_back(it.input());
-      bundle.writes.push_back(it.output());
+    for (const Collective& collective : actor.collectives()) {
+      bundle.reads.push_back(collective.input());
+      bundle.writes.push_back(collective.output());
     }
   }
   if (actor.end_case() == Actor::kSend) {
@@ -91,15 +91,15 @@ ByteRange Program::RangeOf(int32_t b, int64_t slot) const {
 }
 
 std::string Program::WorkText(int32_t a, int work) const {
-  const Actor& it = actor(a);
-  if (work >= 0 && work < it.kernels_size()) {
-    const Kernel& kernel = it.kernels(work);
+  const Actor& actor = this->actor(a);
+  if (work >= 0 && work < actor.kernels_size()) {
+    const Kernel& kernel = actor.kernels(work);
     return absl::StrCat("kernel ", work, " `", kernel.name(), "`", kernel.location().empty() ? "" : " at ",
                         kernel.location());
   }
-  if (it.collectives_size() != 1) return BundleText(it);
-  const std::string& location = it.collectives(0).location();
-  return absl::StrCat(BundleText(it), location.empty() ? "" : " at ", location);
+  if (actor.collectives_size() != 1) return BundleText(actor);
+  const std::string& location = actor.collectives(0).location();
+  return absl::StrCat(BundleText(actor), location.empty() ? "" : " at ", location);
 }
 
 std::string Program::Where(int32_t a, int work) const {

@@ -21,6 +21,12 @@ struct Work {
   int32_t accumulator = -1;
 };
 
+// One act of a step, among those of one stage: the actor that fires, and for which micro-batch.
+struct StageAct {
+  int32_t actor = 0;
+  int32_t micro_batch = 0;  // 0 for STEP actors; there are kMaxMicroBatches at most (validate.h)
+};
+
 // Bytes [begin, end) of a rank's arena.
 struct ByteRange {
   int64_t begin = 0;

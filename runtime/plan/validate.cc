@@ -80,9 +80,9 @@ absl::Status CheckMetrics(const Plan& plan) {
 }
 
 absl::Status CheckPrediction(const Plan& plan) {
-  const Prediction& it = plan.prediction();
-  for (double value : {it.step_s(), it.compute_s(), it.communication_s(), it.communication_bytes(),
-                       it.bubble_fraction(), it.exposed_comm_s()}) {
+  const Prediction& prediction = plan.prediction();
+  for (double value : {prediction.step_s(), prediction.compute_s(), prediction.communication_s(),
+                       prediction.communication_bytes(), prediction.bubble_fraction(), prediction.exposed_comm_s()}) {
     if (!(value >= 0) || std::isinf(value))
       return InvalidPlan("prediction: expected numbers of 0 or more, got ", value);
   }
@@ -108,14 +108,15 @@ absl::Status Validate(const Plan& plan, std::vector<Program>* programs) {
   if (absl::Status status = CheckPrediction(plan); !status.ok()) return status;
   // Transfers name buffers of stages by index, and programs follow them.
   for (int t = 0; t < plan.transfers_size(); ++t) {
-    const Transfer& it = plan.transfers(t);
+    const Transfer& transfer = plan.transfers(t);
     const auto fits = [&](int32_t stage, int32_t buffer) {
       return stage >= 0 && stage < plan.stages_size() && buffer >= 0 && buffer < plan.stages(stage).buffers_size();
     };
-    if (!fits(it.source_stage(), it.source_buffer()) || !fits(it.target_stage(), it.target_buffer())) {
+    if (!fits(transfer.source_stage(), transfer.source_buffer()) ||
+        !fits(transfer.target_stage(), transfer.target_buffer())) {
       return InvalidPlan("transfer ", t, ": expected buffers of stages below ", plan.stages_size(), ", got buffer ",
-                         it.source_buffer(), " of stage ", it.source_stage(), " and buffer ", it.target_buffer(),
-                         " of stage ", it.target_stage());
+                         transfer.source_buffer(), " of stage ", transfer.source_stage(), " and buffer ",
+                         transfer.target_buffer(), " of stage ", transfer.target_stage());
     }
   }
   *programs = ProgramsOf(plan);

@@ -77,11 +77,12 @@ absl::Status CheckCollective(const Collective& collective, const Placement& plac
 absl::Status CheckBundle(const Actor& actor, const Placement& placement, int buffers) {
   const Collective& first = actor.collectives(0);
   for (int i = 0; i < actor.collectives_size(); ++i) {
-    const Collective& it = actor.collectives(i);
-    absl::Status status = CheckCollective(it, placement, buffers);
-    if (status.ok() && !std::equal(it.axes().begin(), it.axes().end(), first.axes().begin(), first.axes().end())) {
+    const Collective& collective = actor.collectives(i);
+    absl::Status status = CheckCollective(collective, placement, buffers);
+    if (status.ok() &&
+        !std::equal(collective.axes().begin(), collective.axes().end(), first.axes().begin(), first.axes().end())) {
       status = InvalidPlan("axes: expected (", AxesText(placement, first), ") as the first of the bundle, got (",
-                           AxesText(placement, it), ")");
+                           AxesText(placement, collective), ")");
     }
     const bool alone = actor.collectives_size() == 1;
     if (!status.ok()) return Under(alone ? "collective" : absl::StrCat("collective ", i), status);

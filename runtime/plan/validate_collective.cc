@@ -87,8 +87,8 @@ absl::Status CheckApart(const Program& program, const Actor& actor) {
   };
   absl::flat_hash_map<int32_t, Readers> readers;  // by root
   for (int i = 0; i < actor.collectives_size(); ++i) {
-    Readers& it = readers[program.root[actor.collectives(i).input()]];
-    if (it.count++ == 0) it.first = i;
+    Readers& reader = readers[program.root[actor.collectives(i).input()]];
+    if (reader.count++ == 0) reader.first = i;
   }
   for (int i = 0; i < actor.collectives_size(); ++i) {
     const int32_t output = actor.collectives(i).output();
@@ -103,9 +103,9 @@ absl::Status CheckApart(const Program& program, const Actor& actor) {
 std::string PlaceOf(const Program& program, int32_t a, int i) {
   const Actor& actor = program.actor(a);
   if (actor.collectives_size() == 1) return program.Where(a, 0);
-  const Collective& it = actor.collectives(i);
-  return absl::StrCat("actor `", actor.name(), "`: collective ", i, ": ", NameOf(it.kind()),
-                      it.location().empty() ? "" : " at ", it.location());
+  const Collective& collective = actor.collectives(i);
+  return absl::StrCat("actor `", actor.name(), "`: collective ", i, ": ", NameOf(collective.kind()),
+                      collective.location().empty() ? "" : " at ", collective.location());
 }
 
 }  // namespace

@@ -65,11 +65,12 @@ absl::Status CheckTransfers(const std::vector<Program>& programs) {
   const Plan& plan = *programs[0].plan;
   const std::vector<Ends> ends = EndsOf(programs);
   for (int t = 0; t < plan.transfers_size(); ++t) {
-    const Transfer& it = plan.transfers(t);
-    const Program& from = programs[it.source_stage()];
-    const Program& to = programs[it.target_stage()];
+    const Transfer& transfer = plan.transfers(t);
+    const Program& from = programs[transfer.source_stage()];
+    const Program& to = programs[transfer.target_stage()];
     absl::Status status = CheckEnds(ends[t]);
-    if (status.ok()) status = CheckBuffers(from, from.buffer(it.source_buffer()), to, to.buffer(it.target_buffer()));
+    if (status.ok())
+      status = CheckBuffers(from, from.buffer(transfer.source_buffer()), to, to.buffer(transfer.target_buffer()));
     if (!status.ok()) return Under(absl::StrCat("transfer ", t), status);
   }
   return absl::OkStatus();

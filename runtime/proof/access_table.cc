@@ -7,7 +7,7 @@ namespace weft::plan {
 namespace {
 
 // Beyond these the table would cost more than it saves.
-constexpr int64_t kMaxPhases = int64_t{1} << 20;
+constexpr int64_t kMaxVariants = int64_t{1} << 20;
 constexpr int64_t kMaxAccesses = int64_t{1} << 26;
 constexpr int64_t kFewCells = 32;
 
@@ -41,10 +41,10 @@ AccessTable::AccessTable(const Program& program) : program_(program), footprints
 // Calls visit(micro-batch, footprint) for each set of slots that an act uses, and
 // visit(-1, null) for one that none does.
 template <typename Visit>
-bool AccessTable::ForEachPhase(int32_t actor, const Visit& visit) {
+bool AccessTable::ForEachVariant(int32_t actor, const Visit& visit) {
   const int64_t micro_batches = program_.micro(actor) ? program_.micro_batches : 1;
-  const int64_t phases = footprints_.PhasesOf(actor);
-  for (int64_t i = 0; i < phases; ++i) {
+  const int64_t variants = footprints_.VariantsOf(actor);
+  for (int64_t i = 0; i < variants; ++i) {
     const int64_t micro_batch = footprints_.MicroBatchOf(actor, i);
     if (micro_batch >= micro_batches) {
       visit(int64_t{-1}, nullptr);
@@ -69,17 +69,17 @@ bool AccessTable::Cut() {
   for (const Metric& metric : program_.plan->metrics()) {
     if (metric.stage() == program_.index) add(program_.MetricRangeOf(metric.buffer()));
   }
-  int64_t phases = 0;
+  int64_t variants = 0;
   for (size_t a = 0; a < program_.work.size(); ++a) {
-    phases += footprints_.PhasesOf(static_cast<int32_t>(a));
-    if (phases > kMaxPhases || count_ > kMaxAccesses) return false;
+    variants += footprints_.VariantsOf(static_cast<int32_t>(a));
+    if (variants > kMaxVariants || count_ > kMaxAccesses) return false;
     const auto visit = [&](int64_t, const Footprint* footprint) {
       if (footprint == nullptr) return;
-      for (const Footprint::Read& it : footprint->reads) add(it.bytes);
-      for (const Footprint::Write& it : footprint->writes) add(it.bytes);
+      for (const Footprint::Read& read : footprint->reads) add(read.bytes);
+      for (const Footprint::Write& write : footprint->writes) add(write.bytes);
       count_ += static_cast<int64_t>(footprint->reads.size() + footprint->writes.size());
     };
-    if (!ForEachPhase(static_cast<int32_t>(a), visit)) return false;
+    if (!ForEachVariant(static_cast<int32_t>(a), visit)) return false;
   }
   bounds_.assign(bounds.begin(), bounds.end());
   std::sort(bounds_.begin(), bounds_.end());
@@ -90,18 +90,18 @@ bool AccessTable::Cut() {
 
 bool AccessTable::Place() {
   for (int32_t a = 0; a < program_.stage->actors_size(); ++a) {
-    std::vector<Lists> phases;
+    std::vector<Lists> variants;
     std::vector<bool> used;
     const auto visit = [&](int64_t micro_batch, const Footprint* footprint) {
       used.push_back(footprint != nullptr);
-      if (footprint != nullptr) phases.push_back(ListsOf(a, micro_batch, *footprint));
+      if (footprint != nullptr) variants.push_back(ListsOf(a, micro_batch, *footprint));
     };
-    if (!ForEachPhase(a, visit)) return false;
+    if (!ForEachVariant(a, visit)) return false;
     if (covered_ > kFewCells * (count_ + 1024)) return false;
     if (static_cast<int64_t>(std::max(accesses_.size(), sources_.size())) > kMaxAccesses) return false;
-    Add(a, phases);
+    Add(a, variants);
     size_t next = 0;
-    for (bool acts : used) ranges_.push_back(acts ? Append(phases[next++]) : Range());
+    for (bool acts : used) ranges_.push_back(acts ? Append(variants[next++]) : Range());
   }
   return true;
 }
@@ -115,26 +115,26 @@ AccessTable::Lists AccessTable::ListsOf(int32_t actor, int64_t micro_batch, cons
   };
   lists.reads.reserve(footprint.reads.size());
   lists.writes.reserve(footprint.writes.size());
-  for (const Footprint::Read& it : footprint.reads) {
-    AddRead(actor, micro_batch, it.buffer, place(it.bytes, program_.root[it.buffer]), lists.reads);
+  for (const Footprint::Read& read : footprint.reads) {
+    AddRead(actor, micro_batch, read.buffer, place(read.bytes, program_.root[read.buffer]), lists.reads);
   }
-  for (const Footprint::Write& it : footprint.writes) lists.writes.push_back(place(it.bytes, it.root));
+  for (const Footprint::Write& write : footprint.writes) lists.writes.push_back(place(write.bytes, write.root));
   Sort(lists.reads);
   Sort(lists.writes);
   return lists;
 }
 
-// Begins an actor's ranges with what is common to all phases, and takes that from them.
-void AccessTable::Add(int32_t actor, std::vector<Lists>& phases) {
+// Begins an actor's ranges with what is common to all variants, and takes that from them.
+void AccessTable::Add(int32_t actor, std::vector<Lists>& variants) {
   first_range_.push_back(static_cast<int32_t>(ranges_.size()));
   Lists common;
-  if (!phases.empty()) common = phases[0];
-  for (const Lists& phase : phases) {
-    common = {Both(common.reads, phase.reads), Both(common.writes, phase.writes)};
+  if (!variants.empty()) common = variants[0];
+  for (const Lists& variant : variants) {
+    common = {Both(common.reads, variant.reads), Both(common.writes, variant.writes)};
   }
-  for (Lists& phase : phases) {
-    Remove(common.reads, phase.reads);
-    Remove(common.writes, phase.writes);
+  for (Lists& variant : variants) {
+    Remove(common.reads, variant.reads);
+    Remove(common.writes, variant.writes);
   }
   ranges_.push_back(Append(common));
 }

@@ -50,7 +50,7 @@ class AccessTable {
   // Those of all acts of an actor, and what an act has besides.
   Accesses Common(int32_t actor) const { return In(ranges_[first_range_[actor]]); }
   Accesses Own(int32_t actor, int64_t micro_batch) const {
-    return In(ranges_[first_range_[actor] + 1 + footprints_.PhaseOf(actor, micro_batch)]);
+    return In(ranges_[first_range_[actor] + 1 + footprints_.VariantOf(actor, micro_batch)]);
   }
   absl::Span<const Source> SourcesOf(const Access& read) const {
     return absl::MakeSpan(sources_).subspan(read.first_source, read.last_source - read.first_source);
@@ -74,11 +74,11 @@ class AccessTable {
   using Sources = absl::InlinedVector<Source, 4>;
 
   template <typename Visit>
-  bool ForEachPhase(int32_t actor, const Visit& visit);
+  bool ForEachVariant(int32_t actor, const Visit& visit);
   bool Cut();
   bool Place();
   Lists ListsOf(int32_t actor, int64_t micro_batch, const Footprint& footprint);
-  void Add(int32_t actor, std::vector<Lists>& phases);
+  void Add(int32_t actor, std::vector<Lists>& variants);
   Range Append(const Lists& lists);
   void AddRead(int32_t actor, int64_t micro_batch, int32_t buffer, Access read, std::vector<Access>& reads);
   bool AreOne(int32_t actor, int32_t buffer) const;
@@ -97,7 +97,7 @@ class AccessTable {
   absl::flat_hash_map<int64_t, int32_t> cell_at_;
   int64_t count_ = 0, covered_ = 0;  // accesses, and their cells
   std::vector<Access> accesses_;
-  std::vector<Range> ranges_;         // an actor after the other: common, then a phase each
+  std::vector<Range> ranges_;         // an actor after the other: common, then a variant each
   std::vector<int32_t> first_range_;  // an actor each
   std::vector<Source> sources_;
   // A buffer each: the sources of the actor that read it last, if they are the

@@ -36,7 +36,7 @@ bool CellDetector::IsMeant(const Act& act, const Access& access, const Cell& cel
 }
 
 bool CellDetector::Read(const Act& act, absl::Span<const Access> accesses) {
-  return std::all_of(accesses.begin(), accesses.end(), [&](const Access& it) { return Read(act, it); });
+  return std::all_of(accesses.begin(), accesses.end(), [&](const Access& access) { return Read(act, access); });
 }
 
 // Cells beside each other are often of one act: what has passed is not looked at again.
@@ -65,22 +65,22 @@ bool CellDetector::Read(const Act& act, const Access& access) {
 // Whoever writes after this act writes after those that ended before it.
 void CellDetector::AddReader(const Act& act, Cell& cell) {
   if (cell.reader.stream != kSeveral) {
-    if (free_crowds_.empty()) {
-      free_crowds_.push_back(static_cast<int32_t>(crowds_.size()));
-      crowds_.emplace_back();
+    if (free_reader_sets_.empty()) {
+      free_reader_sets_.push_back(static_cast<int32_t>(reader_sets_.size()));
+      reader_sets_.emplace_back();
     }
-    crowds_[free_crowds_.back()].assign(1, cell.reader);
-    cell.reader = {kSeveral, free_crowds_.back()};
-    free_crowds_.pop_back();
+    reader_sets_[free_reader_sets_.back()].assign(1, cell.reader);
+    cell.reader = {kSeveral, free_reader_sets_.back()};
+    free_reader_sets_.pop_back();
   }
-  std::vector<Epoch>& crowd = crowds_[cell.reader.position];
+  std::vector<Epoch>& reader_set = reader_sets_[cell.reader.position];
   const auto replaced = [&](const Epoch& reader) { return reader.stream == act.stream || Ended(act, reader); };
-  crowd.erase(std::remove_if(crowd.begin(), crowd.end(), replaced), crowd.end());
-  crowd.push_back({act.stream, act.position});
+  reader_set.erase(std::remove_if(reader_set.begin(), reader_set.end(), replaced), reader_set.end());
+  reader_set.push_back({act.stream, act.position});
 }
 
 bool CellDetector::Write(const Act& act, absl::Span<const Access> accesses) {
-  return std::all_of(accesses.begin(), accesses.end(), [&](const Access& it) { return Write(act, it); });
+  return std::all_of(accesses.begin(), accesses.end(), [&](const Access& access) { return Write(act, access); });
 }
 
 bool CellDetector::Write(const Act& act, const Access& access) {
@@ -104,11 +104,11 @@ bool CellDetector::Write(const Act& act, const Access& access) {
 }
 
 // False if one of them may still read.
-bool CellDetector::Empty(const Act& act, int32_t crowd) {
+bool CellDetector::Empty(const Act& act, int32_t reader_set) {
   const Epoch own{act.stream, act.position};
   const auto ended = [&](const Epoch& reader) { return reader == own || Ended(act, reader); };
-  if (!std::all_of(crowds_[crowd].begin(), crowds_[crowd].end(), ended)) return false;
-  free_crowds_.push_back(crowd);
+  if (!std::all_of(reader_sets_[reader_set].begin(), reader_sets_[reader_set].end(), ended)) return false;
+  free_reader_sets_.push_back(reader_set);
   return true;
 }
 

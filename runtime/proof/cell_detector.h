@@ -1,9 +1,12 @@
-// The fast path of the proof in race_detector.h: it says yes to plans that pass, and
-// nothing about those that do not.
+// The fast path of the proof in race_detector.h. It passes plans that are free of races; of a plan that it does not
+// pass it gives no reason, and RaceDetector decides.
 //
-// A cell is a range of the arena that every act takes whole or not at all. The
-// cells are found once a program; an act then looks at its few cells, where
-// RaceDetector cuts and merges ranges of bytes at every act.
+//   buffer `x`   [0 ............ 4096)
+//   buffer `y`              [2048 ............ 8192)
+//   cells        [0 ... 2048)[2048 ... 4096)[4096 ... 8192)
+//
+// A cell is a range of the arena that every act takes whole or not at all. Cells are found once a program. An act then
+// looks at the few cells that it touches, where RaceDetector cuts and merges ranges of bytes at every act.
 #ifndef WEFT_RUNTIME_PROOF_CELL_DETECTOR_H_
 #define WEFT_RUNTIME_PROOF_CELL_DETECTOR_H_
 
@@ -16,9 +19,8 @@
 
 namespace weft::plan {
 
-// Follows one execution of a stage as RaceDetector does. It refuses whatever RaceDetector
-// refuses, without a reason, and also what cells cannot decide (AccessTable says
-// what). After a refusal ask RaceDetector. One thread.
+// Follows one execution of a stage as RaceDetector does. It refuses whatever RaceDetector refuses, and also what cells
+// cannot decide (AccessTable says what). One thread.
 class CellDetector {
  public:
   // The program must outlive it.
@@ -33,8 +35,8 @@ class CellDetector {
  private:
   using Access = AccessTable::Access;
   using Source = AccessTable::Source;
-  // An act, nobody (the initial value, or no act), or several; then `position`
-  // is a place in crowds_.
+  // Who wrote or read a cell last, FastTrack's epoch: an act by its stream and position, nobody (the initial value), or
+  // several readers; of several, `position` is an index into reader_sets_.
   struct Epoch {
     int32_t stream = kNobody, position = 0;
     bool operator==(const Epoch& other) const = default;
@@ -58,14 +60,14 @@ class CellDetector {
   void AddReader(const Act& act, Cell& cell);
   bool Write(const Act& act, absl::Span<const Access> accesses);
   bool Write(const Act& act, const Access& access);
-  bool Empty(const Act& act, int32_t crowd);
+  bool Empty(const Act& act, int32_t reader_set);
 
   const Program& program_;
   const AccessTable table_;
   bool decides_;
   std::vector<Cell> cells_;
-  std::vector<std::vector<Epoch>> crowds_;  // readers of one cell
-  std::vector<int32_t> free_crowds_;
+  std::vector<std::vector<Epoch>> reader_sets_;  // readers of one cell
+  std::vector<int32_t> free_reader_sets_;
 };
 
 }  // namespace weft::plan

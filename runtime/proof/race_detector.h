@@ -1,5 +1,8 @@
-// The proof that a rank's memory holds what its program expects: a race
-// detector over the bytes of the arena.
+// The proof that a rank's memory holds what its program expects: a happens-before race detector, as for threads, over
+// the bytes of the arena, in the abstract execution of one step.
+//
+//   bytes [0, 4096) of the arena     hold `x`, written by a(1) at position 4 of stream 0, read by b(1) since
+//   now c(0) writes them             refused unless a(1) and b(1) have ended before c(0) starts, in every execution
 #ifndef WEFT_RUNTIME_PROOF_RACE_DETECTOR_H_
 #define WEFT_RUNTIME_PROOF_RACE_DETECTOR_H_
 
@@ -18,14 +21,13 @@ namespace weft::plan {
 // Parameters and other state of a stage lie apart from everything, for ever.
 absl::Status CheckState(const Program& program);
 
-// Follows one execution of a stage. For every byte it knows whose contents it
-// holds, which act wrote it and which acts have read it since (the last one of
-// each stream is enough). An act must find the contents that it is meant to
-// read, written by an act that is certain to come before; and it may write only
-// where everything that wrote or read before is certain to have ended. When
-// every access passes, no two conflicting accesses are unordered, and the
-// contents are the same in every execution (FastTrack, Flanagan and Freund,
-// PLDI 2009). The steps before need no look: they have ended on all streams.
+// Follows one execution of a stage. For every byte it knows whose contents the byte holds, which act wrote it and which
+// acts have read it since; the last reader of each stream is enough.
+// - An act must find the contents that it is meant to read, written by an act that is certain to come before.
+// - An act may write only where every act that wrote or read before is certain to have ended.
+// When every access passes, no two conflicting accesses are unordered, and the contents are the same in every execution
+// (FastTrack, Flanagan and Freund, PLDI 2009). Earlier steps need no look: they have ended on all streams. An error
+// names the buffers, the acts and the bytes. One thread.
 class RaceDetector {
  public:
   // The program must outlive it.

@@ -58,9 +58,10 @@ class CollectiveOrder {
   };
 
   std::string Text(int32_t actor, int64_t micro_batch) const {
-    const Actor& it = program_.actor(actor);
-    return absl::StrCat(BundleText(it), " over (", AxesText(*program_.placement, it.collectives(0)), ") of ",
-                        ActText(it, micro_batch), " on stream `", program_.stage->streams(it.stream()).name(), "`");
+    const Actor& issuer = program_.actor(actor);
+    return absl::StrCat(BundleText(issuer), " over (", AxesText(*program_.placement, issuer.collectives(0)), ") of ",
+                        ActText(issuer, micro_batch), " on stream `", program_.stage->streams(issuer.stream()).name(),
+                        "`");
   }
 
   absl::Status Unordered(const Issued& earlier, const Act& act, int32_t axis) const {

@@ -40,8 +40,8 @@ struct StreamCursor {
   bool done() const { return run >= stream->runs_size(); }
   int32_t head() const { return stream->runs(run).actors(actor); }
   int64_t micro_batch() const {
-    const Run& it = stream->runs(run);
-    return it.first_micro_batch() + repeat + (it.offsets_size() > 0 ? it.offsets(actor) : 0);
+    const Run& now = stream->runs(run);
+    return now.first_micro_batch() + repeat + (now.offsets_size() > 0 ? now.offsets(actor) : 0);
   }
   void Advance() {
     ++actor;
@@ -238,11 +238,11 @@ class Interpreter {
     const int64_t i = cursor.micro_batch();
     const Part& part = PartOf(cursor);
     const absl::Span<const Need> all(needs_[cursor.stage]);
-    for (const Need& it : all.subspan(part.needs, part.last_need - part.needs)) {
-      const int64_t needed = it.shift + (it.absolute ? 0 : i);
-      if (fired[it.actor] > needed) continue;
-      if (need != nullptr) *need = &it;
-      return {cursor.stage, it.actor, needed};
+    for (const Need& next : all.subspan(part.needs, part.last_need - part.needs)) {
+      const int64_t needed = next.shift + (next.absolute ? 0 : i);
+      if (fired[next.actor] > needed) continue;
+      if (need != nullptr) *need = &next;
+      return {cursor.stage, next.actor, needed};
     }
     return {};
   }
@@ -297,10 +297,10 @@ class Interpreter {
     std::vector<Sleeper>& sleepers = sleepers_[s];
     const StreamCursor& cursor = cursors_[s];
     for (size_t i = 0; i < sleepers.size();) {
-      const Sleeper& it = sleepers[i];
-      const bool fired = it.actor == actor && fired_[cursor.stage][actor] > it.micro_batch;
-      if (fired || IsAt(cursor, {cursor.stage, it.actor, it.micro_batch})) {
-        awake_.Add(it.stream);
+      const Sleeper& sleeper = sleepers[i];
+      const bool fired = sleeper.actor == actor && fired_[cursor.stage][actor] > sleeper.micro_batch;
+      if (fired || IsAt(cursor, {cursor.stage, sleeper.actor, sleeper.micro_batch})) {
+        awake_.Add(sleeper.stream);
         sleepers[i] = sleepers.back();
         sleepers.pop_back();
       } else {

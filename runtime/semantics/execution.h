@@ -1,5 +1,11 @@
-// One abstract execution of a step: acts fire as the runtime would fire them,
-// and each carries what is certain to have happened before it.
+// One abstract execution of a step, without computing anything: acts fire as the runtime would fire them, and each
+// carries the acts that are certain to have ended before it (happens-before), as a vector clock.
+//
+//   the plan's streams ─ Execute() ─▶ visit(act), visit(act), ...     in an order that the runtime could have had
+//                                    └ a cycle of acts that wait      if the plan is blocked
+//
+// On it rest the proof that a plan cannot deadlock or race (runtime/proof), its memory (runtime/measure) and the
+// offsets of its buffers (compiler/memory).
 #ifndef WEFT_RUNTIME_SEMANTICS_EXECUTION_H_
 #define WEFT_RUNTIME_SEMANTICS_EXECUTION_H_
 
@@ -13,7 +19,7 @@
 
 namespace weft::plan {
 
-// One firing of an actor.
+// One firing of an actor in the step.
 struct Act {
   int stage = 0;
   int32_t actor = 0;

@@ -169,23 +169,23 @@ void Footprints::Forget() {
   for (std::vector<std::unique_ptr<Footprint>>& kept : kept_) kept.clear();
 }
 
-int64_t Footprints::PhasesOf(int32_t actor) const { return period_[actor] + starts_apart_[actor]; }
+int64_t Footprints::VariantsOf(int32_t actor) const { return period_[actor] + starts_apart_[actor]; }
 
-int64_t Footprints::PhaseOf(int32_t actor, int64_t micro_batch) const {
+int64_t Footprints::VariantOf(int32_t actor, int64_t micro_batch) const {
   if (!starts_apart_[actor]) return micro_batch % period_[actor];
   return micro_batch == 0 ? 0 : 1 + micro_batch % period_[actor];
 }
 
-int64_t Footprints::MicroBatchOf(int32_t actor, int64_t phase) const {
-  if (!starts_apart_[actor] || phase == 0) return phase;
-  return phase == 1 ? period_[actor] : phase - 1;
+int64_t Footprints::MicroBatchOf(int32_t actor, int64_t variant) const {
+  if (!starts_apart_[actor] || variant == 0) return variant;
+  return variant == 1 ? period_[actor] : variant - 1;
 }
 
 absl::StatusOr<const Footprint*> Footprints::Of(int32_t actor, int64_t micro_batch) {
   const bool keep = period_[actor] <= kMaxPeriod;
-  const int64_t phase = PhaseOf(actor, micro_batch);
-  if (keep && kept_[actor].empty()) kept_[actor].resize(PhasesOf(actor));
-  std::unique_ptr<Footprint>& place = keep ? kept_[actor][phase] : last_;
+  const int64_t variant = VariantOf(actor, micro_batch);
+  if (keep && kept_[actor].empty()) kept_[actor].resize(VariantsOf(actor));
+  std::unique_ptr<Footprint>& place = keep ? kept_[actor][variant] : last_;
   if (keep && place != nullptr) return place.get();
   absl::StatusOr<std::unique_ptr<Footprint>> made = Maker(program_, scratch_, actor, micro_batch).Make();
   if (!made.ok()) return made.status();

@@ -33,10 +33,10 @@ struct Footprint {
   std::vector<Write> writes;
 };
 
-// The footprints of the acts of a program. Which slots an act uses repeats with
-// the least common multiple of the slot counts, so footprints are made once a
-// phase of that period (and, with accumulators, once more for micro-batch 0,
-// which does not read them) and kept. One thread; the program must outlive it.
+// The footprints of the acts of a program. Which slots an act uses repeats with a period: the least common multiple of
+// the slot counts. So an actor has few variants of its footprint, which are made once and kept. Example: an actor that
+// uses buffers of 2 and 3 slots has 6 variants, and micro-batch 7 has the one of micro-batch 1. With an accumulator
+// there is one more: micro-batch 0 does not read it. One thread; the program must outlive it.
 class Footprints {
  public:
   explicit Footprints(const Program& program);
@@ -49,11 +49,10 @@ class Footprints {
   // Frees what is kept.
   void Forget();
 
-  // How many different footprints the acts of an actor may have, which one an act
-  // has, and the first micro-batch that has it, if there are so many.
-  int64_t PhasesOf(int32_t actor) const;
-  int64_t PhaseOf(int32_t actor, int64_t micro_batch) const;
-  int64_t MicroBatchOf(int32_t actor, int64_t phase) const;
+  // How many variants an actor has, which of them an act has, and the first micro-batch that has a variant.
+  int64_t VariantsOf(int32_t actor) const;
+  int64_t VariantOf(int32_t actor, int64_t micro_batch) const;
+  int64_t MicroBatchOf(int32_t actor, int64_t variant) const;
 
   // True if nothing outside one act of one actor looks at the bytes of a root.
   bool scratch(int32_t root) const { return scratch_[root]; }
@@ -63,7 +62,7 @@ class Footprints {
   std::vector<bool> scratch_;
   std::vector<int64_t> period_;                                // an actor each: of slots, up to the micro-batches
   std::vector<bool> starts_apart_;                             // an actor each: micro-batch 0 differs
-  std::vector<std::vector<std::unique_ptr<Footprint>>> kept_;  // actor, phase
+  std::vector<std::vector<std::unique_ptr<Footprint>>> kept_;  // actor, variant
   std::unique_ptr<Footprint> last_;                            // of a period too long to keep
 };
 

@@ -33,12 +33,12 @@ Orders::Orders(const Program& program) : program_(program) {
 }
 
 void Orders::Add(const Act& act) {
-  const Step step{act.actor, static_cast<int32_t>(act.micro_batch)};
+  const StageAct recorded{act.actor, static_cast<int32_t>(act.micro_batch)};
   const int32_t stream = act.stream - first_stream_;
   const auto before = act.before.subspan(first_stream_, streams_.size());
   if (stream != compute_) {
     streams_[stream].push_back(static_cast<int32_t>(others_.size()));
-    others_.push_back({step, releases_[act.actor], before[compute_], INT32_MAX});
+    others_.push_back({recorded, releases_[act.actor], before[compute_], INT32_MAX});
     before_.insert(before_.end(), before.begin(), before.end());
     return;
   }
@@ -48,21 +48,21 @@ void Orders::Add(const Act& act) {
       others_[streams_[s][needed_[s]]].late = static_cast<int32_t>(computed_.size());
     }
   }
-  computed_.push_back(step);
+  computed_.push_back(recorded);
 }
 
 bool Orders::Releases(const Actor& actor) const {
   int64_t needed = 0, left = 0;
-  for (const Collective& it : actor.collectives()) {
-    needed += program_.slot_bytes[it.input()];
-    left += program_.slot_bytes[it.output()];
+  for (const Collective& collective : actor.collectives()) {
+    needed += program_.slot_bytes[collective.input()];
+    left += program_.slot_bytes[collective.output()];
   }
   return actor.end_case() == Actor::kSend || needed > left;
 }
 
 absl::Span<const Orders::Rule> Orders::rules() const {
   static constexpr Rule kRules[] = {Rule::kEarly, Rule::kLate, Rule::kReleaseLate, Rule::kHoldReleases};
-  const bool differ = std::any_of(others_.begin(), others_.end(), [](const Other& it) { return it.releases; });
+  const bool differ = std::any_of(others_.begin(), others_.end(), [](const Other& other) { return other.releases; });
   return absl::MakeSpan(kRules).first(differ ? 4 : 2);
 }
 
@@ -71,10 +71,10 @@ class Orders::Run {
  public:
   Run(const Orders& orders, Rule rule)
       : orders_(orders), rule_(rule), ended_(orders.streams_.size(), 0), done_(orders.others_.size(), false) {
-    steps_.reserve(orders.computed_.size() + orders.others_.size());
+    acts_.reserve(orders.computed_.size() + orders.others_.size());
   }
 
-  std::vector<Step> Steps() {
+  std::vector<StageAct> Acts() {
     const std::vector<int32_t>&by_early = orders_.by_early_, &by_late = orders_.by_late_;
     size_t late = 0, early = 0;
     const int32_t end = static_cast<int32_t>(orders_.computed_.size());
@@ -89,9 +89,9 @@ class Orders::Run {
         Do(by_late[late]);
       }
       if (rule_ == Rule::kHoldReleases) DoHeld();
-      if (k < end) steps_.push_back(orders_.computed_[k]);
+      if (k < end) acts_.push_back(orders_.computed_[k]);
     }
-    return std::move(steps_);
+    return std::move(acts_);
   }
 
  private:
@@ -125,10 +125,10 @@ class Orders::Run {
     if (done_[i]) return;
     done_[i] = changed_ = true;
     ++ended_[StreamOf(i)];
-    steps_.push_back(orders_.others_[i].step);
+    acts_.push_back(orders_.others_[i].act);
   }
 
-  int32_t StreamOf(int32_t i) const { return orders_.program_.actor(orders_.others_[i].step.actor).stream(); }
+  int32_t StreamOf(int32_t i) const { return orders_.program_.actor(orders_.others_[i].act.actor).stream(); }
 
   const Orders& orders_;
   const Rule rule_;
@@ -136,7 +136,7 @@ class Orders::Run {
   bool changed_ = false;
   std::vector<int32_t> ended_;  // a stream each: acts that are done
   std::vector<bool> done_;      // an other each
-  std::vector<Step> steps_;
+  std::vector<StageAct> acts_;
 };
 
 std::vector<int32_t> Orders::By(int32_t Other::* key) const {
@@ -147,12 +147,12 @@ std::vector<int32_t> Orders::By(int32_t Other::* key) const {
   return places;
 }
 
-std::vector<Orders::Step> Orders::In(Rule rule) {
+std::vector<StageAct> Orders::In(Rule rule) {
   if (by_early_.size() != others_.size()) {
     by_early_ = By(&Other::early);
     by_late_ = By(&Other::late);
   }
-  return Run(*this, rule).Steps();
+  return Run(*this, rule).Acts();
 }
 
 }  // namespace weft::plan

@@ -1,9 +1,15 @@
-// The orders in which the acts of one stage may come.
+// The orders in which the acts of one stage may come: linear extensions of what the plan fixes.
 //
-// A plan fixes the order of acts within a stream, and waits fix some of the
-// order between streams; the rest is chance. Whoever asks for the most memory
-// a stage can need asks it of the extreme orders: an act of a side stream as
-// early, or as late, as the plan lets it.
+// A plan fixes the order of acts within a stream, and waits fix some of the order between streams. The rest is chance.
+//
+//   compute          f0   f1   f2   f3
+//   communication         g        waits for f0; f3 waits for it
+//
+//   g early          f0 g f1 f2 f3
+//   g late           f0 f1 f2 g f3
+//
+// How much memory a stage needs depends on the order. Whoever asks for the most asks it of these extreme orders: each
+// act of another stream than the computing one comes as early, or as late, as the plan lets it.
 #ifndef WEFT_RUNTIME_SEMANTICS_ORDERS_H_
 #define WEFT_RUNTIME_SEMANTICS_ORDERS_H_
 
@@ -15,10 +21,9 @@
 
 namespace weft::plan {
 
-// Records one execution of a stage and derives other executions from it. In
-// each of them the compute stream's acts come in the recorded order; the acts
-// of the other streams come earlier or later, as far as the waits allow. Acts of
-// other stages do not appear. The program must outlive it. One thread.
+// Records one execution of a stage and derives the extreme ones from it. In each of them the compute stream's acts come
+// in the recorded order; the acts of the other streams come earlier or later, as far as the waits allow. Acts of other
+// stages do not appear. The program must outlive it. One thread. Cannot fail.
 class Orders {
  public:
   explicit Orders(const Program& program);
@@ -26,7 +31,7 @@ class Orders {
   // Takes the acts of the stage in an order that the plan permits.
   void Add(const Act& act);
 
-  // When the other streams act.
+  // When the acts of the other streams come.
   enum class Rule {
     // As soon as nothing is certain to come before.
     kEarly,
@@ -39,18 +44,14 @@ class Orders {
     // if they need no such act.
     kHoldReleases,
   };
-  struct Step {
-    int32_t actor = 0;
-    int32_t micro_batch = 0;  // there are kMaxMicroBatches at most
-  };
-  // An act of another stream than that which computes.
+  // An act of another stream than the computing one. In the example above `early` of g is 1 and `late` is 3.
   struct Other {
-    Step step;
-    bool releases = false;
-    int32_t early = 0, late = 0;  // so many acts have been computed before, at least and at most
+    StageAct act;
+    bool releases = false;        // needs more bytes than it leaves, as a send does
+    int32_t early = 0, late = 0;  // acts of the compute stream that have ended before it, at least and at most
   };
-  // What has been added: what the compute stream does, in order, and what the others do.
-  absl::Span<const Step> computed() const { return computed_; }
+  // What has been added: the compute stream's acts in their order, and those of all other streams.
+  absl::Span<const StageAct> computed() const { return computed_; }
   absl::Span<const Other> others() const { return others_; }
   int32_t compute_stream() const { return compute_; }
   // A stream of the stage each: so many acts have ended before the other act `i`.
@@ -61,7 +62,7 @@ class Orders {
   // Those in which a stage's memory is measured: all, as long as they differ.
   absl::Span<const Rule> rules() const;
   // All acts that were added; none is added after.
-  std::vector<Step> In(Rule rule);
+  std::vector<StageAct> In(Rule rule);
 
  private:
   class Run;
@@ -75,7 +76,7 @@ class Orders {
   std::vector<bool> releases_;  // an actor each
   int32_t compute_ = 0;         // the stream that computes
   int32_t first_stream_ = 0;    // of the stage, among all
-  std::vector<Step> computed_;
+  std::vector<StageAct> computed_;
   std::vector<Other> others_;                  // in the order in which they were added
   std::vector<int32_t> before_;                // see Before()
   std::vector<std::vector<int32_t>> streams_;  // places in others_

@@ -55,12 +55,14 @@ std::string HeaderText(const Plan& plan) {
   if (const std::string recompute = RecomputeText(header); !recompute.empty()) {
     table.Add({"computed again", recompute});
   }
-  const Prediction& it = plan.prediction();
-  table.Add({"predicted step", absl::StrCat(SecondsText(it.step_s()), " (compute ", SecondsText(it.compute_s()),
-                                            ", communication ", SecondsText(it.communication_s()), ")")});
-  table.Add({"bubble", absl::StrFormat("%.1f %%, of it exposed communication %s", 100 * it.bubble_fraction(),
-                                       SecondsText(it.exposed_comm_s()))});
-  table.Add({"sent by a rank a step", BytesText(static_cast<int64_t>(std::min(it.communication_bytes(), 9e18)))});
+  const Prediction& prediction = plan.prediction();
+  table.Add({"predicted step",
+             absl::StrCat(SecondsText(prediction.step_s()), " (compute ", SecondsText(prediction.compute_s()),
+                          ", communication ", SecondsText(prediction.communication_s()), ")")});
+  table.Add({"bubble", absl::StrFormat("%.1f %%, of it exposed communication %s", 100 * prediction.bubble_fraction(),
+                                       SecondsText(prediction.exposed_comm_s()))});
+  table.Add(
+      {"sent by a rank a step", BytesText(static_cast<int64_t>(std::min(prediction.communication_bytes(), 9e18)))});
   table.Add({"hash", absl::StrCat(absl::Hex(header.hash(), absl::kZeroPad16))});
   return text + table.Text();
 }
@@ -75,7 +77,7 @@ int64_t CollectiveBytes(const Program& program, const Collective& collective) {
 
 int64_t BundleBytes(const Program& program, const Actor& actor) {
   int64_t bytes = 0;
-  for (const Collective& it : actor.collectives()) bytes += CollectiveBytes(program, it);
+  for (const Collective& collective : actor.collectives()) bytes += CollectiveBytes(program, collective);
   return bytes;
 }
 
@@ -169,11 +171,11 @@ std::string CollectivesText(const Program& program, const PrintOptions& options)
     const std::string over = absl::StrCat("over (", AxesText(*program.placement, actor.collectives(0)), ")");
     const bool bundle = actor.collectives_size() > 1;
     if (bundle) table.Add({BundleText(actor), over, "", BytesText(BundleBytes(program, actor)), when});
-    for (const Collective& it : actor.collectives()) {
+    for (const Collective& collective : actor.collectives()) {
       if (bundle && !options.kernels) break;
-      table.Add({(bundle ? "  " : "") + KindText(it), bundle ? "" : over, program.buffer(it.input()).name(),
-                 BytesText(CollectiveBytes(program, it)), bundle ? "" : when,
-                 it.location().empty() ? "" : absl::StrCat("at ", it.location())});
+      table.Add({(bundle ? "  " : "") + KindText(collective), bundle ? "" : over,
+                 program.buffer(collective.input()).name(), BytesText(CollectiveBytes(program, collective)),
+                 bundle ? "" : when, collective.location().empty() ? "" : absl::StrCat("at ", collective.location())});
     }
   }
   return table.empty() ? "" : "  collectives\n" + table.Text();
@@ -219,8 +221,9 @@ std::string LargestRows(const Program& program, const StageMemory& memory) {
   Table table(4, {2});
   const std::vector<AlikeTensors> largest = LargestOf(program, memory);
   for (size_t i = 0; i < largest.size() && i < 10; ++i) {
-    const AlikeTensors& it = largest[i];
-    table.Add({it.name, it.type, BytesText(it.bytes), NameOf(it.category), it.CountText(), it.origin});
+    const AlikeTensors& group = largest[i];
+    table.Add(
+        {group.name, group.type, BytesText(group.bytes), NameOf(group.category), group.CountText(), group.origin});
   }
   return "  largest at the peak, as a rank holds them\n" + table.Text();
 }
@@ -267,13 +270,13 @@ std::string CrossText(const Plan& plan) {
   std::string text;
   Table transfers(2, {4});
   for (int t = 0; t < plan.transfers_size(); ++t) {
-    const Transfer& it = plan.transfers(t);
-    const Buffer& source = plan.stages(it.source_stage()).buffers(it.source_buffer());
-    const Buffer& target = plan.stages(it.target_stage()).buffers(it.target_buffer());
+    const Transfer& transfer = plan.transfers(t);
+    const Buffer& source = plan.stages(transfer.source_stage()).buffers(transfer.source_buffer());
+    const Buffer& target = plan.stages(transfer.target_stage()).buffers(transfer.target_buffer());
     int64_t elements = 1;
     for (int64_t d : source.shape()) elements *= d;
-    transfers.Add({absl::StrCat(t), absl::StrCat("stage ", it.source_stage(), " ", source.name()), "->",
-                   absl::StrCat("stage ", it.target_stage(), " ", target.name()),
+    transfers.Add({absl::StrCat(t), absl::StrCat("stage ", transfer.source_stage(), " ", source.name()), "->",
+                   absl::StrCat("stage ", transfer.target_stage(), " ", target.name()),
                    BytesText(elements * ElementBytes(source.dtype()))});
   }
   if (!transfers.empty()) absl::StrAppend(&text, "transfers\n", transfers.Text());
@@ -309,8 +312,8 @@ std::string MemoryText(const Plan& plan) {
     absl::StrAppend(&text, text.empty() ? "" : "\n", StageHead(program),
                     StageMemoryText(program, memory.ok() ? &(*memory)[program.index] : nullptr));
     if (!memory.ok()) continue;
-    const StageMemory& it = (*memory)[program.index];
-    absl::StrAppend(&text, PeakText(program, it), OverTime(it), LargestRows(program, it));
+    const StageMemory& of_stage = (*memory)[program.index];
+    absl::StrAppend(&text, PeakText(program, of_stage), OverTime(of_stage), LargestRows(program, of_stage));
   }
   return text;
 }

@@ -41,15 +41,15 @@ Json ActorJson(const Program& program, const Actor& actor, const PrintOptions& o
                                  {"bytes", kernel.cost().bytes()}}},
                                {"location", kernel.location()}});
   }
-  for (const Collective& it : actor.collectives()) {
-    const int64_t input = LocalBytes(*program.placement, program.buffer(it.input()));
-    const int64_t output = LocalBytes(*program.placement, program.buffer(it.output()));
-    json["collectives"].push_back({{"kind", NameOf(it.kind())},
-                                   {"axes", std::vector<int32_t>(it.axes().begin(), it.axes().end())},
-                                   {"input", program.buffer(it.input()).name()},
-                                   {"output", program.buffer(it.output()).name()},
+  for (const Collective& collective : actor.collectives()) {
+    const int64_t input = LocalBytes(*program.placement, program.buffer(collective.input()));
+    const int64_t output = LocalBytes(*program.placement, program.buffer(collective.output()));
+    json["collectives"].push_back({{"kind", NameOf(collective.kind())},
+                                   {"axes", std::vector<int32_t>(collective.axes().begin(), collective.axes().end())},
+                                   {"input", program.buffer(collective.input()).name()},
+                                   {"output", program.buffer(collective.output()).name()},
                                    {"bytes", std::max(input, output)},
-                                   {"location", it.location()}});
+                                   {"location", collective.location()}});
   }
   if (actor.end_case() == Actor::kSend) json["send"] = actor.send();
   if (actor.end_case() == Actor::kReceive) json["receive"] = actor.receive();
@@ -157,24 +157,26 @@ std::string SummaryJson(const Plan& plan, const PrintOptions& options) {
     json["stages"].push_back(StageJson(program, memory.ok() ? &(*memory)[program.index] : nullptr, options));
   }
   json["transfers"] = Json::array();
-  for (const Transfer& it : plan.transfers()) {
-    json["transfers"].push_back({{"source_stage", it.source_stage()},
-                                 {"source", plan.stages(it.source_stage()).buffers(it.source_buffer()).name()},
-                                 {"target_stage", it.target_stage()},
-                                 {"target", plan.stages(it.target_stage()).buffers(it.target_buffer()).name()}});
+  for (const Transfer& transfer : plan.transfers()) {
+    json["transfers"].push_back(
+        {{"source_stage", transfer.source_stage()},
+         {"source", plan.stages(transfer.source_stage()).buffers(transfer.source_buffer()).name()},
+         {"target_stage", transfer.target_stage()},
+         {"target", plan.stages(transfer.target_stage()).buffers(transfer.target_buffer()).name()}});
   }
   json["metrics"] = Json::array();
-  for (const Metric& it : plan.metrics()) {
-    json["metrics"].push_back(
-        {{"name", it.name()}, {"stage", it.stage()}, {"buffer", plan.stages(it.stage()).buffers(it.buffer()).name()}});
+  for (const Metric& metric : plan.metrics()) {
+    json["metrics"].push_back({{"name", metric.name()},
+                               {"stage", metric.stage()},
+                               {"buffer", plan.stages(metric.stage()).buffers(metric.buffer()).name()}});
   }
-  const Prediction& it = plan.prediction();
-  json["prediction"] = {{"step_s", it.step_s()},
-                        {"compute_s", it.compute_s()},
-                        {"communication_s", it.communication_s()},
-                        {"communication_bytes", it.communication_bytes()},
-                        {"bubble_fraction", it.bubble_fraction()},
-                        {"exposed_comm_s", it.exposed_comm_s()}};
+  const Prediction& prediction = plan.prediction();
+  json["prediction"] = {{"step_s", prediction.step_s()},
+                        {"compute_s", prediction.compute_s()},
+                        {"communication_s", prediction.communication_s()},
+                        {"communication_bytes", prediction.communication_bytes()},
+                        {"bubble_fraction", prediction.bubble_fraction()},
+                        {"exposed_comm_s", prediction.exposed_comm_s()}};
   return Dump(json);
 }
 

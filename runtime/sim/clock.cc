@@ -1,6 +1,6 @@
 #include "runtime/sim/clock.h"
 
-#include "runtime/actor/order.h"
+#include "runtime/actor/conditions.h"
 #include "runtime/executor/program_spec.h"
 #include "runtime/semantics/execution.h"
 #include "runtime/sim/under_way.h"
@@ -45,7 +45,7 @@ class Clock {
   absl::StatusOr<std::vector<TimedAct>> Run() {
     for (size_t s = 0; s < ranks_.size(); ++s) BeginAll(static_cast<int32_t>(s), 0, -1);
     while (!under_way_.empty()) {
-      const UnderWay::Act ending = under_way_.Pop();
+      const UnderWay::RunningAct ending = under_way_.Pop();
       End(ending);
       BeginAll(ending.stage, ending.end_s, static_cast<int32_t>(acts_.size()) - 1);
     }
@@ -61,7 +61,7 @@ class Clock {
 
  private:
   // Ends an act: publishes what it wrote and returns the credits of what it read.
-  void End(const UnderWay::Act& ending) {
+  void End(const UnderWay::RunningAct& ending) {
     Rank& rank = ranks_[ending.stage];
     Stream& stream = rank.streams[ending.stream];
     acts_.push_back(

@@ -1,5 +1,5 @@
-// A step in virtual time: the actors, conditions and credits of the runtime with
-// a clock that jumps from the end of an act to the next.
+// A step in virtual time, as a discrete-event simulation: the actors, conditions and credits of the runtime, with a
+// clock that jumps from the end of one act to the end of the next.
 #ifndef WEFT_RUNTIME_SIM_CLOCK_H_
 #define WEFT_RUNTIME_SIM_CLOCK_H_
 

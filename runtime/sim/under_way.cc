@@ -19,32 +19,32 @@ UnderWay::UnderWay(absl::Span<const plan::Program> programs, const plan::Machine
   }
 }
 
-void UnderWay::Add(const Act& act) {
+void UnderWay::Add(const RunningAct& act) {
   acts_.push_back(act);
   acts_.back().number = begun_++;
   Count(act, 1);
   Pace(act.begin_s);
 }
 
-UnderWay::Act UnderWay::Pop() {
-  const auto first = std::min_element(acts_.begin(), acts_.end(), [](const Act& a, const Act& b) {
+UnderWay::RunningAct UnderWay::Pop() {
+  const auto first = std::min_element(acts_.begin(), acts_.end(), [](const RunningAct& a, const RunningAct& b) {
     return std::tie(a.end_s, a.number) < std::tie(b.end_s, b.number);
   });
-  const Act act = *first;
+  const RunningAct act = *first;
   acts_.erase(first);
   Count(act, -1);
   Pace(act.end_s);
   return act;
 }
 
-void UnderWay::Count(const Act& act, int64_t change) {
+void UnderWay::Count(const RunningAct& act, int64_t change) {
   if (!act.computes) return;
   for (size_t s = 0; s < neighbours_.size(); ++s) busy_[s] += change * neighbours_[s][act.stage];
 }
 
 void UnderWay::Pace(double now) {
   if (neighbours_.empty()) return;
-  for (Act& act : acts_) {
+  for (RunningAct& act : acts_) {
     const double speed = plan::ShareOfCore(machine_, busy_[act.paced_by]);
     if (speed == act.speed) continue;
     act.end_s = now + (act.end_s - now) * act.speed / speed;

@@ -1,4 +1,4 @@
-// The acts that are under way at a point of virtual time, and when each ends.
+// The event queue of the simulation: the acts that run at a point of virtual time, and when each ends.
 #ifndef WEFT_RUNTIME_SIM_UNDER_WAY_H_
 #define WEFT_RUNTIME_SIM_UNDER_WAY_H_
 
@@ -11,13 +11,13 @@
 
 namespace weft::sim {
 
-// Where cores are shared (plan::ShareOfCore) the end of an act is what it will
-// be if nothing begins or ends before; it moves when something does. One rank of
-// a stage stands for all, so that an act of it keeps as many cores busy as the
-// stage has ranks on the node.
+// Where ranks share cores (plan::ShareOfCore), the end of an act moves whenever another act begins or ends. Example:
+// two acts of 2 s on one core; the second begins at 1 s, so both run at half speed and the first ends at 3 s, not 2 s.
+// One rank of a stage stands for all, so an act keeps as many cores busy as the stage has ranks on the node. One
+// thread.
 class UnderWay {
  public:
-  struct Act {
+  struct RunningAct {
     int32_t stage = 0;
     int32_t stream = 0;
     double begin_s = 0;
@@ -31,19 +31,19 @@ class UnderWay {
 
   UnderWay(absl::Span<const plan::Program> programs, const plan::Machine& machine);
 
-  void Add(const Act& act);
+  void Add(const RunningAct& act);
   // Removes the act that ends first; of equal ones the one that began first.
-  Act Pop();
+  RunningAct Pop();
   bool empty() const { return acts_.empty(); }
 
  private:
-  void Count(const Act& act, int64_t change);
+  void Count(const RunningAct& act, int64_t change);
   void Pace(double now);
 
   const plan::Machine& machine_;
   std::vector<std::vector<int64_t>> neighbours_;  // [s][t]: ranks of stage t on the node of stage s
   std::vector<int64_t> busy_;                     // by stage: acts that compute on its node
-  std::vector<Act> acts_;
+  std::vector<RunningAct> acts_;
   int64_t begun_ = 0;
 };
 

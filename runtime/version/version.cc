@@ -22,9 +22,9 @@ const Version& BuiltVersion() {
 }
 
 std::string VersionText(const std::string& program) {
-  const Version& it = BuiltVersion();
-  return program + " " + it.number + "\n  commit  " + it.commit + "\n  LLVM    " + it.llvm + "\n  CUDA    " + it.cuda +
-         "\n";
+  const Version& version = BuiltVersion();
+  return program + " " + version.number + "\n  commit  " + version.commit + "\n  LLVM    " + version.llvm +
+         "\n  CUDA    " + version.cuda + "\n";
 }
 
 }  // namespace weft

@@ -23,13 +23,13 @@ class NcclCluster : public executor::Cluster {
                                                                    const plan::Plan& plan,
                                                                    const executor::ClusterOptions& options) {
     std::unique_ptr<NcclCluster> cluster(new NcclCluster());
-    Share share{.ranks = executor::RanksOf(plan)};
-    for (size_t r = 0; r < share.ranks.size(); ++r) {
-      share.communicators.push_back(gpus.communicators[r].get());
-      share.devices.push_back(gpus.devices[r].get());
+    LoadArguments arguments{.ranks = executor::RanksOf(plan)};
+    for (size_t r = 0; r < arguments.ranks.size(); ++r) {
+      arguments.communicators.push_back(gpus.communicators[r].get());
+      arguments.devices.push_back(gpus.devices[r].get());
     }
     cluster->fault().AddListener([&gpus](const absl::Status& error) { gpus.Abort(error); });
-    if (absl::Status status = cluster->Load(plan, options, share); !status.ok()) return status;
+    if (absl::Status status = cluster->Load(plan, options, arguments); !status.ok()) return status;
     std::vector<std::thread> threads;
     for (auto& communicator : gpus.communicators) {
       threads.emplace_back([&communicator] { EXPECT_TRUE(communicator->Connect().ok()); });

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/actor/order.h"
+#include "runtime/actor/conditions.h"
 #include "runtime/collective/nccl/ids.h"
 #include "runtime/plan/plan.pb.h"
 #include "tests/emulation/nccl/calls.h"

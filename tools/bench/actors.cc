@@ -12,13 +12,13 @@
 
 namespace {
 
-using weft::actor::Act;
+using weft::actor::ActIndex;
 using weft::actor::ProgramSpec;
 using weft::actor::RankProgram;
 
 class Nothing : public weft::actor::Work {
  public:
-  absl::Status Run(const Act&) override { return absl::OkStatus(); }
+  absl::Status Run(const ActIndex&) override { return absl::OkStatus(); }
 };
 
 constexpr int kActors = 128;

@@ -162,7 +162,7 @@ std::vector<std::string> CommandOf(const Request& request, const std::string& ru
   if (const int nothing = open("/dev/null", O_RDONLY); nothing >= 0) dup2(nothing, 0);
   sigprocmask(SIG_SETMASK, &signals, nullptr);
   std::vector<char*> arguments;
-  for (const std::string& it : command) arguments.push_back(const_cast<char*>(it.c_str()));
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
   std::fprintf(stderr, "weft-launch: mpirun: cannot be run: %s\n", std::strerror(errno));
@@ -294,7 +294,8 @@ int main(int argc, char** argv) {
   if (run.empty()) return Fail(1, "weft-run: expected beside weft-launch, found none");
   std::vector<std::string> command = CommandOf(request, run);
   if (request.show) {
-    for (const std::string& it : command) std::printf("%s%s", &it == &command.front() ? "" : " ", it.c_str());
+    for (const std::string& argument : command)
+      std::printf("%s%s", &argument == &command.front() ? "" : " ", argument.c_str());
     std::printf("\n");
     return 0;
   }

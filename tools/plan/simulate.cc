@@ -65,16 +65,16 @@ std::string JsonOf(const plan::Plan& plan, const sim::Report& report, bool unit_
                {"waiting_s", report.waiting_s},
                {"stages", Json::array()}};
   for (size_t s = 0; s < report.stages.size(); ++s) {
-    const sim::StageReport& it = report.stages[s];
+    const sim::StageReport& stage = report.stages[s];
     const int32_t placement = plan.stages(static_cast<int>(s)).placement();
     json["stages"].push_back({{"stage", s},
                               {"ranks", plan.placements(placement).ranks_size()},
-                              {"compute_s", it.compute_s},
-                              {"communication_s", it.communication_s},
-                              {"exposed_comm_s", it.exposed_comm_s},
-                              {"waiting_s", it.waiting_s},
-                              {"sent_bytes", it.sent_bytes},
-                              {"peak_bytes", it.peak_bytes}});
+                              {"compute_s", stage.compute_s},
+                              {"communication_s", stage.communication_s},
+                              {"exposed_comm_s", stage.exposed_comm_s},
+                              {"waiting_s", stage.waiting_s},
+                              {"sent_bytes", stage.sent_bytes},
+                              {"peak_bytes", stage.peak_bytes}});
   }
   return json.dump(2) + "\n";
 }
@@ -91,11 +91,12 @@ std::string TextOf(const plan::Plan& plan, const sim::Report& report, bool unit_
   plan::Table table(2, {0, 2, 3, 4, 5, 6, 7});
   table.Add({"stage", "ranks", "compute", "communication", "exposed", "waiting", "sent", "peak"});
   for (size_t s = 0; s < report.stages.size(); ++s) {
-    const sim::StageReport& it = report.stages[s];
+    const sim::StageReport& simulated = report.stages[s];
     const plan::Stage& stage = plan.stages(static_cast<int>(s));
-    table.Add({absl::StrCat(s), plan::RanksText(plan.placements(stage.placement())), time(it.compute_s),
-               time(it.communication_s), time(it.exposed_comm_s), time(it.waiting_s),
-               plan::BytesText(static_cast<int64_t>(std::min(it.sent_bytes, 9e18))), plan::BytesText(it.peak_bytes)});
+    table.Add({absl::StrCat(s), plan::RanksText(plan.placements(stage.placement())), time(simulated.compute_s),
+               time(simulated.communication_s), time(simulated.exposed_comm_s), time(simulated.waiting_s),
+               plan::BytesText(static_cast<int64_t>(std::min(simulated.sent_bytes, 9e18))),
+               plan::BytesText(simulated.peak_bytes)});
   }
   return absl::StrCat(head.Text(), "a rank of each stage\n", table.Text());
 }

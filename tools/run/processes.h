@@ -14,7 +14,7 @@
 
 namespace weft::run {
 
-// Meetings are called by one thread, on all processes in the same order. Of all
+// Rendezvous are called by one thread, on all processes in the same order. Of all
 // processes one tells of an error: the one that met it.
 class Processes {
  public:

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/checksum.h"
-#include "runtime/checkpoint/place.h"
+#include "runtime/checkpoint/host_and_time.h"
 #include "runtime/version/version.h"
 
 namespace weft::run {

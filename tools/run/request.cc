@@ -183,7 +183,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
     const size_t equals = argument.find('=');
     const std::string name = argument.substr(0, equals);
     const auto* flag =
-        std::find_if(std::begin(kFlags), std::end(kFlags), [&](const Flag& it) { return it.name == name; });
+        std::find_if(std::begin(kFlags), std::end(kFlags), [&](const Flag& flag) { return flag.name == name; });
     if (flag == std::end(kFlags)) return Wrong(name, "no such flag");
     if (const auto* on = std::get_if<bool Request::*>(&flag->part); on != nullptr && !flag->on_or_off) {
       if (equals != std::string::npos) return Wrong(name, "expected no value");

@@ -29,7 +29,8 @@ absl::Status VerifyShare(CheckpointReader& reader, const Context& context) {
     threads.emplace_back([&, i] { verdicts[i] = reader.Verify(first + i, parts); });
   }
   for (std::thread& thread : threads) thread.join();
-  const auto bad = std::find_if(verdicts.begin(), verdicts.end(), [](const absl::Status& it) { return !it.ok(); });
+  const auto bad =
+      std::find_if(verdicts.begin(), verdicts.end(), [](const absl::Status& verdict) { return !verdict.ok(); });
   return bad == verdicts.end() ? absl::OkStatus() : *bad;
 }
 

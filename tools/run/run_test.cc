@@ -22,7 +22,7 @@
 #include "gtest/gtest.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/folder_lock.h"
-#include "runtime/checkpoint/place.h"
+#include "runtime/checkpoint/host_and_time.h"
 #include "runtime/checkpoint/safetensors_reader.h"
 #include "runtime/checkpoint/safetensors_writer.h"
 #include "runtime/plan/load.h"

@@ -95,7 +95,7 @@ std::string DescribeDevices(const Request& request) {
   std::string text = absl::StrCat("cpu: ", std::max(1u, std::thread::hardware_concurrency()), " cores\n",
                                   DescribeProducts(FloatProductLibrary()), "\n");
   const std::vector<GpuModule> modules = CudaModules();
-  if (std::all_of(modules.begin(), modules.end(), [](const GpuModule& it) { return it.bytes == 0; })) {
+  if (std::all_of(modules.begin(), modules.end(), [](const GpuModule& module) { return module.bytes == 0; })) {
     absl::StrAppend(&text, "this program was built without a CUDA toolkit and has no code for GPUs\n");
   }
   const absl::StatusOr<std::unique_ptr<cuda::Driver>> driver = cuda::OpenDriver();

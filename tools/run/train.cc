@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/checkpoint_reader.h"
-#include "runtime/checkpoint/place.h"
+#include "runtime/checkpoint/host_and_time.h"
 #include "runtime/plan/names.h"
 #include "runtime/trace/metrics.h"
 #include "runtime/trace/progress.h"

@@ -46,7 +46,7 @@ SmallVector<Operation *> readersOf(Value buffer) {
 }
 
 bool isOnlyReader(Operation *reader, Value buffer) {
-  return llvm::all_of(readersOf(buffer), [&](Operation *it) { return it == reader; });
+  return llvm::all_of(readersOf(buffer), [&](Operation *op) { return op == reader; });
 }
 
 bool inSameUnit(KernelOp a, KernelOp b) {
@@ -60,8 +60,8 @@ bool isPartial(Value buffer) {
 }
 
 bool haveOneElementType(mlir::ValueRange buffers) {
-  return llvm::all_of(buffers, [&](Value it) {
-    return task::tensorOf(it).getElementType() == task::tensorOf(buffers[0]).getElementType();
+  return llvm::all_of(buffers, [&](Value value) {
+    return task::tensorOf(value).getElementType() == task::tensorOf(buffers[0]).getElementType();
   });
 }
 
@@ -100,7 +100,7 @@ Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
     addUsers(task::rootOf(input), users);
     for (Operation *user : users) {
       bool writes =
-          llvm::any_of(task::outputsOf(user), [&](Value it) { return task::rootOf(it) == task::rootOf(input); });
+          llvm::any_of(task::outputsOf(user), [&](Value value) { return task::rootOf(value) == task::rootOf(input); });
       if (writes && !isPart(user) && !before(user, place) && before(user, last)) {
         return nullptr;
       }

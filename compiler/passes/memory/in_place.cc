@@ -164,8 +164,8 @@ private:
 
   // Of `op` and of the collectives that run with it.
   static int64_t operandsOn(Operation *op, Value root) {
-    auto count = [&](Operation &it) {
-      return llvm::count_if(it.getOperands(), [&](Value v) { return task::rootOf(v) == root; });
+    auto count = [&](Operation &op) {
+      return llvm::count_if(op.getOperands(), [&](Value v) { return task::rootOf(v) == root; });
     };
     if (!llvm::isa<task::CollectiveOp>(op)) {
       return count(*op);

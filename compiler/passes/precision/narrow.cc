@@ -132,7 +132,7 @@ private:
     }
     // Where only float32 is read of it, what it is made of may be float32 too, unless that has other readers.
     auto members = group(op, precision);
-    if (possible && (wanted || !llvm::all_of(members, [](OpOperand &it) { return it.get().hasOneUse(); }))) {
+    if (possible && (wanted || !llvm::all_of(members, [](OpOperand &use) { return use.get().hasOneUse(); }))) {
       narrowGroups.insert(op);
     }
   }

@@ -1,4 +1,8 @@
-// What is cheaper to compute again than to keep.
+// What the backward computes again because that is cheaper than to keep it from the forward: a minimum cut of each
+// layer.
+//
+//   forward    %a = einsum ─▶ %b = gelu ─▶ %c = einsum      gelu reads and writes few bytes, and no product
+//   backward   needs %a and %b                              ─▶ keep %a, compute %b again
 #ifndef WEFT_COMPILER_PASSES_RECOMPUTE_CHEAP_H_
 #define WEFT_COMPILER_PASSES_RECOMPUTE_CHEAP_H_
 
@@ -8,8 +12,9 @@
 
 namespace weft::compiler {
 
-/// A byte that is kept from forward to backward is worth the time in which a rank's memory moves so many. A plain
-/// element-wise op reads and writes each byte, so that chains of up to eight of them are run again.
+/// The price of keeping a byte from forward to backward: the time in which a rank's memory moves so many bytes.
+/// Example: an element-wise op moves two bytes for each byte of its result, so a chain of up to eight of them is run
+/// again.
 inline constexpr double kBytesMovedForOneKept = 16;
 
 /// True if something outside of the layer keeps `value`, the result of one of its forward ops, until the backward:

@@ -1,4 +1,4 @@
-// Minimum cuts of small directed graphs.
+// Minimum cuts of small directed graphs: which of a layer's values to keep (cheap.h).
 #ifndef WEFT_COMPILER_PASSES_RECOMPUTE_CUT_H_
 #define WEFT_COMPILER_PASSES_RECOMPUTE_CUT_H_
 

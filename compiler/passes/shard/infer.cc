@@ -1,4 +1,9 @@
-// SBP inference: pins, one labelling problem an axis, then types and boxes.
+// SBP inference of a graph whose ops have stages, but no states yet:
+//
+//   pins ─▶ for each stage, for each axis of its mesh, outermost first: one labelling problem (solver.h) ─▶ types ─▶
+//   boxes
+//
+// An axis is decided on the tiles that the axes before it leave.
 #include "compiler/analysis/boxing.h"
 #include "compiler/analysis/pins.h"
 #include "compiler/analysis/section.h"

@@ -1,5 +1,12 @@
-// Chooses one signature an op over one mesh axis: a labelling problem with
-// node costs (computing) and value costs (boxing).
+// Chooses a signature for each op over one mesh axis: a labelling problem, whose nodes are ops, whose labels are the
+// signatures of their sharding rules, and whose cost is seconds a step.
+//
+//   %x ── SolverValue ──▶ einsum ── SolverValue ──▶ add        each einsum: S(0),B -> S(0)   2 ms
+//                         SolverNode                SolverNode              B,S(1) -> S(1)   2 ms
+//                                                                           B,B    -> B      4 ms
+//
+// A node costs what its op computes under the chosen signature. A value costs the boxes from the state that its
+// producer makes to the states that its readers want.
 #ifndef WEFT_COMPILER_PASSES_SHARD_SOLVER_H_
 #define WEFT_COMPILER_PASSES_SHARD_SOLVER_H_
 
@@ -10,7 +17,7 @@
 
 namespace weft::compiler {
 
-/// One op: the signatures that are legal on this axis, and what each costs.
+/// One op: the signatures that are legal on this axis, and what each costs. The fields but `choice` are given.
 struct SolverNode {
   std::vector<const ir::Signature *> candidates; // never empty
   std::vector<double> seconds;                   // one a candidate
@@ -18,13 +25,13 @@ struct SolverNode {
   std::vector<int> results;
   std::vector<double> moves; // one an operand: how often a step boxes it, if it does
   double weight = 1;         // how often a step runs it
-  int choice = 0;
+  int choice = 0;            // what is solved for: an index into candidates
 };
 
 /// One value: who makes it, who reads it.
 struct SolverValue {
-  int producer = -1; // node, or -1: `fixed`
-  int result = 0;
+  int producer = -1; // the node that makes it; -1: none does, its state is `fixed`
+  int result = 0;    // which of the producer's results it is
   ir::SbpState fixed;
   bool free = false;       // comes from another mesh: any state costs nothing
   bool keepSplit = false;  // made of parameters alone: a split is kept, where it can be

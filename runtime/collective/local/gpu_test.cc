@@ -60,7 +60,7 @@ class WatchedGpu : public weft::testing::EmulatedGpu {
   std::atomic<int> waits_{0};
 };
 
-// Rank 0 is held up behind the last meeting of the first operation, between its waits for
+// Rank 0 is held up behind the last barrier of the first operation, between its waits for
 // what ranks 1 and 2 have done, until rank 2 has posted the second one.
 TEST(LocalGpuTest, WaitsForAnOperationWhoseMembersAreAtTheNext) {
   constexpr int kRanks = 3;

@@ -119,8 +119,8 @@ absl::StatusOr<LocalCollective::Part> LocalCollective::PartOf(const CollectiveSp
   }
   if (!facts.has_parts()) return part;
   for (int k = 0; k < group_.size(); ++k) {
-    const Way way = WayOf(spec, *output_dims, k, m_);
-    part.copies.emplace_back(way.dims, spec.dims, way.from, *output_dims, way.to, part.element_bytes);
+    const BlockMove move = BlockMoveOf(spec, *output_dims, k, m_);
+    part.copies.emplace_back(move.dims, spec.dims, move.from, *output_dims, move.to, part.element_bytes);
     if (facts.reduces) break;
   }
   return part;

@@ -1,6 +1,6 @@
 // Collectives among threads that share an address space: members post their
 // addresses, and each reads what it needs straight from the others. On a GPU that
-// they share, "reads" is a kernel on the member's stream, and meetings are of
+// they share, "reads" is a kernel on the member's stream, and the barriers are of
 // points in streams: a member's inputs are there, a member's part is done.
 #ifndef WEFT_RUNTIME_COLLECTIVE_LOCAL_GROUP_H_
 #define WEFT_RUNTIME_COLLECTIVE_LOCAL_GROUP_H_
@@ -24,14 +24,14 @@
 
 namespace weft::collective {
 
-// Where the members of one group and channel meet. An operation has two
-// meetings: all have posted, all have finished.
+// What the members of one group and channel share. An operation has two
+// barriers: all have posted, all have finished.
 class LocalGroup {
  public:
   LocalGroup(Group group, int spins, actor::Fault* fault);
 
   struct Member {
-    // Valid from its meeting `posted` to its meeting `finished`.
+    // Valid from the barrier `posted` to the barrier `finished`.
     const std::vector<CollectiveSpec>* bundle = nullptr;
     absl::Span<const void* const> inputs;
     absl::Span<void* const> outputs;

@@ -26,7 +26,7 @@ bool Reduces(const CollectiveSpec& spec) { return FactsOf(spec.kind).reduces; }
 // copy between there and dense staging.
 struct Piece {
   int64_t bytes = 0;
-  Location spot;
+  Location location;
   TileCopy copy;
 };
 
@@ -73,23 +73,23 @@ class Compiler {
   Piece FirstPiece(size_t i, int source, int target, bool sends) const {
     const CollectiveSpec& spec = bundle_[i];
     if (!FactsOf(spec.kind).has_parts()) return RangeOf(Location::kInput, i, shares_[target][i]);
-    const Way way = WayOf(spec, output_dims_[i], source, target);
-    const std::vector<int64_t> zero(way.dims.size(), 0);
-    const int64_t bytes = ElementsOf(way.dims) * ElementBytes(i);
+    const BlockMove move = BlockMoveOf(spec, output_dims_[i], source, target);
+    const std::vector<int64_t> zero(move.dims.size(), 0);
+    const int64_t bytes = ElementsOf(move.dims) * ElementBytes(i);
     if (sends) {
-      TileCopy pack(way.dims, spec.dims, way.from, way.dims, zero, ElementBytes(i));
+      TileCopy pack(move.dims, spec.dims, move.from, move.dims, zero, ElementBytes(i));
       return {bytes, {Location::kInput, static_cast<int32_t>(i), 0}, std::move(pack)};
     }
-    TileCopy unpack(way.dims, way.dims, zero, output_dims_[i], way.to, ElementBytes(i));
+    TileCopy unpack(move.dims, move.dims, zero, output_dims_[i], move.to, ElementBytes(i));
     return {bytes, {Location::kOutput, static_cast<int32_t>(i), 0}, std::move(unpack)};
   }
 
   // The second: the source's share of an all_reduce, which lies alike in all outputs.
   Piece SecondPiece(size_t i, int source) const { return RangeOf(Location::kOutput, i, shares_[source][i]); }
 
-  void AddMessages(std::vector<Message>& messages, int member, Location spot, int64_t bytes) const {
+  void AddMessages(std::vector<Message>& messages, int member, Location location, int64_t bytes) const {
     for (int64_t begin = 0; begin < bytes; begin += message_bytes_) {
-      Location at = spot;
+      Location at = location;
       at.offset += begin;
       messages.push_back({member, at, std::min(message_bytes_, bytes - begin)});
     }
@@ -121,19 +121,19 @@ class Compiler {
       if (piece.bytes <= kSmall) {
         at += RoundUp(piece.bytes);
       } else if (piece.copy.contiguous() && !term) {
-        piece.spot.offset += sends ? piece.copy.from_offset() : piece.copy.to_offset();
-        AddMessages(messages, member, piece.spot, piece.bytes);
+        piece.location.offset += sends ? piece.copy.from_offset() : piece.copy.to_offset();
+        AddMessages(messages, member, piece.location, piece.bytes);
         continue;
       } else {
         staged.offset = Allocate(piece.bytes);
         AddMessages(messages, member, staged, piece.bytes);
       }
       if (sends) {
-        round.before.push_back({piece.spot, staged, std::move(piece.copy)});
+        round.before.push_back({piece.location, staged, std::move(piece.copy)});
       } else if (term) {
         result_.shares[share_of_[i]].terms[member] = staged;
       } else {
-        round.after.push_back({staged, piece.spot, std::move(piece.copy)});
+        round.after.push_back({staged, piece.location, std::move(piece.copy)});
       }
     }
   }
@@ -144,10 +144,10 @@ class Compiler {
     const int32_t tensor = static_cast<int32_t>(i);
     share_of_.push_back(result_.shares.size());
     if (!Reduces(spec)) {
-      const Way way = WayOf(spec, output_dims_[i], m_, m_);
+      const BlockMove move = BlockMoveOf(spec, output_dims_[i], m_, m_);
       result_.own.push_back({{Location::kInput, tensor, 0},
                              {Location::kOutput, tensor, 0},
-                             TileCopy(way.dims, spec.dims, way.from, output_dims_[i], way.to, ElementBytes(i))});
+                             TileCopy(move.dims, spec.dims, move.from, output_dims_[i], move.to, ElementBytes(i))});
       return absl::OkStatus();
     }
     absl::StatusOr<ReduceFunction> reduce = ReducerFor(spec.dtype, spec.reduction);
@@ -158,13 +158,13 @@ class Compiler {
                    .terms = std::vector<Location>(members_),
                    .result = {Location::kOutput, tensor, 0},
                    .elements = piece.bytes / ElementBytes(i)};
-    if (!FactsOf(spec.kind).has_parts()) share.result.offset = piece.spot.offset;
+    if (!FactsOf(spec.kind).has_parts()) share.result.offset = piece.location.offset;
     if (piece.copy.contiguous()) {
-      piece.spot.offset += piece.copy.from_offset();
-      share.terms[m_] = piece.spot;
+      piece.location.offset += piece.copy.from_offset();
+      share.terms[m_] = piece.location;
     } else {
       share.terms[m_] = {Location::kStaging, 0, Allocate(piece.bytes)};
-      result_.own.push_back({piece.spot, share.terms[m_], std::move(piece.copy)});
+      result_.own.push_back({piece.location, share.terms[m_], std::move(piece.copy)});
     }
     result_.shares.push_back(std::move(share));
     return absl::OkStatus();

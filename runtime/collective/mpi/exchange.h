@@ -22,7 +22,7 @@ struct Location {
 
 struct Message {
   int32_t member = 0;
-  Location spot;
+  Location location;
   int64_t bytes = 0;
 };
 

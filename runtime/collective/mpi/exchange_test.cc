@@ -20,21 +20,21 @@ struct Member {
   std::vector<Bytes> inputs, outputs;
   Bytes staging;
 
-  char* At(const Location& spot) {
-    switch (spot.side) {
+  char* At(const Location& location) {
+    switch (location.side) {
       case Location::kInput:
-        return inputs[spot.tensor].data() + spot.offset;
+        return inputs[location.tensor].data() + location.offset;
       case Location::kOutput:
-        return outputs[spot.tensor].data() + spot.offset;
+        return outputs[location.tensor].data() + location.offset;
       default:
-        return staging.data() + spot.offset;
+        return staging.data() + location.offset;
     }
   }
-  int64_t BytesAfter(const Location& spot) {
-    const Bytes& all = spot.side == Location::kInput    ? inputs[spot.tensor]
-                       : spot.side == Location::kOutput ? outputs[spot.tensor]
-                                                        : staging;
-    return static_cast<int64_t>(all.size()) - spot.offset;
+  int64_t BytesAfter(const Location& location) {
+    const Bytes& all = location.side == Location::kInput    ? inputs[location.tensor]
+                       : location.side == Location::kOutput ? outputs[location.tensor]
+                                                            : staging;
+    return static_cast<int64_t>(all.size()) - location.offset;
   }
   void Do(const std::vector<Move>& moves) {
     for (const Move& move : moves) move.copy.Run(At(move.from), At(move.to));
@@ -59,9 +59,9 @@ void Deliver(std::vector<Member>& members, Round Exchange::* round) {
       ASSERT_EQ(sent.size(), received.size()) << from << " to " << to;
       for (size_t i = 0; i < sent.size(); ++i) {
         ASSERT_EQ(sent[i].bytes, received[i].bytes) << from << " to " << to << " message " << i;
-        ASSERT_LE(sent[i].bytes, members[from].BytesAfter(sent[i].spot));
-        ASSERT_LE(received[i].bytes, members[to].BytesAfter(received[i].spot));
-        std::memcpy(members[to].At(received[i].spot), members[from].At(sent[i].spot), sent[i].bytes);
+        ASSERT_LE(sent[i].bytes, members[from].BytesAfter(sent[i].location));
+        ASSERT_LE(received[i].bytes, members[to].BytesAfter(received[i].location));
+        std::memcpy(members[to].At(received[i].location), members[from].At(sent[i].location), sent[i].bytes);
       }
     }
   }

@@ -60,7 +60,7 @@ MpiCollective::MpiCollective(Wire* wire, MpiGroup* group, int m, const std::vect
   const std::vector<Message>& receives = exchange_.first.receives;
   for (int k = 0; k <= group_.size(); ++k) {
     first_receive_[k] =
-        std::find_if(receives.begin(), receives.end(), [&](const Message& it) { return it.member >= k; }) -
+        std::find_if(receives.begin(), receives.end(), [&](const Message& message) { return message.member >= k; }) -
         receives.begin();
   }
 }
@@ -150,17 +150,18 @@ absl::Status MpiCollective::Hear(int member) {
 }
 
 void MpiCollective::Count(const Round& round) {
-  for (Progress& it : progress_) it.missing.store(0, std::memory_order_relaxed);
-  for (const Message& it : round.sends) progress_[it.member].missing.fetch_add(1, std::memory_order_relaxed);
-  for (const Message& it : round.receives) progress_[it.member].missing.fetch_add(1, std::memory_order_relaxed);
+  for (Progress& progress : progress_) progress.missing.store(0, std::memory_order_relaxed);
+  for (const Message& message : round.sends) progress_[message.member].missing.fetch_add(1, std::memory_order_relaxed);
+  for (const Message& message : round.receives)
+    progress_[message.member].missing.fetch_add(1, std::memory_order_relaxed);
 }
 
 absl::Status MpiCollective::Send(const Round& round) {
   Do(round.before);
   MPI_Request* request = &requests_.active[2 * group_.size()];
-  for (const Message& it : round.sends) {
-    const int code = MPI_Isend(At(it.spot), static_cast<int>(it.bytes), MPI_BYTE, group_.group().ranks[it.member],
-                               group_.tag(), wire_.comm(), request++);
+  for (const Message& message : round.sends) {
+    const int code = MPI_Isend(At(message.location), static_cast<int>(message.bytes), MPI_BYTE,
+                               group_.group().ranks[message.member], group_.tag(), wire_.comm(), request++);
     if (code != MPI_SUCCESS) return MpiStatus("sending", code);
   }
   return absl::OkStatus();
@@ -169,9 +170,9 @@ absl::Status MpiCollective::Send(const Round& round) {
 absl::Status MpiCollective::Receive(const Round& round, size_t begin, size_t end) {
   MPI_Request* request = &requests_.active[2 * group_.size() + round.sends.size()];
   for (size_t i = begin; i < end; ++i) {
-    const Message& it = round.receives[i];
-    const int code = MPI_Irecv(At(it.spot), static_cast<int>(it.bytes), MPI_BYTE, group_.group().ranks[it.member],
-                               group_.tag(), wire_.comm(), &request[i]);
+    const Message& message = round.receives[i];
+    const int code = MPI_Irecv(At(message.location), static_cast<int>(message.bytes), MPI_BYTE,
+                               group_.group().ranks[message.member], group_.tag(), wire_.comm(), &request[i]);
     if (code != MPI_SUCCESS) return MpiStatus("receiving", code);
   }
   return absl::OkStatus();
@@ -180,11 +181,12 @@ absl::Status MpiCollective::Receive(const Round& round, size_t begin, size_t end
 absl::Status MpiCollective::Ended(const Round& round, int index, int bytes) {
   const size_t i = index - 2 * group_.size();
   const bool sent = i < round.sends.size();
-  const Message& it = sent ? round.sends[i] : round.receives[i - round.sends.size()];
-  progress_[it.member].missing.fetch_sub(1, std::memory_order_release);
-  if (sent || bytes == it.bytes) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat("group ", group_.group().name, ": rank ", group_.group().ranks[it.member],
-                                          ": expected a message of ", it.bytes, " bytes, got ", bytes));
+  const Message& message = sent ? round.sends[i] : round.receives[i - round.sends.size()];
+  progress_[message.member].missing.fetch_sub(1, std::memory_order_release);
+  if (sent || bytes == message.bytes) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("group ", group_.group().name, ": rank ",
+                                          group_.group().ranks[message.member], ": expected a message of ",
+                                          message.bytes, " bytes, got ", bytes));
 }
 
 void MpiCollective::Do(const std::vector<Move>& moves) const {
@@ -197,14 +199,14 @@ void MpiCollective::Reduce(const OwnShare& share) {
   share.reduce(terms_.data(), group_.size(), 0, &result, 1, 0, share.elements);
 }
 
-char* MpiCollective::At(const Location& spot) const {
-  switch (spot.side) {
+char* MpiCollective::At(const Location& location) const {
+  switch (location.side) {
     case Location::kInput:
-      return static_cast<char*>(const_cast<void*>(inputs_[spot.tensor])) + spot.offset;
+      return static_cast<char*>(const_cast<void*>(inputs_[location.tensor])) + location.offset;
     case Location::kOutput:
-      return static_cast<char*>(outputs_[spot.tensor]) + spot.offset;
+      return static_cast<char*>(outputs_[location.tensor]) + location.offset;
     default:
-      return group_.staging() + spot.offset;
+      return group_.staging() + location.offset;
   }
 }
 

@@ -70,7 +70,7 @@ class MpiCollective : public Operation {
   void Count(const Round& round);
   void Do(const std::vector<Move>& moves) const;
   void Reduce(const OwnShare& share);
-  char* At(const Location& spot) const;
+  char* At(const Location& location) const;
 
   Wire& wire_;
   MpiGroup& group_;

@@ -10,8 +10,8 @@
 namespace weft::collective {
 namespace {
 
-// Pulses, and looks for those of others, in a time-out.
-constexpr int kPulses = 8, kLooks = 40;
+// Heartbeats that are sent, and looks for those of others, in a time-out. Example: of 5 s, every 625 and every 125 ms.
+constexpr int kBeats = 8, kLooks = 40;
 // How many ranks of a host one listens to.
 constexpr int kHeard = 2;
 
@@ -85,7 +85,8 @@ Heartbeat::~Heartbeat() {
   Stop();
   messages_->receives.Abandon();
   const std::vector<MPI_Request>& sends = messages_->sends.active;
-  const bool all = std::all_of(sends.begin(), sends.end(), [](MPI_Request it) { return it == MPI_REQUEST_NULL; });
+  const bool all =
+      std::all_of(sends.begin(), sends.end(), [](MPI_Request request) { return request == MPI_REQUEST_NULL; });
   messages_->sends.Abandon();
   // To a host that is lost, they are on their way for ever.
   if (!all) static_cast<void>(messages_.release());
@@ -106,7 +107,7 @@ void Heartbeat::Run() {
     const Clock::time_point now = Clock::now();
     if (now - looked > time_out_ / 4) heard += now - looked;
     looked = now;
-    if (now - sent >= time_out_ / kPulses) {
+    if (now - sent >= time_out_ / kBeats) {
       Send();
       sent = now;
     }
@@ -125,7 +126,8 @@ void Heartbeat::Send() {
     if (gone == 0) continue;
     std::vector<int64_t>& words = messages_->sent[i];
     for (int w = 0; w < StatusBoard::kWords; ++w) words[w] = board_[w].load(std::memory_order_relaxed);
-    MPI_Isend(words.data(), StatusBoard::kWords, MPI_INT64_T, peers_.to[i], Wire::kPulseTag, wire_.comm(), &request);
+    MPI_Isend(words.data(), StatusBoard::kWords, MPI_INT64_T, peers_.to[i], Wire::kHeartbeatTag, wire_.comm(),
+              &request);
   }
 }
 
@@ -143,7 +145,7 @@ bool Heartbeat::Hear() {
         any = true;
       }
       if (request == MPI_REQUEST_NULL) {
-        MPI_Irecv(words.data(), StatusBoard::kWords, MPI_INT64_T, peers_.from[i], Wire::kPulseTag, wire_.comm(),
+        MPI_Irecv(words.data(), StatusBoard::kWords, MPI_INT64_T, peers_.from[i], Wire::kHeartbeatTag, wire_.comm(),
                   &request);
       }
     }

@@ -1,5 +1,5 @@
 // Notices when another host falls silent: small MPI messages, a few a second, from the ranks of each host to those of
-// the next. (peers.h notices the end of a process on the same host.)
+// the next. The end of a process on the same host is noticed by process_watch.h.
 #ifndef WEFT_RUNTIME_COLLECTIVE_MPI_HEARTBEAT_H_
 #define WEFT_RUNTIME_COLLECTIVE_MPI_HEARTBEAT_H_
 
@@ -18,10 +18,12 @@ namespace weft::collective {
 
 class Wire;
 
-// Whom a rank tells that it lives, and of whom it hears it. Hosts stand in a
-// ring, and every rank of a host hears two of the host before it: one that is
-// stopped is not taken for a host that is lost. Each rank has few messages,
-// however many ranks there are.
+// Whom a rank sends heartbeats to, and whose it expects.
+//
+//   host a {0, 1} ─▶ host b {2, 3} ─▶ host c {4, 5} ─▶ host a
+//
+// Hosts form a ring. Every rank expects heartbeats of two ranks of the host before its own: if one of the two is
+// stopped, the other still speaks for the host. So each rank has few messages, however many ranks there are.
 struct HeartbeatPeers {
   std::vector<int> to, from;
   int turn = 0;  // among those that hear of the same host
@@ -30,8 +32,7 @@ struct HeartbeatPeers {
   static HeartbeatPeers Of(const std::vector<std::string>& hosts, int rank);
 };
 
-// Sends a board's words now and then, in a thread of its own, from Start() until
-// Stop().
+// Sends the words of this rank's StatusBoard a few times a second, in a thread of its own, from Start() until Stop().
 class Heartbeat {
  public:
   // Calls `silent` once, by the thread, when nothing was heard of any of

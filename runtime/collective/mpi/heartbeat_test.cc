@@ -10,13 +10,13 @@ namespace {
 
 using Ranks = std::vector<int>;
 
-TEST(PulseTest, NobodyIsHeardOnOneHost) {
+TEST(HeartbeatTest, NobodyIsHeardOnOneHost) {
   const HeartbeatPeers peers = HeartbeatPeers::Of({"a", "a", "a"}, 1);
   EXPECT_EQ(peers.to, Ranks());
   EXPECT_EQ(peers.from, Ranks());
 }
 
-TEST(PulseTest, TwoHostsHearEachOther) {
+TEST(HeartbeatTest, TwoHostsHearEachOther) {
   const std::vector<std::string> hosts = {"a", "b", "a", "b", "b"};
   EXPECT_EQ(HeartbeatPeers::Of(hosts, 0).from, (Ranks{1, 3}));
   EXPECT_EQ(HeartbeatPeers::Of(hosts, 2).from, (Ranks{3, 4}));
@@ -25,7 +25,7 @@ TEST(PulseTest, TwoHostsHearEachOther) {
   EXPECT_EQ(HeartbeatPeers::Of(hosts, 0).to, (Ranks{1, 3, 4}));
 }
 
-TEST(PulseTest, ARingOfHostsHearsEveryHost) {
+TEST(HeartbeatTest, ARingOfHostsHearsEveryHost) {
   for (int count : {2, 3, 7}) {
     std::vector<std::string> hosts;
     for (int h = 0; h < count; ++h) hosts.insert(hosts.end(), 1 + h % 3, std::to_string(h));

@@ -1,5 +1,6 @@
 // Where a rank stands, for the message on its loss: a page of shared memory that the rank writes, and that the others
-// on its host can read also when it is stopped or gone. Its words are actor::Standing's.
+// on its host can read also when it is stopped or gone. What its words mean is
+// the matter of the writer and of World::SetReader(): those of a run are actor::StreamStatus.
 #ifndef WEFT_RUNTIME_COLLECTIVE_MPI_STATUS_BOARD_H_
 #define WEFT_RUNTIME_COLLECTIVE_MPI_STATUS_BOARD_H_
 

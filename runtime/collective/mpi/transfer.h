@@ -26,8 +26,9 @@ class MpiTransfer : public Operation {
   std::string Waiting() const override;
 
  private:
-  // A link's block goes straight from or to the tile if its bytes lie together.
-  struct Way {
+  // This rank's end of a link. Its block goes straight from or to the tile if its bytes lie together, else through
+  // `staging`.
+  struct End {
     int peer = 0, tag = 0, mpi_tag = 0;
     TileCopy copy;
     int64_t bytes = 0, tile_offset = 0;
@@ -35,24 +36,24 @@ class MpiTransfer : public Operation {
     Hello hello, heard;
     size_t first_request = 0, requests = 0;  // of its data
   };
-  MpiTransfer(Wire* wire, bool sends, std::vector<Way> ways, size_t requests);
+  MpiTransfer(Wire* wire, bool sends, std::vector<End> ends, size_t requests);
   absl::Status Perform(char* tile);
   absl::Status Start(size_t w, char* tile);
-  absl::Status StartData(Way& way, char* tile);
+  absl::Status StartData(End& end, char* tile);
   absl::Status Ended(int index, int bytes, char* tile);
-  std::string Where(const Way& way) const;
+  std::string Where(const End& end) const;
 
   Wire& wire_;
   const bool sends_;
-  std::vector<Way> ways_;
-  Requests requests_;        // a greeting a way, then their data
-  std::vector<int> way_of_;  // a data request each
+  std::vector<End> ends_;
+  Requests requests_;        // a greeting an end, then their data
+  std::vector<int> end_of_;  // a data request each
   absl::Status failure_;
   uint64_t runs_ = 0;
 
   // For Waiting().
   std::atomic<uint64_t> number_{0};        // 0: not running
-  std::vector<std::atomic<int>> missing_;  // messages of each way
+  std::vector<std::atomic<int>> missing_;  // messages of each end
 };
 
 }  // namespace weft::collective

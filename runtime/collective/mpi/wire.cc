@@ -182,10 +182,11 @@ absl::Status Wire::Await(Requests& requests, absl::FunctionRef<Patience()> patie
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return MpiStatus("waiting", code);
     if (count == MPI_UNDEFINED) return absl::OkStatus();
     for (int i = 0; i < count; ++i) {
-      const MPI_Status& it = requests.statuses[i];
-      if (code == MPI_ERR_IN_STATUS && it.MPI_ERROR != MPI_SUCCESS) return MpiStatus("a message", it.MPI_ERROR);
+      const MPI_Status& message = requests.statuses[i];
+      if (code == MPI_ERR_IN_STATUS && message.MPI_ERROR != MPI_SUCCESS)
+        return MpiStatus("a message", message.MPI_ERROR);
       int bytes = 0;
-      MPI_Get_count(&it, MPI_BYTE, &bytes);
+      MPI_Get_count(&message, MPI_BYTE, &bytes);
       if (absl::Status status = ended(requests.indices[i], bytes); !status.ok()) return status;
     }
     if (count > 0) {

@@ -1,5 +1,9 @@
-// MPI's point-to-point messages, as Weft uses them: what all operations of one MPI communicator share: the messages'
-// tags, the waiting, and how all waits end early.
+// MPI's point-to-point messages as Weft uses them. All operations of one MPI communicator share a Wire: it gives them
+// their tags, waits for their requests, and ends every wait when a rank aborts.
+//
+//   MpiCollective, MpiTransfer, Rendezvous   start requests ─▶ Await() ─ they end ─▶ ended(index, bytes)
+//   Heartbeat                                                  │
+//   a rank calls Abort(reason) ─ one notice to every rank ─────┴─▶ Await() returns the reason, on all ranks
 #ifndef WEFT_RUNTIME_COLLECTIVE_MPI_WIRE_H_
 #define WEFT_RUNTIME_COLLECTIVE_MPI_WIRE_H_
 
@@ -35,6 +39,8 @@ struct Requests {
   std::vector<MPI_Status> statuses;
 };
 
+// Any thread may call it; each set of Requests belongs to one thread. Errors are kInternal with MPI's own words, or the
+// reason of an abort.
 class Wire {
  public:
   struct Options {
@@ -57,9 +63,9 @@ class Wire {
   int size() const { return size_; }
   int64_t message_bytes() const { return options_.message_bytes; }
 
-  // Tags: of World's meetings, of Pulse, of a group's channel, of a transfer.
+  // Tags: of Rendezvous, of Heartbeat, of a group's channel, of a transfer.
   // kInvalidArgument if MPI has no tag so high.
-  static constexpr int kMeetingTag = 1, kPulseTag = 2;
+  static constexpr int kRendezvousTag = 1, kHeartbeatTag = 2;
   absl::StatusOr<int> ChannelTag(int channel) const { return TagOf("channel", channel, 0); }
   absl::StatusOr<int> TransferTag(int transfer) const { return TagOf("transfer", transfer, 1); }
 

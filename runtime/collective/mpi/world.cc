@@ -13,8 +13,8 @@
 #include "runtime/collective/mpi/communicator.h"
 #include "runtime/collective/mpi/heartbeat.h"
 #include "runtime/collective/mpi/library.h"
-#include "runtime/collective/mpi/meeting.h"
-#include "runtime/collective/mpi/peers.h"
+#include "runtime/collective/mpi/process_watch.h"
+#include "runtime/collective/mpi/rendezvous.h"
 #include "runtime/collective/mpi/status_board.h"
 #include "runtime/collective/mpi/wire.h"
 
@@ -30,7 +30,7 @@ constexpr std::chrono::milliseconds kLastWords(50);
 // How long a rank that notices a loss may still compute before it waits for
 // something that it can name.
 constexpr std::chrono::milliseconds kUntilItWaits(150);
-// How long the end of the last meeting may take to come.
+// How long the end of the last rendezvous may take to come.
 constexpr std::chrono::milliseconds kUntilFinished(300);
 // What a rank leaves to a lower one on its host to tell of a loss.
 constexpr std::chrono::milliseconds kTurn(400);
@@ -56,14 +56,14 @@ class MpiWorld : public World {
         wire_(std::move(wire)),
         options_(options),
         communicator_(wire_.get()),
-        meetings_(wire_.get(), options.time_out) {}
+        rendezvous_(wire_.get(), options.time_out) {}
 
   // Learns who runs on this host, and watches them.
   absl::Status Start() {
     ProcessName own = ProcessName::Own();
     own.board = board_.descriptor();
     if (!options_.host.empty()) own.host = options_.host;
-    absl::StatusOr<std::vector<std::string>> names = meetings_.Hold("start", own.ToString());
+    absl::StatusOr<std::vector<std::string>> names = rendezvous_.Hold("start", own.ToString());
     if (!names.ok()) return names.status();
     for (int r = 0; r < size_; ++r) {
       const ProcessName name = ProcessName::Parse((*names)[r]);
@@ -73,19 +73,19 @@ class MpiWorld : public World {
       boards_.emplace(r, StatusBoard(name.process, name.board));
     }
     // No board is opened once its process may have gone.
-    if (absl::Status status = meetings_.Hold("boards", "").status(); !status.ok()) return status;
-    const HeartbeatPeers pulse_peers = HeartbeatPeers::Of(hosts_, rank_);
+    if (absl::Status status = rendezvous_.Hold("boards", "").status(); !status.ok()) return status;
+    const HeartbeatPeers heartbeat_peers = HeartbeatPeers::Of(hosts_, rank_);
     if (options_.silence.count() > 0 && board_.words() != nullptr && hosts() > 1) {
-      pulse_ = std::make_unique<Heartbeat>(wire_.get(), pulse_peers, board_.words(), options_.silence,
-                                           [this, pulse_peers] { LoseHost(pulse_peers); });
-      pulse_->Start();
+      heartbeat_ = std::make_unique<Heartbeat>(wire_.get(), heartbeat_peers, board_.words(), options_.silence,
+                                               [this, heartbeat_peers] { LoseHost(heartbeat_peers); });
+      heartbeat_->Start();
     }
-    peers_ = std::make_unique<Peers>(on_host_, [this](const Peers::Peer& peer) { Lose(peer); });
+    process_watch_ = std::make_unique<ProcessWatch>(on_host_, [this](const ProcessWatch::Peer& peer) { Lose(peer); });
     return absl::OkStatus();
   }
 
   absl::StatusOr<std::vector<std::string>> AllGather(const std::string& bytes) override {
-    absl::StatusOr<std::vector<std::string>> all = meetings_.Hold("all_gather", bytes);
+    absl::StatusOr<std::vector<std::string>> all = rendezvous_.Hold("all_gather", bytes);
     if (!absl::IsDeadlineExceeded(all.status())) return all;
     const std::string stopped = Stopped();
     return absl::DeadlineExceededError(absl::StrCat(all.status().message(), stopped.empty() ? "" : ": ", stopped));
@@ -94,10 +94,10 @@ class MpiWorld : public World {
   absl::Status Finish() override {
     if (wire_->stopped()) return wire_->reason();
     finishing_ = true;
-    if (absl::Status status = meetings_.Hold("finish", "").status(); !status.ok()) return status;
+    if (absl::Status status = rendezvous_.Hold("finish", "").status(); !status.ok()) return status;
     finished_ = true;
     StopWatching();
-    pulse_.reset();
+    heartbeat_.reset();
     wire_.reset();
     return MpiStatus("ending", MPI_Finalize());
   }
@@ -111,11 +111,11 @@ class MpiWorld : public World {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   Communicator& communicator() override { return communicator_; }
-  std::string Waiting() const override { return meetings_.Waiting(); }
+  std::string Waiting() const override { return rendezvous_.Waiting(); }
   int ranks_on_host() const override { return static_cast<int>(on_host_.size()) + 1; }
   int place_on_host() const override {
-    return static_cast<int>(
-        std::count_if(on_host_.begin(), on_host_.end(), [&](const Peers::Peer& it) { return it.rank < rank_; }));
+    return static_cast<int>(std::count_if(on_host_.begin(), on_host_.end(),
+                                          [&](const ProcessWatch::Peer& peer) { return peer.rank < rank_; }));
   }
   int hosts() const override { return static_cast<int>(std::set<std::string>(hosts_.begin(), hosts_.end()).size()); }
   absl::Span<std::atomic<int64_t>> board() override {
@@ -136,7 +136,7 @@ class MpiWorld : public World {
 
   std::string Stopped() const override {
     std::string text;
-    for (const Peers::Peer& peer : on_host_) {
+    for (const ProcessWatch::Peer& peer : on_host_) {
       if (!IsStopped(peer.process)) continue;
       absl::StrAppend(&text, text.empty() ? "" : "; ", "rank ", peer.rank, " is stopped: its process ", peer.process,
                       " does not run", StandsIn(peer.rank, " and stands in "));
@@ -147,8 +147,8 @@ class MpiWorld : public World {
  private:
   // Both threads look at what both have seen.
   void StopWatching() {
-    peers_.reset();
-    if (pulse_ != nullptr) pulse_->Stop();
+    process_watch_.reset();
+    if (heartbeat_ != nullptr) heartbeat_->Stop();
   }
 
   // Sleeps until `done()` or an abort, at most for `time`.
@@ -161,14 +161,14 @@ class MpiWorld : public World {
   }
 
   // By the thread that watches.
-  void Lose(const Peers::Peer& peer) {
+  void Lose(const ProcessWatch::Peer& peer) {
     lost_.insert(peer.rank);
-    if (finishing_) {  // a rank for which the last meeting is over may end
+    if (finishing_) {  // a rank for which the last rendezvous is over may end
       Await(kUntilFinished, [this] { return finished_.load(); });
       if (finished_) return;
     }
     Await(kLastWords, [] { return false; });
-    const auto lower = [&](const Peers::Peer& it) { return it.rank < rank_ && lost_.count(it.rank) == 0; };
+    const auto lower = [&](const ProcessWatch::Peer& peer) { return peer.rank < rank_ && lost_.count(peer.rank) == 0; };
     const int64_t turn = std::count_if(on_host_.begin(), on_host_.end(), lower);
     Await(kTurn * std::min<int64_t>(turn, 2), [] { return false; });
     std::string waits;
@@ -201,8 +201,8 @@ class MpiWorld : public World {
     std::vector<int64_t> board;
     if (const auto it = boards_.find(rank); it != boards_.end()) {
       board = it->second.Read();
-    } else if (pulse_ != nullptr) {
-      board = pulse_->BoardOf(rank);
+    } else if (heartbeat_ != nullptr) {
+      board = heartbeat_->BoardOf(rank);
     }
     std::lock_guard<std::mutex> lock(waits_mutex_);
     const std::string text = read_ && !board.empty() ? read_(rank, board) : "";
@@ -210,8 +210,8 @@ class MpiWorld : public World {
   }
 
   std::string Waits() {
-    if (const std::string meeting = meetings_.Waiting(); !meeting.empty()) {
-      return absl::StrCat("rank ", rank_, " waits for ", meeting);
+    if (const std::string rendezvous = rendezvous_.Waiting(); !rendezvous.empty()) {
+      return absl::StrCat("rank ", rank_, " waits for ", rendezvous);
     }
     std::lock_guard<std::mutex> lock(waits_mutex_);
     return waits_ ? waits_() : "";
@@ -221,18 +221,18 @@ class MpiWorld : public World {
   std::unique_ptr<Wire> wire_;
   const WorldOptions options_;
   MpiCommunicator communicator_;
-  Meetings meetings_;
+  Rendezvous rendezvous_;
   StatusBoard board_;
-  std::vector<std::string> hosts_;     // by rank
-  std::vector<Peers::Peer> on_host_;   // but this one
-  std::map<int, StatusBoard> boards_;  // of these
+  std::vector<std::string> hosts_;           // by rank
+  std::vector<ProcessWatch::Peer> on_host_;  // but this one
+  std::map<int, StatusBoard> boards_;        // of these
   std::set<int> lost_;
   mutable std::mutex waits_mutex_;
   std::function<std::string()> waits_;
   Reader read_;
   std::atomic<bool> finishing_{false}, finished_{false};
-  std::unique_ptr<Peers> peers_;
-  std::unique_ptr<Heartbeat> pulse_;
+  std::unique_ptr<ProcessWatch> process_watch_;
+  std::unique_ptr<Heartbeat> heartbeat_;
 };
 
 }  // namespace

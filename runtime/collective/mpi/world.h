@@ -1,5 +1,15 @@
-// The processes of one job, each of them a rank: what a tool starts from when it
-// runs under mpirun.
+// The processes of one run under mpirun, each of them a rank, and how they hear of each other's end.
+//
+//   World::Create()   MPI starts; all ranks say on which host they are
+//   AllGather()       a rendezvous of all ranks: a few bytes from each to all (rendezvous.h)
+//   communicator()    collectives and transfers of the steps
+//   Finish()          a rendezvous of all ranks; MPI ends
+//
+// While it lives, a world finds out who is lost, and aborts with a reason that says what each side was doing:
+//
+//   a process of this host ends    by a descriptor of the process (process_watch.h)
+//   another host falls silent      by heartbeats (heartbeat.h)
+//   what a lost rank did last      by a page of shared memory that it wrote (status_board.h)
 #ifndef WEFT_RUNTIME_COLLECTIVE_MPI_WORLD_H_
 #define WEFT_RUNTIME_COLLECTIVE_MPI_WORLD_H_
 
@@ -19,11 +29,10 @@
 namespace weft::collective {
 
 struct WorldOptions {
-  // How often a waiting thread looks before it yields its core; -1: as suits a
-  // host whose cores the ranks share alike.
+  // How often a waiting thread looks before it yields its core; -1: as suits a host whose ranks share its cores
+  // equally.
   int spins = -1;
-  // The longest that a rank waits for the others in the meetings below, as
-  // kDeadlineExceeded; 0: for ever.
+  // The longest that a rank waits for the others in a rendezvous: kDeadlineExceeded then; 0: for ever.
   std::chrono::milliseconds time_out{0};
   // A host is lost when nothing was heard of it for so long; 0: it may be silent for as long as it likes.
   std::chrono::milliseconds silence{5000};
@@ -34,9 +43,8 @@ struct WorldOptions {
   std::string host;
 };
 
-// One a process, made once. Its meetings are called by one thread, on all ranks
-// in the same order; Abort() of the communicator, Waiting() and the operations
-// by any. After an abort, here or elsewhere, everything returns its reason.
+// A process has one World, and makes it once. One thread calls Create(), AllGather() and Finish(), on all ranks in the
+// same order; any thread calls the rest. After an abort, of this rank or another, everything returns the reason.
 class World {
  public:
   // Initialises MPI; returns when all ranks have. kUnimplemented if this build
@@ -54,19 +62,18 @@ class World {
   // How many of these are lower than it.
   virtual int place_on_host() const = 0;
   virtual int hosts() const = 0;
-  // Lives as long as the world. If the process of a rank on this host ends, it
-  // aborts with kUnavailable: "rank 3 is lost: its process 4711 has ended in actor
-  // ...; rank 0: ... waits for all_reduce #8 of group data[1]; rank 3 has not
-  // issued it". The lowest of the other ranks does so, unless it is silent too.
-  // If another host falls silent: "ranks 2, 3 are lost: nothing was heard of
-  // their host node02 for 5 s; rank 2 was last in actor ...; rank 0: ...".
+  // Owned by the world. It aborts with kUnavailable when a rank is lost. The reason, by the lowest rank that notices:
+  // - a process of this host has ended: "rank 3 is lost: its process 4711 has ended in actor ...; rank 0: ... waits for
+  //   all_reduce #8 of group data[1]; rank 3 has not issued it";
+  // - another host is silent: "ranks 2, 3 are lost: nothing was heard of their host node02 for 5 s; rank 2 was last in
+  //   actor ...; rank 0: ...".
   virtual Communicator& communicator() = 0;
 
-  // Words that this rank writes (zeros at first). Other ranks can read them while this rank
-  // is stopped, and when it is lost. `read` makes a text of what a rank has
-  // written, as "actor `h.5.bwd` (step 12)"; "": nothing to say. Any thread calls
-  // it, until it is replaced (null: none).
+  // The words of this rank's status board; zeros at first. This rank writes them, and others can read them when it is
+  // stopped or lost.
   virtual absl::Span<std::atomic<int64_t>> board() = 0;
+  // Makes a text of a rank's words: "actor `h.5.bwd` (step 12)", or "" if they say nothing. Any thread calls it, until
+  // it is replaced (null: none).
   using Reader = std::function<std::string(int rank, const std::vector<int64_t>& words)>;
   virtual void SetReader(Reader read) = 0;
 
@@ -81,9 +88,8 @@ class World {
   virtual absl::Status failure() const = 0;
   virtual int failed_by() const = 0;
 
-  // `waits` tells what this rank waits for, outside of meetings, or "": the
-  // reason of an abort for a lost rank ends with it. Any thread may call it, until
-  // it is replaced (null: none).
+  // `waits` tells what this rank waits for outside of a rendezvous, or "". The reason of an abort for a lost rank ends
+  // with it. Any thread may call it, until it is replaced (null: none).
   virtual void SetWaits(std::function<std::string()> waits) = 0;
 
   // Ranks of this host whose processes are stopped, as by SIGSTOP: "rank 2 is

@@ -1,4 +1,4 @@
-// The meetings of a world, and what its ranks say when one is lost. Run by
+// The rendezvous of a world, and what its ranks say when one is lost. Run by
 // mpirun; the first argument says what is shown.
 #include "runtime/collective/mpi/world.h"
 
@@ -87,7 +87,7 @@ int FallSilent(bool vouched) {
   });
   world->SetWaits([] { return std::string("rank 0 waits for a word"); });
   if (absl::Status status = world->AllGather("").status(); !status.ok()) return 1;
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // pulses
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // heartbeats
   if (world->rank() == 1 || (world->rank() == 2 && !vouched)) {
     // The process lives, so that nobody but those who listen can tell. It wakes
     // when it is all over, and sees it.

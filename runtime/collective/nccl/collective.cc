@@ -107,8 +107,8 @@ nccl::Result NcclCollective::Call(const Part& part, const void* input, void* out
       break;
   }
   nccl::Result result = nccl::kSuccess;
-  const auto keep = [&](nccl::Result it) {
-    if (result == nccl::kSuccess && it != nccl::kInProgress) result = it;
+  const auto keep = [&](nccl::Result next) {
+    if (result == nccl::kSuccess && next != nccl::kInProgress) result = next;
   };
   for (int k = 0; k < members_; ++k) {
     if (k == comm_->member()) continue;

@@ -17,8 +17,8 @@ absl::StatusOr<std::unique_ptr<Operation>> NcclTransfer::Create(NcclCommunicator
   for (size_t i = 0; i < links.size(); ++i) {
     if (absl::Status status = made->Add(gpu, dtype, links[i], comms[i]); !status.ok()) return status;
   }
-  std::sort(made->ways_.begin(), made->ways_.end(),
-            [](const Way& a, const Way& b) { return std::pair(a.peer, a.tag) < std::pair(b.peer, b.tag); });
+  std::sort(made->ends_.begin(), made->ends_.end(),
+            [](const End& a, const End& b) { return std::pair(a.peer, a.tag) < std::pair(b.peer, b.tag); });
   return made;
 }
 
@@ -31,7 +31,7 @@ absl::Status NcclTransfer::Add(Gpu* gpu, DType dtype, const Link& link, NcclComm
   const std::vector<int64_t> zero(block.dims.size(), 0);
   const TileCopy copy = sends_ ? TileCopy(block.dims, block.tile_dims, block.origin, block.dims, zero, element_bytes)
                                : TileCopy(block.dims, block.dims, zero, block.tile_dims, block.origin, element_bytes);
-  Way way{.comm = comm,
+  End end{.comm = comm,
           .peer = link.peer,
           .tag = link.tag,
           .count = static_cast<size_t>(elements),
@@ -40,46 +40,46 @@ absl::Status NcclTransfer::Add(Gpu* gpu, DType dtype, const Link& link, NcclComm
   if (!copy.contiguous()) {
     absl::StatusOr<GpuMove> move = GpuMove::Copy(gpu, copy, element_bytes);
     if (!move.ok()) return move.status();
-    way.move = *std::move(move);
+    end.move = *std::move(move);
     if (absl::Status status = comm->staging().Reserve(gpu, static_cast<size_t>(elements * element_bytes));
         !status.ok()) {
       return absl::Status(status.code(), absl::StrCat(comm->name().title, ": ", status.message()));
     }
   }
-  ways_.push_back(std::move(way));
+  ends_.push_back(std::move(end));
   return absl::OkStatus();
 }
 
-absl::Status NcclTransfer::RunWay(const Way& way, void* tile, void* stream) {
-  absl::Status status = communicator_.ConnectAtRun(*way.comm);
+absl::Status NcclTransfer::RunEnd(const End& end, void* tile, void* stream) {
+  absl::Status status = communicator_.ConnectAtRun(*end.comm);
   if (!status.ok()) return status;
-  char* const block = way.move.has_value() ? way.comm->staging().data<char>() : static_cast<char*>(tile) + way.offset;
+  char* const block = end.move.has_value() ? end.comm->staging().data<char>() : static_cast<char*>(tile) + end.offset;
   const void* const from = sends_ ? tile : block;
   void* const to = sends_ ? block : tile;
-  if (sends_ && way.move.has_value()) status = way.move->Run(&from, 1, &to, 1, stream);
+  if (sends_ && end.move.has_value()) status = end.move->Run(&from, 1, &to, 1, stream);
   if (!status.ok()) return status;
   const auto calls = [&](nccl::Comm comm) {
-    const nccl::Result result = sends_ ? nccl_.Send(block, way.count, type_, 1, comm, stream)
-                                       : nccl_.Recv(block, way.count, type_, 0, comm, stream);
+    const nccl::Result result = sends_ ? nccl_.Send(block, end.count, type_, 1, comm, stream)
+                                       : nccl_.Recv(block, end.count, type_, 0, comm, stream);
     return result == nccl::kInProgress ? nccl::kSuccess : result;
   };
-  status = way.comm->Issue(this, calls, stream);
-  if (status.ok() && !sends_ && way.move.has_value()) status = way.move->Run(&from, 1, &to, 1, stream);
+  status = end.comm->Issue(this, calls, stream);
+  if (status.ok() && !sends_ && end.move.has_value()) status = end.move->Run(&from, 1, &to, 1, stream);
   return status;
 }
 
 absl::Status NcclTransfer::Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) {
   void* const tile = sends_ ? const_cast<void*>(inputs[0]) : outputs[0];
   absl::Status status;
-  for (size_t w = 0; w < ways_.size() && status.ok(); ++w) status = RunWay(ways_[w], tile, stream);
+  for (size_t w = 0; w < ends_.size() && status.ok(); ++w) status = RunEnd(ends_[w], tile, stream);
   return status;
 }
 
 std::string NcclTransfer::Left() const {
-  for (const Way& way : ways_) {
-    const uint64_t number = way.comm->Pending(this);
+  for (const End& end : ends_) {
+    const uint64_t number = end.comm->Pending(this);
     if (number == 0) continue;
-    return absl::StrCat("transfer ", way.tag, " #", number, sends_ ? " to rank " : " from rank ", way.peer);
+    return absl::StrCat("transfer ", end.tag, " #", number, sends_ ? " to rank " : " from rank ", end.peer);
   }
   return "";
 }

@@ -32,7 +32,7 @@ class NcclTransfer : public Operation {
   std::string Left() const override;
 
  private:
-  struct Way {
+  struct End {
     NcclComm* comm;
     int peer, tag;
     size_t count;
@@ -42,13 +42,13 @@ class NcclTransfer : public Operation {
   NcclTransfer(NcclCommunicator* communicator, const nccl::Nccl* nccl, bool sends, DType dtype)
       : communicator_(*communicator), nccl_(*nccl), sends_(sends), type_(nccl::TypeOf(dtype)) {}
   absl::Status Add(Gpu* gpu, DType dtype, const Link& link, NcclComm* comm);
-  absl::Status RunWay(const Way& way, void* tile, void* stream);
+  absl::Status RunEnd(const End& end, void* tile, void* stream);
 
   NcclCommunicator& communicator_;
   const nccl::Nccl& nccl_;
   const bool sends_;
   const nccl::Type type_;
-  std::vector<Way> ways_;
+  std::vector<End> ends_;
 };
 
 }  // namespace weft::collective

@@ -10,7 +10,7 @@
 
 namespace weft::collective {
 
-// Two meetings of the world: what everybody needs, then the ids, which the first
+// Two rendezvous of the world: what everybody needs, then the ids, which the first
 // member of each name makes.
 class WorldIds : public NcclIds {
  public:

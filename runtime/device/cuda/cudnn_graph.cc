@@ -60,10 +60,10 @@ CudnnShape CudnnShape::Packed(const std::array<int64_t, 4>& dims) {
 }
 
 CudnnShape CudnnShape::Transposed() const {
-  CudnnShape it = *this;
-  std::swap(it.dims[2], it.dims[3]);
-  std::swap(it.strides[2], it.strides[3]);
-  return it;
+  CudnnShape shape = *this;
+  std::swap(shape.dims[2], shape.dims[3]);
+  std::swap(shape.strides[2], shape.strides[3]);
+  return shape;
 }
 
 void CudnnGraphBuilder::Keep(const absl::Status& status) {

@@ -43,9 +43,9 @@ std::string CudaInventory::ToString() const {
   std::string text = absl::StrCat("CUDA driver ", driver_version / 1000, ".", driver_version % 1000 / 10, ", ",
                                   gpus.size(), gpus.size() == 1 ? " GPU" : " GPUs");
   for (size_t i = 0; i < gpus.size(); ++i) {
-    const Gpu& it = gpus[i];
-    absl::StrAppendFormat(&text, "\n  %d: %s, compute capability %d.%d, %d multiprocessors, %.1f GiB", i, it.name,
-                          it.major, it.minor, it.multiprocessors, static_cast<double>(it.memory_bytes) * 0x1.0p-30);
+    const Gpu& gpu = gpus[i];
+    absl::StrAppendFormat(&text, "\n  %d: %s, compute capability %d.%d, %d multiprocessors, %.1f GiB", i, gpu.name,
+                          gpu.major, gpu.minor, gpu.multiprocessors, static_cast<double>(gpu.memory_bytes) * 0x1.0p-30);
   }
   return text;
 }

@@ -39,7 +39,7 @@ CudaGpu::~CudaGpu() {
 absl::StatusOr<cuda::Handle> CudaGpu::Load(const std::string& name) {
   if (const auto found = loaded_.find(name); found != loaded_.end()) return found->second;
   const auto module =
-      std::find_if(modules_.begin(), modules_.end(), [&](const GpuModule& it) { return it.name == name; });
+      std::find_if(modules_.begin(), modules_.end(), [&](const GpuModule& module) { return module.name == name; });
   if (module == modules_.end()) return absl::NotFoundError(absl::StrCat("GPU module `", name, "`: not known"));
   if (module->bytes == 0) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -111,9 +111,9 @@ absl::StatusOr<std::shared_ptr<GpuAlarm>> CudaGpu::CreateAlarm(std::function<abs
 
 absl::Status CudaGpu::CheckAlarms() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const Alarm& it : alarms_) {
-    const std::shared_ptr<GpuAlarm> alarm = it.alarm.lock();
-    if (alarm != nullptr && alarm->raised != 0) return it.describe(*alarm);
+  for (const Alarm& known : alarms_) {
+    const std::shared_ptr<GpuAlarm> alarm = known.alarm.lock();
+    if (alarm != nullptr && alarm->raised != 0) return known.describe(*alarm);
   }
   return absl::OkStatus();
 }

@@ -52,14 +52,14 @@ std::vector<std::string> LibraryFolders(const LibraryName& name, const std::stri
 }
 
 absl::StatusOr<Library> OpenLibrary(const LibraryName& name, const std::string& folder) {
-  for (const std::string& it : LibraryFolders(name, folder)) {
+  for (const std::string& searched : LibraryFolders(name, folder)) {
     for (const std::string& file : name.files) {
-      const std::string path = it.empty() ? file : absl::StrCat(it, "/", file);
+      const std::string path = searched.empty() ? file : absl::StrCat(searched, "/", file);
       std::error_code error;
-      if (!it.empty() && !std::filesystem::exists(path, error)) continue;
+      if (!searched.empty() && !std::filesystem::exists(path, error)) continue;
       void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
       if (handle != nullptr) return Library{handle, path};
-      if (!folder.empty() && it.compare(0, folder.size(), folder) == 0) {
+      if (!folder.empty() && searched.compare(0, folder.size(), folder) == 0) {
         return absl::FailedPreconditionError(absl::StrCat(name.title, ": ", dlerror()));
       }
     }

@@ -186,8 +186,8 @@ absl::StatusOr<std::vector<HeuristicResult>> MatmulProblem::Candidates(Handle ha
   if (!status.ok()) return status;
   results.resize(static_cast<size_t>(count));
   results.erase(std::remove_if(results.begin(), results.end(),
-                               [&](const HeuristicResult& it) {
-                                 return it.state != lt::kOk || it.workspace_bytes > workspace_bytes;
+                               [&](const HeuristicResult& candidate) {
+                                 return candidate.state != lt::kOk || candidate.workspace_bytes > workspace_bytes;
                                }),
                 results.end());
   if (results.empty()) return absl::UnimplementedError(absl::StrCat("cuBLASLt has no algorithm for ", key_));

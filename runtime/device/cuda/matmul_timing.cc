@@ -130,7 +130,8 @@ class Track {
                                                        const MatmulProblem& problem,
                                                        const std::vector<HeuristicResult>& candidates) {
     size_t workspace_bytes = 0;
-    for (const HeuristicResult& it : candidates) workspace_bytes = std::max(workspace_bytes, it.workspace_bytes);
+    for (const HeuristicResult& candidate : candidates)
+      workspace_bytes = std::max(workspace_bytes, candidate.workspace_bytes);
     absl::StatusOr<Operands> operands = Allocate(context, problem.spec(), workspace_bytes);
     if (!operands.ok()) return operands.status();
     auto track = std::make_unique<Track>(context, handle, problem, *std::move(operands));

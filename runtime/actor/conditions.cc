@@ -1,4 +1,4 @@
-#include "runtime/actor/order.h"
+#include "runtime/actor/conditions.h"
 
 namespace weft::actor {
 namespace {

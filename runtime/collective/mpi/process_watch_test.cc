@@ -1,4 +1,4 @@
-#include "runtime/collective/mpi/peers.h"
+#include "runtime/collective/mpi/process_watch.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -20,12 +20,13 @@ int Start() {
   return child;
 }
 
-TEST(PeersTest, NoticesWhenAProcessEnds) {
+TEST(ProcessWatchTest, NoticesWhenAProcessEnds) {
   const int first = Start(), second = Start();
   std::promise<int> lost[2];
   int count = 0;
   {
-    Peers peers({{3, first}, {5, second}}, [&](const Peers::Peer& peer) { lost[count++].set_value(peer.rank); });
+    ProcessWatch peers({{3, first}, {5, second}},
+                       [&](const ProcessWatch::Peer& peer) { lost[count++].set_value(peer.rank); });
     kill(second, SIGKILL);
     EXPECT_EQ(lost[0].get_future().get(), 5);
     kill(first, SIGKILL);
@@ -36,25 +37,25 @@ TEST(PeersTest, NoticesWhenAProcessEnds) {
   waitpid(second, nullptr, 0);
 }
 
-TEST(PeersTest, NoticesWhoHasEndedBefore) {
+TEST(ProcessWatchTest, NoticesWhoHasEndedBefore) {
   const int child = Start();
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   std::promise<int> lost;
-  Peers peers({{1, child}}, [&](const Peers::Peer& peer) { lost.set_value(peer.process); });
+  ProcessWatch peers({{1, child}}, [&](const ProcessWatch::Peer& peer) { lost.set_value(peer.process); });
   EXPECT_EQ(lost.get_future().get(), child);
 }
 
-TEST(PeersTest, EndsWhileOthersLive) {
+TEST(ProcessWatchTest, EndsWhileOthersLive) {
   const int child = Start();
   {
-    Peers peers({{1, child}}, [](const Peers::Peer&) { ADD_FAILURE(); });
+    ProcessWatch peers({{1, child}}, [](const ProcessWatch::Peer&) { ADD_FAILURE(); });
   }
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
 }
 
-TEST(PeersTest, NamesGoFromProcessToProcess) {
+TEST(ProcessWatchTest, NamesGoFromProcessToProcess) {
   const ProcessName own = ProcessName::Own(), read = ProcessName::Parse(own.ToString());
   EXPECT_EQ(read.host, own.host);
   EXPECT_EQ(read.process, getpid());

@@ -1,7 +1,12 @@
-// Gathers of a few bytes from all processes of an MPI world, outside of training steps: start, agreement on an error,
-// metrics, the end. Each names who has not come.
-#ifndef WEFT_RUNTIME_COLLECTIVE_MPI_MEETING_H_
-#define WEFT_RUNTIME_COLLECTIVE_MPI_MEETING_H_
+// Rendezvous of all processes of an MPI world, outside of a step's acts: start, agreement on an error, metrics, the
+// end.
+//
+//   rank 0   collects everybody's bytes ─▶ sends all of them to everybody
+//   others   send theirs to rank 0      ─▶ receive all
+//
+// A few kilobytes each. MPI's own all-gather would do the same, but could neither be left nor say who is missing.
+#ifndef WEFT_RUNTIME_COLLECTIVE_MPI_RENDEZVOUS_H_
+#define WEFT_RUNTIME_COLLECTIVE_MPI_RENDEZVOUS_H_
 
 #include <atomic>
 #include <chrono>
@@ -15,13 +20,13 @@
 
 namespace weft::collective {
 
-// One thread; Waiting() by any. All ranks hold the same meetings in the same order.
-class Meetings {
+// Used by one thread, but Waiting() by any. All ranks hold the same rendezvous in the same order.
+class Rendezvous {
  public:
-  Meetings(Wire* wire, std::chrono::milliseconds time_out);
+  Rendezvous(Wire* wire, std::chrono::milliseconds time_out);
 
-  // Rank 0 collects everybody's bytes and gives them to all. kFailedPrecondition
-  // if another rank holds another meeting, kDeadlineExceeded if one stays away.
+  // Gives `bytes`, and returns those of all, by rank. kFailedPrecondition if another rank holds one of another kind,
+  // kDeadlineExceeded if one stays away.
   absl::StatusOr<std::vector<std::string>> Hold(const char* kind, const std::string& bytes);
 
   // "all_gather #3; rank 7 has not come".
@@ -44,11 +49,11 @@ class Meetings {
   Wire::Deadline deadline_;
   Header mine_;
   std::vector<Header> headers_;             // by rank
-  std::atomic<const char*> kind_{nullptr};  // null: no meeting
+  std::atomic<const char*> kind_{nullptr};  // null: none is held
   std::atomic<uint64_t> number_{0};
   std::vector<std::atomic<bool>> come_;  // by rank
 };
 
 }  // namespace weft::collective
 
-#endif  // WEFT_RUNTIME_COLLECTIVE_MPI_MEETING_H_
+#endif  // WEFT_RUNTIME_COLLECTIVE_MPI_RENDEZVOUS_H_

@@ -1,6 +1,6 @@
 // Where and when a process runs, as files tell it.
-#ifndef WEFT_RUNTIME_CHECKPOINT_PLACE_H_
-#define WEFT_RUNTIME_CHECKPOINT_PLACE_H_
+#ifndef WEFT_RUNTIME_CHECKPOINT_HOST_AND_TIME_H_
+#define WEFT_RUNTIME_CHECKPOINT_HOST_AND_TIME_H_
 
 #include <string>
 
@@ -14,4 +14,4 @@ std::string TimeText();
 
 }  // namespace weft::checkpoint
 
-#endif  // WEFT_RUNTIME_CHECKPOINT_PLACE_H_
+#endif  // WEFT_RUNTIME_CHECKPOINT_HOST_AND_TIME_H_

@@ -4,8 +4,8 @@
 // same one. Tokens and credits are therefore counts: the writer's slot for
 // micro-batch i is full once the writer has fired i + 1 times, and free again
 // once every reader has fired for the micro-batch that used it before.
-#ifndef WEFT_RUNTIME_ACTOR_ORDER_H_
-#define WEFT_RUNTIME_ACTOR_ORDER_H_
+#ifndef WEFT_RUNTIME_ACTOR_CONDITIONS_H_
+#define WEFT_RUNTIME_ACTOR_CONDITIONS_H_
 
 #include <cstdint>
 #include <vector>
@@ -85,4 +85,4 @@ std::vector<std::vector<Condition>> ConditionsOf(const ProgramSpec& spec);
 
 }  // namespace weft::actor
 
-#endif  // WEFT_RUNTIME_ACTOR_ORDER_H_
+#endif  // WEFT_RUNTIME_ACTOR_CONDITIONS_H_

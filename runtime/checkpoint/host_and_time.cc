@@ -1,4 +1,4 @@
-#include "runtime/checkpoint/place.h"
+#include "runtime/checkpoint/host_and_time.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
-// Notices when the process of another rank on this host ends, by a descriptor of the process. (pulse.h notices the loss
-// of another host.)
-#ifndef WEFT_RUNTIME_COLLECTIVE_MPI_PEERS_H_
-#define WEFT_RUNTIME_COLLECTIVE_MPI_PEERS_H_
+// Notices when the process of another rank on this host ends, by a descriptor of the process (pidfd_open). The loss of
+// another host is noticed by heartbeat.h.
+#ifndef WEFT_RUNTIME_COLLECTIVE_MPI_PROCESS_WATCH_H_
+#define WEFT_RUNTIME_COLLECTIVE_MPI_PROCESS_WATCH_H_
 
 #include <functional>
 #include <memory>
@@ -15,7 +15,7 @@ namespace weft::collective {
 struct ProcessName {
   std::string host;
   int process = 0;
-  int board = -1;  // the descriptor of its Board
+  int board = -1;  // the descriptor of its StatusBoard
 
   static ProcessName Own();
   // The host as people call it.
@@ -27,8 +27,8 @@ struct ProcessName {
 // Whether a process of this host is stopped, as by SIGSTOP.
 bool IsStopped(int process);
 
-// Watches in a thread of its own, which sleeps until a process ends.
-class Peers {
+// Watches the processes of other ranks in a thread of its own, which sleeps until one of them ends.
+class ProcessWatch {
  public:
   struct Peer {
     int rank = 0;
@@ -38,10 +38,10 @@ class Peers {
 
   // Calls `lost` once for each peer whose process ends, or had ended before. On a
   // system that cannot watch processes nothing is ever lost.
-  Peers(const std::vector<Peer>& peers, Lost lost);
-  ~Peers();
-  Peers(const Peers&) = delete;
-  Peers& operator=(const Peers&) = delete;
+  ProcessWatch(const std::vector<Peer>& peers, Lost lost);
+  ~ProcessWatch();
+  ProcessWatch(const ProcessWatch&) = delete;
+  ProcessWatch& operator=(const ProcessWatch&) = delete;
 
  private:
   void Watch();
@@ -55,4 +55,4 @@ class Peers {
 
 }  // namespace weft::collective
 
-#endif  // WEFT_RUNTIME_COLLECTIVE_MPI_PEERS_H_
+#endif  // WEFT_RUNTIME_COLLECTIVE_MPI_PROCESS_WATCH_H_

@@ -1,4 +1,4 @@
-#include "runtime/collective/mpi/peers.h"
+#include "runtime/collective/mpi/process_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ bool IsStopped(int process) {
   return name != std::string::npos && name + 2 < line.size() && (line[name + 2] == 'T' || line[name + 2] == 't');
 }
 
-Peers::Peers(const std::vector<Peer>& peers, Lost lost) : lost_(std::move(lost)) {
+ProcessWatch::ProcessWatch(const std::vector<Peer>& peers, Lost lost) : lost_(std::move(lost)) {
   std::vector<Peer> gone;
   for (const Peer& peer : peers) {
     const int file = OpenProcess(peer.process);
@@ -56,7 +56,7 @@ Peers::Peers(const std::vector<Peer>& peers, Lost lost) : lost_(std::move(lost))
   thread_ = std::thread([this] { Watch(); });
 }
 
-Peers::~Peers() {
+ProcessWatch::~ProcessWatch() {
   if (thread_.joinable()) {
     close(end_[1]);  // seen at the other end
     thread_.join();
@@ -67,7 +67,7 @@ Peers::~Peers() {
   }
 }
 
-void Peers::Watch() {
+void ProcessWatch::Watch() {
   std::vector<pollfd> watched;
   for (size_t i = 0; i < peers_.size(); ++i) {
     if (files_[i] < 0) lost_(peers_[i]);

@@ -1,4 +1,4 @@
-#include "runtime/collective/mpi/meeting.h"
+#include "runtime/collective/mpi/rendezvous.h"
 
 #include <algorithm>
 #include <cstring>
@@ -35,10 +35,10 @@ std::vector<std::string> Split(const std::string& all, int count) {
 
 }  // namespace
 
-Meetings::Meetings(Wire* wire, std::chrono::milliseconds time_out)
+Rendezvous::Rendezvous(Wire* wire, std::chrono::milliseconds time_out)
     : wire_(*wire), time_out_(time_out), headers_(wire->size()), come_(wire->size()) {}
 
-absl::StatusOr<std::vector<std::string>> Meetings::Hold(const char* kind, const std::string& bytes) {
+absl::StatusOr<std::vector<std::string>> Rendezvous::Hold(const char* kind, const std::string& bytes) {
   if (wire_.stopped()) return wire_.reason();
   deadline_ = time_out_.count() == 0
                   ? Wire::Deadline::max()
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<std::string>> Meetings::Hold(const char* kind, const 
 }
 
 // Rank 0 takes a header from each, then its bytes; the others send theirs.
-absl::Status Meetings::Collect(std::vector<std::string>& all) {
+absl::Status Rendezvous::Collect(std::vector<std::string>& all) {
   const int n = wire_.size();
   Requests requests(2 * n);
   std::string& own = all[wire_.rank()];
@@ -93,7 +93,7 @@ absl::Status Meetings::Collect(std::vector<std::string>& all) {
   return status;
 }
 
-absl::Status Meetings::Distribute(std::string& all) {
+absl::Status Rendezvous::Distribute(std::string& all) {
   const int n = wire_.size();
   Requests requests(2 * n);
   absl::Status status;
@@ -120,25 +120,25 @@ absl::Status Meetings::Distribute(std::string& all) {
   return status;
 }
 
-absl::Status Meetings::Check(const Header& header, int rank) const {
+absl::Status Rendezvous::Check(const Header& header, int rank) const {
   if (header.number == mine_.number && std::strcmp(header.kind, mine_.kind) == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat("rank ", wire_.rank(), " is at ", mine_.kind, " #", mine_.number,
                                                     ", rank ", rank, " at ", header.kind, " #", header.number));
 }
 
-absl::Status Meetings::Await(Requests& requests, Wire::Ended ended) {
+absl::Status Rendezvous::Await(Requests& requests, Wire::Ended ended) {
   return wire_.Await(requests, [] { return Wire::Patience::kForPeers; }, ended, deadline_);
 }
 
-absl::Status Meetings::Transmit(bool send, void* bytes, size_t size, int rank, MPI_Request* request) {
+absl::Status Rendezvous::Transmit(bool send, void* bytes, size_t size, int rank, MPI_Request* request) {
   const int count = static_cast<int>(size);
   if (send) {
-    return MpiStatus("sending", MPI_Isend(bytes, count, MPI_BYTE, rank, Wire::kMeetingTag, wire_.comm(), request));
+    return MpiStatus("sending", MPI_Isend(bytes, count, MPI_BYTE, rank, Wire::kRendezvousTag, wire_.comm(), request));
   }
-  return MpiStatus("receiving", MPI_Irecv(bytes, count, MPI_BYTE, rank, Wire::kMeetingTag, wire_.comm(), request));
+  return MpiStatus("receiving", MPI_Irecv(bytes, count, MPI_BYTE, rank, Wire::kRendezvousTag, wire_.comm(), request));
 }
 
-std::string Meetings::Waiting() const {
+std::string Rendezvous::Waiting() const {
   const char* kind = kind_.load();
   if (kind == nullptr) return "";
   std::string text = absl::StrCat(kind, " #", number_.load());
