@@ -1,7 +1,5 @@
 #include "compiler/job/optimizer.h"
 
-#include <optional>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -11,61 +9,19 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-enum class Range { kAboveZero, kNotNegative, kShare };
-
-// What a field of a rule may be, and what it is where a job does not say (a field without that is 0). By the name of
-// the field in every rule, or in one: "Adam.beta2".
-struct Number {
-  const char* name;
-  Range range;
-  std::optional<double> absent;
-};
-
-constexpr Number kNumbers[] = {
-    {"lr", Range::kAboveZero, std::nullopt}, {"momentum", Range::kShare, std::nullopt},
-    {"beta1", Range::kShare, 0.9},           {"Adam.beta2", Range::kShare, 0.999},
-    {"eps", Range::kAboveZero, 1e-8},        {"weight_decay", Range::kNotNegative, std::nullopt},
-};
-
-const Number* Find(const FieldDescriptor& field) {
-  for (const Number& number : kNumbers) {
-    if (number.name == field.name() ||
-        number.name == absl::StrCat(field.containing_type()->name(), ".", field.name())) {
-      return &number;
-    }
-  }
-  return nullptr;
-}
-
 // The field of the rule that the job has, or nullptr.
 const FieldDescriptor* RuleField(const Optimizer& optimizer) {
   return optimizer.GetReflection()->GetOneofFieldDescriptor(optimizer,
                                                             Optimizer::descriptor()->FindOneofByName("rule"));
 }
 
-std::string ExpectedIn(Range range) {
-  switch (range) {
-    case Range::kAboveZero:
-      return "a number above 0";
-    case Range::kNotNegative:
-      return "0 or more";
-    case Range::kShare:
-      return "at least 0 and below 1";
-  }
-  return "";
-}
-
-// False for NaN.
-bool IsIn(Range range, double value) {
-  switch (range) {
-    case Range::kAboveZero:
-      return value > 0;
-    case Range::kNotNegative:
-      return value >= 0;
-    case Range::kShare:
-      return value >= 0 && value < 1;
-  }
-  return false;
+// What a number with these options is, empty where `value` is one (NaN is not).
+std::string ExpectedOf(const google::protobuf::FieldOptions& options, double value) {
+  const double least = options.GetExtension(at_least), over = options.GetExtension(above);
+  const double end = options.GetExtension(below);
+  if (options.HasExtension(above)) return value > over ? "" : absl::StrCat("a number above ", over);
+  if (!options.HasExtension(below)) return value >= least ? "" : absl::StrCat(least, " or more");
+  return value >= least && value < end ? "" : absl::StrCat("at least ", least, " and below ", end);
 }
 
 }  // namespace
@@ -84,9 +40,8 @@ void ResolveOptimizer(Optimizer* optimizer) {
     Message* message = optimizer->GetReflection()->MutableMessage(optimizer, rule);
     for (int i = 0; i < message->GetDescriptor()->field_count(); ++i) {
       const FieldDescriptor* field = message->GetDescriptor()->field(i);
-      const Number* number = Find(*field);
-      if (number != nullptr && number->absent && !message->GetReflection()->HasField(*message, field)) {
-        message->GetReflection()->SetDouble(message, field, *number->absent);
+      if (field->options().HasExtension(if_absent) && !message->GetReflection()->HasField(*message, field)) {
+        message->GetReflection()->SetDouble(message, field, field->options().GetExtension(if_absent));
       }
     }
   }
@@ -104,13 +59,14 @@ absl::Status ValidateRule(const Optimizer& optimizer) {
   for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
     const FieldDescriptor* field = message.GetDescriptor()->field(i);
     const std::string key = absl::StrCat("optimizer.", rule->name(), ".", field->name());
-    const Number* number = Find(*field);
-    if (number == nullptr || field->cpp_type() != FieldDescriptor::CPPTYPE_DOUBLE || field->is_repeated()) {
+    const google::protobuf::FieldOptions& options = field->options();
+    const bool bounded = options.HasExtension(above) || options.HasExtension(at_least);
+    if (!bounded || field->cpp_type() != FieldDescriptor::CPPTYPE_DOUBLE || field->is_repeated()) {
       return absl::InternalError(absl::StrCat(key, ": expected a double that has a range, got none"));
     }
     const double value = message.GetReflection()->GetDouble(message, field);
-    if (!IsIn(number->range, value)) {
-      return absl::InvalidArgumentError(absl::StrCat(key, ": expected ", ExpectedIn(number->range), ", got ", value));
+    if (const std::string expected = ExpectedOf(options, value); !expected.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(key, ": expected ", expected, ", got ", value));
     }
   }
   return absl::OkStatus();

@@ -1,5 +1,5 @@
 // The rules that a job may name, read off the messages of job.proto: a rule is a field of Optimizer.rule, its numbers
-// are the fields of that field's message. What they may be and are by default is one table, in optimizer.cc.
+// are the fields of that field's message, whose options say what they may be and are by default.
 #ifndef WEFT_COMPILER_JOB_OPTIMIZER_H_
 #define WEFT_COMPILER_JOB_OPTIMIZER_H_
 

@@ -45,8 +45,8 @@ TEST_F(RulesTest, EveryRuleOfAJobHasAnOpThatTakesItsNumbers) {
     for (const auto &[name, value] : rule.numbers) {
       numbers[name] = value;
     }
-    const ir::UpdateRule *found = ir::findUpdateRule(&context_, rule.name, numbers);
-    ASSERT_NE(found, nullptr) << rule.name;
+    std::optional<ir::UpdateRule> found = ir::findUpdateRule(&context_, rule.name, numbers);
+    ASSERT_TRUE(found) << rule.name;
     auto *op = mlir::OperationName(found->op, &context_).getInterface<ir::UpdateOpInterface>();
     ASSERT_NE(op, nullptr) << found->op.str();
     // A number that the job cannot give would be 0 for ever.
@@ -57,7 +57,7 @@ TEST_F(RulesTest, EveryRuleOfAJobHasAnOpThatTakesItsNumbers) {
 }
 
 TEST_F(RulesTest, EveryRuleOfTheOpsCanBeNamed) {
-  for (const ir::UpdateRule &rule : ir::updateRules()) {
+  for (const ir::UpdateRule &rule : ir::updateRules(&context_)) {
     const FieldDescriptor *field = Optimizer::descriptor()->FindFieldByName(rule.name.str());
     ASSERT_NE(field, nullptr) << rule.name.str();
     EXPECT_EQ(field->containing_oneof(), &rules());

@@ -12,19 +12,19 @@ namespace weft::ir {
 
 /// A rule as jobs name it, and the op that does it.
 struct UpdateRule {
-  llvm::StringRef name;                        ///< of the field in the job: "adamw"
-  llvm::StringRef op;                          ///< "weft.adam", which implements UpdateOpInterface
-  llvm::SmallVector<llvm::StringRef, 2> state; ///< prefixes of its names, one each of getStateNames(): "adam_m"
-  llvm::StringRef flag;                        ///< attribute that is set, none if empty: "decoupled"
-  bool sparesVectors = false;                  ///< biases, norms and other vectors do not decay
+  llvm::StringRef name;                    ///< of the field in the job: "adamw"
+  llvm::StringRef op;                      ///< "weft.adam", which implements UpdateOpInterface
+  llvm::SmallVector<std::string, 2> state; ///< prefixes of its names, one each of getStateNames(): "adam_m"
+  llvm::StringRef flag;                    ///< attribute that is set, none if empty: "decoupled"
+  bool sparesVectors = false;              ///< biases, norms and other vectors do not decay
 };
 
-/// Every rule, those of one name beside each other.
-llvm::ArrayRef<UpdateRule> updateRules();
+/// Every rule; of those of one name, the one to be preferred is first.
+llvm::SmallVector<UpdateRule> updateRules(mlir::MLIRContext *context);
 
-/// The rule of this name whose op takes all `numbers` that are not 0, or nullptr.
-const UpdateRule *findUpdateRule(mlir::MLIRContext *context, llvm::StringRef name,
-                                 const llvm::StringMap<double> &numbers);
+/// The rule of this name whose op takes all `numbers` that are not 0.
+std::optional<UpdateRule> findUpdateRule(mlir::MLIRContext *context, llvm::StringRef name,
+                                         const llvm::StringMap<double> &numbers);
 
 /// Builds the op of `rule`. `operands`: the parameter, its gradient, the state, the learning rate and the scale of the
 /// gradient. A number that the op has and `numbers` has not is 0. Fails, after an error at `loc`, where the op does not

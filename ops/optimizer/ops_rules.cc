@@ -4,11 +4,10 @@
 namespace weft::ir {
 namespace {
 
-// One row an op. A job's rule may have several: the first that takes every number which is not 0.
-const UpdateRule kRules[] = {
-    {.name = "sgd", .op = SgdOp::getOperationName(), .state = {}},
+// An op is a rule of its own name, whose state is called `<name>_<state>`. What else jobs name is a row; one without a
+// flag stands for its op's own name.
+const UpdateRule kRows[] = {
     {.name = "sgd", .op = SgdMomentumOp::getOperationName(), .state = {"momentum"}},
-    {.name = "adam", .op = AdamOp::getOperationName(), .state = {"adam_m", "adam_v"}},
     {.name = "adamw",
      .op = AdamOp::getOperationName(),
      .state = {"adam_m", "adam_v"},
@@ -33,12 +32,33 @@ bool takes(const UpdateRule &rule, mlir::MLIRContext *context, const llvm::Strin
 
 } // namespace
 
-llvm::ArrayRef<UpdateRule> updateRules() { return kRules; }
+llvm::SmallVector<UpdateRule> updateRules(mlir::MLIRContext *context) {
+  llvm::SmallVector<UpdateRule> rules;
+  for (mlir::RegisteredOperationName op : context->getRegisteredOperations()) {
+    StringRef name = op.stripDialect();
+    auto *update = op.getInterface<UpdateOpInterface>();
+    if (!update ||
+        llvm::any_of(kRows, [&](const UpdateRule &row) { return row.op == op.getStringRef() && row.flag.empty(); })) {
+      continue;
+    }
+    rules.push_back({.name = name, .op = op.getStringRef()});
+    for (StringRef kept : update->getStateNames()) {
+      rules.back().state.push_back((name + "_" + kept).str());
+    }
+  }
+  rules.append(std::begin(kRows), std::end(kRows));
+  return rules;
+}
 
-const UpdateRule *findUpdateRule(mlir::MLIRContext *context, StringRef name, const llvm::StringMap<double> &numbers) {
-  const UpdateRule *found =
-      llvm::find_if(kRules, [&](const UpdateRule &rule) { return rule.name == name && takes(rule, context, numbers); });
-  return found == std::end(kRules) ? nullptr : found;
+// The first that takes every number which is not 0: of sgd, that without momentum where that does.
+std::optional<UpdateRule> findUpdateRule(mlir::MLIRContext *context, StringRef name,
+                                         const llvm::StringMap<double> &numbers) {
+  for (UpdateRule &rule : updateRules(context)) {
+    if (rule.name == name && takes(rule, context, numbers)) {
+      return std::move(rule);
+    }
+  }
+  return std::nullopt;
 }
 
 llvm::FailureOr<UpdateOpInterface> buildUpdate(mlir::OpBuilder &builder, mlir::Location loc, const UpdateRule &rule,

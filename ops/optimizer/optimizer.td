@@ -121,7 +121,7 @@ def Weft_LearningRateOp : Weft_PureOp<"learning_rate"> {
 
 // A rule of an optimizer: the next value of a parameter from its gradient, a `state` of the same shape, and `numbers`.
 // Both are overwritten. The number of the step, from 1, is that of the run unless `step` gives it; where that is 0, the
-// results are the old values. All else about a rule is in ops_rules.cc (what jobs call it) and in its kernels.
+// results are the old values. Jobs call it what its op is called, unless ops_rules.cc has a row.
 //
 // Example: "lion", ["m"] and ["beta1"] make the op `weft.lion %p, %g, %m, %lr, %grad_scale beta1(0.9)`, whose results
 // are `next` and `next_m`.

@@ -190,8 +190,13 @@ class ModelTest(FaultTest):
                    '  weft.output "y" %y\n}\n')
         self.assertRegex(self.places(self.job)[0], r":\d+:8: error: expected at most 1048576 ops and calls in a graph, "
                          "got more$")
+
+    def test_texts_without_bound(self):
         self.write("m.mlir", MODEL.replace("hidden = 8", "hidden = 8" + " + 1" * 300000))
-        self.assertRegex(self.places(self.job)[0], r":2:\d+: error: custom op 'model.config' expression: expected at most 65536 letters, got more$")
+        self.assertRegex(self.places(self.job)[0], r":2:\d+: error: custom op 'model.config' expression: expected at "
+                         "most 65536 letters, got more$")
+
+    def test_files_without_bound(self):
         self.write("m.mlir", b"/" * (16777216 + 1))
         self.refused("weft-compile", self.job, "-o", self.plan_path,
                      line=f"{self.model}: expected at most 16777216 bytes, got more")

@@ -123,10 +123,12 @@ class PipeTest(FaultTest):
         pipe = self.path("pipe")
         os.mkfifo(pipe)
         plan = self.plan()
-        self.refused("weft-run", plan, "--data", pipe, line=f"{pipe}: expected a regular file of tokens")
-        self.refused("weft-run", plan, "--data", TOKENS, "--quiet", "--init", pipe, line=f"{pipe}: expected a regular file")
-        self.refused("weft-run", plan, "--data", TOKENS, "--quiet", "--metrics", pipe,
-                     line=f"{pipe}: metrics cannot be written: expected a pipe that somebody reads, found no reader")
+        for flags, text in ((["--data", pipe], "expected a regular file of tokens"),
+                            (["--data", TOKENS, "--init", pipe], "expected a regular file"),
+                            (["--data", TOKENS, "--metrics", pipe],
+                             "metrics cannot be written: expected a pipe that somebody reads, found no reader")):
+            with self.subTest(flags=flags):
+                self.refused("weft-run", plan, "--quiet", *flags, line=f"{pipe}: {text}")
 
 
 class DivergenceTest(FaultTest):

@@ -48,7 +48,7 @@ private:
       return mlir::success();
     }
     std::vector<llvm::StringRef> names;
-    for (const UpdateRule &known : updateRules()) {
+    for (const UpdateRule &known : updateRules(&getContext())) {
       if (!llvm::is_contained(names, known.name)) {
         names.push_back(known.name);
       }
@@ -145,7 +145,7 @@ private:
     return mlir::success();
   }
 
-  const UpdateRule *made = nullptr;
+  std::optional<UpdateRule> made;
   llvm::StringMap<double> ofRule;
   Value gradScale, learningRate;
 };

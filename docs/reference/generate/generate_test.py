@@ -7,13 +7,16 @@ from proto_page import parse, render
 PROTO = """// What it is.
 syntax = "proto3";
 package weft;
+extend google.protobuf.FieldOptions {
+  optional double at_least = 1;
+}
 // The root.
 message Job {
   // Which one.
   Kind kind = 1;
   // Exactly one.
   oneof rule {
-    double lr = 2;  // a rate
+    double lr = 2 [(at_least) = 0, (if_absent) = 1e-3];  // a rate
   }
   message Inner {}
   repeated Inner inner = 3;
@@ -32,14 +35,14 @@ class ProtoTest(unittest.TestCase):
         self.assertEqual([(block.kind, block.name, block.comment) for block in blocks],
                          [("message", "Job", "The root."), ("message", "Job.Inner", ""), ("enum", "Kind", "")])
         self.assertEqual(blocks[0].entries,
-                         [("kind", "Kind", "Which one.", None), ("lr", "double", "a rate", "rule"),
+                         [("kind", "Kind", "Which one.", None), ("lr", "double", "a rate (at least 0, if absent 1e-3)", "rule"),
                           ("inner", "repeated Inner", "", None), ("named", "map<string, Inner>", "", None)])
         self.assertEqual(blocks[2].entries, [("USUAL", "0", "The usual.", None)])
 
     def test_types_are_links(self):
         lines = render(parse(PROTO, "job.proto"))
         self.assertIn("| `kind` | [Kind](#kind) | Which one. |", lines)
-        self.assertIn("| `lr` | `double` | a rate (one of `rule`) |", lines)
+        self.assertIn("| `lr` | `double` | a rate (at least 0, if absent 1e-3) (one of `rule`) |", lines)
         self.assertIn("| `inner` | [repeated Inner](#jobinner) |  |", lines)
         self.assertIn("| `named` | [map<string, Inner>](#jobinner) |  |", lines)
 

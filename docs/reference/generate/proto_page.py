@@ -12,8 +12,10 @@ import sys
 
 from markdown import leading_comment, page, table
 
-OPEN = re.compile(r"(message|enum|oneof)\s+(\w+)\s*\{(\s*\})?$")
-FIELD = re.compile(r"((?:repeated|optional)\s+)?(map<[^>]+>|[\w.]+)\s+(\w+)\s*=\s*(\d+)\s*(?:\[[^]]*\])?;")
+OPEN = re.compile(r"(message|enum|oneof|extend)\s+([\w.]+)\s*\{(\s*\})?$")
+FIELD = re.compile(r"((?:repeated|optional)\s+)?(map<[^>]+>|[\w.]+)\s+(\w+)\s*=\s*(\d+)\s*(?:\[([^]]*)\])?;")
+# Of the house's own options: "(at_least) = 0".
+OPTION = re.compile(r"\((\w+)\)\s*=\s*([^,]+)")
 VALUE = re.compile(r"(\w+)\s*=\s*(-?\d+);")
 IGNORED = re.compile(r"(syntax|package|import|option|reserved)\b.*;|$")
 
@@ -57,7 +59,8 @@ def _open(opened, said, stack, blocks):
         return Block(kind, name, said)
     owners = [block.name for block in stack if block.kind != "oneof"]
     block = Block(kind, ".".join(owners[-1:] + [name]), said)
-    blocks.append(block)
+    if kind != "extend":
+        blocks.append(block)
     return block
 
 
@@ -73,6 +76,8 @@ def _entry(code, said, stack):
         owner.entries.append((value.group(1), value.group(2), said, None))
     elif field:
         group = stack[-1].name if stack[-1].kind == "oneof" else None
+        options = ["%s %s" % (name.replace("_", " "), value) for name, value in OPTION.findall(field.group(5) or "")]
+        said += " (%s)" % ", ".join(options) if options else ""
         owner.entries.append((field.group(3), ((field.group(1) or "") + field.group(2)).strip(), said, group))
     else:
         return False
