@@ -7,6 +7,7 @@
 #include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/compile.h"
+#include "compiler/pipeline/remedies.h"
 #include "mlir/Parser/Parser.h"
 #include "ops/register.h"
 
@@ -36,12 +37,15 @@ protected:
   }
 
   // What the compiler itself makes of the job.
-  Summary compiled(const std::vector<std::string> &overrides) {
+  plan::Plan compiled(const std::vector<std::string> &overrides) {
     CompileOptions options;
     options.job = *LoadJob(kJob, with(overrides));
     options.jobFile = kJob;
     options.cluster = cluster_;
-    const plan::Plan plan = compile(options)->plan;
+    return compile(options)->plan;
+  }
+
+  static Summary summaryOf(const plan::Plan &plan) {
     Summary summary{{}, plan.prediction().step_s()};
     for (const plan::Stage &stage : plan.stages()) {
       summary.stageBytes.push_back(int64_t(stage.arena_bytes()));
@@ -73,7 +77,7 @@ TEST_F(CandidatesTest, AreWhatTheCompilerMakesOfThem) {
     SCOPED_TRACE(overrides.empty() ? "the job" : overrides[0]);
     absl::StatusOr<Summary> summary = candidates.compile(jobOf(overrides), /*predict=*/true);
     ASSERT_TRUE(summary.ok()) << summary.status();
-    const Summary expected = compiled(overrides);
+    const Summary expected = summaryOf(compiled(overrides));
     EXPECT_EQ(summary->stageBytes, expected.stageBytes);
     EXPECT_EQ(summary->step_s, expected.step_s);
   }
@@ -111,6 +115,21 @@ TEST_F(CandidatesTest, SayWhyNotAndPrintNothing) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("recompute.layers: expected a layer"), absl::string_view::npos) << status;
+}
+
+// With work for one variant alone, that is the one that should save most. (By then it has begun where others ended.)
+TEST_F(CandidatesTest, RemediesBeginWithWhatShouldSaveMost) {
+  Candidates candidates(*parsed_, cluster_);
+  const plan::Plan plan = compiled({});
+  const absl::string_view tried = " a rank, predicted step ";
+  std::string text;
+  for (int64_t work = 1; text.find(tried) == std::string::npos; work += work / 8 + 1) {
+    text = remedies(jobOf({}), cluster_, plan, candidates, work);
+  }
+  size_t begin = text.find("\n    recompute.policy=FULL zero.stage=3 batch.micro=2: ");
+  ASSERT_NE(begin, std::string::npos) << text;
+  EXPECT_EQ(text.find(tried), text.rfind(tried)) << text;
+  EXPECT_LT(text.find(tried), text.find('\n', begin + 1)) << text;
 }
 
 } // namespace

@@ -18,9 +18,6 @@
 namespace weft::compiler {
 namespace {
 
-// See Candidates::limit. All variants of GPT-2 with 345M parameters take less, and some four of GPT-3 are as much.
-constexpr int64_t kWork = 1000000;
-
 // What of the activations stays, by experience with GPT-2: the estimate only says what to try first.
 constexpr double kSelective = 0.6, kFull = 0.25;
 
@@ -170,8 +167,9 @@ double stepOf(const plan::Plan &plan, const Cluster &cluster) {
 
 } // namespace
 
-std::string remedies(const Job &job, const Cluster &cluster, const plan::Plan &plan, Candidates &candidates) {
-  candidates.limit(kWork);
+std::string remedies(const Job &job, const Cluster &cluster, const plan::Plan &plan, Candidates &candidates,
+                     int64_t work) {
+  candidates.limit(work);
   std::vector<Attempt> fitting, larger, untried;
   for (auto &[attempt, changed] : attemptsOf(job, cluster, plan)) {
     absl::StatusOr<Summary> summary = absl::FailedPreconditionError(attempt.why);
