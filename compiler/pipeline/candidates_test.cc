@@ -121,7 +121,7 @@ TEST_F(CandidatesTest, SayWhyNotAndPrintNothing) {
 TEST_F(CandidatesTest, RemediesBeginWithWhatShouldSaveMost) {
   Candidates candidates(*parsed_, cluster_);
   const plan::Plan plan = compiled({});
-  const absl::string_view tried = " a rank, predicted step ";
+  const std::string tried = " a rank, predicted step ";
   std::string text;
   for (int64_t work = 1; text.find(tried) == std::string::npos; work += work / 8 + 1) {
     text = remedies(jobOf({}), cluster_, plan, candidates, work);
