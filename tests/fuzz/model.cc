@@ -15,8 +15,11 @@ namespace {
 enum Flags { kPlain = 0, kMixesBatch = 1, kPinsInner = 2, kPinsHeads = 4, kUsesExpert = 8 };
 
 // Ops in the notation of a model file: $x and $y are operands, $r the result, $i a number of its own. Values keep to
-// about 1, so that rounding is not magnified: what grows goes through tanh. What jumps, in its value or in its
-// gradient, compares with a parameter added ($x+): two values may be equal but for rounding, which would then decide.
+// about 1, so that rounding is not magnified: what grows goes through tanh, and a sum over positions is scaled first,
+// as 1 - tanh(10)^2 is nothing but rounding. Only half of a batch's mean is taken away: with all of it, rows of equal
+// tokens are 0 in one layout and rounding in another, which the norm behind them makes large. What jumps, in its value
+// or in its gradient, compares with a parameter added ($x+): two values may be equal but for rounding, which would then
+// decide.
 struct Piece {
   const char* text;
   int flags = kPlain;
@@ -62,9 +65,10 @@ constexpr Piece kPieces[] = {
     {"%a$i = weft.reduce mean $x over [2] keep_dims\n$r = weft.sub $x, %a$i"},
     {"%a$i = weft.reduce max $x+ over [2] keep_dims\n$r = weft.sub $x, %a$i"},
     {"%a$i = weft.reduce mean $x over [1] keep_dims\n$r = weft.sub $y, %a$i"},
-    {"%a$i = weft.reduce sum $x over [1]\n%b$i = weft.tanh %a$i\n%c$i = weft.reshape %b$i [batch, 1, hidden]\n"
-     "$r = weft.add %c$i, $y"},
-    {"%a$i = weft.reduce mean $x over [0] keep_dims\n$r = weft.sub $x, %a$i", kMixesBatch},
+    {"%a$i = weft.reduce sum $x over [1]\n%b$i = weft.scale %a$i by(0.1)\n%c$i = weft.tanh %b$i\n"
+     "%d$i = weft.reshape %c$i [batch, 1, hidden]\n$r = weft.add %d$i, $y"},
+    {"%a$i = weft.reduce mean $x over [0] keep_dims\n%b$i = weft.scale %a$i by(0.5)\n$r = weft.sub $x, %b$i",
+     kMixesBatch},
     {"%a$i = weft.reshape $x [batch, seq, heads, hidden floordiv heads]\n%b$i = weft.transpose %a$i [0, 2, 1, 3]\n"
      "%c$i = weft.softmax %b$i\n%d$i = weft.transpose %c$i [0, 2, 1, 3]\n$r = weft.reshape %d$i [batch, seq, hidden]"},
     {"%a$i = weft.reshape $x [batch * seq, hidden]\n"
