@@ -36,9 +36,9 @@ constexpr int64_t kLooksPerByte = 100;
 
 // The search goes on with the best layouts so far, fewer and fewer, while the best arena is this much above the bound.
 // For each it looks at so many placed blocks, some 300 million in a second of a core: at most fifteen seconds a stage.
-// A layout of few blocks moves less in the first round, and more in the next ones. Example: GPT-2 124M as a zero bubble
-// in the form V, 4 stages, 64 micro-batches: with 12 places it has 1,700 blocks, is the fourth best after two rounds
-// and the best after three.
+// A layout of few blocks may gain most by long searches. Example: GPT-2 124M as a zero bubble in the form V, 4 stages,
+// 64 micro-batches: with 12 places it has 1,700 blocks, is not among the best three after the first round, and ends
+// below 3 % with 500 million looks, where those of 7,000 blocks hardly gain any more.
 struct Round {
   double above = 1;
   size_t layouts = 0;
