@@ -3,6 +3,7 @@
 //   a ─ b ─ c      eliminate b: a table over a and c of the least that b can cost between them
 //   a ────── c     eliminate a, then c: a number
 //
+// For one thread; fails never.
 #ifndef WEFT_COMPILER_SEARCH_ELIMINATION_H_
 #define WEFT_COMPILER_SEARCH_ELIMINATION_H_
 
@@ -24,8 +25,8 @@ struct Factor {
   std::vector<int> classes;              // how many
   std::vector<Cost> table;
 
+  /// Where the scope has `variable`; its size where it has not.
   size_t at(int variable) const { return std::find(scope.begin(), scope.end(), variable) - scope.begin(); }
-  bool has(int variable) const { return at(variable) < scope.size(); }
 
   Cost costOf(const std::vector<int> &labels) const {
     size_t entry = 0;
@@ -38,7 +39,7 @@ struct Factor {
 
 /// Classes of a variable's labels that tell apart what each of several factors tells apart.
 struct JointClasses {
-  std::vector<int> of;    // of each label; -1: not one of `labels`
+  std::vector<int> of;    // of each label; -1: the label is not left
   std::vector<int> first; // the first label of each class
   int count() const { return int(first.size()); }
 };

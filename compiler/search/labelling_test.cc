@@ -126,11 +126,6 @@ TEST(Labelling, NothingIsPossible) {
   EXPECT_EQ(found.bound, kNever);
 }
 
-TEST(Labelling, EqualLabelsGoByTheirNumbers) {
-  Labelling problem{{{5, 5, 5}, {1, 1}}, {{0, 1, {0, 1, 1}, {0, 1}, 2, {0, 0, 0, 0}}}};
-  EXPECT_EQ(solve(problem).labels, (std::vector<int>{0, 0}));
-}
-
 // A ladder as forward and backward make it: layers of forward ops, each of which a backward op reads.
 Labelling ladderOf(int layers, int labels, uint32_t seed) {
   Random random(seed);

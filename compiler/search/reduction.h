@@ -1,4 +1,4 @@
-// Which labels no best solution needs, and a bound of what a solution costs.
+// Which labels no best solution needs, and a bound of what a solution costs. Pure functions; any thread; fail never.
 #ifndef WEFT_COMPILER_SEARCH_REDUCTION_H_
 #define WEFT_COMPILER_SEARCH_REDUCTION_H_
 
@@ -10,7 +10,7 @@ namespace weft::search {
 
 /// What is left of a problem.
 struct Reduced {
-  std::vector<std::vector<int>> left; // of each variable, the labels that some best solution may have; not empty
+  std::vector<std::vector<int>> left; // of each variable, labels of which a best solution can be made; not empty
   Labels best;                        // the best labels met on the way, and the bound
 };
 
