@@ -212,6 +212,7 @@ void buildSchedule(mlir::OpPassManager &manager, const Job &job) {
     manager.addPass(createScheduleUnits(unitsOptions(job.pipeline())));
   }
   manager.addNestedPass<task::ProgramOp>(createScheduleActors());
+  manager.addPass(createScheduleSlots());
 }
 
 void buildMemory(mlir::OpPassManager &manager, const Job &) {

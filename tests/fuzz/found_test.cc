@@ -19,6 +19,7 @@ struct Found {
   std::string job;    // all but the model
   Overrides many;     // what the layout adds to one rank's job
   std::string compute = "F32";
+  std::string order = "";  // a schedule file
 };
 
 void PrintTo(const Found& found, std::ostream* out) { *out << found.name; }
@@ -125,6 +126,12 @@ TEST_P(FoundTest, AgreesWithOneRank) {
   const std::string root = std::filesystem::current_path();
   const std::string file = absl::StrCat(testing::TempDir(), "/", found.name, ".mlir");
   std::ofstream(file) << "model.import \"" << root << "/models/layers.mlir\"\n" << found.model;
+  Overrides many = found.many;
+  if (!found.order.empty()) {
+    const std::string order = absl::StrCat(testing::TempDir(), "/", found.name, ".txt");
+    std::ofstream(order) << found.order;
+    many.push_back("pipeline.schedule_file=" + order);
+  }
   const auto train = [&](const std::string& compute, Overrides overrides) {
     // As in trial.cc.
     overrides.push_back(
@@ -136,8 +143,14 @@ TEST_P(FoundTest, AgreesWithOneRank) {
   };
   const Result one = train(found.compute, {}), disturbed = train(found.compute == "F32" ? "BF16" : "F32", {});
   double share = 0;
-  EXPECT_EQ(Differences(train(found.compute, found.many), one, disturbed, found.compute != "F32", &share), "");
+  EXPECT_EQ(Differences(train(found.compute, many), one, disturbed, found.compute != "F32", &share), "");
 }
+
+// Stage 0 comes to its first backward five forwards after stage 1 has no slot left for what it would send back.
+constexpr char kGpipeAnd1f1b[] = R"(
+F0 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 B0 B1 B2 B3 B4 B5 B6 B7 B8 B9 B10 B11
+F0 B0 F1 B1 F2 B2 F3 B3 F4 B4 F5 B5 F6 B6 F7 B7 F8 B8 F9 B9 F10 B10 F11 B11
+)";
 
 constexpr char kMicroBatches[] = "batch { global: 8 micro: 2 }\noptimizer { adam { lr: 0.01 eps: 0.1 } }\nseed: 1\n";
 
@@ -148,6 +161,12 @@ INSTANTIATE_TEST_SUITE_P(
               kResiduals,
               "batch { global: 4 micro: 4 }\noptimizer { adam { lr: 0.01 eps: 0.1 } }",
               {"dist.data=2", "dist.pipeline=2", "pipeline={schedule: ZERO_BUBBLE form: V}"}},
+        Found{"FarAhead",
+              kResiduals,
+              "batch { global: 12 micro: 1 }\noptimizer { adam { lr: 0.01 eps: 0.1 } }",
+              {"dist.pipeline=2"},
+              "F32",
+              kGpipeAnd1f1b},
         Found{"ConstantsGpipe", kConstants, kMicroBatches, {"dist.pipeline=2", "pipeline.schedule=GPIPE"}},
         Found{"ConstantsZeroBubble", kConstants, kMicroBatches, {"dist.pipeline=2", "pipeline.schedule=ZERO_BUBBLE"}},
         Found{"ReshapeOfAParameter", kReshaped, kMicroBatches, {"dist.data=2"}},

@@ -31,11 +31,26 @@ def ScheduleActors : Pass<"weft-schedule-actors", "::weft::task::ProgramOp"> {
     MB in the order in which the last backward completes them; with all other collectives of that section they are
     on the communication stream, beside the backward; what could overtake a collective of the backward over a
     common mesh axis waits for that one (buckets.h). Beside them the compute stream does what it can do so far, of
-    each bundle before the next (step_order.h). Buffers get as many slots as the order of the units has micro-batches
-    of them under way (slots.h).
+    each bundle before the next (step_order.h).
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
   let statistics = [Statistic<"numActors", "actors", "actors made">];
+}
+
+def ScheduleSlots : Pass<"weft-schedule-slots", "::mlir::ModuleOp"> {
+  let summary = "Gives every buffer its slots: of how many micro-batches it holds a value at once";
+  let description = [{
+    - A buffer that one unit writes and another reads has as many slots as micro-batches are under way between the two
+      in the order of the units. Example: 1F1B needs p - i slots on stage i of p.
+    - A buffer that the host or another stage writes or reads has one more, so that the next micro-batch moves while
+      this one is used. A gathered or reduced buffer has not: the buffers of other layers move meanwhile. The ends of a
+      transfer have more than that where the order lets the sender run further ahead (transfer_slots.h).
+    - A sum over micro-batches has one slot, and so has what is made once a step. What the step section only reads has
+      the slots that the units need; it is read as the last micro-batch left it.
+
+    No buffer has more slots than there are micro-batches.
+  }];
+  let dependentDialects = ["::weft::task::TaskDialect"];
 }
 
 #endif

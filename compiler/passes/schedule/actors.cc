@@ -5,7 +5,6 @@
 #include "compiler/passes/schedule/communication_stream.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/schedule/postpone.h"
-#include "compiler/passes/schedule/slots.h"
 #include "compiler/passes/schedule/step_order.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -153,7 +152,6 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     for (Operation *metric : metrics) {
       metric->moveBefore(&body, body.end());
     }
-    setSlots(program);
   }
 
 private:

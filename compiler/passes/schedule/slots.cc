@@ -1,9 +1,12 @@
-#include "compiler/passes/schedule/slots.h"
-
+// --weft-schedule-slots: how many micro-batches of a value are under way at once.
 #include "compiler/dialect/task/registers.h"
+#include "compiler/passes/schedule/passes.h"
+#include "compiler/passes/schedule/transfer_slots.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace weft::compiler {
+#define GEN_PASS_DEF_SCHEDULESLOTS
+#include "compiler/passes/schedule/Passes.h.inc"
 namespace {
 
 // Who touches the bytes of a buffer within the micro-batch section.
@@ -36,8 +39,6 @@ llvm::MapVector<mlir::Value, Touches> touchesOf(task::ProgramOp program) {
   return touches;
 }
 
-} // namespace
-
 void setSlots(task::ProgramOp program) {
   std::vector<schedule::Unit> order = task::unitsOf(program);
   std::map<std::vector<llvm::StringRef>, int64_t> known;
@@ -62,4 +63,14 @@ void setSlots(task::ProgramOp program) {
   }
 }
 
+struct ScheduleSlots : impl::ScheduleSlotsBase<ScheduleSlots> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<task::ProgramOp>()) {
+      setSlots(program);
+    }
+    addTransferSlots(getOperation());
+  }
+};
+
+} // namespace
 } // namespace weft::compiler

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-schedule-actors -split-input-file | FileCheck %s
+// RUN: weft-opt %s --weft-schedule-actors --weft-schedule-slots -split-input-file | FileCheck %s
 
 // Kernels that follow each other, of one layer and phase, are one actor named after them; of a scope without a number
 // the first part counts. What belongs to the forward is one unit, the backward another. Reading inputs happens on the host

@@ -1,6 +1,6 @@
-// RUN: sed 's/"weight"}/"backward"}/' %s | weft-opt --weft-schedule-units=schedule=1f1b --weft-schedule-actors | FileCheck %s --check-prefixes=CHECK,ONE
-// RUN: sed 's/"weight"}/"backward"}/' %s | weft-opt --weft-schedule-units=schedule=gpipe --weft-schedule-actors | FileCheck %s --check-prefixes=CHECK,GPIPE
-// RUN: weft-opt %s --weft-schedule-units=schedule=zero-bubble-h1 --weft-schedule-actors | FileCheck %s --check-prefixes=CHECK,H1
+// RUN: sed 's/"weight"}/"backward"}/' %s | weft-opt --weft-schedule-units=schedule=1f1b --weft-schedule-actors --weft-schedule-slots | FileCheck %s --check-prefixes=CHECK,ONE
+// RUN: sed 's/"weight"}/"backward"}/' %s | weft-opt --weft-schedule-units=schedule=gpipe --weft-schedule-actors --weft-schedule-slots | FileCheck %s --check-prefixes=CHECK,GPIPE
+// RUN: weft-opt %s --weft-schedule-units=schedule=zero-bubble-h1 --weft-schedule-actors --weft-schedule-slots | FileCheck %s --check-prefixes=CHECK,H1
 
 // How many micro-batches of a buffer are kept, with six of them on four stages. What the forward writes and the backward reads
 // is the stash: p - i under 1F1B on stage i, all of them under GPIPE. What one unit alone touches has one slot. What another stream

@@ -1,5 +1,5 @@
-// RUN: weft-opt %s --weft-schedule-units="schedule=interleaved chunks=2" --weft-schedule-actors | FileCheck %s --check-prefixes=CHECK,LOOP
-// RUN: weft-opt %s --weft-schedule-units="file=%S/files/chunks.txt chunks=2" --weft-schedule-actors | FileCheck %s --check-prefixes=CHECK,FILE
+// RUN: weft-opt %s --weft-schedule-units="schedule=interleaved chunks=2" --weft-schedule-actors --weft-schedule-slots | FileCheck %s --check-prefixes=CHECK,LOOP
+// RUN: weft-opt %s --weft-schedule-units="file=%S/files/chunks.txt chunks=2" --weft-schedule-actors --weft-schedule-slots | FileCheck %s --check-prefixes=CHECK,FILE
 
 // Chunks of a stage are counted from its first: model chunk 2 on stage 0 is its second. Each chunk's stash has the slots that the
 // order keeps of this chunk, here 3 and 2 or 3 on stage 0. What passes from one chunk to the other on one stage is kept

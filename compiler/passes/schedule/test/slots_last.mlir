@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-schedule-units=schedule=gpipe --weft-schedule-actors | FileCheck %s
+// RUN: weft-opt %s --weft-schedule-units=schedule=gpipe --weft-schedule-actors --weft-schedule-slots | FileCheck %s
 
 // What a unit makes and the step section reads, also by a view, is read of the last micro-batch, so it has as many slots
 // as the units need: three between a forward and its backward in GPIPE. A parameter that no update writes is read by many
