@@ -228,7 +228,7 @@ absl::Status LayoutCheck::CompareOutput(const ShardingRule& rule, const Layout& 
   const bool pending =
       AnyPending(layout.outputs[output]) || std::any_of(layout.inputs.begin(), layout.inputs.end(), AnyPending);
   const bool exact = case_.agreement == Agreement::kExact;
-  const bool bits = !pending;
+  const bool bits = !pending && case_.agreement != Agreement::kRounded;
   const double scale = std::max(computed.largest[output], LargestOf(expected));
   const double bound = exact || bits ? 0
                                      : 8 * RoundoffOf(outputs_[output].dtype) *

@@ -53,6 +53,7 @@ struct Input {
 enum class Agreement {
   kDefault,  // bit for bit where no sum is cut and no operand is pending; else within a rounding bound
   kExact,    // equal always: the inputs are such that no sum rounds
+  kRounded,  // within a rounding bound always: a library sums in an order that depends on where a tile ends
 };
 
 // One op. Operands are %a, %b, ... in the order of `inputs`, each used once.
@@ -67,6 +68,7 @@ struct OpCase {
   OpCase(std::string case_name, std::string text, std::vector<Input> operands)
       : name(std::move(case_name)), op(std::move(text)), inputs(std::move(operands)) {}
   OpCase Exact() && { return agreement = Agreement::kExact, std::move(*this); }
+  OpCase Rounded() && { return agreement = Agreement::kRounded, std::move(*this); }
   OpCase Uneven() && { return uneven = true, std::move(*this); }
   OpCase Results(std::vector<std::string> types) && { return results = std::move(types), std::move(*this); }
 
