@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/job/axes.h"
+#include "compiler/job/numbers.h"
 #include "compiler/job/optimizer.h"
 #include "compiler/job/text.h"
 #include "google/protobuf/text_format.h"
@@ -56,11 +57,35 @@ void ResolveDist(Dist* dist) {
 void ResolvePipeline(Pipeline* pipeline) {
   const bool two =
       pipeline->schedule() == INTERLEAVED || (pipeline->schedule() == ZERO_BUBBLE && pipeline->form() == V);
+  if (pipeline->schedule() == ONE_F_ONE_B) {
+    pipeline->clear_schedule();
+  }
   if (pipeline->chunks() == 0) {
     pipeline->set_chunks(two && pipeline->schedule_file().empty() ? 2 : 1);
   }
   for (Dist& stage : *pipeline->mutable_stages()) {
     ResolveDist(&stage);
+  }
+}
+
+// What graph.auto_parallel chooses instead. What is set to its default is as if it were absent: one plan, one text.
+void ResolveLayout(Job* job) {
+  Batch* batch = job->mutable_batch();
+  if (batch->micro() == 0) {
+    batch->set_micro(batch->global() == 0 ? 1 : batch->global());
+  }
+  if (batch->global() == 0) {
+    batch->set_global(batch->micro());
+  }
+  ResolveDist(job->mutable_dist());
+  if (job->has_pipeline() || job->dist().pipeline() > 1) {
+    ResolvePipeline(job->mutable_pipeline());
+  }
+  if (job->zero().stage() == 0 && job->zero().has_stage()) {
+    job->mutable_zero()->clear_stage();
+  }
+  if (job->recompute().policy() == Recompute::NONE && job->recompute().has_policy()) {
+    job->mutable_recompute()->clear_policy();
   }
 }
 
@@ -82,22 +107,16 @@ absl::Status At(const std::string& path, const absl::Status& status) {
 
 void ResolveJob(Job* job) {
   DropOverridden(job->mutable_model());
-  Batch* batch = job->mutable_batch();
-  if (batch->micro() == 0) {
-    batch->set_micro(batch->global() == 0 ? 1 : batch->global());
-  }
-  if (batch->global() == 0) {
-    batch->set_global(batch->micro());
-  }
   if (job->has_optimizer()) {
     ResolveOptimizer(job->mutable_optimizer());
   }
   if (job->precision().compute() == F16) {
     ResolveLossScale(job->mutable_precision()->mutable_loss_scale());
   }
-  ResolveDist(job->mutable_dist());
-  if (job->has_pipeline() || job->dist().pipeline() > 1) {
-    ResolvePipeline(job->mutable_pipeline());
+  if (job->graph().auto_parallel()) {
+    FillNumbers(job->mutable_auto_());
+  } else {
+    ResolveLayout(job);
   }
 }
 

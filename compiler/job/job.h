@@ -44,7 +44,7 @@ std::string MessageText(const google::protobuf::Message& message);
 
 // Fills in what is absent: sizes of mesh axes are 1; `batch.micro` is `batch.global`, or 1, and `batch.global` is
 // `batch.micro`; the moments and epsilon of adam; a constant schedule. Of several `model.set` of one name the
-// last stays.
+// last stays. With graph.auto_parallel the layout stays open (see compiler/auto): sizes that are absent are 0.
 void ResolveJob(Job* job);
 
 // Micro-batches in a step of training, of a valid job. A function has one, whatever the job says: see `micro_batches`

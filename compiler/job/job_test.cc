@@ -50,6 +50,43 @@ TEST(JobTest, FillsInDefaults) {
   EXPECT_TRUE(job->optimizer().schedule().has_constant());
 }
 
+constexpr char kAuto[] = R"(
+model { file: "m.mlir" }
+batch { global: 8 }
+cluster: "two.cluster"
+graph { auto_parallel: true }
+)";
+
+TEST(JobTest, AutoParallelLeavesTheLayoutOpen) {
+  const absl::StatusOr<Job> job = Parse(kAuto, {"dist.tensor=1", "zero.stage=0"});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->dist().data(), 0);
+  EXPECT_EQ(job->dist().tensor(), 1);
+  EXPECT_EQ(job->batch().micro(), 0);
+  EXPECT_TRUE(job->zero().has_stage());
+  EXPECT_FALSE(job->recompute().has_policy());
+  EXPECT_EQ(job->auto_().seconds(), 60);
+  EXPECT_EQ(job->auto_().gap(), 0.01);
+}
+
+TEST(JobTest, AutoParallelNeedsABatchAndACluster) {
+  EXPECT_THAT(ErrorOf(kAuto, {"cluster="}), HasSubstr("cluster: expected the path of a cluster file"));
+  EXPECT_THAT(ErrorOf(kAuto, {"batch={}"}), HasSubstr("batch.global: expected 1 or more"));
+  EXPECT_THAT(ErrorOf(kAuto, {"auto.seconds=0"}), HasSubstr("auto.seconds: expected a number above 0, got 0"));
+  EXPECT_THAT(ErrorOf(kAuto, {"auto.gap=-1"}), HasSubstr("auto.gap: expected 0 or more, got -1"));
+  EXPECT_THAT(ErrorOf(kAuto, {"auto.reserve_bytes=-1"}), HasSubstr("auto.reserve_bytes: expected 0 or more, got -1"));
+  EXPECT_THAT(ErrorOf(kAuto, {"pipeline.cuts=h.1"}), HasSubstr("dist.pipeline: expected the number of stages"));
+  EXPECT_THAT(ErrorOf(kAuto, {"batch.micro=3"}), HasSubstr("batch.global: expected a multiple of batch.micro"));
+  EXPECT_THAT(ErrorOf(kAuto, {"dist.data=3"}), HasSubstr("batch.global: expected a multiple of dist.data (3), got 8"));
+  EXPECT_THAT(ErrorOfOverride("auto.gap=0.1"), HasSubstr("auto: expected graph.auto_parallel: true"));
+}
+
+// One plan, one text: what is set to its default is as if it were absent.
+TEST(JobTest, DefaultsThatAreSetLeaveNoTrace) {
+  EXPECT_EQ(MessageText(*Parse(kWhole, {"zero.stage=0", "recompute.policy=NONE", "pipeline.schedule=ONE_F_ONE_B"})),
+            MessageText(*Parse(kWhole, {"zero={}", "recompute={}", "pipeline={}"})));
+}
+
 TEST(JobTest, BatchSizesFollowEachOther) {
   EXPECT_EQ(Parse("model { file: 'm' } batch { global: 6 }")->batch().micro(), 6);
   EXPECT_EQ(Parse("model { file: 'm' } batch { micro: 3 }")->batch().global(), 3);

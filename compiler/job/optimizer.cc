@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "compiler/job/numbers.h"
 
 namespace weft {
 namespace {
@@ -13,15 +14,6 @@ using google::protobuf::Message;
 const FieldDescriptor* RuleField(const Optimizer& optimizer) {
   return optimizer.GetReflection()->GetOneofFieldDescriptor(optimizer,
                                                             Optimizer::descriptor()->FindOneofByName("rule"));
-}
-
-// What a number with these options is, empty where `value` is one (NaN is not).
-std::string ExpectedOf(const google::protobuf::FieldOptions& options, double value) {
-  const double least = options.GetExtension(at_least), over = options.GetExtension(above);
-  const double end = options.GetExtension(below);
-  if (options.HasExtension(above)) return value > over ? "" : absl::StrCat("a number above ", over);
-  if (!options.HasExtension(below)) return value >= least ? "" : absl::StrCat(least, " or more");
-  return value >= least && value < end ? "" : absl::StrCat("at least ", least, " and below ", end);
 }
 
 }  // namespace
@@ -37,13 +29,7 @@ std::string OptimizerNames() {
 
 void ResolveOptimizer(Optimizer* optimizer) {
   if (const FieldDescriptor* rule = RuleField(*optimizer)) {
-    Message* message = optimizer->GetReflection()->MutableMessage(optimizer, rule);
-    for (int i = 0; i < message->GetDescriptor()->field_count(); ++i) {
-      const FieldDescriptor* field = message->GetDescriptor()->field(i);
-      if (field->options().HasExtension(if_absent) && !message->GetReflection()->HasField(*message, field)) {
-        message->GetReflection()->SetDouble(message, field, field->options().GetExtension(if_absent));
-      }
-    }
+    FillNumbers(optimizer->GetReflection()->MutableMessage(optimizer, rule));
   }
   if (optimizer->schedule().kind_case() == RateSchedule::KIND_NOT_SET) {
     optimizer->mutable_schedule()->mutable_constant();
@@ -58,18 +44,12 @@ absl::Status ValidateRule(const Optimizer& optimizer) {
   const Message& message = optimizer.GetReflection()->GetMessage(optimizer, rule);
   for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
     const FieldDescriptor* field = message.GetDescriptor()->field(i);
-    const std::string key = absl::StrCat("optimizer.", rule->name(), ".", field->name());
-    const google::protobuf::FieldOptions& options = field->options();
-    const bool bounded = options.HasExtension(above) || options.HasExtension(at_least);
-    if (!bounded || field->cpp_type() != FieldDescriptor::CPPTYPE_DOUBLE || field->is_repeated()) {
-      return absl::InternalError(absl::StrCat(key, ": expected a double that has a range, got none"));
-    }
-    const double value = message.GetReflection()->GetDouble(message, field);
-    if (const std::string expected = ExpectedOf(options, value); !expected.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(key, ": expected ", expected, ", got ", value));
+    if (!HasRange(*field)) {
+      return absl::InternalError(absl::StrCat("optimizer.", rule->name(), ".", field->name(),
+                                              ": expected a double that has a range, got none"));
     }
   }
-  return absl::OkStatus();
+  return ValidateNumbers(absl::StrCat("optimizer.", rule->name(), "."), message);
 }
 
 OptimizerRule RuleOf(const Optimizer& optimizer) {

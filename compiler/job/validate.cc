@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/job/axes.h"
 #include "compiler/job/job.h"
+#include "compiler/job/numbers.h"
 #include "compiler/job/optimizer.h"
 #include "compiler/job/text.h"
 #include "ops/abi/status_macros.h"
@@ -281,9 +282,57 @@ absl::Status ValidateFields(const std::string& prefix, const google::protobuf::M
   return absl::OkStatus();
 }
 
+absl::Status ValidateAuto(const Job& job) {
+  if (!job.graph().auto_parallel()) {
+    return job.has_auto_() ? Expected("auto", "graph.auto_parallel: true, which alone has it", "false")
+                           : absl::OkStatus();
+  }
+  WEFT_RETURN_IF_ERROR(ValidateNumbers("auto.", job.auto_()));
+  if (job.auto_().reserve_bytes() < 0) {
+    return Expected("auto.reserve_bytes", "0 or more", job.auto_().reserve_bytes());
+  }
+  if (job.cluster().empty()) {
+    return Expected("cluster", "the path of a cluster file, which graph.auto_parallel lays the model out on", "none");
+  }
+  if (job.batch().global() < 1) {
+    return Expected("batch.global", "1 or more, of which graph.auto_parallel chooses batch.micro",
+                    job.batch().global() == 0 ? "none" : absl::StrCat(job.batch().global()));
+  }
+  if (job.dist().data() > 0 && job.batch().global() % job.dist().data() != 0) {
+    return Expected("batch.global", absl::StrCat("a multiple of dist.data (", job.dist().data(), ")"),
+                    job.batch().global());
+  }
+  const std::pair<std::string, bool> ofStages[] = {{"cuts", job.pipeline().cuts_size() > 0},
+                                                   {"stages", job.pipeline().stages_size() > 0},
+                                                   {"schedule_file", !job.pipeline().schedule_file().empty()}};
+  for (const auto& [key, is_set] : ofStages) {
+    if (is_set && job.dist().pipeline() == 0) {
+      return Expected("dist.pipeline", absl::StrCat("the number of stages that pipeline.", key, " is for"), "none");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What does not depend on the layout, by the layout that sets what is open to the least.
+Job LeastOf(Job job) {
+  job.mutable_graph()->set_auto_parallel(false);
+  job.clear_auto_();
+  if (job.batch().micro() == 0) {
+    job.mutable_batch()->set_micro(job.batch().global());
+  }
+  if (job.dist().data() == 0) {
+    job.mutable_zero()->clear_group();
+  }
+  ResolveJob(&job);
+  return job;
+}
+
 }  // namespace
 
 absl::Status ValidateJob(const Job& job) {
+  if (absl::Status status = ValidateAuto(job); !status.ok() || job.graph().auto_parallel()) {
+    return status.ok() ? ValidateJob(LeastOf(job)) : status;
+  }
   for (const absl::Status& status :
        {ValidateModel(job.model()), ValidatePrecision(job.precision()), ValidateDist(job),
         // After the sizes are known to be positive.

@@ -19,7 +19,11 @@ namespace weft::compiler {
 /// What a variant comes to.
 struct Summary {
   std::vector<int64_t> stageBytes; // of a rank of each stage
-  double step_s = 0;               // predicted; 0 if nobody asked
+  // Predicted; 0 if nobody asked.
+  double step_s = 0;
+  double compute_s = 0; // means over ranks
+  double exposed_comm_s = 0;
+  double waiting_s = 0;
 };
 
 /// Owns the modules that it keeps, in the context of the first. For one thread. Prints nothing.
@@ -42,6 +46,9 @@ public:
   /// error says why there is no such plan: kResourceExhausted if the work is done, otherwise the first error of a
   /// phase.
   absl::StatusOr<Summary> compile(const Job &job, bool predict);
+
+  /// The same, as a plan that nobody has verified; `offsets`: whether its memory is laid out.
+  absl::StatusOr<plan::Plan> planFor(const Job &job, bool offsets = true);
 
 private:
   struct Kept {

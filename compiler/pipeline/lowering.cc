@@ -76,8 +76,7 @@ llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &clu
   return phase == Phase::Pipeline ? checkTarget(*lowering.module, job, cluster) : mlir::success();
 }
 
-absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster,
-                                  uint32_t memorySeed) {
+absl::StatusOr<plan::Plan> planWithoutOffsets(const Lowering &lowering, const Job &asked, const Cluster &cluster) {
   plan::Plan plan;
   fillHeader(asked, cluster, lowering.facts, *plan.mutable_header());
   const Recompute &recompute = asked.recompute();
@@ -87,6 +86,12 @@ absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, co
   if (failed(emitPlan(*lowering.module, plan))) {
     return absl::InvalidArgumentError("");
   }
+  return plan;
+}
+
+absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster,
+                                  uint32_t memorySeed) {
+  WEFT_ASSIGN_OR_RETURN(plan::Plan plan, planWithoutOffsets(lowering, asked, cluster));
   if (absl::Status status = PlanMemory({cluster.device().memory_bytes(), memorySeed}, &plan); !status.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", status.message()));
   }

@@ -44,6 +44,9 @@ llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &clu
 absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster,
                                   uint32_t memorySeed = 0);
 
+/// The same before memory is laid out: every offset is 0.
+absl::StatusOr<plan::Plan> planWithoutOffsets(const Lowering &lowering, const Job &asked, const Cluster &cluster);
+
 } // namespace weft::compiler
 
 #endif // WEFT_COMPILER_PIPELINE_LOWERING_H_

@@ -32,9 +32,10 @@ double durationOf(UnitKind kind, const Durations &durations) {
 /// Runs the lists of all stages.
 class Clock {
 public:
-  Clock(const Schedule &schedule, const Durations &durations)
-      : shape_(schedule.shape), order_(schedule.order), durations_(durations), free_(shape_.stages, 0),
-        ends_(shape_.allChunks()) {
+  Clock(const Schedule &schedule, const std::vector<Durations> &ofChunks,
+        const std::function<double(int, int)> &transfer)
+      : shape_(schedule.shape), order_(schedule.order), ofChunks_(ofChunks), transfer_(transfer),
+        free_(shape_.stages, 0), ends_(shape_.allChunks()) {
     times_.begins.resize(shape_.stages);
     times_.busy.assign(shape_.stages, 0);
   }
@@ -58,7 +59,8 @@ private:
     if (unit.kind == UnitKind::Weight || other < 0 || other == shape_.allChunks())
       return 0;
     const std::vector<double> &ends = ends_[other][int(unit.kind)];
-    return size_t(unit.microBatch) < ends.size() ? std::optional(ends[unit.microBatch]) : std::nullopt;
+    const double moves = shape_.stageOf(other) == stage ? 0 : transfer_(shape_.stageOf(other), stage);
+    return size_t(unit.microBatch) < ends.size() ? std::optional(ends[unit.microBatch] + moves) : std::nullopt;
   }
 
   bool advance(int stage) {
@@ -69,11 +71,12 @@ private:
       std::optional<double> ready = readyAt(stage, unit);
       if (!ready)
         break;
-      const double begin = std::max(free_[stage], *ready), duration = durationOf(unit.kind, durations_);
+      const int chunk = shape_.chunkAt(stage, unit.chunk);
+      const double begin = std::max(free_[stage], *ready), duration = durationOf(unit.kind, ofChunks_[chunk]);
       begins.push_back(begin);
       free_[stage] = begin + duration;
       times_.busy[stage] += duration;
-      ends_[shape_.chunkAt(stage, unit.chunk)][int(unit.kind)].push_back(free_[stage]);
+      ends_[chunk][int(unit.kind)].push_back(free_[stage]);
     }
     return begins.size() > before;
   }
@@ -89,7 +92,8 @@ private:
 
   const Shape &shape_;
   const Order &order_;
-  const Durations &durations_;
+  const std::vector<Durations> &ofChunks_; // of the model
+  const std::function<double(int, int)> &transfer_;
   Times times_;
   std::vector<double> free_;                             // when each stage is idle again
   std::vector<std::array<std::vector<double>, 3>> ends_; // of each chunk of the model and kind, by micro-batch
@@ -134,6 +138,14 @@ std::vector<int> mostHeld(const Schedule &schedule) {
 
 Durations unitDurations(const Order &order) { return isSplit(order) ? Durations{1, 1, 1} : Durations{1, 2, 0}; }
 
-Times unitTimes(const Schedule &schedule, const Durations &durations) { return Clock(schedule, durations).run(); }
+Times unitTimes(const Schedule &schedule, const Durations &durations) {
+  return unitTimes(schedule, std::vector<Durations>(schedule.shape.allChunks(), durations),
+                   [](int, int) { return 0.0; });
+}
+
+Times unitTimes(const Schedule &schedule, const std::vector<Durations> &ofChunks,
+                const std::function<double(int from, int to)> &transfer) {
+  return Clock(schedule, ofChunks, transfer).run();
+}
 
 } // namespace weft::schedule

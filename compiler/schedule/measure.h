@@ -1,8 +1,9 @@
-// What a schedule amounts to: its stashes and its bubble, as tests compare them with formulas. Plans are measured by
-// runtime/measure/memory.h and runtime/sim.
+// What a schedule amounts to: its stashes and its bubble, to estimate a plan before there is one, and to compare with
+// formulas. Plans are measured by runtime/measure/memory.h and runtime/sim.
 #ifndef WEFT_COMPILER_SCHEDULE_MEASURE_H_
 #define WEFT_COMPILER_SCHEDULE_MEASURE_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,11 @@ struct Times {
 
 /// The schedule passes `check`.
 Times unitTimes(const Schedule &schedule, const Durations &durations);
+
+/// The same where every chunk of the model has durations of its own, and what goes from one stage to another comes as
+/// much later as `transfer` says of the two.
+Times unitTimes(const Schedule &schedule, const std::vector<Durations> &ofChunks,
+                const std::function<double(int from, int to)> &transfer);
 
 } // namespace weft::schedule
 

@@ -1,9 +1,13 @@
 // weft-compile: a job and a model file in, a plan out.
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +15,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "compiler/auto/decide.h"
 #include "compiler/job/axes.h"
 #include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
@@ -19,6 +24,7 @@
 #include "runtime/plan/layout.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/names.h"
+#include "runtime/show/decision.h"
 #include "runtime/version/version.h"
 
 namespace {
@@ -42,6 +48,8 @@ examples:
   weft-compile models/gpt2/tiny.job -o tiny.plan
   weft-compile models/gpt2/tiny.job dist.data=2 dist.tensor=2 -o tiny.plan
   weft-compile models/mlp/mlp.job --stop-after=shard -o -
+  weft-compile models/gpt2/345m.job cluster=../../clusters/8xh200.cluster graph.auto_parallel=true -o a.plan
+                       chooses the layout; ^C ends the search with the best so far
 
 exit status: 0 done, 1 the compiler failed, 2 the request was wrong (job, model or flag)
 )";
@@ -126,7 +134,8 @@ std::string parse(int argc, char **argv, Request &request) {
 
 // An error without a message was printed where it arose.
 int statusCode(const absl::Status &status) {
-  int code = absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? 2 : 1;
+  const bool wrong = absl::IsInvalidArgument(status) || absl::IsNotFound(status) || absl::IsResourceExhausted(status);
+  const int code = wrong ? 2 : 1;
   return status.message().empty() ? code : failed(std::string(status.message()), code);
 }
 
@@ -178,6 +187,29 @@ std::string zeroSummary(const weft::plan::Plan &plan) {
                                    " of parameters whole, which no dimension of theirs lets it split\n");
 }
 
+std::atomic<bool> interrupted{false};
+
+// Chooses what the job leaves open. A terminal sees how far it is; ^C ends the search with the best so far, a second
+// one the program.
+absl::StatusOr<weft::compiler::Decided> choose(const weft::compiler::CompileOptions &options, bool quiet) {
+  weft::compiler::DecideOptions how;
+  how.stop = &interrupted;
+  const bool shows = !quiet && isatty(fileno(stderr)) == 1;
+  if (shows) {
+    how.progress = [](const std::string &line) { std::fprintf(stderr, "\r\033[K%.150s", line.c_str()); };
+  }
+  std::signal(SIGINT, [](int) {
+    interrupted = true;
+    std::signal(SIGINT, SIG_DFL);
+  });
+  absl::StatusOr<weft::compiler::Decided> decided = weft::compiler::decide(options, how);
+  std::signal(SIGINT, SIG_DFL);
+  if (shows) {
+    std::fprintf(stderr, "\r\033[K");
+  }
+  return decided;
+}
+
 std::string summary(const weft::plan::Plan &plan, const std::string &path) {
   int64_t ranks = 0, arena = 0;
   for (const weft::plan::Placement &placement : plan.placements()) {
@@ -195,6 +227,7 @@ std::string summary(const weft::plan::Plan &plan, const std::string &path) {
                           ? absl::StrCat("precision.float32: ", plan.header().target(),
                                          " has no TF32: contractions read float32 as it is\n")
                           : "",
+                      weft::plan::DecisionText(plan.header().decision()),
                       recompute.empty() ? "" : absl::StrCat("computed again for the backward: ", recompute, "\n"),
                       "next: weft plan show ", path, "\n");
 }
@@ -251,9 +284,24 @@ int main(int argc, char **argv) {
   }
   options.cluster = *cluster;
   options.dumpIr = request.dumpIr;
-  absl::StatusOr<weft::compiler::Compiled> compiled = weft::compiler::compile(options);
+  std::optional<weft::plan::Plan> decided;
+  if (options.job.graph().auto_parallel()) {
+    absl::StatusOr<weft::compiler::Decided> chosen = choose(options, request.quiet);
+    if (!chosen.ok()) {
+      return statusCode(chosen.status());
+    }
+    options.job = chosen->job;
+    decided = std::move(chosen->plan);
+  }
+  absl::StatusOr<weft::compiler::Compiled> compiled = weft::compiler::Compiled();
+  if (!decided || options.stopAfter || !options.dumpIr.empty()) {
+    compiled = weft::compiler::compile(options);
+  }
   if (!compiled.ok()) {
     return statusCode(compiled.status());
+  }
+  if (decided) {
+    compiled->plan = *std::move(decided);
   }
   if (options.stopAfter) {
     if (request.output.empty() || request.output == "-") {

@@ -1,4 +1,6 @@
 // --weft-elaborate-instantiate: puts layers in the place of calls.
+#include "compiler/analysis/layer.h"
+#include "compiler/analysis/repeats.h"
 #include "compiler/passes/elaborate/expression.h"
 #include "compiler/passes/elaborate/passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -265,6 +267,19 @@ private:
     return success();
   }
 
+  // How often a repeat is placed that the model has `count` times: all of them, unless the module says the most
+  // (kMostRepeatsName). Then it is told what was left out. Repeats in layers that repeat are whole.
+  int64_t placedOf(model::RepeatOp repeat, const Frame &frame, int64_t count) {
+    auto most = module->getAttrOfType<mlir::IntegerAttr>(kMostRepeatsName);
+    if (!most || !layerOf(frame.scope).empty() || count <= most.getInt()) {
+      return count;
+    }
+    mlir::NamedAttrList counts(module->getAttrOfType<mlir::DictionaryAttr>(kRepeatsName));
+    counts.set(frame.full(repeat.getScope()), builder.getI64IntegerAttr(count));
+    module->setAttr(kRepeatsName, counts.getDictionary(module.getContext()));
+    return most.getInt();
+  }
+
   LogicalResult placeRepeat(model::RepeatOp repeat, Frame &frame, mlir::IRMapping &values) {
     auto error = [&] { return mlir::emitError(frame.at(repeat)) << "repeat: count: "; };
     Attribute value = evaluateAll(repeat.getCount(), frame, error);
@@ -276,7 +291,7 @@ private:
       return error() << "expected a whole number of 0 or more, got " << value;
     }
     SmallVector<Value> carried = llvm::map_to_vector(repeat.getOperands(), [&](Value v) { return values.lookup(v); });
-    for (int64_t i = 0; i < count.getInt(); ++i) {
+    for (int64_t i = 0, placed = placedOf(repeat, frame, count.getInt()); i < placed; ++i) {
       SmallVector<Value> results;
       std::string scope = frame.full(repeat.getScope()) + "." + std::to_string(i);
       if (failed(countPlaced(repeat, frame)) ||

@@ -1,0 +1,338 @@
+#include "compiler/auto/choice.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "compiler/job/job.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace weft::compiler {
+namespace {
+
+constexpr int64_t kMostStages = 64, kMostChunks = 8, kMostMicroBatches = 4096;
+
+// An axis of the mesh, or the stages.
+struct AxisKey {
+  const char *key;
+  int64_t Choice::*size;
+  int64_t (Dist::*asked)() const;
+  void (Dist::*set)(int64_t);
+};
+
+constexpr AxisKey kAxes[] = {
+    {"dist.data", &Choice::data, &Dist::data, &Dist::set_data},
+    {"dist.expert", &Choice::expert, &Dist::expert, &Dist::set_expert},
+    {"dist.context", &Choice::context, &Dist::context, &Dist::set_context},
+    {"dist.tensor", &Choice::tensor, &Dist::tensor, &Dist::set_tensor},
+    {"dist.pipeline", &Choice::pipeline, &Dist::pipeline, &Dist::set_pipeline},
+};
+
+std::vector<int64_t> divisorsOf(int64_t number) {
+  std::vector<int64_t> divisors;
+  for (int64_t i = 1; i * i <= number; ++i) {
+    if (number % i == 0) {
+      divisors.push_back(i);
+      if (i * i < number)
+        divisors.push_back(number / i);
+    }
+  }
+  std::sort(divisors.begin(), divisors.end());
+  return divisors;
+}
+
+std::vector<int64_t> primesOf(int64_t number) {
+  std::vector<int64_t> primes;
+  for (int64_t i = 2; number > 1; ++i) {
+    if (number % i == 0)
+      primes.push_back(i);
+    while (number % i == 0)
+      number /= i;
+  }
+  return primes;
+}
+
+struct ScheduleChoice {
+  PipelineSchedule schedule;
+  ZeroBubble form;
+};
+
+constexpr ScheduleChoice kSchedules[] = {
+    {ONE_F_ONE_B, H1}, {GPIPE, H1}, {INTERLEAVED, H1}, {ZERO_BUBBLE, H1}, {ZERO_BUBBLE, V}};
+
+// How many chunks a schedule may have on a stage, of which the first is what it takes by itself.
+std::vector<int64_t> chunksOf(const ScheduleChoice &choice) {
+  if (choice.schedule != INTERLEAVED)
+    return {choice.schedule == ZERO_BUBBLE && choice.form == V ? 2 : 1};
+  std::vector<int64_t> all;
+  for (int64_t chunks = 2; chunks <= kMostChunks; ++chunks)
+    all.push_back(chunks);
+  return all;
+}
+
+} // namespace
+
+Space::Space(const Job &asked, const Cluster &cluster)
+    : asked_(asked), ranks_(cluster.node().count() * cluster.node().ranks()), nodeRanks_(cluster.node().ranks()) {}
+
+std::vector<std::pair<std::string, std::vector<Choice>>> Space::axesAlone() const {
+  std::vector<std::pair<std::string, std::vector<Choice>>> axes;
+  for (const AxisKey &axis : kAxes) {
+    if (axis.size == &Choice::pipeline || (asked_.dist().*axis.asked)() > 0)
+      continue;
+    axes.push_back({axis.key, {}});
+    for (int64_t prime : primesOf(ranks_)) {
+      Choice &alone = axes.back().second.emplace_back();
+      alone.*axis.size = prime;
+      alone.micro = asked_.batch().global();
+    }
+  }
+  return axes;
+}
+
+std::vector<std::string> Space::open() const {
+  std::vector<std::string> keys;
+  for (const AxisKey &axis : kAxes) {
+    if ((asked_.dist().*axis.asked)() == 0)
+      keys.push_back(axis.key);
+  }
+  for (auto [key, isSet] :
+       {std::pair("batch.micro", asked_.batch().micro() > 0), std::pair("zero.stage", asked_.zero().has_stage()),
+        std::pair("zero.group", asked_.zero().group() > 0),
+        std::pair("pipeline.schedule", asked_.pipeline().has_schedule() || !asked_.pipeline().schedule_file().empty()),
+        std::pair("pipeline.chunks", asked_.pipeline().chunks() > 0),
+        std::pair("recompute.policy", asked_.recompute().has_policy())}) {
+    if (!isSet)
+      keys.push_back(key);
+  }
+  return keys;
+}
+
+bool Space::has(const Choice &choice) const {
+  const auto allows = [](int64_t asked, int64_t size) { return asked == 0 || asked == size; };
+  for (const AxisKey &axis : kAxes) {
+    const int64_t asked = (asked_.dist().*axis.asked)();
+    if (!allows(asked, choice.*axis.size) || (asked == 0 && choice.*axis.size > 1 && closed_.count(axis.key) > 0))
+      return false;
+  }
+  const int64_t global = asked_.batch().global();
+  const bool divides = ranks_ % choice.ranks() == 0 || asked_.dist().data() > 0;
+  const bool isSplit = choice.zero > 0 && choice.data > 1;
+  return choice.ranks() <= ranks_ && divides && choice.pipeline <= kMostStages &&
+         allows(asked_.batch().micro(), choice.micro) && global % choice.micro == 0 &&
+         choice.micro % choice.data == 0 && global / choice.micro <= kMostMicroBatches &&
+         (asked_.zero().has_stage() ? choice.zero == asked_.zero().stage() : choice.zero == 0 || isSplit) &&
+         (asked_.zero().group() > 0 ? choice.group == asked_.zero().group()
+                                    : choice.group == 0 || (isSplit && choice.group > 1 && choice.group < choice.data &&
+                                                            choice.data % choice.group == 0));
+}
+
+void Space::forEach(const std::function<void(const Choice &)> &visit) const {
+  const std::vector<int64_t> sizes = divisorsOf(ranks_), micros = divisorsOf(asked_.batch().global());
+  std::vector<Choice> meshes = {Choice()};
+  for (const AxisKey &axis : kAxes) {
+    std::vector<Choice> more;
+    const int64_t asked = (asked_.dist().*axis.asked)();
+    for (const Choice &mesh : meshes) {
+      for (int64_t size : asked > 0 ? std::vector<int64_t>{asked} : sizes) {
+        Choice next = mesh;
+        next.*axis.size = size;
+        if (next.ranks() <= ranks_)
+          more.push_back(next);
+      }
+    }
+    meshes = std::move(more);
+  }
+  for (Choice choice : meshes) {
+    for (int64_t micro : micros) {
+      choice.micro = micro;
+      for (int64_t zero = 0; zero <= 3; ++zero) {
+        choice.zero = zero;
+        std::set<int64_t> groups = {0, nodeRanks_ / choice.tensor / choice.context / choice.expert,
+                                    asked_.zero().group()};
+        for (int64_t group : groups) {
+          choice.group = group;
+          if (!has(choice))
+            continue;
+          for (const Choice &scheduled : schedulesOf(choice))
+            visit(scheduled);
+        }
+      }
+    }
+  }
+}
+
+std::vector<Choice> Space::schedulesOf(const Choice &choice) const {
+  std::vector<Choice> all;
+  for (const ScheduleChoice &schedule : kSchedules) {
+    const Pipeline &asked = asked_.pipeline();
+    const bool isAsked = schedule.schedule == asked.schedule() && schedule.form == asked.form();
+    if (choice.pipeline == 1 || asked.has_schedule() || !asked.schedule_file().empty()) {
+      if (!isAsked && !(schedule.schedule == ONE_F_ONE_B && choice.pipeline == 1 && !asked.has_schedule()))
+        continue;
+    }
+    for (int64_t chunks : chunksOf(schedule)) {
+      if (asked.chunks() > 0 && chunks != asked.chunks() && asked.schedule_file().empty())
+        continue;
+      Choice one = choice;
+      one.schedule = schedule.schedule;
+      one.form = schedule.form;
+      one.chunks = asked.schedule_file().empty() ? chunks : std::max<int64_t>(asked.chunks(), 1);
+      all.push_back(one);
+    }
+  }
+  return all;
+}
+
+std::vector<Choice> Space::neighbours(const Choice &choice) const {
+  std::vector<Choice> near;
+  const auto add = [&](const Choice &other) {
+    if (has(other) && std::find(near.begin(), near.end(), other) == near.end() && !(other == choice))
+      near.push_back(other);
+  };
+  for (int64_t zero = 0; zero <= 3; ++zero) {
+    Choice other = choice;
+    other.zero = zero;
+    other.group = zero == 0 ? 0 : choice.group;
+    add(other);
+  }
+  std::vector<int64_t> factors = primesOf(asked_.batch().global());
+  for (int64_t factor : factors) {
+    Choice other = choice;
+    other.micro *= factor;
+    add(other);
+    other.micro = choice.micro % factor == 0 ? choice.micro / factor : choice.micro;
+    add(other);
+  }
+  if (choice.zero > 0) {
+    for (int64_t group : {int64_t(0), nodeRanks_ / choice.tensor / choice.context / choice.expert}) {
+      Choice other = choice;
+      other.group = group;
+      add(other);
+    }
+  }
+  for (int64_t factor : primesOf(ranks_)) {
+    for (const AxisKey &from : kAxes) {
+      for (const AxisKey &to : kAxes) {
+        if (&from == &to || choice.*from.size % factor != 0)
+          continue;
+        Choice other = choice;
+        other.*from.size /= factor;
+        other.*to.size *= factor;
+        other.zero = other.data == 1 ? asked_.zero().stage() : other.zero;
+        other.group = 0;
+        add(other);
+        // A rank keeps the sequences of a micro-batch that it had.
+        Choice scaled = other;
+        if (to.size == &Choice::data)
+          scaled.micro *= factor;
+        else if (from.size == &Choice::data && scaled.micro % factor == 0)
+          scaled.micro /= factor;
+        else if (to.size == &Choice::pipeline && scaled.micro % factor == 0)
+          scaled.micro /= factor;
+        else if (from.size == &Choice::pipeline)
+          scaled.micro *= factor;
+        add(scaled);
+      }
+    }
+    // With more ranks, or fewer.
+    for (const AxisKey &axis : kAxes) {
+      Choice other = choice;
+      other.*axis.size *= factor;
+      add(other);
+      if (choice.*axis.size % factor != 0)
+        continue;
+      other.*axis.size = choice.*axis.size / factor;
+      other.zero = other.data == 1 ? asked_.zero().stage() : other.zero;
+      other.group = 0;
+      add(other);
+    }
+  }
+  return near;
+}
+
+std::vector<Choice> Space::starts() const {
+  // Of every mesh of few axes the smallest and the largest micro-batch, without schedules.
+  std::vector<Choice> all, starts;
+  const int64_t none = asked_.zero().has_stage() ? asked_.zero().stage() : -1;
+  std::set<Choice> seen;
+  forEach([&](const Choice &any) {
+    Choice choice = any;
+    choice.schedule = ONE_F_ONE_B;
+    choice.form = H1;
+    choice.chunks = 1;
+    if (choice.group == asked_.zero().group() && seen.insert(choice).second)
+      all.push_back(choice);
+  });
+  const auto best = [&](const std::function<double(const Choice &)> &worth) {
+    const Choice *most = nullptr;
+    for (const Choice &choice : all) {
+      if (most == nullptr || worth(choice) > worth(*most))
+        most = &choice;
+    }
+    if (most != nullptr && std::find(starts.begin(), starts.end(), *most) == starts.end())
+      starts.push_back(*most);
+  };
+  const auto zero = [&](const Choice &choice, int64_t stage) { return none >= 0 || choice.zero == stage ? 1.0 : 0.0; };
+  const double ranks = double(ranks_), global = double(asked_.batch().global());
+  // Data alone with ZeRO 1 and 3, in one micro-batch or as many as can be; tensor on a node; stages of nodes.
+  best([&](const Choice &c) { return 8 * double(c.data) / ranks + zero(c, 1) * 2 + double(c.micro) / global; });
+  best([&](const Choice &c) { return 8 * double(c.data) / ranks + zero(c, 3) * 2 - double(c.micro) / global; });
+  best([&](const Choice &c) {
+    const double fits = c.tensor == nodeRanks_ ? 1 : 0;
+    return 8 * fits + 4 * double(c.ranks()) / ranks + zero(c, 1) - double(c.pipeline + c.context) / ranks -
+           double(c.micro) / global;
+  });
+  best([&](const Choice &c) {
+    const double fits = (c.tensor == nodeRanks_ ? 1 : 0) + (c.pipeline == ranks_ / nodeRanks_ ? 1 : 0);
+    return 8 * fits + 4 * double(c.ranks()) / ranks + zero(c, 1) - double(c.micro) / global;
+  });
+  return starts;
+}
+
+Job Space::jobOf(const Choice &choice) const {
+  Job job = asked_;
+  job.mutable_graph()->clear_auto_parallel();
+  job.clear_auto_();
+  for (const AxisKey &axis : kAxes)
+    (job.mutable_dist()->*axis.set)(choice.*axis.size);
+  job.mutable_batch()->set_micro(choice.micro);
+  if (choice.zero > 0 || job.has_zero()) {
+    job.mutable_zero()->set_stage(choice.zero);
+    job.mutable_zero()->set_group(choice.group);
+  }
+  if (choice.pipeline > 1 && job.pipeline().schedule_file().empty()) {
+    job.mutable_pipeline()->set_schedule(choice.schedule);
+    job.mutable_pipeline()->set_form(choice.form);
+    job.mutable_pipeline()->set_chunks(choice.chunks);
+  }
+  if (!job.recompute().has_policy())
+    job.mutable_recompute()->set_policy(Recompute::AUTO);
+  ResolveJob(&job);
+  return job;
+}
+
+std::string Space::keysOf(const Choice &choice) const {
+  std::vector<std::string> keys;
+  for (const AxisKey &axis : kAxes) {
+    if ((asked_.dist().*axis.asked)() == 0 && choice.*axis.size > 1)
+      keys.push_back(absl::StrCat(axis.key, "=", choice.*axis.size));
+  }
+  if (asked_.batch().micro() == 0)
+    keys.push_back(absl::StrCat("batch.micro=", choice.micro));
+  if (choice.pipeline > 1 && !asked_.pipeline().has_schedule() && asked_.pipeline().schedule_file().empty()) {
+    if (choice.schedule != ONE_F_ONE_B)
+      keys.push_back(absl::StrCat("pipeline.schedule=", PipelineSchedule_Name(choice.schedule)));
+    if (choice.form == V)
+      keys.push_back("pipeline.form=V");
+  }
+  if (choice.pipeline > 1 && choice.schedule == INTERLEAVED && asked_.pipeline().chunks() == 0)
+    keys.push_back(absl::StrCat("pipeline.chunks=", choice.chunks));
+  if (!asked_.zero().has_stage() && choice.zero > 0)
+    keys.push_back(absl::StrCat("zero.stage=", choice.zero));
+  if (asked_.zero().group() == 0 && choice.group > 0)
+    keys.push_back(absl::StrCat("zero.group=", choice.group));
+  return absl::StrJoin(keys, " ");
+}
+
+} // namespace weft::compiler

@@ -1,0 +1,78 @@
+// What graph.auto_parallel chooses: the keys of a job that say its layout.
+#ifndef WEFT_COMPILER_AUTO_CHOICE_H_
+#define WEFT_COMPILER_AUTO_CHOICE_H_
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/plan/cluster.pb.h"
+#include "runtime/plan/job.pb.h"
+
+namespace weft::compiler {
+
+/// A value for every key. What recompute does follows from the memory: its policy is the job's, or AUTO.
+struct Choice {
+  int64_t data = 1, expert = 1, context = 1, tensor = 1, pipeline = 1; // dist
+  int64_t micro = 1;                                                   // batch.micro
+  int64_t zero = 0, group = 0;                                         // zero.stage, zero.group
+  PipelineSchedule schedule = ONE_F_ONE_B;
+  ZeroBubble form = H1;
+  int64_t chunks = 1; // a stage
+
+  auto operator<=>(const Choice &other) const = default;
+  int64_t stageRanks() const { return data * expert * context * tensor; }
+  int64_t ranks() const { return stageRanks() * pipeline; }
+};
+
+/// The choices that a job with graph.auto_parallel leaves open, on a cluster. Plain values; any thread.
+class Space {
+public:
+  Space(const Job &asked, const Cluster &cluster);
+
+  /// The open axes of the mesh, as keys, each with choices that split nothing but along it, once for each prime factor
+  /// of the ranks, and have the whole batch as a micro-batch. For seeing which axes the model has a use for.
+  std::vector<std::pair<std::string, std::vector<Choice>>> axesAlone() const;
+
+  /// Leaves out what has ranks along an axis.
+  void close(const std::string &axis) { closed_.insert(axis); }
+
+  /// The keys that are open: "dist.data", "zero.stage".
+  std::vector<std::string> open() const;
+
+  /// Whether the job leaves it open or says the same, its sizes divide each other, and the cluster has the ranks.
+  bool has(const Choice &choice) const;
+
+  /// Calls `visit` with every choice, in a fixed order.
+  void forEach(const std::function<void(const Choice &)> &visit) const;
+
+  /// The schedules that a choice may have instead of its own, its own among them.
+  std::vector<Choice> schedulesOf(const Choice &choice) const;
+
+  /// Choices that differ from `choice` in one key, or in two that share ranks or micro-batches: a factor goes from one
+  /// axis to another, perhaps with the size of a micro-batch. Schedules aside.
+  std::vector<Choice> neighbours(const Choice &choice) const;
+
+  /// Some to begin with, far apart.
+  std::vector<Choice> starts() const;
+
+  /// The job, resolved, with what was chosen; it asks for no search.
+  Job jobOf(const Choice &choice) const;
+
+  /// What was open and is now set: "dist.data=8 batch.micro=16".
+  std::string keysOf(const Choice &choice) const;
+
+  int64_t microBatches(const Choice &choice) const { return asked_.batch().global() / choice.micro; }
+
+private:
+  const Job asked_;
+  int64_t ranks_ = 1, nodeRanks_ = 1;
+  std::set<std::string> closed_; // keys
+};
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_AUTO_CHOICE_H_

@@ -1,0 +1,133 @@
+#include "compiler/auto/choice.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "compiler/job/job.h"
+
+namespace weft::compiler {
+namespace {
+
+constexpr char kJob[] = "model { file: 'm.mlir' } batch { global: 8 } cluster: 'c' graph { auto_parallel: true }";
+
+Job jobOf(const std::vector<std::string> &overrides) { return *ParseJob(kJob, "a.job", overrides); }
+
+Cluster clusterOf(int64_t nodes, int64_t ranks) {
+  Cluster cluster;
+  cluster.mutable_node()->set_count(nodes);
+  cluster.mutable_node()->set_ranks(ranks);
+  return cluster;
+}
+
+std::set<Choice> choicesOf(const Space &space) {
+  std::set<Choice> all;
+  space.forEach([&](const Choice &choice) { EXPECT_TRUE(all.insert(choice).second) << space.keysOf(choice); });
+  return all;
+}
+
+// By loops over all that there could be, on four ranks.
+int64_t countByHand() {
+  int64_t count = 0;
+  for (int64_t data : {1, 2, 4})
+    for (int64_t expert : {1, 2, 4})
+      for (int64_t context : {1, 2, 4})
+        for (int64_t tensor : {1, 2, 4})
+          for (int64_t pipeline : {1, 2, 4})
+            for (int64_t micro : {1, 2, 4, 8}) {
+              if (data * expert * context * tensor * pipeline > 4 || micro % data != 0)
+                continue;
+              // ZeRO 0; 1 to 3 over all of data or, where that is 4, over groups of 2 if the node has two ranks for it.
+              const int64_t zeros = data == 1 ? 1 : data == 4 ? 1 + 3 * 2 : 4;
+              // 1F1B, GPIPE, INTERLEAVED with 2 to 8 chunks, both of ZERO_BUBBLE.
+              count += zeros * (pipeline == 1 ? 1 : 11);
+            }
+  return count;
+}
+
+TEST(ChoiceTest, TheSpaceIsWhatLoopsFind) {
+  const Space space(jobOf({}), clusterOf(2, 2));
+  EXPECT_EQ(int64_t(choicesOf(space).size()), countByHand());
+}
+
+TEST(ChoiceTest, KeysOfTheJobStay) {
+  const Space space(jobOf({"dist.tensor=1", "dist.data=2", "zero.stage=0", "pipeline.schedule=GPIPE"}),
+                    clusterOf(1, 4));
+  EXPECT_EQ(space.open(), (std::vector<std::string>{"dist.expert", "dist.context", "dist.pipeline", "batch.micro",
+                                                    "zero.group", "pipeline.chunks", "recompute.policy"}));
+  const std::set<Choice> choices = choicesOf(space);
+  EXPECT_FALSE(choices.empty());
+  for (const Choice &choice : choices) {
+    EXPECT_EQ(choice.tensor, 1);
+    EXPECT_EQ(choice.data, 2);
+    EXPECT_EQ(choice.zero, 0);
+    EXPECT_TRUE(choice.pipeline == 1 || choice.schedule == GPIPE);
+  }
+}
+
+TEST(ChoiceTest, TheKeysOfAChoiceMakeItsJob) {
+  for (const std::vector<std::string> &asked :
+       {std::vector<std::string>{}, {"dist.tensor=2"}, {"pipeline.schedule=INTERLEAVED"}, {"zero.stage=1"}}) {
+    const Space space(jobOf(asked), clusterOf(2, 4));
+    for (const Choice &choice : choicesOf(space)) {
+      std::vector<std::string> keys = asked;
+      keys.push_back("graph.auto_parallel=false");
+      keys.push_back("recompute.policy=AUTO");
+      for (absl::string_view key : absl::StrSplit(space.keysOf(choice), ' ', absl::SkipEmpty()))
+        keys.push_back(std::string(key));
+      const absl::StatusOr<Job> job = ParseJob(kJob, "a.job", keys);
+      ASSERT_TRUE(job.ok()) << job.status() << " of " << space.keysOf(choice);
+      Job made = space.jobOf(choice);
+      EXPECT_TRUE(ValidateJob(made).ok());
+      // A message that is there and empty says nothing.
+      Job plain = *job;
+      plain.clear_graph();
+      made.clear_graph();
+      if (plain.dist().pipeline() == 1) {
+        plain.clear_pipeline();
+        made.clear_pipeline();
+      }
+      for (Job *one : {&plain, &made}) {
+        if (one->zero().ByteSizeLong() == 0)
+          one->clear_zero();
+      }
+      ASSERT_EQ(MessageText(made), MessageText(plain)) << space.keysOf(choice);
+    }
+  }
+}
+
+TEST(ChoiceTest, NeighboursAndStartsAreOfTheSpace) {
+  const Space space(jobOf({}), clusterOf(2, 4));
+  const std::set<Choice> choices = choicesOf(space);
+  std::vector<Choice> frontier = space.starts();
+  ASSERT_FALSE(frontier.empty());
+  std::set<Choice> reached(frontier.begin(), frontier.end());
+  while (!frontier.empty()) {
+    const Choice here = frontier.back();
+    frontier.pop_back();
+    for (const Choice &near : space.neighbours(here)) {
+      EXPECT_TRUE(space.has(near)) << space.keysOf(near);
+      if (reached.insert(near).second)
+        frontier.push_back(near);
+    }
+  }
+  // From any start to any choice, schedules aside.
+  for (Choice choice : choices) {
+    choice.schedule = ONE_F_ONE_B;
+    choice.form = H1;
+    choice.chunks = 1;
+    EXPECT_TRUE(reached.count(choice)) << space.keysOf(choice);
+  }
+}
+
+TEST(ChoiceTest, AClosedAxisIsOne) {
+  Space space(jobOf({}), clusterOf(1, 4));
+  space.close("dist.expert");
+  for (const Choice &choice : choicesOf(space))
+    EXPECT_EQ(choice.expert, 1);
+}
+
+} // namespace
+} // namespace weft::compiler

@@ -1,0 +1,398 @@
+#include "compiler/auto/decide.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/auto/choice.h"
+#include "compiler/auto/estimate.h"
+#include "compiler/auto/profiles.h"
+#include "compiler/job/job.h"
+#include "compiler/pipeline/model_source.h"
+#include "ops/abi/status_macros.h"
+#include "runtime/plan/cluster.h"
+#include "runtime/plan/names.h"
+#include "runtime/plan/validate.h"
+#include "runtime/sim/simulate.h"
+
+namespace weft::compiler {
+namespace {
+
+// Of Candidates::limit, what a core of a current x86 server does in a second: GPT-2 with 345M parameters is some 60,000
+// and takes 0.3 s.
+constexpr double kWorkPerSecond = 200000;
+// How many of the best are compiled as a whole, and how many are tried at most until as many fit.
+constexpr size_t kCompiled = 5, kTried = 12;
+// How many are compiled although an estimate says that they do not fit, if nothing does.
+constexpr size_t kHopeless = 2;
+
+// A choice and what it is estimated to come to; recompute included.
+struct Point {
+  Choice choice;
+  Estimate estimate;
+  bool fits = false;
+
+  // What fits comes first, the fastest of it; then the smallest.
+  auto rank() const {
+    return std::tuple(!fits, fits ? estimate.step_s : estimate.bytes, fits ? estimate.bytes : 0.0, choice);
+  }
+  bool operator<(const Point &other) const { return rank() < other.rank(); }
+};
+
+class Search {
+public:
+  Search(const CompileOptions &options, const DecideOptions &how, ModelSource &source)
+      : how_(how), source_(source), job_(options.job), asked_(LocateJob(options.job, options.jobFile)),
+        cluster_(options.cluster), machine_(plan::MachineOf(options.cluster)), space_(asked_, options.cluster),
+        work_(int64_t(asked_.auto_().seconds() * kWorkPerSecond)),
+        profiles_(source.module(), options.cluster, work_ / 2), whole_(source.module(), options.cluster),
+        memory_(cluster_.device().memory_bytes() > 0 ? double(cluster_.device().memory_bytes())
+                                                     : std::numeric_limits<double>::infinity()) {}
+
+  absl::StatusOr<Decided> run() {
+    WEFT_RETURN_IF_ERROR(setBound());
+    closeUnused();
+    const std::vector<Choice> starts = space_.starts();
+    if (starts.empty())
+      return nothingPossible();
+    setLeast();
+    for (const Choice &start : starts)
+      descend(start);
+    if (points_.empty())
+      return absl::InvalidArgumentError(absl::StrCat("graph.auto_parallel: no layout is possible: ", firstError_));
+    return compileBest();
+  }
+
+private:
+  void closeUnused() {
+    for (const auto &[axis, choices] : space_.axesAlone()) {
+      const bool isUsed = std::any_of(choices.begin(), choices.end(), [&](const Choice &choice) {
+        return profiles_.elaborates(stageJob(choice, Recompute::NONE));
+      });
+      if (!isUsed)
+        space_.close(axis);
+    }
+  }
+
+  absl::Status nothingPossible() const {
+    const Dist &dist = asked_.dist();
+    std::string set;
+    for (auto [key, value] : {std::pair("batch.micro", asked_.batch().micro()),
+                              {"dist.data", dist.data()},
+                              {"dist.expert", dist.expert()},
+                              {"dist.context", dist.context()},
+                              {"dist.tensor", dist.tensor()},
+                              {"dist.pipeline", dist.pipeline()},
+                              {"zero.group", asked_.zero().group()}}) {
+      absl::StrAppend(&set, value > 0 ? absl::StrCat(", ", key, " ", value) : "");
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("graph.auto_parallel: expected keys that some layout has, got batch.global ",
+                     asked_.batch().global(), set, " on ", cluster_.node().count() * cluster_.node().ranks(),
+                     " ranks: sizes of axes multiply to a divisor of the ranks, and dist.data divides batch.micro, "
+                     "which divides batch.global"));
+  }
+
+  absl::Status setBound() {
+    Choice one;
+    one.micro = asked_.batch().global();
+    const Job job = stageJob(one, Recompute::NONE);
+    Cluster free = cluster_;
+    free.mutable_device()->set_launch_s(0);
+    Profiles withoutLaunches(source_.module(), free, 0);
+    const absl::StatusOr<Profile> &all = profiles_.of(job), &work = withoutLaunches.of(job);
+    if (!all.ok() || !work.ok())
+      return all.ok() ? work.status() : all.status();
+    bound_.work_s = secondsOf(*work);
+    bound_.once_s = all->once_s - work->once_s;
+    bound_.launches_s = secondsOf(*all) - secondsOf(*work) - bound_.once_s;
+    return absl::OkStatus();
+  }
+
+  void setLeast() {
+    double least = std::numeric_limits<double>::infinity();
+    space_.forEach([&](const Choice &choice) { least = std::min(least, boundOf(choice)); });
+    decision_.set_bound_s(least);
+  }
+
+  static double secondsOf(const Profile &profile) {
+    double seconds = profile.once_s;
+    for (const Piece &piece : profile.pieces)
+      seconds += piece.lastForward_s + piece.lastBackward_s;
+    return seconds;
+  }
+
+  // One rank with the whole batch runs every kernel once, on whole tensors. Of N ranks each has at best an Nth of every
+  // FLOP and byte; and each launches the kernels of its stage, for every micro-batch, however little they do. In a
+  // pipeline stage s of p begins when the first micro-batch has come through the s stages before it, which end as much
+  // later: (p - 1) / 2 of them on average, of whose chunks it is one at best.
+  double boundOf(const Choice &choice) const {
+    const double stages = double(choice.pipeline), microBatches = double(space_.microBatches(choice));
+    const double ramp = (stages - 1) / (2 * double(choice.chunks) * microBatches);
+    return (bound_.work_s / double(choice.ranks()) + bound_.launches_s * microBatches / stages) * (1 + ramp) +
+           bound_.once_s / stages;
+  }
+
+  bool stopped() const { return how_.stop != nullptr && how_.stop->load(); }
+  bool isGood() const {
+    return !points_.empty() && points_.begin()->fits &&
+           points_.begin()->estimate.step_s <= decision_.bound_s() * (1 + asked_.auto_().gap());
+  }
+  bool isOver() const { return stopped() || profiles_.exhausted() || isGood(); }
+
+  // One stage of a choice as a job of its own, with all layers and enough micro-batches to see one that others follow.
+  Job stageJob(const Choice &choice, Recompute::Policy policy) const {
+    Choice stage = choice;
+    stage.pipeline = stage.chunks = 1;
+    stage.schedule = ONE_F_ONE_B;
+    stage.form = H1;
+    Job job = space_.jobOf(stage);
+    job.clear_pipeline();
+    if (choice.schedule == ZERO_BUBBLE)
+      job.mutable_pipeline()->set_schedule(ZERO_BUBBLE); // splits backwards, on one stage too
+    job.mutable_dist()->set_pipeline(1);
+    job.mutable_batch()->set_global(choice.micro * std::min<int64_t>(space_.microBatches(choice), 2));
+    job.mutable_recompute()->clear_layers();
+    job.mutable_recompute()->set_policy(policy);
+    ResolveJob(&job);
+    return job;
+  }
+
+  absl::StatusOr<Estimate> estimateWith(const Choice &choice, Recompute::Policy policy) {
+    const absl::StatusOr<Profile> &profile = profiles_.of(stageJob(choice, policy));
+    if (!profile.ok())
+      return profile.status();
+    return estimate(choice, space_.microBatches(choice), *profile, machine_);
+  }
+
+  // As recompute AUTO does it: nothing, what is cheap, or all of some layers, the least that fits.
+  absl::StatusOr<Point> pointOf(const Choice &choice) {
+    const bool free = !asked_.recompute().has_policy() || asked_.recompute().policy() == Recompute::AUTO;
+    WEFT_ASSIGN_OR_RETURN(Estimate now, estimateWith(choice, free ? Recompute::NONE : asked_.recompute().policy()));
+    for (Recompute::Policy policy : {Recompute::SELECTIVE, Recompute::FULL}) {
+      if (!free || now.bytes <= memory_)
+        break;
+      WEFT_ASSIGN_OR_RETURN(const Estimate next, estimateWith(choice, policy));
+      const double saved = now.bytes - next.bytes;
+      const double part = policy == Recompute::FULL && saved > 0 && next.bytes <= memory_
+                              ? std::min(1.0, (now.bytes - memory_) / saved)
+                              : 1;
+      now = {now.step_s + part * (next.step_s - now.step_s), now.bytes + part * (next.bytes - now.bytes)};
+    }
+    return Point{choice, now, now.bytes <= memory_};
+  }
+
+  // The best schedule of a choice, or nothing if none is possible or worth a look.
+  std::optional<Point> look(const Choice &choice) {
+    if (auto it = seen_.find(choice); it != seen_.end())
+      return it->second;
+    std::optional<Point> best;
+    for (const Choice &scheduled : space_.schedulesOf(choice)) {
+      if (!points_.empty() && points_.begin()->fits && boundOf(scheduled) >= points_.begin()->estimate.step_s)
+        continue;
+      const absl::StatusOr<Point> point = pointOf(scheduled);
+      if (absl::IsResourceExhausted(point.status()))
+        return std::nullopt;
+      estimated_[scheduled] = point.ok();
+      if (!point.ok()) {
+        firstError_ = firstError_.empty() ? std::string(point.status().message()) : firstError_;
+        continue;
+      }
+      points_.insert(*point);
+      if (!best || *point < *best)
+        best = *point;
+    }
+    seen_[choice] = best;
+    tell();
+    return best;
+  }
+
+  void descend(const Choice &start) {
+    std::optional<Point> here = look(start);
+    for (bool moved = true; moved && !isOver();) {
+      moved = false;
+      for (const Choice &near : space_.neighbours(here ? here->choice : start)) {
+        if (isOver())
+          break;
+        Choice plain = near;
+        plain.schedule = ONE_F_ONE_B;
+        plain.form = H1;
+        plain.chunks = 1;
+        const std::optional<Point> there = look(plain);
+        if (there && (!here || *there < *here)) {
+          here = there;
+          moved = true;
+          break;
+        }
+      }
+    }
+  }
+
+  void say(const std::string &line) const {
+    if (how_.progress)
+      how_.progress(line);
+  }
+
+  void tell() const {
+    if (points_.empty())
+      return;
+    const Point &best = *points_.begin();
+    say(absl::StrCat(seen_.size(), " layouts looked at; best: ",
+                     best.fits ? plan::SecondsText(best.estimate.step_s)
+                               : absl::StrCat("too large, ", plan::BytesText(int64_t(best.estimate.bytes)), " a rank"),
+                     " with ", space_.keysOf(best.choice)));
+  }
+
+  // Compiles the best as a whole, until enough of them fit.
+  absl::StatusOr<Decided> compileBest() {
+    std::vector<Whole> fitting;
+    double least = std::numeric_limits<double>::infinity();
+    size_t tried = 0;
+    std::set<Choice> schedules; // of those that differ in the chunks of a stage alone, the best is enough
+    for (const Point &point : points_) {
+      const bool enough = fitting.size() >= kCompiled || tried >= kTried;
+      const bool over = stopped() || whole_.exhausted() || !point.fits;
+      if (enough || (over && (!fitting.empty() || tried >= kHopeless)))
+        break;
+      Choice plain = point.choice;
+      plain.chunks = 0;
+      if (!schedules.insert(plain).second)
+        continue;
+      // The first one that fits is compiled whatever it takes.
+      whole_.limit(fitting.empty() ? 0 : work_ / 2);
+      ++tried;
+      say(absl::StrCat("compiling ", space_.keysOf(point.choice)));
+      absl::StatusOr<Whole> whole = compileWhole(point);
+      if (!whole.ok()) {
+        firstError_ = std::string(whole.status().message());
+        continue;
+      }
+      least = std::min(least, double(whole->alternative.bytes()));
+      if (double(whole->alternative.bytes()) <= memory_)
+        fitting.push_back(*std::move(whole));
+    }
+    decision_.set_compiled(int64_t(tried));
+    if (fitting.empty())
+      return nothingFits(least);
+    std::stable_sort(fitting.begin(), fitting.end(),
+                     [](const Whole &a, const Whole &b) { return a.alternative.step_s() < b.alternative.step_s(); });
+    return finish(fitting);
+  }
+
+  struct Whole {
+    Choice choice;
+    plan::Plan plan;
+    plan::Alternative alternative;
+  };
+
+  absl::StatusOr<Whole> compileWhole(const Point &point) {
+    WEFT_ASSIGN_OR_RETURN(plan::Plan plan, whole_.planFor(space_.jobOf(point.choice)));
+    WEFT_RETURN_IF_ERROR(plan::Validate(plan));
+    WEFT_ASSIGN_OR_RETURN(const sim::Report report, sim::Simulate(plan, machine_));
+    plan::Alternative alternative;
+    alternative.set_keys(space_.keysOf(point.choice));
+    alternative.set_step_s(report.step_s);
+    alternative.set_estimated_s(point.estimate.step_s);
+    for (const plan::Stage &stage : plan.stages())
+      alternative.set_bytes(std::max(alternative.bytes(), stage.arena_bytes()));
+    alternative.set_compute_s(report.step_s * (1 - report.bubble_fraction));
+    alternative.set_exposed_comm_s(report.exposed_comm_s);
+    alternative.set_waiting_s(report.waiting_s);
+    return Whole{point.choice, std::move(plan), alternative};
+  }
+
+  absl::Status nothingFits(double least) const {
+    if (!(least < std::numeric_limits<double>::infinity()))
+      return absl::InvalidArgumentError(absl::StrCat("graph.auto_parallel: no layout compiles: ", firstError_));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "graph.auto_parallel: expected a layout that fits ", plan::BytesText(int64_t(memory_)),
+        " a rank, got none among ", points_.size(), " estimated and ", decision_.compiled(), " compiled: the least is ",
+        plan::BytesText(int64_t(least)), ", with ", space_.keysOf(points_.begin()->choice)));
+  }
+
+  absl::StatusOr<Decided> finish(std::vector<Whole> &fitting) {
+    Whole &best = fitting.front();
+    const Job located = space_.jobOf(best.choice);
+    WEFT_RETURN_IF_ERROR(certify(located, cluster_, whole_, best.plan));
+    Job job = located;
+    // Its paths as they were.
+    *job.mutable_model() = job_.model();
+    job.set_cluster(job_.cluster());
+    if (job.has_pipeline())
+      job.mutable_pipeline()->set_schedule_file(job_.pipeline().schedule_file());
+    for (const std::string &key : space_.open())
+      decision_.add_open(key);
+    count(best.alternative.step_s());
+    decision_.set_gap(best.alternative.step_s() / decision_.bound_s() - 1);
+    for (const Whole &whole : fitting)
+      *decision_.add_best() = whole.alternative;
+    const bool work = profiles_.exhausted() || whole_.exhausted();
+    decision_.set_ended(stopped() ? "interrupted" : isGood() ? "gap" : work ? "work" : "no better neighbour");
+    *best.plan.mutable_header()->mutable_job() = job;
+    *best.plan.mutable_header()->mutable_decision() = decision_;
+    return Decided{job, std::move(best.plan)};
+  }
+
+  // Every choice counts once.
+  void count(double best) {
+    int64_t considered = 0, bounded = 0, impossible = 0, estimated = 0;
+    space_.forEach([&](const Choice &choice) {
+      ++considered;
+      const auto known = estimated_.find(choice);
+      estimated += known != estimated_.end() && known->second ? 1 : 0;
+      impossible += known != estimated_.end() && !known->second ? 1 : 0;
+      bounded += known == estimated_.end() && boundOf(choice) >= best ? 1 : 0;
+    });
+    decision_.set_considered(considered);
+    decision_.set_dropped_by_bound(bounded);
+    decision_.set_impossible(impossible);
+    decision_.set_estimated(estimated);
+    decision_.set_dropped_by_memory(
+        std::count_if(points_.begin(), points_.end(), [](const Point &point) { return !point.fits; }));
+    decision_.set_unseen(considered - bounded - impossible - estimated);
+  }
+
+  const DecideOptions &how_;
+  ModelSource &source_;
+  const Job &job_;  // as asked for
+  const Job asked_; // the same, with paths as seen from here
+  const Cluster &cluster_;
+  const plan::Machine machine_;
+  Space space_;
+  const int64_t work_;
+  Profiles profiles_;
+  Candidates whole_;
+  const double memory_;
+  // Of one rank and one micro-batch: seconds of kernels but for their launches, of the launches of a micro-batch, and
+  // of those that a step has once.
+  struct Bound {
+    double work_s = 0, launches_s = 0, once_s = 0;
+  } bound_;
+  std::map<Choice, std::optional<Point>> seen_; // by choice without its schedule
+  std::map<Choice, bool> estimated_;            // whether it was possible
+  std::set<Point> points_;
+  std::string firstError_;
+  plan::Decision decision_;
+};
+
+} // namespace
+
+absl::StatusOr<Decided> decide(const CompileOptions &options, const DecideOptions &how) {
+  WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<ModelSource> source,
+                        ModelSource::read(LocateJob(options.job, options.jobFile)));
+  CompileOptions less = options;
+  if (const int64_t memory = options.cluster.device().memory_bytes(); memory > 0) {
+    const int64_t reserve = options.job.auto_().reserve_bytes();
+    if (reserve >= memory)
+      return absl::InvalidArgumentError(absl::StrCat("auto.reserve_bytes: expected less than the memory of a rank (",
+                                                     plan::BytesText(memory), "), got ", plan::BytesText(reserve)));
+    less.cluster.mutable_device()->set_memory_bytes(memory - reserve);
+  }
+  return Search(less, how, *source).run();
+}
+
+} // namespace weft::compiler

@@ -1,0 +1,184 @@
+#include "compiler/auto/decide.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/auto/choice.h"
+#include "compiler/job/cluster.h"
+#include "compiler/job/job.h"
+#include "compiler/pipeline/candidates.h"
+#include "compiler/pipeline/model_source.h"
+
+namespace weft::compiler {
+namespace {
+
+constexpr char kJob[] = "models/gpt2/small.job";
+
+// GPT-2 with wide layers, so that work and communication, not launches, decide.
+std::vector<std::string> with(std::vector<std::string> overrides) {
+  const std::vector<std::string> all = {"graph.auto_parallel=true", "cluster=../../clusters/8xh200.cluster",
+                                        "precision.compute=BF16",   "batch={global: 16}",
+                                        "model.set=layers=4",       "model.set=hidden=2048",
+                                        "model.set=heads=16",       "model.set=seq=512",
+                                        "model.set=positions=512"};
+  overrides.insert(overrides.begin(), all.begin(), all.end());
+  return overrides;
+}
+
+CompileOptions optionsOf(const std::vector<std::string> &overrides, const std::vector<std::string> &ofCluster = {}) {
+  CompileOptions options;
+  options.job = *LoadJob(kJob, with(overrides));
+  options.jobFile = kJob;
+  std::vector<std::string> cluster = {"cluster.node.count=2", "cluster.node.ranks=4"};
+  cluster.insert(cluster.end(), ofCluster.begin(), ofCluster.end());
+  options.cluster = *LoadCluster("clusters/8xh200.cluster", cluster);
+  return options;
+}
+
+absl::StatusOr<Decided> decided(const std::vector<std::string> &overrides,
+                                const std::vector<std::string> &ofCluster = {}) {
+  return decide(optionsOf(overrides, ofCluster), {});
+}
+
+int64_t bytesOf(const plan::Plan &plan) {
+  int64_t most = 0;
+  for (const plan::Stage &stage : plan.stages())
+    most = std::max(most, stage.arena_bytes());
+  return most;
+}
+
+// What is left of the space is compiled as a whole, every choice: the bound is below all, and what is found is best.
+void expectBest(const std::vector<std::string> &overrides, const std::vector<std::string> &ofCluster) {
+  const CompileOptions options = optionsOf(overrides, ofCluster);
+  const absl::StatusOr<Decided> found = decide(options, {});
+  ASSERT_TRUE(found.ok()) << found.status();
+  const plan::Decision &decision = found->plan.header().decision();
+  const Job located = LocateJob(options.job, kJob);
+  std::unique_ptr<ModelSource> source = *ModelSource::read(located);
+  Candidates candidates(source->module(), options.cluster);
+  const Space space(located, options.cluster);
+  double best = std::numeric_limits<double>::infinity();
+  std::string keys;
+  int compiled = 0;
+  space.forEach([&](const Choice &choice) {
+    const absl::StatusOr<Summary> summary = candidates.compile(space.jobOf(choice), /*predict=*/true);
+    if (!summary.ok())
+      return;
+    ++compiled;
+    EXPECT_GE(summary->step_s, decision.bound_s()) << space.keysOf(choice);
+    const bool fits = *std::max_element(summary->stageBytes.begin(), summary->stageBytes.end()) <=
+                      options.cluster.device().memory_bytes();
+    if (fits && summary->step_s < best) {
+      best = summary->step_s;
+      keys = space.keysOf(choice);
+    }
+  });
+  ASSERT_GT(compiled, 10);
+  const double step = found->plan.prediction().step_s();
+  EXPECT_LE(step, best * 1.01) << "best " << keys << ", found\n" << decision.DebugString();
+  EXPECT_GE(decision.gap() + 1e-9, step / best - 1);
+  EXPECT_DOUBLE_EQ(step, decision.best(0).step_s());
+}
+
+TEST(DecideTest, IsTheBestOfMeshes) {
+  expectBest({"zero.stage=1", "dist.expert=1", "dist.pipeline=1"}, {"cluster.node.count=1"});
+}
+
+TEST(DecideTest, IsTheBestOfPipelinesOnASlowNetwork) {
+  expectBest({"dist.expert=1", "dist.context=1", "zero.stage=0", "batch.micro=2", "dist.tensor=2"},
+             {"cluster.network.link_bytes_s=2e9"});
+}
+
+TEST(DecideTest, IsTheBestOfWhatFits) {
+  expectBest({"dist.expert=1", "dist.context=1", "dist.pipeline=1"},
+             {"cluster.node.count=1", "cluster.device.memory_bytes=1500000000"});
+}
+
+TEST(DecideTest, ThePlanIsThatOfItsJob) {
+  const absl::StatusOr<Decided> found = decided({"dist.tensor=2"});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(found->job.dist().tensor(), 2);
+  EXPECT_FALSE(found->job.graph().auto_parallel());
+  CompileOptions options = optionsOf({});
+  options.job = found->job;
+  absl::StatusOr<Compiled> compiled = compile(options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  plan::Plan plan = found->plan;
+  plan.mutable_header()->clear_decision();
+  EXPECT_EQ(plan.DebugString(), compiled->plan.DebugString());
+}
+
+TEST(DecideTest, EveryChoiceIsCountedOnce) {
+  const absl::StatusOr<Decided> found = decided({});
+  ASSERT_TRUE(found.ok()) << found.status();
+  const plan::Decision &decision = found->plan.header().decision();
+  EXPECT_EQ(decision.considered(),
+            decision.dropped_by_bound() + decision.impossible() + decision.estimated() + decision.unseen());
+  // GPT-2 has no experts.
+  Space space(optionsOf({}).job, optionsOf({}).cluster);
+  space.close("dist.expert");
+  int64_t choices = 0;
+  space.forEach([&](const Choice &) { ++choices; });
+  EXPECT_EQ(decision.considered(), choices);
+  for (int i = 1; i < decision.best_size(); ++i)
+    EXPECT_LE(decision.best(i - 1).step_s(), decision.best(i).step_s());
+}
+
+TEST(DecideTest, LessMemoryIsNeverFaster) {
+  double before = 0;
+  for (const char *bytes : {"64000000000", "2500000000", "1200000000"}) {
+    const absl::StatusOr<Decided> found =
+        decided({"dist.context=1", "dist.pipeline=1"}, {absl::StrCat("cluster.device.memory_bytes=", bytes)});
+    ASSERT_TRUE(found.ok()) << bytes << ": " << found.status();
+    EXPECT_LE(bytesOf(found->plan), std::stoll(bytes));
+    EXPECT_GE(found->plan.prediction().step_s(), before * (1 - 1e-9)) << bytes;
+    before = found->plan.prediction().step_s();
+  }
+}
+
+TEST(DecideTest, TheReserveStaysFree) {
+  const absl::StatusOr<Decided> found = decided({"dist.context=1", "dist.pipeline=1", "auto.reserve_bytes=9000000000"},
+                                                {"cluster.device.memory_bytes=10500000000"});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_LE(bytesOf(found->plan), 1500000000);
+}
+
+TEST(DecideTest, WhatFitsNowhereNamesTheLeast) {
+  const absl::StatusOr<Decided> found =
+      decided({"dist.context=1", "dist.tensor=1", "zero.stage=3"}, {"cluster.device.memory_bytes=20000000"});
+  EXPECT_EQ(found.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(found.status().message().find("the least is"), std::string::npos) << found.status();
+}
+
+TEST(DecideTest, KeysThatExcludeEachOtherAreRefused) {
+  for (const std::vector<std::string> &keys :
+       {std::vector<std::string>{"dist.data=3"}, {"batch.micro=5"}, {"dist.data=4", "dist.tensor=4"}}) {
+    absl::StatusOr<Job> job = LoadJob(kJob, with(keys));
+    const absl::Status status = job.ok() ? decided(keys).status() : job.status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_NE(status.message().find("expected"), std::string::npos) << status;
+  }
+}
+
+TEST(DecideTest, WorkEndsTheSearch) {
+  const absl::StatusOr<Decided> found = decided({"auto={seconds: 0.2}"});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(found->plan.header().decision().ended(), "work");
+  EXPECT_GT(found->plan.header().decision().unseen(), 0);
+}
+
+TEST(DecideTest, AnInterruptKeepsTheBestSoFar) {
+  std::atomic<bool> stop{false};
+  DecideOptions how;
+  how.stop = &stop;
+  int lines = 0;
+  how.progress = [&](const std::string &) { stop = ++lines > 3; };
+  const absl::StatusOr<Decided> found = decide(optionsOf({}), how);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(found->plan.header().decision().ended(), "interrupted");
+}
+
+} // namespace
+} // namespace weft::compiler

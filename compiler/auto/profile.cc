@@ -1,0 +1,196 @@
+#include "compiler/auto/profile.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/analysis/layer.h"
+#include "ops/abi/status_macros.h"
+#include "runtime/measure/memory.h"
+#include "runtime/plan/program.h"
+
+namespace weft::compiler {
+namespace {
+
+using plan::Actor;
+
+class Reader {
+public:
+  Reader(const plan::Plan &plan, const sim::Report &report) : program_(plan::ProgramOf(plan, 0)), report_(report) {}
+
+  absl::StatusOr<Profile> read() {
+    times();
+    WEFT_ASSIGN_OR_RETURN(const std::vector<plan::StageMemory> memory, plan::MeasureMemory(*program_.plan));
+    bytes(memory.front());
+    return std::move(profile_);
+  }
+
+private:
+  // "h.0" of the actor "h.0.forward.all_gather#2".
+  static std::string pieceOf(const Actor &actor) { return weft::compiler::pieceOf(actor.name()).str(); }
+
+  Piece &at(const std::string &name) {
+    auto [it, isNew] = places_.try_emplace(name, profile_.pieces.size());
+    if (isNew)
+      profile_.pieces.push_back({.name = name});
+    return profile_.pieces[it->second];
+  }
+
+  // The acts of the compute stream follow each other; what it waits for belongs to the act behind.
+  void times() {
+    double end = 0;
+    for (const sim::TimedAct &act : report_.acts) {
+      const Actor &actor = program_.actor(act.actor);
+      if (program_.stage->streams(actor.stream()).kind() != plan::Stream::COMPUTE)
+        continue;
+      const double seconds = act.end_s - end;
+      if (actor.section() == Actor::MICRO) {
+        Piece &piece = at(pieceOf(actor));
+        const bool forward = actor.phase() == Actor::FORWARD, last = act.micro_batch + 1 == program_.micro_batches;
+        if (act.micro_batch == 0)
+          (forward ? piece.forward_s : piece.backward_s) += seconds;
+        if (act.micro_batch == 0 && actor.phase() == Actor::WEIGHT)
+          piece.weight_s += seconds;
+        if (last)
+          (forward ? piece.lastForward_s : piece.lastBackward_s) += seconds;
+      } else {
+        profile_.once_s += act.end_s - act.begin_s;
+        profile_.waits_s += seconds - (act.end_s - act.begin_s);
+      }
+      end = act.end_s;
+    }
+    profile_.waits_s += report_.step_s - end;
+    if (profile_.pieces.empty())
+      at("graph");
+  }
+
+  // The piece that something is of by its name, "h.0.attn.c_attn.weight"; what is of none counts with the first.
+  Piece &ofName(const std::string &name) {
+    auto it = places_.find(weft::compiler::pieceOf(llvm::StringRef(name).split('/').first).str());
+    return profile_.pieces[it == places_.end() ? 0 : it->second];
+  }
+
+  void bytes(const plan::StageMemory &memory) {
+    const std::vector<plan::Category> categories = plan::CategoriesOf(program_);
+    double kept = 0;
+    for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
+      if (program_.root[b] != b)
+        continue;
+      const double bytes = double(program_.slot_bytes[b]);
+      const plan::Category category = categories[b];
+      if (category == plan::Category::kParameters || category == plan::Category::kGradients ||
+          category == plan::Category::kOptimizer) {
+        Piece &piece = ofName(program_.buffer(b).name());
+        piece.stateBytes += bytes;
+        piece.parameterBytes += program_.buffer(b).kind() == plan::Buffer::PARAMETER ? bytes : 0;
+      } else if (const Actor *writer = writerOf(b); writer != nullptr && isRead(b, Actor::BACKWARD, Actor::WEIGHT)) {
+        at(pieceOf(*writer)).keptBytes += bytes;
+        kept += bytes;
+      }
+    }
+    double state = 0;
+    for (const Piece &piece : profile_.pieces)
+      state += piece.stateBytes;
+    profile_.transientBytes = std::max(0.0, double(memory.lower_bound_bytes) - state - kept);
+    boundary();
+  }
+
+  // The forward actor that makes a buffer for others in each micro-batch, or null.
+  const Actor *writerOf(int32_t buffer) const {
+    const int32_t writer = program_.writer[buffer];
+    const Actor *actor = writer < 0 ? nullptr : &program_.actor(writer);
+    return actor != nullptr && actor->section() == Actor::MICRO && actor->phase() == Actor::FORWARD ? actor : nullptr;
+  }
+
+  // Also by its views.
+  bool isRead(int32_t root, Actor::Phase one, Actor::Phase other) const {
+    for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
+      if (program_.root[b] != root)
+        continue;
+      for (int32_t reader : program_.readers[b]) {
+        const Actor::Phase phase = program_.actor(reader).phase();
+        if (phase == one || phase == other)
+          return true;
+      }
+    }
+    return false;
+  }
+
+  // From the first layer to the second.
+  void boundary() {
+    std::vector<std::string> layers;
+    for (const Piece &piece : profile_.pieces) {
+      if (!layerOf(piece.name).empty())
+        layers.push_back(piece.name);
+    }
+    for (int32_t b = 0; layers.size() > 1 && b < program_.stage->buffers_size(); ++b) {
+      const Actor *writer = writerOf(b);
+      if (writer == nullptr || pieceOf(*writer) != layers[0])
+        continue;
+      const auto &readers = program_.readers[b];
+      const bool passes = std::any_of(readers.begin(), readers.end(), [&](int32_t reader) {
+        return program_.actor(reader).phase() == Actor::FORWARD && pieceOf(program_.actor(reader)) == layers[1];
+      });
+      profile_.boundaryBytes += passes ? double(program_.slot_bytes[b]) : 0;
+    }
+  }
+
+  const plan::Program program_;
+  const sim::Report &report_;
+  Profile profile_;
+  std::map<std::string, size_t> places_;
+};
+
+Piece scaled(Piece piece, double factor) {
+  for (double Piece::*number : {&Piece::forward_s, &Piece::backward_s, &Piece::weight_s, &Piece::lastForward_s,
+                                &Piece::lastBackward_s, &Piece::stateBytes, &Piece::parameterBytes, &Piece::keptBytes})
+    piece.*number *= factor;
+  return piece;
+}
+
+void add(const Piece &part, Piece &sum) {
+  for (double Piece::*number : {&Piece::forward_s, &Piece::backward_s, &Piece::weight_s, &Piece::lastForward_s,
+                                &Piece::lastBackward_s, &Piece::stateBytes, &Piece::parameterBytes, &Piece::keptBytes})
+    sum.*number += part.*number;
+}
+
+double parametersOf(const Profile &profile) {
+  double bytes = 0;
+  for (const Piece &piece : profile.pieces)
+    bytes += piece.parameterBytes;
+  return bytes;
+}
+
+} // namespace
+
+absl::StatusOr<Profile> profileOf(const plan::Plan &plan, const sim::Report &report) {
+  return Reader(plan, report).read();
+}
+
+Profile withRepeats(const Profile &profile, const std::map<std::string, int64_t> &repeats) {
+  Profile all = profile;
+  for (const auto &[scope, count] : repeats) {
+    std::vector<size_t> placed;
+    for (size_t i = 0; i < all.pieces.size(); ++i) {
+      if (all.pieces[i].name.rfind(scope + ".", 0) == 0)
+        placed.push_back(i);
+    }
+    const int64_t missing = count - int64_t(placed.size());
+    if (placed.empty() || missing <= 0)
+      continue;
+    Piece mean;
+    const size_t first = placed.size() > 2 ? 1 : 0, end = placed.size() > 2 ? placed.size() - 1 : placed.size();
+    for (size_t i = first; i < end; ++i)
+      add(scaled(all.pieces[placed[i]], 1 / double(end - first)), mean);
+    std::vector<Piece> more;
+    for (int64_t i = 0; i < missing; ++i) {
+      more.push_back(mean);
+      more.back().name = absl::StrCat(scope, ".", placed.size() + size_t(i));
+    }
+    all.pieces.insert(all.pieces.begin() + long(placed.back()), more.begin(), more.end());
+  }
+  const double before = parametersOf(profile);
+  all.once_s *= before > 0 ? parametersOf(all) / before : 1;
+  return all;
+}
+
+} // namespace weft::compiler

@@ -1,0 +1,51 @@
+// What the layers of a model take, read off the plan of a model with few of them.
+//
+//   plan of one stage with h.0, h.1, h.2, simulated ─ profileOf ─▶ Profile ─ withRepeats {h = 48} ─▶ Profile of 48
+//   layers
+#ifndef WEFT_COMPILER_AUTO_PROFILE_H_
+#define WEFT_COMPILER_AUTO_PROFILE_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/plan/plan.pb.h"
+#include "runtime/sim/simulate.h"
+
+namespace weft::compiler {
+
+/// A layer, or what has no number: "h.0", "wte". Seconds are those of a rank's compute stream, with what it waits for
+/// in between; bytes those of a rank.
+struct Piece {
+  std::string name;
+  double forward_s = 0, backward_s = 0; // of a micro-batch that others follow
+  double weight_s = 0;                  // of it, the part that only gradients of weights need, where it is apart
+  double lastForward_s = 0, lastBackward_s = 0; // of the last one, beside which gradients are reduced
+  double stateBytes = 0;                        // parameters, gradients, optimizer
+  double parameterBytes = 0;                    // of parameters alone
+  double keptBytes = 0;                         // of a micro-batch, from its forward to its backward
+};
+
+/// A model on one stage.
+struct Profile {
+  std::vector<Piece> pieces; // in the order of the forward
+  double once_s = 0;         // that a step computes once: updates, what is made of parameters
+  double waits_s = 0;        // in which it waits for communication meanwhile
+  double transientBytes = 0; // at the peak, above state and what is kept
+  double boundaryBytes = 0;  // that one layer gives the next, of a micro-batch
+};
+
+/// Of a plan of one stage, with two micro-batches or one, and its simulation; its offsets do not count. An error is
+/// that of MeasureMemory.
+absl::StatusOr<Profile> profileOf(const plan::Plan &plan, const sim::Report &report);
+
+/// With as many layers of each repeat as the model has: those between the first and the last that the profile has stand
+/// for those that it lacks. What a step computes once goes with the parameters; what it waits for is the last bundle's,
+/// however many there are.
+Profile withRepeats(const Profile &profile, const std::map<std::string, int64_t> &repeats);
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_AUTO_PROFILE_H_
