@@ -39,7 +39,7 @@ void Candidates::keep(const Job &job, Phase phase, mlir::ModuleOp module) {
   }
 }
 
-absl::StatusOr<Summary> Candidates::compile(const Job &job, bool predict) {
+absl::StatusOr<plan::Plan> Candidates::make(const Job &job, const Job &asked) {
   std::string first;
   mlir::ScopedDiagnosticHandler quiet(kept_.front().module->getContext(), [&](mlir::Diagnostic &diagnostic) {
     const bool error = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
@@ -61,19 +61,24 @@ absl::StatusOr<Summary> Candidates::compile(const Job &job, bool predict) {
       return absl::InvalidArgumentError(first);
     }
   }
-  absl::StatusOr<plan::Plan> plan = planOf(lowering, job, cluster_);
-  if (!plan.ok()) {
-    return plan.status().message().empty() ? absl::InvalidArgumentError(first) : plan.status();
+  absl::StatusOr<plan::Plan> plan = planOf(lowering, asked, cluster_);
+  if (!plan.ok() && plan.status().message().empty()) {
+    return absl::InvalidArgumentError(first);
   }
+  return plan;
+}
+
+absl::StatusOr<Summary> Candidates::compile(const Job &job, bool predict) {
+  WEFT_ASSIGN_OR_RETURN(const plan::Plan plan, make(job, job));
   Summary summary;
-  for (const plan::Stage &stage : plan->stages()) {
+  for (const plan::Stage &stage : plan.stages()) {
     summary.stageBytes.push_back(int64_t(stage.arena_bytes()));
   }
   if (!predict) {
     return summary;
   }
-  WEFT_RETURN_IF_ERROR(plan::Validate(*plan));
-  WEFT_ASSIGN_OR_RETURN(sim::Report report, sim::Simulate(*plan, plan::MachineOf(cluster_)));
+  WEFT_RETURN_IF_ERROR(plan::Validate(plan));
+  WEFT_ASSIGN_OR_RETURN(sim::Report report, sim::Simulate(plan, plan::MachineOf(cluster_)));
   summary.step_s = report.step_s;
   return summary;
 }

@@ -35,13 +35,16 @@ public:
   /// True if compile() has refused something for want of work.
   bool exhausted() const { return exhausted_; }
 
+  /// Compiles a resolved job, with paths as seen from here, to the plan that is not yet verified and has no prediction;
+  /// its header says that it is of `asked`. An error says why there is no such plan: kResourceExhausted if the work is
+  /// done, otherwise the first error of a phase.
+  absl::StatusOr<plan::Plan> make(const Job &job, const Job &asked);
+
+  /// What that plan comes to; predicts its step if asked to. Verifies nothing. The same errors.
+  absl::StatusOr<Summary> compile(const Job &job, bool predict);
+
   /// Keeps a copy of `module`, which is what `job` has come to in front of `phase`.
   void keep(const Job &job, Phase phase, mlir::ModuleOp module);
-
-  /// Compiles a resolved job, with paths as seen from here, and predicts its step if asked to. Verifies nothing. An
-  /// error says why there is no such plan: kResourceExhausted if the work is done, otherwise the first error of a
-  /// phase.
-  absl::StatusOr<Summary> compile(const Job &job, bool predict);
 
 private:
   struct Kept {

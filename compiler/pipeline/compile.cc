@@ -5,24 +5,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "compiler/dialect/model/model.h"
-#include "compiler/dialect/task/task.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/candidates.h"
-#include "compiler/pipeline/diagnostics.h"
 #include "compiler/pipeline/lowering.h"
+#include "compiler/pipeline/model_file.h"
 #include "compiler/pipeline/remedies.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
-#include "mlir/Parser/Parser.h"
 #include "ops/abi/status_macros.h"
-#include "ops/register.h"
-#include "runtime/plan/cluster.h"
-#include "runtime/plan/read_file.h"
-#include "runtime/plan/validate.h"
-#include "runtime/proof/verify.h"
-#include "runtime/sim/simulate.h"
 
 namespace weft::compiler {
 namespace {
@@ -46,29 +36,9 @@ absl::Status dump(mlir::ModuleOp module, const std::string &folder, int number, 
   return absl::OkStatus();
 }
 
-// What the job asks for and no plan may have, whatever the cluster.
-absl::Status checkMicroBatches(const Batch &batch) {
-  if (MicroBatches(batch) <= plan::kMaxMicroBatches) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat("batch.global: expected at most ", plan::kMaxMicroBatches,
-                                                 " micro-batches of ", batch.micro(), ", got ", batch.global()));
-}
-
 // The status of a model that does not compile. Where no error was printed at a line of the model, it says `what`.
 absl::Status wrongModel(const Job &job, const FirstError &errors, llvm::StringRef what) {
   return absl::InvalidArgumentError(errors.printed() ? "" : absl::StrCat(job.model().file(), ": ", what.str()));
-}
-
-// A context that knows what a model file may hold.
-std::unique_ptr<mlir::MLIRContext> makeContext() {
-  mlir::DialectRegistry registry;
-  ir::registerWeftDialect(registry);
-  registry.insert<model::ModelDialect, task::TaskDialect>();
-  auto context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
-  context->loadAllAvailableDialects();
-  context->printOpOnDiagnostic(false); // errors show the line of the model file instead
-  return context;
 }
 
 // The module behind the phases, up to the last one or to the one where to stop.
@@ -89,52 +59,31 @@ absl::Status runPhases(Lowering &lowering, const CompileOptions &options, const 
   return absl::OkStatus();
 }
 
-// Proves that a plan does what it should, and adds the prediction. A plan that does not fit is refused with what would.
+// Proves the plan and adds the prediction. One that does not fit is refused with what would.
 absl::Status finish(const Job &job, const Cluster &cluster, Candidates &candidates, plan::Plan &plan) {
-  plan::VerifyOptions verify;
-  verify.device_bytes = cluster.device().memory_bytes();
-  const absl::Status verified = plan::Verify(plan, verify);
-  if (absl::IsResourceExhausted(verified)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the plan does not fit: ", verified.message(), remedies(job, cluster, plan, candidates)));
+  const absl::Status status = proveAndPredict(cluster, cluster.device().memory_bytes(), plan);
+  if (!absl::IsResourceExhausted(status)) {
+    return status;
   }
-  if (!verified.ok()) {
-    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
-  }
-  absl::StatusOr<sim::Report> report = sim::Simulate(plan, plan::MachineOf(cluster));
-  if (!report.ok()) {
-    return absl::InternalError(absl::StrCat("the compiled plan cannot be simulated: ", report.status().message()));
-  }
-  sim::SetPrediction(*report, &plan);
-  return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the plan does not fit: ", status.message(), remedies(job, cluster, plan, candidates)));
 }
 
 } // namespace
 
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   const Job job = LocateJob(options.job, options.jobFile);
-  std::error_code missing;
-  if (!std::filesystem::is_regular_file(job.model().file(), missing)) {
-    return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
-  }
   WEFT_RETURN_IF_ERROR(checkMicroBatches(job.batch()));
-  const std::unique_ptr<mlir::MLIRContext> context = makeContext();
-  WEFT_ASSIGN_OR_RETURN(const std::string text, plan::ReadText(job.model().file()));
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, job.model().file()), llvm::SMLoc());
-  FirstError errors(sources, context.get());
-  Lowering lowering{job, mlir::parseSourceFile<mlir::ModuleOp>(sources, context.get()), {}};
-  if (!lowering.module) {
-    return wrongModel(job, errors, "does not parse");
-  }
-  Candidates candidates(*lowering.module, options.cluster);
-  WEFT_RETURN_IF_ERROR(runPhases(lowering, options, errors, candidates));
+  WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<ModelFile> file, ModelFile::read(job.model().file()));
+  Candidates candidates(file->module(), options.cluster);
+  Lowering lowering{job, mlir::OwningOpRef<mlir::ModuleOp>(file->module().clone()), {}};
+  WEFT_RETURN_IF_ERROR(runPhases(lowering, options, file->errors(), candidates));
   if (options.stopAfter) {
     return Compiled{{}, textOf(*lowering.module)};
   }
   absl::StatusOr<plan::Plan> plan = planOf(lowering, options.job, options.cluster, options.memorySeed);
   if (!plan.ok()) {
-    return plan.status().message().empty() ? wrongModel(job, errors, "emit failed") : plan.status();
+    return plan.status().message().empty() ? wrongModel(job, file->errors(), "emit failed") : plan.status();
   }
   WEFT_RETURN_IF_ERROR(finish(job, options.cluster, candidates, *plan));
   return Compiled{*std::move(plan), ""};
