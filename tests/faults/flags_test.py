@@ -86,7 +86,7 @@ CASES = {
         (["none.job"], "none.job: expected a job file, found none"),
         ([JOB, "model.file=none.mlir", "model.file=none.mlir seed=3"],
          JOB + ": tests/oracle/none.mlir: expected a model file, found none"),
-        ([JOB, 'model={file: ""}'], JOB + ": model.file: expected a path, got none"),
+        ([JOB, 'model={file: ""}'], JOB + ": model.file: expected the path of a model file, got none"),
         ([JOB, "none.plan"], "none.plan: cannot be opened: No such file or directory"),
     ],
 }

@@ -1,9 +1,12 @@
 #include "tools/compare/compare.h"
 
 #include <algorithm>
+#include <fstream>
 #include <tuple>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
@@ -132,6 +135,16 @@ void sort(std::vector<Entry> &entries) {
 }
 
 } // namespace
+
+bool isPlan(const std::string &path) {
+  if (absl::EndsWith(path, ".plan")) {
+    return true;
+  }
+  constexpr absl::string_view magic = plan::kPlanMagic;
+  std::string head(magic.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  return file.read(head.data(), std::streamsize(head.size())) && head == magic;
+}
 
 absl::StatusOr<std::vector<Entry>> compare(const Question &question, const Progress &progress) {
   std::vector<Entry> entries;

@@ -39,6 +39,9 @@ using Progress = std::function<void(size_t done, size_t all, const std::string &
 /// the request: a file that cannot be read, a key that does not exist, or what is wrong with every variant alike.
 absl::StatusOr<std::vector<Entry>> compare(const Question &question, const Progress &progress);
 
+/// True for the name of a plan: it ends with `.plan`, or it is a file that begins as plans do.
+bool isPlan(const std::string &path);
+
 /// As a table, and what has no place in it below.
 std::string tableOf(const std::vector<Entry> &entries);
 

@@ -157,6 +157,10 @@ TEST(CompareTest, PlansAreRowsToo) {
   expectSame(*(*entries)[0].figures, plan::FiguresOf(plan));
   EXPECT_EQ((*entries)[0].figures->step_s, (*entries)[1].figures->step_s);
   EXPECT_EQ(compared({}, {path})->size(), 1u);
+  const std::string other = testing::TempDir() + "/another_name";
+  ASSERT_TRUE(plan::Save(plan, other).ok());
+  EXPECT_TRUE(isPlan(path) && isPlan(other) && isPlan("none.plan"));
+  EXPECT_FALSE(isPlan(kJob) || isPlan("dist.data=2") || isPlan("") || isPlan("models"));
 }
 
 TEST(CompareTest, TheTableSaysOnceWhatAllHave) {

@@ -26,7 +26,7 @@ usage: weft plan compare JOB ['KEY=VALUE KEY=VALUE ...' ...] [--sweep KEY=VALUE,
                        'dist.data=8 dist.tensor=2'; '' is the job as it is, and so is no set at all.
                        cluster.network.link_bytes_s=5e10 asks what if of the job's cluster
   --sweep KEY=V,V,...  every set with each of these values; several sweeps: with each combination
-  PLAN                 a plan that there is already, a file that ends with .plan: a row as well; JOB may be absent
+  PLAN                 a plan that there is already: a row as well; JOB may be absent
   --json               the rows for programs
   --version            what this program was built from
   --help               this text
@@ -95,7 +95,7 @@ std::string parse(const std::vector<std::string> &arguments, Request &request) {
       if (std::string error = takeFlag(arguments, i, request); !error.empty()) {
         return error;
       }
-    } else if (absl::EndsWith(argument, ".plan")) {
+    } else if (weft::tools::isPlan(argument)) {
       question.plans.push_back(argument);
     } else if (question.job.empty() && !argument.empty()) {
       question.job = argument;

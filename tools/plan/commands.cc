@@ -15,8 +15,9 @@
 #include "runtime/plan/validate.h"
 #include "runtime/proof/verify.h"
 #include "runtime/show/print.h"
+#include "runtime/show/print_json.h"
 #include "runtime/version/version.h"
-#include "tools/plan/compare.h"
+#include "tools/plan/differences.h"
 #include "tools/plan/explain.h"
 #include "tools/plan/simulate.h"
 
@@ -29,9 +30,9 @@ usage:
   weft-plan show PLAN [--kernels] [--json]        streams, actors and their order, collectives,
                                                   memory, parameters; --kernels: every kernel
   weft-plan verify PLAN [--device-memory=SIZE]    prove that the plan ends, that no act reads what is
-                                                  not there, and that it fits (SIZE as in 80GiB)
+            [--json]                              not there, and that it fits (SIZE as in 80GiB)
   weft-plan memory PLAN [--json]                  bytes by category, beside what no plan can go below
-  weft-plan diff PLAN PLAN [--lines=N]            what differs between two plans: a summary, keys of the
+  weft-plan diff PLAN PLAN [--lines=N] [--json]   what differs between two plans: a summary, keys of the
                                                   jobs, parameters of kernels, then N lines (40; 0: all)
                                                   of what differs in the listings
   weft-plan job PLAN [--cluster]                  the resolved job as a job file: beside the file that was
@@ -42,10 +43,10 @@ usage:
                                                   other stages and for what comes first), each stage's share;
                                                   --unit-times: forward 1, backward 2 (1 + 1 if split),
                                                   all else 0
-  weft-plan explain PLAN [NAME] [CLUSTER-KEY...]  where the seconds of that step go; each collective and transfer, how
-            [--json]                              much of it is hidden, and its line of the model; what takes
-                                                  the memory; what a cluster twice as fast in one thing would
-                                                  save. NAME: of an actor, a buffer or a layer (h.3) alone
+  weft-plan explain PLAN [NAME] [CLUSTER-KEY...]  where the seconds of that step go; of each collective and
+            [--json]                              transfer, how much is hidden, and its line of the model; what
+                                                  takes the memory; what a cluster twice as fast in one thing
+                                                  would save; NAME: of an actor, a buffer or a layer (h.3) alone
   weft-plan timeline PLAN [CLUSTER-KEY...]        the step drawn as text; -o: for ui.perfetto.dev, in
             [--unit-times] [--columns=N]          the form of weft-run --trace; --with: beside such a
             [-o FILE.json] [--with=TRACE.json]    trace, at its last step
@@ -122,6 +123,9 @@ Outcome Verify(const Request& request, const std::vector<const plan::Plan*>& pla
     }
   }
   const int stages = plans[0]->stages_size();
+  if (request.json) {
+    return {plan::JsonText({{"verified", true}, {"stages", stages}, {"ranks", ranks}, {"acts", acts}}), "", 0};
+  }
   return {absl::StrCat(request.plans[0], ": verified: ", stages, stages == 1 ? " stage" : " stages", ", ",
                        plan::CountText(ranks), ranks == 1 ? " rank" : " ranks", ", ", plan::CountText(acts),
                        acts == 1 ? " act" : " acts", " a step\n"),
@@ -129,8 +133,9 @@ Outcome Verify(const Request& request, const std::vector<const plan::Plan*>& pla
 }
 
 Outcome Diff(const Request& request, const std::vector<const plan::Plan*>& plans) {
-  const std::string text = ComparePlans(*plans[0], *plans[1], request.lines);
-  return {text, "", text.empty() ? 0 : 1};
+  const std::string text = DifferencesText(*plans[0], *plans[1], request.lines);
+  const int status = text.empty() ? 0 : 1;
+  return {request.json ? DifferencesJson(*plans[0], *plans[1], request.lines) : text, "", status};
 }
 
 Outcome JobFile(const Request& request, const std::vector<const plan::Plan*>& plans) {
@@ -147,9 +152,9 @@ Outcome JobFile(const Request& request, const std::vector<const plan::Plan*>& pl
 const std::vector<Command>& Commands() {
   static const auto* commands = new std::vector<Command>{
       {"show", 1, {"--kernels", "--json"}, false, Show},
-      {"verify", 1, {"--device-memory"}, false, Verify},
+      {"verify", 1, {"--device-memory", "--json"}, false, Verify},
       {"memory", 1, {"--json"}, false, Memory},
-      {"diff", 2, {"--lines"}, false, Diff},
+      {"diff", 2, {"--lines", "--json"}, false, Diff},
       {"job", 1, {"--cluster"}, false, JobFile},
       {"simulate", 1, {"--unit-times", "--json"}, true, Simulate},
       {"explain", 1, {"--json"}, true, Explain},

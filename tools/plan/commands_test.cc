@@ -54,7 +54,7 @@ TEST(PlanTool, RefusesWrongRequests) {
   ExpectWrong({"diff", "a"}, "diff: expected 2 plans, got 1; see weft-plan --help");
   ExpectWrong({"show", "a", "--yaml"}, "show: unknown flag --yaml; see weft-plan --help");
   ExpectWrong({"show", "a", "--json=1"}, "--json: expected no value");
-  ExpectWrong({"verify", "a", "--json"}, "verify: unknown flag --json; see weft-plan --help");
+  ExpectWrong({"job", "a", "--json"}, "job: unknown flag --json; see weft-plan --help");
   ExpectWrong({"verify", "a", "--device-memory"}, "--device-memory: expected a value, as in --device-memory=80GiB");
   ExpectWrong({"verify", "a", "--device-memory=lots"},
               "--device-memory: expected a size such as 80GiB or 1000000, got `lots`");
@@ -75,6 +75,8 @@ TEST(PlanTool, Verifies) {
   const Outcome outcome = RunPlanCommand({"verify", path, "--device-memory=1.5KiB"});
   EXPECT_EQ(outcome.status, 0) << outcome.error;
   EXPECT_EQ(outcome.output, path + ": verified: 2 stages, 2 ranks, 34 acts a step\n");
+  EXPECT_EQ(nlohmann::json::parse(RunPlanCommand({"verify", path, "--json"}).output),
+            nlohmann::json::parse(R"({"verified": true, "stages": 2, "ranks": 2, "acts": 34})"));
   EXPECT_EQ(RunPlanCommand({"verify", path, "--device-memory=1535"}).status, 2);
   const std::string blocked = Saved("blocked_slot");
   const Outcome refused = RunPlanCommand({"verify", blocked});
@@ -158,6 +160,8 @@ TEST(PlanTool, PrintsJson) {
 TEST(PlanTool, TellsPlansApart) {
   const std::string train = Saved("train"), apart = Saved("apart");
   EXPECT_EQ(RunPlanCommand({"diff", train, train}).status, 0);
+  EXPECT_EQ(RunPlanCommand({"diff", train, apart, "--json"}).status, 1);
+  EXPECT_EQ(nlohmann::json::parse(RunPlanCommand({"diff", train, train, "--json"}).output)["same"], true);
   const Outcome outcome = RunPlanCommand({"diff", train, apart});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.error, "");

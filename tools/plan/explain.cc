@@ -53,13 +53,14 @@ class Step {
 
   std::vector<Communication> Communications() const {
     std::vector<Group> groups;
-    std::map<std::tuple<std::string, std::string, std::string>, size_t> places;
+    std::map<std::tuple<std::string, std::string, std::string, std::string>, size_t> places;
     std::map<std::pair<int32_t, int32_t>, size_t> of_actor;  // stage, actor
     for (int32_t s = 0; s < static_cast<int32_t>(programs_.size()); ++s) {
       for (int32_t a = 0; a < programs_[s].stage->actors_size(); ++a) {
         if (programs_[s].actor(a).kernels_size() > 0 || !scope_.HasCommunication(programs_[s], a)) continue;
         Group group = GroupOf(s, a);
-        const auto key = std::tuple(group.name.Key(), group.communication.what, group.communication.over);
+        const auto key =
+            std::tuple(group.name.Key(), group.location.Key(), group.communication.what, group.communication.over);
         const auto [place, fresh] = places.try_emplace(key, groups.size());
         of_actor[{s, a}] = place->second;
         if (fresh) {
@@ -68,13 +69,10 @@ class Step {
         }
         Group& known = groups[place->second];
         known.name.Merge(group.name);
+        known.location.Merge(group.location);
+        if (known.number != group.number) known.number.clear();
         known.communication.count += group.communication.count;
         known.receivers += group.receivers;
-        if (known.location.Key() == group.location.Key()) {
-          known.location.Merge(group.location);
-        } else if (known.location.Text().empty()) {
-          known.location = group.location;
-        }
       }
     }
     for (size_t i = 0; i < report_.acts.size(); ++i) {
@@ -99,7 +97,9 @@ class Step {
 
  private:
   struct Group {
-    plan::Numbered name, location;
+    plan::Numbered name;
+    std::string number;  // "#2" of "gradients.all_reduce#2"; empty if they have several
+    plan::Numbered location;
     Communication communication;
     // The receiving ends, which count where the scope has no sending ones.
     int receivers = 0;
@@ -150,7 +150,7 @@ class Step {
       it.over = plan::AxesText(*program.placement, actor.collectives(0));
       it.count = 1;
       const bool bundle = actor.collectives_size() > 1;
-      return {plan::Numbered(actor.name()), plan::Numbered(bundle ? "" : actor.collectives(0).location()), it};
+      return GroupOf(actor.name(), bundle ? "" : actor.collectives(0).location(), it);
     }
     const bool sends = actor.end_case() == plan::Actor::kSend;
     const int32_t t = sends ? actor.send() : actor.receive();
@@ -159,14 +159,21 @@ class Step {
     it.what = "transfer";
     it.over = "stages";
     it.count = sends ? 1 : 0;
-    return {plan::Numbered(source.actor(ends_[t].sender).name()),
-            plan::Numbered(origins_[transfer.source_stage()].Of(transfer.source_buffer())), it, sends ? 0 : 1};
+    Group group = GroupOf(source.actor(ends_[t].sender).name(),
+                          origins_[transfer.source_stage()].Of(transfer.source_buffer()), it);
+    group.receivers = sends ? 0 : 1;
+    return group;
+  }
+
+  static Group GroupOf(const std::string& name, const std::string& location, const Communication& communication) {
+    const size_t number = std::min(name.find('#'), name.size());
+    return {plan::Numbered(name.substr(0, number)), name.substr(number), plan::Numbered(location), communication};
   }
 
   static std::vector<Communication> Sorted(std::vector<Group> groups) {
     std::vector<Communication> all;
     for (Group& group : groups) {
-      group.communication.name = group.name.Text();
+      group.communication.name = group.name.Text() + group.number;
       group.communication.location = group.location.Text();
       if (group.communication.count == 0) {
         group.communication.count = group.receivers;
