@@ -21,7 +21,7 @@ std::string HeadroomText(int64_t bytes);
 // Rows of a table, beside those of step, bubble and peak: tokens/s, MFU, headroom.
 std::vector<std::vector<std::string>> FigureRows(const Figures& figures);
 
-// "248,905 tokens/s (62,226 a device), MFU 46.4 %, headroom 1.23 GiB (61.5 %)".
+// "248,905 tokens/s (62,226 a device), MFU 46.4 %, headroom 1.23 GiB (61.5 %)"; empty if none is known.
 std::string FiguresText(const Figures& figures);
 
 }  // namespace weft::plan

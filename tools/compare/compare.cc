@@ -169,7 +169,9 @@ absl::StatusOr<std::vector<Entry>> compare(const Question &question, const Progr
     compileAll(question.job, variants, entries, progress);
   }
   if (const std::string reason = commonReason(entries); !reason.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(question.job, ": ", reason));
+    // What is wrong at a line of the job names the file already.
+    const bool named = absl::StartsWith(reason, question.job + ":");
+    return absl::InvalidArgumentError(named ? reason : absl::StrCat(question.job, ": ", reason));
   }
   sort(entries);
   return entries;

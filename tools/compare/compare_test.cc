@@ -124,6 +124,9 @@ TEST(CompareTest, WrongRequestsAreRefused) {
             "models/gpt2/tiny.job: batch.micro: expected a multiple of dist.data (3), which splits each micro-batch, "
             "got 32")
       << "what is wrong with all alike";
+  const std::string job = testing::TempDir() + "wrong_line.job";
+  std::ofstream(job) << "model { file: \"a.mlir\" }\nbatch { size: 3 }\n";
+  EXPECT_EQ(compare({job, {{}, {"seed=3"}}, {}}, nullptr).status().message(), LoadJob(job, {}).status().message());
   EXPECT_EQ(compare({"none.job", {{}}, {}}, nullptr).status().message(), "none.job: expected a job file, found none");
   EXPECT_EQ(compared({}, {"none.plan"}).status().message(), "none.plan: cannot be opened: No such file or directory");
   const std::string foreign = testing::TempDir() + "/foreign.plan";

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/plan/load.h"
 #include "tests/fixtures/pipeline_plans.h"
 #include "tests/plans/corpus.h"
@@ -59,7 +60,8 @@ TEST(ExplainTest, TransfersAddUpToWhatIsExposed) {
   plan::Plan plan = sim::Pipeline(sim::OneFOneB(4, 3), 3);
   for (int s = 0; s < 4; ++s) {
     for (plan::Actor& actor : *plan.mutable_stages(s)->mutable_actors()) {
-      if (actor.end_case() != plan::Actor::END_NOT_SET) actor.set_name("h." + std::to_string(s) + "." + actor.name());
+      if (actor.end_case() != plan::Actor::END_NOT_SET)
+        actor.set_name(absl::StrCat("h.", s, ".", actor.name(), "#", s + 2));
     }
   }
   const Explanation explanation = Explained(plan, "", kQuarter);
@@ -77,7 +79,9 @@ TEST(ExplainTest, TransfersAddUpToWhatIsExposed) {
   EXPECT_NEAR(exposed, explanation.figures.exposed_comm_s, 1e-12);
   EXPECT_GT(exposed, 0);
   EXPECT_GE(explanation.communication[0].exposed_s, explanation.communication[1].exposed_s);
-  EXPECT_EQ(explanation.communication[0].name.substr(0, 4), "h.*.");
+  EXPECT_EQ(explanation.communication[0].name, "h.*.send_dx");
+  EXPECT_EQ(explanation.communication[1].name, "h.*.send_y");
+  EXPECT_EQ(Explained(plan, "h.0.send_y#2", kQuarter).communication[0].name, "h.0.send_y#2");
 }
 
 TEST(ExplainTest, APriceIsWhatSimulateSaysOfItsKey) {
@@ -95,6 +99,8 @@ TEST(ExplainTest, APriceIsWhatSimulateSaysOfItsKey) {
   EXPECT_GT(explanation.prices[0].saved_s, explanation.prices[1].saved_s);
   EXPECT_GT(explanation.prices[1].saved_s, 0);
   EXPECT_EQ(explanation.prices[2].saved_s, 0) << "the kernels move no bytes";
+  EXPECT_EQ(explanation.prices[0].key, "cluster.device.contraction_flops=600000000000");
+  EXPECT_EQ(explanation.prices[1].key, "cluster.node.link_bytes_s=4096");
   EXPECT_EQ(explanation.prices[3].saved_s, 0) << "one node has no network";
 }
 
@@ -113,7 +119,7 @@ TEST(ExplainTest, MemoryIsThatOfThePeak) {
 TEST(ExplainTest, ANameIsAnActorABufferOrALayer) {
   plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 1), 1);
   plan.mutable_stages(1)->mutable_actors(0)->set_name("h.1.forward");
-  const Explanation layer = Explained(plan, "h.1", kQuarter);
+  const Explanation layer = Explained(plan, "h.0.send_y#2", kQuarter);
   EXPECT_DOUBLE_EQ(layer.division.forward_s, 0.5) << "one of two stages";
   EXPECT_EQ(layer.division.backward_s, 0);
   EXPECT_EQ(layer.division.waiting_s, 0);
