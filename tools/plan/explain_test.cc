@@ -119,7 +119,7 @@ TEST(ExplainTest, MemoryIsThatOfThePeak) {
 TEST(ExplainTest, ANameIsAnActorABufferOrALayer) {
   plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 1), 1);
   plan.mutable_stages(1)->mutable_actors(0)->set_name("h.1.forward");
-  const Explanation layer = Explained(plan, "h.0.send_y#2", kQuarter);
+  const Explanation layer = Explained(plan, "h.1", kQuarter);
   EXPECT_DOUBLE_EQ(layer.division.forward_s, 0.5) << "one of two stages";
   EXPECT_EQ(layer.division.backward_s, 0);
   EXPECT_EQ(layer.division.waiting_s, 0);
