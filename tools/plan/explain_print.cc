@@ -77,11 +77,17 @@ std::string MemoryText(const Memory& memory, const Scope& scope) {
   return absl::StrCat(head, "\n", categories.Text(), "the largest tensors there\n", largest.Text());
 }
 
+// In an order that is fixed, what comes earlier may let another act wait: a faster machine may even take longer.
+std::string SavedText(double seconds) {
+  return seconds < 0 ? "-" + plan::SecondsText(-seconds) : plan::SecondsText(seconds);
+}
+
 std::string PricesText(const Explanation& explanation) {
   plan::Table table(2, {1, 2});
+  const double step_s = explanation.figures.step_s;
   for (const Price& price : explanation.prices) {
-    table.Add({price.name, plan::SecondsText(price.saved_s),
-               plan::ShareText(price.saved_s / explanation.figures.step_s), price.key});
+    table.Add(
+        {price.name, SavedText(price.saved_s), plan::ShareText(step_s > 0 ? price.saved_s / step_s : 0), price.key});
   }
   return absl::StrCat("what the step would save, were one thing twice as fast\n", table.Text());
 }
