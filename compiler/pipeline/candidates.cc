@@ -39,7 +39,7 @@ void Candidates::keep(const Job &job, Phase phase, mlir::ModuleOp module) {
   }
 }
 
-absl::StatusOr<plan::Plan> Candidates::make(const Job &job, const Job &asked) {
+absl::StatusOr<plan::Plan> Candidates::planFor(const Job &job, bool offsets) {
   std::string first;
   mlir::ScopedDiagnosticHandler quiet(kept_.front().module->getContext(), [&](mlir::Diagnostic &diagnostic) {
     const bool error = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
@@ -61,15 +61,13 @@ absl::StatusOr<plan::Plan> Candidates::make(const Job &job, const Job &asked) {
       return absl::InvalidArgumentError(first);
     }
   }
-  absl::StatusOr<plan::Plan> plan = planOf(lowering, asked, cluster_);
-  if (!plan.ok() && plan.status().message().empty()) {
-    return absl::InvalidArgumentError(first);
-  }
-  return plan;
+  absl::StatusOr<plan::Plan> plan =
+      offsets ? planOf(lowering, job, cluster_) : planWithoutOffsets(lowering, job, cluster_);
+  return plan.status().message().empty() && !plan.ok() ? absl::InvalidArgumentError(first) : std::move(plan);
 }
 
 absl::StatusOr<Summary> Candidates::compile(const Job &job, bool predict) {
-  WEFT_ASSIGN_OR_RETURN(const plan::Plan plan, make(job, job));
+  WEFT_ASSIGN_OR_RETURN(const plan::Plan plan, planFor(job));
   Summary summary;
   for (const plan::Stage &stage : plan.stages()) {
     summary.stageBytes.push_back(int64_t(stage.arena_bytes()));
@@ -80,6 +78,9 @@ absl::StatusOr<Summary> Candidates::compile(const Job &job, bool predict) {
   WEFT_RETURN_IF_ERROR(plan::Validate(plan));
   WEFT_ASSIGN_OR_RETURN(sim::Report report, sim::Simulate(plan, plan::MachineOf(cluster_)));
   summary.step_s = report.step_s;
+  summary.exposed_comm_s = report.exposed_comm_s;
+  summary.waiting_s = report.waiting_s;
+  summary.compute_s = report.step_s * (1 - report.bubble_fraction);
   return summary;
 }
 

@@ -19,7 +19,11 @@ namespace weft::compiler {
 /// What a variant comes to.
 struct Summary {
   std::vector<int64_t> stageBytes; // of a rank of each stage
-  double step_s = 0;               // predicted; 0 if nobody asked
+  // Predicted; 0 if nobody asked.
+  double step_s = 0;
+  double compute_s = 0; // means over ranks
+  double exposed_comm_s = 0;
+  double waiting_s = 0;
 };
 
 /// Owns the modules that it keeps, in the context of the first. For one thread. Prints nothing.
@@ -35,16 +39,16 @@ public:
   /// True if compile() has refused something for want of work.
   bool exhausted() const { return exhausted_; }
 
-  /// Compiles a resolved job, with paths as seen from here, to the plan that is not yet verified and has no prediction;
-  /// its header says that it is of `asked`. An error says why there is no such plan: kResourceExhausted if the work is
-  /// done, otherwise the first error of a phase.
-  absl::StatusOr<plan::Plan> make(const Job &job, const Job &asked);
-
-  /// What that plan comes to; predicts its step if asked to. Verifies nothing. The same errors.
-  absl::StatusOr<Summary> compile(const Job &job, bool predict);
-
   /// Keeps a copy of `module`, which is what `job` has come to in front of `phase`.
   void keep(const Job &job, Phase phase, mlir::ModuleOp module);
+
+  /// Compiles a resolved job, with paths as seen from here, and predicts its step if asked to. Verifies nothing. An
+  /// error says why there is no such plan: kResourceExhausted if the work is done, otherwise the first error of a
+  /// phase.
+  absl::StatusOr<Summary> compile(const Job &job, bool predict);
+
+  /// The same, as a plan that nobody has verified; `offsets`: whether its memory is laid out.
+  absl::StatusOr<plan::Plan> planFor(const Job &job, bool offsets = true);
 
 private:
   struct Kept {

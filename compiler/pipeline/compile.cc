@@ -8,11 +8,15 @@
 #include "compiler/job/job.h"
 #include "compiler/pipeline/candidates.h"
 #include "compiler/pipeline/lowering.h"
-#include "compiler/pipeline/model_file.h"
+#include "compiler/pipeline/model_source.h"
 #include "compiler/pipeline/remedies.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include "ops/abi/status_macros.h"
+#include "runtime/plan/cluster.h"
+#include "runtime/plan/validate.h"
+#include "runtime/proof/verify.h"
+#include "runtime/sim/simulate.h"
 
 namespace weft::compiler {
 namespace {
@@ -36,18 +40,13 @@ absl::Status dump(mlir::ModuleOp module, const std::string &folder, int number, 
   return absl::OkStatus();
 }
 
-// The status of a model that does not compile. Where no error was printed at a line of the model, it says `what`.
-absl::Status wrongModel(const Job &job, const FirstError &errors, llvm::StringRef what) {
-  return absl::InvalidArgumentError(errors.printed() ? "" : absl::StrCat(job.model().file(), ": ", what.str()));
-}
-
 // The module behind the phases, up to the last one or to the one where to stop.
-absl::Status runPhases(Lowering &lowering, const CompileOptions &options, const FirstError &errors,
+absl::Status runPhases(Lowering &lowering, const CompileOptions &options, const ModelSource &source,
                        Candidates &candidates) {
   int number = 0;
   for (Phase phase : allPhases()) {
     if (failed(runPhase(lowering, phase, options.cluster, candidates))) {
-      return wrongModel(lowering.job, errors, std::string(nameOf(phase)) + " failed");
+      return source.wrong(std::string(nameOf(phase)) + " failed");
     }
     if (!options.dumpIr.empty()) {
       WEFT_RETURN_IF_ERROR(dump(*lowering.module, options.dumpIr, ++number, phase));
@@ -59,33 +58,50 @@ absl::Status runPhases(Lowering &lowering, const CompileOptions &options, const 
   return absl::OkStatus();
 }
 
-// Proves the plan and adds the prediction. One that does not fit is refused with what would.
-absl::Status finish(const Job &job, const Cluster &cluster, Candidates &candidates, plan::Plan &plan) {
-  const absl::Status status = proveAndPredict(cluster, cluster.device().memory_bytes(), plan);
-  if (!absl::IsResourceExhausted(status)) {
-    return status;
+} // namespace
+
+absl::Status checkMicroBatches(const Batch &batch) {
+  if (MicroBatches(batch) <= plan::kMaxMicroBatches) {
+    return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("the plan does not fit: ", status.message(), remedies(job, cluster, plan, candidates)));
+  return absl::InvalidArgumentError(absl::StrCat("batch.global: expected at most ", plan::kMaxMicroBatches,
+                                                 " micro-batches of ", batch.micro(), ", got ", batch.global()));
 }
 
-} // namespace
+absl::Status certify(const Job &job, const Cluster &cluster, Candidates &candidates, plan::Plan &plan) {
+  plan::VerifyOptions verify;
+  verify.device_bytes = cluster.device().memory_bytes();
+  const absl::Status verified = plan::Verify(plan, verify);
+  if (absl::IsResourceExhausted(verified)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the plan does not fit: ", verified.message(), remedies(job, cluster, plan, candidates)));
+  }
+  if (!verified.ok()) {
+    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
+  }
+  absl::StatusOr<sim::Report> report = sim::Simulate(plan, plan::MachineOf(cluster));
+  if (!report.ok()) {
+    return absl::InternalError(absl::StrCat("the compiled plan cannot be simulated: ", report.status().message()));
+  }
+  sim::SetPrediction(*report, &plan);
+  return absl::OkStatus();
+}
 
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   const Job job = LocateJob(options.job, options.jobFile);
   WEFT_RETURN_IF_ERROR(checkMicroBatches(job.batch()));
-  WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<ModelFile> file, ModelFile::read(job.model().file()));
-  Candidates candidates(file->module(), options.cluster);
-  Lowering lowering{job, mlir::OwningOpRef<mlir::ModuleOp>(file->module().clone()), {}};
-  WEFT_RETURN_IF_ERROR(runPhases(lowering, options, file->errors(), candidates));
+  WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<ModelSource> source, ModelSource::read(job));
+  Lowering lowering{job, mlir::OwningOpRef<mlir::ModuleOp>(source->module().clone()), {}};
+  Candidates candidates(*lowering.module, options.cluster);
+  WEFT_RETURN_IF_ERROR(runPhases(lowering, options, *source, candidates));
   if (options.stopAfter) {
     return Compiled{{}, textOf(*lowering.module)};
   }
   absl::StatusOr<plan::Plan> plan = planOf(lowering, options.job, options.cluster, options.memorySeed);
   if (!plan.ok()) {
-    return plan.status().message().empty() ? wrongModel(job, file->errors(), "emit failed") : plan.status();
+    return plan.status().message().empty() ? source->wrong("emit failed") : plan.status();
   }
-  WEFT_RETURN_IF_ERROR(finish(job, options.cluster, candidates, *plan));
+  WEFT_RETURN_IF_ERROR(certify(job, options.cluster, candidates, *plan));
   return Compiled{*std::move(plan), ""};
 }
 

@@ -3,7 +3,6 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/analysis/cost.h"
 #include "compiler/emit/emit.h"
-#include "compiler/job/job.h"
 #include "compiler/memory/plan_memory.h"
 #include "compiler/pipeline/recompute.h"
 #include "compiler/pipeline/target.h"
@@ -12,8 +11,6 @@
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/validate.h"
-#include "runtime/proof/verify.h"
-#include "runtime/sim/simulate.h"
 
 namespace weft::compiler {
 namespace {
@@ -60,14 +57,6 @@ absl::Status checkArenas(const plan::Plan &plan) {
 
 } // namespace
 
-absl::Status checkMicroBatches(const Batch &batch) {
-  if (MicroBatches(batch) <= plan::kMaxMicroBatches) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat("batch.global: expected at most ", plan::kMaxMicroBatches,
-                                                 " micro-batches of ", batch.micro(), ", got ", batch.global()));
-}
-
 llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &cluster, Candidates &candidates) {
   Job &job = lowering.job;
   if (phase == Phase::Elaborate) {
@@ -87,8 +76,7 @@ llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &clu
   return phase == Phase::Pipeline ? checkTarget(*lowering.module, job, cluster) : mlir::success();
 }
 
-absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster,
-                                  uint32_t memorySeed) {
+absl::StatusOr<plan::Plan> planWithoutOffsets(const Lowering &lowering, const Job &asked, const Cluster &cluster) {
   plan::Plan plan;
   fillHeader(asked, cluster, lowering.facts, *plan.mutable_header());
   const Recompute &recompute = asked.recompute();
@@ -98,27 +86,17 @@ absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, co
   if (failed(emitPlan(*lowering.module, plan))) {
     return absl::InvalidArgumentError("");
   }
+  return plan;
+}
+
+absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster,
+                                  uint32_t memorySeed) {
+  WEFT_ASSIGN_OR_RETURN(plan::Plan plan, planWithoutOffsets(lowering, asked, cluster));
   if (absl::Status status = PlanMemory({cluster.device().memory_bytes(), memorySeed}, &plan); !status.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", status.message()));
   }
   WEFT_RETURN_IF_ERROR(checkArenas(plan));
   return plan;
-}
-
-absl::Status proveAndPredict(const Cluster &cluster, int64_t deviceBytes, plan::Plan &plan) {
-  plan::VerifyOptions verify;
-  verify.device_bytes = deviceBytes;
-  const absl::Status verified = plan::Verify(plan, verify);
-  if (!verified.ok() && !absl::IsResourceExhausted(verified)) {
-    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
-  }
-  WEFT_RETURN_IF_ERROR(verified);
-  absl::StatusOr<sim::Report> report = sim::Simulate(plan, plan::MachineOf(cluster));
-  if (!report.ok()) {
-    return absl::InternalError(absl::StrCat("the compiled plan cannot be simulated: ", report.status().message()));
-  }
-  sim::SetPrediction(*report, &plan);
-  return absl::OkStatus();
 }
 
 } // namespace weft::compiler

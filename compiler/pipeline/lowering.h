@@ -1,6 +1,6 @@
 // A job's module on its way through the phases, and from their end to a plan.
 //
-//   parsed module ─ runPhase(Elaborate) ─ ... ─ runPhase(Memory) ─ planOf ─ proveAndPredict ─▶ plan
+//   parsed module ─ runPhase(Elaborate) ─ ... ─ runPhase(Memory) ─ planOf ─▶ plan, not yet verified
 //
 // compile() takes a job this way, and Candidates its variants.
 #ifndef WEFT_COMPILER_PIPELINE_LOWERING_H_
@@ -29,9 +29,6 @@ struct GraphFacts {
   int64_t tokens = 0;
 };
 
-/// What a batch asks for and no plan may have, whatever the cluster: kInvalidArgument.
-absl::Status checkMicroBatches(const Batch &batch);
-
 struct Lowering {
   Job job; // as asked for, but that `recompute` says what becomes of every layer, once that phase has run
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -47,9 +44,8 @@ llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &clu
 absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster,
                                   uint32_t memorySeed = 0);
 
-/// Proves that a plan does what it should in `deviceBytes` of a rank (0: not looked at), and adds its prediction.
-/// kResourceExhausted: it does not fit, and what takes the memory. Anything else is a fault of the compiler.
-absl::Status proveAndPredict(const Cluster &cluster, int64_t deviceBytes, plan::Plan &plan);
+/// The same before memory is laid out: every offset is 0.
+absl::StatusOr<plan::Plan> planWithoutOffsets(const Lowering &lowering, const Job &asked, const Cluster &cluster);
 
 } // namespace weft::compiler
 

@@ -4,7 +4,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "compiler/job/job.h"
-#include "compiler/pipeline/lowering.h"
+#include "compiler/pipeline/compile.h"
 #include "ops/abi/status_macros.h"
 
 namespace weft::compiler {
@@ -34,27 +34,30 @@ std::string sharedPart(const Job &job, const Cluster &cluster) {
 
 absl::StatusOr<plan::Plan> Variants::compile(const Job &job, const std::string &jobFile, const Cluster &cluster) {
   const Job located = LocateJob(job, jobFile);
-  WEFT_RETURN_IF_ERROR(checkMicroBatches(job.batch()));
-  WEFT_ASSIGN_OR_RETURN(ModelFile * file, read(located.model().file()));
+  WEFT_RETURN_IF_ERROR(checkMicroBatches(located.batch()));
+  WEFT_ASSIGN_OR_RETURN(ModelSource * source, read(located));
   const std::string shared = sharedPart(located, cluster);
   if (!candidates_ || shared != shared_) {
     candidates_.reset();
     cluster_ = std::make_unique<Cluster>(cluster);
-    candidates_ = std::make_unique<Candidates>(file->module(), *cluster_);
+    candidates_ = std::make_unique<Candidates>(source->module(), *cluster_);
     shared_ = shared;
   }
-  absl::StatusOr<plan::Plan> plan = candidates_->make(located, job);
+  absl::StatusOr<plan::Plan> plan = candidates_->planFor(located);
   if (!plan.ok()) {
     return onOneLine(plan.status());
   }
-  WEFT_RETURN_IF_ERROR(onOneLine(proveAndPredict(cluster, /*deviceBytes=*/0, *plan)));
+  Cluster boundless = cluster;
+  boundless.mutable_device()->clear_memory_bytes();
+  WEFT_RETURN_IF_ERROR(onOneLine(certify(located, boundless, *candidates_, *plan)));
   return plan;
 }
 
-absl::StatusOr<ModelFile *> Variants::read(const std::string &path) {
-  auto [it, fresh] = files_.try_emplace(path, absl::UnknownError(""));
+absl::StatusOr<ModelSource *> Variants::read(const Job &job) {
+  const std::string &path = job.model().file();
+  auto [it, fresh] = sources_.try_emplace(path, absl::UnknownError(""));
   if (fresh) {
-    it->second = ModelFile::read(path);
+    it->second = ModelSource::read(job);
   }
   if (it->second.ok()) {
     return it->second->get();

@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/pipeline/candidates.h"
-#include "compiler/pipeline/model_file.h"
+#include "compiler/pipeline/model_source.h"
 #include "runtime/plan/cluster.pb.h"
 #include "runtime/plan/plan.pb.h"
 
@@ -22,15 +22,15 @@ namespace weft::compiler {
 class Variants {
 public:
   /// The plan that compile() makes of `job`, which is resolved, of `jobFile` and for `cluster`: proved, with its
-  /// prediction. But a plan that needs more memory than the device has is returned as well: see the arenas of its
-  /// stages. kInvalidArgument says why there is no plan, on one line; the first error of a model file that does not
-  /// parse is printed with its line, once.
+  /// prediction; its header says the job with paths as seen from here. But a plan that needs more memory than the
+  /// device has is returned as well: see the arenas of its stages. kInvalidArgument says why there is no plan, on one
+  /// line; the first error of a model file that does not parse is printed with its line, once.
   absl::StatusOr<plan::Plan> compile(const Job &job, const std::string &jobFile, const Cluster &cluster);
 
 private:
-  absl::StatusOr<ModelFile *> read(const std::string &path);
+  absl::StatusOr<ModelSource *> read(const Job &job);
 
-  std::map<std::string, absl::StatusOr<std::unique_ptr<ModelFile>>> files_;
+  std::map<std::string, absl::StatusOr<std::unique_ptr<ModelSource>>> sources_; // by file
   // Of the last job, and what jobs have in common that go on from there.
   std::string shared_;
   std::unique_ptr<Cluster> cluster_;
