@@ -40,15 +40,6 @@ absl::Status dump(mlir::ModuleOp module, const std::string &folder, int number, 
   return absl::OkStatus();
 }
 
-// What the job asks for and no plan may have, whatever the cluster.
-absl::Status checkMicroBatches(const Batch &batch) {
-  if (MicroBatches(batch) <= plan::kMaxMicroBatches) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat("batch.global: expected at most ", plan::kMaxMicroBatches,
-                                                 " micro-batches of ", batch.micro(), ", got ", batch.global()));
-}
-
 // The module behind the phases, up to the last one or to the one where to stop.
 absl::Status runPhases(Lowering &lowering, const CompileOptions &options, const ModelSource &source,
                        Candidates &candidates) {
@@ -68,6 +59,14 @@ absl::Status runPhases(Lowering &lowering, const CompileOptions &options, const 
 }
 
 } // namespace
+
+absl::Status checkMicroBatches(const Batch &batch) {
+  if (MicroBatches(batch) <= plan::kMaxMicroBatches) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("batch.global: expected at most ", plan::kMaxMicroBatches,
+                                                 " micro-batches of ", batch.micro(), ", got ", batch.global()));
+}
 
 absl::Status certify(const Job &job, const Cluster &cluster, Candidates &candidates, plan::Plan &plan) {
   plan::VerifyOptions verify;

@@ -32,6 +32,9 @@ struct Compiled {
 /// returned has passed the validator and the verifier.
 absl::StatusOr<Compiled> compile(const CompileOptions &options);
 
+/// What a batch asks for and no plan may have, whatever the cluster: kInvalidArgument.
+absl::Status checkMicroBatches(const Batch &batch);
+
 class Candidates;
 
 /// What compile() does last with the plan of a job, whose paths are seen from here: proves that it does what it should

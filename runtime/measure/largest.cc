@@ -6,87 +6,14 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
+#include "runtime/measure/alike.h"
 #include "runtime/plan/names.h"
 
 namespace weft::plan {
 namespace {
-
-bool IsNumber(absl::string_view part) {
-  return !part.empty() && std::all_of(part.begin(), part.end(), absl::ascii_isdigit);
-}
-
-// A text with numbers between dots: of layers, and of operations in them.
-class Numbered {
- public:
-  explicit Numbered(const std::string& text) : parts_(absl::StrSplit(text, '.')) {}
-
-  // The same for texts that differ in numbers alone.
-  std::string Key() const {
-    std::vector<std::string> parts = parts_;
-    for (std::string& part : parts) {
-      if (IsNumber(part)) part = "*";
-    }
-    return absl::StrJoin(parts, ".");
-  }
-
-  // Forgets the numbers that are others in a text of the same key.
-  void Merge(const Numbered& other) {
-    for (size_t i = 0; i < parts_.size(); ++i) {
-      if (parts_[i] != other.parts_[i]) parts_[i] = "*";
-    }
-  }
-
-  std::string Text() const { return absl::StrJoin(parts_, "."); }
-
- private:
-  std::vector<std::string> parts_;
-};
-
-// A root each: where in the model file it is made, "gpt2.mlir:31:8 in h.3.mlp".
-// What the compiler moves and cuts is made where it comes from.
-class Origins {
- public:
-  explicit Origins(const Program& program) : program_(program), makers_(program.root.size()) {
-    for (const Actor& actor : program.stage->actors()) {
-      for (const Kernel& kernel : actor.kernels()) {
-        const int32_t from = kernel.inputs_size() > 0 ? kernel.inputs(0) : -1;
-        for (int32_t b : kernel.outputs()) Add(b, kernel.location(), from);
-      }
-      for (const Collective& collective : actor.collectives())
-        Add(collective.output(), collective.location(), collective.input());
-    }
-  }
-
-  const std::string& Of(int32_t buffer) const {
-    const Maker* maker = &makers_[program_.root[buffer]];
-    for (size_t steps = 0; steps < makers_.size(); ++steps) {
-      if (maker->location == nullptr || !maker->location->empty() || maker->from < 0) break;
-      maker = &makers_[program_.root[maker->from]];
-    }
-    static const std::string kUnknown;
-    return maker->location == nullptr ? kUnknown : *maker->location;
-  }
-
- private:
-  struct Maker {
-    const std::string* location = nullptr;  // null: nothing makes it
-    int32_t from = -1;
-  };
-
-  void Add(int32_t b, const std::string& location, int32_t from) {
-    Maker& maker = makers_[program_.root[b]];
-    if (maker.location == nullptr) maker = {&location, from};
-  }
-
-  const Program& program_;
-  std::vector<Maker> makers_;
-};
 
 std::string Times(int count, const char* what) { return absl::StrCat(CountText(count), " ", what); }
 

@@ -8,11 +8,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "runtime/measure/figures.h"
 #include "runtime/measure/largest.h"
 #include "runtime/measure/memory.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/program.h"
+#include "runtime/show/figures.h"
 #include "runtime/show/table.h"
 
 namespace weft::plan {
@@ -59,6 +61,7 @@ std::string HeaderText(const Plan& plan) {
   table.Add({"predicted step",
              absl::StrCat(SecondsText(prediction.step_s()), " (compute ", SecondsText(prediction.compute_s()),
                           ", communication ", SecondsText(prediction.communication_s()), ")")});
+  for (std::vector<std::string>& row : FigureRows(FiguresOf(plan))) table.Add(std::move(row));
   table.Add({"bubble", absl::StrFormat("%.1f %%, of it exposed communication %s", 100 * prediction.bubble_fraction(),
                                        SecondsText(prediction.exposed_comm_s()))});
   table.Add(

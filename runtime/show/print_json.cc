@@ -1,8 +1,10 @@
-#include <nlohmann/json.hpp>
+#include "runtime/show/print_json.h"
+
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/measure/figures.h"
 #include "runtime/measure/memory.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
@@ -14,8 +16,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Names may hold any bytes; what is not UTF-8 is replaced.
-std::string Dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json();
+}
 
 Json Names(const Program& program, const google::protobuf::RepeatedField<int32_t>& buffers) {
   Json names = Json::array();
@@ -150,6 +154,21 @@ Json HeaderJson(const Header& header) {
 
 }  // namespace
 
+Json FiguresJson(const Figures& figures) {
+  return {{"devices", figures.devices},
+          {"step_s", figures.step_s},
+          {"tokens_per_s", OrNull(figures.tokens_per_s)},
+          {"tokens_per_s_device", OrNull(figures.tokens_per_s_device)},
+          {"mfu", OrNull(figures.mfu)},
+          {"bubble_fraction", figures.bubble_fraction},
+          {"exposed_comm_s", figures.exposed_comm_s},
+          {"peak_bytes", figures.peak_bytes},
+          {"headroom_bytes", OrNull(figures.headroom_bytes)},
+          {"headroom_fraction", OrNull(figures.headroom_fraction)}};
+}
+
+std::string JsonText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
 std::string SummaryJson(const Plan& plan, const PrintOptions& options) {
   const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
   Json json = {{"header", HeaderJson(plan.header())}, {"stages", Json::array()}};
@@ -171,13 +190,11 @@ std::string SummaryJson(const Plan& plan, const PrintOptions& options) {
                                {"buffer", plan.stages(metric.stage()).buffers(metric.buffer()).name()}});
   }
   const Prediction& prediction = plan.prediction();
-  json["prediction"] = {{"step_s", prediction.step_s()},
-                        {"compute_s", prediction.compute_s()},
-                        {"communication_s", prediction.communication_s()},
-                        {"communication_bytes", prediction.communication_bytes()},
-                        {"bubble_fraction", prediction.bubble_fraction()},
-                        {"exposed_comm_s", prediction.exposed_comm_s()}};
-  return Dump(json);
+  json["prediction"] = FiguresJson(FiguresOf(plan));
+  json["prediction"]["compute_s"] = prediction.compute_s();
+  json["prediction"]["communication_s"] = prediction.communication_s();
+  json["prediction"]["communication_bytes"] = prediction.communication_bytes();
+  return JsonText(json);
 }
 
 std::string MemoryJson(const Plan& plan) {
@@ -186,7 +203,7 @@ std::string MemoryJson(const Plan& plan) {
   for (const Program& program : ProgramsOf(plan)) {
     json["stages"].push_back(StageMemoryJson(program, memory.ok() ? &(*memory)[program.index] : nullptr));
   }
-  return Dump(json);
+  return JsonText(json);
 }
 
 }  // namespace weft::plan

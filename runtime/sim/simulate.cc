@@ -20,6 +20,7 @@ class Reporter {
       stage.peak_bytes = program.stage->arena_bytes();
       streams_.emplace_back(program.stage->streams_size());
     }
+    report_.exposed_s.assign(report_.acts.size(), 0);
     for (size_t a = 0; a < report_.acts.size(); ++a) Add(static_cast<int32_t>(a));
     double busy = 0;
     int64_t count = 0;
@@ -40,6 +41,7 @@ class Reporter {
     }
     if (count > 0) report_.exposed_comm_s /= static_cast<double>(count);
     if (count > 0) report_.waiting_s /= static_cast<double>(count);
+    for (double& seconds : report_.exposed_s) seconds /= static_cast<double>(std::max<int64_t>(count, 1));
     const double whole = report_.step_s * static_cast<double>(count);
     // Rounding may leave a little less than nothing.
     if (whole > 0) report_.bubble_fraction = std::max(0.0, 1 - busy / whole);
@@ -81,7 +83,9 @@ class Reporter {
       const TimedAct& act = report_.acts[cause];
       const double since = std::max(act.begin_s, begin);
       StageReport& report = report_.stages[stage];
-      (IsOwn(stage, act) ? report.exposed_comm_s : report.waiting_s) += end - since;
+      const bool own = IsOwn(stage, act);
+      (own ? report.exposed_comm_s : report.waiting_s) += end - since;
+      if (own) report_.exposed_s[cause] += end - since;
       end = since;
       cause = act.cause;
     }
@@ -110,18 +114,23 @@ plan::Machine MachineOf(const plan::Plan& plan) {
   return plan.header().has_cluster() ? plan::MachineOf(plan.header().cluster()) : plan::Machine();
 }
 
-void SetPrediction(const Report& report, plan::Plan* plan) {
-  plan::Prediction& prediction = *plan->mutable_prediction();
-  prediction.Clear();
+plan::Prediction PredictionOf(const Report& report) {
+  plan::Prediction prediction;
   prediction.set_step_s(report.step_s);
   prediction.set_bubble_fraction(report.bubble_fraction);
   prediction.set_exposed_comm_s(report.exposed_comm_s);
-  for (size_t s = 0; s < report.stages.size(); ++s) {
-    const StageReport& stage = report.stages[s];
-    plan->mutable_stages(static_cast<int>(s))->set_predicted_compute_s(stage.compute_s);
+  for (const StageReport& stage : report.stages) {
     prediction.set_compute_s(std::max(prediction.compute_s(), stage.compute_s));
     prediction.set_communication_s(std::max(prediction.communication_s(), stage.communication_s));
     prediction.set_communication_bytes(std::max(prediction.communication_bytes(), stage.sent_bytes));
+  }
+  return prediction;
+}
+
+void SetPrediction(const Report& report, plan::Plan* plan) {
+  *plan->mutable_prediction() = PredictionOf(report);
+  for (size_t s = 0; s < report.stages.size(); ++s) {
+    plan->mutable_stages(static_cast<int>(s))->set_predicted_compute_s(report.stages[s].compute_s);
   }
 }
 

@@ -35,6 +35,8 @@ struct Report {
   double waiting_s = 0;
   std::vector<StageReport> stages;
   std::vector<TimedAct> acts;  // in the order of their ends
+  // An act each: its part of exposed_comm_s, which is their sum; 0 for what computes.
+  std::vector<double> exposed_s;
 };
 
 struct Options {
@@ -47,6 +49,9 @@ absl::StatusOr<Report> Simulate(const plan::Plan& plan, const plan::Machine& mac
 
 // The machine that a plan was made for; the default one if it does not say.
 plan::Machine MachineOf(const plan::Plan& plan);
+
+// A report as a plan's prediction.
+plan::Prediction PredictionOf(const Report& report);
 
 // What a report says to the plan: its prediction, and the stages' part of it.
 void SetPrediction(const Report& report, plan::Plan* plan);

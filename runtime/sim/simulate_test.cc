@@ -55,6 +55,24 @@ TEST(SimulateTest, TransfersOnTheWayAreExposed) {
   EXPECT_EQ(report.stages[0].peak_bytes, 4 * 1024);
 }
 
+// Whatever is exposed is so by acts that are communication.
+TEST(SimulateTest, ActsAddUpToWhatIsExposed) {
+  for (int64_t m : {1, 4}) {
+    const plan::Plan plan = Pipeline(OneFOneB(4, m), m);
+    const Report report = Simulated(plan, MachineWith(0.75));
+    ASSERT_EQ(report.exposed_s.size(), report.acts.size());
+    double sum = 0;
+    for (size_t i = 0; i < report.acts.size(); ++i) {
+      const TimedAct& act = report.acts[i];
+      sum += report.exposed_s[i];
+      EXPECT_GE(report.exposed_s[i], 0);
+      if (plan.stages(act.stage).actors(act.actor).kernels_size() > 0) EXPECT_EQ(report.exposed_s[i], 0);
+    }
+    EXPECT_NEAR(sum, report.exposed_comm_s, 1e-12) << m;
+    EXPECT_GT(sum, 0);
+  }
+}
+
 // The last of four stages waits for three transfers, of which one is its own.
 TEST(SimulateTest, WhatOtherStagesSendEachOtherIsWaitedForAndNotExposed) {
   for (int64_t m : {1, 4}) {

@@ -20,11 +20,13 @@
 #include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/compile.h"
+#include "runtime/measure/figures.h"
 #include "runtime/plan/devices.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/names.h"
 #include "runtime/show/decision.h"
+#include "runtime/show/figures.h"
 #include "runtime/version/version.h"
 
 namespace {
@@ -219,10 +221,12 @@ std::string summary(const weft::plan::Plan &plan, const std::string &path) {
     arena = std::max(arena, int64_t(stage.arena_bytes()));
   }
   std::string recompute = weft::plan::RecomputeText(plan.header());
+  std::string figures = weft::plan::FiguresText(weft::plan::FiguresOf(plan));
   bool rounds = plan.header().job().precision().float32() == weft::Precision::TF32;
   return absl::StrCat(path, ": graph ", plan.header().graph(), ", ", weft::plan::CountText(ranks),
                       ranks == 1 ? " rank, " : " ranks, ", weft::plan::BytesText(arena), " a rank, predicted step ",
-                      weft::plan::SecondsText(plan.prediction().step_s()), "\n", zeroSummary(plan),
+                      weft::plan::SecondsText(plan.prediction().step_s()), "\n",
+                      figures.empty() ? "" : absl::StrCat(figures, "\n"), zeroSummary(plan),
                       rounds && !weft::plan::FindDeviceKind(plan.header().target())->tf32
                           ? absl::StrCat("precision.float32: ", plan.header().target(),
                                          " has no TF32: contractions read float32 as it is\n")

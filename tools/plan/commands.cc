@@ -15,8 +15,10 @@
 #include "runtime/plan/validate.h"
 #include "runtime/proof/verify.h"
 #include "runtime/show/print.h"
+#include "runtime/show/print_json.h"
 #include "runtime/version/version.h"
-#include "tools/plan/compare.h"
+#include "tools/plan/differences.h"
+#include "tools/plan/explain.h"
 #include "tools/plan/simulate.h"
 
 namespace weft::tools {
@@ -28,9 +30,9 @@ usage:
   weft-plan show PLAN [--kernels] [--json]        streams, actors and their order, collectives,
                                                   memory, parameters; --kernels: every kernel
   weft-plan verify PLAN [--device-memory=SIZE]    prove that the plan ends, that no act reads what is
-                                                  not there, and that it fits (SIZE as in 80GiB)
+            [--json]                              not there, and that it fits (SIZE as in 80GiB)
   weft-plan memory PLAN [--json]                  bytes by category, beside what no plan can go below
-  weft-plan diff PLAN PLAN [--lines=N]            what differs between two plans: a summary, keys of the
+  weft-plan diff PLAN PLAN [--lines=N] [--json]   what differs between two plans: a summary, keys of the
                                                   jobs, parameters of kernels, then N lines (40; 0: all)
                                                   of what differs in the listings
   weft-plan job PLAN [--cluster]                  the resolved job as a job file: beside the file that was
@@ -41,12 +43,18 @@ usage:
                                                   other stages and for what comes first), each stage's share;
                                                   --unit-times: forward 1, backward 2 (1 + 1 if split),
                                                   all else 0
-  weft-plan timeline PLAN [CLUSTER-KEY...]        the same drawn as text; -o: for ui.perfetto.dev, in
+  weft-plan explain PLAN [NAME] [CLUSTER-KEY...]  where the seconds of that step go; of each collective and
+            [--json]                              transfer, how much is hidden, and its line of the model; what
+                                                  takes the memory; what a cluster twice as fast in one thing
+                                                  would save; NAME: of an actor, a buffer or a layer (h.3) alone
+  weft-plan timeline PLAN [CLUSTER-KEY...]        the step drawn as text; -o: for ui.perfetto.dev, in
             [--unit-times] [--columns=N]          the form of weft-run --trace; --with: beside such a
             [-o FILE.json] [--with=TRACE.json]    trace, at its last step
 
 A CLUSTER-KEY asks what if: cluster.network.link_bytes_s=5e10, cluster.node.ranks=4
 (docs/reference/cluster.md).
+
+weft plan compare puts plans, and variants of a job, side by side: weft plan compare --help.
 
 A plan is made by weft-compile:
   weft-compile models/gpt2/tiny.job dist.data=2 -o gpt2.plan
@@ -60,6 +68,7 @@ exit status: 0 done; 1 the plans of `diff` differ; 2 the request or the plan was
 // The arguments of one command, taken apart.
 struct Request {
   std::vector<std::string> plans;
+  std::string name;  // of `explain`
   bool json = false;
   bool kernels = false;
   bool cluster = false;
@@ -80,6 +89,10 @@ Outcome Wrong(const std::string& error) { return {"", error, 2}; }
 
 Outcome Simulate(const Request& request, const std::vector<const plan::Plan*>& plans) {
   return RunSimulate(request.plans[0], *plans[0], request.json, request.simulate);
+}
+
+Outcome Explain(const Request& request, const std::vector<const plan::Plan*>& plans) {
+  return RunExplain(request.plans[0], *plans[0], {request.name, request.simulate.cluster_keys, request.json});
 }
 
 Outcome Timeline(const Request& request, const std::vector<const plan::Plan*>& plans) {
@@ -110,6 +123,9 @@ Outcome Verify(const Request& request, const std::vector<const plan::Plan*>& pla
     }
   }
   const int stages = plans[0]->stages_size();
+  if (request.json) {
+    return {plan::JsonText({{"verified", true}, {"stages", stages}, {"ranks", ranks}, {"acts", acts}}), "", 0};
+  }
   return {absl::StrCat(request.plans[0], ": verified: ", stages, stages == 1 ? " stage" : " stages", ", ",
                        plan::CountText(ranks), ranks == 1 ? " rank" : " ranks", ", ", plan::CountText(acts),
                        acts == 1 ? " act" : " acts", " a step\n"),
@@ -117,8 +133,9 @@ Outcome Verify(const Request& request, const std::vector<const plan::Plan*>& pla
 }
 
 Outcome Diff(const Request& request, const std::vector<const plan::Plan*>& plans) {
-  const std::string text = ComparePlans(*plans[0], *plans[1], request.lines);
-  return {text, "", text.empty() ? 0 : 1};
+  const std::string text = DifferencesText(*plans[0], *plans[1], request.lines);
+  const int status = text.empty() ? 0 : 1;
+  return {request.json ? DifferencesJson(*plans[0], *plans[1], request.lines) : text, "", status};
 }
 
 Outcome JobFile(const Request& request, const std::vector<const plan::Plan*>& plans) {
@@ -135,11 +152,12 @@ Outcome JobFile(const Request& request, const std::vector<const plan::Plan*>& pl
 const std::vector<Command>& Commands() {
   static const auto* commands = new std::vector<Command>{
       {"show", 1, {"--kernels", "--json"}, false, Show},
-      {"verify", 1, {"--device-memory"}, false, Verify},
+      {"verify", 1, {"--device-memory", "--json"}, false, Verify},
       {"memory", 1, {"--json"}, false, Memory},
-      {"diff", 2, {"--lines"}, false, Diff},
+      {"diff", 2, {"--lines", "--json"}, false, Diff},
       {"job", 1, {"--cluster"}, false, JobFile},
       {"simulate", 1, {"--unit-times", "--json"}, true, Simulate},
+      {"explain", 1, {"--json"}, true, Explain},
       {"timeline", 1, {"--unit-times", "--columns", "--with", "-o"}, true, Timeline},
   };
   return *commands;
@@ -181,7 +199,11 @@ std::string Parse(const Command& command, const std::vector<std::string>& argume
     const std::string& argument = arguments[i];
     if (argument.rfind("-", 0) != 0) {
       const bool is_key = command.cluster_keys && argument.find('=') != std::string::npos;
-      (is_key ? request.simulate.cluster_keys : request.plans).push_back(argument);
+      if (command.run == Explain && !is_key && request.plans.size() == 1 && request.name.empty()) {
+        request.name = argument;
+      } else {
+        (is_key ? request.simulate.cluster_keys : request.plans).push_back(argument);
+      }
       continue;
     }
     const size_t equals = argument.find('=');
@@ -241,13 +263,14 @@ long long ParseBytes(const std::string& text) {
 
 Outcome RunPlanCommand(const std::vector<std::string>& arguments) {
   if (arguments.empty())
-    return Wrong("expected a command: show, verify, memory, diff, job, simulate or timeline; see weft-plan --help");
+    return Wrong(
+        "expected a command: show, verify, memory, diff, job, simulate, explain or timeline; see weft-plan --help");
   const std::string& name = arguments[0];
   const bool help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
   if (help || name == "help" || name == "-h") return {kHelp, "", 0};
   if (name == "--version") return {VersionText("weft-plan"), "", 0};
-  for (const char* later : {"explain"}) {
-    if (name == later) return Wrong(absl::StrCat(name, " is not part of this version"));
+  if (name == "compare") {
+    return Wrong("compare: expected weft plan compare, or weft-plan-compare: it compiles, which this program cannot");
   }
   for (const Command& command : Commands()) {
     if (name != command.name) continue;
@@ -255,8 +278,9 @@ Outcome RunPlanCommand(const std::vector<std::string>& arguments) {
     const std::string error = Parse(command, arguments, request);
     return error.empty() ? RunCommand(command, request) : Wrong(error);
   }
-  return Wrong(absl::StrCat("unknown command `", name,
-                            "`: expected show, verify, memory, diff, job, simulate or timeline; see weft-plan --help"));
+  return Wrong(
+      absl::StrCat("unknown command `", name,
+                   "`: expected show, verify, memory, diff, job, simulate, explain or timeline; see weft-plan --help"));
 }
 
 }  // namespace weft::tools

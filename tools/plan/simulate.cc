@@ -4,66 +4,55 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "compiler/job/cluster.h"
-#include "runtime/plan/cluster.h"
+#include "runtime/measure/figures.h"
 #include "runtime/plan/names.h"
+#include "runtime/show/figures.h"
+#include "runtime/show/print_json.h"
 #include "runtime/show/table.h"
 #include "runtime/sim/simulate.h"
 #include "runtime/sim/timeline.h"
 #include "runtime/trace/file.h"
+#include "tools/plan/cluster.h"
 
 namespace weft::tools {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 std::string Text(const absl::Status& status) { return std::string(status.message().data(), status.message().size()); }
 
-int64_t RanksOf(const plan::Plan& plan) {
-  int64_t ranks = 0;
-  for (const plan::Placement& placement : plan.placements()) {
-    for (int32_t rank : placement.ranks()) ranks = std::max<int64_t>(ranks, int64_t{rank} + 1);
-  }
-  return ranks;
+// A step of a plan, and the cluster that it is for.
+struct Step {
+  Cluster cluster;
+  sim::Report report;
+  plan::Figures figures;
+};
+
+absl::StatusOr<Step> StepOf(const std::string& path, const plan::Plan& plan, const SimulateRequest& request) {
+  Step step;
+  absl::StatusOr<Cluster> cluster = ClusterOf(path, plan, request.cluster_keys);
+  if (!cluster.ok()) return cluster.status();
+  step.cluster = *std::move(cluster);
+  absl::StatusOr<sim::Report> report = Simulated(path, plan, step.cluster, {request.unit_times});
+  if (!report.ok()) return report.status();
+  step.report = *std::move(report);
+  step.figures = plan::FiguresOf(plan, sim::PredictionOf(step.report), step.cluster);
+  if (request.unit_times)
+    step.figures.tokens_per_s = step.figures.tokens_per_s_device = step.figures.mfu = std::nullopt;
+  return step;
 }
 
-// The plan's cluster with the keys of the request; the local machine if it has none.
-absl::StatusOr<plan::Machine> MachineOf(const std::string& path, const plan::Plan& plan,
-                                        const SimulateRequest& request) {
-  Cluster cluster = plan.header().cluster();
-  if (!plan.header().has_cluster()) {
-    cluster.mutable_device()->set_kind("cpu");
-    cluster.mutable_node()->set_count(1);
-    cluster.mutable_node()->set_ranks(std::max<int64_t>(RanksOf(plan), 1));
-  }
-  if (absl::Status status = OverrideCluster(request.cluster_keys, &cluster); !status.ok()) return status;
-  if (cluster.node().count() * cluster.node().ranks() < RanksOf(plan)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": cluster: expected at least ", RanksOf(plan),
-                                                   " ranks, as the plan has, got ", cluster.node().count(), " x ",
-                                                   cluster.node().ranks(), " (node.count x node.ranks)"));
-  }
-  return plan::MachineOf(cluster);
-}
-
-absl::StatusOr<sim::Report> ReportOf(const std::string& path, const plan::Plan& plan, const SimulateRequest& request) {
-  const absl::StatusOr<plan::Machine> machine = MachineOf(path, plan, request);
-  if (!machine.ok()) return machine.status();
-  absl::StatusOr<sim::Report> report = sim::Simulate(plan, *machine, {request.unit_times});
-  if (report.ok()) return report;
-  return absl::Status(report.status().code(), absl::StrCat(path, ": ", Text(report.status())));
-}
-
-std::string JsonOf(const plan::Plan& plan, const sim::Report& report, bool unit_times) {
-  Json json = {{"unit_times", unit_times},
-               {"step_s", report.step_s},
-               {"bubble_fraction", report.bubble_fraction},
-               {"exposed_comm_s", report.exposed_comm_s},
-               {"waiting_s", report.waiting_s},
-               {"stages", Json::array()}};
+std::string JsonOf(const plan::Plan& plan, const Step& step, bool unit_times) {
+  const sim::Report& report = step.report;
+  Json json = plan::FiguresJson(step.figures);
+  json["unit_times"] = unit_times;
+  json["waiting_s"] = report.waiting_s;
+  json["stages"] = Json::array();
   for (size_t s = 0; s < report.stages.size(); ++s) {
     const sim::StageReport& stage = report.stages[s];
     const int32_t placement = plan.stages(static_cast<int>(s)).placement();
@@ -76,16 +65,18 @@ std::string JsonOf(const plan::Plan& plan, const sim::Report& report, bool unit_
                               {"sent_bytes", stage.sent_bytes},
                               {"peak_bytes", stage.peak_bytes}});
   }
-  return json.dump(2) + "\n";
+  return plan::JsonText(json);
 }
 
-std::string TextOf(const plan::Plan& plan, const sim::Report& report, bool unit_times) {
+std::string TextOf(const plan::Plan& plan, const Step& step, bool unit_times) {
+  const sim::Report& report = step.report;
   const auto time = [&](double seconds) {
     return unit_times ? absl::StrFormat("%.6g", seconds) : plan::SecondsText(seconds);
   };
   plan::Table head(0);
   head.Add({unit_times ? "step in units" : "step", time(report.step_s)});
-  head.Add({"bubble", absl::StrFormat("%.1f %%", 100 * report.bubble_fraction)});
+  for (std::vector<std::string>& row : plan::FigureRows(step.figures)) head.Add(std::move(row));
+  head.Add({"bubble", plan::ShareText(report.bubble_fraction)});
   head.Add({"exposed communication", time(report.exposed_comm_s)});
   head.Add({"waiting", time(report.waiting_s)});
   plan::Table table(2, {0, 2, 3, 4, 5, 6, 7});
@@ -113,7 +104,7 @@ bool Is(const Json& event, const char* key, const std::string& word) {
 }
 
 // The step of an act, counted from 1; -1 for what is none.
-double StepOf(const Json& event) {
+double StepNumberOf(const Json& event) {
   return Is(event, "ph", "X") && event.contains("args") ? NumberOf(event["args"], "step", -1) : -1;
 }
 
@@ -129,10 +120,10 @@ Json Merged(const std::string& measured_text, const plan::Plan& plan, const sim:
   if (!merged.is_object() || !merged.contains("traceEvents") || !merged["traceEvents"].is_array()) return Json();
   Json& events = merged["traceEvents"];
   double step = -1, origin = std::numeric_limits<double>::max();
-  for (const Json& event : events) step = std::max(step, StepOf(event));
+  for (const Json& event : events) step = std::max(step, StepNumberOf(event));
   if (step < 0) return Json();
   for (const Json& event : events) {
-    if (StepOf(event) == step) origin = std::min(origin, NumberOf(event, "ts", 0));
+    if (StepNumberOf(event) == step) origin = std::min(origin, NumberOf(event, "ts", 0));
   }
   Json predicted = Json::parse(sim::TimelineOf(plan, report, static_cast<int64_t>(step) - 1).ToJson());
   for (Json& event : predicted["traceEvents"]) {
@@ -151,26 +142,26 @@ Json Merged(const std::string& measured_text, const plan::Plan& plan, const sim:
 }  // namespace
 
 Outcome RunSimulate(const std::string& path, const plan::Plan& plan, bool json, const SimulateRequest& request) {
-  const absl::StatusOr<sim::Report> report = ReportOf(path, plan, request);
-  if (!report.ok()) return {"", Text(report.status()), 2};
-  return {json ? JsonOf(plan, *report, request.unit_times) : TextOf(plan, *report, request.unit_times), "", 0};
+  const absl::StatusOr<Step> step = StepOf(path, plan, request);
+  if (!step.ok()) return {"", Text(step.status()), 2};
+  return {json ? JsonOf(plan, *step, request.unit_times) : TextOf(plan, *step, request.unit_times), "", 0};
 }
 
 Outcome RunTimeline(const std::string& path, const plan::Plan& plan, const SimulateRequest& request) {
-  const absl::StatusOr<sim::Report> report = ReportOf(path, plan, request);
-  if (!report.ok()) return {"", Text(report.status()), 2};
+  const absl::StatusOr<Step> step = StepOf(path, plan, request);
+  if (!step.ok()) return {"", Text(step.status()), 2};
   std::string json;
   if (!request.with.empty()) {
     std::ifstream file(request.with, std::ios::binary);
     const std::string measured((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    const Json merged = Merged(measured, plan, *report);
+    const Json merged = Merged(measured, plan, step->report);
     if (merged.is_null()) return {"", absl::StrCat(request.with, ": expected a trace of weft-run, found none"), 2};
     json = merged.dump() + "\n";
   } else if (!request.output.empty()) {
-    json = sim::TimelineOf(plan, *report, 0).ToJson();
+    json = sim::TimelineOf(plan, step->report, 0).ToJson();
   }
   if (json.empty()) {
-    return {sim::TimelineText(plan, *report, {request.unit_times, request.columns}), "", 0};
+    return {sim::TimelineText(plan, step->report, {request.unit_times, request.columns}), "", 0};
   }
   if (request.output.empty()) return {json, "", 0};
   if (absl::Status status = trace::WriteFile(request.output, json); !status.ok()) return {"", Text(status), 2};

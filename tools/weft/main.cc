@@ -1,4 +1,4 @@
-// weft: finds weft-COMMAND beside itself and becomes it.
+// weft: finds weft-COMMAND beside itself and becomes it; `weft plan compare` is weft-plan-compare.
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,6 +21,7 @@ usage: weft COMMAND [ARGUMENTS]
   run PLAN                   train with the plan, or evaluate its function
   launch -n N PLAN           the same on this machine, a process for every rank
   plan show|verify|...       look at a plan: what runs where, memory, order
+  plan compare JOB SETS      compile a job in several layouts, side by side
   opt FILE                   run single passes on IR text (for developers)
 
 `weft --version` says what this program was built from; `weft COMMAND --version` likewise.
@@ -43,10 +44,10 @@ std::string Folder() {
   return program.substr(0, program.rfind('/') + 1);
 }
 
-// In a build tree each program has a folder: tools/weft/weft, tools/plan/weft-plan.
+// In a build tree each program has a folder: tools/weft/weft, tools/plan/weft-plan, tools/compare/weft-plan-compare.
 std::vector<std::string> Candidates(const std::string& command) {
   const std::string folder = Folder();
-  return {folder + "weft-" + command, folder + "../" + command + "/weft-" + command};
+  return {folder + "weft-" + command, folder + "../" + command.substr(command.rfind('-') + 1) + "/weft-" + command};
 }
 
 int Become(const std::string& command, char** arguments) {
@@ -78,10 +79,12 @@ int main(int argc, char** argv) {
   }
   for (const char* known : {"compile", "run", "launch", "plan", "opt"}) {
     if (command != known) continue;
-    std::string name = "weft-" + command;
-    std::vector<char*> arguments(argv + 1, argv + argc + 1);
+    const bool compares = command == "plan" && argc > 2 && std::strcmp(argv[2], "compare") == 0;
+    const std::string program = compares ? "plan-compare" : command;
+    std::string name = "weft-" + program;
+    std::vector<char*> arguments(argv + (compares ? 2 : 1), argv + argc + 1);
     arguments[0] = name.data();
-    return Become(command, arguments.data());
+    return Become(program, arguments.data());
   }
   std::fprintf(stderr, "weft: unknown command `%s`: expected compile, run, launch, plan or opt; see weft --help\n",
                argv[1]);

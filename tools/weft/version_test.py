@@ -4,7 +4,7 @@ import subprocess
 import unittest
 
 PROGRAMS = ("tools/weft/weft", "tools/compile/weft-compile", "tools/run/weft-run", "tools/launch/weft-launch",
-            "tools/plan/weft-plan", "tools/opt/weft-opt")
+            "tools/plan/weft-plan", "tools/compare/weft-plan-compare", "tools/opt/weft-opt")
 
 
 class VersionTest(unittest.TestCase):
@@ -22,6 +22,9 @@ class VersionTest(unittest.TestCase):
     def test_the_dispatcher_hands_it_on(self):
         result = subprocess.run(["tools/weft/weft", "plan", "--version"], capture_output=True, text=True, timeout=60)
         self.assertRegex(result.stdout, r"\Aweft-plan \d")
+        result = subprocess.run(["tools/weft/weft", "plan", "compare", "--version"], capture_output=True, text=True,
+                                timeout=60)
+        self.assertRegex(result.stdout, r"\Aweft-plan-compare \d")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,13 @@ ln -sf "$folder/weft" "$TEST_TMPDIR/linked"
 expect 0 "weft-plan show PLAN" "$TEST_TMPDIR/linked" plan --help
 expect 2 "weft-plan: x: cannot be opened" "$folder/weft" plan timeline x
 
+# It compiles, so it is a program of its own.
+expect 1 "weft: weft-plan-compare: expected beside weft in" "$folder/weft" plan compare a.job
+expect 2 "compare: expected weft plan compare, or weft-plan-compare" "$folder/weft-plan" compare a.job
+printf '#!/bin/bash\nprintf "<%%s>" "$@"\nexit 5\n' >"$folder/weft-plan-compare"
+chmod +x "$folder/weft-plan-compare"
+expect 5 "<a.job><dist.data=2 zero.stage=1><>" "$folder/weft" plan compare a.job "dist.data=2 zero.stage=1" ""
+
 # Arguments and exit status pass unchanged.
 cat >"$folder/weft-run" <<'SCRIPT'
 #!/bin/bash
@@ -46,5 +53,8 @@ expect 1 "weft-run: cannot be run: Permission denied" "$folder/weft" run
 mkdir -p "$TEST_TMPDIR/tools/weft" "$TEST_TMPDIR/tools/plan"
 cp -L "$1" "$TEST_TMPDIR/tools/weft/weft"
 cp -L "$2" "$TEST_TMPDIR/tools/plan/weft-plan"
+mkdir -p "$TEST_TMPDIR/tools/compare"
+cp "$folder/weft-plan-compare" "$TEST_TMPDIR/tools/compare/weft-plan-compare"
+expect 5 "<b.job>" "$TEST_TMPDIR/tools/weft/weft" plan compare b.job
 expect 0 "weft-plan show PLAN" "$TEST_TMPDIR/tools/weft/weft" plan help
 exit $((failures > 0))

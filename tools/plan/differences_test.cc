@@ -1,7 +1,9 @@
-#include "tools/plan/compare.h"
+#include "tools/plan/differences.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
 
 #include "tests/plans/corpus.h"
 
@@ -23,28 +25,28 @@ plan::Plan WithRate(double lr) {
   return plan;
 }
 
-TEST(Compare, SaysNothingOfTheSame) {
+TEST(Differences, SaysNothingOfTheSame) {
   plan::Plan other = Read("train");
   other.mutable_header()->set_hash(7);
-  EXPECT_EQ(ComparePlans(Read("train"), other, 0), "");
+  EXPECT_EQ(DifferencesText(Read("train"), other, 0), "");
 }
 
-TEST(Compare, NamesKeysOfTheJobAndParametersOfKernels) {
-  const std::string text = ComparePlans(WithRate(1e-3), WithRate(3e-3), 10);
+TEST(Differences, NamesKeysOfTheJobAndParametersOfKernels) {
+  const std::string text = DifferencesText(WithRate(1e-3), WithRate(3e-3), 10);
   EXPECT_THAT(text, HasSubstr("job\n  optimizer.adamw.lr: 0.001 -> 0.003\n"));
   EXPECT_THAT(text, HasSubstr(" lr: 0.001 -> 0.003 (1 kernel)\n"));
   EXPECT_THAT(text, Not(HasSubstr("hash")));
   EXPECT_THAT(text, Not(HasSubstr("cluster")));
   plan::Plan without = WithRate(1e-3);
   without.mutable_header()->mutable_job()->clear_optimizer();
-  EXPECT_THAT(ComparePlans(without, WithRate(1e-3), 0), HasSubstr("  optimizer.adamw.lr: not set -> 0.001\n"));
+  EXPECT_THAT(DifferencesText(without, WithRate(1e-3), 0), HasSubstr("  optimizer.adamw.lr: not set -> 0.001\n"));
 }
 
-TEST(Compare, BeginsWithASummaryAndEndsAtTheBound) {
+TEST(Differences, BeginsWithASummaryAndEndsAtTheBound) {
   plan::Plan before = Read("pipeline"), after = Read("interleaved");
   before.mutable_prediction()->set_step_s(2);
   after.mutable_prediction()->set_step_s(1);
-  const std::string text = ComparePlans(before, after, 3);
+  const std::string text = DifferencesText(before, after, 3);
   EXPECT_THAT(text,
               testing::MatchesRegex(" +before +after\npredicted step +2.00 s +1.00 s +-50.0 %\nmemory of a rank .*"));
   EXPECT_THAT(text, HasSubstr("\nmessages a step "));
@@ -53,7 +55,22 @@ TEST(Compare, BeginsWithASummaryAndEndsAtTheBound) {
   ASSERT_NE(details, std::string::npos) << text;
   EXPECT_EQ(std::count(text.begin() + details, text.end(), '\n'), 5) << text;
   EXPECT_THAT(text, testing::EndsWith(" lines more (--lines=0: all)\n"));
-  EXPECT_THAT(ComparePlans(before, after, 0), Not(HasSubstr(" lines more")));
+  EXPECT_THAT(DifferencesText(before, after, 0), Not(HasSubstr(" lines more")));
+}
+
+TEST(Differences, AreAnObjectForPrograms) {
+  const auto json = nlohmann::json::parse(DifferencesJson(WithRate(1e-3), WithRate(3e-3), 10));
+  EXPECT_EQ(json["same"], false);
+  EXPECT_EQ(json["before"]["step_s"], 0.0125);
+  EXPECT_EQ(json["after"]["kernels"], json["before"]["kernels"]);
+  EXPECT_EQ(json["job"],
+            nlohmann::json::parse(R"([{"key": "optimizer.adamw.lr", "before": "0.001", "after": "0.003"}])"));
+  EXPECT_EQ(json["parameters"][0]["parameter"], "lr");
+  EXPECT_TRUE(json["cluster"].empty());
+  const auto same = nlohmann::json::parse(DifferencesJson(Read("train"), Read("train"), 10));
+  EXPECT_EQ(same["same"], true);
+  EXPECT_TRUE(same["job"].empty() && same["listing"].empty());
+  EXPECT_FALSE(nlohmann::json::parse(DifferencesJson(Read("pipeline"), Read("interleaved"), 3))["listing"].empty());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "tools/plan/compare.h"
+#include "tools/plan/differences.h"
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/text_format.h>
@@ -14,8 +14,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "runtime/measure/figures.h"
 #include "runtime/plan/names.h"
 #include "runtime/show/print.h"
+#include "runtime/show/print_json.h"
 #include "runtime/show/table.h"
 #include "tools/plan/diff.h"
 
@@ -24,6 +27,7 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
+using Json = nlohmann::ordered_json;
 
 // What a step of a plan does, in numbers.
 struct Totals {
@@ -70,6 +74,16 @@ std::string SummaryOf(const plan::Plan& a, const plan::Plan& b) {
   return table.Text();
 }
 
+Json SideJson(const plan::Plan& plan) {
+  const Totals totals = TotalsOf(plan);
+  Json json = plan::FiguresJson(plan::FiguresOf(plan));
+  json["communication_bytes"] = totals.sent_bytes;
+  json["messages"] = totals.messages;
+  json["collectives"] = totals.collectives;
+  json["kernels"] = totals.kernels;
+  return json;
+}
+
 // Every key that is set, as "optimizer.adamw.lr", with its value.
 void Flatten(const Message& message, const std::string& path, std::map<std::string, std::string>* keys) {
   std::vector<const FieldDescriptor*> fields;
@@ -92,21 +106,37 @@ void Flatten(const Message& message, const std::string& path, std::map<std::stri
   }
 }
 
-// "  optimizer.adamw.lr: 0.001 -> 0.003" for every key that differs, under `title`.
-std::string KeysThatDiffer(const std::string& title, const Message& a, const Message& b) {
+// A key that differs.
+struct Key {
+  std::string name, before, after;  // "optimizer.adamw.lr", "0.001", "not set"
+};
+
+std::vector<Key> KeysThatDiffer(const Message& a, const Message& b) {
   std::map<std::string, std::string> before, after;
   Flatten(a, "", &before);
   Flatten(b, "", &after);
   std::map<std::string, std::string> all = before;
   all.insert(after.begin(), after.end());
-  std::string text;
+  std::vector<Key> keys;
   for (const auto& [key, any] : all) {
     const auto x = before.find(key), y = after.find(key);
     if (x != before.end() && y != after.end() && x->second == y->second) continue;
-    absl::StrAppend(&text, "  ", key, ": ", x == before.end() ? "not set" : x->second, " -> ",
-                    y == after.end() ? "not set" : y->second, "\n");
+    keys.push_back({key, x == before.end() ? "not set" : x->second, y == after.end() ? "not set" : y->second});
   }
+  return keys;
+}
+
+// "  optimizer.adamw.lr: 0.001 -> 0.003" for every key, under `title`.
+std::string KeysText(const std::string& title, const std::vector<Key>& keys) {
+  std::string text;
+  for (const Key& key : keys) absl::StrAppend(&text, "  ", key.name, ": ", key.before, " -> ", key.after, "\n");
   return text.empty() ? "" : absl::StrCat(title, "\n", text);
+}
+
+Json KeysJson(const std::vector<Key>& keys) {
+  Json json = Json::array();
+  for (const Key& key : keys) json.push_back({{"key", key.name}, {"before", key.before}, {"after", key.after}});
+  return json;
 }
 
 std::string TextOf(const plan::Attribute& attribute) {
@@ -157,6 +187,16 @@ class Parameters {
     return text.empty() ? "" : "parameters of kernels\n" + text;
   }
 
+  Json ToJson() const {
+    Json json = Json::array();
+    for (const auto& [what, count] : counts_) {
+      const auto& [kernel, name, before, after] = what;
+      json.push_back(
+          {{"kernel", kernel}, {"parameter", name}, {"before", before}, {"after", after}, {"kernels", count}});
+    }
+    return json;
+  }
+
  private:
   void Compare(const plan::Kernel& a, const plan::Kernel& b) {
     if (a.name() != b.name()) return;
@@ -193,18 +233,44 @@ std::string DetailsOf(const plan::Plan& a, const plan::Plan& b, int lines) {
       rest == 0 ? "" : absl::StrCat("... and ", plan::CountText(rest), " lines more (--lines=0: all)\n"));
 }
 
+// All but the listings.
+struct Differences {
+  Differences(const plan::Plan& before, const plan::Plan& after) {
+    plan::Plan a = before, b = after;
+    a.mutable_header()->clear_hash();
+    b.mutable_header()->clear_hash();
+    same = google::protobuf::util::MessageDifferencer::Equals(a, b);
+    if (same) return;
+    for (int s = 0; s < std::min(a.stages_size(), b.stages_size()); ++s) parameters.Compare(a.stages(s), b.stages(s));
+    job = KeysThatDiffer(a.header().job(), b.header().job());
+    cluster = KeysThatDiffer(a.header().cluster(), b.header().cluster());
+  }
+
+  bool same = false;
+  std::vector<Key> job, cluster;
+  Parameters parameters;
+};
+
 }  // namespace
 
-std::string ComparePlans(const plan::Plan& before, const plan::Plan& after, int lines) {
-  plan::Plan a = before, b = after;
-  a.mutable_header()->clear_hash();
-  b.mutable_header()->clear_hash();
-  if (google::protobuf::util::MessageDifferencer::Equals(a, b)) return "";
-  Parameters parameters;
-  for (int s = 0; s < std::min(a.stages_size(), b.stages_size()); ++s) parameters.Compare(a.stages(s), b.stages(s));
-  return absl::StrCat(SummaryOf(a, b), KeysThatDiffer("job", a.header().job(), b.header().job()),
-                      KeysThatDiffer("cluster", a.header().cluster(), b.header().cluster()), parameters.Text(),
-                      DetailsOf(a, b, lines));
+std::string DifferencesText(const plan::Plan& before, const plan::Plan& after, int lines) {
+  const Differences differences(before, after);
+  if (differences.same) return "";
+  return absl::StrCat(SummaryOf(before, after), KeysText("job", differences.job),
+                      KeysText("cluster", differences.cluster), differences.parameters.Text(),
+                      DetailsOf(before, after, lines));
+}
+
+std::string DifferencesJson(const plan::Plan& before, const plan::Plan& after, int lines) {
+  const Differences differences(before, after);
+  const std::string details = differences.same ? "" : DetailsOf(before, after, lines);
+  return plan::JsonText({{"same", differences.same},
+                         {"before", SideJson(before)},
+                         {"after", SideJson(after)},
+                         {"job", KeysJson(differences.job)},
+                         {"cluster", KeysJson(differences.cluster)},
+                         {"parameters", differences.parameters.ToJson()},
+                         {"listing", std::vector<std::string>(absl::StrSplit(details, '\n', absl::SkipEmpty()))}});
 }
 
 }  // namespace weft::tools

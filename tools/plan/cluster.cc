@@ -1,0 +1,46 @@
+#include "tools/plan/cluster.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/job/cluster.h"
+#include "runtime/plan/cluster.h"
+
+namespace weft::tools {
+namespace {
+
+int64_t RanksOf(const plan::Plan& plan) {
+  int64_t ranks = 0;
+  for (const plan::Placement& placement : plan.placements()) {
+    for (int32_t rank : placement.ranks()) ranks = std::max<int64_t>(ranks, int64_t{rank} + 1);
+  }
+  return ranks;
+}
+
+}  // namespace
+
+absl::StatusOr<Cluster> ClusterOf(const std::string& path, const plan::Plan& plan,
+                                  const std::vector<std::string>& keys) {
+  Cluster cluster = plan.header().cluster();
+  if (!plan.header().has_cluster()) {
+    cluster.mutable_device()->set_kind("cpu");
+    cluster.mutable_node()->set_count(1);
+    cluster.mutable_node()->set_ranks(std::max<int64_t>(RanksOf(plan), 1));
+  }
+  if (absl::Status status = OverrideCluster(keys, &cluster); !status.ok()) return status;
+  if (cluster.node().count() * cluster.node().ranks() < RanksOf(plan)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": cluster: expected at least ", RanksOf(plan),
+                                                   " ranks, as the plan has, got ", cluster.node().count(), " x ",
+                                                   cluster.node().ranks(), " (node.count x node.ranks)"));
+  }
+  return cluster;
+}
+
+absl::StatusOr<sim::Report> Simulated(const std::string& path, const plan::Plan& plan, const Cluster& cluster,
+                                      const sim::Options& options) {
+  absl::StatusOr<sim::Report> report = sim::Simulate(plan, plan::MachineOf(cluster), options);
+  if (report.ok()) return report;
+  return absl::Status(report.status().code(), absl::StrCat(path, ": ", report.status().message()));
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,172 @@
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "runtime/plan/names.h"
+#include "runtime/show/figures.h"
+#include "runtime/show/print_json.h"
+#include "runtime/show/table.h"
+#include "tools/plan/cluster.h"
+#include "tools/plan/explain.h"
+
+namespace weft::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostCommunication = 20;  // rows of text
+constexpr int kMostTensors = 10;
+
+constexpr std::pair<const char*, double Division::*> kParts[] = {
+    {"forward", &Division::forward_s},
+    {"backward", &Division::backward_s},
+    {"update", &Division::update_s},
+    {"other work", &Division::other_s},
+    {"exposed communication", &Division::exposed_comm_s},
+    {"waiting", &Division::waiting_s},
+};
+
+std::string DivisionText(const Explanation& explanation) {
+  plan::Table table(2, {1, 2});
+  for (const auto& [name, part] : kParts) {
+    const double seconds = explanation.division.*part;
+    if (seconds == 0) continue;
+    table.Add({name, plan::SecondsText(seconds), plan::ShareText(seconds / explanation.figures.step_s)});
+  }
+  return table.Text();
+}
+
+std::string CommunicationText(const std::vector<Communication>& all) {
+  if (all.empty()) return "communication: none\n";
+  plan::Table table(2, {1, 4, 5, 6, 7});
+  table.Add({"", "", "", "over", "sent", "takes", "hidden", "exposed", "made at"});
+  for (size_t i = 0; i < all.size() && i < kMostCommunication; ++i) {
+    const Communication& it = all[i];
+    table.Add({it.name, absl::StrCat("x", it.acts), it.what, it.over,
+               plan::BytesText(static_cast<int64_t>(std::min(it.sent_bytes, 9e18))), plan::SecondsText(it.seconds),
+               it.seconds > 0 ? plan::ShareText(it.hidden_s() / it.seconds) : "-", plan::SecondsText(it.exposed_s),
+               it.location});
+  }
+  double rest = 0;
+  for (size_t i = kMostCommunication; i < all.size(); ++i) rest += all[i].exposed_s;
+  const std::string more = all.size() <= kMostCommunication
+                               ? ""
+                               : absl::StrCat("  and ", all.size() - kMostCommunication, " more, ",
+                                              plan::SecondsText(rest), " exposed (--json has all)\n");
+  return absl::StrCat("communication of a rank in a step, the most exposed first\n", table.Text(), more);
+}
+
+std::string MemoryText(const Memory& memory, const Scope& scope) {
+  plan::Table categories(2, {1});
+  for (int k = 0; k < plan::kCategories; ++k) {
+    if (memory.at_peak[k] == 0) continue;
+    categories.Add({plan::NameOf(static_cast<plan::Category>(k)), plan::BytesText(memory.at_peak[k])});
+  }
+  if (scope.kind() == Scope::Kind::kPlan && memory.arena_bytes > memory.lower_bound_bytes) {
+    categories.Add({"unused then", plan::BytesText(memory.arena_bytes - memory.lower_bound_bytes)});
+  }
+  plan::Table largest(2, {2});
+  for (size_t i = 0; i < memory.largest.size() && i < kMostTensors; ++i) {
+    const plan::AlikeTensors& it = memory.largest[i];
+    largest.Add({it.name, it.type, plan::BytesText(it.bytes), plan::NameOf(it.category), it.CountText(), it.origin});
+  }
+  const std::string head = scope.kind() == Scope::Kind::kPlan
+                               ? absl::StrCat("memory of a rank of stage ", memory.stage, " at its peak, of ",
+                                              plan::BytesText(memory.arena_bytes))
+                               : absl::StrCat("of it in memory at the peak of stage ", memory.stage);
+  if (categories.empty()) return head + ": nothing\n";
+  return absl::StrCat(head, "\n", categories.Text(), "the largest tensors there\n", largest.Text());
+}
+
+// In an order that is fixed, what comes earlier may let another act wait: a faster machine may even take longer.
+std::string SavedText(double seconds) {
+  return seconds < 0 ? "-" + plan::SecondsText(-seconds) : plan::SecondsText(seconds);
+}
+
+std::string PricesText(const Explanation& explanation) {
+  plan::Table table(2, {1, 2});
+  const double step_s = explanation.figures.step_s;
+  for (const Price& price : explanation.prices) {
+    table.Add(
+        {price.name, SavedText(price.saved_s), plan::ShareText(step_s > 0 ? price.saved_s / step_s : 0), price.key});
+  }
+  return absl::StrCat("what the step would save, were one thing twice as fast\n", table.Text());
+}
+
+// "layer `h.0`": what a name was found to be.
+std::string ScopeText(const Scope& scope) {
+  const char* kinds[] = {"plan", "actor", "buffer", "layer"};
+  return absl::StrCat(kinds[static_cast<int>(scope.kind())], " `", scope.name(), "`");
+}
+
+std::string TextOf(const plan::Plan& plan, const Explanation& explanation, const Scope& scope) {
+  const bool whole = scope.kind() == Scope::Kind::kPlan;
+  const std::string figures = plan::FiguresText(explanation.figures);
+  const std::string mean = plan.stages_size() > 1 ? absl::StrCat(" (means over ", plan.stages_size(), " stages)") : "";
+  return absl::StrCat(whole ? "" : ScopeText(scope) + ", of a ", "step ", plan::SecondsText(explanation.figures.step_s),
+                      mean, whole && !figures.empty() ? ": " + figures : "", "\n", DivisionText(explanation),
+                      CommunicationText(explanation.communication), MemoryText(explanation.memory, scope),
+                      whole ? PricesText(explanation) : "");
+}
+
+std::string JsonOf(const Explanation& explanation, const Scope& scope) {
+  Json json = plan::FiguresJson(explanation.figures);
+  json["name"] = scope.kind() == Scope::Kind::kPlan ? Json() : Json(scope.name());
+  const Division& division = explanation.division;
+  json["division"] = {{"forward_s", division.forward_s},
+                      {"backward_s", division.backward_s},
+                      {"update_s", division.update_s},
+                      {"other_s", division.other_s},
+                      {"exposed_comm_s", division.exposed_comm_s},
+                      {"waiting_s", division.waiting_s}};
+  json["communication"] = Json::array();
+  for (const Communication& it : explanation.communication) {
+    json["communication"].push_back({{"name", it.name},
+                                     {"what", it.what},
+                                     {"over", it.over},
+                                     {"actors", it.count},
+                                     {"acts", it.acts},
+                                     {"sent_bytes", it.sent_bytes},
+                                     {"communication_s", it.seconds},
+                                     {"hidden_s", it.hidden_s()},
+                                     {"exposed_comm_s", it.exposed_s},
+                                     {"location", it.location}});
+  }
+  const Memory& memory = explanation.memory;
+  json["memory"] = {{"stage", memory.stage},
+                    {"arena_bytes", memory.arena_bytes},
+                    {"lower_bound_bytes", memory.lower_bound_bytes},
+                    {"at_peak", Json::object()},
+                    {"largest", Json::array()}};
+  for (int k = 0; k < plan::kCategories; ++k) {
+    json["memory"]["at_peak"][plan::NameOf(static_cast<plan::Category>(k))] = memory.at_peak[k];
+  }
+  for (const plan::AlikeTensors& it : memory.largest) {
+    json["memory"]["largest"].push_back({{"name", it.name},
+                                         {"type", it.type},
+                                         {"category", plan::NameOf(it.category)},
+                                         {"bytes", it.bytes},
+                                         {"tensors", it.tensors},
+                                         {"location", it.origin}});
+  }
+  json["prices"] = Json::array();
+  for (const Price& price : explanation.prices) {
+    json["prices"].push_back(
+        {{"twice", price.name}, {"key", price.key}, {"step_s", price.step_s}, {"saved_s", price.saved_s}});
+  }
+  return plan::JsonText(json);
+}
+
+}  // namespace
+
+Outcome RunExplain(const std::string& path, const plan::Plan& plan, const ExplainRequest& request) {
+  const auto wrong = [&](const absl::Status& status) { return Outcome{"", std::string(status.message()), 2}; };
+  const absl::StatusOr<Cluster> cluster = ClusterOf(path, plan, request.cluster_keys);
+  if (!cluster.ok()) return wrong(cluster.status());
+  const absl::StatusOr<Scope> scope = Scope::Find(plan::ProgramsOf(plan), request.name);
+  if (!scope.ok()) return {"", absl::StrCat(path, ": ", scope.status().message()), 2};
+  const absl::StatusOr<Explanation> explanation = Explain(path, plan, *cluster, *scope);
+  if (!explanation.ok()) return wrong(explanation.status());
+  return {request.json ? JsonOf(*explanation, *scope) : TextOf(plan, *explanation, *scope), "", 0};
+}
+
+}  // namespace weft::tools

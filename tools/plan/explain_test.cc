@@ -1,0 +1,164 @@
+#include "tools/plan/explain.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/load.h"
+#include "tests/fixtures/pipeline_plans.h"
+#include "tests/plans/corpus.h"
+#include "tools/plan/cluster.h"
+
+namespace weft::tools {
+namespace {
+
+// The plan, saved; its path.
+std::string Saved(const plan::Plan& plan, const std::string& name) {
+  const std::string path = testing::TempDir() + "/" + name + ".plan";
+  EXPECT_TRUE(plan::Save(plan, path).ok());
+  return path;
+}
+
+Explanation Explained(const plan::Plan& plan, const std::string& name = "", const std::vector<std::string>& keys = {}) {
+  const absl::StatusOr<Scope> scope = Scope::Find(plan::ProgramsOf(plan), name);
+  EXPECT_TRUE(scope.ok()) << scope.status();
+  const absl::StatusOr<Explanation> explanation = Explain("p", plan, *ClusterOf("p", plan, keys), *scope);
+  EXPECT_TRUE(explanation.ok()) << explanation.status();
+  return *explanation;
+}
+
+// Forwards of 1 s, backwards of 2 s, transfers of 0.25 s.
+const std::vector<std::string> kQuarter = {"cluster.node.latency_s=0.25", "cluster.node.link_bytes_s=1e30",
+                                           "cluster.device.launch_s=1e-30"};
+
+double Sum(const Division& division) {
+  return division.forward_s + division.backward_s + division.update_s + division.other_s + division.exposed_comm_s +
+         division.waiting_s;
+}
+
+TEST(ExplainTest, TheStepIsDividedWithoutRest) {
+  const plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 1), 1);
+  const Explanation explanation = Explained(plan, "", kQuarter);
+  EXPECT_DOUBLE_EQ(explanation.figures.step_s, 6.5);
+  EXPECT_DOUBLE_EQ(explanation.division.forward_s, 1);
+  EXPECT_DOUBLE_EQ(explanation.division.backward_s, 2);
+  EXPECT_DOUBLE_EQ(explanation.division.exposed_comm_s, 0.5);
+  EXPECT_DOUBLE_EQ(explanation.division.waiting_s, 3);
+  for (int64_t m : {2, 8}) {
+    for (int stages : {2, 4}) {
+      const Explanation it = Explained(sim::Pipeline(sim::OneFOneB(stages, m), m), "", kQuarter);
+      EXPECT_NEAR(Sum(it.division), it.figures.step_s, 1e-9);
+      EXPECT_NEAR(it.division.exposed_comm_s, it.figures.exposed_comm_s, 1e-12);
+    }
+  }
+}
+
+// Of the two transfers each stage waits for both; what layers have alike is one row.
+TEST(ExplainTest, TransfersAddUpToWhatIsExposed) {
+  plan::Plan plan = sim::Pipeline(sim::OneFOneB(4, 3), 3);
+  for (int s = 0; s < 4; ++s) {
+    for (plan::Actor& actor : *plan.mutable_stages(s)->mutable_actors()) {
+      if (actor.end_case() != plan::Actor::END_NOT_SET)
+        actor.set_name(absl::StrCat("h.", s, ".", actor.name(), "#", s + 2));
+    }
+  }
+  const Explanation explanation = Explained(plan, "", kQuarter);
+  ASSERT_EQ(explanation.communication.size(), 2u);
+  double exposed = 0;
+  for (const Communication& it : explanation.communication) {
+    EXPECT_EQ(it.what, "transfer");
+    EXPECT_EQ(it.count, 3);
+    EXPECT_EQ(it.acts, 9);
+    EXPECT_DOUBLE_EQ(it.sent_bytes, 9 * 1024 / 4.0);
+    EXPECT_DOUBLE_EQ(it.seconds, 2 * 9 * 0.25 / 4);  // both ends
+    EXPECT_GE(it.hidden_s(), 0);
+    exposed += it.exposed_s;
+  }
+  EXPECT_NEAR(exposed, explanation.figures.exposed_comm_s, 1e-12);
+  EXPECT_GT(exposed, 0);
+  EXPECT_GE(explanation.communication[0].exposed_s, explanation.communication[1].exposed_s);
+  EXPECT_EQ(explanation.communication[0].name, "h.*.send_dx");
+  EXPECT_EQ(explanation.communication[1].name, "h.*.send_y");
+  EXPECT_EQ(Explained(plan, "h.0.send_y#2", kQuarter).communication[0].name, "h.0.send_y#2");
+}
+
+TEST(ExplainTest, APriceIsWhatSimulateSaysOfItsKey) {
+  const plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 4), 4);
+  const std::string path = Saved(plan, "prices");
+  const std::vector<std::string> keys = {"cluster.node.link_bytes_s=2048", "cluster.device.contraction_flops=3e11"};
+  const Explanation explanation = Explained(plan, "", keys);
+  ASSERT_EQ(explanation.prices.size(), 4u);
+  for (const Price& price : explanation.prices) {
+    const Outcome outcome = RunPlanCommand({"simulate", path, "--json", keys[0], keys[1], price.key});
+    EXPECT_EQ(outcome.error, "");
+    EXPECT_EQ(nlohmann::json::parse(outcome.output)["step_s"], price.step_s) << price.key;
+    EXPECT_DOUBLE_EQ(price.saved_s, explanation.figures.step_s - price.step_s);
+  }
+  EXPECT_GT(explanation.prices[0].saved_s, explanation.prices[1].saved_s);
+  EXPECT_GT(explanation.prices[1].saved_s, 0);
+  EXPECT_EQ(explanation.prices[2].saved_s, 0) << "the kernels move no bytes";
+  EXPECT_EQ(explanation.prices[0].key, "cluster.device.contraction_flops=600000000000");
+  EXPECT_EQ(explanation.prices[1].key, "cluster.node.link_bytes_s=4096");
+  EXPECT_EQ(explanation.prices[3].saved_s, 0) << "one node has no network";
+}
+
+TEST(ExplainTest, MemoryIsThatOfThePeak) {
+  const plan::Plan plan = plan::ReadCorpusPlan("tests/plans/train.txtpb")->plan;
+  const Memory memory = Explained(plan).memory;
+  EXPECT_EQ(memory.arena_bytes, 1856);
+  EXPECT_EQ(memory.lower_bound_bytes, 1472);
+  EXPECT_EQ(std::accumulate(memory.at_peak.begin(), memory.at_peak.end(), int64_t{0}), 1472);
+  EXPECT_EQ(memory.at_peak[static_cast<int>(plan::Category::kOptimizer)], 512);
+  int64_t all = 0;
+  for (const plan::AlikeTensors& it : memory.largest) all += it.bytes;
+  EXPECT_EQ(all, 1472);
+}
+
+TEST(ExplainTest, ANameIsAnActorABufferOrALayer) {
+  plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 1), 1);
+  plan.mutable_stages(1)->mutable_actors(0)->set_name("h.1.forward");
+  const Explanation layer = Explained(plan, "h.1", kQuarter);
+  EXPECT_DOUBLE_EQ(layer.division.forward_s, 0.5) << "one of two stages";
+  EXPECT_EQ(layer.division.backward_s, 0);
+  EXPECT_EQ(layer.division.waiting_s, 0);
+  EXPECT_TRUE(layer.communication.empty());
+  EXPECT_TRUE(layer.prices.empty());
+  const Explanation actor = Explained(plan, "send_y", kQuarter);
+  EXPECT_EQ(Sum(actor.division), actor.division.exposed_comm_s);
+  ASSERT_EQ(actor.communication.size(), 1u);
+  EXPECT_DOUBLE_EQ(actor.communication[0].seconds, 0.25 / 2);
+  const Explanation receiver = Explained(plan, "receive_x", kQuarter);
+  ASSERT_EQ(receiver.communication.size(), 1u);
+  EXPECT_EQ(receiver.communication[0].count, 1);
+  EXPECT_DOUBLE_EQ(receiver.communication[0].sent_bytes, 1024 / 2.0);
+  const Explanation buffer = Explained(plan, "x", kQuarter);
+  ASSERT_EQ(buffer.communication.size(), 1u);
+  EXPECT_EQ(buffer.communication[0].name, "send_y");
+  EXPECT_DOUBLE_EQ(buffer.division.forward_s, 0.5);
+  const absl::Status status = Scope::Find(plan::ProgramsOf(plan), "h.l").status();
+  EXPECT_EQ(status.message(), "expected an actor, a buffer or a layer of the plan, got `h.l`; did you mean h.1?");
+}
+
+TEST(ExplainTest, SaysTheSameInJson) {
+  const std::string path = Saved(sim::Pipeline(sim::OneFOneB(2, 1), 1), "two");
+  const Outcome outcome = RunPlanCommand({"explain", path, "--json", kQuarter[0], kQuarter[1], kQuarter[2]});
+  EXPECT_EQ(outcome.error, "");
+  const auto json = nlohmann::json::parse(outcome.output);
+  EXPECT_DOUBLE_EQ(json["step_s"].get<double>(), 6.5);
+  EXPECT_TRUE(json["name"].is_null());
+  EXPECT_DOUBLE_EQ(json["division"]["waiting_s"].get<double>(), 3);
+  EXPECT_EQ(json["communication"].size(), 2u);
+  EXPECT_EQ(json["memory"]["at_peak"].size(), 6u);
+  EXPECT_EQ(json["prices"].size(), 4u);
+  EXPECT_EQ(RunPlanCommand({"explain", path, "x", "--json"}).status, 0);
+  EXPECT_EQ(RunPlanCommand({"explain", path, "nobody"}).error,
+            path + ": expected an actor, a buffer or a layer of the plan, got `nobody`");
+  EXPECT_EQ(RunPlanCommand({"explain", Saved(plan::ReadCorpusPlan("tests/plans/blocked_slot.txtpb")->plan, "blocked")})
+                .error.find(testing::TempDir() + "/blocked.plan: blocked: "),
+            0u);
+}
+
+}  // namespace
+}  // namespace weft::tools

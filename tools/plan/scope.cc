@@ -1,0 +1,115 @@
+#include "tools/plan/scope.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "compiler/words/nearest.h"
+
+namespace weft::tools {
+namespace {
+
+// "h", "h.3", "h.3.mlp" of "h.3.mlp/add.4": what a name is within.
+void AddOuter(const std::string& name, std::vector<std::string>* names) {
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '.' || name[i] == '/' || name[i] == '#') names->push_back(name.substr(0, i));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Scope> Scope::Find(absl::Span<const plan::Program> programs, const std::string& name) {
+  if (name.empty()) return Scope(Kind::kPlan, "");
+  std::vector<std::string> actors, buffers, layers;
+  for (const plan::Program& program : programs) {
+    for (const plan::Actor& actor : program.stage->actors()) actors.push_back(actor.name());
+    for (const plan::Buffer& buffer : program.stage->buffers()) buffers.push_back(buffer.name());
+  }
+  for (const std::string& actor : actors) AddOuter(actor, &layers);
+  for (const std::string& buffer : buffers) AddOuter(buffer, &layers);
+  const auto has = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (has(actors)) return Scope(Kind::kActor, name);
+  if (has(buffers)) return Scope(Kind::kBuffer, name);
+  if (has(layers)) return Scope(Kind::kLayer, name);
+  std::vector<std::string> all = layers;
+  all.insert(all.end(), actors.begin(), actors.end());
+  all.insert(all.end(), buffers.begin(), buffers.end());
+  return absl::NotFoundError(
+      absl::StrCat("expected an actor, a buffer or a layer of the plan, got `", name, "`", DidYouMean(name, all)));
+}
+
+bool Scope::Within(absl::string_view text) const {
+  return absl::StartsWith(text, name_) && (text.size() == name_.size() || absl::StrContains("./#", text[name_.size()]));
+}
+
+// "gpt2.mlir:31:8 in h.3.mlp".
+bool Scope::HasLocation(absl::string_view location) const {
+  const size_t in = location.rfind(" in ");
+  return kind_ == Kind::kLayer && in != location.npos && Within(location.substr(in + 4));
+}
+
+bool Scope::HasActor(const plan::Program& program, int32_t actor) const {
+  switch (kind_) {
+    case Kind::kPlan:
+      return true;
+    case Kind::kActor:
+      return program.actor(actor).name() == name_;
+    case Kind::kLayer:
+      return Within(program.actor(actor).name());
+    case Kind::kBuffer:
+      return false;
+  }
+  return false;
+}
+
+bool Scope::HasKernel(const plan::Program& program, int32_t actor, const plan::Kernel& kernel) const {
+  if (HasActor(program, actor) || HasLocation(kernel.location())) return true;
+  if (kind_ == Kind::kActor) return false;
+  const auto has = [&](int32_t b) { return HasBuffer(program, b); };
+  const bool writes = std::any_of(kernel.outputs().begin(), kernel.outputs().end(), has);
+  const bool reads = std::any_of(kernel.inputs().begin(), kernel.inputs().end(), has);
+  return writes || (kind_ == Kind::kBuffer && reads);
+}
+
+bool Scope::HasCommunication(const plan::Program& program, int32_t actor) const {
+  if (HasActor(program, actor)) return true;
+  if (kind_ == Kind::kActor) return false;
+  const plan::Actor& it = program.actor(actor);
+  if (it.end_case() == plan::Actor::kSend) {
+    return HasBuffer(program, program.plan->transfers(it.send()).source_buffer());
+  }
+  if (it.end_case() == plan::Actor::kReceive) {
+    return HasBuffer(program, program.plan->transfers(it.receive()).target_buffer());
+  }
+  return std::any_of(it.collectives().begin(), it.collectives().end(), [&](const plan::Collective& collective) {
+    return HasLocation(collective.location()) || HasBuffer(program, collective.input()) ||
+           HasBuffer(program, collective.output());
+  });
+}
+
+bool Scope::HasBuffer(const plan::Program& program, int32_t buffer) const {
+  const int32_t root = program.root[buffer];
+  switch (kind_) {
+    case Kind::kPlan:
+      return true;
+    case Kind::kBuffer:
+      return program.buffer(buffer).name() == name_ || program.buffer(root).name() == name_;
+    case Kind::kLayer:
+      return Within(program.buffer(buffer).name());
+    case Kind::kActor:
+      break;
+  }
+  for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
+    if (!HasActor(program, a)) continue;
+    for (const plan::Work& work : program.work[a]) {
+      const auto is = [&](int32_t b) { return program.root[b] == root; };
+      if (std::any_of(work.reads.begin(), work.reads.end(), is)) return true;
+      if (std::any_of(work.writes.begin(), work.writes.end(), is)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace weft::tools
