@@ -1,6 +1,7 @@
 #include "compiler/search/block_class.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "compiler/search/dominance.h"
@@ -17,16 +18,22 @@ BlockClass::BlockClass(const Block &block, int64_t table) : block_(block), table
   for (int v : block.out) {
     outs_ *= int(block.labelling.own[v].size());
   }
-  cases_.push_back(caseOf(undominatedLabels(block.labelling, border_)));
+  std::vector<std::vector<int>> all;
+  for (const std::vector<Price> &own : block.labelling.own) {
+    all.emplace_back(own.size());
+    std::iota(all.back().begin(), all.back().end(), 0);
+  }
+  cases_.push_back(caseOf(std::move(all)));
 }
 
 std::unique_ptr<BlockClass::Case> BlockClass::caseOf(std::vector<std::vector<int>> left) const {
+  left = undominatedLabels(block_.labelling, std::move(left), border_);
   auto made = std::make_unique<Case>(Case{Elimination(block_.labelling, std::move(left), border_, table_), {}});
   const Factor &border = made->elimination.border();
+  std::vector<int> labels(block_.labelling.own.size());
   for (int in = 0; in < ins_; ++in) {
     for (int out = 0; out < outs_; ++out) {
-      const std::vector<int> labels = atBorder(in, out);
-      bool is = !labels.empty();
+      bool is = setBorder(in, out, labels);
       for (size_t i = 0; is && i < border.scope.size(); ++i) {
         is = border.classOf[i][labels[border.scope[i]]] >= 0;
       }
@@ -36,19 +43,28 @@ std::unique_ptr<BlockClass::Case> BlockClass::caseOf(std::vector<std::vector<int
   return made;
 }
 
-std::vector<int> BlockClass::atBorder(int in, int out) const {
-  std::vector<int> labels(block_.labelling.own.size(), -1);
+bool BlockClass::setBorder(int in, int out, std::vector<int> &labels) const {
+  for (int v : border_) {
+    labels[v] = -1;
+  }
+  bool same = true;
   const auto set = [&](const std::vector<int> &variables, int state) {
-    bool same = true;
     for (size_t i = variables.size(); i-- > 0;) {
       const int v = variables[i], count = int(block_.labelling.own[v].size());
       same = same && (labels[v] < 0 || labels[v] == state % count);
       labels[v] = state % count;
       state /= count;
     }
-    return same;
   };
-  return set(block_.in, in) && set(block_.out, out) ? labels : std::vector<int>();
+  set(block_.in, in);
+  set(block_.out, out);
+  return same;
+}
+
+std::vector<int> BlockClass::atBorder(int in, int out) const {
+  std::vector<int> labels(block_.labelling.own.size(), 0);
+  setBorder(in, out, labels);
+  return labels;
 }
 
 std::vector<Cost> BlockClass::costs(Weights weights, Work &work) {
@@ -146,16 +162,37 @@ void BlockClass::divide(const std::vector<Cost> &around) {
   }
 }
 
+void BlockClass::shrink(const std::vector<Cost> &around, Cost most, Work &work) {
+  std::vector<std::unique_ptr<Case>> cases = std::move(cases_);
+  cases_.clear();
+  for (auto &one : cases) {
+    std::vector<std::vector<Cost>> marginals;
+    one->elimination.outside(one->weights, one->inside, one->byEntry(around), most, work, &marginals);
+    std::vector<std::vector<int>> left = one->elimination.left();
+    bool none = false;
+    for (size_t v = 0; v < left.size(); ++v) {
+      const auto isNeedless = [&](int label) { return marginals[v][label] > std::min(most, kNever - 1); };
+      left[v].erase(std::remove_if(left[v].begin(), left[v].end(), isNeedless), left[v].end());
+      none = none || left[v].empty();
+    }
+    if (!none) {
+      const bool same = left == one->elimination.left();
+      cases_.push_back(same ? std::move(one) : caseOf(std::move(left)));
+    }
+  }
+}
+
 void BlockClass::clear() {
   for (const auto &one : cases_) {
     one->frontiers = {};
   }
 }
 
-void BlockClass::complete(Weights weights, const std::vector<Cost> &around, Cost most, Work &work) {
+void BlockClass::complete(const std::vector<Cost> &around, Cost most, Work &work) {
   for (const auto &one : cases_) {
     one->frontiers.completions.push_back(
-        {weights, most, one->inside, one->elimination.outside(weights, one->inside, one->byEntry(around), most, work)});
+        {one->weights, most, one->inside,
+         one->elimination.outside(one->weights, one->inside, one->byEntry(around), most, work)});
   }
 }
 

@@ -36,10 +36,13 @@ public:
   /// Drops cases that cost more than `most`, or never may be.
   void drop(const std::vector<Cost> &around, Cost most);
 
+  /// Drops labels with which all costs more than `most`. After `costs`.
+  void shrink(const std::vector<Cost> &around, Cost most, Work &work);
+
   /// Leaves no frontiers, and no completions.
   void clear();
-  /// After `costs` for the same weights: rules out what costs more than `most`.
-  void complete(Weights weights, const std::vector<Cost> &around, Cost most, Work &work);
+  /// Rules out what costs more than `most`. After `costs`.
+  void complete(const std::vector<Cost> &around, Cost most, Work &work);
   /// A frontier for each pair of states, of at most `cap` points each. Check `isComplete`; only if it is exact.
   FrontierTable frontiers(size_t cap, Work &work);
   bool isComplete() const;
@@ -60,7 +63,8 @@ private:
   };
 
   std::unique_ptr<Case> caseOf(std::vector<std::vector<int>> left) const;
-  // All labels -1, but for those of the border.
+  // Sets the labels of the border's variables; false if a variable would have two.
+  bool setBorder(int in, int out, std::vector<int> &labels) const;
   std::vector<int> atBorder(int in, int out) const;
 
   const Block &block_;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
+#include "compiler/search/assembly.h"
 #include "compiler/search/block_class.h"
 
 namespace weft::search {
@@ -17,6 +19,12 @@ constexpr int kMostPrices = 24;
 
 // Points that a frontier may have at first. Each time that it was too few, it may have so many times more.
 constexpr size_t kFirstPoints = 8, kMorePoints = 8;
+
+// Prices of a byte that points are held against.
+constexpr size_t kMostBounds = 3;
+
+// Points that mixtures of known labels have at most.
+constexpr size_t kMixedPoints = 64;
 
 // What labels can take at most.
 Price mostOf(const Labelling &problem) {
@@ -46,6 +54,9 @@ public:
     for (const Block &block : chain.blocks) {
       classes_.emplace_back(block, effort.table);
     }
+    ins_.resize(classes_.size());
+    outs_.resize(classes_.size());
+    met_.resize(classes_.size());
     for (const Chain::Run &run : chain.runs) {
       classOf_.insert(classOf_.end(), run.copies, run.block);
     }
@@ -57,29 +68,30 @@ public:
 
   Solution solve() {
     const Weights seconds{1, 0}, bytes{0, 1},
-        secondsFirst{std::max<int64_t>(1, (kMost - most_.bytes) / (1 + most_.seconds)), 1},
         bytesFirst{1, std::max<int64_t>(1, (kMost - most_.seconds) / (1 + most_.bytes))};
-    look(seconds);
-    if (isClosed()) {
-      return best_;
-    }
-    Price fast = look(secondsFirst);
-    if (isClosed()) {
-      return best_;
-    }
-    look(bytes);
-    while (!best_.fits && (best_.labels.empty() || best_.price.bytes > best_.leastBytes) && divide(bytes, kNever)) {
-      look(bytes);
-    }
-    if (best_.bound == kNever) {
+    const Price fast = look(seconds);
+    if (isClosed() || best_.bound == kNever) {
       return best_;
     }
     look(bytesFirst);
-    Weights price = best_.fits && fast.bytes > limit_ ? cut(fast, best_.price) : seconds;
-    while (!isClosed() && divide(price, mostFor(price))) {
-      look(price);
+    if (!best_.fits) {
+      look(bytes);
+      while (!best_.fits && (best_.labels.empty() || best_.price.bytes > best_.leastBytes) && divide(bytes, kNever)) {
+        look(bytes);
+      }
     }
-    assemble({price, seconds, bytes});
+    if (!best_.fits) {
+      return best_;
+    }
+    std::vector<Weights> weights = cut(fast, best_.price);
+    weights.resize(std::min<size_t>(weights.size(), kMostBounds));
+    weights.push_back(seconds);
+    weights.push_back(bytes);
+    shrink(weights[0]);
+    while (!isClosed() && divide(weights[0], mostFor(weights[0]))) {
+      look(weights[0]);
+    }
+    assemble(weights);
     return best_;
   }
 
@@ -89,117 +101,20 @@ public:
     while (divide(seconds, kNever)) {
       evaluate(seconds);
     }
-    Assembly all(*this);
-    if (!isExact() || !all.run({}, effort_.points)) {
+    const std::vector<BlockFrontiers> blocks = isExact() ? frontiers(effort_.points) : std::vector<BlockFrontiers>();
+    if (blocks.empty()) {
       return {{}, kNever};
     }
-    return {all.points(), all.lost()};
+    const Assembly whole(blocks, classOf_, {}, effort_.points, work_);
+    return whole.isComplete() ? WholeFrontier{whole.points(), whole.lost()} : WholeFrontier{{}, kNever};
   }
 
 private:
-  // Frontiers of all blocks, put together from the left.
-  class Assembly {
-  public:
-    explicit Assembly(Search &search) : search_(search) {}
-
-    // False: there was too much work.
-    bool run(const std::vector<Weights> &weights, size_t cap) {
-      std::vector<std::vector<std::vector<Cost>>> after; // a weight, a place, a state
-      std::vector<Cost> most;
-      for (BlockClass &one : search_.classes_) {
-        one.clear();
-      }
-      for (const Weights &weight : weights) {
-        search_.evaluate(weight);
-        most.push_back(search_.mostFor(weight));
-        for (size_t k = 0; k < search_.classes_.size(); ++k) {
-          search_.classes_[k].complete(weight, search_.around(k), most.back(), search_.work_);
-        }
-        after.push_back(search_.after_);
-      }
-      for (BlockClass &one : search_.classes_) {
-        tables_.push_back(one.frontiers(cap, search_.work_));
-        if (!one.isComplete()) {
-          return false;
-        }
-      }
-      before_ = {{{Price{}}}};
-      for (size_t i = 0; i < search_.classOf_.size(); ++i) {
-        const BlockClass &one = search_.classes_[search_.classOf_[i]];
-        const FrontierTable &table = tables_[search_.classOf_[i]];
-        std::vector<Frontier> &next = before_.emplace_back(one.outs());
-        int64_t lost = 0;
-        for (int out = 0; out < one.outs(); ++out) {
-          Frontier &made = next[out];
-          for (int in = 0; in < one.ins(); ++in) {
-            const size_t pair = size_t(in) * one.outs() + out;
-            const Frontier &mine = before_[i][in];
-            for (size_t p = 0; p < table.count(pair); ++p) {
-              for (const Price price : mine) {
-                const Price both = price + table.first(pair)[p];
-                bool is = true;
-                for (size_t w = 0; is && w < weights.size(); ++w) {
-                  is = plus(weights[w].of(both), after[w][i + 1][out]) <= most[w];
-                }
-                if (is) {
-                  made.push_back(both);
-                }
-              }
-            }
-            search_.work_.done += int64_t(1 + mine.size() * table.count(pair));
-            if (search_.work_.isOver()) {
-              return false;
-            }
-          }
-          keepUndominated(made);
-          lost = std::max(lost, coarsen(made, cap));
-        }
-        lost_ += lost + one.lost();
-      }
-      return true;
-    }
-
-    const Frontier &points() const { return before_.back()[0]; }
-    int64_t lost() const { return std::min(lost_, kNever); }
-
-    // Labels of each block for the last point, the fastest one.
-    std::vector<std::vector<int>> labels() const {
-      const size_t count = search_.classOf_.size();
-      std::vector<std::vector<int>> labels(count);
-      Price sought = points().back();
-      int out = 0;
-      for (size_t i = count; i-- > 0;) {
-        const int k = search_.classOf_[i];
-        const BlockClass &one = search_.classes_[k];
-        const auto [in, point] = step(i, out, sought);
-        labels[i] = one.labels(in, out, point);
-        sought = {sought.seconds - point.seconds, sought.bytes - point.bytes};
-        out = in;
-      }
-      return labels;
-    }
-
-  private:
-    // A state before place i, and a point of its block, that lead to `sought` at state `out`.
-    std::pair<int, Price> step(size_t i, int out, Price sought) const {
-      const BlockClass &one = search_.classes_[search_.classOf_[i]];
-      const FrontierTable &table = tables_[search_.classOf_[i]];
-      for (int in = 0; in < one.ins(); ++in) {
-        const size_t pair = size_t(in) * one.outs() + out;
-        for (size_t p = 0; p < table.count(pair); ++p) {
-          const Price point = table.first(pair)[p], rest{sought.seconds - point.seconds, sought.bytes - point.bytes};
-          if (std::find(before_[i][in].begin(), before_[i][in].end(), rest) != before_[i][in].end()) {
-            return {in, point};
-          }
-        }
-      }
-      return {0, {}}; // every point was made so
-    }
-
-    Search &search_;
-    std::vector<FrontierTable> tables_;         // a class
-    std::vector<std::vector<Frontier>> before_; // a place, a state
-    int64_t lost_ = 0;
+  // Labels of a block that were met.
+  struct Met {
+    int in, out;
+    Price price;
+    std::vector<int> labels;
   };
 
   bool isClosed() const { return best_.fits && best_.bound == best_.price.seconds; }
@@ -281,32 +196,94 @@ private:
       best_.bound = best_.leastBytes > limit_ ? kNever : best_.bound;
     }
     const Price price = offer(labels());
+    mix(weights);
     if (best_.fits) {
       best_.bound = std::min(best_.bound, best_.price.seconds); // what was dropped may be as good
     }
     return price;
   }
 
-  // The labels that the last evaluation led to.
-  std::vector<std::vector<int>> labels() const {
-    std::vector<std::vector<int>> labels;
-    std::map<std::tuple<int, int, int>, std::vector<int>> known;
-    int state = 0;
+  // States that the best labels of the last evaluation go through, before each place and in the end.
+  std::vector<int> states() const {
+    std::vector<int> states{0};
     for (size_t i = 0; i < classOf_.size(); ++i) {
-      const int k = classOf_[i], outs = classes_[k].outs();
+      const int k = classOf_[i], outs = classes_[k].outs(), state = states.back();
       const auto cost = [&](int out) { return plus(costs_[k][size_t(state) * outs + out], after_[i + 1][out]); };
       int next = state < outs ? state : 0; // staying is as good as anything, so that copies are alike
       for (int out = 0; out < outs; ++out) {
         next = cost(out) < cost(next) ? out : next;
       }
-      auto [it, added] = known.try_emplace({k, state, next});
-      if (added) {
-        it->second = classes_[k].labels(state, next);
+      states.push_back(next);
+    }
+    return states;
+  }
+
+  // The labels that the last evaluation led to. All ways between states that some labels went through are remembered.
+  std::vector<std::vector<int>> labels() {
+    const std::vector<int> states = this->states();
+    for (size_t i = 0; i < classOf_.size(); ++i) {
+      ins_[classOf_[i]].insert(states[i]);
+      outs_[classOf_[i]].insert(states[i + 1]);
+    }
+    std::vector<std::map<std::pair<int, int>, std::vector<int>>> now(classes_.size());
+    for (size_t k = 0; k < classes_.size(); ++k) {
+      for (int in : ins_[k]) {
+        for (int out : outs_[k]) {
+          std::vector<int> labels = classes_[k].labels(in, out);
+          const Price price = labels.empty() ? kImpossible : priceOf(chain_.blocks[k].labelling, labels);
+          if (price.may()) {
+            met_[k].push_back({in, out, price, labels});
+          }
+          now[k][{in, out}] = std::move(labels);
+        }
       }
-      labels.push_back(it->second);
-      state = next;
+    }
+    std::vector<std::vector<int>> labels;
+    for (size_t i = 0; i < classOf_.size(); ++i) {
+      labels.push_back(now[classOf_[i]][{states[i], states[i + 1]}]);
     }
     return labels;
+  }
+
+  // Puts chains together of labels that were met: some copies have these, others those. After an evaluation.
+  void mix(Weights weights) {
+    if (classOf_.size() < 2 || isClosed()) {
+      return;
+    }
+    std::vector<BlockFrontiers> blocks;
+    for (size_t k = 0; k < classes_.size(); ++k) {
+      std::map<size_t, Frontier> known;
+      for (const Met &met : met_[k]) {
+        known[size_t(met.in) * classes_[k].outs() + met.out].push_back(met.price);
+      }
+      FrontierTable table;
+      for (size_t pair = 0; pair < size_t(classes_[k].ins()) * classes_[k].outs(); ++pair) {
+        table.begin.push_back(table.points.size());
+        if (auto it = known.find(pair); it != known.end()) {
+          keepUndominated(it->second);
+          table.points.insert(table.points.end(), it->second.begin(), it->second.end());
+        }
+      }
+      table.begin.push_back(table.points.size());
+      blocks.push_back({classes_[k].ins(), classes_[k].outs(), std::move(table)});
+    }
+    const std::vector<Ahead> ahead = {{weights, mostFor(weights), after_}};
+    const Assembly mixed(blocks, classOf_, ahead, kMixedPoints, work_);
+    // The last of the points that fit is the fastest.
+    const auto fit = mixed.isComplete() ? std::find_if(mixed.points().rbegin(), mixed.points().rend(),
+                                                       [&](Price price) { return price.bytes <= limit_; })
+                                        : mixed.points().rend();
+    if (fit == mixed.points().rend()) {
+      return;
+    }
+    std::vector<std::vector<int>> labels;
+    for (const Assembly::Step &step : mixed.stepsTo(*fit)) {
+      const std::vector<Met> &all = met_[classOf_[labels.size()]];
+      labels.push_back(std::find_if(all.begin(), all.end(), [&](const Met &met) {
+                         return met.in == step.in && met.out == step.out && met.price == step.point;
+                       })->labels);
+    }
+    offer(std::move(labels));
   }
 
   // Keeps labels if they are better than the best ones.
@@ -330,28 +307,32 @@ private:
     return price;
   }
 
-  // Weights whose bound is highest, between labels that are fast and ones that fit: each price of a byte makes both
-  // equally good, until none is better (Kelley's cutting planes, J. SIAM 8, 1960, on a line).
-  Weights cut(Price fast, Price small) {
-    Weights best;
+  // Looks at weights between labels that are fast and ones that fit: each price of a byte makes both equally good,
+  // until none is better (Kelley's cutting planes, J. SIAM 8, 1960, on a line). The weights with the highest bound come
+  // first, then those that were tried last.
+  std::vector<Weights> cut(Price fast, Price small) {
+    std::vector<Weights> tried;
     int64_t bound = -1;
-    for (int i = 0; i < kMostPrices && !isClosed() && small.seconds > fast.seconds && (i == 0 || !work_.isOver());
+    for (int i = 0; i < kMostPrices && !isClosed() && fast.bytes > small.bytes && small.seconds > fast.seconds &&
+                    (i == 0 || !work_.isOver());
          ++i) {
       const __int128 more = small.seconds - fast.seconds, fewer = fast.bytes - small.bytes;
       const __int128 divisor = 1 + (fewer * most_.seconds + more * most_.bytes) / kMost;
       const Weights weights{std::max<int64_t>(1, int64_t(fewer / divisor)), int64_t(more / divisor)};
       const int64_t before = best_.bound;
       const Price price = look(weights);
-      if (best_.bound > before || bound < 0) {
-        bound = best_.bound;
-        best = weights;
-      }
-      if (!price.may() || weights.of(price) >= std::min(weights.of(fast), weights.of(small))) {
+      const bool better = best_.bound > before || bound < 0;
+      tried.insert(better ? tried.begin() : tried.begin() + 1, weights);
+      bound = better ? best_.bound : bound;
+      if (!price.may() || price == fast || price == small) {
         break;
       }
       (price.bytes > limit_ ? fast : small) = price;
+      if (best_.fits && best_.gap() * int64_t(4 * classOf_.size()) <= best_.bound) {
+        shrink(weights); // a quarter of a block: many labels make more of a difference
+      }
     }
-    return best;
+    return tried;
   }
 
   // Divides the open case that costs least, after dropping what costs more than `most`; false if there is none, none
@@ -378,22 +359,65 @@ private:
     return true;
   }
 
+  // Drops what the best labels and these weights rule out. The rest is much less to go through.
+  void shrink(Weights weights) {
+    if (isClosed() || work_.isOver()) {
+      return;
+    }
+    evaluate(weights);
+    for (size_t k = 0; k < classes_.size(); ++k) {
+      classes_[k].shrink(around(k), mostFor(weights), work_);
+    }
+  }
+
+  // The frontiers of all classes, of at most `cap` points; none if that was too much work.
+  std::vector<BlockFrontiers> frontiers(size_t cap) {
+    std::vector<BlockFrontiers> blocks;
+    for (BlockClass &one : classes_) {
+      FrontierTable table = one.frontiers(cap, work_);
+      if (!one.isComplete()) {
+        return {};
+      }
+      blocks.push_back({one.ins(), one.outs(), std::move(table), one.lost()});
+    }
+    return blocks;
+  }
+
   // Puts frontiers together that hold all that is better than what is known, with ever more points.
   void assemble(const std::vector<Weights> &weights) {
     for (size_t cap = kFirstPoints; !isClosed() && isExact() && !work_.isOver(); cap *= kMorePoints) {
       cap = std::min(cap, effort_.points);
-      Assembly assembly(*this);
-      if (!assembly.run(weights, cap)) {
+      std::vector<Ahead> ahead;
+      for (BlockClass &one : classes_) {
+        one.clear();
+      }
+      for (const Weights &weight : weights) {
+        evaluate(weight);
+        for (size_t k = 0; k < classes_.size(); ++k) {
+          classes_[k].complete(around(k), mostFor(weight), work_);
+        }
+        ahead.push_back({weight, mostFor(weight), after_});
+      }
+      const std::vector<BlockFrontiers> blocks = frontiers(cap);
+      if (blocks.empty()) {
         return;
       }
-      if (!assembly.points().empty()) {
-        offer(assembly.labels());
+      const Assembly whole(blocks, classOf_, ahead, cap, work_);
+      if (!whole.isComplete()) {
+        return;
       }
-      // Points that are left out have fewer bytes than what is kept, so that none at all means that none fit.
-      best_.bound = best_.fits ? std::max(best_.bound, best_.price.seconds - assembly.lost()) : kNever;
+      if (!whole.points().empty()) {
+        std::vector<std::vector<int>> labels;
+        for (const Assembly::Step &step : whole.stepsTo(whole.points().back())) {
+          labels.push_back(classes_[classOf_[labels.size()]].labels(step.in, step.out, step.point));
+        }
+        offer(std::move(labels));
+      }
+      best_.bound = std::max(best_.bound, best_.price.seconds - whole.lost());
       if (cap == effort_.points) {
         return;
       }
+      shrink(weights[0]);
     }
   }
 
@@ -405,6 +429,8 @@ private:
   Price most_;               // what labels can take at most
   int64_t limit_ = 0;
   Solution best_;
+  std::vector<std::set<int>> ins_, outs_; // of each class, the states that labels went through
+  std::vector<std::vector<Met>> met_;
   // Of the last evaluation: a class, a pair of states; a place, a state.
   std::vector<std::vector<Cost>> costs_, before_, after_;
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "compiler/search/sides.h"
@@ -33,13 +32,8 @@ struct More {
 
 class Dominance {
 public:
-  Dominance(const Labelling &problem, const std::vector<int> &kept)
-      : problem_(problem), sides_(sidesOf(problem)), kept_(kept.begin(), kept.end()) {
-    for (const std::vector<Price> &own : problem.own) {
-      left_.emplace_back(own.size());
-      std::iota(left_.back().begin(), left_.back().end(), 0);
-    }
-  }
+  Dominance(const Labelling &problem, std::vector<std::vector<int>> left, const std::vector<int> &kept)
+      : problem_(problem), sides_(sidesOf(problem)), kept_(kept.begin(), kept.end()), left_(std::move(left)) {}
 
   std::vector<std::vector<int>> run() {
     std::set<int> queue;
@@ -133,8 +127,9 @@ private:
 
 } // namespace
 
-std::vector<std::vector<int>> undominatedLabels(const Labelling &problem, const std::vector<int> &kept) {
-  return Dominance(problem, kept).run();
+std::vector<std::vector<int>> undominatedLabels(const Labelling &problem, std::vector<std::vector<int>> left,
+                                                const std::vector<int> &kept) {
+  return Dominance(problem, std::move(left), kept).run();
 }
 
 } // namespace weft::search

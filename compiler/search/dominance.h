@@ -8,11 +8,12 @@
 
 namespace weft::search {
 
-/// Of each variable the labels that are left, in order, and never none. A label goes if another one takes no more
-/// seconds and no more bytes whatever the neighbours have (Goldstein, "Efficient rotamer elimination", Biophysical
+/// What is left of the labels `left` of each variable, in order, and never none. A label goes if another one takes no
+/// more seconds and no more bytes whatever the neighbours have (Goldstein, "Efficient rotamer elimination", Biophysical
 /// Journal 66, 1994, for each resource). So every point of the frontier can be had with what is left. The variables of
 /// `kept` keep all their labels: what is around the problem may ask for any.
-std::vector<std::vector<int>> undominatedLabels(const Labelling &problem, const std::vector<int> &kept);
+std::vector<std::vector<int>> undominatedLabels(const Labelling &problem, std::vector<std::vector<int>> left,
+                                                const std::vector<int> &kept);
 
 } // namespace weft::search
 

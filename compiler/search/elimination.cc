@@ -12,6 +12,65 @@ namespace {
 // gradients.
 constexpr size_t kMostFactors = 24;
 
+// What the classes of a bucket's variable cost at an entry: their own costs, and those of the parts.
+class Rows {
+public:
+  template <typename Part>
+  Rows(std::vector<Cost> own, const std::vector<Part> &parts, const std::vector<std::vector<Cost>> &tables)
+      : own_(std::move(own)), row_(own_.size()) {
+    for (const Part &part : parts) {
+      tables_.push_back(tables[part.factor].data());
+      steps_.push_back(part.ownSteps.data());
+    }
+  }
+
+  int64_t work() const { return int64_t(own_.size()) * int64_t(1 + tables_.size()); }
+
+  const std::vector<Cost> &all(const size_t *bases) {
+    row_ = own_;
+    for (size_t p = 0; p < tables_.size(); ++p) {
+      for (size_t c = 0; c < row_.size(); ++c) {
+        row_[c] = plus(row_[c], tables_[p][bases[p] + steps_[p][c]]);
+      }
+    }
+    return row_;
+  }
+
+  // The least of them. Of few parts: most of the time is spent here.
+  Cost least(const size_t *bases) {
+    switch (tables_.size()) {
+    case 1:
+      return least<1>(bases);
+    case 2:
+      return least<2>(bases);
+    case 3:
+      return least<3>(bases);
+    default:
+      all(bases);
+      return *std::min_element(row_.begin(), row_.end());
+    }
+  }
+
+private:
+  template <size_t parts> Cost least(const size_t *bases) const {
+    static_assert(parts < 7); // or sums of kNever are too large
+    Cost least = kNever;
+    for (size_t c = 0; c < own_.size(); ++c) {
+      Cost cost = own_[c];
+      for (size_t p = 0; p < parts; ++p) {
+        cost += tables_[p][bases[p] + steps_[p][c]];
+      }
+      least = std::min(least, cost);
+    }
+    return least;
+  }
+
+  const std::vector<Cost> own_;
+  std::vector<Cost> row_;
+  std::vector<const Cost *> tables_; // of each part
+  std::vector<const size_t *> steps_;
+};
+
 } // namespace
 
 size_t Factor::at(int variable) const { return std::find(scope.begin(), scope.end(), variable) - scope.begin(); }
@@ -229,51 +288,45 @@ std::vector<std::vector<Cost>> Elimination::inside(Weights weights, Work &work) 
     }
   }
   for (const Bucket &bucket : buckets_) {
-    const std::vector<Cost> own = ownCosts(bucket, weights);
+    Rows rows(ownCosts(bucket, weights), bucket.parts, tables);
     std::vector<Cost> &made = tables[bucket.made];
-    std::vector<Cost> row;
-    forEachEntry(bucket.parts, factors_[bucket.made].classes, [&](size_t entry, const size_t *bases) {
-      row = own;
-      for (size_t p = 0; p < bucket.parts.size(); ++p) {
-        const Cost *table = tables[bucket.parts[p].factor].data() + bases[p];
-        const size_t *steps = bucket.parts[p].ownSteps.data();
-        for (size_t c = 0; c < row.size(); ++c) {
-          row[c] = plus(row[c], table[steps[c]]);
-        }
-      }
-      made[entry] = *std::min_element(row.begin(), row.end());
-    });
-    work.done += int64_t(made.size()) * int64_t(own.size()) * int64_t(1 + bucket.parts.size());
+    forEachEntry(bucket.parts, factors_[bucket.made].classes,
+                 [&](size_t entry, const size_t *bases) { made[entry] = rows.least(bases); });
+    work.done += int64_t(made.size()) * rows.work();
   }
   return tables;
 }
 
 std::vector<std::vector<Cost>> Elimination::outside(Weights weights, const std::vector<std::vector<Cost>> &inside,
-                                                    std::vector<Cost> border, Cost most, Work &work) const {
+                                                    std::vector<Cost> border, Cost most, Work &work,
+                                                    std::vector<std::vector<Cost>> *marginals) const {
   std::vector<std::vector<Cost>> outside(factors_.size());
   for (size_t f = given_.size(); f < factors_.size(); ++f) {
     outside[f].resize(factors_[f].entries, kNever);
   }
   outside.back() = std::move(border);
+  if (marginals != nullptr) {
+    marginals->clear();
+    for (const std::vector<Price> &own : problem_.own) {
+      marginals->emplace_back(own.size(), 0);
+    }
+    marginalsOfBorder(inside.back(), outside.back(), *marginals);
+  }
   for (size_t b = buckets_.size(); b-- > 0;) {
     const Bucket &bucket = buckets_[b];
     const std::vector<Cost> own = ownCosts(bucket, weights);
+    Rows rows(own, bucket.parts, inside);
     std::vector<Cost> &around = outside[bucket.made];
-    std::vector<Cost> row;
+    std::vector<Cost> leastOf(own.size(), kNever); // of each class
     forEachEntry(bucket.parts, factors_[bucket.made].classes, [&](size_t entry, const size_t *bases) {
       if (plus(around[entry], inside[bucket.made][entry]) > std::min(most, kNever - 1)) {
         around[entry] = kNever;
         return;
       }
-      row = own;
-      for (size_t p = 0; p < bucket.parts.size(); ++p) {
-        const Cost *table = inside[bucket.parts[p].factor].data() + bases[p];
-        for (size_t c = 0; c < row.size(); ++c) {
-          row[c] = plus(row[c], table[bucket.parts[p].ownSteps[c]]);
-        }
-      }
+      const std::vector<Cost> &row = rows.all(bases);
       for (size_t c = 0; c < row.size(); ++c) {
         const Cost all = plus(around[entry], row[c]);
+        leastOf[c] = std::min(leastOf[c], all);
         for (size_t p = 0; p < bucket.parts.size() && all < kNever && all <= most; ++p) {
           const int f = bucket.parts[p].factor;
           if (const size_t i = bases[p] + bucket.parts[p].ownSteps[c]; !outside[f].empty()) {
@@ -282,9 +335,32 @@ std::vector<std::vector<Cost>> Elimination::outside(Weights weights, const std::
         }
       }
     });
-    work.done += int64_t(around.size()) * int64_t(own.size()) * int64_t(1 + bucket.parts.size());
+    work.done += int64_t(around.size()) * rows.work();
+    for (size_t i = 0; marginals != nullptr && bucket.variable >= 0 && i < left_[bucket.variable].size(); ++i) {
+      const int label = left_[bucket.variable][i], c = bucket.own.of[label];
+      const Cost mine = bucket.withOwn ? weights.of(problem_.own[bucket.variable][label]) : 0;
+      Cost &marginal = (*marginals)[bucket.variable][label]; // the groups of a variable are one bound each
+      marginal = std::max(marginal, mine == kNever ? kNever : plus(leastOf[c], mine - own[c]));
+    }
   }
   return outside;
+}
+
+void Elimination::marginalsOfBorder(const std::vector<Cost> &inside, const std::vector<Cost> &outside,
+                                    std::vector<std::vector<Cost>> &marginals) const {
+  const Factor &factor = factors_.back();
+  size_t stride = factor.entries;
+  for (size_t i = 0; i < factor.scope.size(); ++i) {
+    stride /= factor.classes[i];
+    std::vector<Cost> leastOf(factor.classes[i], kNever);
+    for (size_t entry = 0; entry < factor.entries; ++entry) {
+      Cost &least = leastOf[entry / stride % factor.classes[i]];
+      least = std::min(least, plus(inside[entry], outside[entry]));
+    }
+    for (int label : left_[factor.scope[i]]) {
+      marginals[factor.scope[i]][label] = leastOf[factor.classOf[i][label]];
+    }
+  }
 }
 
 void Elimination::follow(Weights weights, const std::vector<std::vector<Cost>> &inside,

@@ -70,7 +70,10 @@ struct Frontiers {
   bool complete = false; // there was enough effort
 };
 
-/// Entries and points looked at, and how many are to be at most.
+/// Entries looked at, and how many are to be at most. One takes about a nanosecond; a point of a frontier counts as
+/// more.
+inline constexpr int64_t kPointWork = 10;
+
 struct Work {
   int64_t done = 0, most = 0;
   bool isOver() const { return done >= most; }
@@ -91,9 +94,11 @@ public:
 
   /// The least cost of each entry of each factor; the last one is the border's.
   std::vector<std::vector<Cost>> inside(Weights weights, Work &work) const;
-  /// What all else costs at least, given an entry of a factor, if it is `border` for those of the border.
+  /// What all else costs at least, given an entry of a factor, if it is `border` for those of the border. `marginals`,
+  /// if given, get what it costs at least to take a label of a variable.
   std::vector<std::vector<Cost>> outside(Weights weights, const std::vector<std::vector<Cost>> &inside,
-                                         std::vector<Cost> border, Cost most, Work &work) const;
+                                         std::vector<Cost> border, Cost most, Work &work,
+                                         std::vector<std::vector<Cost>> *marginals = nullptr) const;
   /// The labels that the tables lead to; `labels` has those of the border. The best ones if nothing was split.
   void follow(Weights weights, const std::vector<std::vector<Cost>> &inside, std::vector<int> &labels) const;
 
@@ -131,8 +136,11 @@ private:
   void eliminate(int v, const std::vector<int> &group, bool withOwn, std::set<int> &touched);
   void add(Factor factor);
 
+  void marginalsOfBorder(const std::vector<Cost> &inside, const std::vector<Cost> &outside,
+                         std::vector<std::vector<Cost>> &marginals) const;
   // The least own cost of each class of a bucket's variable.
   std::vector<Cost> ownCosts(const Bucket &bucket, Weights weights) const;
+
   const Labelling &problem_;
   std::vector<std::vector<int>> left_;
   std::vector<Factor> factors_;           // what is given, then what was made

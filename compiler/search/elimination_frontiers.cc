@@ -46,7 +46,7 @@ public:
           }
         }
       }
-      work_.done += int64_t(1 + table.count(i) * result.size());
+      work_.done += kPointWork * int64_t(1 + table.count(i) * result.size());
       if (table.count(i) > 1 && result.size() > 1) {
         keepUndominated(sum_);
       }
