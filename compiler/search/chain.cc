@@ -117,7 +117,9 @@ private:
     std::vector<int> labels;
   };
 
-  bool isClosed() const { return best_.fits && best_.bound == best_.price.seconds; }
+  bool isClosed() const {
+    return best_.fits && __int128(best_.gap()) * 1'000'000 <= __int128(effort_.enough) * best_.price.seconds;
+  }
   bool isExact() const {
     return std::all_of(classes_.begin(), classes_.end(), [](const BlockClass &one) { return one.isExact(); });
   }

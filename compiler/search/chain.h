@@ -46,6 +46,7 @@ struct Effort {
   int64_t table = 1 << 20;      // entries of one table at most
   int64_t work = 2'000'000'000; // entries and points looked at, after which only what was begun ends: seconds of a core
   size_t points = 1 << 14;      // of a frontier at most
+  int64_t enough = 0;           // a gap of so many millionths of the seconds need not be closed
 };
 
 struct Solution {

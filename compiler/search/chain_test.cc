@@ -265,5 +265,86 @@ TEST(Chain, IsWhatItIsInOnePiece) {
   }
 }
 
+// Blocks of an op between borders of `states` states, each of which costs 10 to change and 10 to change back.
+Block stateBlock(Random &random, int states, bool hasIn, bool hasOut) {
+  Block block;
+  std::vector<int> identity;
+  std::vector<Price> op, none(states);
+  for (int i = 0; i < states; ++i) {
+    identity.push_back(i);
+    op.push_back({100 + 10 * random.below(5), 10 * random.below(10)}); // some are equally good, or much better
+  }
+  block.labelling.own = {op};
+  const auto border = [&](std::vector<int> &side) {
+    side.push_back(int(block.labelling.own.size()));
+    block.labelling.own.push_back(none);
+    Link link{0, side.back(), identity, identity, states, {}};
+    for (int i = 0; i < states * states; ++i) {
+      link.price.push_back({i % (states + 1) == 0 ? 0 : 10, 0});
+    }
+    block.labelling.links.push_back(link);
+  };
+  if (hasIn) {
+    border(block.in);
+  }
+  if (hasOut) {
+    border(block.out);
+  }
+  return block;
+}
+
+TEST(Chain, CopiesAreAlikeAtAnyDepth) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed);
+    Chain chain{
+        {stateBlock(random, 6, false, true), stateBlock(random, 6, true, true), stateBlock(random, 6, true, false)},
+        {{0, 1}, {1, 12}, {2, 1}}};
+    const Solution few = solve(chain, kNever);
+    for (int copies : {12, 22, 24, 48}) {
+      chain.runs[1].copies = copies;
+      const Solution found = solve(chain, kNever);
+      ASSERT_EQ(found.gap(), 0);
+      for (int i = 0; i <= copies + 1; ++i) {
+        // As near to the first block, or to the last one, or in the middle.
+        ASSERT_EQ(found.labels[i], few.labels[i < 6 ? i : i > copies - 6 ? i - copies + 12 : 6]) << copies << " " << i;
+      }
+      ASSERT_EQ(few.labels[5], few.labels[6]);
+    }
+  }
+}
+
+TEST(Chain, CopiesDifferWhereMemoryIsShort) {
+  // Keeping takes bytes, computing again takes seconds.
+  const Chain chain{{{{{{{10, 7}, {13, 2}}}, {}}, {}, {}}}, {{0, 8}}};
+  for (int kept = 0; kept <= 8; ++kept) {
+    const Solution found = solve(chain, 8 * 2 + kept * 5 + 4);
+    EXPECT_EQ(found.price, (Price{8 * 13 - kept * 3, 8 * 2 + kept * 5}));
+    EXPECT_EQ(found.gap(), 0);
+    EXPECT_EQ(std::count(found.labels.begin(), found.labels.end(), std::vector<int>{0}), kept);
+  }
+  const Solution none = solve(chain, 15);
+  EXPECT_TRUE(none.isInfeasible());
+  EXPECT_EQ(none.leastBytes, 16);
+}
+
+TEST(Chain, AGapThatIsEnoughIsLeft) {
+  Random random(1);
+  Chain chain{
+      {stateBlock(random, 6, false, true), stateBlock(random, 6, true, true), stateBlock(random, 6, true, false)},
+      {{0, 1}, {1, 30}, {2, 1}}};
+  int left = 0;
+  for (int64_t limit = solve(chain, 0).leastBytes; limit < 2000; limit += 10) {
+    Effort effort;
+    effort.enough = 20'000;
+    const Solution found = solve(chain, limit, effort), best = solve(chain, limit);
+    EXPECT_EQ(best.gap(), 0);
+    EXPECT_LE(found.bound, best.price.seconds);
+    EXPECT_LE(found.gap() * 50, found.price.seconds);
+    left += found.gap() > 0 ? 1 : 0;
+  }
+  EXPECT_GT(left, 10);
+}
+
 } // namespace
 } // namespace weft::search

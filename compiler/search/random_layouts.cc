@@ -1,5 +1,6 @@
 #include "compiler/search/random_layouts.h"
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -30,10 +31,13 @@ public:
 
   Labelling run() {
     parameter();
-    for (int ops = 1 + below(7); ops > 0 && going_; --ops) {
+    parameter();
+    const size_t variables = 3 + below(6);
+    for (int tries = 0; tries < 100 && problem_.own.size() < variables; ++tries) {
+      left_ = int(variables - problem_.own.size());
       const Tensor a = any(), b = any();
       const size_t rank = a.shape.size();
-      switch (below(5)) {
+      switch (below(6)) {
       case 0:
         parameter();
         break;
@@ -46,13 +50,13 @@ public:
         }
         break;
       case 3: // a product, ik,kj->ij
+      case 4:
         if (a.op != b.op && rank == 2 && b.shape.size() == 2 && a.shape[1] == b.shape[0]) {
-          const Rule rows{0, kBroadcast, 0}, columns{kBroadcast, 1, 1}, sum{1, 0, kPartial},
-              whole{kBroadcast, kBroadcast, kBroadcast};
-          op({&a, &b}, {a.shape[0], b.shape[1]}, {rows, columns, sum, whole}, 2 * a.shape[1]);
+          const Rule rows{0, kBroadcast, 0}, columns{kBroadcast, 1, 1}, sum{1, 0, kPartial};
+          op({&a, &b}, {a.shape[0], b.shape[1]}, {rows, columns, sum, Rule(3, kBroadcast)}, 2 * a.shape[1]);
         }
         break;
-      case 4: // a sum over the first dim
+      case 5: // a sum over the first dim
         if (rank == 2) {
           op({&a}, {a.shape[1]}, {{0, kPartial}, {1, 0}, {kBroadcast, kBroadcast}, {kPartial, kPartial}}, 1);
         }
@@ -111,50 +115,54 @@ private:
     return all;
   }
 
-  // A variable with these labels, if there are not too many labellings then.
-  bool add(const std::vector<Price> &own) {
-    if (own.empty() || count_ * double(own.size()) > most_) {
-      going_ = own.empty();
-      return false;
+  // So many labels, at random, that the variables which are still to come may have some as well: the model's author
+  // suggests a few.
+  template <typename Label> void thin(std::vector<Label> &labels) {
+    const double share = most_ / count_;
+    int most = 1;
+    for (double all = 1; all <= share; ++most) {
+      all = 1;
+      for (int i = 0; i < left_; ++i) {
+        all *= most + 1;
+      }
     }
-    count_ *= double(own.size());
-    problem_.own.push_back(own);
-    return true;
+    most = std::min(1 + most + below(most), int(share));
+    while (int(labels.size()) > most) {
+      labels.erase(labels.begin() + below(int(labels.size())));
+    }
+    count_ *= double(std::max<size_t>(1, labels.size()));
   }
 
-  // Weights and what the optimizer keeps of them; a suggestion of the author may leave few states.
+  // Weights and what the optimizer keeps of them.
   void parameter() {
-    const int64_t dims[] = {2, 4, 6, 8, 12, 16, 3};
-    std::vector<int64_t> shape{dims[below(7)]};
+    const int64_t dims[] = {8, 12, 6, 3}; // few, so that tensors meet
+    std::vector<int64_t> shape{dims[below(4)]};
     if (below(4) > 0) {
-      shape.push_back(dims[below(7)]);
+      shape.push_back(dims[below(4)]);
     }
     const std::vector<Rule> rules = elementwise(shape.size(), 0, false);
-    const int kept = 1 + below(4);
     Tensor tensor{int(problem_.own.size()), shape, {}};
-    std::vector<Price> own;
     for (const std::vector<int> &choice : joint(rules.size())) {
       State state;
       for (int rule : choice) {
         state.push_back(rules[rule][0]);
       }
-      const int64_t elements = tile(shape, state);
-      if (elements > 0 && (own.empty() || below(4) < kept)) {
-        own.push_back({3 * elements + below(5), 16 * elements});
+      if (tile(shape, state) > 0) {
         tensor.states.push_back(state);
       }
     }
-    if (add(own)) {
-      tensors_.push_back(tensor);
+    thin(tensor.states);
+    std::vector<Price> own;
+    for (const State &state : tensor.states) {
+      own.push_back({3 * tile(shape, state) + below(5), 16 * tile(shape, state)});
     }
+    problem_.own.push_back(own);
+    tensors_.push_back(tensor);
   }
 
   void op(const std::vector<const Tensor *> &operands, const std::vector<int64_t> &shape,
           const std::vector<Rule> &rules, int64_t flops) {
-    Tensor result{int(problem_.own.size()), shape, {}};
-    std::vector<Price> own;
-    std::vector<std::vector<State>> wanted(operands.size()); // of each operand, by label
-    const int kept = 1 + below(4);
+    std::vector<std::vector<State>> labels; // the states of the operands, and of the result
     for (const std::vector<int> &choice : joint(rules.size())) {
       std::vector<State> states(operands.size() + 1);
       for (int rule : choice) {
@@ -166,9 +174,15 @@ private:
       for (size_t i = 0; i < operands.size(); ++i) {
         divides = divides && tile(operands[i]->shape, states[i]) > 0;
       }
-      if (!divides || (!own.empty() && below(4) >= kept)) {
-        continue;
+      if (divides) {
+        labels.push_back(states);
       }
+    }
+    thin(labels);
+    Tensor result{int(problem_.own.size()), shape, {}};
+    std::vector<Price> own;
+    std::vector<std::vector<State>> wanted(operands.size()); // of each operand, by label
+    for (const std::vector<State> &states : labels) {
       // A contraction that is split does less on each rank as well.
       int64_t work = flops * tile(shape, states.back());
       for (size_t axis = 0; axis < mesh_.size(); ++axis) {
@@ -180,9 +194,7 @@ private:
         wanted[i].push_back(states[i]);
       }
     }
-    if (!add(own)) {
-      return;
-    }
+    problem_.own.push_back(own);
     for (size_t i = 0; i < operands.size(); ++i) {
       connect(*operands[i], result.op, wanted[i]);
     }
@@ -239,7 +251,7 @@ private:
   std::mt19937 engine_;
   const double most_;
   double count_ = 1;
-  bool going_ = true;
+  int left_ = 8;              // variables that are still to come
   std::vector<int64_t> mesh_; // ranks of each axis
   std::vector<Tensor> tensors_;
   Labelling problem_;

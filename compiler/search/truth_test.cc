@@ -10,7 +10,7 @@
 namespace weft::search {
 namespace {
 
-constexpr double kMostLabellings = 30'000;
+constexpr double kMostLabellings = 200'000;
 
 // A memory of which there is too little, just enough, and more and more.
 std::vector<int64_t> limitsOf(const std::vector<Price> &all) {
