@@ -70,7 +70,7 @@ bool Assembly::add(size_t place, const std::vector<Ahead> &ahead, size_t cap, Wo
     keepUndominated(next[out]);
     lost = std::max(lost, coarsen(next[out], cap));
   }
-  lost_ += lost + one.lost;
+  lost_ = plus(lost_, plus(lost, one.lost));
   before_.push_back(std::move(next));
   return true;
 }

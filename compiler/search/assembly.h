@@ -33,7 +33,7 @@ public:
   /// Of the whole chain.
   const Frontier &points() const { return before_.back()[0]; }
   /// By how many seconds they can be worse than what there is.
-  int64_t lost() const { return std::min(lost_, kNever); }
+  int64_t lost() const { return lost_; }
 
   /// What each block has for a point of the chain.
   struct Step {

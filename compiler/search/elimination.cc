@@ -205,8 +205,9 @@ std::vector<std::vector<int>> Elimination::groupsOf(int v, int64_t table) {
     return {factorsOf_[v]};
   }
   std::vector<int> factors = factorsOf_[v];
-  std::stable_sort(factors.begin(), factors.end(),
-                   [&](int a, int b) { return factors_[a].entries > factors_[b].entries; });
+  std::sort(factors.begin(), factors.end(), [&](int a, int b) { // the largest one first
+    return std::pair(factors_[b].entries, a) < std::pair(factors_[a].entries, b);
+  });
   std::vector<std::vector<int>> groups;
   for (int f : factors) {
     auto group = std::find_if(groups.begin(), groups.end(), [&](std::vector<int> with) {

@@ -68,7 +68,7 @@ public:
   int64_t lost() const {
     int64_t lost = 0;
     for (int64_t step : lost_) {
-      lost += step;
+      lost = plus(lost, step);
     }
     return lost;
   }
@@ -152,7 +152,7 @@ void Elimination::run(Frontiers &frontiers, Work &work) const {
     if (work.isOver()) {
       return;
     }
-    frontiers.lost += combining.lost();
+    frontiers.lost = plus(frontiers.lost, combining.lost());
   }
   frontiers.complete = true;
 }
