@@ -154,7 +154,7 @@ private:
     thin(tensor.states);
     std::vector<Price> own;
     for (const State &state : tensor.states) {
-      own.push_back({3 * tile(shape, state) + below(5), 16 * tile(shape, state)});
+      own.push_back({below(5), 16 * tile(shape, state)});
     }
     problem_.own.push_back(own);
     tensors_.push_back(tensor);
@@ -226,7 +226,8 @@ private:
     problem_.links.push_back(link);
   }
 
-  // Ring collectives, one axis after another; the boxed tile is held beside the other.
+  // Ring collectives, one axis after another, slow enough that holding more is often faster; the boxed tile is held
+  // beside the other.
   Price box(const std::vector<int64_t> &shape, const State &from, const State &to) const {
     if (from == to) {
       return {};
@@ -243,7 +244,7 @@ private:
         return kImpossible;
       }
       const int64_t rings = a == kPartial ? (b == kBroadcast ? 2 : 1) : (a == kBroadcast ? 0 : 1);
-      price.seconds += rings * (5 + 3 * whole * (n - 1) / n / (a >= 0 && b >= 0 ? n : 1));
+      price.seconds += rings * (40 + 6 * whole * (n - 1) / n / (a >= 0 && b >= 0 ? n : 1));
     }
     return price;
   }

@@ -21,7 +21,7 @@ std::vector<int64_t> limitsOf(const std::vector<Price> &all) {
 
 struct Counts {
   int problems = 0, closed = 0, infeasible = 0, unknown = 0;
-  double ops = 0;
+  int slower = 0; // memory is what keeps the best labels from being the fastest of all
 };
 
 // What the solver says is true.
@@ -30,6 +30,7 @@ void expectTrue(const Labelling &problem, const std::vector<Price> &all, int64_t
   const Solution solution = solve(problem, limit, effort);
   const Price best = fastestOf(all, limit);
   counts.problems += 1;
+  counts.slower += best.may() && best.seconds > fastestOf(all, kNever).seconds ? 1 : 0;
   EXPECT_LE(solution.leastBytes, fewestBytesOf(all));
   EXPECT_LE(solution.bound, best.seconds);
   if (!solution.labels.empty()) {
@@ -54,18 +55,18 @@ void expectTrue(const Labelling &problem, const std::vector<Price> &all, int64_t
 }
 
 void report(const char *name, const Counts &counts) {
-  std::printf("%s: %d problems, %d closed (%d of them infeasible), %d without labels that fit\n", name, counts.problems,
-              counts.closed, counts.infeasible, counts.unknown);
+  std::printf("%s: %d problems, memory makes %d slower and %d infeasible; %d with gap 0, %d without labels that fit\n",
+              name, counts.problems, counts.slower, counts.infeasible, counts.closed, counts.unknown);
 }
 
 TEST(Truth, OfFiveHundredLayouts) {
   Counts full, tables, points, tiny;
-  size_t most = 0;
+  size_t mostVariables = 0;
   for (uint32_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const Labelling problem = randomLayouts(seed, kMostLabellings);
     const std::vector<Price> all = enumerate(problem);
-    most = std::max(most, problem.own.size());
+    mostVariables = std::max(mostVariables, problem.own.size());
     for (int64_t limit : limitsOf(all)) {
       SCOPED_TRACE(testing::Message() << "limit " << limit);
       expectTrue(problem, all, limit, {}, full);
@@ -82,7 +83,9 @@ TEST(Truth, OfFiveHundredLayouts) {
   report("few points", points);
   report("tiny", tiny);
   EXPECT_EQ(full.closed, full.problems);
-  EXPECT_EQ(most, 8u);
+  EXPECT_LT(tiny.closed, tiny.problems); // or the bound is never all that is left
+  EXPECT_GT(full.slower, 1000);
+  EXPECT_EQ(mostVariables, 8u);
 }
 
 } // namespace
