@@ -6,6 +6,7 @@
 #include "compiler/search/assembly.h"
 #include "compiler/search/block_class.h"
 #include "compiler/search/menu.h"
+#include "compiler/search/narrow.h"
 #include "compiler/search/sweep.h"
 
 namespace weft::search {
@@ -23,27 +24,6 @@ constexpr size_t kFirstPoints = 8, kMorePoints = 8;
 // Prices of a byte that points are held against.
 constexpr size_t kMostBounds = 3;
 
-// What labels can take at most.
-Price mostOf(const Labelling &problem) {
-  const auto most = [](const std::vector<Price> &prices) {
-    Price most;
-    for (const Price price : prices) {
-      if (price.may()) {
-        most = {std::max(most.seconds, price.seconds), std::max(most.bytes, price.bytes)};
-      }
-    }
-    return most;
-  };
-  Price sum;
-  for (const std::vector<Price> &own : problem.own) {
-    sum = sum + most(own);
-  }
-  for (const Link &link : problem.links) {
-    sum = sum + most(link.price);
-  }
-  return sum;
-}
-
 std::vector<BlockClass> classesOf(const Chain &chain, const Effort &effort) {
   std::vector<BlockClass> classes;
   for (const Block &block : chain.blocks) {
@@ -52,34 +32,32 @@ std::vector<BlockClass> classesOf(const Chain &chain, const Effort &effort) {
   return classes;
 }
 
-// The class of each place.
-std::vector<int> placesOf(const Chain &chain) {
-  std::vector<int> classOf;
-  for (const Chain::Run &run : chain.runs) {
-    classOf.insert(classOf.end(), run.copies, run.block);
-  }
-  return classOf;
+// The gap is small enough.
+bool isClosed(const Solution &solution, const Effort &effort) {
+  return solution.fits && __int128(solution.gap()) * 1'000'000 <= __int128(effort.enough) * solution.price.seconds;
 }
 
 class Search {
 public:
-  Search(const Chain &chain, int64_t limit, const Effort &effort)
-      : chain_(chain), effort_(effort), work_{0, effort.work}, classes_(classesOf(chain, effort)),
-        classOf_(placesOf(chain)), menu_(chain, classes_, classOf_) {
-    for (int k : classOf_) {
-      most_ = most_ + mostOf(chain.blocks[k].labelling);
-    }
-    limit_ = std::clamp<int64_t>(limit, -1, most_.bytes);
-  }
+  Search(Narrowed narrowed, int64_t limit, const Effort &effort, Work work)
+      : chain_(std::move(narrowed.chain)), left_(std::move(narrowed.left)), effort_(effort), work_(work),
+        classes_(classesOf(chain_, effort)), classOf_(placesOf(chain_)), most_(mostOf(chain_)),
+        limit_(std::clamp<int64_t>(limit, -1, most_.bytes)), best_(std::move(narrowed.known)),
+        isKnown_(narrowed.hasEqual), menu_(chain_, classes_, classOf_) {}
 
   Solution solve() {
     const Weights seconds{1, 0}, bytes{0, 1},
         bytesFirst{1, std::max<int64_t>(1, (kMost - most_.seconds) / (1 + most_.bytes))};
+    if (isKnown_) {
+      keepFastest();
+    }
     const Price fast = look(seconds);
-    if (isClosed() || best_.bound == kNever) {
+    if (isClosed() || best_.leastBytes == kNever) {
       return best_;
     }
-    look(bytesFirst);
+    if (!best_.fits) {
+      look(bytesFirst);
+    }
     if (!best_.fits) {
       look(bytes);
       while (!best_.fits && (best_.labels.empty() || best_.price.bytes > best_.leastBytes) && divide(bytes, kNever)) {
@@ -114,14 +92,21 @@ public:
   }
 
 private:
-  bool isClosed() const {
-    return best_.fits && __int128(best_.gap()) * 1'000'000 <= __int128(effort_.enough) * best_.price.seconds;
-  }
+  bool isClosed() const { return search::isClosed(best_, effort_); }
   bool isExact() const {
     return std::all_of(classes_.begin(), classes_.end(), [](const BlockClass &one) { return one.isExact(); });
   }
 
   Sweep sweep(Weights weights) { return {classes_, classOf_, weights, work_}; }
+
+  // Leaves the labels of the fastest solutions alone, so that which of them is found does not depend on what else was
+  // looked at: on how many copies there are, for example.
+  void keepFastest() {
+    const Sweep now = sweep({1, 0});
+    for (size_t k = 0; k < classes_.size() && isExact(); ++k) {
+      classes_[k].shrink(now.around(k), now.least(), work_);
+    }
+  }
 
   // What labels cost at most that fit and are faster than the best ones.
   Cost mostFor(Weights weights) const {
@@ -168,9 +153,16 @@ private:
     const auto rank = [](bool fits, Price price) {
       return fits ? std::tuple(0, price.seconds, price.bytes) : std::tuple(1, price.bytes, price.seconds);
     };
-    if (best_.labels.empty() || rank(fits, price) < rank(best_.fits, best_.price)) {
+    if (best_.labels.empty() || rank(fits, price) < rank(best_.fits, best_.price) ||
+        (isKnown_ && fits && price.seconds == best_.price.seconds)) {
+      isKnown_ = false;
       best_.fits = fits;
       best_.price = price;
+      for (size_t i = 0; i < labels.size(); ++i) {
+        for (size_t v = 0; v < labels[i].size(); ++v) {
+          labels[i][v] = left_[classOf_[i]][v][labels[i][v]];
+        }
+      }
       best_.labels = std::move(labels);
     }
     return price;
@@ -290,7 +282,8 @@ private:
     }
   }
 
-  const Chain &chain_;
+  const Chain chain_;
+  const std::vector<std::vector<std::vector<int>>> left_; // of the chain's labels, their numbers in what is asked
   const Effort effort_;
   Work work_;
   std::vector<BlockClass> classes_;
@@ -298,17 +291,27 @@ private:
   Price most_;                     // what labels can take at most
   int64_t limit_ = 0;
   Solution best_;
+  bool isKnown_; // labels that are as fast as the best ones are preferred to them
   Menu menu_;
 };
 
 } // namespace
 
-Solution solve(const Chain &chain, int64_t limit, const Effort &effort) { return Search(chain, limit, effort).solve(); }
+Solution solve(const Chain &chain, int64_t limit, const Effort &effort) {
+  Work work{0, effort.work};
+  Narrowed narrowed = narrow(chain, limit, work);
+  if ((isClosed(narrowed.known, effort) && !narrowed.hasEqual) || narrowed.known.isInfeasible()) {
+    return narrowed.known;
+  }
+  return Search(std::move(narrowed), limit, effort, work).solve();
+}
 
 Solution solve(const Labelling &problem, int64_t limit, const Effort &effort) {
   return solve(Chain{{{problem, {}, {}}}, {{0, 1}}}, limit, effort);
 }
 
-WholeFrontier frontierOf(const Chain &chain, const Effort &effort) { return Search(chain, kNever, effort).frontier(); }
+WholeFrontier frontierOf(const Chain &chain, const Effort &effort) {
+  return Search(unnarrowed(chain), kNever, effort, {0, effort.work}).frontier();
+}
 
 } // namespace weft::search
