@@ -32,6 +32,24 @@ std::vector<BlockClass> classesOf(const Chain &chain, const Effort &effort) {
   return classes;
 }
 
+// Pairs of states at the borders of a block at most.
+constexpr int64_t kMostPairs = 1 << 22;
+
+// Of the block that has most.
+int64_t pairsOf(const Chain &chain) {
+  int64_t most = 1;
+  for (const Block &block : chain.blocks) {
+    int64_t pairs = 1;
+    for (const std::vector<int> *side : {&block.in, &block.out}) {
+      for (int v : *side) {
+        pairs = std::min(kNever / kMostPairs, pairs) * int64_t(block.labelling.own[v].size());
+      }
+    }
+    most = std::max(most, pairs);
+  }
+  return most;
+}
+
 // The gap is small enough.
 bool isClosed(const Solution &solution, const Effort &effort) {
   return solution.fits && __int128(solution.gap()) * 1'000'000 <= __int128(effort.enough) * solution.price.seconds;
@@ -44,6 +62,11 @@ public:
         classes_(classesOf(chain_, effort)), classOf_(placesOf(chain_)), most_(mostOf(chain_)),
         limit_(std::clamp<int64_t>(limit, -1, most_.bytes)), best_(std::move(narrowed.known)),
         isKnown_(narrowed.hasEqual), menu_(chain_, classes_, classOf_) {}
+
+  /// No table is too large.
+  bool isExact() const {
+    return std::all_of(classes_.begin(), classes_.end(), [](const BlockClass &one) { return one.isExact(); });
+  }
 
   Solution solve() {
     const Weights seconds{1, 0}, bytes{0, 1},
@@ -93,10 +116,6 @@ public:
 
 private:
   bool isClosed() const { return search::isClosed(best_, effort_); }
-  bool isExact() const {
-    return std::all_of(classes_.begin(), classes_.end(), [](const BlockClass &one) { return one.isExact(); });
-  }
-
   Sweep sweep(Weights weights) { return {classes_, classOf_, weights, work_}; }
 
   // Leaves the labels of the fastest solutions alone, so that which of them is found does not depend on what else was
@@ -298,9 +317,15 @@ private:
 } // namespace
 
 Solution solve(const Chain &chain, int64_t limit, const Effort &effort) {
+  if (pairsOf(chain) <= kMostPairs) {
+    if (Search whole(unnarrowed(chain), limit, effort, {0, effort.work}); whole.isExact()) {
+      return whole.solve();
+    }
+  }
   Work work{0, effort.work};
   Narrowed narrowed = narrow(chain, limit, work);
-  if ((isClosed(narrowed.known, effort) && !narrowed.hasEqual) || narrowed.known.isInfeasible()) {
+  if ((isClosed(narrowed.known, effort) && !narrowed.hasEqual) || narrowed.known.isInfeasible() ||
+      pairsOf(narrowed.chain) > kMostPairs) {
     return narrowed.known;
   }
   return Search(std::move(narrowed), limit, effort, work).solve();

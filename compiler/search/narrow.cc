@@ -13,8 +13,9 @@ namespace {
 // Weighted costs add up to less.
 constexpr int64_t kMost = int64_t(1) << 52;
 
-// How often messages pass to and fro: for each price of a byte that is tried, and to drop labels.
-constexpr int kRounds = 4, kLastRounds = 12;
+// How often messages pass to and fro: for each price of a byte that is tried, and at a time to drop labels, until the
+// bound rises by less than such a share.
+constexpr int kRounds = 6, kMoreRounds = 10, kMostRounds = 100, kHardly = 2000;
 
 // Prices of a byte that are tried at most.
 constexpr int kMostPrices = 10;
@@ -68,7 +69,7 @@ private:
     Nodes fast = at(weights);
     if (known().fits) {
       narrowed_.hasEqual = true;
-      drop(weights, known().price.seconds);
+      drop(weights);
       return;
     }
     at({1, std::max<int64_t>(1, (kMost - most_.seconds) / (1 + most_.bytes))});
@@ -78,7 +79,7 @@ private:
     }
     if (!known().fits) {
       if (!best_.empty()) {
-        drop(bytes, known().price.bytes);
+        drop(bytes);
       }
       return;
     }
@@ -86,7 +87,7 @@ private:
     if (isClosed()) {
       return;
     }
-    drop(weights, (known().price.seconds - 1) * weights.second + limit_ * weights.byte);
+    drop(weights);
   }
 
   // The weights of the highest bound, between labels that are fast and ones that fit.
@@ -160,15 +161,32 @@ private:
     }
   }
 
-  // Drops labels with which all costs more than `most`.
-  void drop(Weights weights, Cost most) {
-    relaxation_.run(weights, kLastRounds, work_);
-    const Relaxation::Bound bound = relaxation_.bound(work_);
-    raise(weights, bound.least);
+  // What labels cost at most that may be better than the known ones, or as good where those are left as well.
+  Cost mostFor(Weights weights) {
+    const Price price = known().price;
+    if (!known().fits || narrowed_.hasEqual) {
+      return weights.of(price); // the weights have one of the two alone
+    }
+    return (price.seconds - 1) * weights.second + limit_ * weights.byte;
+  }
+
+  // Drops labels with which all costs more than is of use.
+  void drop(Weights weights) {
+    Relaxation::Bound bound;
+    bool rises = true;
+    for (int rounds = 0; rises && rounds < kMostRounds && (rounds == 0 || !work_.isOver()); rounds += kMoreRounds) {
+      Nodes nodes = relaxation_.run(weights, kMoreRounds, work_, /*fresh=*/rounds == 0);
+      const Cost before = bound.least;
+      bound = relaxation_.bound(work_);
+      rises = bound.least - before > bound.least / kHardly;
+      raise(weights, bound.least);
+      offer(relaxation_.cross(nodes, best_, limit_, {}));
+      offer(relaxation_.cross(best_, nodes, limit_, {}));
+    }
     for (int k : std::set<int>(classOf_.begin(), classOf_.end())) {
       for (size_t v = 0; v < narrowed_.left[k].size(); ++v) {
         std::vector<int> &left = narrowed_.left[k][v];
-        const auto isNeedless = [&](int label) { return bound.marginals[k][v][label] > most; };
+        const auto isNeedless = [&](int label) { return bound.marginals[k][v][label] > mostFor(weights); };
         left.erase(std::remove_if(left.begin(), left.end(), isNeedless), left.end());
       }
     }

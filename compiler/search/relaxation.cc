@@ -60,7 +60,51 @@ Relaxation::Relaxation(const Chain &chain, const std::vector<int> &classOf) : ch
   }
 }
 
-Relaxation::Nodes Relaxation::run(Weights weights, int rounds, Work &work) {
+Relaxation::Nodes Relaxation::run(Weights weights, int rounds, Work &work, bool fresh) {
+  if (fresh) {
+    begin(weights);
+  }
+  Nodes best;
+  Cost least = 0;
+  for (int i = 0; i < 2 * rounds; ++i) {
+    Nodes nodes(own_.size(), -1);
+    pass(/*forward=*/i % 2 == 0, nodes, work);
+    for (Nodes some : {std::move(nodes), best.empty() ? Nodes() : alike(best)}) {
+      if (some.empty()) {
+        continue;
+      }
+      descend(some, weights);
+      if (const Cost cost = weights.of(priceOf(some)); best.empty() || cost < least) {
+        best = std::move(some);
+        least = cost;
+      }
+    }
+  }
+  return best;
+}
+
+// Copies of a block are alike in most good labels: at all places those of one place, the one with which that is best.
+Relaxation::Nodes Relaxation::alike(const Nodes &nodes) const {
+  Nodes best = nodes;
+  Cost least = weights_.of(priceOf(nodes));
+  for (size_t place = 0; place < classOf_.size(); ++place) {
+    Nodes some = nodes;
+    for (size_t other = 0; other < classOf_.size(); ++other) {
+      for (size_t v = 0; v < nodeOf_[other].size() && classOf_[other] == classOf_[place]; ++v) {
+        if (const int node = nodeOf_[other][v]; placeOf_[node] == int(other)) {
+          some[node] = nodes[nodeOf_[place][v]];
+        }
+      }
+    }
+    if (const Cost cost = weights_.of(priceOf(some)); cost < least) {
+      best = std::move(some);
+      least = cost;
+    }
+  }
+  return best;
+}
+
+void Relaxation::begin(Weights weights) {
   weights_ = weights;
   costs_.clear();
   for (const Link *link : links_) {
@@ -74,14 +118,6 @@ Relaxation::Nodes Relaxation::run(Weights weights, int rounds, Work &work) {
     messages_.emplace_back(edge.link->price.size() / edge.link->secondClasses, 0);
     messages_.emplace_back(edge.link->secondClasses, 0);
   }
-  Nodes nodes(own_.size(), -1);
-  for (int round = 0; round < rounds; ++round) {
-    nodes.assign(own_.size(), -1);
-    pass(/*forward=*/true, round + 1 == rounds ? &nodes : nullptr, work);
-    pass(/*forward=*/false, nullptr, work);
-  }
-  descend(nodes, weights);
-  return nodes;
 }
 
 // What each label costs, with what all neighbours say.
@@ -97,69 +133,82 @@ std::vector<Cost> Relaxation::gathered(int node) const {
   return all;
 }
 
-void Relaxation::pass(bool forward, Nodes *nodes, Work &work) {
+void Relaxation::pass(bool forward, Nodes &nodes, Work &work) {
   for (int i = 0; i < int(own_.size()); ++i) {
     const int node = forward ? i : int(own_.size()) - 1 - i;
-    const std::vector<Cost> all = gathered(node);
-    const auto comesNext = [&](const End &end) { return forward == (otherOf(end) > node); };
-    if (nodes != nullptr) { // the label that is best beside those which were chosen
-      Cost least = kNever;
-      for (size_t label = 0; label < all.size(); ++label) {
-        Cost cost = weights_.of(own_[node][label]);
-        for (const End &end : ends_[node]) {
-          cost = plus(cost, comesNext(end) ? message(end, /*toMe=*/true)[classesOf(end)[label]]
-                                           : weights_.of(priceAt(end, int(label), (*nodes)[otherOf(end)])));
-        }
-        if ((*nodes)[node] < 0 || cost < least) {
-          least = cost;
-          (*nodes)[node] = int(label);
-        }
-      }
+    for (const End &end : ends_[node]) {
+      pull(end);
+      work.done += int64_t(costs_[edges_[end.edge].table].size());
     }
+    const std::vector<Cost> all = gathered(node);
+    nodes[node] = choose(node, all, nodes);
+    const Cost least = *std::min_element(all.begin(), all.end());
+    const auto comesNext = [&](const End &end) { return forward == (otherOf(end) > node); };
     const Cost next = std::count_if(ends_[node].begin(), ends_[node].end(), comesNext);
     for (const End &end : ends_[node]) {
-      if (comesNext(end)) {
-        send(end, std::max(next, Cost(ends_[node].size()) - next), all);
-        work.done += int64_t(costs_[edges_[end.edge].table].size());
+      if (!comesNext(end)) {
+        continue;
+      }
+      // Each link to a node that comes next gets an equal part of what the labels cost more than the best one.
+      std::vector<Cost> &said = message(end, /*toMe=*/true);
+      std::vector<Cost> part(said.size(), kNever);
+      for (size_t label = 0; label < all.size(); ++label) {
+        Cost &mine = part[classesOf(end)[label]];
+        mine = all[label] == kNever ? mine : std::min(mine, all[label] - least);
+      }
+      for (size_t c = 0; c < said.size(); ++c) {
+        if (part[c] < kNever && said[c] < kNever) {
+          said[c] = std::max(said[c] - part[c] / std::max(next, Cost(ends_[node].size()) - next), -kMostSaid);
+        }
       }
     }
   }
 }
 
-// Says to the other end of an edge what its labels cost here.
-void Relaxation::send(const End &end, Cost parts, const std::vector<Cost> &all) {
+// Takes out of a link what each class of the labels costs there at least.
+void Relaxation::pull(const End &end) {
   const Edge &edge = edges_[end.edge];
-  const std::vector<Cost> &said = message(end, /*toMe=*/true);
-  std::vector<Cost> mine(said.size(), kNever);
-  for (size_t label = 0; label < all.size(); ++label) {
-    if (const int c = classesOf(end)[label]; all[label] < kNever) {
-      mine[c] = std::min(mine[c], all[label] / parts - said[c]);
-    }
-  }
-  std::vector<Cost> &says = message(end, /*toMe=*/false);
-  std::fill(says.begin(), says.end(), kNever);
   const std::vector<Cost> &costs = costs_[edge.table];
+  std::vector<Cost> &mine = message(end, /*toMe=*/true);
+  const std::vector<Cost> &others = message(end, /*toMe=*/false);
+  std::vector<Cost> least(mine.size(), kNever);
   const size_t width = edge.link->secondClasses, height = costs.size() / width;
   for (size_t i = 0; i < height; ++i) {
     const Cost *row = costs.data() + i * width;
-    if (end.first && mine[i] < kNever) {
-      for (size_t j = 0; j < width; ++j) {
-        says[j] = std::min(says[j], row[j] + mine[i]);
-      }
-    } else if (!end.first) {
-      for (size_t j = 0; j < width; ++j) {
-        says[i] = std::min(says[i], row[j] + mine[j]);
-      }
+    for (size_t j = 0; j < width; ++j) { // of what may not be kNever is left, more or less; the rest is far below
+      Cost &cost = least[end.first ? i : j];
+      cost = std::min(cost, others[end.first ? j : i] == kNever ? kNever : row[j] - others[end.first ? j : i]);
     }
   }
-  // What may not be costs kNever, less what was said; the rest is far below.
+  for (size_t c = 0; c < mine.size(); ++c) {
+    mine[c] = mine[c] == kNever || least[c] >= kNever / 2 ? kNever : std::min(least[c], kMostSaid);
+  }
+}
+
+// The label that is best beside those which other nodes have.
+int Relaxation::choose(int node, const std::vector<Cost> &all, const Nodes &nodes) const {
   Cost least = kNever;
-  for (Cost cost : says) {
-    least = std::min(least, cost);
+  int best = -1;
+  for (size_t label = 0; label < all.size(); ++label) {
+    Cost cost = all[label];
+    for (const End &end : ends_[node]) {
+      const int other = nodes[otherOf(end)];
+      if (other < 0 || cost == kNever) {
+        continue;
+      }
+      const std::vector<int> &others =
+          end.first ? edges_[end.edge].link->secondClass : edges_[end.edge].link->firstClass;
+      const Cost both = weights_.of(priceAt(end, int(label), other)),
+                 mine = message(end, /*toMe=*/true)[classesOf(end)[label]],
+                 his = message(end, /*toMe=*/false)[others[other]];
+      cost = both == kNever || mine == kNever || his == kNever ? kNever : plus(cost, both - mine - his);
+    }
+    if (best < 0 || cost < least) {
+      least = cost;
+      best = int(label);
+    }
   }
-  for (Cost &cost : says) {
-    cost = cost >= kNever / 2 ? kNever : std::min(cost - least, kMostSaid);
-  }
+  return best;
 }
 
 Relaxation::Bound Relaxation::bound(Work &work) const {

@@ -22,8 +22,8 @@ public:
   using Nodes = std::vector<int>;
 
   /// Passes messages so many times to and fro, and gives labels that the messages lead to. Costs add up to less than
-  /// 2^52 for these weights.
-  Nodes run(Weights weights, int rounds, Work &work);
+  /// 2^52 for these weights. If it is not `fresh`, after those of the last run, for the same weights.
+  Nodes run(Weights weights, int rounds, Work &work, bool fresh = true);
   /// After `run`: what all costs at least; what it costs at least if a class of blocks has a label at some place.
   struct Bound {
     Cost least = 0;
@@ -53,8 +53,11 @@ private:
     bool first;
   };
 
-  void pass(bool forward, Nodes *nodes, Work &work);
-  void send(const End &end, Cost parts, const std::vector<Cost> &all);
+  void begin(Weights weights);
+  void pass(bool forward, Nodes &nodes, Work &work);
+  Nodes alike(const Nodes &nodes) const;
+  void pull(const End &end);
+  int choose(int node, const std::vector<Cost> &all, const Nodes &nodes) const;
   // What the other end of an edge says of each class of this one's labels.
   std::vector<Cost> &message(const End &end, bool toMe) {
     return messages_[2 * end.edge + (end.first == toMe ? 0 : 1)];

@@ -286,10 +286,11 @@ void Measure(const char* name, const Chain& chain) {
 
 int main(int argc, char** argv) {
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
-  const Axis node{8, 1 / 400e9}, network{8, 1 / 50e9};
+  const Axis node{8, 1 / 400e9}, network{8, 1 / 50e9}, small{4, 1 / 400e9}, middle{4, 1 / 200e9}, large{4, 1 / 50e9};
   for (int copies : quick ? std::vector<int>{12} : std::vector<int>{12, 48, 96}) {
     Measure("one axis", Gpt({node}, copies, 4096, 8));
     Measure("two axes", Gpt({network, node}, copies, 4096, 64));
+    if (copies == 12 && !quick) Measure("three axes", Gpt({large, middle, small}, copies, 4096, 64));
   }
   return 0;
 }
