@@ -61,7 +61,7 @@ public:
       : chain_(std::move(narrowed.chain)), left_(std::move(narrowed.left)), effort_(effort), work_(work),
         classes_(classesOf(chain_, effort)), classOf_(placesOf(chain_)), most_(mostOf(chain_)),
         limit_(std::clamp<int64_t>(limit, -1, most_.bytes)), best_(std::move(narrowed.known)),
-        isKnown_(narrowed.hasEqual), menu_(chain_, classes_, classOf_) {}
+        menu_(chain_, classes_, classOf_) {}
 
   /// No table is too large.
   bool isExact() const {
@@ -71,9 +71,6 @@ public:
   Solution solve() {
     const Weights seconds{1, 0}, bytes{0, 1},
         bytesFirst{1, std::max<int64_t>(1, (kMost - most_.seconds) / (1 + most_.bytes))};
-    if (isKnown_) {
-      keepFastest();
-    }
     const Price fast = look(seconds);
     if (isClosed() || best_.leastBytes == kNever) {
       return best_;
@@ -117,15 +114,6 @@ public:
 private:
   bool isClosed() const { return search::isClosed(best_, effort_); }
   Sweep sweep(Weights weights) { return {classes_, classOf_, weights, work_}; }
-
-  // Leaves the labels of the fastest solutions alone, so that which of them is found does not depend on what else was
-  // looked at: on how many copies there are, for example.
-  void keepFastest() {
-    const Sweep now = sweep({1, 0});
-    for (size_t k = 0; k < classes_.size() && isExact(); ++k) {
-      classes_[k].shrink(now.around(k), now.least(), work_);
-    }
-  }
 
   // What labels cost at most that fit and are faster than the best ones.
   Cost mostFor(Weights weights) const {
@@ -172,9 +160,7 @@ private:
     const auto rank = [](bool fits, Price price) {
       return fits ? std::tuple(0, price.seconds, price.bytes) : std::tuple(1, price.bytes, price.seconds);
     };
-    if (best_.labels.empty() || rank(fits, price) < rank(best_.fits, best_.price) ||
-        (isKnown_ && fits && price.seconds == best_.price.seconds)) {
-      isKnown_ = false;
+    if (best_.labels.empty() || rank(fits, price) < rank(best_.fits, best_.price)) {
       best_.fits = fits;
       best_.price = price;
       for (size_t i = 0; i < labels.size(); ++i) {
@@ -310,7 +296,6 @@ private:
   Price most_;                     // what labels can take at most
   int64_t limit_ = 0;
   Solution best_;
-  bool isKnown_; // labels that are as fast as the best ones are preferred to them
   Menu menu_;
 };
 
@@ -324,8 +309,7 @@ Solution solve(const Chain &chain, int64_t limit, const Effort &effort) {
   }
   Work work{0, effort.work};
   Narrowed narrowed = narrow(chain, limit, work);
-  if ((isClosed(narrowed.known, effort) && !narrowed.hasEqual) || narrowed.known.isInfeasible() ||
-      pairsOf(narrowed.chain) > kMostPairs) {
+  if (isClosed(narrowed.known, effort) || narrowed.known.isInfeasible() || pairsOf(narrowed.chain) > kMostPairs) {
     return narrowed.known;
   }
   return Search(std::move(narrowed), limit, effort, work).solve();

@@ -65,15 +65,13 @@ private:
   bool isClosed() { return known().fits && known().gap() <= 0; }
 
   void look() {
-    Weights weights{1, 0};
-    Nodes fast = at(weights);
+    const Weights seconds{1, 0}, bytes{0, 1};
+    Nodes fast = at(seconds);
     if (known().fits) {
-      narrowed_.hasEqual = true;
-      drop(weights);
+      drop(seconds);
       return;
     }
     at({1, std::max<int64_t>(1, (kMost - most_.seconds) / (1 + most_.bytes))});
-    const Weights bytes{0, 1};
     if (!known().fits) {
       at(bytes);
     }
@@ -83,11 +81,7 @@ private:
       }
       return;
     }
-    weights = cut(std::move(fast), best_);
-    if (isClosed()) {
-      return;
-    }
-    drop(weights);
+    drop(cut(std::move(fast), best_));
   }
 
   // The weights of the highest bound, between labels that are fast and ones that fit.
@@ -161,17 +155,17 @@ private:
     }
   }
 
-  // What labels cost at most that may be better than the known ones, or as good where those are left as well.
+  // What labels cost at most that may be better than the known ones, or if those do not fit, have as few bytes.
   Cost mostFor(Weights weights) {
     const Price price = known().price;
-    if (!known().fits || narrowed_.hasEqual) {
-      return weights.of(price); // the weights have one of the two alone
-    }
-    return (price.seconds - 1) * weights.second + limit_ * weights.byte;
+    return known().fits ? (price.seconds - 1) * weights.second + limit_ * weights.byte : price.bytes * weights.byte;
   }
 
   // Drops labels with which all costs more than is of use.
   void drop(Weights weights) {
+    if (isClosed()) {
+      return;
+    }
     Relaxation::Bound bound;
     bool rises = true;
     for (int rounds = 0; rises && rounds < kMostRounds && (rounds == 0 || !work_.isOver()); rounds += kMoreRounds) {

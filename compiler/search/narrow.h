@@ -15,7 +15,6 @@ struct Narrowed {
   Chain chain;                                     // with fewer labels
   std::vector<std::vector<std::vector<int>>> left; // a block, a variable, a label: its number before
   Solution known;                                  // labels in their numbers before, and what is known so far
-  bool hasEqual = false;                           // labels as fast as the known ones are left as well
 };
 
 /// The blocks of a chain, in order.
