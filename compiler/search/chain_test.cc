@@ -129,6 +129,16 @@ TEST(Solve, WithLittleEffortTheBoundHolds) {
   EXPECT_GT(open, 100); // or this says nothing
 }
 
+// Each of `all` has a point that is no worse than the frontier says.
+void expectNear(const WholeFrontier &whole, const Frontier &all) {
+  EXPECT_LT(whole.error, kNever);
+  for (const Price price : all) {
+    EXPECT_TRUE(std::any_of(whole.points.begin(), whole.points.end(), [&](Price point) {
+      return point.bytes <= price.bytes && point.seconds <= price.seconds + whole.error;
+    }));
+  }
+}
+
 TEST(Frontier, IsThatOfAllLabels) {
   int few = 0;
   for (uint32_t seed = 0; seed < 1000; ++seed) {
@@ -142,13 +152,9 @@ TEST(Frontier, IsThatOfAllLabels) {
     ASSERT_EQ(whole.error, 0);
     // With few points each one is near.
     const WholeFrontier coarse = frontierOf(chain, {1 << 20, 1 << 30, /*points=*/2});
-    ASSERT_LT(coarse.error, kNever);
+    expectNear(coarse, all);
     few += coarse.points.size() < all.size() ? 1 : 0;
-    for (const Price price : all) {
-      ASSERT_TRUE(std::any_of(coarse.points.begin(), coarse.points.end(), [&](Price point) {
-        return point.bytes <= price.bytes && point.seconds <= price.seconds + coarse.error;
-      }));
-    }
+    ASSERT_FALSE(HasFailure());
   }
   EXPECT_GT(few, 100);
 }
@@ -240,6 +246,13 @@ TEST(Chain, IsWhatItIsInOnePiece) {
     const int64_t limit = limitOf(seed / 3, all);
     const Solution found = solve(chain, limit, {/*table=*/seed % 2 == 0 ? 3 : 1 << 20});
     expectBest(found, all, limit);
+    // With few points, or hardly any effort, the bound holds.
+    for (const Effort &effort : {Effort{1 << 20, 1 << 30, /*points=*/1}, Effort{/*table=*/3, /*work=*/1}}) {
+      const Solution coarse = solve(chain, limit, effort);
+      ASSERT_LE(coarse.bound, fastestOf(all, limit).seconds);
+      ASSERT_LE(coarse.leastBytes, fewestBytesOf(all));
+      ASSERT_TRUE(!coarse.fits || coarse.price.seconds >= fastestOf(all, limit).seconds);
+    }
     if (!all.empty()) {
       Price sum;
       size_t place = 0;
@@ -261,6 +274,7 @@ TEST(Chain, IsWhatItIsInOnePiece) {
     }
     keepUndominated(all);
     ASSERT_EQ(frontierOf(chain).points, all);
+    expectNear(frontierOf(chain, {1 << 20, 1 << 30, /*points=*/2}), all);
     ASSERT_FALSE(HasFailure());
   }
 }
