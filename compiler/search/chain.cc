@@ -57,7 +57,7 @@ bool isClosed(const Solution &solution, const Effort &effort) {
 
 class Search {
 public:
-  Search(Narrowed narrowed, int64_t limit, const Effort &effort, Work work)
+  Search(Narrowed narrowed, int64_t limit, const Effort &effort, Work &work)
       : chain_(std::move(narrowed.chain)), left_(std::move(narrowed.left)), effort_(effort), work_(work),
         classes_(classesOf(chain_, effort)), classOf_(placesOf(chain_)), most_(mostOf(chain_)),
         limit_(std::clamp<int64_t>(limit, -1, most_.bytes)), best_(std::move(narrowed.known)),
@@ -290,7 +290,7 @@ private:
   const Chain chain_;
   const std::vector<std::vector<std::vector<int>>> left_; // of the chain's labels, their numbers in what is asked
   const Effort effort_;
-  Work work_;
+  Work &work_;
   std::vector<BlockClass> classes_;
   const std::vector<int> classOf_; // of each place
   Price most_;                     // what labels can take at most
@@ -299,15 +299,12 @@ private:
   Menu menu_;
 };
 
-} // namespace
-
-Solution solve(const Chain &chain, int64_t limit, const Effort &effort) {
+Solution solveWithin(const Chain &chain, int64_t limit, const Effort &effort, Work &work) {
   if (pairsOf(chain) <= kMostPairs) {
-    if (Search whole(unnarrowed(chain), limit, effort, {0, effort.work}); whole.isExact()) {
+    if (Search whole(unnarrowed(chain), limit, effort, work); whole.isExact()) {
       return whole.solve();
     }
   }
-  Work work{0, effort.work};
   Narrowed narrowed = narrow(chain, limit, work);
   if (isClosed(narrowed.known, effort) || narrowed.known.isInfeasible() || pairsOf(narrowed.chain) > kMostPairs) {
     return narrowed.known;
@@ -315,12 +312,104 @@ Solution solve(const Chain &chain, int64_t limit, const Effort &effort) {
   return Search(std::move(narrowed), limit, effort, work).solve();
 }
 
+// A frontier from solutions for some limits.
+class Samples {
+public:
+  Samples(const Chain &chain, const Effort &effort, Work &work) : chain_(chain), effort_(effort), work_(work) {}
+
+  WholeFrontier run() {
+    const Solution none = solveWithin(chain_, -1, effort_, work_);
+    if (!none.isInfeasible()) {
+      return {{}, kNever};
+    }
+    if (none.labels.empty()) {
+      return {};
+    }
+    for (int64_t limit : {none.leastBytes, kNever}) {
+      if (!add(limit)) {
+        return {{}, kNever};
+      }
+    }
+    for (int i = 0; i < kMostSamples && !work_.isOver(); ++i) {
+      const size_t worst = worstOf();
+      if (errorOf(worst) * kEnough <= known_.back().solution.price.seconds || !isOpen(worst) ||
+          !add(known_[worst].limit + (known_[worst + 1].solution.price.bytes - known_[worst].limit) / 2)) {
+        break;
+      }
+    }
+    WholeFrontier whole{{}, errorOf(worstOf())};
+    for (const Known &known : known_) {
+      whole.points.push_back(known.solution.price);
+    }
+    keepUndominated(whole.points);
+    return whole;
+  }
+
+private:
+  struct Known {
+    int64_t limit;
+    Solution solution;
+  };
+
+  // Limits at most, and an error that is good enough, as a share of the seconds.
+  static constexpr int kMostSamples = 32, kEnough = 1000;
+
+  // There may be labels of more bytes than this limit and fewer than the next point.
+  bool isOpen(size_t i) const {
+    return i + 1 < known_.size() && known_[i + 1].solution.price.bytes - known_[i].limit > 1;
+  }
+
+  // How much faster than a point labels can be that have no fewer bytes, and fewer than the next point.
+  int64_t errorOf(size_t i) const {
+    return known_[i].solution.price.seconds -
+           std::min(known_[i].solution.bound, known_[isOpen(i) ? i + 1 : i].solution.bound);
+  }
+
+  size_t worstOf() const {
+    size_t worst = 0;
+    for (size_t i = 1; i < known_.size(); ++i) {
+      worst = errorOf(i) > errorOf(worst) ? i : worst;
+    }
+    return worst;
+  }
+
+  // False: no labels were found, for lack of effort.
+  bool add(int64_t limit) {
+    Known known{limit, solveWithin(chain_, limit, effort_, work_)};
+    if (!known.solution.fits) {
+      return false;
+    }
+    const auto isBelow = [](const Known &a, const Known &b) { return a.limit < b.limit; };
+    known_.insert(std::upper_bound(known_.begin(), known_.end(), known, isBelow), std::move(known));
+    return true;
+  }
+
+  const Chain &chain_;
+  const Effort &effort_;
+  Work &work_;
+  std::vector<Known> known_; // by limit
+};
+
+} // namespace
+
+Solution solve(const Chain &chain, int64_t limit, const Effort &effort) {
+  Work work{0, effort.work};
+  return solveWithin(chain, limit, effort, work);
+}
+
 Solution solve(const Labelling &problem, int64_t limit, const Effort &effort) {
   return solve(Chain{{{problem, {}, {}}}, {{0, 1}}}, limit, effort);
 }
 
 WholeFrontier frontierOf(const Chain &chain, const Effort &effort) {
-  return Search(unnarrowed(chain), kNever, effort, {0, effort.work}).frontier();
+  Work work{0, effort.work / 4};
+  if (pairsOf(chain) <= kMostPairs) {
+    if (WholeFrontier whole = Search(unnarrowed(chain), kNever, effort, work).frontier(); whole.error < kNever) {
+      return whole;
+    }
+  }
+  work.most = effort.work;
+  return Samples(chain, effort, work).run();
 }
 
 } // namespace weft::search

@@ -75,7 +75,7 @@ struct WholeFrontier {
       0; // whatever labels there are, a point has no more bytes and at most so many more seconds; kNever: unknown
 };
 
-/// What can be had for all limits.
+/// What can be had for all limits: all of it, or where that is too much, points for some limits.
 WholeFrontier frontierOf(const Chain &chain, const Effort &effort = {});
 
 } // namespace weft::search

@@ -140,7 +140,7 @@ void expectNear(const WholeFrontier &whole, const Frontier &all) {
 }
 
 TEST(Frontier, IsThatOfAllLabels) {
-  int few = 0;
+  int few = 0, many = 0;
   for (uint32_t seed = 0; seed < 1000; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const Labelling problem = problemOf(seed);
@@ -153,10 +153,15 @@ TEST(Frontier, IsThatOfAllLabels) {
     // With few points each one is near.
     const WholeFrontier coarse = frontierOf(chain, {1 << 20, 1 << 30, /*points=*/2});
     expectNear(coarse, all);
+    // By limits, as what was allowed was too little to put all frontiers together.
+    const WholeFrontier sampled = frontierOf(chain, {1 << 20, /*work=*/40 + 10 * int64_t(seed)});
+    expectNear(sampled, all);
+    many += sampled.error > 0 && sampled.points.size() > 1 ? 1 : 0;
     few += coarse.points.size() < all.size() ? 1 : 0;
     ASSERT_FALSE(HasFailure());
   }
   EXPECT_GT(few, 100);
+  EXPECT_GT(many, 20);
 }
 
 // The same problem in one piece: variables at a border are one.
