@@ -63,12 +63,13 @@ bool Assembly::add(size_t place, const std::vector<Ahead> &ahead, size_t cap, Wo
         }
       }
       work.done += kPointWork * int64_t(1 + one.table.count(pair) * before_[place][in].size());
-      if (work.isOver()) {
+      if (work.isOver() || points_ + made.size() > kMostPoints) {
         return false;
       }
     }
     keepUndominated(next[out]);
     lost = std::max(lost, coarsen(next[out], cap));
+    points_ += next[out].size();
   }
   lost_ = plus(lost_, plus(lost, one.lost));
   before_.push_back(std::move(next));

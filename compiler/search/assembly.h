@@ -50,6 +50,7 @@ private:
   const std::vector<int> &classOf_;
   std::vector<std::vector<std::vector<int>>> inputs_; // a class, a state behind it: states before it that lead there
   std::vector<std::vector<Frontier>> before_;         // a place, a state
+  size_t points_ = 0;                                 // of all places
   int64_t lost_ = 0;
   bool complete_ = true;
 };

@@ -95,7 +95,6 @@ Elimination::Elimination(const Labelling &problem, std::vector<std::vector<int>>
     given_.push_back(link.price);
   }
   for (int v : border) {
-    const JointClasses own = join(v, {});
     std::vector<int> classOf(problem.own[v].size(), -1);
     std::vector<Price> prices;
     for (int label : left_[v]) {

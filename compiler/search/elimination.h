@@ -74,6 +74,9 @@ struct Frontiers {
 /// more.
 inline constexpr int64_t kPointWork = 10;
 
+/// Points that are kept at a time at most, of all tables: 128 MiB.
+inline constexpr size_t kMostPoints = size_t(1) << 23;
+
 struct Work {
   int64_t done = 0, most = 0;
   bool isOver() const { return done >= most; }

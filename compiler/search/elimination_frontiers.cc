@@ -134,6 +134,7 @@ void Elimination::run(Frontiers &frontiers, Work &work) const {
       table.begin.push_back(table.points.size());
     }
   }
+  size_t points = 0;
   for (const Bucket &bucket : buckets_) {
     FrontierTable &made = frontiers.tables[bucket.made];
     made.begin.push_back(0);
@@ -141,7 +142,8 @@ void Elimination::run(Frontiers &frontiers, Work &work) const {
     Frontier all, some;
     forEachEntry(bucket.parts, factors_[bucket.made].classes, [&](size_t entry, const size_t *bases) {
       all.clear();
-      for (size_t c = 0; c < size_t(bucket.own.count()) && !work.isOver(); ++c) {
+      const bool isFull = points + made.points.size() > kMostPoints;
+      for (size_t c = 0; c < size_t(bucket.own.count()) && !isFull && !work.isOver(); ++c) {
         combining.combine(entry, bases, c, some);
         all.insert(all.end(), some.begin(), some.end());
       }
@@ -149,7 +151,8 @@ void Elimination::run(Frontiers &frontiers, Work &work) const {
       made.points.insert(made.points.end(), all.begin(), all.end());
       made.begin.push_back(made.points.size());
     });
-    if (work.isOver()) {
+    points += made.points.size();
+    if (work.isOver() || points > kMostPoints) {
       return;
     }
     frontiers.lost = plus(frontiers.lost, combining.lost());
