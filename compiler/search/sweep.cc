@@ -1,0 +1,69 @@
+#include "compiler/search/sweep.h"
+
+#include <algorithm>
+
+namespace weft::search {
+
+Sweep::Sweep(std::vector<BlockClass> &classes, const std::vector<int> &classOf, Weights weights, Work &work)
+    : classOf_(classOf), weights_(weights), before_(classOf.size() + 1), after_(classOf.size() + 1) {
+  for (BlockClass &one : classes) {
+    ins_.push_back(one.ins());
+    outs_.push_back(one.outs());
+    costs_.push_back(one.costs(weights, work));
+  }
+  before_.front() = after_.back() = {0};
+  for (size_t place = 0; place < classOf.size(); ++place) {
+    pass(place, /*forward=*/true);
+    work.done += 2 * int64_t(costs_[classOf[place]].size());
+  }
+  for (size_t place = classOf.size(); place-- > 0;) {
+    pass(place, /*forward=*/false);
+  }
+}
+
+void Sweep::pass(size_t place, bool forward) {
+  const int k = classOf_[place];
+  const std::vector<Cost> &from = forward ? before_[place] : after_[place + 1];
+  std::vector<Cost> &to = forward ? before_[place + 1] : after_[place];
+  to.assign(forward ? outs_[k] : ins_[k], kNever);
+  const Cost *cost = costs_[k].data();
+  for (int in = 0; in < ins_[k]; ++in) {
+    for (int out = 0; out < outs_[k]; ++out, ++cost) {
+      Cost &least = to[forward ? out : in];
+      least = std::min(least, plus(*cost, from[forward ? in : out]));
+    }
+  }
+}
+
+std::vector<Cost> Sweep::around(int k) const {
+  std::vector<Cost> around(costs_[k].size(), kNever);
+  for (size_t place = 0; place < classOf_.size(); ++place) {
+    if (classOf_[place] != k) {
+      continue;
+    }
+    Cost *least = around.data();
+    for (Cost before : before_[place]) {
+      for (Cost after : after_[place + 1]) {
+        *least = std::min(*least, plus(before, after));
+        ++least;
+      }
+    }
+  }
+  return around;
+}
+
+std::vector<int> Sweep::states() const {
+  std::vector<int> states{0};
+  for (size_t place = 0; place < classOf_.size(); ++place) {
+    const int k = classOf_[place], state = states.back();
+    const auto cost = [&](int out) { return plus(costs_[k][size_t(state) * outs_[k] + out], after_[place + 1][out]); };
+    int next = state < outs_[k] ? state : 0; // staying is as good as anything, so that copies are alike
+    for (int out = 0; out < outs_[k]; ++out) {
+      next = cost(out) < cost(next) ? out : next;
+    }
+    states.push_back(next);
+  }
+  return states;
+}
+
+} // namespace weft::search
