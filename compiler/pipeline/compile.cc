@@ -88,6 +88,10 @@ absl::Status certify(const Job &job, const Cluster &cluster, Candidates &candida
 }
 
 absl::StatusOr<Compiled> compile(const CompileOptions &options) {
+  if (options.job.graph().auto_parallel()) {
+    return absl::InvalidArgumentError(
+        "graph.auto_parallel: expected a job whose layout is chosen, got one that asks for it");
+  }
   const Job job = LocateJob(options.job, options.jobFile);
   WEFT_RETURN_IF_ERROR(checkMicroBatches(job.batch()));
   WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<ModelSource> source, ModelSource::read(job));

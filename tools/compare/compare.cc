@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "compiler/auto/decide.h"
 #include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/variants.h"
@@ -86,6 +87,21 @@ absl::StatusOr<plan::Plan> loaded(const std::string &path) {
   return absl::InvalidArgumentError(absl::StrCat(path, ": ", status.message()));
 }
 
+// A variant that leaves its layout open is compared with the one that the compiler chooses, which then stands beside
+// it.
+absl::StatusOr<plan::Plan> chosen(const Variant &variant, const std::string &job, Entry &entry) {
+  compiler::CompileOptions options;
+  options.job = variant.job;
+  options.jobFile = job;
+  options.cluster = variant.cluster;
+  WEFT_ASSIGN_OR_RETURN(compiler::Decided decided, compiler::decide(options, {}));
+  for (const std::string &key : parseSet(decided.plan.header().decision().best(0).keys())) {
+    entry.set.push_back(key);
+  }
+  entry.name = textOf(entry.set);
+  return std::move(decided.plan);
+}
+
 // Compiles the variants, those that share most after one another.
 void compileAll(const std::string &job, std::vector<Variant> &variants, std::vector<Entry> &entries,
                 const Progress &progress) {
@@ -96,7 +112,10 @@ void compileAll(const std::string &job, std::vector<Variant> &variants, std::vec
   for (size_t i = 0; i < variants.size(); ++i) {
     Entry &entry = entries[variants[i].entry];
     progress(i, variants.size(), entry.name);
-    const absl::StatusOr<plan::Plan> plan = compiled.compile(variants[i].job, job, variants[i].cluster);
+    const Variant &variant = variants[i];
+    const absl::StatusOr<plan::Plan> plan = variant.job.graph().auto_parallel()
+                                                ? chosen(variant, job, entry)
+                                                : compiled.compile(variant.job, job, variant.cluster);
     if (plan.ok()) {
       fill(*plan, entry);
     } else {

@@ -86,6 +86,16 @@ TEST(CompareTest, ARowIsWhatTheCompilerSays) {
   })) << "the fastest first";
 }
 
+TEST(CompareTest, AnOpenLayoutIsTheChosenOne) {
+  const std::string open = "graph.auto_parallel=true cluster=../../clusters/laptop.cluster batch={global: 32}";
+  const absl::StatusOr<std::vector<Entry>> entries =
+      compared({open, "cluster=../../clusters/laptop.cluster batch={global: 32} dist.tensor=4"});
+  ASSERT_TRUE(entries.ok()) << entries.status();
+  ASSERT_TRUE((*entries)[0].fits()) << (*entries)[0].reason;
+  EXPECT_EQ((*entries)[0].name.rfind(open + " dist.", 0), 0u) << (*entries)[0].name;
+  EXPECT_LT((*entries)[0].figures->step_s, (*entries)[1].figures->step_s);
+}
+
 TEST(CompareTest, WhatCannotBeComesLastWithItsReason) {
   const absl::StatusOr<std::vector<Entry>> entries =
       compared({"dist.data=3", "cluster.device.memory_bytes=1000000", "dist.tensor=8",
