@@ -25,7 +25,7 @@ constexpr Rate kRates[] = {
     {"network_latency_s", [](CostModel &m) -> double & { return m.network.latency_s; }},
 };
 constexpr llvm::StringLiteral kNodeRanks("node_ranks");
-constexpr llvm::StringLiteral kProduct("product"), kKernel("kernel"), kCollective("collective");
+constexpr llvm::StringLiteral kProduct("product"), kKernel("kernel"), kCollective("collective"), kNccl("nccl");
 
 // False for what is no rate.
 bool setRate(mlir::NamedAttribute attribute, CostModel &machine) {
@@ -49,6 +49,18 @@ struct Entries {
   std::vector<plan::KernelRate> kernels;
   std::vector<plan::CollectiveTime> collectives;
 };
+
+// `nccl = array<f64: nvlink, nvls_efficiency, net_overhead_s, ll_bytes_s...>`; false for what is something else.
+bool setNccl(mlir::NamedAttribute attribute, CostModel &machine) {
+  auto numbers = llvm::dyn_cast<mlir::DenseF64ArrayAttr>(attribute.getValue());
+  if (attribute.getName() != kNccl || !numbers || numbers.size() != 6) {
+    return false;
+  }
+  llvm::ArrayRef<double> row = numbers;
+  machine.nccl = plan::Nccl{row[0] != 0, row[1], row[2], {row[3], row[4], row[5]}};
+  return llvm::all_of(row, [](double it) { return it >= 0 && std::isfinite(it); }) &&
+         llvm::all_of(row.drop_front(3), [](double it) { return it > 0; });
+}
 
 // False for what is no row of a table.
 bool addRows(mlir::NamedAttribute attribute, Entries &entries) {
@@ -111,6 +123,11 @@ mlir::DictionaryAttr attributeOf(mlir::MLIRContext *context, const CostModel &ma
   if (own.node_ranks != defaults.node_ranks) {
     rates.append(kNodeRanks, builder.getI64IntegerAttr(own.node_ranks));
   }
+  if (own.nccl) {
+    const plan::Nccl &it = *own.nccl;
+    rates.append(kNccl, builder.getDenseF64ArrayAttr({double(it.nvlink), it.nvls_efficiency, it.net_overhead_s,
+                                                      it.ll_bytes_s[0], it.ll_bytes_s[1], it.ll_bytes_s[2]}));
+  }
   if (own.tables) {
     addTables(*own.tables, builder, rates);
   }
@@ -129,7 +146,7 @@ llvm::FailureOr<CostModel> machineOf(mlir::Operation *op) {
   }
   Entries entries;
   for (mlir::NamedAttribute rate : rates) {
-    if (!addRows(rate, entries) && !setRate(rate, machine)) {
+    if (!addRows(rate, entries) && !setNccl(rate, machine) && !setRate(rate, machine)) {
       mlir::InFlightDiagnostic error = op->emitOpError() << kMachineName << ": expected rates of 0 or more, of";
       for (const Rate &known : kRates) {
         error << " " << known.name << ",";

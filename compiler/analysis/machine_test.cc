@@ -60,6 +60,7 @@ TEST_F(MachineTest, TablesComeBackToTheBit) {
       *plan::RateTables::Of({{"bf16", 128, 64, 32, 1e14 / 3}, {"bf16", 8, 64, 32, 1e13 / 3}, {"f32", 1, 2, 3, 7}},
                             {{"layer_norm", 1e6, 1e12 / 7, 0}, {"attention", 1e6, 1e12, 1e14}},
                             {{CollectiveKind::kReduceScatter, 8, 2, 1e6, 1e-3 / 3}}));
+  machine.nccl = plan::Nccl{true, 0.85, 1e-6 / 3, {3e9, 2e9, 1e9}};
   std::string text;
   llvm::raw_string_ostream(text) << attributeOf(&context, machine);
   CostModel back = good(text);
@@ -74,13 +75,19 @@ TEST_F(MachineTest, TablesComeBackToTheBit) {
   EXPECT_EQ(back.tables->SecondsOf(CollectiveKind::kReduceScatter, 8, 2, 1e6),
             machine.tables->SecondsOf(CollectiveKind::kReduceScatter, 8, 2, 1e6));
   EXPECT_EQ(attributeOf(&context, back), attributeOf(&context, machine));
+  ASSERT_TRUE(back.nccl);
+  EXPECT_TRUE(back.nccl->nvlink);
+  EXPECT_EQ(back.nccl->nvls_efficiency, 0.85);
+  EXPECT_EQ(back.nccl->net_overhead_s, 1e-6 / 3);
+  EXPECT_EQ(back.nccl->ll_bytes_s, machine.nccl->ll_bytes_s);
 }
 
 TEST_F(MachineTest, WhatIsNoTableIsAnError) {
   for (const char *wrong :
        {"{product.bf16 = array<f64: 1.0, 2.0, 3.0>}", "{kernel.add = 1.0}",
-        "{collective.gather = array<f64: 2.0, 1.0, 1.0, 1.0>}",
-        "{collective.all_reduce = array<f64: 0.0, 1.0, 1.0, 1.0>}", "{rates.bf16 = array<f64: 1.0, 2.0, 3.0, 4.0>}"}) {
+        "{collective.gather = array<f64: 2.0, 1.0, 1.0, 1.0>}", "{nccl = array<f64: 1.0, 0.0, 0.0, 1.0, 1.0, 0.0>}",
+        "{nccl = array<f64: 1.0>}", "{collective.all_reduce = array<f64: 0.0, 1.0, 1.0, 1.0>}",
+        "{rates.bf16 = array<f64: 1.0, 2.0, 3.0, 4.0>}"}) {
     said.clear();
     EXPECT_TRUE(failed(read(wrong))) << wrong;
     EXPECT_NE(said.find("weft.machine: expected rates of 0 or more, of"), std::string::npos) << said;

@@ -28,7 +28,8 @@ TEST(ClusterTest, NoFileIsTheLocalMachine) {
 }
 
 TEST(ClusterTest, FilesOfTheTreeLoad) {
-  for (const char* name : {"laptop", "8x8cpu", "8xh200", "128x8h200", "dgx_a100"}) {
+  for (const char* name :
+       {"laptop", "8x8cpu", "8xh200", "128x8h200", "dgx_a100", "dgx_h100", "dgx_h200", "gb200_nvl72", "8xl40s"}) {
     const absl::StatusOr<Cluster> cluster = LoadCluster(absl::StrCat("clusters/", name, ".cluster"));
     EXPECT_TRUE(cluster.ok()) << cluster.status();
   }
@@ -88,6 +89,11 @@ TEST(ClusterTest, ErrorsOfACalibrationNameTheKey) {
       {"device_kind: 'cpu' product { m: 1 n: 1 k: 1 type: 'f32' flops_s: -1 }",
        "calibration.product[0].flops_s: expected a finite number above 0, got -1"},
       {"device_kind: 'cpu' collective { kind: 'gather' }", "calibration.collective[0].kind: expected \"all_reduce\", "},
+      {"device_kind: 'cpu' nccl { ll_bytes_s: 1 }", "calibration.nccl.ll_bytes_s: expected 3 numbers, got 1"},
+      {"device_kind: 'cpu' nccl { ll_bytes_s: [1, 1, -1] }",
+       "calibration.nccl.ll_bytes_s: expected finite numbers above 0, got -1"},
+      {"device_kind: 'cpu' nccl { ll_bytes_s: [1, 1, 1] nvls_efficiency: 2 }",
+       "calibration.nccl.nvls_efficiency: expected 0 to 1, got 2"},
       {"device_kind: 'cpu' nodes: 3", "c.cluster:2:34: "},
   };
   for (const auto& [text, error] : cases) {

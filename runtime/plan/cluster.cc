@@ -49,6 +49,21 @@ absl::StatusOr<RateTables> TablesOf(const Calibration& calibration) {
   return RateTables::Of(std::move(products), std::move(kernels), std::move(collectives));
 }
 
+absl::Status CheckNccl(const weft::Nccl& nccl) {
+  if (nccl.ll_bytes_s_size() != 3) {
+    return Expected("calibration.nccl.ll_bytes_s", "3 numbers", absl::StrCat(nccl.ll_bytes_s_size()));
+  }
+  for (double rate : nccl.ll_bytes_s()) {
+    if (rate > 0 && std::isfinite(rate)) continue;
+    return Expected("calibration.nccl.ll_bytes_s", "finite numbers above 0", absl::StrCat(rate));
+  }
+  if (!(nccl.nvls_efficiency() >= 0 && nccl.nvls_efficiency() <= 1)) {
+    return Expected("calibration.nccl.nvls_efficiency", "0 to 1", absl::StrCat(nccl.nvls_efficiency()));
+  }
+  if (nccl.net_overhead_s() >= 0 && std::isfinite(nccl.net_overhead_s())) return absl::OkStatus();
+  return Expected("calibration.nccl.net_overhead_s", "a number of 0 or more", absl::StrCat(nccl.net_overhead_s()));
+}
+
 absl::Status CheckCalibration(const Cluster& cluster) {
   const Calibration& calibration = cluster.calibration();
   if (calibration.device_kind() != cluster.device().kind()) {
@@ -62,6 +77,9 @@ absl::Status CheckCalibration(const Cluster& cluster) {
   }
   if (!(calibration.step_s() >= 0) || std::isinf(calibration.step_s())) {
     return Expected("calibration.step_s", "a number of 0 or more", absl::StrCat(calibration.step_s()));
+  }
+  if (calibration.has_nccl()) {
+    if (absl::Status status = CheckNccl(calibration.nccl()); !status.ok()) return status;
   }
   const int64_t memory = cluster.device().memory_bytes(), reserve = calibration.reserve_bytes();
   if (reserve < 0 || (memory > 0 && reserve >= memory)) {
@@ -155,6 +173,10 @@ Machine MachineOf(const Cluster& cluster) {
   machine.product_slowdown = std::max(1.0, calibration.overlap().product_slowdown());
   machine.collective_slowdown = std::max(1.0, calibration.overlap().collective_slowdown());
   machine.step_s = calibration.step_s();
+  if (const weft::Nccl& it = calibration.nccl(); calibration.has_nccl() && it.ll_bytes_s_size() == 3) {
+    machine.nccl = Nccl{
+        it.nvlink(), it.nvls_efficiency(), it.net_overhead_s(), {it.ll_bytes_s(0), it.ll_bytes_s(1), it.ll_bytes_s(2)}};
+  }
   // A single node has no network to be asked for.
   Fill(machine.node.bytes_s, &machine.network.bytes_s);
   return machine;

@@ -79,6 +79,11 @@ double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double byt
     const double seconds = machine.tables->SecondsOf(kind, group.on_a_node, group.nodes(), bytes);
     if (seconds >= 0) return seconds;
   }
+  if (machine.nccl.has_value()) {
+    const double seconds = NcclSeconds(*machine.nccl, kind, bytes, group.ranks, group.nodes(), machine.node.bytes_s,
+                                       RingBytes(machine, group));
+    if (seconds >= 0) return seconds;
+  }
   const double rounds = std::ceil(std::log2(static_cast<double>(group.nodes())));
   const double latency = machine.node.latency_s + rounds * machine.network.latency_s;
   const double sent = SentBytes(kind, bytes, group.ranks);

@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/plan/collective_kind.h"
+#include "runtime/plan/nccl.h"
 #include "runtime/plan/rates.h"
 
 namespace weft::plan {
@@ -33,6 +35,7 @@ struct Machine {
   double node_cores = 0;             // that a node's ranks share, see ShareOfCore(); 0: each has its own
   // What was measured; it goes before the rates above. Null: nothing.
   std::shared_ptr<const RateTables> tables;
+  std::optional<Nccl> nccl;        // whose model collectives follow where tables have none
   double product_slowdown = 1;     // times as long as alone, what computes while the rank's collective runs
   double collective_slowdown = 1;  // and the collective meanwhile
   double step_s = 0;               // that a step takes besides its acts
@@ -93,7 +96,8 @@ double SentBytes(CollectiveKind kind, double bytes, int64_t n);
 // the bytes that a rank sends, one in `on_a_node` leaves the node. An all-to-all
 // has no rings: all but (on_a_node - 1)/(n - 1) of its bytes leave.
 // Where tables have the kind and the group, they say the seconds; a group with
-// more ranks on one node than on another is none that they have.
+// more ranks on one node than on another is none that they have. Where they
+// have none and the machine has `nccl`, NcclSeconds() does.
 double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double bytes, const Spread& group);
 
 // Point to point: `bytes` that one rank sends, or receives, on one node or
