@@ -31,9 +31,26 @@ double modelFlops(GraphOp graph) {
   return flops;
 }
 
+// Of the operands of a product: "bf16", and "tf32" for f32 that may be rounded to it.
+static std::string productType(WeftOpInterface op, RankedTensorType operand) {
+  std::string type;
+  llvm::raw_string_ostream(type) << operand.getElementType();
+  return op->hasAttr("tf32") ? "tf32" : type;
+}
+
+plan::KernelWork workOf(WeftOpInterface op, ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
+  Cost cost = op.getCost(operands, results);
+  plan::KernelWork work = {cost.contraction ? cost.flops : 0, cost.contraction ? 0 : cost.flops, cost.bytes};
+  if (cost.product.m > 0) {
+    work.product = {cost.product.batch, cost.product.m, cost.product.n, cost.product.k, productType(op, operands[0])};
+  }
+  work.family = op.getKernelName();
+  return work;
+}
+
 plan::KernelWork localWork(WeftOpInterface op, PlacementAttr placement) {
   auto tile = [&](Value value) { return tileOf(value, placement); };
-  return workOf(op.getCost(llvm::map_to_vector(op->getOperands(), tile), llvm::map_to_vector(op->getResults(), tile)));
+  return workOf(op, llvm::map_to_vector(op->getOperands(), tile), llvm::map_to_vector(op->getResults(), tile));
 }
 
 plan::KernelWork localWork(BoxOp box, PlacementAttr placement) {

@@ -15,6 +15,10 @@ double modelFlops(ir::GraphOp graph);
 /// The local type of a value on a rank of `placement`; the whole type if it has no SBP.
 mlir::RankedTensorType tileOf(mlir::Value value, ir::PlacementAttr placement);
 
+/// What one run of an op does on tiles of these types.
+plan::KernelWork workOf(ir::WeftOpInterface op, llvm::ArrayRef<mlir::RankedTensorType> operands,
+                        llvm::ArrayRef<mlir::RankedTensorType> results);
+
 /// What one run of an op does on one rank of `placement`.
 plan::KernelWork localWork(ir::WeftOpInterface op, ir::PlacementAttr placement);
 

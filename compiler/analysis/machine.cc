@@ -1,6 +1,7 @@
 #include "compiler/analysis/machine.h"
 
 #include <cmath>
+#include <map>
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
@@ -24,6 +25,7 @@ constexpr Rate kRates[] = {
     {"network_latency_s", [](CostModel &m) -> double & { return m.network.latency_s; }},
 };
 constexpr llvm::StringLiteral kNodeRanks("node_ranks");
+constexpr llvm::StringLiteral kProduct("product"), kKernel("kernel"), kCollective("collective"), kNccl("nccl");
 
 // False for what is no rate.
 bool setRate(mlir::NamedAttribute attribute, CostModel &machine) {
@@ -41,13 +43,73 @@ bool setRate(mlir::NamedAttribute attribute, CostModel &machine) {
   return rate->of(machine) >= 0 && std::isfinite(rate->of(machine));
 }
 
-} // namespace
+// The tables while the attribute is read.
+struct Entries {
+  std::vector<plan::ProductRate> products;
+  std::vector<plan::KernelRate> kernels;
+  std::vector<plan::CollectiveTime> collectives;
+};
 
-plan::KernelWork workOf(const ir::Cost &cost) {
-  return {cost.contraction ? cost.flops : 0, cost.contraction ? 0 : cost.flops, cost.bytes};
+// `nccl = array<f64: nvlink, nvls_efficiency, net_overhead_s, ll_bytes_s...>`; false for what is something else.
+bool setNccl(mlir::NamedAttribute attribute, CostModel &machine) {
+  auto numbers = llvm::dyn_cast<mlir::DenseF64ArrayAttr>(attribute.getValue());
+  if (attribute.getName() != kNccl || !numbers || numbers.size() != 6) {
+    return false;
+  }
+  llvm::ArrayRef<double> row = numbers;
+  machine.nccl = plan::Nccl{row[0] != 0, row[1], row[2], {row[3], row[4], row[5]}};
+  return llvm::all_of(row, [](double it) { return it >= 0 && std::isfinite(it); }) &&
+         llvm::all_of(row.drop_front(3), [](double it) { return it > 0; });
 }
 
-double CostModel::seconds(const ir::Cost &cost) const { return plan::KernelSeconds(*this, workOf(cost)); }
+// False for what is no row of a table.
+bool addRows(mlir::NamedAttribute attribute, Entries &entries) {
+  auto [table, of] = attribute.getName().getValue().split('.');
+  auto numbers = llvm::dyn_cast<mlir::DenseF64ArrayAttr>(attribute.getValue());
+  size_t width = table == kKernel ? 3 : 4;
+  if (!numbers || of.empty() || numbers.size() % width != 0) {
+    return false;
+  }
+  for (llvm::ArrayRef<double> row = numbers; !row.empty(); row = row.drop_front(width)) {
+    if (table == kProduct) {
+      entries.products.push_back({of.str(), row[0], row[1], row[2], row[3]});
+    } else if (table == kKernel) {
+      entries.kernels.push_back({of.str(), row[0], row[1], row[2]});
+    } else if (table == kCollective) {
+      const CollectiveFacts *facts = llvm::find_if(kCollectiveFacts, [&](const auto &it) { return it.name == of; });
+      if (facts == std::end(kCollectiveFacts) || !(row[0] >= 1 && row[0] < 1e9) || !(row[1] >= 1 && row[1] < 1e9)) {
+        return false;
+      }
+      entries.collectives.push_back(
+          {CollectiveKind(facts - kCollectiveFacts), int64_t(row[0]), int64_t(row[1]), row[2], row[3]});
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+void addTables(const plan::RateTables &tables, mlir::Builder &builder, mlir::NamedAttrList &rates) {
+  std::map<std::string, std::vector<double>> rows;
+  auto add = [&](llvm::StringRef table, llvm::StringRef of, std::initializer_list<double> row) {
+    std::vector<double> &all = rows[(table + "." + of).str()];
+    all.insert(all.end(), row);
+  };
+  for (const plan::ProductRate &it : tables.products()) {
+    add(kProduct, it.type, {it.m, it.n, it.k, it.flops_s});
+  }
+  for (const plan::KernelRate &it : tables.kernels()) {
+    add(kKernel, it.family, {it.bytes, it.bytes_s, it.flops_s});
+  }
+  for (const plan::CollectiveTime &it : tables.collectives()) {
+    add(kCollective, NameOf(it.kind), {double(it.on_node), double(it.nodes), it.bytes, it.seconds});
+  }
+  for (const auto &[name, numbers] : rows) {
+    rates.append(name, builder.getDenseF64ArrayAttr(numbers));
+  }
+}
+
+} // namespace
 
 mlir::DictionaryAttr attributeOf(mlir::MLIRContext *context, const CostModel &machine) {
   mlir::Builder builder(context);
@@ -60,6 +122,14 @@ mlir::DictionaryAttr attributeOf(mlir::MLIRContext *context, const CostModel &ma
   }
   if (own.node_ranks != defaults.node_ranks) {
     rates.append(kNodeRanks, builder.getI64IntegerAttr(own.node_ranks));
+  }
+  if (own.nccl) {
+    const plan::Nccl &it = *own.nccl;
+    rates.append(kNccl, builder.getDenseF64ArrayAttr({double(it.nvlink), it.nvls_efficiency, it.net_overhead_s,
+                                                      it.ll_bytes_s[0], it.ll_bytes_s[1], it.ll_bytes_s[2]}));
+  }
+  if (own.tables) {
+    addTables(*own.tables, builder, rates);
   }
   return rates.empty() ? mlir::DictionaryAttr() : rates.getDictionary(context);
 }
@@ -74,8 +144,9 @@ llvm::FailureOr<CostModel> machineOf(mlir::Operation *op) {
   if (!rates) {
     return op->emitOpError() << kMachineName << ": expected a dictionary of rates, got " << attribute;
   }
+  Entries entries;
   for (mlir::NamedAttribute rate : rates) {
-    if (!setRate(rate, machine)) {
+    if (!addRows(rate, entries) && !setNccl(rate, machine) && !setRate(rate, machine)) {
       mlir::InFlightDiagnostic error = op->emitOpError() << kMachineName << ": expected rates of 0 or more, of";
       for (const Rate &known : kRates) {
         error << " " << known.name << ",";
@@ -83,6 +154,14 @@ llvm::FailureOr<CostModel> machineOf(mlir::Operation *op) {
       return error << " or " << kNodeRanks << " of 1 or more, got " << rate.getName().getValue() << " = "
                    << rate.getValue();
     }
+  }
+  absl::StatusOr<plan::RateTables> tables =
+      plan::RateTables::Of(std::move(entries.products), std::move(entries.kernels), std::move(entries.collectives));
+  if (!tables.ok()) {
+    return op->emitOpError() << kMachineName << ": " << std::string(tables.status().message());
+  }
+  if (!tables->empty()) {
+    machine.tables = std::make_shared<const plan::RateTables>(*std::move(tables));
   }
   return machine;
 }

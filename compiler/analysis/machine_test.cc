@@ -54,6 +54,50 @@ TEST_F(MachineTest, EveryRateComesBackToTheBit) {
   EXPECT_EQ(back.node_ranks, 7);
 }
 
+TEST_F(MachineTest, TablesComeBackToTheBit) {
+  CostModel machine;
+  machine.tables = std::make_shared<const plan::RateTables>(
+      *plan::RateTables::Of({{"bf16", 128, 64, 32, 1e14 / 3}, {"bf16", 8, 64, 32, 1e13 / 3}, {"f32", 1, 2, 3, 7}},
+                            {{"layer_norm", 1e6, 1e12 / 7, 0}, {"attention", 1e6, 1e12, 1e14}},
+                            {{CollectiveKind::kReduceScatter, 8, 2, 1e6, 1e-3 / 3}}));
+  machine.nccl = plan::Nccl{true, 0.85, 1e-6 / 3, {3e9, 2e9, 1e9}};
+  std::string text;
+  llvm::raw_string_ostream(text) << attributeOf(&context, machine);
+  CostModel back = good(text);
+  ASSERT_TRUE(back.tables);
+  ASSERT_EQ(back.tables->products().size(), 3u);
+  EXPECT_EQ(back.tables->FlopsOf({1, 20, 64, 32, "bf16"}), machine.tables->FlopsOf({1, 20, 64, 32, "bf16"}));
+  EXPECT_EQ(back.tables->FlopsOf({1, 1, 2, 3, "f32"}), machine.tables->FlopsOf({1, 1, 2, 3, "f32"}));
+  for (const char *family : {"layer_norm", "attention"}) {
+    plan::KernelWork work = {1e9, 0, 1e6, {}, family};
+    EXPECT_EQ(plan::KernelSeconds(back, work), plan::KernelSeconds(machine, work));
+  }
+  EXPECT_EQ(back.tables->SecondsOf(CollectiveKind::kReduceScatter, 8, 2, 1e6),
+            machine.tables->SecondsOf(CollectiveKind::kReduceScatter, 8, 2, 1e6));
+  EXPECT_EQ(attributeOf(&context, back), attributeOf(&context, machine));
+  ASSERT_TRUE(back.nccl);
+  EXPECT_TRUE(back.nccl->nvlink);
+  EXPECT_EQ(back.nccl->nvls_efficiency, 0.85);
+  EXPECT_EQ(back.nccl->net_overhead_s, 1e-6 / 3);
+  EXPECT_EQ(back.nccl->ll_bytes_s, machine.nccl->ll_bytes_s);
+}
+
+TEST_F(MachineTest, WhatIsNoTableIsAnError) {
+  for (const char *wrong :
+       {"{product.bf16 = array<f64: 1.0, 2.0, 3.0>}", "{kernel.add = 1.0}",
+        "{collective.gather = array<f64: 2.0, 1.0, 1.0, 1.0>}", "{nccl = array<f64: 1.0, 0.0, 0.0, 1.0, 1.0, 0.0>}",
+        "{nccl = array<f64: 1.0>}", "{collective.all_reduce = array<f64: 0.0, 1.0, 1.0, 1.0>}",
+        "{rates.bf16 = array<f64: 1.0, 2.0, 3.0, 4.0>}"}) {
+    said.clear();
+    EXPECT_TRUE(failed(read(wrong))) << wrong;
+    EXPECT_NE(said.find("weft.machine: expected rates of 0 or more, of"), std::string::npos) << said;
+  }
+  said.clear();
+  EXPECT_TRUE(failed(read("{product.bf16 = array<f64: 1.0, 2.0, 3.0, -4.0>}")));
+  EXPECT_NE(said.find("weft.machine: product[0].flops_s: expected a finite number above 0, got -4"), std::string::npos)
+      << said;
+}
+
 TEST_F(MachineTest, WhatIsNoRateIsAnError) {
   for (const char *wrong : {"{speed = 1.0}", "{launch_s = -1.0}", "{launch_s = \"fast\"}", "{launch_s = 1}",
                             "{node_ranks = 0}", "{node_ranks = 2.0}", "{other_flops = 0x7FF0000000000000 : f64}"}) {
@@ -68,9 +112,9 @@ TEST_F(MachineTest, WhatIsNoRateIsAnError) {
 
 TEST_F(MachineTest, AnOpTakesAsLongAsComputingOrMovingDoes) {
   CostModel machine = good("{contraction_flops = 100.0, other_flops = 10.0, memory_bytes_s = 1000.0, launch_s = 0.25}");
-  EXPECT_DOUBLE_EQ(machine.seconds({.flops = 200, .bytes = 10, .contraction = true}), 0.25 + 2);
-  EXPECT_DOUBLE_EQ(machine.seconds({.flops = 200, .bytes = 10, .contraction = false}), 0.25 + 20);
-  EXPECT_DOUBLE_EQ(machine.seconds({.flops = 200, .bytes = 5000, .contraction = true}), 0.25 + 5);
+  EXPECT_DOUBLE_EQ(plan::KernelSeconds(machine, {200, 0, 10}), 0.25 + 2);
+  EXPECT_DOUBLE_EQ(plan::KernelSeconds(machine, {0, 200, 10}), 0.25 + 20);
+  EXPECT_DOUBLE_EQ(plan::KernelSeconds(machine, {200, 0, 5000}), 0.25 + 5);
 }
 
 } // namespace

@@ -43,6 +43,25 @@ struct Point {
   bool operator<(const Point &other) const { return rank() < other.rank(); }
 };
 
+// The cluster with the best rate that a table has, whatever the size: no kernel is faster.
+Cluster idealOf(Cluster cluster) {
+  std::map<std::string, double> products, bytes, flops;
+  Calibration &calibration = *cluster.mutable_calibration();
+  for (const ProductRate &rate : calibration.product())
+    products[rate.type()] = std::max(products[rate.type()], rate.flops_s());
+  for (ProductRate &rate : *calibration.mutable_product())
+    rate.set_flops_s(products[rate.type()]);
+  for (const KernelRate &rate : calibration.kernel()) {
+    bytes[rate.family()] = std::max(bytes[rate.family()], rate.bytes_s());
+    flops[rate.family()] = std::max(flops[rate.family()], rate.flops_s());
+  }
+  for (KernelRate &rate : *calibration.mutable_kernel()) {
+    rate.set_bytes_s(bytes[rate.family()]);
+    rate.set_flops_s(flops[rate.family()]);
+  }
+  return cluster;
+}
+
 class Search {
 public:
   Search(const CompileOptions &options, const DecideOptions &how, ModelSource &source)
@@ -50,7 +69,7 @@ public:
         cluster_(options.cluster), machine_(plan::MachineOf(options.cluster)), space_(asked_, options.cluster),
         work_(int64_t(asked_.auto_().seconds() * kWorkPerSecond)),
         profiles_(source.module(), options.cluster, work_ / 2), whole_(source.module(), options.cluster),
-        memory_(cluster_.device().memory_bytes() > 0 ? double(cluster_.device().memory_bytes())
+        memory_(cluster_.device().memory_bytes() > 0 ? double(plan::PlanBytesOf(cluster_))
                                                      : std::numeric_limits<double>::infinity()) {}
 
   absl::StatusOr<Decided> run() {
@@ -101,10 +120,11 @@ private:
     Choice one;
     one.micro = asked_.batch().global();
     const Job job = stageJob(one, Recompute::NONE);
-    Cluster free = cluster_;
+    const Cluster ideal = idealOf(cluster_);
+    Cluster free = ideal;
     free.mutable_device()->set_launch_s(0);
-    Profiles withoutLaunches(source_.module(), free, 0);
-    const absl::StatusOr<Profile> &all = profiles_.of(job), &work = withoutLaunches.of(job);
+    Profiles withLaunches(source_.module(), ideal, 0), withoutLaunches(source_.module(), free, 0);
+    const absl::StatusOr<Profile> &all = withLaunches.of(job), &work = withoutLaunches.of(job);
     if (!all.ok() || !work.ok())
       return all.ok() ? work.status() : all.status();
     bound_.work_s = secondsOf(*work);
@@ -134,7 +154,7 @@ private:
     const double stages = double(choice.pipeline), microBatches = double(space_.microBatches(choice));
     const double ramp = (stages - 1) / (2 * double(choice.chunks) * microBatches);
     return (bound_.work_s / double(choice.ranks()) + bound_.launches_s * microBatches / stages) * (1 + ramp) +
-           bound_.once_s / stages;
+           bound_.once_s / stages + machine_.step_s;
   }
 
   bool stopped() const { return how_.stop != nullptr && how_.stop->load(); }
@@ -385,12 +405,14 @@ absl::StatusOr<Decided> decide(const CompileOptions &options, const DecideOption
   WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<ModelSource> source,
                         ModelSource::read(LocateJob(options.job, options.jobFile)));
   CompileOptions less = options;
-  if (const int64_t memory = options.cluster.device().memory_bytes(); memory > 0) {
-    const int64_t reserve = options.job.auto_().reserve_bytes();
+  const int64_t memory = plan::PlanBytesOf(options.cluster), reserve = options.job.auto_().reserve_bytes();
+  if (options.cluster.device().memory_bytes() > 0 && reserve > 0) {
     if (reserve >= memory)
-      return absl::InvalidArgumentError(absl::StrCat("auto.reserve_bytes: expected less than the memory of a rank (",
+      return absl::InvalidArgumentError(absl::StrCat("auto.reserve_bytes: expected less than a plan may use of a rank (",
                                                      plan::BytesText(memory), "), got ", plan::BytesText(reserve)));
-    less.cluster.mutable_device()->set_memory_bytes(memory - reserve);
+    Calibration &calibration = *less.cluster.mutable_calibration();
+    calibration.set_device_kind(options.cluster.device().kind());
+    calibration.set_reserve_bytes(calibration.reserve_bytes() + reserve);
   }
   return Search(less, how, *source).run();
 }

@@ -275,6 +275,15 @@ private:
       out.mutable_cost()->set_flops((*op.getCost())[1]);
       out.mutable_cost()->set_bytes((*op.getCost())[2]);
     }
+    if (mlir::DictionaryAttr product = op.getProductAttr()) {
+      auto size = [&](llvm::StringRef name) { return product.getAs<mlir::IntegerAttr>(name).getInt(); };
+      plan::KernelProduct &to = *out.mutable_cost()->mutable_product();
+      to.set_batch(size("batch"));
+      to.set_m(size("m"));
+      to.set_n(size("n"));
+      to.set_k(size("k"));
+      to.set_type(product.getAs<mlir::StringAttr>("type").str());
+    }
     return emitAttributes(op, op.getConstants(), out);
   }
 

@@ -1,5 +1,7 @@
 #include "compiler/job/cluster.h"
 
+#include <filesystem>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/job/axes.h"
@@ -20,6 +22,22 @@ absl::Status Finish(const std::string& where, Cluster* cluster) {
     return absl::Status(status.code(), absl::StrCat(where, status.message()));
   }
   plan::ResolveCluster(cluster);
+  return absl::OkStatus();
+}
+
+// Puts the calibration that a cluster names in its place.
+absl::Status ReadCalibration(const std::string& path, Cluster* cluster) {
+  if (cluster->calibration_file().empty() || cluster->has_calibration()) return absl::OkStatus();
+  const std::string file =
+      (std::filesystem::path(path).parent_path() / cluster->calibration_file()).lexically_normal().string();
+  const absl::StatusOr<std::string> text = plan::ReadText(file);
+  if (absl::IsNotFound(text.status())) {
+    return absl::NotFoundError(
+        absl::StrCat(path, ": calibration_file: expected a calibration at ", file, ", found none"));
+  }
+  if (!text.ok()) return text.status();
+  WEFT_RETURN_IF_ERROR(ParseText(*text, file, cluster->mutable_calibration()));
+  cluster->clear_calibration_file();
   return absl::OkStatus();
 }
 
@@ -50,6 +68,7 @@ absl::StatusOr<Cluster> LoadCluster(const std::string& path, const std::vector<s
     }
     if (!text.ok()) return text.status();
     WEFT_RETURN_IF_ERROR(ParseText(*text, path, &cluster));
+    WEFT_RETURN_IF_ERROR(ReadCalibration(path, &cluster));
     // The file is right by itself: what is wrong after that, an override did.
     if (absl::Status status = plan::CheckCluster(cluster); !status.ok()) return Finish(path + ": ", &cluster);
   }

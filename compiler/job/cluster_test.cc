@@ -28,7 +28,8 @@ TEST(ClusterTest, NoFileIsTheLocalMachine) {
 }
 
 TEST(ClusterTest, FilesOfTheTreeLoad) {
-  for (const char* name : {"laptop", "8x8cpu", "8xh200", "128x8h200"}) {
+  for (const char* name :
+       {"laptop", "8x8cpu", "8xh200", "128x8h200", "dgx_a100", "dgx_h100", "dgx_h200", "gb200_nvl72", "8xl40s"}) {
     const absl::StatusOr<Cluster> cluster = LoadCluster(absl::StrCat("clusters/", name, ".cluster"));
     EXPECT_TRUE(cluster.ok()) << cluster.status();
   }
@@ -58,6 +59,48 @@ TEST(ClusterTest, ErrorsNameTheKey) {
     EXPECT_THAT(ErrorOf(LoadCluster(Write(text)).status()), HasSubstr(error)) << text;
   }
   EXPECT_EQ(LoadCluster("none.cluster").status().code(), absl::StatusCode::kNotFound);
+}
+
+constexpr char kCpu[] = "device { kind: 'cpu' memory_bytes: 100 } node { count: 1 ranks: 2 }\n";
+
+TEST(ClusterTest, ACalibrationMayLieInAFile) {
+  std::ofstream(testing::TempDir() + "/c.calibration") << "device_kind: 'cpu' step_s: 0.5";
+  const absl::StatusOr<Cluster> cluster = LoadCluster(Write(absl::StrCat(kCpu, "calibration_file: 'c.calibration'")));
+  ASSERT_TRUE(cluster.ok()) << cluster.status();
+  EXPECT_EQ(cluster->calibration().step_s(), 0.5);
+  EXPECT_TRUE(cluster->calibration_file().empty()) << "a plan says all of it";
+  std::ofstream(testing::TempDir() + "/c.calibration") << "device_kind: 'cpu'\nproduct { m: 1";
+  EXPECT_THAT(ErrorOf(LoadCluster(Write(absl::StrCat(kCpu, "calibration_file: 'c.calibration'"))).status()),
+              HasSubstr("/c.calibration:2:15: "));
+  EXPECT_THAT(ErrorOf(LoadCluster(Write(absl::StrCat(kCpu, "calibration_file: 'none'"))).status()),
+              HasSubstr("calibration_file: expected a calibration at"));
+}
+
+TEST(ClusterTest, ErrorsOfACalibrationNameTheKey) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"device_kind: 'cuda'", "calibration.device_kind: expected \"cpu\", as device.kind, got \"cuda\""},
+      {"", "calibration.device_kind: expected \"cpu\", as device.kind, got \"\""},
+      {"device_kind: 'cpu' step_s: -1", "calibration.step_s: expected a number of 0 or more, got -1"},
+      {"device_kind: 'cpu' step_s: nan", "calibration.step_s: expected a number of 0 or more, got nan"},
+      {"device_kind: 'cpu' reserve_bytes: 100",
+       "calibration.reserve_bytes: expected 0 to less than device.memory_bytes, 100, got 100"},
+      {"device_kind: 'cpu' overlap { product_slowdown: 0.5 }",
+       "calibration.overlap.product_slowdown: expected a finite number of 1 or more, got 0.5"},
+      {"device_kind: 'cpu' product { m: 1 n: 1 k: 1 type: 'f32' flops_s: -1 }",
+       "calibration.product[0].flops_s: expected a finite number above 0, got -1"},
+      {"device_kind: 'cpu' collective { kind: 'gather' }", "calibration.collective[0].kind: expected \"all_reduce\", "},
+      {"device_kind: 'cpu' nccl { ll_bytes_s: 1 }", "calibration.nccl.ll_bytes_s: expected 3 numbers, got 1"},
+      {"device_kind: 'cpu' nccl { ll_bytes_s: [1, 1, -1] }",
+       "calibration.nccl.ll_bytes_s: expected finite numbers above 0, got -1"},
+      {"device_kind: 'cpu' nccl { ll_bytes_s: [1, 1, 1] nvls_efficiency: 2 }",
+       "calibration.nccl.nvls_efficiency: expected 0 to 1, got 2"},
+      {"device_kind: 'cpu' nodes: 3", "c.cluster:2:34: "},
+  };
+  for (const auto& [text, error] : cases) {
+    EXPECT_THAT(ErrorOf(LoadCluster(Write(absl::StrCat(kCpu, "calibration { ", text, " }"))).status()),
+                HasSubstr(error))
+        << text;
+  }
 }
 
 TEST(ClusterTest, OverridesApplyToTheFile) {

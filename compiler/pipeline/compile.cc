@@ -58,6 +58,14 @@ absl::Status runPhases(Lowering &lowering, const CompileOptions &options, const 
   return absl::OkStatus();
 }
 
+// What of a rank's memory is not the plan's; empty if all is.
+std::string reserveText(const Cluster &cluster) {
+  const int64_t reserve = cluster.calibration().reserve_bytes();
+  return reserve == 0 ? ""
+                      : absl::StrCat("\n  device.memory_bytes is ", cluster.device().memory_bytes(),
+                                     ", of which calibration.reserve_bytes keeps ", reserve);
+}
+
 } // namespace
 
 absl::Status checkMicroBatches(const Batch &batch) {
@@ -70,11 +78,11 @@ absl::Status checkMicroBatches(const Batch &batch) {
 
 absl::Status certify(const Job &job, const Cluster &cluster, Candidates &candidates, plan::Plan &plan) {
   plan::VerifyOptions verify;
-  verify.device_bytes = cluster.device().memory_bytes();
+  verify.device_bytes = plan::PlanBytesOf(cluster);
   const absl::Status verified = plan::Verify(plan, verify);
   if (absl::IsResourceExhausted(verified)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the plan does not fit: ", verified.message(), remedies(job, cluster, plan, candidates)));
+    return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: ", verified.message(), reserveText(cluster),
+                                                   remedies(job, cluster, plan, candidates)));
   }
   if (!verified.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));

@@ -66,7 +66,7 @@ llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &clu
     lowering.facts = factsOf(*lowering.module);
   }
   if (phase == Phase::Recompute) {
-    *job.mutable_recompute() = resolveRecompute(*lowering.module, job, cluster.device().memory_bytes(), candidates);
+    *job.mutable_recompute() = resolveRecompute(*lowering.module, job, plan::PlanBytesOf(cluster), candidates);
   }
   mlir::PassManager manager(lowering.module->getContext());
   buildPhase(manager, phase, job);
@@ -92,7 +92,7 @@ absl::StatusOr<plan::Plan> planWithoutOffsets(const Lowering &lowering, const Jo
 absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster,
                                   uint32_t memorySeed) {
   WEFT_ASSIGN_OR_RETURN(plan::Plan plan, planWithoutOffsets(lowering, asked, cluster));
-  if (absl::Status status = PlanMemory({cluster.device().memory_bytes(), memorySeed}, &plan); !status.ok()) {
+  if (absl::Status status = PlanMemory({plan::PlanBytesOf(cluster), memorySeed}, &plan); !status.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", status.message()));
   }
   WEFT_RETURN_IF_ERROR(checkArenas(plan));

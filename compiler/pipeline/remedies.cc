@@ -181,7 +181,7 @@ std::string remedies(const Job &job, const Cluster &cluster, const plan::Plan &p
     if (summary.ok()) {
       attempt.bytes = *std::max_element(summary->stageBytes.begin(), summary->stageBytes.end());
       attempt.step_s = summary->step_s;
-      (attempt.bytes <= cluster.device().memory_bytes() ? fitting : larger).push_back(attempt);
+      (attempt.bytes <= plan::PlanBytesOf(cluster) ? fitting : larger).push_back(attempt);
       continue;
     }
     attempt.why = absl::IsResourceExhausted(summary.status())

@@ -13,6 +13,7 @@
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
 #include "ops/abi/workspace.h"
+#include "ops/attention/cpu_unfused.h"
 #include "ops/attention/head.h"
 #include "ops/attention/problem.h"
 #include "ops/families.h"
@@ -237,6 +238,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
 void RegisterAttentionKernels(KernelRegistry& registry) {
   registry.Register("attention", &Create<AttentionKernel>);
   registry.Register("attention_grad", &Create<AttentionGradKernel>);
+  attention::RegisterUnfusedKernels(registry);
 }
 
 }  // namespace weft

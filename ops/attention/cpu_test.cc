@@ -345,6 +345,43 @@ TEST(HeadTest, LevelsAgree) {
   for (size_t i = 0; i < results[0].size(); ++i) ASSERT_NEAR(results[0][i], results[1][i], 2e-5) << i;
 }
 
+// Whole heads on one rank and tiles of rows alike.
+TEST(UnfusedAttentionTest, IsAttention) {
+  for (const Case& c : Cases()) {
+    const Values q = RandomValues(c.q_size(), 1), k = RandomValues(c.k_size(), 2), v = RandomValues(c.k_size(), 3);
+    const Values dout = RandomValues(c.q_size(), 4);
+    const Forward forward = ReferenceForward(c, q, k, v);
+    const Backward backward = ReferenceBackward(c, dout, q, k, v);
+    const TensorSpec weights = Tile(DType::kF32, {c.b, c.n, c.s, c.t}, {c.b, c.n, c.rows(), c.t}, {0, 0, c.origin, 0});
+    for (int threads : {1, 2}) {
+      SCOPED_TRACE(Name(c, threads));
+      KernelSpec spec = SpecOf(c, "attention", threads), grad = SpecOf(c, "attention_grad", threads);
+      spec.name = "attention_unfused", grad.name = "attention_unfused_grad";
+      spec.outputs[1] = grad.inputs[5] = weights;
+      const auto got = RunKernel(Registry(), spec, {q, k, v});
+      ASSERT_TRUE(got.ok()) << got.status().message();
+      ExpectWithin((*got)[0], forward.out, c.PError(), c.t + 8, "out");
+      for (int64_t row = 0; row < c.b * c.n * c.s; ++row) {
+        double sum = 0, lse = 0;
+        const int64_t i = row % c.s, head = row / c.s % c.n;
+        const Values p = Probabilities(c, q, k, row / c.s / c.n, head, i, &lse);
+        for (int64_t j = 0; j < c.t; ++j) {
+          const double want = j < static_cast<int64_t>(p.size()) ? p[j] : 0;
+          ASSERT_NEAR((*got)[1][row * c.t + j], want, (c.PError() + kEpsilon * (c.t + 8)) * want) << row << " " << j;
+          sum += want;
+        }
+        if (!p.empty()) ASSERT_NEAR(sum, 1, 1e-9);
+      }
+      const auto gradients = RunKernel(Registry(), grad, {dout, q, k, v, forward.out.value, (*got)[1]});
+      ASSERT_TRUE(gradients.ok()) << gradients.status().message();
+      const double error = c.PError() + 4 * kEpsilon * static_cast<double>(c.d);
+      ExpectWithin((*gradients)[0], backward.dq, error, c.t, "dq");
+      ExpectWithin((*gradients)[1], backward.dk, error, c.s * c.n / c.m, "dk");
+      ExpectWithin((*gradients)[2], backward.dv, error, c.s * c.n / c.m, "dv");
+    }
+  }
+}
+
 TEST(AttentionTest, RefusesWhatItCannotDo) {
   const Case c{1, 4, 4, 3, 2, 8, true};
   EXPECT_THAT(std::string(Registry().Create(SpecOf(c, "attention", 1)).status().message()),

@@ -40,13 +40,13 @@ TEST_F(AttentionTest, GradientAsksTheForwardOpForItsLse) {
   EXPECT_THAT(names(), ElementsAre("attention", "output", "attention_grad"));
   auto forward = first<AttentionOp>();
   auto backward = first<AttentionGradOp>();
-  ASSERT_TRUE(bool(forward.getLse()));
-  EXPECT_THAT(shapeOf(forward.getLse()), ElementsAre(2, 6, 8));
+  ASSERT_TRUE(bool(forward.getSaved()));
+  EXPECT_THAT(shapeOf(forward.getSaved()), ElementsAre(2, 6, 8));
   EXPECT_TRUE(forward->hasAttr("stage"));
   EXPECT_TRUE(forward.getCausal());
   EXPECT_EQ(first<OutputOp>().getValue(), forward.getOut());
   EXPECT_THAT(operandsOf(backward),
-              ElementsAre(input(3), input(0), input(1), input(2), forward.getOut(), forward.getLse()));
+              ElementsAre(input(3), input(0), input(1), input(2), forward.getOut(), forward.getSaved()));
   EXPECT_TRUE(backward.getCausal());
   EXPECT_EQ(backward.getScaleAttr(), forward.getScaleAttr());
   EXPECT_THAT(operandGradients, ElementsAre(backward.getDq(), backward.getDk(), backward.getDv()));
@@ -86,6 +86,27 @@ TEST_F(AttentionTest, CostsTwoProductsForwardAndFiveBackward) {
   EXPECT_EQ(cost(first<AttentionOp>()).bytes, 4.0 * (2 * 2 * 8 * 6 * 4 + 2 * 2 * 10 * 3 * 4 + 2 * 6 * 8));
   parseAttention("causal");
   EXPECT_EQ(cost(first<AttentionOp>()).flops, product);
+}
+
+TEST_F(AttentionTest, UnfusedStoresItsWeights) {
+  parseAttention("causal unfused");
+  ASSERT_TRUE(succeeded(gradient(first<AttentionOp>(), {input(3)})));
+  EXPECT_TRUE(valid());
+  auto forward = first<AttentionOp>();
+  auto backward = first<AttentionGradOp>();
+  ASSERT_TRUE(bool(forward.getSaved()));
+  EXPECT_THAT(shapeOf(forward.getSaved()), ElementsAre(2, 6, 8, 10));
+  EXPECT_EQ(backward.getSaved(), forward.getSaved());
+  EXPECT_TRUE(backward.getUnfused());
+  EXPECT_EQ(forward.getKernelName(), "attention_unfused");
+  EXPECT_EQ(backward.getKernelName(), "attention_unfused_grad");
+  EXPECT_EQ(kernelAttributes(forward).getAttrs().size(), 2u);
+  const double product = 2.0 * 2 * 6 * 8 * 10 * 4, scores = 4.0 * 2 * 6 * 8 * 10; // masked pairs too
+  const double q = 4.0 * 2 * 8 * 6 * 4, k = 4.0 * 2 * 10 * 3 * 4;
+  EXPECT_EQ(cost(forward).flops, 2 * product);
+  EXPECT_EQ(cost(forward).bytes, 2 * q + 2 * k + 4 * scores);
+  EXPECT_EQ(cost(backward).flops, 4 * product);
+  EXPECT_EQ(cost(backward).bytes, 4 * q + 4 * k + 7 * scores);
 }
 
 } // namespace

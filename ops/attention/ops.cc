@@ -11,7 +11,7 @@ namespace {
 
 // Types of weft.attention; `lse` is absent when types are elided.
 mlir::ParseResult parseAttentionTypes(mlir::OpAsmParser &parser, mlir::Type &q, mlir::Type &k, mlir::Type &v,
-                                      mlir::Type &out, mlir::Type &lse) {
+                                      mlir::Type &out, mlir::Type &saved) {
   llvm::SMLoc loc = parser.getCurrentLocation();
   llvm::SmallVector<mlir::Type, 1> rest;
   if (assembly::parseSignature<3>(parser, q, k, v, out, rest)) {
@@ -20,13 +20,13 @@ mlir::ParseResult parseAttentionTypes(mlir::OpAsmParser &parser, mlir::Type &q, 
   if (rest.size() > 1) {
     return parser.emitError(loc) << "expected 1 or 2 result types, got " << rest.size() + 1;
   }
-  lse = rest.empty() ? mlir::Type() : rest.front();
+  saved = rest.empty() ? mlir::Type() : rest.front();
   return mlir::success();
 }
 
 void printAttentionTypes(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Type q, mlir::Type k, mlir::Type v,
-                         mlir::Type out, mlir::Type lse) {
-  assembly::printSignature<3>(printer, q, k, v, out, lse ? mlir::TypeRange(lse) : mlir::TypeRange());
+                         mlir::Type out, mlir::Type saved) {
+  assembly::printSignature<3>(printer, q, k, v, out, saved ? mlir::TypeRange(saved) : mlir::TypeRange());
 }
 
 } // namespace
@@ -74,10 +74,14 @@ LogicalResult requireHeads(mlir::Operation *op, Value qValue, Value kValue, Valu
   return mlir::success();
 }
 
-// The type of the log-sum-exp of queries of this type: [b, n, s].
-RankedTensorType lseType(RankedTensorType q) {
-  return RankedTensorType::get({q.getDimSize(0), q.getDimSize(2), q.getDimSize(1)},
-                               mlir::Float32Type::get(q.getContext()));
+// The type of what the gradient needs: the log-sum-exp [b, n, s], or the weights [b, n, s, t].
+RankedTensorType savedType(RankedTensorType q, RankedTensorType k, bool unfused) {
+  llvm::SmallVector<int64_t> shape = {q.getDimSize(0), q.getDimSize(2), q.getDimSize(1)};
+  if (unfused) {
+    shape.push_back(k.getDimSize(1));
+    return RankedTensorType::get(shape, q.getElementType());
+  }
+  return RankedTensorType::get(shape, mlir::Float32Type::get(q.getContext()));
 }
 
 // A rule's text with Q in place of the query heads and K in place of the key heads. Key head `m` and the query
@@ -109,11 +113,24 @@ Cost headsCost(int products, bool causal, RankedTensorType q, RankedTensorType k
   return cost;
 }
 
-// `causal` as 0 or 1, and `scale` always given.
+// The same where the scores are stored: all pairs are computed, and scores or weights go through memory `passes` times,
+// of which those that are a result or an operand are counted already.
+Cost unfusedCost(int products, int passes, RankedTensorType q, RankedTensorType k, ArrayRef<RankedTensorType> operands,
+                 ArrayRef<RankedTensorType> results) {
+  Cost cost = headsCost(products, /*causal=*/false, q, k, operands, results);
+  for (auto types : {operands, results}) {
+    passes -= int(llvm::count(types, savedType(q, k, /*unfused=*/true)));
+  }
+  cost.bytes += double(passes) * double(bytesOf(savedType(q, k, /*unfused=*/true)));
+  return cost;
+}
+
+// `causal` as 0 or 1, and `scale` always given. The kernel's name says whether it is unfused.
 void headsAttributes(mlir::Operation *op, bool causal, mlir::Attribute scale, int64_t headSize,
                      mlir::NamedAttrList &attributes) {
   mlir::Builder builder(op->getContext());
   attributes = inherentAttributes(op);
+  attributes.erase("unfused");
   attributes.set("causal", builder.getI64IntegerAttr(causal ? 1 : 0));
   attributes.set("scale", scale ? scale : builder.getF64FloatAttr(1.0 / std::sqrt(double(headSize))));
 }
@@ -125,35 +142,45 @@ LogicalResult AttentionOp::inferTypes(SmallVectorImpl<RankedTensorType> &results
     return mlir::failure();
   }
   results.push_back(withSbp(tensorOf(getQ()), {}));
-  if (getLse()) {
-    results.push_back(lseType(tensorOf(getQ())));
+  if (getSaved()) {
+    results.push_back(savedType(tensorOf(getQ()), tensorOf(getK()), getUnfused()));
   }
   return mlir::success();
 }
 
 ShardingRule AttentionOp::getShardingRule() {
-  return headsRule(*this, getLse() ? "bsQD,bTKD,bTKD->bsQD,bQs" : "bsQD,bTKD,bTKD->bsQD", getQ(), getK());
+  llvm::StringRef pattern = !getSaved()    ? "bsQD,bTKD,bTKD->bsQD"
+                            : getUnfused() ? "bsQD,bTKD,bTKD->bsQD,bQsT"
+                                           : "bsQD,bTKD,bTKD->bsQD,bQs";
+  return headsRule(*this, pattern, getQ(), getK());
 }
 
 LogicalResult AttentionOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
   AttentionOp forward = *this;
-  if (!getLse()) {
+  if (!getSaved()) {
     mlir::OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(*this);
-    forward = create<AttentionOp, 2>(b, getLoc(), getQ(), getK(), getV(), getCausalAttr(), getScaleAttr());
+    forward =
+        create<AttentionOp, 2>(b, getLoc(), getQ(), getK(), getV(), getCausalAttr(), getUnfusedAttr(), getScaleAttr());
     forward->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
     b.replaceOp(*this, forward.getOut());
   }
-  auto gradient =
-      create<AttentionGradOp, 3>(b, forward.getLoc(), g[0], forward.getQ(), forward.getK(), forward.getV(),
-                                 forward.getOut(), forward.getLse(), forward.getCausalAttr(), forward.getScaleAttr());
+  auto gradient = create<AttentionGradOp, 3>(b, forward.getLoc(), g[0], forward.getQ(), forward.getK(), forward.getV(),
+                                             forward.getOut(), forward.getSaved(), forward.getCausalAttr(),
+                                             forward.getUnfusedAttr(), forward.getScaleAttr());
   out.append(gradient->result_begin(), gradient->result_end());
   return mlir::success();
 }
 
 Cost AttentionOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
+  if (getUnfused()) {
+    // The first product writes scores, the softmax reads them and writes weights, the second product reads those.
+    return unfusedCost(/*products=*/2, /*passes=*/4, operands[0], operands[1], operands, results);
+  }
   return headsCost(/*products=*/2, getCausal(), operands[0], operands[1], operands, results);
 }
+
+std::string AttentionOp::getKernelName() { return getUnfused() ? "attention_unfused" : "attention"; }
 
 void AttentionOp::getKernelAttributes(mlir::NamedAttrList &attributes) {
   headsAttributes(*this, getCausal(), getScaleAttr(), shapeOf(getQ())[3], attributes);
@@ -165,7 +192,8 @@ LogicalResult AttentionGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &res
   }
   RankedTensorType q = withSbp(tensorOf(getQ()), {}), k = withSbp(tensorOf(getK()), {});
   for (auto [name, value, expected] :
-       {std::tuple("dout", getDout(), q), std::tuple("out", getOut(), q), std::tuple("lse", getLse(), lseType(q))}) {
+       {std::tuple("dout", getDout(), q), std::tuple("out", getOut(), q),
+        std::tuple(getUnfused() ? "weights" : "lse", getSaved(), savedType(q, k, getUnfused()))}) {
     if (failed(requireType(*this, name, value, expected))) {
       return mlir::failure();
     }
@@ -175,13 +203,23 @@ LogicalResult AttentionGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &res
 }
 
 ShardingRule AttentionGradOp::getShardingRule() {
-  return headsRule(*this, "bsQD,bsQD,bTKD,bTKD,bsQD,bQs->bsQD,bTKD,bTKD", getQ(), getK());
+  return headsRule(*this,
+                   getUnfused() ? "bsQD,bsQD,bTKD,bTKD,bsQD,bQsT->bsQD,bTKD,bTKD"
+                                : "bsQD,bsQD,bTKD,bTKD,bsQD,bQs->bsQD,bTKD,bTKD",
+                   getQ(), getK());
 }
 
-// Scores again, and a product each for the gradients of weights, q, k and v.
+// Scores again, and a product each for the gradients of weights, q, k and v. Unfused, the weights are there: the
+// products of dv and of their own gradient read and write them, the softmax's gradient reads both and writes that of
+// the scores, which the products of dq and dk read.
 Cost AttentionGradOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
+  if (getUnfused()) {
+    return unfusedCost(/*products=*/4, /*passes=*/7, operands[1], operands[2], operands, results);
+  }
   return headsCost(/*products=*/5, getCausal(), operands[1], operands[2], operands, results);
 }
+
+std::string AttentionGradOp::getKernelName() { return getUnfused() ? "attention_unfused_grad" : "attention_grad"; }
 
 void AttentionGradOp::getKernelAttributes(mlir::NamedAttrList &attributes) {
   headsAttributes(*this, getCausal(), getScaleAttr(), shapeOf(getQ())[3], attributes);

@@ -6,6 +6,14 @@
 namespace weft::attention {
 namespace {
 
+const char* UnfusedRuleOf(const KernelSpec& spec, bool grad) {
+  if (grad) {
+    return "float:bsnd,float:bsnd,float:btmd,float:btmd,float:bsnd,float:bnst->float:bsnd,float:btmd,float:btmd";
+  }
+  return spec.outputs.size() == 2 ? "float:bsnd,float:btmd,float:btmd->float:bsnd,float:bnst"
+                                  : "float:bsnd,float:btmd,float:btmd->float:bsnd";
+}
+
 const char* RuleOf(const KernelSpec& spec, bool grad) {
   if (grad) return "float:bsnd,float:bsnd,float:btmd,float:btmd,float:bsnd,bns->float:bsnd,float:btmd,float:btmd";
   return spec.outputs.size() == 2 ? "float:bsnd,float:btmd,float:btmd->float:bsnd,bns"
@@ -15,8 +23,9 @@ const char* RuleOf(const KernelSpec& spec, bool grad) {
 }  // namespace
 
 absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec) {
-  const bool grad = spec.name == "attention_grad";
-  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, RuleOf(spec, grad)));
+  const bool unfused = spec.name == "attention_unfused" || spec.name == "attention_unfused_grad";
+  const bool grad = spec.name == "attention_grad" || spec.name == "attention_unfused_grad";
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, unfused ? UnfusedRuleOf(spec, grad) : RuleOf(spec, grad)));
   WEFT_ASSIGN_OR_RETURN(int64_t causal, IntAttribute(spec, "causal", 0, 2));
   WEFT_ASSIGN_OR_RETURN(double scale, spec.attributes.Float("scale"));
   Problem problem = {.type = extents.type(),

@@ -20,7 +20,8 @@ struct Problem {
   int64_t group() const { return query_heads / key_heads; }
 };
 
-// The problem of an `attention` (with or without lse) or `attention_grad`. kInvalidArgument says what does not fit.
+// The problem of an `attention` (with or without lse), an `attention_grad`, or one of their twins that store weights,
+// `attention_unfused` and `attention_unfused_grad`. kInvalidArgument says what does not fit.
 absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec);
 
 }  // namespace weft::attention

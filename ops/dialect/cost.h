@@ -7,10 +7,16 @@
 
 namespace weft::ir {
 
+/// `batch` matrix products of [m, k] by [k, n]; none if m is 0.
+struct Product {
+  int64_t batch = 1, m = 0, n = 0, k = 0;
+};
+
 struct Cost {
   double flops = 0;         // a multiply-add counts two
   double bytes = 0;         // read and written, each tensor once
   bool contraction = false; // runs at the rate of matrix products
+  Product product;          // what the FLOPs are, if they are those of one contraction
 
   Cost &operator+=(const Cost &o) {
     flops += o.flops, bytes += o.bytes;

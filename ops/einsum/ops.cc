@@ -143,8 +143,12 @@ Cost EinsumOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTenso
     }
   }
   cost.flops = 2;
+  cost.product = {1, 1, 1, 1};
   for (auto [letter, extent] : extents) {
     cost.flops *= double(extent);
+    bool left = equation.lhs.contains(letter), right = equation.rhs.contains(letter);
+    Product &p = cost.product;
+    (!equation.result.contains(letter) ? p.k : left && right ? p.batch : left ? p.m : p.n) *= extent;
   }
   cost.contraction = true;
   return cost;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/plan/cluster.h"
+
 namespace weft::plan {
 
 Figures FiguresOf(const Plan& plan, const Prediction& prediction, const Cluster& cluster) {
@@ -23,7 +25,8 @@ Figures FiguresOf(const Plan& plan, const Prediction& prediction, const Cluster&
   if (const double rate = cluster.device().contraction_flops(); device_s > 0 && flops > 0 && rate > 0) {
     figures.mfu = flops / (device_s * rate);
   }
-  if (const int64_t memory = cluster.device().memory_bytes(); memory > 0) {
+  if (cluster.device().memory_bytes() > 0) {
+    const int64_t memory = PlanBytesOf(cluster);
     figures.headroom_bytes = memory - figures.peak_bytes;
     figures.headroom_fraction = static_cast<double>(*figures.headroom_bytes) / static_cast<double>(memory);
   }

@@ -1,7 +1,12 @@
 #include "runtime/plan/cluster.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/devices.h"
@@ -17,6 +22,74 @@ struct Rate {
 
 absl::Status Expected(const std::string& key, const std::string& expected, const std::string& got) {
   return absl::InvalidArgumentError(absl::StrCat(key, ": expected ", expected, ", got ", got));
+}
+
+// The tables of a calibration.
+absl::StatusOr<RateTables> TablesOf(const Calibration& calibration) {
+  std::vector<ProductRate> products;
+  for (const weft::ProductRate& at : calibration.product()) {
+    products.push_back({at.type(), static_cast<double>(at.m()), static_cast<double>(at.n()),
+                        static_cast<double>(at.k()), at.flops_s()});
+  }
+  std::vector<KernelRate> kernels;
+  for (const weft::KernelRate& at : calibration.kernel()) {
+    kernels.push_back({at.family(), at.bytes(), at.bytes_s(), at.flops_s()});
+  }
+  std::vector<CollectiveTime> collectives;
+  for (const weft::CollectiveTime& at : calibration.collective()) {
+    const auto* facts = std::find_if(std::begin(kCollectiveFacts), std::end(kCollectiveFacts),
+                                     [&](const CollectiveFacts& it) { return it.name == at.kind(); });
+    if (facts == std::end(kCollectiveFacts)) {
+      return Expected(absl::StrCat("collective[", collectives.size(), "].kind"),
+                      "\"all_reduce\", \"reduce_scatter\", \"all_gather\" or \"all_to_all\"", "\"" + at.kind() + "\"");
+    }
+    const auto kind = static_cast<CollectiveKind>(facts - kCollectiveFacts);
+    collectives.push_back({kind, at.on_node(), at.nodes(), at.bytes(), at.seconds()});
+  }
+  return RateTables::Of(std::move(products), std::move(kernels), std::move(collectives));
+}
+
+absl::Status CheckNccl(const weft::Nccl& nccl) {
+  if (nccl.ll_bytes_s_size() != 3) {
+    return Expected("calibration.nccl.ll_bytes_s", "3 numbers", absl::StrCat(nccl.ll_bytes_s_size()));
+  }
+  for (double rate : nccl.ll_bytes_s()) {
+    if (rate > 0 && std::isfinite(rate)) continue;
+    return Expected("calibration.nccl.ll_bytes_s", "finite numbers above 0", absl::StrCat(rate));
+  }
+  if (!(nccl.nvls_efficiency() >= 0 && nccl.nvls_efficiency() <= 1)) {
+    return Expected("calibration.nccl.nvls_efficiency", "0 to 1", absl::StrCat(nccl.nvls_efficiency()));
+  }
+  if (nccl.net_overhead_s() >= 0 && std::isfinite(nccl.net_overhead_s())) return absl::OkStatus();
+  return Expected("calibration.nccl.net_overhead_s", "a number of 0 or more", absl::StrCat(nccl.net_overhead_s()));
+}
+
+absl::Status CheckCalibration(const Cluster& cluster) {
+  const Calibration& calibration = cluster.calibration();
+  if (calibration.device_kind() != cluster.device().kind()) {
+    return Expected("calibration.device_kind", "\"" + cluster.device().kind() + "\", as device.kind",
+                    "\"" + calibration.device_kind() + "\"");
+  }
+  for (const auto& [key, value] : {std::pair("product_slowdown", calibration.overlap().product_slowdown()),
+                                   std::pair("collective_slowdown", calibration.overlap().collective_slowdown())}) {
+    if (value == 0 || (value >= 1 && std::isfinite(value))) continue;
+    return Expected(absl::StrCat("calibration.overlap.", key), "a finite number of 1 or more", absl::StrCat(value));
+  }
+  if (!(calibration.step_s() >= 0) || std::isinf(calibration.step_s())) {
+    return Expected("calibration.step_s", "a number of 0 or more", absl::StrCat(calibration.step_s()));
+  }
+  if (calibration.has_nccl()) {
+    if (absl::Status status = CheckNccl(calibration.nccl()); !status.ok()) return status;
+  }
+  const int64_t memory = cluster.device().memory_bytes(), reserve = calibration.reserve_bytes();
+  if (reserve < 0 || (memory > 0 && reserve >= memory)) {
+    return Expected("calibration.reserve_bytes",
+                    memory > 0 ? absl::StrCat("0 to less than device.memory_bytes, ", memory) : "0 or more",
+                    absl::StrCat(reserve));
+  }
+  const absl::StatusOr<RateTables> tables = TablesOf(calibration);
+  if (tables.ok()) return absl::OkStatus();
+  return absl::Status(tables.status().code(), absl::StrCat("calibration.", tables.status().message()));
 }
 
 absl::Status CheckCounts(const Cluster& cluster) {
@@ -60,7 +133,14 @@ absl::Status CheckCluster(const Cluster& cluster) {
       return Expected(rate.key, absl::StrCat("a rate above 0, which ", name, " has no default for"), "0");
     }
   }
-  return absl::OkStatus();
+  if (!cluster.calibration_file().empty() && cluster.has_calibration()) {
+    return Expected("calibration_file", "it or calibration", "both");
+  }
+  return cluster.has_calibration() ? CheckCalibration(cluster) : absl::OkStatus();
+}
+
+int64_t PlanBytesOf(const Cluster& cluster) {
+  return std::max<int64_t>(0, cluster.device().memory_bytes() - cluster.calibration().reserve_bytes());
 }
 
 Machine MachineOf(const Cluster& cluster) {
@@ -85,6 +165,17 @@ Machine MachineOf(const Cluster& cluster) {
     Fill(defaults.node.latency_s, &machine.node.latency_s);
     Fill(defaults.network.bytes_s, &machine.network.bytes_s);
     Fill(defaults.network.latency_s, &machine.network.latency_s);
+  }
+  const Calibration& calibration = cluster.calibration();
+  if (absl::StatusOr<RateTables> tables = TablesOf(calibration); tables.ok() && !tables->empty()) {
+    machine.tables = std::make_shared<const RateTables>(*std::move(tables));
+  }
+  machine.product_slowdown = std::max(1.0, calibration.overlap().product_slowdown());
+  machine.collective_slowdown = std::max(1.0, calibration.overlap().collective_slowdown());
+  machine.step_s = calibration.step_s();
+  if (const weft::Nccl& it = calibration.nccl(); calibration.has_nccl() && it.ll_bytes_s_size() == 3) {
+    machine.nccl = Nccl{
+        it.nvlink(), it.nvls_efficiency(), it.net_overhead_s(), {it.ll_bytes_s(0), it.ll_bytes_s(1), it.ll_bytes_s(2)}};
   }
   // A single node has no network to be asked for.
   Fill(machine.node.bytes_s, &machine.network.bytes_s);

@@ -12,6 +12,10 @@ namespace weft::plan {
 // 0. InvalidArgument names the key. Any thread.
 absl::Status CheckCluster(const Cluster& cluster);
 
+// Bytes that a plan may use of a rank's memory: what `calibration.reserve_bytes`
+// leaves of `device.memory_bytes`. 0: any number.
+int64_t PlanBytesOf(const Cluster& cluster);
+
 // Fills in what a checked cluster leaves out: on "cpu" the defaults of Machine;
 // on "cuda" a single node needs no network.
 void ResolveCluster(Cluster* cluster);

@@ -42,7 +42,15 @@ Spread SpreadOf(const Machine& machine, const std::vector<int64_t>& sizes, const
 }
 
 double KernelSeconds(const Machine& machine, const KernelWork& work) {
-  const double compute = work.contraction_flops / machine.contraction_flops + work.flops / machine.other_flops;
+  double contraction_flops = machine.contraction_flops;
+  if (machine.tables != nullptr) {
+    if (const double own = machine.tables->FlopsOf(work.product); own > 0) contraction_flops = own;
+    if (KernelSpeed speed; machine.tables->SpeedOf(work.family, work.bytes, &speed)) {
+      if (speed.flops_s > 0) contraction_flops = speed.flops_s;
+      return machine.launch_s + std::max(work.contraction_flops / contraction_flops, work.bytes / speed.bytes_s);
+    }
+  }
+  const double compute = work.contraction_flops / contraction_flops + work.flops / machine.other_flops;
   return machine.launch_s + std::max(compute, work.bytes / machine.memory_bytes_s);
 }
 
@@ -67,6 +75,15 @@ double SentBytes(CollectiveKind kind, double bytes, int64_t n) {
 
 double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double bytes, const Spread& group) {
   if (group.ranks < 2) return 0;
+  if (machine.tables != nullptr && group.ranks % group.on_a_node == 0) {
+    const double seconds = machine.tables->SecondsOf(kind, group.on_a_node, group.nodes(), bytes);
+    if (seconds >= 0) return seconds;
+  }
+  if (machine.nccl.has_value()) {
+    const double seconds = NcclSeconds(*machine.nccl, kind, bytes, group.ranks, group.nodes(), machine.node.bytes_s,
+                                       RingBytes(machine, group));
+    if (seconds >= 0) return seconds;
+  }
   const double rounds = std::ceil(std::log2(static_cast<double>(group.nodes())));
   const double latency = machine.node.latency_s + rounds * machine.network.latency_s;
   const double sent = SentBytes(kind, bytes, group.ranks);

@@ -5,10 +5,14 @@
 #define WEFT_RUNTIME_PLAN_COST_H_
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/plan/collective_kind.h"
+#include "runtime/plan/nccl.h"
+#include "runtime/plan/rates.h"
 
 namespace weft::plan {
 
@@ -29,6 +33,12 @@ struct Machine {
   Link network = {1.25e9, 50e-6};    // to ranks of other nodes
   int64_t node_ranks = 64;           // rank r is on node r / node_ranks
   double node_cores = 0;             // that a node's ranks share, see ShareOfCore(); 0: each has its own
+  // What was measured; it goes before the rates above. Null: nothing.
+  std::shared_ptr<const RateTables> tables;
+  std::optional<Nccl> nccl;        // whose model collectives follow where tables have none
+  double product_slowdown = 1;     // times as long as alone, what computes while the rank's collective runs
+  double collective_slowdown = 1;  // and the collective meanwhile
+  double step_s = 0;               // that a step takes besides its acts
 };
 
 // What one run of a kernel does on one rank.
@@ -36,6 +46,8 @@ struct KernelWork {
   double contraction_flops = 0;  // of matrix products, 2 a multiply-add
   double flops = 0;              // of everything else
   double bytes = 0;              // read and written, each tensor once
+  Product product;               // what most of contraction_flops is, if it is known
+  std::string family;            // the kernel's name
 };
 
 // How a group of ranks lies on the nodes.
@@ -57,7 +69,10 @@ Spread SpreadOf(const Machine& machine, const std::vector<int64_t>& ranks);
 Spread SpreadOf(const Machine& machine, const std::vector<int64_t>& sizes, const std::vector<int>& axes);
 
 // The slower of computing and of moving bytes (the roofline of Williams,
-// Waterman and Patterson, 2009), after the launch.
+// Waterman and Patterson, 2009), after the launch. Where tables have the
+// product's element type, its shape says its rate; where they have the family,
+// the bytes that a kernel moves say how fast, and what it computes besides
+// products is part of that.
 double KernelSeconds(const Machine& machine, const KernelWork& work);
 
 // The speed of each of `acts` that compute, or move bytes, side by side on one
@@ -80,6 +95,9 @@ double SentBytes(CollectiveKind kind, double bytes, int64_t n);
 // ranks on a node, each through the network of another rank, as NCCL does: of
 // the bytes that a rank sends, one in `on_a_node` leaves the node. An all-to-all
 // has no rings: all but (on_a_node - 1)/(n - 1) of its bytes leave.
+// Where tables have the kind and the group, they say the seconds; a group with
+// more ranks on one node than on another is none that they have. Where they
+// have none and the machine has `nccl`, NcclSeconds() does.
 double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double bytes, const Spread& group);
 
 // Point to point: `bytes` that one rank sends, or receives, on one node or

@@ -80,5 +80,15 @@ TEST(CostTest, AClusterWithoutRatesIsTheDefaultMachine) {
   EXPECT_EQ(MachineOf(cluster).node.latency_s, machine.node.latency_s);
 }
 
+TEST(CostTest, AReserveIsNotThePlans) {
+  Cluster cluster;
+  cluster.mutable_device()->set_memory_bytes(100);
+  EXPECT_EQ(PlanBytesOf(cluster), 100);
+  cluster.mutable_calibration()->set_reserve_bytes(30);
+  EXPECT_EQ(PlanBytesOf(cluster), 70);
+  cluster.mutable_device()->set_memory_bytes(0);
+  EXPECT_EQ(PlanBytesOf(cluster), 0) << "not looked at";
+}
+
 }  // namespace
 }  // namespace weft::plan

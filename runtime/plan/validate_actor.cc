@@ -46,6 +46,11 @@ absl::Status CheckKernel(const Kernel& kernel, int buffers) {
   for (double part : {cost.contraction_flops(), cost.flops(), cost.bytes()}) {
     if (!(part >= 0) || std::isinf(part)) return InvalidPlan("cost: expected numbers of 0 or more, got ", part);
   }
+  if (cost.has_product()) {
+    for (int64_t size : {cost.product().batch(), cost.product().m(), cost.product().n(), cost.product().k()}) {
+      if (size < 1) return InvalidPlan("cost: product: expected sizes of 1 or more, got ", size);
+    }
+  }
   if (kernel.name() == "input") return CheckPort(kernel, 0, 1);
   if (kernel.name() == "output") return CheckPort(kernel, 1, 0);
   if (kernel.outputs_size() == 0) return InvalidPlan("outputs: expected at least 1, got 0");

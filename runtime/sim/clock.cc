@@ -126,6 +126,8 @@ class Clock {
                     .end_s = now + costs_[s][stream.cursor.actor()].seconds,
                     .cause = cause,
                     .computes = !sends,
+                    .kernels = actor.kernels_size() > 0,
+                    .collective = actor.collectives_size() > 0,
                     .paced_by = sends ? programs_[0].plan->transfers(actor.send()).target_stage() : s});
   }
 

@@ -136,6 +136,15 @@ class Transfers {
   std::map<std::string, ActCost> known_;
 };
 
+plan::KernelWork WorkOf(const plan::Kernel& kernel) {
+  const plan::KernelCost& cost = kernel.cost();
+  plan::KernelWork work = {cost.contraction_flops(), cost.flops(), cost.bytes()};
+  const plan::KernelProduct& product = cost.product();
+  if (cost.has_product()) work.product = {product.batch(), product.m(), product.n(), product.k(), product.type()};
+  work.family = kernel.name();
+  return work;
+}
+
 bool OnCompute(const plan::Program& program, int32_t actor) {
   return program.stage->streams(program.actor(actor).stream()).kind() == plan::Stream::COMPUTE;
 }
@@ -173,8 +182,7 @@ Costs CostsOf(absl::Span<const plan::Program> programs, const plan::Machine& mac
     for (const plan::Actor& actor : program.stage->actors()) {
       ActCost& cost = stage.emplace_back();
       for (const plan::Kernel& kernel : actor.kernels()) {
-        const plan::KernelCost& work = kernel.cost();
-        cost.seconds += plan::KernelSeconds(machine, {work.contraction_flops(), work.flops(), work.bytes()});
+        cost.seconds += plan::KernelSeconds(machine, WorkOf(kernel));
       }
       if (actor.collectives_size() > 0) cost = collectives.CostOf(actor);
       if (actor.end_case() == plan::Actor::kSend) cost = transfers.CostOf(program.plan->transfers(actor.send()));

@@ -107,6 +107,7 @@ absl::StatusOr<Report> Simulate(const plan::Plan& plan, const plan::Machine& mac
   Report report;
   report.acts = *std::move(acts);
   Reporter(programs, costs, &report).Run();
+  if (!options.unit_times) report.step_s += machine.step_s;
   return report;
 }
 

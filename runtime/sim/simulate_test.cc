@@ -88,6 +88,13 @@ TEST(SimulateTest, WhatOtherStagesSendEachOtherIsWaitedForAndNotExposed) {
   }
 }
 
+TEST(SimulateTest, AStepTakesItsConstantToo) {
+  plan::Machine machine = MachineWith(0.25);
+  machine.step_s = 3;
+  EXPECT_DOUBLE_EQ(Simulated(Pipeline(OneFOneB(2, 1), 1), machine).step_s, 6.5 + 3);
+  EXPECT_DOUBLE_EQ(Simulated(Pipeline(OneFOneB(2, 1), 1), machine, true).step_s, 6) << "which units do not count";
+}
+
 TEST(SimulateTest, TransfersBetweenNodesTakeTheNetwork) {
   plan::Machine machine = MachineWith(0.25);
   machine.node_ranks = 1;

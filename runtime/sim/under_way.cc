@@ -6,7 +6,11 @@
 namespace weft::sim {
 
 UnderWay::UnderWay(absl::Span<const plan::Program> programs, const plan::Machine& machine)
-    : machine_(machine), busy_(programs.size(), 0) {
+    : machine_(machine),
+      busy_(programs.size(), 0),
+      slows_(machine.product_slowdown > 1 || machine.collective_slowdown > 1),
+      kernels_(programs.size(), 0),
+      collectives_(programs.size(), 0) {
   if (machine.node_cores <= 0) return;
   for (const plan::Program& here : programs) {
     std::vector<int64_t>& row = neighbours_.emplace_back();
@@ -38,14 +42,23 @@ UnderWay::RunningAct UnderWay::Pop() {
 }
 
 void UnderWay::Count(const RunningAct& act, int64_t change) {
+  if (act.kernels) kernels_[act.stage] += change;
+  if (act.collective) collectives_[act.stage] += change;
   if (!act.computes) return;
   for (size_t s = 0; s < neighbours_.size(); ++s) busy_[s] += change * neighbours_[s][act.stage];
 }
 
+double UnderWay::SpeedOf(const RunningAct& act) const {
+  const double share = plan::ShareOfCore(machine_, busy_[act.paced_by]);
+  if (act.kernels && collectives_[act.stage] > 0) return share / machine_.product_slowdown;
+  if (act.collective && kernels_[act.stage] > 0) return share / machine_.collective_slowdown;
+  return share;
+}
+
 void UnderWay::Pace(double now) {
-  if (neighbours_.empty()) return;
+  if (neighbours_.empty() && !slows_) return;
   for (RunningAct& act : acts_) {
-    const double speed = plan::ShareOfCore(machine_, busy_[act.paced_by]);
+    const double speed = SpeedOf(act);
     if (speed == act.speed) continue;
     act.end_s = now + (act.end_s - now) * act.speed / speed;
     act.speed = speed;

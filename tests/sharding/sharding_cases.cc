@@ -1,4 +1,6 @@
 // The table of the exhaustive sharding test.
+#include <cstring>
+
 #include "tests/sharding/op_case.h"
 
 namespace weft::tests {
@@ -169,6 +171,16 @@ void AddAttention(Cases& cases) {
                           .Results({shape.q, shape.lse}));
       added.push_back({"attention_grad_" + suffix,
                        std::string("weft.attention_grad %a, %b, %c, %d, %e, %f") + causal + " scale(0.25)", backward});
+      const std::string weights = std::string(shape.lse, std::strrchr(shape.lse, 'x')) + "x" +
+                                  std::string(shape.kv).substr(2, std::string(shape.kv).find('x', 2) - 2) + "xf32";
+      added.push_back(
+          OpCase("attention_unfused_" + suffix, std::string("weft.attention %a, %b, %c") + causal + " unfused", forward)
+              .Results({shape.q, weights}));
+      std::vector<Input> stored = backward;
+      stored.back() = {weights, Positive()};
+      added.push_back({"attention_unfused_grad_" + suffix,
+                       std::string("weft.attention_grad %a, %b, %c, %d, %e, %f") + causal + " unfused scale(0.25)",
+                       stored});
       for (OpCase& one : added) {
         one.uneven = shape.uneven;
         cases.push_back(std::move(one));

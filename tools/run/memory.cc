@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<RankMemory>> GatherMemory(Processes& processes, const
 }
 
 absl::Status CheckMemory(const plan::Plan& plan, const RankMemory& own) {
-  const int64_t there = plan.header().cluster().device().memory_bytes();
+  const int64_t there = plan::PlanBytesOf(plan.header().cluster());
   // The verifier has looked at the arenas.
   if (there == 0 || own.staging == 0 || own.arena + own.staging <= there) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat(

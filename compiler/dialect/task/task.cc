@@ -32,6 +32,16 @@ LogicalResult BufferType::verify(llvm::function_ref<mlir::InFlightDiagnostic()> 
   return mlir::success();
 }
 
+// Of a kernel.
+static bool isProduct(mlir::DictionaryAttr product) {
+  auto isSize = [&](llvm::StringRef name) {
+    auto number = product.getAs<mlir::IntegerAttr>(name);
+    return number && number.getInt() > 0;
+  };
+  auto type = product.getAs<mlir::StringAttr>("type");
+  return product.size() == 5 && isSize("batch") && isSize("m") && isSize("n") && isSize("k") && type && !type.empty();
+}
+
 llvm::SmallVector<int64_t> localShapeOf(mlir::RankedTensorType tensor, ir::PlacementAttr placement) {
   return ir::localShape(tensor.getShape(), ir::sbpOf(tensor).getStates(), placement.getSizes());
 }
@@ -129,6 +139,9 @@ LogicalResult KernelOp::verify() {
   llvm::ArrayRef<double> cost = getCost().value_or(llvm::ArrayRef<double>());
   if (getCost() && (cost.size() != 3 || llvm::any_of(cost, [](double part) { return !(part >= 0); }))) {
     return emitOpError("cost: expected three numbers of 0 or more");
+  }
+  if (getProduct() && !isProduct(getProductAttr())) {
+    return emitOpError() << "product: expected batch, m, n and k of 1 or more and a type, got " << getProductAttr();
   }
   return mlir::success();
 }

@@ -171,8 +171,13 @@ bool fuse(ArrayRef<KernelOp> parts, const Fused &fused) {
   auto made = b.create<KernelOp>(
       first.getLoc(), b.getStringAttr(fused.name), fused.inputs, fused.outputs, fused.constants, first.getSection(),
       fused.inPlace.empty() ? mlir::DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(fused.inPlace),
-      costs ? b.getDenseF64ArrayAttr(costOf(parts, fused)) : mlir::DenseF64ArrayAttr());
+      costs ? b.getDenseF64ArrayAttr(costOf(parts, fused)) : mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr());
   made->setDiscardableAttrs(first->getDiscardableAttrDictionary());
+  for (KernelOp part : parts) {
+    if (part.getProduct()) {
+      made.setProductAttr(part.getProductAttr());
+    }
+  }
   SmallVector<Value> written;
   for (KernelOp part : parts) {
     llvm::append_range(written, part.getOutputs());

@@ -81,6 +81,12 @@ private:
                                         attributes.getDictionary(b_.getContext()), sectionOf(from),
                                         may ? b_.getDenseI64ArrayAttr(inPlace) : mlir::DenseI64ArrayAttr());
     op.setCostAttr(b_.getDenseF64ArrayAttr({work.contraction_flops, work.flops, work.bytes}));
+    if (work.product.m > 0) {
+      auto size = [&](llvm::StringRef name, int64_t n) { return b_.getNamedAttr(name, b_.getI64IntegerAttr(n)); };
+      const plan::Product &p = work.product;
+      op.setProductAttr(b_.getDictionaryAttr({size("batch", p.batch), size("m", p.m), size("n", p.n), size("k", p.k),
+                                              b_.getNamedAttr("type", b_.getStringAttr(p.type))}));
+    }
     mark(op, from);
   }
 

@@ -1,8 +1,8 @@
 // --weft-pipeline-cut: which op belongs to which chunk, and on which stage that is.
 #include <numeric>
 
+#include "compiler/analysis/cost.h"
 #include "compiler/analysis/layer.h"
-#include "compiler/analysis/machine.h"
 #include "compiler/analysis/meshes.h"
 #include "compiler/passes/pipeline/passes.h"
 #include "compiler/schedule/balance.h"
@@ -83,8 +83,9 @@ private:
       }
       pieces_.back().ops.push_back(&op);
       if (auto weftOp = llvm::dyn_cast<WeftOpInterface>(op)) {
-        pieces_.back().seconds += rates.seconds(weftOp.getCost(llvm::map_to_vector(op.getOperands(), tensorOf),
-                                                               llvm::map_to_vector(op.getResults(), tensorOf)));
+        pieces_.back().seconds +=
+            plan::KernelSeconds(rates, workOf(weftOp, llvm::map_to_vector(op.getOperands(), tensorOf),
+                                              llvm::map_to_vector(op.getResults(), tensorOf)));
       }
     }
   }

@@ -5,6 +5,7 @@
 //
 // An axis is decided on the tiles that the axes before it leave.
 #include "compiler/analysis/boxing.h"
+#include "compiler/analysis/cost.h"
 #include "compiler/analysis/pins.h"
 #include "compiler/analysis/section.h"
 #include "compiler/passes/shard/passes.h"
@@ -151,7 +152,7 @@ private:
     };
     tiles(info.op->getOperands(), &Signature::operands, operands);
     tiles(info.op->getResults(), &Signature::results, results);
-    return machine_.seconds(weftOp.getCost(operands, results));
+    return plan::KernelSeconds(machine_, workOf(weftOp, operands, results));
   }
 
   // True if the signature fits the pins and cuts evenly after the axes before.

@@ -1,0 +1,14 @@
+// Attention that stores its weights.
+#ifndef WEFT_OPS_ATTENTION_CPU_UNFUSED_H_
+#define WEFT_OPS_ATTENTION_CPU_UNFUSED_H_
+
+#include "ops/abi/registry.h"
+
+namespace weft::attention {
+
+// Adds `attention_unfused` and `attention_unfused_grad`.
+void RegisterUnfusedKernels(KernelRegistry& registry);
+
+}  // namespace weft::attention
+
+#endif  // WEFT_OPS_ATTENTION_CPU_UNFUSED_H_

@@ -1,0 +1,45 @@
+"""Published runs that no rate was fitted on, as far as they compile in seconds, and the directions of rates."""
+
+import os
+import tempfile
+import unittest
+
+import published
+
+FAST = ("1.7B", "7.5B", "39.1B")
+
+
+class PublishedTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        bin_dir = cls.folder.name
+        for program in ("compile/weft-compile", "plan/weft-plan"):
+            os.symlink(os.path.abspath("tools/" + program), os.path.join(bin_dir, os.path.basename(program)))
+        cls.weft = published.Weft(bin_dir, os.getcwd(), bin_dir)
+        cls.plans = {row.name: (row, cls.weft.compile(row)) for row in published.ROWS if row.name in FAST}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_rows_that_were_not_fitted_are_within_a_tenth(self):
+        for row, plan in self.plans.values():
+            self.assertFalse(row.fitted)
+            ratio = self.weft.seconds(plan) / published.published_seconds(row)
+            self.assertLess(abs(ratio - 1), published.LIMIT, "%s: %.3f" % (row.name, ratio))
+
+    def test_one_rate_moves_the_step_the_right_way(self):
+        _, plan = self.plans["39.1B"]
+        for key, rate in (("network.link_bytes_s", 25e9), ("node.link_bytes_s", 240e9),
+                          ("device.memory_bytes_s", 2.039e12)):
+            slow, now, fast = (self.weft.seconds(plan, ["cluster.%s=%g" % (key, rate * by)]) for by in (0.25, 1, 4))
+            self.assertGreater(slow, now, key)
+            self.assertGreater(now, fast, key)
+        slow, fast = (self.weft.seconds(plan, published.keys_of({"products": 175e12 * by, "attention": 1e12}))
+                      for by in (0.25, 4))
+        self.assertGreater(slow, 2 * fast, "most of the step is products")
+
+
+if __name__ == "__main__":
+    unittest.main()
