@@ -408,8 +408,9 @@ absl::StatusOr<Decided> decide(const CompileOptions &options, const DecideOption
   const int64_t memory = plan::PlanBytesOf(options.cluster), reserve = options.job.auto_().reserve_bytes();
   if (options.cluster.device().memory_bytes() > 0 && reserve > 0) {
     if (reserve >= memory)
-      return absl::InvalidArgumentError(absl::StrCat("auto.reserve_bytes: expected less than a plan may use of a rank (",
-                                                     plan::BytesText(memory), "), got ", plan::BytesText(reserve)));
+      return absl::InvalidArgumentError(
+          absl::StrCat("auto.reserve_bytes: expected less than a plan may use of a rank (", plan::BytesText(memory),
+                       "), got ", plan::BytesText(reserve)));
     Calibration &calibration = *less.cluster.mutable_calibration();
     calibration.set_device_kind(options.cluster.device().kind());
     calibration.set_reserve_bytes(calibration.reserve_bytes() + reserve);

@@ -23,7 +23,7 @@ struct Figures {
   double bubble_fraction = 0;
   double exposed_comm_s = 0;
   int64_t peak_bytes = 0;  // of the rank that allocates most
-  // What `device.memory_bytes` leaves beside that, and as a share of the device's memory; negative if the plan does
+  // What it leaves of the memory that a plan may use (PlanBytesOf), and as a share of that; negative if the plan does
   // not fit. Absent for a cluster that does not say its memory.
   std::optional<int64_t> headroom_bytes;
   std::optional<double> headroom_fraction;

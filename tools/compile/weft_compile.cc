@@ -50,7 +50,7 @@ examples:
   weft-compile models/gpt2/tiny.job -o tiny.plan
   weft-compile models/gpt2/tiny.job dist.data=2 dist.tensor=2 -o tiny.plan
   weft-compile models/mlp/mlp.job --stop-after=shard -o -
-  weft-compile models/gpt2/345m.job cluster=../../clusters/8xh200.cluster graph.auto_parallel=true -o a.plan
+  weft-compile models/gpt2/345m.job cluster=../../clusters/8xh200.cluster graph.auto_parallel=true batch.micro=0 -o a.plan
                        chooses the layout; ^C ends the search with the best so far
 
 exit status: 0 done, 1 the compiler failed, 2 the request was wrong (job, model or flag)

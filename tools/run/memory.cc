@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/cluster.h"
 #include "runtime/plan/names.h"
 
 namespace weft::run {
