@@ -136,15 +136,6 @@ class Transfers {
   std::map<std::string, ActCost> known_;
 };
 
-plan::KernelWork WorkOf(const plan::Kernel& kernel) {
-  const plan::KernelCost& cost = kernel.cost();
-  plan::KernelWork work = {cost.contraction_flops(), cost.flops(), cost.bytes()};
-  const plan::KernelProduct& product = cost.product();
-  if (cost.has_product()) work.product = {product.batch(), product.m(), product.n(), product.k(), product.type()};
-  work.family = kernel.name();
-  return work;
-}
-
 bool OnCompute(const plan::Program& program, int32_t actor) {
   return program.stage->streams(program.actor(actor).stream()).kind() == plan::Stream::COMPUTE;
 }
@@ -171,6 +162,15 @@ double UnitOf(plan::Actor::Phase phase, bool split) {
 }
 
 }  // namespace
+
+plan::KernelWork WorkOf(const plan::Kernel& kernel) {
+  const plan::KernelCost& cost = kernel.cost();
+  plan::KernelWork work = {cost.contraction_flops(), cost.flops(), cost.bytes()};
+  const plan::KernelProduct& product = cost.product();
+  if (cost.has_product()) work.product = {product.batch(), product.m(), product.n(), product.k(), product.type()};
+  work.family = kernel.name();
+  return work;
+}
 
 Costs CostsOf(absl::Span<const plan::Program> programs, const plan::Machine& machine) {
   Costs costs;

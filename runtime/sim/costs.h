@@ -19,6 +19,9 @@ struct ActCost {
 // By stage and actor. All acts of an actor cost the same.
 using Costs = std::vector<std::vector<ActCost>>;
 
+// What one run of a kernel is to the cost model.
+plan::KernelWork WorkOf(const plan::Kernel& kernel);
+
 // Kernels by their FLOPs and bytes, one after another; a collective by its
 // largest group; a transfer by the rank that sends or receives most. Of
 // validated programs, all stages of a plan.

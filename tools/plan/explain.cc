@@ -132,8 +132,7 @@ class Step {
     if (scope_.HasActor(program, act.actor)) return 1;
     double all = 0, here = 0;
     for (const plan::Kernel& kernel : program.actor(act.actor).kernels()) {
-      const plan::KernelCost& work = kernel.cost();
-      const double seconds = plan::KernelSeconds(machine_, {work.contraction_flops(), work.flops(), work.bytes()});
+      const double seconds = plan::KernelSeconds(machine_, sim::WorkOf(kernel));
       all += seconds;
       if (scope_.HasKernel(program, act.actor, kernel)) here += seconds;
     }

@@ -77,8 +77,6 @@ class Weft:
         return json.loads(self.run("weft-plan", "simulate", plan, *keys, "--json"))["step_s"]
 
 
-# Of clusters/dgx_a100.cluster: an override replaces the whole calibration.
-NCCL = "nccl { nvlink: true net_overhead_s: 2e-6 ll_bytes_s: [87.7e9, 22.5e9, 19e9] }"
 # Rates that are fitted, and where the search begins: FLOP/s of products, bytes/s of attention.
 START = {"products": 200e12, "attention": 1.0e12}
 
@@ -87,7 +85,7 @@ def keys_of(rates):
     product = ' product { m: 1 n: 1 k: 1 type: "bf16" flops_s: %.4g }' % rates["products"]
     stored = "".join(' kernel { family: "%s" bytes: 1e9 bytes_s: %.4g }' % (family, rates["attention"])
                      for family in ("attention_unfused", "attention_unfused_grad"))
-    return ['cluster.calibration={device_kind: "cuda" %s%s%s}' % (NCCL, product, stored)]
+    return ['cluster.calibration={device_kind: "cuda" %s%s}' % (product, stored)]  # an override replaces all of it
 
 
 def errors(weft, plans, rates):

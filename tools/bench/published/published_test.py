@@ -31,7 +31,7 @@ class PublishedTest(unittest.TestCase):
 
     def test_one_rate_moves_the_step_the_right_way(self):
         _, plan = self.plans["39.1B"]
-        for key, rate in (("network.link_bytes_s", 25e9), ("node.link_bytes_s", 240e9),
+        for key, rate in (("network.link_bytes_s", 25e9), ("node.link_bytes_s", 300e9),
                           ("device.memory_bytes_s", 2.039e12)):
             slow, now, fast = (self.weft.seconds(plan, ["cluster.%s=%g" % (key, rate * by)]) for by in (0.25, 1, 4))
             self.assertGreater(slow, now, key)
