@@ -11,7 +11,7 @@ from programs import JOB, call, contents, main  # noqa: E402
 # Overrides of a good job -> the error behind "weft-compile: "; {job} is the job's path.
 OVERRIDES = [
     (["colour=1"], "colour: unknown key colour: expected model, batch, precision, optimizer, dist, graph, data, "
-                   "cluster, seed, checkpoint, pipeline, zero, recompute"),
+                   "cluster, seed, checkpoint, pipeline, zero, recompute, auto"),
     (["batch.size=1"], "batch.size: unknown key size: expected global, micro"),
     (["batch=3"], 'batch: expected one of its keys (global, micro) or {...}, got "3"'),
     (["=3"], 'override: expected key.path=value, got "=3"'),
@@ -47,7 +47,7 @@ OVERRIDES = [
     (["cluster=../../clusters/laptop.cluster", "dist.tensor=8"],
      "dist: expected at most 4 ranks of clusters/laptop.cluster, got tensor 8 = 8"),
     (["cluster=tiny.job"],
-     "{folder}/tiny.job:2:1: unknown key model: expected device, node, network"),
+     "{folder}/tiny.job:2:1: unknown key model: expected device, node, network, calibration, calibration_file"),
     (["dist.data=0", "dist.tensor=-2"], "{job}: dist.tensor: expected 1 or more, got -2"),
     (["batch={global: 6}", "dist.data=4"],
      "{job}: batch.micro: expected a multiple of dist.data (4), which splits each micro-batch, got 6"),
