@@ -14,6 +14,7 @@
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/program.h"
+#include "runtime/show/decision.h"
 #include "runtime/show/figures.h"
 #include "runtime/show/table.h"
 
@@ -67,7 +68,7 @@ std::string HeaderText(const Plan& plan) {
   table.Add(
       {"sent by a rank a step", BytesText(static_cast<int64_t>(std::min(prediction.communication_bytes(), 9e18)))});
   table.Add({"hash", absl::StrCat(absl::Hex(header.hash(), absl::kZeroPad16))});
-  return text + table.Text();
+  return text + table.Text() + DecisionText(header.decision());
 }
 
 // Bytes of one slot of a buffer on a rank, not padded.

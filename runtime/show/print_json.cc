@@ -136,20 +136,47 @@ Json StageJson(const Program& program, const StageMemory* memory, const PrintOpt
   return json;
 }
 
+Json DecisionJson(const Decision& decision) {
+  Json best = Json::array();
+  for (const Alternative& it : decision.best()) {
+    best.push_back({{"keys", it.keys()},
+                    {"step_s", it.step_s()},
+                    {"estimated_s", it.estimated_s()},
+                    {"bytes", it.bytes()},
+                    {"compute_s", it.compute_s()},
+                    {"exposed_comm_s", it.exposed_comm_s()},
+                    {"waiting_s", it.waiting_s()}});
+  }
+  return {{"open", std::vector<std::string>(decision.open().begin(), decision.open().end())},
+          {"considered", decision.considered()},
+          {"dropped_by_memory", decision.dropped_by_memory()},
+          {"dropped_by_bound", decision.dropped_by_bound()},
+          {"impossible", decision.impossible()},
+          {"estimated", decision.estimated()},
+          {"compiled", decision.compiled()},
+          {"unseen", decision.unseen()},
+          {"bound_s", decision.bound_s()},
+          {"gap", decision.gap()},
+          {"ended", decision.ended()},
+          {"best", best}};
+}
+
 Json HeaderJson(const Header& header) {
   Json recompute = Json::object();
   for (const Recompute::Layer& layer : header.recompute()) {
     recompute[layer.scope()] = Recompute::Policy_Name(layer.policy());
   }
-  return {{"version", header.version()},
-          {"target", header.target()},
-          {"graph", header.graph()},
-          {"training", header.training()},
-          {"micro_batches", header.micro_batches()},
-          {"tokens_per_step", header.tokens_per_step()},
-          {"flops_per_step", header.flops_per_step()},
-          {"recompute", recompute},
-          {"hash", absl::StrCat(absl::Hex(header.hash(), absl::kZeroPad16))}};
+  Json json = {{"version", header.version()},
+               {"target", header.target()},
+               {"graph", header.graph()},
+               {"training", header.training()},
+               {"micro_batches", header.micro_batches()},
+               {"tokens_per_step", header.tokens_per_step()},
+               {"flops_per_step", header.flops_per_step()},
+               {"recompute", recompute},
+               {"hash", absl::StrCat(absl::Hex(header.hash(), absl::kZeroPad16))}};
+  if (header.decision().best_size() > 0) json["decision"] = DecisionJson(header.decision());
+  return json;
 }
 
 }  // namespace

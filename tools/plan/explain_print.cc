@@ -2,6 +2,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "runtime/plan/names.h"
+#include "runtime/show/decision.h"
 #include "runtime/show/figures.h"
 #include "runtime/show/print_json.h"
 #include "runtime/show/table.h"
@@ -103,7 +104,8 @@ std::string TextOf(const plan::Plan& plan, const Explanation& explanation, const
   const std::string figures = plan::FiguresText(explanation.figures);
   const std::string mean = plan.stages_size() > 1 ? absl::StrCat(" (means over ", plan.stages_size(), " stages)") : "";
   return absl::StrCat(whole ? "" : ScopeText(scope) + ", of a ", "step ", plan::SecondsText(explanation.figures.step_s),
-                      mean, whole && !figures.empty() ? ": " + figures : "", "\n", DivisionText(explanation),
+                      mean, whole && !figures.empty() ? ": " + figures : "", "\n",
+                      whole ? plan::DecisionText(plan.header().decision()) : "", DivisionText(explanation),
                       CommunicationText(explanation.communication), MemoryText(explanation.memory, scope),
                       whole ? PricesText(explanation) : "");
 }
