@@ -293,6 +293,7 @@ std::vector<Choice> Space::starts() const {
 Job Space::jobOf(const Choice &choice) const {
   Job job = asked_;
   job.mutable_graph()->clear_auto_parallel();
+  job.mutable_graph()->clear_keep_pins();
   job.clear_auto_();
   for (const AxisKey &axis : kAxes)
     (job.mutable_dist()->*axis.set)(choice.*axis.size);

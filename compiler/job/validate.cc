@@ -1,4 +1,5 @@
 // What a job may not say.
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <limits>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "compiler/job/axes.h"
 #include "compiler/job/job.h"
 #include "compiler/job/numbers.h"
@@ -282,10 +284,30 @@ absl::Status ValidateFields(const std::string& prefix, const google::protobuf::M
   return absl::OkStatus();
 }
 
+absl::Status ValidatePins(const Graph& graph) {
+  std::vector<std::string> axes;
+  for (std::string_view axis : MeshKeys()) axes.emplace_back(axis);
+  for (const Pin& pin : graph.pin()) {
+    if (pin.parameter().empty() || pin.parameter().find(' ') != std::string::npos) {
+      return Expected("graph.pin.parameter", "the name of a parameter", absl::StrCat("\"", pin.parameter(), "\""));
+    }
+    if (std::find(axes.begin(), axes.end(), pin.axis()) == axes.end()) {
+      return Expected("graph.pin.axis", absl::StrCat("one of ", absl::StrJoin(axes, ", ")),
+                      absl::StrCat("\"", pin.axis(), "\""));
+    }
+    if (pin.state().empty()) {
+      return Expected("graph.pin.state", "S(dim) or B", "none");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidateAuto(const Job& job) {
   if (!job.graph().auto_parallel()) {
-    return job.has_auto_() ? Expected("auto", "graph.auto_parallel: true, which alone has it", "false")
-                           : absl::OkStatus();
+    for (const auto& [key, is_set] : {std::pair("auto", job.has_auto_()), {"graph.keep_pins", job.graph().keep_pins()}}) {
+      if (is_set) return Expected(key, "graph.auto_parallel: true, which alone has it", "false");
+    }
+    return absl::OkStatus();
   }
   WEFT_RETURN_IF_ERROR(ValidateNumbers("auto.", job.auto_()));
   if (job.auto_().reserve_bytes() < 0) {
@@ -316,6 +338,7 @@ absl::Status ValidateAuto(const Job& job) {
 // What does not depend on the layout, by the layout that sets what is open to the least.
 Job LeastOf(Job job) {
   job.mutable_graph()->set_auto_parallel(false);
+  job.mutable_graph()->set_keep_pins(false);
   job.clear_auto_();
   if (job.batch().micro() == 0) {
     job.mutable_batch()->set_micro(job.batch().global());
@@ -337,7 +360,7 @@ absl::Status ValidateJob(const Job& job) {
        {ValidateModel(job.model()), ValidatePrecision(job.precision()), ValidateDist(job),
         // After the sizes are known to be positive.
         BatchParts(job.dist()) > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
-        ValidateZero(job), ValidateRecompute(job.recompute()),
+        ValidateZero(job), ValidatePins(job.graph()), ValidateRecompute(job.recompute()),
         job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(), ValidateFields("", job)}) {
     if (!status.ok()) {
       return status;

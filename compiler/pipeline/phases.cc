@@ -43,6 +43,16 @@ void buildElaborate(mlir::OpPassManager &manager, const Job &job) {
   manager.addPass(createElaborateConfig(config));
   // Numbers must be known to unroll, and everything must be inline to infer.
   manager.addPass(createElaborateInstantiate({job.model().graph()}));
+  if (job.graph().pin_size() > 0) {
+    ElaboratePinsOptions options;
+    // The options refer to the list, which lives until the pass has copied it.
+    std::vector<std::string> pins;
+    for (const Pin &pin : job.graph().pin()) {
+      pins.push_back(pin.parameter() + " " + pin.axis() + " " + pin.state());
+    }
+    options.pins = pins;
+    manager.addPass(createElaboratePins(options));
+  }
   manager.addPass(createElaborateInfer({MicroBatches(job.batch())}));
   // Pins can be checked once shapes and meshes are known.
   manager.addNestedPass<ir::GraphOp>(createElaboratePlace());

@@ -46,7 +46,7 @@ def Weft_ParameterOp : Weft_Op<"parameter"> {
     Declares a parameter of the model, or with `state` a tensor of the optimizer.
     `elaborate` turns `name` into the full name (`h.0.attn.c_attn.weight`). `stored`
     is the shape in checkpoint files when it differs (same number of elements).
-    `sbp(...)` pins how it lies over the named mesh axes.
+    `sbp(...)` pins how it lies over the named mesh axes; with `pinned` no job may change that, and no search does.
 
     Example:
     ```mlir
@@ -59,11 +59,12 @@ def Weft_ParameterOp : Weft_Op<"parameter"> {
     - `stored` has as many elements as the shape
   }];
   let arguments = (ins StrAttr:$name, Weft_Integers:$shape, OptionalAttr<Weft_Integers>:$stored, Weft_InitAttr:$init,
-                       OptionalAttr<DictionaryAttr>:$pins, UnitAttr:$state, OptionalAttr<I64Attr>:$seed);
+                       OptionalAttr<DictionaryAttr>:$pins, UnitAttr:$pinned, UnitAttr:$state,
+                       OptionalAttr<I64Attr>:$seed);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = [{
     $name custom<Numbers>($shape) (`stored` custom<Numbers>($stored)^)? custom<Init>($init) `` custom<Pins>($pins)
-    (`state` $state^)? attr-dict `` custom<Types0>(type($result))
+    (`pinned` $pinned^)? (`state` $state^)? attr-dict `` custom<Types0>(type($result))
   }];
 }
 

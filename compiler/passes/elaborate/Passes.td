@@ -44,6 +44,21 @@ def ElaborateInstantiate : Pass<"weft-elaborate-instantiate", "::mlir::ModuleOp"
   ];
 }
 
+def ElaboratePins : Pass<"weft-elaborate-pins", "::mlir::ModuleOp"> {
+  let summary = "Pins parameters as the job says";
+  let description = [{
+    Each pin is the name of parameters, in which `*` stands for anything, an axis and a state. What a model's `sbp(...)` says
+    of other axes stays. A parameter that the model calls `pinned` stays as it is: to name it in full is an error, and so
+    is a name that no parameter has.
+
+    Example: `--weft-elaborate-pins="pins='h.*.mlp.c_fc.weight tensor S(1)'"`
+  }];
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+  let options = [
+    ListOption<"pins", "pins", "std::string", "each `parameter axis state`">,
+  ];
+}
+
 def ElaborateInfer : Pass<"weft-elaborate-infer", "::mlir::ModuleOp"> {
   let summary = "Infers shapes and element types, op by op";
   let description = [{

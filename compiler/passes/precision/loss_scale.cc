@@ -59,7 +59,7 @@ private:
     mlir::OpBuilder b = mlir::OpBuilder::atBlockBegin(&getOperation().getBody().front());
     auto init = InitAttr::get(&getContext(), "constant", llvm::ArrayRef<mlir::Attribute>{b.getF64FloatAttr(value)});
     auto made = create<ParameterOp>(b, clip.getLoc(), b.getStringAttr(name), b.getArrayAttr({}), mlir::ArrayAttr(),
-                                    init, mlir::DictionaryAttr(), b.getUnitAttr(), mlir::IntegerAttr());
+                                    init, mlir::DictionaryAttr(), mlir::UnitAttr(), b.getUnitAttr(), mlir::IntegerAttr());
     tag(made, clip)->removeAttr("phase");
     return made;
   }

@@ -17,10 +17,20 @@ def ShardInfer : Pass<"weft-shard-infer", "::weft::ir::GraphOp"> {
 
     Afterwards every type carries its SBP, and every use that wants another one reads a `weft.box`.
     With `broadcast`, everything that is not pinned is B; for finding faults.
+
+    With `free`, parameters lie along these axes as is best, but for those that the model calls `pinned`: with the
+    signatures of all ops the fastest within `limit`, found exactly for one axis after the other. For
+    graph.auto_parallel, before ZeRO has shared anything out; `zero-stage` and `zero-ranks` say what it will.
+    In a model of which `elaborate` has left layers out (`weft.repeats`), the middle one stands for them.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [
     Option<"broadcast", "broadcast", "bool", "false", "B wherever nothing is pinned">,
+    ListOption<"free", "free", "std::string", "axes along which parameters lie as is best">,
+    Option<"limit", "limit", "double", "0", "with `free`: bytes of parameters, gradients, optimizer state and activations; 0: any">,
+    Option<"zeroStage", "zero-stage", "int64_t", "0", "with `free`: what ZeRO will share out">,
+    Option<"zeroRanks", "zero-ranks", "int64_t", "1", "with `free`: among how many ranks">,
+    Option<"inFlight", "in-flight", "double", "1", "with `free`: micro-batches of which activations are kept at once">,
   ];
   let statistics = [
     Statistic<"numBoxes", "boxes", "boxes inserted">,

@@ -23,7 +23,7 @@ struct SolverNode {
   std::vector<double> seconds;                   // one a candidate
   std::vector<int> operands;                     // value indices
   std::vector<int> results;
-  std::vector<double> moves; // one an operand: how often a step boxes it, if it does
+  std::vector<double> moves; // one an operand: how often a step boxes it, if it does; infinite: it may not be boxed
   double weight = 1;         // how often a step runs it
   int choice = 0;            // what is solved for: an index into candidates
 };
@@ -38,6 +38,11 @@ struct SolverValue {
   bool keepState = false;  // of a micro-batch, or for the next step: the state as made is kept, where it can be
   bool overlapped = false; // a sum over the micro-batches: its reduction overlaps with the rest of the last backward
   double bytes = 0;        // of a tile, over the axes decided before
+  // How often a rank holds a tile of it for all of a step: as it is made, as it is read, and of each other state as
+  // which it is read.
+  struct Held {
+    double made = 0, read = 0, copy = 0;
+  } held;
   struct Use {
     int node;
     int operand;

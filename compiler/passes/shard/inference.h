@@ -1,0 +1,79 @@
+// Which signature every op of a graph gets, axis by axis: the labelling problem of each axis, and who solves it.
+#ifndef WEFT_COMPILER_PASSES_SHARD_INFERENCE_H_
+#define WEFT_COMPILER_PASSES_SHARD_INFERENCE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/analysis/pins.h"
+#include "compiler/analysis/section.h"
+#include "compiler/passes/shard/solver.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace weft::compiler {
+
+/// What inference knows of one op.
+struct OpInfo {
+  mlir::Operation *op;
+  int64_t stage;
+  ir::ShardingRule rule;
+  llvm::SmallVector<ir::Signature> signatures;
+  std::optional<States> pinned;                       // of all results (parameters, to_global, accumulate)
+  llvm::SmallBitVector free;                          // axes that the pins leave open
+  llvm::SmallVector<const ir::Signature *> perAxis{}; // decided so far
+};
+
+/// How parameters may lie along some axes that split no input: as is best. Ops are then given signatures exactly
+/// (exact.h), and memory counts.
+struct FreeParameters {
+  std::vector<std::string> axes; // "tensor"; none: every parameter lies as it is pinned
+  double limit = 0;              // bytes that a rank may hold of what `held` says; 0: any number
+  int64_t zeroStage = 0;         // what ZeRO will share out later, and among how many ranks
+  int64_t zeroRanks = 1;
+  double inFlight = 1; // micro-batches whose activations are kept at once
+};
+
+/// One graph, which must outlive it. For one thread.
+class Inference {
+public:
+  Inference(ir::GraphOp graph, const CostModel &machine, bool broadcast, FreeParameters free);
+
+  /// Decides all axes of all stages. Emits an error at an op that no signature fits.
+  llvm::LogicalResult run();
+
+  llvm::MutableArrayRef<OpInfo> ops() { return ops_; }
+
+  /// The states of a value as its producer makes it, on the axes decided so far.
+  States produced(mlir::Value value) const;
+
+private:
+  llvm::LogicalResult collect();
+  void addOp(OpInfo &&info);
+  mlir::RankedTensorType tile(mlir::RankedTensorType type, llvm::ArrayRef<ir::SbpState> states,
+                              ir::PlacementAttr placement) const;
+  bool isFree(mlir::Operation *op);
+  double nodeSeconds(OpInfo &info, const ir::Signature &candidate, ir::PlacementAttr placement);
+  bool legal(OpInfo &info, const ir::Signature &s, size_t axis, ir::PlacementAttr placement);
+  double boxRuns(mlir::Operation *op, mlir::Value operand);
+  llvm::DenseSet<mlir::Value> termsToSplit(size_t axis);
+  bool splitsBatch(size_t axis) const;
+  bool isOpen(mlir::StringAttr axis) const;
+  SolverValue::Held heldOf(mlir::Value value) const;
+  llvm::LogicalResult decide(int64_t stage, size_t axis);
+
+  ir::GraphOp graph_;
+  Sections sections_;
+  const CostModel &machine_;
+  const bool broadcast_;
+  const FreeParameters free_;
+  llvm::SmallVector<States> inputs_;
+  std::vector<OpInfo> ops_;
+  llvm::DenseMap<mlir::Operation *, int> index_;
+  llvm::DenseSet<mlir::Value> ofParameters_;
+};
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_PASSES_SHARD_INFERENCE_H_
