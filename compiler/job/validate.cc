@@ -304,7 +304,8 @@ absl::Status ValidatePins(const Graph& graph) {
 
 absl::Status ValidateAuto(const Job& job) {
   if (!job.graph().auto_parallel()) {
-    for (const auto& [key, is_set] : {std::pair("auto", job.has_auto_()), {"graph.keep_pins", job.graph().keep_pins()}}) {
+    for (const auto& [key, is_set] :
+         {std::pair("auto", job.has_auto_()), {"graph.keep_pins", job.graph().keep_pins()}}) {
       if (is_set) return Expected(key, "graph.auto_parallel: true, which alone has it", "false");
     }
     return absl::OkStatus();

@@ -40,7 +40,8 @@ private:
         pins.set(axis, ir::ExprAttr::get(&getContext(), state));
         op.setPinsAttr(pins.getDictionary(&getContext()));
       } else if (op.getName() == parameter) {
-        (error() << "expected a parameter that the model does not call `pinned`").attachNote(op.getLoc()) << "pinned here";
+        (error() << "expected a parameter that the model does not call `pinned`").attachNote(op.getLoc())
+            << "pinned here";
         return mlir::WalkResult::interrupt();
       }
       return mlir::WalkResult::advance();

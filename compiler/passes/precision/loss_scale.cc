@@ -58,8 +58,9 @@ private:
   ParameterOp state(ClipScaleOp clip, llvm::StringRef name, double value) {
     mlir::OpBuilder b = mlir::OpBuilder::atBlockBegin(&getOperation().getBody().front());
     auto init = InitAttr::get(&getContext(), "constant", llvm::ArrayRef<mlir::Attribute>{b.getF64FloatAttr(value)});
-    auto made = create<ParameterOp>(b, clip.getLoc(), b.getStringAttr(name), b.getArrayAttr({}), mlir::ArrayAttr(),
-                                    init, mlir::DictionaryAttr(), mlir::UnitAttr(), b.getUnitAttr(), mlir::IntegerAttr());
+    auto made =
+        create<ParameterOp>(b, clip.getLoc(), b.getStringAttr(name), b.getArrayAttr({}), mlir::ArrayAttr(), init,
+                            mlir::DictionaryAttr(), mlir::UnitAttr(), b.getUnitAttr(), mlir::IntegerAttr());
     tag(made, clip)->removeAttr("phase");
     return made;
   }

@@ -61,17 +61,38 @@ private:
   // By its layer, else by the forward op of the same scope.
   std::optional<int> blockOfScope(Operation *op) {
     StringRef scope = scopeOf(op), layer = layerOf(scope);
-    if (auto known = ofLayer_.find(layer); !layer.empty() && known != ofLayer_.end()) {
-      return known->second;
+    if (!layer.empty() && ofLayer_.contains(layer)) {
+      return ofLayer_.lookup(layer);
     }
-    auto known = ofScope_.find(scope);
-    return known != ofScope_.end() ? std::optional(known->second) : std::nullopt;
+    return !scope.empty() && ofScope_.contains(scope) ? std::optional(ofScope_.lookup(scope)) : std::nullopt;
+  }
+
+  // What is of no layer is where its operands are, or in front of the layer that gives it a gradient.
+  int blockOfOperands(Operation *op) {
+    int most = -1, front = -1;
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || !placed_.contains(producer)) {
+        continue;
+      }
+      int block = placed_.lookup(producer);
+      if (names_[block].empty()) {
+        most = std::max(most, block);
+        continue;
+      }
+      while (block > 0 && !names_[block].empty()) {
+        --block;
+      }
+      front = std::max(front, block);
+    }
+    return most >= 0 ? most : front >= 0 ? front : last();
   }
 
   void placeBackward() {
     for (Operation *op : ops_) {
       if (phaseOf(op) == OpPhase::Backward || phaseOf(op) == OpPhase::Weight) {
-        placed_[op] = blockOfScope(op).value_or(last());
+        const std::optional<int> known = blockOfScope(op);
+        placed_[op] = known ? *known : blockOfOperands(op);
       }
     }
   }
@@ -112,10 +133,10 @@ private:
       }
       auto update = llvm::dyn_cast<UpdateOpInterface>(op);
       auto assign = llvm::dyn_cast<AssignOp>(op);
-      Value of = update                        ? update.getParameter()
-                 : assign                      ? assign.getTarget()
-                 : op->getNumOperands() == 1   ? op->getOperand(0)
-                                               : Value();
+      Value of = update                      ? update.getParameter()
+                 : assign                    ? assign.getTarget()
+                 : op->getNumOperands() == 1 ? op->getOperand(0)
+                                             : Value();
       Operation *producer = of ? of.getDefiningOp() : nullptr;
       auto known = producer ? placed_.find(producer) : placed_.end();
       placed_[op] = known != placed_.end() ? known->second : last();

@@ -19,8 +19,8 @@ constexpr double kPicosecond = 1e-12;
 constexpr int64_t kWork = 200'000'000, kEnough = 10'000, kTable = 1 << 20;
 
 struct Variable {
-  std::vector<Price> own; // a label
-  int block = 0;          // where its own price counts
+  std::vector<Price> own;  // a label
+  int block = 0;           // where its own price counts
   int first = 0, last = 0; // blocks that know it
 };
 
@@ -64,7 +64,7 @@ public:
   }
 
 private:
-  struct Joint { // a link, before it is known in which block it counts
+  struct Joint {               // a link, before it is known in which block it counts
     int first = 0, second = 0; // variables
     search::Link link;
   };
@@ -105,64 +105,65 @@ private:
     }
   }
 
-  // The states that a value is made in, and read in.
-  std::vector<SbpState> statesOf(const SolverValue &value) const {
+  std::vector<SbpState> madeStates(const SolverValue &value) const {
     std::vector<SbpState> states;
-    if (value.producer < 0) {
-      states.push_back(value.fixed);
-    } else {
-      for (const ir::Signature *s : nodes_[value.producer].candidates) {
-        states.push_back(s->results[value.result]);
-      }
+    for (const ir::Signature *s : nodes_[value.producer].candidates) {
+      states.push_back(s->results[value.result]);
     }
+    return states;
+  }
+
+  std::vector<SbpState> readStates(SolverValue::Use use) const {
+    std::vector<SbpState> states;
+    for (const ir::Signature *s : nodes_[use.node].candidates) {
+      states.push_back(s->operands[use.operand]);
+    }
+    return states;
+  }
+
+  // The states in which a value may be handed on: those it is made in, and of those it is read in all that are not
+  // pending, as nothing is gained by making a value pending.
+  std::vector<SbpState> handedStates(const SolverValue &value) const {
+    std::vector<SbpState> states = value.producer < 0 ? std::vector{value.fixed} : madeStates(value);
     for (SolverValue::Use use : value.uses) {
-      for (const ir::Signature *s : nodes_[use.node].candidates) {
-        states.push_back(s->operands[use.operand]);
+      for (SbpState state : readStates(use)) {
+        if (!state.isPartial()) {
+          states.push_back(state);
+        }
       }
     }
+    return sorted(std::move(states));
+  }
+
+  static std::vector<SbpState> sorted(std::vector<SbpState> states) {
     std::sort(states.begin(), states.end());
     states.erase(std::unique(states.begin(), states.end()), states.end());
     return states;
   }
 
-  static int indexOf(const std::vector<SbpState> &states, SbpState state) {
-    return int(std::lower_bound(states.begin(), states.end(), state) - states.begin());
-  }
-
-  std::vector<int> madeClasses(const SolverValue &value, const std::vector<SbpState> &states) const {
-    std::vector<int> classes;
-    for (const ir::Signature *s : nodes_[value.producer].candidates) {
-      classes.push_back(indexOf(states, s->results[value.result]));
-    }
-    return classes;
-  }
-
-  std::vector<int> readClasses(SolverValue::Use use, const std::vector<SbpState> &states) const {
-    std::vector<int> classes;
-    for (const ir::Signature *s : nodes_[use.node].candidates) {
-      classes.push_back(indexOf(states, s->operands[use.operand]));
-    }
-    return classes;
-  }
-
+  // Joins two variables of whose labels these are the states.
   template <typename PriceOf>
-  void join(int first, std::vector<int> firstClass, int second, std::vector<int> secondClass,
-            const std::vector<SbpState> &states, PriceOf priceOf) {
-    Joint joint{first, second, {0, 0, std::move(firstClass), std::move(secondClass), int(states.size()), {}}};
-    for (SbpState from : states) {
-      for (SbpState to : states) {
-        joint.link.price.push_back(priceOf(from, to));
+  void join(int first, const std::vector<SbpState> &firstStates, int second, const std::vector<SbpState> &secondStates,
+            PriceOf priceOf) {
+    const std::vector<SbpState> rows = sorted(firstStates), columns = sorted(secondStates);
+    auto classesOf = [](const std::vector<SbpState> &states, const std::vector<SbpState> &classes) {
+      std::vector<int> of;
+      for (SbpState state : states) {
+        of.push_back(int(std::lower_bound(classes.begin(), classes.end(), state) - classes.begin()));
+      }
+      return of;
+    };
+    search::Link link{0, 0, classesOf(firstStates, rows), classesOf(secondStates, columns), int(columns.size()), {}};
+    for (SbpState from : rows) {
+      for (SbpState to : columns) {
+        link.price.push_back(priceOf(from, to));
       }
     }
-    joints_.push_back(std::move(joint));
+    joints_.push_back({first, second, std::move(link)});
   }
 
   void addValue(const SolverValue &value) {
-    const std::vector<SbpState> states = statesOf(value);
-    std::vector<int> all(states.size());
-    for (int i = 0; i < int(states.size()); ++i) {
-      all[i] = i;
-    }
+    const std::vector<SbpState> states = handedStates(value);
     double most = 0; // times that it is boxed for any reader
     for (SolverValue::Use use : value.uses) {
       const double moves = nodes_[use.node].moves[use.operand];
@@ -172,23 +173,22 @@ private:
     Variable &variable = variables_.emplace_back();
     variable.block = blocks_.of[value.producer < 0 ? value.uses[0].node : value.producer];
     for (SbpState state : states) {
-      Price price{0, int64_t(value.held.read * double(bytesOf(value, state)))};
+      const Price price{0, int64_t(value.held.read * double(bytesOf(value, state)))};
       variable.own.push_back(value.producer < 0 ? price + box(value, value.fixed, state, most) : price);
     }
-    auto made = [&](SbpState from, SbpState to) {
-      const Price moved = box(value, from, to, most);
-      return from == to ? moved : moved + Price{0, int64_t(value.held.copy * double(bytesOf(value, to)))};
-    };
     if (value.producer >= 0) {
-      join(value.producer, madeClasses(value, states), handed, all, states, made);
+      join(value.producer, madeStates(value), handed, states, [&](SbpState from, SbpState to) {
+        const int64_t copy = from == to ? 0 : int64_t(value.held.copy * double(bytesOf(value, to)));
+        return box(value, from, to, most) + Price{0, copy};
+      });
     }
     for (SolverValue::Use use : value.uses) {
       const double moves = nodes_[use.node].moves[use.operand];
       auto read = [&](SbpState from, SbpState to) { return box(value, from, to, moves); };
       if (std::isinf(moves) && value.producer >= 0) {
-        join(value.producer, madeClasses(value, states), use.node, readClasses(use, states), states, read);
+        join(value.producer, madeStates(value), use.node, readStates(use), read);
       } else {
-        join(handed, all, use.node, readClasses(use, states), states, read);
+        join(handed, states, use.node, readStates(use), read);
       }
     }
   }

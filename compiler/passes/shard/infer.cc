@@ -26,7 +26,8 @@ struct ShardInfer : impl::ShardInferBase<ShardInfer> {
       return signalPassFailure();
     }
     machine_ = *rates;
-    FreeParameters parameters{std::vector<std::string>(free.begin(), free.end()), limit, zeroStage, zeroRanks, inFlight};
+    FreeParameters parameters{std::vector<std::string>(free.begin(), free.end()), limit, zeroStage, zeroRanks,
+                              inFlight};
     Inference inference(graph, machine_, broadcast, std::move(parameters));
     if (failed(inference.run())) {
       return signalPassFailure();

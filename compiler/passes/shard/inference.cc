@@ -38,7 +38,8 @@ bool isNextState(Value value) {
   });
 }
 
-// Whether the op reads a tensor where it lies, as what it lies in: the target of an assignment, what an optimizer keeps.
+// Whether the op reads a tensor where it lies, as what it lies in: the target of an assignment, what an optimizer
+// keeps.
 bool isInPlace(Operation *op, Value operand) {
   if (auto update = llvm::dyn_cast<UpdateOpInterface>(op)) {
     return operand == update.getParameter() || llvm::is_contained(update.getState(), operand);
@@ -139,7 +140,8 @@ void Inference::addOp(OpInfo &&info) {
 }
 
 // The tile of `type` under the decided axes, plus `state` on the next.
-RankedTensorType Inference::tile(RankedTensorType type, llvm::ArrayRef<SbpState> states, PlacementAttr placement) const {
+RankedTensorType Inference::tile(RankedTensorType type, llvm::ArrayRef<SbpState> states,
+                                 PlacementAttr placement) const {
   return RankedTensorType::get(localShape(type.getShape(), states, placement.getSizes().take_front(states.size())),
                                type.getElementType());
 }
@@ -202,8 +204,8 @@ double Inference::boxRuns(Operation *op, Value operand) {
 llvm::DenseSet<Value> Inference::termsToSplit(size_t axis) {
   llvm::DenseSet<Value> terms;
   for (OpInfo &info : llvm::reverse(ops_)) {
-    bool sum = llvm::isa<AccumulateOp>(info.op) && info.pinned && !info.free[unsigned(axis)] &&
-               (*info.pinned)[axis].isSplit();
+    bool sum =
+        llvm::isa<AccumulateOp>(info.op) && info.pinned && !info.free[unsigned(axis)] && (*info.pinned)[axis].isSplit();
     if (sum || (info.op->getNumResults() == 1 && terms.contains(info.op->getResult(0)) && isAdditive(info))) {
       terms.insert(info.op->operand_begin(), info.op->operand_end());
     }
@@ -213,13 +215,11 @@ llvm::DenseSet<Value> Inference::termsToSplit(size_t axis) {
 
 // Whether the axis splits the batch.
 bool Inference::splitsBatch(size_t axis) const {
-  return llvm::any_of(
-      inputs_, [&](const States &states) { return axis < states.size() && states[axis] == SbpState::split(0); });
+  return llvm::any_of(inputs_,
+                      [&](const States &states) { return axis < states.size() && states[axis] == SbpState::split(0); });
 }
 
-bool Inference::isOpen(mlir::StringAttr axis) const {
-  return llvm::is_contained(free_.axes, axis.getValue().str());
-}
+bool Inference::isOpen(mlir::StringAttr axis) const { return llvm::is_contained(free_.axes, axis.getValue().str()); }
 
 SolverValue::Held Inference::heldOf(Value value) const {
   const double share = 1.0 / double(free_.zeroRanks);
@@ -258,8 +258,7 @@ llvm::LogicalResult Inference::decide(int64_t stage, size_t axis) {
     v.keepSplit = ofParameters_.contains(value);
     bool micro = !producer || sections_.isMicro(producer);
     v.overlapped = llvm::isa_and_nonnull<AccumulateOp>(producer);
-    v.keepState =
-        (ofBatch && micro && !v.overlapped && !v.keepSplit && !toSplit.contains(value)) || isNextState(value);
+    v.keepState = (ofBatch && micro && !v.overlapped && !v.keepSplit && !toSplit.contains(value)) || isNextState(value);
     v.held = heldOf(value);
     if (!v.free) {
       States before = produced(value);
@@ -317,6 +316,5 @@ llvm::LogicalResult Inference::decide(int64_t stage, size_t axis) {
   }
   return mlir::success();
 }
-
 
 } // namespace weft::compiler
