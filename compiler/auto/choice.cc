@@ -105,6 +105,8 @@ std::vector<std::string> Space::open() const {
     if (!isSet)
       keys.push_back(key);
   }
+  if (movesParameters() && asked_.dist().tensor() != 1)
+    keys.push_back("graph.pin");
   return keys;
 }
 
@@ -333,6 +335,8 @@ std::string Space::keysOf(const Choice &choice) const {
     keys.push_back(absl::StrCat("zero.stage=", choice.zero));
   if (asked_.zero().group() == 0 && choice.group > 0)
     keys.push_back(absl::StrCat("zero.group=", choice.group));
+  if (choice.ownLayout)
+    keys.push_back("graph.pin=...");
   return absl::StrJoin(keys, " ");
 }
 

@@ -21,7 +21,8 @@ struct Choice {
   int64_t zero = 0, group = 0;                                         // zero.stage, zero.group
   PipelineSchedule schedule = ONE_F_ONE_B;
   ZeroBubble form = H1;
-  int64_t chunks = 1; // a stage
+  int64_t chunks = 1;      // a stage
+  bool ownLayout = false;  // of parameters (layouts.h), in place of the model's
 
   auto operator<=>(const Choice &other) const = default;
   int64_t stageRanks() const { return data * expert * context * tensor; }
@@ -36,6 +37,9 @@ public:
   /// The open axes of the mesh, as keys, each with choices that split nothing but along it, once for each prime factor
   /// of the ranks, and have the whole batch as a micro-batch. For seeing which axes the model has a use for.
   std::vector<std::pair<std::string, std::vector<Choice>>> axesAlone() const;
+
+  /// Whether parameters may lie elsewhere than where the model or the job pins them.
+  bool movesParameters() const { return !asked_.graph().keep_pins() && asked_.graph().pin_size() == 0; }
 
   /// Leaves out what has ranks along an axis.
   void close(const std::string &axis) { closed_.insert(axis); }
@@ -62,7 +66,7 @@ public:
   /// The job, resolved, with what was chosen; it asks for no search.
   Job jobOf(const Choice &choice) const;
 
-  /// What was open and is now set: "dist.data=8 batch.micro=16".
+  /// What was open and is now set: "dist.data=8 batch.micro=16", and perhaps "graph.pin=...".
   std::string keysOf(const Choice &choice) const;
 
   int64_t microBatches(const Choice &choice) const { return asked_.batch().global() / choice.micro; }

@@ -1,6 +1,7 @@
 #include "compiler/auto/decide.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/auto/choice.h"
 #include "compiler/auto/estimate.h"
+#include "compiler/auto/layouts.h"
 #include "compiler/auto/profiles.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/model_source.h"
@@ -29,6 +31,11 @@ constexpr double kWorkPerSecond = 200000;
 constexpr size_t kCompiled = 5, kTried = 12;
 // How many are compiled although an estimate says that they do not fit, if nothing does.
 constexpr size_t kHopeless = 2;
+// Where parameters may lie instead is searched if the model's pins take at most so many times as long as the best:
+// tensor 8 that takes 2 s where data alone takes 1 s is not worth it.
+constexpr double kFar = 1.5;
+// The part of the memory that such layouts may hold all the time; the rest is for what comes and goes.
+constexpr double kHeld = 0.9;
 
 // A choice and what it is estimated to come to; recompute included.
 struct Point {
@@ -68,7 +75,8 @@ public:
       : how_(how), source_(source), job_(options.job), asked_(LocateJob(options.job, options.jobFile)),
         cluster_(options.cluster), machine_(plan::MachineOf(options.cluster)), space_(asked_, options.cluster),
         work_(int64_t(asked_.auto_().seconds() * kWorkPerSecond)),
-        profiles_(source.module(), options.cluster, work_ / 2), whole_(source.module(), options.cluster),
+        profiles_(source.module(), options.cluster, work_ / 2), layouts_(profiles_.shallow(), options.cluster),
+        whole_(source.module(), options.cluster),
         memory_(cluster_.device().memory_bytes() > 0 ? double(plan::PlanBytesOf(cluster_))
                                                      : std::numeric_limits<double>::infinity()) {}
 
@@ -92,7 +100,7 @@ private:
       const bool isUsed = std::any_of(choices.begin(), choices.end(), [&](const Choice &choice) {
         return profiles_.elaborates(stageJob(choice, Recompute::NONE));
       });
-      if (!isUsed)
+      if (!isUsed && !(axis == "dist.tensor" && space_.movesParameters()))
         space_.close(axis);
     }
   }
@@ -171,6 +179,7 @@ private:
     stage.schedule = ONE_F_ONE_B;
     stage.form = H1;
     Job job = space_.jobOf(stage);
+    addPins(choice, job);
     job.clear_pipeline();
     if (choice.schedule == ZERO_BUBBLE)
       job.mutable_pipeline()->set_schedule(ZERO_BUBBLE); // splits backwards, on one stage too
@@ -206,18 +215,37 @@ private:
     return Point{choice, now, now.bytes <= memory_};
   }
 
-  // The best schedule of a choice, or nothing if none is possible or worth a look.
+  bool isBounded(const Choice &choice) const {
+    return !points_.empty() && points_.begin()->fits && boundOf(choice) >= points_.begin()->estimate.step_s;
+  }
+
+  // The best schedule of a choice and of where its parameters lie, or nothing if none is possible or worth a look.
   std::optional<Point> look(const Choice &choice) {
     if (auto it = seen_.find(choice); it != seen_.end())
       return it->second;
+    std::optional<Point> best = lookAtSchedules(choice);
+    if (Choice own = choice; wantsOwnLayout(choice, best)) {
+      own.ownLayout = true;
+      const std::optional<Point> other = findPins(own) ? lookAtSchedules(own) : std::nullopt;
+      if (other && (!best || *other < *best))
+        best = other;
+    }
+    seen_[choice] = best;
+    tell();
+    return best;
+  }
+
+  std::optional<Point> lookAtSchedules(const Choice &choice) {
     std::optional<Point> best;
     for (const Choice &scheduled : space_.schedulesOf(choice)) {
-      if (!points_.empty() && points_.begin()->fits && boundOf(scheduled) >= points_.begin()->estimate.step_s)
+      if (isBounded(scheduled))
         continue;
       const absl::StatusOr<Point> point = pointOf(scheduled);
       if (absl::IsResourceExhausted(point.status()))
-        return std::nullopt;
-      estimated_[scheduled] = point.ok();
+        return best;
+      Choice counted = scheduled;
+      counted.ownLayout = false;
+      estimated_[counted] |= point.ok();
       if (!point.ok()) {
         firstError_ = firstError_.empty() ? std::string(point.status().message()) : firstError_;
         continue;
@@ -226,9 +254,53 @@ private:
       if (!best || *point < *best)
         best = *point;
     }
-    seen_[choice] = best;
-    tell();
     return best;
+  }
+
+  // ---- where parameters lie -----------------------------------------------
+
+  // Where the model's pins make a choice much slower than the best, other pins are not looked for.
+  bool wantsOwnLayout(const Choice &choice, const std::optional<Point> &pinned) const {
+    if (!space_.movesParameters() || choice.tensor == 1 || isBounded(choice))
+      return false;
+    return !pinned || !pinned->fits || !points_.begin()->fits ||
+           pinned->estimate.step_s < kFar * points_.begin()->estimate.step_s;
+  }
+
+  // Schedules aside, but for how many micro-batches are under way.
+  static Choice unscheduled(Choice choice) {
+    choice.schedule = ONE_F_ONE_B;
+    choice.form = H1;
+    choice.chunks = 1;
+    return choice;
+  }
+
+  // All stages together have the memory of as many ranks; the first one keeps as many micro-batches as there are
+  // stages, of its share of the layers.
+  bool findPins(const Choice &choice) {
+    Choice pinned = choice;
+    pinned.ownLayout = false;
+    Job job = stageJob(pinned, Recompute::NONE);
+    job.mutable_batch()->set_global(asked_.batch().global());
+    const double stages = double(choice.pipeline);
+    const double limit = std::isinf(memory_) ? 0 : kHeld * memory_ * stages;
+    absl::StatusOr<std::vector<Pin>> pins =
+        layouts_.find(job, limit, std::min(stages, double(space_.microBatches(choice))));
+    if (!pins.ok())
+      return false;
+    pins_[unscheduled(choice)] = *std::move(pins);
+    return true;
+  }
+
+  void addPins(const Choice &choice, Job &job) const {
+    if (const auto it = pins_.find(unscheduled(choice)); choice.ownLayout && it != pins_.end())
+      job.mutable_graph()->mutable_pin()->Add(it->second.begin(), it->second.end());
+  }
+
+  Job jobOf(const Choice &choice) const {
+    Job job = space_.jobOf(choice);
+    addPins(choice, job);
+    return job;
   }
 
   void descend(const Choice &start) {
@@ -238,10 +310,8 @@ private:
       for (const Choice &near : space_.neighbours(here ? here->choice : start)) {
         if (isOver())
           break;
-        Choice plain = near;
-        plain.schedule = ONE_F_ONE_B;
-        plain.form = H1;
-        plain.chunks = 1;
+        Choice plain = unscheduled(near);
+        plain.ownLayout = false;
         const std::optional<Point> there = look(plain);
         if (there && (!here || *there < *here)) {
           here = there;
@@ -310,7 +380,7 @@ private:
   };
 
   absl::StatusOr<Whole> compileWhole(const Point &point) {
-    WEFT_ASSIGN_OR_RETURN(plan::Plan plan, whole_.planFor(space_.jobOf(point.choice)));
+    WEFT_ASSIGN_OR_RETURN(plan::Plan plan, whole_.planFor(jobOf(point.choice)));
     WEFT_RETURN_IF_ERROR(plan::Validate(plan));
     WEFT_ASSIGN_OR_RETURN(const sim::Report report, sim::Simulate(plan, machine_));
     plan::Alternative alternative;
@@ -336,7 +406,7 @@ private:
 
   absl::StatusOr<Decided> finish(std::vector<Whole> &fitting) {
     Whole &best = fitting.front();
-    const Job located = space_.jobOf(best.choice);
+    const Job located = jobOf(best.choice);
     WEFT_RETURN_IF_ERROR(certify(located, cluster_, whole_, best.plan));
     Job job = located;
     // Its paths as they were.
@@ -385,6 +455,7 @@ private:
   Space space_;
   const int64_t work_;
   Profiles profiles_;
+  Layouts layouts_;
   Candidates whole_;
   const double memory_;
   // Of one rank and one micro-batch: seconds of kernels but for their launches, of the launches of a micro-batch, and
@@ -392,7 +463,8 @@ private:
   struct Bound {
     double work_s = 0, launches_s = 0, once_s = 0;
   } bound_;
-  std::map<Choice, std::optional<Point>> seen_; // by choice without its schedule
+  std::map<Choice, std::optional<Point>> seen_; // by choice without its schedule and its layout
+  std::map<Choice, std::vector<Pin>> pins_;     // of choices with a layout of their own, without their schedule
   std::map<Choice, bool> estimated_;            // whether it was possible
   std::set<Point> points_;
   std::string firstError_;

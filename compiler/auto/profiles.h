@@ -23,6 +23,9 @@ public:
   /// that of Candidates.
   const absl::StatusOr<Profile> &of(const Job &job);
 
+  /// The model with few layers.
+  mlir::ModuleOp shallow() { return *shallow_; }
+
   /// Whether the model can be laid out like this at all, as far as its text says: its axes are used, and divide.
   bool elaborates(const Job &job);
 

@@ -1,0 +1,92 @@
+#include "compiler/auto/layouts.h"
+
+#include "absl/strings/str_cat.h"
+#include "compiler/analysis/layer.h"
+#include "compiler/analysis/repeats.h"
+#include "compiler/passes/shard/passes.h"
+#include "compiler/pipeline/diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace weft::compiler {
+namespace {
+
+// The axis that splits nothing unless parameters do.
+constexpr llvm::StringLiteral kAxis("tensor");
+
+// "h.1.mlp.c_fc.weight" of 48 layers, of which the one in the middle stands for all: "h.*.mlp.c_fc.weight". Empty: an
+// other one stands for it.
+std::string patternOf(llvm::StringRef name, mlir::ModuleOp module) {
+  auto counts = module->getAttrOfType<mlir::DictionaryAttr>(kRepeatsName);
+  auto most = module->getAttrOfType<mlir::IntegerAttr>(kMostRepeatsName);
+  llvm::StringRef layer = layerOf(name);
+  auto [repeat, number] = layer.rsplit('.');
+  int64_t index = 0;
+  if (!counts || !most || !counts.get(repeat) || number.getAsInteger(10, index)) {
+    return name.str();
+  }
+  return index == most.getInt() / 2 ? (repeat + ".*" + name.drop_front(layer.size())).str() : "";
+}
+
+std::vector<Pin> pinsOf(ir::GraphOp graph, mlir::ModuleOp module) {
+  std::vector<Pin> pins;
+  for (auto parameter : graph.getBody().getOps<ir::ParameterOp>()) {
+    const std::string pattern = patternOf(parameter.getName(), module);
+    if (parameter.getState() || parameter.getPinned() || pattern.empty()) {
+      continue;
+    }
+    ir::PlacementAttr mesh = graph.getPlacement(ir::stageOf(parameter.getResult()));
+    for (auto [axis, state] : llvm::zip(mesh.getAxes(), ir::sbpOf(parameter.getResult().getType()).getStates())) {
+      if (axis.getValue() == kAxis) {
+        Pin &pin = pins.emplace_back();
+        pin.set_parameter(pattern);
+        pin.set_axis(kAxis.str());
+        std::string text;
+        llvm::raw_string_ostream(text) << state;
+        pin.set_state(text);
+      }
+    }
+  }
+  return pins;
+}
+
+// What will be shared out, and among how many ranks.
+int64_t zeroRanksOf(const Job &job) { return job.zero().group() > 0 ? job.zero().group() : job.dist().data(); }
+
+} // namespace
+
+absl::StatusOr<std::vector<Pin>> Layouts::find(const Job &job, double limit, double inFlight) {
+  Job open = job;
+  Pin &all = *open.mutable_graph()->add_pin();
+  all.set_parameter("*");
+  all.set_axis(kAxis.str());
+  all.set_state("B");
+  std::string error;
+  mlir::ScopedDiagnosticHandler quiet(shallow_.getContext(), [&](mlir::Diagnostic &diagnostic) {
+    error = error.empty() ? diagnostic.str() : error;
+    return mlir::success();
+  });
+  Lowering lowering{open, mlir::OwningOpRef<mlir::ModuleOp>(shallow_.clone()), {}};
+  for (Phase phase : {Phase::Elaborate, Phase::Pipeline, Phase::Autodiff, Phase::Precision}) {
+    if (failed(runPhase(lowering, phase, cluster_, candidates_)))
+      return absl::InvalidArgumentError(error);
+  }
+  const std::vector<std::string> axes = {kAxis.str()};
+  ShardInferOptions options;
+  options.free = axes;
+  options.limit = limit;
+  options.zeroStage = job.zero().stage();
+  options.zeroRanks = zeroRanksOf(job);
+  options.inFlight = inFlight;
+  mlir::PassManager manager(shallow_.getContext());
+  manager.addNestedPass<ir::GraphOp>(createShardInfer(options));
+  if (failed(manager.run(*lowering.module)))
+    return absl::InvalidArgumentError(error);
+  std::vector<Pin> pins;
+  for (auto graph : lowering.module->getOps<ir::GraphOp>()) {
+    const std::vector<Pin> more = pinsOf(graph, *lowering.module);
+    pins.insert(pins.end(), more.begin(), more.end());
+  }
+  return pins;
+}
+
+} // namespace weft::compiler
