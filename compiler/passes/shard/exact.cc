@@ -5,7 +5,6 @@
 #include <map>
 #include <tuple>
 
-#include "compiler/analysis/boxing.h"
 #include "compiler/search/chain.h"
 
 namespace weft::compiler {
@@ -80,7 +79,7 @@ private:
     if (std::isinf(times)) {
       return search::kImpossible;
     }
-    const double seconds = transitionSeconds(from, to, value.bytes, axis_, machine_) * times;
+    const double seconds = boxSeconds(value, from, to, axis_, machine_) * times;
     return {std::llround(seconds / kPicosecond), 0};
   }
 

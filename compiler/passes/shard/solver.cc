@@ -25,20 +25,21 @@ constexpr double kKeepFactor = 1000;
 constexpr double kExposedShare = 0.5;
 } // namespace
 
+double boxSeconds(const SolverValue &value, SbpState from, SbpState to, const plan::Spread &axis,
+                  const CostModel &machine) {
+  double seconds = transitionSeconds(from, to, value.bytes, axis, machine);
+  if (value.keepState || (value.keepSplit && from.isSplit())) {
+    return seconds * kKeepFactor;
+  }
+  return value.overlapped && from.isPartial() ? seconds * kExposedShare : seconds;
+}
+
 SbpState Solver::stateOf(const SolverValue &value) const {
   if (value.producer < 0) {
     return value.fixed;
   }
   const SolverNode &node = nodes_[value.producer];
   return node.candidates[node.choice]->results[value.result];
-}
-
-double Solver::boxSeconds(const SolverValue &value, SbpState from, SbpState to) const {
-  double seconds = transitionSeconds(from, to, value.bytes, axis_, machine_);
-  if (value.keepState || (value.keepSplit && from.isSplit())) {
-    return seconds * kKeepFactor;
-  }
-  return value.overlapped && from.isPartial() ? seconds * kExposedShare : seconds;
 }
 
 // One box for each distinct state that readers want, as often as the most frequent
@@ -67,7 +68,7 @@ double Solver::valueSeconds(int index) const {
   }
   double seconds = 0;
   for (auto [want, weight] : wanted) {
-    double cost = boxSeconds(value, from, want);
+    double cost = boxSeconds(value, from, want, axis_, machine_);
     if (broadcast && want.kind != SbpState::Broadcast) {
       cost = std::min(cost, transitionSeconds(SbpState::broadcast(), want, value.bytes, axis_, machine_));
     }
@@ -382,7 +383,7 @@ void Solver::solve() {
       for (size_t i = 0; i < node.operands.size(); ++i) {
         const SolverValue &value = values_[node.operands[i]];
         if (!value.free) {
-          seconds += node.moves[i] * boxSeconds(value, stateOf(value), node.candidates[c]->operands[i]);
+          seconds += node.moves[i] * boxSeconds(value, stateOf(value), node.candidates[c]->operands[i], axis_, machine_);
         }
       }
       if (best < 0 || seconds < bestSeconds - kEpsilon) {

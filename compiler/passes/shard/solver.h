@@ -50,6 +50,10 @@ struct SolverValue {
   std::vector<Use> uses;
 };
 
+/// What the search counts for a box of a value: its seconds, weighed by what they do not say.
+double boxSeconds(const SolverValue &value, ir::SbpState from, ir::SbpState to, const plan::Spread &axis,
+                  const CostModel &machine);
+
 /// A local search by single ops, by paths, and by regions of classes: all copies of an op (copies.h) change together,
 /// so that what is decided for a layer does not depend on how many layers there are. Deterministic; exact on chains, on
 /// small random graphs 0.6 % above the optimum on average and 34 % at worst (solver_test). Nodes are in program order.
@@ -68,7 +72,6 @@ public:
 
 private:
   ir::SbpState stateOf(const SolverValue &value) const;
-  double boxSeconds(const SolverValue &value, ir::SbpState from, ir::SbpState to) const;
   double valueSeconds(int value) const;
   double around(int node) const;
   bool improve(int node);
