@@ -49,20 +49,29 @@ public:
     if (solution.labels.empty()) {
       return false;
     }
-    int place = 0;
+    auto place = solution.labels.begin();
     for (int b = 0; b < int(blocks_.copies.size()); ++b) {
-      const std::vector<int> &labels = solution.labels[place + int(blocks_.copies[b]) / 2];
+      const std::vector<int> &labels = mostCommon(place, place + blocks_.copies[b]);
       for (int n = 0; n < int(nodes_.size()); ++n) {
         if (blocks_.of[n] == b) {
           nodes_[n].choice = labels[indexIn(b, n)];
         }
       }
-      place += int(blocks_.copies[b]);
+      place += blocks_.copies[b];
     }
     return true;
   }
 
 private:
+  using Copy = std::vector<std::vector<int>>::const_iterator;
+
+  // The labels that most copies have.
+  static const std::vector<int> &mostCommon(Copy begin, Copy end) {
+    return *std::max_element(begin, end, [&](const std::vector<int> &a, const std::vector<int> &b) {
+      return std::count(begin, end, a) < std::count(begin, end, b);
+    });
+  }
+
   struct Joint {               // a link, before it is known in which block it counts
     int first = 0, second = 0; // variables
     search::Link link;
@@ -184,10 +193,14 @@ private:
     for (SolverValue::Use use : value.uses) {
       const double moves = nodes_[use.node].moves[use.operand];
       auto read = [&](SbpState from, SbpState to) { return box(value, from, to, moves); };
-      if (std::isinf(moves) && value.producer >= 0) {
+      if (!std::isinf(moves)) {
+        join(handed, states, use.node, readStates(use), read);
+      } else if (value.producer >= 0) {
         join(value.producer, madeStates(value), use.node, readStates(use), read);
       } else {
-        join(handed, states, use.node, readStates(use), read);
+        for (auto [price, want] : llvm::zip(variables_[use.node].own, readStates(use))) {
+          price = price + read(value.fixed, want);
+        }
       }
     }
   }
