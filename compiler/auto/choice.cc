@@ -335,7 +335,7 @@ std::string Space::keysOf(const Choice &choice) const {
     keys.push_back(absl::StrCat("zero.stage=", choice.zero));
   if (asked_.zero().group() == 0 && choice.group > 0)
     keys.push_back(absl::StrCat("zero.group=", choice.group));
-  if (choice.ownLayout)
+  if (choice.layout > 0)
     keys.push_back("graph.pin=...");
   return absl::StrJoin(keys, " ");
 }

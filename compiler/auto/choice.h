@@ -21,8 +21,8 @@ struct Choice {
   int64_t zero = 0, group = 0;                                         // zero.stage, zero.group
   PipelineSchedule schedule = ONE_F_ONE_B;
   ZeroBubble form = H1;
-  int64_t chunks = 1;      // a stage
-  bool ownLayout = false;  // of parameters (layouts.h), in place of the model's
+  int64_t chunks = 1; // a stage
+  int64_t layout = 0; // of parameters: the model's, or the first, second... that was found (layouts.h)
 
   auto operator<=>(const Choice &other) const = default;
   int64_t stageRanks() const { return data * expert * context * tensor; }

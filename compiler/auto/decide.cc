@@ -34,8 +34,10 @@ constexpr size_t kHopeless = 2;
 // Where parameters may lie instead is searched if the model's pins take at most so many times as long as the best:
 // tensor 8 that takes 2 s where data alone takes 1 s is not worth it.
 constexpr double kFar = 1.5;
-// The part of the memory that such layouts may hold all the time; the rest is for what comes and goes.
+// The part of the memory that the first such layout may hold all the time, of 80 GiB 72; the rest is for what comes and
+// goes. The next one may hold half of that; how many there are.
 constexpr double kHeld = 0.9;
+constexpr int64_t kLayouts = 3;
 
 // A choice and what it is estimated to come to; recompute included.
 struct Point {
@@ -89,6 +91,7 @@ public:
     setLeast();
     for (const Choice &start : starts)
       descend(start);
+    polish();
     if (points_.empty())
       return absl::InvalidArgumentError(absl::StrCat("graph.auto_parallel: no layout is possible: ", firstError_));
     return compileBest();
@@ -224,12 +227,8 @@ private:
     if (auto it = seen_.find(choice); it != seen_.end())
       return it->second;
     std::optional<Point> best = lookAtSchedules(choice);
-    if (Choice own = choice; wantsOwnLayout(choice, best)) {
-      own.ownLayout = true;
-      const std::optional<Point> other = findPins(own) ? lookAtSchedules(own) : std::nullopt;
-      if (other && (!best || *other < *best))
-        best = other;
-    }
+    if (wantsLayouts(choice, best))
+      lookAtLayouts(choice, /*all=*/false, best);
     seen_[choice] = best;
     tell();
     return best;
@@ -244,7 +243,7 @@ private:
       if (absl::IsResourceExhausted(point.status()))
         return best;
       Choice counted = scheduled;
-      counted.ownLayout = false;
+      counted.layout = 0;
       estimated_[counted] |= point.ok();
       if (!point.ok()) {
         firstError_ = firstError_.empty() ? std::string(point.status().message()) : firstError_;
@@ -260,7 +259,7 @@ private:
   // ---- where parameters lie -----------------------------------------------
 
   // Where the model's pins make a choice much slower than the best, other pins are not looked for.
-  bool wantsOwnLayout(const Choice &choice, const std::optional<Point> &pinned) const {
+  bool wantsLayouts(const Choice &choice, const std::optional<Point> &pinned) const {
     if (!space_.movesParameters() || choice.tensor == 1 || isBounded(choice))
       return false;
     return !pinned || !pinned->fits || !points_.begin()->fits ||
@@ -275,15 +274,47 @@ private:
     return choice;
   }
 
+  // One layout after the other, of which each holds half as much, until one fits or, if `all`, to the end.
+  void lookAtLayouts(Choice choice, bool all, std::optional<Point> &best) {
+    double held = kHeld * memory_;
+    for (choice.layout = 1; choice.layout <= kLayouts; ++choice.layout) {
+      if (pins_.count(unscheduled(choice)) == 0 && !findPins(choice, held))
+        return;
+      const std::optional<Point> point = lookAtSchedules(choice);
+      if (point && (!best || *point < *best))
+        best = point;
+      const absl::StatusOr<Estimate> plain = estimateWith(choice, Recompute::NONE);
+      if (!plain.ok() || (plain->bytes <= memory_ && !all))
+        return;
+      held = std::min(held, kHeld * plain->bytes) / 2;
+    }
+  }
+
+  // What the search for pins counts is not all that a step takes: around the best, more of them are tried.
+  void polish() {
+    std::vector<Choice> near;
+    for (auto it = points_.begin(); it != points_.end() && it->fits && near.size() < kCompiled; ++it) {
+      Choice choice = unscheduled(it->choice);
+      choice.layout = 0;
+      if (choice.tensor > 1 && space_.movesParameters() && std::find(near.begin(), near.end(), choice) == near.end())
+        near.push_back(choice);
+    }
+    for (const Choice &choice : near) {
+      std::optional<Point> best;
+      if (!stopped() && !profiles_.exhausted())
+        lookAtLayouts(choice, /*all=*/true, best);
+    }
+  }
+
   // All stages together have the memory of as many ranks; the first one keeps as many micro-batches as there are
-  // stages, of its share of the layers.
-  bool findPins(const Choice &choice) {
-    Choice pinned = choice;
-    pinned.ownLayout = false;
-    Job job = stageJob(pinned, Recompute::NONE);
+  // stages, of its share of the layers. `held`: how much a rank may hold all the time.
+  bool findPins(const Choice &choice, double held) {
+    Choice plain = choice;
+    plain.layout = 0;
+    Job job = stageJob(plain, Recompute::NONE);
     job.mutable_batch()->set_global(asked_.batch().global());
     const double stages = double(choice.pipeline);
-    const double limit = std::isinf(memory_) ? 0 : kHeld * memory_ * stages;
+    const double limit = std::isinf(held) ? 0 : held * stages;
     absl::StatusOr<std::vector<Pin>> pins =
         layouts_.find(job, limit, std::min(stages, double(space_.microBatches(choice))));
     if (!pins.ok())
@@ -293,7 +324,7 @@ private:
   }
 
   void addPins(const Choice &choice, Job &job) const {
-    if (const auto it = pins_.find(unscheduled(choice)); choice.ownLayout && it != pins_.end())
+    if (const auto it = pins_.find(unscheduled(choice)); choice.layout > 0 && it != pins_.end())
       job.mutable_graph()->mutable_pin()->Add(it->second.begin(), it->second.end());
   }
 
@@ -311,7 +342,7 @@ private:
         if (isOver())
           break;
         Choice plain = unscheduled(near);
-        plain.ownLayout = false;
+        plain.layout = 0;
         const std::optional<Point> there = look(plain);
         if (there && (!here || *there < *here)) {
           here = there;

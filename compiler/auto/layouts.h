@@ -15,7 +15,8 @@ namespace weft::compiler {
 class Layouts {
 public:
   /// `shallow` is a model with few layers of each repeat (compiler/analysis/repeats.h); it and `cluster` outlive this.
-  Layouts(mlir::ModuleOp shallow, const Cluster &cluster) : shallow_(shallow), cluster_(cluster), candidates_(shallow, cluster) {}
+  Layouts(mlir::ModuleOp shallow, const Cluster &cluster)
+      : shallow_(shallow), cluster_(cluster), candidates_(shallow, cluster) {}
 
   /// For the whole model on one stage: `job` is resolved, with paths as seen from here, and without stages; its
   /// micro-batches are of as many sequences. Of a rank, what is held takes at most `limit` bytes if it can, with the

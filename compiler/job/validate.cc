@@ -288,15 +288,15 @@ absl::Status ValidatePins(const Graph& graph) {
   std::vector<std::string> axes;
   for (std::string_view axis : MeshKeys()) axes.emplace_back(axis);
   for (const Pin& pin : graph.pin()) {
-    if (pin.parameter().empty() || pin.parameter().find(' ') != std::string::npos) {
+    if (pin.parameter().empty() || pin.parameter().find_first_of(" |,") != std::string::npos) {
       return Expected("graph.pin.parameter", "the name of a parameter", absl::StrCat("\"", pin.parameter(), "\""));
     }
     if (std::find(axes.begin(), axes.end(), pin.axis()) == axes.end()) {
       return Expected("graph.pin.axis", absl::StrCat("one of ", absl::StrJoin(axes, ", ")),
                       absl::StrCat("\"", pin.axis(), "\""));
     }
-    if (pin.state().empty()) {
-      return Expected("graph.pin.state", "S(dim) or B", "none");
+    if (pin.state().empty() || pin.state().find_first_of(" |,") != std::string::npos) {
+      return Expected("graph.pin.state", "S(dim) or B", absl::StrCat("\"", pin.state(), "\""));
     }
   }
   return absl::OkStatus();

@@ -48,7 +48,7 @@ void buildElaborate(mlir::OpPassManager &manager, const Job &job) {
     // The options refer to the list, which lives until the pass has copied it.
     std::vector<std::string> pins;
     for (const Pin &pin : job.graph().pin()) {
-      pins.push_back(pin.parameter() + " " + pin.axis() + " " + pin.state());
+      pins.push_back(pin.parameter() + "|" + pin.axis() + "|" + pin.state());
     }
     options.pins = pins;
     manager.addPass(createElaboratePins(options));

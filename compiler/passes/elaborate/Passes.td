@@ -51,11 +51,11 @@ def ElaboratePins : Pass<"weft-elaborate-pins", "::mlir::ModuleOp"> {
     of other axes stays. A parameter that the model calls `pinned` stays as it is: to name it in full is an error, and so
     is a name that no parameter has.
 
-    Example: `--weft-elaborate-pins="pins='h.*.mlp.c_fc.weight tensor S(1)'"`
+    Example: `--weft-elaborate-pins="pins=h.*.mlp.c_fc.weight|tensor|S(1)"`
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [
-    ListOption<"pins", "pins", "std::string", "each `parameter axis state`">,
+    ListOption<"pins", "pins", "std::string", "each `parameter|axis|state`">,
   ];
 }
 

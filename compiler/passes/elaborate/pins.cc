@@ -21,9 +21,11 @@ struct ElaboratePins : impl::ElaboratePinsBase<ElaboratePins> {
 
 private:
   llvm::LogicalResult apply(StringRef pin) {
-    auto [parameter, rest] = pin.split(' ');
-    auto [axis, state] = rest.split(' ');
-    auto error = [&] { return getOperation().emitError() << "graph.pin: " << pin << ": "; };
+    auto [parameter, rest] = pin.split('|');
+    auto [axis, state] = rest.split('|');
+    auto error = [&, parameter = parameter] {
+      return getOperation().emitError() << "graph.pin: " << parameter << ": ";
+    };
     llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(parameter);
     if (!pattern) {
       return error() << "expected the name of a parameter, with `*` for anything: "

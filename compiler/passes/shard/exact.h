@@ -17,8 +17,8 @@
 namespace weft::compiler {
 
 /// Sets every node's `choice`: few seconds a step and at most `limit` bytes of what is held (SolverValue::held), 0 for
-/// any number; the fewest bytes if none fit. A block that stands for copies gets the choices that most of them have. False
-/// if no choices fit each other.
+/// any number; the fewest bytes if none fit. A block that stands for copies gets the choices that most of them have.
+/// False if no choices fit each other.
 bool chooseExactly(std::vector<SolverNode> &nodes, const std::vector<SolverValue> &values, const Blocks &blocks,
                    const plan::Spread &axis, const CostModel &machine, double limit);
 

@@ -383,7 +383,8 @@ void Solver::solve() {
       for (size_t i = 0; i < node.operands.size(); ++i) {
         const SolverValue &value = values_[node.operands[i]];
         if (!value.free) {
-          seconds += node.moves[i] * boxSeconds(value, stateOf(value), node.candidates[c]->operands[i], axis_, machine_);
+          seconds +=
+              node.moves[i] * boxSeconds(value, stateOf(value), node.candidates[c]->operands[i], axis_, machine_);
         }
       }
       if (best < 0 || seconds < bestSeconds - kEpsilon) {
