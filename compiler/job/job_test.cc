@@ -81,6 +81,20 @@ TEST(JobTest, AutoParallelNeedsABatchAndACluster) {
   EXPECT_THAT(ErrorOfOverride("auto.gap=0.1"), HasSubstr("auto: expected graph.auto_parallel: true"));
 }
 
+TEST(JobTest, PinsNameAParameterAnAxisAndAState) {
+  const char* pin = "graph.pin={parameter: 'h.*.weight' axis: 'tensor' state: 'S(1)'}";
+  const absl::StatusOr<Job> job = Parse(kWhole, {pin});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->graph().pin(0).state(), "S(1)");
+  EXPECT_THAT(ErrorOfOverride("graph.pin={axis: 'tensor' state: 'B'}"),
+              HasSubstr("graph.pin.parameter: expected the name of a parameter"));
+  EXPECT_THAT(ErrorOfOverride("graph.pin={parameter: 'w' axis: 'rows' state: 'B'}"),
+              HasSubstr("graph.pin.axis: expected one of data, expert, context, tensor, got \"rows\""));
+  EXPECT_THAT(ErrorOfOverride("graph.pin={parameter: 'w' axis: 'tensor'}"),
+              HasSubstr("graph.pin.state: expected S(dim) or B"));
+  EXPECT_THAT(ErrorOfOverride("graph.keep_pins=true"), HasSubstr("graph.keep_pins: expected graph.auto_parallel"));
+}
+
 // One plan, one text: what is set to its default is as if it were absent.
 TEST(JobTest, DefaultsThatAreSetLeaveNoTrace) {
   EXPECT_EQ(MessageText(*Parse(kWhole, {"zero.stage=0", "recompute.policy=NONE", "pipeline.schedule=ONE_F_ONE_B"})),
