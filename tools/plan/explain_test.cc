@@ -99,9 +99,21 @@ TEST(ExplainTest, APriceIsWhatSimulateSaysOfItsKey) {
   EXPECT_GT(explanation.prices[0].saved_s, explanation.prices[1].saved_s);
   EXPECT_GT(explanation.prices[1].saved_s, 0);
   EXPECT_EQ(explanation.prices[2].saved_s, 0) << "the kernels move no bytes";
-  EXPECT_EQ(explanation.prices[0].key, "cluster.device.contraction_flops=600000000000");
-  EXPECT_EQ(explanation.prices[1].key, "cluster.node.link_bytes_s=4096");
+  EXPECT_EQ(explanation.prices[0].key, "cluster.device.contraction_flops=2x");
+  EXPECT_EQ(explanation.prices[1].key, "cluster.node.link_bytes_s=2x");
   EXPECT_EQ(explanation.prices[3].saved_s, 0) << "one node has no network";
+}
+
+// What a calibration has measured goes before the rate, and is twice as fast with it.
+TEST(ExplainTest, PricesCountWhereTablesSayTheRates) {
+  const plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 1), 1);
+  const std::vector<std::string> keys = {
+      R"(cluster.calibration={device_kind: "cpu"
+         product { m: 1 n: 1 k: 1 type: "f32" flops_s: 1e11 } product { m: 1 n: 1 k: 1 type: "bf16" flops_s: 1e11 }
+         kernel { family: "multiply" bytes: 1 bytes_s: 1e10 flops_s: 5e10 }})"};
+  const Explanation explanation = Explained(plan, "", keys);
+  EXPECT_EQ(explanation.prices[0].name, "matrix products");
+  EXPECT_GT(explanation.prices[0].saved_s, 0.4 * explanation.figures.step_s);
 }
 
 TEST(ExplainTest, MemoryIsThatOfThePeak) {
