@@ -12,8 +12,11 @@
 namespace weft::plan {
 namespace {
 
-// "+10.0 ms", "-10.0 ms".
-std::string MoreText(double seconds) { return absl::StrCat(seconds < 0 ? "-" : "+", SecondsText(std::abs(seconds))); }
+// "+10.0 ms", "-10.0 ms"; "0 s" for what would be 0.00 us, such as the rounding of a sum.
+std::string MoreText(double seconds) {
+  if (std::abs(seconds) < 5e-9) return SecondsText(0);
+  return absl::StrCat(seconds < 0 ? "-" : "+", SecondsText(std::abs(seconds)));
+}
 
 std::string SlowerText(const Alternative& best, const Alternative& other) {
   return absl::StrFormat("%+.1f %%", 100 * (other.step_s() / best.step_s() - 1));
