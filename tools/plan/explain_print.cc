@@ -108,7 +108,8 @@ std::string MeansText(const plan::Plan& plan, double step_s) {
   if (memory > 0) absl::StrAppend(&sets, " cluster.device.memory_bytes=", memory + (int64_t{1} << 30));
   if (header.micro_batches() % 2 == 0) absl::StrAppend(&sets, " batch.micro=", 2 * micro);
   if (sets.empty()) return "";
-  return absl::StrCat("what other means would buy takes a compiler:\n  weft plan compare JOB ''", sets, "\n");
+  return absl::StrCat("what other means would buy takes a compiler; beside the job file that was compiled:\n",
+                      "  weft plan job PLAN > again.job && weft plan compare again.job ''", sets, "\n");
 }
 
 // "layer `h.0`": what a name was found to be.

@@ -116,6 +116,28 @@ TEST(ExplainTest, PricesCountWhereTablesSayTheRates) {
   EXPECT_GT(explanation.prices[0].saved_s, 0.4 * explanation.figures.step_s);
 }
 
+// What no rate buys is what the search found out, or a command.
+TEST(ExplainTest, SaysWhatOtherMeansWouldBuy) {
+  plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 4), 4);
+  plan::Header& header = *plan.mutable_header();
+  const auto said = [&](const std::string& name) { return RunPlanCommand({"explain", Saved(plan, name)}).output; };
+  EXPECT_EQ(said("function").find("other means"), std::string::npos);
+  header.set_training(true);
+  header.mutable_job()->mutable_batch()->set_micro(8);
+  EXPECT_NE(said("asked").find("weft plan compare again.job '' batch.micro=16\n"), std::string::npos) << said("asked");
+  plan::Decision& decision = *header.mutable_decision();
+  decision.add_best()->set_keys("dist.pipeline=2");
+  plan::MeansPrice& price = *decision.add_prices();
+  price.set_means("1 GiB more memory");
+  price.set_keys("dist.data=2");
+  price.set_saved_s(-0.5);
+  price.set_bytes(1024);
+  const std::string chosen = said("chosen");
+  EXPECT_NE(chosen.find("  1 GiB more memory  -500 ms"), std::string::npos) << chosen;
+  EXPECT_NE(chosen.find("1.00 KiB  dist.data=2\n"), std::string::npos) << chosen;
+  EXPECT_EQ(chosen.find("again.job"), std::string::npos) << "the search knows";
+}
+
 TEST(ExplainTest, MemoryIsThatOfThePeak) {
   const plan::Plan plan = plan::ReadCorpusPlan("tests/plans/train.txtpb")->plan;
   const Memory memory = Explained(plan).memory;
