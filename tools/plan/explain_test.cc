@@ -121,6 +121,7 @@ TEST(ExplainTest, SaysWhatOtherMeansWouldBuy) {
   plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 4), 4);
   plan::Header& header = *plan.mutable_header();
   const auto said = [&](const std::string& name) { return RunPlanCommand({"explain", Saved(plan, name)}).output; };
+  header.set_training(false);
   EXPECT_EQ(said("function").find("other means"), std::string::npos);
   header.set_training(true);
   header.mutable_job()->mutable_batch()->set_micro(8);
@@ -182,6 +183,7 @@ TEST(ExplainTest, SaysTheSameInJson) {
   const auto json = nlohmann::json::parse(outcome.output);
   EXPECT_DOUBLE_EQ(json["step_s"].get<double>(), 6.5);
   EXPECT_TRUE(json["name"].is_null());
+  EXPECT_TRUE(json["decision"].is_null());
   EXPECT_DOUBLE_EQ(json["division"]["waiting_s"].get<double>(), 3);
   EXPECT_EQ(json["communication"].size(), 2u);
   EXPECT_EQ(json["memory"]["at_peak"].size(), 6u);
