@@ -10,8 +10,6 @@
 namespace weft::compiler {
 namespace {
 
-constexpr int64_t kMostStages = 64, kMostChunks = 8, kMostMicroBatches = 4096;
-
 // An axis of the mesh, or the stages.
 struct AxisKey {
   const char *key;
@@ -124,7 +122,7 @@ bool Space::has(const Choice &choice) const {
          allows(asked_.batch().micro(), choice.micro) && global % choice.micro == 0 &&
          choice.micro % choice.data == 0 && global / choice.micro <= kMostMicroBatches &&
          (asked_.zero().has_stage() ? choice.zero == asked_.zero().stage() : choice.zero == 0 || isSplit) &&
-         (asked_.zero().group() > 0 ? choice.group == asked_.zero().group()
+         (asked_.zero().group() > 0 ? choice.group == asked_.zero().group() && choice.data % choice.group == 0
                                     : choice.group == 0 || (isSplit && choice.group > 1 && choice.group < choice.data &&
                                                             choice.data % choice.group == 0));
 }

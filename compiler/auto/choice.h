@@ -14,6 +14,9 @@
 
 namespace weft::compiler {
 
+/// What a search looks at.
+inline constexpr int64_t kMostStages = 64, kMostChunks = 8, kMostMicroBatches = 4096;
+
 /// A value for every key. What recompute does follows from the memory: its policy is the job's, or AUTO.
 struct Choice {
   int64_t data = 1, expert = 1, context = 1, tensor = 1, pipeline = 1; // dist

@@ -67,6 +67,13 @@ TEST(ChoiceTest, KeysOfTheJobStay) {
   }
 }
 
+TEST(ChoiceTest, AGroupOfZeroDividesTheDataRanks) {
+  const std::set<Choice> choices = choicesOf(Space(jobOf({"zero={stage: 1 group: 4}"}), clusterOf(1, 8)));
+  ASSERT_FALSE(choices.empty());
+  for (const Choice &choice : choices)
+    EXPECT_EQ(choice.data % 4, 0) << choice.data;
+}
+
 TEST(ChoiceTest, TheKeysOfAChoiceMakeItsJob) {
   for (const std::vector<std::string> &asked :
        {std::vector<std::string>{}, {"dist.tensor=2"}, {"pipeline.schedule=INTERLEAVED"}, {"zero.stage=1"}}) {

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/auto/choice.h"
+#include "compiler/auto/conflicts.h"
 #include "compiler/auto/estimate.h"
 #include "compiler/auto/layouts.h"
 #include "compiler/auto/profiles.h"
@@ -202,20 +203,22 @@ private:
   }
 
   // As recompute AUTO does it: nothing, what is cheap, or all of some layers, the least that fits.
-  absl::StatusOr<Point> pointOf(const Choice &choice) {
+  absl::StatusOr<Point> pointOf(const Choice &choice) { return pointOf(choice, memory_); }
+
+  absl::StatusOr<Point> pointOf(const Choice &choice, double memory) {
     const bool free = !asked_.recompute().has_policy() || asked_.recompute().policy() == Recompute::AUTO;
     WEFT_ASSIGN_OR_RETURN(Estimate now, estimateWith(choice, free ? Recompute::NONE : asked_.recompute().policy()));
     for (Recompute::Policy policy : {Recompute::SELECTIVE, Recompute::FULL}) {
-      if (!free || now.bytes <= memory_)
+      if (!free || now.bytes <= memory)
         break;
       WEFT_ASSIGN_OR_RETURN(const Estimate next, estimateWith(choice, policy));
       const double saved = now.bytes - next.bytes;
-      const double part = policy == Recompute::FULL && saved > 0 && next.bytes <= memory_
-                              ? std::min(1.0, (now.bytes - memory_) / saved)
+      const double part = policy == Recompute::FULL && saved > 0 && next.bytes <= memory
+                              ? std::min(1.0, (now.bytes - memory) / saved)
                               : 1;
       now = {now.step_s + part * (next.step_s - now.step_s), now.bytes + part * (next.bytes - now.bytes)};
     }
-    return Point{choice, now, now.bytes <= memory_};
+    return Point{choice, now, now.bytes <= memory};
   }
 
   bool isBounded(const Choice &choice) const {
@@ -395,6 +398,8 @@ private:
       least = std::min(least, double(whole->alternative.bytes()));
       if (double(whole->alternative.bytes()) <= memory_)
         fitting.push_back(*std::move(whole));
+      else
+        tooLarge_[plain] = whole->alternative;
     }
     decision_.set_compiled(int64_t(tried));
     if (fitting.empty())
@@ -451,11 +456,69 @@ private:
     decision_.set_gap(best.alternative.step_s() / decision_.bound_s() - 1);
     for (const Whole &whole : fitting)
       *decision_.add_best() = whole.alternative;
+    keepRefused(best.alternative.step_s());
+    keepPrices(best.choice);
     const bool work = profiles_.exhausted() || whole_.exhausted();
     decision_.set_ended(stopped() ? "interrupted" : isGood() ? "gap" : work ? "work" : "no better neighbour");
     *best.plan.mutable_header()->mutable_job() = job;
     *best.plan.mutable_header()->mutable_decision() = decision_;
     return Decided{job, std::move(best.plan)};
+  }
+
+  // What would be faster than `step_s`, were there memory: one of those that differ in the chunks of a stage alone.
+  void keepRefused(double step_s) {
+    for (const Point &point : points_) {
+      if (point.fits)
+        continue;
+      Choice plain = point.choice;
+      plain.chunks = 0;
+      plan::Alternative refused;
+      refused.set_keys(space_.keysOf(point.choice));
+      refused.set_step_s(point.estimate.step_s);
+      refused.set_estimated_s(point.estimate.step_s);
+      refused.set_bytes(int64_t(point.estimate.bytes));
+      const auto [it, isNew] = tooLarge_.try_emplace(plain, refused);
+      if (!isNew && it->second.compute_s() == 0 && point.estimate.step_s < it->second.step_s())
+        it->second = refused;
+    }
+    std::vector<const plan::Alternative *> faster;
+    for (const auto &[choice, alternative] : tooLarge_) {
+      if (alternative.step_s() < step_s)
+        faster.push_back(&alternative);
+    }
+    std::stable_sort(faster.begin(), faster.end(),
+                     [](const auto *a, const auto *b) { return a->step_s() < b->step_s(); });
+    for (size_t i = 0; i < faster.size() && i < kCompiled; ++i)
+      *decision_.add_refused() = *faster[i];
+    decision_.set_memory_bytes(memory_ < std::numeric_limits<double>::infinity() ? int64_t(memory_) : 0);
+  }
+
+  // What a GiB more memory would have let the same estimates find, and the chosen layout with larger micro-batches.
+  void keepPrices(const Choice &chosen) {
+    constexpr double kMore = double(int64_t(1) << 30);
+    const auto keep = [&](const char *means, const Estimate &before, const Point &after) {
+      plan::MeansPrice &price = *decision_.add_prices();
+      price.set_means(means);
+      price.set_keys(space_.keysOf(after.choice));
+      price.set_saved_s(before.step_s - after.estimate.step_s);
+      price.set_bytes(int64_t(after.estimate.bytes));
+    };
+    if (memory_ < std::numeric_limits<double>::infinity() && points_.begin()->fits) {
+      Point best = *points_.begin();
+      for (const Point &point : points_) {
+        const absl::StatusOr<Point> more = pointOf(point.choice, memory_ + kMore);
+        if (more.ok() && *more < best)
+          best = *more;
+      }
+      keep("1 GiB more memory", points_.begin()->estimate, best);
+    }
+    Choice larger = chosen;
+    larger.micro *= 2;
+    if (asked_.batch().global() % larger.micro != 0)
+      return;
+    const absl::StatusOr<Point> before = pointOf(chosen), after = pointOf(larger);
+    if (before.ok() && after.ok())
+      keep("micro-batches twice as large", before->estimate, *after);
   }
 
   // Every choice counts once.
@@ -498,6 +561,7 @@ private:
   std::map<Choice, std::vector<Pin>> pins_;     // of choices with a layout of their own, without their schedule
   std::map<Choice, bool> estimated_;            // whether it was possible
   std::set<Point> points_;
+  std::map<Choice, plan::Alternative> tooLarge_; // compiled; by choice without its chunks
   std::string firstError_;
   plan::Decision decision_;
 };
@@ -507,6 +571,7 @@ private:
 absl::StatusOr<Decided> decide(const CompileOptions &options, const DecideOptions &how) {
   WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<ModelSource> source,
                         ModelSource::read(LocateJob(options.job, options.jobFile)));
+  WEFT_RETURN_IF_ERROR(checkKeys(options.job, options.cluster));
   CompileOptions less = options;
   const int64_t memory = plan::PlanBytesOf(options.cluster), reserve = options.job.auto_().reserve_bytes();
   if (options.cluster.device().memory_bytes() > 0 && reserve > 0) {

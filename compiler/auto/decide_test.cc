@@ -145,6 +145,34 @@ TEST(DecideTest, TheReserveStaysFree) {
   EXPECT_LE(bytesOf(found->plan), 1500000000);
 }
 
+// Of one node whose memory refuses what would be fastest.
+TEST(DecideTest, ThePlanKeepsWhatOthersLoseBy) {
+  const absl::StatusOr<Decided> found = decided({"dist.context=1", "dist.pipeline=1", "recompute.policy=NONE"},
+                                                {"cluster.node.count=1", "cluster.device.memory_bytes=1500000000"});
+  ASSERT_TRUE(found.ok()) << found.status();
+  const plan::Decision &decision = found->plan.header().decision();
+  EXPECT_EQ(decision.memory_bytes(), 1500000000);
+  ASSERT_GT(decision.best_size(), 1);
+  for (const plan::Alternative &it : decision.best()) {
+    EXPECT_NEAR(it.compute_s() + it.exposed_comm_s() + it.waiting_s(), it.step_s(), 1e-9 * it.step_s()) << it.keys();
+    EXPECT_LE(it.bytes(), decision.memory_bytes()) << it.keys();
+  }
+  ASSERT_GT(decision.refused_size(), 0);
+  double before = 0;
+  for (const plan::Alternative &it : decision.refused()) {
+    EXPECT_GT(it.bytes(), decision.memory_bytes()) << it.keys();
+    EXPECT_LT(it.step_s(), decision.best(0).step_s()) << it.keys();
+    EXPECT_GE(it.step_s(), before) << it.keys();
+    before = it.step_s();
+  }
+  ASSERT_GT(decision.prices_size(), 0);
+  const plan::MeansPrice &memory = decision.prices(0);
+  EXPECT_EQ(memory.means(), "1 GiB more memory");
+  EXPECT_GT(memory.saved_s(), 0);
+  EXPECT_GT(memory.bytes(), decision.memory_bytes());
+  EXPECT_LE(memory.bytes(), decision.memory_bytes() + (int64_t(1) << 30));
+}
+
 TEST(DecideTest, WhatFitsNowhereNamesTheLeast) {
   const absl::StatusOr<Decided> found =
       decided({"dist.context=1", "dist.tensor=1", "zero.stage=3"}, {"cluster.device.memory_bytes=20000000"});

@@ -1,8 +1,10 @@
 #include "compiler/job/cluster.h"
 
 #include <filesystem>
+#include <optional>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/job/axes.h"
 #include "compiler/job/override.h"
@@ -10,6 +12,7 @@
 #include "ops/abi/status_macros.h"
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/read_file.h"
+#include "runtime/plan/scale.h"
 
 namespace weft {
 namespace {
@@ -41,10 +44,32 @@ absl::Status ReadCalibration(const std::string& path, Cluster* cluster) {
   return absl::OkStatus();
 }
 
+// The number of times of "cluster.network.link_bytes_s=2x"; none of another override.
+std::optional<double> FactorOf(const std::string& text) {
+  double factor = 0;
+  const bool scales = absl::EndsWith(text, "x") &&
+                      absl::SimpleAtod(text.substr(text.find('=') + 1, text.size() - text.find('=') - 2), &factor);
+  return scales ? std::optional(factor) : std::nullopt;
+}
+
+absl::Status Scale(const std::string& text, double factor, Cluster* cluster) {
+  if (absl::Status status = plan::CheckCluster(*cluster); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat(kPrefix, status.message()));
+  }
+  plan::ResolveCluster(cluster);  // a rate that is left out has a default
+  const size_t prefix = sizeof(kPrefix) - 1;
+  const absl::Status status = plan::ScaleRate(text.substr(prefix, text.find('=') - prefix), factor, cluster);
+  return absl::Status(status.code(), absl::StrCat(kPrefix, status.message()));
+}
+
 absl::Status Apply(const std::vector<std::string>& overrides, Cluster* cluster) {
   for (const std::string& text : overrides) {
     if (!IsClusterOverride(text)) {
       return absl::InvalidArgumentError(absl::StrCat("override: expected cluster.key.path=value, got \"", text, "\""));
+    }
+    if (const std::optional<double> factor = FactorOf(text)) {
+      WEFT_RETURN_IF_ERROR(Scale(text, *factor, cluster));
+      continue;
     }
     WEFT_RETURN_IF_ERROR(ApplyOverride(text, sizeof(kPrefix) - 1, cluster));
   }

@@ -14,7 +14,8 @@
 namespace weft {
 
 // Reads a cluster file and applies `overrides` in order, each
-// "cluster.key.path=value"; an empty path gives the local machine:
+// "cluster.key.path=value", or "cluster.network.link_bytes_s=2x" for a rate twice
+// what it is, with its tables (runtime/plan/scale.h); an empty path gives the local machine:
 // kMostLocalRanks CPU ranks, memory not looked at. The result is checked and
 // complete (runtime/plan/cluster.h). Errors are InvalidArgument, or NotFound for
 // a file that cannot be read, and begin with the path or the override's key. Any

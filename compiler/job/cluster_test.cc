@@ -137,5 +137,18 @@ TEST(ClusterTest, AMeshHasAtMostTheRanksOfTheCluster) {
               HasSubstr("dist: expected at most 64 ranks of clusters/8x8cpu.cluster, got data 33 x tensor 2 = 66"));
 }
 
+TEST(ClusterTest, ARateMayBeSoManyTimesWhatItIs) {
+  const absl::StatusOr<Cluster> twice = LoadCluster("", {"cluster.device.memory_bytes_s=2x"});
+  ASSERT_TRUE(twice.ok()) << twice.status();
+  EXPECT_EQ(twice->device().memory_bytes_s(), 2 * LoadCluster("")->device().memory_bytes_s()) << "of its default";
+  EXPECT_EQ(
+      LoadCluster("", {"cluster.node.link_bytes_s=8e9", "cluster.node.link_bytes_s=0.25x"})->node().link_bytes_s(),
+      2e9);
+  EXPECT_THAT(ErrorOf(LoadCluster("", {"cluster.node.ranks=2x"}).status()),
+              HasSubstr("cluster.node.ranks: expected a rate that can be so many times as large (device."));
+  EXPECT_THAT(ErrorOf(LoadCluster("", {"cluster.node.link_bytes_s=0x"}).status()),
+              HasSubstr("cluster.node.link_bytes_s: expected a finite factor above 0, got 0x"));
+}
+
 }  // namespace
 }  // namespace weft

@@ -73,6 +73,7 @@ TEST(JobTest, AutoParallelNeedsABatchAndACluster) {
   EXPECT_THAT(ErrorOf(kAuto, {"cluster="}), HasSubstr("cluster: expected the path of a cluster file"));
   EXPECT_THAT(ErrorOf(kAuto, {"batch={}"}), HasSubstr("batch.global: expected 1 or more"));
   EXPECT_THAT(ErrorOf(kAuto, {"auto.seconds=0"}), HasSubstr("auto.seconds: expected a number above 0, got 0"));
+  EXPECT_THAT(ErrorOf(kAuto, {"auto.seconds=inf"}), HasSubstr("auto.seconds: expected at most 1e+09, got inf"));
   EXPECT_THAT(ErrorOf(kAuto, {"auto.gap=-1"}), HasSubstr("auto.gap: expected 0 or more, got -1"));
   EXPECT_THAT(ErrorOf(kAuto, {"auto.reserve_bytes=-1"}), HasSubstr("auto.reserve_bytes: expected 0 or more, got -1"));
   EXPECT_THAT(ErrorOf(kAuto, {"pipeline.cuts=h.1"}), HasSubstr("dist.pipeline: expected the number of stages"));

@@ -311,6 +311,9 @@ absl::Status ValidateAuto(const Job& job) {
     return absl::OkStatus();
   }
   WEFT_RETURN_IF_ERROR(ValidateNumbers("auto.", job.auto_()));
+  if (constexpr double kMostSeconds = 1e9; job.auto_().seconds() > kMostSeconds) {
+    return Expected("auto.seconds", absl::StrCat("at most ", kMostSeconds), job.auto_().seconds());
+  }
   if (job.auto_().reserve_bytes() < 0) {
     return Expected("auto.reserve_bytes", "0 or more", job.auto_().reserve_bytes());
   }

@@ -136,29 +136,19 @@ Json StageJson(const Program& program, const StageMemory* memory, const PrintOpt
   return json;
 }
 
-Json DecisionJson(const Decision& decision) {
-  Json best = Json::array();
-  for (const Alternative& it : decision.best()) {
-    best.push_back({{"keys", it.keys()},
-                    {"step_s", it.step_s()},
-                    {"estimated_s", it.estimated_s()},
-                    {"bytes", it.bytes()},
-                    {"compute_s", it.compute_s()},
-                    {"exposed_comm_s", it.exposed_comm_s()},
-                    {"waiting_s", it.waiting_s()}});
+Json AlternativesJson(const google::protobuf::RepeatedPtrField<Alternative>& alternatives) {
+  Json all = Json::array();
+  for (const Alternative& it : alternatives) {
+    const bool compiled = it.compute_s() > 0;
+    all.push_back({{"keys", it.keys()},
+                   {"step_s", it.step_s()},
+                   {"estimated_s", it.estimated_s()},
+                   {"bytes", it.bytes()},
+                   {"compute_s", compiled ? Json(it.compute_s()) : Json()},
+                   {"exposed_comm_s", compiled ? Json(it.exposed_comm_s()) : Json()},
+                   {"waiting_s", compiled ? Json(it.waiting_s()) : Json()}});
   }
-  return {{"open", std::vector<std::string>(decision.open().begin(), decision.open().end())},
-          {"considered", decision.considered()},
-          {"dropped_by_memory", decision.dropped_by_memory()},
-          {"dropped_by_bound", decision.dropped_by_bound()},
-          {"impossible", decision.impossible()},
-          {"estimated", decision.estimated()},
-          {"compiled", decision.compiled()},
-          {"unseen", decision.unseen()},
-          {"bound_s", decision.bound_s()},
-          {"gap", decision.gap()},
-          {"ended", decision.ended()},
-          {"best", best}};
+  return all;
 }
 
 Json HeaderJson(const Header& header) {
@@ -180,6 +170,29 @@ Json HeaderJson(const Header& header) {
 }
 
 }  // namespace
+
+Json DecisionJson(const Decision& decision) {
+  if (decision.best_size() == 0) return Json();
+  Json prices = Json::array();
+  for (const MeansPrice& it : decision.prices()) {
+    prices.push_back({{"means", it.means()}, {"keys", it.keys()}, {"saved_s", it.saved_s()}, {"bytes", it.bytes()}});
+  }
+  return {{"open", std::vector<std::string>(decision.open().begin(), decision.open().end())},
+          {"considered", decision.considered()},
+          {"dropped_by_memory", decision.dropped_by_memory()},
+          {"dropped_by_bound", decision.dropped_by_bound()},
+          {"impossible", decision.impossible()},
+          {"estimated", decision.estimated()},
+          {"compiled", decision.compiled()},
+          {"unseen", decision.unseen()},
+          {"bound_s", decision.bound_s()},
+          {"gap", decision.gap()},
+          {"ended", decision.ended()},
+          {"memory_bytes", decision.memory_bytes() > 0 ? Json(decision.memory_bytes()) : Json()},
+          {"best", AlternativesJson(decision.best())},
+          {"refused", AlternativesJson(decision.refused())},
+          {"prices", prices}};
+}
 
 Json FiguresJson(const Figures& figures) {
   return {{"devices", figures.devices},

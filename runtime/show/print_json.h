@@ -7,11 +7,15 @@
 #include <string>
 
 #include "runtime/measure/figures.h"
+#include "runtime/plan/plan.pb.h"
 
 namespace weft::plan {
 
 // An object; null for what is absent, so that every key is always there.
 nlohmann::ordered_json FiguresJson(const Figures& figures);
+
+// How a layout was chosen; null if nothing was.
+nlohmann::ordered_json DecisionJson(const Decision& decision);
 
 // As text, two spaces deep, with a line break at its end. Names may hold any bytes; what is not UTF-8 is replaced.
 std::string JsonText(const nlohmann::ordered_json& json);

@@ -97,6 +97,15 @@ class Reporter {
   std::vector<std::vector<double>> streams_;  // stage, stream: when it last ended computing
 };
 
+// What a step takes besides its acts: every stream waits for it.
+void AddConstant(double seconds, Report& report) {
+  const double busy = (1 - report.bubble_fraction) * report.step_s;
+  report.step_s += seconds;
+  report.waiting_s += seconds;
+  for (StageReport& stage : report.stages) stage.waiting_s += seconds;
+  if (seconds > 0) report.bubble_fraction = 1 - busy / report.step_s;
+}
+
 }  // namespace
 
 absl::StatusOr<Report> Simulate(const plan::Plan& plan, const plan::Machine& machine, const Options& options) {
@@ -107,7 +116,7 @@ absl::StatusOr<Report> Simulate(const plan::Plan& plan, const plan::Machine& mac
   Report report;
   report.acts = *std::move(acts);
   Reporter(programs, costs, &report).Run();
-  if (!options.unit_times) report.step_s += machine.step_s;
+  if (!options.unit_times) AddConstant(machine.step_s, report);
   return report;
 }
 

@@ -17,7 +17,8 @@ struct StageReport {
   double compute_s = 0;        // in which a compute stream runs kernels; the mean of several
   double communication_s = 0;  // of its collectives and transfers, added up
   double exposed_comm_s = 0;   // in which a compute stream waits for communication of its rank that is under way
-  double waiting_s = 0;        // in which it waits for anything else: another stage, or an act that comes first
+  // In which it waits for anything else: another stage, an act that comes first, what a step takes besides its acts.
+  double waiting_s = 0;
   double sent_bytes = 0;
   int64_t peak_bytes = 0;  // what the rank allocates
 };

@@ -91,7 +91,12 @@ TEST(SimulateTest, WhatOtherStagesSendEachOtherIsWaitedForAndNotExposed) {
 TEST(SimulateTest, AStepTakesItsConstantToo) {
   plan::Machine machine = MachineWith(0.25);
   machine.step_s = 3;
-  EXPECT_DOUBLE_EQ(Simulated(Pipeline(OneFOneB(2, 1), 1), machine).step_s, 6.5 + 3);
+  const Report report = Simulated(Pipeline(OneFOneB(2, 1), 1), machine);
+  EXPECT_DOUBLE_EQ(report.step_s, 6.5 + 3);
+  EXPECT_DOUBLE_EQ(report.exposed_comm_s + report.waiting_s, report.bubble_fraction * report.step_s);
+  EXPECT_DOUBLE_EQ(report.bubble_fraction, 1 - 3 / 9.5) << "nobody computes meanwhile";
+  const StageReport& stage = report.stages[1];
+  EXPECT_DOUBLE_EQ(stage.compute_s + stage.exposed_comm_s + stage.waiting_s, report.step_s);
   EXPECT_DOUBLE_EQ(Simulated(Pipeline(OneFOneB(2, 1), 1), machine, true).step_s, 6) << "which units do not count";
 }
 

@@ -24,7 +24,7 @@ usage: weft plan compare JOB ['KEY=VALUE KEY=VALUE ...' ...] [--sweep KEY=VALUE,
   JOB                  a job file, such as models/gpt2/tiny.job
   'KEY=VALUE ...'      a set of overrides of the job, each as weft-compile takes them, with blanks between them:
                        'dist.data=8 dist.tensor=2'; '' is the job as it is, and so is no set at all.
-                       cluster.network.link_bytes_s=5e10 asks what if of the job's cluster
+                       cluster.network.link_bytes_s=5e10 asks what if of the job's cluster, =2x for twice what it has
   --sweep KEY=V,V,...  every set with each of these values; several sweeps: with each combination
   PLAN                 a plan that there is already: a row as well; JOB may be absent
   --json               the rows for programs

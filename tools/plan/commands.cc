@@ -43,16 +43,17 @@ usage:
                                                   other stages and for what comes first), each stage's share;
                                                   --unit-times: forward 1, backward 2 (1 + 1 if split),
                                                   all else 0
-  weft-plan explain PLAN [NAME] [CLUSTER-KEY...]  where the seconds of that step go; of each collective and
-            [--json]                              transfer, how much is hidden, and its line of the model; what
-                                                  takes the memory; what a cluster twice as fast in one thing
-                                                  would save; NAME: of an actor, a buffer or a layer (h.3) alone
+  weft-plan explain PLAN [NAME] [CLUSTER-KEY...]  how the layout was chosen, and what others lose by; where the
+            [--json]                              seconds of that step go; of each collective and transfer, how
+                                                  much is hidden, and its line of the model; what takes the
+                                                  memory; what a cluster twice as fast in one thing would save;
+                                                  NAME: of an actor, a buffer or a layer (h.3) alone
   weft-plan timeline PLAN [CLUSTER-KEY...]        the step drawn as text; -o: for ui.perfetto.dev, in
             [--unit-times] [--columns=N]          the form of weft-run --trace; --with: beside such a
             [-o FILE.json] [--with=TRACE.json]    trace, at its last step
 
 A CLUSTER-KEY asks what if: cluster.network.link_bytes_s=5e10, cluster.node.ranks=4
-(docs/reference/cluster.md).
+(docs/reference/cluster.md); cluster.network.link_bytes_s=2x is twice what it is, with its tables.
 
 weft plan compare puts plans, and variants of a job, side by side: weft plan compare --help.
 

@@ -53,10 +53,10 @@ struct Memory {
   std::vector<plan::AlikeTensors> largest;
 };
 
-// What a step would take if one key of the cluster were twice what it is, in the same plan.
+// What a step would take if one rate of the cluster were twice what it is, in the same plan.
 struct Price {
   std::string name;  // "network"
-  std::string key;   // "cluster.network.link_bytes_s=1e+11": what simulate takes to say the same
+  std::string key;   // "cluster.network.link_bytes_s=2x": what simulate takes to say the same
   double step_s = 0;
   double saved_s = 0;  // of the step as it is
 };

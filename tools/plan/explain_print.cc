@@ -93,6 +93,25 @@ std::string PricesText(const Explanation& explanation) {
   return absl::StrCat("what the step would save, were one thing twice as fast\n", table.Text());
 }
 
+// What other means than rates would buy: it takes a compiler to say, so it is what the search has kept.
+std::string MeansText(const plan::Plan& plan, double step_s) {
+  const plan::Header& header = plan.header();
+  plan::Table table(2, {1, 2, 3});
+  for (const plan::MeansPrice& price : header.decision().prices()) {
+    table.Add({price.means(), SavedText(price.saved_s()), plan::ShareText(step_s > 0 ? price.saved_s() / step_s : 0),
+               plan::BytesText(price.bytes()), price.keys()});
+  }
+  if (!table.empty()) return "with other means, by the estimates of the search, in so much memory\n" + table.Text();
+  if (!header.training()) return "";
+  const int64_t memory = header.cluster().device().memory_bytes(), micro = header.job().batch().micro();
+  std::string sets;
+  if (memory > 0) absl::StrAppend(&sets, " cluster.device.memory_bytes=", memory + (int64_t{1} << 30));
+  if (header.micro_batches() % 2 == 0) absl::StrAppend(&sets, " batch.micro=", 2 * micro);
+  if (sets.empty()) return "";
+  return absl::StrCat("what other means would buy takes a compiler; beside the job file that was compiled:\n",
+                      "  weft plan job PLAN > again.job && weft plan compare again.job ''", sets, "\n");
+}
+
 // "layer `h.0`": what a name was found to be.
 std::string ScopeText(const Scope& scope) {
   const char* kinds[] = {"plan", "actor", "buffer", "layer"};
@@ -107,12 +126,13 @@ std::string TextOf(const plan::Plan& plan, const Explanation& explanation, const
                       mean, whole && !figures.empty() ? ": " + figures : "", "\n",
                       whole ? plan::DecisionText(plan.header().decision()) : "", DivisionText(explanation),
                       CommunicationText(explanation.communication), MemoryText(explanation.memory, scope),
-                      whole ? PricesText(explanation) : "");
+                      whole ? PricesText(explanation) : "", whole ? MeansText(plan, explanation.figures.step_s) : "");
 }
 
-std::string JsonOf(const Explanation& explanation, const Scope& scope) {
+std::string JsonOf(const plan::Plan& plan, const Explanation& explanation, const Scope& scope) {
   Json json = plan::FiguresJson(explanation.figures);
   json["name"] = scope.kind() == Scope::Kind::kPlan ? Json() : Json(scope.name());
+  json["decision"] = plan::DecisionJson(plan.header().decision());
   const Division& division = explanation.division;
   json["division"] = {{"forward_s", division.forward_s},
                       {"backward_s", division.backward_s},
@@ -168,7 +188,7 @@ Outcome RunExplain(const std::string& path, const plan::Plan& plan, const Explai
   if (!scope.ok()) return {"", absl::StrCat(path, ": ", scope.status().message()), 2};
   const absl::StatusOr<Explanation> explanation = Explain(path, plan, *cluster, *scope);
   if (!explanation.ok()) return wrong(explanation.status());
-  return {request.json ? JsonOf(*explanation, *scope) : TextOf(plan, *explanation, *scope), "", 0};
+  return {request.json ? JsonOf(plan, *explanation, *scope) : TextOf(plan, *explanation, *scope), "", 0};
 }
 
 }  // namespace weft::tools

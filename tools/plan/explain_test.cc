@@ -99,9 +99,44 @@ TEST(ExplainTest, APriceIsWhatSimulateSaysOfItsKey) {
   EXPECT_GT(explanation.prices[0].saved_s, explanation.prices[1].saved_s);
   EXPECT_GT(explanation.prices[1].saved_s, 0);
   EXPECT_EQ(explanation.prices[2].saved_s, 0) << "the kernels move no bytes";
-  EXPECT_EQ(explanation.prices[0].key, "cluster.device.contraction_flops=600000000000");
-  EXPECT_EQ(explanation.prices[1].key, "cluster.node.link_bytes_s=4096");
+  EXPECT_EQ(explanation.prices[0].key, "cluster.device.contraction_flops=2x");
+  EXPECT_EQ(explanation.prices[1].key, "cluster.node.link_bytes_s=2x");
   EXPECT_EQ(explanation.prices[3].saved_s, 0) << "one node has no network";
+}
+
+// What a calibration has measured goes before the rate, and is twice as fast with it.
+TEST(ExplainTest, PricesCountWhereTablesSayTheRates) {
+  const plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 1), 1);
+  const std::vector<std::string> keys = {
+      R"(cluster.calibration={device_kind: "cpu"
+         product { m: 1 n: 1 k: 1 type: "f32" flops_s: 1e11 } product { m: 1 n: 1 k: 1 type: "bf16" flops_s: 1e11 }
+         kernel { family: "multiply" bytes: 1 bytes_s: 1e10 flops_s: 5e10 }})"};
+  const Explanation explanation = Explained(plan, "", keys);
+  EXPECT_EQ(explanation.prices[0].name, "matrix products");
+  EXPECT_GT(explanation.prices[0].saved_s, 0.4 * explanation.figures.step_s);
+}
+
+// What no rate buys is what the search found out, or a command.
+TEST(ExplainTest, SaysWhatOtherMeansWouldBuy) {
+  plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 4), 4);
+  plan::Header& header = *plan.mutable_header();
+  const auto said = [&](const std::string& name) { return RunPlanCommand({"explain", Saved(plan, name)}).output; };
+  header.set_training(false);
+  EXPECT_EQ(said("function").find("other means"), std::string::npos);
+  header.set_training(true);
+  header.mutable_job()->mutable_batch()->set_micro(8);
+  EXPECT_NE(said("asked").find("weft plan compare again.job '' batch.micro=16\n"), std::string::npos) << said("asked");
+  plan::Decision& decision = *header.mutable_decision();
+  decision.add_best()->set_keys("dist.pipeline=2");
+  plan::MeansPrice& price = *decision.add_prices();
+  price.set_means("1 GiB more memory");
+  price.set_keys("dist.data=2");
+  price.set_saved_s(-0.5);
+  price.set_bytes(1024);
+  const std::string chosen = said("chosen");
+  EXPECT_NE(chosen.find("  1 GiB more memory  -500 ms"), std::string::npos) << chosen;
+  EXPECT_NE(chosen.find("1.00 KiB  dist.data=2\n"), std::string::npos) << chosen;
+  EXPECT_EQ(chosen.find("again.job"), std::string::npos) << "the search knows";
 }
 
 TEST(ExplainTest, MemoryIsThatOfThePeak) {
@@ -148,6 +183,7 @@ TEST(ExplainTest, SaysTheSameInJson) {
   const auto json = nlohmann::json::parse(outcome.output);
   EXPECT_DOUBLE_EQ(json["step_s"].get<double>(), 6.5);
   EXPECT_TRUE(json["name"].is_null());
+  EXPECT_TRUE(json["decision"].is_null());
   EXPECT_DOUBLE_EQ(json["division"]["waiting_s"].get<double>(), 3);
   EXPECT_EQ(json["communication"].size(), 2u);
   EXPECT_EQ(json["memory"]["at_peak"].size(), 6u);

@@ -1,0 +1,18 @@
+// Keys of a job with graph.auto_parallel that no layout has together.
+#ifndef WEFT_COMPILER_AUTO_CONFLICTS_H_
+#define WEFT_COMPILER_AUTO_CONFLICTS_H_
+
+#include "absl/status/status.h"
+#include "runtime/plan/cluster.pb.h"
+#include "runtime/plan/job.pb.h"
+
+namespace weft::compiler {
+
+/// Looks at the keys that a valid job sets, before anything is compiled: whether the sizes of axes divide the ranks of
+/// the cluster, whether zero.group divides what can be data ranks, whether the schedule has the chunks and the form.
+/// kInvalidArgument names the key, what was expected and what was found. What depends on the model is found later.
+absl::Status checkKeys(const Job &asked, const Cluster &cluster);
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_AUTO_CONFLICTS_H_

@@ -1,0 +1,64 @@
+#include "compiler/auto/conflicts.h"
+
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace weft::compiler {
+namespace {
+
+// Of a job with these keys, on 2 nodes of 4 ranks.
+std::string errorOf(const std::string &keys) {
+  Job job;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(keys, &job)) << keys;
+  job.set_cluster("two.cluster");
+  Cluster cluster;
+  cluster.mutable_node()->set_count(2);
+  cluster.mutable_node()->set_ranks(4);
+  const absl::Status status = checkKeys(job, cluster);
+  EXPECT_TRUE(status.ok() || absl::IsInvalidArgument(status));
+  return std::string(status.message());
+}
+
+TEST(ConflictsTest, SizesDivideTheRanks) {
+  EXPECT_EQ(errorOf("dist { context: 3 tensor: 2 }"),
+            "dist: expected sizes whose product divides the 8 ranks of two.cluster, got context 3 x tensor 2 = 6");
+  EXPECT_EQ(errorOf("dist { data: 4 tensor: 4 }"),
+            "dist: expected sizes whose product divides the 8 ranks of two.cluster, got data 4 x tensor 4 = 16");
+  EXPECT_EQ(errorOf("dist { data: 3 }"), "") << "the other ranks stay idle";
+  EXPECT_EQ(errorOf("dist { tensor: 2 pipeline: 4 }"), "");
+  EXPECT_EQ(errorOf(""), "");
+}
+
+TEST(ConflictsTest, AGroupOfZeroDividesTheDataRanks) {
+  EXPECT_EQ(errorOf("dist { tensor: 2 } zero { stage: 3 group: 8 }"),
+            "zero.group: expected a divisor of the data ranks, of which there are 4 at most, got 8");
+  EXPECT_EQ(errorOf("zero { group: 3 }"),
+            "zero.group: expected a divisor of the data ranks, of which there are 8 at most, got 3");
+  EXPECT_EQ(errorOf("zero { group: 4 }"), "");
+}
+
+TEST(ConflictsTest, AScheduleHasItsChunksAndForms) {
+  EXPECT_EQ(errorOf("pipeline { schedule: GPIPE chunks: 2 }"),
+            "pipeline.chunks: expected 1, as pipeline.schedule is GPIPE with graph.auto_parallel, got 2");
+  EXPECT_EQ(errorOf("pipeline { schedule: INTERLEAVED chunks: 1 }"),
+            "pipeline.chunks: expected 2 to 8, as pipeline.schedule is INTERLEAVED with graph.auto_parallel, got 1");
+  EXPECT_EQ(errorOf("pipeline { schedule: ZERO_BUBBLE form: V chunks: 4 }"),
+            "pipeline.chunks: expected 2, as pipeline.schedule is ZERO_BUBBLE with graph.auto_parallel, got 4");
+  EXPECT_EQ(errorOf("pipeline { chunks: 9 }"), "pipeline.chunks: expected 1 to 8 with graph.auto_parallel, got 9");
+  EXPECT_EQ(errorOf("pipeline { schedule: ONE_F_ONE_B form: V }"),
+            "pipeline.form: expected none, as pipeline.schedule ONE_F_ONE_B has no forms, got V");
+  EXPECT_EQ(errorOf("pipeline { form: V }"), "");
+  EXPECT_EQ(errorOf("pipeline { schedule: INTERLEAVED chunks: 8 }"), "");
+  EXPECT_EQ(errorOf("pipeline { schedule_file: \"own.txt\" chunks: 16 }"), "") << "the file says";
+}
+
+TEST(ConflictsTest, WhatNobodySearchesIsNoKey) {
+  EXPECT_EQ(errorOf("batch { global: 10000 micro: 2 }"),
+            "batch.micro: expected at most 4096 micro-batches of batch.global (10000) with graph.auto_parallel, got 2");
+  EXPECT_EQ(errorOf("batch { global: 8192 micro: 2 }"), "");
+}
+
+} // namespace
+} // namespace weft::compiler

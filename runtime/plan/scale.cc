@@ -1,0 +1,85 @@
+#include "runtime/plan/scale.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::plan {
+namespace {
+
+void ScaleProducts(double factor, Cluster* cluster) {
+  Device& device = *cluster->mutable_device();
+  device.set_contraction_flops(device.contraction_flops() * factor);
+  Calibration& calibration = *cluster->mutable_calibration();
+  for (ProductRate& at : *calibration.mutable_product()) at.set_flops_s(at.flops_s() * factor);
+  for (KernelRate& at : *calibration.mutable_kernel()) at.set_flops_s(at.flops_s() * factor);
+}
+
+void ScaleMemory(double factor, Cluster* cluster) {
+  Device& device = *cluster->mutable_device();
+  device.set_memory_bytes_s(device.memory_bytes_s() * factor);
+  for (KernelRate& at : *cluster->mutable_calibration()->mutable_kernel()) at.set_bytes_s(at.bytes_s() * factor);
+}
+
+void ScaleOther(double factor, Cluster* cluster) {
+  Device& device = *cluster->mutable_device();
+  device.set_other_flops(device.other_flops() * factor);
+}
+
+// Of groups on one node, or on several.
+void ScaleCollectives(bool one_node, double factor, Calibration& calibration) {
+  using Group = std::tuple<std::string, int64_t, int64_t>;
+  const auto group_of = [](const CollectiveTime& at) { return Group(at.kind(), at.on_node(), at.nodes()); };
+  std::map<Group, std::pair<double, double>> smallest;  // bytes, seconds
+  for (const CollectiveTime& at : calibration.collective()) {
+    const auto [it, fresh] = smallest.try_emplace(group_of(at), at.bytes(), at.seconds());
+    if (!fresh) it->second = std::min(it->second, std::pair(at.bytes(), at.seconds()));
+  }
+  for (CollectiveTime& at : *calibration.mutable_collective()) {
+    if ((at.nodes() == 1) != one_node) continue;
+    const double latency_s = std::min(smallest[group_of(at)].second, at.seconds());
+    at.set_seconds(latency_s + (at.seconds() - latency_s) / factor);
+  }
+}
+
+void ScaleLink(double factor, Cluster* cluster) {
+  cluster->mutable_node()->set_link_bytes_s(cluster->node().link_bytes_s() * factor);
+  ScaleCollectives(/*one_node=*/true, factor, *cluster->mutable_calibration());
+}
+
+void ScaleNetwork(double factor, Cluster* cluster) {
+  cluster->mutable_network()->set_link_bytes_s(cluster->network().link_bytes_s() * factor);
+  ScaleCollectives(/*one_node=*/false, factor, *cluster->mutable_calibration());
+}
+
+constexpr std::pair<const char*, void (*)(double, Cluster*)> kRates[] = {
+    {"device.contraction_flops", ScaleProducts}, {"device.memory_bytes_s", ScaleMemory},
+    {"device.other_flops", ScaleOther},          {"node.link_bytes_s", ScaleLink},
+    {"network.link_bytes_s", ScaleNetwork},
+};
+
+}  // namespace
+
+absl::Status ScaleRate(const std::string& key, double factor, Cluster* cluster) {
+  if (!(factor > 0) || std::isinf(factor)) {
+    return absl::InvalidArgumentError(absl::StrCat(key, ": expected a finite factor above 0, got ", factor, "x"));
+  }
+  const bool calibrated = cluster->has_calibration();
+  std::string keys;
+  for (const auto& [name, scale] : kRates) {
+    if (key == name) {
+      scale(factor, cluster);
+      if (!calibrated) cluster->clear_calibration();
+      return absl::OkStatus();
+    }
+    absl::StrAppend(&keys, keys.empty() ? "" : ", ", name);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(key, ": expected a rate that can be so many times as large (", keys, "), got ", factor, "x"));
+}
+
+}  // namespace weft::plan
