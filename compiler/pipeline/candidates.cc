@@ -39,7 +39,7 @@ void Candidates::keep(const Job &job, Phase phase, mlir::ModuleOp module) {
   }
 }
 
-template <typename Make> absl::StatusOr<plan::Plan> Candidates::planBy(const Job &job, const Make &make) {
+absl::StatusOr<plan::Plan> Candidates::planFor(const Job &job, bool offsets) {
   std::string first;
   mlir::ScopedDiagnosticHandler quiet(kept_.front().module->getContext(), [&](mlir::Diagnostic &diagnostic) {
     const bool error = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
@@ -61,20 +61,14 @@ template <typename Make> absl::StatusOr<plan::Plan> Candidates::planBy(const Job
       return absl::InvalidArgumentError(first);
     }
   }
-  absl::StatusOr<plan::Plan> plan = make(lowering);
+  absl::StatusOr<plan::Plan> plan =
+      offsets ? planOf(lowering, job, cluster_) : planWithoutOffsets(lowering, job, cluster_);
   return plan.status().message().empty() && !plan.ok() ? absl::InvalidArgumentError(first) : std::move(plan);
 }
 
-absl::StatusOr<plan::Plan> Candidates::planFor(const Job &job, bool offsets) {
-  return planBy(job, [&](const Lowering &lowering) {
-    return offsets ? planOf(lowering, job, cluster_) : planWithoutOffsets(lowering, job, cluster_);
-  });
-}
-
 absl::StatusOr<std::vector<bool>> Candidates::fit(const Job &job, int64_t bytes) {
-  WEFT_ASSIGN_OR_RETURN(const plan::Plan plan, planBy(job, [&](const Lowering &lowering) {
-                          return planIfFits(lowering, job, cluster_, bytes);
-                        }));
+  WEFT_ASSIGN_OR_RETURN(plan::Plan plan, planFor(job, /*offsets=*/false));
+  WEFT_RETURN_IF_ERROR(layOut(cluster_, bytes, /*memorySeed=*/0, plan));
   std::vector<bool> fits;
   for (const plan::Stage &stage : plan.stages()) {
     fits.push_back(int64_t(stage.arena_bytes()) <= bytes);

@@ -54,9 +54,6 @@ public:
   absl::StatusOr<std::vector<bool>> fit(const Job &job, int64_t bytes);
 
 private:
-  // The plan that `make` gives of the job behind all phases.
-  template <typename Make> absl::StatusOr<plan::Plan> planBy(const Job &job, const Make &make);
-
   struct Kept {
     std::string prefix; // see prefixOf
     Phase phase;

@@ -55,16 +55,6 @@ absl::Status checkArenas(const plan::Plan &plan) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<plan::Plan> planWith(const MemoryOptions &options, const Lowering &lowering, const Job &asked,
-                                    const Cluster &cluster) {
-  WEFT_ASSIGN_OR_RETURN(plan::Plan plan, planWithoutOffsets(lowering, asked, cluster));
-  if (absl::Status status = PlanMemory(options, &plan); !status.ok()) {
-    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", status.message()));
-  }
-  WEFT_RETURN_IF_ERROR(checkArenas(plan));
-  return plan;
-}
-
 } // namespace
 
 llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &cluster, Candidates &candidates) {
@@ -99,14 +89,19 @@ absl::StatusOr<plan::Plan> planWithoutOffsets(const Lowering &lowering, const Jo
   return plan;
 }
 
-absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster,
-                                  uint32_t memorySeed) {
-  return planWith({plan::PlanBytesOf(cluster), memorySeed, 0}, lowering, asked, cluster);
+absl::Status layOut(const Cluster &cluster, int64_t limitBytes, uint32_t memorySeed, plan::Plan &plan) {
+  const MemoryOptions options{plan::PlanBytesOf(cluster), memorySeed, limitBytes};
+  if (absl::Status status = PlanMemory(options, &plan); !status.ok()) {
+    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", status.message()));
+  }
+  return checkArenas(plan);
 }
 
-absl::StatusOr<plan::Plan> planIfFits(const Lowering &lowering, const Job &asked, const Cluster &cluster,
-                                      int64_t limitBytes) {
-  return planWith({plan::PlanBytesOf(cluster), 0, limitBytes}, lowering, asked, cluster);
+absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster,
+                                  uint32_t memorySeed) {
+  WEFT_ASSIGN_OR_RETURN(plan::Plan plan, planWithoutOffsets(lowering, asked, cluster));
+  WEFT_RETURN_IF_ERROR(layOut(cluster, /*limitBytes=*/0, memorySeed, plan));
+  return plan;
 }
 
 } // namespace weft::compiler
