@@ -348,10 +348,11 @@ private:
     if (!least)
       return absl::InvalidArgumentError(absl::StrCat("graph.auto_parallel: no layout compiles: ", firstError_));
     WEFT_RETURN_IF_ERROR(place(/*dense=*/true, *least));
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "graph.auto_parallel: expected a layout that fits ", plan::BytesText(int64_t(memory_)),
-        " a rank, got none among ", points_.size(), " estimated and ", decision_.compiled(), " compiled: the least is ",
-        plan::BytesText(least->alternative.bytes()), ", with ", least->alternative.keys()));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("graph.auto_parallel: expected a layout that fits ", plan::BytesText(int64_t(memory_)),
+                     " a rank, got none among ", points_.size(), " estimated and ", decision_.compiled(),
+                     " compiled: the least is ", plan::CountText(least->alternative.bytes()), " B (",
+                     plan::BytesText(least->alternative.bytes()), "), with ", least->alternative.keys()));
   }
 
   absl::StatusOr<Decided> finish(std::vector<Whole> &fitting) {
