@@ -326,6 +326,11 @@ private:
     return true;
   }
 
+  // Of a choice near one that was looked at.
+  bool hasPins(const Choice &choice) {
+    return choice.layout == 0 || pins_.count(unscheduled(choice)) > 0 || findPins(choice, kHeld * memory_);
+  }
+
   void addPins(const Choice &choice, Job &job) const {
     if (const auto it = pins_.find(unscheduled(choice)); choice.layout > 0 && it != pins_.end())
       job.mutable_graph()->mutable_pin()->Add(it->second.begin(), it->second.end());
@@ -374,7 +379,7 @@ private:
   // Compiles the best as a whole, until enough of them fit.
   absl::StatusOr<Decided> compileBest() {
     std::vector<Whole> fitting;
-    double least = std::numeric_limits<double>::infinity();
+    std::optional<Whole> least; // of what does not fit
     size_t tried = 0;
     std::set<Choice> schedules; // of those that differ in the chunks of a stage alone, the best is enough
     for (const Point &point : points_) {
@@ -395,49 +400,71 @@ private:
         firstError_ = std::string(whole.status().message());
         continue;
       }
-      least = std::min(least, double(whole->alternative.bytes()));
-      if (double(whole->alternative.bytes()) <= memory_)
+      if (double(whole->alternative.bytes()) <= memory_) {
         fitting.push_back(*std::move(whole));
-      else
-        tooLarge_[plain] = whole->alternative;
+        continue;
+      }
+      tooLarge_[plain] = whole->alternative;
+      if (!least || whole->alternative.bytes() < least->alternative.bytes())
+        least = *std::move(whole);
     }
     decision_.set_compiled(int64_t(tried));
     if (fitting.empty())
       return nothingFits(least);
-    std::stable_sort(fitting.begin(), fitting.end(),
-                     [](const Whole &a, const Whole &b) { return a.alternative.step_s() < b.alternative.step_s(); });
+    const auto faster = [](const Whole &a, const Whole &b) { return a.alternative.step_s() < b.alternative.step_s(); };
+    // The best one as it will be run; a few bytes in other places may cost it the first place.
+    for (std::stable_sort(fitting.begin(), fitting.end(), faster); !fitting.front().isDense;
+         std::stable_sort(fitting.begin(), fitting.end(), faster))
+      WEFT_RETURN_IF_ERROR(place(/*dense=*/true, fitting.front()));
     return finish(fitting);
   }
 
   struct Whole {
     Choice choice;
+    plan::Plan bare; // without offsets
     plan::Plan plan;
     plan::Alternative alternative;
+    bool isDense = false; // its memory is as small as compile() makes it; else it lies where it fits
   };
 
   absl::StatusOr<Whole> compileWhole(const Point &point) {
-    WEFT_ASSIGN_OR_RETURN(plan::Plan plan, whole_.planFor(jobOf(point.choice)));
-    WEFT_RETURN_IF_ERROR(plan::Validate(plan));
-    WEFT_ASSIGN_OR_RETURN(const sim::Report report, sim::Simulate(plan, machine_));
-    plan::Alternative alternative;
-    alternative.set_keys(space_.keysOf(point.choice));
-    alternative.set_step_s(report.step_s);
-    alternative.set_estimated_s(point.estimate.step_s);
-    for (const plan::Stage &stage : plan.stages())
+    Whole whole{point.choice, {}, {}, {}, false};
+    WEFT_ASSIGN_OR_RETURN(whole.bare, whole_.planFor(jobOf(point.choice), /*offsets=*/false));
+    whole.alternative.set_keys(space_.keysOf(point.choice));
+    whole.alternative.set_estimated_s(point.estimate.step_s);
+    WEFT_RETURN_IF_ERROR(place(/*dense=*/false, whole));
+    return whole;
+  }
+
+  // Lays out the memory of a plan, and simulates it.
+  absl::Status place(bool dense, Whole &whole) const {
+    whole.isDense = dense || memory_ == std::numeric_limits<double>::infinity();
+    whole.plan = whole.bare;
+    WEFT_RETURN_IF_ERROR(layOut(cluster_, whole.isDense ? 0 : int64_t(memory_), /*memorySeed=*/0, whole.plan));
+    plan::Alternative &alternative = whole.alternative;
+    alternative.clear_bytes();
+    for (const plan::Stage &stage : whole.plan.stages())
       alternative.set_bytes(std::max(alternative.bytes(), stage.arena_bytes()));
+    if (double(alternative.bytes()) <= memory_) {
+      WEFT_RETURN_IF_ERROR(plan::Validate(whole.plan));
+    }
+    WEFT_ASSIGN_OR_RETURN(const sim::Report report, sim::Simulate(whole.plan, machine_));
+    alternative.set_step_s(report.step_s);
     alternative.set_compute_s(report.step_s * (1 - report.bubble_fraction));
     alternative.set_exposed_comm_s(report.exposed_comm_s);
     alternative.set_waiting_s(report.waiting_s);
-    return Whole{point.choice, std::move(plan), alternative};
+    return absl::OkStatus();
   }
 
-  absl::Status nothingFits(double least) const {
-    if (!(least < std::numeric_limits<double>::infinity()))
+  absl::Status nothingFits(std::optional<Whole> &least) const {
+    if (!least)
       return absl::InvalidArgumentError(absl::StrCat("graph.auto_parallel: no layout compiles: ", firstError_));
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "graph.auto_parallel: expected a layout that fits ", plan::BytesText(int64_t(memory_)),
-        " a rank, got none among ", points_.size(), " estimated and ", decision_.compiled(), " compiled: the least is ",
-        plan::BytesText(int64_t(least)), ", with ", space_.keysOf(points_.begin()->choice)));
+    WEFT_RETURN_IF_ERROR(place(/*dense=*/true, *least));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("graph.auto_parallel: expected a layout that fits ", plan::BytesText(int64_t(memory_)),
+                     " a rank, got none among ", points_.size(), " estimated and ", decision_.compiled(),
+                     " compiled: the least is ", plan::CountText(least->alternative.bytes()), " B (",
+                     plan::BytesText(least->alternative.bytes()), "), with ", least->alternative.keys()));
   }
 
   absl::StatusOr<Decided> finish(std::vector<Whole> &fitting) {
@@ -514,7 +541,7 @@ private:
     }
     Choice larger = chosen;
     larger.micro *= 2;
-    if (asked_.batch().global() % larger.micro != 0)
+    if (asked_.batch().global() % larger.micro != 0 || !hasPins(larger))
       return;
     const absl::StatusOr<Point> before = pointOf(chosen), after = pointOf(larger);
     if (before.ok() && after.ok())

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <regex>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "compiler/auto/choice.h"
 #include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
@@ -128,7 +131,7 @@ TEST(DecideTest, EveryChoiceIsCountedOnce) {
 
 TEST(DecideTest, LessMemoryIsNeverFaster) {
   double before = 0;
-  for (const char *bytes : {"64000000000", "2500000000", "1200000000"}) {
+  for (const char *bytes : {"64000000000", "2500000000", "1600000000", "1200000000", "1000000000"}) {
     const absl::StatusOr<Decided> found =
         decided({"dist.context=1", "dist.pipeline=1"}, {absl::StrCat("cluster.device.memory_bytes=", bytes)});
     ASSERT_TRUE(found.ok()) << bytes << ": " << found.status();
@@ -173,11 +176,34 @@ TEST(DecideTest, ThePlanKeepsWhatOthersLoseBy) {
   EXPECT_LE(memory.bytes(), decision.memory_bytes() + (int64_t(1) << 30));
 }
 
+// A device with as much as the error names holds the layout that it names.
 TEST(DecideTest, WhatFitsNowhereNamesTheLeast) {
-  const absl::StatusOr<Decided> found =
-      decided({"dist.context=1", "dist.tensor=1", "zero.stage=3"}, {"cluster.device.memory_bytes=20000000"});
-  EXPECT_EQ(found.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_NE(found.status().message().find("the least is"), std::string::npos) << found.status();
+  const std::vector<std::string> keys = {"dist.context=1", "dist.tensor=1", "zero.stage=3"};
+  const absl::StatusOr<Decided> none = decided(keys, {"cluster.device.memory_bytes=20000000"});
+  ASSERT_EQ(none.status().code(), absl::StatusCode::kResourceExhausted) << none.status();
+  const std::string message(none.status().message());
+  std::smatch named;
+  ASSERT_TRUE(std::regex_search(message, named, std::regex("the least is ([0-9,]+) B \\(.*\\), with (.*)"))) << message;
+  const std::string bytes = absl::StrReplaceAll(named.str(1), {{",", ""}});
+  std::vector<std::string> all = keys;
+  for (absl::string_view key : absl::StrSplit(named.str(2), ' '))
+    all.emplace_back(key);
+  const absl::StatusOr<Decided> found = decided(all, {"cluster.device.memory_bytes=" + bytes});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_LE(bytesOf(found->plan), std::stoll(bytes));
+}
+
+// A block is laid out the same way however many there are. 22 and 24 are where a limit of the search once lay.
+TEST(DecideTest, DepthDoesNotChangeTheLayout) {
+  std::string first;
+  for (const char *layers : {"12", "22", "24", "48"}) {
+    const absl::StatusOr<Decided> found =
+        decided({"dist.pipeline=1", absl::StrCat("model.set=layers=", layers)}, {"cluster.node.count=1"});
+    ASSERT_TRUE(found.ok()) << found.status();
+    const std::string keys = found->plan.header().decision().best(0).keys();
+    first = first.empty() ? keys : first;
+    EXPECT_EQ(keys, first) << layers << " layers";
+  }
 }
 
 TEST(DecideTest, KeysThatExcludeEachOtherAreRefused) {

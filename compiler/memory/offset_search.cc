@@ -62,49 +62,58 @@ OffsetSearch::OffsetSearch(const Blocks& blocks) : blocks_(blocks), offsets_(blo
                    [&](int32_t a, int32_t b) { return blocks[a].bytes > blocks[b].bytes; });
 }
 
-void OffsetSearch::Start() {
+void OffsetSearch::Start(int64_t enough) {
   using Key = std::tuple<int64_t, int64_t, int64_t>;
   const auto by_size = [&](int32_t b) { return Key(1, -blocks_[b].bytes, 0); };
   const auto in_time = [&](int32_t b) {
     return blocks_[b].unit >= 0 ? Key(0, blocks_[b].life[0].first, 0) : by_size(b);
   };
   Try(movable_);
+  if (arena_ <= enough) return;
   Try(Sorted(movable_, [&](int32_t b) { return -blocks_[b].bytes / plan::kAlignment * blocks_.LengthOf(b); }));
+  if (arena_ <= enough) return;
   Try(Sorted(movable_, [&](int32_t b) {
     return blocks_[b].unit >= 0 ? Key(0, blocks_[b].unit, -blocks_[b].bytes) : by_size(b);
   }));
+  if (arena_ <= enough) return;
   Try(Sorted(movable_, in_time));
+  if (arena_ <= enough) return;
   // The few that leave holes which nothing fills, such as logits, before all.
   const int64_t giant = arena_ / kGiant;
   Try(Sorted(movable_,
              [&](int32_t b) { return blocks_[b].bytes > giant ? Key(-1, -blocks_[b].bytes, 0) : in_time(b); }));
-  PromoteHighest();
+  PromoteHighest(enough);
 }
 
 // What ends in the highest part goes first, again and again.
-void OffsetSearch::PromoteHighest() {
+void OffsetSearch::PromoteHighest(int64_t enough) {
   std::vector<int32_t> order = best_;
-  for (int round = 0; round < kPromotions; ++round) {
-    Place(order);
+  Place(order);
+  for (int round = 0; round < kPromotions && arena_ > enough; ++round) {
     std::vector<bool> high(blocks_.size(), false);
     for (const Placed& placed : placed_) high[placed.block] = placed.end > arena_ - arena_ / kPromoted;
     std::stable_partition(order.begin(), order.end(), [&](int32_t b) { return high[b]; });
-    Try(order);
+    // Also what is no better lies somewhere: the next round goes on from there.
+    Keep(order, Place(order));
   }
 }
 
-void OffsetSearch::Try(std::vector<int32_t> order) {
-  const int64_t arena = Place(order);
+void OffsetSearch::Try(const std::vector<int32_t>& order) { Keep(order, Place(order, arena_)); }
+
+void OffsetSearch::Keep(const std::vector<int32_t>& order, int64_t arena) {
   if (arena >= arena_) return;
   arena_ = arena;
   for (const Placed& placed : placed_) offsets_[placed.block] = placed.begin;
-  best_ = std::move(order);
+  best_ = order;
 }
 
-int64_t OffsetSearch::Place(const std::vector<int32_t>& order) {
+int64_t OffsetSearch::Place(const std::vector<int32_t>& order, int64_t most) {
   int64_t arena = bottom_;
   placed_.clear();
-  for (int32_t block : order) arena = std::max(arena, PlaceOne(block));
+  for (int32_t block : order) {
+    arena = std::max(arena, PlaceOne(block));
+    if (arena >= most) break;
+  }
   return arena;
 }
 
@@ -162,7 +171,7 @@ void OffsetSearch::SearchGroups(const Groups& groups, int64_t enough, int64_t ef
   for (int32_t b : movable_) {
     if (groups.group[b] >= 0) low[groups.group[b]] = std::min(low[groups.group[b]], offsets_[b]);
   }
-  search.Start();
+  search.Start(0);
   search.Try(Sorted(search.movable_, [&](int32_t g) { return low[g]; }));
   search.Evict(enough - bottom_, effort, seed);
   Try(Sorted(movable_, [&](int32_t b) { return groups.group[b] < 0 ? kLast : search.offsets_[groups.group[b]]; }));

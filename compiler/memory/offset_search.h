@@ -21,8 +21,9 @@ class OffsetSearch {
   explicit OffsetSearch(const Blocks& blocks);
 
   // Tries orders: by size (Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020), by
-  // size times length of life, and unit after unit. Keeps the best, and lets what ends highest go first.
-  void Start();
+  // size times length of life, and unit after unit. Keeps the best, and lets what ends highest go first. Ends with the
+  // first that needs no more than `enough` bytes.
+  void Start(int64_t enough);
 
   // Makes the arena smaller. Stops at `enough` bytes, or when `effort` is used up: looks at so many placed blocks, some
   // 300 million in a second of a core.
@@ -39,12 +40,13 @@ class OffsetSearch {
   };
   struct Groups;
 
-  // Places the movable blocks in an order, and returns the bytes of the arena.
-  int64_t Place(const std::vector<int32_t>& order);
+  // Places the movable blocks in an order, and returns the bytes of the arena; or so far as it has `most` bytes.
+  int64_t Place(const std::vector<int32_t>& order, int64_t most = std::numeric_limits<int64_t>::max());
   int64_t PlaceOne(int32_t block);
-  // Likewise, and keeps what is best.
-  void Try(std::vector<int32_t> order);
-  void PromoteHighest();
+  // Likewise all of them, and keeps what is best.
+  void Try(const std::vector<int32_t>& order);
+  void Keep(const std::vector<int32_t>& order, int64_t arena);
+  void PromoteHighest(int64_t enough);
   Groups GroupsOf(int64_t part) const;
   void SearchGroups(const Groups& groups, int64_t enough, int64_t effort, uint32_t seed);
   void Evict(int64_t enough, int64_t effort, uint32_t seed);

@@ -113,7 +113,7 @@ TEST(OffsetSearchTest, SearchesForTheLastByte) {
   const OneAct act(PlanOf(5, {{{}, {0, 1}}, {{0}, {2}}, {{1, 2}, {3}}, {{3}, {4}}, {{4}, {}}}));
   for (int64_t below : {1, 2, 3, 64}) {
     OffsetSearch search(act.blocks());
-    search.Start();
+    search.Start(0);
     const int64_t arena = search.arena();
     search.Search(arena - below, 100'000, 0);
     EXPECT_LE(search.arena(), arena);

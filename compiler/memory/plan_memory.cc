@@ -56,9 +56,9 @@ int64_t LowerBound(const plan::Program& program, plan::Orders& orders) {
 // What the slots of a stage's buffers need, if those that may have `number` places.
 struct SlotLayout {
   SlotLayout(const plan::Program& program, const plan::Orders& orders, std::vector<int32_t> counts,
-             std::vector<Blocks::Slots> apart)
+             std::vector<Blocks::Slots> apart, int64_t enough)
       : places(std::move(counts)), slots(std::move(apart)), blocks(program, orders, places, slots), search(blocks) {
-    search.Start();
+    search.Start(enough);
   }
 
   int64_t arena() const { return search.arena(); }
@@ -84,7 +84,7 @@ class StagePlanner {
     const auto enough = [&](const Round& round) { return Enough(options, round); };
     std::vector<std::unique_ptr<SlotLayout>> layouts;
     for (int64_t number : Numbers()) {
-      layouts.push_back(WithPlaces(number));
+      layouts.push_back(WithPlaces(number, std::max(bound_, options.limit_bytes)));
       if (layouts.back()->arena() <= enough(kRounds[0])) return std::move(layouts.back());
     }
     const auto smaller = [](const auto& a, const auto& b) { return a->arena() < b->arena(); };
@@ -104,8 +104,8 @@ class StagePlanner {
 
  private:
   int64_t Enough(const MemoryOptions& options, const Round& round) const {
-    return std::max(static_cast<int64_t>(round.above * static_cast<double>(bound_)),
-                    static_cast<int64_t>(kFree * static_cast<double>(options.device_bytes)));
+    return std::max({static_cast<int64_t>(round.above * static_cast<double>(bound_)),
+                     static_cast<int64_t>(kFree * static_cast<double>(options.device_bytes)), options.limit_bytes});
   }
 
   static constexpr uint32_t kSeeds = 1000;  // from one search to the next, each of which takes a few
@@ -123,7 +123,7 @@ class StagePlanner {
     return numbers;
   }
 
-  std::unique_ptr<SlotLayout> WithPlaces(int64_t number) const {
+  std::unique_ptr<SlotLayout> WithPlaces(int64_t number, int64_t enough) const {
     std::vector<int32_t> places = program_.slots;
     std::vector<Blocks::Slots> slots(places.size(), Blocks::Slots::kTogether);
     for (size_t b = 0; b < places.size() && number > 1; ++b) {
@@ -131,7 +131,7 @@ class StagePlanner {
       if (free_[b] && places[b] <= number) places[b] = static_cast<int32_t>(number);
       if (places[b] > 1) slots[b] = Blocks::Slots::kApart;
     }
-    return std::make_unique<SlotLayout>(program_, orders_, std::move(places), std::move(slots));
+    return std::make_unique<SlotLayout>(program_, orders_, std::move(places), std::move(slots), enough);
   }
 
   const plan::Program& program_;
@@ -216,7 +216,15 @@ absl::Status PlanMemory(const MemoryOptions& options, plan::Plan* plan) {
   };
   const bool loosen = free.Live() <= kLittleMore * tight.Live();
   const Recorded& order = loosen ? free : tight;
+  // More slots make no less live.
+  const auto is_hopeless = [&](const plan::Program& program) {
+    return options.limit_bytes > 0 && tight.bounds[program.index] > options.limit_bytes;
+  };
   for (const plan::Program& program : tight.programs) {
+    if (is_hopeless(program)) {
+      plan->mutable_stages(program.index)->set_arena_bytes(tight.bounds[program.index]);
+      continue;
+    }
     const StagePlanner planner(program, order.stages[program.index],
                                loosen ? AreOfMicroBatch(program) : may_have_more(program), order.bounds[program.index]);
     Set(program, *planner.Make(options), *plan->mutable_stages(program.index));
@@ -227,6 +235,7 @@ absl::Status PlanMemory(const MemoryOptions& options, plan::Plan* plan) {
   if (absl::Status status = planned.Record(); !status.ok()) return status;
   for (const plan::Program& program : planned.programs) {
     plan::Stage& stage = *plan->mutable_stages(program.index);
+    if (is_hopeless(program)) continue;
     const StagePlanner planner(program, planned.stages[program.index], may_have_more(program),
                                planned.bounds[program.index]);
     if (planner.IsEnough(options, stage.arena_bytes())) continue;

@@ -66,6 +66,16 @@ absl::StatusOr<plan::Plan> Candidates::planFor(const Job &job, bool offsets) {
   return plan.status().message().empty() && !plan.ok() ? absl::InvalidArgumentError(first) : std::move(plan);
 }
 
+absl::StatusOr<std::vector<bool>> Candidates::fit(const Job &job, int64_t bytes) {
+  WEFT_ASSIGN_OR_RETURN(plan::Plan plan, planFor(job, /*offsets=*/false));
+  WEFT_RETURN_IF_ERROR(layOut(cluster_, bytes, /*memorySeed=*/0, plan));
+  std::vector<bool> fits;
+  for (const plan::Stage &stage : plan.stages()) {
+    fits.push_back(int64_t(stage.arena_bytes()) <= bytes);
+  }
+  return fits;
+}
+
 absl::StatusOr<Summary> Candidates::compile(const Job &job, bool predict) {
   WEFT_ASSIGN_OR_RETURN(const plan::Plan plan, planFor(job));
   Summary summary;

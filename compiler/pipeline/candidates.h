@@ -50,6 +50,9 @@ public:
   /// The same, as a plan that nobody has verified; `offsets`: whether its memory is laid out.
   absl::StatusOr<plan::Plan> planFor(const Job &job, bool offsets = true);
 
+  /// Whether each stage fits so many bytes, as compile() would find it, in less time.
+  absl::StatusOr<std::vector<bool>> fit(const Job &job, int64_t bytes);
+
 private:
   struct Kept {
     std::string prefix; // see prefixOf

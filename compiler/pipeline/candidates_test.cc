@@ -58,6 +58,27 @@ protected:
   mlir::OwningOpRef<mlir::ModuleOp> parsed_;
 };
 
+// A stage fits its own bytes and no fewer, each by itself.
+TEST_F(CandidatesTest, FitAsTheyAreCompiled) {
+  Candidates candidates(*parsed_, cluster_);
+  for (const std::vector<std::string> &overrides : std::vector<std::vector<std::string>>{
+           {"recompute.policy=FULL"},
+           {"dist.data=1", "dist.pipeline=2", "batch.micro=1"},
+           {"dist.data=1", "dist.pipeline=2", "batch.micro=1", "pipeline.schedule=ZERO_BUBBLE", "pipeline.form=V"}}) {
+    const Job job = jobOf(overrides);
+    const std::vector<int64_t> bytes = candidates.compile(job, /*predict=*/false)->stageBytes;
+    for (int64_t some : bytes) {
+      for (int64_t limit : {some / 2, some - 1, some, some * 2}) {
+        std::vector<bool> expected;
+        for (int64_t stage : bytes) {
+          expected.push_back(stage <= limit);
+        }
+        EXPECT_EQ(*candidates.fit(job, limit), expected) << overrides.front() << " in " << limit;
+      }
+    }
+  }
+}
+
 // In whatever order, a variant that goes on from another one's module is what it is alone.
 TEST_F(CandidatesTest, AreWhatTheCompilerMakesOfThem) {
   Candidates candidates(*parsed_, cluster_);

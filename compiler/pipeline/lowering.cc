@@ -89,13 +89,18 @@ absl::StatusOr<plan::Plan> planWithoutOffsets(const Lowering &lowering, const Jo
   return plan;
 }
 
+absl::Status layOut(const Cluster &cluster, int64_t limitBytes, uint32_t memorySeed, plan::Plan &plan) {
+  const MemoryOptions options{plan::PlanBytesOf(cluster), memorySeed, limitBytes};
+  if (absl::Status status = PlanMemory(options, &plan); !status.ok()) {
+    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", status.message()));
+  }
+  return checkArenas(plan);
+}
+
 absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, const Cluster &cluster,
                                   uint32_t memorySeed) {
   WEFT_ASSIGN_OR_RETURN(plan::Plan plan, planWithoutOffsets(lowering, asked, cluster));
-  if (absl::Status status = PlanMemory({plan::PlanBytesOf(cluster), memorySeed}, &plan); !status.ok()) {
-    return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", status.message()));
-  }
-  WEFT_RETURN_IF_ERROR(checkArenas(plan));
+  WEFT_RETURN_IF_ERROR(layOut(cluster, /*limitBytes=*/0, memorySeed, plan));
   return plan;
 }
 

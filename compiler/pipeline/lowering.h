@@ -47,6 +47,10 @@ absl::StatusOr<plan::Plan> planOf(const Lowering &lowering, const Job &asked, co
 /// The same before memory is laid out: every offset is 0.
 absl::StatusOr<plan::Plan> planWithoutOffsets(const Lowering &lowering, const Job &asked, const Cluster &cluster);
 
+/// Lays out the memory of such a plan. `limitBytes`, unless 0: the question is only which stages fit so many bytes
+/// (MemoryOptions::limit_bytes).
+absl::Status layOut(const Cluster &cluster, int64_t limitBytes, uint32_t memorySeed, plan::Plan &plan);
+
 } // namespace weft::compiler
 
 #endif // WEFT_COMPILER_PIPELINE_LOWERING_H_

@@ -56,12 +56,12 @@ public:
       std::vector<int> levels = setLevels();
       Job variant = job_;
       *variant.mutable_recompute() = listed(Recompute::NONE);
-      absl::StatusOr<Summary> summary = candidates_.compile(variant, /*predict=*/false);
-      if (!summary.ok()) {
+      const absl::StatusOr<std::vector<bool>> fits = candidates_.fit(variant, memoryBytes);
+      if (!fits.ok()) {
         return variant.recompute();
       }
-      for (auto [stage, level, bytes] : llvm::zip_equal(stages_, levels, summary->stageBytes)) {
-        stage.learn(level, bytes <= memoryBytes);
+      for (size_t s = 0; s < stages_.size(); ++s) {
+        stages_[s].learn(levels[s], (*fits)[s]);
       }
     }
     setLevels();

@@ -25,6 +25,7 @@ PARTS = {
     "simulate": ("step time in virtual time beside measured, calibrated in the same run", simulation.simulate),
     "schedules": ("bubbles of pipelines: measured, simulated, formula", simulation.schedules),
     "overlap": ("two data-parallel ranks beside twice one", overlap.overlap),
+    "search": ("seconds, memory and gap of graph.auto_parallel for large models", search.search),
     "layouts": ("seconds of a core and gaps of the exact search for layouts, on GPT-like chains", search.layouts),
     "verifier": ("compile time of large jobs, and the share of the proof", verification.verifier),
 }
