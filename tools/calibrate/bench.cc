@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -51,6 +52,19 @@ void FillPatterns(device::Arena& patterns) {
 #undef WEFT_ROW
 }
 
+// Seconds that the calling thread has had a core.
+double CoreSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+bool IsNarrow(const KernelSpec& spec) {
+  const auto narrow = [](const TensorSpec& tensor) { return WidensToFloat(tensor.dtype) && SizeOf(tensor.dtype) < 4; };
+  return std::any_of(spec.inputs.begin(), spec.inputs.end(), narrow) ||
+         std::any_of(spec.outputs.begin(), spec.outputs.end(), narrow);
+}
+
 absl::Status Named(const std::string& name, const absl::Status& status) {
   return status.ok() ? status : absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
 }
@@ -60,6 +74,11 @@ absl::Status Named(const std::string& name, const absl::Status& status) {
 double MedianOf(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
   return values[values.size() / 2];
+}
+
+double QuartileOf(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 4, values.end());
+  return values[values.size() / 4];
 }
 
 absl::StatusOr<std::unique_ptr<Bench>> Bench::Create(const KernelRegistry& kernels, device::Device& device,
@@ -164,12 +183,13 @@ absl::StatusOr<double> Bench::Batch(const Entry& entry, const std::vector<Operan
   const RunContext context{.step = device_.gpu() != nullptr ? RunContext::kNoStep : 0, .stream = stream_->handle()};
   const absl::Status status = OnStream([&] {
     begin = Clock::now();
+    const double core = CoreSeconds();
     for (int i = 0; i < runs; ++i) {
       const Operands& set = sets[i % sets.size()];
       absl::Status ran = entry.kernel->Run(context, set.inputs, absl::MakeConstSpan(set.outputs));
       if (!ran.ok()) return ran;
     }
-    seconds = SecondsSince(begin);
+    seconds = threads_ == 1 ? CoreSeconds() - core : SecondsSince(begin);
     return absl::OkStatus();
   });
   if (!status.ok()) return Named(entry.made.spec.name, status);
@@ -198,7 +218,7 @@ absl::Status Bench::Round(Clock::time_point until) {
 std::vector<TimedKernel> Bench::Times() const {
   std::vector<TimedKernel> times;
   for (const Entry& entry : entries_) {
-    if (!entry.seconds.empty()) times.push_back({entry.made.work, MedianOf(entry.seconds)});
+    if (!entry.seconds.empty()) times.push_back({entry.made.work, MedianOf(entry.seconds), IsNarrow(entry.made.spec)});
   }
   return times;
 }

@@ -25,6 +25,9 @@ inline double SecondsSince(Clock::time_point begin) {
 
 double MedianOf(std::vector<double> values);
 
+// Of what was timed while others may have used the machine, which only adds: the first quartile.
+double QuartileOf(std::vector<double> values);
+
 // A kernel, what the cost model knows of it, and which outputs are inputs too.
 struct Case {
   plan::KernelWork work;
@@ -34,7 +37,8 @@ struct Case {
 
 // Cases that are run in turn, round after round: a machine that is slower for a while is so for all of them. In a step
 // an operand has been written some time before: here the operands move on through a pool of memory that is larger than
-// the caches next to a core. One thread.
+// the caches next to a core. A kernel of one thread on the host is timed by the seconds that it has a core, so that
+// what else runs there counts for what it takes of caches and memory alone. One thread.
 class Bench {
  public:
   // All outlive it. `threads`: that a kernel may use.

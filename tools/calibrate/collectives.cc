@@ -124,15 +124,16 @@ class Rank {
       if (!seen.empty()) product_beside.push_back(MedianOf(seen));
     }
     if (communicator_.rank() != 0 || product_beside.empty()) return absl::OkStatus();
-    measured.overlap = {std::count(context_.hosts.begin(), context_.hosts.end(), context_.hosts[0]), MedianOf(product),
-                        MedianOf(product_beside), MedianOf(collective), MedianOf(collective_beside)};
+    measured.overlap = {std::count(context_.hosts.begin(), context_.hosts.end(), context_.hosts[0]),
+                        QuartileOf(product), QuartileOf(product_beside), QuartileOf(collective),
+                        QuartileOf(collective_beside)};
     return absl::OkStatus();
   }
 
   void Report(Measured& measured) const {
     for (size_t i = 0; i < entries_.size(); ++i) {
       if (entries_[i] == nullptr || entries_[i]->seconds.empty()) continue;
-      const double seconds = MedianOf(entries_[i]->seconds);
+      const double seconds = QuartileOf(entries_[i]->seconds);
       if (i < collectives_.size()) {
         measured.collectives.push_back(collectives_[i]);
         measured.collectives.back().seconds = seconds;

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
 #include "runtime/plan/cluster.h"
 
 namespace weft::calibrate {
@@ -14,43 +17,23 @@ namespace {
 
 constexpr double kSmallBytes = 2048;     // a kernel that moves no more takes as long as it takes to begin one
 constexpr double kLargeBytes = 1 << 20;  // one that moves more does not live in the caches next to a core
-constexpr double kLeastSeconds = 1e-9;
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
-}
 
 bool IsProduct(const plan::KernelWork& work) { return work.family == "einsum"; }
 
-double AfterLaunch(const TimedKernel& timed, double launch_s) {
-  // What a run takes is never all launch, however short.
-  return std::max({timed.seconds - launch_s, 0.1 * timed.seconds, kLeastSeconds});
-}
-
-double LaunchOf(const Measured& measured, double fallback) {
-  std::vector<double> small;
-  for (const TimedKernel& timed : measured.kernels) {
-    if (timed.work.bytes <= kSmallBytes && timed.work.contraction_flops == 0) small.push_back(timed.seconds);
-  }
-  return small.empty() ? fallback : Median(small);
-}
-
 // Digits beyond the fourth are noise.
 double Rounded(double value) {
-  if (value <= 0) return value;
-  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 3);
-  return std::round(value / unit) * unit;
+  double rounded = value;
+  return absl::SimpleAtod(absl::StrFormat("%.4g", value), &rounded) ? rounded : value;
 }
 
-void FitProducts(const Measured& measured, double launch_s, Cluster* cluster) {
+void FitProducts(const Measured& measured, Cluster* cluster) {
   std::map<std::tuple<std::string, int64_t, int64_t, int64_t>, std::pair<double, double>> shapes;  // FLOPs, seconds
   double best = 0;
   for (const TimedKernel& timed : measured.products) {
     const plan::Product& at = timed.work.product;
     auto& [flops, seconds] = shapes[{at.type, at.m, at.n, at.k}];
     flops += timed.work.contraction_flops;
-    seconds += AfterLaunch(timed, launch_s);
+    seconds += timed.seconds;
   }
   for (const auto& [shape, sums] : shapes) {
     ProductRate& rate = *cluster->mutable_calibration()->add_product();
@@ -64,11 +47,11 @@ void FitProducts(const Measured& measured, double launch_s, Cluster* cluster) {
   if (best > 0) cluster->mutable_device()->set_contraction_flops(best);
 }
 
-void FitMemory(const Measured& measured, double launch_s, Cluster* cluster) {
+void FitMemory(const Measured& measured, Cluster* cluster) {
   std::vector<double> rates;
   for (const TimedKernel& timed : measured.kernels) {
     if (timed.work.bytes < kLargeBytes || timed.work.contraction_flops > 0) continue;
-    rates.push_back(timed.work.bytes / AfterLaunch(timed, launch_s));
+    rates.push_back(timed.work.bytes / timed.seconds);
   }
   if (rates.empty()) return;
   // Those that only move, and do not compute, are the fastest.
@@ -77,7 +60,7 @@ void FitMemory(const Measured& measured, double launch_s, Cluster* cluster) {
 }
 
 // What is computed behind products: after those have their rates.
-void FitOtherFlops(const Measured& measured, double launch_s, Cluster* cluster) {
+void FitOtherFlops(const Measured& measured, Cluster* cluster) {
   plan::Machine machine = plan::MachineOf(*cluster);
   machine.launch_s = 0;
   double flops = 0, seconds = 0;
@@ -87,12 +70,18 @@ void FitOtherFlops(const Measured& measured, double launch_s, Cluster* cluster) 
     plan::KernelWork product = work;
     product.flops = product.bytes = 0;
     flops += work.flops;
-    seconds += AfterLaunch(timed, launch_s) - plan::KernelSeconds(machine, product);
+    seconds += timed.seconds - plan::KernelSeconds(machine, product);
   }
   if (flops > 0 && seconds > 0) cluster->mutable_device()->set_other_flops(Rounded(flops / seconds));
 }
 
-void FitKernels(const Measured& measured, double launch_s, Cluster* cluster) {
+// A family has one rate for a size, whatever the element type: that of float32 where there is one. What converts its
+// elements on the way is slower on CPUs.
+void FitKernels(const Measured& measured, Cluster* cluster) {
+  std::set<std::string> in_float;
+  for (const TimedKernel& timed : measured.kernels) {
+    if (!timed.narrow) in_float.insert(timed.work.family);
+  }
   struct Sums {
     double bytes = 0, flops = 0, seconds = 0, logs = 0;
     int64_t count = 0;
@@ -102,10 +91,11 @@ void FitKernels(const Measured& measured, double launch_s, Cluster* cluster) {
   for (const TimedKernel& timed : measured.kernels) {
     const plan::KernelWork& work = timed.work;
     if (IsProduct(work) || work.bytes <= 0) continue;
+    if (timed.narrow && in_float.count(work.family) > 0) continue;
     Sums& at = sums[{work.family, static_cast<int>(std::lround(std::log2(work.bytes)))}];
     at.bytes += work.bytes;
     at.flops += work.contraction_flops;
-    at.seconds += AfterLaunch(timed, launch_s);
+    at.seconds += timed.seconds;
     at.logs += std::log(work.bytes);
     ++at.count;
     const auto [it, is_new] = multiplies.try_emplace(work.family, work.contraction_flops > 0);
@@ -121,10 +111,10 @@ void FitKernels(const Measured& measured, double launch_s, Cluster* cluster) {
 }
 
 // Of two steps with different numbers of kernels, what is left beside these: a line through both.
-void FitSteps(const Measured& measured, double launch_s, Cluster* cluster) {
-  cluster->mutable_device()->set_launch_s(launch_s);
+void FitSteps(const Measured& measured, Cluster* cluster) {
   if (measured.small_steps.size() != 2) return;
-  const plan::Machine machine = plan::MachineOf(*cluster);
+  plan::Machine machine = plan::MachineOf(*cluster);
+  machine.launch_s = 0;
   double left[2], count[2];
   for (int i = 0; i < 2; ++i) {
     const TimedStep& step = measured.small_steps[i];
@@ -134,7 +124,7 @@ void FitSteps(const Measured& measured, double launch_s, Cluster* cluster) {
   }
   if (count[1] <= count[0]) return;
   const double more = std::clamp((left[1] - left[0]) / (count[1] - count[0]), 0.0, std::max(left[1], 0.0) / count[1]);
-  cluster->mutable_device()->set_launch_s(Rounded(launch_s + more));
+  cluster->mutable_device()->set_launch_s(Rounded(more));
   cluster->mutable_calibration()->set_step_s(Rounded(std::max(0.0, left[0] - more * count[0])));
 }
 
@@ -194,12 +184,11 @@ void FitOverlap(const TimedOverlap& overlap, Cluster* cluster) {
 }  // namespace
 
 void Fit(const Measured& measured, Cluster* cluster) {
-  const double launch_s = LaunchOf(measured, plan::MachineOf(*cluster).launch_s);
-  FitProducts(measured, launch_s, cluster);
-  FitMemory(measured, launch_s, cluster);
-  FitOtherFlops(measured, launch_s, cluster);
-  FitKernels(measured, launch_s, cluster);
-  FitSteps(measured, launch_s, cluster);
+  FitProducts(measured, cluster);
+  FitMemory(measured, cluster);
+  FitOtherFlops(measured, cluster);
+  FitKernels(measured, cluster);
+  FitSteps(measured, cluster);
   FitCores(measured, cluster);
   FitCollectives(measured, cluster);
   FitLink(measured, true, cluster);

@@ -9,8 +9,8 @@ namespace weft::calibrate {
 
 // Replaces the rates of `cluster`, and its calibration but for the words in it:
 //
-//   launch_s          what kernels that move next to nothing take, and what a step of many small kernels takes beside
-//                     them, a kernel; step_s is the part that does not grow with the kernels
+//   launch_s          what a step of many small kernels takes beside what they take by themselves, a kernel; step_s is
+//                     the part of it that does not grow with the kernels
 //   product           of each shape of the grid: the time of a mean of its ways
 //   kernel            families but for products, an entry for each doubling of the bytes
 //   other_flops       what products with something behind them take beside the product

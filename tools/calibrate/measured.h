@@ -12,6 +12,7 @@ namespace weft::calibrate {
 struct TimedKernel {
   plan::KernelWork work;
   double seconds = 0;
+  bool narrow = false;  // some operands are floating-point numbers of less than 32 bits
 };
 
 // A message from one rank to another.

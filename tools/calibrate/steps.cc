@@ -69,14 +69,14 @@ class Stepper {
     return SecondsSince(begin);
   }
 
-  // Of several, the median.
+  // Of several.
   absl::StatusOr<double> Batch() {
     std::vector<double> seconds;
     for (int i = 0; i < runs_; ++i) {
       WEFT_ASSIGN_OR_RETURN(const double one, Step());
       seconds.push_back(one);
     }
-    return MedianOf(seconds);
+    return QuartileOf(seconds);
   }
 
  private:
@@ -152,10 +152,10 @@ absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContex
     beside.push_back(together);
   }
   if (!context.first) return absl::OkStatus();
-  for (int i = 0; i < 2; ++i) measured.small_steps.push_back({WorksOfStep(plans[i]), MedianOf(seconds[i])});
+  for (int i = 0; i < 2; ++i) measured.small_steps.push_back({WorksOfStep(plans[i]), QuartileOf(seconds[i])});
   measured.copies = context.copies;
-  measured.step_alone_s = MedianOf(alone);
-  measured.step_beside_s = MedianOf(beside);
+  measured.step_alone_s = QuartileOf(alone);
+  measured.step_beside_s = QuartileOf(beside);
   return absl::OkStatus();
 }
 
