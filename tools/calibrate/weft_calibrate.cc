@@ -138,8 +138,8 @@ int main(int argc, char** argv) {
   absl::StatusOr<std::unique_ptr<weft::run::Processes>> processes = weft::run::Processes::Create({});
   absl::Status status = processes.status();
   if (status.ok()) status = Run(request, **processes);
-  const bool tells = !processes.ok() || (*processes)->tells();
-  if (!status.ok() && tells) std::fprintf(stderr, "weft-calibrate: %s\n", std::string(status.message()).c_str());
+  if (!status.ok() && (!processes.ok() || (*processes)->tells()))
+    std::fprintf(stderr, "weft-calibrate: %s\n", std::string(status.message()).c_str());
   std::fflush(nullptr);
   // After a failure nothing that a library has left to do may hang.
   if (!status.ok()) _exit(StatusOf(status));
