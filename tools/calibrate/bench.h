@@ -48,7 +48,7 @@ class Bench {
   // Before the first round. Errors name the kernel.
   absl::Status Add(Case added);
 
-  // One batch of runs of each case; `until`: cases that were run before are left out from then on.
+  // One batch of runs of each case; from `until` on those alone that were not run before and are small.
   absl::Status Round(Clock::time_point until);
 
   // One batch of the first case, which has had a round: seconds a run.

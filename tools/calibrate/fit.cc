@@ -16,6 +16,8 @@ namespace weft::calibrate {
 namespace {
 
 constexpr double kSmallBytes = 2048;     // a kernel that moves no more takes as long as it takes to begin one
+constexpr double kLeastShare = 0.01;     // of a product's FLOPs, what behind it takes time that can be seen
+constexpr double kLeastLaunch = 1e-9;    // 0 would ask for the default
 constexpr double kLargeBytes = 1 << 20;  // one that moves more does not live in the caches next to a core
 
 bool IsProduct(const plan::KernelWork& work) { return work.family == "einsum"; }
@@ -66,7 +68,8 @@ void FitOtherFlops(const Measured& measured, Cluster* cluster) {
   double flops = 0, seconds = 0;
   for (const TimedKernel& timed : measured.kernels) {
     const plan::KernelWork& work = timed.work;
-    if (!IsProduct(work) || work.flops <= 0) continue;
+    // Of a bias behind a product nothing would be seen.
+    if (!IsProduct(work) || timed.narrow || work.flops < kLeastShare * work.contraction_flops) continue;
     plan::KernelWork product = work;
     product.flops = product.bytes = 0;
     flops += work.flops;
@@ -124,7 +127,7 @@ void FitSteps(const Measured& measured, Cluster* cluster) {
   }
   if (count[1] <= count[0]) return;
   const double more = std::clamp((left[1] - left[0]) / (count[1] - count[0]), 0.0, std::max(left[1], 0.0) / count[1]);
-  cluster->mutable_device()->set_launch_s(Rounded(more));
+  cluster->mutable_device()->set_launch_s(Rounded(std::max(more, kLeastLaunch)));
   cluster->mutable_calibration()->set_step_s(Rounded(std::max(0.0, left[0] - more * count[0])));
 }
 
