@@ -78,7 +78,7 @@ class Rank {
 
   // Until rank 0 says that the time is over.
   absl::Status Run(Clock::time_point until) {
-    for (bool first = true;; first = false) {
+    while (true) {
       for (std::unique_ptr<Entry>& entry : entries_) {
         if (entry == nullptr) continue;
         WEFT_RETURN_IF_ERROR(Batch(*entry, 1).status());
