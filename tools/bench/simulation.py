@@ -103,9 +103,9 @@ def chosen_layout(tools, model, cluster):
     """The plan that the compiler chooses for two ranks, and its keys."""
     plan = tools.path("chosen.plan")
     tools.run("weft-compile", tools.job(model.job), *model.settings, cluster, "graph.auto_parallel=true",
-              "batch.global=%d" % (4 * model.micro), "-o", plan, "--quiet")
+              "batch={global: %d}" % (4 * model.micro), "-o", plan, "--quiet")
     said = tools.run("weft-plan", "show", plan)
-    return plan, next((line.strip() for line in said.splitlines() if "dist." in line), "")
+    return plan, next((line.strip() for line in said.splitlines() if line.startswith("chosen: ")), "chosen")
 
 
 def choice(tools, quick):
@@ -116,7 +116,7 @@ def choice(tools, quick):
     plans = [model.compile(tools, overrides + [cluster], "layout%d" % i) for i, overrides in enumerate(rows)]
     plan, keys = chosen_layout(tools, model, cluster)
     measured = in_turn(tools, plans + [plan], model.steps)
-    rows = [" ".join(overrides) for overrides in rows] + ["chosen: " + keys]
+    rows = [" ".join(overrides) for overrides in rows] + [keys]
     for label, path, seconds in sorted(zip(rows, plans + [plan], measured), key=lambda row: row[2]):
         print("    %8.2f ms  simulated %8.2f ms  %s" %
               (seconds * 1e3, tools.run_json("weft-plan", "simulate", path)["step_s"] * 1e3, label), flush=True)
