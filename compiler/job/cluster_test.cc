@@ -61,7 +61,7 @@ TEST(ClusterTest, ErrorsNameTheKey) {
   EXPECT_EQ(LoadCluster("none.cluster").status().code(), absl::StatusCode::kNotFound);
 }
 
-constexpr char kCpu[] = "device { kind: 'cpu' memory_bytes: 100 } node { count: 1 ranks: 2 }\n";
+constexpr char kCpu[] = "device { kind: 'cpu' name: 'some processor' memory_bytes: 100 } node { count: 1 ranks: 2 }\n";
 
 TEST(ClusterTest, ACalibrationMayLieInAFile) {
   std::ofstream(testing::TempDir() + "/c.calibration") << "device_kind: 'cpu' step_s: 0.5";
@@ -80,6 +80,8 @@ TEST(ClusterTest, ErrorsOfACalibrationNameTheKey) {
   const std::pair<const char*, const char*> cases[] = {
       {"device_kind: 'cuda'", "calibration.device_kind: expected \"cpu\", as device.kind, got \"cuda\""},
       {"", "calibration.device_kind: expected \"cpu\", as device.kind, got \"\""},
+      {"device_kind: 'cpu' device: 'another'",
+       "calibration.device: expected \"some processor\", as device.name, got \"another\""},
       {"device_kind: 'cpu' step_s: -1", "calibration.step_s: expected a number of 0 or more, got -1"},
       {"device_kind: 'cpu' step_s: nan", "calibration.step_s: expected a number of 0 or more, got nan"},
       {"device_kind: 'cpu' reserve_bytes: 100",

@@ -12,6 +12,8 @@ namespace {
 constexpr int kSpinsAlone = 200;
 constexpr int kSpinsCrowded = 20;
 
+int Cores() { return std::max<int>(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
 // Threads that want a core at a time: a kernel runs on `threads`. Streams of
 // kind HOST fill a batch now and then and sleep for the rest of the step.
 int64_t BusyThreadsOf(const plan::Plan& plan, int64_t threads) {
@@ -27,6 +29,8 @@ int64_t BusyThreadsOf(const plan::Plan& plan, int64_t threads) {
 
 }  // namespace
 
+int SpinsFor(int64_t busy_threads) { return busy_threads <= Cores() ? kSpinsAlone : kSpinsCrowded; }
+
 LocalCluster::LocalCluster(int ranks, int spins, Gpu* gpu) : fabric_(ranks, spins, gpu) {
   fault().AddListener([this](const absl::Status& error) { fabric_.Abort(error); });
 }
@@ -37,10 +41,10 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Create(const plan::P
                                                                    const ClusterOptions& options) {
   LoadArguments arguments{.ranks = RanksOf(plan)};
   if (arguments.ranks.empty()) return absl::InvalidArgumentError("plan: expected a stage with ranks, got none");
-  const int cores = std::max<int>(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int cores = Cores();
   arguments.threads =
       options.threads > 0 ? options.threads : std::max<int>(1, cores / static_cast<int>(arguments.ranks.size()));
-  arguments.spins = BusyThreadsOf(plan, arguments.threads) <= cores ? kSpinsAlone : kSpinsCrowded;
+  arguments.spins = SpinsFor(BusyThreadsOf(plan, arguments.threads));
   std::unique_ptr<LocalCluster> cluster(new LocalCluster(arguments.ranks.back() + 1, arguments.spins,
                                                          options.device != nullptr ? options.device->gpu() : nullptr));
   for (int rank : arguments.ranks) {

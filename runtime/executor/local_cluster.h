@@ -2,6 +2,7 @@
 #ifndef WEFT_RUNTIME_EXECUTOR_LOCAL_CLUSTER_H_
 #define WEFT_RUNTIME_EXECUTOR_LOCAL_CLUSTER_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "runtime/plan/plan.pb.h"
 
 namespace weft::executor {
+
+// How often a waiting thread looks before it sleeps, where so many want a core at a time (LocalFabric).
+int SpinsFor(int64_t busy_threads);
 
 class LocalCluster : public Cluster {
  public:

@@ -70,6 +70,10 @@ absl::Status CheckCalibration(const Cluster& cluster) {
     return Expected("calibration.device_kind", "\"" + cluster.device().kind() + "\", as device.kind",
                     "\"" + calibration.device_kind() + "\"");
   }
+  if (const std::string &name = cluster.device().name(), &of = calibration.device();
+      !name.empty() && !of.empty() && name != of) {
+    return Expected("calibration.device", "\"" + name + "\", as device.name", "\"" + of + "\"");
+  }
   for (const auto& [key, value] : {std::pair("product_slowdown", calibration.overlap().product_slowdown()),
                                    std::pair("collective_slowdown", calibration.overlap().collective_slowdown())}) {
     if (value == 0 || (value >= 1 && std::isfinite(value))) continue;

@@ -143,6 +143,23 @@ absl::StatusOr<Plan> Load(const std::string& path) {
   return plan;
 }
 
+absl::StatusOr<Plan> ParseFirst(absl::string_view* bytes) {
+  const std::string where = "plan";
+  const absl::StatusOr<int64_t> length = CheckHead(where, std::string(bytes->substr(0, kHeadBytes)));
+  if (!length.ok()) return length.status();
+  const absl::string_view payload = bytes->substr(kHeadBytes, *length);
+  if (payload.size() != static_cast<size_t>(*length) ||
+      GetWord(bytes->data() + 24) != HashBytes(payload.data(), payload.size())) {
+    return Bad(where, "truncated or damaged");
+  }
+  Plan plan;
+  if (!plan.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+    return Bad(where, "damaged: its contents do not parse");
+  }
+  bytes->remove_prefix(kHeadBytes + payload.size());
+  return plan;
+}
+
 absl::Status Save(Plan plan, const std::string& path) {
   plan.mutable_header()->set_version(kPlanVersion);
   plan.mutable_header()->set_hash(HashOf(plan));

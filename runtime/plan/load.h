@@ -48,6 +48,10 @@ absl::StatusOr<Plan> Load(const std::string& path);
 // an arena takes half the time. After an error its contents are unspecified.
 absl::Status LoadInto(const std::string& path, Plan& plan);
 
+// Reads the plan at the beginning of `bytes`, which a program carries, and takes it off them. kInvalidArgument as
+// Load().
+absl::StatusOr<Plan> ParseFirst(absl::string_view* bytes);
+
 // Stamps version and hash, and writes the plan as ReplaceFile() does.
 absl::Status Save(Plan plan, const std::string& path);
 

@@ -9,8 +9,8 @@ from programs import JOB, TOKENS, call, main  # noqa: E402
 # Arguments -> the error; {plan} is a plan that trains, {function} one that does not.
 CASES = {
     "weft": [
-        ([], "expected a command: compile, run, launch, plan or opt; see weft --help"),
-        (["tune"], "unknown command `tune`: expected compile, run, launch, plan or opt; see weft --help"),
+        ([], "expected a command: compile, run, launch, plan, calibrate or opt; see weft --help"),
+        (["tune"], "unknown command `tune`: expected compile, run, launch, plan, calibrate or opt; see weft --help"),
     ],
     "weft-compile": [
         ([], "expected a job file (see --help)"),
@@ -65,6 +65,19 @@ CASES = {
         (["compare", JOB],
          "compare: expected weft plan compare, or weft-plan-compare: it compiles, which this program cannot"),
     ],
+    "weft-calibrate": [
+        ([], "expected -o FILE.cluster (see --help)"),
+        (["-o"], "-o: expected a value, got none (see --help)"),
+        (["-o", "{out}", "--fast"], "unknown argument --fast (see --help)"),
+        (["-o", "{out}", "--seconds=soon"],
+         "--seconds: expected a number above 0, of at most 86400, got `soon` (see --help)"),
+        (["-o", "{out}", "--seconds", "0"],
+         "--seconds: expected a number above 0, of at most 86400, got `0` (see --help)"),
+        (["-o", "{out}", "--device", "tpu"], "--device: expected cpu or cuda, got `tpu` (see --help)"),
+        (["-o", "{out}", "--cluster", "none.cluster"], "none.cluster: expected a cluster file, found none"),
+        (["-o", "{out}", "--cluster", "clusters/laptop.cluster", "--device", "cuda"],
+         "--device: expected cpu, as in clusters/laptop.cluster, got cuda"),
+    ],
     "weft-plan-compare": [
         ([], "expected a job file (see --help)"),
         (["--sweep=dist.data=1,2", "a.plan"], "expected a job file (see --help)"),
@@ -94,7 +107,7 @@ CASES = {
 
 class FlagsTest(FaultTest):
     def test_bad_command_lines(self):
-        names = {"{plan}": self.plan(), "{function}": self.plan("model.graph=logits")}
+        names = {"{out}": self.path("x.cluster"), "{plan}": self.plan(), "{function}": self.plan("model.graph=logits")}
         for program, cases in CASES.items():
             for arguments, line in cases:
                 with self.subTest(program=program, arguments=arguments):

@@ -22,6 +22,7 @@ def program_test(name, src, data = [], args = [], **kwargs):
             "//tests/checkpoint:read_safetensors.py",
             "//tests/oracle:data",
             "//tests/support:programs.py",
+            "//tools/calibrate:weft-calibrate",
             "//tools/compare:weft-plan-compare",
             "//tools/compile:weft-compile",
             "//tools/plan:weft-plan",

@@ -18,6 +18,7 @@ PROGRAMS = {
     "weft-compile": "tools/compile/weft-compile",
     "weft-run": "tools/run/weft-run",
     "weft-plan": "tools/plan/weft-plan",
+    "weft-calibrate": "tools/calibrate/weft-calibrate",
     "weft-plan-compare": "tools/compare/weft-plan-compare",
     "weft": "tools/weft/weft",
 }

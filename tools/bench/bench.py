@@ -23,6 +23,7 @@ PARTS = {
     "start": ("compilation, start-up, plan sizes, acts", training.start),
     "compile": ("compile time of jobs whose memory is hard to plan", compilation.compilation),
     "simulate": ("step time in virtual time beside measured, calibrated in the same run", simulation.simulate),
+    "choice": ("twelve layouts measured, beside the one that the compiler chooses", simulation.choice),
     "schedules": ("bubbles of pipelines: measured, simulated, formula", simulation.schedules),
     "overlap": ("two data-parallel ranks beside twice one", overlap.overlap),
     "search": ("seconds, memory and gap of graph.auto_parallel for large models", search.search),

@@ -22,6 +22,7 @@ usage: weft COMMAND [ARGUMENTS]
   launch -n N PLAN           the same on this machine, a process for every rank
   plan show|verify|...       look at a plan: what runs where, memory, order
   plan compare JOB SETS      compile a job in several layouts, side by side
+  calibrate -o FILE.cluster  measure this machine's rates, which plans are chosen by
   opt FILE                   run single passes on IR text (for developers)
 
 `weft --version` says what this program was built from; `weft COMMAND --version` likewise.
@@ -65,7 +66,7 @@ int Become(const std::string& command, char** arguments) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "weft: expected a command: compile, run, launch, plan or opt; see weft --help\n");
+    std::fprintf(stderr, "weft: expected a command: compile, run, launch, plan, calibrate or opt; see weft --help\n");
     return 2;
   }
   const std::string command = argv[1];
@@ -77,7 +78,7 @@ int main(int argc, char** argv) {
     std::fputs(weft::VersionText("weft").c_str(), stdout);
     return 0;
   }
-  for (const char* known : {"compile", "run", "launch", "plan", "opt"}) {
+  for (const char* known : {"compile", "run", "launch", "plan", "calibrate", "opt"}) {
     if (command != known) continue;
     const bool compares = command == "plan" && argc > 2 && std::strcmp(argv[2], "compare") == 0;
     const std::string program = compares ? "plan-compare" : command;
@@ -86,7 +87,8 @@ int main(int argc, char** argv) {
     arguments[0] = name.data();
     return Become(program, arguments.data());
   }
-  std::fprintf(stderr, "weft: unknown command `%s`: expected compile, run, launch, plan or opt; see weft --help\n",
+  std::fprintf(stderr,
+               "weft: unknown command `%s`: expected compile, run, launch, plan, calibrate or opt; see weft --help\n",
                argv[1]);
   return 2;
 }

@@ -4,7 +4,8 @@ import subprocess
 import unittest
 
 PROGRAMS = ("tools/weft/weft", "tools/compile/weft-compile", "tools/run/weft-run", "tools/launch/weft-launch",
-            "tools/plan/weft-plan", "tools/compare/weft-plan-compare", "tools/opt/weft-opt")
+            "tools/plan/weft-plan", "tools/compare/weft-plan-compare", "tools/calibrate/weft-calibrate",
+            "tools/opt/weft-opt")
 
 
 class VersionTest(unittest.TestCase):

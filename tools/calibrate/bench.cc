@@ -1,0 +1,227 @@
+#include "tools/calibrate/bench.h"
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::calibrate {
+namespace {
+
+// More than the second-level cache of a core, less than what cores share.
+constexpr size_t kPool = size_t{16} << 20;
+constexpr size_t kSmall = size_t{1} << 20;  // operands of a case that is always run
+constexpr size_t kAlignment = 64;
+constexpr int kMostSets = 64;
+constexpr size_t kPattern = size_t{1} << 20;
+// A batch takes about so long, unless a single run takes longer.
+constexpr double kBatchSeconds = 1.5e-3;
+constexpr int kMostRuns = 2000;
+
+size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+// Numbers about 1; whole ones are small indices, which every table of a probe has.
+template <typename T>
+T ElementAt(size_t i) {
+  const float value = 0.5f + static_cast<float>(i * 2654435761u % 1024) / 1024.0f;
+  if constexpr (std::is_same_v<T, BFloat16>) return ToBFloat16(value);
+  if constexpr (std::is_same_v<T, Float16>) return ToFloat16(value);
+  if constexpr (std::is_floating_point_v<T>) return static_cast<T>(value);
+  if constexpr (std::is_integral_v<T>) return static_cast<T>(i * 2654435761u % 61);
+}
+
+template <typename T>
+void FillPattern(char* to) {
+  for (size_t i = 0; i < kPattern / sizeof(T); ++i) {
+    const T value = ElementAt<T>(i);
+    std::memcpy(to + i * sizeof(T), &value, sizeof(T));
+  }
+}
+
+const char* PatternOf(const device::Arena& patterns, DType dtype) {
+  return patterns.base() + kPattern * (static_cast<size_t>(dtype) - 1);
+}
+
+void FillPatterns(device::Arena& patterns) {
+  char* to = patterns.base();
+#define WEFT_ROW(name, cpp, ...) \
+  FillPattern<cpp>(to);          \
+  to += kPattern;
+  WEFT_ELEMENT_TYPES(WEFT_ROW)
+#undef WEFT_ROW
+}
+
+// Seconds that the calling thread has had a core.
+double CoreSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+bool IsNarrow(const KernelSpec& spec) {
+  const auto narrow = [](const TensorSpec& tensor) { return WidensToFloat(tensor.dtype) && SizeOf(tensor.dtype) < 4; };
+  return std::any_of(spec.inputs.begin(), spec.inputs.end(), narrow) ||
+         std::any_of(spec.outputs.begin(), spec.outputs.end(), narrow);
+}
+
+absl::Status Named(const std::string& name, const absl::Status& status) {
+  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
+}
+
+}  // namespace
+
+double MedianOf(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+double QuartileOf(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 4, values.end());
+  return values[values.size() / 4];
+}
+
+absl::StatusOr<std::unique_ptr<Bench>> Bench::Create(const KernelRegistry& kernels, device::Device& device,
+                                                     int threads) {
+  std::unique_ptr<Bench> bench(new Bench(kernels, device, threads));
+  bench->pool_bytes_ = kPool;
+  absl::StatusOr<std::unique_ptr<device::Stream>> stream = device.CreateStream("calibrate");
+  if (!stream.ok()) return stream.status();
+  bench->stream_ = *std::move(stream);
+  if (device.gpu() != nullptr) bench->upload_ = std::make_unique<executor::StepUpload>(device);
+  absl::StatusOr<std::unique_ptr<device::Arena>> patterns =
+      device.AllocateHostMemory(static_cast<int64_t>(kPattern * std::size(kElementTypes)));
+  if (!patterns.ok()) return patterns.status();
+  bench->patterns_ = *std::move(patterns);
+  FillPatterns(*bench->patterns_);
+  return bench;
+}
+
+absl::Status Bench::Add(Case added) {
+  Entry entry{.made = std::move(added)};
+  KernelSpec& spec = entry.made.spec;
+  spec.threads = threads_;
+  spec.gpu = device_.gpu();
+  spec.workspace = workspace_;
+  spec.gpu_workspace = gpu_workspace_;
+  if (upload_ != nullptr) spec.gpu_step_values = upload_->values();
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = kernels_.Create(spec);
+  if (!kernel.ok()) return kernel.status();
+  entry.kernel = *std::move(kernel);
+  for (const TensorSpec& tensor : spec.inputs) entry.set_bytes += Aligned(tensor.bytes());
+  for (size_t i = 0; i < spec.outputs.size(); ++i) {
+    if (i >= entry.made.in_place.size() || entry.made.in_place[i] < 0) {
+      entry.set_bytes += Aligned(spec.outputs[i].bytes());
+    }
+  }
+  entry.sets = static_cast<int>(std::clamp<size_t>(kPool / std::max<size_t>(entry.set_bytes, 1), 1, kMostSets));
+  pool_bytes_ = std::max(pool_bytes_, entry.set_bytes * entry.sets);
+  entries_.push_back(std::move(entry));
+  return absl::OkStatus();
+}
+
+absl::Status Bench::Prepare() {
+  if (pool_ != nullptr) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<device::Arena>> pool = device_.AllocateArena(static_cast<int64_t>(pool_bytes_));
+  if (!pool.ok()) return pool.status();
+  pool_ = *std::move(pool);
+  if (upload_ == nullptr) return absl::OkStatus();
+  if (absl::Status status = upload_->Prepare(); !status.ok()) return status;
+  return OnStream([&] { return upload_->Run(0, *stream_); });
+}
+
+absl::Status Bench::OnStream(const std::function<absl::Status()>& task) {
+  absl::Status status;
+  stream_->Submit([&] { status = task(); });
+  const absl::Status joined = stream_->Join();
+  return status.ok() ? joined : status;
+}
+
+std::vector<Bench::Operands> Bench::Lay(const Entry& entry) const {
+  const KernelSpec& spec = entry.made.spec;
+  std::vector<Operands> sets(entry.sets);
+  char* at = pool_->base();
+  for (Operands& set : sets) {
+    for (const TensorSpec& tensor : spec.inputs) {
+      set.inputs.push_back(at);
+      at += Aligned(tensor.bytes());
+    }
+    for (size_t i = 0; i < spec.outputs.size(); ++i) {
+      const int in_place = i < entry.made.in_place.size() ? entry.made.in_place[i] : -1;
+      if (in_place >= 0) {
+        set.outputs.push_back(const_cast<void*>(set.inputs[in_place]));
+        continue;
+      }
+      set.outputs.push_back(at);
+      at += Aligned(spec.outputs[i].bytes());
+    }
+  }
+  return sets;
+}
+
+absl::Status Bench::Fill(const Entry& entry, const std::vector<Operands>& sets) {
+  return OnStream([&] {
+    for (const Operands& set : sets) {
+      for (size_t i = 0; i < set.inputs.size(); ++i) {
+        const TensorSpec& tensor = entry.made.spec.inputs[i];
+        char* const to = static_cast<char*>(const_cast<void*>(set.inputs[i]));
+        for (size_t done = 0; done < tensor.bytes(); done += kPattern) {
+          const size_t bytes = std::min(kPattern, tensor.bytes() - done);
+          absl::Status status = stream_->Copy(to + done, PatternOf(*patterns_, tensor.dtype), bytes);
+          if (!status.ok()) return status;
+        }
+      }
+    }
+    return absl::OkStatus();
+  });
+}
+
+// Where a call ends before its work does, the host waits for the stream to be done.
+absl::StatusOr<double> Bench::Batch(const Entry& entry, const std::vector<Operands>& sets, int runs) {
+  Clock::time_point begin = Clock::now();
+  double seconds = 0;
+  const RunContext context{.step = device_.gpu() != nullptr ? RunContext::kNoStep : 0, .stream = stream_->handle()};
+  const absl::Status status = OnStream([&] {
+    begin = Clock::now();
+    const double core = CoreSeconds();
+    for (int i = 0; i < runs; ++i) {
+      const Operands& set = sets[i % sets.size()];
+      absl::Status ran = entry.kernel->Run(context, set.inputs, absl::MakeConstSpan(set.outputs));
+      if (!ran.ok()) return ran;
+    }
+    seconds = threads_ == 1 ? CoreSeconds() - core : SecondsSince(begin);
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return Named(entry.made.spec.name, status);
+  return (device_.host_addressable() ? seconds : SecondsSince(begin)) / runs;
+}
+
+absl::Status Bench::Round(Clock::time_point until) {
+  if (absl::Status status = Prepare(); !status.ok()) return status;
+  for (Entry& entry : entries_) {
+    if (Clock::now() > until && (!entry.seconds.empty() || entry.set_bytes > kSmall)) continue;
+    const std::vector<Operands> sets = Lay(entry);
+    if (absl::Status status = Fill(entry, sets); !status.ok()) return status;
+    // The first runs warm up.
+    const absl::StatusOr<double> first = Batch(entry, sets, entry.runs == 0 ? 2 : 1);
+    if (!first.ok()) return first.status();
+    if (entry.runs == 0) {
+      entry.runs = static_cast<int>(std::clamp(kBatchSeconds / std::max(*first, 1e-9), 1.0, double{kMostRuns}));
+    }
+    const absl::StatusOr<double> seconds = Batch(entry, sets, entry.runs);
+    if (!seconds.ok()) return seconds.status();
+    entry.seconds.push_back(*seconds);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<TimedKernel> Bench::Times() const {
+  std::vector<TimedKernel> times;
+  for (const Entry& entry : entries_) {
+    if (!entry.seconds.empty()) times.push_back({entry.made.work, MedianOf(entry.seconds), IsNarrow(entry.made.spec)});
+  }
+  return times;
+}
+
+}  // namespace weft::calibrate

@@ -1,0 +1,97 @@
+// Times kernels by themselves, through the device's interface, as a rank runs them.
+#ifndef WEFT_TOOLS_CALIBRATE_BENCH_H_
+#define WEFT_TOOLS_CALIBRATE_BENCH_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ops/abi/registry.h"
+#include "runtime/device/device.h"
+#include "runtime/executor/step_upload.h"
+#include "tools/calibrate/measured.h"
+
+namespace weft::calibrate {
+
+using Clock = std::chrono::steady_clock;
+
+inline double SecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double MedianOf(std::vector<double> values);
+
+// Of what was timed while others may have used the machine, which only adds: the first quartile.
+double QuartileOf(std::vector<double> values);
+
+// A kernel, what the cost model knows of it, and which outputs are inputs too.
+struct Case {
+  plan::KernelWork work;
+  KernelSpec spec;
+  std::vector<int> in_place = {};  // by output: the input whose memory it is, or -1
+};
+
+// Cases that are run in turn, round after round: a machine that is slower for a while is so for all of them. In a step
+// an operand has been written some time before: here the operands move on through a pool of memory that is larger than
+// the caches next to a core. A kernel of one thread on the host is timed by the seconds that it has a core, so that
+// what else runs there counts for what it takes of caches and memory alone. One thread.
+class Bench {
+ public:
+  // All outlive it. `threads`: that a kernel may use.
+  static absl::StatusOr<std::unique_ptr<Bench>> Create(const KernelRegistry& kernels, device::Device& device,
+                                                       int threads);
+
+  // Before the first round. Errors name the kernel.
+  absl::Status Add(Case added);
+
+  // One batch of runs of each case; from `until` on those alone that were not run before and are small.
+  absl::Status Round(Clock::time_point until);
+
+  // One batch of the first case, which has had a round: seconds a run.
+  absl::StatusOr<double> BatchOfFirst() { return Batch(entries_[0], Lay(entries_[0]), entries_[0].runs); }
+
+  // The medians over the rounds, in the order of Add(). Those without a round are left out.
+  std::vector<TimedKernel> Times() const;
+
+ private:
+  struct Entry {
+    Case made;
+    std::unique_ptr<Kernel> kernel;
+    size_t set_bytes = 0;  // of all operands
+    int sets = 1;          // so many, one after another in the pool
+    int runs = 0;          // of a batch; 0: not run yet
+    std::vector<double> seconds = {};
+  };
+  struct Operands {
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+  };
+
+  Bench(const KernelRegistry& kernels, device::Device& device, int threads)
+      : kernels_(kernels), device_(device), threads_(threads) {}
+  absl::Status Prepare();
+  absl::Status OnStream(const std::function<absl::Status()>& task);
+  std::vector<Operands> Lay(const Entry& entry) const;
+  absl::Status Fill(const Entry& entry, const std::vector<Operands>& sets);
+  absl::StatusOr<double> Batch(const Entry& entry, const std::vector<Operands>& sets, int runs);
+
+  const KernelRegistry& kernels_;
+  device::Device& device_;
+  const int threads_;
+  std::unique_ptr<device::Stream> stream_;
+  std::unique_ptr<device::Arena> pool_;
+  std::unique_ptr<device::Arena> patterns_;  // kPattern bytes of each element type, on the host
+  std::unique_ptr<executor::StepUpload> upload_;
+  std::shared_ptr<Workspace> workspace_ = std::make_shared<Workspace>();
+  std::shared_ptr<GpuWorkspace> gpu_workspace_ = std::make_shared<GpuWorkspace>();
+  std::vector<Entry> entries_;
+  size_t pool_bytes_;
+};
+
+}  // namespace weft::calibrate
+
+#endif  // WEFT_TOOLS_CALIBRATE_BENCH_H_

@@ -1,0 +1,28 @@
+// Which kernels are timed.
+#ifndef WEFT_TOOLS_CALIBRATE_CASES_H_
+#define WEFT_TOOLS_CALIBRATE_CASES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/plan/plan.pb.h"
+#include "tools/calibrate/bench.h"
+
+namespace weft::calibrate {
+
+// The kernels of compute streams, each once, by the bytes that they move: those of the first rank of each stage. Not
+// those that exchange data with the host.
+std::vector<Case> KernelCases(const std::vector<plan::Plan>& plans);
+
+// Products of [m, k] by [k, n] for all m, n and k of `sizes`: once with both operands row-major, once with the second
+// and once with the first transposed, as the products of a linear layer and of its two gradients. `type`: that of the
+// operands, as in plan::Product.
+std::vector<Case> ProductCases(const std::vector<int64_t>& sizes, const std::string& type);
+
+// Of all kernels of a plan's first rank in a step, ports included.
+std::vector<plan::KernelWork> WorksOfStep(const plan::Plan& plan);
+
+}  // namespace weft::calibrate
+
+#endif  // WEFT_TOOLS_CALIBRATE_CASES_H_

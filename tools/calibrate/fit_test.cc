@@ -1,0 +1,131 @@
+#include "tools/calibrate/fit.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "runtime/plan/cluster.h"
+
+namespace weft::calibrate {
+namespace {
+
+using plan::CollectiveTime;
+using plan::KernelWork;
+
+Cluster TwoRanks() {
+  Cluster cluster;
+  cluster.mutable_device()->set_kind("cpu");
+  cluster.mutable_node()->set_count(1);
+  cluster.mutable_node()->set_ranks(2);
+  cluster.mutable_calibration()->set_device_kind("cpu");
+  return cluster;
+}
+
+KernelWork Product(int64_t m, int64_t n, int64_t k) {
+  return {2.0 * static_cast<double>(m * n * k), 0, 0, {1, m, n, k, "f32"}, "einsum"};
+}
+
+// Measured as rates say it, so that those have to come out.
+plan::Machine FitOf(const Measured& measured, Cluster* cluster) {
+  Fit(measured, cluster);
+  EXPECT_EQ(plan::CheckCluster(*cluster), absl::OkStatus());
+  return plan::MachineOf(*cluster);
+}
+
+TEST(FitTest, ProductsHaveTheMeanOfTheirWays) {
+  Measured measured;
+  for (int64_t m : {16, 64}) {
+    for (double flops_s : {50e9, 100e9}) {
+      measured.products.push_back({Product(m, 16, 16), Product(m, 16, 16).contraction_flops / flops_s});
+    }
+  }
+  Cluster cluster = TwoRanks();
+  const plan::Machine machine = FitOf(measured, &cluster);
+  ASSERT_EQ(cluster.calibration().product_size(), 2);
+  EXPECT_NEAR(machine.tables->FlopsOf({1, 64, 16, 16, "f32"}), 2 / (1 / 50e9 + 1 / 100e9), 1e8);
+  EXPECT_NEAR(machine.contraction_flops, 66.67e9, 1e8);
+}
+
+TEST(FitTest, WhatStandsBehindAProductIsOtherWork) {
+  Measured measured;
+  measured.products.push_back({Product(16, 16, 16), Product(16, 16, 16).contraction_flops / 50e9});
+  KernelWork fused = Product(16, 16, 16);
+  fused.flops = 4000;
+  measured.kernels.push_back({fused, fused.contraction_flops / 50e9 + 4000 / 2e9});
+  Cluster cluster = TwoRanks();
+  EXPECT_NEAR(FitOf(measured, &cluster).other_flops, 2e9, 1e7);
+  EXPECT_EQ(cluster.calibration().kernel_size(), 0) << "products have a table of their own";
+}
+
+TEST(FitTest, FamiliesHaveARateForEachDoubling) {
+  Measured measured;
+  for (const auto& [bytes, bytes_s] : {std::pair(1000.0, 1e9), {1100, 2e9}, {16000, 4e9}}) {
+    measured.kernels.push_back({{0, 0, bytes, {}, "norm"}, bytes / bytes_s});
+  }
+  measured.kernels.push_back({{0, 0, 16000, {}, "norm"}, 1, /*narrow=*/true});
+  measured.kernels.push_back({{0, 0, 400, {}, "cast"}, 4e-7, /*narrow=*/true});
+  measured.kernels.push_back({{8e6, 0, 4e4, {}, "attention"}, 1e-3});
+  Cluster cluster = TwoRanks();
+  const plan::Machine machine = FitOf(measured, &cluster);
+  EXPECT_EQ(cluster.calibration().kernel_size(), 4);
+  for (size_t i : {2, 4, 5}) {
+    const TimedKernel& timed = measured.kernels[i];
+    EXPECT_NEAR(plan::KernelSeconds(machine, timed.work) - machine.launch_s, timed.seconds, 1e-3 * timed.seconds) << i;
+  }
+  plan::KernelSpeed speed;
+  ASSERT_TRUE(machine.tables->SpeedOf("norm", 1048, &speed));
+  EXPECT_NEAR(speed.bytes_s, 2100 / (1000 / 1e9 + 1100 / 2e9), 1e8);
+}
+
+TEST(FitTest, StepsSayWhatIsBesideTheKernels) {
+  Measured measured;
+  const KernelWork small = {0, 0, 1000, {}, "norm"};
+  measured.kernels.push_back({small, 1e-6});
+  for (int kernels : {100, 300}) {
+    measured.small_steps.push_back({std::vector<KernelWork>(kernels, small), 5e-5 + kernels * (1e-6 + 4e-7)});
+  }
+  Cluster cluster = TwoRanks();
+  const plan::Machine machine = FitOf(measured, &cluster);
+  EXPECT_NEAR(machine.launch_s, 4e-7, 1e-9);
+  EXPECT_NEAR(machine.step_s, 5e-5, 1e-7);
+}
+
+// The simulator gives acts that have no core of their own a part of one: tables hold what they take with one.
+TEST(FitTest, CollectivesAreThoseOfRanksWithCores) {
+  Measured measured;
+  measured.copies = 2, measured.step_alone_s = 1, measured.step_beside_s = 1.25;
+  measured.collectives.push_back({CollectiveKind::kAllReduce, 2, 1, 1e6, 1e-3});
+  measured.overlap = {2, 1e-3, 2e-3, 1e-3, 3e-3};
+  Cluster cluster = TwoRanks();
+  const plan::Machine machine = FitOf(measured, &cluster);
+  EXPECT_NEAR(machine.node_cores, 1.6, 1e-9);
+  const double seconds = plan::CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1e6, plan::Together(2));
+  EXPECT_NEAR(seconds / plan::ShareOfCore(machine, 2), 1e-3, 1e-6);
+  EXPECT_NEAR(machine.product_slowdown, 1, 1e-9) << "four acts on the cores of two take twice as long by themselves";
+  EXPECT_NEAR(machine.collective_slowdown, 1.5, 1e-3);
+}
+
+TEST(FitTest, LinksHaveALatencyAndABandwidth) {
+  Measured measured;
+  for (double bytes : {4.0, 1e6, 1e7}) measured.transfers.push_back({true, bytes, 1e-5 + bytes / 2e9});
+  for (double bytes : {4.0, 1e6, 1e7}) measured.transfers.push_back({false, bytes, 5e-5 + bytes / 1e9});
+  Cluster cluster = TwoRanks();
+  const plan::Machine machine = FitOf(measured, &cluster);
+  EXPECT_NEAR(machine.node.latency_s, 1e-5, 1e-7);
+  EXPECT_NEAR(machine.node.bytes_s, 2e9, 1e7);
+  EXPECT_NEAR(machine.network.latency_s, 5e-5, 1e-7);
+  EXPECT_NEAR(machine.network.bytes_s, 1e9, 1e7);
+}
+
+TEST(FitTest, WhatWasNotMeasuredStays) {
+  Cluster cluster = TwoRanks();
+  cluster.mutable_device()->set_launch_s(3e-6);
+  cluster.mutable_node()->set_cores(2);
+  const plan::Machine machine = FitOf({}, &cluster);
+  EXPECT_EQ(machine.launch_s, 3e-6);
+  EXPECT_EQ(machine.node_cores, 2);
+  EXPECT_EQ(machine.tables, nullptr);
+}
+
+}  // namespace
+}  // namespace weft::calibrate

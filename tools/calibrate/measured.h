@@ -1,0 +1,53 @@
+// What a calibration measures, before it is a cluster.
+#ifndef WEFT_TOOLS_CALIBRATE_MEASURED_H_
+#define WEFT_TOOLS_CALIBRATE_MEASURED_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/plan/cost.h"
+
+namespace weft::calibrate {
+
+struct TimedKernel {
+  plan::KernelWork work;
+  double seconds = 0;
+  bool narrow = false;  // some operands are floating-point numbers of less than 32 bits
+};
+
+// A message from one rank to another.
+struct TimedTransfer {
+  bool one_node = true;
+  double bytes = 0;
+  double seconds = 0;
+};
+
+// Steps of a plan of one rank, with the kernels that it runs in one.
+struct TimedStep {
+  std::vector<plan::KernelWork> kernels;
+  double seconds = 0;
+};
+
+// What kernels and collectives of the same ranks take alone, and side by side.
+struct TimedOverlap {
+  int64_t ranks = 0;  // on a node; 0: not measured
+  double product_alone_s = 0, product_beside_s = 0;
+  double collective_alone_s = 0, collective_beside_s = 0;
+};
+
+struct Measured {
+  std::vector<TimedKernel> products;  // of a grid of shapes, an entry for each way the operands may lie
+  std::vector<TimedKernel> kernels;   // of plans
+  std::vector<plan::CollectiveTime> collectives;
+  std::vector<TimedTransfer> transfers;
+  std::vector<TimedStep> small_steps;  // two, of different numbers of kernels
+  // A step of one rank alone, and of `copies` such ranks side by side.
+  int64_t copies = 1;
+  double step_alone_s = 0, step_beside_s = 0;
+  TimedOverlap overlap;
+  int64_t reserve_bytes = 0;
+};
+
+}  // namespace weft::calibrate
+
+#endif  // WEFT_TOOLS_CALIBRATE_MEASURED_H_

@@ -1,0 +1,162 @@
+#include "tools/calibrate/steps.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/status_macros.h"
+#include "runtime/executor/local_cluster.h"
+#include "tools/calibrate/bench.h"
+#include "tools/calibrate/cases.h"
+
+namespace weft::calibrate {
+namespace {
+
+constexpr int kFewestRounds = 5;
+constexpr double kBatchSeconds = 0.05;
+
+// Small whole numbers, which every vocabulary has.
+class Tokens : public executor::BatchSource {
+  class Field : public executor::BatchField {
+   public:
+    explicit Field(const TensorSpec& spec) : values_(spec.elements()), bytes_(spec.bytes()) {
+      for (size_t i = 0; i < values_.size(); ++i) values_[i] = static_cast<int32_t>(i * 2654435761u % 61);
+    }
+    absl::Status Fill(int64_t, int64_t, void* tile) override {
+      std::memcpy(tile, values_.data(), std::min(bytes_, values_.size() * sizeof(int32_t)));
+      return absl::OkStatus();
+    }
+
+   private:
+    std::vector<int32_t> values_;
+    size_t bytes_;
+  };
+
+ public:
+  absl::StatusOr<std::unique_ptr<executor::BatchField>> Bind(const executor::Port& port) override {
+    if (port.spec.dtype != DType::kI32) {
+      return absl::InvalidArgumentError(absl::StrCat("`", port.name, "`: expected an input of i32"));
+    }
+    return std::make_unique<Field>(port.spec);
+  }
+};
+
+// One rank that steps.
+class Stepper {
+ public:
+  static absl::StatusOr<std::unique_ptr<Stepper>> Create(const plan::Plan& plan, const StepContext& context) {
+    auto stepper = std::make_unique<Stepper>();
+    WEFT_ASSIGN_OR_RETURN(stepper->cluster_, executor::LocalCluster::Create(plan, {.kernels = context.kernels,
+                                                                                   .source = &stepper->tokens_,
+                                                                                   .threads = context.threads,
+                                                                                   .device = context.device}));
+    WEFT_RETURN_IF_ERROR(stepper->cluster_->Initialize());
+    // The first steps prepare what is done once.
+    for (int i = 0; i < 3; ++i) WEFT_RETURN_IF_ERROR(stepper->Step().status());
+    WEFT_ASSIGN_OR_RETURN(const double seconds, stepper->Step());
+    stepper->runs_ = static_cast<int>(std::clamp(kBatchSeconds / seconds, 1.0, 500.0));
+    return stepper;
+  }
+
+  absl::StatusOr<double> Step() {
+    const Clock::time_point begin = Clock::now();
+    WEFT_RETURN_IF_ERROR(cluster_->Step(step_++));
+    return SecondsSince(begin);
+  }
+
+  // Of several.
+  absl::StatusOr<double> Batch() {
+    std::vector<double> seconds;
+    for (int i = 0; i < runs_; ++i) {
+      WEFT_ASSIGN_OR_RETURN(const double one, Step());
+      seconds.push_back(one);
+    }
+    return QuartileOf(seconds);
+  }
+
+ private:
+  Tokens tokens_;
+  std::unique_ptr<executor::LocalCluster> cluster_;
+  int64_t step_ = 0;
+  int runs_ = 1;
+};
+
+// Of this process, in bytes; 0 where the system does not say.
+int64_t ResidentBytes() {
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr) return 0;
+  long long whole = 0, resident = 0;
+  const int read = std::fscanf(file, "%lld %lld", &whole, &resident);
+  std::fclose(file);
+  return read == 2 ? resident * sysconf(_SC_PAGESIZE) : 0;
+}
+
+absl::StatusOr<double> SideBySide(const std::vector<std::unique_ptr<Stepper>>& steppers) {
+  std::vector<absl::StatusOr<double>> results(steppers.size(), 0.0);
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < steppers.size(); ++i) threads.emplace_back([&, i] { results[i] = steppers[i]->Batch(); });
+  results[0] = steppers[0]->Batch();
+  for (std::thread& thread : threads) thread.join();
+  double sum = 0;
+  for (const absl::StatusOr<double>& result : results) {
+    if (!result.ok()) return result.status();
+    sum += *result;
+  }
+  return sum / static_cast<double>(results.size());
+}
+
+absl::Status Meet(const StepContext& context) { return context.meet ? context.meet() : absl::OkStatus(); }
+
+}  // namespace
+
+absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContext& context, Measured& measured) {
+  const Clock::time_point until =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(context.seconds));
+  const int64_t before = ResidentBytes();
+  std::vector<std::unique_ptr<Stepper>> small, copies;
+  for (int i = 0; i < 2; ++i) {
+    WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Stepper> made, Stepper::Create(plans[i], context));
+    small.push_back(std::move(made));
+  }
+  const int own = context.meet ? 1 : context.copies;
+  for (int i = 0; i < own; ++i) {
+    WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Stepper> made, Stepper::Create(plans[2], context));
+    copies.push_back(std::move(made));
+  }
+  int64_t planned = own * plans[2].stages(0).arena_bytes();
+  for (int i = 0; i < 2; ++i) planned += plans[i].stages(0).arena_bytes();
+  // A rank that is a thread shares the process with its copies.
+  measured.reserve_bytes = std::max<int64_t>(0, ResidentBytes() - planned) / own;
+  if (context.device != nullptr) measured.reserve_bytes = std::max<int64_t>(0, measured.reserve_bytes - before);
+  std::vector<double> seconds[2], alone, beside;
+  // All processes take as many rounds, so their number is not a matter of time.
+  const int rounds = std::max(kFewestRounds, static_cast<int>(context.seconds / (4 * kBatchSeconds)));
+  for (int round = 0; round < rounds; ++round) {
+    if (!context.meet && round >= kFewestRounds && Clock::now() > until) break;
+    WEFT_RETURN_IF_ERROR(Meet(context));
+    if (context.first) {
+      for (int i = 0; i < 2; ++i) {
+        WEFT_ASSIGN_OR_RETURN(const double one, small[i]->Batch());
+        seconds[i].push_back(one);
+      }
+      WEFT_ASSIGN_OR_RETURN(const double one, copies[0]->Batch());
+      alone.push_back(one);
+    }
+    WEFT_RETURN_IF_ERROR(Meet(context));
+    WEFT_ASSIGN_OR_RETURN(const double together, SideBySide(copies));
+    beside.push_back(together);
+  }
+  if (!context.first) return absl::OkStatus();
+  for (int i = 0; i < 2; ++i) measured.small_steps.push_back({WorksOfStep(plans[i]), QuartileOf(seconds[i])});
+  measured.copies = context.copies;
+  measured.step_alone_s = QuartileOf(alone);
+  measured.step_beside_s = QuartileOf(beside);
+  return absl::OkStatus();
+}
+
+}  // namespace weft::calibrate
