@@ -110,6 +110,9 @@ LogicalResult AddNOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   if (getInputs().empty()) {
     return emitOpError("expected one or more operands, got none");
   }
+  if (getInputs().size() > kMostSummed) {
+    return emitOpError() << "expected at most " << kMostSummed << " operands, got " << getInputs().size();
+  }
   RankedTensorType first = withSbp(tensorOf(getInputs()[0]), {});
   for (Value input : getInputs()) {
     if (withSbp(tensorOf(input), {}) != first) {
@@ -117,6 +120,22 @@ LogicalResult AddNOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
     }
   }
   return inferLikeOperand(*this, results);
+}
+
+mlir::Value sumInOrder(mlir::OpBuilder &builder, mlir::Location loc, ArrayRef<Value> values,
+                       llvm::function_ref<void(Operation *)> made) {
+  Value sum = values.front();
+  for (ArrayRef<Value> rest = values.drop_front(); !rest.empty();) {
+    SmallVector<Value> terms{sum};
+    llvm::append_range(terms, rest.take_front(kMostSummed - 1));
+    rest = rest.drop_front(terms.size() - 1);
+    auto op = create<AddNOp>(builder, loc, mlir::ValueRange(terms));
+    if (made) {
+      made(op);
+    }
+    sum = op.getResult();
+  }
+  return sum;
 }
 
 ShardingRule AddNOp::getShardingRule() {

@@ -134,7 +134,7 @@ private:
     if (parts.size() == 2) {
       return create<AddOp>(rewriter_, loc, parts[0], parts[1]);
     }
-    return create<AddNOp>(rewriter_, loc, mlir::ValueRange(parts));
+    return sumInOrder(rewriter_, loc, parts);
   }
 
   // The sum over the micro-batches of what flowed back to a parameter, or null. Chunks that share the

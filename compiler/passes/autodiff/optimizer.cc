@@ -87,14 +87,10 @@ private:
     }
     llvm::SmallVector<Value> sums;
     for (auto &[stage, ofStage] : squares) {
-      sums.push_back(ofStage.size() == 1
-                         ? ofStage[0]
-                         : Value(tag(create<AddNOp>(b, loc, mlir::ValueRange(ofStage)), first.lookup(stage))));
+      UpdateOp there = first.lookup(stage);
+      sums.push_back(sumInOrder(b, loc, ofStage, [&](Operation *op) { tag(op, there); }));
     }
-    Value sum = sums[0];
-    if (sums.size() > 1) {
-      sum = tag(create<AddNOp>(b, loc, mlir::ValueRange(sums)));
-    }
+    Value sum = sumInOrder(b, loc, sums, [&](Operation *op) { tag(op); });
     auto clip = tag(create<ClipScaleOp, 2>(b, loc, sum, updates[0].getCount(), Value(), number(clipNorm)));
     gradScale = clip->getResult(0);
     learningRate =
