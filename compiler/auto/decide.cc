@@ -161,12 +161,20 @@ private:
   // One rank with the whole batch runs every kernel once, on whole tensors. Of N ranks each has at best an Nth of every
   // FLOP and byte; and each launches the kernels of its stage, for every micro-batch, however little they do. In a
   // pipeline stage s of p begins when the first micro-batch has come through the s stages before it, which end as much
-  // later: (p - 1) / 2 of them on average, of whose chunks it is one at best.
+  // later: (p - 1) / 2 of them on average, of whose chunks it is one at best. Cores that ranks share are never more than
+  // busy.
   double boundOf(const Choice &choice) const {
     const double stages = double(choice.pipeline), microBatches = double(space_.microBatches(choice));
     const double ramp = (stages - 1) / (2 * double(choice.chunks) * microBatches);
-    return (bound_.work_s / double(choice.ranks()) + bound_.launches_s * microBatches / stages) * (1 + ramp) +
-           bound_.once_s / stages + machine_.step_s;
+    const double onRanks = bound_.work_s / double(choice.ranks()) + bound_.launches_s * microBatches / stages;
+    return std::max(onRanks * (1 + ramp), bound_.work_s / coresOf(choice)) + bound_.once_s / stages + machine_.step_s;
+  }
+
+  // Ranks that compute at a time: no more than their nodes have cores for.
+  double coresOf(const Choice &choice) const {
+    const double ranks = double(choice.ranks());
+    const double nodes = std::ceil(ranks / double(machine_.node_ranks));
+    return machine_.node_cores > 0 ? std::min(ranks, nodes * machine_.node_cores) : ranks;
   }
 
   bool stopped() const { return how_.stop != nullptr && how_.stop->load(); }

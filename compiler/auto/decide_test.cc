@@ -99,6 +99,11 @@ TEST(DecideTest, IsTheBestOfWhatFits) {
              {"cluster.node.count=1", "cluster.device.memory_bytes=1500000000"});
 }
 
+TEST(DecideTest, IsTheBestWhereRanksShareCores) {
+  expectBest({"dist.expert=1", "dist.context=1", "zero.stage=0", "batch.micro=4"},
+             {"cluster.node.count=1", "cluster.node.cores=1.5"});
+}
+
 TEST(DecideTest, ThePlanIsThatOfItsJob) {
   const absl::StatusOr<Decided> found = decided({"dist.tensor=2"});
   ASSERT_TRUE(found.ok()) << found.status();

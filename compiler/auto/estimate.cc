@@ -60,6 +60,16 @@ std::vector<Piece> chunksOf(const Profile &profile, size_t chunks) {
   return all;
 }
 
+// How much longer kernels take than where a stage has its nodes for itself, if each rank is busy for such a part of the
+// time: ranks of other stages want the node's cores too (plan::ShareOfCore).
+double slowdownOf(const Choice &choice, double busy, const plan::Machine &machine) {
+  const auto share = [&](double ranks) {
+    return machine.node_cores > 0 ? std::min(1.0, machine.node_cores / ranks) : 1;
+  };
+  const double alone = double(std::min(machine.node_ranks, choice.stageRanks()));
+  return share(alone) / share(std::max(alone, busy * double(std::min(machine.node_ranks, choice.ranks()))));
+}
+
 } // namespace
 
 absl::StatusOr<Estimate> estimate(const Choice &choice, int64_t microBatches, const Profile &profile,
@@ -98,7 +108,11 @@ absl::StatusOr<Estimate> estimate(const Choice &choice, int64_t microBatches, co
     all.bytes = std::max(all.bytes, bytes);
   }
   const double part = parameters > 0 ? most / parameters : 0;
-  all.step_s = times.makespan + part * profile.once_s + profile.waits_s;
+  double work = 0; // of a stage, on average
+  for (const Piece &piece : pieces)
+    work += double(microBatches) * (piece.forward_s + piece.backward_s) / double(choice.pipeline);
+  all.step_s = times.makespan * slowdownOf(choice, work / times.makespan, machine) +
+               part * profile.once_s * slowdownOf(choice, 1, machine) + profile.waits_s;
   return all;
 }
 

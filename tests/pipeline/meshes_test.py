@@ -51,6 +51,13 @@ class MeshesTest(PipelineTest):
         self.compare(self.outcome(*pinned, "dist.pipeline=2", "pipeline={schedule: ZERO_BUBBLE form: V}"), one)
         self.compare(self.outcome(*pinned, "dist.pipeline=2", "pipeline.cuts=h.3"), one)
 
+    def test_pins_of_the_job(self):
+        """Parameters lie elsewhere than where the model pins them."""
+        pins = [f'graph.pin={{parameter: "{parameter}" axis: "tensor" state: "{state}"}}'
+                for parameter, state in (("*", "B"), ("h.*.mlp.c_fc.weight", "S(0)"), ("h.*.ln_1.*", "S(0)"),
+                                         ("wpe.weight", "S(1)"), ("h.*.attn.c_proj.bias", "S(0)"))]
+        self.compare(self.outcome(*cut(2, 4, 2, 2), *pins), self.one_rank(4))
+
     def test_bfloat16(self):
         narrow = ("precision.compute=BF16", "batch.micro=4")
         one = self.outcome(*narrow)
