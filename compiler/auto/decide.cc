@@ -161,8 +161,8 @@ private:
   // One rank with the whole batch runs every kernel once, on whole tensors. Of N ranks each has at best an Nth of every
   // FLOP and byte; and each launches the kernels of its stage, for every micro-batch, however little they do. In a
   // pipeline stage s of p begins when the first micro-batch has come through the s stages before it, which end as much
-  // later: (p - 1) / 2 of them on average, of whose chunks it is one at best. Cores that ranks share are never more than
-  // busy.
+  // later: (p - 1) / 2 of them on average, of whose chunks it is one at best. Cores that ranks share are never more
+  // than busy.
   double boundOf(const Choice &choice) const {
     const double stages = double(choice.pipeline), microBatches = double(space_.microBatches(choice));
     const double ramp = (stages - 1) / (2 * double(choice.chunks) * microBatches);

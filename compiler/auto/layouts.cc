@@ -27,8 +27,17 @@ std::string patternOf(llvm::StringRef name, mlir::ModuleOp module) {
   return index == most.getInt() / 2 ? (repeat + ".*" + name.drop_front(layer.size())).str() : "";
 }
 
+Pin pinOf(const std::string &parameter, const std::string &state) {
+  Pin pin;
+  pin.set_parameter(parameter);
+  pin.set_axis(kAxis.str());
+  pin.set_state(state);
+  return pin;
+}
+
+// All whole, but for those that are named.
 std::vector<Pin> pinsOf(ir::GraphOp graph, mlir::ModuleOp module) {
-  std::vector<Pin> pins;
+  std::vector<Pin> pins = {pinOf("*", "B")};
   for (auto parameter : graph.getBody().getOps<ir::ParameterOp>()) {
     const std::string pattern = patternOf(parameter.getName(), module);
     if (parameter.getState() || parameter.getPinned() || pattern.empty()) {
@@ -36,13 +45,10 @@ std::vector<Pin> pinsOf(ir::GraphOp graph, mlir::ModuleOp module) {
     }
     ir::PlacementAttr mesh = graph.getPlacement(ir::stageOf(parameter.getResult()));
     for (auto [axis, state] : llvm::zip(mesh.getAxes(), ir::sbpOf(parameter.getResult().getType()).getStates())) {
-      if (axis.getValue() == kAxis) {
-        Pin &pin = pins.emplace_back();
-        pin.set_parameter(pattern);
-        pin.set_axis(kAxis.str());
+      if (axis.getValue() == kAxis && state.isSplit()) {
         std::string text;
         llvm::raw_string_ostream(text) << state;
-        pin.set_state(text);
+        pins.push_back(pinOf(pattern, text));
       }
     }
   }
@@ -56,10 +62,8 @@ int64_t zeroRanksOf(const Job &job) { return job.zero().group() > 0 ? job.zero()
 
 absl::StatusOr<std::vector<Pin>> Layouts::find(const Job &job, double limit, double inFlight) {
   Job open = job;
-  Pin &all = *open.mutable_graph()->add_pin();
-  all.set_parameter("*");
-  all.set_axis(kAxis.str());
-  all.set_state("B");
+  // No pin of the model counts; and the axis is one that the model uses.
+  *open.mutable_graph()->add_pin() = pinOf("*", "B");
   std::string error;
   mlir::ScopedDiagnosticHandler quiet(shallow_.getContext(), [&](mlir::Diagnostic &diagnostic) {
     error = error.empty() ? diagnostic.str() : error;
@@ -81,12 +85,7 @@ absl::StatusOr<std::vector<Pin>> Layouts::find(const Job &job, double limit, dou
   manager.addNestedPass<ir::GraphOp>(createShardInfer(options));
   if (failed(manager.run(*lowering.module)))
     return absl::InvalidArgumentError(error);
-  std::vector<Pin> pins;
-  for (auto graph : lowering.module->getOps<ir::GraphOp>()) {
-    const std::vector<Pin> more = pinsOf(graph, *lowering.module);
-    pins.insert(pins.end(), more.begin(), more.end());
-  }
-  return pins;
+  return pinsOf(*lowering.module->getOps<ir::GraphOp>().begin(), *lowering.module);
 }
 
 } // namespace weft::compiler
