@@ -18,9 +18,10 @@ constexpr double kPicosecond = 1e-12;
 constexpr int64_t kWork = 200'000'000, kEnough = 10'000, kTable = 1 << 20;
 
 struct Variable {
-  std::vector<Price> own;  // a label
-  int block = 0;           // where its own price counts
-  int first = 0, last = 0; // blocks that know it
+  std::vector<Price> own;            // a label
+  std::vector<SbpState> states = {}; // of a value, a label
+  int block = 0;                     // where its own price counts
+  int first = 0, last = 0;           // blocks that know it
 };
 
 class Problem {
@@ -38,6 +39,9 @@ public:
   }
 
   bool solve(double limit) {
+    if (!copiesFollowEachOther()) {
+      return false;
+    }
     const search::Chain chain = chainOf();
     search::Effort effort;
     effort.work = kWork;
@@ -180,6 +184,7 @@ private:
     const int handed = int(variables_.size());
     Variable &variable = variables_.emplace_back();
     variable.block = blocks_.of[value.producer < 0 ? value.uses[0].node : value.producer];
+    variable.states = states;
     for (SbpState state : states) {
       const Price price{0, int64_t(value.held.read * double(bytesOf(value, state)))};
       variable.own.push_back(value.producer < 0 ? price + box(value, value.fixed, state, most) : price);
@@ -284,6 +289,24 @@ private:
       all.push_back(v);
     }
     return all;
+  }
+
+  // Whether what a block that stands for copies gets from the one before is what it gives the next.
+  bool copiesFollowEachOther() const {
+    for (int b = 0; b < int(blocks_.copies.size()); ++b) {
+      if (blocks_.copies[b] == 1) {
+        continue;
+      }
+      const std::vector<int> in = border(b - 1), out = border(b);
+      auto alike = [&](int a, int c) {
+        const Variable &first = variables_[a], &second = variables_[c];
+        return a == c || (first.states == second.states && first.own.size() == second.own.size());
+      };
+      if (!std::equal(in.begin(), in.end(), out.begin(), out.end(), alike)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   search::Chain chainOf() {

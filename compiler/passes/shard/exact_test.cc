@@ -160,6 +160,17 @@ TEST(Exact, ALayerStandsForItsCopies) {
   EXPECT_GE(alike, 90);
 }
 
+TEST(Exact, CopiesMustFollowEachOther) {
+  Problem p = layers(1, 3);
+  Blocks blocks = blocksOf(p, 3);
+  blocks.copies[1] = 5;
+  EXPECT_TRUE(chooseExactly(p.nodes, p.values, blocks, plan::Together(p.axisSize), p.machine, 0));
+  // The last layer reads what the first one made, too: that passes through the middle one, which gets less than it
+  // gives.
+  blocks.of[5] = 2;
+  EXPECT_FALSE(chooseExactly(p.nodes, p.values, blocks, plan::Together(p.axisSize), p.machine, 0));
+}
+
 TEST(Exact, WhatMayNotBeBoxedIsReadAsItIsMade) {
   for (uint32_t seed = 0; seed < 50; ++seed) {
     Problem p = graph(seed, 6);
