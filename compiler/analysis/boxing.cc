@@ -37,6 +37,7 @@ public:
 
   SmallVector<BoxStep> run(const States &from, const States &to) {
     wantsMax_ = llvm::any_of(to, [](SbpState s) { return s.kind == SbpState::PartialMax; });
+    justGathers_ = isGather(from, to);
     struct Entry {
       double cost;
       int64_t order; // of discovery: makes ties deterministic
@@ -90,6 +91,20 @@ private:
     return true;
   }
 
+  bool isGather(const States &from, const States &to) const {
+    int changed = -1;
+    for (size_t axis = 0; axis < from.size(); ++axis) {
+      if (from[axis] != to[axis]) {
+        if (changed >= 0) {
+          return false;
+        }
+        changed = int(axis);
+      }
+    }
+    return changed >= 0 && from[changed].isSplit() && to[changed] == SbpState::broadcast() &&
+           innermost(from, size_t(changed), from[changed].dim);
+  }
+
   double localBytes(const States &states) const {
     double bytes = double(elementBytes_);
     for (int64_t extent : shape_) {
@@ -126,7 +141,9 @@ private:
       for (size_t d = 0; d < shape_.size(); ++d) {
         tryStep(states, axis, SbpState::split(int64_t(d)), out);
       }
-      tryStep(states, axis, SbpState::partialSum(), out);
+      if (!justGathers_) {
+        tryStep(states, axis, SbpState::partialSum(), out);
+      }
       if (wantsMax_) {
         tryStep(states, axis, SbpState::partialMax(), out);
       }
@@ -161,6 +178,9 @@ private:
   SmallVector<plan::Spread> spreads_; // one an axis
   const CostModel &machine_;
   bool wantsMax_ = false;
+  // One all-gather does. So would a sum with zeros, but no bundle of gathers takes that: it is worth it only where one
+  // sum over several axes stands for several steps.
+  bool justGathers_ = false;
 };
 
 } // namespace

@@ -191,6 +191,18 @@ TEST(BoxingRoute, ReducesTogether) {
   }
 }
 
+// Measured rates are not exact: a sum that took less than a gather of the same bytes is no reason to sum with zeros.
+TEST(BoxingRoute, GathersWhatIsSplitWhateverASumTakes) {
+  CostModel machine;
+  const auto tables = plan::RateTables::Of(
+      {}, {}, {{CollectiveKind::kAllReduce, 2, 1, 1024, 1e-6}, {CollectiveKind::kAllGather, 2, 1, 1024, 1e-4}});
+  ASSERT_TRUE(tables.ok()) << tables.status();
+  machine.tables = std::make_shared<plan::RateTables>(*tables);
+  const auto route = findRoute({SbpState::split(0)}, {SbpState::broadcast()}, {256}, 4, {2}, machine);
+  ASSERT_EQ(route.size(), 1u);
+  EXPECT_EQ(route[0].kind, BoxStep::AllGather);
+}
+
 // By hand: 1 MB over 4 ranks of a node, 1 GB/s links, 2 GB/s memory, 1 ms a message and 10 us a kernel.
 TEST(BoxingRoute, StepSeconds) {
   CostModel m;
