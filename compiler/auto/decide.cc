@@ -32,8 +32,8 @@ constexpr double kWorkPerSecond = 200000;
 constexpr size_t kCompiled = 5, kTried = 12;
 // How many are compiled although an estimate says that they do not fit, if nothing does.
 constexpr size_t kHopeless = 2;
-// Where parameters may lie instead is searched if the model's pins take at most so many times as long as the best:
-// tensor 8 that takes 2 s where data alone takes 1 s is not worth it.
+// What takes so many times as long as the best is not looked at any closer: where data alone takes 1 s and tensor 8
+// takes 1.5 s even before it recomputes anything, neither recomputation nor other pins are tried with it.
 constexpr double kFar = 1.5;
 // The part of the memory that the first such layout may hold all the time, of 80 GiB 72; the rest is for what comes and
 // goes. The next one may hold half of that; how many there are.
@@ -207,7 +207,7 @@ private:
     const absl::StatusOr<Profile> &profile = profiles_.of(stageJob(choice, policy));
     if (!profile.ok())
       return profile.status();
-    return estimate(choice, space_.microBatches(choice), *profile, machine_);
+    return estimate(choice, space_.microBatches(choice), *profile, machine_, schedules_);
   }
 
   // As recompute AUTO does it: nothing, what is cheap, or all of some layers, the least that fits.
@@ -217,7 +217,7 @@ private:
     const bool free = !asked_.recompute().has_policy() || asked_.recompute().policy() == Recompute::AUTO;
     WEFT_ASSIGN_OR_RETURN(Estimate now, estimateWith(choice, free ? Recompute::NONE : asked_.recompute().policy()));
     for (Recompute::Policy policy : {Recompute::SELECTIVE, Recompute::FULL}) {
-      if (!free || now.bytes <= memory)
+      if (!free || now.bytes <= memory || isFar(now.step_s))
         break;
       WEFT_ASSIGN_OR_RETURN(const Estimate next, estimateWith(choice, policy));
       const double saved = now.bytes - next.bytes;
@@ -229,6 +229,18 @@ private:
     return Point{choice, now, now.bytes <= memory};
   }
 
+  bool isFar(double step_s) const {
+    return !points_.empty() && points_.begin()->fits && step_s >= kFar * points_.begin()->estimate.step_s;
+  }
+
+  // What a choice takes if it recomputes nothing, whether that fits or not; nothing if that is not far.
+  std::optional<Point> farPointOf(const Choice &choice) {
+    if (asked_.recompute().has_policy() && asked_.recompute().policy() != Recompute::AUTO)
+      return std::nullopt;
+    const absl::StatusOr<Estimate> least = estimateWith(choice, Recompute::NONE);
+    return least.ok() && isFar(least->step_s) ? std::optional(Point{choice, *least, true}) : std::nullopt;
+  }
+
   bool isBounded(const Choice &choice) const {
     return !points_.empty() && points_.begin()->fits && boundOf(choice) >= points_.begin()->estimate.step_s;
   }
@@ -237,7 +249,13 @@ private:
   std::optional<Point> look(const Choice &choice) {
     if (auto it = seen_.find(choice); it != seen_.end())
       return it->second;
-    std::optional<Point> best = lookAtSchedules(choice);
+    std::optional<Point> best = farPointOf(choice);
+    if (best) {
+      // On the way to something better.
+      estimated_[choice] = true;
+      return seen_[choice] = best;
+    }
+    best = lookAtSchedules(choice);
     if (wantsLayouts(choice, best))
       lookAtLayouts(choice, /*all=*/false, best);
     seen_[choice] = best;
@@ -270,11 +288,10 @@ private:
   // ---- where parameters lie -----------------------------------------------
 
   // Where the model's pins make a choice much slower than the best, other pins are not looked for.
-  bool wantsLayouts(const Choice &choice, const std::optional<Point> &pinned) const {
+  bool wantsLayouts(const Choice &choice, const std::optional<Point> &pinned) {
     if (!space_.movesParameters() || choice.tensor == 1 || isBounded(choice))
       return false;
-    return !pinned || !pinned->fits || !points_.begin()->fits ||
-           pinned->estimate.step_s < kFar * points_.begin()->estimate.step_s;
+    return !pinned || !pinned->fits || !isFar(pinned->estimate.step_s);
   }
 
   // Schedules aside, but for how many micro-batches are under way.
@@ -585,6 +602,7 @@ private:
   const int64_t work_;
   Profiles profiles_;
   Layouts layouts_;
+  Schedules schedules_;
   Candidates whole_;
   const double memory_;
   // Of one rank and one micro-batch: seconds of kernels but for their launches, of the launches of a micro-batch, and

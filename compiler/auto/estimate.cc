@@ -4,24 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/schedule/balance.h"
-#include "compiler/schedule/measure.h"
-#include "ops/abi/status_macros.h"
 
 namespace weft::compiler {
 namespace {
-
-schedule::Kind kindOf(const Choice &choice) {
-  switch (choice.schedule) {
-  case GPIPE:
-    return schedule::Kind::GPipe;
-  case INTERLEAVED:
-    return schedule::Kind::Interleaved;
-  case ZERO_BUBBLE:
-    return choice.form == V ? schedule::Kind::ZeroBubbleV : schedule::Kind::ZeroBubbleH1;
-  default:
-    return schedule::Kind::OneForwardOneBackward;
-  }
-}
 
 Estimate oneStage(int64_t microBatches, const Profile &profile) {
   Estimate all{profile.once_s + profile.waits_s, profile.transientBytes};
@@ -73,26 +58,26 @@ double slowdownOf(const Choice &choice, double busy, const plan::Machine &machin
 } // namespace
 
 absl::StatusOr<Estimate> estimate(const Choice &choice, int64_t microBatches, const Profile &profile,
-                                  const plan::Machine &machine) {
+                                  const plan::Machine &machine, Schedules &schedules) {
   if (choice.pipeline == 1)
     return oneStage(microBatches, profile);
   const size_t chunks = size_t(choice.pipeline * choice.chunks);
   if (profile.pieces.size() < chunks)
     return absl::InvalidArgumentError(
         absl::StrCat("pipeline.chunks: expected at most ", profile.pieces.size(), " in all, got ", chunks));
-  WEFT_ASSIGN_OR_RETURN(const schedule::Schedule made,
-                        schedule::make(kindOf(choice), int(choice.pipeline), int(choice.chunks), int(microBatches)));
+  const absl::StatusOr<MadeSchedule> &made = schedules.of(choice, microBatches);
+  if (!made.ok())
+    return made.status();
   const std::vector<Piece> pieces = chunksOf(profile, chunks);
   std::vector<schedule::Durations> durations;
-  const bool split = schedule::isSplit(made.order);
+  const bool split = schedule::isSplit(made->schedule.order);
   for (const Piece &piece : pieces)
     durations.push_back({piece.forward_s, piece.backward_s - (split ? piece.weight_s : 0), split ? piece.weight_s : 0});
   const int64_t ranks = choice.stageRanks(), node = machine.node_ranks;
-  const schedule::Times times = schedule::unitTimes(made, durations, [&](int from, int to) {
+  const schedule::Times times = schedule::unitTimes(made->schedule, durations, [&](int from, int to) {
     const int64_t first = std::min(from, to) * ranks, last = (std::max(from, to) + 1) * ranks - 1;
     return plan::TransferSeconds(machine, profile.boundaryBytes, first / node == last / node);
   });
-  const std::vector<std::vector<schedule::Stash>> stashes = schedule::stashes(made);
   double parameters = 0, most = 0;
   for (const Piece &piece : pieces)
     parameters += piece.parameterBytes;
@@ -100,8 +85,8 @@ absl::StatusOr<Estimate> estimate(const Choice &choice, int64_t microBatches, co
   for (int stage = 0; stage < int(choice.pipeline); ++stage) {
     double bytes = profile.transientBytes, own = 0;
     for (int local = 0; local < int(choice.chunks); ++local) {
-      const Piece &piece = pieces[made.shape.chunkAt(stage, local)];
-      bytes += piece.stateBytes + piece.keptBytes * stashes[stage][local].held;
+      const Piece &piece = pieces[made->schedule.shape.chunkAt(stage, local)];
+      bytes += piece.stateBytes + piece.keptBytes * made->stashes[stage][local].held;
       own += piece.parameterBytes;
     }
     most = std::max(most, own);

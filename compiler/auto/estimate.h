@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "compiler/auto/choice.h"
 #include "compiler/auto/profile.h"
+#include "compiler/auto/schedules.h"
 #include "runtime/plan/cost.h"
 
 namespace weft::compiler {
@@ -21,7 +22,7 @@ struct Estimate {
 /// their schedule is timed unit by unit, with the time that a micro-batch takes from stage to stage. InvalidArgument:
 /// no such schedule, or fewer pieces than chunks.
 absl::StatusOr<Estimate> estimate(const Choice &choice, int64_t microBatches, const Profile &profile,
-                                  const plan::Machine &machine);
+                                  const plan::Machine &machine, Schedules &schedules);
 
 } // namespace weft::compiler
 

@@ -1,8 +1,27 @@
 #include "compiler/search/sweep.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace weft::search {
+namespace {
+
+// How much more each of `b` is than its like of `a`, if that is the same for all.
+std::optional<Cost> shiftOf(const std::vector<Cost> &a, const std::vector<Cost> &b) {
+  std::optional<Cost> shift;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if ((a[i] >= kNever) != (b[i] >= kNever))
+      return std::nullopt;
+    if (a[i] >= kNever)
+      continue;
+    if (shift && *shift != b[i] - a[i])
+      return std::nullopt;
+    shift = b[i] - a[i];
+  }
+  return shift;
+}
+
+} // namespace
 
 Sweep::Sweep(std::vector<BlockClass> &classes, const std::vector<int> &classOf, Weights weights, Work &work)
     : classOf_(classOf), weights_(weights), before_(classOf.size() + 1), after_(classOf.size() + 1) {
@@ -25,6 +44,16 @@ void Sweep::pass(size_t place, bool forward) {
   const int k = classOf_[place];
   const std::vector<Cost> &from = forward ? before_[place] : after_[place + 1];
   std::vector<Cost> &to = forward ? before_[place + 1] : after_[place];
+  // Along blocks of one class the costs soon grow by the same from one to the next, whatever the state.
+  const size_t previous = forward ? place - 1 : place + 1;
+  if (previous < classOf_.size() && classOf_[previous] == k) {
+    if (const std::optional<Cost> shift = shiftOf(forward ? before_[place - 1] : after_[place + 2], from)) {
+      to = from;
+      for (Cost &cost : to)
+        cost = cost < kNever ? plus(cost, *shift) : kNever;
+      return;
+    }
+  }
   to.assign(forward ? outs_[k] : ins_[k], kNever);
   const Cost *cost = costs_[k].data();
   for (int in = 0; in < ins_[k]; ++in) {

@@ -14,13 +14,9 @@ constexpr int kSteps = 2;
 
 void append(Key &key, ir::SbpState state) { key.insert(key.end(), {double(state.kind), double(state.dim)}); }
 
-// What a value costs to move.
 void append(Key &key, const SolverValue &value) {
-  key.insert(key.end(), {value.bytes, double(value.free), double(value.keepSplit), double(value.keepState),
-                         double(value.overlapped), double(value.producer < 0)});
-  if (value.producer < 0) {
-    append(key, value.fixed);
-  }
+  const Key own = moveKey(value);
+  key.insert(key.end(), own.begin(), own.end());
 }
 
 // What can be said of a node without its neighbours.
@@ -70,6 +66,19 @@ Key keyAmong(const std::vector<int> &classes, int index, const std::vector<Solve
 }
 
 } // namespace
+
+std::vector<double> moveKey(const SolverValue &value) {
+  Key key{value.bytes,
+          double(value.free),
+          double(value.keepSplit),
+          double(value.keepState),
+          double(value.overlapped),
+          double(value.producer < 0)};
+  if (value.producer < 0) {
+    append(key, value.fixed);
+  }
+  return key;
+}
 
 std::vector<std::vector<int>> copiesOf(const std::vector<SolverNode> &nodes, const std::vector<SolverValue> &values) {
   std::vector<int> classes(nodes.size());

@@ -14,6 +14,9 @@ namespace weft::compiler {
 /// order, and classes are in the order of their first nodes.
 std::vector<std::vector<int>> copiesOf(const std::vector<SolverNode> &nodes, const std::vector<SolverValue> &values);
 
+/// What a box of this value costs depends on these numbers, and on its ops.
+std::vector<double> moveKey(const SolverValue &value);
+
 } // namespace weft::compiler
 
 #endif // WEFT_COMPILER_PASSES_SHARD_COPIES_H_

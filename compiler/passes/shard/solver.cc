@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #include "compiler/analysis/boxing.h"
 #include "compiler/passes/shard/copies.h"
@@ -23,6 +24,12 @@ constexpr double kKeepFactor = 1000;
 // The share of an overlapped reduction's seconds that the backward does not hide. Of GPT-2 345M's reductions on 64
 // H200s 1.0 of 1.95 ms are exposed with 2 layers, and 0.03 of 9.7 ms with 24.
 constexpr double kExposedShare = 0.5;
+
+// Ascending, each once.
+void sortOut(std::vector<int> &numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
 } // namespace
 
 double boxSeconds(const SolverValue &value, SbpState from, SbpState to, const plan::Spread &axis,
@@ -46,7 +53,7 @@ SbpState Solver::stateOf(const SolverValue &value) const {
 // of them needs it; once B is there, the others may start from it.
 double Solver::valueSeconds(int index) const {
   const SolverValue &value = values_[index];
-  if (value.free) {
+  if (value.free || (!still_.empty() && still_[index])) {
     return 0;
   }
   SbpState from = stateOf(value);
@@ -189,8 +196,7 @@ std::vector<int> Solver::valuesAround(const std::vector<int> &nodes) const {
     values.insert(values.end(), nodes_[n].operands.begin(), nodes_[n].operands.end());
     values.insert(values.end(), nodes_[n].results.begin(), nodes_[n].results.end());
   }
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
+  sortOut(values);
   return values;
 }
 
@@ -294,32 +300,81 @@ void Solver::findCopies() {
         }
       }
     }
-    std::sort(copies.neighbours.begin(), copies.neighbours.end());
-    copies.neighbours.erase(std::unique(copies.neighbours.begin(), copies.neighbours.end()), copies.neighbours.end());
+    sortOut(copies.neighbours);
+  }
+  findAlike(classOf);
+}
+
+void Solver::findAlike(const std::vector<int> &classOf) {
+  // The ops of a value, as classes: who makes it, and who reads it where.
+  std::vector<std::vector<std::pair<int, int>>> ends(values_.size());
+  for (size_t v = 0; v < values_.size(); ++v) {
+    for (SolverValue::Use use : values_[v].uses) {
+      ends[v].push_back({classOf[use.node], use.operand});
+    }
+    std::sort(ends[v].begin(), ends[v].end());
+    ends[v].erase(std::unique(ends[v].begin(), ends[v].end()), ends[v].end());
+    const int producer = values_[v].producer;
+    ends[v].insert(ends[v].begin(), {producer < 0 ? -1 : classOf[producer], values_[v].result});
+  }
+  for (Copies &copies : copies_) {
+    std::map<std::vector<double>, size_t> known;
+    for (int v : copies.values) {
+      std::vector<double> key = moveKey(values_[v]);
+      for (auto [node, operand] : ends[v]) {
+        key.insert(key.end(), {double(node), double(operand)});
+        if (node >= 0) {
+          copies.touched.push_back(node);
+        }
+      }
+      auto [it, added] = known.try_emplace(std::move(key), copies.alike.size());
+      if (added) {
+        copies.alike.push_back({v, 0});
+      }
+      ++copies.alike[it->second].second;
+    }
+    sortOut(copies.touched);
   }
 }
 
+void Solver::setUniform(Copies &copies) const { copies.isUniform = haveAll(copies, nodes_[copies.nodes[0]].choice); }
+
+double Solver::around(const Copies &copies) const {
+  if (!copies.isUniform || !llvm::all_of(copies.touched, [&](int other) { return copies_[other].isUniform; })) {
+    return aroundAll(copies.nodes, copies.values);
+  }
+  const SolverNode &node = nodes_[copies.nodes[0]];
+  double seconds = node.seconds[node.choice] * node.weight * double(copies.nodes.size());
+  for (auto [value, count] : copies.alike) {
+    seconds += valueSeconds(value) * count;
+  }
+  return seconds;
+}
+
 // Gives all copies one signature.
-void Solver::choose(const Copies &copies, int candidate) {
+void Solver::choose(Copies &copies, int candidate) {
   for (int n : copies.nodes) {
     nodes_[n].choice = candidate;
   }
+  copies.isUniform = true;
 }
 
 bool Solver::haveAll(const Copies &copies, int candidate) const {
   return std::all_of(copies.nodes.begin(), copies.nodes.end(), [&](int n) { return nodes_[n].choice == candidate; });
 }
 
-// Gives all copies the signature that is best for them together. False if each other one is worse than what they have.
-bool Solver::improveTogether(const Copies &copies) {
+// Gives all copies the signature that is best for them together, and adds what that changes of `present`, the seconds
+// around them. False if each other one is worse than what they have.
+bool Solver::improveTogether(Copies &copies, double &present) {
   std::vector<int> old;
   for (int n : copies.nodes) {
     old.push_back(nodes_[n].choice);
   }
   int best = -1;
-  double bestSeconds = around(copies);
-  for (int c = 0, present = haveAll(copies, old[0]) ? old[0] : -1; c < candidatesOf(copies); ++c) {
-    if (c == present) {
+  double bestSeconds = present;
+  const int shared = haveAll(copies, old[0]) ? old[0] : -1;
+  for (int c = 0; c < candidatesOf(copies); ++c) {
+    if (c == shared) {
       continue;
     }
     choose(copies, c);
@@ -332,6 +387,8 @@ bool Solver::improveTogether(const Copies &copies) {
   for (size_t i = 0; i < old.size(); ++i) {
     nodes_[copies.nodes[i]].choice = best < 0 ? old[i] : best;
   }
+  setUniform(copies);
+  present = bestSeconds;
   return best >= 0;
 }
 
@@ -339,28 +396,35 @@ bool Solver::improveTogether(const Copies &copies) {
 // result if it is cheaper as a whole.
 bool Solver::tryRegion(int start, int candidate) {
   std::vector<std::pair<int, int>> undo; // nodes, and what they had
+  std::vector<int> changed;
   std::vector<bool> seen(copies_.size(), false);
   std::deque<int> queue;
   double delta = 0;
   auto change = [&](int which, auto move) {
-    const Copies &copies = copies_[which];
+    Copies &copies = copies_[which];
     seen[which] = true;
+    changed.push_back(which);
     const double before = around(copies);
+    double now = before;
     const size_t known = undo.size();
     for (int n : copies.nodes) {
       undo.push_back({n, nodes_[n].choice});
     }
-    if (!move(copies)) {
+    if (!move(copies, now)) {
       undo.resize(known);
       return;
     }
-    delta += around(copies) - before;
+    delta += now - before;
     queue.insert(queue.end(), copies.neighbours.begin(), copies.neighbours.end());
   };
-  change(start, [&](const Copies &copies) { return choose(copies, candidate), true; });
+  change(start, [&](Copies &copies, double &seconds) {
+    choose(copies, candidate);
+    seconds = around(copies);
+    return true;
+  });
   for (; !queue.empty(); queue.pop_front()) {
-    if (int next = queue.front(); !seen[next]) {
-      change(next, [&](const Copies &copies) { return improveTogether(copies); });
+    if (int next = queue.front(); !seen[next] && candidatesOf(copies_[next]) > 1) {
+      change(next, [&](Copies &copies, double &seconds) { return improveTogether(copies, seconds); });
     }
   }
   if (delta < -kEpsilon) {
@@ -369,10 +433,30 @@ bool Solver::tryRegion(int start, int candidate) {
   for (auto [node, choice] : undo) {
     nodes_[node].choice = choice;
   }
+  for (int which : changed) {
+    setUniform(copies_[which]);
+  }
   return false;
 }
 
+// Such as the learning rate, which every update reads: whatever one of them chooses, hundreds of uses need no look.
+void Solver::findStill() {
+  still_.assign(values_.size(), false);
+  for (size_t v = 0; v < values_.size(); ++v) {
+    const SolverValue &value = values_[v];
+    const SbpState state = stateOf(value);
+    const auto makes = [&](const ir::Signature *candidate) { return candidate->results[value.result] == state; };
+    still_[v] = (value.producer < 0 || llvm::all_of(nodes_[value.producer].candidates, makes)) &&
+                llvm::all_of(value.uses, [&](SolverValue::Use use) {
+                  return llvm::all_of(nodes_[use.node].candidates, [&](const ir::Signature *candidate) {
+                    return candidate->operands[use.operand] == state;
+                  });
+                });
+  }
+}
+
 void Solver::solve() {
+  findStill();
   // Start: in program order, each op as its operands come to it.
   for (int n = 0; n < int(nodes_.size()); ++n) {
     SolverNode &node = nodes_[n];
@@ -398,6 +482,9 @@ void Solver::solve() {
   findCopies();
   for (int round = 0; round < kSweeps; ++round) {
     bool changed = false;
+    for (Copies &copies : copies_) {
+      setUniform(copies);
+    }
     for (int i = 0; i < int(copies_.size()); ++i) {
       for (int c = 0; c < candidatesOf(copies_[i]); ++c) {
         changed |= !haveAll(copies_[i], c) && tryRegion(i, c);

@@ -74,6 +74,7 @@ private:
   ir::SbpState stateOf(const SolverValue &value) const;
   double valueSeconds(int value) const;
   double around(int node) const;
+  void findStill();
   bool improve(int node);
   void sweep();
   void descend();
@@ -85,13 +86,20 @@ private:
   // Ops that are copies of one another, the values that they read and make, and the classes of their neighbours.
   struct Copies {
     std::vector<int> nodes, values, neighbours;
+    // Of values whose ops are copies, and whose readers are, one stands for all: it and how many they are. They cost
+    // the same while each class of `touched`, those of all these ops, has one signature.
+    std::vector<std::pair<int, int>> alike;
+    std::vector<int> touched;
+    bool isUniform = false; // all of `nodes` have one signature
   };
   void findCopies();
-  double around(const Copies &copies) const { return aroundAll(copies.nodes, copies.values); }
+  void findAlike(const std::vector<int> &classOf);
+  void setUniform(Copies &copies) const;
+  double around(const Copies &copies) const;
   int candidatesOf(const Copies &copies) const { return int(nodes_[copies.nodes[0]].candidates.size()); }
-  void choose(const Copies &copies, int candidate);
+  void choose(Copies &copies, int candidate);
   bool haveAll(const Copies &copies, int candidate) const;
-  bool improveTogether(const Copies &copies);
+  bool improveTogether(Copies &copies, double &present);
   bool tryRegion(int start, int candidate);
 
   std::vector<SolverNode> &nodes_;
@@ -99,6 +107,7 @@ private:
   plan::Spread axis_;
   const CostModel &machine_;
   std::vector<Copies> copies_;
+  std::vector<bool> still_; // a value each: every op that makes or reads it has it in one state, whatever is chosen
 };
 
 } // namespace weft::compiler
