@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/analysis/boxing.h"
 #include "compiler/passes/shard/copies.h"
 #include "compiler/passes/shard/random_problems.h"
 
@@ -196,6 +197,30 @@ TEST(Solver, LayersAreDecidedAlikeHoweverManyThereAre) {
     p.solver().solve();
     for (const SolverNode &node : p.nodes) {
       EXPECT_EQ(node.choice, 1) << layers << " layers";
+    }
+  }
+}
+
+// What all layers of a chain read is cheaper to make in the other split, for which each has to box an input of its own:
+// worth it for 20 layers, not for 100.
+TEST(Solver, CopiesAreWeighedAsManyAsTheyAre) {
+  constexpr double kBytes = 4e6;
+  for (int layers : {20, 100}) {
+    Problem p;
+    const double box = transitionSeconds(kS1, kS0, kBytes, plan::Together(2), p.machine);
+    const int shared = p.node({p.value(4, kB)}, 1000 * kBytes);
+    p.candidate(0, {kB}, kS1, 50 * box);
+    p.candidate(0, {kB}, kS0, 0);
+    int x = p.value(4, kB);
+    for (int i = 1; i <= layers; ++i) {
+      x = p.node({x, shared, p.value(kBytes, kS1)}, 4);
+      p.candidate(i, {kB, kS1, kS1}, kB, 0);
+      p.candidate(i, {kB, kS0, kS0}, kB, 0);
+    }
+    EXPECT_LT(copiesOf(p.nodes, p.values).size(), 8u);
+    p.solver().solve();
+    for (const SolverNode &node : p.nodes) {
+      EXPECT_EQ(node.choice, layers < 50 ? 1 : 0) << layers << " layers";
     }
   }
 }
