@@ -20,8 +20,9 @@ constexpr int kSweeps = 16;
 constexpr int kStretch = 16;
 // As many of one value are neighbours of each other.
 constexpr int kReaders = 12;
-// Of so many nodes at most improveAround() tries everything; else it costs more than all of solve().
-constexpr int kNear = 24;
+// Where more nodes than these are near, improveAround() does not try their candidates; of those that follow a
+// candidate, it looks at no more. Without a limit it costs more than solve().
+constexpr int kNear = 12;
 // How many times its seconds a box counts that changes a value which should keep its state (SolverValue::keepSplit and
 // keepState), since its seconds are not all that it costs: a gathered parameter takes memory, ranks of a batch wait for
 // each other, and gathered state lies beside its old copy. A weight whose gather takes 10 us stays split unless that
