@@ -1,5 +1,6 @@
 #include "compiler/emit/emit.h"
 
+#include "compiler/analysis/next_best.h"
 #include "compiler/dialect/task/registers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Path.h"
@@ -298,7 +299,27 @@ private:
     out.set_input(bufferIndex_.lookup(op.getInput()));
     out.set_output(bufferIndex_.lookup(op.getOutput()));
     out.set_location(describeLocation(op));
+    emitNextBest(op, out);
     return mlir::success();
+  }
+
+  // Of the axes of the collective the one on which another layout costs least; of two, one that is not avoided.
+  static void emitNextBest(task::CollectiveOp op, plan::Collective &out) {
+    NextBests all = nextBestsOf(op.getLoc());
+    llvm::erase_if(all, [&](const auto &it) { return !llvm::is_contained(op.getAxes(), it.first); });
+    if (all.empty()) {
+      return;
+    }
+    auto cost = [](const auto &it) { return std::tuple(!it.second.exists, it.second.avoided, it.second.moreSeconds); };
+    const auto &[axis, it] = *llvm::min_element(all, [&](const auto &a, const auto &b) { return cost(a) < cost(b); });
+    plan::NextBest &best = *out.mutable_next_best();
+    best.set_axis(int(axis));
+    if (it.exists) {
+      emitSbp(it.made, *best.mutable_made());
+      emitSbp(it.read, *best.mutable_read());
+      best.set_more_s(it.moreSeconds);
+      best.set_avoided(it.avoided);
+    }
   }
 
   // ---- registers ----------------------------------------------------------

@@ -112,6 +112,25 @@ TEST_F(EmitTest, BundlesTheCollectivesOfAnActor) {
   EXPECT_EQ(bucket.reads_size(), 2);
 }
 
+// What the location of a collective says of other layouts, of an axis of its own; the line is that of the model.
+TEST_F(EmitTest, SaysTheNextBestLayout) {
+  const auto next = [&](const std::string &axes) {
+    std::string text = kBucket;
+    const std::string end = "%p to %b micro : !p, !b";
+    text.insert(text.find(end) + end.size(), " loc(fused<{next_best = [" + axes + "]}>[\"m.mlir\":3:4])");
+    plan.Clear();
+    EXPECT_TRUE(emit(text)) << diagnostic;
+    const plan::Collective &collective = plan.stages(0).actors(1).collectives(0);
+    EXPECT_EQ(collective.location(), "m.mlir:3:4");
+    return collective.has_next_best() ? collective.next_best().ShortDebugString() : "nothing";
+  };
+  EXPECT_EQ(next(""), "nothing");
+  EXPECT_EQ(next("{axis = 1 : i64}"), "nothing");
+  EXPECT_EQ(next("{axis = 0 : i64}"), "");
+  EXPECT_EQ(next("{axis = 0 : i64, states = #weft.sbp<P, S(0)>, more_seconds = 0.5 : f64, avoided = true}"),
+            "made { kind: PARTIAL_SUM } read { kind: SPLIT } more_s: 0.5 avoided: true");
+}
+
 // Their values are compared where they are declared; their names are the assembly's.
 TEST(EmitNamesTest, CollectivesOfTheDialectAreCalledAsInTheTable) {
   for (size_t i = 0; i < kCollectiveKinds; ++i) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "absl/container/flat_hash_map.h"
 #include "runtime/plan/enums.h"
@@ -52,6 +53,26 @@ absl::Status CheckSide(const Program& program, const Collective& collective, boo
   return expected.kind() == Sbp::SPLIT ? CheckInnermost(collective, buffer, expected.dim()) : absl::OkStatus();
 }
 
+absl::Status CheckNextBest(const Collective& collective, const Buffer& buffer) {
+  const NextBest& next_best = collective.next_best();
+  if (!InGroup(collective, next_best.axis())) {
+    return InvalidPlan("axis: expected one of the collective's, got ", next_best.axis());
+  }
+  if (next_best.has_made() != next_best.has_read()) {
+    return InvalidPlan("expected both made and read, or neither, got ", next_best.has_made() ? "made" : "read");
+  }
+  for (const Sbp* sbp : {&next_best.made(), &next_best.read()}) {
+    if (!Sbp::Kind_IsValid(sbp->kind())) return InvalidPlan("expected a kind of SBP, got ", sbp->kind());
+    if (sbp->kind() == Sbp::SPLIT && (sbp->dim() < 0 || sbp->dim() >= buffer.shape_size())) {
+      return InvalidPlan("expected a dim of `", buffer.name(), "`, got ", TextOf(*sbp));
+    }
+  }
+  if (!std::isfinite(next_best.more_s())) {
+    return InvalidPlan("expected a finite number of seconds, got ", next_best.more_s());
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Check(const Program& program, const Collective& collective) {
   const Buffer& input = program.buffer(collective.input());
   const Buffer& output = program.buffer(collective.output());
@@ -76,7 +97,8 @@ absl::Status Check(const Program& program, const Collective& collective) {
                        " as the input, which is not of the group, got ", TextOf(output.sbp(a)));
   }
   if (absl::Status status = CheckSide(program, collective, false); !status.ok()) return status;
-  return CheckSide(program, collective, true);
+  if (absl::Status status = CheckSide(program, collective, true); !status.ok()) return status;
+  return collective.has_next_best() ? Under("next best", CheckNextBest(collective, input)) : absl::OkStatus();
 }
 
 // Members of a bundle run at once on every rank: an output shares its bytes at

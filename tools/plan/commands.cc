@@ -47,7 +47,8 @@ usage:
             [--json]                              seconds of that step go; of each collective and transfer, how
                                                   much is hidden, and its line of the model; what takes the
                                                   memory; what a cluster twice as fast in one thing would save;
-                                                  NAME: of an actor, a buffer or a layer (h.3) alone
+                                                  NAME: of an actor, a buffer or a layer (h.3) alone,
+                                                  and what the next best layout of what it sends costs
   weft-plan timeline PLAN [CLUSTER-KEY...]        the step drawn as text; -o: for ui.perfetto.dev, in
             [--unit-times] [--columns=N]          the form of weft-run --trace; --with: beside such a
             [-o FILE.json] [--with=TRACE.json]    trace, at its last step

@@ -70,6 +70,7 @@ class Step {
         known.name.Merge(group.name);
         known.location.Merge(group.location);
         if (known.number != group.number) known.number.clear();
+        AddNextBest(group.communication, known.communication);
         known.communication.count += group.communication.count;
         known.receivers += group.receivers;
       }
@@ -144,6 +145,11 @@ class Step {
     const plan::Actor& actor = program.actor(a);
     Communication it;
     if (actor.collectives_size() > 0) {
+      for (const plan::Collective& collective : actor.collectives()) {
+        const Communication one = NextBestOf(*program.placement, collective);
+        if (&collective == &actor.collectives(0)) it.next_best = one.next_best;
+        AddNextBest(one, it);
+      }
       it.what = plan::BundleText(actor);
       it.over = plan::AxesText(*program.placement, actor.collectives(0));
       it.count = 1;
@@ -161,6 +167,30 @@ class Step {
                           origins_[transfer.source_stage()].Of(transfer.source_buffer()), it);
     group.receivers = sends ? 0 : 1;
     return group;
+  }
+
+  Communication NextBestOf(const plan::Placement& placement, const plan::Collective& collective) const {
+    Communication it;
+    if (!collective.has_next_best()) return it;
+    const plan::NextBest& next_best = collective.next_best();
+    it.next_best = "none";
+    if (!next_best.has_made()) return it;
+    const std::string made = plan::TextOf(next_best.made()), read = plan::TextOf(next_best.read());
+    it.next_best = made == read ? made : absl::StrCat(made, " to ", read);
+    if (collective.axes_size() > 1) {
+      plan::Collective over;
+      over.add_axes(next_best.axis());
+      it.next_best = absl::StrCat(plan::AxesText(placement, over), "=", it.next_best);
+    }
+    it.more_s = next_best.more_s() / streams_;
+    it.avoided = next_best.avoided();
+    return it;
+  }
+
+  static void AddNextBest(const Communication& one, Communication& all) {
+    if (all.next_best != one.next_best) all.next_best = "several";
+    all.more_s += one.more_s;
+    all.avoided |= one.avoided;
   }
 
   static Group GroupOf(const std::string& name, const std::string& location, const Communication& communication) {

@@ -34,8 +34,13 @@ struct Communication {
   std::string what;  // "all_gather", "all_reduce of 13 tensors", "transfer"
   std::string over;  // "tensor", "stages"
   std::string location;
-  int count = 0;     // actors
-  int64_t acts = 0;  // of all of them
+  // How else the tensors of collectives could have lain (NextBest in plan.proto): "S(1)", "P to S(1)", "none",
+  // "several". Empty: the plan does not say.
+  std::string next_best;
+  double more_s = 0;     // of a step, if they lay so
+  bool avoided = false;  // one of them
+  int count = 0;         // actors
+  int64_t acts = 0;      // of all of them
   double sent_bytes = 0;
   double seconds = 0;
   double exposed_s = 0;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -36,16 +38,49 @@ std::string DivisionText(const Explanation& explanation) {
   return table.Text();
 }
 
-std::string CommunicationText(const std::vector<Communication>& all) {
+// In an order that is fixed, what comes earlier may let another act wait: a faster machine may even take longer.
+std::string SavedText(double seconds) {
+  return seconds < 0 ? "-" + plan::SecondsText(-seconds) : plan::SecondsText(seconds);
+}
+
+// "S(1) +23.4 us": how else tensors could have lain, and what a step would take more.
+std::string NextBestText(const Communication& it) {
+  if (it.next_best.empty() || it.next_best == "none") return it.next_best;
+  return absl::StrCat(it.next_best, it.more_s < 0 ? " " : " +", SavedText(it.more_s), it.avoided ? ", avoided" : "");
+}
+
+// What is said of tensors that could have lain otherwise; empty if nothing is.
+std::string NextBestNotes(const std::vector<Communication>& all) {
+  const auto any = [&](auto&& is) { return std::any_of(all.begin(), all.end(), is); };
+  return absl::StrCat(any([](const Communication& it) { return it.next_best == "none"; })
+                          ? "  none: no signature of the ops at both ends makes or reads the tensor otherwise\n"
+                          : "",
+                      any([](const Communication& it) { return it.avoided; })
+                          ? "  avoided: it would move parts of a batch, or what parameters and optimizer state lie in\n"
+                          : "");
+}
+
+// With `next_best`: how else tensors could have lain.
+std::string CommunicationText(const std::vector<Communication>& all, bool next_best) {
   if (all.empty()) return "communication: none\n";
   plan::Table table(2, {1, 4, 5, 6, 7});
-  table.Add({"", "", "", "over", "sent", "takes", "hidden", "exposed", "made at"});
+  std::vector<std::string> head = {"", "", "", "over", "sent", "takes", "hidden", "exposed"};
+  if (next_best) head.push_back("next best layout");
+  head.push_back("made at");
+  table.Add(head);
   for (size_t i = 0; i < all.size() && i < kMostCommunication; ++i) {
     const Communication& it = all[i];
-    table.Add({it.name, absl::StrCat("x", it.acts), it.what, it.over,
-               plan::BytesText(static_cast<int64_t>(std::min(it.sent_bytes, 9e18))), plan::SecondsText(it.seconds),
-               it.seconds > 0 ? plan::ShareText(it.hidden_s() / it.seconds) : "-", plan::SecondsText(it.exposed_s),
-               it.location});
+    std::vector<std::string> row = {it.name,
+                                    absl::StrCat("x", it.acts),
+                                    it.what,
+                                    it.over,
+                                    plan::BytesText(static_cast<int64_t>(std::min(it.sent_bytes, 9e18))),
+                                    plan::SecondsText(it.seconds),
+                                    it.seconds > 0 ? plan::ShareText(it.hidden_s() / it.seconds) : "-",
+                                    plan::SecondsText(it.exposed_s)};
+    if (next_best) row.push_back(NextBestText(it));
+    row.push_back(it.location);
+    table.Add(row);
   }
   double rest = 0;
   for (size_t i = kMostCommunication; i < all.size(); ++i) rest += all[i].exposed_s;
@@ -53,7 +88,8 @@ std::string CommunicationText(const std::vector<Communication>& all) {
                                ? ""
                                : absl::StrCat("  and ", all.size() - kMostCommunication, " more, ",
                                               plan::SecondsText(rest), " exposed (--json has all)\n");
-  return absl::StrCat("communication of a rank in a step, the most exposed first\n", table.Text(), more);
+  return absl::StrCat("communication of a rank in a step, the most exposed first\n", table.Text(), more,
+                      next_best ? NextBestNotes(all) : "");
 }
 
 std::string MemoryText(const Memory& memory, const Scope& scope) {
@@ -76,11 +112,6 @@ std::string MemoryText(const Memory& memory, const Scope& scope) {
                                : absl::StrCat("of it in memory at the peak of stage ", memory.stage);
   if (categories.empty()) return head + ": nothing\n";
   return absl::StrCat(head, "\n", categories.Text(), "the largest tensors there\n", largest.Text());
-}
-
-// In an order that is fixed, what comes earlier may let another act wait: a faster machine may even take longer.
-std::string SavedText(double seconds) {
-  return seconds < 0 ? "-" + plan::SecondsText(-seconds) : plan::SecondsText(seconds);
 }
 
 std::string PricesText(const Explanation& explanation) {
@@ -125,8 +156,16 @@ std::string TextOf(const plan::Plan& plan, const Explanation& explanation, const
   return absl::StrCat(whole ? "" : ScopeText(scope) + ", of a ", "step ", plan::SecondsText(explanation.figures.step_s),
                       mean, whole && !figures.empty() ? ": " + figures : "", "\n",
                       whole ? plan::DecisionText(plan.header().decision()) : "", DivisionText(explanation),
-                      CommunicationText(explanation.communication), MemoryText(explanation.memory, scope),
+                      CommunicationText(explanation.communication, !whole), MemoryText(explanation.memory, scope),
                       whole ? PricesText(explanation) : "", whole ? MeansText(plan, explanation.figures.step_s) : "");
+}
+
+Json NextBestJson(const Communication& it) {
+  if (it.next_best.empty()) return Json();
+  const bool none = it.next_best == "none";
+  return {{"layout", none ? Json() : Json(it.next_best)},
+          {"more_s", none ? Json() : Json(it.more_s)},
+          {"avoided", it.avoided}};
 }
 
 std::string JsonOf(const plan::Plan& plan, const Explanation& explanation, const Scope& scope) {
@@ -151,7 +190,8 @@ std::string JsonOf(const plan::Plan& plan, const Explanation& explanation, const
                                      {"communication_s", it.seconds},
                                      {"hidden_s", it.hidden_s()},
                                      {"exposed_comm_s", it.exposed_s},
-                                     {"location", it.location}});
+                                     {"location", it.location},
+                                     {"next_best", NextBestJson(it)}});
   }
   const Memory& memory = explanation.memory;
   json["memory"] = {{"stage", memory.stage},

@@ -176,6 +176,63 @@ TEST(ExplainTest, ANameIsAnActorABufferOrALayer) {
   EXPECT_EQ(status.message(), "expected an actor, a buffer or a layer of the plan, got `h.l`; did you mean h.1?");
 }
 
+// Of actors that layers have alike the seconds add up, as far as there is another layout.
+TEST(ExplainTest, SaysTheNextBestLayout) {
+  plan::Plan plan = plan::ReadCorpusPlan("tests/plans/collectives.txtpb")->plan;
+  const auto communication = [&](const std::string& name) { return Explained(plan, name).communication.at(0); };
+  EXPECT_EQ(communication("reduce").next_best, "S(1) to B");
+  EXPECT_DOUBLE_EQ(communication("reduce").more_s, 1e-6);
+  EXPECT_EQ(communication("scatter").next_best, "");
+  const auto actor = [&](const std::string& name) {
+    return std::find_if(plan.mutable_stages(0)->mutable_actors()->begin(),
+                        plan.mutable_stages(0)->mutable_actors()->end(),
+                        [&](const plan::Actor& it) { return it.name() == name; });
+  };
+  actor("gather.two")->mutable_collectives(0)->mutable_next_best()->set_axis(1);
+  EXPECT_EQ(communication("gather.two").next_best, "none");
+  plan::NextBest& best = *actor("gather.two")->mutable_collectives(0)->mutable_next_best();
+  best.mutable_made();
+  best.mutable_read();
+  best.set_more_s(-2e-6);
+  best.set_avoided(true);
+  EXPECT_EQ(communication("gather.two").next_best, "1=B");
+  actor("gather")->mutable_collectives(0)->mutable_next_best();
+  actor("gather")->mutable_collectives(0)->mutable_next_best()->set_axis(1);
+  const std::string path = Saved(plan, "next_best");
+  const auto text = [&](const std::string& name) { return RunPlanCommand({"explain", path, name}).output; };
+  EXPECT_NE(text("reduce").find("  S(1) to B +1.00 us\n"), std::string::npos) << text("reduce");
+  EXPECT_NE(text("gather").find("  none\n  none: no signature"), std::string::npos) << text("gather");
+  EXPECT_NE(text("gather.two").find("  1=B -2.00 us, avoided\n  avoided: "), std::string::npos) << text("gather.two");
+  const auto json = [&](const std::string& name) {
+    return nlohmann::json::parse(
+        RunPlanCommand({"explain", path, name, "--json"}).output)["communication"][0]["next_best"];
+  };
+  EXPECT_EQ(json("reduce").dump(), R"({"avoided":false,"layout":"S(1) to B","more_s":1e-06})");
+  EXPECT_EQ(json("gather").dump(), R"({"avoided":false,"layout":null,"more_s":null})");
+  EXPECT_TRUE(json("scatter").is_null());
+}
+
+// What a bundle or a row has alike is said once; the seconds add up.
+TEST(ExplainTest, AddsUpNextBestLayouts) {
+  plan::Plan plan = plan::ReadCorpusPlan("tests/plans/bundle.txtpb")->plan;
+  plan::Actor& both =
+      *std::find_if(plan.mutable_stages(0)->mutable_actors()->begin(), plan.mutable_stages(0)->mutable_actors()->end(),
+                    [](const plan::Actor& it) { return it.name() == "both.reduce"; });
+  const auto communication = [&] { return Explained(plan, "both.reduce").communication.at(0); };
+  plan::NextBest& first = *both.mutable_collectives(0)->mutable_next_best();
+  first.mutable_made();
+  first.mutable_read();
+  first.set_more_s(1e-6);
+  EXPECT_EQ(communication().next_best, "several");
+  EXPECT_DOUBLE_EQ(communication().more_s, 1e-6);
+  for (plan::Collective& it : *both.mutable_collectives()) *it.mutable_next_best() = plan::NextBest(first);
+  EXPECT_EQ(communication().next_best, "B");
+  EXPECT_DOUBLE_EQ(communication().more_s, 1e-6 * both.collectives_size());
+  EXPECT_FALSE(communication().avoided);
+  both.mutable_collectives(1)->mutable_next_best()->set_avoided(true);
+  EXPECT_TRUE(communication().avoided);
+}
+
 TEST(ExplainTest, SaysTheSameInJson) {
   const std::string path = Saved(sim::Pipeline(sim::OneFOneB(2, 1), 1), "two");
   const Outcome outcome = RunPlanCommand({"explain", path, "--json", kQuarter[0], kQuarter[1], kQuarter[2]});

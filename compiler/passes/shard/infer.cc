@@ -56,7 +56,7 @@ struct ShardInfer : impl::ShardInferBase<ShardInfer> {
     }
     for (auto [info, row] : llvm::zip(inference.ops(), wanted)) {
       for (auto [i, sbp] : llvm::enumerate(row)) {
-        boxOperand(graph, info, unsigned(i), sbp);
+        boxOperand(graph, inference, info, unsigned(i), sbp);
       }
     }
     for (auto global : llvm::make_early_inc_range(graph.getBody().getOps<ToGlobalOp>())) {
@@ -68,7 +68,7 @@ struct ShardInfer : impl::ShardInferBase<ShardInfer> {
 private:
   // Makes operand `i` arrive with `sbp`: itself, a box that an earlier reader
   // has, or a new one from where it is cheapest.
-  void boxOperand(GraphOp graph, OpInfo &info, unsigned i, SbpAttr sbp) {
+  void boxOperand(GraphOp graph, const Inference &inference, OpInfo &info, unsigned i, SbpAttr sbp) {
     Value value = info.op->getOperand(i);
     int64_t from = stageOf(value);
     if (from == info.stage && sbpOf(value.getType()) == sbp) {
@@ -84,7 +84,11 @@ private:
     }
     Value source = cheapest(graph, value, known, sbp, from, info.stage);
     mlir::OpBuilder builder(info.op);
-    auto box = builder.create<BoxOp>(info.op->getLoc(), withSbp(tensorOf(value), sbp), source);
+    mlir::Location at = info.op->getLoc();
+    if (from == info.stage) {
+      at = withNextBests(at, inference.nextBestsOf(value, sbp.getStates()));
+    }
+    auto box = builder.create<BoxOp>(at, withSbp(tensorOf(value), sbp), source);
     setBelongings(box, belongingsOf(info.op));
     if (!onUse) {
       known.push_back(box);

@@ -4,8 +4,10 @@
 
 #include "compiler/analysis/boxing.h"
 #include "compiler/analysis/cost.h"
+#include "compiler/analysis/repeats.h"
 #include "compiler/passes/shard/blocks.h"
 #include "compiler/passes/shard/exact.h"
+#include "compiler/passes/shard/next_best.h"
 #include "ops/elementwise/ops.h"
 
 namespace weft::compiler {
@@ -78,6 +80,16 @@ States Inference::produced(Value value) const {
     states.push_back(s->results[number]);
   }
   return states;
+}
+
+NextBests Inference::nextBestsOf(Value value, llvm::ArrayRef<SbpState> states) const {
+  NextBests all;
+  for (const Boxed &boxed : boxed_.lookup(value)) {
+    if (states[boxed.axis] == boxed.to) {
+      all.push_back({boxed.axis, boxed.instead});
+    }
+  }
+  return all;
 }
 
 llvm::LogicalResult Inference::collect() {
@@ -245,6 +257,7 @@ llvm::LogicalResult Inference::decide(int64_t stage, size_t axis) {
   llvm::DenseMap<Value, int> valueIndex;
   std::vector<int> opOfNode;
   std::vector<Operation *> opsOfNodes;
+  std::vector<Value> valueOf;
   const bool ofBatch = splitsBatch(axis), open = isOpen(placement.getAxes()[axis]);
   llvm::DenseSet<Value> toSplit = termsToSplit(axis);
   auto addValue = [&](Value value) {
@@ -269,6 +282,7 @@ llvm::LogicalResult Inference::decide(int64_t stage, size_t axis) {
       }
     }
     values.push_back(v);
+    valueOf.push_back(value);
     return it->second;
   };
   for (auto [i, info] : llvm::enumerate(ops_)) {
@@ -307,6 +321,12 @@ llvm::LogicalResult Inference::decide(int64_t stage, size_t axis) {
   const plan::Spread group = spreadOf(placement.getSizes(), {int(axis)}, machine_);
   if (!open) {
     Solver(nodes, values, group, machine_).solve();
+    // A model with fewer layers than it has is no plan that anyone asks.
+    if (group.ranks > 1 && !graph_->getParentOfType<mlir::ModuleOp>()->hasAttr(kMostRepeatsName)) {
+      for (const auto &[boxed, instead] : nextBests(nodes, values, group, machine_)) {
+        boxed_[valueOf[boxed.first]].push_back({int64_t(axis), boxed.second, instead});
+      }
+    }
   } else if (!chooseExactly(nodes, values, blocksOf(graph_, opsOfNodes), group, machine_, free_.limit)) {
     return graph_.emitError() << "expected SBP signatures that fit each other on mesh axis "
                               << placement.getAxes()[axis] << ", got none";

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/analysis/next_best.h"
 #include "compiler/analysis/pins.h"
 #include "compiler/analysis/section.h"
 #include "compiler/passes/shard/solver.h"
@@ -48,6 +49,10 @@ public:
   /// The states of a value as its producer makes it, on the axes decided so far.
   States produced(mlir::Value value) const;
 
+  /// What `value` could have lain as instead, on the axes on which it is boxed to `states` for an op of its stage. None
+  /// with free parameters.
+  NextBests nextBestsOf(mlir::Value value, llvm::ArrayRef<ir::SbpState> states) const;
+
 private:
   llvm::LogicalResult collect();
   void addOp(OpInfo &&info);
@@ -72,6 +77,12 @@ private:
   std::vector<OpInfo> ops_;
   llvm::DenseMap<mlir::Operation *, int> index_;
   llvm::DenseSet<mlir::Value> ofParameters_;
+  struct Boxed {
+    int64_t axis;
+    ir::SbpState to;
+    NextBest instead;
+  };
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Boxed, 2>> boxed_;
 };
 
 } // namespace weft::compiler

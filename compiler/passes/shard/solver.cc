@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <map>
 
 #include "compiler/analysis/boxing.h"
@@ -16,6 +17,13 @@ namespace {
 constexpr double kEpsilon = 1e-12;
 // Rounds of a kind of move at most; each kind ends when nothing improves.
 constexpr int kSweeps = 16;
+// How far improveAround() changes a path, to either side of a node.
+constexpr int kStretch = 16;
+// As many of one value are neighbours of each other.
+constexpr int kReaders = 12;
+// Where more nodes than these are near, improveAround() does not try their candidates; of those that follow a
+// candidate, it looks at no more. Without a limit it costs more than solve().
+constexpr int kNear = 12;
 // How many times its seconds a box counts that changes a value which should keep its state (SolverValue::keepSplit and
 // keepState), since its seconds are not all that it costs: a gathered parameter takes memory, ranks of a batch wait for
 // each other, and gathered state lies beside its old copy. A weight whose gather takes 10 us stays split unless that
@@ -53,7 +61,7 @@ SbpState Solver::stateOf(const SolverValue &value) const {
 // of them needs it; once B is there, the others may start from it.
 double Solver::valueSeconds(int index) const {
   const SolverValue &value = values_[index];
-  if (value.free || (!still_.empty() && still_[index])) {
+  if (value.free) {
     return 0;
   }
   SbpState from = stateOf(value);
@@ -81,19 +89,38 @@ double Solver::valueSeconds(int index) const {
     }
     seconds += cost * weight;
   }
-  return seconds;
+  return seconds * value.count;
+}
+
+Solver::Solver(std::vector<SolverNode> &nodes, std::vector<SolverValue> &values, const plan::Spread &axis,
+               const CostModel &machine)
+    : nodes_(nodes), values_(values), axis_(axis), machine_(machine) {
+  auto dependsOnChoice = [&](SolverValue::Use use) {
+    const std::vector<const ir::Signature *> &candidates = nodes[use.node].candidates;
+    return llvm::any_of(candidates, [&](const ir::Signature *s) {
+      return s->operands[use.operand] != candidates[0]->operands[use.operand];
+    });
+  };
+  for (const SolverNode &node : nodes) {
+    touched_.push_back(node.results);
+  }
+  for (int v = 0; v < int(values.size()); ++v) {
+    for (SolverValue::Use use : values[v].uses) {
+      if (dependsOnChoice(use)) {
+        touched_[use.node].push_back(v);
+      }
+    }
+  }
+  for (std::vector<int> &ofNode : touched_) {
+    sortOut(ofNode);
+  }
 }
 
 // Everything that depends on this node's choice.
 double Solver::around(int index) const {
   const SolverNode &node = nodes_[index];
   double seconds = node.seconds[node.choice] * node.weight;
-  for (size_t i = 0; i < node.operands.size(); ++i) {
-    if (std::find(node.operands.begin(), node.operands.begin() + i, node.operands[i]) == node.operands.begin() + i) {
-      seconds += valueSeconds(node.operands[i]);
-    }
-  }
-  for (int value : node.results) {
+  for (int value : touched_[index]) {
     seconds += valueSeconds(value);
   }
   return seconds;
@@ -110,26 +137,155 @@ double Solver::total() const {
   return seconds;
 }
 
-bool Solver::improve(int index) {
+bool Solver::improve(int index) { return improve(index, /*orEqual=*/false) != 0; }
+
+// Gives a node the best candidate, and says what that saves; `orEqual`: another one, if it is no worse. 0: it has none.
+double Solver::improve(int index, bool orEqual) {
   SolverNode &node = nodes_[index];
   if (node.candidates.size() == 1) {
-    return false;
+    return 0;
   }
   int before = node.choice, best = before;
-  double bestSeconds = around(index);
+  const double present = around(index);
+  double bestSeconds = present;
   for (int c = 0; c < int(node.candidates.size()); ++c) {
     if (c == before) {
       continue;
     }
     node.choice = c;
     double seconds = around(index);
-    if (seconds < bestSeconds - kEpsilon) {
+    if (seconds < bestSeconds - kEpsilon || (orEqual && best == before && seconds <= bestSeconds + kEpsilon)) {
       best = c;
       bestSeconds = seconds;
     }
   }
   node.choice = best;
-  return best != before;
+  return best == before ? 0 : std::max(present - bestSeconds, std::numeric_limits<double>::min());
+}
+
+// The nodes that make what a node reads, or read what it reads or makes; of what very many read only these.
+std::vector<int> Solver::neighboursOf(int node) const {
+  std::vector<int> all;
+  for (const std::vector<int> *values : {&nodes_[node].operands, &nodes_[node].results}) {
+    for (int v : *values) {
+      if (values_[v].producer >= 0) {
+        all.push_back(values_[v].producer);
+      }
+      if (int(values_[v].uses.size()) <= kReaders) {
+        for (SolverValue::Use use : values_[v].uses) {
+          all.push_back(use.node);
+        }
+      }
+    }
+  }
+  sortOut(all);
+  all.erase(std::remove(all.begin(), all.end(), node), all.end());
+  return all;
+}
+
+// Improves these nodes, each once and for another choice that is no worse too, and then the neighbours of what has
+// changed; adds what they had to `undo`. What that saves.
+double Solver::follow(const std::vector<int> &nodes, std::vector<std::pair<int, int>> &undo, int most) {
+  std::vector<bool> seen(nodes_.size(), false);
+  for (auto [node, choice] : undo) {
+    seen[node] = true;
+  }
+  std::deque<int> queue(nodes.begin(), nodes.end());
+  double saved = 0;
+  int visits = 0;
+  for (; !queue.empty(); queue.pop_front()) {
+    const int n = queue.front(), before = nodes_[n].choice;
+    if (seen[n]) {
+      continue;
+    }
+    if (visits++ == most) {
+      break;
+    }
+    seen[n] = true;
+    saved += improve(n, /*orEqual=*/true);
+    if (nodes_[n].choice != before) {
+      undo.push_back({n, before});
+      queue.insert(queue.end(), around_[n].begin(), around_[n].end());
+    }
+  }
+  return saved;
+}
+
+// Gives a node another candidate and lets its neighbours follow; false if that saves nothing.
+bool Solver::tryAround(int index, int candidate) {
+  SolverNode &node = nodes_[index];
+  std::vector<std::pair<int, int>> undo{{index, node.choice}};
+  double saved = around(index);
+  node.choice = candidate;
+  saved -= around(index);
+  saved += follow(around_[index], undo, kNear);
+  if (saved > kEpsilon) {
+    return true;
+  }
+  for (auto [n, choice] : undo) {
+    nodes_[n].choice = choice;
+  }
+  return false;
+}
+
+bool Solver::improveStretch(int node) {
+  auto [p, at] = places_[node];
+  const std::vector<int> &path = paths_[p];
+  const int begin = std::max(at - kStretch, 0), end = std::min(at + kStretch + 1, int(path.size()));
+  return improvePath({path.begin() + begin, path.begin() + end});
+}
+
+void Solver::prepare() {
+  if (!places_.empty()) {
+    return;
+  }
+  paths_ = paths();
+  places_.assign(nodes_.size(), {-1, -1});
+  for (int p = 0; p < int(paths_.size()); ++p) {
+    for (int at = 0; at < int(paths_[p].size()); ++at) {
+      places_[paths_[p][at]] = {p, at};
+    }
+  }
+  for (int n = 0; n < int(nodes_.size()); ++n) {
+    around_.push_back(neighboursOf(n));
+  }
+}
+
+void Solver::improveAround(const std::vector<int> &nodes, bool thoroughly) {
+  prepare();
+  std::vector<std::pair<int, int>> changed;
+  follow(nodes, changed, int(nodes_.size()));
+  for (int n : nodes) {
+    improveStretch(n);
+  }
+  if (!thoroughly) {
+    return;
+  }
+  std::vector<int> near(nodes);
+  for (auto [n, choice] : changed) {
+    near.push_back(n);
+  }
+  for (size_t i = 0, end = near.size(); i < end; ++i) {
+    near.insert(near.end(), around_[near[i]].begin(), around_[near[i]].end());
+  }
+  sortOut(near);
+  if (int(near.size()) > kNear) {
+    return;
+  }
+  for (int round = 0; round < kSweeps; ++round) {
+    bool better = false;
+    for (int n : near) {
+      for (int c = 0; c < int(nodes_[n].candidates.size()); ++c) {
+        better |= nodes_[n].choice != c && tryAround(n, c);
+      }
+    }
+    for (int n : nodes) {
+      better |= improveStretch(n);
+    }
+    if (!better) {
+      return;
+    }
+  }
 }
 
 void Solver::sweep() {
@@ -154,7 +310,8 @@ std::vector<std::vector<int>> Solver::paths() const {
     int heaviest = -1;
     for (int v : nodes_[n].operands) {
       int producer = values_[v].producer;
-      if (producer >= 0 && next[producer] < 0 && (heaviest < 0 || values_[v].bytes > values_[heaviest].bytes)) {
+      if (producer >= 0 && producer < n && next[producer] < 0 &&
+          (heaviest < 0 || values_[v].bytes > values_[heaviest].bytes)) {
         heaviest = v;
       }
     }
@@ -189,12 +346,11 @@ int Solver::link(const std::vector<int> &path, size_t position) const {
   return heaviest;
 }
 
-// What these nodes read and make, each once.
+// The values whose boxes depend on the choices of these nodes, each once.
 std::vector<int> Solver::valuesAround(const std::vector<int> &nodes) const {
   std::vector<int> values;
   for (int n : nodes) {
-    values.insert(values.end(), nodes_[n].operands.begin(), nodes_[n].operands.end());
-    values.insert(values.end(), nodes_[n].results.begin(), nodes_[n].results.end());
+    values.insert(values.end(), touched_[n].begin(), touched_[n].end());
   }
   sortOut(values);
   return values;
@@ -439,24 +595,7 @@ bool Solver::tryRegion(int start, int candidate) {
   return false;
 }
 
-// Such as the learning rate, which every update reads: whatever one of them chooses, hundreds of uses need no look.
-void Solver::findStill() {
-  still_.assign(values_.size(), false);
-  for (size_t v = 0; v < values_.size(); ++v) {
-    const SolverValue &value = values_[v];
-    const SbpState state = stateOf(value);
-    const auto makes = [&](const ir::Signature *candidate) { return candidate->results[value.result] == state; };
-    still_[v] = (value.producer < 0 || llvm::all_of(nodes_[value.producer].candidates, makes)) &&
-                llvm::all_of(value.uses, [&](SolverValue::Use use) {
-                  return llvm::all_of(nodes_[use.node].candidates, [&](const ir::Signature *candidate) {
-                    return candidate->operands[use.operand] == state;
-                  });
-                });
-  }
-}
-
 void Solver::solve() {
-  findStill();
   // Start: in program order, each op as its operands come to it.
   for (int n = 0; n < int(nodes_.size()); ++n) {
     SolverNode &node = nodes_[n];

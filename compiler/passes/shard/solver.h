@@ -38,6 +38,7 @@ struct SolverValue {
   bool keepState = false;  // of a micro-batch, or for the next step: the state as made is kept, where it can be
   bool overlapped = false; // a sum over the micro-batches: its reduction overlaps with the rest of the last backward
   double bytes = 0;        // of a tile, over the axes decided before
+  double count = 1;        // how many values it stands for (next_best.h)
   // How often a rank holds a tile of it for all of a step: as it is made, as it is read, and of each other state as
   // which it is read.
   struct Held {
@@ -61,8 +62,7 @@ double boxSeconds(const SolverValue &value, ir::SbpState from, ir::SbpState to, 
 class Solver {
 public:
   Solver(std::vector<SolverNode> &nodes, std::vector<SolverValue> &values, const plan::Spread &axis,
-         const CostModel &machine)
-      : nodes_(nodes), values_(values), axis_(axis), machine_(machine) {}
+         const CostModel &machine);
 
   /// Sets every node's `choice`.
   void solve();
@@ -70,12 +70,25 @@ public:
   /// Seconds a step under the present choices.
   double total() const;
 
+  /// What depends on the choices of these nodes, in seconds a step.
+  double secondsAround(const std::vector<int> &nodes) const { return aroundAll(nodes, valuesAround(nodes)); }
+
+  /// Improves the present choices from these nodes on: they and what follows them, each once, as long as that costs
+  /// nothing, then stretches of the paths through them; `thoroughly`: also with each other candidate of a node near by,
+  /// if those are few. `total` never gets more.
+  void improveAround(const std::vector<int> &nodes, bool thoroughly);
+
 private:
   ir::SbpState stateOf(const SolverValue &value) const;
   double valueSeconds(int value) const;
   double around(int node) const;
-  void findStill();
   bool improve(int node);
+  double improve(int node, bool orEqual);
+  std::vector<int> neighboursOf(int node) const;
+  double follow(const std::vector<int> &nodes, std::vector<std::pair<int, int>> &undo, int most);
+  bool tryAround(int node, int candidate);
+  void prepare();
+  bool improveStretch(int node);
   void sweep();
   void descend();
   std::vector<std::vector<int>> paths() const; // each node on one
@@ -106,8 +119,12 @@ private:
   std::vector<SolverValue> &values_;
   plan::Spread axis_;
   const CostModel &machine_;
+  std::vector<std::vector<int>> touched_; // by each node: values whose boxes depend on its choice
   std::vector<Copies> copies_;
-  std::vector<bool> still_; // a value each: every op that makes or reads it has it in one state, whatever is chosen
+  // For improveAround(): the paths, of each node which one it is on and where, and its neighbours.
+  std::vector<std::vector<int>> paths_;
+  std::vector<std::pair<int, int>> places_;
+  std::vector<std::vector<int>> around_;
 };
 
 } // namespace weft::compiler
