@@ -233,8 +233,12 @@ private:
     return !points_.empty() && points_.begin()->fits && step_s >= kFar * points_.begin()->estimate.step_s;
   }
 
-  // What a choice takes if it recomputes nothing, whether that fits or not; nothing if that is not far.
+  // What a choice takes if it recomputes nothing, whether that fits or not; nothing if that is not far, or if the bound
+  // says already that no schedule of it is worth a look.
   std::optional<Point> farPointOf(const Choice &choice) {
+    const std::vector<Choice> schedules = space_.schedulesOf(choice);
+    if (std::all_of(schedules.begin(), schedules.end(), [&](const Choice &it) { return isBounded(it); }))
+      return std::nullopt;
     if (asked_.recompute().has_policy() && asked_.recompute().policy() != Recompute::AUTO)
       return std::nullopt;
     const absl::StatusOr<Estimate> least = estimateWith(choice, Recompute::NONE);
