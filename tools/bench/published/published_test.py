@@ -4,6 +4,7 @@ import os
 import tempfile
 import unittest
 
+import figures
 import published
 
 FAST = ("1.7B", "7.5B", "39.1B")
@@ -36,9 +37,19 @@ class PublishedTest(unittest.TestCase):
             slow, now, fast = (self.weft.seconds(plan, ["cluster.%s=%g" % (key, rate * by)]) for by in (0.25, 1, 4))
             self.assertGreater(slow, now, key)
             self.assertGreater(now, fast, key)
-        slow, fast = (self.weft.seconds(plan, published.keys_of({"products": 175e12 * by, "attention": 1e12}))
+        slow, fast = (self.weft.seconds(plan, published.keys_of(dict(published.START, products=200e12 * by)))
                       for by in (0.25, 4))
         self.assertGreater(slow, 2 * fast, "most of the step is products")
+
+    def test_figure_12_interleaving_gains_less_with_larger_batches(self):
+        lines = figures.BY_NUMBER[12].lines
+        rates = {name: [figures.rate(self.weft, run) for run in (runs[0], runs[-1])] for name, runs in lines.items()}
+        for claim, holds in figures.claims_12(rates):
+            self.assertTrue(holds, "%s: %s" % (claim, rates))
+
+    def test_figure_16_two_sequences_a_micro_batch_are_best(self):
+        rates = [figures.rate(self.weft, run) for run in figures.BY_NUMBER[16].lines["batch 128"][:3]]
+        self.assertEqual(max(rates), rates[1], rates)
 
 
 if __name__ == "__main__":
