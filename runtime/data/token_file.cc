@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/philox.h"
 #include "runtime/data/file_kind.h"
+#include "runtime/data/npy_header.h"
 #include "runtime/plan/read_file.h"
 
 namespace weft::data {
@@ -117,6 +118,7 @@ absl::Status TokenFile::Interpret(Format format) {
   const bool has_header =
       map_bytes_ >= 4 && std::find(std::begin(kMagics), std::end(kMagics), HeaderField(map_, 0)) != std::end(kMagics);
   if (format != TEXT && has_header) return InterpretHeader(format);
+  if (format != TEXT && IsNpy(map_, map_bytes_)) return InterpretNpy(format);
   format_ = format != AUTO ? format : absl::EndsWith(path_, ".bin") ? U16 : TEXT;
   if (absl::Status status = CheckKind(has_header); !status.ok()) return status;
   return InterpretRaw();
@@ -137,6 +139,37 @@ absl::Status TokenFile::CheckKind(bool has_header) const {
       ", got ", found));
 }
 
+absl::Status TokenFile::CheckAsked(Format format) const {
+  if (format == AUTO || format == format_) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(path_, ": tokens: expected ", Format_Name(format), ", got ",
+                                                 Format_Name(format_), " by the file's header"));
+}
+
+absl::Status TokenFile::InterpretNpy(Format format) {
+  const absl::StatusOr<NpyHeader> header = ReadNpyHeader(path_, map_, map_bytes_);
+  if (!header.ok()) return header.status();
+  if (header->type != "<u2" && header->type != "<u4") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path_, ": tokens: expected a NumPy array of '<u2' (uint16) or '<u4' (uint32), got '", header->type, "'"));
+  }
+  format_ = header->type == "<u2" ? U16 : U32;
+  if (absl::Status status = CheckAsked(format); !status.ok()) return status;
+  if (header->shape.size() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path_, ": tokens: expected a NumPy array of one dimension, got ", header->shape.size()));
+  }
+  const int64_t count = header->shape[0], array = map_bytes_ - header->bytes, width = Width(format_);
+  if (count == 0) return absl::DataLossError(absl::StrCat(path_, ": expected tokens, got an empty NumPy array"));
+  if (array % width != 0 || array / width != count) {
+    return absl::DataLossError(absl::StrCat(path_, ": ", array / width < count ? "truncated" : "damaged", ": expected ",
+                                            count, " ", Format_Name(format_), " tokens by the file's header, got ",
+                                            array, " bytes of them"));
+  }
+  tokens_ = map_ + header->bytes;
+  size_ = count;
+  return absl::OkStatus();
+}
+
 absl::Status TokenFile::InterpretHeader(Format format) {
   if (map_bytes_ < kHeaderBytes) {
     return absl::DataLossError(
@@ -148,10 +181,7 @@ absl::Status TokenFile::InterpretHeader(Format format) {
                                                    kVersionU32, " (uint32), got ", version));
   }
   format_ = version == kVersionU16 ? U16 : U32;
-  if (format != AUTO && format != format_) {
-    return absl::InvalidArgumentError(absl::StrCat(path_, ": tokens: expected ", Format_Name(format), ", got ",
-                                                   Format_Name(format_), " by the file's header"));
-  }
+  if (absl::Status status = CheckAsked(format); !status.ok()) return status;
   const int64_t count = HeaderField(map_, 2);
   const int64_t expected = kHeaderBytes + count * Width(format_);
   if (count <= 0 || expected != map_bytes_) {

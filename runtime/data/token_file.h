@@ -1,11 +1,12 @@
 // A file of tokens, mapped into memory.
 //
-// Formats: text, where every byte is a token; and raw little-endian uint16 or
-// uint32, with or without the header that llm.c writes (dev/data/data_common.py
-// there): 256 int32, of which [0] is 20240520 or 20240801, [1] the version, 1
-// for uint16 and 7 for uint32, and [2] the number of tokens. A file of another
-// kind (.npy, gzip, ...) is refused by its first bytes, and text that has a byte 0
-// too: no way of reading those is what a person means.
+// Formats: text, where every byte is a token; and little-endian uint16 or
+// uint32: raw, with the header that llm.c writes (dev/data/data_common.py
+// there), or as a NumPy array of one dimension (.npy). llm.c's header is 256
+// int32, of which [0] is 20240520 or 20240801, [1] the version, 1 for uint16 and
+// 7 for uint32, and [2] the number of tokens. A file of another kind (.npz,
+// gzip, ...) is refused by its first bytes, and text that has a byte 0 too: no
+// way of reading those is what a person means.
 #ifndef WEFT_RUNTIME_DATA_TOKEN_FILE_H_
 #define WEFT_RUNTIME_DATA_TOKEN_FILE_H_
 
@@ -33,8 +34,8 @@ struct TokenLook {
 // which is gone.
 class TokenFile {
  public:
-  // Maps the file. AUTO takes a header's word, else the name: `.bin` holds
-  // uint16, anything else is text. kNotFound: no such file. kInvalidArgument: of
+  // Maps the file. AUTO takes the word of a header, llm.c's or NumPy's, else the
+  // name: `.bin` holds uint16, anything else is text. kNotFound: no such file. kInvalidArgument: of
   // another kind. kDataLoss: empty, not a whole number of tokens, or not as long
   // as its header says.
   static absl::StatusOr<std::unique_ptr<const TokenFile>> Open(const std::string& path, Format format);
@@ -65,6 +66,8 @@ class TokenFile {
   absl::Status Interpret(Format format);
   absl::Status CheckKind(bool has_header) const;
   absl::Status InterpretHeader(Format format);
+  absl::Status InterpretNpy(Format format);
+  absl::Status CheckAsked(Format format) const;
   absl::Status InterpretRaw();
 
   const std::string path_;

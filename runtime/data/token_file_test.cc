@@ -74,10 +74,49 @@ TEST(TokenFileTest, ReadsTheHeaderWhateverTheName) {
   ExpectError(with16, TEXT, absl::StatusCode::kInvalidArgument, "got llm.c's token file");
 }
 
+// As numpy.save writes it: the array begins at a multiple of 64 bytes.
+std::string Npy(const std::string& type, const std::string& shape) {
+  std::string text = "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }";
+  text.resize((text.size() + 11 + 63) / 64 * 64 - 11, ' ');
+  return std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(text.size() + 1) + '\0' + text + '\n';
+}
+
+TEST(TokenFileTest, ReadsNumPyArrays) {
+  const std::string with16 = Write("a16.npy", Npy("<u2", "(3,)") + Bytes<uint16_t>({7, 65535, 9}));
+  ExpectTokens(with16, AUTO, U16, {7, 65535, 9});
+  ExpectTokens(with16, U16, U16, {7, 65535, 9});
+  ExpectTokens(Write("a32.bin", Npy("<u4", "(2,)") + Bytes<uint32_t>({7, 70000})), AUTO, U32, {7, 70000});
+  const TokenLook look = (*TokenFile::Open(with16, AUTO))->Look();
+  EXPECT_EQ(look.largest, 65535u);
+  EXPECT_EQ(look.largest_at, 1);
+  ExpectError(with16, TEXT, absl::StatusCode::kInvalidArgument, "got a NumPy array (.npy)");
+}
+
+TEST(TokenFileTest, NamesWhatIsWrongWithANumPyArray) {
+  const auto expect = [](const std::string& bytes, Format format, absl::StatusCode code, const std::string& text) {
+    ExpectError(Write("wrong.npy", bytes), format, code, text);
+  };
+  const std::string two = Bytes<uint16_t>({1, 2});
+  expect(Npy("<u2", "(2,)") + two, U32, absl::StatusCode::kInvalidArgument, "tokens: expected U32, got U16");
+  for (const char* type : {"<i8", ">u2", "<f4"}) {
+    expect(Npy(type, "(2,)") + two, AUTO, absl::StatusCode::kInvalidArgument,
+           std::string("expected a NumPy array of '<u2' (uint16) or '<u4' (uint32), got '") + type + "'");
+  }
+  for (const auto& [shape, got] : {std::pair<const char*, const char*>{"(1, 2)", "2"}, {"()", "0"}}) {
+    expect(Npy("<u2", shape) + two, AUTO, absl::StatusCode::kInvalidArgument,
+           std::string("expected a NumPy array of one dimension, got ") + got);
+  }
+  expect(Npy("<u2", "(0,)"), AUTO, absl::StatusCode::kDataLoss, "got an empty NumPy array");
+  expect(Npy("<u2", "(3,)") + two, AUTO, absl::StatusCode::kDataLoss,
+         "truncated: expected 3 U16 tokens by the file's header, got 4 bytes of them");
+  expect(Npy("<u2", "(1,)") + two, AUTO, absl::StatusCode::kDataLoss, "damaged: expected 1 U16 tokens");
+  expect(Npy("<u2", "(2,)") + two + "x", AUTO, absl::StatusCode::kDataLoss, "damaged: expected 2 U16 tokens");
+  expect(Npy("<u2", "(9223372036854775807,)") + two, AUTO, absl::StatusCode::kDataLoss, "truncated");
+}
+
 // What another program would open, read as tokens, is nothing that was meant.
 TEST(TokenFileTest, RefusesFilesOfOtherKinds) {
   const std::pair<std::string, std::string> kinds[] = {
-      {std::string("\x93NUMPY\x01\0v\0{'descr': '<u2'}", 25), "a NumPy array (.npy)"},
       {"PK\x03\x04 and so on", "a zip archive"},
       {std::string("\x1f\x8b\x08\0\0\0", 6), "a gzip archive"},
       {std::string("\x40\0\0\0\0\0\0\0{\"wte\":", 16), "a safetensors file"},

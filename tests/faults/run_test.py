@@ -102,10 +102,16 @@ class DataTest(FaultTest):
             self.refused_data(path, plan=self.plan("--set", "vocab=128", *layout),
                               line=path + ": expected tokens below 128, the rows of `wte.weight`, got 200 at 323")
 
+    def test_numpy_array_of_other_elements(self):
+        header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (2000,), }".ljust(117) + b"\n"
+        path = self.write("train.npy", b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + bytes(16000))
+        self.refused_data(path, line=path + ": tokens: expected a NumPy array of '<u2' (uint16) or '<u4' (uint32), "
+                          "got '<i8'")
+        self.refused_data(path, plan=self.plan("data.format=TEXT"), says=["got a NumPy array (.npy)"])
+
     def test_files_of_other_kinds(self):
         text = "text, or tokens as raw uint16 (data.format=U16, or a name that ends with .bin) or uint32 (U32)"
-        for name, content, got in (("train.npy", b"\x93NUMPY\x01\0" + bytes(2000), "a NumPy array (.npy)"),
-                                   ("train.txt", gzip.compress(corpus(20)), "a gzip archive"),
+        for name, content, got in (("train.txt", gzip.compress(corpus(20)), "a gzip archive"),
                                    ("train.npz", b"PK\x03\x04" + bytes(2000), "a zip archive (as .npz and .pt are)"),
                                    ("train", b"plain at first\0" + bytes(2000), "a byte 0 at 14")):
             path = self.write(name, content)

@@ -20,7 +20,7 @@ All ranks of the plan run in this process, a thread for every stream. Started by
 all ranks share it; under mpirun each rank has a GPU of its own, with NCCL between them.
 
 training
-  --data FILE            text, where every byte is a token, or a token file (uint16 or uint32); at least
+  --data FILE            text, where every byte is a token, or tokens as uint16 or uint32 (.bin, .npy); at least
                          as many tokens as a step takes
   --steps N              train until N steps are done, those before a resume included;
                          the schedule's total if it has one, otherwise 100; 0 with
