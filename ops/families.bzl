@@ -15,5 +15,6 @@ FAMILIES = {
     "optimizer": "Optimizers",
     "random": "Random tensors",
     "reduce": "Reductions",
+    "rope": "Rotary positions",
     "softmax": "Softmax",
 }

@@ -81,6 +81,8 @@ std::vector<GradientCase> GradientCases() {
   add("einsum_outer", "weft.einsum \"ij,kl->kjli\" %a, %b", {{"2x3xf32"}, {"3x2xf32"}});
   add("einsum_inner", "weft.einsum \"ij,ij->\" %a, %b", {{"3x5xf32"}, {"3x5xf32"}});
   add("softmax", "weft.softmax %a", {{"2x3x7xf32", Uniform(-2, 2)}});
+  add("rope", "weft.rope %a theta(100.0) factor(2.0)", {{"2x3x2x4xf32"}});
+  add("rope_at", "weft.rope %a at(%b) theta(100.0) interleaved", {{"2x3x2x4xf32"}, {"2x3xi32", Integers(9)}});
   add("layer_norm", "weft.layer_norm %a, %b, %c eps(1.0e-5)", {{"2x3x7xf32", Uniform(-2, 2)}, {"7xf32"}, {"7xf32"}},
       1000);
   add("rms_norm", "weft.rms_norm %a, %b eps(1.0e-6)", {{"2x3x7xf32", Uniform(-2, 2)}, {"7xf32"}}, 1000);

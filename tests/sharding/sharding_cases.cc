@@ -129,6 +129,10 @@ void AddRows(Cases& cases) {
   cases.push_back({"softmax", "weft.softmax %a", {{"4x8x10xf32", Uniform(-4, 4)}}});
   cases.push_back(OpCase("softmax_uneven", "weft.softmax %a", {{"6x8xf32"}}).Uneven());
   cases.push_back({"softmax_grad", "weft.softmax_grad %a, %b", {{"4x8x10xf32"}, {"4x8x10xf32", Uniform(0, 1)}}});
+  cases.push_back({"rope", "weft.rope %a theta(100.0)", {{"4x8x4x6xf32"}}});
+  cases.push_back({"rope_interleaved", "weft.rope %a theta(100.0) factor(2.0) interleaved inverse", {{"4x8x4x6xf32"}}});
+  cases.push_back({"rope_at", "weft.rope %a at(%b) theta(100.0)", {{"4x8x4x6xf32"}, {"4x8xi32", Integers(50)}}});
+  cases.push_back(OpCase("rope_uneven", "weft.rope %a theta(100.0)", {{"6x6x2x4xf32"}}).Uneven());
   const std::vector<Input> x_w_b = {{"4x8x10xf32"}, {"10xf32"}, {"10xf32"}};
   cases.push_back({"layer_norm", "weft.layer_norm %a, %b, %c eps(1.0e-5)", x_w_b});
   cases.push_back(OpCase("layer_norm_statistics", "weft.layer_norm %a, %b, %c eps(1.0e-5)", x_w_b)
@@ -315,6 +319,8 @@ constexpr NarrowCase kNarrowCases[] = {
     {"silu_grad", ""},
     {"gelu_grad", ""},
     {"gelu_grad_tanh", ""},
+    {"rope", ""},
+    {"rope_at", ""},
     {"neg", ""},
     {"scale", ""},
     {"add_n", ""},

@@ -30,8 +30,8 @@ class Tools:
     def path(self, *parts):
         return os.path.join(self.folder, *parts)
 
-    def job(self, name):
-        return os.path.join(self.root, "models", "gpt2", name + ".job")
+    def job(self, name, model="gpt2"):
+        return os.path.join(self.root, "models", model, name + ".job")
 
     def cluster(self, name):
         return os.path.join(self.root, "clusters", name + ".cluster")

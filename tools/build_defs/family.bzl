@@ -29,7 +29,7 @@ def level_libraries(name, srcs, hdrs, deps):
             deps = deps,
         )
 
-def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
+def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], argument_deps = []):
     """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cpu (kernels, cpu*.cc),
     :cuda (the host's side of the GPU kernels, cuda*.cc), :cuda_code (cuda.cu and its parts cuda_code_*.h, as
     tools/build_defs/cuda.bzl says),
@@ -40,6 +40,7 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
       ir_deps: other families' :ops_h whose ops its gradients use.
       kernel_deps: libraries its CPU kernels use beside the ABI.
       shared_deps: libraries that CPU and GPU kernels use.
+      argument_deps: libraries that cuda_arguments.h uses, which the code of a GPU includes.
     """
     if native.glob(["ops.cc"]):
         td_library(name = "td", srcs = [name + ".td"], deps = ["//ops/dialect:td"])
@@ -83,7 +84,11 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = []):
         )
     if native.glob(["cuda.cu"]):
         # Arguments, which both sides of a launch know.
-        native.cc_library(name = "cuda_arguments", hdrs = native.glob(["cuda_arguments.h"]), deps = ["//ops/abi"])
+        native.cc_library(
+            name = "cuda_arguments",
+            hdrs = native.glob(["cuda_arguments.h"]),
+            deps = ["//ops/abi"] + argument_deps,
+        )
 
         # Parts of cuda.cu.
         native.cc_library(name = "cuda_code_h", textual_hdrs = native.glob(["cuda_code_*.h"]))

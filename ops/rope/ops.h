@@ -1,0 +1,10 @@
+// Rotary ops of the `weft` dialect.
+#ifndef WEFT_OPS_ROPE_OPS_H_
+#define WEFT_OPS_ROPE_OPS_H_
+
+#include "ops/dialect/weft.h"
+
+#define GET_OP_CLASSES
+#include "ops/rope/ops.h.inc"
+
+#endif // WEFT_OPS_ROPE_OPS_H_
