@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/data/token_file.h"
+
 namespace weft::data {
 namespace {
 
@@ -56,7 +58,7 @@ std::vector<int32_t> Step(const TokenBatches& batches, int64_t batch, int64_t se
 
 TEST(TokenBatchesTest, SequentialGoesThroughTheFileAndWraps) {
   // 14 tokens: 3 windows of 4 (13 tokens are needed), one token is left over.
-  auto batches = Batches(14, {.sequence = 4, .global_batch = 2, .order = SEQUENTIAL});
+  auto batches = Batches(14, {.sequence = 4, .order = {.global_batch = 2, .order = SEQUENTIAL}});
   EXPECT_EQ(batches->windows(), 3);
   const TensorSpec spec = TensorSpec::Whole(DType::kI32, {2, 4});
   EXPECT_THAT(Fill(*batches, spec, "tokens", 0, 0), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
@@ -66,13 +68,13 @@ TEST(TokenBatchesTest, SequentialGoesThroughTheFileAndWraps) {
 }
 
 TEST(TokenBatchesTest, TheLastWindowNeedsItsLabel) {
-  EXPECT_EQ(Batches(12, {.sequence = 4, .global_batch = 1, .order = SEQUENTIAL})->windows(), 2);
-  EXPECT_EQ(Batches(13, {.sequence = 4, .global_batch = 1, .order = SEQUENTIAL})->windows(), 3);
+  EXPECT_EQ(Batches(12, {.sequence = 4, .order = {.global_batch = 1, .order = SEQUENTIAL}})->windows(), 2);
+  EXPECT_EQ(Batches(13, {.sequence = 4, .order = {.global_batch = 1, .order = SEQUENTIAL}})->windows(), 3);
 }
 
 TEST(TokenBatchesTest, MicroBatchesAndTilesAreCutsOfOneBatch) {
   for (DataOrder order : {SEQUENTIAL, SHUFFLED}) {
-    auto batches = Batches(1000, {.sequence = 8, .global_batch = 8, .order = order, .seed = 5});
+    auto batches = Batches(1000, {.sequence = 8, .order = {.global_batch = 8, .order = order, .seed = 5}});
     const std::vector<int32_t> whole = Step(*batches, 8, 8, 8, 3);
     EXPECT_EQ(Step(*batches, 8, 8, 4, 3), whole);
     EXPECT_EQ(Step(*batches, 8, 8, 1, 3), whole);
@@ -92,7 +94,7 @@ TEST(TokenBatchesTest, MicroBatchesAndTilesAreCutsOfOneBatch) {
 
 TEST(TokenBatchesTest, ShuffledReadsEveryWindowOnceAnEpoch) {
   // 21 windows, 6 sequences a step: epochs do not begin with steps.
-  auto batches = Batches(21 * 4 + 1, {.sequence = 4, .global_batch = 6, .order = SHUFFLED, .seed = 11});
+  auto batches = Batches(21 * 4 + 1, {.sequence = 4, .order = {.global_batch = 6, .order = SHUFFLED, .seed = 11}});
   std::vector<int32_t> starts;
   for (int64_t step = 0; step < 7; ++step) {
     const std::vector<int32_t> tokens = Step(*batches, 6, 4, 6, step);
@@ -109,7 +111,7 @@ TEST(TokenBatchesTest, ShuffledReadsEveryWindowOnceAnEpoch) {
 }
 
 TEST(TokenBatchesTest, ThreadsMayReadTogether) {
-  auto batches = Batches(1000, {.sequence = 8, .global_batch = 8, .order = SHUFFLED, .seed = 5});
+  auto batches = Batches(1000, {.sequence = 8, .order = {.global_batch = 8, .order = SHUFFLED, .seed = 5}});
   const std::vector<int32_t> whole = Step(*batches, 8, 8, 8, 2);
   std::vector<std::vector<int32_t>> parts(4);
   std::vector<std::thread> threads;
@@ -121,16 +123,16 @@ TEST(TokenBatchesTest, ThreadsMayReadTogether) {
 }
 
 TEST(TokenBatchesTest, NamesWhatIsWrong) {
-  auto short_file = TokenBatches::Create(Counting(8), {.sequence = 8, .global_batch = 1});
+  auto short_file = TokenBatches::Create(Counting(8), {.sequence = 8, .order = {.global_batch = 1}});
   EXPECT_THAT(std::string(short_file.status().message()),
               HasSubstr("counting.bin: expected at least 9 tokens, for 1 sequence a step of 8 each and a label for the "
                         "last, got 8"));
-  auto short_step = TokenBatches::Create(Counting(24), {.sequence = 8, .global_batch = 3});
+  auto short_step = TokenBatches::Create(Counting(24), {.sequence = 8, .order = {.global_batch = 3}});
   EXPECT_THAT(std::string(short_step.status().message()), HasSubstr("expected at least 25 tokens, for 3 sequences a "));
-  EXPECT_TRUE(TokenBatches::Create(Counting(25), {.sequence = 8, .global_batch = 3}).ok());
-  EXPECT_FALSE(TokenBatches::Create(Counting(8), {.sequence = 0, .global_batch = 1}).ok());
+  EXPECT_TRUE(TokenBatches::Create(Counting(25), {.sequence = 8, .order = {.global_batch = 3}}).ok());
+  EXPECT_FALSE(TokenBatches::Create(Counting(8), {.sequence = 0, .order = {.global_batch = 1}}).ok());
 
-  auto batches = Batches(100, {.sequence = 8, .global_batch = 4, .order = SEQUENTIAL});
+  auto batches = Batches(100, {.sequence = 8, .order = {.global_batch = 4, .order = SEQUENTIAL}});
   int32_t out[64];
   auto message = [&](const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch) {
     return std::string(batches->Fill(spec, field, step, micro_batch, out).message());

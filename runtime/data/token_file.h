@@ -16,23 +16,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/data/mapped_file.h"
+#include "runtime/data/token_stream.h"
 #include "runtime/plan/job.pb.h"
 
 namespace weft::data {
 
-// What a look at a file finds. Two files with the same tokens in the same form have the same hash; files of over
-// `limit` bytes are looked at in places alone, the same ones of each file of that size.
-struct TokenLook {
-  uint32_t largest = 0;
-  int64_t largest_at = 0;  // position of the first such token
-  uint64_t hash = 0;       // of the bytes, and their number
-  bool whole = true;       // whether all of the file was looked at
-};
-
-// Owns the mapping. Immutable once open: any thread may read. The file must
-// not shrink while it is open; the system ends a process that reads a page
-// which is gone.
-class TokenFile {
+// See MappedFile for who may read.
+class TokenFile : public TokenStream {
  public:
   // Maps the file. AUTO takes the word of a header, llm.c's or NumPy's, else the
   // name: `.bin` holds uint16, anything else is text. kNotFound: no such file. kInvalidArgument: of
@@ -40,28 +31,19 @@ class TokenFile {
   // as its header says.
   static absl::StatusOr<std::unique_ptr<const TokenFile>> Open(const std::string& path, Format format);
 
-  ~TokenFile();
-  TokenFile(const TokenFile&) = delete;
-  TokenFile& operator=(const TokenFile&) = delete;
-
-  const std::string& path() const { return path_; }
+  const std::string& path() const override { return map_->path(); }
+  std::string form() const override { return format_ == U32 ? "uint32" : format_ == U16 ? "uint16" : "text"; }
   // TEXT, U16 or U32.
   Format format() const { return format_; }
-  // Number of tokens.
-  int64_t size() const { return size_; }
+  int64_t size() const override { return size_; }
   // The token at a position in [0, size()).
   uint32_t at(int64_t position) const;
 
-  // Writes tokens [begin, begin + count) to `out`, as int32; the caller keeps
-  // the range inside the file. Does not allocate.
-  void Copy(int64_t begin, int64_t count, int32_t* out) const;
-
-  // Reads up to about `limit` bytes of the file. 256 MiB are a fraction of a second from memory.
-  TokenLook Look(int64_t limit = int64_t{256} << 20) const;
+  void Copy(int64_t begin, int64_t count, int32_t* out) const override;
+  TokenLook Look(int64_t limit = kLookBytes) const override;
 
  private:
-  TokenFile(std::string path, const void* map, int64_t map_bytes)
-      : path_(std::move(path)), map_(static_cast<const uint8_t*>(map)), map_bytes_(map_bytes) {}
+  explicit TokenFile(std::shared_ptr<const MappedFile> map) : map_(std::move(map)) {}
   // Sets format_, tokens_ and size_ from the file's content.
   absl::Status Interpret(Format format);
   absl::Status CheckKind(bool has_header) const;
@@ -70,9 +52,7 @@ class TokenFile {
   absl::Status CheckAsked(Format format) const;
   absl::Status InterpretRaw();
 
-  const std::string path_;
-  const uint8_t* const map_;
-  const int64_t map_bytes_;
+  const std::shared_ptr<const MappedFile> map_;
   Format format_ = AUTO;
   const uint8_t* tokens_ = nullptr;  // the first token
   int64_t size_ = 0;

@@ -42,10 +42,21 @@ class CheckpointTest(FaultTest):
                 "; pass --allow-changed if that is meant"])
         other = self.write("other.bin", contents(TOKENS)[:-2] + b"\1\0")
         result = call("weft-run", self.plan("batch={global: 8 micro: 8}", "--set", "heads=2"), "--data", other, "--steps", 3,
-                      "--threads", 1, "--checkpoint-dir", self.runs, "--resume", "--allow-changed")
+                      "--threads", 1, "--checkpoint-dir", self.runs, "--resume", "--allow-changed",
+                      "--other-data")
         self.assertEqual(result.status, 0, result.err)
-        self.assertIn("changed since the checkpoint: model.set heads 4 -> 2, batch.global 4 -> 8, batch.micro 4 -> 8, "
-                      f"data {TOKENS} -> {other}\n", result.err)
+        self.assertRegex(result.err, "changed since the checkpoint: model.set heads 4 -> 2, batch.global 4 -> 8, "
+                         f"batch.micro 4 -> 8, data {TOKENS} \\(65,536 tokens, uint16, hash \\w+\\) -> {other} "
+                         "\\(65,536 tokens, uint16, hash \\w+\\)\n")
+
+    def test_other_data(self):
+        other = self.write("other.bin", contents(TOKENS)[:-2] + b"\1\0")
+        self.refused("weft-run", self.plan(), "--data", other, "--steps", 4, "--quiet", "--checkpoint-dir", self.runs,
+                     "--resume", says=[f"{other}: expected the data of {self.step}, {TOKENS} (65,536 tokens, uint16, hash ",
+                                       f"), got {other} (65,536 tokens, uint16, hash ",
+                                       "); pass --other-data if that is meant"])
+        moved = self.write("moved.bin", contents(TOKENS))
+        self.train(self.plan("dist.data=2"), 3, "--checkpoint-dir", self.runs, "--resume", data=moved)
 
     def test_seed(self):
         self.refused("weft-run", self.plan(), "--data", TOKENS, "--steps", 4, "--quiet", "--checkpoint-dir", self.runs,

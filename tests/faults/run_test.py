@@ -83,7 +83,9 @@ class DataTest(FaultTest):
         short = self.write("short.txt", b"to be or not to be")
         self.refused_data(short, line=short + ": expected at least 257 tokens, for 4 sequences a step of 64 each "
                           "and a label for the last, got 18")
-        self.refused_data(self.folder, line=self.folder + ": expected a regular file of tokens")
+        self.refused_data("/dev/null", line="/dev/null: expected a regular file of tokens")
+        self.refused_data(self.folder, line=self.folder + ": expected one of labels.npy and labels.idx, also with .gz, for "
+                          "the input `labels`, got none")
         self.refused("weft-run", self.plan(), "--steps", 2, "--quiet",
                      line="--data: expected a file, as the plan reads `labels`, got none")
 
@@ -99,8 +101,14 @@ class DataTest(FaultTest):
         text[5 * 64 + 3] = 200  # the second step would read it
         path = self.write("high.txt", bytes(text))
         for layout in ((), ("dist.data=2", "dist.tensor=2")):
-            self.refused_data(path, plan=self.plan("--set", "vocab=128", *layout),
+            self.refused_data(path, plan=self.plan("--set", "vocab=128", "data.format=TEXT", *layout),
                               line=path + ": expected tokens below 128, the rows of `wte.weight`, got 200 at 323")
+
+    def test_text_for_another_vocabulary(self):
+        text = self.write("corpus.txt", corpus(20))
+        self.refused_data(text, plan=self.plan("--set", "vocab=512"), line=text + ": expected tokens as uint16 or uint32 "
+                          "(.bin, .npy) below 512, the rows of `wte.weight`, got text; with data.format=TEXT its bytes are "
+                          "tokens")
 
     def test_numpy_array_of_other_elements(self):
         header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (2000,), }".ljust(117) + b"\n"

@@ -6,38 +6,11 @@
 #include "ops/cpu_kernels.h"
 #include "runtime/checkpoint/safetensors_reader.h"
 #include "runtime/data/token_batches.h"
+#include "runtime/data/token_file.h"
 #include "runtime/executor/local_cluster.h"
 
 namespace weft::tests {
 namespace {
-
-// The tiles of token windows, one field a port.
-class TokenSource : public executor::BatchSource {
- public:
-  explicit TokenSource(const data::TokenBatches& batches) : batches_(batches) {}
-
-  absl::StatusOr<std::unique_ptr<executor::BatchField>> Bind(const executor::Port& port) override {
-    if (absl::Status status = batches_.Check(port.spec, port.name); !status.ok()) return status;
-    return std::make_unique<Field>(batches_, port);
-  }
-
- private:
-  class Field : public executor::BatchField {
-   public:
-    Field(const data::TokenBatches& batches, const executor::Port& port)
-        : batches_(batches), name_(port.name), spec_(port.spec) {}
-    absl::Status Fill(int64_t step, int64_t micro_batch, void* tile) override {
-      return batches_.Fill(spec_, name_, step, micro_batch, tile);
-    }
-
-   private:
-    const data::TokenBatches& batches_;
-    const std::string name_;
-    const TensorSpec spec_;
-  };
-
-  const data::TokenBatches& batches_;
-};
 
 absl::Status LoadParameters(const std::string& path, executor::Cluster& cluster) {
   auto reader = checkpoint::SafetensorsReader::Open(path);
@@ -90,18 +63,15 @@ absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options) {
   if (!file.ok()) return file.status();
   data::TokenBatches::Options batch_options;
   batch_options.sequence = SequenceOf(*plan);
-  batch_options.global_batch = job.batch().global();
-  batch_options.order = job.data().order();
-  batch_options.seed = job.seed();
+  batch_options.order = {job.batch().global(), job.data().order(), job.seed()};
   auto batches = data::TokenBatches::Create(std::move(*file), batch_options);
   if (!batches.ok()) return batches.status();
-  TokenSource source(**batches);
   KernelRegistry kernels;
   RegisterCpuKernels(kernels);
   executor::ClusterOptions cluster_options;
   cluster_options.kernels = options.kernels != nullptr ? options.kernels : &kernels;
   cluster_options.device = options.device;
-  cluster_options.source = &source;
+  cluster_options.source = batches->get();
   cluster_options.seed = job.seed();
   cluster_options.threads = options.threads;
   cluster_options.graphs = options.graphs;

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/run/cluster.h"
 #include "tools/run/init.h"
+#include "tools/run/inputs.h"
 #include "tools/run/results.h"
 #include "tools/run/sources.h"
 #include "tools/run/train.h"

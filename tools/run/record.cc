@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/host_and_time.h"
+#include "runtime/plan/names.h"
 #include "runtime/version/version.h"
 
 namespace weft::run {
@@ -147,11 +149,20 @@ Changes Compare(const Record& before, const Record& now) {
   };
   if (differs("data_form"))
     changes.meaning.push_back(absl::StrCat("form of the data ", before.at("data_form"), " -> ", now.at("data_form")));
-  if (differs("data_hash")) {
-    changes.course.push_back(differs("data") ? absl::StrCat("data ", before.at("data"), " -> ", now.at("data"))
-                                             : absl::StrCat("what ", now.at("data"), " holds"));
-  }
+  changes.other_data = differs("data_hash");
   return changes;
+}
+
+std::string DataText(const Record& record) {
+  const auto of = [&](const char* key) {
+    const auto value = record.find(key);
+    return value == record.end() ? "?" : value->second;
+  };
+  const bool records = record.count("data_records") != 0;
+  int64_t count = 0;
+  if (!absl::SimpleAtoi(of(records ? "data_records" : "data_tokens"), &count)) count = 0;
+  return absl::StrCat(of("data"), " (", plan::CountText(count), records ? " records, " : " tokens, ", of("data_form"),
+                      ", hash ", of("data_hash"), ")");
 }
 
 }  // namespace weft::run

@@ -77,11 +77,15 @@ TEST(RecordTest, AnotherCourse) {
   EXPECT_THAT(course("order: SHUFFLED", "order: SEQUENTIAL"), ElementsAre("data.order none -> SEQUENTIAL"));
   EXPECT_THAT(course("clip_norm: 1", "schedule { warmup_linear { warmup: 2 } }"),
               ElementsAre("optimizer.clip_norm 1 -> none", "optimizer.schedule.warmup_linear.warmup none -> 2"));
+}
+
+TEST(RecordTest, OtherData) {
   Record now = Of();
   now["data_hash"] = "13";
-  EXPECT_THAT(Compare(Of(), now).course, ElementsAre("what corpus.txt holds"));
-  now["data"] = "b.txt";
-  EXPECT_THAT(Compare(Of(), now).course, ElementsAre("data corpus.txt -> b.txt"));
+  EXPECT_TRUE(Compare(Of(), now).other_data);
+  EXPECT_THAT(Compare(Of(), now).course, IsEmpty());
+  now["data_tokens"] = "9000";
+  EXPECT_EQ(DataText(now), "corpus.txt (9,000 tokens, text, hash 13)");
 }
 
 // Neither the layout nor the place of a file has a say in the numbers.
@@ -96,11 +100,12 @@ TEST(RecordTest, NoChange) {
   }
   Record now = Of();
   now["data"] = "/elsewhere/corpus.txt";
-  EXPECT_THAT(Compare(Of(), now).course, IsEmpty());
+  EXPECT_FALSE(Compare(Of(), now).other_data);
   // What an older or newer version says is compared as far as both say it.
   now.erase("data_hash");
   now["job"] = "batch { global: 8 } what_is_this: 4";
   EXPECT_THAT(Compare({{"job", "no job"}, {"more", "1"}}, now).course, IsEmpty());
+  EXPECT_FALSE(Compare(Of(), now).other_data);
 }
 
 }  // namespace

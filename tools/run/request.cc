@@ -20,8 +20,13 @@ All ranks of the plan run in this process, a thread for every stream. Started by
 all ranks share it; under mpirun each rank has a GPU of its own, with NCCL between them.
 
 training
-  --data FILE            text, where every byte is a token, or tokens as uint16 or uint32 (.bin, .npy); at least
-                         as many tokens as a step takes
+  --data DATA            what fills the plan's inputs, at least as much as a step takes; one of
+                           FILE              tokens as uint16 or uint32 (.bin, .npy), or text, whose bytes are the
+                                             tokens of a model with 256 of them, or of any if the job says
+                                             data.format=TEXT; they fill `tokens` and `labels`
+                           FILE.safetensors  a tensor for every input, of its name: record after record
+                           FOLDER            NAME.npy or NAME.idx for every input, also gzipped (.gz)
+                           NAME=FILE,...     a file for every input, of any of these forms
   --steps N              train until N steps are done, those before a resume included;
                          the schedule's total if it has one, otherwise 100; 0 with
                          --checkpoint-dir saves the initial state
@@ -36,6 +41,7 @@ training
   --resume               go on from the newest whole checkpoint in --checkpoint-dir, and say what has changed since;
                          from the start if it has none
   --allow-changed        resume although the model, the kind of the optimizer or the form of the data is another one
+  --other-data           resume although --data holds something else; the same data may lie elsewhere without it
   --allow-nonfinite      go on, and save, although the loss, a gradient or the state is infinite or NaN;
                          without it such a run stops and saves nothing
   --metrics FILE         a JSON object of what is run, then one a step: step (from 1), loss, grad_norm, lr,
@@ -107,6 +113,7 @@ const Flag kFlags[] = {
     {"--checkpoint-keep", &Request::checkpoint_keep, Alike::kSame},
     {"--resume", &Request::resume, Alike::kSame},
     {"--allow-changed", &Request::allow_changed, Alike::kSame},
+    {"--other-data", &Request::other_data, Alike::kSame},
     {"--allow-nonfinite", &Request::allow_nonfinite, Alike::kSame},
     {"--inputs", &Request::inputs, Alike::kGiven},
     {"--outputs", &Request::outputs, Alike::kGiven},
@@ -212,6 +219,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
   if (request.resume && !request.init.empty()) return Wrong("--init", "expected without --resume");
   if (request.init_partial && request.init.empty()) return Wrong("--init", "expected, as --init-partial needs it");
   if (request.allow_changed && !request.resume) return Wrong("--resume", "expected, as --allow-changed needs it");
+  if (request.other_data && !request.resume) return Wrong("--resume", "expected, as --other-data needs it");
   return request;
 }
 

@@ -25,6 +25,7 @@ struct Request {
   int64_t checkpoint_keep = 0;   // 0: all
   bool resume = false;
   bool allow_changed = false;
+  bool other_data = false;
   bool allow_nonfinite = false;
   // Functions.
   std::string inputs;

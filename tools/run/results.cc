@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "runtime/plan/enums.h"
 #include "runtime/plan/names.h"
-#include "tools/run/sources.h"
+#include "tools/run/inputs.h"
 
 namespace weft::run {
 namespace {

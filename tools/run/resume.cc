@@ -78,17 +78,23 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> FindResume(const Context& cont
   return nullptr;
 }
 
-absl::StatusOr<std::string> CheckChanges(const CheckpointReader& reader, const Record& now, bool allow_changed) {
+absl::StatusOr<std::string> CheckChanges(const CheckpointReader& reader, const Record& now, const Request& request) {
   const Record& before = reader.manifest().run;
   if (before.empty()) return "an older weft wrote the checkpoint: what has changed since is not known";
   const Changes changes = Compare(before, now);
-  if (!changes.meaning.empty() && !allow_changed) {
+  if (!changes.meaning.empty() && !request.allow_changed) {
     return absl::FailedPreconditionError(
         absl::StrCat(reader.path(), ": expected the model, optimizer and form of data that it was saved with, got ",
                      absl::StrJoin(changes.meaning, ", "), "; pass --allow-changed if that is meant"));
   }
+  if (changes.other_data && !request.other_data) {
+    return absl::FailedPreconditionError(absl::StrCat(now.at("data"), ": expected the data of ", reader.path(), ", ",
+                                                      DataText(before), ", got ", DataText(now),
+                                                      "; pass --other-data if that is meant"));
+  }
   std::vector<std::string> all = changes.meaning;
   all.insert(all.end(), changes.course.begin(), changes.course.end());
+  if (changes.other_data) all.push_back(absl::StrCat("data ", DataText(before), " -> ", DataText(now)));
   return all.empty() ? "" : absl::StrCat("changed since the checkpoint: ", absl::StrJoin(all, ", "));
 }
 

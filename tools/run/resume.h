@@ -22,10 +22,10 @@ absl::StatusOr<std::unique_ptr<checkpoint::CheckpointReader>> FindResume(
     const Context& context, const std::function<void(const std::string&)>& tell);
 
 // What has changed since the checkpoint, as a line for people; "" if nothing has.
-// kFailedPrecondition if the state now means something else, unless the request
-// allows it.
+// kFailedPrecondition if the state now means something else, or the data is other
+// data, unless the request allows it.
 absl::StatusOr<std::string> CheckChanges(const checkpoint::CheckpointReader& reader, const Record& now,
-                                         bool allow_changed);
+                                         const Request& request);
 
 }  // namespace weft::run
 

@@ -222,7 +222,8 @@ TEST_F(RunTest, ATokenOutsideTheVocabularyNamesWhereItWasMet) {
 
 TEST_F(RunTest, SaysWhatItReads) {
   ASSERT_EQ(Train({"--steps", "1"}), 0);
-  EXPECT_THAT(err_, HasSubstr(Path("corpus.txt") + ": 9,000 tokens, text, largest 122 of 256\n"));
+  EXPECT_THAT(err_, HasSubstr(Path("corpus.txt") + ": 9,000 tokens, text, largest 122 of vocabulary 256; 1,124 "
+                                                   "sequences of 8, less than 0.01 epochs in 1 step\n"));
 }
 
 TEST_F(RunTest, CheckpointsAndMetricsSayWhatWasRun) {
@@ -315,6 +316,34 @@ TEST_F(RunTest, ADamagedCheckpointIsPassedOver) {
   EXPECT_THAT(err_, HasSubstr("/c/step-00000006/optimizer.safetensors: `table.momentum`: damaged: "));
 }
 
+TEST_F(RunTest, AResumeReadsTheSameData) {
+  ASSERT_EQ(Train({"--steps", "2", "--quiet", "--checkpoint-dir", Path("c")}), 0);
+  const auto resume = [&](const std::string& data, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {Path("bigram.plan"), "--data", Path(data),         "--steps", "3",
+                                          "--threads",         "1",      "--checkpoint-dir", Path("c"), "--resume"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Call(arguments);
+  };
+  // One byte is another one.
+  std::string text = ReadFile(Path("corpus.txt"));
+  text[5000] ^= 1;
+  std::ofstream(Path("other.txt")) << text;
+  EXPECT_EQ(resume("other.txt", {"--quiet"}), 2);
+  EXPECT_THAT(err_, HasSubstr("weft-run: " + Path("other.txt") + ": expected the data of " + Path("c/step-00000002") +
+                              ", " + Path("corpus.txt") + " (9,000 tokens, text, hash "));
+  EXPECT_THAT(err_, HasSubstr("), got " + Path("other.txt") + " (9,000 tokens, text, hash "));
+  EXPECT_THAT(err_, EndsWith("); pass --other-data if that is meant\n"));
+  EXPECT_FALSE(Exists(Path("c/step-00000003")));
+  // --allow-changed is about the model.
+  EXPECT_EQ(resume("other.txt", {"--quiet", "--allow-changed"}), 2);
+  // The same text elsewhere.
+  std::ofstream(Path("moved.txt")) << ReadFile(Path("corpus.txt"));
+  EXPECT_EQ(resume("moved.txt", {}), 0);
+  EXPECT_THAT(err_, Not(HasSubstr("changed")));
+  EXPECT_EQ(resume("other.txt", {"--other-data"}), 0);
+  EXPECT_THAT(err_, HasSubstr("changed since the checkpoint: data " + Path("moved.txt") + " (9,000 tokens, text, "));
+}
+
 TEST_F(RunTest, AResumeSaysWhatHasChanged) {
   ASSERT_EQ(Train({"--steps", "2", "--quiet", "--checkpoint-dir", Path("c")}), 0);
   plan::Plan plan;
@@ -329,10 +358,8 @@ TEST_F(RunTest, AResumeSaysWhatHasChanged) {
   EXPECT_EQ(resume("corpus.txt", {}), 0);
   EXPECT_THAT(err_, Not(HasSubstr("changed")));
   plan.mutable_header()->mutable_job()->mutable_optimizer()->set_clip_norm(2);
-  std::ofstream(Path("other.txt")) << ReadFile(Path("corpus.txt")) << "more";
-  EXPECT_EQ(resume("other.txt", {}), 0);
-  EXPECT_THAT(err_, HasSubstr("changed since the checkpoint: optimizer.clip_norm none -> 2, data " +
-                              Path("corpus.txt") + " -> " + Path("other.txt") + "\n"));
+  EXPECT_EQ(resume("corpus.txt", {}), 0);
+  EXPECT_THAT(err_, HasSubstr("changed since the checkpoint: optimizer.clip_norm none -> 2\n"));
   plan.mutable_header()->mutable_job()->mutable_model()->add_set("heads=2");
   EXPECT_EQ(resume("corpus.txt", {"--quiet"}), 2);
   EXPECT_EQ(err_, "weft-run: " + Path("c/step-00000002") +
@@ -509,6 +536,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"%/bigram.plan", "--steps=1", "--steps=1"}, 2, "--steps: expected once, got `1` and `1`"},
         Wrong{{"%/bigram.plan", "--init-partial"}, 2, "--init: expected, as --init-partial needs it"},
         Wrong{{"%/bigram.plan", "--allow-changed"}, 2, "--resume: expected, as --allow-changed needs it"},
+        Wrong{{"%/bigram.plan", "--other-data"}, 2, "--resume: expected, as --other-data needs it"},
         Wrong{{"%/bigram.plan", "--resume"}, 2, "--checkpoint-dir: expected, as another flag needs it"},
         Wrong{{"%/bigram.plan", "--trace-kernels"}, 2, "--trace: expected, as --trace-kernels needs it"},
         Wrong{{"%/no.plan"}, 2, "/no.plan: "}, Wrong{{"%/corpus.txt"}, 2, "/corpus.txt: "},
@@ -519,9 +547,16 @@ INSTANTIATE_TEST_SUITE_P(
             {"%/bigram.plan", "--data", "%/tiny.txt"},
             2,
             "/tiny.txt: expected at least 33 tokens, for 4 sequences a step of 8 each and a label for the last, got 3"},
-        Wrong{{"%/bigram.plan", "--data", "%/x.safetensors"},
+        Wrong{{"%/bigram.plan", "--data", "%/x.safetensors"}, 2, "/x.safetensors: expected a tensor `labels`, got `x`"},
+        Wrong{{"%/bigram.plan", "--data", "labels=%/x.safetensors,"}, 2, "--data: expected FIELD=FILE,..., got ``"},
+        Wrong{{"%/bigram.plan", "--data", "labels=a,labels=b"}, 2, "--data: expected one file for `labels`, got two"},
+        Wrong{{"%/bigram.plan", "--data", "labels=a,y=b"},
               2,
-              "/x.safetensors: expected text, or tokens as raw uint16"},
+              "--data: expected files for what the plan reads, `labels`, `tokens`, got `y`"},
+        Wrong{{"%/bigram.plan", "--data", "labels=a"}, 2, "--data: expected a file for `tokens` too, as tokens=FILE"},
+        Wrong{{"%/bigram.plan", "--data", "%"},
+              2,
+              ": expected one of labels.npy and labels.idx, also with .gz, for the input `labels`, got none"},
         Wrong{{"%/bigram.plan", "--data", "%/corpus.txt", "--init", "%/x.safetensors"},
               2,
               "/x.safetensors: expected a tensor `table`"},
@@ -543,9 +578,10 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(RunTest, HelpTeaches) {
   EXPECT_EQ(Call({"--help"}), 0);
   for (const char* flag :
-       {"--data", "--init", "--steps", "--seed", "--checkpoint-dir", "--checkpoint-every", "--resume",
-        "--allow-changed", "--init-partial", "--metrics", "--allow-nonfinite", "--trace", "--trace-kernels",
-        "--threads", "--quiet", "--inputs", "--outputs", "--show-shards", "exit status"}) {
+       {"--data",        "--init",          "--steps",      "--seed",         "--checkpoint-dir", "--checkpoint-every",
+        "--resume",      "--allow-changed", "--other-data", "--init-partial", "--metrics",        "--allow-nonfinite",
+        "--trace",       "--trace-kernels", "--threads",    "--quiet",        "--inputs",         "--outputs",
+        "--show-shards", "exit status"}) {
     EXPECT_THAT(out_, HasSubstr(flag));
   }
 }

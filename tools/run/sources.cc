@@ -1,45 +1,22 @@
 #include "tools/run/sources.h"
 
-#include <map>
-#include <set>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/safetensors_reader.h"
 #include "runtime/data/token_batches.h"
 #include "runtime/data/token_file.h"
 #include "runtime/plan/names.h"
+#include "tools/run/inputs.h"
+#include "tools/run/records.h"
 
 namespace weft::run {
 namespace {
 
-class TokenSource : public executor::BatchSource {
- public:
-  explicit TokenSource(std::unique_ptr<const data::TokenBatches> batches) : batches_(std::move(batches)) {}
-
-  absl::StatusOr<std::unique_ptr<executor::BatchField>> Bind(const executor::Port& port) override {
-    if (absl::Status status = batches_->Check(port.spec, port.name); !status.ok()) return status;
-    return std::make_unique<Field>(*batches_, port);
-  }
-
- private:
-  class Field : public executor::BatchField {
-   public:
-    Field(const data::TokenBatches& batches, const executor::Port& port)
-        : batches_(batches), name_(port.name), spec_(port.spec) {}
-    absl::Status Fill(int64_t step, int64_t micro_batch, void* tile) override {
-      return batches_.Fill(spec_, name_, step, micro_batch, static_cast<int32_t*>(tile));
-    }
-
-   private:
-    const data::TokenBatches& batches_;
-    const std::string name_;
-    const TensorSpec spec_;
-  };
-
-  const std::unique_ptr<const data::TokenBatches> batches_;
-};
+constexpr int64_t kBytes = 256;  // what a byte of text may be
 
 class TensorSource : public executor::BatchSource {
  public:
@@ -69,100 +46,74 @@ class TensorSource : public executor::BatchSource {
   const std::unique_ptr<const checkpoint::SafetensorsReader> file_;
 };
 
-// What kernels of this kind are bound to; `operands` gives their one buffer.
-template <typename Operands>
-std::vector<InputInfo> PortsOf(const plan::Plan& plan, const char* kind, Operands&& operands) {
-  std::map<std::string, InputInfo> ports;
-  for (const plan::Stage& stage : plan.stages()) {
-    for (const plan::Actor& actor : stage.actors()) {
-      for (const plan::Kernel& kernel : actor.kernels()) {
-        const auto name = kernel.attributes().find("name");
-        if (kernel.name() != kind || operands(kernel)->size() != 1 || name == kernel.attributes().end()) continue;
-        const plan::Buffer& buffer = stage.buffers(operands(kernel)->Get(0));
-        ports[name->second.string()] = {
-            name->second.string(), buffer.dtype(), {buffer.shape().begin(), buffer.shape().end()}};
-      }
-    }
-  }
-  std::vector<InputInfo> list;
-  for (auto& [name, port] : ports) list.push_back(std::move(port));
-  return list;
+}  // namespace
+
+std::string EpochsText(int64_t records, int64_t batch, int64_t steps) {
+  if (steps == 0) return "";
+  const double epochs = static_cast<double>(batch) * static_cast<double>(steps) / static_cast<double>(records);
+  const std::string text = epochs < 0.01  ? "less than 0.01"
+                           : epochs < 100 ? absl::StrFormat("%.2g", epochs)
+                                          : plan::CountText(static_cast<int64_t>(epochs));
+  return absl::StrCat(", ", text, text == "1" ? " epoch" : " epochs", " in ", plan::CountText(steps),
+                      steps == 1 ? " step" : " steps");
 }
 
-const char* FormOf(Format format) { return format == U32 ? "uint32" : format == U16 ? "uint16" : "text"; }
+namespace {
 
-// What tokens index; no rows: not known.
-struct Table {
-  std::string name;
-  int64_t rows = 0;
-};
+// A text's bytes are ids of a table of other size only if the job says so.
+absl::Status CheckText(const data::TokenFile& file, Format asked, const std::optional<IdRange>& range) {
+  if (file.format() != TEXT || asked == TEXT || !range.has_value() || range->rows == kBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(file.path(), ": expected tokens as uint16 or uint32 (.bin, .npy) below ", range->rows, ", ",
+                   range->what, ", got text; with data.format=TEXT its bytes are tokens"));
+}
 
-// That of an `embedding` of what an `input` called `tokens` writes.
-Table TableOfTokens(const plan::Plan& plan) {
-  for (const plan::Stage& stage : plan.stages()) {
-    std::set<int32_t> tokens;
-    for (const plan::Actor& actor : stage.actors()) {
-      for (const plan::Kernel& kernel : actor.kernels()) {
-        const auto name = kernel.attributes().find("name");
-        const bool named = name != kernel.attributes().end() && name->second.string() == "tokens";
-        if (kernel.name() == "input" && named && kernel.outputs_size() == 1) tokens.insert(kernel.outputs(0));
-      }
-    }
-    for (const plan::Actor& actor : stage.actors()) {
-      for (const plan::Kernel& kernel : actor.kernels()) {
-        if (kernel.name() != "embedding" || kernel.inputs_size() != 2 || tokens.count(kernel.inputs(0)) == 0) continue;
-        const plan::Buffer& table = stage.buffers(kernel.inputs(1));
-        return {table.name(), table.shape(0)};
-      }
-    }
+absl::StatusOr<OpenedData> OpenTokens(const plan::Plan& plan, const std::string& path, uint64_t seed, int64_t steps) {
+  const Data& job = plan.header().job().data();
+  data::TokenBatches::Options options;
+  options.order = {.order = job.order(), .seed = seed};
+  for (const InputInfo& input : InputsOf(plan)) {
+    if (input.name != "tokens" || input.shape.size() != 2) continue;
+    options.sequence = input.shape[1];
+    options.order.global_batch = input.shape[0] * plan.header().micro_batches();
   }
-  return {};
+  if (options.sequence == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": expected records for the plan's inputs (a .safetensors file, a folder, FIELD=FILE,...), got one file of "
+        "tokens, and no input `tokens` of [batch, sequence] to read it"));
+  }
+  absl::StatusOr<std::unique_ptr<const data::TokenFile>> file = data::TokenFile::Open(path, job.format());
+  if (!file.ok()) return file.status();
+  const std::optional<IdRange> range = RangeOf(plan, "tokens");
+  if (absl::Status status = CheckText(**file, job.format(), range); !status.ok()) return status;
+  const data::TokenLook look = (*file)->Look();
+  if (range.has_value() && look.largest >= range->rows) {
+    return absl::OutOfRangeError(absl::StrCat(path, ": expected tokens below ", range->rows, ", ", range->what,
+                                              ", got ", look.largest, " at ", look.largest_at));
+  }
+  auto batches = data::TokenBatches::Create(*std::move(file), options);
+  if (!batches.ok()) return batches.status();
+  const data::TokenStream& tokens = (*batches)->stream();
+  OpenedData opened;
+  opened.record = {{"data", path},
+                   {"data_form", tokens.form()},
+                   {"data_tokens", absl::StrCat(tokens.size())},
+                   {"data_hash", checkpoint::ToHex(look.hash)}};
+  opened.text = absl::StrCat(path, ": ", plan::CountText(tokens.size()), " tokens, ", tokens.form(), ", largest ",
+                             plan::CountText(look.largest),
+                             range.has_value() ? absl::StrCat(" of vocabulary ", plan::CountText(range->rows)) : "",
+                             look.whole ? "" : " in the parts that were looked at", "; ",
+                             plan::CountText((*batches)->windows()), " sequences of ", options.sequence,
+                             EpochsText((*batches)->windows(), options.order.global_batch, steps));
+  opened.source = *std::move(batches);
+  return opened;
 }
 
 }  // namespace
 
-std::vector<InputInfo> InputsOf(const plan::Plan& plan) {
-  return PortsOf(plan, "input", [](const plan::Kernel& kernel) { return &kernel.outputs(); });
-}
-
-std::vector<InputInfo> OutputsOf(const plan::Plan& plan) {
-  return PortsOf(plan, "output", [](const plan::Kernel& kernel) { return &kernel.inputs(); });
-}
-
-absl::StatusOr<TokenData> OpenTokens(const plan::Plan& plan, const std::string& path, uint64_t seed) {
-  data::TokenBatches::Options options;
-  for (const InputInfo& input : InputsOf(plan)) {
-    if (input.name != "tokens" || input.shape.size() != 2) continue;
-    options.sequence = input.shape[1];
-    options.global_batch = input.shape[0] * plan.header().micro_batches();
-  }
-  if (options.sequence == 0) {
-    return absl::InvalidArgumentError("--data: expected a plan with an input `tokens` of [batch, sequence], got none");
-  }
-  options.order = plan.header().job().data().order();
-  options.seed = seed;
-  absl::StatusOr<std::unique_ptr<const data::TokenFile>> file =
-      data::TokenFile::Open(path, plan.header().job().data().format());
-  if (!file.ok()) return file.status();
-  const data::TokenLook look = (*file)->Look();
-  const Table table = TableOfTokens(plan);
-  if (table.rows > 0 && look.largest >= table.rows) {
-    return absl::OutOfRangeError(absl::StrCat(path, ": expected tokens below ", table.rows, ", the rows of `",
-                                              table.name, "`, got ", look.largest, " at ", look.largest_at));
-  }
-  TokenData opened;
-  opened.record = {{"data", path},
-                   {"data_form", FormOf((*file)->format())},
-                   {"data_tokens", absl::StrCat((*file)->size())},
-                   {"data_hash", checkpoint::ToHex(look.hash)}};
-  opened.text = absl::StrCat(path, ": ", plan::CountText((*file)->size()), " tokens, ", opened.record["data_form"],
-                             ", largest ", plan::CountText(look.largest),
-                             table.rows > 0 ? absl::StrCat(" of ", plan::CountText(table.rows)) : "",
-                             look.whole ? "" : " in the parts that were looked at");
-  auto batches = data::TokenBatches::Create(*std::move(file), options);
-  if (!batches.ok()) return batches.status();
-  opened.source = std::make_unique<TokenSource>(*std::move(batches));
-  return opened;
+absl::StatusOr<OpenedData> OpenData(const plan::Plan& plan, const std::string& path, uint64_t seed, int64_t steps) {
+  return NamesRecords(path) ? OpenRecords(plan, path, seed, steps) : OpenTokens(plan, path, seed, steps);
 }
 
 absl::StatusOr<std::unique_ptr<executor::BatchSource>> OpenTensors(const std::string& path) {

@@ -1,11 +1,10 @@
-// Where a plan's inputs come from: a file of tokens, or a file of tensors.
+// Where a plan's inputs come from: a data set, or a file of tensors.
 #ifndef WEFT_TOOLS_RUN_SOURCES_H_
 #define WEFT_TOOLS_RUN_SOURCES_H_
 
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/executor/ports.h"
@@ -14,30 +13,20 @@
 
 namespace weft::run {
 
-// An input or output of a plan, whole.
-struct InputInfo {
-  std::string name;
-  plan::DType dtype = plan::INVALID;
-  std::vector<int64_t> shape;  // global, of a micro-batch
-};
-
-// The inputs that a plan's stages read, each name once, in order of name.
-std::vector<InputInfo> InputsOf(const plan::Plan& plan);
-
-// The outputs that they write, likewise.
-std::vector<InputInfo> OutputsOf(const plan::Plan& plan);
-
-// A file of tokens, and what is known of it.
-struct TokenData {
+// What a run trains on, and what is known of it.
+struct OpenedData {
   Record record;     // `data` and its like: see RecordOf
-  std::string text;  // "corpus.txt: 116,290 tokens, uint16, largest 999 of 1,000"
+  std::string text;  // for people: what it is, and how much of it the run reads
   std::unique_ptr<executor::BatchSource> source;
 };
 
-// Serves `tokens` and `labels` from a file. The shape of the plan's `tokens`,
-// [sequences a micro-batch, sequence], says how the file is cut; the table that
-// they index, if it is an embedding, which are too large: kOutOfRange.
-absl::StatusOr<TokenData> OpenTokens(const plan::Plan& plan, const std::string& path, uint64_t seed);
+// ", 0.9 epochs in 400 steps" of `batch` records each; "" for no step.
+std::string EpochsText(int64_t records, int64_t batch, int64_t steps);
+
+// Opens --data for a run of `steps` steps. Arrays serve the inputs of their names, see OpenRecords. A file of tokens
+// serves `tokens` and `labels`: the shape of the plan's `tokens`, [sequences a micro-batch, sequence], says how it is
+// cut; the table that they index, if it is an embedding, which are too large: kOutOfRange.
+absl::StatusOr<OpenedData> OpenData(const plan::Plan& plan, const std::string& path, uint64_t seed, int64_t steps);
 
 // Serves the tensors of a .safetensors file under their names.
 absl::StatusOr<std::unique_ptr<executor::BatchSource>> OpenTensors(const std::string& path);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "runtime/trace/progress.h"
 #include "tools/run/cluster.h"
 #include "tools/run/init.h"
+#include "tools/run/inputs.h"
 #include "tools/run/interrupts.h"
 #include "tools/run/memory.h"
 #include "tools/run/record.h"
@@ -104,7 +106,7 @@ class Trainer {
       return absl::InvalidArgumentError(
           absl::StrCat("--data: expected a file, as the plan reads `", inputs[0].name, "`, got none"));
     }
-    auto data = OpenTokens(context_.plan, request_.data, seed_);
+    auto data = run::OpenData(context_.plan, request_.data, seed_, std::max<int64_t>(last_step_ - step_, 0));
     if (data.ok()) data_ = *std::move(data);
     return data.status();
   }
@@ -120,7 +122,7 @@ class Trainer {
     const absl::StatusOr<std::string> init = CheckInit(context_);
     if (!init.ok()) return init.status();
     absl::StatusOr<std::string> changed = "";
-    if (resume != nullptr) changed = CheckChanges(*resume, record_, request_.allow_changed);
+    if (resume != nullptr) changed = CheckChanges(*resume, record_, request_);
     if (status = processes_.Agree(changed.status()); !status.ok()) return status;
     notes_ = {data_.text, *init, *changed};
     return status;
@@ -306,7 +308,7 @@ class Trainer {
   int64_t staging_bytes_ = 0;  // of all processes
   std::optional<double> peak_;
   // In the order in which they need each other.
-  TokenData data_;
+  OpenedData data_;
   std::unique_ptr<trace::Timeline> timeline_;
   std::unique_ptr<executor::Cluster> cluster_;
   std::unique_ptr<trace::MetricsWriter> metrics_;

@@ -1,0 +1,128 @@
+#include "runtime/data/record_batches.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "ops/abi/philox.h"
+
+namespace weft::data {
+namespace {
+
+// Copies the tile of one record, from dimension `d` on, element `at` of the record being its first; moves `out` on.
+bool CopyTile(const TensorSpec& spec, int64_t d, const Array& array, Conversion convert, int64_t at, uint8_t*& out) {
+  int64_t inner = 1;  // elements of the dimensions behind d, and whether the tile has all of them
+  bool whole = true;
+  for (int64_t i = d + 1; i < spec.rank(); ++i) {
+    inner *= spec.global_dims[i];
+    whole &= spec.dims[i] == spec.global_dims[i];
+  }
+  const bool last = d >= spec.rank();
+  at += last ? 0 : spec.origin[d] * inner;
+  if (whole) {
+    const int64_t count = last ? 1 : spec.dims[d] * inner;
+    const bool fit = convert(array.data + at * array.type->bytes, count, out);
+    out += count * static_cast<int64_t>(SizeOf(spec.dtype));
+    return fit;
+  }
+  bool fit = true;
+  for (int64_t i = 0; i < spec.dims[d]; ++i) fit &= CopyTile(spec, d + 1, array, convert, at + i * inner, out);
+  return fit;
+}
+
+uint64_t HashOfText(const std::string& text) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  const auto size = static_cast<int64_t>(text.size());
+  return HashOf(bytes, size, PartsOf(size));
+}
+
+}  // namespace
+
+IdLook LookAtIds(const Array& array, int64_t skip, int64_t limit) {
+  const auto parts = PartsOf(array.bytes(), limit);
+  IdLook look{.whole = parts.size() == 1};
+  bool first = true;
+  for (const auto& [begin, end] : parts) {
+    const int64_t width = array.type->bytes;
+    const Extremes ids = ExtremesOf(*array.type, array.data, begin / width, (end - begin) / width, skip);
+    if (first || ids.least < look.ids.least) look.ids.least = ids.least, look.ids.least_at = ids.least_at;
+    if (first || ids.largest > look.ids.largest) look.ids.largest = ids.largest, look.ids.largest_at = ids.largest_at;
+    first = false;
+  }
+  look.ids.least_at /= array.elements();
+  look.ids.largest_at /= array.elements();
+  return look;
+}
+
+absl::StatusOr<std::unique_ptr<RecordBatches>> RecordBatches::Create(Fields fields,
+                                                                     const SampleOrder::Options& options) {
+  const auto& [first_name, first] = *fields.begin();
+  const int64_t records = first.records();
+  for (const auto& [name, array] : fields) {
+    if (array.records() == records) continue;
+    return absl::InvalidArgumentError(absl::StrCat(array.where, ": `", name, "`: expected ", records, " records, as `",
+                                                   first_name, "` has, got ", array.records()));
+  }
+  if (records < options.global_batch) {
+    return absl::InvalidArgumentError(absl::StrCat(first.where, ": `", first_name, "`: expected at least ",
+                                                   options.global_batch, " records, for a step, got ", records));
+  }
+  return std::unique_ptr<RecordBatches>(new RecordBatches(std::move(fields), options, records));
+}
+
+absl::Status RecordBatches::Check(const TensorSpec& spec, const std::string& field) const {
+  const auto found = fields_.find(field);
+  if (found == fields_.end()) {
+    const std::string names =
+        absl::StrJoin(fields_, "`, `", [](std::string* out, const auto& it) { out->append(it.first); });
+    return absl::NotFoundError(absl::StrCat("data field: expected `", names, "`, got `", field, "`"));
+  }
+  const Array& array = found->second;
+  if (absl::Status status = order_.Check(spec, field); !status.ok()) return status;
+  if (ConversionOf(*array.type, spec.dtype) == nullptr ||
+      !std::equal(array.shape.begin() + 1, array.shape.end(), spec.global_dims.begin() + 1, spec.global_dims.end())) {
+    const auto expected = [&] {
+      std::vector<std::string> dims = {"rows"};
+      for (int64_t d = 1; d < spec.rank(); ++d) dims.push_back(absl::StrCat(spec.global_dims[d]));
+      return absl::StrCat(NameOf(spec.dtype), "[", absl::StrJoin(dims, ","), "]");
+    };
+    return absl::InvalidArgumentError(absl::StrCat(array.where, ": `", field, "`: expected what fits the plan's ",
+                                                   expected(), ", got records of ", array.RecordText()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RecordBatches::Fill(const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch,
+                                 void* out) const {
+  if (absl::Status status = Check(spec, field); !status.ok()) return status;
+  const absl::StatusOr<int64_t> first = order_.First(spec, field, step, micro_batch);
+  if (!first.ok()) return first.status();
+  const Array& array = fields_.find(field)->second;
+  const Conversion convert = ConversionOf(*array.type, spec.dtype);
+  auto* to = static_cast<uint8_t*>(out);
+  for (int64_t row = 0; row < spec.dims[0]; ++row) {
+    const int64_t record = order_.RecordOf(*first + row);
+    if (!CopyTile(spec, 1, array, convert, record * array.elements(), to)) {
+      return absl::OutOfRangeError(absl::StrCat(array.where, ": `", field, "`: expected numbers that ",
+                                                NameOf(spec.dtype), " has, got others in record ", record));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string RecordBatches::form() const {
+  return absl::StrJoin(fields_, ", ", [](std::string* out, const auto& it) {
+    absl::StrAppend(out, it.first, " ", it.second.RecordText());
+  });
+}
+
+uint64_t RecordBatches::Hash() const {
+  uint64_t hash = 0;
+  for (const auto& [name, array] : fields_) {
+    hash += MixSeed(HashOf(array.data, array.bytes(), PartsOf(array.bytes())),
+                    HashOfText(absl::StrCat(name, " ", array.RecordText())));
+  }
+  return hash;
+}
+
+}  // namespace weft::data

@@ -1,0 +1,62 @@
+// Records of named arrays, one array a field.
+#ifndef WEFT_RUNTIME_DATA_RECORD_BATCHES_H_
+#define WEFT_RUNTIME_DATA_RECORD_BATCHES_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ops/abi/tensor_spec.h"
+#include "runtime/data/array.h"
+#include "runtime/data/data_set.h"
+#include "runtime/data/look.h"
+#include "runtime/data/sample_order.h"
+
+namespace weft::data {
+
+// What a look at the ids of an array finds: of over `limit` bytes only parts are looked at.
+struct IdLook {
+  Extremes ids;  // positions are records
+  bool whole = true;
+};
+// `array` holds integers; ids equal to `skip` do not count.
+IdLook LookAtIds(const Array& array, int64_t skip, int64_t limit = kLookBytes);
+
+// Owns its arrays.
+class RecordBatches : public DataSet {
+ public:
+  using Fields = std::map<std::string, Array>;  // by name; at least one
+
+  // kInvalidArgument: fields of different numbers of records, or fewer than a step takes, whose records would be the
+  // same ones again.
+  static absl::StatusOr<std::unique_ptr<RecordBatches>> Create(Fields fields, const SampleOrder::Options& options);
+
+  // spec has global dims [rows, the array's others...] and a type that ConversionOf knows, and rows divides B; every
+  // dimension may be split.
+  absl::Status Check(const TensorSpec& spec, const std::string& field) const override;
+  // kOutOfRange: a number that the input's type has not.
+  absl::Status Fill(const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch,
+                    void* out) const override;
+
+  int64_t records() const { return order_.records(); }
+  const Fields& fields() const { return fields_; }
+  // "images u8[28,28], labels u8".
+  std::string form() const;
+  // Of what every field is called and holds, wherever it lies; of large arrays, of parts.
+  uint64_t Hash() const;
+
+ private:
+  RecordBatches(Fields fields, const SampleOrder::Options& options, int64_t records)
+      : fields_(std::move(fields)), order_(records, options) {}
+
+  const Fields fields_;
+  const SampleOrder order_;
+};
+
+}  // namespace weft::data
+
+#endif  // WEFT_RUNTIME_DATA_RECORD_BATCHES_H_

@@ -1,0 +1,32 @@
+#include "runtime/data/sample_order.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::data {
+
+absl::Status SampleOrder::Check(const TensorSpec& spec, const std::string& field) const {
+  if (spec.rank() < 1 || spec.global_dims[0] < 1 || options_.global_batch % spec.global_dims[0] != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("`", field, "`: expected rows that divide the batch of ",
+                                                   options_.global_batch, ", got ",
+                                                   spec.rank() < 1 ? "a scalar" : absl::StrCat(spec.global_dims[0])));
+  }
+  for (int64_t d = 0; d < spec.rank(); ++d) {
+    if (spec.origin[d] < 0 || spec.dims[d] < 0 || spec.origin[d] + spec.dims[d] > spec.global_dims[d]) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("`", field, "`: expected a tile inside the tensor, got ", spec.ToString()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> SampleOrder::First(const TensorSpec& spec, const std::string& field, int64_t step,
+                                           int64_t micro_batch) const {
+  const int64_t rows = spec.global_dims[0], micro_batches = options_.global_batch / rows;
+  if (step < 0 || micro_batch < 0 || micro_batch >= micro_batches) {
+    return absl::InvalidArgumentError(absl::StrCat("`", field, "`: expected micro-batch 0 to ", micro_batches - 1,
+                                                   " of a step from 0, got ", micro_batch, " of step ", step));
+  }
+  return step * options_.global_batch + micro_batch * rows + spec.origin[0];
+}
+
+}  // namespace weft::data
