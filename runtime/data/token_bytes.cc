@@ -6,6 +6,9 @@
 namespace weft::data {
 namespace {
 
+// Tokens are looked at in blocks of so many bytes.
+constexpr int64_t kBlock = int64_t{1} << 20;
+
 template <typename Token>
 Token TokenAt(const uint8_t* from, int64_t i) {
   Token token;
@@ -25,6 +28,12 @@ uint32_t Largest(const uint8_t* from, int64_t count) {
   return largest;
 }
 
+uint32_t LargestOf(int64_t width, const uint8_t* from, int64_t count) {
+  return width == 4   ? Largest<uint32_t>(from, count)
+         : width == 2 ? Largest<uint16_t>(from, count)
+                      : Largest<uint8_t>(from, count);
+}
+
 }  // namespace
 
 void CopyTokens(int64_t width, const uint8_t* from, int64_t count, int32_t* out) {
@@ -33,10 +42,26 @@ void CopyTokens(int64_t width, const uint8_t* from, int64_t count, int32_t* out)
                : Copy<uint8_t>(from, count, out);
 }
 
-uint32_t LargestToken(int64_t width, const uint8_t* from, int64_t count) {
-  return width == 4   ? Largest<uint32_t>(from, count)
-         : width == 2 ? Largest<uint16_t>(from, count)
-                      : Largest<uint8_t>(from, count);
+TokenLook LookAtTokens(int64_t width, const uint8_t* file, int64_t bytes, int64_t data, int64_t limit) {
+  TokenLook look;
+  const auto parts = PartsOf(bytes, limit);
+  look.whole = parts.size() == 1;
+  look.hash = HashOf(file, bytes, parts);
+  for (const auto& [begin, end] : parts) {
+    for (int64_t at = std::max(begin, data); at < end; at += kBlock) {
+      const int64_t count = (std::min(at + kBlock, end) - at) / width;
+      const uint32_t largest = LargestOf(width, file + at, count);
+      if (largest <= look.largest) continue;
+      look.largest = largest;
+      look.largest_at = (at - data) / width;  // the block's first token
+    }
+  }
+  const auto at = [&](int64_t position) { return LargestOf(width, file + data + position * width, 1); };
+  for (const int64_t last = (bytes - data) / width - 1;
+       look.largest_at < last && at(look.largest_at) != look.largest;) {
+    ++look.largest_at;
+  }
+  return look;
 }
 
 }  // namespace weft::data

@@ -4,13 +4,15 @@
 
 #include <cstdint>
 
+#include "runtime/data/token_stream.h"
+
 namespace weft::data {
 
 // Writes `count` tokens of `width` bytes to `out`.
 void CopyTokens(int64_t width, const uint8_t* from, int64_t count, int32_t* out);
 
-// The largest of `count` tokens; 0 of none.
-uint32_t LargestToken(int64_t width, const uint8_t* from, int64_t count);
+// Looks at a file of tokens that begin at byte `data`, a multiple of 8, in parts of about `limit` bytes.
+TokenLook LookAtTokens(int64_t width, const uint8_t* file, int64_t bytes, int64_t data, int64_t limit);
 
 }  // namespace weft::data
 

@@ -29,9 +29,6 @@ int32_t HeaderField(const uint8_t* map, int index) {
 // Of so many bytes of text none may be 0.
 constexpr int64_t kTextLookedAt = int64_t{1} << 20;
 
-// Tokens are looked at in blocks of so many bytes.
-constexpr int64_t kBlock = int64_t{1} << 20;
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<const TokenFile>> TokenFile::Open(const std::string& path, Format format) {
@@ -143,24 +140,9 @@ void TokenFile::Copy(int64_t begin, int64_t count, int32_t* out) const {
   CopyTokens(Width(format_), tokens_ + begin * Width(format_), count, out);
 }
 
+// A header is a whole number of words.
 TokenLook TokenFile::Look(int64_t limit) const {
-  TokenLook look;
-  const int64_t width = Width(format_), data = tokens_ - map_->data();
-  const auto parts = PartsOf(map_->bytes(), limit);
-  look.whole = parts.size() == 1;
-  look.hash = HashOf(map_->data(), map_->bytes(), parts);
-  for (const auto& [begin, end] : parts) {
-    // A header is a whole number of words, and so of tokens.
-    for (int64_t at = std::max(begin, data); at < end; at += kBlock) {
-      const int64_t count = (std::min(at + kBlock, end) - at) / width;
-      const uint32_t largest = LargestToken(width, map_->data() + at, count);
-      if (largest <= look.largest) continue;
-      look.largest = largest;
-      look.largest_at = (at - data) / width;  // the block's first token
-    }
-  }
-  for (int64_t last = size_ - 1; look.largest_at < last && at(look.largest_at) != look.largest;) ++look.largest_at;
-  return look;
+  return LookAtTokens(Width(format_), map_->data(), map_->bytes(), tokens_ - map_->data(), limit);
 }
 
 }  // namespace weft::data

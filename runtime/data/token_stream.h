@@ -13,7 +13,7 @@ namespace weft::data {
 // are looked at, the same ones of every stream of that size.
 struct TokenLook {
   uint32_t largest = 0;
-  int64_t largest_at = 0;  // position of the first such token
+  int64_t largest_at = 0;  // position in the file of the first such token
   uint64_t hash = 0;       // of the bytes, and their number
   bool whole = true;       // whether everything was looked at
 };
@@ -24,8 +24,10 @@ class TokenStream {
   virtual ~TokenStream() = default;
   // Where they come from, for people.
   virtual const std::string& path() const = 0;
-  // "uint16", "uint32", "text".
+  // "uint16", "uint32", "int32", "text", ...
   virtual std::string form() const = 0;
+  // Number of documents; 0 if nothing says where they begin.
+  virtual int64_t documents() const { return 0; }
   // Number of tokens.
   virtual int64_t size() const = 0;
   // Writes tokens [begin, begin + count) to `out`, as int32; the caller keeps the range inside. Does not allocate.

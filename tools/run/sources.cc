@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/safetensors_reader.h"
+#include "runtime/data/indexed_tokens.h"
 #include "runtime/data/token_batches.h"
 #include "runtime/data/token_file.h"
 #include "runtime/plan/names.h"
@@ -68,6 +69,26 @@ absl::Status CheckText(const data::TokenFile& file, Format asked, const std::opt
                    range->what, ", got text; with data.format=TEXT its bytes are tokens"));
 }
 
+using Stream = std::unique_ptr<const data::TokenStream>;
+
+absl::StatusOr<Stream> OpenStream(const std::string& path, Format format, const data::SampleOrder::Options& order,
+                                  const std::optional<IdRange>& range) {
+  if (const std::string name = data::IndexedTokens::NameOf(path); !name.empty()) {
+    auto documents = data::IndexedTokens::Open(name, order);
+    if (!documents.ok()) return documents.status();
+    const std::string form = (*documents)->form();
+    if (format == AUTO || (format == U16 && form == "uint16") || (format == U32 && form == "int32")) {
+      return Stream(*std::move(documents));
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ".bin: tokens: expected ", Format_Name(format), ", got ", form, " by ", name, ".idx"));
+  }
+  absl::StatusOr<std::unique_ptr<const data::TokenFile>> file = data::TokenFile::Open(path, format);
+  if (!file.ok()) return file.status();
+  if (absl::Status status = CheckText(**file, format, range); !status.ok()) return status;
+  return Stream(*std::move(file));
+}
+
 absl::StatusOr<OpenedData> OpenTokens(const plan::Plan& plan, const std::string& path, uint64_t seed, int64_t steps) {
   const Data& job = plan.header().job().data();
   data::TokenBatches::Options options;
@@ -83,16 +104,15 @@ absl::StatusOr<OpenedData> OpenTokens(const plan::Plan& plan, const std::string&
         ": expected records for the plan's inputs (a .safetensors file, a folder, FIELD=FILE,...), got one file of "
         "tokens, and no input `tokens` of [batch, sequence] to read it"));
   }
-  absl::StatusOr<std::unique_ptr<const data::TokenFile>> file = data::TokenFile::Open(path, job.format());
-  if (!file.ok()) return file.status();
   const std::optional<IdRange> range = RangeOf(plan, "tokens");
-  if (absl::Status status = CheckText(**file, job.format(), range); !status.ok()) return status;
-  const data::TokenLook look = (*file)->Look();
+  absl::StatusOr<Stream> stream = OpenStream(path, job.format(), options.order, range);
+  if (!stream.ok()) return stream.status();
+  const data::TokenLook look = (*stream)->Look();
   if (range.has_value() && look.largest >= range->rows) {
-    return absl::OutOfRangeError(absl::StrCat(path, ": expected tokens below ", range->rows, ", ", range->what,
-                                              ", got ", look.largest, " at ", look.largest_at));
+    return absl::OutOfRangeError(absl::StrCat((*stream)->path(), ": expected tokens below ", range->rows, ", ",
+                                              range->what, ", got ", look.largest, " at ", look.largest_at));
   }
-  auto batches = data::TokenBatches::Create(*std::move(file), options);
+  auto batches = data::TokenBatches::Create(*std::move(stream), options);
   if (!batches.ok()) return batches.status();
   const data::TokenStream& tokens = (*batches)->stream();
   OpenedData opened;
@@ -100,12 +120,13 @@ absl::StatusOr<OpenedData> OpenTokens(const plan::Plan& plan, const std::string&
                    {"data_form", tokens.form()},
                    {"data_tokens", absl::StrCat(tokens.size())},
                    {"data_hash", checkpoint::ToHex(look.hash)}};
-  opened.text = absl::StrCat(path, ": ", plan::CountText(tokens.size()), " tokens, ", tokens.form(), ", largest ",
-                             plan::CountText(look.largest),
-                             range.has_value() ? absl::StrCat(" of vocabulary ", plan::CountText(range->rows)) : "",
-                             look.whole ? "" : " in the parts that were looked at", "; ",
-                             plan::CountText((*batches)->windows()), " sequences of ", options.sequence,
-                             EpochsText((*batches)->windows(), options.order.global_batch, steps));
+  const std::string documents = absl::StrCat(" in ", plan::CountText(tokens.documents()), " documents");
+  opened.text = absl::StrCat(
+      path, ": ", plan::CountText(tokens.size()), " tokens", tokens.documents() > 0 ? documents : "", ", ",
+      tokens.form(), ", largest ", plan::CountText(look.largest),
+      range.has_value() ? absl::StrCat(" of vocabulary ", plan::CountText(range->rows)) : "",
+      look.whole ? "" : " in the parts that were looked at", "; ", plan::CountText((*batches)->windows()),
+      " sequences of ", options.sequence, EpochsText((*batches)->windows(), options.order.global_batch, steps));
   opened.source = *std::move(batches);
   return opened;
 }
