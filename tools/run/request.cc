@@ -24,6 +24,7 @@ training
                            FILE              tokens as uint16 or uint32 (.bin, .npy), or text, whose bytes are the
                                              tokens of a model with 256 of them, or of any if the job says
                                              data.format=TEXT; they fill `tokens` and `labels`
+                           NAME.bin          with NAME.idx beside it: documents of tokens, as Megatron-LM's; likewise
                            FILE.safetensors  a tensor for every input, of its name: record after record
                            FOLDER            NAME.npy or NAME.idx for every input, also gzipped (.gz)
                            NAME=FILE,...     a file for every input, of any of these forms
