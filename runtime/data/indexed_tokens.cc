@@ -155,7 +155,7 @@ void IndexedTokens::Copy(int64_t begin, int64_t count, int32_t* out) const {
 }
 
 TokenLook IndexedTokens::Look(int64_t limit) const {
-  TokenLook look = LookAtTokens(width_, tokens_->data(), tokens_->bytes(), 0, limit);
+  TokenLook look = LookAtTokens(path(), width_, tokens_->data(), tokens_->bytes(), 0, limit);
   look.hash += HashOf(index_->data(), index_->bytes(), PartsOf(index_->bytes(), limit));
   return look;
 }

@@ -162,6 +162,7 @@ TEST(IndexedTokensTest, NamesWhatIsWrongInAnIndex) {
   ExpectError(with([](Index& i) { i.bounds = {0, 2, 1}; }), tokens,
               "set.idx: bounds of documents: expected ascending ones from 0 to 2, the number of sequences, got 1 for "
               "document 2");
+  ExpectError(with([](Index& i) { i.bounds = {0, 2, 1, 2}; }), tokens, "got 1 for document 2");
   ExpectError(with([](Index& i) { i.bounds = {0, 3, 2}; }), tokens, "got 3 for document 1");
   ExpectError(with([](Index& i) { i.bounds = {1, 1, 2}; }), tokens, "got 1 for document 0");
   ExpectError(with([](Index& i) { i.bounds = {}; }), tokens, "expected at least one document, got none");

@@ -133,6 +133,8 @@ TEST(RecordBatchesTest, TheHashIsOfWhatIsHeld) {
   EXPECT_EQ(hash({{"x", a}}), hash({{"x", moved}}));
   EXPECT_NE(hash({{"x", a}}), hash({{"x", other}}));
   EXPECT_NE(hash({{"x", a}}), hash({{"y", a}}));
+  // The same records in another order.
+  EXPECT_NE(hash({{"x", Make<int64_t>("<i8", {2}, {1, 2})}}), hash({{"x", Make<int64_t>("<i8", {2}, {2, 1})}}));
   EXPECT_NE(hash({{"x", a}, {"y", other}}), hash({{"x", other}, {"y", a}}));
 }
 

@@ -38,12 +38,15 @@ absl::Status TokenBatches::Fill(const TensorSpec& spec, const std::string& field
   if (absl::Status status = Check(spec, field); !status.ok()) return status;
   const absl::StatusOr<int64_t> first = order_.First(spec, field, step, micro_batch);
   if (!first.ok()) return first.status();
-  const int64_t column = spec.origin[1] + (field == "labels" ? 1 : 0);
   for (int64_t row = 0; row < spec.dims[0]; ++row) {
-    stream_->Copy(order_.RecordOf(*first + row) * sequence_ + column, spec.dims[1],
-                  static_cast<int32_t*>(out) + row * spec.dims[1]);
+    CopySample(*first + row, spec, field, static_cast<int32_t*>(out) + row * spec.dims[1]);
   }
   return absl::OkStatus();
+}
+
+void TokenBatches::CopySample(int64_t sample, const TensorSpec& spec, const std::string& field, int32_t* out) const {
+  const int64_t column = spec.origin[1] + (field == "labels" ? 1 : 0);
+  stream_->Copy(order_.RecordOf(sample) * sequence_ + column, spec.dims[1], out);
 }
 
 }  // namespace weft::data

@@ -38,6 +38,10 @@ class TokenBatches : public DataSet {
   absl::Status Fill(const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch,
                     void* out) const override;
 
+  // Writes one row of a tile of checked spec, that of the stream's own sample `sample`.
+  void CopySample(int64_t sample, const TensorSpec& spec, const std::string& field, int32_t* out) const;
+
+  const SampleOrder& order() const { return order_; }
   // Windows in the stream: sequences an epoch.
   int64_t windows() const { return order_.records(); }
   const TokenStream& stream() const { return *stream_; }

@@ -42,8 +42,10 @@ void CopyTokens(int64_t width, const uint8_t* from, int64_t count, int32_t* out)
                : Copy<uint8_t>(from, count, out);
 }
 
-TokenLook LookAtTokens(int64_t width, const uint8_t* file, int64_t bytes, int64_t data, int64_t limit) {
+TokenLook LookAtTokens(const std::string& path, int64_t width, const uint8_t* file, int64_t bytes, int64_t data,
+                       int64_t limit) {
   TokenLook look;
+  look.largest_in = path;
   const auto parts = PartsOf(bytes, limit);
   look.whole = parts.size() == 1;
   look.hash = HashOf(file, bytes, parts);

@@ -142,7 +142,7 @@ void TokenFile::Copy(int64_t begin, int64_t count, int32_t* out) const {
 
 // A header is a whole number of words.
 TokenLook TokenFile::Look(int64_t limit) const {
-  return LookAtTokens(Width(format_), map_->data(), map_->bytes(), tokens_ - map_->data(), limit);
+  return LookAtTokens(path(), Width(format_), map_->data(), map_->bytes(), tokens_ - map_->data(), limit);
 }
 
 }  // namespace weft::data

@@ -13,7 +13,8 @@ namespace weft::data {
 // are looked at, the same ones of every stream of that size.
 struct TokenLook {
   uint32_t largest = 0;
-  int64_t largest_at = 0;  // position in the file of the first such token
+  std::string largest_in;  // the file
+  int64_t largest_at = 0;  // position in it of the first such token
   uint64_t hash = 0;       // of the bytes, and their number
   bool whole = true;       // whether everything was looked at
 };

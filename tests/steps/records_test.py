@@ -166,7 +166,7 @@ class RecordsTest(FaultTest):
         result = call("weft-run", self.compiled(), "--data", text, "--steps", 1)
         self.assertEqual(result.status, 2)
         self.assertEqual(result.err, f"weft-run: {text}: expected records for the plan's inputs (a .safetensors file, a folder, "
-                         "FIELD=FILE,...), got one file of tokens, and no input `tokens` of [batch, sequence] to read it\n")
+                         "FIELD=FILE,...), got tokens, and no input `tokens` of [batch, sequence] to read them\n")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 #include "runtime/plan/enums.h"
 #include "runtime/plan/names.h"
 #include "tools/run/inputs.h"
+#include "tools/run/tokens.h"
 
 namespace weft::run {
 namespace {
@@ -120,7 +121,8 @@ absl::StatusOr<std::string> CheckIds(const plan::Plan& plan, const InputInfo& in
 }  // namespace
 
 bool NamesRecords(const std::string& data) {
-  if (absl::EndsWith(data, ".safetensors") || IsThere(data, /*folder=*/true)) return true;
+  if (absl::EndsWith(data, ".safetensors")) return true;
+  if (IsThere(data, /*folder=*/true)) return !HoldsShards(data);
   return absl::StrContains(data, '=') && !IsThere(data, /*folder=*/false);
 }
 
@@ -154,8 +156,9 @@ absl::StatusOr<OpenedData> OpenRecords(const plan::Plan& plan, const std::string
                    {"data_form", (*batches)->form()},
                    {"data_records", absl::StrCat((*batches)->records())},
                    {"data_hash", checkpoint::ToHex((*batches)->Hash())}};
-  opened.text = absl::StrCat(data, ": ", plan::CountText((*batches)->records()), " records of ",
-                             absl::StrJoin(texts, ", "), EpochsText((*batches)->records(), *batch, steps));
+  opened.text =
+      absl::StrCat(data, ": ", plan::CountText((*batches)->records()), " records of ", absl::StrJoin(texts, ", "),
+                   EpochsText((*batches)->records(), static_cast<double>(*batch), steps));
   opened.source = *std::move(batches);
   return opened;
 }

@@ -11,7 +11,7 @@
 
 namespace weft::run {
 
-// Whether `data` is a .safetensors file, a folder, or FIELD=FILE,...
+// Whether `data` is a .safetensors file, a folder without shards of tokens, or FIELD=FILE,...
 bool NamesRecords(const std::string& data);
 
 // Opens an array for each of the plan's inputs: the tensor of that name of a .safetensors file; NAME.npy or NAME.idx,

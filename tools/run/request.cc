@@ -24,9 +24,11 @@ training
                            FILE              tokens as uint16 or uint32 (.bin, .npy), or text, whose bytes are the
                                              tokens of a model with 256 of them, or of any if the job says
                                              data.format=TEXT; they fill `tokens` and `labels`
-                           NAME.bin          with NAME.idx beside it: documents of tokens, as Megatron-LM's; likewise
+                           NAME.bin          with NAME.idx beside it: documents of tokens, as Megatron-LM's
+                           FOLDER            of NAME.bin: their tokens, joined in order of name
+                           "0.7 A 0.3 B"     sequences of several of these, with their weights
                            FILE.safetensors  a tensor for every input, of its name: record after record
-                           FOLDER            NAME.npy or NAME.idx for every input, also gzipped (.gz)
+                           FOLDER            of NAME.npy or NAME.idx for every input, also gzipped (.gz)
                            NAME=FILE,...     a file for every input, of any of these forms
   --steps N              train until N steps are done, those before a resume included;
                          the schedule's total if it has one, otherwise 100; 0 with

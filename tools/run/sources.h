@@ -20,12 +20,11 @@ struct OpenedData {
   std::unique_ptr<executor::BatchSource> source;
 };
 
-// ", 0.9 epochs in 400 steps" of `batch` records each; "" for no step.
-std::string EpochsText(int64_t records, int64_t batch, int64_t steps);
+// ", 0.9 epochs in 400 steps" of `batch` records each on average; "" for no step.
+std::string EpochsText(int64_t records, double batch, int64_t steps);
 
-// Opens --data for a run of `steps` steps. Arrays serve the inputs of their names, see OpenRecords. A file of tokens
-// serves `tokens` and `labels`: the shape of the plan's `tokens`, [sequences a micro-batch, sequence], says how it is
-// cut; the table that they index, if it is an embedding, which are too large: kOutOfRange.
+// Opens --data for a run of `steps` steps: arrays for the inputs of their names, see OpenRecords, or tokens, see
+// OpenTokens.
 absl::StatusOr<OpenedData> OpenData(const plan::Plan& plan, const std::string& path, uint64_t seed, int64_t steps);
 
 // Serves the tensors of a .safetensors file under their names.

@@ -1,0 +1,214 @@
+#include "tools/run/tokens.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "ops/abi/philox.h"
+#include "runtime/checkpoint/checksum.h"
+#include "runtime/data/blended_batches.h"
+#include "runtime/data/indexed_tokens.h"
+#include "runtime/data/joined_tokens.h"
+#include "runtime/data/token_file.h"
+#include "runtime/plan/names.h"
+#include "tools/run/inputs.h"
+
+namespace weft::run {
+namespace {
+
+constexpr int64_t kBytes = 256;  // what a byte of text may be
+
+using Stream = std::unique_ptr<const data::TokenStream>;
+
+// How a plan reads tokens.
+struct Reading {
+  Format format = AUTO;
+  data::TokenBatches::Options options;
+  std::optional<IdRange> range;
+  int64_t steps = 0;
+};
+
+// A set of a blend.
+struct Part {
+  double weight = 1;
+  std::string path;
+};
+
+// What is known of an opened part.
+struct Opened {
+  std::unique_ptr<data::TokenBatches> batches;
+  data::TokenLook look;
+};
+
+// The files NAME.bin of a folder, in order of name; none if it is no folder.
+std::vector<std::string> ShardsOf(const std::string& folder) {
+  std::vector<std::string> shards;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    if (entry.path().extension() == ".bin") shards.push_back(entry.path());
+  }
+  std::sort(shards.begin(), shards.end());
+  return shards;
+}
+
+// A text's bytes are ids of a table of other size only if the job says so.
+absl::Status CheckText(const data::TokenFile& file, const Reading& reading) {
+  const std::optional<IdRange>& range = reading.range;
+  if (file.format() != TEXT || reading.format == TEXT || !range.has_value() || range->rows == kBytes) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(file.path(), ": expected tokens as uint16 or uint32 (.bin, .npy) below ", range->rows, ", ",
+                   range->what, ", got text; with data.format=TEXT its bytes are tokens"));
+}
+
+absl::StatusOr<Stream> OpenFile(const std::string& path, const Reading& reading) {
+  if (const std::string name = data::IndexedTokens::NameOf(path); !name.empty()) {
+    auto documents = data::IndexedTokens::Open(name, reading.options.order);
+    if (!documents.ok()) return documents.status();
+    const std::string form = (*documents)->form();
+    const bool asked = (reading.format == U16 && form == "uint16") || (reading.format == U32 && form == "int32");
+    if (reading.format == AUTO || asked) return Stream(*std::move(documents));
+    return absl::InvalidArgumentError(absl::StrCat(name, ".bin: tokens: expected ", Format_Name(reading.format),
+                                                   ", got ", form, " by ", name, ".idx"));
+  }
+  absl::StatusOr<std::unique_ptr<const data::TokenFile>> file = data::TokenFile::Open(path, reading.format);
+  if (!file.ok()) return file.status();
+  if (absl::Status status = CheckText(**file, reading); !status.ok()) return status;
+  return Stream(*std::move(file));
+}
+
+absl::StatusOr<Stream> OpenStream(const std::string& path, const Reading& reading) {
+  const std::vector<std::string> shards = ShardsOf(path);
+  if (shards.empty()) return OpenFile(path, reading);
+  std::vector<Stream> streams;
+  for (const std::string& shard : shards) {
+    absl::StatusOr<Stream> stream = OpenFile(shard, reading);
+    if (!stream.ok()) return stream.status();
+    streams.push_back(*std::move(stream));
+  }
+  auto joined = data::JoinedTokens::Create(path, std::move(streams));
+  if (!joined.ok()) return joined.status();
+  return Stream(*std::move(joined));
+}
+
+absl::StatusOr<Opened> Open(const std::string& path, const Reading& reading) {
+  absl::StatusOr<Stream> stream = OpenStream(path, reading);
+  if (!stream.ok()) return stream.status();
+  Opened opened{.look = (*stream)->Look()};
+  const std::optional<IdRange>& range = reading.range;
+  if (range.has_value() && opened.look.largest >= range->rows) {
+    return absl::OutOfRangeError(absl::StrCat(opened.look.largest_in, ": expected tokens below ", range->rows, ", ",
+                                              range->what, ", got ", opened.look.largest, " at ",
+                                              opened.look.largest_at));
+  }
+  auto batches = data::TokenBatches::Create(*std::move(stream), reading.options);
+  if (!batches.ok()) return batches.status();
+  opened.batches = *std::move(batches);
+  return opened;
+}
+
+// For people. `share`: what part of all it is.
+std::string TextOf(const std::string& path, const Opened& opened, const Reading& reading, double share) {
+  const data::TokenStream& tokens = opened.batches->stream();
+  const int64_t windows = opened.batches->windows();
+  const auto count = [](int64_t number, const char* what) { return absl::StrCat(plan::CountText(number), what); };
+  return absl::StrCat(
+      path, ": ", count(tokens.size(), " tokens"),
+      tokens.documents() > 0 ? count(tokens.documents(), " documents").insert(0, " in ") : "", ", ", tokens.form(),
+      ", largest ", plan::CountText(opened.look.largest),
+      reading.range.has_value() ? absl::StrCat(" of vocabulary ", plan::CountText(reading.range->rows)) : "",
+      opened.look.whole ? "" : " in the parts that were looked at", "; ", count(windows, " sequences of "),
+      reading.options.sequence,
+      EpochsText(windows, share * static_cast<double>(reading.options.order.global_batch), reading.steps),
+      share < 1 ? absl::StrFormat(", %.4g %% of what is read", 100 * share) : "");
+}
+
+// "0.7 a.bin 0.3 b.bin", or one path.
+absl::StatusOr<std::vector<Part>> PartsOf(const std::string& data) {
+  const std::vector<std::string> words = absl::StrSplit(data, ' ', absl::SkipEmpty());
+  double weight = 0;
+  std::error_code none;
+  if (words.size() < 2 || !absl::SimpleAtod(words[0], &weight) || std::filesystem::exists(data, none)) {
+    return std::vector<Part>{{1, data}};
+  }
+  std::vector<Part> parts;
+  for (size_t i = 0; i < words.size(); i += 2) {
+    if (!absl::SimpleAtod(words[i], &weight) || i + 1 == words.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--data: expected weights and files in turn, as in `0.7 a.bin 0.3 b.bin`, got `", data, "`"));
+    }
+    parts.push_back({weight, words[i + 1]});
+  }
+  return parts;
+}
+
+absl::StatusOr<Reading> ReadingOf(const plan::Plan& plan, const std::string& data, uint64_t seed, int64_t steps) {
+  const Data& job = plan.header().job().data();
+  Reading reading{.format = job.format(), .range = RangeOf(plan, "tokens"), .steps = steps};
+  reading.options.order = {.order = job.order(), .seed = seed};
+  for (const InputInfo& input : InputsOf(plan)) {
+    if (input.name != "tokens" || input.shape.size() != 2) continue;
+    reading.options.sequence = input.shape[1];
+    reading.options.order.global_batch = input.shape[0] * plan.header().micro_batches();
+  }
+  if (reading.options.sequence > 0) return reading;
+  return absl::InvalidArgumentError(
+      absl::StrCat(data,
+                   ": expected records for the plan's inputs (a .safetensors file, a folder, FIELD=FILE,...), got "
+                   "tokens, and no input `tokens` of [batch, sequence] to read them"));
+}
+
+}  // namespace
+
+bool HoldsShards(const std::string& folder) { return !ShardsOf(folder).empty(); }
+
+absl::StatusOr<OpenedData> OpenTokens(const plan::Plan& plan, const std::string& data, uint64_t seed, int64_t steps) {
+  const absl::StatusOr<Reading> reading = ReadingOf(plan, data, seed, steps);
+  if (!reading.ok()) return reading.status();
+  const absl::StatusOr<std::vector<Part>> parts = PartsOf(data);
+  if (!parts.ok()) return parts.status();
+  std::vector<double> weights;
+  for (const Part& part : *parts) weights.push_back(part.weight);
+  absl::StatusOr<data::Blend> blend = data::Blend::Create(weights);
+  if (!blend.ok()) return absl::InvalidArgumentError(absl::StrCat("--data: ", blend.status().message()));
+  OpenedData all;
+  std::vector<std::string> texts;
+  std::set<std::string> forms;
+  int64_t tokens = 0;
+  uint64_t hash = 0;
+  std::vector<std::unique_ptr<data::TokenBatches>> sets;
+  for (size_t i = 0; i < parts->size(); ++i) {
+    absl::StatusOr<Opened> opened = Open((*parts)[i].path, *reading);
+    if (!opened.ok()) return opened.status();
+    const int64_t share = blend->shares()[i];
+    texts.push_back(TextOf((*parts)[i].path, *opened, *reading, static_cast<double>(share) / data::Blend::kPeriod));
+    forms.insert(opened->batches->stream().form());
+    tokens += opened->batches->stream().size();
+    hash = parts->size() == 1 ? opened->look.hash : MixSeed(hash ^ opened->look.hash, share);
+    sets.push_back(std::move(opened->batches));
+  }
+  all.record = {{"data", data},
+                {"data_form", absl::StrJoin(forms, ", ")},
+                {"data_tokens", absl::StrCat(tokens)},
+                {"data_hash", checkpoint::ToHex(hash)}};
+  all.text = absl::StrJoin(texts, "\n");
+  if (sets.size() == 1) {
+    all.source = std::move(sets[0]);
+  } else {
+    all.source = std::make_unique<data::BlendedBatches>(std::move(sets), *std::move(blend));
+  }
+  return all;
+}
+
+}  // namespace weft::run
