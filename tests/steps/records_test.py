@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, "tests/faults")
 from faults import FaultTest  # noqa: E402
-from programs import call, losses, main, saved_step, write_safetensors  # noqa: E402
+from programs import call, losses, main, raw_safetensors, saved_step, write_safetensors  # noqa: E402
 import json  # noqa: E402
 
 MODEL = """
@@ -155,6 +155,23 @@ class RecordsTest(FaultTest):
                 self.refused_set(line, **arrays)
                 for name, content in good.items():
                     self.write(f"set/{name}.npy", content)
+
+    def test_inputs_of_every_type_reach_a_function(self):
+        tensors = {"bytes": ("U8", [8, 4, 3], bytes(range(160, 256))), "long": ("I64", [8], struct.pack("<8q", *range(8))),
+                   "half": ("BF16", [8, 2], bytes(range(32))), "deep": ("F32", [8, 1, 2, 1, 2], bytes(range(128)))}
+        types = {"U8": "u8", "I64": "i64", "BF16": "bf16", "F32": "f32"}
+        inputs = ", ".join("%%%s [batch, %s] %s" % (name, ", ".join(map(str, shape[1:])), types[dtype])
+                           for name, (dtype, shape, _) in tensors.items()).replace("[batch, ]", "[batch]")
+        self.write("m.mlir", "model.graph @copy(%s) {\n%s}\n" % (
+            inputs, "".join(f'  weft.output "{name}" %{name}\n' for name in tensors)))
+        self.write("m.job", 'model { file: "m.mlir" } batch { global: 8 }\n')
+        write_safetensors(self.path("in.safetensors"), tensors)
+        for layout in ((), ("dist.data=2",), ("dist.data=4",)):
+            with self.subTest(layout=layout):
+                out = self.path("out.safetensors")
+                self.run_ok("weft-run", self.compiled(*layout), "--inputs", self.path("in.safetensors"), "--outputs", out,
+                            "--quiet")
+                self.assertEqual(raw_safetensors(out), tensors)
 
     def test_labels_that_do_not_count(self):
         labels = npy("<i4", (RECORDS,), struct.pack(f"<{RECORDS}i", *[-100] * 4, *self.classes[4:]))

@@ -78,6 +78,23 @@ ParseResult parseInput(OpAsmParser &parser, SmallVector<OpAsmParser::Argument> &
   return success();
 }
 
+// MLIR's integers have no sign, and the runtime's bytes are unsigned: `u8`.
+ParseResult parseElementType(OpAsmParser &parser, mlir::Type &type) {
+  if (succeeded(parser.parseOptionalKeyword("u8"))) {
+    type = parser.getBuilder().getI8Type();
+    return success();
+  }
+  return parser.parseType(type);
+}
+
+void printElementType(OpAsmPrinter &printer, mlir::Type type) {
+  if (type.isSignlessInteger(8)) {
+    printer << "u8";
+  } else {
+    printer << type;
+  }
+}
+
 ParseResult parseBody(OpAsmParser &parser, OperationState &result, llvm::ArrayRef<OpAsmParser::Argument> arguments) {
   mlir::Region *body = result.addRegion();
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*body, arguments)) {
@@ -267,7 +284,7 @@ ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &result) {
   auto input = [&]() -> ParseResult {
     ArrayAttr shape;
     mlir::Type type;
-    if (parseInput(parser, arguments, inputs) || parseNumbers(parser, shape) || parser.parseType(type)) {
+    if (parseInput(parser, arguments, inputs) || parseNumbers(parser, shape) || parseElementType(parser, type)) {
       return failure();
     }
     shapes.push_back(shape);
@@ -293,7 +310,8 @@ void GraphOp::print(OpAsmPrinter &printer) {
     auto [value, shape, type] = argument;
     printer << value << " ";
     printNumbers(printer, *this, llvm::cast<ArrayAttr>(shape));
-    printer << " " << llvm::cast<mlir::TypeAttr>(type).getValue();
+    printer << " ";
+    printElementType(printer, llvm::cast<mlir::TypeAttr>(type).getValue());
   });
   printer << ")";
   printBody(printer, *this, {"sym_name", "inputs", "shapes", "types"});

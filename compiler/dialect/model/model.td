@@ -164,7 +164,8 @@ def Model_GraphOp : Model_Op<"graph", [IsolatedFromAbove, Symbol, SingleBlock, N
                                        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "What a job compiles";
   let description = [{
-    The inputs have names, shapes and element types. With `weft.minimize` the graph is
+    The inputs have names, shapes and element types: f32, bf16, f16, f64, i32, i64 or u8. What a run trains on fills each
+    by its name; the first dimension of each is then `batch`. With `weft.minimize` the graph is
     trained, without it is a function whose results are its `weft.output`s.
 
     Example:

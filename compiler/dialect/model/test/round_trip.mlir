@@ -44,6 +44,10 @@ model.graph @train(%tokens [batch, seq] i32, %scalar [] f32) {
   %h:2 = model.repeat 2 * heads "h" @linear(%a, %b, %scalar) [hidden, hidden]
 }
 
+// A byte is unsigned, whatever MLIR calls it.
+// CHECK-LABEL: model.graph @types(%a [batch, 28, 28] u8, %b [batch] u8, %c [batch] i64, %d [2] bf16) {
+model.graph @types(%a [batch, 28, 28] u8, %b [batch] i8, %c [batch] i64, %d [2] bf16) {}
+
 // CHECK-LABEL: model.graph @empty() {
 // CHECK-NEXT:  }
 model.graph @empty() {}
