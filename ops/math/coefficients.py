@@ -7,7 +7,7 @@ linearised (P - f Q = 0) with the weights 1 / (f Q) of the previous round.
 Prints each coefficient as a float literal, the lowest power first, and the
 largest relative error before rounding.
 """
-from mpmath import mp, mpf, matrix, lu_solve, qr_solve, cos, pi, exp, log, erf, sqrt, nstr
+from mpmath import mp, mpf, matrix, lu_solve, qr_solve, sin, cos, pi, exp, log, erf, sqrt, nstr
 import struct
 
 mp.dps = 50
@@ -82,3 +82,20 @@ show("log", *remez(lambda f: (log(1 + f) - f + f * f / 2) / f ** 3, lambda f: f 
 p, q, error = rational(lambda t: erf(sqrt(t)) / sqrt(t), mpf(10) ** -12, mpf("3.93") ** 2, 5, 5)
 show("erf p", p, error)
 show("erf q", q, error)
+# In t = r^2, 0 <= r <= pi / 4: sin(r) = r + r^3 P(t), cos(r) = 1 - t / 2 + t^2 P(t).
+quarter = (pi / 4) ** 2
+low = mpf(10) ** -12
+show("sin", *remez(lambda t: (sin(sqrt(t)) / sqrt(t) - 1) / t, lambda t: t * sqrt(t) / sin(sqrt(t)), low, quarter, 2))
+show("cos", *remez(lambda t: (cos(sqrt(t)) - 1 + t / 2) / t ** 2, lambda t: t ** 2 / cos(sqrt(t)), low, quarter, 2))
+
+
+def parts(x, count):
+    """`x` as a sum of float32s, each the nearest to what is left."""
+    found = []
+    for _ in range(count):
+        found.append(literal(x))
+        x -= mpf(struct.unpack("f", struct.pack("f", float(x)))[0])
+    return found
+
+
+print("pi / 2", ", ".join(parts(pi / 2, 3)))

@@ -54,6 +54,34 @@ WEFT_ALWAYS_INLINE float PowerOfTwo(int32_t n) {
   return __builtin_bit_cast(float, (static_cast<uint32_t>(n) + 127u) << 23);
 }
 
+// x = n pi / 2 + r with |r| <= pi / 4 (but for the rounding of n) and `n` an integer, for |x| <= kLargestAngle. pi / 2
+// is taken away in three parts by fused multiply-adds: the first is exact, as x and n times a float near pi / 2 are
+// multiples of 2^-23 whose difference is below 1; so r is right to two roundings of itself, close to zeros too.
+WEFT_ALWAYS_INLINE Reduced ReduceAngle(float x) {
+  constexpr float kRound = 12582912.0f;
+  const float shifted = x * 0.636619772f + kRound;
+  const uint32_t n = __builtin_bit_cast(uint32_t, shifted) - __builtin_bit_cast(uint32_t, kRound);
+  const float whole = shifted - kRound;
+  float r = __builtin_fmaf(whole, -1.57079637f, x);
+  r = __builtin_fmaf(whole, 4.37113883e-08f, r);
+  return {static_cast<int32_t>(n), __builtin_fmaf(whole, 1.71512451e-15f, r)};
+}
+
+// The sine of r + n pi / 2, |r| <= pi / 4.
+WEFT_ALWAYS_INLINE float SineOfReduced(float r, int32_t n) {
+  const float t = r * r;
+  float p = -0.000195152825f;
+  p = p * t + 0.0083321603f;
+  p = p * t - 0.166666552f;
+  const float sine = (r * t) * p + r;
+  float q = 2.44331568e-05f;
+  q = q * t - 0.00138873165f;
+  q = q * t + 0.0416666456f;
+  const float cosine = (t * t) * q + (1.0f - 0.5f * t);
+  const float value = (n & 1) != 0 ? cosine : sine;
+  return (n & 2) != 0 ? -value : value;
+}
+
 }  // namespace math_internal
 
 // e^x within 1.5 ulp; 0 from about -104 down, infinity from 88.73 up. The power of two is
@@ -128,6 +156,18 @@ WEFT_ALWAYS_INLINE float Log(float x) {
   value = x == kInfinity ? kInfinity : value;
   const float outside = x == 0.0f ? -kInfinity : __builtin_nanf("");
   return x > 0.0f ? value : outside;
+}
+
+// The sine and the cosine of x radians, |x| <= kLargestAngle, within 2 ulp; NaN for infinity. Beyond that the
+// reduction loses bits: callers take another function.
+inline constexpr float kLargestAngle = 1e6f;
+WEFT_ALWAYS_INLINE float Sin(float x) {
+  const math_internal::Reduced reduced = math_internal::ReduceAngle(x);
+  return math_internal::SineOfReduced(reduced.r, reduced.n);
+}
+WEFT_ALWAYS_INLINE float Cos(float x) {
+  const math_internal::Reduced reduced = math_internal::ReduceAngle(x);
+  return math_internal::SineOfReduced(reduced.r, reduced.n + 1);
 }
 
 }  // namespace weft

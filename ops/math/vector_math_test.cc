@@ -113,5 +113,38 @@ TEST(VectorMathTest, Log) {
   EXPECT_TRUE(std::isnan(Log(kNan)));
 }
 
+double ReferenceSin(double x) { return std::sin(x); }
+double ReferenceCos(double x) { return std::cos(x); }
+
+TEST(VectorMathTest, SinAndCos) {
+  auto sin = [](float x) { return Sin(x); };
+  auto cos = [](float x) { return Cos(x); };
+  EXPECT_LE(LargestError(sin, ReferenceSin, -kLargestAngle, kLargestAngle), 2.0);
+  EXPECT_LE(LargestError(cos, ReferenceCos, -kLargestAngle, kLargestAngle), 2.0);
+  EXPECT_LE(LargestError(sin, ReferenceSin, 1e3f, 1e5f, 7), 2.0);
+  EXPECT_LE(LargestError(cos, ReferenceCos, 1e3f, 1e5f, 7), 2.0);
+  EXPECT_EQ(Sin(0.0f), 0.0f);
+  EXPECT_EQ(Sin(-0.0f), 0.0f);  // of either sign
+  EXPECT_EQ(Cos(0.0f), 1.0f);
+  for (float x : {kInfinity, -kInfinity, kNan}) {
+    EXPECT_TRUE(std::isnan(Sin(x)));
+    EXPECT_TRUE(std::isnan(Cos(x)));
+  }
+}
+
+// The floats next to multiples of pi / 2, where sine or cosine are all but 0: an error of the angle would be all of
+// them.
+TEST(VectorMathTest, SinAndCosNextToTheirZeros) {
+  double worst = 0;
+  for (int n = -63662; n <= 63662; ++n) {
+    const auto near = static_cast<float>(n * M_PI_2);
+    for (float x : {std::nextafter(near, -kInfinity), near, std::nextafter(near, kInfinity)}) {
+      worst = std::max(worst, std::fabs(Sin(x) - ReferenceSin(x)) / Ulp(ReferenceSin(x)));
+      worst = std::max(worst, std::fabs(Cos(x) - ReferenceCos(x)) / Ulp(ReferenceCos(x)));
+    }
+  }
+  EXPECT_LE(worst, 2.0);
+}
+
 }  // namespace
 }  // namespace weft
