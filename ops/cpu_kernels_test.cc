@@ -14,12 +14,14 @@ TEST(CpuKernelsTest, HasEveryOp) {
       registry.Names(),
       ::testing::UnorderedElementsAre(
           "neg", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "square", "add", "sub", "mul", "div", "maximum",
-          "minimum", "greater_equal", "equal", "scale", "add_n", "cast", "broadcast_to", "reduce", "reshape",
-          "transpose", "slice", "pad", "concat", "einsum", "relu", "relu_grad", "silu", "silu_grad", "gelu",
-          "gelu_grad", "rope", "softmax", "softmax_grad", "layer_norm", "layer_norm_grad", "rms_norm", "rms_norm_grad",
-          "residual_layer_norm", "residual_layer_norm_grad", "residual_rms_norm", "residual_rms_norm_grad", "attention",
-          "attention_grad", "attention_unfused", "attention_unfused_grad", "embedding", "embedding_grad", "sum_exp",
-          "pick", "cross_entropy_loss", "cross_entropy_grad", "dropout", "random_normal", "random_uniform", "fill",
+          "minimum", "abs", "sign", "sin", "cos", "add_scalar", "power", "clamp", "greater", "greater_equal", "less",
+          "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not", "select", "iota", "constant",
+          "scale", "add_n", "cast", "broadcast_to", "reduce", "reshape", "transpose", "slice", "pad", "concat",
+          "einsum", "relu", "relu_grad", "silu", "silu_grad", "gelu", "gelu_grad", "rope", "softmax", "softmax_grad",
+          "layer_norm", "layer_norm_grad", "rms_norm", "rms_norm_grad", "residual_layer_norm",
+          "residual_layer_norm_grad", "residual_rms_norm", "residual_rms_norm_grad", "attention", "attention_grad",
+          "attention_unfused", "attention_unfused_grad", "embedding", "embedding_grad", "sum_exp", "pick",
+          "cross_entropy_loss", "cross_entropy_grad", "dropout", "random_normal", "random_uniform", "fill",
           "square_sum", "clip_scale", "loss_scale", "learning_rate", "sgd", "sgd_momentum", "adam", "accumulate",
           "copy", "copy_tile", "mask_rank"));
 }

@@ -5,11 +5,13 @@ the CPU and of GPUs, the tests of both and the reference follow it. `ops/familie
 FAMILIES = {
     "activation": "Activations",
     "attention": "Attention",
+    "constant": "Constants",
     "dropout": "Dropout",
     "einsum": "Contractions",
     "elementwise": "Element-wise",
     "embedding": "Embedding",
     "layout": "Layout",
+    "logic": "Comparisons and choices",
     "loss": "Losses",
     "norm": "Normalisations",
     "optimizer": "Optimizers",

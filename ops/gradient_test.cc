@@ -76,8 +76,8 @@ protected:
 };
 
 TEST_F(GradientTest, Unary) {
-  for (const char *op :
-       {"neg", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "square", "relu", "silu", "gelu", "softmax"}) {
+  for (const char *op : {"neg", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "square", "relu", "silu", "gelu",
+                         "softmax", "abs", "sin", "cos"}) {
     SCOPED_TRACE(op);
     differentiate(R"(%x = "test.value"() : () -> tensor<2x3xf32>
       %0 = weft.)" +
@@ -99,20 +99,49 @@ TEST_F(GradientTest, BinaryOfOneShapeAndBroadcast) {
   }
 }
 
-TEST_F(GradientTest, ComparisonsHaveNone) {
-  for (const char *op : {"greater_equal", "equal"}) {
+TEST_F(GradientTest, WhatIsConstantAlmostEverywhereHasNone) {
+  for (const char *op : {"greater", "greater_equal", "less", "less_equal", "equal", "not_equal"}) {
+    SCOPED_TRACE(op);
     EXPECT_THAT(differentiate(R"(%x = "test.value"() : () -> tensor<2xf32>
       %0 = weft.)" + std::string(op) +
-                              R"( %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>)"),
+                              R"( %x, %x as_number : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>)"),
                 ElementsAre());
     EXPECT_THAT(defined_, ElementsAre(false, false));
   }
+  for (const char *op : {"weft.sign %x", "weft.power %x by(0)", "weft.stop_gradient %x"}) {
+    SCOPED_TRACE(op);
+    EXPECT_THAT(differentiate(R"(%x = "test.value"() : () -> tensor<2xf32>
+      %0 = )" + std::string(op) +
+                              " : (tensor<2xf32>) -> tensor<2xf32>"),
+                ElementsAre());
+    EXPECT_THAT(defined_, ElementsAre(false));
+  }
+  EXPECT_THAT(differentiate(R"(%x = "test.value"() : () -> tensor<2xi32>
+    %0 = weft.cast %x to f32 : (tensor<2xi32>) -> tensor<2xf32>)"),
+              ElementsAre());
+  EXPECT_THAT(defined_, ElementsAre(false));
+}
+
+TEST_F(GradientTest, Select) {
+  EXPECT_THAT(differentiate(R"(%c, %a, %b = "test.values"() : () -> (tensor<3xi8>, tensor<2x3xf32>, tensor<f32>)
+    %0 = weft.select %c, %a, %b : (tensor<3xi8>, tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>)"),
+              ElementsAre("fill", "select", "select", "reduce"));
+  EXPECT_THAT(defined_, ElementsAre(false, true, true));
 }
 
 TEST_F(GradientTest, Others) {
   EXPECT_THAT(differentiate(R"(%x = "test.value"() : () -> tensor<2xf32>
     %0 = weft.scale %x by(3) : (tensor<2xf32>) -> tensor<2xf32>)"),
               ElementsAre("scale"));
+  EXPECT_THAT(differentiate(R"(%x = "test.value"() : () -> tensor<2xf32>
+    %0 = weft.add_scalar %x by(3) : (tensor<2xf32>) -> tensor<2xf32>)"),
+              ElementsAre());
+  EXPECT_THAT(differentiate(R"(%x = "test.value"() : () -> tensor<2xf32>
+    %0 = weft.clamp %x min(0) : (tensor<2xf32>) -> tensor<2xf32>)"),
+              ElementsAre("equal", "mul"));
+  EXPECT_THAT(differentiate(R"(%x = "test.value"() : () -> tensor<2xf32>
+    %0 = weft.power %x by(3) : (tensor<2xf32>) -> tensor<2xf32>)"),
+              ElementsAre("power", "mul", "scale"));
   EXPECT_THAT(differentiate(R"(%x = "test.value"() : () -> tensor<2xf32>
     %0 = weft.add_n %x, %x, %x : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>)"),
               ElementsAre());

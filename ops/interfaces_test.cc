@@ -60,6 +60,29 @@ TEST_F(InterfacesTest, PointwiseOpsOverwriteOperandZeroOfTheResultsType) {
               ElementsAre(-1));
 }
 
+// The condition is of another type, and what is read twice must not change in between.
+TEST_F(InterfacesTest, ASelectOverwritesOneOfItsBranches) {
+  std::string three =
+      R"(%c, %x, %y, %s = "test.values"() : () -> (tensor<3xi8>, tensor<3xf32>, tensor<3xf32>, tensor<f32>)
+)";
+  EXPECT_THAT(inPlace(three + "%0 = weft.select %c, %x, %y : (tensor<3xi8>, tensor<3xf32>, tensor<3xf32>) -> "
+                              "tensor<3xf32>"),
+              ElementsAre(1));
+  EXPECT_THAT(inPlace(three + "%0 = weft.select %c, %s, %y : (tensor<3xi8>, tensor<f32>, tensor<3xf32>) -> "
+                              "tensor<3xf32>"),
+              ElementsAre(2));
+  EXPECT_THAT(inPlace(three + "%0 = weft.select %c, %x, %x : (tensor<3xi8>, tensor<3xf32>, tensor<3xf32>) -> "
+                              "tensor<3xf32>"),
+              ElementsAre(-1));
+}
+
+TEST_F(InterfacesTest, ConstantsAreMadeOfNothing) {
+  EXPECT_TRUE(parse("%0 = weft.fill [4] value(1) : () -> tensor<4xf32>").isConstant());
+  EXPECT_TRUE(parse("%0 = weft.iota [4] dim(0) : () -> tensor<4xi32>").isConstant());
+  EXPECT_TRUE(parse("%0 = weft.constant [2] values [1, 2] : () -> tensor<2xf32>").isConstant());
+  EXPECT_FALSE(parse("%0 = weft.random_normal [4] mean(0) std(1) seed(3) : () -> tensor<4xf32>").isConstant());
+}
+
 TEST_F(InterfacesTest, OthersOverwriteNothing) {
   std::string two = kTwo;
   EXPECT_THAT(inPlace(two + "%0 = weft.transpose %x [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>"), ElementsAre(-1));

@@ -2,6 +2,16 @@
 
 namespace weft::compiler {
 
+namespace {
+
+// Whether an op makes something of nothing that is worth keeping for a step: one number is not.
+bool isKeptConstant(mlir::Operation &op) {
+  auto weftOp = llvm::dyn_cast<ir::WeftOpInterface>(op);
+  return weftOp && weftOp.isConstant() && ir::tensorOf(op.getResult(0)).getNumElements() > 1;
+}
+
+} // namespace
+
 Sections::Sections(ir::GraphOp graph) {
   llvm::SmallVector<mlir::Operation *> work;
   for (auto op : graph.getBody().getOps<ir::AccumulateOp>()) {
@@ -20,12 +30,12 @@ Sections::Sections(ir::GraphOp graph) {
     }
   }
   for (mlir::Operation &op : graph.getBody().front()) {
-    auto ofParameters = [&](mlir::Value operand) {
+    auto isKept = [&](mlir::Value operand) {
       mlir::Operation *producer = operand.getDefiningOp();
       return producer && (llvm::isa<ir::ParameterOp>(producer) || begin_.contains(producer));
     };
-    if (micro_.contains(&op) && op.getNumOperands() > 0 && !op.hasAttr("on_use") && !llvm::isa<ir::AccumulateOp>(op) &&
-        llvm::all_of(op.getOperands(), ofParameters)) {
+    bool made = op.getNumOperands() > 0 ? llvm::all_of(op.getOperands(), isKept) : isKeptConstant(op);
+    if (micro_.contains(&op) && made && !op.hasAttr("on_use") && !llvm::isa<ir::AccumulateOp>(op)) {
       begin_.insert(&op);
     }
   }

@@ -8,9 +8,10 @@ namespace weft::compiler {
 
 /// In a graph with `weft.accumulate`: what an accumulate depends on, and the
 /// accumulate itself, runs once a micro-batch; everything else once a step,
-/// after the micro-batches. Of the former, what depends on parameters alone,
-/// such as a cast or a gather, need not run again for each micro-batch: it runs
-/// once a step, before them; unless its attribute `on_use` says otherwise.
+/// after the micro-batches. Of the former, what depends on parameters and
+/// constants alone, such as a cast or a gather, and constants of more than one
+/// element, need not run again for each micro-batch: it runs once a step, before
+/// them; unless its attribute `on_use` says otherwise.
 /// Without an accumulate, everything is the micro-batch section.
 class Sections {
 public:

@@ -50,6 +50,31 @@ TEST_F(SectionTest, WhatDependsOnParametersAloneRunsOnceBeforeUnlessOnUse) {
   EXPECT_EQ(sectionOf(sections, "of on use"), "micro");
 }
 
+// One number is made again: to keep it would cost more than that.
+TEST_F(SectionTest, ConstantsAndWhatIsMadeOfThemAloneRunOnceBefore) {
+  Sections sections(graph(kInput, R"(
+    %w = weft.parameter "w" [4] init(zeros) : () -> tensor<4xf32>
+    %i = weft.iota [4] dim(0) to f32 {scope = "places"} : () -> tensor<4xf32>
+    %c = weft.constant [4] values [1, 2, 3, 4] {scope = "listed"} : () -> tensor<4xf32>
+    %f = weft.fill [4] value(2) {scope = "filled"} : () -> tensor<4xf32>
+    %n = weft.fill [] value(2) {scope = "number"} : () -> tensor<f32>
+    %r = weft.random_uniform [4] low(0) high(1) seed(3) {scope = "random"} : () -> tensor<4xf32>
+    %0 = weft.add_n %i, %c, %f, %w {scope = "of constants"} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %1 = weft.mul %x, %0 {scope = "of the input"} : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+    %2 = weft.mul %1, %r : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+    %3 = weft.mul %2, %n : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+    %4 = weft.reduce sum %3 over [0] : (tensor<8x4xf32>) -> tensor<4xf32>
+    %5 = weft.accumulate %4 : (tensor<4xf32>) -> tensor<4xf32>
+    weft.assign %w, %5 : (tensor<4xf32>, tensor<4xf32>)
+  )"));
+  for (llvm::StringRef name : {"places", "listed", "filled", "of constants"}) {
+    EXPECT_EQ(sectionOf(sections, name), "begin") << name.str();
+  }
+  for (llvm::StringRef name : {"number", "random", "of the input"}) {
+    EXPECT_EQ(sectionOf(sections, name), "micro") << name.str();
+  }
+}
+
 TEST_F(SectionTest, RunsInAStep) {
   Sections sections(graph(kInput, kTrain));
   EXPECT_EQ(sections.runs(named("product"), 3), 3);

@@ -1,7 +1,7 @@
 // How operands that broadcast are walked: worked out once, when a kernel is
 // created.
-#ifndef WEFT_OPS_ELEMENTWISE_BROADCAST_H_
-#define WEFT_OPS_ELEMENTWISE_BROADCAST_H_
+#ifndef WEFT_OPS_ABI_BROADCAST_H_
+#define WEFT_OPS_ABI_BROADCAST_H_
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/tensor_spec.h"
 
-namespace weft::elementwise {
+namespace weft {
 
 // The dims of a result, with neighbours merged wherever every one of the N
 // operands runs through them alike. So [b, s, h] + [h] becomes (b s) rows of h
@@ -126,6 +126,6 @@ class BroadcastPlan {
   int64_t elements_ = 1;
 };
 
-}  // namespace weft::elementwise
+}  // namespace weft
 
-#endif  // WEFT_OPS_ELEMENTWISE_BROADCAST_H_
+#endif  // WEFT_OPS_ABI_BROADCAST_H_

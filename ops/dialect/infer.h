@@ -9,6 +9,21 @@ namespace weft::ir {
 /// Emits an error on `op` unless the element type of `value` is floating point.
 llvm::LogicalResult requireFloat(mlir::Operation *op, mlir::Value value);
 
+/// Emits an error on `op` unless the element type of `value` is one that ops compute with: floating point, i32 or i64.
+llvm::LogicalResult requireNumber(mlir::Operation *op, mlir::Value value);
+
+/// The element type of truth values: i8, in which 0 is false and anything else is true; ops write 1.
+mlir::Type booleanType(mlir::MLIRContext *context);
+
+/// Emits an error on `op` unless `value` has truth values.
+llvm::LogicalResult requireBoolean(mlir::Operation *op, llvm::StringRef what, mlir::Value value);
+
+/// Emits an error on `op` unless both have one element type.
+llvm::LogicalResult requireOneElementType(mlir::Operation *op, mlir::Value a, mlir::Value b);
+
+/// Appends the shape that the operands of `op` broadcast to, aligned at the last dimension; an error if there is none.
+llvm::LogicalResult inferBroadcast(mlir::Operation *op, llvm::SmallVectorImpl<int64_t> &shape);
+
 /// Emits an error on `op` unless `value` has a last dimension.
 llvm::LogicalResult requireRows(mlir::Operation *op, mlir::Value value);
 
@@ -24,6 +39,15 @@ llvm::LogicalResult requireIndex(mlir::Operation *op, llvm::StringRef what, int6
 llvm::FailureOr<int64_t> countElements(mlir::Operation *op, llvm::StringRef what, llvm::ArrayRef<int64_t> shape);
 llvm::FailureOr<int64_t> countElements(llvm::function_ref<mlir::InFlightDiagnostic()> error, llvm::StringRef what,
                                        llvm::ArrayRef<int64_t> shape);
+
+/// Emits an error on `op` unless `number`, of the attribute `what`, is one of `element`: any of a floating-point type,
+/// of an integer type an integer that it holds. i8 holds 0 to 255.
+llvm::LogicalResult requireNumberOf(mlir::Operation *op, llvm::StringRef what, mlir::Attribute number,
+                                    mlir::Type element);
+
+/// The shape that two shapes broadcast to, aligned at the last dimension, or failure.
+llvm::LogicalResult broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b,
+                                    llvm::SmallVectorImpl<int64_t> &shape);
 
 /// The one result has the type of operand 0, which must be floating point.
 llvm::LogicalResult inferLikeOperand(mlir::Operation *op, llvm::SmallVectorImpl<mlir::RankedTensorType> &results);

@@ -35,6 +35,10 @@ def Weft_OpInterface : OpInterface<"WeftOpInterface"> {
         gets one address as input and as output.
       }], "::llvm::SmallVector<int64_t>", "getInPlaceOperands", (ins),
       "", [{ return ::llvm::SmallVector<int64_t>($_op->getNumResults(), -1); }]>,
+    InterfaceMethod<[{
+        Whether the op has no operands and makes the same numbers in every run: neither the step, the micro-batch nor
+        the seed matters to it. Its result may then be made once and kept.
+      }], "bool", "isConstant", (ins), "", [{ return false; }]>,
   ];
   let verify = [{ return verifyOp($_op); }];
 }

@@ -1,8 +1,9 @@
-// CPU kernels of the element-wise ops: neg exp log sqrt rsqrt tanh sigmoid
-// square, add sub mul div maximum minimum greater_equal equal, scale, add_n,
-// cast, broadcast_to. All are f32 (cast also bf16 and f16; broadcast_to moves elements
-// of 2 or 4 bytes). An output may have the address of any input of its shape
-// and type. A NaN operand gives NaN, in maximum and minimum as well.
+// CPU kernels of the element-wise ops: neg exp log sqrt rsqrt tanh sigmoid square
+// abs sign sin cos, scale add_scalar power clamp, add sub mul div maximum minimum,
+// add_n, cast, broadcast_to. All are f32, bf16 and f16, computed in f32; add, sub,
+// mul, maximum and minimum also i32 and i64; cast goes between all of these and u8,
+// broadcast_to moves elements of any type. An output may have the address of any
+// input of its shape and type. A NaN operand gives NaN, in maximum and minimum as well.
 #include "ops/elementwise/cpu_internal.h"
 #include "ops/families.h"
 
@@ -10,6 +11,7 @@ namespace weft {
 
 void RegisterElementwiseKernels(KernelRegistry& registry) {
   elementwise::RegisterUnary(registry);
+  elementwise::RegisterBlocks(registry);
   elementwise::RegisterBinary(registry);
   elementwise::RegisterConvert(registry);
 }

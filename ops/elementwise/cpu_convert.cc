@@ -2,13 +2,15 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/broadcast.h"
 #include "ops/abi/float_types.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
-#include "ops/elementwise/broadcast.h"
+#include "ops/elementwise/convert.h"
 #include "ops/elementwise/cpu_internal.h"
 
 namespace weft::elementwise {
@@ -60,6 +62,21 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateAddN(const KernelSpec& spec) {
   });
 }
 
+template <typename To, typename From>
+To Convert(From x) {
+  if constexpr (std::is_integral_v<From>) {
+    if constexpr (std::is_integral_v<To>) {
+      return static_cast<To>(x);
+    } else {
+      return Narrow<To>(static_cast<float>(x));
+    }
+  } else if constexpr (std::is_integral_v<To>) {
+    return ToInteger<To>(Widen(x));
+  } else {
+    return Narrow<To>(Widen(x));
+  }
+}
+
 template <typename From, typename To>
 class CastKernel : public Kernel {
  public:
@@ -70,7 +87,7 @@ class CastKernel : public Kernel {
     auto* y = static_cast<To*>(outputs[0]);
     ParallelFor(threads_, elements_, kGrain, [&](int64_t begin, int64_t end) {
       WEFT_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) y[i] = Narrow<To>(Widen(x[i]));
+      for (int64_t i = begin; i < end; ++i) y[i] = Convert<To>(x[i]);
     });
     return absl::OkStatus();
   }
@@ -80,10 +97,29 @@ class CastKernel : public Kernel {
   int64_t elements_;
 };
 
+// MakeForFloat, of integers too.
+template <typename Make>
+absl::StatusOr<std::unique_ptr<Kernel>> MakeForNumber(DType type, const Make& make) {
+  switch (type) {
+    case DType::kI32:
+      return make(int32_t{});
+    case DType::kI64:
+      return make(int64_t{});
+    case DType::kU8:
+      return make(uint8_t{});
+    case DType::kF32:
+    case DType::kBF16:
+    case DType::kF16:
+      return MakeForFloat(type, make);
+    default:
+      return absl::InvalidArgumentError(absl::StrCat("expected f32, bf16, f16, i32, i64 or u8, got ", NameOf(type)));
+  }
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> CreateCast(const KernelSpec& spec) {
   WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "any:.->any:."));
-  return MakeForFloat(spec.inputs[0].dtype, [&](auto from) {
-    return MakeForFloat(spec.outputs[0].dtype, [&](auto to) {
+  return MakeForNumber(spec.inputs[0].dtype, [&](auto from) {
+    return MakeForNumber(spec.outputs[0].dtype, [&](auto to) {
       return std::make_unique<CastKernel<decltype(from), decltype(to)>>(spec.threads, extents.rows());
     });
   });
@@ -125,13 +161,18 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateBroadcastTo(const KernelSpec& spec
   }
   WEFT_ASSIGN_OR_RETURN(auto plan, BroadcastPlan<1>::Create({&spec.inputs[0]}, spec.outputs[0]));
   std::unique_ptr<Kernel> kernel;
-  if (SizeOf(type) == 4) {
-    kernel = std::make_unique<BroadcastToKernel<uint32_t>>(spec.threads, std::move(plan));
-  } else if (SizeOf(type) == 2) {
-    kernel = std::make_unique<BroadcastToKernel<uint16_t>>(spec.threads, std::move(plan));
-  } else {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input 0: expected elements of 2 or 4 bytes, got ", spec.inputs[0].ToString()));
+  switch (SizeOf(type)) {
+    case 1:
+      kernel = std::make_unique<BroadcastToKernel<uint8_t>>(spec.threads, std::move(plan));
+      break;
+    case 2:
+      kernel = std::make_unique<BroadcastToKernel<uint16_t>>(spec.threads, std::move(plan));
+      break;
+    case 4:
+      kernel = std::make_unique<BroadcastToKernel<uint32_t>>(spec.threads, std::move(plan));
+      break;
+    default:
+      kernel = std::make_unique<BroadcastToKernel<uint64_t>>(spec.threads, std::move(plan));
   }
   return kernel;
 }

@@ -10,6 +10,7 @@ namespace weft::elementwise {
 inline constexpr int64_t kGrain = 16384;
 
 void RegisterUnary(KernelRegistry& registry);
+void RegisterBlocks(KernelRegistry& registry);
 void RegisterBinary(KernelRegistry& registry);
 void RegisterConvert(KernelRegistry& registry);
 

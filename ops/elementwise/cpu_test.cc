@@ -44,7 +44,7 @@ struct Unary {
   std::function<double(double)> formula;
 };
 
-// The bounds of exp, log, tanh and sigmoid are those of ops/math, the others
+// The bounds of exp, log, tanh, sigmoid, sin and cos are those of ops/math, the others
 // those of correctly rounded operations (rsqrt has two of them).
 const Unary kUnary[] = {
     {"neg", -3, 3, 0, [](double x) { return -x; }},
@@ -55,6 +55,12 @@ const Unary kUnary[] = {
     {"tanh", -9, 9, 4, [](double x) { return std::tanh(x); }},
     {"sigmoid", -30, 30, 4, [](double x) { return 1 / (1 + std::exp(-x)); }},
     {"square", -3, 3, 0.5, [](double x) { return x * x; }},
+    {"abs", -3, 3, 0, [](double x) { return std::fabs(x); }},
+    {"sign", -3, 3, 0, [](double x) { return x > 0   ? 1.0
+                                             : x < 0 ? -1.0
+                                                     : 0.0; }},
+    {"sin", -4e5, 4e5, 3, [](double x) { return std::sin(x); }},
+    {"cos", -3e7, 3e7, 3, [](double x) { return std::cos(x); }},  // beyond what vectors reduce
 };
 
 TEST(ElementwiseTest, UnaryAgreesWithItsFormula) {
@@ -89,8 +95,6 @@ const Binary kBinary[] = {
     {"div", [](double a, double b) { return a / b; }},
     {"maximum", [](double a, double b) { return std::max(a, b); }},
     {"minimum", [](double a, double b) { return std::min(a, b); }},
-    {"greater_equal", [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
-    {"equal", [](double a, double b) { return a == b ? 1.0 : 0.0; }},
 };
 
 // The index in a tensor of `dims` of what is broadcast to element `index` of `result`.
@@ -131,7 +135,7 @@ TEST(ElementwiseTest, BinaryBroadcasts) {
   for (const Binary& op : kBinary) {
     for (const Shapes& shapes : kBroadcasts) {
       Values a = RandomValues(Count(shapes.a), 2), b = RandomValues(Count(shapes.b), 3);
-      for (size_t i = 0; i < std::min(a.size(), b.size()); i += 3) a[i] = b[i];  // for `equal`
+      for (size_t i = 0; i < std::min(a.size(), b.size()); i += 3) a[i] = b[i];
       for (int threads : {1, 2}) {
         auto y = RunKernel(Registry(), Spec(op.name, {shapes.a, shapes.b}, shapes.y, threads), {a, b});
         ASSERT_TRUE(y.ok()) << y.status();
@@ -176,6 +180,123 @@ TEST(ElementwiseTest, Scale) {
     ASSERT_TRUE(y.ok()) << y.status();
     for (size_t i = 0; i < x.size(); ++i) {
       ASSERT_EQ((*y)[0][i], static_cast<float>(static_cast<float>(x[i]) * 0.3f));
+    }
+  }
+}
+
+TEST(ElementwiseTest, UnaryKeepsNaN) {
+  for (const char* name : {"abs", "sign", "sin", "cos"}) {
+    const auto y = RunKernel(Registry(), Spec(name, {{3}}, {3}), {{std::nan(""), 0, 1}});
+    ASSERT_TRUE(y.ok()) << y.status();
+    EXPECT_TRUE(std::isnan((*y)[0][0])) << name;
+    EXPECT_EQ((*y)[0][1], std::string(name) == "cos" ? 1 : 0) << name;
+  }
+}
+
+TEST(ElementwiseTest, AddScalar) {
+  for (const Dims& dims : kShapes) {
+    KernelSpec spec = Spec("add_scalar", {dims}, dims, 2);
+    spec.attributes.Set("addend", 0.3);
+    const Values x = RandomValues(Count(dims), 5);
+    auto y = RunKernel(Registry(), spec, {x}, {}, {{0, 0}});
+    ASSERT_TRUE(y.ok()) << y.status();
+    for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ((*y)[0][i], static_cast<float>(x[i]) + 0.3f);
+  }
+}
+
+TEST(ElementwiseTest, ClampsToEitherEndAndKeepsNaN) {
+  const Values x = {-3, -1, -0.5, 0.25, 0.5, 4, std::nan(""), INFINITY, -INFINITY};
+  auto clamp = [&](const Attributes& attributes) {
+    KernelSpec spec = Spec("clamp", {{9}}, {9});
+    spec.attributes = attributes;
+    Values y = RunKernel(Registry(), spec, {x}, {}, {{0, 0}})->at(0);
+    EXPECT_TRUE(std::isnan(y[6]));
+    y.erase(y.begin() + 6);
+    return y;
+  };
+  EXPECT_EQ(clamp({{"min", -1.0}, {"max", 0.5}}), Values({-1, -1, -0.5, 0.25, 0.5, 0.5, 0.5, -1}));
+  EXPECT_EQ(clamp({{"min", -1.0}}), Values({-1, -1, -0.5, 0.25, 0.5, 4, INFINITY, -1}));
+  EXPECT_EQ(clamp({{"max", int64_t{0}}}), Values({-3, -1, -0.5, 0, 0, 0, 0, -INFINITY}));
+}
+
+// Products and libm's pow in double: one rounding to f32, and some of double.
+TEST(ElementwiseTest, PowerIsRightToOneRounding) {
+  for (double exponent : {0.0, 1.0, 2.0, 3.0, 5.0, -1.0, -4.0, 0.5, -0.5, 2.5, 63.0, 64.5, 65.0, 1.7, -0.3}) {
+    for (const Dims& dims : kShapes) {
+      KernelSpec spec = Spec("power", {dims}, dims, 2);
+      spec.attributes.Set("exponent", exponent);
+      Values x = RandomValues(Count(dims), 5, 0.25, 2);
+      if (exponent == std::floor(exponent)) {
+        for (size_t i = 0; i < x.size(); i += 2) x[i] = -x[i];
+      }
+      auto y = RunKernel(Registry(), spec, {x}, {}, {{0, 0}});
+      ASSERT_TRUE(y.ok()) << y.status();
+      for (size_t i = 0; i < x.size(); ++i) {
+        const double expected = std::pow(x[i], exponent);
+        // What is subnormal is a multiple of 2^-149.
+        ASSERT_NEAR((*y)[0][i], expected, 0x1.01p-24 * std::fabs(expected) + 0x1p-150)
+            << x[i] << " to the power " << exponent;
+      }
+    }
+  }
+}
+
+TEST(ElementwiseTest, PowerAtItsEdges) {
+  const Values x = {0, -2, INFINITY, 1e30};
+  auto power = [&](double exponent) {
+    KernelSpec spec = Spec("power", {{4}}, {4});
+    spec.attributes.Set("exponent", exponent);
+    return RunKernel(Registry(), spec, {x})->at(0);
+  };
+  EXPECT_EQ(power(0), Values(4, 1));
+  EXPECT_EQ(power(3), Values({0, -8, INFINITY, INFINITY}));
+  EXPECT_EQ(power(-2), Values({INFINITY, 0.25, 0, 0}));
+  for (double exponent : {0.5, 1.3}) {
+    const Values y = power(exponent);
+    EXPECT_EQ(y[0], 0);
+    EXPECT_TRUE(std::isnan(y[1]));
+    EXPECT_EQ(y[2], INFINITY);
+  }
+}
+
+// Against 64 bits that are cut to the type's: what grows too large wraps around.
+TEST(ElementwiseTest, IntegersWrapAround) {
+  const double big = 2147483647, low = -2147483648;
+  const Values a = {7, -7, big, low, 65536, big}, b = {2, 3, 1, 1, 65537, big};
+  const std::pair<const char*, std::function<int64_t(int64_t, int64_t)>> ops[] = {
+      {"add", [](int64_t x, int64_t y) { return x + y; }},
+      {"sub", [](int64_t x, int64_t y) { return x - y; }},
+      {"mul", [](int64_t x, int64_t y) { return x * y; }},
+      {"maximum", [](int64_t x, int64_t y) { return std::max(x, y); }},
+      {"minimum", [](int64_t x, int64_t y) { return std::min(x, y); }},
+  };
+  for (const auto& [name, formula] : ops) {
+    for (DType type : {DType::kI32, DType::kI64}) {
+      KernelSpec spec = Spec(name, {{6}, {6}}, {6});
+      for (TensorSpec* tensor : {&spec.inputs[0], &spec.inputs[1], &spec.outputs[0]}) tensor->dtype = type;
+      const auto y = RunKernel(Registry(), spec, {a, b});
+      ASSERT_TRUE(y.ok()) << y.status();
+      for (size_t i = 0; i < a.size(); ++i) {
+        const int64_t wide = formula(static_cast<int64_t>(a[i]), static_cast<int64_t>(b[i]));
+        const int64_t expected = type == DType::kI32 ? static_cast<int32_t>(wide) : wide;
+        EXPECT_EQ((*y)[0][i], static_cast<double>(expected)) << name << " " << i;
+      }
+    }
+  }
+}
+
+TEST(ElementwiseTest, IntegersBroadcast) {
+  for (DType type : {DType::kI32, DType::kI64}) {
+    for (const Shapes& shapes : kBroadcasts) {
+      KernelSpec spec = Spec("sub", {shapes.a, shapes.b}, shapes.y, 2);
+      for (TensorSpec* tensor : {&spec.inputs[0], &spec.inputs[1], &spec.outputs[0]}) tensor->dtype = type;
+      const Values a = RandomValues(Count(shapes.a), 2, -99, 99, DType::kI32);
+      const Values b = RandomValues(Count(shapes.b), 3, -99, 99, DType::kI32);
+      const auto y = RunKernel(Registry(), spec, {a, b});
+      ASSERT_TRUE(y.ok()) << y.status();
+      for (int64_t i = 0; i < Count(shapes.y); ++i) {
+        ASSERT_EQ((*y)[0][i], a[BroadcastIndex(i, shapes.y, shapes.a)] - b[BroadcastIndex(i, shapes.y, shapes.b)]);
+      }
     }
   }
 }
@@ -247,6 +368,47 @@ TEST(ElementwiseTest, CastsToAndFromF16) {
   }
 }
 
+Values Cast(const Values& x, DType from, DType to) {
+  const auto n = static_cast<int64_t>(x.size());
+  KernelSpec spec = Spec("cast", {{n}}, {n}, 2);
+  spec.inputs[0].dtype = from;
+  spec.outputs[0].dtype = to;
+  const auto y = RunKernel(Registry(), spec, {x});
+  EXPECT_TRUE(y.ok()) << y.status();
+  return y.ok() ? (*y)[0] : Values();
+}
+
+TEST(ElementwiseTest, CastsToIntegersCutOffWhatIsBehindThePointAndStopAtTheirEnds) {
+  const double nan = std::nan("");
+  const Values x = {2.9, -2.9, 0.5, -0.5, nan, INFINITY, -INFINITY, 3e9, -3e9, 300, 255.5, 2147483520};
+  const double i32 = 2147483647, i64 = 9223372036854775807.0;
+  EXPECT_EQ(Cast(x, DType::kF32, DType::kI32),
+            Values({2, -2, 0, 0, 0, i32, -i32 - 1, i32, -i32 - 1, 300, 255, 2147483520}));
+  EXPECT_EQ(Cast(x, DType::kF32, DType::kI64), Values({2, -2, 0, 0, 0, i64, -i64, 3e9, -3e9, 300, 255, 2147483520}));
+  EXPECT_EQ(Cast(x, DType::kF32, DType::kU8), Values({2, 0, 0, 0, 0, 255, 0, 255, 0, 255, 255, 255}));
+  EXPECT_EQ(Cast({2.75, -300}, DType::kBF16, DType::kI32), Values({2, -300}));
+  EXPECT_EQ(Cast({2.75, -300}, DType::kF16, DType::kU8), Values({2, 0}));
+}
+
+TEST(ElementwiseTest, CastsFromIntegersRoundToNearestEven) {
+  const Values x = {0, 1, -5, 16777217, 16777219, 257, 259};
+  EXPECT_EQ(Cast(x, DType::kI32, DType::kF32), Values({0, 1, -5, 16777216, 16777220, 257, 259}));
+  EXPECT_EQ(Cast(x, DType::kI64, DType::kF32), Values({0, 1, -5, 16777216, 16777220, 257, 259}));
+  EXPECT_EQ(Cast(x, DType::kI64, DType::kBF16), Values({0, 1, -5, 16777216, 16777216, 256, 260}));
+  EXPECT_EQ(Cast({0, 255, 2049}, DType::kI32, DType::kF16), Values({0, 255, 2048}));
+  Values bytes(256);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<double>(i);
+  for (DType type : {DType::kF32, DType::kBF16, DType::kF16, DType::kI32, DType::kI64}) {
+    EXPECT_EQ(Cast(bytes, DType::kU8, type), bytes) << NameOf(type);
+  }
+}
+
+TEST(ElementwiseTest, CastsBetweenIntegersKeepTheLowestBits) {
+  EXPECT_EQ(Cast({4294967301.0, -1, 7}, DType::kI64, DType::kI32), Values({5, -1, 7}));
+  EXPECT_EQ(Cast({-1, 2147483647, -2147483648.0}, DType::kI32, DType::kI64), Values({-1, 2147483647, -2147483648.0}));
+  EXPECT_EQ(Cast({256, 257, -1}, DType::kI32, DType::kU8), Values({0, 1, 255}));
+}
+
 TEST(ElementwiseTest, BroadcastTo) {
   const std::pair<Dims, Dims> cases[] = {{{}, {}},
                                          {{}, {5}},
@@ -256,12 +418,13 @@ TEST(ElementwiseTest, BroadcastTo) {
                                          {{3, 4, 1}, {3, 4, 7}},
                                          {{3, 1, 7, 1}, {2, 3, 300, 7, 5}},
                                          {{3, 4}, {3, 4}}};
-  for (DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
+  for (DType type : {DType::kF32, DType::kBF16, DType::kF16, DType::kI64, DType::kU8}) {
     for (const auto& [from, to] : cases) {
       for (int threads : {1, 2}) {
         KernelSpec spec = Spec("broadcast_to", {from}, to, threads);
         spec.inputs[0].dtype = spec.outputs[0].dtype = type;
-        const Values x = RandomValues(Count(from), 8, -1, 1, type);
+        const bool integer = !RowOf(type)->is_float;
+        const Values x = RandomValues(Count(from), 8, integer ? 0 : -1, integer ? 99 : 1, integer ? DType::kI32 : type);
         auto y = RunKernel(Registry(), spec, {x});
         ASSERT_TRUE(y.ok()) << y.status();
         for (int64_t i = 0; i < Count(to); ++i) ASSERT_EQ((*y)[0][i], x[BroadcastIndex(i, to, from)]);
@@ -289,9 +452,15 @@ TEST(ElementwiseTest, RefusesWhatDoesNotFit) {
   KernelSpec integer = Spec("mul", {{2}, {2}}, {2});
   integer.inputs[1].dtype = DType::kI32;
   ExpectError(integer, "input 1: expected f32, got i32[2]");
+  std::swap(integer.inputs[0], integer.inputs[1]);
+  ExpectError(integer, "input 1: expected i32, got f32[2]");
+  integer.name = "div";
+  ExpectError(integer, "input 0: expected f32, bf16 or f16, got i32[2]");
+  ExpectError(Spec("add_scalar", {{2}}, {2}), "attribute `addend`: expected a float, got none");
+  ExpectError(Spec("power", {{2}}, {2}), "attribute `exponent`: expected a float, got none");
   KernelSpec half = Spec("cast", {{2}}, {2});
   half.outputs[0].dtype = DType::kF64;
-  ExpectError(half, "expected f32, bf16 or f16, got f64");
+  ExpectError(half, "expected f32, bf16, f16, i32, i64 or u8, got f64");
 }
 
 }  // namespace

@@ -1,14 +1,16 @@
-// GPU kernels of the element-wise ops: those of cpu.cc, for f32, bf16 and f16
-// (stored so, computed in float; one type an op), broadcast_to for elements of
-// 1 to 8 bytes, cast between all of f32, bf16, f16 and i32.
+// GPU kernels of the element-wise ops: those of cpu.cc, for its types (f32, bf16 and
+// f16 stored so, computed in float; one type an op).
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/broadcast.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/abi/kernel.h"
 #include "ops/abi/match_spec.h"
-#include "ops/elementwise/broadcast.h"
 #include "ops/elementwise/cuda_arguments.h"
 #include "ops/families.h"
 
@@ -31,8 +33,10 @@ absl::Status ExpectFloat(const TensorSpec& tensor) {
   return absl::InvalidArgumentError(absl::StrCat("expected f32, bf16 or f16, got ", tensor.ToString()));
 }
 
-// All operands have the type of the first.
-absl::Status ExpectOneType(const KernelSpec& spec) {
+bool IsInteger(DType type) { return type == DType::kI32 || type == DType::kI64; }
+
+// All operands have the type of the first, which is a floating-point one; or an integer one, where those are allowed.
+absl::Status ExpectOneType(const KernelSpec& spec, bool integers = false) {
   if (spec.inputs.empty()) return absl::InvalidArgumentError("expected one or more inputs, got none");
   for (const auto* list : {&spec.inputs, &spec.outputs}) {
     for (const TensorSpec& tensor : *list) {
@@ -41,6 +45,7 @@ absl::Status ExpectOneType(const KernelSpec& spec) {
           absl::StrCat("expected ", NameOf(spec.inputs[0].dtype), ", got ", tensor.ToString()));
     }
   }
+  if (integers && IsInteger(spec.inputs[0].dtype)) return absl::OkStatus();
   return ExpectFloat(spec.inputs[0]);
 }
 
@@ -52,36 +57,51 @@ absl::StatusOr<int64_t> OneShape(const KernelSpec& spec) {
   return extents.rows();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeUnary(const KernelSpec& spec, const std::string& name, int64_t n,
-                                                  float factor) {
+absl::StatusOr<std::unique_ptr<Kernel>> MakeUnary(const KernelSpec& spec, const std::string& name,
+                                                  UnaryArguments arguments) {
   const int64_t per = std::min(PackOf(spec.inputs[0].dtype), PackOf(spec.outputs[0].dtype));
-  return MakeGpuLaunch(spec, kModule, name, GridOf(spec, n, per), UnaryArguments{.n = n, .factor = factor},
+  WEFT_ASSIGN_OR_RETURN(arguments.n, OneShape(spec));
+  return MakeGpuLaunch(spec, kModule, name, GridOf(spec, arguments.n, per), arguments,
                        [](UnaryArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          arguments.x = inputs[0];
                          arguments.y = outputs[0];
                        });
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateUnary(const KernelSpec& spec) {
-  WEFT_ASSIGN_OR_RETURN(int64_t n, OneShape(spec));
+absl::StatusOr<std::unique_ptr<Kernel>> MakeFloatUnary(const KernelSpec& spec, UnaryArguments arguments) {
+  WEFT_RETURN_IF_ERROR(OneShape(spec).status());
   WEFT_RETURN_IF_ERROR(CheckArity(spec, 1, 1));
   WEFT_RETURN_IF_ERROR(ExpectOneType(spec));
-  double factor = 0;
-  if (spec.name == "scale") {
-    WEFT_ASSIGN_OR_RETURN(factor, spec.attributes.Float("factor"));
-  }
-  return MakeUnary(spec, absl::StrCat(spec.name, "_", NameOf(spec.inputs[0].dtype)), n, static_cast<float>(factor));
+  return MakeUnary(spec, absl::StrCat(spec.name, "_", NameOf(spec.inputs[0].dtype)), arguments);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateUnary(const KernelSpec& spec) { return MakeFloatUnary(spec, {}); }
+
+// The attribute that is the kernel's number.
+constexpr std::pair<const char*, const char*> kNumbers[] = {
+    {"scale", "factor"}, {"add_scalar", "addend"}, {"power", "exponent"}};
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateWithNumber(const KernelSpec& spec) {
+  const auto* const it =
+      std::find_if(std::begin(kNumbers), std::end(kNumbers), [&](auto& row) { return row.first == spec.name; });
+  WEFT_ASSIGN_OR_RETURN(double number, spec.attributes.Float(it->second));
+  return MakeFloatUnary(spec, {.number = static_cast<float>(number)});
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateClamp(const KernelSpec& spec) {
+  WEFT_ASSIGN_OR_RETURN(double min, FloatAttribute(spec, "min", -INFINITY));
+  WEFT_ASSIGN_OR_RETURN(double max, FloatAttribute(spec, "max", INFINITY));
+  return MakeFloatUnary(spec, {.number = static_cast<float>(min), .other = static_cast<float>(max)});
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateCast(const KernelSpec& spec) {
   WEFT_RETURN_IF_ERROR(CheckArity(spec, 1, 1));
-  WEFT_ASSIGN_OR_RETURN(int64_t n, OneShape(spec));
-  const DType from = spec.inputs[0].dtype, to = spec.outputs[0].dtype;
-  WEFT_RETURN_IF_ERROR(ExpectFloat(spec.outputs[0]));
-  if (from != DType::kI32) {
-    WEFT_RETURN_IF_ERROR(ExpectFloat(spec.inputs[0]));
+  for (const TensorSpec* tensor : {&spec.inputs[0], &spec.outputs[0]}) {
+    if (WidensToFloat(tensor->dtype) || IsInteger(tensor->dtype) || tensor->dtype == DType::kU8) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected f32, bf16, f16, i32, i64 or u8, got ", tensor->ToString()));
   }
-  return MakeUnary(spec, absl::StrCat("cast_", NameOf(from), "_", NameOf(to)), n, 0);
+  return MakeUnary(spec, absl::StrCat("cast_", NameOf(spec.inputs[0].dtype), "_", NameOf(spec.outputs[0].dtype)), {});
 }
 
 // Copies what a plan says of dims; kUnimplemented if they are too many.
@@ -99,7 +119,7 @@ absl::Status SetDims(const Plan& plan, Arguments& arguments) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateBinary(const KernelSpec& spec) {
   WEFT_RETURN_IF_ERROR(MatchSpec(spec, "any:*,any:*->any:*").status());
-  WEFT_RETURN_IF_ERROR(ExpectOneType(spec));
+  WEFT_RETURN_IF_ERROR(ExpectOneType(spec, /*integers=*/spec.name != "div"));
   WEFT_ASSIGN_OR_RETURN(auto plan, BroadcastPlan<2>::Create({&spec.inputs[0], &spec.inputs[1]}, spec.outputs[0]));
   if (plan.repeats_all()) {
     return absl::InvalidArgumentError(absl::StrCat("output 0: expected the extents of the inputs, got ",
@@ -161,10 +181,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateBroadcastTo(const KernelSpec& spec
 }  // namespace
 
 void RegisterElementwiseCudaKernels(KernelRegistry& registry) {
-  for (const char* name : {"neg", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "square", "scale"}) {
+  for (const char* name :
+       {"neg", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "square", "abs", "sign", "sin", "cos"}) {
     registry.Register(name, &CreateUnary);
   }
-  for (const char* name : {"add", "sub", "mul", "div", "maximum", "minimum", "greater_equal", "equal"}) {
+  for (const auto& [name, attribute] : kNumbers) registry.Register(name, &CreateWithNumber);
+  registry.Register("clamp", &CreateClamp);
+  for (const char* name : {"add", "sub", "mul", "div", "maximum", "minimum"}) {
     registry.Register(name, &CreateBinary);
   }
   registry.Register("add_n", &CreateAddN);

@@ -10,12 +10,13 @@ inline constexpr int kThreads = 256;
 inline constexpr int kMaxDims = 8;
 inline constexpr int kMaxTerms = 64;
 
-// y[i] = f(x[i]), i < n; of `scale`, f is a product with `factor`.
+// y[i] = f(x[i]), i < n. `number`: the factor of `scale`, the addend of `add_scalar`, the exponent of `power`, the
+// minimum of `clamp`, whose maximum is `other`.
 struct UnaryArguments {
   const void* x;
   void* y;
   int64_t n;
-  float factor;
+  float number, other;
 };
 
 // y[i] = f(a[..], b[..]), i < n. The result's merged dims, innermost first, with

@@ -3,6 +3,7 @@
 
 #include "ops/dialect/assembly.h"
 #include "ops/dialect/infer.h"
+#include "ops/logic/ops.h"
 #include "ops/reduce/ops.h"
 
 #define GET_OP_CLASSES
@@ -12,35 +13,15 @@ namespace weft::ir {
 
 namespace {
 
-// The shape that both broadcast to, or failure.
-LogicalResult broadcastShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b, SmallVectorImpl<int64_t> &out) {
-  size_t rank = std::max(a.size(), b.size());
-  for (size_t i = 0; i < rank; ++i) {
-    int64_t x = i + a.size() < rank ? 1 : a[i + a.size() - rank];
-    int64_t y = i + b.size() < rank ? 1 : b[i + b.size() - rank];
-    if (x != y && x != 1 && y != 1) {
-      return mlir::failure();
-    }
-    out.push_back(std::max(x, y));
-  }
-  return mlir::success();
-}
-
-LogicalResult inferBinary(mlir::Operation *op, SmallVectorImpl<RankedTensorType> &results) {
-  RankedTensorType lhs = tensorOf(op->getOperand(0)), rhs = tensorOf(op->getOperand(1));
+// Of floating-point numbers alone, or of integers too.
+LogicalResult inferBinary(mlir::Operation *op, bool integers, SmallVectorImpl<RankedTensorType> &results) {
+  Value lhs = op->getOperand(0), rhs = op->getOperand(1);
   SmallVector<int64_t> shape;
-  if (lhs.getElementType() != rhs.getElementType()) {
-    return op->emitOpError() << "expected one element type, got " << lhs.getElementType() << " and "
-                             << rhs.getElementType();
-  }
-  if (failed(requireFloat(op, op->getOperand(0)))) {
+  if (failed(requireOneElementType(op, lhs, rhs)) ||
+      failed(integers ? requireNumber(op, lhs) : requireFloat(op, lhs)) || failed(inferBroadcast(op, shape))) {
     return mlir::failure();
   }
-  if (failed(broadcastShapes(lhs.getShape(), rhs.getShape(), shape))) {
-    return op->emitOpError() << "expected shapes that broadcast, got " << withSbp(lhs, {}) << " and "
-                             << withSbp(rhs, {});
-  }
-  results.push_back(RankedTensorType::get(shape, lhs.getElementType()));
+  results.push_back(RankedTensorType::get(shape, tensorOf(lhs).getElementType()));
   return mlir::success();
 }
 
@@ -78,8 +59,10 @@ Value reduceToShape(mlir::OpBuilder &builder, mlir::Location loc, Value gradient
     return inferLikeOperand(*this, results);                                                                           \
   }                                                                                                                    \
   ShardingRule Op::getShardingRule() { return pointwiseRule(*this); }
-#define WEFT_BINARY(Op, ...)                                                                                           \
-  LogicalResult Op::inferTypes(SmallVectorImpl<RankedTensorType> &results) { return inferBinary(*this, results); }     \
+#define WEFT_BINARY(Op, integers, ...)                                                                                 \
+  LogicalResult Op::inferTypes(SmallVectorImpl<RankedTensorType> &results) {                                           \
+    return inferBinary(*this, integers, results);                                                                      \
+  }                                                                                                                    \
   ShardingRule Op::getShardingRule() { return pointwiseRule(*this).withLinear(__VA_ARGS__); }
 using Groups = SmallVector<SmallVector<int>>;
 
@@ -92,19 +75,47 @@ WEFT_UNARY(RsqrtOp)
 WEFT_UNARY(TanhOp)
 WEFT_UNARY(SigmoidOp)
 WEFT_UNARY(SquareOp)
-WEFT_BINARY(AddOp, Groups{{0, 1}})
-WEFT_BINARY(SubOp, Groups{{0, 1}})
-WEFT_BINARY(MulOp, Groups{{0}, {1}})
-WEFT_BINARY(DivOp, Groups{{0}})
-WEFT_BINARY(MaximumOp, Groups{})
-WEFT_BINARY(MinimumOp, Groups{})
-WEFT_BINARY(GreaterEqualOp, Groups{})
-WEFT_BINARY(EqualOp, Groups{})
+WEFT_UNARY(AbsOp)
+WEFT_UNARY(SignOp)
+WEFT_UNARY(SinOp)
+WEFT_UNARY(CosOp)
+WEFT_UNARY(AddScalarOp)
+WEFT_UNARY(PowerOp)
+WEFT_BINARY(AddOp, true, Groups{{0, 1}})
+WEFT_BINARY(SubOp, true, Groups{{0, 1}})
+WEFT_BINARY(MulOp, true, Groups{{0}, {1}})
+WEFT_BINARY(DivOp, false, Groups{{0}})
+WEFT_BINARY(MaximumOp, true, Groups{})
+WEFT_BINARY(MinimumOp, true, Groups{})
 
 LogicalResult ScaleOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   return inferLikeOperand(*this, results);
 }
 ShardingRule ScaleOp::getShardingRule() { return pointwiseRule(*this).withLinear(Groups{{0}}); }
+
+LogicalResult ClampOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  if (!getMin() && !getMax()) {
+    return emitOpError("expected `min`, `max` or both, got none");
+  }
+  if (getMin() && getMax() && !(floatOf(*getMin()) <= floatOf(*getMax()))) {
+    return emitOpError() << "min: expected at most " << floatOf(*getMax()) << ", got " << floatOf(*getMin());
+  }
+  return inferLikeOperand(*this, results);
+}
+
+ShardingRule ClampOp::getShardingRule() { return pointwiseRule(*this); }
+
+LogicalResult StopGradientOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  results.push_back(withSbp(tensorOf(getInput()), {}));
+  return mlir::success();
+}
+
+ShardingRule StopGradientOp::getShardingRule() { return pointwiseRule(*this).withLinear(Groups{{0}}); }
+
+LogicalResult StopGradientOp::decompose(mlir::RewriterBase &b) {
+  b.replaceOp(*this, getInput());
+  return mlir::success();
+}
 
 LogicalResult AddNOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   if (getInputs().empty()) {
@@ -142,31 +153,44 @@ ShardingRule AddNOp::getShardingRule() {
   return pointwiseRule(*this).withLinear(Groups{llvm::to_vector(llvm::seq<int>(0, int(getInputs().size())))});
 }
 
-LogicalResult CastOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
-  if (failed(requireFloat(*this, getInput()))) {
-    return mlir::failure();
-  }
-  if (!llvm::isa<mlir::FloatType>(getTo())) {
-    return emitOpError() << "to: expected a floating-point type, got " << getTo();
-  }
-  results.push_back(RankedTensorType::get(shapeOf(getInput()), getTo()));
-  return mlir::success();
+namespace {
+
+bool canBeCast(mlir::Type type) {
+  return llvm::isa<mlir::FloatType>(type) || type.isInteger(32) || type.isInteger(64) || type.isInteger(8);
 }
 
-ShardingRule CastOp::getShardingRule() { return pointwiseRule(*this); }
-
-namespace {
+// Bits of the largest number of an integer type; of i8 that is 255.
+unsigned digitsOf(mlir::Type type) { return type.getIntOrFloatBitWidth() - (type.isInteger(8) ? 0 : 1); }
 
 // Whether `wide` has every number of `type`.
 bool hasAllOf(mlir::Type wide, mlir::Type type) {
-  const llvm::fltSemantics &a = llvm::cast<mlir::FloatType>(wide).getFloatSemantics(),
-                           &b = llvm::cast<mlir::FloatType>(type).getFloatSemantics();
+  if (!llvm::isa<mlir::FloatType>(wide)) {
+    return !llvm::isa<mlir::FloatType>(type) && digitsOf(wide) >= digitsOf(type);
+  }
+  const llvm::fltSemantics &a = llvm::cast<mlir::FloatType>(wide).getFloatSemantics();
+  if (!llvm::isa<mlir::FloatType>(type)) {
+    return llvm::APFloat::semanticsPrecision(a) >= digitsOf(type) &&
+           llvm::APFloat::semanticsMaxExponent(a) >= int(digitsOf(type));
+  }
+  const llvm::fltSemantics &b = llvm::cast<mlir::FloatType>(type).getFloatSemantics();
   return llvm::APFloat::semanticsPrecision(a) >= llvm::APFloat::semanticsPrecision(b) &&
          llvm::APFloat::semanticsMaxExponent(a) >= llvm::APFloat::semanticsMaxExponent(b) &&
          llvm::APFloat::semanticsMinExponent(a) <= llvm::APFloat::semanticsMinExponent(b);
 }
 
 } // namespace
+
+LogicalResult CastOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  for (mlir::Type type : {tensorOf(getInput()).getElementType(), getTo()}) {
+    if (!canBeCast(type)) {
+      return emitOpError() << "expected element types that are floating point, i32, i64 or i8, got " << type;
+    }
+  }
+  results.push_back(RankedTensorType::get(shapeOf(getInput()), getTo()));
+  return mlir::success();
+}
+
+ShardingRule CastOp::getShardingRule() { return pointwiseRule(*this); }
 
 mlir::OpFoldResult CastOp::fold(FoldAdaptor) {
   if (getInput().getType() == getType()) {
@@ -237,6 +261,54 @@ LogicalResult SquareOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallV
   return mlir::success();
 }
 
+LogicalResult AbsOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  out.push_back(create<MulOp>(b, getLoc(), g[0], create<SignOp>(b, getLoc(), getInput())));
+  return mlir::success();
+}
+
+LogicalResult SignOp::buildGradient(RewriterBase &, ArrayRef<Value>, SmallVectorImpl<Value> &out) {
+  out.push_back({}); // constant almost everywhere
+  return mlir::success();
+}
+
+LogicalResult SinOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  out.push_back(create<MulOp>(b, getLoc(), g[0], create<CosOp>(b, getLoc(), getInput())));
+  return mlir::success();
+}
+
+LogicalResult CosOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  Value product = create<MulOp>(b, getLoc(), g[0], create<SinOp>(b, getLoc(), getInput()));
+  out.push_back(create<NegOp>(b, getLoc(), product));
+  return mlir::success();
+}
+
+LogicalResult AddScalarOp::buildGradient(RewriterBase &, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  out.push_back(g[0]);
+  return mlir::success();
+}
+
+LogicalResult PowerOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  double exponent = floatOf(getExponent());
+  if (exponent == 0) {
+    out.push_back({}); // 1 everywhere; the formula would be 0 times infinity at 0
+    return mlir::success();
+  }
+  Value slope = create<PowerOp>(b, getLoc(), getInput(), number(b, exponent - 1)); // g p x^(p - 1)
+  out.push_back(create<ScaleOp>(b, getLoc(), create<MulOp>(b, getLoc(), g[0], slope), number(b, exponent)));
+  return mlir::success();
+}
+
+LogicalResult ClampOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
+  Value kept = create<EqualOp>(b, getLoc(), getInput(), getResult(), b.getUnitAttr());
+  out.push_back(create<MulOp>(b, getLoc(), g[0], kept));
+  return mlir::success();
+}
+
+LogicalResult StopGradientOp::buildGradient(RewriterBase &, ArrayRef<Value>, SmallVectorImpl<Value> &out) {
+  out.push_back({});
+  return mlir::success();
+}
+
 LogicalResult AddOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
   out.push_back(reduceToShape(b, getLoc(), g[0], shapeOf(getLhs())));
   out.push_back(reduceToShape(b, getLoc(), g[0], shapeOf(getRhs())));
@@ -280,21 +352,11 @@ LogicalResult selectGradient(mlir::Operation *op, Value mask, RewriterBase &b, V
 } // namespace
 
 LogicalResult MaximumOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
-  return selectGradient(*this, create<GreaterEqualOp>(b, getLoc(), getLhs(), getRhs()), b, g[0], out);
+  return selectGradient(*this, create<GreaterEqualOp>(b, getLoc(), getLhs(), getRhs(), b.getUnitAttr()), b, g[0], out);
 }
 
 LogicalResult MinimumOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
-  return selectGradient(*this, create<GreaterEqualOp>(b, getLoc(), getRhs(), getLhs()), b, g[0], out);
-}
-
-LogicalResult GreaterEqualOp::buildGradient(RewriterBase &, ArrayRef<Value>, SmallVectorImpl<Value> &out) {
-  out.assign(2, Value()); // constant almost everywhere
-  return mlir::success();
-}
-
-LogicalResult EqualOp::buildGradient(RewriterBase &, ArrayRef<Value>, SmallVectorImpl<Value> &out) {
-  out.assign(2, Value());
-  return mlir::success();
+  return selectGradient(*this, create<GreaterEqualOp>(b, getLoc(), getRhs(), getLhs(), b.getUnitAttr()), b, g[0], out);
 }
 
 LogicalResult ScaleOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
@@ -308,7 +370,9 @@ LogicalResult AddNOp::buildGradient(RewriterBase &, ArrayRef<Value> g, SmallVect
 }
 
 LogicalResult CastOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
-  out.push_back(create<CastOp>(b, getLoc(), g[0], tensorOf(getInput()).getElementType()));
+  mlir::Type from = tensorOf(getInput()).getElementType();
+  bool passes = llvm::isa<mlir::FloatType>(from) && llvm::isa<mlir::FloatType>(getTo());
+  out.push_back(passes ? create<CastOp>(b, getLoc(), g[0], from).getResult() : Value());
   return mlir::success();
 }
 

@@ -1,5 +1,5 @@
-// CPU kernels of random_normal, random_uniform and fill (f32, no operands):
-// also the initialisers of parameters.
+// CPU kernels of random_normal and random_uniform (f32, no operands): also
+// initialisers of parameters.
 //
 // An element is a function of the run's seed, the op's seed, the step and the
 // element's index e in the whole batch: micro_batch * the elements of the global
@@ -136,35 +136,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateUniform(const KernelSpec& spec) {
   return kernel;
 }
 
-class FillKernel : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    WEFT_RETURN_IF_ERROR(MatchSpec(spec, "->*").status());
-    WEFT_ASSIGN_OR_RETURN(double value, spec.attributes.Float("value"));
-    return std::make_unique<FillKernel>(spec.threads, spec.outputs[0].elements(), static_cast<float>(value));
-  }
-
-  FillKernel(int threads, int64_t elements, float value) : threads_(threads), elements_(elements), value_(value) {}
-
-  absl::Status Run(const RunContext&, absl::Span<const void* const>, absl::Span<void* const> outputs) override {
-    auto* y = static_cast<float*>(outputs[0]);
-    ParallelFor(threads_, elements_, 2 * kGrain,
-                [&](int64_t begin, int64_t end) { std::fill(y + begin, y + end, value_); });
-    return absl::OkStatus();
-  }
-
- private:
-  int threads_;
-  int64_t elements_;
-  float value_;
-};
-
 }  // namespace
 
 void RegisterRandomKernels(KernelRegistry& registry) {
   registry.Register("random_normal", &CreateNormal);
   registry.Register("random_uniform", &CreateUniform);
-  registry.Register("fill", &FillKernel::Create);
 }
 
 }  // namespace weft

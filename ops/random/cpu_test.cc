@@ -45,15 +45,6 @@ KernelSpec Uniform(const TensorSpec& tensor, double low, double high, int thread
   return spec;
 }
 
-KernelSpec Fill(const TensorSpec& tensor, double value, int threads = 1) {
-  KernelSpec spec;
-  spec.name = "fill";
-  spec.outputs = {tensor};
-  spec.threads = threads;
-  spec.attributes = Attributes({{"value", value}});
-  return spec;
-}
-
 TensorSpec Whole(const Dims& dims) { return TensorSpec::Whole(DType::kF32, dims); }
 
 const Dims kShapes[] = {{}, {1}, {6}, {3, 11}, {5, 71, 113}};
@@ -144,7 +135,6 @@ TEST(RandomTest, TilesAgreeWithTheWhole) {
         Tile(DType::kF32, {1, 1, 1}, global, {5, 9, 36})}) {
     EXPECT_EQ(RunKernel(Registry(), Normal(tile, 0, 1, 2), {}, kContext)->at(0), SliceOf(normal, tile));
     EXPECT_EQ(RunKernel(Registry(), Uniform(tile, 0, 1, 2), {}, kContext)->at(0), SliceOf(uniform, tile));
-    EXPECT_EQ(RunKernel(Registry(), Fill(tile, 0.25), {}, kContext)->at(0), Values(tile.elements(), 0.25));
   }
 }
 
@@ -160,24 +150,17 @@ TEST(RandomTest, StepMicroBatchSeedAndOpChangeTheNumbers) {
   EXPECT_NE(z, RunKernel(Registry(), Normal(Whole({8}), 0, 1), {}, micro_batch)->at(0));
 }
 
-TEST(RandomTest, FillWritesEverything) {
-  for (const Dims& dims : kShapes) {
-    auto y = RunKernel(Registry(), Fill(Whole(dims), -0.5, 2), {}, kContext);
-    ASSERT_TRUE(y.ok()) << y.status();
-    EXPECT_EQ((*y)[0], Values(Whole(dims).elements(), -0.5));
-  }
-}
-
 TEST(RandomTest, RefusesWhatDoesNotFit) {
   auto message = [](const KernelSpec& spec) { return std::string(Registry().Create(spec).status().message()); };
   EXPECT_THAT(message(Uniform(Whole({2}), 1, 0)), HasSubstr("attribute `high`: expected 1 or more, got 0"));
-  EXPECT_THAT(message(Fill(TensorSpec::Whole(DType::kI32, {2}), 1)), HasSubstr("output 0: expected f32, got i32[2]"));
+  EXPECT_THAT(message(Uniform(TensorSpec::Whole(DType::kI32, {2}), 0, 1)),
+              HasSubstr("output 0: expected f32, got i32[2]"));
   KernelSpec spec = Normal(Whole({2}), 0, 1);
   spec.inputs = spec.outputs;
   EXPECT_THAT(message(spec), HasSubstr("random_normal: expected 0 inputs and 1 outputs, got 1 and 1"));
-  spec = Fill(Whole({2}), 1);
+  spec = Normal(Whole({2}), 0, 1);
   spec.attributes = {};
-  EXPECT_THAT(message(spec), HasSubstr("attribute `value`: expected a float, got none"));
+  EXPECT_THAT(message(spec), HasSubstr("attribute `mean`: expected a float, got none"));
 }
 
 }  // namespace

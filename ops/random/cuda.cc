@@ -1,4 +1,4 @@
-// GPU kernels of random_normal, random_uniform and fill, f32: the random words of
+// GPU kernels of random_normal and random_uniform, f32: the random words of
 // cpu.cc, so that uniform numbers are its very bits and normal ones its numbers
 // but for the rounding of logarithm and sine.
 #include <cmath>
@@ -18,6 +18,7 @@ using random::kThreads;
 using random::RandomArguments;
 
 absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelSpec& spec, RandomArguments arguments, uint64_t seed) {
+  WEFT_ASSIGN_OR_RETURN(arguments.step, AddStepNumber(spec));
   WEFT_ASSIGN_OR_RETURN(arguments.tile, GpuTileOf(spec.outputs[0]));
   arguments.n = spec.outputs[0].elements();
   int64_t elements = 1;
@@ -31,17 +32,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelSpec& spec, RandomArgum
       });
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeRandom(const KernelSpec& spec, RandomArguments arguments, uint64_t seed) {
-  WEFT_ASSIGN_OR_RETURN(arguments.step, AddStepNumber(spec));
-  return Make(spec, arguments, seed);
-}
-
 absl::StatusOr<std::unique_ptr<Kernel>> CreateNormal(const KernelSpec& spec) {
   WEFT_RETURN_IF_ERROR(MatchSpec(spec, "->*").status());
   WEFT_ASSIGN_OR_RETURN(double mean, spec.attributes.Float("mean"));
   WEFT_ASSIGN_OR_RETURN(double std, spec.attributes.Float("std"));
   WEFT_ASSIGN_OR_RETURN(int64_t seed, spec.attributes.Int("seed"));
-  return MakeRandom(spec, {.a = static_cast<float>(mean), .b = static_cast<float>(std)}, static_cast<uint64_t>(seed));
+  return Make(spec, {.a = static_cast<float>(mean), .b = static_cast<float>(std)}, static_cast<uint64_t>(seed));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateUniform(const KernelSpec& spec) {
@@ -53,14 +49,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateUniform(const KernelSpec& spec) {
     return absl::InvalidArgumentError(absl::StrCat("attribute `high`: expected ", low, " or more, got ", high));
   }
   const auto from = static_cast<float>(low), to = static_cast<float>(high);
-  return MakeRandom(spec, {.a = from, .b = static_cast<float>(high - low), .last = std::nextafter(to, from)},
-                    static_cast<uint64_t>(seed));
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> CreateFill(const KernelSpec& spec) {
-  WEFT_RETURN_IF_ERROR(MatchSpec(spec, "->*").status());
-  WEFT_ASSIGN_OR_RETURN(double value, spec.attributes.Float("value"));
-  return Make(spec, {.a = static_cast<float>(value)}, 0);
+  return Make(spec, {.a = from, .b = static_cast<float>(high - low), .last = std::nextafter(to, from)},
+              static_cast<uint64_t>(seed));
 }
 
 }  // namespace
@@ -68,7 +58,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateFill(const KernelSpec& spec) {
 void RegisterRandomCudaKernels(KernelRegistry& registry) {
   registry.Register("random_normal", &CreateNormal);
   registry.Register("random_uniform", &CreateUniform);
-  registry.Register("fill", &CreateFill);
 }
 
 }  // namespace weft

@@ -34,7 +34,3 @@ WEFT_KERNEL(random_uniform, RandomArguments, kThreads) {
     args.y[i] = value < args.last ? value : args.last;
   }
 }
-
-WEFT_KERNEL(fill, RandomArguments, kThreads) {
-  for (int64_t i : EachOf(args.n)) args.y[i] = args.a;
-}

@@ -11,14 +11,14 @@ namespace weft::random {
 inline constexpr int kThreads = 256;
 
 // y[i], i < n, from the word of its global element. Normal: a and b are mean and
-// deviation; uniform: low and span, `last` the greatest value; fill: a.
+// deviation; uniform: low and span, `last` the greatest value.
 struct RandomArguments {
   float* y;
   int64_t n;
   GpuTile tile;
   uint64_t key;
   uint64_t first;      // what the tensor's first element is in the whole batch
-  const double* step;  // of the run: the event; not of fill
+  const double* step;  // of the run: the event
   float a, b, last;
 };
 

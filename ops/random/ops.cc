@@ -58,20 +58,12 @@ ShardingRule RandomUniformOp::getShardingRule() { return tileRule(getResult()); 
 
 void RandomUniformOp::getEffects(Effects &effects) { drawEffects(*this, getSeed(), effects); }
 
-LogicalResult FillOp::inferTypes(Types &results) { return inferShape(*this, getShape(), results); }
-
-ShardingRule FillOp::getShardingRule() { return tileRule(getResult()); }
-
 // Without operands there is nothing that a gradient could flow to.
 LogicalResult RandomNormalOp::buildGradient(RewriterBase &, ArrayRef<Value>, SmallVectorImpl<Value> &) {
   return mlir::success();
 }
 
 LogicalResult RandomUniformOp::buildGradient(RewriterBase &, ArrayRef<Value>, SmallVectorImpl<Value> &) {
-  return mlir::success();
-}
-
-LogicalResult FillOp::buildGradient(RewriterBase &, ArrayRef<Value>, SmallVectorImpl<Value> &) {
   return mlir::success();
 }
 

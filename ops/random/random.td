@@ -1,4 +1,4 @@
-// Tensors from nothing: initial values and noise.
+// Random tensors: initial values and noise.
 #ifndef WEFT_OPS_RANDOM
 #define WEFT_OPS_RANDOM
 
@@ -48,22 +48,6 @@ def Weft_RandomUniformOp : Weft_DrawOp<"random_uniform"> {
   let assemblyFormat = [{
     custom<Numbers>($shape) `low` `(` custom<Number>($low) `)` `high` `(` custom<Number>($high) `)`
     (`seed` `(` $seed^ `)`)? attr-dict `` custom<Types0>(type($result))
-  }];
-}
-
-def Weft_FillOp : Weft_DifferentiableOp<"fill"> {
-  let summary = "One number everywhere";
-  let description = [{
-    A float32 tensor.
-
-    Example: `%zeros = weft.fill [16, 8] value(0)`
-
-    **Constraints:** extents are positive.
-  }];
-  let arguments = (ins Weft_Integers:$shape, Weft_Number:$value);
-  let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = [{
-    custom<Numbers>($shape) `value` `(` custom<Number>($value) `)` attr-dict `` custom<Types0>(type($result))
   }];
 }
 

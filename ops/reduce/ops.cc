@@ -5,6 +5,7 @@
 #include "ops/dialect/infer.h"
 #include "ops/elementwise/ops.h"
 #include "ops/layout/ops.h"
+#include "ops/logic/ops.h"
 
 #define GET_OP_CLASSES
 #include "ops/reduce/ops.cpp.inc"
@@ -88,7 +89,7 @@ LogicalResult ReduceOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, 
   };
   Value gradient = keep(ofInput(g[0]));
   if (getKind() == "max") {
-    Value mask = create<EqualOp>(b, getLoc(), getInput(), keep(ofInput(getResult())));
+    Value mask = create<EqualOp>(b, getLoc(), getInput(), keep(ofInput(getResult())), b.getUnitAttr());
     Value ties = reduce(b, getLoc(), mask, "sum", dims, /*keepDims=*/true);
     out.push_back(create<MulOp>(b, getLoc(), mask, create<DivOp>(b, getLoc(), gradient, ties)));
     return mlir::success();

@@ -44,8 +44,18 @@ constexpr Piece kPieces[] = {
     {"%a$i = weft.mul $x, $y\n$r = weft.tanh %a$i"},
     {"$r = weft.maximum $x+, $y"},
     {"$r = weft.minimum $x+, $y"},
-    {"%a$i = weft.greater_equal $x+, $y\n$r = weft.mul $x, %a$i"},
-    {"%a$i = weft.equal $x, $x\n$r = weft.mul %a$i, $y"},
+    {"%a$i = weft.greater_equal $x+, $y as_number\n$r = weft.mul $x, %a$i"},
+    {"%a$i = weft.equal $x, $x as_number\n$r = weft.mul %a$i, $y"},
+    {"%a$i = weft.less $x+, $y\n%b$i = weft.logical_not %a$i\n$r = weft.select %b$i, $x, $y"},
+    {"%a$i = weft.iota [seq] dim(0)\n%b$i = weft.iota [seq, 1] dim(0)\n%c$i = weft.less_equal %a$i, %b$i\n"
+     "%d$i = weft.cast %c$i to f32\n%e$i = weft.einsum \"bsh,ts->bth\" $x, %d$i\n%f$i = weft.scale %e$i by(0.1)\n"
+     "$r = weft.tanh %f$i"},
+    {"%a$i = weft.iota [hidden] dim(0) to f32\n%b$i = weft.sin %a$i\n%c$i = weft.cos $x\n"
+     "$r = weft.mul %b$i, %c$i"},
+    {"%a$i = weft.clamp $x+ min(-0.5) max(0.5)\n%b$i = weft.power $y by(2)\n%c$i = weft.tanh %b$i\n"
+     "$r = weft.add %a$i, %c$i"},
+    {"%a$i = weft.stop_gradient $y\n%b$i = weft.abs $x+\n%c$i = weft.add_scalar %b$i by(-0.5)\n"
+     "$r = weft.mul %a$i, %c$i"},
     {"$r = weft.scale $x by(-0.75)"},
     {"$r = weft.add_n $x, $y, $x"},
     {"%a$i = weft.parameter \"bias$i\" [hidden] init(uniform -0.5 0.5)\n$r = weft.add $x, %a$i"},

@@ -32,7 +32,7 @@ std::vector<GradientCase> GradientCases() {
   auto add = [&](const char* name, const char* text, std::vector<Input> inputs, double fifth = 100) {
     cases.push_back({OpCase(name, text, std::move(inputs)), fifth});
   };
-  for (const char* op : {"neg", "exp", "tanh", "sigmoid", "square", "silu", "gelu"}) {
+  for (const char* op : {"neg", "exp", "tanh", "sigmoid", "square", "silu", "gelu", "sin", "cos"}) {
     cases.push_back({OpCase(op, std::string("weft.") + op + " %a", {{"3x5xf32", Uniform(-2, 2)}})});
   }
   for (const char* op : {"log", "sqrt", "rsqrt"}) {
@@ -56,6 +56,16 @@ std::vector<GradientCase> GradientCases() {
     }
   }
   add("scale", "weft.scale %a by(-0.3)", {{"3x5xf32"}});
+  add("abs", "weft.abs %a", {{"3x5xf32", Away()}});
+  add("add_number", "weft.add_scalar %a by(0.3)", {{"3x5xf32"}});
+  add("power", "weft.power %a by(1.7)", {{"3x5xf32", Uniform(1, 2)}});
+  add("power_whole", "weft.power %a by(3)", {{"3x5xf32", Uniform(-1, 1)}});
+  add("power_inverse", "weft.power %a by(-2)", {{"3x5xf32", Uniform(1, 2)}}, 1500);
+  // Elements are 1/2 apart, at least 1/4 from the ends.
+  add("clamp", "weft.clamp %a min(-1.25) max(0.75)", {{"3x5xf32", Distinct(0)}});
+  add("clamp_above", "weft.clamp %a min(0.25)", {{"3x5xf32", Distinct(0)}});
+  add("select", "weft.select %a, %b, %c", {{"3x5xi8", Integers(2)}, {"3x5xf32"}, {"3x5xf32"}});
+  add("select_broadcast", "weft.select %a, %b, %c", {{"5xi8", Integers(2)}, {"2x3x1xf32"}, {"f32"}});
   add("add_n", "weft.add_n %a, %b, %c", {{"3x5xf32"}, {"3x5xf32"}, {"3x5xf32"}});
   cases.push_back({OpCase("cast", "weft.cast %a to bf16", {{"3x5xf32", Eighths()}}), 0, 0x1p-8});
   add("broadcast_to", "weft.broadcast_to %a [4, 3, 5]", {{"3x1xf32"}});
@@ -108,11 +118,19 @@ std::vector<GradientCase> GradientCases() {
 const std::map<std::string, std::string>& Exempt() {
   static const auto* const exempt = new std::map<std::string, std::string>{
       {"to_global", "has no kernel: its gradient is passed on"},
+      {"stop_gradient", "has no gradient, which //ops:gradient_test checks"},
+      {"sign", "piecewise constant: has no gradient"},
+      {"greater", "piecewise constant: has no gradient"},
       {"greater_equal", "piecewise constant: has no gradient"},
+      {"less", "piecewise constant: has no gradient"},
+      {"less_equal", "piecewise constant: has no gradient"},
       {"equal", "piecewise constant: has no gradient"},
+      {"not_equal", "piecewise constant: has no gradient"},
       {"random_normal", "has no operands"},
       {"random_uniform", "has no operands"},
       {"fill", "has no operands"},
+      {"iota", "has no operands"},
+      {"constant", "has no operands"},
   };
   return *exempt;
 }
@@ -151,7 +169,7 @@ class GradientTest : public ::testing::TestWithParam<GradientCase> {
       const TensorSpec spec = WholeSpec(parsed.op->getOperand(static_cast<unsigned>(i)).getType());
       const std::string name(1, static_cast<char>('a' + i));
       inputs_[name] = Draw(one.inputs[i].fill, spec.dtype, spec.elements(), 40 + i);
-      if (spec.dtype != DType::kI32) parameters_.push_back(name);
+      if (RowOf(spec.dtype)->is_float) parameters_.push_back(name);
     }
     const absl::Status built = graph_.Build(one);
     ASSERT_TRUE(built.ok()) << std::string(built.message());

@@ -38,6 +38,7 @@ DType DTypeOf(mlir::Type element) {
   if (element.isF16()) return DType::kF16;
   if (element.isInteger(32)) return DType::kI32;
   if (element.isInteger(64)) return DType::kI64;
+  if (element.isInteger(8)) return DType::kU8;
   return DType::kInvalid;
 }
 

@@ -5,7 +5,7 @@
 namespace weft::tests {
 
 double QuantumOf(const Fill& fill, DType dtype) {
-  if (dtype == DType::kI32 || dtype == DType::kI64) return 1;
+  if (dtype == DType::kI32 || dtype == DType::kI64 || dtype == DType::kU8) return 1;
   return fill.kind == Fill::kEighths || dtype == DType::kBF16 || dtype == DType::kF16 ? 0x1p-3 : 0x1p-10;
 }
 

@@ -26,11 +26,30 @@ void AddPointwise(Cases& cases) {
   cases.push_back(OpCase("neg", "weft.neg %a", {{"4x4x8xf32"}}).Exact());
   cases.push_back(OpCase("scale", "weft.scale %a by(0.75)", {{"4x8xf32"}}).Exact());
   cases.push_back({"scale_rounds", "weft.scale %a by(0.1)", {{"4x8xf32"}}});
+  for (const char* op : {"abs", "sign"}) {
+    cases.push_back(OpCase(op, std::string("weft.") + op + " %a", {{"4x36xf32"}}).Exact());
+  }
+  for (const char* op : {"sin", "cos"}) {
+    cases.push_back({op, std::string("weft.") + op + " %a", {{"4x36xf32", Uniform(-40, 40)}}});
+  }
+  cases.push_back(OpCase("add_number", "weft.add_scalar %a by(0.75)", {{"4x36xf32", Eighths()}}).Exact());
+  cases.push_back({"power", "weft.power %a by(1.7)", {{"4x36xf32", Positive()}}});
+  cases.push_back({"power_whole", "weft.power %a by(-3)", {{"4x36xf32", Away()}}});
+  cases.push_back(OpCase("clamp", "weft.clamp %a min(-0.5) max(0.25)", {{"4x36xf32"}}).Exact());
+  cases.push_back(OpCase("clamp_below", "weft.clamp %a max(0)", {{"4x36xf32"}}).Exact());
   cases.push_back(OpCase("add_n", "weft.add_n %a, %b, %c", {{"4x8xf32"}, {"4x8xf32"}, {"4x8xf32"}}).Exact());
   cases.push_back({"cast_to_bf16", "weft.cast %a to bf16", {{"4x36xf32"}}});
   cases.push_back({"cast_from_bf16", "weft.cast %a to f32", {{"4x36xbf16"}}});
   cases.push_back({"cast_to_f16", "weft.cast %a to f16", {{"4x36xf32"}}});
   cases.push_back({"cast_from_f16", "weft.cast %a to f32", {{"4x36xf16"}}});
+  for (const char* type : {"i32", "i64", "i8"}) {
+    const std::string name = std::string("cast_") + type, integers = std::string("4x36x") + type;
+    cases.push_back(OpCase(name + "_to_f32", "weft.cast %a to f32", {{integers, Integers(100)}}).Exact());
+    cases.push_back(OpCase(name + "_to_f16", "weft.cast %a to f16", {{integers, Integers(100)}}).Exact());
+    cases.push_back(OpCase(name + "_to_i64", "weft.cast %a to i64", {{integers, Integers(100)}}).Exact());
+    cases.push_back(
+        OpCase(name + "_from_f32", std::string("weft.cast %a to ") + type, {{"4x36xf32", Uniform(0, 9)}}).Exact());
+  }
   cases.push_back(OpCase("broadcast_to_new_dim", "weft.broadcast_to %a [4, 8]", {{"8xf32"}}).Exact());
   cases.push_back(OpCase("broadcast_to_ones", "weft.broadcast_to %a [4, 4, 8]", {{"4x1xf32"}}).Exact());
   cases.push_back(OpCase("broadcast_to_scalar", "weft.broadcast_to %a [4, 8]", {{"f32"}}).Exact());
@@ -42,15 +61,63 @@ void AddBinary(Cases& cases) {
       {"outer", {"4x1xf32", "8xf32"}},    {"scalar", {"4x8xf32", "f32"}},  {"left", {"8xf32", "4x8xf32"}},
       {"ones", {"1x8xf32", "4x1xf32"}},
   };
-  for (const char* op : {"add", "sub", "mul", "maximum", "minimum", "greater_equal", "equal", "div"}) {
+  for (const char* op : {"add", "sub", "mul", "maximum", "minimum", "div"}) {
     for (const auto& [name, types] : shapes) {
       const bool div = op == std::string("div");
       OpCase one(std::string(op) + "_" + name, std::string("weft.") + op + " %a, %b",
                  {{types.first, Eighths()}, {types.second, div ? Away() : Eighths()}});
       cases.push_back(div ? std::move(one) : std::move(one).Exact());
     }
+    if (op == std::string("div")) continue;
+    for (const char* type : {"i32", "i64"}) {
+      cases.push_back(
+          OpCase(std::string(op) + "_" + type, std::string("weft.") + op + " %a, %b",
+                 {{std::string("4x4x8x") + type, Integers(100)}, {std::string("4x1x8x") + type, Integers(50)}})
+              .Exact());
+    }
   }
   cases.push_back(OpCase("add_uneven", "weft.add %a, %b", {{"6x4xf32"}, {"6x4xf32"}}).Exact().Uneven());
+}
+
+void AddLogic(Cases& cases) {
+  const Input truth = {"4x4x8xi8", Integers(2)};
+  for (const char* op : {"greater", "greater_equal", "less", "less_equal", "equal", "not_equal"}) {
+    const std::string name = op, text = std::string("weft.") + op + " %a, %b";
+    cases.push_back(OpCase(name, text, {{"4x4x8xf32", Eighths()}, {"4x1x8xf32", Eighths()}}).Exact());
+    cases.push_back(OpCase(name + "_left", text, {{"8xi32", Integers(3)}, {"4x8xi32", Integers(3)}}).Exact());
+    cases.push_back(OpCase(name + "_i64", text, {{"4x8xi64", Integers(3)}, {"i64", Integers(3)}}).Exact());
+    cases.push_back(
+        OpCase(name + "_as_number", text + " as_number", {{"4x4x8xf32", Eighths()}, {"8xf32", Eighths()}}).Exact());
+  }
+  for (const char* op : {"logical_and", "logical_or"}) {
+    cases.push_back(OpCase(op, std::string("weft.") + op + " %a, %b", {truth, {"4x1xi8", Integers(2)}}).Exact());
+  }
+  cases.push_back(OpCase("logical_not", "weft.logical_not %a", {truth}).Exact());
+  const char* const select = "weft.select %a, %b, %c";
+  cases.push_back(OpCase("select", select, {truth, {"4x4x8xf32"}, {"4x4x8xf32"}}).Exact());
+  cases.push_back(OpCase("select_row", select, {{"8xi8", Integers(2)}, {"4x4x8xf32"}, {"4x1xf32"}}).Exact());
+  cases.push_back(OpCase("select_scalar", select, {truth, {"4x4x8xf32"}, {"f32"}}).Exact());
+  cases.push_back(OpCase("select_i64", select, {truth, {"8xi64", Integers(99)}, {"4x1x1xi64", Integers(99)}}).Exact());
+  cases.push_back(
+      OpCase("select_uneven", select, {{"6x10xi8", Integers(2)}, {"6x1xf32"}, {"10xf32"}}).Exact().Uneven());
+}
+
+void AddConstants(Cases& cases) {
+  cases.push_back({"fill", "weft.fill [4, 8] value(2.5)", {}});
+  for (const char* type : {"bf16", "f16", "i32", "i64", "i8"}) {
+    cases.push_back({std::string("fill_") + type, std::string("weft.fill [4, 8] value(3) to ") + type, {}});
+    if (type[0] == 'i' && type[1] != '8') {
+      cases.push_back({std::string("iota_") + type, std::string("weft.iota [4, 8, 12] dim(1) to ") + type, {}});
+    }
+    cases.push_back({std::string("constant_") + type,
+                     std::string("weft.constant [2, 4] values [1, 2, 3, 4, 5, 6, 7, 8] to ") + type,
+                     {}});
+    cases.back().uneven = true;  // over four ranks
+  }
+  cases.push_back(OpCase("iota_uneven", "weft.iota [6, 4] dim(0)", {}).Uneven());
+  cases.push_back({"iota_last", "weft.iota [4, 8] dim(1) to f32", {}});
+  cases.push_back(
+      {"constant", "weft.constant [4, 4] values [0.1, -2, 3.0e8, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7]", {}});
 }
 
 void AddReduceAndLayout(Cases& cases) {
@@ -225,7 +292,6 @@ void AddRandom(Cases& cases) {
   cases.push_back({"random_normal_three", "weft.random_normal [4, 4, 12] mean(0.0) std(1.0)", {}});
   cases.push_back({"random_uniform", "weft.random_uniform [4, 20] low(-1.0) high(1.0) seed(7)", {}});
   cases.push_back(OpCase("random_uniform_uneven", "weft.random_uniform [6, 9] low(0.0) high(1.0)", {}).Uneven());
-  cases.push_back({"fill", "weft.fill [4, 8] value(2.5)", {}});
   cases.push_back(OpCase("dropout_half", "weft.dropout %a rate(0.5) seed(5)", {{"4x4x20xf32"}}).Exact());
   cases.push_back({"dropout_tenth", "weft.dropout %a rate(0.1) seed(9)", {{"4x36xf32"}}});
   cases.push_back(OpCase("dropout_uneven", "weft.dropout %a rate(0.1) seed(9)", {{"6x9xf32"}}).Uneven());
@@ -332,8 +398,17 @@ constexpr NarrowCase kNarrowCases[] = {
     {"div_row", ""},
     {"maximum_left", ""},
     {"minimum_row", ""},
-    {"greater_equal_same", ""},
-    {"equal_same", ""},
+    {"abs", ""},
+    {"sign", ""},
+    {"add_number", ""},
+    {"clamp", ""},
+    {"greater_as_number", ""},
+    {"greater_equal_as_number", ""},
+    {"less_as_number", ""},
+    {"less_equal_as_number", ""},
+    {"equal_as_number", ""},
+    {"not_equal_as_number", ""},
+    {"select", ""},
     {"reduce_sum_two", ""},
     {"reduce_sum_rounds", ""},
     {"reduce_max_last", ""},
@@ -381,6 +456,8 @@ Cases WideCases() {
   Cases cases;
   AddPointwise(cases);
   AddBinary(cases);
+  AddLogic(cases);
+  AddConstants(cases);
   AddReduceAndLayout(cases);
   AddEinsum(cases);
   AddRows(cases);

@@ -22,6 +22,7 @@ const std::map<std::string, std::string>& Exempt() {
       {"to_global", "pins a layout; becomes a box"},
       {"assign", "says which buffer a step ends in"},
       {"cross_entropy", "composite; what it decomposes into has cases"},
+      {"stop_gradient", "decomposes into its operand"},
   };
   return *exempt;
 }

@@ -29,7 +29,7 @@ def level_libraries(name, srcs, hdrs, deps):
             deps = deps,
         )
 
-def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], argument_deps = []):
+def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], code_deps = []):
     """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cpu (kernels, cpu*.cc),
     :cuda (the host's side of the GPU kernels, cuda*.cc), :cuda_code (cuda.cu and its parts cuda_code_*.h, as
     tools/build_defs/cuda.bzl says),
@@ -39,8 +39,8 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], argument_d
       name: the family, which is also its folder and the stem of its .td file.
       ir_deps: other families' :ops_h whose ops its gradients use.
       kernel_deps: libraries its CPU kernels use beside the ABI.
-      shared_deps: libraries that CPU and GPU kernels use.
-      argument_deps: libraries that cuda_arguments.h uses, which the code of a GPU includes.
+      shared_deps: libraries that CPU kernels and the host's side of GPU kernels use.
+      code_deps: libraries that CPU kernels, cuda_arguments.h and cuda.cu use: headers that nvcc compiles.
     """
     if native.glob(["ops.cc"]):
         td_library(name = "td", srcs = [name + ".td"], deps = ["//ops/dialect:td"])
@@ -68,7 +68,7 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], argument_d
             srcs = native.glob(["cpu*.cc"], exclude = ["*_test.cc"]),
             hdrs = native.glob(["cpu*.h"]),
             copts = KERNEL_COPTS,
-            deps = ["//ops:families", "//ops/abi", "//ops/abi:parallel"] + kernel_deps + shared_deps,
+            deps = ["//ops:families", "//ops/abi", "//ops/abi:parallel"] + kernel_deps + shared_deps + code_deps,
         )
     for test in native.glob(["cpu*_test.cc"]):
         native.cc_test(
@@ -87,12 +87,12 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], argument_d
         native.cc_library(
             name = "cuda_arguments",
             hdrs = native.glob(["cuda_arguments.h"]),
-            deps = ["//ops/abi"] + argument_deps,
+            deps = ["//ops/abi"] + code_deps,
         )
 
         # Parts of cuda.cu.
         native.cc_library(name = "cuda_code_h", textual_hdrs = native.glob(["cuda_code_*.h"]))
-        cuda_kernels(name = "cuda_code", module = name, deps = [":cuda_arguments", ":cuda_code_h"])
+        cuda_kernels(name = "cuda_code", module = name, deps = [":cuda_arguments", ":cuda_code_h"] + code_deps)
         native.cc_library(
             name = "cuda",
             srcs = native.glob(["cuda*.cc"], exclude = ["*_test.cc"]),

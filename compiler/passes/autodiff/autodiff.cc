@@ -1,8 +1,8 @@
 // Reverse-mode differentiation of a graph, op by op.
 #include "compiler/passes/autodiff/passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "ops/constant/ops.h"
 #include "ops/elementwise/ops.h"
-#include "ops/random/ops.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_AUTODIFF
@@ -77,7 +77,8 @@ public:
 
 private:
   Value fill(double value) {
-    return create<FillOp>(rewriter_, minimize_.getLoc(), rewriter_.getArrayAttr({}), rewriter_.getF64FloatAttr(value));
+    return create<FillOp>(rewriter_, minimize_.getLoc(), rewriter_.getArrayAttr({}), rewriter_.getF64FloatAttr(value),
+                          mlir::TypeAttr());
   }
 
   // A value is active if it depends on a parameter through differentiable ops.

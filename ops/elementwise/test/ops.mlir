@@ -29,10 +29,10 @@
 %12 = weft.maximum %a, %b
 // CHECK-NEXT: weft.minimum %0#0, %0#1{{ *$}}
 %13 = weft.minimum %a, %b
-// CHECK-NEXT: weft.greater_equal %0#0, %0#1{{ *$}}
-%14 = weft.greater_equal %a, %b
-// CHECK-NEXT: weft.equal %0#0, %0#1{{ *$}}
-%15 = weft.equal %a, %b
+// CHECK-NEXT: weft.abs %0#0{{ *$}}
+%14 = weft.abs %a
+// CHECK-NEXT: weft.sign %0#0{{ *$}}
+%15 = weft.sign %a
 // CHECK-NEXT: weft.scale %0#0 by(heads){{ *$}}
 %16 = weft.scale %a by(heads)
 // CHECK-NEXT: weft.scale %0#0 by(-5.000000e-01){{ *$}}
@@ -75,10 +75,10 @@
 %34 = weft.maximum %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT: weft.minimum %23#0, %23#1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
 %35 = weft.minimum %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-// CHECK-NEXT: weft.greater_equal %23#0, %23#1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-%36 = weft.greater_equal %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-// CHECK-NEXT: weft.equal %23#0, %23#1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-%37 = weft.equal %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: weft.sin %23#0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+%36 = weft.sin %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: weft.cos %23#0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+%37 = weft.cos %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT: weft.add %23#0, %23#2 : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
 %38 = weft.add %x, %row : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT: weft.scale %23#0 by(1.250000e-01) : (tensor<2x3xf32>) -> tensor<2x3xf32>
@@ -89,3 +89,28 @@
 %41 = weft.cast %x to bf16 : (tensor<2x3xf32>) -> tensor<2x3xbf16>
 // CHECK-NEXT: weft.broadcast_to %23#2 [2, 3] : (tensor<3xf32>) -> tensor<2x3xf32>
 %42 = weft.broadcast_to %row [2, 3] : (tensor<3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: weft.add_scalar %23#0 by(-1.250000e-01) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+%43 = weft.add_scalar %x by(-0.125) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: weft.power %23#0 by(3) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+%44 = weft.power %x by(3) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: weft.clamp %23#0 min(-1) max(5.000000e-01) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+%45 = weft.clamp %x min(-1) max(0.5) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: weft.clamp %23#0 max(0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+%46 = weft.clamp %x max(0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: weft.stop_gradient %23#0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+%47 = weft.stop_gradient %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+
+%c, %d = "test.values"() : () -> (!weft.any, tensor<2x3xi32>)
+// CHECK: %[[V:.*]]:2 = "test.values"
+// CHECK-NEXT: weft.add_scalar %[[V]]#0 by(2 * eps){{ *$}}
+%48 = weft.add_scalar %c by(2 * eps)
+// CHECK-NEXT: weft.power %[[V]]#0 by(p){{ *$}}
+%49 = weft.power %c by(p)
+// CHECK-NEXT: weft.clamp %[[V]]#0 min(low){{ *$}}
+%50 = weft.clamp %c min(low)
+// CHECK-NEXT: weft.stop_gradient %[[V]]#0{{ *$}}
+%51 = weft.stop_gradient %c
+// CHECK-NEXT: weft.cast %[[V]]#1 to i8 : (tensor<2x3xi32>) -> tensor<2x3xi8>
+%52 = weft.cast %d to i8 : (tensor<2x3xi32>) -> tensor<2x3xi8>
+// CHECK-NEXT: weft.mul %[[V]]#1, %[[V]]#1 : (tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<2x3xi32>
+%53 = weft.mul %d, %d : (tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<2x3xi32>

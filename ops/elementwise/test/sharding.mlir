@@ -19,8 +19,8 @@
 %11 = weft.div %s, %s : (!s, !s) -> !s
 %12 = weft.maximum %s, %s : (!s, !s) -> !s
 %13 = weft.minimum %s, %s : (!s, !s) -> !s
-%14 = weft.greater_equal %s, %s : (!s, !s) -> !s
-%15 = weft.equal %s, %s : (!s, !s) -> !s
+%14 = weft.abs %s : (!s) -> !s
+%15 = weft.clamp %s min(0) : (!s) -> !s
 %16 = weft.neg %p : (!p) -> !p
 %17 = weft.scale %p by(2) : (!p) -> !p
 %18 = weft.add %p, %p : (!p, !p) -> !p
@@ -133,22 +133,6 @@
 !p = tensor<2x4xf32, #weft.sbp<P>>
 !b = tensor<2x4xf32, #weft.sbp<B>>
 %p, %b = "test.values"() : () -> (!p, !b)
-// expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (P, P) -> (P)}}
-%0 = weft.greater_equal %p, %p : (!p, !p) -> !p
-
-// -----
-
-!p = tensor<2x4xf32, #weft.sbp<P>>
-!b = tensor<2x4xf32, #weft.sbp<B>>
-%p, %b = "test.values"() : () -> (!p, !b)
-// expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (P, P) -> (P)}}
-%0 = weft.equal %p, %p : (!p, !p) -> !p
-
-// -----
-
-!p = tensor<2x4xf32, #weft.sbp<P>>
-!b = tensor<2x4xf32, #weft.sbp<B>>
-%p, %b = "test.values"() : () -> (!p, !b)
 // expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (P, B) -> (P)}}
 %0 = weft.add %p, %b : (!p, !b) -> !p
 
@@ -175,3 +159,59 @@
 %p, %b = "test.values"() : () -> (!p, !b)
 // expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (P, B) -> (P)}}
 %0 = weft.add_n %p, %b : (!p, !b) -> !p
+
+// -----
+
+!p = tensor<2x4xf32, #weft.sbp<P>>
+!b = tensor<2x4xf32, #weft.sbp<B>>
+%p, %b = "test.values"() : () -> (!p, !b)
+// expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (P) -> (P)}}
+%0 = weft.abs %p : (!p) -> !p
+
+// -----
+
+!p = tensor<2x4xf32, #weft.sbp<P>>
+!b = tensor<2x4xf32, #weft.sbp<B>>
+%p, %b = "test.values"() : () -> (!p, !b)
+// expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (P) -> (P)}}
+%0 = weft.sign %p : (!p) -> !p
+
+// -----
+
+!p = tensor<2x4xf32, #weft.sbp<P>>
+!b = tensor<2x4xf32, #weft.sbp<B>>
+%p, %b = "test.values"() : () -> (!p, !b)
+// expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (P) -> (P)}}
+%0 = weft.sin %p : (!p) -> !p
+
+// -----
+
+!p = tensor<2x4xf32, #weft.sbp<P>>
+!b = tensor<2x4xf32, #weft.sbp<B>>
+%p, %b = "test.values"() : () -> (!p, !b)
+// expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (P) -> (P)}}
+%0 = weft.cos %p : (!p) -> !p
+
+// -----
+
+!p = tensor<2x4xf32, #weft.sbp<P>>
+!b = tensor<2x4xf32, #weft.sbp<B>>
+%p, %b = "test.values"() : () -> (!p, !b)
+// expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (P) -> (P)}}
+%0 = weft.add_scalar %p by(1) : (!p) -> !p
+
+// -----
+
+!p = tensor<2x4xf32, #weft.sbp<P>>
+!b = tensor<2x4xf32, #weft.sbp<B>>
+%p, %b = "test.values"() : () -> (!p, !b)
+// expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (P) -> (P)}}
+%0 = weft.power %p by(2) : (!p) -> !p
+
+// -----
+
+!p = tensor<2x4xf32, #weft.sbp<P>>
+!b = tensor<2x4xf32, #weft.sbp<B>>
+%p, %b = "test.values"() : () -> (!p, !b)
+// expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (P) -> (P)}}
+%0 = weft.clamp %p min(0) : (!p) -> !p

@@ -7,8 +7,6 @@
 %0 = weft.random_normal [batch, 2 * hidden] mean(0.0) std(deviation)
 // CHECK: weft.random_uniform [batch] low(-1.000000e+00) high(bound) seed(7){{ *$}}
 %1 = weft.random_uniform [batch] low(-1.0) high(bound) seed(7)
-// CHECK: weft.fill [batch] value(3){{ *$}}
-%2 = weft.fill [batch] value(3)
 
 // CHECK-LABEL: weft.graph @typed
 weft.graph @typed() placements [#weft.placement<"cpu", [], [0]>] {
@@ -16,6 +14,4 @@ weft.graph @typed() placements [#weft.placement<"cpu", [], [0]>] {
   %3 = weft.random_normal [16, 8] mean(0.0) std(1) : () -> tensor<16x8xf32>
   // CHECK: weft.random_uniform [16, 8] low(-1) high(1) seed(7) : () -> tensor<16x8xf32>
   %4 = weft.random_uniform [16, 8] low(-1) high(1) seed(7) : () -> tensor<16x8xf32>
-  // CHECK: weft.fill [] value(5.000000e-01) : () -> tensor<f32>
-  %5 = weft.fill [] value(0.5) : () -> tensor<f32>
 }

@@ -8,7 +8,7 @@
 weft.graph @accepted() placements [#mesh] {
   %0 = weft.random_normal [16, 8] mean(0) std(1) seed(1) : () -> !split
   %1 = weft.random_uniform [16, 8] low(0) high(1) seed(2) : () -> !twice
-  %2 = weft.fill [16, 8] value(1) : () -> !whole
+  %2 = weft.random_uniform [16, 8] low(0) high(1) seed(2) : () -> !whole
 }
 
 // -----
@@ -24,5 +24,5 @@ weft.graph @pending() placements [#mesh] {
 #mesh = #weft.placement<"cpu", [tensor = 3], [0, 1, 2]>
 weft.graph @uneven() placements [#mesh] {
   // expected-error @+1 {{expected every split dimension to be divisible by its mesh axes}}
-  %0 = weft.fill [16, 8] value(1) : () -> tensor<16x8xf32, #weft.sbp<S(1)>>
+  %0 = weft.random_normal [16, 8] mean(0) std(1) : () -> tensor<16x8xf32, #weft.sbp<S(1)>>
 }

@@ -25,8 +25,6 @@ weft.graph @merged() placements [#weft.placement<"cpu", [], [0]>] {
 // CHECK-LABEL: weft.graph @unused
 weft.graph @unused() placements [#weft.placement<"cpu", [], [0]>] {
   // CHECK-NOT: weft.random
-  // CHECK-NOT: weft.fill
   %0 = weft.random_normal [4] mean(0) std(1) : () -> tensor<4xf32>
   %1 = weft.random_uniform [4] low(0) high(1) : () -> tensor<4xf32>
-  %2 = weft.fill [4] value(0) : () -> tensor<4xf32>
 }

@@ -142,11 +142,11 @@ weft.graph @shared("ids" %ids: tensor<4xi32>) placements [#one] {
 weft.graph @inactive("x" %x: tensor<4xf32>, "ids" %ids: tensor<4xi32>) placements [#one] {
   %w = weft.parameter "w" [16, 4] init(zeros) : () -> tensor<16x4xf32>
   %s = weft.parameter "s" [4] init(zeros) state : () -> tensor<4xf32>
-  %0 = weft.greater_equal %x, %s : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %0 = weft.greater_equal %x, %s as_number : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %1 = weft.embedding %ids, %w : (tensor<4xi32>, tensor<16x4xf32>) -> tensor<4x4xf32>
   %2 = weft.mul %1, %0 : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
   %loss = weft.reduce sum %2 over [0, 1] : (tensor<4x4xf32>) -> tensor<f32>
-  %3 = weft.greater_equal %2, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = weft.greater_equal %2, %1 as_number : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   weft.output "mask" %3 : (tensor<4x4xf32>)
   weft.minimize %loss : (tensor<f32>)
 }

@@ -18,3 +18,15 @@ weft.graph @cross_entropy("x" %x: tensor<4x16xf32>, "l" %l: tensor<4xi32>) place
   weft.output "loss" metric %loss : (tensor<f32>)
   weft.output "count" metric %count : (tensor<f32>)
 }
+
+// What stops gradients is gone with them.
+// CHECK-LABEL: weft.graph @stopped
+// CHECK-NEXT: %[[NEG:.*]] = weft.neg %arg0
+// CHECK-NEXT: weft.output "y" %[[NEG]]
+// CHECK-NEXT: }
+weft.graph @stopped("x" %x: tensor<4xf32>) placements [#one] {
+  %0 = weft.stop_gradient %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = weft.neg %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = weft.stop_gradient %1 : (tensor<4xf32>) -> tensor<4xf32>
+  weft.output "y" %2 : (tensor<4xf32>)
+}

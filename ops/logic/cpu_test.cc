@@ -1,0 +1,193 @@
+#include <cmath>
+#include <functional>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ops/families.h"
+#include "tests/support/kernel_testing.h"
+
+namespace weft {
+namespace {
+
+using ::testing::HasSubstr;
+using weft::testing::RandomValues;
+using weft::testing::RunKernel;
+using weft::testing::Values;
+using Dims = std::vector<int64_t>;
+
+const KernelRegistry& Registry() {
+  static const KernelRegistry* registry = [] {
+    auto* made = new KernelRegistry;
+    RegisterLogicKernels(*made);
+    return made;
+  }();
+  return *registry;
+}
+
+struct Operand {
+  DType type;
+  Dims dims;
+};
+
+KernelSpec Spec(const char* name, const std::vector<Operand>& inputs, const Operand& output, int threads = 1) {
+  KernelSpec spec;
+  spec.name = name;
+  spec.threads = threads;
+  for (const Operand& it : inputs) spec.inputs.push_back(TensorSpec::Whole(it.type, it.dims));
+  spec.outputs.push_back(TensorSpec::Whole(output.type, output.dims));
+  return spec;
+}
+
+int64_t Count(const Dims& dims) { return TensorSpec::Whole(DType::kF32, dims).elements(); }
+
+// The index in a tensor of `dims` of what is broadcast to element `index` of `result`.
+int64_t BroadcastIndex(int64_t index, const Dims& result, const Dims& dims) {
+  int64_t from = 0, stride = 1;
+  for (size_t back = 1; back <= result.size(); ++back) {
+    const int64_t coordinate = index % result[result.size() - back];
+    index /= result[result.size() - back];
+    if (back > dims.size()) continue;
+    const int64_t extent = dims[dims.size() - back];
+    from += (extent == 1 ? 0 : coordinate) * stride;
+    stride *= extent;
+  }
+  return from;
+}
+
+struct Comparison {
+  const char* name;
+  std::function<bool(double, double)> formula;
+};
+const Comparison kComparisons[] = {
+    {"greater", [](double a, double b) { return a > b; }}, {"greater_equal", [](double a, double b) { return a >= b; }},
+    {"less", [](double a, double b) { return a < b; }},    {"less_equal", [](double a, double b) { return a <= b; }},
+    {"equal", [](double a, double b) { return a == b; }},  {"not_equal", [](double a, double b) { return a != b; }},
+};
+
+struct Shapes {
+  Dims a, b, y;
+};
+const Shapes kBroadcasts[] = {
+    {{}, {}, {}},
+    {{7}, {}, {7}},
+    {{}, {7}, {7}},
+    {{20000, 3}, {20000, 3}, {20000, 3}},
+    {{30, 40, 33}, {33}, {30, 40, 33}},
+    {{33}, {30, 40, 33}, {30, 40, 33}},
+    {{4, 1, 6}, {1, 5, 1}, {4, 5, 6}},
+    {{2, 1, 3, 1}, {5, 1, 4}, {2, 5, 3, 4}},
+    {{1, 1}, {1, 1}, {1, 1}},
+};
+
+// Whole numbers around 0, so that many are equal.
+TEST(LogicTest, ComparisonsOfEveryTypeToTruthValuesAndNumbers) {
+  for (const Comparison& op : kComparisons) {
+    for (DType type : {DType::kF32, DType::kBF16, DType::kF16, DType::kI32, DType::kI64, DType::kU8}) {
+      const double low = type == DType::kU8 ? 0 : -2;
+      for (const Shapes& it : kBroadcasts) {
+        const Values a = RandomValues(Count(it.a), 2, low, 3, DType::kI32);
+        const Values b = RandomValues(Count(it.b), 3, low, 3, DType::kI32);
+        for (DType to : {DType::kU8, type}) {
+          for (int threads : {1, 2}) {
+            const auto y =
+                RunKernel(Registry(), Spec(op.name, {{type, it.a}, {type, it.b}}, {to, it.y}, threads), {a, b});
+            ASSERT_TRUE(y.ok()) << y.status();
+            for (int64_t i = 0; i < Count(it.y); ++i) {
+              const bool expected = op.formula(a[BroadcastIndex(i, it.y, it.a)], b[BroadcastIndex(i, it.y, it.b)]);
+              ASSERT_EQ((*y)[0][i], expected ? 1 : 0) << op.name << " " << NameOf(type) << " element " << i;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(LogicTest, AComparisonWithNaNIsFalseButForNotEqual) {
+  const double nan = std::nan("");
+  for (const Comparison& op : kComparisons) {
+    const auto y = RunKernel(Registry(), Spec(op.name, {{DType::kF32, {3}}, {DType::kF32, {3}}}, {DType::kU8, {3}}),
+                             {{nan, 1, nan}, {1, nan, nan}});
+    EXPECT_EQ((*y)[0], Values(3, std::string(op.name) == "not_equal" ? 1 : 0)) << op.name;
+  }
+}
+
+TEST(LogicTest, LargeIntegersAreComparedAsThemselves) {
+  // Neighbours that are one float32.
+  const Values a = {16777217, 16777216}, b = {16777216, 16777217};
+  for (DType type : {DType::kI32, DType::kI64}) {
+    const Operand pair = {type, {2}};
+    EXPECT_EQ((*RunKernel(Registry(), Spec("greater", {pair, pair}, {DType::kU8, {2}}), {a, b}))[0], Values({1, 0}));
+    EXPECT_EQ((*RunKernel(Registry(), Spec("equal", {pair, pair}, {DType::kU8, {2}}), {a, b}))[0], Values({0, 0}));
+  }
+}
+
+TEST(LogicTest, AnythingButZeroIsTrue) {
+  const Operand bytes = {DType::kU8, {6}};
+  const Values a = {0, 0, 1, 255, 2, 0}, b = {0, 1, 0, 2, 4, 128};
+  EXPECT_EQ((*RunKernel(Registry(), Spec("logical_and", {bytes, bytes}, bytes), {a, b}))[0],
+            Values({0, 0, 0, 1, 1, 0}));
+  EXPECT_EQ((*RunKernel(Registry(), Spec("logical_or", {bytes, bytes}, bytes), {a, b}))[0], Values({0, 1, 1, 1, 1, 1}));
+  EXPECT_EQ((*RunKernel(Registry(), Spec("logical_not", {bytes}, bytes), {a}, {}, {{0, 0}}))[0],
+            Values({1, 1, 0, 0, 0, 1}));
+}
+
+struct Three {
+  Dims condition, a, b, y;
+};
+const Three kThree[] = {
+    {{}, {}, {}, {}},
+    {{7}, {7}, {7}, {7}},
+    {{}, {7}, {7}, {7}},
+    {{7}, {}, {7}, {7}},
+    {{7}, {7}, {}, {7}},
+    {{7}, {}, {}, {7}},
+    {{}, {}, {7}, {7}},
+    {{}, {7}, {}, {7}},
+    {{30, 40, 33}, {33}, {40, 1}, {30, 40, 33}},
+    {{1, 5, 1}, {4, 1, 1}, {1, 1, 6}, {4, 5, 6}},
+    {{20000, 3}, {20000, 3}, {20000, 3}, {20000, 3}},
+};
+
+TEST(LogicTest, SelectsElementsOfAnyType) {
+  for (DType type : {DType::kF32, DType::kBF16, DType::kI32, DType::kI64, DType::kU8}) {
+    for (const Three& it : kThree) {
+      const Values condition = RandomValues(Count(it.condition), 1, 0, 3, DType::kI32);
+      const Values a = RandomValues(Count(it.a), 2, 0, 99, DType::kI32);
+      const Values b = RandomValues(Count(it.b), 3, 100, 199, DType::kI32);
+      for (int threads : {1, 2}) {
+        const KernelSpec spec =
+            Spec("select", {{DType::kU8, it.condition}, {type, it.a}, {type, it.b}}, {type, it.y}, threads);
+        const auto y = RunKernel(Registry(), spec, {condition, a, b});
+        ASSERT_TRUE(y.ok()) << y.status();
+        for (int64_t i = 0; i < Count(it.y); ++i) {
+          const double expected = condition[BroadcastIndex(i, it.y, it.condition)] != 0
+                                      ? a[BroadcastIndex(i, it.y, it.a)]
+                                      : b[BroadcastIndex(i, it.y, it.b)];
+          ASSERT_EQ((*y)[0][i], expected) << NameOf(type) << " element " << i;
+        }
+        if (it.a == it.y) EXPECT_EQ(*RunKernel(Registry(), spec, {condition, a, b}, {}, {{1, 0}}), *y);
+        if (it.b == it.y) EXPECT_EQ(*RunKernel(Registry(), spec, {condition, a, b}, {}, {{2, 0}}), *y);
+      }
+    }
+  }
+}
+
+TEST(LogicTest, RefusesWhatDoesNotFit) {
+  auto message = [](const KernelSpec& spec) { return std::string(Registry().Create(spec).status().message()); };
+  const Operand floats = {DType::kF32, {2}}, bytes = {DType::kU8, {2}}, ids = {DType::kI32, {2}};
+  EXPECT_THAT(message(Spec("less", {floats, ids}, bytes)), HasSubstr("less: input 1: expected f32, got i32[2]"));
+  EXPECT_THAT(message(Spec("less", {floats, floats}, ids)), HasSubstr("output 0: expected u8 or f32, got i32[2]"));
+  EXPECT_THAT(message(Spec("equal", {{DType::kF64, {2}}, {DType::kF64, {2}}}, bytes)),
+              HasSubstr("input 0: expected f32, bf16, f16, i32, i64 or u8, got f64[2]"));
+  EXPECT_THAT(message(Spec("logical_and", {floats, bytes}, bytes)), HasSubstr("input 0: expected u8, got f32[2]"));
+  EXPECT_THAT(message(Spec("select", {floats, floats, floats}, floats)), HasSubstr("input 0: expected u8, got f32[2]"));
+  EXPECT_THAT(message(Spec("select", {bytes, floats, ids}, floats)), HasSubstr("input 2: expected f32, got i32[2]"));
+  EXPECT_THAT(message(Spec("select", {bytes, floats, {DType::kF32, {3}}}, floats)),
+              HasSubstr("input 2: expected a shape that broadcasts to f32[2], got f32[3]"));
+  EXPECT_THAT(message(Spec("less", {{DType::kF32, {}}, {DType::kF32, {1}}}, bytes)),
+              HasSubstr("output 0: expected the extents of the inputs, got u8[2]"));
+}
+
+}  // namespace
+}  // namespace weft
