@@ -13,7 +13,7 @@ absl::StatusOr<Blend> Blend::Create(const std::vector<double>& weights) {
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   std::vector<int64_t> shares;
   for (const double weight : weights) {
-    if (!(weight > 0) || !std::isfinite(total) || weight / total * kPeriod < 1) {
+    if (!(weight > 0) || !(total > 0) || !std::isfinite(total) || weight / total * kPeriod < 1) {
       return absl::InvalidArgumentError(absl::StrCat("weights: expected each to be at least one in ", kPeriod,
                                                      " of all, got ", weight, " of ", total));
     }
