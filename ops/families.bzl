@@ -18,5 +18,6 @@ FAMILIES = {
     "random": "Random tensors",
     "reduce": "Reductions",
     "rope": "Rotary positions",
+    "scan": "Scans",
     "softmax": "Softmax",
 }

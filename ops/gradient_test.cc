@@ -122,6 +122,17 @@ TEST_F(GradientTest, WhatIsConstantAlmostEverywhereHasNone) {
   EXPECT_THAT(defined_, ElementsAre(false));
 }
 
+TEST_F(GradientTest, Cumsum) {
+  for (const char *word : {"", " exclusive", " reverse", " exclusive reverse"}) {
+    SCOPED_TRACE(word);
+    EXPECT_THAT(differentiate(R"(%x = "test.value"() : () -> tensor<2x3xf32>
+      %0 = weft.cumsum %x dim(1))" +
+                              std::string(word) + " : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
+                ElementsAre("cumsum"));
+    EXPECT_THAT(defined_, ElementsAre(true));
+  }
+}
+
 TEST_F(GradientTest, Select) {
   EXPECT_THAT(differentiate(R"(%c, %a, %b = "test.values"() : () -> (tensor<3xi8>, tensor<2x3xf32>, tensor<f32>)
     %0 = weft.select %c, %a, %b : (tensor<3xi8>, tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>)"),

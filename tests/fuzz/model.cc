@@ -54,6 +54,7 @@ constexpr Piece kPieces[] = {
      "$r = weft.mul %b$i, %c$i"},
     {"%a$i = weft.clamp $x+ min(-0.5) max(0.5)\n%b$i = weft.power $y by(2)\n%c$i = weft.tanh %b$i\n"
      "$r = weft.add %a$i, %c$i"},
+    {"%a$i = weft.cumsum $x dim(1)\n%b$i = weft.scale %a$i by(0.2)\n$r = weft.tanh %b$i"},
     {"%a$i = weft.stop_gradient $y\n%b$i = weft.abs $x+\n%c$i = weft.add_scalar %b$i by(-0.5)\n"
      "$r = weft.mul %a$i, %c$i"},
     {"$r = weft.scale $x by(-0.75)"},

@@ -66,6 +66,10 @@ std::vector<GradientCase> GradientCases() {
   add("clamp_above", "weft.clamp %a min(0.25)", {{"3x5xf32", Distinct(0)}});
   add("select", "weft.select %a, %b, %c", {{"3x5xi8", Integers(2)}, {"3x5xf32"}, {"3x5xf32"}});
   add("select_broadcast", "weft.select %a, %b, %c", {{"5xi8", Integers(2)}, {"2x3x1xf32"}, {"f32"}});
+  add("cumsum", "weft.cumsum %a dim(1)", {{"2x5x3xf32"}});
+  add("cumsum_exclusive", "weft.cumsum %a dim(2) exclusive", {{"2x3x5xf32"}});
+  add("cumsum_reverse", "weft.cumsum %a dim(0) reverse", {{"5x3xf32"}});
+  add("cumsum_both", "weft.cumsum %a dim(0) exclusive reverse", {{"5xf32"}});
   add("add_n", "weft.add_n %a, %b, %c", {{"3x5xf32"}, {"3x5xf32"}, {"3x5xf32"}});
   cases.push_back({OpCase("cast", "weft.cast %a to bf16", {{"3x5xf32", Eighths()}}), 0, 0x1p-8});
   add("broadcast_to", "weft.broadcast_to %a [4, 3, 5]", {{"3x1xf32"}});

@@ -120,6 +120,15 @@ void AddConstants(Cases& cases) {
       {"constant", "weft.constant [4, 4] values [0.1, -2, 3.0e8, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7]", {}});
 }
 
+void AddScans(Cases& cases) {
+  for (const char* words : {"", " exclusive", " reverse"}) {
+    const std::string name = std::string("cumsum") + (*words ? "_" : "") + (*words ? words + 1 : "");
+    cases.push_back(OpCase(name, std::string("weft.cumsum %a dim(1)") + words, {{"4x9x8xf32", Eighths()}}).Exact());
+  }
+  cases.push_back(OpCase("cumsum_last", "weft.cumsum %a dim(1)", {{"4x8xi32", Integers(9)}}).Exact());
+  cases.push_back({"cumsum_rounds", "weft.cumsum %a dim(0)", {{"36x8xf32", Uniform(-4, 4)}}});
+}
+
 void AddReduceAndLayout(Cases& cases) {
   for (const char* kind : {"sum", "mean", "max"}) {
     for (const auto& [name, dims] : {std::pair("first", "[0]"), std::pair("last", "[2]"), std::pair("two", "[2, 0]"),
@@ -409,6 +418,7 @@ constexpr NarrowCase kNarrowCases[] = {
     {"equal_as_number", ""},
     {"not_equal_as_number", ""},
     {"select", ""},
+    {"cumsum", ""},
     {"reduce_sum_two", ""},
     {"reduce_sum_rounds", ""},
     {"reduce_max_last", ""},
@@ -458,6 +468,7 @@ Cases WideCases() {
   AddBinary(cases);
   AddLogic(cases);
   AddConstants(cases);
+  AddScans(cases);
   AddReduceAndLayout(cases);
   AddEinsum(cases);
   AddRows(cases);

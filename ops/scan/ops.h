@@ -1,0 +1,10 @@
+// Scans of the `weft` dialect.
+#ifndef WEFT_OPS_SCAN_OPS_H_
+#define WEFT_OPS_SCAN_OPS_H_
+
+#include "ops/dialect/weft.h"
+
+#define GET_OP_CLASSES
+#include "ops/scan/ops.h.inc"
+
+#endif // WEFT_OPS_SCAN_OPS_H_
