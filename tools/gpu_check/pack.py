@@ -97,8 +97,8 @@ def main():
     folder, archive = make(arguments)
     print("%s: %.1f MiB, %.1f MiB as %s.tar.gz" % (arguments.out, folder / 2**20, archive / 2**20,
                                                    os.path.basename(arguments.out)))
-    if folder > LIMIT:
-        fail("expected at most %d MiB, got %.1f MiB" % (LIMIT >> 20, folder / 2**20))
+    if archive > LIMIT:
+        fail("expected an archive of at most %d MiB, got %.1f MiB" % (LIMIT >> 20, archive / 2**20))
 
 
 if __name__ == "__main__":
