@@ -10,6 +10,7 @@ namespace weft {
 namespace {
 
 using ::testing::HasSubstr;
+using weft::testing::BroadcastIndex;
 using weft::testing::RandomValues;
 using weft::testing::RunKernel;
 using weft::testing::Values;
@@ -96,20 +97,6 @@ const Binary kBinary[] = {
     {"maximum", [](double a, double b) { return std::max(a, b); }},
     {"minimum", [](double a, double b) { return std::min(a, b); }},
 };
-
-// The index in a tensor of `dims` of what is broadcast to element `index` of `result`.
-int64_t BroadcastIndex(int64_t index, const Dims& result, const Dims& dims) {
-  int64_t from = 0, stride = 1;
-  for (size_t back = 1; back <= result.size(); ++back) {
-    const int64_t coordinate = index % result[result.size() - back];
-    index /= result[result.size() - back];
-    if (back > dims.size()) continue;
-    const int64_t extent = dims[dims.size() - back];
-    from += (extent == 1 ? 0 : coordinate) * stride;
-    stride *= extent;
-  }
-  return from;
-}
 
 struct Shapes {
   Dims a, b, y;

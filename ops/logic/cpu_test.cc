@@ -10,6 +10,7 @@ namespace weft {
 namespace {
 
 using ::testing::HasSubstr;
+using weft::testing::BroadcastIndex;
 using weft::testing::RandomValues;
 using weft::testing::RunKernel;
 using weft::testing::Values;
@@ -39,20 +40,6 @@ KernelSpec Spec(const char* name, const std::vector<Operand>& inputs, const Oper
 }
 
 int64_t Count(const Dims& dims) { return TensorSpec::Whole(DType::kF32, dims).elements(); }
-
-// The index in a tensor of `dims` of what is broadcast to element `index` of `result`.
-int64_t BroadcastIndex(int64_t index, const Dims& result, const Dims& dims) {
-  int64_t from = 0, stride = 1;
-  for (size_t back = 1; back <= result.size(); ++back) {
-    const int64_t coordinate = index % result[result.size() - back];
-    index /= result[result.size() - back];
-    if (back > dims.size()) continue;
-    const int64_t extent = dims[dims.size() - back];
-    from += (extent == 1 ? 0 : coordinate) * stride;
-    stride *= extent;
-  }
-  return from;
-}
 
 struct Comparison {
   const char* name;

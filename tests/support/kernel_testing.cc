@@ -147,4 +147,17 @@ Values SliceOf(const Values& whole, const TensorSpec& tile) {
   return part;
 }
 
+int64_t BroadcastIndex(int64_t index, const std::vector<int64_t>& result, const std::vector<int64_t>& dims) {
+  int64_t from = 0, stride = 1;
+  for (size_t back = 1; back <= result.size(); ++back) {
+    const int64_t coordinate = index % result[result.size() - back];
+    index /= result[result.size() - back];
+    if (back > dims.size()) continue;
+    const int64_t extent = dims[dims.size() - back];
+    from += (extent == 1 ? 0 : coordinate) * stride;
+    stride *= extent;
+  }
+  return from;
+}
+
 }  // namespace weft::testing

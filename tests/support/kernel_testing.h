@@ -42,6 +42,9 @@ Values RandomValues(int64_t n, uint64_t seed, double low = -1, double high = 1, 
 // The part of `whole` (a tensor of global_dims) that `tile` holds.
 Values SliceOf(const Values& whole, const TensorSpec& tile);
 
+// The index in a tensor of `dims` of what is broadcast, shapes aligned at the last dim, to element `index` of `result`.
+int64_t BroadcastIndex(int64_t index, const std::vector<int64_t>& result, const std::vector<int64_t>& dims);
+
 }  // namespace weft::testing
 
 #endif  // WEFT_TESTS_SUPPORT_KERNEL_TESTING_H_
