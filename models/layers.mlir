@@ -83,3 +83,15 @@ model.layer @causal_attention(%x) [hidden, heads, std = 0.02] {
   %1 = model.call @join_heads "c_proj" (%0) [hidden, heads, std]
   model.return %1
 }
+
+// The cross entropy of each row of logits[..., classes] and labels[...], which weft.cross_entropy sums; `last` is the
+// dimension of the classes. For evaluation, which wants it of each sample. Every label is a class; none is left out.
+model.layer @cross_entropies(%logits, %labels) [last] {
+  %max = weft.reduce max %logits over [last] to f32
+  %sum = weft.sum_exp %logits, %max
+  %own = weft.pick %logits, %labels
+  %0 = weft.log %sum
+  %1 = weft.add %0, %max
+  %2 = weft.sub %1, %own
+  model.return %2
+}

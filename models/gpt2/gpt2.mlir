@@ -41,6 +41,14 @@ model.graph @train(%tokens [batch, seq] i32, %labels [batch, seq] i32) {
   weft.minimize %loss per %count
 }
 
+// Of each sequence the mean loss of its tokens.
+model.graph @evaluate(%tokens [batch, seq] i32, %labels [batch, seq] i32) {
+  %logits = model.call @gpt2 (%tokens) [0.0]
+  %losses = model.call @cross_entropies (%logits, %labels) [2]
+  %0 = weft.reduce mean %losses over [1]
+  weft.output "loss" %0
+}
+
 model.graph @logits(%tokens [batch, seq] i32) {
   %logits = model.call @gpt2 (%tokens) [0.0]
   weft.output "logits" %logits

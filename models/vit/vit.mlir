@@ -2,6 +2,7 @@
 // files, the shapes of Hugging Face's ViTForImageClassification. The defaults are those of ViT-Base.
 model.import "../layers.mlir"
 model.import "../encoder.mlir"
+model.import "../images.mlir"
 
 model.config @size = 224      model.config @patch = 16    model.config @channels = 3
 model.config @layers = 12     model.config @hidden = 768  model.config @inner = 3072
@@ -9,45 +10,32 @@ model.config @heads = 12      model.config @classes = 1000
 model.config @dropout = 0.0   model.config @norm_eps = 1.0e-12
 model.config @grid = size floordiv patch
 
-// Hidden states [batch, patches, hidden] of images[batch, channels, size, size].
-model.layer @patch_embeddings(%images) {
-  %w = weft.parameter "weight" [hidden, channels, patch, patch] init(normal 0.02)
-  %b = weft.parameter "bias" [hidden] init(zeros)
-  %0 = weft.reshape %images [batch, channels, grid, patch, grid, patch]
-  %1 = weft.transpose %0 [0, 2, 4, 1, 3, 5]
-  %2 = weft.reshape %1 [batch, grid * grid, channels * patch * patch]
-  %3 = weft.reshape %w [hidden, channels * patch * patch]
-  %4 = weft.einsum "bsi,oi->bso" %2, %3
-  %5 = weft.add %4, %b
-  model.return %5
-}
-
 model.layer @projection_of_patches(%images) {
-  %0 = model.call @patch_embeddings "projection" (%images)
+  %0 = model.call @patches "projection" (%images) [size, patch, channels, hidden]
   model.return %0
 }
 
 // The class comes first, then the patches; every place has an embedding of its own.
-model.layer @embeddings(%images) {
+model.layer @embeddings(%images) [rate] {
   %class = weft.parameter "cls_token" [1, 1, hidden] init(normal 0.02)
   %places = weft.parameter "position_embeddings" [1, grid * grid + 1, hidden] init(normal 0.02)
   %0 = model.call @projection_of_patches "patch_embeddings" (%images)
   %1 = weft.broadcast_to %class [batch, 1, hidden]
   %2 = weft.concat %1, %0 dim(1)
   %3 = weft.add %2, %places
-  %4 = weft.dropout %3 rate(dropout)
+  %4 = weft.dropout %3 rate(rate)
   model.return %4
 }
 
-model.layer @attention_output(%x) {
+model.layer @attention_output(%x) [rate] {
   %0 = model.call @dense_of_heads "dense" (%x) [hidden, heads]
-  %1 = weft.dropout %0 rate(dropout)
+  %1 = weft.dropout %0 rate(rate)
   model.return %1
 }
 
-model.layer @attention(%x) {
+model.layer @attention(%x) [rate] {
   %0 = model.call @self_attention "attention" (%x) [hidden, heads]
-  %1 = model.call @attention_output "output" (%0)
+  %1 = model.call @attention_output "output" (%0) [rate]
   model.return %1
 }
 
@@ -57,82 +45,65 @@ model.layer @intermediate(%x) {
   model.return %1
 }
 
-model.layer @output(%x) {
+model.layer @output(%x) [rate] {
   %0 = model.call @dense "dense" (%x) [inner, hidden, S(1), B]
-  %1 = weft.dropout %0 rate(dropout)
+  %1 = weft.dropout %0 rate(rate)
   model.return %1
 }
 
-model.layer @block(%x) {
+model.layer @block(%x) [rate] {
   %0 = model.call @layer_norm "layernorm_before" (%x) [hidden, norm_eps]
-  %1 = model.call @attention "attention" (%0)
+  %1 = model.call @attention "attention" (%0) [rate]
   %2 = weft.add %x, %1
   %3 = model.call @layer_norm "layernorm_after" (%2) [hidden, norm_eps]
   %4 = model.call @intermediate "intermediate" (%3)
-  %5 = model.call @output "output" (%4)
+  %5 = model.call @output "output" (%4) [rate]
   %6 = weft.add %2, %5
   model.return %6
 }
 
-model.layer @encoder(%x) {
-  %0 = model.repeat layers "layer" @block(%x)
+model.layer @encoder(%x) [rate] {
+  %0 = model.repeat layers "layer" @block(%x) [rate]
   model.return %0
 }
 
-model.layer @body(%images) {
-  %0 = model.call @embeddings "embeddings" (%images)
-  %1 = model.call @encoder "encoder" (%0)
+model.layer @body(%images) [rate] {
+  %0 = model.call @embeddings "embeddings" (%images) [rate]
+  %1 = model.call @encoder "encoder" (%0) [rate]
   %2 = model.call @layer_norm "layernorm" (%1) [hidden, norm_eps]
   model.return %2
 }
 
-// Logits [batch, classes] of bytes [batch, channels, size, size]: 0 to 255 become -1 to 1.
-model.layer @vit(%images) {
+// Logits [batch, classes] of bytes [batch, channels, size, size]: 0 to 255 become -1 to 1. `rate` is that of every
+// dropout.
+model.layer @vit(%images) [rate] {
   %0 = weft.cast %images to f32
   %1 = weft.scale %0 by(0.00784313725490196)
   %2 = weft.add_scalar %1 by(-1.0)
-  %3 = model.call @body "vit" (%2)
+  %3 = model.call @body "vit" (%2) [rate]
   %4 = weft.slice %3 dim(1) from(0) size(1)
   %5 = model.call @dense "classifier" (%4) [hidden, classes]
   %6 = weft.reshape %5 [batch, classes]
   model.return %6
 }
 
-// The loss, and how many of the images get their own class.
-model.layer @loss_of(%logits, %labels) {
-  %loss, %count = weft.cross_entropy %logits, %labels
-  %0 = weft.pick %logits, %labels
-  %1 = weft.reduce max %logits over [1]
-  %2 = weft.greater_equal %0, %1 as_number
-  %accuracy = weft.reduce mean %2 over [0]
-  model.return %loss, %count, %accuracy
-}
-
 model.graph @train(%images [batch, channels, size, size] u8, %labels [batch] i32) {
-  %logits = model.call @vit (%images)
-  %loss, %count, %accuracy = model.call @loss_of (%logits, %labels)
+  %logits = model.call @vit (%images) [dropout]
+  %loss, %count, %accuracy = model.call @loss_of_classes (%logits, %labels)
   weft.output "accuracy" metric %accuracy
   weft.minimize %loss per %count
 }
 
-// Images of one channel, as data sets of digits and clothes have them.
-model.graph @train_gray(%images [batch, size, size] u8, %labels [batch] i32) {
-  %0 = weft.reshape %images [batch, 1, size, size]
-  %logits = model.call @vit (%0)
-  %loss, %count, %accuracy = model.call @loss_of (%logits, %labels)
-  weft.output "accuracy" metric %accuracy
-  weft.minimize %loss per %count
-}
-
-model.graph @evaluate_gray(%images [batch, size, size] u8, %labels [batch] i32) {
-  %0 = weft.reshape %images [batch, 1, size, size]
-  %logits = model.call @vit (%0)
-  %loss, %count, %accuracy = model.call @loss_of (%logits, %labels)
-  weft.output "loss" %loss
-  weft.output "accuracy" %accuracy
+// Of each image its loss and whether it gets its own class.
+model.graph @evaluate(%images [batch, channels, size, size] u8, %labels [batch] i32) {
+  %logits = model.call @vit (%images) [0.0]
+  %losses = model.call @cross_entropies (%logits, %labels) [1]
+  %hits = model.call @hits (%logits, %labels)
+  weft.output "loss" %losses
+  weft.output "accuracy" %hits
 }
 
 model.graph @logits(%images [batch, channels, size, size] u8) {
-  %logits = model.call @vit (%images)
+  %logits = model.call @vit (%images) [0.0]
   weft.output "logits" %logits
 }

@@ -30,6 +30,14 @@ bool CopyTile(const TensorSpec& spec, int64_t d, const Array& array, Conversion 
   return fit;
 }
 
+// Whether records of two shapes are the same, but for dimensions of one element: an image of one channel is [28,28] or
+// [1,28,28]. The first dimension counts the records.
+bool SameRecords(std::vector<int64_t> a, std::vector<int64_t> b) {
+  for (std::vector<int64_t>* shape : {&a, &b})
+    shape->erase(std::remove(shape->begin() + 1, shape->end(), 1), shape->end());
+  return std::equal(a.begin() + 1, a.end(), b.begin() + 1, b.end());
+}
+
 uint64_t HashOfText(const std::string& text) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
   const auto size = static_cast<int64_t>(text.size());
@@ -63,9 +71,9 @@ absl::StatusOr<std::unique_ptr<RecordBatches>> RecordBatches::Create(Fields fiel
     return absl::InvalidArgumentError(absl::StrCat(array.where, ": `", name, "`: expected ", records, " records, as `",
                                                    first_name, "` has, got ", array.records()));
   }
-  if (records < options.global_batch) {
+  if (records < options.least_records()) {
     return absl::InvalidArgumentError(absl::StrCat(first.where, ": `", first_name, "`: expected at least ",
-                                                   options.global_batch, " records, for a step, got ", records));
+                                                   options.least_records(), " records, for a step, got ", records));
   }
   return std::unique_ptr<RecordBatches>(new RecordBatches(std::move(fields), options, records));
 }
@@ -79,8 +87,7 @@ absl::Status RecordBatches::Check(const TensorSpec& spec, const std::string& fie
   }
   const Array& array = found->second;
   if (absl::Status status = order_.Check(spec, field); !status.ok()) return status;
-  if (ConversionOf(*array.type, spec.dtype) == nullptr ||
-      !std::equal(array.shape.begin() + 1, array.shape.end(), spec.global_dims.begin() + 1, spec.global_dims.end())) {
+  if (ConversionOf(*array.type, spec.dtype) == nullptr || !SameRecords(array.shape, spec.global_dims)) {
     const auto expected = [&] {
       std::vector<std::string> dims = {"rows"};
       for (int64_t d = 1; d < spec.rank(); ++d) dims.push_back(absl::StrCat(spec.global_dims[d]));

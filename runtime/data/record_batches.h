@@ -36,7 +36,7 @@ class RecordBatches : public DataSet {
   static absl::StatusOr<std::unique_ptr<RecordBatches>> Create(Fields fields, const SampleOrder::Options& options);
 
   // spec has global dims [rows, the array's others...] and a type that ConversionOf knows, and rows divides B; every
-  // dimension may be split.
+  // dimension may be split. Dimensions of one element may be missing in either.
   absl::Status Check(const TensorSpec& spec, const std::string& field) const override;
   // kOutOfRange: a number that the input's type has not.
   absl::Status Fill(const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch,

@@ -53,6 +53,21 @@ TEST(RecordBatchesTest, SequentialGoesThroughTheRecordsAndWraps) {
   EXPECT_THAT(Fill<int32_t>(*batches, spec, 1, 0), ElementsAre(12, 13, 14, 15, 16, 17, 0, 1, 2, 3, 4, 5));
 }
 
+TEST(RecordBatchesTest, OnceReadsTheRecordsInOrderAndEndsWithTheLast) {
+  auto batches = Batches({{"x", Counting(3)}}, {.global_batch = 2, .order = SHUFFLED, .seed = 7, .once = true});
+  const TensorSpec first = {DType::kI32, {2, 1, 1}, {2, 2, 3}, {0, 0, 0}};  // of each record its first element
+  EXPECT_THAT(Fill<int32_t>(*batches, first, 0, 0), ElementsAre(0, 6));
+  EXPECT_THAT(Fill<int32_t>(*batches, first, 1, 0), ElementsAre(12, 12));
+  EXPECT_TRUE(RecordBatches::Create({{"x", Counting(3)}}, {.global_batch = 4, .once = true}).ok());
+}
+
+TEST(RecordBatchesTest, ADimensionOfOneElementMayBeMissing) {
+  auto batches = Batches({{"x", Counting(2)}}, {.global_batch = 2, .order = SEQUENTIAL});
+  const TensorSpec tile = {DType::kI32, {2, 1, 1, 2}, {2, 1, 2, 3}, {0, 0, 1, 1}};
+  EXPECT_THAT(Fill<int32_t>(*batches, tile, 0, 0), ElementsAre(4, 5, 10, 11));
+  EXPECT_FALSE(batches->Check(TensorSpec::Whole(DType::kI32, {2, 1, 3, 2}), "x").ok());
+}
+
 TEST(RecordBatchesTest, MicroBatchesAndTilesAreCutsOfOneBatch) {
   auto batches = Batches({{"x", Counting(21)}}, {.global_batch = 8, .order = SHUFFLED, .seed = 5});
   // Step 2 goes from the first epoch into the second.

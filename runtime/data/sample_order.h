@@ -2,7 +2,7 @@
 //
 // Sample i of the run, i = step B + micro_batch rows + row, is record i mod n of the n records, in their order or
 // permuted anew every epoch. So what a step reads does not depend on how the batch is cut, into micro-batches or over
-// ranks, nor on where a run was resumed.
+// ranks, nor on where a run was resumed. A run that reads every record once takes them in their order.
 #ifndef WEFT_RUNTIME_DATA_SAMPLE_ORDER_H_
 #define WEFT_RUNTIME_DATA_SAMPLE_ORDER_H_
 
@@ -24,6 +24,11 @@ class SampleOrder {
     int64_t global_batch = 0;  // B: samples a step, over all ranks and micro-batches; at least 1
     DataOrder order = SHUFFLED;
     uint64_t seed = 0;  // SEQUENTIAL ignores it
+    // Every record once, in their order, whatever `order` says; what a last step lacks is filled with the last record.
+    bool once = false;
+
+    // The fewest records that a step can be made of.
+    int64_t least_records() const { return once ? 1 : global_batch; }
   };
 
   // records >= 1.
@@ -35,6 +40,7 @@ class SampleOrder {
 
   // The record that sample `sample` >= 0 of the run is.
   int64_t RecordOf(int64_t sample) const {
+    if (options_.once) return sample < records_ ? sample : records_ - 1;
     const int64_t epoch = sample / records_, index = sample % records_;
     return options_.order == SEQUENTIAL ? index : permutation_.At(epoch, index);
   }

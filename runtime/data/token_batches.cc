@@ -12,9 +12,9 @@ absl::StatusOr<std::unique_ptr<TokenBatches>> TokenBatches::Create(std::unique_p
         "batches: expected at least one sequence of at least one token, got ", batch, " of ", options.sequence));
   }
   const int64_t windows = (stream->size() - 1) / options.sequence;
-  if (windows < batch) {
-    return absl::InvalidArgumentError(absl::StrCat(stream->path(), ": expected at least ", batch * options.sequence + 1,
-                                                   " tokens, for ", batch, batch == 1 ? " sequence" : " sequences",
+  if (const int64_t least = options.order.least_records(); windows < least) {
+    return absl::InvalidArgumentError(absl::StrCat(stream->path(), ": expected at least ", least * options.sequence + 1,
+                                                   " tokens, for ", least, least == 1 ? " sequence" : " sequences",
                                                    " a step of ", options.sequence,
                                                    " each and a label for the last, got ", stream->size()));
   }

@@ -34,10 +34,11 @@ absl::Status FileError(const std::string& path, const char* what) {
 constexpr char kRun[] = "{\"run\":";
 constexpr char kStep[] = "{\"step\":";
 
-std::string RunLine(const std::map<std::string, std::string>& about) {
-  const nlohmann::json json(about);
-  return absl::StrCat(kRun, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), "}\n");
+std::string Text(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
+
+std::string RunLine(const std::map<std::string, std::string>& about) { return absl::StrCat(kRun, Text(about), "}\n"); }
 
 // The lines of `path` up to step `done`, each part of them below the line of its run; none if there is no file.
 std::string EarlierLines(const std::string& path, int64_t done) {
@@ -76,6 +77,14 @@ std::string ToJson(const StepMetrics& m) {
       Number(m.tflops), Number(m.mfu), m.memory_bytes);
 }
 
+std::string ToJson(const EvaluationMetrics& m) {
+  std::string means;
+  for (const auto& [name, value] : m.means) {
+    absl::StrAppend(&means, means.empty() ? "" : ",", Text(name), ":", Number(value));
+  }
+  return absl::StrFormat(R"({"samples":%d,"means":{%s}})", m.samples, means);
+}
+
 absl::StatusOr<std::unique_ptr<MetricsWriter>> MetricsWriter::Open(const std::string& path, int64_t done,
                                                                    const std::map<std::string, std::string>& about) {
   std::error_code error;
@@ -101,8 +110,8 @@ MetricsWriter::~MetricsWriter() {
   if (!partial_.empty()) std::remove(partial_.c_str());
 }
 
-absl::Status MetricsWriter::Write(const StepMetrics& metrics) {
-  const std::string line = ToJson(metrics) + "\n";
+absl::Status MetricsWriter::WriteLine(const std::string& json) {
+  const std::string line = json + "\n";
   if (std::fwrite(line.data(), 1, line.size(), file_) != line.size() || std::fflush(file_) != 0) {
     return FileError(path_, "metrics cannot be written");
   }

@@ -1,4 +1,5 @@
-// metrics.jsonl, for scripts: a JSON object of what is run, {"run":{"weft":"...", ...}}, then one a step.
+// metrics.jsonl, for scripts: a JSON object of what is run, {"run":{"weft":"...", ...}}, then one a step, or one of an
+// evaluation.
 #ifndef WEFT_RUNTIME_TRACE_METRICS_H_
 #define WEFT_RUNTIME_TRACE_METRICS_H_
 
@@ -34,6 +35,15 @@ struct StepMetrics {
   int64_t memory_bytes = 0;   // resident, of this process, at most so far
 };
 
+// What an evaluation finds over a whole data set.
+struct EvaluationMetrics {
+  int64_t samples = 0;
+  std::vector<std::pair<std::string, double>> means;  // over the samples, by name
+};
+
+// {"samples":10000,"means":{"accuracy":0.85,"loss":0.4}}; what is not finite is null.
+std::string ToJson(const EvaluationMetrics& metrics);
+
 // The line without its newline. Floats carry full float32 precision; what is
 // absent or not finite is null.
 std::string ToJson(const StepMetrics& metrics);
@@ -53,9 +63,12 @@ class MetricsWriter {
   ~MetricsWriter();
 
   // kUnavailable naming the file when the disk is full.
-  absl::Status Write(const StepMetrics& metrics);
+  absl::Status Write(const StepMetrics& metrics) { return WriteLine(ToJson(metrics)); }
+  absl::Status Write(const EvaluationMetrics& metrics) { return WriteLine(ToJson(metrics)); }
 
  private:
+  absl::Status WriteLine(const std::string& json);
+
   MetricsWriter(std::string path, std::string partial, std::FILE* file)
       : path_(std::move(path)), partial_(std::move(partial)), file_(file) {}
 

@@ -41,6 +41,14 @@ TEST(MetricsTest, FloatsSurviveTheRoundTrip) {
   EXPECT_EQ(static_cast<float>(json["lr"].get<double>()), 6e-4f);
 }
 
+TEST(MetricsTest, AnEvaluationIsOneLine) {
+  const nlohmann::json json =
+      nlohmann::json::parse(ToJson(EvaluationMetrics{7, {{"a \"name\"", 0.25}, {"loss", NAN}}}));
+  EXPECT_EQ(json["samples"], 7);
+  EXPECT_EQ(json["means"]["a \"name\""], 0.25);
+  EXPECT_TRUE(json["means"]["loss"].is_null());
+}
+
 // To wait for a reader would be to wait for ever.
 TEST(MetricsTest, APipeThatNobodyReadsIsRefused) {
   const std::string path = TempPath("pipe");
@@ -53,7 +61,7 @@ TEST(MetricsTest, APipeThatNobodyReadsIsRefused) {
   const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
   const auto writer = MetricsWriter::Open(path, 0, {});
   ASSERT_TRUE(writer.ok()) << writer.status();
-  EXPECT_TRUE((*writer)->Write({}).ok());
+  EXPECT_TRUE((*writer)->Write(StepMetrics{}).ok());
   char first = 0;
   EXPECT_EQ(read(reader, &first, 1), 1);
   EXPECT_EQ(first, '{');
@@ -71,7 +79,7 @@ TEST(MetricsTest, AbsentAndInfiniteAreNull) {
 }
 
 TEST(MetricsTest, LossScaleWhereThereIsOne) {
-  EXPECT_FALSE(nlohmann::json::parse(ToJson({})).contains("loss_scale"));
+  EXPECT_FALSE(nlohmann::json::parse(ToJson(StepMetrics{})).contains("loss_scale"));
   StepMetrics metrics{.step = 1};
   metrics.loss_scale = 32768;
   metrics.skipped_steps = 0;
@@ -88,12 +96,12 @@ TEST(MetricsTest, ResumingDropsTheLinesThatComeAgain) {
   {
     auto writer = MetricsWriter::Open(path, 0, {{"weft", "1"}, {"data", "a \"b\""}});
     ASSERT_TRUE(writer.ok());
-    for (int step = 1; step <= 4; ++step) ASSERT_TRUE((*writer)->Write({.step = step, .tokens = 1}).ok());
+    for (int step = 1; step <= 4; ++step) ASSERT_TRUE((*writer)->Write(StepMetrics{.step = step, .tokens = 1}).ok());
   }
   {
     auto writer = MetricsWriter::Open(path, 2, {{"weft", "2"}});
     ASSERT_TRUE(writer.ok());
-    ASSERT_TRUE((*writer)->Write({.step = 3, .tokens = 5}).ok());
+    ASSERT_TRUE((*writer)->Write(StepMetrics{.step = 3, .tokens = 5}).ok());
   }
   const std::string expected = R"({"run":{"data":"a \"b\"","weft":"1"}})"
                                "\n" +
@@ -105,7 +113,7 @@ TEST(MetricsTest, ResumingDropsTheLinesThatComeAgain) {
   {  // a run of which no step is left has no line either
     auto writer = MetricsWriter::Open(path, 2, {{"weft", "3"}});
     ASSERT_TRUE(writer.ok());
-    ASSERT_TRUE((*writer)->Write({.step = 3, .tokens = 6}).ok());
+    ASSERT_TRUE((*writer)->Write(StepMetrics{.step = 3, .tokens = 6}).ok());
   }
   EXPECT_EQ(Contents(path), R"({"run":{"data":"a \"b\"","weft":"1"}})"
                             "\n" +
@@ -130,7 +138,7 @@ TEST(MetricsTest, ResumingCountsOlderLinesAnew) {
   for (int time = 0; time < 2; ++time) {  // the second time it is a file of this version
     auto writer = MetricsWriter::Open(path, 2, {});
     ASSERT_TRUE(writer.ok());
-    ASSERT_TRUE((*writer)->Write({.step = 3, .tokens = 5}).ok());
+    ASSERT_TRUE((*writer)->Write(StepMetrics{.step = 3, .tokens = 5}).ok());
     const std::string run = "{\"run\":{}}\n";
     EXPECT_EQ(Contents(path), run + Line(1, 1) + Line(2, 2) + run + Line(3, 5)) << time;
   }

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/run/cluster.h"
+#include "tools/run/evaluate_data.h"
 #include "tools/run/init.h"
 #include "tools/run/inputs.h"
 #include "tools/run/results.h"
@@ -17,18 +18,19 @@ absl::StatusOr<std::unique_ptr<executor::BatchSource>> OpenInputs(const Context&
   const auto inputs = InputsOf(context.plan);
   if (inputs.empty()) return nullptr;
   return absl::InvalidArgumentError(
-      absl::StrCat("--inputs: expected a file, as the plan reads `", inputs[0].name, "`, got none"));
+      absl::StrCat("--inputs: expected a file, or --data, as the plan reads `", inputs[0].name, "`, got none"));
 }
 
 }  // namespace
 
 absl::Status Evaluate(const Context& context) {
   const Request& request = context.request;
+  if (!request.data.empty()) return EvaluateData(context);
   const auto source = OpenInputs(context);
   if (absl::Status status = context.processes.Agree(source.status()); !status.ok()) return status;
-  const absl::StatusOr<std::string> init = CheckInit(context);
+  const absl::StatusOr<InitialParameters> init = InitialParameters::Open(context);
   if (!init.ok()) return init.status();
-  context.Tell(*init);
+  context.Tell(init->text());
   Results results;
   const auto opened = TimelineFor(context);
   if (!opened.ok()) return opened.status();
@@ -36,7 +38,7 @@ absl::Status Evaluate(const Context& context) {
   const uint64_t seed = request.seed.value_or(context.plan.header().job().seed());
   auto cluster = StartCluster(context, seed, source->get(), &results, timeline);
   if (!cluster.ok()) return cluster.status();
-  if (absl::Status status = LoadInit(context, **cluster); !status.ok()) return status;
+  if (absl::Status status = init->Load(context, **cluster); !status.ok()) return status;
   if (absl::Status status = (*cluster)->Step(0); !status.ok()) return status;
   if (!request.outputs.empty()) {
     if (absl::Status status = results.Write(context, request.outputs); !status.ok()) return status;

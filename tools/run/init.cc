@@ -1,18 +1,20 @@
 #include "tools/run/init.h"
 
 #include <algorithm>
-#include <memory>
+#include <filesystem>
 #include <set>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/checkpoint/checksum.h"
-#include "runtime/checkpoint/safetensors_reader.h"
+#include "runtime/checkpoint/directory.h"
 
 namespace weft::run {
 namespace {
 
+using checkpoint::CheckpointReader;
 using checkpoint::SafetensorsReader;
 using executor::Executor;
 using executor::StateTile;
@@ -68,7 +70,7 @@ absl::StatusOr<std::string> Match(const Context& context, const SafetensorsReade
   for (const checkpoint::TensorEntry& entry : file.header().tensors) {
     if (used.count(entry.name) == 0) unused.push_back(entry.name);
   }
-  return absl::StrCat(context.request.init, ": loaded ", parameters.size() - lacking.size(), " of ", parameters.size(),
+  return absl::StrCat(file.path(), ": loaded ", parameters.size() - lacking.size(), " of ", parameters.size(),
                       " parameters", lacking.empty() ? "" : "; with initial values: ", NamesText(lacking),
                       unused.empty() ? "" : "; of no use here: ", NamesText(unused));
 }
@@ -89,32 +91,49 @@ absl::StatusOr<std::string> HashOf(const SafetensorsReader& file) {
 
 }  // namespace
 
-absl::StatusOr<std::string> CheckInit(const Context& context) {
-  if (context.request.init.empty()) return "";
-  Processes& processes = context.processes;
-  const auto file = SafetensorsReader::Open(context.request.init);
-  if (absl::Status status = processes.Agree(file.status()); !status.ok()) return status;
-  const absl::StatusOr<std::string> matched = Match(context, **file);
-  if (absl::Status status = processes.Agree(matched.status()); !status.ok()) return status;
-  if (processes.alone()) return matched;
-  const absl::StatusOr<std::string> hash = HashOf(**file);
-  if (absl::Status status = processes.Agree(hash.status()); !status.ok()) return status;
-  if (absl::Status status = processes.CheckSame({{"--init: hash", *hash}}); !status.ok()) return status;
-  return matched;
+absl::StatusOr<InitialParameters> InitialParameters::OpenPath(const Context& context) {
+  InitialParameters init;
+  std::string file = context.request.init;
+  std::error_code none;
+  if (std::filesystem::is_directory(file, none)) {
+    auto opened = CheckpointReader::Open(file);
+    if (!opened.ok()) return opened.status();
+    init.checkpoint_ = *std::move(opened);
+    file = absl::StrCat(init.checkpoint_->path(), "/", checkpoint::kModelFile);
+  }
+  auto opened = SafetensorsReader::Open(file);
+  if (!opened.ok()) return opened.status();
+  init.file_ = *std::move(opened);
+  absl::StatusOr<std::string> matched = Match(context, *init.file_);
+  if (!matched.ok()) return matched.status();
+  init.text_ = *std::move(matched);
+  return init;
 }
 
-absl::Status LoadInit(const Context& context, executor::Cluster& cluster) {
-  if (context.request.init.empty()) return absl::OkStatus();
-  const auto file = SafetensorsReader::Open(context.request.init);
-  if (absl::Status status = context.processes.Agree(file.status()); !status.ok()) return status;
+absl::StatusOr<InitialParameters> InitialParameters::Open(const Context& context) {
+  if (context.request.init.empty()) return InitialParameters();
+  Processes& processes = context.processes;
+  absl::StatusOr<InitialParameters> init = OpenPath(context);
+  if (absl::Status status = processes.Agree(init.status()); !status.ok()) return status;
+  if (processes.alone()) return init;
+  const absl::StatusOr<std::string> hash = HashOf(*init->file_);
+  if (absl::Status status = processes.Agree(hash.status()); !status.ok()) return status;
+  if (absl::Status status = processes.CheckSame({{"--init: hash", *hash}}); !status.ok()) return status;
+  return init;
+}
+
+absl::Status InitialParameters::Load(const Context& context, executor::Cluster& cluster) const {
+  if (file_ == nullptr) return absl::OkStatus();
   return context.processes.Agree(cluster.OnEveryRank([&](Executor& executor) -> absl::Status {
     for (const StateTile& tile : executor.state()) {
       if (tile.optimizer) continue;
-      const auto entry = (*file)->Find(tile.name, PrefixesOf(context));
+      const auto entry = file_->Find(tile.name, PrefixesOf(context));
       if (!entry.ok() && context.request.init_partial) continue;
       if (!entry.ok()) return entry.status();
       const absl::Status loaded = executor.LoadTile(tile, [&](void* bytes) {
-        return (*file)->Read(**entry, tile.spec, tile.stored_shape, checkpoint::Conversion::kWiden, bytes);
+        if (checkpoint_ != nullptr)  // which is verified as it is read
+          return checkpoint_->Read((*entry)->name, tile.spec, tile.stored_shape, bytes);
+        return file_->Read(**entry, tile.spec, tile.stored_shape, checkpoint::Conversion::kWiden, bytes);
       });
       if (!loaded.ok()) return loaded;
     }

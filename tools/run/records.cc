@@ -126,7 +126,7 @@ bool NamesRecords(const std::string& data) {
   return absl::StrContains(data, '=') && !IsThere(data, /*folder=*/false);
 }
 
-absl::StatusOr<OpenedData> OpenRecords(const plan::Plan& plan, const std::string& data, uint64_t seed, int64_t steps) {
+absl::StatusOr<OpenedData> OpenRecords(const plan::Plan& plan, const std::string& data, const Extent& extent) {
   const std::vector<InputInfo> inputs = InputsOf(plan);
   if (inputs.empty()) return Wrong("expected a plan that reads inputs, got none");
   const absl::StatusOr<Paths> paths = PathsOf(data, inputs);
@@ -140,7 +140,8 @@ absl::StatusOr<OpenedData> OpenRecords(const plan::Plan& plan, const std::string
     fields[name] = *std::move(array);
   }
   auto batches = data::RecordBatches::Create(
-      std::move(fields), {.global_batch = *batch, .order = plan.header().job().data().order(), .seed = seed});
+      std::move(fields),
+      {.global_batch = *batch, .order = plan.header().job().data().order(), .seed = extent.seed, .once = extent.once});
   if (!batches.ok()) return batches.status();
   std::vector<std::string> texts;
   for (const InputInfo& input : inputs) {
@@ -151,14 +152,14 @@ absl::StatusOr<OpenedData> OpenRecords(const plan::Plan& plan, const std::string
     if (!ids.ok()) return ids.status();
     texts.push_back(absl::StrCat(input.name, " ", array.RecordText(), *ids));
   }
-  OpenedData opened;
+  const int64_t records = (*batches)->records();
+  OpenedData opened{.samples = records, .batch = *batch};
   opened.record = {{"data", data},
                    {"data_form", (*batches)->form()},
-                   {"data_records", absl::StrCat((*batches)->records())},
+                   {"data_records", absl::StrCat(records)},
                    {"data_hash", checkpoint::ToHex((*batches)->Hash())}};
-  opened.text =
-      absl::StrCat(data, ": ", plan::CountText((*batches)->records()), " records of ", absl::StrJoin(texts, ", "),
-                   EpochsText((*batches)->records(), static_cast<double>(*batch), steps));
+  opened.text = absl::StrCat(data, ": ", plan::CountText(records), records == 1 ? " record of " : " records of ",
+                             absl::StrJoin(texts, ", "), ExtentText(extent, records, static_cast<double>(*batch)));
   opened.source = *std::move(batches);
   return opened;
 }

@@ -2,7 +2,6 @@
 #ifndef WEFT_TOOLS_RUN_RECORDS_H_
 #define WEFT_TOOLS_RUN_RECORDS_H_
 
-#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -16,7 +15,7 @@ bool NamesRecords(const std::string& data);
 
 // Opens an array for each of the plan's inputs: the tensor of that name of a .safetensors file; NAME.npy or NAME.idx,
 // also with .gz, of a folder; or the file that `data` names for it. kOutOfRange: ids outside the table that they index.
-absl::StatusOr<OpenedData> OpenRecords(const plan::Plan& plan, const std::string& data, uint64_t seed, int64_t steps);
+absl::StatusOr<OpenedData> OpenRecords(const plan::Plan& plan, const std::string& data, const Extent& extent);
 
 }  // namespace weft::run
 

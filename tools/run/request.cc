@@ -34,9 +34,6 @@ training
                          the schedule's total if it has one, otherwise 100; 0 with
                          --checkpoint-dir saves the initial state
   --seed N               of initial values, dropout and the order of the data; the job's by default
-  --init FILE            initial parameters from a .safetensors file, under their full names; it says which of the
-                         file's tensors have no use, and is an error if the file lacks a parameter
-  --init-partial         what the file lacks begins with its initial value
   --checkpoint-dir DIR   save the model and the optimizer there at the end; for one run at a time, and
                          without --resume a folder that has no checkpoints
   --checkpoint-every N   and after every N steps
@@ -52,11 +49,19 @@ training
                          measured at the start), memory_bytes
 
 functions
-  --inputs FILE          a .safetensors file with a tensor for every input
-  --outputs FILE         write the outputs to a .safetensors file
-  --show-shards          print each rank's part of every output
+  --inputs FILE          evaluate one batch: a .safetensors file with a tensor for every input
+  --data DATA            or a whole data set, of the forms above: every sample once, in their order. Prints the mean over
+                         all samples of every output that is one number a sample, [batch]. What fills up the last
+                         batch does not count, so every output must have values of each sample, [batch, ...]
+  --outputs FILE         write the outputs to a .safetensors file; with --data those of all samples, [samples, ...]
+  --metrics FILE         with --data: a JSON object of what is run, then one with the number of samples and the means
+  --show-shards          with --inputs: print each rank's part of every output
 
 both
+  --init PATH            initial parameters from a .safetensors file, under their full names, from a checkpoint, or from
+                         the newest one in a --checkpoint-dir; it says which tensors have no use, and is an error if
+                         the file lacks a parameter
+  --init-partial         what the file lacks begins with its initial value
   --trace FILE           a timeline of every stream, for ui.perfetto.dev
   --trace-kernels        and of every kernel in it
   --threads N            threads a rank may use for a kernel; the cores shared by the ranks by default
@@ -83,6 +88,7 @@ GPUs
 examples
   weft-run tiny.plan --data corpus.txt --steps 200
   weft-run tiny.plan --data corpus.txt --steps 1000 --checkpoint-dir runs/tiny --checkpoint-every 100 --resume
+  weft-run evaluate.plan --data validation.txt --init runs/tiny
   weft-run noise.plan --inputs x.safetensors --outputs y.safetensors --show-shards
 
 exit status: 0 done, 1 the work failed, 2 the request was wrong (flag, plan, data or checkpoint)

@@ -110,28 +110,32 @@ absl::StatusOr<std::unique_ptr<executor::ResultField>> Results::Bind(const execu
   return std::make_unique<Field>(part.get());
 }
 
-absl::Status Results::CheckWhole() const {
-  for (const auto& [key, part] : parts_) {
-    for (const plan::Sbp& sbp : part->port.buffer->sbp()) {
-      if (sbp.kind() == plan::Sbp::BROADCAST || sbp.kind() == plan::Sbp::SPLIT) continue;
-      return absl::FailedPreconditionError(absl::StrCat("output `", key.first, "`: expected S or B on every axis, got ",
-                                                        plan::SbpText(*part->port.placement, *part->port.buffer)));
-    }
+absl::Status CheckWhole(const executor::Port& port) {
+  for (const plan::Sbp& sbp : port.buffer->sbp()) {
+    if (sbp.kind() == plan::Sbp::BROADCAST || sbp.kind() == plan::Sbp::SPLIT) continue;
+    return absl::FailedPreconditionError(absl::StrCat("output `", port.name, "`: expected S or B on every axis, got ",
+                                                      plan::SbpText(*port.placement, *port.buffer)));
   }
   return absl::OkStatus();
 }
 
-absl::Status Results::WriteTiles(checkpoint::SafetensorsWriter& writer) const {
+absl::Status Results::CheckWhole() const {
+  for (const auto& [key, part] : parts_) {
+    if (absl::Status status = run::CheckWhole(part->port); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Results::WriteTiles(OutputFile& file) const {
   for (const auto& [key, part] : parts_) {
     if (!part->port.primary) continue;
-    absl::Status status = writer.Write(key.first, part->port.spec, part->bytes.data());
+    absl::Status status = file.Write(key.first, part->port.spec, part->bytes.data());
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
 absl::Status Results::Write(const Context& context, const std::string& path) const {
-  using checkpoint::SafetensorsWriter;
   std::lock_guard<std::mutex> lock(mutex_);
   Processes& processes = context.processes;
   if (absl::Status status = processes.Agree(CheckWhole()); !status.ok()) return status;
@@ -139,22 +143,9 @@ absl::Status Results::Write(const Context& context, const std::string& path) con
   for (const InputInfo& output : OutputsOf(context.plan)) {
     tensors.push_back({output.name, plan::TypeOf(output.dtype), output.shape});
   }
-  absl::StatusOr<std::unique_ptr<SafetensorsWriter>> writer = nullptr;
-  if (processes.first()) writer = SafetensorsWriter::Create(path, tensors);
-  if (absl::Status status = processes.Agree(writer.status()); !status.ok()) return status;
-  if (!processes.first()) writer = SafetensorsWriter::Join(path, tensors);
-  absl::Status written = writer.ok() ? WriteTiles(**writer) : writer.status();
-  absl::StatusOr<std::string> part = "";
-  if (written.ok() && !processes.first()) part = (*writer)->Finish();
-  if (written.ok()) written = part.status();
-  if (absl::Status status = processes.Agree(written); !status.ok()) return status;
-  const absl::StatusOr<std::vector<std::string>> parts = processes.AllGather(*part);
-  if (!parts.ok()) return parts.status();
-  if (processes.first()) {
-    for (size_t r = 1; r < parts->size() && written.ok(); ++r) written = (*writer)->Adopt((*parts)[r]);
-    if (written.ok()) written = (*writer)->Commit();
-  }
-  return processes.Agree(written);
+  const auto file = OutputFile::Create(processes, path, tensors);
+  if (!file.ok()) return file.status();
+  return (*file)->Commit(WriteTiles(**file));
 }
 
 absl::Status Results::Print(const Context& context) const {

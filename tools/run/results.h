@@ -11,11 +11,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/checkpoint/safetensors_writer.h"
 #include "runtime/executor/ports.h"
+#include "tools/run/output_file.h"
 #include "tools/run/train.h"
 
 namespace weft::run {
+
+// kFailedPrecondition for an output that is a pending sum.
+absl::Status CheckWhole(const executor::Port& port);
 
 // Keeps a copy of every rank's tile of every output, of the last micro-batch.
 class Results : public executor::ResultSink {
@@ -37,7 +40,7 @@ class Results : public executor::ResultSink {
   };
   class Field;
   absl::Status CheckWhole() const;
-  absl::Status WriteTiles(checkpoint::SafetensorsWriter& writer) const;
+  absl::Status WriteTiles(OutputFile& file) const;
 
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, int>, std::unique_ptr<Part>> parts_;  // by output and rank

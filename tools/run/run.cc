@@ -60,11 +60,15 @@ absl::Status CheckUse(const Request& request, const plan::Plan& plan) {
     if (request.show_shards) return unexpected("--show-shards");
     return absl::OkStatus();
   }
-  if (!request.data.empty()) return unexpected("--data");
   if (request.steps.has_value()) return unexpected("--steps");
-  if (!request.metrics.empty()) return unexpected("--metrics");
   if (!request.checkpoint_dir.empty()) return unexpected("--checkpoint-dir");
   if (request.allow_nonfinite) return unexpected("--allow-nonfinite");
+  const auto only = [](const char* flag, const char* with) {
+    return absl::InvalidArgumentError(absl::StrCat(flag, ": expected only with ", with));
+  };
+  if (request.data.empty() && !request.metrics.empty()) return only("--metrics", "--data, or with a graph that trains");
+  if (!request.data.empty() && !request.inputs.empty()) return only("--data", "a function that has no --inputs");
+  if (!request.data.empty() && request.show_shards) return only("--show-shards", "--inputs");
   return absl::OkStatus();
 }
 

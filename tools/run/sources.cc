@@ -42,18 +42,26 @@ class TensorSource : public executor::BatchSource {
 
 }  // namespace
 
-std::string EpochsText(int64_t records, double batch, int64_t steps) {
+std::string ExtentText(const Extent& extent, int64_t samples, double batch) {
+  const int64_t steps = extent.once ? StepsFor(samples, static_cast<int64_t>(batch)) : extent.steps;
   if (steps == 0) return "";
-  const double epochs = batch * static_cast<double>(steps) / static_cast<double>(records);
+  const std::string in_steps = absl::StrCat(" in ", plan::CountText(steps), steps == 1 ? " step" : " steps");
+  if (extent.once) return absl::StrCat(", each once,", in_steps);
+  const double epochs = batch * static_cast<double>(steps) / static_cast<double>(samples);
   const std::string text = epochs < 0.01  ? "less than 0.01"
                            : epochs < 100 ? absl::StrFormat("%.2g", epochs)
                                           : plan::CountText(static_cast<int64_t>(epochs));
-  return absl::StrCat(", ", text, text == "1" ? " epoch" : " epochs", " in ", plan::CountText(steps),
-                      steps == 1 ? " step" : " steps");
+  return absl::StrCat(", ", text, text == "1" ? " epoch" : " epochs", in_steps);
 }
 
-absl::StatusOr<OpenedData> OpenData(const plan::Plan& plan, const std::string& path, uint64_t seed, int64_t steps) {
-  return NamesRecords(path) ? OpenRecords(plan, path, seed, steps) : OpenTokens(plan, path, seed, steps);
+absl::StatusOr<OpenedData> OpenData(const plan::Plan& plan, const std::string& path, const Extent& extent) {
+  return NamesRecords(path) ? OpenRecords(plan, path, extent) : OpenTokens(plan, path, extent);
+}
+
+absl::Status CheckSameData(Processes& processes, const OpenedData& data) {
+  Processes::Facts facts(data.record.begin(), data.record.end());
+  std::erase_if(facts, [](const auto& fact) { return fact.first == "data"; });
+  return processes.CheckSame(facts);
 }
 
 absl::StatusOr<std::unique_ptr<executor::BatchSource>> OpenTensors(const std::string& path) {

@@ -6,26 +6,42 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/executor/ports.h"
 #include "runtime/plan/plan.pb.h"
+#include "tools/run/processes.h"
 #include "tools/run/record.h"
 
 namespace weft::run {
 
-// What a run trains on, and what is known of it.
+// What a run reads, and what is known of it.
 struct OpenedData {
-  Record record;     // `data` and its like: see RecordOf
-  std::string text;  // for people: what it is, and how much of it the run reads
+  Record record;        // `data` and its like: see RecordOf
+  std::string text;     // for people: what it is, and how much of it the run reads
+  int64_t samples = 0;  // records or sequences in it
+  int64_t batch = 0;    // samples a step
   std::unique_ptr<executor::BatchSource> source;
 };
 
-// ", 0.9 epochs in 400 steps" of `batch` records each on average; "" for no step.
-std::string EpochsText(int64_t records, double batch, int64_t steps);
+// How much of a data set a run reads, and in which order.
+struct Extent {
+  uint64_t seed = 0;  // of the order
+  int64_t steps = 0;  // as many batches
+  bool once = false;  // or every sample once, in their order; then `steps` and `seed` say nothing
+};
 
-// Opens --data for a run of `steps` steps: arrays for the inputs of their names, see OpenRecords, or tokens, see
-// OpenTokens.
-absl::StatusOr<OpenedData> OpenData(const plan::Plan& plan, const std::string& path, uint64_t seed, int64_t steps);
+// Steps of `batch` samples that it takes to read `samples`.
+inline int64_t StepsFor(int64_t samples, int64_t batch) { return (samples + batch - 1) / batch; }
+
+// ", 0.9 epochs in 400 steps" of `batch` samples each on average, "" for no step; ", each once, in 79 steps".
+std::string ExtentText(const Extent& extent, int64_t samples, double batch);
+
+// Opens --data: arrays for the inputs of their names, see OpenRecords, or tokens, see OpenTokens.
+absl::StatusOr<OpenedData> OpenData(const plan::Plan& plan, const std::string& path, const Extent& extent);
+
+// Whether all processes have opened the same data, which may lie elsewhere on each. All come, and get the same error.
+absl::Status CheckSameData(Processes& processes, const OpenedData& data);
 
 // Serves the tensors of a .safetensors file under their names.
 absl::StatusOr<std::unique_ptr<executor::BatchSource>> OpenTensors(const std::string& path);

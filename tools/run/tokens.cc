@@ -35,7 +35,7 @@ struct Reading {
   Format format = AUTO;
   data::TokenBatches::Options options;
   std::optional<IdRange> range;
-  int64_t steps = 0;
+  Extent extent;
 };
 
 // A set of a blend.
@@ -130,7 +130,7 @@ std::string TextOf(const std::string& path, const Opened& opened, const Reading&
       reading.range.has_value() ? absl::StrCat(" of vocabulary ", plan::CountText(reading.range->rows)) : "",
       opened.look.whole ? "" : " in the parts that were looked at", "; ", count(windows, " sequences of "),
       reading.options.sequence,
-      EpochsText(windows, share * static_cast<double>(reading.options.order.global_batch), reading.steps),
+      ExtentText(reading.extent, windows, share * static_cast<double>(reading.options.order.global_batch)),
       share < 1 ? absl::StrFormat(", %.4g %% of what is read", 100 * share) : "");
 }
 
@@ -153,10 +153,10 @@ absl::StatusOr<std::vector<Part>> PartsOf(const std::string& data) {
   return parts;
 }
 
-absl::StatusOr<Reading> ReadingOf(const plan::Plan& plan, const std::string& data, uint64_t seed, int64_t steps) {
+absl::StatusOr<Reading> ReadingOf(const plan::Plan& plan, const std::string& data, const Extent& extent) {
   const Data& job = plan.header().job().data();
-  Reading reading{.format = job.format(), .range = RangeOf(plan, "tokens"), .steps = steps};
-  reading.options.order = {.order = job.order(), .seed = seed};
+  Reading reading{.format = job.format(), .range = RangeOf(plan, "tokens"), .extent = extent};
+  reading.options.order = {.order = extent.once ? SEQUENTIAL : job.order(), .seed = extent.seed, .once = extent.once};
   for (const InputInfo& input : InputsOf(plan)) {
     if (input.name != "tokens" || input.shape.size() != 2) continue;
     reading.options.sequence = input.shape[1];
@@ -173,16 +173,20 @@ absl::StatusOr<Reading> ReadingOf(const plan::Plan& plan, const std::string& dat
 
 bool HoldsShards(const std::string& folder) { return !ShardsOf(folder).empty(); }
 
-absl::StatusOr<OpenedData> OpenTokens(const plan::Plan& plan, const std::string& data, uint64_t seed, int64_t steps) {
-  const absl::StatusOr<Reading> reading = ReadingOf(plan, data, seed, steps);
+absl::StatusOr<OpenedData> OpenTokens(const plan::Plan& plan, const std::string& data, const Extent& extent) {
+  const absl::StatusOr<Reading> reading = ReadingOf(plan, data, extent);
   if (!reading.ok()) return reading.status();
   const absl::StatusOr<std::vector<Part>> parts = PartsOf(data);
   if (!parts.ok()) return parts.status();
+  if (extent.once && parts->size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--data: expected one data set, as each sequence is read once, got a blend of ", parts->size()));
+  }
   std::vector<double> weights;
   for (const Part& part : *parts) weights.push_back(part.weight);
   absl::StatusOr<data::Blend> blend = data::Blend::Create(weights);
   if (!blend.ok()) return absl::InvalidArgumentError(absl::StrCat("--data: ", blend.status().message()));
-  OpenedData all;
+  OpenedData all{.batch = reading->options.order.global_batch};
   std::vector<std::string> texts;
   std::set<std::string> forms;
   int64_t tokens = 0;
@@ -195,6 +199,7 @@ absl::StatusOr<OpenedData> OpenTokens(const plan::Plan& plan, const std::string&
     texts.push_back(TextOf((*parts)[i].path, *opened, *reading, static_cast<double>(share) / data::Blend::kPeriod));
     forms.insert(opened->batches->stream().form());
     tokens += opened->batches->stream().size();
+    all.samples += opened->batches->windows();
     hash = parts->size() == 1 ? opened->look.hash : MixSeed(hash ^ opened->look.hash, share);
     sets.push_back(std::move(opened->batches));
   }

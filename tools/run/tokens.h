@@ -2,7 +2,6 @@
 #ifndef WEFT_TOOLS_RUN_TOKENS_H_
 #define WEFT_TOOLS_RUN_TOKENS_H_
 
-#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -16,7 +15,7 @@ bool HoldsShards(const std::string& folder);
 
 // Serves `tokens` and `labels`. The shape of the plan's `tokens`, [sequences a micro-batch, sequence], says how the
 // tokens are cut; the table that they index, if it is an embedding, which are too large: kOutOfRange.
-absl::StatusOr<OpenedData> OpenTokens(const plan::Plan& plan, const std::string& data, uint64_t seed, int64_t steps);
+absl::StatusOr<OpenedData> OpenTokens(const plan::Plan& plan, const std::string& data, const Extent& extent);
 
 }  // namespace weft::run
 

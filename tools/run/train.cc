@@ -106,31 +106,31 @@ class Trainer {
       return absl::InvalidArgumentError(
           absl::StrCat("--data: expected a file, as the plan reads `", inputs[0].name, "`, got none"));
     }
-    auto data = run::OpenData(context_.plan, request_.data, seed_, std::max<int64_t>(last_step_ - step_, 0));
+    auto data =
+        run::OpenData(context_.plan, request_.data, {.seed = seed_, .steps = std::max<int64_t>(last_step_ - step_, 0)});
     if (data.ok()) data_ = *std::move(data);
     return data.status();
   }
 
   // What all processes read, and what a run reads that goes on, with each other and with before.
   absl::Status Compare(const checkpoint::CheckpointReader* resume) {
-    Processes::Facts facts(data_.record.begin(), data_.record.end());
-    std::erase_if(facts, [](const auto& fact) { return fact.first == "data"; });  // which may lie elsewhere
-    absl::Status status = processes_.CheckSame(facts);
+    absl::Status status = CheckSameData(processes_, data_);
     if (!status.ok()) return status;
     record_ = RecordOf(context_.plan);
     record_.insert(data_.record.begin(), data_.record.end());
-    const absl::StatusOr<std::string> init = CheckInit(context_);
+    absl::StatusOr<InitialParameters> init = InitialParameters::Open(context_);
     if (!init.ok()) return init.status();
+    init_ = *std::move(init);
     absl::StatusOr<std::string> changed = "";
     if (resume != nullptr) changed = CheckChanges(*resume, record_, request_);
     if (status = processes_.Agree(changed.status()); !status.ok()) return status;
-    notes_ = {data_.text, *init, *changed};
+    notes_ = {data_.text, init_.text(), *changed};
     return status;
   }
 
   absl::Status LoadState(checkpoint::CheckpointReader* resume) {
     if (resume != nullptr) return LoadCheckpoint(context_, *cluster_, *resume);
-    return LoadInit(context_, *cluster_);
+    return init_.Load(context_, *cluster_);
   }
 
   absl::Status OpenReports(checkpoint::CheckpointReader* resume) {
@@ -309,6 +309,7 @@ class Trainer {
   std::optional<double> peak_;
   // In the order in which they need each other.
   OpenedData data_;
+  InitialParameters init_;
   std::unique_ptr<trace::Timeline> timeline_;
   std::unique_ptr<executor::Cluster> cluster_;
   std::unique_ptr<trace::MetricsWriter> metrics_;
