@@ -5,9 +5,8 @@
 #include "compiler/pipeline/compile.h"
 #include "ops/cpu_kernels.h"
 #include "runtime/checkpoint/safetensors_reader.h"
-#include "runtime/data/token_batches.h"
-#include "runtime/data/token_file.h"
 #include "runtime/executor/local_cluster.h"
+#include "tools/run/sources.h"
 
 namespace weft::tests {
 namespace {
@@ -27,14 +26,6 @@ absl::Status LoadParameters(const std::string& path, executor::Cluster& cluster)
     }
     return absl::OkStatus();
   });
-}
-
-// The sequence length: the second dimension of the first input.
-int64_t SequenceOf(const plan::Plan& plan) {
-  for (const plan::Buffer& buffer : plan.stages(0).buffers()) {
-    if (buffer.kind() == plan::Buffer::INPUT) return buffer.shape(1);
-  }
-  return 0;
 }
 
 }  // namespace
@@ -59,19 +50,14 @@ absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options) {
   absl::StatusOr<plan::Plan> plan = CompileJob(options.job, options.overrides, options.cluster);
   if (!plan.ok()) return plan.status();
   const Job& job = plan->header().job();
-  auto file = data::TokenFile::Open(options.data, job.data().format());
-  if (!file.ok()) return file.status();
-  data::TokenBatches::Options batch_options;
-  batch_options.sequence = SequenceOf(*plan);
-  batch_options.order = {job.batch().global(), job.data().order(), job.seed()};
-  auto batches = data::TokenBatches::Create(std::move(*file), batch_options);
-  if (!batches.ok()) return batches.status();
+  const auto data = run::OpenData(*plan, options.data, {.seed = job.seed(), .steps = options.steps});
+  if (!data.ok()) return data.status();
   KernelRegistry kernels;
   RegisterCpuKernels(kernels);
   executor::ClusterOptions cluster_options;
   cluster_options.kernels = options.kernels != nullptr ? options.kernels : &kernels;
   cluster_options.device = options.device;
-  cluster_options.source = batches->get();
+  cluster_options.source = data->source.get();
   cluster_options.seed = job.seed();
   cluster_options.threads = options.threads;
   cluster_options.graphs = options.graphs;

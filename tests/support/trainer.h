@@ -24,7 +24,7 @@ namespace weft::tests {
 struct TrainOptions {
   std::string job;                     // path, relative to the runfiles
   std::vector<std::string> overrides;  // key.path=value
-  std::string data;                    // token file or text
+  std::string data;                    // as --data of weft run
   std::string init;                    // safetensors with initial parameters; empty: initialisers
   int steps = 1;
   int first_step = 0;  // the others follow

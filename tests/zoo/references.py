@@ -1,6 +1,9 @@
 """Makes the references of tests/zoo with Hugging Face's transformers: see README.md there.
 
 usage: references.py --tokens tests/oracle/tokens.bin --out tests/zoo [--models llama,...]
+
+A model is a class with what it is made of, the batches of its steps, and its loss on one. Data that is not the tokens of
+tests/oracle is drawn here and written beside, a tensor for every input of the model's graph.
 """
 
 import argparse
@@ -14,39 +17,73 @@ from safetensors.torch import save_file
 BATCH, SEQUENCE, STEPS = 4, 64, 10
 
 
-def llama():
+class Llama:
     """With fewer key heads, weights large enough for attention to matter, and positions stretched beyond 16 as Llama 3.1
     stretches them beyond 8192."""
-    stretched = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-                 "original_max_position_embeddings": 16}
-    return transformers.LlamaForCausalLM(transformers.LlamaConfig(
-        vocab_size=256, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=SEQUENCE, rms_norm_eps=1e-5, rope_theta=500000.0,
-        rope_scaling=stretched, tie_word_embeddings=False, initializer_range=0.15, attn_implementation="eager"))
+
+    def make(self):
+        stretched = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                     "original_max_position_embeddings": 16}
+        return transformers.LlamaForCausalLM(transformers.LlamaConfig(
+            vocab_size=256, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+            num_key_value_heads=2, max_position_embeddings=SEQUENCE, rms_norm_eps=1e-5, rope_theta=500000.0,
+            rope_scaling=stretched, tie_word_embeddings=False, initializer_range=0.15, attn_implementation="eager"))
+
+    def batches(self, options):
+        return token_batches(options.tokens)
+
+    def loss(self, model, batch):
+        logits = model(input_ids=batch["tokens"]).logits
+        return torch.nn.functional.cross_entropy(logits.view(-1, logits.shape[-1]), batch["labels"].reshape(-1))
 
 
-MODELS = {"llama": llama}
+class Vit:
+    """Images of 16 x 16 in patches of 4 x 4: 17 places, which nothing divides."""
+
+    def make(self):
+        return transformers.ViTForImageClassification(transformers.ViTConfig(
+            image_size=16, patch_size=4, num_channels=3, num_labels=10, hidden_size=32, intermediate_size=64,
+            num_hidden_layers=2, num_attention_heads=4, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+            initializer_range=0.15, attn_implementation="eager"))
+
+    def batches(self, options):
+        return record_batches(options, "vit", {
+            "images": torch.randint(0, 256, (BATCH * STEPS, 3, 16, 16), dtype=torch.uint8),
+            "labels": torch.randint(0, 10, (BATCH * STEPS,), dtype=torch.int32)})
+
+    def loss(self, model, batch):
+        logits = model(pixel_values=batch["images"].double() / 127.5 - 1).logits
+        return torch.nn.functional.cross_entropy(logits, batch["labels"].long())
 
 
-def batches(path):
-    """(inputs, labels) of each step."""
+MODELS = {"llama": Llama, "vit": Vit}
+
+
+def token_batches(path):
+    """Tokens, and as labels those shifted by one, as Weft cuts them."""
     words = numpy.fromfile(path, dtype=numpy.uint16)[512:].astype(numpy.int64)  # behind llm.c's header
     for step in range(STEPS):
         at = step * BATCH * SEQUENCE
         window = torch.from_numpy(words[at:at + BATCH * SEQUENCE + 1])
-        yield window[:-1].view(BATCH, SEQUENCE), window[1:].view(BATCH, SEQUENCE)
+        yield {"tokens": window[:-1].view(BATCH, SEQUENCE), "labels": window[1:].view(BATCH, SEQUENCE)}
 
 
-def train(model, path):
+def record_batches(options, name, fields):
+    """Records of `fields`, in order, which are written for Weft."""
+    save_file(fields, os.path.join(options.out, name + "_data.safetensors"))
+    for step in range(STEPS):
+        yield {key: field[step * BATCH:(step + 1) * BATCH] for key, field in fields.items()}
+
+
+def train(reference, model, batches):
     """(loss, norm of the gradients) of each step."""
     decayed = [p for p in model.parameters() if p.ndim >= 2]
     others = [p for p in model.parameters() if p.ndim < 2]
     optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}],
                                   lr=1e-3, betas=(0.9, 0.999), eps=1e-8)
-    for inputs, labels in batches(path):
+    for batch in batches:
         optimizer.zero_grad()
-        logits = model(input_ids=inputs).logits
-        loss = torch.nn.functional.cross_entropy(logits.view(-1, logits.shape[-1]), labels.reshape(-1))
+        loss = reference.loss(model, batch)
         loss.backward()
         norm = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters()))
         yield loss.item(), norm.item()
@@ -62,11 +99,12 @@ def main():
     torch.use_deterministic_algorithms(True)
     for name in options.models.split(","):
         torch.manual_seed(1)
-        model = MODELS[name]()
+        reference = MODELS[name]()
+        model = reference.make()
         weights = {key: value.clone().contiguous() for key, value in model.state_dict().items()}
         save_file(weights, os.path.join(options.out, name + ".safetensors"))
         with open(os.path.join(options.out, name + "_losses.txt"), "w") as out:
-            for step, (loss, norm) in enumerate(train(model.double(), options.tokens)):
+            for step, (loss, norm) in enumerate(train(reference, model.double(), reference.batches(options))):
                 out.write("%d %.10f %.10f\n" % (step, loss, norm))
 
 
