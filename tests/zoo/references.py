@@ -1,4 +1,4 @@
-"""Makes the references of tests/zoo with Hugging Face's transformers: see README.md there.
+"""Makes the references of tests/zoo with Hugging Face's transformers and timm: see README.md there.
 
 usage: references.py --tokens tests/oracle/tokens.bin --out tests/zoo [--models llama,...]
 
@@ -7,6 +7,7 @@ tests/oracle is drawn here and written beside, a tensor for every input of the m
 """
 
 import argparse
+import functools
 import os
 
 import numpy
@@ -47,16 +48,35 @@ class Vit:
             initializer_range=0.15, attn_implementation="eager"))
 
     def batches(self, options):
-        return record_batches(options, "vit", {
-            "images": torch.randint(0, 256, (BATCH * STEPS, 3, 16, 16), dtype=torch.uint8),
-            "labels": torch.randint(0, 10, (BATCH * STEPS,), dtype=torch.int32)})
+        return image_batches(options, "vit")
 
     def loss(self, model, batch):
-        logits = model(pixel_values=batch["images"].double() / 127.5 - 1).logits
+        logits = model(pixel_values=scaled(batch["images"])).logits
         return torch.nn.functional.cross_entropy(logits, batch["labels"].long())
 
 
-MODELS = {"llama": Llama, "vit": Vit}
+class ResMlp:
+    """timm's: transformers has none. 16 places of 4 x 4 pixels; what begins at one value is drawn instead, so that it
+    matters."""
+
+    def make(self):
+        import timm.models.mlp_mixer as mixer  # this model alone needs it
+        model = mixer.MlpMixer(
+            num_classes=10, img_size=16, patch_size=4, num_blocks=2, embed_dim=32, mlp_ratio=2, norm_layer=mixer.Affine,
+            block_layer=functools.partial(mixer.ResBlock, init_values=0.5))
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.add_(0.1 * torch.randn(parameter.shape))
+        return model
+
+    def batches(self, options):
+        return image_batches(options, "resmlp")
+
+    def loss(self, model, batch):
+        return torch.nn.functional.cross_entropy(model(scaled(batch["images"])), batch["labels"].long())
+
+
+MODELS = {"llama": Llama, "vit": Vit, "resmlp": ResMlp}
 
 
 def token_batches(path):
@@ -66,6 +86,18 @@ def token_batches(path):
         at = step * BATCH * SEQUENCE
         window = torch.from_numpy(words[at:at + BATCH * SEQUENCE + 1])
         yield {"tokens": window[:-1].view(BATCH, SEQUENCE), "labels": window[1:].view(BATCH, SEQUENCE)}
+
+
+def image_batches(options, name):
+    """Random bytes, and one of ten classes each."""
+    return record_batches(options, name, {
+        "images": torch.randint(0, 256, (BATCH * STEPS, 3, 16, 16), dtype=torch.uint8),
+        "labels": torch.randint(0, 10, (BATCH * STEPS,), dtype=torch.int32)})
+
+
+def scaled(images):
+    """Bytes as numbers from -1 to 1."""
+    return images.double() / 127.5 - 1
 
 
 def record_batches(options, name, fields):

@@ -1,4 +1,4 @@
-// The models of the zoo beside Hugging Face's transformers, which trained the same weights on the same data in
+// The models of the zoo beside Hugging Face's transformers or timm, which trained the same weights on the same data in
 // float64 (see README.md), and their layouts beside one rank.
 #include <algorithm>
 #include <cmath>
@@ -24,11 +24,13 @@ struct Model {
   const char* name;  // of its files here
   const char* data;  // what it is trained on: tokens, or NAME_data.safetensors with a tensor for every input
   int labels;        // that a loss is the mean of
-  bool context;      // whether its sequences can be split
+  bool context;      // whether inputs are sequences, which dist.context splits
 };
 
 const Model kModels[] = {
-    {"llama", kTokens, 256, true}, {"vit", "tests/zoo/vit_data.safetensors", 4, false},  // 17 places
+    {"llama", kTokens, 256, true},
+    {"vit", "tests/zoo/vit_data.safetensors", 4, false},
+    {"resmlp", "tests/zoo/resmlp_data.safetensors", 4, false},
 };
 
 void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
@@ -50,7 +52,7 @@ double Relative(double a, double b) { return std::abs(a - b) / std::abs(b); }
 
 class ModelTest : public testing::TestWithParam<Model> {};
 
-TEST_P(ModelTest, LossesAndGradientNormsAreThoseOfTransformers) {
+TEST_P(ModelTest, LossesAndGradientNormsAreThoseOfTheOther) {
   const std::vector<StepReport> reports = TrainModel(GetParam(), {});
   std::ifstream in(std::string("tests/zoo/") + GetParam().name + "_losses.txt");
   int step;
