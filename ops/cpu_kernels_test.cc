@@ -20,10 +20,10 @@ TEST(CpuKernelsTest, HasEveryOp) {
           "concat", "einsum", "relu", "relu_grad", "silu", "silu_grad", "gelu", "gelu_grad", "rope", "softmax",
           "softmax_grad", "layer_norm", "layer_norm_grad", "rms_norm", "rms_norm_grad", "residual_layer_norm",
           "residual_layer_norm_grad", "residual_rms_norm", "residual_rms_norm_grad", "attention", "attention_grad",
-          "attention_unfused", "attention_unfused_grad", "embedding", "embedding_grad", "sum_exp", "pick",
-          "cross_entropy_loss", "cross_entropy_grad", "dropout", "random_normal", "random_uniform", "fill",
-          "square_sum", "clip_scale", "loss_scale", "learning_rate", "sgd", "sgd_momentum", "adam", "accumulate",
-          "copy", "copy_tile", "mask_rank"));
+          "attention_bias_grad", "attention_unfused", "attention_unfused_grad", "attention_unfused_bias_grad",
+          "embedding", "embedding_grad", "sum_exp", "pick", "cross_entropy_loss", "cross_entropy_grad", "dropout",
+          "random_normal", "random_uniform", "fill", "square_sum", "clip_scale", "loss_scale", "learning_rate", "sgd",
+          "sgd_momentum", "adam", "accumulate", "copy", "copy_tile", "mask_rank"));
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ TEST(CudaKernelsTest, HaveTwins) {
 const std::map<std::string, std::string> kOnTheHostAlone = {
     {"attention_unfused", "attention as models of 2021 had it, to plan their runs"},
     {"attention_unfused_grad", "the same"},
+    {"attention_unfused_bias_grad", "the same"},
 };
 
 TEST(CudaKernelsTest, AreWhatPlansNeed) {

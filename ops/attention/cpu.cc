@@ -1,18 +1,17 @@
 // CPU kernels of the attention family.
-// Adds `attention` and `attention_grad`. Threads share out heads (and, where there are fewer heads
-// than threads, query rows of the forward pass); results do not depend on the number of threads.
+// Adds `attention`, `attention_grad` and `attention_bias_grad`. Threads share out heads (and, where there are fewer
+// heads than threads, query rows of the forward pass); results do not depend on the number of threads.
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 #include "ops/abi/cpu_level.h"
 #include "ops/abi/float_types.h"
 #include "ops/abi/kernel.h"
 #include "ops/abi/parallel.h"
-#include "ops/abi/vectorize.h"
 #include "ops/abi/workspace.h"
+#include "ops/attention/cpu_staged.h"
 #include "ops/attention/cpu_unfused.h"
 #include "ops/attention/head.h"
 #include "ops/attention/problem.h"
@@ -21,10 +20,12 @@
 namespace weft {
 namespace {
 
-using attention::ConstRows;
+using attention::AlignedFloats;
 using attention::HeadFunctions;
 using attention::HeadShape;
+using attention::OfHeadScores;
 using attention::Rows;
+using attention::Staged;
 
 const HeadFunctions& FunctionsForThisCpu() {
   return CpuHasLevel4() ? attention::v4::Functions() : attention::v3::Functions();
@@ -33,7 +34,7 @@ const HeadFunctions& FunctionsForThisCpu() {
 // The problem, with what the inner part wants of it.
 struct Problem : attention::Problem {
   explicit Problem(const attention::Problem& problem)
-      : attention::Problem(problem), shape{queries, keys, depth, scale, causal, first_limit} {}
+      : attention::Problem(problem), shape{queries, keys, depth, scale, causal, first_limit, window} {}
 
   HeadShape shape;
 
@@ -42,6 +43,20 @@ struct Problem : attention::Problem {
   // Of element (b, 0, head, 0).
   int64_t QueryOffset(int64_t b, int64_t head) const { return (b * queries * query_heads + head) * depth; }
   int64_t KeyOffset(int64_t b, int64_t head) const { return (b * keys * key_heads + head) * depth; }
+  // The bias or mask of one query head, among the kernel's inputs.
+  template <typename T>
+  static OfHeadScores<const T> OfHead(const attention::OfScoresInput& all, absl::Span<const void* const> inputs,
+                                      int64_t b, int64_t head) {
+    if (!all.present()) return {};
+    const T* data = static_cast<const T*>(inputs[static_cast<size_t>(all.input)]);
+    return {data + all.Offset(b, head), all.steps[2], all.steps[3]};
+  }
+  OfHeadScores<const float> Bias(absl::Span<const void* const> inputs, int64_t b, int64_t head) const {
+    return OfHead<float>(bias, inputs, b, head);
+  }
+  OfHeadScores<const uint8_t> Mask(absl::Span<const void* const> inputs, int64_t b, int64_t head) const {
+    return OfHead<uint8_t>(mask, inputs, b, head);
+  }
 };
 
 // Calls body(unit, scratch) for every unit, dealt out to `threads` threads in fixed shares, each
@@ -56,64 +71,6 @@ void ShareOut(int threads, int64_t units, float* scratch, int64_t scratch_floats
     }
   });
 }
-
-int64_t AlignedFloats(int64_t floats) { return (floats + 15) / 16 * 16; }
-
-// Rows of one head as the inner part wants them, in float: those of the tensor itself, or copies in scratch. Handed out
-// by one thread, for one unit of work.
-template <typename T>
-class Staged {
- public:
-  // Floats of copies of `rows` rows in sum.
-  static int64_t Floats(int64_t rows, int64_t depth) {
-    return std::is_same_v<T, float> ? 0 : AlignedFloats(rows * depth);
-  }
-
-  Staged(float* scratch, int64_t depth) : next_(scratch), depth_(depth) {}
-
-  // Rows [begin, end) of those at `from`, at their places.
-  ConstRows Load(const T* from, int64_t stride, int64_t rows, int64_t begin, int64_t end) {
-    if constexpr (std::is_same_v<T, float>) {
-      return {from, stride};
-    } else {
-      float* copy = Take(rows);
-      for (int64_t i = begin; i < end; ++i) {
-        WEFT_INDEPENDENT
-        for (int64_t c = 0; c < depth_; ++c) copy[i * depth_ + c] = Widen(from[i * stride + c]);
-      }
-      return {copy, depth_};
-    }
-  }
-  ConstRows Load(const T* from, int64_t stride, int64_t rows) { return Load(from, stride, rows, 0, rows); }
-
-  // Where rows that belong at `to` are written first.
-  Rows Room(T* to, int64_t stride, int64_t rows) {
-    if constexpr (std::is_same_v<T, float>) {
-      return {to, stride};
-    } else {
-      return {Take(rows), depth_};
-    }
-  }
-  // Writes rows [begin, end) of a Room.
-  void Store(const Rows& room, T* to, int64_t stride, int64_t begin, int64_t end) const {
-    if constexpr (!std::is_same_v<T, float>) {
-      for (int64_t i = begin; i < end; ++i) {
-        WEFT_INDEPENDENT
-        for (int64_t c = 0; c < depth_; ++c) to[i * stride + c] = Narrow<T>(room.data[i * depth_ + c]);
-      }
-    }
-  }
-
- private:
-  float* Take(int64_t rows) {
-    float* piece = next_;
-    next_ += rows * depth_;
-    return piece;
-  }
-
-  float* next_;
-  const int64_t depth_;
-};
 
 template <typename T>
 class AttentionKernel : public Kernel {
@@ -150,7 +107,8 @@ class AttentionKernel : public Kernel {
                    shape,
                    {staged.Load(q + at, stride, shape.queries, begin, end),
                     staged.Load(k + key_at, key_stride, shape.keys), staged.Load(v + key_at, key_stride, shape.keys),
-                    room, lse ? lse + (b * heads + head) * shape.queries : nullptr},
+                    room, lse ? lse + (b * heads + head) * shape.queries : nullptr, problem_.Bias(inputs, b, head),
+                    problem_.Mask(inputs, b, head)},
                    begin, end, scratch);
                staged.Store(room, out + at, stride, begin, end);
              });
@@ -190,12 +148,14 @@ class AttentionGradKernel : public Kernel {
                const int64_t queries = problem_.queries, keys = problem_.keys;
                Staged<T> staged(scratch + inner_floats_, problem_.depth);
                for (int64_t g = 0; g < problem_.group(); ++g) {
-                 const int64_t from = problem_.QueryOffset(b, key_head * problem_.group() + g);
+                 const int64_t head = key_head * problem_.group() + g, from = problem_.QueryOffset(b, head);
                  query_heads_[first + g] = {staged.Load(at(inputs[1]) + from, stride, queries),
                                             staged.Load(at(inputs[4]) + from, stride, queries),
                                             staged.Load(at(inputs[0]) + from, stride, queries),
                                             static_cast<const float*>(inputs[5]) + (first + g) * queries,
-                                            staged.Room(static_cast<T*>(outputs[0]) + from, stride, queries)};
+                                            staged.Room(static_cast<T*>(outputs[0]) + from, stride, queries),
+                                            problem_.Bias(inputs, b, head),
+                                            problem_.Mask(inputs, b, head)};
                }
                const int64_t from = problem_.KeyOffset(b, key_head);
                T* dk = static_cast<T*>(outputs[1]) + from;
@@ -226,6 +186,60 @@ class AttentionGradKernel : public Kernel {
   std::vector<attention::QueryGradient> query_heads_;  // filled in Run(), one a query head
 };
 
+// A thread adds up what goes into the same elements, the batch and the heads in order.
+template <typename T>
+class AttentionBiasGradKernel : public Kernel {
+ public:
+  AttentionBiasGradKernel(const Problem& problem, const KernelSpec& spec)
+      : problem_(problem),
+        threads_(std::max(spec.threads, 1)),
+        functions_(FunctionsForThisCpu()),
+        inner_floats_(AlignedFloats(functions_.backward_scratch(problem.shape))),
+        scratch_floats_(inner_floats_ + Staged<T>::Floats(3 * problem.queries + 2 * problem.keys, problem.depth)),
+        workspace_(Reserved(spec.workspace, static_cast<size_t>(scratch_floats_ * threads_) * sizeof(float))) {}
+
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
+    float* dbias = static_cast<float*>(outputs[0]);
+    const auto& [batch, heads, queries, keys] = problem_.bias.dims;
+    const int64_t elements = queries * keys;
+    ShareOut(threads_, batch * heads, workspace_->data<float>(), scratch_floats_, [&](int64_t unit, float* scratch) {
+      float* to = dbias + unit * elements;
+      std::fill(to, to + elements, 0.0f);
+      for (int64_t b = unit / heads; b < problem_.batch; b += batch) {
+        for (int64_t head = unit % heads; head < problem_.query_heads; head += heads) Add(inputs, b, head, to, scratch);
+      }
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  // Adds what one query head makes of `to`.
+  void Add(absl::Span<const void* const> inputs, int64_t b, int64_t head, float* to, float* scratch) const {
+    const auto at = [&](size_t input) { return static_cast<const T*>(inputs[input]); };
+    const int64_t from = problem_.QueryOffset(b, head), key_from = problem_.KeyOffset(b, head / problem_.group());
+    const int64_t stride = problem_.query_stride(), key_stride = problem_.key_stride(), queries = problem_.queries;
+    Staged<T> staged(scratch + inner_floats_, problem_.depth);
+    const attention::QueryGradient query = {
+        staged.Load(at(1) + from, stride, queries),
+        staged.Load(at(4) + from, stride, queries),
+        staged.Load(at(0) + from, stride, queries),
+        static_cast<const float*>(inputs[5]) + (b * problem_.query_heads + head) * queries,
+        {},
+        problem_.Bias(inputs, b, head),
+        problem_.Mask(inputs, b, head)};
+    functions_.bias_backward(problem_.shape, staged.Load(at(2) + key_from, key_stride, problem_.keys),
+                             staged.Load(at(3) + key_from, key_stride, problem_.keys), query,
+                             {to, problem_.bias.steps[2], problem_.bias.steps[3]}, scratch);
+  }
+
+  const Problem problem_;
+  const int threads_;
+  const HeadFunctions& functions_;
+  const int64_t inner_floats_, scratch_floats_;  // what the inner part needs of a thread's
+  const std::shared_ptr<Workspace> workspace_;
+};
+
 template <template <typename T> typename AnyKernel>
 absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
   WEFT_ASSIGN_OR_RETURN(attention::Problem problem, attention::ParseProblem(spec));
@@ -238,6 +252,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
 void RegisterAttentionKernels(KernelRegistry& registry) {
   registry.Register("attention", &Create<AttentionKernel>);
   registry.Register("attention_grad", &Create<AttentionGradKernel>);
+  registry.Register("attention_bias_grad", &Create<AttentionBiasGradKernel>);
   attention::RegisterUnfusedKernels(registry);
 }
 

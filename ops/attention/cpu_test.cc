@@ -22,13 +22,54 @@ using testing::Values;
 
 constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
 
+// A bias or mask: the dims of the scores that it has, "bnst" or 1 in place of a letter, and its values.
+struct OfScores {
+  std::string word;
+  Values values;
+};
+
 struct Case {
   int64_t b, s, t, n, m, d;
   bool causal;
   int64_t global_s = 0, origin = 0;  // of the queries; 0: whole
+  int64_t window = 0;                // 0: none
+  OfScores bias = {}, mask = {};
 
   int64_t rows() const { return global_s ? global_s : s; }
+  // Of one row, were there no mask: the keys that are seen.
   int64_t Limit(int64_t i) const { return causal ? std::clamp<int64_t>(origin + i + 1 + t - rows(), 0, t) : t; }
+  int64_t Begin(int64_t i) const { return window ? std::max<int64_t>(0, origin + i + 1 + t - rows() - window) : 0; }
+  bool Sees(int64_t bi, int64_t h, int64_t i, int64_t j) const {
+    return j >= Begin(i) && j < Limit(i) && (mask.word.empty() || mask.values[Place(mask.word, bi, h, i, j)] != 0);
+  }
+  double Bias(int64_t bi, int64_t h, int64_t i, int64_t j) const {
+    return bias.word.empty() ? 0.0 : bias.values[Place(bias.word, bi, h, i, j)];
+  }
+  std::vector<int64_t> DimsOf(const std::string& word) const {
+    std::vector<int64_t> dims;
+    for (char letter : word)
+      dims.push_back(letter == 'b' ? b : letter == 'n' ? n : letter == 's' ? s : letter == 't' ? t : 1);
+    return dims;
+  }
+  int64_t SizeOf(const std::string& word) const {
+    int64_t size = 1;
+    for (int64_t extent : DimsOf(word)) size *= extent;
+    return size;
+  }
+  size_t Place(const std::string& word, int64_t bi, int64_t h, int64_t i, int64_t j) const {
+    const std::vector<int64_t> dims = DimsOf(word);
+    const int64_t at[] = {bi, h, i, j};
+    int64_t place = 0;
+    for (size_t d = 0; d < 4; ++d) place = place * dims[d] + (dims[d] == 1 ? 0 : at[d]);
+    return static_cast<size_t>(place);
+  }
+  // The inputs of a kernel: `others`, the bias and the mask.
+  std::vector<Values> Inputs(std::vector<Values> others) const {
+    for (const OfScores* it : {&bias, &mask}) {
+      if (!it->word.empty()) others.push_back(it->values);
+    }
+    return others;
+  }
   double scale() const { return 1 / std::sqrt(static_cast<double>(d)); }
   int64_t q_size() const { return b * s * n * d; }
   int64_t k_size() const { return b * t * m * d; }
@@ -38,6 +79,18 @@ struct Case {
   // A score is scale times a sum of d products of numbers up to 1; its error changes p relatively.
   double PError() const { return kEpsilon * (2 * scale() * static_cast<double>(d * (d + 2)) + 8); }
 };
+
+// `c` with a bias and a mask of these dims, or none where a word is empty. The mask hides a third of the keys, and with
+// `blind` every key of the first row of its values.
+Case With(Case c, const std::string& bias, const std::string& mask, bool blind = false) {
+  if (!bias.empty()) c.bias = {bias, RandomValues(c.SizeOf(bias), 8, -1, 1)};
+  if (mask.empty()) return c;
+  c.mask = {mask, RandomValues(c.SizeOf(mask), 9, 0, 1)};
+  const size_t last = static_cast<size_t>(c.DimsOf(mask)[3]);
+  for (size_t i = 0; i < c.mask.values.size(); ++i)
+    c.mask.values[i] = c.mask.values[i] > 1.0 / 3 && !(blind && i < last);
+  return c;
+}
 
 // A value and the sum of the magnitudes of its terms, by which rounding errors are bounded.
 struct Sums {
@@ -54,18 +107,19 @@ struct Forward {
   Values lse;
 };
 
-// p of one row; empty where the row sees no key.
+// p of one row, zeros for keys that it does not see.
 Values Probabilities(const Case& c, const Values& q, const Values& k, int64_t bi, int64_t h, int64_t i, double* lse) {
-  Values p(c.Limit(i), 0.0);
-  double largest = -std::numeric_limits<double>::infinity(), sum = 0;
-  for (size_t j = 0; j < p.size(); ++j) {
+  constexpr double kHidden = -std::numeric_limits<double>::infinity();
+  Values p(c.t, 0.0);
+  double largest = kHidden, sum = 0;
+  for (int64_t j = 0; j < c.t; ++j) {
     for (int64_t e = 0; e < c.d; ++e) p[j] += q[c.Q(bi, i, h, e)] * k[c.K(bi, j, h / (c.n / c.m), e)];
-    p[j] *= c.scale();
+    p[j] = c.Sees(bi, h, i, j) ? p[j] * c.scale() + c.Bias(bi, h, i, j) : kHidden;
     largest = std::max(largest, p[j]);
   }
-  for (double x : p) sum += std::exp(x - largest);
-  *lse = p.empty() ? -std::numeric_limits<double>::infinity() : largest + std::log(sum);
-  for (double& x : p) x = std::exp(x - *lse);
+  for (double x : p) sum += std::exp(x - (std::isinf(largest) ? 0 : largest));
+  *lse = largest + std::log(sum);
+  for (double& x : p) x = std::isinf(*lse) ? 0 : std::exp(x - *lse);
   return p;
 }
 
@@ -87,13 +141,13 @@ Forward ReferenceForward(const Case& c, const Values& q, const Values& k, const 
 }
 
 struct Backward {
-  Sums dq, dk, dv;
+  Sums dq, dk, dv, dbias;
 };
 
 // By the product rule, without the shortcut delta = rowsum(dout * out) of the kernel:
 // ds_j = p_j (dp_j - sum_l p_l dp_l), dp_j = dout . v_j.
 Backward ReferenceBackward(const Case& c, const Values& dout, const Values& q, const Values& k, const Values& v) {
-  Backward result{Sums(c.q_size()), Sums(c.k_size()), Sums(c.k_size())};
+  Backward result{Sums(c.q_size()), Sums(c.k_size()), Sums(c.k_size()), Sums(c.bias.values.size())};
   for (int64_t bi = 0; bi < c.b; ++bi) {
     for (int64_t h = 0; h < c.n; ++h) {
       const int64_t kh = h / (c.n / c.m);
@@ -110,6 +164,11 @@ Backward ReferenceBackward(const Case& c, const Values& dout, const Values& q, c
           // The rounding error of dp - mean is not bounded by its value but by its terms'.
           const double ds = c.scale() * p[j] * (dp[j] - mean);
           const double extent = c.scale() * p[j] * std::sqrt(static_cast<double>(c.d));
+          if (!c.bias.word.empty()) {
+            const size_t at = c.Place(c.bias.word, bi, h, i, j);
+            result.dbias.Add(at, ds / c.scale());
+            result.dbias.magnitude[at] += extent / c.scale();
+          }
           for (int64_t e = 0; e < c.d; ++e) {
             const int64_t at_q = c.Q(bi, i, h, e), at_k = c.K(bi, j, kh, e);
             result.dv.Add(at_k, p[j] * dout[at_q]);
@@ -138,6 +197,7 @@ KernelSpec SpecOf(const Case& c, const std::string& name, int threads) {
   KernelSpec spec;
   spec.name = name;
   spec.attributes = {{"causal", int64_t{c.causal}}, {"scale", c.scale()}};
+  if (c.window) spec.attributes.Set("window", c.window);
   spec.threads = threads;
   const TensorSpec q = Tile(DType::kF32, {c.b, c.s, c.n, c.d}, {c.b, c.rows(), c.n, c.d}, {0, c.origin, 0, 0});
   const TensorSpec lse = Tile(DType::kF32, {c.b, c.n, c.s}, {c.b, c.n, c.rows()}, {0, 0, c.origin});
@@ -149,6 +209,14 @@ KernelSpec SpecOf(const Case& c, const std::string& name, int threads) {
     spec.inputs = {q, q, k, k, q, lse};
     spec.outputs = {q, k, k};
   }
+  for (const OfScores* it : {&c.bias, &c.mask}) {
+    if (it->word.empty()) continue;
+    std::vector<int64_t> dims = c.DimsOf(it->word), whole = dims;
+    if (it->word[2] == 's') whole[2] = c.rows();
+    spec.inputs.push_back(
+        Tile(it == &c.bias ? DType::kF32 : DType::kU8, dims, whole, {0, 0, it->word[2] == 's' ? c.origin : 0, 0}));
+  }
+  if (name == "attention_bias_grad") spec.outputs = {spec.inputs[6]};
   return spec;
 }
 
@@ -175,14 +243,25 @@ const std::vector<Case>& Cases() {
                                                    {1, 33, 100, 2, 1, 32, true, 100, 0},
                                                    {1, 34, 100, 2, 1, 32, true, 100, 33},
                                                    {1, 256, 256, 2, 2, 65, true},
-                                                   {1, 3, 129, 1, 1, 128, true}};
+                                                   {1, 3, 129, 1, 1, 128, true},
+                                                   {1, 70, 70, 2, 2, 64, true, 0, 0, 1},
+                                                   {1, 300, 300, 2, 1, 8, true, 0, 0, 37},
+                                                   {1, 64, 300, 2, 2, 16, true, 300, 128, 150},
+                                                   With({2, 5, 7, 4, 2, 8, false}, "bnst", ""),
+                                                   With({2, 5, 7, 4, 2, 8, false}, "", "bnst", true),
+                                                   With({3, 60, 150, 4, 2, 16, false}, "1nst", "b11t", true),
+                                                   With({2, 60, 150, 2, 2, 16, true}, "b11t", "1ns1"),
+                                                   With({2, 33, 100, 2, 1, 32, true, 100, 33}, "11st", "b1st"),
+                                                   With({2, 97, 300, 3, 1, 17, true, 0, 0, 64}, "1n1t", "bn1t"),
+                                                   With({2, 150, 60, 2, 2, 8, false}, "1nst", "11s1", true)};
   return *cases;
 }
 
 std::string Name(const Case& c, int threads) {
   return "b" + std::to_string(c.b) + " s" + std::to_string(c.s) + " t" + std::to_string(c.t) + " n" +
          std::to_string(c.n) + " m" + std::to_string(c.m) + " d" + std::to_string(c.d) + (c.causal ? " causal" : "") +
-         " origin " + std::to_string(c.origin) + " threads " + std::to_string(threads);
+         " window " + std::to_string(c.window) + " bias " + c.bias.word + " mask " + c.mask.word + " origin " +
+         std::to_string(c.origin) + " threads " + std::to_string(threads);
 }
 
 TEST(AttentionTest, MatchesPlainLoops) {
@@ -191,7 +270,7 @@ TEST(AttentionTest, MatchesPlainLoops) {
     const Forward want = ReferenceForward(c, q, k, v);
     for (int threads : {1, 2, 5}) {
       SCOPED_TRACE(Name(c, threads));
-      auto got = RunKernel(Registry(), SpecOf(c, "attention", threads), {q, k, v});
+      auto got = RunKernel(Registry(), SpecOf(c, "attention", threads), c.Inputs({q, k, v}));
       ASSERT_TRUE(got.ok()) << got.status().message();
       ExpectWithin((*got)[0], want.out, c.PError(), c.t + 8, "out");
       for (size_t i = 0; i < want.lse.size(); ++i) {
@@ -228,19 +307,21 @@ TEST(AttentionTest, LargeScoresDoNotOverflow) {
 }
 
 TEST(AttentionGradTest, TheReferenceIsTheDerivative) {
-  const Case c{1, 3, 4, 2, 1, 3, true};
+  Case c = With({2, 3, 4, 2, 1, 3, true}, "1nst", "b11t");
   Values dout = RandomValues(c.q_size(), 4);
-  std::vector<Values> x = {RandomValues(c.q_size(), 1), RandomValues(c.k_size(), 2), RandomValues(c.k_size(), 3)};
+  std::vector<Values> x = {RandomValues(c.q_size(), 1), RandomValues(c.k_size(), 2), RandomValues(c.k_size(), 3),
+                           c.bias.values};
   const Backward grad = ReferenceBackward(c, dout, x[0], x[1], x[2]);
-  const Sums* grads[] = {&grad.dq, &grad.dk, &grad.dv};
+  const Sums* grads[] = {&grad.dq, &grad.dk, &grad.dv, &grad.dbias};
   auto loss = [&] {
+    c.bias.values = x[3];
     const Forward f = ReferenceForward(c, x[0], x[1], x[2]);
     double sum = 0;
     for (size_t i = 0; i < dout.size(); ++i) sum += dout[i] * f.out.value[i];
     return sum;
   };
   constexpr double kStep = 1e-5;
-  for (int which = 0; which < 3; ++which) {
+  for (int which = 0; which < 4; ++which) {
     for (size_t i = 0; i < x[which].size(); ++i) {
       const double at = x[which][i];
       x[which][i] = at + kStep;
@@ -262,8 +343,8 @@ TEST(AttentionGradTest, MatchesPlainLoops) {
     std::vector<Values> first;
     for (int threads : {1, 2}) {
       SCOPED_TRACE(Name(c, threads));
-      auto got =
-          RunKernel(Registry(), SpecOf(c, "attention_grad", threads), {dout, q, k, v, forward.out.value, forward.lse});
+      auto got = RunKernel(Registry(), SpecOf(c, "attention_grad", threads),
+                           c.Inputs({dout, q, k, v, forward.out.value, forward.lse}));
       ASSERT_TRUE(got.ok()) << got.status().message();
       const double error = c.PError() + 4 * kEpsilon * static_cast<double>(c.d);
       ExpectWithin((*got)[0], want.dq, error, c.t, "dq");
@@ -275,12 +356,65 @@ TEST(AttentionGradTest, MatchesPlainLoops) {
   }
 }
 
-// `spec` with tensors of `type` where they are of the operands' type: all but lse.
-KernelSpec Typed(KernelSpec spec, DType type) {
-  for (auto* tensors : {&spec.inputs, &spec.outputs}) {
-    for (TensorSpec& tensor : *tensors) {
-      if (tensor.rank() == 4) tensor.dtype = type;
+TEST(AttentionBiasGradTest, MatchesPlainLoops) {
+  for (const Case& c : Cases()) {
+    if (c.bias.word.empty()) continue;
+    const Values q = RandomValues(c.q_size(), 1), k = RandomValues(c.k_size(), 2), v = RandomValues(c.k_size(), 3);
+    const Values dout = RandomValues(c.q_size(), 4);
+    const Forward forward = ReferenceForward(c, q, k, v);
+    const Sums want = ReferenceBackward(c, dout, q, k, v).dbias;
+    const double error = c.PError() + 4 * kEpsilon * static_cast<double>(c.d);
+    const int64_t terms = c.b * c.n * c.s * c.t / c.SizeOf(c.bias.word);
+    std::vector<Values> first;
+    for (int threads : {1, 2, 5}) {
+      SCOPED_TRACE(Name(c, threads));
+      auto got = RunKernel(Registry(), SpecOf(c, "attention_bias_grad", threads),
+                           c.Inputs({dout, q, k, v, forward.out.value, forward.lse}));
+      ASSERT_TRUE(got.ok()) << got.status().message();
+      ExpectWithin((*got)[0], want, error, terms, "dbias");
+      if (first.empty()) first = *got;
+      EXPECT_EQ(*got, first) << "threads change the result";
     }
+  }
+}
+
+// Also where what is added is -infinity, as some write a mask: no number is NaN.
+TEST(AttentionTest, RowsThatSeeNoKeyAreZeros) {
+  Case c = With({1, 3, 20, 1, 1, 8, false}, "b1st", "b1st");
+  std::fill(c.mask.values.begin(), c.mask.values.end(), 1.0);
+  for (int64_t j = 0; j < c.t; ++j) {
+    c.mask.values[c.Place("b1st", 0, 0, 0, j)] = 0;
+    c.bias.values[c.Place("b1st", 0, 0, 2, j)] = -std::numeric_limits<double>::infinity();
+  }
+  const Values q = RandomValues(c.q_size(), 1), k = RandomValues(c.k_size(), 2), v = RandomValues(c.k_size(), 3);
+  const auto got = RunKernel(Registry(), SpecOf(c, "attention", 1), c.Inputs({q, k, v}));
+  ASSERT_TRUE(got.ok());
+  const auto inputs = c.Inputs({q, q, k, v, (*got)[0], (*got)[1]});
+  const auto grad = RunKernel(Registry(), SpecOf(c, "attention_grad", 1), inputs);
+  const auto bias_grad = RunKernel(Registry(), SpecOf(c, "attention_bias_grad", 1), inputs);
+  ASSERT_TRUE(grad.ok() && bias_grad.ok());
+  for (int64_t row : {0, 2}) {
+    EXPECT_EQ((*got)[1][row], -std::numeric_limits<double>::infinity());
+    for (int64_t e = 0; e < c.d; ++e) {
+      EXPECT_EQ((*got)[0][c.Q(0, row, 0, e)], 0);
+      EXPECT_EQ((*grad)[0][c.Q(0, row, 0, e)], 0);
+    }
+    for (int64_t j = 0; j < c.t; ++j) EXPECT_EQ((*bias_grad)[0][c.Place("b1st", 0, 0, row, j)], 0);
+  }
+  for (const auto* results : {&*grad, &*bias_grad}) {
+    for (const Values& values : *results) {
+      EXPECT_TRUE(std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); }));
+      EXPECT_TRUE(std::any_of(values.begin(), values.end(), [](double x) { return x != 0; }));
+    }
+  }
+}
+
+// `spec` with tensors of `type` where they are of the operands' type: all but lse, bias and mask.
+KernelSpec Typed(KernelSpec spec, DType type) {
+  for (size_t i = 0; i < (spec.name == "attention" ? 3 : 5); ++i) spec.inputs[i].dtype = type;
+  if (spec.name == "attention_bias_grad") return spec;
+  for (TensorSpec& tensor : spec.outputs) {
+    if (tensor.rank() == 4) tensor.dtype = type;
   }
   return spec;
 }
@@ -297,8 +431,11 @@ TEST(AttentionTest, HalvesAreFloatsRounded) {
       const auto draw = [&](int64_t n, uint64_t seed) { return RandomValues(n, seed, -1, 1, type); };
       const Values q = draw(c.q_size(), 1), k = draw(c.k_size(), 2), v = draw(c.k_size(), 3),
                    dout = draw(c.q_size(), 4), out = draw(c.q_size(), 5), lse = RandomValues(c.b * c.n * c.s, 6, 3, 5);
-      for (const auto& [name, inputs] : {std::pair<std::string, std::vector<Values>>{"attention", {q, k, v}},
-                                         {"attention_grad", {dout, q, k, v, out, lse}}}) {
+      const std::vector<Values> backward = c.Inputs({dout, q, k, v, out, lse});
+      std::vector<std::pair<std::string, std::vector<Values>>> kernels = {{"attention", c.Inputs({q, k, v})},
+                                                                          {"attention_grad", backward}};
+      if (!c.bias.word.empty()) kernels.push_back({"attention_bias_grad", backward});
+      for (const auto& [name, inputs] : kernels) {
         SCOPED_TRACE(name + " " + Name(c, 5));
         const KernelSpec spec = SpecOf(c, name, 5), half = Typed(spec, type);
         const auto want = RunKernel(Registry(), spec, inputs), got = RunKernel(Registry(), half, inputs);
@@ -318,7 +455,7 @@ TEST(AttentionTest, HalvesAreFloatsRounded) {
 TEST(HeadTest, LevelsAgree) {
   if (!CpuHasLevel4()) GTEST_SKIP() << "no AVX-512";
   using attention::HeadFunctions;
-  const attention::HeadShape shape = {75, 150, 24, 0.2f, true, 76};
+  const attention::HeadShape shape = {75, 150, 24, 0.2f, true, 76, 90};
   const int64_t q_size = shape.queries * shape.depth, k_size = shape.keys * shape.depth;
   auto floats = [](int64_t n, uint64_t seed) {
     const Values values = RandomValues(n, seed);
@@ -358,7 +495,7 @@ TEST(UnfusedAttentionTest, IsAttention) {
       KernelSpec spec = SpecOf(c, "attention", threads), grad = SpecOf(c, "attention_grad", threads);
       spec.name = "attention_unfused", grad.name = "attention_unfused_grad";
       spec.outputs[1] = grad.inputs[5] = weights;
-      const auto got = RunKernel(Registry(), spec, {q, k, v});
+      const auto got = RunKernel(Registry(), spec, c.Inputs({q, k, v}));
       ASSERT_TRUE(got.ok()) << got.status().message();
       ExpectWithin((*got)[0], forward.out, c.PError(), c.t + 8, "out");
       for (int64_t row = 0; row < c.b * c.n * c.s; ++row) {
@@ -366,18 +503,25 @@ TEST(UnfusedAttentionTest, IsAttention) {
         const int64_t i = row % c.s, head = row / c.s % c.n;
         const Values p = Probabilities(c, q, k, row / c.s / c.n, head, i, &lse);
         for (int64_t j = 0; j < c.t; ++j) {
-          const double want = j < static_cast<int64_t>(p.size()) ? p[j] : 0;
+          const double want = p[j];
           ASSERT_NEAR((*got)[1][row * c.t + j], want, (c.PError() + kEpsilon * (c.t + 8)) * want) << row << " " << j;
           sum += want;
         }
-        if (!p.empty()) ASSERT_NEAR(sum, 1, 1e-9);
+        if (!std::isinf(lse)) ASSERT_NEAR(sum, 1, 1e-9);
       }
-      const auto gradients = RunKernel(Registry(), grad, {dout, q, k, v, forward.out.value, (*got)[1]});
+      const std::vector<Values> inputs = c.Inputs({dout, q, k, v, forward.out.value, (*got)[1]});
+      const auto gradients = RunKernel(Registry(), grad, inputs);
       ASSERT_TRUE(gradients.ok()) << gradients.status().message();
       const double error = c.PError() + 4 * kEpsilon * static_cast<double>(c.d);
       ExpectWithin((*gradients)[0], backward.dq, error, c.t, "dq");
       ExpectWithin((*gradients)[1], backward.dk, error, c.s * c.n / c.m, "dk");
       ExpectWithin((*gradients)[2], backward.dv, error, c.s * c.n / c.m, "dv");
+      if (c.bias.word.empty()) continue;
+      grad.name = "attention_unfused_bias_grad";
+      grad.outputs = {grad.inputs[6]};
+      const auto dbias = RunKernel(Registry(), grad, inputs);
+      ASSERT_TRUE(dbias.ok()) << dbias.status().message();
+      ExpectWithin((*dbias)[0], backward.dbias, error, c.b * c.n * c.s * c.t / c.SizeOf(c.bias.word), "dbias");
     }
   }
 }
@@ -390,6 +534,17 @@ TEST(AttentionTest, RefusesWhatItCannotDo) {
   spec.inputs[1] = spec.inputs[2] = Tile(DType::kF32, {1, 4, 2, 8}, {1, 8, 2, 8}, {0, 4, 0, 0});
   EXPECT_THAT(std::string(Registry().Create(spec).status().message()),
               ::testing::HasSubstr("expected all keys on each rank"));
+  const auto error = [](const KernelSpec& of) { return std::string(Registry().Create(of).status().message()); };
+  KernelSpec masked = SpecOf(With({2, 4, 6, 2, 2, 8, false}, "bnst", "b11t"), "attention", 1);
+  masked.attributes.Set("window", int64_t{0});
+  EXPECT_THAT(error(masked), ::testing::HasSubstr("attribute `window`: expected `causal` beside it"));
+  masked.attributes.Set("causal", int64_t{1});
+  EXPECT_THAT(error(masked), ::testing::HasSubstr("attribute `window`: expected 1 to"));
+  masked.inputs[3].dims[3] = 5;
+  EXPECT_THAT(error(masked), ::testing::HasSubstr("input 3: expected dim 3 to be 6, got f32[2,2,4,5]"));
+  masked.inputs[3].dims[3] = 6;
+  masked.inputs[4].dtype = DType::kI32;
+  EXPECT_THAT(error(masked), ::testing::HasSubstr("input 4: expected u8, got i32[2,1,1,6]"));
 }
 
 }  // namespace

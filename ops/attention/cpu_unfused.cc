@@ -1,4 +1,5 @@
-// CPU kernels of attention that stores its weights: `attention_unfused` and `attention_unfused_grad`.
+// CPU kernels of attention that stores its weights: `attention_unfused`, `attention_unfused_grad` and
+// `attention_unfused_bias_grad`.
 // They are what the cost model has models of 2021 run; the fused ones are faster. Threads share out heads.
 #include "ops/attention/cpu_unfused.h"
 
@@ -23,7 +24,23 @@ struct Places : Problem {
   int64_t Weights(int64_t b, int64_t head, int64_t row) const {
     return ((b * query_heads + head) * queries + row) * keys;
   }
+  // What a row sees, but for what the mask hides.
+  int64_t Begin(int64_t row) const { return causal ? std::clamp<int64_t>(first_limit + row - window, 0, keys) : 0; }
   int64_t Limit(int64_t row) const { return causal ? std::clamp<int64_t>(first_limit + row, 0, keys) : keys; }
+};
+
+// The bias or mask of one row of scores; null if there is none.
+template <typename T>
+struct RowOfScores {
+  RowOfScores(const OfScoresInput& all, absl::Span<const void* const> inputs, int64_t b, int64_t head, int64_t row)
+      : data(all.present() ? static_cast<const T*>(inputs[static_cast<size_t>(all.input)]) + all.Offset(b, head) +
+                                 row * all.steps[2]
+                           : nullptr),
+        step(all.steps[3]) {}
+  T operator[](int64_t key) const { return data[key * step]; }
+
+  const T* data;
+  int64_t step;
 };
 
 template <typename T>
@@ -50,15 +67,21 @@ class UnfusedKernel : public Kernel {
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t b = unit / at_.query_heads, head = unit % at_.query_heads, key_head = head / at_.group();
         for (int64_t i = 0; i < at_.queries; ++i) {
-          const int64_t limit = at_.Limit(i);
+          const int64_t seen = at_.Begin(i), limit = at_.Limit(i);
+          const RowOfScores<float> bias(at_.bias, inputs, b, head, i);
+          const RowOfScores<uint8_t> mask(at_.mask, inputs, b, head, i);
           float largest = -HUGE_VALF, total = 0;
-          for (int64_t j = 0; j < limit; ++j) {
+          for (int64_t j = seen; j < limit; ++j) {
             p[j] = at_.scale * Dot(q + at_.Query(b, i, head), k + at_.Key(b, j, key_head), at_.depth);
+            if (bias.data != nullptr) p[j] += bias[j];
+            if (mask.data != nullptr && mask[j] == 0) p[j] = -HUGE_VALF;
             largest = std::max(largest, p[j]);
           }
-          for (int64_t j = 0; j < limit; ++j) total += p[j] = std::exp(p[j] - largest);
+          const float shift = largest == -HUGE_VALF ? 0.0f : largest;  // where no key is seen
+          for (int64_t j = seen; j < limit; ++j) total += p[j] = std::exp(p[j] - shift);
+          if (total == 0) total = 1;
           std::fill(sum.begin(), sum.end(), 0.0f);
-          for (int64_t j = 0; j < limit; ++j) {
+          for (int64_t j = seen; j < limit; ++j) {
             p[j] /= total;
             const T* row = v + at_.Key(b, j, key_head);
             for (int64_t c = 0; c < at_.depth; ++c) sum[c] += p[j] * Widen(row[c]);
@@ -66,7 +89,7 @@ class UnfusedKernel : public Kernel {
           for (int64_t c = 0; c < at_.depth; ++c) out[at_.Query(b, i, head) + c] = Narrow<T>(sum[c]);
           if (weights == nullptr) continue;
           T* row = weights + at_.Weights(b, head, i);
-          for (int64_t j = 0; j < at_.keys; ++j) row[j] = Narrow<T>(j < limit ? p[j] : 0.0f);
+          for (int64_t j = 0; j < at_.keys; ++j) row[j] = Narrow<T>(j >= seen && j < limit ? p[j] : 0.0f);
         }
       }
     });
@@ -105,7 +128,7 @@ class UnfusedGradKernel : public Kernel {
             const float mean = Dot(dout + at, out + at, d);
             const T* p = weights + at_.Weights(b, head, i);
             std::fill(row.begin(), row.end(), 0.0f);
-            for (int64_t j = 0; j < at_.Limit(i); ++j) {
+            for (int64_t j = at_.Begin(i); j < at_.Limit(i); ++j) {
               const int64_t key = at_.Key(b, j, key_head);
               const float weight = Widen(p[j]), ds = at_.scale * weight * (Dot(dout + at, v + key, d) - mean);
               for (int64_t c = 0; c < d; ++c) {
@@ -133,6 +156,50 @@ class UnfusedGradKernel : public Kernel {
   const int threads_;
 };
 
+// The sum of ds into the elements of the bias. A thread adds up what goes into the same ones, the batch and the heads
+// in order.
+template <typename T>
+class UnfusedBiasGradKernel : public Kernel {
+ public:
+  UnfusedBiasGradKernel(const Problem& problem, const KernelSpec& spec)
+      : at_{problem}, threads_(std::max(spec.threads, 1)) {}
+
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
+    const auto tensor = [&](size_t input) { return static_cast<const T*>(inputs[input]); };
+    const auto& [batch, heads, queries, keys] = at_.bias.dims;
+    ParallelFor(threads_, batch * heads, 1,
+                [&, heads = heads, batch = batch, elements = queries * keys](int64_t begin, int64_t end) {
+                  for (int64_t unit = begin; unit < end; ++unit) {
+                    float* to = static_cast<float*>(outputs[0]) + unit * elements;
+                    std::fill(to, to + elements, 0.0f);
+                    for (int64_t b = unit / heads; b < at_.batch; b += batch) {
+                      for (int64_t head = unit % heads; head < at_.query_heads; head += heads) {
+                        Add(tensor(0), tensor(3), tensor(4), tensor(5), b, head, to);
+                      }
+                    }
+                  }
+                });
+    return absl::OkStatus();
+  }
+
+ private:
+  void Add(const T* dout, const T* v, const T* out, const T* weights, int64_t b, int64_t head, float* to) const {
+    for (int64_t i = 0; i < at_.queries; ++i) {
+      const int64_t at = at_.Query(b, i, head);
+      const float mean = Dot(dout + at, out + at, at_.depth);
+      const T* p = weights + at_.Weights(b, head, i);
+      for (int64_t j = at_.Begin(i); j < at_.Limit(i); ++j) {
+        const float dp = Dot(dout + at, v + at_.Key(b, j, head / at_.group()), at_.depth);
+        to[i * at_.bias.steps[2] + j * at_.bias.steps[3]] += Widen(p[j]) * (dp - mean);
+      }
+    }
+  }
+
+  const Places at_;
+  const int threads_;
+};
+
 template <template <typename T> typename AnyKernel>
 absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
   WEFT_ASSIGN_OR_RETURN(Problem problem, ParseProblem(spec));
@@ -145,6 +212,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
 void RegisterUnfusedKernels(KernelRegistry& registry) {
   registry.Register("attention_unfused", &Create<UnfusedKernel>);
   registry.Register("attention_unfused_grad", &Create<UnfusedGradKernel>);
+  registry.Register("attention_unfused_bias_grad", &Create<UnfusedBiasGradKernel>);
 }
 
 }  // namespace weft::attention

@@ -6,7 +6,7 @@
 
 namespace weft::attention {
 
-// Adds `attention_unfused` and `attention_unfused_grad`.
+// Adds `attention_unfused`, `attention_unfused_grad` and `attention_unfused_bias_grad`.
 void RegisterUnfusedKernels(KernelRegistry& registry);
 
 }  // namespace weft::attention

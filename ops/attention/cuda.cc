@@ -1,6 +1,6 @@
 // GPU kernels of attention and its gradient, for f32, bf16 and f16 (summed in float) and head sizes
 // up to 256.
-// Adds `attention` and `attention_grad`, both deterministic.
+// Adds `attention`, `attention_grad` and `attention_bias_grad`, all deterministic.
 #include "absl/strings/str_cat.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/attention/cuda_attention.h"
@@ -28,6 +28,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
 void RegisterAttentionCudaKernels(KernelRegistry& registry) {
   registry.Register("attention", &Create);
   registry.Register("attention_grad", &Create);
+  registry.Register("attention_bias_grad", &Create);
 }
 
 }  // namespace weft

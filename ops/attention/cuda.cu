@@ -6,6 +6,7 @@
 // keys (the query rows of all heads that read them), skipping what the mask hides. Every result is
 // summed by one block in one order: deterministic, no atomics. The price is that the backward pass
 // makes the scores twice.
+#include "ops/attention/cuda_code_bias.h"
 #include "ops/attention/cuda_code_plain.h"
 #include "ops/attention/cuda_code_tensor.h"
 
@@ -17,15 +18,21 @@ using weft::attention::QueryGradientTile;
 using weft::gpu::BF16;
 using weft::gpu::F16;
 
-#define WEFT_PLAIN(T, type, depth)                                                        \
-  WEFT_KERNEL(plain_forward_##type##_##depth, AttentionArguments, kPlainThreads) {        \
-    weft::attention::plain::Forward<T, depth>(args);                                      \
+#define WEFT_PLAIN_WAY(T, type, depth, way, adjusted)                                     \
+  WEFT_KERNEL(way##_forward_##type##_##depth, AttentionArguments, kPlainThreads) {        \
+    weft::attention::plain::Forward<T, depth, adjusted>(args);                            \
   }                                                                                       \
-  WEFT_KERNEL(plain_query_gradient_##type##_##depth, AttentionArguments, kPlainThreads) { \
-    weft::attention::plain::QueryGradient<T, depth>(args);                                \
+  WEFT_KERNEL(way##_query_gradient_##type##_##depth, AttentionArguments, kPlainThreads) { \
+    weft::attention::plain::QueryGradient<T, depth, adjusted>(args);                      \
   }                                                                                       \
-  WEFT_KERNEL(plain_key_gradient_##type##_##depth, AttentionArguments, kPlainThreads) {   \
-    weft::attention::plain::KeyGradient<T, depth>(args);                                  \
+  WEFT_KERNEL(way##_key_gradient_##type##_##depth, AttentionArguments, kPlainThreads) {   \
+    weft::attention::plain::KeyGradient<T, depth, adjusted>(args);                        \
+  }
+#define WEFT_PLAIN(T, type, depth)                                                          \
+  WEFT_PLAIN_WAY(T, type, depth, plain, false)                                              \
+  WEFT_PLAIN_WAY(T, type, depth, adjusted, true)                                            \
+  WEFT_KERNEL(adjusted_bias_gradient_##type##_##depth, AttentionArguments, kPlainThreads) { \
+    weft::attention::plain::BiasGradient<T, depth>(args);                                   \
   }
 #define WEFT_PLAIN_OF(T, type) \
   WEFT_PLAIN(T, type, 32)      \

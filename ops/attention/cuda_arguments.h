@@ -6,6 +6,15 @@
 
 namespace weft::attention {
 
+// A bias or mask, null if there is none: the dims [batch, query_heads, queries, keys], or 1, and the elements from one
+// index to the next in each of them, 0 where a dim is 1.
+template <typename T>
+struct OfScores {
+  T* data;
+  int32_t dims[4];
+  int64_t steps[4];
+};
+
 // One set of arguments for forward and backward. q, dq, out and dout are [batch, queries, query_heads,
 // depth], k, v, dk and dv [batch, keys, key_heads, depth], all of one type; lse and delta, which is
 // rowsum(dout * out), [batch, query_heads, queries].
@@ -21,9 +30,12 @@ struct AttentionArguments {
   void* dk;
   void* dv;
   int32_t batch, queries, keys, query_heads, key_heads, depth;
-  // Query row i sees the keys below min(max(first_limit + i, 0), keys).
-  int32_t first_limit;
+  // Query row i sees the last `window` of the keys below min(max(first_limit + i, 0), keys).
+  int32_t first_limit, window;
   float scale;
+  OfScores<const float> bias;
+  OfScores<const uint8_t> mask;  // 0: the row does not see the key
+  float* dbias;                  // [the dims of the bias]
 };
 
 // The plain kernels. A block of kPlainThreads makes a tile of query rows by keys, both of `depth`
@@ -46,6 +58,11 @@ constexpr int PlainQueryGradientBytes(int depth) {
 constexpr int PlainKeyGradientBytes(int depth) {
   return 4 * (2 * (PlainSide(depth) + PlainStep(depth)) * (depth + kPlainPad) +
               2 * PlainStep(depth) * (PlainSide(depth) + kPlainPad));
+}
+
+// The gradient of the bias: a block has a tile of rows, their deltas, and a step of keys.
+constexpr int PlainBiasGradientBytes(int depth) {
+  return 4 * (2 * (PlainSide(depth) + PlainStep(depth)) * (depth + kPlainPad) + PlainSide(depth));
 }
 
 // The kernels that use matrix instructions. A block of `warps` warps has `side` rows of a head, 16

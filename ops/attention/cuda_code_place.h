@@ -17,6 +17,14 @@ inline constexpr float kLn2 = 0.6931471805599453f;
 WEFT_DEVICE int LimitOf(const AttentionArguments& args, int i) { return min(max(args.first_limit + i, 0), args.keys); }
 // The first query row that sees `key`, which may be beyond all.
 WEFT_DEVICE int FirstRowSeeing(const AttentionArguments& args, int key) { return max(key + 1 - args.first_limit, 0); }
+// Under a window the first of these keys is this one, and the rows that see a key end here.
+WEFT_DEVICE int BeginOf(const AttentionArguments& args, int i) {
+  return min(max(args.first_limit + i - args.window, 0), args.keys);
+}
+WEFT_DEVICE int EndOfRowsSeeing(const AttentionArguments& args, int key) {
+  const int64_t end = int64_t{key} + 1 + args.window - args.first_limit;
+  return end < args.queries ? max(static_cast<int>(end), 0) : args.queries;
+}
 
 // Elements from one row of a head to the next.
 WEFT_DEVICE int64_t QueryStride(const AttentionArguments& args) { return int64_t{args.query_heads} * args.depth; }
@@ -49,6 +57,28 @@ WEFT_DEVICE int64_t KeyOffset(const AttentionArguments& args, int batch, int hea
 WEFT_DEVICE int64_t RowOffset(const AttentionArguments& args, int batch, int head) {
   return (int64_t{batch} * args.query_heads + head) * args.queries;
 }
+
+// The bias and the mask of one query head; null if there is none.
+struct HeadScores {
+  const float* bias;
+  const uint8_t* mask;
+
+  WEFT_DEVICE HeadScores(const AttentionArguments& args, int batch, int head)
+      : bias(At(args.bias, batch, head)), mask(At(args.mask, batch, head)) {}
+
+  // What is added to the score of query row `i` and `key`: -infinity where the row does not see the key.
+  WEFT_DEVICE float Added(const AttentionArguments& args, int i, int key) const {
+    if (i >= args.queries || key < BeginOf(args, i) || key >= LimitOf(args, i)) return -INFINITY;
+    if (mask != nullptr && mask[i * args.mask.steps[2] + key * args.mask.steps[3]] == 0) return -INFINITY;
+    return bias != nullptr ? bias[i * args.bias.steps[2] + key * args.bias.steps[3]] : 0.0f;
+  }
+
+ private:
+  template <typename T>
+  WEFT_DEVICE static T* At(const OfScores<T>& all, int batch, int head) {
+    return all.data != nullptr ? all.data + batch * all.steps[0] + head * all.steps[1] : nullptr;
+  }
+};
 
 }  // namespace weft::attention
 

@@ -1,5 +1,8 @@
 // Attention by plain arithmetic in float, for any type and head size. Part of cuda.cu.
 //
+// Where kAdjusted, scores have a bias, a mask or a window. These are kernels of their own, so that those without keep
+// their registers.
+//
 // A block is 16 x 16 threads (tx, ty). Of a tile of rows by columns, thread (tx, ty) has the
 // rows ty + 16 i and the columns tx + 16 j; of a tile of rows by depth, the rows ty + 16 i and
 // packs of kPack columns, 16 packs apart. The 16 threads of a row are half a warp.
@@ -122,7 +125,7 @@ WEFT_DEVICE void StoreRows(const float (&sums)[kI][kC], const float (&factor)[kI
 }
 
 // out = softmax(scale q k^T) v for a tile of query rows, keys in tiles with a running maximum.
-template <typename T, int kDepth>
+template <typename T, int kDepth, bool kAdjusted>
 WEFT_DEVICE void Forward(const AttentionArguments& args) {
   using S = Shape<kDepth>;
   constexpr int kSide = S::kSide, kEach = kSide / 16, kWeights = kSide + kPlainPad;
@@ -138,8 +141,9 @@ WEFT_DEVICE void Forward(const AttentionArguments& args) {
   const float scale = args.scale * kLog2E;
   float o[kEach][S::kColumns] = {}, largest[kEach], sum[kEach] = {};
   for (float& it : largest) it = -INFINITY;
+  const HeadScores scores(args, place.batch, place.head);
   const int limit = LimitOf(args, min(first + kSide, args.queries) - 1);
-  for (int key = 0; key < limit; key += kSide) {
+  for (int key = kAdjusted ? BeginOf(args, first) / kSide * kSide : 0; key < limit; key += kSide) {
     __syncthreads();  // the last tile has been used
     const int64_t stride = KeyStride(args);
     LoadTile<kSide, kDepth>(static_cast<const T*>(args.k) + key_at, stride, key, limit, args.depth, k);
@@ -149,11 +153,16 @@ WEFT_DEVICE void Forward(const AttentionArguments& args) {
     Products<kDepth>(q, k, s);
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      const int valid = LimitOf(args, first + Ty() + 16 * i) - key;
+      const int row = first + Ty() + 16 * i, valid = LimitOf(args, row) - key;
       float now = -INFINITY;
 #pragma unroll
       for (int j = 0; j < kEach; ++j) {
-        s[i][j] = Tx() + 16 * j < valid ? s[i][j] * scale : -INFINITY;
+        const int column = Tx() + 16 * j;
+        if constexpr (kAdjusted) {
+          s[i][j] = s[i][j] * scale + scores.Added(args, row, key + column) * kLog2E;
+        } else {
+          s[i][j] = column < valid ? s[i][j] * scale : -INFINITY;
+        }
         now = Max::Of(now, s[i][j]);
       }
       now = Max::Of(largest[i], RowReduce<Max>(now));
@@ -186,27 +195,50 @@ WEFT_DEVICE void Forward(const AttentionArguments& args) {
   StoreRows<kDepth>(o, factor, static_cast<T*>(args.out) + at, QueryStride(args), first, args.queries, args.depth);
 }
 
-// The p and ds of a thread's elements, from the scores and dp; zeros where a row does not see a key.
-template <int kI, int kJ>
-WEFT_DEVICE void ScoreGradients(const AttentionArguments& args, int64_t rows_at, int first, int key, float (&s)[kI][kJ],
-                                float (&dp)[kI][kJ]) {
+// The p and ds of a thread's elements, from the scores and dp, and delta(row); zeros where a row does not see a key.
+template <bool kAdjusted, int kI, int kJ, typename Delta>
+WEFT_DEVICE void ScoreGradients(const AttentionArguments& args, const HeadScores& scores, int64_t rows_at, int first,
+                                int key, const Delta& delta_of, float (&s)[kI][kJ], float (&dp)[kI][kJ]) {
 #pragma unroll
   for (int i = 0; i < kI; ++i) {
     const int row = first + Ty() + 16 * i;
     const int valid = row < args.queries ? LimitOf(args, row) - key : 0;
-    const float lse = row < args.queries ? args.lse[rows_at + row] : 0.0f;
-    const float delta = row < args.queries ? args.delta[rows_at + row] : 0.0f;
+    float lse = row < args.queries ? args.lse[rows_at + row] : 0.0f;
+    const float delta = row < args.queries ? delta_of(row) : 0.0f;
+    if (kAdjusted && lse == -INFINITY) lse = 0;  // no key is seen: every score is -infinity
 #pragma unroll
     for (int j = 0; j < kJ; ++j) {
-      const bool sees = Tx() + 16 * j < valid;
-      s[i][j] = sees ? exp2f((s[i][j] * args.scale - lse) * kLog2E) : 0.0f;
-      dp[i][j] = sees ? s[i][j] * (dp[i][j] - delta) : 0.0f;
+      const int column = Tx() + 16 * j;
+      if constexpr (kAdjusted) {
+        s[i][j] = exp2f((s[i][j] * args.scale + scores.Added(args, row, key + column) - lse) * kLog2E);
+        dp[i][j] = s[i][j] * (dp[i][j] - delta);
+      } else {
+        const bool sees = column < valid;
+        s[i][j] = sees ? exp2f((s[i][j] * args.scale - lse) * kLog2E) : 0.0f;
+        dp[i][j] = sees ? s[i][j] * (dp[i][j] - delta) : 0.0f;
+      }
     }
   }
 }
 
+// delta[row] = rowsum(dout * out), of a tile of rows whose dout is in shared memory; `keep` is called once a row.
+template <typename T, int kDepth, typename Keep>
+WEFT_DEVICE void RowDots(const AttentionArguments& args, const T* out, const float* dout, int first, const Keep& keep) {
+  using S = Shape<kDepth>;
+#pragma unroll
+  for (int i = 0; i < S::kSide / 16; ++i) {
+    const int local = Ty() + 16 * i, row = first + local;
+    float delta = 0;
+    for (int c = Tx(); c < args.depth && row < args.queries; c += 16) {
+      delta += Widen(out[row * QueryStride(args) + c]) * dout[local * S::kStride + c];
+    }
+    delta = RowReduce<Sum>(delta);
+    if (Tx() == 0 && row < args.queries) keep(row, delta);
+  }
+}
+
 // delta = rowsum(dout * out) and dq = scale ds k for a tile of query rows.
-template <typename T, int kDepth>
+template <typename T, int kDepth, bool kAdjusted>
 WEFT_DEVICE void QueryGradient(const AttentionArguments& args) {
   using S = Shape<kDepth>;
   constexpr int kSide = S::kSide, kStep = S::kStep, kI = kSide / 16, kJ = kStep / 16, kWeights = kStep + kPlainPad;
@@ -223,21 +255,14 @@ WEFT_DEVICE void QueryGradient(const AttentionArguments& args) {
   LoadTile<kSide, kDepth>(static_cast<const T*>(args.dout) + at, stride, first, args.queries, args.depth, dout);
   __syncthreads();
 
-  const T* out = static_cast<const T*>(args.out) + at;
-#pragma unroll
-  for (int i = 0; i < kI; ++i) {
-    const int local = Ty() + 16 * i, row = first + local;
-    float delta = 0;
-    for (int c = Tx(); c < args.depth && row < args.queries; c += 16) {
-      delta += Widen(out[row * stride + c]) * dout[local * S::kStride + c];
-    }
-    delta = RowReduce<Sum>(delta);
-    if (Tx() == 0 && row < args.queries) args.delta[rows_at + row] = delta;
-  }
+  float* deltas = args.delta + rows_at;
+  RowDots<T, kDepth>(args, static_cast<const T*>(args.out) + at, dout, first,
+                     [&](int row, float delta) { deltas[row] = delta; });
 
   float dq[kI][S::kColumns] = {};
+  const HeadScores scores(args, place.batch, place.head);
   const int limit = LimitOf(args, min(first + kSide, args.queries) - 1);
-  for (int key = 0; key < limit; key += kStep) {
+  for (int key = kAdjusted ? BeginOf(args, first) / kStep * kStep : 0; key < limit; key += kStep) {
     __syncthreads();  // the last tile has been used; delta is there
     const T* keys = static_cast<const T*>(args.k) + key_at;
     const T* values = static_cast<const T*>(args.v) + key_at;
@@ -247,7 +272,7 @@ WEFT_DEVICE void QueryGradient(const AttentionArguments& args) {
     float s[kI][kJ], dp[kI][kJ];
     Products<kDepth>(q, k, s);
     Products<kDepth>(dout, v, dp);
-    ScoreGradients(args, rows_at, first, key, s, dp);
+    ScoreGradients<kAdjusted>(args, scores, rows_at, first, key, [&](int row) { return deltas[row]; }, s, dp);
 #pragma unroll
     for (int i = 0; i < kI; ++i) {
 #pragma unroll
@@ -262,7 +287,7 @@ WEFT_DEVICE void QueryGradient(const AttentionArguments& args) {
 }
 
 // dv = p^T dout and dk = scale ds^T q for a tile of keys, over all query heads that read them.
-template <typename T, int kDepth>
+template <typename T, int kDepth, bool kAdjusted>
 WEFT_DEVICE void KeyGradient(const AttentionArguments& args) {
   using S = Shape<kDepth>;
   constexpr int kSide = S::kSide, kStep = S::kStep, kI = kStep / 16, kJ = kSide / 16, kWeights = kSide + kPlainPad;
@@ -281,7 +306,9 @@ WEFT_DEVICE void KeyGradient(const AttentionArguments& args) {
   float dk[kJ][S::kColumns] = {}, dv[kJ][S::kColumns] = {};
   for (int head = place.head * group; head < (place.head + 1) * group; ++head) {
     const int64_t at = QueryOffset(args, place.batch, head), rows_at = RowOffset(args, place.batch, head);
-    for (int first = FirstRowSeeing(args, key) / kStep * kStep; first < args.queries; first += kStep) {
+    const HeadScores scores(args, place.batch, head);
+    const int end = kAdjusted ? EndOfRowsSeeing(args, min(key + kSide, args.keys) - 1) : args.queries;
+    for (int first = FirstRowSeeing(args, key) / kStep * kStep; first < end; first += kStep) {
       __syncthreads();  // the last tile has been used
       const T* queries = static_cast<const T*>(args.q) + at;
       LoadTile<kStep, kDepth>(queries, stride, first, args.queries, args.depth, q);
@@ -290,7 +317,8 @@ WEFT_DEVICE void KeyGradient(const AttentionArguments& args) {
       float s[kI][kJ], dp[kI][kJ];
       Products<kDepth>(q, k, s);
       Products<kDepth>(dout, v, dp);
-      ScoreGradients(args, rows_at, first, key, s, dp);
+      ScoreGradients<kAdjusted>(
+          args, scores, rows_at, first, key, [&](int row) { return args.delta[rows_at + row]; }, s, dp);
 #pragma unroll
       for (int i = 0; i < kI; ++i) {
 #pragma unroll

@@ -50,6 +50,9 @@ class LibraryAttention : public Kernel {
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryAttention(const KernelSpec& spec, const Problem& problem) {
   GpuAttentions* const attentions = spec.gpu->attentions();
   if (attentions == nullptr) return absl::UnimplementedError("expected a library of fused attention");
+  if (!problem.plain() || spec.name == "attention_bias_grad") {
+    return absl::UnimplementedError("expected no window, bias or mask");
+  }
   const bool gradient = spec.name == "attention_grad";
   WEFT_ASSIGN_OR_RETURN(std::unique_ptr<GpuAttention> attention,
                         attentions->Create({.type = spec.inputs[0].dtype,

@@ -15,36 +15,47 @@ namespace {
 constexpr const char* kModule = "attention";
 constexpr int64_t kMostRows = int64_t{1} << 29;  // indices of rows and keys are 32 bits
 
-// One launch: a block for every `side` rows of every head.
 struct Launch {
   std::string kernel;
   uint32_t threads;
-  int64_t rows, side, heads;
+  int64_t blocks;
   int shared_bytes;
 };
+
+// Those that take a block for every `side` rows of every head.
+int64_t BlocksOf(const Problem& problem, int64_t rows, int64_t side, int64_t heads) {
+  return (rows + side - 1) / side * heads * problem.batch;
+}
+
+enum class Pass { kForward, kGradient, kBiasGradient };
+Pass PassOf(const KernelSpec& spec) {
+  return spec.name == "attention"        ? Pass::kForward
+         : spec.name == "attention_grad" ? Pass::kGradient
+                                         : Pass::kBiasGradient;
+}
 
 class OwnAttention : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec, const Problem& problem,
                                                         const std::vector<Launch>& launches) {
     auto made = std::make_unique<OwnAttention>();
-    made->grad_ = spec.name == "attention_grad";
+    made->pass_ = PassOf(spec);
+    made->problem_ = problem;
     made->arguments_ = ArgumentsOf(problem);
     for (const Launch& launch : launches) {
-      const int64_t blocks = (launch.rows + launch.side - 1) / launch.side * launch.heads * problem.batch;
-      if (blocks >= int64_t{1} << 31 || problem.batch * launch.heads >= int64_t{1} << 31) {
+      if (launch.blocks >= int64_t{1} << 31) {
         return absl::InvalidArgumentError(
-            absl::StrCat("expected at most 2147483647 tiles of ", launch.side, " rows, got ", blocks));
+            absl::StrCat("expected at most 2147483647 tiles in ", launch.kernel, ", got ", launch.blocks));
       }
-      if (blocks == 0) continue;
+      if (launch.blocks == 0) continue;
       WEFT_ASSIGN_OR_RETURN(auto kernel,
                             GpuKernel<AttentionArguments>::Find(spec.gpu, kModule, launch.kernel, launch.shared_bytes));
       made->launches_.push_back({kernel,
-                                 {.blocks = {static_cast<uint32_t>(blocks), 1, 1},
+                                 {.blocks = {static_cast<uint32_t>(launch.blocks), 1, 1},
                                   .threads = {launch.threads, 1, 1},
                                   .shared_bytes = static_cast<uint32_t>(launch.shared_bytes)}});
     }
-    if (made->grad_) {
+    if (made->pass_ == Pass::kGradient) {
       const auto rows = static_cast<size_t>(problem.batch * problem.query_heads * problem.queries);
       made->workspace_ = spec.gpu_workspace;
       WEFT_RETURN_IF_ERROR(made->workspace_->Reserve(spec.gpu, std::max<size_t>(1, rows) * sizeof(float)));
@@ -53,7 +64,12 @@ class OwnAttention : public Kernel {
   }
 
   absl::Status Run(const RunContext& context, GpuInputs inputs, GpuOutputs outputs) override {
-    const AttentionArguments arguments = grad_ ? BindGradient(inputs, outputs) : BindForward(inputs, outputs);
+    AttentionArguments arguments =
+        pass_ == Pass::kForward ? BindForward(inputs, outputs) : BindGradient(inputs, outputs);
+    if (problem_.bias.present())
+      arguments.bias.data = static_cast<const float*>(inputs[static_cast<size_t>(problem_.bias.input)]);
+    if (problem_.mask.present())
+      arguments.mask.data = static_cast<const uint8_t*>(inputs[static_cast<size_t>(problem_.mask.input)]);
     for (const auto& [kernel, grid] : launches_) {
       WEFT_RETURN_IF_ERROR(kernel.Launch(grid, arguments, context.stream));
     }
@@ -71,7 +87,20 @@ class OwnAttention : public Kernel {
             .key_heads = static_cast<int32_t>(problem.key_heads),
             .depth = static_cast<int32_t>(problem.depth),
             .first_limit = static_cast<int32_t>(limit),
-            .scale = problem.scale};
+            // No row has as many keys before its last one.
+            .window = static_cast<int32_t>(problem.window < problem.keys ? problem.window : 2 * kMostRows),
+            .scale = problem.scale,
+            .bias = ScoresOf<const float>(problem.bias),
+            .mask = ScoresOf<const uint8_t>(problem.mask)};
+  }
+  template <typename T>
+  static OfScores<T> ScoresOf(const attention::OfScoresInput& all) {
+    OfScores<T> result = {};
+    for (size_t i = 0; i < 4; ++i) {
+      result.dims[i] = static_cast<int32_t>(all.dims[i]);
+      result.steps[i] = all.steps[i];
+    }
+    return result;
   }
 
   AttentionArguments BindForward(GpuInputs inputs, GpuOutputs outputs) const {
@@ -92,6 +121,10 @@ class OwnAttention : public Kernel {
     a.v = inputs[3];
     a.out = const_cast<void*>(inputs[4]);
     a.lse = static_cast<float*>(const_cast<void*>(inputs[5]));
+    if (pass_ == Pass::kBiasGradient) {
+      a.dbias = static_cast<float*>(outputs[0]);
+      return a;
+    }
     a.delta = workspace_->data<float>();
     a.dq = outputs[0];
     a.dk = outputs[1];
@@ -99,7 +132,8 @@ class OwnAttention : public Kernel {
     return a;
   }
 
-  bool grad_ = false;
+  Pass pass_ = Pass::kForward;
+  Problem problem_ = {};
   AttentionArguments arguments_ = {};
   std::vector<std::pair<GpuKernel<AttentionArguments>, GpuGrid>> launches_;
   std::shared_ptr<GpuWorkspace> workspace_;  // delta, of a gradient
@@ -122,22 +156,21 @@ absl::Status CheckSizes(const Problem& problem) {
 absl::StatusOr<std::unique_ptr<Kernel>> CreateTensorAttention(const KernelSpec& spec, const Problem& problem) {
   // Rows of whole packs, which are aligned because tensors are; a scale by which the largest score stays the largest.
   if (SizeOf(spec.inputs[0].dtype) != 2 || problem.depth % 8 != 0 || problem.depth > kMaxTensorDepth ||
-      !(problem.scale > 0) || spec.gpu->properties().major < 8) {
+      !(problem.scale > 0) || !problem.plain() || spec.gpu->properties().major < 8) {
     return absl::UnimplementedError(
         "attention by matrix instructions: expected bf16 or f16, a head size of 8 to 128, "
-        "a multiple of 8, a scale above 0 and compute capability 8.0");
+        "a multiple of 8, a scale above 0, no window, bias or mask, and compute capability 8.0");
   }
   WEFT_RETURN_IF_ERROR(CheckSizes(problem));
   const int depth = TensorDepth(static_cast<int>(problem.depth));
   const auto launch = [&](const char* name, const TensorTile& tile, bool of_keys, int shared_bytes) {
     return Launch{absl::StrCat("tensor_", name, "_", NameOf(spec.inputs[0].dtype), "_", depth),
                   static_cast<uint32_t>(tile.threads()),
-                  of_keys ? problem.keys : problem.queries,
-                  tile.side(),
-                  of_keys ? problem.key_heads : problem.query_heads,
+                  of_keys ? BlocksOf(problem, problem.keys, tile.side(), problem.key_heads)
+                          : BlocksOf(problem, problem.queries, tile.side(), problem.query_heads),
                   shared_bytes};
   };
-  if (spec.name == "attention") {
+  if (PassOf(spec) == Pass::kForward) {
     return OwnAttention::Create(spec, problem, {launch("forward", ForwardTile(depth), false, ForwardBytes(depth))});
   }
   // The first makes the delta that the second reads.
@@ -151,14 +184,20 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreatePlainAttention(const KernelSpec& s
   const int depth = PlainDepth(static_cast<int>(problem.depth)), side = PlainSide(depth);
   const std::string suffix = absl::StrCat("_", NameOf(spec.inputs[0].dtype), "_", depth);
   const auto launch = [&](const char* name, bool of_keys, int shared_bytes) {
-    return Launch{absl::StrCat("plain_", name, suffix),
-                  kPlainThreads,
-                  of_keys ? problem.keys : problem.queries,
-                  side,
-                  of_keys ? problem.key_heads : problem.query_heads,
+    return Launch{absl::StrCat(problem.plain() ? "plain_" : "adjusted_", name, suffix), kPlainThreads,
+                  of_keys ? BlocksOf(problem, problem.keys, side, problem.key_heads)
+                          : BlocksOf(problem, problem.queries, side, problem.query_heads),
                   shared_bytes};
   };
-  if (spec.name == "attention") {
+  if (PassOf(spec) == Pass::kBiasGradient) {
+    const auto& [batch, heads, rows, keys] = problem.bias.dims;
+    const int64_t step = PlainStep(depth);
+    const int64_t blocks = batch * heads * ((rows + side - 1) / side) * ((keys + step - 1) / step);
+    return OwnAttention::Create(
+        spec, problem,
+        {{absl::StrCat("adjusted_bias_gradient", suffix), kPlainThreads, blocks, PlainBiasGradientBytes(depth)}});
+  }
+  if (PassOf(spec) == Pass::kForward) {
     return OwnAttention::Create(spec, problem, {launch("forward", false, PlainForwardBytes(depth))});
   }
   // The first makes the delta that the second reads.

@@ -28,6 +28,31 @@ struct Case {
   int64_t b, s, t, n, m, d;
   bool causal;
   int64_t global_s = 0, origin = 0;  // of the queries; 0: whole
+  int64_t window = 0;                // 0: none
+  std::string bias = "", mask = "";  // dims of the scores, "bnst" or 1 in place of a letter; empty: none
+
+  std::vector<int64_t> DimsOf(const std::string& word) const {
+    std::vector<int64_t> dims;
+    for (char letter : word) {
+      dims.push_back(letter == 'b' ? b : letter == 'n' ? n : letter == 's' ? s : letter == 't' ? t : 1);
+    }
+    return dims;
+  }
+  // The inputs of a kernel: `others`, the bias and the mask, which hides a third of the keys and all from some rows.
+  std::vector<Values> Inputs(std::vector<Values> others) const {
+    const auto draw = [&](const std::string& word, uint64_t seed) {
+      int64_t size = 1;
+      for (int64_t extent : DimsOf(word)) size *= extent;
+      return RandomValues(size, seed, -1, 1);
+    };
+    if (!bias.empty()) others.push_back(draw(bias, 8));
+    if (mask.empty()) return others;
+    Values seen = draw(mask, 9);
+    const size_t keys = static_cast<size_t>(DimsOf(mask)[3]);
+    for (size_t i = 0; i < seen.size(); ++i) seen[i] = seen[i] > -1.0 / 3 && i / keys % 5 != 4;
+    others.push_back(seen);
+    return others;
+  }
 
   int64_t rows() const { return global_s ? global_s : s; }
   int64_t q_size() const { return b * s * n * d; }
@@ -35,7 +60,7 @@ struct Case {
   std::string Name() const {
     return "b" + std::to_string(b) + " s" + std::to_string(s) + " t" + std::to_string(t) + " n" + std::to_string(n) +
            " m" + std::to_string(m) + " d" + std::to_string(d) + (causal ? " causal" : "") + " origin " +
-           std::to_string(origin);
+           std::to_string(origin) + " window " + std::to_string(window) + " bias " + bias + " mask " + mask;
   }
 };
 
@@ -47,10 +72,19 @@ KernelSpec SpecOf(const Case& c, const std::string& name, DType type = DType::kF
   const TensorSpec k = TensorSpec::Whole(type, {c.b, c.t, c.m, c.d});
   spec.inputs = {q, k, k};
   spec.outputs = {q, lse};
-  if (name == "attention_grad") {
+  if (name != "attention") {
     spec.inputs = {q, q, k, k, q, lse};
     spec.outputs = {q, k, k};
   }
+  if (c.window > 0) spec.attributes.Set("window", c.window);
+  for (const auto& [word, of] : {std::pair(c.bias, DType::kF32), std::pair(c.mask, DType::kU8)}) {
+    if (word.empty()) continue;
+    std::vector<int64_t> whole = c.DimsOf(word);
+    const int64_t origin = word[2] == 's' ? c.origin : 0;
+    if (word[2] == 's') whole[2] = c.rows();
+    spec.inputs.push_back(Tile(of, c.DimsOf(word), whole, {0, 0, origin, 0}));
+  }
+  if (name == "attention_bias_grad") spec.outputs = {spec.inputs[6]};
   return spec;
 }
 
@@ -89,6 +123,24 @@ const std::vector<Case>& Cases() {
   return *cases;
 }
 
+// With a bias, a mask or a window, which have kernels of their own.
+const std::vector<Case>& AdjustedCases() {
+  static const auto* cases = new std::vector<Case>{
+      {1, 70, 70, 2, 2, 64, true, 0, 0, 1},
+      {1, 150, 150, 2, 1, 24, true, 0, 0, 37},
+      {1, 64, 200, 2, 2, 16, true, 200, 70, 90},
+      {2, 5, 7, 4, 2, 8, false, 0, 0, 0, "bnst", ""},
+      {2, 5, 7, 4, 2, 8, false, 0, 0, 0, "", "bnst"},
+      {3, 40, 90, 4, 2, 16, false, 0, 0, 0, "1nst", "b11t"},
+      {2, 40, 70, 2, 2, 80, true, 0, 0, 0, "b11t", "1ns1"},
+      {2, 33, 100, 2, 1, 32, true, 100, 33, 0, "11st", "b1st"},
+      {2, 70, 70, 3, 1, 17, true, 0, 0, 20, "1n1t", "bn1t"},
+      {2, 70, 40, 2, 2, 200, false, 0, 0, 0, "1ns1", "11s1"},
+      {2, 20, 40, 2, 2, 8, false, 0, 0, 0, "1n11", ""},
+  };
+  return *cases;
+}
+
 // Elements below 1, so that a score is below sqrt(d) and its error below (d + 2) 2^-24 sqrt(d); sums of at most
 // `terms` terms, of which the larger have magnitudes like the result's.
 weft::testing::Bound BoundFor(const Case& c, int64_t terms) {
@@ -112,6 +164,20 @@ TEST(AttentionCudaTest, TheGradientAgreesWithItsTwin) {
     ASSERT_TRUE(forward.ok());
     ExpectTwins(Cpu(), Cuda(), SpecOf(c, "attention_grad"), {in.dout, in.q, in.k, in.v, (*forward)[0], (*forward)[1]},
                 BoundFor(c, std::max(c.t, c.s * c.n / c.m) * c.d));
+  }
+}
+
+TEST(AttentionCudaTest, AdjustedScoresAgreeWithTheirTwin) {
+  for (const Case& c : AdjustedCases()) {
+    SCOPED_TRACE(c.Name());
+    const Inputs in = InputsOf(c);
+    ExpectTwins(Cpu(), Cuda(), SpecOf(c, "attention"), c.Inputs({in.q, in.k, in.v}), BoundFor(c, c.t));
+    const auto forward = RunKernel(Cpu(), SpecOf(c, "attention"), c.Inputs({in.q, in.k, in.v}));
+    ASSERT_TRUE(forward.ok());
+    const std::vector<Values> inputs = c.Inputs({in.dout, in.q, in.k, in.v, (*forward)[0], (*forward)[1]});
+    ExpectTwins(Cpu(), Cuda(), SpecOf(c, "attention_grad"), inputs, BoundFor(c, std::max(c.t, c.s * c.n / c.m) * c.d));
+    if (c.bias.empty()) continue;
+    ExpectTwins(Cpu(), Cuda(), SpecOf(c, "attention_bias_grad"), inputs, BoundFor(c, c.b * c.n * c.s * c.t * c.d));
   }
 }
 
@@ -247,6 +313,15 @@ TEST(AttentionCudaTest, HalvesOfWholePacksGoToMatrixInstructions) {
               ElementsAre("tensor_query_gradient_f16_128", "tensor_key_gradient_f16_128"));
   EXPECT_THAT(KernelsOf(SpecOf(odd, "attention", DType::kBF16)), ElementsAre("plain_forward_bf16_128"));
   EXPECT_THAT(KernelsOf(SpecOf(whole, "attention")), ElementsAre("plain_forward_f32_128"));
+  // Those of scores with a bias, a mask or a window.
+  const Case biased{1, 9, 9, 2, 2, 80, true, 0, 0, 0, "1nst", ""};
+  EXPECT_THAT(KernelsOf(SpecOf(biased, "attention", DType::kBF16)), ElementsAre("adjusted_forward_bf16_128"));
+  EXPECT_THAT(KernelsOf(SpecOf(biased, "attention_grad", DType::kBF16)),
+              ElementsAre("adjusted_query_gradient_bf16_128", "adjusted_key_gradient_bf16_128"));
+  EXPECT_THAT(KernelsOf(SpecOf(biased, "attention_bias_grad", DType::kBF16)),
+              ElementsAre("adjusted_bias_gradient_bf16_128"));
+  EXPECT_THAT(KernelsOf(SpecOf({1, 9, 9, 2, 2, 80, true, 0, 0, 4}, "attention", DType::kBF16)),
+              ElementsAre("adjusted_forward_bf16_128"));
   // A running maximum of unscaled scores is one of scaled ones only if the scale is above 0.
   KernelSpec turned = SpecOf(whole, "attention", DType::kBF16);
   turned.attributes = {{"causal", int64_t{1}}, {"scale", -0.5}};

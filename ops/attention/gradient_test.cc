@@ -88,6 +88,47 @@ TEST_F(AttentionTest, CostsTwoProductsForwardAndFiveBackward) {
   EXPECT_EQ(cost(first<AttentionOp>()).flops, product);
 }
 
+// The gradient of a bias is an op of its own, which nothing else needs.
+TEST_F(AttentionTest, TheBiasHasAGradientAndTheMaskHasNone) {
+  parse("\"q\" %q: tensor<2x8x6x4xf32>, \"k\" %k: tensor<2x10x3x4xf32>, \"dout\" %d: tensor<2x8x6x4xf32>, "
+        "\"bias\" %bias: tensor<1x6x8x10xf32>, \"mask\" %mask: tensor<2x1x1x10xi8>",
+        "%out = weft.attention %q, %k, %k bias(%bias) mask(%mask) causal window(4) : (tensor<2x8x6x4xf32>, "
+        "tensor<2x10x3x4xf32>, tensor<2x10x3x4xf32>, tensor<1x6x8x10xf32>, tensor<2x1x1x10xi8>) -> "
+        "tensor<2x8x6x4xf32>");
+  ASSERT_TRUE(succeeded(gradient(first<AttentionOp>(), {input(2)})));
+  EXPECT_TRUE(valid());
+  EXPECT_THAT(names(), ElementsAre("attention", "attention_grad", "attention_bias_grad"));
+  auto forward = first<AttentionOp>();
+  auto backward = first<AttentionGradOp>();
+  auto ofBias = first<AttentionBiasGradOp>();
+  EXPECT_THAT(operandGradients,
+              ElementsAre(backward.getDq(), backward.getDk(), backward.getDv(), ofBias.getDbias(), mlir::Value()));
+  EXPECT_THAT(operandsOf(backward), ElementsAre(input(2), input(0), input(1), input(1), forward.getOut(),
+                                                forward.getSaved(), input(3), input(4)));
+  EXPECT_EQ(operandsOf(ofBias), operandsOf(backward));
+  EXPECT_EQ(ofBias.getDbias().getType(), input(3).getType());
+  for (WeftOpInterface op : {WeftOpInterface(forward), WeftOpInterface(backward), WeftOpInterface(ofBias)}) {
+    mlir::NamedAttrList attributes = kernelAttributes(op);
+    EXPECT_EQ(attributes.getAttrs().size(), 3u);
+    EXPECT_EQ(intOf(attributes.get("window")), 4);
+    EXPECT_EQ(intOf(attributes.get("causal")), 1);
+  }
+}
+
+TEST_F(AttentionTest, CostFollowsTheWindow) {
+  const auto flops = [&](const std::string &attributes) {
+    parseAttention(attributes);
+    EXPECT_TRUE(succeeded(gradient(first<AttentionOp>(), {input(3)})));
+    return cost(first<AttentionOp>()).flops;
+  };
+  const double pair = 2.0 * 2 * 2 * 6 * 8 * 4; // both products, one key a row
+  EXPECT_EQ(flops(""), 10 * pair);
+  EXPECT_EQ(flops("causal"), 5 * pair);
+  EXPECT_EQ(flops("causal window(10)"), 5 * pair);
+  EXPECT_EQ(flops("causal window(4)"), 3.2 * pair); // of 10 rows, the first 4 see 2 on average
+  EXPECT_EQ(flops("causal window(4) unfused"), 10 * pair);
+}
+
 TEST_F(AttentionTest, UnfusedStoresItsWeights) {
   parseAttention("causal unfused");
   ASSERT_TRUE(succeeded(gradient(first<AttentionOp>(), {input(3)})));

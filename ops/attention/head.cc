@@ -2,92 +2,11 @@
 // the standard library and only internal ones of its own (see tile_gemm.h).
 #include "ops/attention/head.h"
 
-#include "ops/math/tile_gemm.h"
+#include "ops/attention/head_parts.h"
 #include "ops/math/vector_math.h"
 
 namespace weft::attention::WEFT_LEVEL {
 namespace {
-
-constexpr int64_t kQueryBlock = 48;  // a multiple of kRows
-constexpr int64_t kKeyBlock = 128;
-constexpr int64_t kPanel = 64;  // columns of a panel of packed k^T; divides kKeyBlock
-// Scores are read by columns in the backward pass: rows must not lie a power of two apart.
-constexpr int64_t kScoreStride = kKeyBlock + 16;
-
-int64_t Smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-int64_t Larger(int64_t a, int64_t b) { return a > b ? a : b; }
-int64_t RoundUp(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
-int64_t PaddedDepth(const HeadShape& shape) { return RoundUp(shape.depth, kWidth); }
-int64_t PackedKeys(const HeadShape& shape) { return RoundUp(shape.keys, kPanel); }
-
-// Hands out pieces of scratch, each aligned to 64 bytes.
-class Pieces {
- public:
-  explicit Pieces(float* next) : next_(next) {}
-  float* Take(int64_t floats) {
-    float* piece = next_;
-    next_ += RoundUp(floats, 16);
-    return piece;
-  }
-
- private:
-  float* next_;
-};
-
-// `rows` rows, times `factor`, padded with zeros to `padded` columns.
-void CopyRows(ConstRows from, int64_t rows, int64_t depth, int64_t padded, float factor, float* __restrict to) {
-  for (int64_t i = 0; i < rows; ++i) {
-    const float* __restrict source = from.data + i * from.stride;
-    for (int64_t c = 0; c < depth; ++c) to[i * padded + c] = factor * source[c];
-    for (int64_t c = depth; c < padded; ++c) to[i * padded + c] = 0;
-  }
-}
-
-// The transpose of `rows` x `depth`, in panels [rows / kPanel][depth][kPanel], padded with zeros.
-void PackTransposed(ConstRows from, int64_t rows, int64_t depth, float* to) {
-  for (int64_t first = 0; first < rows; first += kPanel, to += depth * kPanel) {
-    for (int64_t strip = 0; strip < kPanel; strip += kWidth) {
-      const int64_t here = Larger(0, Smaller(kWidth, rows - first - strip));
-      TransposeStrip(from.data + (first + strip) * from.stride, from.stride, here, depth, to + strip, kPanel);
-    }
-  }
-}
-
-float Dot(const float* __restrict a, const float* __restrict b, int64_t n) {
-#pragma clang fp reassociate(on)
-  float sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-float Sum(const float* a, int64_t n) {
-#pragma clang fp reassociate(on)
-  float sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += a[i];
-  return sum;
-}
-
-// n > 0, a multiple of kWidth.
-float Maximum(const float* a, int64_t n) {
-  Vector largest = Load(a);
-  for (int64_t j = kWidth; j < n; j += kWidth) {
-    const Vector next = Load(a + j);
-    largest = next > largest ? next : largest;
-  }
-  float result = largest[0];
-  for (int lane = 1; lane < kWidth; ++lane) result = largest[lane] > result ? largest[lane] : result;
-  return result;
-}
-
-// scores[rows x columns] = left[rows x depth] packed^T for the keys from `key`; whole vectors.
-void Scores(int rows, int64_t columns, int64_t depth, const float* left, int64_t left_stride, const float* packed,
-            int64_t key, float* scores) {
-  for (int64_t j = 0; j < columns; j += kPanel) {
-    const float* panel = packed + (key + j) * depth;
-    RowProduct(rows, RoundUp(Smaller(kPanel, columns - j), kWidth), depth, {left, left_stride, 1}, panel, kPanel,
-               scores + j, kScoreStride, false);
-  }
-}
 
 // The running state of a block of query rows.
 struct Running {
@@ -137,16 +56,17 @@ void ForwardBlock(const HeadShape& shape, const ForwardHead& head, int64_t first
   }
   for (int64_t i = 0; i < rows * padded; ++i) sums[i] = 0;
   const int64_t block_limit = shape.Limit(first + rows - 1);
-  for (int64_t key = 0; key < block_limit; key += kKeyBlock) {
+  for (int64_t key = FirstBlock(shape, first); key < block_limit; key += kKeyBlock) {
     for (int64_t group = 0; group < rows; group += kRows) {
       const int count = static_cast<int>(Smaller(kRows, rows - group));
-      const int64_t limit = Smaller(kKeyBlock, shape.Limit(first + group + count - 1) - key);
-      if (limit <= 0) continue;
+      const int64_t limit = SeenOfBlock(shape, first + group, count, key);
+      if (limit == 0) continue;
       const int64_t columns = RoundUp(limit, kWidth);
       float* group_scores = scores + group * kScoreStride;
       Scores(count, columns, depth, q + group * padded, padded, packed_k, key, group_scores);
       for (int64_t i = 0; i < count; ++i) {
-        const int64_t valid = Larger(0, Smaller(kKeyBlock, shape.Limit(first + group + i) - key));
+        const int64_t row = first + group + i, valid = Larger(0, Smaller(kKeyBlock, shape.Limit(row) - key));
+        AdjustScores(shape, head, row, key, valid, group_scores + i * kScoreStride);
         SoftmaxStep(group_scores + i * kScoreStride, valid, columns, &running.largest[group + i],
                     &running.sum[group + i], sums + (group + i) * padded, padded);
       }
@@ -191,8 +111,9 @@ int64_t BackwardScratch(const HeadShape& shape) {
 
 // p = exp(s - lse) and ds = p * (dp - delta) in place of s and dp; zero from `valid` to `columns`.
 void ScoreGradient(float* __restrict s, float* __restrict dp, int64_t valid, int64_t columns, float lse, float delta) {
+  const float shift = lse == -__builtin_inff() ? 0.0f : lse;  // where no key is seen, every score is -infinity
   for (int64_t j = 0; j < valid; ++j) {
-    const float p = Exp(s[j] - lse);
+    const float p = Exp(s[j] - shift);
     s[j] = p;
     dp[j] = p * (dp[j] - delta);
   }
@@ -205,51 +126,75 @@ int64_t FirstRowSeeing(const HeadShape& shape, int64_t first, int64_t rows, int6
   return Smaller(rows, Larger(0, key + 1 - shape.first_limit - first));
 }
 
+// What the backward pass holds of a block of query rows of one head; p and ds are those of a block of keys.
+struct QuerySide {
+  int64_t first, rows;
+  float *q, *dout, *p, *ds;
+  float delta[kQueryBlock];
+};
+
+QuerySide LoadQueries(const HeadShape& shape, const QueryGradient& head, int64_t first, int64_t rows, Pieces& pieces) {
+  const int64_t depth = shape.depth, padded = PaddedDepth(shape);
+  QuerySide block = {first,
+                     rows,
+                     pieces.Take(kQueryBlock * padded),
+                     pieces.Take(kQueryBlock * padded),
+                     pieces.Take(kQueryBlock * kScoreStride),
+                     pieces.Take(kQueryBlock * kScoreStride),
+                     {}};
+  CopyRows({head.q.data + first * head.q.stride, head.q.stride}, rows, depth, padded, shape.scale, block.q);
+  CopyRows({head.dout.data + first * head.dout.stride, head.dout.stride}, rows, depth, padded, 1.0f, block.dout);
+  for (int64_t i = 0; i < rows; ++i) {
+    block.delta[i] = Dot(head.out.data + (first + i) * head.out.stride, block.dout + i * padded, depth);
+  }
+  return block;
+}
+
+// Makes p and ds of the rows from `group` on, at most kRows, and the keys from `key`: zeros where a row does not see a
+// key, up to `columns`. Yields how many of these keys the rows see, up to the last one.
+int64_t GroupGradients(const HeadShape& shape, const KeySide& side, const QueryGradient& head, const QuerySide& block,
+                       int64_t key, int64_t columns, int64_t group) {
+  const int64_t depth = shape.depth, padded = PaddedDepth(shape);
+  const int count = static_cast<int>(Smaller(kRows, block.rows - group));
+  const int64_t limit = SeenOfBlock(shape, block.first + group, count, key);
+  float* p = block.p + group * kScoreStride;
+  float* ds = block.ds + group * kScoreStride;
+  if (limit > 0) {
+    Scores(count, limit, depth, block.q + group * padded, padded, side.packed_k, key, p);
+    Scores(count, limit, depth, block.dout + group * padded, padded, side.packed_v, key, ds);
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t row = block.first + group + i;
+    const int64_t valid = Larger(0, Smaller(limit, shape.Limit(row) - key));
+    AdjustScores(shape, head, row, key, valid, p + i * kScoreStride);
+    ScoreGradient(p + i * kScoreStride, ds + i * kScoreStride, valid, columns, head.lse[row], block.delta[group + i]);
+  }
+  return limit;
+}
+
 void BackwardBlock(const HeadShape& shape, const KeySide& side, const QueryGradient& head, int64_t first, int64_t rows,
                    Pieces pieces) {
   const int64_t depth = shape.depth, padded = PaddedDepth(shape);
-  float* q = pieces.Take(kQueryBlock * padded);
-  float* dout = pieces.Take(kQueryBlock * padded);
+  const QuerySide block = LoadQueries(shape, head, first, rows, pieces);
   float* dq = pieces.Take(kQueryBlock * padded);
-  float* p = pieces.Take(kQueryBlock * kScoreStride);
-  float* ds = pieces.Take(kQueryBlock * kScoreStride);
-  CopyRows({head.q.data + first * head.q.stride, head.q.stride}, rows, depth, padded, shape.scale, q);
-  CopyRows({head.dout.data + first * head.dout.stride, head.dout.stride}, rows, depth, padded, 1.0f, dout);
   for (int64_t i = 0; i < rows * padded; ++i) dq[i] = 0;
-  float delta[kQueryBlock];
-  for (int64_t i = 0; i < rows; ++i) {
-    delta[i] = Dot(head.out.data + (first + i) * head.out.stride, dout + i * padded, depth);
-  }
   const int64_t block_limit = shape.Limit(first + rows - 1);
-  for (int64_t key = 0; key < block_limit; key += kKeyBlock) {
+  for (int64_t key = FirstBlock(shape, first); key < block_limit; key += kKeyBlock) {
     const int64_t keys = Smaller(kKeyBlock, block_limit - key);
-    const int64_t columns = RoundUp(keys, kWidth);
     for (int64_t group = 0; group < rows; group += kRows) {
       const int count = static_cast<int>(Smaller(kRows, rows - group));
-      const int64_t limit = Larger(0, Smaller(kKeyBlock, shape.Limit(first + group + count - 1) - key));
-      float* group_p = p + group * kScoreStride;
-      float* group_ds = ds + group * kScoreStride;
-      if (limit > 0) {
-        Scores(count, limit, depth, q + group * padded, padded, side.packed_k, key, group_p);
-        Scores(count, limit, depth, dout + group * padded, padded, side.packed_v, key, group_ds);
-      }
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t row = first + group + i;
-        const int64_t valid = Larger(0, Smaller(kKeyBlock, shape.Limit(row) - key));
-        ScoreGradient(group_p + i * kScoreStride, group_ds + i * kScoreStride, valid, columns, head.lse[row],
-                      delta[group + i]);
-      }
-      RowProduct(count, padded, limit, {group_ds, kScoreStride, 1}, side.k + key * padded, padded, dq + group * padded,
-                 padded, true);
+      const int64_t limit = GroupGradients(shape, side, head, block, key, RoundUp(keys, kWidth), group);
+      RowProduct(count, padded, limit, {block.ds + group * kScoreStride, kScoreStride, 1}, side.k + key * padded,
+                 padded, dq + group * padded, padded, true);
     }
     for (int64_t group = 0; group < keys; group += kRows) {
       const int count = static_cast<int>(Smaller(kRows, keys - group));
       const int64_t skip = FirstRowSeeing(shape, first, rows, key + group);
       const int64_t at = (key + group) * padded, corner = skip * kScoreStride + group;
-      RowProduct(count, padded, rows - skip, {p + corner, 1, kScoreStride}, dout + skip * padded, padded, side.dv + at,
-                 padded, true);
-      RowProduct(count, padded, rows - skip, {ds + corner, 1, kScoreStride}, q + skip * padded, padded, side.dk + at,
-                 padded, true);
+      RowProduct(count, padded, rows - skip, {block.p + corner, 1, kScoreStride}, block.dout + skip * padded, padded,
+                 side.dv + at, padded, true);
+      RowProduct(count, padded, rows - skip, {block.ds + corner, 1, kScoreStride}, block.q + skip * padded, padded,
+                 side.dk + at, padded, true);
     }
   }
   for (int64_t i = 0; i < rows; ++i) {
@@ -258,19 +203,26 @@ void BackwardBlock(const HeadShape& shape, const KeySide& side, const QueryGradi
   }
 }
 
+KeySide PackKeys(const HeadShape& shape, ConstRows k, ConstRows v, Pieces& pieces) {
+  float* packed_k = pieces.Take(PackedKeys(shape) * shape.depth);
+  float* packed_v = pieces.Take(PackedKeys(shape) * shape.depth);
+  PackTransposed(k, shape.keys, shape.depth, packed_k);
+  PackTransposed(v, shape.keys, shape.depth, packed_v);
+  return {packed_k, packed_v, nullptr, nullptr, nullptr};
+}
+
 void Backward(const HeadShape& shape, const BackwardHead& head, float* scratch) {
   Pieces pieces(scratch);
   const int64_t depth = shape.depth, padded = PaddedDepth(shape);
-  float* packed_k = pieces.Take(PackedKeys(shape) * depth);
-  float* packed_v = pieces.Take(PackedKeys(shape) * depth);
+  KeySide side = PackKeys(shape, head.k, head.v, pieces);
   float* k = pieces.Take(shape.keys * padded);
   float* dk = pieces.Take(shape.keys * padded);
   float* dv = pieces.Take(shape.keys * padded);
-  PackTransposed(head.k, shape.keys, depth, packed_k);
-  PackTransposed(head.v, shape.keys, depth, packed_v);
   CopyRows(head.k, shape.keys, depth, padded, 1.0f, k);
   for (int64_t i = 0; i < shape.keys * padded; ++i) dk[i] = dv[i] = 0;
-  const KeySide side = {packed_k, packed_v, k, dk, dv};
+  side.k = k;
+  side.dk = dk;
+  side.dv = dv;
   for (int64_t h = 0; h < head.count; ++h) {
     for (int64_t first = 0; first < shape.queries; first += kQueryBlock) {
       BackwardBlock(shape, side, head.query_heads[h], first, Smaller(kQueryBlock, shape.queries - first), pieces);
@@ -284,9 +236,31 @@ void Backward(const HeadShape& shape, const BackwardHead& head, float* scratch) 
   }
 }
 
+void BiasBackward(const HeadShape& shape, ConstRows k, ConstRows v, const QueryGradient& head,
+                  OfHeadScores<float> dbias, float* scratch) {
+  Pieces pieces(scratch);
+  const KeySide side = PackKeys(shape, k, v, pieces);
+  for (int64_t first = 0; first < shape.queries; first += kQueryBlock) {
+    Pieces of_block = pieces;
+    const QuerySide block = LoadQueries(shape, head, first, Smaller(kQueryBlock, shape.queries - first), of_block);
+    const int64_t block_limit = shape.Limit(first + block.rows - 1);
+    for (int64_t key = FirstBlock(shape, first); key < block_limit; key += kKeyBlock) {
+      const int64_t keys = Smaller(kKeyBlock, block_limit - key);
+      for (int64_t group = 0; group < block.rows; group += kRows) {
+        GroupGradients(shape, side, head, block, key, RoundUp(keys, kWidth), group);
+      }
+      for (int64_t i = 0; i < block.rows; ++i) {
+        float* to = dbias.data + (first + i) * dbias.row + key * dbias.key;
+        for (int64_t j = 0; j < keys; ++j) to[j * dbias.key] += block.ds[i * kScoreStride + j];
+      }
+    }
+  }
+}
+
 #define WEFT_STRING(x) #x
 #define WEFT_NAME(x) WEFT_STRING(x)
-constexpr HeadFunctions kFunctions = {WEFT_NAME(WEFT_LEVEL), ForwardScratch, BackwardScratch, Forward, Backward};
+constexpr HeadFunctions kFunctions = {WEFT_NAME(WEFT_LEVEL), ForwardScratch, BackwardScratch, Forward, Backward,
+                                      BiasBackward};
 
 }  // namespace
 

@@ -17,23 +17,29 @@ struct Rows {
   int64_t stride;
 };
 
-// The shape of one head. Query row i (local) sees keys [0, Limit(i)).
+// The shape of one head. Query row i (local) sees keys [Begin(i), Limit(i)), but for those that a mask hides.
 struct HeadShape {
   int64_t queries;
   int64_t keys;
   int64_t depth;  // of q, k and v alike
   float scale;    // of q . k
   bool causal;
-  int64_t first_limit;  // with `causal`: row i sees `first_limit + i` keys, at least 0, at most all
+  int64_t first_limit;  // with `causal`: row i sees keys below `first_limit + i`, at least 0, at most all
+  int64_t window;       // of these the last ones
 
-  [[gnu::always_inline]] int64_t Limit(int64_t i) const {
-    if (!causal) return keys;
-    const int64_t limit = first_limit + i;
-    return limit < 0 ? 0 : limit < keys ? limit : keys;
-  }
+  [[gnu::always_inline]] int64_t Limit(int64_t i) const { return causal ? Key(first_limit + i) : keys; }
+  [[gnu::always_inline]] int64_t Begin(int64_t i) const { return causal ? Key(first_limit + i - window) : 0; }
+  [[gnu::always_inline]] int64_t Key(int64_t j) const { return j < 0 ? 0 : j < keys ? j : keys; }
 };
 
-// out = softmax(scale q k^T) v for query rows [begin, end); lse (may be null), one a row, is the
+// Of the scores of one query head: element (i, j) lies at data[i row + j key]. Null if there is none.
+template <typename T>
+struct OfHeadScores {
+  T* data = nullptr;
+  int64_t row = 0, key = 0;
+};
+
+// out = softmax(scale q k^T + bias) v for query rows [begin, end); lse (may be null), one a row, is the
 // log of the softmax's denominator. A row that sees no key gives zeros and -infinity. Keys are
 // visited in blocks with a running maximum (Milakov and Gimelshein, "Online normalizer calculation
 // for softmax", 2018), so scratch does not grow with queries; a row's value does not depend on
@@ -42,6 +48,8 @@ struct ForwardHead {
   ConstRows q, k, v;
   Rows out;
   float* lse;
+  OfHeadScores<const float> bias = {};
+  OfHeadScores<const uint8_t> mask = {};
 };
 
 // One query head's part of the gradient.
@@ -49,11 +57,13 @@ struct QueryGradient {
   ConstRows q, out, dout;
   const float* lse;
   Rows dq;
+  OfHeadScores<const float> bias = {};
+  OfHeadScores<const uint8_t> mask = {};
 };
 
 // The gradient of one key head: all its query heads, in order. With p = exp(s - lse):
 // dv = p^T dout, ds = p * (dout v^T - rowsum(dout * out)), dq = scale ds k, dk = scale ds^T q
-// (Dao et al., "FlashAttention", 2022, appendix B).
+// (Dao et al., "FlashAttention", 2022, appendix B). The gradient of the bias is ds.
 struct BackwardHead {
   ConstRows k, v;
   Rows dk, dv;
@@ -69,6 +79,9 @@ struct HeadFunctions {
   int64_t (*backward_scratch)(const HeadShape& shape);
   void (*forward)(const HeadShape& shape, const ForwardHead& head, int64_t begin, int64_t end, float* scratch);
   void (*backward)(const HeadShape& shape, const BackwardHead& head, float* scratch);
+  // Adds the ds of one query head (whose dq is not used) to `dbias`, row by row. Wants the scratch of `backward`.
+  void (*bias_backward)(const HeadShape& shape, ConstRows k, ConstRows v, const QueryGradient& head,
+                        OfHeadScores<float> dbias, float* scratch);
 };
 
 namespace v3 {

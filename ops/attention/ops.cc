@@ -1,46 +1,14 @@
-// Shapes, sharding rules, gradient and cost of attention.
+// Shapes, sharding rules and gradient of attention.
 #include "ops/attention/ops.h"
 
 #include <cmath>
 
-#include "ops/dialect/assembly.h"
 #include "ops/dialect/infer.h"
 
 namespace weft::ir {
 namespace {
 
-// Types of weft.attention; `lse` is absent when types are elided.
-mlir::ParseResult parseAttentionTypes(mlir::OpAsmParser &parser, mlir::Type &q, mlir::Type &k, mlir::Type &v,
-                                      mlir::Type &out, mlir::Type &saved) {
-  llvm::SMLoc loc = parser.getCurrentLocation();
-  llvm::SmallVector<mlir::Type, 1> rest;
-  if (assembly::parseSignature<3>(parser, q, k, v, out, rest)) {
-    return mlir::failure();
-  }
-  if (rest.size() > 1) {
-    return parser.emitError(loc) << "expected 1 or 2 result types, got " << rest.size() + 1;
-  }
-  saved = rest.empty() ? mlir::Type() : rest.front();
-  return mlir::success();
-}
-
-void printAttentionTypes(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Type q, mlir::Type k, mlir::Type v,
-                         mlir::Type out, mlir::Type saved) {
-  assembly::printSignature<3>(printer, q, k, v, out, saved ? mlir::TypeRange(saved) : mlir::TypeRange());
-}
-
-} // namespace
-} // namespace weft::ir
-
-#define GET_OP_CLASSES
-#include "ops/attention/ops.cpp.inc"
-
-namespace weft::ir {
-
-namespace {
-
-// The checks that attention and its gradient share.
-LogicalResult requireHeads(mlir::Operation *op, Value qValue, Value kValue, Value vValue, bool causal) {
+LogicalResult requireHeads(mlir::Operation *op, Value qValue, Value kValue, Value vValue) {
   RankedTensorType q = withSbp(tensorOf(qValue), {}), k = withSbp(tensorOf(kValue), {});
   RankedTensorType v = withSbp(tensorOf(vValue), {});
   for (auto [name, type] : {std::pair("q", q), std::pair("k", k), std::pair("v", v)}) {
@@ -67,27 +35,109 @@ LogicalResult requireHeads(mlir::Operation *op, Value qValue, Value kValue, Valu
     return op->emitOpError() << "q: expected a multiple of the " << k.getDimSize(2) << " key heads, got "
                              << q.getDimSize(2) << " heads";
   }
-  if (causal && k.getDimSize(1) < q.getDimSize(1)) {
-    return op->emitOpError() << "causal: expected at least as many keys as queries, got " << k.getDimSize(1)
-                             << " keys for " << q.getDimSize(1) << " queries";
+  return mlir::success();
+}
+
+LogicalResult requireWindow(mlir::Operation *op, Value q, Value k, bool causal, mlir::Attribute window) {
+  if (causal && shapeOf(k)[1] < shapeOf(q)[1]) {
+    return op->emitOpError() << "causal: expected at least as many keys as queries, got " << shapeOf(k)[1]
+                             << " keys for " << shapeOf(q)[1] << " queries";
+  }
+  if (window && !causal) {
+    return op->emitOpError() << "window: expected causal beside it";
+  }
+  if (window && intOf(window) <= 0) {
+    return op->emitOpError() << "window: expected a positive number of keys, got " << intOf(window);
   }
   return mlir::success();
 }
 
-// The type of what the gradient needs: the log-sum-exp [b, n, s], or the weights [b, n, s, t].
-RankedTensorType savedType(RankedTensorType q, RankedTensorType k, bool unfused) {
-  llvm::SmallVector<int64_t> shape = {q.getDimSize(0), q.getDimSize(2), q.getDimSize(1)};
-  if (unfused) {
-    shape.push_back(k.getDimSize(1));
-    return RankedTensorType::get(shape, q.getElementType());
+// The extents of scores: [batch, query heads, queries, keys].
+SmallVector<int64_t> scoresOf(Value q, Value k) { return {shapeOf(q)[0], shapeOf(q)[2], shapeOf(q)[1], shapeOf(k)[1]}; }
+
+// That `value` is [b, n, s, t] or 1 in each of them.
+LogicalResult requireOfScores(mlir::Operation *op, llvm::StringRef what, Value value, Value q, Value k) {
+  SmallVector<int64_t> scores = scoresOf(q, k);
+  ArrayRef<int64_t> shape = shapeOf(value);
+  bool fits = shape.size() == scores.size();
+  for (size_t i = 0; fits && i < scores.size(); ++i) {
+    fits = shape[i] == 1 || shape[i] == scores[i];
   }
-  return RankedTensorType::get(shape, mlir::Float32Type::get(q.getContext()));
+  if (fits) {
+    return mlir::success();
+  }
+  mlir::InFlightDiagnostic error = op->emitOpError() << what << ": expected [batch, heads, queries, keys], ";
+  llvm::interleave(scores, error, " x ");
+  return error << ", or 1 in any of them, got " << withSbp(tensorOf(value), {});
+}
+
+LogicalResult requireBiasAndMask(mlir::Operation *op, Value q, Value k, Value bias, Value mask) {
+  if (bias && !tensorOf(bias).getElementType().isF32()) {
+    return op->emitOpError() << "bias: expected the element type f32, got " << tensorOf(bias).getElementType();
+  }
+  if (bias && failed(requireOfScores(op, "bias", bias, q, k))) {
+    return mlir::failure();
+  }
+  return mlir::failure(mask &&
+                       (failed(requireBoolean(op, "mask", mask)) || failed(requireOfScores(op, "mask", mask, q, k))));
+}
+
+// The checks that attention and its gradients share.
+template <typename Op> LogicalResult requireAttention(Op op) {
+  return mlir::failure(failed(requireHeads(op, op.getQ(), op.getK(), op.getV())) ||
+                       failed(requireWindow(op, op.getQ(), op.getK(), op.getCausal(), op.getWindowAttr())) ||
+                       failed(requireBiasAndMask(op, op.getQ(), op.getK(), op.getBias(), op.getMask())));
+}
+
+// The type of what the gradients need: the log-sum-exp [b, n, s], or the weights [b, n, s, t].
+template <typename Op> RankedTensorType savedType(Op op) {
+  SmallVector<int64_t> shape = scoresOf(op.getQ(), op.getK());
+  if (op.getUnfused()) {
+    return RankedTensorType::get(shape, tensorOf(op.getQ()).getElementType());
+  }
+  return RankedTensorType::get(ArrayRef(shape).drop_back(), mlir::Float32Type::get(op.getContext()));
+}
+
+template <typename Op> LogicalResult requireGradient(Op op) {
+  if (failed(requireAttention(op))) {
+    return mlir::failure();
+  }
+  RankedTensorType q = withSbp(tensorOf(op.getQ()), {});
+  for (auto [name, value, expected] : {std::tuple("dout", op.getDout(), q), std::tuple("out", op.getOut(), q),
+                                       std::tuple(op.getUnfused() ? "weights" : "lse", op.getSaved(), savedType(op))}) {
+    if (failed(requireType(op, name, value, expected))) {
+      return mlir::failure();
+    }
+  }
+  return mlir::success();
+}
+
+// The word of a bias or mask: the letters of the scores, 1 where it is the same along one.
+std::string wordOf(Value value) {
+  std::string word = "bQsT";
+  for (auto [letter, extent] : llvm::zip(word, shapeOf(value))) {
+    letter = extent == 1 ? '1' : letter;
+  }
+  return word;
+}
+
+// The words of the operands, of which the last may be a bias and a mask.
+template <typename Op> std::string operandWords(Op op, std::string words) {
+  for (Value value : {Value(op.getBias()), Value(op.getMask())}) {
+    words += value ? "," + wordOf(value) : "";
+  }
+  return words;
+}
+
+// The words of dout, q, k, v, out and what is saved, and of a bias and a mask.
+template <typename Op> std::string gradientWords(Op op) {
+  return operandWords(op, op.getUnfused() ? "bsQD,bsQD,bTKD,bTKD,bsQD,bQsT" : "bsQD,bsQD,bTKD,bTKD,bsQD,bQs");
 }
 
 // A rule's text with Q in place of the query heads and K in place of the key heads. Key head `m` and the query
 // heads that read it move together; a single key head is not split, and its query heads may be.
-ShardingRule headsRule(mlir::Operation *op, llvm::StringRef pattern, Value q, Value k) {
-  int64_t keyHeads = shapeOf(k)[2], group = shapeOf(q)[2] / keyHeads;
+template <typename Op> ShardingRule headsRule(Op op, llvm::StringRef pattern) {
+  int64_t keyHeads = shapeOf(op.getK())[2], group = shapeOf(op.getQ())[2] / keyHeads;
   std::string text;
   for (char letter : pattern) {
     if (letter == 'Q') {
@@ -103,56 +153,32 @@ ShardingRule headsRule(mlir::Operation *op, llvm::StringRef pattern, Value q, Va
   return ShardingRule::parse(text, operands, results, {{'g', group}});
 }
 
-// `products` matrix products of s x t x d a head, half of them needless under a causal mask.
-Cost headsCost(int products, bool causal, RankedTensorType q, RankedTensorType k, ArrayRef<RankedTensorType> operands,
-               ArrayRef<RankedTensorType> results) {
-  Cost cost = elementwiseCost(operands, results);
-  double pairs = double(q.getDimSize(1)) * double(k.getDimSize(1)) * (causal ? 0.5 : 1.0);
-  cost.flops = 2.0 * products * double(q.getDimSize(0)) * double(q.getDimSize(2)) * double(q.getDimSize(3)) * pairs;
-  cost.contraction = true;
-  return cost;
-}
-
-// The same where the scores are stored: all pairs are computed, and scores or weights go through memory `passes` times,
-// of which those that are a result or an operand are counted already.
-Cost unfusedCost(int products, int passes, RankedTensorType q, RankedTensorType k, ArrayRef<RankedTensorType> operands,
-                 ArrayRef<RankedTensorType> results) {
-  Cost cost = headsCost(products, /*causal=*/false, q, k, operands, results);
-  for (auto types : {operands, results}) {
-    passes -= int(llvm::count(types, savedType(q, k, /*unfused=*/true)));
-  }
-  cost.bytes += double(passes) * double(bytesOf(savedType(q, k, /*unfused=*/true)));
-  return cost;
-}
-
 // `causal` as 0 or 1, and `scale` always given. The kernel's name says whether it is unfused.
-void headsAttributes(mlir::Operation *op, bool causal, mlir::Attribute scale, int64_t headSize,
-                     mlir::NamedAttrList &attributes) {
-  mlir::Builder builder(op->getContext());
+template <typename Op> void headsAttributes(Op op, mlir::NamedAttrList &attributes) {
+  mlir::Builder builder(op.getContext());
   attributes = inherentAttributes(op);
   attributes.erase("unfused");
-  attributes.set("causal", builder.getI64IntegerAttr(causal ? 1 : 0));
-  attributes.set("scale", scale ? scale : builder.getF64FloatAttr(1.0 / std::sqrt(double(headSize))));
+  attributes.set("causal", builder.getI64IntegerAttr(op.getCausal() ? 1 : 0));
+  attributes.set("scale", op.getScaleAttr() ? op.getScaleAttr()
+                                            : builder.getF64FloatAttr(1.0 / std::sqrt(double(shapeOf(op.getQ())[3]))));
 }
 
 } // namespace
 
 LogicalResult AttentionOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
-  if (failed(requireHeads(*this, getQ(), getK(), getV(), getCausal()))) {
+  if (failed(requireAttention(*this))) {
     return mlir::failure();
   }
   results.push_back(withSbp(tensorOf(getQ()), {}));
   if (getSaved()) {
-    results.push_back(savedType(tensorOf(getQ()), tensorOf(getK()), getUnfused()));
+    results.push_back(savedType(*this));
   }
   return mlir::success();
 }
 
 ShardingRule AttentionOp::getShardingRule() {
-  llvm::StringRef pattern = !getSaved()    ? "bsQD,bTKD,bTKD->bsQD"
-                            : getUnfused() ? "bsQD,bTKD,bTKD->bsQD,bQsT"
-                                           : "bsQD,bTKD,bTKD->bsQD,bQs";
-  return headsRule(*this, pattern, getQ(), getK());
+  llvm::StringRef saved = !getSaved() ? "" : getUnfused() ? ",bQsT" : ",bQs";
+  return headsRule(*this, operandWords(*this, "bsQD,bTKD,bTKD") + "->bsQD" + saved.str());
 }
 
 LogicalResult AttentionOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
@@ -160,69 +186,59 @@ LogicalResult AttentionOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> 
   if (!getSaved()) {
     mlir::OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(*this);
-    forward =
-        create<AttentionOp, 2>(b, getLoc(), getQ(), getK(), getV(), getCausalAttr(), getUnfusedAttr(), getScaleAttr());
+    forward = create<AttentionOp, 2>(b, getLoc(), getQ(), getK(), getV(), getBias(), getMask(), getCausalAttr(),
+                                     getWindowAttr(), getUnfusedAttr(), getScaleAttr());
     forward->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
     b.replaceOp(*this, forward.getOut());
   }
   auto gradient = create<AttentionGradOp, 3>(b, forward.getLoc(), g[0], forward.getQ(), forward.getK(), forward.getV(),
-                                             forward.getOut(), forward.getSaved(), forward.getCausalAttr(),
-                                             forward.getUnfusedAttr(), forward.getScaleAttr());
+                                             forward.getOut(), forward.getSaved(), forward.getBias(), forward.getMask(),
+                                             forward.getCausalAttr(), forward.getWindowAttr(), forward.getUnfusedAttr(),
+                                             forward.getScaleAttr());
   out.append(gradient->result_begin(), gradient->result_end());
+  if (forward.getBias()) {
+    out.push_back(create<AttentionBiasGradOp>(b, forward.getLoc(), g[0], forward.getQ(), forward.getK(), forward.getV(),
+                                              forward.getOut(), forward.getSaved(), forward.getBias(),
+                                              forward.getMask(), forward.getCausalAttr(), forward.getWindowAttr(),
+                                              forward.getUnfusedAttr(), forward.getScaleAttr()));
+  }
+  if (forward.getMask()) {
+    out.push_back({}); // truth values
+  }
   return mlir::success();
 }
 
-Cost AttentionOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
-  if (getUnfused()) {
-    // The first product writes scores, the softmax reads them and writes weights, the second product reads those.
-    return unfusedCost(/*products=*/2, /*passes=*/4, operands[0], operands[1], operands, results);
-  }
-  return headsCost(/*products=*/2, getCausal(), operands[0], operands[1], operands, results);
-}
-
-std::string AttentionOp::getKernelName() { return getUnfused() ? "attention_unfused" : "attention"; }
-
-void AttentionOp::getKernelAttributes(mlir::NamedAttrList &attributes) {
-  headsAttributes(*this, getCausal(), getScaleAttr(), shapeOf(getQ())[3], attributes);
-}
-
 LogicalResult AttentionGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
-  if (failed(requireHeads(*this, getQ(), getK(), getV(), getCausal()))) {
+  if (failed(requireGradient(*this))) {
     return mlir::failure();
   }
   RankedTensorType q = withSbp(tensorOf(getQ()), {}), k = withSbp(tensorOf(getK()), {});
-  for (auto [name, value, expected] :
-       {std::tuple("dout", getDout(), q), std::tuple("out", getOut(), q),
-        std::tuple(getUnfused() ? "weights" : "lse", getSaved(), savedType(q, k, getUnfused()))}) {
-    if (failed(requireType(*this, name, value, expected))) {
-      return mlir::failure();
-    }
-  }
   results.append({q, k, k});
   return mlir::success();
 }
 
-ShardingRule AttentionGradOp::getShardingRule() {
-  return headsRule(*this,
-                   getUnfused() ? "bsQD,bsQD,bTKD,bTKD,bsQD,bQsT->bsQD,bTKD,bTKD"
-                                : "bsQD,bsQD,bTKD,bTKD,bsQD,bQs->bsQD,bTKD,bTKD",
-                   getQ(), getK());
-}
+ShardingRule AttentionGradOp::getShardingRule() { return headsRule(*this, gradientWords(*this) + "->bsQD,bTKD,bTKD"); }
 
-// Scores again, and a product each for the gradients of weights, q, k and v. Unfused, the weights are there: the
-// products of dv and of their own gradient read and write them, the softmax's gradient reads both and writes that of
-// the scores, which the products of dq and dk read.
-Cost AttentionGradOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
-  if (getUnfused()) {
-    return unfusedCost(/*products=*/4, /*passes=*/7, operands[1], operands[2], operands, results);
+LogicalResult AttentionBiasGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  if (failed(requireGradient(*this))) {
+    return mlir::failure();
   }
-  return headsCost(/*products=*/5, getCausal(), operands[1], operands[2], operands, results);
+  results.push_back(withSbp(tensorOf(getBias()), {}));
+  return mlir::success();
 }
 
+ShardingRule AttentionBiasGradOp::getShardingRule() {
+  return headsRule(*this, gradientWords(*this) + "->" + wordOf(getBias()));
+}
+
+std::string AttentionOp::getKernelName() { return getUnfused() ? "attention_unfused" : "attention"; }
 std::string AttentionGradOp::getKernelName() { return getUnfused() ? "attention_unfused_grad" : "attention_grad"; }
-
-void AttentionGradOp::getKernelAttributes(mlir::NamedAttrList &attributes) {
-  headsAttributes(*this, getCausal(), getScaleAttr(), shapeOf(getQ())[3], attributes);
+std::string AttentionBiasGradOp::getKernelName() {
+  return getUnfused() ? "attention_unfused_bias_grad" : "attention_bias_grad";
 }
+
+void AttentionOp::getKernelAttributes(mlir::NamedAttrList &attributes) { headsAttributes(*this, attributes); }
+void AttentionGradOp::getKernelAttributes(mlir::NamedAttrList &attributes) { headsAttributes(*this, attributes); }
+void AttentionBiasGradOp::getKernelAttributes(mlir::NamedAttrList &attributes) { headsAttributes(*this, attributes); }
 
 } // namespace weft::ir

@@ -1,31 +1,64 @@
 #include "ops/attention/problem.h"
 
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "ops/abi/match_spec.h"
 
 namespace weft::attention {
 namespace {
 
-const char* UnfusedRuleOf(const KernelSpec& spec, bool grad) {
-  if (grad) {
-    return "float:bsnd,float:bsnd,float:btmd,float:btmd,float:bsnd,float:bnst->float:bsnd,float:btmd,float:btmd";
+// The word of a bias or mask: the letters of the scores, 1 where it is the same along one.
+std::string WordOf(const TensorSpec& tensor) {
+  std::string word = "bnst";
+  for (size_t i = 0; i < std::min(word.size(), tensor.dims.size()); ++i) {
+    if (tensor.dims[i] == 1) word[i] = '1';
   }
-  return spec.outputs.size() == 2 ? "float:bsnd,float:btmd,float:btmd->float:bsnd,float:bnst"
-                                  : "float:bsnd,float:btmd,float:btmd->float:bsnd";
+  return word;
 }
 
-const char* RuleOf(const KernelSpec& spec, bool grad) {
-  if (grad) return "float:bsnd,float:bsnd,float:btmd,float:btmd,float:bsnd,bns->float:bsnd,float:btmd,float:btmd";
-  return spec.outputs.size() == 2 ? "float:bsnd,float:btmd,float:btmd->float:bsnd,bns"
-                                  : "float:bsnd,float:btmd,float:btmd->float:bsnd";
+// Input `index`, with 0 as the step of a dim of 1.
+OfScoresInput OfScoresAt(const KernelSpec& spec, size_t index) {
+  OfScoresInput result = {.input = static_cast<int>(index)};
+  int64_t step = 1;
+  for (size_t i = 4; i-- > 0; step *= result.dims[i]) {
+    result.dims[i] = spec.inputs[index].dims[i];
+    result.steps[i] = result.dims[i] == 1 ? 0 : step;
+  }
+  return result;
+}
+
+// Behind the tensors that are always there, an f32 bias and a u8 mask may follow.
+struct Optional {
+  int bias = -1, mask = -1;
+};
+Optional OptionalInputs(const KernelSpec& spec, size_t others) {
+  const int first = static_cast<int>(others), count = static_cast<int>(spec.inputs.size()) - first;
+  if (count == 2) return {first, first + 1};
+  if (count != 1) return {};
+  return spec.inputs[others].dtype == DType::kU8 ? Optional{-1, first} : Optional{first, -1};
+}
+
+std::string RuleOf(const KernelSpec& spec, const Optional& optional, bool gradient, bool unfused) {
+  const std::string saved = unfused ? "float:bnst" : "bns";
+  std::string rule = gradient ? absl::StrCat("float:bsnd,float:bsnd,float:btmd,float:btmd,float:bsnd,", saved)
+                              : "float:bsnd,float:btmd,float:btmd";
+  if (optional.bias >= 0) absl::StrAppend(&rule, ",", WordOf(spec.inputs[static_cast<size_t>(optional.bias)]));
+  if (optional.mask >= 0) absl::StrAppend(&rule, ",u8:", WordOf(spec.inputs[static_cast<size_t>(optional.mask)]));
+  if (!gradient) return absl::StrCat(rule, "->float:bsnd", spec.outputs.size() == 2 ? "," + saved : "");
+  if (!absl::EndsWith(spec.name, "bias_grad")) return absl::StrCat(rule, "->float:bsnd,float:btmd,float:btmd");
+  return absl::StrCat(rule, "->", spec.outputs.empty() ? "" : WordOf(spec.outputs[0]));
 }
 
 }  // namespace
 
 absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec) {
-  const bool unfused = spec.name == "attention_unfused" || spec.name == "attention_unfused_grad";
-  const bool grad = spec.name == "attention_grad" || spec.name == "attention_unfused_grad";
-  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, unfused ? UnfusedRuleOf(spec, grad) : RuleOf(spec, grad)));
+  const bool unfused = absl::StrContains(spec.name, "unfused"), gradient = absl::EndsWith(spec.name, "grad");
+  const Optional optional = OptionalInputs(spec, gradient ? 6 : 3);
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, RuleOf(spec, optional, gradient, unfused).c_str()));
   WEFT_ASSIGN_OR_RETURN(int64_t causal, IntAttribute(spec, "causal", 0, 2));
   WEFT_ASSIGN_OR_RETURN(double scale, spec.attributes.Float("scale"));
   Problem problem = {.type = extents.type(),
@@ -36,17 +69,29 @@ absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec) {
                      .keys = extents['t'],
                      .depth = extents['d'],
                      .scale = static_cast<float>(scale),
-                     .causal = causal == 1};
+                     .causal = causal == 1,
+                     .window = extents['t']};
   if (problem.key_heads <= 0 || problem.query_heads % problem.key_heads != 0) {
     return absl::InvalidArgumentError(absl::StrCat("expected query heads to be a multiple of key heads, got ",
                                                    problem.query_heads, " and ", problem.key_heads));
   }
-  const TensorSpec& query = spec.inputs[grad ? 1 : 0];
-  const TensorSpec& key = spec.inputs[grad ? 2 : 1];
+  const TensorSpec& query = spec.inputs[gradient ? 1 : 0];
+  const TensorSpec& key = spec.inputs[gradient ? 2 : 1];
   if (key.global_dims[1] != key.dims[1]) {
     return absl::InvalidArgumentError(absl::StrCat("expected all keys on each rank, got ", key.ToString()));
   }
   problem.first_limit = query.origin[1] + (problem.keys - query.global_dims[1]) + 1;
+  if (spec.attributes.Has("window")) {
+    if (!problem.causal) return absl::InvalidArgumentError("attribute `window`: expected `causal` beside it");
+    WEFT_ASSIGN_OR_RETURN(int64_t window, IntAttribute(spec, "window", 1, std::numeric_limits<int64_t>::max()));
+    problem.window = std::min(window, problem.keys);
+  }
+  if (optional.bias >= 0) problem.bias = OfScoresAt(spec, static_cast<size_t>(optional.bias));
+  if (optional.mask >= 0) problem.mask = OfScoresAt(spec, static_cast<size_t>(optional.mask));
+  if (absl::EndsWith(spec.name, "bias_grad") && spec.outputs[0].dims != spec.inputs[6].dims) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("output 0: expected the shape of the bias, got ", spec.outputs[0].ToString()));
+  }
   return problem;
 }
 

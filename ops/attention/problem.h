@@ -1,7 +1,8 @@
-// What both attention ops are asked to do, the same on every device.
+// What the attention ops are asked to do, the same on every device.
 #ifndef WEFT_OPS_ATTENTION_PROBLEM_H_
 #define WEFT_OPS_ATTENTION_PROBLEM_H_
 
+#include <array>
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -9,19 +10,34 @@
 
 namespace weft::attention {
 
+// A bias or mask, [batch, query_heads, queries, keys] or 1 in any of these.
+struct OfScoresInput {
+  int input = -1;                     // of the kernel; below 0 if there is none
+  std::array<int64_t, 4> dims = {};   // local extents
+  std::array<int64_t, 4> steps = {};  // elements from one index to the next: 0 where it is the same along a dim
+
+  bool present() const { return input >= 0; }
+  // Of the element of row 0 and key 0.
+  int64_t Offset(int64_t b, int64_t head) const { return b * steps[0] + head * steps[1]; }
+};
+
 // q[batch, queries, query_heads, depth], k and v[batch, keys, key_heads, depth].
 struct Problem {
-  DType type;  // of all tensors but lse, which is f32
+  DType type;  // of q, k, v and what has their shapes
   int64_t batch, query_heads, key_heads, queries, keys, depth;
   float scale;  // of q . k
   bool causal;
-  int64_t first_limit;  // with `causal`: row i sees `first_limit + i` keys, at least 0, at most all
+  int64_t first_limit;       // with `causal`: row i sees the keys below `first_limit + i`, at least 0, at most all
+  int64_t window;            // of these the last ones; `keys` where there is no window
+  OfScoresInput bias, mask;  // f32, u8
 
   int64_t group() const { return query_heads / key_heads; }
+  // Whether all keys below a row's limit are seen, and as q . k says.
+  bool plain() const { return window >= keys && !bias.present() && !mask.present(); }
 };
 
-// The problem of an `attention` (with or without lse), an `attention_grad`, or one of their twins that store weights,
-// `attention_unfused` and `attention_unfused_grad`. kInvalidArgument says what does not fit.
+// The problem of an `attention` (with or without lse), an `attention_grad`, an `attention_bias_grad`, or one of their
+// twins that store weights, `attention_unfused` and so on. kInvalidArgument says what does not fit.
 absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec);
 
 }  // namespace weft::attention

@@ -110,6 +110,17 @@ std::vector<GradientCase> GradientCases() {
     attention("one_key_head", "1x4x3x4xf32", "1x4x1x4xf32", "");
     attention("more_keys", "1x2x2x4xf32", "1x5x2x4xf32", "");
   }
+  const Input seen = {"2x1x1x5xi8", Integers(3)};
+  add("attention_window", "weft.attention %a, %b, %c causal window(2)",
+      {{"1x4x2x4xf32"}, {"1x5x2x4xf32"}, {"1x5x2x4xf32"}});
+  add("attention_bias", "weft.attention %a, %b, %c bias(%d)",
+      {{"2x3x2x4xf32"}, {"2x5x2x4xf32"}, {"2x5x2x4xf32"}, {"1x2x3x5xf32"}});
+  add("attention_mask", "weft.attention %a, %b, %c mask(%d)",
+      {{"2x3x2x4xf32"}, {"2x5x2x4xf32"}, {"2x5x2x4xf32"}, seen});
+  add("attention_bias_and_mask", "weft.attention %a, %b, %c bias(%d) mask(%e) causal scale(1.0)",
+      {{"2x3x4x4xf32"}, {"2x5x2x4xf32"}, {"2x5x2x4xf32"}, {"2x1x3x5xf32"}, seen});
+  add("attention_unfused_bias", "weft.attention %a, %b, %c bias(%d) mask(%e) unfused",
+      {{"2x3x2x4xf32"}, {"2x5x1x4xf32"}, {"2x5x1x4xf32"}, {"1x1x3x5xf32"}, seen});
   add("embedding", "weft.embedding %a, %b", {{"2x4xi32", Integers(5)}, {"5x3xf32"}});
   add("cross_entropy", "weft.cross_entropy %a, %b", {{"2x4x7xf32", Uniform(-2, 2)}, {"2x4xi32", Integers(7)}});
   add("cross_entropy_ignore", "weft.cross_entropy %a, %b ignore(-1)",

@@ -269,6 +269,55 @@ void AddAttention(Cases& cases) {
   }
 }
 
+// Attention with a bias, a mask or a window, with the gradient of the bias. In each dim of the scores, [b, n, s, t],
+// bias and mask are whole or 1.
+void AddAdjustedAttention(Cases& cases) {
+  const struct {
+    const char *name, *q, *kv, *lse, *weights, *bias, *mask, *attributes;
+  } shapes[] = {
+      {"window", "4x8x4x12xf32", "4x8x4x12xf32", "4x4x8xf32", "4x4x8x8xf32", "", "", " causal window(3)"},
+      {"bias", "4x8x4x12xf32", "4x8x4x12xf32", "4x4x8xf32", "4x4x8x8xf32", "1x4x8x8xf32", "", ""},
+      {"mask", "4x8x4x12xf32", "4x8x4x12xf32", "4x4x8xf32", "4x4x8x8xf32", "", "4x1x1x8xi8", ""},
+      {"cross", "4x8x4x8xf32", "4x11x4x8xf32", "4x4x8xf32", "4x4x8x11xf32", "1x4x8x11xf32", "4x1x1x11xi8", ""},
+      {"grouped_all", "4x8x8x4xf32", "4x8x4x4xf32", "4x8x8xf32", "4x8x8x8xf32", "4x8x8x8xf32", "4x1x8x8xi8",
+       " causal window(5)"},
+      {"one_key_head_bias", "4x8x4x8xf32", "4x8x1x8xf32", "4x4x8xf32", "4x4x8x8xf32", "1x4x1x8xf32", "1x4x8x8xi8", ""},
+      {"bias_of_rows", "4x8x4x8xf32", "4x8x4x8xf32", "4x4x8xf32", "4x4x8x8xf32", "4x1x8x1xf32", "1x1x8x8xi8",
+       " causal"},
+  };
+  for (const auto& shape : shapes) {
+    const std::string name = shape.name;
+    // `first` is the letter of the first optional operand.
+    const auto operands = [&](char first, std::vector<Input>& inputs) {
+      std::string text;
+      for (const auto& [what, type] : {std::pair(" bias(%", shape.bias), std::pair(" mask(%", shape.mask)}) {
+        if (*type == 0) continue;
+        text += std::string(what) + first++ + ")";
+        inputs.push_back({type, type == shape.bias ? Fill() : Integers(3)});
+      }
+      return text + shape.attributes;
+    };
+    std::vector<Input> forward = {{shape.q}, {shape.kv}, {shape.kv}};
+    const std::string attention = "weft.attention %a, %b, %c" + operands('d', forward);
+    std::vector<Input> backward = {{shape.q}, {shape.q}, {shape.kv}, {shape.kv}, {shape.q}, {shape.lse, Positive()}};
+    const std::string more = " %a, %b, %c, %d, %e, %f" + operands('g', backward);
+    std::vector<Input> stored = backward;
+    stored[5] = {shape.weights, Positive()};
+    cases.push_back({"attention_" + name, attention, forward});
+    cases.push_back({"attention_grad_" + name, "weft.attention_grad" + more, backward});
+    cases.push_back(
+        OpCase("attention_unfused_" + name, attention + " unfused", forward).Results({shape.q, shape.weights}));
+    cases.push_back({"attention_unfused_grad_" + name, "weft.attention_grad" + more + " unfused", stored});
+    if (*shape.bias == 0) continue;
+    cases.push_back({"attention_bias_grad_" + name, "weft.attention_bias_grad" + more, backward});
+    cases.push_back({"attention_unfused_bias_grad_" + name, "weft.attention_bias_grad" + more + " unfused", stored});
+  }
+  const Input q = {"2x8x2x4xf32"}, seen = {"2x1x1x8xi8", Uniform(1, 3)};
+  cases.push_back(OpCase("attention_lse_mask", "weft.attention %a, %b, %c mask(%d) causal window(6)", {q, q, q, seen})
+                      .Results({q.type, "2x2x8xf32"})
+                      .Uneven());
+}
+
 void AddVocabulary(Cases& cases) {
   const Input ids = {"4x8xi32", Integers(16)};
   const Input labels = {"4x8xi32", Labels(16, -100)};
@@ -438,6 +487,9 @@ constexpr NarrowCase kNarrowCases[] = {
     {"attention_lse_grouped_causal", ""},
     {"attention_grad_grouped_causal", "f"},
     {"attention_grad_one_key_head", "f"},
+    {"attention_cross", "d"},
+    {"attention_grad_grouped_all", "fg"},
+    {"attention_bias_grad_bias", "fg"},
     {"large_attention", ""},
     {"embedding", ""},
     {"embedding_grad", ""},
@@ -473,6 +525,7 @@ Cases WideCases() {
   AddEinsum(cases);
   AddRows(cases);
   AddAttention(cases);
+  AddAdjustedAttention(cases);
   AddVocabulary(cases);
   AddRandom(cases);
   AddOptimizer(cases);

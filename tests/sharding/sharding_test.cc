@@ -42,7 +42,8 @@ const std::set<std::string>& FusedKernels() {
 
 // What an op with an attribute runs in place of the kernel of its name.
 const std::set<std::string>& OtherKernels() {
-  static const auto* const names = new std::set<std::string>{"attention_unfused", "attention_unfused_grad"};
+  static const auto* const names =
+      new std::set<std::string>{"attention_unfused", "attention_unfused_grad", "attention_unfused_bias_grad"};
   return *names;
 }
 
@@ -137,6 +138,7 @@ TEST_F(WrongRuleTest, ASplitOfRowsThatMustBeWhole) {
   EXPECT_FALSE(Failures("layer_norm", ".h,h,h->.h").empty());
   EXPECT_FALSE(Failures("attention_heads", "bsnd,bTnd,bTnd->bsnd").empty());
   EXPECT_FALSE(Failures("attention_heads", "bsnD,btnD,btnD->bsnD").empty());
+  EXPECT_FALSE(Failures("attention_bias", "bsnD,btnD,btnD,1nst->bsnD").empty());
 }
 
 TEST_F(WrongRuleTest, LinearInWhatItIsNot) {

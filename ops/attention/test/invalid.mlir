@@ -94,3 +94,52 @@ weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "k" %k: tensor<2x8x3x4xf32>, "lse" %l
   // expected-error @+1 {{lse: expected 'tensor<2x6x8xf32>', got 'tensor<2x8x6xf32>'}}
   %dq, %dk, %dv = weft.attention_grad %q, %q, %k, %k, %q, %lse : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6xf32>) -> (tensor<2x8x6x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>)
 }
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{window: expected causal beside it}}
+  %0 = weft.attention %q, %q, %q window(4) : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{window: expected a positive number of keys, got 0}}
+  %0 = weft.attention %q, %q, %q causal window(0) : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "b" %b: tensor<2x6x8x8xbf16>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{bias: expected the element type f32, got 'bf16'}}
+  %0 = weft.attention %q, %q, %q bias(%b) : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x6x8x8xbf16>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "b" %b: tensor<3x6x8x8xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{bias: expected [batch, heads, queries, keys], 2 x 6 x 8 x 8, or 1 in any of them, got 'tensor<3x6x8x8xf32>'}}
+  %0 = weft.attention %q, %q, %q bias(%b) : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<3x6x8x8xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "b" %b: tensor<6x8x8xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{bias: expected [batch, heads, queries, keys], 2 x 6 x 8 x 8, or 1 in any of them, got 'tensor<6x8x8xf32>'}}
+  %0 = weft.attention %q, %q, %q bias(%b) : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<6x8x8xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "m" %m: tensor<2x1x1x8xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{mask: expected truth values, of the element type i8, got 'f32'}}
+  %0 = weft.attention %q, %q, %q mask(%m) : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x1x1x8xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "m" %m: tensor<2x8xi8>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{mask: expected [batch, heads, queries, keys], 2 x 6 x 8 x 8, or 1 in any of them, got 'tensor<2x8xi8>'}}
+  %0 = weft.attention %q, %q, %q mask(%m) : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8xi8>) -> tensor<2x8x6x4xf32>
+}

@@ -85,3 +85,29 @@ weft.graph @pending_values("q" %q: !q, "v" %v: !v) placements [#mesh] {
   // expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (B, B, P) -> (P)}}
   %out = weft.attention %q, %q, %v : (!q, !q, !v) -> !v
 }
+
+// -----
+
+#mesh = #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<S(0), S(2)>>
+!lse = tensor<2x8x8xf32, #weft.sbp<S(0), S(1)>>
+!bias = tensor<1x8x8x8xf32, #weft.sbp<B, S(1)>>
+!dbias = tensor<1x8x8x8xf32, #weft.sbp<P, S(1)>>
+!mask = tensor<2x1x1x8xi8, #weft.sbp<S(0), B>>
+// A bias of all rows of the batch is whole where the batch is split, and its gradient a pending sum.
+weft.graph @bias("q" %q: !q, "bias" %bias: !bias, "mask" %mask: !mask) placements [#mesh] {
+  %out, %lse = weft.attention %q, %q, %q bias(%bias) mask(%mask) : (!q, !q, !q, !bias, !mask) -> (!q, !lse)
+  %dq, %dk, %dv = weft.attention_grad %q, %q, %q, %q, %out, %lse bias(%bias) mask(%mask) : (!q, !q, !q, !q, !q, !lse, !bias, !mask) -> (!q, !q, !q)
+  %dbias = weft.attention_bias_grad %q, %q, %q, %q, %out, %lse bias(%bias) mask(%mask) : (!q, !q, !q, !q, !q, !lse, !bias, !mask) -> !dbias
+}
+
+// -----
+
+#mesh = #weft.placement<"cpu", [context = 2], [0, 1]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<S(1)>>
+!k = tensor<2x8x8x4xf32, #weft.sbp<B>>
+!mask = tensor<2x1x8x8xi8, #weft.sbp<S(3)>>
+weft.graph @mask_of_keys("q" %q: !q, "k" %k: !k, "mask" %mask: !mask) placements [#mesh] {
+  // expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (S(1), B, B, S(3)) -> (S(1))}}
+  %out = weft.attention %q, %k, %k mask(%mask) : (!q, !k, !k, !mask) -> !q
+}
