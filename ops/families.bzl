@@ -10,6 +10,7 @@ FAMILIES = {
     "einsum": "Contractions",
     "elementwise": "Element-wise",
     "embedding": "Embedding",
+    "gather": "Rows by number",
     "layout": "Layout",
     "logic": "Comparisons and choices",
     "loss": "Losses",
@@ -20,4 +21,5 @@ FAMILIES = {
     "rope": "Rotary positions",
     "scan": "Scans",
     "softmax": "Softmax",
+    "sort": "Sorting",
 }

@@ -133,6 +133,33 @@ TEST_F(GradientTest, Cumsum) {
   }
 }
 
+TEST_F(GradientTest, RowsByNumber) {
+  std::string values = R"(%x, %i, %u = "test.values"() : () -> (tensor<2x6x3xf32>, tensor<2x4xi32>, tensor<2x4x3xf32>)
+)";
+  std::string take = "(tensor<2x6x3xf32>, tensor<2x4xi32>) -> tensor<2x4x3xf32>";
+  EXPECT_THAT(differentiate(values + "%0 = weft.take %x, %i dim(1) batch(1) : " + take), ElementsAre("scatter_add"));
+  EXPECT_THAT(defined_, ElementsAre(true, false));
+  EXPECT_THAT(differentiate(values + "%0 = weft.take %x, %i dim(1) batch(1) last : " + take),
+              ElementsAre("fill", "scatter_set"));
+  EXPECT_THAT(differentiate(values + R"(%0 = weft.scatter_add %u, %i dim(1) size(6) batch(1)
+    : (tensor<2x4x3xf32>, tensor<2x4xi32>) -> tensor<2x6x3xf32>)"),
+              ElementsAre("take"));
+  EXPECT_THAT(differentiate(values + R"(%0 = weft.scatter_set %x, %i, %u dim(1) batch(1)
+    : (tensor<2x6x3xf32>, tensor<2x4xi32>, tensor<2x4x3xf32>) -> tensor<2x6x3xf32>)"),
+              ElementsAre("fill", "scatter_set", "take"));
+  EXPECT_THAT(defined_, ElementsAre(true, false, true));
+}
+
+TEST_F(GradientTest, TopK) {
+  std::string x = R"(%x = "test.value"() : () -> tensor<2x3xf32>
+)";
+  EXPECT_THAT(differentiate(x + "%0:2 = weft.top_k %x k(2) dim(1) : (tensor<2x3xf32>) -> "
+                                "(tensor<2x2xf32>, tensor<2x2xi32>)"),
+              ElementsAre("gradient", "scatter_add"));
+  EXPECT_THAT(differentiate(x + "%0:2 = weft.sort %x dim(0) : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xi32>)"),
+              ElementsAre("gradient", "transpose", "transpose", "scatter_add", "transpose"));
+}
+
 TEST_F(GradientTest, Select) {
   EXPECT_THAT(differentiate(R"(%c, %a, %b = "test.values"() : () -> (tensor<3xi8>, tensor<2x3xf32>, tensor<f32>)
     %0 = weft.select %c, %a, %b : (tensor<3xi8>, tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>)"),

@@ -13,9 +13,9 @@ using scan::ScanArguments;
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateCumsum(const KernelSpec& spec) {
   WEFT_ASSIGN_OR_RETURN(scan::ScanPlan plan, scan::MakeScanPlan(spec));
-  const ScanArguments arguments = {.lines = plan.outer * plan.inner,
-                                   .extent = plan.extent,
-                                   .inner = plan.inner,
+  const ScanArguments arguments = {.lines = plan.lines.count(),
+                                   .extent = plan.lines.extent,
+                                   .inner = plan.lines.inner,
                                    .exclusive = plan.exclusive,
                                    .reverse = plan.reverse};
   return MakeGpuLaunch(spec, "scan", absl::StrCat("cumsum_", NameOf(spec.inputs[0].dtype)),

@@ -1,8 +1,6 @@
 // Scans: a thread sums a line, one element after another, so that sums have one order.
-#include <type_traits>
-
 #include "ops/cuda/kernel.h"
-#include "ops/cuda/types.h"
+#include "ops/cuda/sums.h"
 #include "ops/scan/cuda_arguments.h"
 
 namespace {
@@ -10,33 +8,15 @@ namespace {
 using namespace weft::gpu;
 using namespace weft::scan;
 
-// Floating-point numbers are summed in double; integers wrap around, hence unsigned words.
-template <typename T>
-WEFT_DEVICE auto Wide(T x) {
-  if constexpr (std::is_integral_v<T>) {
-    return x;
-  } else {
-    return static_cast<double>(Widen(x));
-  }
-}
-template <typename T, typename Sum>
-WEFT_DEVICE T Back(Sum sum) {
-  if constexpr (std::is_integral_v<T>) {
-    return sum;
-  } else {
-    return Narrow<T>(static_cast<float>(sum));
-  }
-}
-
 template <typename T>
 WEFT_DEVICE void Cumsum(const ScanArguments& args) {
   for (int64_t line : EachOf(args.lines)) {
     const int64_t first = line / args.inner * args.extent * args.inner + line % args.inner;
-    decltype(Wide(T{})) sum = 0;
+    SumOf<T> sum = 0;
     for (int64_t k = 0; k < args.extent; ++k) {
       const int64_t at = first + (args.reverse ? args.extent - 1 - k : k) * args.inner;
-      const auto after = sum + Wide(static_cast<const T*>(args.x)[at]);
-      static_cast<T*>(args.y)[at] = Back<T>(args.exclusive ? sum : after);
+      const auto after = sum + ToSum(static_cast<const T*>(args.x)[at]);
+      static_cast<T*>(args.y)[at] = FromSum<T>(args.exclusive ? sum : after);
       sum = after;
     }
   }

@@ -15,14 +15,8 @@ absl::StatusOr<ScanPlan> MakeScanPlan(const KernelSpec& spec) {
   if (!WidensToFloat(x.dtype) && x.dtype != DType::kI32 && x.dtype != DType::kI64) {
     return absl::InvalidArgumentError(absl::StrCat("input 0: expected f32, bf16, f16, i32 or i64, got ", x.ToString()));
   }
-  WEFT_ASSIGN_OR_RETURN(int64_t dim, IntAttribute(spec, "dim", 0, x.rank()));
-  if (x.dims[dim] != x.global_dims[dim]) {
-    return absl::InvalidArgumentError(absl::StrCat("input 0: expected dim ", dim, " to be whole, got ", x.ToString()));
-  }
   ScanPlan plan;
-  plan.extent = x.dims[dim];
-  for (int64_t d = 0; d < dim; ++d) plan.outer *= x.dims[d];
-  for (int64_t d = dim + 1; d < x.rank(); ++d) plan.inner *= x.dims[d];
+  WEFT_ASSIGN_OR_RETURN(plan.lines, LinesOfInput(spec));
   plan.exclusive = spec.attributes.Has("exclusive");
   plan.reverse = spec.attributes.Has("reverse");
   return plan;

@@ -2,16 +2,14 @@
 #ifndef WEFT_OPS_SCAN_PLAN_H_
 #define WEFT_OPS_SCAN_PLAN_H_
 
-#include <cstdint>
-
 #include "absl/status/statusor.h"
 #include "ops/abi/kernel.h"
+#include "ops/abi/lines.h"
 
 namespace weft::scan {
 
-// The operand as outer x extent x inner: lines of `extent` elements, `inner` apart.
 struct ScanPlan {
-  int64_t outer = 1, extent = 1, inner = 1;
+  Lines lines;  // of the operand
   bool exclusive = false, reverse = false;
 };
 

@@ -55,6 +55,14 @@ constexpr Piece kPieces[] = {
     {"%a$i = weft.clamp $x+ min(-0.5) max(0.5)\n%b$i = weft.power $y by(2)\n%c$i = weft.tanh %b$i\n"
      "$r = weft.add %a$i, %c$i"},
     {"%a$i = weft.cumsum $x dim(1)\n%b$i = weft.scale %a$i by(0.2)\n$r = weft.tanh %b$i"},
+    {"%a$i = weft.constant [3] values [2, 0, 2] to i32\n%b$i = weft.take $x, %a$i dim(1)\n"
+     "%c$i = weft.constant [3] values [1, 3, 1] to i32\n%d$i = weft.scatter_add %b$i, %c$i dim(1) size(seq)\n"
+     "$r = weft.add $y, %d$i"},
+    {"%a$i = weft.constant [3] values [1, 3, 1] to i32\n%b$i = weft.slice $x dim(1) from(0) size(3)\n"
+     "$r = weft.scatter_set $y, %a$i, %b$i dim(1)"},
+    {"%a$i, %b$i = weft.top_k %tokens k(2) dim(1)\n%c$i = weft.parameter \"top$i\" [vocab, hidden] init(normal 0.3)\n"
+     "%d$i = weft.take %c$i, %a$i dim(0)\n%e$i = weft.scatter_add %d$i, %b$i dim(1) size(seq) batch(1)\n"
+     "$r = weft.add $x, %e$i"},
     {"%a$i = weft.stop_gradient $y\n%b$i = weft.abs $x+\n%c$i = weft.add_scalar %b$i by(-0.5)\n"
      "$r = weft.mul %a$i, %c$i"},
     {"$r = weft.scale $x by(-0.75)"},

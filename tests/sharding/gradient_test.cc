@@ -122,6 +122,21 @@ std::vector<GradientCase> GradientCases() {
   add("attention_unfused_bias", "weft.attention %a, %b, %c bias(%d) mask(%e) unfused",
       {{"2x3x2x4xf32"}, {"2x5x1x4xf32"}, {"2x5x1x4xf32"}, {"1x1x3x5xf32"}, seen});
   add("embedding", "weft.embedding %a, %b", {{"2x4xi32", Integers(5)}, {"5x3xf32"}});
+  add("take", "weft.take %a, %b dim(1)", {{"2x5x3xf32"}, {"2x4xi32", Integers(5)}});
+  add("take_batch", "weft.take %a, %b dim(2) batch(1)", {{"2x3x5x2xf32"}, {"2x4xi64", Integers(5)}});
+  add("take_last", "weft.take %a, %b dim(1) batch(1) last", {{"2x3x4xf32"}, {"2x6xi32", Integers(3)}});
+  add("scatter_add", "weft.scatter_add %a, %b dim(0) size(3)", {{"2x4x3xf32"}, {"2x4xi32", Integers(3)}});
+  add("scatter_add_batch", "weft.scatter_add %a, %b dim(2) size(4) batch(1)",
+      {{"2x3x6xf32"}, {"2x6xi32", Integers(4)}});
+  add("scatter_set", "weft.scatter_set %a, %b, %c dim(1) batch(1)",
+      {{"2x4x3xf32"}, {"2x5xi32", Integers(4)}, {"2x5x3xf32"}});
+  // The value counts, not where it stands: elements are 1/2 apart.
+  for (const char* dim : {"0", "1", "2"}) {
+    cases.push_back({OpCase(std::string("sort_") + dim, std::string("weft.sort %a dim(") + dim + ")",
+                            {{"2x3x5xf32", Distinct(0)}})});
+    cases.push_back({OpCase(std::string("top_k_") + dim, std::string("weft.top_k %a k(2) dim(") + dim + ")",
+                            {{"2x3x5xf32", Distinct(0)}})});
+  }
   add("cross_entropy", "weft.cross_entropy %a, %b", {{"2x4x7xf32", Uniform(-2, 2)}, {"2x4xi32", Integers(7)}});
   add("cross_entropy_ignore", "weft.cross_entropy %a, %b ignore(-1)",
       {{"6x7xf32", Uniform(-2, 2)}, {"6xi32", Labels(7, -1)}});

@@ -344,6 +344,49 @@ void AddVocabulary(Cases& cases) {
                    {{"f32", Positive()}, logits, {"4x8xf32", Uniform(2, 4)}, {"4x8xf32", Uniform(1, 16)}, labels}});
 }
 
+void AddRowsByNumber(Cases& cases) {
+  const Input ids = {"4x8xi32", Integers(16)}, of_batch = {"4x8xi64", Integers(12)};
+  cases.push_back(OpCase("take", "weft.take %a, %b dim(0)", {{"16x12xf32"}, ids}).Exact());
+  cases.push_back(OpCase("take_inner", "weft.take %a, %b dim(1)", {{"4x16x4xf32"}, {"8xi32", Integers(16)}}).Exact());
+  cases.push_back(OpCase("take_batch", "weft.take %a, %b dim(1) batch(1)", {{"4x12x8xf32"}, of_batch}).Exact());
+  cases.push_back(OpCase("take_elements", "weft.take %a, %b dim(1) batch(1)", {{"4x12xf32"}, of_batch}).Exact());
+  cases.push_back(
+      OpCase("take_integers", "weft.take %a, %b dim(1) batch(1)", {{"4x12xi64", Integers(99)}, of_batch}).Exact());
+  cases.push_back(OpCase("take_last", "weft.take %a, %b dim(1) batch(1) last", {{"4x12x8xf32"}, of_batch}).Exact());
+  cases.push_back(
+      OpCase("take_uneven", "weft.take %a, %b dim(1)", {{"6x16xf32"}, {"9xi32", Integers(16)}}).Exact().Uneven());
+  cases.push_back(
+      OpCase("scatter_add", "weft.scatter_add %a, %b dim(0) size(16)", {{"4x8x12xf32", Eighths()}, ids}).Exact());
+  cases.push_back(
+      {"scatter_add_rounds", "weft.scatter_add %a, %b dim(0) size(16)", {{"4x8x12xf32", Uniform(-4, 4)}, ids}});
+  cases.push_back(OpCase("scatter_add_batch", "weft.scatter_add %a, %b dim(2) size(12) batch(1)",
+                         {{"4x4x8xf32", Eighths()}, of_batch})
+                      .Exact());
+  cases.push_back(
+      OpCase("scatter_add_integers", "weft.scatter_add %a, %b dim(0) size(16)", {{"4x8xi32", Integers(99)}, ids})
+          .Exact());
+  cases.push_back(
+      OpCase("scatter_add_uneven", "weft.scatter_add %a, %b dim(0) size(18)", {{"4x8x4xf32", Eighths()}, ids})
+          .Exact()
+          .Uneven());
+  cases.push_back(
+      OpCase("scatter_set", "weft.scatter_set %a, %b, %c dim(0)", {{"16x12xf32"}, ids, {"4x8x12xf32"}}).Exact());
+  cases.push_back(OpCase("scatter_set_batch", "weft.scatter_set %a, %b, %c dim(2) batch(1)",
+                         {{"4x4x12x4xf32"}, of_batch, {"4x4x8x4xf32"}})
+                      .Exact());
+  cases.push_back(OpCase("scatter_set_uneven", "weft.scatter_set %a, %b, %c dim(0)", {{"18x4xf32"}, ids, {"4x8x4xf32"}})
+                      .Exact()
+                      .Uneven());
+}
+
+void AddSorts(Cases& cases) {
+  cases.push_back(OpCase("sort", "weft.sort %a dim(1)", {{"4x9x8xf32", Eighths()}}).Exact());
+  cases.push_back(OpCase("sort_descending", "weft.sort %a dim(0) descending", {{"9x8xi32", Integers(4)}}).Exact());
+  cases.push_back(OpCase("top_k", "weft.top_k %a k(3) dim(2)", {{"4x4x8xf32", Eighths()}}).Exact());
+  cases.push_back(OpCase("top_k_first", "weft.top_k %a k(4) dim(0)", {{"8x4xf32", Eighths()}}).Exact());
+  cases.push_back(OpCase("top_k_uneven", "weft.top_k %a k(2) dim(1)", {{"6x8xf32", Eighths()}}).Exact().Uneven());
+}
+
 void AddRandom(Cases& cases) {
   // Tiles that are 5 wide cut through what one counter yields.
   cases.push_back({"random_normal", "weft.random_normal [4, 20] mean(0.5) std(2.0) seed(7)", {}});
@@ -493,6 +536,12 @@ constexpr NarrowCase kNarrowCases[] = {
     {"large_attention", ""},
     {"embedding", ""},
     {"embedding_grad", ""},
+    {"take_batch", ""},
+    {"take_last", ""},
+    {"scatter_add", ""},
+    {"scatter_set", ""},
+    {"top_k", ""},
+    {"sort", ""},
     {"sum_exp", "b"},
     {"pick", ""},
     {"cross_entropy_grad", "acd"},
@@ -527,6 +576,8 @@ Cases WideCases() {
   AddAttention(cases);
   AddAdjustedAttention(cases);
   AddVocabulary(cases);
+  AddRowsByNumber(cases);
+  AddSorts(cases);
   AddRandom(cases);
   AddOptimizer(cases);
   AddLarge(cases);
