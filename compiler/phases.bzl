@@ -6,6 +6,7 @@ PHASES = [
     "pipeline",
     "autodiff",
     "precision",
+    "pad",
     "zero",
     "shard",
     "box",

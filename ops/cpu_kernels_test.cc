@@ -24,7 +24,7 @@ TEST(CpuKernelsTest, HasEveryOp) {
           "embedding", "embedding_grad", "take", "scatter_add", "scatter_set", "sort", "top_k", "sum_exp", "pick",
           "cross_entropy_loss", "cross_entropy_grad", "dropout", "random_normal", "random_uniform", "fill",
           "square_sum", "clip_scale", "loss_scale", "learning_rate", "sgd", "sgd_momentum", "adam", "accumulate",
-          "copy", "copy_tile", "mask_rank"));
+          "copy", "copy_tile", "mask_rank", "set_padding"));
 }
 
 }  // namespace

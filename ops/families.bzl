@@ -16,6 +16,7 @@ FAMILIES = {
     "loss": "Losses",
     "norm": "Normalisations",
     "optimizer": "Optimizers",
+    "padding": "Padding",
     "random": "Random tensors",
     "reduce": "Reductions",
     "rope": "Rotary positions",

@@ -26,8 +26,9 @@ llvm::FailureOr<int> findAxis(llvm::StringRef name, PlacementAttr placement) {
   return mlir::failure();
 }
 
-llvm::LogicalResult checkEven(llvm::function_ref<mlir::InFlightDiagnostic()> error, llvm::StringRef what,
-                              llvm::ArrayRef<SbpState> states, mlir::RankedTensorType type, PlacementAttr placement) {
+llvm::LogicalResult checkSplits(llvm::function_ref<mlir::InFlightDiagnostic()> error, llvm::StringRef what,
+                                llvm::ArrayRef<SbpState> states, mlir::RankedTensorType type, PlacementAttr placement,
+                                Cut cut) {
   llvm::SmallVector<int64_t> left(type.getShape());
   for (size_t axis = 0; axis < states.size(); ++axis) {
     if (!states[axis].isSplit()) {
@@ -39,7 +40,7 @@ llvm::LogicalResult checkEven(llvm::function_ref<mlir::InFlightDiagnostic()> err
       return error() << what << ": expected a dimension below " << type.getRank() << " for mesh axis " << name
                      << ", got S(" << dim << ")";
     }
-    if (left[dim] % size != 0) {
+    if (cut == Cut::Even && left[dim] % size != 0) {
       return error() << what << ": expected dimension " << dim << " (" << left[dim] << ") to be divisible by mesh axis "
                      << name << " = " << size;
     }
@@ -51,7 +52,7 @@ llvm::LogicalResult checkEven(llvm::function_ref<mlir::InFlightDiagnostic()> err
 } // namespace
 
 llvm::FailureOr<States> resolvePins(mlir::Operation *op, llvm::StringRef what, mlir::DictionaryAttr pins,
-                                    mlir::RankedTensorType type, PlacementAttr placement) {
+                                    mlir::RankedTensorType type, PlacementAttr placement, Cut cut) {
   States states(placement.getAxes().size());
   if (!pins) {
     return states;
@@ -77,13 +78,13 @@ llvm::FailureOr<States> resolvePins(mlir::Operation *op, llvm::StringRef what, m
       }
     }
   }
-  if (failed(checkEven([&] { return op->emitOpError(); }, what, states, type, placement))) {
+  if (failed(checkSplits([&] { return op->emitOpError(); }, what, states, type, placement, cut))) {
     return mlir::failure();
   }
   return states;
 }
 
-llvm::FailureOr<States> inputStates(GraphOp graph, unsigned index) {
+llvm::FailureOr<States> inputStates(GraphOp graph, unsigned index, Cut cut) {
   PlacementAttr placement = graph.getPlacement(graph.getInputStage(index));
   auto type = llvm::cast<mlir::RankedTensorType>(graph.getBody().getArgument(index).getType());
   States states(placement.getAxes().size());
@@ -94,7 +95,7 @@ llvm::FailureOr<States> inputStates(GraphOp graph, unsigned index) {
     }
   }
   std::string what = ("input " + llvm::cast<mlir::StringAttr>(graph.getInputs()[index]).getValue()).str();
-  if (failed(checkEven([&] { return graph.emitOpError(); }, what, states, type, placement))) {
+  if (failed(checkSplits([&] { return graph.emitOpError(); }, what, states, type, placement, cut))) {
     return mlir::failure();
   }
   return states;

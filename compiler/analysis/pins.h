@@ -13,12 +13,13 @@ using States = llvm::SmallVector<ir::SbpState>;
 /// in this mesh (its size is 1) is ignored; what is said of an axis holds for its
 /// inner part too (compiler/job/axes.h). Emits an error at `op`, which
 /// calls the tensor `what`, for an unknown axis, a bad state or a dimension
-/// that the axis does not divide.
+/// that the tensor lacks; and unless `cut` says otherwise for a dimension that the axis does not divide.
+enum class Cut { Even, Any };
 llvm::FailureOr<States> resolvePins(mlir::Operation *op, llvm::StringRef what, mlir::DictionaryAttr pins,
-                                    mlir::RankedTensorType type, ir::PlacementAttr placement);
+                                    mlir::RankedTensorType type, ir::PlacementAttr placement, Cut cut = Cut::Even);
 
 /// The states of a graph's input: split by the axes that split every input.
-llvm::FailureOr<States> inputStates(ir::GraphOp graph, unsigned index);
+llvm::FailureOr<States> inputStates(ir::GraphOp graph, unsigned index, Cut cut = Cut::Even);
 
 } // namespace weft::compiler
 

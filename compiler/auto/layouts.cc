@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<Pin>> Layouts::find(const Job &job, double limit, dou
     return mlir::success();
   });
   Lowering lowering{open, mlir::OwningOpRef<mlir::ModuleOp>(shallow_.clone()), {}};
-  for (Phase phase : {Phase::Elaborate, Phase::Pipeline, Phase::Autodiff, Phase::Precision}) {
+  for (Phase phase : {Phase::Elaborate, Phase::Pipeline, Phase::Autodiff, Phase::Precision, Phase::Pad}) {
     if (failed(runPhase(lowering, phase, cluster_, candidates_)))
       return absl::InvalidArgumentError(error);
   }

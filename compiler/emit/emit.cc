@@ -176,7 +176,8 @@ private:
     }
   }
 
-  LogicalResult emitType(Operation *op, mlir::RankedTensorType tensor, plan::Buffer &out) {
+  LogicalResult emitType(Operation *op, mlir::RankedTensorType tensor, std::optional<ArrayRef<int64_t>> unpadded,
+                         plan::Buffer &out) {
     std::optional<plan::DType> dtype = dtypeOf(tensor.getElementType());
     if (!dtype) {
       return op->emitOpError() << "expected an element type of the runtime, got " << tensor.getElementType();
@@ -184,6 +185,9 @@ private:
     out.set_dtype(*dtype);
     for (int64_t extent : tensor.getShape()) {
       out.add_shape(extent);
+    }
+    for (int64_t extent : unpadded.value_or(ArrayRef<int64_t>())) {
+      out.add_unpadded_shape(extent);
     }
     for (SbpState state : ir::sbpOf(tensor).getStates()) {
       emitSbp(state, *out.add_sbp());
@@ -207,7 +211,7 @@ private:
       }
       out.mutable_init()->add_outputs(bufferIndex_[op.getBuffer()]);
     }
-    return emitType(op, task::tensorOf(op.getBuffer()), out);
+    return emitType(op, task::tensorOf(op.getBuffer()), op.getUnpadded(), out);
   }
 
   LogicalResult emitAlias(task::AliasOp op) {
@@ -220,7 +224,7 @@ private:
     out.set_kind(ofState ? plan::Buffer::WORKING : stage_.buffers(source).kind());
     out.set_slots(stage_.buffers(source).slots());
     out.set_alias_of(source + 1);
-    return emitType(op, task::tensorOf(op.getBuffer()), out);
+    return emitType(op, task::tensorOf(op.getBuffer()), op.getUnpadded(), out);
   }
 
   LogicalResult emitActor(task::ActorOp actor) {

@@ -120,7 +120,7 @@ void ResolveJob(Job* job) {
   }
 }
 
-int64_t MicroBatches(const Batch& batch) { return batch.global() / batch.micro(); }
+int64_t MicroBatches(const Batch& batch) { return (batch.global() + batch.micro() - 1) / batch.micro(); }
 
 absl::StatusOr<Job> ParseJob(const std::string& text, const std::string& path,
                              const std::vector<std::string>& overrides) {

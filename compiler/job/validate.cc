@@ -54,13 +54,13 @@ absl::Status ValidateBatch(const Batch& batch, const Dist& dist) {
   if (batch.global() < 1) {
     return Expected("batch.global", "1 or more", batch.global());
   }
-  if (batch.global() % batch.micro() != 0) {
-    return Expected("batch.global", absl::StrCat("a multiple of batch.micro (", batch.micro(), ")"), batch.global());
+  if (batch.global() < batch.micro()) {
+    return Expected("batch.global", absl::StrCat("at least batch.micro (", batch.micro(), ")"), batch.global());
   }
-  if (batch.micro() % BatchParts(dist) != 0) {
+  if (batch.micro() < BatchParts(dist)) {
     return Expected(
         "batch.micro",
-        absl::StrCat("a multiple of ", BatchKeys("dist"), " (", BatchParts(dist), "), which splits each micro-batch"),
+        absl::StrCat("at least ", BatchKeys("dist"), " (", BatchParts(dist), "), which splits each micro-batch"),
         batch.micro());
   }
   return absl::OkStatus();
@@ -122,8 +122,8 @@ absl::Status ValidateStages(const Job& job) {
     if (dist.pipeline() != 1) {
       return Expected(key + ".pipeline", "none, as a stage is not cut again", dist.pipeline());
     }
-    if (job.batch().micro() % BatchParts(dist) != 0) {
-      return Expected(BatchKeys(key), absl::StrCat("a divisor of batch.micro (", job.batch().micro(), ")"),
+    if (job.batch().micro() < BatchParts(dist)) {
+      return Expected(BatchKeys(key), absl::StrCat("at most batch.micro (", job.batch().micro(), ")"),
                       BatchParts(dist));
     }
     ranks += size;

@@ -15,6 +15,7 @@
 #include "compiler/passes/fuse/passes.h"
 #include "compiler/passes/localize/passes.h"
 #include "compiler/passes/memory/passes.h"
+#include "compiler/passes/pad/passes.h"
 #include "compiler/passes/pipeline/passes.h"
 #include "compiler/passes/precision/passes.h"
 #include "compiler/passes/recompute/passes.h"
@@ -173,6 +174,11 @@ void buildPrecision(mlir::OpPassManager &manager, const Job &job) {
   if (precision.compute() == F16) {
     buildLossScale(manager, precision.loss_scale());
   }
+}
+
+// Before `zero`, which splits what divides.
+void buildPad(mlir::OpPassManager &manager, const Job &job) {
+  manager.addNestedPass<ir::GraphOp>(createPad({job.batch().global()}));
 }
 
 void buildZero(mlir::OpPassManager &manager, const Job &job) {

@@ -222,6 +222,20 @@ void setBelongings(mlir::Operation *op, const mlir::NamedAttrList &belongings) {
   }
 }
 
+llvm::SmallVector<int64_t> unpaddedShapeOf(mlir::Value value) {
+  auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
+  mlir::Operation *owner = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+  unsigned index = argument ? argument.getArgNumber() : llvm::cast<mlir::OpResult>(value).getResultNumber();
+  if (auto shapes = owner->getAttrOfType<mlir::ArrayAttr>(kUnpaddedName)) {
+    return llvm::SmallVector<int64_t>(llvm::cast<mlir::DenseI64ArrayAttr>(shapes[index]).asArrayRef());
+  }
+  // What is made later moves values, and computes nothing.
+  if (!argument && owner->getNumOperands() == 1 && shapeOf(owner->getOperand(0)) == shapeOf(value)) {
+    return unpaddedShapeOf(owner->getOperand(0));
+  }
+  return llvm::to_vector(shapeOf(value));
+}
+
 SbpAttr sbpOf(mlir::Type type) {
   auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
   return tensor ? llvm::dyn_cast_or_null<SbpAttr>(tensor.getEncoding()) : SbpAttr();

@@ -36,6 +36,11 @@ def Weft_OpInterface : OpInterface<"WeftOpInterface"> {
       }], "::llvm::SmallVector<int64_t>", "getInPlaceOperands", (ins),
       "", [{ return ::llvm::SmallVector<int64_t>($_op->getNumResults(), -1); }]>,
     InterfaceMethod<[{
+        Makes the result this large where attributes say how large it is, as `shape` does unless an op says otherwise. Where
+        operands say it, nothing happens: they have changed before.
+      }], "void", "setResultShape", (ins "::llvm::ArrayRef<int64_t>":$shape), "",
+      [{ ::weft::ir::setShapeAttribute($_op, shape); }]>,
+    InterfaceMethod<[{
         Whether the op has no operands and makes the same numbers in every run: neither the step, the micro-batch nor
         the seed matters to it. Its result may then be made once and kept.
       }], "bool", "isConstant", (ins), "", [{ return false; }]>,

@@ -58,6 +58,15 @@ struct ShardingRule {
   /// Operands whose pending maximum passes through: if just this one is P(max),
   /// so is every result. True of ops that keep the order of elements' values.
   llvm::SmallVector<int> monotone;
+  /// A number that adds nothing to results: where an operand has it at every index of a factor that results lack, they
+  /// are what they are without that index. `sum_exp` has {0, kLowest}. What is linear in an operand need not say 0.
+  struct Neutral {
+    int operand;
+    double number;
+  };
+  llvm::SmallVector<Neutral> neutral;
+  /// Below every number that a model computes with: its exponential is 0. Finite in bfloat16 too.
+  static constexpr double kLowest = -3e38;
 
   /// Builds a rule from text and shapes: "bsi,io->bso". A lower-case letter is
   /// a factor that may be split, an upper-case letter a whole one; "(hd)" is
@@ -86,6 +95,10 @@ struct ShardingRule {
   }
   ShardingRule &&withMonotone(llvm::ArrayRef<int> operands) && {
     monotone.assign(operands.begin(), operands.end());
+    return std::move(*this);
+  }
+  ShardingRule &&withNeutral(int operand, double number) && {
+    neutral.push_back({operand, number});
     return std::move(*this);
   }
   ShardingRule &&withReduction(SbpState::Kind kind) && {

@@ -1,4 +1,6 @@
 // The structural ops: graph, parameter, box, minimize, accumulate, assign, output.
+#include <numeric>
+
 #include "llvm/ADT/StringSet.h"
 #include "ops/dialect/assembly.h"
 #include "ops/dialect/infer.h"
@@ -169,6 +171,10 @@ llvm::LogicalResult ParameterOp::inferTypes(llvm::SmallVectorImpl<mlir::RankedTe
     llvm::FailureOr<int64_t> stored = countElements(*this, "stored", intsOf(*getStored()));
     if (failed(stored)) {
       return mlir::failure();
+    }
+    if (auto unpadded = (*this)->getAttrOfType<mlir::ArrayAttr>(kUnpaddedName)) {
+      auto own = llvm::cast<mlir::DenseI64ArrayAttr>(unpadded[0]).asArrayRef();
+      elements = std::accumulate(own.begin(), own.end(), int64_t(1), std::multiplies<>());
     }
     if (*stored != *elements) {
       return emitOpError() << "stored: expected " << *elements << " elements, got " << *stored;

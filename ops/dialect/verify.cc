@@ -31,6 +31,12 @@ mlir::NamedAttrList inherentAttributes(mlir::Operation *op) {
   return attributes;
 }
 
+void setShapeAttribute(mlir::Operation *op, llvm::ArrayRef<int64_t> shape) {
+  if (op->hasAttr("shape")) {
+    op->setAttr("shape", mlir::Builder(op->getContext()).getI64ArrayAttr(shape));
+  }
+}
+
 llvm::SmallVector<int64_t> overwriteOperand(mlir::Operation *op) {
   auto operand = llvm::dyn_cast<mlir::RankedTensorType>(op->getOperand(0).getType());
   auto result = llvm::dyn_cast<mlir::RankedTensorType>(op->getResult(0).getType());

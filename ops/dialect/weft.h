@@ -48,6 +48,9 @@ llvm::LogicalResult verifyOp(mlir::Operation *op);
 /// The inherent attributes of `op`, without those that only the compiler reads.
 mlir::NamedAttrList inherentAttributes(mlir::Operation *op);
 
+/// Sets the attribute `shape` of `op`, if it has one.
+void setShapeAttribute(mlir::Operation *op, llvm::ArrayRef<int64_t> shape);
+
 /// getInPlaceOperands of a pointwise op with one result: operand 0 if it has the
 /// result's type, so that reading and writing meet at every element, and is no
 /// other operand too; else -1.
@@ -88,6 +91,11 @@ llvm::StringRef scopeOf(mlir::Operation *op);
 /// for another op take it over, and lose what that one does not have.
 mlir::NamedAttrList belongingsOf(mlir::Operation *op);
 void setBelongings(mlir::Operation *op, const mlir::NamedAttrList &belongings);
+
+/// The shape of the tensor that a value stands for, where the phase `pad` has made dimensions of the value larger; else
+/// its own shape. The attribute `unpadded` of the op, or of the graph for its inputs, has one list a result.
+llvm::SmallVector<int64_t> unpaddedShapeOf(mlir::Value value);
+constexpr llvm::StringLiteral kUnpaddedName("unpadded");
 
 /// The SBP of a tensor type, or null before `shard`.
 SbpAttr sbpOf(mlir::Type type);

@@ -50,6 +50,8 @@ def Weft_EmbeddingGradOp : Weft_PureOp<"embedding_grad"> {
   }];
   let extraClassDeclaration = embeddingCost # [{
     ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("any->wide"); }
+    void setResultShape(::llvm::ArrayRef<int64_t> shape) { setVocab(shape[0]); }
+    void getKernelAttributes(::mlir::NamedAttrList &attributes);
   }];
 }
 

@@ -82,6 +82,12 @@ ShardingRule EmbeddingGradOp::getShardingRule() {
       .withLinear({{1}});
 }
 
+// Ids are checked against the rows that there are, without padding.
+void EmbeddingGradOp::getKernelAttributes(mlir::NamedAttrList &attributes) {
+  attributes = inherentAttributes(*this);
+  attributes.set("vocab", mlir::Builder(getContext()).getI64IntegerAttr(unpaddedShapeOf(getResult())[0]));
+}
+
 // The table is cleared; every row of `dout` is read, and one of the table read and written.
 Cost EmbeddingGradOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
   Cost cost;

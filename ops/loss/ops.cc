@@ -91,7 +91,7 @@ LogicalResult SumExpOp::inferTypes(Types &results) {
   return mlir::success();
 }
 
-ShardingRule SumExpOp::getShardingRule() { return ruleOf(*this, ".v,.->."); }
+ShardingRule SumExpOp::getShardingRule() { return ruleOf(*this, ".v,.->.").withNeutral(0, ShardingRule::kLowest); }
 
 // A difference, an exponential and an addition a logit.
 Cost SumExpOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
@@ -109,7 +109,10 @@ LogicalResult PickOp::inferTypes(Types &results) {
   return mlir::success();
 }
 
-ShardingRule PickOp::getShardingRule() { return ruleOf(*this, ".v,.->.").withLinear({{0}}); }
+// Logits that no label names add nothing, whatever they are: those of `sum_exp` will do.
+ShardingRule PickOp::getShardingRule() {
+  return ruleOf(*this, ".v,.->.").withLinear({{0}}).withNeutral(0, ShardingRule::kLowest);
+}
 
 // One logit a row is read.
 Cost PickOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
@@ -129,7 +132,9 @@ LogicalResult CrossEntropyLossOp::inferTypes(Types &results) {
   return mlir::success();
 }
 
-ShardingRule CrossEntropyLossOp::getShardingRule() { return ruleOf(*this, ".,.,.,.->,"); }
+ShardingRule CrossEntropyLossOp::getShardingRule() {
+  return ruleOf(*this, ".,.,.,.->,").withNeutral(3, double(getIgnoreIndex()));
+}
 
 // A logarithm, two additions to the row and one to each sum.
 Cost CrossEntropyLossOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {

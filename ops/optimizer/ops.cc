@@ -195,7 +195,7 @@ LogicalResult SquareSumOp::inferTypes(Types &results) {
 }
 
 ShardingRule SquareSumOp::getShardingRule() {
-  return ShardingRule::parse(".->", {shapeOf(getInput())}, {shapeOf(getResult())});
+  return ShardingRule::parse(".->", {shapeOf(getInput())}, {shapeOf(getResult())}).withNeutral(0, 0);
 }
 
 Cost SquareSumOp::getCost(TypeList operands, TypeList results) {

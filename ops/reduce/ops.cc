@@ -66,6 +66,7 @@ ShardingRule ReduceOp::getShardingRule() {
   rule.results[0] = result;
   if (getKind() == "max") {
     rule.reduction = SbpState::PartialMax;
+    rule.neutral = {{0, ShardingRule::kLowest}};
   } else {
     rule.linear = {{0}};
   }

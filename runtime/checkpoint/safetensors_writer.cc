@@ -115,7 +115,7 @@ absl::Status SafetensorsWriter::WriteTile(const TensorEntry& entry, Progress& pr
   });
   if (!status.ok()) return status;
   std::lock_guard<std::mutex> lock(mutex_);
-  progress.elements += spec.elements();
+  progress.elements += ElementsOf(spec.InsideDims());
   progress.checksum += checksum;
   return absl::OkStatus();
 }

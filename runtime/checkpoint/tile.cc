@@ -22,8 +22,10 @@ int64_t ElementsOf(const std::vector<int64_t>& shape) {
 absl::Status CheckTile(const std::string& what, const TensorSpec& spec, const std::vector<int64_t>& shape) {
   const size_t rank = spec.dims.size();
   bool inside = spec.global_dims.size() == rank && spec.origin.size() == rank && ElementsOf(spec.global_dims) >= 0;
+  const std::vector<int64_t>& cut = spec.padded_dims.empty() ? spec.global_dims : spec.padded_dims;
+  inside = inside && cut.size() == rank;
   for (size_t d = 0; inside && d < rank; ++d) {
-    inside = spec.origin[d] >= 0 && spec.dims[d] >= 0 && spec.origin[d] <= spec.global_dims[d] - spec.dims[d];
+    inside = spec.origin[d] >= 0 && spec.dims[d] >= 0 && spec.origin[d] <= cut[d] - spec.dims[d];
   }
   if (!inside) {
     return absl::InvalidArgumentError(absl::StrCat(what, ": expected a tile inside its tensor, got ",

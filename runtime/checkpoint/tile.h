@@ -2,6 +2,7 @@
 #ifndef WEFT_RUNTIME_CHECKPOINT_TILE_H_
 #define WEFT_RUNTIME_CHECKPOINT_TILE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,8 +20,8 @@ std::string ShapeText(const std::vector<int64_t>& shape);
 int64_t ElementsOf(const std::vector<int64_t>& shape);
 
 // kInvalidArgument, beginning with `what`, unless spec is a tile inside a
-// tensor that has as many elements as `shape`: [768,3,12,64] and [768,2304] are
-// the same row-major bytes.
+// tensor, or what it was padded to, that has as many elements as `shape`: [768,3,12,64]
+// and [768,2304] are the same row-major bytes.
 absl::Status CheckTile(const std::string& what, const TensorSpec& spec, const std::vector<int64_t>& shape);
 
 // True if two tiles of one tensor share an element.
@@ -29,12 +30,13 @@ bool Intersect(const TensorSpec& a, const TensorSpec& b);
 // Calls body(index, offset, count) -> absl::Status for every run of elements
 // that is contiguous in the whole tensor and in the tile: `count` elements that
 // begin at `index` in the tensor and at `offset` in the tile, ascending, until
-// one fails. The spec must have passed CheckTile.
+// one fails. Padding is in no run. The spec must have passed CheckTile.
 template <typename Body>
 absl::Status ForEachRun(const TensorSpec& spec, Body&& body) {
-  const std::vector<int64_t> start(spec.rank(), 0);
-  const collective::TileCopy runs(spec.dims, spec.global_dims, spec.origin, spec.dims, start, /*element_bytes=*/1);
+  const std::vector<int64_t> start(spec.rank(), 0), inside = spec.InsideDims();
   absl::Status status;
+  if (std::find(inside.begin(), inside.end(), 0) != inside.end()) return status;
+  const collective::TileCopy runs(inside, spec.global_dims, spec.origin, spec.dims, start, /*element_bytes=*/1);
   runs.ForEachRun([&](int64_t index, int64_t offset, int64_t count) {
     if (status.ok()) status = body(index, offset, count);
   });

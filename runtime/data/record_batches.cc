@@ -107,13 +107,15 @@ absl::Status RecordBatches::Fill(const TensorSpec& spec, const std::string& fiel
   const Array& array = fields_.find(field)->second;
   const Conversion convert = ConversionOf(*array.type, spec.dtype);
   auto* to = static_cast<uint8_t*>(out);
-  for (int64_t row = 0; row < spec.dims[0]; ++row) {
+  const int64_t rows = order_.RowsOf(spec, micro_batch);
+  for (int64_t row = 0; row < rows; ++row) {
     const int64_t record = order_.RecordOf(*first + row);
     if (!CopyTile(spec, 1, array, convert, record * array.elements(), to)) {
       return absl::OutOfRangeError(absl::StrCat(array.where, ": `", field, "`: expected numbers that ",
                                                 NameOf(spec.dtype), " has, got others in record ", record));
     }
   }
+  std::fill(to, static_cast<uint8_t*>(out) + spec.bytes(), uint8_t{0});
   return absl::OkStatus();
 }
 

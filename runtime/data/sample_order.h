@@ -1,8 +1,9 @@
 // Which records a step reads.
 //
 // Sample i of the run, i = step B + micro_batch rows + row, is record i mod n of the n records, in their order or
-// permuted anew every epoch. So what a step reads does not depend on how the batch is cut, into micro-batches or over
-// ranks, nor on where a run was resumed. A run that reads every record once takes them in their order.
+// permuted anew every epoch; the last micro-batch of a step may have fewer rows than the others. So what a step reads
+// does not depend on how the batch is cut, into micro-batches or over ranks, nor on where a run was resumed. A run that
+// reads every record once takes them in their order.
 #ifndef WEFT_RUNTIME_DATA_SAMPLE_ORDER_H_
 #define WEFT_RUNTIME_DATA_SAMPLE_ORDER_H_
 
@@ -46,13 +47,16 @@ class SampleOrder {
   }
 
   // kInvalidArgument unless `spec`, of the input `field`, is a tile inside a tensor whose rows, the first dimension,
-  // divide B.
+  // are at most B.
   absl::Status Check(const TensorSpec& spec, const std::string& field) const;
 
   // The sample that is the tile's first row in this micro-batch; of a checked spec. kInvalidArgument for a step below
   // 0 or a micro-batch that a step has not.
   absl::StatusOr<int64_t> First(const TensorSpec& spec, const std::string& field, int64_t step,
                                 int64_t micro_batch) const;
+
+  // The rows of the tile that are samples of this micro-batch; those behind them are padding.
+  int64_t RowsOf(const TensorSpec& spec, int64_t micro_batch) const;
 
  private:
   const int64_t records_;

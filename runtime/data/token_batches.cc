@@ -1,5 +1,7 @@
 #include "runtime/data/token_batches.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace weft::data {
@@ -38,9 +40,10 @@ absl::Status TokenBatches::Fill(const TensorSpec& spec, const std::string& field
   if (absl::Status status = Check(spec, field); !status.ok()) return status;
   const absl::StatusOr<int64_t> first = order_.First(spec, field, step, micro_batch);
   if (!first.ok()) return first.status();
-  for (int64_t row = 0; row < spec.dims[0]; ++row) {
-    CopySample(*first + row, spec, field, static_cast<int32_t*>(out) + row * spec.dims[1]);
-  }
+  auto* const ids = static_cast<int32_t*>(out);
+  const int64_t rows = order_.RowsOf(spec, micro_batch);
+  for (int64_t row = 0; row < rows; ++row) CopySample(*first + row, spec, field, ids + row * spec.dims[1]);
+  std::fill(ids + rows * spec.dims[1], ids + spec.elements(), 0);
   return absl::OkStatus();
 }
 

@@ -33,10 +33,12 @@ Attributes AttributesOf(const plan::Kernel& kernel) {
 TensorSpec RankPlace::SpecOf(int32_t buffer) const {
   const plan::Buffer& global = program->buffer(buffer);
   plan::Tile tile = plan::TileOf(*program->placement, global, coordinates);
-  return {TypeOf(global.dtype()),
-          std::move(tile.dims),
-          {global.shape().begin(), global.shape().end()},
-          std::move(tile.origin)};
+  TensorSpec spec{TypeOf(global.dtype()),
+                  std::move(tile.dims),
+                  {plan::UnpaddedShape(global).begin(), plan::UnpaddedShape(global).end()},
+                  std::move(tile.origin)};
+  if (global.unpadded_shape_size() > 0) spec.padded_dims = {global.shape().begin(), global.shape().end()};
+  return spec;
 }
 
 char* RankPlace::AddressOf(int32_t actor, int32_t buffer, int64_t micro_batch) const {

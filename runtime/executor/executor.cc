@@ -135,7 +135,7 @@ struct Executor::Builder {
     if (source == nullptr) {
       return absl::InvalidArgumentError(absl::StrCat("`", port->name, "`: expected a source of inputs, got none"));
     }
-    absl::StatusOr<std::unique_ptr<BatchField>> field = source->Bind(*port);
+    absl::StatusOr<std::unique_ptr<BatchField>> field = BindInput(*source, *port);
     if (!field.ok()) return field.status();
     return CreateInputKernel(*std::move(field), *port, *executor.services_.device, stream);
   }
@@ -219,7 +219,7 @@ void Executor::CollectState() {
                    .optimizer = optimizer,
                    .primary = plan::IsPrimary(buffer, coordinates_),
                    .address = arena_->base() + buffer.offset()};
-    const auto& shape = buffer.stored_shape_size() > 0 ? buffer.stored_shape() : buffer.shape();
+    const auto& shape = buffer.stored_shape_size() > 0 ? buffer.stored_shape() : plan::UnpaddedShape(buffer);
     tile.stored_shape.assign(shape.begin(), shape.end());
     state_.push_back(std::move(tile));
   }
@@ -266,6 +266,10 @@ absl::Status Executor::Initialize() {
     absl::StatusOr<std::unique_ptr<Kernel>> kernel = InitialiserOf(b, upload.get());
     if (!kernel.ok()) return Prefixed(InitialValueOf(b), kernel.status());
     kernels.emplace_back(b, *std::move(kernel));
+    if (buffer.unpadded_shape_size() == 0) continue;
+    kernel = PaddingOf(b);
+    if (!kernel.ok()) return Prefixed(InitialValueOf(b), kernel.status());
+    kernels.emplace_back(b, *std::move(kernel));
   }
   if (upload != nullptr) {
     if (absl::Status status = upload->Prepare(); !status.ok()) return Prefixed(absl::StrCat("rank ", rank_), status);
@@ -275,7 +279,11 @@ absl::Status Executor::Initialize() {
     const RunContext context{.seed = services_.seed, .stream = stream.handle()};
     for (const auto& [b, kernel] : kernels) {
       void* const output = arena_->base() + program_.buffer(b).offset();
-      if (status.ok()) status = Prefixed(InitialValueOf(b), kernel->Run(context, {}, absl::MakeConstSpan(&output, 1)));
+      const void* const input = output;  // of the kernel that sets padding
+      if (status.ok()) {
+        status = Prefixed(InitialValueOf(b),
+                          kernel->Run(context, absl::MakeConstSpan(&input, 1), absl::MakeConstSpan(&output, 1)));
+      }
     }
     return status;
   });
@@ -286,6 +294,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitialiserOf(int32_t b, StepU
   KernelSpec spec = KernelSpecOf(place, program_.buffer(b).init(), services_);
   spec.outputs = {place.SpecOf(b)};
   if (upload != nullptr) spec.gpu_step_values = upload->values();
+  return services_.kernels->Create(spec);
+}
+
+// Zeros beyond the tensor, which plans count on: `set_padding` over the state itself.
+absl::StatusOr<std::unique_ptr<Kernel>> Executor::PaddingOf(int32_t b) const {
+  const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
+  const TensorSpec tile = place.SpecOf(b);
+  KernelSpec spec{.name = "set_padding", .inputs = {tile}, .outputs = {tile}, .threads = services_.threads};
+  spec.attributes.Set("extents", tile.global_dims);
+  spec.attributes.Set("value", int64_t{0});
+  spec.gpu = services_.device->gpu();
   return services_.kernels->Create(spec);
 }
 
@@ -346,10 +365,14 @@ absl::StatusOr<float> Executor::Metric(const std::string& name) {
 }
 
 absl::Status Executor::LoadTile(const StateTile& tile, const std::function<absl::Status(void*)>& fill) {
-  if (services_.device->host_addressable()) return fill(tile.address);
+  const auto load = [&](char* bytes) {
+    if (tile.spec.reaches_beyond()) std::memset(bytes, 0, tile.spec.bytes());
+    return fill(bytes);
+  };
+  if (services_.device->host_addressable()) return load(tile.address);
   auto memory = services_.device->AllocateHostMemory(tile.spec.bytes());
   if (!memory.ok()) return memory.status();
-  if (absl::Status status = fill((*memory)->base()); !status.ok()) return status;
+  if (absl::Status status = load((*memory)->base()); !status.ok()) return status;
   return OnStream(
       [&](device::Stream& stream) { return stream.Copy(tile.address, (*memory)->base(), tile.spec.bytes()); });
 }

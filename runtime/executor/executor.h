@@ -117,6 +117,7 @@ class Executor {
   absl::Status OnStream(const std::function<absl::Status(device::Stream&)>& task);
   // The kernel of a buffer's initial value.
   absl::StatusOr<std::unique_ptr<Kernel>> InitialiserOf(int32_t buffer, StepUpload* upload);
+  absl::StatusOr<std::unique_ptr<Kernel>> PaddingOf(int32_t buffer) const;
   std::string InitialValueOf(int32_t buffer) const;  // for errors
   void RecordGraphs();
   // A step's share of a stream, on its thread.

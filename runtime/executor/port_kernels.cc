@@ -1,9 +1,15 @@
 #include "runtime/executor/port_kernels.h"
 
+#include <cstring>
 #include <utility>
+#include <vector>
+
+#include "runtime/collective/tile_copy.h"
 
 namespace weft::executor {
 namespace {
+
+TensorSpec InsideOf(const TensorSpec& tile) { return {tile.dtype, tile.InsideDims(), tile.global_dims, tile.origin}; }
 
 // Host memory beside a device's, and the event after the last copy.
 struct Staging {
@@ -20,6 +26,32 @@ struct Staging {
     if (!event.ok()) return event.status();
     return Staging{*std::move(memory), *std::move(event), &stream, port.spec.bytes()};
   }
+};
+
+// Of a tile that reaches beyond its tensor: what is inside comes from a field of its own, and the rest is 0.
+class PaddedField : public BatchField {
+ public:
+  // `field` may be null, if nothing is inside.
+  PaddedField(std::unique_ptr<BatchField> field, const TensorSpec& tile)
+      : field_(std::move(field)),
+        bytes_(tile.bytes()),
+        inside_(field_ == nullptr ? 0 : InsideOf(tile).bytes()),
+        copy_(tile.InsideDims(), tile.InsideDims(), std::vector<int64_t>(tile.rank(), 0), tile.dims,
+              std::vector<int64_t>(tile.rank(), 0), static_cast<int64_t>(SizeOf(tile.dtype))) {}
+
+  absl::Status Fill(int64_t step, int64_t micro_batch, void* tile) override {
+    std::memset(tile, 0, bytes_);
+    if (field_ == nullptr) return absl::OkStatus();
+    absl::Status status = field_->Fill(step, micro_batch, inside_.data());
+    if (status.ok()) copy_.Run(inside_.data(), tile);
+    return status;
+  }
+
+ private:
+  std::unique_ptr<BatchField> field_;
+  const size_t bytes_;
+  std::vector<char> inside_;
+  const collective::TileCopy copy_;
 };
 
 class InputKernel : public Kernel {
@@ -59,6 +91,19 @@ class OutputKernel : public Kernel {
 };
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<BatchField>> BindInput(BatchSource& source, const Port& port) {
+  if (!port.spec.reaches_beyond()) return source.Bind(port);
+  Port inside = port;
+  inside.spec = InsideOf(port.spec);
+  std::unique_ptr<BatchField> field;
+  if (inside.spec.elements() > 0) {
+    absl::StatusOr<std::unique_ptr<BatchField>> bound = source.Bind(inside);
+    if (!bound.ok()) return bound.status();
+    field = *std::move(bound);
+  }
+  return std::make_unique<PaddedField>(std::move(field), port.spec);
+}
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateInputKernel(std::unique_ptr<BatchField> field, const Port& port,
                                                           device::Device& device, device::Stream& stream) {

@@ -11,6 +11,10 @@
 
 namespace weft::executor {
 
+// The field of `source` for an input. Of a tile that reaches beyond its tensor, the source is asked for what is inside
+// alone; beyond it there are zeros.
+absl::StatusOr<std::unique_ptr<BatchField>> BindInput(BatchSource& source, const Port& port);
+
 // Fills its one output from `field`; on a device that the host cannot address,
 // through host memory and an asynchronous copy.
 absl::StatusOr<std::unique_ptr<Kernel>> CreateInputKernel(std::unique_ptr<BatchField> field, const Port& port,

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/measure/lives.h"
+#include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "runtime/semantics/execution.h"
 #include "runtime/semantics/footprint.h"
@@ -52,7 +53,7 @@ class Report {
       ++memory.buffers[CategoryOf(b)];
       if (categories_[b] == Category::kGradients) memory.gradient_bytes += program_.slot_bytes[b];
       if (program_.buffer(b).kind() == Buffer::PARAMETER) {
-        const auto& shape = program_.buffer(b).shape();
+        const auto& shape = UnpaddedShape(program_.buffer(b));
         memory.parameter_elements += std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
       }
       if (program_.persistent[b]) memory.at_peak[CategoryOf(b)] += program_.slot_bytes[b];

@@ -33,6 +33,10 @@ int64_t Tile::elements() const {
   return count;
 }
 
+const google::protobuf::RepeatedField<int64_t>& UnpaddedShape(const Buffer& buffer) {
+  return buffer.unpadded_shape_size() > 0 ? buffer.unpadded_shape() : buffer.shape();
+}
+
 Tile TileOf(const Placement& placement, const Buffer& buffer, const std::vector<int64_t>& coordinates) {
   Tile tile;
   tile.dims.assign(buffer.shape().begin(), buffer.shape().end());

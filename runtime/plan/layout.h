@@ -35,6 +35,9 @@ struct Tile {
   bool operator==(const Tile& other) const { return origin == other.origin && dims == other.dims; }
 };
 
+// The shape of the tensor that a buffer is, without padding.
+const google::protobuf::RepeatedField<int64_t>& UnpaddedShape(const Buffer& buffer);
+
 // The tile that the rank at `coordinates` holds. Outer axes cut first. A
 // validated plan cuts evenly.
 Tile TileOf(const Placement& placement, const Buffer& buffer, const std::vector<int64_t>& coordinates);

@@ -115,7 +115,7 @@ absl::Status CheckState(const Buffer& buffer, int index) {
       if (d < 1) return InvalidPlan("stored shape: expected dims of at least 1, got ", d);
     }
     const int64_t stored = BytesOf(buffer.stored_shape(), buffer.dtype());
-    const int64_t own = BytesOf(buffer.shape(), buffer.dtype());
+    const int64_t own = BytesOf(UnpaddedShape(buffer), buffer.dtype());
     if (stored != own)
       return InvalidPlan("stored shape: expected as many elements as ", TypeText(buffer), ", got another count");
   }

@@ -24,6 +24,10 @@ std::vector<InputInfo> InputsOf(const plan::Plan& plan);
 // The outputs that they write, likewise.
 std::vector<InputInfo> OutputsOf(const plan::Plan& plan);
 
+// Samples of a step, over all its micro-batches, of which the last may have fewer; of a plan with such an input, whose
+// first dimension is the samples of a micro-batch.
+int64_t SamplesOf(const plan::Plan& plan, const InputInfo& input);
+
 // What an input may hold: numbers from 0 that are below `rows`, and `ignore`.
 struct IdRange {
   std::string what;  // what they index: "the rows of `wte.weight`"

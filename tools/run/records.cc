@@ -95,7 +95,7 @@ absl::StatusOr<int64_t> BatchOf(const plan::Plan& plan, const std::vector<InputI
                      inputs[0].shape.empty() ? 1 : inputs[0].shape[0], " as `", inputs[0].name, "`, got ",
                      input.shape.empty() ? "a scalar" : absl::StrCat("[", absl::StrJoin(input.shape, ","), "]")));
   }
-  return inputs[0].shape[0] * plan.header().micro_batches();
+  return SamplesOf(plan, inputs[0]);
 }
 
 // Checks the numbers of an array of ids; what the largest is, for people.

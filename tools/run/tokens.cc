@@ -160,7 +160,7 @@ absl::StatusOr<Reading> ReadingOf(const plan::Plan& plan, const std::string& dat
   for (const InputInfo& input : InputsOf(plan)) {
     if (input.name != "tokens" || input.shape.size() != 2) continue;
     reading.options.sequence = input.shape[1];
-    reading.options.order.global_batch = input.shape[0] * plan.header().micro_batches();
+    reading.options.order.global_batch = SamplesOf(plan, input);
   }
   if (reading.options.sequence > 0) return reading;
   return absl::InvalidArgumentError(

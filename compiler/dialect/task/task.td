@@ -92,7 +92,7 @@ def Task_BufferOp : Task_Op<"buffer"> {
   let description = [{
     `init` (parameters and optimizer state) names the kernel that fills it at the start, with its attributes;
     `stored` is the shape in checkpoint files when it differs. `schedule` sets the slots that its order needs; where they
-    lie in the arena is decided on the plan.
+    lie in the arena is decided on the plan. Where the tensor is padded, `unpadded` is the shape of what it stands for.
 
     Example: `%0 = task.buffer "wte.weight" parameter : !task.buffer<tensor<256x64xf32, #weft.sbp<B>>>`
 
@@ -100,11 +100,12 @@ def Task_BufferOp : Task_Op<"buffer"> {
   }];
   let arguments = (ins StrAttr:$name, Task_BufferKind:$kind, DefaultValuedAttr<I64Attr, "1">:$slots,
                        OptionalAttr<StrAttr>:$init,
-                       OptionalAttr<DictionaryAttr>:$init_attributes, OptionalAttr<DenseI64ArrayAttr>:$stored);
+                       OptionalAttr<DictionaryAttr>:$init_attributes, OptionalAttr<DenseI64ArrayAttr>:$stored,
+                       OptionalAttr<DenseI64ArrayAttr>:$unpadded);
   let results = (outs Task_BufferType:$buffer);
   let assemblyFormat = [{
     $name $kind (`slots` `(` $slots^ `)`)? (`init` $init^ $init_attributes)? (`stored` $stored^)?
-    attr-dict `:` type($buffer)
+    (`unpadded` $unpadded^)? attr-dict `:` type($buffer)
   }];
   let hasVerifier = 1;
 }
@@ -116,9 +117,9 @@ def Task_AliasOp : Task_Op<"alias", [Pure]> {
 
     **Constraints:** both have as many elements of one type.
   }];
-  let arguments = (ins Task_BufferType:$source);
+  let arguments = (ins Task_BufferType:$source, OptionalAttr<DenseI64ArrayAttr>:$unpadded);
   let results = (outs Task_BufferType:$buffer);
-  let assemblyFormat = "$source attr-dict `:` type($source) `as` type($buffer)";
+  let assemblyFormat = "$source (`unpadded` $unpadded^)? attr-dict `:` type($source) `as` type($buffer)";
   let hasVerifier = 1;
 }
 

@@ -43,11 +43,18 @@ private:
   mlir::Block *body(int64_t stage) { return &programs_[stage].getBody().front(); }
 
   // ---- small builders -----------------------------------------------------
-  task::BufferOp buffer(mlir::Location loc, const std::string &name, BufferKind kind, mlir::Type tensor) {
-    auto type = task::BufferType::get(b_.getContext(), llvm::cast<RankedTensorType>(tensor));
+  // What a value stands for, where it is padded.
+  mlir::DenseI64ArrayAttr unpadded(Value value) {
+    SmallVector<int64_t> shape = unpaddedShapeOf(value);
+    return shapeOf(value) == ArrayRef<int64_t>(shape) ? mlir::DenseI64ArrayAttr() : b_.getDenseI64ArrayAttr(shape);
+  }
+
+  task::BufferOp buffer(mlir::Location loc, const std::string &name, BufferKind kind, Value value) {
+    auto type = task::BufferType::get(b_.getContext(), tensorOf(value));
     return b_.create<task::BufferOp>(loc, type, b_.getStringAttr(name),
                                      task::BufferKindAttr::get(b_.getContext(), kind), b_.getI64IntegerAttr(1),
-                                     mlir::StringAttr(), mlir::DictionaryAttr(), mlir::DenseI64ArrayAttr());
+                                     mlir::StringAttr(), mlir::DictionaryAttr(), mlir::DenseI64ArrayAttr(),
+                                     unpadded(value));
   }
 
   // A name that tells where a value comes from; unique in the program.
@@ -105,7 +112,7 @@ private:
     for (auto [name, argument] : llvm::zip(graph_.getInputs(), graph_.getBody().getArguments())) {
       b_.setInsertionPointToEnd(body(stageOf(argument)));
       std::string text = llvm::cast<mlir::StringAttr>(name).getValue().str();
-      auto made = buffer(graph_.getLoc(), "input/" + text, BufferKind::Input, argument.getType());
+      auto made = buffer(graph_.getLoc(), "input/" + text, BufferKind::Input, argument);
       map_[argument] = made;
       NamedAttrList attributes;
       attributes.append("name", name);
@@ -177,7 +184,7 @@ private:
       Value source = map_.lookup(assign.getValue());
       if (overwritten.contains(task::rootOf(source))) {
         b_.setInsertionPointToEnd(body(stageOf(assign)));
-        auto aside = buffer(assign.getLoc(), nameOf(assign, 0), kindOf(assign), assign.getValue().getType());
+        auto aside = buffer(assign.getLoc(), nameOf(assign, 0), kindOf(assign), assign.getValue());
         kernel(assign, "copy", source, aside.getBuffer(), {}, moves(assign, assign.getValue(), 2));
         source = aside;
       }
@@ -191,13 +198,13 @@ private:
 
   Value alias(Operation *op, Value source, Value result) {
     auto type = task::BufferType::get(b_.getContext(), tensorOf(result));
-    return b_.create<task::AliasOp>(op->getLoc(), type, map_.lookup(source));
+    return b_.create<task::AliasOp>(op->getLoc(), type, map_.lookup(source), unpadded(result));
   }
 
   llvm::LogicalResult lowerParameter(ParameterOp parameter) {
     auto made =
         buffer(parameter.getLoc(), parameter.getName().str(),
-               parameter.getState() ? BufferKind::Optimizer : BufferKind::Parameter, parameter.getResult().getType());
+               parameter.getState() ? BufferKind::Optimizer : BufferKind::Parameter, parameter.getResult());
     NamedAttrList attributes;
     llvm::StringRef kind = parameter.getInit().getKind();
     llvm::ArrayRef<mlir::Attribute> numbers = parameter.getInit().getArguments();
@@ -233,7 +240,7 @@ private:
       }
       return;
     }
-    auto made = buffer(op.getLoc(), nameOf(op, 0), BufferKind::Gradient, op.getResult().getType());
+    auto made = buffer(op.getLoc(), nameOf(op, 0), BufferKind::Gradient, op.getResult());
     map_[op.getResult()] = made;
     SmallVector<Value> in{map_.lookup(op.getInput()), made};
     kernel(op, task::AccumulateKernel::kName, in, made.getBuffer(), {}, moves(op, op.getInput(), 3, true));
@@ -308,7 +315,7 @@ private:
       unsigned number = result.getResultNumber();
       Value out = updatesInPlace(op, result, inPlace[number]);
       if (!out) {
-        out = buffer(op->getLoc(), nameOf(op, number), kindOf(op), result.getType());
+        out = buffer(op->getLoc(), nameOf(op, number), kindOf(op), result);
       }
       map_[result] = out;
       outs.push_back(out);
@@ -341,7 +348,7 @@ private:
       map_[box.getResult()] = alias(box, box.getInput(), box.getResult());
       return mlir::success();
     }
-    auto made = buffer(box.getLoc(), nameOf(box, 0), kindOf(box, BufferKind::Communication), box.getType());
+    auto made = buffer(box.getLoc(), nameOf(box, 0), kindOf(box, BufferKind::Communication), box.getResult());
     map_[box.getResult()] = made;
     if (before.kind == SbpState::Broadcast || after.isPartial()) {
       NamedAttrList attributes;
@@ -380,7 +387,7 @@ private:
     Operation *producer = box.getInput().getDefiningOp();
     mark(send, producer ? producer : box.getOperation());
     b_.setInsertionPointToEnd(body(to));
-    auto made = buffer(box.getLoc(), nameOf(box, 0), kindOf(box, BufferKind::Communication), box.getType());
+    auto made = buffer(box.getLoc(), nameOf(box, 0), kindOf(box, BufferKind::Communication), box.getResult());
     auto receive = b_.create<task::ReceiveOp>(box.getLoc(), b_.getI64IntegerAttr(number), made, section);
     mark(receive, box);
     map_[box.getResult()] = made;

@@ -89,7 +89,7 @@ private:
     }
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(later(buffer, operand.getDefiningOp()));
-    auto alias = builder.create<task::AliasOp>(buffer.getLoc(), result.getType(), operand);
+    auto alias = builder.create<task::AliasOp>(buffer.getLoc(), result.getType(), operand, buffer.getUnpaddedAttr());
     auto root = from.getDefiningOp<task::BufferOp>();
     // What ends as a gradient counts as one.
     if (buffer.getKind() == task::BufferKind::Gradient) {
