@@ -9,10 +9,12 @@ using mlir::DictionaryAttr;
 
 namespace {
 
-// Expressions are kept as canonical text; a lone constant becomes a constant.
+// Expressions are kept as text; a lone constant becomes a constant. Outside of quotes MLIR's tokens allow sums and products
+// alone: a minus is part of a number, and a slash begins a comment.
 struct Expression {
   std::string text;
   Attribute constant; // set if the text is one literal
+  bool quoted = false; // of which nothing is known: in parentheses beside an operator
 };
 
 // `depth`: in how many parentheses it is.
@@ -23,9 +25,8 @@ constexpr size_t kMostLetters = 1 << 16;
 
 // Appends an operator and its right-hand side.
 ParseResult append(OpAsmParser &parser, Expression &out, llvm::StringRef op, const Expression &right) {
-  out.text += op;
-  out.text += right.text;
-  out.constant = {};
+  auto closed = [](const Expression &e) { return e.quoted ? "(" + e.text + ")" : e.text; };
+  out = {closed(out) + op.str() + closed(right), {}};
   if (out.text.size() > kMostLetters) {
     return parser.emitError(parser.getCurrentLocation())
            << "expression: expected at most " << kMostLetters << " letters, got more";
@@ -33,19 +34,51 @@ ParseResult append(OpAsmParser &parser, Expression &out, llvm::StringRef op, con
   return success();
 }
 
-// What an opening parenthesis begins, up to the closing one.
-ParseResult parseInner(OpAsmParser &parser, Expression &out, int depth) {
-  if (depth == kMaxDepth) {
-    return parser.emitError(parser.getCurrentLocation())
-           << "expression: expected at most " << kMaxDepth << " parentheses within each other, got more";
+ParseResult checkDepth(OpAsmParser &parser, int depth) {
+  if (depth < kMaxDepth) {
+    return success();
   }
-  return failure(parseSum(parser, out, depth + 1) || parser.parseRParen());
+  return parser.emitError(parser.getCurrentLocation())
+         << "expression: expected at most " << kMaxDepth << " parentheses within each other, got more";
+}
+
+// What stands in quotes is read when it is evaluated.
+ParseResult takeQuoted(OpAsmParser &parser, llvm::SMLoc loc, llvm::StringRef text, Expression &out) {
+  text = text.trim();
+  if (text.empty() || text.size() > kMostLetters || text.contains('"')) {
+    return parser.emitError(loc) << "expression: expected 1 to " << kMostLetters << " letters without quotes, got "
+                                 << (text.contains('"') ? "quotes" : llvm::Twine(text.size()));
+  }
+  out = {text.str(), {}, /*quoted=*/true};
+  return success();
+}
+
+// The arguments of a function, behind its opening parenthesis.
+ParseResult parseArguments(OpAsmParser &parser, Expression &out, int depth) {
+  for (bool first = true;; first = false) {
+    Expression argument;
+    if (parseSum(parser, argument, depth + 1)) {
+      return failure();
+    }
+    argument.quoted = false; // a comma binds least
+    if (append(parser, out, first ? "" : ", ", argument)) {
+      return failure();
+    }
+    if (failed(parser.parseOptionalComma())) {
+      return parser.parseRParen();
+    }
+  }
 }
 
 ParseResult parsePrimary(OpAsmParser &parser, Expression &out, int depth) {
+  llvm::SMLoc start = parser.getCurrentLocation();
+  std::string quoted;
+  if (succeeded(parser.parseOptionalString(&quoted))) {
+    return takeQuoted(parser, start, quoted, out);
+  }
   if (succeeded(parser.parseOptionalLParen())) {
     Expression inner;
-    if (parseInner(parser, inner, depth)) {
+    if (checkDepth(parser, depth) || parseSum(parser, inner, depth + 1) || parser.parseRParen()) {
       return failure();
     }
     out = {"(" + inner.text + ")", {}};
@@ -57,11 +90,11 @@ ParseResult parsePrimary(OpAsmParser &parser, Expression &out, int depth) {
     if (failed(parser.parseOptionalLParen())) {
       return success();
     }
-    Expression argument; // S(dim), P(max)
-    if (parseInner(parser, argument, depth)) {
+    out.text += "("; // S(dim), P(max), min(a, b)
+    if (checkDepth(parser, depth) || parseArguments(parser, out, depth)) {
       return failure();
     }
-    out.text += "(" + argument.text + ")";
+    out.text += ")";
     return success();
   }
   // An attribute, because only there may a minus precede an integer as well as a float.
@@ -115,9 +148,27 @@ ParseResult parseSum(OpAsmParser &parser, Expression &out, int depth) {
   return success();
 }
 
+// Whether `text` has operators that only quotes may hold.
+bool needsQuotes(llvm::StringRef text) {
+  for (auto [i, c] : llvm::enumerate(text)) {
+    const char before = i == 0 ? ' ' : text[i - 1];
+    if (llvm::StringRef("/<>=!").contains(c)) {
+      return true;
+    }
+    if (c == '-' && before != 'e' && before != 'E') { // not of an exponent
+      return true;
+    }
+  }
+  return false;
+}
+
 void printExpression(OpAsmPrinter &printer, Attribute number) {
   if (auto expression = llvm::dyn_cast<ExprAttr>(number)) {
-    printer << expression.getText();
+    if (needsQuotes(expression.getText())) {
+      printer << "\"" << expression.getText() << "\"";
+    } else {
+      printer << expression.getText();
+    }
   } else {
     printer.printAttributeWithoutType(number);
   }

@@ -118,6 +118,16 @@ void nameArguments(mlir::Region &region, ArrayAttr names, mlir::OpAsmSetValueNam
   }
 }
 
+// An expression, or the name of a layer.
+ParseResult parseParameter(OpAsmParser &parser, mlir::Attribute &parameter) {
+  StringAttr layer;
+  if (mlir::succeeded(parser.parseOptionalSymbolName(layer))) {
+    parameter = mlir::FlatSymbolRefAttr::get(layer);
+    return success();
+  }
+  return parseNumber(parser, parameter);
+}
+
 // `(%a, %b) [expressions]` and what is bound on the left-hand side.
 ParseResult parseArguments(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
@@ -125,7 +135,7 @@ ParseResult parseArguments(OpAsmParser &parser, OperationState &result) {
     return failure();
   }
   SmallVector<mlir::Attribute> list;
-  auto element = [&] { return parseNumber(parser, list.emplace_back()); };
+  auto element = [&] { return parseParameter(parser, list.emplace_back()); };
   if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::OptionalSquare, element)) {
     return failure();
   }
@@ -164,13 +174,16 @@ ParseResult LayerOp::parse(OpAsmParser &parser, OperationState &result) {
     }
     parameters.push_back(builder.getStringAttr(word));
     if (mlir::succeeded(parser.parseOptionalEqual())) {
-      return parseNumber(parser, defaults.emplace_back());
+      return parseParameter(parser, defaults.emplace_back());
     }
     if (!defaults.empty()) {
       return parser.emitError(loc) << "parameter " << word << ": expected a default, as the one before it has";
     }
     return success();
   };
+  if (mlir::succeeded(parser.parseOptionalKeyword("override"))) {
+    result.addAttribute("override", builder.getUnitAttr());
+  }
   if (parser.parseSymbolName(name, "sym_name", result.attributes) ||
       parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Paren, input) ||
       parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::OptionalSquare, parameter)) {
@@ -183,7 +196,7 @@ ParseResult LayerOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void LayerOp::print(OpAsmPrinter &printer) {
-  printer << " ";
+  printer << (getOverride() ? " override " : " ");
   printer.printSymbolName(getSymName());
   printer << "(" << getBody().getArguments() << ")";
   if (!getParameters().empty()) {
@@ -198,7 +211,7 @@ void LayerOp::print(OpAsmPrinter &printer) {
     });
     printer << "]";
   }
-  printBody(printer, *this, {"sym_name", "inputs", "parameters", "defaults"});
+  printBody(printer, *this, {"sym_name", "inputs", "parameters", "defaults", "override"});
 }
 
 LogicalResult LayerOp::verify() {

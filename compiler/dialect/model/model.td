@@ -19,12 +19,20 @@ def Model_Dialect : Dialect {
     carry no types, since shapes depend on the configuration. Wherever an op takes a
     number it takes an expression over the names in scope:
 
-    - integers, floats, `+`, `*`, `floordiv`, `mod`, parentheses, `sqrt(x)`, `rsqrt(x)`;
+    - integers, floats, `+`, `*`, `floordiv`, `mod`, parentheses;
+    - `sqrt(x)`, `rsqrt(x)`, `exp(x)`, `log(x)`, `min(a, b)`, `max(a, b)`, `if(condition, then, else)`, of which a
+      condition other than 0 holds;
+    - in quotes all of that, and `-`, `/` (which gives a float), `<`, `<=`, `>`, `>=`, `==` and `!=`, which give 1 or 0:
+      `"hidden / heads"`, `if("layer < 2", 0, rate)`;
     - how a tensor lies over a mesh axis: `S(dim)`, `B`, `P`, `P(max)`;
     - the parameters of the layer, then every `model.config`, then `batch`, the sequences
       of a micro-batch, which the job gives.
   }];
 }
+
+// What a layer may be given: a number, a state, or another layer.
+def Model_Parameter : AnyAttrOf<[Weft_Number, FlatSymbolRefAttr], "number, expression or layer">;
+def Model_Parameters : TypedArrayAttrBase<Model_Parameter, "numbers, expressions or layers">;
 
 class Model_Op<string opMnemonic, list<Trait> traits = []> : Op<Model_Dialect, opMnemonic, traits>;
 
@@ -35,12 +43,15 @@ def Model_ImportOp : Model_Op<"import"> {
     is relative to the file that the op stands in. A file that is imported
     several times is taken in once.
 
-    Example: `model.import "../layers.mlir"`
+    With `as` it is taken in once more under names of its own, with all that it imports: its layer `@block` is
+    `@base.block` here, and its `hidden` is `base.hidden`, which a job sets as `base.hidden=64`. Only `batch` is everybody's.
 
-    **Constraints:** the file exists, and does not import itself over others.
+    Example: `model.import "../layers.mlir"`, `model.import "../gpt2/gpt2.mlir" as "base"`
+
+    **Constraints:** the file exists, and does not import itself over others; the name behind `as` is letters, digits and `_`.
   }];
-  let arguments = (ins StrAttr:$path);
-  let assemblyFormat = "$path attr-dict";
+  let arguments = (ins StrAttr:$path, OptionalAttr<StrAttr>:$prefix);
+  let assemblyFormat = "$path (`as` $prefix^)? attr-dict";
 }
 
 def Model_ConfigOp : Model_Op<"config", [Symbol]> {
@@ -63,7 +74,9 @@ def Model_LayerOp : Model_Op<"layer", [IsolatedFromAbove, Symbol, SingleBlock,
   let description = [{
     Takes values in parentheses and parameters, known when the model is compiled, in
     brackets. Trailing parameters may have defaults, expressions that may use the
-    parameters before them.
+    parameters before them. A parameter may be a layer, `@mlp`: the body calls it by the parameter's name.
+
+    With `override` it takes the place of an imported layer of its name, for all who call that.
 
     Example:
     ```mlir
@@ -72,14 +85,20 @@ def Model_LayerOp : Model_Op<"layer", [IsolatedFromAbove, Symbol, SingleBlock,
       %y = weft.einsum "bsi,io->bso" %x, %w
       model.return %y
     }
+    model.layer @block(%x) [inner = @linear] {
+      %y = model.call @inner "mlp" (%x) [hidden, hidden]
+      model.return %y
+    }
     ```
 
     **Constraints:**
     - parameters are distinct, and none is called `B`, `P` or `S`
     - a parameter after one with a default has a default
     - the body ends with `model.return`
+    - what has `override` has something to override, checked by `elaborate`
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, StrArrayAttr:$parameters, Weft_Numbers:$defaults);
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, StrArrayAttr:$parameters,
+                       Model_Parameters:$defaults, UnitAttr:$override);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -101,14 +120,15 @@ def Model_CallOp : Model_Op<"call"> {
     parameters: inside a call named "attn", `weft.parameter "weight"` is `attn.weight`. It
     may be left out, then nothing is added. A layer of several results is bound to several names.
 
-    Example: `%1 = model.call @mlp "mlp" (%0) [hidden, 4 * hidden]`, `%k, %v = model.call @keys "kv" (%0)`
+    Example: `%1 = model.call @mlp "mlp" (%0) [hidden, 4 * hidden]`, `%k, %v = model.call @keys "kv" (%0)`,
+    `%2 = model.call @encoder "encoder" (%1) [hidden, @mlp]`
 
     **Constraints**, checked by `elaborate`, when every import is there:
     - the layer exists and does not call itself
     - as many values, parameters and results as the layer has
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, OptionalAttr<StrAttr>:$scope, Variadic<Weft_AnyType>:$operands,
-                       Weft_Numbers:$parameters);
+                       Model_Parameters:$parameters);
   let results = (outs Variadic<Weft_AnyType>:$results);
   let hasCustomAssemblyFormat = 1;
 }
@@ -118,16 +138,17 @@ def Model_RepeatOp : Model_Op<"repeat"> {
   let description = [{
     The results of each take the place of the first operands of the next; operands beyond
     them are the same every time. The scopes are "h.0", "h.1", and so on. Repeated 0 times, the first
-    operands are the results.
+    operands are the results. In its parameters `index` is 0 the first time, then 1, and so on.
 
-    Example: `%h = model.repeat layers "h" @block(%x) [hidden]`
+    Example: `%h = model.repeat layers "h" @block(%x) [hidden]`,
+    `%h = model.repeat layers "h" @block(%x) [if(index mod 2, window, 0)]`
 
     **Constraints**, beside those of `model.call`:
     - the count is 0 or more
     - no more results than operands
   }];
   let arguments = (ins Weft_Number:$count, StrAttr:$scope, FlatSymbolRefAttr:$callee,
-                       Variadic<Weft_AnyType>:$operands, Weft_Numbers:$parameters);
+                       Variadic<Weft_AnyType>:$operands, Model_Parameters:$parameters);
   let results = (outs Variadic<Weft_AnyType>:$results);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -15,6 +15,7 @@ using weft::ir::ExprAttr;
 namespace {
 
 bool isState(Attribute value) { return llvm::isa<ExprAttr>(value); }
+bool isNumber(Attribute value) { return llvm::isa<mlir::IntegerAttr, mlir::FloatAttr>(value); }
 
 std::string show(Attribute value) {
   if (auto state = llvm::dyn_cast<ExprAttr>(value)) {
@@ -28,16 +29,18 @@ std::string show(Attribute value) {
 
 // Recursive descent over one text. A null value says that an error was emitted.
 //
-//   sum     = product { "+" product }
-//   product = primary { ("*" | "floordiv" | "mod") primary }
-//   primary = "(" sum ")" | number | "S" "(" sum ")" | "B" | "P" [ "(" "max" ")" ] | function "(" sum ")" | name
+//   comparison = sum [ ("<" | "<=" | ">" | ">=" | "==" | "!=") sum ]
+//   sum        = product { ("+" | "-") product }
+//   product    = primary { ("*" | "/" | "floordiv" | "mod") primary }
+//   primary    = "-" primary | "(" comparison ")" | number | "S" "(" comparison ")" | "B" | "P" [ "(" "max" ")" ]
+//              | function "(" comparison { "," comparison } ")" | name
 class Evaluator {
 public:
   Evaluator(mlir::MLIRContext *context, StringRef text, Names &names, EmitError error)
       : builder(context), whole(text), rest(text), names(names), error(error) {}
 
   Attribute run() {
-    Attribute value = sum();
+    Attribute value = comparison();
     if (value && !space().empty()) {
       return syntax("an operator or the end");
     }
@@ -64,17 +67,49 @@ private:
     return {};
   }
   Attribute requireNumber(Attribute value) {
-    if (value && isState(value)) {
+    if (value && !isNumber(value)) {
       fail() << "expected a number, got " << show(value);
       return {};
     }
     return value;
   }
 
+  // 1 where it holds, else 0.
+  Attribute comparison() {
+    Attribute left = sum();
+    for (StringRef op : {"<=", ">=", "==", "!=", "<", ">"}) {
+      if (left && take(op)) {
+        Attribute right = sum();
+        if (!right || !requireNumber(left) || !requireNumber(right)) {
+          return {};
+        }
+        const int order = compare(left, right);
+        const bool holds = op == "<=" ? order <= 0 : op == ">=" ? order >= 0 : op == "==" ? order == 0
+                         : op == "!=" ? order != 0 : op == "<" ? order < 0 : order > 0;
+        return builder.getI64IntegerAttr(holds);
+      }
+    }
+    return left;
+  }
+
+  // Below, at or above 0: as left is to right.
+  static int compare(Attribute left, Attribute right) {
+    auto a = llvm::dyn_cast<mlir::IntegerAttr>(left), b = llvm::dyn_cast<mlir::IntegerAttr>(right);
+    if (a && b) {
+      return a.getInt() < b.getInt() ? -1 : a.getInt() > b.getInt();
+    }
+    double x = ir::floatOf(left), y = ir::floatOf(right);
+    return x < y ? -1 : x > y;
+  }
+
   Attribute sum() {
     Attribute left = product();
-    while (left && take("+")) {
-      left = binary(left, '+', product());
+    while (left) {
+      StringRef op = take("+") ? "+" : take("-") ? "-" : "";
+      if (op.empty()) {
+        return left;
+      }
+      left = binary(left, op, product());
     }
     return left;
   }
@@ -82,8 +117,8 @@ private:
   Attribute product() {
     Attribute left = primary();
     while (left) {
-      char op = take("*") ? '*' : takeWord("floordiv") ? '/' : takeWord("mod") ? '%' : 0;
-      if (!op) {
+      StringRef op = take("*") ? "*" : take("/") ? "/" : takeWord("floordiv") ? "floordiv" : takeWord("mod") ? "mod" : "";
+      if (op.empty()) {
         return left;
       }
       left = binary(left, op, primary());
@@ -91,45 +126,56 @@ private:
     return left;
   }
 
-  Attribute binary(Attribute left, char op, Attribute right) {
+  Attribute binary(Attribute left, StringRef op, Attribute right) {
     if (!left || !right || !requireNumber(left) || !requireNumber(right)) {
       return {};
     }
     auto a = llvm::dyn_cast<mlir::IntegerAttr>(left), b = llvm::dyn_cast<mlir::IntegerAttr>(right);
-    if (a && b) {
+    if (op != "/" && a && b) {
       return integer(a.getInt(), op, b.getInt());
     }
-    if (op == '/' || op == '%') {
-      fail() << (op == '/' ? "floordiv" : "mod") << ": expected whole numbers, got " << show(left) << " and "
-             << show(right);
+    if (op == "floordiv" || op == "mod") {
+      fail() << op << ": expected whole numbers, got " << show(left) << " and " << show(right);
       return {};
     }
     double x = ir::floatOf(left), y = ir::floatOf(right);
-    return builder.getF64FloatAttr(op == '+' ? x + y : x * y);
+    if (op == "/" && y == 0) {
+      fail() << "/: expected a divisor other than 0, got " << show(right);
+      return {};
+    }
+    return builder.getF64FloatAttr(op == "+" ? x + y : op == "-" ? x - y : op == "*" ? x * y : x / y);
   }
 
-  Attribute integer(int64_t a, char op, int64_t b) {
+  Attribute integer(int64_t a, StringRef op, int64_t b) {
     int64_t value = 0;
-    if (op == '/' || op == '%') {
+    if (op == "floordiv" || op == "mod") {
       if (b <= 0) {
-        fail() << (op == '/' ? "floordiv" : "mod") << ": expected a positive divisor, got " << b;
+        fail() << op << ": expected a positive divisor, got " << b;
         return {};
       }
-      value = op == '/' ? llvm::divideFloorSigned(a, b) : llvm::mod(a, b);
-    } else if (op == '+' ? llvm::AddOverflow(a, b, value) : llvm::MulOverflow(a, b, value)) {
+      value = op == "floordiv" ? llvm::divideFloorSigned(a, b) : llvm::mod(a, b);
+    } else if (op == "+"   ? llvm::AddOverflow(a, b, value)
+               : op == "-" ? llvm::SubOverflow(a, b, value)
+                           : llvm::MulOverflow(a, b, value)) {
       fail() << "expected a number of at most 63 bits, got " << a << " " << op << " " << b;
       return {};
     }
     return builder.getI64IntegerAttr(value);
   }
 
+  static bool startsNumber(char c) { return llvm::isDigit(c) || c == '.'; }
+
   Attribute primary() {
     if (take("(")) {
-      return inner();
+      return deeper([&] { return closed(comparison()); });
     }
     space();
-    if (!rest.empty() && (llvm::isDigit(rest.front()) || rest.front() == '-' || rest.front() == '.')) {
+    const bool isMinus = rest.starts_with("-"), isNumber = rest.size() > size_t(isMinus) && startsNumber(rest[isMinus]);
+    if (isNumber) {
       return number();
+    }
+    if (isMinus && take("-")) {
+      return deeper([&] { return binary(builder.getI64IntegerAttr(0), "-", primary()); });
     }
     StringRef name = word();
     if (name.empty()) {
@@ -145,19 +191,19 @@ private:
       }
       return takeWord("max") ? closed(state("P(max)")) : syntax("max");
     }
-    return take("(") ? apply(name, inner()) : lookup(name);
+    return take("(") ? deeper([&] { return call(name); }) : lookup(name);
   }
 
   Attribute state(StringRef text) { return ExprAttr::get(builder.getContext(), text); }
 
-  // What an opening parenthesis begins.
-  Attribute inner() {
+  // What is within parentheses, or behind a minus.
+  Attribute deeper(llvm::function_ref<Attribute()> parse) {
     if (depth == ir::kMaxDepth) {
       error() << "expected at most " << depth << " parentheses within each other, got more";
       return {};
     }
     ++depth;
-    Attribute value = closed(sum());
+    Attribute value = parse();
     --depth;
     return value;
   }
@@ -169,29 +215,70 @@ private:
     return value;
   }
 
-  // `S(dim)` and functions of one number.
-  Attribute apply(StringRef name, Attribute argument) {
-    if (!argument || !requireNumber(argument)) {
-      return {};
-    }
-    if (name == "S") {
-      auto dim = llvm::dyn_cast<mlir::IntegerAttr>(argument);
-      if (!dim || dim.getInt() < 0) {
-        fail() << "S: expected a dimension of 0 or more, got " << show(argument);
+  // A function, behind its opening parenthesis.
+  Attribute call(StringRef name) {
+    llvm::SmallVector<Attribute> arguments;
+    do {
+      arguments.push_back(comparison());
+      if (!arguments.back()) {
         return {};
       }
-      return state(("S(" + llvm::Twine(dim.getInt()) + ")").str());
-    }
-    if (name != "sqrt" && name != "rsqrt") {
-      fail() << "unknown function " << name << ": expected sqrt or rsqrt";
+    } while (take(","));
+    if (!closed(arguments.back())) {
       return {};
     }
+    return apply(name, arguments);
+  }
+
+  // `S(dim)`, `if(condition, then, else)`, and functions of numbers.
+  Attribute apply(StringRef name, llvm::ArrayRef<Attribute> arguments) {
+    constexpr std::pair<StringRef, size_t> kFunctions[] = {{"S", 1},   {"sqrt", 1}, {"rsqrt", 1}, {"exp", 1},
+                                                           {"log", 1}, {"min", 2},  {"max", 2},   {"if", 3}};
+    const auto *known = llvm::find_if(kFunctions, [&](const auto &function) { return function.first == name; });
+    if (known == std::end(kFunctions)) {
+      fail() << "unknown function " << name << ": expected " << listOf(llvm::to_vector(llvm::drop_begin(llvm::make_first_range(kFunctions))));
+      return {};
+    }
+    if (arguments.size() != known->second) {
+      fail() << name << ": expected " << known->second << (known->second == 1 ? " argument" : " arguments") << ", got "
+             << arguments.size();
+      return {};
+    }
+    // Of `if`, the condition alone: it may choose between states.
+    for (Attribute argument : name == "if" ? arguments.take_front() : arguments) {
+      if (!requireNumber(argument)) {
+        return {};
+      }
+    }
+    if (name == "if") {
+      return arguments[ir::floatOf(arguments[0]) != 0 ? 1 : 2];
+    }
+    if (name == "min" || name == "max") {
+      const int order = compare(arguments[0], arguments[1]);
+      return arguments[(name == "min" ? order <= 0 : order >= 0) ? 0 : 1];
+    }
+    return name == "S" ? split(arguments[0]) : function(name, arguments[0]);
+  }
+
+  Attribute split(Attribute argument) {
+    auto dim = llvm::dyn_cast<mlir::IntegerAttr>(argument);
+    if (!dim || dim.getInt() < 0) {
+      fail() << "S: expected a dimension of 0 or more, got " << show(argument);
+      return {};
+    }
+    return state(("S(" + llvm::Twine(dim.getInt()) + ")").str());
+  }
+
+  Attribute function(StringRef name, Attribute argument) {
     double x = ir::floatOf(argument);
-    if (!(x > 0)) {
+    if (name != "exp" && !(x > 0)) {
       fail() << name << ": expected a positive number, got " << show(argument);
       return {};
     }
-    return builder.getF64FloatAttr(name == "sqrt" ? std::sqrt(x) : 1 / std::sqrt(x));
+    return builder.getF64FloatAttr(name == "sqrt"    ? std::sqrt(x)
+                                   : name == "rsqrt" ? 1 / std::sqrt(x)
+                                   : name == "exp"   ? std::exp(x)
+                                                     : std::log(x));
   }
 
   Attribute lookup(StringRef name) {
@@ -241,7 +328,7 @@ private:
   StringRef whole, rest;
   Names &names;
   EmitError error;
-  int depth = 0; // of parentheses
+  int depth = 0; // of parentheses and minuses
 };
 
 } // namespace
@@ -258,7 +345,7 @@ Attribute evaluateNumber(Attribute value, Names &names, EmitError error) {
     return value;
   }
   Attribute result = evaluate(value.getContext(), expression.getText(), names, error);
-  if (result && isState(result)) {
+  if (result && !isNumber(result)) {
     error() << "\"" << expression.getText() << "\": expected a number, got " << show(result);
     return {};
   }

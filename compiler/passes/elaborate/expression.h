@@ -10,7 +10,7 @@ namespace weft::compiler {
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
 /// The names an expression may use. Values are I64 or F64 attributes, or an
-/// ExprAttr whose text is an SBP state; a null value is one whose evaluation failed.
+/// ExprAttr whose text is an SBP state, or the name of a layer; a null value is one whose evaluation failed.
 class Names {
 public:
   virtual ~Names() = default;

@@ -4,6 +4,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "runtime/plan/read_file.h"
 
 namespace weft::compiler {
@@ -23,10 +24,14 @@ StringRef fileOf(mlir::Operation *op) {
 
 class Importer {
 public:
-  explicit Importer(mlir::ModuleOp module) : module(module) {}
+  // `within`: the files that are being taken in already, outermost first.
+  explicit Importer(mlir::ModuleOp module, llvm::ArrayRef<std::string> within = {})
+      : module(module), open(within.begin(), within.end()) {}
 
-  LogicalResult run() {
-    Path main = realPath(fileOf(module.getBody()->empty() ? module : &module.getBody()->front()));
+  LogicalResult run() { return run(fileOf(module.getBody()->empty() ? module : &module.getBody()->front())); }
+
+  LogicalResult run(StringRef file) {
+    Path main = realPath(file);
     for (mlir::Operation &op : *module.getBody()) {
       if (failed(declare(&op))) {
         return mlir::failure();
@@ -34,7 +39,7 @@ public:
     }
     open.push_back(main.str().str());
     done.insert(main);
-    return expand(llvm::to_vector(module.getOps<model::ImportOp>()));
+    return mlir::failure(failed(expand(llvm::to_vector(module.getOps<model::ImportOp>()))) || failed(checkOverrides()));
   }
 
 private:
@@ -78,7 +83,7 @@ private:
       }
       return error << " imports " << llvm::sys::path::filename(real);
     }
-    if (!done.insert(real).second) {
+    if (!import.getPrefix() && !done.insert(real).second) {
       return mlir::success();
     }
     const absl::StatusOr<std::string> text = plan::ReadText(path.str().str());
@@ -93,16 +98,87 @@ private:
              << "import \"" << import.getPath() << "\": expected a model file, got one "
              << "that does not parse";
     }
-    return moveIn(*file, import, real);
+    return import.getPrefix() ? moveIn(*file, import, *import.getPrefix(), path) : moveIn(*file, import, real);
+  }
+
+  // ---- names of its own ---------------------------------------------------
+  // With all that it imports, under names that begin with `prefix`.
+  LogicalResult moveIn(mlir::ModuleOp file, model::ImportOp import, StringRef prefix, StringRef path) {
+    auto plain = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+    if (prefix.empty() || llvm::isDigit(prefix.front()) || !llvm::all_of(prefix, plain)) {
+      return mlir::emitError(import.getLoc()) << "import \"" << import.getPath()
+                                              << "\": as: expected letters, digits and _, got \"" << prefix << "\"";
+    }
+    if (failed(Importer(file, open).run(path))) {
+      return mlir::failure();
+    }
+    rename(file, prefix);
+    for (mlir::Operation &op : llvm::make_early_inc_range(*file.getBody())) {
+      if (failed(take(&op, import))) {
+        return mlir::failure();
+      }
+    }
+    return mlir::success();
+  }
+
+  // Puts `prefix` before every name that the file declares, and where it is used: as a layer, or in an expression. A
+  // layer's parameters hide names.
+  static void rename(mlir::ModuleOp file, StringRef prefix) {
+    llvm::StringSet<> declared;
+    for (mlir::Operation &op : *file.getBody()) {
+      if (auto name = nameOf(&op); name && name.getValue() != "batch") {
+        declared.insert(name.getValue());
+      }
+    }
+    for (mlir::Operation &op : *file.getBody()) {
+      llvm::StringSet<> hidden;
+      if (auto layer = llvm::dyn_cast<model::LayerOp>(op)) {
+        for (mlir::StringAttr parameter : layer.getParameters().getAsRange<mlir::StringAttr>()) {
+          hidden.insert(parameter.getValue());
+        }
+      }
+      auto full = [&](StringRef name) {
+        return (declared.contains(name) && !hidden.contains(name) ? prefix + "." + name : llvm::Twine(name)).str();
+      };
+      mlir::AttrTypeReplacer replacer;
+      replacer.addReplacement(
+          [&](mlir::FlatSymbolRefAttr layer) { return mlir::FlatSymbolRefAttr::get(layer.getContext(), full(layer.getValue())); });
+      replacer.addReplacement(
+          [&](ir::ExprAttr e) { return ir::ExprAttr::get(e.getContext(), renameWords(e.getText(), full)); });
+      replacer.recursivelyReplaceElementsIn(&op, /*replaceAttrs=*/true);
+      if (auto name = nameOf(&op); name && name.getValue() != "batch") {
+        mlir::SymbolTable::setSymbolName(&op, (prefix + "." + name.getValue()).str());
+      }
+    }
+  }
+
+  // Of an expression: what is no number, state, function or operator in letters is a name.
+  static std::string renameWords(StringRef text, llvm::function_ref<std::string(StringRef)> full) {
+    std::string renamed;
+    while (!text.empty()) {
+      auto isLetter = [](char c) { return llvm::isAlpha(c) || c == '_'; };
+      if (llvm::isDigit(text.front())) {
+        size_t length = text.find_if_not([](char c) { return llvm::isAlnum(c) || c == '.'; });
+        renamed += text.take_front(length);
+        text = text.drop_front(std::min(length, text.size()));
+      } else if (isLetter(text.front())) {
+        StringRef word = text.take_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; });
+        text = text.drop_front(word.size());
+        renamed += text.ltrim().starts_with("(") ? word.str() : full(word);
+      } else {
+        renamed += text.front();
+        text = text.drop_front();
+      }
+    }
+    return renamed;
   }
 
   LogicalResult moveIn(mlir::ModuleOp file, model::ImportOp import, const std::string &real) {
     llvm::SmallVector<model::ImportOp> nested = llvm::to_vector(file.getOps<model::ImportOp>());
     for (mlir::Operation &op : llvm::make_early_inc_range(*file.getBody())) {
-      if (failed(declare(&op))) {
+      if (failed(take(&op, import))) {
         return mlir::failure();
       }
-      op.moveBefore(import);
     }
     open.push_back(real);
     LogicalResult result = expand(nested);
@@ -110,25 +186,58 @@ private:
     return result;
   }
 
+  // ---- declarations -------------------------------------------------------
+  static mlir::StringAttr nameOf(mlir::Operation *op) {
+    return op->getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName());
+  }
+
+  // Moves an imported op here, unless something overrides it.
+  LogicalResult take(mlir::Operation *op, model::ImportOp import) {
+    if (auto name = nameOf(op)) {
+      auto it = names.find(name.getValue());
+      auto mine = it == names.end() ? model::LayerOp() : llvm::dyn_cast<model::LayerOp>(it->second);
+      if (mine && mine.getOverride() && llvm::isa<model::LayerOp>(op)) {
+        mine.removeOverrideAttr(); // it is done, and once is enough
+        op->erase();
+        return mlir::success();
+      }
+    }
+    if (failed(declare(op))) {
+      return mlir::failure();
+    }
+    op->moveBefore(import);
+    return mlir::success();
+  }
+
   LogicalResult declare(mlir::Operation *op) {
-    auto name = op->getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName());
+    mlir::StringAttr name = nameOf(op);
     if (!name) {
       return mlir::success();
     }
-    auto [it, isNew] = names.try_emplace(name.getValue(), op->getLoc());
+    auto [it, isNew] = names.try_emplace(name.getValue(), op);
     if (isNew) {
       return mlir::success();
     }
     mlir::InFlightDiagnostic error = mlir::emitError(op->getLoc())
                                      << "expected one definition of @" << name.getValue() << ", got another";
-    error.attachNote(it->second) << "the first one";
+    error.attachNote(it->second->getLoc()) << "the first one";
     return error;
+  }
+
+  LogicalResult checkOverrides() {
+    for (auto layer : module.getOps<model::LayerOp>()) {
+      if (layer.getOverride()) {
+        return mlir::emitError(layer.getLoc())
+               << "override: expected an imported layer @" << layer.getSymName() << ", got none";
+      }
+    }
+    return mlir::success();
   }
 
   mlir::ModuleOp module;
   llvm::SmallVector<std::string> open; // the files being taken in, outermost first
   llvm::StringSet<> done;
-  llvm::StringMap<mlir::Location> names;
+  llvm::StringMap<mlir::Operation *> names;
 };
 
 struct ElaborateImports : impl::ElaborateImportsBase<ElaborateImports> {

@@ -23,6 +23,9 @@ using Values = llvm::MapVector<StringRef, Attribute>;
 // Ops, calls and turns of repeats in one graph; a wrong number would otherwise fill the memory before anyone sees it.
 constexpr int64_t kMostPlaced = int64_t(1) << 20;
 
+// What the parameters of a `model.repeat` call its turn, from 0; there it hides other names.
+constexpr llvm::StringLiteral kIndex("index");
+
 // One layer, or the graph, put in one place.
 struct Frame : Names {
   explicit Frame(const Values &config) : config(config) {}
@@ -291,11 +294,13 @@ private:
       return error() << "expected a whole number of 0 or more, got " << value;
     }
     SmallVector<Value> carried = llvm::map_to_vector(repeat.getOperands(), [&](Value v) { return values.lookup(v); });
+    Frame turn = frame;
     for (int64_t i = 0, placed = placedOf(repeat, frame, count.getInt()); i < placed; ++i) {
       SmallVector<Value> results;
+      turn.parameters[kIndex] = builder.getI64IntegerAttr(i);
       std::string scope = frame.full(repeat.getScope()) + "." + std::to_string(i);
       if (failed(countPlaced(repeat, frame)) ||
-          failed(instantiate(repeat, repeat.getCallee(), repeat.getParameters(), carried, scope, frame, results))) {
+          failed(instantiate(repeat, repeat.getCallee(), repeat.getParameters(), carried, scope, turn, results))) {
         return failure();
       }
       llvm::copy(results, carried.begin());
@@ -309,6 +314,12 @@ private:
                             llvm::ArrayRef<Value> operands, std::string scope, Frame &outer,
                             SmallVector<Value> &results) {
     Location loc = outer.at(call);
+    // A parameter that is a layer hides layers of its name.
+    if (auto it = outer.parameters.find(name); it != outer.parameters.end()) {
+      if (auto given = llvm::dyn_cast<mlir::FlatSymbolRefAttr>(it->second)) {
+        name = given.getValue();
+      }
+    }
     model::LayerOp layer = findLayer(name, loc);
     if (!layer) {
       return failure();
