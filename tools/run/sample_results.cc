@@ -47,7 +47,7 @@ class SampleResults::Field : public executor::ResultField {
 
   absl::Status Take(int64_t step, int64_t, const void* tile) override {
     const int64_t first = step * results_.batch_ + spec_.origin[0];
-    const int64_t rows = std::min(spec_.dims[0], results_.samples_ - first);
+    const int64_t rows = std::min(spec_.InsideDims()[0], results_.samples_ - first);
     if (rows <= 0) return absl::OkStatus();
     for (int64_t row = 0; numbers_ != nullptr && row < rows; ++row) {
       numbers_->values[first + row] = NumberAt(spec_.dtype, tile, row);
@@ -56,6 +56,7 @@ class SampleResults::Field : public executor::ResultField {
     if (results_.file_ == nullptr) return absl::OkStatus();
     TensorSpec part = spec_;
     part.global_dims[0] = results_.samples_;
+    if (!part.padded_dims.empty()) part.padded_dims[0] = results_.samples_;
     part.origin[0] = first;
     part.dims[0] = rows;
     return results_.file_->Write(name_, part, tile);
