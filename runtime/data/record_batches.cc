@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "ops/abi/philox.h"
+#include "runtime/data/augment.h"
 
 namespace weft::data {
 namespace {
@@ -38,6 +39,10 @@ bool SameRecords(std::vector<int64_t> a, std::vector<int64_t> b) {
   return std::equal(a.begin() + 1, a.end(), b.begin() + 1, b.end());
 }
 
+std::string NamesOf(const RecordBatches::Fields& fields) {
+  return absl::StrJoin(fields, "`, `", [](std::string* out, const auto& it) { out->append(it.first); });
+}
+
 uint64_t HashOfText(const std::string& text) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
   const auto size = static_cast<int64_t>(text.size());
@@ -62,8 +67,8 @@ IdLook LookAtIds(const Array& array, int64_t skip, int64_t limit) {
   return look;
 }
 
-absl::StatusOr<std::unique_ptr<RecordBatches>> RecordBatches::Create(Fields fields,
-                                                                     const SampleOrder::Options& options) {
+absl::StatusOr<std::unique_ptr<RecordBatches>> RecordBatches::Create(Fields fields, const SampleOrder::Options& options,
+                                                                     Augmentations augmentations) {
   const auto& [first_name, first] = *fields.begin();
   const int64_t records = first.records();
   for (const auto& [name, array] : fields) {
@@ -75,15 +80,19 @@ absl::StatusOr<std::unique_ptr<RecordBatches>> RecordBatches::Create(Fields fiel
     return absl::InvalidArgumentError(absl::StrCat(first.where, ": `", first_name, "`: expected at least ",
                                                    options.least_records(), " records, for a step, got ", records));
   }
-  return std::unique_ptr<RecordBatches>(new RecordBatches(std::move(fields), options, records));
+  for (const auto& [name, augmentation] : augmentations) {
+    if (fields.count(name) != 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("data.augment: expected one of `", NamesOf(fields), "`, got `", name, "`"));
+  }
+  return std::unique_ptr<RecordBatches>(
+      new RecordBatches(std::move(fields), options, records, std::move(augmentations)));
 }
 
 absl::Status RecordBatches::Check(const TensorSpec& spec, const std::string& field) const {
   const auto found = fields_.find(field);
   if (found == fields_.end()) {
-    const std::string names =
-        absl::StrJoin(fields_, "`, `", [](std::string* out, const auto& it) { out->append(it.first); });
-    return absl::NotFoundError(absl::StrCat("data field: expected `", names, "`, got `", field, "`"));
+    return absl::NotFoundError(absl::StrCat("data field: expected `", NamesOf(fields_), "`, got `", field, "`"));
   }
   const Array& array = found->second;
   if (absl::Status status = order_.Check(spec, field); !status.ok()) return status;
@@ -96,7 +105,8 @@ absl::Status RecordBatches::Check(const TensorSpec& spec, const std::string& fie
     return absl::InvalidArgumentError(absl::StrCat(array.where, ": `", field, "`: expected what fits the plan's ",
                                                    expected(), ", got records of ", array.RecordText()));
   }
-  return absl::OkStatus();
+  const auto augmentation = augmentations_.find(field);
+  return augmentation == augmentations_.end() ? absl::OkStatus() : CheckAugmentation(augmentation->second, spec);
 }
 
 absl::Status RecordBatches::Fill(const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch,
@@ -106,11 +116,15 @@ absl::Status RecordBatches::Fill(const TensorSpec& spec, const std::string& fiel
   if (!first.ok()) return first.status();
   const Array& array = fields_.find(field)->second;
   const Conversion convert = ConversionOf(*array.type, spec.dtype);
+  const auto augmentation = augmentations_.find(field);
   auto* to = static_cast<uint8_t*>(out);
   const int64_t rows = order_.RowsOf(spec, micro_batch);
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t record = order_.RecordOf(*first + row);
-    if (!CopyTile(spec, 1, array, convert, record * array.elements(), to)) {
+    const bool fit = augmentation == augmentations_.end()
+                         ? CopyTile(spec, 1, array, convert, record * array.elements(), to)
+                         : CopyView(ViewOf(augmentation->second, seed_, *first + row), array, record, spec, to);
+    if (!fit) {
       return absl::OutOfRangeError(absl::StrCat(array.where, ": `", field, "`: expected numbers that ",
                                                 NameOf(spec.dtype), " has, got others in record ", record));
     }

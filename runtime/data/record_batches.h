@@ -15,6 +15,7 @@
 #include "runtime/data/data_set.h"
 #include "runtime/data/look.h"
 #include "runtime/data/sample_order.h"
+#include "runtime/plan/job.pb.h"
 
 namespace weft::data {
 
@@ -31,12 +32,15 @@ class RecordBatches : public DataSet {
  public:
   using Fields = std::map<std::string, Array>;  // by name; at least one
 
+  using Augmentations = std::map<std::string, Augmentation>;  // by field, of those that are varied
+
   // kInvalidArgument: fields of different numbers of records, or fewer than a step takes, whose records would be the
-  // same ones again.
-  static absl::StatusOr<std::unique_ptr<RecordBatches>> Create(Fields fields, const SampleOrder::Options& options);
+  // same ones again; an augmentation of no field.
+  static absl::StatusOr<std::unique_ptr<RecordBatches>> Create(Fields fields, const SampleOrder::Options& options,
+                                                               Augmentations augmentations = {});
 
   // spec has global dims [rows, the array's others...] and a type that ConversionOf knows, and rows divides B; every
-  // dimension may be split. Dimensions of one element may be missing in either.
+  // dimension may be split. Dimensions of one element may be missing in either. What is augmented holds images.
   absl::Status Check(const TensorSpec& spec, const std::string& field) const override;
   // kOutOfRange: a number that the input's type has not.
   absl::Status Fill(const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch,
@@ -50,11 +54,16 @@ class RecordBatches : public DataSet {
   uint64_t Hash() const;
 
  private:
-  RecordBatches(Fields fields, const SampleOrder::Options& options, int64_t records)
-      : fields_(std::move(fields)), order_(records, options) {}
+  RecordBatches(Fields fields, const SampleOrder::Options& options, int64_t records, Augmentations augmentations)
+      : fields_(std::move(fields)),
+        order_(records, options),
+        seed_(options.seed),
+        augmentations_(std::move(augmentations)) {}
 
   const Fields fields_;
   const SampleOrder order_;
+  const uint64_t seed_;
+  const Augmentations augmentations_;
 };
 
 }  // namespace weft::data

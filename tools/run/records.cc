@@ -98,6 +98,18 @@ absl::StatusOr<int64_t> BatchOf(const plan::Plan& plan, const std::vector<InputI
   return SamplesOf(plan, inputs[0]);
 }
 
+// What the job asks for, of inputs by name. An evaluation sees the samples as they are.
+absl::StatusOr<data::RecordBatches::Augmentations> AugmentationsOf(const plan::Plan& plan, const Extent& extent) {
+  data::RecordBatches::Augmentations augmentations;
+  if (extent.once) return augmentations;
+  for (const Augmentation& augmentation : plan.header().job().data().augment()) {
+    if (augmentations.emplace(augmentation.field(), augmentation).second) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("data.augment: expected one entry for `", augmentation.field(), "`, got two"));
+  }
+  return augmentations;
+}
+
 // Checks the numbers of an array of ids; what the largest is, for people.
 absl::StatusOr<std::string> CheckIds(const plan::Plan& plan, const InputInfo& input, const data::Array& array) {
   if (!array.type->integer || plan::TypeOf(input.dtype) == DType::kF32) return "";
@@ -139,9 +151,12 @@ absl::StatusOr<OpenedData> OpenRecords(const plan::Plan& plan, const std::string
     if (!array.ok()) return array.status();
     fields[name] = *std::move(array);
   }
+  const absl::StatusOr<data::RecordBatches::Augmentations> augmentations = AugmentationsOf(plan, extent);
+  if (!augmentations.ok()) return augmentations.status();
   auto batches = data::RecordBatches::Create(
       std::move(fields),
-      {.global_batch = *batch, .order = plan.header().job().data().order(), .seed = extent.seed, .once = extent.once});
+      {.global_batch = *batch, .order = plan.header().job().data().order(), .seed = extent.seed, .once = extent.once},
+      *augmentations);
   if (!batches.ok()) return batches.status();
   std::vector<std::string> texts;
   for (const InputInfo& input : inputs) {
@@ -150,7 +165,8 @@ absl::StatusOr<OpenedData> OpenRecords(const plan::Plan& plan, const std::string
     if (absl::Status status = (*batches)->Check(spec, input.name); !status.ok()) return status;
     const absl::StatusOr<std::string> ids = CheckIds(plan, input, array);
     if (!ids.ok()) return ids.status();
-    texts.push_back(absl::StrCat(input.name, " ", array.RecordText(), *ids));
+    texts.push_back(absl::StrCat(input.name, " ", array.RecordText(), *ids,
+                                 augmentations->count(input.name) != 0 ? ", augmented" : ""));
   }
   const int64_t records = (*batches)->records();
   OpenedData opened{.samples = records, .batch = *batch};

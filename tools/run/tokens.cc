@@ -157,6 +157,10 @@ absl::StatusOr<Reading> ReadingOf(const plan::Plan& plan, const std::string& dat
   const Data& job = plan.header().job().data();
   Reading reading{.format = job.format(), .range = RangeOf(plan, "tokens"), .extent = extent};
   reading.options.order = {.order = extent.once ? SEQUENTIAL : job.order(), .seed = extent.seed, .once = extent.once};
+  if (job.augment_size() > 0 && !extent.once) {
+    return absl::InvalidArgumentError(absl::StrCat(data, ": expected records of images, as data.augment is for `",
+                                                   job.augment(0).field(), "`, got tokens"));
+  }
   for (const InputInfo& input : InputsOf(plan)) {
     if (input.name != "tokens" || input.shape.size() != 2) continue;
     reading.options.sequence = input.shape[1];
