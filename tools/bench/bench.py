@@ -7,6 +7,7 @@ import argparse
 import tempfile
 
 import compilation
+import data
 import overlap
 import search
 import simulation
@@ -25,6 +26,7 @@ PARTS = {
     "simulate": ("step time in virtual time beside measured, calibrated in the same run", simulation.simulate),
     "choice": ("twelve layouts measured, beside the one that the compiler chooses", simulation.choice),
     "schedules": ("bubbles of pipelines: measured, simulated, formula", simulation.schedules),
+    "data": ("what each source of data reads a second beside what a step takes, and whether steps wait", data.data),
     "overlap": ("two data-parallel ranks beside twice one", overlap.overlap),
     "search": ("seconds, memory and gap of graph.auto_parallel for large models", search.search),
     "layouts": ("seconds of a core and gaps of the exact search for layouts, on GPT-like chains", search.layouts),
