@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, "tests/processes")
 from processes import LAYOUTS, MICRO, ProcessesTest, numbers, saved  # noqa: E402
-from programs import WEIGHTS, contents, main, write_safetensors  # noqa: E402
+from programs import WEIGHTS, contents, corpus, main, write_safetensors  # noqa: E402
 
 
 class NumbersTest(ProcessesTest):
@@ -46,6 +46,20 @@ class NumbersTest(ProcessesTest):
         self.assertIn("  rank 3: local shape [8,4]", apart.out)
         self.assertEqual(apart.out, one.out)
         self.assertEqual(contents(self.path("apart.safetensors")), contents(self.path("one.safetensors")))
+
+    def test_evaluations(self):
+        text = self.write("ten.txt", corpus(10))  # two batches and half a third
+        for overrides in (("dist.data=2", "dist.tensor=2"), ("dist.data=2", "dist.pipeline=2")):
+            with self.subTest(layout=overrides):
+                plan = self.plan("model.graph=evaluate", "data.format=TEXT", *overrides)
+                flags = (plan, "--data", text, "--init", WEIGHTS)
+                found = []
+                for name, program in (("one", ("weft-run",)), ("apart", ("weft-launch", "-n", 4, "--"))):
+                    metrics, outputs = self.path(name + ".jsonl"), self.path(name + ".safetensors")
+                    run = self.run_ok(*program, *flags, "--metrics", metrics, "--outputs", outputs)
+                    found.append((run.out, contents(metrics).splitlines()[1], contents(outputs)))
+                self.assertEqual(*found)
+                self.assertTrue(found[0][0].startswith("10 samples\nloss  "), found[0][0])
 
 
 if __name__ == "__main__":
