@@ -1,6 +1,4 @@
 // The structural ops: graph, parameter, box, minimize, accumulate, assign, output.
-#include <numeric>
-
 #include "llvm/ADT/StringSet.h"
 #include "ops/dialect/assembly.h"
 #include "ops/dialect/infer.h"
@@ -161,24 +159,39 @@ llvm::LogicalResult GraphOp::verify() {
   return mlir::failure(walk.wasInterrupted());
 }
 
+// A `*` in a parameter's name: files have a tensor for each index of dimension 0 (runtime/plan/stored.h).
+static llvm::LogicalResult requireStackable(mlir::Operation *op, llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
+                                            llvm::ArrayRef<int64_t> stored) {
+  const size_t stars = name.count('*');
+  if (stars > 1) {
+    return op->emitOpError() << "name: expected at most one *, got " << name;
+  }
+  if (stars == 1 && (shape.empty() || stored.empty() || shape[0] != stored[0])) {
+    return op->emitOpError() << "name: expected a first dimension that the * of " << name << " stands for, "
+                             << "the same in the shape and in `stored`";
+  }
+  return mlir::success();
+}
+
 llvm::LogicalResult ParameterOp::inferTypes(llvm::SmallVectorImpl<mlir::RankedTensorType> &results) {
-  llvm::SmallVector<int64_t> shape = intsOf(getShape());
-  llvm::FailureOr<int64_t> elements = countElements(*this, "shape", shape);
-  if (failed(elements)) {
+  llvm::SmallVector<int64_t> shape = intsOf(getShape()), own = shape;
+  if (failed(countElements(*this, "shape", shape))) {
     return mlir::failure();
   }
-  if (getStored()) {
-    llvm::FailureOr<int64_t> stored = countElements(*this, "stored", intsOf(*getStored()));
-    if (failed(stored)) {
-      return mlir::failure();
-    }
-    if (auto unpadded = (*this)->getAttrOfType<mlir::ArrayAttr>(kUnpaddedName)) {
-      auto own = llvm::cast<mlir::DenseI64ArrayAttr>(unpadded[0]).asArrayRef();
-      elements = std::accumulate(own.begin(), own.end(), int64_t(1), std::multiplies<>());
-    }
-    if (*stored != *elements) {
-      return emitOpError() << "stored: expected " << *elements << " elements, got " << *stored;
-    }
+  // Files have what is not padding.
+  if (auto unpadded = (*this)->getAttrOfType<mlir::ArrayAttr>(kUnpaddedName)) {
+    own = llvm::to_vector(llvm::cast<mlir::DenseI64ArrayAttr>(unpadded[0]).asArrayRef());
+  }
+  llvm::SmallVector<int64_t> stored = getStored() ? intsOf(*getStored()) : own;
+  llvm::FailureOr<int64_t> elements = countElements(*this, "shape", own), inFiles = countElements(*this, "stored", stored);
+  if (failed(elements) || failed(inFiles)) {
+    return mlir::failure();
+  }
+  if (*inFiles != *elements) {
+    return emitOpError() << "stored: expected " << *elements << " elements, got " << *inFiles;
+  }
+  if (failed(requireStackable(*this, getName(), own, stored))) {
+    return mlir::failure();
   }
   results.push_back(mlir::RankedTensorType::get(shape, mlir::Float32Type::get(getContext())));
   return mlir::success();

@@ -10,6 +10,7 @@
 #include "runtime/executor/program_spec.h"
 #include "runtime/executor/work.h"
 #include "runtime/plan/layout.h"
+#include "runtime/plan/stored.h"
 
 namespace weft::executor {
 namespace {
@@ -210,18 +211,34 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
 
 void Executor::CollectState() {
   const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
+  const auto add = [this](StateTile tile, const plan::StoredTensor& stored) {
+    tile.name = stored.name;
+    tile.stored_shape = stored.shape;
+    state_.push_back(std::move(tile));
+  };
   for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
     const plan::Buffer& buffer = program_.buffer(b);
     const bool optimizer = buffer.kind() == plan::Buffer::OPTIMIZER;
     if ((!optimizer && buffer.kind() != plan::Buffer::PARAMETER) || buffer.alias_of() != 0) continue;
-    StateTile tile{.name = buffer.name(),
-                   .spec = place.SpecOf(b),
+    StateTile tile{.spec = place.SpecOf(b),
                    .optimizer = optimizer,
                    .primary = plan::IsPrimary(buffer, coordinates_),
                    .address = arena_->base() + buffer.offset()};
-    const auto& shape = buffer.stored_shape_size() > 0 ? buffer.stored_shape() : plan::UnpaddedShape(buffer);
-    tile.stored_shape.assign(shape.begin(), shape.end());
-    state_.push_back(std::move(tile));
+    const std::vector<plan::StoredTensor> stored = plan::StoredTensorsOf(buffer);
+    if (!plan::IsStacked(buffer)) {
+      add(tile, stored[0]);
+      continue;
+    }
+    // Its rows follow one another, those of this rank too. Padding is in no file.
+    const int64_t first = tile.spec.origin[0], count = tile.spec.InsideDims()[0];
+    for (std::vector<int64_t>* dims :
+         {&tile.spec.dims, &tile.spec.global_dims, &tile.spec.origin, &tile.spec.padded_dims}) {
+      if (!dims->empty()) dims->erase(dims->begin());
+    }
+    for (int64_t i = first; i < first + count; ++i) {
+      add(tile, stored[i]);
+      tile.address += tile.spec.bytes();
+    }
   }
 }
 

@@ -57,7 +57,8 @@ struct Services {
   absl::Span<std::atomic<int64_t>> status_words = {};  // see actor::ProgramSpec
 };
 
-// A rank's tile of a parameter or of optimizer state.
+// A rank's tile of a parameter or of optimizer state, as checkpoints have it: of a stacked one (runtime/plan/stored.h)
+// a tile of one of its tensors.
 struct StateTile {
   std::string name;
   TensorSpec spec;

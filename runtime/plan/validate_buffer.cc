@@ -7,6 +7,7 @@
 #include "runtime/plan/enums.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
+#include "runtime/plan/stored.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/validate_parts.h"
 
@@ -40,6 +41,16 @@ absl::Status CheckType(const Buffer& buffer) {
     if (buffer.shape(d) < 1) return InvalidPlan("shape: expected dim ", d, " of at least 1, got ", buffer.shape(d));
   }
   if (BytesOf(buffer.shape(), buffer.dtype()) < 0) return InvalidPlan("shape: expected at most 2^50 bytes, got more");
+  const int padded = buffer.unpadded_shape_size();
+  if (padded > 0 && padded != buffer.shape_size()) {
+    return InvalidPlan("unpadded shape: expected ", buffer.shape_size(), " dims, got ", padded);
+  }
+  for (int d = 0; d < padded; ++d) {
+    if (buffer.unpadded_shape(d) < 1 || buffer.unpadded_shape(d) > buffer.shape(d)) {
+      return InvalidPlan("unpadded shape: expected 1 to ", buffer.shape(d), " for dim ", d, ", got ",
+                         buffer.unpadded_shape(d));
+    }
+  }
   if (!Buffer::Kind_IsValid(buffer.kind()))
     return InvalidPlan("kind: expected 0 to ", Buffer::Kind_MAX, ", got ", static_cast<int>(buffer.kind()));
   return absl::OkStatus();
@@ -118,6 +129,13 @@ absl::Status CheckState(const Buffer& buffer, int index) {
     const int64_t own = BytesOf(UnpaddedShape(buffer), buffer.dtype());
     if (stored != own)
       return InvalidPlan("stored shape: expected as many elements as ", TypeText(buffer), ", got another count");
+  }
+  if (state && IsStacked(buffer)) {
+    const bool same =
+        buffer.stored_shape_size() == 0 || buffer.shape_size() == 0 || buffer.stored_shape(0) == UnpaddedShape(buffer)[0];
+    if (buffer.shape_size() == 0 || !same) {
+      return InvalidPlan("name: expected a first dim, stored too, that its `*` stands for, got ", TypeText(buffer));
+    }
   }
   if (!buffer.has_init()) return absl::OkStatus();
   if (buffer.slots() != 1) return InvalidPlan("slots of state: expected 1, got ", buffer.slots());

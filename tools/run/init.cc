@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/directory.h"
+#include "runtime/plan/stored.h"
 
 namespace weft::run {
 namespace {
@@ -31,7 +32,8 @@ std::set<std::string> ParametersOf(const plan::Plan& plan) {
   std::set<std::string> names;
   for (const plan::Stage& stage : plan.stages()) {
     for (const plan::Buffer& buffer : stage.buffers()) {
-      if (buffer.kind() == plan::Buffer::PARAMETER && buffer.alias_of() == 0) names.insert(buffer.name());
+      if (buffer.kind() != plan::Buffer::PARAMETER || buffer.alias_of() != 0) continue;
+      for (const plan::StoredTensor& tensor : plan::StoredTensorsOf(buffer)) names.insert(tensor.name);
     }
   }
   return names;

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/enums.h"
-#include "runtime/plan/layout.h"
+#include "runtime/plan/stored.h"
 #include "tools/run/cluster.h"
 #include "tools/run/finite.h"
 
@@ -25,8 +25,9 @@ std::vector<checkpoint::TensorInfo> TensorsOf(const plan::Plan& plan, plan::Buff
   for (const plan::Stage& stage : plan.stages()) {
     for (const plan::Buffer& buffer : stage.buffers()) {
       if (buffer.kind() != kind || buffer.alias_of() != 0) continue;
-      const auto& shape = buffer.stored_shape_size() > 0 ? buffer.stored_shape() : plan::UnpaddedShape(buffer);
-      tensors[buffer.name()] = {buffer.name(), plan::TypeOf(buffer.dtype()), {shape.begin(), shape.end()}};
+      for (const plan::StoredTensor& it : plan::StoredTensorsOf(buffer)) {
+        tensors[it.name] = {it.name, plan::TypeOf(buffer.dtype()), it.shape};
+      }
     }
   }
   std::vector<checkpoint::TensorInfo> list;

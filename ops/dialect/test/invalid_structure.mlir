@@ -65,6 +65,16 @@ weft.graph @g("x" %x: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] 
 
 // -----
 
+// expected-error @+1 {{name: expected at most one *, got h.*.experts.*.w}}
+%0 = weft.parameter "h.*.experts.*.w" [4, 2] : () -> tensor<4x2xf32>
+
+// -----
+
+// expected-error @+1 {{name: expected a first dimension that the * of experts.*.w stands for, the same in the shape and in `stored`}}
+%0 = weft.parameter "experts.*.w" [4, 2] stored [8] : () -> tensor<4x2xf32>
+
+// -----
+
 // expected-error @+1 {{sbp: expected states by axis name or by position, got both}}
 %0 = weft.parameter "w" [4, 4] init(zeros) sbp(tensor = S(0), S(1))
 
