@@ -1,7 +1,7 @@
-"""Runs a how-to: howto_test.py PAGE.md --programs PROGRAM...
+"""Runs a how-to: howto_test.py PAGE.md SCRIPT... --programs PROGRAM...
 
-Fenced blocks of the page with a mark behind the language do something, in order, in one folder that holds a copy of
-models/:
+Fenced blocks of the page with a mark behind the language do something, in order, in one folder that holds copies of
+models/ and of the scripts, at their places:
   file=PATH   becomes that file
   run         is run by bash and must succeed
   fails=N     is run and must exit with N
@@ -59,13 +59,17 @@ class Reader:
 
 
 def main():
-    page, programs = sys.argv[1], sys.argv[sys.argv.index("--programs") + 1:]
+    mark = sys.argv.index("--programs")
+    page, scripts, programs = sys.argv[1], sys.argv[2:mark], sys.argv[mark + 1:]
     folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
     os.makedirs(os.path.join(folder, "bin"))
     for program in programs:
         os.symlink(os.path.realpath(program), os.path.join(folder, "bin", os.path.basename(program)))
     work = os.path.join(folder, "work")
     shutil.copytree("models", os.path.join(work, "models"))
+    for script in scripts:
+        os.makedirs(os.path.join(work, os.path.dirname(script)), exist_ok=True)
+        shutil.copy(script, os.path.join(work, script))
     reader = Reader(work, os.path.join(folder, "bin"))
     with open(page, encoding="utf-8") as file:
         text = file.read()

@@ -76,7 +76,30 @@ class ResMlp:
         return torch.nn.functional.cross_entropy(model(scaled(batch["images"])), batch["labels"].long())
 
 
-MODELS = {"llama": Llama, "vit": Vit, "resmlp": ResMlp}
+class Bert:
+    """Records of unequal lengths, each with nine words to be guessed; a table of more places than a record has."""
+
+    def make(self):
+        return transformers.BertForPreTraining(transformers.BertConfig(
+            vocab_size=256, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
+            max_position_embeddings=80, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+            initializer_range=0.15, attn_implementation="eager"))
+
+    def batches(self, options):
+        fields = masked_records(hidden=3, places=9)
+        lengths = fields["mask"].sum(1)
+        first = (lengths * torch.rand(BATCH * STEPS)).long()
+        fields["types"] = ((torch.arange(SEQUENCE) >= first[:, None]) & (fields["mask"] == 1)).to(torch.uint8)
+        fields["next"] = torch.randint(0, 2, (BATCH * STEPS,), dtype=torch.uint8)
+        return record_batches(options, "bert", fields)
+
+    def loss(self, model, batch):
+        return model(input_ids=batch["tokens"].long(), token_type_ids=batch["types"].long(),
+                     attention_mask=batch["mask"].long(), labels=batch["labels"].long(),
+                     next_sentence_label=batch["next"].long()).loss
+
+
+MODELS = {"llama": Llama, "vit": Vit, "resmlp": ResMlp, "bert": Bert}
 
 
 def token_batches(path):
@@ -98,6 +121,20 @@ def image_batches(options, name):
 def scaled(images):
     """Bytes as numbers from -1 to 1."""
     return images.double() / 127.5 - 1
+
+
+def masked_records(hidden, padding=0, places=None):
+    """Tokens from 4 on, each record filled up with `padding` behind a length drawn from half to all of it. Of the words,
+    `places` are replaced by the token `hidden` and are labels, or some of them; other labels are -100."""
+    count = BATCH * STEPS
+    tokens = torch.randint(4, 256, (count, SEQUENCE), dtype=torch.int32)
+    lengths = torch.randint(SEQUENCE // 2, SEQUENCE + 1, (count, 1))
+    seen = torch.arange(SEQUENCE) < lengths
+    draw = torch.rand(count, SEQUENCE).masked_fill(~seen, 2)
+    chosen = draw < 0.15 if places is None else draw <= draw.sort(1).values[:, places - 1:places]
+    labels = torch.where(chosen, tokens, torch.full_like(tokens, -100))
+    tokens = tokens.masked_fill(chosen, hidden).masked_fill(~seen, padding)
+    return {"tokens": tokens, "mask": seen.to(torch.uint8), "labels": labels}
 
 
 def record_batches(options, name, fields):
@@ -133,7 +170,8 @@ def main():
         torch.manual_seed(1)
         reference = MODELS[name]()
         model = reference.make()
-        weights = {key: value.clone().contiguous() for key, value in model.state_dict().items()}
+        # A parameter that is tied to another has one name.
+        weights = {key: value.detach().clone().contiguous() for key, value in model.named_parameters()}
         save_file(weights, os.path.join(options.out, name + ".safetensors"))
         with open(os.path.join(options.out, name + "_losses.txt"), "w") as out:
             for step, (loss, norm) in enumerate(train(reference, model.double(), reference.batches(options))):

@@ -31,6 +31,7 @@ const Model kModels[] = {
     {"llama", kTokens, 256, true},
     {"vit", "tests/zoo/vit_data.safetensors", 4, false},
     {"resmlp", "tests/zoo/resmlp_data.safetensors", 4, false},
+    {"bert", "tests/zoo/bert_data.safetensors", 4, true},  // of the order of segments
 };
 
 void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
