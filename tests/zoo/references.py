@@ -99,7 +99,24 @@ class Bert:
                      next_sentence_label=batch["next"].long()).loss
 
 
-MODELS = {"llama": Llama, "vit": Vit, "resmlp": ResMlp, "bert": Bert}
+class Roberta:
+    """Positions from 2, which follow from what is not padding: the token 1, drawn for nothing else."""
+
+    def make(self):
+        return transformers.RobertaForMaskedLM(transformers.RobertaConfig(
+            vocab_size=256, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
+            max_position_embeddings=SEQUENCE + 2, type_vocab_size=1, layer_norm_eps=1e-5, hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0, initializer_range=0.15, attn_implementation="eager"))
+
+    def batches(self, options):
+        return record_batches(options, "roberta", masked_records(padding=1, hidden=3))
+
+    def loss(self, model, batch):
+        return model(input_ids=batch["tokens"].long(), attention_mask=batch["mask"].long(),
+                     labels=batch["labels"].long()).loss
+
+
+MODELS = {"llama": Llama, "vit": Vit, "resmlp": ResMlp, "bert": Bert, "roberta": Roberta}
 
 
 def token_batches(path):

@@ -32,6 +32,7 @@ const Model kModels[] = {
     {"vit", "tests/zoo/vit_data.safetensors", 4, false},
     {"resmlp", "tests/zoo/resmlp_data.safetensors", 4, false},
     {"bert", "tests/zoo/bert_data.safetensors", 4, true},  // of the order of segments
+    {"roberta", "tests/zoo/roberta_data.safetensors", 20, true},
 };
 
 void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
