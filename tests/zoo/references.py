@@ -116,7 +116,28 @@ class Roberta:
                      labels=batch["labels"].long()).loss
 
 
-MODELS = {"llama": Llama, "vit": Vit, "resmlp": ResMlp, "bert": Bert, "roberta": Roberta}
+class T5:
+    """What is read and what is written have lengths of their own, and distances reach beyond the last bucket."""
+
+    def make(self):
+        return transformers.T5ForConditionalGeneration(transformers.T5Config(
+            vocab_size=256, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_decoder_layers=2, num_heads=4,
+            relative_attention_num_buckets=16, relative_attention_max_distance=32, dropout_rate=0.0,
+            decoder_start_token_id=0))
+
+    def batches(self, options):
+        fields = masked_records(hidden=3)
+        labels = torch.randint(1, 256, (BATCH * STEPS, 24), dtype=torch.int32)
+        ends = torch.randint(8, 25, (BATCH * STEPS, 1))
+        labels[torch.arange(24) >= ends] = -100
+        return record_batches(options, "t5", {"tokens": fields["tokens"], "mask": fields["mask"], "labels": labels})
+
+    def loss(self, model, batch):
+        return model(input_ids=batch["tokens"].long(), attention_mask=batch["mask"].long(),
+                     labels=batch["labels"].long()).loss
+
+
+MODELS = {"llama": Llama, "vit": Vit, "resmlp": ResMlp, "bert": Bert, "roberta": Roberta, "t5": T5}
 
 
 def token_batches(path):

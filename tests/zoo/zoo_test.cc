@@ -33,6 +33,7 @@ const Model kModels[] = {
     {"resmlp", "tests/zoo/resmlp_data.safetensors", 4, false},
     {"bert", "tests/zoo/bert_data.safetensors", 4, true},  // of the order of segments
     {"roberta", "tests/zoo/roberta_data.safetensors", 20, true},
+    {"t5", "tests/zoo/t5_data.safetensors", 32, true},
 };
 
 void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
