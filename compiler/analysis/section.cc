@@ -4,10 +4,13 @@ namespace weft::compiler {
 
 namespace {
 
-// Whether an op makes something of nothing that is worth keeping for a step: one number is not.
-bool isKeptConstant(mlir::Operation &op) {
+bool isOneNumber(mlir::Operation &op) {
+  return llvm::all_of(op.getResults(), [](mlir::Value v) { return ir::tensorOf(v).getNumElements() == 1; });
+}
+
+bool isConstant(mlir::Operation &op) {
   auto weftOp = llvm::dyn_cast<ir::WeftOpInterface>(op);
-  return weftOp && weftOp.isConstant() && ir::tensorOf(op.getResult(0)).getNumElements() > 1;
+  return weftOp && weftOp.isConstant();
 }
 
 } // namespace
@@ -29,13 +32,27 @@ Sections::Sections(ir::GraphOp graph) {
       }
     }
   }
+  // One number that is made of constants is not worth keeping by itself; it is made where what is made of it is.
+  llvm::DenseSet<mlir::Operation *> numbers;
   for (mlir::Operation &op : graph.getBody().front()) {
+    if (!micro_.contains(&op) || op.hasAttr("on_use") || llvm::isa<ir::AccumulateOp>(op)) {
+      continue;
+    }
     auto isKept = [&](mlir::Value operand) {
       mlir::Operation *producer = operand.getDefiningOp();
       return producer && (llvm::isa<ir::ParameterOp>(producer) || begin_.contains(producer));
     };
-    bool made = op.getNumOperands() > 0 ? llvm::all_of(op.getOperands(), isKept) : isKeptConstant(op);
-    if (micro_.contains(&op) && made && !op.hasAttr("on_use") && !llvm::isa<ir::AccumulateOp>(op)) {
+    auto isNumber = [&](mlir::Value operand) { return numbers.contains(operand.getDefiningOp()); };
+    bool constant = op.getNumOperands() == 0 && isConstant(op);
+    if (isOneNumber(op) && (constant || (op.getNumOperands() > 0 && llvm::all_of(op.getOperands(), isNumber)))) {
+      numbers.insert(&op);
+    } else if (constant || (llvm::any_of(op.getOperands(), isKept) &&
+                            llvm::all_of(op.getOperands(), [&](mlir::Value v) { return isKept(v) || isNumber(v); }))) {
+      begin_.insert(&op);
+    }
+  }
+  for (mlir::Operation &op : llvm::reverse(graph.getBody().front())) {
+    if (numbers.contains(&op) && llvm::any_of(op.getUsers(), [&](mlir::Operation *user) { return isBegin(user); })) {
       begin_.insert(&op);
     }
   }

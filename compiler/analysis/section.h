@@ -11,7 +11,8 @@ namespace weft::compiler {
 /// after the micro-batches. Of the former, what depends on parameters and
 /// constants alone, such as a cast or a gather, and constants of more than one
 /// element, need not run again for each micro-batch: it runs once a step, before
-/// them; unless its attribute `on_use` says otherwise.
+/// them; unless its attribute `on_use` says otherwise. A constant of one element,
+/// or a number made of such, does so where something of these reads it.
 /// Without an accumulate, everything is the micro-batch section.
 class Sections {
 public:

@@ -75,6 +75,35 @@ TEST_F(SectionTest, ConstantsAndWhatIsMadeOfThemAloneRunOnceBefore) {
   }
 }
 
+// T5's buckets: places divided by numbers, and by a logarithm of a number.
+TEST_F(SectionTest, ANumberIsMadeOnceBeforeWhereAConstantReadsIt) {
+  Sections sections(graph(kInput, R"(
+    %w = weft.parameter "w" [4] init(zeros) : () -> tensor<4xf32>
+    %i = weft.iota [4] dim(0) to f32 {scope = "places"} : () -> tensor<4xf32>
+    %a = weft.fill [1] value(8) {scope = "number"} : () -> tensor<1xf32>
+    %b = weft.log %a {scope = "logarithm"} : (tensor<1xf32>) -> tensor<1xf32>
+    %c = weft.fill [1] value(3) {scope = "of both"} : () -> tensor<1xf32>
+    %d = weft.fill [1] value(5) {scope = "of the input alone"} : () -> tensor<1xf32>
+    %e = weft.log %d {scope = "its logarithm"} : (tensor<1xf32>) -> tensor<1xf32>
+    %g = weft.broadcast_to %d [4] {scope = "of a number alone"} : (tensor<1xf32>) -> tensor<4xf32>
+    %0 = weft.div %i, %b {scope = "ratio"} : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+    %1 = weft.add %0, %c {scope = "sum"} : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+    %2 = weft.mul %x, %1 : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+    %3 = weft.mul %2, %c : (tensor<8x4xf32>, tensor<1xf32>) -> tensor<8x4xf32>
+    %4 = weft.mul %3, %e : (tensor<8x4xf32>, tensor<1xf32>) -> tensor<8x4xf32>
+    %5 = weft.mul %4, %g : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+    %6 = weft.reduce sum %5 over [0] : (tensor<8x4xf32>) -> tensor<4xf32>
+    %7 = weft.accumulate %6 : (tensor<4xf32>) -> tensor<4xf32>
+    weft.assign %w, %7 : (tensor<4xf32>, tensor<4xf32>)
+  )"));
+  for (llvm::StringRef name : {"places", "number", "logarithm", "of both", "ratio", "sum"}) {
+    EXPECT_EQ(sectionOf(sections, name), "begin") << name.str();
+  }
+  for (llvm::StringRef name : {"of the input alone", "its logarithm", "of a number alone"}) {
+    EXPECT_EQ(sectionOf(sections, name), "micro") << name.str();
+  }
+}
+
 TEST_F(SectionTest, RunsInAStep) {
   Sections sections(graph(kInput, kTrain));
   EXPECT_EQ(sections.runs(named("product"), 3), 3);
