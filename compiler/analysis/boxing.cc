@@ -37,7 +37,9 @@ public:
 
   SmallVector<BoxStep> run(const States &from, const States &to) {
     wantsMax_ = llvm::any_of(to, [](SbpState s) { return s.kind == SbpState::PartialMax; });
-    justGathers_ = isGather(from, to);
+    // Bytes are truth values or pixels, which no collective adds up.
+    const bool adds = elementBytes_ > 1 || llvm::any_of(to, [](SbpState s) { return s.isPartial(); });
+    seeksSums_ = adds && !isGather(from, to);
     struct Entry {
       double cost;
       int64_t order; // of discovery: makes ties deterministic
@@ -141,7 +143,7 @@ private:
       for (size_t d = 0; d < shape_.size(); ++d) {
         tryStep(states, axis, SbpState::split(int64_t(d)), out);
       }
-      if (!justGathers_) {
+      if (seeksSums_) {
         tryStep(states, axis, SbpState::partialSum(), out);
       }
       if (wantsMax_) {
@@ -178,9 +180,9 @@ private:
   SmallVector<plan::Spread> spreads_; // one an axis
   const CostModel &machine_;
   bool wantsMax_ = false;
-  // One all-gather does. So would a sum with zeros, but no bundle of gathers takes that: it is worth it only where one
-  // sum over several axes stands for several steps.
-  bool justGathers_ = false;
+  // Whether a sum with zeros may take the place of gathers. Where one gather does, no bundle of gathers would take the
+  // sum: it is worth it only where one sum over several axes stands for several steps.
+  bool seeksSums_ = false;
 };
 
 } // namespace

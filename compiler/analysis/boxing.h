@@ -27,8 +27,8 @@ struct BoxStep {
 /// A shortest route from `from` to `to` for a tensor of `shape` (global) and
 /// `elementBytes`, over a mesh of `axisSizes`; empty if they are equal. There
 /// is a route for every pair of valid states: any state reaches all-B, and
-/// all-B reaches any. A state that cuts a dimension unevenly is not valid;
-/// asserted.
+/// all-B reaches any. Tensors of bytes are never summed on the way. A state that cuts a dimension unevenly is not
+/// valid; asserted.
 ///
 /// An axis can be given or relieved of a split of a dimension only if no
 /// inner axis cuts the same dimension, since outer axes cut first.

@@ -203,6 +203,20 @@ TEST(BoxingRoute, GathersWhatIsSplitWhateverASumTakes) {
   EXPECT_EQ(route[0].kind, BoxStep::AllGather);
 }
 
+// Truth values are gathered axis by axis, where small floats are summed with zeros at once.
+TEST(BoxingRoute, SumsNoBytes) {
+  const States split(2, SbpState::split(0)), whole(2, SbpState::broadcast());
+  const auto kinds = [&](int64_t elementBytes) {
+    std::vector<BoxStep::Kind> list;
+    for (const BoxStep &step : findRoute(split, whole, {16}, elementBytes, {2, 2}, CostModel())) {
+      list.push_back(step.kind);
+    }
+    return list;
+  };
+  EXPECT_EQ(kinds(1), (std::vector<BoxStep::Kind>{BoxStep::AllGather, BoxStep::AllGather}));
+  EXPECT_EQ(kinds(4), (std::vector<BoxStep::Kind>{BoxStep::Pad, BoxStep::Pad, BoxStep::AllReduce}));
+}
+
 // By hand: 1 MB over 4 ranks of a node, 1 GB/s links, 2 GB/s memory, 1 ms a message and 10 us a kernel.
 TEST(BoxingRoute, StepSeconds) {
   CostModel m;
