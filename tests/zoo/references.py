@@ -116,6 +116,22 @@ class Roberta:
                      labels=batch["labels"].long()).loss
 
 
+class Swin:
+    """Windows of 4 x 4 in images of 32 x 32 patches, which halve three times: the last stage is one window."""
+
+    def make(self):
+        return transformers.SwinForImageClassification(transformers.SwinConfig(
+            image_size=64, patch_size=2, num_channels=1, num_labels=10, embed_dim=4, depths=[2, 2, 6, 2],
+            num_heads=[2, 4, 8, 16], window_size=4, drop_path_rate=0.0, initializer_range=0.15,
+            attn_implementation="eager"))
+
+    def batches(self, options):
+        return image_batches(options, "swin", channels=1, size=64)
+
+    def loss(self, model, batch):
+        return torch.nn.functional.cross_entropy(model(pixel_values=scaled(batch["images"])).logits, batch["labels"].long())
+
+
 class T5:
     """What is read and what is written have lengths of their own, and distances reach beyond the last bucket."""
 
@@ -137,7 +153,7 @@ class T5:
                      labels=batch["labels"].long()).loss
 
 
-MODELS = {"llama": Llama, "vit": Vit, "resmlp": ResMlp, "bert": Bert, "roberta": Roberta, "t5": T5}
+MODELS = {"llama": Llama, "vit": Vit, "resmlp": ResMlp, "bert": Bert, "roberta": Roberta, "t5": T5, "swin": Swin}
 
 
 def token_batches(path):
@@ -149,10 +165,10 @@ def token_batches(path):
         yield {"tokens": window[:-1].view(BATCH, SEQUENCE), "labels": window[1:].view(BATCH, SEQUENCE)}
 
 
-def image_batches(options, name):
+def image_batches(options, name, channels=3, size=16):
     """Random bytes, and one of ten classes each."""
     return record_batches(options, name, {
-        "images": torch.randint(0, 256, (BATCH * STEPS, 3, 16, 16), dtype=torch.uint8),
+        "images": torch.randint(0, 256, (BATCH * STEPS, channels, size, size), dtype=torch.uint8),
         "labels": torch.randint(0, 10, (BATCH * STEPS,), dtype=torch.int32)})
 
 
