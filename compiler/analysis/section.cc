@@ -35,7 +35,9 @@ Sections::Sections(ir::GraphOp graph) {
   // One number that is made of constants is not worth keeping by itself; it is made where what is made of it is.
   llvm::DenseSet<mlir::Operation *> numbers;
   for (mlir::Operation &op : graph.getBody().front()) {
-    if (!micro_.contains(&op) || op.hasAttr("on_use") || llvm::isa<ir::AccumulateOp>(op)) {
+    auto weftOp = llvm::dyn_cast<ir::WeftOpInterface>(op);
+    if (!micro_.contains(&op) || op.hasAttr("on_use") || llvm::isa<ir::AccumulateOp>(op) ||
+        (weftOp && weftOp.variesByMicroBatch())) {
       continue;
     }
     auto isKept = [&](mlir::Value operand) {

@@ -12,7 +12,8 @@ namespace weft::compiler {
 /// constants alone, such as a cast or a gather, and constants of more than one
 /// element, need not run again for each micro-batch: it runs once a step, before
 /// them; unless its attribute `on_use` says otherwise. A constant of one element,
-/// or a number made of such, does so where something of these reads it.
+/// or a number made of such, does so where something of these reads it. An op that
+/// varies by micro-batch, such as dropout, runs in each.
 /// Without an accumulate, everything is the micro-batch section.
 class Sections {
 public:

@@ -104,6 +104,24 @@ TEST_F(SectionTest, ANumberIsMadeOnceBeforeWhereAConstantReadsIt) {
   }
 }
 
+// What is dropped of a parameter is another part in every micro-batch.
+TEST_F(SectionTest, WhatVariesByMicroBatchRunsInEach) {
+  Sections sections(graph(kInput, R"(
+    %w = weft.parameter "w" [4] init(ones) : () -> tensor<4xf32>
+    %0 = weft.dropout %w rate(0.5) seed(3) {scope = "dropped"} : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = weft.set_padding %w [4] value(0) batch(6) {scope = "of the batch"} : (tensor<4xf32>) -> tensor<4xf32>
+    %2 = weft.set_padding %w [3] value(0) {scope = "of all"} : (tensor<4xf32>) -> tensor<4xf32>
+    %3 = weft.add_n %0, %1, %2 : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %4 = weft.mul %x, %3 : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+    %6 = weft.reduce sum %4 over [0] : (tensor<8x4xf32>) -> tensor<4xf32>
+    %7 = weft.accumulate %6 : (tensor<4xf32>) -> tensor<4xf32>
+    weft.assign %w, %7 : (tensor<4xf32>, tensor<4xf32>)
+  )"));
+  EXPECT_EQ(sectionOf(sections, "dropped"), "micro");
+  EXPECT_EQ(sectionOf(sections, "of the batch"), "micro");
+  EXPECT_EQ(sectionOf(sections, "of all"), "begin");
+}
+
 TEST_F(SectionTest, RunsInAStep) {
   Sections sections(graph(kInput, kTrain));
   EXPECT_EQ(sections.runs(named("product"), 3), 3);

@@ -35,6 +35,8 @@ def Weft_OpInterface : OpInterface<"WeftOpInterface"> {
         gets one address as input and as output.
       }], "::llvm::SmallVector<int64_t>", "getInPlaceOperands", (ins),
       "", [{ return ::llvm::SmallVector<int64_t>($_op->getNumResults(), -1); }]>,
+    InterfaceMethod<"Whether the same operands give other results in another micro-batch.", "bool", "variesByMicroBatch",
+      (ins), "", [{ return false; }]>,
     InterfaceMethod<[{
         Makes the result this large where attributes say how large it is, as `shape` does unless an op says otherwise. Where
         operands say it, nothing happens: they have changed before.

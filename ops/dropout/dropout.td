@@ -28,7 +28,9 @@ def Weft_DropoutOp : Weft_Op<"dropout", [DeclareOpInterfaceMethods<MemoryEffects
     `` custom<Types1>(type($input), type($result))
   }];
   let hasFolder = 1;
-  let extraClassDeclaration = !strconcat(Weft_overwritesOperand, Weft_anyPrecision);
+  let extraClassDeclaration = !strconcat(Weft_overwritesOperand, Weft_anyPrecision, [{
+    bool variesByMicroBatch() { return true; }
+  }]);
 }
 
 #endif

@@ -32,6 +32,7 @@ def Weft_SetPaddingOp : Weft_PureOp<"set_padding"> {
   let extraClassDeclaration = !strconcat([{
     ::weft::ir::Cost getCost(::llvm::ArrayRef<::mlir::RankedTensorType> operands,
                              ::llvm::ArrayRef<::mlir::RankedTensorType> results);
+    bool variesByMicroBatch() { return getBatch().has_value(); }
   }], Weft_overwritesOperand, Weft_anyPrecision);
 }
 

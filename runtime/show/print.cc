@@ -16,6 +16,7 @@
 #include "runtime/plan/program.h"
 #include "runtime/show/decision.h"
 #include "runtime/show/figures.h"
+#include "runtime/show/padding.h"
 #include "runtime/show/table.h"
 
 namespace weft::plan {
@@ -44,7 +45,7 @@ std::string HeaderText(const Plan& plan) {
     for (const Buffer& buffer : stage.buffers()) {
       if (buffer.kind() != Buffer::PARAMETER) continue;
       int64_t count = 1;
-      for (int64_t d : buffer.shape()) count *= d;
+      for (int64_t d : UnpaddedShape(buffer)) count *= d;
       ++tensors;
       elements += count;
     }
@@ -58,6 +59,7 @@ std::string HeaderText(const Plan& plan) {
   if (const std::string recompute = RecomputeText(header); !recompute.empty()) {
     table.Add({"computed again", recompute});
   }
+  if (const std::string padding = TextOf(PaddingOf(plan)); !padding.empty()) table.Add({"padding", padding});
   const Prediction& prediction = plan.prediction();
   table.Add({"predicted step",
              absl::StrCat(SecondsText(prediction.step_s()), " (compute ", SecondsText(prediction.compute_s()),

@@ -9,6 +9,7 @@
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/program.h"
+#include "runtime/show/padding.h"
 #include "runtime/show/print.h"
 
 namespace weft::plan {
@@ -109,7 +110,7 @@ Json StageMemoryJson(const Program& program, const StageMemory* memory) {
 Json ParameterJson(const Program& program, const Buffer& buffer) {
   return {{"name", buffer.name()},
           {"dtype", NameOf(buffer.dtype())},
-          {"shape", std::vector<int64_t>(buffer.shape().begin(), buffer.shape().end())},
+          {"shape", std::vector<int64_t>(UnpaddedShape(buffer).begin(), UnpaddedShape(buffer).end())},
           {"sbp", SbpText(*program.placement, buffer)},
           {"local_shape", LocalDims(*program.placement, buffer)}};
 }
@@ -212,6 +213,9 @@ std::string JsonText(const Json& json) { return json.dump(2, ' ', false, Json::e
 std::string SummaryJson(const Plan& plan, const PrintOptions& options) {
   const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
   Json json = {{"header", HeaderJson(plan.header())}, {"stages", Json::array()}};
+  if (const Padding padding = PaddingOf(plan); !padding.dims.empty()) {
+    json["padding"] = {{"dims", padding.dims}, {"share", padding.share}};
+  }
   for (const Program& program : ProgramsOf(plan)) {
     json["stages"].push_back(StageJson(program, memory.ok() ? &(*memory)[program.index] : nullptr, options));
   }
