@@ -135,25 +135,40 @@ class Swin:
 class T5:
     """What is read and what is written have lengths of their own, and distances reach beyond the last bucket."""
 
+    name, variant = "t5", {}
+
     def make(self):
         return transformers.T5ForConditionalGeneration(transformers.T5Config(
             vocab_size=256, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_decoder_layers=2, num_heads=4,
             relative_attention_num_buckets=16, relative_attention_max_distance=32, dropout_rate=0.0,
-            decoder_start_token_id=0))
+            decoder_start_token_id=0, **self.variant))
 
     def batches(self, options):
         fields = masked_records(hidden=3)
         labels = torch.randint(1, 256, (BATCH * STEPS, 24), dtype=torch.int32)
         ends = torch.randint(8, 25, (BATCH * STEPS, 1))
         labels[torch.arange(24) >= ends] = -100
-        return record_batches(options, "t5", {"tokens": fields["tokens"], "mask": fields["mask"], "labels": labels})
+        return record_batches(options, self.name, {"tokens": fields["tokens"], "mask": fields["mask"], "labels": labels})
 
     def loss(self, model, batch):
         return model(input_ids=batch["tokens"].long(), attention_mask=batch["mask"].long(),
                      labels=batch["labels"].long()).loss
 
 
-MODELS = {"llama": Llama, "vit": Vit, "resmlp": ResMlp, "bert": Bert, "roberta": Roberta, "t5": T5, "swin": Swin}
+class T5Gated(T5):
+    """T5 1.1. Its head begins smaller than there, so that logits are about 1, as those of the others."""
+
+    name, variant = "t5_1_1", {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
+
+    def make(self):
+        model = super().make()
+        with torch.no_grad():
+            model.lm_head.weight.mul_(model.config.d_model**-0.5)
+        return model
+
+
+MODELS = {"llama": Llama, "vit": Vit, "resmlp": ResMlp, "bert": Bert, "roberta": Roberta, "t5": T5, "t5_1_1": T5Gated,
+          "swin": Swin}
 
 
 def token_batches(path):

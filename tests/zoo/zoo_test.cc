@@ -34,6 +34,7 @@ const Model kModels[] = {
     {"bert", "tests/zoo/bert_data.safetensors", 4, true},  // of the order of segments
     {"roberta", "tests/zoo/roberta_data.safetensors", 20, true},
     {"t5", "tests/zoo/t5_data.safetensors", 32, true},
+    {"t5_1_1", "tests/zoo/t5_1_1_data.safetensors", 32, true},
     {"swin", "tests/zoo/swin_data.safetensors", 4, false},
 };
 
