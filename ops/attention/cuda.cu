@@ -28,11 +28,11 @@ using weft::gpu::F16;
   WEFT_KERNEL(way##_key_gradient_##type##_##depth, AttentionArguments, kPlainThreads) {   \
     weft::attention::plain::KeyGradient<T, depth, adjusted>(args);                        \
   }
-#define WEFT_PLAIN(T, type, depth)                                                          \
-  WEFT_PLAIN_WAY(T, type, depth, plain, false)                                              \
-  WEFT_PLAIN_WAY(T, type, depth, adjusted, true)                                            \
-  WEFT_KERNEL(adjusted_bias_gradient_##type##_##depth, AttentionArguments, kPlainThreads) { \
-    weft::attention::plain::BiasGradient<T, depth>(args);                                   \
+#define WEFT_PLAIN(T, type, depth)                                                       \
+  WEFT_PLAIN_WAY(T, type, depth, plain, false)                                           \
+  WEFT_PLAIN_WAY(T, type, depth, plain_adjusted, true)                                   \
+  WEFT_KERNEL(plain_bias_gradient_##type##_##depth, AttentionArguments, kPlainThreads) { \
+    weft::attention::plain::BiasGradient<T, depth>(args);                                \
   }
 #define WEFT_PLAIN_OF(T, type) \
   WEFT_PLAIN(T, type, 32)      \
@@ -44,16 +44,19 @@ WEFT_PLAIN_OF(float, f32)
 WEFT_PLAIN_OF(BF16, bf16)
 WEFT_PLAIN_OF(F16, f16)
 
-#define WEFT_TENSOR(T, type, depth)                                                                             \
-  WEFT_KERNEL(tensor_forward_##type##_##depth, AttentionArguments, ForwardTile(depth).threads()) {              \
-    weft::attention::tensor::Forward<T, depth>(args);                                                           \
-  }                                                                                                             \
-  WEFT_KERNEL(tensor_query_gradient_##type##_##depth, AttentionArguments, QueryGradientTile(depth).threads()) { \
-    weft::attention::tensor::QueryGradient<T, depth>(args);                                                     \
-  }                                                                                                             \
-  WEFT_KERNEL(tensor_key_gradient_##type##_##depth, AttentionArguments, KeyGradientTile(depth).threads()) {     \
-    weft::attention::tensor::KeyGradient<T, depth>(args);                                                       \
+#define WEFT_TENSOR_WAY(T, type, depth, way, adjusted)                                                         \
+  WEFT_KERNEL(way##_forward_##type##_##depth, AttentionArguments, ForwardTile(depth).threads()) {              \
+    weft::attention::tensor::Forward<T, depth, adjusted>(args);                                                \
+  }                                                                                                            \
+  WEFT_KERNEL(way##_query_gradient_##type##_##depth, AttentionArguments, QueryGradientTile(depth).threads()) { \
+    weft::attention::tensor::QueryGradient<T, depth, adjusted>(args);                                          \
+  }                                                                                                            \
+  WEFT_KERNEL(way##_key_gradient_##type##_##depth, AttentionArguments, KeyGradientTile(depth).threads()) {     \
+    weft::attention::tensor::KeyGradient<T, depth, adjusted>(args);                                            \
   }
+#define WEFT_TENSOR(T, type, depth)              \
+  WEFT_TENSOR_WAY(T, type, depth, tensor, false) \
+  WEFT_TENSOR_WAY(T, type, depth, tensor_adjusted, true)
 
 WEFT_TENSOR(BF16, bf16, 64)
 WEFT_TENSOR(BF16, bf16, 128)

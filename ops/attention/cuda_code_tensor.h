@@ -1,4 +1,4 @@
-// Attention of bf16 and f16 by matrix instructions. Part of cuda.cu.
+// Attention of bf16 and f16 by matrix instructions. Part of cuda.cu. What kAdjusted is, cuda_code_plain.h says.
 #ifndef WEFT_OPS_ATTENTION_CUDA_CODE_TENSOR_H_
 #define WEFT_OPS_ATTENTION_CUDA_CODE_TENSOR_H_
 
@@ -6,8 +6,30 @@
 
 namespace weft::attention::tensor {
 
+// Adds to the scores, not yet scaled, of rows from `row` and keys from `key`; `inverse` is that of the scale.
+template <typename S>
+WEFT_DEVICE void AddToScores(const AttentionArguments& args, const HeadScores& scores, int row, int key, float inverse,
+                             Sums<S::kTiles, S::kSteps>& s) {
+#pragma unroll
+  for (int m = 0; m < S::kTiles; ++m) {
+#pragma unroll
+    for (int n = 0; n < S::kSteps; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        s[m][n].values[i] += scores.Added(args, row + 16 * m + RowOf(i), key + 8 * n + ColumnOf(i)) * inverse;
+      }
+    }
+  }
+}
+
+// The log sum of a row times log2 e; 0 where it sees no key, as all its scores are -infinity.
+template <bool kAdjusted>
+WEFT_DEVICE float ShiftOf(float lse) {
+  return kAdjusted && lse == -INFINITY ? 0.0f : lse * kLog2E;
+}
+
 // out = softmax(scale q k^T) v for a tile of query rows, keys in tiles with a running maximum.
-template <typename T, int kDepth>
+template <typename T, int kDepth, bool kAdjusted>
 WEFT_DEVICE void Forward(const AttentionArguments& args) {
   using S = Shape<T, kDepth, ForwardTile(kDepth)>;
   T* q = DynamicShared<T>();
@@ -26,8 +48,10 @@ WEFT_DEVICE void Forward(const AttentionArguments& args) {
     CommitCopies();
   };
   LoadTile<S, S::kSide>(static_cast<const T*>(args.q) + at, QueryStride(args), first, args.queries, args.depth, q);
-  load_step(0, 0);
+  const int begin = kAdjusted ? BeginOf(args, first) / S::kStep * S::kStep : 0;
+  load_step(begin, 0);
 
+  const HeadScores scores(args, place.batch, place.head);
   const float scale = args.scale * kLog2E;
   Sums<S::kTiles, S::kPacks> o;
   Clear(o);
@@ -39,7 +63,7 @@ WEFT_DEVICE void Forward(const AttentionArguments& args) {
   }
   // The fewest and the most keys that a row of this warp sees.
   const int fewest = LimitOf(args, first + row), most = LimitOf(args, first + row + 16 * S::kTiles - 1);
-  for (int key = 0, stage = 0; key < limit; key += S::kStep, stage ^= 1) {
+  for (int key = begin, stage = 0; key < limit; key += S::kStep, stage ^= 1) {
     WaitCopies<0>();
     __syncthreads();  // this step is there, and nobody uses the last one any more
     if (key + S::kStep < limit) load_step(key + S::kStep, stage ^ 1);
@@ -48,7 +72,8 @@ WEFT_DEVICE void Forward(const AttentionArguments& args) {
     Sums<S::kTiles, S::kSteps> s;
     Products<S>(q, row, k, s);
     const auto valid = [&](int m, int i) { return LimitOf(args, first + row + 16 * m + RowOf(i)) - key; };
-    SoftmaxStep<S>(s, scale, key + S::kStep > fewest, valid, running, o);
+    if constexpr (kAdjusted) AddToScores<S>(args, scores, first + row, key, 1.0f / args.scale, s);
+    SoftmaxStep<S>(s, scale, !kAdjusted && key + S::kStep > fewest, valid, running, o);
     Accumulate<S>(s, k + S::kStep * kDepth, o);
   }
 
@@ -96,7 +121,7 @@ WEFT_DEVICE void RowDots(const AttentionArguments& args, int64_t at, int64_t row
 }
 
 // delta = rowsum(dout * out) and dq = scale ds k for a tile of query rows.
-template <typename T, int kDepth>
+template <typename T, int kDepth, bool kAdjusted>
 WEFT_DEVICE void QueryGradient(const AttentionArguments& args) {
   using S = Shape<T, kDepth, QueryGradientTile(kDepth)>;
   T* q = DynamicShared<T>();
@@ -119,7 +144,8 @@ WEFT_DEVICE void QueryGradient(const AttentionArguments& args) {
   };
   LoadTile<S, S::kSide>(static_cast<const T*>(args.q) + at, stride, first, args.queries, args.depth, q);
   LoadTile<S, S::kSide>(static_cast<const T*>(args.dout) + at, stride, first, args.queries, args.depth, dout);
-  load_step(0, 0);
+  const int begin = kAdjusted ? BeginOf(args, first) / S::kStep * S::kStep : 0;
+  load_step(begin, 0);
   RowDots<S>(args, at, rows_at, first, deltas);
   __syncthreads();
 
@@ -130,23 +156,25 @@ WEFT_DEVICE void QueryGradient(const AttentionArguments& args) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int local = row + 16 * m + RowOf(2 * r);
-      lse[m][r] = first + local < args.queries ? args.lse[rows_at + first + local] * kLog2E : 0.0f;
+      lse[m][r] = first + local < args.queries ? ShiftOf<kAdjusted>(args.lse[rows_at + first + local]) : 0.0f;
       delta[m][r] = deltas[local];
     }
   }
   Sums<S::kTiles, S::kPacks> dq;
   Clear(dq);
+  const HeadScores scores(args, place.batch, place.head);
   const int fewest = LimitOf(args, first + row), most = LimitOf(args, first + row + 16 * S::kTiles - 1);
-  for (int key = 0, stage = 0; key < limit; key += S::kStep, stage ^= 1) {
+  for (int key = begin, stage = 0; key < limit; key += S::kStep, stage ^= 1) {
     WaitCopies<0>();
     __syncthreads();  // this step is there, and nobody uses the last one any more
     if (key + S::kStep < limit) load_step(key + S::kStep, stage ^ 1);
     if (key >= most) continue;
     const T* k = steps + stage * 2 * S::kStep * kDepth;
-    const bool masked = key + S::kStep > fewest;
+    const bool masked = !kAdjusted && key + S::kStep > fewest;
     Sums<S::kTiles, S::kSteps> s, ds;
     Products<S>(q, row, k, s);
     Products<S>(dout, row, k + S::kStep * kDepth, ds);
+    if constexpr (kAdjusted) AddToScores<S>(args, scores, first + row, key, 1.0f / args.scale, s);
 #pragma unroll
     for (int m = 0; m < S::kTiles; ++m) {
 #pragma unroll
@@ -203,7 +231,7 @@ struct QueryStep {
 };
 
 // dv = p^T dout and dk = scale ds^T q for a tile of keys, over all query heads that read them.
-template <typename T, int kDepth>
+template <typename T, int kDepth, bool kAdjusted>
 WEFT_DEVICE void KeyGradient(const AttentionArguments& args) {
   using S = Shape<T, kDepth, KeyGradientTile(kDepth)>;
   T* k = DynamicShared<T>();
@@ -213,7 +241,8 @@ WEFT_DEVICE void KeyGradient(const AttentionArguments& args) {
   const int key = place.tile * S::kSide, row = Warp() * 16 * S::kTiles, group = args.query_heads / args.key_heads;
   const int64_t key_at = KeyOffset(args, place.batch, place.head);
   const int begin = FirstRowSeeing(args, key) / S::kStep * S::kStep;
-  const int a_head = max(0, (args.queries - begin + S::kStep - 1) / S::kStep), count = group * a_head;
+  const int end = kAdjusted ? EndOfRowsSeeing(args, min(key + S::kSide, args.keys) - 1) : args.queries;
+  const int a_head = max(0, (end - begin + S::kStep - 1) / S::kStep), count = group * a_head;
   const auto load_step = [&](int step) {
     QueryStep<S>(steps, step % 2)
         .Load(args, place.batch, place.head * group + step / a_head, begin + step % a_head * S::kStep);
@@ -234,6 +263,7 @@ WEFT_DEVICE void KeyGradient(const AttentionArguments& args) {
     if (key + row >= LimitOf(args, min(first + S::kStep, args.queries) - 1)) continue;  // nobody sees this warp's keys
     const bool masked = first + S::kStep > args.queries || key + row + 16 * S::kTiles > LimitOf(args, first);
     const QueryStep<S> at(steps, step % 2);
+    const HeadScores scores(args, place.batch, place.head * group + step / a_head);
     Sums<S::kTiles, S::kSteps> p, ds;
     Products<S>(k, row, at.q, p);
     Products<S>(v, row, at.dout, ds);
@@ -242,7 +272,7 @@ WEFT_DEVICE void KeyGradient(const AttentionArguments& args) {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int column = 8 * n + ColumnOf(i), query = first + column;
-        const float lse = at.lse[column] * kLog2E, delta = at.delta[column];
+        const float lse = ShiftOf<kAdjusted>(at.lse[column]), delta = at.delta[column];
         const int limit = !masked ? args.keys : query < args.queries ? LimitOf(args, query) : 0;
 #pragma unroll
         for (int m = 0; m < S::kTiles; ++m) {
@@ -250,9 +280,15 @@ WEFT_DEVICE void KeyGradient(const AttentionArguments& args) {
           for (int r = 0; r < 2; ++r) {
             float& weight = p[m][n].values[2 * r + i];
             float& it = ds[m][n].values[2 * r + i];
-            const bool sees = !masked || key + row + 16 * m + RowOf(2 * r) < limit;
-            weight = sees ? FastExp2(weight * scale - lse) : 0.0f;
-            it = sees ? weight * (it - delta) : 0.0f;
+            const int seen = key + row + 16 * m + RowOf(2 * r);
+            if constexpr (kAdjusted) {
+              weight = FastExp2(weight * scale + scores.Added(args, query, seen) * kLog2E - lse);
+              it = weight * (it - delta);
+            } else {
+              const bool sees = !masked || seen < limit;
+              weight = sees ? FastExp2(weight * scale - lse) : 0.0f;
+              it = sees ? weight * (it - delta) : 0.0f;
+            }
           }
         }
       }

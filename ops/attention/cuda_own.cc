@@ -156,15 +156,16 @@ absl::Status CheckSizes(const Problem& problem) {
 absl::StatusOr<std::unique_ptr<Kernel>> CreateTensorAttention(const KernelSpec& spec, const Problem& problem) {
   // Rows of whole packs, which are aligned because tensors are; a scale by which the largest score stays the largest.
   if (SizeOf(spec.inputs[0].dtype) != 2 || problem.depth % 8 != 0 || problem.depth > kMaxTensorDepth ||
-      !(problem.scale > 0) || !problem.plain() || spec.gpu->properties().major < 8) {
+      !(problem.scale > 0) || PassOf(spec) == Pass::kBiasGradient || spec.gpu->properties().major < 8) {
     return absl::UnimplementedError(
         "attention by matrix instructions: expected bf16 or f16, a head size of 8 to 128, "
-        "a multiple of 8, a scale above 0, no window, bias or mask, and compute capability 8.0");
+        "a multiple of 8, a scale above 0, no gradient of a bias, and compute capability 8.0");
   }
   WEFT_RETURN_IF_ERROR(CheckSizes(problem));
   const int depth = TensorDepth(static_cast<int>(problem.depth));
   const auto launch = [&](const char* name, const TensorTile& tile, bool of_keys, int shared_bytes) {
-    return Launch{absl::StrCat("tensor_", name, "_", NameOf(spec.inputs[0].dtype), "_", depth),
+    return Launch{absl::StrCat(problem.plain() ? "tensor_" : "tensor_adjusted_", name, "_",
+                               NameOf(spec.inputs[0].dtype), "_", depth),
                   static_cast<uint32_t>(tile.threads()),
                   of_keys ? BlocksOf(problem, problem.keys, tile.side(), problem.key_heads)
                           : BlocksOf(problem, problem.queries, tile.side(), problem.query_heads),
@@ -184,7 +185,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreatePlainAttention(const KernelSpec& s
   const int depth = PlainDepth(static_cast<int>(problem.depth)), side = PlainSide(depth);
   const std::string suffix = absl::StrCat("_", NameOf(spec.inputs[0].dtype), "_", depth);
   const auto launch = [&](const char* name, bool of_keys, int shared_bytes) {
-    return Launch{absl::StrCat(problem.plain() ? "plain_" : "adjusted_", name, suffix), kPlainThreads,
+    return Launch{absl::StrCat(problem.plain() ? "plain_" : "plain_adjusted_", name, suffix), kPlainThreads,
                   of_keys ? BlocksOf(problem, problem.keys, side, problem.key_heads)
                           : BlocksOf(problem, problem.queries, side, problem.query_heads),
                   shared_bytes};
@@ -195,7 +196,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreatePlainAttention(const KernelSpec& s
     const int64_t blocks = batch * heads * ((rows + side - 1) / side) * ((keys + step - 1) / step);
     return OwnAttention::Create(
         spec, problem,
-        {{absl::StrCat("adjusted_bias_gradient", suffix), kPlainThreads, blocks, PlainBiasGradientBytes(depth)}});
+        {{absl::StrCat("plain_bias_gradient", suffix), kPlainThreads, blocks, PlainBiasGradientBytes(depth)}});
   }
   if (PassOf(spec) == Pass::kForward) {
     return OwnAttention::Create(spec, problem, {launch("forward", false, PlainForwardBytes(depth))});

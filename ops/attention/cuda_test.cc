@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -52,6 +53,22 @@ struct Case {
     for (size_t i = 0; i < seen.size(); ++i) seen[i] = seen[i] > -1.0 / 3 && i / keys % 5 != 4;
     others.push_back(seen);
     return others;
+  }
+
+  // What is added to a score, given Inputs({}): -infinity where the row does not see the key.
+  double Added(const std::vector<Values>& more, int64_t bi, int64_t h, int64_t i, int64_t j) const {
+    const auto at = [&](const std::string& word, const Values& values) {
+      const std::vector<int64_t> dims = DimsOf(word);
+      const int64_t indices[] = {bi, h, i, j};
+      int64_t place = 0;
+      for (size_t d = 0; d < 4; ++d) place = place * dims[d] + (dims[d] == 1 ? 0 : indices[d]);
+      return values[static_cast<size_t>(place)];
+    };
+    constexpr double kHidden = -std::numeric_limits<double>::infinity();
+    const int64_t limit = causal ? origin + i + 1 + t - rows() : t;
+    if (j >= limit || (window > 0 && j < limit - window)) return kHidden;
+    if (!mask.empty() && at(mask, more.back()) == 0) return kHidden;
+    return bias.empty() ? 0.0 : at(bias, more.front());
   }
 
   int64_t rows() const { return global_s ? global_s : s; }
@@ -191,20 +208,22 @@ struct Magnitudes {
 Magnitudes MagnitudesOf(const Case& c, const Inputs& in, const Values& out, const Values& lse) {
   Magnitudes sums = {Values(c.q_size()), Values(c.q_size()), Values(c.k_size()), Values(c.k_size())};
   const double scale = 1 / std::sqrt(static_cast<double>(c.d));
+  const std::vector<Values> more = c.Inputs({});
   for (int64_t row = 0; row < c.b * c.n * c.s; ++row) {
     const int64_t bi = row / (c.n * c.s), h = row / c.s % c.n, i = row % c.s;
     const int64_t q = ((bi * c.s + i) * c.n + h) * c.d;
     double delta = 0;
     for (int64_t e = 0; e < c.d; ++e) delta += in.dout[q + e] * out[q + e];
-    const int64_t limit = c.causal ? std::clamp<int64_t>(c.origin + i + 1 + c.t - c.rows(), 0, c.t) : c.t;
-    for (int64_t j = 0; j < limit; ++j) {
+    for (int64_t j = 0; j < c.t; ++j) {
+      const double added = c.Added(more, bi, h, i, j);
+      if (std::isinf(added)) continue;
       const int64_t k = ((bi * c.t + j) * c.m + h / (c.n / c.m)) * c.d;
       double score = 0, dp = 0;
       for (int64_t e = 0; e < c.d; ++e) {
         score += in.q[q + e] * in.k[k + e];
         dp += in.dout[q + e] * in.v[k + e];
       }
-      const double p = std::exp(score * scale - lse[row]), ds = scale * p * std::fabs(dp - delta);
+      const double p = std::exp(score * scale + added - lse[row]), ds = scale * p * std::fabs(dp - delta);
       // That delta is of a rounded `out` is a part of it.
       const double error = scale * p * std::sqrt(static_cast<double>(c.d));
       for (int64_t e = 0; e < c.d; ++e) {
@@ -232,8 +251,8 @@ void ExpectWithin(const Values& got, const Values& want, const Values& magnitude
 void ExpectHalvesAgree(const Case& c, DType type) {
   SCOPED_TRACE(c.Name() + " " + NameOf(type));
   const Inputs in = InputsOf(c, DType::kBF16);
-  const auto want = RunKernel(Cpu(), SpecOf(c, "attention"), {in.q, in.k, in.v});
-  const auto got = RunGpuKernel(Cuda(), SpecOf(c, "attention", type), {in.q, in.k, in.v});
+  const auto want = RunKernel(Cpu(), SpecOf(c, "attention"), c.Inputs({in.q, in.k, in.v}));
+  const auto got = RunGpuKernel(Cuda(), SpecOf(c, "attention", type), c.Inputs({in.q, in.k, in.v}));
   ASSERT_TRUE(want.ok() && got.ok()) << got.status();
   const Magnitudes magnitudes = MagnitudesOf(c, in, (*want)[0], (*want)[1]);
   ExpectWithin((*got)[0], (*want)[0], magnitudes.out, type, "out");
@@ -244,9 +263,9 @@ void ExpectHalvesAgree(const Case& c, DType type) {
       ASSERT_EQ((*got)[1][i], (*want)[1][i]) << "lse " << i;
     }
   }
-  const auto grad = RunKernel(Cpu(), SpecOf(c, "attention_grad"), {in.dout, in.q, in.k, in.v, (*want)[0], (*want)[1]});
-  const auto got_grad =
-      RunGpuKernel(Cuda(), SpecOf(c, "attention_grad", type), {in.dout, in.q, in.k, in.v, (*want)[0], (*want)[1]});
+  const std::vector<Values> inputs = c.Inputs({in.dout, in.q, in.k, in.v, (*want)[0], (*want)[1]});
+  const auto grad = RunKernel(Cpu(), SpecOf(c, "attention_grad"), inputs);
+  const auto got_grad = RunGpuKernel(Cuda(), SpecOf(c, "attention_grad", type), inputs);
   ASSERT_TRUE(grad.ok() && got_grad.ok()) << got_grad.status();
   ExpectWithin((*got_grad)[0], (*grad)[0], magnitudes.dq, type, "dq");
   ExpectWithin((*got_grad)[1], (*grad)[1], magnitudes.dk, type, "dk");
@@ -258,6 +277,7 @@ TEST(AttentionCudaTest, HalvesAgreeWithFloats) {
     ExpectHalvesAgree(Cases()[i], DType::kBF16);
     if (i % 3 == 0) ExpectHalvesAgree(Cases()[i], DType::kF16);  // which differs in few instructions
   }
+  for (const Case& c : AdjustedCases()) ExpectHalvesAgree(c, DType::kBF16);
 }
 
 TEST(AttentionCudaTest, LargeScoresDoNotOverflow) {
@@ -315,13 +335,14 @@ TEST(AttentionCudaTest, HalvesOfWholePacksGoToMatrixInstructions) {
   EXPECT_THAT(KernelsOf(SpecOf(whole, "attention")), ElementsAre("plain_forward_f32_128"));
   // Those of scores with a bias, a mask or a window.
   const Case biased{1, 9, 9, 2, 2, 80, true, 0, 0, 0, "1nst", ""};
-  EXPECT_THAT(KernelsOf(SpecOf(biased, "attention", DType::kBF16)), ElementsAre("adjusted_forward_bf16_128"));
+  EXPECT_THAT(KernelsOf(SpecOf(biased, "attention", DType::kBF16)), ElementsAre("tensor_adjusted_forward_bf16_128"));
   EXPECT_THAT(KernelsOf(SpecOf(biased, "attention_grad", DType::kBF16)),
-              ElementsAre("adjusted_query_gradient_bf16_128", "adjusted_key_gradient_bf16_128"));
+              ElementsAre("tensor_adjusted_query_gradient_bf16_128", "tensor_adjusted_key_gradient_bf16_128"));
   EXPECT_THAT(KernelsOf(SpecOf(biased, "attention_bias_grad", DType::kBF16)),
-              ElementsAre("adjusted_bias_gradient_bf16_128"));
+              ElementsAre("plain_bias_gradient_bf16_128"));
+  EXPECT_THAT(KernelsOf(SpecOf(biased, "attention")), ElementsAre("plain_adjusted_forward_f32_128"));
   EXPECT_THAT(KernelsOf(SpecOf({1, 9, 9, 2, 2, 80, true, 0, 0, 4}, "attention", DType::kBF16)),
-              ElementsAre("adjusted_forward_bf16_128"));
+              ElementsAre("tensor_adjusted_forward_bf16_128"));
   // A running maximum of unscaled scores is one of scaled ones only if the scale is above 0.
   KernelSpec turned = SpecOf(whole, "attention", DType::kBF16);
   turned.attributes = {{"causal", int64_t{1}}, {"scale", -0.5}};
