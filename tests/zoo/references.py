@@ -167,8 +167,29 @@ class T5Gated(T5):
         return model
 
 
-MODELS = {"llama": Llama, "vit": Vit, "resmlp": ResMlp, "bert": Bert, "roberta": Roberta, "t5": T5, "t5_1_1": T5Gated,
-          "swin": Swin}
+class Mixtral:
+    """Four experts, of which a token sees two, and a loss that keeps their loads alike."""
+
+    def make(self):
+        return transformers.MixtralForCausalLM(transformers.MixtralConfig(
+            vocab_size=256, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+            num_key_value_heads=2, max_position_embeddings=SEQUENCE, rms_norm_eps=1e-5, rope_theta=1e6,
+            sliding_window=None, num_local_experts=4, num_experts_per_tok=2, output_router_logits=True,
+            router_aux_loss_coef=0.05, tie_word_embeddings=False, initializer_range=0.15,
+            attn_implementation="eager"))
+
+    def batches(self, options):
+        return token_batches(options.tokens)
+
+    def loss(self, model, batch):
+        output = model(input_ids=batch["tokens"])
+        loss = torch.nn.functional.cross_entropy(output.logits.view(-1, output.logits.shape[-1]),
+                                                 batch["labels"].reshape(-1))
+        return loss + model.config.router_aux_loss_coef * output.aux_loss
+
+
+MODELS = {"llama": Llama, "mixtral": Mixtral, "vit": Vit, "resmlp": ResMlp, "bert": Bert, "roberta": Roberta, "t5": T5,
+          "t5_1_1": T5Gated, "swin": Swin}
 
 
 def token_batches(path):

@@ -1,0 +1,126 @@
+// Layers of mixtures of experts: a router chooses experts for every token, and the token sees their feed-forward layers
+// alone (Shazeer et al., "Outrageously large neural networks", 2017). Where a file speaks of `batch` and `seq`, those of the
+// model file that imports it are meant.
+//
+// Tokens are grouped by sequence, as in GShard (Lepikhin et al., 2021): of every sequence an expert takes `capacity` tokens
+// at most, and a token that comes too late is left out there: the residual connection is what remains of it. So shapes are
+// static, and what is dropped does not depend on how a batch is cut. A capacity of `seq` drops nothing, as the experts of a
+// token differ: each expert then computes seq rows for the seq * chosen / experts that it has on average.
+//
+// The experts' matrices are split over the axis `expert`, the batch before and behind them too: tokens go to their experts
+// and come back by an all-to-all over `expert`.
+
+// Which experts each token goes to. From x[b, s, hidden]: gates[b, s, chosen], the probabilities of the chosen experts,
+// divided by their sum; ids[b, s, chosen], largest first; probabilities and logits[b, s, experts].
+model.layer @router(%x) [hidden, experts, chosen, std = 0.02] {
+  %w = weft.parameter "weight" [experts, hidden] init(normal std)
+  %logits = weft.einsum "bsh,eh->bse" %x, %w
+  %probabilities = weft.softmax %logits
+  %top, %ids = weft.top_k %probabilities k(chosen) dim(2)
+  %sum = weft.reduce sum %top over [2] keep_dims
+  %gates = weft.div %top, %sum
+  model.return %gates, %ids, %probabilities, %logits
+}
+
+// [b, s, chosen] as [b, chosen * s]: the first choices of all tokens, then the second ones.
+model.layer @by_choice(%x) [chosen] {
+  %0 = weft.transpose %x [0, 2, 1]
+  %1 = weft.reshape %0 [batch, chosen * seq]
+  model.return %1
+}
+
+// Which of the experts * capacity slots of its sequence each choice has, i32[b, chosen * s], in the order of @by_choice:
+// first choices come before second ones, and early tokens before late ones (GShard, algorithm 1). `fits`, i32, is 0
+// where the expert has no slot left; the slot is then 0. And the token of each slot, i32[b, experts, capacity]; 0 where a
+// slot is empty, which nothing reads.
+model.layer @slots(%ids) [experts, chosen, capacity] {
+  %choices = model.call @by_choice (%ids) [chosen]
+  %0 = weft.reshape %choices [batch, chosen * seq, 1]
+  %1 = weft.iota [experts] dim(0)
+  %2 = weft.equal %0, %1 as_number
+  %3 = weft.cumsum %2 dim(1) exclusive
+  %place = weft.take %3, %choices dim(2) batch(2)
+  %most = weft.fill [1] value(capacity) to i32
+  %fits = weft.less %place, %most as_number
+  %4 = weft.mul %choices, %most
+  %5 = weft.add %4, %place
+  %slots = weft.mul %5, %fits
+
+  %6 = weft.iota [chosen, seq] dim(1)
+  %7 = weft.reshape %6 [chosen * seq]
+  %8 = weft.mul %7, %fits
+  %9 = weft.scatter_add %8, %slots dim(1) size(experts * capacity) batch(1)
+  %tokens = weft.reshape %9 [batch, experts, capacity]
+  model.return %slots, %fits, %tokens
+}
+
+// A gated MLP an expert, on x[b, experts, capacity, hidden]: w2(silu(w1(x)) * w3(x)), matrices as [out, in]. In checkpoint
+// files each expert has its own, 0.w1.weight and so on, as in Hugging Face's MixtralForCausalLM.
+model.layer @gated_experts(%x) [experts, hidden, inner, std = 0.02] {
+  %w1 = weft.parameter "*.w1.weight" [experts, inner, hidden] init(normal std) sbp(expert = S(0), tensor = S(1))
+  %w2 = weft.parameter "*.w2.weight" [experts, hidden, inner] init(normal std) sbp(expert = S(0), tensor = S(2))
+  %w3 = weft.parameter "*.w3.weight" [experts, inner, hidden] init(normal std) sbp(expert = S(0), tensor = S(1))
+  %0 = weft.einsum "bech,efh->becf" %x, %w1
+  %1 = weft.silu %0
+  %2 = weft.einsum "bech,efh->becf" %x, %w3
+  %3 = weft.mul %1, %2
+  %4 = weft.einsum "becf,ehf->bech" %3, %w2
+  model.return %4
+}
+
+// The sum of the chosen experts' results, each times its gate. Yields too what the router said: ids[b, s, chosen],
+// probabilities and logits[b, s, experts], for the losses below.
+model.layer @gated_mixture(%x) [hidden, inner, experts, chosen, capacity] {
+  %gates, %ids, %probabilities, %logits = model.call @router "gate" (%x) [hidden, experts, chosen]
+  %slots, %fits, %tokens = model.call @slots (%ids) [experts, chosen, capacity]
+  %0 = weft.take %x, %tokens dim(1) batch(1)
+  %1 = model.call @gated_experts "experts" (%0) [experts, hidden, inner]
+  %2 = weft.reshape %1 [batch, experts * capacity, hidden]
+  %3 = weft.take %2, %slots dim(1) batch(1)
+
+  %4 = model.call @by_choice (%gates) [chosen]
+  %5 = weft.cast %fits to f32
+  %6 = weft.mul %4, %5
+  %7 = weft.reshape %6 [batch, chosen * seq, 1]
+  %8 = weft.mul %3, %7
+  %9 = weft.reshape %8 [batch, chosen, seq, hidden]
+  %10 = weft.reduce sum %9 over [1]
+  model.return %10, %ids, %probabilities, %logits
+}
+
+// The load of each expert, [experts]: how many of its choices a token gives it, in the mean; and its mean probability.
+model.layer @load(%ids, %probabilities) [experts, chosen] {
+  %0 = weft.reshape %ids [batch, seq, chosen, 1]
+  %1 = weft.iota [experts] dim(0)
+  %2 = weft.equal %0, %1 as_number
+  %3 = weft.cast %2 to f32
+  %4 = weft.reduce sum %3 over [2]
+  %5 = weft.reduce mean %4 over [0, 1]
+  %6 = weft.reduce mean %probabilities over [0, 1]
+  model.return %5, %6
+}
+
+// Load balancing loss (Fedus et al., "Switch transformers", 2022, equation 4): experts times the sum over the experts of
+// load and mean probability. It is `chosen` where all experts have the same of both. A product of means over all tokens: of
+// a batch in micro-batches it is the mean of theirs, another number than that of the whole.
+model.layer @balance(%load, %probability) [experts] {
+  %0 = weft.mul %load, %probability
+  %1 = weft.reduce sum %0 over [0]
+  %2 = weft.scale %1 by(experts)
+  model.return %2
+}
+
+// Router z-loss (Zoph et al., "ST-MoE", 2022, equation 5): the mean over the tokens of the squared logarithm of the sum of
+// e^logit, which keeps logits small.
+model.layer @router_z(%logits) {
+  %0 = weft.reduce max %logits over [2] keep_dims
+  %1 = weft.stop_gradient %0
+  %2 = weft.sub %logits, %1
+  %3 = weft.exp %2
+  %4 = weft.reduce sum %3 over [2] keep_dims
+  %5 = weft.log %4
+  %6 = weft.add %5, %1
+  %7 = weft.square %6
+  %8 = weft.reduce mean %7 over [0, 1, 2]
+  model.return %8
+}
