@@ -45,7 +45,8 @@ def Weft_ParameterOp : Weft_Op<"parameter"> {
   let description = [{
     Declares a parameter of the model, or with `state` a tensor of the optimizer.
     `elaborate` turns `name` into the full name (`h.0.attn.c_attn.weight`). `stored`
-    is the shape in checkpoint files when it differs (same number of elements).
+    is the shape in checkpoint files when it differs (same number of elements). A `*` in the name stands for the
+    index of dimension 0: files have a tensor for each, such as `experts.0.w1.weight` and on for `experts.*.w1.weight`.
     `sbp(...)` pins how it lies over the named mesh axes; with `pinned` no job may change that, and no search does.
 
     Example:
@@ -57,6 +58,7 @@ def Weft_ParameterOp : Weft_Op<"parameter"> {
     **Constraints:**
     - extents are positive, those of `stored` too
     - `stored` has as many elements as the shape
+    - a name has at most one `*`; there is then a dimension 0, of the same extent in `stored`
   }];
   let arguments = (ins StrAttr:$name, Weft_Integers:$shape, OptionalAttr<Weft_Integers>:$stored, Weft_InitAttr:$init,
                        OptionalAttr<DictionaryAttr>:$pins, UnitAttr:$pinned, UnitAttr:$state,
