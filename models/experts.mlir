@@ -22,36 +22,39 @@ model.layer @router(%x) [hidden, experts, chosen, std = 0.02] {
   model.return %gates, %ids, %probabilities, %logits
 }
 
-// [b, s, chosen] as [b, chosen * s]: the first choices of all tokens, then the second ones.
-model.layer @by_choice(%x) [chosen] {
-  %0 = weft.transpose %x [0, 2, 1]
-  %1 = weft.reshape %0 [batch, chosen * seq]
-  model.return %1
-}
-
-// Which of the experts * capacity slots of its sequence each choice has, i32[b, chosen * s], in the order of @by_choice:
-// first choices come before second ones, and early tokens before late ones (GShard, algorithm 1). `fits`, i32, is 0
-// where the expert has no slot left; the slot is then 0. And the token of each slot, i32[b, experts, capacity]; 0 where a
-// slot is empty, which nothing reads.
+// Which of the experts * capacity slots of its sequence each choice has, i32[b, s, chosen]: all first choices come before
+// second ones, and early tokens before late ones (GShard, algorithm 1). `fits`, i32, is 0 where the expert has no slot left;
+// the slot is then 0. And the token of each slot, i32[b, experts, capacity]; 0 where a slot is empty, which nothing reads.
 model.layer @slots(%ids) [experts, chosen, capacity] {
-  %choices = model.call @by_choice (%ids) [chosen]
-  %0 = weft.reshape %choices [batch, chosen * seq, 1]
-  %1 = weft.iota [experts] dim(0)
-  %2 = weft.equal %0, %1 as_number
-  %3 = weft.cumsum %2 dim(1) exclusive
-  %place = weft.take %3, %choices dim(2) batch(2)
+  %0 = weft.transpose %ids [0, 2, 1]
+  %choices = weft.reshape %0 [batch, chosen * seq]
+  %1 = weft.reshape %0 [batch, chosen * seq, 1]
+  %2 = weft.iota [experts] dim(0)
+  %3 = weft.equal %1, %2 as_number
+  %4 = weft.cumsum %3 dim(1) exclusive
+  %place = weft.take %4, %choices dim(2) batch(2)
   %most = weft.fill [1] value(capacity) to i32
   %fits = weft.less %place, %most as_number
-  %4 = weft.mul %choices, %most
-  %5 = weft.add %4, %place
-  %slots = weft.mul %5, %fits
+  %5 = weft.mul %choices, %most
+  %6 = weft.add %5, %place
+  %slots = weft.mul %6, %fits
 
-  %6 = weft.iota [chosen, seq] dim(1)
-  %7 = weft.reshape %6 [chosen * seq]
-  %8 = weft.mul %7, %fits
-  %9 = weft.scatter_add %8, %slots dim(1) size(experts * capacity) batch(1)
-  %tokens = weft.reshape %9 [batch, experts, capacity]
-  model.return %slots, %fits, %tokens
+  %7 = weft.iota [chosen, seq] dim(1)
+  %8 = weft.reshape %7 [chosen * seq]
+  %9 = weft.mul %8, %fits
+  %10 = weft.scatter_add %9, %slots dim(1) size(experts * capacity) batch(1)
+  %tokens = weft.reshape %10 [batch, experts, capacity]
+
+  %11 = model.call @by_token (%slots) [chosen]
+  %12 = model.call @by_token (%fits) [chosen]
+  model.return %11, %12, %tokens
+}
+
+// [b, chosen * s], all first choices first, as [b, s, chosen].
+model.layer @by_token(%x) [chosen] {
+  %0 = weft.reshape %x [batch, chosen, seq]
+  %1 = weft.transpose %0 [0, 2, 1]
+  model.return %1
 }
 
 // A gated MLP an expert, on x[b, experts, capacity, hidden]: w2(silu(w1(x)) * w3(x)), matrices as [out, in]. In checkpoint
@@ -78,14 +81,10 @@ model.layer @gated_mixture(%x) [hidden, inner, experts, chosen, capacity] {
   %2 = weft.reshape %1 [batch, experts * capacity, hidden]
   %3 = weft.take %2, %slots dim(1) batch(1)
 
-  %4 = model.call @by_choice (%gates) [chosen]
-  %5 = weft.cast %fits to f32
-  %6 = weft.mul %4, %5
-  %7 = weft.reshape %6 [batch, chosen * seq, 1]
-  %8 = weft.mul %3, %7
-  %9 = weft.reshape %8 [batch, chosen, seq, hidden]
-  %10 = weft.reduce sum %9 over [1]
-  model.return %10, %ids, %probabilities, %logits
+  %4 = weft.cast %fits to f32
+  %5 = weft.mul %gates, %4
+  %6 = weft.einsum "bskh,bsk->bsh" %3, %5
+  model.return %6, %ids, %probabilities, %logits
 }
 
 // The load of each expert, [experts]: how many of its choices a token gives it, in the mean; and its mean probability.

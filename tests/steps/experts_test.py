@@ -104,7 +104,7 @@ class ExpertsTest(ProgramTest):
             dropped += 24 - len(expected)
             for choice in range(2):
                 for token in range(12):
-                    at, slot = choice * 12 + token, expected.get((token, choice))
+                    at, slot = 2 * token + choice, expected.get((token, choice))
                     self.assertEqual((fits[b][at], slots[b][at]), (0, 0) if slot is None else (1, slot))
                     if slot is not None:
                         self.assertEqual(tokens[b][slot], token)
