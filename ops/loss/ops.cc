@@ -133,7 +133,7 @@ LogicalResult CrossEntropyLossOp::inferTypes(Types &results) {
 }
 
 ShardingRule CrossEntropyLossOp::getShardingRule() {
-  return ruleOf(*this, ".,.,.,.->,").withNeutral(3, double(getIgnoreIndex()));
+  return ruleOf(*this, ".,.,.,.->,").withNeutral(3, double(int64_t(getIgnoreIndex())));
 }
 
 // A logarithm, two additions to the row and one to each sum.

@@ -6,24 +6,22 @@ namespace weft::compiler {
 
 using namespace weft::ir;
 
-namespace {
-
-bool holds(const Numbers &numbers, const Numbers &wanted) {
+bool Versions::Version::holds(const Numbers &wanted) const {
   return llvm::all_of(wanted, [&](const auto &pair) {
     auto it = numbers.find(pair.first);
     return it != numbers.end() && it->second == pair.second;
   });
 }
 
-// Whether nothing but unknown numbers has to change.
-bool mayHold(const Numbers &numbers, const Numbers &wanted) {
-  return llvm::all_of(wanted, [&](const auto &pair) {
-    auto it = numbers.find(pair.first);
-    return it == numbers.end() || it->second == pair.second;
-  });
+bool Versions::Version::mayHold(const Numbers &wanted) const {
+  return llvm::all_of(wanted, [&](const auto &pair) { return holds({pair}) || !fixed.count(pair.first); });
 }
 
-} // namespace
+void Versions::Version::fix(const Numbers &wanted) {
+  for (auto [group, number] : wanted) {
+    fixed.insert(group);
+  }
+}
 
 void Versions::add(mlir::Value original, llvm::ArrayRef<int64_t> unpadded, Numbers numbers) {
   originals_[original] = original;
@@ -38,40 +36,42 @@ void Versions::replace(mlir::Value original, mlir::Value value, const Numbers &n
   first.numbers.insert(numbers.begin(), numbers.end());
 }
 
-bool Versions::isZero(mlir::Value value, int group) const {
-  auto it = versions_.find(original(value));
-  return llvm::any_of(it->second,
-                      [&](const Version &v) { return v.value == value && holds(v.numbers, {{group, 0.0}}); });
+bool Versions::isZero(mlir::Value value, int group) {
+  for (Version &version : versions_.find(original(value))->second) {
+    if (version.value == value && version.holds({{group, 0.0}})) {
+      version.fixed.insert(group);
+      return true;
+    }
+  }
+  return false;
 }
 
 void Versions::give(mlir::Operation *op, unsigned operand, const Numbers &wanted) {
   mlir::Value source = original(op->getOperand(operand));
   llvm::SmallVector<Version, 1> &versions = versions_[source];
-  for (Version &version : versions) {
-    if (holds(version.numbers, wanted)) {
-      return op->setOperand(operand, version.value);
+  auto held = llvm::find_if(versions, [&](const Version &version) { return version.holds(wanted); });
+  if (held == versions.end() && versions.front().mayHold(wanted) && versions.front().value.getDefiningOp() &&
+      !versions.front().value.getDefiningOp<ParameterOp>()) {
+    held = versions.begin();
+    extend(*held, source, wanted);
+  }
+  if (held == versions.end()) {
+    mlir::OpBuilder b(op);
+    Version own{set(b, versions.front().value, source, wanted, op), versions.front().numbers};
+    for (auto [group, number] : wanted) {
+      own.numbers[group] = number;
     }
+    held = &versions.emplace_back(std::move(own));
   }
-  Version &first = versions.front();
-  if (mayHold(first.numbers, wanted) && first.value.getDefiningOp()) {
-    extend(first, source, wanted);
-    return op->setOperand(operand, first.value);
-  }
-  mlir::OpBuilder b(op);
-  mlir::Value value = set(b, first.value, source, wanted, op);
-  Numbers numbers = first.numbers;
-  for (auto [group, number] : wanted) {
-    numbers[group] = number;
-  }
-  versions.push_back({value, numbers});
-  op->setOperand(operand, value);
+  held->fix(wanted);
+  op->setOperand(operand, held->value);
 }
 
 // Over the value itself, as nothing else reads it.
 void Versions::extend(Version &version, mlir::Value original, const Numbers &wanted) {
   Numbers missing;
   for (auto [group, number] : wanted) {
-    if (!version.numbers.count(group)) {
+    if (!version.holds({{group, number}})) {
       missing[group] = number;
     }
   }
@@ -85,7 +85,9 @@ void Versions::extend(Version &version, mlir::Value original, const Numbers &wan
   for (mlir::OpOperand *use : uses) {
     use->set(version.value);
   }
-  version.numbers.insert(missing.begin(), missing.end());
+  for (auto [group, number] : missing) {
+    version.numbers[group] = number;
+  }
 }
 
 mlir::Value Versions::set(mlir::OpBuilder &b, mlir::Value value, mlir::Value original, const Numbers &numbers,

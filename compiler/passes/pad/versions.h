@@ -3,6 +3,7 @@
 #define WEFT_COMPILER_PASSES_PAD_VERSIONS_H_
 
 #include <map>
+#include <set>
 
 #include "compiler/passes/pad/padding.h"
 
@@ -24,10 +25,11 @@ public:
   /// What `value` is a version of.
   mlir::Value original(mlir::Value value) const { return originals_.at(value); }
   llvm::ArrayRef<int64_t> unpadded(mlir::Value original) const { return unpadded_.find(original)->second; }
-  bool isZero(mlir::Value value, int group) const;
+  /// Whether a version is 0 there. From now on it stays so.
+  bool isZero(mlir::Value value, int group);
 
   /// Sets an operand to a version of it that has these numbers: one that there is, or the first one with more of its
-  /// padding set, which all others may read as well, or else one of its own.
+  /// padding set, which all others may read as well where nobody counts on what it was, or else one of its own.
   void give(mlir::Operation *op, unsigned operand, const Numbers &wanted);
 
   /// Notes at what makes `value`, another version of `original`, where it belongs and what it stands for.
@@ -39,6 +41,12 @@ private:
   struct Version {
     mlir::Value value;
     Numbers numbers;
+    std::set<int> fixed = {}; // groups whose number somebody counts on
+
+    bool holds(const Numbers &wanted) const;
+    // Whether nothing has to change but what nobody counts on.
+    bool mayHold(const Numbers &wanted) const;
+    void fix(const Numbers &wanted);
   };
   mlir::Value set(mlir::OpBuilder &b, mlir::Value value, mlir::Value original, const Numbers &numbers,
                   mlir::Operation *like);

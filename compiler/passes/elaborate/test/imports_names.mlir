@@ -9,12 +9,12 @@
 // CHECK: model.config @a.width = 2 * a.leaf_size
 // CHECK-NOT: model.layer @a.side
 // CHECK: model.layer @a.tower(%x) {
-// CHECK:   model.call @a.leaf(
-// CHECK:   model.call @a.side(%{{.*}}) [a.width + batch]
+// CHECK:   model.call @a.leaf (%x)
+// CHECK:   model.call @a.side (%{{.*}}) [a.width + batch]
 // CHECK: model.config @b.leaf_size = 3
 // CHECK: model.layer @b.side(%x) [width] {
 // CHECK:   weft.scale %x by(width)
-// CHECK: model.call @b.side(%{{.*}}) [b.width + batch]
+// CHECK: model.call @b.side (%{{.*}}) [b.width + batch]
 model.layer override @a.side(%x) [by] {
   %0 = weft.add_scalar %x by(by)
   model.return %0

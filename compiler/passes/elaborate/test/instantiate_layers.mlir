@@ -18,7 +18,7 @@ model.layer @outer(%x) [kind] {
   %0 = model.call @block "block" (%x) [2.0, kind]
   model.return %0
 }
-// CHECK:      weft.exp %arg0 {scope = "a.inner"}
+// CHECK:      weft.exp %x {scope = "a.inner"}
 // CHECK-NEXT: weft.scale %{{.*}} by(3.000000e+00) {scope = "b.inner"}
 // CHECK-NEXT: weft.scale %{{.*}} by(2.000000e+00) {scope = "c.block.inner"}
 // CHECK-NEXT: weft.scale %{{.*}} by(0.000000e+00) {scope = "h.0"}
@@ -36,11 +36,11 @@ model.graph @g(%x [2] f32) {
 // -----
 
 model.layer @l(%x) [n] {
+  // expected-error @+1 {{"n": expected a number, got @l}}
   %0 = weft.scale %x by(n)
   model.return %0
 }
 model.graph @g(%x [2] f32) {
-  // expected-error @+1 {{"n": expected a number, got @l}}
   %0 = model.call @l (%x) [@l]
   weft.output "y" %0
 }
