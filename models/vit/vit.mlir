@@ -3,6 +3,7 @@
 model.import "../layers.mlir"
 model.import "../encoder.mlir"
 model.import "../images.mlir"
+model.import "blocks.mlir"
 
 model.config @size = 224      model.config @patch = 16    model.config @channels = 3
 model.config @layers = 12     model.config @hidden = 768  model.config @inner = 3072
@@ -27,43 +28,8 @@ model.layer @embeddings(%images) [rate] {
   model.return %4
 }
 
-model.layer @attention_output(%x) [rate] {
-  %0 = model.call @dense_of_heads "dense" (%x) [hidden, heads]
-  %1 = weft.dropout %0 rate(rate)
-  model.return %1
-}
-
-model.layer @attention(%x) [rate] {
-  %0 = model.call @self_attention "attention" (%x) [hidden, heads]
-  %1 = model.call @attention_output "output" (%0) [rate]
-  model.return %1
-}
-
-model.layer @intermediate(%x) {
-  %0 = model.call @dense "dense" (%x) [hidden, inner, S(0), S(0)]
-  %1 = weft.gelu %0 approximate(none)
-  model.return %1
-}
-
-model.layer @output(%x) [rate] {
-  %0 = model.call @dense "dense" (%x) [inner, hidden, S(1), B]
-  %1 = weft.dropout %0 rate(rate)
-  model.return %1
-}
-
-model.layer @block(%x) [rate] {
-  %0 = model.call @layer_norm "layernorm_before" (%x) [hidden, norm_eps]
-  %1 = model.call @attention "attention" (%0) [rate]
-  %2 = weft.add %x, %1
-  %3 = model.call @layer_norm "layernorm_after" (%2) [hidden, norm_eps]
-  %4 = model.call @intermediate "intermediate" (%3)
-  %5 = model.call @output "output" (%4) [rate]
-  %6 = weft.add %2, %5
-  model.return %6
-}
-
 model.layer @encoder(%x) [rate] {
-  %0 = model.repeat layers "layer" @block(%x) [rate]
+  %0 = model.repeat layers "layer" @block(%x) [hidden, heads, inner, norm_eps, rate]
   model.return %0
 }
 

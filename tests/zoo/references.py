@@ -56,18 +56,14 @@ class Vit:
 
 
 class ResMlp:
-    """timm's: transformers has none. 16 places of 4 x 4 pixels; what begins at one value is drawn instead, so that it
-    matters."""
+    """timm's: transformers has none. 16 places of 4 x 4 pixels."""
 
     def make(self):
         import timm.models.mlp_mixer as mixer  # this model alone needs it
         model = mixer.MlpMixer(
             num_classes=10, img_size=16, patch_size=4, num_blocks=2, embed_dim=32, mlp_ratio=2, norm_layer=mixer.Affine,
             block_layer=functools.partial(mixer.ResBlock, init_values=0.5))
-        with torch.no_grad():
-            for parameter in model.parameters():
-                parameter.add_(0.1 * torch.randn(parameter.shape))
-        return model
+        return stirred(model)
 
     def batches(self, options):
         return image_batches(options, "resmlp")
@@ -188,8 +184,29 @@ class Mixtral:
         return loss + model.config.router_aux_loss_coef * output.aux_loss
 
 
-MODELS = {"llama": Llama, "mixtral": Mixtral, "vit": Vit, "resmlp": ResMlp, "bert": Bert, "roberta": Roberta, "t5": T5,
-          "t5_1_1": T5Gated, "swin": Swin}
+class Mae:
+    """The noise that says which patches are masked is data here. Nothing in the tables of positions is trained."""
+
+    def make(self):
+        model = transformers.ViTMAEForPreTraining(transformers.ViTMAEConfig(
+            image_size=16, patch_size=4, num_channels=3, hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+            num_attention_heads=4, decoder_hidden_size=16, decoder_intermediate_size=32, decoder_num_hidden_layers=2,
+            decoder_num_attention_heads=2, mask_ratio=0.75, norm_pix_loss=True, initializer_range=0.15,
+            attn_implementation="eager"))
+        model.decoder.initialize_weights(16)  # the table, which the class then sets to 0; published weights have it
+        return stirred(model)
+
+    def batches(self, options):
+        return record_batches(options, "mae", {
+            "images": torch.randint(0, 256, (BATCH * STEPS, 3, 16, 16), dtype=torch.uint8),
+            "noise": torch.rand(BATCH * STEPS, 16)})
+
+    def loss(self, model, batch):
+        return model(pixel_values=scaled(batch["images"]), noise=batch["noise"]).loss
+
+
+MODELS = {"llama": Llama, "mixtral": Mixtral, "vit": Vit, "mae": Mae, "resmlp": ResMlp, "bert": Bert, "roberta": Roberta,
+          "t5": T5, "t5_1_1": T5Gated, "swin": Swin}
 
 
 def token_batches(path):
@@ -206,6 +223,15 @@ def image_batches(options, name, channels=3, size=16):
     return record_batches(options, name, {
         "images": torch.randint(0, 256, (BATCH * STEPS, channels, size, size), dtype=torch.uint8),
         "labels": torch.randint(0, 10, (BATCH * STEPS,), dtype=torch.int32)})
+
+
+def stirred(model):
+    """With noise on what is trained, so that what begins at one value matters."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.requires_grad:
+                parameter.add_(0.1 * torch.randn(parameter.shape))
+    return model
 
 
 def scaled(images):
@@ -244,7 +270,7 @@ def train(reference, model, batches):
         optimizer.zero_grad()
         loss = reference.loss(model, batch)
         loss.backward()
-        norm = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters()))
+        norm = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters() if p.grad is not None))
         yield loss.item(), norm.item()
         optimizer.step()
 

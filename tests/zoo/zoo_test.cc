@@ -41,6 +41,7 @@ const Model kModels[] = {
     {"t5_1_1", "tests/zoo/t5_1_1_data.safetensors", 32, true},
     {"swin", "tests/zoo/swin_data.safetensors", 4, false},
     {"mixtral", kTokens, 256, true, {"model.set=chosen=4"}},
+    {"mae", "tests/zoo/mae_data.safetensors", 48, false},  // masked patches
 };
 
 void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
