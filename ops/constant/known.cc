@@ -4,41 +4,15 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/element_bits.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/tile_runs.h"
 
 namespace weft::constant {
-namespace {
-
-template <typename T>
-uint64_t BitsOf(T value) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
-  return bits;
-}
-
-absl::StatusOr<uint64_t> FloatBits(const TensorSpec& tensor, double value) {
-  const auto narrow = static_cast<float>(value);
-  if (tensor.dtype == DType::kF32) return BitsOf(narrow);
-  if (tensor.dtype == DType::kBF16) return BitsOf(ToBFloat16(narrow).bits);
-  if (tensor.dtype == DType::kF16) return BitsOf(ToFloat16(narrow).bits);
-  return absl::InvalidArgumentError(
-      absl::StrCat("output 0: expected f32, bf16, f16, i32, i64 or u8, got ", tensor.ToString()));
-}
-
-// The lowest bytes of an integer are those of the narrower one.
-bool IsInteger(DType type) { return type == DType::kI32 || type == DType::kI64 || type == DType::kU8; }
-
-}  // namespace
 
 absl::StatusOr<uint64_t> FilledElement(const KernelSpec& spec) {
   WEFT_RETURN_IF_ERROR(MatchSpec(spec, "->any:*").status());
-  if (IsInteger(spec.outputs[0].dtype)) {
-    WEFT_ASSIGN_OR_RETURN(int64_t value, spec.attributes.Int("value"));
-    return static_cast<uint64_t>(value);
-  }
-  WEFT_ASSIGN_OR_RETURN(double value, spec.attributes.Float("value"));
-  return FloatBits(spec.outputs[0], value);
+  return ElementOfValue(spec);
 }
 
 absl::StatusOr<Iota> PlanIota(const KernelSpec& spec) {
@@ -68,7 +42,7 @@ absl::StatusOr<std::vector<uint8_t>> TileOf(const KernelSpec& spec) {
   runs.ForRange(0, tile.elements(), [&](int64_t local, int64_t global, int64_t count) {
     for (int64_t i = 0; i < count; ++i) {
       auto word = static_cast<uint64_t>(values[static_cast<size_t>(global + i)]);
-      if (!IsInteger(tile.dtype)) {
+      if (!HasIntegers(tile.dtype)) {
         absl::StatusOr<uint64_t> bits = FloatBits(tile, std::bit_cast<double>(word));
         if (!bits.ok()) {
           status = bits.status();

@@ -9,11 +9,11 @@ using mlir::DictionaryAttr;
 
 namespace {
 
-// Expressions are kept as text; a lone constant becomes a constant. Outside of quotes MLIR's tokens allow sums and products
-// alone: a minus is part of a number, and a slash begins a comment.
+// Expressions are kept as text; a lone constant becomes a constant. Outside of quotes MLIR's tokens allow sums and
+// products alone: a minus is part of a number, and a slash begins a comment.
 struct Expression {
   std::string text;
-  Attribute constant; // set if the text is one literal
+  Attribute constant;  // set if the text is one literal
   bool quoted = false; // of which nothing is known: in parentheses beside an operator
 };
 

@@ -183,7 +183,8 @@ llvm::LogicalResult ParameterOp::inferTypes(llvm::SmallVectorImpl<mlir::RankedTe
     own = llvm::to_vector(llvm::cast<mlir::DenseI64ArrayAttr>(unpadded[0]).asArrayRef());
   }
   llvm::SmallVector<int64_t> stored = getStored() ? intsOf(*getStored()) : own;
-  llvm::FailureOr<int64_t> elements = countElements(*this, "shape", own), inFiles = countElements(*this, "stored", stored);
+  llvm::FailureOr<int64_t> elements = countElements(*this, "shape", own),
+                           inFiles = countElements(*this, "stored", stored);
   if (failed(elements) || failed(inFiles)) {
     return mlir::failure();
   }

@@ -24,11 +24,13 @@ class SetPaddingKernel : public Kernel {
     const auto* x = static_cast<const Word*>(inputs[0]);
     auto* y = static_cast<Word*>(outputs[0]);
     if (x != y) {
-      ParallelFor(threads_, elements_, kGrain, [&](int64_t begin, int64_t end) { std::copy(x + begin, x + end, y + begin); });
+      ParallelFor(threads_, elements_, kGrain,
+                  [&](int64_t begin, int64_t end) { std::copy(x + begin, x + end, y + begin); });
     }
     const auto word = static_cast<Word>(plan_.word());
     for (const padding::Rows& rows : plan_.RowsOf(context.micro_batch)) {
-      for (int64_t row = 0; row < rows.count; ++row) std::fill_n(y + rows.offset + row * rows.stride, rows.elements, word);
+      for (int64_t row = 0; row < rows.count; ++row)
+        std::fill_n(y + rows.offset + row * rows.stride, rows.elements, word);
     }
     return absl::OkStatus();
   }

@@ -62,9 +62,9 @@ TEST(PaddingTest, WritesWhatLiesBeyondTheExtents) {
       for (int64_t tile = 0; tile < 8; ++tile) {
         const TensorSpec spec = Tile(type, {1, 3, 2}, dims, {tile / 4, tile / 2 % 2 * 3, tile % 2 * 2});
         for (bool in_place : {false, true}) {
-          const auto part = RunKernel(Registry(), Spec(spec, extents, 7), {SliceOf(whole, spec)}, {},
-                                      in_place ? std::vector<std::pair<int, int>>{{0, 0}}
-                                               : std::vector<std::pair<int, int>>{});
+          const auto part =
+              RunKernel(Registry(), Spec(spec, extents, 7), {SliceOf(whole, spec)}, {},
+                        in_place ? std::vector<std::pair<int, int>>{{0, 0}} : std::vector<std::pair<int, int>>{});
           ASSERT_TRUE(part.ok()) << part.status();
           EXPECT_EQ((*part)[0], SliceOf(expected, spec)) << spec.ToString();
         }

@@ -19,9 +19,9 @@ class SetPaddingKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
     WEFT_ASSIGN_OR_RETURN(padding::PaddingPlan plan, padding::PaddingPlan::Create(spec));
-    WEFT_ASSIGN_OR_RETURN(auto kernel,
-                          GpuKernel<RowsArguments>::Find(spec.gpu, "padding",
-                                                         absl::StrCat("fill_rows_", SizeOf(spec.outputs[0].dtype))));
+    WEFT_ASSIGN_OR_RETURN(
+        auto kernel,
+        GpuKernel<RowsArguments>::Find(spec.gpu, "padding", absl::StrCat("fill_rows_", SizeOf(spec.outputs[0].dtype))));
     return std::make_unique<SetPaddingKernel>(spec, kernel, std::move(plan));
   }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/element_bits.h"
 #include "ops/abi/match_spec.h"
-#include "ops/constant/known.h"
 
 namespace weft::padding {
 
@@ -16,12 +16,11 @@ absl::StatusOr<PaddingPlan> PaddingPlan::Create(const KernelSpec& spec) {
     return absl::InvalidArgumentError(
         absl::StrCat("output 0: expected ", NameOf(spec.inputs[0].dtype), ", got ", plan.tile_.ToString()));
   }
-  KernelSpec fill{.outputs = spec.outputs, .attributes = spec.attributes};
-  WEFT_ASSIGN_OR_RETURN(plan.word_, constant::FilledElement(fill));
+  WEFT_ASSIGN_OR_RETURN(plan.word_, ElementOfValue(spec));
   WEFT_ASSIGN_OR_RETURN(plan.extents_, spec.attributes.Ints("extents"));
   if (plan.extents_.size() != plan.tile_.dims.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("attribute `extents`: expected ", plan.tile_.rank(),
-                                                   ", one a dim, got ", plan.extents_.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("attribute `extents`: expected ", plan.tile_.rank(), ", one a dim, got ", plan.extents_.size()));
   }
   if (spec.attributes.Has("batch")) {
     WEFT_ASSIGN_OR_RETURN(plan.batch_, spec.attributes.Int("batch"));

@@ -131,8 +131,8 @@ absl::Status CheckState(const Buffer& buffer, int index) {
       return InvalidPlan("stored shape: expected as many elements as ", TypeText(buffer), ", got another count");
   }
   if (state && IsStacked(buffer)) {
-    const bool same =
-        buffer.stored_shape_size() == 0 || buffer.shape_size() == 0 || buffer.stored_shape(0) == UnpaddedShape(buffer)[0];
+    const bool same = buffer.stored_shape_size() == 0 || buffer.shape_size() == 0 ||
+                      buffer.stored_shape(0) == UnpaddedShape(buffer)[0];
     if (buffer.shape_size() == 0 || !same) {
       return InvalidPlan("name: expected a first dim, stored too, that its `*` stands for, got ", TypeText(buffer));
     }

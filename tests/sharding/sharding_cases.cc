@@ -52,7 +52,8 @@ void AddPointwise(Cases& cases) {
   }
   cases.push_back(OpCase("set_padding", "weft.set_padding %a [3, 5] value(-1.5)", {{"4x8xf32"}}).Exact());
   cases.push_back(OpCase("set_padding_zero", "weft.set_padding %a [4, 7] value(0)", {{"4x8xf32"}}).Exact());
-  cases.push_back(OpCase("set_padding_of_ids", "weft.set_padding %a [3, 8] value(7)", {{"4x8xi32", Integers(5)}}).Exact());
+  cases.push_back(
+      OpCase("set_padding_of_ids", "weft.set_padding %a [3, 8] value(7)", {{"4x8xi32", Integers(5)}}).Exact());
   cases.push_back(OpCase("broadcast_to_new_dim", "weft.broadcast_to %a [4, 8]", {{"8xf32"}}).Exact());
   cases.push_back(OpCase("broadcast_to_ones", "weft.broadcast_to %a [4, 4, 8]", {{"4x1xf32"}}).Exact());
   cases.push_back(OpCase("broadcast_to_scalar", "weft.broadcast_to %a [4, 8]", {{"f32"}}).Exact());

@@ -20,10 +20,9 @@ std::vector<InputInfo> PortsOf(const plan::Plan& plan, const char* kind, Operand
         const auto name = kernel.attributes().find("name");
         if (kernel.name() != kind || operands(kernel)->size() != 1 || name == kernel.attributes().end()) continue;
         const plan::Buffer& buffer = stage.buffers(operands(kernel)->Get(0));
-        ports[name->second.string()] = {
-            name->second.string(),
-            buffer.dtype(),
-            {plan::UnpaddedShape(buffer).begin(), plan::UnpaddedShape(buffer).end()}};
+        ports[name->second.string()] = {name->second.string(),
+                                        buffer.dtype(),
+                                        {plan::UnpaddedShape(buffer).begin(), plan::UnpaddedShape(buffer).end()}};
       }
     }
   }

@@ -84,8 +84,12 @@ private:
           return {};
         }
         const int order = compare(left, right);
-        const bool holds = op == "<=" ? order <= 0 : op == ">=" ? order >= 0 : op == "==" ? order == 0
-                         : op == "!=" ? order != 0 : op == "<" ? order < 0 : order > 0;
+        const bool holds = op == "<="   ? order <= 0
+                           : op == ">=" ? order >= 0
+                           : op == "==" ? order == 0
+                           : op == "!=" ? order != 0
+                           : op == "<"  ? order < 0
+                                        : order > 0;
         return builder.getI64IntegerAttr(holds);
       }
     }
@@ -117,7 +121,11 @@ private:
   Attribute product() {
     Attribute left = primary();
     while (left) {
-      StringRef op = take("*") ? "*" : take("/") ? "/" : takeWord("floordiv") ? "floordiv" : takeWord("mod") ? "mod" : "";
+      StringRef op = take("*")              ? "*"
+                     : take("/")            ? "/"
+                     : takeWord("floordiv") ? "floordiv"
+                     : takeWord("mod")      ? "mod"
+                                            : "";
       if (op.empty()) {
         return left;
       }
@@ -236,7 +244,8 @@ private:
                                                            {"log", 1}, {"min", 2},  {"max", 2},   {"if", 3}};
     const auto *known = llvm::find_if(kFunctions, [&](const auto &function) { return function.first == name; });
     if (known == std::end(kFunctions)) {
-      fail() << "unknown function " << name << ": expected " << listOf(llvm::to_vector(llvm::drop_begin(llvm::make_first_range(kFunctions))));
+      fail() << "unknown function " << name << ": expected "
+             << listOf(llvm::to_vector(llvm::drop_begin(llvm::make_first_range(kFunctions))));
       return {};
     }
     if (arguments.size() != known->second) {

@@ -3,8 +3,8 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/Parser/Parser.h"
 #include "runtime/plan/read_file.h"
 
 namespace weft::compiler {
@@ -106,8 +106,8 @@ private:
   LogicalResult moveIn(mlir::ModuleOp file, model::ImportOp import, StringRef prefix, StringRef path) {
     auto plain = [](char c) { return llvm::isAlnum(c) || c == '_'; };
     if (prefix.empty() || llvm::isDigit(prefix.front()) || !llvm::all_of(prefix, plain)) {
-      return mlir::emitError(import.getLoc()) << "import \"" << import.getPath()
-                                              << "\": as: expected letters, digits and _, got \"" << prefix << "\"";
+      return mlir::emitError(import.getLoc())
+             << "import \"" << import.getPath() << "\": as: expected letters, digits and _, got \"" << prefix << "\"";
     }
     if (failed(Importer(file, open).run(path))) {
       return mlir::failure();
@@ -141,8 +141,9 @@ private:
         return (declared.contains(name) && !hidden.contains(name) ? prefix + "." + name : llvm::Twine(name)).str();
       };
       mlir::AttrTypeReplacer replacer;
-      replacer.addReplacement(
-          [&](mlir::FlatSymbolRefAttr layer) { return mlir::FlatSymbolRefAttr::get(layer.getContext(), full(layer.getValue())); });
+      replacer.addReplacement([&](mlir::FlatSymbolRefAttr layer) {
+        return mlir::FlatSymbolRefAttr::get(layer.getContext(), full(layer.getValue()));
+      });
       replacer.addReplacement(
           [&](ir::ExprAttr e) { return ir::ExprAttr::get(e.getContext(), renameWords(e.getText(), full)); });
       replacer.recursivelyReplaceElementsIn(&op, /*replaceAttrs=*/true);

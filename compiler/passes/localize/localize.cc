@@ -51,10 +51,9 @@ private:
 
   task::BufferOp buffer(mlir::Location loc, const std::string &name, BufferKind kind, Value value) {
     auto type = task::BufferType::get(b_.getContext(), tensorOf(value));
-    return b_.create<task::BufferOp>(loc, type, b_.getStringAttr(name),
-                                     task::BufferKindAttr::get(b_.getContext(), kind), b_.getI64IntegerAttr(1),
-                                     mlir::StringAttr(), mlir::DictionaryAttr(), mlir::DenseI64ArrayAttr(),
-                                     unpadded(value));
+    return b_.create<task::BufferOp>(
+        loc, type, b_.getStringAttr(name), task::BufferKindAttr::get(b_.getContext(), kind), b_.getI64IntegerAttr(1),
+        mlir::StringAttr(), mlir::DictionaryAttr(), mlir::DenseI64ArrayAttr(), unpadded(value));
   }
 
   // A name that tells where a value comes from; unique in the program.
@@ -202,9 +201,8 @@ private:
   }
 
   llvm::LogicalResult lowerParameter(ParameterOp parameter) {
-    auto made =
-        buffer(parameter.getLoc(), parameter.getName().str(),
-               parameter.getState() ? BufferKind::Optimizer : BufferKind::Parameter, parameter.getResult());
+    auto made = buffer(parameter.getLoc(), parameter.getName().str(),
+                       parameter.getState() ? BufferKind::Optimizer : BufferKind::Parameter, parameter.getResult());
     NamedAttrList attributes;
     llvm::StringRef kind = parameter.getInit().getKind();
     llvm::ArrayRef<mlir::Attribute> numbers = parameter.getInit().getArguments();

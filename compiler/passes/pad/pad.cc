@@ -76,8 +76,8 @@ private:
       }
       auto parameter = llvm::dyn_cast<ParameterOp>(op);
       PlacementAttr placement = graph.getPlacement(stageOf(&op));
-      llvm::FailureOr<States> states =
-          resolvePins(&op, parameter ? parameter.getName() : "sbp", pins, tensorOf(op.getResult(0)), placement, Cut::Any);
+      llvm::FailureOr<States> states = resolvePins(&op, parameter ? parameter.getName() : "sbp", pins,
+                                                   tensorOf(op.getResult(0)), placement, Cut::Any);
       if (failed(states)) {
         return mlir::failure();
       }
@@ -168,7 +168,8 @@ private:
                                     "batch.micro has to divide batch.global";
       }
       auto number = [&](int64_t n) { return b.getI64IntegerAttr(n); };
-      value = create<SliceOp>(b, op->getLoc(), value, number(dim), number(0), number(versions_->unpadded(original)[dim]));
+      value =
+          create<SliceOp>(b, op->getLoc(), value, number(dim), number(0), number(versions_->unpadded(original)[dim]));
       versions_->describe(value, original, op);
       ++numCropped;
     }
