@@ -14,6 +14,10 @@ RankedTensorType tileOf(Value value, PlacementAttr placement) {
                                type.getElementType());
 }
 
+static RankedTensorType unpaddedTypeOf(Value value) {
+  return RankedTensorType::get(unpaddedShapeOf(value), tensorOf(value).getElementType());
+}
+
 double modelFlops(GraphOp graph) {
   Sections sections(graph);
   double flops = 0;
@@ -21,8 +25,8 @@ double modelFlops(GraphOp graph) {
     if (phaseOf(op) == OpPhase::Recompute) {
       return;
     }
-    SmallVector<RankedTensorType> operands = llvm::map_to_vector(op->getOperands(), tensorOf);
-    SmallVector<RankedTensorType> results = llvm::map_to_vector(op->getResults(), tensorOf);
+    SmallVector<RankedTensorType> operands = llvm::map_to_vector(op->getOperands(), unpaddedTypeOf);
+    SmallVector<RankedTensorType> results = llvm::map_to_vector(op->getResults(), unpaddedTypeOf);
     Cost cost = op.getCost(operands, results);
     if (cost.contraction) {
       flops += cost.flops * sections.runs(op, double(graph.getMicroBatches()));

@@ -7,7 +7,7 @@
 
 namespace weft::compiler {
 
-/// FLOPs of the contractions of a step on whole tensors, micro-batches
+/// FLOPs of the contractions of a step on whole tensors without padding, micro-batches
 /// included: the useful work, whatever the layout and whatever is computed
 /// twice (phase "recompute"). 2 a multiply-add.
 double modelFlops(ir::GraphOp graph);

@@ -78,6 +78,12 @@ llvm::FailureOr<States> resolvePins(mlir::Operation *op, llvm::StringRef what, m
       }
     }
   }
+  if (llvm::isa<ParameterOp>(op)) {
+    for (SbpState &state : states) {
+      bool one = state.isSplit() && state.dim < type.getRank() && type.getDimSize(state.dim) == 1;
+      state = one ? SbpState::broadcast() : state;
+    }
+  }
   if (failed(checkSplits([&] { return op->emitOpError(); }, what, states, type, placement, cut))) {
     return mlir::failure();
   }

@@ -77,7 +77,7 @@ TEST(JobTest, AutoParallelNeedsABatchAndACluster) {
   EXPECT_THAT(ErrorOf(kAuto, {"auto.gap=-1"}), HasSubstr("auto.gap: expected 0 or more, got -1"));
   EXPECT_THAT(ErrorOf(kAuto, {"auto.reserve_bytes=-1"}), HasSubstr("auto.reserve_bytes: expected 0 or more, got -1"));
   EXPECT_THAT(ErrorOf(kAuto, {"pipeline.cuts=h.1"}), HasSubstr("dist.pipeline: expected the number of stages"));
-  EXPECT_THAT(ErrorOf(kAuto, {"batch.micro=3"}), HasSubstr("batch.global: expected a multiple of batch.micro"));
+  EXPECT_THAT(ErrorOf(kAuto, {"batch.micro=9"}), HasSubstr("batch.global: expected at least batch.micro (9), got 8"));
   EXPECT_THAT(ErrorOf(kAuto, {"dist.data=3"}), HasSubstr("batch.global: expected a multiple of dist.data (3), got 8"));
   EXPECT_THAT(ErrorOfOverride("auto.gap=0.1"), HasSubstr("auto: expected graph.auto_parallel: true"));
 }
@@ -209,8 +209,8 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
       {"model.set=batch=1", "model.set: batch: expected a config of the model, got the one that batch.micro sets"},
       {"batch.micro=-1", "batch.micro: expected 1 or more, got -1"},
       {"batch.global=-8", "batch.global: expected 1 or more, got -8"},
-      {"batch.global=6", "batch.global: expected a multiple of batch.micro (4), got 6"},
-      {"dist.data=8", "batch.micro: expected a multiple of dist.data (8), which splits each micro-batch, got 4"},
+      {"batch.global=3", "batch.global: expected at least batch.micro (4), got 3"},
+      {"dist.data=8", "batch.micro: expected at least dist.data (8), which splits each micro-batch, got 4"},
       {"dist.tensor=-2", "dist.tensor: expected 1 or more, got -2"},
       {"dist.expert=2000000", "dist.expert: expected at most 1048576 ranks in all, got 2000000"},
       {"dist={data: 4 tensor: 32}",

@@ -1,5 +1,7 @@
 #include "compiler/pipeline/lowering.h"
 
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "compiler/analysis/cost.h"
 #include "compiler/emit/emit.h"
@@ -15,17 +17,20 @@
 namespace weft::compiler {
 namespace {
 
-GraphFacts factsOf(mlir::ModuleOp module) {
+// Of tensors without their padding; and of all samples, of which the last micro-batch may have fewer.
+GraphFacts factsOf(mlir::ModuleOp module, const Batch &batch) {
   GraphFacts facts;
   for (auto graph : module.getOps<ir::GraphOp>()) {
     facts.name = graph.getSymName().str();
     facts.training = !graph.getBody().getOps<ir::AssignOp>().empty();
     facts.microBatches = int64_t(graph.getMicroBatches());
-    facts.flops = modelFlops(graph);
+    const double micros = double(batch.global()) / double(batch.micro());
+    const double filled = facts.training ? micros / std::ceil(micros) : 1;
+    facts.flops = modelFlops(graph) * filled;
     for (mlir::BlockArgument argument : graph.getBody().getArguments()) {
-      mlir::RankedTensorType type = ir::tensorOf(argument);
-      if (type.getElementType().isInteger(32) && facts.tokens == 0) {
-        facts.tokens = type.getNumElements() * facts.microBatches;
+      if (ir::tensorOf(argument).getElementType().isInteger(32) && facts.tokens == 0) {
+        const int64_t tokens = mlir::ShapedType::getNumElements(ir::unpaddedShapeOf(argument));
+        facts.tokens = std::llround(double(tokens * facts.microBatches) * filled);
       }
     }
   }
@@ -63,7 +68,7 @@ llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &clu
     setInputs(*lowering.module, job, CostModel{plan::MachineOf(cluster)});
   }
   if (phase == Phase::Localize) {
-    lowering.facts = factsOf(*lowering.module);
+    lowering.facts = factsOf(*lowering.module, job.batch());
   }
   if (phase == Phase::Recompute) {
     *job.mutable_recompute() = resolveRecompute(*lowering.module, job, plan::PlanBytesOf(cluster), candidates);

@@ -178,7 +178,8 @@ void buildPrecision(mlir::OpPassManager &manager, const Job &job) {
 
 // Before `zero`, which splits what divides.
 void buildPad(mlir::OpPassManager &manager, const Job &job) {
-  manager.addNestedPass<ir::GraphOp>(createPad({job.batch().global()}));
+  const Batch &batch = job.batch();
+  manager.addNestedPass<ir::GraphOp>(createPad({batch.global() % batch.micro() == 0 ? 0 : batch.global()}));
 }
 
 void buildZero(mlir::OpPassManager &manager, const Job &job) {

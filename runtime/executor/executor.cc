@@ -276,17 +276,22 @@ std::string Executor::InitialValueOf(int32_t b) const {
 absl::Status Executor::Initialize() {
   std::unique_ptr<StepUpload> upload;
   if (services_.device->gpu() != nullptr) upload = std::make_unique<StepUpload>(*services_.device);
-  std::vector<std::pair<int32_t, std::unique_ptr<Kernel>>> kernels;  // until what they enqueue is done
+  struct Step {
+    int32_t buffer;
+    bool sets_padding;  // of what the step before it has made
+    std::unique_ptr<Kernel> kernel;
+  };
+  std::vector<Step> steps;  // until what they enqueue is done
   for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
     const plan::Buffer& buffer = program_.buffer(b);
     if (!buffer.has_init() || buffer.alias_of() != 0) continue;
     absl::StatusOr<std::unique_ptr<Kernel>> kernel = InitialiserOf(b, upload.get());
     if (!kernel.ok()) return Prefixed(InitialValueOf(b), kernel.status());
-    kernels.emplace_back(b, *std::move(kernel));
+    steps.push_back({b, false, *std::move(kernel)});
     if (buffer.unpadded_shape_size() == 0) continue;
     kernel = PaddingOf(b);
     if (!kernel.ok()) return Prefixed(InitialValueOf(b), kernel.status());
-    kernels.emplace_back(b, *std::move(kernel));
+    steps.push_back({b, true, *std::move(kernel)});
   }
   if (upload != nullptr) {
     if (absl::Status status = upload->Prepare(); !status.ok()) return Prefixed(absl::StrCat("rank ", rank_), status);
@@ -294,13 +299,12 @@ absl::Status Executor::Initialize() {
   return OnStream([&](device::Stream& stream) {
     absl::Status status = upload == nullptr ? absl::OkStatus() : upload->Run(0, stream);
     const RunContext context{.seed = services_.seed, .stream = stream.handle()};
-    for (const auto& [b, kernel] : kernels) {
-      void* const output = arena_->base() + program_.buffer(b).offset();
-      const void* const input = output;  // of the kernel that sets padding
-      if (status.ok()) {
-        status = Prefixed(InitialValueOf(b),
-                          kernel->Run(context, absl::MakeConstSpan(&input, 1), absl::MakeConstSpan(&output, 1)));
-      }
+    for (const Step& step : steps) {
+      if (!status.ok()) return status;
+      void* const output = arena_->base() + program_.buffer(step.buffer).offset();
+      const void* const input = output;
+      status = Prefixed(InitialValueOf(step.buffer), step.kernel->Run(context, {&input, step.sets_padding ? 1u : 0u},
+                                                                      absl::MakeConstSpan(&output, 1)));
     }
     return status;
   });

@@ -26,8 +26,9 @@ namespace weft::plan {
 // 1: the first schema. 2: chunks and phases of actors, bundles of collectives,
 // offsets of runs, slot offsets, costs, clusters and what became of recompute.
 // 3: the job's residual connections and fusion. 4: a STEP actor reads by a view
-// what has several slots; the products of kernels, calibrations, and augmentation.
-inline constexpr int32_t kPlanVersion = 4;
+// what has several slots; the products of kernels, and calibrations. 5: buffers
+// that are padded; images that vary.
+inline constexpr int32_t kPlanVersion = 5;
 
 // The first eight bytes of every plan file.
 inline constexpr char kPlanMagic[] = "WEFTPLAN";

@@ -38,7 +38,7 @@ class PlanTest(FaultTest):
         for version, advice in ((1, "compile the job again with this version of weft"),
                                 (7, "a newer weft wrote it: run it with that, or compile the job again")):
             path = self.damaged("v.plan", lambda content, v=version: content[:8] + struct.pack("<Q", v) + content[16:])
-            self.both_refuse(path, f"plan version: expected 4, got {version}; {advice}")
+            self.both_refuse(path, f"plan version: expected 5, got {version}; {advice}")
 
     def test_flipped_bit_and_bytes_behind_the_end(self):
         size = len(contents(self.plan()))
@@ -180,7 +180,7 @@ class FunctionTest(FaultTest):
         self.refused_inputs({"tokens": ("F32", [4, 64], good)}, "`tokens`: dtype: expected i32, got f32")
         plan = self.plan("model.graph=logits")
         self.refused("weft-run", plan, "--quiet",
-                     line="--inputs: expected a file, as the plan reads `tokens`, got none")
+                     line="--inputs: expected a file, or --data, as the plan reads `tokens`, got none")
         none = self.path("none.safetensors")
         self.refused("weft-run", plan, "--inputs", none, "--quiet", says=[none, "No such file or directory"])
         text = self.write("text.safetensors", "not a safetensors file at all")

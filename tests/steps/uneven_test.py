@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Sizes that no axis divides: the numbers, the checkpoints and the batches are those of one rank."""
+import json
 import struct
 import sys
 
 sys.path.insert(0, "tests/support")
-from programs import ProgramTest, corpus, losses, main, read_safetensors, write_safetensors  # noqa: E402
+from programs import (ProgramTest, corpus, losses, main, read_safetensors, relative,  # noqa: E402
+                      write_safetensors)
 
 # 257 rows of the vocabulary, 3 heads of 20, 60 hidden, batches of 5.
 ODD = [flag for setting in ("vocab=257", "heads=3", "hidden=60") for flag in ("--set", setting)]
@@ -53,6 +55,19 @@ class UnevenTest(ProgramTest):
         for layout in ([], ["dist.data=2"], ["dist.pipeline=2"], ["dist.tensor=2"], ["dist.data=2", "zero.stage=2"]):
             for micro in (2, 3):
                 self.close(self.losses_of("batch.global=5", f"batch.micro={micro}", *layout), one, (micro, layout))
+
+    def test_tokens_and_flops_are_those_of_the_samples(self):
+        def header(*layout):
+            shown = self.run_ok("weft-plan", "show", self.plan(*ODD, "batch.global=5", *layout), "--json").out
+            return json.loads(shown)["header"]
+
+        one = header("batch.micro=5")
+        self.assertEqual(one["tokens_per_step"], 5 * 64)
+        for layout in (["batch.micro=5", "dist.data=3"], ["batch.micro=5", "dist.tensor=4"], ["batch.micro=2"],
+                       ["batch.micro=3", "dist.data=2"]):
+            many = header(*layout)
+            self.assertEqual(many["tokens_per_step"], one["tokens_per_step"], layout)
+            self.assertLess(relative(many["flops_per_step"], one["flops_per_step"]), 1e-9, layout)
 
     def test_checkpoints_have_no_padding(self):
         whole = self.losses_of(*BATCH, steps=STEPS)

@@ -98,7 +98,7 @@ TEST(CompareTest, AnOpenLayoutIsTheChosenOne) {
 
 TEST(CompareTest, WhatCannotBeComesLastWithItsReason) {
   const absl::StatusOr<std::vector<Entry>> entries =
-      compared({"dist.data=3", "cluster.device.memory_bytes=1000000", "dist.tensor=8",
+      compared({"dist.data=33", "cluster.device.memory_bytes=1000000", "dist.pipeline=9",
                 "cluster.device.memory_bytes=2000000 dist.data=2", "dist.data=4", "dist.data=2 zero.stage=7"});
   ASSERT_TRUE(entries.ok()) << entries.status();
   std::vector<std::string> names;
@@ -107,16 +107,16 @@ TEST(CompareTest, WhatCannotBeComesLastWithItsReason) {
     EXPECT_EQ(entry.reason.find('\n'), std::string::npos) << entry.reason;
   }
   EXPECT_EQ(names, (std::vector<std::string>{"dist.data=4", "cluster.device.memory_bytes=2000000 dist.data=2",
-                                             "cluster.device.memory_bytes=1000000", "dist.data=3", "dist.tensor=8",
+                                             "cluster.device.memory_bytes=1000000", "dist.data=33", "dist.pipeline=9",
                                              "dist.data=2 zero.stage=7"}));
   EXPECT_EQ((*entries)[0].reason, "");
   EXPECT_EQ((*entries)[1].reason, "does not fit: 11.3 MiB a rank, 9.36 MiB more than a device has");
   EXPECT_FALSE((*entries)[1].fits());
   EXPECT_LT((*entries)[1].figures->headroom_bytes, 0);
   EXPECT_EQ((*entries)[3].reason,
-            "batch.micro: expected a multiple of dist.data (3), which splits each micro-batch, got 32");
+            "batch.micro: expected at least dist.data (33), which splits each micro-batch, got 32");
   EXPECT_EQ((*entries)[4].reason,
-            "h.0.attn.c_attn.weight: expected dimension 2 (4) to be divisible by mesh axis tensor = 8");
+            "dist.pipeline: expected at most 4 stages, as the model may be cut into wte, h.0, h.1, ln_f, got 9");
   EXPECT_EQ((*entries)[5].reason, "zero.stage: expected 0, 1, 2 or 3, got 7");
   const std::string table = tableOf(*entries);
   EXPECT_NE(table.find("\ncannot be\n  cluster.device.memory_bytes=2000000 dist.data=2  does not fit: "),
@@ -130,9 +130,9 @@ TEST(CompareTest, WrongRequestsAreRefused) {
   EXPECT_EQ(compared({"", "cluster.node.rank=2"}).status().message(),
             "cluster.node.rank: unknown key rank: expected count, ranks, link_bytes_s, latency_s, cores; did you mean "
             "ranks?");
-  EXPECT_EQ(compared({"dist.data=3", "dist.data=3 seed=4"}).status().message(),
-            "models/gpt2/tiny.job: batch.micro: expected a multiple of dist.data (3), which splits each micro-batch, "
-            "got 32")
+  EXPECT_EQ(
+      compared({"dist.data=33", "dist.data=33 seed=4"}).status().message(),
+      "models/gpt2/tiny.job: batch.micro: expected at least dist.data (33), which splits each micro-batch, got 32")
       << "what is wrong with all alike";
   const std::string job = testing::TempDir() + "wrong_line.job";
   std::ofstream(job) << "model { file: \"a.mlir\" }\nbatch { size: 3 }\n";
@@ -187,7 +187,7 @@ TEST(CompareTest, TheTableSaysOnceWhatAllHave) {
 
 TEST(CompareTest, JsonHasTheSameKeysInEveryRow) {
   const auto json =
-      nlohmann::json::parse(jsonOf(*compared({"dist.data=2", "dist.data=3", "cluster.device.memory_bytes=1000000"})));
+      nlohmann::json::parse(jsonOf(*compared({"dist.data=2", "dist.data=33", "cluster.device.memory_bytes=1000000"})));
   ASSERT_EQ(json["rows"].size(), 3u);
   const auto &fits = json["rows"][0], &large = json["rows"][1], &none = json["rows"][2];
   for (const auto &[key, value] : fits.items()) {

@@ -61,7 +61,7 @@ class PhasesTest(unittest.TestCase):
 
     def test_a_wrong_job_of_a_phase_is_an_error(self):
         for options, says in (("keys=dist.dta=2", "dist.dta"), ("job=absent.job", "absent.job"),
-                              ("keys=dist.data=3,batch.micro=4", "batch.micro: expected a multiple of dist.data (3)")):
+                              ("keys=dist.data=5,batch.micro=4", "batch.micro: expected at least dist.data (5)")):
             text = output(OPT, MODEL, "--phase-shard=" + options)
             self.assertIn(": 1\n", text)
             self.assertIn(says, text)

@@ -10,7 +10,7 @@
 
 // -----
 
-// expected-error @+1 {{expected a number or a name}}
+// expected-error @+1 {{value: expected a constant, got one}}
 %0 = weft.fill [4] value("one") : () -> tensor<4xf32>
 
 // -----

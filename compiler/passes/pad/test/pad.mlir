@@ -89,3 +89,16 @@ weft.graph @even("x" %x: tensor<2x5xf32>) placements [#mesh] {
   %0 = weft.einsum "bi,io->bo" %x, %w : (tensor<2x5xf32>, tensor<5x4xf32>) -> tensor<2x4xf32>
   weft.output "y" %0 : (tensor<2x4xf32>)
 }
+
+// -----
+
+// One head cannot be split: every rank has it, and nothing is padded.
+// CHECK-LABEL: weft.graph @one_head
+#mesh = #weft.placement<"cpu", [tensor = 2], [0, 1]>
+weft.graph @one_head("x" %x: tensor<2x5xf32>) placements [#mesh] {
+  // CHECK: weft.parameter "k" [5, 1, 2] init(normal {{.*}}) sbp(tensor = S(1)) : () -> tensor<5x1x2xf32>
+  %k = weft.parameter "k" [5, 1, 2] init(normal 0.02) sbp(tensor = S(1)) : () -> tensor<5x1x2xf32>
+  // CHECK-NEXT: weft.einsum {{.*}} : (tensor<2x5xf32>, tensor<5x1x2xf32>) -> tensor<2x1x2xf32>
+  %0 = weft.einsum "bh,hnd->bnd" %x, %k : (tensor<2x5xf32>, tensor<5x1x2xf32>) -> tensor<2x1x2xf32>
+  weft.output "y" %0 : (tensor<2x1x2xf32>)
+}
