@@ -104,6 +104,10 @@ class DataTest(FaultTest):
             self.refused_data(path, plan=self.plan("--set", "vocab=128", "data.format=TEXT", *layout),
                               line=path + ": expected tokens below 128, the rows of `wte.weight`, got 200 at 323")
 
+    def test_images_that_are_tokens(self):
+        self.refused_data(TOKENS, plan=self.plan('data.augment={field: "images" flip: true}'),
+                          line=TOKENS + ": expected records of images, as data.augment is for `images`, got tokens")
+
     def test_text_for_another_vocabulary(self):
         text = self.write("corpus.txt", corpus(20))
         self.refused_data(text, plan=self.plan("--set", "vocab=512"), line=text + ": expected tokens as uint16 or uint32 "
