@@ -20,7 +20,8 @@ MODELS = {
     "llama": ["seq=16", "layers=2"],
 }
 LAYOUTS = ([], ["batch.micro=2"], ["batch.micro=1"], ["dist.data=2", "dist.tensor=2"], ["dist.context=2"],
-           ["dist.pipeline=2", "batch.micro=2"], ["dist.data=2", "dist.context=2", "batch.micro=2"])
+           ["dist.pipeline=2", "batch.micro=2"], ["dist.data=2", "dist.context=2", "batch.micro=2"],
+           ["dist.data=2", "batch.micro=3"], ["dist.data=2", "zero.stage=3"])
 # Sums in another order; what is wrong is off by a hundred times as much.
 CLOSE = 1e-5
 

@@ -124,7 +124,9 @@ private:
     seed.getDefiningOp()->setAttr("loss_seed", rewriter_.getUnitAttr()); // what a loss scale replaces
     double factor = weightOf(minimize);
     MinimizeOp first = minimizes_.front();
-    if (minimize.getCount() != first.getCount() || minimize.getRowsAttr() != first.getRowsAttr()) {
+    bool isOneCount = minimize.getCount() == first.getCount() &&
+                      (minimize.getCount() || minimize.getRowsAttr() == first.getRowsAttr());
+    if (!isOneCount) {
       std::optional<double> own = rowsOf(minimize), ofFirst = rowsOf(first);
       if (own && ofFirst) {
         factor *= *ofFirst / *own;
