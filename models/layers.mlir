@@ -84,6 +84,23 @@ model.layer @causal_attention(%x) [hidden, heads, std = 0.02] {
   model.return %1
 }
 
+// Truth values [batch, 1, seq, seq] of documents[batch, seq], the number of each token's document in its sequence: whether
+// the two tokens are of one document.
+model.layer @same_document(%documents) {
+  %0 = weft.reshape %documents [batch, 1, seq, 1]
+  %1 = weft.reshape %documents [batch, 1, 1, seq]
+  %2 = weft.equal %0, %1
+  model.return %2
+}
+
+// As @causal_attention, where a position does not see what %mask says.
+model.layer @masked_causal_attention(%x, %mask) [hidden, heads, std = 0.02] {
+  %q, %k, %v = model.call @query_key_value "c_attn" (%x) [hidden, heads]
+  %0 = weft.attention %q, %k, %v mask(%mask) causal
+  %1 = model.call @join_heads "c_proj" (%0) [hidden, heads, std]
+  model.return %1
+}
+
 // The cross entropy of each row of logits[..., classes] and labels[...], which weft.cross_entropy sums; `last` is the
 // dimension of the classes. For evaluation, which wants it of each sample. Every label is a class; none is left out.
 model.layer @cross_entropies(%logits, %labels) [last] {

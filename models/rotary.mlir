@@ -39,6 +39,20 @@ model.layer @rotary_attention(%x) [hidden, heads, kv_heads, head_dim, theta, fac
   model.return %3
 }
 
+// The same for sequences that hold several documents: `positions[b, s]` begin anew in each, and no position sees what
+// %mask says.
+model.layer @packed_rotary_attention(%x, %positions, %mask) [hidden, heads, kv_heads, head_dim, theta, factor = 1.0,
+                                                             low = 1.0, high = 4.0, original = 8192] {
+  %q = model.call @heads_of "q_proj" (%x) [hidden, heads, head_dim]
+  %k = model.call @heads_of "k_proj" (%x) [hidden, kv_heads, head_dim]
+  %v = model.call @heads_of "v_proj" (%x) [hidden, kv_heads, head_dim]
+  %0 = weft.rope %q at(%positions) theta(theta) factor(factor) low(low) high(high) original(original)
+  %1 = weft.rope %k at(%positions) theta(theta) factor(factor) low(low) high(high) original(original)
+  %2 = weft.attention %0, %1, %v mask(%mask) causal
+  %3 = model.call @output_of_heads "o_proj" (%2) [hidden, heads, head_dim]
+  model.return %3
+}
+
 // down(silu(gate(x)) * up(x)) (Shazeer, "GLU variants improve transformer", 2020).
 model.layer @gated_mlp(%x) [hidden, inner] {
   %0 = model.call @projection "gate_proj" (%x) [hidden, inner, S(0)]

@@ -143,6 +143,22 @@ absl::Status ValidatePipeline(const Job& job) {
   return ValidateStages(job);
 }
 
+absl::Status ValidateToken(const std::string& key, int64_t token) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  return token >= 0 && token <= kMost ? absl::OkStatus()
+                                      : Expected(key, absl::StrCat("a token from 0 to ", kMost), token);
+}
+
+absl::Status ValidateData(const Data& data) {
+  if (data.has_end_of_document()) {
+    WEFT_RETURN_IF_ERROR(ValidateToken("data.end_of_document", data.end_of_document()));
+  }
+  for (int i = 0; i < data.masked_tokens_size(); ++i) {
+    WEFT_RETURN_IF_ERROR(ValidateToken(absl::StrCat("data.masked_tokens[", i, "]"), data.masked_tokens(i)));
+  }
+  return absl::OkStatus();
+}
+
 // Comparisons are written so that NaN fails.
 absl::Status ValidateWarmup(const std::string& key, const Warmup& warmup) {
   if (warmup.warmup() < 0) {
@@ -364,7 +380,7 @@ absl::Status ValidateJob(const Job& job) {
        {ValidateModel(job.model()), ValidatePrecision(job.precision()), ValidateDist(job),
         // After the sizes are known to be positive.
         BatchParts(job.dist()) > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
-        ValidateZero(job), ValidatePins(job.graph()), ValidateRecompute(job.recompute()),
+        ValidateZero(job), ValidatePins(job.graph()), ValidateRecompute(job.recompute()), ValidateData(job.data()),
         job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(), ValidateFields("", job)}) {
     if (!status.ok()) {
       return status;

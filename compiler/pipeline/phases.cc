@@ -134,7 +134,7 @@ void buildOptimizer(mlir::OpPassManager &graph, const Optimizer &optimizer) {
 
 void buildAutodiff(mlir::OpPassManager &manager, const Job &job) {
   mlir::OpPassManager &graph = manager.nest<ir::GraphOp>();
-  graph.addPass(createAutodiff());
+  graph.addPass(createAutodiff({job.batch().global(), job.batch().micro()}));
   // Updates exist only where something is minimized.
   buildOptimizer(graph, job.optimizer());
   graph.addPass(createAutodiffDecompose());

@@ -55,6 +55,15 @@ llvm::LogicalResult checkPurpose(ir::GraphOp graph) {
                                 "neither";
   }
   llvm::StringSet<> seen;
+  for (ir::MinimizeOp minimize : graph.getBody().getOps<ir::MinimizeOp>()) {
+    mlir::StringAttr name = minimize.getNameAttr();
+    if (name && llvm::is_contained(kReported, name.getValue())) {
+      return minimize.emitOpError() << name << ": expected a name that every step does not report already";
+    }
+    if (name && !seen.insert(name.getValue()).second) {
+      return minimize.emitOpError() << name << ": expected distinct names of losses, got it twice";
+    }
+  }
   for (ir::OutputOp output : outputs) {
     mlir::StringAttr name = output.getNameAttr();
     if (output.getMetric() != isTrained) {

@@ -8,8 +8,7 @@ model.config @layers = 12     model.config @hidden = 768     model.config @inner
 model.config @heads = 12      model.config @vocab = 30522    model.config @types = 2
 model.config @seq = 512       model.config @positions = 512
 model.config @dropout = 0.0   model.config @norm_eps = 1.0e-12
-// The masked places of a record. Where every record has as many, each task's loss is a mean of its own, and the loss
-// their sum.
+// The masked places of a record, of which each has as many.
 model.config @predictions = 77
 
 model.layer @embeddings(%tokens, %types_of) {
@@ -76,11 +75,8 @@ model.graph @train(%tokens [batch, seq] i32, %types [batch, seq] i32, %mask [bat
   %words, %order = model.call @logits_of (%tokens, %types, %mask)
   %word_loss, %count = weft.cross_entropy %words, %labels
   %order_loss, %records = weft.cross_entropy %order, %next
-  %0 = weft.scale %order_loss by(predictions)
-  %loss = weft.add %word_loss, %0
-  %masked = weft.div %word_loss, %count
-  weft.output "masked_loss" metric %masked
-  weft.minimize %loss per %count
+  weft.minimize "masked_loss" %word_loss per %count rows(batch * predictions)
+  weft.minimize "order_loss" %order_loss per %records rows(batch)
 }
 
 model.graph @logits(%tokens [batch, seq] i32, %types [batch, seq] i32, %mask [batch, seq] u8) {

@@ -2,6 +2,7 @@
 // RUN: weft-opt %S/../gpt2/gpt2.mlir --phase-elaborate="keys=model.graph=train,batch.micro=4,dist.tensor=2,model.set=vocab=256,model.set=seq=64,model.set=positions=64,model.set=layers=2,model.set=heads=4,model.set=hidden=64" | FileCheck %s
 // RUN: weft-opt %S/../gpt2/gpt2.mlir --phase-elaborate="keys=model.graph=logits,model.set=layers=1" | FileCheck %s --check-prefix=FUNCTION
 // RUN: weft-opt %S/../gpt2/gpt2.mlir --phase-elaborate="keys=model.graph=train,batch.micro=8,dist.data=8,dist.tensor=8,model.set=layers=48,model.set=hidden=1600,model.set=heads=16" | FileCheck %s --check-prefix=XL
+// RUN: weft-opt %S/../gpt2/gpt2.mlir --phase-elaborate="keys=model.graph=train_packed,batch.micro=4,model.set=vocab=256,model.set=seq=64,model.set=positions=64,model.set=layers=2,model.set=heads=4,model.set=hidden=64" | FileCheck %s --check-prefix=PACKED
 
 // CHECK: weft.graph @train("tokens" %{{.*}}: tensor<4x64xi32>, "labels" %[[LABELS:.*]]: tensor<4x64xi32>)
 // CHECK: weft.parameter "wte.weight" [256, 64] init(normal 2.000000e-02) sbp(tensor = S(0))
@@ -37,3 +38,13 @@
 
 // XL: weft.parameter "wte.weight" [50304, 1600]
 // XL: weft.parameter "h.47.attn.c_attn.weight" [1600, 3, 16, 100] stored [1600, 4800]
+
+// Documents are kept apart by one mask for all layers, positions and weights of rows; the parameters are the same.
+// PACKED: weft.graph @train_packed("tokens" %{{.*}}: tensor<4x64xi32>, "labels" %[[LABELS:.*]]: tensor<4x64xi32>, "documents" %{{.*}}: tensor<4x64xi32>, "positions" %[[POSITIONS:.*]]: tensor<4x64xi32>, "loss_mask" %[[WEIGHTS:.*]]: tensor<4x64xf32>)
+// PACKED: %[[WPE:.*]] = weft.parameter "wpe.weight" [64, 64] init(normal 2.000000e-02)
+// PACKED: weft.embedding %[[POSITIONS]], %[[WPE]]
+// PACKED: %[[MASK:.*]] = weft.equal {{.*}} -> tensor<4x1x64x64xi8>
+// PACKED: weft.attention {{.*}} mask(%[[MASK]]) causal {scope = "h.0.attn"}
+// PACKED: weft.parameter "h.0.ln_2.weight"
+// PACKED: weft.attention {{.*}} mask(%[[MASK]]) causal {scope = "h.1.attn"}
+// PACKED: weft.cross_entropy %{{.*}}, %[[LABELS]] weights(%[[WEIGHTS]])

@@ -1,4 +1,6 @@
 // The structural ops: graph, parameter, box, minimize, accumulate, assign, output.
+#include <cmath>
+
 #include "llvm/ADT/StringSet.h"
 #include "ops/dialect/assembly.h"
 #include "ops/dialect/infer.h"
@@ -237,6 +239,14 @@ mlir::OpFoldResult BoxOp::fold(FoldAdaptor) {
 llvm::LogicalResult MinimizeOp::verify() {
   if (failed(verifyScalar(*this, getLoss(), "loss"))) {
     return mlir::failure();
+  }
+  // Expressions are looked at once they are numbers.
+  auto number = [](mlir::Attribute attribute) { return attribute && !llvm::isa<ExprAttr>(attribute); };
+  if (number(getRowsAttr()) && !(floatOf(getRowsAttr()) > 0)) {
+    return emitOpError() << "rows: expected a number above 0, got " << floatOf(getRowsAttr());
+  }
+  if (number(getWeightAttr()) && (!std::isfinite(floatOf(getWeightAttr())) || floatOf(getWeightAttr()) == 0)) {
+    return emitOpError() << "weight: expected a finite number other than 0, got " << floatOf(getWeightAttr());
   }
   return getCount() ? verifyScalar(*this, getCount(), "count") : mlir::success();
 }

@@ -112,12 +112,28 @@ def Weft_MinimizeOp : Op<Weft_Dialect, "minimize"> {
     the number of micro-batches without one. Dividing once, after all micro-batches, makes
     the result independent of how a batch is cut. `autodiff` consumes this op.
 
-    Example: `weft.minimize %loss per %count`
+    A graph may have several, each with a name, under which every step reports it. What is minimized, the metric `loss`, is
+    then the sum of all, each divided by its own count and multiplied by its `weight`, 1 unless given.
 
-    **Constraints:** both are float32 scalars.
+    `rows(number)` says how many rows count in every micro-batch. Losses with several counts need it where a step has
+    several micro-batches: the gradients of all are one sum, so how they weigh has to be known in each.
+
+    Example: `weft.minimize %loss per %count`,
+    `weft.minimize "words" %a per %n rows(batch * 19)` beside `weft.minimize "order" %b per %m rows(batch) weight(0.5)`
+
+    **Constraints:**
+    - loss and count are float32 scalars
+    - `rows` is above 0, `weight` is finite and not 0
+    - several in a graph have a name each
+    - with several micro-batches their counts are one value, or all have `rows`, or none has a count
   }];
-  let arguments = (ins Weft_Tensor:$loss, Optional<Weft_Tensor>:$count);
-  let assemblyFormat = "$loss (`per` $count^)? attr-dict `` custom<Minimized>(ref($count), type($loss), type($count))";
+  let arguments = (ins OptionalAttr<StrAttr>:$name, Weft_Tensor:$loss, Optional<Weft_Tensor>:$count,
+                       OptionalAttr<Weft_Number>:$rows, OptionalAttr<Weft_Number>:$weight);
+  let assemblyFormat = [{
+    ($name^)? $loss (`per` $count^)? (`rows` `(` custom<Number>($rows)^ `)`)?
+    (`weight` `(` custom<Number>($weight)^ `)`)? attr-dict
+    `` custom<Minimized>(ref($count), type($loss), type($count))
+  }];
   let hasVerifier = 1;
 }
 

@@ -32,6 +32,20 @@ absl::StatusOr<int64_t> IgnoreIndex(const KernelSpec& spec) {
   return spec.attributes.Int("ignore_index");
 }
 
+// Whether rows have weights, behind the operands that there are without.
+bool HasWeights(const KernelSpec& spec, size_t without) { return spec.inputs.size() > without; }
+
+// What the label and every class are to be, of probabilities.
+struct Targets {
+  float label = 1, all = 0;
+
+  static absl::StatusOr<Targets> Of(const KernelSpec& spec, int64_t classes) {
+    WEFT_ASSIGN_OR_RETURN(double smoothing, FloatAttribute(spec, "label_smoothing", 0));
+    const double all = smoothing / static_cast<double>(classes);
+    return Targets{static_cast<float>(1 - smoothing + all), static_cast<float>(all)};
+  }
+};
+
 // Labels of the whole vocabulary, seen from a tile [begin, begin + count) of it.
 class Labels {
  public:
@@ -123,11 +137,12 @@ class PickKernel : public Kernel {
   Labels labels_;
 };
 
-// loss = sum over the rows that count of log(sum) + max - picked.
+// loss = sum over the rows that count of log(sum) + max - picked, each as often as its weight says.
 class CrossEntropyLossKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, ".,.,.,i32:.->,"));
+    WEFT_ASSIGN_OR_RETURN(Extents extents,
+                          MatchSpec(spec, HasWeights(spec, 4) ? ".,.,.,i32:.,.->," : ".,.,.,i32:.->,"));
     WEFT_ASSIGN_OR_RETURN(int64_t ignore, IgnoreIndex(spec));
     return std::make_unique<CrossEntropyLossKernel>(spec.threads, extents.rows(), ignore);
   }
@@ -152,8 +167,7 @@ class CrossEntropyLossKernel : public Kernel {
  private:
   static constexpr int64_t kBlock = 1024;
   struct Sum {
-    double loss = 0;
-    int64_t count = 0;
+    double loss = 0, count = 0;
   };
 
   Sum SumBlock(absl::Span<const void* const> inputs, int64_t begin, int64_t end) const {
@@ -161,11 +175,14 @@ class CrossEntropyLossKernel : public Kernel {
     const auto* sum = static_cast<const float*>(inputs[1]);
     const auto* picked = static_cast<const float*>(inputs[2]);
     const auto* labels = static_cast<const int32_t*>(inputs[3]);
+    const auto* weights = inputs.size() == 5 ? static_cast<const float*>(inputs[4]) : nullptr;
     Sum result;
     for (int64_t i = begin; i < end; ++i) {
       if (labels[i] == ignore_) continue;
-      result.loss += std::log(static_cast<double>(sum[i])) + (static_cast<double>(max[i]) - picked[i]);
-      ++result.count;
+      const double weight = weights != nullptr ? weights[i] : 1;
+      if (weight == 0) continue;  // even if the row's loss is infinite
+      result.loss += weight * (std::log(static_cast<double>(sum[i])) + (static_cast<double>(max[i]) - picked[i]));
+      result.count += weight;
     }
     return result;
   }
@@ -175,13 +192,13 @@ class CrossEntropyLossKernel : public Kernel {
   std::vector<Sum> partial_;
 };
 
-// dlogits = dloss (exp(logit - max) / sum - [v is the label]), 0 in ignored
-// rows. May be in place of the logits.
+// dlogits = dloss weight (exp(logit - max) / sum - target), where a row's target
+// is that of the label or of every class; 0 in ignored rows. May be in place of the logits.
 template <typename T>
 class CrossEntropyGradKernel : public Kernel {
  public:
-  CrossEntropyGradKernel(int threads, int64_t rows, int64_t row, Labels labels)
-      : threads_(threads), rows_(rows), row_(row), labels_(labels) {}
+  CrossEntropyGradKernel(int threads, int64_t rows, int64_t row, Labels labels, Targets targets)
+      : threads_(threads), rows_(rows), row_(row), labels_(labels), targets_(targets) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
     const float scale = *static_cast<const float*>(inputs[0]);
@@ -189,14 +206,16 @@ class CrossEntropyGradKernel : public Kernel {
     const auto* max = static_cast<const float*>(inputs[2]);
     const auto* sum = static_cast<const float*>(inputs[3]);
     const auto* labels = static_cast<const int32_t*>(inputs[4]);
+    const auto* weights = inputs.size() == 6 ? static_cast<const float*>(inputs[5]) : nullptr;
     auto* y = static_cast<T*>(outputs[0]);
     WEFT_RETURN_IF_ERROR(labels_.Check(labels, rows_));
     ParallelFor(threads_, rows_, RowGrain(row_), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        if (labels_.Ignored(labels[i])) {
+        const float weight = weights != nullptr ? weights[i] : 1.0f;
+        if (labels_.Ignored(labels[i]) || weight == 0) {
           std::fill_n(y + i * row_, row_, T{});
         } else {
-          GradRow(logits + i * row_, max[i], 1.0f / sum[i], scale, labels_.Column(labels[i]), y + i * row_);
+          GradRow(logits + i * row_, max[i], 1.0f / sum[i], scale * weight, labels_.Column(labels[i]), y + i * row_);
         }
       }
     });
@@ -206,16 +225,17 @@ class CrossEntropyGradKernel : public Kernel {
  private:
   void GradRow(const T* x, float max, float inverse, float scale, int64_t column, T* y) const {
     // Aside, for two reasons: y may be in place of x, and p - 1 is exact near 1.
-    const float at_label = column >= 0 ? scale * (Exp(Widen(x[column]) - max) * inverse - 1.0f) : 0.0f;
-    const float factor = scale * inverse;
+    const float at_label = column >= 0 ? scale * (Exp(Widen(x[column]) - max) * inverse - targets_.label) : 0.0f;
+    const float factor = scale * inverse, taken_off = scale * targets_.all;
     WEFT_INDEPENDENT
-    for (int64_t v = 0; v < row_; ++v) y[v] = Narrow<T>(Exp(Widen(x[v]) - max) * factor);
+    for (int64_t v = 0; v < row_; ++v) y[v] = Narrow<T>(Exp(Widen(x[v]) - max) * factor - taken_off);
     if (column >= 0) y[column] = Narrow<T>(at_label);
   }
 
   int threads_;
   int64_t rows_, row_;
   Labels labels_;
+  Targets targets_;
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateSumExp(const KernelSpec& spec) {
@@ -234,11 +254,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreatePick(const KernelSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateGrad(const KernelSpec& spec) {
-  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, ",float:.v,.,.,i32:.->float:.v"));
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, HasWeights(spec, 5) ? ",float:.v,.,.,i32:.,.->float:.v"
+                                                                             : ",float:.v,.,.,i32:.->float:.v"));
   WEFT_ASSIGN_OR_RETURN(int64_t ignore, IgnoreIndex(spec));
+  WEFT_ASSIGN_OR_RETURN(Targets targets, Targets::Of(spec, spec.inputs[1].global_dims.back()));
   return MakeForFloat(extents.type(), [&](auto zero) {
     return std::make_unique<CrossEntropyGradKernel<decltype(zero)>>(spec.threads, extents.rows(), extents['v'],
-                                                                    Labels(spec.inputs[1], ignore));
+                                                                    Labels(spec.inputs[1], ignore), targets);
   });
 }
 

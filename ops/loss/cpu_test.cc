@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -133,6 +134,72 @@ TEST(LossTest, LossAndCount) {
       EXPECT_EQ((*y)[1][0], p.count);
       if (first.empty()) first = *y;
       EXPECT_EQ(*y, first);
+    }
+  }
+}
+
+// Of each row, some 0.
+Values WeightsOf(const Problem& p) {
+  Values weights = RandomValues(static_cast<int64_t>(p.labels.size()), 5, 0.25, 3);
+  for (size_t i = 0; i < weights.size(); i += 4) weights[i] = 0;
+  return weights;
+}
+
+TEST(LossTest, RowsCountAsOftenAsTheirWeightsSay) {
+  for (const Problem& p : kProblems) {
+    Values weights = WeightsOf(p), sum = p.sum;
+    double loss = 0, magnitude = 0, count = 0;
+    for (size_t i = 0; i < weights.size(); ++i) {
+      if (weights[i] == 0) sum[i] = std::numeric_limits<double>::infinity();  // says nothing
+      if (weights[i] == 0 || !p.Counts(static_cast<int64_t>(i))) continue;
+      loss += weights[i] * (std::log(p.sum[i]) + p.max[i] - p.picked[i]);
+      magnitude += weights[i] * (std::fabs(std::log(p.sum[i])) + std::fabs(p.max[i]) + std::fabs(p.picked[i]));
+      count += weights[i];
+    }
+    const TensorSpec row = p.Row();
+    const auto spec = [&](int threads) {
+      return Spec("cross_entropy_loss", {row, row, row, p.Row(DType::kI32), row}, {Scalar(), Scalar()}, p.ignore,
+                  threads);
+    };
+    auto y = RunKernel(Registry(), spec(1), {p.max, sum, p.picked, p.labels, weights});
+    ASSERT_TRUE(y.ok()) << y.status();
+    EXPECT_NEAR((*y)[0][0], loss, kUnit * std::fabs(loss) + 1e-12 * magnitude);
+    EXPECT_NEAR((*y)[1][0], count, kUnit * count);
+    EXPECT_EQ(*y, *RunKernel(Registry(), spec(2), {p.max, sum, p.picked, p.labels, weights}));
+  }
+}
+
+// PyTorch's definition: the label's probability is 1 - e + e / v, that of every other class e / v.
+TEST(LossTest, GradientOfSmoothedLabelsAndWeights) {
+  for (const Problem& p : kProblems) {
+    for (double smoothing : {0.0, 0.1, 1.0}) {
+      const double scale = 0.75, all = smoothing / static_cast<double>(p.vocabulary);
+      const Values weights = WeightsOf(p);
+      const auto specs = [&](const TensorSpec& logits, int threads) {
+        KernelSpec spec = Spec("cross_entropy_grad", {Scalar(), logits, p.Row(), p.Row(), p.Row(DType::kI32), p.Row()},
+                               {logits}, p.ignore, threads);
+        spec.attributes.Set("label_smoothing", smoothing);
+        return spec;
+      };
+      auto whole = RunKernel(Registry(), specs(p.Logits(), 1), {{scale}, p.logits, p.max, p.sum, p.labels, weights});
+      ASSERT_TRUE(whole.ok()) << whole.status();
+      for (size_t i = 0; i < p.logits.size(); ++i) {
+        const size_t row = i / p.vocabulary;
+        const double probability = std::exp(p.logits[i] - p.max[row]) / p.sum[row];
+        const bool hit = static_cast<double>(i % p.vocabulary) == p.labels[row];
+        const double target = all + (hit ? 1 - smoothing : 0), factor = scale * weights[row];
+        const double expected = p.Counts(static_cast<int64_t>(row)) ? factor * (probability - target) : 0;
+        ASSERT_NEAR((*whole)[0][i], expected, factor * (probability * 24 + target * 3) * kUnit);
+      }
+      const int64_t half = p.vocabulary / 2;
+      for (auto [begin, count] : {std::pair{int64_t{0}, half}, {half, p.vocabulary - half}}) {
+        if (count == 0) continue;
+        const TensorSpec tile = p.LogitsTile(begin, count);
+        auto part = RunKernel(Registry(), specs(tile, 2),
+                              {{scale}, SliceOf(p.logits, tile), p.max, p.sum, p.labels, weights}, {}, {{1, 0}});
+        ASSERT_TRUE(part.ok()) << part.status();
+        EXPECT_EQ((*part)[0], SliceOf((*whole)[0], tile));
+      }
     }
   }
 }

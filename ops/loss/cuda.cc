@@ -19,6 +19,9 @@ constexpr int64_t kIgnoreByDefault = -100;
 const float* In(GpuInputs inputs, int i) { return static_cast<const float*>(inputs[i]); }
 const int32_t* Labels(GpuInputs inputs, int i) { return static_cast<const int32_t*>(inputs[i]); }
 
+// Whether rows have weights, behind the operands that there are without.
+bool HasWeights(const KernelSpec& spec, size_t without) { return spec.inputs.size() > without; }
+
 // The one for logits of `type`.
 std::string KernelOf(const KernelSpec& spec, DType type) { return absl::StrCat(spec.name, "_", NameOf(type)); }
 
@@ -35,6 +38,10 @@ absl::StatusOr<LossArguments> ArgumentsOf(const KernelSpec& spec, const Extents&
   arguments.n = logits->dims.back();
   arguments.size = logits->global_dims.back();
   arguments.begin = logits->origin.back();
+  WEFT_ASSIGN_OR_RETURN(double smoothing, FloatAttribute(spec, "label_smoothing", 0));
+  const double all = smoothing / static_cast<double>(arguments.size);
+  arguments.target_of_label = static_cast<float>(1 - smoothing + all);
+  arguments.target_of_all = static_cast<float>(all);
   return arguments;
 }
 
@@ -71,7 +78,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreatePick(const KernelSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLoss(const KernelSpec& spec) {
-  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, ".,.,.,i32:.->,"));
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, HasWeights(spec, 4) ? ".,.,.,i32:.,.->," : ".,.,.,i32:.->,"));
   WEFT_ASSIGN_OR_RETURN(LossArguments arguments, ArgumentsOf(spec, extents, nullptr));
   return MakeGpuLaunch(spec, "loss", "cross_entropy_loss", GridFor(1, kThreads), arguments,
                        [](LossArguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
@@ -79,13 +86,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLoss(const KernelSpec& spec) {
                          a.sum = In(inputs, 1);
                          a.picked = In(inputs, 2);
                          a.labels = Labels(inputs, 3);
+                         a.weights = inputs.size() == 5 ? In(inputs, 4) : nullptr;
                          a.y = outputs[0];
                          a.count_out = static_cast<float*>(outputs[1]);
                        });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateGrad(const KernelSpec& spec) {
-  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, ",float:.v,.,.,i32:.->float:.v"));
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, HasWeights(spec, 5) ? ",float:.v,.,.,i32:.,.->float:.v"
+                                                                             : ",float:.v,.,.,i32:.->float:.v"));
   WEFT_ASSIGN_OR_RETURN(LossArguments arguments, ArgumentsOf(spec, extents, &spec.inputs[1]));
   WEFT_ASSIGN_OR_RETURN(std::shared_ptr<GpuAlarm> alarm, AlarmOf(spec, arguments));
   return MakeGpuLaunch(spec, "loss", KernelOf(spec, extents.type()), BlockARow(spec, arguments.rows), arguments,
@@ -95,6 +104,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateGrad(const KernelSpec& spec) {
                          a.max = In(inputs, 2);
                          a.sum = In(inputs, 3);
                          a.labels = Labels(inputs, 4);
+                         a.weights = inputs.size() == 6 ? In(inputs, 5) : nullptr;
                          a.y = outputs[0];
                          a.alarm = alarm.get();
                        });

@@ -47,7 +47,13 @@ WEFT_DEVICE void Pick(const LossArguments& args) {
   }
 }
 
-// y = dloss (exp(logit - max) / sum - [v is the label]), 0 in ignored rows; a block a
+// The weight of a row, 0 if it is ignored.
+WEFT_DEVICE float WeightOf(const LossArguments& args, int64_t row) {
+  if (args.labels[row] == args.ignore) return 0.0f;
+  return args.weights != nullptr ? args.weights[row] : 1.0f;
+}
+
+// y = dloss weight (exp(logit - max) / sum - target), 0 in ignored rows; a block a
 // row. Each element is read and written by one thread, so y may be in place of the logits.
 template <typename T>
 WEFT_DEVICE void Gradient(const LossArguments& args) {
@@ -55,12 +61,12 @@ WEFT_DEVICE void Gradient(const LossArguments& args) {
   for (int64_t row = blockIdx.x; row < args.rows; row += gridDim.x) {
     const T* x = static_cast<const T*>(args.logits) + row * args.n;
     T* y = static_cast<T*>(args.y) + row * args.n;
-    const bool ignored = args.labels[row] == args.ignore;
+    const float weight = WeightOf(args, row), factor = scale * weight;
     const int64_t column = ColumnOf(args, row);
     const float max = args.max[row], inverse = 1.0f / args.sum[row];
     for (int64_t v = threadIdx.x; v < args.n; v += blockDim.x) {
       const float p = expf(Widen(x[v]) - max) * inverse;
-      y[v] = Narrow<T>(ignored ? 0.0f : scale * (v == column ? p - 1.0f : p));
+      y[v] = Narrow<T>(weight == 0 ? 0.0f : factor * (p - (v == column ? args.target_of_label : args.target_of_all)));
     }
   }
 }
@@ -76,13 +82,15 @@ WEFT_LOSS_OF(float, f32)
 WEFT_LOSS_OF(BF16, bf16)
 WEFT_LOSS_OF(F16, f16)
 
-// The sum over the rows that count of log(sum) + max - picked, and how many; one block.
+// The weighted sum over the rows of log(sum) + max - picked, and that of the weights; one block.
 WEFT_KERNEL(cross_entropy_loss, LossArguments, kThreads) {
   double loss = 0, count = 0;
   for (int64_t row = threadIdx.x; row < args.rows; row += blockDim.x) {
-    if (args.labels[row] == args.ignore) continue;
-    loss += log(static_cast<double>(args.sum[row])) + (static_cast<double>(args.max[row]) - args.picked[row]);
-    count += 1;
+    const double weight = WeightOf(args, row);
+    if (weight == 0) continue;
+    loss +=
+        weight * (log(static_cast<double>(args.sum[row])) + (static_cast<double>(args.max[row]) - args.picked[row]));
+    count += weight;
   }
   loss = BlockReduce<Sum>(loss);
   count = BlockReduce<Sum>(count);

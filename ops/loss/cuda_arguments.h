@@ -19,11 +19,13 @@ struct LossArguments {
   const float* sum;
   const float* picked;
   const int32_t* labels;
-  void* y;  // of the logits' type in cross_entropy_grad, else f32
+  const float* weights;  // of the rows, or null: 1
+  void* y;               // of the logits' type in cross_entropy_grad, else f32
   float* count_out;
   int64_t rows, n;
   int64_t size, begin;
   int64_t ignore;
+  float target_of_label, target_of_all;  // probabilities
   GpuAlarm* alarm;
 };
 

@@ -24,6 +24,11 @@ struct Sample {
   TensorSpec scalar = TensorSpec::Whole(DType::kF32, {});
   Values x = RandomValues(rows * n, 1, -5, 5), max = Values(rows, 5), sum = RandomValues(rows, 2, 1, 9);
   Values picked = RandomValues(rows, 3, -5, 5);
+  Values weight() const {
+    Values values = RandomValues(rows, 6, 0.25, 2);
+    for (int64_t i = 0; i < rows; i += 3) values[i] = 0;
+    return values;
+  }
   Values label() const {
     Values values = RandomValues(rows, 4, 0, static_cast<double>(2 * n), DType::kI32);
     for (int64_t i = 0; i < rows; i += 5) values[i] = -100;
@@ -43,6 +48,18 @@ TEST(LossCudaTest, AgreesWithItsTwin) {
           Cpu(), Cuda(),
           {.name = "cross_entropy_loss", .inputs = {s.row, s.row, s.row, s.labels}, .outputs = {s.scalar, s.scalar}},
           {s.max, s.sum, s.picked, s.label()}, {.relative = 0x1.0p-22});
+      const Values weights = s.weight();
+      ExpectTwins(Cpu(), Cuda(),
+                  {.name = "cross_entropy_loss",
+                   .inputs = {s.row, s.row, s.row, s.labels, s.row},
+                   .outputs = {s.scalar, s.scalar}},
+                  {s.max, s.sum, s.picked, s.label(), weights}, {.relative = 0x1.0p-22});
+      KernelSpec smoothed = {.name = "cross_entropy_grad",
+                             .inputs = {s.scalar, s.logits, s.row, s.row, s.labels, s.row},
+                             .outputs = {s.logits}};
+      smoothed.attributes.Set("label_smoothing", 0.1);
+      ExpectTwins(Cpu(), Cuda(), smoothed, {{0.5}, s.x, s.max, s.sum, s.label(), weights},
+                  {.relative = 0x1.0p-19, .absolute = 0x1.0p-21});
       for (const auto& in_place : {std::vector<std::pair<int, int>>{}, {{1, 0}}}) {
         ExpectTwins(Cpu(), Cuda(),
                     {.name = "cross_entropy_grad",

@@ -21,9 +21,7 @@ class BlendedBatches : public DataSet {
   BlendedBatches(std::vector<std::unique_ptr<TokenBatches>> sets, Blend blend)
       : sets_(std::move(sets)), blend_(std::move(blend)) {}
 
-  absl::Status Check(const TensorSpec& spec, const std::string& field) const override {
-    return sets_[0]->Check(spec, field);
-  }
+  absl::Status Check(const TensorSpec& spec, const std::string& field) const override;
   absl::Status Fill(const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch,
                     void* out) const override;
 

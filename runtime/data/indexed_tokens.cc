@@ -132,14 +132,21 @@ absl::Status IndexedTokens::ReadIndex(const SampleOrder::Options& options) {
   starts_ = {0};
   starts_.reserve(sequences_ + 1);
   places_.reserve(sequences_);
+  document_starts_.reserve(documents_);
   for (int64_t i = 0; i < documents_; ++i) {
     const int64_t document = options.order == SEQUENTIAL ? i : order.At(0, i);
+    document_starts_.push_back(starts_.back());
     for (int64_t sequence = BoundOf(document); sequence < BoundOf(document + 1); ++sequence) {
       places_.push_back(PlaceOf(sequence));
       starts_.push_back(starts_.back() + LengthOf(sequence));
     }
   }
   return absl::OkStatus();
+}
+
+int64_t IndexedTokens::NextDocument(int64_t after, int64_t limit) const {
+  const auto next = std::upper_bound(document_starts_.begin(), document_starts_.end(), after);
+  return next == document_starts_.end() ? limit : std::min(*next, limit);
 }
 
 void IndexedTokens::Copy(int64_t begin, int64_t count, int32_t* out) const {

@@ -35,6 +35,7 @@ class IndexedTokens : public TokenStream {
   const std::string& path() const override { return tokens_->path(); }
   std::string form() const override { return width_ == 4 ? "int32" : width_ == 2 ? "uint16" : "uint8"; }
   int64_t documents() const override { return documents_; }
+  int64_t NextDocument(int64_t after, int64_t limit) const override;
   int64_t size() const override { return starts_.back(); }
   void Copy(int64_t begin, int64_t count, int32_t* out) const override;
   TokenLook Look(int64_t limit = kLookBytes) const override;
@@ -55,6 +56,7 @@ class IndexedTokens : public TokenStream {
   int64_t sequences_ = 0, documents_ = 0;
   // In the order of the stream: where each sequence begins in it, and at last its end; and where in NAME.bin.
   std::vector<int64_t> starts_, places_;
+  std::vector<int64_t> document_starts_;  // ascending
 };
 
 }  // namespace weft::data

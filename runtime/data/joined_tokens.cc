@@ -32,6 +32,13 @@ int64_t JoinedTokens::documents() const {
   return count;
 }
 
+int64_t JoinedTokens::NextDocument(int64_t after, int64_t limit) const {
+  const size_t at = std::upper_bound(starts_.begin(), starts_.end(), after) - starts_.begin() - 1;
+  if (at >= streams_.size()) return limit;
+  const int64_t end = std::min(limit, starts_[at + 1]);
+  return streams_[at]->NextDocument(after - starts_[at], end - starts_[at]) + starts_[at];
+}
+
 void JoinedTokens::Copy(int64_t begin, int64_t count, int32_t* out) const {
   size_t at = std::upper_bound(starts_.begin(), starts_.end(), begin) - starts_.begin() - 1;
   for (; count > 0; ++at) {

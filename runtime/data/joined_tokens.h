@@ -22,6 +22,8 @@ class JoinedTokens : public TokenStream {
   const std::string& path() const override { return path_; }
   std::string form() const override { return streams_[0]->form(); }
   int64_t documents() const override;
+  // A stream begins a document, whether anything says so or not.
+  int64_t NextDocument(int64_t after, int64_t limit) const override;
   int64_t size() const override { return starts_.back(); }
   void Copy(int64_t begin, int64_t count, int32_t* out) const override;
   TokenLook Look(int64_t limit = kLookBytes) const override;

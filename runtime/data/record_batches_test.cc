@@ -134,7 +134,7 @@ TEST(RecordBatchesTest, NamesWhatIsWrong) {
   EXPECT_EQ(message(TensorSpec::Whole(DType::kF32, {2, 2, 3}), "x"),
             "x.npy: `x`: expected what fits the plan's f32[rows,2,3], got records of i32[2,3]");
   EXPECT_THAT(message(TensorSpec::Whole(DType::kI32, {3, 2, 3}), "x"),
-              HasSubstr("expected rows that divide the batch of 2"));
+              HasSubstr("expected 1 to 2 rows, of the samples of a step, got 3"));
   EXPECT_THAT(message(TensorSpec::Whole(DType::kI32, {}), "x"), HasSubstr("got a scalar"));
 }
 

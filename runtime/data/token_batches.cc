@@ -1,10 +1,19 @@
 #include "runtime/data/token_batches.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace weft::data {
+namespace {
+
+// The first so many are of any tokens, the others need documents.
+constexpr const char* kFields[] = {"tokens", "labels", "documents", "positions", "loss_mask"};
+constexpr int64_t kWithoutBorders = 2;
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<TokenBatches>> TokenBatches::Create(std::unique_ptr<const TokenStream> stream,
                                                                    const Options& options) {
@@ -24,32 +33,47 @@ absl::StatusOr<std::unique_ptr<TokenBatches>> TokenBatches::Create(std::unique_p
 }
 
 absl::Status TokenBatches::Check(const TensorSpec& spec, const std::string& field) const {
-  if (field != "tokens" && field != "labels") {
-    return absl::NotFoundError(
-        absl::StrCat(stream_->path(), ": data field: expected `tokens` or `labels`, got `", field, "`"));
+  const auto* known = std::find(std::begin(kFields), std::end(kFields), field);
+  if (known == std::end(kFields)) {
+    return absl::NotFoundError(absl::StrCat(stream_->path(), ": data field: expected `", absl::StrJoin(kFields, "`, `"),
+                                            "`, got `", field, "`"));
   }
-  if (spec.dtype != DType::kI32 || spec.rank() != 2 || spec.global_dims[1] != sequence_) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(stream_->path(), ": `", field, "`: expected i32[rows,", sequence_, "], got ", spec.ToString()));
+  const bool mask = field == "loss_mask";
+  if ((spec.dtype != DType::kI32 && !mask) || (spec.dtype != DType::kF32 && spec.dtype != DType::kU8 && mask) ||
+      spec.rank() != 2 || spec.global_dims[1] != sequence_) {
+    return absl::InvalidArgumentError(absl::StrCat(stream_->path(), ": `", field, "`: expected ",
+                                                   mask ? "f32 or u8" : "i32", "[rows,", sequence_, "], got ",
+                                                   spec.ToString()));
+  }
+  const bool needs_borders = known - kFields >= kWithoutBorders && !(mask && !borders_.words().masked.empty());
+  if (needs_borders && !borders_.known()) {
+    return absl::FailedPreconditionError(absl::StrCat(stream_->path(), ": `", field,
+                                                      "`: expected documents, by an index (NAME.bin with NAME.idx) or ",
+                                                      "data.end_of_document, got ", stream_->form(), " without"));
   }
   return order_.Check(spec, field);
 }
 
 absl::Status TokenBatches::Fill(const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch,
                                 void* out) const {
-  if (absl::Status status = Check(spec, field); !status.ok()) return status;
-  const absl::StatusOr<int64_t> first = order_.First(spec, field, step, micro_batch);
-  if (!first.ok()) return first.status();
-  auto* const ids = static_cast<int32_t*>(out);
-  const int64_t rows = order_.RowsOf(spec, micro_batch);
-  for (int64_t row = 0; row < rows; ++row) CopySample(*first + row, spec, field, ids + row * spec.dims[1]);
-  std::fill(ids + rows * spec.dims[1], ids + spec.elements(), 0);
-  return absl::OkStatus();
+  return FillRows(spec, field, step, micro_batch, out,
+                  [&](int64_t sample, void* row) { CopySample(sample, spec, field, row); });
 }
 
-void TokenBatches::CopySample(int64_t sample, const TensorSpec& spec, const std::string& field, int32_t* out) const {
-  const int64_t column = spec.origin[1] + (field == "labels" ? 1 : 0);
-  stream_->Copy(order_.RecordOf(sample) * sequence_ + column, spec.dims[1], out);
+void TokenBatches::CopySample(int64_t sample, const TensorSpec& spec, const std::string& field, void* out) const {
+  const Columns columns{order_.RecordOf(sample) * sequence_, spec.origin[1], spec.dims[1]};
+  auto* const ids = static_cast<int32_t*>(out);
+  if (field == "documents") {
+    borders_.Number(columns, ids);
+  } else if (field == "positions") {
+    borders_.Place(columns, ids);
+  } else if (field != "loss_mask") {
+    stream_->Copy(columns.begin + columns.from + (field == "labels" ? 1 : 0), columns.count, ids);
+  } else if (spec.dtype == DType::kF32) {
+    borders_.Mask(columns, static_cast<float*>(out));
+  } else {
+    borders_.Mask(columns, static_cast<uint8_t*>(out));
+  }
 }
 
 }  // namespace weft::data

@@ -139,12 +139,13 @@ TEST(TokenBatchesTest, NamesWhatIsWrong) {
   };
   const TensorSpec spec = TensorSpec::Whole(DType::kI32, {2, 8});
   EXPECT_EQ(message(spec, "tokens", 0, 0), "");
-  EXPECT_THAT(message(spec, "mask", 0, 0), HasSubstr("expected `tokens` or `labels`, got `mask`"));
+  EXPECT_THAT(message(spec, "mask", 0, 0),
+              HasSubstr("expected `tokens`, `labels`, `documents`, `positions`, `loss_mask`, got `mask`"));
   EXPECT_THAT(message(TensorSpec::Whole(DType::kF32, {2, 8}), "tokens", 0, 0),
               HasSubstr("`tokens`: expected i32[rows,8], got f32[2,8]"));
   EXPECT_THAT(message(TensorSpec::Whole(DType::kI32, {2, 4}), "labels", 0, 0), HasSubstr("got i32[2,4]"));
   EXPECT_THAT(message(TensorSpec::Whole(DType::kI32, {5, 8}), "tokens", 0, 0),
-              HasSubstr("expected 1 to 4 rows, of the samples of a step, got 5"));
+              HasSubstr("`tokens`: expected 1 to 4 rows, of the samples of a step, got 5"));
   EXPECT_THAT(message(Tile(2, 8, {2, 8}, {1, 0}), "tokens", 0, 0), HasSubstr("expected a tile inside the tensor"));
   EXPECT_THAT(message(spec, "tokens", 0, 2), HasSubstr("expected micro-batch 0 to 1"));
 }

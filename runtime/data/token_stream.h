@@ -29,6 +29,8 @@ class TokenStream {
   virtual std::string form() const = 0;
   // Number of documents; 0 if nothing says where they begin.
   virtual int64_t documents() const { return 0; }
+  // Where the first document begins that is known to begin in (after, limit), or `limit`. Does not allocate.
+  virtual int64_t NextDocument([[maybe_unused]] int64_t after, int64_t limit) const { return limit; }
   // Number of tokens.
   virtual int64_t size() const = 0;
   // Writes tokens [begin, begin + count) to `out`, as int32; the caller keeps the range inside. Does not allocate.

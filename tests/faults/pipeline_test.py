@@ -113,7 +113,7 @@ class PipelineTest(FaultTest):
     def test_models(self):
         for overrides, text in MODELS:
             with self.subTest(overrides=overrides):
-                self.refused_at(overrides, "models/gpt2/gpt2.mlir:38:1", text)
+                self.refused_at(overrides, "models/gpt2/gpt2.mlir:44:1", text)
 
     def test_words_that_are_no_schedule(self):
         for override, line in (
@@ -128,16 +128,16 @@ class PipelineTest(FaultTest):
             with self.subTest(content=content):
                 path = self.write("schedule.txt", content)
                 self.refused_at(["dist.pipeline=2", "batch.micro=2", f"pipeline.schedule_file={path}"],
-                                "models/gpt2/gpt2.mlir:38:1", text.replace("{file}", path))
+                                "models/gpt2/gpt2.mlir:44:1", text.replace("{file}", path))
 
     def test_schedule_files_that_are_none(self):
         for path in (self.path("none.txt"), self.folder):
             with self.subTest(path=path):
-                self.refused_at(["dist.pipeline=2", f"pipeline.schedule_file={path}"], "models/gpt2/gpt2.mlir:38:1",
+                self.refused_at(["dist.pipeline=2", f"pipeline.schedule_file={path}"], "models/gpt2/gpt2.mlir:44:1",
                                 f"pipeline.schedule_file: {path}: expected a schedule file, found none")
 
     def test_schedule_files_without_end(self):
-        self.refused_at(["dist.pipeline=2", "pipeline.schedule_file=/dev/zero"], "models/gpt2/gpt2.mlir:38:1",
+        self.refused_at(["dist.pipeline=2", "pipeline.schedule_file=/dev/zero"], "models/gpt2/gpt2.mlir:44:1",
                         "pipeline.schedule_file: /dev/zero: expected at most 16777216 bytes, got more")
 
     def test_stages_of_a_model_file(self):

@@ -104,6 +104,10 @@ class DataTest(FaultTest):
             self.refused_data(path, plan=self.plan("--set", "vocab=128", "data.format=TEXT", *layout),
                               line=path + ": expected tokens below 128, the rows of `wte.weight`, got 200 at 323")
 
+    def test_images_that_are_tokens(self):
+        self.refused_data(TOKENS, plan=self.plan('data.augment={field: "images" flip: true}'),
+                          line=TOKENS + ": expected records of images, as data.augment is for `images`, got tokens")
+
     def test_text_for_another_vocabulary(self):
         text = self.write("corpus.txt", corpus(20))
         self.refused_data(text, plan=self.plan("--set", "vocab=512"), line=text + ": expected tokens as uint16 or uint32 "
@@ -116,16 +120,24 @@ class DataTest(FaultTest):
         self.refused_data(path, line=path + ": tokens: expected a NumPy array of '<u2' (uint16) or '<u4' (uint32), "
                           "got '<i8'")
         self.refused_data(path, plan=self.plan("data.format=TEXT"), says=["got a NumPy array (.npy)"])
+        header = b"{'descr': '<u2', 'fortran_order': False, 'shape': (20, 50), }".ljust(117) + b"\n"
+        path = self.write("rows.npy", b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + bytes(2000))
+        self.refused_data(path, line=path + ": tokens: expected a NumPy array of one dimension, got 2")
 
     def test_files_of_other_kinds(self):
         text = "text, or tokens as raw uint16 (data.format=U16, or a name that ends with .bin) or uint32 (U32)"
         for name, content, got in (("train.txt", gzip.compress(corpus(20)), "a gzip archive"),
                                    ("train.npz", b"PK\x03\x04" + bytes(2000), "a zip archive (as .npz and .pt are)"),
+                                   ("train.parquet", b"PAR1" + bytes(2000), "a Parquet file"),
                                    ("train", b"plain at first\0" + bytes(2000), "a byte 0 at 14")):
             path = self.write(name, content)
             self.refused_data(path, line=f"{path}: expected {text}, got {got}")
         path = self.write("train.bin", gzip.compress(corpus(20)) + b"\0")
         self.refused_data(path, line=path + ": expected tokens as raw U16, got a gzip archive")
+        path = self.write("train.bin", b"PAR1" + bytes(2000))
+        self.refused_data(path, line=path + ": expected tokens as raw U16, got a Parquet file")
+        path = self.write("odd.bin", corpus(20)[:1001])
+        self.refused_data(path, line=path + ": expected whole U16 tokens of 2 bytes, got 1001 bytes")
         self.refused_data(TOKENS, plan=self.plan("data.format=TEXT"),
                           line=f"{TOKENS}: expected {text}, got llm.c's token file")
 

@@ -140,6 +140,8 @@ std::vector<GradientCase> GradientCases() {
   add("cross_entropy", "weft.cross_entropy %a, %b", {{"2x4x7xf32", Uniform(-2, 2)}, {"2x4xi32", Integers(7)}});
   add("cross_entropy_ignore", "weft.cross_entropy %a, %b ignore(-1)",
       {{"6x7xf32", Uniform(-2, 2)}, {"6xi32", Labels(7, -1)}});
+  add("cross_entropy_smoothed", "weft.cross_entropy %a, %b label_smoothing(0.2)",
+      {{"2x4x7xf32", Uniform(-2, 2)}, {"2x4xi32", Integers(7)}});
   add("dropout", "weft.dropout %a rate(0.3) seed(5)", {{"4x5xf32"}});
   return cases;
 }

@@ -343,6 +343,18 @@ void AddVocabulary(Cases& cases) {
   cases.push_back({"cross_entropy_loss_ignore",
                    "weft.cross_entropy_loss %a, %b, %c, %d ignore(3)",
                    {{"16xf32"}, {"16xf32", Uniform(1, 16)}, {"16xf32"}, {"16xi32", Labels(16, 3)}}});
+  cases.push_back(
+      {"cross_entropy_loss_weights",
+       "weft.cross_entropy_loss %a, %b, %c, %d ignore(3) weights(%e)",
+       {{"16xf32"}, {"16xf32", Uniform(1, 16)}, {"16xf32"}, {"16xi32", Labels(16, 3)}, {"16xf32", Positive()}}});
+  cases.push_back({"cross_entropy_grad_smoothed",
+                   "weft.cross_entropy_grad %a, %b, %c, %d, %e weights(%f) label_smoothing(0.1)",
+                   {{"f32", Positive()},
+                    logits,
+                    {"4x8xf32", Uniform(2, 4)},
+                    {"4x8xf32", Uniform(1, 16)},
+                    labels,
+                    {"4x8xf32", Positive()}}});
   cases.push_back({"cross_entropy_grad",
                    "weft.cross_entropy_grad %a, %b, %c, %d, %e",
                    {{"f32", Positive()}, logits, {"4x8xf32", Uniform(2, 4)}, {"4x8xf32", Uniform(1, 16)}, labels}});
@@ -549,6 +561,7 @@ constexpr NarrowCase kNarrowCases[] = {
     {"sum_exp", "b"},
     {"pick", ""},
     {"cross_entropy_grad", "acd"},
+    {"cross_entropy_grad_smoothed", "acdf"},
     {"dropout_tenth", ""},
     {"large_dropout", ""},
 };

@@ -80,6 +80,10 @@ class BlendTest(FaultTest):
         header = struct.pack("<3i", 20240801, 7, 100) + bytes(1012)
         self.write("shards/4.bin", header + struct.pack("<100I", *range(100)))
         refused(self.shards, f"{self.shards}/4.bin: expected uint16 tokens, as {self.shards}/1.bin has, got uint32")
+        self.write("shards/4.bin", b"PAR1" + bytes(2000))
+        refused(self.shards, f"{self.shards}/4.bin: expected tokens as raw U16, got a Parquet file")
+        self.write("shards/4.bin", bytes(3))
+        refused(self.shards, f"{self.shards}/4.bin: expected whole U16 tokens of 2 bytes, got 3 bytes")
         self.write("shards/4.bin", shorts([1, 2, 300]))
         refused(self.shards, f"{self.shards}/4.bin: expected tokens below 256, the rows of `wte.weight`, got 300 at 2")
 

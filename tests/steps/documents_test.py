@@ -91,6 +91,9 @@ class DocumentsTest(FaultTest):
         self.write("set.idx", good)
         self.refused("weft-run", self.plan("data.format=TEXT"), "--data", self.bin, "--steps", 1, "--quiet",
                      line=f"{self.bin}: tokens: expected TEXT, got uint16 by {self.idx}")
+        none = self.write("none.idx", good)[:-len("idx")] + "bin"
+        self.refused("weft-run", self.plan(), "--data", none, "--steps", 1, "--quiet",
+                     line=none + ": cannot open: No such file or directory")
         high = bytearray(contents(self.bin))
         high[20:22] = struct.pack("<H", 256)
         self.write("set.bin", high)

@@ -20,6 +20,7 @@
 #include "runtime/data/indexed_tokens.h"
 #include "runtime/data/joined_tokens.h"
 #include "runtime/data/token_file.h"
+#include "runtime/plan/enums.h"
 #include "runtime/plan/names.h"
 #include "tools/run/inputs.h"
 
@@ -153,10 +154,25 @@ absl::StatusOr<std::vector<Part>> PartsOf(const std::string& data) {
   return parts;
 }
 
+// What the job says of tokens is of tokens that there may be.
+absl::Status CheckWords(const Data& job, const std::optional<IdRange>& range) {
+  std::vector<std::pair<std::string, int64_t>> words;
+  if (job.has_end_of_document()) words.emplace_back("data.end_of_document", job.end_of_document());
+  for (const int64_t token : job.masked_tokens()) words.emplace_back("data.masked_tokens", token);
+  for (const auto& [key, token] : words) {
+    if (!range.has_value() || token < range->rows) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(key, ": expected a token below ", range->rows, ", ", range->what, ", got ", token));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Reading> ReadingOf(const plan::Plan& plan, const std::string& data, const Extent& extent) {
   const Data& job = plan.header().job().data();
   Reading reading{.format = job.format(), .range = RangeOf(plan, "tokens"), .extent = extent};
   reading.options.order = {.order = extent.once ? SEQUENTIAL : job.order(), .seed = extent.seed, .once = extent.once};
+  if (job.has_end_of_document()) reading.options.words.end_of_document = static_cast<int32_t>(job.end_of_document());
+  reading.options.words.masked.assign(job.masked_tokens().begin(), job.masked_tokens().end());
   if (job.augment_size() > 0 && !extent.once) {
     return absl::InvalidArgumentError(absl::StrCat(data, ": expected records of images, as data.augment is for `",
                                                    job.augment(0).field(), "`, got tokens"));
@@ -166,6 +182,7 @@ absl::StatusOr<Reading> ReadingOf(const plan::Plan& plan, const std::string& dat
     reading.options.sequence = input.shape[1];
     reading.options.order.global_batch = SamplesOf(plan, input);
   }
+  if (absl::Status status = CheckWords(job, reading.range); !status.ok()) return status;
   if (reading.options.sequence > 0) return reading;
   return absl::InvalidArgumentError(
       absl::StrCat(data,
@@ -212,11 +229,17 @@ absl::StatusOr<OpenedData> OpenTokens(const plan::Plan& plan, const std::string&
                 {"data_tokens", absl::StrCat(tokens)},
                 {"data_hash", checkpoint::ToHex(hash)}};
   all.text = absl::StrJoin(texts, "\n");
+  std::unique_ptr<data::DataSet> source;
   if (sets.size() == 1) {
-    all.source = std::move(sets[0]);
+    source = std::move(sets[0]);
   } else {
-    all.source = std::make_unique<data::BlendedBatches>(std::move(sets), *std::move(blend));
+    source = std::make_unique<data::BlendedBatches>(std::move(sets), *std::move(blend));
   }
+  for (const InputInfo& input : InputsOf(plan)) {
+    const TensorSpec spec = TensorSpec::Whole(plan::TypeOf(input.dtype), input.shape);
+    if (absl::Status status = source->Check(spec, input.name); !status.ok()) return status;
+  }
+  all.source = std::move(source);
   return all;
 }
 

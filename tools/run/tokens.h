@@ -13,8 +13,9 @@ namespace weft::run {
 // Whether `folder` is one that holds shards, files of tokens called NAME.bin.
 bool HoldsShards(const std::string& folder);
 
-// Serves `tokens` and `labels`. The shape of the plan's `tokens`, [sequences a micro-batch, sequence], says how the
-// tokens are cut; the table that they index, if it is an embedding, which are too large: kOutOfRange.
+// Serves `tokens`, `labels` and what documents say, see TokenBatches. The shape of the plan's `tokens`, [sequences a
+// micro-batch, sequence], says how the tokens are cut; the table that they index, if it is an embedding, which are too
+// large: kOutOfRange.
 absl::StatusOr<OpenedData> OpenTokens(const plan::Plan& plan, const std::string& data, const Extent& extent);
 
 }  // namespace weft::run

@@ -9,9 +9,14 @@ def Autodiff : Pass<"weft-autodiff", "::weft::ir::GraphOp"> {
     Consumes `weft.minimize`. Backward ops stand behind the forward ones, carry the `scope` of the op they
     belong to and `phase = "backward"`. The gradients of a parameter that is used several times are summed
     once; each is accumulated over the micro-batches and handed to a `weft.update`. The mean loss becomes the
-    metric `loss`. A graph without `weft.minimize` is left as it is.
+    metric `loss`; of several it is their weighted sum, and each is a metric of its own. A graph without `weft.minimize` is
+    left as it is.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
+  let options = [
+    Option<"batch", "batch", "int64_t", "1", "samples of a step">,
+    Option<"microBatch", "micro-batch", "int64_t", "1", "samples of a micro-batch; the last has what is left">,
+  ];
 }
 
 def AutodiffOptimizer : Pass<"weft-autodiff-optimizer", "::weft::ir::GraphOp"> {

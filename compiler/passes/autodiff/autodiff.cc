@@ -42,26 +42,26 @@ private:
 
 class Differentiator {
 public:
-  Differentiator(GraphOp graph, MinimizeOp minimize)
-      : graph_(graph), minimize_(minimize), rewriter_(graph.getContext(), &listener_) {}
+  // Of a graph that minimizes something.
+  Differentiator(GraphOp graph, llvm::ArrayRef<MinimizeOp> minimizes, const AutodiffOptions &options)
+      : graph_(graph), minimizes_(minimizes), minimize_(minimizes.back()), options_(options),
+        rewriter_(graph.getContext(), &listener_) {}
 
   llvm::LogicalResult run() {
     markActive();
-    if (!active_.contains(minimize_.getLoss())) {
-      return minimize_.emitOpError("expected a loss that depends on a parameter");
-    }
-    mlir::Location loc = minimize_.getLoc();
-    rewriter_.setInsertionPoint(minimize_);
-    listener_.setForward(minimize_);
-    Value one = fill(1.0);
-    one.getDefiningOp()->setAttr("loss_seed", rewriter_.getUnitAttr()); // what a loss scale replaces
-    addGradient(minimize_.getLoss(), one);
     llvm::SmallVector<Operation *> forward;
     for (Operation &op : *graph_.getBody().begin()) {
-      if (&op == minimize_.getOperation() || &op == one.getDefiningOp()) {
+      if (&op == minimize_.getOperation()) {
         break;
       }
-      forward.push_back(&op);
+      if (!llvm::isa<MinimizeOp>(op)) {
+        forward.push_back(&op);
+      }
+    }
+    for (MinimizeOp minimize : minimizes_) {
+      if (failed(beginAt(minimize))) {
+        return mlir::failure();
+      }
     }
     llvm::SmallVector<ParameterOp> parameters;
     for (Operation *op : llvm::reverse(forward)) {
@@ -71,14 +71,75 @@ public:
         return mlir::failure();
       }
     }
-    listener_.setForward(minimize_);
-    return finish(loc, parameters);
+    return finish(parameters);
   }
 
 private:
-  Value fill(double value) {
-    return create<FillOp>(rewriter_, minimize_.getLoc(), rewriter_.getArrayAttr({}), rewriter_.getF64FloatAttr(value),
+  // A number that belongs to `minimize`.
+  Value fill(MinimizeOp minimize, double value) {
+    return create<FillOp>(rewriter_, minimize.getLoc(), rewriter_.getArrayAttr({}), rewriter_.getF64FloatAttr(value),
                           mlir::TypeAttr());
+  }
+
+  Value scaled(Value value, double factor) {
+    return factor == 1
+               ? value
+               : create<ScaleOp>(rewriter_, value.getLoc(), value, rewriter_.getF64FloatAttr(factor)).getResult();
+  }
+
+  static double weightOf(MinimizeOp minimize) {
+    return minimize.getWeightAttr() ? floatOf(minimize.getWeightAttr()) : 1;
+  }
+
+  bool isUneven() const { return options_.batch % options_.microBatch != 0; }
+
+  // What a loss is divided by, of one micro-batch.
+  Value countOf(MinimizeOp minimize) {
+    if (minimize.getCount()) {
+      return minimize.getCount();
+    }
+    return fill(minimize, minimize.getRowsAttr() ? floatOf(minimize.getRowsAttr()) : 1);
+  }
+
+  // The same where it is said before the run.
+  std::optional<double> rowsOf(MinimizeOp minimize) const {
+    if (minimize.getRowsAttr()) {
+      return floatOf(minimize.getRowsAttr());
+    }
+    return minimize.getCount() || isUneven() ? std::nullopt : std::optional<double>(1);
+  }
+
+  // The backward begins with 1 for the first loss, and with the ratio of the first count to its own for another: what
+  // is divided by the sum of the first counts, after all micro-batches, is then each loss by its own count.
+  llvm::LogicalResult beginAt(MinimizeOp minimize) {
+    if (!active_.contains(minimize.getLoss())) {
+      return minimize.emitOpError("expected a loss that depends on a parameter");
+    }
+    if (minimize.getRowsAttr() && !minimize.getCount() && isUneven()) {
+      return minimize.emitOpError("rows: expected a count too, as the last micro-batch has fewer samples");
+    }
+    rewriter_.setInsertionPoint(minimize_);
+    listener_.setForward(minimize);
+    Value seed = fill(minimize, 1);
+    seed.getDefiningOp()->setAttr("loss_seed", rewriter_.getUnitAttr()); // what a loss scale replaces
+    double factor = weightOf(minimize);
+    MinimizeOp first = minimizes_.front();
+    bool isOneCount = minimize.getCount() == first.getCount() &&
+                      (minimize.getCount() || minimize.getRowsAttr() == first.getRowsAttr());
+    if (!isOneCount) {
+      std::optional<double> own = rowsOf(minimize), ofFirst = rowsOf(first);
+      if (own && ofFirst) {
+        factor *= *ofFirst / *own;
+      } else if (options_.batch <= options_.microBatch) {
+        mlir::Location loc = minimize.getLoc();
+        seed = create<MulOp>(rewriter_, loc, seed, create<DivOp>(rewriter_, loc, countOf(first), countOf(minimize)));
+      } else {
+        return minimize.emitOpError("expected losses of one count, or rows(number) on each, as the step has several "
+                                    "micro-batches; with batch.micro = batch.global it has one");
+      }
+    }
+    addGradient(minimize.getLoss(), scaled(seed, factor));
+    return mlir::success();
   }
 
   // A value is active if it depends on a parameter through differentiable ops.
@@ -188,26 +249,46 @@ private:
     rewriter_.setInsertionPoint(output);
     mlir::Location loc = output.getLoc();
     Value sum = create<AccumulateOp>(rewriter_, loc, output.getValue(), mlir::DictionaryAttr());
-    Value count = create<AccumulateOp>(rewriter_, loc, fill(1.0), mlir::DictionaryAttr());
+    Value count = create<AccumulateOp>(rewriter_, loc, fill(minimize_, 1), mlir::DictionaryAttr());
     Value mean = create<DivOp>(rewriter_, loc, sum, count);
     rewriter_.create<OutputOp>(loc, output.getNameAttr(), output.getMetricAttr(), mean);
     rewriter_.eraseOp(output);
   }
 
-  // Sums over the micro-batches, one update a parameter, and the loss.
-  llvm::LogicalResult finish(mlir::Location loc, llvm::ArrayRef<ParameterOp> reversed) {
+  // The sum over the micro-batches.
+  Value accumulated(Value value) {
+    return create<AccumulateOp>(rewriter_, minimize_.getLoc(), value, mlir::DictionaryAttr());
+  }
+
+  // Reports what is minimized, and each loss that has a name; yields the sum of the first counts.
+  Value reportLosses() {
+    rewriter_.setInsertionPoint(minimize_);
+    Value firstCount;
+    llvm::SmallVector<Value> means;
+    for (MinimizeOp minimize : minimizes_) {
+      listener_.setForward(minimize);
+      Value count = accumulated(countOf(minimize));
+      Value mean = create<DivOp>(rewriter_, minimize.getLoc(), accumulated(minimize.getLoss()), count);
+      if (minimize.getNameAttr()) {
+        rewriter_.create<OutputOp>(minimize.getLoc(), minimize.getNameAttr(), rewriter_.getUnitAttr(), mean);
+      }
+      means.push_back(scaled(mean, weightOf(minimize)));
+      firstCount = firstCount ? firstCount : count;
+    }
+    listener_.setForward(minimize_);
+    rewriter_.create<OutputOp>(minimize_.getLoc(), rewriter_.getStringAttr("loss"), rewriter_.getUnitAttr(),
+                               sumOf(minimize_.getLoc(), means));
+    return firstCount;
+  }
+
+  // Sums over the micro-batches, one update a parameter, and the losses.
+  llvm::LogicalResult finish(llvm::ArrayRef<ParameterOp> reversed) {
     for (OutputOp metric : llvm::to_vector(graph_.getBody().getOps<OutputOp>())) {
       if (metric.getMetric()) {
         reportMean(metric);
       }
     }
-    listener_.setForward(minimize_);
-    rewriter_.setInsertionPoint(minimize_);
-    Value count = minimize_.getCount() ? minimize_.getCount() : fill(1.0);
-    Value countSum = create<AccumulateOp>(rewriter_, loc, count, mlir::DictionaryAttr());
-    Value lossSum = create<AccumulateOp>(rewriter_, loc, minimize_.getLoss(), mlir::DictionaryAttr());
-    Value mean = create<DivOp>(rewriter_, loc, lossSum, countSum);
-    rewriter_.create<OutputOp>(loc, rewriter_.getStringAttr("loss"), rewriter_.getUnitAttr(), mean);
+    Value countSum = reportLosses();
     for (ParameterOp parameter : llvm::reverse(reversed)) {
       Value sum = takeSum(parameter);
       if (!sum) {
@@ -225,12 +306,16 @@ private:
       }
       rewriter_.create<UpdateOp>(parameter.getLoc(), parameter.getResult(), sum, countSum);
     }
-    rewriter_.eraseOp(minimize_);
+    for (MinimizeOp minimize : minimizes_) {
+      rewriter_.eraseOp(minimize);
+    }
     return mlir::success();
   }
 
   GraphOp graph_;
-  MinimizeOp minimize_;
+  llvm::ArrayRef<MinimizeOp> minimizes_;
+  MinimizeOp minimize_; // the last one, before which everything is built
+  AutodiffOptions options_;
   ScopeListener listener_;
   mlir::IRRewriter rewriter_;
   llvm::DenseSet<Value> active_;
@@ -238,17 +323,21 @@ private:
 };
 
 struct Autodiff : impl::AutodiffBase<Autodiff> {
+  using AutodiffBase::AutodiffBase;
+
   void runOnOperation() override {
     GraphOp graph = getOperation();
     auto minimizes = llvm::to_vector(graph.getBody().getOps<MinimizeOp>());
     if (minimizes.empty()) {
       return;
     }
-    if (minimizes.size() > 1) {
-      minimizes[1].emitOpError("expected one weft.minimize in a graph, got another");
-      return signalPassFailure();
+    for (MinimizeOp minimize : minimizes) {
+      if (minimizes.size() > 1 && !minimize.getNameAttr()) {
+        minimize.emitOpError("expected a name, as the graph minimizes several losses: weft.minimize \"name\" %loss");
+        return signalPassFailure();
+      }
     }
-    if (failed(Differentiator(graph, minimizes[0]).run())) {
+    if (failed(Differentiator(graph, minimizes, {batch, microBatch}).run())) {
       return signalPassFailure();
     }
   }

@@ -41,7 +41,7 @@ def PrecisionLossScale : Pass<"weft-precision-loss-scale", "::weft::ir::GraphOp"
   let summary = "Scales the loss by what the gradients' range allows";
   let description = [{
     Dynamic loss scaling. The parameter `loss_scale`, state of the optimizer, takes the place of the 1 with which the
-    backward begins (the op with `loss_seed`); `weft.clip_scale` takes it out of the gradients' norm and of the factor
+    backward begins, of each loss (the ops with `loss_seed`); `weft.clip_scale` takes it out of the gradients' norm and of the factor
     by which float32 updates multiply them. `weft.loss_scale` behind it tells from the sum of squares of all gradients,
     which is not finite if one of them is not, whether the step counts; every update takes its `step`, and changes
     nothing where that is 0. Two more scalars count: `loss_scale.good_steps` in a row and `loss_scale.skipped_steps`.

@@ -14,16 +14,23 @@ struct PrecisionLossScale : impl::PrecisionLossScaleBase<PrecisionLossScale> {
 
   void runOnOperation() override {
     mlir::Block &body = getOperation().getBody().front();
-    auto seed = llvm::find_if(body, [](Operation &op) { return op.hasAttr("loss_seed"); });
+    llvm::SmallVector<mlir::Operation *> seeds; // one a loss
+    for (mlir::Operation &op : body) {
+      if (op.hasAttr("loss_seed")) {
+        seeds.push_back(&op);
+      }
+    }
     auto clips = getOperation().getBody().getOps<ClipScaleOp>();
-    if (seed == body.end() || clips.empty()) {
+    if (seeds.empty() || clips.empty()) {
       return; // nothing is minimized
     }
     ClipScaleOp clip = *clips.begin();
     ParameterOp scale = state(clip, "loss_scale", initial), good = state(clip, "loss_scale.good_steps", 0),
                 skipped = state(clip, "loss_scale.skipped_steps", 0);
-    seed->getResult(0).replaceAllUsesWith(scale);
-    seed->erase();
+    for (mlir::Operation *seed : seeds) {
+      seed->getResult(0).replaceAllUsesWith(scale);
+      seed->erase();
+    }
     clip.getLossScaleMutable().assign(scale);
 
     mlir::OpBuilder b(&getContext());

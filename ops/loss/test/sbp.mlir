@@ -18,6 +18,8 @@ weft.graph @rows_and_vocabulary("logits" %logits: !logits, "labels" %labels: !la
   %picked = weft.box %2 : (!pending) -> !rows
   %loss, %count = weft.cross_entropy_loss %max, %sum, %picked, %labels : (!rows, !rows, !rows, !labels) -> (!total, !total)
   %3 = weft.cross_entropy_grad %dloss, %logits, %max, %sum, %labels : (!scalar, !logits, !rows, !rows, !labels) -> !logits
+  %weighted, %weight = weft.cross_entropy_loss %max, %sum, %picked, %labels weights(%max) : (!rows, !rows, !rows, !labels, !rows) -> (!total, !total)
+  %4 = weft.cross_entropy_grad %dloss, %logits, %max, %sum, %labels weights(%max) label_smoothing(0.1) : (!scalar, !logits, !rows, !rows, !labels, !rows) -> !logits
 }
 
 // -----

@@ -26,8 +26,8 @@ weft.graph @no_parameter("x" %x: tensor<4xf32>) placements [#one] {
 #one = #weft.placement<"cpu", [], [0]>
 weft.graph @two_losses("x" %x: tensor<4xf32>) placements [#one] {
   %w = weft.parameter "w" [] init(zeros) : () -> tensor<f32>
+  // expected-error @+1 {{'weft.minimize' op expected a name, as the graph minimizes several losses: weft.minimize "name" %loss}}
   weft.minimize %w : (tensor<f32>)
-  // expected-error @+1 {{'weft.minimize' op expected one weft.minimize in a graph, got another}}
   weft.minimize %w : (tensor<f32>)
 }
 
@@ -68,4 +68,17 @@ weft.graph @assigned("x" %x: tensor<4xf32>) placements [#one] {
   // expected-error @+1 {{parameter w: expected one that the optimizer does not update, got one that influences the loss}}
   weft.assign %w, %x : (tensor<4xf32>, tensor<4xf32>)
   weft.minimize %loss : (tensor<f32>)
+}
+
+// -----
+
+// Nothing flows back to the weights of a cross entropy, so that they may not depend on what is learnt.
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @learnt_weights("labels" %l: tensor<4xi32>) placements [#one] {
+  %x = weft.parameter "x" [4, 8] init(zeros) : () -> tensor<4x8xf32>
+  %w = weft.parameter "w" [4] init(zeros) : () -> tensor<4xf32>
+  %0 = weft.exp %w : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{weights: expected numbers that depend on no parameter, as nothing flows back to them; weft.stop_gradient makes such}}
+  %loss, %count = weft.cross_entropy %x, %l weights(%0) : (tensor<4x8xf32>, tensor<4xi32>, tensor<4xf32>) -> (tensor<f32>, tensor<f32>)
+  weft.minimize %loss per %count : (tensor<f32>, tensor<f32>)
 }

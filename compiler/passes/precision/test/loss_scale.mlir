@@ -7,6 +7,7 @@
 // CHECK-NEXT: %[[SCALE:.*]] = weft.parameter "loss_scale" [] init(constant 1.024000e+03) state
 // CHECK-NOT: loss_seed
 // CHECK: weft.mul %{{.*}}, %[[SCALE]] {phase = "backward"}
+// CHECK: weft.mul %{{.*}}, %[[SCALE]] {phase = "backward", scope = "second"}
 // CHECK: %{{.*}}, %{{.*}} = weft.clip_scale %[[SUM:.*]], %{{.*}} loss_scale %[[SCALE]] clip_norm(1.000000e+00)
 // CHECK-NEXT: %[[STEP:.*]], %[[NEXT:.*]], %[[NEXT_GOOD:.*]], %[[NEXT_SKIPPED:.*]] = weft.loss_scale %[[SUM]], %[[SCALE]], %[[GOOD]], %[[SKIPPED]] growth_factor(2.000000e+00) backoff_factor(5.000000e-01) growth_interval(5) min(1.000000e+00) max(4.096000e+03) {phase = "update", scope = "optimizer", stage = 1 : i64}
 // CHECK: weft.sgd %{{.*}} step %[[STEP]] weight_decay
@@ -25,7 +26,9 @@ weft.graph @scaled("x" %x: !s) placements [#one, #two] {
   %m = weft.parameter "m" [] init(zeros) state : () -> !s
   %one = weft.fill [] value(1.0) {loss_seed} : () -> !s
   %0 = weft.mul %x, %one {phase = "backward"} : (!s, !s) -> !s
-  %g = weft.accumulate %0 : (!s) -> !s
+  %two = weft.fill [] value(1.0) {loss_seed} : () -> !s
+  %8 = weft.mul %0, %two {phase = "backward", scope = "second"} : (!s, !s) -> !s
+  %g = weft.accumulate %8 : (!s) -> !s
   %1 = weft.square_sum %g {phase = "update", scope = "optimizer"} : (!s) -> !s
   %scale, %norm = weft.clip_scale %1, %g clip_norm(1.0) {phase = "update", scope = "optimizer", stage = 1 : i64} : (!s, !s) -> (!s, !s)
   %2 = weft.sgd %w, %g, %g, %scale weight_decay(0.0) : (!s, !s, !s, !s) -> !s
