@@ -39,9 +39,10 @@ LogicalResult requireHeads(mlir::Operation *op, Value qValue, Value kValue, Valu
 }
 
 LogicalResult requireWindow(mlir::Operation *op, Value q, Value k, bool causal, mlir::Attribute window) {
-  if (causal && shapeOf(k)[1] < shapeOf(q)[1]) {
-    return op->emitOpError() << "causal: expected at least as many keys as queries, got " << shapeOf(k)[1]
-                             << " keys for " << shapeOf(q)[1] << " queries";
+  int64_t queries = unpaddedShapeOf(q)[1], keys = shapeOf(k)[1];
+  if (causal && keys < queries) {
+    return op->emitOpError() << "causal: expected at least as many keys as queries, got " << keys << " keys for "
+                             << queries << " queries";
   }
   if (window && !causal) {
     return op->emitOpError() << "window: expected causal beside it";

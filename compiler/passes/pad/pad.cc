@@ -6,6 +6,7 @@
 #include "compiler/passes/pad/passes.h"
 #include "compiler/passes/pad/versions.h"
 #include "ops/layout/ops.h"
+#include "ops/reduce/ops.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_PAD
@@ -128,6 +129,9 @@ private:
   llvm::LogicalResult rewrite(Operation *op, const OpRule &rule) {
     SmallVector<Value> originals =
         llvm::map_to_vector(op->getOperands(), [&](Value operand) { return versions_->original(operand); });
+    if (!originals.empty() && failed(checkMean(op, originals[0]))) {
+      return mlir::failure();
+    }
     require(op, rule, originals);
     SmallVector<Value> given(op->getOperands());
     for (auto [index, original] : llvm::enumerate(originals)) {
@@ -158,14 +162,29 @@ private:
     return mlir::success();
   }
 
+  static llvm::LogicalResult refuseShort(Operation *op, llvm::StringRef why) {
+    return op->emitOpError() << "expected micro-batches of one size, as " << why
+                             << ": batch.micro has to divide batch.global";
+  }
+
+  // A mean divides by the samples of a micro-batch, which the last one may have less of.
+  llvm::LogicalResult checkMean(Operation *op, Value original) {
+    auto reduce = llvm::dyn_cast<ReduceOp>(op);
+    if (reduce && reduce.getKind() == "mean" && llvm::any_of(intsOf(reduce.getDims()), [&](int64_t dim) {
+          return padding_->isShort(dimensions_->groupOf(original, dim));
+        })) {
+      return refuseShort(op, "a mean over samples weighs those of each alike");
+    }
+    return mlir::success();
+  }
+
   // Gives an op what is inside the extents of an operand that it needs whole.
   llvm::LogicalResult crop(Operation *op, unsigned index, ArrayRef<int64_t> dims, Value original) {
     mlir::OpBuilder b(op);
     Value value = op->getOperand(index);
     for (int64_t dim : dims) {
       if (padding_->isShort(dimensions_->groupOf(original, dim))) {
-        return op->emitOpError() << "expected micro-batches of one size, as the op needs all samples of each: "
-                                    "batch.micro has to divide batch.global";
+        return refuseShort(op, "the op needs all samples of each");
       }
       auto number = [&](int64_t n) { return b.getI64IntegerAttr(n); };
       value =

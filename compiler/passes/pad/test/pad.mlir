@@ -89,3 +89,38 @@ weft.graph @even("x" %x: tensor<2x5xf32>) placements [#mesh] {
   %0 = weft.einsum "bi,io->bo" %x, %w : (tensor<2x5xf32>, tensor<5x4xf32>) -> tensor<2x4xf32>
   weft.output "y" %0 : (tensor<2x4xf32>)
 }
+
+// -----
+
+// One head over two ranks: what is assigned is the parameter itself, not what is inside of it. Rows of queries grow, keys
+// are there as they are.
+// CHECK-LABEL: weft.graph @one
+#mesh = #weft.placement<"cpu", [context = 2, tensor = 2], [0, 1, 2, 3]>
+weft.graph @one("x" %x: tensor<2x5x4xf32>, "scalar" %s: tensor<f32>) placements [#mesh] {
+  // CHECK: %[[W:.*]] = weft.parameter "w" [4, 2, 4] {{.*}} {unpadded = [array<i64: 4, 1, 4>]}
+  %w = weft.parameter "w" [4, 1, 4] init(normal 0.02) sbp(tensor = S(1)) : () -> tensor<4x1x4xf32>
+  // CHECK: %[[Q:.*]] = weft.einsum {{.*}} -> tensor<2x6x2x4xf32>
+  // CHECK: %[[KEYS:.*]] = weft.slice %{{.*}} dim(1) from(0) size(5)
+  // CHECK: weft.attention %[[Q]], %{{.*}}, %{{.*}} causal {unpadded = [array<i64: 2, 5, 1, 4>]}
+  %q = weft.einsum "bsi,ind->bsnd" %x, %w : (tensor<2x5x4xf32>, tensor<4x1x4xf32>) -> tensor<2x5x1x4xf32>
+  %y = weft.attention %q, %q, %q causal : (tensor<2x5x1x4xf32>, tensor<2x5x1x4xf32>, tensor<2x5x1x4xf32>) -> tensor<2x5x1x4xf32>
+  %g = weft.einsum "bsi,bsnd->ind" %x, %y : (tensor<2x5x4xf32>, tensor<2x5x1x4xf32>) -> tensor<4x1x4xf32>
+  // CHECK: %[[N:.*]] = weft.sgd %[[W]],
+  // CHECK-NEXT: weft.assign %[[W]], %[[N]]
+  %n = weft.sgd %w, %g, %s, %s weight_decay(0.0) : (tensor<4x1x4xf32>, tensor<4x1x4xf32>, tensor<f32>, tensor<f32>) -> tensor<4x1x4xf32>
+  weft.assign %w, %n : (tensor<4x1x4xf32>, tensor<4x1x4xf32>)
+  weft.output "y" %y : (tensor<2x5x1x4xf32>)
+}
+
+// -----
+
+// The rows of a sum by number.
+// CHECK-LABEL: weft.graph @rows
+#mesh = #weft.placement<"cpu", [context = 2], [0, 1]>
+weft.graph @rows("x" %x: tensor<2x5xf32>, "ids" %ids: tensor<2x5xi32>) placements [#mesh] {
+  // CHECK: %[[Y:.*]] = weft.scatter_add {{.*}} dim(1) size(6) batch(1) {unpadded = [array<i64: 2, 5>]}
+  // CHECK-NEXT: weft.add %{{.*}}, %[[Y]]
+  %y = weft.scatter_add %x, %ids dim(1) size(5) batch(1) : (tensor<2x5xf32>, tensor<2x5xi32>) -> tensor<2x5xf32>
+  %z = weft.add %x, %y : (tensor<2x5xf32>, tensor<2x5xf32>) -> tensor<2x5xf32>
+  weft.output "z" %z : (tensor<2x5xf32>)
+}
