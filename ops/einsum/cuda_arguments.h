@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "ops/abi/gpu_alarm.h"
+
 namespace weft::einsum {
 
 inline constexpr int kMaxAxes = 6;
@@ -53,6 +55,18 @@ struct ColumnSumArguments {
   const void* matrix;
   void* sums;
   int64_t rows, columns;
+};
+
+// The problem of ops/einsum/grouped.h.
+struct GroupedArguments {
+  const void* left;
+  const void* right;  // the matrices, or rows of m columns
+  void* result;
+  const int32_t* counts;
+  int64_t outer, rows, k, m;
+  int64_t groups, begin, count;
+  bool transposed;
+  GpuAlarm* alarm;
 };
 
 }  // namespace weft::einsum
