@@ -136,7 +136,7 @@ template <typename Op> std::string gradientWords(Op op) {
 }
 
 // A rule's text with Q in place of the query heads and K in place of the key heads. Key head `m` and the query
-// heads that read it move together; a single key head is not split, and its query heads may be.
+// heads that read it move together; where a rank has a single key head, its query heads may be split.
 template <typename Op> ShardingRule headsRule(Op op, llvm::StringRef pattern) {
   int64_t keyHeads = shapeOf(op.getK())[2], group = shapeOf(op.getQ())[2] / keyHeads;
   std::string text;
