@@ -77,7 +77,8 @@ absl::Status Take(const executor::StateTile& tile, const void* bytes, std::vecto
   };
   tests::ForEachElement(tile.spec, take, [&](int64_t local) {
     if (static_cast<const float*>(bytes)[local] != 0) {
-      status = absl::InternalError(absl::StrCat("run: ", tile.name, ": its padding is not 0"));
+      status = absl::InternalError(
+          absl::StrCat("run: ", tile.name, ": expected padding of 0, got ", static_cast<const float*>(bytes)[local]));
     }
   });
   return status;

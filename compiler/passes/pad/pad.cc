@@ -5,6 +5,7 @@
 #include "compiler/passes/pad/dimensions.h"
 #include "compiler/passes/pad/passes.h"
 #include "compiler/passes/pad/versions.h"
+#include "ops/elementwise/ops.h"
 #include "ops/layout/ops.h"
 #include "ops/reduce/ops.h"
 
@@ -34,6 +35,7 @@ struct Pad : impl::PadBase<Pad> {
     }
     Versions versions(padding, dimensions);
     versions_ = &versions;
+    wild_.clear();
     growInputs(graph);
     for (Operation &op : llvm::make_early_inc_range(graph.getBody().front())) {
       if (const OpRule *rule = dimensions.ruleOf(&op)) {
@@ -154,6 +156,7 @@ private:
         result.setType(RankedTensorType::get(larger, tensorOf(result).getElementType()));
       }
       versions_->add(result, shape, zerosOf(op, rule, originals, given, result));
+      noteWild(op, rule, originals, given, result);
       growAgain(op, result, whole, shape);
     }
     if (any) {
@@ -231,8 +234,33 @@ private:
     }
   }
 
+  // What may be infinite, or no number, where operands are 0 or anything.
+  static bool mayOverflow(Operation *op) { return llvm::isa<DivOp, ExpOp, LogOp, PowerOp, RsqrtOp, SqrtOp>(op); }
+
+  bool isWild(Value given, Value original, int64_t dim) {
+    int group = dim < 0 ? -1 : dimensions_->groupOf(original, dim);
+    auto it = wild_.find(original);
+    return group >= 0 && it != wild_.end() && it->second.count(group) && !versions_->isKnown(given, group);
+  }
+
+  // The groups beyond whose extents a result may be infinite, or no number.
+  void noteWild(Operation *op, const OpRule &rule, ArrayRef<Value> originals, ArrayRef<Value> given,
+                mlir::OpResult result) {
+    for (unsigned factor : rule.grows.set_bits()) {
+      int64_t dim = dimensionOf(rule.rule.results[result.getResultNumber()], int(factor));
+      int group = dim < 0 ? -1 : dimensions_->groupOf(result, dim);
+      if (group >= 0 && padding_->has(group) &&
+          (mayOverflow(op) || llvm::any_of(llvm::seq<size_t>(0, originals.size()), [&](size_t i) {
+             return isWild(given[i], originals[i], dimensionOf(rule.rule.operands[i], int(factor)));
+           }))) {
+        wild_[result].insert(group);
+      }
+    }
+  }
+
   // The groups in which a result is 0 beyond its extents: zeros go through what is linear in the operands that have
-  // them, and a rule of an optimizer makes zeros of zeros. Parameters begin with zeros, and no others are assigned.
+  // them, unless another operand may be infinite there, and a rule of an optimizer makes zeros of zeros. Parameters
+  // begin with zeros, and no others are assigned.
   Numbers zerosOf(Operation *op, const OpRule &rule, ArrayRef<Value> originals, ArrayRef<Value> given,
                   mlir::OpResult result) {
     Numbers zeros;
@@ -246,8 +274,12 @@ private:
       if (group < 0 || !padding_->has(group)) {
         continue;
       }
-      bool linear = llvm::any_of(rule.linearIn(int(factor)), [&](ArrayRef<int> set) {
-        return llvm::all_of(set, [&](int operand) { return isZero(operand, int(factor)); });
+      bool linear = !llvm::isa<DivOp>(op) && llvm::any_of(rule.linearIn(int(factor)), [&](ArrayRef<int> set) {
+        return llvm::all_of(llvm::seq<int>(0, int(originals.size())), [&](int operand) {
+          return llvm::is_contained(set, operand) ? isZero(operand, int(factor))
+                                                  : !isWild(given[operand], originals[operand],
+                                                            dimensionOf(rule.rule.operands[operand], int(factor)));
+        });
       });
       if (linear || llvm::isa<ParameterOp, UpdateOpInterface>(op)) {
         zeros[group] = 0;
@@ -291,6 +323,7 @@ private:
   Padding *padding_ = nullptr;
   Dimensions *dimensions_ = nullptr;
   Versions *versions_ = nullptr;
+  llvm::DenseMap<Value, std::set<int>> wild_; // of originals
 };
 
 } // namespace

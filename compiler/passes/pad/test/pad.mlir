@@ -124,3 +124,23 @@ weft.graph @rows("x" %x: tensor<2x5xf32>, "ids" %ids: tensor<2x5xi32>) placement
   %z = weft.add %x, %y : (tensor<2x5xf32>, tensor<2x5xf32>) -> tensor<2x5xf32>
   weft.output "z" %z : (tensor<2x5xf32>)
 }
+
+// -----
+
+// 0 by 0 is no number: the gradient of a square root is set, though it is linear in what is 0 there.
+// CHECK-LABEL: weft.graph @wild
+#mesh = #weft.placement<"cpu", [tensor = 2], [0, 1]>
+weft.graph @wild("x" %x: tensor<2x5xf32>, "dy" %dy: tensor<2x5xf32>) placements [#mesh] {
+  %w = weft.parameter "w" [5, 3] init(normal 0.02) sbp(tensor = S(1)) : () -> tensor<5x3xf32>
+  %0 = weft.einsum "bi,io->bo" %x, %w : (tensor<2x5xf32>, tensor<5x3xf32>) -> tensor<2x3xf32>
+  %1 = weft.sqrt %0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %g = weft.einsum "bi,io->bo" %dy, %w : (tensor<2x5xf32>, tensor<5x3xf32>) -> tensor<2x3xf32>
+  // CHECK: %[[DIV:.*]] = weft.div
+  // CHECK-NEXT: %[[MUL:.*]] = weft.mul %{{.*}}, %[[DIV]]
+  // CHECK-NEXT: %[[SET:.*]] = weft.set_padding %[[MUL]] [2, 3] value(0.000000e+00)
+  // CHECK-NEXT: weft.reduce sum %[[SET]]
+  %2 = weft.div %g, %1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %3 = weft.mul %g, %2 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %4 = weft.reduce sum %3 over [1] : (tensor<2x3xf32>) -> tensor<2xf32>
+  weft.output "y" %4 : (tensor<2xf32>)
+}
