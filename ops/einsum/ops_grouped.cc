@@ -56,6 +56,11 @@ Cost groupedCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType>
   return cost;
 }
 
+// In the mean, and at least one.
+int64_t rowsOfGroup(const Cost &cost, int64_t groups, int64_t k, int64_t m) {
+  return std::max<int64_t>(1, int64_t(cost.flops / (2.0 * double(groups) * double(k) * double(m))));
+}
+
 } // namespace
 
 LogicalResult GroupedMatmulOp::inferTypes(Types &results) {
@@ -82,7 +87,7 @@ ShardingRule GroupedMatmulOp::getShardingRule() {
 Cost GroupedMatmulOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
   int64_t k = operands[0].getShape().back(), m = results[0].getShape().back(), e = operands[1].getDimSize(0);
   Cost cost = groupedCost(operands, results, e, k, m);
-  cost.product = {e, int64_t(cost.flops / (2.0 * double(e) * double(k) * double(m))), m, k};
+  cost.product = {e, rowsOfGroup(cost, e, k, m), m, k};
   return cost;
 }
 
@@ -118,7 +123,7 @@ ShardingRule GroupedOuterOp::getShardingRule() { return ruleOf(*this, ".Nk,.Nm,.
 Cost GroupedOuterOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
   int64_t e = results[0].getDimSize(0), k = results[0].getDimSize(1), m = results[0].getDimSize(2);
   Cost cost = groupedCost(operands, results, e, k, m);
-  cost.product = {e, k, m, int64_t(cost.flops / (2.0 * double(e) * double(k) * double(m)))};
+  cost.product = {e, k, m, rowsOfGroup(cost, e, k, m)};
   return cost;
 }
 

@@ -63,6 +63,24 @@ constexpr Piece kPieces[] = {
     {"%a$i, %b$i = weft.top_k %tokens k(2) dim(1)\n%c$i = weft.parameter \"top$i\" [vocab, hidden] init(normal 0.3)\n"
      "%d$i = weft.take %c$i, %a$i dim(0)\n%e$i = weft.scatter_add %d$i, %b$i dim(1) size(seq) batch(1)\n"
      "$r = weft.add $x, %e$i"},
+    // Three groups of a row each; what is behind them becomes zeros.
+    {"%a$i = weft.fill [batch, 3] value(1) to i32\n"
+     "%b$i = weft.parameter \"groups$i\" [3, hidden, hidden] init(normal rsqrt(hidden)) sbp(tensor = S(0))\n"
+     "%c$i = weft.grouped_matmul $x, %b$i, %a$i transposed\n$r = weft.add $y, %c$i"},
+    // A matrix for each token.
+    {"%a$i, %b$i = weft.sort %tokens dim(1)\n%c$i = weft.take $x, %b$i dim(1) batch(1)\n"
+     "%d$i = weft.fill [batch, seq] value(1) to i32\n"
+     "%e$i = weft.scatter_add %d$i, %tokens dim(1) size(vocab) batch(1)\n"
+     "%f$i = weft.parameter \"experts$i\" [vocab, hidden, hidden] init(normal rsqrt(hidden)) sbp(expert = S(0))\n"
+     "$r = weft.grouped_matmul %c$i, %f$i, %e$i",
+     kUsesExpert},
+    {"%a$i = weft.parameter \"q$i\" [heads, hidden floordiv heads, hidden] init(normal rsqrt(hidden)) "
+     "sbp(tensor = S(0))\n"
+     "%b$i = weft.parameter \"k$i\" [1, hidden floordiv heads, hidden] init(normal rsqrt(hidden)) "
+     "sbp(tensor = S(0), group = B)\n"
+     "%c$i = weft.einsum \"bsi,ndi->bsnd\" $x, %a$i\n%d$i = weft.einsum \"bsi,ndi->bsnd\" $x, %b$i\n"
+     "%e$i = weft.einsum \"bsi,ndi->bsnd\" $y, %b$i\n%f$i = weft.attention %c$i, %d$i, %e$i causal\n"
+     "$r = weft.reshape %f$i [batch, seq, hidden]"},
     {"%a$i = weft.stop_gradient $y\n%b$i = weft.abs $x+\n%c$i = weft.add_scalar %b$i by(-0.5)\n"
      "$r = weft.mul %a$i, %c$i"},
     {"$r = weft.scale $x by(-0.75)"},
