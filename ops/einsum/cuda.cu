@@ -33,14 +33,17 @@ struct Matrix {
   const AxisList& inner;
   int64_t first;
   int operand;
+  bool along_inner;  // whether neighbours lie along what is summed over
 
   WEFT_DEVICE float operator()(int t, int64_t d) const {
     return first + t < outer.size ? Widen(elements[OffsetOf(outer, first + t, operand) + OffsetOf(inner, d, operand)])
                                   : 0.0f;
   }
-  // Neighbouring threads go along the dim whose elements are neighbours.
-  WEFT_DEVICE bool along_inner() const { return inner.count > 0 && inner.stride[0][operand] == 1; }
 };
+
+WEFT_DEVICE bool IsAlongInner(const AxisList& inner, int operand) {
+  return inner.count > 0 && inner.stride[0][operand] == 1;
+}
 
 template <typename R>
 WEFT_DEVICE R Finished(const EpilogueArguments& args, int64_t at, float value) {
@@ -55,13 +58,21 @@ template <typename T, typename R>
 WEFT_DEVICE void Product(const ProductArguments& args) {
   const int64_t first_row = int64_t{blockIdx.x} * kTile, first_column = int64_t{blockIdx.y} * kTile;
   for (int64_t batch = blockIdx.z; batch < args.batch.size; batch += gridDim.z) {
-    const Matrix<T> left = {static_cast<const T*>(args.left) + OffsetOf(args.batch, batch, 0), args.rows, args.inner,
-                            first_row, 0};
-    const Matrix<T> right = {static_cast<const T*>(args.right) + OffsetOf(args.batch, batch, 1), args.columns,
-                             args.inner, first_column, 1};
+    const Matrix<T> left = {static_cast<const T*>(args.left) + OffsetOf(args.batch, batch, 0),
+                            args.rows,
+                            args.inner,
+                            first_row,
+                            0,
+                            IsAlongInner(args.inner, 0)};
+    const Matrix<T> right = {static_cast<const T*>(args.right) + OffsetOf(args.batch, batch, 1),
+                             args.columns,
+                             args.inner,
+                             first_column,
+                             1,
+                             IsAlongInner(args.inner, 1)};
     const int64_t matrix = OffsetOf(args.batch, batch, 2);
-    TileProduct<kSide, kTile, kDepth> tile;
-    tile.Add(args.inner.size, left, left.along_inner(), right, right.along_inner());
+    FloatTile tile;
+    tile.Add(args.inner.size, left, right);
     tile.Each([&](int t, int u, float sum) {
       const int64_t row = first_row + t, column = first_column + u;
       if (row >= args.rows.size || column >= args.columns.size) return;

@@ -14,6 +14,8 @@ inline constexpr int kMaxAxes = 6;
 inline constexpr int kSide = 16;
 inline constexpr int kTile = 64;
 inline constexpr int kDepth = 16;
+// A tile by matrix instructions, of as many threads.
+inline constexpr int kMatrixTile = 128;
 
 // Axes that are walked as one, innermost first; strides in elements of left, right, result.
 struct AxisList {

@@ -1,6 +1,6 @@
-// Part of cuda.cu: products of groups of rows, tile by tile, without matrix instructions. How many rows a group has is
-// known on the device alone: there is a block for every tile that there may be, and it looks through the counts for its
-// own.
+// Part of cuda.cu: products of groups of rows, tile by tile, of bf16 and f16 by matrix instructions. How many rows a
+// group has is known on the device alone: there is a block for every tile that there may be, and it looks through the
+// counts for its own.
 #ifndef WEFT_OPS_EINSUM_CUDA_CODE_GROUPED_H_
 #define WEFT_OPS_EINSUM_CUDA_CODE_GROUPED_H_
 
@@ -11,8 +11,6 @@
 namespace weft::einsum {
 
 using namespace gpu;
-using Tile = TileProduct<kSide, kTile, kDepth>;
-
 // Rows first to end - 1 of one outer element, which belong to one group; below 0: to none.
 struct Span {
   int64_t first, end, group;
@@ -36,14 +34,15 @@ WEFT_DEVICE void EachGroup(const GroupedArguments& args, int64_t outer, const Vi
   visit(Span{row, args.rows, -1});
 }
 
-// The rows of tile `slot` of an outer element; none: first is end. Every group begins a tile.
+// The rows of tile `slot`, of kSize, of an outer element; none: first is end. Every group begins a tile.
+template <int kSize>
 WEFT_DEVICE Span RowsOfTile(const GroupedArguments& args, int64_t outer, int64_t slot) {
   Span found = {0, 0, -1};
   EachGroup(args, outer, [&](const Span& span) {
-    const int64_t tiles = (span.end - span.first + kTile - 1) / kTile;
+    const int64_t tiles = (span.end - span.first + kSize - 1) / kSize;
     if (slot >= 0 && slot < tiles) {
-      const int64_t first = span.first + slot * kTile;
-      found = {first, first + kTile < span.end ? first + kTile : span.end, span.group};
+      const int64_t first = span.first + slot * kSize;
+      found = {first, first + kSize < span.end ? first + kSize : span.end, span.group};
     }
     slot -= tiles;
   });
@@ -52,32 +51,31 @@ WEFT_DEVICE Span RowsOfTile(const GroupedArguments& args, int64_t outer, int64_t
 
 template <typename T, typename R>
 WEFT_DEVICE void GroupedMatmul(const GroupedArguments& args) {
-  const int64_t first_column = int64_t{blockIdx.y} * kTile;
+  using Tile = typename TileFor<T>::Type;
+  const int64_t first_column = int64_t{blockIdx.y} * Tile::kSize;
   for (int64_t outer = blockIdx.z; outer < args.outer; outer += gridDim.z) {
-    const Span span = RowsOfTile(args, outer, blockIdx.x);
-    const T* rows = static_cast<const T*>(args.left) + (outer * args.rows + span.first) * args.k;
+    const Span span = RowsOfTile<Tile::kSize>(args, outer, blockIdx.x);
+    const int64_t first_row = outer * args.rows + span.first;
     const int64_t group = span.group - args.begin;
     const bool own = span.group >= 0 && group >= 0 && group < args.count;
     const T* matrix = static_cast<const T*>(args.right) + (own ? group : 0) * args.k * args.m;
-    const auto left = [&](int t, int64_t d) { return span.first + t < span.end ? Widen(rows[t * args.k + d]) : 0.0f; };
-    const auto right = [&](int u, int64_t d) {
-      const int64_t column = first_column + u;
-      if (column >= args.m) return 0.0f;
-      return Widen(matrix[args.transposed ? column * args.k + d : d * args.m + column]);
-    };
+    const TileOperand<T> left = {static_cast<const T*>(args.left) + first_row * args.k, args.k, span.end - span.first,
+                                 true};
+    const TileOperand<T> right = {matrix + first_column * (args.transposed ? args.k : 1),
+                                  args.transposed ? args.k : args.m, args.m - first_column, args.transposed};
     Tile tile;
-    tile.Add(own ? args.k : 0, left, true, right, args.transposed);
+    tile.Add(own ? args.k : 0, left, right);
     tile.Each([&](int t, int u, float sum) {
-      const int64_t row = span.first + t, column = first_column + u;
-      if (row >= span.end || column >= args.m) return;
-      static_cast<R*>(args.result)[(outer * args.rows + row) * args.m + column] = Narrow<R>(sum);
+      if (t >= left.count || u >= right.count) return;
+      static_cast<R*>(args.result)[(first_row + t) * args.m + first_column + u] = Narrow<R>(sum);
     });
   }
 }
 
 template <typename T, typename R>
 WEFT_DEVICE void GroupedOuter(const GroupedArguments& args) {
-  const int64_t first_row = int64_t{blockIdx.x} * kTile, first_column = int64_t{blockIdx.y} * kTile;
+  using Tile = typename TileFor<T>::Type;
+  const int64_t first_row = int64_t{blockIdx.x} * Tile::kSize, first_column = int64_t{blockIdx.y} * Tile::kSize;
   for (int64_t group = blockIdx.z; group < args.count; group += gridDim.z) {
     Tile tile;
     for (int64_t outer = 0; outer < args.outer; ++outer) {
@@ -86,15 +84,11 @@ WEFT_DEVICE void GroupedOuter(const GroupedArguments& args) {
         if (it.group == args.begin + group) span = it;
       });
       const int64_t before = outer * args.rows + span.first;
-      const T* lefts = static_cast<const T*>(args.left) + before * args.k;
-      const T* rights = static_cast<const T*>(args.right) + before * args.m;
-      const auto left = [&](int t, int64_t d) {
-        return first_row + t < args.k ? Widen(lefts[d * args.k + first_row + t]) : 0.0f;
-      };
-      const auto right = [&](int u, int64_t d) {
-        return first_column + u < args.m ? Widen(rights[d * args.m + first_column + u]) : 0.0f;
-      };
-      tile.Add(span.end - span.first, left, false, right, false);
+      tile.Add(span.end - span.first,
+               TileOperand<T>{static_cast<const T*>(args.left) + before * args.k + first_row, args.k,
+                              args.k - first_row, false},
+               TileOperand<T>{static_cast<const T*>(args.right) + before * args.m + first_column, args.m,
+                              args.m - first_column, false});
     }
     tile.Each([&](int t, int u, float sum) {
       const int64_t row = first_row + t, column = first_column + u;

@@ -13,11 +13,14 @@ namespace {
 
 constexpr int64_t kMostBlocks = 65535;  // along y and z
 
-int64_t TilesOf(int64_t size) { return (size + kTile - 1) / kTile; }
+int64_t TilesOf(const GroupedProblem& problem, int64_t size) {
+  const int64_t side = problem.type == DType::kF32 ? kTile : kMatrixTile;
+  return (size + side - 1) / side;
+}
 
 absl::StatusOr<std::unique_ptr<Kernel>> Launch(const KernelSpec& spec, const GroupedProblem& problem, const char* name,
                                                int64_t row_tiles, int64_t products) {
-  if (TilesOf(problem.m) > kMostBlocks) {
+  if (TilesOf(problem, problem.m) > kMostBlocks) {
     return absl::InvalidArgumentError(absl::StrCat("expected fewer columns, got ", problem.m));
   }
   WEFT_ASSIGN_OR_RETURN(std::shared_ptr<GpuAlarm> alarm,
@@ -35,7 +38,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Launch(const KernelSpec& spec, const Gro
                                       .transposed = problem.transposed,
                                       .alarm = alarm.get()};
   const GpuGrid grid = {.blocks = {static_cast<uint32_t>(std::max<int64_t>(row_tiles, 1)),
-                                   static_cast<uint32_t>(std::max<int64_t>(TilesOf(problem.m), 1)),
+                                   static_cast<uint32_t>(std::max<int64_t>(TilesOf(problem, problem.m), 1)),
                                    static_cast<uint32_t>(std::clamp<int64_t>(products, 1, kMostBlocks))},
                         .threads = {kSide, kSide, 1}};
   return MakeGpuLaunch(
@@ -53,12 +56,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> Launch(const KernelSpec& spec, const Gro
 // As many tiles as there may be: each group, and what is behind the last, may begin one.
 absl::StatusOr<std::unique_ptr<Kernel>> CreateGpuGroupedMatmul(const KernelSpec& spec) {
   WEFT_ASSIGN_OR_RETURN(GroupedProblem problem, MakeGroupedMatmul(spec));
-  return Launch(spec, problem, "matmul", TilesOf(problem.rows) + problem.groups + 1, problem.outer);
+  return Launch(spec, problem, "matmul", TilesOf(problem, problem.rows) + problem.groups + 1, problem.outer);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateGpuGroupedOuter(const KernelSpec& spec) {
   WEFT_ASSIGN_OR_RETURN(GroupedProblem problem, MakeGroupedOuter(spec));
-  return Launch(spec, problem, "outer", TilesOf(problem.k), problem.count);
+  return Launch(spec, problem, "outer", TilesOf(problem, problem.k), problem.count);
 }
 
 }  // namespace weft::einsum

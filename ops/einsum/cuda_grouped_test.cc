@@ -25,10 +25,8 @@ struct Case {
 
 // Groups without rows and of several tiles, rows of no group, odd sizes.
 const Case kCases[] = {
-    {1, 1, 1, 1, {1}},
-    {1, 150, 17, 70, {3, 0, 130, 1}},
-    {3, 8, 16, 9, {2, 0, 6, 0, 0, 8, 1, 2, 3}},
-    {2, 5, 4, 3, {0, 0, 0, 0}},
+    {1, 1, 1, 1, {1}},          {1, 150, 17, 70, {3, 0, 130, 1}},           {3, 8, 16, 9, {2, 0, 6, 0, 0, 8, 1, 2, 3}},
+    {2, 5, 4, 3, {0, 0, 0, 0}}, {2, 150, 136, 150, {149, 1, 0, 130, 2, 0}}, {1, 40, 64, 128, {8, 24, 8}},
 };
 
 KernelSpec Spec(const Case& c, const std::string& name, DType type, DType result, bool transposed) {
