@@ -2,13 +2,19 @@
 // alone (Shazeer et al., "Outrageously large neural networks", 2017). Where a file speaks of `batch` and `seq`, those of the
 // model file that imports it are meant.
 //
-// Tokens are grouped by sequence, as in GShard (Lepikhin et al., 2021): of every sequence an expert takes `capacity` tokens
-// at most, and a token that comes too late is left out there: the residual connection is what remains of it. So shapes are
-// static, and what is dropped does not depend on how a batch is cut. A capacity of `seq` drops nothing, as the experts of a
-// token differ: each expert then computes seq rows for the seq * chosen / experts that it has on average.
+// There are two forms, with the same parameters. In both tokens are grouped by sequence, so that shapes are static and
+// results do not depend on how a batch is cut.
 //
-// The experts' matrices are split over the axis `expert`, the batch before and behind them too: tokens go to their experts
-// and come back by an all-to-all over `expert`.
+// @dropless_mixture sorts the choices of a sequence by expert and multiplies each group of rows by its expert's matrices
+// (Gale et al., "MegaBlocks", 2022): nothing is dropped, and seq * chosen rows are computed, however they fall. `expert`
+// splits the experts' inner size, so that all its ranks compute alike, whatever the router chooses; they see the tokens of
+// all of them, by a gather, and add up what comes of it, by a reduce-scatter.
+//
+// @gated_mixture gives an expert `capacity` tokens of a sequence at most, as GShard (Lepikhin et al., 2021); a token that
+// comes too late is left out there: the residual connection is what remains of it. A capacity of `seq` drops nothing, as
+// the experts of a token differ: each expert then computes seq rows for the seq * chosen / experts that it has on average.
+// `expert` splits the experts, and the batch before and behind them: tokens go to their experts and come back by an
+// all-to-all, which sends less than a gather where `expert` has many ranks.
 
 // Which experts each token goes to. From x[b, s, hidden]: gates[b, s, chosen], the probabilities of the chosen experts,
 // divided by their sum; ids[b, s, chosen], largest first; probabilities and logits[b, s, experts].
@@ -85,6 +91,49 @@ model.layer @gated_mixture(%x) [hidden, inner, experts, chosen, capacity] {
   %5 = weft.mul %gates, %4
   %6 = weft.einsum "bskh,bsk->bsh" %3, %5
   model.return %6, %ids, %probabilities, %logits
+}
+
+// The choices ids[b, s, chosen] of each sequence sorted by expert, those of an expert in the order of the tokens. Yields the
+// token of each, i32[b, s * chosen], where each choice has gone, i32[b, s, chosen], and how many each expert has, i32[b,
+// experts].
+model.layer @sorted_choices(%ids) [experts, chosen] {
+  %choices = weft.reshape %ids [batch, seq * chosen]
+  %0, %order = weft.sort %choices dim(1)
+  %1 = weft.iota [seq, chosen] dim(0)
+  %2 = weft.reshape %1 [seq * chosen]
+  %tokens = weft.take %2, %order dim(0)
+
+  %3 = weft.iota [batch, seq * chosen] dim(1)
+  %4 = weft.scatter_add %3, %order dim(1) size(seq * chosen) batch(1)
+  %places = weft.reshape %4 [batch, seq, chosen]
+
+  %one = weft.fill [batch, seq * chosen] value(1) to i32
+  %counts = weft.scatter_add %one, %choices dim(1) size(experts) batch(1)
+  model.return %tokens, %places, %counts
+}
+
+// @gated_experts on the rows x[b, n, hidden] of each expert in turn, of which it has counts[b, experts].
+model.layer @grouped_experts(%x, %counts) [experts, hidden, inner, std = 0.02] {
+  %w1 = weft.parameter "*.w1.weight" [experts, inner, hidden] init(normal std) sbp(expert = S(1), tensor = S(1))
+  %w2 = weft.parameter "*.w2.weight" [experts, hidden, inner] init(normal std) sbp(expert = S(2), tensor = S(2))
+  %w3 = weft.parameter "*.w3.weight" [experts, inner, hidden] init(normal std) sbp(expert = S(1), tensor = S(1))
+  %0 = weft.grouped_matmul %x, %w1, %counts transposed
+  %1 = weft.silu %0
+  %2 = weft.grouped_matmul %x, %w3, %counts transposed
+  %3 = weft.mul %1, %2
+  %4 = weft.grouped_matmul %3, %w2, %counts transposed
+  model.return %4
+}
+
+// What @gated_mixture yields where nothing is dropped.
+model.layer @dropless_mixture(%x) [hidden, inner, experts, chosen] {
+  %gates, %ids, %probabilities, %logits = model.call @router "gate" (%x) [hidden, experts, chosen]
+  %tokens, %places, %counts = model.call @sorted_choices (%ids) [experts, chosen]
+  %0 = weft.take %x, %tokens dim(1) batch(1)
+  %1 = model.call @grouped_experts "experts" (%0, %counts) [experts, hidden, inner]
+  %2 = weft.take %1, %places dim(1) batch(1)
+  %3 = weft.einsum "bskh,bsk->bsh" %2, %gates
+  model.return %3, %ids, %probabilities, %logits
 }
 
 // The load of each expert, [experts]: how many of its choices a token gives it, in the mean; and its mean probability.

@@ -9,10 +9,11 @@ model.layer @projection(%x) [in, out, split = B, std = 0.02] {
   model.return %y
 }
 
-// Queries, keys or values [b, s, heads, head_dim], split by heads.
-model.layer @heads_of(%x) [hidden, heads, head_dim, std = 0.02] {
+// Queries, keys or values [b, s, heads, head_dim], split by heads. With `group` B each head of fewer than there are ranks of
+// `tensor` is on several ranks.
+model.layer @heads_of(%x) [hidden, heads, head_dim, std = 0.02, group = S(0)] {
   %w = weft.parameter "weight" [heads, head_dim, hidden] stored [heads * head_dim, hidden]
-         init(normal std) sbp(tensor = S(0))
+         init(normal std) sbp(tensor = S(0), group = group)
   %y = weft.einsum "bsi,ndi->bsnd" %x, %w
   model.return %y
 }
@@ -30,8 +31,8 @@ model.layer @output_of_heads(%x) [hidden, heads, head_dim, std = 0.02] {
 model.layer @rotary_attention(%x) [hidden, heads, kv_heads, head_dim, theta, factor = 1.0, low = 1.0, high = 4.0,
                                    original = 8192] {
   %q = model.call @heads_of "q_proj" (%x) [hidden, heads, head_dim]
-  %k = model.call @heads_of "k_proj" (%x) [hidden, kv_heads, head_dim]
-  %v = model.call @heads_of "v_proj" (%x) [hidden, kv_heads, head_dim]
+  %k = model.call @heads_of "k_proj" (%x) [hidden, kv_heads, head_dim, 0.02, B]
+  %v = model.call @heads_of "v_proj" (%x) [hidden, kv_heads, head_dim, 0.02, B]
   %0 = weft.rope %q theta(theta) factor(factor) low(low) high(high) original(original)
   %1 = weft.rope %k theta(theta) factor(factor) low(low) high(high) original(original)
   %2 = weft.attention %0, %1, %v causal

@@ -233,6 +233,18 @@ TEST_F(GradientTest, EinsumIsTwoEinsums) {
               ElementsAre("einsum", "einsum"));
 }
 
+TEST_F(GradientTest, GroupedProductsAreGroupedProducts) {
+  std::string values =
+      R"(%x, %w, %y, %c = "test.values"() : () -> (tensor<2x6x4xf32>, tensor<3x4x5xf32>, tensor<2x6x5xf32>, tensor<2x3xi32>)
+)";
+  EXPECT_THAT(differentiate(values + "%0 = weft.grouped_matmul %x, %w, %c : (tensor<2x6x4xf32>, tensor<3x4x5xf32>, "
+                                     "tensor<2x3xi32>) -> tensor<2x6x5xf32>"),
+              ElementsAre("grouped_matmul", "grouped_outer"));
+  EXPECT_THAT(differentiate(values + "%0 = weft.grouped_outer %x, %y, %c groups(3) : (tensor<2x6x4xf32>, "
+                                     "tensor<2x6x5xf32>, tensor<2x3xi32>) -> tensor<3x4x5xf32>"),
+              ElementsAre("grouped_matmul", "grouped_matmul"));
+}
+
 TEST_F(GradientTest, EinsumOfHalfPrecisionCastsAFloat32Gradient) {
   EXPECT_THAT(differentiate(R"(%x, %w = "test.values"() : () -> (tensor<2x3xbf16>, tensor<3x4xbf16>)
     %0 = weft.einsum "ij,jk->ik" %x, %w to f32 : (tensor<2x3xbf16>, tensor<3x4xbf16>) -> tensor<2x4xf32>)"),

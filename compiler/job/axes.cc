@@ -51,7 +51,7 @@ std::vector<SizedAxis> MeshOf(const Dist& dist, const Zero& zero) {
   for (const MeshAxis& axis : kMeshAxes) {
     const MeshAxis& key = axis.size != nullptr ? axis : *FindMeshAxis(axis.part_of);
     const int64_t whole = (dist.*key.size)();
-    const int64_t part = HasPart(key) ? InnerPart(whole, zero) : 1;
+    const int64_t part = key.shares && HasPart(key) ? InnerPart(whole, zero) : 1;
     const int64_t size = axis.size != nullptr ? whole / part : part;
     if (size > 1) mesh.push_back({axis.name, size});
   }

@@ -1,8 +1,8 @@
 // The axes of a mesh. What is said of an axis by its name is said here, and asked for everywhere else:
 //
-//   data   shard   expert   context   tensor      outermost first: ranks along `tensor` are neighbours
-//   └ batch ────┘           └ sequence            what an axis splits of every input
-//   └ ZeRO ─────┘                                 what ZeRO may share over
+//   data   shard   expert   context   tensor   group      outermost first: ranks along `group` are neighbours
+//   └ batch ────┘           └ sequence                     what an axis splits of every input
+//   └ ZeRO ─────┘                                          what ZeRO may share over
 //
 // A new axis is a key of `Dist` in runtime/plan/job.proto and a row of kMeshAxes. Pure functions; any thread.
 #ifndef WEFT_COMPILER_JOB_AXES_H_
@@ -23,7 +23,7 @@ struct MeshAxis {
   int64_t (Dist::*size)() const;
   void (Dist::*set_size)(int64_t);
   // The axis of which this one is the inner part; empty for an axis with a key. What a model pins the whole to, the
-  // part is pinned to.
+  // part is pinned to, unless the model pins the part too.
   std::string_view part_of;
   // The dimension of every input of a graph that it splits; -1: none. Dimension 0 is the batch.
   int input_dim;
@@ -40,6 +40,7 @@ inline constexpr MeshAxis kMeshAxes[] = {
     {"expert", &Dist::expert, &Dist::set_expert, "", -1, false},
     {"context", &Dist::context, &Dist::set_context, "", 1, false},
     {"tensor", &Dist::tensor, &Dist::set_tensor, "", -1, false},
+    {"group", nullptr, nullptr, "tensor", -1, false},
 };
 
 // Null for a name that is none of these, such as `_0`, the first axis of a mesh of raw ranks.
@@ -61,7 +62,9 @@ struct SizedAxis {
 };
 
 // The mesh of a resolved job's `dist`, or of one of its stages: the axes larger than 1, outermost first. `zero` may
-// cut the key that it shares over in two: data 8 with zero.group 4 is data 2 x shard 4.
+// cut the key that it shares over in two: data 8 with zero.group 4 is data 2 x shard 4. `tensor` is cut by the model:
+// where a parameter is split over `tensor` and whole on `group`, as heads of keys are, and has fewer of what is split
+// than there are ranks, `group` is ranks that have the same (compiler/passes/elaborate/place.cc).
 std::vector<SizedAxis> MeshOf(const Dist& dist, const Zero& zero);
 
 // Ranks of one stage: the product of all keys of axes.

@@ -10,19 +10,22 @@ model.config @heads = 32        model.config @kv_heads = 8      model.config @he
 model.config @vocab = 32000     model.config @seq = 4096
 model.config @norm_eps = 1.0e-5 model.config @theta = 1000000.0
 model.config @experts = 8       model.config @chosen = 2
-// How many tokens of a sequence an expert takes; `seq` drops none.
-model.config @capacity = seq
 // What the auxiliary losses weigh.
 model.config @balance_weight = 0.02
 model.config @router_z_weight = 0.0
+
+// No token is dropped; capacity.mlir has the other form.
+model.layer @mixture(%x) {
+  %0, %ids, %probabilities, %logits = model.call @dropless_mixture (%x) [hidden, inner, experts, chosen]
+  model.return %0, %ids, %probabilities, %logits
+}
 
 model.layer @block(%x, %load, %probability, %z) {
   %0 = model.call @rms_norm "input_layernorm" (%x) [hidden, norm_eps]
   %1 = model.call @rotary_attention "self_attn" (%0) [hidden, heads, kv_heads, head_dim, theta]
   %2 = weft.add %x, %1
   %3 = model.call @rms_norm "post_attention_layernorm" (%2) [hidden, norm_eps]
-  %4, %ids, %probabilities, %logits = model.call @gated_mixture "block_sparse_moe" (%3) [hidden, inner, experts, chosen,
-                                                                                       capacity]
+  %4, %ids, %probabilities, %logits = model.call @mixture "block_sparse_moe" (%3)
   %5 = weft.add %2, %4
   %6, %7 = model.call @load (%ids, %probabilities) [experts, chosen]
   %8 = weft.add %load, %6

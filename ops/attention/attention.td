@@ -44,7 +44,8 @@ def Weft_AttentionOp : Weft_DifferentiableOp<"attention", [AttrSizedOperandSegme
     `weights[b, n, s, t]`, the softmax, in place of `lse`. The numbers are the same but for rounding. It is there to
     plan runs as they were; there is no such kernel for GPUs.
 
-    Rows, batch and key heads may be split, keys not. With one key head the query heads may be split.
+    Rows, batch and key heads may be split, keys not. Where a rank has a single key head, its query heads may be split over
+    further ranks that have the same one.
 
     Example:
     ```mlir

@@ -39,9 +39,10 @@ LogicalResult requireHeads(mlir::Operation *op, Value qValue, Value kValue, Valu
 }
 
 LogicalResult requireWindow(mlir::Operation *op, Value q, Value k, bool causal, mlir::Attribute window) {
-  if (causal && shapeOf(k)[1] < shapeOf(q)[1]) {
-    return op->emitOpError() << "causal: expected at least as many keys as queries, got " << shapeOf(k)[1]
-                             << " keys for " << shapeOf(q)[1] << " queries";
+  int64_t queries = unpaddedShapeOf(q)[1], keys = shapeOf(k)[1];
+  if (causal && keys < queries) {
+    return op->emitOpError() << "causal: expected at least as many keys as queries, got " << keys << " keys for "
+                             << queries << " queries";
   }
   if (window && !causal) {
     return op->emitOpError() << "window: expected causal beside it";
@@ -135,7 +136,7 @@ template <typename Op> std::string gradientWords(Op op) {
 }
 
 // A rule's text with Q in place of the query heads and K in place of the key heads. Key head `m` and the query
-// heads that read it move together; a single key head is not split, and its query heads may be.
+// heads that read it move together; where a rank has a single key head, its query heads may be split.
 template <typename Op> ShardingRule headsRule(Op op, llvm::StringRef pattern) {
   int64_t keyHeads = shapeOf(op.getK())[2], group = shapeOf(op.getQ())[2] / keyHeads;
   std::string text;

@@ -208,19 +208,9 @@ llvm::SmallVector<Signature> enumerateSignatures(const ShardingRule &rule) {
   broadcast.results.resize(rule.results.size());
   signatures.push_back(broadcast);
 
-  // Where a tensor has `factor` as the outermost of a dimension: that dimension.
-  // Inside a dimension it cannot be cut; absent: `missing`.
-  enum class Where { Absent, Outermost, Inside };
-  auto find = [](const ShardingRule::Tensor &tensor, int factor, int64_t &dim) {
-    for (size_t d = 0; d < tensor.size(); ++d) {
-      for (size_t i = 0; i < tensor[d].size(); ++i) {
-        if (tensor[d][i] == factor) {
-          dim = int64_t(d);
-          return i == 0 ? Where::Outermost : Where::Inside;
-        }
-      }
-    }
-    return Where::Absent;
+  // The dimension of a tensor that has `factor`.
+  auto find = [](const ShardingRule::Tensor &tensor, int factor) {
+    return llvm::find_if(tensor, [&](const ShardingRule::Dim &dim) { return llvm::is_contained(dim, factor); });
   };
   for (int f = 0; f < int(rule.factors.size()); ++f) {
     if (rule.factors[f].whole || rule.factors[f].size == 1) {
@@ -228,19 +218,16 @@ llvm::SmallVector<Signature> enumerateSignatures(const ShardingRule &rule) {
     }
     Signature s = broadcast;
     s.factor = f;
-    bool possible = true;
     auto fill = [&](const llvm::SmallVector<ShardingRule::Tensor> &tensors, llvm::SmallVector<SbpState> &states,
                     SbpState::Kind missing) {
       for (size_t i = 0; i < tensors.size(); ++i) {
-        int64_t dim = 0;
-        Where where = find(tensors[i], f, dim);
-        possible &= where != Where::Inside;
-        states[i] = where == Where::Outermost ? SbpState::split(dim) : SbpState{missing, 0};
+        const auto *dim = find(tensors[i], f);
+        states[i] = dim != tensors[i].end() ? SbpState::split(dim - tensors[i].begin()) : SbpState{missing, 0};
       }
     };
     fill(rule.operands, s.operands, SbpState::Broadcast);
     fill(rule.results, s.results, rule.reduction);
-    if (possible) {
+    if (!llvm::is_contained(signatures, s)) {
       signatures.push_back(s);
     }
   }
@@ -261,6 +248,21 @@ llvm::SmallVector<Signature> enumerateSignatures(const ShardingRule &rule) {
   return signatures;
 }
 
+namespace {
+
+// Whether the factors before `factor`, where it is inside of a dimension, are single units.
+bool isFirstOfWhatIsLeft(const ShardingRule &rule, int factor, llvm::ArrayRef<int64_t> left) {
+  auto holds = [&](const ShardingRule::Tensor &tensor) {
+    return llvm::all_of(tensor, [&](const ShardingRule::Dim &dim) {
+      const int *at = llvm::find(dim, factor);
+      return at == dim.end() || std::all_of(dim.begin(), at, [&](int before) { return left[before] == 1; });
+    });
+  };
+  return llvm::all_of(rule.operands, holds) && llvm::all_of(rule.results, holds);
+}
+
+} // namespace
+
 bool divides(const ShardingRule &rule, llvm::ArrayRef<const Signature *> perAxis, llvm::ArrayRef<int64_t> axisSizes) {
   llvm::SmallVector<int64_t> left;
   for (const ShardingRule::Factor &factor : rule.factors) {
@@ -271,7 +273,7 @@ bool divides(const ShardingRule &rule, llvm::ArrayRef<const Signature *> perAxis
     if (f < 0) {
       continue;
     }
-    if (left[f] % axisSizes[axis] != 0) {
+    if (left[f] % axisSizes[axis] != 0 || !isFirstOfWhatIsLeft(rule, f, left)) {
       return false;
     }
     left[f] /= axisSizes[axis];

@@ -62,8 +62,7 @@ TEST(ShardingRule, ParseEllipsisTakesTheLeadingDimensions) {
 TEST(ShardingRule, ParseCompoundDimensionHasFactorsOfGivenSize) {
   ShardingRule rule = parse("b(mg)->bmg", {{2, 12}}, {{2, 4, 3}}, {{'m', 4}, {'g', 3}});
   EXPECT_EQ(toString(rule), "[f2=2, f0=4*f1=3] -> [f2=2, f0=4, f1=3]");
-  // `g` lies inside the operand's dimension: no tile of it is contiguous.
-  EXPECT_THAT(signaturesOf(rule), ElementsAre("B -> B", "S(1) -> S(1)", "S(0) -> S(0)"));
+  EXPECT_THAT(signaturesOf(rule), ElementsAre("B -> B", "S(1) -> S(1)", "S(1) -> S(2)", "S(0) -> S(0)"));
 }
 
 TEST(ShardingRule, ParseOneIsADimensionWithoutFactor) {
@@ -151,9 +150,24 @@ TEST(Divides, CompoundDimensionMustCutItsOutermostFactor) {
   // 12 = 3 x 4 divides by 2, its outer factor does not.
   ShardingRule rule = parse("(ab)->ab", {{12}}, {{3, 4}}, {{'a', 3}, {'b', 4}});
   llvm::SmallVector<Signature> signatures = enumerateSignatures(rule);
-  ASSERT_EQ(signatures.size(), 2u);
+  ASSERT_EQ(signatures.size(), 3u);
   EXPECT_FALSE(divides(rule, {&signatures[1]}, {2}));
   EXPECT_TRUE(divides(rule, {&signatures[1]}, {3}));
+  EXPECT_FALSE(divides(rule, {&signatures[2]}, {2}));
+  EXPECT_TRUE(divides(rule, {&signatures[1], &signatures[2]}, {3, 2}));
+}
+
+TEST(Divides, InsideOfADimensionIsCutWhereNothingIsLeftBeforeIt) {
+  // Two key heads of three queries each.
+  ShardingRule rule = parse("(mg),m->(mg)", {{6}, {2}}, {{6}}, {{'g', 3}});
+  EXPECT_THAT(signaturesOf(rule), ElementsAre("B B -> B", "S(0) B -> S(0)", "S(0) S(0) -> S(0)"));
+  llvm::SmallVector<Signature> signatures = enumerateSignatures(rule);
+  const Signature *whole = &signatures[0], *queries = &signatures[1], *keys = &signatures[2];
+  EXPECT_TRUE(divides(rule, {keys, queries}, {2, 3}));
+  EXPECT_TRUE(divides(rule, {keys, whole, queries}, {2, 5, 3}));
+  EXPECT_FALSE(divides(rule, {keys, queries}, {2, 2}));
+  EXPECT_FALSE(divides(rule, {queries}, {3})) << "of one key head alone";
+  EXPECT_FALSE(divides(rule, {queries, keys}, {3, 2})) << "in this order";
 }
 
 } // namespace

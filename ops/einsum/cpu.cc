@@ -1,7 +1,7 @@
 // CPU kernels of the einsum family.
-// Adds `einsum`: one matrix product (f32: OpenBLAS; bf16: oneDNN; f16: as f32), between permuted copies
-// where the equation or the CPU asks for them. The same in every run; f32 results do not depend on
-// the number of threads either. With an epilogue (epilogue.h): what the kernels give that it stands for, bit by bit.
+// Adds grouped products (cpu_grouped.cc) and `einsum`: one matrix product (f32: OpenBLAS; bf16: oneDNN; f16: as f32),
+// between permuted copies where the equation or the CPU asks for them. The same in every run; f32 results do not depend
+// on the number of threads either. With an epilogue (epilogue.h): what the kernels give that it stands for, bit by bit.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -14,6 +14,7 @@
 #include "ops/abi/workspace.h"
 #include "ops/einsum/contraction.h"
 #include "ops/einsum/cpu_epilogue.h"
+#include "ops/einsum/cpu_grouped.h"
 #include "ops/einsum/cpu_permute.h"
 #include "ops/einsum/cpu_product.h"
 #include "ops/einsum/cpu_sgemm.h"
@@ -221,6 +222,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
 
 }  // namespace
 
-void RegisterEinsumKernels(KernelRegistry& registry) { registry.Register("einsum", CreateEinsum); }
+void RegisterEinsumKernels(KernelRegistry& registry) {
+  registry.Register("einsum", CreateEinsum);
+  registry.Register("grouped_matmul", einsum::CreateGroupedMatmul);
+  registry.Register("grouped_outer", einsum::CreateGroupedOuter);
+}
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/abi/match_spec.h"
+#include "ops/einsum/cuda_grouped.h"
 #include "ops/einsum/cuda_product.h"
 #include "ops/families.h"
 
@@ -40,6 +41,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
 
 }  // namespace
 
-void RegisterEinsumCudaKernels(KernelRegistry& registry) { registry.Register("einsum", &CreateEinsum); }
+void RegisterEinsumCudaKernels(KernelRegistry& registry) {
+  registry.Register("einsum", &CreateEinsum);
+  registry.Register("grouped_matmul", &einsum::CreateGpuGroupedMatmul);
+  registry.Register("grouped_outer", &einsum::CreateGpuGroupedOuter);
+}
 
 }  // namespace weft

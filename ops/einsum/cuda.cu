@@ -1,9 +1,5 @@
 // A tiled matrix product for any strides: the fallback that is always there.
-//
-// A block of 16 x 16 threads makes a 64 x 64 tile of one matrix of the batch;
-// each thread 4 x 4 elements, 16 apart, in registers. Tiles of both operands, 16
-// deep, go through shared memory as float. What lies beyond the matrices is 0.
-// Every element is one sum in ascending order of the inner index: deterministic.
+// A block makes a tile of one matrix of the batch (cuda_code_tile.h).
 //
 // What an epilogue does is done before a sum is written, or by finish_* to what
 // another product has written; sums over rows are a launch of their own.
@@ -11,14 +7,13 @@
 #include "ops/cuda/kernel.h"
 #include "ops/cuda/types.h"
 #include "ops/einsum/cuda_arguments.h"
+#include "ops/einsum/cuda_code_grouped.h"
+#include "ops/einsum/cuda_code_tile.h"
 
 namespace {
 
 using namespace weft::gpu;
 using namespace weft::einsum;
-
-constexpr int kEach = kTile / kSide;
-constexpr int kLoads = kTile * kDepth / (kSide * kSide);
 
 // Of element `index` of the axes, in operand `o`.
 WEFT_DEVICE int64_t OffsetOf(const AxisList& axes, int64_t index, int o) {
@@ -30,20 +25,24 @@ WEFT_DEVICE int64_t OffsetOf(const AxisList& axes, int64_t index, int o) {
   return offset;
 }
 
-// Loads a kTile x kDepth tile of an operand whose outer axes are rows or columns:
-// tile[d][t] is the element of outer index first + t and inner index depth + d.
+// The elements of an operand, whose outer axes are rows or columns, in the tile that begins at `first`.
 template <typename T>
-WEFT_DEVICE void LoadTile(const T* matrix, const AxisList& outer, int64_t first, const AxisList& inner, int64_t depth,
-                          int o, float (&tile)[kDepth][kTile + 1]) {
-  const int thread = static_cast<int>(threadIdx.y * kSide + threadIdx.x);
-  // Neighbouring threads go along the dim whose elements are neighbours.
-  const bool along_inner = inner.count > 0 && inner.stride[0][o] == 1;
-  for (int load = 0; load < kLoads; ++load) {
-    const int at = thread + load * kSide * kSide;
-    const int d = along_inner ? at % kDepth : at / kTile, t = along_inner ? at / kDepth : at % kTile;
-    const bool inside = first + t < outer.size && depth + d < inner.size;
-    tile[d][t] = inside ? Widen(matrix[OffsetOf(outer, first + t, o) + OffsetOf(inner, depth + d, o)]) : 0.0f;
+struct Matrix {
+  const T* elements;
+  const AxisList& outer;
+  const AxisList& inner;
+  int64_t first;
+  int operand;
+  bool along_inner;  // whether neighbours lie along what is summed over
+
+  WEFT_DEVICE float operator()(int t, int64_t d) const {
+    return first + t < outer.size ? Widen(elements[OffsetOf(outer, first + t, operand) + OffsetOf(inner, d, operand)])
+                                  : 0.0f;
   }
+};
+
+WEFT_DEVICE bool IsAlongInner(const AxisList& inner, int operand) {
+  return inner.count > 0 && inner.stride[0][operand] == 1;
 }
 
 template <typename R>
@@ -57,35 +56,29 @@ WEFT_DEVICE R Finished(const EpilogueArguments& args, int64_t at, float value) {
 
 template <typename T, typename R>
 WEFT_DEVICE void Product(const ProductArguments& args) {
-  __shared__ float left_tile[kDepth][kTile + 1];
-  __shared__ float right_tile[kDepth][kTile + 1];
   const int64_t first_row = int64_t{blockIdx.x} * kTile, first_column = int64_t{blockIdx.y} * kTile;
   for (int64_t batch = blockIdx.z; batch < args.batch.size; batch += gridDim.z) {
-    const T* left = static_cast<const T*>(args.left) + OffsetOf(args.batch, batch, 0);
-    const T* right = static_cast<const T*>(args.right) + OffsetOf(args.batch, batch, 1);
+    const Matrix<T> left = {static_cast<const T*>(args.left) + OffsetOf(args.batch, batch, 0),
+                            args.rows,
+                            args.inner,
+                            first_row,
+                            0,
+                            IsAlongInner(args.inner, 0)};
+    const Matrix<T> right = {static_cast<const T*>(args.right) + OffsetOf(args.batch, batch, 1),
+                             args.columns,
+                             args.inner,
+                             first_column,
+                             1,
+                             IsAlongInner(args.inner, 1)};
     const int64_t matrix = OffsetOf(args.batch, batch, 2);
-    float sum[kEach][kEach] = {};
-    for (int64_t depth = 0; depth < args.inner.size; depth += kDepth) {
-      LoadTile(left, args.rows, first_row, args.inner, depth, 0, left_tile);
-      LoadTile(right, args.columns, first_column, args.inner, depth, 1, right_tile);
-      __syncthreads();
-      for (int d = 0; d < kDepth; ++d) {
-        for (int i = 0; i < kEach; ++i) {
-          const float l = left_tile[d][threadIdx.y + i * kSide];
-          for (int j = 0; j < kEach; ++j) sum[i][j] += l * right_tile[d][threadIdx.x + j * kSide];
-        }
-      }
-      __syncthreads();
-    }
-    for (int i = 0; i < kEach; ++i) {
-      const int64_t row = first_row + threadIdx.y + i * kSide;
-      for (int j = 0; j < kEach; ++j) {
-        const int64_t column = first_column + threadIdx.x + j * kSide;
-        if (row >= args.rows.size || column >= args.columns.size) continue;
-        const int64_t at = matrix + OffsetOf(args.rows, row, 2) + OffsetOf(args.columns, column, 2);
-        static_cast<R*>(args.result)[at] = Finished<R>(args.epilogue, at, sum[i][j]);
-      }
-    }
+    FloatTile tile;
+    tile.Add(args.inner.size, left, right);
+    tile.Each([&](int t, int u, float sum) {
+      const int64_t row = first_row + t, column = first_column + u;
+      if (row >= args.rows.size || column >= args.columns.size) return;
+      const int64_t at = matrix + OffsetOf(args.rows, row, 2) + OffsetOf(args.columns, column, 2);
+      static_cast<R*>(args.result)[at] = Finished<R>(args.epilogue, at, sum);
+    });
   }
 }
 
@@ -118,9 +111,11 @@ WEFT_DEVICE void ColumnSums(const ColumnSumArguments& args) {
 
 }  // namespace
 
-#define WEFT_PRODUCT(T, t, R, r)                                                          \
-  WEFT_KERNEL(product_##t##_##r, ProductArguments, kSide* kSide) { Product<T, R>(args); } \
-  WEFT_KERNEL(column_sums_##t##_##r, ColumnSumArguments, 32 * kSumRows) { ColumnSums<T, R>(args); }
+#define WEFT_PRODUCT(T, t, R, r)                                                                       \
+  WEFT_KERNEL(product_##t##_##r, ProductArguments, kSide* kSide) { Product<T, R>(args); }              \
+  WEFT_KERNEL(column_sums_##t##_##r, ColumnSumArguments, 32 * kSumRows) { ColumnSums<T, R>(args); }    \
+  WEFT_KERNEL(grouped_matmul_##t##_##r, GroupedArguments, kSide* kSide) { GroupedMatmul<T, R>(args); } \
+  WEFT_KERNEL(grouped_outer_##t##_##r, GroupedArguments, kSide* kSide) { GroupedOuter<T, R>(args); }
 
 WEFT_PRODUCT(float, f32, float, f32)
 WEFT_PRODUCT(BF16, bf16, BF16, bf16)

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "ops/abi/gpu_alarm.h"
+
 namespace weft::einsum {
 
 inline constexpr int kMaxAxes = 6;
@@ -12,6 +14,8 @@ inline constexpr int kMaxAxes = 6;
 inline constexpr int kSide = 16;
 inline constexpr int kTile = 64;
 inline constexpr int kDepth = 16;
+// A tile by matrix instructions, of as many threads.
+inline constexpr int kMatrixTile = 128;
 
 // Axes that are walked as one, innermost first; strides in elements of left, right, result.
 struct AxisList {
@@ -53,6 +57,18 @@ struct ColumnSumArguments {
   const void* matrix;
   void* sums;
   int64_t rows, columns;
+};
+
+// The problem of ops/einsum/grouped.h.
+struct GroupedArguments {
+  const void* left;
+  const void* right;  // the matrices, or rows of m columns
+  void* result;
+  const int32_t* counts;
+  int64_t outer, rows, k, m;
+  int64_t groups, begin, count;
+  bool transposed;
+  GpuAlarm* alarm;
 };
 
 }  // namespace weft::einsum

@@ -73,7 +73,10 @@ def Weft_ScatterAddOp : Weft_DifferentiableOp<"scatter_add"> {
     (`batch` `(` custom<Number>($batch)^ `)`)? attr-dict
     `` custom<Types2>(type($updates), type($ids), type($result))
   }];
-  let extraClassDeclaration = !strconcat(gatherCost, Weft_anyPrecision);
+  let extraClassDeclaration = !strconcat(gatherCost, Weft_anyPrecision, [{
+    void setResultShape(::llvm::ArrayRef<int64_t> shape);
+    void getKernelAttributes(::mlir::NamedAttrList &attributes);
+  }]);
 }
 
 def Weft_ScatterSetOp : Weft_DifferentiableOp<"scatter_set"> {

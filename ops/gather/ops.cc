@@ -152,6 +152,16 @@ LogicalResult ScatterAddOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, Sm
   return mlir::success();
 }
 
+void ScatterAddOp::setResultShape(ArrayRef<int64_t> shape) {
+  setSizeAttr(mlir::Builder(getContext()).getI64IntegerAttr(shape[intOf(getDim())]));
+}
+
+// Ids are checked against the rows that there are, without padding.
+void ScatterAddOp::getKernelAttributes(mlir::NamedAttrList &attributes) {
+  attributes = inherentAttributes(*this);
+  attributes.set("size", mlir::Builder(getContext()).getI64IntegerAttr(unpaddedShapeOf(getResult())[intOf(getDim())]));
+}
+
 // The result is cleared; every row of the updates is read, and one of the result read and written.
 Cost ScatterAddOp::getCost(ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
   Cost cost;

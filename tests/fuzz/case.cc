@@ -20,6 +20,9 @@ int64_t ChunksOf(const Layout& layout) {
   return layout.schedule == "INTERLEAVED" || layout.schedule == "ZERO_BUBBLE form: V" ? 2 : 1;
 }
 
+// Of a step.
+int64_t SamplesOf(const Layout& layout) { return layout.micro * (layout.micro_batches - 1) + layout.last; }
+
 bool IsCut(const Layout& layout) {
   return layout.stages > 1 || !layout.schedule.empty() || layout.chunks > 0 || !layout.cuts.empty() ||
          !layout.order.empty();
@@ -73,18 +76,24 @@ void AddOrder(Dice& dice, Layout& layout) {
   layout.order = absl::StrCat(absl::StrJoin(lines, "\n"), "\n");
 }
 
-// A layout that may be forbidden: now and then its sizes do not divide what they split.
+// A layout that may be forbidden. Its sizes need not divide what they split.
 Layout RandomLayout(Dice& dice, const Model& model) {
   Layout layout;
   do {
     layout.data = dice.Of({1, 1, 2, 2, 3, 4, 8});
-    layout.tensor = dice.Of({1, 1, 1, 2, 2, 4});
-    layout.context = dice.Of({1, 1, 1, 1, 2});
-    layout.expert = dice.Percent(TraitsOf(model).uses_expert ? 60 : 2) ? 2 : 1;
+    layout.tensor = dice.Of({1, 1, 1, 2, 2, 3, 4});
+    layout.context = dice.Of({1, 1, 1, 1, 2, 3});
+    layout.expert = dice.Percent(TraitsOf(model).uses_expert ? 60 : 2) ? dice.Of({2, 2, 3}) : 1;
     layout.stages = dice.Of({1, 1, 2, 2, 3, 4});
   } while (RanksOf(layout) > kMostRanks);
-  layout.micro = dice.Percent(95) ? layout.data * dice.Of({1, 1, 2, 3}) : 1 + dice.Below(6);
+  layout.micro = layout.data * dice.Of({1, 1, 2, 3});
+  if (dice.Percent(30)) layout.micro = layout.data + dice.Below(2 * layout.data);
+  if (dice.Percent(5)) layout.micro = 1 + dice.Below(6);
   layout.micro_batches = dice.Of({1, 2, 2, 3, 4, 4, 5, 8});
+  layout.last = layout.micro;
+  if (layout.micro_batches > 1 && !TraitsOf(model).mixes_batch && dice.Percent(25)) {
+    layout.last = 1 + dice.Below(layout.micro);
+  }
   if (layout.stages > 1 || dice.Percent(10)) {
     layout.schedule =
         dice.Of({"", "GPIPE", "ONE_F_ONE_B", "INTERLEAVED", "ZERO_BUBBLE form: H1", "ZERO_BUBBLE form: V"});
@@ -106,8 +115,7 @@ Layout RandomLayout(Dice& dice, const Model& model) {
   layout.broadcast = dice.Percent(7);
   if (layout.stages > 1 && layout.group == 0 && dice.Percent(10)) {
     for (int64_t stage = 0; stage < layout.stages; ++stage) {
-      const int64_t data = dice.Of({1, 2});
-      layout.meshes.push_back(layout.micro % data == 0 ? data : 1);
+      layout.meshes.push_back(std::min(layout.micro, dice.Of<int64_t>({1, 2, 3})));
     }
   }
   return layout;
@@ -147,14 +155,13 @@ std::string JobOf(const Case& a_case, const std::string& file) {
                                                     "\", \"dropout=", model.dropout, "\"]")
                                      : "";
   return absl::StrCat("model { file: \"", file, "\" graph: \"train\"", set, " }\noptimizer { ", a_case.optimizer,
-                      " }\nbatch { global: ", a_case.layout.micro * a_case.layout.micro_batches,
-                      " }\nseed: ", 1 + a_case.seed % 1000, "\n");
+                      " }\nbatch { global: ", SamplesOf(a_case.layout), " }\nseed: ", 1 + a_case.seed % 1000, "\n");
 }
 
 Overrides OneRank(const Case& a_case) {
   const Layout& layout = a_case.layout;
   const bool cut = TraitsOf(a_case.model).mixes_batch;
-  return {absl::StrCat("batch.micro=", cut ? layout.micro : layout.micro * layout.micro_batches)};
+  return {absl::StrCat("batch.micro=", cut ? layout.micro : SamplesOf(layout))};
 }
 
 Overrides Many(const Case& a_case, const std::string& schedule_file) {
@@ -191,11 +198,10 @@ std::vector<std::string> Forbidden(const Case& a_case) {
   const auto require = [&](bool holds, const char* words) {
     if (!holds) all.push_back(words);
   };
-  require(layout.micro % layout.data == 0, "batch.micro: expected a multiple of dist.data");
+  require(layout.micro >= layout.data, "batch.micro: expected at least dist.data");
   require(layout.group == 0 || layout.data % layout.group == 0, "zero.group: expected a divisor of dist.data");
-  require(a_case.model.seq % layout.context == 0, "to be divisible by mesh axis context");
-  require(std::all_of(traits.pinned.begin(), traits.pinned.end(), [&](int64_t n) { return n % layout.tensor == 0; }),
-          "to be divisible by mesh axis tensor");
+  require(layout.last == layout.micro || a_case.model.gpt2 || a_case.model.loss == Loss::kCrossEntropy,
+          "expected micro-batches of one size");
   require(layout.expert == 1 || traits.uses_expert, "expert: expected 1, as nothing in");
   if (!IsCut(layout)) return all;
   const int64_t chunks = ChunksOf(layout);
@@ -251,9 +257,15 @@ std::vector<Case> Simpler(const Case& a_case) {
   append([](Case& c) { c.layout.recompute = ""; });
   append([](Case& c) { c.layout.fusion = true; });
   append([](Case& c) { c.layout.broadcast = false; });
-  append([](Case& c) { c.layout.micro_batches = 1; });
+  append([](Case& c) { c.layout.last = c.layout.micro; });
+  append([](Case& c) { c.layout.micro_batches = 1, c.layout.last = c.layout.micro; });
   append([](Case& c) { c.layout.micro_batches = std::min<int64_t>(c.layout.micro_batches, 2); });
-  append([](Case& c) { c.layout.micro = c.layout.data; });
+  append([](Case& c) { c.layout.micro = c.layout.last = c.layout.data; });
+  append([](Case& c) { c.model.vocab = 16; });
+  append([](Case& c) { c.model.seq = 8; });
+  append([](Case& c) { c.model.heads = 2, c.model.hidden = 8; });
+  append([](Case& c) { c.model.hidden = 4 * c.model.heads; });
+  append([](Case& c) { c.model.inner = 4 * c.model.hidden; });
   append([](Case& c) { c.compute = "F32"; });
   append([](Case& c) { c.search = false; });
   append([](Case& c) { c.optimizer = "sgd { lr: 0.1 }"; });

@@ -17,6 +17,7 @@ struct Layout {
   int64_t data = 1, tensor = 1, context = 1, expert = 1, stages = 1;
   int64_t micro_batches = 1;
   int64_t micro = 4;     // sequences a micro-batch
+  int64_t last = 4;      // those of a step's last one
   std::string schedule;  // empty: the job says nothing
   int64_t chunks = 0;    // 0: the job says nothing
   std::vector<std::string> cuts;

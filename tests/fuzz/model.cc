@@ -12,7 +12,7 @@
 namespace weft::fuzz {
 namespace {
 
-enum Flags { kPlain = 0, kMixesBatch = 1, kPinsInner = 2, kPinsHeads = 4, kUsesExpert = 8 };
+enum Flags { kPlain = 0, kMixesBatch = 1, kUsesExpert = 2 };
 
 // Ops in the notation of a model file: $x and $y are operands, $r the result, $i a number of its own. Values keep to
 // about 1, so that rounding is not magnified: what grows goes through tanh, and a sum over positions is scaled first,
@@ -63,6 +63,24 @@ constexpr Piece kPieces[] = {
     {"%a$i, %b$i = weft.top_k %tokens k(2) dim(1)\n%c$i = weft.parameter \"top$i\" [vocab, hidden] init(normal 0.3)\n"
      "%d$i = weft.take %c$i, %a$i dim(0)\n%e$i = weft.scatter_add %d$i, %b$i dim(1) size(seq) batch(1)\n"
      "$r = weft.add $x, %e$i"},
+    // Three groups of a row each; what is behind them becomes zeros.
+    {"%a$i = weft.fill [batch, 3] value(1) to i32\n"
+     "%b$i = weft.parameter \"groups$i\" [3, hidden, hidden] init(normal rsqrt(hidden)) sbp(tensor = S(0))\n"
+     "%c$i = weft.grouped_matmul $x, %b$i, %a$i transposed\n$r = weft.add $y, %c$i"},
+    // A matrix for each token.
+    {"%a$i, %b$i = weft.sort %tokens dim(1)\n%c$i = weft.take $x, %b$i dim(1) batch(1)\n"
+     "%d$i = weft.fill [batch, seq] value(1) to i32\n"
+     "%e$i = weft.scatter_add %d$i, %tokens dim(1) size(vocab) batch(1)\n"
+     "%f$i = weft.parameter \"experts$i\" [vocab, hidden, hidden] init(normal rsqrt(hidden)) sbp(expert = S(0))\n"
+     "$r = weft.grouped_matmul %c$i, %f$i, %e$i",
+     kUsesExpert},
+    {"%a$i = weft.parameter \"q$i\" [heads, hidden floordiv heads, hidden] init(normal rsqrt(hidden)) "
+     "sbp(tensor = S(0))\n"
+     "%b$i = weft.parameter \"k$i\" [1, hidden floordiv heads, hidden] init(normal rsqrt(hidden)) "
+     "sbp(tensor = S(0), group = B)\n"
+     "%c$i = weft.einsum \"bsi,ndi->bsnd\" $x, %a$i\n%d$i = weft.einsum \"bsi,ndi->bsnd\" $x, %b$i\n"
+     "%e$i = weft.einsum \"bsi,ndi->bsnd\" $y, %b$i\n%f$i = weft.attention %c$i, %d$i, %e$i causal\n"
+     "$r = weft.reshape %f$i [batch, seq, hidden]"},
     {"%a$i = weft.stop_gradient $y\n%b$i = weft.abs $x+\n%c$i = weft.add_scalar %b$i by(-0.5)\n"
      "$r = weft.mul %a$i, %c$i"},
     {"$r = weft.scale $x by(-0.75)"},
@@ -94,15 +112,15 @@ constexpr Piece kPieces[] = {
      "%b$i = weft.parameter \"rows$i\" [hidden, hidden] init(normal rsqrt(hidden))\n"
      "%c$i = weft.einsum \"ri,io->ro\" %a$i, %b$i\n$r = weft.reshape %c$i [batch, seq, hidden]"},
     {"%a$i = weft.slice $x dim(2) from(0) size(hidden floordiv 2)\n"
-     "%b$i = weft.slice $y dim(2) from(hidden floordiv 2) size(hidden floordiv 2)\n"
+     "%b$i = weft.slice $y dim(2) from(hidden floordiv 2) size((hidden + 1) floordiv 2)\n"
      "$r = weft.concat %b$i, %a$i dim(2)"},
     {"%a$i = weft.slice $x dim(1) from(0) size(seq + -1)\n$r = weft.pad %a$i dim(1) before(1) after(0)"},
     {"$r = weft.softmax $x"},
     {"$r = model.call @layer_norm \"norm$i\" ($x) [hidden, 0.1]"},
     {"$r = model.call @rms_norm \"norm$i\" ($x) [hidden, 0.1]"},
     {"$r = model.call @linear \"linear$i\" ($x) [hidden, hidden, B, B, rsqrt(hidden)]"},
-    {"$r = model.call @mlp \"mlp$i\" ($x) [hidden, inner, 0.3]", kPinsInner},
-    {"$r = model.call @causal_attention \"attn$i\" ($x) [hidden, heads, 0.3]", kPinsHeads},
+    {"$r = model.call @mlp \"mlp$i\" ($x) [hidden, inner, 0.3]"},
+    {"$r = model.call @causal_attention \"attn$i\" ($x) [hidden, heads, 0.3]"},
     {"%a$i = weft.parameter \"mix$i\" [seq, seq] init(normal rsqrt(seq))\n"
      "$r = weft.einsum \"bsh,ts->bth\" $x, %a$i"},
     {"%a$i = weft.einsum \"bsh,bth->bst\" $x, $y\n%b$i = weft.scale %a$i by(0.2)\n%c$i = weft.softmax %b$i\n"
@@ -205,11 +223,12 @@ Block RandomBlock(Dice& dice, int number) {
 Model RandomModel(Dice& dice) {
   Model model;
   model.gpt2 = dice.Percent(35);
-  model.heads = dice.Of({1, 2, 2, 4, 4, 3});
-  model.hidden = model.heads * (model.heads == 1 ? 8 : dice.Of({4, 4, 8}));  // a norm of 2 numbers is all but a sign
-  model.inner = 4 * model.hidden;
-  model.vocab = dice.Of({8, 12, 16, 16, 24, 32});
-  model.seq = dice.Of({4, 6, 8, 8, 12, 16});
+  model.heads = dice.Of({1, 2, 2, 4, 4, 3, 5});
+  // A norm of 2 numbers is all but a sign.
+  model.hidden = model.heads * (model.heads == 1 ? dice.Of({8, 7}) : dice.Of({4, 4, 8, 3, 5}));
+  model.inner = dice.Percent(70) ? 4 * model.hidden : 5 + dice.Below(60);
+  model.vocab = dice.Of({8, 12, 16, 16, 24, 32, 7, 13, 25});
+  model.seq = dice.Of({4, 6, 8, 8, 12, 16, 5, 9});
   model.layers = 1 + dice.Below(6);
   model.dropout = dice.Of({0.0, 0.0, 0.1});
   model.tied = dice.Percent(50);
@@ -231,14 +250,12 @@ std::string TextOf(const Model& model, const std::string& root) {
 
 Traits TraitsOf(const Model& model) {
   Traits traits;
-  traits.pinned = {model.vocab};  // @embedding's rows
   const auto add_layers = [&](const char* first, const char* middle, int64_t count, const char* last) {
     traits.layers.push_back(first);
     for (int64_t i = 0; i < count; ++i) traits.layers.push_back(absl::StrCat(middle, i));
     traits.layers.push_back(last);
   };
   if (model.gpt2) {
-    traits.pinned.insert(traits.pinned.end(), {model.heads, model.inner});
     add_layers("wte", "h.", model.layers, "ln_f");
     return traits;
   }
@@ -249,8 +266,6 @@ Traits TraitsOf(const Model& model) {
       if (absl::StrContains(kPieces[pick.piece].text, "$x+")) traits.jumps = true;
       if (flags & kMixesBatch) traits.mixes_batch = true;
       if (flags & kUsesExpert) traits.uses_expert = true;
-      if (flags & kPinsInner) traits.pinned.push_back(model.inner);
-      if (flags & kPinsHeads) traits.pinned.push_back(model.heads);
     }
   }
   return traits;

@@ -48,8 +48,6 @@ std::string TextOf(const Model& model, const std::string& root);
 
 // What a job may not do with the model.
 struct Traits {
-  // Extents that a pin splits over `tensor`.
-  std::vector<int64_t> pinned;
   // Layers between which the model may be cut, in order.
   std::vector<std::string> layers;
   // Something is pinned to the axis `expert`.

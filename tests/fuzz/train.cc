@@ -67,13 +67,19 @@ absl::Status Take(const executor::StateTile& tile, const void* bytes, std::vecto
   whole.resize(elements);
   known.resize(elements);
   absl::Status status;
-  tests::ForEachElement(tile.spec, [&](int64_t global, int64_t local) {
+  const auto take = [&](int64_t global, int64_t local) {
     const float value = static_cast<const float*>(bytes)[local];
     if (known[global] && std::memcmp(&whole[global], &value, sizeof value) != 0) {
       status = absl::InternalError(absl::StrCat("run: ", tile.name, ": ranks disagree at element ", global));
     }
     whole[global] = value;
     known[global] = true;
+  };
+  tests::ForEachElement(tile.spec, take, [&](int64_t local) {
+    if (static_cast<const float*>(bytes)[local] != 0) {
+      status = absl::InternalError(
+          absl::StrCat("run: ", tile.name, ": expected padding of 0, got ", static_cast<const float*>(bytes)[local]));
+    }
   });
   return status;
 }

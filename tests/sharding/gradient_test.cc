@@ -125,6 +125,10 @@ std::vector<GradientCase> GradientCases() {
   add("take", "weft.take %a, %b dim(1)", {{"2x5x3xf32"}, {"2x4xi32", Integers(5)}});
   add("take_batch", "weft.take %a, %b dim(2) batch(1)", {{"2x3x5x2xf32"}, {"2x4xi64", Integers(5)}});
   add("take_last", "weft.take %a, %b dim(1) batch(1) last", {{"2x3x4xf32"}, {"2x6xi32", Integers(3)}});
+  const Input groups = {"2x3xi32", Integers(3)};
+  add("grouped_matmul", "weft.grouped_matmul %a, %b, %c", {{"2x6x4xf32"}, {"3x4x5xf32"}, groups});
+  add("grouped_matmul_transposed", "weft.grouped_matmul %a, %b, %c transposed", {{"2x6x4xf32"}, {"3x5x4xf32"}, groups});
+  add("grouped_outer", "weft.grouped_outer %a, %b, %c groups(3)", {{"2x6x4xf32"}, {"2x6x5xf32"}, groups});
   add("scatter_add", "weft.scatter_add %a, %b dim(0) size(3)", {{"2x4x3xf32"}, {"2x4xi32", Integers(3)}});
   add("scatter_add_batch", "weft.scatter_add %a, %b dim(2) size(4) batch(1)",
       {{"2x3x6xf32"}, {"2x6xi32", Integers(4)}});

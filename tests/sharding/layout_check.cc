@@ -114,10 +114,10 @@ std::vector<std::string> LayoutCheck::Check(const ShardingRule& rule, const Mesh
     const Layout layout = LayoutOf(chosen);
     const bool divides = ir::divides(rule, chosen, mesh.sizes);
     std::string wrong;
-    if (divides != Divides(layout, mesh)) {
+    if (divides != (Divides(layout, mesh) && IsContiguous(rule, chosen, mesh))) {
       wrong = divides ? "allowed, but a tile would be uneven" : "refused, but every tile is even";
     } else if (!divides) {
-      ++coverage.refused;
+      coverage.refused += Divides(layout, mesh) ? 0 : 1;
     } else {
       ++coverage.layouts;
       absl::StatusOr<Computed> computed = RunRanks(layout, mesh, coverage);
@@ -129,6 +129,29 @@ std::vector<std::string> LayoutCheck::Check(const ShardingRule& rule, const Mesh
     }
   });
   return failures;
+}
+
+bool LayoutCheck::IsContiguous(const ShardingRule& rule, const std::vector<const Signature*>& chosen,
+                               const Mesh& mesh) {
+  // The parts that the axes so far have cut a factor into.
+  std::vector<int64_t> parts(rule.factors.size(), 1);
+  for (size_t axis = 0; axis < chosen.size(); ++axis) {
+    const int factor = chosen[axis]->factor;
+    if (factor < 0) continue;
+    for (const auto* tensors : {&rule.operands, &rule.results}) {
+      for (const ShardingRule::Tensor& tensor : *tensors) {
+        for (const ShardingRule::Dim& dim : tensor) {
+          const auto* at = std::find(dim.begin(), dim.end(), factor);
+          if (at == dim.end()) continue;
+          for (const int* before = dim.begin(); before != at; ++before) {
+            if (parts[*before] != rule.factors[*before].size) return false;
+          }
+        }
+      }
+    }
+    parts[factor] *= mesh.sizes[axis];
+  }
+  return true;
 }
 
 LayoutCheck::Layout LayoutCheck::LayoutOf(const std::vector<const Signature*>& chosen) const {

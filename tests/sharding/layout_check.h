@@ -49,6 +49,9 @@ class LayoutCheck {
 
   Layout LayoutOf(const std::vector<const ir::Signature*>& chosen) const;
   bool Divides(const Layout& layout, const Mesh& mesh) const;
+  // Whether every axis cuts the outermost of what a dimension is made of that is more than a single unit by then.
+  static bool IsContiguous(const ir::ShardingRule& rule, const std::vector<const ir::Signature*>& chosen,
+                           const Mesh& mesh);
   std::vector<std::pair<int, int>> InPlace(const Layout& layout, const Mesh& mesh) const;
   absl::StatusOr<Computed> RunRanks(const Layout& layout, const Mesh& mesh, Coverage& coverage) const;
   absl::Status Compare(const ir::ShardingRule& rule, const Layout& layout, const Mesh& mesh,

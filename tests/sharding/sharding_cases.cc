@@ -148,7 +148,8 @@ void AddReduceAndLayout(Cases& cases) {
 
   cases.push_back(OpCase("reshape_merge", "weft.reshape %a [32]", {{"4x8xf32"}}).Exact());
   cases.push_back(OpCase("reshape_cut", "weft.reshape %a [4, 8]", {{"32xf32"}}).Exact());
-  cases.push_back(OpCase("reshape_heads", "weft.reshape %a [4, 4, 4, 3]", {{"4x4x12xf32"}}).Exact());
+  cases.push_back(
+      OpCase("reshape_heads", "weft.reshape %a [4, 4, 4, 3]", {{"4x4x12xf32"}}).Exact().Uneven());  // of what is inside
   cases.push_back(OpCase("reshape_rows", "weft.reshape %a [16, 8]", {{"4x4x8xi32", Integers(100)}}).Exact());
   cases.push_back(OpCase("reshape_three", "weft.reshape %a [64]", {{"4x4x4xf32"}}).Exact());
   cases.push_back(OpCase("reshape_ones", "weft.reshape %a [1, 4, 8, 1]", {{"4x1x8xf32"}}).Exact());
@@ -395,6 +396,37 @@ void AddRowsByNumber(Cases& cases) {
                       .Uneven());
 }
 
+// Counts of at most 3 in 4 groups of 16 rows: the last rows are of no group.
+void AddGrouped(Cases& cases) {
+  const Input counts = {"4x4xi32", Integers(4)};
+  const Input rows = {"4x16x8xf32", Eighths()}, other = {"4x16x12xf32", Eighths()};
+  const std::string matmul = "weft.grouped_matmul %a, %b, %c", outer = "weft.grouped_outer %a, %b, %c groups(4)";
+  cases.push_back(OpCase("grouped_matmul", matmul, {rows, {"4x8x12xf32", Eighths()}, counts}).Exact());
+  cases.push_back(
+      OpCase("grouped_matmul_transposed", matmul + " transposed", {rows, {"4x12x8xf32", Eighths()}, counts}).Exact());
+  cases.push_back(
+      OpCase("grouped_matmul_one", matmul, {{"16x8xf32", Eighths()}, {"4x8x12xf32", Eighths()}, {"4xi32", Integers(4)}})
+          .Exact());
+  cases.push_back(OpCase("grouped_matmul_rounds", matmul, {{"4x16x36xf32"}, {"4x36x12xf32"}, counts}).Rounded());
+  cases.push_back(OpCase("grouped_matmul_uneven", matmul,
+                         {{"6x16x6xf32", Eighths()}, {"6x6x10xf32", Eighths()}, {"6x6xi32", Integers(3)}})
+                      .Exact()
+                      .Uneven());
+  cases.push_back(OpCase("grouped_outer", outer, {rows, other, counts}).Exact());
+  cases.push_back(OpCase("grouped_outer_rounds", outer, {{"4x16x8xf32"}, {"4x16x12xf32"}, counts}).Rounded());
+  cases.push_back(OpCase("grouped_outer_uneven", "weft.grouped_outer %a, %b, %c groups(6)",
+                         {{"6x16x6xf32", Eighths()}, {"6x16x10xf32", Eighths()}, {"6x6xi32", Integers(3)}})
+                      .Exact()
+                      .Uneven());
+  for (const std::string type : {"bf16", "f16"}) {
+    const Input narrow = {"4x16x8x" + type, Eighths()};
+    const std::vector<Input> of_matmul = {narrow, {"4x8x12x" + type, Eighths()}, counts};
+    const std::vector<Input> of_outer = {narrow, {"4x16x12x" + type, Eighths()}, counts};
+    cases.push_back(OpCase("grouped_matmul_" + type + "_to_f32", matmul + " to f32", of_matmul).Exact());
+    cases.push_back(OpCase("grouped_outer_" + type + "_to_f32", outer + " to f32", of_outer).Exact());
+  }
+}
+
 void AddSorts(Cases& cases) {
   cases.push_back(OpCase("sort", "weft.sort %a dim(1)", {{"4x9x8xf32", Eighths()}}).Exact());
   cases.push_back(OpCase("sort_descending", "weft.sort %a dim(0) descending", {{"9x8xi32", Integers(4)}}).Exact());
@@ -508,6 +540,7 @@ constexpr NarrowCase kNarrowCases[] = {
     {"scale", ""},
     {"add_n", ""},
     {"broadcast_to_new_dim", ""},
+    {"set_padding", ""},
     {"add_same", ""},
     {"add_row", ""},
     {"sub_row", ""},
@@ -556,6 +589,8 @@ constexpr NarrowCase kNarrowCases[] = {
     {"take_last", ""},
     {"scatter_add", ""},
     {"scatter_set", ""},
+    {"grouped_matmul", ""},
+    {"grouped_outer", ""},
     {"top_k", ""},
     {"sort", ""},
     {"sum_exp", "b"},
@@ -594,6 +629,7 @@ Cases WideCases() {
   AddAdjustedAttention(cases);
   AddVocabulary(cases);
   AddRowsByNumber(cases);
+  AddGrouped(cases);
   AddSorts(cases);
   AddRandom(cases);
   AddOptimizer(cases);

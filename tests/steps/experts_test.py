@@ -11,6 +11,8 @@ sys.path.insert(0, "tests/support")
 from programs import ProgramTest, losses, main, raw_safetensors, read_safetensors, relative, write_safetensors  # noqa: E402
 
 MIXTRAL = "models/mixtral/tiny.job"
+# What drops no token, and what drops some.
+FORMS = ((), ("model.file=capacity.mlir", "model.set=capacity=48"))
 LAYERS, VOCAB, HIDDEN, INNER, EXPERTS, HEADS, KV_HEADS = 2, 256, 64, 128, 4, 4, 2
 
 MODEL = """
@@ -23,6 +25,18 @@ model.graph @give(%%ids [batch, seq, 2] i32) {
   weft.output "slots" %%slots
   weft.output "fits" %%fits
   weft.output "tokens" %%tokens
+}
+
+model.graph @sort(%%ids [batch, seq, 2] i32) {
+  %%tokens, %%places, %%counts = model.call @sorted_choices (%%ids) [5, 2]
+  weft.output "tokens" %%tokens
+  weft.output "places" %%places
+  weft.output "counts" %%counts
+}
+
+model.graph @dropless(%%x [batch, seq, 6] f32) {
+  %%y, %%ids, %%p, %%l = model.call @dropless_mixture (%%x) [6, 8, 4, 2]
+  weft.output "y" %%y
 }
 
 model.graph @mix(%%x [batch, seq, 6] f32) {
@@ -110,6 +124,18 @@ class ExpertsTest(ProgramTest):
                         self.assertEqual(tokens[b][slot], token)
         self.assertGreater(dropped, 5)
 
+    def test_choices_are_sorted_by_expert(self):
+        draw = random.Random(3)
+        ids = [[e for _ in range(12) for e in draw.sample([0, 0, 1, 2, 4], 2)] for _ in range(3)]
+        out = self.call_graph("sort", {"ids": ("I32", [3, 12, 2], struct.pack("<72i", *sum(ids, [])))})
+        tokens, places, counts = (cut(struct.unpack(f"<{len(out[name][2]) // 4}i", out[name][2]), size)
+                                  for name, size in (("tokens", 24), ("places", 24), ("counts", 5)))
+        for b, choices in enumerate(ids):
+            order = sorted(range(24), key=lambda i, choices=choices: (choices[i], i))
+            self.assertEqual(list(tokens[b]), [i // 2 for i in order])
+            self.assertEqual([places[b][i] for i in order], list(range(24)))
+            self.assertEqual(list(counts[b]), [choices.count(e) for e in range(5)])
+
     def test_a_mixture_is_the_sum_of_its_experts_but_for_what_is_dropped(self):
         draw = random.Random(5)
 
@@ -130,6 +156,10 @@ class ExpertsTest(ProgramTest):
         x = [matrix(12, 6) for _ in range(3)]
         inputs = {"x": ("F32", [3, 12, 6], struct.pack("<216f", *sum(sum(x, []), [])))}
         for layout in ((), ("dist.expert=2",), ("dist.expert=4",), ("dist.expert=2", "dist.tensor=2")):
+            drops_none = self.call_graph("dropless", inputs, "--init", self.path("weights.safetensors"), layout=layout)
+            for a, e in zip(struct.unpack("<216f", drops_none["y"][2]),
+                            (value for b in range(3) for row in mixture(x[b], gate, experts, 12)[0] for value in row)):
+                self.assertLess(abs(a - e), 1e-5, layout)
             for capacity in (2, 4, 12):
                 out = self.call_graph("mix", inputs, "--init", self.path("weights.safetensors"),
                                       layout=(f"model.set=capacity={capacity}", *layout))
@@ -150,22 +180,38 @@ class ExpertsTest(ProgramTest):
 
 class MixtralTest(ProgramTest):
     def test_tokens_go_to_their_experts_by_an_all_to_all(self):
-        shown = self.run_ok("weft-plan", "show", self.plan("dist.expert=4", job=MIXTRAL)).out
+        shown = self.run_ok("weft-plan", "show", self.plan("dist.expert=4", *FORMS[1], job=MIXTRAL)).out
         forward = [line for line in shown.splitlines() if "over (expert)" in line and "block_sparse_moe" in line]
         self.assertEqual(len(forward), 4 * LAYERS, shown)  # there and back, in both directions
         for line in forward:
             self.assertIn("all_to_all", line)
+
+    def test_without_a_capacity_ranks_see_the_tokens_of_all(self):
+        shown = self.run_ok("weft-plan", "show", self.plan("dist.expert=4", job=MIXTRAL)).out
+        forward = [line for line in shown.splitlines() if "over (expert)" in line and "block_sparse_moe" in line]
+        self.assertTrue(forward, shown)
+        for line in forward:
+            self.assertRegex(line, "all_gather|reduce_scatter")
 
     def test_losses_do_not_depend_on_where_experts_are(self):
         def train(*layout):
             self.train(self.plan("data.format=AUTO", *layout, job=MIXTRAL), 4, "--metrics", self.path("m.jsonl"))
             return losses(self.path("m.jsonl"))
 
-        one = train()
-        for layout in (("dist.expert=2",), ("dist.expert=4",), ("dist.data=2", "dist.expert=2"),
-                       ("dist.expert=2", "dist.pipeline=2")):
-            for a, b in zip(train(*layout), one):
-                self.assertLess(relative(a, b), 2e-5, layout)
+        for form in FORMS:
+            one = train(*form)
+            for layout in (("dist.expert=2",), ("dist.expert=4",), ("dist.data=2", "dist.expert=2"),
+                           ("dist.expert=2", "dist.pipeline=2")):
+                for a, b in zip(train(*layout, *form), one):
+                    self.assertLess(relative(a, b), 2e-5, (layout, form))
+
+    def test_a_capacity_that_drops_none_is_no_capacity(self):
+        def train(*form):
+            self.train(self.plan("data.format=AUTO", *form, job=MIXTRAL), 4, "--metrics", self.path("m.jsonl"))
+            return losses(self.path("m.jsonl"))
+
+        for a, b in zip(train(*FORMS[1], "model.set=capacity=seq"), train()):
+            self.assertLess(relative(a, b), 1e-5)
 
     def test_files_have_a_tensor_for_each_expert_as_hugging_face(self):
         shapes = {"model.embed_tokens.weight": [VOCAB, HIDDEN], "model.norm.weight": [HIDDEN],
@@ -193,7 +239,7 @@ class MixtralTest(ProgramTest):
         whole = {file: raw_safetensors(first + file) for file in ("model.safetensors", "optimizer.safetensors")}
         for name in shapes:
             self.assertTrue(any(name in key for key in whole["optimizer.safetensors"]), name)
-        for layout in (("dist.expert=4",), ("dist.expert=2", "dist.tensor=2"),
+        for layout in (("dist.expert=4",), ("dist.expert=2", "dist.tensor=2"), ("dist.expert=2", *FORMS[1]),
                        ("dist.data=2", "dist.expert=2", "zero.stage=3")):
             folder = save(0, layout=layout)
             for file, tensors in whole.items():
@@ -202,7 +248,8 @@ class MixtralTest(ProgramTest):
             again = save(0, "--init", trained, layout=("dist.tensor=2",)) + "model.safetensors"
             self.assertEqual(raw_safetensors(again), raw_safetensors(trained), layout)
             self.assertNotEqual(raw_safetensors(trained), whole["model.safetensors"])
-            self.train(self.plan("data.format=AUTO", "dist.expert=2", job=MIXTRAL), 2, "--checkpoint-dir",
+            form = [key for key in layout if key.startswith("model.")]
+            self.train(self.plan("data.format=AUTO", "dist.tensor=2", *form, job=MIXTRAL), 2, "--checkpoint-dir",
                        os.path.dirname(os.path.dirname(trained)), "--resume")
 
 

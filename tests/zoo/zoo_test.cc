@@ -107,6 +107,7 @@ struct Layout {
 const Layout kLayouts[] = {
     {"tensor", {"dist.tensor=2"}},
     {"data_tensor", {"dist.data=2", "dist.tensor=2"}},
+    {"tensor_4", {"dist.tensor=4"}},  // more ranks than some have heads of keys
     {kContext, {"dist.context=2"}},
     {"stages_micro_1", {"dist.pipeline=2", "batch.micro=1"}},
     {"stages_micro_4", {"dist.pipeline=2", "batch.micro=4"}},

@@ -1,4 +1,6 @@
 // --weft-elaborate-place: finds the placement of every op, and checks the pins.
+#include <numeric>
+
 #include "compiler/analysis/meshes.h"
 #include "compiler/job/axes.h"
 #include "compiler/passes/elaborate/expression.h"
@@ -83,8 +85,68 @@ struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
     }
   }
 
+  // The parts of `part.part_of`: the greatest number that divides what is split over the whole and the same on the
+  // part, 0 if there is nothing such.
+  int64_t partsOf(const MeshAxis &part) {
+    int64_t parts = 0;
+    for (mlir::Operation &op : getOperation().getBody().front()) {
+      auto pins = op.getAttrOfType<mlir::DictionaryAttr>("pins");
+      auto state = [&](std::string_view axis) -> std::optional<ir::SbpState> {
+        auto text = pins ? pins.getAs<ir::ExprAttr>(StringRef(axis)) : nullptr;
+        return text ? ir::parseState(text.getText()) : std::nullopt;
+      };
+      std::optional<ir::SbpState> whole = state(part.part_of), own = state(part.name);
+      if (whole && own && whole->isSplit() && own->kind == ir::SbpState::Broadcast && op.getNumResults() > 0 &&
+          whole->dim < ir::tensorOf(op.getResult(0)).getRank()) {
+        parts = std::gcd(parts, ir::shapeOf(op.getResult(0))[whole->dim]);
+      }
+    }
+    return parts;
+  }
+
+  // `mesh` with an axis of more ranks than `parts` cut in two.
+  PlacementAttr cutAxis(PlacementAttr mesh, const MeshAxis &part, int64_t parts) {
+    SmallVector<mlir::StringAttr> axes;
+    SmallVector<int64_t> sizes;
+    auto add = [&](StringRef name, int64_t size) {
+      if (size > 1) {
+        axes.push_back(mlir::StringAttr::get(&getContext(), name));
+        sizes.push_back(size);
+      }
+    };
+    for (auto [axis, size] : llvm::zip(mesh.getAxes(), mesh.getSizes())) {
+      bool cuts = axis.getValue() == StringRef(part.part_of) && parts < size && size % parts == 0;
+      add(axis.getValue(), cuts ? parts : size);
+      if (cuts) {
+        add(part.name, size / parts);
+      }
+    }
+    return PlacementAttr::get(&getContext(), mesh.getDevice(), axes, sizes, mesh.getRanks());
+  }
+
+  // An axis that the model cuts in two: heads of keys that are fewer than the ranks of `tensor` are each on several.
+  void cutMeshes() {
+    ir::GraphOp graph = getOperation();
+    for (const MeshAxis &part : kMeshAxes) {
+      int64_t parts = part.part_of.empty() || part.shares ? 0 : partsOf(part);
+      if (parts == 0) {
+        continue;
+      }
+      auto cut = [&](mlir::ArrayAttr meshes) {
+        return mlir::ArrayAttr::get(&getContext(), llvm::map_to_vector(meshes, [&](Attribute mesh) -> Attribute {
+          return cutAxis(llvm::cast<PlacementAttr>(mesh), part, parts);
+        }));
+      };
+      graph.setPlacementsAttr(cut(graph.getPlacements()));
+      if (auto meshes = graph->getAttrOfType<mlir::ArrayAttr>(kMeshesName)) {
+        graph->setAttr(kMeshesName, cut(meshes));
+      }
+    }
+  }
+
   // Makes the list of placements, and notes those that are named.
   LogicalResult collectMeshes() {
+    cutMeshes();
     ir::GraphOp graph = getOperation();
     llvm::SetVector<Attribute> meshes;
     if (!graph.getPlacement(0).getAxes().empty()) {
@@ -198,19 +260,31 @@ struct ElaboratePlace : impl::ElaboratePlaceBase<ElaboratePlace> {
       positional |= axis.starts_with("_");
       if (llvm::any_of(mesh.getAxes(), [&](mlir::StringAttr name) { return name.getValue() == axis; })) {
         kept.append(pin);
-      } else if (!llvm::is_contained(jobAxes(), axis)) {
+      } else if (!FindMeshAxis(axis)) {
         return unknownAxis(op, axis, mesh);
       }
       if (failed(checkState(op, pin))) {
         return failure();
       }
     }
+    addParts(pins, mesh, kept);
     if (positional && kept.getAttrs().size() != mesh.getAxes().size()) {
       return op->emitOpError() << "sbp: expected " << mesh.getAxes().size() << " states, one an axis of the mesh, got "
                                << kept.getAttrs().size();
     }
     op->setAttr("pins", kept.getDictionary(&getContext()));
     return success();
+  }
+
+  // What the whole is pinned to, its part is pinned to.
+  void addParts(mlir::DictionaryAttr pins, PlacementAttr mesh, mlir::NamedAttrList &kept) {
+    for (mlir::StringAttr axis : mesh.getAxes()) {
+      const MeshAxis *known = FindMeshAxis(axis.getValue());
+      Attribute whole = known && !known->part_of.empty() ? pins.get(StringRef(known->part_of)) : Attribute();
+      if (whole && !pins.contains(axis)) {
+        kept.set(axis, whole);
+      }
+    }
   }
 
   LogicalResult unknownAxis(mlir::Operation *op, StringRef axis, PlacementAttr mesh) {

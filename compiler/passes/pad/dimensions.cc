@@ -53,8 +53,7 @@ OpRule ruleFor(mlir::Operation *op) {
   }
   for (int factor = 0; factor < int(rule.factors.size()); ++factor) {
     auto isInside = [&](const ShardingRule::Tensor &tensor) { return dimensionOf(tensor, factor) == -2; };
-    if (rule.factors[factor].whole || rule.factors[factor].size == 1 || llvm::any_of(rule.operands, isInside) ||
-        llvm::any_of(rule.results, isInside)) {
+    if (rule.factors[factor].whole || llvm::any_of(rule.operands, isInside) || llvm::any_of(rule.results, isInside)) {
       continue;
     }
     if (!made.reduces(factor) || !made.linearIn(factor).empty() || made.neutralFor(factor)) {

@@ -5,7 +5,9 @@
 #include "compiler/passes/pad/dimensions.h"
 #include "compiler/passes/pad/passes.h"
 #include "compiler/passes/pad/versions.h"
+#include "ops/elementwise/ops.h"
 #include "ops/layout/ops.h"
+#include "ops/reduce/ops.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_PAD
@@ -33,6 +35,7 @@ struct Pad : impl::PadBase<Pad> {
     }
     Versions versions(padding, dimensions);
     versions_ = &versions;
+    wild_.clear();
     growInputs(graph);
     for (Operation &op : llvm::make_early_inc_range(graph.getBody().front())) {
       if (const OpRule *rule = dimensions.ruleOf(&op)) {
@@ -128,6 +131,9 @@ private:
   llvm::LogicalResult rewrite(Operation *op, const OpRule &rule) {
     SmallVector<Value> originals =
         llvm::map_to_vector(op->getOperands(), [&](Value operand) { return versions_->original(operand); });
+    if (!originals.empty() && failed(checkMean(op, originals[0]))) {
+      return mlir::failure();
+    }
     require(op, rule, originals);
     SmallVector<Value> given(op->getOperands());
     for (auto [index, original] : llvm::enumerate(originals)) {
@@ -150,10 +156,27 @@ private:
         result.setType(RankedTensorType::get(larger, tensorOf(result).getElementType()));
       }
       versions_->add(result, shape, zerosOf(op, rule, originals, given, result));
+      noteWild(op, rule, originals, given, result);
       growAgain(op, result, whole, shape);
     }
     if (any) {
       op->setAttr(kUnpaddedName, mlir::ArrayAttr::get(&getContext(), unpadded));
+    }
+    return mlir::success();
+  }
+
+  static llvm::LogicalResult refuseShort(Operation *op, llvm::StringRef why) {
+    return op->emitOpError() << "expected micro-batches of one size, as " << why
+                             << ": batch.micro has to divide batch.global";
+  }
+
+  // A mean divides by the samples of a micro-batch, which the last one may have less of.
+  llvm::LogicalResult checkMean(Operation *op, Value original) {
+    auto reduce = llvm::dyn_cast<ReduceOp>(op);
+    if (reduce && reduce.getKind() == "mean" && llvm::any_of(intsOf(reduce.getDims()), [&](int64_t dim) {
+          return padding_->isShort(dimensions_->groupOf(original, dim));
+        })) {
+      return refuseShort(op, "a mean over samples weighs those of each alike");
     }
     return mlir::success();
   }
@@ -164,8 +187,7 @@ private:
     Value value = op->getOperand(index);
     for (int64_t dim : dims) {
       if (padding_->isShort(dimensions_->groupOf(original, dim))) {
-        return op->emitOpError() << "expected micro-batches of one size, as the op needs all samples of each: "
-                                    "batch.micro has to divide batch.global";
+        return refuseShort(op, "the op needs all samples of each");
       }
       auto number = [&](int64_t n) { return b.getI64IntegerAttr(n); };
       value =
@@ -212,8 +234,33 @@ private:
     }
   }
 
+  // What may be infinite, or no number, where operands are 0 or anything.
+  static bool mayOverflow(Operation *op) { return llvm::isa<DivOp, ExpOp, LogOp, PowerOp, RsqrtOp, SqrtOp>(op); }
+
+  bool isWild(Value given, Value original, int64_t dim) {
+    int group = dim < 0 ? -1 : dimensions_->groupOf(original, dim);
+    auto it = wild_.find(original);
+    return group >= 0 && it != wild_.end() && it->second.count(group) && !versions_->isKnown(given, group);
+  }
+
+  // The groups beyond whose extents a result may be infinite, or no number.
+  void noteWild(Operation *op, const OpRule &rule, ArrayRef<Value> originals, ArrayRef<Value> given,
+                mlir::OpResult result) {
+    for (unsigned factor : rule.grows.set_bits()) {
+      int64_t dim = dimensionOf(rule.rule.results[result.getResultNumber()], int(factor));
+      int group = dim < 0 ? -1 : dimensions_->groupOf(result, dim);
+      if (group >= 0 && padding_->has(group) &&
+          (mayOverflow(op) || llvm::any_of(llvm::seq<size_t>(0, originals.size()), [&](size_t i) {
+             return isWild(given[i], originals[i], dimensionOf(rule.rule.operands[i], int(factor)));
+           }))) {
+        wild_[result].insert(group);
+      }
+    }
+  }
+
   // The groups in which a result is 0 beyond its extents: zeros go through what is linear in the operands that have
-  // them, and a rule of an optimizer makes zeros of zeros. Parameters begin with zeros, and no others are assigned.
+  // them, unless another operand may be infinite there, and a rule of an optimizer makes zeros of zeros. Parameters
+  // begin with zeros, and no others are assigned.
   Numbers zerosOf(Operation *op, const OpRule &rule, ArrayRef<Value> originals, ArrayRef<Value> given,
                   mlir::OpResult result) {
     Numbers zeros;
@@ -227,8 +274,12 @@ private:
       if (group < 0 || !padding_->has(group)) {
         continue;
       }
-      bool linear = llvm::any_of(rule.linearIn(int(factor)), [&](ArrayRef<int> set) {
-        return llvm::all_of(set, [&](int operand) { return isZero(operand, int(factor)); });
+      bool linear = !llvm::isa<DivOp>(op) && llvm::any_of(rule.linearIn(int(factor)), [&](ArrayRef<int> set) {
+        return llvm::all_of(llvm::seq<int>(0, int(originals.size())), [&](int operand) {
+          return llvm::is_contained(set, operand) ? isZero(operand, int(factor))
+                                                  : !isWild(given[operand], originals[operand],
+                                                            dimensionOf(rule.rule.operands[operand], int(factor)));
+        });
       });
       if (linear || llvm::isa<ParameterOp, UpdateOpInterface>(op)) {
         zeros[group] = 0;
@@ -272,6 +323,7 @@ private:
   Padding *padding_ = nullptr;
   Dimensions *dimensions_ = nullptr;
   Versions *versions_ = nullptr;
+  llvm::DenseMap<Value, std::set<int>> wild_; // of originals
 };
 
 } // namespace

@@ -46,6 +46,12 @@ bool Versions::isZero(mlir::Value value, int group) {
   return false;
 }
 
+bool Versions::isKnown(mlir::Value value, int group) const {
+  return llvm::any_of(versions_.find(original(value))->second, [&](const Version &version) {
+    return version.value == value && version.numbers.count(group) > 0;
+  });
+}
+
 void Versions::give(mlir::Operation *op, unsigned operand, const Numbers &wanted) {
   mlir::Value source = original(op->getOperand(operand));
   llvm::SmallVector<Version, 1> &versions = versions_[source];

@@ -27,6 +27,8 @@ public:
   llvm::ArrayRef<int64_t> unpadded(mlir::Value original) const { return unpadded_.find(original)->second; }
   /// Whether a version is 0 there. From now on it stays so.
   bool isZero(mlir::Value value, int group);
+  /// Whether a version has some number there.
+  bool isKnown(mlir::Value value, int group) const;
 
   /// Sets an operand to a version of it that has these numbers: one that there is, or the first one with more of its
   /// padding set, which all others may read as well where nobody counts on what it was, or else one of its own.

@@ -42,8 +42,21 @@ weft.graph @multi_query("q" %q: !q, "k" %k: !k, "v" %v: !k) placements [#mesh] {
 !q = tensor<2x8x8x4xf32, #weft.sbp<S(2)>>
 !k = tensor<2x8x4x4xf32, #weft.sbp<B>>
 weft.graph @query_heads_alone("q" %q: !q, "k" %k: !k) placements [#mesh] {
-  // expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (S(2), B, B) -> (S(2))}}
+  // expected-error @+1 {{expected every split dimension to be divisible by its mesh axes}}
   %out = weft.attention %q, %k, %k : (!q, !k, !k) -> !q
+}
+
+// -----
+
+#mesh = #weft.placement<"cpu", [tensor = 4, group = 2], [0, 1, 2, 3, 4, 5, 6, 7]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<S(2), S(2)>>
+!k = tensor<2x8x4x4xf32, #weft.sbp<S(2), B>>
+!dk = tensor<2x8x4x4xf32, #weft.sbp<S(2), P>>
+!lse = tensor<2x8x8xf32, #weft.sbp<S(1), S(1)>>
+// Where a rank has one key head, further ranks share its queries.
+weft.graph @shared_keys("q" %q: !q, "k" %k: !k, "v" %v: !k) placements [#mesh] {
+  %out, %lse = weft.attention %q, %k, %v : (!q, !k, !k) -> (!q, !lse)
+  %dq, %dk, %dv = weft.attention_grad %q, %q, %k, %v, %out, %lse : (!q, !q, !k, !k, !q, !lse) -> (!q, !dk, !dk)
 }
 
 // -----

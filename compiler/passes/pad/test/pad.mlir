@@ -92,13 +92,55 @@ weft.graph @even("x" %x: tensor<2x5xf32>) placements [#mesh] {
 
 // -----
 
-// One head cannot be split: every rank has it, and nothing is padded.
-// CHECK-LABEL: weft.graph @one_head
+// One head cannot be split: both ranks have it, and what is assigned is the parameter. Rows of queries grow, keys are there
+// as they are.
+// CHECK-LABEL: weft.graph @one
+#mesh = #weft.placement<"cpu", [context = 2, tensor = 2], [0, 1, 2, 3]>
+weft.graph @one("x" %x: tensor<2x5x4xf32>, "scalar" %s: tensor<f32>) placements [#mesh] {
+  // CHECK: %[[W:.*]] = weft.parameter "w" [4, 1, 4] init(normal {{.*}}) sbp(tensor = S(1)) : () -> tensor<4x1x4xf32>
+  %w = weft.parameter "w" [4, 1, 4] init(normal 0.02) sbp(tensor = S(1)) : () -> tensor<4x1x4xf32>
+  // CHECK: %[[Q:.*]] = weft.einsum {{.*}} -> tensor<2x6x1x4xf32>
+  // CHECK: %[[KEYS:.*]] = weft.slice %{{.*}} dim(1) from(0) size(5)
+  // CHECK: weft.attention %[[Q]], %{{.*}}, %{{.*}} causal {unpadded = [array<i64: 2, 5, 1, 4>]}
+  %q = weft.einsum "bsi,ind->bsnd" %x, %w : (tensor<2x5x4xf32>, tensor<4x1x4xf32>) -> tensor<2x5x1x4xf32>
+  %y = weft.attention %q, %q, %q causal : (tensor<2x5x1x4xf32>, tensor<2x5x1x4xf32>, tensor<2x5x1x4xf32>) -> tensor<2x5x1x4xf32>
+  %g = weft.einsum "bsi,bsnd->ind" %x, %y : (tensor<2x5x4xf32>, tensor<2x5x1x4xf32>) -> tensor<4x1x4xf32>
+  // CHECK: %[[N:.*]] = weft.sgd %[[W]],
+  // CHECK-NEXT: weft.assign %[[W]], %[[N]]
+  %n = weft.sgd %w, %g, %s, %s weight_decay(0.0) : (tensor<4x1x4xf32>, tensor<4x1x4xf32>, tensor<f32>, tensor<f32>) -> tensor<4x1x4xf32>
+  weft.assign %w, %n : (tensor<4x1x4xf32>, tensor<4x1x4xf32>)
+  weft.output "y" %y : (tensor<2x5x1x4xf32>)
+}
+
+// -----
+
+// The rows of a sum by number.
+// CHECK-LABEL: weft.graph @rows
+#mesh = #weft.placement<"cpu", [context = 2], [0, 1]>
+weft.graph @rows("x" %x: tensor<2x5xf32>, "ids" %ids: tensor<2x5xi32>) placements [#mesh] {
+  // CHECK: %[[Y:.*]] = weft.scatter_add {{.*}} dim(1) size(6) batch(1) {unpadded = [array<i64: 2, 5>]}
+  // CHECK-NEXT: weft.add %{{.*}}, %[[Y]]
+  %y = weft.scatter_add %x, %ids dim(1) size(5) batch(1) : (tensor<2x5xf32>, tensor<2x5xi32>) -> tensor<2x5xf32>
+  %z = weft.add %x, %y : (tensor<2x5xf32>, tensor<2x5xf32>) -> tensor<2x5xf32>
+  weft.output "z" %z : (tensor<2x5xf32>)
+}
+
+// -----
+
+// 0 by 0 is no number: the gradient of a square root is set, though it is linear in what is 0 there.
+// CHECK-LABEL: weft.graph @wild
 #mesh = #weft.placement<"cpu", [tensor = 2], [0, 1]>
-weft.graph @one_head("x" %x: tensor<2x5xf32>) placements [#mesh] {
-  // CHECK: weft.parameter "k" [5, 1, 2] init(normal {{.*}}) sbp(tensor = S(1)) : () -> tensor<5x1x2xf32>
-  %k = weft.parameter "k" [5, 1, 2] init(normal 0.02) sbp(tensor = S(1)) : () -> tensor<5x1x2xf32>
-  // CHECK-NEXT: weft.einsum {{.*}} : (tensor<2x5xf32>, tensor<5x1x2xf32>) -> tensor<2x1x2xf32>
-  %0 = weft.einsum "bh,hnd->bnd" %x, %k : (tensor<2x5xf32>, tensor<5x1x2xf32>) -> tensor<2x1x2xf32>
-  weft.output "y" %0 : (tensor<2x1x2xf32>)
+weft.graph @wild("x" %x: tensor<2x5xf32>, "dy" %dy: tensor<2x5xf32>) placements [#mesh] {
+  %w = weft.parameter "w" [5, 3] init(normal 0.02) sbp(tensor = S(1)) : () -> tensor<5x3xf32>
+  %0 = weft.einsum "bi,io->bo" %x, %w : (tensor<2x5xf32>, tensor<5x3xf32>) -> tensor<2x3xf32>
+  %1 = weft.sqrt %0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %g = weft.einsum "bi,io->bo" %dy, %w : (tensor<2x5xf32>, tensor<5x3xf32>) -> tensor<2x3xf32>
+  // CHECK: %[[DIV:.*]] = weft.div
+  // CHECK-NEXT: %[[MUL:.*]] = weft.mul %{{.*}}, %[[DIV]]
+  // CHECK-NEXT: %[[SET:.*]] = weft.set_padding %[[MUL]] [2, 3] value(0.000000e+00)
+  // CHECK-NEXT: weft.reduce sum %[[SET]]
+  %2 = weft.div %g, %1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %3 = weft.mul %g, %2 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %4 = weft.reduce sum %3 over [1] : (tensor<2x3xf32>) -> tensor<2xf32>
+  weft.output "y" %4 : (tensor<2xf32>)
 }
