@@ -42,6 +42,8 @@ const Model kModels[] = {
     {"swin", "tests/zoo/swin_data.safetensors", 4, false},
     {"mixtral", kTokens, 256, true, {"model.set=chosen=4"}},
     {"mae", "tests/zoo/mae_data.safetensors", 48, false},  // masked patches
+    {"convnext", "tests/zoo/convnext_data.safetensors", 4, false},
+    {"vgg", "tests/zoo/vgg_data.safetensors", 4, false},
 };
 
 void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
