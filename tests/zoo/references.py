@@ -129,12 +129,16 @@ class Swin:
 
 
 class ConvNext:
-    """16 x 16 places, which halve three times: windows of 7 x 7 reach beyond every side, at last of 2 x 2."""
+    """16 x 16 places, which halve three times: windows of 7 x 7 reach beyond every side, at last of 2 x 2. The head is
+    smaller than what else is drawn, so that logits are about 1, as those of the others."""
 
     def make(self):
-        return stirred(transformers.ConvNextForImageClassification(transformers.ConvNextConfig(
+        model = stirred(transformers.ConvNextForImageClassification(transformers.ConvNextConfig(
             image_size=32, patch_size=2, num_channels=3, num_labels=10, hidden_sizes=[8, 16, 32, 64],
             depths=[1, 1, 2, 1], layer_scale_init_value=0.5, drop_path_rate=0.0, initializer_range=0.15)))
+        with torch.no_grad():
+            model.classifier.weight.mul_(0.3)
+        return model
 
     def batches(self, options):
         return image_batches(options, "convnext", size=32)
@@ -155,7 +159,10 @@ class Vgg:
         model.avgpool = Identity()
         model.classifier = Sequential(Linear(64, 32), ReLU(), Dropout(0.0), Linear(32, 32), ReLU(), Dropout(0.0),
                                       Linear(32, 10))
-        return stirred(model)
+        with torch.no_grad():
+            for bias in (p for p in model.parameters() if p.ndim == 1):  # which begin at 0
+                bias.add_(0.1 * torch.randn(bias.shape))
+        return model
 
     def batches(self, options):
         return image_batches(options, "vgg", channels=1, size=64)
