@@ -2,97 +2,46 @@
 // summed in float over a window; the gradient of the weights in float along a row of places, then in double.
 #include "ops/abi/float_types.h"
 #include "ops/abi/parallel.h"
-#include "ops/abi/vectorize.h"
 #include "ops/window/cpu_internal.h"
 #include "ops/window/problem.h"
 
 namespace weft::window {
 namespace {
 
-// Channels whose sums stay in registers.
-constexpr int64_t kBlock = 32;
-
 // sums[c] += a[c] b[c]
-template <typename T>
-void AddProducts(const T* a, const T* b, int64_t count, float* sums) {
-  if (count == kBlock) {  // an extent that the compiler knows
-    for (int64_t c = 0; c < kBlock; ++c) sums[c] += Widen(a[c]) * Widen(b[c]);
-  } else {
-    for (int64_t c = 0; c < count; ++c) sums[c] += Widen(a[c]) * Widen(b[c]);
-  }
+template <int kSize, typename T>
+void AddProducts(const T* a, const T* b, float* sums) {
+  for (int c = 0; c < kSize; ++c) sums[c] += Widen(a[c]) * Widen(b[c]);
 }
 
+// Of the first input, under the weights of the second: an image's windows, or the gradients of the windows that have an
+// element.
 template <typename T>
 class DepthwiseKernel : public Kernel {
  public:
-  DepthwiseKernel(const Windows& windows, int threads) : w_(windows), threads_(threads) {}
+  DepthwiseKernel(Grid grid, int threads) : grid_(std::move(grid)), threads_(threads) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const T* x = static_cast<const T*>(inputs[0]);
     const T* weights = static_cast<const T*>(inputs[1]);
-    T* y = static_cast<T*>(outputs[0]);
-    const int64_t row_elements = w_.dims[2].places * w_.inner;
-    ParallelFor(threads_, w_.outer * w_.dims[0].places * w_.dims[1].places, GrainOf(row_elements * TapsOf(w_)),
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t row = begin; row < end; ++row) Row(row, x, weights, y + row * row_elements);
-                });
+    const int64_t inner = grid_.inner();
+    grid_.ForEachRow(threads_, [&](int64_t outer, int64_t i0, int64_t i1, int64_t row) {
+      const T* from = static_cast<const T*>(inputs[0]) + outer * grid_.others() * inner;
+      T* to = static_cast<T*>(outputs[0]) + row * grid_.row();
+      ForBlocks(inner, [&](auto size, int64_t first) {
+        for (int64_t i2 = 0; i2 < grid_.extent(2); ++i2) {
+          float sums[size] = {};
+          grid_.ForEach(i0, i1, i2, [&](int64_t other, int64_t tap) {
+            AddProducts<size>(from + other * inner + first, weights + tap * inner + first, sums);
+          });
+          for (int c = 0; c < size; ++c) to[i2 * inner + first + c] = Narrow<T>(sums[c]);
+        }
+      });
+    });
     return absl::OkStatus();
   }
 
  private:
-  void Row(int64_t row, const T* x, const T* weights, T* y) const {
-    const int64_t p1 = row % w_.dims[1].places, p0 = row / w_.dims[1].places % w_.dims[0].places;
-    x += row / (w_.dims[0].places * w_.dims[1].places) * ExtentsOf(w_) * w_.inner;
-    ForBlocks(w_.inner, kBlock, [&](int64_t first, int64_t count) {
-      for (int64_t p2 = 0; p2 < w_.dims[2].places; ++p2) {
-        float sums[kBlock] = {};
-        ForEachElement(w_, p0, p1, p2, [&](int64_t position, int64_t tap) {
-          AddProducts(x + position * w_.inner + first, weights + tap * w_.inner + first, count, sums);
-        });
-        T* to = y + p2 * w_.inner + first;
-        for (int64_t c = 0; c < count; ++c) to[c] = Narrow<T>(sums[c]);
-      }
-    });
-  }
-
-  const Windows w_;
-  const int threads_;
-};
-
-template <typename T>
-class DepthwiseGradInputKernel : public Kernel {
- public:
-  DepthwiseGradInputKernel(const Windows& windows, int threads) : w_(windows), threads_(threads) {}
-
-  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const T* dy = static_cast<const T*>(inputs[0]);
-    const T* weights = static_cast<const T*>(inputs[1]);
-    T* dx = static_cast<T*>(outputs[0]);
-    const int64_t row_elements = w_.dims[2].extent * w_.inner;
-    ParallelFor(threads_, w_.outer * w_.dims[0].extent * w_.dims[1].extent, GrainOf(row_elements * TapsOf(w_)),
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t row = begin; row < end; ++row) Row(row, dy, weights, dx + row * row_elements);
-                });
-    return absl::OkStatus();
-  }
-
- private:
-  void Row(int64_t row, const T* dy, const T* weights, T* dx) const {
-    const int64_t d1 = row % w_.dims[1].extent, d0 = row / w_.dims[1].extent % w_.dims[0].extent;
-    dy += row / (w_.dims[0].extent * w_.dims[1].extent) * PlacesOf(w_) * w_.inner;
-    ForBlocks(w_.inner, kBlock, [&](int64_t first, int64_t count) {
-      for (int64_t d2 = 0; d2 < w_.dims[2].extent; ++d2) {
-        float sums[kBlock] = {};
-        ForEachWindow(w_, d0, d1, d2, [&](const Sight& sight) {
-          AddProducts(dy + sight.place * w_.inner + first, weights + sight.tap * w_.inner + first, count, sums);
-        });
-        T* to = dx + d2 * w_.inner + first;
-        for (int64_t c = 0; c < count; ++c) to[c] = Narrow<T>(sums[c]);
-      }
-    });
-  }
-
-  const Windows w_;
+  const Grid grid_;
   const int threads_;
 };
 
@@ -101,6 +50,7 @@ class DepthwiseGradWeightKernel : public Kernel {
  public:
   DepthwiseGradWeightKernel(const Windows& windows, const KernelSpec& spec)
       : w_(windows),
+        grid_(Grid::OfPlaces(windows)),
         parts_(PartsOf(windows, kMostParts, kLeastPlaces)),
         threads_(spec.threads),
         workspace_(Reserved(spec.workspace, static_cast<size_t>(parts_ * elements()) * sizeof(double))) {}
@@ -136,34 +86,38 @@ class DepthwiseGradWeightKernel : public Kernel {
 
   // Adds what a row of places gives to every weight.
   void Row(int64_t row, const T* x, const T* dy, double* sums) const {
-    const int64_t p1 = row % w_.dims[1].places, p0 = row / w_.dims[1].places % w_.dims[0].places;
-    x += row / (w_.dims[0].places * w_.dims[1].places) * ExtentsOf(w_) * w_.inner;
-    dy += row * w_.dims[2].places * w_.inner;
-    for (int64_t k0 = 0; k0 < w_.dims[0].size; ++k0) {
-      const int64_t d0 = PositionOf(w_.dims[0], p0, k0);
-      for (int64_t k1 = 0; k1 < w_.dims[1].size; ++k1, sums += w_.dims[2].size * w_.inner) {
-        const int64_t d1 = PositionOf(w_.dims[1], p1, k1);
-        if (d0 < 0 || d1 < 0) continue;
-        const T* line = x + (d0 * w_.dims[1].extent + d1) * w_.dims[2].extent * w_.inner;
-        ForBlocks(w_.inner, kBlock, [&](int64_t first, int64_t count) {
-          for (int64_t k2 = 0; k2 < w_.dims[2].size; ++k2) {
-            AddLine(k2, line + first, dy + first, count, sums + k2 * w_.inner + first);
+    const int64_t inner = w_.inner, line = row / w_.dims[1].places;
+    x += line / w_.dims[0].places * ExtentsOf(w_) * inner;
+    dy += row * grid_.row();
+    for (const Sight& a : grid_.dim(0)[line % w_.dims[0].places]) {
+      for (const Sight& b : grid_.dim(1)[row % w_.dims[1].places]) {
+        const T* from = x + (a.other * w_.dims[1].extent + b.other) * w_.dims[2].extent * inner;
+        double* to = sums + (a.tap * w_.dims[1].size + b.tap) * w_.dims[2].size * inner;
+        ForBlocks(inner, [&](auto size, int64_t first) {
+          for (int64_t tap = 0; tap < w_.dims[2].size; ++tap) {
+            AddLine<size>(tap, from + first, dy + first, to + tap * inner + first);
           }
         });
       }
     }
   }
 
-  void AddLine(int64_t tap, const T* x, const T* dy, int64_t count, double* to) const {
-    float sums[kBlock] = {};
-    for (int64_t p = 0; p < w_.dims[2].places; ++p) {
-      const int64_t position = PositionOf(w_.dims[2], p, tap);
-      if (position >= 0) AddProducts(x + position * w_.inner, dy + p * w_.inner, count, sums);
+  template <int kSize>
+  void AddLine(int64_t tap, const T* x, const T* dy, double* to) const {
+    const WindowDim& dim = w_.dims[2];
+    // The places at which the tap is in the image: from the first element that is to the last.
+    const int64_t shift = dim.padding - tap * dim.dilation;  // an element is at place x stride - shift
+    const int64_t begin = shift <= 0 ? 0 : (shift + dim.stride - 1) / dim.stride;
+    const int64_t last = dim.extent - 1 + shift, end = last < 0 ? 0 : std::min(dim.places, last / dim.stride + 1);
+    float sums[kSize] = {};
+    for (int64_t p = begin; p < end; ++p) {
+      AddProducts<kSize>(x + (p * dim.stride - shift) * w_.inner, dy + p * w_.inner, sums);
     }
-    for (int64_t c = 0; c < count; ++c) to[c] += static_cast<double>(sums[c]);
+    for (int c = 0; c < kSize; ++c) to[c] += static_cast<double>(sums[c]);
   }
 
   const Windows w_;
+  const Grid grid_;
   const int64_t parts_;
   const int threads_;
   const std::shared_ptr<Workspace> workspace_;  // [parts][taps][channels]
@@ -174,14 +128,14 @@ class DepthwiseGradWeightKernel : public Kernel {
 absl::StatusOr<std::unique_ptr<Kernel>> CreateDepthwiseConv(const KernelSpec& spec) {
   WEFT_ASSIGN_OR_RETURN(Windows windows, DepthwiseWindows(spec));
   return MakeForFloat(spec.inputs[0].dtype, [&](auto zero) {
-    return std::make_unique<DepthwiseKernel<decltype(zero)>>(windows, spec.threads);
+    return std::make_unique<DepthwiseKernel<decltype(zero)>>(Grid::OfPlaces(windows), spec.threads);
   });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateDepthwiseConvGradInput(const KernelSpec& spec) {
   WEFT_ASSIGN_OR_RETURN(Windows windows, DepthwiseGradInputWindows(spec));
   return MakeForFloat(spec.inputs[0].dtype, [&](auto zero) {
-    return std::make_unique<DepthwiseGradInputKernel<decltype(zero)>>(windows, spec.threads);
+    return std::make_unique<DepthwiseKernel<decltype(zero)>>(Grid::OfImage(windows), spec.threads);
   });
 }
 

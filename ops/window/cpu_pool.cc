@@ -2,52 +2,42 @@
 #include <limits>
 
 #include "ops/abi/float_types.h"
-#include "ops/abi/parallel.h"
 #include "ops/window/cpu_internal.h"
 #include "ops/window/problem.h"
 
 namespace weft::window {
 namespace {
 
-constexpr int64_t kBlock = 128;
-
 template <typename T>
 class MaxPoolKernel : public Kernel {
  public:
-  MaxPoolKernel(const Windows& windows, int threads) : w_(windows), threads_(threads) {}
+  MaxPoolKernel(const Windows& windows, int threads) : grid_(Grid::OfPlaces(windows)), threads_(threads) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const T* x = static_cast<const T*>(inputs[0]);
-    T* y = static_cast<T*>(outputs[0]);
-    const int64_t row_elements = w_.dims[2].places * w_.inner;
-    ParallelFor(threads_, w_.outer * w_.dims[0].places * w_.dims[1].places, GrainOf(row_elements * TapsOf(w_)),
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t row = begin; row < end; ++row) Row(row, x, y + row * row_elements);
-                });
+    const int64_t inner = grid_.inner();
+    grid_.ForEachRow(threads_, [&](int64_t outer, int64_t p0, int64_t p1, int64_t row) {
+      const T* x = static_cast<const T*>(inputs[0]) + outer * grid_.others() * inner;
+      T* y = static_cast<T*>(outputs[0]) + row * grid_.row();
+      for (int64_t p2 = 0; p2 < grid_.extent(2); ++p2, y += inner) {
+        ForBlocks(inner, [&](auto size, int64_t first) {
+          float largest[size];
+          std::fill_n(largest, int{size}, -std::numeric_limits<float>::infinity());
+          grid_.ForEach(p0, p1, p2, [&](int64_t element, int64_t) {
+            const T* from = x + element * inner + first;
+            for (int c = 0; c < size; ++c) {
+              const float value = Widen(from[c]);
+              largest[c] = value > largest[c] || value != value ? value : largest[c];
+            }
+          });
+          for (int c = 0; c < size; ++c) y[first + c] = Narrow<T>(largest[c]);
+        });
+      }
+    });
     return absl::OkStatus();
   }
 
  private:
-  void Row(int64_t row, const T* x, T* y) const {
-    const int64_t p1 = row % w_.dims[1].places, p0 = row / w_.dims[1].places % w_.dims[0].places;
-    x += row / (w_.dims[0].places * w_.dims[1].places) * ExtentsOf(w_) * w_.inner;
-    for (int64_t p2 = 0; p2 < w_.dims[2].places; ++p2, y += w_.inner) {
-      ForBlocks(w_.inner, kBlock, [&](int64_t first, int64_t count) {
-        float largest[kBlock];
-        std::fill_n(largest, count, -std::numeric_limits<float>::infinity());
-        ForEachElement(w_, p0, p1, p2, [&](int64_t position, int64_t) {
-          const T* from = x + position * w_.inner + first;
-          for (int64_t c = 0; c < count; ++c) {
-            const float value = Widen(from[c]);
-            largest[c] = value > largest[c] || value != value ? value : largest[c];
-          }
-        });
-        for (int64_t c = 0; c < count; ++c) y[first + c] = Narrow<T>(largest[c]);
-      });
-    }
-  }
-
-  const Windows w_;
+  const Grid grid_;
   const int threads_;
 };
 
@@ -55,59 +45,54 @@ class MaxPoolKernel : public Kernel {
 template <typename T>
 class MaxPoolGradKernel : public Kernel {
  public:
-  MaxPoolGradKernel(const Windows& windows, int threads) : w_(windows), threads_(threads) {}
+  MaxPoolGradKernel(const Windows& windows, int threads)
+      : grid_(Grid::OfImage(windows)), places_(Grid::OfPlaces(windows)), threads_(threads) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const T* dy = static_cast<const T*>(inputs[0]);
-    const T* x = static_cast<const T*>(inputs[1]);
-    const T* y = static_cast<const T*>(inputs[2]);
-    T* dx = static_cast<T*>(outputs[0]);
-    const int64_t row_elements = w_.dims[2].extent * w_.inner;
-    ParallelFor(threads_, w_.outer * w_.dims[0].extent * w_.dims[1].extent, GrainOf(row_elements * TapsOf(w_)),
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t row = begin; row < end; ++row) Row(row, dy, x, y, dx + row * row_elements);
-                });
+    const int64_t inner = grid_.inner();
+    grid_.ForEachRow(threads_, [&](int64_t outer, int64_t d0, int64_t d1, int64_t row) {
+      const int64_t image = outer * grid_.extents() * inner, pooled = outer * grid_.others() * inner;
+      const T *dy = static_cast<const T*>(inputs[0]) + pooled, *x = static_cast<const T*>(inputs[1]) + image;
+      const T* y = static_cast<const T*>(inputs[2]) + pooled;
+      T* dx = static_cast<T*>(outputs[0]) + row * grid_.row();
+      for (int64_t d2 = 0; d2 < grid_.extent(2); ++d2, dx += inner) {
+        const int64_t element = (d0 * grid_.extent(1) + d1) * grid_.extent(2) + d2;
+        ForBlocks(inner, [&](auto size, int64_t first) {
+          float sums[size] = {};
+          grid_.ForEach(d0, d1, d2, [&](int64_t place, int64_t tap) {
+            const int64_t at = place * inner + first;
+            AddWhereFirst<size>({place, tap}, dy + at, x + first, y + at, element, sums);
+          });
+          for (int c = 0; c < size; ++c) dx[first + c] = Narrow<T>(sums[c]);
+        });
+      }
+    });
     return absl::OkStatus();
   }
 
  private:
-  void Row(int64_t row, const T* dy, const T* x, const T* y, T* dx) const {
-    const int64_t d1 = row % w_.dims[1].extent, d0 = row / w_.dims[1].extent % w_.dims[0].extent;
-    const int64_t outer = row / (w_.dims[0].extent * w_.dims[1].extent);
-    dy += outer * PlacesOf(w_) * w_.inner;
-    y += outer * PlacesOf(w_) * w_.inner;
-    x += outer * ExtentsOf(w_) * w_.inner;
-    for (int64_t d2 = 0; d2 < w_.dims[2].extent; ++d2, dx += w_.inner) {
-      const int64_t position = (d0 * w_.dims[1].extent + d1) * w_.dims[2].extent + d2;
-      ForBlocks(w_.inner, kBlock, [&](int64_t first, int64_t count) {
-        float sums[kBlock] = {};
-        ForEachWindow(w_, d0, d1, d2, [&](const Sight& sight) {
-          const int64_t at = sight.place * w_.inner + first;
-          AddWhereFirst(sight, dy + at, x + first, y + at, position, count, sums);
-        });
-        for (int64_t c = 0; c < count; ++c) dx[first + c] = Narrow<T>(sums[c]);
-      });
-    }
-  }
-
   // `dy` and `y` are those of the window, `x` of the image.
-  void AddWhereFirst(const Sight& sight, const T* dy, const T* x, const T* y, int64_t position, int64_t count,
-                     float* sums) const {
-    float gradient[kBlock], largest[kBlock];
-    const T* own = x + position * w_.inner;
-    for (int64_t c = 0; c < count; ++c) {
+  template <int kSize>
+  void AddWhereFirst(const Sight& own, const T* dy, const T* x, const T* y, int64_t element, float* sums) const {
+    const int64_t inner = grid_.inner();
+    float gradient[kSize], largest[kSize];
+    for (int c = 0; c < kSize; ++c) {
       largest[c] = Widen(y[c]);
-      gradient[c] = Widen(own[c]) == largest[c] ? Widen(dy[c]) : 0.0f;
+      gradient[c] = Widen(x[element * inner + c]) == largest[c] ? Widen(dy[c]) : 0.0f;
     }
-    ForEachElement(w_, sight.p0, sight.p1, sight.p2, [&](int64_t other, int64_t tap) {
-      if (tap >= sight.tap) return;
-      const T* earlier = x + other * w_.inner;
-      for (int64_t c = 0; c < count; ++c) gradient[c] = Widen(earlier[c]) == largest[c] ? 0.0f : gradient[c];
-    });
-    for (int64_t c = 0; c < count; ++c) sums[c] += gradient[c];
+    const int64_t line = own.other / grid_.other(2);
+    places_.ForEach(line / grid_.other(1), line % grid_.other(1), own.other % grid_.other(2),
+                    [&](int64_t other, int64_t tap) {
+                      if (tap >= own.tap) return;
+                      const T* earlier = x + other * inner;
+                      for (int c = 0; c < kSize; ++c) {
+                        gradient[c] = Widen(earlier[c]) == largest[c] ? 0.0f : gradient[c];
+                      }
+                    });
+    for (int c = 0; c < kSize; ++c) sums[c] += gradient[c];
   }
 
-  const Windows w_;
+  const Grid grid_, places_;
   const int threads_;
 };
 

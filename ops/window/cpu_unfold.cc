@@ -2,8 +2,6 @@
 #include <cstring>
 
 #include "ops/abi/float_types.h"
-#include "ops/abi/parallel.h"
-#include "ops/abi/vectorize.h"
 #include "ops/window/cpu_internal.h"
 #include "ops/window/problem.h"
 
@@ -13,35 +11,32 @@ namespace {
 class UnfoldKernel : public Kernel {
  public:
   UnfoldKernel(const Windows& windows, size_t element_bytes, int threads)
-      : w_(windows), unit_(windows.inner * static_cast<int64_t>(element_bytes)), threads_(threads) {}
+      : w_(windows),
+        grid_(Grid::OfPlaces(windows)),
+        unit_(windows.inner * static_cast<int64_t>(element_bytes)),
+        threads_(threads) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
     const char* x = static_cast<const char*>(inputs[0]);
     char* y = static_cast<char*>(outputs[0]);
-    const int64_t places = w_.dims[2].places * TapsOf(w_) * unit_;
-    ParallelFor(threads_, w_.outer * w_.dims[0].places * w_.dims[1].places, GrainOf(places / 4),
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t row = begin; row < end; ++row) Row(row, x, y + row * places);
-                });
+    const int64_t row_bytes = w_.dims[2].places * TapsOf(w_) * unit_, image_bytes = ExtentsOf(w_) * unit_;
+    grid_.ForEachRow(threads_, [&](int64_t outer, int64_t p0, int64_t p1, int64_t row) {
+      Row(p0, p1, x + outer * image_bytes, y + row * row_bytes);
+    });
     return absl::OkStatus();
   }
 
  private:
   // The windows of a row of places.
-  void Row(int64_t row, const char* x, char* y) const {
-    const int64_t p1 = row % w_.dims[1].places, p0 = row / w_.dims[1].places % w_.dims[0].places;
-    const int64_t outer = row / (w_.dims[0].places * w_.dims[1].places), line = w_.dims[2].size * unit_;
-    for (int64_t p2 = 0; p2 < w_.dims[2].places; ++p2) {
-      for (int64_t k0 = 0; k0 < w_.dims[0].size; ++k0) {
-        const int64_t d0 = PositionOf(w_.dims[0], p0, k0);
-        for (int64_t k1 = 0; k1 < w_.dims[1].size; ++k1, y += line) {
-          const int64_t d1 = PositionOf(w_.dims[1], p1, k1);
-          if (d0 < 0 || d1 < 0) {
-            std::memset(y, 0, line);
-          } else {
-            const int64_t first = (outer * w_.dims[0].extent + d0) * w_.dims[1].extent + d1;
-            Line(p2, x + first * w_.dims[2].extent * unit_, y);
-          }
+  void Row(int64_t p0, int64_t p1, const char* x, char* y) const {
+    const int64_t lines = w_.dims[0].size * w_.dims[1].size, line = w_.dims[2].size * unit_;
+    for (int64_t p2 = 0; p2 < w_.dims[2].places; ++p2, y += lines * line) {
+      const bool all = grid_.dim(0)[p0].size() * grid_.dim(1)[p1].size() == static_cast<size_t>(lines);
+      if (!all) std::memset(y, 0, lines * line);
+      for (const Sight& a : grid_.dim(0)[p0]) {
+        for (const Sight& b : grid_.dim(1)[p1]) {
+          Line(p2, x + (a.other * w_.dims[1].extent + b.other) * w_.dims[2].extent * unit_,
+               y + (a.tap * w_.dims[1].size + b.tap) * line);
         }
       }
     }
@@ -49,26 +44,18 @@ class UnfoldKernel : public Kernel {
 
   // A window's elements along the last dim; without dilation, what of them is in the image lies together.
   void Line(int64_t place, const char* x, char* y) const {
-    const WindowDim& dim = w_.dims[2];
-    if (dim.dilation == 1) {
-      const int64_t at = place * dim.stride - dim.padding;
-      const int64_t begin = std::clamp<int64_t>(-at, 0, dim.size), end = std::clamp(dim.extent - at, begin, dim.size);
-      std::memset(y, 0, begin * unit_);
-      if (begin < end) std::memcpy(y + begin * unit_, x + (at + begin) * unit_, (end - begin) * unit_);
-      std::memset(y + end * unit_, 0, (dim.size - end) * unit_);
+    const absl::Span<const Sight> sights = grid_.dim(2)[place];
+    const auto count = static_cast<int64_t>(sights.size());
+    if (count < w_.dims[2].size) std::memset(y, 0, w_.dims[2].size * unit_);
+    if (count > 0 && w_.dims[2].dilation == 1) {
+      std::memcpy(y + sights[0].tap * unit_, x + sights[0].other * unit_, count * unit_);
       return;
     }
-    for (int64_t tap = 0; tap < dim.size; ++tap, y += unit_) {
-      const int64_t at = PositionOf(dim, place, tap);
-      if (at < 0) {
-        std::memset(y, 0, unit_);
-      } else {
-        std::memcpy(y, x + at * unit_, unit_);
-      }
-    }
+    for (const Sight& sight : sights) std::memcpy(y + sight.tap * unit_, x + sight.other * unit_, unit_);
   }
 
   const Windows w_;
+  const Grid grid_;
   const int64_t unit_;  // bytes that windows do not take apart
   const int threads_;
 };
@@ -77,39 +64,29 @@ class UnfoldKernel : public Kernel {
 template <typename T>
 class FoldKernel : public Kernel {
  public:
-  FoldKernel(const Windows& windows, int threads) : w_(windows), threads_(threads) {}
+  FoldKernel(const Windows& windows, int threads) : grid_(Grid::OfImage(windows)), threads_(threads) {}
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const T* y = static_cast<const T*>(inputs[0]);
-    T* x = static_cast<T*>(outputs[0]);
-    const int64_t row_elements = w_.dims[2].extent * w_.inner;
-    ParallelFor(threads_, w_.outer * w_.dims[0].extent * w_.dims[1].extent, GrainOf(row_elements * TapsOf(w_)),
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t row = begin; row < end; ++row) Row(row, y, x + row * row_elements);
-                });
+    const int64_t taps = TapsOf(grid_.windows()), inner = grid_.inner();
+    grid_.ForEachRow(threads_, [&](int64_t outer, int64_t d0, int64_t d1, int64_t row) {
+      const T* y = static_cast<const T*>(inputs[0]) + outer * grid_.others() * taps * inner;
+      T* x = static_cast<T*>(outputs[0]) + row * grid_.row();
+      for (int64_t d2 = 0; d2 < grid_.extent(2); ++d2, x += inner) {
+        ForBlocks(inner, [&](auto size, int64_t first) {
+          float sums[size] = {};
+          grid_.ForEach(d0, d1, d2, [&](int64_t place, int64_t tap) {
+            const T* from = y + (place * taps + tap) * inner + first;
+            for (int c = 0; c < size; ++c) sums[c] += Widen(from[c]);
+          });
+          for (int c = 0; c < size; ++c) x[first + c] = Narrow<T>(sums[c]);
+        });
+      }
+    });
     return absl::OkStatus();
   }
 
  private:
-  static constexpr int64_t kBlock = 128;
-
-  void Row(int64_t row, const T* y, T* x) const {
-    const int64_t d1 = row % w_.dims[1].extent, d0 = row / w_.dims[1].extent % w_.dims[0].extent;
-    const int64_t window = TapsOf(w_) * w_.inner;
-    y += row / (w_.dims[0].extent * w_.dims[1].extent) * PlacesOf(w_) * window;
-    for (int64_t d2 = 0; d2 < w_.dims[2].extent; ++d2, x += w_.inner) {
-      ForBlocks(w_.inner, kBlock, [&](int64_t first, int64_t count) {
-        float sums[kBlock] = {};
-        ForEachWindow(w_, d0, d1, d2, [&](const Sight& sight) {
-          const T* from = y + sight.place * window + sight.tap * w_.inner + first;
-          for (int64_t c = 0; c < count; ++c) sums[c] += Widen(from[c]);
-        });
-        for (int64_t c = 0; c < count; ++c) x[first + c] = Narrow<T>(sums[c]);
-      });
-    }
-  }
-
-  const Windows w_;
+  const Grid grid_;
   const int threads_;
 };
 
