@@ -14,41 +14,6 @@ model.layer @patches(%images) [size, patch, channels, hidden] {
   model.return %5
 }
 
-// A convolution of x[batch, height, width, in] and its bias, as Conv2d stores them: channels are the last dimension here.
-// Split over `tensor`: S(0), S(0) by the channels of the result, S(1), B by those of x.
-model.layer @conv2d(%x) [in, out, kernel, stride = 1, padding = 0, split = B, bias_split = B, std = 0.02] {
-  %w = weft.parameter "weight" [out, in, kernel, kernel] init(normal std) sbp(tensor = split)
-  %b = weft.parameter "bias" [out] init(zeros) sbp(tensor = bias_split)
-  %0 = weft.unfold %x dim(1) size [kernel, kernel] stride [stride, stride] padding [padding, padding]
-  %1 = weft.transpose %w [0, 2, 3, 1]
-  %2 = weft.einsum "bhwijc,oijc->bhwo" %0, %1
-  %3 = weft.add %2, %b
-  model.return %3
-}
-
-// A convolution of every channel with weights of its own: Conv2d with as many groups as channels.
-model.layer @depthwise_conv2d(%x) [channels, kernel, stride = 1, padding = 0, std = 0.02] {
-  %w = weft.parameter "weight" [channels, kernel, kernel] stored [channels, 1, kernel, kernel] init(normal std)
-  %b = weft.parameter "bias" [channels] init(zeros)
-  %0 = weft.transpose %w [1, 2, 0]
-  %1 = weft.depthwise_conv %x, %0 stride [stride, stride] padding [padding, padding]
-  %2 = weft.add %1, %b
-  model.return %2
-}
-
-// The largest and the mean of each window of x[batch, height, width, channels], as MaxPool2d and AvgPool2d have them: what
-// is outside is never the largest, and counts as zeros in a mean.
-model.layer @max_pool2d(%x) [kernel, stride, padding = 0] {
-  %0 = weft.max_pool %x dim(1) size [kernel, kernel] stride [stride, stride] padding [padding, padding]
-  model.return %0
-}
-
-model.layer @avg_pool2d(%x) [kernel, stride, padding = 0] {
-  %0 = weft.unfold %x dim(1) size [kernel, kernel] stride [stride, stride] padding [padding, padding]
-  %1 = weft.reduce mean %0 over [3, 4]
-  model.return %1
-}
-
 // Whether the largest of logits[batch, classes] is that of the label, [batch]: 1 or 0, or the share of several that are
 // the largest.
 model.layer @hits(%logits, %labels) {

@@ -4,6 +4,7 @@
 model.import "../layers.mlir"
 model.import "../encoder.mlir"
 model.import "../images.mlir"
+model.import "../convolutions.mlir"
 
 model.config @size = 224      model.config @patch = 4     model.config @channels = 3
 model.config @hidden = 96     model.config @kernel = 7    model.config @classes = 1000

@@ -3,6 +3,7 @@
 model.import "../layers.mlir"
 model.import "../encoder.mlir"
 model.import "../images.mlir"
+model.import "../convolutions.mlir"
 
 model.config @size = 224      model.config @channels = 3  model.config @width = 64
 model.config @inner = 4096    model.config @classes = 1000
