@@ -1,5 +1,5 @@
-// The models of the zoo beside Hugging Face's transformers or timm, which trained the same weights on the same data in
-// float64 (see README.md), and their layouts beside one rank.
+// The models of the zoo beside Hugging Face's transformers, timm or torchvision, which trained the same weights on the
+// same data in float64 (see README.md), and their layouts beside one rank.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
