@@ -6,7 +6,7 @@
 // CHECK-DAG: weft.parameter "features.0.bias" [2]
 // CHECK-DAG: weft.parameter "features.3.weight" [4, 2, 3, 3]
 // CHECK-DAG: weft.parameter "features.18.weight" [16, 16, 3, 3]
-// CHECK-DAG: weft.parameter "classifier.0.weight" [32, 16, 2, 2] stored [32, 64] {{.*}} sbp(tensor = S(0))
+// CHECK-DAG: weft.parameter "classifier.0.weight" [32, 64] {{.*}} sbp(tensor = S(0))
 // CHECK-DAG: weft.parameter "classifier.3.weight" [32, 32] {{.*}} sbp(tensor = S(1))
 // CHECK-DAG: weft.parameter "classifier.6.bias" [10]
 // CHECK-DAG: weft.max_pool {{.*}} : (tensor<4x4x4x16xf32>) -> tensor<4x2x2x16xf32>

@@ -36,26 +36,18 @@ model.layer @features(%images) {
   model.return %12
 }
 
-// All places and channels of x[batch, grid, grid, 8 width], in whose matrix the channels come first.
-model.layer @flat(%x) {
-  %w = weft.parameter "weight" [inner, 8 * width, grid, grid] stored [inner, 8 * width * grid * grid]
-         init(normal 0.01) sbp(tensor = S(0))
-  %b = weft.parameter "bias" [inner] init(zeros) sbp(tensor = S(0))
-  %0 = weft.einsum "bhwc,ochw->bo" %x, %w
-  %1 = weft.add %0, %b
-  %2 = weft.reshape %1 [batch, 1, inner]
-  model.return %2
-}
-
+// Of x[batch, grid, grid, 8 * width], in whose first matrix the channels come before the places.
 model.layer @classifier(%x) [rate] {
-  %0 = model.call @flat "0" (%x)
-  %1 = weft.relu %0
-  %2 = weft.dropout %1 rate(rate)
-  %3 = model.call @dense "3" (%2) [inner, inner, S(1), B, 0.01]
-  %4 = weft.relu %3
-  %5 = weft.dropout %4 rate(rate)
-  %6 = model.call @dense "6" (%5) [inner, classes, B, B, 0.01]
-  model.return %6
+  %0 = weft.transpose %x [0, 3, 1, 2]
+  %1 = weft.reshape %0 [batch, 1, 8 * width * grid * grid]
+  %2 = model.call @dense "0" (%1) [8 * width * grid * grid, inner, S(0), S(0), 0.01]
+  %3 = weft.relu %2
+  %4 = weft.dropout %3 rate(rate)
+  %5 = model.call @dense "3" (%4) [inner, inner, S(1), B, 0.01]
+  %6 = weft.relu %5
+  %7 = weft.dropout %6 rate(rate)
+  %8 = model.call @dense "6" (%7) [inner, classes, B, B, 0.01]
+  model.return %8
 }
 
 // Logits [batch, classes] of bytes [batch, channels, size, size]: 0 to 255 become -1 to 1. `rate` is that of every
