@@ -24,7 +24,8 @@ TEST(CpuKernelsTest, HasEveryOp) {
           "embedding", "embedding_grad", "take", "scatter_add", "scatter_set", "grouped_matmul", "grouped_outer",
           "sort", "top_k", "sum_exp", "pick", "cross_entropy_loss", "cross_entropy_grad", "dropout", "random_normal",
           "random_uniform", "fill", "square_sum", "clip_scale", "loss_scale", "learning_rate", "sgd", "sgd_momentum",
-          "adam", "accumulate", "copy", "copy_tile", "mask_rank", "set_padding"));
+          "adam", "accumulate", "copy", "copy_tile", "mask_rank", "set_padding", "unfold", "fold", "max_pool",
+          "max_pool_grad", "depthwise_conv", "depthwise_conv_grad_input", "depthwise_conv_grad_weight"));
 }
 
 }  // namespace

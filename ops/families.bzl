@@ -23,4 +23,5 @@ FAMILIES = {
     "scan": "Scans",
     "softmax": "Softmax",
     "sort": "Sorting",
+    "window": "Sliding windows",
 }

@@ -150,6 +150,24 @@ TEST_F(GradientTest, RowsByNumber) {
   EXPECT_THAT(defined_, ElementsAre(true, false, true));
 }
 
+TEST_F(GradientTest, Windows) {
+  std::string values = R"(%x, %u, %w = "test.values"() : () -> (tensor<2x5x3xf32>, tensor<2x4x2x3xf32>, tensor<2x3xf32>)
+)";
+  EXPECT_THAT(
+      differentiate(values + "%0 = weft.unfold %x dim(1) size [2] : (tensor<2x5x3xf32>) -> tensor<2x4x2x3xf32>"),
+      ElementsAre("fold"));
+  EXPECT_THAT(differentiate(values + "%0 = weft.fold %u dim(1) size [2] extents [5] : (tensor<2x4x2x3xf32>) -> "
+                                     "tensor<2x5x3xf32>"),
+              ElementsAre("unfold"));
+  EXPECT_THAT(
+      differentiate(values + "%0 = weft.max_pool %x dim(1) size [2] : (tensor<2x5x3xf32>) -> tensor<2x4x3xf32>"),
+      ElementsAre("max_pool_grad"));
+  EXPECT_THAT(differentiate(values + "%0 = weft.depthwise_conv %x, %w : (tensor<2x5x3xf32>, tensor<2x3xf32>) -> "
+                                     "tensor<2x4x3xf32>"),
+              ElementsAre("depthwise_conv_grad_input", "depthwise_conv_grad_weight"));
+  EXPECT_THAT(defined_, ElementsAre(true, true));
+}
+
 TEST_F(GradientTest, TopK) {
   std::string x = R"(%x = "test.value"() : () -> tensor<2x3xf32>
 )";

@@ -51,6 +51,10 @@ const Case kCases[] = {
     {"bsi,icnd->bscnd", {2, 5, 8}, {8, 3, 2, 4}, {2, 5, 3, 2, 4}, 1},
     {"bsnd,ndo->bso", {2, 5, 2, 4}, {2, 4, 8}, {2, 5, 8}, 1},
     {"bsnd,bso->ndo", {2, 5, 2, 4}, {2, 5, 8}, {2, 4, 8}, 1},
+    // The windows of a convolution by its weights, and the gradients.
+    {"bhwijc,oijc->bhwo", {2, 3, 4, 3, 2, 5}, {7, 3, 2, 5}, {2, 3, 4, 7}, 1},
+    {"bhwo,oijc->bhwijc", {2, 3, 4, 7}, {7, 3, 2, 5}, {2, 3, 4, 3, 2, 5}, 1},
+    {"bhwijc,bhwo->oijc", {2, 3, 4, 3, 2, 5}, {2, 3, 4, 7}, {7, 3, 2, 5}, 1},
     // Batches: one axis, two that merge, two that do not (the longer is the library's).
     {"bhqd,bhkd->bhqk", {2, 3, 5, 8}, {2, 3, 7, 8}, {2, 3, 5, 7}, 1},
     {"bsnd,btnd->bnst", {2, 5, 3, 8}, {2, 7, 3, 8}, {2, 3, 5, 7}, 2},

@@ -125,6 +125,12 @@ constexpr Piece kPieces[] = {
      "$r = weft.einsum \"bsh,ts->bth\" $x, %a$i"},
     {"%a$i = weft.einsum \"bsh,bth->bst\" $x, $y\n%b$i = weft.scale %a$i by(0.2)\n%c$i = weft.softmax %b$i\n"
      "$r = weft.einsum \"bst,bth->bsh\" %c$i, $y"},
+    {"%a$i = weft.unfold $x dim(1) size [3] padding [1]\n"
+     "%b$i = weft.parameter \"near$i\" [hidden, hidden, 3] init(normal rsqrt(3 * hidden))\n"
+     "%c$i = weft.transpose %b$i [0, 2, 1]\n$r = weft.einsum \"bsic,oic->bso\" %a$i, %c$i"},
+    {"%a$i = weft.parameter \"past$i\" [3, hidden] init(normal 0.5)\n"
+     "$r = weft.depthwise_conv $x, %a$i padding [2] padding_after [0]"},
+    {"%a$i = weft.max_pool $x+ dim(2) size [3] padding [1]\n$r = weft.sub $y, %a$i"},
     {"$r = weft.dropout $x rate(0.25)"},
     {"%a$i = weft.random_uniform [batch, seq, hidden] low(-0.2) high(0.2)\n$r = weft.add $x, %a$i"},
     {"%a$i = weft.random_normal [batch, seq, hidden] mean(0.5) std(0.1)\n%b$i = weft.mul $x, %a$i\n"

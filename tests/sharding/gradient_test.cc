@@ -147,6 +147,15 @@ std::vector<GradientCase> GradientCases() {
   add("cross_entropy_smoothed", "weft.cross_entropy %a, %b label_smoothing(0.2)",
       {{"2x4x7xf32", Uniform(-2, 2)}, {"2x4xi32", Integers(7)}});
   add("dropout", "weft.dropout %a rate(0.3) seed(5)", {{"4x5xf32"}});
+  add("unfold", "weft.unfold %a dim(1) size [3, 2] stride [2, 1] padding [1, 0]", {{"2x5x4x3xf32"}});
+  add("unfold_dilated", "weft.unfold %a dim(1) size [2] padding [2] padding_after [1] dilation [2]", {{"2x5x3xf32"}});
+  add("fold", "weft.fold %a dim(1) size [3, 2] extents [5, 4] stride [2, 1] padding [1, 0]", {{"2x3x3x3x2x2xf32"}});
+  // Elements are 1/2 apart: the largest of a window stays that.
+  cases.push_back({OpCase("max_pool", "weft.max_pool %a dim(1) size [3, 2] stride [2, 1] padding [1, 1]",
+                          {{"2x5x4x3xf32", Distinct(0)}})});
+  add("depthwise_conv", "weft.depthwise_conv %a, %b stride [2, 1] padding [1, 1] dilation [1, 2]",
+      {{"2x5x4x3xf32"}, {"3x2x3xf32"}});
+  add("depthwise_conv_past", "weft.depthwise_conv %a, %b padding [2] padding_after [0]", {{"2x5x3xf32"}, {"3x3xf32"}});
   return cases;
 }
 

@@ -435,6 +435,49 @@ void AddSorts(Cases& cases) {
   cases.push_back(OpCase("top_k_uneven", "weft.top_k %a k(2) dim(1)", {{"6x8xf32", Eighths()}}).Exact().Uneven());
 }
 
+// An image of 5 x 6 places with eight channels, under windows of 3 x 2 that leave a rest; one dim alone, and dilated.
+void AddWindows(Cases& cases) {
+  const std::string windows = " stride [2, 1] padding [1, 0]", sized = " dim(1) size [3, 2]";
+  const Input image = {"4x5x6x8xf32", Eighths()}, places = {"4x3x5x8xf32", Eighths()};
+  cases.push_back(OpCase("unfold", "weft.unfold %a" + sized + windows, {image}).Exact());
+  cases.push_back(
+      OpCase("unfold_dilated", "weft.unfold %a dim(2) size [2] padding [1] dilation [2]", {{"4x8x5xf32"}}).Exact());
+  cases.push_back(OpCase("unfold_integers", "weft.unfold %a dim(1) size [3] padding [2] padding_after [0]",
+                         {{"4x7x8xi32", Integers(99)}})
+                      .Exact());
+  cases.push_back(OpCase("unfold_three", "weft.unfold %a dim(1) size [2, 1, 2]", {{"4x3x2x3x4xf32"}}).Exact());
+  cases.push_back(OpCase("unfold_uneven", "weft.unfold %a dim(1) size [2]", {{"6x5x10xf32"}}).Exact().Uneven());
+  cases.push_back(
+      OpCase("fold", "weft.fold %a" + sized + " extents [5, 6]" + windows, {{"4x3x5x3x2x8xf32", Eighths()}}).Exact());
+  cases.push_back(OpCase("fold_dilated", "weft.fold %a dim(2) size [2] extents [5] padding [1] dilation [2]",
+                         {{"4x8x5x2xf32", Eighths()}})
+                      .Exact());
+  cases.push_back({"fold_rounds", "weft.fold %a dim(1) size [3] extents [12]", {{"4x10x3x36xf32", Uniform(-4, 4)}}});
+  cases.push_back(OpCase("max_pool", "weft.max_pool %a" + sized + windows, {image}).Exact());
+  cases.push_back(
+      OpCase("max_pool_uneven", "weft.max_pool %a dim(1) size [2] stride [2]", {{"6x5x10xf32"}}).Exact().Uneven());
+  // Few numbers, so that many elements are the largest.
+  const Input few = {"4x3x5x8xf32", Integers(3)};
+  cases.push_back(OpCase("max_pool_grad", "weft.max_pool_grad %a, %b, %c" + sized + windows,
+                         {places, {"4x5x6x8xf32", Integers(3)}, few})
+                      .Exact());
+  const Input weights = {"3x2x8xf32", Eighths()};
+  cases.push_back(OpCase("depthwise_conv", "weft.depthwise_conv %a, %b" + windows, {image, weights}).Exact());
+  cases.push_back(OpCase("depthwise_conv_past", "weft.depthwise_conv %a, %b padding [3] padding_after [0]",
+                         {{"4x9x36xf32"}, {"4x36xf32"}}));
+  cases.push_back(
+      OpCase("depthwise_conv_uneven", "weft.depthwise_conv %a, %b", {{"6x9x10xf32"}, {"4x10xf32"}}).Uneven());
+  cases.push_back(OpCase("depthwise_conv_grad_input", "weft.depthwise_conv_grad_input %a, %b extents [5, 6]" + windows,
+                         {places, weights})
+                      .Exact());
+  cases.push_back(OpCase("depthwise_conv_grad_weight", "weft.depthwise_conv_grad_weight %a, %b size [3, 2]" + windows,
+                         {image, places})
+                      .Exact());
+  cases.push_back({"large_depthwise_conv_grad_weight",
+                   "weft.depthwise_conv_grad_weight %a, %b size [3, 3] padding [1, 1]",
+                   {{"32x12x12x40xf32"}, {"32x12x12x40xf32"}}});
+}
+
 void AddRandom(Cases& cases) {
   // Tiles that are 5 wide cut through what one counter yields.
   cases.push_back({"random_normal", "weft.random_normal [4, 20] mean(0.5) std(2.0) seed(7)", {}});
@@ -599,6 +642,15 @@ constexpr NarrowCase kNarrowCases[] = {
     {"cross_entropy_grad_smoothed", "acdf"},
     {"dropout_tenth", ""},
     {"large_dropout", ""},
+    {"unfold", ""},
+    {"fold", ""},
+    {"fold_rounds", ""},
+    {"max_pool", ""},
+    {"max_pool_grad", ""},
+    {"depthwise_conv", ""},
+    {"depthwise_conv_past", ""},
+    {"depthwise_conv_grad_input", ""},
+    {"depthwise_conv_grad_weight", ""},
 };
 
 OpCase NarrowCopy(const OpCase& one, const std::string& type, const std::string& wide) {
@@ -631,6 +683,7 @@ Cases WideCases() {
   AddRowsByNumber(cases);
   AddGrouped(cases);
   AddSorts(cases);
+  AddWindows(cases);
   AddRandom(cases);
   AddOptimizer(cases);
   AddLarge(cases);

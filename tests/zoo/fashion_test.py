@@ -16,7 +16,7 @@ TRAINED = f"{IMAGES},labels={FASHION}train-labels-idx1-ubyte.gz"
 TESTED = f"images={FASHION}t10k-images-idx3-ubyte.gz,labels={FASHION}t10k-labels-idx1-ubyte.gz"
 STEPS = 30
 GUESSING = math.log(10)  # the loss of who knows nothing of ten classes
-MODELS = {"vit": TRAINED, "resmlp": TRAINED, "mae": IMAGES}
+MODELS = {"vit": TRAINED, "resmlp": TRAINED, "mae": IMAGES, "convnext": TRAINED}
 LAYOUTS = (("dist.data=2", "dist.tensor=2"), ("dist.pipeline=2", "batch.micro=16"))
 
 

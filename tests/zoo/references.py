@@ -1,4 +1,4 @@
-"""Makes the references of tests/zoo with Hugging Face's transformers and timm: see README.md there.
+"""Makes the references of tests/zoo with Hugging Face's transformers, timm and torchvision: see README.md there.
 
 usage: references.py --tokens tests/oracle/tokens.bin --out tests/zoo [--models llama,...]
 
@@ -128,6 +128,49 @@ class Swin:
         return torch.nn.functional.cross_entropy(model(pixel_values=scaled(batch["images"])).logits, batch["labels"].long())
 
 
+class ConvNext:
+    """16 x 16 places, which halve three times: windows of 7 x 7 reach beyond every side, at last of 2 x 2. The head is
+    smaller than what else is drawn, so that logits are about 1, as those of the others."""
+
+    def make(self):
+        model = stirred(transformers.ConvNextForImageClassification(transformers.ConvNextConfig(
+            image_size=32, patch_size=2, num_channels=3, num_labels=10, hidden_sizes=[8, 16, 32, 64],
+            depths=[1, 1, 2, 1], layer_scale_init_value=0.5, drop_path_rate=0.0, initializer_range=0.15)))
+        with torch.no_grad():
+            model.classifier.weight.mul_(0.3)
+        return model
+
+    def batches(self, options):
+        return image_batches(options, "convnext", size=32)
+
+    def loss(self, model, batch):
+        return torch.nn.functional.cross_entropy(model(pixel_values=scaled(batch["images"])).logits, batch["labels"].long())
+
+
+class Vgg:
+    """torchvision's: transformers has none. Five poolings leave 2 x 2 places, whose channels come first in the matrix behind
+    them. Images have one channel, and the head has sizes of its own and no pooling to 7 x 7."""
+
+    def make(self):
+        import torchvision.models.vgg as vgg  # this model alone needs it
+        from torch.nn import Conv2d, Dropout, Identity, Linear, ReLU, Sequential
+        model = vgg.VGG(vgg.make_layers([2, "M", 4, "M", 8, 8, "M", 16, 16, "M", 16, 16, "M"]), init_weights=True)
+        model.features[0] = Conv2d(1, 2, kernel_size=3, padding=1)
+        model.avgpool = Identity()
+        model.classifier = Sequential(Linear(64, 32), ReLU(), Dropout(0.0), Linear(32, 32), ReLU(), Dropout(0.0),
+                                      Linear(32, 10))
+        with torch.no_grad():
+            for bias in (p for p in model.parameters() if p.ndim == 1):  # which begin at 0
+                bias.add_(0.1 * torch.randn(bias.shape))
+        return model
+
+    def batches(self, options):
+        return image_batches(options, "vgg", channels=1, size=64)
+
+    def loss(self, model, batch):
+        return torch.nn.functional.cross_entropy(model(scaled(batch["images"])), batch["labels"].long())
+
+
 class T5:
     """What is read and what is written have lengths of their own, and distances reach beyond the last bucket."""
 
@@ -206,7 +249,8 @@ class Mae:
 
 
 MODELS = {"llama": Llama, "mixtral": Mixtral, "vit": Vit, "mae": Mae, "resmlp": ResMlp, "bert": Bert, "roberta": Roberta,
-          "t5": T5, "t5_1_1": T5Gated, "swin": Swin}
+          "t5": T5, "t5_1_1": T5Gated, "swin": Swin, "convnext": ConvNext,
+          "vgg": Vgg}
 
 
 def token_batches(path):

@@ -1,5 +1,5 @@
-// The models of the zoo beside Hugging Face's transformers or timm, which trained the same weights on the same data in
-// float64 (see README.md), and their layouts beside one rank.
+// The models of the zoo beside Hugging Face's transformers, timm or torchvision, which trained the same weights on the
+// same data in float64 (see README.md), and their layouts beside one rank.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -42,6 +42,8 @@ const Model kModels[] = {
     {"swin", "tests/zoo/swin_data.safetensors", 4, false},
     {"mixtral", kTokens, 256, true, {"model.set=chosen=4"}},
     {"mae", "tests/zoo/mae_data.safetensors", 48, false},  // masked patches
+    {"convnext", "tests/zoo/convnext_data.safetensors", 4, false},
+    {"vgg", "tests/zoo/vgg_data.safetensors", 4, false},
 };
 
 void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
@@ -161,6 +163,29 @@ TEST_P(LayoutTest, LossesAreThoseOfOneRank) {
 INSTANTIATE_TEST_SUITE_P(Zoo, LayoutTest, testing::ValuesIn(Cases()), [](const auto& info) {
   return absl::StrCat(info.param.first.name, "_", info.param.second.name);
 });
+
+// Convolutions of as many channels as nothing divides, a batch of five.
+TEST(ConvolutionsTest, OddSizesTrainAsOnOneRank) {
+  const std::pair<const char*, Keys> models[] = {{"vgg", {"model.set=width=3", "model.set=inner=33"}},
+                                                 {"convnext", {"model.set=hidden=7"}}};
+  for (const auto& [name, sizes] : models) {
+    const auto trained = [&, job = std::string("tests/zoo/") + name](const Keys& layout) {
+      TrainOptions options = {.job = job + ".job", .overrides = sizes, .data = job + "_data.safetensors", .steps = 4};
+      options.overrides.insert(options.overrides.end(), {"batch.global=5", "batch.micro=5"});
+      options.overrides.insert(options.overrides.end(), layout.begin(), layout.end());
+      absl::StatusOr<std::vector<StepReport>> reports = Train(options);
+      EXPECT_TRUE(reports.ok()) << reports.status();
+      return reports.ok() ? *reports : std::vector<StepReport>(4);
+    };
+    const std::vector<StepReport> one = trained({});
+    for (const Keys& layout : {Keys{"dist.tensor=2"}, Keys{"dist.data=3"}, Keys{"dist.data=2", "dist.tensor=2"}}) {
+      const std::vector<StepReport> many = trained(layout);
+      for (size_t i = 0; i < one.size(); ++i) {
+        EXPECT_LT(Relative(many[i].loss, one[i].loss), 2e-5) << name << " " << layout[0] << " step " << i;
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace weft::tests

@@ -29,7 +29,7 @@ def level_libraries(name, srcs, hdrs, deps):
             deps = deps,
         )
 
-def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], code_deps = []):
+def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], code_deps = [], test_deps = []):
     """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cpu (kernels, cpu*.cc),
     :cuda (the host's side of the GPU kernels, cuda*.cc), :cuda_code (cuda.cu and its parts cuda_code_*.h, as
     tools/build_defs/cuda.bzl says),
@@ -41,6 +41,7 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], code_deps 
       kernel_deps: libraries its CPU kernels use beside the ABI.
       shared_deps: libraries that CPU kernels and the host's side of GPU kernels use.
       code_deps: libraries that CPU kernels, cuda_arguments.h and cuda.cu use: headers that nvcc compiles.
+      test_deps: libraries that its tests of kernels use.
     """
     if native.glob(["ops.cc"]):
         td_library(name = "td", srcs = [name + ".td"], deps = ["//ops/dialect:td"])
@@ -80,7 +81,7 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], code_deps 
                 "//tests/support:kernel_testing",
                 "//ops/abi:parallel",
                 "@sys//:gtest_main",
-            ],
+            ] + test_deps,
         )
     if native.glob(["cuda.cu"]):
         # Arguments, which both sides of a launch know.
@@ -115,6 +116,6 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], code_deps 
                 "//tests/support:kernel_testing",
                 "//tests/emulation/simt:gpu_testing",
                 "@sys//:gtest_main",
-            ],
+            ] + test_deps,
         )
         native.cc_test(name = test[:-3], deps = [":" + test[:-3] + "s"])
