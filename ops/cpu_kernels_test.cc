@@ -22,9 +22,10 @@ TEST(CpuKernelsTest, HasEveryOp) {
           "residual_layer_norm_grad", "residual_rms_norm", "residual_rms_norm_grad", "attention", "attention_grad",
           "attention_bias_grad", "attention_unfused", "attention_unfused_grad", "attention_unfused_bias_grad",
           "embedding", "embedding_grad", "take", "scatter_add", "scatter_set", "sort", "top_k", "sum_exp", "pick",
-          "cross_entropy_loss", "cross_entropy_grad", "dropout", "random_normal", "random_uniform", "fill",
-          "square_sum", "clip_scale", "loss_scale", "learning_rate", "sgd", "sgd_momentum", "adam", "accumulate",
-          "copy", "copy_tile", "mask_rank", "set_padding"));
+          "batch_variance", "batch_norm_apply", "batch_norm_sums", "batch_norm_grad", "cross_entropy_loss",
+          "cross_entropy_grad", "dropout", "random_normal", "random_uniform", "fill", "square_sum", "clip_scale",
+          "loss_scale", "learning_rate", "sgd", "sgd_momentum", "adam", "accumulate", "copy", "copy_tile", "mask_rank",
+          "set_padding"));
 }
 
 }  // namespace
