@@ -45,6 +45,39 @@ constexpr llvm::StringLiteral kReported[] = {"step",       "loss",          "gra
                                              "loss_scale", "skipped_steps", "tokens",      "tokens_per_s",
                                              "tflops",     "mfu",           "memory_bytes"};
 
+// What is stored at the end of a step is made once a step: of parameters, and of sums over its micro-batches.
+llvm::LogicalResult checkAssignments(ir::GraphOp graph, bool isTrained) {
+  llvm::DenseSet<mlir::Value> ofMicroBatch(graph.getBody().getArguments().begin(),
+                                           graph.getBody().getArguments().end());
+  llvm::DenseSet<mlir::Value> assigned;
+  for (mlir::Operation &op : graph.getBody().front()) {
+    auto weftOp = llvm::dyn_cast<ir::WeftOpInterface>(op);
+    auto varies = [&](mlir::Value value) { return ofMicroBatch.contains(value); };
+    if (!llvm::isa<ir::AccumulateOp>(op) &&
+        ((weftOp && weftOp.variesByMicroBatch()) || llvm::any_of(op.getOperands(), varies))) {
+      ofMicroBatch.insert(op.result_begin(), op.result_end());
+    }
+    auto assign = llvm::dyn_cast<ir::AssignOp>(op);
+    if (!assign) {
+      continue;
+    }
+    llvm::StringRef name = assign.getTarget().getDefiningOp<ir::ParameterOp>().getName();
+    if (!isTrained) {
+      return assign.emitOpError() << "parameter " << name
+                                  << ": expected a graph that is trained, got a function, which keeps nothing";
+    }
+    if (varies(assign.getValue())) {
+      return assign.emitOpError() << "parameter " << name
+                                  << ": expected a value that a step has once, such as a sum over its micro-batches "
+                                     "(weft.accumulate), got one of each micro-batch";
+    }
+    if (!assigned.insert(assign.getTarget()).second) {
+      return assign.emitOpError() << "parameter " << name << ": expected one assignment, got another";
+    }
+  }
+  return mlir::success();
+}
+
 // A graph is there for what it minimizes or yields; metrics are of what is trained, tensors of what is not.
 llvm::LogicalResult checkPurpose(ir::GraphOp graph) {
   const bool isTrained = !graph.getBody().getOps<ir::MinimizeOp>().empty();
@@ -69,7 +102,7 @@ llvm::LogicalResult checkPurpose(ir::GraphOp graph) {
       return output.emitOpError() << name << ": expected distinct names of outputs, got it twice";
     }
   }
-  return mlir::success();
+  return checkAssignments(graph, isTrained);
 }
 
 } // namespace

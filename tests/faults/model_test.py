@@ -81,6 +81,15 @@ CASES = [
      "step does not report already", [], [SGD]),
     (TAIL, TRAINED + '  weft.output "a b" metric %m\n', "16:3: error: 'weft.output' op metric: expected a name of "
      "letters, digits, _, . and -, got \"a b\"", [], [SGD]),
+    # What is kept from step to step.
+    (TAIL, '  %s = weft.parameter "s" [] init(zeros) state\n  weft.assign %s, %s\n' + TAIL,
+     "15:3: error: 'weft.assign' op parameter s: expected a graph that is trained, got a function, which keeps nothing",
+     [], []),
+    (TAIL, TRAINED + '  %s = weft.parameter "s" [] init(zeros) state\n  weft.assign %s, %m\n',
+     "17:3: error: 'weft.assign' op parameter s: expected a value that a step has once, such as a sum over its "
+     "micro-batches (weft.accumulate), got one of each micro-batch", [], [SGD]),
+    (TAIL, TRAINED + '  %s = weft.parameter "s" [] init(zeros) state\n  weft.assign %s, %s\n  weft.assign %s, %s\n',
+     "18:3: error: 'weft.assign' op parameter s: expected one assignment, got another", [], [SGD]),
     ("%x, %w", "%x, %q", "5:36: error: use of undeclared SSA value name", [], []),
     ("init(normal 0.02)", "init(normal 0.02", "4:65: error: expected ')'", [], []),
     # Pins that cannot be met.
