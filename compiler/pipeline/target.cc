@@ -45,31 +45,14 @@ constexpr llvm::StringLiteral kReported[] = {"step",       "loss",          "gra
                                              "loss_scale", "skipped_steps", "tokens",      "tokens_per_s",
                                              "tflops",     "mfu",           "memory_bytes"};
 
-// What is stored at the end of a step is made once a step: of parameters, and of sums over its micro-batches.
+// What is stored at the end of a step, in a graph that has steps.
 llvm::LogicalResult checkAssignments(ir::GraphOp graph, bool isTrained) {
-  llvm::DenseSet<mlir::Value> ofMicroBatch(graph.getBody().getArguments().begin(),
-                                           graph.getBody().getArguments().end());
   llvm::DenseSet<mlir::Value> assigned;
-  for (mlir::Operation &op : graph.getBody().front()) {
-    auto weftOp = llvm::dyn_cast<ir::WeftOpInterface>(op);
-    auto varies = [&](mlir::Value value) { return ofMicroBatch.contains(value); };
-    if (!llvm::isa<ir::AccumulateOp>(op) &&
-        ((weftOp && weftOp.variesByMicroBatch()) || llvm::any_of(op.getOperands(), varies))) {
-      ofMicroBatch.insert(op.result_begin(), op.result_end());
-    }
-    auto assign = llvm::dyn_cast<ir::AssignOp>(op);
-    if (!assign) {
-      continue;
-    }
+  for (ir::AssignOp assign : graph.getBody().getOps<ir::AssignOp>()) {
     llvm::StringRef name = assign.getTarget().getDefiningOp<ir::ParameterOp>().getName();
     if (!isTrained) {
       return assign.emitOpError() << "parameter " << name
                                   << ": expected a graph that is trained, got a function, which keeps nothing";
-    }
-    if (varies(assign.getValue())) {
-      return assign.emitOpError() << "parameter " << name
-                                  << ": expected a value that a step has once, such as a sum over its micro-batches "
-                                     "(weft.accumulate), got one of each micro-batch";
     }
     if (!assigned.insert(assign.getTarget()).second) {
       return assign.emitOpError() << "parameter " << name << ": expected one assignment, got another";

@@ -134,6 +134,7 @@ const Layout kExpertLayouts[] = {
 // Of MoCo, whose batch norms need more than one sample.
 const Layout kBatchLayouts[] = {
     {"data_4", {"dist.data=4"}},
+    {"uneven", {"batch.global=10", "batch.micro=10", "dist.data=4"}},
     {"stages", {"dist.pipeline=2"}},
     {"stages_micro_8", {"dist.pipeline=2", "batch.micro=8"}},
     {"data_stages_zero_2", {"dist.data=2", "dist.pipeline=2", "batch.micro=8", "zero.stage=2"}},
