@@ -1,5 +1,9 @@
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <ostream>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -28,6 +32,10 @@ const KernelRegistry& Registry() {
 
 struct Case {
   Dims dims, over;
+
+  friend void PrintTo(const Case& one, std::ostream* os) {
+    *os << TensorSpec::Whole(DType::kF32, one.dims).ToString() << " over " << ::testing::PrintToString(one.over);
+  }
 };
 const Case kCases[] = {
     {{5, 7}, {0}},
