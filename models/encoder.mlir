@@ -21,10 +21,10 @@ model.layer @dense_heads(%x) [hidden, heads, std = 0.02] {
 }
 
 // Every position sees every other: what the heads give, [b, s, heads, hidden / heads].
-model.layer @self_attention(%x) [hidden, heads] {
-  %q = model.call @dense_heads "query" (%x) [hidden, heads]
-  %k = model.call @dense_heads "key" (%x) [hidden, heads]
-  %v = model.call @dense_heads "value" (%x) [hidden, heads]
+model.layer @self_attention(%x) [hidden, heads, std = 0.02] {
+  %q = model.call @dense_heads "query" (%x) [hidden, heads, std]
+  %k = model.call @dense_heads "key" (%x) [hidden, heads, std]
+  %v = model.call @dense_heads "value" (%x) [hidden, heads, std]
   %0 = weft.attention %q, %k, %v
   model.return %0
 }

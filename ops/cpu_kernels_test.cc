@@ -25,7 +25,8 @@ TEST(CpuKernelsTest, HasEveryOp) {
           "sort", "top_k", "sum_exp", "pick", "cross_entropy_loss", "cross_entropy_grad", "dropout", "random_normal",
           "random_uniform", "fill", "square_sum", "clip_scale", "loss_scale", "learning_rate", "sgd", "sgd_momentum",
           "adam", "accumulate", "copy", "copy_tile", "mask_rank", "set_padding", "unfold", "fold", "max_pool",
-          "max_pool_grad", "depthwise_conv", "depthwise_conv_grad_input", "depthwise_conv_grad_weight"));
+          "max_pool_grad", "depthwise_conv", "depthwise_conv_grad_input", "depthwise_conv_grad_weight",
+          "batch_variance", "batch_norm_apply", "batch_norm_sums", "batch_norm_grad"));
 }
 
 }  // namespace

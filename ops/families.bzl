@@ -5,6 +5,7 @@ the CPU and of GPUs, the tests of both and the reference follow it. `ops/familie
 FAMILIES = {
     "activation": "Activations",
     "attention": "Attention",
+    "batch_norm": "Batch normalisation",
     "constant": "Constants",
     "dropout": "Dropout",
     "einsum": "Contractions",

@@ -110,6 +110,11 @@ void ResolveJob(Job* job) {
   if (job->has_optimizer()) {
     ResolveOptimizer(job->mutable_optimizer());
   }
+  for (int i = 0; i < job->data().augment_size(); ++i) {
+    if (job->data().augment(i).has_resized_crop()) {
+      FillNumbers(job->mutable_data()->mutable_augment(i)->mutable_resized_crop());
+    }
+  }
   if (job->precision().compute() == F16) {
     ResolveLossScale(job->mutable_precision()->mutable_loss_scale());
   }

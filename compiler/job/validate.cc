@@ -318,6 +318,24 @@ absl::Status ValidatePins(const Graph& graph) {
   return absl::OkStatus();
 }
 
+absl::Status ValidateAugmentations(const Data& data) {
+  for (const Augmentation& augmentation : data.augment()) {
+    WEFT_RETURN_IF_ERROR(ValidateNumbers("data.augment.", augmentation));
+    if (!augmentation.has_resized_crop()) continue;
+    const ResizedCrop& crop = augmentation.resized_crop();
+    const std::string key = "data.augment.resized_crop.";
+    WEFT_RETURN_IF_ERROR(ValidateNumbers(key, crop));
+    if (crop.max_area() > 1) return Expected(key + "max_area", "at most 1", crop.max_area());
+    if (crop.min_area() > crop.max_area()) {
+      return Expected(key + "min_area", absl::StrCat("at most max_area (", crop.max_area(), ")"), crop.min_area());
+    }
+    if (crop.min_ratio() > crop.max_ratio()) {
+      return Expected(key + "min_ratio", absl::StrCat("at most max_ratio (", crop.max_ratio(), ")"), crop.min_ratio());
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidateAuto(const Job& job) {
   if (!job.graph().auto_parallel()) {
     for (const auto& [key, is_set] :
@@ -381,7 +399,8 @@ absl::Status ValidateJob(const Job& job) {
         // After the sizes are known to be positive.
         BatchParts(job.dist()) > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
         ValidateZero(job), ValidatePins(job.graph()), ValidateRecompute(job.recompute()), ValidateData(job.data()),
-        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(), ValidateFields("", job)}) {
+        ValidateAugmentations(job.data()), job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(),
+        ValidateFields("", job)}) {
     if (!status.ok()) {
       return status;
     }

@@ -45,6 +45,22 @@ constexpr llvm::StringLiteral kReported[] = {"step",       "loss",          "gra
                                              "loss_scale", "skipped_steps", "tokens",      "tokens_per_s",
                                              "tflops",     "mfu",           "memory_bytes"};
 
+// What is stored at the end of a step, in a graph that has steps.
+llvm::LogicalResult checkAssignments(ir::GraphOp graph, bool isTrained) {
+  llvm::DenseSet<mlir::Value> assigned;
+  for (ir::AssignOp assign : graph.getBody().getOps<ir::AssignOp>()) {
+    llvm::StringRef name = assign.getTarget().getDefiningOp<ir::ParameterOp>().getName();
+    if (!isTrained) {
+      return assign.emitOpError() << "parameter " << name
+                                  << ": expected a graph that is trained, got a function, which keeps nothing";
+    }
+    if (!assigned.insert(assign.getTarget()).second) {
+      return assign.emitOpError() << "parameter " << name << ": expected one assignment, got another";
+    }
+  }
+  return mlir::success();
+}
+
 // A graph is there for what it minimizes or yields; metrics are of what is trained, tensors of what is not.
 llvm::LogicalResult checkPurpose(ir::GraphOp graph) {
   const bool isTrained = !graph.getBody().getOps<ir::MinimizeOp>().empty();
@@ -78,7 +94,7 @@ llvm::LogicalResult checkPurpose(ir::GraphOp graph) {
       return output.emitOpError() << name << ": expected distinct names of outputs, got it twice";
     }
   }
-  return mlir::success();
+  return checkAssignments(graph, isTrained);
 }
 
 } // namespace

@@ -17,33 +17,6 @@ model.config @seen = places floordiv 4  // section 4.1: three of four are masked
 model.config @masked = 3 * seen
 model.config @numbers = patch * patch * channels  // of a patch
 
-// sin and cos of every place along one axis, [grid, width]: of wave i of width / 2 with the angle place / 10000^(2i / width).
-model.layer @waves() [width] {
-  %0 = weft.iota [1, width floordiv 2] dim(1) to f32
-  %1 = weft.fill [1, 1] value(width floordiv 2)
-  %2 = weft.div %0, %1
-  %3 = weft.scale %2 by(-9.210340371976184)
-  %4 = weft.exp %3
-  %5 = weft.iota [grid, 1] dim(0) to f32
-  %6 = weft.mul %5, %4
-  %7 = weft.sin %6
-  %8 = weft.cos %6
-  %9 = weft.concat %7, %8 dim(1)
-  model.return %9
-}
-
-// The table of the places [places, width]: first where in its row a patch is, then in which row.
-model.layer @positions() [width] {
-  %0 = model.call @waves () [width floordiv 2]
-  %1 = weft.reshape %0 [1, grid, width floordiv 2]
-  %2 = weft.broadcast_to %1 [grid, grid, width floordiv 2]
-  %3 = weft.reshape %0 [grid, 1, width floordiv 2]
-  %4 = weft.broadcast_to %3 [grid, grid, width floordiv 2]
-  %5 = weft.concat %2, %4 dim(2)
-  %6 = weft.reshape %5 [1, places, width]
-  model.return %6
-}
-
 model.layer @projection_of_patches(%images) {
   %0 = model.call @patches "projection" (%images) [size, patch, channels, hidden]
   model.return %0
@@ -53,7 +26,7 @@ model.layer @projection_of_patches(%images) {
 model.layer @embeddings(%images, %seen_ids) {
   %class = weft.parameter "cls_token" [1, 1, hidden] init(normal 0.02)
   %0 = model.call @projection_of_patches "patch_embeddings" (%images)
-  %1 = model.call @positions () [hidden]
+  %1 = model.call @positions () [grid, hidden]
   %2 = weft.add %0, %1
   %3 = weft.take %2, %seen_ids dim(1) batch(1)
   %4 = weft.broadcast_to %class [batch, 1, hidden]
@@ -83,7 +56,7 @@ model.layer @painting(%x, %restored) {
   %2 = weft.broadcast_to %mask [batch, masked, decoder_hidden]
   %3 = weft.concat %1, %2 dim(1)
   %4 = weft.take %3, %restored dim(1) batch(1)
-  %5 = model.call @positions () [decoder_hidden]
+  %5 = model.call @positions () [grid, decoder_hidden]
   %6 = weft.add %4, %5
   %7 = weft.concat %class, %6 dim(1)
   %8 = model.repeat decoder_layers "decoder_layers" @block(%7) [decoder_hidden, decoder_heads, decoder_inner, norm_eps, 0.0]

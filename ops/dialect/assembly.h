@@ -104,6 +104,7 @@ WEFT_TYPES_DIRECTIVE(3)
 WEFT_TYPES_DIRECTIVE(4)
 WEFT_TYPES_DIRECTIVE(5)
 WEFT_TYPES_DIRECTIVE(6)
+WEFT_TYPES_DIRECTIVE(7)
 #undef WEFT_TYPES_DIRECTIVE
 
 /// `custom<VariadicTypes>(ref($operands), type($operands), type($result))`: likewise for an op of any number of

@@ -43,7 +43,8 @@ def Weft_GraphOp : Op<Weft_Dialect, "graph", [IsolatedFromAbove, Symbol, NoTermi
 def Weft_ParameterOp : Weft_Op<"parameter"> {
   let summary = "A tensor that lives from step to step";
   let description = [{
-    Declares a parameter of the model, or with `state` a tensor of the optimizer.
+    Declares a parameter of the model. With `state` no gradient trains it: `weft.assign` says what it is in the next
+    step, as running statistics, and what the optimizer keeps. Files have a state of the model with its parameters.
     `elaborate` turns `name` into the full name (`h.0.attn.c_attn.weight`). `stored`
     is the shape in checkpoint files when it differs (same number of elements). A `*` in the name stands for the
     index of dimension 0: files have a tensor for each, such as `experts.0.w1.weight` and on for `experts.*.w1.weight`.
@@ -172,11 +173,15 @@ def Weft_UpdateOp : Op<Weft_Dialect, "update"> {
 def Weft_AssignOp : Weft_Op<"assign"> {
   let summary = "Stores the next value of a parameter";
   let description = [{
-    Happens at the end of a step, after every reader. `target` is the result of a `weft.parameter`.
+    Happens at the end of a step, after every reader. `target` is the result of a `weft.parameter`. A value that each
+    micro-batch makes is stored as the last one leaves it; `weft.accumulate` is the sum over them.
 
     Example: `weft.assign %w, %next`
 
-    **Constraints:** `target` is a parameter; both types are equal.
+    **Constraints:**
+    - `target` is a parameter; both types are equal
+    - in a graph that a job compiles: the graph is trained, the optimizer does not update the target, and nothing else is
+      assigned to it
   }];
   let arguments = (ins Weft_Tensor:$target, Weft_Tensor:$value);
   let assemblyFormat = "$target `,` $value attr-dict `` custom<Types2>(type($target), type($value))";

@@ -97,6 +97,10 @@ void setBelongings(mlir::Operation *op, const mlir::NamedAttrList &belongings);
 llvm::SmallVector<int64_t> unpaddedShapeOf(mlir::Value value);
 constexpr llvm::StringLiteral kUnpaddedName("unpadded");
 
+/// An attribute of a `weft.parameter` with `state` that the model has, and no pass has made: files keep it with the
+/// parameters, not with what the optimizer keeps.
+constexpr llvm::StringLiteral kOfModelName("of_model");
+
 /// The SBP of a tensor type, or null before `shard`.
 SbpAttr sbpOf(mlir::Type type);
 

@@ -13,9 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/float_types.h"
 #include "ops/abi/parallel.h"
+#include "ops/abi/reduction.h"
 #include "ops/abi/vectorize.h"
 #include "ops/families.h"
-#include "ops/reduce/plan.h"
 
 namespace weft {
 namespace {

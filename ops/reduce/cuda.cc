@@ -3,9 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "ops/abi/gpu_launch.h"
+#include "ops/abi/reduction.h"
 #include "ops/families.h"
 #include "ops/reduce/cuda_arguments.h"
-#include "ops/reduce/plan.h"
 
 namespace weft {
 namespace {

@@ -119,11 +119,15 @@ absl::Status RecordBatches::Fill(const TensorSpec& spec, const std::string& fiel
   const auto augmentation = augmentations_.find(field);
   auto* to = static_cast<uint8_t*>(out);
   const int64_t rows = order_.RowsOf(spec, micro_batch);
+  const auto view_of = [&](int64_t sample) {
+    const int64_t rank = spec.rank();  // of images
+    return ViewOf(augmentation->second, seed_, sample, spec.global_dims[rank - 2], spec.global_dims[rank - 1]);
+  };
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t record = order_.RecordOf(*first + row);
     const bool fit = augmentation == augmentations_.end()
                          ? CopyTile(spec, 1, array, convert, record * array.elements(), to)
-                         : CopyView(ViewOf(augmentation->second, seed_, *first + row), array, record, spec, to);
+                         : CopyView(view_of(*first + row), array, record, spec, to);
     if (!fit) {
       return absl::OutOfRangeError(absl::StrCat(array.where, ": `", field, "`: expected numbers that ",
                                                 NameOf(spec.dtype), " has, got others in record ", record));

@@ -81,6 +81,12 @@ CASES = [
      "step does not report already", [], [SGD]),
     (TAIL, TRAINED + '  weft.output "a b" metric %m\n', "16:3: error: 'weft.output' op metric: expected a name of "
      "letters, digits, _, . and -, got \"a b\"", [], [SGD]),
+    # What is kept from step to step.
+    (TAIL, '  %s = weft.parameter "s" [] init(zeros) state\n  weft.assign %s, %s\n' + TAIL,
+     "15:3: error: 'weft.assign' op parameter s: expected a graph that is trained, got a function, which keeps nothing",
+     [], []),
+    (TAIL, TRAINED + '  %s = weft.parameter "s" [] init(zeros) state\n  weft.assign %s, %s\n  weft.assign %s, %s\n',
+     "18:3: error: 'weft.assign' op parameter s: expected one assignment, got another", [], [SGD]),
     ("%x, %w", "%x, %q", "5:36: error: use of undeclared SSA value name", [], []),
     ("init(normal 0.02)", "init(normal 0.02", "4:65: error: expected ')'", [], []),
     # Pins that cannot be met.
@@ -171,7 +177,9 @@ class ModelTest(FaultTest):
     def test_what_the_optimizer_updates_is_not_assigned(self):
         model = MODEL.replace("  model.return %y", "  weft.assign %w, %w\n  model.return %y")
         self.write("m.mlir", model)
-        self.run_ok("weft-compile", self.job, "-o", self.path("m.plan"), "--quiet")
+        first = self.places(self.job)[0]
+        self.assertEqual(first, f"{self.model}:6:3: error: 'weft.assign' op parameter h.0.fc.weight: expected a graph that "
+                         "is trained, got a function, which keeps nothing")
         self.write("m.mlir", model.replace(TAIL, TRAINED))
         first = self.places(self.job, SGD)[0]
         self.assertEqual(first, f"{self.model}:6:3: error: 'weft.assign' op parameter h.0.fc.weight: expected one that "

@@ -100,6 +100,17 @@ std::vector<GradientCase> GradientCases() {
   add("layer_norm", "weft.layer_norm %a, %b, %c eps(1.0e-5)", {{"2x3x7xf32", Uniform(-2, 2)}, {"7xf32"}, {"7xf32"}},
       1000);
   add("rms_norm", "weft.rms_norm %a, %b eps(1.0e-6)", {{"2x3x7xf32", Uniform(-2, 2)}, {"7xf32"}}, 1000);
+  const Input vector = {"3xf32"}, spread = {"3xf32", Uniform(1, 2)};
+  add("batch_norm", "weft.batch_norm %a, %b, %c over [0] eps(1.0e-5)", {{"7x3xf32", Uniform(-2, 2)}, vector, vector},
+      1000);
+  add("batch_norm_images", "weft.batch_norm %a, %b, %c over [0, 2, 3] eps(1.0e-2)",
+      {{"2x3x2x2xf32", Uniform(-2, 2)}, vector, vector}, 1000);
+  add("batch_norm_parts", "weft.batch_norm %a, %b, %c over [1] eps(1.0e-5)",
+      {{"2x7x3xf32", Uniform(-2, 2)}, vector, vector}, 1000);
+  add("batch_norm_apply", "weft.batch_norm_apply %a, %b, %c, %d, %e over [0] eps(1.0e-5)",
+      {{"4x3xf32"}, vector, spread, vector, vector}, 1000);
+  add("batch_norm_apply_parts", "weft.batch_norm_apply %a, %b, %c, %d, %e over [1] eps(1.0e-5)",
+      {{"2x4x3xf32"}, {"2x3xf32"}, {"2x3xf32", Uniform(1, 2)}, vector, vector}, 1000);
   for (const char* causal : {"", " causal"}) {
     const std::string text = std::string("weft.attention %a, %b, %c") + causal, suffix = *causal ? "_causal" : "";
     auto attention = [&](const char* name, const char* q, const char* kv, const char* scale) {

@@ -232,6 +232,31 @@ void AddRows(Cases& cases) {
                    {{"4x8x10xf32"}, {"4x8x10xf32"}, {"10xf32"}, {"4x8xf32", Positive()}}});
 }
 
+// A batch of vectors, images with channels first and last, parts of a batch, and sizes that no axis divides.
+void AddBatchNorms(Cases& cases) {
+  struct Shape {
+    const char *name, *x, *kept, *channels, *over;
+  };
+  const Shape shapes[] = {{"", "8x12xf32", "12xf32", "12xf32", "[0]"},
+                          {"_images", "4x8x4x4xf32", "8xf32", "8xf32", "[0, 2, 3]"},
+                          {"_last", "4x4x4x12xf32", "12xf32", "12xf32", "[0, 1, 2]"},
+                          {"_parts", "4x8x12xf32", "4x12xf32", "12xf32", "[1]"},
+                          {"_uneven", "6x10xf32", "10xf32", "10xf32", "[0]"}};
+  for (const Shape& it : shapes) {
+    const Input x = {it.x}, kept = {it.kept}, spread = {it.kept, Positive()}, channels = {it.channels};
+    const std::string over = std::string(" over ") + it.over, eps = over + " eps(1.0e-5)", name = it.name;
+    const auto add = [&](const std::string& stem, const std::string& text, std::vector<Input> inputs) {
+      cases.push_back({stem + name, text, std::move(inputs)});
+      cases.back().uneven = name == "_uneven";
+    };
+    add("batch_variance", "weft.batch_variance %a, %b" + over, {x, kept});
+    add("batch_norm_apply", "weft.batch_norm_apply %a, %b, %c, %d, %e" + eps, {x, kept, spread, channels, channels});
+    add("batch_norm_sums", "weft.batch_norm_sums %a, %b, %c, %d" + eps, {x, x, kept, spread});
+    add("batch_norm_grad", "weft.batch_norm_grad %a, %b, %c, %d, %e, %f, %g" + eps,
+        {x, x, kept, spread, channels, kept, kept});
+  }
+}
+
 // Queries [b, s, n, d], keys and values [b, t, m, d].
 void AddAttention(Cases& cases) {
   const struct {
@@ -618,6 +643,14 @@ constexpr NarrowCase kNarrowCases[] = {
     {"rms_norm_statistics", "b"},
     {"rms_norm_grad", "cd"},
     {"large_layer_norm_grad", "cde"},
+    {"batch_variance", "b"},
+    {"batch_variance_images", "b"},
+    {"batch_norm_apply", "bcde"},
+    {"batch_norm_apply_parts", "bcde"},
+    {"batch_norm_sums", "cd"},
+    {"batch_norm_sums_last", "cd"},
+    {"batch_norm_grad", "cdefg"},
+    {"batch_norm_grad_images", "cdefg"},
     {"attention_heads", ""},
     {"attention_lse_grouped_causal", ""},
     {"attention_grad_grouped_causal", "f"},
@@ -677,6 +710,7 @@ Cases WideCases() {
   AddReduceAndLayout(cases);
   AddEinsum(cases);
   AddRows(cases);
+  AddBatchNorms(cases);
   AddAttention(cases);
   AddAdjustedAttention(cases);
   AddVocabulary(cases);

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import struct
 import sys
 
 sys.path.insert(0, "tests/faults")
@@ -17,6 +18,14 @@ model.graph @train(%images [batch, 4, 6] f32, %class [batch] i32) {
   %loss, %count = weft.cross_entropy %y, %class
   weft.minimize %loss per %count
 }
+model.graph @difference(%one [batch, 4, 6] f32, %other [batch, 4, 6] f32) {
+  %w = weft.parameter "w" [4, 6] init(ones) sbp(tensor = S(0))
+  %0 = weft.sub %one, %other
+  %1 = weft.mul %0, %w
+  %2 = weft.square %1
+  %loss = weft.reduce mean %2 over [0, 1, 2]
+  weft.minimize %loss
+}
 model.graph @brightness(%images [batch, 4, 6] f32) {
   %0 = weft.reduce mean %images over [1, 2]
   weft.output "brightness" %0
@@ -24,8 +33,16 @@ model.graph @brightness(%images [batch, 4, 6] f32) {
 """
 JOB = 'model { file: "m.mlir" graph: "train" } batch { global: 8 } optimizer { sgd { lr: 1e-6 } } seed: 3\n'
 AUGMENT = 'data { augment { field: "images" crop_padding: 2 flip: true } }\n'
+RESIZED = 'resized_crop { min_area: 0.2 } flip: true brightness: 0.4 contrast: 0.4'
 RECORDS, STEPS = 22, 8  # three steps are more than an epoch
 LAYOUTS = (("batch.micro=2",), ("dist.data=2", "dist.tensor=2"), ("batch.micro=4", "dist.data=2"))
+
+
+def npy(pixels):
+    """A NumPy array of the images, as its format's description says."""
+    header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({RECORDS}, 4, 6), }}"
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + bytes(pixels)
 
 
 class AugmentTest(FaultTest):
@@ -64,6 +81,26 @@ class AugmentTest(FaultTest):
             with self.subTest(layout=layout):
                 self.close(self.losses_of(self.compiled(*layout), STEPS), one)
 
+    def differences(self, one, other, *overrides):
+        """Losses of what tells two inputs apart that read the same images."""
+        job = 'model { file: "m.mlir" graph: "difference" } batch { global: 8 } optimizer { sgd { lr: 1e-9 } } seed: 3\n'
+        job += f'data {{ augment {{ field: "one" {one} }} augment {{ field: "other" {other} }} }}\n'
+        plan, path = self.compiled(*overrides, job=job), self.path("d.jsonl")
+        if os.path.exists(path):
+            os.remove(path)
+        images = self.write("images.npy", npy(self.pixels))
+        self.train(plan, STEPS, "--metrics", path, data=f"one={images},other={images}")
+        return losses(path)
+
+    def test_two_views_of_one_image(self):
+        """Alike where they are asked for alike, and independent where their numbers differ; in every layout the same."""
+        self.assertEqual(self.differences(RESIZED, RESIZED), [0] * STEPS)
+        one = self.differences("view: 1 " + RESIZED, "view: 2 " + RESIZED)
+        self.assertTrue(all(loss > 100 for loss in one), one)
+        for layout in LAYOUTS:
+            with self.subTest(layout=layout):
+                self.close(self.differences("view: 1 " + RESIZED, "view: 2 " + RESIZED, *layout), one)
+
     def test_a_resumed_run_sees_what_it_would_have_seen(self):
         whole = self.losses_of(self.compiled(), STEPS)
         runs = ("--checkpoint-dir", self.path("runs"))
@@ -94,11 +131,26 @@ class AugmentTest(FaultTest):
                  "data.augment: expected one entry for `images`, got two"),
                 ('augment { field: "images" crop_padding: 4 }',
                  "data.augment of `images`: expected a crop_padding from 0 to 3, for images of 4 x 6, got 4"),
+                ('augment { field: "images" crop_padding: 1 resized_crop { } }',
+                 "data.augment of `images`: expected crop_padding or resized_crop, got both"),
                 ('augment { field: "class" flip: true }',
                  "data.augment of `class`: expected images, [batch, ..., height, width], got an input i32")):
             with self.subTest(augment=augment):
                 plan = self.compiled(job=JOB + "data { %s }" % augment)
                 self.refused("weft-run", plan, "--data", self.data, "--quiet", says=[line])
+
+    def test_ranges_that_are_none(self):
+        for augment, line in (
+                ("resized_crop { min_area: 0 }", "data.augment.resized_crop.min_area: expected a number above 0, got 0"),
+                ("resized_crop { max_area: 1.5 }", "data.augment.resized_crop.max_area: expected at most 1, got 1.5"),
+                ("resized_crop { min_area: 0.5 max_area: 0.4 }",
+                 "data.augment.resized_crop.min_area: expected at most max_area (0.4), got 0.5"),
+                ("resized_crop { min_ratio: 2 }",
+                 "data.augment.resized_crop.min_ratio: expected at most max_ratio (1.33333), got 2"),
+                ("brightness: -1", "data.augment.brightness: expected 0 or more, got -1")):
+            with self.subTest(augment=augment):
+                job = self.write("m.job", JOB + 'data { augment { field: "images" %s } }' % augment)
+                self.refused("weft-compile", job, "-o", self.path("m.plan"), "--quiet", line=f"{job}: {line}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,9 @@ tests/oracle is drawn here and written beside, a tensor for every input of the m
 """
 
 import argparse
+import copy
 import functools
+import math
 import os
 
 import numpy
@@ -248,9 +250,80 @@ class Mae:
         return model(pixel_values=scaled(batch["images"]), noise=batch["noise"]).loss
 
 
-MODELS = {"llama": Llama, "mixtral": Mixtral, "vit": Vit, "mae": Mae, "resmlp": ResMlp, "bert": Bert, "roberta": Roberta,
-          "t5": T5, "t5_1_1": T5Gated, "swin": Swin, "convnext": ConvNext,
-          "vgg": Vgg}
+class MoCo:
+    """MoCo v3, which neither library has: written from the paper's algorithm 1 and its appendix, with the ViT of
+    transformers and torch's batch norms. The momentum encoder of the file is another one: in the first step it becomes a
+    copy of the encoder."""
+
+    batch, rate, temperature, momentum, total = 16, 1e-4, 0.2, 0.9, 20
+
+    def make(self):
+        model = torch.nn.Module()
+        model.base_encoder = self.encoder()
+        model.predictor = self.head([16, 48, 16])
+        model.momentum_encoder = self.encoder()
+        for parameter in model.momentum_encoder.parameters():
+            parameter.requires_grad = False
+        model.momentum = torch.nn.Module()
+        model.momentum.register_buffer("steps", torch.zeros(()))
+        return stirred(model)
+
+    def encoder(self):
+        """The projection of patches and the positions are not trained."""
+        vit = transformers.ViTModel(transformers.ViTConfig(
+            image_size=16, patch_size=4, num_channels=1, hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+            num_attention_heads=4, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, layer_norm_eps=1e-6,
+            initializer_range=0.15, attn_implementation="eager"), add_pooling_layer=False)
+        for parameter in vit.embeddings.patch_embeddings.parameters():
+            parameter.requires_grad = False
+        vit.embeddings.position_embeddings = torch.nn.Parameter(sine_positions(4, 32), requires_grad=False)
+        vit.head = self.head([32, 48, 48, 16])
+        return vit
+
+    def head(self, widths):
+        """Matrices without biases, each with a batch norm behind it; the last one neither scales nor shifts."""
+        layers = []
+        for width, following in zip(widths, widths[1:]):
+            layers += [torch.nn.Linear(width, following, bias=False), torch.nn.BatchNorm1d(following), torch.nn.ReLU()]
+        return torch.nn.Sequential(*layers[:-2], torch.nn.BatchNorm1d(widths[-1], affine=False))
+
+    def weights(self, model):
+        positions = "embeddings.position_embeddings"
+        return {key: value for key, value in model.state_dict().items()
+                if value.is_floating_point() and not key.endswith(positions)}
+
+    def batches(self, options):
+        """Images of 2 x 2 random fields, so that they differ by more than noise; each view has noise of its own."""
+        count = self.batch * STEPS
+        fields = torch.randint(0, 192, (count, 1, 2, 2)).repeat_interleave(8, 2).repeat_interleave(8, 3)
+        view = lambda: (fields + torch.randint(0, 64, fields.shape)).to(torch.uint8)
+        return record_batches(options, "moco", {"view_1": view(), "view_2": view()}, self.batch)
+
+    def loss(self, model, batch):
+        views = [scaled(batch["view_1"]), scaled(batch["view_2"])]
+        encode = lambda encoder, images: encoder.head(encoder(pixel_values=images).last_hidden_state[:, 0])
+        with torch.no_grad():
+            past = self.follow(model)
+            for slow, fast in zip(model.momentum_encoder.parameters(), model.base_encoder.parameters()):
+                slow.mul_(past).add_(fast, alpha=1 - past)
+            keys = [encode(model.momentum_encoder, images) for images in views]
+        queries = [model.predictor(encode(model.base_encoder, images)) for images in views]
+        return self.contrast(queries[0], keys[1]) + self.contrast(queries[1], keys[0])
+
+    def follow(self, model):
+        """The momentum of the step."""
+        step = model.momentum.steps.item()
+        model.momentum.steps += 1
+        return 0 if step == 0 else 1 - (1 - self.momentum) * (math.cos(math.pi * step / self.total) + 1) / 2
+
+    def contrast(self, queries, keys):
+        logits = torch.nn.functional.normalize(queries, dim=1) @ torch.nn.functional.normalize(keys, dim=1).T
+        own = torch.arange(len(logits))
+        return 2 * self.temperature * torch.nn.functional.cross_entropy(logits / self.temperature, own)
+
+
+MODELS = {"llama": Llama, "mixtral": Mixtral, "vit": Vit, "mae": Mae, "moco": MoCo, "resmlp": ResMlp, "bert": Bert,
+          "roberta": Roberta, "t5": T5, "t5_1_1": T5Gated, "swin": Swin, "convnext": ConvNext, "vgg": Vgg}
 
 
 def token_batches(path):
@@ -267,6 +340,15 @@ def image_batches(options, name, channels=3, size=16):
     return record_batches(options, name, {
         "images": torch.randint(0, 256, (BATCH * STEPS, channels, size, size), dtype=torch.uint8),
         "labels": torch.randint(0, 10, (BATCH * STEPS,), dtype=torch.int32)})
+
+
+def sine_positions(grid, hidden):
+    """That of the class, which is 0, and of grid x grid patches: of each first its column, then its row."""
+    places, waves = torch.arange(grid)[:, None].double(), torch.arange(hidden // 4).double()
+    angles = places / 10000 ** (waves / (hidden // 4))
+    axis = torch.cat([torch.sin(angles), torch.cos(angles)], 1)
+    table = torch.cat([axis.repeat(grid, 1), axis.repeat_interleave(grid, 0)], 1)
+    return torch.cat([torch.zeros(1, hidden), table.float()])[None]
 
 
 def stirred(model):
@@ -297,11 +379,11 @@ def masked_records(hidden, padding=0, places=None):
     return {"tokens": tokens, "mask": seen.to(torch.uint8), "labels": labels}
 
 
-def record_batches(options, name, fields):
+def record_batches(options, name, fields, batch=BATCH):
     """Records of `fields`, in order, which are written for Weft."""
     save_file(fields, os.path.join(options.out, name + "_data.safetensors"))
     for step in range(STEPS):
-        yield {key: field[step * BATCH:(step + 1) * BATCH] for key, field in fields.items()}
+        yield {key: field[step * batch:(step + 1) * batch] for key, field in fields.items()}
 
 
 def train(reference, model, batches):
@@ -309,7 +391,7 @@ def train(reference, model, batches):
     decayed = [p for p in model.parameters() if p.ndim >= 2]
     others = [p for p in model.parameters() if p.ndim < 2]
     optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}],
-                                  lr=1e-3, betas=(0.9, 0.999), eps=1e-8)
+                                  lr=getattr(reference, "rate", 1e-3), betas=(0.9, 0.999), eps=1e-8)
     for batch in batches:
         optimizer.zero_grad()
         loss = reference.loss(model, batch)
@@ -331,7 +413,8 @@ def main():
         reference = MODELS[name]()
         model = reference.make()
         # A parameter that is tied to another has one name.
-        weights = {key: value.detach().clone().contiguous() for key, value in model.named_parameters()}
+        named = reference.weights(model) if hasattr(reference, "weights") else dict(model.named_parameters())
+        weights = {key: value.detach().clone().contiguous() for key, value in named.items()}
         save_file(weights, os.path.join(options.out, name + ".safetensors"))
         with open(os.path.join(options.out, name + "_losses.txt"), "w") as out:
             for step, (loss, norm) in enumerate(train(reference, model.double(), reference.batches(options))):

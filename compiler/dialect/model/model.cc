@@ -128,15 +128,27 @@ ParseResult parseParameter(OpAsmParser &parser, mlir::Attribute &parameter) {
   return parseNumber(parser, parameter);
 }
 
+// `averages "scope" momentum(%m)`, or nothing.
+ParseResult parseAverages(OpAsmParser &parser, OperationState &result,
+                          SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands) {
+  if (failed(parser.parseOptionalKeyword("averages"))) {
+    return success();
+  }
+  StringAttr scope;
+  return failure(parser.parseAttribute(scope, "averages", result.attributes) || parser.parseKeyword("momentum") ||
+                 parser.parseLParen() || parser.parseOperand(operands.emplace_back()) || parser.parseRParen());
+}
+
 // `(%a, %b) [expressions]` and what is bound on the left-hand side.
-ParseResult parseArguments(OpAsmParser &parser, OperationState &result) {
+ParseResult parseArguments(OpAsmParser &parser, OperationState &result, bool averages = false) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
   if (parser.parseOperandList(operands, mlir::AsmParser::Delimiter::Paren)) {
     return failure();
   }
   SmallVector<mlir::Attribute> list;
   auto element = [&] { return parseParameter(parser, list.emplace_back()); };
-  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::OptionalSquare, element)) {
+  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::OptionalSquare, element) ||
+      (averages && parseAverages(parser, result, operands))) {
     return failure();
   }
   mlir::Type any = AnyType::get(parser.getContext());
@@ -146,12 +158,15 @@ ParseResult parseArguments(OpAsmParser &parser, OperationState &result) {
                  failed(parser.resolveOperands(operands, any, result.operands)));
 }
 
-void printArguments(OpAsmPrinter &printer, mlir::Operation *op, ArrayAttr parameters,
+void printArguments(OpAsmPrinter &printer, mlir::Operation *op, mlir::OperandRange inputs, ArrayAttr parameters,
                     llvm::ArrayRef<StringRef> elided) {
-  printer << "(" << op->getOperands() << ")";
+  printer << "(" << inputs << ")";
   if (!parameters.empty()) {
     printer << " ";
     printNumbers(printer, op, parameters);
+  }
+  if (auto call = llvm::dyn_cast<CallOp>(op); call && call.getAverages()) {
+    printer << " averages " << call.getAveragesAttr() << " momentum(" << call.getMomentum() << ")";
   }
   printer.printOptionalAttrDict(op->getAttrs(), elided);
 }
@@ -242,7 +257,7 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
   if (mlir::succeeded(parser.parseOptionalString(&scope))) {
     result.addAttribute("scope", parser.getBuilder().getStringAttr(scope));
   }
-  return parseArguments(parser, result);
+  return parseArguments(parser, result, /*averages=*/true);
 }
 
 void CallOp::print(OpAsmPrinter &printer) {
@@ -250,7 +265,14 @@ void CallOp::print(OpAsmPrinter &printer) {
   if (getScopeAttr()) {
     printer << getScopeAttr() << " ";
   }
-  printArguments(printer, *this, getParameters(), {"callee", "scope", "parameters"});
+  printArguments(printer, *this, getInputs(), getParameters(), {"callee", "scope", "parameters", "averages"});
+}
+
+LogicalResult CallOp::verify() {
+  if (getAverages() && getScope().value_or("").empty()) {
+    return emitOpError("averages: expected a scope for the averages, got none");
+  }
+  return success();
 }
 
 ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -269,7 +291,7 @@ void RepeatOp::print(OpAsmPrinter &printer) {
   printer << " ";
   printNumber(printer, *this, getCount());
   printer << " " << getScopeAttr() << " " << getCalleeAttr();
-  printArguments(printer, *this, getParameters(), {"count", "scope", "callee", "parameters"});
+  printArguments(printer, *this, getOperands(), getParameters(), {"count", "scope", "callee", "parameters"});
 }
 
 LogicalResult RepeatOp::verify() {

@@ -123,14 +123,33 @@ def Model_CallOp : Model_Op<"call"> {
     Example: `%1 = model.call @mlp "mlp" (%0) [hidden, 4 * hidden]`, `%k, %v = model.call @keys "kv" (%0)`,
     `%2 = model.call @encoder "encoder" (%1) [hidden, @mlp]`
 
+    With `averages "other" momentum(%m)` nothing in here is trained. What would be a trained parameter is `state`, and a
+    moving average of the one of the same name in the scope `other`, which stands in full: that of `other.a.weight` is
+    `a.weight` in here. At the beginning of each step the average becomes `m average + (1 - m) parameter`, of the parameter
+    before the step's update, and that is what the layer reads. No gradient flows to the parameter. An average begins with
+    the initial values of its parameter; where `--init` gives that others, a momentum of 0 in the first step makes them
+    equal (`models/averages.mlir` has such). What is `state` in the layer itself, such as running statistics, stays what it
+    is. Results that nobody reads are not computed: the averages are kept all the same.
+
+    Example: `%k = model.call @encoder "momentum_encoder" (%x) [hidden] averages "base_encoder" momentum(%m)`
+
     **Constraints**, checked by `elaborate`, when every import is there:
     - the layer exists and does not call itself
     - as many values, parameters and results as the layer has
+    - a call that averages has a scope, does not stand in another one, and what it averages stands before it
+    - `momentum` is a float32 tensor of one element
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, OptionalAttr<StrAttr>:$scope, Variadic<Weft_AnyType>:$operands,
-                       Model_Parameters:$parameters);
+                       Model_Parameters:$parameters, OptionalAttr<StrAttr>:$averages);
   let results = (outs Variadic<Weft_AnyType>:$results);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// What the layer takes: the operands without the momentum, which comes last.
+    ::mlir::OperandRange getInputs() { return getOperands().drop_back(getAverages() ? 1 : 0); }
+    /// Null without `averages`.
+    ::mlir::Value getMomentum() { return getAverages() ? getOperands().back() : ::mlir::Value(); }
+  }];
 }
 
 def Model_RepeatOp : Model_Op<"repeat"> {

@@ -147,7 +147,8 @@ private:
     for (Operation &op : *graph_.getBody().begin()) {
       auto parameter = llvm::dyn_cast<ParameterOp>(op);
       bool active = (parameter && !parameter.getState()) ||
-                    llvm::any_of(op.getOperands(), [&](Value v) { return active_.contains(v); });
+                    (!llvm::isa<StopGradientOp>(op) &&
+                     llvm::any_of(op.getOperands(), [&](Value v) { return active_.contains(v); }));
       for (Value result : op.getResults()) {
         if (active && llvm::isa<mlir::FloatType>(tensorOf(result).getElementType())) {
           active_.insert(result);
@@ -292,7 +293,10 @@ private:
     for (ParameterOp parameter : llvm::reverse(reversed)) {
       Value sum = takeSum(parameter);
       if (!sum) {
-        if (!parameter.getState()) {
+        // One that only weft.stop_gradient reads is not meant to.
+        const bool isFrozen =
+            !parameter->use_empty() && llvm::all_of(parameter->getUsers(), llvm::IsaPred<StopGradientOp>);
+        if (!parameter.getState() && !isFrozen) {
           parameter.emitWarning() << "parameter " << parameter.getName() << " does not influence the loss";
         }
         continue;

@@ -8,6 +8,7 @@
 #include "llvm/Support/xxhash.h"
 #include "mlir/IR/IRMapping.h"
 #include "ops/dialect/assembly.h"
+#include "ops/elementwise/ops.h"
 
 namespace weft::compiler {
 
@@ -25,6 +26,13 @@ constexpr int64_t kMostPlaced = int64_t(1) << 20;
 
 // What the parameters of a `model.repeat` call its turn, from 0; there it hides other names.
 constexpr llvm::StringLiteral kIndex("index");
+
+// A call whose parameters are moving averages of others.
+struct Averages {
+  std::string own, of;  // scopes: "momentum_encoder", "base_encoder"
+  Value momentum, rest; // m, and 1 - m where it has been needed
+  bool isUsed = false;
+};
 
 // One layer, or the graph, put in one place.
 struct Frame : Names {
@@ -61,6 +69,7 @@ struct Frame : Names {
   Values parameters;
   std::string scope; // "h.0.attn"
   std::optional<Location> caller;
+  Averages *averages = nullptr; // of the call that this is in
 };
 
 class Instantiator {
@@ -198,9 +207,70 @@ private:
       clone->setAttr("chunk", builder.getI64IntegerAttr(stage));
     }
     if (auto parameter = llvm::dyn_cast<ir::ParameterOp>(clone)) {
-      return nameParameter(parameter, frame);
+      return placeParameter(parameter, op->getResult(0), frame, values);
     }
     setSeed(clone, frame);
+    return success();
+  }
+
+  // `written` is what the layer calls it.
+  LogicalResult placeParameter(ir::ParameterOp parameter, Value written, Frame &frame, mlir::IRMapping &values) {
+    if (failed(nameParameter(parameter, frame))) {
+      return failure();
+    }
+    if (parameter.getState()) {
+      parameter->setAttr(ir::kOfModelName, builder.getUnitAttr());
+      return success();
+    }
+    return frame.averages ? average(parameter, written, frame, values) : success();
+  }
+
+  // Makes a parameter the moving average of that of its name elsewhere, and gives the layer the next one.
+  LogicalResult average(ir::ParameterOp parameter, Value written, Frame &frame, mlir::IRMapping &values) {
+    Averages &averages = *frame.averages;
+    StringRef name = parameter.getName().drop_front(averages.own.size() + 1);
+    const std::string of = averages.of.empty() ? name.str() : averages.of + "." + name.str();
+    auto known = parameters.find(of);
+    if (known == parameters.end()) {
+      return mlir::emitError(parameter.getLoc()) << "averages: parameter \"" << parameter.getName() << "\": expected \""
+                                                 << of << "\" before it, which it averages, found none";
+    }
+    ir::ParameterOp source = known->second;
+    if (source.getState() || source.getShape() != parameter.getShape()) {
+      mlir::InFlightDiagnostic error = mlir::emitError(parameter.getLoc())
+                                       << "averages: parameter \"" << parameter.getName() << "\": expected \"" << of
+                                       << "\" to be "
+                                       << (source.getState() ? "trained, got state" : "of the same shape, got ");
+      if (!source.getState()) {
+        error << source.getShape() << " for " << parameter.getShape();
+      }
+      error.attachNote(source.getLoc()) << "what it averages";
+      return error;
+    }
+    parameter.setState(true);
+    parameter->setAttr(ir::kOfModelName, builder.getUnitAttr());
+    parameter.setSeedAttr(source.getSeedAttr()); // it begins as that does
+    parameter.setInitAttr(source.getInit());
+    Location loc = parameter.getLoc();
+    auto place = [&](auto op) {
+      op->setAttr("scope", builder.getStringAttr(frame.scope));
+      if (stage > 0) {
+        op->setAttr("chunk", builder.getI64IntegerAttr(stage));
+      }
+      return op;
+    };
+    mlir::Type any = ir::AnyType::get(builder.getContext());
+    auto mul = [&](Value a, Value b) -> Value { return place(builder.create<ir::MulOp>(loc, any, a, b)); };
+    if (!averages.rest) {
+      Value negated = place(builder.create<ir::NegOp>(loc, any, averages.momentum));
+      averages.rest = place(builder.create<ir::AddScalarOp>(loc, any, negated, builder.getF64FloatAttr(1.0)));
+    }
+    Value still = place(builder.create<ir::StopGradientOp>(loc, any, source.getResult()));
+    Value kept = mul(parameter.getResult(), averages.momentum), added = mul(still, averages.rest);
+    Value next = place(builder.create<ir::AddOp>(loc, any, kept, added));
+    place(builder.create<ir::AssignOp>(loc, parameter.getResult(), next));
+    values.map(written, next);
+    averages.isUsed = true;
     return success();
   }
 
@@ -221,13 +291,13 @@ private:
 
   LogicalResult nameParameter(ir::ParameterOp parameter, Frame &frame) {
     std::string name = frame.full(parameter.getName());
-    auto [it, isNew] = parameters.try_emplace(name, parameter.getLoc());
+    auto [it, isNew] = parameters.try_emplace(name, parameter);
     if (!isNew) {
       mlir::InFlightDiagnostic error = mlir::emitError(parameter.getLoc())
                                        << "parameter \"" << name
                                        << "\": expected distinct names, got it twice; give each "
                                        << "call a scope of its own";
-      error.attachNote(it->second) << "the first one";
+      error.attachNote(it->second.getLoc()) << "the first one";
       return error;
     }
     parameter.setName(name);
@@ -257,14 +327,30 @@ private:
   }
 
   LogicalResult placeCall(model::CallOp call, Frame &frame, mlir::IRMapping &values) {
-    SmallVector<Value> operands = llvm::map_to_vector(call.getOperands(), [&](Value v) { return values.lookup(v); });
+    SmallVector<Value> operands = llvm::map_to_vector(call.getInputs(), [&](Value v) { return values.lookup(v); });
     if (failed(countPlaced(call, frame))) {
       return failure();
     }
     SmallVector<Value> results;
     std::string scope = call.getScope().value_or("").empty() ? frame.scope : frame.full(*call.getScope());
-    if (failed(instantiate(call, call.getCallee(), call.getParameters(), operands, scope, frame, results))) {
+    Averages averages;
+    Averages *const around = frame.averages;
+    if (call.getAverages()) {
+      if (frame.averages) {
+        return mlir::emitError(frame.at(call))
+               << "averages: expected none inside averages, got those of \"" << *call.getAverages() << "\"";
+      }
+      averages = {scope, call.getAverages()->str(), values.lookup(call.getMomentum()), Value(), false};
+      frame.averages = &averages;
+    }
+    LogicalResult placed = instantiate(call, call.getCallee(), call.getParameters(), operands, scope, frame, results);
+    frame.averages = around;
+    if (failed(placed)) {
       return failure();
+    }
+    if (call.getAverages() && !averages.isUsed) {
+      return mlir::emitError(frame.at(call))
+             << "averages: expected a layer with parameters, got none in @" << call.getCallee();
     }
     values.map(call.getResults(), results);
     return success();
@@ -327,6 +413,7 @@ private:
     Frame frame(config);
     frame.scope = std::move(scope);
     frame.caller = loc;
+    frame.averages = outer.averages;
     if (failed(checkCall(call, layer, operands.size(), loc)) ||
         failed(bindParameters(layer, parameters, outer, frame, loc))) {
       return failure();
@@ -420,11 +507,11 @@ private:
   mlir::OpBuilder builder;
   mlir::SymbolTableCollection symbols;
   Values config;
-  SmallVector<StringRef> open; // layers being instantiated, outermost first
-  llvm::StringMap<Location> parameters;
-  llvm::StringMap<int64_t> draws; // random ops seen, by scope and kind
-  int64_t numPlaced = 0;          // see countPlaced
-  int64_t stage = 0;              // that of the last model.stage
+  SmallVector<StringRef> open;                 // layers being instantiated, outermost first
+  llvm::StringMap<ir::ParameterOp> parameters; // by their full names
+  llvm::StringMap<int64_t> draws;              // random ops seen, by scope and kind
+  int64_t numPlaced = 0;                       // see countPlaced
+  int64_t stage = 0;                           // that of the last model.stage
 };
 
 struct ElaborateInstantiate : impl::ElaborateInstantiateBase<ElaborateInstantiate> {

@@ -201,8 +201,9 @@ private:
   }
 
   llvm::LogicalResult lowerParameter(ParameterOp parameter) {
+    const bool ofOptimizer = parameter.getState() && !parameter->hasAttr(kOfModelName);
     auto made = buffer(parameter.getLoc(), parameter.getName().str(),
-                       parameter.getState() ? BufferKind::Optimizer : BufferKind::Parameter, parameter.getResult());
+                       ofOptimizer ? BufferKind::Optimizer : BufferKind::Parameter, parameter.getResult());
     NamedAttrList attributes;
     llvm::StringRef kind = parameter.getInit().getKind();
     llvm::ArrayRef<mlir::Attribute> numbers = parameter.getInit().getArguments();

@@ -18,6 +18,9 @@ def ZeroPartition : Pass<"weft-zero-partition", "::weft::ir::GraphOp"> {
     - 2, 3: that sum is pinned to S(k), so that gradients are reduced before they are added.
     - 3: every layer gathers its copy once for the forward and once for the backward, `on_use`.
 
+    A moving average of such a parameter, a `state` of the model that is assigned sums and products of itself and the
+    parameter, is shared out likewise: its ops work on the shares, and who reads the next average gathers that.
+
     Example: `--weft-zero-partition="stage=2"`
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];

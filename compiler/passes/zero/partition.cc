@@ -5,6 +5,7 @@
 #include "compiler/job/axes.h"
 #include "compiler/passes/zero/passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "ops/elementwise/ops.h"
 
 namespace weft::compiler {
@@ -25,14 +26,108 @@ struct ZeroPartition : impl::ZeroPartitionBase<ZeroPartition> {
       getOperation().emitOpError() << "stage: expected 1, 2 or 3, got " << int64_t(stage);
       return signalPassFailure();
     }
+    averages_.clear();
+    averaging_.clear();
+    for (auto assign : getOperation().getBody().getOps<AssignOp>()) {
+      findAverage(assign);
+    }
     for (auto update : llvm::to_vector(getOperation().getBody().getOps<UpdateOpInterface>())) {
       if (failed(partition(update))) {
+        return signalPassFailure();
+      }
+    }
+    for (const Average &average : averages_) {
+      if (failed(partition(average))) {
         return signalPassFailure();
       }
     }
   }
 
 private:
+  // A moving average of a parameter that is trained, and its next value.
+  struct Average {
+    ParameterOp parameter;
+    Value next;
+  };
+
+  // ---- averages -----------------------------------------------------------
+  // What an assignment stores is an average if it is made, element by element, of what it replaces and a parameter of
+  // its shape that is updated. Such ops work on the shares.
+  void findAverage(AssignOp assign) {
+    auto target = assign.getTarget().getDefiningOp<ParameterOp>();
+    if (!target.getState() || assign.getValue().getDefiningOp<UpdateOpInterface>()) {
+      return;
+    }
+    llvm::SetVector<Operation *> ops;
+    bool averages = false;
+    SmallVector<Value> work{assign.getValue()};
+    while (!work.empty()) {
+      Operation *op = work.pop_back_val().getDefiningOp();
+      if (auto parameter = llvm::dyn_cast_or_null<ParameterOp>(op)) {
+        averages |= llvm::any_of(parameter->getUsers(), llvm::IsaPred<UpdateOpInterface>) && parameter != target;
+        continue;
+      }
+      auto isNumber = [](Value value) { return tensorOf(value).getNumElements() == 1; };
+      if (!op || op->getNumResults() != 1 || !llvm::isa<AddOp, SubOp, MulOp, ScaleOp>(op) ||
+          shapeOf(op->getResult(0)) != shapeOf(target)) {
+        return;
+      }
+      ops.insert(op);
+      for (Value operand : op->getOperands()) {
+        if (!isNumber(operand) || isNumber(target)) {
+          work.push_back(operand);
+        }
+      }
+    }
+    if (averages) {
+      averages_.push_back({target, assign.getValue()});
+      averaging_.insert(ops.begin(), ops.end());
+    }
+  }
+
+  llvm::LogicalResult partition(Average average) {
+    std::optional<Share> share;
+    if (failed(shareOf(average.parameter, share))) {
+      return mlir::failure();
+    }
+    if (share) {
+      splitReaders(average.parameter, average.parameter, share->whole, share->dim);
+      splitReaders(average.parameter, average.next, share->whole, share->dim);
+      average.parameter.setPinsAttr(pinsOf(share->split, share->home));
+    }
+    return mlir::success();
+  }
+
+  // How a parameter lies, whole and shared out along a dimension.
+  struct Share {
+    PlacementAttr home;
+    States whole, split;
+    int64_t dim;
+  };
+
+  // Nothing where the parameter stays whole.
+  llvm::LogicalResult shareOf(ParameterOp parameter, std::optional<Share> &share) {
+    PlacementAttr home = getOperation().getPlacement(stageOf(parameter.getResult()));
+    int axis = axisOf(home);
+    llvm::FailureOr<States> pinned =
+        resolvePins(parameter, parameter.getName(), parameter.getPinsAttr(), tensorOf(parameter), home);
+    if (failed(pinned)) {
+      return mlir::failure();
+    }
+    if (axis < 0 || (*pinned)[axis].isSplit()) {
+      return mlir::success();
+    }
+    std::optional<int64_t> dim = dimensionFor(parameter, *pinned, home.getSizes()[axis]);
+    if (!dim) {
+      ++numWhole;
+      return mlir::success();
+    }
+    ++numSplit;
+    States split = *pinned;
+    split[axis] = SbpState::split(*dim);
+    share = {home, *pinned, split, *dim};
+    return mlir::success();
+  }
   // The states of a parameter on a mesh, its own or another stage's: what does not divide there is left out.
   States statesOn(ParameterOp parameter, const States &home, PlacementAttr from, PlacementAttr to) {
     States states(to.getAxes().size());
@@ -74,42 +169,32 @@ private:
     if (!parameter) {
       return mlir::success();
     }
-    PlacementAttr home = getOperation().getPlacement(stageOf(parameter.getResult()));
-    int axis = axisOf(home);
-    llvm::FailureOr<States> pinned =
-        resolvePins(parameter, parameter.getName(), parameter.getPinsAttr(), tensorOf(parameter), home);
-    if (failed(pinned)) {
+    std::optional<Share> share;
+    if (failed(shareOf(parameter, share))) {
       return mlir::failure();
     }
-    if (axis < 0 || (*pinned)[axis].isSplit()) {
+    if (!share) {
       return mlir::success();
     }
-    std::optional<int64_t> dim = dimensionFor(parameter, *pinned, home.getSizes()[axis]);
-    if (!dim) {
-      ++numWhole;
-      return mlir::success();
-    }
-    ++numSplit;
-    States split = *pinned;
-    split[axis] = SbpState::split(*dim);
-    splitReaders(update, parameter, *pinned, *dim);
-    pinSums(update, stage >= 2 ? SbpState::split(*dim) : SbpState::partialSum());
+    splitReaders(parameter, parameter, share->whole, share->dim);
+    pinSums(update, stage >= 2 ? SbpState::split(share->dim) : SbpState::partialSum());
     for (Value state : update.getState()) {
       if (auto kept = state.getDefiningOp<ParameterOp>()) {
-        kept.setPinsAttr(pinsOf(split, home));
+        kept.setPinsAttr(pinsOf(share->split, share->home));
       }
     }
-    parameter.setPinsAttr(pinsOf(split, home));
+    parameter.setPinsAttr(pinsOf(share->split, share->home));
     return mlir::success();
   }
 
   // ---- what forward and backward read -------------------------------------
-  void splitReaders(UpdateOpInterface update, ParameterOp parameter, const States &whole, int64_t dim) {
+  // `shard` is the parameter, or its next value.
+  void splitReaders(ParameterOp parameter, Value shard, const States &whole, int64_t dim) {
     SmallVector<mlir::OpOperand *> direct;
     SmallVector<CastOp> casts;
-    for (mlir::OpOperand &use : parameter.getResult().getUses()) {
+    for (mlir::OpOperand &use : shard.getUses()) {
       Operation *user = use.getOwner();
-      if (user == update || llvm::isa<AssignOp>(user)) {
+      if (llvm::isa<UpdateOpInterface, AssignOp>(user) || averaging_.contains(user)) {
         continue;
       }
       if (auto cast = llvm::dyn_cast<CastOp>(user)) {
@@ -119,7 +204,7 @@ private:
       }
     }
     if (!direct.empty()) {
-      gather(parameter, parameter.getResult(), direct, whole, dim);
+      gather(parameter, shard, direct, whole, dim);
     }
     for (CastOp cast : casts) {
       SmallVector<mlir::OpOperand *> uses;
@@ -204,6 +289,9 @@ private:
       use->set(to);
     }
   }
+
+  SmallVector<Average> averages_;
+  llvm::DenseSet<Operation *> averaging_; // the ops that make them
 
   // ---- gradients ----------------------------------------------------------
   void pinSums(UpdateOpInterface update, SbpState state) {

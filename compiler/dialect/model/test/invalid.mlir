@@ -86,3 +86,11 @@ model.layer @f(%x) {
 
 // expected-error @+1 {{expected to stand in a model.graph, got none}}
 model.stage 1
+
+// -----
+
+model.layer @f(%x) {
+  // expected-error @+1 {{averages: expected a scope for the averages, got none}}
+  %y = model.call @g (%x) averages "a" momentum(%x)
+  model.return %y
+}

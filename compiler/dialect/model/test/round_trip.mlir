@@ -40,6 +40,10 @@ model.graph @train(%tokens [batch, seq] i32, %scalar [] f32) {
   model.stage 2 * heads
   // CHECK-NEXT: %[[C:.*]]:2 = model.call @linear "c" (%tokens) [hidden, 4 * hidden, S(1)]
   %a, %b = model.call @linear "c" (%tokens) [hidden, 4 * hidden, S(1)]
+  // CHECK-NEXT: model.call @linear "d" (%tokens) [hidden, hidden] averages "c" momentum(%scalar)
+  %d, %e = model.call @linear "d" (%tokens) [hidden, hidden] averages "c" momentum(%scalar)
+  // CHECK-NEXT: model.call @nothing "e" () averages "" momentum(%scalar)
+  model.call @nothing "e" () averages "" momentum(%scalar)
   // CHECK-NEXT: %[[R:.*]]:2 = model.repeat 2 * heads "h" @linear(%[[C]]#0, %[[C]]#1, %scalar) [hidden, hidden]
   %h:2 = model.repeat 2 * heads "h" @linear(%a, %b, %scalar) [hidden, hidden]
 }

@@ -1,4 +1,4 @@
-#include "ops/reduce/plan.h"
+#include "ops/abi/reduction.h"
 
 #include <algorithm>
 
@@ -13,20 +13,6 @@ namespace {
 // tasks any machine is busy.
 constexpr int64_t kPartElements = 65536;
 constexpr int64_t kEnoughTasks = 64;
-
-absl::StatusOr<std::vector<bool>> ReducedDims(const KernelSpec& spec) {
-  WEFT_ASSIGN_OR_RETURN(std::vector<int64_t> dims, spec.attributes.Ints("dims"));
-  const int64_t rank = spec.inputs[0].rank();
-  std::vector<bool> reduced(static_cast<size_t>(rank));
-  for (int64_t dim : dims) {
-    if (dim < 0 || dim >= rank || reduced[dim]) {
-      return absl::InvalidArgumentError(absl::StrCat("attribute `dims`: expected distinct dims from 0 to ", rank - 1,
-                                                     ", got [", absl::StrJoin(dims, ","), "]"));
-    }
-    reduced[dim] = true;
-  }
-  return reduced;
-}
 
 absl::Status CheckResult(const KernelSpec& spec, const std::vector<bool>& reduced) {
   std::vector<int64_t> expected;
@@ -64,34 +50,49 @@ void Walk::AddOuter(int64_t extent, int64_t stride) {
   }
 }
 
+absl::StatusOr<std::vector<bool>> ReducedDims(const KernelSpec& spec) {
+  WEFT_ASSIGN_OR_RETURN(std::vector<int64_t> dims, spec.attributes.Ints("dims"));
+  const int64_t rank = spec.inputs[0].rank();
+  std::vector<bool> reduced(static_cast<size_t>(rank));
+  for (int64_t dim : dims) {
+    if (dim < 0 || dim >= rank || reduced[dim]) {
+      return absl::InvalidArgumentError(absl::StrCat("attribute `dims`: expected distinct dims from 0 to ", rank - 1,
+                                                     ", got [", absl::StrJoin(dims, ","), "]"));
+    }
+    reduced[dim] = true;
+  }
+  return reduced;
+}
+
+ReducePlan PlanOf(const std::vector<int64_t>& dims, const std::vector<bool>& reduced) {
+  ReducePlan plan;
+  bool row_open = true, row_begun = false;
+  int64_t stride = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
+    plan.inputs *= dims[d];
+    plan.outputs *= reduced[d] ? 1 : dims[d];
+    if (dims[d] == 1) continue;
+    if (!row_begun) plan.rows_reduced = reduced[d];
+    row_begun = true;
+    row_open = row_open && reduced[d] == plan.rows_reduced;
+    if (row_open) {
+      plan.row *= dims[d];
+    } else {
+      (reduced[d] ? plan.reduced : plan.kept).AddOuter(dims[d], stride);
+    }
+    stride *= dims[d];
+  }
+  CutIntoTasks(plan);
+  return plan;
+}
+
 absl::StatusOr<ReducePlan> MakeReducePlan(const KernelSpec& spec) {
   // The result is f32, or of the operand's type.
   const bool to_float = spec.outputs.size() == 1 && spec.outputs[0].dtype == DType::kF32;
   WEFT_ASSIGN_OR_RETURN(auto types, MatchSpec(spec, to_float ? "float:*->*" : "float:*->float:*"));
   WEFT_ASSIGN_OR_RETURN(std::vector<bool> reduced, ReducedDims(spec));
   WEFT_RETURN_IF_ERROR(CheckResult(spec, reduced));
-
-  ReducePlan plan;
-  plan.inputs = spec.inputs[0].elements();
-  plan.outputs = spec.outputs[0].elements();
-  bool row_open = true, row_begun = false;
-  int64_t stride = 1;
-  for (int64_t d = spec.inputs[0].rank() - 1; d >= 0; --d) {
-    const int64_t extent = spec.inputs[0].dims[d];
-    if (extent == 1) continue;
-    const bool is_reduced = reduced[d];
-    if (!row_begun) plan.rows_reduced = is_reduced;
-    row_begun = true;
-    row_open = row_open && is_reduced == plan.rows_reduced;
-    if (row_open) {
-      plan.row *= extent;
-    } else {
-      (is_reduced ? plan.reduced : plan.kept).AddOuter(extent, stride);
-    }
-    stride *= extent;
-  }
-  CutIntoTasks(plan);
-  return plan;
+  return PlanOf(spec.inputs[0].dims, reduced);
 }
 
 }  // namespace weft::reduce

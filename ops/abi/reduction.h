@@ -1,7 +1,7 @@
 // How a reduction is walked, and how it is cut into tasks: worked out from the
-// shapes alone, when a kernel is created.
-#ifndef WEFT_OPS_REDUCE_PLAN_H_
-#define WEFT_OPS_REDUCE_PLAN_H_
+// shapes alone, when a kernel is created. For families with kernels that sum over some dims.
+#ifndef WEFT_OPS_ABI_REDUCTION_H_
+#define WEFT_OPS_ABI_REDUCTION_H_
 
 #include <cstdint>
 #include <vector>
@@ -65,9 +65,15 @@ struct ReducePlan {
   bool plain_rows() const { return rows_reduced && segments == 1; }
 };
 
+// Whether the attribute `dims` names it, of every dim of the first input; an error if it names others.
+absl::StatusOr<std::vector<bool>> ReducedDims(const KernelSpec& spec);
+
+// Of a tensor of these dims, without a look at a spec.
+ReducePlan PlanOf(const std::vector<int64_t>& dims, const std::vector<bool>& reduced);
+
 // Checks the spec of a reduction over the dims of attribute `dims`.
 absl::StatusOr<ReducePlan> MakeReducePlan(const KernelSpec& spec);
 
 }  // namespace weft::reduce
 
-#endif  // WEFT_OPS_REDUCE_PLAN_H_
+#endif  // WEFT_OPS_ABI_REDUCTION_H_
