@@ -636,6 +636,7 @@ constexpr NarrowCase kNarrowCases[] = {
     {"transpose_three", ""},
     {"slice", ""},
     {"pad", ""},
+    {"set_padding", ""},
     {"concat", ""},
     {"layer_norm", ""},
     {"layer_norm_statistics", "bc"},
