@@ -41,8 +41,8 @@ struct ShardingRule {
     int64_t size = 1;
     bool whole = false;
   };
-  /// The factors that make up one dimension, outermost first; only the
-  /// outermost can be split. Empty for a dimension of size 1 that broadcasts.
+  /// The factors that make up one dimension, outermost first. They are split in this order: an inner one only by axes
+  /// behind those that have cut all before it to single units. Empty for a dimension of size 1 that broadcasts.
   using Dim = llvm::SmallVector<int, 2>;
   using Tensor = llvm::SmallVector<Dim, 4>;
 
