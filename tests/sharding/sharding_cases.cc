@@ -636,7 +636,6 @@ constexpr NarrowCase kNarrowCases[] = {
     {"transpose_three", ""},
     {"slice", ""},
     {"pad", ""},
-    {"set_padding", ""},
     {"concat", ""},
     {"layer_norm", ""},
     {"layer_norm_statistics", "bc"},
