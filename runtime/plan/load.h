@@ -26,7 +26,8 @@ namespace weft::plan {
 // 1: the first schema. 2: chunks and phases of actors, bundles of collectives,
 // offsets of runs, slot offsets, costs, clusters and what became of recompute.
 // 3: the job's residual connections and fusion. 4: a STEP actor reads by a view
-// what has several slots; the products of kernels, calibrations, and augmentation.
+// what has several slots; the products and parts of kernels, calibrations, and
+// augmentation.
 inline constexpr int32_t kPlanVersion = 4;
 
 // The first eight bytes of every plan file.
