@@ -42,13 +42,30 @@ static std::string productType(WeftOpInterface op, RankedTensorType operand) {
   return op->hasAttr("tf32") ? "tf32" : type;
 }
 
+std::string narrowestOf(ArrayRef<RankedTensorType> tensors) {
+  mlir::FloatType narrowest;
+  for (RankedTensorType tensor : tensors) {
+    auto element = llvm::dyn_cast<mlir::FloatType>(tensor.getElementType());
+    narrowest = element && (!narrowest || element.getWidth() < narrowest.getWidth()) ? element : narrowest;
+  }
+  std::string text;
+  if (narrowest) {
+    llvm::raw_string_ostream(text) << narrowest;
+  }
+  return text;
+}
+
 plan::KernelWork workOf(WeftOpInterface op, ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {
   Cost cost = op.getCost(operands, results);
   plan::KernelWork work = {cost.contraction ? cost.flops : 0, cost.contraction ? 0 : cost.flops, cost.bytes};
-  if (cost.product.m > 0) {
-    work.product = {cost.product.batch, cost.product.m, cost.product.n, cost.product.k, productType(op, operands[0])};
-  }
   work.family = op.getKernelName();
+  SmallVector<RankedTensorType> tensors(operands);
+  llvm::append_range(tensors, results);
+  work.type = narrowestOf(tensors);
+  if (cost.product.m > 0) {
+    const Product &p = cost.product;
+    work.product = {p.batch, p.m, p.n, p.k, productType(op, operands[0]), p.within};
+  }
   return work;
 }
 

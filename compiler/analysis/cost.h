@@ -15,6 +15,9 @@ double modelFlops(ir::GraphOp graph);
 /// The local type of a value on a rank of `placement`; the whole type if it has no SBP.
 mlir::RankedTensorType tileOf(mlir::Value value, ir::PlacementAttr placement);
 
+/// "bf16": the narrowest floating-point type of tensors; "" if none has one.
+std::string narrowestOf(llvm::ArrayRef<mlir::RankedTensorType> tensors);
+
 /// What one run of an op does on tiles of these types.
 plan::KernelWork workOf(ir::WeftOpInterface op, llvm::ArrayRef<mlir::RankedTensorType> operands,
                         llvm::ArrayRef<mlir::RankedTensorType> results);

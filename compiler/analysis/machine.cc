@@ -19,6 +19,7 @@ constexpr Rate kRates[] = {
     {"other_flops", [](CostModel &m) -> double & { return m.other_flops; }},
     {"memory_bytes_s", [](CostModel &m) -> double & { return m.memory_bytes_s; }},
     {"launch_s", [](CostModel &m) -> double & { return m.launch_s; }},
+    {"graph_launch_s", [](CostModel &m) -> double & { return m.graph_launch_s; }},
     {"node_bytes_s", [](CostModel &m) -> double & { return m.node.bytes_s; }},
     {"node_latency_s", [](CostModel &m) -> double & { return m.node.latency_s; }},
     {"network_bytes_s", [](CostModel &m) -> double & { return m.network.bytes_s; }},
@@ -71,10 +72,13 @@ bool addRows(mlir::NamedAttribute attribute, Entries &entries) {
     return false;
   }
   for (llvm::ArrayRef<double> row = numbers; !row.empty(); row = row.drop_front(width)) {
+    auto [kernel, type] = of.split('.');
     if (table == kProduct) {
-      entries.products.push_back({of.str(), row[0], row[1], row[2], row[3]});
+      bool isWithin = !type.empty();
+      entries.products.push_back(
+          {(isWithin ? type : kernel).str(), row[0], row[1], row[2], row[3], isWithin ? kernel.str() : ""});
     } else if (table == kKernel) {
-      entries.kernels.push_back({of.str(), row[0], row[1], row[2]});
+      entries.kernels.push_back({kernel.str(), row[0], row[1], row[2], type.str()});
     } else if (table == kCollective) {
       const CollectiveFacts *facts = llvm::find_if(kCollectiveFacts, [&](const auto &it) { return it.name == of; });
       if (facts == std::end(kCollectiveFacts) || !(row[0] >= 1 && row[0] < 1e9) || !(row[1] >= 1 && row[1] < 1e9)) {
@@ -91,15 +95,15 @@ bool addRows(mlir::NamedAttribute attribute, Entries &entries) {
 
 void addTables(const plan::RateTables &tables, mlir::Builder &builder, mlir::NamedAttrList &rates) {
   std::map<std::string, std::vector<double>> rows;
-  auto add = [&](llvm::StringRef table, llvm::StringRef of, std::initializer_list<double> row) {
+  auto add = [&](llvm::StringRef table, llvm::Twine of, std::initializer_list<double> row) {
     std::vector<double> &all = rows[(table + "." + of).str()];
     all.insert(all.end(), row);
   };
   for (const plan::ProductRate &it : tables.products()) {
-    add(kProduct, it.type, {it.m, it.n, it.k, it.flops_s});
+    add(kProduct, it.within.empty() ? it.type : it.within + "." + it.type, {it.m, it.n, it.k, it.flops_s});
   }
   for (const plan::KernelRate &it : tables.kernels()) {
-    add(kKernel, it.family, {it.bytes, it.bytes_s, it.flops_s});
+    add(kKernel, it.type.empty() ? it.family : it.family + "." + it.type, {it.bytes, it.bytes_s, it.flops_s});
   }
   for (const plan::CollectiveTime &it : tables.collectives()) {
     add(kCollective, NameOf(it.kind), {double(it.on_node), double(it.nodes), it.bytes, it.seconds});

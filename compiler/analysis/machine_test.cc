@@ -33,9 +33,9 @@ TEST_F(MachineTest, WhatIsNotSaidIsTheDefault) {
 TEST_F(MachineTest, EveryRateComesBackToTheBit) {
   CostModel machine;
   double next = 2.1;
-  double *rates[] = {&machine.contraction_flops, &machine.other_flops,      &machine.memory_bytes_s,
-                     &machine.launch_s,          &machine.node.bytes_s,     &machine.node.latency_s,
-                     &machine.network.bytes_s,   &machine.network.latency_s};
+  double *rates[] = {&machine.contraction_flops, &machine.other_flops,       &machine.memory_bytes_s,
+                     &machine.launch_s,          &machine.node.bytes_s,      &machine.node.latency_s,
+                     &machine.network.bytes_s,   &machine.network.latency_s, &machine.graph_launch_s};
   for (double *rate : rates) {
     *rate = next /= 3;
   }
@@ -47,6 +47,7 @@ TEST_F(MachineTest, EveryRateComesBackToTheBit) {
   EXPECT_EQ(back.other_flops, machine.other_flops);
   EXPECT_EQ(back.memory_bytes_s, machine.memory_bytes_s);
   EXPECT_EQ(back.launch_s, machine.launch_s);
+  EXPECT_EQ(back.graph_launch_s, machine.graph_launch_s);
   EXPECT_EQ(back.node.bytes_s, machine.node.bytes_s);
   EXPECT_EQ(back.node.latency_s, machine.node.latency_s);
   EXPECT_EQ(back.network.bytes_s, machine.network.bytes_s);
@@ -56,21 +57,27 @@ TEST_F(MachineTest, EveryRateComesBackToTheBit) {
 
 TEST_F(MachineTest, TablesComeBackToTheBit) {
   CostModel machine;
-  machine.tables = std::make_shared<const plan::RateTables>(
-      *plan::RateTables::Of({{"bf16", 128, 64, 32, 1e14 / 3}, {"bf16", 8, 64, 32, 1e13 / 3}, {"f32", 1, 2, 3, 7}},
-                            {{"layer_norm", 1e6, 1e12 / 7, 0}, {"attention", 1e6, 1e12, 1e14}},
-                            {{CollectiveKind::kReduceScatter, 8, 2, 1e6, 1e-3 / 3}}));
+  machine.tables = std::make_shared<const plan::RateTables>(*plan::RateTables::Of(
+      {{"bf16", 128, 64, 32, 1e14 / 3},
+       {"bf16", 8, 64, 32, 1e13 / 3},
+       {"f32", 1, 2, 3, 7},
+       {"f32", 4, 0, 16, 5, "causal_attention"}},
+      {{"layer_norm", 1e6, 1e12 / 7, 0}, {"layer_norm", 1e6, 1e12 / 3, 0, "bf16"}, {"attention", 1e6, 1e12, 1e14}},
+      {{CollectiveKind::kReduceScatter, 8, 2, 1e6, 1e-3 / 3}}));
   machine.nccl = plan::Nccl{true, 0.85, 1e-6 / 3, {3e9, 2e9, 1e9}};
   std::string text;
   llvm::raw_string_ostream(text) << attributeOf(&context, machine);
   CostModel back = good(text);
   ASSERT_TRUE(back.tables);
-  ASSERT_EQ(back.tables->products().size(), 3u);
+  ASSERT_EQ(back.tables->products().size(), 4u);
+  EXPECT_NEAR(back.tables->FlopsOf({1, 4, 4, 16, "f32", "causal_attention"}), 5, 1e-9);
   EXPECT_EQ(back.tables->FlopsOf({1, 20, 64, 32, "bf16"}), machine.tables->FlopsOf({1, 20, 64, 32, "bf16"}));
   EXPECT_EQ(back.tables->FlopsOf({1, 1, 2, 3, "f32"}), machine.tables->FlopsOf({1, 1, 2, 3, "f32"}));
   for (const char *family : {"layer_norm", "attention"}) {
-    plan::KernelWork work = {1e9, 0, 1e6, {}, family};
-    EXPECT_EQ(plan::KernelSeconds(back, work), plan::KernelSeconds(machine, work));
+    for (const char *type : {"", "bf16"}) {
+      plan::KernelWork work = {1e9, 0, 1e6, {}, family, type};
+      EXPECT_EQ(plan::KernelSeconds(back, work), plan::KernelSeconds(machine, work));
+    }
   }
   EXPECT_EQ(back.tables->SecondsOf(CollectiveKind::kReduceScatter, 8, 2, 1e6),
             machine.tables->SecondsOf(CollectiveKind::kReduceScatter, 8, 2, 1e6));

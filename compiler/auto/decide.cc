@@ -55,19 +55,27 @@ struct Point {
 
 // The cluster with the best rate that a table has, whatever the size: no kernel is faster.
 Cluster idealOf(Cluster cluster) {
-  std::map<std::string, double> products, bytes, flops;
+  using Of = std::pair<std::string, std::string>; // what kernel, and element type
+  std::map<Of, double> products, bytes, flops;
+  auto ofProduct = [](const ProductRate &rate) { return Of(rate.within(), rate.type()); };
+  auto ofKernel = [](const KernelRate &rate) { return Of(rate.family(), rate.type()); };
   Calibration &calibration = *cluster.mutable_calibration();
-  for (const ProductRate &rate : calibration.product())
-    products[rate.type()] = std::max(products[rate.type()], rate.flops_s());
-  for (ProductRate &rate : *calibration.mutable_product())
-    rate.set_flops_s(products[rate.type()]);
-  for (const KernelRate &rate : calibration.kernel()) {
-    bytes[rate.family()] = std::max(bytes[rate.family()], rate.bytes_s());
-    flops[rate.family()] = std::max(flops[rate.family()], rate.flops_s());
+  for (const auto *rates : {&calibration.product(), &calibration.far().product()}) {
+    for (const ProductRate &rate : *rates)
+      products[ofProduct(rate)] = std::max(products[ofProduct(rate)], rate.flops_s());
   }
+  for (const auto *rates : {&calibration.kernel(), &calibration.far().kernel()}) {
+    for (const KernelRate &rate : *rates) {
+      bytes[ofKernel(rate)] = std::max(bytes[ofKernel(rate)], rate.bytes_s());
+      flops[ofKernel(rate)] = std::max(flops[ofKernel(rate)], rate.flops_s());
+    }
+  }
+  calibration.clear_far();
+  for (ProductRate &rate : *calibration.mutable_product())
+    rate.set_flops_s(products[ofProduct(rate)]);
   for (KernelRate &rate : *calibration.mutable_kernel()) {
-    rate.set_bytes_s(bytes[rate.family()]);
-    rate.set_flops_s(flops[rate.family()]);
+    rate.set_bytes_s(bytes[ofKernel(rate)]);
+    rate.set_flops_s(flops[ofKernel(rate)]);
   }
   return cluster;
 }
@@ -135,6 +143,7 @@ private:
     const Cluster ideal = idealOf(cluster_);
     Cluster free = ideal;
     free.mutable_device()->set_launch_s(0);
+    free.mutable_device()->set_graph_launch_s(0);
     Profiles withLaunches(source_.module(), ideal, 0), withoutLaunches(source_.module(), free, 0);
     const absl::StatusOr<Profile> &all = withLaunches.of(job), &work = withoutLaunches.of(job);
     if (!all.ok() || !work.ok())

@@ -1,5 +1,6 @@
 #include "compiler/emit/emit.h"
 
+#include "compiler/analysis/cost.h"
 #include "compiler/analysis/next_best.h"
 #include "compiler/dialect/task/registers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -266,6 +267,27 @@ private:
     return *plan_.mutable_transfers(int(number));
   }
 
+  // The product may be null.
+  static void emitCost(ArrayRef<double> cost, mlir::DictionaryAttr product, StringRef type, plan::KernelCost &out) {
+    out.set_contraction_flops(cost[0]);
+    out.set_flops(cost[1]);
+    out.set_bytes(cost[2]);
+    out.set_type(type.str());
+    if (!product) {
+      return;
+    }
+    auto size = [&](StringRef name) { return product.getAs<mlir::IntegerAttr>(name).getInt(); };
+    plan::KernelProduct &to = *out.mutable_product();
+    to.set_batch(size("batch"));
+    to.set_m(size("m"));
+    to.set_n(size("n"));
+    to.set_k(size("k"));
+    to.set_type(product.getAs<mlir::StringAttr>("type").str());
+    if (auto within = product.getAs<mlir::StringAttr>("within")) {
+      to.set_within(within.str());
+    }
+  }
+
   LogicalResult emitKernel(task::KernelOp op, plan::Kernel &out) {
     out.set_name(op.getName().str());
     for (Value input : op.getInputs()) {
@@ -276,18 +298,15 @@ private:
     }
     out.set_location(describeLocation(op));
     if (op.getCost()) {
-      out.mutable_cost()->set_contraction_flops((*op.getCost())[0]);
-      out.mutable_cost()->set_flops((*op.getCost())[1]);
-      out.mutable_cost()->set_bytes((*op.getCost())[2]);
+      SmallVector<RankedTensorType> tensors = llvm::map_to_vector(op->getOperands(), task::tensorOf);
+      emitCost(*op.getCost(), op.getProductAttr(), narrowestOf(tensors), *out.mutable_cost());
     }
-    if (mlir::DictionaryAttr product = op.getProductAttr()) {
-      auto size = [&](llvm::StringRef name) { return product.getAs<mlir::IntegerAttr>(name).getInt(); };
-      plan::KernelProduct &to = *out.mutable_cost()->mutable_product();
-      to.set_batch(size("batch"));
-      to.set_m(size("m"));
-      to.set_n(size("n"));
-      to.set_k(size("k"));
-      to.set_type(product.getAs<mlir::StringAttr>("type").str());
+    for (mlir::Attribute attribute : op.getPartsAttr() ? op.getPartsAttr().getValue() : ArrayRef<mlir::Attribute>()) {
+      auto part = llvm::cast<mlir::DictionaryAttr>(attribute);
+      plan::KernelCost &to = *out.mutable_cost()->add_parts();
+      to.set_family(part.getAs<mlir::StringAttr>("name").str());
+      emitCost(part.getAs<mlir::DenseF64ArrayAttr>("cost"), part.getAs<mlir::DictionaryAttr>("product"),
+               part.getAs<mlir::StringAttr>("type").getValue(), to);
     }
     return emitAttributes(op, op.getConstants(), out);
   }

@@ -96,6 +96,13 @@ TEST(ClusterTest, ErrorsOfACalibrationNameTheKey) {
        "calibration.nccl.ll_bytes_s: expected finite numbers above 0, got -1"},
       {"device_kind: 'cpu' nccl { ll_bytes_s: [1, 1, 1] nvls_efficiency: 2 }",
        "calibration.nccl.nvls_efficiency: expected 0 to 1, got 2"},
+      {"device_kind: 'cpu' product { m: 1 k: 1 type: 'f32' flops_s: 1 }",
+       "calibration.product[0].n: expected a finite number above 0, got 0"},
+      {"device_kind: 'cpu' far { bytes: 2 }", "calibration.far.near_bytes: expected a finite number above 0, got 0"},
+      {"device_kind: 'cpu' far { near_bytes: 2 bytes: 2 }",
+       "calibration.far.bytes: expected a finite number above near_bytes, 2, got 2"},
+      {"device_kind: 'cpu' far { near_bytes: 1 bytes: 2 kernel { family: 'norm' bytes: 1 } }",
+       "calibration.far.kernel[0].bytes_s: expected a finite number above 0, got 0"},
       {"device_kind: 'cpu' nodes: 3", "c.cluster:2:34: "},
   };
   for (const auto& [text, error] : cases) {

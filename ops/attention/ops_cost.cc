@@ -25,6 +25,8 @@ Cost headsCost(Op op, int products, RankedTensorType q, RankedTensorType k, Arra
   cost.flops = 2.0 * products * double(q.getDimSize(0)) * double(q.getDimSize(2)) * double(q.getDimSize(3)) *
                double(q.getDimSize(1)) * seen;
   cost.contraction = true;
+  cost.product = {q.getDimSize(0) * q.getDimSize(2), q.getDimSize(1), k.getDimSize(1), q.getDimSize(3),
+                  (op.getCausal() ? "causal_" : "") + op.getKernelName()};
   return cost;
 }
 

@@ -2,6 +2,8 @@
 #ifndef WEFT_OPS_DIALECT_COST_H_
 #define WEFT_OPS_DIALECT_COST_H_
 
+#include <string>
+
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -10,6 +12,7 @@ namespace weft::ir {
 /// `batch` matrix products of [m, k] by [k, n]; none if m is 0.
 struct Product {
   int64_t batch = 1, m = 0, n = 0, k = 0;
+  std::string within = {}; // the kernel that they are a part of, whose shapes have rates of their own; "": none
 };
 
 struct Cost {

@@ -24,17 +24,30 @@ absl::Status Expected(const std::string& key, const std::string& expected, const
   return absl::InvalidArgumentError(absl::StrCat(key, ": expected ", expected, ", got ", got));
 }
 
+// Of a calibration, or of what is far in it.
+template <typename Rates>
+std::vector<ProductRate> ProductsOf(const Rates& rates) {
+  std::vector<ProductRate> products;
+  for (const weft::ProductRate& at : rates.product()) {
+    products.push_back({at.type(), static_cast<double>(at.m()), static_cast<double>(at.n()),
+                        static_cast<double>(at.k()), at.flops_s(), at.within()});
+  }
+  return products;
+}
+
+template <typename Rates>
+std::vector<KernelRate> KernelsOf(const Rates& rates) {
+  std::vector<KernelRate> kernels;
+  for (const weft::KernelRate& at : rates.kernel()) {
+    kernels.push_back({at.family(), at.bytes(), at.bytes_s(), at.flops_s(), at.type()});
+  }
+  return kernels;
+}
+
+absl::StatusOr<RateTables> TablesOf(const Far& far) { return RateTables::Of(ProductsOf(far), KernelsOf(far), {}); }
+
 // The tables of a calibration.
 absl::StatusOr<RateTables> TablesOf(const Calibration& calibration) {
-  std::vector<ProductRate> products;
-  for (const weft::ProductRate& at : calibration.product()) {
-    products.push_back({at.type(), static_cast<double>(at.m()), static_cast<double>(at.n()),
-                        static_cast<double>(at.k()), at.flops_s()});
-  }
-  std::vector<KernelRate> kernels;
-  for (const weft::KernelRate& at : calibration.kernel()) {
-    kernels.push_back({at.family(), at.bytes(), at.bytes_s(), at.flops_s()});
-  }
   std::vector<CollectiveTime> collectives;
   for (const weft::CollectiveTime& at : calibration.collective()) {
     const auto* facts = std::find_if(std::begin(kCollectiveFacts), std::end(kCollectiveFacts),
@@ -46,7 +59,19 @@ absl::StatusOr<RateTables> TablesOf(const Calibration& calibration) {
     const auto kind = static_cast<CollectiveKind>(facts - kCollectiveFacts);
     collectives.push_back({kind, at.on_node(), at.nodes(), at.bytes(), at.seconds()});
   }
-  return RateTables::Of(std::move(products), std::move(kernels), std::move(collectives));
+  return RateTables::Of(ProductsOf(calibration), KernelsOf(calibration), std::move(collectives));
+}
+
+absl::Status CheckFar(const Far& far) {
+  if (!(far.near_bytes() > 0) || std::isinf(far.near_bytes())) {
+    return Expected("calibration.far.near_bytes", "a finite number above 0", absl::StrCat(far.near_bytes()));
+  }
+  if (!(far.bytes() > far.near_bytes()) || std::isinf(far.bytes())) {
+    return Expected("calibration.far.bytes", absl::StrCat("a finite number above near_bytes, ", far.near_bytes()),
+                    absl::StrCat(far.bytes()));
+  }
+  const absl::Status status = TablesOf(far).status();
+  return status.ok() ? status : absl::Status(status.code(), absl::StrCat("calibration.far.", status.message()));
 }
 
 absl::Status CheckNccl(const weft::Nccl& nccl) {
@@ -84,6 +109,9 @@ absl::Status CheckCalibration(const Cluster& cluster) {
   }
   if (calibration.has_nccl()) {
     if (absl::Status status = CheckNccl(calibration.nccl()); !status.ok()) return status;
+  }
+  if (calibration.has_far()) {
+    if (absl::Status status = CheckFar(calibration.far()); !status.ok()) return status;
   }
   const int64_t memory = cluster.device().memory_bytes(), reserve = calibration.reserve_bytes();
   if (reserve < 0 || (memory > 0 && reserve >= memory)) {
@@ -123,6 +151,7 @@ absl::Status CheckCluster(const Cluster& cluster) {
       {"device.other_flops", cluster.device().other_flops(), true},
       {"device.memory_bytes_s", cluster.device().memory_bytes_s(), true},
       {"device.launch_s", cluster.device().launch_s(), false},
+      {"device.graph_launch_s", cluster.device().graph_launch_s(), false},
       {"node.link_bytes_s", cluster.node().link_bytes_s(), true},
       {"node.latency_s", cluster.node().latency_s(), false},
       {"node.cores", cluster.node().cores(), false},
@@ -158,6 +187,7 @@ Machine MachineOf(const Cluster& cluster) {
   machine.other_flops = cluster.device().other_flops();
   machine.memory_bytes_s = cluster.device().memory_bytes_s();
   machine.launch_s = cluster.device().launch_s();
+  machine.graph_launch_s = cluster.device().graph_launch_s();
   machine.node = {cluster.node().link_bytes_s(), cluster.node().latency_s()};
   machine.network = {cluster.network().link_bytes_s(), cluster.network().latency_s()};
   if (kind != nullptr && kind->host) {
@@ -173,6 +203,12 @@ Machine MachineOf(const Cluster& cluster) {
   const Calibration& calibration = cluster.calibration();
   if (absl::StatusOr<RateTables> tables = TablesOf(calibration); tables.ok() && !tables->empty()) {
     machine.tables = std::make_shared<const RateTables>(*std::move(tables));
+  }
+  const Far& far = calibration.far();
+  if (absl::StatusOr<RateTables> tables = TablesOf(far); tables.ok() && !tables->empty()) {
+    machine.far_tables = std::make_shared<const RateTables>(*std::move(tables));
+    machine.near_bytes = far.near_bytes();
+    machine.far_bytes = far.bytes();
   }
   machine.product_slowdown = std::max(1.0, calibration.overlap().product_slowdown());
   machine.collective_slowdown = std::max(1.0, calibration.overlap().collective_slowdown());

@@ -16,6 +16,45 @@ double RingBytes(const Machine& machine, const Spread& group) {
   return group.on_a_node == 1 ? across : std::min(machine.node.bytes_s, across);
 }
 
+// The tables that say what a kernel takes, what goes before the other first; null: none.
+struct Tables {
+  const RateTables* first = nullptr;
+  const RateTables* second = nullptr;
+
+  bool empty() const { return first == nullptr && second == nullptr; }
+
+  double FlopsOf(const Product& product) const {
+    const double flops = first != nullptr ? first->FlopsOf(product) : 0;
+    return flops > 0 || second == nullptr ? flops : second->FlopsOf(product);
+  }
+
+  bool SpeedOf(const KernelWork& work, KernelSpeed* speed) const {
+    const auto has = [&](const RateTables* tables) {
+      return tables != nullptr && tables->SpeedOf(work.family, work.type, work.bytes, speed);
+    };
+    return has(first) || has(second);
+  }
+};
+
+// After the launch.
+double WorkSeconds(const Machine& machine, const Tables& tables, const KernelWork& work) {
+  if (!tables.empty() && !work.parts.empty()) {
+    double seconds = 0;
+    for (const KernelWork& part : work.parts) seconds += WorkSeconds(machine, tables, part);
+    return seconds;
+  }
+  double contraction_flops = machine.contraction_flops;
+  const double own = tables.FlopsOf(work.product);
+  if (own > 0) contraction_flops = own;
+  const bool shape_says = own > 0 && !work.product.within.empty();
+  if (KernelSpeed speed; !shape_says && tables.SpeedOf(work, &speed)) {
+    if (speed.flops_s > 0) contraction_flops = speed.flops_s;
+    return std::max(work.contraction_flops / contraction_flops, work.bytes / speed.bytes_s);
+  }
+  const double compute = work.contraction_flops / contraction_flops + work.flops / machine.other_flops;
+  return std::max(compute, work.bytes / machine.memory_bytes_s);
+}
+
 }  // namespace
 
 Spread SpreadOf(const Machine& machine, const std::vector<int64_t>& ranks) {
@@ -42,16 +81,13 @@ Spread SpreadOf(const Machine& machine, const std::vector<int64_t>& sizes, const
 }
 
 double KernelSeconds(const Machine& machine, const KernelWork& work) {
-  double contraction_flops = machine.contraction_flops;
-  if (machine.tables != nullptr) {
-    if (const double own = machine.tables->FlopsOf(work.product); own > 0) contraction_flops = own;
-    if (KernelSpeed speed; machine.tables->SpeedOf(work.family, work.bytes, &speed)) {
-      if (speed.flops_s > 0) contraction_flops = speed.flops_s;
-      return machine.launch_s + std::max(work.contraction_flops / contraction_flops, work.bytes / speed.bytes_s);
-    }
-  }
-  const double compute = work.contraction_flops / contraction_flops + work.flops / machine.other_flops;
-  return machine.launch_s + std::max(compute, work.bytes / machine.memory_bytes_s);
+  const RateTables* tables = machine.tables.get();
+  const double near = WorkSeconds(machine, {tables}, work), launch = LaunchSeconds(machine);
+  if (machine.far_tables == nullptr || machine.step_bytes <= machine.near_bytes || near <= 0) return launch + near;
+  const double far = WorkSeconds(machine, {machine.far_tables.get(), tables}, work);
+  const double part =
+      std::log(machine.step_bytes / machine.near_bytes) / std::log(machine.far_bytes / machine.near_bytes);
+  return launch + near * std::pow(far / near, std::min(1.0, part));
 }
 
 double ShareOfCore(const Machine& machine, int64_t acts) {

@@ -29,12 +29,18 @@ struct Machine {
   double other_flops = 4e9;          // FLOP/s of everything else
   double memory_bytes_s = 10e9;      // of a rank's memory
   double launch_s = 1e-6;            // to begin a kernel
+  double graph_launch_s = 0;         // to begin one of a graph that is replayed; 0: launch_s
   Link node = {3e9, 10e-6};          // to ranks of the same node
   Link network = {1.25e9, 50e-6};    // to ranks of other nodes
   int64_t node_ranks = 64;           // rank r is on node r / node_ranks
   double node_cores = 0;             // that a node's ranks share, see ShareOfCore(); 0: each has its own
   // What was measured; it goes before the rates above. Null: nothing.
   std::shared_ptr<const RateTables> tables;
+  // The same of kernels whose operands are far, out of the caches; what it lacks is as `tables` have it. Null: nothing.
+  std::shared_ptr<const RateTables> far_tables;
+  // Memory that a rank goes through between two uses of its bytes, for which tables and far_tables hold.
+  double near_bytes = 0, far_bytes = 0;
+  double step_bytes = 0;           // that this rank goes through in a step; 0, it is not known: near
   std::optional<Nccl> nccl;        // whose model collectives follow where tables have none
   double product_slowdown = 1;     // times as long as alone, what computes while the rank's collective runs
   double collective_slowdown = 1;  // and the collective meanwhile
@@ -48,6 +54,8 @@ struct KernelWork {
   double bytes = 0;              // read and written, each tensor once
   Product product;               // what most of contraction_flops is, if it is known
   std::string family;            // the kernel's name
+  std::string type = {};         // of its elements: the narrowest of floating-point tensors; empty: there are none
+  std::vector<KernelWork> parts = {};  // kernels that it runs one after another; the rest is their sum
 };
 
 // How a group of ranks lies on the nodes.
@@ -72,8 +80,15 @@ Spread SpreadOf(const Machine& machine, const std::vector<int64_t>& sizes, const
 // Waterman and Patterson, 2009), after the launch. Where tables have the
 // product's element type, its shape says its rate; where they have the family,
 // the bytes that a kernel moves say how fast, and what it computes besides
-// products is part of that.
+// products is part of that. By tables a kernel of parts takes as long as these do.
+// Between what is near and what is far its seconds are linear in the logarithms
+// of them and of `step_bytes`.
 double KernelSeconds(const Machine& machine, const KernelWork& work);
+
+// To begin a kernel of a step: most are replayed where something can be.
+inline double LaunchSeconds(const Machine& machine) {
+  return machine.graph_launch_s > 0 ? machine.graph_launch_s : machine.launch_s;
+}
 
 // The speed of each of `acts` that compute, or move bytes, side by side on one
 // node: 1 as long as each has a core, then an equal share. The rates are those of

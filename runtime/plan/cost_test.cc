@@ -23,6 +23,8 @@ TEST(CostTest, AKernelIsAsSlowAsItsSlowerHalf) {
   machine.launch_s = 1;
   EXPECT_DOUBLE_EQ(KernelSeconds(machine, {200, 10, 100}), 1 + 3);
   EXPECT_DOUBLE_EQ(KernelSeconds(machine, {200, 10, 500}), 1 + 10);
+  machine.graph_launch_s = 0.25;
+  EXPECT_DOUBLE_EQ(KernelSeconds(machine, {200, 10, 500}), 0.25 + 10) << "most kernels are replayed";
 }
 
 TEST(CostTest, ActsShareCores) {

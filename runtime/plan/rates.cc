@@ -47,7 +47,8 @@ absl::StatusOr<RateTables> RateTables::Of(std::vector<ProductRate> products, std
     const ProductRate& at = products[i];
     const std::string where = absl::StrCat("product[", i, "]");
     if (at.type.empty()) return Expected(where + ".type", "an element type", "none");
-    absl::Status status = CheckSizes(where, {{"m", at.m}, {"n", at.n}, {"k", at.k}, {"flops_s", at.flops_s}});
+    absl::Status status = CheckSizes(where, {{"m", at.m}, {"k", at.k}, {"flops_s", at.flops_s}});
+    if (status.ok() && (at.within.empty() || at.n != 0)) status = CheckSizes(where, {{"n", at.n}});
     if (!status.ok()) return status;
   }
   for (size_t i = 0; i < kernels.size(); ++i) {
@@ -59,12 +60,13 @@ absl::StatusOr<RateTables> RateTables::Of(std::vector<ProductRate> products, std
     if (at.flops_s != 0) status = CheckSizes(where, {{"flops_s", at.flops_s}});
     if (!status.ok()) return status;
     const double flops = at.flops_s == 0 ? -HUGE_VAL : std::log(at.flops_s);
-    std::map<double, KernelSpeed>& speeds = tables.speeds_[at.family];
+    Speeds& speeds = tables.speeds_[at.family][at.type];
     if (!speeds.try_emplace(std::log(at.bytes), KernelSpeed{std::log(at.bytes_s), flops}).second) {
-      return Expected(where, "one entry a family and size", absl::StrCat("another of ", at.family, " ", at.bytes));
+      return Expected(where, "one entry a family, type and size",
+                      absl::StrCat("another of ", at.family, " ", at.type, at.type.empty() ? "" : " ", at.bytes));
     }
     if ((speeds.begin()->second.flops_s == -HUGE_VAL) != (at.flops_s == 0)) {
-      return Expected(where + ".flops_s", "it with all entries of a family or with none",
+      return Expected(where + ".flops_s", "it with all entries of a family and type or with none",
                       at.flops_s == 0 ? "none" : absl::StrCat(at.flops_s));
     }
   }
@@ -92,19 +94,23 @@ absl::StatusOr<RateTables> RateTables::Of(std::vector<ProductRate> products, std
 }
 
 absl::Status RateTables::AddGrids() {
-  std::map<std::string, std::map<std::array<double, 3>, double>> points;
+  using Of = std::pair<std::string, std::string>;  // the kernel that they are within, the element type
+  const auto name_of = [](const Of& of) {
+    return absl::StrCat("product ", of.first.empty() ? "" : "within " + of.first + ", ", of.second);
+  };
+  std::map<Of, std::map<std::array<double, 3>, double>> points;
   for (const ProductRate& at : products_) {
-    if (!points[at.type].try_emplace({at.m, at.n, at.k}, std::log(at.flops_s)).second) {
-      return Expected(absl::StrCat("product ", at.type), "one entry a shape",
-                      absl::StrCat("another of ", at.m, " x ", at.n, " x ", at.k));
+    const Of of{at.within, at.type};
+    if (!points[of].try_emplace({at.m, at.n, at.k}, std::log(at.flops_s)).second) {
+      return Expected(name_of(of), "one entry a shape", absl::StrCat("another of ", at.m, " x ", at.n, " x ", at.k));
     }
   }
-  for (const auto& [type, rates] : points) {
+  for (const auto& [of, rates] : points) {
     std::array<std::set<double>, 3> sizes;
     for (const auto& [point, rate] : rates) {
       for (int i = 0; i < 3; ++i) sizes[i].insert(point[i]);
     }
-    Grid& grid = grids_[type];
+    Grid& grid = grids_[of];
     for (int i = 0; i < 3; ++i) {
       for (double size : sizes[i]) grid.sizes[i].push_back(std::log(size));
     }
@@ -113,8 +119,7 @@ absl::Status RateTables::AddGrids() {
         for (double k : sizes[2]) {
           const auto it = rates.find({m, n, k});
           if (it == rates.end()) {
-            return absl::InvalidArgumentError(absl::StrCat("product ", type,
-                                                           ": expected an entry for each m, n and k, ",
+            return absl::InvalidArgumentError(absl::StrCat(name_of(of), ": expected an entry for each m, n and k, ",
                                                            "found none for ", m, " x ", n, " x ", k));
           }
           grid.rates.push_back(it->second);
@@ -126,11 +131,12 @@ absl::Status RateTables::AddGrids() {
 }
 
 double RateTables::FlopsOf(const Product& product) const {
-  const auto it = grids_.find(product.type);
+  const auto it = grids_.find({product.within, product.type});
   if (product.m < 1 || it == grids_.end()) return 0;
   const auto& [sizes, rates] = it->second;
-  const double wanted[] = {static_cast<double>(product.batch) * static_cast<double>(product.m),
-                           static_cast<double>(product.n), static_cast<double>(product.k)};
+  const double rows =
+      static_cast<double>(product.m) * (product.within.empty() ? static_cast<double>(product.batch) : 1);
+  const double wanted[] = {rows, static_cast<double>(product.n), static_cast<double>(product.k)};
   Between at[3];
   for (int i = 0; i < 3; ++i) at[i] = PlaceOf(sizes[i], std::log(wanted[i]));
   const auto along_k = [&](size_t m, size_t n) {
@@ -141,14 +147,20 @@ double RateTables::FlopsOf(const Product& product) const {
   return std::exp(Mix(along_n(at[0].low), along_n(at[0].high), at[0].part));
 }
 
-bool RateTables::SpeedOf(const std::string& family, double bytes, KernelSpeed* speed) const {
-  const auto it = speeds_.find(family);
-  if (it == speeds_.end()) return false;
+bool RateTables::SpeedOf(const std::string& family, const std::string& type, double bytes, KernelSpeed* speed) const {
+  const auto types = speeds_.find(family);
+  if (types == speeds_.end()) return false;
+  auto it = types->second.find(type);
+  for (const char* other : {"", "f32"}) {
+    if (it == types->second.end()) it = types->second.find(other);
+  }
+  if (it == types->second.end()) it = types->second.begin();
+  const Speeds& speeds = it->second;
   const double x = std::log(std::max(bytes, 1.0));
-  auto high = it->second.lower_bound(x);
+  auto high = speeds.lower_bound(x);
   auto low = high;
-  if (high == it->second.end()) low = high = std::prev(high);
-  if (high != it->second.begin() && high->first > x) low = std::prev(high);
+  if (high == speeds.end()) low = high = std::prev(high);
+  if (high != speeds.begin() && high->first > x) low = std::prev(high);
   const double part = low == high ? 0 : (x - low->first) / (high->first - low->first);
   const bool own = low->second.flops_s != -HUGE_VAL;
   *speed = {std::exp(Mix(low->second.bytes_s, high->second.bytes_s, part)),

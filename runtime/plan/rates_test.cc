@@ -46,13 +46,50 @@ TEST(RatesTest, KernelsAreLinearInLogarithms) {
   const RateTables tables = *RateTables::Of({}, {{"norm", 100, 10, 0}, {"norm", 10000, 1000, 0}, {"a", 1, 2, 3}}, {});
   KernelSpeed speed;
   for (const auto& [bytes, rate] : {std::pair(1.0, 10.0), {100, 10}, {1000, 100}, {10000, 1000}, {1e9, 1000}}) {
-    ASSERT_TRUE(tables.SpeedOf("norm", bytes, &speed));
+    ASSERT_TRUE(tables.SpeedOf("norm", "f32", bytes, &speed));
     EXPECT_NEAR(speed.bytes_s, rate, 1e-9) << bytes;
     EXPECT_EQ(speed.flops_s, 0);
   }
-  ASSERT_TRUE(tables.SpeedOf("a", 0, &speed));
+  ASSERT_TRUE(tables.SpeedOf("a", "", 0, &speed));
   EXPECT_NEAR(speed.flops_s, 3, 1e-12);
-  EXPECT_FALSE(tables.SpeedOf("nor", 100, &speed));
+  EXPECT_FALSE(tables.SpeedOf("nor", "", 100, &speed));
+}
+
+TEST(RatesTest, KernelsOfAnElementTypeHaveTheirOwnRates) {
+  const RateTables tables = *RateTables::Of({},
+                                            {{"norm", 1, 10, 0, "f32"},
+                                             {"norm", 1, 20, 0, "bf16"},
+                                             {"cast", 1, 30, 0, "bf16"},
+                                             {"add", 1, 40, 0},
+                                             {"add", 1, 50, 0, "f32"}},
+                                            {});
+  const auto bytes_s = [&](const char* family, const char* type) {
+    KernelSpeed speed;
+    EXPECT_TRUE(tables.SpeedOf(family, type, 1, &speed)) << family;
+    return std::lround(speed.bytes_s);
+  };
+  EXPECT_EQ(bytes_s("norm", "f32"), 10);
+  EXPECT_EQ(bytes_s("norm", "bf16"), 20);
+  EXPECT_EQ(bytes_s("norm", "f16"), 10) << "that of f32, where there is none of its own";
+  EXPECT_EQ(bytes_s("cast", "f32"), 30) << "there is no other";
+  EXPECT_EQ(bytes_s("add", "bf16"), 40) << "that of any type";
+}
+
+// Of 4 and 16 queries, as many keys, heads of 8 and 32.
+TEST(RatesTest, ProductsWithinAKernelAreGridsOfTheirOwn) {
+  std::vector<ProductRate> rates = {{"f32", 64, 64, 64, 1e6}};
+  for (double m : {4, 16}) {
+    for (double k : {8, 32}) rates.push_back({"f32", m, 0, k, m * k, "attention"});
+  }
+  const RateTables tables = *RateTables::Of(rates, {}, {});
+  EXPECT_NEAR(tables.FlopsOf({1, 4, 4, 8, "f32", "attention"}), 32, 1e-9);
+  EXPECT_NEAR(tables.FlopsOf({1, 8, 99, 16, "f32", "attention"}), 128, 1e-9) << "half-way on both axes";
+  EXPECT_NEAR(tables.FlopsOf({1000, 4, 4, 8, "f32", "attention"}), 32, 1e-9) << "a batch does not count as rows";
+  EXPECT_NEAR(tables.FlopsOf({1, 4, 4, 8, "f32"}), 1e6, 1e-6);
+  EXPECT_EQ(tables.FlopsOf({1, 4, 4, 8, "bf16", "attention"}), 0);
+  rates.pop_back();
+  EXPECT_EQ(ErrorOf(RateTables::Of(rates, {}, {})),
+            "product within attention, f32: expected an entry for each m, n and k, found none for 16 x 0 x 32");
 }
 
 TEST(RatesTest, CollectivesHaveALatencyAndABandwidth) {
@@ -92,6 +129,26 @@ TEST(RatesTest, WhatIsNoTableIsAnError) {
   EXPECT_THAT(ErrorOf(RateTables::Of({}, {}, {good, good})), HasSubstr("collective[1]: expected one entry a kind"));
 }
 
+TEST(RatesTest, BetweenNearAndFarCostsAreLinearInLogarithms) {
+  Machine machine;
+  machine.launch_s = 1;
+  machine.tables = std::make_shared<const RateTables>(
+      *RateTables::Of({{"f32", 8, 8, 8, 100}}, {{"norm", 1, 64, 0}, {"add", 1, 10, 0}}, {}));
+  machine.far_tables =
+      std::make_shared<const RateTables>(*RateTables::Of({{"f32", 8, 8, 8, 25}}, {{"norm", 1, 4, 0}}, {}));
+  machine.near_bytes = 1000, machine.far_bytes = 100000;
+  const KernelWork norm = {0, 0, 64, {}, "norm"}, add = {0, 0, 50, {}, "add"};
+  const KernelWork product = {400, 0, 0, {1, 8, 8, 8, "f32"}, "einsum"};
+  for (const auto& [bytes, seconds] : {std::pair(0.0, 1.0), {999, 1}, {1000, 1}, {10000, 4}, {1e5, 16}, {1e9, 16}}) {
+    machine.step_bytes = bytes;
+    EXPECT_NEAR(KernelSeconds(machine, norm), 1 + seconds, 1e-9) << bytes;
+    EXPECT_NEAR(KernelSeconds(machine, add), 1 + 5, 1e-9) << "what is measured near alone";
+  }
+  EXPECT_NEAR(KernelSeconds(machine, product), 1 + 16, 1e-9);
+  machine.step_bytes = 0;
+  EXPECT_NEAR(KernelSeconds(machine, product), 1 + 4, 1e-9);
+}
+
 // What tables have goes before the rates of the machine, and nothing else does.
 TEST(RatesTest, CostsFollowThem) {
   Machine plain;
@@ -109,6 +166,10 @@ TEST(RatesTest, CostsFollowThem) {
   EXPECT_NEAR(KernelSeconds(machine, {2000, 0, 100, {}, "attention"}), 1 + 10, 1e-9);
   EXPECT_NEAR(KernelSeconds(machine, {2000, 0, 1000, {}, "attention"}), 1 + 20, 1e-9);
   EXPECT_EQ(KernelSeconds(machine, {0, 100, 0, {}, "add"}), 1 + 10);
+  KernelWork fused = {2000, 100, 200, {1, 32, 64, 64, "bf16"}, "einsum"};
+  fused.parts = {{2000, 0, 100, {1, 32, 64, 64, "bf16"}, "einsum"}, {0, 100, 100, {}, "norm"}};
+  EXPECT_NEAR(KernelSeconds(machine, fused), 1 + 10 + 2, 1e-9) << "one part after another, begun once";
+  EXPECT_EQ(KernelSeconds(plain, fused), 1 + 12) << "without tables the sum of FLOPs";
   EXPECT_NEAR(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1, {4, 2}), 7, 1e-9);
   for (const Spread& other : {Spread{4, 4}, {3, 2}, {8, 2}}) {
     EXPECT_EQ(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1, other),

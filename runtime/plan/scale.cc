@@ -15,14 +15,21 @@ void ScaleProducts(double factor, Cluster* cluster) {
   Device& device = *cluster->mutable_device();
   device.set_contraction_flops(device.contraction_flops() * factor);
   Calibration& calibration = *cluster->mutable_calibration();
-  for (ProductRate& at : *calibration.mutable_product()) at.set_flops_s(at.flops_s() * factor);
-  for (KernelRate& at : *calibration.mutable_kernel()) at.set_flops_s(at.flops_s() * factor);
+  const auto scale = [&](auto& rates) {
+    for (ProductRate& at : *rates.mutable_product()) at.set_flops_s(at.flops_s() * factor);
+    for (KernelRate& at : *rates.mutable_kernel()) at.set_flops_s(at.flops_s() * factor);
+  };
+  scale(calibration);
+  if (calibration.has_far()) scale(*calibration.mutable_far());
 }
 
 void ScaleMemory(double factor, Cluster* cluster) {
   Device& device = *cluster->mutable_device();
   device.set_memory_bytes_s(device.memory_bytes_s() * factor);
-  for (KernelRate& at : *cluster->mutable_calibration()->mutable_kernel()) at.set_bytes_s(at.bytes_s() * factor);
+  Calibration& calibration = *cluster->mutable_calibration();
+  for (KernelRate& at : *calibration.mutable_kernel()) at.set_bytes_s(at.bytes_s() * factor);
+  if (!calibration.has_far()) return;
+  for (KernelRate& at : *calibration.mutable_far()->mutable_kernel()) at.set_bytes_s(at.bytes_s() * factor);
 }
 
 void ScaleOther(double factor, Cluster* cluster) {

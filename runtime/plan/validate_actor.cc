@@ -37,12 +37,7 @@ absl::Status CheckPort(const Kernel& kernel, int inputs, int outputs) {
   return absl::OkStatus();
 }
 
-absl::Status CheckKernel(const Kernel& kernel, int buffers) {
-  if (kernel.name().empty()) return InvalidPlan("expected a name");
-  if (absl::Status status = CheckIndices("inputs", kernel.inputs(), buffers); !status.ok()) return status;
-  if (absl::Status status = CheckIndices("outputs", kernel.outputs(), buffers); !status.ok()) return status;
-  if (Repeats(kernel.outputs())) return InvalidPlan("outputs: expected each buffer once");
-  const KernelCost& cost = kernel.cost();
+absl::Status CheckCost(const KernelCost& cost) {
   for (double part : {cost.contraction_flops(), cost.flops(), cost.bytes()}) {
     if (!(part >= 0) || std::isinf(part)) return InvalidPlan("cost: expected numbers of 0 or more, got ", part);
   }
@@ -50,6 +45,20 @@ absl::Status CheckKernel(const Kernel& kernel, int buffers) {
     for (int64_t size : {cost.product().batch(), cost.product().m(), cost.product().n(), cost.product().k()}) {
       if (size < 1) return InvalidPlan("cost: product: expected sizes of 1 or more, got ", size);
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckKernel(const Kernel& kernel, int buffers) {
+  if (kernel.name().empty()) return InvalidPlan("expected a name");
+  if (absl::Status status = CheckIndices("inputs", kernel.inputs(), buffers); !status.ok()) return status;
+  if (absl::Status status = CheckIndices("outputs", kernel.outputs(), buffers); !status.ok()) return status;
+  if (Repeats(kernel.outputs())) return InvalidPlan("outputs: expected each buffer once");
+  if (absl::Status status = CheckCost(kernel.cost()); !status.ok()) return status;
+  for (const KernelCost& part : kernel.cost().parts()) {
+    if (absl::Status status = CheckCost(part); !status.ok()) return status;
+    if (part.family().empty()) return InvalidPlan("cost: parts: expected a family");
+    if (part.parts_size() > 0) return InvalidPlan("cost: parts: expected no parts of their own");
   }
   if (kernel.name() == "input") return CheckPort(kernel, 0, 1);
   if (kernel.name() == "output") return CheckPort(kernel, 1, 0);

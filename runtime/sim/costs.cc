@@ -1,6 +1,7 @@
 #include "runtime/sim/costs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include "runtime/plan/enums.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/tiles.h"
+#include "runtime/sim/far.h"
 
 namespace weft::sim {
 namespace {
@@ -136,6 +138,34 @@ class Transfers {
   std::map<std::string, ActCost> known_;
 };
 
+bool OnAnotherStream(const plan::Program& program, int32_t actor, int32_t peer) {
+  return peer >= 0 && program.actor(peer).stream() != program.actor(actor).stream();
+}
+
+// Whether an act may wait for one of another stream, so that no graph goes on over its beginning.
+bool Waits(const plan::Program& program, int32_t a) {
+  const plan::Actor& actor = program.actor(a);
+  const auto waits_for_writer = [&](int32_t b) { return OnAnotherStream(program, a, program.writer[b]); };
+  const auto waits_for_readers = [&](int32_t b) {
+    return std::any_of(program.readers[b].begin(), program.readers[b].end(),
+                       [&](int32_t reader) { return OnAnotherStream(program, a, reader); });
+  };
+  return std::any_of(actor.reads().begin(), actor.reads().end(), waits_for_writer) ||
+         (program.micro(a) && std::any_of(actor.writes().begin(), actor.writes().end(), waits_for_readers));
+}
+
+// Beside what KernelSeconds() says, where kernels are replayed as graphs: what an act launches that exchanges data with
+// the host, and the graph that begins with an act which may wait.
+double LaunchesBesideGraphs(const plan::Program& program, int32_t a, const plan::Machine& machine) {
+  const plan::Actor& actor = program.actor(a);
+  if (machine.graph_launch_s <= 0 || actor.kernels_size() == 0) return 0;
+  const bool has_ports = std::any_of(actor.kernels().begin(), actor.kernels().end(), [](const plan::Kernel& kernel) {
+    return kernel.name() == "input" || kernel.name() == "output";
+  });
+  if (has_ports) return actor.kernels_size() * (machine.launch_s - machine.graph_launch_s);
+  return Waits(program, a) ? machine.launch_s : 0;
+}
+
 bool OnCompute(const plan::Program& program, int32_t actor) {
   return program.stage->streams(program.actor(actor).stream()).kind() == plan::Stream::COMPUTE;
 }
@@ -147,6 +177,18 @@ bool SplitsBackward(absl::Span<const plan::Program> programs) {
     }
   }
   return false;
+}
+
+plan::KernelWork WorkOf(const std::string& family, const plan::KernelCost& cost) {
+  plan::KernelWork work = {cost.contraction_flops(), cost.flops(), cost.bytes()};
+  const plan::KernelProduct& product = cost.product();
+  if (cost.has_product()) {
+    work.product = {product.batch(), product.m(), product.n(), product.k(), product.type(), product.within()};
+  }
+  work.family = family;
+  work.type = cost.type();
+  for (const plan::KernelCost& part : cost.parts()) work.parts.push_back(WorkOf(part.family(), part));
+  return work;
 }
 
 double UnitOf(plan::Actor::Phase phase, bool split) {
@@ -163,13 +205,20 @@ double UnitOf(plan::Actor::Phase phase, bool split) {
 
 }  // namespace
 
-plan::KernelWork WorkOf(const plan::Kernel& kernel) {
-  const plan::KernelCost& cost = kernel.cost();
-  plan::KernelWork work = {cost.contraction_flops(), cost.flops(), cost.bytes()};
-  const plan::KernelProduct& product = cost.product();
-  if (cost.has_product()) work.product = {product.batch(), product.m(), product.n(), product.k(), product.type()};
-  work.family = kernel.name();
-  return work;
+plan::KernelWork WorkOf(const plan::Kernel& kernel) { return WorkOf(kernel.name(), kernel.cost()); }
+
+std::vector<std::vector<double>> KernelSecondsOf(const plan::Program& program, const plan::Machine& machine) {
+  std::vector<std::vector<double>> seconds = FarShares(program, machine);
+  plan::Machine here = machine;
+  for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
+    for (int k = 0; k < program.actor(a).kernels_size(); ++k) {
+      double& kernel = seconds[a][k];
+      if (kernel > 0) here.step_bytes = machine.near_bytes * std::pow(machine.far_bytes / machine.near_bytes, kernel);
+      if (kernel <= 0) here.step_bytes = 0;
+      kernel = plan::KernelSeconds(here, WorkOf(program.actor(a).kernels(k)));
+    }
+  }
+  return seconds;
 }
 
 Costs CostsOf(absl::Span<const plan::Program> programs, const plan::Machine& machine) {
@@ -177,13 +226,14 @@ Costs CostsOf(absl::Span<const plan::Program> programs, const plan::Machine& mac
   if (programs.empty()) return costs;
   Transfers transfers(*programs[0].plan, machine);
   for (const plan::Program& program : programs) {
+    const std::vector<std::vector<double>> kernels = KernelSecondsOf(program, machine);
     Collectives collectives(program, machine);
     std::vector<ActCost>& stage = costs.emplace_back();
-    for (const plan::Actor& actor : program.stage->actors()) {
+    for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
+      const plan::Actor& actor = program.actor(a);
       ActCost& cost = stage.emplace_back();
-      for (const plan::Kernel& kernel : actor.kernels()) {
-        cost.seconds += plan::KernelSeconds(machine, WorkOf(kernel));
-      }
+      cost.seconds = LaunchesBesideGraphs(program, a, machine);
+      for (const double seconds : kernels[a]) cost.seconds += seconds;
       if (actor.collectives_size() > 0) cost = collectives.CostOf(actor);
       if (actor.end_case() == plan::Actor::kSend) cost = transfers.CostOf(program.plan->transfers(actor.send()));
       if (actor.end_case() == plan::Actor::kReceive) {

@@ -22,6 +22,9 @@ using Costs = std::vector<std::vector<ActCost>>;
 // What one run of a kernel is to the cost model.
 plan::KernelWork WorkOf(const plan::Kernel& kernel);
 
+// By actor and kernel, with its launch: the mean of its acts, which may find their operands nearer or farther (far.h).
+std::vector<std::vector<double>> KernelSecondsOf(const plan::Program& program, const plan::Machine& machine);
+
 // Kernels by their FLOPs and bytes, one after another; a collective by its
 // largest group; a transfer by the rank that sends or receives most. Of
 // validated programs, all stages of a plan.

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "runtime/proof/verify.h"
+#include "runtime/sim/costs.h"
+#include "runtime/sim/far.h"
 #include "tests/fixtures/pipeline_plans.h"
 
 namespace weft::sim {
@@ -233,6 +235,56 @@ TEST(SimulateTest, WhoWaitsTakesNoCore) {
   EXPECT_DOUBLE_EQ(Simulated(Pipeline(OneFOneB(2, 1), 1), machine).step_s, apart);
   // The one core always has work: eight forwards, eight backwards, eight transfers.
   EXPECT_DOUBLE_EQ(Simulated(Pipeline(OneFOneB(2, 4), 4), machine).step_s, 8 * (1 + 2 + 0.25));
+}
+
+// Of a graph each kernel has its own launch, and an act that may wait for another stream begins one.
+TEST(SimulateTest, GraphsAreBegunWhereActsMayWait) {
+  plan::Machine machine = MachineWith(0.25);
+  machine.launch_s = 0.5;
+  const plan::Plan two = Pipeline(OneFOneB(2, 1), 1), one = Pipeline({GPipe(2)}, 2);
+  EXPECT_DOUBLE_EQ(Simulated(two, machine).step_s, 6.5 + 4 * 0.5);
+  EXPECT_DOUBLE_EQ(Simulated(one, machine).step_s, 6 + 4 * 0.5);
+  machine.graph_launch_s = 0.125;
+  EXPECT_DOUBLE_EQ(Simulated(two, machine).step_s, 6.5 + 4 * (0.125 + 0.5)) << "each sends, or has received";
+  EXPECT_DOUBLE_EQ(Simulated(one, machine).step_s, 6 + 4 * 0.125) << "all on one stream";
+  plan::Plan reads = one;
+  reads.mutable_stages(0)->mutable_actors(0)->mutable_kernels(0)->set_name("input");
+  reads.mutable_stages(0)->mutable_actors(0)->mutable_kernels(0)->clear_outputs();
+  reads.mutable_stages(0)->mutable_actors(0)->mutable_kernels(0)->add_outputs(0);
+  (*reads.mutable_stages(0)->mutable_actors(0)->mutable_kernels(0)->mutable_attributes())["name"].set_string("x");
+  EXPECT_DOUBLE_EQ(Simulated(reads, machine).step_s, 6 + 2 * 0.125 + 2 * 0.5) << "no graph has what reads data";
+}
+
+// One stage of a gibibyte whose forward writes a buffer, and whose backward reads it at once; that is near. What comes
+// back in the next step is as far as the whole arena.
+TEST(SimulateTest, OperandsAreAsFarAsWhatIsGoneThroughBetween) {
+  plan::Machine machine = MachineWith(0);
+  machine.tables =
+      std::make_shared<const plan::RateTables>(*plan::RateTables::Of({}, {{"compute", 1, 1 << 20, 0}}, {}));
+  machine.far_tables =
+      std::make_shared<const plan::RateTables>(*plan::RateTables::Of({}, {{"compute", 1, 1 << 18, 0}}, {}));
+  machine.near_bytes = 1 << 20, machine.far_bytes = 1 << 24;
+  plan::Plan plan;
+  plan.mutable_header()->set_micro_batches(1);
+  StageBuilder b(&plan, 1);
+  b.AddStream(plan::Stream::COMPUTE, "compute");
+  const int small = b.AddBuffer("small", 1), large = b.AddBuffer("large", 1);
+  b.stage().mutable_buffers(large)->set_shape(0, 1 << 22);  // 16 MiB
+  b.stage().set_arena_bytes(1024 + (1 << 24));
+  b.AddCompute("make", plan::Actor::FORWARD, 0, {}, {small});
+  b.AddCompute("use", plan::Actor::BACKWARD, 0, {small}, {});
+  b.AddCompute("fill", plan::Actor::UPDATE, 0, {}, {large});
+  for (int a : {0, 1, 2}) b.AddRun(0, a, 0, 1);
+  const std::vector<std::vector<double>> far = FarShares(plan::ProgramOf(plan, 0), machine);
+  EXPECT_NEAR(far[0][0], 1, 1e-3) << "since then 16 MiB were gone through";
+  EXPECT_EQ(far[1][0], 0) << "just made";
+  EXPECT_NEAR(far[2][0], 1, 1e-3);
+  for (plan::Actor& actor : *b.stage().mutable_actors()) actor.mutable_kernels(0)->mutable_cost()->set_bytes(1 << 20);
+  const std::vector<std::vector<double>> seconds = KernelSecondsOf(plan::ProgramOf(plan, 0), machine);
+  EXPECT_NEAR(seconds[0][0], 4, 1e-2);
+  EXPECT_NEAR(seconds[1][0], 1, 1e-9);
+  machine.far_tables = nullptr;
+  EXPECT_NEAR(KernelSecondsOf(plan::ProgramOf(plan, 0), machine)[0][0], 1, 1e-9);
 }
 
 TEST(SimulateTest, ABlockedPlanIsRefusedWithItsCycle) {

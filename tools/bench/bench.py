@@ -24,6 +24,7 @@ PARTS = {
     "start": ("compilation, start-up, plan sizes, acts", training.start),
     "compile": ("compile time of jobs whose memory is hard to plan", compilation.compilation),
     "simulate": ("step time in virtual time beside measured, calibrated in the same run", simulation.simulate),
+    "families": ("kernels traced beside predicted, by family, calibrated in the same run", simulation.families),
     "choice": ("twelve layouts measured, beside the one that the compiler chooses", simulation.choice),
     "schedules": ("bubbles of pipelines: measured, simulated, formula", simulation.schedules),
     "data": ("what each source of data reads a second beside what a step takes, and whether steps wait", data.data),

@@ -87,6 +87,19 @@ def simulate(tools, quick):
         print("    within %.0f %%: %d of %d plans" % (100 * LIMIT, within, len(model.plans())), flush=True)
 
 
+def families(tools, quick):
+    print("Seconds of kernels by family in a step of one rank: traced, and predicted with rates measured just before")
+    cluster = calibrated(tools, quick)
+    for model in [TINY] if quick else [TINY, SMALL]:
+        print("  " + model.label)
+        plan, trace = model.compile(tools, model.batch() + [cluster], "kernels"), tools.path("kernels.json")
+        train(tools, plan, model.steps, THREADS, "--trace", trace, "--trace-kernels")
+        said = tools.run("weft-plan", "explain", plan, "--with", trace).splitlines()
+        begin = next(i for i, line in enumerate(said) if "beside a trace" in line)
+        end = next(i for i, line in enumerate(said) if i > begin and line.startswith("  step "))
+        print("\n".join("    " + line for line in said[begin + 1:end + 1]), flush=True)
+
+
 def layouts(model):
     """Twelve of one job on two ranks: the same global batch in each, (label, overrides)."""
     batch = 4 * model.micro

@@ -10,8 +10,6 @@
 namespace weft::calibrate {
 namespace {
 
-// More than the second-level cache of a core, less than what cores share.
-constexpr size_t kPool = size_t{16} << 20;
 constexpr size_t kSmall = size_t{1} << 20;  // operands of a case that is always run
 constexpr size_t kAlignment = 64;
 constexpr int kMostSets = 64;
@@ -19,6 +17,7 @@ constexpr size_t kPattern = size_t{1} << 20;
 // A batch takes about so long, unless a single run takes longer.
 constexpr double kBatchSeconds = 1.5e-3;
 constexpr int kMostRuns = 2000;
+constexpr double kLeastSeconds = 1e-9;  // that a kernel takes: the clock's own unit
 
 size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -62,10 +61,14 @@ double CoreSeconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-bool IsNarrow(const KernelSpec& spec) {
-  const auto narrow = [](const TensorSpec& tensor) { return WidensToFloat(tensor.dtype) && SizeOf(tensor.dtype) < 4; };
-  return std::any_of(spec.inputs.begin(), spec.inputs.end(), narrow) ||
-         std::any_of(spec.outputs.begin(), spec.outputs.end(), narrow);
+// What it takes to ask for them: seconds that nothing took.
+double AskingSeconds() {
+  std::vector<double> seconds;
+  for (int i = 0; i < 100; ++i) {
+    const double begin = CoreSeconds();
+    seconds.push_back(CoreSeconds() - begin);
+  }
+  return MedianOf(std::move(seconds));
 }
 
 absl::Status Named(const std::string& name, const absl::Status& status) {
@@ -87,7 +90,7 @@ double QuartileOf(std::vector<double> values) {
 absl::StatusOr<std::unique_ptr<Bench>> Bench::Create(const KernelRegistry& kernels, device::Device& device,
                                                      int threads) {
   std::unique_ptr<Bench> bench(new Bench(kernels, device, threads));
-  bench->pool_bytes_ = kPool;
+  bench->pool_bytes_ = kNearBytes;
   absl::StatusOr<std::unique_ptr<device::Stream>> stream = device.CreateStream("calibrate");
   if (!stream.ok()) return stream.status();
   bench->stream_ = *std::move(stream);
@@ -117,7 +120,7 @@ absl::Status Bench::Add(Case added) {
       entry.set_bytes += Aligned(spec.outputs[i].bytes());
     }
   }
-  entry.sets = static_cast<int>(std::clamp<size_t>(kPool / std::max<size_t>(entry.set_bytes, 1), 1, kMostSets));
+  entry.sets = static_cast<int>(std::clamp<size_t>(kNearBytes / std::max<size_t>(entry.set_bytes, 1), 1, kMostSets));
   pool_bytes_ = std::max(pool_bytes_, entry.set_bytes * entry.sets);
   entries_.push_back(std::move(entry));
   return absl::OkStatus();
@@ -140,10 +143,9 @@ absl::Status Bench::OnStream(const std::function<absl::Status()>& task) {
   return status.ok() ? joined : status;
 }
 
-std::vector<Bench::Operands> Bench::Lay(const Entry& entry) const {
+std::vector<Bench::Operands> Bench::Lay(const Entry& entry, char* at) const {
   const KernelSpec& spec = entry.made.spec;
   std::vector<Operands> sets(entry.sets);
-  char* at = pool_->base();
   for (Operands& set : sets) {
     for (const TensorSpec& tensor : spec.inputs) {
       set.inputs.push_back(at);
@@ -218,10 +220,74 @@ absl::Status Bench::Round(Clock::time_point until) {
   return absl::OkStatus();
 }
 
+absl::Status Bench::Turn(const std::vector<Entry*>& group, bool counts) {
+  const RunContext context{.step = device_.gpu() != nullptr ? RunContext::kNoStep : 0, .stream = stream_->handle()};
+  return OnStream([&] {
+    const double asking = threads_ == 1 ? AskingSeconds() : 0;
+    for (Entry* entry : group) {
+      const Operands& set = entry->in_turn[0];
+      const Clock::time_point begin = Clock::now();
+      const double core = CoreSeconds();
+      absl::Status ran = entry->kernel->Run(context, set.inputs, absl::MakeConstSpan(set.outputs));
+      const double seconds = threads_ == 1 ? CoreSeconds() - core : SecondsSince(begin);
+      if (!ran.ok()) return Named(entry->made.spec.name, ran);
+      if (counts) entry->seconds.push_back(std::max(seconds - asking, kLeastSeconds));
+    }
+    return absl::OkStatus();
+  });
+}
+
+absl::Status Bench::RunGroupInTurn(const std::vector<Entry*>& group, int times) {
+  char* at = pool_->base();
+  for (Entry* entry : group) {
+    entry->sets = 1;
+    entry->in_turn = Lay(*entry, at);
+    at += entry->set_bytes;
+    if (absl::Status status = Fill(*entry, entry->in_turn); !status.ok()) return status;
+  }
+  for (int i = 0; i <= times; ++i) {
+    if (absl::Status status = Turn(group, /*counts=*/i > 0); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Bench::RunInTurn(int times) {
+  size_t all = 0, largest = kFarBytes;
+  for (const Entry& entry : entries_) {
+    largest = std::max(largest, entry.set_bytes);
+    all += entry.set_bytes < kFarBytes ? entry.set_bytes : 0;
+  }
+  pool_bytes_ = largest;
+  if (absl::Status status = Prepare(); !status.ok()) return status;
+  // Every so manieth case is of a group, so that each has large and small ones.
+  const size_t groups = all / kFarBytes + 1;
+  std::vector<std::vector<Entry*>> members(groups);
+  std::vector<size_t> bytes(groups, 0);
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    // The next one that has room.
+    size_t tried = 0, group = i % groups;
+    while (tried < members.size() && bytes[group] + entries_[i].set_bytes > largest) {
+      ++tried;
+      group = (i + tried) % members.size();
+    }
+    if (tried == members.size()) {
+      group = members.size();
+      members.emplace_back();
+      bytes.push_back(0);
+    }
+    members[group].push_back(&entries_[i]);
+    bytes[group] += entries_[i].set_bytes;
+  }
+  for (const std::vector<Entry*>& group : members) {
+    if (absl::Status status = RunGroupInTurn(group, times); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 std::vector<TimedKernel> Bench::Times() const {
   std::vector<TimedKernel> times;
   for (const Entry& entry : entries_) {
-    if (!entry.seconds.empty()) times.push_back({entry.made.work, MedianOf(entry.seconds), IsNarrow(entry.made.spec)});
+    if (!entry.seconds.empty()) times.push_back({entry.made.work, MedianOf(entry.seconds)});
   }
   return times;
 }

@@ -23,6 +23,11 @@ inline double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+// What the operands of a case move on through: more than the second-level cache of a core, less than what cores share.
+constexpr size_t kNearBytes = size_t{16} << 20;
+// What cases that run in turn go through.
+constexpr size_t kFarBytes = size_t{256} << 20;
+
 double MedianOf(std::vector<double> values);
 
 // Of what was timed while others may have used the machine, which only adds: the first quartile.
@@ -51,6 +56,11 @@ class Bench {
   // One batch of runs of each case; from `until` on those alone that were not run before and are small.
   absl::Status Round(Clock::time_point until);
 
+  // Instead of rounds: each case once, one after another, each with operands of its own, `times` times after a first
+  // one that warms up. So what a case reads and writes was last touched before all the others ran, as in a step of a
+  // model of so many bytes: cases are dealt out to groups of kFarBytes, or of a single case that has more.
+  absl::Status RunInTurn(int times);
+
   // One batch of the first case, which has had a round: seconds a run.
   absl::StatusOr<double> BatchOfFirst() { return Batch(entries_[0], Lay(entries_[0]), entries_[0].runs); }
 
@@ -58,6 +68,10 @@ class Bench {
   std::vector<TimedKernel> Times() const;
 
  private:
+  struct Operands {
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+  };
   struct Entry {
     Case made;
     std::unique_ptr<Kernel> kernel;
@@ -65,19 +79,19 @@ class Bench {
     int sets = 1;          // so many, one after another in the pool
     int runs = 0;          // of a batch; 0: not run yet
     std::vector<double> seconds = {};
-  };
-  struct Operands {
-    std::vector<const void*> inputs;
-    std::vector<void*> outputs;
+    std::vector<Operands> in_turn = {};  // the one set
   };
 
   Bench(const KernelRegistry& kernels, device::Device& device, int threads)
       : kernels_(kernels), device_(device), threads_(threads) {}
   absl::Status Prepare();
   absl::Status OnStream(const std::function<absl::Status()>& task);
-  std::vector<Operands> Lay(const Entry& entry) const;
+  std::vector<Operands> Lay(const Entry& entry, char* at) const;
+  std::vector<Operands> Lay(const Entry& entry) const { return Lay(entry, pool_->base()); }
   absl::Status Fill(const Entry& entry, const std::vector<Operands>& sets);
   absl::StatusOr<double> Batch(const Entry& entry, const std::vector<Operands>& sets, int runs);
+  absl::Status RunGroupInTurn(const std::vector<Entry*>& group, int times);
+  absl::Status Turn(const std::vector<Entry*>& group, bool counts);
 
   const KernelRegistry& kernels_;
   device::Device& device_;

@@ -29,12 +29,16 @@ namespace weft::calibrate {
 namespace {
 
 // Parts of the time.
-constexpr double kForProducts = 0.45, kForKernels = 0.25, kForCommunication = 0.15, kForSteps = 0.15;
+constexpr double kForProducts = 0.4, kForAttention = 0.1, kForKernels = 0.2, kForCommunication = 0.15, kForSteps = 0.15;
 // Rounds that products are to have in theirs.
 constexpr double kRounds = 5;
 constexpr int64_t kGrid[] = {16, 64, 256, 1024, 4096};
-constexpr int64_t kSmallest = 256;  // the grid reaches at least to here
-constexpr int kMostThreads = 8;     // ranks of one process that collectives are measured among
+constexpr int64_t kSmallest = 256;                    // the grid reaches at least to here
+constexpr int kMostThreads = 8;                       // ranks of one process that collectives are measured among
+constexpr int64_t kLengths[] = {16, 64, 256, 1024};   // of sequences that attention is measured for
+constexpr double kForLongest = 10;                    // seconds for attention, from which on it is for the last of them
+constexpr double kMostTurns = 9, kSecondsATurn = 20;  // of kernels that run in turn; of the whole calibration
+constexpr int64_t kTokens = 2048, kGpuTokens = 32768;  // of these sequences together: enough for all of a GPU
 
 // What one calibration works with.
 struct Session {
@@ -155,23 +159,66 @@ absl::StatusOr<std::vector<int64_t>> GridFor(Session& session, size_t types, dou
   return sizes;
 }
 
-absl::Status MeasureProducts(Session& session) {
+std::vector<std::string> TypesOf(const Session& session) {
   std::vector<std::string> types = {"f32", "bf16", "f16"};
   if (!session.on_host()) types.insert(types.begin() + 1, "tf32");
+  return types;
+}
+
+// Of kernels whose operands are far. None on a GPU, which has no caches that a step of a model would fit in.
+absl::StatusOr<std::vector<TimedKernel>> TimesInTurn(Session& session, std::vector<Case> cases) {
+  if (!session.on_host()) return std::vector<TimedKernel>();
+  session.Tell(absl::StrCat(cases.size(), " kernels in turn"));
+  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Bench> bench,
+                        Bench::Create(session.target->kernels, session.device(), session.threads));
+  for (Case& made : cases) WEFT_RETURN_IF_ERROR(bench->Add(std::move(made)));
+  WEFT_RETURN_IF_ERROR(
+      bench->RunInTurn(static_cast<int>(std::clamp(session.request.seconds / kSecondsATurn, 1.0, kMostTurns))));
+  session.measured.near_bytes = kNearBytes;
+  session.measured.far_bytes = kFarBytes;
+  return bench->Times();
+}
+
+absl::Status MeasureProducts(Session& session) {
+  const std::vector<std::string> types = TypesOf(session);
   const double seconds = session.request.seconds * kForProducts;
   const Clock::time_point until = After(seconds);
   WEFT_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, GridFor(session, types.size(), seconds));
   WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Bench> bench,
                         Bench::Create(session.target->kernels, session.device(), session.threads));
+  std::vector<Case> cases;
   for (const std::string& type : types) {
-    for (Case& made : ProductCases(sizes, type)) WEFT_RETURN_IF_ERROR(bench->Add(std::move(made)));
+    for (Case& made : ProductCases(sizes, type)) cases.push_back(std::move(made));
   }
+  for (const Case& made : cases) WEFT_RETURN_IF_ERROR(bench->Add(made));
   for (int round = 1; round == 1 || Clock::now() < until; ++round) {
     session.Tell(absl::StrCat("products up to ", sizes.back(), ", round ", round));
     // The first round makes the grid whole.
     WEFT_RETURN_IF_ERROR(bench->Round(round == 1 ? Clock::time_point::max() : until));
   }
   session.measured.products = bench->Times();
+  bench.reset();
+  WEFT_ASSIGN_OR_RETURN(session.measured.far_products, TimesInTurn(session, std::move(cases)));
+  return absl::OkStatus();
+}
+
+absl::Status MeasureAttention(Session& session) {
+  const double seconds = session.request.seconds * kForAttention;
+  const Clock::time_point until = After(seconds);
+  std::vector<int64_t> lengths(std::begin(kLengths), std::end(kLengths));
+  if (seconds < kForLongest) lengths.pop_back();
+  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Bench> bench,
+                        Bench::Create(session.target->kernels, session.device(), session.threads));
+  for (const std::string& type : TypesOf(session)) {
+    for (Case& made : AttentionCases(lengths, type, session.on_host() ? kTokens : kGpuTokens)) {
+      WEFT_RETURN_IF_ERROR(bench->Add(std::move(made)));
+    }
+  }
+  for (int round = 1; round == 1 || Clock::now() < until; ++round) {
+    session.Tell(absl::StrCat("attention up to ", lengths.back(), ", round ", round));
+    WEFT_RETURN_IF_ERROR(bench->Round(round == 1 ? Clock::time_point::max() : until));
+  }
+  session.measured.attention = bench->Times();
   return absl::OkStatus();
 }
 
@@ -179,14 +226,15 @@ absl::Status MeasureKernels(Session& session) {
   const Clock::time_point until = After(session.request.seconds * kForKernels);
   WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Bench> bench,
                         Bench::Create(session.target->kernels, session.device(), session.threads));
-  std::vector<Case> cases = KernelCases(session.plans);
-  const size_t count = cases.size();
-  for (Case& made : cases) WEFT_RETURN_IF_ERROR(bench->Add(std::move(made)));
+  const std::vector<Case> cases = KernelCases(session.plans);
+  for (const Case& made : cases) WEFT_RETURN_IF_ERROR(bench->Add(made));
   for (int round = 1; round == 1 || Clock::now() < until; ++round) {
-    session.Tell(absl::StrCat("kernels, ", count, ", round ", round));
+    session.Tell(absl::StrCat("kernels, ", cases.size(), ", round ", round));
     WEFT_RETURN_IF_ERROR(bench->Round(until));
   }
   session.measured.kernels = bench->Times();
+  bench.reset();
+  WEFT_ASSIGN_OR_RETURN(session.measured.far_kernels, TimesInTurn(session, cases));
   return absl::OkStatus();
 }
 
@@ -256,6 +304,7 @@ void Complete(Cluster& cluster) {
 absl::Status MeasureAlone(Session& session) {
   if (!session.processes.first()) return absl::OkStatus();
   WEFT_RETURN_IF_ERROR(MeasureProducts(session));
+  WEFT_RETURN_IF_ERROR(MeasureAttention(session));
   return MeasureKernels(session);
 }
 

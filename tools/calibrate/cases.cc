@@ -49,12 +49,6 @@ bool OnCompute(const plan::Stage& stage, const plan::Actor& actor) {
   return stage.streams(actor.stream()).kind() == plan::Stream::COMPUTE;
 }
 
-DType TypeOfOperands(const std::string& type) {
-  const auto row = std::find_if(std::begin(kElementTypes), std::end(kElementTypes),
-                                [&](const ElementType& it) { return it.name == type; });
-  return row == std::end(kElementTypes) ? DType::kF32 : row->type;  // "tf32" is a way to take f32
-}
-
 Case ProductCase(const std::string& type, int64_t m, int64_t n, int64_t k, const char* equation) {
   const DType dtype = TypeOfOperands(type);
   const std::string text = equation;
@@ -72,10 +66,17 @@ Case ProductCase(const std::string& type, int64_t m, int64_t n, int64_t k, const
   for (const TensorSpec& it : made.spec.inputs) made.work.bytes += static_cast<double>(it.bytes());
   made.work.bytes += static_cast<double>(made.spec.outputs[0].bytes());
   made.work.family = "einsum";
+  made.work.type = type;
   return made;
 }
 
 }  // namespace
+
+DType TypeOfOperands(const std::string& type) {
+  const auto row = std::find_if(std::begin(kElementTypes), std::end(kElementTypes),
+                                [&](const ElementType& it) { return it.name == type; });
+  return row == std::end(kElementTypes) ? DType::kF32 : row->type;  // "tf32" is a way to take f32
+}
 
 std::vector<Case> KernelCases(const std::vector<plan::Plan>& plans) {
   std::vector<Case> cases;

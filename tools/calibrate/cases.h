@@ -20,6 +20,13 @@ std::vector<Case> KernelCases(const std::vector<plan::Plan>& plans);
 // operands, as in plan::Product.
 std::vector<Case> ProductCases(const std::vector<int64_t>& sizes, const std::string& type);
 
+// The element type of operands that a plan::Product calls so.
+DType TypeOfOperands(const std::string& type);
+
+// Attention and its gradient, causal and not, for sequences of these lengths and heads of several sizes, of so many
+// `tokens` together.
+std::vector<Case> AttentionCases(const std::vector<int64_t>& lengths, const std::string& type, int64_t tokens);
+
 // Of all kernels of a plan's first rank in a step, ports included.
 std::vector<plan::KernelWork> WorksOfStep(const plan::Plan& plan);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -28,25 +28,48 @@ double Rounded(double value) {
   return absl::SimpleAtod(absl::StrFormat("%.4g", value), &rounded) ? rounded : value;
 }
 
-void FitProducts(const Measured& measured, Cluster* cluster) {
+using Products = google::protobuf::RepeatedPtrField<ProductRate>;
+using Kernels = google::protobuf::RepeatedPtrField<KernelRate>;
+
+ProductRate& AddProduct(const plan::Product& shape, double flops_s, Products& to) {
+  ProductRate& rate = *to.Add();
+  rate.set_type(shape.type);
+  rate.set_m(shape.m);
+  rate.set_n(shape.n);
+  rate.set_k(shape.k);
+  rate.set_flops_s(Rounded(flops_s));
+  rate.set_within(shape.within);
+  return rate;
+}
+
+// The best rate.
+double AddProducts(const std::vector<TimedKernel>& timed, Products& to) {
   std::map<std::tuple<std::string, int64_t, int64_t, int64_t>, std::pair<double, double>> shapes;  // FLOPs, seconds
   double best = 0;
-  for (const TimedKernel& timed : measured.products) {
-    const plan::Product& at = timed.work.product;
+  for (const TimedKernel& it : timed) {
+    const plan::Product& at = it.work.product;
     auto& [flops, seconds] = shapes[{at.type, at.m, at.n, at.k}];
-    flops += timed.work.contraction_flops;
-    seconds += timed.seconds;
+    flops += it.work.contraction_flops;
+    seconds += it.seconds;
   }
   for (const auto& [shape, sums] : shapes) {
-    ProductRate& rate = *cluster->mutable_calibration()->add_product();
-    rate.set_type(std::get<0>(shape));
-    rate.set_m(std::get<1>(shape));
-    rate.set_n(std::get<2>(shape));
-    rate.set_k(std::get<3>(shape));
-    rate.set_flops_s(Rounded(sums.first / sums.second));
-    best = std::max(best, rate.flops_s());
+    const auto& [type, m, n, k] = shape;
+    best = std::max(best, AddProduct({1, m, n, k, type}, sums.first / sums.second, to).flops_s());
   }
+  return best;
+}
+
+void FitProducts(const Measured& measured, Cluster* cluster) {
+  const double best = AddProducts(measured.products, *cluster->mutable_calibration()->mutable_product());
   if (best > 0) cluster->mutable_device()->set_contraction_flops(best);
+}
+
+void FitAttention(const Measured& measured, Cluster* cluster) {
+  for (const TimedKernel& timed : measured.attention) {
+    plan::Product shape = timed.work.product;
+    shape.n = 0;  // there are as many keys as queries
+    AddProduct(shape, timed.work.contraction_flops / timed.seconds, *cluster->mutable_calibration()->mutable_product());
+  }
 }
 
 void FitMemory(const Measured& measured, Cluster* cluster) {
@@ -69,66 +92,100 @@ void FitOtherFlops(const Measured& measured, Cluster* cluster) {
   for (const TimedKernel& timed : measured.kernels) {
     const plan::KernelWork& work = timed.work;
     // Of a bias behind a product nothing would be seen.
-    if (!IsProduct(work) || timed.narrow || work.flops < kLeastShare * work.contraction_flops) continue;
+    if (!IsProduct(work) || work.type != "f32" || work.flops < kLeastShare * work.contraction_flops) continue;
     plan::KernelWork product = work;
     product.flops = product.bytes = 0;
+    product.parts.clear();
     flops += work.flops;
     seconds += timed.seconds - plan::KernelSeconds(machine, product);
   }
   if (flops > 0 && seconds > 0) cluster->mutable_device()->set_other_flops(Rounded(flops / seconds));
 }
 
-// A family has one rate for a size, whatever the element type: that of float32 where there is one. What converts its
-// elements on the way is slower on CPUs.
-void FitKernels(const Measured& measured, Cluster* cluster) {
-  std::set<std::string> in_float;
-  for (const TimedKernel& timed : measured.kernels) {
-    if (!timed.narrow) in_float.insert(timed.work.family);
-  }
+// But for what has a rate by its shape, and what is the sum of its parts.
+bool HasRateOfItsOwn(const plan::KernelWork& work, const Cluster& cluster) {
+  const auto& shapes = cluster.calibration().product();
+  return IsProduct(work) || !work.parts.empty() || std::any_of(shapes.begin(), shapes.end(), [&](const auto& it) {
+           return !it.within().empty() && it.within() == work.product.within;
+         });
+}
+
+void AddKernels(const std::vector<TimedKernel>& kernels, const Cluster& cluster, Kernels& to) {
   struct Sums {
     double bytes = 0, flops = 0, seconds = 0, logs = 0;
     int64_t count = 0;
   };
-  std::map<std::pair<std::string, int>, Sums> sums;  // by family and doublings
-  std::map<std::string, bool> multiplies;
-  for (const TimedKernel& timed : measured.kernels) {
+  using Family = std::pair<std::string, std::string>;  // the kernel's name, the element type
+  std::map<std::pair<Family, int>, Sums> sums;         // and doublings
+  std::map<Family, bool> multiplies;
+  for (const TimedKernel& timed : kernels) {
     const plan::KernelWork& work = timed.work;
-    if (IsProduct(work) || work.bytes <= 0) continue;
-    if (timed.narrow && in_float.count(work.family) > 0) continue;
-    Sums& at = sums[{work.family, static_cast<int>(std::lround(std::log2(work.bytes)))}];
+    if (HasRateOfItsOwn(work, cluster) || work.bytes <= 0) continue;
+    const Family family{work.family, work.type};
+    Sums& at = sums[{family, static_cast<int>(std::lround(std::log2(work.bytes)))}];
     at.bytes += work.bytes;
     at.flops += work.contraction_flops;
     at.seconds += timed.seconds;
     at.logs += std::log(work.bytes);
     ++at.count;
-    const auto [it, is_new] = multiplies.try_emplace(work.family, work.contraction_flops > 0);
+    const auto [it, is_new] = multiplies.try_emplace(family, work.contraction_flops > 0);
     if (!is_new) it->second = it->second && work.contraction_flops > 0;
   }
   for (const auto& [key, at] : sums) {
-    KernelRate& rate = *cluster->mutable_calibration()->add_kernel();
-    rate.set_family(key.first);
+    KernelRate& rate = *to.Add();
+    rate.set_family(key.first.first);
+    rate.set_type(key.first.second);
     rate.set_bytes(Rounded(std::exp(at.logs / static_cast<double>(at.count))));
     rate.set_bytes_s(Rounded(at.bytes / at.seconds));
     if (multiplies[key.first]) rate.set_flops_s(Rounded(at.flops / at.seconds));
   }
 }
 
-// Of two steps with different numbers of kernels, what is left beside these: a line through both.
-void FitSteps(const Measured& measured, Cluster* cluster) {
-  if (measured.small_steps.size() != 2) return;
-  plan::Machine machine = plan::MachineOf(*cluster);
-  machine.launch_s = 0;
+void FitKernels(const Measured& measured, Cluster* cluster) {
+  AddKernels(measured.kernels, *cluster, *cluster->mutable_calibration()->mutable_kernel());
+}
+
+void FitFar(const Measured& measured, Cluster* cluster) {
+  if (measured.far_bytes <= 0) return;
+  Far& far = *cluster->mutable_calibration()->mutable_far();
+  far.set_near_bytes(measured.near_bytes);
+  far.set_bytes(measured.far_bytes);
+  AddProducts(measured.far_products, *far.mutable_product());
+  AddKernels(measured.far_kernels, *cluster, *far.mutable_kernel());
+}
+
+// What steps take beside their kernels.
+struct Besides {
+  double launch_s = 0;  // that grows with them
+  double step_s = 0;
+};
+
+// Of two steps with different numbers of kernels: a line through both. None without two.
+std::optional<Besides> BesidesOf(const std::vector<TimedStep>& steps, plan::Machine machine) {
+  if (steps.size() != 2) return std::nullopt;
+  machine.launch_s = machine.graph_launch_s = 0;
   double left[2], count[2];
   for (int i = 0; i < 2; ++i) {
-    const TimedStep& step = measured.small_steps[i];
-    left[i] = step.seconds;
-    count[i] = static_cast<double>(step.kernels.size());
-    for (const plan::KernelWork& work : step.kernels) left[i] -= plan::KernelSeconds(machine, work);
+    left[i] = steps[i].seconds;
+    count[i] = static_cast<double>(steps[i].kernels.size());
+    for (const plan::KernelWork& work : steps[i].kernels) left[i] -= plan::KernelSeconds(machine, work);
   }
-  if (count[1] <= count[0]) return;
+  if (count[1] <= count[0]) return std::nullopt;
   const double more = std::clamp((left[1] - left[0]) / (count[1] - count[0]), 0.0, std::max(left[1], 0.0) / count[1]);
-  cluster->mutable_device()->set_launch_s(Rounded(std::max(more, kLeastLaunch)));
-  cluster->mutable_calibration()->set_step_s(Rounded(std::max(0.0, left[0] - more * count[0])));
+  return Besides{Rounded(std::max(more, kLeastLaunch)), Rounded(std::max(0.0, left[0] - more * count[0]))};
+}
+
+void FitSteps(const Measured& measured, Cluster* cluster) {
+  const plan::Machine machine = plan::MachineOf(*cluster);
+  if (const std::optional<Besides> begun = BesidesOf(measured.small_steps, machine)) {
+    cluster->mutable_device()->set_launch_s(begun->launch_s);
+    cluster->mutable_calibration()->set_step_s(begun->step_s);
+  }
+  // Steps are as they are run where nobody asks for anything else.
+  if (const std::optional<Besides> replayed = BesidesOf(measured.graph_steps, machine)) {
+    cluster->mutable_device()->set_graph_launch_s(replayed->launch_s);
+    cluster->mutable_calibration()->set_step_s(replayed->step_s);
+  }
 }
 
 // What acts of `busy` ranks take longer for want of cores.
@@ -188,9 +245,11 @@ void FitOverlap(const TimedOverlap& overlap, Cluster* cluster) {
 
 void Fit(const Measured& measured, Cluster* cluster) {
   FitProducts(measured, cluster);
+  FitAttention(measured, cluster);
   FitMemory(measured, cluster);
   FitOtherFlops(measured, cluster);
   FitKernels(measured, cluster);
+  FitFar(measured, cluster);
   FitSteps(measured, cluster);
   FitCores(measured, cluster);
   FitCollectives(measured, cluster);

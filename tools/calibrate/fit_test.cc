@@ -51,30 +51,90 @@ TEST(FitTest, WhatStandsBehindAProductIsOtherWork) {
   measured.products.push_back({Product(16, 16, 16), Product(16, 16, 16).contraction_flops / 50e9});
   KernelWork fused = Product(16, 16, 16);
   fused.flops = 4000;
+  fused.type = "f32";
   measured.kernels.push_back({fused, fused.contraction_flops / 50e9 + 4000 / 2e9});
   Cluster cluster = TwoRanks();
   EXPECT_NEAR(FitOf(measured, &cluster).other_flops, 2e9, 1e7);
   EXPECT_EQ(cluster.calibration().kernel_size(), 0) << "products have a table of their own";
 }
 
-TEST(FitTest, FamiliesHaveARateForEachDoubling) {
+TEST(FitTest, FamiliesHaveARateForEachDoublingAndElementType) {
   Measured measured;
   for (const auto& [bytes, bytes_s] : {std::pair(1000.0, 1e9), {1100, 2e9}, {16000, 4e9}}) {
-    measured.kernels.push_back({{0, 0, bytes, {}, "norm"}, bytes / bytes_s});
+    measured.kernels.push_back({{0, 0, bytes, {}, "norm", "f32"}, bytes / bytes_s});
   }
-  measured.kernels.push_back({{0, 0, 16000, {}, "norm"}, 1, /*narrow=*/true});
-  measured.kernels.push_back({{0, 0, 400, {}, "cast"}, 4e-7, /*narrow=*/true});
-  measured.kernels.push_back({{8e6, 0, 4e4, {}, "attention"}, 1e-3});
+  measured.kernels.push_back({{0, 0, 16000, {}, "norm", "bf16"}, 1});
+  measured.kernels.push_back({{0, 0, 400, {}, "cast", "bf16"}, 4e-7});
+  measured.kernels.push_back({{8e6, 0, 4e4, {}, "attention", "f32"}, 1e-3});
   Cluster cluster = TwoRanks();
   const plan::Machine machine = FitOf(measured, &cluster);
-  EXPECT_EQ(cluster.calibration().kernel_size(), 4);
-  for (size_t i : {2, 4, 5}) {
+  EXPECT_EQ(cluster.calibration().kernel_size(), 5);
+  for (size_t i : {2, 3, 4, 5}) {
     const TimedKernel& timed = measured.kernels[i];
     EXPECT_NEAR(plan::KernelSeconds(machine, timed.work) - machine.launch_s, timed.seconds, 1e-3 * timed.seconds) << i;
   }
   plan::KernelSpeed speed;
-  ASSERT_TRUE(machine.tables->SpeedOf("norm", 1048, &speed));
+  ASSERT_TRUE(machine.tables->SpeedOf("norm", "f32", 1048, &speed));
   EXPECT_NEAR(speed.bytes_s, 2100 / (1000 / 1e9 + 1100 / 2e9), 1e8);
+}
+
+// A fused kernel is the sum of its parts, which are measured by themselves.
+TEST(FitTest, PartsHaveRatesAndTheirSumHasNone) {
+  Measured measured;
+  const KernelWork gelu = {0, 500, 4000, {}, "gelu", "f32"};
+  KernelWork fused = Product(16, 16, 16);
+  measured.products.push_back({fused, fused.contraction_flops / 50e9});
+  fused.flops = 500, fused.parts = {Product(16, 16, 16), gelu};
+  KernelWork norm = {0, 0, 4000, {}, "residual_layer_norm", "f32"};
+  norm.parts = {gelu};
+  measured.kernels = {{gelu, 3e-6}, {fused, 1}, {norm, 1}};
+  Cluster cluster = TwoRanks();
+  const plan::Machine machine = FitOf(measured, &cluster);
+  EXPECT_EQ(cluster.calibration().kernel_size(), 1);
+  EXPECT_NEAR(plan::KernelSeconds(machine, norm) - machine.launch_s, 3e-6, 1e-9);
+  EXPECT_NEAR(plan::KernelSeconds(machine, fused) - machine.launch_s, 3e-6 + fused.contraction_flops / 50e9, 1e-9);
+}
+
+TEST(FitTest, WhatIsFarHasTablesOfItsOwn) {
+  Measured measured;
+  const KernelWork norm = {0, 0, 4000, {}, "norm", "f32"};
+  measured.products.push_back({Product(16, 16, 16), 1e-6});
+  measured.kernels.push_back({norm, 1e-6});
+  measured.far_products.push_back({Product(16, 16, 16), 4e-6});
+  measured.far_kernels.push_back({norm, 9e-6});
+  measured.near_bytes = 1e6, measured.far_bytes = 1e8;
+  Cluster cluster = TwoRanks();
+  plan::Machine machine = FitOf(measured, &cluster);
+  const auto seconds = [&](const KernelWork& work) { return plan::KernelSeconds(machine, work) - machine.launch_s; };
+  EXPECT_NEAR(seconds(norm), 1e-6, 1e-9);
+  machine.step_bytes = 1e7;
+  EXPECT_NEAR(seconds(norm), 3e-6, 3e-9) << "half-way";
+  EXPECT_NEAR(seconds(Product(16, 16, 16)), 2e-6, 2e-9);
+}
+
+TEST(FitTest, AttentionHasARateForEachLengthAndSizeOfHeads) {
+  Measured measured;
+  const auto work = [](int64_t queries, int64_t size, const char* within) {
+    return KernelWork{1e6, 0, 100, {4, queries, queries, size, "f32", within}, "attention", "f32"};
+  };
+  for (int64_t queries : {16, 64}) {
+    for (int64_t size : {16, 64}) {
+      const double seconds = 1e-6 * static_cast<double>(queries * size);
+      measured.attention.push_back({work(queries, size, "attention"), seconds});
+      measured.attention.push_back({work(queries, size, "causal_attention"), 2 * seconds});
+    }
+  }
+  measured.kernels.push_back({work(64, 64, "attention"), 1});
+  KernelWork unfused = work(64, 64, "attention_unfused");
+  unfused.family = "attention_unfused";
+  measured.kernels.push_back({unfused, 2e-3});
+  Cluster cluster = TwoRanks();
+  const plan::Machine machine = FitOf(measured, &cluster);
+  const auto seconds = [&](const KernelWork& it) { return plan::KernelSeconds(machine, it) - machine.launch_s; };
+  EXPECT_NEAR(seconds(work(64, 16, "attention")), 1024e-6, 1e-6);
+  EXPECT_NEAR(seconds(work(64, 16, "causal_attention")), 2048e-6, 2e-6);
+  ASSERT_EQ(cluster.calibration().kernel_size(), 1) << "the other one has a rate by its shape";
+  EXPECT_NEAR(seconds(unfused), 2e-3, 2e-6);
 }
 
 TEST(FitTest, StepsSayWhatIsBesideTheKernels) {
@@ -88,6 +148,22 @@ TEST(FitTest, StepsSayWhatIsBesideTheKernels) {
   const plan::Machine machine = FitOf(measured, &cluster);
   EXPECT_NEAR(machine.launch_s, 4e-7, 1e-9);
   EXPECT_NEAR(machine.step_s, 5e-5, 1e-7);
+}
+
+TEST(FitTest, GraphsHaveLaunchesOfTheirOwn) {
+  Measured measured;
+  const KernelWork small = {0, 0, 1000, {}, "norm"};
+  measured.kernels.push_back({small, 1e-6});
+  for (int kernels : {100, 300}) {
+    const std::vector<KernelWork> works(kernels, small);
+    measured.small_steps.push_back({works, 5e-5 + kernels * (1e-6 + 4e-6)});
+    measured.graph_steps.push_back({works, 2e-5 + kernels * (1e-6 + 5e-7)});
+  }
+  Cluster cluster = TwoRanks();
+  const plan::Machine machine = FitOf(measured, &cluster);
+  EXPECT_NEAR(machine.launch_s, 4e-6, 1e-9);
+  EXPECT_NEAR(machine.graph_launch_s, 5e-7, 1e-9);
+  EXPECT_NEAR(machine.step_s, 2e-5, 1e-7) << "of steps as they are run";
 }
 
 // The simulator gives acts that have no core of their own a part of one: tables hold what they take with one.

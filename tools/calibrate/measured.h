@@ -12,7 +12,6 @@ namespace weft::calibrate {
 struct TimedKernel {
   plan::KernelWork work;
   double seconds = 0;
-  bool narrow = false;  // some operands are floating-point numbers of less than 32 bits
 };
 
 // A message from one rank to another.
@@ -36,11 +35,17 @@ struct TimedOverlap {
 };
 
 struct Measured {
-  std::vector<TimedKernel> products;  // of a grid of shapes, an entry for each way the operands may lie
-  std::vector<TimedKernel> kernels;   // of plans
+  std::vector<TimedKernel> products;   // of a grid of shapes, an entry for each way the operands may lie
+  std::vector<TimedKernel> attention;  // of a grid of lengths and sizes of heads
+  std::vector<TimedKernel> kernels;    // of plans
+  // Products and kernels once more, where each has to go through far_bytes between two uses of a tensor and not through
+  // near_bytes; 0: not measured.
+  std::vector<TimedKernel> far_products, far_kernels;
+  double near_bytes = 0, far_bytes = 0;
   std::vector<plan::CollectiveTime> collectives;
   std::vector<TimedTransfer> transfers;
-  std::vector<TimedStep> small_steps;  // two, of different numbers of kernels
+  std::vector<TimedStep> small_steps;  // two, of different numbers of kernels, begun one by one
+  std::vector<TimedStep> graph_steps;  // the same with graphs that are replayed; none where there are none
   // A step of one rank alone, and of `copies` such ranks side by side.
   int64_t copies = 1;
   double step_alone_s = 0, step_beside_s = 0;

@@ -1,36 +1,48 @@
 """probe_plans: plans whose kernels are measured, compiled when the program is built and put into it."""
 
-# Overrides of models/gpt2/tiny.job, one set a plan. All but the first two are there for their kernels: sizes, element
-# types, and what the passes make of micro-batches, ZeRO, split backwards, dropout and unfused graphs. The first two are
-# run as steps: they differ in nothing but layers, and are so small that what a step takes beside its kernels shows.
-_SMALL = "model.set=hidden=64 model.set=seq=16 batch.global=2 batch.micro=2"
-_WIDE = "model.set=hidden=768 model.set=heads=12 model.set=vocab=8192 model.set=layers=1"
+# A job and overrides, a plan each. All but the first two are there for their kernels: sizes, element types, and what the
+# passes make of micro-batches, ZeRO, split backwards, dropout and unfused graphs. The first two are run as steps: they
+# differ in nothing but layers, and are so small that what a step takes beside its kernels shows.
+_GPT2 = "models/gpt2/tiny.job "
+_LLAMA = "models/llama/tiny.job "  # norms, activations and rotations that GPT-2 lacks
+_SMALL = _GPT2 + "model.set=hidden=64 model.set=seq=16 batch.global=2 batch.micro=2"
+_WIDE = "model.set=hidden=768 model.set=vocab=8192 model.set=layers=1 model.set=seq=256 batch.global=4 batch.micro=4"
+_WIDE_GPT2 = _GPT2 + _WIDE + " model.set=heads=12 model.set=positions=256"
+_WIDE_LLAMA = _LLAMA + _WIDE + " model.set=heads=12 model.set=kv_heads=4 model.set=inner=2048"
 _SETS = [
     _SMALL + " model.set=layers=1",
     _SMALL + " model.set=layers=4",
-    "",
-    "model.set=hidden=256 model.set=seq=128 model.set=positions=128 batch.global=8 batch.micro=8",
-    "model.set=hidden=384 model.set=heads=6 batch.global=4 batch.micro=4 model.set=layers=1",
-    _WIDE + " model.set=seq=256 model.set=positions=256 batch.global=4 batch.micro=4",
-    _WIDE + " model.set=seq=256 model.set=positions=256 batch.global=4 batch.micro=4 precision.compute=BF16",
-    "precision.compute=BF16",
-    "precision.compute=F16",
-    "batch.global=128",
-    "dist.data=2 dist.tensor=2 zero.stage=3 recompute.policy=FULL model.set=dropout=0.1",
-    "dist.tensor=2 precision.compute=BF16 zero.stage=1",
-    "dist.pipeline=2 pipeline.schedule=ZERO_BUBBLE batch.micro=8",
-    "graph.fusion=false model.set=dropout=0.1",
-    "graph.fusion=false precision.compute=BF16",
+    _GPT2,
+    _GPT2 + "model.set=hidden=256 model.set=seq=128 model.set=positions=128 batch.global=8 batch.micro=8",
+    _GPT2 + "model.set=hidden=384 model.set=heads=6 batch.global=4 batch.micro=4 model.set=layers=1",
+    _WIDE_GPT2,
+    _WIDE_GPT2 + " precision.compute=BF16",
+    _GPT2 + "precision.compute=BF16",
+    _GPT2 + "precision.compute=F16",
+    _GPT2 + "batch.global=128",
+    _GPT2 + "dist.data=2 dist.tensor=2 zero.stage=3 recompute.policy=FULL model.set=dropout=0.1",
+    _GPT2 + "dist.tensor=2 precision.compute=BF16 zero.stage=1",
+    _GPT2 + "dist.pipeline=2 pipeline.schedule=ZERO_BUBBLE batch.micro=8",
+    _GPT2 + "graph.fusion=false model.set=dropout=0.1",
+    _GPT2 + "graph.fusion=false precision.compute=BF16",
+    _LLAMA,
+    _LLAMA + "precision.compute=BF16",
+    _WIDE_LLAMA,
+    _WIDE_LLAMA + " precision.compute=BF16",
 ]
 
-def probe_plans(name, kind, keys = "", sets = _SETS):
+# Those that are run as steps come as they are.
+_STEPS = 3
+
+def probe_plans(name, kind, keys = "", rest = "", sets = _SETS):
     """Declares :<name>, an object with the plan files one after another, from weft_probes_<kind> to weft_probes_<kind>_end.
 
     Args:
       name: of the library.
       kind: a word for the symbols.
       keys: overrides that all have.
-      sets: those of each plan.
+      rest: overrides of those that are not run as steps.
+      sets: the job and the overrides of each plan.
     """
     compiler = "//tools/compile:weft-compile"
     blob = name + ".plans"
@@ -41,8 +53,9 @@ def probe_plans(name, kind, keys = "", sets = _SETS):
         cmd = "\n".join(
             ["set -e", "plan=$$(mktemp)", "out=$(location %s)" % blob, "> $$out"] +
             [
-                "$(location %s) models/gpt2/tiny.job %s %s -o $$plan --quiet && cat $$plan >> $$out" % (compiler, set, keys)
-                for set in sets
+                "$(location %s) %s %s %s -o $$plan --quiet && cat $$plan >> $$out" %
+                (compiler, set, keys, "" if i < _STEPS else rest)
+                for i, set in enumerate(sets)
             ] +
             [
                 "rm -f $$plan",

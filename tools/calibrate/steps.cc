@@ -49,12 +49,14 @@ class Tokens : public executor::BatchSource {
 // One rank that steps.
 class Stepper {
  public:
-  static absl::StatusOr<std::unique_ptr<Stepper>> Create(const plan::Plan& plan, const StepContext& context) {
+  static absl::StatusOr<std::unique_ptr<Stepper>> Create(const plan::Plan& plan, const StepContext& context,
+                                                         bool graphs = true) {
     auto stepper = std::make_unique<Stepper>();
     WEFT_ASSIGN_OR_RETURN(stepper->cluster_, executor::LocalCluster::Create(plan, {.kernels = context.kernels,
                                                                                    .source = &stepper->tokens_,
                                                                                    .threads = context.threads,
-                                                                                   .device = context.device}));
+                                                                                   .device = context.device,
+                                                                                   .graphs = graphs}));
     WEFT_RETURN_IF_ERROR(stepper->cluster_->Initialize());
     // The first steps prepare what is done once.
     for (int i = 0; i < 3; ++i) WEFT_RETURN_IF_ERROR(stepper->Step().status());
@@ -119,8 +121,10 @@ absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContex
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(context.seconds));
   const int64_t before = ResidentBytes();
   std::vector<std::unique_ptr<Stepper>> small, copies;
-  for (int i = 0; i < 2; ++i) {
-    WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Stepper> made, Stepper::Create(plans[i], context));
+  // A GPU's are as many again, with graphs.
+  const int ways = context.device != nullptr && context.device->gpu() != nullptr ? 2 : 1;
+  for (int i = 0; i < 2 * ways; ++i) {
+    WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Stepper> made, Stepper::Create(plans[i % 2], context, /*graphs=*/i >= 2));
     small.push_back(std::move(made));
   }
   const int own = context.meet ? 1 : context.copies;
@@ -129,18 +133,18 @@ absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContex
     copies.push_back(std::move(made));
   }
   int64_t planned = own * plans[2].stages(0).arena_bytes();
-  for (int i = 0; i < 2; ++i) planned += plans[i].stages(0).arena_bytes();
+  for (int i = 0; i < 2; ++i) planned += ways * plans[i].stages(0).arena_bytes();
   // A rank that is a thread shares the process with its copies.
   measured.reserve_bytes = std::max<int64_t>(0, ResidentBytes() - planned) / own;
   if (context.device != nullptr) measured.reserve_bytes = std::max<int64_t>(0, measured.reserve_bytes - before);
-  std::vector<double> seconds[2], alone, beside;
+  std::vector<double> seconds[4], alone, beside;
   // All processes take as many rounds, so their number is not a matter of time.
   const int rounds = std::max(kFewestRounds, static_cast<int>(context.seconds / (4 * kBatchSeconds)));
   for (int round = 0; round < rounds; ++round) {
     if (!context.meet && round >= kFewestRounds && Clock::now() > until) break;
     WEFT_RETURN_IF_ERROR(Meet(context));
     if (context.first) {
-      for (int i = 0; i < 2; ++i) {
+      for (size_t i = 0; i < small.size(); ++i) {
         WEFT_ASSIGN_OR_RETURN(const double one, small[i]->Batch());
         seconds[i].push_back(one);
       }
@@ -152,7 +156,10 @@ absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContex
     beside.push_back(together);
   }
   if (!context.first) return absl::OkStatus();
-  for (int i = 0; i < 2; ++i) measured.small_steps.push_back({WorksOfStep(plans[i]), QuartileOf(seconds[i])});
+  for (size_t i = 0; i < small.size(); ++i) {
+    (i < 2 ? measured.small_steps : measured.graph_steps)
+        .push_back({WorksOfStep(plans[i % 2]), QuartileOf(seconds[i])});
+  }
   measured.copies = context.copies;
   measured.step_alone_s = QuartileOf(alone);
   measured.step_beside_s = QuartileOf(beside);

@@ -48,7 +48,9 @@ usage:
                                                   much is hidden, and its line of the model; what takes the
                                                   memory; what a cluster twice as fast in one thing would save;
                                                   NAME: of an actor, a buffer or a layer (h.3) alone,
-                                                  and what the next best layout of what it sends costs
+                                                  and what the next best layout of what it sends costs;
+            [--with=TRACE.json]                   --with: predicted and traced seconds by kernel, of a trace of
+                                                  weft-run --trace --trace-kernels
   weft-plan timeline PLAN [CLUSTER-KEY...]        the step drawn as text; -o: for ui.perfetto.dev, in
             [--unit-times] [--columns=N]          the form of weft-run --trace; --with: beside such a
             [-o FILE.json] [--with=TRACE.json]    trace, at its last step
@@ -94,7 +96,8 @@ Outcome Simulate(const Request& request, const std::vector<const plan::Plan*>& p
 }
 
 Outcome Explain(const Request& request, const std::vector<const plan::Plan*>& plans) {
-  return RunExplain(request.plans[0], *plans[0], {request.name, request.simulate.cluster_keys, request.json});
+  return RunExplain(request.plans[0], *plans[0],
+                    {request.name, request.simulate.cluster_keys, request.simulate.with, request.json});
 }
 
 Outcome Timeline(const Request& request, const std::vector<const plan::Plan*>& plans) {
@@ -159,7 +162,7 @@ const std::vector<Command>& Commands() {
       {"diff", 2, {"--lines", "--json"}, false, Diff},
       {"job", 1, {"--cluster"}, false, JobFile},
       {"simulate", 1, {"--unit-times", "--json"}, true, Simulate},
-      {"explain", 1, {"--json"}, true, Explain},
+      {"explain", 1, {"--json", "--with"}, true, Explain},
       {"timeline", 1, {"--unit-times", "--columns", "--with", "-o"}, true, Timeline},
   };
   return *commands;

@@ -23,13 +23,13 @@ class Step {
   Step(const std::vector<plan::Program>& programs, const plan::Machine& machine, const sim::Report& report,
        const Scope& scope)
       : programs_(programs),
-        machine_(machine),
         report_(report),
         scope_(scope),
         costs_(sim::CostsOf(programs, machine)),
         ends_(plan::EndsOf(programs)),
         origins_(programs.begin(), programs.end()) {
     for (const plan::Program& program : programs) {
+      kernels_.push_back(sim::KernelSecondsOf(program, machine));
       for (const plan::Stream& stream : program.stage->streams()) streams_ += stream.kind() == plan::Stream::COMPUTE;
     }
     streams_ = std::max(streams_, 1.0);
@@ -131,10 +131,10 @@ class Step {
     const plan::Program& program = programs_[act.stage];
     if (scope_.HasActor(program, act.actor)) return 1;
     double all = 0, here = 0;
-    for (const plan::Kernel& kernel : program.actor(act.actor).kernels()) {
-      const double seconds = plan::KernelSeconds(machine_, sim::WorkOf(kernel));
+    for (int k = 0; k < program.actor(act.actor).kernels_size(); ++k) {
+      const double seconds = kernels_[act.stage][act.actor][k];
       all += seconds;
-      if (scope_.HasKernel(program, act.actor, kernel)) here += seconds;
+      if (scope_.HasKernel(program, act.actor, program.actor(act.actor).kernels(k))) here += seconds;
     }
     return all > 0 ? here / all : 0;
   }
@@ -217,10 +217,10 @@ class Step {
   }
 
   const std::vector<plan::Program>& programs_;
-  const plan::Machine& machine_;
   const sim::Report& report_;
   const Scope& scope_;
   const sim::Costs costs_;
+  std::vector<std::vector<std::vector<double>>> kernels_;  // seconds of each, by stage and actor
   const std::vector<plan::TransferEnds> ends_;
   const std::vector<plan::Origins> origins_;
   double streams_ = 0;
@@ -290,7 +290,7 @@ absl::StatusOr<std::vector<Price>> PricesOf(const std::string& path, const plan:
 }  // namespace
 
 absl::StatusOr<Explanation> Explain(const std::string& path, const plan::Plan& plan, const Cluster& cluster,
-                                    const Scope& scope) {
+                                    const Scope& scope, const std::string& with) {
   const absl::StatusOr<sim::Report> report = Simulated(path, plan, cluster);
   if (!report.ok()) return report.status();
   const absl::StatusOr<std::vector<plan::StageMemory>> memory = plan::MeasureMemory(plan);
@@ -302,11 +302,17 @@ absl::StatusOr<Explanation> Explain(const std::string& path, const plan::Plan& p
                           step.Divide(),
                           step.Communications(),
                           MemoryOf(programs, *memory, scope),
-                          {}};
+                          {},
+                          std::nullopt};
   if (scope.kind() == Scope::Kind::kPlan) {
     absl::StatusOr<std::vector<Price>> prices = PricesOf(path, plan, cluster, report->step_s);
     if (!prices.ok()) return prices.status();
     explanation.prices = *std::move(prices);
+  }
+  if (!with.empty()) {
+    absl::StatusOr<Traced> traced = CompareWithTrace(plan, cluster, *report, with);
+    if (!traced.ok()) return traced.status();
+    explanation.traced = *std::move(traced);
   }
   return explanation;
 }

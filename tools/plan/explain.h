@@ -3,6 +3,7 @@
 #define WEFT_TOOLS_PLAN_EXPLAIN_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "runtime/plan/plan.pb.h"
 #include "tools/plan/commands.h"
 #include "tools/plan/scope.h"
+#include "tools/plan/traced.h"
 
 namespace weft::tools {
 
@@ -72,18 +74,20 @@ struct Explanation {
   std::vector<Communication> communication;  // most exposed first, then what takes longest
   Memory memory;
   std::vector<Price> prices;  // what saves most first
+  std::optional<Traced> traced;
 };
 
 struct ExplainRequest {
   std::string name;                       // of an actor, a buffer or a layer; empty: the plan
   std::vector<std::string> cluster_keys;  // as of `simulate`
+  std::string with;                       // a measured trace to compare with; empty: none
   bool json = false;
 };
 
-// What concerns `scope` of a validated plan for `cluster`; prices are of the whole plan alone. Errors begin with
-// `path`.
+// What concerns `scope` of a validated plan for `cluster`; prices are of the whole plan alone, and so is what the trace
+// of a file `with` says, unless that is empty. Errors begin with `path`, or with `with`.
 absl::StatusOr<Explanation> Explain(const std::string& path, const plan::Plan& plan, const Cluster& cluster,
-                                    const Scope& scope);
+                                    const Scope& scope, const std::string& with = "");
 
 Outcome RunExplain(const std::string& path, const plan::Plan& plan, const ExplainRequest& request);
 

@@ -143,6 +143,31 @@ std::string MeansText(const plan::Plan& plan, double step_s) {
                       "  weft plan job PLAN > again.job && weft plan compare again.job ''", sets, "\n");
 }
 
+// A predicted time beside a traced one.
+std::vector<std::string> TracedRow(const std::string& name, const TracedFamily& it) {
+  return {name,
+          absl::StrFormat("x%.4g", it.runs),
+          plan::SecondsText(it.predicted_s),
+          plan::SecondsText(it.traced_s),
+          it.traced_s > 0 ? absl::StrFormat("%.2f", it.predicted_s / it.traced_s) : "-",
+          SavedText(it.predicted_s - it.traced_s)};
+}
+
+std::string TracedText(const std::optional<Traced>& traced) {
+  if (!traced) return "";
+  plan::Table table(2, {1, 2, 3, 4, 5});
+  table.Add({"", "", "predicted", "traced", "ratio", "off by"});
+  for (const TracedFamily& it : traced->families) table.Add(TracedRow(it.family, it));
+  table.Add(TracedRow("acts beside their kernels", traced->launches));
+  table.Add(TracedRow("step", traced->step));
+  return absl::StrCat("kernels of a rank in a step, beside a trace (median of ", traced->steps, " steps)\n",
+                      table.Text());
+}
+
+Json TracedJson(const std::string& name, const TracedFamily& it) {
+  return {{"name", name}, {"runs", it.runs}, {"predicted_s", it.predicted_s}, {"traced_s", it.traced_s}};
+}
+
 // "layer `h.0`": what a name was found to be.
 std::string ScopeText(const Scope& scope) {
   const char* kinds[] = {"plan", "actor", "buffer", "layer"};
@@ -157,7 +182,8 @@ std::string TextOf(const plan::Plan& plan, const Explanation& explanation, const
                       mean, whole && !figures.empty() ? ": " + figures : "", "\n",
                       whole ? plan::DecisionText(plan.header().decision()) : "", DivisionText(explanation),
                       CommunicationText(explanation.communication, !whole), MemoryText(explanation.memory, scope),
-                      whole ? PricesText(explanation) : "", whole ? MeansText(plan, explanation.figures.step_s) : "");
+                      TracedText(explanation.traced), whole ? PricesText(explanation) : "",
+                      whole ? MeansText(plan, explanation.figures.step_s) : "");
 }
 
 Json NextBestJson(const Communication& it) {
@@ -215,6 +241,14 @@ std::string JsonOf(const plan::Plan& plan, const Explanation& explanation, const
     json["prices"].push_back(
         {{"twice", price.name}, {"key", price.key}, {"step_s", price.step_s}, {"saved_s", price.saved_s}});
   }
+  if (explanation.traced) {
+    const Traced& traced = *explanation.traced;
+    json["traced"] = {{"steps", traced.steps},
+                      {"families", Json::array()},
+                      {"launches", TracedJson("launches", traced.launches)},
+                      {"step", TracedJson("step", traced.step)}};
+    for (const TracedFamily& it : traced.families) json["traced"]["families"].push_back(TracedJson(it.family, it));
+  }
   return plan::JsonText(json);
 }
 
@@ -226,7 +260,10 @@ Outcome RunExplain(const std::string& path, const plan::Plan& plan, const Explai
   if (!cluster.ok()) return wrong(cluster.status());
   const absl::StatusOr<Scope> scope = Scope::Find(plan::ProgramsOf(plan), request.name);
   if (!scope.ok()) return {"", absl::StrCat(path, ": ", scope.status().message()), 2};
-  const absl::StatusOr<Explanation> explanation = Explain(path, plan, *cluster, *scope);
+  if (!request.with.empty() && scope->kind() != Scope::Kind::kPlan) {
+    return {"", absl::StrCat("--with: expected no NAME beside it, got `", request.name, "`"), 2};
+  }
+  const absl::StatusOr<Explanation> explanation = Explain(path, plan, *cluster, *scope, request.with);
   if (!explanation.ok()) return wrong(explanation.status());
   return {request.json ? JsonOf(plan, *explanation, *scope) : TextOf(plan, *explanation, *scope), "", 0};
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -137,6 +138,85 @@ TEST(ExplainTest, SaysWhatOtherMeansWouldBuy) {
   EXPECT_NE(chosen.find("  1 GiB more memory  -500 ms"), std::string::npos) << chosen;
   EXPECT_NE(chosen.find("1.00 KiB  dist.data=2\n"), std::string::npos) << chosen;
   EXPECT_EQ(chosen.find("again.job"), std::string::npos) << "the search knows";
+}
+
+// A trace of stages 0 and 1, ranks 0 and 1, of which the first step is left out. Acts are 0.1 s longer than their
+// kernel.
+std::string TraceOf(const std::string& kernel, const std::vector<double>& forward_s) {
+  nlohmann::json events;
+  for (int rank : {0, 1}) {
+    for (const auto& [thread, name] : {std::pair(0, "compute"), {1, "compute kernels"}}) {
+      events.push_back(
+          {{"ph", "M"}, {"name", "thread_name"}, {"pid", rank}, {"tid", thread}, {"args", {{"name", name}}}});
+    }
+    for (size_t step = 0; step < forward_s.size(); ++step) {
+      const auto add = [&](int thread, const std::string& name, double begin_s, double seconds) {
+        events.push_back({{"ph", "X"},
+                          {"name", name},
+                          {"pid", rank},
+                          {"tid", thread},
+                          {"ts", 1e6 * (100.0 * static_cast<double>(step) + begin_s)},
+                          {"dur", 1e6 * seconds},
+                          {"args", {{"step", step + 1}, {"micro_batch", 0}}}});
+      };
+      add(1, "forward/0 " + kernel, 0, forward_s[step]);
+      add(0, "forward", 0, forward_s[step] + 0.1);
+      add(1, "backward/0 compute", 20, 4);
+      add(0, "backward", 20, 4.1);
+    }
+  }
+  const std::string path = testing::TempDir() + "/kernels.json";
+  std::ofstream(path) << nlohmann::json{{"traceEvents", events}};
+  return path;
+}
+
+TEST(ExplainTest, ComparesWithATrace) {
+  const std::string path = Saved(sim::Pipeline(sim::OneFOneB(2, 1), 1), "traced");
+  std::vector<std::string> arguments = {"explain", path, "--json", "--with", TraceOf("compute", {9, 3, 2, 5})};
+  arguments.insert(arguments.end(), kQuarter.begin(), kQuarter.end());
+  arguments.push_back("cluster.device.launch_s=0.25");
+  const Outcome outcome = RunPlanCommand(arguments);
+  ASSERT_EQ(outcome.error, "");
+  const nlohmann::json traced = nlohmann::json::parse(outcome.output)["traced"];
+  EXPECT_EQ(traced["steps"], 3);
+  ASSERT_EQ(traced["families"].size(), 1u);
+  const nlohmann::json& kernels = traced["families"][0];
+  EXPECT_EQ(kernels["name"], "compute");
+  EXPECT_EQ(kernels["runs"], 2);
+  EXPECT_NEAR(kernels["predicted_s"], 1 + 2, 1e-9) << "without launches";
+  EXPECT_NEAR(kernels["traced_s"], 3 + 4, 1e-6) << "the median of 2, 3 and 5, and 4";
+  EXPECT_NEAR(traced["launches"]["predicted_s"], 2 * 0.25, 1e-9);
+  EXPECT_NEAR(traced["launches"]["traced_s"], 2 * 0.1, 1e-6);
+  EXPECT_NEAR(traced["step"]["traced_s"], 24.1, 1e-6);
+  EXPECT_NEAR(traced["step"]["predicted_s"], 6.5 + 4 * 0.25, 1e-9);
+  arguments[2] = "--with=" + TraceOf("compute", {9, 3});
+  arguments.erase(arguments.begin() + 3, arguments.begin() + 5);
+  const std::string text = RunPlanCommand(arguments).output;
+  EXPECT_NE(text.find("beside a trace (median of 1 steps)"), std::string::npos) << text;
+  EXPECT_NE(text.find("  compute                    x2     3.00 s  7.00 s   0.43  -4.00 s\n"), std::string::npos)
+      << text;
+}
+
+TEST(ExplainTest, RefusesATraceThatSaysNothingOfThePlan) {
+  plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 1), 1);
+  const std::string path = Saved(plan, "traced");
+  const auto error = [&](const std::string& with, const std::string& name = "") {
+    std::vector<std::string> arguments = {"explain", path, "--with", with};
+    if (!name.empty()) arguments.push_back(name);
+    const Outcome outcome = RunPlanCommand(arguments);
+    EXPECT_EQ(outcome.status, 2);
+    return outcome.error;
+  };
+  const std::string trace = TraceOf("norm", {1, 1}), acts = testing::TempDir() + "/acts.json";
+  EXPECT_EQ(error(trace), trace +
+                              ": expected a trace of this plan, found kernel `forward/0 norm` of rank 0, which it "
+                              "does not run");
+  EXPECT_EQ(error("none.json"), "none.json: expected a trace of weft-run, found none");
+  std::ofstream(acts)
+      << R"({"traceEvents":[{"ph":"X","name":"forward","pid":0,"tid":0,"ts":1,"dur":5,"args":{"step":1}}]})";
+  EXPECT_EQ(error(acts),
+            acts + ": expected the kernels of a step, as weft-run --trace-kernels writes them, found none");
+  EXPECT_EQ(error(acts, "forward"), "--with: expected no NAME beside it, got `forward`");
 }
 
 TEST(ExplainTest, MemoryIsThatOfThePeak) {

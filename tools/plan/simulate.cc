@@ -1,10 +1,9 @@
 #include "tools/plan/simulate.h"
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -18,11 +17,10 @@
 #include "runtime/sim/timeline.h"
 #include "runtime/trace/file.h"
 #include "tools/plan/cluster.h"
+#include "tools/plan/events.h"
 
 namespace weft::tools {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string Text(const absl::Status& status) { return std::string(status.message().data(), status.message().size()); }
 
@@ -92,36 +90,18 @@ std::string TextOf(const plan::Plan& plan, const Step& step, bool unit_times) {
   return absl::StrCat(head.Text(), "a rank of each stage\n", table.Text());
 }
 
-// What a trace from anywhere may hold in place of a number or a word.
-double NumberOf(const Json& object, const char* key, double otherwise) {
-  const auto it = object.is_object() ? object.find(key) : object.end();
-  return it != object.end() && it->is_number() ? it->get<double>() : otherwise;
-}
-
-bool Is(const Json& event, const char* key, const std::string& word) {
-  const auto it = event.is_object() ? event.find(key) : event.end();
-  return it != event.end() && it->is_string() && it->get<std::string>() == word;
-}
-
-// The step of an act, counted from 1; -1 for what is none.
-double StepNumberOf(const Json& event) {
-  return Is(event, "ph", "X") && event.contains("args") ? NumberOf(event["args"], "step", -1) : -1;
-}
-
 // Where a process stands among the others: beside each rank what was predicted for it.
 int64_t PlaceOf(int64_t process) {
   return process >= sim::kPredictedProcess ? 2 * (process - sim::kPredictedProcess) + 1 : 2 * process;
 }
 
 // The events of a measured trace and of a predicted one, whose step begins when
-// the last measured one does. Null if the text is no such trace.
-Json Merged(const std::string& measured_text, const plan::Plan& plan, const sim::Report& report) {
-  Json merged = Json::parse(measured_text, nullptr, false);
-  if (!merged.is_object() || !merged.contains("traceEvents") || !merged["traceEvents"].is_array()) return Json();
+// the last measured one does.
+Json Merged(Json measured, const plan::Plan& plan, const sim::Report& report) {
+  Json merged = std::move(measured);
   Json& events = merged["traceEvents"];
   double step = -1, origin = std::numeric_limits<double>::max();
   for (const Json& event : events) step = std::max(step, StepNumberOf(event));
-  if (step < 0) return Json();
   for (const Json& event : events) {
     if (StepNumberOf(event) == step) origin = std::min(origin, NumberOf(event, "ts", 0));
   }
@@ -152,11 +132,9 @@ Outcome RunTimeline(const std::string& path, const plan::Plan& plan, const Simul
   if (!step.ok()) return {"", Text(step.status()), 2};
   std::string json;
   if (!request.with.empty()) {
-    std::ifstream file(request.with, std::ios::binary);
-    const std::string measured((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    const Json merged = Merged(measured, plan, step->report);
-    if (merged.is_null()) return {"", absl::StrCat(request.with, ": expected a trace of weft-run, found none"), 2};
-    json = merged.dump() + "\n";
+    Json measured = ReadTrace(request.with);
+    if (measured.is_null()) return {"", absl::StrCat(request.with, ": expected a trace of weft-run, found none"), 2};
+    json = Merged(std::move(measured), plan, step->report).dump() + "\n";
   } else if (!request.output.empty()) {
     json = sim::TimelineOf(plan, step->report, 0).ToJson();
   }

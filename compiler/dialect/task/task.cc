@@ -39,7 +39,21 @@ static bool isProduct(mlir::DictionaryAttr product) {
     return number && number.getInt() > 0;
   };
   auto type = product.getAs<mlir::StringAttr>("type");
-  return product.size() == 5 && isSize("batch") && isSize("m") && isSize("n") && isSize("k") && type && !type.empty();
+  bool isWithin = bool(product.getAs<mlir::StringAttr>("within"));
+  return product.size() == 5 + isWithin && isSize("batch") && isSize("m") && isSize("n") && isSize("k") && type &&
+         !type.empty();
+}
+
+static bool isCost(llvm::ArrayRef<double> cost) {
+  return cost.size() == 3 && llvm::all_of(cost, [](double part) { return part >= 0; });
+}
+
+static bool isPart(mlir::Attribute attribute) {
+  auto part = llvm::cast<mlir::DictionaryAttr>(attribute);
+  auto cost = part.getAs<mlir::DenseF64ArrayAttr>("cost");
+  auto product = part.getAs<mlir::DictionaryAttr>("product");
+  return part.getAs<mlir::StringAttr>("name") && part.getAs<mlir::StringAttr>("type") && cost && isCost(cost) &&
+         part.size() == 3 + bool(product) && (!product || isProduct(product));
 }
 
 llvm::SmallVector<int64_t> localShapeOf(mlir::RankedTensorType tensor, ir::PlacementAttr placement) {
@@ -136,12 +150,16 @@ LogicalResult KernelOp::verify() {
       return emitOpError() << "in_place: expected -1 or an input below " << getInputs().size() << ", got " << input;
     }
   }
-  llvm::ArrayRef<double> cost = getCost().value_or(llvm::ArrayRef<double>());
-  if (getCost() && (cost.size() != 3 || llvm::any_of(cost, [](double part) { return !(part >= 0); }))) {
+  if (getCost() && !isCost(*getCost())) {
     return emitOpError("cost: expected three numbers of 0 or more");
   }
   if (getProduct() && !isProduct(getProductAttr())) {
     return emitOpError() << "product: expected batch, m, n and k of 1 or more and a type, got " << getProductAttr();
+  }
+  for (mlir::Attribute part : getPartsAttr() ? getPartsAttr().getValue() : llvm::ArrayRef<mlir::Attribute>()) {
+    if (!isPart(part)) {
+      return emitOpError() << "parts: expected a name, a type and a cost of each, and a product or none, got " << part;
+    }
   }
   return mlir::success();
 }

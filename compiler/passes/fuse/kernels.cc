@@ -1,5 +1,6 @@
 #include "compiler/passes/fuse/kernels.h"
 
+#include "compiler/analysis/cost.h"
 #include "compiler/dialect/task/registers.h"
 #include "runtime/plan/devices.h"
 
@@ -121,6 +122,28 @@ void declareBefore(Operation *place, Value buffer) {
   declaration->moveBefore(place);
 }
 
+bool isOnHost(KernelOp kernel) {
+  auto program = kernel->getParentOfType<task::ProgramOp>();
+  const plan::DeviceKind *kind = plan::FindDeviceKind(program.getPlacement().getDevice().getValue());
+  return kind && kind->host;
+}
+
+// What a kernel of the host runs one after another; itself if it is nothing but one kernel.
+SmallVector<mlir::Attribute> partsOf(KernelOp kernel) {
+  if (mlir::ArrayAttr parts = kernel.getPartsAttr()) {
+    return llvm::to_vector(parts.getValue());
+  }
+  mlir::Builder b(kernel.getContext());
+  SmallVector<RankedTensorType> tensors = llvm::map_to_vector(kernel->getOperands(), task::tensorOf);
+  SmallVector<mlir::NamedAttribute> part = {b.getNamedAttr("name", kernel.getNameAttr()),
+                                            b.getNamedAttr("type", b.getStringAttr(narrowestOf(tensors))),
+                                            b.getNamedAttr("cost", kernel.getCostAttr())};
+  if (mlir::DictionaryAttr product = kernel.getProductAttr()) {
+    part.push_back(b.getNamedAttr("product", product));
+  }
+  return {b.getDictionaryAttr(part)};
+}
+
 // Each operand and result is read or written once where the parts did so several times, or not at all any more. On the
 // host the parts still run one after another.
 SmallVector<double> costOf(ArrayRef<KernelOp> parts, const Fused &fused) {
@@ -136,11 +159,10 @@ SmallVector<double> costOf(ArrayRef<KernelOp> parts, const Fused &fused) {
       ++saved[operand];
     }
   }
-  auto program = ArrayRef(parts)[0]->getParentOfType<task::ProgramOp>();
-  const plan::DeviceKind *kind = plan::FindDeviceKind(program.getPlacement().getDevice().getValue());
-  if (kind && kind->host) {
+  if (isOnHost(ArrayRef(parts)[0])) {
     return cost;
   }
+  auto program = ArrayRef(parts)[0]->getParentOfType<task::ProgramOp>();
   for (const auto *list : {&fused.inputs, &fused.outputs}) {
     for (Value operand : *list) {
       --saved[operand];
@@ -171,7 +193,15 @@ bool fuse(ArrayRef<KernelOp> parts, const Fused &fused) {
   auto made = b.create<KernelOp>(
       first.getLoc(), b.getStringAttr(fused.name), fused.inputs, fused.outputs, fused.constants, first.getSection(),
       fused.inPlace.empty() ? mlir::DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(fused.inPlace),
-      costs ? b.getDenseF64ArrayAttr(costOf(parts, fused)) : mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr());
+      costs ? b.getDenseF64ArrayAttr(costOf(parts, fused)) : mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(),
+      mlir::ArrayAttr());
+  if (costs && isOnHost(first)) {
+    SmallVector<mlir::Attribute> all;
+    for (KernelOp part : parts) {
+      llvm::append_range(all, partsOf(part));
+    }
+    made.setPartsAttr(b.getArrayAttr(all));
+  }
   made->setDiscardableAttrs(first->getDiscardableAttrDictionary());
   for (KernelOp part : parts) {
     if (part.getProduct()) {

@@ -90,8 +90,12 @@ private:
     if (work.product.m > 0) {
       auto size = [&](llvm::StringRef name, int64_t n) { return b_.getNamedAttr(name, b_.getI64IntegerAttr(n)); };
       const plan::Product &p = work.product;
-      op.setProductAttr(b_.getDictionaryAttr({size("batch", p.batch), size("m", p.m), size("n", p.n), size("k", p.k),
-                                              b_.getNamedAttr("type", b_.getStringAttr(p.type))}));
+      SmallVector<mlir::NamedAttribute> product = {size("batch", p.batch), size("m", p.m), size("n", p.n),
+                                                   size("k", p.k), b_.getNamedAttr("type", b_.getStringAttr(p.type))};
+      if (!p.within.empty()) {
+        product.push_back(b_.getNamedAttr("within", b_.getStringAttr(p.within)));
+      }
+      op.setProductAttr(b_.getDictionaryAttr(product));
     }
     mark(op, from);
   }

@@ -23,6 +23,7 @@ task.program @bias on #weft.placement<"cuda", [], [0]> micro_batches(1) {
 // On the host the parts are still run one after another.
 // CHECK-LABEL: task.program @host
 // CHECK: task.kernel "einsum" {{.*}} {epilogue = "bias", equation = "si,io->so"} micro cost [3.200000e+01, 4.000000e+00, 8.800000e+01]
+// CHECK-SAME: parts [{cost = array<f64: 3.200000e+01, 0.000000e+00, 4.800000e+01>, name = "einsum", type = "f32"}, {cost = array<f64: 0.000000e+00, 4.000000e+00, 4.000000e+01>, name = "add", type = "f32"}]
 !x = !task.buffer<tensor<2x4xf32, #weft.sbp<>>>
 !w = !task.buffer<tensor<4x2xf32, #weft.sbp<>>>
 !b = !task.buffer<tensor<2xf32, #weft.sbp<>>>
