@@ -65,7 +65,7 @@ model.layer @running_statistics(%mean, %variance) [channels, samples, rate, spli
 }
 
 // nn.BatchNorm1d of x[samples, channels] in training, with the statistics of the micro-batch. In files it has weight, bias,
-// running_mean and running_var. Split over `tensor` by channels: S(0).
+// running_mean and running_var; what torch calls num_batches_tracked nobody needs here. Split over `tensor` by channels: S(0).
 model.layer @batch_norm(%x) [channels, samples = batch, eps = 1.0e-5, rate = 0.1, split = B] {
   %w = weft.parameter "weight" [channels] init(ones) sbp(tensor = split)
   %b = weft.parameter "bias" [channels] init(zeros) sbp(tensor = split)
