@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/job/job.h"
+#include "compiler/job/stages.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace weft::compiler {
@@ -118,13 +119,16 @@ bool Space::has(const Choice &choice) const {
   const int64_t global = asked_.batch().global();
   const bool divides = ranks_ % choice.ranks() == 0 || asked_.dist().data() > 0;
   const bool isSplit = choice.zero > 0 && choice.data > 1;
+  if (choice.pipeline == 1 && !KeyOfStages(asked_.pipeline()).empty())
+    return false;
   return choice.ranks() <= ranks_ && divides && choice.pipeline <= kMostStages &&
          allows(asked_.batch().micro(), choice.micro) && global % choice.micro == 0 &&
          choice.micro % choice.data == 0 && global / choice.micro <= kMostMicroBatches &&
          (asked_.zero().has_stage() ? choice.zero == asked_.zero().stage() : choice.zero == 0 || isSplit) &&
-         (asked_.zero().group() > 0 ? choice.group == asked_.zero().group() && choice.data % choice.group == 0
-                                    : choice.group == 0 || (isSplit && choice.group > 1 && choice.group < choice.data &&
-                                                            choice.data % choice.group == 0));
+         (asked_.zero().group() > 0
+              ? choice.zero > 0 && choice.group == asked_.zero().group() && choice.data % choice.group == 0
+              : choice.group == 0 ||
+                    (isSplit && choice.group > 1 && choice.group < choice.data && choice.data % choice.group == 0));
 }
 
 void Space::forEach(const std::function<void(const Choice &)> &visit) const {
@@ -134,10 +138,12 @@ void Space::forEach(const std::function<void(const Choice &)> &visit) const {
     std::vector<Choice> more;
     const int64_t asked = (asked_.dist().*axis.asked)();
     for (const Choice &mesh : meshes) {
-      for (int64_t size : asked > 0 ? std::vector<int64_t>{asked} : sizes) {
+      for (int64_t size : asked > 0                     ? std::vector<int64_t>{asked}
+                          : closed_.count(axis.key) > 0 ? std::vector<int64_t>{1}
+                                                        : sizes) {
         Choice next = mesh;
         next.*axis.size = size;
-        if (next.ranks() <= ranks_)
+        if (next.ranks() <= ranks_ && (asked_.dist().data() > 0 || ranks_ % next.ranks() == 0))
           more.push_back(next);
       }
     }
@@ -146,6 +152,8 @@ void Space::forEach(const std::function<void(const Choice &)> &visit) const {
   for (Choice choice : meshes) {
     for (int64_t micro : micros) {
       choice.micro = micro;
+      if (micro % choice.data != 0)
+        continue;
       for (int64_t zero = 0; zero <= 3; ++zero) {
         choice.zero = zero;
         std::set<int64_t> groups = {0, nodeRanks_ / choice.tensor / choice.context / choice.expert,
@@ -163,21 +171,24 @@ void Space::forEach(const std::function<void(const Choice &)> &visit) const {
 }
 
 std::vector<Choice> Space::schedulesOf(const Choice &choice) const {
+  const Pipeline &asked = asked_.pipeline();
+  const bool hasFile = !asked.schedule_file().empty();
+  const int64_t cutInto = asked.cuts_size() > 0 ? asked.cuts_size() + 1 : 0;
   std::vector<Choice> all;
   for (const ScheduleChoice &schedule : kSchedules) {
-    const Pipeline &asked = asked_.pipeline();
-    const bool isAsked = schedule.schedule == asked.schedule() && schedule.form == asked.form();
-    if (choice.pipeline == 1 || asked.has_schedule() || !asked.schedule_file().empty()) {
-      if (!isAsked && !(schedule.schedule == ONE_F_ONE_B && choice.pipeline == 1 && !asked.has_schedule()))
-        continue;
-    }
-    for (int64_t chunks : chunksOf(schedule)) {
-      if (asked.chunks() > 0 && chunks != asked.chunks() && asked.schedule_file().empty())
+    const bool isDefault = schedule.schedule == ONE_F_ONE_B;
+    const bool isAsked = (!asked.has_schedule() || schedule.schedule == asked.schedule()) &&
+                         ((asked.form() == H1 && !asked.has_schedule()) || schedule.form == asked.form());
+    // The order of a file is nobody's; the default stands for it. One stage has no other.
+    if (hasFile || choice.pipeline == 1 ? !isDefault : !isAsked)
+      continue;
+    for (int64_t chunks : hasFile ? std::vector<int64_t>{std::max<int64_t>(asked.chunks(), 1)} : chunksOf(schedule)) {
+      if ((asked.chunks() > 0 && chunks != asked.chunks()) || (cutInto > 0 && chunks * choice.pipeline != cutInto))
         continue;
       Choice one = choice;
       one.schedule = schedule.schedule;
       one.form = schedule.form;
-      one.chunks = asked.schedule_file().empty() ? chunks : std::max<int64_t>(asked.chunks(), 1);
+      one.chunks = chunks;
       all.push_back(one);
     }
   }
@@ -252,23 +263,26 @@ std::vector<Choice> Space::neighbours(const Choice &choice) const {
 }
 
 std::vector<Choice> Space::starts() const {
-  // Of every mesh of few axes the smallest and the largest micro-batch, without schedules.
+  // Without schedules, which forEach counts last.
   std::vector<Choice> all, starts;
   const int64_t none = asked_.zero().has_stage() ? asked_.zero().stage() : -1;
-  std::set<Choice> seen;
   forEach([&](const Choice &any) {
     Choice choice = any;
     choice.schedule = ONE_F_ONE_B;
     choice.form = H1;
     choice.chunks = 1;
-    if (choice.group == asked_.zero().group() && seen.insert(choice).second)
+    if (choice.group == asked_.zero().group() && (all.empty() || !(all.back() == choice)))
       all.push_back(choice);
   });
   const auto best = [&](const std::function<double(const Choice &)> &worth) {
     const Choice *most = nullptr;
+    double mostWorth = 0;
     for (const Choice &choice : all) {
-      if (most == nullptr || worth(choice) > worth(*most))
+      const double own = worth(choice);
+      if (most == nullptr || own > mostWorth) {
         most = &choice;
+        mostWorth = own;
+      }
     }
     if (most != nullptr && std::find(starts.begin(), starts.end(), *most) == starts.end())
       starts.push_back(*most);
@@ -286,6 +300,12 @@ std::vector<Choice> Space::starts() const {
   best([&](const Choice &c) {
     const double fits = (c.tensor == nodeRanks_ ? 1 : 0) + (c.pipeline == ranks_ / nodeRanks_ ? 1 : 0);
     return 8 * fits + 4 * double(c.ranks()) / ranks + zero(c, 1) - double(c.micro) / global;
+  });
+  // What holds least: as many stages as there may be.
+  best([&](const Choice &c) {
+    const double fits = c.tensor == nodeRanks_ ? 1 : 0;
+    return 8 * fits + 4 * double(c.ranks()) / ranks + 4 * double(c.pipeline) / double(kMostStages) + zero(c, 1) -
+           double(c.micro) / global;
   });
   return starts;
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -63,8 +64,35 @@ TEST(ChoiceTest, KeysOfTheJobStay) {
     EXPECT_EQ(choice.tensor, 1);
     EXPECT_EQ(choice.data, 2);
     EXPECT_EQ(choice.zero, 0);
-    EXPECT_TRUE(choice.pipeline == 1 || choice.schedule == GPIPE);
+    EXPECT_EQ(choice.schedule, GPIPE);
+    EXPECT_GT(choice.pipeline, 1) << "one stage has no schedule";
   }
+}
+
+// What a key says, every choice does: nothing that is set is without a meaning.
+TEST(ChoiceTest, KeysOfStagesAskForStages) {
+  const auto check = [](const std::vector<std::string> &keys, const std::function<bool(const Choice &)> &holds) {
+    const std::set<Choice> choices = choicesOf(Space(jobOf(keys), clusterOf(1, 8)));
+    EXPECT_FALSE(choices.empty()) << keys[0];
+    for (const Choice &choice : choices)
+      EXPECT_TRUE(choice.pipeline > 1 && holds(choice)) << keys[0];
+  };
+  check({"pipeline.chunks=3"}, [](const Choice &choice) { return choice.chunks == 3; });
+  check({"pipeline.form=V"}, [](const Choice &choice) { return choice.schedule == ZERO_BUBBLE && choice.form == V; });
+  check({"pipeline.schedule=ZERO_BUBBLE"}, [](const Choice &choice) { return choice.form == H1; });
+  check({"dist.pipeline=2", "pipeline={cuts: ['h.1', 'h.2', 'h.3']}"},
+        [](const Choice &choice) { return choice.chunks == 2; });
+  check({"dist.pipeline=2", "batch.micro=2", "pipeline={schedule_file: 'order.txt' chunks: 3}"},
+        [](const Choice &choice) { return choice.chunks == 3; });
+}
+
+TEST(ChoiceTest, TheDefaultScheduleAsksForNothing) {
+  bool one = false;
+  for (const Choice &choice : choicesOf(Space(jobOf({"pipeline.schedule=ONE_F_ONE_B"}), clusterOf(1, 4)))) {
+    one |= choice.pipeline == 1;
+    EXPECT_EQ(choice.schedule, ONE_F_ONE_B);
+  }
+  EXPECT_TRUE(one);
 }
 
 TEST(ChoiceTest, AGroupOfZeroDividesTheDataRanks) {
@@ -72,6 +100,8 @@ TEST(ChoiceTest, AGroupOfZeroDividesTheDataRanks) {
   ASSERT_FALSE(choices.empty());
   for (const Choice &choice : choices)
     EXPECT_EQ(choice.data % 4, 0) << choice.data;
+  for (const Choice &choice : choicesOf(Space(jobOf({"zero={group: 4}"}), clusterOf(1, 8))))
+    EXPECT_GT(choice.zero, 0) << "what splits nothing has no group";
 }
 
 TEST(ChoiceTest, TheKeysOfAChoiceMakeItsJob) {

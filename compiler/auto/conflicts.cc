@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/auto/choice.h"
+#include "compiler/job/stages.h"
 #include "ops/abi/status_macros.h"
 
 namespace weft::compiler {
@@ -51,6 +52,10 @@ absl::Status checkSizes(const Job &asked, const Cluster &cluster) {
   if (asked.dist().pipeline() > kMostStages)
     return expected("dist.pipeline", absl::StrCat("at most ", kMostStages, " with graph.auto_parallel"),
                     asked.dist().pipeline());
+  if (const std::string key = KeyOfStages(asked.pipeline());
+      !key.empty() && asked.dist().pipeline() == 0 && ranks / sizes.product < 2)
+    return expected("dist", absl::StrCat("sizes that leave ranks for 2 or more stages, which alone have ", key),
+                    sizes.text.empty() ? absl::StrCat(ranks, ranks == 1 ? " rank" : " ranks") : sizes.text);
   const int64_t micro = asked.batch().micro();
   if (micro > 0 && asked.batch().global() / micro > kMostMicroBatches)
     return expected("batch.micro",
@@ -60,29 +65,37 @@ absl::Status checkSizes(const Job &asked, const Cluster &cluster) {
   return absl::OkStatus();
 }
 
-absl::Status checkSchedule(const Pipeline &pipeline) {
-  if (!pipeline.schedule_file().empty())
+// Chunks of a stage, as the cuts and the schedule have them.
+absl::Status checkChunks(const Job &asked) {
+  const Pipeline &pipeline = asked.pipeline();
+  const int64_t stages = asked.dist().pipeline(), cuts = pipeline.cuts_size();
+  if (cuts > 0 && (cuts + 1) % stages != 0)
+    return expected("pipeline.cuts",
+                    absl::StrCat("as many as chunks but one, a multiple of dist.pipeline (", stages, ") of these"),
+                    cuts);
+  const int64_t chunks = cuts > 0 ? (cuts + 1) / stages : pipeline.chunks();
+  if (cuts > 0 && pipeline.chunks() > 0 && pipeline.chunks() != chunks)
+    return expected("pipeline.chunks", absl::StrCat(chunks, ", as there are ", cuts, " cuts for ", stages, " stages"),
+                    pipeline.chunks());
+  if (chunks == 0 || !pipeline.schedule_file().empty())
     return absl::OkStatus();
-  const std::string name = PipelineSchedule_Name(pipeline.schedule());
-  const bool hasForms = !pipeline.has_schedule() || pipeline.schedule() == ZERO_BUBBLE;
-  if (pipeline.form() != H1 && !hasForms)
-    return expected("pipeline.form", absl::StrCat("none, as pipeline.schedule ", name, " has no forms"),
-                    ZeroBubble_Name(pipeline.form()));
-  const int64_t chunks = pipeline.chunks();
-  if (chunks == 0)
-    return absl::OkStatus();
+  const bool isV = pipeline.form() == V;
   int64_t least = 1, most = kMostChunks;
   if (pipeline.has_schedule() && pipeline.schedule() == INTERLEAVED)
     least = 2;
-  else if (pipeline.has_schedule() && pipeline.schedule() == ZERO_BUBBLE && pipeline.form() == V)
+  else if (isV)
     least = most = 2;
   else if (pipeline.has_schedule())
     most = 1;
   if (chunks >= least && chunks <= most)
     return absl::OkStatus();
-  return expected("pipeline.chunks",
+  const std::string name = isV ? "pipeline.form is V"
+                           : pipeline.has_schedule()
+                               ? absl::StrCat("pipeline.schedule is ", PipelineSchedule_Name(pipeline.schedule()))
+                               : "";
+  return expected(cuts > 0 ? "pipeline.cuts" : "pipeline.chunks",
                   absl::StrCat(least == most ? absl::StrCat(least) : absl::StrCat(least, " to ", most),
-                               pipeline.has_schedule() ? absl::StrCat(", as pipeline.schedule is ", name) : "",
+                               cuts > 0 ? " chunks a stage" : "", name.empty() ? "" : absl::StrCat(", as ", name),
                                " with graph.auto_parallel"),
                   chunks);
 }
@@ -91,7 +104,7 @@ absl::Status checkSchedule(const Pipeline &pipeline) {
 
 absl::Status checkKeys(const Job &asked, const Cluster &cluster) {
   WEFT_RETURN_IF_ERROR(checkSizes(asked, cluster));
-  return checkSchedule(asked.pipeline());
+  return checkChunks(asked);
 }
 
 } // namespace weft::compiler

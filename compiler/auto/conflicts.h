@@ -9,7 +9,8 @@
 namespace weft::compiler {
 
 /// Looks at the keys that a valid job sets, before anything is compiled: whether the sizes of axes divide the ranks of
-/// the cluster, whether zero.group divides what can be data ranks, whether the schedule has the chunks and the form.
+/// the cluster and leave ranks for the stages that other keys are of, whether zero.group divides what can be data
+/// ranks, whether the schedule has the chunks.
 /// kInvalidArgument names the key, what was expected and what was found. What depends on the model is found later.
 absl::Status checkKeys(const Job &asked, const Cluster &cluster);
 

@@ -39,19 +39,37 @@ TEST(ConflictsTest, AGroupOfZeroDividesTheDataRanks) {
   EXPECT_EQ(errorOf("zero { group: 4 }"), "");
 }
 
-TEST(ConflictsTest, AScheduleHasItsChunksAndForms) {
+TEST(ConflictsTest, AScheduleHasItsChunks) {
   EXPECT_EQ(errorOf("pipeline { schedule: GPIPE chunks: 2 }"),
             "pipeline.chunks: expected 1, as pipeline.schedule is GPIPE with graph.auto_parallel, got 2");
   EXPECT_EQ(errorOf("pipeline { schedule: INTERLEAVED chunks: 1 }"),
             "pipeline.chunks: expected 2 to 8, as pipeline.schedule is INTERLEAVED with graph.auto_parallel, got 1");
   EXPECT_EQ(errorOf("pipeline { schedule: ZERO_BUBBLE form: V chunks: 4 }"),
-            "pipeline.chunks: expected 2, as pipeline.schedule is ZERO_BUBBLE with graph.auto_parallel, got 4");
+            "pipeline.chunks: expected 2, as pipeline.form is V with graph.auto_parallel, got 4");
   EXPECT_EQ(errorOf("pipeline { chunks: 9 }"), "pipeline.chunks: expected 1 to 8 with graph.auto_parallel, got 9");
-  EXPECT_EQ(errorOf("pipeline { schedule: ONE_F_ONE_B form: V }"),
-            "pipeline.form: expected none, as pipeline.schedule ONE_F_ONE_B has no forms, got V");
+  EXPECT_EQ(errorOf("pipeline { form: V chunks: 4 }"),
+            "pipeline.chunks: expected 2, as pipeline.form is V with graph.auto_parallel, got 4");
   EXPECT_EQ(errorOf("pipeline { form: V }"), "");
   EXPECT_EQ(errorOf("pipeline { schedule: INTERLEAVED chunks: 8 }"), "");
   EXPECT_EQ(errorOf("pipeline { schedule_file: \"own.txt\" chunks: 16 }"), "") << "the file says";
+}
+
+TEST(ConflictsTest, CutsMakeTheChunksOfTheStages) {
+  const std::string two = "dist { pipeline: 2 } pipeline { cuts: ['h.1', 'h.2'] }";
+  EXPECT_EQ(errorOf(two),
+            "pipeline.cuts: expected as many as chunks but one, a multiple of dist.pipeline (2) of these, got 2");
+  const std::string three = "dist { pipeline: 2 } pipeline { cuts: ['h.1', 'h.2', 'h.3'] ";
+  EXPECT_EQ(errorOf(three + "}"), "");
+  EXPECT_EQ(errorOf(three + "chunks: 1 }"), "pipeline.chunks: expected 2, as there are 3 cuts for 2 stages, got 1");
+  EXPECT_EQ(errorOf(three + "schedule: GPIPE }"),
+            "pipeline.cuts: expected 1 chunks a stage, as pipeline.schedule is GPIPE with graph.auto_parallel, got 2");
+}
+
+TEST(ConflictsTest, KeysOfStagesLeaveRanksForThem) {
+  EXPECT_EQ(errorOf("dist { data: 8 } pipeline { schedule: GPIPE }"),
+            "dist: expected sizes that leave ranks for 2 or more stages, which alone have pipeline.schedule GPIPE, got "
+            "data 8");
+  EXPECT_EQ(errorOf("dist { data: 4 } pipeline { schedule: GPIPE }"), "");
 }
 
 TEST(ConflictsTest, WhatNobodySearchesIsNoKey) {

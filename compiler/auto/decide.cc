@@ -9,11 +9,13 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/auto/bound.h"
 #include "compiler/auto/choice.h"
 #include "compiler/auto/conflicts.h"
 #include "compiler/auto/estimate.h"
 #include "compiler/auto/layouts.h"
 #include "compiler/auto/profiles.h"
+#include "compiler/dialect/model/model.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/model_source.h"
 #include "ops/abi/status_macros.h"
@@ -35,6 +37,9 @@ constexpr size_t kHopeless = 2;
 // What takes so many times as long as the best is not looked at any closer: where data alone takes 1 s and tensor 8
 // takes 1.5 s even before it recomputes anything, neither recomputation nor other pins are tried with it.
 constexpr double kFar = 1.5;
+// Of the best, how many units of schedules are timed at most to find where their stages are cut, some 0.1 s; and how
+// many cuts at least.
+constexpr int64_t kMeasuredUnits = 3'000'000, kLeastMeasured = 20;
 // The part of the memory that the first such layout may hold all the time, of 80 GiB 72; the rest is for what comes and
 // goes. The next one may hold half of that; how many there are.
 constexpr double kHeld = 0.9;
@@ -53,31 +58,8 @@ struct Point {
   bool operator<(const Point &other) const { return rank() < other.rank(); }
 };
 
-// The cluster with the best rate that a table has, whatever the size: no kernel is faster.
-Cluster idealOf(Cluster cluster) {
-  using Of = std::pair<std::string, std::string>; // what kernel, and element type
-  std::map<Of, double> products, bytes, flops;
-  auto ofProduct = [](const ProductRate &rate) { return Of(rate.within(), rate.type()); };
-  auto ofKernel = [](const KernelRate &rate) { return Of(rate.family(), rate.type()); };
-  Calibration &calibration = *cluster.mutable_calibration();
-  for (const auto *rates : {&calibration.product(), &calibration.far().product()}) {
-    for (const ProductRate &rate : *rates)
-      products[ofProduct(rate)] = std::max(products[ofProduct(rate)], rate.flops_s());
-  }
-  for (const auto *rates : {&calibration.kernel(), &calibration.far().kernel()}) {
-    for (const KernelRate &rate : *rates) {
-      bytes[ofKernel(rate)] = std::max(bytes[ofKernel(rate)], rate.bytes_s());
-      flops[ofKernel(rate)] = std::max(flops[ofKernel(rate)], rate.flops_s());
-    }
-  }
-  calibration.clear_far();
-  for (ProductRate &rate : *calibration.mutable_product())
-    rate.set_flops_s(products[ofProduct(rate)]);
-  for (KernelRate &rate : *calibration.mutable_kernel()) {
-    rate.set_bytes_s(bytes[ofKernel(rate)]);
-    rate.set_flops_s(flops[ofKernel(rate)]);
-  }
-  return cluster;
+bool saysStages(mlir::ModuleOp module) {
+  return module.walk([](model::StageOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted();
 }
 
 class Search {
@@ -85,6 +67,7 @@ public:
   Search(const CompileOptions &options, const DecideOptions &how, ModelSource &source)
       : how_(how), source_(source), job_(options.job), asked_(LocateJob(options.job, options.jobFile)),
         cluster_(options.cluster), machine_(plan::MachineOf(options.cluster)), space_(asked_, options.cluster),
+        hasStages_(saysStages(source.module())), bound_(asked_, options.cluster),
         work_(int64_t(asked_.auto_().seconds() * kWorkPerSecond)),
         profiles_(source.module(), options.cluster, work_ / 2), layouts_(profiles_.shallow(), options.cluster),
         whole_(source.module(), options.cluster),
@@ -92,21 +75,36 @@ public:
                                                      : std::numeric_limits<double>::infinity()) {}
 
   absl::StatusOr<Decided> run() {
-    WEFT_RETURN_IF_ERROR(setBound());
+    WEFT_RETURN_IF_ERROR(
+        bound_.set(source_.module(), [&](const Choice &choice) { return stageJob(choice, Recompute::NONE); }));
     closeUnused();
-    const std::vector<Choice> starts = space_.starts();
+    std::vector<Choice> starts = space_.starts();
     if (starts.empty())
       return nothingPossible();
     setLeast();
+    fitsFirst(starts);
     for (const Choice &start : starts)
       descend(start);
+    if (points_.empty())
+      lookAtLeast();
     polish();
+    cutBest();
     if (points_.empty())
       return absl::InvalidArgumentError(absl::StrCat("graph.auto_parallel: no layout is possible: ", firstError_));
     return compileBest();
   }
 
 private:
+  // From what fits on the bound drops others; from what is far too large the way there is long.
+  void fitsFirst(std::vector<Choice> &starts) {
+    const auto first = std::find_if(starts.begin(), starts.end(), [&](const Choice &start) {
+      const std::optional<Point> point = look(start);
+      return isOver() || (point && point->fits);
+    });
+    if (first != starts.end())
+      std::rotate(starts.begin(), first, first + 1);
+  }
+
   void closeUnused() {
     for (const auto &[axis, choices] : space_.axesAlone()) {
       const bool isUsed = std::any_of(choices.begin(), choices.end(), [&](const Choice &choice) {
@@ -136,54 +134,10 @@ private:
                      "which divides batch.global"));
   }
 
-  absl::Status setBound() {
-    Choice one;
-    one.micro = asked_.batch().global();
-    const Job job = stageJob(one, Recompute::NONE);
-    const Cluster ideal = idealOf(cluster_);
-    Cluster free = ideal;
-    free.mutable_device()->set_launch_s(0);
-    free.mutable_device()->set_graph_launch_s(0);
-    Profiles withLaunches(source_.module(), ideal, 0), withoutLaunches(source_.module(), free, 0);
-    const absl::StatusOr<Profile> &all = withLaunches.of(job), &work = withoutLaunches.of(job);
-    if (!all.ok() || !work.ok())
-      return all.ok() ? work.status() : all.status();
-    bound_.work_s = secondsOf(*work);
-    bound_.once_s = all->once_s - work->once_s;
-    bound_.launches_s = secondsOf(*all) - secondsOf(*work) - bound_.once_s;
-    return absl::OkStatus();
-  }
-
   void setLeast() {
     double least = std::numeric_limits<double>::infinity();
-    space_.forEach([&](const Choice &choice) { least = std::min(least, boundOf(choice)); });
+    space_.forEach([&](const Choice &choice) { least = std::min(least, bound_.secondsOf(choice)); });
     decision_.set_bound_s(least);
-  }
-
-  static double secondsOf(const Profile &profile) {
-    double seconds = profile.once_s;
-    for (const Piece &piece : profile.pieces)
-      seconds += piece.lastForward_s + piece.lastBackward_s;
-    return seconds;
-  }
-
-  // One rank with the whole batch runs every kernel once, on whole tensors. Of N ranks each has at best an Nth of every
-  // FLOP and byte; and each launches the kernels of its stage, for every micro-batch, however little they do. In a
-  // pipeline stage s of p begins when the first micro-batch has come through the s stages before it, which end as much
-  // later: (p - 1) / 2 of them on average, of whose chunks it is one at best. Cores that ranks share are never more
-  // than busy.
-  double boundOf(const Choice &choice) const {
-    const double stages = double(choice.pipeline), microBatches = double(space_.microBatches(choice));
-    const double ramp = (stages - 1) / (2 * double(choice.chunks) * microBatches);
-    const double onRanks = bound_.work_s / double(choice.ranks()) + bound_.launches_s * microBatches / stages;
-    return std::max(onRanks * (1 + ramp), bound_.work_s / coresOf(choice)) + bound_.once_s / stages + machine_.step_s;
-  }
-
-  // Ranks that compute at a time: no more than their nodes have cores for.
-  double coresOf(const Choice &choice) const {
-    const double ranks = double(choice.ranks());
-    const double nodes = std::ceil(ranks / double(machine_.node_ranks));
-    return machine_.node_cores > 0 ? std::min(ranks, nodes * machine_.node_cores) : ranks;
   }
 
   bool stopped() const { return how_.stop != nullptr && how_.stop->load(); }
@@ -212,30 +166,62 @@ private:
     return job;
   }
 
-  absl::StatusOr<Estimate> estimateWith(const Choice &choice, Recompute::Policy policy) {
+  static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+  // `limit`: that its stages are cut for; `measured`: see schedule::bestCut.
+  absl::StatusOr<Estimate> estimateWith(const Choice &choice, Recompute::Policy policy, double limit = kNoLimit,
+                                        int measured = 0) {
     const absl::StatusOr<Profile> &profile = profiles_.of(stageJob(choice, policy));
     if (!profile.ok())
       return profile.status();
-    return estimate(choice, space_.microBatches(choice), *profile, machine_, schedules_);
+    const std::vector<std::string> asked(asked_.pipeline().cuts().begin(), asked_.pipeline().cuts().end());
+    return estimate(choice, space_.microBatches(choice), *profile, machine_, schedules_, {limit, measured, asked});
   }
 
-  // As recompute AUTO does it: nothing, what is cheap, or all of some layers, the least that fits.
-  absl::StatusOr<Point> pointOf(const Choice &choice) { return pointOf(choice, memory_); }
-
-  absl::StatusOr<Point> pointOf(const Choice &choice, double memory) {
+  // The least recomputation that fits, as AUTO does it: none, what is cheap, or all of some layers. In a pipeline also
+  // none, or what is cheap, with stages that are cut for the memory instead of for the time.
+  absl::StatusOr<Point> pointOf(const Choice &choice, double memory, int measured = 0) {
     const bool free = !asked_.recompute().has_policy() || asked_.recompute().policy() == Recompute::AUTO;
-    WEFT_ASSIGN_OR_RETURN(Estimate now, estimateWith(choice, free ? Recompute::NONE : asked_.recompute().policy()));
+    WEFT_ASSIGN_OR_RETURN(
+        Estimate now, estimateWith(choice, free ? Recompute::NONE : asked_.recompute().policy(), kNoLimit, measured));
+    std::optional<Point> tight;
+    WEFT_RETURN_IF_ERROR(
+        cutFor(choice, memory, free ? Recompute::NONE : asked_.recompute().policy(), measured, now, tight));
     for (Recompute::Policy policy : {Recompute::SELECTIVE, Recompute::FULL}) {
-      if (!free || now.bytes <= memory || isFar(now.step_s))
+      if (!free || now.bytes <= memory || isFar(now.step_s) || (tight && isNear(*tight, now)))
         break;
-      WEFT_ASSIGN_OR_RETURN(const Estimate next, estimateWith(choice, policy));
+      WEFT_ASSIGN_OR_RETURN(Estimate next, estimateWith(choice, policy, kNoLimit, measured));
+      WEFT_RETURN_IF_ERROR(cutFor(choice, memory, policy, measured, next, tight));
       const double saved = now.bytes - next.bytes;
       const double part = policy == Recompute::FULL && saved > 0 && next.bytes <= memory
                               ? std::min(1.0, (now.bytes - memory) / saved)
                               : 1;
-      now = {now.step_s + part * (next.step_s - now.step_s), now.bytes + part * (next.bytes - now.bytes)};
+      next.step_s = now.step_s + part * (next.step_s - now.step_s);
+      next.bytes = now.bytes + part * (next.bytes - now.bytes);
+      now = std::move(next);
     }
-    return Point{choice, now, now.bytes <= memory};
+    Point point{choice, now, now.bytes <= memory};
+    return tight && *tight < point ? *tight : point;
+  }
+
+  absl::StatusOr<Point> pointOf(const Choice &choice) { return pointOf(choice, memory_); }
+
+  // With stages cut such that it fits, if that is not so by itself and can be: the best in `tight`.
+  absl::Status cutFor(const Choice &choice, double memory, Recompute::Policy policy, int measured, const Estimate &free,
+                      std::optional<Point> &tight) {
+    if (choice.pipeline == 1 || free.bytes <= memory || isFar(free.step_s))
+      return absl::OkStatus();
+    WEFT_ASSIGN_OR_RETURN(const Estimate cut, estimateWith(choice, policy, memory, measured));
+    const Point point{choice, cut, cut.bytes <= memory};
+    if (point.fits && (!tight || point < *tight))
+      tight = point;
+    return absl::OkStatus();
+  }
+
+  // Whether nothing that recomputes more is worth a look.
+  static bool isNear(const Point &tight, const Estimate &free) {
+    constexpr double kNear = 1.01;
+    return tight.estimate.step_s <= kNear * free.step_s;
   }
 
   bool isFar(double step_s) const {
@@ -255,14 +241,16 @@ private:
   }
 
   bool isBounded(const Choice &choice) const {
-    return !points_.empty() && points_.begin()->fits && boundOf(choice) >= points_.begin()->estimate.step_s;
+    return !points_.empty() && points_.begin()->fits && bound_.secondsOf(choice) >= points_.begin()->estimate.step_s;
   }
 
   // The best schedule of a choice and of where its parameters lie, or nothing if none is possible or worth a look.
   std::optional<Point> look(const Choice &choice) {
     if (auto it = seen_.find(choice); it != seen_.end())
       return it->second;
-    std::optional<Point> best = farPointOf(choice);
+    std::optional<Point> best = tooLargeAtSight(choice);
+    if (!best)
+      best = farPointOf(choice);
     if (best) {
       // On the way to something better.
       estimated_[choice] = true;
@@ -274,6 +262,31 @@ private:
     seen_[choice] = best;
     tell();
     return best;
+  }
+
+  // On the way to something that fits; not compiled.
+  std::optional<Point> tooLargeAtSight(const Choice &choice) {
+    const double bytes = bound_.bytesOf(choice);
+    if (bytes <= memory_)
+      return std::nullopt;
+    ++tooLargeAtSight_;
+    return Point{choice, {0, bytes, {}}, false};
+  }
+
+  // If all that was looked at is too large at sight: some that hold least, as they would be compiled.
+  void lookAtLeast() {
+    std::vector<Choice> all;
+    for (const auto &[choice, point] : seen_) {
+      if (point)
+        all.push_back(choice);
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [&](const Choice &a, const Choice &b) { return bound_.bytesOf(a) < bound_.bytesOf(b); });
+    for (const Choice &choice : all) {
+      if (points_.size() >= kCompiled)
+        return;
+      lookAtSchedules(choice);
+    }
   }
 
   std::optional<Point> lookAtSchedules(const Choice &choice) {
@@ -374,10 +387,44 @@ private:
       job.mutable_graph()->mutable_pin()->Add(it->second.begin(), it->second.end());
   }
 
-  Job jobOf(const Choice &choice) const {
-    Job job = space_.jobOf(choice);
-    addPins(choice, job);
+  // With its stages cut as it was estimated, but where the job or the model says how.
+  Job jobOf(const Point &point) const {
+    Job job = space_.jobOf(point.choice);
+    addPins(point.choice, job);
+    if (cuts(point.choice))
+      job.mutable_pipeline()->mutable_cuts()->Assign(point.estimate.cuts.begin(), point.estimate.cuts.end());
     return job;
+  }
+
+  // Whether the search says where the stages of a choice are cut.
+  bool cuts(const Choice &choice) const {
+    return choice.pipeline > 1 && asked_.pipeline().cuts_size() == 0 && !hasStages_;
+  }
+
+  // As Space::keysOf; layers that begin a chunk are many.
+  std::string keysOf(const Choice &choice) const {
+    return absl::StrCat(space_.keysOf(choice), cuts(choice) ? " pipeline.cuts=..." : "");
+  }
+
+  // Cuts the stages of what will be compiled as well as can be.
+  void cutBest() {
+    std::vector<Point> pipelines;
+    size_t seen = 0;
+    for (const Point &point : points_) {
+      if (!point.fits || ++seen > kTried)
+        break;
+      if (cuts(point.choice))
+        pipelines.push_back(point);
+    }
+    for (const Point &point : pipelines) {
+      const int64_t units = 3 * point.choice.pipeline * point.choice.chunks * space_.microBatches(point.choice);
+      const absl::StatusOr<Point> better =
+          pointOf(point.choice, memory_, int(std::max(kMeasuredUnits / units, kLeastMeasured)));
+      if (!better.ok() || !(*better < point))
+        continue;
+      points_.erase(point);
+      points_.insert(*better);
+    }
   }
 
   void descend(const Choice &start) {
@@ -411,12 +458,13 @@ private:
     say(absl::StrCat(seen_.size(), " layouts looked at; best: ",
                      best.fits ? plan::SecondsText(best.estimate.step_s)
                                : absl::StrCat("too large, ", plan::BytesText(int64_t(best.estimate.bytes)), " a rank"),
-                     " with ", space_.keysOf(best.choice)));
+                     " with ", keysOf(best.choice)));
   }
 
   // Compiles the best as a whole, until enough of them fit.
   absl::StatusOr<Decided> compileBest() {
     std::vector<Whole> fitting;
+    whole_.limit(0);            // the first one that fits is compiled whatever it takes
     std::optional<Whole> least; // of what does not fit
     size_t tried = 0;
     std::set<Choice> schedules; // of those that differ in the chunks of a stage alone, the best is enough
@@ -429,10 +477,8 @@ private:
       plain.chunks = 0;
       if (!schedules.insert(plain).second)
         continue;
-      // The first one that fits is compiled whatever it takes.
-      whole_.limit(fitting.empty() ? 0 : work_ / 2);
       ++tried;
-      say(absl::StrCat("compiling ", space_.keysOf(point.choice)));
+      say(absl::StrCat("compiling ", keysOf(point.choice)));
       absl::StatusOr<Whole> whole = compileWhole(point);
       if (!whole.ok()) {
         firstError_ = std::string(whole.status().message());
@@ -440,6 +486,8 @@ private:
       }
       if (double(whole->alternative.bytes()) <= memory_) {
         fitting.push_back(*std::move(whole));
+        if (fitting.size() == 1)
+          whole_.limit(work_ / 2);
         continue;
       }
       tooLarge_[plain] = whole->alternative;
@@ -458,7 +506,7 @@ private:
   }
 
   struct Whole {
-    Choice choice;
+    Point point;
     plan::Plan bare; // without offsets
     plan::Plan plan;
     plan::Alternative alternative;
@@ -466,9 +514,9 @@ private:
   };
 
   absl::StatusOr<Whole> compileWhole(const Point &point) {
-    Whole whole{point.choice, {}, {}, {}, false};
-    WEFT_ASSIGN_OR_RETURN(whole.bare, whole_.planFor(jobOf(point.choice), /*offsets=*/false));
-    whole.alternative.set_keys(space_.keysOf(point.choice));
+    Whole whole{point, {}, {}, {}, false};
+    WEFT_ASSIGN_OR_RETURN(whole.bare, whole_.planFor(jobOf(point), /*offsets=*/false));
+    whole.alternative.set_keys(keysOf(point.choice));
     whole.alternative.set_estimated_s(point.estimate.step_s);
     WEFT_RETURN_IF_ERROR(place(/*dense=*/false, whole));
     return whole;
@@ -507,7 +555,7 @@ private:
 
   absl::StatusOr<Decided> finish(std::vector<Whole> &fitting) {
     Whole &best = fitting.front();
-    const Job located = jobOf(best.choice);
+    const Job located = jobOf(best.point);
     WEFT_RETURN_IF_ERROR(certify(located, cluster_, whole_, best.plan));
     Job job = located;
     // Its paths as they were.
@@ -522,7 +570,7 @@ private:
     for (const Whole &whole : fitting)
       *decision_.add_best() = whole.alternative;
     keepRefused(best.alternative.step_s());
-    keepPrices(best.choice);
+    keepPrices(best.point.choice);
     const bool work = profiles_.exhausted() || whole_.exhausted();
     decision_.set_ended(stopped() ? "interrupted" : isGood() ? "gap" : work ? "work" : "no better neighbour");
     *best.plan.mutable_header()->mutable_job() = job;
@@ -538,7 +586,7 @@ private:
       Choice plain = point.choice;
       plain.chunks = 0;
       plan::Alternative refused;
-      refused.set_keys(space_.keysOf(point.choice));
+      refused.set_keys(keysOf(point.choice));
       refused.set_step_s(point.estimate.step_s);
       refused.set_estimated_s(point.estimate.step_s);
       refused.set_bytes(int64_t(point.estimate.bytes));
@@ -564,7 +612,7 @@ private:
     const auto keep = [&](const char *means, const Estimate &before, const Point &after) {
       plan::MeansPrice &price = *decision_.add_prices();
       price.set_means(means);
-      price.set_keys(space_.keysOf(after.choice));
+      price.set_keys(keysOf(after.choice));
       price.set_saved_s(before.step_s - after.estimate.step_s);
       price.set_bytes(int64_t(after.estimate.bytes));
     };
@@ -591,17 +639,18 @@ private:
     int64_t considered = 0, bounded = 0, impossible = 0, estimated = 0;
     space_.forEach([&](const Choice &choice) {
       ++considered;
-      const auto known = estimated_.find(choice);
-      estimated += known != estimated_.end() && known->second ? 1 : 0;
-      impossible += known != estimated_.end() && !known->second ? 1 : 0;
-      bounded += known == estimated_.end() && boundOf(choice) >= best ? 1 : 0;
+      bounded += bound_.secondsOf(choice) >= best ? 1 : 0;
     });
+    for (const auto &[choice, isPossible] : estimated_) {
+      (isPossible ? estimated : impossible) += 1;
+      bounded -= bound_.secondsOf(choice) >= best ? 1 : 0;
+    }
     decision_.set_considered(considered);
     decision_.set_dropped_by_bound(bounded);
     decision_.set_impossible(impossible);
     decision_.set_estimated(estimated);
-    decision_.set_dropped_by_memory(
-        std::count_if(points_.begin(), points_.end(), [](const Point &point) { return !point.fits; }));
+    decision_.set_dropped_by_memory(tooLargeAtSight_ + std::count_if(points_.begin(), points_.end(),
+                                                                     [](const Point &point) { return !point.fits; }));
     decision_.set_unseen(considered - bounded - impossible - estimated);
   }
 
@@ -612,20 +661,18 @@ private:
   const Cluster &cluster_;
   const plan::Machine machine_;
   Space space_;
+  const bool hasStages_; // the model says where they begin
+  Bound bound_;
   const int64_t work_;
   Profiles profiles_;
   Layouts layouts_;
   Schedules schedules_;
   Candidates whole_;
   const double memory_;
-  // Of one rank and one micro-batch: seconds of kernels but for their launches, of the launches of a micro-batch, and
-  // of those that a step has once.
-  struct Bound {
-    double work_s = 0, launches_s = 0, once_s = 0;
-  } bound_;
   std::map<Choice, std::optional<Point>> seen_; // by choice without its schedule and its layout
   std::map<Choice, std::vector<Pin>> pins_;     // of choices with a layout of their own, without their schedule
   std::map<Choice, bool> estimated_;            // whether it was possible
+  int64_t tooLargeAtSight_ = 0;                 // of these
   std::set<Point> points_;
   std::map<Choice, plan::Alternative> tooLarge_; // compiled; by choice without its chunks
   std::string firstError_;

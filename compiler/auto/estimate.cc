@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "compiler/schedule/balance.h"
+#include "compiler/schedule/cuts.h"
+#include "ops/abi/status_macros.h"
 
 namespace weft::compiler {
 namespace {
@@ -18,33 +19,6 @@ Estimate oneStage(int64_t microBatches, const Profile &profile) {
   return all;
 }
 
-// A chunk of the model.
-Piece chunkOf(const Profile &profile, size_t begin, size_t end) {
-  Piece sum;
-  for (size_t i = begin; i < end; ++i) {
-    const Piece &piece = profile.pieces[i];
-    sum.forward_s += piece.forward_s;
-    sum.backward_s += piece.backward_s;
-    sum.weight_s += piece.weight_s;
-    sum.stateBytes += piece.stateBytes;
-    sum.parameterBytes += piece.parameterBytes;
-    sum.keptBytes += piece.keptBytes;
-  }
-  return sum;
-}
-
-std::vector<Piece> chunksOf(const Profile &profile, size_t chunks) {
-  std::vector<double> weights;
-  for (const Piece &piece : profile.pieces)
-    weights.push_back(piece.forward_s + piece.backward_s);
-  std::vector<size_t> begins = schedule::balance(weights, chunks);
-  begins.push_back(weights.size());
-  std::vector<Piece> all;
-  for (size_t c = 0; c < chunks; ++c)
-    all.push_back(chunkOf(profile, begins[c], begins[c + 1]));
-  return all;
-}
-
 // How much longer kernels take than where a stage has its nodes for itself, if each rank is busy for such a part of the
 // time: ranks of other stages want the node's cores too (plan::ShareOfCore).
 double slowdownOf(const Choice &choice, double busy, const plan::Machine &machine) {
@@ -55,10 +29,47 @@ double slowdownOf(const Choice &choice, double busy, const plan::Machine &machin
   return share(alone) / share(std::max(alone, busy * double(std::min(machine.node_ranks, choice.ranks()))));
 }
 
+// The part of the parameters that each stage has is the part that it has of what a step computes once.
+schedule::CutProblem problemOf(const Choice &choice, const Profile &profile, const MadeSchedule &made,
+                               const plan::Machine &machine, double limitBytes) {
+  schedule::CutProblem problem{made.schedule, made.stashes, {}, {}, limitBytes - profile.transientBytes};
+  const bool split = schedule::isSplit(made.schedule.order);
+  const double once_s = profile.once_s * slowdownOf(choice, 1, machine);
+  double parameters = 0;
+  for (const Piece &piece : profile.pieces)
+    parameters += piece.parameterBytes;
+  for (const Piece &piece : profile.pieces) {
+    const double weight_s = split ? piece.weight_s : 0;
+    const double part = parameters > 0 ? piece.parameterBytes / parameters : 0;
+    problem.pieces.push_back(
+        {{piece.forward_s, piece.backward_s - weight_s, weight_s}, part * once_s, piece.stateBytes, piece.keptBytes});
+  }
+  const int64_t ranks = choice.stageRanks(), node = machine.node_ranks;
+  problem.transfer = [=](int from, int to) {
+    const int64_t first = std::min(from, to) * ranks, last = (std::max(from, to) + 1) * ranks - 1;
+    return plan::TransferSeconds(machine, profile.boundaryBytes, first / node == last / node);
+  };
+  return problem;
+}
+
+// The pieces that begin a chunk, as `cuts` names them.
+absl::StatusOr<schedule::Begins> beginsOf(const Profile &profile, const std::vector<std::string> &cuts) {
+  schedule::Begins begins = {0};
+  for (const std::string &cut : cuts) {
+    const auto at = std::find_if(profile.pieces.begin(), profile.pieces.end(),
+                                 [&](const Piece &piece) { return piece.name == cut; });
+    if (at == profile.pieces.end() || size_t(at - profile.pieces.begin()) <= begins.back())
+      return absl::InvalidArgumentError(
+          absl::StrCat("pipeline.cuts: expected layers in the order of the model, got ", cut));
+    begins.push_back(size_t(at - profile.pieces.begin()));
+  }
+  return begins;
+}
+
 } // namespace
 
 absl::StatusOr<Estimate> estimate(const Choice &choice, int64_t microBatches, const Profile &profile,
-                                  const plan::Machine &machine, Schedules &schedules) {
+                                  const plan::Machine &machine, Schedules &schedules, const CutOptions &how) {
   if (choice.pipeline == 1)
     return oneStage(microBatches, profile);
   const size_t chunks = size_t(choice.pipeline * choice.chunks);
@@ -68,36 +79,22 @@ absl::StatusOr<Estimate> estimate(const Choice &choice, int64_t microBatches, co
   const absl::StatusOr<MadeSchedule> &made = schedules.of(choice, microBatches);
   if (!made.ok())
     return made.status();
-  const std::vector<Piece> pieces = chunksOf(profile, chunks);
-  std::vector<schedule::Durations> durations;
-  const bool split = schedule::isSplit(made->schedule.order);
-  for (const Piece &piece : pieces)
-    durations.push_back({piece.forward_s, piece.backward_s - (split ? piece.weight_s : 0), split ? piece.weight_s : 0});
-  const int64_t ranks = choice.stageRanks(), node = machine.node_ranks;
-  const schedule::Times times = schedule::unitTimes(made->schedule, durations, [&](int from, int to) {
-    const int64_t first = std::min(from, to) * ranks, last = (std::max(from, to) + 1) * ranks - 1;
-    return plan::TransferSeconds(machine, profile.boundaryBytes, first / node == last / node);
-  });
-  double parameters = 0, most = 0;
-  for (const Piece &piece : pieces)
-    parameters += piece.parameterBytes;
-  Estimate all;
-  for (int stage = 0; stage < int(choice.pipeline); ++stage) {
-    double bytes = profile.transientBytes, own = 0;
-    for (int local = 0; local < int(choice.chunks); ++local) {
-      const Piece &piece = pieces[made->schedule.shape.chunkAt(stage, local)];
-      bytes += piece.stateBytes + piece.keptBytes * made->stashes[stage][local].held;
-      own += piece.parameterBytes;
-    }
-    most = std::max(most, own);
-    all.bytes = std::max(all.bytes, bytes);
+  const schedule::CutProblem problem = problemOf(choice, profile, *made, machine, how.limitBytes);
+  schedule::Cut cut;
+  if (!how.asked.empty()) {
+    WEFT_ASSIGN_OR_RETURN(const schedule::Begins begins, beginsOf(profile, how.asked));
+    cut = schedule::measured(problem, begins);
+  } else {
+    cut = how.measured > 0 ? schedule::bestCut(problem, how.measured) : schedule::quickCut(problem);
   }
-  const double part = parameters > 0 ? most / parameters : 0;
   double work = 0; // of a stage, on average
-  for (const Piece &piece : pieces)
+  for (const Piece &piece : profile.pieces)
     work += double(microBatches) * (piece.forward_s + piece.backward_s) / double(choice.pipeline);
-  all.step_s = times.makespan * slowdownOf(choice, work / times.makespan, machine) +
-               part * profile.once_s * slowdownOf(choice, 1, machine) + profile.waits_s;
+  Estimate all;
+  all.step_s = cut.makespan_s * slowdownOf(choice, work / cut.makespan_s, machine) + cut.once_s + profile.waits_s;
+  all.bytes = cut.bytes + profile.transientBytes;
+  for (size_t chunk = 1; chunk < chunks; ++chunk)
+    all.cuts.push_back(profile.pieces[cut.begins[chunk]].name);
   return all;
 }
 

@@ -3,6 +3,8 @@
 #define WEFT_COMPILER_AUTO_ESTIMATE_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/auto/choice.h"
@@ -14,15 +16,23 @@ namespace weft::compiler {
 
 struct Estimate {
   double step_s = 0;
-  double bytes = 0; // of the rank that needs most
+  double bytes = 0;              // of the rank that needs most
+  std::vector<std::string> cuts; // the layers that begin a chunk, but the first
+};
+
+/// How a model is cut into stages.
+struct CutOptions {
+  double limitBytes = 0;          // that a rank may need
+  int measured = 0;               // see schedule::bestCut; 0: a quick cut
+  std::vector<std::string> asked; // `pipeline.cuts`, which say it themselves
 };
 
 /// Of a choice, by the profile of the whole model on the mesh of one of its stages, with its micro-batch, and with
-/// split backwards if its schedule splits them. Stages are cut such that the slowest takes least (schedule/balance.h);
-/// their schedule is timed unit by unit, with the time that a micro-batch takes from stage to stage. InvalidArgument:
-/// no such schedule, or fewer pieces than chunks.
+/// split backwards if its schedule splits them. Stages are cut such that a step is shortest (schedule/cuts.h); their
+/// schedule is timed unit by unit, with the time that a micro-batch takes from stage to stage. InvalidArgument: no such
+/// schedule, or fewer pieces than chunks.
 absl::StatusOr<Estimate> estimate(const Choice &choice, int64_t microBatches, const Profile &profile,
-                                  const plan::Machine &machine, Schedules &schedules);
+                                  const plan::Machine &machine, Schedules &schedules, const CutOptions &how);
 
 } // namespace weft::compiler
 

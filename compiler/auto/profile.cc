@@ -13,6 +13,9 @@ namespace {
 
 using plan::Actor;
 
+// What actors of ops without a scope are called.
+constexpr char kUnnamed[] = "graph";
+
 class Reader {
 public:
   Reader(const plan::Plan &plan, const sim::Report &report) : program_(plan::ProgramOf(plan, 0)), report_(report) {}
@@ -35,16 +38,57 @@ private:
     return profile_.pieces[it->second];
   }
 
+  // Whether an actor is of ops that have a scope.
+  static bool isNamed(const Actor &actor) { return pieceOf(actor) != kUnnamed; }
+
+  bool computes(const Actor &actor) const {
+    return program_.stage->streams(actor.stream()).kind() == plan::Stream::COMPUTE;
+  }
+
+  // Which piece each actor of the micro-batches is of. As where a pipeline is cut, ops without a scope go with what is
+  // before them in the forward, and so in the backward with what comes next.
+  void placeActors() {
+    size_t last = 0;
+    std::map<Actor::Phase, std::vector<int32_t>> open;
+    for (const sim::TimedAct &act : report_.acts) {
+      const Actor &actor = program_.actor(act.actor);
+      if (!computes(actor) || actor.section() != Actor::MICRO || act.micro_batch > 0)
+        continue;
+      if (actor.phase() == Actor::FORWARD) {
+        if (isNamed(actor) || profile_.pieces.empty())
+          last = size_t(&at(pieceOf(actor)) - profile_.pieces.data());
+        placed_[act.actor] = last;
+      } else if (!isNamed(actor)) {
+        open[actor.phase()].push_back(act.actor);
+      } else {
+        const size_t place = size_t(&at(pieceOf(actor)) - profile_.pieces.data());
+        placed_[act.actor] = place;
+        for (int32_t before : open[actor.phase()])
+          placed_[before] = place;
+        open[actor.phase()].clear();
+      }
+    }
+  }
+
+  // What nothing names counts with the first.
+  Piece &pieceAt(int32_t actor) {
+    const auto it = placed_.find(actor);
+    return profile_.pieces[it == placed_.end() ? 0 : it->second];
+  }
+
   // The acts of the compute stream follow each other; what it waits for belongs to the act behind.
   void times() {
+    placeActors();
+    if (profile_.pieces.empty())
+      at(kUnnamed);
     double end = 0;
     for (const sim::TimedAct &act : report_.acts) {
       const Actor &actor = program_.actor(act.actor);
-      if (program_.stage->streams(actor.stream()).kind() != plan::Stream::COMPUTE)
+      if (!computes(actor))
         continue;
       const double seconds = act.end_s - end;
       if (actor.section() == Actor::MICRO) {
-        Piece &piece = at(pieceOf(actor));
+        Piece &piece = pieceAt(act.actor);
         const bool forward = actor.phase() == Actor::FORWARD, last = act.micro_batch + 1 == program_.micro_batches;
         if (act.micro_batch == 0)
           (forward ? piece.forward_s : piece.backward_s) += seconds;
@@ -59,8 +103,6 @@ private:
       end = act.end_s;
     }
     profile_.waits_s += report_.step_s - end;
-    if (profile_.pieces.empty())
-      at("graph");
   }
 
   // The piece that something is of by its name, "h.0.attn.c_attn.weight"; what is of none counts with the first.
@@ -81,9 +123,12 @@ private:
           category == plan::Category::kOptimizer) {
         Piece &piece = ofName(program_.buffer(b).name());
         piece.stateBytes += bytes;
-        piece.parameterBytes += program_.buffer(b).kind() == plan::Buffer::PARAMETER ? bytes : 0;
-      } else if (const Actor *writer = writerOf(b); writer != nullptr && isRead(b, Actor::BACKWARD, Actor::WEIGHT)) {
-        at(pieceOf(*writer)).keptBytes += bytes;
+        const plan::Buffer::Kind kind = program_.buffer(b).kind();
+        piece.parameterBytes += kind == plan::Buffer::PARAMETER ? bytes : 0;
+        piece.lastingBytes += kind == plan::Buffer::PARAMETER || kind == plan::Buffer::OPTIMIZER ? bytes : 0;
+      } else if (writerOf(b) != nullptr && isRead(b, Actor::BACKWARD, Actor::WEIGHT)) {
+        Piece &piece = isNamed(*writerOf(b)) ? ofName(pieceOf(*writerOf(b))) : pieceAt(program_.writer[b]);
+        piece.keptBytes += bytes;
         kept += bytes;
       }
     }
@@ -92,6 +137,7 @@ private:
       state += piece.stateBytes;
     profile_.transientBytes = std::max(0.0, double(memory.lower_bound_bytes) - state - kept);
     boundary();
+    chain();
   }
 
   // The forward actor that makes a buffer for others in each micro-batch, or null.
@@ -113,6 +159,25 @@ private:
       }
     }
     return false;
+  }
+
+  void chain() {
+    std::vector<bool> follows(profile_.pieces.size(), false);
+    const auto placeOf = [&](int32_t actor) {
+      const auto it = placed_.find(actor);
+      return it == placed_.end() ? profile_.pieces.size() : it->second;
+    };
+    for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
+      const int32_t writer = program_.writer[program_.SourceOf(b)];
+      if (writer < 0 || program_.actor(writer).phase() != Actor::FORWARD)
+        continue;
+      for (int32_t reader : program_.readers[b]) {
+        const size_t place = placeOf(reader);
+        if (program_.actor(reader).phase() == Actor::FORWARD && place < follows.size() && placeOf(writer) + 1 == place)
+          follows[place] = true;
+      }
+    }
+    profile_.isChain = std::count(follows.begin(), follows.end(), false) <= 1; // the first
   }
 
   // From the first layer to the second.
@@ -137,19 +202,22 @@ private:
   const plan::Program program_;
   const sim::Report &report_;
   Profile profile_;
-  std::map<std::string, size_t> places_;
+  std::map<std::string, size_t> places_; // of pieces, by name
+  std::map<int32_t, size_t> placed_;     // of actors
 };
 
 Piece scaled(Piece piece, double factor) {
-  for (double Piece::*number : {&Piece::forward_s, &Piece::backward_s, &Piece::weight_s, &Piece::lastForward_s,
-                                &Piece::lastBackward_s, &Piece::stateBytes, &Piece::parameterBytes, &Piece::keptBytes})
+  for (double Piece::*number :
+       {&Piece::forward_s, &Piece::backward_s, &Piece::weight_s, &Piece::lastForward_s, &Piece::lastBackward_s,
+        &Piece::stateBytes, &Piece::parameterBytes, &Piece::lastingBytes, &Piece::keptBytes})
     piece.*number *= factor;
   return piece;
 }
 
 void add(const Piece &part, Piece &sum) {
-  for (double Piece::*number : {&Piece::forward_s, &Piece::backward_s, &Piece::weight_s, &Piece::lastForward_s,
-                                &Piece::lastBackward_s, &Piece::stateBytes, &Piece::parameterBytes, &Piece::keptBytes})
+  for (double Piece::*number :
+       {&Piece::forward_s, &Piece::backward_s, &Piece::weight_s, &Piece::lastForward_s, &Piece::lastBackward_s,
+        &Piece::stateBytes, &Piece::parameterBytes, &Piece::lastingBytes, &Piece::keptBytes})
     sum.*number += part.*number;
 }
 
@@ -181,12 +249,12 @@ Profile withRepeats(const Profile &profile, const std::map<std::string, int64_t>
     const size_t first = placed.size() > 2 ? 1 : 0, end = placed.size() > 2 ? placed.size() - 1 : placed.size();
     for (size_t i = first; i < end; ++i)
       add(scaled(all.pieces[placed[i]], 1 / double(end - first)), mean);
-    std::vector<Piece> more;
-    for (int64_t i = 0; i < missing; ++i) {
-      more.push_back(mean);
-      more.back().name = absl::StrCat(scope, ".", placed.size() + size_t(i));
-    }
+    const std::vector<Piece> more(size_t(missing), mean);
+    const size_t last = placed.back() + more.size();
     all.pieces.insert(all.pieces.begin() + long(placed.back()), more.begin(), more.end());
+    // In the order of the model.
+    for (size_t i = placed.back(); i <= last; ++i)
+      all.pieces[i].name = absl::StrCat(scope, ".", placed.size() - 1 + i - placed.back());
   }
   const double before = parametersOf(profile);
   all.once_s *= before > 0 ? parametersOf(all) / before : 1;

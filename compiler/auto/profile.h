@@ -25,6 +25,7 @@ struct Piece {
   double lastForward_s = 0, lastBackward_s = 0; // of the last one, beside which gradients are reduced
   double stateBytes = 0;                        // parameters, gradients, optimizer
   double parameterBytes = 0;                    // of parameters alone
+  double lastingBytes = 0;                      // of them and the optimizer's state: from step to step
   double keptBytes = 0;                         // of a micro-batch, from its forward to its backward
 };
 
@@ -35,6 +36,7 @@ struct Profile {
   double waits_s = 0;        // in which it waits for communication meanwhile
   double transientBytes = 0; // at the peak, above state and what is kept
   double boundaryBytes = 0;  // that one layer gives the next, of a micro-batch
+  bool isChain = false;      // each piece reads in its forward what the one before it makes
 };
 
 /// Of a plan of one stage, with two micro-batches or one, and its simulation; its offsets do not count. An error is

@@ -78,6 +78,18 @@ TEST(JobTest, AutoParallelNeedsABatchAndACluster) {
   EXPECT_THAT(ErrorOf(kAuto, {"auto.reserve_bytes=-1"}), HasSubstr("auto.reserve_bytes: expected 0 or more, got -1"));
   EXPECT_THAT(ErrorOf(kAuto, {"pipeline.cuts=h.1"}), HasSubstr("dist.pipeline: expected the number of stages"));
   EXPECT_THAT(ErrorOf(kAuto, {"batch.micro=9"}), HasSubstr("batch.global: expected at least batch.micro (9), got 8"));
+  EXPECT_THAT(ErrorOf(kAuto, {"dist.pipeline=2", "pipeline.schedule_file=order.txt"}),
+              HasSubstr("batch.micro: expected the size of the micro-batches that pipeline.schedule_file orders"));
+  EXPECT_THAT(ErrorOf(kAuto, {"dist.pipeline=2", "pipeline={stages {} stages {}}"}),
+              HasSubstr("pipeline.stages: expected none with graph.auto_parallel"));
+  EXPECT_THAT(ErrorOf(kAuto, {"dist.pipeline=1", "pipeline.schedule=GPIPE"}),
+              HasSubstr("dist.pipeline: expected 2 or more stages, which alone have pipeline.schedule GPIPE, got 1"));
+  EXPECT_THAT(ErrorOf(kAuto, {"zero={stage: 0 group: 4}"}), HasSubstr("zero.group: expected zero.stage 1, 2 or 3"));
+  EXPECT_THAT(ErrorOf(kAuto, {"dist.data=4", "zero.group=3"}), HasSubstr("zero.group: expected a divisor"));
+  for (const char* open : {"pipeline.schedule=GPIPE", "pipeline.form=V", "pipeline.chunks=3", "zero.group=4"}) {
+    EXPECT_EQ(ErrorOf(kAuto, {open}), "no error") << open;
+  }
+  EXPECT_THAT(ErrorOf(kAuto, {"batch.micro=3"}), HasSubstr("batch.global: expected a multiple of batch.micro"));
   EXPECT_THAT(ErrorOf(kAuto, {"dist.data=3"}), HasSubstr("batch.global: expected a multiple of dist.data (3), got 8"));
   EXPECT_THAT(ErrorOfOverride("auto.gap=0.1"), HasSubstr("auto: expected graph.auto_parallel: true"));
 }
@@ -119,7 +131,8 @@ TEST(JobTest, PathsAreRelativeToTheJobFile) {
 
 TEST(JobTest, DoesNotDependOnHowItsFileWasNamed) {
   const std::string text =
-      "model { file: './m/../m.mlir' } cluster: 'x//two.cluster' pipeline { schedule_file: './s' }";
+      "model { file: './m/../m.mlir' } cluster: 'x//two.cluster' dist { pipeline: 2 } pipeline { "
+      "schedule_file: './s' }";
   absl::StatusOr<Job> job = ParseJob(text, "a.job", {});
   ASSERT_TRUE(job.ok()) << job.status();
   EXPECT_EQ(job->model().file(), "m.mlir");
@@ -236,6 +249,17 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
       {"zero.stage=-1", "zero.stage: expected 0, 1, 2 or 3, got -1"},
       {"zero={stage: 1 group: -2}", "zero.group: expected 0 or more, got -2"},
       {"zero={stage: 1 group: 3}", "zero.group: expected a divisor of dist.data (2), got 3"},
+      {"zero={group: 2}", "zero.group: expected zero.stage 1, 2 or 3, which alone splits among ranks, got 0"},
+      {"pipeline.schedule=GPIPE",
+       "dist.pipeline: expected 2 or more stages, which alone have pipeline.schedule GPIPE, got 1"},
+      {"pipeline.form=V", "dist.pipeline: expected 2 or more stages, which alone have pipeline.form V, got 1"},
+      {"pipeline.chunks=2", "dist.pipeline: expected 2 or more stages, which alone have pipeline.chunks 2, got 1"},
+      {"pipeline.schedule_file=order.txt",
+       "dist.pipeline: expected 2 or more stages, which alone have pipeline.schedule_file, got 1"},
+      {"pipeline.cuts=h.1", "dist.pipeline: expected 2 or more stages, which alone have pipeline.cuts, got 1"},
+      {"pipeline.stages={data: 2}",
+       "dist.pipeline: expected 2 or more stages, which alone have pipeline.stages, got 1"},
+      {"pipeline={schedule: 9}", "pipeline.schedule: expected ONE_F_ONE_B, GPIPE, INTERLEAVED, ZERO_BUBBLE, got 9"},
       {"precision={compute: 9}", "precision.compute: expected F32, BF16, F16, got 9"},
       {"precision={compute: F16 residual: BF16}",
        "precision.residual: expected F32 or that of compute (F16), got BF16"},
@@ -266,6 +290,24 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
   };
   for (const auto& [override_text, error] : cases) {
     EXPECT_EQ(ErrorOfOverride(override_text), std::string("models/gpt2/jobs/a.job: ") + error);
+  }
+}
+
+TEST(JobTest, KeysThatReplaceEachOtherAreRefused) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"pipeline={schedule: GPIPE schedule_file: 'order.txt'}",
+       "pipeline.schedule: expected none beside pipeline.schedule_file, which takes its place, got GPIPE"},
+      {"pipeline={form: V schedule_file: 'order.txt'}",
+       "pipeline.form: expected none beside pipeline.schedule_file, got V"},
+      {"pipeline={schedule: GPIPE form: V}",
+       "pipeline.form: expected pipeline.schedule ZERO_BUBBLE, which alone has forms, got GPIPE"},
+      {"pipeline={form: V}",
+       "pipeline.form: expected pipeline.schedule ZERO_BUBBLE, which alone has forms, got ONE_F_ONE_B"},
+      {"pipeline={stages {data: 2} stages {tensor: 2}}",
+       "dist: expected pipeline alone beside pipeline.stages, which say the other sizes, got data 2 x tensor 2"},
+  };
+  for (const auto& [override_text, error] : cases) {
+    EXPECT_EQ(ErrorOf(kWhole, {"dist.pipeline=2", override_text}), std::string("models/gpt2/jobs/a.job: ") + error);
   }
 }
 

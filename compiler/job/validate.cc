@@ -12,6 +12,7 @@
 #include "compiler/job/job.h"
 #include "compiler/job/numbers.h"
 #include "compiler/job/optimizer.h"
+#include "compiler/job/stages.h"
 #include "compiler/job/text.h"
 #include "ops/abi/status_macros.h"
 
@@ -113,6 +114,9 @@ absl::Status ValidateStages(const Job& job) {
     return Expected("pipeline.stages", absl::StrCat(job.dist().pipeline(), ", one a stage of dist.pipeline"),
                     pipeline.stages_size());
   }
+  if (StageRanks(job.dist()) > 1) {
+    return Expected("dist", "pipeline alone beside pipeline.stages, which say the other sizes", SizesText(job.dist()));
+  }
   int64_t ranks = 0;
   for (int stage = 0; stage < pipeline.stages_size(); ++stage) {
     const std::string key = absl::StrCat("pipeline.stages[", stage, "]");
@@ -134,12 +138,34 @@ absl::Status ValidateStages(const Job& job) {
   return absl::OkStatus();
 }
 
+// What takes the place of something else, or is a part of what is not asked for.
+absl::Status ValidateOrder(const Pipeline& pipeline) {
+  const bool is_default = !pipeline.has_schedule() || pipeline.schedule() == ONE_F_ONE_B;
+  if (!pipeline.schedule_file().empty() && !is_default) {
+    return Expected("pipeline.schedule", "none beside pipeline.schedule_file, which takes its place",
+                    PipelineSchedule_Name(pipeline.schedule()));
+  }
+  if (pipeline.form() == H1 || !ZeroBubble_IsValid(pipeline.form())) return absl::OkStatus();
+  if (!pipeline.schedule_file().empty()) {
+    return Expected("pipeline.form", "none beside pipeline.schedule_file", ZeroBubble_Name(pipeline.form()));
+  }
+  if (pipeline.schedule() != ZERO_BUBBLE) {
+    return Expected("pipeline.form", "pipeline.schedule ZERO_BUBBLE, which alone has forms",
+                    PipelineSchedule_Name(pipeline.schedule()));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidatePipeline(const Job& job) {
   const Pipeline& pipeline = job.pipeline();
   constexpr int64_t kMostChunks = 1024;
   if (job.has_pipeline() && (pipeline.chunks() < 1 || pipeline.chunks() > kMostChunks)) {
     return Expected("pipeline.chunks", absl::StrCat("1 to ", kMostChunks), pipeline.chunks());
   }
+  if (const std::string key = KeyOfStages(pipeline); !key.empty() && job.dist().pipeline() == 1) {
+    return Expected("dist.pipeline", absl::StrCat("2 or more stages, which alone have ", key), job.dist().pipeline());
+  }
+  WEFT_RETURN_IF_ERROR(ValidateOrder(pipeline));
   return ValidateStages(job);
 }
 
@@ -250,6 +276,9 @@ absl::Status ValidateZero(const Job& job) {
   if (zero.group() == 0) {
     return absl::OkStatus();
   }
+  if (zero.stage() == 0) {
+    return Expected("zero.group", "zero.stage 1, 2 or 3, which alone splits among ranks", zero.stage());
+  }
   const MeshAxis& shared = SharedKey();
   const auto check = [&](const std::string& key, const Dist& dist) {
     const int64_t size = (dist.*shared.size)();
@@ -336,6 +365,25 @@ absl::Status ValidateAugmentations(const Data& data) {
   return absl::OkStatus();
 }
 
+// A file and cuts are for one number of stages, and the file for one of micro-batches.
+absl::Status ValidateAutoStages(const Job& job) {
+  const Pipeline& pipeline = job.pipeline();
+  if (pipeline.stages_size() > 0) {
+    return Expected("pipeline.stages", "none with graph.auto_parallel, which gives all stages one mesh",
+                    pipeline.stages_size());
+  }
+  for (const auto& [key, is_set] :
+       {std::pair("cuts", pipeline.cuts_size() > 0), {"schedule_file", !pipeline.schedule_file().empty()}}) {
+    if (is_set && job.dist().pipeline() == 0) {
+      return Expected("dist.pipeline", absl::StrCat("the number of stages that pipeline.", key, " is for"), "none");
+    }
+  }
+  if (!pipeline.schedule_file().empty() && job.batch().micro() == 0) {
+    return Expected("batch.micro", "the size of the micro-batches that pipeline.schedule_file orders", "none");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidateAuto(const Job& job) {
   if (!job.graph().auto_parallel()) {
     for (const auto& [key, is_set] :
@@ -358,19 +406,16 @@ absl::Status ValidateAuto(const Job& job) {
     return Expected("batch.global", "1 or more, of which graph.auto_parallel chooses batch.micro",
                     job.batch().global() == 0 ? "none" : absl::StrCat(job.batch().global()));
   }
+  if (job.batch().micro() > 0 && job.batch().global() % job.batch().micro() != 0) {
+    return Expected("batch.global",
+                    absl::StrCat("a multiple of batch.micro (", job.batch().micro(), ") with graph.auto_parallel"),
+                    job.batch().global());
+  }
   if (job.dist().data() > 0 && job.batch().global() % job.dist().data() != 0) {
     return Expected("batch.global", absl::StrCat("a multiple of dist.data (", job.dist().data(), ")"),
                     job.batch().global());
   }
-  const std::pair<std::string, bool> ofStages[] = {{"cuts", job.pipeline().cuts_size() > 0},
-                                                   {"stages", job.pipeline().stages_size() > 0},
-                                                   {"schedule_file", !job.pipeline().schedule_file().empty()}};
-  for (const auto& [key, is_set] : ofStages) {
-    if (is_set && job.dist().pipeline() == 0) {
-      return Expected("dist.pipeline", absl::StrCat("the number of stages that pipeline.", key, " is for"), "none");
-    }
-  }
-  return absl::OkStatus();
+  return ValidateAutoStages(job);
 }
 
 // What does not depend on the layout, by the layout that sets what is open to the least.
@@ -381,8 +426,17 @@ Job LeastOf(Job job) {
   if (job.batch().micro() == 0) {
     job.mutable_batch()->set_micro(job.batch().global());
   }
-  if (job.dist().data() == 0) {
+  if (job.zero().group() > 0 && !job.zero().has_stage()) {
+    job.mutable_zero()->set_stage(1);
+  }
+  if (job.dist().data() == 0 && job.zero().stage() > 0) {
     job.mutable_zero()->clear_group();
+  }
+  if (!KeyOfStages(job.pipeline()).empty() && job.dist().pipeline() == 0) {
+    job.mutable_dist()->set_pipeline(2);
+  }
+  if (job.pipeline().form() == V && !job.pipeline().has_schedule()) {
+    job.mutable_pipeline()->set_schedule(ZERO_BUBBLE);
   }
   ResolveJob(&job);
   return job;

@@ -20,7 +20,11 @@ JOBS = [
     (["dist.pipeline=2", "pipeline.chunks=-1"], "pipeline.chunks: expected 1 to 1024, got -1"),
     (["dist.pipeline=2", "pipeline={stages: {data: 2}}"],
      "pipeline.stages: expected 2, one a stage of dist.pipeline, got 1"),
-    (["pipeline={stages: {data: 2} stages: {}}"], "pipeline.stages: expected 1, one a stage of dist.pipeline, got 2"),
+    (["pipeline={stages: {data: 2} stages: {}}"],
+     "dist.pipeline: expected 2 or more stages, which alone have pipeline.stages, got 1"),
+    (["pipeline.schedule=ZERO_BUBBLE"],
+     "dist.pipeline: expected 2 or more stages, which alone have pipeline.schedule ZERO_BUBBLE, got 1"),
+    (["pipeline.cuts=h.1"], "dist.pipeline: expected 2 or more stages, which alone have pipeline.cuts, got 1"),
     (["dist.pipeline=2", "pipeline={stages: {} stages: {pipeline: 2}}"],
      "pipeline.stages[1].pipeline: expected none, as a stage is not cut again, got 2"),
     (["dist.pipeline=2", "pipeline={stages: {data: 5} stages: {}}"],
@@ -55,7 +59,6 @@ MODELS = [
     (["dist.pipeline=3", 'pipeline={cuts: ["h.1", "h.0"]}'],
      "pipeline.cuts: expected layers in the order of the model, none the first, got h.0 after h.1"),
     (["dist.pipeline=3", "pipeline.cuts=h.1"], "pipeline.cuts: expected 2 for 3 chunks, got 1"),
-    (["pipeline.cuts=h.1"], "pipeline.cuts: expected none where nothing is cut, got 1"),
 ]
 
 # Schedule files for two stages and two micro-batches -> the error; {file} is the file's path.

@@ -28,6 +28,11 @@ bool IsCut(const Layout& layout) {
          !layout.order.empty();
 }
 
+bool AsksForStages(const Layout& layout) {
+  return (!layout.schedule.empty() && layout.schedule != "ONE_F_ONE_B") || layout.chunks > 1 || !layout.cuts.empty() ||
+         !layout.order.empty();
+}
+
 // Layers that begin the second chunk and those behind it; now and then one too few.
 std::vector<std::string> RandomCuts(Dice& dice, const Layout& layout, const Model& model) {
   const std::vector<std::string> layers = TraitsOf(model).layers;
@@ -94,7 +99,7 @@ Layout RandomLayout(Dice& dice, const Model& model) {
   if (layout.micro_batches > 1 && !TraitsOf(model).mixes_batch && dice.Percent(25)) {
     layout.last = 1 + dice.Below(layout.micro);
   }
-  if (layout.stages > 1 || dice.Percent(10)) {
+  if (layout.stages > 1 || dice.Percent(2)) {
     layout.schedule =
         dice.Of({"", "GPIPE", "ONE_F_ONE_B", "INTERLEAVED", "ZERO_BUBBLE form: H1", "ZERO_BUBBLE form: V"});
     if (layout.schedule == "INTERLEAVED" && dice.Percent(40)) layout.chunks = dice.Of({2, 3});
@@ -170,10 +175,12 @@ Overrides Many(const Case& a_case, const std::string& schedule_file) {
   const auto add = [&](const std::string& key, int64_t value, int64_t usual) {
     if (value != usual) all.push_back(absl::StrCat(key, "=", value));
   };
-  add("dist.data", layout.data, 1);
-  add("dist.tensor", layout.tensor, 1);
-  add("dist.context", layout.context, 1);
-  add("dist.expert", layout.expert, 1);
+  if (layout.meshes.empty()) {
+    add("dist.data", layout.data, 1);
+    add("dist.tensor", layout.tensor, 1);
+    add("dist.context", layout.context, 1);
+    add("dist.expert", layout.expert, 1);
+  }
   add("dist.pipeline", layout.stages, 1);
   if (!layout.schedule.empty()) all.push_back(absl::StrCat("pipeline={schedule: ", layout.schedule, "}"));
   if (!layout.order.empty()) all.push_back(absl::StrCat("pipeline.schedule_file=", schedule_file));
@@ -204,6 +211,7 @@ std::vector<std::string> Forbidden(const Case& a_case) {
           "expected micro-batches of one size");
   require(layout.expert == 1 || traits.uses_expert, "expert: expected 1, as nothing in");
   if (!IsCut(layout)) return all;
+  require(layout.stages > 1 || !AsksForStages(layout), "dist.pipeline: expected 2 or more stages");
   const int64_t chunks = ChunksOf(layout);
   require(layout.stages * chunks <= static_cast<int64_t>(traits.layers.size()),
           chunks > 1 ? "pipeline.chunks: expected at most" : "dist.pipeline: expected at most");
