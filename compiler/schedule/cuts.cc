@@ -1,6 +1,7 @@
 #include "compiler/schedule/cuts.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace weft::schedule {
 namespace {
@@ -8,6 +9,8 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // By how much another cut must be better, as a part: less is rounding.
 constexpr double kBetter = 1e-9;
+// How many ends of chunks are looked at for each cut that may be measured: most lead nowhere.
+constexpr int64_t kSteps = 1000;
 
 /// Sums over the first pieces.
 struct Sums {
@@ -125,9 +128,10 @@ public:
     if (fits && left_ > 0) {
       loads_.assign(size_t(shape_.stages), 0);
       begins_ = {0};
+      steps_ = kSteps * most;
       enumerate(0, 0, 0);
     }
-    best_.isExact = fits && left_ > 0;
+    best_.isExact = fits && left_ > 0 && steps_ > 0;
     best_.bound_s = best_.isExact ? best_.seconds() : std::max(suffix_[0][0], busiest());
     return best_;
   }
@@ -263,7 +267,7 @@ private:
     }
     double &load = loads_[size_t(shape_.stageOf(int(chunk)))];
     const double before = load;
-    for (size_t end = begin + 1; end <= n_ && left_ > 0; ++end) {
+    for (size_t end = begin + 1; end <= n_ && left_ > 0 && --steps_ > 0; ++end) {
       load = before + shape_.microBatches * secondsOf(begin, end);
       const double now = std::max({most, load, boundOf(chunk, begin, end, true)});
       if (now >= least())
@@ -286,6 +290,7 @@ private:
   const size_t n_, chunks_;
   Cut best_;
   int left_ = 0;                            // cuts that may be measured
+  int64_t steps_ = 1;                       // of the way there
   std::vector<std::vector<double>> suffix_; // see setSuffixes
   std::vector<double> loads_;               // of stages, of the chunks in begins_
   Begins begins_;

@@ -54,7 +54,7 @@ Cut quickCut(const CutProblem &problem);
 
 /// The fastest cut that fits or, if none does, one that needs little: from quickCut() on, single pieces go to other
 /// chunks as long as that helps; then all cuts that could be faster still are looked at. At most `most` cuts are
-/// measured for that; `isExact` says whether these were enough.
+/// measured for that, and a thousand times as many parts of cuts looked at; `isExact` says whether these were enough.
 Cut bestCut(const CutProblem &problem, int most);
 
 } // namespace weft::schedule
