@@ -40,9 +40,6 @@ class MeshesTest(PipelineTest):
     def test_as_many_chunks_as_there_are_layers(self):
         self.check("schedule: INTERLEAVED chunks: 5", 2)
 
-    def test_chunks_of_one_stage(self):
-        self.check("schedule: INTERLEAVED chunks: 2", 1)
-
     def test_stages_of_the_model_file(self):
         pinned = ("model.file=pinned.mlir", "model.graph=pinned")
         one = self.outcome(*pinned)

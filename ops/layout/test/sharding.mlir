@@ -9,9 +9,17 @@
 
 // -----
 
-%x = "test.value"() : () -> tensor<2x8xf32, #weft.sbp<S(1)>>
-// expected-error @+1 {{axis 0: expected an SBP signature of its rule, got (S(1)) -> (S(0))}}
-%0 = weft.reshape %x [16] : (tensor<2x8xf32, #weft.sbp<S(1)>>) -> tensor<16xf32, #weft.sbp<S(0)>>
+// An inner part is split where nothing is left of the outer one.
+weft.graph @inside("x" %x: tensor<2x8xf32, #weft.sbp<S(0), S(1)>>) placements [#weft.placement<"cpu", [tensor = 2, group = 2], [0, 1, 2, 3]>] {
+  %0 = weft.reshape %x [16] : (tensor<2x8xf32, #weft.sbp<S(0), S(1)>>) -> tensor<16xf32, #weft.sbp<S(0), S(0)>>
+}
+
+// -----
+
+weft.graph @inside("x" %x: tensor<2x8xf32, #weft.sbp<S(1)>>) placements [#weft.placement<"cpu", [tensor = 2], [0, 1]>] {
+  // expected-error @+1 {{expected every split dimension to be divisible by its mesh axes}}
+  %0 = weft.reshape %x [16] : (tensor<2x8xf32, #weft.sbp<S(1)>>) -> tensor<16xf32, #weft.sbp<S(0)>>
+}
 
 // -----
 
