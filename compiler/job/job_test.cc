@@ -77,7 +77,6 @@ TEST(JobTest, AutoParallelNeedsABatchAndACluster) {
   EXPECT_THAT(ErrorOf(kAuto, {"auto.gap=-1"}), HasSubstr("auto.gap: expected 0 or more, got -1"));
   EXPECT_THAT(ErrorOf(kAuto, {"auto.reserve_bytes=-1"}), HasSubstr("auto.reserve_bytes: expected 0 or more, got -1"));
   EXPECT_THAT(ErrorOf(kAuto, {"pipeline.cuts=h.1"}), HasSubstr("dist.pipeline: expected the number of stages"));
-  EXPECT_THAT(ErrorOf(kAuto, {"batch.micro=9"}), HasSubstr("batch.global: expected at least batch.micro (9), got 8"));
   EXPECT_THAT(ErrorOf(kAuto, {"dist.pipeline=2", "pipeline.schedule_file=order.txt"}),
               HasSubstr("batch.micro: expected the size of the micro-batches that pipeline.schedule_file orders"));
   EXPECT_THAT(ErrorOf(kAuto, {"dist.pipeline=2", "pipeline={stages {} stages {}}"}),

@@ -1,12 +1,48 @@
 #include "compiler/dialect/task/task.h"
 
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Format.h"
 #include "mlir/IR/DialectImplementation.h"
 
 #include "compiler/dialect/task/dialect.cpp.inc"
 #include "compiler/dialect/task/enums.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "compiler/dialect/task/types.cpp.inc"
+
+namespace weft::task {
+
+// With as many digits as it takes to read the same numbers again: phases give the same from text as in one run.
+static void printCost(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::DenseF64ArrayAttr cost) {
+  auto print = [&](double number) {
+    llvm::SmallString<32> text;
+    for (int digits = 6; digits <= 16; ++digits) {
+      text.clear();
+      llvm::raw_svector_ostream(text) << llvm::format("%.*e", digits, number);
+      double again = 0;
+      if (!text.str().getAsDouble(again) && again == number) {
+        break;
+      }
+    }
+    printer << text;
+  };
+  printer << "[";
+  llvm::interleaveComma(cost.asArrayRef(), printer, print);
+  printer << "]";
+}
+
+static mlir::ParseResult parseCost(mlir::OpAsmParser &parser, mlir::DenseF64ArrayAttr &cost) {
+  llvm::SmallVector<double> numbers;
+  auto parse = [&] { return parser.parseFloat(numbers.emplace_back()); };
+  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Square, parse)) {
+    return mlir::failure();
+  }
+  cost = parser.getBuilder().getDenseF64ArrayAttr(numbers);
+  return mlir::success();
+}
+
+} // namespace weft::task
+
 #define GET_OP_CLASSES
 #include "compiler/dialect/task/ops.cpp.inc"
 

@@ -151,7 +151,7 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
                                      mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(), mlir::ArrayAttr()); }]>];
   let assemblyFormat = [{
     $name (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
-    $constants $section (`in_place` $in_place^)? attr-dict (`cost` $cost^)? (`product` $product^)?
+    $constants $section (`in_place` $in_place^)? attr-dict (`cost` custom<Cost>($cost)^)? (`product` $product^)?
     (`parts` $parts^)?
   }];
   let hasVerifier = 1;
