@@ -41,6 +41,19 @@ void CutIntoTasks(ReducePlan& plan) {
 
 }  // namespace
 
+absl::Status SetDims(const Walk& walk, DimList& list) {
+  if (walk.dims().size() > kMaxDims) {
+    return absl::UnimplementedError(
+        absl::StrCat("expected at most ", kMaxDims, " merged dims of a kind, got ", walk.dims().size()));
+  }
+  list = {.dims = static_cast<int32_t>(walk.dims().size()), .count = walk.count()};
+  for (int d = 0; d < list.dims; ++d) {
+    list.extent[d] = walk.dims()[d].extent;
+    list.stride[d] = walk.dims()[d].stride;
+  }
+  return absl::OkStatus();
+}
+
 void Walk::AddOuter(int64_t extent, int64_t stride) {
   count_ *= extent;
   if (!dims_.empty() && dims_.back().stride * dims_.back().extent == stride) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ops/abi/dim_list.h"
 #include "ops/abi/kernel.h"
 
 namespace weft::reduce {
@@ -36,6 +37,9 @@ class Walk {
   std::vector<Dim> dims_;
   int64_t count_ = 1;
 };
+
+// The walk as GPU kernels get it; kUnimplemented if it has more than kMaxDims dims.
+absl::Status SetDims(const Walk& walk, DimList& list);
 
 // The input as kept x reduced x a row, where a row is the innermost group of
 // neighbouring dims of one kind:

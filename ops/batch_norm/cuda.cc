@@ -13,19 +13,6 @@ namespace {
 
 using namespace batch_norm;  // the problem and the arguments
 
-absl::Status SetDims(const reduce::Walk& walk, DimList& list) {
-  if (walk.dims().size() > kMaxDims) {
-    return absl::UnimplementedError(
-        absl::StrCat("expected at most ", kMaxDims, " merged dims of a kind, got ", walk.dims().size()));
-  }
-  list = {.dims = static_cast<int32_t>(walk.dims().size()), .count = walk.count()};
-  for (int d = 0; d < list.dims; ++d) {
-    list.extent[d] = walk.dims()[d].extent;
-    list.stride[d] = walk.dims()[d].stride;
-  }
-  return absl::OkStatus();
-}
-
 // A kernel that goes over the elements, or with `sums` one that makes a number a kept index.
 template <typename Bind>
 absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelSpec& spec, const char* inputs, const char* outputs,
@@ -37,8 +24,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelSpec& spec, const char*
                                   .share = 1 / problem.count,
                                   .eps = problem.eps,
                                   .rows_reduced = plan.rows_reduced};
-  WEFT_RETURN_IF_ERROR(SetDims(plan.kept, arguments.kept));
-  WEFT_RETURN_IF_ERROR(SetDims(plan.reduced, arguments.reduced));
+  WEFT_RETURN_IF_ERROR(reduce::SetDims(plan.kept, arguments.kept));
+  WEFT_RETURN_IF_ERROR(reduce::SetDims(plan.reduced, arguments.reduced));
   GpuGrid grid = LoopGrid(*spec.gpu, std::max<int64_t>(plan.inputs, 1), kThreads);
   std::string kernel = name;
   if (sums) {

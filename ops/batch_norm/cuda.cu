@@ -4,6 +4,7 @@
 // kThreads-th element. Where they are kept, a block has 32 neighbouring kept indices, and eight threads share each.
 // Both combine in an order that the shape alone decides.
 #include "ops/batch_norm/cuda_arguments.h"
+#include "ops/cuda/dims.h"
 #include "ops/cuda/kernel.h"
 #include "ops/cuda/reduce.h"
 #include "ops/cuda/types.h"
@@ -12,15 +13,6 @@ namespace {
 
 using namespace weft::gpu;
 using namespace weft::batch_norm;
-
-WEFT_DEVICE int64_t OffsetOf(const DimList& list, int64_t index) {
-  int64_t offset = 0;
-  for (int d = 0; d < list.dims; ++d) {
-    offset += index % list.extent[d] * list.stride[d];
-    index /= list.extent[d];
-  }
-  return offset;
-}
 
 WEFT_DEVICE float RstdOf(const BatchNormArguments& args, int64_t k) {
   return 1.0f / sqrtf(args.variance[k] + args.eps);

@@ -4,19 +4,12 @@
 
 #include <cstdint>
 
+#include "ops/abi/dim_list.h"
+
 namespace weft::batch_norm {
 
 inline constexpr int kThreads = 256;
 inline constexpr int kColumns = 32;  // of a block of kColumns x kThreads / kColumns threads
-inline constexpr int kMaxDims = 8;
-
-// Dims walked in row-major order, innermost first.
-struct DimList {
-  int32_t dims;
-  int64_t count;  // the product of the extents
-  int64_t extent[kMaxDims];
-  int64_t stride[kMaxDims];
-};
 
 // The elements as kept x reduced x a row, see ReducePlan of ops/abi/reduction.h: with rows_reduced a row has one kept
 // index, that of `kept`; else each element of a row has one of its own.
@@ -32,7 +25,7 @@ struct BatchNormArguments {
   void* y;       // the normalised x, or dx
   float* sum;    // of squared distances, or of dy; a number a kept index
   float* sum_n;  // of dy n
-  DimList kept, reduced;
+  reduce::DimList kept, reduced;
   int64_t row, channels;
   double share;  // 1 / the elements of a statistic
   float eps;

@@ -12,19 +12,6 @@ namespace {
 
 using namespace reduce;  // the plan and the arguments
 
-absl::Status SetDims(const Walk& walk, DimList& list) {
-  if (walk.dims().size() > kMaxDims) {
-    return absl::UnimplementedError(
-        absl::StrCat("expected at most ", kMaxDims, " merged dims of a kind, got ", walk.dims().size()));
-  }
-  list = {.dims = static_cast<int32_t>(walk.dims().size()), .count = walk.count()};
-  for (int d = 0; d < list.dims; ++d) {
-    list.extent[d] = walk.dims()[d].extent;
-    list.stride[d] = walk.dims()[d].stride;
-  }
-  return absl::OkStatus();
-}
-
 // A mean divides by the whole dims: a rank that holds a part of them gives a part of the mean.
 double FactorOf(const KernelSpec& spec, const std::string& kind) {
   if (kind != "mean") return 1;

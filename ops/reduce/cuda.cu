@@ -2,6 +2,7 @@
 // output: its threads take every kThreads-th element of each row. Where they are
 // kept, a block makes 32 neighbouring outputs: eight threads share the summands of
 // each. Both combine in an order that the shape alone decides.
+#include "ops/cuda/dims.h"
 #include "ops/cuda/kernel.h"
 #include "ops/cuda/reduce.h"
 #include "ops/cuda/types.h"
@@ -11,15 +12,6 @@ namespace {
 
 using namespace weft::gpu;
 using namespace weft::reduce;
-
-WEFT_DEVICE int64_t OffsetOf(const DimList& list, int64_t index) {
-  int64_t offset = 0;
-  for (int d = 0; d < list.dims; ++d) {
-    offset += index % list.extent[d] * list.stride[d];
-    index /= list.extent[d];
-  }
-  return offset;
-}
 
 template <typename Op, typename Accumulator, typename From, typename To>
 WEFT_DEVICE void Rows(const ReduceArguments& args) {

@@ -4,19 +4,12 @@
 
 #include <cstdint>
 
+#include "ops/abi/dim_list.h"
+
 namespace weft::reduce {
 
 inline constexpr int kThreads = 256;
 inline constexpr int kColumns = 32;  // of a block of kColumns x kThreads / kColumns threads
-inline constexpr int kMaxDims = 8;
-
-// Dims walked in row-major order, innermost first.
-struct DimList {
-  int32_t dims;
-  int64_t count;  // the product of the extents
-  int64_t extent[kMaxDims];
-  int64_t stride[kMaxDims];
-};
 
 // See ReducePlan. Rows reduced: output k is that of kept index k. Rows kept: output
 // k * row + c. Results are multiplied by `factor`.
