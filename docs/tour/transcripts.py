@@ -136,30 +136,35 @@ def nearest(text, printed):
 
 
 def equal_numbers(text, found):
-    """How many numbers of the expected line are those that were printed; the first of several equals is the best."""
+    """How many numbers of the expected line are those that were printed."""
     return sum(a == b for a, b in zip(re.findall(r"\d+", text), found.groups()))
 
 
 def match(quote, printed, numbers):
-    """Pairs (expected line, match of what was printed); raises Mismatch at the first line that fits nowhere."""
-    pairs = []
-    at, anywhere = 0, False
-    for line in quote:
-        if line.text == "...":
-            anywhere = True
-            continue
-        pattern = pattern_of(line.text, numbers)
-        candidates = range(at, len(printed)) if anywhere else range(at, min(at + 1, len(printed)))
-        fits = [i for i in candidates if pattern.fullmatch(printed[i])]
-        if not fits:
-            near = nearest(line.text, printed[at:] if anywhere else printed[at:at + 1]) or "nothing more"
-            raise Mismatch(line.begin, f"expected: {line.text}\n  {'nearest' if anywhere else 'printed'}: {near}")
-        found = max(fits, key=lambda i: equal_numbers(line.text, pattern.fullmatch(printed[i])))
-        pairs.append((line, pattern.fullmatch(printed[found])))
-        at, anywhere = found + 1, False
-    if not anywhere and at < len(printed):
-        raise Mismatch(quote[-1].begin if quote else 0, f"expected the end of the output\n  printed: {printed[at]}")
-    return pairs
+    """Pairs (expected line, match of what was printed). Of all ways to lay the expected lines over the printed ones, the one
+    in which most numbers are equal; raises Mismatch at the first expected line that no way reaches."""
+    lines = [line for line in quote if line.text != "..."]
+    patterns = [pattern_of(line.text, numbers) for line in lines]
+    after_dots = {i - n for n, i in enumerate(k for k, line in enumerate(quote) if line.text == "...")}
+    ways = [{0: (0, ())}]  # for each number of expected lines: {printed lines read: (equal numbers, matches)}
+    for i, (line, pattern) in enumerate(zip(lines, patterns)):
+        found = {}
+        for at, (score, matches) in ways[-1].items():
+            for k in range(at, len(printed) if i in after_dots else min(at + 1, len(printed))):
+                fit = pattern.fullmatch(printed[k])
+                way = fit and (score + equal_numbers(line.text, fit), (*matches, fit))
+                if way and (k + 1 not in found or way[0] > found[k + 1][0]):
+                    found[k + 1] = way
+        if not found:
+            at = min(ways[-1])
+            anywhere = i in after_dots
+            near = nearest(line.text, printed[at:] if anywhere else [printed[k] for k in ways[-1] if k < len(printed)])
+            raise Mismatch(line.begin, f"expected: {line.text}\n  {'nearest' if anywhere else 'printed'}: {near or 'nothing more'}")
+        ways.append(found)
+    ends = ways[-1] if len(lines) in after_dots else {k: way for k, way in ways[-1].items() if k == len(printed)}
+    if not ends:
+        raise Mismatch(quote[-1].begin if quote else 0, f"expected the end of the output\n  printed: {printed[max(ways[-1])]}")
+    return list(zip(lines, max(ends.values(), key=lambda way: way[0])[1]))
 
 
 def with_numbers(lines, line, found):

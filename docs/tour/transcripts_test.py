@@ -61,6 +61,13 @@ class TranscriptsTest(unittest.TestCase):
         self.expect_problem(block(output, "...", "5", "...", "3", "..."), "expected: 3\n  nearest:")
         self.expect_problem(block(output, "...", "5"), "expected the end of the output")
 
+    def test_a_line_is_where_the_lines_after_it_fit(self):
+        # The step before the last has more numbers of the expected line; the end is printed after the last.
+        output = "$ printf 'step 1 loss 5\\nstep 98 loss 3\\nstep 99 loss 2\\n99 steps\\n'"
+        self.expect_fine(block(output, "step 1 loss 4", "...", "step 99 loss 3", "99 steps", mode="check numbers"))
+        self.expect_problem(block(output, "...", "step 99 loss 3", "...", "9 epochs", mode="check numbers"),
+                            "expected: 9 epochs\n  nearest: ")
+
     def test_wrapped_lines(self):
         self.expect_fine(block("$ echo '  a long line, wrapped'", "  a long line,", "          wrapped"))
         self.expect_problem(block("$ echo '  a long line, wrapped'", "  a long line,", "    wrapped"), "expected: a long")
