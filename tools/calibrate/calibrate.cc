@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -165,18 +166,32 @@ std::vector<std::string> TypesOf(const Session& session) {
   return types;
 }
 
-// Of kernels whose operands are far. None on a GPU, which has no caches that a step of a model would fit in.
-absl::StatusOr<std::vector<TimedKernel>> TimesInTurn(Session& session, std::vector<Case> cases) {
+// Ranks that this machine runs at a time.
+int RanksHere(const Session& session) {
+  return static_cast<int>(std::min<int64_t>(session.cluster.node().ranks(), CoreCount()));
+}
+
+// Of kernels whose operands are far, while as many ranks as a node has do the same: they share what moves memory. None on
+// a GPU, which has no caches that a step of a model would fit in.
+absl::StatusOr<std::vector<TimedKernel>> TimesInTurn(Session& session, const std::vector<Case>& cases) {
   if (!session.on_host()) return std::vector<TimedKernel>();
   session.Tell(absl::StrCat(cases.size(), " kernels in turn"));
-  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Bench> bench,
-                        Bench::Create(session.target->kernels, session.device(), session.threads));
-  for (Case& made : cases) WEFT_RETURN_IF_ERROR(bench->Add(std::move(made)));
-  WEFT_RETURN_IF_ERROR(
-      bench->RunInTurn(static_cast<int>(std::clamp(session.request.seconds / kSecondsATurn, 1.0, kMostTurns))));
+  std::vector<std::unique_ptr<Bench>> ranks(RanksHere(session));
+  for (std::unique_ptr<Bench>& rank : ranks) {
+    WEFT_ASSIGN_OR_RETURN(rank, Bench::Create(session.target->kernels, session.device(), session.threads));
+    for (const Case& made : cases) WEFT_RETURN_IF_ERROR(rank->Add(made));
+  }
+  const auto times = static_cast<int>(std::clamp(session.request.seconds / kSecondsATurn, 1.0, kMostTurns));
+  std::vector<absl::Status> statuses(ranks.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < ranks.size(); ++i) threads.emplace_back([&, i] { statuses[i] = ranks[i]->RunInTurn(times); });
+  statuses[0] = ranks[0]->RunInTurn(times);
+  for (std::thread& thread : threads) thread.join();
+  for (const absl::Status& status : statuses) WEFT_RETURN_IF_ERROR(status);
   session.measured.near_bytes = kNearBytes;
   session.measured.far_bytes = kFarBytes;
-  return bench->Times();
+  session.measured.far_copies = static_cast<int64_t>(ranks.size());
+  return ranks[0]->Times();
 }
 
 absl::Status MeasureProducts(Session& session) {
@@ -198,7 +213,7 @@ absl::Status MeasureProducts(Session& session) {
   }
   session.measured.products = bench->Times();
   bench.reset();
-  WEFT_ASSIGN_OR_RETURN(session.measured.far_products, TimesInTurn(session, std::move(cases)));
+  WEFT_ASSIGN_OR_RETURN(session.measured.far_products, TimesInTurn(session, cases));
   return absl::OkStatus();
 }
 
@@ -263,12 +278,11 @@ absl::Status MeasureWholeSteps(Session& session) {
                       .threads = session.threads,
                       .seconds = session.request.seconds * kForSteps,
                       .first = session.processes.first()};
-  const auto ranks = static_cast<int>(session.cluster.node().ranks());
   if (!session.processes.alone()) {
     context.copies = static_cast<int>(std::count(session.hosts.begin(), session.hosts.end(), session.hosts[0]));
     context.meet = [&] { return session.processes.Agree(absl::OkStatus()); };
   } else if (session.on_host()) {
-    context.copies = std::min(ranks, CoreCount());
+    context.copies = RanksHere(session);
   }
   WEFT_RETURN_IF_ERROR(MeasureSteps(session.plans, context, session.measured));
   // A GPU is no core: its ranks do not share one.

@@ -145,13 +145,30 @@ void FitKernels(const Measured& measured, Cluster* cluster) {
   AddKernels(measured.kernels, *cluster, *cluster->mutable_calibration()->mutable_kernel());
 }
 
+// What acts of `busy` ranks take longer for want of cores.
+double Share(const Cluster& cluster, int64_t busy) { return plan::ShareOfCore(plan::MachineOf(cluster), busy); }
+
+void FitCores(const Measured& measured, Cluster* cluster) {
+  if (measured.copies < 2 || measured.step_alone_s <= 0) return;
+  const double copies = static_cast<double>(measured.copies);
+  const double cores = copies * measured.step_alone_s / measured.step_beside_s;
+  cluster->mutable_node()->set_cores(Rounded(std::clamp(cores, 1.0, copies)));
+}
+
+// As one rank takes them: what ranks take from each other for want of cores is not the kernels'.
+std::vector<TimedKernel> Alone(std::vector<TimedKernel> kernels, double share) {
+  for (TimedKernel& timed : kernels) timed.seconds *= share;
+  return kernels;
+}
+
 void FitFar(const Measured& measured, Cluster* cluster) {
   if (measured.far_bytes <= 0) return;
+  const double share = Share(*cluster, measured.far_copies);
   Far& far = *cluster->mutable_calibration()->mutable_far();
   far.set_near_bytes(measured.near_bytes);
   far.set_bytes(measured.far_bytes);
-  AddProducts(measured.far_products, *far.mutable_product());
-  AddKernels(measured.far_kernels, *cluster, *far.mutable_kernel());
+  AddProducts(Alone(measured.far_products, share), *far.mutable_product());
+  AddKernels(Alone(measured.far_kernels, share), *cluster, *far.mutable_kernel());
 }
 
 // What steps take beside their kernels.
@@ -186,16 +203,6 @@ void FitSteps(const Measured& measured, Cluster* cluster) {
     cluster->mutable_device()->set_graph_launch_s(replayed->launch_s);
     cluster->mutable_calibration()->set_step_s(replayed->step_s);
   }
-}
-
-// What acts of `busy` ranks take longer for want of cores.
-double Share(const Cluster& cluster, int64_t busy) { return plan::ShareOfCore(plan::MachineOf(cluster), busy); }
-
-void FitCores(const Measured& measured, Cluster* cluster) {
-  if (measured.copies < 2 || measured.step_alone_s <= 0) return;
-  const double copies = static_cast<double>(measured.copies);
-  const double cores = copies * measured.step_alone_s / measured.step_beside_s;
-  cluster->mutable_node()->set_cores(Rounded(std::clamp(cores, 1.0, copies)));
 }
 
 void FitCollectives(const Measured& measured, Cluster* cluster) {
@@ -249,9 +256,9 @@ void Fit(const Measured& measured, Cluster* cluster) {
   FitMemory(measured, cluster);
   FitOtherFlops(measured, cluster);
   FitKernels(measured, cluster);
+  FitCores(measured, cluster);
   FitFar(measured, cluster);
   FitSteps(measured, cluster);
-  FitCores(measured, cluster);
   FitCollectives(measured, cluster);
   FitLink(measured, true, cluster);
   FitLink(measured, false, cluster);

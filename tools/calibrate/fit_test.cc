@@ -112,6 +112,24 @@ TEST(FitTest, WhatIsFarHasTablesOfItsOwn) {
   EXPECT_NEAR(seconds(Product(16, 16, 16)), 2e-6, 2e-9);
 }
 
+TEST(FitTest, WhatIsFarIsMeasuredByRanksThatMayShareCores) {
+  Measured measured;
+  measured.products.push_back({Product(16, 16, 16), 1e-6});
+  measured.far_products.push_back({Product(16, 16, 16), 5e-6});
+  measured.near_bytes = 1e6, measured.far_bytes = 1e8;
+  measured.far_copies = 2;
+  const auto seconds = [&] {
+    Cluster cluster = TwoRanks();
+    plan::Machine machine = FitOf(measured, &cluster);
+    machine.step_bytes = 1e8;
+    return plan::KernelSeconds(machine, Product(16, 16, 16)) - machine.launch_s;
+  };
+  EXPECT_NEAR(seconds(), 5e-6, 5e-9) << "of two cores each has its own";
+  // Two ranks beside each other have 1.6 cores, which takes each 1.25 times as long.
+  measured.copies = 2, measured.step_alone_s = 1, measured.step_beside_s = 1.25;
+  EXPECT_NEAR(seconds(), 4e-6, 4e-9);
+}
+
 TEST(FitTest, AttentionHasARateForEachLengthAndSizeOfHeads) {
   Measured measured;
   const auto work = [](int64_t queries, int64_t size, const char* within) {

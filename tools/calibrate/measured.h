@@ -39,9 +39,10 @@ struct Measured {
   std::vector<TimedKernel> attention;  // of a grid of lengths and sizes of heads
   std::vector<TimedKernel> kernels;    // of plans
   // Products and kernels once more, where each has to go through far_bytes between two uses of a tensor and not through
-  // near_bytes; 0: not measured.
+  // near_bytes; 0: not measured. Each of `far_copies` ranks did so, side by side.
   std::vector<TimedKernel> far_products, far_kernels;
   double near_bytes = 0, far_bytes = 0;
+  int64_t far_copies = 1;
   std::vector<plan::CollectiveTime> collectives;
   std::vector<TimedTransfer> transfers;
   std::vector<TimedStep> small_steps;  // two, of different numbers of kernels, begun one by one
