@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "runtime/actor/conditions.h"
 #include "runtime/executor/program_spec.h"
@@ -22,15 +23,18 @@ class Memory {
         near_(machine.near_bytes),
         doublings_(std::log(machine.far_bytes / machine.near_bytes)),
         page_(std::max(kPage, program.stage->arena_bytes() / kMostPages + 1)),
-        touched_(program.stage->arena_bytes() / page_ + 1, -HUGE_VAL) {}
+        touched_(program.stage->arena_bytes() / page_ + 1, -HUGE_VAL),
+        toucher_(touched_.size(), 0) {}
 
-  // How far what an act's kernel touches is, then none of it is far.
+  // How far what an act's kernel touches is, then none of it is far. What it writes in place counts once.
   double Touch(int32_t actor, const plan::Kernel& kernel, int64_t micro_batch) {
+    ++kernels_;
     double share = 0, pages = 0;
     for (const auto* side : {&kernel.inputs(), &kernel.outputs()}) {
       for (int32_t b : *side) {
         const plan::ByteRange range = program_.ExactRangeOf(b, program_.SlotOf(actor, b, micro_batch));
         for (int64_t page = range.begin / page_; page * page_ < range.end; ++page) {
+          if (std::exchange(toucher_[page], kernels_) == kernels_) continue;
           const int64_t begin = std::max(range.begin, page * page_), end = std::min(range.end, (page + 1) * page_);
           const double bytes = static_cast<double>(end - begin);
           share += bytes * ShareOf(now_ - touched_[page]);
@@ -51,8 +55,10 @@ class Memory {
   const plan::Program& program_;
   const double near_, doublings_;
   const int64_t page_;
-  double now_ = 0;               // bytes gone through
-  std::vector<double> touched_;  // by page, when
+  double now_ = 0;                // bytes gone through
+  std::vector<double> touched_;   // by page, when
+  int64_t kernels_ = 0;           // so many so far
+  std::vector<int64_t> toucher_;  // by page, the last of them
 };
 
 }  // namespace

@@ -269,16 +269,20 @@ TEST(SimulateTest, OperandsAreAsFarAsWhatIsGoneThroughBetween) {
   StageBuilder b(&plan, 1);
   b.AddStream(plan::Stream::COMPUTE, "compute");
   const int small = b.AddBuffer("small", 1), large = b.AddBuffer("large", 1);
-  b.stage().mutable_buffers(large)->set_shape(0, 1 << 22);  // 16 MiB
-  b.stage().set_arena_bytes(1024 + (1 << 24));
+  const int state = b.AddBuffer("state", 1);
+  b.stage().mutable_buffers(large)->set_shape(0, 1 << 22);              // 16 MiB
+  b.stage().mutable_buffers(state)->set_offset((1 << 24) + (1 << 14));  // behind it
+  b.stage().set_arena_bytes((1 << 24) + (1 << 15));
   b.AddCompute("make", plan::Actor::FORWARD, 0, {}, {small});
   b.AddCompute("use", plan::Actor::BACKWARD, 0, {small}, {});
   b.AddCompute("fill", plan::Actor::UPDATE, 0, {}, {large});
-  for (int a : {0, 1, 2}) b.AddRun(0, a, 0, 1);
+  b.AddCompute("add", plan::Actor::UPDATE, 0, {state}, {state});
+  for (int a : {0, 1, 2, 3}) b.AddRun(0, a, 0, 1);
   const std::vector<std::vector<double>> far = FarShares(plan::ProgramOf(plan, 0), machine);
   EXPECT_NEAR(far[0][0], 1, 1e-3) << "since then 16 MiB were gone through";
   EXPECT_EQ(far[1][0], 0) << "just made";
   EXPECT_NEAR(far[2][0], 1, 1e-3);
+  EXPECT_NEAR(far[3][0], 1, 1e-3) << "in place: read from far, and written where it is then";
   for (plan::Actor& actor : *b.stage().mutable_actors()) actor.mutable_kernels(0)->mutable_cost()->set_bytes(1 << 20);
   const std::vector<std::vector<double>> seconds = KernelSecondsOf(plan::ProgramOf(plan, 0), machine);
   EXPECT_NEAR(seconds[0][0], 4, 1e-2);

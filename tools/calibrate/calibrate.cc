@@ -171,8 +171,8 @@ int RanksHere(const Session& session) {
   return static_cast<int>(std::min<int64_t>(session.cluster.node().ranks(), CoreCount()));
 }
 
-// Of kernels whose operands are far, while as many ranks as a node has do the same: they share what moves memory. None on
-// a GPU, which has no caches that a step of a model would fit in.
+// Of kernels whose operands are far, while as many ranks as a node has do the same: they share what moves memory. None
+// on a GPU, which has no caches that a step of a model would fit in.
 absl::StatusOr<std::vector<TimedKernel>> TimesInTurn(Session& session, const std::vector<Case>& cases) {
   if (!session.on_host()) return std::vector<TimedKernel>();
   session.Tell(absl::StrCat(cases.size(), " kernels in turn"));
