@@ -7,7 +7,7 @@ from traces import StepView, by_step, read_acts
 
 SECONDS, QUICK_SECONDS = 180, 40  # of a calibration
 THREADS = max(1, (os.cpu_count() or 1) // 2)  # of a rank of two
-ROUNDS = 3  # in which every plan has its turn
+ROUNDS = 5  # in which every plan has its turn
 LIMIT = 0.10  # by how much a simulated step may be off
 NEAR = 1.05  # of the fastest layout, what the chosen one may take
 
@@ -61,9 +61,9 @@ def calibrated(tools, quick):
 
 
 def in_turn(tools, plans, steps):
-    """Seconds of a step of each plan: the median of rounds, so that a machine that is slower for a while is so for all."""
+    """Seconds of a step of each plan: the second best of rounds, as what else a machine does for a while only adds."""
     rounds = [[step_seconds(train(tools, plan, steps, THREADS)) for plan in plans] for _ in range(ROUNDS)]
-    return [median(seconds) for seconds in zip(*rounds)]
+    return [sorted(seconds)[1] for seconds in zip(*rounds)]
 
 
 def simulate(tools, quick):
