@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, "tests/zoo")
 from real_data import RealDataTest  # noqa: E402
-from programs import main  # noqa: E402
+from programs import main, metrics, relative  # noqa: E402
 
 
 class TextTest(RealDataTest):
@@ -33,6 +33,20 @@ class TextTest(RealDataTest):
 
     def test_bert(self):
         self.expect_layouts_agree("bert", self.records())
+
+    def test_berts_masked_loss_falls_as_that_of_transformers(self):
+        path = self.path("losses.jsonl")
+        plan = self.plan("model.set=dropout=0.0", "data.order=SEQUENTIAL",
+                         "optimizer={adamw { lr: 1e-3 beta1: 0.9 beta2: 0.999 eps: 1e-8 weight_decay: 0.1 }}",
+                         job="models/bert/tiny.job")
+        with open("tests/zoo/bert_text_losses.txt", encoding="utf-8") as file:
+            wanted = [float(line.split()[1]) for line in file]
+        self.train(plan, len(wanted), "--metrics", path, "--init", "tests/zoo/bert_text.safetensors", data=self.records())
+        found = [line["masked_loss"] for line in metrics(path)]
+        self.assertEqual(len(found), len(wanted))
+        for step, (a, b) in enumerate(zip(found, wanted)):
+            self.assertLess(relative(a, b), 1e-4, step)
+        self.assertLess(found[-1], 0.6 * found[0])
 
     def test_roberta(self):
         self.expect_layouts_agree("roberta", self.records())
