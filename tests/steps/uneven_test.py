@@ -75,6 +75,14 @@ class UnevenTest(ProgramTest):
                                  "labels": ("U8", [15], bytes(i % 10 for i in range(15)))})
         self.few_samples_agree("models/vit/tiny.job", data)
 
+    # The gradient of a bias that all samples share sums over them.
+    def test_few_samples_sum_to_the_gradient_of_a_bias(self):
+        data = self.path("words.safetensors")
+        words = struct.pack("<1920i", *(i * i % 251 for i in range(1920)))
+        write_safetensors(data, {"tokens": ("I32", [15, 128], words), "labels": ("I32", [15, 128], words),
+                                 "mask": ("U8", [15, 128], bytes(1 for _ in range(1920)))})
+        self.few_samples_agree("models/t5/tiny.job", data)
+
     def test_tokens_and_flops_are_those_of_the_samples(self):
         def header(*layout):
             shown = self.run_ok("weft-plan", "show", self.plan(*ODD, "batch.global=5", *layout), "--json").out
