@@ -63,10 +63,13 @@ model.layer @hits(%logits, %labels) {
   model.return %2
 }
 
-// Of logits[batch, classes]: the loss, how many count for it, and the share of the images that get their own class.
+// Of logits[batch, classes]: the loss, how many count for it, and the share of the step's images that get their own class.
 model.layer @loss_of_classes(%logits, %labels) {
   %loss, %count = weft.cross_entropy %logits, %labels
   %0 = model.call @hits (%logits, %labels)
-  %accuracy = weft.reduce mean %0 over [0]
+  %1 = weft.reduce sum %0 over [0]
+  %all_hits = weft.accumulate %1
+  %all_images = weft.accumulate %count
+  %accuracy = weft.div %all_hits, %all_images
   model.return %loss, %count, %accuracy
 }

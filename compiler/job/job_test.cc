@@ -170,9 +170,10 @@ TEST(JobTest, OverridesSetKeysOfEveryType) {
 }
 
 TEST(JobTest, TheLastSettingOfANameStays) {
-  absl::StatusOr<Job> job = Parse(kWhole, {"model.set=layers=3", "model.set=ffn=4*hidden", "model.set=layers=5"});
+  absl::StatusOr<Job> job =
+      Parse(kWhole, {"model.set=layers=3", "model.set=ffn=4*hidden", "model.set=layers=5", "model.set=base.layers=2"});
   ASSERT_TRUE(job.ok()) << job.status();
-  EXPECT_THAT(job->model().set(), ElementsAre("layers=5", "hidden=64", "ffn=4*hidden"));
+  EXPECT_THAT(job->model().set(), ElementsAre("layers=5", "hidden=64", "ffn=4*hidden", "base.layers=2"));
 }
 
 TEST(JobTest, AnOverrideMayChooseAnotherOptimizer) {
@@ -218,6 +219,7 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
       {"model.file=", "model.file: expected the path of a model file, got none"},
       {"model.set=layers", "model.set: expected name=expression, got \"layers\""},
       {"model.set=2x=1", "model.set: expected name=expression, got \"2x=1\""},
+      {"model.set=.x=1", "model.set: expected name=expression, got \".x=1\""},
       {"model.set=batch=1", "model.set: batch: expected a config of the model, got the one that batch.micro sets"},
       {"batch.micro=-1", "batch.micro: expected 1 or more, got -1"},
       {"batch.global=-8", "batch.global: expected 1 or more, got -8"},

@@ -29,7 +29,9 @@ absl::Status ValidateSetting(const std::string& setting) {
   bool is_name = equals != std::string::npos && equals > 0 && equals + 1 < setting.size() &&
                  !std::isdigit(static_cast<unsigned char>(setting[0]));
   for (size_t i = 0; is_name && i < equals; ++i) {
-    is_name = std::isalnum(static_cast<unsigned char>(setting[i])) || setting[i] == '_';
+    const bool inside = i > 0 && i + 1 < equals;  // `base.hidden`, of what is imported under a name
+    is_name =
+        std::isalnum(static_cast<unsigned char>(setting[i])) || setting[i] == '_' || (inside && setting[i] == '.');
   }
   return is_name ? absl::OkStatus() : Expected("model.set", "name=expression", absl::StrCat("\"", setting, "\""));
 }

@@ -229,7 +229,7 @@ LogicalResult AttentionBiasGradOp::inferTypes(SmallVectorImpl<RankedTensorType> 
 }
 
 ShardingRule AttentionBiasGradOp::getShardingRule() {
-  return headsRule(*this, gradientWords(*this) + "->" + wordOf(getBias()));
+  return headsRule(*this, gradientWords(*this) + "->" + wordOf(getBias())).withNeutral(0, 0);
 }
 
 std::string AttentionOp::getKernelName() { return getUnfused() ? "attention_unfused" : "attention"; }

@@ -191,7 +191,8 @@ def Weft_OutputOp : Op<Weft_Dialect, "output"> {
   let summary = "A named result of the graph";
   let description = [{
     For a function: a tensor written to the output file. With `metric`, in a graph that is trained: a float32 scalar,
-    whose mean over the micro-batches is shown each step and is in the file of `weft run --metrics`.
+    whose mean over the micro-batches is shown each step and is in the file of `weft run --metrics`; what is made of a
+    `weft.accumulate` is shown as it is.
 
     Example: `weft.output "logits" %logits`, `weft.output "z_loss" metric %z`
 

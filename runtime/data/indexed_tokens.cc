@@ -102,6 +102,11 @@ absl::Status IndexedTokens::CheckSequences() const {
                                               tokens_->bytes(), " bytes of ", tokens_->path(), ", got ", length, " of ",
                                               width_, " bytes from ", place));
     }
+    if (place != total) {
+      return absl::DataLossError(absl::StrCat(index_->path(), ": sequence ", i, ": expected it to begin at byte ",
+                                              total, " of ", tokens_->path(), ", behind the sequences before it, got ",
+                                              place));
+    }
     total += length * width_;
   }
   if (total == tokens_->bytes()) return absl::OkStatus();

@@ -157,6 +157,8 @@ TEST(IndexedTokensTest, NamesWhatIsWrongInAnIndex) {
               "set.idx: sequence 1: expected tokens inside the 10 bytes of ");
   ExpectError(with([](Index& i) { i.lengths[1] = -1; }), tokens, "got -1 of 2 bytes from 4");
   ExpectError(with([](Index& i) { i.places[0] = -2; }), tokens, "set.idx: sequence 0: expected tokens inside");
+  ExpectError(with([](Index& i) { i.places[1] = 3; }), tokens,
+              "set.idx: sequence 1: expected it to begin at byte 4 of ");
   ExpectError(with([](Index& i) { i.lengths[1] = 2; }), tokens,
               "set.bin: expected 8 bytes, those of the sequences of ");
   ExpectError(with([](Index& i) { i.bounds = {0, 2, 1}; }), tokens,

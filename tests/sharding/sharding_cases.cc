@@ -37,6 +37,7 @@ void AddPointwise(Cases& cases) {
   cases.push_back({"power_whole", "weft.power %a by(-3)", {{"4x36xf32", Away()}}});
   cases.push_back(OpCase("clamp", "weft.clamp %a min(-0.5) max(0.25)", {{"4x36xf32"}}).Exact());
   cases.push_back(OpCase("clamp_below", "weft.clamp %a max(0)", {{"4x36xf32"}}).Exact());
+  cases.push_back(OpCase("clamp_uneven", "weft.clamp %a min(-0.5)", {{"6x10xf32"}}).Exact().Uneven());
   cases.push_back(OpCase("add_n", "weft.add_n %a, %b, %c", {{"4x8xf32"}, {"4x8xf32"}, {"4x8xf32"}}).Exact());
   cases.push_back({"cast_to_bf16", "weft.cast %a to bf16", {{"4x36xf32"}}});
   cases.push_back({"cast_from_bf16", "weft.cast %a to f32", {{"4x36xbf16"}}});
@@ -130,6 +131,7 @@ void AddScans(Cases& cases) {
     cases.push_back(OpCase(name, std::string("weft.cumsum %a dim(1)") + words, {{"4x9x8xf32", Eighths()}}).Exact());
   }
   cases.push_back(OpCase("cumsum_last", "weft.cumsum %a dim(1)", {{"4x8xi32", Integers(9)}}).Exact());
+  cases.push_back(OpCase("cumsum_uneven", "weft.cumsum %a dim(1)", {{"6x9x10xf32", Eighths()}}).Exact().Uneven());
   cases.push_back({"cumsum_rounds", "weft.cumsum %a dim(0)", {{"36x8xf32", Uniform(-4, 4)}}});
 }
 
@@ -454,6 +456,7 @@ void AddGrouped(Cases& cases) {
 
 void AddSorts(Cases& cases) {
   cases.push_back(OpCase("sort", "weft.sort %a dim(1)", {{"4x9x8xf32", Eighths()}}).Exact());
+  cases.push_back(OpCase("sort_uneven", "weft.sort %a dim(1)", {{"6x9x10xf32", Eighths()}}).Exact().Uneven());
   cases.push_back(OpCase("sort_descending", "weft.sort %a dim(0) descending", {{"9x8xi32", Integers(4)}}).Exact());
   cases.push_back(OpCase("top_k", "weft.top_k %a k(3) dim(2)", {{"4x4x8xf32", Eighths()}}).Exact());
   cases.push_back(OpCase("top_k_first", "weft.top_k %a k(4) dim(0)", {{"8x4xf32", Eighths()}}).Exact());

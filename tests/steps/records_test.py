@@ -156,6 +156,31 @@ class RecordsTest(FaultTest):
                 for name, content in good.items():
                     self.write(f"set/{name}.npy", content)
 
+    def test_ids_are_looked_at_in_every_layout(self):
+        os.mkdir(self.path("words"))
+        good = npy("<i4", (8, 64), bytes(8 * 64 * 4))
+        wrong = {-1: "tokens", 256: "labels"}
+        what = {"tokens": "the rows of `wte.weight`", "labels": "the classes of the cross entropy"}
+        for layout in ([], ["dist.context=2"], ["dist.tensor=2"], ["dist.context=3", "dist.data=2"]):
+            plan = self.plan("batch.global=8", "batch.micro=8", *layout)
+            for word, name in wrong.items():
+                for other in what:
+                    self.write(f"words/{other}.npy", good)
+                self.write(f"words/{name}.npy", good[:-4] + struct.pack("<i", word))
+                self.refused("weft-run", plan, "--data", self.path("words"), "--steps", 1, "--quiet",
+                             line=self.path(f"words/{name}.npy: `{name}`: expected ids from 0 to 255, {what[name]}, ") +
+                             f"got {word} in record 7")
+
+    def test_numbers_of_rows_that_are_taken_are_looked_at(self):
+        self.write("m.mlir", "model.graph @rows(%ids [batch] i32) {\n"
+                   '  %w = weft.parameter "table" [5, 2] init(zeros)\n'
+                   "  %0 = weft.take %w, %ids dim(0)\n"
+                   '  weft.output "rows" %0\n}\n')
+        job = self.write("m.job", 'model { file: "m.mlir" }\nbatch { global: 4 micro: 4 }\n')
+        write_safetensors(self.path("ids.safetensors"), {"ids": ("I32", [4], struct.pack("<4i", 0, 4, 5, 0))})
+        self.refused("weft-run", self.plan(job=job), "--data", self.path("ids.safetensors"), "--seed", 1,
+                     says=["`ids`: expected ids from 0 to 4, the rows of `table`, got 5 in record 2"])
+
     def test_inputs_of_every_type_reach_a_function(self):
         tensors = {"bytes": ("U8", [8, 4, 3], bytes(range(160, 256))), "long": ("I64", [8], struct.pack("<8q", *range(8))),
                    "half": ("BF16", [8, 2], bytes(range(32))), "deep": ("F32", [8, 1, 2, 1, 2], bytes(range(128)))}

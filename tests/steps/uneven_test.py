@@ -5,7 +5,7 @@ import struct
 import sys
 
 sys.path.insert(0, "tests/support")
-from programs import (ProgramTest, corpus, losses, main, read_safetensors, relative,  # noqa: E402
+from programs import (ProgramTest, corpus, losses, main, metrics, read_safetensors, relative,  # noqa: E402
                       write_safetensors)
 
 # 257 rows of the vocabulary, 3 heads of 20, 60 hidden, batches of 5.
@@ -55,6 +55,33 @@ class UnevenTest(ProgramTest):
         for layout in ([], ["dist.data=2"], ["dist.pipeline=2"], ["dist.tensor=2"], ["dist.data=2", "zero.stage=2"]):
             for micro in (2, 3):
                 self.close(self.losses_of("batch.global=5", f"batch.micro={micro}", *layout), one, (micro, layout))
+
+    def step_metrics(self, job, data, *overrides):
+        path = self.path("metrics")
+        self.train(self.plan("batch.global=5", *overrides, job=job), 3, "--metrics", path, data=data)
+        return [(line["loss"], line.get("accuracy")) for line in metrics(path)]
+
+    def few_samples_agree(self, job, data):
+        one = self.step_metrics(job, data, "batch.micro=5")
+        self.assertNotEqual(one[0], one[1])
+        for layout in (["batch.micro=2"], ["batch.micro=3", "dist.data=2"], ["batch.micro=2", "dist.pipeline=2"]):
+            many = self.step_metrics(job, data, *layout)
+            self.close([loss for loss, _ in many], [loss for loss, _ in one], layout)
+            self.assertEqual([accuracy for _, accuracy in many], [accuracy for _, accuracy in one], layout)
+
+    def test_few_samples_count_as_many_in_an_accuracy(self):
+        data = self.path("images.safetensors")
+        write_safetensors(data, {"images": ("U8", [15, 28, 28], bytes(i * i % 251 for i in range(15 * 784))),
+                                 "labels": ("U8", [15], bytes(i % 10 for i in range(15)))})
+        self.few_samples_agree("models/vit/tiny.job", data)
+
+    # The gradient of a bias that all samples share sums over them.
+    def test_few_samples_sum_to_the_gradient_of_a_bias(self):
+        data = self.path("words.safetensors")
+        words = struct.pack("<1920i", *(i * i % 251 for i in range(1920)))
+        write_safetensors(data, {"tokens": ("I32", [15, 128], words), "labels": ("I32", [15, 128], words),
+                                 "mask": ("U8", [15, 128], bytes(1 for _ in range(1920)))})
+        self.few_samples_agree("models/t5/tiny.job", data)
 
     def test_tokens_and_flops_are_those_of_the_samples(self):
         def header(*layout):

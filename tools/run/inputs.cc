@@ -31,18 +31,25 @@ std::vector<InputInfo> PortsOf(const plan::Plan& plan, const char* kind, Operand
   return list;
 }
 
-// The buffers of a stage that the input is written to.
+// The buffers of a stage that hold the input, as it is written or laid out anew.
 std::set<int32_t> BuffersOf(const plan::Stage& stage, const std::string& input) {
   std::set<int32_t> buffers;
-  for (const plan::Actor& actor : stage.actors()) {
-    for (const plan::Kernel& kernel : actor.kernels()) {
-      const auto name = kernel.attributes().find("name");
-      const bool named = name != kernel.attributes().end() && name->second.string() == input;
-      if (kernel.name() == "input" && named && kernel.outputs_size() == 1) buffers.insert(kernel.outputs(0));
-      // What lies beyond the input's extents is not of the input.
-      if (kernel.name() == "set_padding" && buffers.count(kernel.inputs(0)) > 0) buffers.insert(kernel.outputs(0));
+  size_t before;
+  do {
+    before = buffers.size();
+    for (const plan::Actor& actor : stage.actors()) {
+      for (const plan::Kernel& kernel : actor.kernels()) {
+        const auto name = kernel.attributes().find("name");
+        const bool named = name != kernel.attributes().end() && name->second.string() == input;
+        if (kernel.name() == "input" && named && kernel.outputs_size() == 1) buffers.insert(kernel.outputs(0));
+        // What lies beyond the input's extents is not of the input.
+        if (kernel.name() == "set_padding" && buffers.count(kernel.inputs(0)) > 0) buffers.insert(kernel.outputs(0));
+      }
+      for (const plan::Collective& collective : actor.collectives()) {
+        if (buffers.count(collective.input()) > 0) buffers.insert(collective.output());
+      }
     }
-  }
+  } while (buffers.size() > before);
   return buffers;
 }
 
@@ -71,6 +78,11 @@ std::optional<IdRange> RangeOf(const plan::Plan& plan, const std::string& input)
         if (kernel.name() == "embedding" && ids.count(kernel.inputs(0)) != 0) {
           const plan::Buffer& table = stage.buffers(kernel.inputs(1));
           return IdRange{absl::StrCat("the rows of `", table.name(), "`"), plan::UnpaddedShape(table)[0]};
+        }
+        if (kernel.name() == "take" && ids.count(kernel.inputs(1)) != 0) {
+          const plan::Buffer& table = stage.buffers(kernel.inputs(0));
+          return IdRange{absl::StrCat("the rows of `", table.name(), "`"),
+                         plan::UnpaddedShape(table)[kernel.attributes().at("dim").int_()]};
         }
         if (kernel.name() == "pick" && ids.count(kernel.inputs(1)) != 0) {
           const plan::Buffer& logits = stage.buffers(kernel.inputs(0));

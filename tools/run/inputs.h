@@ -3,6 +3,7 @@
 #define WEFT_TOOLS_RUN_INPUTS_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,15 +29,15 @@ std::vector<InputInfo> OutputsOf(const plan::Plan& plan);
 // first dimension is the samples of a micro-batch.
 int64_t SamplesOf(const plan::Plan& plan, const InputInfo& input);
 
-// What an input may hold: numbers from 0 that are below `rows`, and `ignore`.
+// What an input may hold: numbers from 0 that are below `rows`, and `ignore`, by itself none.
 struct IdRange {
   std::string what;  // what they index: "the rows of `wte.weight`"
   int64_t rows = 0;
-  int64_t ignore = -1;  // in no table; one that is not negative says nothing
+  int64_t ignore = std::numeric_limits<int64_t>::min();
 };
 
-// That of an input whose ids an `embedding` looks up or of which a cross entropy picks logits; none of another. What an
-// op makes of an input is not followed.
+// That of an input whose ids an `embedding` or a `take` looks up or of which a cross entropy picks logits; none of
+// another. What an op makes of an input is not followed.
 std::optional<IdRange> RangeOf(const plan::Plan& plan, const std::string& input);
 
 }  // namespace weft::run

@@ -1,6 +1,7 @@
 // Reverse-mode differentiation of a graph, op by op.
 #include "compiler/passes/autodiff/passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "ops/constant/ops.h"
 #include "ops/elementwise/ops.h"
 
@@ -244,9 +245,21 @@ private:
     return mlir::success();
   }
 
-  // A metric of the model: the mean over the micro-batches.
+  // Whether a value is made of sums over the micro-batches, and so belongs to the step.
+  static bool isOfStep(Value value) {
+    llvm::SetVector<mlir::Operation *> made;
+    mlir::BackwardSliceOptions options;
+    options.inclusive = true;
+    (void)mlir::getBackwardSlice(value, &made, options);
+    return llvm::any_of(made, llvm::IsaPred<AccumulateOp>);
+  }
+
+  // A metric of the model: the mean over the micro-batches, unless it belongs to the step.
   void reportMean(OutputOp output) {
     listener_.setForward(output);
+    if (isOfStep(output.getValue())) {
+      return;
+    }
     rewriter_.setInsertionPoint(output);
     mlir::Location loc = output.getLoc();
     Value sum = create<AccumulateOp>(rewriter_, loc, output.getValue(), mlir::DictionaryAttr());

@@ -292,3 +292,21 @@ weft.graph @metric("x" %x: tensor<4xf32>) placements [#one] micro_batches 2 {
   weft.output "m" metric %loss {scope = "h.0"} : (tensor<f32>)
   weft.minimize %loss : (tensor<f32>)
 }
+
+// -----
+
+// One that is made of sums over the micro-batches stays what it is.
+// CHECK-LABEL: weft.graph @metric_of_the_step
+// CHECK: %[[SUM:.*]] = weft.accumulate
+// CHECK-NEXT: %[[SQUARE:.*]] = weft.square %[[SUM]]
+// CHECK-NEXT: weft.output "m" metric %[[SQUARE]]
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @metric_of_the_step("x" %x: tensor<4xf32>) placements [#one] micro_batches 2 {
+  %w = weft.parameter "w" [4] init(zeros) : () -> tensor<4xf32>
+  %0 = weft.mul %x, %w : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %loss = weft.reduce sum %0 over [0] : (tensor<4xf32>) -> tensor<f32>
+  %sum = weft.accumulate %loss : (tensor<f32>) -> tensor<f32>
+  %square = weft.square %sum : (tensor<f32>) -> tensor<f32>
+  weft.output "m" metric %square : (tensor<f32>)
+  weft.minimize %loss : (tensor<f32>)
+}
