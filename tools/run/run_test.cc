@@ -357,6 +357,12 @@ TEST_F(RunTest, AResumeSaysWhatHasChanged) {
   };
   EXPECT_EQ(resume("corpus.txt", {}), 0);
   EXPECT_THAT(err_, Not(HasSubstr("changed")));
+  plan.mutable_header()->mutable_job()->set_seed(77);
+  EXPECT_EQ(resume("corpus.txt", {}), 0);
+  EXPECT_THAT(err_, HasSubstr("changed since the checkpoint: seed 7 -> 77 (the checkpoint's 7 goes on)\n"));
+  EXPECT_EQ(resume("corpus.txt", {"--seed", "7"}), 0);
+  EXPECT_THAT(err_, Not(HasSubstr("changed")));
+  plan.mutable_header()->mutable_job()->set_seed(7);
   plan.mutable_header()->mutable_job()->mutable_optimizer()->set_clip_norm(2);
   EXPECT_EQ(resume("corpus.txt", {}), 0);
   EXPECT_THAT(err_, HasSubstr("changed since the checkpoint: optimizer.clip_norm none -> 2\n"));
