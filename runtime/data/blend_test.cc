@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/data/blended_batches.h"
+#include "runtime/data/token_batches.h"
 
 namespace weft::data {
 namespace {
@@ -70,7 +71,7 @@ class Counting : public TokenStream {
 };
 
 TEST(BlendedBatchesTest, SamplesComeFromTheSetsInTurn) {
-  std::vector<std::unique_ptr<TokenBatches>> sets;
+  std::vector<std::unique_ptr<SampleSet>> sets;
   for (const int32_t first : {0, 1000}) {
     sets.push_back(*TokenBatches::Create(std::make_unique<Counting>(first, 13),
                                          {.sequence = 4, .order = {.global_batch = 3, .order = SEQUENTIAL}}));
