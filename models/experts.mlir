@@ -136,16 +136,34 @@ model.layer @dropless_mixture(%x) [hidden, inner, experts, chosen] {
   model.return %3, %ids, %probabilities, %logits
 }
 
-// The load of each expert, [experts]: how many of its choices a token gives it, in the mean; and its mean probability.
-model.layer @load(%ids, %probabilities) [experts, chosen] {
+// What the router's losses are made of, summed over the tokens: how many choices each expert has, [experts]; its
+// probabilities, [experts]; and what @router_z_of makes of the logits. Each sequence is summed up first, so that what a last
+// micro-batch of fewer samples lacks is zeros there, and not among the probabilities that others read.
+model.layer @router_sums(%ids, %probabilities, %logits) [experts, chosen] {
   %0 = weft.reshape %ids [batch, seq, chosen, 1]
   %1 = weft.iota [experts] dim(0)
   %2 = weft.equal %0, %1 as_number
   %3 = weft.cast %2 to f32
-  %4 = weft.reduce sum %3 over [2]
-  %5 = weft.reduce mean %4 over [0, 1]
-  %6 = weft.reduce mean %probabilities over [0, 1]
-  model.return %5, %6
+  %4 = weft.reduce sum %3 over [1, 2]
+  %5 = weft.reduce sum %4 over [0]
+  %6 = weft.reduce sum %probabilities over [1] to f32
+  %7 = weft.reduce sum %6 over [0]
+  %8 = model.call @router_z_of (%logits)
+  %9 = weft.reduce sum %8 over [1, 2] to f32
+  %10 = weft.reduce sum %9 over [0]
+  model.return %5, %7, %10
+}
+
+// Means over the tokens, of such sums of one layer or of several: the load of each expert, how many of its choices a token
+// gives it; its probability; the router's z-loss. Tokens are counted by their choices, so that a last micro-batch of fewer
+// samples has its own number of them.
+model.layer @router_means(%load, %probability, %z) [chosen] {
+  %0 = weft.reduce sum %load over [0]
+  %tokens = weft.scale %0 by("1.0 / chosen")
+  %1 = weft.div %load, %tokens
+  %2 = weft.div %probability, %tokens
+  %3 = weft.div %z, %tokens
+  model.return %1, %2, %3
 }
 
 // Load balancing loss (Fedus et al., "Switch transformers", 2022, equation 4): experts times the sum over the experts of
@@ -158,9 +176,9 @@ model.layer @balance(%load, %probability) [experts] {
   model.return %2
 }
 
-// Router z-loss (Zoph et al., "ST-MoE", 2022, equation 5): the mean over the tokens of the squared logarithm of the sum of
+// Router z-loss (Zoph et al., "ST-MoE", 2022, equation 5) of each token, [b, s, 1]: the squared logarithm of the sum of
 // e^logit, which keeps logits small.
-model.layer @router_z(%logits) {
+model.layer @router_z_of(%logits) {
   %0 = weft.reduce max %logits over [2] keep_dims
   %1 = weft.stop_gradient %0
   %2 = weft.sub %logits, %1
@@ -169,6 +187,5 @@ model.layer @router_z(%logits) {
   %5 = weft.log %4
   %6 = weft.add %5, %1
   %7 = weft.square %6
-  %8 = weft.reduce mean %7 over [0, 1, 2]
-  model.return %8
+  model.return %7
 }

@@ -27,12 +27,11 @@ model.layer @block(%x, %load, %probability, %z) {
   %3 = model.call @rms_norm "post_attention_layernorm" (%2) [hidden, norm_eps]
   %4, %ids, %probabilities, %logits = model.call @mixture "block_sparse_moe" (%3)
   %5 = weft.add %2, %4
-  %6, %7 = model.call @load (%ids, %probabilities) [experts, chosen]
-  %8 = weft.add %load, %6
-  %9 = weft.add %probability, %7
-  %10 = model.call @router_z (%logits)
-  %11 = weft.add %z, %10
-  model.return %5, %8, %9, %11
+  %6, %7, %8 = model.call @router_sums (%ids, %probabilities, %logits) [experts, chosen]
+  %9 = weft.add %load, %6
+  %10 = weft.add %probability, %7
+  %11 = weft.add %z, %8
+  model.return %5, %9, %10, %11
 }
 
 // From tokens[batch, seq] to what the head reads; load and probability of each expert, and the router's z-loss, in the
@@ -43,10 +42,7 @@ model.layer @body(%tokens) {
   %no_z = weft.fill [] value(0)
   %1, %load, %probability, %z = model.repeat layers "layers" @block(%0, %none, %none, %no_z)
   %2 = model.call @rms_norm "norm" (%1) [hidden, norm_eps]
-  %count = weft.fill [] value(layers)
-  %3 = weft.div %load, %count
-  %4 = weft.div %probability, %count
-  %5 = weft.div %z, %count
+  %3, %4, %5 = model.call @router_means (%load, %probability, %z) [chosen]
   model.return %2, %3, %4, %5
 }
 

@@ -145,6 +145,9 @@ def Weft_AccumulateOp : Weft_Op<"accumulate"> {
     that depends on it happens once a step. `sbp(...)` pins how the sum lies over the mesh axes that it names.
 
     Example: `%sum = weft.accumulate %gradient sbp(data = S(0))`
+
+    **Constraints:** in a graph that is trained, neither the input nor what is minimized depends on another sum, which is
+    not whole before the last micro-batch.
   }];
   let arguments = (ins Weft_Tensor:$input, OptionalAttr<DictionaryAttr>:$pins);
   let results = (outs Weft_Tensor:$result);

@@ -6,24 +6,32 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 namespace weft::data {
+namespace {
+
+constexpr double kRounding = 1.5e-6;  // of a sum of weights: three times 0.333333 is a whole
+
+}  // namespace
 
 absl::StatusOr<Blend> Blend::Create(const std::vector<double>& weights) {
-  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   std::vector<int64_t> shares;
   for (const double weight : weights) {
-    if (!(weight > 0) || !(total > 0) || !std::isfinite(total) || weight / total * kPeriod < 1) {
-      return absl::InvalidArgumentError(absl::StrCat("weights: expected each to be at least one in ", kPeriod,
-                                                     " of all, got ", weight, " of ", total));
+    if (!(weight * kPeriod >= 1)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected weights of at least one in ", kPeriod, ", got ", weight));
     }
-    shares.push_back(static_cast<int64_t>(weight / total * kPeriod));
+    shares.push_back(static_cast<int64_t>(std::min(weight, 1.0) * kPeriod));
   }
-  if (shares.empty()) return absl::InvalidArgumentError("weights: expected at least one, got none");
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (!(std::abs(total - 1) <= kRounding)) {
+    return absl::InvalidArgumentError(absl::StrFormat("expected weights that sum to 1, got %.9g", total));
+  }
   // What was rounded away goes to those who lost most.
   std::vector<std::pair<double, size_t>> lost;  // negated, to sort the largest first
   for (size_t i = 0; i < shares.size(); ++i) {
-    lost.emplace_back(static_cast<double>(shares[i]) - weights[i] / total * kPeriod, i);
+    lost.emplace_back(static_cast<double>(shares[i]) - weights[i] * kPeriod, i);
   }
   std::sort(lost.begin(), lost.end());
   const int64_t rest = kPeriod - std::accumulate(shares.begin(), shares.end(), int64_t{0});

@@ -16,8 +16,7 @@ class Blend {
  public:
   static constexpr int64_t kPeriod = 10'000;  // so finely weights count
 
-  // Weights above 0, of which only the ratios count. kInvalidArgument: none, or one that is less than one in kPeriod of
-  // all.
+  // Weights of a sum of 1, but for rounding. kInvalidArgument: of another sum, or one that is less than one in kPeriod.
   static absl::StatusOr<Blend> Create(const std::vector<double>& weights);
 
   struct Sample {

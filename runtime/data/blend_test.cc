@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/data/blended_batches.h"
+#include "runtime/data/token_batches.h"
 
 namespace weft::data {
 namespace {
@@ -20,10 +21,9 @@ Blend Of(const std::vector<double>& weights) {
 }
 
 TEST(BlendTest, EverySetGivesItsShareInItsOwnOrder) {
-  for (const std::vector<double>& weights : {std::vector<double>{0.7, 0.3}, {1, 1, 1}, {5, 1, 0.25, 2}, {3}}) {
+  for (const std::vector<double>& weights :
+       {std::vector<double>{0.7, 0.3}, {0.333333, 0.333333, 0.333333}, {0.6, 0.125, 0.025, 0.25}, {1}}) {
     const Blend blend = Of(weights);
-    double total = 0;
-    for (const double weight : weights) total += weight;
     std::vector<int64_t> given(weights.size(), 0);
     for (int64_t sample = 0; sample < 25'000; ++sample) {
       const Blend::Sample got = blend.At(sample);
@@ -31,19 +31,25 @@ TEST(BlendTest, EverySetGivesItsShareInItsOwnOrder) {
       ++given[got.set];
       for (size_t set = 0; set < weights.size(); ++set) {
         // Shares are rounded to one in a period, of which there are three.
-        EXPECT_LE(std::abs(given[set] - weights[set] / total * (sample + 1)), weights.size() + 3.0) << sample;
+        EXPECT_LE(std::abs(given[set] - weights[set] * (sample + 1)), weights.size() + 3.0) << sample;
       }
     }
   }
-  EXPECT_THAT(Of({2, 1}).shares(), ElementsAre(6667, 3333));
+  EXPECT_THAT(Of({0.66666, 0.33334}).shares(), ElementsAre(6667, 3333));
 }
 
 TEST(BlendTest, NamesWhatIsWrong) {
-  for (const std::vector<double>& weights : {std::vector<double>{1, 0}, {1, -1}, {1, NAN}, {1, INFINITY}, {1, 1e-5}}) {
-    EXPECT_THAT(std::string(Blend::Create(weights).status().message()),
-                HasSubstr("weights: expected each to be at least one in 10000 of all, got "));
+  const auto error = [](const std::vector<double>& weights) {
+    return std::string(Blend::Create(weights).status().message());
+  };
+  for (const std::vector<double>& weights : {std::vector<double>{1, 0}, {2, -1}, {1, NAN}, {0.99999, 1e-5}}) {
+    EXPECT_THAT(error(weights), HasSubstr("expected weights of at least one in 10000, got ")) << weights[1];
   }
-  EXPECT_FALSE(Blend::Create({}).ok());
+  EXPECT_EQ(error({0.5, 0.3}), "expected weights that sum to 1, got 0.8");
+  EXPECT_EQ(error({0.5, 0.500002}), "expected weights that sum to 1, got 1.000002");
+  EXPECT_EQ(error({3, 1}), "expected weights that sum to 1, got 4");
+  EXPECT_EQ(error({1, INFINITY}), "expected weights that sum to 1, got inf");
+  EXPECT_EQ(error({}), "expected weights that sum to 1, got 0");
 }
 
 // Tokens from `first` on.
@@ -65,12 +71,12 @@ class Counting : public TokenStream {
 };
 
 TEST(BlendedBatchesTest, SamplesComeFromTheSetsInTurn) {
-  std::vector<std::unique_ptr<TokenBatches>> sets;
+  std::vector<std::unique_ptr<SampleSet>> sets;
   for (const int32_t first : {0, 1000}) {
     sets.push_back(*TokenBatches::Create(std::make_unique<Counting>(first, 13),
                                          {.sequence = 4, .order = {.global_batch = 3, .order = SEQUENTIAL}}));
   }
-  const BlendedBatches batches(std::move(sets), Of({2, 1}));
+  const BlendedBatches batches(std::move(sets), Of({0.6667, 0.3333}));
   const auto fill = [&](const TensorSpec& spec, const std::string& field, int64_t step) {
     std::vector<int32_t> out(spec.elements());
     EXPECT_TRUE(batches.Fill(spec, field, step, 0, out.data()).ok());

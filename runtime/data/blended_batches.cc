@@ -13,7 +13,7 @@ absl::Status BlendedBatches::Fill(const TensorSpec& spec, const std::string& fie
                                   void* out) const {
   return sets_[0]->FillRows(spec, field, step, micro_batch, out, [&](int64_t index, void* row) {
     const Blend::Sample sample = blend_.At(index);
-    sets_[sample.set]->CopySample(sample.index, spec, field, row);
+    return sets_[sample.set]->CopySample(sample.index, spec, field, row);
   });
 }
 

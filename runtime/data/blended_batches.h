@@ -1,4 +1,4 @@
-// Sequences of several streams of tokens, in given parts.
+// Samples of several sets, in given parts.
 #ifndef WEFT_RUNTIME_DATA_BLENDED_BATCHES_H_
 #define WEFT_RUNTIME_DATA_BLENDED_BATCHES_H_
 
@@ -10,15 +10,15 @@
 
 #include "runtime/data/blend.h"
 #include "runtime/data/data_set.h"
-#include "runtime/data/token_batches.h"
+#include "runtime/data/sample_set.h"
 
 namespace weft::data {
 
-// Sample i of the run is the next sequence of the set that the blend names for i. Owns the sets.
+// Sample i of the run is the next one of the set that the blend names for i. Owns the sets.
 class BlendedBatches : public DataSet {
  public:
-  // As many sets as the blend has, of one sequence length and batch.
-  BlendedBatches(std::vector<std::unique_ptr<TokenBatches>> sets, Blend blend)
+  // As many sets as the blend has, of one batch.
+  BlendedBatches(std::vector<std::unique_ptr<SampleSet>> sets, Blend blend)
       : sets_(std::move(sets)), blend_(std::move(blend)) {}
 
   absl::Status Check(const TensorSpec& spec, const std::string& field) const override;
@@ -26,7 +26,7 @@ class BlendedBatches : public DataSet {
                     void* out) const override;
 
  private:
-  const std::vector<std::unique_ptr<TokenBatches>> sets_;
+  const std::vector<std::unique_ptr<SampleSet>> sets_;
   const Blend blend_;
 };
 

@@ -73,11 +73,11 @@ absl::StatusOr<std::unique_ptr<RecordBatches>> RecordBatches::Create(Fields fiel
   const int64_t records = first.records();
   for (const auto& [name, array] : fields) {
     if (array.records() == records) continue;
-    return absl::InvalidArgumentError(absl::StrCat(array.where, ": `", name, "`: expected ", records, " records, as `",
-                                                   first_name, "` has, got ", array.records()));
+    return absl::InvalidArgumentError(absl::StrCat(array.where(), ": `", name, "`: expected ", records,
+                                                   " records, as `", first_name, "` has, got ", array.records()));
   }
   if (records < options.least_records()) {
-    return absl::InvalidArgumentError(absl::StrCat(first.where, ": `", first_name, "`: expected at least ",
+    return absl::InvalidArgumentError(absl::StrCat(first.where(), ": `", first_name, "`: expected at least ",
                                                    options.least_records(), " records, for a step, got ", records));
   }
   for (const auto& [name, augmentation] : augmentations) {
@@ -94,7 +94,7 @@ absl::Status RecordBatches::Check(const TensorSpec& spec, const std::string& fie
   if (found == fields_.end()) {
     return absl::NotFoundError(absl::StrCat("data field: expected `", NamesOf(fields_), "`, got `", field, "`"));
   }
-  const Array& array = found->second;
+  const Array& array = found->second.first();
   if (absl::Status status = order_.Check(spec, field); !status.ok()) return status;
   if (ConversionOf(*array.type, spec.dtype) == nullptr || !SameRecords(array.shape, spec.global_dims)) {
     const auto expected = [&] {
@@ -109,45 +109,37 @@ absl::Status RecordBatches::Check(const TensorSpec& spec, const std::string& fie
   return augmentation == augmentations_.end() ? absl::OkStatus() : CheckAugmentation(augmentation->second, spec);
 }
 
-absl::Status RecordBatches::Fill(const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch,
-                                 void* out) const {
-  if (absl::Status status = Check(spec, field); !status.ok()) return status;
-  const absl::StatusOr<int64_t> first = order_.First(spec, field, step, micro_batch);
-  if (!first.ok()) return first.status();
-  const Array& array = fields_.find(field)->second;
-  const Conversion convert = ConversionOf(*array.type, spec.dtype);
+absl::Status RecordBatches::CopySample(int64_t sample, const TensorSpec& spec, const std::string& field,
+                                       void* out) const {
+  const auto [array, record] = fields_.find(field)->second.At(order_.RecordOf(sample));
   const auto augmentation = augmentations_.find(field);
   auto* to = static_cast<uint8_t*>(out);
-  const int64_t rows = order_.RowsOf(spec, micro_batch);
-  const auto view_of = [&](int64_t sample) {
-    const int64_t rank = spec.rank();  // of images
-    return ViewOf(augmentation->second, seed_, sample, spec.global_dims[rank - 2], spec.global_dims[rank - 1]);
-  };
-  for (int64_t row = 0; row < rows; ++row) {
-    const int64_t record = order_.RecordOf(*first + row);
-    const bool fit = augmentation == augmentations_.end()
-                         ? CopyTile(spec, 1, array, convert, record * array.elements(), to)
-                         : CopyView(view_of(*first + row), array, record, spec, to);
-    if (!fit) {
-      return absl::OutOfRangeError(absl::StrCat(array.where, ": `", field, "`: expected numbers that ",
-                                                NameOf(spec.dtype), " has, got others in record ", record));
-    }
-  }
-  std::fill(to, static_cast<uint8_t*>(out) + spec.bytes(), uint8_t{0});
-  return absl::OkStatus();
+  const int64_t rank = spec.rank();
+  const bool fit = augmentation == augmentations_.end()
+                       ? CopyTile(spec, 1, array, ConversionOf(*array.type, spec.dtype), record * array.elements(), to)
+                       : CopyView(ViewOf(augmentation->second, seed_, sample, spec.global_dims[rank - 2],
+                                         spec.global_dims[rank - 1]),
+                                  array, record, spec, to);
+  if (fit) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat(array.where, ": `", field, "`: expected numbers that ", NameOf(spec.dtype),
+                                            " has, got others in record ", record));
 }
 
 std::string RecordBatches::form() const {
   return absl::StrJoin(fields_, ", ", [](std::string* out, const auto& it) {
-    absl::StrAppend(out, it.first, " ", it.second.RecordText());
+    absl::StrAppend(out, it.first, " ", it.second.first().RecordText());
   });
 }
 
 uint64_t RecordBatches::Hash() const {
   uint64_t hash = 0;
-  for (const auto& [name, array] : fields_) {
-    hash += MixSeed(HashOf(array.data, array.bytes(), PartsOf(array.bytes())),
-                    HashOfText(absl::StrCat(name, " ", array.RecordText())));
+  for (const auto& [name, shards] : fields_) {
+    uint64_t content = 0;
+    for (const Array& array : shards.arrays()) {
+      const uint64_t own = HashOf(array.data, array.bytes(), PartsOf(array.bytes()));
+      content = shards.arrays().size() == 1 ? own : MixSeed(content, own);
+    }
+    hash += MixSeed(content, HashOfText(absl::StrCat(name, " ", shards.first().RecordText())));
   }
   return hash;
 }

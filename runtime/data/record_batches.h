@@ -12,9 +12,10 @@
 #include "absl/status/statusor.h"
 #include "ops/abi/tensor_spec.h"
 #include "runtime/data/array.h"
-#include "runtime/data/data_set.h"
 #include "runtime/data/look.h"
+#include "runtime/data/record_shards.h"
 #include "runtime/data/sample_order.h"
+#include "runtime/data/sample_set.h"
 #include "runtime/plan/job.pb.h"
 
 namespace weft::data {
@@ -28,9 +29,9 @@ struct IdLook {
 IdLook LookAtIds(const Array& array, int64_t skip, int64_t limit = kLookBytes);
 
 // Owns its arrays.
-class RecordBatches : public DataSet {
+class RecordBatches : public SampleSet {
  public:
-  using Fields = std::map<std::string, Array>;  // by name; at least one
+  using Fields = std::map<std::string, RecordShards>;  // by name; at least one
 
   using Augmentations = std::map<std::string, Augmentation>;  // by field, of those that are varied
 
@@ -42,9 +43,8 @@ class RecordBatches : public DataSet {
   // spec has global dims [rows, the array's others...] and a type that ConversionOf knows, and rows divides B; every
   // dimension may be split. Dimensions of one element may be missing in either. What is augmented holds images.
   absl::Status Check(const TensorSpec& spec, const std::string& field) const override;
-  // kOutOfRange: a number that the input's type has not.
-  absl::Status Fill(const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch,
-                    void* out) const override;
+  absl::Status CopySample(int64_t sample, const TensorSpec& spec, const std::string& field, void* out) const override;
+  const SampleOrder& order() const override { return order_; }
 
   int64_t records() const { return order_.records(); }
   const Fields& fields() const { return fields_; }

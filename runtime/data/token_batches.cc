@@ -54,13 +54,8 @@ absl::Status TokenBatches::Check(const TensorSpec& spec, const std::string& fiel
   return order_.Check(spec, field);
 }
 
-absl::Status TokenBatches::Fill(const TensorSpec& spec, const std::string& field, int64_t step, int64_t micro_batch,
-                                void* out) const {
-  return FillRows(spec, field, step, micro_batch, out,
-                  [&](int64_t sample, void* row) { CopySample(sample, spec, field, row); });
-}
-
-void TokenBatches::CopySample(int64_t sample, const TensorSpec& spec, const std::string& field, void* out) const {
+absl::Status TokenBatches::CopySample(int64_t sample, const TensorSpec& spec, const std::string& field,
+                                      void* out) const {
   const Columns columns{order_.RecordOf(sample) * sequence_, spec.origin[1], spec.dims[1]};
   auto* const ids = static_cast<int32_t*>(out);
   if (field == "documents") {
@@ -74,6 +69,7 @@ void TokenBatches::CopySample(int64_t sample, const TensorSpec& spec, const std:
   } else {
     borders_.Mask(columns, static_cast<uint8_t*>(out));
   }
+  return absl::OkStatus();
 }
 
 }  // namespace weft::data

@@ -84,8 +84,8 @@ class DataTest(FaultTest):
         self.refused_data(short, line=short + ": expected at least 257 tokens, for 4 sequences a step of 64 each "
                           "and a label for the last, got 18")
         self.refused_data("/dev/null", line="/dev/null: expected a regular file of tokens")
-        self.refused_data(self.folder, line=self.folder + ": expected one of labels.npy and labels.idx, also with .gz, for "
-                          "the input `labels`, got none")
+        self.refused_data(self.folder, line=self.folder + ": expected one of labels.npy and labels.idx, also with .gz, or a folder "
+                          "of shards, for the input `labels`, got none")
         self.refused("weft-run", self.plan(), "--steps", 2, "--quiet",
                      line="--data: expected a file, as the plan reads `labels`, got none")
 

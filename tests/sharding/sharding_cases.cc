@@ -167,6 +167,8 @@ void AddReduceAndLayout(Cases& cases) {
   cases.push_back(
       OpCase("concat", "weft.concat %a, %b, %c dim(1)", {{"4x3x8xf32"}, {"4x1x8xf32"}, {"4x4x8xf32"}}).Exact());
   cases.push_back(OpCase("concat_last", "weft.concat %a, %b dim(1)", {{"8x3xf32"}, {"8x2xf32"}}).Exact());
+  cases.push_back(
+      OpCase("concat_uneven", "weft.concat %a, %b dim(1)", {{"6x3x10xf32"}, {"6x2x10xf32"}}).Exact().Uneven());
 }
 
 // Inputs of eighths: products and sums of them do not round, so that even a cut contraction is exact.
@@ -229,9 +231,13 @@ void AddRows(Cases& cases) {
   cases.push_back({"rms_norm", "weft.rms_norm %a, %b eps(1.0e-6)", {{"4x8x10xf32"}, {"10xf32"}}});
   cases.push_back(OpCase("rms_norm_statistics", "weft.rms_norm %a, %b eps(1.0e-6)", {{"4x8x10xf32"}, {"10xf32"}})
                       .Results({"4x8x10xf32", "4x8xf32"}));
+  cases.push_back(OpCase("rms_norm_uneven", "weft.rms_norm %a, %b eps(1.0e-6)", {{"6x8xf32"}, {"8xf32"}}).Uneven());
   cases.push_back({"rms_norm_grad",
                    "weft.rms_norm_grad %a, %b, %c, %d",
                    {{"4x8x10xf32"}, {"4x8x10xf32"}, {"10xf32"}, {"4x8xf32", Positive()}}});
+  cases.push_back(OpCase("rms_norm_grad_uneven", "weft.rms_norm_grad %a, %b, %c, %d",
+                         {{"6x8xf32"}, {"6x8xf32"}, {"8xf32"}, {"6xf32", Positive()}})
+                      .Uneven());
 }
 
 // A batch of vectors, images with channels first and last, parts of a batch, and sizes that no axis divides.
@@ -363,6 +369,8 @@ void AddVocabulary(Cases& cases) {
   cases.push_back({"sum_exp", "weft.sum_exp %a, %b", {logits, {"4x8xf32", Uniform(2, 4)}}});
   cases.push_back(OpCase("sum_exp_uneven", "weft.sum_exp %a, %b", {{"4x18xf32"}, {"4xf32"}}).Uneven());
   cases.push_back(OpCase("pick", "weft.pick %a, %b", {logits, labels}).Exact());
+  cases.push_back(
+      OpCase("pick_uneven", "weft.pick %a, %b", {{"6x18xf32"}, {"6xi32", Labels(18, -100)}}).Exact().Uneven());
   cases.push_back(
       OpCase("pick_ignore", "weft.pick %a, %b ignore(-1)", {{"8x16xf32"}, {"8xi32", Labels(16, -1)}}).Exact());
   cases.push_back({"cross_entropy_loss",

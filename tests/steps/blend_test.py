@@ -37,7 +37,7 @@ class BlendTest(FaultTest):
         self.assertEqual(self.losses_of(self.shards, 5), self.losses_of(self.one, 5))
 
     def test_every_layout_blends_the_same(self):
-        data = f"3 {self.shards} 1 {self.other}"
+        data = f"0.75 {self.shards} 0.25 {self.other}"
         one = self.losses_of(data, 6)
         self.assertNotEqual(one, self.losses_of(self.shards, 6))
         self.assertEqual(self.losses_of(f"0.75 {self.one} 0.25 {self.other}", 6), one)
@@ -46,7 +46,7 @@ class BlendTest(FaultTest):
                 self.assertAlmostEqual(got, expected, delta=1e-4)
 
     def test_a_resumed_run_is_the_same_run(self):
-        data, runs = f"3 {self.shards} 1 {self.other}", self.path("runs")
+        data, runs = f"0.75 {self.shards} 0.25 {self.other}", self.path("runs")
         whole = self.losses_of(data, 7)
         self.losses_of(data, 3, "--checkpoint-dir", runs, name="halves.jsonl")
         resumed = self.losses_of(data, 7, "--checkpoint-dir", runs, "--resume", name="halves.jsonl",
@@ -55,12 +55,12 @@ class BlendTest(FaultTest):
         for got, expected in zip(resumed, whole):
             self.assertAlmostEqual(got, expected, delta=1e-4)
         # Other weights are other data.
-        other = f"2 {self.shards} 1 {self.other}"
+        other = f"0.7 {self.shards} 0.3 {self.other}"
         self.refused("weft-run", self.plan(), "--data", other, "--steps", 9, "--quiet", "--checkpoint-dir", runs, "--resume",
                      says=[f"{other}: expected the data of {runs}/step-00000007, {data} (3,461 tokens, uint16, hash "])
 
     def test_says_what_is_read(self):
-        run = self.run_ok("weft-run", self.plan(), "--data", f"3 {self.shards} 1 {self.other}", "--steps", 10, "--threads", 1)
+        run = self.run_ok("weft-run", self.plan(), "--data", f"0.75 {self.shards} 0.25 {self.other}", "--steps", 10, "--threads", 1)
         self.assertIn(f"{self.shards}: 2,561 tokens, uint16, largest ", run.err)
         self.assertIn("; 40 sequences of 64, 0.75 epochs in 10 steps, 75 % of what is read\n", run.err)
         self.assertIn("; 14 sequences of 64, 0.71 epochs in 10 steps, 25 % of what is read\n", run.err)
@@ -71,11 +71,14 @@ class BlendTest(FaultTest):
 
         for data in (f"0.5 {self.one} {self.other}", f"0.5 {self.one} 0.5", f"1 {self.one} x {self.other}"):
             refused(data, "--data: expected weights and files in turn, as in `0.7 a.bin 0.3 b.bin`, got `" + data + "`")
-        refused(f"1 {self.one} 0 {self.other}", "--data: weights: expected each to be at least one in 10000 of all, got 0 of 1")
+        refused(f"1 {self.one} 0 {self.other}", "--data: expected weights of at least one in 10000, got 0")
+        for weights, total in ((("0.5", "0.3"), "0.8"), (("3", "1"), "4")):
+            refused(f"{weights[0]} {self.one} {weights[1]} {self.other}",
+                    "--data: expected weights that sum to 1, got " + total)
         none = self.path("none.bin")
-        refused(f"1 {self.one} 1 {none}", none + ": cannot open: No such file or directory")
+        refused(f"0.5 {self.one} 0.5 {none}", none + ": cannot open: No such file or directory")
         short = self.write("short.bin", shorts(self.tokens[:256]))
-        refused(f"1 {self.one} 1 {short}", short + ": expected at least 257 tokens, for 4 sequences a step of 64 each and a "
+        refused(f"0.5 {self.one} 0.5 {short}", short + ": expected at least 257 tokens, for 4 sequences a step of 64 each and a "
                 "label for the last, got 256")
         header = struct.pack("<3i", 20240801, 7, 100) + bytes(1012)
         self.write("shards/4.bin", header + struct.pack("<100I", *range(100)))

@@ -166,7 +166,7 @@ class EvaluationTest(FaultTest):
                          says=[self.path("empty") + ": no checkpoint: expected manifest.json or step-00000000"])
         self.refused("weft-run", self.plan("model.graph=evaluate"), "--data",
                      f"0.5 {self.write('a.txt', corpus(4))} 0.5 {self.path('a.txt')}", "--quiet",
-                     line="--data: expected one data set, as each sequence is read once, got a blend of 2")
+                     line="--data: expected one data set, as each sample is read once, got a blend of 2")
         path = runs + "/step-00000040/model.safetensors"
         with open(path, "r+b") as file:
             file.seek(-4, os.SEEK_END)

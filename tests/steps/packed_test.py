@@ -100,7 +100,7 @@ class PackedTest(FaultTest):
         self.assertEqual(self.losses_of(plan, self.path("shards")), indexed)
 
     def test_every_layout_and_a_resume_blend_the_same(self):
-        data = f"3 {self.set} 1 {self.raw}"
+        data = f"0.75 {self.set} 0.25 {self.raw}"
         overrides = ("batch.global=3", f"data.end_of_document={END}", "data.order=SHUFFLED")
         plans = [self.compiled("gpt2", "train_packed", *overrides, *layout)
                  for layout in (["batch.micro=3"], ["batch.micro=1"], ["batch.micro=2", "dist.context=2"])]
@@ -136,7 +136,7 @@ class PackedTest(FaultTest):
         plan = self.compiled("gpt2", "train_packed")
         refused(plan, self.raw, f"{self.raw}: `documents`: expected documents, by an index (NAME.bin with NAME.idx) or "
                 "data.end_of_document, got uint16 without")
-        refused(plan, f"1 {self.set} 1 {self.raw}", f"{self.raw}: `documents`: expected documents, by an index (NAME.bin "
+        refused(plan, f"0.5 {self.set} 0.5 {self.raw}", f"{self.raw}: `documents`: expected documents, by an index (NAME.bin "
                 "with NAME.idx) or data.end_of_document, got uint16 without")
         model = """
 model.graph @train(%tokens [batch, 16] i32, %labels [batch, 16] i32, INPUT) {

@@ -148,7 +148,7 @@ class RecordsTest(FaultTest):
              {"class": npy("<i8", (RECORDS,), bytes(8 * RECORDS - 8) + b"\xff" * 8)}),
             ("/class.npy: `class`: expected at least 8 records, for a step, got 7",
              {"class": npy("|u1", (7,), self.classes[:7]), "pixels": npy("|u1", (7, 4, 3), self.pixels[:84])}),
-            (": expected one of class.npy and class.idx, also with .gz, for the input `class`, got none", {"class": None}),
+            (": expected one of class.npy and class.idx, also with .gz, or a folder of shards, for the input `class`, got none", {"class": None}),
         )
         for line, arrays in cases:
             with self.subTest(line=line):

@@ -65,7 +65,13 @@ def image_sources(tools):
                                       tools.path("labels.idx"))
     arrays = "images=%s,labels=%s" % (write(tools, "images.npy", npy("|u1", shape, images)),
                                       write(tools, "labels.npy", npy("|u1", (IMAGES,), labels)))
-    return [("IDX", plain), ("IDX, gzipped", packed), (".npy", arrays)]
+    half = IMAGES // 2
+    for name, begin in (("a", 0), ("b", half)):
+        write(tools, "cut/images/%s.idx" % name, idx((half, SIDE, SIDE), images[SIDE * SIDE * begin:][:SIDE * SIDE * half]))
+        write(tools, "cut/labels/%s.idx" % name, idx((half,), labels[begin:][:half]))
+    shards = tools.path("cut")
+    return [("IDX", plain), ("IDX, gzipped", packed), (".npy", arrays), ("shards", shards),
+            ("blend of two", "0.7 %s 0.3 %s" % (arrays, shards))]
 
 
 def measure(tools, plan, source):

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/host_and_time.h"
 #include "runtime/plan/names.h"
@@ -110,17 +111,28 @@ bool ReadJob(const Record& record, Job& job) {
   return parser.ParseFromString(text->second, &job);
 }
 
+// What a value is that a job does not say: of an enumeration its first, by its name.
+std::string TextOf(const Values& values, const std::string& path) {
+  if (const auto it = values.find(path); it != values.end()) return it->second;
+  if (path == "precision.residual") return TextOf(values, "precision.compute");
+  const FieldDescriptor* field = nullptr;
+  const google::protobuf::Descriptor* message = Job::descriptor();
+  for (const std::string& name : std::vector<std::string>(absl::StrSplit(path, '.'))) {
+    field = message == nullptr ? nullptr : message->FindFieldByName(name);
+    message = field == nullptr ? nullptr : field->message_type();
+  }
+  const bool known =
+      field != nullptr && field->enum_type() != nullptr && !field->is_repeated() && !field->has_presence();
+  return known ? field->default_value_enum()->name() : "none";
+}
+
 void CompareJobs(const Job& before, const Job& now, Changes& changes) {
   const Values old_values = ValuesOf(before), new_values = ValuesOf(now);
   Values all = old_values;
   all.insert(new_values.begin(), new_values.end());
   const bool other_rule = old_values.at("optimizer rule") != new_values.at("optimizer rule");
-  const auto text = [](const Values& values, const std::string& path) {
-    const auto it = values.find(path);
-    return it == values.end() ? "none" : it->second;
-  };
   for (const auto& [path, unused] : all) {
-    const std::string was = text(old_values, path), is = text(new_values, path);
+    const std::string was = TextOf(old_values, path), is = TextOf(new_values, path);
     const Weight weight = WeightOf(path);
     if (was == is || weight == Weight::kNone) continue;
     // Values of a rule say nothing beside another rule.

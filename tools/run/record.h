@@ -28,7 +28,7 @@ struct Changes {
 };
 
 // Not among the changes is what has no say in the numbers: layout, pipeline, ZeRO, recomputing, fusion and cluster;
-// nor the job's seed, as that of the checkpoint goes on. Nothing of a key that one of the two lacks.
+// nor the job's seed, of which CheckChanges speaks. Nothing of a key that one of the two lacks.
 Changes Compare(const Record& before, const Record& now);
 
 // What a run read, as "corpus.txt (9,000 tokens, text, hash 00000000000000ab)".

@@ -74,7 +74,9 @@ TEST(RecordTest, AnotherCourse) {
   EXPECT_THAT(course("lr: 1e-3", "lr: 3e-3"), ElementsAre("optimizer.adamw.lr 0.001 -> 0.003"));
   EXPECT_THAT(course("global: 8 micro: 4", "global: 16 micro: 16"),
               ElementsAre("batch.global 8 -> 16", "batch.micro 4 -> 16"));
-  EXPECT_THAT(course("order: SHUFFLED", "order: SEQUENTIAL"), ElementsAre("data.order none -> SEQUENTIAL"));
+  EXPECT_THAT(course("order: SHUFFLED", "order: SEQUENTIAL"), ElementsAre("data.order SHUFFLED -> SEQUENTIAL"));
+  EXPECT_THAT(course("seed: 1", "seed: 1 precision { compute: BF16 float32: TF32 residual: F32 }"),
+              ElementsAre("precision.compute F32 -> BF16", "precision.float32 IEEE -> TF32"));
   EXPECT_THAT(course("clip_norm: 1", "schedule { warmup_linear { warmup: 2 } }"),
               ElementsAre("optimizer.clip_norm 1 -> none", "optimizer.schedule.warmup_linear.warmup none -> 2"));
 }

@@ -13,10 +13,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "runtime/checkpoint/checksum.h"
 #include "runtime/data/record_batches.h"
+#include "runtime/data/record_shards.h"
 #include "runtime/plan/enums.h"
 #include "runtime/plan/names.h"
+#include "tools/run/blend.h"
 #include "tools/run/inputs.h"
 #include "tools/run/tokens.h"
 
@@ -68,9 +69,12 @@ absl::StatusOr<Paths> PathsOfFolder(const std::string& folder, const std::vector
       const std::string path = absl::StrCat(folder, absl::EndsWith(folder, "/") ? "" : "/", input.name, ending);
       if (IsThere(path, /*folder=*/false)) found.push_back(path);
     }
+    const std::string shards = absl::StrCat(folder, absl::EndsWith(folder, "/") ? "" : "/", input.name);
+    if (IsThere(shards, /*folder=*/true)) found.push_back(shards);
     if (found.size() != 1) {
       return absl::InvalidArgumentError(absl::StrCat(folder, ": expected one of ", input.name, ".npy and ", input.name,
-                                                     ".idx, also with .gz, for the input `", input.name, "`, got ",
+                                                     ".idx, also with .gz, or a folder of shards, for the input `",
+                                                     input.name, "`, got ",
                                                      found.empty() ? "none" : absl::StrJoin(found, " and ")));
     }
     paths[input.name] = found[0];
@@ -78,9 +82,19 @@ absl::StatusOr<Paths> PathsOfFolder(const std::string& folder, const std::vector
   return paths;
 }
 
+// Whether a folder's shards hold every field: files of safetensors alone.
+bool HoldsSafetensors(const std::string& folder) {
+  const std::vector<std::string> shards = data::ShardPaths(folder);
+  return !shards.empty() && std::all_of(shards.begin(), shards.end(),
+                                        [](const std::string& path) { return absl::EndsWith(path, ".safetensors"); });
+}
+
 absl::StatusOr<Paths> PathsOf(const std::string& data, const std::vector<InputInfo>& inputs) {
-  if (IsThere(data, /*folder=*/true)) return PathsOfFolder(data, inputs);
-  if (!absl::EndsWith(data, ".safetensors") || absl::StrContains(data, '=')) return PathsOfList(data, inputs);
+  const bool folder = IsThere(data, /*folder=*/true);
+  if (folder && !HoldsSafetensors(data)) return PathsOfFolder(data, inputs);
+  if (!folder && (!absl::EndsWith(data, ".safetensors") || absl::StrContains(data, '='))) {
+    return PathsOfList(data, inputs);
+  }
   Paths paths;
   for (const InputInfo& input : inputs) paths[input.name] = data;
   return paths;
@@ -111,34 +125,36 @@ absl::StatusOr<data::RecordBatches::Augmentations> AugmentationsOf(const plan::P
 }
 
 // Checks the numbers of an array of ids; what the largest is, for people.
-absl::StatusOr<std::string> CheckIds(const plan::Plan& plan, const InputInfo& input, const data::Array& array) {
-  if (!array.type->integer || plan::TypeOf(input.dtype) == DType::kF32) return "";
+absl::StatusOr<std::string> CheckIds(const plan::Plan& plan, const InputInfo& input, const data::RecordShards& shards) {
+  const data::ArrayType& type = *shards.first().type;
+  if (!type.integer || plan::TypeOf(input.dtype) == DType::kF32) return "";
   std::optional<IdRange> range = RangeOf(plan, input.name);
-  if (!range.has_value() && array.type->bytes <= 4) return "";  // every value fits
+  if (!range.has_value() && type.bytes <= 4) return "";  // every value fits
   const bool table = range.has_value();
   if (!table && input.dtype != plan::I32) return "";
   if (!table) range = IdRange{"what the input's i32 has", int64_t{std::numeric_limits<int32_t>::max()} + 1};
-  const data::IdLook look = data::LookAtIds(array, range->ignore);
   const int64_t least = table ? 0 : std::numeric_limits<int32_t>::min();
-  for (const auto& [id, at] : {std::pair(look.ids.largest, look.ids.largest_at), {look.ids.least, look.ids.least_at}}) {
-    if (id >= least && id < range->rows) continue;
-    return absl::OutOfRangeError(absl::StrCat(array.where, ": `", input.name, "`: expected ids from ", least, " to ",
-                                              range->rows - 1, ", ", range->what, ", got ", id, " in record ", at));
+  int64_t largest = std::numeric_limits<int64_t>::min();
+  bool whole = true;
+  const auto limit = data::kLookBytes / static_cast<int64_t>(shards.arrays().size());
+  for (const data::Array& array : shards.arrays()) {
+    const data::IdLook look = data::LookAtIds(array, range->ignore, limit);
+    for (const auto& [id, at] :
+         {std::pair(look.ids.largest, look.ids.largest_at), {look.ids.least, look.ids.least_at}}) {
+      if (id >= least && id < range->rows) continue;
+      return absl::OutOfRangeError(absl::StrCat(array.where, ": `", input.name, "`: expected ids from ", least, " to ",
+                                                range->rows - 1, ", ", range->what, ", got ", id, " in record ", at));
+    }
+    largest = std::max(largest, look.ids.largest);
+    whole &= look.whole;
   }
   if (!table) return "";
-  return absl::StrCat(" (largest ", plan::CountText(look.ids.largest), " of ", plan::CountText(range->rows),
-                      look.whole ? ")" : " in the parts that were looked at)");
+  return absl::StrCat(" (largest ", plan::CountText(largest), " of ", plan::CountText(range->rows),
+                      whole ? ")" : " in the parts that were looked at)");
 }
 
-}  // namespace
-
-bool NamesRecords(const std::string& data) {
-  if (absl::EndsWith(data, ".safetensors")) return true;
-  if (IsThere(data, /*folder=*/true)) return !HoldsShards(data);
-  return absl::StrContains(data, '=') && !IsThere(data, /*folder=*/false);
-}
-
-absl::StatusOr<OpenedData> OpenRecords(const plan::Plan& plan, const std::string& data, const Extent& extent) {
+absl::StatusOr<OpenedPart> OpenOne(const plan::Plan& plan, const std::string& data, const Extent& extent,
+                                   double share) {
   const std::vector<InputInfo> inputs = InputsOf(plan);
   if (inputs.empty()) return Wrong("expected a plan that reads inputs, got none");
   const absl::StatusOr<Paths> paths = PathsOf(data, inputs);
@@ -147,9 +163,9 @@ absl::StatusOr<OpenedData> OpenRecords(const plan::Plan& plan, const std::string
   if (!batch.ok()) return batch.status();
   data::RecordBatches::Fields fields;
   for (const auto& [name, path] : *paths) {
-    absl::StatusOr<data::Array> array = data::OpenArray(path, name);
-    if (!array.ok()) return array.status();
-    fields[name] = *std::move(array);
+    absl::StatusOr<data::RecordShards> shards = data::OpenShards(path, name);
+    if (!shards.ok()) return shards.status();
+    fields.emplace(name, *std::move(shards));
   }
   const absl::StatusOr<data::RecordBatches::Augmentations> augmentations = AugmentationsOf(plan, extent);
   if (!augmentations.ok()) return augmentations.status();
@@ -160,24 +176,34 @@ absl::StatusOr<OpenedData> OpenRecords(const plan::Plan& plan, const std::string
   if (!batches.ok()) return batches.status();
   std::vector<std::string> texts;
   for (const InputInfo& input : inputs) {
-    const data::Array& array = (*batches)->fields().at(input.name);
+    const data::RecordShards& shards = (*batches)->fields().at(input.name);
     const TensorSpec spec = TensorSpec::Whole(plan::TypeOf(input.dtype), input.shape);
     if (absl::Status status = (*batches)->Check(spec, input.name); !status.ok()) return status;
-    const absl::StatusOr<std::string> ids = CheckIds(plan, input, array);
+    const absl::StatusOr<std::string> ids = CheckIds(plan, input, shards);
     if (!ids.ok()) return ids.status();
-    texts.push_back(absl::StrCat(input.name, " ", array.RecordText(), *ids,
+    texts.push_back(absl::StrCat(input.name, " ", shards.first().RecordText(), *ids,
                                  augmentations->count(input.name) != 0 ? ", augmented" : ""));
   }
   const int64_t records = (*batches)->records();
-  OpenedData opened{.samples = records, .batch = *batch};
-  opened.record = {{"data", data},
-                   {"data_form", (*batches)->form()},
-                   {"data_records", absl::StrCat(records)},
-                   {"data_hash", checkpoint::ToHex((*batches)->Hash())}};
-  opened.text = absl::StrCat(data, ": ", plan::CountText(records), records == 1 ? " record of " : " records of ",
-                             absl::StrJoin(texts, ", "), ExtentText(extent, records, static_cast<double>(*batch)));
-  opened.source = *std::move(batches);
-  return opened;
+  OpenedPart part{.form = (*batches)->form(), .size = records, .hash = (*batches)->Hash()};
+  part.text =
+      absl::StrCat(plan::CountText(records), records == 1 ? " record of " : " records of ", absl::StrJoin(texts, ", "),
+                   ExtentText(extent, records, share * static_cast<double>(*batch)));
+  part.set = *std::move(batches);
+  return part;
+}
+
+}  // namespace
+
+bool NamesRecords(const std::string& path) {
+  if (absl::EndsWith(path, ".safetensors")) return true;
+  if (IsThere(path, /*folder=*/true)) return !HoldsShards(path);
+  return absl::StrContains(path, '=') && !IsThere(path, /*folder=*/false);
+}
+
+absl::StatusOr<OpenedData> OpenRecords(const plan::Plan& plan, const std::string& data, const Extent& extent) {
+  return OpenParts(plan, data, extent, "data_records",
+                   [&](const std::string& path, double share) { return OpenOne(plan, path, extent, share); });
 }
 
 }  // namespace weft::run

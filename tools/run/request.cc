@@ -26,10 +26,11 @@ training
                                              data.format=TEXT; they fill `tokens` and `labels`
                            NAME.bin          with NAME.idx beside it: documents of tokens, as Megatron-LM's
                            FOLDER            of NAME.bin: their tokens, joined in order of name
-                           "0.7 A 0.3 B"     sequences of several of these, with their weights
                            FILE.safetensors  a tensor for every input, of its name: record after record
                            FOLDER            of NAME.npy or NAME.idx for every input, also gzipped (.gz)
-                           NAME=FILE,...     a file for every input, of any of these forms
+                           NAME=FILE,...     a file for every input, of any of these forms; a folder in place of an
+                                             array holds its shards, joined in order of name
+                           "0.7 A 0.3 B"     samples of several of these, by weights that sum to 1
   --steps N              train until N steps are done, those before a resume included;
                          the schedule's total if it has one, otherwise 100; 0 with
                          --checkpoint-dir saves the initial state

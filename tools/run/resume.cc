@@ -78,7 +78,8 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> FindResume(const Context& cont
   return nullptr;
 }
 
-absl::StatusOr<std::string> CheckChanges(const CheckpointReader& reader, const Record& now, const Request& request) {
+absl::StatusOr<std::string> CheckChanges(const CheckpointReader& reader, const Record& now, uint64_t seed,
+                                         const Request& request) {
   const Record& before = reader.manifest().run;
   if (before.empty()) return "an older weft wrote the checkpoint: what has changed since is not known";
   const Changes changes = Compare(before, now);
@@ -94,6 +95,9 @@ absl::StatusOr<std::string> CheckChanges(const CheckpointReader& reader, const R
   }
   std::vector<std::string> all = changes.meaning;
   all.insert(all.end(), changes.course.begin(), changes.course.end());
+  if (const uint64_t goes_on = reader.manifest().seed; seed != goes_on) {
+    all.push_back(absl::StrCat("seed ", goes_on, " -> ", seed, " (the checkpoint's ", goes_on, " goes on)"));
+  }
   if (changes.other_data) all.push_back(absl::StrCat("data ", DataText(before), " -> ", DataText(now)));
   return all.empty() ? "" : absl::StrCat("changed since the checkpoint: ", absl::StrJoin(all, ", "));
 }

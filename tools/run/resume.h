@@ -21,10 +21,11 @@ namespace weft::run {
 absl::StatusOr<std::unique_ptr<checkpoint::CheckpointReader>> FindResume(
     const Context& context, const std::function<void(const std::string&)>& tell);
 
-// What has changed since the checkpoint, as a line for people; "" if nothing has.
+// What has changed since the checkpoint, as a line for people; "" if nothing has. `seed`: what the run would have from
+// its start; that of the checkpoint goes on.
 // kFailedPrecondition if the state now means something else, or the data is other
 // data, unless the request allows it.
-absl::StatusOr<std::string> CheckChanges(const checkpoint::CheckpointReader& reader, const Record& now,
+absl::StatusOr<std::string> CheckChanges(const checkpoint::CheckpointReader& reader, const Record& now, uint64_t seed,
                                          const Request& request);
 
 }  // namespace weft::run

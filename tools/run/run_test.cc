@@ -357,6 +357,12 @@ TEST_F(RunTest, AResumeSaysWhatHasChanged) {
   };
   EXPECT_EQ(resume("corpus.txt", {}), 0);
   EXPECT_THAT(err_, Not(HasSubstr("changed")));
+  plan.mutable_header()->mutable_job()->set_seed(77);
+  EXPECT_EQ(resume("corpus.txt", {}), 0);
+  EXPECT_THAT(err_, HasSubstr("changed since the checkpoint: seed 7 -> 77 (the checkpoint's 7 goes on)\n"));
+  EXPECT_EQ(resume("corpus.txt", {"--seed", "7"}), 0);
+  EXPECT_THAT(err_, Not(HasSubstr("changed")));
+  plan.mutable_header()->mutable_job()->set_seed(7);
   plan.mutable_header()->mutable_job()->mutable_optimizer()->set_clip_norm(2);
   EXPECT_EQ(resume("corpus.txt", {}), 0);
   EXPECT_THAT(err_, HasSubstr("changed since the checkpoint: optimizer.clip_norm none -> 2\n"));
@@ -554,9 +560,7 @@ INSTANTIATE_TEST_SUITE_P(
               2,
               "--data: expected files for what the plan reads, `labels`, `tokens`, got `y`"},
         Wrong{{"%/bigram.plan", "--data", "labels=a"}, 2, "--data: expected a file for `tokens` too, as tokens=FILE"},
-        Wrong{{"%/bigram.plan", "--data", "%"},
-              2,
-              ": expected one of labels.npy and labels.idx, also with .gz, for the input `labels`, got none"},
+        Wrong{{"%/bigram.plan", "--data", "%"}, 2, "x.safetensors: expected a tensor `labels`, got `x`"},
         Wrong{{"%/bigram.plan", "--data", "%/corpus.txt", "--init", "%/x.safetensors"},
               2,
               "/x.safetensors: expected a tensor `table`"},

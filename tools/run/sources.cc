@@ -1,12 +1,14 @@
 #include "tools/run/sources.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/checkpoint/safetensors_reader.h"
 #include "runtime/data/prefetched.h"
 #include "runtime/plan/names.h"
+#include "tools/run/blend.h"
 #include "tools/run/records.h"
 #include "tools/run/tokens.h"
 
@@ -56,8 +58,10 @@ std::string ExtentText(const Extent& extent, int64_t samples, double batch) {
 }
 
 absl::StatusOr<OpenedData> OpenData(const plan::Plan& plan, const std::string& path, const Extent& extent) {
+  const absl::StatusOr<std::vector<Part>> parts = PartsOf(path);
+  if (!parts.ok()) return parts.status();
   absl::StatusOr<OpenedData> opened =
-      NamesRecords(path) ? OpenRecords(plan, path, extent) : OpenTokens(plan, path, extent);
+      NamesRecords(parts->front().path) ? OpenRecords(plan, path, extent) : OpenTokens(plan, path, extent);
   if (!opened.ok()) return opened.status();
   opened->source = std::make_unique<data::Prefetched>(std::move(opened->source), plan.header().micro_batches());
   return opened;

@@ -4,24 +4,17 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "ops/abi/philox.h"
-#include "runtime/checkpoint/checksum.h"
-#include "runtime/data/blended_batches.h"
 #include "runtime/data/indexed_tokens.h"
 #include "runtime/data/joined_tokens.h"
+#include "runtime/data/token_batches.h"
 #include "runtime/data/token_file.h"
-#include "runtime/plan/enums.h"
 #include "runtime/plan/names.h"
+#include "tools/run/blend.h"
 #include "tools/run/inputs.h"
 
 namespace weft::run {
@@ -39,13 +32,7 @@ struct Reading {
   Extent extent;
 };
 
-// A set of a blend.
-struct Part {
-  double weight = 1;
-  std::string path;
-};
-
-// What is known of an opened part.
+// What is known of opened tokens.
 struct Opened {
   std::unique_ptr<data::TokenBatches> batches;
   data::TokenLook look;
@@ -120,38 +107,18 @@ absl::StatusOr<Opened> Open(const std::string& path, const Reading& reading) {
 }
 
 // For people. `share`: what part of all it is.
-std::string TextOf(const std::string& path, const Opened& opened, const Reading& reading, double share) {
+std::string TextOf(const Opened& opened, const Reading& reading, double share) {
   const data::TokenStream& tokens = opened.batches->stream();
   const int64_t windows = opened.batches->windows();
   const auto count = [](int64_t number, const char* what) { return absl::StrCat(plan::CountText(number), what); };
   return absl::StrCat(
-      path, ": ", count(tokens.size(), " tokens"),
+      count(tokens.size(), " tokens"),
       tokens.documents() > 0 ? count(tokens.documents(), " documents").insert(0, " in ") : "", ", ", tokens.form(),
       ", largest ", plan::CountText(opened.look.largest),
       reading.range.has_value() ? absl::StrCat(" of vocabulary ", plan::CountText(reading.range->rows)) : "",
       opened.look.whole ? "" : " in the parts that were looked at", "; ", count(windows, " sequences of "),
       reading.options.sequence,
-      ExtentText(reading.extent, windows, share * static_cast<double>(reading.options.order.global_batch)),
-      share < 1 ? absl::StrFormat(", %.4g %% of what is read", 100 * share) : "");
-}
-
-// "0.7 a.bin 0.3 b.bin", or one path.
-absl::StatusOr<std::vector<Part>> PartsOf(const std::string& data) {
-  const std::vector<std::string> words = absl::StrSplit(data, ' ', absl::SkipEmpty());
-  double weight = 0;
-  std::error_code none;
-  if (words.size() < 2 || !absl::SimpleAtod(words[0], &weight) || std::filesystem::exists(data, none)) {
-    return std::vector<Part>{{1, data}};
-  }
-  std::vector<Part> parts;
-  for (size_t i = 0; i < words.size(); i += 2) {
-    if (!absl::SimpleAtod(words[i], &weight) || i + 1 == words.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--data: expected weights and files in turn, as in `0.7 a.bin 0.3 b.bin`, got `", data, "`"));
-    }
-    parts.push_back({weight, words[i + 1]});
-  }
-  return parts;
+      ExtentText(reading.extent, windows, share * static_cast<double>(reading.options.order.global_batch)));
 }
 
 // What the job says of tokens is of tokens that there may be.
@@ -197,50 +164,16 @@ bool HoldsShards(const std::string& folder) { return !ShardsOf(folder).empty(); 
 absl::StatusOr<OpenedData> OpenTokens(const plan::Plan& plan, const std::string& data, const Extent& extent) {
   const absl::StatusOr<Reading> reading = ReadingOf(plan, data, extent);
   if (!reading.ok()) return reading.status();
-  const absl::StatusOr<std::vector<Part>> parts = PartsOf(data);
-  if (!parts.ok()) return parts.status();
-  if (extent.once && parts->size() > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--data: expected one data set, as each sequence is read once, got a blend of ", parts->size()));
-  }
-  std::vector<double> weights;
-  for (const Part& part : *parts) weights.push_back(part.weight);
-  absl::StatusOr<data::Blend> blend = data::Blend::Create(weights);
-  if (!blend.ok()) return absl::InvalidArgumentError(absl::StrCat("--data: ", blend.status().message()));
-  OpenedData all{.batch = reading->options.order.global_batch};
-  std::vector<std::string> texts;
-  std::set<std::string> forms;
-  int64_t tokens = 0;
-  uint64_t hash = 0;
-  std::vector<std::unique_ptr<data::TokenBatches>> sets;
-  for (size_t i = 0; i < parts->size(); ++i) {
-    absl::StatusOr<Opened> opened = Open((*parts)[i].path, *reading);
-    if (!opened.ok()) return opened.status();
-    const int64_t share = blend->shares()[i];
-    texts.push_back(TextOf((*parts)[i].path, *opened, *reading, static_cast<double>(share) / data::Blend::kPeriod));
-    forms.insert(opened->batches->stream().form());
-    tokens += opened->batches->stream().size();
-    all.samples += opened->batches->windows();
-    hash = parts->size() == 1 ? opened->look.hash : MixSeed(hash ^ opened->look.hash, share);
-    sets.push_back(std::move(opened->batches));
-  }
-  all.record = {{"data", data},
-                {"data_form", absl::StrJoin(forms, ", ")},
-                {"data_tokens", absl::StrCat(tokens)},
-                {"data_hash", checkpoint::ToHex(hash)}};
-  all.text = absl::StrJoin(texts, "\n");
-  std::unique_ptr<data::DataSet> source;
-  if (sets.size() == 1) {
-    source = std::move(sets[0]);
-  } else {
-    source = std::make_unique<data::BlendedBatches>(std::move(sets), *std::move(blend));
-  }
-  for (const InputInfo& input : InputsOf(plan)) {
-    const TensorSpec spec = TensorSpec::Whole(plan::TypeOf(input.dtype), input.shape);
-    if (absl::Status status = source->Check(spec, input.name); !status.ok()) return status;
-  }
-  all.source = std::move(source);
-  return all;
+  return OpenParts(plan, data, extent, "data_tokens",
+                   [&](const std::string& path, double share) -> absl::StatusOr<OpenedPart> {
+                     absl::StatusOr<Opened> opened = Open(path, *reading);
+                     if (!opened.ok()) return opened.status();
+                     const data::TokenStream& stream = opened->batches->stream();
+                     OpenedPart part{.form = stream.form(), .size = stream.size(), .hash = opened->look.hash};
+                     part.text = TextOf(*opened, *reading, share);
+                     part.set = std::move(opened->batches);
+                     return part;
+                   });
 }
 
 }  // namespace weft::run

@@ -58,13 +58,15 @@ class Trainer {
   }
 
  private:
+  uint64_t AskedSeed() const { return request_.seed.value_or(context_.plan.header().job().seed()); }
+
   // All processes, with one outcome.
   absl::Status Load() {
     auto resume = FindResume(context_, [&](const std::string& line) {  // with --quiet too
       if (processes_.first()) std::fprintf(context_.err, "%s\n", line.c_str());
     });
     if (!resume.ok()) return resume.status();
-    seed_ = request_.seed.value_or(context_.plan.header().job().seed());
+    seed_ = AskedSeed();
     if (*resume != nullptr) {
       step_ = (*resume)->manifest().step;
       if (request_.seed.has_value() && *request_.seed != (*resume)->manifest().seed) {
@@ -122,7 +124,7 @@ class Trainer {
     if (!init.ok()) return init.status();
     init_ = *std::move(init);
     absl::StatusOr<std::string> changed = "";
-    if (resume != nullptr) changed = CheckChanges(*resume, record_, request_);
+    if (resume != nullptr) changed = CheckChanges(*resume, record_, AskedSeed(), request_);
     if (status = processes_.Agree(changed.status()); !status.ok()) return status;
     notes_ = {data_.text, init_.text(), *changed};
     return status;

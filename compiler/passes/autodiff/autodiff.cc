@@ -1,7 +1,6 @@
 // Reverse-mode differentiation of a graph, op by op.
 #include "compiler/passes/autodiff/passes.h"
 #include "llvm/ADT/MapVector.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "ops/constant/ops.h"
 #include "ops/elementwise/ops.h"
 
@@ -49,6 +48,9 @@ public:
         rewriter_(graph.getContext(), &listener_) {}
 
   llvm::LogicalResult run() {
+    if (failed(markOfStep())) {
+      return mlir::failure();
+    }
     markActive();
     llvm::SmallVector<Operation *> forward;
     for (Operation &op : *graph_.getBody().begin()) {
@@ -142,6 +144,23 @@ private:
     addGradient(minimize.getLoss(), scaled(seed, factor));
     return mlir::success();
   }
+
+  // An op is of the step if it is made of sums over the micro-batches. A sum is whole behind the last of them alone, so
+  // nothing that is summed itself may be made of one.
+  llvm::LogicalResult markOfStep() {
+    for (Operation &op : *graph_.getBody().begin()) {
+      bool ofStep = llvm::any_of(op.getOperands(), [&](Value v) { return isOfStep(v); });
+      if (ofStep && llvm::isa<AccumulateOp, MinimizeOp>(op)) {
+        return op.emitOpError("expected a value that each micro-batch makes, got one made of a weft.accumulate, which "
+                              "is there once a step");
+      }
+      if (ofStep || llvm::isa<AccumulateOp>(op)) {
+        ofStep_.insert(&op);
+      }
+    }
+    return mlir::success();
+  }
+  bool isOfStep(Value value) const { return ofStep_.contains(value.getDefiningOp()); }
 
   // A value is active if it depends on a parameter through differentiable ops.
   void markActive() {
@@ -245,15 +264,6 @@ private:
     return mlir::success();
   }
 
-  // Whether a value is made of sums over the micro-batches, and so belongs to the step.
-  static bool isOfStep(Value value) {
-    llvm::SetVector<mlir::Operation *> made;
-    mlir::BackwardSliceOptions options;
-    options.inclusive = true;
-    (void)mlir::getBackwardSlice(value, &made, options);
-    return llvm::any_of(made, llvm::IsaPred<AccumulateOp>);
-  }
-
   // A metric of the model: the mean over the micro-batches, unless it belongs to the step.
   void reportMean(OutputOp output) {
     listener_.setForward(output);
@@ -335,6 +345,7 @@ private:
   AutodiffOptions options_;
   ScopeListener listener_;
   mlir::IRRewriter rewriter_;
+  llvm::DenseSet<Operation *> ofStep_;
   llvm::DenseSet<Value> active_;
   llvm::DenseMap<Value, llvm::SmallVector<Value>> pending_;
 };

@@ -82,3 +82,44 @@ weft.graph @learnt_weights("labels" %l: tensor<4xi32>) placements [#one] {
   %loss, %count = weft.cross_entropy %x, %l weights(%0) : (tensor<4x8xf32>, tensor<4xi32>, tensor<4xf32>) -> (tensor<f32>, tensor<f32>)
   weft.minimize %loss per %count : (tensor<f32>, tensor<f32>)
 }
+
+// -----
+
+// The inner sum is not whole before the last micro-batch.
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @sum_of_sums("x" %x: tensor<4xf32>) placements [#one] {
+  %w = weft.parameter "w" [4] init(zeros) : () -> tensor<4xf32>
+  %0 = weft.mul %w, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %loss = weft.reduce sum %0 over [0] : (tensor<4xf32>) -> tensor<f32>
+  %1 = weft.accumulate %x : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = weft.mul %1, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{expected a value that each micro-batch makes, got one made of a weft.accumulate, which is there once a step}}
+  %3 = weft.accumulate %2 : (tensor<4xf32>) -> tensor<4xf32>
+  weft.output "sum" %3 : (tensor<4xf32>)
+  weft.minimize %loss : (tensor<f32>)
+}
+
+// -----
+
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @loss_of_a_sum("x" %x: tensor<4xf32>) placements [#one] {
+  %w = weft.parameter "w" [4] init(zeros) : () -> tensor<4xf32>
+  %0 = weft.accumulate %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = weft.mul %w, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %loss = weft.reduce sum %1 over [0] : (tensor<4xf32>) -> tensor<f32>
+  // expected-error @+1 {{expected a value that each micro-batch makes, got one made of a weft.accumulate, which is there once a step}}
+  weft.minimize %loss : (tensor<f32>)
+}
+
+// -----
+
+// Nor is a loss divided by a sum.
+#one = #weft.placement<"cpu", [], [0]>
+weft.graph @per_a_sum("x" %x: tensor<4xf32>, "n" %n: tensor<f32>) placements [#one] {
+  %w = weft.parameter "w" [4] init(zeros) : () -> tensor<4xf32>
+  %0 = weft.mul %w, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %loss = weft.reduce sum %0 over [0] : (tensor<4xf32>) -> tensor<f32>
+  %count = weft.accumulate %n : (tensor<f32>) -> tensor<f32>
+  // expected-error @+1 {{expected a value that each micro-batch makes, got one made of a weft.accumulate, which is there once a step}}
+  weft.minimize %loss per %count : (tensor<f32>, tensor<f32>)
+}
