@@ -8,6 +8,7 @@
 
 #include "compiler/auto/profiles.h"
 #include "compiler/auto/ramp.h"
+#include "compiler/pipeline/candidates.h"
 #include "runtime/plan/cluster.h"
 
 namespace weft::compiler {
@@ -66,6 +67,17 @@ double forwardPartOf(const Profile &profile) {
   return least / 2;
 }
 
+// An error of the model goes to its line, as in any compilation, and leaves no message; else `error` as it is.
+absl::Status atItsLine(const absl::Status &error, mlir::ModuleOp parsed, const Job &job, const Cluster &cluster) {
+  Candidates candidates(parsed, cluster);
+  Lowering lowering{job, mlir::OwningOpRef<mlir::ModuleOp>(parsed.clone()), {}};
+  for (Phase phase : allPhases()) {
+    if (failed(runPhase(lowering, phase, cluster, candidates)))
+      return absl::InvalidArgumentError("");
+  }
+  return error;
+}
+
 } // namespace
 
 Bound::Bound(const Job &asked, const Cluster &cluster)
@@ -82,7 +94,7 @@ absl::Status Bound::set(mlir::ModuleOp parsed, const std::function<Job(const Cho
   Profiles withLaunches(parsed, ideal, 0), withoutLaunches(parsed, free, 0);
   const absl::StatusOr<Profile> &all = withLaunches.of(job), &work = withoutLaunches.of(job);
   if (!all.ok() || !work.ok())
-    return all.ok() ? work.status() : all.status();
+    return atItsLine(all.ok() ? work.status() : all.status(), parsed, job, cluster_);
   work_s_ = microSecondsOf(*work);
   launches_s_ = microSecondsOf(*all) - work_s_;
   update_s_ = work->once_s;

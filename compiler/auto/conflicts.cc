@@ -20,6 +20,7 @@ template <typename T> absl::Status expected(const std::string &key, const std::s
 struct Sizes {
   std::string text;
   int64_t product = 1;
+  int count = 0;
 };
 
 Sizes sizesOf(const Dist &dist) {
@@ -33,6 +34,7 @@ Sizes sizesOf(const Dist &dist) {
       continue;
     absl::StrAppend(&sizes.text, sizes.text.empty() ? "" : " x ", axis, " ", size);
     sizes.product *= size;
+    ++sizes.count;
   }
   return sizes;
 }
@@ -44,7 +46,7 @@ absl::Status checkSizes(const Job &asked, const Cluster &cluster) {
   const bool divides = asked.dist().data() > 0 ? sizes.product <= ranks : ranks % sizes.product == 0;
   if (!divides)
     return expected("dist", absl::StrCat("sizes whose product divides the ", ranks, " ranks of ", asked.cluster()),
-                    sizes.product == 1 ? sizes.text : absl::StrCat(sizes.text, " = ", sizes.product));
+                    sizes.count < 2 ? sizes.text : absl::StrCat(sizes.text, " = ", sizes.product));
   const int64_t group = asked.zero().group(), data = ranks / sizes.product;
   if (group > 1 && asked.dist().data() == 0 && data % group != 0)
     return expected("zero.group", absl::StrCat("a divisor of the data ranks, of which there are ", data, " at most"),

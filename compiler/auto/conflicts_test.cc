@@ -26,6 +26,8 @@ TEST(ConflictsTest, SizesDivideTheRanks) {
             "dist: expected sizes whose product divides the 8 ranks of two.cluster, got context 3 x tensor 2 = 6");
   EXPECT_EQ(errorOf("dist { data: 4 tensor: 4 }"),
             "dist: expected sizes whose product divides the 8 ranks of two.cluster, got data 4 x tensor 4 = 16");
+  EXPECT_EQ(errorOf("dist { tensor: 3 }"),
+            "dist: expected sizes whose product divides the 8 ranks of two.cluster, got tensor 3");
   EXPECT_EQ(errorOf("dist { data: 3 }"), "") << "the other ranks stay idle";
   EXPECT_EQ(errorOf("dist { tensor: 2 pipeline: 4 }"), "");
   EXPECT_EQ(errorOf(""), "");

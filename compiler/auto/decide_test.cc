@@ -230,6 +230,13 @@ TEST(DecideTest, KeysThatExcludeEachOtherAreRefused) {
   }
 }
 
+TEST(DecideTest, AnErrorOfTheModelIsAtItsLine) {
+  testing::internal::CaptureStderr();
+  const absl::Status status = decided({"model.set=heads=3"}).status();
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("models/layers.mlir:"), std::string::npos);
+  EXPECT_EQ(status, absl::InvalidArgumentError(""));
+}
+
 TEST(DecideTest, WorkEndsTheSearch) {
   const absl::StatusOr<Decided> found = decided({"auto={seconds: 0.2}"});
   ASSERT_TRUE(found.ok()) << found.status();

@@ -114,6 +114,20 @@ absl::Status WriteFile(const std::string& path, absl::string_view bytes) {
   return SystemError(path, "cannot be written", written ? errno : error);
 }
 
+// The name of a file beside `path` with these bytes.
+absl::StatusOr<std::string> WrittenAside(const std::string& path, absl::string_view bytes) {
+  // A rename onto a folder or a device would fail late, or replace the device.
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return Bad(path, "expected the name of a file, got that of something else");
+  }
+  std::string aside = absl::StrCat(path, ".partial.", getpid());
+  absl::Status status = WriteFile(aside, bytes);
+  if (status.ok()) return aside;
+  unlink(aside.c_str());
+  return status;
+}
+
 }  // namespace
 
 uint64_t HashOf(Plan& plan) {
@@ -177,18 +191,18 @@ absl::Status Save(Plan plan, const std::string& path) {
 }
 
 absl::Status ReplaceFile(const std::string& path, absl::string_view bytes) {
-  // A rename onto a folder or a device would fail late, or replace the device.
-  struct stat info;
-  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    return Bad(path, "expected the name of a file, got that of something else");
-  }
-  const std::string aside = absl::StrCat(path, ".partial.", getpid());
-  absl::Status status = WriteFile(aside, bytes);
-  if (status.ok() && std::rename(aside.c_str(), path.c_str()) != 0) {
-    status = SystemError(path, "cannot be written", errno);
-  }
-  if (!status.ok()) unlink(aside.c_str());
+  absl::StatusOr<std::string> aside = WrittenAside(path, bytes);
+  if (!aside.ok()) return aside.status();
+  if (std::rename(aside->c_str(), path.c_str()) == 0) return absl::OkStatus();
+  const absl::Status status = SystemError(path, "cannot be written", errno);
+  unlink(aside->c_str());
   return status;
+}
+
+absl::Status CanReplaceFile(const std::string& path) {
+  const absl::StatusOr<std::string> aside = WrittenAside(path, "");
+  if (aside.ok()) unlink(aside->c_str());
+  return aside.status();
 }
 
 }  // namespace weft::plan

@@ -61,6 +61,9 @@ absl::Status Save(Plan plan, const std::string& path);
 // is something at `path` that is no file.
 absl::Status ReplaceFile(const std::string& path, absl::string_view bytes);
 
+// Whether ReplaceFile() can write there, for what works for minutes before it does. Leaves `path` as it is.
+absl::Status CanReplaceFile(const std::string& path);
+
 }  // namespace weft::plan
 
 #endif  // WEFT_RUNTIME_PLAN_LOAD_H_

@@ -182,6 +182,15 @@ TEST(Save, KeepsTheOldPlanWhenItCannotWrite) {
   EXPECT_EQ(entries, 1) << "something is left beside the target";
 }
 
+TEST(Save, KnowsBeforeWhetherItCan) {
+  const std::string folder = Path("before");
+  std::filesystem::create_directory(folder);
+  EXPECT_TRUE(CanReplaceFile(folder + "/p.plan").ok());
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_NE(Message(CanReplaceFile(folder)).find("expected the name of a file"), std::string::npos);
+  EXPECT_NE(Message(CanReplaceFile(folder + "/none/p.plan")).find("cannot be created"), std::string::npos);
+}
+
 // A device that is always full: nothing is renamed over it.
 TEST(Save, ReportsAFullDisk) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";

@@ -336,6 +336,7 @@ std::string TextOf(const Cluster& cluster) {
 
 absl::Status Calibrate(const Request& request, run::Processes& processes) {
   Session session{.request = request, .processes = processes};
+  WEFT_RETURN_IF_ERROR(processes.Agree(processes.first() ? plan::CanReplaceFile(request.out) : absl::OkStatus()));
   WEFT_RETURN_IF_ERROR(processes.Agree(ReadCluster(session)));
   absl::StatusOr<std::vector<plan::Plan>> plans = ProbePlans(session.cluster.device().kind());
   WEFT_RETURN_IF_ERROR(processes.Agree(plans.status()));

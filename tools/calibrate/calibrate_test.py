@@ -71,6 +71,11 @@ class CalibrateTest(unittest.TestCase):
         self.assertIn('got "abacus"', result.stderr)
         self.assertFalse(os.path.exists(self.out))
 
+    def test_a_place_where_nothing_can_be_written_is_refused_at_once(self):
+        result = call(CALIBRATE, "-o", os.path.join(self.folder, "none", "here.cluster"), "--seconds=600")
+        self.assertEqual((result.returncode, result.stderr.count("\n")), (2, 1), result.stderr)
+        self.assertIn("cannot be created: No such file or directory", result.stderr)
+
     def test_what_is_interrupted_leaves_nothing(self):
         running = subprocess.Popen([CALIBRATE, "-o", self.out, "--seconds=600"], stderr=subprocess.PIPE, text=True)
         self.assertIn("steps", running.stderr.readline())

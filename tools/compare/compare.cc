@@ -119,7 +119,9 @@ void compileAll(const std::string &job, std::vector<Variant> &variants, std::vec
     if (plan.ok()) {
       fill(*plan, entry);
     } else {
-      entry.reason = std::string(plan.status().message());
+      // Of an error that was printed at its line.
+      entry.reason =
+          plan.status().message().empty() ? "the model is wrong, as shown" : std::string(plan.status().message());
     }
   }
   progress(variants.size(), variants.size(), "");

@@ -96,6 +96,13 @@ TEST(CompareTest, AnOpenLayoutIsTheChosenOne) {
   EXPECT_LT((*entries)[0].figures->step_s, (*entries)[1].figures->step_s);
 }
 
+TEST(CompareTest, AWrongModelOfAnOpenLayoutIsAReason) {
+  const std::string open = "graph.auto_parallel=true cluster=../../clusters/laptop.cluster batch={global: 32}";
+  const absl::StatusOr<std::vector<Entry>> entries = compared({open + " model.set=heads=3", "dist.data=2"});
+  ASSERT_TRUE(entries.ok()) << entries.status();
+  EXPECT_EQ((*entries)[1].reason, "the model is wrong, as shown");
+}
+
 TEST(CompareTest, WhatCannotBeComesLastWithItsReason) {
   const absl::StatusOr<std::vector<Entry>> entries =
       compared({"dist.data=33", "cluster.device.memory_bytes=1000000", "dist.pipeline=9",

@@ -290,6 +290,11 @@ int main(int argc, char **argv) {
   options.dumpIr = request.dumpIr;
   std::optional<weft::plan::Plan> decided;
   if (options.job.graph().auto_parallel()) {
+    if (!request.output.empty() && request.output != "-") {
+      if (absl::Status status = weft::plan::CanReplaceFile(request.output); !status.ok()) {
+        return statusCode(status);
+      }
+    }
     absl::StatusOr<weft::compiler::Decided> chosen = choose(options, request.quiet);
     if (!chosen.ok()) {
       return statusCode(chosen.status());
