@@ -105,10 +105,15 @@ private:
     profile_.waits_s += report_.step_s - end;
   }
 
-  // The piece that something is of by its name, "h.0.attn.c_attn.weight"; what is of none counts with the first.
-  Piece &ofName(const std::string &name) {
-    auto it = places_.find(weft::compiler::pieceOf(llvm::StringRef(name).split('/').first).str());
-    return profile_.pieces[it == places_.end() ? 0 : it->second];
+  // The piece that something is of by its name, "h.0.attn.c_attn.weight". Optimizer state is where its parameter is,
+  // "adam_m.h.0.attn.c_attn.weight". What is of none counts with the first.
+  Piece &ofName(llvm::StringRef name) {
+    name = name.split('/').first;
+    for (llvm::StringRef of : {name, name.split('.').second}) {
+      if (const auto it = places_.find(weft::compiler::pieceOf(of).str()); it != places_.end())
+        return profile_.pieces[it->second];
+    }
+    return profile_.pieces.front();
   }
 
   void bytes(const plan::StageMemory &memory) {
