@@ -222,28 +222,29 @@ std::vector<Choice> Space::neighbours(const Choice &choice) const {
       add(other);
     }
   }
-  for (int64_t factor : primesOf(ranks_)) {
+  // The factor `less` goes from one axis to another, and `more` comes back; also with micro-batches such that a rank
+  // keeps the sequences that it had.
+  const auto addMoved = [&](const AxisKey &from, const AxisKey &to, int64_t less, int64_t more) {
+    Choice other = choice;
+    other.*from.size = other.*from.size / less * more;
+    other.*to.size = other.*to.size / more * less;
+    other.zero = other.data == 1 ? asked_.zero().stage() : other.zero;
+    other.group = 0;
+    add(other);
+    const bool larger = to.size == &Choice::data || from.size == &Choice::pipeline;
+    const bool smaller = !larger && (from.size == &Choice::data || to.size == &Choice::pipeline);
+    const int64_t times = larger ? less : smaller ? more : 1, by = larger ? more : smaller ? less : 1;
+    if (other.micro * times % by == 0) {
+      other.micro = other.micro * times / by;
+      add(other);
+    }
+  };
+  const std::vector<int64_t> primes = primesOf(ranks_);
+  for (int64_t factor : primes) {
     for (const AxisKey &from : kAxes) {
       for (const AxisKey &to : kAxes) {
-        if (&from == &to || choice.*from.size % factor != 0)
-          continue;
-        Choice other = choice;
-        other.*from.size /= factor;
-        other.*to.size *= factor;
-        other.zero = other.data == 1 ? asked_.zero().stage() : other.zero;
-        other.group = 0;
-        add(other);
-        // A rank keeps the sequences of a micro-batch that it had.
-        Choice scaled = other;
-        if (to.size == &Choice::data)
-          scaled.micro *= factor;
-        else if (from.size == &Choice::data && scaled.micro % factor == 0)
-          scaled.micro /= factor;
-        else if (to.size == &Choice::pipeline && scaled.micro % factor == 0)
-          scaled.micro /= factor;
-        else if (from.size == &Choice::pipeline)
-          scaled.micro *= factor;
-        add(scaled);
+        if (&from != &to && choice.*from.size % factor == 0)
+          addMoved(from, to, factor, 1);
       }
     }
     // With more ranks, or fewer.
@@ -257,6 +258,17 @@ std::vector<Choice> Space::neighbours(const Choice &choice) const {
       other.zero = other.data == 1 ? asked_.zero().stage() : other.zero;
       other.group = 0;
       add(other);
+    }
+  }
+  // Two axes may exchange factors where neither can give up one alone: 63 stages and 5 data ranks, 35 and 9.
+  for (int64_t less : primes) {
+    for (int64_t more : primes) {
+      for (const AxisKey &from : kAxes) {
+        for (const AxisKey &to : kAxes) {
+          if (&from != &to && less != more && choice.*from.size % less == 0 && choice.*to.size % more == 0)
+            addMoved(from, to, less, more);
+        }
+      }
     }
   }
   return near;
@@ -301,11 +313,11 @@ std::vector<Choice> Space::starts() const {
     const double fits = (c.tensor == nodeRanks_ ? 1 : 0) + (c.pipeline == ranks_ / nodeRanks_ ? 1 : 0);
     return 8 * fits + 4 * double(c.ranks()) / ranks + zero(c, 1) - double(c.micro) / global;
   });
-  // What holds least: as many stages as there may be.
+  // What holds least: as many stages as there may be, and data ranks of few sequences.
   best([&](const Choice &c) {
     const double fits = c.tensor == nodeRanks_ ? 1 : 0;
     return 8 * fits + 4 * double(c.ranks()) / ranks + 4 * double(c.pipeline) / double(kMostStages) + zero(c, 1) -
-           double(c.micro) / global;
+           double(c.context + c.expert) / ranks - double(c.micro / c.data) / global;
   });
   return starts;
 }

@@ -60,7 +60,7 @@ public:
   std::vector<Choice> schedulesOf(const Choice &choice) const;
 
   /// Choices that differ from `choice` in one key, or in two that share ranks or micro-batches: a factor goes from one
-  /// axis to another, perhaps with the size of a micro-batch. Schedules aside.
+  /// axis to another, perhaps for another one, and perhaps with the size of a micro-batch. Schedules aside.
   std::vector<Choice> neighbours(const Choice &choice) const;
 
   /// Some to begin with, far apart.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -157,6 +158,33 @@ TEST(ChoiceTest, NeighboursAndStartsAreOfTheSpace) {
     choice.chunks = 1;
     EXPECT_TRUE(reached.count(choice)) << space.keysOf(choice);
   }
+}
+
+// 2,520 ranks: 63 stages and 5 data ranks have no common factor to give for 45 and 7.
+TEST(ChoiceTest, AxesExchangeFactors) {
+  const Space space(jobOf({"batch={global: 2520}"}), clusterOf(315, 8));
+  Choice here, there;
+  here.data = here.micro = 5;
+  here.tensor = there.tensor = 8;
+  here.pipeline = 63;
+  there.data = there.micro = 15;
+  there.pipeline = 21;
+  const auto has = [&](const Choice &from, const Choice &to) {
+    const std::vector<Choice> near = space.neighbours(from);
+    return std::find(near.begin(), near.end(), to) != near.end();
+  };
+  EXPECT_TRUE(has(here, there)) << "a factor of 3";
+  there.data = there.micro = 7;
+  there.pipeline = 45;
+  EXPECT_TRUE(has(here, there)) << "7 for 5";
+  EXPECT_TRUE(has(there, here)) << "5 for 7";
+}
+
+TEST(ChoiceTest, AStartHasStagesAndDataRanksAlone) {
+  const std::vector<Choice> starts = Space(jobOf({"batch={global: 3072}"}), clusterOf(384, 8)).starts();
+  EXPECT_TRUE(std::any_of(starts.begin(), starts.end(), [](const Choice &start) {
+    return start.pipeline == 64 && start.tensor == 8 && start.data == 6 && start.micro == 6;
+  }));
 }
 
 TEST(ChoiceTest, AClosedAxisIsOne) {
