@@ -82,7 +82,7 @@ public:
     if (starts.empty())
       return nothingPossible();
     setLeast();
-    bestFirst(starts);
+    fitsFirst(starts);
     for (const Choice &start : starts)
       descend(start);
     if (points_.empty())
@@ -95,18 +95,14 @@ public:
   }
 
 private:
-  // The best first: from there on the bound drops others, and the work may be done before the last one's turn.
-  void bestFirst(std::vector<Choice> &starts) {
-    std::map<Choice, std::optional<Point>> points;
-    for (const Choice &start : starts) {
-      if (isOver())
-        return;
-      points[start] = look(start);
-    }
-    std::stable_sort(starts.begin(), starts.end(), [&](const Choice &a, const Choice &b) {
-      const std::optional<Point> &left = points[a], &right = points[b];
-      return left && (!right || *left < *right);
+  // From what fits on the bound drops others; from what is far too large the way there is long.
+  void fitsFirst(std::vector<Choice> &starts) {
+    const auto first = std::find_if(starts.begin(), starts.end(), [&](const Choice &start) {
+      const std::optional<Point> point = look(start);
+      return isOver() || (point && point->fits);
     });
+    if (first != starts.end())
+      std::rotate(starts.begin(), first, first + 1);
   }
 
   void closeUnused() {
