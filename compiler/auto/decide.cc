@@ -89,9 +89,7 @@ public:
       lookAtLeast();
     polish();
     cutBest();
-    if (points_.empty())
-      return absl::InvalidArgumentError(absl::StrCat("graph.auto_parallel: no layout is possible: ", firstError_));
-    return compileBest();
+    return points_.empty() ? nothingFound() : compileBest();
   }
 
 private:
@@ -132,6 +130,13 @@ private:
                      asked_.batch().global(), set, " on ", cluster_.node().count() * cluster_.node().ranks(),
                      " ranks: sizes of axes multiply to a divisor of the ranks, and dist.data divides batch.micro, "
                      "which divides batch.global"));
+  }
+
+  absl::Status nothingFound() const {
+    if (!firstError_.empty())
+      return absl::InvalidArgumentError(absl::StrCat("graph.auto_parallel: no layout is possible: ", firstError_));
+    return absl::InvalidArgumentError(
+        absl::StrCat("auto.seconds: expected enough for the estimate of one layout, got ", asked_.auto_().seconds()));
   }
 
   void setLeast() {

@@ -244,6 +244,12 @@ TEST(DecideTest, WorkEndsTheSearch) {
   EXPECT_GT(found->plan.header().decision().unseen(), 0);
 }
 
+TEST(DecideTest, WorkForNoLayoutIsTooLittle) {
+  const absl::StatusOr<Decided> found = decided({"auto={seconds: 0.001}"});
+  EXPECT_EQ(found.status(),
+            absl::InvalidArgumentError("auto.seconds: expected enough for the estimate of one layout, got 0.001"));
+}
+
 TEST(DecideTest, AnInterruptKeepsTheBestSoFar) {
   std::atomic<bool> stop{false};
   DecideOptions how;
