@@ -31,9 +31,10 @@ class RecordShards {
   const Array& first() const { return arrays_[0]; }
 
   struct Place {
-    const Array& array;
-    int64_t record;  // of the array
+    const Array& array;  // of these shards, which outlive it
+    int64_t record;      // of the array
   };
+  // Of one in [0, records()).
   Place At(int64_t record) const;
 
  private:
