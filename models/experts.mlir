@@ -137,21 +137,17 @@ model.layer @dropless_mixture(%x) [hidden, inner, experts, chosen] {
 }
 
 // What the router's losses are made of, summed over the tokens: how many choices each expert has, [experts]; its
-// probabilities, [experts]; and what @router_z_of makes of the logits. Each sequence is summed up first, so that what a last
-// micro-batch of fewer samples lacks is zeros there, and not among the probabilities that others read.
+// probabilities, [experts]; and what @router_z_of makes of the logits.
 model.layer @router_sums(%ids, %probabilities, %logits) [experts, chosen] {
   %0 = weft.reshape %ids [batch, seq, chosen, 1]
   %1 = weft.iota [experts] dim(0)
   %2 = weft.equal %0, %1 as_number
   %3 = weft.cast %2 to f32
-  %4 = weft.reduce sum %3 over [1, 2]
-  %5 = weft.reduce sum %4 over [0]
-  %6 = weft.reduce sum %probabilities over [1] to f32
-  %7 = weft.reduce sum %6 over [0]
-  %8 = model.call @router_z_of (%logits)
-  %9 = weft.reduce sum %8 over [1, 2] to f32
-  %10 = weft.reduce sum %9 over [0]
-  model.return %5, %7, %10
+  %4 = weft.reduce sum %3 over [0, 1, 2]
+  %5 = weft.reduce sum %probabilities over [0, 1] to f32
+  %6 = model.call @router_z_of (%logits)
+  %7 = weft.reduce sum %6 over [0, 1, 2] to f32
+  model.return %4, %5, %7
 }
 
 // Means over the tokens, of such sums of one layer or of several: the load of each expert, how many of its choices a token

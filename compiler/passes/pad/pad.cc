@@ -225,6 +225,13 @@ private:
             add(unsigned(operand), int(factor), 0);
           }
         }
+        // Zero times what is no number is no number, as where a norm's gradient reads the norm's input.
+        for (unsigned operand = 0; operand < op->getNumOperands(); ++operand) {
+          if (isWild(op->getOperand(operand), originals[operand],
+                     dimensionOf(rule.rule.operands[operand], int(factor)))) {
+            add(operand, int(factor), 0);
+          }
+        }
       }
     }
     for (auto [index, wanted] : llvm::enumerate(numbers)) {

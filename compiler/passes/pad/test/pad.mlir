@@ -144,3 +144,23 @@ weft.graph @wild("x" %x: tensor<2x5xf32>, "dy" %dy: tensor<2x5xf32>) placements 
   %4 = weft.reduce sum %3 over [1] : (tensor<2x3xf32>) -> tensor<2xf32>
   weft.output "y" %4 : (tensor<2xf32>)
 }
+
+// -----
+
+// A norm's gradient is linear in dy alone: with dy 0 in the padding, what else it reads there has to be a number.
+// CHECK-LABEL: weft.graph @reads_infinite
+#mesh = #weft.placement<"cpu", [data = 2], [0, 1]>
+weft.graph @reads_infinite("a" %a: tensor<3x5xf32>, "b" %b: tensor<3x5xf32>, "dy" %dy: tensor<3x5xf32>) placements [#mesh] {
+  %w = weft.parameter "w" [5] init(ones) sbp() : () -> tensor<5xf32>
+  // CHECK: %[[DIV:.*]] = weft.div
+  // CHECK-NEXT: %[[X:.*]] = weft.set_padding %[[DIV]] [3, 5] value(0.000000e+00)
+  %x = weft.div %a, %b : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  // CHECK: %{{.*}}, %[[NORM_RSTD:.*]] = weft.rms_norm %[[X]]
+  // CHECK-NEXT: %[[RSTD:.*]] = weft.set_padding %[[NORM_RSTD]] [3] value(0.000000e+00)
+  %y, %rstd = weft.rms_norm %x, %w eps(1.0e-6) : (tensor<3x5xf32>, tensor<5xf32>) -> (tensor<3x5xf32>, tensor<3xf32>)
+  // CHECK: weft.rms_norm_grad %{{.*}}, %[[X]], %{{.*}}, %[[RSTD]]
+  %dx, %dw = weft.rms_norm_grad %dy, %x, %w, %rstd : (tensor<3x5xf32>, tensor<3x5xf32>, tensor<5xf32>, tensor<3xf32>) -> (tensor<3x5xf32>, tensor<5xf32>)
+  weft.output "y" %y : (tensor<3x5xf32>)
+  weft.output "dx" %dx : (tensor<3x5xf32>)
+  weft.output "dw" %dw : (tensor<5xf32>)
+}
