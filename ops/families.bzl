@@ -26,3 +26,11 @@ FAMILIES = {
     "sort": "Sorting",
     "window": "Sliding windows",
 }
+
+# Of these, the ones whose operators say their computation (cells.cc).
+DESCRIBED = [
+    "activation",
+    "elementwise",
+    "norm",
+    "softmax",
+]

@@ -30,7 +30,7 @@ def level_libraries(name, srcs, hdrs, deps):
         )
 
 def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], code_deps = [], test_deps = []):
-    """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cpu (kernels, cpu*.cc),
+    """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cells (what its operators compute, cells.cc), :cpu (kernels, cpu*.cc),
     :cuda (the host's side of the GPU kernels, cuda*.cc), :cuda_code (cuda.cu and its parts cuda_code_*.h, as
     tools/build_defs/cuda.bzl says),
     :lit (test/*.mlir) and a test for every cpu*_test.cc and cuda*_test.cc.
@@ -63,6 +63,8 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], code_deps 
             deps = [":ops_h", "//ops/dialect:weft"] + ir_deps,
         )
         lit_tests(name = "lit", srcs = native.glob(["test/*.mlir"]))
+    if native.glob(["cells.cc"]):
+        mlir_cc_library(name = "cells", srcs = ["cells.cc"], deps = ["//ops:cell_families"])
     if native.glob(["cpu.cc"]):
         native.cc_library(
             name = "cpu",

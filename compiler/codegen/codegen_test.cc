@@ -1,0 +1,238 @@
+// Generated kernels beside the same computed in double precision.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "compiler/codegen/loops.h"
+#include "compiler/codegen/object.h"
+#include "compiler/codegen/reference.h"
+#include "compiler/codegen/x86.h"
+#include "gtest/gtest.h"
+#include "ops/descriptions.h"
+#include "runtime/code/host_code.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace weft::compiler {
+namespace {
+
+using cell::Operand;
+using cell::Subject;
+
+// A tensor in memory, of float32 or of 16 bits an element, behind which nothing may be written.
+class Memory {
+public:
+  static constexpr unsigned char kGuard = 0xa5;
+  static constexpr size_t kGuards = 64;
+
+  Memory(mlir::Type type, size_t size) : type_(type), size_(size), bytes_(size * width() + kGuards, kGuard) {}
+
+  size_t width() const { return type_.getIntOrFloatBitWidth() / 8; }
+  void *data() { return bytes_.data(); }
+  const std::vector<unsigned char> &bytes() const { return bytes_; }
+  bool guarded() const {
+    return std::all_of(bytes_.begin() + ptrdiff_t(size_ * width()), bytes_.end(),
+                       [](unsigned char byte) { return byte == kGuard; });
+  }
+
+  // Rounds to the type, and says what became of the numbers.
+  Numbers set(const Numbers &numbers) {
+    Numbers stored;
+    for (size_t i = 0; i < size_; ++i) {
+      llvm::APFloat number(numbers[i]);
+      bool inexact;
+      number.convert(llvm::cast<mlir::FloatType>(type_).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+      const uint64_t bits = number.bitcastToAPInt().getZExtValue();
+      std::memcpy(bytes_.data() + i * width(), &bits, width());
+      stored.push_back(number.convertToDouble());
+    }
+    return stored;
+  }
+  double at(size_t i) const {
+    uint64_t bits = 0;
+    std::memcpy(&bits, bytes_.data() + i * width(), width());
+    const auto &semantics = llvm::cast<mlir::FloatType>(type_).getFloatSemantics();
+    return llvm::APFloat(semantics, llvm::APInt(unsigned(8 * width()), bits)).convertToDouble();
+  }
+
+private:
+  mlir::Type type_;
+  size_t size_;
+  std::vector<unsigned char> bytes_;
+};
+
+class CodegenTest : public testing::Test {
+protected:
+  CodegenTest() : builder(&context) {
+    context.loadDialect<cell::CellDialect, mlir::arith::ArithDialect, mlir::math::MathDialect>();
+    module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+    builder.setInsertionPointToEnd(module->getBody());
+  }
+
+  mlir::Type f32() { return builder.getF32Type(); }
+  mlir::Type bf16() { return builder.getBF16Type(); }
+  mlir::Type f16() { return builder.getF16Type(); }
+  mlir::DictionaryAttr constants(std::initializer_list<std::pair<const char *, mlir::Attribute>> list = {}) {
+    llvm::SmallVector<mlir::NamedAttribute> named;
+    for (auto [name, value] : list) {
+      named.push_back(builder.getNamedAttr(name, value));
+    }
+    return builder.getDictionaryAttr(named);
+  }
+
+  cell::KernelOp described(const Subject &subject) {
+    cell::KernelOp kernel = cell::allDescriptions().describe(builder, builder.getUnknownLoc(), "k", subject);
+    EXPECT_TRUE(kernel) << subject.name;
+    return kernel;
+  }
+
+  std::shared_ptr<const code::HostCode> loaded(cell::KernelOp kernel) {
+    absl::StatusOr<std::string> object = hostObjectOf({kernel});
+    EXPECT_TRUE(object.ok()) << object.status();
+    absl::StatusOr<std::shared_ptr<const code::HostCode>> code = code::HostCode::Load(*object);
+    EXPECT_TRUE(code.ok()) << code.status();
+    return *code;
+  }
+
+  static size_t sizeOf(const Operand &operand) {
+    size_t size = 1;
+    for (int64_t extent : operand.shape) {
+      size *= size_t(extent);
+    }
+    return size;
+  }
+
+  // Runs a kernel on `inputs` in two ways of cutting it, which give the same bits, and compares with double precision.
+  void expectClose(const Subject &subject, std::vector<Numbers> inputs) {
+    SCOPED_TRACE(subject.name);
+    cell::KernelOp kernel = described(subject);
+    ASSERT_TRUE(kernel);
+    std::vector<Memory> memory;
+    for (auto [operand, numbers] : llvm::zip(subject.inputs, inputs)) {
+      memory.emplace_back(operand.type, sizeOf(operand));
+      numbers = memory.back().set(numbers);
+    }
+    std::vector<size_t> sizes;
+    for (const Operand &operand : subject.outputs) {
+      memory.emplace_back(operand.type, sizeOf(operand));
+      sizes.push_back(sizeOf(operand));
+    }
+    std::vector<void *> addresses;
+    for (Memory &one : memory) {
+      addresses.push_back(one.data());
+    }
+    auto code = loaded(kernel);
+    absl::StatusOr<code::HostFunction> function = code->Find("k");
+    ASSERT_TRUE(function.ok()) << function.status();
+    const int64_t units = unitsOf(*loopsOf(kernel));
+    (*function)(addresses.data(), 0, units);
+    std::vector<std::vector<unsigned char>> whole;
+    for (size_t i = inputs.size(); i < memory.size(); ++i) {
+      whole.push_back(memory[i].bytes());
+      memory[i].set(Numbers(sizes[i - inputs.size()], 0));
+    }
+    for (int64_t unit = units; unit-- > 0;) {
+      (*function)(addresses.data(), unit, unit + 1);
+    }
+    std::vector<std::vector<Bounded>> expected = referenceOf(kernel, inputs, sizes);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      Memory &got = memory[inputs.size() + i];
+      EXPECT_TRUE(got.bytes() == whole[i]) << "output " << i << " depends on how it is cut";
+      EXPECT_TRUE(got.guarded()) << "output " << i;
+      for (size_t j = 0; j < expected[i].size(); ++j) {
+        const auto [want, error] = expected[i][j];
+        const double is = got.at(j);
+        if (std::isnan(want) || std::isinf(want)) {
+          EXPECT_TRUE(std::isnan(want) ? std::isnan(is) : is == want) << i << "[" << j << "] is " << is << ", not " << want;
+        } else {
+          ASSERT_NEAR(is, want, error) << i << "[" << j << "]";
+        }
+      }
+    }
+    kernel.erase();
+  }
+
+  Numbers random(size_t size, double scale = 2) {
+    std::normal_distribution<double> normal(0, scale);
+    Numbers numbers(size);
+    std::generate(numbers.begin(), numbers.end(), [&] { return normal(engine); });
+    return numbers;
+  }
+
+  mlir::MLIRContext context;
+  mlir::OpBuilder builder;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::mt19937 engine{7};
+};
+
+// Sizes with whole vectors, with a rest, and with nothing but a rest.
+TEST_F(CodegenTest, ElementsOfEverySizeAndType) {
+  for (mlir::Type type : {f32(), bf16(), f16()}) {
+    for (int64_t size : {1, 7, 16, 33, 4096, 5001}) {
+      const Operand x{{size}, type};
+      expectClose({"add", {x, x}, {x}, constants()}, {random(size_t(size)), random(size_t(size))});
+      expectClose({"gelu", {x}, {x}, constants({{"approximate", builder.getStringAttr("tanh")}})}, {random(size_t(size))});
+    }
+  }
+}
+
+TEST_F(CodegenTest, Broadcasts) {
+  const Operand x{{3, 5, 40}, f32()}, vector{{40}, f32()}, column{{5, 1}, f32()}, scalar{{}, f32()};
+  for (const Operand &other : {vector, column, scalar}) {
+    expectClose({"mul", {x, other}, {x}, constants()}, {random(600), random(sizeOf(other))});
+  }
+  expectClose({"add", {scalar, scalar}, {scalar}, constants()}, {random(1), random(1)});
+}
+
+TEST_F(CodegenTest, Rows) {
+  for (int64_t width : {1, 5, 16, 100, 768, 20000}) {
+    const size_t size = size_t(3 * width);
+    const Operand x{{3, width}, f32()}, row{{3}, f32()}, vector{{width}, f32()};
+    expectClose({"softmax", {x}, {x}, constants()}, {random(size)});
+    expectClose({"softmax_grad", {x, x}, {x}, constants()}, {random(size), random(size)});
+    auto eps = constants({{"eps", builder.getF64FloatAttr(1e-5)}});
+    expectClose({"rms_norm", {x, vector}, {x, row}, eps}, {random(size), random(size_t(width))});
+    expectClose({"layer_norm", {x, vector, vector}, {x, row, row}, eps},
+                {random(size), random(size_t(width)), random(size_t(width))});
+  }
+}
+
+// MLIR's approximations are within what the reference gives them.
+TEST_F(CodegenTest, ElementaryFunctions) {
+  constexpr size_t kSize = 100000;
+  Numbers wide(kSize), positive(kSize);
+  for (size_t i = 0; i < kSize; ++i) {
+    wide[i] = -87 + 174.0 * double(i) / kSize;
+    positive[i] = std::exp(wide[i]);
+  }
+  const Operand x{{int64_t(kSize)}, f32()};
+  expectClose({"exp", {x}, {x}, constants()}, {wide});
+  expectClose({"log", {x}, {x}, constants()}, {positive});
+  expectClose({"tanh", {x}, {x}, constants()}, {wide});
+  expectClose({"gelu", {x}, {x}, constants({{"approximate", builder.getStringAttr("none")}})}, {wide});
+}
+
+TEST_F(CodegenTest, SpecialNumbers) {
+  const double infinity = std::numeric_limits<double>::infinity(), none = std::nan("");
+  const Operand x{{20}, f32()}, half{{20}, bf16()};
+  Numbers special{infinity, -infinity, none, 0.0, -0.0, 1e-40, -1e-40, 3e38, -3e38, 1};
+  special.resize(20, 2);
+  for (const char *name : {"exp", "tanh", "abs", "neg", "sign", "relu", "square"}) {
+    expectClose({name, {x}, {x}, constants()}, {special});
+  }
+  expectClose({"cast", {x}, {half}, constants()}, {special});
+}
+
+TEST_F(CodegenTest, OneObjectForTheSameKernels) {
+  const Operand x{{100}, f32()};
+  cell::KernelOp kernel = described({"add", {x, x}, {x}, constants()});
+  EXPECT_EQ(*hostObjectOf({kernel}), *hostObjectOf({kernel}));
+}
+
+TEST(HostCode, RefusesWhatIsNone) {
+  EXPECT_EQ(code::HostCode::Load("no object").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+} // namespace
+} // namespace weft::compiler

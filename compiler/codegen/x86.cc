@@ -1,0 +1,461 @@
+#include "compiler/codegen/x86.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace weft::compiler {
+namespace {
+
+using namespace mlir;
+
+// A row whose numbers are kept for a later pass: it stays in the second-level cache, on the thread's stack.
+constexpr int64_t kKeptRow = 16 * 1024; // places: 64 KiB
+
+bool isFlat(const Loops &loops) { return loops.outer.empty() && !loops.reduces; }
+
+// Worth more than a load and a store of a row that is in the cache.
+bool isCostly(Operation *op) { return llvm::isa<math::ExpOp, math::TanhOp, math::ErfOp, math::LogOp>(op); }
+
+class Emitter {
+public:
+  Emitter(OpBuilder &b, cell::KernelOp kernel, const Loops &loops) : b(b), loc(kernel.getLoc()), kernel_(kernel), loops_(loops) {
+    classify();
+  }
+
+  LLVM::LLVMFuncOp run(StringRef symbol, StringRef processor) {
+    OpBuilder::InsertionGuard guard(b);
+    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                            {pointer, b.getI64Type(), b.getI64Type()});
+    auto function = b.create<LLVM::LLVMFuncOp>(loc, symbol, type);
+    auto attribute = [&](StringRef name, StringRef value) -> Attribute { return b.getStrArrayAttr({name, value}); };
+    function.setPassthroughAttr(b.getArrayAttr({attribute("target-cpu", processor), attribute("prefer-vector-width", "512")}));
+    Block *entry = function.addEntryBlock(b);
+    b.setInsertionPointToStart(entry);
+    for (unsigned operand = 0; operand < kernel_.getStrides().size(); ++operand) {
+      Value slot = b.create<LLVM::GEPOp>(loc, pointer, pointer, entry->getArgument(0), ArrayRef<LLVM::GEPArg>{int32_t(operand)});
+      bases_.push_back(b.create<LLVM::LoadOp>(loc, pointer, slot));
+    }
+    for (Operation *op : kept_) {
+      Value places = i64(int64_t(llvm::alignTo(uint64_t(loops_.row.extent), uint64_t(kLanes))));
+      scratch_[op] = b.create<LLVM::AllocaOp>(loc, pointer, b.getF32Type(), places, 64);
+    }
+    Value begin = entry->getArgument(1), end = entry->getArgument(2);
+    if (isFlat(loops_)) {
+      emitFlat(begin, end);
+    } else {
+      auto rows = b.create<scf::ForOp>(loc, begin, end, i64(1));
+      OpBuilder::InsertionGuard inside(b);
+      b.setInsertionPointToStart(rows.getBody());
+      emitRow(rows.getInductionVar());
+    }
+    b.create<LLVM::ReturnOp>(loc, ValueRange());
+    return function;
+  }
+
+private:
+  // ---- what is computed when ----------------------------------------------
+  // A value that all places of a row share; and after how many passes over the row it is known.
+  struct Fact {
+    bool ofRow;
+    int depth;
+  };
+
+  void classify() {
+    Block &block = kernel_.getBody().front();
+    for (BlockArgument argument : block.getArguments()) {
+      facts_[argument] = {isOfRow(argument.getArgNumber()), 0};
+    }
+    for (Operation &op : block.without_terminator()) {
+      Fact fact{true, 0};
+      for (Value operand : op.getOperands()) {
+        fact.ofRow &= facts_[operand].ofRow;
+        fact.depth = std::max(fact.depth, facts_[operand].depth);
+      }
+      if (llvm::isa<cell::ReduceOp>(op)) {
+        fact = {true, fact.depth + 1};
+        passes_ = std::max(passes_, fact.depth);
+      }
+      for (Value result : op.getResults()) {
+        facts_[result] = fact;
+      }
+    }
+    if (loops_.row.extent <= kKeptRow) {
+      findKept();
+    }
+  }
+
+  // Costly values that more than one pass needs.
+  void findKept() {
+    llvm::DenseMap<Operation *, int> first;
+    for (int pass = 0; pass <= passes_; ++pass) {
+      llvm::SetVector<Operation *> needed;
+      for (Value root : rootsOf(pass)) {
+        addNeeded(root, needed);
+      }
+      for (Operation *op : needed) {
+        if (isCostly(op) && !first.try_emplace(op, pass).second) {
+          kept_.insert(op);
+        }
+      }
+    }
+  }
+
+  void addNeeded(Value value, llvm::SetVector<Operation *> &needed) {
+    Operation *op = value.getDefiningOp();
+    if (op && !facts_[value].ofRow && needed.insert(op)) {
+      for (Value operand : op->getOperands()) {
+        addNeeded(operand, needed);
+      }
+    }
+  }
+
+  // What a pass over the row is for: the operands of its reductions, and in the last one what is written.
+  SmallVector<Value> rootsOf(int pass) {
+    SmallVector<Value> roots;
+    if (pass == passes_) {
+      for (auto [index, value] : llvm::enumerate(kernel_.getYielded())) {
+        if (!isOfRow(kernel_.getNumInputs() + unsigned(index))) {
+          roots.push_back(value);
+        }
+      }
+      return roots;
+    }
+    for (cell::ReduceOp reduce : reducesOf(pass)) {
+      roots.push_back(reduce.getValue());
+    }
+    return roots;
+  }
+
+  SmallVector<cell::ReduceOp> reducesOf(int pass) {
+    SmallVector<cell::ReduceOp> reduces;
+    for (auto reduce : kernel_.getBody().getOps<cell::ReduceOp>()) {
+      if (facts_[reduce.getResult()].depth == pass + 1) {
+        reduces.push_back(reduce);
+      }
+    }
+    return reduces;
+  }
+
+  bool isOfRow(unsigned operand) const { return loops_.row.strides[operand] == 0; }
+
+  // ---- loops --------------------------------------------------------------
+  // One row that is cut anywhere.
+  void emitFlat(Value begin, Value end) {
+    places_ = bases_;
+    emitRowValues();
+    Value lanes = i64(kLanes), all = i64(loops_.row.extent);
+    Value from = b.create<arith::MulIOp>(loc, begin, lanes);
+    Value to = b.create<arith::MinSIOp>(loc, b.create<arith::MulIOp>(loc, end, lanes), i64(wholePlaces()));
+    auto loop = b.create<scf::ForOp>(loc, from, to, lanes);
+    {
+      OpBuilder::InsertionGuard inside(b);
+      b.setInsertionPointToStart(loop.getBody());
+      emitStores(loop.getInductionVar(), Value());
+    }
+    if (wholePlaces() < loops_.row.extent) {
+      Value last = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, b.create<arith::MulIOp>(loc, end, lanes), all);
+      auto tail = b.create<scf::IfOp>(loc, last, false);
+      OpBuilder::InsertionGuard inside(b);
+      b.setInsertionPointToStart(tail.thenBlock());
+      emitStores(i64(wholePlaces()), tailMask());
+    }
+    emitRowStores();
+  }
+
+  void emitRow(Value row) {
+    places_.clear();
+    SmallVector<Value> indices(loops_.outer.size());
+    for (size_t dim = loops_.outer.size(); dim-- > 0;) {
+      Value extent = i64(loops_.outer[dim].extent);
+      indices[dim] = dim == 0 ? row : b.create<arith::RemUIOp>(loc, row, extent);
+      row = dim == 0 ? row : b.create<arith::DivUIOp>(loc, row, extent);
+    }
+    for (unsigned operand = 0; operand < bases_.size(); ++operand) {
+      Value offset = i64(0);
+      for (auto [dim, index] : llvm::zip(loops_.outer, indices)) {
+        offset = b.create<arith::AddIOp>(loc, offset, b.create<arith::MulIOp>(loc, index, i64(dim.strides[operand])));
+      }
+      places_.push_back(at(bases_[operand], operand, offset));
+    }
+    values_.clear();
+    for (int pass = 0; pass < passes_; ++pass) {
+      emitRowValues();
+      emitReductions(pass);
+    }
+    emitRowValues();
+    auto loop = b.create<scf::ForOp>(loc, i64(0), i64(wholePlaces()), i64(kLanes));
+    {
+      OpBuilder::InsertionGuard inside(b);
+      b.setInsertionPointToStart(loop.getBody());
+      emitStores(loop.getInductionVar(), Value());
+    }
+    if (wholePlaces() < loops_.row.extent) {
+      emitStores(i64(wholePlaces()), tailMask());
+    }
+    emitRowStores();
+  }
+
+  void emitReductions(int pass) {
+    pass_ = pass;
+    SmallVector<cell::ReduceOp> reduces = reducesOf(pass);
+    SmallVector<Value> neutral;
+    for (cell::ReduceOp reduce : reduces) {
+      neutral.push_back(splat(b.getF32FloatAttr(neutralOf(reduce))));
+    }
+    auto loop = b.create<scf::ForOp>(loc, i64(0), i64(wholePlaces()), i64(kLanes), neutral);
+    {
+      OpBuilder::InsertionGuard inside(b);
+      b.setInsertionPointToStart(loop.getBody());
+      SmallVector<Value> sums = reducedWith(reduces, loop.getRegionIterArgs(), loop.getInductionVar(), Value());
+      b.create<scf::YieldOp>(loc, sums);
+    }
+    SmallVector<Value> sums(loop.getResults());
+    if (wholePlaces() < loops_.row.extent) {
+      sums = reducedWith(reduces, sums, i64(wholePlaces()), tailMask());
+    }
+    for (auto [reduce, lanes] : llvm::zip(reduces, sums)) {
+      values_[reduce.getResult()] = acrossLanes(reduce, lanes);
+    }
+  }
+
+  SmallVector<Value> reducedWith(ArrayRef<cell::ReduceOp> reduces, ValueRange sums, Value place, Value mask) {
+    begin(place, mask);
+    SmallVector<Value> next;
+    for (auto [one, sum] : llvm::zip(reduces, sums)) {
+      cell::ReduceOp reduce = one;
+      Value term = vectorOf(reduce.getValue());
+      if (mask) {
+        term = b.create<arith::SelectOp>(loc, mask, term, splat(b.getF32FloatAttr(neutralOf(reduce))));
+      }
+      next.push_back(combined(reduce, sum, term));
+    }
+    return next;
+  }
+
+  static float neutralOf(cell::ReduceOp reduce) {
+    return reduce.getKind() == "sum" ? 0.0f : -std::numeric_limits<float>::infinity();
+  }
+
+  // A maximum passes over what is no number.
+  Value combined(cell::ReduceOp reduce, Value a, Value term) {
+    if (reduce.getKind() == "sum") {
+      return b.create<arith::AddFOp>(loc, a, term);
+    }
+    return b.create<arith::SelectOp>(loc, b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OGT, term, a), term, a);
+  }
+
+  // In pairs: lane i with lane i + 8, then + 4, + 2, + 1.
+  Value acrossLanes(cell::ReduceOp reduce, Value lanes) {
+    for (int64_t half = kLanes / 2; half >= 1; half /= 2) {
+      auto low = llvm::to_vector(llvm::seq<int64_t>(0, half)), high = llvm::to_vector(llvm::seq<int64_t>(half, 2 * half));
+      Value a = b.create<vector::ShuffleOp>(loc, lanes, lanes, low);
+      Value rest = b.create<vector::ShuffleOp>(loc, lanes, lanes, high);
+      lanes = combined(reduce, a, rest);
+    }
+    return b.create<vector::ExtractOp>(loc, lanes, ArrayRef<int64_t>{0});
+  }
+
+  // ---- values -------------------------------------------------------------
+  // Vectors are of kLanes places from `place` on, of which `mask`, if there is one, says which are any.
+  void begin(Value place, Value mask) {
+    vectors_.clear();
+    place_ = place;
+    mask_ = mask;
+  }
+
+  // What all places of a row share and is known by now, at the insertion point.
+  void emitRowValues() {
+    Block &block = kernel_.getBody().front();
+    for (BlockArgument argument : block.getArguments()) {
+      if (facts_[argument].ofRow && !values_.contains(argument)) {
+        values_[argument] = b.create<LLVM::LoadOp>(loc, storedType(argument.getType()), places_[argument.getArgNumber()]);
+      }
+    }
+    for (Operation &op : block.without_terminator()) {
+      bool known = op.getNumResults() == 1 && facts_[op.getResult(0)].ofRow && !llvm::isa<cell::ReduceOp>(op) &&
+                   !values_.contains(op.getResult(0)) &&
+                   llvm::all_of(op.getOperands(), [&](Value operand) { return values_.contains(operand); });
+      if (known) {
+        SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return values_[v]; });
+        values_[op.getResult(0)] = computed(&op, operands, false);
+      }
+    }
+  }
+
+  void emitStores(Value place, Value mask) {
+    pass_ = passes_;
+    begin(place, mask);
+    // All are read before the first is written, as an output may lie over an input.
+    SmallVector<std::pair<unsigned, Value>> stores;
+    for (auto [index, value] : llvm::enumerate(kernel_.getYielded())) {
+      unsigned operand = kernel_.getNumInputs() + unsigned(index);
+      if (!isOfRow(operand)) {
+        stores.push_back({operand, vectorOf(value)});
+      }
+    }
+    for (auto [operand, value] : stores) {
+      Value address = at(places_[operand], operand, place_);
+      unsigned align = alignOf(operand);
+      if (mask) {
+        b.create<LLVM::MaskedStoreOp>(loc, value, address, mask, align);
+      } else {
+        b.create<LLVM::StoreOp>(loc, value, address, align);
+      }
+    }
+  }
+
+  void emitRowStores() {
+    for (auto [index, value] : llvm::enumerate(kernel_.getYielded())) {
+      unsigned operand = kernel_.getNumInputs() + unsigned(index);
+      if (isOfRow(operand)) {
+        b.create<LLVM::StoreOp>(loc, values_[value], places_[operand], alignOf(operand));
+      }
+    }
+  }
+
+  Value vectorOf(Value value) {
+    if (facts_[value].ofRow) {
+      return b.create<vector::BroadcastOp>(loc, VectorType::get(kLanes, values_[value].getType()), values_[value]);
+    }
+    if (Value known = vectors_.lookup(value)) {
+      return known;
+    }
+    Value made;
+    if (auto argument = llvm::dyn_cast<BlockArgument>(value)) {
+      made = load(storedType(argument.getType()), at(places_[argument.getArgNumber()], argument.getArgNumber(), place_),
+                  alignOf(argument.getArgNumber()));
+    } else {
+      made = computedOrKept(value.getDefiningOp());
+    }
+    return vectors_[value] = made;
+  }
+
+  // Kept by the first pass that needs it.
+  Value computedOrKept(Operation *op) {
+    Value slot = scratch_.lookup(op);
+    Value address = slot ? b.create<LLVM::GEPOp>(loc, slot.getType(), b.getF32Type(), slot, ValueRange{place_}) : Value();
+    auto [keeper, isFirst] = keptIn_.try_emplace(op, pass_);
+    if (slot && keeper->second < pass_) {
+      return b.create<LLVM::LoadOp>(loc, VectorType::get(kLanes, b.getF32Type()), address, 64);
+    }
+    SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value v) { return vectorOf(v); });
+    Value made = computed(op, operands, true);
+    if (slot) {
+      b.create<LLVM::StoreOp>(loc, made, address, 64);
+    }
+    return made;
+  }
+
+  Value load(Type element, Value address, unsigned align) {
+    auto type = VectorType::get(kLanes, element);
+    if (!mask_) {
+      return b.create<LLVM::LoadOp>(loc, type, address, align);
+    }
+    Value zeros = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+    return b.create<LLVM::MaskedLoadOp>(loc, type, address, mask_, zeros, align);
+  }
+
+  // The op on these, each a vector or not.
+  Value computed(Operation *op, ArrayRef<Value> operands, bool vector) {
+    auto typeOf = [&](Type element) -> Type { return vector ? Type(VectorType::get(kLanes, element)) : element; };
+    auto isBrain = [](Type type) { return type.isBF16(); };
+    if (auto constant = llvm::dyn_cast<arith::ConstantOp>(op)) {
+      return vector ? splat(llvm::cast<TypedAttr>(constant.getValue()))
+                    : Value(b.create<arith::ConstantOp>(loc, llvm::cast<TypedAttr>(constant.getValue())));
+    }
+    if (llvm::isa<arith::ExtFOp>(op) && isBrain(op->getOperand(0).getType())) {
+      return widened(operands[0], typeOf(b.getI32Type()), typeOf(b.getF32Type()));
+    }
+    if (llvm::isa<arith::TruncFOp>(op) && isBrain(op->getResult(0).getType())) {
+      return narrowed(operands[0], typeOf(b.getI32Type()), typeOf(b.getI16Type()));
+    }
+    OperationState state(loc, op->getName(), operands, {typeOf(op->getResult(0).getType())}, op->getAttrs());
+    return b.create(state)->getResult(0);
+  }
+
+  // bfloat16 is the upper half of a float32; as bits, since no instruction of AVX2 knows it.
+  Value widened(Value bits, Type integers, Type floats) {
+    Value wide = b.create<arith::ExtUIOp>(loc, integers, bits);
+    return b.create<arith::BitcastOp>(loc, floats, b.create<arith::ShLIOp>(loc, wide, whole(integers, 16)));
+  }
+
+  // To nearest, ties to even; what is no number stays none.
+  Value narrowed(Value number, Type integers, Type halves) {
+    Value bits = b.create<arith::BitcastOp>(loc, integers, number);
+    Value upper = b.create<arith::ShRUIOp>(loc, bits, whole(integers, 16));
+    Value odd = b.create<arith::AndIOp>(loc, upper, whole(integers, 1));
+    Value rounding = b.create<arith::AddIOp>(loc, odd, whole(integers, 0x7fff));
+    Value rounded = b.create<arith::ShRUIOp>(loc, b.create<arith::AddIOp>(loc, bits, rounding), whole(integers, 16));
+    Value quiet = b.create<arith::OrIOp>(loc, upper, whole(integers, 0x40));
+    Value isNone = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, number, number);
+    return b.create<arith::TruncIOp>(loc, halves, b.create<arith::SelectOp>(loc, isNone, quiet, rounded));
+  }
+
+  Value whole(Type integers, int64_t number) {
+    auto vector = llvm::dyn_cast<VectorType>(integers);
+    TypedAttr one = b.getI32IntegerAttr(int32_t(number));
+    return vector ? splat(one) : Value(b.create<arith::ConstantOp>(loc, one));
+  }
+
+  Value splat(TypedAttr number) {
+    auto type = VectorType::get(kLanes, number.getType());
+    return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, Attribute(number)));
+  }
+
+  // ---- places -------------------------------------------------------------
+  int64_t wholePlaces() const { return loops_.row.extent / kLanes * kLanes; }
+
+  Value tailMask() {
+    SmallVector<bool> lanes;
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      lanes.push_back(wholePlaces() + lane < loops_.row.extent);
+    }
+    auto type = VectorType::get(kLanes, b.getI1Type());
+    return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, lanes));
+  }
+
+  Type elementOf(unsigned operand) {
+    return operand < kernel_.getNumInputs() ? kernel_.getBody().getArgument(operand).getType()
+                                            : kernel_.getYielded()[operand - kernel_.getNumInputs()].getType();
+  }
+  // bfloat16 is loaded and stored as bits.
+  Type storedType(Type element) { return element.isBF16() ? b.getI16Type() : element; }
+  unsigned alignOf(unsigned operand) { return elementOf(operand).getIntOrFloatBitWidth() / 8; }
+
+  Value at(Value base, unsigned operand, Value offset) {
+    return b.create<LLVM::GEPOp>(loc, base.getType(), storedType(elementOf(operand)), base, ValueRange{offset});
+  }
+
+  Value i64(int64_t number) { return b.create<arith::ConstantOp>(loc, b.getI64IntegerAttr(number)); }
+
+  OpBuilder &b;
+  Location loc;
+  cell::KernelOp kernel_;
+  const Loops &loops_;
+  llvm::DenseMap<Value, Fact> facts_;
+  int passes_ = 0; // before the one that writes
+  llvm::SetVector<Operation *> kept_;
+  SmallVector<Value> bases_, places_; // addresses by operand: of tensors, and of the row in them
+  llvm::DenseMap<Operation *, Value> scratch_;
+  llvm::DenseMap<Operation *, int> keptIn_; // the pass
+  llvm::DenseMap<Value, Value> values_, vectors_;
+  Value place_, mask_;
+  int pass_ = 0;
+};
+
+} // namespace
+
+LLVM::LLVMFuncOp emitX86(OpBuilder &builder, cell::KernelOp kernel, const Loops &loops, StringRef symbol,
+                         StringRef processor) {
+  return Emitter(builder, kernel, loops).run(symbol, processor);
+}
+
+int64_t unitsOf(const Loops &loops) {
+  return isFlat(loops) ? int64_t(llvm::divideCeil(uint64_t(loops.row.extent), uint64_t(kLanes))) : loops.rows();
+}
+
+} // namespace weft::compiler

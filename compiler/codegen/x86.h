@@ -1,0 +1,30 @@
+// Kernels for x86-64: vectors of 16 float32 numbers, along rows.
+#ifndef WEFT_COMPILER_CODEGEN_X86_H_
+#define WEFT_COMPILER_CODEGEN_X86_H_
+
+#include "compiler/codegen/loops.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace weft::compiler {
+
+/// Makes a function `symbol` of a kernel at `builder`, for processors that LLVM calls `processor` ("x86-64-v3"):
+///
+///   void symbol(void *const *operands, int64_t begin, int64_t end)
+///
+/// computes units [begin, end) of the kernel: rows, or where the kernel is a single row that nothing is reduced
+/// along, groups of kLanes of its places. Operands are the addresses of inputs, then of outputs. An output may have the
+/// address of an input that is walked alike.
+///
+/// A sum goes over kLanes partial sums, one a lane, which are then added in pairs: its bits are the same on
+/// every processor.
+mlir::LLVM::LLVMFuncOp emitX86(mlir::OpBuilder &builder, cell::KernelOp kernel, const Loops &loops,
+                               llvm::StringRef symbol, llvm::StringRef processor);
+
+inline constexpr int64_t kLanes = 16;
+
+/// Units of a kernel.
+int64_t unitsOf(const Loops &loops);
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_CODEGEN_X86_H_

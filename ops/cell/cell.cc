@@ -1,0 +1,81 @@
+#include "ops/cell/cell.h"
+
+namespace weft::cell {
+
+static mlir::ParseResult parseKind(mlir::OpAsmParser &parser, mlir::StringAttr &kind) {
+  std::string word;
+  if (parser.parseKeywordOrString(&word)) {
+    return mlir::failure();
+  }
+  kind = parser.getBuilder().getStringAttr(word);
+  return mlir::success();
+}
+
+static void printKind(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::StringAttr kind) {
+  printer << kind.getValue();
+}
+
+} // namespace weft::cell
+
+#include "ops/cell/dialect.cpp.inc"
+#define GET_OP_CLASSES
+#include "ops/cell/ops.cpp.inc"
+
+namespace weft::cell {
+
+void CellDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "ops/cell/ops.cpp.inc"
+      >();
+}
+
+llvm::LogicalResult KernelOp::verify() {
+  auto yield = llvm::dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!yield) {
+    return emitOpError() << "expected the block to end with cell.yield";
+  }
+  if (getStrides().size() != getNumInputs() + yield.getNumOperands()) {
+    return emitOpError() << "strides: expected " << getNumInputs() + yield.getNumOperands()
+                         << " lists, one for every input and output, got " << getStrides().size();
+  }
+  int64_t places = 1;
+  for (int64_t extent : getDomain()) {
+    if (extent < 1) {
+      return emitOpError() << "domain: expected extents of 1 or more, got " << extent;
+    }
+    places *= extent;
+  }
+  int64_t row = 1;
+  for (int64_t extent : llvm::reverse(getDomain())) {
+    if (row >= int64_t(getRow())) {
+      break;
+    }
+    row *= extent;
+  }
+  if (row != int64_t(getRow())) {
+    return emitOpError() << "row: expected the product of the last extents of the domain, got " << getRow();
+  }
+  for (mlir::Attribute strides : getStrides()) {
+    auto list = llvm::cast<mlir::DenseI64ArrayAttr>(strides).asArrayRef();
+    if (list.size() != getDomain().size() || llvm::any_of(list, [](int64_t stride) { return stride < 0; })) {
+      return emitOpError() << "strides: expected " << getDomain().size() << " of 0 or more in each list, got "
+                           << strides;
+    }
+  }
+  for (mlir::Type type : getBody().getArgumentTypes()) {
+    if (!type.isIntOrFloat()) {
+      return emitOpError() << "expected inputs of numbers, got " << type;
+    }
+  }
+  return mlir::success();
+}
+
+llvm::LogicalResult ReduceOp::verify() {
+  if (getKind() != "sum" && getKind() != "max") {
+    return emitOpError() << "kind: expected sum or max, got " << getKind();
+  }
+  return mlir::success();
+}
+
+} // namespace weft::cell

@@ -1,0 +1,18 @@
+// The `cell` dialect in C++.
+#ifndef WEFT_OPS_CELL_CELL_H_
+#define WEFT_OPS_CELL_CELL_H_
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ops/cell/dialect.h.inc"
+#define GET_OP_CLASSES
+#include "ops/cell/ops.h.inc"
+
+#endif // WEFT_OPS_CELL_CELL_H_

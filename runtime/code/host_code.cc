@@ -1,0 +1,126 @@
+#include "runtime/code/host_code.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "ops/abi/cpu_level.h"
+#include "ops/abi/parallel.h"
+#include "ops/abi/status_macros.h"
+#include "runtime/code/levels.h"
+
+namespace weft::code {
+namespace {
+
+// The newest level of this processor; null if it has none.
+const char* SuffixHere() {
+  __builtin_cpu_init();
+  if (CpuHasLevel4()) return kLevels[1].suffix;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+    return kLevels[0].suffix;
+  }
+  return nullptr;
+}
+
+absl::Status WriteAll(int file, absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      return absl::ResourceExhaustedError(absl::StrCat("generated kernels: no memory for them: ", std::strerror(errno)));
+    }
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+class GeneratedKernel : public Kernel {
+ public:
+  GeneratedKernel(std::shared_ptr<const HostCode> code, HostFunction function, int64_t units, int64_t grain,
+                  const KernelSpec& spec)
+      : code_(std::move(code)),
+        function_(function),
+        units_(units),
+        grain_(grain),
+        threads_(spec.threads),
+        operands_(spec.inputs.size() + spec.outputs.size()) {}
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    void** operand = operands_.data();
+    for (const void* input : inputs) *operand++ = const_cast<void*>(input);
+    for (void* output : outputs) *operand++ = output;
+    ParallelFor(threads_, units_, grain_,
+                [this](int64_t begin, int64_t end) { function_(operands_.data(), begin, end); });
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::shared_ptr<const HostCode> code_;
+  const HostFunction function_;
+  const int64_t units_, grain_;
+  const int threads_;
+  std::vector<void*> operands_;
+};
+
+int64_t LargestOf(const KernelSpec& spec) {
+  int64_t largest = 1;
+  for (const std::vector<TensorSpec>* list : {&spec.inputs, &spec.outputs}) {
+    for (const TensorSpec& operand : *list) largest = std::max(largest, operand.elements());
+  }
+  return largest;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const HostCode>> HostCode::Load(absl::string_view object) {
+  const char* suffix = SuffixHere();
+  if (suffix == nullptr) {
+    return absl::InvalidArgumentError(
+        "generated kernels: expected a processor with AVX2 and FMA (x86-64-v3), this one has them not");
+  }
+  const int file = memfd_create("weft-kernels", MFD_CLOEXEC);
+  if (file < 0) {
+    return absl::ResourceExhaustedError(absl::StrCat("generated kernels: no memory for them: ", std::strerror(errno)));
+  }
+  absl::Status written = WriteAll(file, object);
+  void* handle = nullptr;
+  std::string why;
+  if (written.ok()) {
+    handle = dlopen(absl::StrCat("/proc/self/fd/", file).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) why = dlerror();
+  }
+  close(file);
+  WEFT_RETURN_IF_ERROR(written);
+  if (handle == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("generated kernels: expected a shared object for x86-64: ", why));
+  }
+  return std::shared_ptr<const HostCode>(new HostCode(handle, suffix));
+}
+
+HostCode::~HostCode() { dlclose(handle_); }
+
+absl::StatusOr<HostFunction> HostCode::Find(const std::string& symbol) const {
+  const std::string name = absl::StrCat(symbol, suffix_);
+  void* function = dlsym(handle_, name.c_str());
+  if (function == nullptr) {
+    return absl::NotFoundError(absl::StrCat("generated kernels: expected a function `", name, "`, there is none"));
+  }
+  return reinterpret_cast<HostFunction>(function);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(std::shared_ptr<const HostCode> code, const std::string& symbol,
+                                                   int64_t units, const KernelSpec& spec) {
+  constexpr int64_t kGrain = 8 * 1024;  // elements that are worth a thread
+  WEFT_ASSIGN_OR_RETURN(const HostFunction function, code->Find(symbol));
+  const int64_t unit = std::max<int64_t>(LargestOf(spec) / std::max<int64_t>(units, 1), 1);
+  return std::make_unique<GeneratedKernel>(std::move(code), function, units, kGrain / unit + 1, spec);
+}
+
+}  // namespace weft::code

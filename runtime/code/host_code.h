@@ -1,0 +1,44 @@
+// Generated kernels of a host: machine code that comes with a plan.
+#ifndef WEFT_RUNTIME_CODE_HOST_CODE_H_
+#define WEFT_RUNTIME_CODE_HOST_CODE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "ops/abi/kernel.h"
+
+namespace weft::code {
+
+// What a kernel is in a shared object: units [begin, end) of it, on the addresses of inputs and then of outputs.
+using HostFunction = void (*)(void* const* operands, int64_t begin, int64_t end);
+
+// A shared object in this process. Immutable, hence thread-safe; its functions live as long as it does.
+class HostCode {
+ public:
+  // Maps an object's bytes; no file is left. kInvalidArgument for bytes that are no shared object of this
+  // processor, and for a processor that is older than every level of levels.h.
+  static absl::StatusOr<std::shared_ptr<const HostCode>> Load(absl::string_view object);
+  ~HostCode();
+  HostCode(const HostCode&) = delete;
+  HostCode& operator=(const HostCode&) = delete;
+
+  // The function of a kernel for the newest level that this processor has; kNotFound if there is none of that name.
+  absl::StatusOr<HostFunction> Find(const std::string& symbol) const;
+
+ private:
+  explicit HostCode(void* handle, const char* suffix) : handle_(handle), suffix_(suffix) {}
+
+  void* handle_;
+  const char* suffix_;
+};
+
+// A kernel of `code` with so many units, each of so many elements, for spec.threads threads.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(std::shared_ptr<const HostCode> code, const std::string& symbol,
+                                                   int64_t units, const KernelSpec& spec);
+
+}  // namespace weft::code
+
+#endif  // WEFT_RUNTIME_CODE_HOST_CODE_H_

@@ -1,0 +1,18 @@
+// The processors that generated kernels are compiled for.
+#ifndef WEFT_RUNTIME_CODE_LEVELS_H_
+#define WEFT_RUNTIME_CODE_LEVELS_H_
+
+namespace weft::code {
+
+// A level of x86-64 (System V ABI, x86-64 psABI, section 3.1.1), as LLVM calls it, and what the symbols for it end with.
+struct Level {
+  const char* processor;
+  const char* suffix;
+};
+
+// The newest last. 3 has AVX2 and FMA, 4 AVX-512.
+inline constexpr Level kLevels[] = {{"x86-64-v3", "_v3"}, {"x86-64-v4", "_v4"}};
+
+}  // namespace weft::code
+
+#endif  // WEFT_RUNTIME_CODE_LEVELS_H_
