@@ -7,10 +7,10 @@
 #include "compiler/codegen/loops.h"
 #include "compiler/codegen/object.h"
 #include "compiler/codegen/reference.h"
-#include "compiler/codegen/x86.h"
 #include "gtest/gtest.h"
 #include "ops/descriptions.h"
 #include "runtime/code/host_code.h"
+#include "runtime/code/levels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -62,6 +62,14 @@ private:
   std::vector<unsigned char> bytes_;
 };
 
+absl::StatusOr<std::shared_ptr<const code::HostCode>> load(const std::string &object, const std::string &symbol) {
+  plan::Code code;
+  code.set_target(code::kHostTarget);
+  code.set_object(object);
+  code.add_symbols(symbol);
+  return code::HostCode::Load(code);
+}
+
 class CodegenTest : public testing::Test {
 protected:
   CodegenTest() : builder(&context) {
@@ -90,7 +98,7 @@ protected:
   std::shared_ptr<const code::HostCode> loaded(cell::KernelOp kernel) {
     absl::StatusOr<std::string> object = hostObjectOf({kernel});
     EXPECT_TRUE(object.ok()) << object.status();
-    absl::StatusOr<std::shared_ptr<const code::HostCode>> code = code::HostCode::Load(*object);
+    absl::StatusOr<std::shared_ptr<const code::HostCode>> code = load(*object, "k");
     EXPECT_TRUE(code.ok()) << code.status();
     return *code;
   }
@@ -125,7 +133,7 @@ protected:
     auto code = loaded(kernel);
     absl::StatusOr<code::HostFunction> function = code->Find("k");
     ASSERT_TRUE(function.ok()) << function.status();
-    const int64_t units = unitsOf(*loopsOf(kernel));
+    const int64_t units = loopsOf(kernel)->units();
     (*function)(addresses.data(), 0, units);
     std::vector<std::vector<unsigned char>> whole;
     for (size_t i = inputs.size(); i < memory.size(); ++i) {
@@ -231,7 +239,7 @@ TEST_F(CodegenTest, OneObjectForTheSameKernels) {
 }
 
 TEST(HostCode, RefusesWhatIsNone) {
-  EXPECT_EQ(code::HostCode::Load("no object").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(load("no object", "k").status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 } // namespace

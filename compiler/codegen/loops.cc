@@ -43,6 +43,8 @@ int64_t Loops::rows() const {
   return rows;
 }
 
+int64_t Loops::units() const { return isFlat() ? (row.extent + kLanes - 1) / kLanes : rows(); }
+
 std::optional<Loops> loopsOf(cell::KernelOp kernel) {
   const bool reduces = !kernel.getBody().getOps<cell::ReduceOp>().empty();
   const size_t rank = kernel.getDomain().size();

@@ -20,7 +20,14 @@ struct Loops {
   bool reduces;
 
   int64_t rows() const;
+  /// Whether it is one row that may be cut anywhere.
+  bool isFlat() const { return outer.empty() && !reduces; }
+  /// Pieces that threads share: rows, or of a row that is cut anywhere groups of kLanes places.
+  int64_t units() const;
 };
+
+/// Places that are computed at once.
+inline constexpr int64_t kLanes = 16;
 
 /// The loops of a kernel. Nothing if its row is none in some tensor: no piece of memory, and not one element either.
 std::optional<Loops> loopsOf(cell::KernelOp kernel);

@@ -14,8 +14,6 @@ using namespace mlir;
 // A row whose numbers are kept for a later pass: it stays in the second-level cache, on the thread's stack.
 constexpr int64_t kKeptRow = 16 * 1024; // places: 64 KiB
 
-bool isFlat(const Loops &loops) { return loops.outer.empty() && !loops.reduces; }
-
 // Worth more than a load and a store of a row that is in the cache.
 bool isCostly(Operation *op) { return llvm::isa<math::ExpOp, math::TanhOp, math::ErfOp, math::LogOp>(op); }
 
@@ -44,7 +42,7 @@ public:
       scratch_[op] = b.create<LLVM::AllocaOp>(loc, pointer, b.getF32Type(), places, 64);
     }
     Value begin = entry->getArgument(1), end = entry->getArgument(2);
-    if (isFlat(loops_)) {
+    if (loops_.isFlat()) {
       emitFlat(begin, end);
     } else {
       auto rows = b.create<scf::ForOp>(loc, begin, end, i64(1));
@@ -452,10 +450,6 @@ private:
 LLVM::LLVMFuncOp emitX86(OpBuilder &builder, cell::KernelOp kernel, const Loops &loops, StringRef symbol,
                          StringRef processor) {
   return Emitter(builder, kernel, loops).run(symbol, processor);
-}
-
-int64_t unitsOf(const Loops &loops) {
-  return isFlat(loops) ? int64_t(llvm::divideCeil(uint64_t(loops.row.extent), uint64_t(kLanes))) : loops.rows();
 }
 
 } // namespace weft::compiler

@@ -20,11 +20,6 @@ namespace weft::compiler {
 mlir::LLVM::LLVMFuncOp emitX86(mlir::OpBuilder &builder, cell::KernelOp kernel, const Loops &loops,
                                llvm::StringRef symbol, llvm::StringRef processor);
 
-inline constexpr int64_t kLanes = 16;
-
-/// Units of a kernel.
-int64_t unitsOf(const Loops &loops);
-
 } // namespace weft::compiler
 
 #endif // WEFT_COMPILER_CODEGEN_X86_H_

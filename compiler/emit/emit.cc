@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/cost.h"
 #include "compiler/analysis/next_best.h"
+#include "compiler/codegen/loops.h"
 #include "compiler/dialect/task/registers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Path.h"
@@ -308,6 +309,11 @@ private:
       emitCost(part.getAs<mlir::DenseF64ArrayAttr>("cost"), part.getAs<mlir::DictionaryAttr>("product"),
                part.getAs<mlir::StringAttr>("type").getValue(), to);
     }
+    if (mlir::FlatSymbolRefAttr cell = op.getCellAttr()) {
+      auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<cell::KernelOp>(op, cell);
+      out.set_symbol(cell.getValue().str());
+      out.set_units(loopsOf(kernel)->units());
+    }
     return emitAttributes(op, op.getConstants(), out);
   }
 
@@ -493,6 +499,16 @@ std::string describeLocation(Operation *op) {
 
 LogicalResult emitPlan(mlir::ModuleOp module, plan::Plan &plan) {
   int index = 0;
+  std::string source;
+  llvm::raw_string_ostream text(source);
+  for (auto kernel : module.getOps<cell::KernelOp>()) {
+    plan.mutable_code()->add_symbols(kernel.getSymName().str());
+    kernel.print(text);
+    text << '\n';
+  }
+  if (!source.empty()) {
+    plan.mutable_code()->set_source(source);
+  }
   for (auto program : module.getOps<task::ProgramOp>()) {
     if (failed(StageEmitter(program, index++, plan).run())) {
       return mlir::failure();

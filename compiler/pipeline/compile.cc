@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "compiler/codegen/plan_code.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/candidates.h"
 #include "compiler/pipeline/lowering.h"
@@ -87,6 +88,7 @@ absl::Status certify(const Job &job, const Cluster &cluster, Candidates &candida
   if (!verified.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
   }
+  WEFT_RETURN_IF_ERROR(addCode(plan));
   absl::StatusOr<sim::Report> report = sim::Simulate(plan, plan::MachineOf(cluster));
   if (!report.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan cannot be simulated: ", report.status().message()));

@@ -222,6 +222,9 @@ void buildFuse(mlir::OpPassManager &manager, const Job &job) {
     manager.addNestedPass<task::ProgramOp>(createFuseEpilogues());
     manager.addNestedPass<task::ProgramOp>(createFuseNorms());
   }
+  FuseClustersOptions options;
+  options.joins = !job.graph().has_fusion() || job.graph().fusion() ? -1 : 0;
+  manager.addPass(createFuseClusters(options));
 }
 
 void buildSchedule(mlir::OpPassManager &manager, const Job &job) {

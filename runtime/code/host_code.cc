@@ -79,7 +79,12 @@ int64_t LargestOf(const KernelSpec& spec) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const HostCode>> HostCode::Load(absl::string_view object) {
+absl::StatusOr<std::shared_ptr<const HostCode>> HostCode::Load(const plan::Code& made) {
+  if (made.target() != kHostTarget) {
+    return absl::InvalidArgumentError(absl::StrCat("generated kernels: expected code for `", kHostTarget,
+                                                   "`, got code for `", made.target(),
+                                                   "`: compile the job again, with this version of weft"));
+  }
   const char* suffix = SuffixHere();
   if (suffix == nullptr) {
     return absl::InvalidArgumentError(
@@ -89,7 +94,7 @@ absl::StatusOr<std::shared_ptr<const HostCode>> HostCode::Load(absl::string_view
   if (file < 0) {
     return absl::ResourceExhaustedError(absl::StrCat("generated kernels: no memory for them: ", std::strerror(errno)));
   }
-  absl::Status written = WriteAll(file, object);
+  absl::Status written = WriteAll(file, made.object());
   void* handle = nullptr;
   std::string why;
   if (written.ok()) {
@@ -101,7 +106,9 @@ absl::StatusOr<std::shared_ptr<const HostCode>> HostCode::Load(absl::string_view
   if (handle == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat("generated kernels: expected a shared object for x86-64: ", why));
   }
-  return std::shared_ptr<const HostCode>(new HostCode(handle, suffix));
+  std::shared_ptr<const HostCode> code(new HostCode(handle, suffix));
+  for (const std::string& symbol : made.symbols()) WEFT_RETURN_IF_ERROR(code->Find(symbol).status());
+  return code;
 }
 
 HostCode::~HostCode() { dlclose(handle_); }
@@ -110,7 +117,7 @@ absl::StatusOr<HostFunction> HostCode::Find(const std::string& symbol) const {
   const std::string name = absl::StrCat(symbol, suffix_);
   void* function = dlsym(handle_, name.c_str());
   if (function == nullptr) {
-    return absl::NotFoundError(absl::StrCat("generated kernels: expected a function `", name, "`, there is none"));
+    return absl::InvalidArgumentError(absl::StrCat("generated kernels: expected a function `", name, "`, there is none"));
   }
   return reinterpret_cast<HostFunction>(function);
 }

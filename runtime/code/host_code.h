@@ -7,8 +7,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "ops/abi/kernel.h"
+#include "runtime/plan/plan.pb.h"
 
 namespace weft::code {
 
@@ -18,14 +18,15 @@ using HostFunction = void (*)(void* const* operands, int64_t begin, int64_t end)
 // A shared object in this process. Immutable, hence thread-safe; its functions live as long as it does.
 class HostCode {
  public:
-  // Maps an object's bytes; no file is left. kInvalidArgument for bytes that are no shared object of this
-  // processor, and for a processor that is older than every level of levels.h.
-  static absl::StatusOr<std::shared_ptr<const HostCode>> Load(absl::string_view object);
+  // Maps the object of a plan's code; no file is left. kInvalidArgument for another target than kHostTarget, for bytes
+  // that are no shared object or lack a kernel, and for a processor that is older than every level of levels.h.
+  static absl::StatusOr<std::shared_ptr<const HostCode>> Load(const plan::Code& code);
   ~HostCode();
   HostCode(const HostCode&) = delete;
   HostCode& operator=(const HostCode&) = delete;
 
-  // The function of a kernel for the newest level that this processor has; kNotFound if there is none of that name.
+  // The function of a kernel for the newest level that this processor has; kInvalidArgument if there is none of that
+  // name.
   absl::StatusOr<HostFunction> Find(const std::string& symbol) const;
 
  private:
@@ -35,7 +36,7 @@ class HostCode {
   const char* suffix_;
 };
 
-// A kernel of `code` with so many units, each of so many elements, for spec.threads threads.
+// A kernel of `code` that may be cut into so many units, for spec.threads threads.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(std::shared_ptr<const HostCode> code, const std::string& symbol,
                                                    int64_t units, const KernelSpec& spec);
 

@@ -4,6 +4,9 @@
 
 namespace weft::code {
 
+// What code of hosts runs on, as plans say it, with the version of how functions are called (host_code.h).
+inline constexpr char kHostTarget[] = "x86_64-linux 1";
+
 // A level of x86-64 (System V ABI, x86-64 psABI, section 3.1.1), as LLVM calls it, and what the symbols for it end with.
 struct Level {
   const char* processor;

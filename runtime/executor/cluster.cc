@@ -45,7 +45,19 @@ void Cluster::Unload() {
   executors_.clear();
 }
 
+namespace {
+
+// The code of a plan, null if it has none.
+absl::StatusOr<std::shared_ptr<const code::HostCode>> CodeOf(const plan::Plan& plan) {
+  if (plan.code().symbols().empty()) return nullptr;
+  return code::HostCode::Load(plan.code());
+}
+
+}  // namespace
+
 absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options, const LoadArguments& arguments) {
+  auto code = CodeOf(plan);
+  if (!code.ok()) return code.status();
   if (options.on_fault) fault_.AddListener(options.on_fault);
   executors_.resize(arguments.ranks.size());
   const absl::Status loaded = SideBySide(static_cast<int>(arguments.ranks.size()), [&](int i) -> absl::Status {
@@ -56,6 +68,7 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
                             .source = options.source,
                             .sink = options.sink,
                             .fault = &fault_,
+                            .code = *code,
                             .seed = options.seed,
                             .threads = arguments.threads,
                             .spins = arguments.spins,

@@ -111,6 +111,9 @@ struct Executor::Builder {
     KernelSpec spec = KernelSpecOf(place, kernel, executor.services_);
     spec.workspace = WorkspacesOf(stream).host;
     spec.gpu_workspace = WorkspacesOf(stream).gpu;
+    if (!kernel.symbol().empty()) {
+      return code::MakeKernel(executor.services_.code, kernel.symbol(), kernel.units(), spec);
+    }
     if (executor.uploads_[stream] != nullptr) spec.gpu_step_values = executor.uploads_[stream]->values();
     return executor.services_.kernels->Create(spec);
   }

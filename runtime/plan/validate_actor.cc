@@ -49,7 +49,7 @@ absl::Status CheckCost(const KernelCost& cost) {
   return absl::OkStatus();
 }
 
-absl::Status CheckKernel(const Kernel& kernel, int buffers) {
+absl::Status CheckKernel(const Kernel& kernel, const Code& code, int buffers) {
   if (kernel.name().empty()) return InvalidPlan("expected a name");
   if (absl::Status status = CheckIndices("inputs", kernel.inputs(), buffers); !status.ok()) return status;
   if (absl::Status status = CheckIndices("outputs", kernel.outputs(), buffers); !status.ok()) return status;
@@ -63,6 +63,14 @@ absl::Status CheckKernel(const Kernel& kernel, int buffers) {
   if (kernel.name() == "input") return CheckPort(kernel, 0, 1);
   if (kernel.name() == "output") return CheckPort(kernel, 1, 0);
   if (kernel.outputs_size() == 0) return InvalidPlan("outputs: expected at least 1, got 0");
+  if (!kernel.symbol().empty()) {
+    const auto& symbols = code.symbols();
+    if (std::find(symbols.begin(), symbols.end(), kernel.symbol()) == symbols.end()) {
+      return InvalidPlan("symbol: expected one of the plan's ", symbols.size(), " generated kernels, got `",
+                         kernel.symbol(), "`");
+    }
+    if (kernel.units() < 1) return InvalidPlan("units: expected 1 or more, got ", kernel.units());
+  }
   return absl::OkStatus();
 }
 
@@ -140,7 +148,7 @@ absl::Status CheckActor(const Plan& plan, int s, const Actor& actor) {
   if (Repeats(actor.reads())) return InvalidPlan("reads: expected each register once");
   if (Repeats(actor.writes())) return InvalidPlan("writes: expected each register once");
   for (int k = 0; k < actor.kernels_size(); ++k) {
-    absl::Status status = CheckKernel(actor.kernels(k), stage.buffers_size());
+    absl::Status status = CheckKernel(actor.kernels(k), plan.code(), stage.buffers_size());
     if (!status.ok()) return Under(absl::StrCat("kernel ", k, " `", actor.kernels(k).name(), "`"), status);
   }
   if (end) return CheckEnd(plan, actor, s);

@@ -131,7 +131,8 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
     one rank: FLOPs of matrix products, other FLOPs, bytes read and written. `product` is what those FLOPs are, if they
     are of one contraction: `batch` products of [m, k] by [k, n]; `within` names the kernel that they are a part of.
     `parts` are the kernels that this one runs one after another, each with its name, the type that its elements have,
-    its cost, and its product if it is one.
+    its cost, and its product if it is one. `cell` names the `cell.kernel` that says what a generated kernel computes, of
+    the inputs and outputs in their order.
 
     Example: `task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro in_place [0] cost [0., 64., 768.]`
 
@@ -142,17 +143,18 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
   let arguments = (ins StrAttr:$name, Variadic<Task_BufferType>:$inputs, Variadic<Task_BufferType>:$outputs,
                        DictionaryAttr:$constants, Task_Section:$section, OptionalAttr<DenseI64ArrayAttr>:$in_place,
                        OptionalAttr<DenseF64ArrayAttr>:$cost, OptionalAttr<DictionaryAttr>:$product,
-                       OptionalAttr<TypedArrayAttrBase<DictionaryAttr, "parts of a kernel">>:$parts);
+                       OptionalAttr<TypedArrayAttrBase<DictionaryAttr, "parts of a kernel">>:$parts,
+                       OptionalAttr<FlatSymbolRefAttr>:$cell);
   // Without a cost.
   let builders = [OpBuilder<(ins "mlir::StringAttr":$name, "mlir::ValueRange":$inputs, "mlir::ValueRange":$outputs,
                                  "mlir::DictionaryAttr":$constants, "Section":$section,
                                  "mlir::DenseI64ArrayAttr":$in_place),
                             [{ build($_builder, $_state, name, inputs, outputs, constants, section, in_place,
-                                     mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(), mlir::ArrayAttr()); }]>];
+                                     mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(), mlir::ArrayAttr(), mlir::FlatSymbolRefAttr()); }]>];
   let assemblyFormat = [{
     $name (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
     $constants $section (`in_place` $in_place^)? attr-dict (`cost` custom<Cost>($cost)^)? (`product` $product^)?
-    (`parts` $parts^)?
+    (`parts` $parts^)? (`cell` $cell^)?
   }];
   let hasVerifier = 1;
 }

@@ -37,4 +37,26 @@ def FuseNorms : Pass<"weft-fuse-norms", "::weft::task::ProgramOp"> {
   let statistics = [Statistic<"numFused", "fused", "kernels that norms took over">];
 }
 
+def FuseClusters : Pass<"weft-fuse-clusters", "::mlir::ModuleOp"> {
+  let summary = "Generates kernels, of operators that belong together";
+  let description = [{
+    On the host, every kernel whose computation its family describes (`cells.cc`) becomes a generated one: a
+    `cell.kernel`, which all kernels that do the same share. Then kernels join the ones that read their results: over one
+    domain, place by place alike, along rows of one length, in one unit of the schedule. What nothing else
+    reads is never in memory.
+
+    Numbers that pass between two kernels are rounded as they were in memory, so joining changes no bit of any
+    result.
+  }];
+  let dependentDialects = ["::weft::task::TaskDialect", "::weft::cell::CellDialect"];
+  let options = [
+    Option<"joins", "joins", "int64_t", "-1", "kernels that may join others, in the program's order; -1: all">,
+  ];
+  let statistics = [
+    Statistic<"numGenerated", "generated", "kernels that are generated">,
+    Statistic<"numJoined", "joined", "kernels that joined others">,
+    Statistic<"numDistinct", "distinct", "generated kernels that differ">,
+  ];
+}
+
 #endif

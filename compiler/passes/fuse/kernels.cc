@@ -8,6 +8,11 @@ namespace weft::compiler {
 
 using task::KernelOp;
 
+bool isOnHost(task::ProgramOp program) {
+  const plan::DeviceKind *kind = plan::FindDeviceKind(program.getPlacement().getDevice().getValue());
+  return kind && kind->host;
+}
+
 SmallVector<KernelOp> kernelsOf(task::ProgramOp program, llvm::StringRef name) {
   SmallVector<KernelOp> kernels;
   for (auto kernel : program.getBody().getOps<KernelOp>()) {
@@ -83,8 +88,13 @@ void addUsers(Value buffer, SmallVector<Operation *> &users) {
   }
 }
 
+bool writes(Operation *op, Value buffer) {
+  return llvm::any_of(task::outputsOf(op),
+                      [&](Value value) { return task::rootOf(value) == task::rootOf(buffer); });
+}
+
 // Before the last of the parts or, where something between them reads a result, before that; null if something between
-// the two writes an operand.
+// the two, or between a part and that, writes an operand.
 Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
   auto before = [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); };
   auto isPart = [&](Operation *op) { return llvm::is_contained(parts, llvm::dyn_cast<KernelOp>(op)); };
@@ -100,10 +110,19 @@ Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
     SmallVector<Operation *> users;
     addUsers(task::rootOf(input), users);
     for (Operation *user : users) {
-      bool writes =
-          llvm::any_of(task::outputsOf(user), [&](Value value) { return task::rootOf(value) == task::rootOf(input); });
-      if (writes && !isPart(user) && !before(user, place) && before(user, last)) {
+      if (writes(user, input) && !isPart(user) && !before(user, place) && before(user, last)) {
         return nullptr;
+      }
+    }
+  }
+  for (KernelOp part : parts) {
+    for (Value input : part.getInputs()) {
+      SmallVector<Operation *> users;
+      addUsers(task::rootOf(input), users);
+      for (Operation *user : users) {
+        if (!isPart(user) && before(part, user) && before(user, place) && writes(user, input)) {
+          return nullptr;
+        }
       }
     }
   }
@@ -122,10 +141,9 @@ void declareBefore(Operation *place, Value buffer) {
   declaration->moveBefore(place);
 }
 
-bool isOnHost(KernelOp kernel) {
-  auto program = kernel->getParentOfType<task::ProgramOp>();
-  const plan::DeviceKind *kind = plan::FindDeviceKind(program.getPlacement().getDevice().getValue());
-  return kind && kind->host;
+// Whether a fused kernel is its parts, one after another: on the host, unless it is generated.
+bool runsParts(KernelOp first, const Fused &fused) {
+  return !fused.cell && isOnHost(first->getParentOfType<task::ProgramOp>());
 }
 
 // What a kernel of the host runs one after another; itself if it is nothing but one kernel.
@@ -159,7 +177,7 @@ SmallVector<double> costOf(ArrayRef<KernelOp> parts, const Fused &fused) {
       ++saved[operand];
     }
   }
-  if (isOnHost(ArrayRef(parts)[0])) {
+  if (runsParts(ArrayRef(parts)[0], fused)) {
     return cost;
   }
   auto program = ArrayRef(parts)[0]->getParentOfType<task::ProgramOp>();
@@ -194,8 +212,8 @@ bool fuse(ArrayRef<KernelOp> parts, const Fused &fused) {
       first.getLoc(), b.getStringAttr(fused.name), fused.inputs, fused.outputs, fused.constants, first.getSection(),
       fused.inPlace.empty() ? mlir::DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(fused.inPlace),
       costs ? b.getDenseF64ArrayAttr(costOf(parts, fused)) : mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(),
-      mlir::ArrayAttr());
-  if (costs && isOnHost(first)) {
+      mlir::ArrayAttr(), fused.cell);
+  if (costs && runsParts(first, fused)) {
     SmallVector<mlir::Attribute> all;
     for (KernelOp part : parts) {
       llvm::append_range(all, partsOf(part));
@@ -214,6 +232,11 @@ bool fuse(ArrayRef<KernelOp> parts, const Fused &fused) {
     part.erase();
   }
   for (Value buffer : written) {
+    for (Operation *user : llvm::make_early_inc_range(buffer.getUsers())) {
+      if (llvm::isa<task::AliasOp>(user) && user->use_empty()) {
+        user->erase();
+      }
+    }
     if (buffer.use_empty()) {
       buffer.getDefiningOp()->erase();
     }

@@ -6,6 +6,9 @@
 
 namespace weft::compiler {
 
+/// Whether a program runs on a CPU.
+bool isOnHost(task::ProgramOp program);
+
 /// The kernels of that name that run once a micro-batch, in order.
 llvm::SmallVector<task::KernelOp> kernelsOf(task::ProgramOp program, llvm::StringRef name);
 
@@ -30,6 +33,7 @@ struct Fused {
   llvm::SmallVector<mlir::Value> inputs, outputs;
   mlir::DictionaryAttr constants;
   llvm::SmallVector<int64_t> inPlace; // empty: nothing is written in place
+  mlir::FlatSymbolRefAttr cell = {};  // of a generated kernel
 };
 
 /// Replaces `parts` by one kernel, which takes its place in the model from the first of them, and erases the buffers

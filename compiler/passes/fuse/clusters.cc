@@ -1,0 +1,244 @@
+// Kernels are generated, and join those that read their results.
+#include <map>
+
+#include "absl/strings/str_join.h"
+#include "compiler/analysis/cost.h"
+#include "compiler/codegen/loops.h"
+#include "compiler/dialect/task/registers.h"
+#include "compiler/passes/fuse/join.h"
+#include "compiler/passes/fuse/kernels.h"
+#include "compiler/passes/fuse/passes.h"
+#include "ops/descriptions.h"
+
+namespace weft::compiler {
+#define GEN_PASS_DEF_FUSECLUSTERS
+#include "compiler/passes/fuse/Passes.h.inc"
+namespace {
+
+using task::KernelOp;
+
+// What one kernel may read and write: a stream of memory each, of which processors follow some ahead.
+constexpr size_t kOperands = 16;
+// Elements below which it does not matter how a kernel is walked.
+constexpr int64_t kSmall = 4096;
+
+// A generated kernel of a program.
+struct Node {
+  Part part;
+  SmallVector<std::string> names; // of the operators that it is made of, in order
+};
+
+class Clusters {
+public:
+  Clusters(mlir::ModuleOp module, task::ProgramOp program, int64_t joins)
+      : module_(module), program_(program), builder_(mlir::OpBuilder::atBlockEnd(module.getBody())), joins_(joins) {}
+
+  void run() {
+    SmallVector<KernelOp> kernels = llvm::to_vector(program_.getBody().getOps<KernelOp>());
+    for (KernelOp kernel : kernels) {
+      generate(kernel);
+    }
+    for (KernelOp kernel : kernels) {
+      if (nodes_.count(kernel)) {
+        joinProducers(kernel);
+      }
+    }
+  }
+
+  int64_t generated() const { return generated_; }
+  int64_t joined() const { return joined_; }
+
+  // Gives every kernel the symbol of what it computes, which kernels that compute the same share.
+  void name(std::map<std::string, std::string> &symbols) {
+    for (auto kernel : program_.getBody().getOps<KernelOp>()) {
+      auto it = nodes_.find(kernel);
+      if (it == nodes_.end()) {
+        continue;
+      }
+      cell::KernelOp cell = it->second.part.kernel;
+      cell.setSymName("k");
+      std::string text;
+      llvm::raw_string_ostream(text) << cell;
+      auto [known, isNew] = symbols.try_emplace(text, absl::StrCat("k", symbols.size(), "_", absl::StrJoin(it->second.names, "_").substr(0, kName)));
+      if (isNew) {
+        cell.setSymName(known->second);
+      } else {
+        cell.erase();
+      }
+      kernel.setCellAttr(mlir::FlatSymbolRefAttr::get(kernel.getContext(), known->second));
+    }
+  }
+
+private:
+  static constexpr size_t kName = 40; // letters of a symbol
+  static constexpr size_t kNames = 5; // operators that a kernel's name lists
+
+  int idOf(Value buffer) { return ids_.try_emplace(task::rootOf(buffer), int(ids_.size())).first->second; }
+  SmallVector<int> idsOf(mlir::ValueRange buffers) {
+    return llvm::map_to_vector(buffers, [&](Value buffer) { return idOf(buffer); });
+  }
+
+  void generate(KernelOp kernel) {
+    SmallVector<Value> roots = llvm::map_to_vector(kernel->getOperands(), task::rootOf);
+    llvm::SmallDenseSet<Value> inputs(roots.begin(), roots.begin() + kernel.getInputs().size());
+    bool updates = llvm::any_of(kernel.getOutputs(), [&](Value out) { return inputs.contains(task::rootOf(out)); });
+    if (updates || kernel->getNumOperands() > kOperands || !cell::allDescriptions().has(kernel.getName())) {
+      return;
+    }
+    cell::Subject subject{kernel.getName().str(), operandsOf(kernel.getInputs()), operandsOf(kernel.getOutputs()),
+                          kernel.getConstants()};
+    cell::KernelOp cell = cell::allDescriptions().describe(builder_, builder_.getUnknownLoc(), "k", subject);
+    if (!cell) {
+      return;
+    }
+    std::optional<Loops> loops = loopsOf(cell);
+    if (!loops || (loops->row.extent < kLanes && loops->rows() * loops->row.extent > kSmall)) {
+      return cell.erase();
+    }
+    ++generated_;
+    nodes_[kernel] = {{cell, idsOf(kernel.getInputs()), idsOf(kernel.getOutputs())}, {subject.name}};
+  }
+
+  SmallVector<cell::Operand> operandsOf(mlir::ValueRange buffers) {
+    return llvm::map_to_vector(buffers, [&](Value buffer) {
+      return cell::Operand{shapeOf(program_, buffer), task::tensorOf(buffer).getElementType()};
+    });
+  }
+
+  void joinProducers(KernelOp kernel) {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (Value input : kernel.getInputs()) {
+        KernelOp producer = writerOf(task::rootOf(input));
+        if (producer && producer != kernel && nodes_.count(producer)) {
+          if (KernelOp one = join(producer, kernel)) {
+            kernel = one;
+            moved = true;
+            break;
+          }
+        }
+      }
+    }
+  }
+
+  // Everything that reads a buffer, by views too; metrics count.
+  static void addReaders(Value buffer, SmallVector<Operation *> &readers) {
+    for (Operation *user : buffer.getUsers()) {
+      if (auto alias = llvm::dyn_cast<task::AliasOp>(user)) {
+        addReaders(alias, readers);
+      } else if (!llvm::is_contained(task::outputsOf(user), buffer)) {
+        readers.push_back(user);
+      }
+    }
+  }
+
+  KernelOp join(KernelOp producer, KernelOp consumer) {
+    if (joins_ == 0 || !inSameUnit(producer, consumer)) {
+      return {};
+    }
+    Node &first = nodes_[producer], &second = nodes_[consumer];
+    SmallVector<int> dropped;
+    for (Value output : producer.getOutputs()) {
+      SmallVector<Operation *> readers;
+      addReaders(output, readers);
+      if (llvm::all_of(readers, [&](Operation *op) { return op == consumer; }) && !readers.empty()) {
+        dropped.push_back(idOf(output));
+      }
+    }
+    std::optional<Part> part = compiler::joined(builder_, "k", first.part, second.part, dropped);
+    if (!part) {
+      return {};
+    }
+    if (part->inputs.size() + part->outputs.size() > kOperands) {
+      part->kernel.erase();
+      return {};
+    }
+    llvm::DenseMap<int, Value> buffers;
+    for (KernelOp kernel : {producer, consumer}) {
+      for (Value operand : kernel->getOperands()) {
+        buffers.try_emplace(idOf(operand), operand);
+      }
+    }
+    auto valuesOf = [&](ArrayRef<int> ids) { return llvm::map_to_vector(ids, [&](int id) { return buffers[id]; }); };
+    Node node{*part, first.names};
+    llvm::append_range(node.names, second.names);
+    std::string name = nameOf(node.names);
+    Fused fused{name, valuesOf(part->inputs), valuesOf(part->outputs), builder_.getDictionaryAttr({}), {},
+                mlir::FlatSymbolRefAttr::get(builder_.getContext(), "k")};
+    fused.inPlace = inPlaceOf(*part, fused, producer, consumer);
+    if (!fuse({consumer, producer}, fused)) {
+      part->kernel.erase();
+      return {};
+    }
+    first.part.kernel.erase();
+    second.part.kernel.erase();
+    nodes_.erase(producer);
+    nodes_.erase(consumer);
+    KernelOp made = writerOf(fused.outputs[0]);
+    nodes_[made] = node;
+    joins_ -= joins_ > 0;
+    ++joined_;
+    return made;
+  }
+
+  static std::string nameOf(ArrayRef<std::string> names) {
+    if (names.size() <= kNames) {
+      return absl::StrJoin(names, "+");
+    }
+    return absl::StrCat(absl::StrJoin(names.take_front(kNames - 1), "+"), "+", names.size() - kNames + 1, " more");
+  }
+
+  // For each output an input that is walked alike, read by nothing else where there is one, and overwritten by no other
+  // output.
+  SmallVector<int64_t> inPlaceOf(const Part &part, const Fused &fused, KernelOp producer, KernelOp consumer) {
+    cell::KernelOp kernel = part.kernel;
+    SmallVector<int64_t> inPlace(fused.outputs.size(), -1);
+    auto dies = [&](Value input) {
+      SmallVector<Operation *> readers;
+      addReaders(task::rootOf(input), readers);
+      return llvm::all_of(readers, [&](Operation *op) { return op == producer || op == consumer; });
+    };
+    for (bool dying : {true, false}) {
+      for (auto [o, output] : llvm::enumerate(fused.outputs)) {
+        for (auto [i, input] : llvm::enumerate(fused.inputs)) {
+          bool alike = kernel.getStridesOf(unsigned(i)) == kernel.getStridesOf(kernel.getNumInputs() + unsigned(o)) &&
+                       kernel.getBody().getArgument(unsigned(i)).getType() == kernel.getYielded()[o].getType();
+          bool once = llvm::count(part.inputs, part.inputs[i]) == 1;
+          if (inPlace[o] < 0 && alike && once && dies(input) == dying && !llvm::is_contained(inPlace, int64_t(i))) {
+            inPlace[o] = int64_t(i);
+          }
+        }
+      }
+    }
+    return inPlace;
+  }
+
+  mlir::ModuleOp module_;
+  task::ProgramOp program_;
+  mlir::OpBuilder builder_;
+  int64_t joins_, generated_ = 0, joined_ = 0;
+  llvm::DenseMap<Value, int> ids_; // of roots
+  llvm::DenseMap<Operation *, Node> nodes_;
+};
+
+struct FuseClusters : impl::FuseClustersBase<FuseClusters> {
+  using FuseClustersBase::FuseClustersBase;
+
+  void runOnOperation() override {
+    std::map<std::string, std::string> symbols;
+    for (auto program : getOperation().getOps<task::ProgramOp>()) {
+      if (!isOnHost(program)) {
+        continue;
+      }
+      Clusters clusters(getOperation(), program, joins);
+      clusters.run();
+      clusters.name(symbols);
+      numGenerated += clusters.generated();
+      numJoined += clusters.joined();
+    }
+    numDistinct += int64_t(symbols.size());
+  }
+};
+
+} // namespace
+} // namespace weft::compiler
