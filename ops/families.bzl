@@ -30,6 +30,7 @@ FAMILIES = {
 # Of these, the ones whose operators say their computation (cells.cc).
 DESCRIBED = [
     "activation",
+    "dropout",
     "elementwise",
     "norm",
     "softmax",

@@ -1,5 +1,7 @@
 #include "compiler/codegen/loops.h"
 
+#include <limits>
+
 namespace weft::compiler {
 namespace {
 
@@ -12,24 +14,27 @@ bool continues(const Dim &outer, const Dim &inner) {
   });
 }
 
-// Neighbours of [begin, end) of the domain merged where they are one walk; without those of one place.
-llvm::SmallVector<Dim> merged(cell::KernelOp kernel, size_t begin, size_t end) {
-  llvm::SmallVector<Dim> dims;
-  for (size_t d = begin; d < end; ++d) {
+// Neighbours of [begin, end) of the domain merged where they are one walk of `most` places; without those of one place.
+llvm::SmallVector<Dim> merged(cell::KernelOp kernel, size_t begin, size_t end, int64_t most) {
+  llvm::SmallVector<Dim> dims; // the innermost first
+  for (size_t d = end; d-- > begin;) {
     Dim dim{kernel.getDomain()[d], {}};
     for (unsigned operand = 0; operand < kernel.getStrides().size(); ++operand) {
       dim.strides.push_back(kernel.getStridesOf(operand)[d]);
     }
+    for (auto random : kernel.getBody().getOps<cell::RandomOp>()) {
+      dim.strides.push_back(random.getStrides()[d]);
+    }
     if (dim.extent == 1) {
       continue;
     }
-    if (!dims.empty() && continues(dims.back(), dim)) {
-      dim.extent *= dims.back().extent;
-      dims.back() = dim;
+    if (!dims.empty() && continues(dim, dims.back()) && dim.extent * dims.back().extent <= most) {
+      dims.back().extent *= dim.extent;
     } else {
       dims.push_back(dim);
     }
   }
+  std::reverse(dims.begin(), dims.end());
   return dims;
 }
 
@@ -52,18 +57,23 @@ std::optional<Loops> loopsOf(cell::KernelOp kernel) {
   for (int64_t row = 1; row < int64_t(kernel.getRow()); row *= kernel.getDomain()[begin]) {
     --begin;
   }
-  llvm::SmallVector<Dim> outer = merged(kernel, 0, begin), inner = merged(kernel, begin, rank);
+  auto randoms = kernel.getBody().getOps<cell::RandomOp>();
+  const size_t numRandoms = size_t(std::distance(randoms.begin(), randoms.end()));
+  // Random bits of a row are kept.
+  const int64_t most = numRandoms > 0 ? kKeptRow / 4 : std::numeric_limits<int64_t>::max();
+  llvm::SmallVector<Dim> outer = merged(kernel, 0, begin, most), inner = merged(kernel, begin, rank, most);
   if (inner.size() > 1) {
     return std::nullopt;
   }
-  Loops loops{outer, Dim{1, llvm::SmallVector<int64_t>(kernel.getStrides().size(), 0)}, reduces};
+  Loops loops{outer, Dim{1, llvm::SmallVector<int64_t>(kernel.getStrides().size() + numRandoms, 0)}, reduces, numRandoms};
   if (!inner.empty()) {
     loops.row = inner[0];
   } else if (!reduces && !outer.empty()) {
     loops.row = loops.outer.pop_back_val();
   }
   const bool isWalk = llvm::all_of(loops.row.strides, [](int64_t stride) { return stride <= 1; });
-  return isWalk ? std::optional(loops) : std::nullopt;
+  const bool isKept = numRandoms == 0 || loops.row.extent <= kKeptRow;
+  return isWalk && isKept ? std::optional(loops) : std::nullopt;
 }
 
 } // namespace weft::compiler

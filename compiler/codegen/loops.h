@@ -18,16 +18,20 @@ struct Loops {
   llvm::SmallVector<Dim> outer;
   Dim row;
   bool reduces;
+  size_t randoms; // `cell.random`s, whose strides in their whole tensors follow those of the operands
 
   int64_t rows() const;
   /// Whether it is one row that may be cut anywhere.
-  bool isFlat() const { return outer.empty() && !reduces; }
+  bool isFlat() const { return outer.empty() && !reduces && randoms == 0; }
   /// Pieces that threads share: rows, or of a row that is cut anywhere groups of kLanes places.
   int64_t units() const;
 };
 
 /// Places that are computed at once.
 inline constexpr int64_t kLanes = 16;
+
+/// Places of which numbers may be kept on a thread's stack, a row's: 64 KiB each, which the second-level cache holds.
+inline constexpr int64_t kKeptRow = 16 * 1024;
 
 /// The loops of a kernel. Nothing if its row is none in some tensor: no piece of memory, and not one element either.
 std::optional<Loops> loopsOf(cell::KernelOp kernel);

@@ -11,9 +11,6 @@ namespace {
 
 using namespace mlir;
 
-// A row whose numbers are kept for a later pass: it stays in the second-level cache, on the thread's stack.
-constexpr int64_t kKeptRow = 16 * 1024; // places: 64 KiB
-
 // Worth more than a load and a store of a row that is in the cache.
 bool isCostly(Operation *op) { return llvm::isa<math::ExpOp, math::TanhOp, math::ErfOp, math::LogOp>(op); }
 
@@ -27,7 +24,7 @@ public:
     OpBuilder::InsertionGuard guard(b);
     auto pointer = LLVM::LLVMPointerType::get(b.getContext());
     auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
-                                            {pointer, b.getI64Type(), b.getI64Type()});
+                                            {pointer, pointer, b.getI64Type(), b.getI64Type()});
     auto function = b.create<LLVM::LLVMFuncOp>(loc, symbol, type);
     auto attribute = [&](StringRef name, StringRef value) -> Attribute { return b.getStrArrayAttr({name, value}); };
     function.setPassthroughAttr(b.getArrayAttr({attribute("target-cpu", processor), attribute("prefer-vector-width", "512")}));
@@ -41,7 +38,18 @@ public:
       Value places = i64(int64_t(llvm::alignTo(uint64_t(loops_.row.extent), uint64_t(kLanes))));
       scratch_[op] = b.create<LLVM::AllocaOp>(loc, pointer, b.getF32Type(), places, 64);
     }
-    Value begin = entry->getArgument(1), end = entry->getArgument(2);
+    for (auto random : kernel_.getBody().getOps<cell::RandomOp>()) {
+      // Whole groups of blocks, and what lies before the row's first element in its block.
+      Value words = i64(loops_.row.extent + 2 * kGroup);
+      randoms_.push_back({random, b.create<LLVM::AllocaOp>(loc, pointer, b.getI32Type(), words, 64), {}, {}, {}});
+      for (int64_t number = 0; number < 3; ++number) {
+        Value slot = b.create<LLVM::GEPOp>(loc, pointer, b.getI64Type(), entry->getArgument(1),
+                                           ArrayRef<LLVM::GEPArg>{int32_t(3 * (randoms_.size() - 1)) + int32_t(number)});
+        Random &made = randoms_.back();
+        (number == 0 ? made.key : number == 1 ? made.event : made.first) = b.create<LLVM::LoadOp>(loc, b.getI64Type(), slot);
+      }
+    }
+    Value begin = entry->getArgument(2), end = entry->getArgument(3);
     if (loops_.isFlat()) {
       emitFlat(begin, end);
     } else {
@@ -72,6 +80,9 @@ private:
       for (Value operand : op.getOperands()) {
         fact.ofRow &= facts_[operand].ofRow;
         fact.depth = std::max(fact.depth, facts_[operand].depth);
+      }
+      if (llvm::isa<cell::RandomOp>(op)) {
+        fact.ofRow = false;
       }
       if (llvm::isa<cell::ReduceOp>(op)) {
         fact = {true, fact.depth + 1};
@@ -179,6 +190,14 @@ private:
       }
       places_.push_back(at(bases_[operand], operand, offset));
     }
+    for (size_t slot = 0; slot < randoms_.size(); ++slot) {
+      Value first = randoms_[slot].first;
+      for (auto [dim, index] : llvm::zip(loops_.outer, indices)) {
+        first = b.create<arith::AddIOp>(
+            loc, first, b.create<arith::MulIOp>(loc, index, i64(dim.strides[bases_.size() + slot])));
+      }
+      drawRow(randoms_[slot], first);
+    }
     values_.clear();
     for (int pass = 0; pass < passes_; ++pass) {
       emitRowValues();
@@ -255,6 +274,84 @@ private:
       lanes = combined(reduce, a, rest);
     }
     return b.create<vector::ExtractOp>(loc, lanes, ArrayRef<int64_t>{0});
+  }
+
+  // ---- random bits --------------------------------------------------------
+  // Words of Philox4x32-10 (ops/abi/philox.h): four for each block of elements, kLanes blocks at once.
+  static constexpr int64_t kGroup = 4 * kLanes;
+
+  struct Random {
+    cell::RandomOp op;
+    Value row; // addresses: of the words, and of that of the row's first place
+    Value key, event, first;
+    Value place = {};
+  };
+
+  // Keeps the words of a row that begins with the element `first`.
+  void drawRow(Random &random, Value first) {
+    Value block = b.create<arith::ShRUIOp>(loc, first, i64(2)), before = b.create<arith::AndIOp>(loc, first, i64(3));
+    random.place = b.create<LLVM::GEPOp>(loc, random.row.getType(), b.getI32Type(), random.row, ValueRange{before});
+    auto groups = b.create<scf::ForOp>(loc, i64(0), i64(loops_.row.extent + 3), i64(kGroup));
+    OpBuilder::InsertionGuard inside(b);
+    b.setInsertionPointToStart(groups.getBody());
+    Value from = groups.getInductionVar();
+    Value to = b.create<LLVM::GEPOp>(loc, random.row.getType(), b.getI32Type(), random.row, ValueRange{from});
+    Value number = b.create<arith::AddIOp>(loc, block, b.create<arith::ShRUIOp>(loc, from, i64(2)));
+    b.create<LLVM::StoreOp>(loc, blocksFrom(number, random), to, 64);
+  }
+
+  Value blocksFrom(Value number, Random &random) {
+    auto wide = VectorType::get(kLanes, b.getI64Type());
+    SmallVector<int64_t> lanes = llvm::to_vector(llvm::seq<int64_t>(0, kLanes));
+    Value steps = b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(wide, ArrayRef(lanes)));
+    Value counters = b.create<arith::AddIOp>(loc, b.create<vector::BroadcastOp>(loc, wide, number), steps);
+    auto [c0, c1] = halves(counters);
+    auto [c2, c3] = halves(b.create<vector::BroadcastOp>(loc, wide, random.event));
+    auto [k0, k1] = halves(b.create<vector::BroadcastOp>(loc, wide, random.key));
+    auto constant = [&](uint32_t value) { return splat(b.getI32IntegerAttr(int32_t(value))); };
+    for (int round = 0; round < 10; ++round) {
+      auto p0 = b.create<arith::MulUIExtendedOp>(loc, constant(0xD2511F53u), c0);
+      auto p1 = b.create<arith::MulUIExtendedOp>(loc, constant(0xCD9E8D57u), c2);
+      auto mixed = [&](Value high, Value counter, Value key) -> Value {
+        return b.create<arith::XOrIOp>(loc, b.create<arith::XOrIOp>(loc, high, counter), key);
+      };
+      c0 = mixed(p1.getHigh(), c1, k0);
+      c2 = mixed(p0.getHigh(), c3, k1);
+      c1 = p1.getLow();
+      c3 = p0.getLow();
+      k0 = b.create<arith::AddIOp>(loc, k0, constant(0x9E3779B9u));
+      k1 = b.create<arith::AddIOp>(loc, k1, constant(0xBB67AE85u));
+    }
+    // c0, c1, c2 and c3 of one block after another.
+    return interleaved(interleaved(c0, c2), interleaved(c1, c3));
+  }
+
+  Value interleaved(Value a, Value other) {
+    const int64_t size = llvm::cast<VectorType>(a.getType()).getNumElements();
+    SmallVector<int64_t> lanes;
+    for (int64_t lane = 0; lane < size; ++lane) {
+      lanes.append({lane, size + lane});
+    }
+    return b.create<vector::ShuffleOp>(loc, a, other, lanes);
+  }
+
+  // The lower and the upper 32 bits.
+  std::pair<Value, Value> halves(Value wide) {
+    auto narrow = VectorType::get(kLanes, b.getI32Type());
+    Value shift = b.create<arith::ConstantOp>(
+        loc, DenseElementsAttr::get(llvm::cast<VectorType>(wide.getType()), b.getI64IntegerAttr(32).getValue()));
+    Value upper = b.create<arith::ShRUIOp>(loc, wide, shift);
+    return {b.create<arith::TruncIOp>(loc, narrow, wide), b.create<arith::TruncIOp>(loc, narrow, upper)};
+  }
+
+  Value drawn(cell::RandomOp op) {
+    for (Random &random : randoms_) {
+      if (random.op == op) {
+        Value at = b.create<LLVM::GEPOp>(loc, random.place.getType(), b.getI32Type(), random.place, ValueRange{place_});
+        return b.create<LLVM::LoadOp>(loc, VectorType::get(kLanes, b.getI32Type()), at, 4);
+      }
+    }
+    llvm_unreachable("each has its words");
   }
 
   // ---- values -------------------------------------------------------------
@@ -334,6 +431,9 @@ private:
 
   // Kept by the first pass that needs it.
   Value computedOrKept(Operation *op) {
+    if (auto random = llvm::dyn_cast<cell::RandomOp>(op)) {
+      return drawn(random);
+    }
     Value slot = scratch_.lookup(op);
     Value address = slot ? b.create<LLVM::GEPOp>(loc, slot.getType(), b.getF32Type(), slot, ValueRange{place_}) : Value();
     auto [keeper, isFirst] = keptIn_.try_emplace(op, pass_);
@@ -438,6 +538,7 @@ private:
   int passes_ = 0; // before the one that writes
   llvm::SetVector<Operation *> kept_;
   SmallVector<Value> bases_, places_; // addresses by operand: of tensors, and of the row in them
+  SmallVector<Random> randoms_;
   llvm::DenseMap<Operation *, Value> scratch_;
   llvm::DenseMap<Operation *, int> keptIn_; // the pass
   llvm::DenseMap<Value, Value> values_, vectors_;

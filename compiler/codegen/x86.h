@@ -9,10 +9,11 @@ namespace weft::compiler {
 
 /// Makes a function `symbol` of a kernel at `builder`, for processors that LLVM calls `processor` ("x86-64-v3"):
 ///
-///   void symbol(void *const *operands, int64_t begin, int64_t end)
+///   void symbol(void *const *operands, const int64_t *numbers, int64_t begin, int64_t end)
 ///
 /// computes units [begin, end) of the kernel: rows, or where the kernel is a single row that nothing is reduced
-/// along, groups of kLanes of its places. Operands are the addresses of inputs, then of outputs. An output may have the
+/// along, groups of kLanes of its places. Operands are the addresses of inputs, then of outputs; numbers are three for
+/// each `cell.random`: its key, its event and the first element, as ops/abi/philox.h calls them. An output may have the
 /// address of an input that is walked alike.
 ///
 /// A sum goes over kLanes partial sums, one a lane, which are then added in pairs: its bits are the same on

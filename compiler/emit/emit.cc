@@ -314,6 +314,17 @@ private:
       out.set_symbol(cell.getValue().str());
       out.set_units(loopsOf(kernel)->units());
     }
+    for (mlir::Attribute attribute : op.getRandomsAttr() ? op.getRandomsAttr().getValue() : ArrayRef<mlir::Attribute>()) {
+      auto random = llvm::cast<mlir::DictionaryAttr>(attribute);
+      auto tensor = llvm::cast<mlir::RankedTensorType>(random.getAs<mlir::TypeAttr>("tensor").getValue());
+      auto unpadded = random.getAs<mlir::DenseI64ArrayAttr>("unpadded");
+      plan::Random &to = *out.add_randoms();
+      to.set_seed(random.getAs<mlir::IntegerAttr>("seed").getInt());
+      if (failed(emitType(op, tensor, unpadded ? std::optional(unpadded.asArrayRef()) : std::nullopt,
+                          *to.mutable_tensor()))) {
+        return mlir::failure();
+      }
+    }
     return emitAttributes(op, op.getConstants(), out);
   }
 

@@ -86,4 +86,21 @@ def Cell_ReduceOp : Cell_Op<"reduce", [Pure, SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
+def Cell_RandomOp : Cell_Op<"random"> {
+  let summary = "32 random bits of a place";
+  let description = [{
+    The bits of an element of a whole tensor, of which the kernel's domain is a part: `PhiloxElement` of ops/abi/philox.h.
+    `strides` are elements of the whole tensor from a place to the next one along each dimension of the domain.
+    Seed, step and the first element come with each run of the kernel, in the order of a kernel's `cell.random`s.
+
+    Example: `%0 = cell.random [768, 1]`
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$strides);
+  let results = (outs I32:$bits);
+  let assemblyFormat = "$strides attr-dict";
+  let builders = [OpBuilder<(ins "::llvm::ArrayRef<int64_t>":$strides), [{
+    build($_builder, $_state, $_builder.getI32Type(), strides);
+  }]>];
+}
+
 #endif

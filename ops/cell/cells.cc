@@ -1,5 +1,6 @@
 #include "ops/cell/cells.h"
 
+#include <cmath>
 #include <numeric>
 
 namespace weft::cell {
@@ -124,6 +125,30 @@ void Cells::output(unsigned index, std::optional<Strides> strides, Cell value) {
                                  : mlir::Value(builder_.create<mlir::arith::TruncFOp>(loc_, type, value.value()));
 }
 
+Cell Cells::hasLuck(double rate, unsigned input, llvm::StringRef seed) {
+  const Operand &of = subject_.inputs[input];
+  auto constant = llvm::dyn_cast_or_null<mlir::IntegerAttr>(subject_.constants.get(seed));
+  if (!constant || of.shape != domain_ || of.whole.size() != of.shape.size() || !(rate >= 0 && rate < 1)) {
+    refuse();
+    return number(0);
+  }
+  Strides strides(domain_.size());
+  int64_t stride = 1;
+  for (size_t dim = domain_.size(); dim-- > 0; stride *= of.whole[dim]) {
+    strides[dim] = stride;
+  }
+  randoms_.push_back({input, constant.getInt()});
+  // The upper 24 bits are a number of [0, 2^24).
+  auto whole = [&](int64_t number) -> mlir::Value {
+    return builder_.create<mlir::arith::ConstantOp>(loc_, builder_.getI32IntegerAttr(int32_t(number)));
+  };
+  mlir::Value bits = builder_.create<RandomOp>(loc_, strides);
+  mlir::Value upper = builder_.create<mlir::arith::ShRUIOp>(loc_, bits, whole(8));
+  return {builder_, loc_,
+          builder_.create<mlir::arith::CmpIOp>(loc_, mlir::arith::CmpIPredicate::sge, upper,
+                                               whole(int64_t(std::ceil(std::ldexp(rate, 24)))))};
+}
+
 Cell Cells::rowSum(Cell x) { return x.with(builder_.create<ReduceOp>(loc_, "sum", x.value())); }
 Cell Cells::rowMax(Cell x) { return x.with(builder_.create<ReduceOp>(loc_, "max", x.value())); }
 
@@ -168,15 +193,16 @@ KernelOp Cells::finish() {
   return kernel_;
 }
 
-KernelOp Descriptions::describe(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef symbol,
-                                const Subject &subject) const {
+Described Descriptions::describe(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef symbol,
+                                 const Subject &subject) const {
   auto it = byName_.find(subject.name);
   if (it == byName_.end()) {
     return {};
   }
   Cells cells(builder, loc, symbol, subject);
   it->second(cells);
-  return cells.finish();
+  KernelOp kernel = cells.finish();
+  return {kernel, llvm::to_vector(cells.randoms())};
 }
 
 } // namespace weft::cell

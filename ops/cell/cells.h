@@ -64,7 +64,8 @@ Cell minimum(Cell a, Cell b);
 /// A tensor that a kernel reads or writes: one rank's tile.
 struct Operand {
   llvm::SmallVector<int64_t> shape;
-  mlir::Type type; // of its elements
+  mlir::Type type;                      // of its elements
+  llvm::SmallVector<int64_t> whole = {}; // the shape of the tensor that this is a tile of
 };
 
 /// A kernel to describe: what a plan says of one.
@@ -102,6 +103,10 @@ public:
   unsigned numInputs() const { return unsigned(subject_.inputs.size()); }
   unsigned numOutputs() const { return unsigned(subject_.outputs.size()); }
 
+  /// Whether a place has luck, with the probability 1 - `rate`: the same for every layout. The place is that in the whole
+  /// of an input that has the domain's shape; `seed` is a constant of the kernel.
+  Cell hasLuck(double rate, unsigned input, llvm::StringRef seed);
+
   Cell rowSum(Cell x);
   Cell rowMax(Cell x);
   Cell number(double number);
@@ -116,6 +121,12 @@ public:
 
   /// The kernel; null if it is refused or some output was not given.
   KernelOp finish();
+  /// What each `cell.random` of the kernel is of.
+  struct Random {
+    unsigned input;
+    int64_t seed;
+  };
+  llvm::ArrayRef<Random> randoms() const { return randoms_; }
 
 private:
   using Strides = llvm::SmallVector<int64_t>;
@@ -132,7 +143,14 @@ private:
   int64_t rowDims_ = 0, row_ = 1;
   llvm::SmallVector<std::optional<Strides>> strides_; // of inputs, then of outputs
   llvm::SmallVector<mlir::Value> read_, written_;     // null until they are
+  llvm::SmallVector<Random> randoms_;
   bool refused_ = false;
+};
+
+/// A kernel that was described.
+struct Described {
+  KernelOp kernel;
+  llvm::SmallVector<Cells::Random> randoms;
 };
 
 /// What describes the kernels of one name.
@@ -145,8 +163,8 @@ public:
   bool has(llvm::StringRef name) const { return byName_.count(name.str()) > 0; }
   /// The kernel that computes what `subject` says, its block's arguments the inputs; null, and nothing is made, if
   /// nothing describes it.
-  KernelOp describe(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef symbol,
-                    const Subject &subject) const;
+  Described describe(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef symbol,
+                     const Subject &subject) const;
 
 private:
   std::map<std::string, Description> byName_;

@@ -13,7 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/cpu_level.h"
 #include "ops/abi/parallel.h"
+#include "ops/abi/philox.h"
 #include "ops/abi/status_macros.h"
+#include "ops/abi/tile_runs.h"
 #include "runtime/code/levels.h"
 
 namespace weft::code {
@@ -44,29 +46,48 @@ absl::Status WriteAll(int file, absl::string_view bytes) {
 class GeneratedKernel : public Kernel {
  public:
   GeneratedKernel(std::shared_ptr<const HostCode> code, HostFunction function, int64_t units, int64_t grain,
-                  const KernelSpec& spec)
+                  const std::vector<RandomTile>& randoms, const KernelSpec& spec)
       : code_(std::move(code)),
         function_(function),
         units_(units),
         grain_(grain),
         threads_(spec.threads),
-        operands_(spec.inputs.size() + spec.outputs.size()) {}
+        operands_(spec.inputs.size() + spec.outputs.size()),
+        numbers_(3 * randoms.size()) {
+    for (const RandomTile& random : randoms) draws_.push_back(DrawOf(random));
+  }
 
-  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
     void** operand = operands_.data();
     for (const void* input : inputs) *operand++ = const_cast<void*>(input);
     for (void* output : outputs) *operand++ = output;
+    for (size_t i = 0; i < draws_.size(); ++i) {
+      numbers_[3 * i] = static_cast<int64_t>(MixSeed(context.seed, draws_[i].seed));
+      numbers_[3 * i + 1] = context.step;
+      numbers_[3 * i + 2] = draws_[i].first + context.micro_batch * draws_[i].elements;
+    }
     ParallelFor(threads_, units_, grain_,
-                [this](int64_t begin, int64_t end) { function_(operands_.data(), begin, end); });
+                [this](int64_t begin, int64_t end) { function_(operands_.data(), numbers_.data(), begin, end); });
     return absl::OkStatus();
   }
 
  private:
+  struct Draw {
+    uint64_t seed;
+    int64_t first, elements;  // of the tile; of the whole tensor
+  };
+  static Draw DrawOf(const RandomTile& random) {
+    const TileRuns runs(random.tile);
+    return {random.seed, runs.start(), runs.global_elements()};
+  }
+
   const std::shared_ptr<const HostCode> code_;
   const HostFunction function_;
   const int64_t units_, grain_;
   const int threads_;
+  std::vector<Draw> draws_;
   std::vector<void*> operands_;
+  std::vector<int64_t> numbers_;
 };
 
 int64_t LargestOf(const KernelSpec& spec) {
@@ -123,11 +144,12 @@ absl::StatusOr<HostFunction> HostCode::Find(const std::string& symbol) const {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(std::shared_ptr<const HostCode> code, const std::string& symbol,
-                                                   int64_t units, const KernelSpec& spec) {
+                                                   int64_t units, const std::vector<RandomTile>& randoms,
+                                                   const KernelSpec& spec) {
   constexpr int64_t kGrain = 8 * 1024;  // elements that are worth a thread
   WEFT_ASSIGN_OR_RETURN(const HostFunction function, code->Find(symbol));
   const int64_t unit = std::max<int64_t>(LargestOf(spec) / std::max<int64_t>(units, 1), 1);
-  return std::make_unique<GeneratedKernel>(std::move(code), function, units, kGrain / unit + 1, spec);
+  return std::make_unique<GeneratedKernel>(std::move(code), function, units, kGrain / unit + 1, randoms, spec);
 }
 
 }  // namespace weft::code

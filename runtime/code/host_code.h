@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "ops/abi/kernel.h"
@@ -13,7 +14,14 @@
 namespace weft::code {
 
 // What a kernel is in a shared object: units [begin, end) of it, on the addresses of inputs and then of outputs.
-using HostFunction = void (*)(void* const* operands, int64_t begin, int64_t end);
+// `numbers`: three for each of its random tensors, the key, the event and the first element (ops/abi/philox.h).
+using HostFunction = void (*)(void* const* operands, const int64_t* numbers, int64_t begin, int64_t end);
+
+// What a kernel draws: bits for a rank's tile of a tensor.
+struct RandomTile {
+  uint64_t seed;
+  TensorSpec tile;
+};
 
 // A shared object in this process. Immutable, hence thread-safe; its functions live as long as it does.
 class HostCode {
@@ -38,7 +46,8 @@ class HostCode {
 
 // A kernel of `code` that may be cut into so many units, for spec.threads threads.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(std::shared_ptr<const HostCode> code, const std::string& symbol,
-                                                   int64_t units, const KernelSpec& spec);
+                                                   int64_t units, const std::vector<RandomTile>& randoms,
+                                                   const KernelSpec& spec);
 
 }  // namespace weft::code
 

@@ -30,8 +30,9 @@ Attributes AttributesOf(const plan::Kernel& kernel) {
   return attributes;
 }
 
-TensorSpec RankPlace::SpecOf(int32_t buffer) const {
-  const plan::Buffer& global = program->buffer(buffer);
+TensorSpec RankPlace::SpecOf(int32_t buffer) const { return SpecOf(program->buffer(buffer)); }
+
+TensorSpec RankPlace::SpecOf(const plan::Buffer& global) const {
   plan::Tile tile = plan::TileOf(*program->placement, global, coordinates);
   TensorSpec spec{TypeOf(global.dtype()),
                   std::move(tile.dims),

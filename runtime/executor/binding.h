@@ -27,6 +27,7 @@ struct RankPlace {
 
   // The rank's tile of a buffer.
   TensorSpec SpecOf(int32_t buffer) const;
+  TensorSpec SpecOf(const plan::Buffer& global) const;
   // Where the buffer is that an act uses.
   char* AddressOf(int32_t actor, int32_t buffer, int64_t micro_batch) const;
   // After how many micro-batches an actor's addresses of these buffers repeat;

@@ -132,7 +132,7 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
     are of one contraction: `batch` products of [m, k] by [k, n]; `within` names the kernel that they are a part of.
     `parts` are the kernels that this one runs one after another, each with its name, the type that its elements have,
     its cost, and its product if it is one. `cell` names the `cell.kernel` that says what a generated kernel computes, of
-    the inputs and outputs in their order.
+    the inputs and outputs in their order, and `randoms` the seed and the tensor of each `cell.random` in it.
 
     Example: `task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro in_place [0] cost [0., 64., 768.]`
 
@@ -144,17 +144,18 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
                        DictionaryAttr:$constants, Task_Section:$section, OptionalAttr<DenseI64ArrayAttr>:$in_place,
                        OptionalAttr<DenseF64ArrayAttr>:$cost, OptionalAttr<DictionaryAttr>:$product,
                        OptionalAttr<TypedArrayAttrBase<DictionaryAttr, "parts of a kernel">>:$parts,
-                       OptionalAttr<FlatSymbolRefAttr>:$cell);
+                       OptionalAttr<FlatSymbolRefAttr>:$cell,
+                       OptionalAttr<TypedArrayAttrBase<DictionaryAttr, "seeds and tensors">>:$randoms);
   // Without a cost.
   let builders = [OpBuilder<(ins "mlir::StringAttr":$name, "mlir::ValueRange":$inputs, "mlir::ValueRange":$outputs,
                                  "mlir::DictionaryAttr":$constants, "Section":$section,
                                  "mlir::DenseI64ArrayAttr":$in_place),
                             [{ build($_builder, $_state, name, inputs, outputs, constants, section, in_place,
-                                     mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(), mlir::ArrayAttr(), mlir::FlatSymbolRefAttr()); }]>];
+                                     mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(), mlir::ArrayAttr(), mlir::FlatSymbolRefAttr(), mlir::ArrayAttr()); }]>];
   let assemblyFormat = [{
     $name (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
     $constants $section (`in_place` $in_place^)? attr-dict (`cost` custom<Cost>($cost)^)? (`product` $product^)?
-    (`parts` $parts^)? (`cell` $cell^)?
+    (`parts` $parts^)? (`cell` $cell^)? (`randoms` $randoms^)?
   }];
   let hasVerifier = 1;
 }

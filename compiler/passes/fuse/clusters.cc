@@ -26,6 +26,7 @@ constexpr int64_t kSmall = 4096;
 struct Node {
   Part part;
   SmallVector<std::string> names; // of the operators that it is made of, in order
+  SmallVector<mlir::Attribute> randoms;
 };
 
 class Clusters {
@@ -87,7 +88,8 @@ private:
     }
     cell::Subject subject{kernel.getName().str(), operandsOf(kernel.getInputs()), operandsOf(kernel.getOutputs()),
                           kernel.getConstants()};
-    cell::KernelOp cell = cell::allDescriptions().describe(builder_, builder_.getUnknownLoc(), "k", subject);
+    cell::Described described = cell::allDescriptions().describe(builder_, builder_.getUnknownLoc(), "k", subject);
+    cell::KernelOp cell = described.kernel;
     if (!cell) {
       return;
     }
@@ -96,13 +98,41 @@ private:
       return cell.erase();
     }
     ++generated_;
-    nodes_[kernel] = {{cell, idsOf(kernel.getInputs()), idsOf(kernel.getOutputs())}, {subject.name}};
+    Node node{{cell, idsOf(kernel.getInputs()), idsOf(kernel.getOutputs())}, {subject.name}, {}};
+    for (const cell::Cells::Random &random : described.randoms) {
+      node.randoms.push_back(randomOf(kernel.getInputs()[random.input], random.seed));
+    }
+    nodes_[kernel] = node;
+    if (!node.randoms.empty()) {
+      kernel.setRandomsAttr(builder_.getArrayAttr(node.randoms));
+    }
   }
 
   SmallVector<cell::Operand> operandsOf(mlir::ValueRange buffers) {
     return llvm::map_to_vector(buffers, [&](Value buffer) {
-      return cell::Operand{shapeOf(program_, buffer), task::tensorOf(buffer).getElementType()};
+      return cell::Operand{shapeOf(program_, buffer), task::tensorOf(buffer).getElementType(), wholeOf(buffer)};
     });
+  }
+
+  static mlir::DenseI64ArrayAttr unpaddedOf(Value buffer) {
+    auto alias = buffer.getDefiningOp<task::AliasOp>();
+    return alias ? alias.getUnpaddedAttr() : buffer.getDefiningOp<task::BufferOp>().getUnpaddedAttr();
+  }
+
+  // The shape of the tensor that a buffer stands for.
+  static SmallVector<int64_t> wholeOf(Value buffer) {
+    mlir::DenseI64ArrayAttr unpadded = unpaddedOf(buffer);
+    return llvm::to_vector(unpadded ? unpadded.asArrayRef() : task::tensorOf(buffer).getShape());
+  }
+
+  mlir::Attribute randomOf(Value buffer, int64_t seed) {
+    mlir::NamedAttrList random;
+    random.set("seed", builder_.getI64IntegerAttr(seed));
+    random.set("tensor", mlir::TypeAttr::get(task::tensorOf(buffer)));
+    if (mlir::DenseI64ArrayAttr unpadded = unpaddedOf(buffer)) {
+      random.set("unpadded", unpadded);
+    }
+    return random.getDictionary(builder_.getContext());
   }
 
   void joinProducers(KernelOp kernel) {
@@ -160,11 +190,15 @@ private:
       }
     }
     auto valuesOf = [&](ArrayRef<int> ids) { return llvm::map_to_vector(ids, [&](int id) { return buffers[id]; }); };
-    Node node{*part, first.names};
+    Node node{*part, first.names, first.randoms};
     llvm::append_range(node.names, second.names);
+    llvm::append_range(node.randoms, second.randoms);
     std::string name = nameOf(node.names);
     Fused fused{name, valuesOf(part->inputs), valuesOf(part->outputs), builder_.getDictionaryAttr({}), {},
                 mlir::FlatSymbolRefAttr::get(builder_.getContext(), "k")};
+    if (!node.randoms.empty()) {
+      fused.randoms = builder_.getArrayAttr(node.randoms);
+    }
     fused.inPlace = inPlaceOf(*part, fused, producer, consumer);
     if (!fuse({consumer, producer}, fused)) {
       part->kernel.erase();

@@ -124,7 +124,10 @@ private:
     mlir::OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPointToEnd(&made_.kernel.getBody().front());
     for (mlir::Operation &op : kernel.getBody().front().without_terminator()) {
-      builder_.clone(op, map);
+      mlir::Operation *clone = builder_.clone(op, map);
+      if (auto random = llvm::dyn_cast<cell::RandomOp>(clone)) {
+        random.setStrides(refined(kernel.getDomain(), random.getStrides(), domain_));
+      }
     }
     for (auto [index, value] : llvm::enumerate(kernel.getYielded())) {
       outputs_.push_back(

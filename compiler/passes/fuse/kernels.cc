@@ -212,7 +212,7 @@ bool fuse(ArrayRef<KernelOp> parts, const Fused &fused) {
       first.getLoc(), b.getStringAttr(fused.name), fused.inputs, fused.outputs, fused.constants, first.getSection(),
       fused.inPlace.empty() ? mlir::DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(fused.inPlace),
       costs ? b.getDenseF64ArrayAttr(costOf(parts, fused)) : mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(),
-      mlir::ArrayAttr(), fused.cell);
+      mlir::ArrayAttr(), fused.cell, fused.randoms);
   if (costs && runsParts(first, fused)) {
     SmallVector<mlir::Attribute> all;
     for (KernelOp part : parts) {

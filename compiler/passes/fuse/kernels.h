@@ -34,6 +34,7 @@ struct Fused {
   mlir::DictionaryAttr constants;
   llvm::SmallVector<int64_t> inPlace; // empty: nothing is written in place
   mlir::FlatSymbolRefAttr cell = {};  // of a generated kernel
+  mlir::ArrayAttr randoms = {};
 };
 
 /// Replaces `parts` by one kernel, which takes its place in the model from the first of them, and erases the buffers

@@ -1,9 +1,10 @@
-#include "compiler/codegen/reference.h"
+#include "tests/codegen/reference.h"
 
 #include <cmath>
 #include <limits>
 
 #include "llvm/ADT/TypeSwitch.h"
+#include "ops/abi/philox.h"
 
 namespace weft::compiler {
 namespace {
@@ -88,8 +89,12 @@ Bounded computed(Operation *op, ArrayRef<Bounded> x) {
         erf.error += kFunctionUlps * kRound; // an approximation of the whole curve
         return erf;
       })
+      .Case([&](arith::ShRUIOp) { return Bounded{double(uint32_t(x[0].number) >> uint32_t(x[1].number)), 0}; })
+      .Case([&](arith::CmpIOp) { return Bounded{double(x[0].number >= x[1].number), 0}; })
       .Case([&](arith::ConstantOp constant) {
-        return Bounded{llvm::cast<FloatAttr>(constant.getValue()).getValueAsDouble(), 0};
+        auto integer = llvm::dyn_cast<IntegerAttr>(constant.getValue());
+        return Bounded{integer ? double(integer.getInt()) : llvm::cast<FloatAttr>(constant.getValue()).getValueAsDouble(),
+                       0};
       });
 }
 
@@ -116,12 +121,14 @@ Bounded reduced(cell::ReduceOp reduce, const std::vector<Bounded> &row) {
 // One row of a kernel.
 struct Row {
   cell::KernelOp kernel;
-  std::vector<std::vector<size_t>> places; // by operand: where its numbers are
+  std::vector<std::vector<size_t>> places; // by operand, then by `cell.random`: where its numbers are
   llvm::DenseMap<Value, std::vector<Bounded>> values;
 
-  explicit Row(cell::KernelOp kernel) : kernel(kernel), places(kernel.getStrides().size()) {}
+  Row(cell::KernelOp kernel, size_t walks) : kernel(kernel), places(walks) {}
 
-  void run(const std::vector<Numbers> &inputs, std::vector<std::vector<Bounded>> &outputs) {
+  void run(const std::vector<Numbers> &inputs, const std::vector<Draw> &draws,
+           std::vector<std::vector<Bounded>> &outputs) {
+    size_t random = 0;
     Block &block = kernel.getBody().front();
     for (BlockArgument argument : block.getArguments()) {
       for (size_t place : places[argument.getArgNumber()]) {
@@ -130,7 +137,13 @@ struct Row {
     }
     for (Operation &op : block.without_terminator()) {
       std::vector<Bounded> results;
-      if (auto reduce = llvm::dyn_cast<cell::ReduceOp>(op)) {
+      if (llvm::isa<cell::RandomOp>(op)) {
+        for (size_t place : places[kernel.getStrides().size() + random]) {
+          const Draw &draw = draws[random];
+          results.push_back({double(PhiloxElement(draw.key, draw.event, uint64_t(draw.first) + place)), 0});
+        }
+        ++random;
+      } else if (auto reduce = llvm::dyn_cast<cell::ReduceOp>(op)) {
         results.assign(kernel.getRow(), reduced(reduce, values[reduce.getValue()]));
       } else {
         for (size_t i = 0; i < kernel.getRow(); ++i) {
@@ -154,29 +167,36 @@ struct Row {
 } // namespace
 
 std::vector<std::vector<Bounded>> referenceOf(cell::KernelOp kernel, const std::vector<Numbers> &inputs,
-                                              const std::vector<size_t> &sizes) {
+                                              const std::vector<size_t> &sizes, const std::vector<Draw> &draws) {
   std::vector<std::vector<Bounded>> outputs;
   for (size_t size : sizes) {
     outputs.emplace_back(size);
   }
   const ArrayRef<int64_t> domain = kernel.getDomain();
+  SmallVector<ArrayRef<int64_t>> walks;
+  for (unsigned operand = 0; operand < kernel.getStrides().size(); ++operand) {
+    walks.push_back(kernel.getStridesOf(operand));
+  }
+  for (auto random : kernel.getBody().getOps<cell::RandomOp>()) {
+    walks.push_back(random.getStrides());
+  }
   int64_t all = 1;
   for (int64_t extent : domain) {
     all *= extent;
   }
   for (int64_t begin = 0; begin < all; begin += int64_t(kernel.getRow())) {
-    Row row(kernel);
+    Row row(kernel, walks.size());
     for (int64_t place = begin; place < begin + int64_t(kernel.getRow()); ++place) {
       for (unsigned operand = 0; operand < row.places.size(); ++operand) {
         size_t at = 0;
         int64_t rest = place;
         for (size_t dim = domain.size(); dim-- > 0; rest /= domain[dim]) {
-          at += size_t(rest % domain[dim] * kernel.getStridesOf(operand)[dim]);
+          at += size_t(rest % domain[dim] * walks[operand][dim]);
         }
         row.places[operand].push_back(at);
       }
     }
-    row.run(inputs, outputs);
+    row.run(inputs, draws, outputs);
   }
   return outputs;
 }

@@ -1,6 +1,6 @@
 // Generated kernels, computed place by place in double precision: what tests hold the code to.
-#ifndef WEFT_COMPILER_CODEGEN_REFERENCE_H_
-#define WEFT_COMPILER_CODEGEN_REFERENCE_H_
+#ifndef WEFT_TESTS_CODEGEN_REFERENCE_H_
+#define WEFT_TESTS_CODEGEN_REFERENCE_H_
 
 #include <vector>
 
@@ -17,10 +17,16 @@ struct Bounded {
 
 using Numbers = std::vector<double>;
 
+/// What is said of a `cell.random` at each run.
+struct Draw {
+  uint64_t key = 0, event = 0;
+  int64_t first = 0; // element
+};
+
 /// The outputs for these inputs, of `sizes` numbers each.
 std::vector<std::vector<Bounded>> referenceOf(cell::KernelOp kernel, const std::vector<Numbers> &inputs,
-                                              const std::vector<size_t> &sizes);
+                                              const std::vector<size_t> &sizes, const std::vector<Draw> &draws = {});
 
 } // namespace weft::compiler
 
-#endif // WEFT_COMPILER_CODEGEN_REFERENCE_H_
+#endif // WEFT_TESTS_CODEGEN_REFERENCE_H_

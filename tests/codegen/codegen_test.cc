@@ -6,7 +6,7 @@
 
 #include "compiler/codegen/loops.h"
 #include "compiler/codegen/object.h"
-#include "compiler/codegen/reference.h"
+#include "tests/codegen/reference.h"
 #include "gtest/gtest.h"
 #include "ops/descriptions.h"
 #include "runtime/code/host_code.h"
@@ -90,7 +90,7 @@ protected:
   }
 
   cell::KernelOp described(const Subject &subject) {
-    cell::KernelOp kernel = cell::allDescriptions().describe(builder, builder.getUnknownLoc(), "k", subject);
+    cell::KernelOp kernel = cell::allDescriptions().describe(builder, builder.getUnknownLoc(), "k", subject).kernel;
     EXPECT_TRUE(kernel) << subject.name;
     return kernel;
   }
@@ -134,16 +134,18 @@ protected:
     absl::StatusOr<code::HostFunction> function = code->Find("k");
     ASSERT_TRUE(function.ok()) << function.status();
     const int64_t units = loopsOf(kernel)->units();
-    (*function)(addresses.data(), 0, units);
+    const Draw draw{0x0123456789abcdef, 3, 13};
+    const int64_t numbers[] = {int64_t(draw.key), int64_t(draw.event), draw.first};
+    (*function)(addresses.data(), numbers, 0, units);
     std::vector<std::vector<unsigned char>> whole;
     for (size_t i = inputs.size(); i < memory.size(); ++i) {
       whole.push_back(memory[i].bytes());
       memory[i].set(Numbers(sizes[i - inputs.size()], 0));
     }
     for (int64_t unit = units; unit-- > 0;) {
-      (*function)(addresses.data(), unit, unit + 1);
+      (*function)(addresses.data(), numbers, unit, unit + 1);
     }
-    std::vector<std::vector<Bounded>> expected = referenceOf(kernel, inputs, sizes);
+    std::vector<std::vector<Bounded>> expected = referenceOf(kernel, inputs, sizes, {draw});
     for (size_t i = 0; i < expected.size(); ++i) {
       Memory &got = memory[inputs.size() + i];
       EXPECT_TRUE(got.bytes() == whole[i]) << "output " << i << " depends on how it is cut";
@@ -203,6 +205,15 @@ TEST_F(CodegenTest, Rows) {
     expectClose({"rms_norm", {x, vector}, {x, row}, eps}, {random(size), random(size_t(width))});
     expectClose({"layer_norm", {x, vector, vector}, {x, row, row}, eps},
                 {random(size), random(size_t(width)), random(size_t(width))});
+  }
+}
+
+// Tiles of larger tensors, whose rows begin anywhere in a block of Philox.
+TEST_F(CodegenTest, Dropout) {
+  for (int64_t width : {2, 5, 16, 61, 768, 4100}) {
+    const Operand x{{3, width}, f32(), {7, width + 5}};
+    expectClose({"dropout", {x}, {x}, constants({{"rate", builder.getF64FloatAttr(0.3)}, {"seed", builder.getI64IntegerAttr(9)}})},
+                {random(size_t(3 * width))});
   }
 }
 
