@@ -33,5 +33,6 @@ DESCRIBED = [
     "dropout",
     "elementwise",
     "norm",
+    "reduce",
     "softmax",
 ]

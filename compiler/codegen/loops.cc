@@ -1,5 +1,6 @@
 #include "compiler/codegen/loops.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace weft::compiler {
@@ -48,7 +49,14 @@ int64_t Loops::rows() const {
   return rows;
 }
 
-int64_t Loops::units() const { return isFlat() ? (row.extent + kLanes - 1) / kLanes : rows(); }
+int64_t Loops::units() const {
+  // Blocks of 32 rows, each of which has its own sums, and at most 64 of them: 8192 rows are 64 blocks of 128.
+  constexpr int64_t kRowsOfBlock = 32, kMostBlocks = 64;
+  if (sums > 0) {
+    return std::clamp<int64_t>(rows() / kRowsOfBlock, 1, kMostBlocks);
+  }
+  return isFlat() ? groups() : rows();
+}
 
 std::optional<Loops> loopsOf(cell::KernelOp kernel) {
   const bool reduces = !kernel.getBody().getOps<cell::ReduceOp>().empty();
@@ -65,7 +73,10 @@ std::optional<Loops> loopsOf(cell::KernelOp kernel) {
   if (inner.size() > 1) {
     return std::nullopt;
   }
-  Loops loops{outer, Dim{1, llvm::SmallVector<int64_t>(kernel.getStrides().size() + numRandoms, 0)}, reduces, numRandoms};
+  const size_t numSums =
+      size_t(llvm::count_if(kernel.getYielded(), [](mlir::Value value) { return bool(cell::sumRowsOf(value)); }));
+  Loops loops{outer, Dim{1, llvm::SmallVector<int64_t>(kernel.getStrides().size() + numRandoms, 0)}, reduces, numSums,
+              numRandoms};
   if (!inner.empty()) {
     loops.row = inner[0];
   } else if (!reduces && !outer.empty()) {
@@ -73,6 +84,14 @@ std::optional<Loops> loopsOf(cell::KernelOp kernel) {
   }
   const bool isWalk = llvm::all_of(loops.row.strides, [](int64_t stride) { return stride <= 1; });
   const bool isKept = numRandoms == 0 || loops.row.extent <= kKeptRow;
+  for (auto [index, value] : llvm::enumerate(kernel.getYielded())) {
+    const size_t operand = kernel.getNumInputs() + index;
+    const bool isRow = loops.row.strides[operand] == 1 &&
+                       llvm::all_of(loops.outer, [&](const Dim &dim) { return dim.strides[operand] == 0; });
+    if (cell::sumRowsOf(value) && !isRow) {
+      return std::nullopt;
+    }
+  }
   return isWalk && isKept ? std::optional(loops) : std::nullopt;
 }
 

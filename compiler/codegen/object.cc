@@ -160,7 +160,9 @@ absl::StatusOr<std::string> hostObjectOf(llvm::ArrayRef<cell::KernelOp> kernels)
   for (cell::KernelOp kernel : kernels) {
     const Loops loops = *loopsOf(kernel);
     for (const code::Level &level : code::kLevels) {
-      emitX86(builder, kernel, loops, absl::StrCat(kernel.getSymName().str(), level.suffix), level.processor);
+      const std::string symbol = kernel.getSymName().str();
+      emitX86(builder, kernel, loops, absl::StrCat(symbol, level.suffix),
+              absl::StrCat(symbol, code::kSums, level.suffix), level.processor);
     }
   }
   mlir::PassManager manager(context);

@@ -20,49 +20,88 @@ public:
     classify();
   }
 
-  LLVM::LLVMFuncOp run(StringRef symbol, StringRef processor) {
+  void run(StringRef symbol, StringRef processor) {
     OpBuilder::InsertionGuard guard(b);
-    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
-                                            {pointer, pointer, b.getI64Type(), b.getI64Type()});
-    auto function = b.create<LLVM::LLVMFuncOp>(loc, symbol, type);
-    auto attribute = [&](StringRef name, StringRef value) -> Attribute { return b.getStrArrayAttr({name, value}); };
-    function.setPassthroughAttr(b.getArrayAttr({attribute("target-cpu", processor), attribute("prefer-vector-width", "512")}));
-    Block *entry = function.addEntryBlock(b);
-    b.setInsertionPointToStart(entry);
-    for (unsigned operand = 0; operand < kernel_.getStrides().size(); ++operand) {
-      Value slot = b.create<LLVM::GEPOp>(loc, pointer, pointer, entry->getArgument(0), ArrayRef<LLVM::GEPArg>{int32_t(operand)});
-      bases_.push_back(b.create<LLVM::LoadOp>(loc, pointer, slot));
-    }
+    Block *entry = begin(symbol, processor);
     for (Operation *op : kept_) {
-      Value places = i64(int64_t(llvm::alignTo(uint64_t(loops_.row.extent), uint64_t(kLanes))));
-      scratch_[op] = b.create<LLVM::AllocaOp>(loc, pointer, b.getF32Type(), places, 64);
+      Value places = i64(loops_.groups() * kLanes);
+      scratch_[op] = b.create<LLVM::AllocaOp>(loc, pointer(), b.getF32Type(), places, 64);
     }
     for (auto random : kernel_.getBody().getOps<cell::RandomOp>()) {
-      // Whole groups of blocks, and what lies before the row's first element in its block.
-      Value words = i64(loops_.row.extent + 2 * kGroup);
-      randoms_.push_back({random, b.create<LLVM::AllocaOp>(loc, pointer, b.getI32Type(), words, 64), {}, {}, {}});
-      for (int64_t number = 0; number < 3; ++number) {
-        Value slot = b.create<LLVM::GEPOp>(loc, pointer, b.getI64Type(), entry->getArgument(1),
-                                           ArrayRef<LLVM::GEPArg>{int32_t(3 * (randoms_.size() - 1)) + int32_t(number)});
-        Random &made = randoms_.back();
-        (number == 0 ? made.key : number == 1 ? made.event : made.first) = b.create<LLVM::LoadOp>(loc, b.getI64Type(), slot);
-      }
+      addRandom(random, entry->getArgument(1));
     }
     Value begin = entry->getArgument(2), end = entry->getArgument(3);
     if (loops_.isFlat()) {
       emitFlat(begin, end);
     } else {
-      auto rows = b.create<scf::ForOp>(loc, begin, end, i64(1));
-      OpBuilder::InsertionGuard inside(b);
-      b.setInsertionPointToStart(rows.getBody());
-      emitRow(rows.getInductionVar());
+      each(begin, end, [&](Value unit) { emitUnit(unit); });
     }
     b.create<LLVM::ReturnOp>(loc, ValueRange());
-    return function;
+  }
+
+  // The sums of all units.
+  void runSums(StringRef symbol, StringRef processor) {
+    OpBuilder::InsertionGuard guard(b);
+    Block *entry = begin(symbol, processor);
+    Value begin = entry->getArgument(2), end = entry->getArgument(3);
+    Value whole = b.create<arith::MinSIOp>(loc, end, i64(wholePlaces() / kLanes));
+    each(begin, whole, [&](Value group) { emitSums(group, Value()); });
+    if (wholePlaces() < loops_.row.extent) {
+      Value last = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, end, i64(loops_.groups()));
+      auto tail = b.create<scf::IfOp>(loc, last, false);
+      OpBuilder::InsertionGuard inside(b);
+      b.setInsertionPointToStart(tail.thenBlock());
+      emitSums(i64(loops_.groups() - 1), tailMask());
+    }
+    b.create<LLVM::ReturnOp>(loc, ValueRange());
   }
 
 private:
+  LLVM::LLVMPointerType pointer() { return LLVM::LLVMPointerType::get(b.getContext()); }
+
+  // Begins a function.
+  Block *begin(StringRef symbol, StringRef processor) {
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                            {pointer(), pointer(), b.getI64Type(), b.getI64Type()});
+    auto function = b.create<LLVM::LLVMFuncOp>(loc, symbol, type);
+    auto attribute = [&](StringRef name, StringRef value) -> Attribute { return b.getStrArrayAttr({name, value}); };
+    // The object calls no library, memset and memcpy neither.
+    function.setPassthroughAttr(b.getArrayAttr({attribute("target-cpu", processor),
+                                                attribute("prefer-vector-width", "512"),
+                                                b.getStringAttr("no-builtins")}));
+    Block *entry = function.addEntryBlock(b);
+    b.setInsertionPointToStart(entry);
+    bases_.clear();
+    for (unsigned operand = 0; operand < kernel_.getStrides().size() + (loops_.sums > 0); ++operand) {
+      Value slot = b.create<LLVM::GEPOp>(loc, pointer(), pointer(), entry->getArgument(0),
+                                         ArrayRef<LLVM::GEPArg>{int32_t(operand)});
+      bases_.push_back(b.create<LLVM::LoadOp>(loc, pointer(), slot));
+    }
+    if (loops_.sums > 0) {
+      partials_ = bases_.pop_back_val();
+    }
+    return entry;
+  }
+
+  void addRandom(cell::RandomOp op, Value numbers) {
+    // Whole groups of blocks, and what lies before the row's first element in its block.
+    Value words = i64(loops_.row.extent + 2 * kGroup);
+    Random random{op, b.create<LLVM::AllocaOp>(loc, pointer(), b.getI32Type(), words, 64), {}, {}, {}};
+    int32_t at = int32_t(3 * randoms_.size());
+    for (Value *number : {&random.key, &random.event, &random.first}) {
+      Value slot = b.create<LLVM::GEPOp>(loc, pointer(), b.getI64Type(), numbers, ArrayRef<LLVM::GEPArg>{at++});
+      *number = b.create<LLVM::LoadOp>(loc, b.getI64Type(), slot);
+    }
+    randoms_.push_back(random);
+  }
+
+  template <typename Body> void each(Value begin, Value end, const Body &body) {
+    auto loop = b.create<scf::ForOp>(loc, begin, end, i64(1));
+    OpBuilder::InsertionGuard inside(b);
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  }
+
   // ---- what is computed when ----------------------------------------------
   // A value that all places of a row share; and after how many passes over the row it is known.
   struct Fact {
@@ -82,6 +121,9 @@ private:
         fact.depth = std::max(fact.depth, facts_[operand].depth);
       }
       if (llvm::isa<cell::RandomOp>(op)) {
+        fact.ofRow = false;
+      }
+      if (llvm::isa<cell::SumRowsOp>(op)) {
         fact.ofRow = false;
       }
       if (llvm::isa<cell::ReduceOp>(op)) {
@@ -127,7 +169,9 @@ private:
     SmallVector<Value> roots;
     if (pass == passes_) {
       for (auto [index, value] : llvm::enumerate(kernel_.getYielded())) {
-        if (!isOfRow(kernel_.getNumInputs() + unsigned(index))) {
+        if (cell::SumRowsOp sum = cell::sumRowsOf(value)) {
+          roots.push_back(sum.getValue());
+        } else if (!isOfRow(kernel_.getNumInputs() + unsigned(index))) {
           roots.push_back(value);
         }
       }
@@ -152,6 +196,68 @@ private:
   bool isOfRow(unsigned operand) const { return loops_.row.strides[operand] == 0; }
 
   // ---- loops --------------------------------------------------------------
+  // A row, or a block of rows.
+  void emitUnit(Value unit) {
+    if (loops_.sums == 0) {
+      return emitRow(unit);
+    }
+    Value first = b.create<arith::MulIOp>(loc, unit, i64(loops_.partials()));
+    partial_ = b.create<LLVM::GEPOp>(loc, pointer(), b.getF32Type(), partials_, ValueRange{first});
+    auto zeros = b.create<scf::ForOp>(loc, i64(0), i64(loops_.partials()), i64(kLanes));
+    {
+      OpBuilder::InsertionGuard inside(b);
+      b.setInsertionPointToStart(zeros.getBody());
+      Value at = b.create<LLVM::GEPOp>(loc, pointer(), b.getF32Type(), partial_, ValueRange{zeros.getInductionVar()});
+      b.create<LLVM::StoreOp>(loc, splat(b.getF32FloatAttr(0)), at, 64);
+    }
+    auto rowOf = [&](Value block) -> Value {
+      return b.create<arith::DivUIOp>(loc, b.create<arith::MulIOp>(loc, block, i64(loops_.rows())), i64(loops_.units()));
+    };
+    each(rowOf(unit), rowOf(b.create<arith::AddIOp>(loc, unit, i64(1))), [&](Value row) { emitRow(row); });
+  }
+
+  // Adds a group of places of the row to the unit's sums.
+  void addToSums() {
+    int64_t sum = 0;
+    for (Value value : kernel_.getYielded()) {
+      if (cell::SumRowsOp op = cell::sumRowsOf(value)) {
+        Value place = b.create<arith::AddIOp>(loc, place_, i64(sum++ * loops_.groups() * kLanes));
+        Value at = b.create<LLVM::GEPOp>(loc, pointer(), b.getF32Type(), partial_, ValueRange{place});
+        Value before = b.create<LLVM::LoadOp>(loc, VectorType::get(kLanes, b.getF32Type()), at, 64);
+        b.create<LLVM::StoreOp>(loc, b.create<arith::AddFOp>(loc, before, vectorOf(op.getValue())), at, 64);
+      }
+    }
+  }
+
+  // One group of the sums of all units, in their order.
+  void emitSums(Value group, Value mask) {
+    Value place = b.create<arith::MulIOp>(loc, group, i64(kLanes));
+    int64_t sum = 0;
+    for (auto [index, value] : llvm::enumerate(kernel_.getYielded())) {
+      cell::SumRowsOp op = cell::sumRowsOf(value);
+      if (!op) {
+        continue;
+      }
+      Value first = b.create<arith::AddIOp>(loc, place, i64(sum++ * loops_.groups() * kLanes));
+      auto loop = b.create<scf::ForOp>(loc, i64(0), i64(loops_.units()), i64(1), ValueRange{splat(b.getF32FloatAttr(0))});
+      {
+        OpBuilder::InsertionGuard inside(b);
+        b.setInsertionPointToStart(loop.getBody());
+        Value unit = b.create<arith::MulIOp>(loc, loop.getInductionVar(), i64(loops_.partials()));
+        Value at = b.create<LLVM::GEPOp>(loc, pointer(), b.getF32Type(), partials_,
+                                         ValueRange{b.create<arith::AddIOp>(loc, first, unit)});
+        Value term = b.create<LLVM::LoadOp>(loc, VectorType::get(kLanes, b.getF32Type()), at, 64);
+        b.create<scf::YieldOp>(loc, ValueRange{b.create<arith::AddFOp>(loc, loop.getRegionIterArgs()[0], term)});
+      }
+      Value made = loop.getResult(0);
+      if (value != op.getResult()) {
+        made = computed(value.getDefiningOp(), {made}, true);
+      }
+      unsigned operand = kernel_.getNumInputs() + unsigned(index);
+      store(made, operand, at(bases_[operand], operand, place), mask);
+    }
+  }
+
   // One row that is cut anywhere.
   void emitFlat(Value begin, Value end) {
     places_ = bases_;
@@ -388,18 +494,21 @@ private:
     SmallVector<std::pair<unsigned, Value>> stores;
     for (auto [index, value] : llvm::enumerate(kernel_.getYielded())) {
       unsigned operand = kernel_.getNumInputs() + unsigned(index);
-      if (!isOfRow(operand)) {
+      if (!isOfRow(operand) && !cell::sumRowsOf(value)) {
         stores.push_back({operand, vectorOf(value)});
       }
     }
+    addToSums();
     for (auto [operand, value] : stores) {
-      Value address = at(places_[operand], operand, place_);
-      unsigned align = alignOf(operand);
-      if (mask) {
-        b.create<LLVM::MaskedStoreOp>(loc, value, address, mask, align);
-      } else {
-        b.create<LLVM::StoreOp>(loc, value, address, align);
-      }
+      store(value, operand, at(places_[operand], operand, place_), mask);
+    }
+  }
+
+  void store(Value value, unsigned operand, Value address, Value mask) {
+    if (mask) {
+      b.create<LLVM::MaskedStoreOp>(loc, value, address, mask, alignOf(operand));
+    } else {
+      b.create<LLVM::StoreOp>(loc, value, address, alignOf(operand));
     }
   }
 
@@ -537,6 +646,7 @@ private:
   llvm::DenseMap<Value, Fact> facts_;
   int passes_ = 0; // before the one that writes
   llvm::SetVector<Operation *> kept_;
+  Value partials_, partial_; // sums over rows: of all units, of this one
   SmallVector<Value> bases_, places_; // addresses by operand: of tensors, and of the row in them
   SmallVector<Random> randoms_;
   llvm::DenseMap<Operation *, Value> scratch_;
@@ -548,9 +658,13 @@ private:
 
 } // namespace
 
-LLVM::LLVMFuncOp emitX86(OpBuilder &builder, cell::KernelOp kernel, const Loops &loops, StringRef symbol,
-                         StringRef processor) {
-  return Emitter(builder, kernel, loops).run(symbol, processor);
+void emitX86(OpBuilder &builder, cell::KernelOp kernel, const Loops &loops, StringRef symbol, StringRef sums,
+             StringRef processor) {
+  Emitter emitter(builder, kernel, loops);
+  emitter.run(symbol, processor);
+  if (loops.sums > 0) {
+    emitter.runSums(sums, processor);
+  }
 }
 
 } // namespace weft::compiler

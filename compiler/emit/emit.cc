@@ -302,17 +302,13 @@ private:
       SmallVector<RankedTensorType> tensors = llvm::map_to_vector(op->getOperands(), task::tensorOf);
       emitCost(*op.getCost(), op.getProductAttr(), narrowestOf(tensors), *out.mutable_cost());
     }
-    for (mlir::Attribute attribute : op.getPartsAttr() ? op.getPartsAttr().getValue() : ArrayRef<mlir::Attribute>()) {
-      auto part = llvm::cast<mlir::DictionaryAttr>(attribute);
-      plan::KernelCost &to = *out.mutable_cost()->add_parts();
-      to.set_family(part.getAs<mlir::StringAttr>("name").str());
-      emitCost(part.getAs<mlir::DenseF64ArrayAttr>("cost"), part.getAs<mlir::DictionaryAttr>("product"),
-               part.getAs<mlir::StringAttr>("type").getValue(), to);
-    }
     if (mlir::FlatSymbolRefAttr cell = op.getCellAttr()) {
       auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<cell::KernelOp>(op, cell);
       out.set_symbol(cell.getValue().str());
-      out.set_units(loopsOf(kernel)->units());
+      const Loops loops = *loopsOf(kernel);
+      out.set_units(loops.units());
+      out.set_partials(loops.partials());
+      out.set_groups(loops.sums > 0 ? loops.groups() : 0);
     }
     for (mlir::Attribute attribute : op.getRandomsAttr() ? op.getRandomsAttr().getValue() : ArrayRef<mlir::Attribute>()) {
       auto random = llvm::cast<mlir::DictionaryAttr>(attribute);

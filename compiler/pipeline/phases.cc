@@ -223,7 +223,8 @@ void buildFuse(mlir::OpPassManager &manager, const Job &job) {
     manager.addNestedPass<task::ProgramOp>(createFuseNorms());
   }
   FuseClustersOptions options;
-  options.joins = !job.graph().has_fusion() || job.graph().fusion() ? -1 : 0;
+  const bool fuses = !job.graph().has_fusion() || job.graph().fusion();
+  options.joins = !fuses ? 0 : job.graph().has_fusion_limit() ? job.graph().fusion_limit() : -1;
   manager.addPass(createFuseClusters(options));
 }
 

@@ -29,6 +29,7 @@ std::string sharedPart(const Job &job, const Cluster &cluster) {
   early.clear_zero();
   early.clear_recompute();
   early.mutable_graph()->clear_fusion();
+  early.mutable_graph()->clear_fusion_limit();
   return absl::StrCat(MessageText(early), MessageText(cluster));
 }
 

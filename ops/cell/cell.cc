@@ -30,6 +30,11 @@ void CellDialect::initialize() {
       >();
 }
 
+SumRowsOp sumRowsOf(mlir::Value yielded) {
+  auto rounded = yielded.getDefiningOp<mlir::arith::TruncFOp>();
+  return (rounded ? rounded.getIn() : yielded).getDefiningOp<SumRowsOp>();
+}
+
 llvm::LogicalResult KernelOp::verify() {
   auto yield = llvm::dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield) {

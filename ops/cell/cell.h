@@ -15,4 +15,11 @@
 #define GET_OP_CLASSES
 #include "ops/cell/ops.h.inc"
 
+namespace weft::cell {
+
+/// The sum over rows that a yielded value is, rounded or not; null if it is none.
+SumRowsOp sumRowsOf(mlir::Value yielded);
+
+} // namespace weft::cell
+
 #endif // WEFT_OPS_CELL_CELL_H_

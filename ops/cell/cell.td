@@ -86,6 +86,20 @@ def Cell_ReduceOp : Cell_Op<"reduce", [Pure, SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
+def Cell_SumRowsOp : Cell_Op<"sum_rows", [Pure, SameOperandsAndResultType]> {
+  let summary = "Sums a number over all rows";
+  let description = [{
+    The sum of what the operand is at one place of each row. It is an output, or rounded to one, which repeats over all
+    dimensions but those of a row, and nothing else reads it. Rows are summed in blocks, then the blocks, in an order that
+    depends on shapes alone.
+
+    Example: `%0 = cell.sum_rows %x : f32`
+  }];
+  let arguments = (ins F32:$value);
+  let results = (outs F32:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
 def Cell_RandomOp : Cell_Op<"random"> {
   let summary = "32 random bits of a place";
   let description = [{

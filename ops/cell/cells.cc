@@ -152,6 +152,8 @@ Cell Cells::hasLuck(double rate, unsigned input, llvm::StringRef seed) {
 Cell Cells::rowSum(Cell x) { return x.with(builder_.create<ReduceOp>(loc_, "sum", x.value())); }
 Cell Cells::rowMax(Cell x) { return x.with(builder_.create<ReduceOp>(loc_, "max", x.value())); }
 
+Cell Cells::sumRows(Cell x) { return x.with(builder_.create<SumRowsOp>(loc_, x.value())); }
+
 Cell Cells::number(double number) { return Cell(builder_, loc_, {}).number(number); }
 
 double Cells::constant(llvm::StringRef name) {

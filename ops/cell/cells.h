@@ -109,6 +109,8 @@ public:
 
   Cell rowSum(Cell x);
   Cell rowMax(Cell x);
+  /// Over all rows; for `out` alone, of an output that has the shape of a row.
+  Cell sumRows(Cell x);
   Cell number(double number);
 
   /// A constant of the kernel. The kernel is refused if it has none of that name and kind.

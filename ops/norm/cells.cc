@@ -31,11 +31,31 @@ void rmsNorm(Cells &c) {
   }
 }
 
+// With n = (x - mean) rstd and g = dy w: dx = rstd (g - avg(g) - n avg(g n)), dw = sum dy n, db = sum dy.
+void layerNormGrad(Cells &c) {
+  c.rows();
+  Cell dy = c.in(0), n = (c.in(1) - c.inOfRow(3)) * c.inOfRow(4), g = dy * c.in(2);
+  const double share = 1.0 / double(c.rowSize());
+  c.out(0, c.inOfRow(4) * (g - share * c.rowSum(g) - n * (share * c.rowSum(g * n))));
+  c.out(1, c.sumRows(dy * n));
+  c.out(2, c.sumRows(dy));
+}
+
+// With n = x rstd and g = dy w: dx = rstd (g - n avg(g n)), dw = sum dy n.
+void rmsNormGrad(Cells &c) {
+  c.rows();
+  Cell dy = c.in(0), n = c.in(1) * c.inOfRow(3), g = dy * c.in(2);
+  c.out(0, c.inOfRow(3) * (g - n * (c.rowSum(g * n) / double(c.rowSize()))));
+  c.out(1, c.sumRows(dy * n));
+}
+
 } // namespace
 
 void describeNorm(Descriptions &descriptions) {
   descriptions.add("layer_norm", layerNorm);
   descriptions.add("rms_norm", rmsNorm);
+  descriptions.add("layer_norm_grad", layerNormGrad);
+  descriptions.add("rms_norm_grad", rmsNormGrad);
 }
 
 } // namespace weft::cell

@@ -16,6 +16,7 @@
 #include "ops/abi/philox.h"
 #include "ops/abi/status_macros.h"
 #include "ops/abi/tile_runs.h"
+#include "ops/abi/workspace.h"
 #include "runtime/code/levels.h"
 
 namespace weft::code {
@@ -43,35 +44,44 @@ absl::Status WriteAll(int file, absl::string_view bytes) {
   return absl::OkStatus();
 }
 
+// What a generated kernel is made of.
+struct Parts {
+  std::shared_ptr<const HostCode> code;  // keeps the functions
+  HostFunction function = nullptr, sums = nullptr;
+  int64_t units = 0, grain = 0, groups = 0;
+};
+
 class GeneratedKernel : public Kernel {
  public:
-  GeneratedKernel(std::shared_ptr<const HostCode> code, HostFunction function, int64_t units, int64_t grain,
-                  const std::vector<RandomTile>& randoms, const KernelSpec& spec)
-      : code_(std::move(code)),
-        function_(function),
-        units_(units),
-        grain_(grain),
+  GeneratedKernel(Parts parts, std::shared_ptr<Workspace> partials, const std::vector<RandomTile>& randoms,
+                  const KernelSpec& spec)
+      : parts_(std::move(parts)),
+        partials_(std::move(partials)),
         threads_(spec.threads),
-        operands_(spec.inputs.size() + spec.outputs.size()),
+        operands_(spec.inputs.size() + spec.outputs.size() + 1),
         numbers_(3 * randoms.size()) {
     for (const RandomTile& random : randoms) draws_.push_back(DrawOf(random));
   }
 
-  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
     void** operand = operands_.data();
     for (const void* input : inputs) *operand++ = const_cast<void*>(input);
     for (void* output : outputs) *operand++ = output;
+    *operand = partials_ != nullptr ? partials_->data<float>() : nullptr;
     for (size_t i = 0; i < draws_.size(); ++i) {
       numbers_[3 * i] = static_cast<int64_t>(MixSeed(context.seed, draws_[i].seed));
       numbers_[3 * i + 1] = context.step;
       numbers_[3 * i + 2] = draws_[i].first + context.micro_batch * draws_[i].elements;
     }
-    ParallelFor(threads_, units_, grain_,
-                [this](int64_t begin, int64_t end) { function_(operands_.data(), numbers_.data(), begin, end); });
+    ForUnits(parts_.function, parts_.units, parts_.grain);
+    if (parts_.sums != nullptr) ForUnits(parts_.sums, parts_.groups, kGroups);
     return absl::OkStatus();
   }
 
  private:
+  static constexpr int64_t kGroups = 16;  // of a row's sums that are worth a thread: 256 places, over all units
+
   struct Draw {
     uint64_t seed;
     int64_t first, elements;  // of the tile; of the whole tensor
@@ -81,9 +91,14 @@ class GeneratedKernel : public Kernel {
     return {random.seed, runs.start(), runs.global_elements()};
   }
 
-  const std::shared_ptr<const HostCode> code_;
-  const HostFunction function_;
-  const int64_t units_, grain_;
+  void ForUnits(HostFunction function, int64_t count, int64_t grain) {
+    ParallelFor(threads_, count, grain, [this, function](int64_t begin, int64_t end) {
+      function(operands_.data(), numbers_.data(), begin, end);
+    });
+  }
+
+  const Parts parts_;
+  const std::shared_ptr<Workspace> partials_;
   const int threads_;
   std::vector<Draw> draws_;
   std::vector<void*> operands_;
@@ -143,13 +158,19 @@ absl::StatusOr<HostFunction> HostCode::Find(const std::string& symbol) const {
   return reinterpret_cast<HostFunction>(function);
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(std::shared_ptr<const HostCode> code, const std::string& symbol,
-                                                   int64_t units, const std::vector<RandomTile>& randoms,
-                                                   const KernelSpec& spec) {
+absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(std::shared_ptr<const HostCode> code, const plan::Kernel& kernel,
+                                                   const std::vector<RandomTile>& randoms, const KernelSpec& spec) {
   constexpr int64_t kGrain = 8 * 1024;  // elements that are worth a thread
-  WEFT_ASSIGN_OR_RETURN(const HostFunction function, code->Find(symbol));
-  const int64_t unit = std::max<int64_t>(LargestOf(spec) / std::max<int64_t>(units, 1), 1);
-  return std::make_unique<GeneratedKernel>(std::move(code), function, units, kGrain / unit + 1, randoms, spec);
+  Parts parts{.units = kernel.units(), .groups = kernel.groups()};
+  parts.grain = kGrain / std::max<int64_t>(LargestOf(spec) / std::max<int64_t>(parts.units, 1), 1) + 1;
+  WEFT_ASSIGN_OR_RETURN(parts.function, code->Find(kernel.symbol()));
+  std::shared_ptr<Workspace> partials;
+  if (kernel.partials() > 0) {
+    WEFT_ASSIGN_OR_RETURN(parts.sums, code->Find(absl::StrCat(kernel.symbol(), kSums)));
+    partials = Reserved(spec.workspace, static_cast<size_t>(kernel.units() * kernel.partials()) * sizeof(float));
+  }
+  parts.code = std::move(code);
+  return std::make_unique<GeneratedKernel>(std::move(parts), std::move(partials), randoms, spec);
 }
 
 }  // namespace weft::code

@@ -42,6 +42,14 @@ TensorSpec RankPlace::SpecOf(const plan::Buffer& global) const {
   return spec;
 }
 
+std::vector<code::RandomTile> RankPlace::RandomsOf(const plan::Kernel& kernel) const {
+  std::vector<code::RandomTile> randoms;
+  for (const plan::Random& random : kernel.randoms()) {
+    randoms.push_back({static_cast<uint64_t>(random.seed()), SpecOf(random.tensor())});
+  }
+  return randoms;
+}
+
 char* RankPlace::AddressOf(int32_t actor, int32_t buffer, int64_t micro_batch) const {
   return base + program->RangeOf(buffer, program->SlotOf(actor, buffer, micro_batch)).begin;
 }

@@ -8,6 +8,7 @@
 
 #include "ops/abi/attributes.h"
 #include "ops/abi/tensor_spec.h"
+#include "runtime/code/host_code.h"
 #include "runtime/plan/enums.h"
 #include "runtime/plan/program.h"
 
@@ -28,6 +29,8 @@ struct RankPlace {
   // The rank's tile of a buffer.
   TensorSpec SpecOf(int32_t buffer) const;
   TensorSpec SpecOf(const plan::Buffer& global) const;
+  // What a generated kernel draws.
+  std::vector<code::RandomTile> RandomsOf(const plan::Kernel& kernel) const;
   // Where the buffer is that an act uses.
   char* AddressOf(int32_t actor, int32_t buffer, int64_t micro_batch) const;
   // After how many micro-batches an actor's addresses of these buffers repeat;

@@ -59,15 +59,6 @@ struct Workspaces {
 // which may prepare something when they are called first.
 constexpr int64_t kRecordingStep = 2;
 
-// What a generated kernel of a rank draws.
-std::vector<code::RandomTile> RandomsOf(const RankPlace& place, const plan::Kernel& kernel) {
-  std::vector<code::RandomTile> randoms;
-  for (const plan::Random& random : kernel.randoms()) {
-    randoms.push_back({static_cast<uint64_t>(random.seed()), place.SpecOf(random.tensor())});
-  }
-  return randoms;
-}
-
 // Drops what it is given.
 class NoResult : public ResultField {
  public:
@@ -121,7 +112,7 @@ struct Executor::Builder {
     spec.workspace = WorkspacesOf(stream).host;
     spec.gpu_workspace = WorkspacesOf(stream).gpu;
     if (!kernel.symbol().empty()) {
-      return code::MakeKernel(executor.services_.code, kernel.symbol(), kernel.units(), RandomsOf(place, kernel), spec);
+      return code::MakeKernel(executor.services_.code, kernel, place.RandomsOf(kernel), spec);
     }
     if (executor.uploads_[stream] != nullptr) spec.gpu_step_values = executor.uploads_[stream]->values();
     return executor.services_.kernels->Create(spec);

@@ -38,11 +38,6 @@ struct Tables {
 
 // After the launch.
 double WorkSeconds(const Machine& machine, const Tables& tables, const KernelWork& work) {
-  if (!tables.empty() && !work.parts.empty()) {
-    double seconds = 0;
-    for (const KernelWork& part : work.parts) seconds += WorkSeconds(machine, tables, part);
-    return seconds;
-  }
   double contraction_flops = machine.contraction_flops;
   const double own = tables.FlopsOf(work.product);
   if (own > 0) contraction_flops = own;

@@ -47,15 +47,17 @@ struct Machine {
   double step_s = 0;               // that a step takes besides its acts
 };
 
+// The family of generated kernels that several operators are.
+inline constexpr char kGeneratedFamily[] = "generated";
+
 // What one run of a kernel does on one rank.
 struct KernelWork {
   double contraction_flops = 0;  // of matrix products, 2 a multiply-add
   double flops = 0;              // of everything else
   double bytes = 0;              // read and written, each tensor once
   Product product;               // what most of contraction_flops is, if it is known
-  std::string family;            // the kernel's name
+  std::string family;            // the kernel's name, or kGeneratedFamily
   std::string type = {};         // of its elements: the narrowest of floating-point tensors; empty: there are none
-  std::vector<KernelWork> parts = {};  // kernels that it runs one after another; the rest is their sum
 };
 
 // How a group of ranks lies on the nodes.

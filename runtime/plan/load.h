@@ -27,8 +27,9 @@ namespace weft::plan {
 // offsets of runs, slot offsets, costs, clusters and what became of recompute.
 // 3: the job's residual connections and fusion. 4: a STEP actor reads by a view
 // what has several slots; the products of kernels, and calibrations. 5: buffers
-// that are padded; images that vary; parts of kernels; far rates.
-inline constexpr int32_t kPlanVersion = 5;
+// that are padded; images that vary; parts of kernels; far rates. 6: generated
+// kernels, with their code.
+inline constexpr int32_t kPlanVersion = 6;
 
 // The first eight bytes of every plan file.
 inline constexpr char kPlanMagic[] = "WEFTPLAN";

@@ -166,10 +166,6 @@ TEST(RatesTest, CostsFollowThem) {
   EXPECT_NEAR(KernelSeconds(machine, {2000, 0, 100, {}, "attention"}), 1 + 10, 1e-9);
   EXPECT_NEAR(KernelSeconds(machine, {2000, 0, 1000, {}, "attention"}), 1 + 20, 1e-9);
   EXPECT_EQ(KernelSeconds(machine, {0, 100, 0, {}, "add"}), 1 + 10);
-  KernelWork fused = {2000, 100, 200, {1, 32, 64, 64, "bf16"}, "einsum"};
-  fused.parts = {{2000, 0, 100, {1, 32, 64, 64, "bf16"}, "einsum"}, {0, 100, 100, {}, "norm"}};
-  EXPECT_NEAR(KernelSeconds(machine, fused), 1 + 10 + 2, 1e-9) << "one part after another, begun once";
-  EXPECT_EQ(KernelSeconds(plain, fused), 1 + 12) << "without tables the sum of FLOPs";
   EXPECT_NEAR(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1, {4, 2}), 7, 1e-9);
   for (const Spread& other : {Spread{4, 4}, {3, 2}, {8, 2}}) {
     EXPECT_EQ(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1, other),

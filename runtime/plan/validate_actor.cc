@@ -55,11 +55,6 @@ absl::Status CheckKernel(const Kernel& kernel, const Code& code, int buffers) {
   if (absl::Status status = CheckIndices("outputs", kernel.outputs(), buffers); !status.ok()) return status;
   if (Repeats(kernel.outputs())) return InvalidPlan("outputs: expected each buffer once");
   if (absl::Status status = CheckCost(kernel.cost()); !status.ok()) return status;
-  for (const KernelCost& part : kernel.cost().parts()) {
-    if (absl::Status status = CheckCost(part); !status.ok()) return status;
-    if (part.family().empty()) return InvalidPlan("cost: parts: expected a family");
-    if (part.parts_size() > 0) return InvalidPlan("cost: parts: expected no parts of their own");
-  }
   if (kernel.name() == "input") return CheckPort(kernel, 0, 1);
   if (kernel.name() == "output") return CheckPort(kernel, 1, 0);
   if (kernel.outputs_size() == 0) return InvalidPlan("outputs: expected at least 1, got 0");
@@ -70,6 +65,10 @@ absl::Status CheckKernel(const Kernel& kernel, const Code& code, int buffers) {
                          kernel.symbol(), "`");
     }
     if (kernel.units() < 1) return InvalidPlan("units: expected 1 or more, got ", kernel.units());
+    if (kernel.partials() < 0 || kernel.groups() < 0 || (kernel.partials() > 0) != (kernel.groups() > 0)) {
+      return InvalidPlan("partials and groups: expected numbers above 0, or 0 both, got ", kernel.partials(), " and ",
+                         kernel.groups());
+    }
   }
   return absl::OkStatus();
 }

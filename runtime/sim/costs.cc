@@ -185,9 +185,9 @@ plan::KernelWork WorkOf(const std::string& family, const plan::KernelCost& cost)
   if (cost.has_product()) {
     work.product = {product.batch(), product.m(), product.n(), product.k(), product.type(), product.within()};
   }
-  work.family = family;
+  // One that several operators are: "add+gelu".
+  work.family = family.find('+') == std::string::npos ? family : plan::kGeneratedFamily;
   work.type = cost.type();
-  for (const plan::KernelCost& part : cost.parts()) work.parts.push_back(WorkOf(part.family(), part));
   return work;
 }
 

@@ -130,13 +130,22 @@ protected:
     for (Memory &one : memory) {
       addresses.push_back(one.data());
     }
+    const Loops loops = *loopsOf(kernel);
+    const int64_t units = loops.units();
+    std::vector<float> partials(size_t(units * loops.partials()) + 16, NAN);
+    addresses.push_back(reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(partials.data()) + 63) / 64 * 64));
     auto code = loaded(kernel);
     absl::StatusOr<code::HostFunction> function = code->Find("k");
     ASSERT_TRUE(function.ok()) << function.status();
-    const int64_t units = loopsOf(kernel)->units();
     const Draw draw{0x0123456789abcdef, 3, 13};
     const int64_t numbers[] = {int64_t(draw.key), int64_t(draw.event), draw.first};
+    auto addUnits = [&] {
+      for (int64_t group = 0; loops.sums > 0 && group < loops.groups(); ++group) {
+        (*code->Find(std::string("k") + code::kSums))(addresses.data(), numbers, group, group + 1);
+      }
+    };
     (*function)(addresses.data(), numbers, 0, units);
+    addUnits();
     std::vector<std::vector<unsigned char>> whole;
     for (size_t i = inputs.size(); i < memory.size(); ++i) {
       whole.push_back(memory[i].bytes());
@@ -145,6 +154,7 @@ protected:
     for (int64_t unit = units; unit-- > 0;) {
       (*function)(addresses.data(), numbers, unit, unit + 1);
     }
+    addUnits();
     std::vector<std::vector<Bounded>> expected = referenceOf(kernel, inputs, sizes, {draw});
     for (size_t i = 0; i < expected.size(); ++i) {
       Memory &got = memory[inputs.size() + i];
@@ -205,6 +215,24 @@ TEST_F(CodegenTest, Rows) {
     expectClose({"rms_norm", {x, vector}, {x, row}, eps}, {random(size), random(size_t(width))});
     expectClose({"layer_norm", {x, vector, vector}, {x, row, row}, eps},
                 {random(size), random(size_t(width)), random(size_t(width))});
+  }
+}
+
+// In blocks of rows.
+TEST_F(CodegenTest, SumsOverRows) {
+  for (int64_t width : {5, 16, 100, 768}) {
+    for (int64_t rows : {1, 3, 100, 3000}) {
+      const size_t size = size_t(rows * width);
+      const Operand x{{rows, width}, f32()}, row{{rows}, f32()}, vector{{width}, f32()}, half{{width}, bf16()};
+      auto dims = constants({{"kind", builder.getStringAttr("sum")}, {"dims", builder.getI64ArrayAttr({0})}});
+      expectClose({"reduce", {x}, {vector}, dims}, {random(size)});
+      if (rows <= 100) {
+        expectClose({"rms_norm_grad", {x, x, vector, row}, {x, half}, constants()},
+                    {random(size), random(size), random(size_t(width)), random(size_t(rows))});
+        expectClose({"layer_norm_grad", {x, x, vector, row, row}, {x, vector, vector}, constants()},
+                    {random(size), random(size), random(size_t(width)), random(size_t(rows)), random(size_t(rows))});
+      }
+    }
   }
 }
 

@@ -118,6 +118,14 @@ Bounded reduced(cell::ReduceOp reduce, const std::vector<Bounded> &row) {
   return rounded(sum.number, sum.error);
 }
 
+// A row's part of sums over all rows, of which every addition rounds.
+void addRow(const std::vector<Bounded> &row, const std::vector<size_t> &places, std::vector<Bounded> &sums) {
+  for (auto [place, x] : llvm::zip(places, row)) {
+    sums[place].number += x.number;
+    sums[place].error += x.error + kRound * (std::fabs(sums[place].number) + std::fabs(x.number)) * 2;
+  }
+}
+
 // One row of a kernel.
 struct Row {
   cell::KernelOp kernel;
@@ -137,7 +145,9 @@ struct Row {
     }
     for (Operation &op : block.without_terminator()) {
       std::vector<Bounded> results;
-      if (llvm::isa<cell::RandomOp>(op)) {
+      if (llvm::isa<cell::SumRowsOp>(op)) {
+        results = values[op.getOperand(0)]; // of this row
+      } else if (llvm::isa<cell::RandomOp>(op)) {
         for (size_t place : places[kernel.getStrides().size() + random]) {
           const Draw &draw = draws[random];
           results.push_back({double(PhiloxElement(draw.key, draw.event, uint64_t(draw.first) + place)), 0});
@@ -157,6 +167,10 @@ struct Row {
       values[op.getResult(0)] = results;
     }
     for (auto [index, value] : llvm::enumerate(kernel.getYielded())) {
+      if (cell::SumRowsOp sum = cell::sumRowsOf(value)) {
+        addRow(values[sum.getValue()], places[kernel.getNumInputs() + index], outputs[index]);
+        continue;
+      }
       for (auto [place, number] : llvm::zip(places[kernel.getNumInputs() + index], values[value])) {
         outputs[index][place] = number;
       }
@@ -197,6 +211,13 @@ std::vector<std::vector<Bounded>> referenceOf(cell::KernelOp kernel, const std::
       }
     }
     row.run(inputs, draws, outputs);
+  }
+  for (auto [index, value] : llvm::enumerate(kernel.getYielded())) {
+    for (Bounded &number : outputs[index]) {
+      if (cell::sumRowsOf(value)) {
+        number = rounded(number.number, number.error, 0.5, value.getType());
+      }
+    }
   }
   return outputs;
 }

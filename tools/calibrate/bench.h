@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ops/abi/registry.h"
+#include "runtime/code/host_code.h"
 #include "runtime/device/device.h"
 #include "runtime/executor/step_upload.h"
 #include "tools/calibrate/measured.h"
@@ -38,6 +39,10 @@ struct Case {
   plan::KernelWork work;
   KernelSpec spec;
   std::vector<int> in_place = {};  // by output: the input whose memory it is, or -1
+  // Of a generated kernel: its code, and what the plan says of it; null of another.
+  std::shared_ptr<const code::HostCode> code = nullptr;
+  plan::Kernel generated = {};
+  std::vector<code::RandomTile> randoms = {};
 };
 
 // Cases that are run in turn, round after round: a machine that is slower for a while is so for all of them. In a step

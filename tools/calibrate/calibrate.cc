@@ -241,7 +241,7 @@ absl::Status MeasureKernels(Session& session) {
   const Clock::time_point until = After(session.request.seconds * kForKernels);
   WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Bench> bench,
                         Bench::Create(session.target->kernels, session.device(), session.threads));
-  const std::vector<Case> cases = KernelCases(session.plans);
+  WEFT_ASSIGN_OR_RETURN(const std::vector<Case> cases, KernelCases(session.plans));
   for (const Case& made : cases) WEFT_RETURN_IF_ERROR(bench->Add(made));
   for (int round = 1; round == 1 || Clock::now() < until; ++round) {
     session.Tell(absl::StrCat("kernels, ", cases.size(), ", round ", round));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/status_macros.h"
 #include "runtime/executor/binding.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/program.h"
@@ -18,6 +19,8 @@ std::string KeyOf(const Case& made, const plan::Kernel& kernel) {
   named.clear_inputs();
   named.clear_outputs();
   named.clear_location();
+  named.clear_symbol();  // which another plan may call otherwise
+  named.clear_randoms();
   std::string key = named.ShortDebugString();
   for (const auto* side : {&made.spec.inputs, &made.spec.outputs}) {
     for (const TensorSpec& tensor : *side) absl::StrAppend(&key, " ", tensor.ToString());
@@ -78,10 +81,14 @@ DType TypeOfOperands(const std::string& type) {
   return row == std::end(kElementTypes) ? DType::kF32 : row->type;  // "tf32" is a way to take f32
 }
 
-std::vector<Case> KernelCases(const std::vector<plan::Plan>& plans) {
+absl::StatusOr<std::vector<Case>> KernelCases(const std::vector<plan::Plan>& plans) {
   std::vector<Case> cases;
   std::set<std::string> known;
   for (const plan::Plan& plan : plans) {
+    std::shared_ptr<const code::HostCode> code;
+    if (plan.has_code()) {
+      WEFT_ASSIGN_OR_RETURN(code, code::HostCode::Load(plan.code()));
+    }
     for (const plan::Program& program : plan::ProgramsOf(plan)) {
       const executor::RankPlace place{&program, 0, program.placement->ranks(0),
                                       plan::Coordinates(*program.placement, 0), nullptr};
@@ -91,6 +98,11 @@ std::vector<Case> KernelCases(const std::vector<plan::Plan>& plans) {
         for (const plan::Kernel& kernel : actor.kernels()) {
           if (IsPort(kernel)) continue;
           Case made = CaseOf(place, a, kernel);
+          if (!kernel.symbol().empty()) {
+            made.code = code;
+            made.generated = kernel;
+            made.randoms = place.RandomsOf(kernel);
+          }
           if (known.insert(KeyOf(made, kernel)).second) cases.push_back(std::move(made));
         }
       }

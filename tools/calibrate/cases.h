@@ -12,8 +12,8 @@
 namespace weft::calibrate {
 
 // The kernels of compute streams, each once, by the bytes that they move: those of the first rank of each stage. Not
-// those that exchange data with the host.
-std::vector<Case> KernelCases(const std::vector<plan::Plan>& plans);
+// those that exchange data with the host. Errors: of generated kernels that this machine cannot run.
+absl::StatusOr<std::vector<Case>> KernelCases(const std::vector<plan::Plan>& plans);
 
 // Products of [m, k] by [k, n] for all m, n and k of `sizes`: once with both operands row-major, once with the second
 // and once with the first transposed, as the products of a linear layer and of its two gradients. `type`: that of the

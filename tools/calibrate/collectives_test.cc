@@ -33,7 +33,7 @@ TEST(MeasureTest, AllKernelsAndCollectivesRun) {
   RegisterCpuKernels(kernels);
   const std::unique_ptr<device::Device> device = device::CreateHostDevice();
   std::unique_ptr<Bench> bench = *Bench::Create(kernels, *device, 1);
-  const std::vector<Case> cases = KernelCases(*ProbePlans("cpu"));
+  const std::vector<Case> cases = *KernelCases(*ProbePlans("cpu"));
   EXPECT_GT(cases.size(), 300u);
   for (const Case& made : cases) {
     if (made.work.bytes < 1e5) ASSERT_EQ(bench->Add(made), absl::OkStatus());

@@ -95,17 +95,16 @@ void FitOtherFlops(const Measured& measured, Cluster* cluster) {
     if (!IsProduct(work) || work.type != "f32" || work.flops < kLeastShare * work.contraction_flops) continue;
     plan::KernelWork product = work;
     product.flops = product.bytes = 0;
-    product.parts.clear();
     flops += work.flops;
     seconds += timed.seconds - plan::KernelSeconds(machine, product);
   }
   if (flops > 0 && seconds > 0) cluster->mutable_device()->set_other_flops(Rounded(flops / seconds));
 }
 
-// But for what has a rate by its shape, and what is the sum of its parts.
+// But for what has a rate by its shape.
 bool HasRateOfItsOwn(const plan::KernelWork& work, const Cluster& cluster) {
   const auto& shapes = cluster.calibration().product();
-  return IsProduct(work) || !work.parts.empty() || std::any_of(shapes.begin(), shapes.end(), [&](const auto& it) {
+  return IsProduct(work) || std::any_of(shapes.begin(), shapes.end(), [&](const auto& it) {
            return !it.within().empty() && it.within() == work.product.within;
          });
 }

@@ -78,23 +78,6 @@ TEST(FitTest, FamiliesHaveARateForEachDoublingAndElementType) {
   EXPECT_NEAR(speed.bytes_s, 2100 / (1000 / 1e9 + 1100 / 2e9), 1e8);
 }
 
-// A fused kernel is the sum of its parts, which are measured by themselves.
-TEST(FitTest, PartsHaveRatesAndTheirSumHasNone) {
-  Measured measured;
-  const KernelWork gelu = {0, 500, 4000, {}, "gelu", "f32"};
-  KernelWork fused = Product(16, 16, 16);
-  measured.products.push_back({fused, fused.contraction_flops / 50e9});
-  fused.flops = 500, fused.parts = {Product(16, 16, 16), gelu};
-  KernelWork norm = {0, 0, 4000, {}, "residual_layer_norm", "f32"};
-  norm.parts = {gelu};
-  measured.kernels = {{gelu, 3e-6}, {fused, 1}, {norm, 1}};
-  Cluster cluster = TwoRanks();
-  const plan::Machine machine = FitOf(measured, &cluster);
-  EXPECT_EQ(cluster.calibration().kernel_size(), 1);
-  EXPECT_NEAR(plan::KernelSeconds(machine, norm) - machine.launch_s, 3e-6, 1e-9);
-  EXPECT_NEAR(plan::KernelSeconds(machine, fused) - machine.launch_s, 3e-6 + fused.contraction_flops / 50e9, 1e-9);
-}
-
 TEST(FitTest, WhatIsFarHasTablesOfItsOwn) {
   Measured measured;
   const KernelWork norm = {0, 0, 4000, {}, "norm", "f32"};

@@ -9,6 +9,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "ops/cell/cell.h"
 #include "ops/register.h"
 #include "runtime/version/version.h"
 
@@ -74,7 +75,7 @@ void printHelp() {
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   weft::ir::registerWeftDialect(registry);
-  registry.insert<weft::model::ModelDialect, weft::task::TaskDialect>();
+  registry.insert<weft::model::ModelDialect, weft::task::TaskDialect, weft::cell::CellDialect>();
 
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();

@@ -9,7 +9,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/devices.h"
 #include "runtime/plan/program.h"
@@ -28,16 +27,9 @@ double MedianOf(std::vector<double> values) {
 
 // What was predicted for an event of a rank, by its name in the trace.
 struct Predicted {
-  std::string family;  // empty: an act that runs kernels
+  std::string family;  // the kernel's name; empty: an act that runs kernels
   double seconds = 0;  // of a kernel without its launch; of an act that of all its launches
 };
-
-// "layer_norm", or "einsum + add + gelu" of a kernel that runs several.
-std::string FamilyOf(const plan::KernelWork& work) {
-  if (work.parts.empty()) return work.family;
-  return absl::StrJoin(work.parts, " + ",
-                       [](std::string* out, const plan::KernelWork& part) { out->append(part.family); });
-}
 
 // By name, those of one stage.
 using OfStage = std::map<std::string, Predicted>;
@@ -79,7 +71,7 @@ std::vector<OfStage> PredictedOf(const std::vector<plan::Program>& programs, con
       for (int k = 0; k < actor.kernels_size(); ++k) {
         // As weft-run names it.
         of[absl::StrCat(actor.name(), "/", k, " ", actor.kernels(k).name())] = {
-            FamilyOf(sim::WorkOf(actor.kernels(k))), stretch * (seconds[a][k] - plan::LaunchSeconds(machine))};
+            actor.kernels(k).name(), stretch * (seconds[a][k] - plan::LaunchSeconds(machine))};
       }
     }
   }

@@ -84,14 +84,6 @@ static bool isCost(llvm::ArrayRef<double> cost) {
   return cost.size() == 3 && llvm::all_of(cost, [](double part) { return part >= 0; });
 }
 
-static bool isPart(mlir::Attribute attribute) {
-  auto part = llvm::cast<mlir::DictionaryAttr>(attribute);
-  auto cost = part.getAs<mlir::DenseF64ArrayAttr>("cost");
-  auto product = part.getAs<mlir::DictionaryAttr>("product");
-  return part.getAs<mlir::StringAttr>("name") && part.getAs<mlir::StringAttr>("type") && cost && isCost(cost) &&
-         part.size() == 3 + bool(product) && (!product || isProduct(product));
-}
-
 llvm::SmallVector<int64_t> localShapeOf(mlir::RankedTensorType tensor, ir::PlacementAttr placement) {
   return ir::localShape(tensor.getShape(), ir::sbpOf(tensor).getStates(), placement.getSizes());
 }
@@ -191,11 +183,6 @@ LogicalResult KernelOp::verify() {
   }
   if (getProduct() && !isProduct(getProductAttr())) {
     return emitOpError() << "product: expected batch, m, n and k of 1 or more and a type, got " << getProductAttr();
-  }
-  for (mlir::Attribute part : getPartsAttr() ? getPartsAttr().getValue() : llvm::ArrayRef<mlir::Attribute>()) {
-    if (!isPart(part)) {
-      return emitOpError() << "parts: expected a name, a type and a cost of each, and a product or none, got " << part;
-    }
   }
   return mlir::success();
 }

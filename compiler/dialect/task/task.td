@@ -130,20 +130,18 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
     entry an output: the input whose bytes the kernel may overwrite with it, or -1. `cost` is what one run does on
     one rank: FLOPs of matrix products, other FLOPs, bytes read and written. `product` is what those FLOPs are, if they
     are of one contraction: `batch` products of [m, k] by [k, n]; `within` names the kernel that they are a part of.
-    `parts` are the kernels that this one runs one after another, each with its name, the type that its elements have,
-    its cost, and its product if it is one. `cell` names the `cell.kernel` that says what a generated kernel computes, of
+    `cell` names the `cell.kernel` that says what a generated kernel computes, of
     the inputs and outputs in their order, and `randoms` the seed and the tensor of each `cell.random` in it.
 
     Example: `task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro in_place [0] cost [0., 64., 768.]`
 
     **Constraints:** `in_place` names an input, or -1, for each output; `cost` has three numbers of 0 or more;
-    `product` has batch, m, n and k of 1 or more, and a type; each of `parts` has a name, a type, and a cost;
+    `product` has batch, m, n and k of 1 or more, and a type;
     "accumulate" has ins (term, sum) and outs (sum), and "input" one output and no inputs.
   }];
   let arguments = (ins StrAttr:$name, Variadic<Task_BufferType>:$inputs, Variadic<Task_BufferType>:$outputs,
                        DictionaryAttr:$constants, Task_Section:$section, OptionalAttr<DenseI64ArrayAttr>:$in_place,
                        OptionalAttr<DenseF64ArrayAttr>:$cost, OptionalAttr<DictionaryAttr>:$product,
-                       OptionalAttr<TypedArrayAttrBase<DictionaryAttr, "parts of a kernel">>:$parts,
                        OptionalAttr<FlatSymbolRefAttr>:$cell,
                        OptionalAttr<TypedArrayAttrBase<DictionaryAttr, "seeds and tensors">>:$randoms);
   // Without a cost.
@@ -151,11 +149,11 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
                                  "mlir::DictionaryAttr":$constants, "Section":$section,
                                  "mlir::DenseI64ArrayAttr":$in_place),
                             [{ build($_builder, $_state, name, inputs, outputs, constants, section, in_place,
-                                     mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(), mlir::ArrayAttr(), mlir::FlatSymbolRefAttr(), mlir::ArrayAttr()); }]>];
+                                     mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(), mlir::FlatSymbolRefAttr(), mlir::ArrayAttr()); }]>];
   let assemblyFormat = [{
     $name (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
     $constants $section (`in_place` $in_place^)? attr-dict (`cost` custom<Cost>($cost)^)? (`product` $product^)?
-    (`parts` $parts^)? (`cell` $cell^)? (`randoms` $randoms^)?
+    (`cell` $cell^)? (`randoms` $randoms^)?
   }];
   let hasVerifier = 1;
 }

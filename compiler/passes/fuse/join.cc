@@ -97,7 +97,8 @@ private:
   mlir::Value valueFor(int buffer, const Sizes &strides, mlir::Type type) {
     for (const Operand &output : outputs_) {
       if (output.buffer == buffer) {
-        return output.strides == strides && output.value.getType() == type ? output.value : mlir::Value();
+        bool isPlace = output.strides == strides && output.value.getType() == type && !cell::sumRowsOf(output.value);
+        return isPlace ? output.value : mlir::Value();
       }
     }
     for (const Operand &input : inputs_) {
@@ -164,8 +165,8 @@ private:
     return loops && loops->row.extent >= rowOf(first_) && loops->row.extent >= rowOf(second_);
   }
 
-  // What rows of the parts are worth: beyond some vectors, longer ones are no faster.
-  static int64_t rowOf(const Part &part) { return std::min<int64_t>(loopsOf(part.kernel)->row.extent, 8 * kLanes); }
+  // What rows of the parts are worth: beyond four vectors, as of 64 hidden dimensions, longer ones are hardly faster.
+  static int64_t rowOf(const Part &part) { return std::min<int64_t>(loopsOf(part.kernel)->row.extent, 4 * kLanes); }
 
   mlir::OpBuilder &builder_;
   const Part &first_, &second_;

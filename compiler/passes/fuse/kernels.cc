@@ -141,29 +141,7 @@ void declareBefore(Operation *place, Value buffer) {
   declaration->moveBefore(place);
 }
 
-// Whether a fused kernel is its parts, one after another: on the host, unless it is generated.
-bool runsParts(KernelOp first, const Fused &fused) {
-  return !fused.cell && isOnHost(first->getParentOfType<task::ProgramOp>());
-}
-
-// What a kernel of the host runs one after another; itself if it is nothing but one kernel.
-SmallVector<mlir::Attribute> partsOf(KernelOp kernel) {
-  if (mlir::ArrayAttr parts = kernel.getPartsAttr()) {
-    return llvm::to_vector(parts.getValue());
-  }
-  mlir::Builder b(kernel.getContext());
-  SmallVector<RankedTensorType> tensors = llvm::map_to_vector(kernel->getOperands(), task::tensorOf);
-  SmallVector<mlir::NamedAttribute> part = {b.getNamedAttr("name", kernel.getNameAttr()),
-                                            b.getNamedAttr("type", b.getStringAttr(narrowestOf(tensors))),
-                                            b.getNamedAttr("cost", kernel.getCostAttr())};
-  if (mlir::DictionaryAttr product = kernel.getProductAttr()) {
-    part.push_back(b.getNamedAttr("product", product));
-  }
-  return {b.getDictionaryAttr(part)};
-}
-
-// Each operand and result is read or written once where the parts did so several times, or not at all any more. On the
-// host the parts still run one after another.
+// Each operand and result is read or written once where the parts did so several times, or not at all any more.
 SmallVector<double> costOf(ArrayRef<KernelOp> parts, const Fused &fused) {
   SmallVector<double> cost(3, 0);
   llvm::DenseMap<Value, int64_t> saved;
@@ -176,9 +154,6 @@ SmallVector<double> costOf(ArrayRef<KernelOp> parts, const Fused &fused) {
     for (Value operand : part->getOperands()) {
       ++saved[operand];
     }
-  }
-  if (runsParts(ArrayRef(parts)[0], fused)) {
-    return cost;
   }
   auto program = ArrayRef(parts)[0]->getParentOfType<task::ProgramOp>();
   for (const auto *list : {&fused.inputs, &fused.outputs}) {
@@ -212,14 +187,7 @@ bool fuse(ArrayRef<KernelOp> parts, const Fused &fused) {
       first.getLoc(), b.getStringAttr(fused.name), fused.inputs, fused.outputs, fused.constants, first.getSection(),
       fused.inPlace.empty() ? mlir::DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(fused.inPlace),
       costs ? b.getDenseF64ArrayAttr(costOf(parts, fused)) : mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(),
-      mlir::ArrayAttr(), fused.cell, fused.randoms);
-  if (costs && runsParts(first, fused)) {
-    SmallVector<mlir::Attribute> all;
-    for (KernelOp part : parts) {
-      llvm::append_range(all, partsOf(part));
-    }
-    made.setPartsAttr(b.getArrayAttr(all));
-  }
+      fused.cell, fused.randoms);
   made->setDiscardableAttrs(first->getDiscardableAttrDictionary());
   for (KernelOp part : parts) {
     if (part.getProduct()) {

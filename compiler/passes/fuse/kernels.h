@@ -38,7 +38,7 @@ struct Fused {
 };
 
 /// Replaces `parts` by one kernel, which takes its place in the model from the first of them, and erases the buffers
-/// that nothing uses any more. Its cost is that of the parts, on a GPU without what passed between them. False, and
+/// that nothing uses any more. Its cost is that of the parts without what passed between them. False, and
 /// nothing changes, if there is no place behind all that it reads and before all that reads it.
 bool fuse(llvm::ArrayRef<task::KernelOp> parts, const Fused &fused);
 

@@ -30,13 +30,6 @@ task.program @p on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]> 
 
 // -----
 
-task.program @p on #weft.placement<"cpu", [], [0]> micro_batches(1) {
-  // expected-error @+1 {{'task.kernel' op parts: expected a name, a type and a cost of each, and a product or none, got {cost = array<f64: 1.000000e+00, 0.000000e+00>, name = "add", type = "f32"}}}
-  task.kernel "k" {} micro cost [1.0, 0.0, 0.0] parts [{cost = array<f64: 1.0, 0.0>, name = "add", type = "f32"}]
-}
-
-// -----
-
 task.program @p on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]> micro_batches(1) {
   %a = task.buffer "a" activation : !task.buffer<tensor<8x4xf32, #weft.sbp<B, B>>>
   // expected-error @+1 {{'task.kernel' op in_place: expected 1 entries, one an output, got 2}}

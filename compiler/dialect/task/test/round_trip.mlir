@@ -32,8 +32,8 @@ task.program @stage0 on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2,
   task.actor "graph.forward" compute micro {
     // CHECK-NEXT: task.kernel "empty" {} micro{{$}}
     task.kernel "empty" {} micro
-    // CHECK-NEXT: task.kernel "two" {} micro cost [3.000000e+00, 1.000000e+00, 2.000000e+00] product {batch = 1 : i64, k = 2 : i64, m = 3 : i64, n = 4 : i64, type = "f32", within = "attention"} parts [{cost = array<f64: 3.000000e+00, 1.000000e+00, 2.000000e+00>, name = "add", type = "bf16"}]
-    task.kernel "two" {} micro cost [3.0, 1.0, 2.0] product {batch = 1, k = 2, m = 3, n = 4, type = "f32", within = "attention"} parts [{cost = array<f64: 3.0, 1.0, 2.0>, name = "add", type = "bf16"}]
+    // CHECK-NEXT: task.kernel "two" {} micro cost [3.000000e+00, 1.000000e+00, 2.000000e+00] product {batch = 1 : i64, k = 2 : i64, m = 3 : i64, n = 4 : i64, type = "f32", within = "attention"} cell @k randoms [{seed = 1 : i64, tensor = tensor<4xf32>}]
+    task.kernel "two" {} micro cost [3.0, 1.0, 2.0] product {batch = 1, k = 2, m = 3, n = 4, type = "f32", within = "attention"} cell @k randoms [{seed = 1, tensor = tensor<4xf32>}]
     // CHECK-NEXT: task.kernel "input" outs(%[[X]] : !task.buffer<tensor<8x4xf32, #weft.sbp<S(0), B>>>) {name = "x"} micro
     task.kernel "input" outs(%x : !x) {name = "x"} micro
     // CHECK-NEXT: task.kernel "k" ins(%[[B]], %[[F]] : !task.buffer<tensor<8x4xf32, #weft.sbp<B, B>>>, !task.buffer<tensor<32xf32, #weft.sbp<B, B>>>)

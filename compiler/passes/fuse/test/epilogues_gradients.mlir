@@ -35,7 +35,7 @@ task.program @gelu_grad on #weft.placement<"cuda", [], [0]> micro_batches(1) {
 !x = !task.buffer<tensor<2x3x4xf32, #weft.sbp<>>>
 !w = !task.buffer<tensor<4x4xf32, #weft.sbp<>>>
 !b = !task.buffer<tensor<4xf32, #weft.sbp<>>>
-task.program @operands on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+task.program @operands on #weft.placement<"cuda", [], [0]> micro_batches(1) {
   %x = task.buffer "x" input : !x
   %dy = task.buffer "dy" input : !x
   %dy2 = task.buffer "dy2" input : !x
@@ -62,7 +62,7 @@ task.program @operands on #weft.placement<"cpu", [], [0]> micro_batches(1) {
 !w = !task.buffer<tensor<4x4xf32, #weft.sbp<>>>
 !h = !task.buffer<tensor<4x4xbf16, #weft.sbp<>>>
 !b = !task.buffer<tensor<4xf32, #weft.sbp<>>>
-task.program @apart on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+task.program @apart on #weft.placement<"cuda", [], [0]> micro_batches(1) {
   %x = task.buffer "x" input : !x
   %1 = task.buffer "1" input : !x
   %2 = task.buffer "2" input : !x

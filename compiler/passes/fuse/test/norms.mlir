@@ -39,7 +39,7 @@ task.program @forward on #weft.placement<"cuda", [], [0]> micro_batches(1) {
 !p = !task.buffer<tensor<2x4xf32, #weft.sbp<P>>>
 !h = !task.buffer<tensor<2x4xbf16, #weft.sbp<B>>>
 !w = !task.buffer<tensor<4xf32, #weft.sbp<B>>>
-task.program @apart on #weft.placement<"cpu", [tensor = 2], [0, 1]> micro_batches(1) {
+task.program @apart on #weft.placement<"cuda", [tensor = 2], [0, 1]> micro_batches(1) {
   %x = task.buffer "x" input : !x
   %y = task.buffer "y" input : !x
   %p = task.buffer "p" input : !p
@@ -82,7 +82,7 @@ task.program @apart on #weft.placement<"cpu", [tensor = 2], [0, 1]> micro_batche
 !x = !task.buffer<tensor<2x4xf32, #weft.sbp<>>>
 !w = !task.buffer<tensor<4xf32, #weft.sbp<>>>
 !s = !task.buffer<tensor<2xf32, #weft.sbp<>>>
-task.program @backward on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+task.program @backward on #weft.placement<"cuda", [], [0]> micro_batches(1) {
   %dy = task.buffer "dy" input : !x
   %x = task.buffer "x" input : !x
   %w = task.buffer "w" parameter : !w
@@ -113,7 +113,7 @@ task.program @backward on #weft.placement<"cpu", [], [0]> micro_batches(1) {
 !x = !task.buffer<tensor<2x4xf32, #weft.sbp<>>>
 !w = !task.buffer<tensor<4xf32, #weft.sbp<>>>
 !s = !task.buffer<tensor<2xf32, #weft.sbp<>>>
-task.program @alone on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+task.program @alone on #weft.placement<"cuda", [], [0]> micro_batches(1) {
   %x = task.buffer "x" input : !x
   %w = task.buffer "w" parameter : !w
   %rstd = task.buffer "rstd" input : !s

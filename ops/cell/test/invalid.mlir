@@ -1,0 +1,40 @@
+// RUN: weft-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{'cell.kernel' op strides: expected 2 lists, one for every input and output, got 1}}
+cell.kernel @k domain [4] row 1 strides [array<i64: 1>] {
+^bb0(%x: f32):
+  cell.yield %x : f32
+}
+
+// -----
+
+// expected-error @+1 {{'cell.kernel' op strides: expected 1 of 0 or more in each list, got array<i64: 1, 1>}}
+cell.kernel @k domain [4] row 1 strides [array<i64: 1, 1>, array<i64: 1>] {
+^bb0(%x: f32):
+  cell.yield %x : f32
+}
+
+// -----
+
+// expected-error @+1 {{'cell.kernel' op row: expected the product of the last extents of the domain, got 3}}
+cell.kernel @k domain [4] row 3 strides [array<i64: 1>, array<i64: 1>] {
+^bb0(%x: f32):
+  cell.yield %x : f32
+}
+
+// -----
+
+// expected-error @+1 {{'cell.kernel' op domain: expected extents of 1 or more, got 0}}
+cell.kernel @k domain [0] row 1 strides [array<i64: 1>, array<i64: 1>] {
+^bb0(%x: f32):
+  cell.yield %x : f32
+}
+
+// -----
+
+cell.kernel @k domain [4] row 4 strides [array<i64: 1>, array<i64: 1>] {
+^bb0(%x: f32):
+  // expected-error @+1 {{'cell.reduce' op kind: expected sum or max, got least}}
+  %0 = cell.reduce least %x : f32
+  cell.yield %0 : f32
+}
