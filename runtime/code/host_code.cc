@@ -1,6 +1,7 @@
 #include "runtime/code/host_code.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -42,6 +43,18 @@ absl::Status WriteAll(int file, absl::string_view bytes) {
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return absl::OkStatus();
+}
+
+// Whether bytes are a whole shared object for x86-64: the table of its sections ends it, and the loader would map what
+// is missing of a cut one.
+bool IsWholeObject(const std::string& object) {
+  Elf64_Ehdr header;
+  if (object.size() < sizeof header) return false;
+  std::memcpy(&header, object.data(), sizeof header);
+  const bool is_shared = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+                         header.e_machine == EM_X86_64 && header.e_type == ET_DYN;
+  const uint64_t table = uint64_t{header.e_shnum} * header.e_shentsize;
+  return is_shared && header.e_shoff <= object.size() && object.size() - header.e_shoff == table;
 }
 
 // What a generated kernel is made of.
@@ -130,24 +143,27 @@ absl::StatusOr<std::shared_ptr<const HostCode>> HostCode::Load(const plan::Code&
   if (file < 0) {
     return absl::ResourceExhaustedError(absl::StrCat("generated kernels: no memory for them: ", std::strerror(errno)));
   }
-  absl::Status written = WriteAll(file, made.object());
-  void* handle = nullptr;
-  std::string why;
-  if (written.ok()) {
-    handle = dlopen(absl::StrCat("/proc/self/fd/", file).c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) why = dlerror();
-  }
-  close(file);
-  WEFT_RETURN_IF_ERROR(written);
-  if (handle == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat("generated kernels: expected a shared object for x86-64: ", why));
-  }
-  std::shared_ptr<const HostCode> code(new HostCode(handle, suffix));
+  const std::shared_ptr<HostCode> code(new HostCode(file, suffix));
+  WEFT_RETURN_IF_ERROR(code->Map(made.object()));
   for (const std::string& symbol : made.symbols()) WEFT_RETURN_IF_ERROR(code->Find(symbol).status());
   return code;
 }
 
-HostCode::~HostCode() { dlclose(handle_); }
+absl::Status HostCode::Map(const std::string& object) {
+  if (!IsWholeObject(object)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("generated kernels: expected a whole shared object for x86-64, got ", object.size(), " other bytes"));
+  }
+  WEFT_RETURN_IF_ERROR(WriteAll(file_, object));
+  handle_ = dlopen(absl::StrCat("/proc/self/fd/", file_).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle_ != nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("generated kernels cannot be loaded: ", dlerror()));
+}
+
+HostCode::~HostCode() {
+  if (handle_ != nullptr) dlclose(handle_);
+  close(file_);
+}
 
 absl::StatusOr<HostFunction> HostCode::Find(const std::string& symbol) const {
   const std::string name = absl::StrCat(symbol, suffix_);

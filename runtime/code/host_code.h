@@ -40,9 +40,12 @@ class HostCode {
   absl::StatusOr<HostFunction> Find(const std::string& symbol) const;
 
  private:
-  explicit HostCode(void* handle, const char* suffix) : handle_(handle), suffix_(suffix) {}
+  HostCode(int file, const char* suffix) : file_(file), suffix_(suffix) {}
+  absl::Status Map(const std::string& object);
 
-  void* handle_;
+  // Open as long as this lives, since the loader takes two objects of one path for one.
+  const int file_;
+  void* handle_ = nullptr;
   const char* suffix_;
 };
 

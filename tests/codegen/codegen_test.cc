@@ -6,6 +6,7 @@
 
 #include "compiler/codegen/loops.h"
 #include "compiler/codegen/object.h"
+#include "tests/codegen/memory.h"
 #include "tests/codegen/reference.h"
 #include "gtest/gtest.h"
 #include "ops/descriptions.h"
@@ -19,48 +20,6 @@ namespace {
 
 using cell::Operand;
 using cell::Subject;
-
-// A tensor in memory, of float32 or of 16 bits an element, behind which nothing may be written.
-class Memory {
-public:
-  static constexpr unsigned char kGuard = 0xa5;
-  static constexpr size_t kGuards = 64;
-
-  Memory(mlir::Type type, size_t size) : type_(type), size_(size), bytes_(size * width() + kGuards, kGuard) {}
-
-  size_t width() const { return type_.getIntOrFloatBitWidth() / 8; }
-  void *data() { return bytes_.data(); }
-  const std::vector<unsigned char> &bytes() const { return bytes_; }
-  bool guarded() const {
-    return std::all_of(bytes_.begin() + ptrdiff_t(size_ * width()), bytes_.end(),
-                       [](unsigned char byte) { return byte == kGuard; });
-  }
-
-  // Rounds to the type, and says what became of the numbers.
-  Numbers set(const Numbers &numbers) {
-    Numbers stored;
-    for (size_t i = 0; i < size_; ++i) {
-      llvm::APFloat number(numbers[i]);
-      bool inexact;
-      number.convert(llvm::cast<mlir::FloatType>(type_).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &inexact);
-      const uint64_t bits = number.bitcastToAPInt().getZExtValue();
-      std::memcpy(bytes_.data() + i * width(), &bits, width());
-      stored.push_back(number.convertToDouble());
-    }
-    return stored;
-  }
-  double at(size_t i) const {
-    uint64_t bits = 0;
-    std::memcpy(&bits, bytes_.data() + i * width(), width());
-    const auto &semantics = llvm::cast<mlir::FloatType>(type_).getFloatSemantics();
-    return llvm::APFloat(semantics, llvm::APInt(unsigned(8 * width()), bits)).convertToDouble();
-  }
-
-private:
-  mlir::Type type_;
-  size_t size_;
-  std::vector<unsigned char> bytes_;
-};
 
 absl::StatusOr<std::shared_ptr<const code::HostCode>> load(const std::string &object, const std::string &symbol) {
   plan::Code code;
@@ -132,8 +91,8 @@ protected:
     }
     const Loops loops = *loopsOf(kernel);
     const int64_t units = loops.units();
-    std::vector<float> partials(size_t(units * loops.partials()) + 16, NAN);
-    addresses.push_back(reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(partials.data()) + 63) / 64 * 64));
+    Partials partials(loops);
+    addresses.push_back(partials.data());
     auto code = loaded(kernel);
     absl::StatusOr<code::HostFunction> function = code->Find("k");
     ASSERT_TRUE(function.ok()) << function.status();
@@ -160,15 +119,7 @@ protected:
       Memory &got = memory[inputs.size() + i];
       EXPECT_TRUE(got.bytes() == whole[i]) << "output " << i << " depends on how it is cut";
       EXPECT_TRUE(got.guarded()) << "output " << i;
-      for (size_t j = 0; j < expected[i].size(); ++j) {
-        const auto [want, error] = expected[i][j];
-        const double is = got.at(j);
-        if (std::isnan(want) || std::isinf(want)) {
-          EXPECT_TRUE(std::isnan(want) ? std::isnan(is) : is == want) << i << "[" << j << "] is " << is << ", not " << want;
-        } else {
-          ASSERT_NEAR(is, want, error) << i << "[" << j << "]";
-        }
-      }
+      ExpectWithin(got, expected[i]);
     }
     kernel.erase();
   }
@@ -271,14 +222,37 @@ TEST_F(CodegenTest, SpecialNumbers) {
   expectClose({"cast", {x}, {half}, constants()}, {special});
 }
 
+TEST_F(CodegenTest, AnObjectWithoutAKernelIsRefused) {
+  const Operand x{{100}, f32()};
+  const std::string object = *hostObjectOf({described({"add", {x, x}, {x}, constants()})});
+  EXPECT_EQ(load(object, "other").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(load(object.substr(0, object.size() / 2), "k").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST_F(CodegenTest, OneObjectForTheSameKernels) {
   const Operand x{{100}, f32()};
   cell::KernelOp kernel = described({"add", {x, x}, {x}, constants()});
   EXPECT_EQ(*hostObjectOf({kernel}), *hostObjectOf({kernel}));
 }
 
+TEST_F(CodegenTest, SeveralObjectsInOneProcess) {
+  const Operand x{{100}, f32()};
+  cell::KernelOp kernel = described({"add", {x, x}, {x}, constants()});
+  const std::string object = *hostObjectOf({kernel});
+  kernel.setSymName("other");
+  const auto first = load(object, "k"), second = load(*hostObjectOf({kernel}), "other");
+  ASSERT_TRUE(first.ok() && second.ok()) << second.status();
+  EXPECT_TRUE((*first)->Find("k").ok());
+  EXPECT_FALSE((*second)->Find("k").ok());
+}
+
 TEST(HostCode, RefusesWhatIsNone) {
   EXPECT_EQ(load("no object", "k").status().code(), absl::StatusCode::kInvalidArgument);
+  plan::Code code;
+  code.set_target("aarch64-linux 1");
+  EXPECT_EQ(code::HostCode::Load(code).status().message(),
+            "generated kernels: expected code for `x86_64-linux 1`, got code for `aarch64-linux 1`: compile the job again, "
+            "with this version of weft");
 }
 
 } // namespace

@@ -58,8 +58,12 @@ class FashionTest(RealDataTest):
         # Without norms eleven layers begin slowly.
         self.expect_layouts_agree("vgg", self.padded(), fall=1, set=["channels=1"])
 
+    # Norms over 32 images and a small temperature: of five seeds one or two have a number on the other side of 0 within five
+    # steps. So a few steps are compared, of several trainings.
     def test_moco(self):
-        self.expect_layouts_agree("moco", f"view_1={TRAIN_IMAGES},view_2={TRAIN_IMAGES}", micro_batches_count=True)
+        for seed in (1, 2, 3):
+            self.expect_layouts_agree("moco", f"view_1={TRAIN_IMAGES},view_2={TRAIN_IMAGES}", micro_batches_count=True,
+                                      compared=3, keys=[f"seed={seed}"])
 
     def test_an_evaluation_of_all_test_images(self):
         self.trained("resmlp", TRAINED)

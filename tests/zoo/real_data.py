@@ -23,15 +23,16 @@ class RealDataTest(ProgramTest):
         self.train(plan, steps, "--metrics", path, "--checkpoint-dir", self.path("-".join((model, *keys))), data=data)
         return losses(path)
 
-    def expect_layouts_agree(self, model, data, micro_batches_count=False, fall=0.95, set=()):
-        """The first losses are those of one rank, and these fall, to `fall` of what they were. `micro_batches_count`: statistics
-        are those of a micro-batch, so that a layout of several is compared with one rank that has as many."""
-        one = self.trained(model, data, set=set)
+    def expect_layouts_agree(self, model, data, micro_batches_count=False, fall=0.95, set=(), compared=COMPARED, keys=()):
+        """The first losses, `compared` of them, are those of one rank, and these fall, to `fall` of what they were.
+        `micro_batches_count`: statistics are those of a micro-batch, so that a layout of several is compared with one rank that
+        has as many."""
+        one = self.trained(model, data, *keys, set=set)
         self.assertLess(sum(one[-5:]), fall * sum(one[:5]), model)
         for layout in LAYOUTS:
             with self.subTest(model=model, layout=layout):
                 micro = tuple(key for key in layout if key.startswith("batch."))
-                run = functools.partial(self.trained, model, data, steps=COMPARED, set=set)
+                run = functools.partial(self.trained, model, data, *keys, steps=compared, set=set)
                 alike = run(*micro) if micro and micro_batches_count else one
                 for step, (a, b) in enumerate(zip(run(*layout), alike)):
                     self.assertLess(relative(a, b), 1e-4, step)

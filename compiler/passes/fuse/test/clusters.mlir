@@ -5,11 +5,13 @@
 // CHECK-LABEL: task.program @joined
 // CHECK-NOT: "gelu"
 // CHECK: task.kernel "add+gelu+add" ins(%[[X:.*]], %[[B:.*]] : {{.*}}) outs(%[[SUM:.*]], %[[Y:.*]] : {{.*}}) {} micro in_place [0, -1] cost [0.000000e+00, 3.000000e+00, 1.792000e+03] cell @k0_add_gelu_add
-// CHECK-NOT: task.kernel
+// CHECK-NEXT: task.kernel "sgd"
 // CHECK: cell.kernel @k0_add_gelu_add domain [2, 64] row 1 strides [array<i64: 64, 1>, array<i64: 0, 1>, array<i64: 64, 1>, array<i64: 64, 1>]
 // CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %{{.*}}: f32):
 // CHECK-NEXT: %[[ADD:.*]] = arith.addf %[[A]], %{{.*}}
-// CHECK: %[[LAST:.*]] = arith.addf %[[ADD]], %{{.*}}
+// CHECK: arith.divf
+// CHECK-NEXT: %[[GELU:.*]] = arith.mulf %[[ADD]], %{{.*}}
+// CHECK-NEXT: %[[LAST:.*]] = arith.addf %[[ADD]], %[[GELU]]
 // CHECK-NEXT: cell.yield %[[ADD]], %[[LAST]]
 // APART-LABEL: task.program @joined
 // APART: task.kernel "add" {{.*}} cell @k0_add
