@@ -36,18 +36,20 @@ TEST(PlanTool, TeachesWhatItCanAndNothingElse) {
 }
 
 TEST(PlanTool, RefusesWrongRequests) {
-  ExpectWrong(
-      {}, "expected a command: show, verify, memory, diff, job, simulate, explain or timeline; see weft-plan --help");
-  ExpectWrong({"print"},
-              "unknown command `print`: expected show, verify, memory, diff, job, simulate, explain or timeline; see "
+  ExpectWrong({},
+              "expected a command: show, verify, memory, diff, job, simulate, explain, timeline or report; see "
               "weft-plan --help");
+  ExpectWrong(
+      {"print"},
+      "unknown command `print`: expected show, verify, memory, diff, job, simulate, explain, timeline or report; see "
+      "weft-plan --help");
   ExpectWrong({"compare", "a.job"},
               "compare: expected weft plan compare, or weft-plan-compare: it compiles, which this program cannot");
   ExpectWrong({"explain"}, "explain: expected 1 plan, got 0; see weft-plan --help");
   ExpectWrong({"explain", "a", "h.0", "h.1"}, "explain: expected 1 plan, got 2; see weft-plan --help");
   ExpectWrong({"explain", "a", "--columns=4"}, "explain: unknown flag --columns; see weft-plan --help");
   ExpectWrong({"simulate"}, "simulate: expected 1 plan, got 0; see weft-plan --help");
-  ExpectWrong({"timeline", "a", "-o"}, "-o: expected a value, as in -o timeline.json");
+  ExpectWrong({"timeline", "a", "-o"}, "-o: expected a value, as in -o FILE");
   ExpectWrong({"timeline", "a", "--columns=0"}, "--columns: expected 1 or more, got `0`");
   ExpectWrong({"simulate", "a", "--columns=4"}, "simulate: unknown flag --columns; see weft-plan --help");
   ExpectWrong({"show"}, "show: expected 1 plan, got 0; see weft-plan --help");
