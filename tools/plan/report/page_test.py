@@ -27,8 +27,9 @@ PROGRAMS = {}
 PICTURES = None
 
 
-def run(program, *arguments):
-    done = subprocess.run([PROGRAMS[program], *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def run(program, *arguments, cwd=None):
+    done = subprocess.run([PROGRAMS[program], *arguments], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True)
     if done.returncode != 0:
         raise AssertionError("%s %s: %s" % (program, " ".join(arguments), done.stdout))
 
@@ -123,9 +124,9 @@ class PageTest(unittest.TestCase):
         run("weft-run", cls.path("tiny-stages.plan"), "--data", corpus, "--steps", "4", "--trace", cls.path("trace.json"),
             "--trace-kernels")
         for name in ["tiny-2x2", "1.5b", "175b", "auto"]:
-            run("weft-plan", "report", cls.path(name + ".plan"))
-        run("weft-plan", "report", cls.path("tiny-stages.plan"), "--trace", cls.path("trace.json"))
-        run("weft-plan", "report", cls.path("tiny-2x2.plan"), cls.path("tiny-stages.plan"), "-o", cls.path("two.html"))
+            run("weft-plan", "report", name + ".plan", cwd=cls.folder)
+        run("weft-plan", "report", "tiny-stages.plan", "--trace", "trace.json", cwd=cls.folder)
+        run("weft-plan", "report", "tiny-2x2.plan", "tiny-stages.plan", "-o", "two.html", cwd=cls.folder)
         cls.browser = Browser(cls.folder)
 
     @classmethod

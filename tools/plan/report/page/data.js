@@ -79,16 +79,16 @@ const Data = (() => {
     plan.end_s = Math.max(plan.step_s, plan.measured ? plan.measured.step_s : 0);
   };
 
-  // "forward", or "comm" of what moves data.
-  const kindOf = (stage, actor) => (stage.actors.what[actor] ? 'comm' : kPhases[stage.actors.phase[actor]]);
-
-  // The part of the step that all charts over time show, and whoever wants to know.
-  const view = {begin: 0, end: 1, all: 1, listeners: []};
+  // The part of the step that all charts over time show; who watches it hears of a change while its element is there.
+  const view = {begin: 0, end: 1, all: 1};
+  let watchers = [];
+  const watch = (element, changed) => watchers.push({element, changed});
   const look = (begin, end) => {
     const width = Math.min(Math.max(end - begin, view.all * 1e-6), view.all);
     view.begin = Math.min(Math.max(begin, 0), view.all - width);
     view.end = view.begin + width;
-    view.listeners.forEach((listener) => listener());
+    watchers = watchers.filter(({element}) => element.isConnected);
+    for (const {changed} of watchers) changed();
   };
-  return {load, kindOf, kPhases, view, look};
+  return {load, kPhases, view, watch, look};
 })();

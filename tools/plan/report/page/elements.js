@@ -186,6 +186,23 @@ const Elements = (() => {
           kStepParts.map(([, name, key]) => `${name} ${Format.seconds(it[key])}`).join(', '));
   const stepLegend = () => legend(kStepParts.map(([color, name]) => [color, name]));
 
+  // The lines of a hint, to stay below a chart, and for a screen reader.
+  const showDetail = (detail, lines, spoken) => {
+    detail.replaceChildren(...lines.flatMap((line) => [line, ' · ']).slice(0, -1));
+    if (spoken) say(lines.map((line) => line.textContent).join(', '));
+  };
+
+  // Makes a canvas anew, sharp on any screen; its context.
+  const sized = (canvas, width, height) => {
+    const ratio = devicePixelRatio || 1;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    canvas.style.height = `${height}px`;
+    const context = canvas.getContext('2d');
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    return context;
+  };
+
   // Calls draw(width) now, when the width changes, and when the colours do.
   const drawn = (element, draw) => {
     let width = 0;
@@ -203,5 +220,22 @@ const Elements = (() => {
     return again;
   };
 
-  return {h, color, swatch, showHint, hideHint, say, table, choice, toggle, bar, legend, stepBar, stepLegend, drawn};
+  return {
+    h,
+    color,
+    swatch,
+    showHint,
+    hideHint,
+    showDetail,
+    sized,
+    say,
+    table,
+    choice,
+    toggle,
+    bar,
+    legend,
+    stepBar,
+    stepLegend,
+    drawn
+  };
 })();

@@ -23,7 +23,7 @@ const Headline = (() => {
       (p) => `${Format.count(p.explain.tokens_per_s_device)} a device`, false
     ],
     ['MFU', (p) => p.explain.mfu, Format.share, () => 'of the devices’ peak', false],
-    ['Bubble', (p) => p.explain.bubble_fraction, Format.share, () => 'of the step, no rank computes', true],
+    ['Bubble', (p) => p.explain.bubble_fraction, Format.share, () => 'of the step, ranks do not compute', true],
     [
       'Exposed communication', (p) => p.explain.exposed_comm_s, Format.seconds,
       (p) => `${Format.share(p.explain.exposed_comm_s / p.step_s)} of the step`, true
@@ -121,7 +121,7 @@ const Headline = (() => {
       list.push([
         'The most exposed communication is ', h('span', {class: 'mono'}, comm.name),
         ` over ${comm.over}: ${Format.seconds(comm.exposed_comm_s)} of its ${
-            Format.seconds(comm.communication_s)} hide behind nothing.`
+            Format.seconds(comm.communication_s)} are exposed.`
       ]);
     const price = explain.prices[0];
     if (price && price.saved_s > 0)
