@@ -117,13 +117,14 @@ class PageTest(unittest.TestCase):
                  "dist.pipeline=4", "precision.compute=BF16")
         cls.make("175b", "models/gpt2/175b.job", "cluster=../../clusters/128x8h200.cluster", "dist.data=16",
                  "dist.tensor=8", "dist.pipeline=8", "batch.micro=16", "precision.compute=BF16", "zero.stage=1")
+        cls.make("mixtral", "models/mixtral/tiny.job", "dist.expert=2")
         cls.make("auto", "models/gpt2/tiny.job", "cluster=../../clusters/8x8cpu.cluster", "graph.auto_parallel=true")
         corpus = os.path.join(cls.folder, "corpus.txt")
         with open(corpus, "w", encoding="utf-8") as file:
             file.write("In the beginning was the word. " * 4000)
         run("weft-run", cls.path("tiny-stages.plan"), "--data", corpus, "--steps", "4", "--trace", cls.path("trace.json"),
             "--trace-kernels")
-        for name in ["tiny-2x2", "1.5b", "175b", "auto"]:
+        for name in ["tiny-2x2", "1.5b", "175b", "mixtral", "auto"]:
             run("weft-plan", "report", name + ".plan", cwd=cls.folder)
         run("weft-plan", "report", "tiny-stages.plan", "--trace", "trace.json", cwd=cls.folder)
         run("weft-plan", "report", "tiny-2x2.plan", "tiny-stages.plan", "-o", "two.html", cwd=cls.folder)
@@ -148,7 +149,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.browser.errors(), [])
 
     def test_every_page_is_small_whole_and_named(self):
-        for name in ["tiny-2x2", "tiny-stages", "1.5b", "175b", "auto", "two"]:
+        for name in ["tiny-2x2", "tiny-stages", "1.5b", "175b", "mixtral", "auto", "two"]:
             with self.subTest(name):
                 ready = self.open(name)
                 size = os.path.getsize(self.path(name + ".html"))

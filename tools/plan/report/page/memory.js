@@ -247,7 +247,7 @@ const Memory = (() => {
     const columns = [
       text('Tensor', 'name', {mono: true}),
       text('Of a rank', 'type', {mono: true}),
-      text('Category', 'category', {show: (it) => [Elements.swatch(it.category), it.category]}),
+      text('Category', 'category', {show: (it) => [Elements.swatch(it.category), it.category], tight: true}),
       text('Count', 'tensors', {show: (it) => Format.count(it.tensors), num: true}),
       text('Bytes', 'bytes', {show: (it) => Format.bytes(it.bytes), num: true}),
       text('Made at', 'location', {where: true}),

@@ -2,319 +2,199 @@
 const Model = (() => {
   const {h} = Elements;
 
-  // "h.*.attn.c_attn" within "h.*", then "attn", then "c_attn": a number belongs to the word before it.
-  const pathOf = (scope) => {
-    if (!scope) return [];
-    const parts = [];
-    for (const word of scope.split('.')) {
-      if (/^(\*|\d+)$/.test(word) && parts.length)
-        parts[parts.length - 1] += `.${word}`;
-      else
-        parts.push(word);
-    }
-    return parts;
-  };
-  // "h.3" and "h.*" are one layer.
-  const keyOf = (path) => path.join('/').replace(/\.(\*|\d+)/g, '.*');
-
   const boxing = (it) => `${it.kind} over ${it.over}`;
-
-  const prepare = (model) => {
-    const groups = new Map();
-    model.ops.forEach((op, i) => {
-      const path = pathOf(op.scope);
-      op.path = path.map((_, depth) => keyOf(path.slice(0, depth + 1)));
-      op.id = `op${i}`;
-      op.path.forEach((key, depth) => {
-        const count = model.layers[key.replace(/\//g, '.')] || 1;
-        if (!groups.has(key))
-          groups.set(key, {
-            key,
-            name: path[depth].replace(/\.\d+$/, '.*'),
-            seconds: 0,
-            ops: 0,
-            count,
-            stages: new Set(),
-            parent: op.path[depth - 1]
-          });
-        const group = groups.get(key);
-        group.seconds += op.seconds;
-        group.ops += 1;
-        op.stages.forEach((stage) => group.stages.add(stage));
-      });
-    });
-    return groups;
-  };
+  const textOf = (lines) => lines.map((line) => line.textContent).join(', ');
 
   const stagesText = (stages) => {
     const list = [...stages].sort((a, b) => a - b);
-    if (list.length === 1) return `stage ${list[0]}`;
-    return list[list.length - 1] - list[0] + 1 === list.length ? `stages ${list[0]} to ${list[list.length - 1]}` :
-                                                                 `stages ${list.join(', ')}`;
+    const [first, last] = [list[0], list[list.length - 1]];
+    if (list.length === 1) return `stage ${first}`;
+    return last - first + 1 === list.length ? `stages ${first} to ${last}` : `stages ${list.join(', ')}`;
+  };
+
+  // What is drawn, and what is known of it.
+  const sceneOf = (plan) => {
+    const {model} = plan;
+    const layers = Folding.layersOf(model);
+    const whole = d3.sum(model.ops, (op) => op.seconds) || 1;
+    return {
+      model,
+      layers,
+      loops: Folding.loopsOf(model, layers),
+      before: new Set(model.edges.filter((edge) => edge.next).map((edge) => model.ops[edge.to])),
+      open: Folding.openAtFirst(layers),
+      stages: plan.stages.length,
+      share: (it) => it.seconds / whole,
+      frame: h('div', {class: 'graph', tabindex: 0, role: 'region', 'aria-label': 'The model as a graph'}),
+    };
+  };
+
+  const boxText = ({stages, share, before}, op, layer) => {
+    const it = layer || op;
+    const times = it.count > 1 ? `  ×${it.count}` : '';
+    if (layer) {
+      const ops = `${layer.ops} ${layer.ops === 1 ? 'op' : 'ops'} · ${Format.share(share(layer))}`;
+      return {title: layer.name + times, sub: stages > 1 ? `${ops} · ${stagesText(layer.stages)}` : ops};
+    }
+    const parameters = op.parameters.map((name) => name.split('.').slice(-2).join('.')).join(', ').slice(0, 34);
+    return {
+      title: op.name + times + (before.has(op) ? '  ↻' : ''),
+      sub: parameters || (stages > 1 ? stagesText(op.stages) : op.location)
+    };
+  };
+
+  const edgeLines = (edge) => {
+    const same = edge.made === edge.read && !edge.boxings.length;
+    const times = edge.count > 1 ? `, ${edge.count} times in the model` : '';
+    return [
+      h('b', {}, edge.type),
+      h('span', {}, same ? edge.read : `made ${edge.made}, read ${edge.read}`),
+      ...edge.boxings.map(
+          (it) =>
+              h('span', {}, `${boxing(it)}, ${Format.bytes(it.bytes)} sent by a rank `,
+                h('i', {class: 'mono'}, it.location))),
+      h('i', {}, `${Format.bytes(edge.bytes)} on a rank${times}`),
+    ];
+  };
+
+  const nodeLines = ({stages, share, loops, before}, {id, op, layer}) => {
+    const it = layer || op;
+    const lines = [
+      h('b', {}, it.name),
+      h('span', {},
+        `${Format.seconds(it.seconds / stages)} of a step’s forward on a rank, ${Format.share(share(it))} of it`),
+    ];
+    if (!layer && op.parameters.length) lines.push(h('span', {}, `parameters ${op.parameters.join(', ')}`));
+    if (!layer && before.has(op)) lines.push(h('span', {}, 'reads what the layer before has made'));
+    const goesOn = layer && loops.get(id);
+    if (goesOn) {
+      const how = (edge) => [edge.type, edge.read, ...edge.boxings.map((it) => `by ${boxing(it)}`)].join(' ');
+      lines.push(h('span', {}, `to the next one: ${[...new Set(goesOn.map(how))].slice(0, 3).join('; ')}`));
+    }
+    lines.push(layer ? h('i', {}, 'press to open') : h('i', {class: 'mono'}, op.location));
+    return lines;
+  };
+
+  const hinted = (g, lines) => g.attr('aria-label', textOf(lines))
+                                   .on('mousemove', () => Elements.showHint(d3.event, lines))
+                                   .on('mouseleave', Elements.hideHint);
+  const pressed = (g, act) => g.attr('tabindex', 0).attr('role', 'button').on('click', act).on('keydown', () => {
+    if (d3.event.key !== 'Enter' && d3.event.key !== ' ') return;
+    d3.event.preventDefault();
+    act();
+  });
+  const rect = (g, {x, y, width, height}, radius) => g.append('rect')
+                                                         .attr('x', x - width / 2)
+                                                         .attr('y', y - height / 2)
+                                                         .attr('width', width)
+                                                         .attr('height', height)
+                                                         .attr('rx', radius);
+  const text = (g, x, y, words, name = null) =>
+      g.append('text').attr('class', name).attr('x', x).attr('y', y).text(words);
+
+  const drawCluster = (scene, svg, node) => {
+    const {key, name, count} = node.cluster;
+    const g = pressed(svg.append('g').attr('class', 'cluster'), () => {
+      scene.open.delete(key);
+      draw(scene, key);
+    });
+    g.attr('aria-expanded', 'true').attr('aria-label', `Fold ${name}`);
+    rect(g, node, 10);
+    text(g, node.x - node.width / 2 + 10, node.y - node.height / 2 + 16, count > 1 ? `${name}  ×${count}` : name);
+  };
+
+  const line = d3.line().x((it) => it.x).y((it) => it.y).curve(d3.curveBasis);
+  const drawEdge = (svg, {edges, points, label, x, y}) => {
+    const boxed = Boolean(label);
+    const lines = edges.slice(0, 4).flatMap(edgeLines);
+    const g = hinted(svg.append('g').attr('class', boxed ? 'edge boxed' : 'edge').attr('role', 'img'), lines);
+    if (boxed) g.attr('tabindex', 0).on('focus', () => Elements.say(textOf(lines)));
+    g.append('path').attr('d', line(points)).attr('marker-end', 'url(#tip)');
+    g.append('path').attr('class', 'hit').attr('d', line(points));
+    if (boxed) text(g, x, y + 4, label);
+  };
+
+  // An arrow of a layer to itself.
+  const drawLoop = (svg, {x, y, width, height}, boxed) => {
+    const [right, top] = [x + width / 2, y - height / 2];
+    const way = `M${right - 16},${top} C${right - 8},${top - 22} ${right + 26},${top - 14} ${right + 1},${y - 6}`;
+    svg.append('g')
+        .attr('class', boxed ? 'edge boxed' : 'edge')
+        .append('path')
+        .attr('d', way)
+        .attr('marker-end', 'url(#tip)');
+  };
+
+  const drawNode = (scene, svg, node) => {
+    const {id, layer, x, y, width, height} = node;
+    const g = svg.append('g').attr('class', layer ? 'node folds' : 'node').attr('data-key', id).attr('tabindex', 0);
+    if (layer) {
+      pressed(g, () => {
+        Elements.hideHint();
+        scene.open.add(id);
+        draw(scene, id);
+      }).attr('aria-expanded', 'false');
+    } else {
+      g.attr('role', 'img');
+    }
+    hinted(g, nodeLines(scene, node));
+    rect(g, node, 7);
+    const heat = width * scene.share(layer || node.op);
+    rect(g, {x: x - width / 2 + heat / 2, y: y + height / 2 - 1.5, width: heat, height: 3}, 0).attr('class', 'heat');
+    text(g, x, y - 3, node.title);
+    text(g, x, y + 12, node.sub, 'sub');
+    const goesOn = layer && scene.loops.get(id);
+    if (goesOn) drawLoop(svg, node, goesOn.some((edge) => edge.boxings.length));
+  };
+
+  // Draws it anew; `key`: of the layer that was opened or folded, which the keyboard stays with.
+  const draw = (scene, key = null) => {
+    const graph = Folding.layout(scene.model, scene.layers, scene.open, (op, layer) => boxText(scene, op, layer));
+    const {width, height} = graph.graph();
+    const svg =
+        d3.create('svg').attr('width', Math.max(width, 200)).attr('height', Math.max(height, 60)).attr('role', 'group');
+    svg.attr('aria-label', 'Layers and what passes between them');
+    svg.append('defs').html(
+        '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" ' +
+        'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 L8 4 L0 8 Z" fill="var(--faint)"/></marker>');
+    const nodes = graph.nodes().map((id) => graph.node(id));
+    const clusters = nodes.filter((node) => node.cluster).sort((a, b) => b.width * b.height - a.width * a.height);
+    for (const node of clusters) drawCluster(scene, svg, node);
+    for (const edge of graph.edges()) drawEdge(svg, graph.edge(edge));
+    for (const node of nodes.filter((it) => !it.cluster)) drawNode(scene, svg, node);
+    scene.frame.replaceChildren(svg.node());
+    if (!key) return;
+    const within = ({dataset}) =>
+        dataset.key === key || dataset.key.startsWith(`${key}/`) || dataset.key.startsWith('op');
+    const next = [...scene.frame.querySelectorAll('[data-key]')].find(within);
+    if (next) next.focus({preventScroll: true});
   };
 
   const render = (plan) => {
-    const {model} = plan;
-    const groups = prepare(model);
-    const open = new Set();
-    const whole = d3.sum(model.ops, (op) => op.seconds);
-    const many = plan.stages.length > 1;
-    const frame = h('div', {class: 'graph', tabindex: 0, role: 'region', 'aria-label': 'The model as a graph'});
-
-    // The node that stands for an op: itself, or the outermost layer that is folded.
-    const shownAs = (op) => op.path.find((key) => !open.has(key)) || op.id;
-
-    // What nothing reads and what reads nothing says nothing here.
-    const joined = new Set(model.edges.flatMap((edge) => [edge.from, edge.to]));
-    const ops = model.ops.filter((op, i) => joined.has(i) || op.parameters.length);
-
-    const draw = () => {
-      const graph = new dagre.graphlib.Graph({compound: true, multigraph: true});
-      graph.setGraph({rankdir: 'TB', nodesep: 26, ranksep: 40, marginx: 16, marginy: 16, edgesep: 18});
-      graph.setDefaultEdgeLabel(() => ({}));
-      const add = (id, node) => graph.setNode(id, {
-        ...node,
-        id,
-        width: Math.max(96, 7.1 * Math.max(node.title.length, node.sub.length * 0.92) + 26),
-        height: 42
-      });
-      for (const op of ops) {
-        const id = shownAs(op);
-        if (!graph.hasNode(id)) {
-          const group = groups.get(id);
-          if (group)
-            add(id, {
-              title: group.name + (group.count > 1 ? `  ×${group.count}` : ''),
-              sub: `${group.ops} ${group.ops === 1 ? 'op' : 'ops'} · ${
-                  Format.share(whole ? group.seconds / whole : 0)}${many ? ` · ${stagesText(group.stages)}` : ''}`,
-              group,
-              seconds: group.seconds
-            });
-          else
-            add(id, {
-              title: op.name + (op.count > 1 ? `  ×${op.count}` : ''),
-              sub: op.parameters.map((name) => name.split('.').slice(-2).join('.')).join(', ').slice(0, 34) ||
-                  (many ? stagesText(op.stages) : op.location),
-              op,
-              seconds: op.seconds
-            });
-        }
-        op.path.filter((key) => open.has(key)).forEach((key) => {
-          if (!graph.hasNode(`in ${key}`)) graph.setNode(`in ${key}`, {cluster: groups.get(key)});
-        });
-        const inner = op.path.filter((key) => open.has(key));
-        inner.forEach((key, depth) => {
-          if (depth) graph.setParent(`in ${key}`, `in ${inner[depth - 1]}`);
-        });
-        if (inner.length) graph.setParent(id, `in ${inner[inner.length - 1]}`);
-      }
-      const merged = new Map();
-      for (const edge of model.edges) {
-        const [from, to] = [shownAs(model.ops[edge.from]), shownAs(model.ops[edge.to])];
-        if (from === to || edge.next) continue;  // within a layer, or to the next instance of it
-        const label = edge.boxings.length ? edge.boxings.map((it) => it.kind).join(' → ') : '';
-        const key = `${from}|${to}|${label}`;
-        if (!merged.has(key)) merged.set(key, {from, to, label, edges: []});
-        merged.get(key).edges.push(edge);
-      }
-      // What goes on from one instance to the next, and how.
-      const loops = new Map();
-      for (const edge of model.edges.filter((it) => it.next)) {
-        const key = model.ops[edge.to].path[0];
-        loops.set(key, [...(loops.get(key) || []), edge]);
-      }
-      for (const [key, {from, to, label, edges}] of merged)
-        graph.setEdge(
-            from, to, {label, edges, width: label ? 6.2 * label.length + 8 : 0, height: label ? 14 : 0, labelpos: 'c'},
-            key);
-      dagre.layout(graph);
-      paint(graph, loops);
-    };
-
-    const edgeLines = (edge) =>
-        [h('b', {}, edge.type),
-         h('span', {},
-           edge.made === edge.read && !edge.boxings.length ? edge.read : `made ${edge.made}, read ${edge.read}`),
-         ...edge.boxings.map(
-             (it) =>
-                 h('span', {}, `${boxing(it)}, ${Format.bytes(it.bytes)} sent by a rank`,
-                   it.location ? h('i', {class: 'mono'}, ` ${it.location}`) : null)),
-         h('i', {},
-           `${Format.bytes(edge.bytes)} on a rank${edge.count > 1 ? `, ${edge.count} times in the model` : ''}`),
-    ];
-
-    const paint = (graph, loops) => {
-      const {width, height} = graph.graph();
-      const svg = d3.create('svg')
-                      .attr('width', Math.max(width, 200))
-                      .attr('height', height)
-                      .attr('role', 'group')
-                      .attr('aria-label', 'Layers and what passes between them');
-      svg.append('defs').html(
-          '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4"' +
-          ' markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 L8 4 L0 8 Z" fill="var(--faint)"/></marker>');
-      const nodes = graph.nodes().map((id) => graph.node(id)).filter(Boolean);
-      const clusters = nodes.filter((node) => node.cluster).sort((a, b) => b.width * b.height - a.width * a.height);
-      const press = (event, act) => {
-        if (event.key === 'Enter' || event.key === ' ') {
-          event.preventDefault();
-          act();
-        }
-      };
-      for (const node of clusters) {
-        const fold = () => {
-          open.delete(node.cluster.key);
-          draw();
-          focusOn(node.cluster.key);
-        };
-        const g = svg.append('g')
-                      .attr('class', 'cluster')
-                      .attr('tabindex', 0)
-                      .attr('role', 'button')
-                      .attr('aria-expanded', 'true')
-                      .attr('aria-label', `Fold ${node.cluster.name}`)
-                      .on('click', fold)
-                      .on('keydown', () => press(d3.event, fold));
-        g.append('rect')
-            .attr('x', node.x - node.width / 2)
-            .attr('y', node.y - node.height / 2)
-            .attr('width', node.width)
-            .attr('height', node.height)
-            .attr('rx', 10);
-        g.append('text')
-            .attr('x', node.x - node.width / 2 + 10)
-            .attr('y', node.y - node.height / 2 + 16)
-            .text(`${node.cluster.name}${node.cluster.count > 1 ? `  ×${node.cluster.count}` : ''}`);
-      }
-      const line = d3.line().x((it) => it.x).y((it) => it.y).curve(d3.curveBasis);
-      for (const id of graph.edges()) {
-        const edge = graph.edge(id);
-        const boxed = edge.edges.some((it) => it.boxings.length);
-        const lines = edge.edges.slice(0, 4).flatMap(edgeLines);
-        const g = svg.append('g')
-                      .attr('class', boxed ? 'edge boxed' : 'edge')
-                      .attr('tabindex', boxed ? 0 : null)
-                      .attr('role', 'img')
-                      .attr('aria-label', lines.map((it) => it.textContent).join(', '))
-                      .on('mousemove', () => Elements.showHint(d3.event, lines))
-                      .on('mouseleave', Elements.hideHint)
-                      .on('focus', () => Elements.say(lines.map((it) => it.textContent).join(', ')));
-        g.append('path').attr('d', line(edge.points)).attr('marker-end', 'url(#tip)');
-        g.append('path').attr('class', 'hit').attr('d', line(edge.points));
-        if (edge.label)
-          g.append('text').attr('x', edge.x).attr('y', edge.y + 4).attr('text-anchor', 'middle').text(edge.label);
-      }
-      for (const node of nodes.filter((it) => !it.cluster)) {
-        const {group, op} = node;
-        const unfold = () => {
-          open.add(node.id);
-          draw();
-          focusOn(node.id);
-        };
-        const loop = group && loops.get(node.id);
-        const lines = [
-          h('b', {}, op ? op.name : group.name),
-          h('span', {},
-            `${Format.seconds(node.seconds / plan.stages.length)} of a step’s forward on a rank, ${
-                Format.share(whole ? node.seconds / whole : 0)} of it`),
-          op && op.parameters.length ? h('span', {}, `parameters ${op.parameters.join(', ')}`) : null,
-          op ? h('i', {class: 'mono'}, op.location) : h('i', {}, 'press to open'),
-          loop ? h('span', {},
-                   `to the next one: ${
-                           [...new Set(loop.map(
-                                (it) => `${it.type} ${it.read}${
-                                    it.boxings.length ? ` by ${it.boxings.map(boxing).join(', ')}` : ''}`))]
-                               .slice(0, 3)
-                               .join('; ')}`) :
-                                                        null
-        ].filter(Boolean);
-        const g = svg.append('g')
-                      .attr('class', group ? 'node folds' : 'node')
-                      .attr('data-key', node.id)
-                      .attr('tabindex', 0)
-                      .attr('role', group ? 'button' : 'img')
-                      .attr('aria-expanded', group ? 'false' : null)
-                      .attr('aria-label', lines.map((it) => it.textContent).join(', '))
-                      .on('mousemove', () => Elements.showHint(d3.event, lines))
-                      .on('mouseleave', Elements.hideHint);
-        if (group)
-          g.on('click', () => {
-             Elements.hideHint();
-             unfold();
-           }).on('keydown', () => press(d3.event, unfold));
-        const [left, top] = [node.x - node.width / 2, node.y - node.height / 2];
-        g.append('rect')
-            .attr('x', left)
-            .attr('y', top)
-            .attr('width', node.width)
-            .attr('height', node.height)
-            .attr('rx', 7);
-        g.append('rect')
-            .attr('class', 'heat')
-            .attr('x', left)
-            .attr('y', top + node.height - 3)
-            .attr('width', whole ? node.width * node.seconds / whole : 0)
-            .attr('height', 3);
-        g.append('text').attr('x', node.x).attr('y', top + 18).attr('text-anchor', 'middle').text(node.title);
-        g.append('text')
-            .attr('class', 'sub')
-            .attr('x', node.x)
-            .attr('y', top + 33)
-            .attr('text-anchor', 'middle')
-            .text(node.sub);
-        if (loop) {
-          const [right, middle] = [left + node.width, node.y];
-          const l = svg.append('g').attr('class', loop.some((it) => it.boxings.length) ? 'edge boxed' : 'edge');
-          l.append('path')
-              .attr(
-                  'd',
-                  `M${right - 16},${top} C${right - 8},${top - 22} ${right + 26},${top - 14} ${right + 1},${
-                      middle - 6}`)
-              .attr('marker-end', 'url(#tip)');
-        }
-      }
-      frame.replaceChildren(svg.node());
-    };
-    const focusOn = (key) => {
-      const node = [...frame.querySelectorAll('[data-key]')].find(
-          (it) => it.dataset.key === key || it.dataset.key.startsWith('op'));
-      if (node) node.focus({preventScroll: true});
-    };
-    draw();
-    const button = (text, act) =>
+    if (!plan.model.ops.length) return h('div', {class: 'panel'}, 'The plan has no forward.');
+    const scene = sceneOf(plan);
+    draw(scene);
+    const button = (name, keys) =>
         h('button', {
           type: 'button',
           class: 'button',
           onclick: () => {
-            act();
-            draw();
+            scene.open = new Set(keys);
+            draw(scene);
           }
         },
-          text);
-    const boxings = d3.nest()
-                        .key((it) => it)
-                        .rollup((all) => all.length)
-                        .entries(model.edges.flatMap((edge) => edge.boxings.map(boxing)));
+          name);
+    const layers = [...scene.layers.values()];
+    const outer = layers.filter((layer) => layer.outer).map((layer) => layer.key);
+    const moved = new Set(plan.model.edges.flatMap((edge) => edge.boxings.map(boxing)));
     return h(
         'div', {class: 'panel long'},
         h('div', {class: 'tools'},
-          h('div', {class: 'group', role: 'group', 'aria-label': 'Layers'}, button('Fold all', () => open.clear()),
-            button(
-                'Open layers',
-                () => {
-                  for (const group of groups.values())
-                    if (!group.parent) open.add(group.key);
-                }),
-            button(
-                'Open all',
-                () => {
-                  for (const key of groups.keys()) open.add(key);
-                })),
-          h('span', {class: 'keys push'}, 'Press a blue box to open it. Violet edges move data.')),
-        frame,
-        boxings.length ? h('p', {class: 'keys', style: 'margin: 10px 0 0'},
-                           `Moved in the forward: ${boxings.map((it) => it.key).join(', ')}.`) :
-                         null);
+          h('div', {class: 'group', role: 'group', 'aria-label': 'Layers'}, button('Fold all', []),
+            button('Open layers', outer), button('Open all', layers.map((layer) => layer.key))),
+          h('span', {class: 'keys push'},
+            'Press a blue box to open it. Violet edges move data. ↻ reads the layer before.')),
+        scene.frame, moved.size ? h('p', {class: 'keys'}, `Moved in the forward: ${[...moved].join(', ')}.`) : null);
   };
   return {render};
 })();
