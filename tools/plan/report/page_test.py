@@ -124,6 +124,7 @@ class PageTest(unittest.TestCase):
             file.write("In the beginning was the word. " * 4000)
         run("weft-run", cls.path("tiny-stages.plan"), "--data", corpus, "--steps", "4", "--trace", cls.path("trace.json"),
             "--trace-kernels")
+        run("weft-run", "tiny-2x2.plan", "--data", corpus, "--steps", "120", "--report", "run.html", cwd=cls.folder)
         for name in ["tiny-2x2", "1.5b", "175b", "mixtral", "auto"]:
             run("weft-plan", "report", name + ".plan", cwd=cls.folder)
         run("weft-plan", "report", "tiny-stages.plan", "--trace", "trace.json", cwd=cls.folder)
@@ -149,7 +150,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.browser.errors(), [])
 
     def test_every_page_is_small_whole_and_named(self):
-        for name in ["tiny-2x2", "tiny-stages", "1.5b", "175b", "mixtral", "auto", "two"]:
+        for name in ["tiny-2x2", "tiny-stages", "1.5b", "175b", "mixtral", "auto", "two", "run"]:
             with self.subTest(name):
                 ready = self.open(name)
                 size = os.path.getsize(self.path(name + ".html"))
@@ -301,6 +302,17 @@ class PageTest(unittest.TestCase):
         self.browser.picture("two", self.browser.one("header"), self.browser.all("#overview .panel")[0])
         self.browser.button("communication", "B tiny-stages.plan").click()
         self.assertIn("transfer", self.browser.one("#communication").text)
+
+    def test_a_run_draws_its_losses(self):
+        self.open("run")
+        self.assertIn("All 120 steps are done", self.browser.one("#run").text)
+        charts = self.browser.all("#run svg")
+        labels = [it.get_attribute("aria-label") for it in charts]
+        for name in ["Loss", "Tokens a second", "Resident memory of the first process"]:
+            self.assertTrue(any(label.startswith(name + " by step") for label in labels), labels)
+        self.browser.point(charts[0], 0.5, 0.5)
+        self.assertRegex(self.browser.one("#hint").text, r"step \d+\nLoss \d")
+        self.browser.picture("run", self.browser.one("#run .columns"))
 
     def test_it_prints(self):
         self.open("tiny-2x2", dark=True)

@@ -36,7 +36,7 @@ Outcome RunReport(const std::vector<const plan::Plan*>& plans, const ReportReque
   if (request.json) return {text + "\n", "", 0};
   const std::string output =
       request.output.empty() ? absl::StrCat(absl::StripSuffix(request.paths[0], ".plan"), ".html") : request.output;
-  const std::string page = PageOf(text);
+  const std::string page = Page(text).Html();
   if (absl::Status status = trace::WriteFile(output, page); !status.ok()) return Wrong(status);
   return {absl::StrCat(output, ": written, ", plan::BytesText(static_cast<int64_t>(page.size())),
                        "; open it in a browser\n"),

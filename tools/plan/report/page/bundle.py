@@ -1,7 +1,7 @@
 """Makes one HTML page of its parts: bundle.py TEMPLATE STYLE LICENSES LIBRARY... -- SCRIPT... > page.html
 
-In the template `@STYLE@`, `@LICENSES@`, `@LIBRARIES@` and `@SCRIPTS@` stand for the files; `@DATA@` stays: weft-plan
-puts a plan there.
+In the template `@STYLE@`, `@LICENSES@`, `@LIBRARIES@` and `@SCRIPTS@` stand for the files; `@DATA@` and `@RUN@` stay:
+page.cc puts plans and a run there.
 """
 
 import html
@@ -37,8 +37,9 @@ def main():
             sys.exit("%s: expected %s once, found it %d times" % (template, name, page.count(name)))
         before, after = page.split(name)
         page = before + text + after
-    if page.count("@DATA@") != 1:
-        sys.exit("%s: expected @DATA@ once" % template)
+    for name in ("@DATA@", "@RUN@"):
+        if page.count(name) != 1:
+            sys.exit("%s: expected %s once, found it %d times" % (template, name, page.count(name)))
     sys.stdout.write(page)
 
 

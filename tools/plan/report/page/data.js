@@ -3,12 +3,16 @@ const Data = (() => {
   const kPhases = ['other', 'forward', 'backward', 'weight', 'update'];
   const kLetters = ['O', 'F', 'B', 'W', 'U'];
 
-  const load = async () => {
-    const packed = Uint8Array.from(atob(document.getElementById('data').textContent), (c) => c.charCodeAt(0));
+  const unpack = async (id) => {
+    const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
-    const data = await new Response(stream).json();
+    return new Response(stream).json();
+  };
+
+  const load = async () => {
+    const [data, run] = await Promise.all([unpack('data'), unpack('run-data')]);
     data.plans.forEach(prepare);
-    return data;
+    return {...data, run};
   };
 
   // Columns of gaps and lengths as beginnings and ends in seconds.

@@ -203,6 +203,12 @@ const Elements = (() => {
     return context;
   };
 
+  // Of a scale of bytes: at powers of two, as they are counted.
+  const byteTicks = (scale) => {
+    const [, top] = scale.domain();
+    return d3.range(0, top, 2 ** Math.ceil(Math.log2(top / 5)));
+  };
+
   // Calls draw(width) now, when the width changes, and when the colours do.
   const drawn = (element, draw) => {
     let width = 0;
@@ -228,6 +234,7 @@ const Elements = (() => {
     hideHint,
     showDetail,
     sized,
+    byteTicks,
     say,
     table,
     choice,

@@ -2,7 +2,7 @@
 (async () => {
   const {h} = Elements;
   const data = await Data.load();
-  const {plans} = data;
+  const {plans, run} = data;
   const two = plans.length > 1;
   const searched = plans.some((plan) => plan.explain.decision);
   Data.view.all = Data.view.end = Math.max(...plans.map((plan) => plan.end_s));
@@ -41,6 +41,7 @@
   // id, title, lead, what is in it.
   const kSections = [
     ['overview', 'Overview', '', () => Headline.render(plans)],
+    ['run', 'The run', '', () => Run.render(plans[0], run)],
     [
       'differences', 'Differences', 'What was asked for, where the two differ.',
       () => Decision.differences(data.differences)
@@ -78,7 +79,7 @@
       searched ? 'How the layout was chosen, and why the others were not.' : '',
       () => each((plan) => [Decision.search(plan), Decision.prices(plan)])
     ],
-  ].filter(([id]) => two || id !== 'differences');
+  ].filter(([id]) => (two || id !== 'differences') && (run || id !== 'run'));
 
   const place = ([id, title, lead]) =>
       h('section', {id, 'aria-labelledby': `${id}-title`},

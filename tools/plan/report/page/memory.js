@@ -8,12 +8,6 @@ const Memory = (() => {
   const timeScale = (width) => d3.scaleLinear().domain([Data.view.begin, Data.view.end]).range([kLeft, width - kRight]);
   const timeTicks = (x, width) =>
       x.ticks(Math.max(3, Math.floor(width / 120))).filter((tick) => x(tick) < width - kRight - 14);
-  // At powers of two, as bytes are counted.
-  const byteTicks = (scale) => {
-    const [, top] = scale.domain();
-    return d3.range(0, top, 2 ** Math.ceil(Math.log2(top / 5)));
-  };
-
   // The bytes that are live in each part of a stage's step.
   const liveOf = (plan, stage) => {
     const {live} = plan.memory.stages[stage];
@@ -50,7 +44,7 @@ const Memory = (() => {
           `Memory of a rank of stage ${stage} over the step: at most ${Format.bytes(totals[peak])}, of ${
               Format.bytes(allocated)} allocated`);
       svg.append('clipPath').attr('id', id).append('rect').attr('x', kLeft).attr('width', inner).attr('height', kArea);
-      const left = d3.axisLeft(y).tickValues(byteTicks(y));
+      const left = d3.axisLeft(y).tickValues(Elements.byteTicks(y));
       const axis = (name) => svg.append('g').attr('class', name);
       axis('grid').attr('transform', `translate(${kLeft},0)`).call(left.tickSize(-inner).tickFormat(''));
       const shape = d3.area()
@@ -162,7 +156,7 @@ const Memory = (() => {
     context.font = '11.5px system-ui, sans-serif';
     context.textBaseline = 'middle';
     context.textAlign = 'right';
-    for (const tick of byteTicks(place)) context.fillText(Format.bytes(tick), kLeft - 8, place(tick));
+    for (const tick of Elements.byteTicks(place)) context.fillText(Format.bytes(tick), kLeft - 8, place(tick));
     context.textAlign = 'center';
     for (const tick of timeTicks(x, width)) context.fillText(Format.seconds(tick), x(tick), kMap - kAxis / 2);
   };
