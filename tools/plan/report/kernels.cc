@@ -83,6 +83,10 @@ class Collector {
   }
 
   Json ToJson() const {
+    // What the device's rates alone say, whatever was measured by size, and without launches.
+    plan::Machine rates = it_.machine;
+    rates.tables = rates.far_tables = nullptr;
+    rates.launch_s = rates.graph_launch_s = 0;
     Json json = Json::array();
     const double streams = std::max(streams_, 1.0);
     for (const Alike& it : alike_) {
@@ -96,6 +100,7 @@ class Collector {
                       {"bytes", it.work.bytes},
                       {"runs", it.runs / streams},
                       {"predicted_s", it.predicted_s / streams},
+                      {"roofline_s", it.runs / streams * plan::KernelSeconds(rates, it.work)},
                       {"measured_s", it.measured_runs > 0 ? Json(it.measured_s / streams) : Json()}});
     }
     return json;

@@ -19,6 +19,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 
+CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
 MOST_BYTES = 5_000_000
 # Roles that a person meets by name.
 NAMED = {"button", "link", "image", "img", "table", "searchbox", "region", "navigation", "group"}
@@ -38,13 +39,16 @@ class Browser:
     """One Chromium for all tests: it takes longer to begin than a page to open."""
 
     def __init__(self, folder):
+        for program in (CHROMIUM, DRIVER):
+            if not os.path.exists(program):
+                raise AssertionError("%s: expected, found none: run tools/setup" % program)
         options = Options()
-        options.binary_location = "/usr/bin/chromium"
+        options.binary_location = CHROMIUM
         for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
                          "--user-data-dir=" + os.path.join(folder, "profile"), "--window-size=1280,900"]:
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+        self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
 
     def open(self, path, dark=False):
         """Opens the page; milliseconds until all of it is there."""
@@ -302,6 +306,12 @@ class PageTest(unittest.TestCase):
         self.browser.picture("two", self.browser.one("header"), self.browser.all("#overview .panel")[0])
         self.browser.button("communication", "B tiny-stages.plan").click()
         self.assertIn("transfer", self.browser.one("#communication").text)
+
+    def test_it_fits_a_small_screen(self):
+        self.open("auto")
+        self.browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                            {"width": 420, "height": 900, "deviceScaleFactor": 2, "mobile": False})
+        self.assertEqual(self.browser.script("return document.documentElement.scrollWidth"), 420)
 
     def test_a_run_draws_its_losses(self):
         self.open("run")

@@ -39,7 +39,8 @@ Json MeasuredJson(const Reported& it, const std::vector<Event>& events);
 // micro-batch, slot, and how many follow, each one micro-batch and one slot later.
 Json MemoryJson(const Reported& it);
 
-// Kernels that layers have alike, seconds and runs of a step and rank: means over the compute streams of all stages.
+// Kernels that layers have alike, seconds and runs of a step and rank: means over the compute streams of all stages;
+// `roofline_s`: by the device's rates alone.
 // `rows`: by stage, actor and kernel its place in the list. `events`: of a trace with kernels, or empty.
 Json KernelsJson(const Reported& it, const std::vector<Event>& events,
                  std::vector<std::vector<std::vector<int>>>* rows);

@@ -67,12 +67,12 @@
       'communication', 'Communication',
       'What a rank sends in a step; what layers do alike is one row. ' +
           'Seconds are means over the stages, exposed ones add up to the step’s.',
-      () => each(Tables.communication)
+      () => each(Communication.render)
     ],
     [
       'kernels', 'Kernels',
       'What a rank computes in a step; kernels that layers have alike are one row. Seconds are means over the stages.',
-      () => each(Tables.kernels)
+      () => each(Kernels.render)
     ],
     [
       'search', searched ? 'Search' : 'What if',
