@@ -10,9 +10,8 @@ using Dim = Loops::Dim;
 
 // Whether a step of `outer` is a walk through `inner` for every operand.
 bool continues(const Dim &outer, const Dim &inner) {
-  return llvm::all_of(llvm::zip(outer.strides, inner.strides), [&](auto pair) {
-    return std::get<0>(pair) == std::get<1>(pair) * inner.extent;
-  });
+  return llvm::all_of(llvm::zip(outer.strides, inner.strides),
+                      [&](auto pair) { return std::get<0>(pair) == std::get<1>(pair) * inner.extent; });
 }
 
 // Neighbours of [begin, end) of the domain merged where they are one walk of `most` places; without those of one place.

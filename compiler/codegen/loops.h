@@ -27,8 +27,8 @@ struct Loops {
   int64_t rows() const;
   /// Whether it is one row that may be cut anywhere.
   bool isFlat() const { return outer.empty() && !reduces && sums == 0 && randoms == 0; }
-  /// Pieces that threads share: rows, blocks of rows where rows are summed, or of a row that is cut anywhere groups of kLanes
-  /// places.
+  /// Pieces that threads share: rows, blocks of rows where rows are summed, or of a row that is cut anywhere groups of
+  /// kLanes places.
   int64_t units() const;
   /// Numbers that a unit leaves of its rows' sums: for each of them a row, in whole groups.
   int64_t partials() const { return int64_t(sums) * groups() * kLanes; }

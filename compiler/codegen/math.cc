@@ -20,7 +20,7 @@ struct ExpandMath : mlir::PassWrapper<ExpandMath, mlir::OperationPass<>> {
     mlir::RewritePatternSet patterns(&getContext());
     mlir::populateMathPolynomialApproximationPatterns(patterns);
     if (failed(mlir::applyPatternsAndFoldGreedily(getOperation(), std::move(patterns)))) {
-      signalPassFailure();
+      return signalPassFailure();
     }
   }
 };

@@ -137,8 +137,8 @@ absl::StatusOr<std::string> linked(const std::string &object) {
   std::lock_guard<std::mutex> lock(mutex);
   std::string errors;
   llvm::raw_string_ostream stream(errors);
-  const char *arguments[] = {"ld.lld", "-shared", "--no-undefined", "--build-id=none", "--strip-all", "-O1",
-                             "-o",     out.c_str(), in.c_str()};
+  const char *arguments[] = {"ld.lld", "-shared", "--no-undefined", "--build-id=none", "--strip-all",
+                             "-O1",    "-o",      out.c_str(),      in.c_str()};
   const bool done = lld::elf::link(arguments, stream, stream, /*exitEarly=*/false, /*disableOutput=*/false);
   lld::CommonLinkerContext::destroy();
   if (!done) {

@@ -16,7 +16,8 @@ bool isCostly(Operation *op) { return llvm::isa<math::ExpOp, math::TanhOp, math:
 
 class Emitter {
 public:
-  Emitter(OpBuilder &b, cell::KernelOp kernel, const Loops &loops) : b(b), loc(kernel.getLoc()), kernel_(kernel), loops_(loops) {
+  Emitter(OpBuilder &b, cell::KernelOp kernel, const Loops &loops)
+      : b(b), loc(kernel.getLoc()), kernel_(kernel), loops_(loops) {
     classify();
   }
 
@@ -66,9 +67,8 @@ private:
     auto function = b.create<LLVM::LLVMFuncOp>(loc, symbol, type);
     auto attribute = [&](StringRef name, StringRef value) -> Attribute { return b.getStrArrayAttr({name, value}); };
     // The object calls no library, memset and memcpy neither.
-    function.setPassthroughAttr(b.getArrayAttr({attribute("target-cpu", processor),
-                                                attribute("prefer-vector-width", "512"),
-                                                b.getStringAttr("no-builtins")}));
+    function.setPassthroughAttr(b.getArrayAttr(
+        {attribute("target-cpu", processor), attribute("prefer-vector-width", "512"), b.getStringAttr("no-builtins")}));
     Block *entry = function.addEntryBlock(b);
     b.setInsertionPointToStart(entry);
     bases_.clear();
@@ -211,7 +211,8 @@ private:
       b.create<LLVM::StoreOp>(loc, splat(b.getF32FloatAttr(0)), at, 64);
     }
     auto rowOf = [&](Value block) -> Value {
-      return b.create<arith::DivUIOp>(loc, b.create<arith::MulIOp>(loc, block, i64(loops_.rows())), i64(loops_.units()));
+      return b.create<arith::DivUIOp>(loc, b.create<arith::MulIOp>(loc, block, i64(loops_.rows())),
+                                      i64(loops_.units()));
     };
     each(rowOf(unit), rowOf(b.create<arith::AddIOp>(loc, unit, i64(1))), [&](Value row) { emitRow(row); });
   }
@@ -239,7 +240,8 @@ private:
         continue;
       }
       Value first = b.create<arith::AddIOp>(loc, place, i64(sum++ * loops_.groups() * kLanes));
-      auto loop = b.create<scf::ForOp>(loc, i64(0), i64(loops_.units()), i64(1), ValueRange{splat(b.getF32FloatAttr(0))});
+      auto loop =
+          b.create<scf::ForOp>(loc, i64(0), i64(loops_.units()), i64(1), ValueRange{splat(b.getF32FloatAttr(0))});
       {
         OpBuilder::InsertionGuard inside(b);
         b.setInsertionPointToStart(loop.getBody());
@@ -272,7 +274,8 @@ private:
       emitStores(loop.getInductionVar(), Value());
     }
     if (wholePlaces() < loops_.row.extent) {
-      Value last = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, b.create<arith::MulIOp>(loc, end, lanes), all);
+      Value last =
+          b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, b.create<arith::MulIOp>(loc, end, lanes), all);
       auto tail = b.create<scf::IfOp>(loc, last, false);
       OpBuilder::InsertionGuard inside(b);
       b.setInsertionPointToStart(tail.thenBlock());
@@ -299,8 +302,8 @@ private:
     for (size_t slot = 0; slot < randoms_.size(); ++slot) {
       Value first = randoms_[slot].first;
       for (auto [dim, index] : llvm::zip(loops_.outer, indices)) {
-        first = b.create<arith::AddIOp>(
-            loc, first, b.create<arith::MulIOp>(loc, index, i64(dim.strides[bases_.size() + slot])));
+        first = b.create<arith::AddIOp>(loc, first,
+                                        b.create<arith::MulIOp>(loc, index, i64(dim.strides[bases_.size() + slot])));
       }
       drawRow(randoms_[slot], first);
     }
@@ -374,7 +377,8 @@ private:
   // In pairs: lane i with lane i + 8, then + 4, + 2, + 1.
   Value acrossLanes(cell::ReduceOp reduce, Value lanes) {
     for (int64_t half = kLanes / 2; half >= 1; half /= 2) {
-      auto low = llvm::to_vector(llvm::seq<int64_t>(0, half)), high = llvm::to_vector(llvm::seq<int64_t>(half, 2 * half));
+      auto low = llvm::to_vector(llvm::seq<int64_t>(0, half)),
+           high = llvm::to_vector(llvm::seq<int64_t>(half, 2 * half));
       Value a = b.create<vector::ShuffleOp>(loc, lanes, lanes, low);
       Value rest = b.create<vector::ShuffleOp>(loc, lanes, lanes, high);
       lanes = combined(reduce, a, rest);
@@ -473,7 +477,8 @@ private:
     Block &block = kernel_.getBody().front();
     for (BlockArgument argument : block.getArguments()) {
       if (facts_[argument].ofRow && !values_.contains(argument)) {
-        values_[argument] = b.create<LLVM::LoadOp>(loc, storedType(argument.getType()), places_[argument.getArgNumber()]);
+        values_[argument] =
+            b.create<LLVM::LoadOp>(loc, storedType(argument.getType()), places_[argument.getArgNumber()]);
       }
     }
     for (Operation &op : block.without_terminator()) {
@@ -544,7 +549,8 @@ private:
       return drawn(random);
     }
     Value slot = scratch_.lookup(op);
-    Value address = slot ? b.create<LLVM::GEPOp>(loc, slot.getType(), b.getF32Type(), slot, ValueRange{place_}) : Value();
+    Value address =
+        slot ? b.create<LLVM::GEPOp>(loc, slot.getType(), b.getF32Type(), slot, ValueRange{place_}) : Value();
     auto [keeper, isFirst] = keptIn_.try_emplace(op, pass_);
     if (slot && keeper->second < pass_) {
       return b.create<LLVM::LoadOp>(loc, VectorType::get(kLanes, b.getF32Type()), address, 64);
@@ -646,7 +652,7 @@ private:
   llvm::DenseMap<Value, Fact> facts_;
   int passes_ = 0; // before the one that writes
   llvm::SetVector<Operation *> kept_;
-  Value partials_, partial_; // sums over rows: of all units, of this one
+  Value partials_, partial_;          // sums over rows: of all units, of this one
   SmallVector<Value> bases_, places_; // addresses by operand: of tensors, and of the row in them
   SmallVector<Random> randoms_;
   llvm::DenseMap<Operation *, Value> scratch_;

@@ -19,9 +19,10 @@ namespace weft::compiler {
 /// A sum along a row goes over kLanes partial sums, one a lane, which are then added in pairs: its bits are the same on
 /// every processor.
 ///
-/// Where rows are summed, operands end with the address of units() times partials() numbers, where each unit leaves its sums
-/// (loops.h), and there is another function, `sums`: for groups [begin, end) of a row's places, of all units.
-void emitX86(mlir::OpBuilder &builder, cell::KernelOp kernel, const Loops &loops, llvm::StringRef symbol, llvm::StringRef sums, llvm::StringRef processor);
+/// Where rows are summed, operands end with the address of units() times partials() numbers, where each unit leaves its
+/// sums (loops.h), and there is another function, `sums`: for groups [begin, end) of a row's places, of all units.
+void emitX86(mlir::OpBuilder &builder, cell::KernelOp kernel, const Loops &loops, llvm::StringRef symbol,
+             llvm::StringRef sums, llvm::StringRef processor);
 
 } // namespace weft::compiler
 

@@ -310,7 +310,8 @@ private:
       out.set_partials(loops.partials());
       out.set_groups(loops.sums > 0 ? loops.groups() : 0);
     }
-    for (mlir::Attribute attribute : op.getRandomsAttr() ? op.getRandomsAttr().getValue() : ArrayRef<mlir::Attribute>()) {
+    for (mlir::Attribute attribute :
+         op.getRandomsAttr() ? op.getRandomsAttr().getValue() : ArrayRef<mlir::Attribute>()) {
       auto random = llvm::cast<mlir::DictionaryAttr>(attribute);
       auto tensor = llvm::cast<mlir::RankedTensorType>(random.getAs<mlir::TypeAttr>("tensor").getValue());
       auto unpadded = random.getAs<mlir::DenseI64ArrayAttr>("unpadded");

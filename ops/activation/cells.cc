@@ -4,8 +4,8 @@
 namespace weft::cell {
 namespace {
 
-// 0.5 x (1 + tanh u) with u = sqrt(2 / pi) (x + 0.044715 x^3) (Hendrycks and Gimpel, "Gaussian error linear units", 2016),
-// written as x sigmoid(2u).
+// 0.5 x (1 + tanh u) with u = sqrt(2 / pi) (x + 0.044715 x^3) (Hendrycks and Gimpel, "Gaussian error linear units",
+// 2016), written as x sigmoid(2u).
 constexpr double kScale = 0.79788456080286536, kCubic = 0.044715;
 Cell geluSigmoid(Cell x) { return sigmoid(2 * kScale * (x + kCubic * x * x * x)); }
 

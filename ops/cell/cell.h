@@ -10,7 +10,6 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
 #include "ops/cell/dialect.h.inc"
 #define GET_OP_CLASSES
 #include "ops/cell/ops.h.inc"

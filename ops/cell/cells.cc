@@ -121,8 +121,8 @@ void Cells::output(unsigned index, std::optional<Strides> strides, Cell value) {
     return refuse();
   }
   strides_[numInputs() + index] = *strides;
-  written_[index] = type.isF32() ? value.value()
-                                 : mlir::Value(builder_.create<mlir::arith::TruncFOp>(loc_, type, value.value()));
+  written_[index] =
+      type.isF32() ? value.value() : mlir::Value(builder_.create<mlir::arith::TruncFOp>(loc_, type, value.value()));
 }
 
 Cell Cells::hasLuck(double rate, unsigned input, llvm::StringRef seed) {

@@ -64,7 +64,7 @@ Cell minimum(Cell a, Cell b);
 /// A tensor that a kernel reads or writes: one rank's tile.
 struct Operand {
   llvm::SmallVector<int64_t> shape;
-  mlir::Type type;                      // of its elements
+  mlir::Type type;                       // of its elements
   llvm::SmallVector<int64_t> whole = {}; // the shape of the tensor that this is a tile of
 };
 
@@ -103,8 +103,8 @@ public:
   unsigned numInputs() const { return unsigned(subject_.inputs.size()); }
   unsigned numOutputs() const { return unsigned(subject_.outputs.size()); }
 
-  /// Whether a place has luck, with the probability 1 - `rate`: the same for every layout. The place is that in the whole
-  /// of an input that has the domain's shape; `seed` is a constant of the kernel.
+  /// Whether a place has luck, with the probability 1 - `rate`: the same for every layout. The place is that in the
+  /// whole of an input that has the domain's shape; `seed` is a constant of the kernel.
   Cell hasLuck(double rate, unsigned input, llvm::StringRef seed);
 
   Cell rowSum(Cell x);

@@ -4,8 +4,8 @@
 namespace weft::cell {
 namespace {
 
-// y = x / (1 - rate) where the element is kept, else 0. Whether it is kept depends on the run's seed, the op's, the step and
-// the element's place in the whole batch.
+// y = x / (1 - rate) where the element is kept, else 0. Whether it is kept depends on the run's seed, the op's, the
+// step and the element's place in the whole batch.
 void dropout(Cells &c) {
   const double rate = c.constant("rate");
   Cell scaled = c.in(0) * (1 / (1 - rate));

@@ -4,8 +4,8 @@
 namespace weft::cell {
 namespace {
 
-// y = (x - mean) rstd w + b with rstd = 1 / sqrt(variance + eps); the variance is the mean of squared distances, in a second
-// pass (Ba, Kiros and Hinton, "Layer normalization", 2016). Results: y, and mean and rstd where they are wanted.
+// y = (x - mean) rstd w + b with rstd = 1 / sqrt(variance + eps); the variance is the mean of squared distances, in a
+// second pass (Ba, Kiros and Hinton, "Layer normalization", 2016). Results: y, and mean and rstd where they are wanted.
 void layerNorm(Cells &c) {
   c.rows();
   Cell x = c.in(0), count = c.number(double(c.rowSize()));

@@ -38,7 +38,8 @@ absl::Status WriteAll(int file, absl::string_view bytes) {
     const ssize_t written = write(file, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      return absl::ResourceExhaustedError(absl::StrCat("generated kernels: no memory for them: ", std::strerror(errno)));
+      return absl::ResourceExhaustedError(
+          absl::StrCat("generated kernels: no memory for them: ", std::strerror(errno)));
     }
     bytes.remove_prefix(static_cast<size_t>(written));
   }
@@ -151,8 +152,8 @@ absl::StatusOr<std::shared_ptr<const HostCode>> HostCode::Load(const plan::Code&
 
 absl::Status HostCode::Map(const std::string& object) {
   if (!IsWholeObject(object)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("generated kernels: expected a whole shared object for x86-64, got ", object.size(), " other bytes"));
+    return absl::InvalidArgumentError(absl::StrCat("generated kernels: expected a whole shared object for x86-64, got ",
+                                                   object.size(), " other bytes"));
   }
   WEFT_RETURN_IF_ERROR(WriteAll(file_, object));
   handle_ = dlopen(absl::StrCat("/proc/self/fd/", file_).c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -169,7 +170,8 @@ absl::StatusOr<HostFunction> HostCode::Find(const std::string& symbol) const {
   const std::string name = absl::StrCat(symbol, suffix_);
   void* function = dlsym(handle_, name.c_str());
   if (function == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat("generated kernels: expected a function `", name, "`, there is none"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("generated kernels: expected a function `", name, "`, there is none"));
   }
   return reinterpret_cast<HostFunction>(function);
 }

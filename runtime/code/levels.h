@@ -10,7 +10,8 @@ inline constexpr char kHostTarget[] = "x86_64-linux 1";
 // What the symbol of a kernel's function for sums over rows has behind the kernel's name.
 inline constexpr char kSums[] = "_sums";
 
-// A level of x86-64 (System V ABI, x86-64 psABI, section 3.1.1), as LLVM calls it, and what the symbols for it end with.
+// A level of x86-64 (System V ABI, x86-64 psABI, section 3.1.1), as LLVM calls it, and what the symbols for it end
+// with.
 struct Level {
   const char* processor;
   const char* suffix;

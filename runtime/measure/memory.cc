@@ -56,18 +56,55 @@ class Report {
         const auto& shape = UnpaddedShape(program_.buffer(b));
         memory.parameter_elements += std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
       }
-      if (program_.persistent[b]) memory.at_peak[CategoryOf(b)] += program_.slot_bytes[b];
     }
-    memory.most = memory.at_peak;
+    memory.at_peak = memory.most = StateBytes();
     memory.lower_bound_bytes = Sum(memory.at_peak);
     Sweep(memory);
     CollectLive(memory);
     return memory;
   }
 
+  Course MakeCourse() const {
+    Course course;
+    Walk(
+        StateBytes(), [&](const Lives::Performed&) { course.most.emplace_back(); },
+        [&](const Lives::Performed&, size_t, int32_t, const BytesByCategory& now) {
+          if (Sum(now) > Sum(course.most.back())) course.most.back() = now;
+        });
+    const std::vector<Lives::Performed>& acts = lives_.acts();
+    const auto act_of = [&](int64_t part) {
+      const auto after = std::upper_bound(acts.begin(), acts.end(), part,
+                                          [](int64_t at, const Lives::Performed& act) { return at < act.part; });
+      return static_cast<size_t>(after - acts.begin()) - 1;
+    };
+    const auto slot_of = [&](size_t act, int32_t b) {
+      return static_cast<int32_t>(program_.SlotOf(acts[act].actor, b, acts[act].micro_batch));
+    };
+    for (const Lives::Life& life : lives_.lives()) {
+      const size_t first = act_of(life.first);
+      course.lives.push_back({life.root, slot_of(first, life.root), first, act_of(life.last)});
+    }
+    for (size_t a = 0; a < acts.size(); ++a) {
+      for (const Lives::Use& use : lives_.profile(acts[a].actor).scratch) {
+        const int32_t root = program_.root[use.buffer];
+        course.scratch.push_back({root, slot_of(a, root), a, a});
+      }
+    }
+    return course;
+  }
+
  private:
   int CategoryOf(int32_t b) const { return static_cast<int>(categories_[b]); }
   int64_t BytesOf(int32_t root) const { return program_.slot_bytes[root]; }
+
+  // What lives from step to step.
+  BytesByCategory StateBytes() const {
+    BytesByCategory bytes = {};
+    for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
+      if (program_.root[b] == b && program_.persistent[b]) bytes[CategoryOf(b)] += BytesOf(b);
+    }
+    return bytes;
+  }
 
   // A work each: what lives within one act alone.
   std::vector<BytesByCategory> ScratchBytesOf(int32_t a) const {
@@ -83,31 +120,43 @@ class Report {
     return bytes;
   }
 
-  // Walks the works of all acts in order; before the first one state alone lives.
-  void Sweep(StageMemory& memory) {
+  // Walks the works of all acts in order, beside which `live` holds what is live before the first one: begins(act),
+  // then look(act, part, work, what is live) of each of its works.
+  template <typename Begins, typename Look>
+  void Walk(BytesByCategory live, const Begins& begins, const Look& look) const {
     std::vector<BytesByCategory> change(lives_.parts() + 1, BytesByCategory{});
     for (const Lives::Life& life : lives_.lives()) {
       change[life.first][CategoryOf(life.root)] += BytesOf(life.root);
       change[life.last + 1][CategoryOf(life.root)] -= BytesOf(life.root);
     }
-    BytesByCategory live = memory.at_peak;
     for (const Lives::Performed& act : lives_.acts()) {
       const std::vector<int32_t>& parts = lives_.profile(act.actor).parts;
-      UnitMemory& unit = UnitOf(act, memory);
+      begins(act);
       for (size_t part = 0; part + 1 < parts.size(); ++part) {
         for (int k = 0; k < kCategories; ++k) live[k] += change[act.part + part][k];
-        for (int32_t w = parts[part]; w < parts[part + 1]; ++w) Look(act, part, w, live, unit, memory);
+        for (int32_t w = parts[part]; w < parts[part + 1]; ++w) {
+          BytesByCategory now = live;
+          for (int k = 0; k < kCategories; ++k) now[k] += scratch_[act.actor][w][k];
+          look(act, part, w, now);
+        }
       }
     }
   }
 
-  // At one moment, the work `w` of an act, beside which `now` is live.
-  void Look(const Lives::Performed& act, size_t part, int32_t w, BytesByCategory now, UnitMemory& unit,
+  // Before the first act state alone lives.
+  void Sweep(StageMemory& memory) {
+    UnitMemory* unit = nullptr;
+    Walk(
+        memory.at_peak, [&](const Lives::Performed& act) { unit = &UnitOf(act, memory); },
+        [&](const Lives::Performed& act, size_t part, int32_t w, const BytesByCategory& now) {
+          Look(act, part, w, now, *unit, memory);
+        });
+  }
+
+  // At one moment, the work `w` of an act, when `now` is live.
+  void Look(const Lives::Performed& act, size_t part, int32_t w, const BytesByCategory& now, UnitMemory& unit,
             StageMemory& memory) {
-    for (int k = 0; k < kCategories; ++k) {
-      now[k] += scratch_[act.actor][w][k];
-      memory.most[k] = std::max(memory.most[k], now[k]);
-    }
+    for (int k = 0; k < kCategories; ++k) memory.most[k] = std::max(memory.most[k], now[k]);
     const int64_t bytes = Sum(now);
     if (bytes > Sum(unit.most)) unit.most = now;
     if (bytes <= memory.lower_bound_bytes) return;
@@ -191,6 +240,12 @@ absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan) {
     }
   }
   return most;
+}
+
+Course CourseOf(const Program& program, const std::vector<StageAct>& acts) {
+  Lives lives(program);
+  lives.Perform(acts);
+  return Report(program, lives).MakeCourse();
 }
 
 const char* NameOf(Category category) {

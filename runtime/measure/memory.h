@@ -95,6 +95,22 @@ double BytesAParameter(const StageMemory& memory);
 // before it lays out the arena. kFailedPrecondition: the plan is blocked.
 absl::StatusOr<std::vector<StageMemory>> MeasureMemory(const Plan& plan);
 
+// The memory of a stage over one execution.
+struct Course {
+  // A root from the act that begins its contents to the last one that needs them.
+  struct Life {
+    int32_t root = 0;
+    int32_t slot = 0;
+    size_t first = 0, last = 0;  // indices of acts
+  };
+  std::vector<BytesByCategory> most;  // an act each: what is live at its moment of most bytes
+  std::vector<Life> lives;            // of what neither persists nor lives within one act alone
+  std::vector<Life> scratch;          // of what lives within one act alone
+};
+
+// `acts`: all of a step, in an order that the plan permits.
+Course CourseOf(const Program& program, const std::vector<StageAct>& acts);
+
 }  // namespace weft::plan
 
 #endif  // WEFT_RUNTIME_MEASURE_MEMORY_H_

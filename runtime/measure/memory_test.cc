@@ -8,6 +8,8 @@
 
 #include "runtime/measure/largest.h"
 #include "runtime/proof/verify.h"
+#include "runtime/semantics/execution.h"
+#include "runtime/semantics/orders.h"
 #include "tests/plans/corpus.h"
 
 namespace weft::plan {
@@ -33,6 +35,39 @@ TEST(Memory, CountsStateAlwaysAndTheRestWhileItIsNeeded) {
   EXPECT_EQ(memory.peak_actor, 0);
   EXPECT_EQ(memory.peak_work, 1);
   EXPECT_EQ(memory.buffers[static_cast<int>(Category::kWorkspace)], 2) << "a view is not a buffer of its own";
+}
+
+TEST(Memory, CourseOfAnExecutionPeaksWhereItsBytesDo) {
+  int lives = 0;
+  for (const char* file : {"one.txtpb", "train.txtpb", "views.txtpb", "pipeline.txtpb", "slot_offsets.txtpb"}) {
+    const Plan plan = Read(file);
+    const std::vector<StageMemory> memory = Measured(plan);
+    const std::vector<Program> programs = ProgramsOf(plan);
+    std::vector<Orders> orders(programs.begin(), programs.end());
+    ASSERT_TRUE(Execute(programs, [&](const Act& act) {
+                  orders[act.stage].Add(act);
+                  return absl::OkStatus();
+                }).ok());
+    for (size_t s = 0; s < programs.size(); ++s) {
+      int64_t most = 0;
+      for (Orders::Rule rule : orders[s].rules()) {
+        const std::vector<StageAct> acts = orders[s].In(rule);
+        const Course course = CourseOf(programs[s], acts);
+        ASSERT_EQ(course.most.size(), acts.size());
+        for (const BytesByCategory& bytes : course.most) {
+          most = std::max(most, std::accumulate(bytes.begin(), bytes.end(), int64_t{0}));
+        }
+        for (const Course::Life& life : course.lives) {
+          ++lives;
+          EXPECT_LE(life.first, life.last);
+          EXPECT_LT(life.last, acts.size());
+          EXPECT_LT(life.slot, programs[s].slots[life.root]);
+        }
+      }
+      EXPECT_EQ(most, memory[s].lower_bound_bytes) << file << " stage " << s;
+    }
+  }
+  EXPECT_GT(lives, 0);
 }
 
 TEST(Memory, IsLessWhenLivesDoNotMeet) {

@@ -26,8 +26,8 @@ constexpr uint64_t kKey = 0x0123456789abcdef;
 // A chain of kernels on tensors [rows, width], vectors of a row and numbers of rows, each of which may read all
 // that came before it.
 class Cluster {
-public:
-  Cluster(mlir::MLIRContext &context, unsigned seed) : engine_(seed), builder_(&context) {
+ public:
+  Cluster(mlir::MLIRContext& context, unsigned seed) : engine_(seed), builder_(&context) {
     module_ = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
     builder_.setInsertionPointToEnd(module_->getBody());
     rows_ = among({1, 2, 7, 40, 70});
@@ -57,7 +57,7 @@ public:
     }
     joins_ = members.size() - 1;
     std::vector<cell::KernelOp> kernels;
-    for (Part &part : parts_) {
+    for (Part& part : parts_) {
       kernels.push_back(part.kernel);
     }
     if (joins_ > 0) {
@@ -76,14 +76,14 @@ public:
       buffers_[size_t(output)].poison();
     }
     execute(joint, /*check=*/false);
-    for (auto &[output, bytes] : apart) {
+    for (auto& [output, bytes] : apart) {
       EXPECT_TRUE(buffers_[size_t(output)].bytes() == bytes) << "buffer " << output << " of\n" << textOf(joint.kernel);
     }
   }
 
   size_t joins() const { return joins_; }
 
-private:
+ private:
   int64_t among(std::initializer_list<int64_t> choices) { return *(choices.begin() + engine_() % choices.size()); }
   llvm::SmallVector<int64_t> whole() const { return {rows_, width_}; }
   mlir::Type type() {
@@ -115,52 +115,57 @@ private:
       }
     }
     // More often a late one, so that kernels read each other's results.
-    return fit.empty() ? add(llvm::to_vector(shape), type) : fit[fit.size() - 1 - size_t(engine_() % std::min<size_t>(fit.size(), 3))];
+    return fit.empty() ? add(llvm::to_vector(shape), type)
+                       : fit[fit.size() - 1 - size_t(engine_() % std::min<size_t>(fit.size(), 3))];
   }
 
   void addKernel() {
     mlir::Type f32 = builder_.getF32Type();
     const int x = pick(whole());
     mlir::Type t = operands_[size_t(x)].type;
-    auto text = [&](const char *name, const char *word) { return builder_.getNamedAttr(name, builder_.getStringAttr(word)); };
-    auto number = [&](const char *name, double n) { return builder_.getNamedAttr(name, builder_.getF64FloatAttr(n)); };
+    auto text = [&](const char* name, const char* word) {
+      return builder_.getNamedAttr(name, builder_.getStringAttr(word));
+    };
+    auto number = [&](const char* name, double n) { return builder_.getNamedAttr(name, builder_.getF64FloatAttr(n)); };
     switch (engine_() % 10) {
-    case 0:
-      return make(engine_() % 2 ? "tanh" : "sigmoid", {x}, {{whole(), t}}, {});
-    case 1:
-      return make("gelu", {x}, {{whole(), t}}, {text("approximate", engine_() % 2 ? "tanh" : "none")});
-    case 2:
-      return make(engine_() % 2 ? "mul" : "add", {x, pick(whole(), t)}, {{whole(), t}}, {});
-    case 3:
-      return make("add", {x, pick({width_}, t)}, {{whole(), t}}, {});
-    case 4:
-      return make("cast", {x}, {{whole(), type()}}, {});
-    case 5:
-      return make("silu_grad", {x, pick(whole(), t)}, {{whole(), t}}, {});
-    case 6:
-      return make("rms_norm", {x, pick({width_}, f32)}, {{whole(), t}, {{rows_}, f32}}, {number("eps", 1e-5)});
-    case 7:
-      return make("rms_norm_grad", {x, pick(whole(), t), pick({width_}, f32), pick({rows_}, f32)},
-                  {{whole(), t}, {{width_}, f32}}, {});
-    case 8:
-      return make("reduce", {x}, {{{width_}, f32}}, {text("kind", "sum"), builder_.getNamedAttr("dims", builder_.getI64ArrayAttr({0}))});
-    default:
-      operands_[size_t(x)].whole = {rows_ + 3, width_ + 5};
-      return make("dropout", {x}, {{whole(), t}}, {number("rate", 0.25), builder_.getNamedAttr("seed", builder_.getI64IntegerAttr(1))});
+      case 0:
+        return make(engine_() % 2 ? "tanh" : "sigmoid", {x}, {{whole(), t}}, {});
+      case 1:
+        return make("gelu", {x}, {{whole(), t}}, {text("approximate", engine_() % 2 ? "tanh" : "none")});
+      case 2:
+        return make(engine_() % 2 ? "mul" : "add", {x, pick(whole(), t)}, {{whole(), t}}, {});
+      case 3:
+        return make("add", {x, pick({width_}, t)}, {{whole(), t}}, {});
+      case 4:
+        return make("cast", {x}, {{whole(), type()}}, {});
+      case 5:
+        return make("silu_grad", {x, pick(whole(), t)}, {{whole(), t}}, {});
+      case 6:
+        return make("rms_norm", {x, pick({width_}, f32)}, {{whole(), t}, {{rows_}, f32}}, {number("eps", 1e-5)});
+      case 7:
+        return make("rms_norm_grad", {x, pick(whole(), t), pick({width_}, f32), pick({rows_}, f32)},
+                    {{whole(), t}, {{width_}, f32}}, {});
+      case 8:
+        return make("reduce", {x}, {{{width_}, f32}},
+                    {text("kind", "sum"), builder_.getNamedAttr("dims", builder_.getI64ArrayAttr({0}))});
+      default:
+        operands_[size_t(x)].whole = {rows_ + 3, width_ + 5};
+        return make("dropout", {x}, {{whole(), t}},
+                    {number("rate", 0.25), builder_.getNamedAttr("seed", builder_.getI64IntegerAttr(1))});
     }
   }
 
-  void make(const char *name, llvm::SmallVector<int> inputs, std::vector<Operand> outputs,
+  void make(const char* name, llvm::SmallVector<int> inputs, std::vector<Operand> outputs,
             llvm::ArrayRef<mlir::NamedAttribute> constants) {
-    Subject subject{name, {}, llvm::SmallVector<Operand>(outputs.begin(), outputs.end()),
-                    builder_.getDictionaryAttr(constants)};
+    Subject subject{
+        name, {}, llvm::SmallVector<Operand>(outputs.begin(), outputs.end()), builder_.getDictionaryAttr(constants)};
     for (int input : inputs) {
       subject.inputs.push_back(operands_[size_t(input)]);
     }
     Part part{cell::allDescriptions().describe(builder_, builder_.getUnknownLoc(), "k", subject).kernel, inputs, {}};
     ASSERT_TRUE(part.kernel) << name;
     ASSERT_TRUE(loopsOf(part.kernel)) << name;
-    for (const Operand &output : outputs) {
+    for (const Operand& output : outputs) {
       part.outputs.push_back(add(output.shape, output.type));
     }
     parts_.push_back(part);
@@ -180,11 +185,11 @@ private:
     code_ = *loaded;
   }
 
-  void execute(const Part &part, bool check) {
+  void execute(const Part& part, bool check) {
     const std::string symbol = cell::KernelOp(part.kernel).getSymName().str();
     SCOPED_TRACE(textOf(part.kernel));
     const Loops loops = *loopsOf(part.kernel);
-    std::vector<void *> addresses;
+    std::vector<void*> addresses;
     std::vector<Numbers> inputs;
     for (int input : part.inputs) {
       addresses.push_back(buffers_[size_t(input)].data());
@@ -199,7 +204,7 @@ private:
     addresses.push_back(partials.data());
     std::vector<int64_t> numbers;
     std::vector<Draw> draws(loops.randoms, Draw{kKey, 2, 5});
-    for (const Draw &draw : draws) {
+    for (const Draw& draw : draws) {
       numbers.insert(numbers.end(), {int64_t(draw.key), int64_t(draw.event), draw.first});
     }
     (*code_->Find(symbol))(addresses.data(), numbers.data(), 0, loops.units());
@@ -248,5 +253,5 @@ TEST(Clusters, ChangeNoBit) {
   EXPECT_GT(joins, kClusters) << "most kernels join";
 }
 
-} // namespace
-} // namespace weft::compiler
+}  // namespace
+}  // namespace weft::compiler

@@ -6,14 +6,14 @@
 
 #include "compiler/codegen/loops.h"
 #include "compiler/codegen/object.h"
-#include "tests/codegen/memory.h"
-#include "tests/codegen/reference.h"
 #include "gtest/gtest.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "ops/descriptions.h"
 #include "runtime/code/host_code.h"
 #include "runtime/code/levels.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "tests/codegen/memory.h"
+#include "tests/codegen/reference.h"
 
 namespace weft::compiler {
 namespace {
@@ -21,7 +21,7 @@ namespace {
 using cell::Operand;
 using cell::Subject;
 
-absl::StatusOr<std::shared_ptr<const code::HostCode>> load(const std::string &object, const std::string &symbol) {
+absl::StatusOr<std::shared_ptr<const code::HostCode>> load(const std::string& object, const std::string& symbol) {
   plan::Code code;
   code.set_target(code::kHostTarget);
   code.set_object(object);
@@ -30,7 +30,7 @@ absl::StatusOr<std::shared_ptr<const code::HostCode>> load(const std::string &ob
 }
 
 class CodegenTest : public testing::Test {
-protected:
+ protected:
   CodegenTest() : builder(&context) {
     context.loadDialect<cell::CellDialect, mlir::arith::ArithDialect, mlir::math::MathDialect>();
     module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
@@ -40,7 +40,7 @@ protected:
   mlir::Type f32() { return builder.getF32Type(); }
   mlir::Type bf16() { return builder.getBF16Type(); }
   mlir::Type f16() { return builder.getF16Type(); }
-  mlir::DictionaryAttr constants(std::initializer_list<std::pair<const char *, mlir::Attribute>> list = {}) {
+  mlir::DictionaryAttr constants(std::initializer_list<std::pair<const char*, mlir::Attribute>> list = {}) {
     llvm::SmallVector<mlir::NamedAttribute> named;
     for (auto [name, value] : list) {
       named.push_back(builder.getNamedAttr(name, value));
@@ -48,7 +48,7 @@ protected:
     return builder.getDictionaryAttr(named);
   }
 
-  cell::KernelOp described(const Subject &subject) {
+  cell::KernelOp described(const Subject& subject) {
     cell::KernelOp kernel = cell::allDescriptions().describe(builder, builder.getUnknownLoc(), "k", subject).kernel;
     EXPECT_TRUE(kernel) << subject.name;
     return kernel;
@@ -62,7 +62,7 @@ protected:
     return *code;
   }
 
-  static size_t sizeOf(const Operand &operand) {
+  static size_t sizeOf(const Operand& operand) {
     size_t size = 1;
     for (int64_t extent : operand.shape) {
       size *= size_t(extent);
@@ -71,7 +71,7 @@ protected:
   }
 
   // Runs a kernel on `inputs` in two ways of cutting it, which give the same bits, and compares with double precision.
-  void expectClose(const Subject &subject, std::vector<Numbers> inputs) {
+  void expectClose(const Subject& subject, std::vector<Numbers> inputs) {
     SCOPED_TRACE(subject.name);
     cell::KernelOp kernel = described(subject);
     ASSERT_TRUE(kernel);
@@ -81,12 +81,12 @@ protected:
       numbers = memory.back().set(numbers);
     }
     std::vector<size_t> sizes;
-    for (const Operand &operand : subject.outputs) {
+    for (const Operand& operand : subject.outputs) {
       memory.emplace_back(operand.type, sizeOf(operand));
       sizes.push_back(sizeOf(operand));
     }
-    std::vector<void *> addresses;
-    for (Memory &one : memory) {
+    std::vector<void*> addresses;
+    for (Memory& one : memory) {
       addresses.push_back(one.data());
     }
     const Loops loops = *loopsOf(kernel);
@@ -116,7 +116,7 @@ protected:
     addUnits();
     std::vector<std::vector<Bounded>> expected = referenceOf(kernel, inputs, sizes, {draw});
     for (size_t i = 0; i < expected.size(); ++i) {
-      Memory &got = memory[inputs.size() + i];
+      Memory& got = memory[inputs.size() + i];
       EXPECT_TRUE(got.bytes() == whole[i]) << "output " << i << " depends on how it is cut";
       EXPECT_TRUE(got.guarded()) << "output " << i;
       ExpectWithin(got, expected[i]);
@@ -143,14 +143,15 @@ TEST_F(CodegenTest, ElementsOfEverySizeAndType) {
     for (int64_t size : {1, 7, 16, 33, 4096, 5001}) {
       const Operand x{{size}, type};
       expectClose({"add", {x, x}, {x}, constants()}, {random(size_t(size)), random(size_t(size))});
-      expectClose({"gelu", {x}, {x}, constants({{"approximate", builder.getStringAttr("tanh")}})}, {random(size_t(size))});
+      expectClose({"gelu", {x}, {x}, constants({{"approximate", builder.getStringAttr("tanh")}})},
+                  {random(size_t(size))});
     }
   }
 }
 
 TEST_F(CodegenTest, Broadcasts) {
   const Operand x{{3, 5, 40}, f32()}, vector{{40}, f32()}, column{{5, 1}, f32()}, scalar{{}, f32()};
-  for (const Operand &other : {vector, column, scalar}) {
+  for (const Operand& other : {vector, column, scalar}) {
     expectClose({"mul", {x, other}, {x}, constants()}, {random(600), random(sizeOf(other))});
   }
   expectClose({"add", {scalar, scalar}, {scalar}, constants()}, {random(1), random(1)});
@@ -191,7 +192,10 @@ TEST_F(CodegenTest, SumsOverRows) {
 TEST_F(CodegenTest, Dropout) {
   for (int64_t width : {2, 5, 16, 61, 768, 4100}) {
     const Operand x{{3, width}, f32(), {7, width + 5}};
-    expectClose({"dropout", {x}, {x}, constants({{"rate", builder.getF64FloatAttr(0.3)}, {"seed", builder.getI64IntegerAttr(9)}})},
+    expectClose({"dropout",
+                 {x},
+                 {x},
+                 constants({{"rate", builder.getF64FloatAttr(0.3)}, {"seed", builder.getI64IntegerAttr(9)}})},
                 {random(size_t(3 * width))});
   }
 }
@@ -216,7 +220,7 @@ TEST_F(CodegenTest, SpecialNumbers) {
   const Operand x{{20}, f32()}, half{{20}, bf16()};
   Numbers special{infinity, -infinity, none, 0.0, -0.0, 1e-40, -1e-40, 3e38, -3e38, 1};
   special.resize(20, 2);
-  for (const char *name : {"exp", "tanh", "abs", "neg", "sign", "relu", "square"}) {
+  for (const char* name : {"exp", "tanh", "abs", "neg", "sign", "relu", "square"}) {
     expectClose({name, {x}, {x}, constants()}, {special});
   }
   expectClose({"cast", {x}, {half}, constants()}, {special});
@@ -250,10 +254,11 @@ TEST(HostCode, RefusesWhatIsNone) {
   EXPECT_EQ(load("no object", "k").status().code(), absl::StatusCode::kInvalidArgument);
   plan::Code code;
   code.set_target("aarch64-linux 1");
-  EXPECT_EQ(code::HostCode::Load(code).status().message(),
-            "generated kernels: expected code for `x86_64-linux 1`, got code for `aarch64-linux 1`: compile the job again, "
-            "with this version of weft");
+  EXPECT_EQ(
+      code::HostCode::Load(code).status().message(),
+      "generated kernels: expected code for `x86_64-linux 1`, got code for `aarch64-linux 1`: compile the job again, "
+      "with this version of weft");
 }
 
-} // namespace
-} // namespace weft::compiler
+}  // namespace
+}  // namespace weft::compiler

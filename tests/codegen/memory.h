@@ -17,7 +17,7 @@ namespace weft::compiler {
 
 // A tensor in memory, of float32 or of 16 bits an element, behind which nothing may be written.
 class Memory {
-public:
+ public:
   static constexpr unsigned char kGuard = 0xa5;
   static constexpr size_t kGuards = 64;
 
@@ -25,20 +25,21 @@ public:
 
   size_t size() const { return size_; }
   size_t width() const { return type_.getIntOrFloatBitWidth() / 8; }
-  void *data() { return bytes_.data(); }
-  const std::vector<unsigned char> &bytes() const { return bytes_; }
+  void* data() { return bytes_.data(); }
+  const std::vector<unsigned char>& bytes() const { return bytes_; }
   bool guarded() const {
     return std::all_of(bytes_.begin() + ptrdiff_t(size_ * width()), bytes_.end(),
                        [](unsigned char byte) { return byte == kGuard; });
   }
 
   // Rounds to the type, and says what became of the numbers.
-  Numbers set(const Numbers &numbers) {
+  Numbers set(const Numbers& numbers) {
     Numbers stored;
     for (size_t i = 0; i < size_; ++i) {
       llvm::APFloat number(numbers[i]);
       bool inexact;
-      number.convert(llvm::cast<mlir::FloatType>(type_).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+      number.convert(llvm::cast<mlir::FloatType>(type_).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
+                     &inexact);
       const uint64_t bits = number.bitcastToAPInt().getZExtValue();
       std::memcpy(bytes_.data() + i * width(), &bits, width());
       stored.push_back(number.convertToDouble());
@@ -57,11 +58,11 @@ public:
   double at(size_t i) const {
     uint64_t bits = 0;
     std::memcpy(&bits, bytes_.data() + i * width(), width());
-    const auto &semantics = llvm::cast<mlir::FloatType>(type_).getFloatSemantics();
+    const auto& semantics = llvm::cast<mlir::FloatType>(type_).getFloatSemantics();
     return llvm::APFloat(semantics, llvm::APInt(unsigned(8 * width()), bits)).convertToDouble();
   }
 
-private:
+ private:
   mlir::Type type_;
   size_t size_;
   std::vector<unsigned char> bytes_;
@@ -69,15 +70,15 @@ private:
 
 // Room for the sums of a kernel's units, at an address that a multiple of 64 is.
 class Partials {
-public:
-  explicit Partials(const Loops &loops) : numbers_(size_t(loops.units() * loops.partials()) + 16, NAN) {}
-  void *data() { return reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(numbers_.data()) + 63) / 64 * 64); }
+ public:
+  explicit Partials(const Loops& loops) : numbers_(size_t(loops.units() * loops.partials()) + 16, NAN) {}
+  void* data() { return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(numbers_.data()) + 63) / 64 * 64); }
 
-private:
+ private:
   std::vector<float> numbers_;
 };
 
-inline void ExpectWithin(const Memory &got, const std::vector<Bounded> &expected) {
+inline void ExpectWithin(const Memory& got, const std::vector<Bounded>& expected) {
   for (size_t i = 0; i < expected.size(); ++i) {
     const auto [want, error] = expected[i];
     const double is = got.at(i);
@@ -89,6 +90,6 @@ inline void ExpectWithin(const Memory &got, const std::vector<Bounded> &expected
   }
 }
 
-} // namespace weft::compiler
+}  // namespace weft::compiler
 
-#endif // WEFT_TESTS_CODEGEN_MEMORY_H_
+#endif  // WEFT_TESTS_CODEGEN_MEMORY_H_

@@ -11,7 +11,7 @@ namespace {
 
 using namespace mlir;
 
-constexpr double kRound = 0x1p-24, kTiny = 0x1p-149; // of float32: half a unit in the last place, the least number
+constexpr double kRound = 0x1p-24, kTiny = 0x1p-149;  // of float32: half a unit in the last place, the least number
 // What elementary functions are off by, in units in the last place.
 constexpr double kFunctionUlps = 8;
 
@@ -38,7 +38,9 @@ Bounded chosen(bool first, Bounded a, Bounded b, bool sure) {
 Bounded quotient(Bounded a, Bounded b) {
   const double number = a.number / b.number;
   const double least = std::fabs(b.number) - b.error;
-  return rounded(number, least > 0 ? (a.error + std::fabs(number) * b.error) / least : a.error == 0 && b.error == 0 ? 0 : INFINITY);
+  return rounded(number, least > 0                      ? (a.error + std::fabs(number) * b.error) / least
+                         : a.error == 0 && b.error == 0 ? 0
+                                                        : INFINITY);
 }
 
 Bounded extreme(Bounded a, Bounded b, bool largest) {
@@ -48,9 +50,9 @@ Bounded extreme(Bounded a, Bounded b, bool largest) {
   return {largest ? std::max(a.number, b.number) : std::min(a.number, b.number), std::max(a.error, b.error)};
 }
 
-Bounded computed(Operation *op, ArrayRef<Bounded> x) {
+Bounded computed(Operation* op, ArrayRef<Bounded> x) {
   auto magnitude = [&](size_t i) { return std::fabs(x[i].number); };
-  return llvm::TypeSwitch<Operation *, Bounded>(op)
+  return llvm::TypeSwitch<Operation*, Bounded>(op)
       .Case([&](arith::AddFOp) { return rounded(x[0].number + x[1].number, x[0].error + x[1].error); })
       .Case([&](arith::SubFOp) { return rounded(x[0].number - x[1].number, x[0].error + x[1].error); })
       .Case([&](arith::MulFOp) {
@@ -64,7 +66,8 @@ Bounded computed(Operation *op, ArrayRef<Bounded> x) {
       .Case([&](arith::MinimumFOp) { return extreme(x[0], x[1], false); })
       .Case([&](arith::CmpFOp) {
         // 1 or 0; an error where it may be either.
-        const bool sure = std::fabs(x[0].number - x[1].number) > x[0].error + x[1].error || x[0].error + x[1].error == 0;
+        const bool sure =
+            std::fabs(x[0].number - x[1].number) > x[0].error + x[1].error || x[0].error + x[1].error == 0;
         return Bounded{double(x[0].number < x[1].number), sure ? 0.0 : 1.0};
       })
       .Case([&](arith::SelectOp) { return chosen(x[0].number != 0, x[1], x[2], x[0].error == 0); })
@@ -76,7 +79,7 @@ Bounded computed(Operation *op, ArrayRef<Bounded> x) {
       })
       .Case([&](math::LogOp) {
         Bounded log = rounded(std::log(x[0].number), x[0].error / x[0].number, kFunctionUlps);
-        log.error += kFunctionUlps * kRound; // near 1
+        log.error += kFunctionUlps * kRound;  // near 1
         return log;
       })
       .Case([&](math::SqrtOp) {
@@ -86,30 +89,30 @@ Bounded computed(Operation *op, ArrayRef<Bounded> x) {
       .Case([&](math::TanhOp) { return rounded(std::tanh(x[0].number), x[0].error, kFunctionUlps); })
       .Case([&](math::ErfOp) {
         Bounded erf = rounded(std::erf(x[0].number), 2 / std::sqrt(M_PI) * x[0].error, kFunctionUlps);
-        erf.error += kFunctionUlps * kRound; // an approximation of the whole curve
+        erf.error += kFunctionUlps * kRound;  // an approximation of the whole curve
         return erf;
       })
       .Case([&](arith::ShRUIOp) { return Bounded{double(uint32_t(x[0].number) >> uint32_t(x[1].number)), 0}; })
       .Case([&](arith::CmpIOp) { return Bounded{double(x[0].number >= x[1].number), 0}; })
       .Case([&](arith::ConstantOp constant) {
         auto integer = llvm::dyn_cast<IntegerAttr>(constant.getValue());
-        return Bounded{integer ? double(integer.getInt()) : llvm::cast<FloatAttr>(constant.getValue()).getValueAsDouble(),
-                       0};
+        return Bounded{
+            integer ? double(integer.getInt()) : llvm::cast<FloatAttr>(constant.getValue()).getValueAsDouble(), 0};
       });
 }
 
-Bounded reduced(cell::ReduceOp reduce, const std::vector<Bounded> &row) {
+Bounded reduced(cell::ReduceOp reduce, const std::vector<Bounded>& row) {
   if (reduce.getKind() == "max") {
     Bounded largest{-std::numeric_limits<double>::infinity(), 0};
-    for (const Bounded &x : row) {
+    for (const Bounded& x : row) {
       largest.error = std::max(largest.error, x.error);
-      largest.number = x.number > largest.number ? x.number : largest.number; // passes over what is none
+      largest.number = x.number > largest.number ? x.number : largest.number;  // passes over what is none
     }
     return largest;
   }
   Bounded sum;
   double magnitudes = 0;
-  for (const Bounded &x : row) {
+  for (const Bounded& x : row) {
     sum.number += x.number;
     sum.error += x.error;
     magnitudes += std::fabs(x.number);
@@ -119,7 +122,7 @@ Bounded reduced(cell::ReduceOp reduce, const std::vector<Bounded> &row) {
 }
 
 // A row's part of sums over all rows, of which every addition rounds.
-void addRow(const std::vector<Bounded> &row, const std::vector<size_t> &places, std::vector<Bounded> &sums) {
+void addRow(const std::vector<Bounded>& row, const std::vector<size_t>& places, std::vector<Bounded>& sums) {
   for (auto [place, x] : llvm::zip(places, row)) {
     sums[place].number += x.number;
     sums[place].error += x.error + kRound * (std::fabs(sums[place].number) + std::fabs(x.number)) * 2;
@@ -129,27 +132,27 @@ void addRow(const std::vector<Bounded> &row, const std::vector<size_t> &places, 
 // One row of a kernel.
 struct Row {
   cell::KernelOp kernel;
-  std::vector<std::vector<size_t>> places; // by operand, then by `cell.random`: where its numbers are
+  std::vector<std::vector<size_t>> places;  // by operand, then by `cell.random`: where its numbers are
   llvm::DenseMap<Value, std::vector<Bounded>> values;
 
   Row(cell::KernelOp kernel, size_t walks) : kernel(kernel), places(walks) {}
 
-  void run(const std::vector<Numbers> &inputs, const std::vector<Draw> &draws,
-           std::vector<std::vector<Bounded>> &outputs) {
+  void run(const std::vector<Numbers>& inputs, const std::vector<Draw>& draws,
+           std::vector<std::vector<Bounded>>& outputs) {
     size_t random = 0;
-    Block &block = kernel.getBody().front();
+    Block& block = kernel.getBody().front();
     for (BlockArgument argument : block.getArguments()) {
       for (size_t place : places[argument.getArgNumber()]) {
         values[argument].push_back({inputs[argument.getArgNumber()][place], 0});
       }
     }
-    for (Operation &op : block.without_terminator()) {
+    for (Operation& op : block.without_terminator()) {
       std::vector<Bounded> results;
       if (llvm::isa<cell::SumRowsOp>(op)) {
-        results = values[op.getOperand(0)]; // of this row
+        results = values[op.getOperand(0)];  // of this row
       } else if (llvm::isa<cell::RandomOp>(op)) {
         for (size_t place : places[kernel.getStrides().size() + random]) {
-          const Draw &draw = draws[random];
+          const Draw& draw = draws[random];
           results.push_back({double(PhiloxElement(draw.key, draw.event, uint64_t(draw.first) + place)), 0});
         }
         ++random;
@@ -178,10 +181,10 @@ struct Row {
   }
 };
 
-} // namespace
+}  // namespace
 
-std::vector<std::vector<Bounded>> referenceOf(cell::KernelOp kernel, const std::vector<Numbers> &inputs,
-                                              const std::vector<size_t> &sizes, const std::vector<Draw> &draws) {
+std::vector<std::vector<Bounded>> referenceOf(cell::KernelOp kernel, const std::vector<Numbers>& inputs,
+                                              const std::vector<size_t>& sizes, const std::vector<Draw>& draws) {
   std::vector<std::vector<Bounded>> outputs;
   for (size_t size : sizes) {
     outputs.emplace_back(size);
@@ -213,7 +216,7 @@ std::vector<std::vector<Bounded>> referenceOf(cell::KernelOp kernel, const std::
     row.run(inputs, draws, outputs);
   }
   for (auto [index, value] : llvm::enumerate(kernel.getYielded())) {
-    for (Bounded &number : outputs[index]) {
+    for (Bounded& number : outputs[index]) {
       if (cell::sumRowsOf(value)) {
         number = rounded(number.number, number.error, 0.5, value.getType());
       }
@@ -222,4 +225,4 @@ std::vector<std::vector<Bounded>> referenceOf(cell::KernelOp kernel, const std::
   return outputs;
 }
 
-} // namespace weft::compiler
+}  // namespace weft::compiler

@@ -14,9 +14,9 @@ BATCH = 40  # files a process: starting one costs as much as formatting a few
 
 
 def batches(tree, rules):
-    """(style, paths) pairs; every C++ file is in one."""
+    """(style, paths) pairs; every C++ file and every script of a page is in one."""
     by_style = {}
-    for path in sources(tree):
+    for path in sources(tree) + tree.paths("tools/**/*.js"):
         layer = rules.layer_of(path)
         if layer:
             by_style.setdefault(layer["style"], []).append(path)

@@ -280,6 +280,7 @@ class FormatTest(unittest.TestCase):
             shutil.copy(os.path.join(HERE, "..", "..", style), os.path.join(self.root, style))
         self.write("runtime/plan/a.cc", "int* a;\n")
         self.write("compiler/emit/a.cc", "int *a;\n")
+        self.write("tools/plan/a.js", "const a = [1, 2];\n")
 
     def write(self, path, text):
         path = os.path.join(self.root, path)
@@ -288,15 +289,16 @@ class FormatTest(unittest.TestCase):
             file.write(text)
 
     def check(self, **options):
-        tree = Tree(self.root, ["runtime/plan/a.cc", "compiler/emit/a.cc"])
+        tree = Tree(self.root, ["runtime/plan/a.cc", "compiler/emit/a.cc", "tools/plan/a.js"])
         return said(format.check(tree, RULES, **options))
 
     def test_each_side_has_its_style(self):
         self.assertEqual(self.check(), [])
         self.write("runtime/plan/a.cc", "int* b;\nint *a;\n")
         self.write("compiler/emit/a.cc", "int* a;\n")
+        self.write("tools/plan/a.js", "const a = [ 1,2 ];\n")
         self.assertEqual([line.split(": format")[0] for line in self.check()],
-                         ["compiler/emit/a.cc:1", "runtime/plan/a.cc:2"])
+                         ["compiler/emit/a.cc:1", "runtime/plan/a.cc:2", "tools/plan/a.js:1"])
 
     def test_fix(self):
         self.write("runtime/plan/a.cc", "int  *a ;\n")

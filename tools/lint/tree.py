@@ -19,10 +19,14 @@ class Finding:
 
 
 class Tree:
-    """The text files of a checkout: {path relative to its root: text}. Reads a file when it is first asked for."""
+    """The text files of a checkout: {path relative to its root: text}. Reads a file when it is first asked for.
 
-    def __init__(self, root, paths):
+    `in` knows the others too, which documents show.
+    """
+
+    def __init__(self, root, paths, others=()):
         self.root = root
+        self._others = set(others)
         self._texts = {path: None for path in sorted(paths)}
 
     @classmethod
@@ -44,15 +48,16 @@ class Tree:
             paths = [os.path.relpath(os.path.join(folder, name), root)
                      for folder, _, names in os.walk(root) for name in names
                      if not re.search(r"/(\.git|out|bazel-[^/]*)(/|$)", folder[len(root):] + "/")]
-        return cls(root, [path for path in paths
-                          if not path.endswith(BINARY) and os.path.isfile(os.path.join(root, path))])
+        paths = [path for path in paths if os.path.isfile(os.path.join(root, path))]
+        return cls(root, [path for path in paths if not path.endswith(BINARY)],
+                   [path for path in paths if path.endswith(BINARY)])
 
     def paths(self, pattern="**"):
         """The paths that match a pattern (see `matches`)."""
         return [path for path in self._texts if matches(path, pattern)]
 
     def __contains__(self, path):
-        return path in self._texts
+        return path in self._texts or path in self._others
 
     def has_folder(self, path):
         return any(name.startswith(path.rstrip("/") + "/") for name in self._texts)

@@ -19,6 +19,7 @@
 #include "runtime/version/version.h"
 #include "tools/plan/differences.h"
 #include "tools/plan/explain.h"
+#include "tools/plan/report/report.h"
 #include "tools/plan/simulate.h"
 
 namespace weft::tools {
@@ -54,6 +55,11 @@ usage:
   weft-plan timeline PLAN [CLUSTER-KEY...]        the step drawn as text; -o: for ui.perfetto.dev, in
             [--unit-times] [--columns=N]          the form of weft-run --trace; --with: beside such a
             [-o FILE.json] [--with=TRACE.json]    trace, at its last step
+  weft-plan report PLAN [PLAN] [CLUSTER-KEY...]   a page to look at in a browser, one file without a network: figures,
+            [-o FILE.html] [--trace=TRACE.json]   the step over time, memory, the model, communication, kernels, and
+            [--json]                              what a search found; two plans: side by side; -o: PLAN with .html
+                                                  unless it says else; --trace: beside a step of weft-run --trace;
+                                                  --json: what the page shows, as data
 
 A CLUSTER-KEY asks what if: cluster.network.link_bytes_s=5e10, cluster.node.ranks=4
 (docs/reference/cluster.md); cluster.network.link_bytes_s=2x is twice what it is, with its tables.
@@ -75,6 +81,7 @@ struct Request {
   std::string name;  // of `explain`
   bool json = false;
   bool kernels = false;
+  std::string trace;  // of `report`
   bool cluster = false;
   int lines = 40;
   long long device_bytes = 0;
@@ -87,6 +94,7 @@ struct Command {
   std::vector<std::string> flags;
   bool cluster_keys;
   Outcome (*run)(const Request& request, const std::vector<const plan::Plan*>& plans);
+  int most_plans = 0;  // 0: as many as `plans`
 };
 
 Outcome Wrong(const std::string& error) { return {"", error, 2}; }
@@ -143,6 +151,11 @@ Outcome Diff(const Request& request, const std::vector<const plan::Plan*>& plans
   return {request.json ? DifferencesJson(*plans[0], *plans[1], request.lines) : text, "", status};
 }
 
+Outcome Report(const Request& request, const std::vector<const plan::Plan*>& plans) {
+  const SimulateRequest& simulate = request.simulate;
+  return RunReport(plans, {request.plans, simulate.cluster_keys, request.trace, simulate.output, request.json});
+}
+
 Outcome JobFile(const Request& request, const std::vector<const plan::Plan*>& plans) {
   const plan::Header& header = plans[0]->header();
   if (request.cluster) return {MessageText(header.cluster()), "", 0};
@@ -164,6 +177,7 @@ const std::vector<Command>& Commands() {
       {"simulate", 1, {"--unit-times", "--json"}, true, Simulate},
       {"explain", 1, {"--json", "--with"}, true, Explain},
       {"timeline", 1, {"--unit-times", "--columns", "--with", "-o"}, true, Timeline},
+      {"report", 1, {"--trace", "-o", "--json"}, true, Report, 2},
   };
   return *commands;
 }
@@ -173,8 +187,8 @@ const char* ExampleOf(const std::string& flag) {
   if (flag == "--device-memory") return "80GiB";
   if (flag == "--columns") return "80";
   if (flag == "--lines") return "100";
-  if (flag == "--with") return "trace.json";
-  if (flag == "-o") return "timeline.json";
+  if (flag == "--with" || flag == "--trace") return "trace.json";
+  if (flag == "-o") return "FILE";
   return nullptr;
 }
 
@@ -185,6 +199,7 @@ std::string Take(const std::string& flag, const std::string& value, Request& req
   if (flag == "--cluster") request.cluster = true;
   if (flag == "--unit-times") request.simulate.unit_times = true;
   if (flag == "--with") request.simulate.with = value;
+  if (flag == "--trace") request.trace = value;
   if (flag == "-o") request.simulate.output = value;
   if (flag == "--columns" && (!absl::SimpleAtoi(value, &request.simulate.columns) || request.simulate.columns < 1)) {
     return absl::StrCat(flag, ": expected 1 or more, got `", value, "`");
@@ -220,15 +235,17 @@ std::string Parse(const Command& command, const std::vector<std::string>& argume
     if (example == nullptr && equals != std::string::npos) return absl::StrCat(flag, ": expected no value");
     std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
     // Files may stand apart.
-    const bool apart = flag == "-o" || flag == "--with";
+    const bool apart = flag == "-o" || flag == "--with" || flag == "--trace";
     if (apart && equals == std::string::npos && i + 1 < arguments.size()) value = arguments[++i];
     if (example != nullptr && value.empty()) {
       return absl::StrCat(flag, ": expected a value, as in ", flag, flag == "-o" ? " " : "=", example);
     }
     if (std::string error = Take(flag, value, request); !error.empty()) return error;
   }
-  if (static_cast<int>(request.plans.size()) == command.plans) return "";
-  return absl::StrCat(command.name, ": expected ", command.plans, command.plans == 1 ? " plan" : " plans", ", got ",
+  const int count = static_cast<int>(request.plans.size()), most = std::max(command.plans, command.most_plans);
+  if (count >= command.plans && count <= most) return "";
+  const std::string or_more = most > command.plans ? absl::StrCat(" to ", most) : "";
+  return absl::StrCat(command.name, ": expected ", command.plans, or_more, most == 1 ? " plan" : " plans", ", got ",
                       request.plans.size(), "; see weft-plan --help");
 }
 
@@ -269,7 +286,8 @@ long long ParseBytes(const std::string& text) {
 Outcome RunPlanCommand(const std::vector<std::string>& arguments) {
   if (arguments.empty())
     return Wrong(
-        "expected a command: show, verify, memory, diff, job, simulate, explain or timeline; see weft-plan --help");
+        "expected a command: show, verify, memory, diff, job, simulate, explain, timeline or report; see weft-plan "
+        "--help");
   const std::string& name = arguments[0];
   const bool help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
   if (help || name == "help" || name == "-h") return {kHelp, "", 0};
@@ -283,9 +301,9 @@ Outcome RunPlanCommand(const std::vector<std::string>& arguments) {
     const std::string error = Parse(command, arguments, request);
     return error.empty() ? RunCommand(command, request) : Wrong(error);
   }
-  return Wrong(
-      absl::StrCat("unknown command `", name,
-                   "`: expected show, verify, memory, diff, job, simulate, explain or timeline; see weft-plan --help"));
+  return Wrong(absl::StrCat(
+      "unknown command `", name,
+      "`: expected show, verify, memory, diff, job, simulate, explain, timeline or report; see weft-plan --help"));
 }
 
 }  // namespace weft::tools

@@ -15,8 +15,8 @@ struct Outcome {
   int status = 0;
 };
 
-// Runs `weft-plan ARGUMENTS`. Reads the files that they name; writes none but that
-// of `timeline -o`.
+// Runs `weft-plan ARGUMENTS`. Reads the files that they name; writes none but
+// those of `timeline -o` and `report`.
 Outcome RunPlanCommand(const std::vector<std::string>& arguments);
 
 // Bytes of "80GiB", "512MiB", "4KiB" or "1000000"; -1 if the text is no size.

@@ -36,24 +36,28 @@ TEST(PlanTool, TeachesWhatItCanAndNothingElse) {
 }
 
 TEST(PlanTool, RefusesWrongRequests) {
-  ExpectWrong(
-      {}, "expected a command: show, verify, memory, diff, job, simulate, explain or timeline; see weft-plan --help");
-  ExpectWrong({"print"},
-              "unknown command `print`: expected show, verify, memory, diff, job, simulate, explain or timeline; see "
+  ExpectWrong({},
+              "expected a command: show, verify, memory, diff, job, simulate, explain, timeline or report; see "
               "weft-plan --help");
+  ExpectWrong(
+      {"print"},
+      "unknown command `print`: expected show, verify, memory, diff, job, simulate, explain, timeline or report; see "
+      "weft-plan --help");
   ExpectWrong({"compare", "a.job"},
               "compare: expected weft plan compare, or weft-plan-compare: it compiles, which this program cannot");
   ExpectWrong({"explain"}, "explain: expected 1 plan, got 0; see weft-plan --help");
   ExpectWrong({"explain", "a", "h.0", "h.1"}, "explain: expected 1 plan, got 2; see weft-plan --help");
   ExpectWrong({"explain", "a", "--columns=4"}, "explain: unknown flag --columns; see weft-plan --help");
   ExpectWrong({"simulate"}, "simulate: expected 1 plan, got 0; see weft-plan --help");
-  ExpectWrong({"timeline", "a", "-o"}, "-o: expected a value, as in -o timeline.json");
+  ExpectWrong({"timeline", "a", "-o"}, "-o: expected a value, as in -o FILE");
   ExpectWrong({"timeline", "a", "--columns=0"}, "--columns: expected 1 or more, got `0`");
   ExpectWrong({"simulate", "a", "--columns=4"}, "simulate: unknown flag --columns; see weft-plan --help");
   ExpectWrong({"show"}, "show: expected 1 plan, got 0; see weft-plan --help");
   ExpectWrong({"diff", "a"}, "diff: expected 2 plans, got 1; see weft-plan --help");
   ExpectWrong({"show", "a", "--yaml"}, "show: unknown flag --yaml; see weft-plan --help");
   ExpectWrong({"show", "a", "--json=1"}, "--json: expected no value");
+  ExpectWrong({"report", "a", "b", "c"}, "report: expected 1 to 2 plans, got 3; see weft-plan --help");
+  ExpectWrong({"report", "a", "--trace"}, "--trace: expected a value, as in --trace=trace.json");
   ExpectWrong({"job", "a", "--json"}, "job: unknown flag --json; see weft-plan --help");
   ExpectWrong({"verify", "a", "--device-memory"}, "--device-memory: expected a value, as in --device-memory=80GiB");
   ExpectWrong({"verify", "a", "--device-memory=lots"},
@@ -68,6 +72,27 @@ TEST(PlanTool, RefusesWrongPlans) {
   ExpectWrong({"verify", foreign}, foreign + ": not a plan: expected a file that weft-compile wrote");
   const std::string invalid = Saved("buffer_offset");
   ExpectWrong({"show", invalid}, invalid + ": stage 0: buffer `x`: offset: expected a multiple of 64, got 513");
+}
+
+TEST(PlanTool, ReportsAnyPlan) {
+  int plans = 0;
+  const auto corpus = plan::ReadCorpus("tests/plans");
+  ASSERT_TRUE(corpus.ok()) << corpus.status();
+  for (const plan::CorpusPlan& it : *corpus) {
+    if (!it.expect.empty()) continue;
+    const std::string path = testing::TempDir() + "/" + it.file + ".plan", page = testing::TempDir() + "/page.html";
+    ASSERT_TRUE(plan::Save(it.plan, path).ok());
+    const Outcome outcome = RunPlanCommand({"report", path, "--json"});
+    ASSERT_EQ(outcome.error, "") << it.file;
+    const nlohmann::json data = nlohmann::json::parse(outcome.output);
+    EXPECT_EQ(data["plans"][0]["timeline"]["stages"].size(), it.plan.stages_size()) << it.file;
+    EXPECT_EQ(RunPlanCommand({"report", path, "-o", page}).error, "") << it.file;
+    ++plans;
+  }
+  EXPECT_GT(plans, 10);
+  const std::string path = Saved("pipeline"), nowhere = testing::TempDir() + "/none/page.html";
+  EXPECT_NE(RunPlanCommand({"report", path, "-o", nowhere}).error.find(nowhere), std::string::npos);
+  ExpectWrong({"report", path, "--trace", "none.json"}, "none.json: expected a trace of weft-run, found none");
 }
 
 TEST(PlanTool, Verifies) {

@@ -55,7 +55,8 @@ std::vector<Event> EventsOf(const Json& trace) {
     if (step < 0) continue;
     const double begin_s = 1e-6 * NumberOf(event, "ts", 0);
     events.push_back({TrackOf(event).first, tracks[TrackOf(event)], TextOf(event, "name"), static_cast<int64_t>(step),
-                      begin_s, begin_s + 1e-6 * NumberOf(event, "dur", 0)});
+                      static_cast<int64_t>(NumberOf(event["args"], "micro_batch", 0)), begin_s,
+                      begin_s + 1e-6 * NumberOf(event, "dur", 0)});
   }
   return events;
 }

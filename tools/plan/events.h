@@ -27,6 +27,7 @@ struct Event {
   std::string track;  // the stream's name, with " kernels" behind it if that is what the track has
   std::string name;
   int64_t step = 0;  // from 1
+  int64_t micro_batch = 0;
   double begin_s = 0;
   double end_s = 0;
 };

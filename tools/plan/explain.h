@@ -3,6 +3,7 @@
 #define WEFT_TOOLS_PLAN_EXPLAIN_H_
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -88,6 +89,9 @@ struct ExplainRequest {
 // of a file `with` says, unless that is empty. Errors begin with `path`, or with `with`.
 absl::StatusOr<Explanation> Explain(const std::string& path, const plan::Plan& plan, const Cluster& cluster,
                                     const Scope& scope, const std::string& with = "");
+
+// What `explain --json` prints.
+nlohmann::ordered_json ExplanationJson(const plan::Plan& plan, const Explanation& explanation, const Scope& scope);
 
 Outcome RunExplain(const std::string& path, const plan::Plan& plan, const ExplainRequest& request);
 

@@ -194,7 +194,9 @@ Json NextBestJson(const Communication& it) {
           {"avoided", it.avoided}};
 }
 
-std::string JsonOf(const plan::Plan& plan, const Explanation& explanation, const Scope& scope) {
+}  // namespace
+
+nlohmann::ordered_json ExplanationJson(const plan::Plan& plan, const Explanation& explanation, const Scope& scope) {
   Json json = plan::FiguresJson(explanation.figures);
   json["name"] = scope.kind() == Scope::Kind::kPlan ? Json() : Json(scope.name());
   json["decision"] = plan::DecisionJson(plan.header().decision());
@@ -249,10 +251,8 @@ std::string JsonOf(const plan::Plan& plan, const Explanation& explanation, const
                       {"step", TracedJson("step", traced.step)}};
     for (const TracedFamily& it : traced.families) json["traced"]["families"].push_back(TracedJson(it.family, it));
   }
-  return plan::JsonText(json);
+  return json;
 }
-
-}  // namespace
 
 Outcome RunExplain(const std::string& path, const plan::Plan& plan, const ExplainRequest& request) {
   const auto wrong = [&](const absl::Status& status) { return Outcome{"", std::string(status.message()), 2}; };
@@ -265,7 +265,9 @@ Outcome RunExplain(const std::string& path, const plan::Plan& plan, const Explai
   }
   const absl::StatusOr<Explanation> explanation = Explain(path, plan, *cluster, *scope, request.with);
   if (!explanation.ok()) return wrong(explanation.status());
-  return {request.json ? JsonOf(plan, *explanation, *scope) : TextOf(plan, *explanation, *scope), "", 0};
+  return {
+      request.json ? plan::JsonText(ExplanationJson(plan, *explanation, *scope)) : TextOf(plan, *explanation, *scope),
+      "", 0};
 }
 
 }  // namespace weft::tools

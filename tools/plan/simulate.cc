@@ -50,19 +50,7 @@ std::string JsonOf(const plan::Plan& plan, const Step& step, bool unit_times) {
   Json json = plan::FiguresJson(step.figures);
   json["unit_times"] = unit_times;
   json["waiting_s"] = report.waiting_s;
-  json["stages"] = Json::array();
-  for (size_t s = 0; s < report.stages.size(); ++s) {
-    const sim::StageReport& stage = report.stages[s];
-    const int32_t placement = plan.stages(static_cast<int>(s)).placement();
-    json["stages"].push_back({{"stage", s},
-                              {"ranks", plan.placements(placement).ranks_size()},
-                              {"compute_s", stage.compute_s},
-                              {"communication_s", stage.communication_s},
-                              {"exposed_comm_s", stage.exposed_comm_s},
-                              {"waiting_s", stage.waiting_s},
-                              {"sent_bytes", stage.sent_bytes},
-                              {"peak_bytes", stage.peak_bytes}});
-  }
+  json["stages"] = StagesJson(plan, report);
   return plan::JsonText(json);
 }
 
@@ -120,6 +108,23 @@ Json Merged(Json measured, const plan::Plan& plan, const sim::Report& report) {
 }
 
 }  // namespace
+
+Json StagesJson(const plan::Plan& plan, const sim::Report& report) {
+  Json stages = Json::array();
+  for (size_t s = 0; s < report.stages.size(); ++s) {
+    const sim::StageReport& stage = report.stages[s];
+    const int32_t placement = plan.stages(static_cast<int>(s)).placement();
+    stages.push_back({{"stage", s},
+                      {"ranks", plan.placements(placement).ranks_size()},
+                      {"compute_s", stage.compute_s},
+                      {"communication_s", stage.communication_s},
+                      {"exposed_comm_s", stage.exposed_comm_s},
+                      {"waiting_s", stage.waiting_s},
+                      {"sent_bytes", stage.sent_bytes},
+                      {"peak_bytes", stage.peak_bytes}});
+  }
+  return stages;
+}
 
 Outcome RunSimulate(const std::string& path, const plan::Plan& plan, bool json, const SimulateRequest& request) {
   const absl::StatusOr<Step> step = StepOf(path, plan, request);

@@ -2,10 +2,12 @@
 #ifndef WEFT_TOOLS_PLAN_SIMULATE_H_
 #define WEFT_TOOLS_PLAN_SIMULATE_H_
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "runtime/plan/plan.pb.h"
+#include "runtime/sim/simulate.h"
 #include "tools/plan/commands.h"
 
 namespace weft::tools {
@@ -17,6 +19,9 @@ struct SimulateRequest {
   std::string output;  // a file for the timeline; empty: text
   std::string with;    // a measured trace to draw beside; empty: none
 };
+
+// What `simulate --json` says of each stage of a simulated step.
+nlohmann::ordered_json StagesJson(const plan::Plan& plan, const sim::Report& report);
 
 // Both take a validated plan; errors begin with `path`, where it came from, or
 // with the key, or with the file, that is wrong.

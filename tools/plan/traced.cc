@@ -16,25 +16,13 @@
 #include "tools/plan/events.h"
 
 namespace weft::tools {
-namespace {
 
-constexpr char kKernels[] = " kernels";  // behind the name of a stream whose kernels a track has
-
-double MedianOf(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
+std::string TracedName(const plan::Actor& actor, int kernel) {
+  return absl::StrCat(actor.name(), "/", kernel, " ", actor.kernels(kernel).name());
 }
 
-// What was predicted for an event of a rank, by its name in the trace.
-struct Predicted {
-  std::string family;  // the kernel's name; empty: an act that runs kernels
-  double seconds = 0;  // of a kernel without its launch; of an act that of all its launches
-};
+bool HasKernels(const std::string& track) { return absl::EndsWith(track, " kernels"); }
 
-// By name, those of one stage.
-using OfStage = std::map<std::string, Predicted>;
-
-// How much longer the acts of each actor take than they would with cores of their own.
 std::vector<std::vector<double>> Stretches(const sim::Report& report, const sim::Costs& costs) {
   std::vector<std::vector<double>> seconds, stretches;
   std::vector<std::vector<int>> acts;
@@ -56,6 +44,22 @@ std::vector<std::vector<double>> Stretches(const sim::Report& report, const sim:
   return stretches;
 }
 
+double MedianOf(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+namespace {
+
+// What was predicted for an event of a rank, by its name in the trace.
+struct Predicted {
+  std::string family;  // the kernel's name; empty: an act that runs kernels
+  double seconds = 0;  // of a kernel without its launch; of an act that of all its launches
+};
+
+// By name, those of one stage.
+using OfStage = std::map<std::string, Predicted>;
+
 std::vector<OfStage> PredictedOf(const std::vector<plan::Program>& programs, const plan::Machine& machine,
                                  const sim::Report& report) {
   const std::vector<std::vector<double>> stretches = Stretches(report, sim::CostsOf(programs, machine));
@@ -69,9 +73,7 @@ std::vector<OfStage> PredictedOf(const std::vector<plan::Program>& programs, con
       if (actor.kernels_size() > 0)
         of[actor.name()] = {"", stretch * plan::LaunchSeconds(machine) * actor.kernels_size()};
       for (int k = 0; k < actor.kernels_size(); ++k) {
-        // As weft-run names it.
-        of[absl::StrCat(actor.name(), "/", k, " ", actor.kernels(k).name())] = {
-            actor.kernels(k).name(), stretch * (seconds[a][k] - plan::LaunchSeconds(machine))};
+        of[TracedName(actor, k)] = {actor.kernels(k).name(), stretch * (seconds[a][k] - plan::LaunchSeconds(machine))};
       }
     }
   }
@@ -157,7 +159,7 @@ absl::StatusOr<Traced> CompareWithTrace(const plan::Plan& plan, const Cluster& c
     const auto stage = stages.find(event.process);
     if (stage == stages.end()) continue;  // what is no rank
     const auto it = predicted[stage->second].find(event.name);
-    const bool is_kernel = absl::EndsWith(event.track, kKernels);
+    const bool is_kernel = HasKernels(event.track);
     if (it == predicted[stage->second].end() && is_kernel) {
       return wrong("expected a trace of this plan, found kernel `", event.name, "` of rank ", event.process,
                    ", which it does not run");

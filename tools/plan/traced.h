@@ -7,7 +7,9 @@
 
 #include "absl/status/statusor.h"
 #include "runtime/plan/cluster.pb.h"
+#include "runtime/plan/cost.h"
 #include "runtime/plan/plan.pb.h"
+#include "runtime/sim/costs.h"
 #include "runtime/sim/simulate.h"
 
 namespace weft::tools {
@@ -26,6 +28,17 @@ struct Traced {
   TracedFamily step;                   // from the first act of a step to the end of its last one
   int steps = 0;                       // that the medians are over
 };
+
+// The name that weft-run's traces have for an actor's kernel.
+std::string TracedName(const plan::Actor& actor, int kernel);
+
+// Whether a track of a trace has the kernels of a stream, not its acts.
+bool HasKernels(const std::string& track);
+
+// By stage and actor: how much longer its acts take than they would with cores of their own.
+std::vector<std::vector<double>> Stretches(const sim::Report& report, const sim::Costs& costs);
+
+double MedianOf(std::vector<double> values);
 
 // Of a trace of weft-run with --trace-kernels. Its first step, which prepares what is done once, is left out where
 // there are more. kInvalidArgument, naming `trace_path`: no such trace, or one of another plan.

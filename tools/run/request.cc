@@ -48,6 +48,8 @@ training
   --metrics FILE         a JSON object of what is run, then one a step: step (from 1), loss, grad_norm, lr,
                          the model's own metrics, tokens, tokens_per_s, tflops, mfu (of the matrix product rate
                          measured at the start), memory_bytes
+  --report FILE          a page for a browser: the plan as weft plan report draws it, and losses, tokens/s and memory by
+                         step; written every ten seconds and at the end, so load it again
 
 functions
   --inputs FILE          evaluate one batch: a .safetensors file with a tensor for every input
@@ -133,6 +135,7 @@ const Flag kFlags[] = {
     {"--deterministic", &Request::deterministic, Alike::kSame},
     {"--cuda-graphs", &Request::cuda_graphs, Alike::kSame, /*on_or_off=*/true},
     {"--metrics", &Request::metrics},
+    {"--report", &Request::report},
     {"--threads", &Request::threads},
     {"--hang-seconds", &Request::hang_seconds},
     {"--lost-seconds", &Request::lost_seconds},

@@ -33,6 +33,7 @@ struct Request {
   bool show_shards = false;
   // Both.
   std::string metrics;
+  std::string report;
   std::string trace;
   bool trace_kernels = false;
   int64_t threads = 0;          // a rank; 0: the cores shared by the ranks

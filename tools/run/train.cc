@@ -21,6 +21,7 @@
 #include "tools/run/inputs.h"
 #include "tools/run/interrupts.h"
 #include "tools/run/memory.h"
+#include "tools/run/page.h"
 #include "tools/run/record.h"
 #include "tools/run/resume.h"
 #include "tools/run/sources.h"
@@ -49,7 +50,11 @@ class Trainer {
     std::optional<Interrupts> interrupts;
     if (processes_.alone()) interrupts.emplace(false);  // else they are caught since the start
     if (absl::Status status = Load(); !status.ok()) return status;
-    const absl::Status trained = Loop();
+    absl::Status trained = Loop();
+    if (page_ != nullptr) {
+      const absl::Status written = page_->Write();
+      if (trained.ok()) trained = written;
+    }
     if (timeline_ != nullptr) {
       const absl::Status written = WriteTimeline(context_, *timeline_, !trained.ok());
       if (trained.ok()) return written;
@@ -141,6 +146,11 @@ class Trainer {
       if (!writer.ok()) return writer.status();
       metrics_ = *std::move(writer);
     }
+    if (!request_.report.empty()) {
+      auto page = RunPage::Create(context_.plan, request_.plan, request_.report, last_step_);
+      if (!page.ok()) return page.status();
+      page_ = *std::move(page);
+    }
     if (!request_.quiet) {
       std::fprintf(context_.err, "%s: %s%s, %d thread%s a rank, %s planned%s\n", context_.plan.header().graph().c_str(),
                    plan::RanksAndMeshText(context_.plan).c_str(), processes_.alone() ? "" : ", a process each",
@@ -228,6 +238,9 @@ class Trainer {
 
   absl::Status Report(const trace::StepMetrics& metrics, double elapsed_s) {
     if (progress_ != nullptr) progress_->Show(metrics, elapsed_s);
+    if (page_ != nullptr) {
+      if (absl::Status status = page_->Add(metrics); !status.ok()) return status;
+    }
     return metrics_ != nullptr ? metrics_->Write(metrics) : absl::OkStatus();
   }
 
@@ -315,6 +328,7 @@ class Trainer {
   std::unique_ptr<trace::Timeline> timeline_;
   std::unique_ptr<executor::Cluster> cluster_;
   std::unique_ptr<trace::MetricsWriter> metrics_;
+  std::unique_ptr<RunPage> page_;
   std::unique_ptr<trace::Progress> progress_;
 };
 

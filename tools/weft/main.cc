@@ -21,6 +21,7 @@ usage: weft COMMAND [ARGUMENTS]
   run PLAN                   train with the plan, or evaluate its function
   launch -n N PLAN           the same on this machine, a process for every rank
   plan show|verify|...       look at a plan: what runs where, memory, order
+  plan report PLAN           the same as a page for a browser
   plan compare JOB SETS      compile a job in several layouts, side by side
   calibrate -o FILE.cluster  measure this machine's rates, which plans are chosen by
   opt FILE                   run single passes on IR text (for developers)

@@ -1,13 +1,13 @@
 // Kernels are generated, and join those that read their results.
 #include <map>
 
-#include "absl/strings/str_join.h"
 #include "compiler/analysis/cost.h"
 #include "compiler/codegen/loops.h"
 #include "compiler/dialect/task/registers.h"
 #include "compiler/passes/fuse/join.h"
 #include "compiler/passes/fuse/kernels.h"
 #include "compiler/passes/fuse/passes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "ops/descriptions.h"
 
 namespace weft::compiler {
@@ -60,7 +60,9 @@ public:
       cell.setSymName("k");
       std::string text;
       llvm::raw_string_ostream(text) << cell;
-      auto [known, isNew] = symbols.try_emplace(text, absl::StrCat("k", symbols.size(), "_", absl::StrJoin(it->second.names, "_").substr(0, kName)));
+      std::string symbol =
+          "k" + std::to_string(symbols.size()) + "_" + llvm::join(it->second.names, "_").substr(0, kName);
+      auto [known, isNew] = symbols.try_emplace(text, symbol);
       if (isNew) {
         cell.setSymName(known->second);
       } else {
@@ -194,7 +196,11 @@ private:
     llvm::append_range(node.names, second.names);
     llvm::append_range(node.randoms, second.randoms);
     std::string name = nameOf(node.names);
-    Fused fused{name, valuesOf(part->inputs), valuesOf(part->outputs), builder_.getDictionaryAttr({}), {},
+    Fused fused{name,
+                valuesOf(part->inputs),
+                valuesOf(part->outputs),
+                builder_.getDictionaryAttr({}),
+                {},
                 mlir::FlatSymbolRefAttr::get(builder_.getContext(), "k")};
     if (!node.randoms.empty()) {
       fused.randoms = builder_.getArrayAttr(node.randoms);
@@ -217,9 +223,9 @@ private:
 
   static std::string nameOf(ArrayRef<std::string> names) {
     if (names.size() <= kNames) {
-      return absl::StrJoin(names, "+");
+      return llvm::join(names, "+");
     }
-    return absl::StrCat(absl::StrJoin(names.take_front(kNames - 1), "+"), "+", names.size() - kNames + 1, " more");
+    return llvm::join(names.take_front(kNames - 1), "+") + "+" + std::to_string(names.size() - kNames + 1) + " more";
   }
 
   // For each output an input that is walked alike, read by nothing else where there is one, and overwritten by no other

@@ -10,8 +10,8 @@ namespace {
 
 using Sizes = llvm::SmallVector<int64_t>;
 
-// The domain of which two domains are one, each dimension of theirs some neighbouring ones of it: [6, 4] and [2, 12] have
-// [2, 3, 4]. Nothing if they have none.
+// The domain of which two domains are one, each dimension of theirs some neighbouring ones of it: [6, 4] and [2, 12]
+// have [2, 3, 4]. Nothing if they have none.
 std::optional<Sizes> commonDomain(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b) {
   Sizes common;
   int64_t restA = 1, restB = 1;
@@ -60,7 +60,8 @@ public:
       : builder_(builder), first_(first), second_(second), domain_(std::move(domain)) {
     cell::KernelOp a = first.kernel, b = second.kernel;
     row_ = std::max(int64_t(a.getRow()), int64_t(b.getRow()));
-    made_.kernel = builder.create<cell::KernelOp>(a.getLoc(), symbol, domain_, uint64_t(row_), builder.getArrayAttr({}));
+    made_.kernel =
+        builder.create<cell::KernelOp>(a.getLoc(), symbol, domain_, uint64_t(row_), builder.getArrayAttr({}));
     made_.kernel.getBody().emplaceBlock();
   }
 

@@ -14,9 +14,9 @@ struct Part {
   llvm::SmallVector<int> inputs, outputs;
 };
 
-/// What computes both, `first` and then `second`, which reads what `first` writes; at `builder`, under that name. Of the
-/// outputs, those of `dropped` are in no memory. Nothing, and no kernel is made, if they have no common domain, walk what
-/// passes between them differently, or would be walked in no rows.
+/// What computes both, `first` and then `second`, which reads what `first` writes; at `builder`, under that name. Of
+/// the outputs, those of `dropped` are in no memory. Nothing, and no kernel is made, if they have no common domain,
+/// walk what passes between them differently, or would be walked in no rows.
 std::optional<Part> joined(mlir::OpBuilder &builder, llvm::StringRef symbol, const Part &first, const Part &second,
                            llvm::ArrayRef<int> dropped);
 

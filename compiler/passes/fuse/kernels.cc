@@ -89,8 +89,7 @@ void addUsers(Value buffer, SmallVector<Operation *> &users) {
 }
 
 bool writes(Operation *op, Value buffer) {
-  return llvm::any_of(task::outputsOf(op),
-                      [&](Value value) { return task::rootOf(value) == task::rootOf(buffer); });
+  return llvm::any_of(task::outputsOf(op), [&](Value value) { return task::rootOf(value) == task::rootOf(buffer); });
 }
 
 // Before the last of the parts or, where something between them reads a result, before that; null if something between

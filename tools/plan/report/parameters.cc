@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "runtime/measure/alike.h"
+#include "runtime/plan/layout.h"
+#include "runtime/plan/names.h"
+#include "tools/plan/report/parts.h"
+
+namespace weft::tools {
+namespace {
+
+// The tiles of a buffer, each with the ranks that hold it.
+Json LayoutJson(const plan::Placement& placement, const plan::Buffer& buffer) {
+  std::map<std::vector<int64_t>, plan::Placement> tiles;  // by origin
+  std::vector<int64_t> dims;
+  for (int64_t r = 0; r < plan::RankCount(placement); ++r) {
+    const plan::Tile tile = plan::TileOf(placement, buffer, plan::Coordinates(placement, r));
+    tiles[tile.origin].add_ranks(placement.ranks(static_cast<int>(r)));
+    dims = tile.dims;
+  }
+  Json json = {{"shape", std::vector<int64_t>(buffer.shape().begin(), buffer.shape().end())},
+               {"dims", dims},
+               {"mesh", plan::MeshText(placement)},
+               {"tiles", Json::array()}};
+  for (auto& [origin, ranks] : tiles) {
+    std::sort(ranks.mutable_ranks()->begin(), ranks.mutable_ranks()->end());
+    json["tiles"].push_back({{"origin", origin}, {"ranks", plan::RanksText(ranks)}});
+  }
+  return json;
+}
+
+// Parameters that layers have alike.
+struct Alike {
+  plan::Numbered name;
+  const plan::Program* program;
+  const plan::Buffer* buffer;
+  int count = 0;
+  std::set<int> stages;
+};
+
+}  // namespace
+
+Json ParametersJson(const Reported& it) {
+  std::vector<Alike> all;
+  std::map<std::pair<std::string, std::string>, size_t> places;
+  for (const plan::Program& program : it.programs) {
+    for (const plan::Buffer& buffer : program.stage->buffers()) {
+      if (buffer.kind() != plan::Buffer::PARAMETER) continue;
+      const plan::Numbered name(buffer.name());
+      const std::string layout = plan::MeshText(*program.placement) + " " + plan::SbpText(*program.placement, buffer) +
+                                 " " + plan::TypeText(buffer);
+      const auto [place, fresh] = places.try_emplace({name.Key(), layout}, all.size());
+      if (fresh) all.push_back({name, &program, &buffer});
+      Alike& alike = all[place->second];
+      alike.name.Merge(name);
+      ++alike.count;
+      alike.stages.insert(program.index);
+    }
+  }
+  Json json = {{"parameters", Json::array()}, {"layouts", Json::array()}};
+  std::map<std::string, size_t> layouts;
+  for (const Alike& alike : all) {
+    const plan::Placement& placement = *alike.program->placement;
+    const std::string key =
+        plan::MeshText(placement) + plan::SbpText(placement, *alike.buffer) + plan::TypeText(*alike.buffer);
+    const auto [layout, fresh] = layouts.try_emplace(key, json["layouts"].size());
+    if (fresh) json["layouts"].push_back(LayoutJson(placement, *alike.buffer));
+    json["parameters"].push_back({{"name", alike.name.Text()},
+                                  {"count", alike.count},
+                                  {"type", plan::TypeText(*alike.buffer)},
+                                  {"sbp", plan::SbpText(placement, *alike.buffer)},
+                                  {"local", plan::LocalTypeText(placement, *alike.buffer)},
+                                  {"bytes", plan::LocalBytes(placement, *alike.buffer)},
+                                  {"stages", std::vector<int>(alike.stages.begin(), alike.stages.end())},
+                                  {"layout", layout->second}});
+  }
+  return json;
+}
+
+}  // namespace weft::tools
