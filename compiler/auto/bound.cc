@@ -98,6 +98,7 @@ absl::Status Bound::set(mlir::ModuleOp parsed, const std::function<Job(const Cho
   work_s_ = microSecondsOf(*work);
   launches_s_ = microSecondsOf(*all) - work_s_;
   update_s_ = work->once_s;
+  isTrained_ = all->isTrained;
   isChain_ = all->isChain;
   pieces_ = int64_t(all->pieces.size());
   once_s_ = all->once_s - work->once_s;

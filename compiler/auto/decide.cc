@@ -111,6 +111,8 @@ private:
       if (!isUsed && !(axis == "dist.tensor" && space_.movesParameters()))
         space_.close(axis);
     }
+    if (!bound_.isTrained())
+      space_.close("zero.stage");
   }
 
   absl::Status nothingPossible() const {
