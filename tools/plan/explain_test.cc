@@ -107,11 +107,16 @@ TEST(ExplainTest, APriceIsWhatSimulateSaysOfItsKey) {
 
 // What a calibration has measured goes before the rate, and is twice as fast with it.
 TEST(ExplainTest, PricesCountWhereTablesSayTheRates) {
-  const plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 1), 1);
+  plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 1), 1);
+  for (plan::Stage& stage : *plan.mutable_stages()) {
+    for (plan::Actor& actor : *stage.mutable_actors()) {
+      for (plan::Kernel& kernel : *actor.mutable_kernels()) kernel.set_name("attention");
+    }
+  }
   const std::vector<std::string> keys = {
       R"(cluster.calibration={device_kind: "cpu"
          product { m: 1 n: 1 k: 1 type: "f32" flops_s: 1e11 } product { m: 1 n: 1 k: 1 type: "bf16" flops_s: 1e11 }
-         kernel { family: "multiply" bytes: 1 bytes_s: 1e10 flops_s: 5e10 }})"};
+         kernel { family: "attention" bytes: 1 bytes_s: 1e10 flops_s: 5e10 }})"};
   const Explanation explanation = Explained(plan, "", keys);
   EXPECT_EQ(explanation.prices[0].name, "matrix products");
   EXPECT_GT(explanation.prices[0].saved_s, 0.4 * explanation.figures.step_s);
