@@ -77,6 +77,9 @@ public:
   absl::StatusOr<Decided> run() {
     WEFT_RETURN_IF_ERROR(
         bound_.set(source_.module(), [&](const Choice &choice) { return stageJob(choice, Recompute::NONE); }));
+    if (!hasStages_) {
+      WEFT_RETURN_IF_ERROR(checkPieces(asked_, bound_.pieces()));
+    }
     closeUnused();
     std::vector<Choice> starts = space_.starts();
     if (starts.empty())

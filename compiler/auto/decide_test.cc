@@ -230,6 +230,13 @@ TEST(DecideTest, KeysThatExcludeEachOtherAreRefused) {
   }
 }
 
+TEST(DecideTest, StagesAreNoMoreThanThePieces) {
+  EXPECT_EQ(
+      decided({"dist.pipeline=8"}).status(),
+      absl::InvalidArgumentError("dist.pipeline: expected at most 6 stages, as the model may be cut into wte, h.0 "
+                                 "to h.3, ln_f, got 8"));
+}
+
 TEST(DecideTest, AnErrorOfTheModelIsAtItsLine) {
   testing::internal::CaptureStderr();
   const absl::Status status = decided({"model.set=heads=3"}).status();
