@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/auto/bound.h"
@@ -15,14 +14,14 @@
 #include "compiler/auto/estimate.h"
 #include "compiler/auto/layouts.h"
 #include "compiler/auto/profiles.h"
+#include "compiler/auto/smallest.h"
+#include "compiler/auto/whole.h"
 #include "compiler/dialect/model/model.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/model_source.h"
 #include "ops/abi/status_macros.h"
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/names.h"
-#include "runtime/plan/validate.h"
-#include "runtime/sim/simulate.h"
 
 namespace weft::compiler {
 namespace {
@@ -44,18 +43,15 @@ constexpr int64_t kMeasuredUnits = 3'000'000, kLeastMeasured = 20;
 // goes. The next one may hold half of that; how many there are.
 constexpr double kHeld = 0.9;
 constexpr int64_t kLayouts = 3;
+// The layout that holds least.
+constexpr int64_t kLeastLayout = kLayouts + 1;
+// How often what the error calls the least memory is looked for in less than the least so far.
+constexpr int kRounds = 8;
 
-// A choice and what it is estimated to come to; recompute included.
-struct Point {
-  Choice choice;
-  Estimate estimate;
-  bool fits = false;
-
-  // What fits comes first, the fastest of it; then the smallest.
-  auto rank() const {
-    return std::tuple(!fits, fits ? estimate.step_s : estimate.bytes, fits ? estimate.bytes : 0.0, choice);
-  }
-  bool operator<(const Point &other) const { return rank() < other.rank(); }
+// The least memory of a rank that holds something, and with which keys.
+struct Needed {
+  int64_t bytes = 0;
+  std::string keys;
 };
 
 bool saysStages(mlir::ModuleOp module) {
@@ -64,6 +60,7 @@ bool saysStages(mlir::ModuleOp module) {
 
 class Search {
 public:
+  /// `options` outlives this.
   Search(const CompileOptions &options, const DecideOptions &how, ModelSource &source)
       : how_(how), source_(source), job_(options.job), asked_(LocateJob(options.job, options.jobFile)),
         cluster_(options.cluster), machine_(plan::MachineOf(options.cluster)), space_(asked_, options.cluster),
@@ -74,7 +71,9 @@ public:
         memory_(cluster_.device().memory_bytes() > 0 ? double(plan::PlanBytesOf(cluster_))
                                                      : std::numeric_limits<double>::infinity()) {}
 
-  absl::StatusOr<Decided> run() {
+  /// `andLeast`: where nothing fits, looks for what needs least.
+  absl::StatusOr<Decided> run(bool andLeast) {
+    andLeast_ = andLeast;
     WEFT_RETURN_IF_ERROR(
         bound_.set(source_.module(), [&](const Choice &choice) { return stageJob(choice, Recompute::NONE); }));
     if (!hasStages_) {
@@ -88,12 +87,13 @@ public:
     fitsFirst(starts);
     for (const Choice &start : starts)
       descend(start);
-    if (points_.empty())
-      lookAtLeast();
     polish();
     cutBest();
-    return points_.empty() ? nothingFound() : compileBest();
+    return points_.empty() && tooLargeAtSight_ == 0 ? nothingFound() : compileBest();
   }
+
+  /// What the layout needs that run() found or, if nothing fits, the one that needs least.
+  const std::optional<Needed> &needed() const { return needed_; }
 
 private:
   // From what fits on the bound drops others; from what is far too large the way there is long.
@@ -191,7 +191,7 @@ private:
   // The least recomputation that fits, as AUTO does it: none, what is cheap, or all of some layers. In a pipeline also
   // none, or what is cheap, with stages that are cut for the memory instead of for the time.
   absl::StatusOr<Point> pointOf(const Choice &choice, double memory, int measured = 0) {
-    const bool free = !asked_.recompute().has_policy() || asked_.recompute().policy() == Recompute::AUTO;
+    const bool free = isFree();
     WEFT_ASSIGN_OR_RETURN(
         Estimate now, estimateWith(choice, free ? Recompute::NONE : asked_.recompute().policy(), kNoLimit, measured));
     std::optional<Point> tight;
@@ -215,6 +215,9 @@ private:
   }
 
   absl::StatusOr<Point> pointOf(const Choice &choice) { return pointOf(choice, memory_); }
+
+  // Whether the search says what is recomputed.
+  bool isFree() const { return !asked_.recompute().has_policy() || asked_.recompute().policy() == Recompute::AUTO; }
 
   // With stages cut such that it fits, if that is not so by itself and can be: the best in `tight`.
   absl::Status cutFor(const Choice &choice, double memory, Recompute::Policy policy, int measured, const Estimate &free,
@@ -281,22 +284,6 @@ private:
       return std::nullopt;
     ++tooLargeAtSight_;
     return Point{choice, {0, bytes, {}}, false};
-  }
-
-  // If all that was looked at is too large at sight: some that hold least, as they would be compiled.
-  void lookAtLeast() {
-    std::vector<Choice> all;
-    for (const auto &[choice, point] : seen_) {
-      if (point)
-        all.push_back(choice);
-    }
-    std::stable_sort(all.begin(), all.end(),
-                     [&](const Choice &a, const Choice &b) { return bound_.bytesOf(a) < bound_.bytesOf(b); });
-    for (const Choice &choice : all) {
-      if (points_.size() >= kCompiled)
-        return;
-      lookAtSchedules(choice);
-    }
   }
 
   std::optional<Point> lookAtSchedules(const Choice &choice) {
@@ -401,6 +388,8 @@ private:
   Job jobOf(const Point &point) const {
     Job job = space_.jobOf(point.choice);
     addPins(point.choice, job);
+    if (point.policy)
+      job.mutable_recompute()->set_policy(*point.policy);
     if (cuts(point.choice))
       job.mutable_pipeline()->mutable_cuts()->Assign(point.estimate.cuts.begin(), point.estimate.cuts.end());
     return job;
@@ -414,6 +403,29 @@ private:
   // As Space::keysOf; layers that begin a chunk are many.
   std::string keysOf(const Choice &choice) const {
     return absl::StrCat(space_.keysOf(choice), cuts(choice) ? " pipeline.cuts=..." : "");
+  }
+
+  std::string keysOf(const Point &point) const { return absl::StrCat(keysOf(point.choice), policyOf(point)); }
+
+  static std::string policyOf(const Point &point) {
+    return point.policy ? absl::StrCat(" recompute.policy=", Recompute::Policy_Name(*point.policy)) : "";
+  }
+
+  // The same keys in full, for a command line.
+  std::string commandOf(const Point &point) const {
+    Choice choice = point.choice;
+    choice.layout = 0;
+    std::string text = space_.keysOf(choice);
+    if (const auto it = pins_.find(unscheduled(point.choice)); point.choice.layout > 0 && it != pins_.end()) {
+      for (const Pin &pin : it->second)
+        absl::StrAppend(&text, " 'graph.pin={parameter: \"", pin.parameter(), "\" axis: \"", pin.axis(), "\" state: \"",
+                        pin.state(), "\"}'");
+    }
+    if (cuts(point.choice)) {
+      for (const std::string &cut : point.estimate.cuts)
+        absl::StrAppend(&text, " pipeline.cuts=", cut);
+    }
+    return absl::StrCat(text, point.policy ? policyOf(point) : isFree() ? " recompute.policy=AUTO" : "");
   }
 
   // Cuts the stages of what will be compiled as well as can be.
@@ -489,7 +501,7 @@ private:
         continue;
       ++tried;
       say(absl::StrCat("compiling ", keysOf(point.choice)));
-      absl::StatusOr<Whole> whole = compileWhole(point);
+      absl::StatusOr<Whole> whole = compileWhole(point, /*dense=*/false);
       if (!whole.ok()) {
         firstError_ = std::string(whole.status().message());
         continue;
@@ -505,8 +517,10 @@ private:
         least = *std::move(whole);
     }
     decision_.set_compiled(int64_t(tried));
-    if (fitting.empty())
-      return nothingFits(least);
+    if (fitting.empty()) {
+      WEFT_RETURN_IF_ERROR(compileSmallest(least));
+      fitting.push_back(*std::move(least));
+    }
     const auto faster = [](const Whole &a, const Whole &b) { return a.alternative.step_s() < b.alternative.step_s(); };
     // The best one as it will be run; a few bytes in other places may cost it the first place.
     for (std::stable_sort(fitting.begin(), fitting.end(), faster); !fitting.front().isDense;
@@ -515,56 +529,74 @@ private:
     return finish(fitting);
   }
 
-  struct Whole {
-    Point point;
-    plan::Plan bare; // without offsets
-    plan::Plan plan;
-    plan::Alternative alternative;
-    bool isDense = false; // its memory is as small as compile() makes it; else it lies where it fits
-  };
-
-  absl::StatusOr<Whole> compileWhole(const Point &point) {
+  absl::StatusOr<Whole> compileWhole(const Point &point, bool dense) {
     Whole whole{point, {}, {}, {}, false};
     WEFT_ASSIGN_OR_RETURN(whole.bare, whole_.planFor(jobOf(point), /*offsets=*/false));
-    whole.alternative.set_keys(keysOf(point.choice));
+    whole.alternative.set_keys(keysOf(point));
     whole.alternative.set_estimated_s(point.estimate.step_s);
-    WEFT_RETURN_IF_ERROR(place(/*dense=*/false, whole));
+    WEFT_RETURN_IF_ERROR(place(dense, whole));
     return whole;
   }
 
-  // Lays out the memory of a plan, and simulates it.
-  absl::Status place(bool dense, Whole &whole) const {
-    whole.isDense = dense || memory_ == std::numeric_limits<double>::infinity();
-    whole.plan = whole.bare;
-    WEFT_RETURN_IF_ERROR(layOut(cluster_, whole.isDense ? 0 : int64_t(memory_), /*memorySeed=*/0, whole.plan));
-    plan::Alternative &alternative = whole.alternative;
-    alternative.clear_bytes();
-    for (const plan::Stage &stage : whole.plan.stages())
-      alternative.set_bytes(std::max(alternative.bytes(), stage.arena_bytes()));
-    if (double(alternative.bytes()) <= memory_) {
-      WEFT_RETURN_IF_ERROR(plan::Validate(whole.plan));
-    }
-    WEFT_ASSIGN_OR_RETURN(const sim::Report report, sim::Simulate(whole.plan, machine_));
-    alternative.set_step_s(report.step_s);
-    alternative.set_compute_s(report.step_s * (1 - report.bubble_fraction));
-    alternative.set_exposed_comm_s(report.exposed_comm_s);
-    alternative.set_waiting_s(report.waiting_s);
-    return absl::OkStatus();
-  }
+  absl::Status place(bool dense, Whole &whole) const { return weft::compiler::place(cluster_, dense, whole); }
 
-  absl::Status nothingFits(std::optional<Whole> &least) const {
+  // The smallest of what there is, as it will be run, if that fits; else kResourceExhausted.
+  absl::Status compileSmallest(std::optional<Whole> &least) {
+    if (andLeast_) {
+      for (const Small &small : smallest()) {
+        const Point point{small.choice, small.estimate, false, isFree() ? std::optional(small.policy) : std::nullopt};
+        say(absl::StrCat("compiling ", keysOf(point)));
+        absl::StatusOr<Whole> whole = compileWhole(point, /*dense=*/true);
+        decision_.set_compiled(decision_.compiled() + 1);
+        if (!whole.ok())
+          firstError_ = std::string(whole.status().message());
+        else if (!least || whole->alternative.bytes() < least->alternative.bytes())
+          least = *std::move(whole);
+      }
+    }
     if (!least)
       return absl::InvalidArgumentError(absl::StrCat("graph.auto_parallel: no layout compiles: ", firstError_));
-    WEFT_RETURN_IF_ERROR(place(/*dense=*/true, *least));
-    return absl::ResourceExhaustedError(
-        absl::StrCat("graph.auto_parallel: expected a layout that fits ", plan::BytesText(int64_t(memory_)),
-                     " a rank, got none among ", points_.size(), " estimated and ", decision_.compiled(),
-                     " compiled: the least is ", plan::CountText(least->alternative.bytes()), " B (",
-                     plan::BytesText(least->alternative.bytes()), "), with ", least->alternative.keys()));
+    if (!least->isDense) {
+      WEFT_RETURN_IF_ERROR(place(/*dense=*/true, *least));
+    }
+    if (double(least->alternative.bytes()) <= memory_)
+      return absl::OkStatus();
+    needed_ = neededBy(*least);
+    return absl::ResourceExhaustedError("");
+  }
+
+  Needed neededBy(const Whole &whole) const { return {whole.alternative.bytes(), commandOf(whole.point)}; }
+
+  std::vector<Small> smallest() {
+    profiles_.limit(work_ / 2);
+    Smallest search(
+        space_,
+        isFree() ? std::vector{Recompute::NONE, Recompute::SELECTIVE, Recompute::FULL}
+                 : std::vector{asked_.recompute().policy()},
+        [&](const Choice &choice) {
+          const bool moves = choice.tensor > 1 && space_.movesParameters();
+          return moves ? std::vector<int64_t>{0, kLeastLayout} : std::vector<int64_t>{0};
+        },
+        [&](const Choice &choice, Recompute::Policy policy) -> absl::StatusOr<Estimate> {
+          if (stopped())
+            return absl::ResourceExhaustedError("stopped");
+          constexpr double kLittle = 1; // bytes; a limit of 0 is none
+          if (choice.layout > 0 && pins_.count(unscheduled(choice)) == 0 && !findPins(choice, kLittle))
+            return absl::InvalidArgumentError("no other pins");
+          absl::StatusOr<Estimate> estimate =
+              estimateWith(choice, policy, kLittle, choice.chunks > 1 ? int(kLeastMeasured) : 0);
+          Choice counted = choice;
+          counted.layout = 0;
+          if (!absl::IsResourceExhausted(estimate.status()))
+            estimated_[counted] |= estimate.ok();
+          return estimate;
+        });
+    return search.find(kCompiled);
   }
 
   absl::StatusOr<Decided> finish(std::vector<Whole> &fitting) {
     Whole &best = fitting.front();
+    needed_ = neededBy(best);
     const Job located = jobOf(best.point);
     WEFT_RETURN_IF_ERROR(certify(located, cluster_, whole_, best.plan));
     Job job = located;
@@ -626,7 +658,7 @@ private:
       price.set_saved_s(before.step_s - after.estimate.step_s);
       price.set_bytes(int64_t(after.estimate.bytes));
     };
-    if (memory_ < std::numeric_limits<double>::infinity() && points_.begin()->fits) {
+    if (memory_ < std::numeric_limits<double>::infinity() && !points_.empty() && points_.begin()->fits) {
       Point best = *points_.begin();
       for (const Point &point : points_) {
         const absl::StatusOr<Point> more = pointOf(point.choice, memory_ + kMore);
@@ -686,8 +718,37 @@ private:
   std::set<Point> points_;
   std::map<Choice, plan::Alternative> tooLarge_; // compiled; by choice without its chunks
   std::string firstError_;
+  bool andLeast_ = true;
+  std::optional<Needed> needed_;
   plan::Decision decision_;
 };
+
+// The same, with so much memory for a plan.
+CompileOptions withMemory(CompileOptions options, int64_t bytes) {
+  options.cluster.mutable_device()->set_memory_bytes(bytes + options.cluster.calibration().reserve_bytes());
+  return options;
+}
+
+// Whether the search finds nothing in less than `needed`; else `needed` becomes what it finds there.
+bool isLeast(const CompileOptions &options, const DecideOptions &how, ModelSource &source, Needed &needed) {
+  const int64_t less = needed.bytes - 1;
+  const CompileOptions withLess = withMemory(options, less);
+  Search search(withLess, how, source);
+  if (!search.run(/*andLeast=*/false).ok())
+    return true;
+  needed = *search.needed();
+  // What recompute AUTO does depends on the memory.
+  const CompileOptions exact = withMemory(options, needed.bytes);
+  if (needed.bytes < less && !Search(exact, how, source).run(/*andLeast=*/true).ok())
+    needed.bytes = less;
+  return false;
+}
+
+absl::Status nothingFits(int64_t memory, const Needed &needed) {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "graph.auto_parallel: expected a layout that fits ", plan::BytesText(memory), " a rank, got none: the least is ",
+      plan::CountText(needed.bytes), " B (", plan::BytesText(needed.bytes), "), with ", needed.keys));
+}
 
 } // namespace
 
@@ -706,7 +767,14 @@ absl::StatusOr<Decided> decide(const CompileOptions &options, const DecideOption
     calibration.set_device_kind(options.cluster.device().kind());
     calibration.set_reserve_bytes(calibration.reserve_bytes() + reserve);
   }
-  return Search(less, how, *source).run();
+  Search search(less, how, *source);
+  absl::StatusOr<Decided> decided = search.run(/*andLeast=*/true);
+  if (decided.ok() || !search.needed())
+    return decided;
+  Needed needed = *search.needed();
+  for (int round = 0; round < kRounds && !isLeast(less, how, *source, needed); ++round) {
+  }
+  return nothingFits(plan::PlanBytesOf(less.cluster), needed);
 }
 
 } // namespace weft::compiler

@@ -29,6 +29,9 @@ public:
   /// Whether the model can be laid out like this at all, as far as its text says: its axes are used, and divide.
   bool elaborates(const Job &job);
 
+  /// Lets them compile about so much from now on.
+  void limit(int64_t work) { candidates_.limit(work); }
+
   /// Whether a profile was refused for want of work.
   bool exhausted() const { return candidates_.exhausted(); }
 
