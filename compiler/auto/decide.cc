@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -45,6 +47,8 @@ constexpr double kHeld = 0.9;
 constexpr int64_t kLayouts = 3;
 // The layout that holds least.
 constexpr int64_t kLeastLayout = kLayouts + 1;
+// The part of the work that may go into stages which begin or end within a node, for each way in which they do.
+constexpr int64_t kParted = 8;
 // How often what the error calls the least memory is looked for in less than the least so far.
 constexpr int kRounds = 8;
 
@@ -178,10 +182,22 @@ private:
 
   static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
+  // Stages that begin or end within a node have their ranks on different nodes; all wait for the slowest. Of a node,
+  // what belongs to one stage wherever that begins counts as a node.
+  Profiles &profilesOf(const Choice &choice) {
+    const int64_t part = std::gcd(choice.stageRanks(), machine_.node_ranks);
+    if (choice.pipeline == 1 || part == choice.stageRanks() || part == machine_.node_ranks)
+      return profiles_;
+    std::unique_ptr<PartedProfiles> &parted = parted_[part];
+    if (!parted)
+      parted = std::make_unique<PartedProfiles>(source_.module(), cluster_, part, work_ / kParted);
+    return parted->profiles;
+  }
+
   // `limit`: that its stages are cut for; `measured`: see schedule::bestCut.
   absl::StatusOr<Estimate> estimateWith(const Choice &choice, Recompute::Policy policy, double limit = kNoLimit,
                                         int measured = 0) {
-    const absl::StatusOr<Profile> &profile = profiles_.of(stageJob(choice, policy));
+    const absl::StatusOr<Profile> &profile = profilesOf(choice).of(stageJob(choice, policy));
     if (!profile.ok())
       return profile.status();
     const std::vector<std::string> asked(asked_.pipeline().cuts().begin(), asked_.pipeline().cuts().end());
@@ -707,6 +723,7 @@ private:
   Bound bound_;
   const int64_t work_;
   Profiles profiles_;
+  std::map<int64_t, std::unique_ptr<PartedProfiles>> parted_; // by the ranks of a node
   Layouts layouts_;
   Schedules schedules_;
   Candidates whole_;

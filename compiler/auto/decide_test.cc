@@ -140,6 +140,16 @@ TEST(DecideTest, EveryChoiceIsCountedOnce) {
     EXPECT_LE(decision.best(i - 1).step_s(), decision.best(i).step_s());
 }
 
+// Three ranks a stage on nodes of four: those of the second stage lie on two nodes, and everybody waits for them.
+TEST(DecideTest, AStageAcrossNodesIsEstimatedAsSlowAsItIs) {
+  const absl::StatusOr<Decided> found =
+      decided({"dist={data: 1 context: 3 tensor: 1 expert: 1 pipeline: 2}", "batch={global: 96 micro: 2}"},
+              {"cluster.node.count=3"});
+  ASSERT_TRUE(found.ok()) << found.status();
+  const plan::Alternative &best = found->plan.header().decision().best(0);
+  EXPECT_NEAR(best.estimated_s() / best.step_s(), 1, 0.1);
+}
+
 TEST(DecideTest, LessMemoryIsNeverFaster) {
   double before = 0;
   for (const char *bytes : {"64000000000", "2500000000", "1600000000", "1200000000", "1000000000"}) {

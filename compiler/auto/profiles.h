@@ -46,6 +46,15 @@ private:
   std::map<std::string, absl::StatusOr<Profile>> known_;  // by the text of the job
 };
 
+/// Profiles on the same ranks in nodes of so many, a divisor of those that a node has.
+struct PartedProfiles {
+  /// As of Profiles.
+  PartedProfiles(mlir::ModuleOp parsed, const Cluster &cluster, int64_t ranks, int64_t work);
+
+  const Cluster parted;
+  Profiles profiles;
+};
+
 } // namespace weft::compiler
 
 #endif // WEFT_COMPILER_AUTO_PROFILES_H_
