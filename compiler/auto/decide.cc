@@ -49,8 +49,6 @@ constexpr int64_t kLayouts = 3;
 constexpr int64_t kLeastLayout = kLayouts + 1;
 // The part of the work that may go into stages which begin or end within a node, for each way in which they do.
 constexpr int64_t kParted = 8;
-// How often what the error calls the least memory is looked for in less than the least so far.
-constexpr int kRounds = 8;
 
 // The least memory of a rank that holds something, and with which keys.
 struct Needed {
@@ -75,9 +73,7 @@ public:
         memory_(cluster_.device().memory_bytes() > 0 ? double(plan::PlanBytesOf(cluster_))
                                                      : std::numeric_limits<double>::infinity()) {}
 
-  /// `andLeast`: where nothing fits, looks for what needs least.
-  absl::StatusOr<Decided> run(bool andLeast) {
-    andLeast_ = andLeast;
+  absl::StatusOr<Decided> run() {
     WEFT_RETURN_IF_ERROR(
         bound_.set(source_.module(), [&](const Choice &choice) { return stageJob(choice, Recompute::NONE); }));
     if (!hasStages_) {
@@ -96,7 +92,7 @@ public:
     return points_.empty() && tooLargeAtSight_ == 0 ? nothingFound() : compileBest();
   }
 
-  /// What the layout needs that run() found or, if nothing fits, the one that needs least.
+  /// What the layout needs that needs least, if run() found nothing that fits.
   const std::optional<Needed> &needed() const { return needed_; }
 
 private:
@@ -556,20 +552,22 @@ private:
 
   absl::Status place(bool dense, Whole &whole) const { return weft::compiler::place(cluster_, dense, whole); }
 
-  // The smallest of what there is, as it will be run, if that fits; else kResourceExhausted.
+  // The smallest of what there is, as it will be run, if that fits; else kResourceExhausted. What AUTO recomputes in
+  // `least` depends on the memory; what is found here does not.
   absl::Status compileSmallest(std::optional<Whole> &least) {
-    if (andLeast_) {
-      for (const Small &small : smallest()) {
-        const Point point{small.choice, small.estimate, false, isFree() ? std::optional(small.policy) : std::nullopt};
-        say(absl::StrCat("compiling ", keysOf(point)));
-        absl::StatusOr<Whole> whole = compileWhole(point, /*dense=*/true);
-        decision_.set_compiled(decision_.compiled() + 1);
-        if (!whole.ok())
-          firstError_ = std::string(whole.status().message());
-        else if (!least || whole->alternative.bytes() < least->alternative.bytes())
-          least = *std::move(whole);
-      }
+    std::optional<Whole> found;
+    for (const Small &small : smallest()) {
+      const Point point{small.choice, small.estimate, false, isFree() ? std::optional(small.policy) : std::nullopt};
+      say(absl::StrCat("compiling ", keysOf(point)));
+      absl::StatusOr<Whole> whole = compileWhole(point, /*dense=*/true);
+      decision_.set_compiled(decision_.compiled() + 1);
+      if (!whole.ok())
+        firstError_ = std::string(whole.status().message());
+      else if (!found || whole->alternative.bytes() < found->alternative.bytes())
+        found = *std::move(whole);
     }
+    if (found)
+      least = std::move(found);
     if (!least)
       return absl::InvalidArgumentError(absl::StrCat("graph.auto_parallel: no layout compiles: ", firstError_));
     if (!least->isDense) {
@@ -577,11 +575,9 @@ private:
     }
     if (double(least->alternative.bytes()) <= memory_)
       return absl::OkStatus();
-    needed_ = neededBy(*least);
+    needed_ = Needed{least->alternative.bytes(), commandOf(least->point)};
     return absl::ResourceExhaustedError("");
   }
-
-  Needed neededBy(const Whole &whole) const { return {whole.alternative.bytes(), commandOf(whole.point)}; }
 
   std::vector<Small> smallest() {
     profiles_.limit(work_ / 2);
@@ -612,7 +608,6 @@ private:
 
   absl::StatusOr<Decided> finish(std::vector<Whole> &fitting) {
     Whole &best = fitting.front();
-    needed_ = neededBy(best);
     const Job located = jobOf(best.point);
     WEFT_RETURN_IF_ERROR(certify(located, cluster_, whole_, best.plan));
     Job job = located;
@@ -735,31 +730,9 @@ private:
   std::set<Point> points_;
   std::map<Choice, plan::Alternative> tooLarge_; // compiled; by choice without its chunks
   std::string firstError_;
-  bool andLeast_ = true;
   std::optional<Needed> needed_;
   plan::Decision decision_;
 };
-
-// The same, with so much memory for a plan.
-CompileOptions withMemory(CompileOptions options, int64_t bytes) {
-  options.cluster.mutable_device()->set_memory_bytes(bytes + options.cluster.calibration().reserve_bytes());
-  return options;
-}
-
-// Whether the search finds nothing in less than `needed`; else `needed` becomes what it finds there.
-bool isLeast(const CompileOptions &options, const DecideOptions &how, ModelSource &source, Needed &needed) {
-  const int64_t less = needed.bytes - 1;
-  const CompileOptions withLess = withMemory(options, less);
-  Search search(withLess, how, source);
-  if (!search.run(/*andLeast=*/false).ok())
-    return true;
-  needed = *search.needed();
-  // What recompute AUTO does depends on the memory.
-  const CompileOptions exact = withMemory(options, needed.bytes);
-  if (needed.bytes < less && !Search(exact, how, source).run(/*andLeast=*/true).ok())
-    needed.bytes = less;
-  return false;
-}
 
 absl::Status nothingFits(int64_t memory, const Needed &needed) {
   return absl::ResourceExhaustedError(absl::StrCat(
@@ -785,13 +758,10 @@ absl::StatusOr<Decided> decide(const CompileOptions &options, const DecideOption
     calibration.set_reserve_bytes(calibration.reserve_bytes() + reserve);
   }
   Search search(less, how, *source);
-  absl::StatusOr<Decided> decided = search.run(/*andLeast=*/true);
+  absl::StatusOr<Decided> decided = search.run();
   if (decided.ok() || !search.needed())
     return decided;
-  Needed needed = *search.needed();
-  for (int round = 0; round < kRounds && !isLeast(less, how, *source, needed); ++round) {
-  }
-  return nothingFits(plan::PlanBytesOf(less.cluster), needed);
+  return nothingFits(plan::PlanBytesOf(less.cluster), *search.needed());
 }
 
 } // namespace weft::compiler
