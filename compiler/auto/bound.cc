@@ -98,10 +98,11 @@ absl::Status Bound::set(mlir::ModuleOp parsed, const std::function<Job(const Cho
   work_s_ = microSecondsOf(*work);
   launches_s_ = microSecondsOf(*all) - work_s_;
   update_s_ = work->once_s;
+  isTrained_ = all->isTrained;
   isChain_ = all->isChain;
-  pieces_ = int64_t(all->pieces.size());
   once_s_ = all->once_s - work->once_s;
   for (const Piece &piece : all->pieces) {
+    pieces_.push_back(piece.name);
     lasting_bytes_ += piece.lastingBytes;
     copy_bytes_ += piece.parameterBytes / (asked_.precision().compute() == F32 ? 1 : 2);
   }
@@ -120,7 +121,7 @@ absl::Status Bound::set(mlir::ModuleOp parsed, const std::function<Job(const Cho
 
 double Bound::secondsOf(const Choice &choice) const {
   const double stages = double(choice.pipeline), microBatches = double(asked_.batch().global() / choice.micro);
-  if (isChain_ && choice.pipeline * choice.chunks > pieces_)
+  if (isChain_ && choice.pipeline * choice.chunks > int64_t(pieces_.size()))
     return std::numeric_limits<double>::infinity(); // the model has no such cut
   const double part = stages / double(choice.ranks());
   // An order of the job's own may split what it likes.

@@ -25,6 +25,12 @@ public:
   /// Seconds of a step; infinite: the model cannot be cut into so many chunks.
   double secondsOf(const Choice &choice) const;
 
+  /// Whether the model has an optimizer, or other state, so that ZeRO has something to split.
+  bool isTrained() const { return isTrained_; }
+
+  /// Between which the model may be cut, in the order of the forward: layers, and what is beside them.
+  const std::vector<std::string> &pieces() const { return pieces_; }
+
   /// What a rank holds of parameters and of the optimizer's state, on average over the stages, and of what forward and
   /// backward read, wherever parameters lie and if dimensions divide. What is more than the memory cannot fit.
   double bytesOf(const Choice &choice) const;
@@ -40,8 +46,8 @@ private:
   double work_s_ = 0, launches_s_ = 0, update_s_ = 0, once_s_ = 0;
   // What of the first two comes one after the other where backwards are split; the part that is forward.
   double there_s_ = 0, thereLaunches_s_ = 0, forward_ = 0;
-  bool isChain_ = false;
-  int64_t pieces_ = 0;                        // between which the model may be cut
+  bool isTrained_ = false, isChain_ = false;
+  std::vector<std::string> pieces_;
   double lasting_bytes_ = 0, copy_bytes_ = 0; // from step to step, and of what forward and backward read, at least
 };
 

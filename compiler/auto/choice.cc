@@ -118,17 +118,30 @@ bool Space::has(const Choice &choice) const {
   }
   const int64_t global = asked_.batch().global();
   const bool divides = ranks_ % choice.ranks() == 0 || asked_.dist().data() > 0;
-  const bool isSplit = choice.zero > 0 && choice.data > 1;
   if (choice.pipeline == 1 && !KeyOfStages(asked_.pipeline()).empty())
     return false;
   return choice.ranks() <= ranks_ && divides && choice.pipeline <= kMostStages &&
          allows(asked_.batch().micro(), choice.micro) && global % choice.micro == 0 &&
-         choice.micro % choice.data == 0 && global / choice.micro <= kMostMicroBatches &&
-         (asked_.zero().has_stage() ? choice.zero == asked_.zero().stage() : choice.zero == 0 || isSplit) &&
-         (asked_.zero().group() > 0
-              ? choice.zero > 0 && choice.group == asked_.zero().group() && choice.data % choice.group == 0
-              : choice.group == 0 ||
-                    (isSplit && choice.group > 1 && choice.group < choice.data && choice.data % choice.group == 0));
+         choice.micro % choice.data == 0 && global / choice.micro <= kMostMicroBatches && allowsZero(choice);
+}
+
+// Of choices that ZeRO makes one plan of, one.
+bool Space::allowsZero(const Choice &choice) const {
+  const int64_t stage = choice.zero, group = choice.group, asked = asked_.zero().group();
+  if (asked_.zero().has_stage() ? stage != asked_.zero().stage()
+                                : stage < leastZero() || (stage > leastZero() && !sharesOut(choice)))
+    return false;
+  if (asked > 0)
+    return group == asked && choice.data % group == 0;
+  return group == 0 || (stage > 0 && sharesOut(choice) && group > 1 && group < choice.data && choice.data % group == 0);
+}
+
+bool Space::sharesOut(const Choice &choice) const {
+  return choice.data > 1 && choice.group != 1 && closed_.count("zero.stage") == 0;
+}
+
+int64_t Space::leastZero() const {
+  return asked_.zero().has_stage() ? asked_.zero().stage() : asked_.zero().group() > 0 ? 1 : 0;
 }
 
 void Space::forEach(const std::function<void(const Choice &)> &visit) const {
@@ -228,8 +241,8 @@ std::vector<Choice> Space::neighbours(const Choice &choice) const {
     Choice other = choice;
     other.*from.size = other.*from.size / less * more;
     other.*to.size = other.*to.size / more * less;
-    other.zero = other.data == 1 ? asked_.zero().stage() : other.zero;
-    other.group = 0;
+    other.group = asked_.zero().group();
+    other.zero = sharesOut(other) ? other.zero : leastZero();
     add(other);
     const bool larger = to.size == &Choice::data || from.size == &Choice::pipeline;
     const bool smaller = !larger && (from.size == &Choice::data || to.size == &Choice::pipeline);
@@ -255,8 +268,8 @@ std::vector<Choice> Space::neighbours(const Choice &choice) const {
       if (choice.*axis.size % factor != 0)
         continue;
       other.*axis.size = choice.*axis.size / factor;
-      other.zero = other.data == 1 ? asked_.zero().stage() : other.zero;
-      other.group = 0;
+      other.group = asked_.zero().group();
+      other.zero = sharesOut(other) ? other.zero : leastZero();
       add(other);
     }
   }

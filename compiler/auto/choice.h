@@ -44,8 +44,8 @@ public:
   /// Whether parameters may lie elsewhere than where the model or the job pins them.
   bool movesParameters() const { return !asked_.graph().keep_pins() && asked_.graph().pin_size() == 0; }
 
-  /// Leaves out what has ranks along an axis.
-  void close(const std::string &axis) { closed_.insert(axis); }
+  /// Leaves out what has ranks along an axis or, of "zero.stage", what splits state: the model has no use for it.
+  void close(const std::string &key) { closed_.insert(key); }
 
   /// The keys that are open: "dist.data", "zero.stage".
   std::vector<std::string> open() const;
@@ -75,6 +75,12 @@ public:
   int64_t microBatches(const Choice &choice) const { return asked_.batch().global() / choice.micro; }
 
 private:
+  bool allowsZero(const Choice &choice) const;
+  // Whether ZeRO splits anything, if it may.
+  bool sharesOut(const Choice &choice) const;
+  // The stage of ZeRO of what shares nothing out.
+  int64_t leastZero() const;
+
   const Job asked_;
   int64_t ranks_ = 1, nodeRanks_ = 1;
   std::set<std::string> closed_; // keys

@@ -105,6 +105,14 @@ TEST(ChoiceTest, AGroupOfZeroDividesTheDataRanks) {
     EXPECT_GT(choice.zero, 0) << "what splits nothing has no group";
 }
 
+TEST(ChoiceTest, ASearchGoesFromMeshToMeshWithAGroupOfZero) {
+  const Space space(jobOf({"zero={group: 2}"}), clusterOf(1, 8));
+  const std::vector<Choice> near = space.neighbours({.data = 8, .micro = 8, .zero = 2, .group = 2});
+  EXPECT_TRUE(std::any_of(near.begin(), near.end(), [](const Choice &choice) { return choice.data == 4; }));
+  for (const Choice &choice : near)
+    EXPECT_EQ(choice.group, 2);
+}
+
 TEST(ChoiceTest, TheKeysOfAChoiceMakeItsJob) {
   for (const std::vector<std::string> &asked :
        {std::vector<std::string>{}, {"dist.tensor=2"}, {"pipeline.schedule=INTERLEAVED"}, {"zero.stage=1"}}) {

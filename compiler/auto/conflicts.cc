@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/auto/choice.h"
 #include "compiler/job/stages.h"
+#include "compiler/words/listed.h"
+#include "compiler/words/nearest.h"
 #include "ops/abi/status_macros.h"
 
 namespace weft::compiler {
@@ -103,6 +105,33 @@ absl::Status checkChunks(const Job &asked) {
 }
 
 } // namespace
+
+absl::Status checkPieces(const Job &asked, const std::vector<std::string> &pieces) {
+  const Pipeline &pipeline = asked.pipeline();
+  const int64_t most = int64_t(pieces.size()), stages = asked.dist().pipeline();
+  if (stages > most)
+    return expected("dist.pipeline",
+                    absl::StrCat("at most ", most, " stages, as the model may be cut into ", Listed(pieces)), stages);
+  const bool isInterleaved = pipeline.has_schedule() && pipeline.schedule() == INTERLEAVED;
+  const int64_t least = pipeline.form() == V || isInterleaved ? 2 : 1;
+  const int64_t chunks = std::max(pipeline.chunks(), least), of = std::max<int64_t>(stages, 2);
+  if (chunks > 1 && of * chunks > most)
+    return expected(pipeline.chunks() > 0 ? "pipeline.chunks" : "pipeline.schedule",
+                    absl::StrCat("at most ", most, " chunks, as the model may be cut into ", Listed(pieces)),
+                    absl::StrCat(of, " x ", chunks));
+  size_t before = 0;
+  for (const std::string &cut : pipeline.cuts()) {
+    const size_t at = size_t(std::find(pieces.begin(), pieces.end(), cut) - pieces.begin());
+    if (at == pieces.size())
+      return expected("pipeline.cuts", absl::StrCat("a layer, one of ", Listed(pieces)),
+                      absl::StrCat(cut, DidYouMean(cut, pieces)));
+    if (at <= before)
+      return expected("pipeline.cuts", "layers in the order of the model, none the first",
+                      absl::StrCat(cut, " after ", pieces[before]));
+    before = at;
+  }
+  return absl::OkStatus();
+}
 
 absl::Status checkKeys(const Job &asked, const Cluster &cluster) {
   WEFT_RETURN_IF_ERROR(checkSizes(asked, cluster));

@@ -2,6 +2,9 @@
 #ifndef WEFT_COMPILER_AUTO_CONFLICTS_H_
 #define WEFT_COMPILER_AUTO_CONFLICTS_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "runtime/plan/cluster.pb.h"
 #include "runtime/plan/job.pb.h"
@@ -13,6 +16,10 @@ namespace weft::compiler {
 /// ranks, whether the schedule has the chunks.
 /// kInvalidArgument names the key, what was expected and what was found. What depends on the model is found later.
 absl::Status checkKeys(const Job &asked, const Cluster &cluster);
+
+/// Looks at the keys of stages that a valid job sets, beside what the model may be cut into: whether there are as many
+/// pieces as chunks, and whether `pipeline.cuts` are some of them, in their order. Errors are as above.
+absl::Status checkPieces(const Job &asked, const std::vector<std::string> &pieces);
 
 } // namespace weft::compiler
 

@@ -74,6 +74,30 @@ TEST(ConflictsTest, KeysOfStagesLeaveRanksForThem) {
   EXPECT_EQ(errorOf("dist { data: 4 } pipeline { schedule: GPIPE }"), "");
 }
 
+TEST(ConflictsTest, TheModelHasThePieces) {
+  const auto error = [](const std::string &keys) {
+    Job job;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(keys, &job)) << keys;
+    return std::string(checkPieces(job, {"wte", "h.0", "h.1", "h.2", "ln_f"}).message());
+  };
+  const std::string pieces = "as the model may be cut into wte, h.0 to h.2, ln_f, got ";
+  EXPECT_EQ(error("dist { pipeline: 6 }"), "dist.pipeline: expected at most 5 stages, " + pieces + "6");
+  EXPECT_EQ(error("dist { pipeline: 5 }"), "");
+  EXPECT_EQ(error("dist { pipeline: 3 } pipeline { chunks: 2 }"),
+            "pipeline.chunks: expected at most 5 chunks, " + pieces + "3 x 2");
+  EXPECT_EQ(error("pipeline { chunks: 3 }"), "pipeline.chunks: expected at most 5 chunks, " + pieces + "2 x 3");
+  EXPECT_EQ(error("dist { pipeline: 3 } pipeline { schedule: INTERLEAVED }"),
+            "pipeline.schedule: expected at most 5 chunks, " + pieces + "3 x 2");
+  EXPECT_EQ(error("dist { pipeline: 2 } pipeline { schedule: INTERLEAVED }"), "");
+  EXPECT_EQ(error("dist { pipeline: 2 } pipeline { cuts: 'h.7' }"),
+            "pipeline.cuts: expected a layer, one of wte, h.0 to h.2, ln_f, got h.7; did you mean h.0?");
+  EXPECT_EQ(error("dist { pipeline: 2 } pipeline { cuts: 'wte' }"),
+            "pipeline.cuts: expected layers in the order of the model, none the first, got wte after wte");
+  EXPECT_EQ(error("dist { pipeline: 3 } pipeline { cuts: ['h.2', 'h.1'] }"),
+            "pipeline.cuts: expected layers in the order of the model, none the first, got h.1 after h.2");
+  EXPECT_EQ(error("dist { pipeline: 3 } pipeline { cuts: ['h.0', 'ln_f'] }"), "");
+}
+
 TEST(ConflictsTest, WhatNobodySearchesIsNoKey) {
   EXPECT_EQ(errorOf("batch { global: 10000 micro: 2 }"),
             "batch.micro: expected at most 4096 micro-batches of batch.global (10000) with graph.auto_parallel, got 2");

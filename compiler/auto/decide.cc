@@ -4,9 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/auto/bound.h"
@@ -15,14 +16,14 @@
 #include "compiler/auto/estimate.h"
 #include "compiler/auto/layouts.h"
 #include "compiler/auto/profiles.h"
+#include "compiler/auto/smallest.h"
+#include "compiler/auto/whole.h"
 #include "compiler/dialect/model/model.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/model_source.h"
 #include "ops/abi/status_macros.h"
 #include "runtime/plan/cluster.h"
 #include "runtime/plan/names.h"
-#include "runtime/plan/validate.h"
-#include "runtime/sim/simulate.h"
 
 namespace weft::compiler {
 namespace {
@@ -44,18 +45,15 @@ constexpr int64_t kMeasuredUnits = 3'000'000, kLeastMeasured = 20;
 // goes. The next one may hold half of that; how many there are.
 constexpr double kHeld = 0.9;
 constexpr int64_t kLayouts = 3;
+// The layout that holds least.
+constexpr int64_t kLeastLayout = kLayouts + 1;
+// The part of the work that may go into stages which begin or end within a node, for each way in which they do.
+constexpr int64_t kParted = 8;
 
-// A choice and what it is estimated to come to; recompute included.
-struct Point {
-  Choice choice;
-  Estimate estimate;
-  bool fits = false;
-
-  // What fits comes first, the fastest of it; then the smallest.
-  auto rank() const {
-    return std::tuple(!fits, fits ? estimate.step_s : estimate.bytes, fits ? estimate.bytes : 0.0, choice);
-  }
-  bool operator<(const Point &other) const { return rank() < other.rank(); }
+// The least memory of a rank that holds something, and with which keys.
+struct Needed {
+  int64_t bytes = 0;
+  std::string keys;
 };
 
 bool saysStages(mlir::ModuleOp module) {
@@ -64,6 +62,7 @@ bool saysStages(mlir::ModuleOp module) {
 
 class Search {
 public:
+  /// `options` outlives this.
   Search(const CompileOptions &options, const DecideOptions &how, ModelSource &source)
       : how_(how), source_(source), job_(options.job), asked_(LocateJob(options.job, options.jobFile)),
         cluster_(options.cluster), machine_(plan::MachineOf(options.cluster)), space_(asked_, options.cluster),
@@ -77,6 +76,9 @@ public:
   absl::StatusOr<Decided> run() {
     WEFT_RETURN_IF_ERROR(
         bound_.set(source_.module(), [&](const Choice &choice) { return stageJob(choice, Recompute::NONE); }));
+    if (!hasStages_) {
+      WEFT_RETURN_IF_ERROR(checkPieces(asked_, bound_.pieces()));
+    }
     closeUnused();
     std::vector<Choice> starts = space_.starts();
     if (starts.empty())
@@ -85,12 +87,13 @@ public:
     fitsFirst(starts);
     for (const Choice &start : starts)
       descend(start);
-    if (points_.empty())
-      lookAtLeast();
     polish();
     cutBest();
-    return points_.empty() ? nothingFound() : compileBest();
+    return points_.empty() && tooLargeAtSight_ == 0 ? nothingFound() : compileBest();
   }
+
+  /// What the layout needs that needs least, if run() found nothing that fits.
+  const std::optional<Needed> &needed() const { return needed_; }
 
 private:
   // From what fits on the bound drops others; from what is far too large the way there is long.
@@ -111,6 +114,8 @@ private:
       if (!isUsed && !(axis == "dist.tensor" && space_.movesParameters()))
         space_.close(axis);
     }
+    if (!bound_.isTrained())
+      space_.close("zero.stage");
   }
 
   absl::Status nothingPossible() const {
@@ -173,10 +178,22 @@ private:
 
   static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
+  // Stages that begin or end within a node have their ranks on different nodes; all wait for the slowest. Of a node,
+  // what belongs to one stage wherever that begins counts as a node.
+  Profiles &profilesOf(const Choice &choice) {
+    const int64_t part = std::gcd(choice.stageRanks(), machine_.node_ranks);
+    if (choice.pipeline == 1 || part == choice.stageRanks() || part == machine_.node_ranks)
+      return profiles_;
+    std::unique_ptr<PartedProfiles> &parted = parted_[part];
+    if (!parted)
+      parted = std::make_unique<PartedProfiles>(source_.module(), cluster_, part, work_ / kParted);
+    return parted->profiles;
+  }
+
   // `limit`: that its stages are cut for; `measured`: see schedule::bestCut.
   absl::StatusOr<Estimate> estimateWith(const Choice &choice, Recompute::Policy policy, double limit = kNoLimit,
                                         int measured = 0) {
-    const absl::StatusOr<Profile> &profile = profiles_.of(stageJob(choice, policy));
+    const absl::StatusOr<Profile> &profile = profilesOf(choice).of(stageJob(choice, policy));
     if (!profile.ok())
       return profile.status();
     const std::vector<std::string> asked(asked_.pipeline().cuts().begin(), asked_.pipeline().cuts().end());
@@ -186,7 +203,7 @@ private:
   // The least recomputation that fits, as AUTO does it: none, what is cheap, or all of some layers. In a pipeline also
   // none, or what is cheap, with stages that are cut for the memory instead of for the time.
   absl::StatusOr<Point> pointOf(const Choice &choice, double memory, int measured = 0) {
-    const bool free = !asked_.recompute().has_policy() || asked_.recompute().policy() == Recompute::AUTO;
+    const bool free = isFree();
     WEFT_ASSIGN_OR_RETURN(
         Estimate now, estimateWith(choice, free ? Recompute::NONE : asked_.recompute().policy(), kNoLimit, measured));
     std::optional<Point> tight;
@@ -210,6 +227,9 @@ private:
   }
 
   absl::StatusOr<Point> pointOf(const Choice &choice) { return pointOf(choice, memory_); }
+
+  // Whether the search says what is recomputed.
+  bool isFree() const { return !asked_.recompute().has_policy() || asked_.recompute().policy() == Recompute::AUTO; }
 
   // With stages cut such that it fits, if that is not so by itself and can be: the best in `tight`.
   absl::Status cutFor(const Choice &choice, double memory, Recompute::Policy policy, int measured, const Estimate &free,
@@ -276,22 +296,6 @@ private:
       return std::nullopt;
     ++tooLargeAtSight_;
     return Point{choice, {0, bytes, {}}, false};
-  }
-
-  // If all that was looked at is too large at sight: some that hold least, as they would be compiled.
-  void lookAtLeast() {
-    std::vector<Choice> all;
-    for (const auto &[choice, point] : seen_) {
-      if (point)
-        all.push_back(choice);
-    }
-    std::stable_sort(all.begin(), all.end(),
-                     [&](const Choice &a, const Choice &b) { return bound_.bytesOf(a) < bound_.bytesOf(b); });
-    for (const Choice &choice : all) {
-      if (points_.size() >= kCompiled)
-        return;
-      lookAtSchedules(choice);
-    }
   }
 
   std::optional<Point> lookAtSchedules(const Choice &choice) {
@@ -396,6 +400,8 @@ private:
   Job jobOf(const Point &point) const {
     Job job = space_.jobOf(point.choice);
     addPins(point.choice, job);
+    if (point.policy)
+      job.mutable_recompute()->set_policy(*point.policy);
     if (cuts(point.choice))
       job.mutable_pipeline()->mutable_cuts()->Assign(point.estimate.cuts.begin(), point.estimate.cuts.end());
     return job;
@@ -409,6 +415,29 @@ private:
   // As Space::keysOf; layers that begin a chunk are many.
   std::string keysOf(const Choice &choice) const {
     return absl::StrCat(space_.keysOf(choice), cuts(choice) ? " pipeline.cuts=..." : "");
+  }
+
+  std::string keysOf(const Point &point) const { return absl::StrCat(keysOf(point.choice), policyOf(point)); }
+
+  static std::string policyOf(const Point &point) {
+    return point.policy ? absl::StrCat(" recompute.policy=", Recompute::Policy_Name(*point.policy)) : "";
+  }
+
+  // The same keys in full, for a command line.
+  std::string commandOf(const Point &point) const {
+    Choice choice = point.choice;
+    choice.layout = 0;
+    std::string text = space_.keysOf(choice);
+    if (const auto it = pins_.find(unscheduled(point.choice)); point.choice.layout > 0 && it != pins_.end()) {
+      for (const Pin &pin : it->second)
+        absl::StrAppend(&text, " 'graph.pin={parameter: \"", pin.parameter(), "\" axis: \"", pin.axis(), "\" state: \"",
+                        pin.state(), "\"}'");
+    }
+    if (cuts(point.choice)) {
+      for (const std::string &cut : point.estimate.cuts)
+        absl::StrAppend(&text, " pipeline.cuts=", cut);
+    }
+    return absl::StrCat(text, point.policy ? policyOf(point) : isFree() ? " recompute.policy=AUTO" : "");
   }
 
   // Cuts the stages of what will be compiled as well as can be.
@@ -484,7 +513,7 @@ private:
         continue;
       ++tried;
       say(absl::StrCat("compiling ", keysOf(point.choice)));
-      absl::StatusOr<Whole> whole = compileWhole(point);
+      absl::StatusOr<Whole> whole = compileWhole(point, /*dense=*/false);
       if (!whole.ok()) {
         firstError_ = std::string(whole.status().message());
         continue;
@@ -500,8 +529,10 @@ private:
         least = *std::move(whole);
     }
     decision_.set_compiled(int64_t(tried));
-    if (fitting.empty())
-      return nothingFits(least);
+    if (fitting.empty()) {
+      WEFT_RETURN_IF_ERROR(compileSmallest(least));
+      fitting.push_back(*std::move(least));
+    }
     const auto faster = [](const Whole &a, const Whole &b) { return a.alternative.step_s() < b.alternative.step_s(); };
     // The best one as it will be run; a few bytes in other places may cost it the first place.
     for (std::stable_sort(fitting.begin(), fitting.end(), faster); !fitting.front().isDense;
@@ -510,52 +541,69 @@ private:
     return finish(fitting);
   }
 
-  struct Whole {
-    Point point;
-    plan::Plan bare; // without offsets
-    plan::Plan plan;
-    plan::Alternative alternative;
-    bool isDense = false; // its memory is as small as compile() makes it; else it lies where it fits
-  };
-
-  absl::StatusOr<Whole> compileWhole(const Point &point) {
+  absl::StatusOr<Whole> compileWhole(const Point &point, bool dense) {
     Whole whole{point, {}, {}, {}, false};
     WEFT_ASSIGN_OR_RETURN(whole.bare, whole_.planFor(jobOf(point), /*offsets=*/false));
-    whole.alternative.set_keys(keysOf(point.choice));
+    whole.alternative.set_keys(keysOf(point));
     whole.alternative.set_estimated_s(point.estimate.step_s);
-    WEFT_RETURN_IF_ERROR(place(/*dense=*/false, whole));
+    WEFT_RETURN_IF_ERROR(place(dense, whole));
     return whole;
   }
 
-  // Lays out the memory of a plan, and simulates it.
-  absl::Status place(bool dense, Whole &whole) const {
-    whole.isDense = dense || memory_ == std::numeric_limits<double>::infinity();
-    whole.plan = whole.bare;
-    WEFT_RETURN_IF_ERROR(layOut(cluster_, whole.isDense ? 0 : int64_t(memory_), /*memorySeed=*/0, whole.plan));
-    plan::Alternative &alternative = whole.alternative;
-    alternative.clear_bytes();
-    for (const plan::Stage &stage : whole.plan.stages())
-      alternative.set_bytes(std::max(alternative.bytes(), stage.arena_bytes()));
-    if (double(alternative.bytes()) <= memory_) {
-      WEFT_RETURN_IF_ERROR(plan::Validate(whole.plan));
-    }
-    WEFT_ASSIGN_OR_RETURN(const sim::Report report, sim::Simulate(whole.plan, machine_));
-    alternative.set_step_s(report.step_s);
-    alternative.set_compute_s(report.step_s * (1 - report.bubble_fraction));
-    alternative.set_exposed_comm_s(report.exposed_comm_s);
-    alternative.set_waiting_s(report.waiting_s);
-    return absl::OkStatus();
-  }
+  absl::Status place(bool dense, Whole &whole) const { return weft::compiler::place(cluster_, dense, whole); }
 
-  absl::Status nothingFits(std::optional<Whole> &least) const {
+  // The smallest of what there is, as it will be run, if that fits; else kResourceExhausted. What AUTO recomputes in
+  // `least` depends on the memory; what is found here does not.
+  absl::Status compileSmallest(std::optional<Whole> &least) {
+    std::optional<Whole> found;
+    for (const Small &small : smallest()) {
+      const Point point{small.choice, small.estimate, false, isFree() ? std::optional(small.policy) : std::nullopt};
+      say(absl::StrCat("compiling ", keysOf(point)));
+      absl::StatusOr<Whole> whole = compileWhole(point, /*dense=*/true);
+      decision_.set_compiled(decision_.compiled() + 1);
+      if (!whole.ok())
+        firstError_ = std::string(whole.status().message());
+      else if (!found || whole->alternative.bytes() < found->alternative.bytes())
+        found = *std::move(whole);
+    }
+    if (found)
+      least = std::move(found);
     if (!least)
       return absl::InvalidArgumentError(absl::StrCat("graph.auto_parallel: no layout compiles: ", firstError_));
-    WEFT_RETURN_IF_ERROR(place(/*dense=*/true, *least));
-    return absl::ResourceExhaustedError(
-        absl::StrCat("graph.auto_parallel: expected a layout that fits ", plan::BytesText(int64_t(memory_)),
-                     " a rank, got none among ", points_.size(), " estimated and ", decision_.compiled(),
-                     " compiled: the least is ", plan::CountText(least->alternative.bytes()), " B (",
-                     plan::BytesText(least->alternative.bytes()), "), with ", least->alternative.keys()));
+    if (!least->isDense) {
+      WEFT_RETURN_IF_ERROR(place(/*dense=*/true, *least));
+    }
+    if (double(least->alternative.bytes()) <= memory_)
+      return absl::OkStatus();
+    needed_ = Needed{least->alternative.bytes(), commandOf(least->point)};
+    return absl::ResourceExhaustedError("");
+  }
+
+  std::vector<Small> smallest() {
+    profiles_.limit(work_ / 2);
+    Smallest search(
+        space_,
+        isFree() ? std::vector{Recompute::NONE, Recompute::SELECTIVE, Recompute::FULL}
+                 : std::vector{asked_.recompute().policy()},
+        [&](const Choice &choice) {
+          const bool moves = choice.tensor > 1 && space_.movesParameters();
+          return moves ? std::vector<int64_t>{0, kLeastLayout} : std::vector<int64_t>{0};
+        },
+        [&](const Choice &choice, Recompute::Policy policy) -> absl::StatusOr<Estimate> {
+          if (stopped())
+            return absl::ResourceExhaustedError("stopped");
+          constexpr double kLittle = 1; // bytes; a limit of 0 is none
+          if (choice.layout > 0 && pins_.count(unscheduled(choice)) == 0 && !findPins(choice, kLittle))
+            return absl::InvalidArgumentError("no other pins");
+          absl::StatusOr<Estimate> estimate =
+              estimateWith(choice, policy, kLittle, choice.chunks > 1 ? int(kLeastMeasured) : 0);
+          Choice counted = choice;
+          counted.layout = 0;
+          if (!absl::IsResourceExhausted(estimate.status()))
+            estimated_[counted] |= estimate.ok();
+          return estimate;
+        });
+    return search.find(kCompiled);
   }
 
   absl::StatusOr<Decided> finish(std::vector<Whole> &fitting) {
@@ -621,7 +669,7 @@ private:
       price.set_saved_s(before.step_s - after.estimate.step_s);
       price.set_bytes(int64_t(after.estimate.bytes));
     };
-    if (memory_ < std::numeric_limits<double>::infinity() && points_.begin()->fits) {
+    if (memory_ < std::numeric_limits<double>::infinity() && !points_.empty() && points_.begin()->fits) {
       Point best = *points_.begin();
       for (const Point &point : points_) {
         const absl::StatusOr<Point> more = pointOf(point.choice, memory_ + kMore);
@@ -670,6 +718,7 @@ private:
   Bound bound_;
   const int64_t work_;
   Profiles profiles_;
+  std::map<int64_t, std::unique_ptr<PartedProfiles>> parted_; // by the ranks of a node
   Layouts layouts_;
   Schedules schedules_;
   Candidates whole_;
@@ -681,8 +730,15 @@ private:
   std::set<Point> points_;
   std::map<Choice, plan::Alternative> tooLarge_; // compiled; by choice without its chunks
   std::string firstError_;
+  std::optional<Needed> needed_;
   plan::Decision decision_;
 };
+
+absl::Status nothingFits(int64_t memory, const Needed &needed) {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "graph.auto_parallel: expected a layout that fits ", plan::BytesText(memory), " a rank, got none: the least is ",
+      plan::CountText(needed.bytes), " B (", plan::BytesText(needed.bytes), "), with ", needed.keys));
+}
 
 } // namespace
 
@@ -701,7 +757,11 @@ absl::StatusOr<Decided> decide(const CompileOptions &options, const DecideOption
     calibration.set_device_kind(options.cluster.device().kind());
     calibration.set_reserve_bytes(calibration.reserve_bytes() + reserve);
   }
-  return Search(less, how, *source).run();
+  Search search(less, how, *source);
+  absl::StatusOr<Decided> decided = search.run();
+  if (decided.ok() || !search.needed())
+    return decided;
+  return nothingFits(plan::PlanBytesOf(less.cluster), *search.needed());
 }
 
 } // namespace weft::compiler

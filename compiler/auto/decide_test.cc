@@ -5,10 +5,9 @@
 #include <limits>
 #include <regex>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "compiler/auto/choice.h"
 #include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
@@ -141,6 +140,16 @@ TEST(DecideTest, EveryChoiceIsCountedOnce) {
     EXPECT_LE(decision.best(i - 1).step_s(), decision.best(i).step_s());
 }
 
+// Three ranks a stage on nodes of four: those of the second stage lie on two nodes, and everybody waits for them.
+TEST(DecideTest, AStageAcrossNodesIsEstimatedAsSlowAsItIs) {
+  const absl::StatusOr<Decided> found =
+      decided({"dist={data: 1 context: 3 tensor: 1 expert: 1 pipeline: 2}", "batch={global: 96 micro: 2}"},
+              {"cluster.node.count=3"});
+  ASSERT_TRUE(found.ok()) << found.status();
+  const plan::Alternative &best = found->plan.header().decision().best(0);
+  EXPECT_NEAR(best.estimated_s() / best.step_s(), 1, 0.1);
+}
+
 TEST(DecideTest, LessMemoryIsNeverFaster) {
   double before = 0;
   for (const char *bytes : {"64000000000", "2500000000", "1600000000", "1200000000", "1000000000"}) {
@@ -188,23 +197,77 @@ TEST(DecideTest, ThePlanKeepsWhatOthersLoseBy) {
   EXPECT_LE(memory.bytes(), decision.memory_bytes() + (int64_t(1) << 30));
 }
 
-// A device with as much as the error names holds the layout that it names.
-TEST(DecideTest, WhatFitsNowhereNamesTheLeast) {
-  const std::vector<std::string> keys = {"dist.context=1", "dist.tensor=1", "zero.stage=3"};
-  const absl::StatusOr<Decided> none = decided(keys, {"cluster.device.memory_bytes=20000000"});
+// "a=1 'b={c: 2}'" as a shell takes it.
+std::vector<std::string> wordsOf(const std::string &command) {
+  std::vector<std::string> words;
+  bool isQuoted = false, isNew = true;
+  for (char c : command) {
+    isQuoted ^= c == '\'';
+    if (c == ' ' && !isQuoted) {
+      isNew = true;
+    } else if (c != '\'') {
+      if (isNew)
+        words.emplace_back();
+      isNew = false;
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+// What the error names is enough, with the keys that it names, and nothing less is.
+void expectLeast(const std::vector<std::string> &keys, const std::vector<std::string> &ofCluster) {
+  const auto decidedIn = [&](std::vector<std::string> all, int64_t bytes) {
+    std::vector<std::string> cluster = ofCluster;
+    cluster.push_back(absl::StrCat("cluster.device.memory_bytes=", bytes));
+    all.insert(all.begin(), keys.begin(), keys.end());
+    return decided(all, cluster);
+  };
+  const absl::StatusOr<Decided> none = decidedIn({}, 100000);
   ASSERT_EQ(none.status().code(), absl::StatusCode::kResourceExhausted) << none.status();
   const std::string message(none.status().message());
   std::smatch named;
-  ASSERT_TRUE(std::regex_search(message, named, std::regex("the least is ([0-9,]+) B \\(.*\\), with (.*)"))) << message;
-  const std::string bytes = absl::StrReplaceAll(named.str(1), {{",", ""}});
-  std::vector<std::string> all = keys;
-  for (absl::string_view key : absl::StrSplit(named.str(2), ' ')) {
-    if (!absl::EndsWith(key, "=...")) // that the search finds again
-      all.emplace_back(key);
+  ASSERT_TRUE(std::regex_search(message, named, std::regex("the least is ([0-9,]+) B \\(.*?\\), with (.*)")))
+      << message;
+  const int64_t bytes = std::stoll(absl::StrReplaceAll(named.str(1), {{",", ""}}));
+  for (const std::vector<std::string> &more : {{}, wordsOf(named.str(2))}) {
+    const absl::StatusOr<Decided> found = decidedIn(more, bytes);
+    ASSERT_TRUE(found.ok()) << found.status() << " with " << absl::StrJoin(more, " ");
+    EXPECT_LE(bytesOf(found->plan), bytes);
   }
-  const absl::StatusOr<Decided> found = decided(all, {"cluster.device.memory_bytes=" + bytes});
-  ASSERT_TRUE(found.ok()) << found.status();
-  EXPECT_LE(bytesOf(found->plan), std::stoll(bytes));
+  EXPECT_EQ(decidedIn({}, bytes - 1).status().code(), absl::StatusCode::kResourceExhausted);
+  // Nothing that can be written down by hand needs less.
+  const CompileOptions options = optionsOf(keys, ofCluster);
+  const Job located = LocateJob(options.job, kJob);
+  std::unique_ptr<ModelSource> source = *ModelSource::read(located);
+  Candidates candidates(source->module(), options.cluster);
+  const Space space(located, options.cluster);
+  int compiled = 0;
+  space.forEach([&](const Choice &choice) {
+    if (choice.schedule != ONE_F_ONE_B)
+      return;
+    for (Recompute::Policy policy : {Recompute::NONE, Recompute::FULL}) {
+      Job job = space.jobOf(choice);
+      job.mutable_recompute()->set_policy(policy);
+      const absl::StatusOr<Summary> summary = candidates.compile(job, /*predict=*/false);
+      if (!summary.ok())
+        continue;
+      ++compiled;
+      EXPECT_GE(*std::max_element(summary->stageBytes.begin(), summary->stageBytes.end()), bytes)
+          << space.keysOf(choice) << " " << Recompute::Policy_Name(policy);
+    }
+  });
+  EXPECT_GT(compiled, 10);
+}
+
+TEST(DecideTest, WhatFitsNowhereNamesTheLeast) {
+  expectLeast({"dist.context=1", "dist.tensor=1", "zero.stage=3"}, {"cluster.node.count=1"});
+}
+
+// Activations are most of it.
+TEST(DecideTest, TheLeastOfASmallModelIsOfPins) {
+  expectLeast({"model.set=layers=2", "model.set=hidden=64", "model.set=heads=4", "model.set=seq=64", "dist.context=1"},
+              {"cluster.node.count=1"});
 }
 
 // A block is laid out the same way however many there are. 22 and 24 are where a limit of the search once lay.
@@ -228,6 +291,13 @@ TEST(DecideTest, KeysThatExcludeEachOtherAreRefused) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
     EXPECT_NE(status.message().find("expected"), std::string::npos) << status;
   }
+}
+
+TEST(DecideTest, StagesAreNoMoreThanThePieces) {
+  EXPECT_EQ(
+      decided({"dist.pipeline=8"}).status(),
+      absl::InvalidArgumentError("dist.pipeline: expected at most 6 stages, as the model may be cut into wte, h.0 "
+                                 "to h.3, ln_f, got 8"));
 }
 
 TEST(DecideTest, AnErrorOfTheModelIsAtItsLine) {

@@ -52,15 +52,12 @@ schedule::CutProblem problemOf(const Choice &choice, const Profile &profile, con
   return problem;
 }
 
-// The pieces that begin a chunk, as `cuts` names them.
-absl::StatusOr<schedule::Begins> beginsOf(const Profile &profile, const std::vector<std::string> &cuts) {
+// The pieces that begin a chunk, as `cuts` names them: pieces, in their order (checkPieces).
+schedule::Begins beginsOf(const Profile &profile, const std::vector<std::string> &cuts) {
   schedule::Begins begins = {0};
   for (const std::string &cut : cuts) {
     const auto at = std::find_if(profile.pieces.begin(), profile.pieces.end(),
                                  [&](const Piece &piece) { return piece.name == cut; });
-    if (at == profile.pieces.end() || size_t(at - profile.pieces.begin()) <= begins.back())
-      return absl::InvalidArgumentError(
-          absl::StrCat("pipeline.cuts: expected layers in the order of the model, got ", cut));
     begins.push_back(size_t(at - profile.pieces.begin()));
   }
   return begins;
@@ -75,15 +72,15 @@ absl::StatusOr<Estimate> estimate(const Choice &choice, int64_t microBatches, co
   const size_t chunks = size_t(choice.pipeline * choice.chunks);
   if (profile.pieces.size() < chunks)
     return absl::InvalidArgumentError(
-        absl::StrCat("pipeline.chunks: expected at most ", profile.pieces.size(), " in all, got ", chunks));
+        absl::StrCat(choice.chunks > 1 ? "pipeline.chunks" : "dist.pipeline", ": expected at most ",
+                     profile.pieces.size(), ", as many as the model has layers to be cut between, got ", chunks));
   const absl::StatusOr<MadeSchedule> &made = schedules.of(choice, microBatches);
   if (!made.ok())
     return made.status();
   const schedule::CutProblem problem = problemOf(choice, profile, *made, machine, how.limitBytes);
   schedule::Cut cut;
   if (!how.asked.empty()) {
-    WEFT_ASSIGN_OR_RETURN(const schedule::Begins begins, beginsOf(profile, how.asked));
-    cut = schedule::measured(problem, begins);
+    cut = schedule::measured(problem, beginsOf(profile, how.asked));
   } else {
     cut = how.measured > 0 ? schedule::bestCut(problem, how.measured) : schedule::quickCut(problem);
   }

@@ -21,6 +21,7 @@ public:
   Reader(const plan::Plan &plan, const sim::Report &report) : program_(plan::ProgramOf(plan, 0)), report_(report) {}
 
   absl::StatusOr<Profile> read() {
+    profile_.isTrained = program_.plan->header().training();
     times();
     WEFT_ASSIGN_OR_RETURN(const std::vector<plan::StageMemory> memory, plan::MeasureMemory(*program_.plan));
     bytes(memory.front());

@@ -36,6 +36,7 @@ struct Profile {
   double waits_s = 0;        // in which it waits for communication meanwhile
   double transientBytes = 0; // at the peak, above state and what is kept
   double boundaryBytes = 0;  // that one layer gives the next, of a micro-batch
+  bool isTrained = false;    // has an optimizer, or other state
   bool isChain = false;      // each piece reads in its forward what the one before it makes
 };
 

@@ -18,7 +18,19 @@ mlir::OwningOpRef<mlir::ModuleOp> shallowOf(mlir::ModuleOp parsed) {
   return shallow;
 }
 
+Cluster partedInto(Cluster cluster, int64_t ranks) {
+  Node &node = *cluster.mutable_node();
+  const int64_t parts = node.ranks() / ranks;
+  node.set_count(node.count() * parts);
+  node.set_ranks(ranks);
+  node.set_cores(node.cores() / double(parts));
+  return cluster;
+}
+
 } // namespace
+
+PartedProfiles::PartedProfiles(mlir::ModuleOp parsed, const Cluster &cluster, int64_t ranks, int64_t work)
+    : parted(partedInto(cluster, ranks)), profiles(parsed, parted, work) {}
 
 Profiles::Profiles(mlir::ModuleOp parsed, const Cluster &cluster, int64_t work)
     : cluster_(cluster), shallow_(shallowOf(parsed)), candidates_(*shallow_, cluster) {

@@ -29,6 +29,9 @@ public:
   /// Whether the model can be laid out like this at all, as far as its text says: its axes are used, and divide.
   bool elaborates(const Job &job);
 
+  /// Lets them compile about so much from now on.
+  void limit(int64_t work) { candidates_.limit(work); }
+
   /// Whether a profile was refused for want of work.
   bool exhausted() const { return candidates_.exhausted(); }
 
@@ -41,6 +44,15 @@ private:
   Candidates candidates_;
   std::optional<std::map<std::string, int64_t>> repeats_; // once one has compiled
   std::map<std::string, absl::StatusOr<Profile>> known_;  // by the text of the job
+};
+
+/// Profiles on the same ranks in nodes of so many, a divisor of those that a node has.
+struct PartedProfiles {
+  /// As of Profiles.
+  PartedProfiles(mlir::ModuleOp parsed, const Cluster &cluster, int64_t ranks, int64_t work);
+
+  const Cluster parted;
+  Profiles profiles;
 };
 
 } // namespace weft::compiler

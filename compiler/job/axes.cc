@@ -72,6 +72,16 @@ std::string SizesText(const Dist& dist) {
   return text;
 }
 
+int64_t AllRanks(const Dist& dist) { return StageRanks(dist) * std::max<int64_t>(dist.pipeline(), 1); }
+
+std::string RanksText(const Dist& dist) {
+  const std::string sizes = SizesText(dist);
+  if (dist.pipeline() <= 1 && MeshOf(dist, Zero()).size() < 2) return sizes;
+  const std::string stages = dist.pipeline() > 1 ? absl::StrCat("pipeline ", dist.pipeline()) : "";
+  if (sizes.empty()) return stages;
+  return absl::StrCat(stages, stages.empty() ? "" : " x ", sizes, " = ", AllRanks(dist));
+}
+
 int64_t BatchParts(const Dist& dist) {
   int64_t parts = 1;
   for (const MeshAxis& axis : kMeshAxes) {

@@ -73,6 +73,10 @@ int64_t StageRanks(const Dist& dist);
 // "data 2 x tensor 4": the axes larger than 1.
 std::string SizesText(const Dist& dist);
 
+// Ranks of all stages, which have the same mesh; and as "pipeline 3 x data 2 x tensor 4 = 24", or "tensor 4".
+int64_t AllRanks(const Dist& dist);
+std::string RanksText(const Dist& dist);
+
 // The parts that the batch is cut into, and the keys that say so behind `prefix`: "dist.data".
 int64_t BatchParts(const Dist& dist);
 std::string BatchKeys(const std::string& prefix);

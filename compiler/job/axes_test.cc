@@ -121,6 +121,14 @@ TEST(Axes, TheBatchIsCutByWhatSplitsDimensionZero) {
   EXPECT_EQ(BatchParts(dist), 4);
   EXPECT_EQ(BatchKeys("dist"), "dist.data");
   EXPECT_EQ(SizesText(dist), "data 4 x context 3 x tensor 5");
+  EXPECT_EQ(RanksText(dist), "data 4 x context 3 x tensor 5 = 60");
+  Dist one;
+  one.set_tensor(5);
+  EXPECT_EQ(RanksText(one), "tensor 5");
+  one.set_pipeline(3);
+  EXPECT_EQ(RanksText(one), "pipeline 3 x tensor 5 = 15");
+  one.set_tensor(1);
+  EXPECT_EQ(RanksText(one), "pipeline 3");
 }
 
 TEST(Axes, OtherNamesAreNoAxes) {

@@ -108,11 +108,12 @@ absl::Status OverrideCluster(const std::vector<std::string>& overrides, Cluster*
 }
 
 absl::Status CheckRanks(const Job& job, const Cluster& cluster) {
-  const int64_t wanted = StageRanks(job.dist());
+  const bool isAlike = job.pipeline().stages_size() == 0;
+  const int64_t wanted = isAlike ? AllRanks(job.dist()) : StageRanks(job.dist());
   const int64_t there = cluster.node().count() * cluster.node().ranks();
   if (job.cluster().empty() || wanted <= there) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("dist: expected at most ", there, " ranks of ", job.cluster(),
-                                                 ", got ", SizesText(job.dist()), " = ", wanted));
+  return absl::InvalidArgumentError(
+      absl::StrCat("dist: expected at most ", there, " ranks of ", job.cluster(), ", got ", RanksText(job.dist())));
 }
 
 }  // namespace weft

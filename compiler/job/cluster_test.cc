@@ -101,6 +101,17 @@ TEST(ClusterTest, ErrorsOfACalibrationNameTheKey) {
       {"device_kind: 'cpu' far { bytes: 2 }", "calibration.far.near_bytes: expected a finite number above 0, got 0"},
       {"device_kind: 'cpu' far { near_bytes: 2 bytes: 2 }",
        "calibration.far.bytes: expected a finite number above near_bytes, 2, got 2"},
+      {"device_kind: 'cpu' product { m: 1 n: 1 k: 1 type: 'fp32' flops_s: 1 }",
+       "calibration.product[0].type: expected one of f32, bf16, f16, f64, tf32, got \"fp32\""},
+      {"device_kind: 'cpu' product { m: 1 n: 1 k: 1 type: 'f32' flops_s: 1 within: 'casual_attention' }",
+       "calibration.product[0].within: expected the name of a kernel, with \"causal_\" before it or not, got "
+       "\"casual_attention\", which no plan has"},
+      {"device_kind: 'cpu' kernel { family: 'layernorm' bytes: 1 bytes_s: 1 }",
+       "calibration.kernel[0].family: expected the name of a kernel, got \"layernorm\", which no plan has"},
+      {"device_kind: 'cpu' kernel { family: 'layer_norm' bytes: 1 bytes_s: 1 type: 'tf32' }",
+       "calibration.kernel[0].type: expected none or one of f32, bf16, f16, f64, got \"tf32\""},
+      {"device_kind: 'cpu' far { near_bytes: 1 bytes: 2 kernel { family: 'norm' bytes: 1 bytes_s: 1 } }",
+       "calibration.far.kernel[0].family: expected the name of a kernel, got \"norm\", which no plan has"},
       {"device_kind: 'cpu' far { near_bytes: 1 bytes: 2 kernel { family: 'norm' bytes: 1 } }",
        "calibration.far.kernel[0].bytes_s: expected a finite number above 0, got 0"},
       {"device_kind: 'cpu' nodes: 3", "c.cluster:2:34: "},
@@ -110,6 +121,13 @@ TEST(ClusterTest, ErrorsOfACalibrationNameTheKey) {
                 HasSubstr(error))
         << text;
   }
+}
+
+TEST(ClusterTest, ACalibrationOfADeviceIsForOneWithAName) {
+  const std::string calibration = "calibration { device_kind: 'cpu' device: 'some processor' step_s: 1 }";
+  EXPECT_TRUE(LoadCluster(Write(kCpu + calibration)).ok());
+  EXPECT_THAT(ErrorOf(LoadCluster(Write("device { kind: 'cpu' } node { count: 1 ranks: 2 }" + calibration)).status()),
+              HasSubstr("device.name: expected \"some processor\", as calibration.device, got none"));
 }
 
 TEST(ClusterTest, OverridesApplyToTheFile) {
@@ -144,6 +162,13 @@ TEST(ClusterTest, AMeshHasAtMostTheRanksOfTheCluster) {
   job.mutable_dist()->set_data(33);
   EXPECT_THAT(ErrorOf(CheckRanks(job, cluster)),
               HasSubstr("dist: expected at most 64 ranks of clusters/8x8cpu.cluster, got data 33 x tensor 2 = 66"));
+  job.mutable_dist()->set_data(1);
+  job.mutable_dist()->set_tensor(65);
+  EXPECT_EQ(ErrorOf(CheckRanks(job, cluster)),
+            "dist: expected at most 64 ranks of clusters/8x8cpu.cluster, got tensor 65");
+  job.mutable_dist()->set_tensor(5);
+  job.mutable_dist()->set_pipeline(13);
+  EXPECT_THAT(ErrorOf(CheckRanks(job, cluster)), HasSubstr("got pipeline 13 x tensor 5 = 65"));
 }
 
 TEST(ClusterTest, ARateMayBeSoManyTimesWhatItIs) {

@@ -99,10 +99,7 @@ absl::Status ValidateDist(const Job& job) {
     return absl::OkStatus();  // they have meshes of their own
   }
   if (job.cluster().empty() && ranks > kMostLocalRanks) {
-    const std::string stages = dist.pipeline() > 1 ? absl::StrCat("pipeline ", dist.pipeline()) : "";
-    const std::string sizes = SizesText(dist);
-    return Expected("dist", absl::StrCat("at most ", kMostLocalRanks, " ranks on the local machine"),
-                    absl::StrCat(stages, stages.empty() || sizes.empty() ? "" : " x ", sizes, " = ", ranks));
+    return Expected("dist", absl::StrCat("at most ", kMostLocalRanks, " ranks on the local machine"), RanksText(dist));
   }
   return absl::OkStatus();
 }

@@ -112,10 +112,8 @@ public:
         n_(problem.pieces.size()), chunks_(size_t(shape_.allChunks())) {}
 
   Cut quick() {
-    Begins begins = leastBound(/*fits=*/true);
-    if (begins.empty())
-      begins = leastBound(/*fits=*/false);
-    return measured(problem_, begins);
+    const Begins begins = leastBound();
+    return measured(problem_, begins.empty() ? leastBytes() : begins);
   }
 
   Cut best(int most) {
@@ -142,8 +140,8 @@ private:
     return own.stateBytes + own.keptBytes * problem_.stashes[shape_.stageOf(chunk)][shape_.localOf(chunk)].held;
   }
 
-  double boundOf(size_t chunk, size_t begin, size_t end, bool fits) const {
-    return fits && bytesOf(int(chunk), begin, end) > problem_.limitBytes ? kNever : bound_(int(chunk), begin, end);
+  double boundOf(size_t chunk, size_t begin, size_t end) const {
+    return bytesOf(int(chunk), begin, end) > problem_.limitBytes ? kNever : bound_(int(chunk), begin, end);
   }
 
   double secondsOf(size_t begin, size_t end) const {
@@ -152,11 +150,20 @@ private:
   }
 
   /// The cut whose largest bound of a chunk is least; empty if none fits.
-  Begins leastBound(bool fits) const {
+  Begins leastBound() const {
     const bool single = shape_.chunks == 1;
-    const auto cost = [&](size_t chunk, size_t begin, size_t end) {
-      return single ? boundOf(chunk, begin, end, fits) : secondsOf(begin, end);
-    };
+    return leastOf([&](size_t chunk, size_t begin, size_t end) {
+      return single ? boundOf(chunk, begin, end) : secondsOf(begin, end);
+    });
+  }
+
+  /// The cut whose largest chunk needs the fewest bytes.
+  Begins leastBytes() const {
+    return leastOf([&](size_t chunk, size_t begin, size_t end) { return bytesOf(int(chunk), begin, end); });
+  }
+
+  /// The cut whose largest cost of a chunk is least; empty if every cut has one that is infinite.
+  template <typename CostOf> Begins leastOf(CostOf cost) const {
     std::vector<std::vector<double>> least = table(kNever);
     least[0][0] = 0;
     forEachPart([&](size_t chunk, size_t begin, size_t end) {
@@ -246,7 +253,7 @@ private:
         for (size_t end = begin + 1; end <= n_; ++end) {
           const double rest = suffix_[chunk + 1][end];
           if (rest < suffix_[chunk][begin])
-            suffix_[chunk][begin] = std::min(suffix_[chunk][begin], std::max(rest, boundOf(chunk, begin, end, true)));
+            suffix_[chunk][begin] = std::min(suffix_[chunk][begin], std::max(rest, boundOf(chunk, begin, end)));
         }
       }
     }
@@ -269,7 +276,7 @@ private:
     const double before = load;
     for (size_t end = begin + 1; end <= n_ && left_ > 0 && --steps_ > 0; ++end) {
       load = before + shape_.microBatches * secondsOf(begin, end);
-      const double now = std::max({most, load, boundOf(chunk, begin, end, true)});
+      const double now = std::max({most, load, boundOf(chunk, begin, end)});
       if (now >= least())
         break; // more pieces are no faster
       if (suffix_[chunk + 1][end] >= least())

@@ -48,8 +48,8 @@ struct Cut {
 Cut measured(const CutProblem &problem, const Begins &begins);
 
 /// By dynamic programming over (pieces, chunks): where a stage has one chunk, the cut whose bound is least (see
-/// cuts.cc), among those that fit if there are any; where it has several, the one whose longest chunk is shortest.
-/// Among such cuts, that with the least sum of squares.
+/// cuts.cc) among those that fit or, if none does, the one that needs the fewest bytes; where it has several, the one
+/// whose longest chunk is shortest. Among such cuts, that with the least sum of squares.
 Cut quickCut(const CutProblem &problem);
 
 /// The fastest cut that fits or, if none does, one that needs little: from quickCut() on, single pieces go to other

@@ -92,6 +92,18 @@ TEST(CutsTest, TheStageThatKeepsMostHasFewerLayers) {
   EXPECT_EQ(sizesOf(cut, 16)[0], 3u);
 }
 
+// Of all cuts, where a stage has one chunk.
+TEST(CutsTest, WhatFitsNowhereNeedsLeast) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 200; ++round) {
+    double least = 0;
+    CutProblem problem = randomProblem(random, round % 2 == 0 ? Kind::OneForwardOneBackward : Kind::GPipe, least);
+    problem.limitBytes = 0;
+    EXPECT_DOUBLE_EQ(quickCut(problem).bytes, least) << round;
+    EXPECT_DOUBLE_EQ(bestCut(problem, 100).bytes, least) << round;
+  }
+}
+
 TEST(CutsTest, WhatFitsNowhereNeedsLittle) {
   CutProblem problem = problemOf(Kind::GPipe, 2, 0, 2, std::vector<Load>(4, layer(1, 0, 10)), 0);
   problem.limitBytes = 5;

@@ -9,6 +9,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "ops/abi/dtype.h"
+#include "ops/abi/kernel_names.h"
 #include "runtime/plan/devices.h"
 
 namespace weft::plan {
@@ -44,6 +48,50 @@ std::vector<KernelRate> KernelsOf(const Rates& rates) {
   return kernels;
 }
 
+// "f32", "bf16", ...: the types of elements that have a point.
+std::vector<std::string> FloatTypes() {
+  std::vector<std::string> types;
+  for (const ElementType& row : kElementTypes) {
+    if (row.is_float) types.push_back(row.name);
+  }
+  return types;
+}
+
+// A rate of what no plan has would count nowhere. `where`: "calibration."
+template <typename Rates>
+absl::Status CheckNames(const std::string& where, const Rates& rates) {
+  const auto is_in = [](const std::vector<std::string>& types, const std::string& type) {
+    return std::find(types.begin(), types.end(), type) != types.end();
+  };
+  const std::vector<std::string> of_kernels = FloatTypes();
+  std::vector<std::string> of_products = of_kernels;
+  of_products.push_back("tf32");
+  for (int i = 0; i < rates.product_size(); ++i) {
+    const weft::ProductRate& at = rates.product(i);
+    const std::string key = absl::StrCat(where, "product[", i, "]");
+    if (!is_in(of_products, at.type())) {
+      return Expected(key + ".type", absl::StrCat("one of ", absl::StrJoin(of_products, ", ")),
+                      "\"" + at.type() + "\"");
+    }
+    if (!at.within().empty() && !IsKernelName(std::string(absl::StripPrefix(at.within(), "causal_")))) {
+      return Expected(key + ".within", "the name of a kernel, with \"causal_\" before it or not",
+                      "\"" + at.within() + "\", which no plan has");
+    }
+  }
+  for (int i = 0; i < rates.kernel_size(); ++i) {
+    const weft::KernelRate& at = rates.kernel(i);
+    const std::string key = absl::StrCat(where, "kernel[", i, "]");
+    if (!IsKernelName(at.family())) {
+      return Expected(key + ".family", "the name of a kernel", "\"" + at.family() + "\", which no plan has");
+    }
+    if (!at.type().empty() && !is_in(of_kernels, at.type())) {
+      return Expected(key + ".type", absl::StrCat("none or one of ", absl::StrJoin(of_kernels, ", ")),
+                      "\"" + at.type() + "\"");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<RateTables> TablesOf(const Far& far) { return RateTables::Of(ProductsOf(far), KernelsOf(far), {}); }
 
 // The tables of a calibration.
@@ -71,7 +119,8 @@ absl::Status CheckFar(const Far& far) {
                     absl::StrCat(far.bytes()));
   }
   const absl::Status status = TablesOf(far).status();
-  return status.ok() ? status : absl::Status(status.code(), absl::StrCat("calibration.far.", status.message()));
+  return status.ok() ? CheckNames("calibration.far.", far)
+                     : absl::Status(status.code(), absl::StrCat("calibration.far.", status.message()));
 }
 
 absl::Status CheckNccl(const weft::Nccl& nccl) {
@@ -95,8 +144,11 @@ absl::Status CheckCalibration(const Cluster& cluster) {
     return Expected("calibration.device_kind", "\"" + cluster.device().kind() + "\", as device.kind",
                     "\"" + calibration.device_kind() + "\"");
   }
-  if (const std::string &name = cluster.device().name(), &of = calibration.device();
-      !name.empty() && !of.empty() && name != of) {
+  const std::string &name = cluster.device().name(), &of = calibration.device();
+  if (!of.empty() && name.empty()) {
+    return Expected("device.name", "\"" + of + "\", as calibration.device", "none");
+  }
+  if (!of.empty() && name != of) {
     return Expected("calibration.device", "\"" + name + "\", as device.name", "\"" + of + "\"");
   }
   for (const auto& [key, value] : {std::pair("product_slowdown", calibration.overlap().product_slowdown()),
@@ -120,7 +172,7 @@ absl::Status CheckCalibration(const Cluster& cluster) {
                     absl::StrCat(reserve));
   }
   const absl::StatusOr<RateTables> tables = TablesOf(calibration);
-  if (tables.ok()) return absl::OkStatus();
+  if (tables.ok()) return CheckNames("calibration.", calibration);
   return absl::Status(tables.status().code(), absl::StrCat("calibration.", tables.status().message()));
 }
 

@@ -12,7 +12,7 @@ LAYERS = "wte, h.0, h.1, ln_f"  # of the job's model
 JOBS = [
     (["dist.pipeline=-2"], "dist.pipeline: expected 1 or more, got -2"),
     (["dist.pipeline=65"],
-     "dist: expected at most 64 ranks on the local machine, got pipeline 65 = 65"),
+     "dist: expected at most 64 ranks on the local machine, got pipeline 65"),
     (["dist.pipeline=9999999"], "dist.pipeline: expected at most 1048576 ranks in all, got 9999999"),
     (["dist.pipeline=2", "batch.global=3"], "batch.global: expected at least batch.micro (4), got 3"),
     (["dist.pipeline=2", "dist.data=4", "batch.micro=2"],

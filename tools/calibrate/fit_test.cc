@@ -61,9 +61,9 @@ TEST(FitTest, WhatStandsBehindAProductIsOtherWork) {
 TEST(FitTest, FamiliesHaveARateForEachDoublingAndElementType) {
   Measured measured;
   for (const auto& [bytes, bytes_s] : {std::pair(1000.0, 1e9), {1100, 2e9}, {16000, 4e9}}) {
-    measured.kernels.push_back({{0, 0, bytes, {}, "norm", "f32"}, bytes / bytes_s});
+    measured.kernels.push_back({{0, 0, bytes, {}, "layer_norm", "f32"}, bytes / bytes_s});
   }
-  measured.kernels.push_back({{0, 0, 16000, {}, "norm", "bf16"}, 1});
+  measured.kernels.push_back({{0, 0, 16000, {}, "layer_norm", "bf16"}, 1});
   measured.kernels.push_back({{0, 0, 400, {}, "cast", "bf16"}, 4e-7});
   measured.kernels.push_back({{8e6, 0, 4e4, {}, "attention", "f32"}, 1e-3});
   Cluster cluster = TwoRanks();
@@ -74,13 +74,13 @@ TEST(FitTest, FamiliesHaveARateForEachDoublingAndElementType) {
     EXPECT_NEAR(plan::KernelSeconds(machine, timed.work) - machine.launch_s, timed.seconds, 1e-3 * timed.seconds) << i;
   }
   plan::KernelSpeed speed;
-  ASSERT_TRUE(machine.tables->SpeedOf("norm", "f32", 1048, &speed));
+  ASSERT_TRUE(machine.tables->SpeedOf("layer_norm", "f32", 1048, &speed));
   EXPECT_NEAR(speed.bytes_s, 2100 / (1000 / 1e9 + 1100 / 2e9), 1e8);
 }
 
 TEST(FitTest, WhatIsFarHasTablesOfItsOwn) {
   Measured measured;
-  const KernelWork norm = {0, 0, 4000, {}, "norm", "f32"};
+  const KernelWork norm = {0, 0, 4000, {}, "layer_norm", "f32"};
   measured.products.push_back({Product(16, 16, 16), 1e-6});
   measured.kernels.push_back({norm, 1e-6});
   measured.far_products.push_back({Product(16, 16, 16), 4e-6});
@@ -140,7 +140,7 @@ TEST(FitTest, AttentionHasARateForEachLengthAndSizeOfHeads) {
 
 TEST(FitTest, StepsSayWhatIsBesideTheKernels) {
   Measured measured;
-  const KernelWork small = {0, 0, 1000, {}, "norm"};
+  const KernelWork small = {0, 0, 1000, {}, "layer_norm"};
   measured.kernels.push_back({small, 1e-6});
   for (int kernels : {100, 300}) {
     measured.small_steps.push_back({std::vector<KernelWork>(kernels, small), 5e-5 + kernels * (1e-6 + 4e-7)});
@@ -153,7 +153,7 @@ TEST(FitTest, StepsSayWhatIsBesideTheKernels) {
 
 TEST(FitTest, GraphsHaveLaunchesOfTheirOwn) {
   Measured measured;
-  const KernelWork small = {0, 0, 1000, {}, "norm"};
+  const KernelWork small = {0, 0, 1000, {}, "layer_norm"};
   measured.kernels.push_back({small, 1e-6});
   for (int kernels : {100, 300}) {
     const std::vector<KernelWork> works(kernels, small);

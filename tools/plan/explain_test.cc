@@ -107,11 +107,16 @@ TEST(ExplainTest, APriceIsWhatSimulateSaysOfItsKey) {
 
 // What a calibration has measured goes before the rate, and is twice as fast with it.
 TEST(ExplainTest, PricesCountWhereTablesSayTheRates) {
-  const plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 1), 1);
+  plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 1), 1);
+  for (plan::Stage& stage : *plan.mutable_stages()) {
+    for (plan::Actor& actor : *stage.mutable_actors()) {
+      for (plan::Kernel& kernel : *actor.mutable_kernels()) kernel.set_name("attention");
+    }
+  }
   const std::vector<std::string> keys = {
       R"(cluster.calibration={device_kind: "cpu"
          product { m: 1 n: 1 k: 1 type: "f32" flops_s: 1e11 } product { m: 1 n: 1 k: 1 type: "bf16" flops_s: 1e11 }
-         kernel { family: "multiply" bytes: 1 bytes_s: 1e10 flops_s: 5e10 }})"};
+         kernel { family: "attention" bytes: 1 bytes_s: 1e10 flops_s: 5e10 }})"};
   const Explanation explanation = Explained(plan, "", keys);
   EXPECT_EQ(explanation.prices[0].name, "matrix products");
   EXPECT_GT(explanation.prices[0].saved_s, 0.4 * explanation.figures.step_s);
@@ -254,6 +259,11 @@ TEST(ExplainTest, ANameIsAnActorABufferOrALayer) {
   EXPECT_DOUBLE_EQ(buffer.division.forward_s, 0.5);
   const absl::Status status = Scope::Find(plan::ProgramsOf(plan), "h.l").status();
   EXPECT_EQ(status.message(), "expected an actor, a buffer or a layer of the plan, got `h.l`; did you mean h.1?");
+  const auto error = [&](const std::string& name) {
+    return std::string(Scope::Find(plan::ProgramsOf(plan), name).status().message());
+  };
+  EXPECT_NE(error("_d").find("got `_d`; near are send_dx, receive_dy"), std::string::npos) << error("_d");
+  EXPECT_NE(error("nobody").find("got `nobody`; there are forward, backward, "), std::string::npos) << error("nobody");
 }
 
 // Of actors that layers have alike the seconds add up, as far as there is another layout.
@@ -327,7 +337,9 @@ TEST(ExplainTest, SaysTheSameInJson) {
   EXPECT_EQ(json["prices"].size(), 4u);
   EXPECT_EQ(RunPlanCommand({"explain", path, "x", "--json"}).status, 0);
   EXPECT_EQ(RunPlanCommand({"explain", path, "nobody"}).error,
-            path + ": expected an actor, a buffer or a layer of the plan, got `nobody`");
+            path +
+                ": expected an actor, a buffer or a layer of the plan, got `nobody`; there are forward, backward, "
+                "send_y, receive_dy, receive_x, send_dx");
   EXPECT_EQ(RunPlanCommand({"explain", Saved(plan::ReadCorpusPlan("tests/plans/blocked_slot.txtpb")->plan, "blocked")})
                 .error.find(testing::TempDir() + "/blocked.plan: blocked: "),
             0u);

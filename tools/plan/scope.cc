@@ -1,9 +1,13 @@
 #include "tools/plan/scope.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "compiler/words/listed.h"
 #include "compiler/words/nearest.h"
 
 namespace weft::tools {
@@ -14,6 +18,43 @@ void AddOuter(const std::string& name, std::vector<std::string>* names) {
   for (size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '.' || name[i] == '/' || name[i] == '#') names->push_back(name.substr(0, i));
   }
+}
+
+// Of a layer the part up to its number, "h.3" of "h.3.mlp"; else the first part.
+std::string PieceOf(std::string name) {
+  name = name.substr(0, name.find_first_of("/#"));
+  size_t begin = 0;
+  for (size_t end; begin < name.size(); begin = end + 1) {
+    end = std::min(name.find('.', begin), name.size());
+    if (name.find_first_not_of("0123456789", begin) >= end) return name.substr(0, end);
+  }
+  return name.substr(0, name.find('.'));
+}
+
+void KeepFirstOfEach(std::vector<std::string>* names) {
+  std::set<std::string> seen;
+  names->erase(
+      std::remove_if(names->begin(), names->end(), [&](const std::string& name) { return !seen.insert(name).second; }),
+      names->end());
+}
+
+// What may have been meant: by a few letters, by a part of a name, or else what there is.
+std::string NearNames(const std::string& name, const std::vector<std::string>& actors,
+                      const std::vector<std::string>& all) {
+  if (const std::string near = DidYouMean(name, all); !near.empty()) return near;
+  constexpr size_t kShown = 3;
+  std::vector<std::string> within;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(within),
+               [&](const std::string& known) { return absl::StrContains(known, name); });
+  KeepFirstOfEach(&within);
+  std::stable_sort(within.begin(), within.end(),
+                   [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
+  within.resize(std::min(within.size(), kShown));
+  if (!within.empty()) return absl::StrCat("; near are ", absl::StrJoin(within, ", "));
+  std::vector<std::string> pieces;
+  for (const std::string& actor : actors) pieces.push_back(PieceOf(actor));
+  KeepFirstOfEach(&pieces);
+  return pieces.empty() ? "" : absl::StrCat("; there are ", Listed(pieces));
 }
 
 }  // namespace
@@ -36,8 +77,8 @@ absl::StatusOr<Scope> Scope::Find(absl::Span<const plan::Program> programs, cons
   std::vector<std::string> all = layers;
   all.insert(all.end(), actors.begin(), actors.end());
   all.insert(all.end(), buffers.begin(), buffers.end());
-  return absl::NotFoundError(
-      absl::StrCat("expected an actor, a buffer or a layer of the plan, got `", name, "`", DidYouMean(name, all)));
+  return absl::NotFoundError(absl::StrCat("expected an actor, a buffer or a layer of the plan, got `", name, "`",
+                                          NearNames(name, actors, all)));
 }
 
 bool Scope::Within(absl::string_view text) const {

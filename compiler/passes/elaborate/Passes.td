@@ -48,8 +48,8 @@ def ElaboratePins : Pass<"weft-elaborate-pins", "::mlir::ModuleOp"> {
   let summary = "Pins parameters as the job says";
   let description = [{
     Each pin is the name of parameters, in which `*` stands for anything, an axis and a state. What a model's `sbp(...)` says
-    of other axes stays. A parameter that the model calls `pinned` stays as it is: to name it in full is an error, and so
-    is a name that no parameter has.
+    of other axes stays. A parameter that the model calls `pinned` stays as it is: a name that it has is an error, and so
+    is a name that no parameter has. `*` alone stands for all parameters but those.
 
     Example: `--weft-elaborate-pins="pins=h.*.mlp.c_fc.weight|tensor|S(1)"`
   }];

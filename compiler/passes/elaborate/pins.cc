@@ -8,6 +8,9 @@ namespace weft::compiler {
 #include "compiler/passes/elaborate/Passes.h.inc"
 namespace {
 
+// All that the model does not call `pinned`.
+constexpr llvm::StringLiteral kTheOthers("*");
+
 struct ElaboratePins : impl::ElaboratePinsBase<ElaboratePins> {
   using ElaboratePinsBase::ElaboratePinsBase;
 
@@ -41,8 +44,9 @@ private:
         mlir::NamedAttrList pins(op.getPinsAttr());
         pins.set(axis, ir::ExprAttr::get(&getContext(), state));
         op.setPinsAttr(pins.getDictionary(&getContext()));
-      } else if (op.getName() == parameter) {
-        (error() << "expected a parameter that the model does not call `pinned`").attachNote(op.getLoc())
+      } else if (parameter != kTheOthers) {
+        (error() << "expected parameters that the model does not call `pinned`, got " << op.getName())
+                .attachNote(op.getLoc())
             << "pinned here";
         return mlir::WalkResult::interrupt();
       }

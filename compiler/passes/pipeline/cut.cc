@@ -6,6 +6,7 @@
 #include "compiler/analysis/meshes.h"
 #include "compiler/passes/pipeline/passes.h"
 #include "compiler/schedule/balance.h"
+#include "compiler/words/listed.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace weft::compiler {
@@ -91,11 +92,11 @@ private:
   }
 
   std::string names() const {
-    std::string text;
-    for (auto [i, piece] : llvm::enumerate(pieces_)) {
-      text += (i == 0 ? "" : ", ") + (piece.name.empty() ? "the graph itself" : piece.name.str());
+    std::vector<std::string> all;
+    for (const Piece &piece : pieces_) {
+      all.push_back(piece.name.empty() ? "the graph itself" : piece.name.str());
     }
-    return text;
+    return Listed(all);
   }
 
   // The pieces that begin a chunk, the first included.

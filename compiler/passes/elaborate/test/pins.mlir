@@ -2,11 +2,14 @@
 // RUN: weft-opt %s --pass-pipeline="builtin.module(weft-elaborate-pins{pins=h.*.weight|tensor|S(1),h.2.weight|tensor|B,*|expert|S(0)})" | FileCheck %s
 // RUN: not weft-opt %s --pass-pipeline="builtin.module(weft-elaborate-pins{pins=h.9.weight|tensor|B})" 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not weft-opt %s --pass-pipeline="builtin.module(weft-elaborate-pins{pins=fixed|tensor|B})" 2>&1 | FileCheck %s --check-prefix=FIXED
+// RUN: not weft-opt %s --pass-pipeline="builtin.module(weft-elaborate-pins{pins=f*d|tensor|B})" 2>&1 | FileCheck %s --check-prefix=SOME
 // RUN: not weft-opt %s --pass-pipeline="builtin.module(weft-elaborate-pins{pins=h\\|tensor|B})" 2>&1 | FileCheck %s --check-prefix=GLOB
 
 // NONE: error: graph.pin: h.9.weight: expected the name of a parameter, got one that none has
-// FIXED: error: graph.pin: fixed: expected a parameter that the model does not call `pinned`
+// FIXED: error: graph.pin: fixed: expected parameters that the model does not call `pinned`, got fixed
 // FIXED: note: pinned here
+// SOME: error: graph.pin: f*d: expected parameters that the model does not call `pinned`, got fixed
+// SOME: note: pinned here
 // GLOB: error: graph.pin: h\: expected the name of a parameter, with `*` for anything:
 model.graph @g(%x [8, 8] f32) {
   // CHECK: weft.parameter "h.1.weight" [8, 8] init(zeros) sbp(expert = S(0), tensor = S(1))

@@ -1,0 +1,34 @@
+#include "compiler/auto/whole.h"
+
+#include <algorithm>
+
+#include "compiler/pipeline/lowering.h"
+#include "ops/abi/status_macros.h"
+#include "runtime/plan/cluster.h"
+#include "runtime/plan/validate.h"
+#include "runtime/sim/simulate.h"
+
+namespace weft::compiler {
+
+absl::Status place(const Cluster &cluster, bool dense, Whole &whole) {
+  const bool isLimited = cluster.device().memory_bytes() > 0;
+  const int64_t memory = plan::PlanBytesOf(cluster);
+  whole.isDense = dense || !isLimited;
+  whole.plan = whole.bare;
+  WEFT_RETURN_IF_ERROR(layOut(cluster, whole.isDense ? 0 : memory, /*memorySeed=*/0, whole.plan));
+  plan::Alternative &alternative = whole.alternative;
+  alternative.clear_bytes();
+  for (const plan::Stage &stage : whole.plan.stages())
+    alternative.set_bytes(std::max(alternative.bytes(), stage.arena_bytes()));
+  if (!isLimited || alternative.bytes() <= memory) {
+    WEFT_RETURN_IF_ERROR(plan::Validate(whole.plan));
+  }
+  WEFT_ASSIGN_OR_RETURN(const sim::Report report, sim::Simulate(whole.plan, plan::MachineOf(cluster)));
+  alternative.set_step_s(report.step_s);
+  alternative.set_compute_s(report.step_s * (1 - report.bubble_fraction));
+  alternative.set_exposed_comm_s(report.exposed_comm_s);
+  alternative.set_waiting_s(report.waiting_s);
+  return absl::OkStatus();
+}
+
+} // namespace weft::compiler

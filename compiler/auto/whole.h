@@ -1,0 +1,43 @@
+// What a search compiles as a whole.
+#ifndef WEFT_COMPILER_AUTO_WHOLE_H_
+#define WEFT_COMPILER_AUTO_WHOLE_H_
+
+#include <optional>
+#include <tuple>
+
+#include "absl/status/status.h"
+#include "compiler/auto/choice.h"
+#include "compiler/auto/estimate.h"
+#include "runtime/plan/plan.pb.h"
+
+namespace weft::compiler {
+
+/// A choice and what it is estimated to come to; recompute included.
+struct Point {
+  Choice choice;
+  Estimate estimate;
+  bool fits = false;
+  std::optional<Recompute::Policy> policy = {}; // where it is not what the memory makes of AUTO
+
+  // What fits comes first, the fastest of it; then the smallest.
+  auto rank() const {
+    return std::tuple(!fits, fits ? estimate.step_s : estimate.bytes, fits ? estimate.bytes : 0.0, choice);
+  }
+  bool operator<(const Point &other) const { return rank() < other.rank(); }
+};
+
+struct Whole {
+  Point point;
+  plan::Plan bare; // without offsets
+  plan::Plan plan;
+  plan::Alternative alternative;
+  bool isDense = false; // its memory is as small as compile() makes it; else it lies where it fits
+};
+
+/// Lays out the memory of a plan, and simulates it, for a cluster whose devices have so much memory or say nothing of
+/// it.
+absl::Status place(const Cluster &cluster, bool dense, Whole &whole);
+
+} // namespace weft::compiler
+
+#endif // WEFT_COMPILER_AUTO_WHOLE_H_
