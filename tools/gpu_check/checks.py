@@ -157,6 +157,24 @@ def sanitizer(tool):
     return check
 
 
+def models(pack):
+    """The first plan of every model of the speed tables: all its kernels are made, and it takes a step."""
+    taken, refused = {}, {}
+    for model, sizes in pack.manifest["speed"].items():
+        if pack.quick and model != "tiny":
+            continue
+        try:
+            taken[model] = losses_of(pack.train("speed-%s-%d" % (model, sizes[0]), 1, text(pack)))[0]
+        except CheckFailed as error:
+            if "expected at most the" not in error.said:  # the memory that is free
+                raise
+            refused[model] = str(error)
+    if not taken:
+        raise Skipped("no model fits")
+    return "%s took a step%s" % (", ".join(taken), "; too large here: " + ", ".join(refused) if refused else ""), {
+        "losses": taken, "refused": refused}
+
+
 # --- 2: the oracle, and the curve -----------------------------------------------------------------------------------
 
 def gpu_oracle(pack):
@@ -240,6 +258,7 @@ def all_checks(pack):
     }
     for tool in ("memcheck", "racecheck", "initcheck"):
         checks["sanitizer." + tool] = ("1: compute-sanitizer on every kernel", True, sanitizer(tool))
+    checks["models"] = ("1: all kernels of every model of the speed tables", True, models)
     checks["oracle"] = ("2: float32: the losses of llm.c and PyTorch", True, gpu_oracle)
     checks["curve"] = ("2: 124M, 200 steps of text, BF16 beside float32", True, curve)
     for name in sorted(pack.manifest["plans"]):

@@ -78,12 +78,12 @@ class GpuCheckTest(unittest.TestCase):
         self.assertRegex(report["date"], r"^\d{4}-\d\d-\d\dT")
 
     def test_with_the_emulated_driver(self):
-        names = ["kernels.*", "sanitizer.memcheck", "oracle", "ranks.data-2-tensor-2-pipeline-2", "nccl", "deterministic",
+        names = ["kernels.*", "sanitizer.memcheck", "models", "oracle", "ranks.data-2-tensor-2-pipeline-2", "nccl", "deterministic",
                  "misfit", "speed.tiny", "speed.124m"]
         status, report, said = self.check(*names, driver=True)
         self.assertEqual(status, 0, said)
         results = {name: it["result"] for name, it in report["results"].items()}
-        for name in ("kernels.own", "kernels.cublaslt", "kernels.cudnn", "kernels.large", "oracle", "nccl",
+        for name in ("kernels.own", "kernels.cublaslt", "kernels.cudnn", "kernels.large", "models", "oracle", "nccl",
                      "ranks.data-2-tensor-2-pipeline-2", "deterministic", "misfit", "speed.tiny"):
             self.assertEqual(results[name], "passed", said)
         self.assertEqual(results["speed.124m"], "skipped")

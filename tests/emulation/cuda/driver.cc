@@ -58,12 +58,12 @@ const char* NameOf(Result result) {
 
 struct EmulatedDriver::State {
   struct Gpu {
-    explicit Gpu(int64_t bytes) : memory(bytes) {}
+    explicit Gpu(const EmulatedOptions& it) : memory(it.memory_bytes, it.computes) {}
     EmulatedMemory memory;
   };
 
   explicit State(const EmulatedOptions& it) : options(it) {
-    for (int g = 0; g < options.gpus; ++g) gpus.push_back(std::make_unique<Gpu>(options.memory_bytes));
+    for (int g = 0; g < options.gpus; ++g) gpus.push_back(std::make_unique<Gpu>(options));
   }
 
   const EmulatedOptions options;
@@ -159,7 +159,8 @@ struct EmulatedDriver::State {
       return Complain(kInvalidValue, absl::StrCat("cuMemcpyAsync of ", bytes,
                                                   " bytes: expected device or pinned host memory on both sides"));
     }
-    return Enqueue("cuMemcpyAsync", stream, [gpu, to, from, bytes] {
+    return Enqueue("cuMemcpyAsync", stream, [this, gpu, to, from, bytes] {
+      if (!options.computes) return;
       const EmulatedMemory::Work work(gpu->memory);
       std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
     });
@@ -170,7 +171,8 @@ struct EmulatedDriver::State {
     if (gpu != nullptr && !gpu->memory.Holds(to, bytes)) {
       return Complain(kInvalidValue, absl::StrCat("cuMemsetD8Async of ", bytes, " bytes: expected device memory"));
     }
-    return Enqueue("cuMemsetD8Async", stream, [gpu, to, value, bytes] {
+    return Enqueue("cuMemsetD8Async", stream, [this, gpu, to, value, bytes] {
+      if (!options.computes) return;
       const EmulatedMemory::Work work(gpu->memory);
       std::memset(reinterpret_cast<void*>(to), value, bytes);
     });
@@ -186,9 +188,14 @@ struct EmulatedDriver::State {
       return Complain(kLaunchFailed, absl::StrCat("cuLaunchKernel: ", kernel->name,
                                                   " is loaded by its first launch, which may wait for all streams"));
     }
+    ++launches;
+    if (!options.computes) {
+      const absl::Status fits = CheckGrid(*kernel, grid);
+      return fits.ok() ? Enqueue("cuLaunchKernel", stream, [] {})
+                       : Complain(kLaunchFailed, std::string(fits.message()));
+    }
     Gpu* const gpu = Current();
     const auto* arguments = static_cast<const char*>(parameters[0]);
-    ++launches;
     return Enqueue("cuLaunchKernel", stream,
                    [this, gpu, kernel, grid, copy = std::vector<char>(arguments, arguments + kernel->argument_bytes),
                     order = NextSeed()] {
@@ -479,6 +486,8 @@ Result EmulatedDriver::Enqueue(const std::string& call, Handle stream, double mi
     }
   });
 }
+
+bool EmulatedDriver::computes() const { return state_->options.computes; }
 
 bool EmulatedDriver::Holds(const void* address, size_t bytes) const {
   const State::Gpu* const gpu = state_->Current();
