@@ -83,11 +83,10 @@ const Case kCases[] = {
     {"gpt2_124m_f32", "models/gpt2/124m.job", {kGpt2, "graph.fusion=false"}, "expected bf16 or f16, got f32"},
     {"gpt2_124m", "models/gpt2/124m.job", {kGpt2, kBF16}},
     {"gpt2_345m", "models/gpt2/345m.job", {kGpt2, kBF16}},
-    {"gpt2_1_5b", "models/gpt2/1.5b.job", {kGpt2, kBF16}, "got 100"},
+    {"gpt2_1_5b", "models/gpt2/1.5b.job", {kGpt2, kBF16}},
     {"gpt2_1_5b_three_axes",
      "models/gpt2/1.5b.job",
-     {kGpt2, kBF16, "dist.data=2", "dist.tensor=2", "dist.pipeline=2", "zero.stage=1"},
-     "got 100"},
+     {kGpt2, kBF16, "dist.data=2", "dist.tensor=2", "dist.pipeline=2", "zero.stage=1"}},
     {"llama_8b", "models/llama/8b.job", {"batch={global: 8 micro: 4}", "dist.tensor=8"}},
 };
 

@@ -97,7 +97,7 @@ class GpuCheckTest(unittest.TestCase):
         self.assertGreater(len(report["results"]["kernels.large"]["details"]["tests"]), 30)
         ways = report["results"]["kernels.cudnn"]["details"]["ways"]
         self.assertTrue(any(it["way"].startswith("by cuDNN, engine 0") for it in ways), ways)
-        self.assertTrue(any("expected a head size that is a multiple of 8" in it["way"] for it in ways), ways)
+        self.assertTrue(any("cuDNN: expected bf16 or f16, got f32" in it["way"] for it in ways), ways)
         self.assertRegex(report["results"]["misfit"]["numbers"], r"^\d+ GiB refused, 1 free$")
 
     def test_a_difference_fails(self):

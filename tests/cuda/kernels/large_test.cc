@@ -59,6 +59,7 @@ const std::vector<Case>& Cases() {
   const Tensor rows{{4096, 1600}}, row{{1600}}, statistic{{4096}, Part::kSingle};
   const Tensor logits{{512, 50304}, Part::kFloat, -5, 5}, per_row{{512}, Part::kSingle, 5, 6};
   const Tensor labels{{512}, Part::kId, 0, 50304}, heads{{2, 1024, 16, 64}}, lse{{2, 16, 1024}, Part::kSingle};
+  const Tensor odd_heads{{2, 1024, 16, 100}};  // of a size that is padded
   const Tensor number{{}, Part::kSingle, 0.01, 0.02}, flat{{4194307}}, master{{4194307}, Part::kSingle};
   const Tensor second{{4194307}, Part::kSingle, 0, 1};
   const Attributes adam =
@@ -87,6 +88,16 @@ const std::vector<Case>& Cases() {
        {heads, heads, heads, heads, heads, {{2, 16, 1024}, Part::kSingle, 6, 8}},
        {heads, heads, heads},
        Attributes({{"causal", int64_t{1}}, {"scale", 0.125}}),
+       1e-5},
+      {"attention",
+       {odd_heads, odd_heads, odd_heads},
+       {odd_heads, lse},
+       Attributes({{"causal", int64_t{1}}, {"scale", 0.1}}),
+       1e-5},
+      {"attention_grad",
+       {odd_heads, odd_heads, odd_heads, odd_heads, odd_heads, {{2, 16, 1024}, Part::kSingle, 6, 8}},
+       {odd_heads, odd_heads, odd_heads},
+       Attributes({{"causal", int64_t{1}}, {"scale", 0.1}}),
        1e-5},
       {"embedding",
        {{{2048}, Part::kId, 0, 50304}, {{50304, 128}}},
