@@ -17,7 +17,7 @@ PROFILED = 12  # steps
 # For the peer, whose model is described by numbers.
 SHAPES = {"tiny": {"layers": 2, "hidden": 64, "heads": 4, "seq": 64, "vocab": 256},
           "345m": {"layers": 24, "hidden": 1024, "heads": 16}, "124m": {"layers": 12, "hidden": 768, "heads": 12},
-          "1.5b": {"layers": 48, "hidden": 1600, "heads": 16}}
+          "1.5b": {"layers": 48, "hidden": 1600, "heads": 25}}
 
 
 class MemoryWatch:
