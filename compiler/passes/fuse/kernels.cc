@@ -66,6 +66,12 @@ bool haveOneElementType(mlir::ValueRange buffers) {
   });
 }
 
+bool isOnHost(KernelOp kernel) {
+  auto program = kernel->getParentOfType<task::ProgramOp>();
+  const plan::DeviceKind *kind = plan::FindDeviceKind(program.getPlacement().getDevice().getValue());
+  return kind && kind->host;
+}
+
 SmallVector<int64_t> shapeOf(task::ProgramOp program, Value buffer) {
   return task::localShapeOf(task::tensorOf(buffer), program.getPlacement());
 }
@@ -120,12 +126,6 @@ void declareBefore(Operation *place, Value buffer) {
     declareBefore(place, alias.getSource());
   }
   declaration->moveBefore(place);
-}
-
-bool isOnHost(KernelOp kernel) {
-  auto program = kernel->getParentOfType<task::ProgramOp>();
-  const plan::DeviceKind *kind = plan::FindDeviceKind(program.getPlacement().getDevice().getValue());
-  return kind && kind->host;
 }
 
 // What a kernel of the host runs one after another; itself if it is nothing but one kernel.
