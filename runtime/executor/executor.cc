@@ -210,7 +210,10 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
   if (!arena.ok()) return Prefixed(where, arena.status());
   executor->arena_ = *std::move(arena);
   for (const plan::Stream& stream : program.stage->streams()) {
-    auto made = services.device->CreateStream(absl::StrCat("r", rank, " ", stream.name()));
+    // What other ranks wait for goes before this rank's own work.
+    const bool urgent = stream.kind() == plan::Stream::COMMUNICATION;
+    const std::string name = absl::StrCat("r", rank, " ", stream.name());
+    auto made = urgent ? services.device->CreateUrgentStream(name) : services.device->CreateStream(name);
     if (!made.ok()) return Prefixed(where, made.status());
     executor->streams_.push_back(*std::move(made));
     executor->uploads_.push_back(services.device->gpu() == nullptr ? nullptr

@@ -70,6 +70,15 @@ TEST_P(ModelsTest, EveryKernelIsMadeAndLaunched) {
   EXPECT_GT(gpu.driver.replays(), 0);
   EXPECT_THAT(gpu.driver.complaints(), IsEmpty());
   EXPECT_THAT(gpu.cudnn.refusals(), IsEmpty());
+  int64_t communication = 0;  // streams, of all ranks
+  for (const plan::Stage& stage : plan->stages()) {
+    for (const plan::Stream& stream : stage.streams()) {
+      if (stream.kind() == plan::Stream::COMMUNICATION) {
+        communication += plan->placements(stage.placement()).ranks_size();
+      }
+    }
+  }
+  EXPECT_EQ(gpu.driver.urgent_streams(), communication);
   if (libraries) {
     EXPECT_THAT(gpu.notes, SizeIs(2));  // attention and its gradient, in one shape
     EXPECT_THAT(gpu.notes, Each(HasSubstr(it.attention)));

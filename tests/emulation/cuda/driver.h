@@ -50,6 +50,7 @@ class EmulatedDriver {
   // Whether the bytes are in one allocation of this thread's GPU.
   bool Holds(const void* address, size_t bytes) const;
 
+  int64_t urgent_streams() const;  // of the greatest priority, that were made
   int64_t launches() const;
   // Calls that gave a stream something to do, a whole graph among them as one; not those that were recorded.
   int64_t submissions() const;
