@@ -180,6 +180,7 @@ struct Executor::Builder {
       spec.actors[a].work = work->get();
       executor.works_.push_back(*std::move(work));
     }
+    for (const Workspaces& each : workspaces) executor.workspaces_.push_back(each.gpu);
     executor.actors_ = std::make_unique<actor::RankProgram>(std::move(spec), executor.services_.fault);
     for (const auto& upload : executor.uploads_) {
       if (upload == nullptr) continue;
@@ -240,6 +241,12 @@ absl::Status Executor::PrepareMetrics() {
   metric_memory_ = *std::move(memory);
   for (size_t i = 0; i < metrics_.size(); ++i) metrics_[i].word = metric_memory_->base() + i * kWord;
   return absl::OkStatus();
+}
+
+int64_t Executor::workspace_bytes() const {
+  size_t bytes = 0;
+  for (const auto& workspace : workspaces_) bytes += workspace->bytes() + workspace->Beside()->bytes();
+  return static_cast<int64_t>(bytes);
 }
 
 void Executor::CollectState() {

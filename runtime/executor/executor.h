@@ -101,6 +101,8 @@ class Executor {
   int rank() const { return rank_; }
   int stage() const { return program_.index; }
   int64_t arena_bytes() const { return arena_->bytes(); }
+  // Of the GPU's memory, beside the arena: what the kernels of each stream share. 0 on the host.
+  int64_t workspace_bytes() const;
   actor::RankProgram& actors() { return *actors_; }
   // What is replayed from the second step on, which begins with recording it. Not while a step runs.
   const Graphs& graphs() const { return graphs_; }
@@ -133,7 +135,8 @@ class Executor {
   std::unique_ptr<device::Arena> arena_;
   std::vector<std::unique_ptr<device::Stream>> streams_;
   std::unique_ptr<Fences> fences_;
-  std::vector<std::unique_ptr<StepUpload>> uploads_;  // by stream; null: not on a GPU
+  std::vector<std::unique_ptr<StepUpload>> uploads_;       // by stream; null: not on a GPU
+  std::vector<std::shared_ptr<GpuWorkspace>> workspaces_;  // by stream, of those that have one
   Graphs graphs_;
   std::vector<std::unique_ptr<class FencedWork>> works_;
   std::unique_ptr<actor::RankProgram> actors_;

@@ -70,6 +70,7 @@ TEST_P(ModelsTest, EveryKernelIsMadeAndLaunched) {
   EXPECT_GT(gpu.driver.replays(), 0);
   EXPECT_THAT(gpu.driver.complaints(), IsEmpty());
   EXPECT_THAT(gpu.cudnn.refusals(), IsEmpty());
+  EXPECT_GT((*cluster)->executor(0).workspace_bytes(), 0);
   int64_t communication = 0;  // streams, of all ranks
   for (const plan::Stage& stage : plan->stages()) {
     for (const plan::Stream& stream : stage.streams()) {
@@ -91,6 +92,8 @@ const char kGpt2[] = "batch={global: 16 micro: 8}";
 const Case kCases[] = {
     {"gpt2_124m_f32", "models/gpt2/124m.job", {kGpt2, "graph.fusion=false"}, "expected bf16 or f16, got f32"},
     {"gpt2_124m", "models/gpt2/124m.job", {kGpt2, kBF16}},
+    // The sums of dq alone are 302 MB.
+    {"gpt2_124m_large", "models/gpt2/124m.job", {"batch={global: 96 micro: 96}", kBF16}},
     {"gpt2_345m", "models/gpt2/345m.job", {kGpt2, kBF16}},
     {"gpt2_1_5b", "models/gpt2/1.5b.job", {kGpt2, kBF16}},
     {"gpt2_1_5b_three_axes",

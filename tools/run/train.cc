@@ -97,7 +97,10 @@ class Trainer {
     cluster_ = *std::move(cluster);
     auto memory = GatherMemory(processes_, MemoryOf(context_, *cluster_));
     if (!memory.ok()) return memory.status();
-    for (const RankMemory& rank : *memory) staging_bytes_ += rank.staging;
+    for (const RankMemory& rank : *memory) {
+      staging_bytes_ += rank.staging;
+      workspace_bytes_ += rank.workspaces;
+    }
     if (absl::Status status = LoadState(resume->get()); !status.ok()) return status;
     return processes_.Agree(processes_.first() ? OpenReports(resume->get()) : absl::OkStatus());
   }
@@ -147,7 +150,7 @@ class Trainer {
                    plan::RanksAndMeshText(context_.plan).c_str(), processes_.alone() ? "" : ", a process each",
                    ThreadsOf(context_), ThreadsOf(context_) == 1 ? "" : "s",
                    plan::BytesText(ArenaBytesOf(context_.plan)).c_str(),
-                   staging_bytes_ == 0 ? "" : (", and " + plan::BytesText(staging_bytes_) + " for messages").c_str());
+                   TextBeside(staging_bytes_, workspace_bytes_).c_str());
       context_.Tell(TextOfGraphs(context_, *cluster_));
       for (const std::string& note : notes_) context_.Tell(note);
       if (resume != nullptr) context_.Tell(absl::StrCat("resuming after step ", step_, " from ", resume->path()));
@@ -332,7 +335,7 @@ class Trainer {
   Record record_;
   std::vector<std::string> notes_;  // of the start, for people
   std::optional<Growth> growth_;
-  int64_t staging_bytes_ = 0;  // of all processes
+  int64_t staging_bytes_ = 0, workspace_bytes_ = 0;  // of all processes
   std::optional<double> peak_;
   // In the order in which they need each other.
   OpenedData data_;
