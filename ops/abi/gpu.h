@@ -129,6 +129,12 @@ class GpuWorkspace {
 
   size_t bytes() const { return bytes_; }
 
+  // Another one, in the same sense: for kernels that run others in between, which use this one.
+  std::shared_ptr<GpuWorkspace> Beside() {
+    if (beside_ == nullptr) beside_ = std::make_shared<GpuWorkspace>();
+    return beside_;
+  }
+
   // To be asked for in each Run(): Reserve() moves it.
   template <typename T>
   T* data() const {
@@ -137,6 +143,7 @@ class GpuWorkspace {
 
  private:
   std::shared_ptr<void> memory_;
+  std::shared_ptr<GpuWorkspace> beside_;
   size_t bytes_ = 0;
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 // In order of preference; the last does everything.
 constexpr attention::CudaAttentionFactory kWays[] = {
-    &attention::CreateLibraryAttention, &attention::CreateTensorAttention, &attention::CreatePlainAttention};
+    &attention::CreatePaddedAttention, &attention::CreateLibraryAttention, &attention::CreateTensorAttention,
+    &attention::CreatePlainAttention};
 
 absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
   WEFT_ASSIGN_OR_RETURN(attention::Problem problem, attention::ParseProblem(spec));

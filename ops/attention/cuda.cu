@@ -7,6 +7,7 @@
 // summed by one block in one order: deterministic, no atomics. The price is that the backward pass
 // makes the scores twice.
 #include "ops/attention/cuda_code_bias.h"
+#include "ops/attention/cuda_code_pad.h"
 #include "ops/attention/cuda_code_plain.h"
 #include "ops/attention/cuda_code_tensor.h"
 
@@ -14,7 +15,9 @@ using weft::attention::AttentionArguments;
 using weft::attention::ForwardTile;
 using weft::attention::KeyGradientTile;
 using weft::attention::kPlainThreads;
+using weft::attention::kResizeThreads;
 using weft::attention::QueryGradientTile;
+using weft::attention::ResizeArguments;
 using weft::gpu::BF16;
 using weft::gpu::F16;
 
@@ -62,3 +65,5 @@ WEFT_TENSOR(BF16, bf16, 64)
 WEFT_TENSOR(BF16, bf16, 128)
 WEFT_TENSOR(F16, f16, 64)
 WEFT_TENSOR(F16, f16, 128)
+
+WEFT_KERNEL(resize, ResizeArguments, kResizeThreads) { weft::attention::Resize(args); }

@@ -90,6 +90,18 @@ constexpr int KeyGradientBytes(int depth) {
          16 * KeyGradientTile(depth).step;
 }
 
+// Copies of tensors with heads of another size, and as many rows: what is behind a shorter one is zeros.
+inline constexpr int kResizeThreads = 256;
+struct ResizedTensor {
+  const void* from;
+  void* to;
+  int64_t rows;
+};
+struct ResizeArguments {
+  ResizedTensor tensors[5];
+  int32_t from_depth, to_depth;
+};
+
 }  // namespace weft::attention
 
 #endif  // WEFT_OPS_ATTENTION_CUDA_ARGUMENTS_H_

@@ -15,6 +15,9 @@ namespace weft::attention {
 using CudaAttentionFactory = absl::StatusOr<std::unique_ptr<Kernel>> (*)(const KernelSpec& spec,
                                                                          const Problem& problem);
 
+// Halves whose head size is no multiple of 8, by one of the next two ways with the next multiple.
+absl::StatusOr<std::unique_ptr<Kernel>> CreatePaddedAttention(const KernelSpec& spec, const Problem& problem);
+
 // A vendor's library, where the GPU has one that does it.
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryAttention(const KernelSpec& spec, const Problem& problem);
 

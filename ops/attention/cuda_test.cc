@@ -135,6 +135,7 @@ const std::vector<Case>& Cases() {
                                                    {1, 40, 102, 1, 1, 64, true},
                                                    {1, 40, 102, 1, 1, 128, true},
                                                    {1, 65, 65, 1, 1, 65, false},
+                                                   {2, 70, 70, 2, 2, 100, true},
                                                    {1, 40, 40, 1, 1, 200, true},
                                                    {1, 3, 35, 1, 1, 256, true}};
   return *cases;
@@ -331,7 +332,13 @@ TEST(AttentionCudaTest, HalvesOfWholePacksGoToMatrixInstructions) {
   EXPECT_THAT(KernelsOf(SpecOf(whole, "attention", DType::kBF16)), ElementsAre("tensor_forward_bf16_128"));
   EXPECT_THAT(KernelsOf(SpecOf(whole, "attention_grad", DType::kF16)),
               ElementsAre("tensor_query_gradient_f16_128", "tensor_key_gradient_f16_128"));
-  EXPECT_THAT(KernelsOf(SpecOf(odd, "attention", DType::kBF16)), ElementsAre("plain_forward_bf16_128"));
+  // Of parts of a pack they are copies with zeros behind them; longer ones there is no room for.
+  EXPECT_THAT(KernelsOf(SpecOf(odd, "attention", DType::kBF16)), ElementsAre("tensor_forward_bf16_128", "resize"));
+  EXPECT_THAT(KernelsOf(SpecOf(odd, "attention_grad", DType::kBF16)),
+              ElementsAre("tensor_query_gradient_bf16_128", "tensor_key_gradient_bf16_128", "resize"));
+  EXPECT_THAT(KernelsOf(SpecOf({1, 9, 9, 2, 2, 129, true}, "attention", DType::kBF16)),
+              ElementsAre("plain_forward_bf16_256"));
+  EXPECT_THAT(KernelsOf(SpecOf(odd, "attention")), ElementsAre("plain_forward_f32_128"));
   EXPECT_THAT(KernelsOf(SpecOf(whole, "attention")), ElementsAre("plain_forward_f32_128"));
   // Those of scores with a bias, a mask or a window.
   const Case biased{1, 9, 9, 2, 2, 80, true, 0, 0, 0, "1nst", ""};

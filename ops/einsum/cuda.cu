@@ -77,7 +77,8 @@ WEFT_DEVICE void Product(const ProductArguments& args) {
       const int64_t row = first_row + t, column = first_column + u;
       if (row >= args.rows.size || column >= args.columns.size) return;
       const int64_t at = matrix + OffsetOf(args.rows, row, 2) + OffsetOf(args.columns, column, 2);
-      static_cast<R*>(args.result)[at] = Finished<R>(args.epilogue, at, sum);
+      R* const result = static_cast<R*>(args.result) + at;
+      *result = args.adds ? Narrow<R>(Widen(*result) + sum) : Finished<R>(args.epilogue, at, sum);
     });
   }
 }

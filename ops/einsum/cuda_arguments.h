@@ -42,6 +42,7 @@ struct ProductArguments {
   void* result;
   AxisList batch, rows, columns, inner;
   EpilogueArguments epilogue;
+  bool adds;  // to the result as it is, which is float
 };
 
 // The epilogue alone, of n elements that are there.

@@ -156,10 +156,11 @@ class LibraryProduct : public Kernel {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryProduct(const KernelSpec& spec, const Contraction& contraction,
-                                                             const Epilogue& epilogue) {
+                                                             const Epilogue& epilogue, bool adds) {
   GpuMatmuls* const matmuls = spec.gpu->matmuls();
   if (matmuls == nullptr) return absl::UnimplementedError("expected a library of matrix products");
   WEFT_ASSIGN_OR_RETURN(Split split, SplitProduct(spec, contraction, epilogue));
+  split.spec.beta = adds ? 1.0f : 0.0f;
   WEFT_ASSIGN_OR_RETURN(std::unique_ptr<GpuMatmul> matmul, matmuls->Create(split.spec));
   const std::shared_ptr<GpuWorkspace> workspace =
       spec.gpu_workspace != nullptr ? spec.gpu_workspace : std::make_shared<GpuWorkspace>();

@@ -128,6 +128,31 @@ TEST(EinsumCudaTest, EpiloguesOfHalvesAreThoseOfFloatsRounded) {
   }
 }
 
+// The first micro-batch's product is the sum; that of another is added to it, in float.
+TEST(EinsumCudaTest, AccumulatesOverMicroBatches) {
+  for (DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
+    KernelSpec product{.name = "einsum",
+                       .inputs = {TensorSpec::Whole(type, {2, 35, 17}), TensorSpec::Whole(type, {2, 35, 66})},
+                       .outputs = {TensorSpec::Whole(DType::kF32, {17, 66})},
+                       .attributes = {{"equation", std::string("bsi,bso->io")}}};
+    const auto inputs = InputsOf(product);
+    const auto term = RunGpuKernel(Cuda(), product, inputs);
+    KernelSpec sums = product;
+    sums.name = "accumulate_einsum";
+    sums.inputs.push_back(product.outputs[0]);
+    auto all = inputs;
+    all.push_back(RandomValues(17 * 66, 9));
+    for (int64_t micro_batch : {0, 1, 3}) {
+      const auto got = RunGpuKernel(Cuda(), sums, all, {.micro_batch = micro_batch}, {{2, 0}});
+      ASSERT_TRUE(term.ok() && got.ok()) << got.status();
+      for (size_t i = 0; i < (*term)[0].size(); ++i) {
+        const double before = micro_batch == 0 ? 0 : all[2][i];
+        ASSERT_EQ((*got)[0][i], static_cast<float>(before + (*term)[0][i])) << NameOf(type) << " " << i;
+      }
+    }
+  }
+}
+
 TEST(EinsumCudaTest, RefusesOtherTypes) {
   weft::testing::EmulatedGpu gpu;
   KernelSpec spec{.name = "einsum",

@@ -29,7 +29,7 @@ uint32_t TilesOf(int64_t size) { return static_cast<uint32_t>((size + kTile - 1)
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateTiledProduct(const KernelSpec& spec, const Contraction& contraction,
-                                                           const Epilogue& epilogue) {
+                                                           const Epilogue& epilogue, bool accumulates) {
   ProductArguments arguments = {};
   WEFT_RETURN_IF_ERROR(SetAxes(contraction.batch, arguments.batch));
   WEFT_RETURN_IF_ERROR(SetAxes(contraction.rows, arguments.rows));
@@ -44,14 +44,16 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateTiledProduct(const KernelSpec& spe
     return absl::UnimplementedError(absl::StrCat("expected fewer columns, got ", arguments.columns.size));
   }
   const std::string name = absl::StrCat("product_", NameOf(spec.inputs[0].dtype), "_", NameOf(spec.outputs[0].dtype));
-  return MakeGpuLaunch(spec, "einsum", name, grid, arguments,
-                       [swapped = contraction.swapped, epilogue](ProductArguments& arguments, const RunContext&,
-                                                                 GpuInputs inputs, GpuOutputs outputs) {
-                         BindEpilogue(epilogue, inputs, outputs, arguments.epilogue);
-                         arguments.left = inputs[swapped ? 1 : 0];
-                         arguments.right = inputs[swapped ? 0 : 1];
-                         arguments.result = outputs[0];
-                       });
+  return MakeGpuLaunch(
+      spec, "einsum", name, grid, arguments,
+      [swapped = contraction.swapped, epilogue, accumulates](ProductArguments& arguments, const RunContext& context,
+                                                             GpuInputs inputs, GpuOutputs outputs) {
+        arguments.adds = accumulates && context.micro_batch > 0;
+        BindEpilogue(epilogue, inputs, outputs, arguments.epilogue);
+        arguments.left = inputs[swapped ? 1 : 0];
+        arguments.right = inputs[swapped ? 0 : 1];
+        arguments.result = outputs[0];
+      });
 }
 
 }  // namespace weft::einsum

@@ -1,6 +1,9 @@
 // GPU kernels of embedding (rows of 2 or 4 byte elements) and embedding_grad
 // (f32). An id outside the vocabulary raises an alarm.
 #include <algorithm>
+#include <bit>
+#include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "ops/abi/gpu_launch.h"
@@ -11,23 +14,16 @@
 namespace weft {
 namespace {
 
-using embedding::EmbeddingArguments;
-using embedding::kThreads;
+using namespace embedding;  // the arguments
 
-absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelSpec& spec, const std::string& name, const GpuGrid& grid,
-                                             EmbeddingArguments arguments) {
-  WEFT_ASSIGN_OR_RETURN(std::shared_ptr<GpuAlarm> alarm,
-                        spec.gpu->CreateAlarm([size = arguments.size, name = spec.name](const GpuAlarm& it) {
-                          return absl::OutOfRangeError(absl::StrCat(name, ": id of position ", it.where,
-                                                                    ": expected 0 to ", size - 1, ", got ", it.value));
-                        }));
-  arguments.alarm = alarm.get();
-  return MakeGpuLaunch(spec, "embedding", name, grid, arguments,
-                       [alarm](EmbeddingArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
-                         arguments.ids = static_cast<const int32_t*>(inputs[0]);
-                         arguments.x = inputs[1];
-                         arguments.y = outputs[0];
-                       });
+constexpr const char* kModule = "embedding";
+
+// Raised for an id outside the vocabulary.
+absl::StatusOr<std::shared_ptr<GpuAlarm>> MakeAlarm(const KernelSpec& spec, int64_t size) {
+  return spec.gpu->CreateAlarm([size, name = spec.name](const GpuAlarm& it) {
+    return absl::OutOfRangeError(
+        absl::StrCat(name, ": id of position ", it.where, ": expected 0 to ", size - 1, ", got ", it.value));
+  });
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateEmbedding(const KernelSpec& spec) {
@@ -38,38 +34,106 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateEmbedding(const KernelSpec& spec) 
     return absl::InvalidArgumentError(absl::StrCat("expected elements of 2 or 4 bytes of one type, got ",
                                                    table.ToString(), " and ", spec.outputs[0].ToString()));
   }
+  WEFT_ASSIGN_OR_RETURN(const std::shared_ptr<GpuAlarm> alarm, MakeAlarm(spec, table.global_dims[0]));
   const EmbeddingArguments arguments{.positions = extents.rows(),
                                      .width = extents['h'],
                                      .size = table.global_dims[0],
                                      .begin = table.origin[0],
-                                     .count = extents['v']};
-  return Make(spec, absl::StrCat("embedding_", bytes), LoopGrid(*spec.gpu, spec.outputs[0].elements(), kThreads),
-              arguments);
+                                     .count = extents['v'],
+                                     .alarm = alarm.get()};
+  return MakeGpuLaunch(spec, kModule, absl::StrCat("embedding_", bytes),
+                       LoopGrid(*spec.gpu, spec.outputs[0].elements(), kThreads), arguments,
+                       [alarm](EmbeddingArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
+                         arguments.ids = static_cast<const int32_t*>(inputs[0]);
+                         arguments.x = inputs[1];
+                         arguments.y = outputs[0];
+                       });
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateEmbeddingGrad(const KernelSpec& spec) {
-  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "i32:.,float:.h->vh"));
-  const TensorSpec& table = spec.outputs[0];
-  WEFT_ASSIGN_OR_RETURN(int64_t size, spec.attributes.Int("vocab"));
-  if (size != table.global_dims[0]) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("output 0: expected a tile of ", size, " rows, got ", table.ToString()));
+// Sorts the positions by row, fills the table with zeros, and sums the rows that have positions.
+class EmbeddingGradKernel : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "i32:.,float:.h->vh"));
+    const TensorSpec& table = spec.outputs[0];
+    WEFT_ASSIGN_OR_RETURN(int64_t size, spec.attributes.Int("vocab"));
+    if (size != table.global_dims[0]) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("output 0: expected a tile of ", size, " rows, got ", table.ToString()));
+    }
+    if (extents.rows() >= int64_t{1} << 31) {
+      return absl::UnimplementedError(absl::StrCat("expected fewer than 2^31 positions, got ", extents.rows()));
+    }
+    WEFT_ASSIGN_OR_RETURN(auto alarm, MakeAlarm(spec, size));
+    WEFT_ASSIGN_OR_RETURN(auto sort, GpuKernel<SortArguments>::Find(spec.gpu, kModule, "embedding_sort"));
+    WEFT_ASSIGN_OR_RETURN(auto merge, GpuKernel<MergeArguments>::Find(spec.gpu, kModule, "embedding_merge"));
+    WEFT_ASSIGN_OR_RETURN(auto sum, GpuKernel<SumArguments>::Find(
+                                        spec.gpu, kModule, absl::StrCat("embedding_grad_", NameOf(extents.type()))));
+    const EmbeddingArguments of{.positions = extents.rows(),
+                                .width = extents['h'],
+                                .size = size,
+                                .begin = table.origin[0],
+                                .count = extents['v'],
+                                .alarm = alarm.get()};
+    WEFT_RETURN_IF_ERROR(spec.gpu_workspace->Reserve(
+        spec.gpu, std::max<size_t>(1, 2 * static_cast<size_t>(of.positions)) * sizeof(Key)));
+    return std::unique_ptr<Kernel>(
+        new EmbeddingGradKernel(spec.gpu, sort, merge, sum, of, std::move(alarm), spec.gpu_workspace));
   }
-  const EmbeddingArguments arguments{.positions = extents.rows(),
-                                     .width = extents['h'],
-                                     .size = size,
-                                     .begin = table.origin[0],
-                                     .count = extents['v']};
-  GpuGrid grid = LoopGrid(*spec.gpu, std::max<int64_t>(1, arguments.count) * kThreads, kThreads);  // a block a row
-  grid.blocks[1] = std::max(1u, GridFor(arguments.width, kThreads).blocks[0]);
-  return Make(spec, absl::StrCat("embedding_grad_", NameOf(extents.type())), grid, arguments);
-}
+
+  absl::Status Run(const RunContext& context, GpuInputs inputs, GpuOutputs outputs) override {
+    const int64_t bytes = of_.count * of_.width * static_cast<int64_t>(sizeof(float));
+    WEFT_RETURN_IF_ERROR(gpu_->Fill(outputs[0], 0, static_cast<size_t>(bytes), context.stream));
+    if (of_.positions == 0) return absl::OkStatus();
+    Key *keys = workspace_->data<Key>(), *other = keys + of_.positions;
+    SortArguments sort = {.of = of_, .keys = keys};
+    sort.of.ids = static_cast<const int32_t*>(inputs[0]);
+    GpuGrid grid = GridFor(of_.positions, kSortedAtOnce);
+    grid.threads[0] = kThreads;
+    WEFT_RETURN_IF_ERROR(sort_.Launch(grid, sort, context.stream));
+    for (int log_run = std::countr_zero(unsigned{kSortedAtOnce}); int64_t{1} << log_run < of_.positions; ++log_run) {
+      const MergeArguments merge = {.from = keys, .to = other, .count = of_.positions, .log_run = log_run};
+      WEFT_RETURN_IF_ERROR(merge_.Launch(LoopGrid(*gpu_, of_.positions, kThreads), merge, context.stream));
+      std::swap(keys, other);
+    }
+    GpuGrid rows = GridFor((of_.width + kColumns - 1) / kColumns, kSumThreads);
+    rows.blocks[1] = rows.blocks[0];
+    rows.blocks[0] = static_cast<uint32_t>(of_.positions);
+    return sum_.Launch(rows,
+                       {.keys = keys,
+                        .x = inputs[1],
+                        .y = static_cast<float*>(outputs[0]),
+                        .positions = of_.positions,
+                        .width = of_.width},
+                       context.stream);
+  }
+
+ private:
+  EmbeddingGradKernel(Gpu* gpu, GpuKernel<SortArguments> sort, GpuKernel<MergeArguments> merge,
+                      GpuKernel<SumArguments> sum, const EmbeddingArguments& of, std::shared_ptr<GpuAlarm> alarm,
+                      std::shared_ptr<GpuWorkspace> workspace)
+      : gpu_(gpu),
+        sort_(sort),
+        merge_(merge),
+        sum_(sum),
+        of_(of),
+        alarm_(std::move(alarm)),
+        workspace_(std::move(workspace)) {}
+
+  Gpu* const gpu_;
+  const GpuKernel<SortArguments> sort_;
+  const GpuKernel<MergeArguments> merge_;
+  const GpuKernel<SumArguments> sum_;
+  const EmbeddingArguments of_;  // without addresses
+  const std::shared_ptr<GpuAlarm> alarm_;
+  const std::shared_ptr<GpuWorkspace> workspace_;  // the keys, twice
+};
 
 }  // namespace
 
 void RegisterEmbeddingCudaKernels(KernelRegistry& registry) {
   registry.Register("embedding", &CreateEmbedding);
-  registry.Register("embedding_grad", &CreateEmbeddingGrad);
+  registry.Register("embedding_grad", &EmbeddingGradKernel::Create);
 }
 
 }  // namespace weft

@@ -32,40 +32,98 @@ WEFT_DEVICE void Gather(const EmbeddingArguments& args) {
   }
 }
 
-// table[r] = the sum of dy[p] over the positions of row r, in their order, in
-// double: deterministic without a sort. A block does one row (blocks go over rows)
-// and kThreads columns; it looks through the ids kThreads at a time.
-template <typename T>
-WEFT_DEVICE void SumRows(const EmbeddingArguments& args) {
-  __shared__ uint32_t found[kThreads / 32];
-  const T* dy = static_cast<const T*>(args.x);
-  float* table = static_cast<float*>(args.y);
-  const int64_t column = int64_t{blockIdx.y} * kThreads + threadIdx.x;
-  for (int64_t row = blockIdx.x; row < args.count; row += gridDim.x) {
-    double sum = 0;
-    for (int64_t first = 0; first < args.positions; first += kThreads) {
-      const int64_t mine = first + threadIdx.x;
-      const bool here = mine < args.positions && RowOf(args, mine) == row;
-      const uint32_t ballot = __ballot_sync(0xffffffffu, here);
-      if (threadIdx.x % 32 == 0) found[threadIdx.x / 32] = ballot;
+// A block sorts its keys by Batcher's bitonic network. No two keys are equal, so there is one order.
+WEFT_DEVICE void SortTile(const SortArguments& args) {
+  __shared__ Key keys[kSortedAtOnce];
+  const int64_t first = int64_t{blockIdx.x} * kSortedAtOnce;
+  for (int i = threadIdx.x; i < kSortedAtOnce; i += kThreads) {
+    const int64_t position = first + i;
+    keys[i] = ~Key{0};  // behind all others
+    if (position < args.of.positions) {
+      const int64_t row = RowOf(args.of, position);
+      keys[i] = Key{row < 0 ? kNoRow : static_cast<uint32_t>(row)} << kRowShift | static_cast<Key>(position);
+    }
+  }
+  for (int size = 2; size <= kSortedAtOnce; size *= 2) {
+    for (int apart = size / 2; apart > 0; apart /= 2) {
       __syncthreads();
-      for (int w = 0; w < kThreads / 32; ++w) {
-        for (uint32_t rest = found[w], lane = 0; rest != 0; rest >>= 1, ++lane) {
-          if ((rest & 1) != 0 && column < args.width) {
-            sum += static_cast<double>(Widen(dy[(first + w * 32 + lane) * args.width + column]));
-          }
+      for (int pair = threadIdx.x; pair < kSortedAtOnce / 2; pair += kThreads) {
+        const int low = pair / apart * 2 * apart + pair % apart, high = low + apart;
+        const Key a = keys[low], b = keys[high];
+        const bool ascending = (low & size) == 0;
+        if ((a > b) == ascending) {
+          keys[low] = b;
+          keys[high] = a;
         }
       }
-      __syncthreads();
     }
-    if (column < args.width) table[row * args.width + column] = static_cast<float>(sum);
   }
+  __syncthreads();
+  for (int i = threadIdx.x; i < kSortedAtOnce && first + i < args.of.positions; i += kThreads) {
+    args.keys[first + i] = keys[i];
+  }
+}
+
+// A key's place is its own in its run, and behind those of the other run of the pair that are smaller.
+WEFT_DEVICE void MergeRuns(const MergeArguments& args) {
+  for (int64_t i : EachOf(args.count)) {
+    const Key key = args.from[i];
+    const int64_t run = i >> args.log_run, other = (run ^ 1) << args.log_run;
+    int64_t low = other < args.count ? other : args.count, high = low + (int64_t{1} << args.log_run);
+    if (high > args.count) high = args.count;
+    const int64_t begin = low;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      if (args.from[middle] < key) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    const int64_t pair = (run & ~int64_t{1}) << args.log_run;
+    args.to[pair + (i - (run << args.log_run)) + (low - begin)] = key;
+  }
+}
+
+WEFT_DEVICE uint32_t RowOf(Key key) { return static_cast<uint32_t>(key >> kRowShift); }
+
+// A block has the row whose first key is its own, if it is one, and some columns: each row is summed by one thread a
+// column, in double, in the order of the positions.
+template <typename T>
+WEFT_DEVICE void SumRows(const SumArguments& args) {
+  constexpr int kTogether = 8;  // loads in flight
+  const uint32_t row = RowOf(args.keys[blockIdx.x]);
+  if (row == kNoRow || (blockIdx.x > 0 && RowOf(args.keys[blockIdx.x - 1]) == row)) return;
+  const int64_t column = (int64_t{blockIdx.y} * kSumThreads + threadIdx.x) * kColumns, columns = args.width - column;
+  if (columns <= 0) return;
+  const T* x = static_cast<const T*>(args.x) + column;
+  double sum[kColumns] = {};
+  for (int64_t at = blockIdx.x; at < args.positions && RowOf(args.keys[at]) == row; at += kTogether) {
+    Pack<T, kColumns> rows[kTogether];
+    bool here[kTogether];
+    for (int k = 0; k < kTogether; ++k) {
+      const Key key = at + k < args.positions ? args.keys[at + k] : ~Key{0};
+      here[k] = RowOf(key) == row;
+      if (here[k])
+        rows[k] = LoadPack<kColumns>(x + static_cast<int64_t>(static_cast<uint32_t>(key)) * args.width, columns);
+    }
+    for (int k = 0; k < kTogether; ++k) {
+      for (int i = 0; i < kColumns; ++i) {
+        if (here[k]) sum[i] += static_cast<double>(Widen(rows[k][i]));
+      }
+    }
+  }
+  Pack<float, kColumns> y;
+  for (int i = 0; i < kColumns; ++i) y[i] = static_cast<float>(sum[i]);
+  StorePack<kColumns>(args.y + int64_t{row} * args.width + column, y, columns);
 }
 
 }  // namespace
 
 WEFT_KERNEL(embedding_2, EmbeddingArguments, kThreads) { Gather<uint16_t>(args); }
 WEFT_KERNEL(embedding_4, EmbeddingArguments, kThreads) { Gather<uint32_t>(args); }
-WEFT_KERNEL(embedding_grad_f32, EmbeddingArguments, kThreads) { SumRows<float>(args); }
-WEFT_KERNEL(embedding_grad_bf16, EmbeddingArguments, kThreads) { SumRows<BF16>(args); }
-WEFT_KERNEL(embedding_grad_f16, EmbeddingArguments, kThreads) { SumRows<F16>(args); }
+WEFT_KERNEL(embedding_sort, SortArguments, kThreads) { SortTile(args); }
+WEFT_KERNEL(embedding_merge, MergeArguments, kThreads) { MergeRuns(args); }
+WEFT_KERNEL(embedding_grad_f32, SumArguments, kSumThreads) { SumRows<float>(args); }
+WEFT_KERNEL(embedding_grad_bf16, SumArguments, kSumThreads) { SumRows<BF16>(args); }
+WEFT_KERNEL(embedding_grad_f16, SumArguments, kSumThreads) { SumRows<F16>(args); }

@@ -9,6 +9,9 @@
 namespace weft::embedding {
 
 inline constexpr int kThreads = 256;
+inline constexpr int kSortedAtOnce = 2048;  // positions, a power of 2
+inline constexpr int kSumThreads = 64;      // of a block that sums rows, with kColumns columns each
+inline constexpr int kColumns = 4;
 
 // The local table is [count, width], rows `begin` and on of a vocabulary of `size`.
 // embedding: x is the table, y [positions, width]; embedding_grad: the other way round.
@@ -20,6 +23,31 @@ struct EmbeddingArguments {
   int64_t width;
   int64_t size, begin, count;
   GpuAlarm* alarm;
+};
+
+// A position with its local row before it, so that sorted keys are rows in order, and a row's positions in theirs.
+using Key = uint64_t;
+inline constexpr int kRowShift = 32;
+inline constexpr uint32_t kNoRow = 0xffffffffu;  // another rank's
+
+// Sorts the keys of the ids, kSortedAtOnce at a time.
+struct SortArguments {
+  EmbeddingArguments of;
+  Key* keys;
+};
+// Merges sorted runs of 2^log_run keys in pairs.
+struct MergeArguments {
+  const Key* from;
+  Key* to;
+  int64_t count;
+  int32_t log_run;
+};
+// y[r] = the sum of x[p] over the positions of row r, for every row that has some.
+struct SumArguments {
+  const Key* keys;
+  const void* x;
+  float* y;
+  int64_t positions, width;
 };
 
 }  // namespace weft::embedding

@@ -38,6 +38,30 @@ TEST(EmbeddingCudaTest, AgreesWithItsTwin) {
   }
 }
 
+// More positions than are sorted at once, to a number of runs that is no power of 2; half of them of one id.
+TEST(EmbeddingCudaTest, ManyPositionsAgreeWithTheTwin) {
+  for (int64_t positions : {2047, 2048, 2049, 4096, 6200, 10300}) {
+    auto ids = RandomValues(positions, 1, 0, 40, DType::kI32);
+    for (size_t i = 0; i < ids.size(); i += 2) ids[i] = 13;
+    const auto rows = RandomValues(positions * 6, 3);
+    ExpectTwins(Cpu(), Cuda(), Spec(true, positions, 6, 0, 40), {ids, rows});
+    ExpectTwins(Cpu(), Cuda(), Spec(true, positions, 6, 10, 20), {ids, rows});
+  }
+}
+
+TEST(EmbeddingCudaTest, GradientsOfHalvesAreThoseOfFloats) {
+  const auto ids = RandomValues(300, 1, 0, 40, DType::kI32);
+  const auto rows = RandomValues(300 * 5, 3, -1, 1, DType::kBF16);
+  const auto want = RunGpuKernel(Cuda(), Spec(true, 300, 5, 0, 40), {ids, rows});
+  for (DType type : {DType::kBF16, DType::kF16}) {
+    KernelSpec spec = Spec(true, 300, 5, 0, 40);
+    spec.inputs[1].dtype = type;
+    const auto got = RunGpuKernel(Cuda(), spec, {ids, rows});
+    ASSERT_TRUE(want.ok() && got.ok()) << got.status();
+    EXPECT_EQ((*got)[0], (*want)[0]) << NameOf(type);
+  }
+}
+
 TEST(EmbeddingCudaTest, AnIdOutsideTheVocabularyIsAnAlarm) {
   const auto table = RandomValues(40 * 3, 2);
   const auto result = RunGpuKernel(Cuda(), Spec(false, 3, 3, 0, 40), {{1, 2, 40}, table});

@@ -108,6 +108,11 @@ class Device {
 
   // `name` is for debuggers and profilers.
   virtual absl::StatusOr<std::unique_ptr<Stream>> CreateStream(const std::string& name) = 0;
+  // The same, for what others wait for: where there is room for some of a device's work alone, this stream's is taken
+  // first.
+  virtual absl::StatusOr<std::unique_ptr<Stream>> CreateUrgentStream(const std::string& name) {
+    return CreateStream(name);
+  }
   virtual absl::StatusOr<std::unique_ptr<Event>> CreateEvent() = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/device/host/device.h"
@@ -103,8 +104,18 @@ absl::Status Cluster::OnEveryRank(const std::function<absl::Status(Executor&)>& 
 }
 
 absl::Status Cluster::Step(int64_t step) {
-  if (fault_.raised()) return fault_.status();
+  Begin(step);
+  return End();
+}
+
+void Cluster::Begin(int64_t step) {
+  begun_ = !fault_.raised();  // else End() says so
+  if (!begun_) return;
   for (auto& executor : executors_) executor->BeginStep(step);
+}
+
+absl::Status Cluster::End() {
+  if (!std::exchange(begun_, false)) return fault_.status();
   absl::Status status;
   for (auto& executor : executors_) status = executor->EndStep();
   return status;

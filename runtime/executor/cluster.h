@@ -61,7 +61,11 @@ class Cluster {
   // and every later step returns. Does not allocate unless it fails.
   absl::Status Step(int64_t step);
 
-  // After a step; kNotFound if no rank of this process has such a metric.
+  // The two halves of Step(): End() waits for the step that Begin() has started.
+  void Begin(int64_t step);
+  absl::Status End();
+
+  // Between End() and the next Begin(); kNotFound if no rank of this process has such a metric.
   absl::StatusOr<float> Metric(const std::string& name);
 
   // Calls `task` for every rank of this process, side by side, and returns the
@@ -99,6 +103,7 @@ class Cluster {
   std::unique_ptr<device::Device> host_;
   std::vector<std::unique_ptr<Executor>> executors_;
   std::unique_ptr<actor::Watchdog> watchdog_;
+  bool begun_ = false;  // a step
 };
 
 }  // namespace weft::executor

@@ -59,6 +59,19 @@ struct Workspaces {
 // which may prepare something when they are called first.
 constexpr int64_t kRecordingStep = 2;
 
+// The stream of the last work that writes buffer `b`, or what it is a view of; the first stream if none does.
+int StreamThatWrites(const plan::Program& program, int32_t b) {
+  while (true) {
+    for (int32_t a = program.stage->actors_size() - 1; a >= 0; --a) {
+      for (const plan::Work& work : program.work[a]) {
+        if (std::find(work.writes.begin(), work.writes.end(), b) != work.writes.end()) return program.actor(a).stream();
+      }
+    }
+    if (program.buffer(b).alias_of() == 0) return 0;
+    b = program.buffer(b).alias_of() - 1;
+  }
+}
+
 // Drops what it is given.
 class NoResult : public ResultField {
  public:
@@ -170,6 +183,7 @@ struct Executor::Builder {
       spec.actors[a].work = work->get();
       executor.works_.push_back(*std::move(work));
     }
+    for (const Workspaces& each : workspaces) executor.workspaces_.push_back(each.gpu);
     executor.actors_ = std::make_unique<actor::RankProgram>(std::move(spec), executor.services_.fault);
     for (const auto& upload : executor.uploads_) {
       if (upload == nullptr) continue;
@@ -200,7 +214,10 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
   if (!arena.ok()) return Prefixed(where, arena.status());
   executor->arena_ = *std::move(arena);
   for (const plan::Stream& stream : program.stage->streams()) {
-    auto made = services.device->CreateStream(absl::StrCat("r", rank, " ", stream.name()));
+    // What other ranks wait for goes before this rank's own work.
+    const bool urgent = stream.kind() == plan::Stream::COMMUNICATION;
+    const std::string name = absl::StrCat("r", rank, " ", stream.name());
+    auto made = urgent ? services.device->CreateUrgentStream(name) : services.device->CreateStream(name);
     if (!made.ok()) return Prefixed(where, made.status());
     executor->streams_.push_back(*std::move(made));
     executor->uploads_.push_back(services.device->gpu() == nullptr ? nullptr
@@ -208,8 +225,31 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
   }
   Builder builder{*executor, {&program, executor->index_, rank, executor->coordinates_, executor->arena_->base()}};
   if (absl::Status status = builder.Build(); !status.ok()) return Prefixed(where, status);
+  if (absl::Status status = executor->PrepareMetrics(); !status.ok()) return Prefixed(where, status);
   executor->CollectState();
   return executor;
+}
+
+// On the stream of the actor that writes it, a copy needs to wait for nothing.
+absl::Status Executor::PrepareMetrics() {
+  for (const plan::Metric& metric : program_.plan->metrics()) {
+    if (metric.stage() != program_.index) continue;
+    char* const address = arena_->base() + program_.MetricRangeOf(metric.buffer()).begin;
+    metrics_.push_back({metric.name(), StreamThatWrites(program_, metric.buffer()), address, address});
+  }
+  if (services_.device->host_addressable() || metrics_.empty()) return absl::OkStatus();
+  constexpr size_t kWord = sizeof(float);
+  auto memory = services_.device->AllocateHostMemory(static_cast<int64_t>(metrics_.size() * kWord));
+  if (!memory.ok()) return memory.status();
+  metric_memory_ = *std::move(memory);
+  for (size_t i = 0; i < metrics_.size(); ++i) metrics_[i].word = metric_memory_->base() + i * kWord;
+  return absl::OkStatus();
+}
+
+int64_t Executor::workspace_bytes() const {
+  size_t bytes = 0;
+  for (const auto& workspace : workspaces_) bytes += workspace->bytes() + workspace->Beside()->bytes();
+  return static_cast<int64_t>(bytes);
 }
 
 void Executor::CollectState() {
@@ -361,7 +401,12 @@ void Executor::RunStream(int s) {
     const absl::Status status = uploads_[s]->Run(step_, stream);
     if (!status.ok()) services_.fault->Raise(Prefixed(absl::StrCat("rank ", rank_, ": numbers of a step"), status));
   }
-  actors_->RunStream(s, step_).IgnoreError();
+  if (!actors_->RunStream(s, step_).ok()) return;
+  for (const MetricWord& metric : metrics_) {
+    if (metric.stream != s || metric.word == metric.address) continue;
+    const absl::Status status = stream.Copy(metric.word, metric.address, sizeof(float));
+    if (!status.ok()) services_.fault->Raise(Prefixed(absl::StrCat("rank ", rank_, ": ", metric.name), status));
+  }
 }
 
 absl::Status Executor::EndStep() {
@@ -372,17 +417,11 @@ absl::Status Executor::EndStep() {
   return services_.fault->raised() ? services_.fault->status() : absl::OkStatus();
 }
 
-absl::StatusOr<float> Executor::Metric(const std::string& name) {
-  for (const plan::Metric& metric : program_.plan->metrics()) {
-    if (metric.name() != name || metric.stage() != program_.index) continue;
-    const char* address = arena_->base() + program_.MetricRangeOf(metric.buffer()).begin;
+absl::StatusOr<float> Executor::Metric(const std::string& name) const {
+  for (const MetricWord& metric : metrics_) {
+    if (metric.name != name) continue;
     float value = 0;
-    const StateTile tile{.spec = TensorSpec::Whole(DType::kF32, {}), .address = const_cast<char*>(address)};
-    const absl::Status status = SaveTile(tile, [&](const void* bytes) {
-      std::memcpy(&value, bytes, sizeof(value));
-      return absl::OkStatus();
-    });
-    if (!status.ok()) return status;
+    std::memcpy(&value, metric.word, sizeof(value));
     return value;
   }
   return absl::NotFoundError(absl::StrCat("rank ", rank_, ": no metric `", name, "` in its stage"));

@@ -91,9 +91,9 @@ class Executor {
   void BeginStep(int64_t step);
   absl::Status EndStep();
 
-  // The plan's metric of this name, after a step; kNotFound if this rank's
-  // stage does not have it.
-  absl::StatusOr<float> Metric(const std::string& name);
+  // The plan's metric of this name, after EndStep() and before the next BeginStep(); kNotFound if this rank's
+  // stage does not have it. Asks nothing of the device: the step itself has left it to the host.
+  absl::StatusOr<float> Metric(const std::string& name) const;
 
   // Between steps. The callback gets the tile's bytes in host memory.
   const std::vector<StateTile>& state() const { return state_; }
@@ -103,6 +103,8 @@ class Executor {
   int rank() const { return rank_; }
   int stage() const { return program_.index; }
   int64_t arena_bytes() const { return arena_->bytes(); }
+  // Of the GPU's memory, beside the arena: what the kernels of each stream share. 0 on the host.
+  int64_t workspace_bytes() const;
   actor::RankProgram& actors() { return *actors_; }
   // What is replayed from the second step on, which begins with recording it. Not while a step runs.
   const Graphs& graphs() const { return graphs_; }
@@ -117,6 +119,7 @@ class Executor {
   struct Builder;
   Executor(plan::Program program, int rank, const Services& services);
   void CollectState();
+  absl::Status PrepareMetrics();
   absl::Status OnStream(const std::function<absl::Status(device::Stream&)>& task);
   // The kernel of a buffer's initial value.
   absl::StatusOr<std::unique_ptr<Kernel>> InitialiserOf(int32_t buffer, StepUpload* upload);
@@ -134,11 +137,22 @@ class Executor {
   std::unique_ptr<device::Arena> arena_;
   std::vector<std::unique_ptr<device::Stream>> streams_;
   std::unique_ptr<Fences> fences_;
-  std::vector<std::unique_ptr<StepUpload>> uploads_;  // by stream; null: not on a GPU
+  std::vector<std::unique_ptr<StepUpload>> uploads_;       // by stream; null: not on a GPU
+  std::vector<std::shared_ptr<GpuWorkspace>> workspaces_;  // by stream, of those that have one
   Graphs graphs_;
   std::vector<std::unique_ptr<class FencedWork>> works_;
   std::unique_ptr<actor::RankProgram> actors_;
   std::vector<StateTile> state_;
+  // Where a metric is, and the host memory to which its stream copies it at the end of a step; the same where the host
+  // addresses the device's.
+  struct MetricWord {
+    std::string name;
+    int stream = 0;
+    char* address = nullptr;
+    char* word = nullptr;
+  };
+  std::unique_ptr<device::Arena> metric_memory_;
+  std::vector<MetricWord> metrics_;
   int64_t step_ = 0;
   int64_t begun_ = 0;  // steps
 };

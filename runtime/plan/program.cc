@@ -22,10 +22,12 @@ Work WorkOf(const Kernel& kernel, const std::vector<int32_t>& root) {
   Work work;
   work.reads.assign(kernel.inputs().begin(), kernel.inputs().end());
   work.writes.assign(kernel.outputs().begin(), kernel.outputs().end());
-  // accumulate(x, sum) -> sum
-  if (kernel.name() != "accumulate" || work.reads.size() != 2 || work.writes.size() != 1) return work;
-  const int32_t sum = work.reads[1];
-  if (root[sum] == root[work.writes[0]] && work.reads[0] != sum) work.accumulator = sum;
+  // accumulate(x, sum) -> sum, accumulate_einsum(left, right, sum) -> sum
+  const size_t reads = kernel.name() == "accumulate" ? 2 : kernel.name() == "accumulate_einsum" ? 3 : 0;
+  if (reads == 0 || work.reads.size() != reads || work.writes.size() != 1) return work;
+  const int32_t sum = work.reads.back();
+  const bool also = std::find(work.reads.begin(), work.reads.end() - 1, sum) != work.reads.end() - 1;
+  if (root[sum] == root[work.writes[0]] && !also) work.accumulator = sum;
   return work;
 }
 

@@ -16,7 +16,7 @@ namespace weft::plan {
 struct Work {
   std::vector<int32_t> reads;
   std::vector<int32_t> writes;
-  // The operand of an `accumulate` kernel, its second one, that is updated in
+  // The last operand of an `accumulate` or `accumulate_einsum`, that is updated in
   // place and that micro-batch 0 does not read; -1.
   int32_t accumulator = -1;
 };

@@ -33,7 +33,8 @@ Values Load(const TensorSpec& spec, const char* at) {
 }  // namespace
 
 absl::StatusOr<std::vector<Values>> RunOnDevice(EmulatedGpu& gpu, KernelSpec spec, const std::vector<Values>& inputs,
-                                                const std::function<void()>& created) {
+                                                const std::function<void()>& created, const RunContext& context,
+                                                const std::vector<std::pair<int, int>>& in_place) {
   spec.gpu = gpu.device->gpu();
   spec.gpu_workspace = std::make_shared<GpuWorkspace>();
   auto kernel = gpu.kernels.Create(spec);
@@ -51,18 +52,23 @@ absl::StatusOr<std::vector<Values>> RunOnDevice(EmulatedGpu& gpu, KernelSpec spe
     Store(spec.inputs[i].dtype, inputs[i], host->base() + in.size() * kRoom + 64);
     in.push_back(device->base() + in.size() * kRoom + 64);
   }
-  for (size_t o = 0; o < spec.outputs.size(); ++o) out.push_back(device->base() + (in.size() + o) * kRoom + 64);
+  std::vector<size_t> places;  // of the outputs
+  for (size_t o = 0; o < spec.outputs.size(); ++o) places.push_back(in.size() + o);
+  for (const auto& [input, output] : in_place) places[static_cast<size_t>(output)] = static_cast<size_t>(input);
+  for (size_t place : places) out.push_back(device->base() + place * kRoom + 64);
   absl::Status status;
+  RunContext on_stream = context;
+  on_stream.stream = stream->handle();
   stream->Submit([&] {
     status = stream->Copy(device->base(), host->base(), tensors * kRoom);
-    if (status.ok()) status = (*kernel)->Run({.stream = stream->handle()}, in, absl::MakeSpan(out));
+    if (status.ok()) status = (*kernel)->Run(on_stream, in, absl::MakeSpan(out));
     if (status.ok()) status = stream->Copy(host->base(), device->base(), tensors * kRoom);
   });
   const absl::Status joined = stream->Join();
   if (!status.ok() || !joined.ok()) return status.ok() ? joined : status;
   std::vector<Values> results;
   for (size_t o = 0; o < out.size(); ++o) {
-    results.push_back(Load(spec.outputs[o], host->base() + (in.size() + o) * kRoom + 64));
+    results.push_back(Load(spec.outputs[o], host->base() + places[o] * kRoom + 64));
   }
   return results;
 }

@@ -11,11 +11,13 @@
 
 namespace weft::tests {
 
-// What RunKernel() does, with the GPU's kernel; calls `created`, if there is one, when the kernel is there. A tensor
-// has 1 MiB at most.
+// What RunKernel() does, with the GPU's kernel, `in_place` too; calls `created`, if there is one, when the kernel is
+// there. A tensor has 1 MiB at most.
 absl::StatusOr<std::vector<testing::Values>> RunOnDevice(EmulatedGpu& gpu, KernelSpec spec,
                                                          const std::vector<testing::Values>& inputs,
-                                                         const std::function<void()>& created = nullptr);
+                                                         const std::function<void()>& created = nullptr,
+                                                         const RunContext& context = {},
+                                                         const std::vector<std::pair<int, int>>& in_place = {});
 
 }  // namespace weft::tests
 

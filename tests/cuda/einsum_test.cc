@@ -191,6 +191,53 @@ TEST_P(EpilogueLibraryTest, AgreesWithTheCpu) {
   }
 }
 
+// The library adds to what is there, where it does the product; else our own kernel does.
+TEST(AccumulateLibraryTest, AddsToTheSum) {
+  KernelRegistry cpu;
+  RegisterCpuKernels(cpu);
+  const struct {
+    const char* equation;
+    Dims left, right, result;
+    int64_t products, launches;
+  } cases[] = {{"bsi,bso->io", {2, 35, 17}, {2, 35, 66}, {17, 66}, 1, 0},
+               {"bsi,bscnd->icnd", {2, 5, 8}, {2, 5, 3, 2, 4}, {8, 3, 2, 4}, 1, 0},
+               {"cbhse,cdhe->bsd", {3, 2, 2, 3, 5}, {3, 4, 2, 5}, {2, 3, 4}, 0, 1}};
+  for (const auto& it : cases) {
+    for (DType type : {DType::kF32, DType::kBF16}) {
+      SCOPED_TRACE(std::string(it.equation) + " " + NameOf(type));
+      KernelSpec spec{.name = "einsum",
+                      .inputs = {TensorSpec::Whole(DType::kF32, it.left), TensorSpec::Whole(DType::kF32, it.right)},
+                      .outputs = {TensorSpec::Whole(DType::kF32, it.result)},
+                      .attributes = {{"equation", std::string(it.equation)}}};
+      std::vector<Values> inputs;
+      for (const auto* list : {&spec.inputs, &spec.outputs}) {
+        for (const TensorSpec& tensor : *list) {
+          inputs.push_back(RandomValues(tensor.elements(), inputs.size() + 1, -8, 8));
+          for (double& x : inputs.back()) x = std::round(x * 8) / 8;  // exact in all types, and so are the sums
+        }
+      }
+      const auto term = RunKernel(cpu, spec, {inputs[0], inputs[1]});
+      ASSERT_TRUE(term.ok()) << term.status();
+      spec.name = "accumulate_einsum";
+      spec.inputs[0].dtype = spec.inputs[1].dtype = type;
+      spec.inputs.push_back(spec.outputs[0]);
+      for (int64_t micro_batch : {0, 2}) {
+        EmulatedGpu gpu({.most_delay_us = 0}, /*libraries=*/true);
+        int64_t tried = 0;
+        const auto got = RunOnDevice(gpu, spec, inputs, [&] { tried = gpu.cublaslt.products(); },
+                                     {.micro_batch = micro_batch}, {{2, 0}});
+        ASSERT_TRUE(got.ok()) << got.status();
+        for (size_t i = 0; i < (*got)[0].size(); ++i) {
+          ASSERT_EQ((*got)[0][i], (*term)[0][i] + (micro_batch == 0 ? 0 : inputs[2][i])) << micro_batch << " " << i;
+        }
+        EXPECT_EQ(gpu.cublaslt.products() - tried, it.products);
+        EXPECT_EQ(gpu.driver.launches(), it.launches);
+        EXPECT_THAT(gpu.driver.complaints(), ::testing::IsEmpty());
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Epilogues, EpilogueLibraryTest, ::testing::ValuesIn(kEpilogues));
 
 }  // namespace

@@ -230,6 +230,25 @@ TEST(GraphsResumeTest, GoesOnWithTheSameNumbers) {
   EXPECT_GT(resumed.replays, 0);
 }
 
+// They are in host memory when a step ends: the GPU is neither asked nor stopped.
+TEST(GraphsMetricsTest, AMetricAsksNothingOfTheDriver) {
+  EmulatedGpu gpu;
+  TrainOptions options = OptionsOf({"gpt2", kGpt2, {"dist.pipeline=2"}});
+  std::mutex mutex;
+  std::vector<float> losses;
+  options.inspect = [&](executor::Executor& it) {
+    std::lock_guard<std::mutex> lock(mutex);  // no other rank asks meanwhile
+    const int64_t before = gpu.driver.submissions();
+    const auto loss = it.Metric("loss");
+    if (loss.ok()) losses.push_back(*loss);
+    EXPECT_EQ(gpu.driver.submissions(), before);
+    return absl::OkStatus();
+  };
+  const Outcome outcome = Observe(gpu, options);
+  ASSERT_EQ(losses.size(), static_cast<size_t>(kSteps));
+  for (int step = 0; step < kSteps; ++step) EXPECT_EQ(losses[step], outcome.reports[step].loss);
+}
+
 // Without memory for graphs, a run goes on without them.
 TEST(GraphsMemoryTest, AGraphThatDoesNotFitIsLeftOut) {
   const Case mlp{"mlp", kMlp, {}};

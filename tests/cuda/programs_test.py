@@ -93,6 +93,7 @@ class ProgramsTest(ProgramTest):
         self.assertIn(f"NCCL 2.28.9 ({self.libraries}/libnccl.so.2)\n", found.out)
         told = self.call(self.plan(*SMALL, CLUSTER), "--data", TOKENS, "--steps", 1)
         self.assertIn("CUDA driver 13.0, 2 GPUs\n", told.err + told.out)
+        self.assertRegex(told.err, r" planned, and \d+(\.\d+)? \w+ for kernels beside it\n")
 
     def test_without_a_driver_it_starts_and_says_so(self):
         if any(os.path.exists(f"/usr/lib/{folder}/libcuda.so.1") for folder in ("x86_64-linux-gnu", "wsl/lib")):

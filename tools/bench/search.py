@@ -2,7 +2,7 @@
 
 # Model, its folder and job, cluster, keys, and the aim: seconds of one idle core.
 MODELS = [("124M on 64 ranks", "gpt2", "124m", "8xh200", ["batch={global: 512}"], 3),
-          ("1.5B on 64 ranks", "gpt2", "1.5b", "8xh200", ["batch={global: 512}"], 15),
+          ("1.5B on 64 ranks", "gpt2", "1.5b", "8xh200", ["batch={global: 512}", "model.set=heads=16"], 15),
           ("8B on data 8, tensor 8", "llama", "8b", "8xh200",
            ["dist.data=8", "dist.tensor=8", "batch={global: 512 micro: 128}", "zero.stage=1"], 2),
           ("39B on 64 ranks", "gpt2", "1.5b", "8xh200",

@@ -71,7 +71,7 @@ std::vector<Frozen> FrozenBest() {
 }
 
 TEST(SweepTest, ChoosesTheBestOfAllLayoutsOf15BOn64Ranks) {
-  const Keys model = {"batch={global: 512}"};
+  const Keys model = {"batch={global: 512}", "model.set=heads=16"};
   const std::vector<Frozen> frozen = FrozenBest();
   ASSERT_EQ(frozen.size(), 100u);
   double best = std::numeric_limits<double>::infinity();

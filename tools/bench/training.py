@@ -86,7 +86,7 @@ def memory(tools, quick):
 
 def start(tools, quick):
     print("Start-up and compilation")
-    compiled = tools.measured("weft-compile", tools.job("1.5b"), "dist.data=8", "dist.tensor=8", "-o",
+    compiled = tools.measured("weft-compile", tools.job("1.5b"), "model.set=heads=16", "dist.data=8", "dist.tensor=8", "-o",
                                    tools.path("large.plan"))
     print("  weft-compile 1.5b for 8 x 8 ranks: %.2f s, %.0f MiB" % (compiled.seconds, compiled.peak_bytes / 2**20))
     plan = tools.compile("tiny", ["dist.data=2", "dist.tensor=2"], "start")

@@ -2,9 +2,9 @@
 
 import os
 
-JOBS = [("1.5B, data 8 x tensor 8", "1.5b", "8x8cpu", ["dist.data=8", "dist.tensor=8"]),
+JOBS = [("1.5B, data 8 x tensor 8", "1.5b", "8x8cpu", ["dist.data=8", "dist.tensor=8", "model.set=heads=16"]),
         ("1.5B, pipeline 8 x tensor 8 x data 16", "1.5b", "128x8h200",
-         ["dist.pipeline=8", "dist.tensor=8", "dist.data=16", "batch.micro=16"]),
+         ["dist.pipeline=8", "dist.tensor=8", "dist.data=16", "batch.micro=16", "model.set=heads=16"]),
         ("175B, pipeline 16 x tensor 8 x data 8", "175b", "128x8h200",
          ["dist.pipeline=16", "dist.tensor=8", "dist.data=8", "precision.compute=BF16",
           "recompute.policy=FULL"])]

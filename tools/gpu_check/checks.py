@@ -15,6 +15,7 @@ RANKS_BOUND = 2e-5  # of a loss, relative: sums of ranks in another order
 CURVE_BOUND = 0.01  # of a loss, relative
 CURVE_WINDOW = 10  # steps over whose mean curves are compared: a batch's own noise is in both
 STEPS = 40  # of the oracle
+SLOWEST = ["speed.1.5b"]  # behind all others
 
 
 class Skipped(Exception):
@@ -157,6 +158,24 @@ def sanitizer(tool):
     return check
 
 
+def models(pack):
+    """The first plan of every model of the speed tables: all its kernels are made, and it takes a step."""
+    taken, refused = {}, {}
+    for model, sizes in pack.manifest["speed"].items():
+        if pack.quick and model != "tiny":
+            continue
+        try:
+            taken[model] = losses_of(pack.train("speed-%s-%d" % (model, sizes[0]), 1, text(pack)))[0]
+        except CheckFailed as error:
+            if not error.does_not_fit():
+                raise
+            refused[model] = str(error)
+    if not taken:
+        raise Skipped("no model fits")
+    return "%s took a step%s" % (", ".join(taken), "; too large here: " + ", ".join(refused) if refused else ""), {
+        "losses": taken, "refused": refused}
+
+
 # --- 2: the oracle, and the curve -----------------------------------------------------------------------------------
 
 def gpu_oracle(pack):
@@ -215,6 +234,20 @@ def deterministic(pack):
     return "%d losses and gradient norms, bit for bit" % len(first), {"losses": [it[0] for it in first]}
 
 
+def graphs(pack):
+    """With steps replayed as CUDA graphs and without: the same bits. All of what can be recorded is."""
+    plan, data, steps = ("dropout", tokens(pack), 3) if pack.quick else ("curve-BF16", text(pack), 20)
+    runs = {word: [(step["loss"], step["grad_norm"]) for step in
+                   pack.train(plan, steps, data, "--deterministic", "--cuda-graphs", word)] for word in ("on", "off")}
+    different = [i for i, (a, b) in enumerate(zip(runs["on"], runs["off"])) if a != b]
+    if different or len(runs["on"]) != len(runs["off"]):
+        raise CheckFailed("expected the same bits, got others from step %d on" % different[0])
+    refused = [line for line in pack.notes if "CUDA graphs" in line]
+    if refused:
+        raise CheckFailed(refused[0])
+    return "%d losses and gradient norms, bit for bit" % len(runs["on"]), runs
+
+
 def misfit(pack):
     # The text is long enough for a step of 1024 sequences of 1024 bytes.
     status, out, err = pack.call([pack.path("bin", "weft-run"), pack.plan("misfit"), "--data", text(pack), "--steps", "1",
@@ -228,26 +261,32 @@ def misfit(pack):
     return "%.0f GiB refused, %.0f free" % (asked / 2**30, free / 2**30), {"said": err.strip()}
 
 
-# Name: (what it shows, whether it needs a GPU, function). In the order in which they run.
+# Name: (what it shows, whether it needs a GPU, function). In the order in which they run: seconds and what decides most
+# first, then minutes; what takes longest last, so that a limit costs least.
 def all_checks(pack):
     checks = {
         "cpu.oracle": ("float32 on the CPU: the losses of llm.c and PyTorch", False, cpu_oracle),
         "cpu.ranks": ("2 x 2 x 2 ranks on the CPU", False, cpu_ranks),
+        "oracle": ("2: float32: the losses of llm.c and PyTorch", True, gpu_oracle),
+        "models": ("1: all kernels of every model of the speed tables", True, models),
         "kernels.own": ("1: every GPU kernel beside its CPU twin", True, kernels_own),
         "kernels.cublaslt": ("1: the same with cuBLASLt", True, kernels_library),
         "kernels.cudnn": ("1: attention by cuDNN beside its CPU twin", True, kernels_cudnn),
-        "kernels.large": ("1: shapes of real models, f32, bf16, f16", True, kernels_large),
+        "deterministic": ("4: the same losses twice", True, deterministic),
+        "graphs": ("4: the same losses with CUDA graphs and without", True, graphs),
+        "nccl": ("3: NCCL with one rank", True, nccl),
+        "misfit": ("5: what does not fit is refused at load", True, misfit),
     }
-    for tool in ("memcheck", "racecheck", "initcheck"):
-        checks["sanitizer." + tool] = ("1: compute-sanitizer on every kernel", True, sanitizer(tool))
-    checks["oracle"] = ("2: float32: the losses of llm.c and PyTorch", True, gpu_oracle)
-    checks["curve"] = ("2: 124M, 200 steps of text, BF16 beside float32", True, curve)
     for name in sorted(pack.manifest["plans"]):
         if name.startswith("ranks-") and name not in ("ranks-one", "ranks-cpu"):
             checks["ranks." + name[len("ranks-"):]] = ("3: virtual ranks on one GPU", True, layout(name[len("ranks-"):]))
-    checks["nccl"] = ("3: NCCL with one rank", True, nccl)
-    checks["deterministic"] = ("4: the same losses twice", True, deterministic)
-    checks["misfit"] = ("5: what does not fit is refused at load", True, misfit)
-    for model in pack.manifest["speed"]:
-        checks["speed." + model] = ("tokens/s, gaps, memory; beside PyTorch", True, speed.check(model, text, Skipped))
+    checks["curve"] = ("2: 124M, 200 steps of text, BF16 beside float32", True, curve)
+    checks["kernels.large"] = ("1: shapes of real models, f32, bf16, f16", True, kernels_large)
+    speeds = {"speed." + model: ("tokens/s, gaps, memory; beside PyTorch", True, speed.check(model, text, Skipped))
+              for model in pack.manifest["speed"]}
+    slowest = {name: speeds.pop(name) for name in SLOWEST if name in speeds}
+    checks.update(speeds)
+    for tool in ("memcheck", "racecheck", "initcheck"):
+        checks["sanitizer." + tool] = ("1: compute-sanitizer on every kernel", True, sanitizer(tool))
+    checks.update(slowest)
     return checks

@@ -16,7 +16,7 @@ import time
 import traceback
 
 import checks as all_of_them
-from machine import CheckFailed, Pack, describe
+from machine import CheckFailed, OutOfTime, Pack, describe
 
 NO_DRIVER = "no driver found"
 STATUS = """exit status: 0 nothing failed, 1 a check failed, 2 the request was wrong, 3 nothing failed, but without a driver
@@ -25,17 +25,20 @@ nothing was checked on a GPU"""
 
 def run_check(pack, function):
     begin = time.monotonic()
+    pack.notes = []
     try:
         numbers, details = function(pack)
         result = {"result": "passed", "numbers": numbers, "details": details}
     except all_of_them.Skipped as why:
         result = {"result": "skipped", "numbers": str(why), "details": {}}
+    except OutOfTime:
+        result = {"result": "skipped", "numbers": "out of time (--limit)", "details": {}}
     except CheckFailed as error:
         result = {"result": "FAILED", "numbers": str(error), "details": {"said": error.said[-20000:]}}
     except Exception as error:  # a check that is wrong itself fails alone
         result = {"result": "FAILED", "numbers": "%s: %s" % (type(error).__name__, error),
                   "details": {"said": traceback.format_exc()}}
-    return dict(result, seconds=round(time.monotonic() - begin, 2))
+    return dict(result, notes=pack.notes, seconds=round(time.monotonic() - begin, 2))
 
 
 def select(names, patterns):
@@ -54,11 +57,11 @@ def run_checks(pack, names, known, machine, save):
     for name in names:
         what, gpu, function = known[name]
         if gpu and machine["driver"] is None:
-            result = {"result": NO_DRIVER, "numbers": "", "details": {}, "seconds": 0}
+            result = {"result": NO_DRIVER, "numbers": "", "details": {}, "notes": [], "seconds": 0}
         else:
             result = run_check(pack, function)
         results[name] = dict(result, what=what)
-        print("%-34s %s  %s" % (name, result["result"], result["numbers"]), flush=True)
+        print("\n  ".join(["%-34s %s  %s" % (name, result["result"], result["numbers"]), *result["notes"]]), flush=True)
         save(results)
     return results
 
@@ -69,7 +72,8 @@ def print_table(machine, results, out):
     print("; ".join(machine["gpus"]) if machine["driver"] else NO_DRIVER, "(everything is in %s)" % out)
     print("%-*s  %-15s  %8s  %s" % (width, "check", "result", "seconds", "numbers"))
     for name, it in results.items():
-        print("%-*s  %-15s  %8.1f  %s" % (width, name, it["result"], it["seconds"], it["numbers"]))
+        notes = "; %d notes" % len(it["notes"]) if it["notes"] else ""
+        print("%-*s  %-15s  %8.1f  %s%s" % (width, name, it["result"], it["seconds"], it["numbers"], notes))
 
 
 def report_of(pack, machine):
@@ -97,13 +101,16 @@ def main():
     parser.add_argument("checks", nargs="*", help="names or patterns such as `ranks.*`; all if none is named")
     parser.add_argument("--out", default="gpu_check.json", help="default: %(default)s in this folder")
     parser.add_argument("--cuda-libs", default="", help="folder with cuBLASLt, cuDNN and NCCL; else where weft-run looks")
-    parser.add_argument("--limit", type=int, default=1800, help="seconds that one program may take; default: %(default)s")
+    parser.add_argument("--limit", type=int, help="seconds that all of it may take: what is not done by then is skipped")
+    parser.add_argument("--program-limit", type=int, default=1800,
+                        help="seconds that one program may take; default: %(default)s")
     parser.add_argument("--quick", action="store_true", help="a few steps and kernels of each: is the pack whole?")
     parser.add_argument("--list", action="store_true", help="the checks, without running them")
     arguments = parser.parse_args()
+    end = None if arguments.limit is None else time.monotonic() + arguments.limit
     with tempfile.TemporaryDirectory(prefix="gpu_check-") as work:
         pack = Pack(os.path.dirname(os.path.abspath(__file__)), work, arguments.cuda_libs, arguments.quick,
-                    arguments.limit)
+                    arguments.program_limit, end)
         known = all_of_them.all_checks(pack)
         if arguments.list:
             for name, (what, gpu, _) in known.items():
@@ -114,6 +121,9 @@ def main():
             machine = describe(pack)
         except CheckFailed as error:
             sys.stderr.write("gpu_check: %s\n%s\n" % (error, error.said))
+            return 1
+        except OutOfTime:
+            sys.stderr.write("gpu_check: --limit: expected time to look at the machine, got %d s\n" % arguments.limit)
             return 1
         print("\n".join(machine["found"]))
         report = report_of(pack, machine)

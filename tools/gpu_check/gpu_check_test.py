@@ -78,13 +78,13 @@ class GpuCheckTest(unittest.TestCase):
         self.assertRegex(report["date"], r"^\d{4}-\d\d-\d\dT")
 
     def test_with_the_emulated_driver(self):
-        names = ["kernels.*", "sanitizer.memcheck", "oracle", "ranks.data-2-tensor-2-pipeline-2", "nccl", "deterministic",
-                 "misfit", "speed.tiny", "speed.124m"]
+        names = ["kernels.*", "sanitizer.memcheck", "models", "oracle", "ranks.data-2-tensor-2-pipeline-2", "nccl", "deterministic",
+                 "graphs", "misfit", "speed.tiny", "speed.124m"]
         status, report, said = self.check(*names, driver=True)
         self.assertEqual(status, 0, said)
         results = {name: it["result"] for name, it in report["results"].items()}
-        for name in ("kernels.own", "kernels.cublaslt", "kernels.cudnn", "kernels.large", "oracle", "nccl",
-                     "ranks.data-2-tensor-2-pipeline-2", "deterministic", "misfit", "speed.tiny"):
+        for name in ("kernels.own", "kernels.cublaslt", "kernels.cudnn", "kernels.large", "models", "oracle", "nccl",
+                     "ranks.data-2-tensor-2-pipeline-2", "deterministic", "graphs", "misfit", "speed.tiny"):
             self.assertEqual(results[name], "passed", said)
         self.assertEqual(results["speed.124m"], "skipped")
         speed = report["results"]["speed.tiny"]["details"]
@@ -95,9 +95,14 @@ class GpuCheckTest(unittest.TestCase):
         self.assertEqual((report["device"], report["cuda_driver"]), (["emulated", "emulated"], "13.0"))
         self.assertEqual(len(report["results"]["oracle"]["details"]["losses"]), 5)
         self.assertGreater(len(report["results"]["kernels.large"]["details"]["tests"]), 30)
+        # What went another way is said, of this check alone.
+        notes = report["results"]["oracle"]["notes"]
+        self.assertTrue(any("by our own kernel; cuDNN: expected bf16 or f16, got f32" in it for it in notes), notes)
+        self.assertIn("  " + notes[0], said)
+        self.assertEqual(report["results"]["models"]["notes"], [])
         ways = report["results"]["kernels.cudnn"]["details"]["ways"]
         self.assertTrue(any(it["way"].startswith("by cuDNN, engine 0") for it in ways), ways)
-        self.assertTrue(any("expected a head size that is a multiple of 8" in it["way"] for it in ways), ways)
+        self.assertTrue(any("cuDNN: expected bf16 or f16, got f32" in it["way"] for it in ways), ways)
         self.assertRegex(report["results"]["misfit"]["numbers"], r"^\d+ GiB refused, 1 free$")
 
     def test_a_difference_fails(self):
@@ -113,6 +118,22 @@ class GpuCheckTest(unittest.TestCase):
         status, report, said = self.check("cpu.oracle", driver=False, pack=wrong)
         self.assertEqual(status, 1, said)
         self.assertIn("expected at most 1.0e-04, got 1.000e+00", report["results"]["cpu.oracle"]["numbers"])
+
+    def test_what_is_cheap_comes_first(self):
+        status, _, said = self.check("--list", driver=False)
+        self.assertEqual(status, 0, said)
+        names = [line.split()[0] for line in said.splitlines()]
+        order = ["cpu.oracle", "oracle", "models", "graphs", "speed.124m", "sanitizer.memcheck", "speed.1.5b"]
+        self.assertEqual(sorted(order, key=names.index), order)
+        self.assertEqual(names[-1], "speed.1.5b")
+
+    def test_what_there_is_no_time_for_is_skipped(self):
+        code = ("import tempfile, gpu_check, machine\n"
+                "pack = machine.Pack('.', tempfile.mkdtemp(), end=0)\n"  # long ago
+                "print(gpu_check.run_check(pack, lambda pack: pack.run('weft-run', '--version')))")
+        said = subprocess.run(["/usr/bin/python3", "-B", "-c", code], check=True, capture_output=True, text=True,
+                              cwd=self.pack).stdout
+        self.assertIn("'result': 'skipped', 'numbers': 'out of time (--limit)'", said)
 
     def test_what_is_asked_for_exists(self):
         status, report, said = self.check("oracel", driver=False)

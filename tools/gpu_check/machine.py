@@ -6,6 +6,15 @@ import re
 import shutil
 import subprocess
 import sysconfig
+import time
+
+# What weft-run says of that which is not done as it should be.
+NOTES = re.compile(r"by our own kernel|not by cuBLASLt|is not replayed|^CUDA graphs: 0 |is ignored")
+
+
+class OutOfTime(Exception):
+    """What --limit allows is spent."""
+
 
 class CheckFailed(Exception):
     """What went wrong, in one line, and what was said."""
@@ -14,14 +23,20 @@ class CheckFailed(Exception):
         super().__init__(what)
         self.said = said
 
+    def does_not_fit(self):
+        """Whether the GPU has too little memory for it."""
+        return bool(re.search("expected at most the|OUT_OF_MEMORY|out of memory", self.said))
+
 
 class Pack:
     """The folder, a folder for what programs write, and how they are called. A program that takes longer than `limit_s`
-    hangs, or should not be run here."""
+    hangs, or should not be run here; none may go on behind `end`, a time of the monotonic clock."""
 
-    def __init__(self, folder, work, libraries="", quick=False, limit_s=1800):
+    def __init__(self, folder, work, libraries="", quick=False, limit_s=1800, end=None):
         self.folder, self.work, self.libraries, self.quick, self.limit_s = folder, work, libraries, quick, limit_s
+        self.end = end
         self.known = {}  # what one check leaves to the next
+        self.notes = []  # of the check that runs, each once
         with open(self.path("manifest.json"), encoding="utf-8") as file:
             self.manifest = json.load(file)
 
@@ -46,10 +61,16 @@ class Pack:
     def call(self, command, limit_s=None, **environment):
         """(status, stdout, stderr); None for the status of a program that does not end."""
         limit_s = limit_s or self.limit_s
+        left_s = limit_s if self.end is None else self.end - time.monotonic()
+        if left_s <= 0:
+            raise OutOfTime()
+        own, limit_s = limit_s, min(limit_s, left_s)
         try:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit_s, cwd=self.work,
                                   env=self.environment(**environment))
         except subprocess.TimeoutExpired as late:
+            if limit_s < own:
+                raise OutOfTime() from late
             return None, "", "%s\nnot done after %d s" % ((late.stderr or b"").decode("utf-8", "replace"), limit_s)
         return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
 
@@ -58,6 +79,7 @@ class Pack:
         status, out, err = self.call([self.path("bin", program), *map(str, arguments)], **environment)
         if status != 0:
             raise CheckFailed("%s: exit status %s: %s" % (program, status, last_line(err) or last_line(out)), out + err)
+        self.notes += [line for line in dict.fromkeys(err.splitlines()) if NOTES.search(line) and line not in self.notes]
         return out
 
     def train(self, plan, steps, data, *flags, cuda=True, **environment):
@@ -66,7 +88,7 @@ class Pack:
         if os.path.exists(name):
             os.remove(name)
         gpu = [*self.flags(), "--algorithm-cache", self.scratch("algorithms")] if cuda else []
-        self.run("weft-run", self.plan(plan), "--data", data, "--steps", steps, "--metrics", name, "--quiet", *gpu, *flags,
+        self.run("weft-run", self.plan(plan), "--data", data, "--steps", steps, "--metrics", name, *gpu, *flags,
                  **environment)
         with open(name, encoding="utf-8") as lines:
             return [line for line in map(json.loads, lines) if "step" in line]

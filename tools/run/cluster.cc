@@ -31,7 +31,10 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> CreateCluster(const Context& 
     cluster = executor::ProcessCluster::Create(context.plan, context.processes.world(), options, context.communicator);
   }
   if (cluster.ok()) {
-    if (absl::Status status = CheckMemory(context.plan, MemoryOf(context, **cluster)); !status.ok()) return status;
+    // Ranks of one process share what its device has, and it is the device that says if they do not fit.
+    const absl::Status fits =
+        context.processes.alone() ? absl::OkStatus() : CheckMemory(context.plan, MemoryOf(context, **cluster));
+    if (!fits.ok()) return fits;
     if (absl::Status status = (*cluster)->Initialize(); !status.ok()) return status;
   }
   return cluster;
@@ -40,9 +43,12 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> CreateCluster(const Context& 
 }  // namespace
 
 RankMemory MemoryOf(const Context& context, executor::Cluster& cluster) {
-  if (context.processes.alone()) return {.arena = ArenaBytesOf(context.plan)};
+  int64_t workspaces = 0;
+  for (int i = 0; i < cluster.size(); ++i) workspaces += cluster.executor(i).workspace_bytes();
+  if (context.processes.alone()) return {.arena = ArenaBytesOf(context.plan), .workspaces = workspaces};
   return {.arena = cluster.executor(0).arena_bytes(),
-          .staging = context.processes.world()->communicator().staging_bytes()};
+          .staging = context.processes.world()->communicator().staging_bytes(),
+          .workspaces = workspaces};
 }
 
 int RankCountOf(const plan::Plan& plan) {

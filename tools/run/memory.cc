@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/cluster.h"
@@ -50,13 +51,22 @@ absl::StatusOr<std::vector<RankMemory>> GatherMemory(Processes& processes, const
   return ranks;
 }
 
+std::string TextBeside(int64_t staging, int64_t workspaces) {
+  std::string text;
+  for (const auto& [bytes, what] : {std::pair(staging, " for messages"), std::pair(workspaces, " for kernels")}) {
+    if (bytes > 0) absl::StrAppend(&text, text.empty() ? ", and " : " and ", plan::BytesText(bytes), what);
+  }
+  return text.empty() ? text : text + " beside it";
+}
+
 absl::Status CheckMemory(const plan::Plan& plan, const RankMemory& own) {
   const int64_t there = plan::PlanBytesOf(plan.header().cluster());
   // The verifier has looked at the arenas.
-  if (there == 0 || own.staging == 0 || own.arena + own.staging <= there) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "memory: expected at most ", plan::BytesText(there), ", as a device of the cluster has, got ",
-      plan::BytesText(own.arena), " planned and ", plan::BytesText(own.staging), " for messages beside it"));
+  const int64_t beside = own.staging + own.workspaces;
+  if (there == 0 || beside == 0 || own.arena + beside <= there) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat("memory: expected at most ", plan::BytesText(there),
+                                                   ", as a device of the cluster has, got ", plan::BytesText(own.arena),
+                                                   " planned", TextBeside(own.staging, own.workspaces)));
 }
 
 std::string TextOfMemory(const plan::Plan& plan, const std::vector<RankMemory>& ranks) {

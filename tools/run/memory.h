@@ -28,14 +28,18 @@ class Growth {
 // Of one rank, in bytes.
 struct RankMemory {
   int64_t arena = 0;
-  int64_t staging = 0;   // of messages, beside the arena
-  int64_t measured = 0;  // that its process has grown by
+  int64_t staging = 0;     // of messages, beside the arena
+  int64_t workspaces = 0;  // of kernels of a GPU, beside the arena
+  int64_t measured = 0;    // that its process has grown by
 };
 
 // That of every rank, by rank. All processes come.
 absl::StatusOr<std::vector<RankMemory>> GatherMemory(Processes& processes, const RankMemory& own);
 
-// kResourceExhausted if the arena and the staging of a rank are more than a device
+// ", and 12 MiB for messages and 256 MiB for kernels beside it"; empty if there is nothing.
+std::string TextBeside(int64_t staging, int64_t workspaces);
+
+// kResourceExhausted if the arena of a rank and what is beside it are more than a device
 // of the plan's cluster has.
 absl::Status CheckMemory(const plan::Plan& plan, const RankMemory& own);
 

@@ -27,6 +27,7 @@
 #include "tools/run/sources.h"
 #include "tools/run/state.h"
 #include "tools/run/step_word.h"
+#include "tools/run/steps.h"
 
 namespace weft::run {
 namespace {
@@ -101,7 +102,10 @@ class Trainer {
     cluster_ = *std::move(cluster);
     auto memory = GatherMemory(processes_, MemoryOf(context_, *cluster_));
     if (!memory.ok()) return memory.status();
-    for (const RankMemory& rank : *memory) staging_bytes_ += rank.staging;
+    for (const RankMemory& rank : *memory) {
+      staging_bytes_ += rank.staging;
+      workspace_bytes_ += rank.workspaces;
+    }
     if (absl::Status status = LoadState(resume->get()); !status.ok()) return status;
     return processes_.Agree(processes_.first() ? OpenReports(resume->get()) : absl::OkStatus());
   }
@@ -156,7 +160,7 @@ class Trainer {
                    plan::RanksAndMeshText(context_.plan).c_str(), processes_.alone() ? "" : ", a process each",
                    ThreadsOf(context_), ThreadsOf(context_) == 1 ? "" : "s",
                    plan::BytesText(ArenaBytesOf(context_.plan)).c_str(),
-                   staging_bytes_ == 0 ? "" : (", and " + plan::BytesText(staging_bytes_) + " for messages").c_str());
+                   TextBeside(staging_bytes_, workspace_bytes_).c_str());
       context_.Tell(TextOfGraphs(context_, *cluster_));
       for (const std::string& note : notes_) context_.Tell(note);
       if (resume != nullptr) context_.Tell(absl::StrCat("resuming after step ", step_, " from ", resume->path()));
@@ -172,32 +176,56 @@ class Trainer {
   absl::Status Loop() {
     const int64_t first = step_;
     const int64_t begin = trace::NowNs();
-    int64_t before = begin;
-    while (step_ < last_step_ && stop_ == Stop::kNo) {
-      if (absl::Status status = cluster_->Step(step_); !status.ok()) return status;
-      if (step_ == first + 1) context_.Tell(TextOfUnrecorded(*cluster_));
-      const int64_t now = trace::NowNs();
-      absl::StatusOr<StepWord> word = Exchange(processes_, OwnWord());
-      if (!word.ok()) return word.status();
-      stop_ = word->stop;
-      const trace::StepMetrics metrics = MetricsOf(*word, (now - before) * 1e-9);
-      if (absl::Status status = Report(metrics, (now - begin) * 1e-9); !status.ok()) return status;
-      // All have the same numbers, and so the same verdict.
-      if (absl::Status status = CheckFinite(metrics); !status.ok()) return processes_.Agree(status);
-      loss_scale_ = metrics.loss_scale;
-      before = now;
-      ++step_;
-      if (request_.checkpoint_every > 0 && step_ % request_.checkpoint_every == 0) {
-        if (absl::Status status = Save(); !status.ok()) return status;
-        before = trace::NowNs();
-      }
-    }
+    int64_t before = begin, now = begin;
+    StepWord own;
+    const absl::Status done =
+        RunSteps(first, last_step_,
+                 {.begin = [&](int64_t step) { cluster_->Begin(step); },
+                  .end = [&] { return cluster_->End(); },
+                  .take = [&](int64_t step) -> absl::StatusOr<bool> {
+                    now = trace::NowNs();
+                    if (step == first + 1) context_.Tell(TextOfUnrecorded(*cluster_));
+                    own = OwnWord();
+                    return BeginsAhead(own);
+                  },
+                  .report = [&](int64_t) -> absl::StatusOr<bool> {
+                    absl::StatusOr<StepWord> word = Exchange(processes_, own);
+                    if (!word.ok()) return word.status();
+                    stop_ = std::max(stop_, word->stop);
+                    const trace::StepMetrics metrics = MetricsOf(*word, static_cast<double>(now - before) * 1e-9);
+                    if (absl::Status status = Report(metrics, static_cast<double>(now - begin) * 1e-9); !status.ok()) {
+                      return status;
+                    }
+                    // All have the same numbers, and so the same verdict.
+                    if (absl::Status status = CheckFinite(metrics); !status.ok()) return processes_.Agree(status);
+                    loss_scale_ = metrics.loss_scale;
+                    before = now;
+                    ++step_;
+                    if (SavesAfter(step_)) {
+                      if (absl::Status status = Save(); !status.ok()) return status;
+                      before = trace::NowNs();
+                    }
+                    return stop_ == Stop::kNo;
+                  }});
+    if (!done.ok()) return done;
     progress_.reset();
     if (absl::Status status = Save(); !status.ok()) return status;
-    if (absl::Status status = Summarise(step_ - first, (before - begin) * 1e-9); !status.ok()) return status;
+    if (absl::Status status = Summarise(step_ - first, static_cast<double>(before - begin) * 1e-9); !status.ok()) {
+      return status;
+    }
     if (stop_ != Stop::kInterrupt) return absl::OkStatus();
     return processes_.Agree(absl::CancelledError(
         absl::StrCat("interrupted after step ", step_, saved_ == step_ ? ", which was saved" : "")));
+  }
+
+  bool SavesAfter(int64_t steps) const {
+    return request_.checkpoint_every > 0 && steps % request_.checkpoint_every == 0;
+  }
+
+  // Whether the next step may begin before this one is reported, the same for all processes: a GPU would have nothing
+  // to do meanwhile, where the cores of a host have the report. A process alone knows already if it stops.
+  bool BeginsAhead(const StepWord& own) const {
+    return context_.device != nullptr && !SavesAfter(own.step) && (!processes_.alone() || own.stop == Stop::kNo);
   }
 
   std::optional<float> MetricOf(const std::string& name) {
@@ -320,7 +348,7 @@ class Trainer {
   Record record_;
   std::vector<std::string> notes_;  // of the start, for people
   std::optional<Growth> growth_;
-  int64_t staging_bytes_ = 0;  // of all processes
+  int64_t staging_bytes_ = 0, workspace_bytes_ = 0;  // of all processes
   std::optional<double> peak_;
   // In the order in which they need each other.
   OpenedData data_;

@@ -103,6 +103,12 @@ static bool hasName(mlir::Operation *op, llvm::StringRef name) {
 
 bool AccumulateKernel::classof(mlir::Operation *op) { return hasName(op, kName); }
 
+bool AccumulateEinsumKernel::classof(mlir::Operation *op) { return hasName(op, kName); }
+
+bool SumKernel::classof(mlir::Operation *op) {
+  return AccumulateKernel::classof(op) || AccumulateEinsumKernel::classof(op);
+}
+
 bool InputKernel::classof(mlir::Operation *op) { return hasName(op, kName); }
 
 Section sectionOf(mlir::Operation *work) {
@@ -163,6 +169,10 @@ LogicalResult KernelOp::verify() {
   if (llvm::isa<AccumulateKernel>(getOperation()) &&
       (getInputs().size() != 2 || getOutputs().size() != 1 || getInputs()[1] != getOutputs()[0])) {
     return emitOpError("accumulate: expected a term and a sum, and the same sum as output");
+  }
+  if (llvm::isa<AccumulateEinsumKernel>(getOperation()) &&
+      (getInputs().size() != 3 || getOutputs().size() != 1 || getInputs()[2] != getOutputs()[0])) {
+    return emitOpError("accumulate_einsum: expected two factors and a sum, and the same sum as output");
   }
   if (llvm::isa<InputKernel>(getOperation()) && (!getInputs().empty() || getOutputs().size() != 1)) {
     return emitOpError() << "input: expected no inputs and one output, got " << getInputs().size() << " and "

@@ -46,6 +46,22 @@ public:
   mlir::Value getSum() { return getOutputs()[0]; }
 };
 
+/// The same with a product as the term, which is nowhere else: ins (left, right, sum), outs (sum).
+class AccumulateEinsumKernel : public KernelOp {
+public:
+  static constexpr llvm::StringLiteral kName = "accumulate_einsum";
+  using KernelOp::KernelOp;
+  static bool classof(mlir::Operation *op);
+};
+
+/// Either of these two.
+class SumKernel : public KernelOp {
+public:
+  using KernelOp::KernelOp;
+  static bool classof(mlir::Operation *op);
+  mlir::Value getSum() { return getOutputs()[0]; }
+};
+
 /// Takes the part of an input of the graph that a micro-batch reads: no ins, outs (buffer).
 class InputKernel : public KernelOp {
 public:

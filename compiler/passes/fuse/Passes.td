@@ -15,6 +15,9 @@ def FuseEpilogues : Pass<"weft-fuse-epilogues", "::weft::task::ProgramOp"> {
       of that over all but the last dimensions, the gradient of a bias;
     - `sum_lhs`, `sum_rhs`: the sums of an operand over what the product sums over, also the gradient of a bias.
 
+    With an `accumulate` of its result it becomes an `accumulate_einsum`, which adds to the sum over the micro-batches; not
+    on the host, and not with an epilogue.
+
     What is between the two is read by nothing else, is no pending sum (a bias would be added once a rank), and all are
     of one element type and of one unit of the schedule. What is computed again in the backward is left as it is, so that
     it comes out the same.

@@ -72,6 +72,7 @@ struct FuseEpilogues : impl::FuseEpiloguesBase<FuseEpilogues> {
     each("gelu", [&](KernelOp gelu) { return takeGelu(gelu); });
     each("gelu_grad", [&](KernelOp grad) { return takeGeluGrad(grad); });
     each("reduce", [&](KernelOp reduce) { return takeResultSum(reduce) || takeOperandSum(reduce); });
+    each(task::AccumulateKernel::kName, [&](KernelOp accumulate) { return takeAccumulate(accumulate); });
   }
 
 private:
@@ -175,6 +176,22 @@ private:
       }
     }
     return false;
+  }
+
+  // The product adds to the sum over the micro-batches. Not on the host, where a library that adds to what is there
+  // does so for each part of what it sums over: the sum would have other bits.
+  bool takeAccumulate(KernelOp accumulate) {
+    Value term = accumulate.getInputs()[0], sum = accumulate.getOutputs()[0];
+    KernelOp einsum = writerOf(term);
+    if (isOnHost(accumulate) || !isEinsum(einsum) || einsum.getConstants().contains("epilogue") ||
+        !inSameUnit(einsum, accumulate) || !isOnlyReader(accumulate, term) || !haveOneElementType({term, sum})) {
+      return false;
+    }
+    return fuse({einsum, accumulate}, {task::AccumulateEinsumKernel::kName,
+                                       {einsum.getInputs()[0], einsum.getInputs()[1], sum},
+                                       {sum},
+                                       einsum.getConstants(),
+                                       {}});
   }
 
   // Whether the product sums over just those letters of its operand that the reduction sums over, and the others are

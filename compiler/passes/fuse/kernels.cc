@@ -71,6 +71,8 @@ bool haveOneElementType(mlir::ValueRange buffers) {
   });
 }
 
+bool isOnHost(KernelOp kernel) { return isOnHost(kernel->getParentOfType<task::ProgramOp>()); }
+
 SmallVector<int64_t> shapeOf(task::ProgramOp program, Value buffer) {
   return task::localShapeOf(task::tensorOf(buffer), program.getPlacement());
 }

@@ -65,8 +65,8 @@ private:
           Works &works = uses_[task::rootOf(operand)].actors.try_emplace(a, Works{at, at}).first->second;
           works.last = at;
         }
-        if (auto accumulate = llvm::dyn_cast<task::AccumulateKernel>(op)) {
-          uses_[task::rootOf(accumulate.getSum())].carried = true;
+        if (auto sum = llvm::dyn_cast<task::SumKernel>(op)) {
+          uses_[task::rootOf(sum.getSum())].carried = true;
         }
       }
     }

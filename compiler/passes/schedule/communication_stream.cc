@@ -324,7 +324,7 @@ private:
   Value madeBefore(size_t place) const {
     while (place-- > 0) {
       for (Value output : task::outputsOf(compute_[place])) {
-        if (!llvm::isa<task::AccumulateKernel>(compute_[place]) && !task::isState(task::rootOf(output))) {
+        if (!llvm::isa<task::SumKernel>(compute_[place]) && !task::isState(task::rootOf(output))) {
           return output;
         }
       }

@@ -31,8 +31,8 @@ llvm::MapVector<mlir::Value, Touches> touchesOf(task::ProgramOp program) {
           touch.units.push_back(*actor.getUnit());
         }
       }
-      if (auto accumulate = llvm::dyn_cast<task::AccumulateKernel>(op)) {
-        touches[task::rootOf(accumulate.getSum())].stays = true;
+      if (auto sum = llvm::dyn_cast<task::SumKernel>(op)) {
+        touches[task::rootOf(sum.getSum())].stays = true;
       }
     }
   }

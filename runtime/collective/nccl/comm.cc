@@ -19,8 +19,8 @@ constexpr std::chrono::seconds kUntilEnded(5);
 
 std::string NcclName::Key() const { return absl::StrCat(title, " ", channel, " ", absl::StrJoin(ranks, ",")); }
 
-NcclComm::NcclComm(const nccl::Nccl* nccl, Gpu* gpu, actor::Fault* fault, NcclName name, int member)
-    : nccl_(*nccl), gpu_(*gpu), fault_(*fault), name_(std::move(name)), member_(member) {}
+NcclComm::NcclComm(const nccl::Nccl* nccl, Gpu* gpu, actor::Fault* fault, NcclName name, int member, int most_ctas)
+    : nccl_(*nccl), gpu_(*gpu), fault_(*fault), name_(std::move(name)), member_(member), most_ctas_(most_ctas) {}
 
 NcclComm::~NcclComm() {
   if (comm_ == nullptr) return;
@@ -65,6 +65,7 @@ absl::Status NcclComm::Connect(const nccl::UniqueId& id) {
     flights_.push_back({*std::move(event)});
   }
   nccl::Config config;
+  config.max_ctas = most_ctas_;
   nccl::Result result = nccl::kSuccess;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -135,15 +136,9 @@ absl::Status NcclComm::Check() const {
   return error == nccl::kInProgress ? absl::OkStatus() : nccl_.Check(error, name_.title, comm_);
 }
 
-void NcclComm::Abort() {
-  nccl::Comm comm = nullptr;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    std::swap(comm, comm_);
-  }
-  if (comm == nullptr) return;
-  gpu_.Enter().IgnoreError();
-  nccl_.CommAbort(comm);
+nccl::Comm NcclComm::Release() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::exchange(comm_, nullptr);
 }
 
 }  // namespace weft::collective

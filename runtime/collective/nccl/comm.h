@@ -21,8 +21,9 @@ namespace weft::collective {
 
 class NcclComm {
  public:
-  // What it points to outlives it. `member`: this rank's place in the name's ranks.
-  NcclComm(const nccl::Nccl* nccl, Gpu* gpu, actor::Fault* fault, NcclName name, int member);
+  // What it points to outlives it. `member`: this rank's place in the name's ranks; `most_ctas`: blocks that a kernel
+  // of NCCL's has at most, the same for all members.
+  NcclComm(const nccl::Nccl* nccl, Gpu* gpu, actor::Fault* fault, NcclName name, int member, int most_ctas);
   // Ends it in order, or aborts it after an abort.
   ~NcclComm();
   NcclComm(const NcclComm&) = delete;
@@ -48,8 +49,8 @@ class NcclComm {
   // What has gone wrong since the calls returned. Any thread.
   absl::Status Check() const;
 
-  // Ends what runs. Any thread.
-  void Abort();
+  // NCCL's communicator, which the caller aborts; null if there is none. Every later call is refused. Any thread.
+  nccl::Comm Release();
 
   // Memory beside the tensors, for one group at a time.
   GpuWorkspace& staging() { return staging_; }
@@ -70,7 +71,7 @@ class NcclComm {
   Gpu& gpu_;
   const actor::Fault& fault_;
   const NcclName name_;
-  const int member_;
+  const int member_, most_ctas_;
   GpuWorkspace staging_;
   std::atomic<bool> connected_{false};
   mutable std::mutex mutex_;  // guards the communicator; not held while anything waits

@@ -10,14 +10,23 @@
 
 namespace weft::collective {
 
-NcclComm* NcclCommunicator::CommOf(NcclName name) {
+namespace {
+
+// Kernels of several communicators run on a GPU at once, and wait for each other's on other GPUs: all of their blocks
+// have to fit, beside nothing else that stays. A rank of a plan has up to three groups and eight links that are in use
+// at a time, 80 blocks; an A100 has 108 multiprocessors. Estimates: four blocks for what one pair of GPUs can move, 16
+// for what a group can.
+constexpr int kGroupCtas = 16, kLinkCtas = 4;
+
+}  // namespace
+
+NcclComm* NcclCommunicator::CommOf(NcclName name, int most_ctas) {
   const auto mine = std::find(name.ranks.begin(), name.ranks.end(), rank());
   const int member = static_cast<int>(mine - name.ranks.begin());
   std::lock_guard<std::mutex> lock(mutex_);
   std::unique_ptr<NcclComm>& found = comms_[name.Key()];
   if (found == nullptr) {
-    found = std::make_unique<NcclComm>(options_.nccl, options_.gpu, &fault_, std::move(name), member);
-    if (fault_.raised()) found->Abort();
+    found = std::make_unique<NcclComm>(options_.nccl, options_.gpu, &fault_, std::move(name), member, most_ctas);
   }
   return found.get();
 }
@@ -28,7 +37,8 @@ absl::StatusOr<std::unique_ptr<Operation>> NcclCommunicator::CreateCollective(
   if (!member.ok()) return member.status();
   NcclComm* comm = nullptr;  // one rank alone copies
   if (group.ranks.size() > 1) {
-    comm = CommOf({.title = absl::StrCat("group ", group.name), .channel = group.channel, .ranks = group.ranks});
+    comm = CommOf({.title = absl::StrCat("group ", group.name), .channel = group.channel, .ranks = group.ranks},
+                  kGroupCtas);
   }
   return NcclCollective::Create(this, options_.nccl, options_.gpu, comm, group, specs);
 }
@@ -44,7 +54,8 @@ absl::StatusOr<std::unique_ptr<Operation>> NcclCommunicator::CreateTransfer(bool
     const int from = sends ? rank() : link.peer, to = sends ? link.peer : rank();
     comms.push_back(CommOf({.title = absl::StrCat("transfer ", link.tag, " from rank ", from, " to rank ", to),
                             .channel = 0,
-                            .ranks = {from, to}}));
+                            .ranks = {from, to}},
+                           kLinkCtas));
   }
   return NcclTransfer::Create(this, options_.nccl, options_.gpu, sends, dtype, links, comms);
 }
@@ -91,8 +102,19 @@ absl::Status NcclCommunicator::Check() {
 
 void NcclCommunicator::Abort(const absl::Status& reason) {
   fault_.Raise(reason);
-  std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& [key, comm] : comms_) comm->Abort();
+  std::vector<nccl::Comm> comms;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [key, comm] : comms_) {
+      if (const nccl::Comm released = comm->Release(); released != nullptr) comms.push_back(released);
+    }
+  }
+  if (comms.empty()) return;
+  options_.gpu->Enter().IgnoreError();
+  // As one group: the end of one may wait for a kernel that waits for another's.
+  options_.nccl->GroupStart();
+  for (const nccl::Comm comm : comms) options_.nccl->CommAbort(comm);
+  options_.nccl->GroupEnd();
 }
 
 }  // namespace weft::collective

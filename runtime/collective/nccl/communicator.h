@@ -52,7 +52,7 @@ class NcclCommunicator : public Communicator {
   absl::Status ConnectAtRun(NcclComm& comm);
 
  private:
-  NcclComm* CommOf(NcclName name);
+  NcclComm* CommOf(NcclName name, int most_ctas);
 
   const Options options_;
   actor::Fault fault_;        // why this rank's operations end early

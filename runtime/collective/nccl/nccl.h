@@ -4,6 +4,7 @@
 #ifndef WEFT_RUNTIME_COLLECTIVE_NCCL_NCCL_H_
 #define WEFT_RUNTIME_COLLECTIVE_NCCL_NCCL_H_
 
+#include <climits>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -24,12 +25,17 @@ using Stream = void*;  // a CUstream
 struct UniqueId {
   char bytes[128] = {};
 };
-// The part of ncclConfig_t that NCCL 2.14 had: later versions take it, and fill in the rest.
+// The part of ncclConfig_t that NCCL 2.17 had: later versions take it, and fill in the rest.
+inline constexpr int kUndefined = INT_MIN;
 struct Config {
   size_t size = sizeof(Config);
   unsigned magic = 0xcafebeef;
-  unsigned version = 21400;
+  unsigned version = 21700;
   int blocking = 0;
+  int cga_cluster_size = kUndefined;
+  int min_ctas = kUndefined;
+  int max_ctas = kUndefined;  // blocks that a kernel has at most, and so channels
+  const char* net_name = nullptr;
 };
 
 inline constexpr Result kSuccess = 0;

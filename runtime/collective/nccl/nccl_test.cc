@@ -57,6 +57,11 @@ TEST(NcclTest, TheTableIsThatOfTheHeader) {
   static_assert(offsetof(Config, magic) == offsetof(ncclConfig_t, magic));
   static_assert(offsetof(Config, version) == offsetof(ncclConfig_t, version));
   static_assert(offsetof(Config, blocking) == offsetof(ncclConfig_t, blocking));
+  static_assert(offsetof(Config, cga_cluster_size) == offsetof(ncclConfig_t, cgaClusterSize));
+  static_assert(offsetof(Config, min_ctas) == offsetof(ncclConfig_t, minCTAs));
+  static_assert(offsetof(Config, max_ctas) == offsetof(ncclConfig_t, maxCTAs));
+  static_assert(offsetof(Config, net_name) == offsetof(ncclConfig_t, netName));
+  static_assert(kUndefined == NCCL_CONFIG_UNDEF_INT);
 }
 
 TEST(NcclTest, ConstantsAreThoseOfTheHeader) {

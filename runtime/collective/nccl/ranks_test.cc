@@ -68,6 +68,48 @@ TEST(NcclRanksTest, AnAbortFreesTheStream) {
   EXPECT_EQ(gpus.nccl.open(), 0);
 }
 
+// Two groups on one stream: the first call waits for another rank, and the second behind it cannot end before.
+// Whichever is told first, both are told before either is waited for.
+TEST(NcclRanksTest, AnAbortEndsAllCommunicatorsAtOnce) {
+  for (const bool first : {false, true}) {
+    EmulatedRanks gpus(2);
+    const std::unique_ptr<device::Stream> stream = *gpus.devices[0]->CreateStream("test");
+    const std::unique_ptr<device::Arena> arena = *gpus.devices[0]->AllocateArena(16);
+    std::vector<std::unique_ptr<Operation>> operations, others;
+    for (const char* name : {first ? "data[0]" : "tensor[0]", first ? "tensor[0]" : "data[0]"}) {
+      const Group group{.name = name, .ranks = {0, 1}};
+      operations.push_back(*gpus.communicators[0]->CreateCollective(group, {{.dims = {4}}}));
+      others.push_back(*gpus.communicators[1]->CreateCollective(group, {{.dims = {4}}}));
+    }
+    OnEach(2, [&](int r) { EXPECT_TRUE(gpus.communicators[r]->Connect().ok()); });
+    stream->Submit([&] {
+      const void* const input = arena->base();
+      void* const output = arena->base();
+      for (auto& operation : operations) {
+        EXPECT_TRUE(operation->Run({&input, 1}, {&output, 1}, stream->handle()).ok());
+      }
+    });
+    while (gpus.nccl.groups() < 2 || operations[1]->Waiting().empty()) std::this_thread::yield();
+    gpus.Abort(absl::UnavailableError("rank 1 is lost"));
+    EXPECT_TRUE(stream->Join().ok());
+    EXPECT_EQ(gpus.nccl.open(), 0);
+  }
+}
+
+// A group's kernel has more blocks than that of a link.
+TEST(NcclRanksTest, ChannelsAreBounded) {
+  EmulatedRanks gpus(2);
+  const Sum zero(gpus, 0), one(gpus, 1);
+  const Link link{.peer = 1, .tag = 3, .block = {{4}, {0}, {4}}};
+  const auto sends = gpus.communicators[0]->CreateTransfer(true, DType::kF32, {link});
+  Link back = link;
+  back.peer = 0;
+  const auto receives = gpus.communicators[1]->CreateTransfer(false, DType::kF32, {back});
+  ASSERT_TRUE(sends.ok() && receives.ok()) << sends.status() << receives.status();
+  OnEach(2, [&](int r) { EXPECT_TRUE(gpus.communicators[r]->Connect().ok()); });
+  EXPECT_THAT(gpus.nccl.most_ctas(), testing::ElementsAre(4, 4, 16, 16));
+}
+
 TEST(NcclRanksTest, AnAbortEndsTheWaitForMembers) {
   EmulatedRanks gpus(2);
   const Sum sum(gpus, 0);

@@ -217,9 +217,9 @@ class CudnnAttentions : public GpuAttentions {
 
   // kUnimplemented: another may do.
   absl::StatusOr<std::shared_ptr<const Choice>> Try(const std::shared_ptr<const Choice>& choice) {
-    if (choice->bytes > options_.workspace_bytes) {
-      return absl::UnimplementedError(
-          absl::StrCat("expected a workspace of at most ", options_.workspace_bytes, " bytes, got ", choice->bytes));
+    if (choice->plan.workspace_bytes > options_.workspace_bytes) {
+      return absl::UnimplementedError(absl::StrCat("expected a workspace of at most ", options_.workspace_bytes,
+                                                   " bytes, got ", choice->plan.workspace_bytes));
     }
     const absl::Status once = RunOnce(context_, *runner_, *choice);
     // Without room for operands beside what is there already, the library's word is taken.

@@ -18,7 +18,7 @@ namespace weft::device {
 
 struct AttentionOptions {
   bool deterministic = false;           // the same gradients every time; else the fastest way
-  size_t workspace_bytes = 256u << 20;  // the most that an attention may ask for
+  size_t workspace_bytes = 256u << 20;  // the most that cuDNN may ask for, beside the sums that a gradient's shape says
   // Gets a line for people about each spec: how it is run, or why cuDNN does not; may be null.
   std::function<void(const std::string&)> note;
 };

@@ -25,13 +25,20 @@ class CudaDevice : public Device {
     return AllocatePinnedArena(*context_, bytes);
   }
   absl::StatusOr<std::unique_ptr<Stream>> CreateStream(const std::string& name) override {
-    absl::StatusOr<std::unique_ptr<Stream>> host = host_->CreateStream(name);
-    if (!host.ok()) return host.status();
-    return CudaStream::Create(*context_, *std::move(host), [gpu = gpu_.get()] { return gpu->CheckAlarms(); });
+    return MakeStream(name, /*urgent=*/false);
+  }
+  absl::StatusOr<std::unique_ptr<Stream>> CreateUrgentStream(const std::string& name) override {
+    return MakeStream(name, /*urgent=*/true);
   }
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override { return CudaEvent::Create(*context_); }
 
  private:
+  absl::StatusOr<std::unique_ptr<Stream>> MakeStream(const std::string& name, bool urgent) {
+    absl::StatusOr<std::unique_ptr<Stream>> host = host_->CreateStream(name);
+    if (!host.ok()) return host.status();
+    return CudaStream::Create(*context_, *std::move(host), [gpu = gpu_.get()] { return gpu->CheckAlarms(); }, urgent);
+  }
+
   const std::unique_ptr<CudaContext> context_;
   const std::unique_ptr<CudaGpu> gpu_;
   const std::unique_ptr<Device> host_ = CreateHostDevice();

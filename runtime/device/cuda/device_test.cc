@@ -62,6 +62,15 @@ KernelSpec ScaleBy(double factor, int64_t n, Gpu* gpu) {
   return spec;
 }
 
+TEST(CudaDeviceTest, AnUrgentStreamHasTheGreatestPriority) {
+  Machine machine;
+  const auto stream = machine.device->CreateStream("compute");
+  EXPECT_EQ(machine.driver.urgent_streams(), 0);
+  const auto urgent = machine.device->CreateUrgentStream("communication");
+  ASSERT_TRUE(stream.ok() && urgent.ok());
+  EXPECT_EQ(machine.driver.urgent_streams(), 1);
+}
+
 TEST(CudaDeviceTest, RunsKernelsBetweenCopies) {
   Machine machine;
   ASSERT_TRUE(machine.status.ok()) << machine.status;

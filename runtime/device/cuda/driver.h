@@ -80,6 +80,8 @@ inline constexpr int kCaptureRelaxed = 2;
   X(MemsetD8Async, "cuMemsetD8Async", Result(Address, unsigned char, size_t, Handle))                             \
   X(MemcpyAsync, "cuMemcpyAsync", Result(Address, Address, size_t, Handle))                                       \
   X(StreamCreate, "cuStreamCreate", Result(Handle*, unsigned))                                                    \
+  X(StreamCreateWithPriority, "cuStreamCreateWithPriority", Result(Handle*, unsigned, int))                       \
+  X(CtxGetStreamPriorityRange, "cuCtxGetStreamPriorityRange", Result(int*, int*))                                 \
   X(StreamDestroy, "cuStreamDestroy_v2", Result(Handle))                                                          \
   X(StreamSynchronize, "cuStreamSynchronize", Result(Handle))                                                     \
   X(StreamWaitEvent, "cuStreamWaitEvent", Result(Handle, Handle, unsigned))                                       \

@@ -67,6 +67,8 @@ TEST(DriverTest, TheTableIsThatOfTheToolkit) {
   WEFT_SAME(MemsetD8Async, cuMemsetD8Async);
   WEFT_SAME(MemcpyAsync, cuMemcpyAsync);
   WEFT_SAME(StreamCreate, cuStreamCreate);
+  WEFT_SAME(StreamCreateWithPriority, cuStreamCreateWithPriority);
+  WEFT_SAME(CtxGetStreamPriorityRange, cuCtxGetStreamPriorityRange);
   WEFT_SAME(StreamDestroy, cuStreamDestroy);
   WEFT_SAME(StreamSynchronize, cuStreamSynchronize);
   WEFT_SAME(StreamWaitEvent, cuStreamWaitEvent);

@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,23 @@ namespace {
 
 using cuda::Handle;
 using cuda::lt::HeuristicResult;
+
+// "product of bf16[8192,768] by [768,3072], 1 of them, bias gelu keep".
+std::string Describe(const GpuMatmulSpec& spec) {
+  std::string text = absl::StrCat("product of ", NameOf(spec.left.type), "[", spec.rows, ",", spec.inner, "] by [",
+                                  spec.inner, ",", spec.columns, "], ", spec.batch, " of them");
+  const std::pair<bool, const char*> words[] = {{spec.bias, "bias"},
+                                                {spec.gelu, "gelu"},
+                                                {spec.keep, "keep"},
+                                                {spec.gelu_gradient, "gelu_grad"},
+                                                {spec.result_sums, "sums of the result"},
+                                                {spec.bias_gradient, "sums of an operand"}};
+  const char* before = ", ";
+  for (const auto& [asked, word] : words) {
+    if (asked) absl::StrAppend(&text, std::exchange(before, " "), word);
+  }
+  return text;
+}
 
 class CublasLtMatmul : public GpuMatmul {
  public:
@@ -53,15 +72,26 @@ class CublasLtMatmuls : public GpuMatmuls {
   absl::StatusOr<std::unique_ptr<GpuMatmul>> Create(const GpuMatmulSpec& spec) override {
     if (absl::Status status = context_.Enter(); !status.ok()) return status;
     absl::StatusOr<MatmulProblem> problem = MatmulProblem::Create(library_, spec);
-    if (!problem.ok()) return problem.status();
     // One at a time: timings would disturb each other.
     std::lock_guard<std::mutex> lock(mutex_);
-    const absl::StatusOr<HeuristicResult> choice = Choose(*problem);
-    if (!choice.ok()) return choice.status();
+    const absl::StatusOr<HeuristicResult> choice =
+        problem.ok() ? Choose(*problem) : absl::StatusOr<HeuristicResult>(problem.status());
+    if (!choice.ok()) {
+      TellRefusal(spec, choice.status());
+      return choice.status();
+    }
     return std::make_unique<CublasLtMatmul>(handle_, *std::move(problem), *choice);
   }
 
  private:
+  // Once a spec.
+  void TellRefusal(const GpuMatmulSpec& spec, const absl::Status& why) {
+    if (!absl::IsUnimplemented(why)) return;
+    if (const std::string text = Describe(spec); refused_.insert(text).second) {
+      Note(absl::UnimplementedError(absl::StrCat(text, ": not by cuBLASLt: ", std::string(why.message()))));
+    }
+  }
+
   void Note(const absl::Status& status) const {
     if (!status.ok() && options_.note) options_.note(std::string(status.message()));
   }
@@ -117,6 +147,7 @@ class CublasLtMatmuls : public GpuMatmuls {
   cuda::AlgorithmFile file_;
   bool told_ = false;
   std::map<std::string, HeuristicResult> chosen_;
+  std::set<std::string> refused_;  // descriptions
 };
 
 }  // namespace

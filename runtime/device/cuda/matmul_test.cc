@@ -270,6 +270,12 @@ TEST(MatmulTest, WhatCannotBeSaidIsUnimplemented) {
   many.batch = 2;
   many.gelu = true;
   EXPECT_EQ(machine.matmuls().Create(many).status().message(), "matrix product: expected no epilogue of a batch");
+  // Once each, with the reason.
+  EXPECT_TRUE(absl::IsUnimplemented(machine.matmuls().Create(many).status()));
+  ASSERT_EQ(machine.notes.size(), 3u);
+  EXPECT_EQ(machine.notes[2],
+            "product of f32[3,5] by [5,8], 2 of them, gelu: not by cuBLASLt: matrix product: expected no epilogue of a "
+            "batch");
   Machine other({}, {.supports = false});
   EXPECT_TRUE(absl::IsUnimplemented(other.matmuls().Create(Small()).status()));
 }

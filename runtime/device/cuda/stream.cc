@@ -14,11 +14,16 @@ absl::Status CudaEvent::Synchronize() {
 }
 
 absl::StatusOr<std::unique_ptr<Stream>> CudaStream::Create(const CudaContext& context, std::unique_ptr<Stream> host,
-                                                           std::function<absl::Status()> look) {
+                                                           std::function<absl::Status()> look, bool urgent) {
   if (absl::Status status = context.Enter(); !status.ok()) return status;
+  const cuda::Driver& driver = context.driver();
+  int least = 0, greatest = 0;
+  absl::Status status =
+      context.Check(driver.CtxGetStreamPriorityRange(&least, &greatest), "cuCtxGetStreamPriorityRange");
+  if (!status.ok()) return status;
   cuda::Handle handle = nullptr;
-  const absl::Status status =
-      context.Check(context.driver().StreamCreate(&handle, cuda::kStreamNonBlocking), "cuStreamCreate");
+  status = context.Check(driver.StreamCreateWithPriority(&handle, cuda::kStreamNonBlocking, urgent ? greatest : least),
+                         "cuStreamCreateWithPriority");
   if (!status.ok()) return status;
   // The thread's calls fail by themselves if this does.
   host->Submit([&context] { context.Enter().IgnoreError(); });

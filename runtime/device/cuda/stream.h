@@ -43,9 +43,9 @@ class CudaGraph : public Graph {
 class CudaStream : public Stream {
  public:
   // `host`: a stream of the host, whose thread is taken. `look`: what Join()
-  // returns when the work is done without an error of the driver.
+  // returns when the work is done without an error of the driver. `urgent`: of the highest priority.
   static absl::StatusOr<std::unique_ptr<Stream>> Create(const CudaContext& context, std::unique_ptr<Stream> host,
-                                                        std::function<absl::Status()> look);
+                                                        std::function<absl::Status()> look, bool urgent);
   ~CudaStream() override;
   void Submit(std::function<void()> task) override { host_->Submit(std::move(task)); }
   absl::Status Join() override;

@@ -59,6 +59,7 @@ const std::vector<Case>& Cases() {
   const Tensor rows{{4096, 1600}}, row{{1600}}, statistic{{4096}, Part::kSingle};
   const Tensor logits{{512, 50304}, Part::kFloat, -5, 5}, per_row{{512}, Part::kSingle, 5, 6};
   const Tensor labels{{512}, Part::kId, 0, 50304}, heads{{2, 1024, 16, 64}}, lse{{2, 16, 1024}, Part::kSingle};
+  const Tensor odd_heads{{2, 1024, 16, 100}};  // of a size that is padded
   const Tensor number{{}, Part::kSingle, 0.01, 0.02}, flat{{4194307}}, master{{4194307}, Part::kSingle};
   const Tensor second{{4194307}, Part::kSingle, 0, 1};
   const Attributes adam =
@@ -88,6 +89,16 @@ const std::vector<Case>& Cases() {
        {heads, heads, heads},
        Attributes({{"causal", int64_t{1}}, {"scale", 0.125}}),
        1e-5},
+      {"attention",
+       {odd_heads, odd_heads, odd_heads},
+       {odd_heads, lse},
+       Attributes({{"causal", int64_t{1}}, {"scale", 0.1}}),
+       1e-5},
+      {"attention_grad",
+       {odd_heads, odd_heads, odd_heads, odd_heads, odd_heads, {{2, 16, 1024}, Part::kSingle, 6, 8}},
+       {odd_heads, odd_heads, odd_heads},
+       Attributes({{"causal", int64_t{1}}, {"scale", 0.1}}),
+       1e-5},
       {"embedding",
        {{{2048}, Part::kId, 0, 50304}, {{50304, 128}}},
        {{{2048, 128}}},
@@ -96,6 +107,11 @@ const std::vector<Case>& Cases() {
       {"embedding_grad",
        {{{2048}, Part::kId, 0, 11}, {{2048, 128}}},
        {{{50304, 128}}},
+       Attributes({{"vocab", int64_t{50304}}}),
+       SumError(512)},
+      {"embedding_grad",
+       {{{8192}, Part::kId, 0, 50304}, {{8192, 768}}},
+       {{{50304, 768}, Part::kSingle}},
        Attributes({{"vocab", int64_t{50304}}}),
        SumError(512)},
       {"sum_exp", {logits, per_row}, {per_row}, {}, 1e-2},

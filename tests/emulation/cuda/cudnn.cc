@@ -371,8 +371,8 @@ struct EmulatedCudnn::State {
     this->engine = plan->engine;
     const std::shared_ptr<const EmulatedGraph> graph = plan->graph;
     const Result result = driver.Enqueue("cudnnBackendExecute", streams[handle], 1,
-                                         [graph, memory, kept, wrong, workspace, bytes = engine.workspace_bytes] {
-                                           if (!wrong.empty()) return wrong;
+                                         [this, graph, memory, kept, wrong, workspace, bytes = engine.workspace_bytes] {
+                                           if (!wrong.empty() || !driver.computes()) return wrong;
                                            if (bytes > 0) std::memset(workspace, 0xff, bytes);
                                            RunGraph(*graph, *memory);
                                            return std::string();

@@ -19,6 +19,8 @@ namespace {
 
 thread_local const void* current_context = nullptr;
 
+constexpr int kGreatestPriority = -5;
+
 const char* NameOf(Result result) {
   switch (result) {
     case kSuccess:
@@ -58,12 +60,12 @@ const char* NameOf(Result result) {
 
 struct EmulatedDriver::State {
   struct Gpu {
-    explicit Gpu(int64_t bytes) : memory(bytes) {}
+    explicit Gpu(const EmulatedOptions& it) : memory(it.memory_bytes, it.computes) {}
     EmulatedMemory memory;
   };
 
   explicit State(const EmulatedOptions& it) : options(it) {
-    for (int g = 0; g < options.gpus; ++g) gpus.push_back(std::make_unique<Gpu>(options.memory_bytes));
+    for (int g = 0; g < options.gpus; ++g) gpus.push_back(std::make_unique<Gpu>(options));
   }
 
   const EmulatedOptions options;
@@ -79,6 +81,7 @@ struct EmulatedDriver::State {
   std::map<uint64_t, size_t> pinned;
   std::set<Handle> loaded;  // functions
   std::map<Handle, uint64_t> graph_memory;
+  int64_t urgent = 0;  // streams of the greatest priority, so far
   uint64_t seed = 0;
 
   Result Complain(Result result, const std::string& what) {
@@ -107,6 +110,17 @@ struct EmulatedDriver::State {
     if (const Result result = Enter(call); result != kSuccess) return result;
     if (!graphs.Disturb()) return kSuccess;
     return Complain(kCaptureUnsupported, absl::StrCat(call, ": while this thread records a graph"));
+  }
+
+  Result CreateStream(Handle* stream, int priority) {
+    if (const Result result = Enter("cuStreamCreate"); result != kSuccess) return result;
+    auto made = std::make_unique<EmulatedStream>(NextSeed(), options.most_delay_us);
+    *stream = made.get();
+    std::lock_guard<std::mutex> lock(mutex);
+    streams[*stream] = std::move(made);
+    stream_gpus[*stream] = Current();
+    if (priority == kGreatestPriority) ++urgent;
+    return kSuccess;
   }
 
   EmulatedStream* StreamOf(Handle stream) {
@@ -159,7 +173,8 @@ struct EmulatedDriver::State {
       return Complain(kInvalidValue, absl::StrCat("cuMemcpyAsync of ", bytes,
                                                   " bytes: expected device or pinned host memory on both sides"));
     }
-    return Enqueue("cuMemcpyAsync", stream, [gpu, to, from, bytes] {
+    return Enqueue("cuMemcpyAsync", stream, [this, gpu, to, from, bytes] {
+      if (!options.computes) return;
       const EmulatedMemory::Work work(gpu->memory);
       std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
     });
@@ -170,7 +185,8 @@ struct EmulatedDriver::State {
     if (gpu != nullptr && !gpu->memory.Holds(to, bytes)) {
       return Complain(kInvalidValue, absl::StrCat("cuMemsetD8Async of ", bytes, " bytes: expected device memory"));
     }
-    return Enqueue("cuMemsetD8Async", stream, [gpu, to, value, bytes] {
+    return Enqueue("cuMemsetD8Async", stream, [this, gpu, to, value, bytes] {
+      if (!options.computes) return;
       const EmulatedMemory::Work work(gpu->memory);
       std::memset(reinterpret_cast<void*>(to), value, bytes);
     });
@@ -186,9 +202,14 @@ struct EmulatedDriver::State {
       return Complain(kLaunchFailed, absl::StrCat("cuLaunchKernel: ", kernel->name,
                                                   " is loaded by its first launch, which may wait for all streams"));
     }
+    ++launches;
+    if (!options.computes) {
+      const absl::Status fits = CheckGrid(*kernel, grid);
+      return fits.ok() ? Enqueue("cuLaunchKernel", stream, [] {})
+                       : Complain(kLaunchFailed, std::string(fits.message()));
+    }
     Gpu* const gpu = Current();
     const auto* arguments = static_cast<const char*>(parameters[0]);
-    ++launches;
     return Enqueue("cuLaunchKernel", stream,
                    [this, gpu, kernel, grid, copy = std::vector<char>(arguments, arguments + kernel->argument_bytes),
                     order = NextSeed()] {
@@ -349,14 +370,14 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
   driver_.MemcpyAsync = [s](Address to, Address from, size_t bytes, Handle stream) {
     return s->Copy(to, from, bytes, stream);
   };
-  driver_.StreamCreate = [s](Handle* stream, unsigned) {
-    if (const Result result = s->Enter("cuStreamCreate"); result != kSuccess) return result;
-    auto made = std::make_unique<EmulatedStream>(s->NextSeed(), s->options.most_delay_us);
-    *stream = made.get();
-    std::lock_guard<std::mutex> lock(s->mutex);
-    s->streams[*stream] = std::move(made);
-    s->stream_gpus[*stream] = s->Current();
-    return kSuccess;
+  driver_.StreamCreate = [s](Handle* stream, unsigned) { return s->CreateStream(stream, 0); };
+  driver_.StreamCreateWithPriority = [s](Handle* stream, unsigned, int priority) {
+    return s->CreateStream(stream, priority);
+  };
+  driver_.CtxGetStreamPriorityRange = [s](int* least, int* greatest) {
+    if (const Result result = s->Enter("cuCtxGetStreamPriorityRange"); result != kSuccess) return result;
+    *least = 0;
+    return *greatest = kGreatestPriority, kSuccess;
   };
   driver_.StreamDestroy = [s](Handle stream) {
     if (s->graphs.Records(stream)) s->Complain(kCaptureUnsupported, "cuStreamDestroy: the stream records a graph");
@@ -480,9 +501,16 @@ Result EmulatedDriver::Enqueue(const std::string& call, Handle stream, double mi
   });
 }
 
+bool EmulatedDriver::computes() const { return state_->options.computes; }
+
 bool EmulatedDriver::Holds(const void* address, size_t bytes) const {
   const State::Gpu* const gpu = state_->Current();
   return gpu != nullptr && gpu->memory.Holds(reinterpret_cast<uint64_t>(address), bytes);
+}
+
+int64_t EmulatedDriver::urgent_streams() const {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->urgent;
 }
 
 int64_t EmulatedDriver::launches() const { return state_->launches; }

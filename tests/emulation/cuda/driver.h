@@ -23,9 +23,12 @@ struct EmulatedOptions {
   int gpus = 1;
   int64_t memory_bytes = int64_t{1} << 30;  // of each
   int major = 9, minor = 0;
-  int most_delay_us = 50;                    // before a piece of work begins
-  uint64_t seed = 1;                         // of the delays and of the order of kernels' threads
-  size_t graph_bytes = 0;                    // of the GPU's memory, that a graph takes
+  int most_delay_us = 50;  // before a piece of work begins
+  uint64_t seed = 1;       // of the delays and of the order of kernels' threads
+  size_t graph_bytes = 0;  // of the GPU's memory, that a graph takes
+  // False: kernels, copies and fills are looked at but do nothing, and memory is addresses alone, of which there
+  // may be as much as a GPU has: for plans of any size, whose numbers do not matter.
+  bool computes = true;
   std::function<void()> on_graph = nullptr;  // called while one is made; may be null
 };
 
@@ -43,9 +46,11 @@ class EmulatedDriver {
   // device memory can be touched, and takes `milliseconds` of the GPU's time, which events measure;
   // what it returns, if not "", is a complaint.
   Result Enqueue(const std::string& call, Handle stream, double milliseconds, std::function<std::string()> work);
+  bool computes() const;  // as the options say
   // Whether the bytes are in one allocation of this thread's GPU.
   bool Holds(const void* address, size_t bytes) const;
 
+  int64_t urgent_streams() const;  // of the greatest priority, that were made
   int64_t launches() const;
   // Calls that gave a stream something to do, a whole graph among them as one; not those that were recorded.
   int64_t submissions() const;

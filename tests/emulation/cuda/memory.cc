@@ -22,11 +22,13 @@ uint64_t EmulatedMemory::Allocate(size_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (bytes == 0 || static_cast<int64_t>(bytes) > capacity_ - allocated_) return 0;
   const size_t usable = (bytes + kPage - 1) / kPage * kPage;
-  void* const memory = mmap(nullptr, usable + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory = mmap(nullptr, usable + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return 0;
-  std::memset(memory, kGarbage, usable);
-  mprotect(static_cast<char*>(memory) + usable, kPage, PROT_NONE);
-  if (working_ == 0) mprotect(memory, usable, PROT_NONE);
+  if (touchable_) {
+    mprotect(memory, usable, PROT_READ | PROT_WRITE);
+    std::memset(memory, kGarbage, usable);
+    if (working_ == 0) mprotect(memory, usable, PROT_NONE);
+  }
   const auto address = reinterpret_cast<uint64_t>(memory);
   blocks_[address] = {bytes, usable + kPage, false};
   allocated_ += static_cast<int64_t>(bytes);
@@ -67,6 +69,7 @@ int64_t EmulatedMemory::allocated() const {
 }
 
 void EmulatedMemory::Protect(int protection) {
+  if (!touchable_) return;
   for (const auto& [address, block] : blocks_) {
     if (!block.freed) mprotect(At(address), block.mapped - kPage, protection);
   }

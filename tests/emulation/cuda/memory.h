@@ -13,7 +13,8 @@ namespace weft::cuda {
 // freed; each allocation ends at a page that always faults. Thread-safe.
 class EmulatedMemory {
  public:
-  explicit EmulatedMemory(int64_t capacity) : capacity_(capacity) {}
+  // Not `touchable`: addresses alone, which always fault.
+  EmulatedMemory(int64_t capacity, bool touchable) : capacity_(capacity), touchable_(touchable) {}
   ~EmulatedMemory();
 
   // Garbage, not zeros. 0: not enough left.
@@ -49,6 +50,7 @@ class EmulatedMemory {
   void Protect(int protection);
 
   const int64_t capacity_;
+  const bool touchable_;
   mutable std::mutex mutex_;
   std::map<uint64_t, Block> blocks_;  // freed ones too: their addresses do not come again
   int64_t allocated_ = 0;

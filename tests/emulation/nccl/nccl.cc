@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -93,6 +94,7 @@ struct Open {
   Member* member = nullptr;
   Stream stream = nullptr;
   CallGroup calls;
+  std::vector<Member*> aborted;
 };
 thread_local Open open_group;
 thread_local std::string last_error;
@@ -107,6 +109,7 @@ struct EmulatedNccl::State {
   uint64_t ids = 0;
   std::map<std::string, std::unique_ptr<Clique>> cliques;
   std::map<std::string, Result> failing;
+  std::vector<int> most_ctas;
   std::vector<std::string> complaints;
   int64_t groups = 0;
 
@@ -124,6 +127,7 @@ struct EmulatedNccl::State {
     std::lock_guard<std::mutex> lock(mutex);
     if (const Result result = Failing("CommInitRankConfig"); result != kSuccess) return result;
     if (config == nullptr || config->magic != Config().magic || config->blocking != 0) return kInvalidArgument;
+    most_ctas.push_back(config->max_ctas);
     std::unique_ptr<Clique>& clique = cliques[std::string(id.bytes, sizeof(id.bytes))];
     if (clique == nullptr) {
       clique = std::make_unique<Clique>();
@@ -162,6 +166,21 @@ struct EmulatedNccl::State {
     return kSuccess;
   }
 
+  // What is in the stream ends first: of a communicator by itself at once, of several when all are told.
+  Result Abort(Comm comm) {
+    const Result result = End(comm, "ncclCommAbort");
+    open_group.aborted.push_back(static_cast<Member*>(comm));
+    return open_group.depth == 0 ? AwaitAborted() : result;
+  }
+
+  Result AwaitAborted() {
+    std::unique_lock<std::mutex> lock(mutex);
+    for (const Member* it : std::exchange(open_group.aborted, {})) {
+      changed.wait(lock, [it] { return it->arrived == it->groups.size(); });
+    }
+    return kSuccess;
+  }
+
   Result Add(const Call& call, Comm comm, Stream stream) {
     Open& open = open_group;
     auto* const member = static_cast<Member*>(comm);
@@ -186,6 +205,7 @@ struct EmulatedNccl::State {
   }
 
   Result GroupEnd() {
+    if (open_group.depth == 1) AwaitAborted();
     Open open;
     std::swap(open, open_group);
     if (open.depth != 1) return kInvalidUsage;
@@ -236,6 +256,7 @@ struct EmulatedNccl::State {
     std::unique_lock<std::mutex> lock(mutex);
     Clique& clique = *member.clique;
     member.arrived = number + 1;
+    changed.notify_all();
     const bool all =
         std::all_of(clique.members.begin(), clique.members.end(), [&](const auto& it) { return it->arrived > number; });
     if (all && !clique.failed) {
@@ -274,7 +295,7 @@ EmulatedNccl::EmulatedNccl(cuda::EmulatedDriver* driver) : state_(std::make_uniq
   nccl_.CommGetAsyncError = [s](Comm comm, Result* error) { return s->AsyncError(comm, error); };
   nccl_.CommFinalize = [](Comm) { return kSuccess; };
   nccl_.CommDestroy = [s](Comm comm) { return s->End(comm, "ncclCommDestroy"); };
-  nccl_.CommAbort = [s](Comm comm) { return s->End(comm, "ncclCommAbort"); };
+  nccl_.CommAbort = [s](Comm comm) { return s->Abort(comm); };
   nccl_.GroupStart = [] { return ++open_group.depth, kSuccess; };
   nccl_.GroupEnd = [s] { return s->GroupEnd(); };
   const auto reducing = [s](CallKind kind) {
@@ -312,6 +333,13 @@ int EmulatedNccl::open() const {
     for (const auto& member : clique->members) count += member != nullptr && !member->ended;
   }
   return count;
+}
+
+std::vector<int> EmulatedNccl::most_ctas() const {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  std::vector<int> all = state_->most_ctas;
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 int64_t EmulatedNccl::groups() const {

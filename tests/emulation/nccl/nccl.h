@@ -27,6 +27,8 @@ class EmulatedNccl {
   // Communicators that have neither been destroyed nor aborted.
   int open() const;
   int64_t groups() const;  // of calls, so far
+  // The most blocks of each communicator that was made, ascending.
+  std::vector<int> most_ctas() const;
 
   // From now on the call fails: "GetUniqueId" or "CommInitRankConfig".
   void FailCalls(const std::string& call, Result result);

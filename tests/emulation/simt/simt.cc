@@ -21,7 +21,6 @@ namespace {
 constexpr int kWarp = 32;
 constexpr int kPoison = 0xff;  // NaN in every float type
 constexpr size_t kGuard = 64;
-constexpr uint32_t kMostThreads = 1024;
 
 enum class State { kReady, kAtBarrier, kInWarp, kDone };
 
@@ -321,22 +320,6 @@ class Block {
 thread_local Block* running = nullptr;
 
 void Block::Body() { running->kernel_.body(running->arguments_); }
-
-absl::Status CheckGrid(const EmulatedKernel& kernel, const GpuGrid& grid) {
-  uint64_t threads = 1, blocks = 1;
-  for (int d = 0; d < 3; ++d) {
-    threads *= grid.threads[d];
-    blocks *= grid.blocks[d];
-  }
-  const uint32_t most = std::min(kernel.threads, kMostThreads);
-  if (threads >= 1 && threads <= most && blocks >= 1 && blocks < 1u << 31 && grid.blocks[1] < 65536 &&
-      grid.blocks[2] < 65536) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.module, ".", kernel.name,
-                                                 ": expected blocks of 1 to ", most, " threads, got ",
-                                                 grid.ToString()));
-}
 
 }  // namespace
 

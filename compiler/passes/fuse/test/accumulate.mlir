@@ -1,0 +1,65 @@
+// RUN: weft-opt %s --weft-fuse-epilogues -split-input-file | FileCheck %s
+
+// A product adds to the sum over the micro-batches: it is no buffer any more, and what it cost to write and to read goes (2
+// x 64 bytes of 320). Bfloat16 is summed in float32.
+// CHECK-LABEL: task.program @sums
+// CHECK-NOT: "dw"
+// CHECK: task.kernel "accumulate_einsum" ins(%[[X:.*]], %[[DY:.*]], %[[SUM:.*]] : {{.*}}) outs(%[[SUM]] : {{.*}}) {equation = "si,so->io"} micro {phase = "backward"} cost [6.400000e+01, 1.600000e+01, 1.920000e+02]
+// CHECK-NEXT: }
+!x = !task.buffer<tensor<4x4xbf16, #weft.sbp<>>>
+!w = !task.buffer<tensor<4x4xf32, #weft.sbp<>>>
+task.program @sums on #weft.placement<"cuda", [], [0]> micro_batches(2) {
+  %x = task.buffer "x" input : !x
+  %dy = task.buffer "dy" input : !x
+  %dw = task.buffer "dw" activation : !w
+  %sum = task.buffer "sum" gradient : !w
+  task.kernel "einsum" ins(%x, %dy : !x, !x) outs(%dw : !w) {equation = "si,so->io"} micro {phase = "backward"} cost [64.0, 0.0, 128.0]
+  task.kernel "accumulate" ins(%dw, %sum : !w, !w) outs(%sum : !w) {} micro {phase = "backward"} cost [0.0, 16.0, 192.0]
+}
+
+// -----
+// On the host both stay: a library that adds to what is there gives other bits.
+// CHECK-LABEL: task.program @host
+// CHECK: task.kernel "einsum"
+// CHECK: task.kernel "accumulate"
+!x = !task.buffer<tensor<4x4xbf16, #weft.sbp<>>>
+!w = !task.buffer<tensor<4x4xf32, #weft.sbp<>>>
+task.program @host on #weft.placement<"cpu", [], [0]> micro_batches(2) {
+  %x = task.buffer "x" input : !x
+  %dy = task.buffer "dy" input : !x
+  %dw = task.buffer "dw" activation : !w
+  %sum = task.buffer "sum" gradient : !w
+  task.kernel "einsum" ins(%x, %dy : !x, !x) outs(%dw : !w) {equation = "si,so->io"} micro
+  task.kernel "accumulate" ins(%dw, %sum : !w, !w) outs(%sum : !w) {} micro
+}
+
+// -----
+// Nor does a product join whose result another reads, that has an epilogue, or that is of another phase; nor a sum of what
+// is no product.
+// CHECK-LABEL: task.program @apart
+// CHECK-COUNT-3: task.kernel "einsum"
+// CHECK-NOT: accumulate_einsum
+!x = !task.buffer<tensor<4x4xf32, #weft.sbp<>>>
+!b = !task.buffer<tensor<4xf32, #weft.sbp<>>>
+task.program @apart on #weft.placement<"cuda", [], [0]> micro_batches(2) {
+  %x = task.buffer "x" input : !x
+  %1 = task.buffer "1" activation : !x
+  %2 = task.buffer "2" activation : !x
+  %3 = task.buffer "3" activation : !x
+  %4 = task.buffer "4" activation : !x
+  %y = task.buffer "y" activation : !x
+  %b = task.buffer "b" activation : !b
+  %s1 = task.buffer "s1" gradient : !x
+  %s2 = task.buffer "s2" gradient : !x
+  %s3 = task.buffer "s3" gradient : !x
+  %s4 = task.buffer "s4" gradient : !x
+  task.kernel "einsum" ins(%x, %x : !x, !x) outs(%1 : !x) {equation = "si,so->io"} micro
+  task.kernel "neg" ins(%1 : !x) outs(%y : !x) {} micro
+  task.kernel "accumulate" ins(%1, %s1 : !x, !x) outs(%s1 : !x) {} micro
+  task.kernel "einsum" ins(%x, %y : !x, !x) outs(%2, %b : !x, !b) {epilogue = "sum_rhs", equation = "si,so->io"} micro
+  task.kernel "accumulate" ins(%2, %s2 : !x, !x) outs(%s2 : !x) {} micro
+  task.kernel "einsum" ins(%x, %x : !x, !x) outs(%3 : !x) {equation = "si,so->io"} micro {phase = "weight"}
+  task.kernel "accumulate" ins(%3, %s3 : !x, !x) outs(%s3 : !x) {} micro {phase = "backward"}
+  task.kernel "neg" ins(%x : !x) outs(%4 : !x) {} micro
+  task.kernel "accumulate" ins(%4, %s4 : !x, !x) outs(%s4 : !x) {} micro
+}
