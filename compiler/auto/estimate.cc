@@ -14,7 +14,7 @@ Estimate oneStage(int64_t microBatches, const Profile &profile) {
   for (const Piece &piece : profile.pieces) {
     all.step_s +=
         double(microBatches - 1) * (piece.forward_s + piece.backward_s) + piece.lastForward_s + piece.lastBackward_s;
-    all.bytes += piece.stateBytes + piece.keptBytes;
+    all.bytes += piece.stateBytes + piece.keptBytes + piece.weightBytes;
   }
   return all;
 }
@@ -41,8 +41,11 @@ schedule::CutProblem problemOf(const Choice &choice, const Profile &profile, con
   for (const Piece &piece : profile.pieces) {
     const double weight_s = split ? piece.weight_s : 0;
     const double part = parameters > 0 ? piece.parameterBytes / parameters : 0;
-    problem.pieces.push_back(
-        {{piece.forward_s, piece.backward_s - weight_s, weight_s}, part * once_s, piece.stateBytes, piece.keptBytes});
+    problem.pieces.push_back({{piece.forward_s, piece.backward_s - weight_s, weight_s},
+                              part * once_s,
+                              piece.stateBytes,
+                              piece.keptBytes,
+                              piece.weightBytes});
   }
   const int64_t ranks = choice.stageRanks(), node = machine.node_ranks;
   problem.transfer = [=](int from, int to) {

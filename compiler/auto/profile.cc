@@ -132,9 +132,12 @@ private:
         const plan::Buffer::Kind kind = program_.buffer(b).kind();
         piece.parameterBytes += kind == plan::Buffer::PARAMETER ? bytes : 0;
         piece.lastingBytes += kind == plan::Buffer::PARAMETER || kind == plan::Buffer::OPTIMIZER ? bytes : 0;
-      } else if (writerOf(b) != nullptr && isRead(b, Actor::BACKWARD, Actor::WEIGHT)) {
-        Piece &piece = isNamed(*writerOf(b)) ? ofName(pieceOf(*writerOf(b))) : pieceAt(program_.writer[b]);
-        piece.keptBytes += bytes;
+      } else if (isWritten(b, Actor::FORWARD) && isRead(b, Actor::BACKWARD, Actor::WEIGHT)) {
+        pieceThatWrites(b).keptBytes += bytes;
+        kept += bytes;
+      } else if (isWritten(b, Actor::BACKWARD) && isRead(b, Actor::WEIGHT, Actor::WEIGHT)) {
+        // Also what is computed again, which the gradients of weights read behind the backward.
+        pieceThatWrites(b).weightBytes += bytes;
         kept += bytes;
       }
     }
@@ -146,11 +149,20 @@ private:
     chain();
   }
 
-  // The forward actor that makes a buffer for others in each micro-batch, or null.
-  const Actor *writerOf(int32_t buffer) const {
+  // Whether an actor of a phase makes a buffer in each micro-batch.
+  bool isWritten(int32_t buffer, Actor::Phase phase) const {
     const int32_t writer = program_.writer[buffer];
-    const Actor *actor = writer < 0 ? nullptr : &program_.actor(writer);
-    return actor != nullptr && actor->section() == Actor::MICRO && actor->phase() == Actor::FORWARD ? actor : nullptr;
+    return writer >= 0 && program_.actor(writer).section() == Actor::MICRO && program_.actor(writer).phase() == phase;
+  }
+
+  // The actor that makes a buffer for others in the forward of each micro-batch, or null.
+  const Actor *writerOf(int32_t buffer) const {
+    return isWritten(buffer, Actor::FORWARD) ? &program_.actor(program_.writer[buffer]) : nullptr;
+  }
+
+  Piece &pieceThatWrites(int32_t buffer) {
+    const int32_t writer = program_.writer[buffer];
+    return isNamed(program_.actor(writer)) ? ofName(pieceOf(program_.actor(writer))) : pieceAt(writer);
   }
 
   // Also by its views.
@@ -215,7 +227,7 @@ private:
 Piece scaled(Piece piece, double factor) {
   for (double Piece::*number :
        {&Piece::forward_s, &Piece::backward_s, &Piece::weight_s, &Piece::lastForward_s, &Piece::lastBackward_s,
-        &Piece::stateBytes, &Piece::parameterBytes, &Piece::lastingBytes, &Piece::keptBytes})
+        &Piece::stateBytes, &Piece::parameterBytes, &Piece::lastingBytes, &Piece::keptBytes, &Piece::weightBytes})
     piece.*number *= factor;
   return piece;
 }
@@ -223,7 +235,7 @@ Piece scaled(Piece piece, double factor) {
 void add(const Piece &part, Piece &sum) {
   for (double Piece::*number :
        {&Piece::forward_s, &Piece::backward_s, &Piece::weight_s, &Piece::lastForward_s, &Piece::lastBackward_s,
-        &Piece::stateBytes, &Piece::parameterBytes, &Piece::lastingBytes, &Piece::keptBytes})
+        &Piece::stateBytes, &Piece::parameterBytes, &Piece::lastingBytes, &Piece::keptBytes, &Piece::weightBytes})
     sum.*number += part.*number;
 }
 

@@ -27,6 +27,7 @@ struct Piece {
   double parameterBytes = 0;                    // of parameters alone
   double lastingBytes = 0;                      // of them and the optimizer's state: from step to step
   double keptBytes = 0;                         // of a micro-batch, from its forward to its backward
+  double weightBytes = 0; // of it, from its backward to its gradients of weights, where these are apart
 };
 
 /// A model on one stage.

@@ -14,7 +14,7 @@ constexpr int64_t kSteps = 1000;
 
 /// Sums over the first pieces.
 struct Sums {
-  std::vector<double> forward = {0}, backward = {0}, weight = {0}, once = {0}, state = {0}, kept = {0};
+  std::vector<double> forward = {0}, backward = {0}, weight = {0}, once = {0}, state = {0}, kept = {0}, forWeight = {0};
 
   explicit Sums(const std::vector<Load> &pieces) {
     for (const Load &piece : pieces) {
@@ -24,6 +24,7 @@ struct Sums {
       once.push_back(once.back() + piece.once_s);
       state.push_back(state.back() + piece.stateBytes);
       kept.push_back(kept.back() + piece.keptBytes);
+      forWeight.push_back(forWeight.back() + piece.weightBytes);
     }
   }
 
@@ -31,9 +32,15 @@ struct Sums {
     return {{forward[end] - forward[begin], backward[end] - backward[begin], weight[end] - weight[begin]},
             once[end] - once[begin],
             state[end] - state[begin],
-            kept[end] - kept[begin]};
+            kept[end] - kept[begin],
+            forWeight[end] - forWeight[begin]};
   }
 };
+
+/// Of a chunk.
+double bytesOfChunk(const Load &own, const Stash &stash) {
+  return own.stateBytes + own.keptBytes * stash.held + own.weightBytes * stash.toWeight;
+}
 
 /// What is less first: bytes above the limit, then seconds.
 std::pair<double, double> worthOf(const Cut &cut, double limit) {
@@ -136,8 +143,7 @@ public:
 
 private:
   double bytesOf(int chunk, size_t begin, size_t end) const {
-    const Load own = sums_.of(begin, end);
-    return own.stateBytes + own.keptBytes * problem_.stashes[shape_.stageOf(chunk)][shape_.localOf(chunk)].held;
+    return bytesOfChunk(sums_.of(begin, end), problem_.stashes[shape_.stageOf(chunk)][shape_.localOf(chunk)]);
   }
 
   double boundOf(size_t chunk, size_t begin, size_t end) const {
@@ -316,7 +322,7 @@ Cut measured(const CutProblem &problem, const Begins &begins) {
     const size_t stage = size_t(shape.stageOf(chunk));
     durations.push_back(own.seconds);
     once[stage] += own.once_s;
-    bytes[stage] += own.stateBytes + own.keptBytes * problem.stashes[stage][size_t(shape.localOf(chunk))].held;
+    bytes[stage] += bytesOfChunk(own, problem.stashes[stage][size_t(shape.localOf(chunk))]);
   }
   Cut cut{begins};
   cut.makespan_s = unitTimes(problem.schedule, durations, problem.transfer).makespan;

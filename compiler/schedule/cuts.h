@@ -20,6 +20,7 @@ struct Load {
   double once_s = 0;             // of a step, behind all micro-batches
   double stateBytes = 0;         // that its stage has all the time
   double keptBytes = 0;          // of a micro-batch, from its forward to its backward
+  double weightBytes = 0;        // of it, from its backward to the gradients of weights, where these are apart
 };
 
 struct CutProblem {
