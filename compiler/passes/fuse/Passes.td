@@ -48,6 +48,8 @@ def FuseClusters : Pass<"weft-fuse-clusters", "::mlir::ModuleOp"> {
     domain, place by place alike, along rows of one length, in one unit of the schedule. What nothing else
     reads is never in memory.
 
+    What reads parameters that are gathered for a layer stays in that layer.
+
     Numbers that pass between two kernels are rounded as they were in memory, so joining changes no bit of any
     result.
   }];

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "compiler/analysis/cost.h"
+#include "compiler/analysis/layer.h"
 #include "compiler/codegen/loops.h"
 #include "compiler/dialect/task/registers.h"
 #include "compiler/passes/fuse/join.h"
@@ -164,8 +165,21 @@ private:
     }
   }
 
+  // Whether a kernel that reads what is gathered for its layer would go to another one: its parameters would be held as
+  // long as those of that.
+  static bool leavesLayer(KernelOp producer, KernelOp consumer) {
+    if (layerOf(ir::scopeOf(producer)) == layerOf(ir::scopeOf(consumer))) {
+      return false;
+    }
+    return llvm::any_of(producer.getInputs(), [](Value input) {
+      return llvm::any_of(task::rootOf(input).getUsers(), [&](Operation *user) {
+        return user->hasAttr("on_use") && llvm::is_contained(task::outputsOf(user), task::rootOf(input));
+      });
+    });
+  }
+
   KernelOp join(KernelOp producer, KernelOp consumer) {
-    if (joins_ == 0 || !inSameUnit(producer, consumer)) {
+    if (joins_ == 0 || !inSameUnit(producer, consumer) || leavesLayer(producer, consumer)) {
       return {};
     }
     Node &first = nodes_[producer], &second = nodes_[consumer];
@@ -244,6 +258,10 @@ private:
           bool alike = kernel.getStridesOf(unsigned(i)) == kernel.getStridesOf(kernel.getNumInputs() + unsigned(o)) &&
                        kernel.getBody().getArgument(unsigned(i)).getType() == kernel.getYielded()[o].getType();
           bool once = llvm::count(part.inputs, part.inputs[i]) == 1;
+          // Of one rank's tile both may be walked alike and be parts of other tensors.
+          auto from = task::tensorOf(input), to = task::tensorOf(output);
+          alike &= from.getNumElements() == to.getNumElements() && from.getElementType() == to.getElementType() &&
+                   !cell::sumRowsOf(kernel.getYielded()[o]);
           if (inPlace[o] < 0 && alike && once && dies(input) == dying && !llvm::is_contained(inPlace, int64_t(i))) {
             inPlace[o] = int64_t(i);
           }

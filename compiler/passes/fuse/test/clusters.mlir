@@ -94,3 +94,27 @@ task.program @views on #weft.placement<"cpu", [], [0]> micro_batches(1) {
   task.kernel "neg" ins(%x : !flat) outs(%b : !flat) {} micro
   task.kernel "rms_norm" ins(%view2, %w : !x, !w) outs(%y2, %r2 : !x, !s) {eps = 1.0e-5} micro
 }
+
+// -----
+// A bias that is gathered for layer 0 stays there; without the gather the addition goes with the norm of layer 1.
+// CHECK-LABEL: task.program @gathered
+// CHECK: task.kernel "add" {{.*}} {scope = "h.0.mlp"}
+// CHECK: task.kernel "neg+neg" {{.*}} {scope = "h.1.ln"}
+!x = !task.buffer<tensor<2x64xf32, #weft.sbp<B>>>
+!b = !task.buffer<tensor<64xf32, #weft.sbp<B>>>
+!share = !task.buffer<tensor<64xf32, #weft.sbp<S(0)>>>
+task.program @gathered on #weft.placement<"cpu", [data = 2], [0, 1]> micro_batches(1) {
+  %x = task.buffer "x" activation : !x
+  %share = task.buffer "share" parameter : !share
+  %b = task.buffer "b" communication : !b
+  %y = task.buffer "y" activation : !x
+  %z = task.buffer "z" activation : !x
+  %n = task.buffer "n" activation : !x
+  %out = task.buffer "out" activation : !x
+  task.kernel "fill" outs(%x : !x) {} micro
+  task.collective all_gather [0] dim 0 %share to %b micro {on_use, scope = "h.0.mlp"} : !share, !b
+  task.kernel "add" ins(%x, %b : !x, !b) outs(%y : !x) {} micro {scope = "h.0.mlp"}
+  task.kernel "abs" ins(%y : !x) outs(%z : !x) {} micro {scope = "h.1.ln"}
+  task.kernel "neg" ins(%x : !x) outs(%n : !x) {} micro {scope = "h.0.mlp"}
+  task.kernel "neg" ins(%n : !x) outs(%out : !x) {} micro {scope = "h.1.ln"}
+}
