@@ -1,6 +1,8 @@
 #include "compiler/codegen/object.h"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <mutex>
@@ -123,14 +125,19 @@ private:
   bool made_;
 };
 
+// Of a file that the machine refuses, by errno.
+absl::Status cannotWrite(const char *what, const std::string &path) {
+  return absl::UnavailableError(absl::StrCat(what, " ", path, ": cannot be written: ", std::strerror(errno)));
+}
+
 absl::StatusOr<std::string> linked(const std::string &object) {
   const Folder folder;
   if (!folder.made()) {
-    return absl::InvalidArgumentError(absl::StrCat("generated kernels: cannot make the folder ", folder.name()));
+    return cannotWrite("the folder", folder.name());
   }
   const std::string in = folder.file("kernels.o"), out = folder.file("kernels.so");
   if (!std::ofstream(in, std::ios::binary).write(object.data(), std::streamsize(object.size())).flush()) {
-    return absl::InvalidArgumentError(absl::StrCat("generated kernels: cannot write ", in));
+    return cannotWrite("generated kernels, in", in);
   }
   // lld has one state in a process.
   static std::mutex mutex;
