@@ -160,7 +160,7 @@ class DataTest(unittest.TestCase):
         self.assertEqual(model["layers"]["h.*"], 2)
         self.assertEqual(model["layers"]["h.*.attn.c_attn"], 2)
         ops = {(op["scope"], op["name"]): i for i, op in enumerate(model["ops"])}
-        norm, product = ops["h.*.ln_2", "layer_norm + add"], ops["h.*.mlp.c_fc", "einsum + add + gelu"]
+        norm, product = ops["h.*.ln_2", "add+add+layer_norm"], ops["h.*.mlp.c_fc", "einsum"]
         (edge,) = [it for it in model["edges"] if (it["from"], it["to"]) == (norm, product)]
         self.assertEqual((edge["made"], edge["read"], edge["count"]), ("data=S(0), tensor=S(0)", "data=S(0)", 2))
         self.assertEqual([(it["kind"], it["over"]) for it in edge["boxings"]], [("all_gather", "tensor")])
