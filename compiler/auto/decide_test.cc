@@ -215,8 +215,8 @@ std::vector<std::string> wordsOf(const std::string &command) {
   return words;
 }
 
-// What the error names is enough, with the keys that it names, and no plan takes a tenth less: the least is what a descent
-// reaches, which a search for so much memory may go below.
+// What the error names is enough, with the keys that it names, and no plan takes a tenth less: the least is what a
+// descent reaches, which a search for so much memory may go below.
 void expectLeast(const std::vector<std::string> &keys, const std::vector<std::string> &ofCluster) {
   const auto decidedIn = [&](std::vector<std::string> all, int64_t bytes) {
     std::vector<std::string> cluster = ofCluster;

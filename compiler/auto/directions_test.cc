@@ -76,8 +76,8 @@ void expectNames(int rate, const Question &before, const Question &after) {
   EXPECT_EQ(std::max_element(saved.begin(), saved.end()) - saved.begin(), rate);
 }
 
-// Gradients cross a fast network. They do not cross a slow one: every node is a stage and only activations do, or one node is
-// faster than two.
+// Gradients cross a fast network. They do not cross a slow one: every node is a stage and only activations do, or one
+// node is faster than two.
 TEST(DirectionsTest, ASlowNetworkKeepsGradientsOnANode) {
   const Question fast{{}, {"cluster.network.link_bytes_s=200e9"}}, slow{{}, {"cluster.network.link_bytes_s=12.5e9"}};
   const Decided onFast = fast.answer(), onSlow = slow.answer();

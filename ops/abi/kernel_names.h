@@ -117,9 +117,7 @@ inline constexpr std::string_view kKernelNames[] = {"neg",
                                                     "batch_norm_sums",
                                                     "batch_norm_grad"};
 
-// Of a registry, or what generated kernels that several operators are go by in calibrations.
 constexpr bool IsKernelName(std::string_view name) {
-  if (name == "generated") return true;
   for (std::string_view known : kKernelNames) {
     if (known == name) return true;
   }

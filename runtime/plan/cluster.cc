@@ -81,7 +81,7 @@ absl::Status CheckNames(const std::string& where, const Rates& rates) {
   for (int i = 0; i < rates.kernel_size(); ++i) {
     const weft::KernelRate& at = rates.kernel(i);
     const std::string key = absl::StrCat(where, "kernel[", i, "]");
-    if (!IsKernelName(at.family())) {
+    if (at.family() != kGeneratedFamily && !IsKernelName(at.family())) {
       return Expected(key + ".family", "the name of a kernel", "\"" + at.family() + "\", which no plan has");
     }
     if (!at.type().empty() && !is_in(of_kernels, at.type())) {

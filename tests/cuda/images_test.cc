@@ -54,8 +54,8 @@ TEST_P(ImagesTest, LossesAreThoseOfTheCpu) {
   EXPECT_GT(gpu.driver.launches(), 0);
 }
 
-// Activations and gradients that are rounded to 8 bits in sums of another order may be rounded otherwise: a loss is held to
-// half a unit in the last place of such a number.
+// Activations and gradients that are rounded to 8 bits in sums of another order may be rounded otherwise: a loss is
+// held to half a unit in the last place of such a number.
 const char kNarrow[] = "precision.compute=BF16";
 constexpr double kHalfUlp = 0x1p-9;
 

@@ -33,7 +33,7 @@ struct Node {
 class Clusters {
 public:
   Clusters(mlir::ModuleOp module, task::ProgramOp program, int64_t joins)
-      : module_(module), program_(program), builder_(mlir::OpBuilder::atBlockEnd(module.getBody())), joins_(joins) {}
+      : program_(program), builder_(mlir::OpBuilder::atBlockEnd(module.getBody())), joins_(joins) {}
 
   void run() {
     SmallVector<KernelOp> kernels = llvm::to_vector(program_.getBody().getOps<KernelOp>());
@@ -271,7 +271,6 @@ private:
     return inPlace;
   }
 
-  mlir::ModuleOp module_;
   task::ProgramOp program_;
   mlir::OpBuilder builder_;
   int64_t joins_, generated_ = 0, joined_ = 0;
