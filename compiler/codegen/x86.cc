@@ -1,5 +1,6 @@
 #include "compiler/codegen/x86.h"
 
+#include "compiler/codegen/vectors.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,11 +15,13 @@ using namespace mlir;
 // Worth more than a load and a store of a row that is in the cache.
 bool isCostly(Operation *op) { return llvm::isa<math::ExpOp, math::TanhOp, math::ErfOp, math::LogOp>(op); }
 
-class Emitter {
+class Emitter : Vectors {
 public:
   Emitter(OpBuilder &b, cell::KernelOp kernel, const Loops &loops)
-      : b(b), loc(kernel.getLoc()), kernel_(kernel), loops_(loops) {
-    classify();
+      : Vectors(b, kernel, kLanes), loops_(loops), work_(kernel, loops) {
+    if (loops_.row.extent <= kKeptRow) {
+      findKept();
+    }
   }
 
   void run(StringRef symbol, StringRef processor) {
@@ -102,98 +105,17 @@ private:
     body(loop.getInductionVar());
   }
 
-  // ---- what is computed when ----------------------------------------------
-  // A value that all places of a row share; and after how many passes over the row it is known.
-  struct Fact {
-    bool ofRow;
-    int depth;
-  };
-
-  void classify() {
-    Block &block = kernel_.getBody().front();
-    for (BlockArgument argument : block.getArguments()) {
-      facts_[argument] = {isOfRow(argument.getArgNumber()), 0};
-    }
-    for (Operation &op : block.without_terminator()) {
-      Fact fact{true, 0};
-      for (Value operand : op.getOperands()) {
-        fact.ofRow &= facts_[operand].ofRow;
-        fact.depth = std::max(fact.depth, facts_[operand].depth);
-      }
-      if (llvm::isa<cell::RandomOp>(op)) {
-        fact.ofRow = false;
-      }
-      if (llvm::isa<cell::SumRowsOp>(op)) {
-        fact.ofRow = false;
-      }
-      if (llvm::isa<cell::ReduceOp>(op)) {
-        fact = {true, fact.depth + 1};
-        passes_ = std::max(passes_, fact.depth);
-      }
-      for (Value result : op.getResults()) {
-        facts_[result] = fact;
-      }
-    }
-    if (loops_.row.extent <= kKeptRow) {
-      findKept();
-    }
-  }
-
   // Costly values that more than one pass needs.
   void findKept() {
     llvm::DenseMap<Operation *, int> first;
-    for (int pass = 0; pass <= passes_; ++pass) {
-      llvm::SetVector<Operation *> needed;
-      for (Value root : rootsOf(pass)) {
-        addNeeded(root, needed);
-      }
-      for (Operation *op : needed) {
+    for (int pass = 0; pass <= work_.count(); ++pass) {
+      for (Operation *op : work_.neededIn(pass)) {
         if (isCostly(op) && !first.try_emplace(op, pass).second) {
           kept_.insert(op);
         }
       }
     }
   }
-
-  void addNeeded(Value value, llvm::SetVector<Operation *> &needed) {
-    Operation *op = value.getDefiningOp();
-    if (op && !facts_[value].ofRow && needed.insert(op)) {
-      for (Value operand : op->getOperands()) {
-        addNeeded(operand, needed);
-      }
-    }
-  }
-
-  // What a pass over the row is for: the operands of its reductions, and in the last one what is written.
-  SmallVector<Value> rootsOf(int pass) {
-    SmallVector<Value> roots;
-    if (pass == passes_) {
-      for (auto [index, value] : llvm::enumerate(kernel_.getYielded())) {
-        if (cell::SumRowsOp sum = cell::sumRowsOf(value)) {
-          roots.push_back(sum.getValue());
-        } else if (!isOfRow(kernel_.getNumInputs() + unsigned(index))) {
-          roots.push_back(value);
-        }
-      }
-      return roots;
-    }
-    for (cell::ReduceOp reduce : reducesOf(pass)) {
-      roots.push_back(reduce.getValue());
-    }
-    return roots;
-  }
-
-  SmallVector<cell::ReduceOp> reducesOf(int pass) {
-    SmallVector<cell::ReduceOp> reduces;
-    for (auto reduce : kernel_.getBody().getOps<cell::ReduceOp>()) {
-      if (facts_[reduce.getResult()].depth == pass + 1) {
-        reduces.push_back(reduce);
-      }
-    }
-    return reduces;
-  }
-
-  bool isOfRow(unsigned operand) const { return loops_.row.strides[operand] == 0; }
 
   // ---- loops --------------------------------------------------------------
   // A row, or a block of rows.
@@ -225,7 +147,7 @@ private:
         Value place = b.create<arith::AddIOp>(loc, place_, i64(sum++ * loops_.groups() * kLanes));
         Value at = b.create<LLVM::GEPOp>(loc, pointer(), b.getF32Type(), partial_, ValueRange{place});
         Value before = b.create<LLVM::LoadOp>(loc, VectorType::get(kLanes, b.getF32Type()), at, 64);
-        b.create<LLVM::StoreOp>(loc, b.create<arith::AddFOp>(loc, before, vectorOf(op.getValue())), at, 64);
+        b.create<LLVM::StoreOp>(loc, b.create<arith::AddFOp>(loc, before, valueOf(op.getValue())), at, 64);
       }
     }
   }
@@ -308,7 +230,7 @@ private:
       drawRow(randoms_[slot], first);
     }
     values_.clear();
-    for (int pass = 0; pass < passes_; ++pass) {
+    for (int pass = 0; pass < work_.count(); ++pass) {
       emitRowValues();
       emitReductions(pass);
     }
@@ -327,7 +249,7 @@ private:
 
   void emitReductions(int pass) {
     pass_ = pass;
-    SmallVector<cell::ReduceOp> reduces = reducesOf(pass);
+    SmallVector<cell::ReduceOp> reduces = work_.reducesOf(pass);
     SmallVector<Value> neutral;
     for (cell::ReduceOp reduce : reduces) {
       neutral.push_back(splat(b.getF32FloatAttr(neutralOf(reduce))));
@@ -353,25 +275,13 @@ private:
     SmallVector<Value> next;
     for (auto [one, sum] : llvm::zip(reduces, sums)) {
       cell::ReduceOp reduce = one;
-      Value term = vectorOf(reduce.getValue());
+      Value term = valueOf(reduce.getValue());
       if (mask) {
         term = b.create<arith::SelectOp>(loc, mask, term, splat(b.getF32FloatAttr(neutralOf(reduce))));
       }
       next.push_back(combined(reduce, sum, term));
     }
     return next;
-  }
-
-  static float neutralOf(cell::ReduceOp reduce) {
-    return reduce.getKind() == "sum" ? 0.0f : -std::numeric_limits<float>::infinity();
-  }
-
-  // A maximum passes over what is no number.
-  Value combined(cell::ReduceOp reduce, Value a, Value term) {
-    if (reduce.getKind() == "sum") {
-      return b.create<arith::AddFOp>(loc, a, term);
-    }
-    return b.create<arith::SelectOp>(loc, b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OGT, term, a), term, a);
   }
 
   // In pairs: lane i with lane i + 8, then + 4, + 2, + 1.
@@ -476,13 +386,13 @@ private:
   void emitRowValues() {
     Block &block = kernel_.getBody().front();
     for (BlockArgument argument : block.getArguments()) {
-      if (facts_[argument].ofRow && !values_.contains(argument)) {
+      if (work_.isOfRow(argument) && !values_.contains(argument)) {
         values_[argument] =
             b.create<LLVM::LoadOp>(loc, storedType(argument.getType()), places_[argument.getArgNumber()]);
       }
     }
     for (Operation &op : block.without_terminator()) {
-      bool known = op.getNumResults() == 1 && facts_[op.getResult(0)].ofRow && !llvm::isa<cell::ReduceOp>(op) &&
+      bool known = op.getNumResults() == 1 && work_.isOfRow(op.getResult(0)) && !llvm::isa<cell::ReduceOp>(op) &&
                    !values_.contains(op.getResult(0)) &&
                    llvm::all_of(op.getOperands(), [&](Value operand) { return values_.contains(operand); });
       if (known) {
@@ -493,14 +403,14 @@ private:
   }
 
   void emitStores(Value place, Value mask) {
-    pass_ = passes_;
+    pass_ = work_.count();
     begin(place, mask);
     // All are read before the first is written, as an output may lie over an input.
     SmallVector<std::pair<unsigned, Value>> stores;
     for (auto [index, value] : llvm::enumerate(kernel_.getYielded())) {
       unsigned operand = kernel_.getNumInputs() + unsigned(index);
-      if (!isOfRow(operand) && !cell::sumRowsOf(value)) {
-        stores.push_back({operand, vectorOf(value)});
+      if (!work_.isOfRow(operand) && !cell::sumRowsOf(value)) {
+        stores.push_back({operand, valueOf(value)});
       }
     }
     addToSums();
@@ -520,14 +430,14 @@ private:
   void emitRowStores() {
     for (auto [index, value] : llvm::enumerate(kernel_.getYielded())) {
       unsigned operand = kernel_.getNumInputs() + unsigned(index);
-      if (isOfRow(operand)) {
+      if (work_.isOfRow(operand)) {
         b.create<LLVM::StoreOp>(loc, values_[value], places_[operand], alignOf(operand));
       }
     }
   }
 
-  Value vectorOf(Value value) {
-    if (facts_[value].ofRow) {
+  Value valueOf(Value value) {
+    if (work_.isOfRow(value)) {
       return b.create<vector::BroadcastOp>(loc, VectorType::get(kLanes, values_[value].getType()), values_[value]);
     }
     if (Value known = vectors_.lookup(value)) {
@@ -555,7 +465,7 @@ private:
     if (slot && keeper->second < pass_) {
       return b.create<LLVM::LoadOp>(loc, VectorType::get(kLanes, b.getF32Type()), address, 64);
     }
-    SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value v) { return vectorOf(v); });
+    SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value v) { return valueOf(v); });
     Value made = computed(op, operands, true);
     if (slot) {
       b.create<LLVM::StoreOp>(loc, made, address, 64);
@@ -572,32 +482,8 @@ private:
     return b.create<LLVM::MaskedLoadOp>(loc, type, address, mask_, zeros, align);
   }
 
-  // The op on these, each a vector or not.
-  Value computed(Operation *op, ArrayRef<Value> operands, bool vector) {
-    auto typeOf = [&](Type element) -> Type { return vector ? Type(VectorType::get(kLanes, element)) : element; };
-    auto isBrain = [](Type type) { return type.isBF16(); };
-    if (auto constant = llvm::dyn_cast<arith::ConstantOp>(op)) {
-      return vector ? splat(llvm::cast<TypedAttr>(constant.getValue()))
-                    : Value(b.create<arith::ConstantOp>(loc, llvm::cast<TypedAttr>(constant.getValue())));
-    }
-    if (llvm::isa<arith::ExtFOp>(op) && isBrain(op->getOperand(0).getType())) {
-      return widened(operands[0], typeOf(b.getI32Type()), typeOf(b.getF32Type()));
-    }
-    if (llvm::isa<arith::TruncFOp>(op) && isBrain(op->getResult(0).getType())) {
-      return narrowed(operands[0], typeOf(b.getI32Type()), typeOf(b.getI16Type()));
-    }
-    OperationState state(loc, op->getName(), operands, {typeOf(op->getResult(0).getType())}, op->getAttrs());
-    return b.create(state)->getResult(0);
-  }
-
-  // bfloat16 is the upper half of a float32; as bits, since no instruction of AVX2 knows it.
-  Value widened(Value bits, Type integers, Type floats) {
-    Value wide = b.create<arith::ExtUIOp>(loc, integers, bits);
-    return b.create<arith::BitcastOp>(loc, floats, b.create<arith::ShLIOp>(loc, wide, whole(integers, 16)));
-  }
-
-  // To nearest, ties to even; what is no number stays none.
-  Value narrowed(Value number, Type integers, Type halves) {
+  // As bits: no instruction of AVX2 knows bfloat16, the upper half of a float32.
+  Value narrowed(Value number, Type integers, Type halves) override {
     Value bits = b.create<arith::BitcastOp>(loc, integers, number);
     Value upper = b.create<arith::ShRUIOp>(loc, bits, whole(integers, 16));
     Value odd = b.create<arith::AndIOp>(loc, upper, whole(integers, 1));
@@ -606,17 +492,6 @@ private:
     Value quiet = b.create<arith::OrIOp>(loc, upper, whole(integers, 0x40));
     Value isNone = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, number, number);
     return b.create<arith::TruncIOp>(loc, halves, b.create<arith::SelectOp>(loc, isNone, quiet, rounded));
-  }
-
-  Value whole(Type integers, int64_t number) {
-    auto vector = llvm::dyn_cast<VectorType>(integers);
-    TypedAttr one = b.getI32IntegerAttr(int32_t(number));
-    return vector ? splat(one) : Value(b.create<arith::ConstantOp>(loc, one));
-  }
-
-  Value splat(TypedAttr number) {
-    auto type = VectorType::get(kLanes, number.getType());
-    return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, Attribute(number)));
   }
 
   // ---- places -------------------------------------------------------------
@@ -631,26 +506,10 @@ private:
     return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, lanes));
   }
 
-  Type elementOf(unsigned operand) {
-    return operand < kernel_.getNumInputs() ? kernel_.getBody().getArgument(operand).getType()
-                                            : kernel_.getYielded()[operand - kernel_.getNumInputs()].getType();
-  }
-  // bfloat16 is loaded and stored as bits.
-  Type storedType(Type element) { return element.isBF16() ? b.getI16Type() : element; }
   unsigned alignOf(unsigned operand) { return elementOf(operand).getIntOrFloatBitWidth() / 8; }
 
-  Value at(Value base, unsigned operand, Value offset) {
-    return b.create<LLVM::GEPOp>(loc, base.getType(), storedType(elementOf(operand)), base, ValueRange{offset});
-  }
-
-  Value i64(int64_t number) { return b.create<arith::ConstantOp>(loc, b.getI64IntegerAttr(number)); }
-
-  OpBuilder &b;
-  Location loc;
-  cell::KernelOp kernel_;
   const Loops &loops_;
-  llvm::DenseMap<Value, Fact> facts_;
-  int passes_ = 0; // before the one that writes
+  const Passes work_;
   llvm::SetVector<Operation *> kept_;
   Value partials_, partial_;          // sums over rows: of all units, of this one
   SmallVector<Value> bases_, places_; // addresses by operand: of tensors, and of the row in them

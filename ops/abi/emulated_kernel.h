@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ struct EmulatedModule {
   uint64_t magic = kMagic;
   std::string name;
   std::vector<const EmulatedKernel*> kernels;
+  std::shared_ptr<const void> owner = nullptr;  // of kernels that go with it
 };
 
 }  // namespace weft

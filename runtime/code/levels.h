@@ -7,6 +7,14 @@ namespace weft::code {
 // What code of hosts runs on, as plans say it, with the version of how functions are called (host_code.h).
 inline constexpr char kHostTarget[] = "x86_64-linux 1";
 
+// What code of GPUs is, with the version of how kernels are launched (gpu_code.h): PTX for this processor and all newer
+// ones.
+inline constexpr char kGpuTarget[] = "nvptx64 sm_80 1";
+inline constexpr char kGpuProcessor[] = "sm_80", kGpuFeatures[] = "+ptx70";
+
+// Threads of a block of a generated kernel.
+inline constexpr int kGpuThreads = 256;
+
 // What the symbol of a kernel's function for sums over rows has behind the kernel's name.
 inline constexpr char kSums[] = "_sums";
 

@@ -11,6 +11,7 @@
 #include "ops/descriptions.h"
 #include "runtime/code/host_code.h"
 #include "runtime/code/levels.h"
+#include "tests/codegen/gpu.h"
 #include "tests/codegen/memory.h"
 #include "tests/codegen/reference.h"
 
@@ -76,12 +77,55 @@ class Cluster {
       buffers_[size_t(output)].poison();
     }
     execute(joint, /*check=*/false);
+    expectSame(apart, joint);
+    runOnGpu(kernels, members, joint);
+  }
+
+  size_t joins() const { return joins_; }
+
+  void expectSame(const std::map<int, std::vector<unsigned char>>& apart, const Part& joint) {
     for (auto& [output, bytes] : apart) {
       EXPECT_TRUE(buffers_[size_t(output)].bytes() == bytes) << "buffer " << output << " of\n" << textOf(joint.kernel);
     }
   }
 
-  size_t joins() const { return joins_; }
+  // The same on a GPU: one by one they are right, and joined they give those bits.
+  void runOnGpu(llvm::ArrayRef<cell::KernelOp> kernels, const std::vector<size_t>& members, const Part& joint) {
+    SCOPED_TRACE("on a GPU");
+    GpuCode gpu(kernels);
+    auto execute = [&](const Part& part, bool check) {
+      SCOPED_TRACE(textOf(part.kernel));
+      std::vector<void*> addresses;
+      std::vector<Numbers> inputs;
+      for (int input : part.inputs) {
+        addresses.push_back(buffers_[size_t(input)].data());
+        inputs.push_back(buffers_[size_t(input)].numbers());
+      }
+      std::vector<size_t> sizes;
+      for (int output : part.outputs) {
+        addresses.push_back(buffers_[size_t(output)].data());
+        sizes.push_back(buffers_[size_t(output)].size());
+        buffers_[size_t(output)].poison();
+      }
+      const std::vector<Draw> draws(loopsOf(part.kernel)->randoms, Draw{kKey, 2, 5});
+      gpu.run(part.kernel, addresses, draws, engine_() % 3);
+      if (check) {
+        const auto expected = referenceOf(part.kernel, inputs, sizes, draws);
+        for (auto [index, output] : llvm::enumerate(part.outputs)) {
+          ExpectWithin(buffers_[size_t(output)], expected[index]);
+        }
+      }
+    };
+    for (size_t i : members) {
+      execute(parts_[i], true);
+    }
+    std::map<int, std::vector<unsigned char>> apart;
+    for (int output : joint.outputs) {
+      apart[output] = buffers_[size_t(output)].bytes();
+    }
+    execute(joint, false);
+    expectSame(apart, joint);
+  }
 
  private:
   int64_t among(std::initializer_list<int64_t> choices) { return *(choices.begin() + engine_() % choices.size()); }

@@ -12,6 +12,7 @@
 #include "ops/descriptions.h"
 #include "runtime/code/host_code.h"
 #include "runtime/code/levels.h"
+#include "tests/codegen/gpu.h"
 #include "tests/codegen/memory.h"
 #include "tests/codegen/reference.h"
 
@@ -121,7 +122,32 @@ class CodegenTest : public testing::Test {
       EXPECT_TRUE(got.guarded()) << "output " << i;
       ExpectWithin(got, expected[i]);
     }
+    addresses.pop_back();
+    expectCloseOnGpu(kernel, addresses, memory, inputs.size(), expected, draw);
     kernel.erase();
+  }
+
+  // On a GPU, with the warps of a block in three orders, which give the same bits.
+  static void expectCloseOnGpu(cell::KernelOp kernel, const std::vector<void*>& addresses, std::vector<Memory>& memory,
+                               size_t inputs, const std::vector<std::vector<Bounded>>& expected, const Draw& draw) {
+    SCOPED_TRACE("on a GPU");
+    GpuCode gpu({kernel});
+    std::vector<std::vector<unsigned char>> first;
+    for (uint64_t order : {0, 1, 2}) {
+      for (size_t i = inputs; i < memory.size(); ++i) {
+        memory[i].poison();
+      }
+      gpu.run(kernel, addresses, std::vector<Draw>(loopsOf(kernel)->randoms, draw), order);
+      for (size_t i = inputs; i < memory.size(); ++i) {
+        if (order == 0) {
+          first.push_back(memory[i].bytes());
+          ExpectWithin(memory[i], expected[i - inputs]);
+        }
+        EXPECT_TRUE(memory[i].guarded()) << "output " << i - inputs;
+        EXPECT_TRUE(memory[i].bytes() == first[i - inputs])
+            << "output " << i - inputs << " depends on the order of warps";
+      }
+    }
   }
 
   Numbers random(size_t size, double scale = 2) {

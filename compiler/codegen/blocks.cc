@@ -1,0 +1,85 @@
+#include "compiler/codegen/blocks.h"
+
+#include <algorithm>
+
+#include "llvm/Support/MathExtras.h"
+#include "runtime/code/levels.h"
+
+namespace weft::compiler {
+namespace {
+
+constexpr int64_t kPackBytes = 16, kMostPack = 8;
+// Neighbours of a thread in sums: 16 bytes of float32.
+constexpr int64_t kSummedPack = 4;
+// Numbers of a row that a thread keeps in registers, of all tensors together: 64 of 255.
+constexpr int64_t kKeptNumbers = 64;
+// Where rows are summed: rows that are worth a block, and blocks that fill a GPU: two on each of an H100's 132
+// multiprocessors.
+constexpr int64_t kSummedRows = 8, kSumBlocks = 256;
+
+// Eight numbers of bfloat16, four of float32; eight of bytes, whose kernels have wider ones too.
+int64_t packOf(cell::KernelOp kernel) {
+  unsigned narrowest = 32;
+  for (mlir::Value argument : kernel.getBody().getArguments()) {
+    narrowest = std::min(narrowest, argument.getType().getIntOrFloatBitWidth());
+  }
+  for (mlir::Value value : kernel.getYielded()) {
+    narrowest = std::min(narrowest, value.getType().getIntOrFloatBitWidth());
+  }
+  return std::min<int64_t>(kPackBytes * 8 / narrowest, kMostPack);
+}
+
+} // namespace
+
+Blocks blocksOf(cell::KernelOp kernel, const Loops &loops) {
+  const int64_t threads = code::kGpuThreads;
+  const bool byRows = loops.reduces || loops.sums > 0;
+  Blocks blocks{byRows ? kSummedPack : packOf(kernel), 0, 0, 1, 1, false, 1, 1};
+  // A row that does not fill a warp is cut more finely.
+  while (loops.row.extent % blocks.pack != 0 || (byRows && blocks.pack > 1 && loops.row.extent / blocks.pack < 32)) {
+    blocks.pack /= 2;
+  }
+  blocks.packs = loops.row.extent / blocks.pack;
+  if (!byRows) {
+    return blocks;
+  }
+  blocks.threads = std::min<int64_t>(int64_t(llvm::PowerOf2Ceil(uint64_t(blocks.packs))), threads);
+  const int64_t turns = llvm::divideCeil(uint64_t(blocks.packs), uint64_t(blocks.threads));
+  (loops.reduces ? blocks.turns : blocks.tiles) = turns;
+  int64_t walked = int64_t(loops.sums); // tensors of which a thread has numbers
+  for (unsigned input = 0; input < kernel.getNumInputs(); ++input) {
+    walked += loops.row.strides[input] != 0;
+  }
+  blocks.keeps = blocks.turns * blocks.pack * walked <= kKeptNumbers;
+  blocks.rowsAtOnce = threads / blocks.threads;
+  const int64_t rows = loops.rows();
+  blocks.rowBlocks = loops.sums == 0 ? int64_t(llvm::divideCeil(uint64_t(rows), uint64_t(blocks.rowsAtOnce)))
+                                     : std::clamp<int64_t>(rows / (kSummedRows * blocks.rowsAtOnce), 1, kSumBlocks);
+  return blocks;
+}
+
+int64_t Blocks::blocks(const Loops &loops) const {
+  const uint64_t each = uint64_t(loops.rows() * packs);
+  return threads == 0 ? int64_t(llvm::divideCeil(each, uint64_t(code::kGpuThreads))) : rowBlocks * tiles;
+}
+
+int64_t Blocks::partials(const Loops &loops) const {
+  const uint64_t all = uint64_t(partialRows() * int64_t(loops.sums) * loops.row.extent);
+  return int64_t(llvm::divideCeil(all, uint64_t(blocks(loops))));
+}
+
+int64_t Blocks::alignedOf(unsigned operand, const Loops &loops) const {
+  int64_t aligned = pack;
+  for (const Loops::Dim &dim : loops.outer) {
+    while (dim.strides[operand] % aligned != 0) {
+      aligned /= 2;
+    }
+  }
+  return aligned;
+}
+
+int64_t Blocks::sumBlocks(const Loops &loops) const {
+  return loops.sums == 0 ? 0 : int64_t(llvm::divideCeil(uint64_t(loops.row.extent), uint64_t(kSumPlaces)));
+}
+
+} // namespace weft::compiler
