@@ -73,7 +73,8 @@ private:
     randoms_.clear();
     for (auto random : kernel_.getBody().getOps<cell::RandomOp>()) {
       Value key = word(next), step = pointer(word(next + 1)), first = word(next + 2);
-      randoms_.push_back({random, key, b.create<LLVM::LoadOp>(loc, b.getI64Type(), step), first});
+      Value event = b.create<arith::FPToUIOp>(loc, b.getI64Type(), b.create<LLVM::LoadOp>(loc, b.getF64Type(), step));
+      randoms_.push_back({random, key, event, first});
       next += 3;
     }
     thread_ = b.create<NVVM::ThreadIdXOp>(loc, b.getI32Type());

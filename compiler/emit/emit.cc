@@ -2,10 +2,11 @@
 
 #include "compiler/analysis/cost.h"
 #include "compiler/analysis/next_best.h"
-#include "compiler/codegen/loops.h"
+#include "compiler/codegen/blocks.h"
 #include "compiler/dialect/task/registers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Path.h"
+#include "runtime/plan/devices.h"
 #include "runtime/plan/enums.h"
 
 namespace weft::compiler {
@@ -306,9 +307,16 @@ private:
       auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<cell::KernelOp>(op, cell);
       out.set_symbol(cell.getValue().str());
       const Loops loops = *loopsOf(kernel);
-      out.set_units(loops.units());
-      out.set_partials(loops.partials());
-      out.set_groups(loops.sums > 0 ? loops.groups() : 0);
+      if (plan::IsHost(program_.getPlacement().getDevice().getValue())) {
+        out.set_units(loops.units());
+        out.set_partials(loops.partials());
+        out.set_groups(loops.sums > 0 ? loops.groups() : 0);
+      } else {
+        const Blocks blocks = blocksOf(kernel, loops);
+        out.set_units(blocks.blocks(loops));
+        out.set_partials(blocks.partials(loops));
+        out.set_groups(blocks.sumBlocks(loops));
+      }
     }
     for (mlir::Attribute attribute :
          op.getRandomsAttr() ? op.getRandomsAttr().getValue() : ArrayRef<mlir::Attribute>()) {

@@ -220,7 +220,6 @@ void buildLocalize(mlir::OpPassManager &manager, const Job &) { manager.addPass(
 void buildFuse(mlir::OpPassManager &manager, const Job &job) {
   if (!job.graph().has_fusion() || job.graph().fusion()) {
     manager.addNestedPass<task::ProgramOp>(createFuseEpilogues());
-    manager.addNestedPass<task::ProgramOp>(createFuseNorms());
   }
   FuseClustersOptions options;
   const bool fuses = !job.graph().has_fusion() || job.graph().fusion();

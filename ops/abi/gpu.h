@@ -60,6 +60,12 @@ class Gpu {
   // libraries that go by the thread's. Cheap.
   virtual absl::Status Enter() { return absl::OkStatus(); }
 
+  // One more module, in text that the driver translates (PTX); nothing where there is one of that name. Its kernels are
+  // valid as long as the GPU.
+  virtual absl::Status Add(const std::string& module, const std::string& text) {
+    return absl::UnimplementedError("GPU module `" + module + "`: text is not translated here");
+  }
+
   // A kernel's handle, valid as long as the GPU. `argument_bytes`: the size of
   // its arguments. `shared_bytes`: the most dynamic shared memory of a launch.
   // kNotFound names module and kernel; kFailedPrecondition: no code for this GPU.

@@ -14,9 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/cpu_level.h"
 #include "ops/abi/parallel.h"
-#include "ops/abi/philox.h"
 #include "ops/abi/status_macros.h"
-#include "ops/abi/tile_runs.h"
 #include "ops/abi/workspace.h"
 #include "runtime/code/levels.h"
 
@@ -72,10 +70,9 @@ class GeneratedKernel : public Kernel {
       : parts_(std::move(parts)),
         partials_(std::move(partials)),
         threads_(spec.threads),
+        draws_(randoms.begin(), randoms.end()),
         operands_(spec.inputs.size() + spec.outputs.size() + 1),
-        numbers_(3 * randoms.size()) {
-    for (const RandomTile& random : randoms) draws_.push_back(DrawOf(random));
-  }
+        numbers_(3 * randoms.size()) {}
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
@@ -84,9 +81,9 @@ class GeneratedKernel : public Kernel {
     for (void* output : outputs) *operand++ = output;
     *operand = partials_ != nullptr ? partials_->data<float>() : nullptr;
     for (size_t i = 0; i < draws_.size(); ++i) {
-      numbers_[3 * i] = static_cast<int64_t>(MixSeed(context.seed, draws_[i].seed));
+      numbers_[3 * i] = static_cast<int64_t>(draws_[i].KeyFor(context));
       numbers_[3 * i + 1] = context.step;
-      numbers_[3 * i + 2] = draws_[i].first + context.micro_batch * draws_[i].elements;
+      numbers_[3 * i + 2] = draws_[i].FirstFor(context);
     }
     ForUnits(parts_.function, parts_.units, parts_.grain);
     if (parts_.sums != nullptr) ForUnits(parts_.sums, parts_.groups, kGroups);
@@ -95,15 +92,6 @@ class GeneratedKernel : public Kernel {
 
  private:
   static constexpr int64_t kGroups = 16;  // of a row's sums that are worth a thread: 256 places, over all units
-
-  struct Draw {
-    uint64_t seed;
-    int64_t first, elements;  // of the tile; of the whole tensor
-  };
-  static Draw DrawOf(const RandomTile& random) {
-    const TileRuns runs(random.tile);
-    return {random.seed, runs.start(), runs.global_elements()};
-  }
 
   void ForUnits(HostFunction function, int64_t count, int64_t grain) {
     ParallelFor(threads_, count, grain, [this, function](int64_t begin, int64_t end) {
@@ -114,7 +102,7 @@ class GeneratedKernel : public Kernel {
   const Parts parts_;
   const std::shared_ptr<Workspace> partials_;
   const int threads_;
-  std::vector<Draw> draws_;
+  const std::vector<Draw> draws_;
   std::vector<void*> operands_;
   std::vector<int64_t> numbers_;
 };
@@ -130,11 +118,6 @@ int64_t LargestOf(const KernelSpec& spec) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const HostCode>> HostCode::Load(const plan::Code& made) {
-  if (made.target() != kHostTarget) {
-    return absl::InvalidArgumentError(absl::StrCat("generated kernels: expected code for `", kHostTarget,
-                                                   "`, got code for `", made.target(),
-                                                   "`: compile the job again, with this version of weft"));
-  }
   const char* suffix = SuffixHere();
   if (suffix == nullptr) {
     return absl::InvalidArgumentError(
@@ -176,18 +159,19 @@ absl::StatusOr<HostFunction> HostCode::Find(const std::string& symbol) const {
   return reinterpret_cast<HostFunction>(function);
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(std::shared_ptr<const HostCode> code, const plan::Kernel& kernel,
-                                                   const std::vector<RandomTile>& randoms, const KernelSpec& spec) {
+absl::StatusOr<std::unique_ptr<Kernel>> HostCode::Make(const plan::Kernel& kernel,
+                                                       const std::vector<RandomTile>& randoms,
+                                                       const KernelSpec& spec) const {
   constexpr int64_t kGrain = 8 * 1024;  // elements that are worth a thread
   Parts parts{.units = kernel.units(), .groups = kernel.groups()};
   parts.grain = kGrain / std::max<int64_t>(LargestOf(spec) / std::max<int64_t>(parts.units, 1), 1) + 1;
-  WEFT_ASSIGN_OR_RETURN(parts.function, code->Find(kernel.symbol()));
+  WEFT_ASSIGN_OR_RETURN(parts.function, Find(kernel.symbol()));
   std::shared_ptr<Workspace> partials;
   if (kernel.partials() > 0) {
-    WEFT_ASSIGN_OR_RETURN(parts.sums, code->Find(absl::StrCat(kernel.symbol(), kSums)));
+    WEFT_ASSIGN_OR_RETURN(parts.sums, Find(absl::StrCat(kernel.symbol(), kSums)));
     partials = Reserved(spec.workspace, static_cast<size_t>(kernel.units() * kernel.partials()) * sizeof(float));
   }
-  parts.code = std::move(code);
+  parts.code = shared_from_this();
   return std::make_unique<GeneratedKernel>(std::move(parts), std::move(partials), randoms, spec);
 }
 

@@ -7,9 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "ops/abi/kernel.h"
-#include "runtime/plan/plan.pb.h"
+#include "runtime/code/code.h"
 
 namespace weft::code {
 
@@ -19,25 +17,23 @@ namespace weft::code {
 // name is the function that adds up those of all units, for groups [begin, end).
 using HostFunction = void (*)(void* const* operands, const int64_t* numbers, int64_t begin, int64_t end);
 
-// What a kernel draws: bits for a rank's tile of a tensor.
-struct RandomTile {
-  uint64_t seed;
-  TensorSpec tile;
-};
-
 // A shared object in this process. Immutable, hence thread-safe; its functions live as long as it does.
-class HostCode {
+class HostCode : public Code, public std::enable_shared_from_this<HostCode> {
  public:
   // Maps the object of a plan's code; no file is left. kInvalidArgument for another target than kHostTarget, for bytes
   // that are no shared object or lack a kernel, and for a processor that is older than every level of levels.h.
   static absl::StatusOr<std::shared_ptr<const HostCode>> Load(const plan::Code& code);
-  ~HostCode();
+  ~HostCode() override;
   HostCode(const HostCode&) = delete;
   HostCode& operator=(const HostCode&) = delete;
 
   // The function of a kernel for the newest level that this processor has; kInvalidArgument if there is none of that
   // name.
   absl::StatusOr<HostFunction> Find(const std::string& symbol) const;
+
+  // For spec.threads threads.
+  absl::StatusOr<std::unique_ptr<Kernel>> Make(const plan::Kernel& kernel, const std::vector<RandomTile>& randoms,
+                                               const KernelSpec& spec) const override;
 
  private:
   HostCode(int file, const char* suffix) : file_(file), suffix_(suffix) {}
@@ -48,10 +44,6 @@ class HostCode {
   void* handle_ = nullptr;
   const char* suffix_;
 };
-
-// What `kernel`, a generated one, says, as a kernel of `code` for spec.threads threads.
-absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(std::shared_ptr<const HostCode> code, const plan::Kernel& kernel,
-                                                   const std::vector<RandomTile>& randoms, const KernelSpec& spec);
 
 }  // namespace weft::code
 

@@ -8,7 +8,7 @@
 
 #include "ops/abi/attributes.h"
 #include "ops/abi/tensor_spec.h"
-#include "runtime/code/host_code.h"
+#include "runtime/code/code.h"
 #include "runtime/plan/enums.h"
 #include "runtime/plan/program.h"
 

@@ -49,9 +49,9 @@ void Cluster::Unload() {
 namespace {
 
 // The code of a plan, null if it has none.
-absl::StatusOr<std::shared_ptr<const code::HostCode>> CodeOf(const plan::Plan& plan) {
+absl::StatusOr<std::shared_ptr<const code::Code>> CodeOf(const plan::Plan& plan) {
   if (plan.code().symbols().empty()) return nullptr;
-  return code::HostCode::Load(plan.code());
+  return code::Load(plan.code());
 }
 
 }  // namespace

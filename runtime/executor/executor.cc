@@ -124,10 +124,10 @@ struct Executor::Builder {
     KernelSpec spec = KernelSpecOf(place, kernel, executor.services_);
     spec.workspace = WorkspacesOf(stream).host;
     spec.gpu_workspace = WorkspacesOf(stream).gpu;
-    if (!kernel.symbol().empty()) {
-      return code::MakeKernel(executor.services_.code, kernel, place.RandomsOf(kernel), spec);
-    }
     if (executor.uploads_[stream] != nullptr) spec.gpu_step_values = executor.uploads_[stream]->values();
+    if (!kernel.symbol().empty()) {
+      return executor.services_.code->Make(kernel, place.RandomsOf(kernel), spec);
+    }
     return executor.services_.kernels->Create(spec);
   }
 

@@ -30,6 +30,11 @@ constexpr const DeviceKind* FindDeviceKind(std::string_view name) {
   return nullptr;
 }
 
+constexpr bool IsHost(std::string_view name) {
+  const DeviceKind* kind = FindDeviceKind(name);
+  return kind != nullptr && kind->host;
+}
+
 // "cpu or cuda", each between two of `quote`.
 inline std::string DeviceKindNames(const std::string& quote = "") {
   std::string names;

@@ -33,8 +33,10 @@ class GpuCode {
     std::vector<int64_t> words;
     for (void* address : operands) words.push_back(int64_t(address));
     if (loops.sums > 0) words.push_back(int64_t(partials.data()));
-    for (const Draw& draw : draws) {
-      words.insert(words.end(), {int64_t(draw.key), int64_t(&draw.event), draw.first});
+    std::vector<double> events;
+    for (const Draw& draw : draws) events.push_back(double(draw.event));
+    for (size_t i = 0; i < draws.size(); ++i) {
+      words.insert(words.end(), {int64_t(draws[i].key), int64_t(&events[i]), draws[i].first});
     }
     const std::string symbol = kernel.getSymName().str();
     launch(symbol, blocks.blocks(loops), words, order);

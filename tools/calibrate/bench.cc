@@ -113,7 +113,7 @@ absl::Status Bench::Add(Case added) {
   if (upload_ != nullptr) spec.gpu_step_values = upload_->values();
   const Case& it = entry.made;
   absl::StatusOr<std::unique_ptr<Kernel>> kernel =
-      it.code != nullptr ? code::MakeKernel(it.code, it.generated, it.randoms, spec) : kernels_.Create(spec);
+      it.code != nullptr ? it.code->Make(it.generated, it.randoms, spec) : kernels_.Create(spec);
   if (!kernel.ok()) return kernel.status();
   entry.kernel = *std::move(kernel);
   for (const TensorSpec& tensor : spec.inputs) entry.set_bytes += Aligned(tensor.bytes());

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ops/abi/registry.h"
-#include "runtime/code/host_code.h"
+#include "runtime/code/code.h"
 #include "runtime/device/device.h"
 #include "runtime/executor/step_upload.h"
 #include "tools/calibrate/measured.h"
@@ -40,7 +40,7 @@ struct Case {
   KernelSpec spec;
   std::vector<int> in_place = {};  // by output: the input whose memory it is, or -1
   // Of a generated kernel: its code, and what the plan says of it; null of another.
-  std::shared_ptr<const code::HostCode> code = nullptr;
+  std::shared_ptr<const code::Code> code = nullptr;
   plan::Kernel generated = {};
   std::vector<code::RandomTile> randoms = {};
 };

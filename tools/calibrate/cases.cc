@@ -85,9 +85,9 @@ absl::StatusOr<std::vector<Case>> KernelCases(const std::vector<plan::Plan>& pla
   std::vector<Case> cases;
   std::set<std::string> known;
   for (const plan::Plan& plan : plans) {
-    std::shared_ptr<const code::HostCode> code;
+    std::shared_ptr<const code::Code> code;
     if (plan.has_code()) {
-      WEFT_ASSIGN_OR_RETURN(code, code::HostCode::Load(plan.code()));
+      WEFT_ASSIGN_OR_RETURN(code, code::Load(plan.code()));
     }
     for (const plan::Program& program : plan::ProgramsOf(plan)) {
       const executor::RankPlace place{&program, 0, program.placement->ranks(0),

@@ -97,7 +97,9 @@ private:
       return;
     }
     std::optional<Loops> loops = loopsOf(cell);
-    if (!loops || (loops->row.extent < kLanes && loops->rows() * loops->row.extent > kSmall)) {
+    const bool isSlow = isOnHost(program_) && loops && loops->row.extent < kLanes &&
+                        loops->rows() * loops->row.extent > kSmall;
+    if (!loops || isSlow) {
       return cell.erase();
     }
     ++generated_;
@@ -284,9 +286,6 @@ struct FuseClusters : impl::FuseClustersBase<FuseClusters> {
   void runOnOperation() override {
     std::map<std::string, std::string> symbols;
     for (auto program : getOperation().getOps<task::ProgramOp>()) {
-      if (!isOnHost(program)) {
-        continue;
-      }
       Clusters clusters(getOperation(), program, joins);
       clusters.run();
       clusters.name(symbols);

@@ -9,8 +9,7 @@ namespace weft::compiler {
 using task::KernelOp;
 
 bool isOnHost(task::ProgramOp program) {
-  const plan::DeviceKind *kind = plan::FindDeviceKind(program.getPlacement().getDevice().getValue());
-  return kind && kind->host;
+  return plan::IsHost(program.getPlacement().getDevice().getValue());
 }
 
 SmallVector<KernelOp> kernelsOf(task::ProgramOp program, llvm::StringRef name) {

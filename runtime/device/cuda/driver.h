@@ -29,6 +29,7 @@ inline constexpr Result kInvalidValue = 1;
 inline constexpr Result kOutOfMemory = 2;
 inline constexpr Result kInvalidContext = 201;
 inline constexpr Result kNoBinaryForGpu = 209;
+inline constexpr Result kInvalidPtx = 218;
 inline constexpr Result kIllegalState = 401;
 inline constexpr Result kNotFound = 500;
 inline constexpr Result kNotReady = 600;

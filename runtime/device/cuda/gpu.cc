@@ -45,14 +45,24 @@ absl::StatusOr<cuda::Handle> CudaGpu::Load(const std::string& name) {
     return absl::FailedPreconditionError(absl::StrCat(
         "GPU module `", name, "`: this program was built without a CUDA toolkit and has no code for GPUs"));
   }
+  return LoadImage(name, module->image);
+}
+
+absl::StatusOr<cuda::Handle> CudaGpu::LoadImage(const std::string& name, const void* image) {
   cuda::Handle handle = nullptr;
-  const cuda::Result result = context_.driver().ModuleLoadData(&handle, module->image);
+  const cuda::Result result = context_.driver().ModuleLoadData(&handle, image);
   if (absl::Status status = context_.Check(result, absl::StrCat(context_.name(), ": GPU module `", name, "`"));
       !status.ok()) {
     return result == cuda::kNoBinaryForGpu ? absl::FailedPreconditionError(std::string(status.message())) : status;
   }
   loaded_[name] = handle;
   return handle;
+}
+
+absl::Status CudaGpu::Add(const std::string& module, const std::string& text) {
+  if (absl::Status status = context_.Enter(); !status.ok()) return status;
+  std::lock_guard<std::mutex> lock(mutex_);
+  return loaded_.count(module) != 0 ? absl::OkStatus() : LoadImage(module, text.c_str()).status();
 }
 
 absl::StatusOr<void*> CudaGpu::Find(const std::string& module, const std::string& kernel, size_t argument_bytes,

@@ -24,6 +24,7 @@ class CudaGpu : public Gpu {
 
   const GpuProperties& properties() const override { return properties_; }
   absl::Status Enter() override { return context_.Enter(); }
+  absl::Status Add(const std::string& module, const std::string& text) override;
   absl::StatusOr<void*> Find(const std::string& module, const std::string& kernel, size_t argument_bytes,
                              int64_t shared_bytes) override;
   absl::StatusOr<std::shared_ptr<void>> Allocate(size_t bytes) override;
@@ -59,6 +60,7 @@ class CudaGpu : public Gpu {
       : context_(context), modules_(std::move(modules)), properties_(properties) {}
   // Under the mutex.
   absl::StatusOr<cuda::Handle> Load(const std::string& name);
+  absl::StatusOr<cuda::Handle> LoadImage(const std::string& name, const void* image);
 
   const CudaContext& context_;
   const std::vector<GpuModule> modules_;

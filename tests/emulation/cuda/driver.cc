@@ -13,6 +13,7 @@
 #include "tests/emulation/cuda/graph.h"
 #include "tests/emulation/cuda/memory.h"
 #include "tests/emulation/cuda/stream.h"
+#include "tests/emulation/ptx/ptx.h"
 
 namespace weft::cuda {
 namespace {
@@ -31,6 +32,8 @@ const char* NameOf(Result result) {
       return "CUDA_ERROR_OUT_OF_MEMORY";
     case kInvalidContext:
       return "CUDA_ERROR_INVALID_CONTEXT";
+    case kInvalidPtx:
+      return "CUDA_ERROR_INVALID_PTX";
     case kNoBinaryForGpu:
       return "CUDA_ERROR_NO_BINARY_FOR_GPU";
     case kNotFound:
@@ -81,6 +84,7 @@ struct EmulatedDriver::State {
   std::map<uint64_t, size_t> pinned;
   std::set<Handle> loaded;  // functions
   std::map<Handle, uint64_t> graph_memory;
+  std::vector<std::unique_ptr<EmulatedModule>> translated;
   int64_t urgent = 0;  // streams of the greatest priority, so far
   uint64_t seed = 0;
 
@@ -190,6 +194,15 @@ struct EmulatedDriver::State {
       const EmulatedMemory::Work work(gpu->memory);
       std::memset(reinterpret_cast<void*>(to), value, bytes);
     });
+  }
+
+  Result Translate(Handle* module, const char* text) {
+    absl::StatusOr<std::unique_ptr<EmulatedModule>> made = ptx::Parse("generated", text);
+    if (!made.ok()) return Complain(kInvalidPtx, std::string(made.status().message()));
+    std::lock_guard<std::mutex> lock(mutex);
+    *module = made->get();
+    translated.push_back(*std::move(made));
+    return kSuccess;
   }
 
   bool IsLoaded(const EmulatedKernel* kernel) {
@@ -433,6 +446,7 @@ EmulatedDriver::EmulatedDriver(const EmulatedOptions& options) : state_(std::mak
   };
   driver_.ModuleLoadData = [s](Handle* module, const void* image) {
     if (const Result result = s->EnterAlone("cuModuleLoadData"); result != kSuccess) return result;
+    if (ptx::IsText(image)) return s->Translate(module, static_cast<const char*>(image));
     const auto* it = static_cast<const EmulatedModule*>(image);
     if (it->magic != EmulatedModule::kMagic) return kNoBinaryForGpu;
     return *module = const_cast<EmulatedModule*>(it), kSuccess;

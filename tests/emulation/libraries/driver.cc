@@ -9,6 +9,7 @@
 
 #include "tests/emulation/libraries/emulation.h"
 #include "tests/emulation/libraries/export.h"
+#include "tests/emulation/ptx/ptx.h"
 #include "tests/emulation/simt/emulated.h"
 
 namespace weft::tests {
@@ -23,13 +24,17 @@ const std::vector<std::unique_ptr<EmulatedModule>>& Modules() {
 }
 
 cuda::Result LoadModule(cuda::Handle* module, const void* image) {
+  if (ptx::IsText(image)) return TheDriver().driver().ModuleLoadData(module, image);
   uint32_t magic = 0;
   std::memcpy(&magic, image, sizeof(magic));
   if (magic != kFatBinary) return cuda::kNoBinaryForGpu;
   return *module = const_cast<void*>(image), cuda::kSuccess;
 }
 
-cuda::Result FindFunction(cuda::Handle* function, cuda::Handle, const char* name) {
+cuda::Result FindFunction(cuda::Handle* function, cuda::Handle in, const char* name) {
+  if (static_cast<const EmulatedModule*>(in)->magic == EmulatedModule::kMagic) {
+    return TheDriver().driver().ModuleGetFunction(function, in, name);
+  }
   const EmulatedKernel* found = nullptr;
   for (const auto& module : Modules()) {
     for (const EmulatedKernel* kernel : module->kernels) {

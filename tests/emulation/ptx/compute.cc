@@ -189,6 +189,7 @@ std::map<std::string, Compute> AllComputes() {
       {"cvt.rmi.f32.f32", &One<float, [](float a) { return std::floor(a); }>},
       {"cvt.rpi.f32.f32", &One<float, [](float a) { return std::ceil(a); }>},
       {"cvt.rni.f32.f32", &One<float, [](float a) { return std::nearbyint(a); }>},
+      {"cvt.rzi.u64.f64", &One<uint64_t, [](double a) { return a > 0 ? static_cast<uint64_t>(a) : 0; }, double>},
       {"cvt.rn.f32.s32", &One<float, kConvert<float>, int32_t>},
       {"cvt.rn.f32.u32", &One<float, kConvert<float>, uint32_t>},
       {"cvt.rn.f16.f32", &One<Float16, &HalfOf, float>},
