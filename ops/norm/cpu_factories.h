@@ -14,12 +14,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLayerNormGrad(const KernelSpec& sp
 absl::StatusOr<std::unique_ptr<Kernel>> CreateRmsNorm(const KernelSpec& spec);
 absl::StatusOr<std::unique_ptr<Kernel>> CreateRmsNormGrad(const KernelSpec& spec);
 
-// Fused with the residual stream; operands as residual.h says. Bit by bit what the parts give.
-absl::StatusOr<std::unique_ptr<Kernel>> CreateResidualLayerNorm(const KernelSpec& spec);
-absl::StatusOr<std::unique_ptr<Kernel>> CreateResidualLayerNormGrad(const KernelSpec& spec);
-absl::StatusOr<std::unique_ptr<Kernel>> CreateResidualRmsNorm(const KernelSpec& spec);
-absl::StatusOr<std::unique_ptr<Kernel>> CreateResidualRmsNormGrad(const KernelSpec& spec);
-
 }  // namespace weft::norm
 
 #endif  // WEFT_OPS_NORM_CPU_FACTORIES_H_

@@ -2,16 +2,13 @@
 // (computed in float); weights and biases have the type of the input or f32. dx may
 // have the address of dy or x, y that of x.
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "ops/abi/dropout_mask.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/abi/match_spec.h"
 #include "ops/families.h"
 #include "ops/norm/cuda_arguments.h"
-#include "ops/norm/residual.h"
 
 namespace weft {
 namespace {
@@ -65,66 +62,41 @@ absl::Status CheckTypes(const KernelSpec& spec, std::initializer_list<const Tens
   return absl::OkStatus();
 }
 
-// Of `x`, where the attributes tell of a dropout.
-absl::StatusOr<std::optional<DropoutMaskSource>> MaskOf(const KernelSpec& spec, const TensorSpec& x) {
-  if (!spec.attributes.Has("rate")) return std::nullopt;
-  WEFT_ASSIGN_OR_RETURN(DropoutMaskSource mask, DropoutMaskSource::Create(spec, x));
-  return mask;
-}
-
-// The form of a norm's operands: what the CPU kernels ask for, of any type.
-std::string FormOf(bool center, bool residual, bool statistics) {
-  return absl::StrCat(residual ? "any:.h," : "", "any:.h,any:h", center ? ",any:h" : "", "->",
-                      residual ? "any:.h," : "", "any:.h",
-                      !statistics ? ""
-                      : center    ? ",.,."
-                                  : ",.");
-}
-
-// With `residual` the first inputs are the stream and what is added to it, the first output their sum.
-absl::StatusOr<std::unique_ptr<Kernel>> MakeNorm(const KernelSpec& spec, bool center, bool residual) {
-  const size_t at = residual ? 1 : 0;  // of x and of y
-  const bool statistics = spec.outputs.size() > at + 1;
-  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, FormOf(center, residual, statistics).c_str()));
-  WEFT_RETURN_IF_ERROR(CheckTypes(spec, {&spec.inputs[0], &spec.inputs[at], &spec.outputs[at]},
-                                  {&spec.inputs[at + 1], &spec.inputs[at + (center ? 2 : 1)]}));
-  WEFT_ASSIGN_OR_RETURN(const std::optional<DropoutMaskSource> mask, MaskOf(spec, spec.inputs[at]));
+// Operands: what the CPU kernels ask for, of any type.
+template <bool kCenter>
+absl::StatusOr<std::unique_ptr<Kernel>> CreateNorm(const KernelSpec& spec) {
+  const bool statistics = spec.outputs.size() > 1;
+  const std::string form = absl::StrCat("any:.h,any:h", kCenter ? ",any:h" : "", "->any:.h",
+                                        !statistics ? ""
+                                        : kCenter   ? ",.,."
+                                                    : ",.");
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, form.c_str()));
+  WEFT_RETURN_IF_ERROR(CheckTypes(spec, {&spec.inputs[0], &spec.outputs[0]},
+                                  {&spec.inputs[1], &spec.inputs[kCenter ? 2 : 1]}));
   WEFT_ASSIGN_OR_RETURN(double eps, spec.attributes.Float("eps"));
   const NormArguments arguments{.rows = extents.rows(),
                                 .width = extents['h'],
                                 .eps = static_cast<float>(eps),
-                                .wide_weights = spec.inputs[at + 1].dtype == DType::kF32,
-                                .residual = {.dropout = mask.has_value()}};
+                                .wide_weights = spec.inputs[1].dtype == DType::kF32};
   const RowShape shape = ShapeOf(arguments.width, spec.outputs[0].dtype, 32);
   const int64_t blocks = (arguments.rows + shape.rows() - 1) / shape.rows();
-  return MakeGpuLaunch(spec, kModule, shape.KernelOf(spec, center ? "layer_norm" : "rms_norm"),
+  return MakeGpuLaunch(spec, kModule, shape.KernelOf(spec, kCenter ? "layer_norm" : "rms_norm"),
                        shape.Grid(LoopGrid(*spec.gpu, blocks * kThreads, kThreads).blocks[0]), arguments,
-                       [center, residual, statistics, at, mask](NormArguments& a, const RunContext& context,
-                                                                GpuInputs in, GpuOutputs out) {
-                         a.x = in[at];
-                         a.w = in[at + 1];
-                         if (center) a.b = in[at + 2];
-                         a.y = out[at];
-                         if (center && statistics) a.mean = static_cast<float*>(out[at + 1]);
+                       [statistics](NormArguments& a, const RunContext&, GpuInputs in, GpuOutputs out) {
+                         a.x = in[0];
+                         a.w = in[1];
+                         if (kCenter) a.b = in[2];
+                         a.y = out[0];
+                         if (kCenter && statistics) a.mean = static_cast<float*>(out[1]);
                          if (statistics) a.rstd = static_cast<float*>(out.back());
-                         if (residual) a.residual.x = in[0];
-                         if (residual) a.residual.sum = out[0];
-                         if (mask.has_value()) a.residual.mask = mask->MaskFor(context);
                        });
-}
-
-template <bool kCenter, bool kResidual>
-absl::StatusOr<std::unique_ptr<Kernel>> CreateNorm(const KernelSpec& spec) {
-  return MakeNorm(spec, kCenter, kResidual);
 }
 
 // Two launches on one stream: the rows, then the sums of the blocks.
 class NormGradKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec, const Extents& extents,
-                                                        const ResidualForm& form) {
-    const bool center = form.center;
-    WEFT_ASSIGN_OR_RETURN(const std::optional<DropoutMaskSource> mask, MaskOf(spec, spec.outputs[0]));
+                                                        bool center) {
     const int64_t width = extents['h'], columns = (center ? 2 : 1) * width;
     const RowShape shape = ShapeOf(width, spec.outputs[0].dtype, 16);
     const auto rows_of_block = static_cast<int64_t>(shape.rows()) * kRowsOfThread;
@@ -134,7 +106,7 @@ class NormGradKernel : public Kernel {
     const std::string sum_name = absl::StrCat("norm_sum_", NameOf(spec.outputs[1].dtype));
     WEFT_ASSIGN_OR_RETURN(auto sum, GpuKernel<NormSumArguments>::Find(spec.gpu, kModule, sum_name));
     WEFT_RETURN_IF_ERROR(spec.gpu_workspace->Reserve(spec.gpu, static_cast<size_t>(blocks * columns) * sizeof(float)));
-    auto kernel = std::make_unique<NormGradKernel>(rows, sum, spec.gpu_workspace, form, mask);
+    auto kernel = std::make_unique<NormGradKernel>(rows, sum, spec.gpu_workspace, center);
     kernel->rows_grid_ = shape.Grid(static_cast<uint32_t>(blocks));
     kernel->sum_grid_ = LoopGrid(*spec.gpu, columns, 32);
     kernel->sum_grid_.threads[1] = kThreads / 32;
@@ -145,29 +117,23 @@ class NormGradKernel : public Kernel {
   }
 
   NormGradKernel(GpuKernel<NormGradArguments> rows, GpuKernel<NormSumArguments> sum,
-                 std::shared_ptr<GpuWorkspace> workspace, const ResidualForm& form,
-                 std::optional<DropoutMaskSource> mask)
-      : rows_(rows), sum_(sum), workspace_(std::move(workspace)), form_(form), mask_(std::move(mask)) {}
+                 std::shared_ptr<GpuWorkspace> workspace, bool center)
+      : rows_(rows), sum_(sum), workspace_(std::move(workspace)), center_(center) {}
 
   absl::Status Run(const RunContext& context, GpuInputs in, GpuOutputs out) override {
     NormGradArguments rows = rows_arguments_;
     rows.dy = in[0];
     rows.x = in[1];
     rows.w = in[2];
-    if (form_.center) rows.mean = static_cast<const float*>(in[3]);
-    rows.rstd = static_cast<const float*>(in[form_.norm_inputs - 1]);
+    if (center_) rows.mean = static_cast<const float*>(in[3]);
+    rows.rstd = static_cast<const float*>(in.back());
     rows.dx = out[0];
     rows.partial = workspace_->data<float>();
-    if (form_.residual) rows.residual.x = in[form_.norm_inputs];
-    if (mask_.has_value()) {
-      rows.residual.dropped = out[form_.norm_outputs];
-      rows.residual.mask = mask_->MaskFor(context);
-    }
     WEFT_RETURN_IF_ERROR(rows_.Launch(rows_grid_, rows, context.stream));
     NormSumArguments sum = sum_arguments_;
     sum.partial = workspace_->data<float>();
     sum.dw = out[1];
-    sum.db = form_.center ? out[2] : nullptr;
+    sum.db = center_ ? out[2] : nullptr;
     return sum_.Launch(sum_grid_, sum, context.stream);
   }
 
@@ -178,40 +144,29 @@ class NormGradKernel : public Kernel {
   const GpuKernel<NormGradArguments> rows_;
   const GpuKernel<NormSumArguments> sum_;
   const std::shared_ptr<GpuWorkspace> workspace_;  // [blocks][columns]
-  const ResidualForm form_;
-  const std::optional<DropoutMaskSource> mask_;
+  const bool center_;
   GpuGrid rows_grid_, sum_grid_;
   NormGradArguments rows_arguments_;
   NormSumArguments sum_arguments_;
 };
 
-template <bool kCenter, bool kResidual>
+template <bool kCenter>
 absl::StatusOr<std::unique_ptr<Kernel>> CreateNormGrad(const KernelSpec& spec) {
-  ResidualForm form{.center = kCenter, .norm_inputs = kCenter ? 5u : 4u, .norm_outputs = kCenter ? 3u : 2u};
-  if (kResidual) {
-    WEFT_ASSIGN_OR_RETURN(form, ResidualGradientForm(spec, kCenter));
-  }
-  const std::string rule = absl::StrCat("any:.h,any:.h,any:h,.", kCenter ? ",." : "", form.residual ? ",any:.h" : "",
-                                        "->any:.h,any:h", kCenter ? ",any:h" : "", form.dropout ? ",any:.h" : "");
+  const std::string rule =
+      absl::StrCat("any:.h,any:.h,any:h,.", kCenter ? ",." : "", "->any:.h,any:h", kCenter ? ",any:h" : "");
   WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, rule.c_str()));
-  WEFT_RETURN_IF_ERROR(CheckTypes(spec,
-                                  {&spec.inputs[0], &spec.inputs[1], &spec.inputs[form.residual ? form.norm_inputs : 0],
-                                   &spec.outputs[form.dropout ? form.norm_outputs : 0]},
-                                  {&spec.inputs[2], &spec.outputs[1], &spec.outputs[form.norm_outputs - 1]}));
-  return NormGradKernel::Create(spec, extents, form);
+  WEFT_RETURN_IF_ERROR(CheckTypes(spec, {&spec.inputs[0], &spec.inputs[1], &spec.outputs[0]},
+                                  {&spec.inputs[2], &spec.outputs[1], &spec.outputs.back()}));
+  return NormGradKernel::Create(spec, extents, kCenter);
 }
 
 }  // namespace
 
 void RegisterNormCudaKernels(KernelRegistry& registry) {
-  registry.Register("layer_norm", &CreateNorm<true, false>);
-  registry.Register("layer_norm_grad", &CreateNormGrad<true, false>);
-  registry.Register("residual_layer_norm", &CreateNorm<true, true>);
-  registry.Register("residual_layer_norm_grad", &CreateNormGrad<true, true>);
-  registry.Register("residual_rms_norm", &CreateNorm<false, true>);
-  registry.Register("residual_rms_norm_grad", &CreateNormGrad<false, true>);
-  registry.Register("rms_norm", &CreateNorm<false, false>);
-  registry.Register("rms_norm_grad", &CreateNormGrad<false, false>);
+  registry.Register("layer_norm", &CreateNorm<true>);
+  registry.Register("layer_norm_grad", &CreateNormGrad<true>);
+  registry.Register("rms_norm", &CreateNorm<false>);
+  registry.Register("rms_norm_grad", &CreateNormGrad<false>);
 }
 
 }  // namespace weft

@@ -5,11 +5,6 @@
 //
 // A gradient's sums over rows are made in two stages: each block adds up its rows,
 // in registers, and norm_sum_* the blocks. Shapes alone decide the order.
-//
-// The residual stream joins in the same pass: what a norm is of is added to it, after
-// a dropout, as the row is read; a gradient is added to its own as it is written.
-// Both sums are rounded to T, as they are in memory, before they are used.
-#include "ops/cuda/dropout.h"
 #include "ops/cuda/kernel.h"
 #include "ops/cuda/reduce.h"
 #include "ops/cuda/types.h"
@@ -69,16 +64,6 @@ class Row {
   WEFT_DEVICE Pack<T> Get(int s, int64_t at) const {
     return kSlots > 0 ? packs_[s] : LoadPack<L::kPack>(from_ + at, width_ - at);
   }
-  // Makes pack = body(column, pack) of every pack, which is also written to `to`, from where it is read from now on.
-  template <typename Body>
-  WEFT_DEVICE void Replace(T* to, const Body& body) {
-    L::ForEach(width_, [&](int s, int64_t at) {
-      const Pack<T> pack = body(at, Get(s, at));
-      if constexpr (kSlots > 0) packs_[s] = pack;
-      Store<kSlots, L::kPack>(to + at, pack, width_ - at);
-    });
-    from_ = to;
-  }
   // Calls body(slot, column, pack).
   template <typename Body>
   WEFT_DEVICE void ForEach(const Body& body) const {
@@ -125,19 +110,6 @@ WEFT_DEVICE Pack<float, Pack<T>::kSize> LoadWeights(const void* w, bool wide, in
   return pack;
 }
 
-// The row becomes its sum with the residual stream's.
-template <typename T, int kSlots>
-WEFT_DEVICE void AddResidual(const ResidualArguments& args, int64_t first, int64_t width, Row<T, kSlots>& row) {
-  constexpr int kPack = Pack<T>::kSize;
-  const T* x = static_cast<const T*>(args.x) + first;
-  row.Replace(static_cast<T*>(args.sum) + first, [&](int64_t at, Pack<T> pack) {
-    if (args.dropout != 0) pack = Dropped(args.mask, first + at, width - at, pack);
-    const auto stream = Load<kSlots, kPack>(x + at, width - at);
-    for (int i = 0; i < kPack; ++i) pack[i] = Narrow<T>(__fadd_rn(Widen(stream[i]), Widen(pack[i])));
-    return pack;
-  });
-}
-
 template <typename T, int kSlots, bool kCenter>
 WEFT_DEVICE void Norm(const NormArguments& args) {
   constexpr int kPack = Pack<T>::kSize;
@@ -145,7 +117,6 @@ WEFT_DEVICE void Norm(const NormArguments& args) {
   for (int64_t first = int64_t{blockIdx.x} * blockDim.y; first < args.rows; first += int64_t{gridDim.x} * blockDim.y) {
     const int64_t row = first + threadIdx.y, width = row < args.rows ? args.width : 0;  // 0: no row, but barriers
     Row<T, kSlots> x(static_cast<const T*>(args.x) + row * args.width, width);
-    if (args.residual.x != nullptr) AddResidual(args.residual, row * args.width, width, x);
     float mean = 0;
     if constexpr (kCenter) {
       float sum = 0;
@@ -251,8 +222,6 @@ WEFT_DEVICE void NormGrad(const NormGradArguments& args) {
     sums = RowSums(sums);
     const float g_mean = kCenter ? sums.a * share : 0, gn_mean = sums.b * share;
     T* dx = static_cast<T*>(args.dx) + row * args.width;
-    const T* past = static_cast<const T*>(args.residual.x);
-    T* dropped = static_cast<T*>(args.residual.dropped);
     dy.ForEach([&](int s, int64_t at, const Pack<T>& gradient) {
       const auto w = LoadWeights<T, kSlots>(args.w, args.wide_weights, at, width - at);
       const Pack<T> in = x.Get(s, at);
@@ -266,15 +235,7 @@ WEFT_DEVICE void NormGrad(const NormGradArguments& args) {
       }
       dw.Add(s, at, dw_terms);
       if constexpr (kCenter) db.Add(s, at, db_terms);
-      if (past != nullptr) {
-        const auto stream = Load<kSlots, kPack>(past + row * args.width + at, width - at);
-        for (int i = 0; i < kPack; ++i) out[i] = Narrow<T>(__fadd_rn(Widen(stream[i]), Widen(out[i])));
-      }
       Store<kSlots, kPack>(dx + at, out, width - at);
-      if (dropped != nullptr) {
-        const int64_t first = row * args.width + at;
-        Store<kSlots, kPack>(dropped + first, Dropped(args.residual.mask, first, width - at, out), width - at);
-      }
     });
   }
   dw.Finish();

@@ -4,20 +4,9 @@
 
 #include <cstdint>
 
-#include "ops/abi/gpu_dropout.h"
-
 namespace weft::norm {
 
 inline constexpr int kThreads = 256;
-
-// The residual stream before a norm, or past its gradient; null where there is none.
-struct ResidualArguments {
-  const void* x;    // before a norm: is added to what it is of; past a gradient: to that
-  void* sum;        // before a norm: the sum
-  void* dropped;    // past a gradient: what dropout makes of the sum
-  int32_t dropout;  // before a norm: of what the stream is added to
-  DropoutMask mask;
-};
 
 // x and y are [rows, width]; w and b [width], of their type or, with wide_weights,
 // f32; mean and rstd [rows], or null.
@@ -31,7 +20,6 @@ struct NormArguments {
   int64_t rows, width;
   float eps;
   int32_t wide_weights;
-  ResidualArguments residual;
 };
 
 // dy, x and dx are [rows, width]; each block writes [sums, width] of `partial`: its
@@ -46,7 +34,6 @@ struct NormGradArguments {
   float* partial;
   int64_t rows, width;
   int32_t wide_weights;
-  ResidualArguments residual;
 };
 
 // dw and db are the sums of the blocks' `partial`, [blocks, columns] with columns = width or 2 width.

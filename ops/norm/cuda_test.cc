@@ -46,33 +46,6 @@ class NormCudaTest : public ::testing::TestWithParam<bool> {
     return spec;
   }
 
-  // Rows in the middle of more, in which they are the last half.
-  static TensorSpec TileOf(const TensorSpec& whole) {
-    const int64_t rows = whole.dims[0], width = whole.dims[1];
-    return testing::Tile(whole.dtype, {rows, width}, {3 * rows, 2 * width}, {rows, width});
-  }
-  static void SetDropout(KernelSpec& spec) {
-    spec.attributes.Set("rate", 0.3);
-    spec.attributes.Set("seed", int64_t{5});
-  }
-  static KernelSpec Residual(KernelSpec spec, bool dropout) {
-    spec.name = "residual_" + spec.name;
-    spec.inputs[0] = spec.outputs[0] = TileOf(spec.inputs[0]);
-    spec.inputs.insert(spec.inputs.begin(), spec.inputs[0]);
-    spec.outputs.insert(spec.outputs.begin(), spec.inputs[0]);
-    if (dropout) SetDropout(spec);
-    return spec;
-  }
-  static KernelSpec ResidualGrad(KernelSpec spec, bool residual, bool dropout) {
-    spec.name = "residual_" + spec.name;
-    spec.inputs[0] = spec.inputs[1] = spec.outputs[0] = TileOf(spec.inputs[0]);
-    if (residual) spec.inputs.push_back(spec.inputs[0]);
-    if (dropout) spec.outputs.push_back(spec.inputs[0]);
-    if (dropout) SetDropout(spec);
-    return spec;
-  }
-  const RunContext kContext{.step = 3, .micro_batch = 2, .seed = 99};
-
   std::vector<Values> ForwardInputs(int64_t rows, int64_t width, DType type = DType::kF32) const {
     std::vector<Values> inputs = {RandomValues(rows * width, 1, -2, 5, type), RandomValues(width, 2, -1, 1, type)};
     if (center()) inputs.push_back(RandomValues(width, 3, -1, 1, type));
@@ -112,72 +85,6 @@ TEST_P(NormCudaTest, GradientAgreesWithItsTwin) {
       ExpectTwins(Cpu(), Cuda(), Grad(rows, width), GradInputs(rows, width), bound);
       ExpectTwins(Cpu(), Cuda(), Grad(rows, width), GradInputs(rows, width), bound, {}, {{0, 0}});
       ExpectTwins(Cpu(), Cuda(), Grad(rows, width), GradInputs(rows, width), bound, {}, {{1, 0}});
-    }
-  }
-}
-
-// The residual stream before the norm, of a tile of a larger tensor: dropout has to know where it lies.
-TEST_P(NormCudaTest, ResidualAgreesWithItsTwin) {
-  for (int64_t width : kWidths) {
-    const int64_t rows = RowsFor(width);
-    const double error = (std::log2(width) + 16) * 0x1.0p-23 * 7 * (width < 8 ? 320 : 2);
-    for (const bool dropout : {false, true}) {
-      for (const bool statistics : {false, true}) {
-        const KernelSpec spec = Residual(Forward(rows, width, statistics), dropout);
-        auto inputs = ForwardInputs(rows, width);
-        inputs.insert(inputs.begin(), RandomValues(rows * width, 9, -1, 1));
-        ExpectTwins(Cpu(), Cuda(), spec, inputs, {.relative = error, .absolute = error}, kContext, {{1, 0}});
-      }
-    }
-  }
-}
-
-// The sum is the very one that the kernels give that it stands for: no product is added without being rounded.
-TEST_P(NormCudaTest, ResidualSumsAreExact) {
-  for (int64_t width : {5, 64, 8200}) {
-    const KernelSpec spec = Residual(Forward(3, width, true), true);
-    auto inputs = ForwardInputs(3, width);
-    inputs.insert(inputs.begin(), RandomValues(3 * width, 9, -1, 1));
-    const auto want = testing::RunKernel(Cpu(), spec, inputs, kContext),
-               got = RunGpuKernel(Cuda(), spec, inputs, kContext);
-    ASSERT_TRUE(want.ok() && got.ok()) << got.status();
-    EXPECT_EQ((*got)[0], (*want)[0]);
-  }
-}
-
-TEST_P(NormCudaTest, ResidualGradientAgreesWithItsTwin) {
-  for (int64_t width : kWidths) {
-    const int64_t rows = RowsFor(width);
-    const double error = (std::log2(width) + static_cast<double>(rows) + 16) * 8 * 0x1.0p-23;
-    for (const bool residual : {false, true}) {
-      for (const bool dropout : {false, true}) {
-        const KernelSpec spec = ResidualGrad(Grad(rows, width), residual, dropout);
-        auto inputs = GradInputs(rows, width);
-        if (residual) inputs.push_back(RandomValues(rows * width, 9, -1, 1));
-        ExpectTwins(Cpu(), Cuda(), spec, inputs, {.relative = error, .absolute = error}, kContext, {{0, 0}});
-      }
-    }
-  }
-}
-
-TEST_P(NormCudaTest, ResidualsOfHalvesAreThoseOfFloatsRounded) {
-  for (int64_t width : {7, 520, 8200}) {
-    for (DType type : {DType::kBF16, DType::kF16}) {
-      const double unit = type == DType::kBF16 ? 0x1.0p-8 : 0x1.0p-11;
-      auto inputs = GradInputs(3, width, DType::kBF16);
-      inputs.push_back(RandomValues(3 * width, 9, -1, 1, DType::kBF16));
-      for (Values& values : inputs) {
-        for (double& value : values) value = std::ldexp(std::round(std::ldexp(value, 5)), -5);
-      }
-      const auto want = RunGpuKernel(Cuda(), ResidualGrad(Grad(3, width), true, true), inputs, kContext),
-                 got = RunGpuKernel(Cuda(), ResidualGrad(Grad(3, width, type), true, true), inputs, kContext);
-      ASSERT_TRUE(want.ok() && got.ok()) << got.status();
-      for (size_t o : {size_t{0}, want->size() - 1}) {
-        for (size_t i = 0; i < (*want)[o].size(); ++i) {
-          // The gradient, the sum and what is left of it are each rounded.
-          ASSERT_NEAR((*got)[o][i], (*want)[o][i], 8 * unit * (std::fabs((*want)[o][i]) + 1)) << o << " " << i;
-        }
-      }
     }
   }
 }

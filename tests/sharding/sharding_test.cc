@@ -34,13 +34,6 @@ const std::set<std::string>& BoxKernels() {
   return *names;
 }
 
-// What the fuse phase makes of several kernels, where they are local already (//tests/fusion).
-const std::set<std::string>& FusedKernels() {
-  static const auto* const names = new std::set<std::string>{"residual_layer_norm", "residual_layer_norm_grad",
-                                                             "residual_rms_norm", "residual_rms_norm_grad"};
-  return *names;
-}
-
 // What an op with an attribute runs in place of the kernel of its name.
 const std::set<std::string>& OtherKernels() {
   static const auto* const names =
@@ -72,7 +65,7 @@ TEST(ShardingCoverageTest, EveryOpWithAKernelHasACase) {
     EXPECT_EQ(with_case.count(name), Exempt().count(name) ? 0u : 1u) << name << ": needs a case unless it is exempt";
   }
   for (const std::string& kernel : kernels) {
-    EXPECT_TRUE(ops.count(kernel) + BoxKernels().count(kernel) + FusedKernels().count(kernel) +
+    EXPECT_TRUE(ops.count(kernel) + BoxKernels().count(kernel) +
                     OtherKernels().count(kernel) ==
                 1)
         << kernel << ": a kernel of no op";

@@ -26,20 +26,6 @@ def FuseEpilogues : Pass<"weft-fuse-epilogues", "::weft::task::ProgramOp"> {
   let statistics = [Statistic<"numFused", "fused", "kernels that products took over">];
 }
 
-def FuseNorms : Pass<"weft-fuse-norms", "::weft::task::ProgramOp"> {
-  let summary = "Normalises where the residual stream is added to";
-  let description = [{
-    `layer_norm` or `rms_norm` of `x + dropout(y)`, or of `x + y`, becomes `residual_layer_norm` or `residual_rms_norm`,
-    which writes the sum and its normalisation in one pass. Their gradients take over the addition of the gradient that
-    comes past the norm, and the dropout of what that makes, as `residual_layer_norm_grad` and `residual_rms_norm_grad`.
-
-    What is dropped out is read by the addition alone; nothing is a pending sum; all are of one element type and of one
-    unit of the schedule.
-  }];
-  let dependentDialects = ["::weft::task::TaskDialect"];
-  let statistics = [Statistic<"numFused", "fused", "kernels that norms took over">];
-}
-
 def FuseClusters : Pass<"weft-fuse-clusters", "::mlir::ModuleOp"> {
   let summary = "Generates kernels, of operators that belong together";
   let description = [{
