@@ -33,6 +33,7 @@ using weft::checkpoint::TensorEntry;
 using weft::checkpoint::TensorInfo;
 using weft::hugging_face::Architecture;
 using weft::hugging_face::Arguments;
+using weft::hugging_face::Constant;
 using weft::hugging_face::Json;
 using Files = std::map<std::string, std::string>;  // content by name
 
@@ -91,9 +92,15 @@ absl::StatusOr<Files> SettingsOf(const weft::Job& job, const std::string& models
   return settings;
 }
 
-// What goes beside the weights.
-absl::StatusOr<Files> FilesOf(const CheckpointReader& reader, const Architecture*& architecture, DType type,
-                              const Arguments& arguments) {
+// What a checkpoint becomes.
+struct Exported {
+  DType type;
+  Files files;         // beside the weights
+  std::string prefix;  // before the names of parameters
+  std::vector<Constant> constants;
+};
+
+absl::StatusOr<Exported> Describe(const CheckpointReader& reader, DType type, const Arguments& arguments) {
   const auto flag = [&](const char* name) {
     const auto it = arguments.flags.find(name);
     return it == arguments.flags.end() ? "" : it->second;
@@ -102,7 +109,7 @@ absl::StatusOr<Files> FilesOf(const CheckpointReader& reader, const Architecture
   if (!job.ok()) return job.status();
   const std::string like = flag("--like").empty() ? reader.path() : flag("--like");
   absl::StatusOr<Files> files = weft::hugging_face::ReadCompanions(like);
-  if (!files.ok()) return files;
+  if (!files.ok()) return files.status();
   Json base;
   if (const auto config = files->find(weft::hugging_face::kConfigFile); config != files->end()) {
     absl::StatusOr<Json> parsed =
@@ -114,7 +121,8 @@ absl::StatusOr<Files> FilesOf(const CheckpointReader& reader, const Architecture
   }
   const std::string path = job->model().file(), name = path.substr(path.rfind('/') + 1);
   const bool typed = base.is_object() && base.contains("model_type") && base["model_type"].is_string();
-  architecture = weft::hugging_face::FindArchitecture(name, typed ? base["model_type"].get<std::string>() : "");
+  const Architecture* architecture =
+      weft::hugging_face::FindArchitecture(name, typed ? base["model_type"].get<std::string>() : "");
   if (architecture == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat(reader.path(), ": expected a model that transformers has, got that of ", path));
@@ -126,7 +134,8 @@ absl::StatusOr<Files> FilesOf(const CheckpointReader& reader, const Architecture
     return absl::Status(config.status().code(), absl::StrCat(reader.path(), ": ", config.status().message()));
   weft::hugging_face::SetType(type, *config);
   (*files)[weft::hugging_face::kConfigFile] = weft::hugging_face::TextOf(*config);
-  return files;
+  return Exported{type, *std::move(files), weft::hugging_face::PrefixOf(*architecture),
+                  weft::hugging_face::ConstantsOf(*architecture, *settings)};
 }
 
 // Elements of another type in place.
@@ -173,28 +182,33 @@ const std::vector<TensorEntry>& TensorsOf(const CheckpointReader& reader) {
   return reader.manifest().files.at(weft::checkpoint::kModelFile).tensors;
 }
 
-absl::Status WriteWeights(CheckpointReader& reader, const std::string& path, const std::string& prefix, DType type) {
+absl::Status WriteWeights(CheckpointReader& reader, const Exported& exported, const std::string& path) {
   const std::vector<TensorEntry>& entries = TensorsOf(reader);
   std::vector<TensorInfo> tensors;
-  for (const TensorEntry& entry : entries) tensors.push_back({prefix + entry.name, type, entry.shape});
+  for (const TensorEntry& entry : entries)
+    tensors.push_back({exported.prefix + entry.name, exported.type, entry.shape});
+  for (const Constant& constant : exported.constants) tensors.push_back({constant.name, DType::kI64, constant.shape});
   const auto writer = SafetensorsWriter::Create(path, tensors, {{"format", "pt"}});
   if (!writer.ok()) return writer.status();
   for (const TensorEntry& entry : entries) {
-    absl::Status status = CopyTensor(reader, entry, **writer, prefix + entry.name, type);
+    absl::Status status = CopyTensor(reader, entry, **writer, exported.prefix + entry.name, exported.type);
+    if (!status.ok()) return status;
+  }
+  for (const Constant& constant : exported.constants) {
+    absl::Status status =
+        (*writer)->Write(constant.name, TensorSpec::Whole(DType::kI64, constant.shape), constant.values.data());
     if (!status.ok()) return status;
   }
   return (*writer)->Commit();
 }
 
 // Fills a folder, and gives it its name when it is whole.
-absl::Status WriteFolder(CheckpointReader& reader, const std::string& folder, const Files& files,
-                         const std::string& prefix, DType type) {
+absl::Status WriteFolder(CheckpointReader& reader, const Exported& exported, const std::string& folder) {
   const std::string partial = folder + ".partial";
   absl::Status status = weft::checkpoint::RemoveFolder(partial);  // of one that was killed
   if (status.ok()) status = weft::checkpoint::MakeFolder(partial);
-  if (status.ok())
-    status = WriteWeights(reader, absl::StrCat(partial, "/", weft::checkpoint::kModelFile), prefix, type);
-  for (const auto& [name, text] : files) {
+  if (status.ok()) status = WriteWeights(reader, exported, absl::StrCat(partial, "/", weft::checkpoint::kModelFile));
+  for (const auto& [name, text] : exported.files) {
     if (status.ok()) status = weft::checkpoint::ReplaceText(absl::StrCat(partial, "/", name), text);
   }
   std::error_code error;
@@ -225,10 +239,9 @@ absl::Status Export(const Arguments& arguments) {
     return absl::InvalidArgumentError(absl::StrCat("-o: ", out->second, ": expected a new folder, found one"));
   const auto reader = CheckpointReader::Open(arguments.subject);
   if (!reader.ok()) return reader.status();
-  const Architecture* architecture = nullptr;
-  const absl::StatusOr<Files> files = FilesOf(**reader, architecture, *type, arguments);
-  if (!files.ok()) return files.status();
-  absl::Status written = WriteFolder(**reader, folder, *files, weft::hugging_face::PrefixOf(*architecture), *type);
+  const absl::StatusOr<Exported> exported = Describe(**reader, *type, arguments);
+  if (!exported.ok()) return exported.status();
+  absl::Status written = WriteFolder(**reader, *exported, folder);
   if (!written.ok() || arguments.flags.count("--quiet") != 0) return written;
   std::printf("%s: %zu tensors of %s as %s\n", folder.c_str(), TensorsOf(**reader).size(), (*reader)->path().c_str(),
               weft::NameOf(*type));

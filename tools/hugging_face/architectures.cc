@@ -41,6 +41,7 @@ struct Architecture {
   void (*give)(SettingReader&, Json&);
   // Of several for one model type: the value that chooses.
   Fixed when = {};
+  std::vector<Constant> (*constants)(SettingReader&) = nullptr;
 };
 
 namespace {
@@ -251,6 +252,29 @@ void GiveSwin(SettingReader& settings, Json& config) {
   if (config.contains("hidden_size")) config["hidden_size"] = 8 * static_cast<int64_t>(settings.Number("hidden"));
 }
 
+// Of each pair of places of a window the row of their bias, as the model file has it (models/swin/swin.mlir,
+// @bias_of_window).
+std::vector<Constant> SwinConstants(SettingReader& settings) {
+  const auto window = static_cast<int64_t>(settings.Number("window")), places = window * window;
+  std::vector<int64_t> rows;
+  for (int64_t q = 0; q < places; ++q) {
+    for (int64_t k = 0; k < places; ++k) {
+      const int64_t down = q / window - k / window + window - 1, right = q % window - k % window + window - 1;
+      rows.push_back(down * (2 * window - 1) + right);
+    }
+  }
+  std::vector<Constant> constants;
+  for (const auto& [layer, depth] : {std::pair(0, 2), {1, 2}, {2, 6}, {3, 2}}) {
+    for (int block = 0; block < depth; ++block) {
+      constants.push_back(
+          {absl::StrCat("swin.encoder.layers.", layer, ".blocks.", block, ".attention.self.relative_position_index"),
+           {places, places},
+           rows});
+    }
+  }
+  return constants;
+}
+
 constexpr const char* kDepths[] = {"depth_0", "depth_1", "depth_2", "depth_3"};
 
 void TakeConvNext(ConfigReader& config, Settings& settings) {
@@ -426,7 +450,9 @@ const std::vector<Architecture>& Table() {
         {"mlp_ratio", "[4.0]", "4.0"},
         {"use_absolute_embeddings", "[false]", "false"}},
        TakeSwin,
-       GiveSwin},
+       GiveSwin,
+       {},
+       SwinConstants},
       {"convnext",
        "ConvNextForImageClassification",
        "convnext/convnext.mlir",
@@ -575,6 +601,11 @@ const Architecture* FindArchitecture(const std::string& file, const std::string&
 std::string FileOf(const Architecture& architecture) { return architecture.file; }
 
 std::string PrefixOf(const Architecture& architecture) { return architecture.prefix; }
+
+std::vector<Constant> ConstantsOf(const Architecture& architecture, const std::map<std::string, std::string>& values) {
+  SettingReader settings(values);
+  return architecture.constants == nullptr ? std::vector<Constant>() : architecture.constants(settings);
+}
 
 absl::StatusOr<Json> WriteConfig(const Architecture& architecture, const std::map<std::string, std::string>& values,
                                  Json config) {

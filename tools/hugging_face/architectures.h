@@ -45,6 +45,14 @@ std::string FileOf(const Architecture& architecture);
 // What the state_dict of its class has before the names of a plan's parameters.
 std::string PrefixOf(const Architecture& architecture);
 
+// A tensor of whole numbers that a model file computes and transformers stores.
+struct Constant {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> values;
+};
+std::vector<Constant> ConstantsOf(const Architecture& architecture, const std::map<std::string, std::string>& settings);
+
 // `base`, or an empty object, with the numbers of a model. kInvalidArgument for a setting that is not there or no
 // number.
 absl::StatusOr<Json> WriteConfig(const Architecture& architecture, const std::map<std::string, std::string>& settings,
