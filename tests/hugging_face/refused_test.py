@@ -96,6 +96,15 @@ class RefusedTest(FaultTest):
         self.assertIn("attn_pdrop: 0.1 has no effect: the model file has none\n", result.out)
         self.assertIn("not known, and not looked at: soft_cap\n", result.out)
 
+    def test_pixels(self):
+        folder = self.folder_of("vit")
+        path = self.write(folder + "/preprocessor_config.json", '{"image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.4, 0.5]}')
+        self.refused_import(folder, line=f"{path}: image_std: expected 0.5 of every channel, got [0.5,0.4,0.5]; pass "
+                            "--other-pixels to train on pixels of the other scale")
+        self.run_ok("weft-import", folder, "-o", self.path("a.job"), "--models", "models", "--other-pixels")
+        self.write(path, '{"image_mean": [0.5, 0.5, 0.5]}')
+        self.run_ok("weft-import", folder, "-o", self.path("b.job"), "--models", "models")
+
     def test_a_config_that_is_none(self):
         folder = self.folder_of("gpt2")
         self.write(folder + "/config.json", "[1]")

@@ -251,6 +251,6 @@ absl::Status Export(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return weft::hugging_face::RunProgram("weft-export", kHelp, {"-o", "--type", "--like", "--models"}, argc, argv,
+  return weft::hugging_face::RunProgram("weft-export", kHelp, {"-o", "--type", "--like", "--models"}, {}, argc, argv,
                                         Export);
 }

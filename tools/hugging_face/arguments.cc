@@ -34,7 +34,8 @@ int StatusOf(const absl::Status& status) {
 }  // namespace
 
 absl::StatusOr<Arguments> ParseArguments(const std::vector<std::string>& arguments,
-                                         const std::vector<std::string>& valued) {
+                                         const std::vector<std::string>& valued, std::vector<std::string> bare) {
+  bare.insert(bare.end(), {"--help", "--version", "--quiet"});
   Arguments parsed;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
@@ -50,7 +51,7 @@ absl::StatusOr<Arguments> ParseArguments(const std::vector<std::string>& argumen
       if (equals != std::string::npos) value = argument.substr(equals + 1);
       if (equals == std::string::npos && i + 1 < arguments.size()) value = arguments[++i];
       if (value.empty()) return Wrong(flag + ": expected a value, got none");
-    } else if (!IsOf(flag, {"--help", "--version", "--quiet"})) {
+    } else if (!IsOf(flag, bare)) {
       return Wrong("unknown argument " + argument);
     } else if (equals != std::string::npos) {
       return Wrong(flag + ": expected no value");
@@ -61,10 +62,10 @@ absl::StatusOr<Arguments> ParseArguments(const std::vector<std::string>& argumen
   return parsed;
 }
 
-int RunProgram(const char* name, const char* help, const std::vector<std::string>& valued, int argc, char** argv,
-               absl::Status (*work)(const Arguments&)) {
+int RunProgram(const char* name, const char* help, const std::vector<std::string>& valued,
+               const std::vector<std::string>& bare, int argc, char** argv, absl::Status (*work)(const Arguments&)) {
   std::signal(SIGXFSZ, SIG_IGN);
-  const absl::StatusOr<Arguments> arguments = ParseArguments({argv + 1, argv + argc}, valued);
+  const absl::StatusOr<Arguments> arguments = ParseArguments({argv + 1, argv + argc}, valued, bare);
   absl::Status status = arguments.status();
   if (status.ok()) {
     const bool shows_help = arguments->flags.count("--help") != 0;

@@ -1,4 +1,5 @@
 // weft-import: a folder of Hugging Face in, a job out.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -29,7 +30,7 @@ using weft::hugging_face::Names;
 
 constexpr char kHelp[] = R"(weft-import: reads a folder of Hugging Face, and writes a job that trains its model
 
-usage: weft import FOLDER -o NAME.job [--seq N] [--models FOLDER] [--quiet]
+usage: weft import FOLDER -o NAME.job [--seq N] [--models FOLDER] [--other-pixels] [--quiet]
 
 FOLDER has a config.json, and the weights in model.safetensors or in several files with model.safetensors.index.json. The
 job names a model file of Weft, and sets its numbers to those of config.json. The weights stay where they are: `weft run
@@ -38,6 +39,8 @@ job names a model file of Weft, and sets its numbers to those of config.json. Th
   -o NAME.job      where the job goes; a new file
   --seq N          the length of sequences; if absent, as many as the model has positions, of rotary ones 2048 at most
   --models FOLDER  where the model files are; if absent, models/ in a folder above this program or the working folder
+  --other-pixels   go on although preprocessor_config.json scales pixels in another way than the model file, which takes
+                   0 to 255 as -1 to 1
   --quiet          no lines about what was read
   --version        what this program was built from
   --help           this text
@@ -112,6 +115,27 @@ absl::StatusOr<Imported> ReadFolder(const std::string& folder, int64_t seq) {
   return imported;
 }
 
+// Images must be made ready as the model file does it.
+absl::Status CheckPixels(const std::string& folder) {
+  const std::string path = folder + "/preprocessor_config.json";
+  const absl::StatusOr<std::string> text = weft::checkpoint::ReadText(path, int64_t{1} << 24);
+  if (absl::IsNotFound(text.status())) return absl::OkStatus();
+  if (!text.ok()) return text.status();
+  const absl::StatusOr<Json> config = weft::hugging_face::ParseObject(path, *text);
+  if (!config.ok()) return config.status();
+  for (const char* key : {"image_mean", "image_std"}) {
+    if (!config->contains(key)) continue;
+    const Json value = (*config)[key];
+    const bool half =
+        value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& it) { return it == 0.5; });
+    if (half) continue;
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", key, ": expected 0.5 of every channel, got ",
+                                                   value.dump(),
+                                                   "; pass --other-pixels to train on pixels of the other scale"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int64_t> SequenceOf(const Arguments& arguments) {
   const auto flag = arguments.flags.find("--seq");
   int64_t seq = 0;
@@ -137,6 +161,9 @@ absl::Status Import(const Arguments& arguments) {
     return absl::InvalidArgumentError(absl::StrCat("-o: ", job, ": expected a new file, found one"));
   const absl::StatusOr<Imported> imported = ReadFolder(folder, *seq);
   if (!imported.ok()) return imported.status();
+  if (arguments.flags.count("--other-pixels") == 0) {
+    if (absl::Status status = CheckPixels(folder); !status.ok()) return status;
+  }
   const auto weights = Weights::Open(folder);
   if (!weights.ok()) return weights.status();
   if (imported->tied) {
@@ -156,5 +183,6 @@ absl::Status Import(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return weft::hugging_face::RunProgram("weft-import", kHelp, {"-o", "--seq", "--models"}, argc, argv, Import);
+  return weft::hugging_face::RunProgram("weft-import", kHelp, {"-o", "--seq", "--models"}, {"--other-pixels"}, argc,
+                                        argv, Import);
 }
