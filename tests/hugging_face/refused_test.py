@@ -194,9 +194,9 @@ class RefusedTest(FaultTest):
         self.refused(*run("--quiet", "--init-partial"), line=f"{file}: `classifier.bias`: shape: expected [3], got [5]")
 
     def test_rows_that_are_lacking(self):
-        """A vocabulary that is rounded up: what comes behind the file's rows is what the model begins with."""
+        """A larger vocabulary: what comes behind the file's rows is what the model begins with, and then there is padding."""
         folder = self.folder_of("gpt2")
-        plan = self.imported(folder, "model.set=vocab=512", "dist.tensor=2", flags=("--seq", 16))
+        plan = self.imported(folder, "model.set=vocab=511", "dist.tensor=2", flags=("--seq", 16))
         runs = self.path("runs")
         arguments = ("weft-run", plan, "--data", TOKENS, "--steps", 0, "--checkpoint-dir", runs)
         self.run_ok(*arguments)
@@ -211,7 +211,7 @@ class RefusedTest(FaultTest):
         self.assertFalse(os.path.exists(runs + "/step-00000000/config.json"))  # it would not be this model's
         out = self.path("out")
         self.run_ok("weft-export", runs, "-o", out, "--models", "models")
-        self.assertEqual(json.loads(contents(out + "/config.json"))["vocab_size"], 512)
+        self.assertEqual(json.loads(contents(out + "/config.json"))["vocab_size"], 511)
 
     # --- checkpoints
 
