@@ -76,9 +76,9 @@ class RoundTripTest(ProgramTest):
         write_safetensors(path, fields)
         return path
 
-    def trained(self, steps, *flags):
+    def trained(self, steps, *flags, init=FOLDER):
         folder = self.path(f"runs-{steps}")
-        result = self.run_ok("weft-run", self.plan_of_training, "--data", self.data(), "--steps", steps, "--init", FOLDER,
+        result = self.run_ok("weft-run", self.plan_of_training, "--data", self.data(), "--steps", steps, "--init", init,
                              "--checkpoint-dir", folder, "--threads", 1, *flags)
         return folder, result
 
@@ -139,6 +139,9 @@ class RoundTripTest(ProgramTest):
         for name, tensor in read_safetensors(out + "/model.safetensors")[0].items():
             for a, b in zip(narrow[name].values, tensor.values):
                 self.assertLessEqual(abs(a - b), 2**-8 * abs(b), name)  # half a unit of 8 bits
+        wide = read_safetensors(self.exported(self.trained(0, init=half)[0], "wide") + "/model.safetensors")[0]
+        self.assertEqual({name: tensor.values for name, tensor in wide.items()},
+                         {name: tensor.values for name, tensor in narrow.items()})
 
 
 if __name__ == "__main__":
