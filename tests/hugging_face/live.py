@@ -24,7 +24,7 @@ CLOSE = 1e-5
 
 def data_of(name, model, folder):
     """Records for the graph that trains."""
-    if name in ("gpt2", "llama", "mistral", "mixtral"):
+    if name in ("gpt2", "llama", "llama_tied", "mistral", "mixtral"):
         path = os.path.join(folder, "tokens.npy")
         import numpy
         numpy.save(path, numpy.random.RandomState(1).randint(4, models.VOCAB, 4096).astype(numpy.uint16))
@@ -65,7 +65,7 @@ def check(weft, name, folder):
     call("import", source, "-o", path("a.job"), *(() if images else ("--seq", models.SEQUENCE)))
     layout = "dist.data=2" if images else "dist.tensor=2"
     call("compile", path("a.job"), layout, "-o", path("a.plan"), "--quiet")
-    call("compile", path("a.job"), layout, "model.graph=" + ("logits_1_1" if name == "t5_1_1" else "logits"),
+    call("compile", path("a.job"), layout, "model.graph=" + {"t5_1_1": "logits_1_1", "llama_tied": "logits_tied"}.get(name, "logits"),
          "batch={global: 2 micro: 2}", "-o", path("logits.plan"), "--quiet")
     call("run", path("a.plan"), "--init", source, "--data", data_of(name, kind.from_pretrained(source), folder), "--steps", 10,
          "--checkpoint-dir", path("runs"), "--quiet")

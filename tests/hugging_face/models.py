@@ -29,6 +29,10 @@ def llama():
                                            "high_freq_factor": 4.0, "original_max_position_embeddings": 16}, **LLAMA))
 
 
+def llama_tied():
+    return transformers.LlamaForCausalLM(transformers.LlamaConfig(**{**LLAMA, "tie_word_embeddings": True}))
+
+
 def mistral():
     return transformers.MistralForCausalLM(transformers.MistralConfig(head_dim=6, sliding_window=64, **LLAMA))
 
@@ -74,8 +78,8 @@ def convnext():
         layer_scale_init_value=0.5, **IMAGES))
 
 
-MODELS = {"gpt2": gpt2, "llama": llama, "mistral": mistral, "mixtral": mixtral, "bert": bert, "roberta": roberta, "t5": t5,
-          "t5_1_1": t5_1_1, "vit": vit, "swin": swin, "convnext": convnext}
+MODELS = {"gpt2": gpt2, "llama": llama, "llama_tied": llama_tied, "mistral": mistral, "mixtral": mixtral, "bert": bert,
+          "roberta": roberta, "t5": t5, "t5_1_1": t5_1_1, "vit": vit, "swin": swin, "convnext": convnext}
 
 
 def inputs_of(name, model):

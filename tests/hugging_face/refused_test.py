@@ -65,7 +65,7 @@ class RefusedTest(FaultTest):
                 ("gpt2", "n_head", "four", "n_head: expected a whole number above 0, got four"),
                 ("llama", "rope_scaling", {"rope_type": "yarn", "factor": 2.0},
                  "rope_scaling.rope_type: expected default or llama3, got yarn"),
-                ("llama", "tie_word_embeddings", True, "tie_word_embeddings: expected false, got true"),
+                ("mistral", "tie_word_embeddings", True, "tie_word_embeddings: expected false, got true"),
                 ("llama", "attention_bias", True, "attention_bias: expected false, got true"),
                 ("llama", "mlp_bias", True, "mlp_bias: expected false, got true"),
                 ("llama", "hidden_act", "gelu", "hidden_act: expected silu, got gelu"),

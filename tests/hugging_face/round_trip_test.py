@@ -42,7 +42,7 @@ class RoundTripTest(ProgramTest):
         sequence = () if IMAGES else ("--seq", SEQUENCE)
         self.run_ok("weft-import", FOLDER, "-o", self.job, "--models", "models", *sequence)
         layout = "dist.data=2" if IMAGES else "dist.tensor=2"
-        graph = "logits_1_1" if NAME == "t5_1_1" else "logits"
+        graph = {"t5_1_1": "logits_1_1", "llama_tied": "logits_tied"}.get(NAME, "logits")
         self.logits_plan = self.compiled("logits.plan", layout, "model.graph=" + graph, "batch={global: 2 micro: 2}")
         self.plan_of_training = self.compiled("train.plan", layout)
 
@@ -52,7 +52,7 @@ class RoundTripTest(ProgramTest):
 
     def data(self):
         """Of a few batches."""
-        if NAME in ("gpt2", "llama", "mistral", "mixtral"):
+        if NAME in ("gpt2", "llama", "llama_tied", "mistral", "mixtral"):
             return TOKENS
         dice, count = random.Random(1), 2 * BATCH
 

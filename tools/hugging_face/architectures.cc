@@ -303,9 +303,10 @@ std::vector<Number> LlamaNumbers(const char* inner, const char* norm_eps) {
 }
 
 const std::vector<Fixed> kLlamaFixed = {{"hidden_act", R"(["silu"])", R"("silu")"},
-                                        {"tie_word_embeddings", "[false]", "false"},
                                         {"attention_bias", "[false]", "false"},
                                         {"mlp_bias", "[false]", "false"}};
+
+const Fixed kHeadOfItsOwn = {"tie_word_embeddings", "[false]", "false"};
 
 std::vector<Number> BertNumbers(const char* vocab) {
   return {{"num_hidden_layers", "layers", "12"},
@@ -376,9 +377,20 @@ const std::vector<Architecture>& Table() {
        TakeGpt2,
        GiveGpt2},
       {"llama", "LlamaForCausalLM", "llama/llama.mlir", "train", "", false, LlamaNumbers("11008", "1e-6"), kLlamaFixed,
-       TakeLlama, GiveLlama},
+       TakeLlama, GiveLlama, kHeadOfItsOwn},
+      {"llama",
+       "LlamaForCausalLM",
+       "llama/llama_tied.mlir",
+       "train_tied",
+       "",
+       true,
+       LlamaNumbers("11008", "1e-6"),
+       kLlamaFixed,
+       TakeLlama,
+       GiveLlama,
+       {"tie_word_embeddings", "[true]", "false"}},
       {"mistral", "MistralForCausalLM", "llama/llama.mlir", "train", "", false, LlamaNumbers("14336", "1e-6"),
-       kLlamaFixed, TakeMistral, GiveMistral},
+       kLlamaFixed, TakeMistral, GiveMistral, kHeadOfItsOwn},
       {"mixtral", "MixtralForCausalLM", "mixtral/mixtral.mlir", "train", "", false,
        [] {
          std::vector<Number> numbers = LlamaNumbers("14336", "1e-5");
@@ -387,7 +399,7 @@ const std::vector<Architecture>& Table() {
                                         {"router_aux_loss_coef", "balance_weight", "0.001", false}});
          return numbers;
        }(),
-       kLlamaFixed, TakeMixtral, GiveHeads},
+       kLlamaFixed, TakeMixtral, GiveHeads, kHeadOfItsOwn},
       {"bert", "BertForPreTraining", "bert/bert.mlir", "train", "", true, BertNumbersWithTypes(), kBertFixed, TakeBert,
        GiveNothing},
       {"roberta", "RobertaForMaskedLM", "roberta/roberta.mlir", "train", "", true, BertNumbers("50265"), RobertaFixed(),

@@ -69,7 +69,10 @@ TEST(ArchitecturesTest, Sequences) {
               Contains(Pair("seq", "512")));
 }
 
-TEST(ArchitecturesTest, AValueChoosesT5s) {
+TEST(ArchitecturesTest, AValueChoosesTheFile) {
+  EXPECT_EQ(Read(R"({"model_type": "llama", "tie_word_embeddings": true})").file, "llama/llama_tied.mlir");
+  EXPECT_THAT(Read(R"({"model_type": "mistral", "tie_word_embeddings": true})").errors,
+              ElementsAre("tie_word_embeddings: expected false, got true"));
   EXPECT_EQ(Read(R"({"model_type": "t5"})").file, "t5/t5.mlir");
   const Imported gated =
       Read(R"({"model_type": "t5", "feed_forward_proj": "gated-gelu", "tie_word_embeddings": false})");
@@ -101,6 +104,7 @@ TEST(ArchitecturesTest, ThereAndBack) {
        {R"({"model_type": "gpt2", "n_layer": 3, "resid_pdrop": 0.25, "embd_pdrop": 0.25})",
         R"({"model_type": "llama", "num_attention_heads": 8, "hidden_size": 64, "rope_scaling": {"rope_type": "llama3",
             "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 16}})",
+        R"({"model_type": "llama", "tie_word_embeddings": true})",
         R"({"model_type": "mistral", "sliding_window": null, "head_dim": 5})",
         R"({"model_type": "mixtral", "num_local_experts": 3, "rope_theta": 12345.5})", R"({"model_type": "bert"})",
         R"({"model_type": "roberta", "type_vocab_size": 1, "layer_norm_eps": 1e-05})",
