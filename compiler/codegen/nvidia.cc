@@ -258,14 +258,14 @@ private:
       for (int64_t turn = 0; turn < blocks_.turns; ++turn) {
         setPack(i32(turn));
         beginPack(Value(), both(rowActive_, active_), &kept_[size_t(turn)]);
+        addToSums(size_t(turn)); // before an output is written over what is summed
         emitStores();
-        addToSums(size_t(turn));
       }
     } else {
       eachTurn([&] {
         beginPack(Value(), both(rowActive_, active_), nullptr);
-        emitStores();
         addToPartials();
+        emitStores();
       });
     }
     // A number of the row is written once, also where the row has tiles.

@@ -113,6 +113,9 @@ absl::Status CheckpointWriter::CommitManifest() {
 absl::Status CheckpointWriter::CommitFiles() {
   if (absl::Status status = model_->Commit(); !status.ok()) return status;
   if (absl::Status status = optimizer_->Commit(); !status.ok()) return status;
+  for (const auto& [name, text] : options_.beside) {
+    if (absl::Status status = ReplaceText(absl::StrCat(partial_, "/", name), text); !status.ok()) return status;
+  }
   if (absl::Status status = CommitManifest(); !status.ok()) return status;
   return Publish(options_.folder, partial_, options_.step);
 }

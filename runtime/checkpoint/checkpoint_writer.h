@@ -35,6 +35,7 @@ class CheckpointWriter {
     uint64_t seed = 0;                       // of the run
     std::map<std::string, std::string> run;  // see Manifest
     int64_t keep_last = 0;                   // remove older checkpoints but this many, this one included; 0: none
+    std::map<std::string, std::string> beside = {};  // further files, name and content, which go with a model
   };
 
   // Lays out both files: the whole logical tensors under their names and stored

@@ -1,7 +1,9 @@
 // How a folder of checkpoints is laid out:
 //
 //   step-00000040/            a checkpoint: model.safetensors,
-//                             optimizer.safetensors and manifest.json
+//                             optimizer.safetensors and manifest.json, and what
+//                             goes with a model that came in from elsewhere:
+//                             config.json, a tokenizer
 //   .step-00000060.partial/   one that is being written, or what is left of one
 //                             whose process was killed
 //   latest                    the name of the newest one, and a newline

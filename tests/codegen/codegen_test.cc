@@ -4,11 +4,13 @@
 #include <limits>
 #include <random>
 
+#include "absl/strings/str_cat.h"
 #include "compiler/codegen/loops.h"
 #include "compiler/codegen/object.h"
 #include "gtest/gtest.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
 #include "ops/descriptions.h"
 #include "runtime/code/host_code.h"
 #include "runtime/code/levels.h"
@@ -227,6 +229,40 @@ TEST_F(CodegenTest, Dropout) {
 }
 
 // MLIR's approximations are within what the reference gives them.
+// What is written over an input is so behind all that reads it, also behind what is summed over rows.
+TEST_F(CodegenTest, OutputsMayLieOverInputs) {
+  constexpr char kText[] = R"(
+    cell.kernel @k domain [40, 64] row 64 strides [array<i64: 64, 1>, array<i64: 64, 1>, array<i64: 0, 1>] {
+    ^bb0(%x: f32):
+      %y = arith.addf %x, %x : f32
+      %n = arith.negf %x : f32
+      %s = cell.sum_rows %n : f32
+      cell.yield %y, %s : f32, f32
+    })";
+  auto parsed = mlir::parseSourceString<mlir::ModuleOp>(kText, mlir::ParserConfig(&context));
+  ASSERT_TRUE(parsed);
+  cell::KernelOp kernel = *parsed->getOps<cell::KernelOp>().begin();
+  const Loops loops = *loopsOf(kernel);
+  const Numbers x = random(40 * 64);
+  for (bool onGpu : {false, true}) {
+    Memory over(f32(), x.size()), sums(f32(), 64);
+    const Numbers stored = over.set(x);
+    std::vector<void*> addresses{over.data(), over.data(), sums.data()};
+    if (onGpu) {
+      GpuCode({kernel}).run(kernel, addresses, {}, 0);
+    } else {
+      Partials partials(loops);
+      addresses.push_back(partials.data());
+      auto code = loaded(kernel);
+      (*code->Find("k"))(addresses.data(), nullptr, 0, loops.units());
+      (*code->Find(std::string("k") + code::kSums))(addresses.data(), nullptr, 0, loops.groups());
+    }
+    const auto expected = referenceOf(kernel, {stored}, {x.size(), 64});
+    ExpectWithin(over, expected[0]);
+    ExpectWithin(sums, expected[1]);
+  }
+}
+
 TEST_F(CodegenTest, ElementaryFunctions) {
   constexpr size_t kSize = 100000;
   Numbers wide(kSize), positive(kSize);
@@ -276,14 +312,30 @@ TEST_F(CodegenTest, SeveralObjectsInOneProcess) {
   EXPECT_FALSE((*second)->Find("k").ok());
 }
 
-TEST(HostCode, RefusesWhatIsNone) {
+TEST(CodeTest, RefusesWhatIsNone) {
   EXPECT_EQ(load("no object", "k").status().code(), absl::StatusCode::kInvalidArgument);
   plan::Code code;
   code.set_target("aarch64-linux 1");
-  EXPECT_EQ(
-      code::HostCode::Load(code).status().message(),
-      "generated kernels: expected code for `x86_64-linux 1`, got code for `aarch64-linux 1`: compile the job again, "
-      "with this version of weft");
+  EXPECT_EQ(code::Load(code).status().message(),
+            "generated kernels: expected code for `x86_64-linux 1` or `nvptx64 sm_80 1`, got code for "
+            "`aarch64-linux 1`: compile the job again, with this version of weft");
+}
+
+TEST_F(CodegenTest, TextForGpusIsWholeAndHasItsKernels) {
+  const Operand x{{64}, f32()};
+  absl::StatusOr<std::string> text = gpuCodeOf({described({"neg", {x}, {x}, constants()})});
+  ASSERT_TRUE(text.ok()) << text.status();
+  plan::Code code;
+  code.set_target(code::kGpuTarget);
+  code.set_object(*text);
+  code.add_symbols("k");
+  EXPECT_TRUE(code::Load(code).ok()) << code::Load(code).status();
+  code.set_object(text->substr(0, text->size() - 4));
+  EXPECT_EQ(code::Load(code).status().message(),
+            absl::StrCat("generated kernels: expected PTX, as a whole, got ", text->size() - 4, " other bytes"));
+  code.set_object(*text);
+  code.add_symbols("other");
+  EXPECT_EQ(code::Load(code).status().message(), "generated kernels: expected a kernel `other`, there is none");
 }
 
 }  // namespace

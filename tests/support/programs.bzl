@@ -25,6 +25,8 @@ def program_test(name, src, data = [], args = [], **kwargs):
             "//tools/calibrate:weft-calibrate",
             "//tools/compare:weft-plan-compare",
             "//tools/compile:weft-compile",
+            "//tools/export:weft-export",
+            "//tools/import:weft-import",
             "//tools/plan:weft-plan",
             "//tools/run:weft-run",
             "//tools/weft",

@@ -19,6 +19,8 @@ PROGRAMS = {
     "weft-run": "tools/run/weft-run",
     "weft-plan": "tools/plan/weft-plan",
     "weft-calibrate": "tools/calibrate/weft-calibrate",
+    "weft-import": "tools/import/weft-import",
+    "weft-export": "tools/export/weft-export",
     "weft-plan-compare": "tools/compare/weft-plan-compare",
     "weft": "tools/weft/weft",
 }

@@ -1,42 +1,45 @@
 #include "tools/run/init.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <set>
 #include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "runtime/checkpoint/checksum.h"
-#include "runtime/checkpoint/directory.h"
+#include "runtime/checkpoint/file.h"
+#include "runtime/checkpoint/tile.h"
+#include "runtime/plan/names.h"
 #include "runtime/plan/stored.h"
+#include "tools/hugging_face/folder.h"
+#include "tools/hugging_face/names.h"
 
 namespace weft::run {
 namespace {
 
-using checkpoint::CheckpointReader;
-using checkpoint::SafetensorsReader;
+using checkpoint::ShapeText;
+using checkpoint::Weights;
 using executor::Executor;
 using executor::StateTile;
+using hugging_face::Names;
+using hugging_face::Rename;
 
 constexpr size_t kNamesShown = 8;
 constexpr int64_t kMostHashed = int64_t{64} << 20;
 
-std::vector<std::string> PrefixesOf(const Context& context) {
-  const auto& prefixes = context.plan.header().job().checkpoint().prefixes();
-  return {prefixes.begin(), prefixes.end()};
-}
+using Shapes = std::map<std::string, std::vector<int64_t>>;
 
-std::set<std::string> ParametersOf(const plan::Plan& plan) {
-  std::set<std::string> names;
+Shapes ParametersOf(const plan::Plan& plan) {
+  Shapes shapes;
   for (const plan::Stage& stage : plan.stages()) {
     for (const plan::Buffer& buffer : stage.buffers()) {
       if (buffer.kind() != plan::Buffer::PARAMETER || buffer.alias_of() != 0) continue;
-      for (const plan::StoredTensor& tensor : plan::StoredTensorsOf(buffer)) names.insert(tensor.name);
+      for (const plan::StoredTensor& tensor : plan::StoredTensorsOf(buffer)) shapes[tensor.name] = tensor.shape;
     }
   }
-  return names;
+  return shapes;
 }
 
 // "`a`, `b` and 3 more".
@@ -48,67 +51,122 @@ std::string NamesText(const std::vector<std::string>& names) {
   return text;
 }
 
-// What of the parameters the file has, as text.
-absl::StatusOr<std::string> Match(const Context& context, const SafetensorsReader& file) {
-  const std::set<std::string> parameters = ParametersOf(context.plan);
-  std::set<std::string> used;
-  std::vector<std::string> lacking, unused;
-  absl::Status first;
-  for (const std::string& name : parameters) {
-    const auto entry = file.Find(name, PrefixesOf(context));
-    if (entry.ok()) {
-      used.insert((*entry)->name);
-    } else {
-      lacking.push_back(name);
-      if (first.ok()) first = entry.status();
-    }
+absl::StatusOr<Names> NamesOf(const Context& context, const Weights& weights) {
+  const auto& prefixes = context.plan.header().job().checkpoint().prefixes();
+  std::vector<Rename> renames;
+  for (const std::string& text : context.request.renames) {
+    absl::StatusOr<Rename> rename = hugging_face::ParseRename(text);
+    if (!rename.ok()) return rename.status();
+    renames.push_back(*std::move(rename));
   }
-  if (!lacking.empty() && (!context.request.init_partial || used.empty())) {
-    std::string text(first.message());
-    if (lacking.size() > 1) absl::StrAppend(&text, "; also lacking: ", NamesText({lacking.begin() + 1, lacking.end()}));
-    if (!used.empty()) absl::StrAppend(&text, "; pass --init-partial to begin with initial values there");
-    return absl::Status(first.code(), text);
-  }
-  for (const checkpoint::TensorEntry& entry : file.header().tensors) {
-    if (used.count(entry.name) == 0) unused.push_back(entry.name);
-  }
-  return absl::StrCat(file.path(), ": loaded ", parameters.size() - lacking.size(), " of ", parameters.size(),
-                      " parameters", lacking.empty() ? "" : "; with initial values: ", NamesText(lacking),
-                      unused.empty() ? "" : "; of no use here: ", NamesText(unused));
+  absl::StatusOr<Names> names = Names::Of(hugging_face::NamesIn(weights), {prefixes.begin(), prefixes.end()}, renames);
+  if (names.ok()) return names;
+  return absl::Status(names.status().code(), absl::StrCat(weights.path(), ": ", names.status().message()));
+}
+
+// What is lacking is an error, unless the request is for a part, and there is one.
+absl::Status CheckLacking(const Context& context, const Weights& weights, const hugging_face::Match& match) {
+  const std::vector<std::string>& lacking = match.lacking;
+  if (lacking.empty() || (context.request.init_partial && !match.found.empty())) return absl::OkStatus();
+  std::string text =
+      absl::StrCat(weights.path(), ": expected a tensor `", lacking[0], "`, got ", weights.NamesLike(lacking[0]));
+  if (lacking.size() > 1) absl::StrAppend(&text, "; also lacking: ", NamesText({lacking.begin() + 1, lacking.end()}));
+  if (!match.found.empty()) absl::StrAppend(&text, "; pass --init-partial to begin with initial values there");
+  return absl::NotFoundError(text);
 }
 
 // Of the names, types and shapes, and of the tensors up to 64 MiB together.
-absl::StatusOr<std::string> HashOf(const SafetensorsReader& file) {
-  uint64_t hash = file.header().checksum;
+absl::StatusOr<std::string> HashOf(const Weights& weights) {
+  uint64_t hash = weights.header_checksum();
   int64_t left = kMostHashed;
-  for (const checkpoint::TensorEntry& entry : file.header().tensors) {
+  for (const auto& [name, tensor] : weights.tensors()) {
+    const checkpoint::TensorEntry& entry = *tensor.entry;
     if (entry.end - entry.begin > left || entry.dtype == DType::kInvalid) continue;
     left -= entry.end - entry.begin;
-    const absl::StatusOr<uint64_t> checksum = file.ChecksumOf(entry);
+    const absl::StatusOr<uint64_t> checksum = tensor.file->ChecksumOf(entry);
     if (!checksum.ok()) return checksum.status();
     hash += *checksum;
   }
   return checkpoint::ToHex(hash);
 }
 
+// A tile of a tensor as if the tensor had so many rows: what is below them is padding.
+TensorSpec OfRows(TensorSpec spec, int64_t rows) {
+  if (spec.padded_dims.empty()) spec.padded_dims = spec.global_dims;
+  spec.global_dims[0] = rows;
+  return spec;
+}
+
 }  // namespace
+
+absl::Status InitialParameters::CheckShapes(const Context& context) {
+  for (const auto& [name, shape] : ParametersOf(context.plan)) {
+    const auto found = match_.found.find(name);
+    if (found == match_.found.end() || found->second.entry->shape == shape) continue;
+    const checkpoint::TensorEntry& entry = *found->second.entry;
+    const bool fewer = entry.shape.size() == shape.size() && !shape.empty() && entry.shape[0] < shape[0] &&
+                       std::equal(shape.begin() + 1, shape.end(), entry.shape.begin() + 1);
+    if (fewer && context.request.init_partial) {
+      rows_[name] = entry.shape[0];
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat(found->second.file->path(), ": `", entry.name, "`: shape: expected ", ShapeText(shape), ", got ",
+                     ShapeText(entry.shape),
+                     fewer ? "; --init-partial begins with initial values in the rows that are lacking" : ""));
+  }
+  return absl::OkStatus();
+}
+
+std::string InitialParameters::Describe() const {
+  const size_t all = match_.found.size() + match_.lacking.size();
+  std::string text = absl::StrCat(weights_->path(), ": loaded ", match_.found.size(), " of ", all, " parameters");
+  if (!match_.lacking.empty()) absl::StrAppend(&text, "; with initial values: ", NamesText(match_.lacking));
+  for (const auto& [name, rows] : rows_)
+    absl::StrAppend(&text, "; with initial values from row ", plan::CountText(rows), " on: `", name, "`");
+  if (!match_.copies.empty()) absl::StrAppend(&text, "; the same as their ties: ", NamesText(match_.copies));
+  if (!match_.unused.empty()) absl::StrAppend(&text, "; of no use here: ", NamesText(match_.unused));
+  return text;
+}
+
+absl::Status InitialParameters::ReadCompanions(const std::string& folder) {
+  auto companions = hugging_face::ReadCompanions(folder);
+  if (!companions.ok()) return companions.status();
+  companions_ = *std::move(companions);
+  const auto config = companions_.find(hugging_face::kConfigFile);
+  if (config == companions_.end()) return absl::OkStatus();
+  if (!match_.lacking.empty() || !rows_.empty()) {  // the model is another one
+    companions_.erase(config);
+    return absl::OkStatus();
+  }
+  auto json = hugging_face::ParseObject(absl::StrCat(folder, "/", hugging_face::kConfigFile), config->second);
+  if (!json.ok()) return json.status();
+  hugging_face::SetType(DType::kF32, *json);  // as parameters are, and so checkpoints
+  config->second = hugging_face::TextOf(*json);
+  return absl::OkStatus();
+}
 
 absl::StatusOr<InitialParameters> InitialParameters::OpenPath(const Context& context) {
   InitialParameters init;
-  std::string file = context.request.init;
-  std::error_code none;
-  if (std::filesystem::is_directory(file, none)) {
-    auto opened = CheckpointReader::Open(file);
-    if (!opened.ok()) return opened.status();
-    init.checkpoint_ = *std::move(opened);
-    file = absl::StrCat(init.checkpoint_->path(), "/", checkpoint::kModelFile);
-  }
-  auto opened = SafetensorsReader::Open(file);
+  auto opened = Weights::Open(context.request.init);
   if (!opened.ok()) return opened.status();
-  init.file_ = *std::move(opened);
-  absl::StatusOr<std::string> matched = Match(context, *init.file_);
-  if (!matched.ok()) return matched.status();
-  init.text_ = *std::move(matched);
+  init.weights_ = *std::move(opened);
+  const Weights& weights = *init.weights_;
+  const absl::StatusOr<Names> names = NamesOf(context, weights);
+  if (!names.ok()) return names.status();
+  std::set<std::string> parameters;
+  for (const auto& [name, shape] : ParametersOf(context.plan)) parameters.insert(name);
+  init.match_ = hugging_face::MatchParameters(weights, *names, parameters);
+  if (absl::Status status = CheckLacking(context, weights, init.match_); !status.ok()) return status;
+  if (absl::Status status = init.CheckShapes(context); !status.ok()) return status;
+  if (context.processes.first()) {
+    if (absl::Status status = hugging_face::CheckCopies(weights, *names, init.match_); !status.ok()) return status;
+    std::error_code none;
+    const bool folder = std::filesystem::is_directory(context.request.init, none);
+    const absl::Status read = folder ? init.ReadCompanions(checkpoint::Parent(weights.path())) : absl::OkStatus();
+    if (!read.ok()) return read;
+  }
+  init.text_ = init.Describe();
   return init;
 }
 
@@ -118,24 +176,41 @@ absl::StatusOr<InitialParameters> InitialParameters::Open(const Context& context
   absl::StatusOr<InitialParameters> init = OpenPath(context);
   if (absl::Status status = processes.Agree(init.status()); !status.ok()) return status;
   if (processes.alone()) return init;
-  const absl::StatusOr<std::string> hash = HashOf(*init->file_);
+  const absl::StatusOr<std::string> hash = HashOf(*init->weights_);
   if (absl::Status status = processes.Agree(hash.status()); !status.ok()) return status;
   if (absl::Status status = processes.CheckSame({{"--init: hash", *hash}}); !status.ok()) return status;
   return init;
 }
 
 absl::Status InitialParameters::Load(const Context& context, executor::Cluster& cluster) const {
-  if (file_ == nullptr) return absl::OkStatus();
+  if (weights_ == nullptr) return absl::OkStatus();
   return context.processes.Agree(cluster.OnEveryRank([&](Executor& executor) -> absl::Status {
     for (const StateTile& tile : executor.state()) {
       if (tile.optimizer) continue;
-      const auto entry = file_->Find(tile.name, PrefixesOf(context));
-      if (!entry.ok() && context.request.init_partial) continue;
-      if (!entry.ok()) return entry.status();
+      const auto found = match_.found.find(tile.name);
+      if (found == match_.found.end()) continue;
+      const auto rows = rows_.find(tile.name);
+      std::vector<int64_t> shape = tile.stored_shape;
+      TensorSpec spec = tile.spec;
+      std::vector<char> before;  // of a tile that is filled in part
+      if (rows != rows_.end()) {
+        if (spec.global_dims != shape) {
+          return absl::InvalidArgumentError(absl::StrCat(weights_->path(), ": `", found->second.entry->name,
+                                                         "`: shape: expected ", ShapeText(shape), ", got ",
+                                                         ShapeText(found->second.entry->shape)));
+        }
+        shape[0] = rows->second;
+        spec = OfRows(spec, rows->second);
+        before.resize(spec.bytes());
+        const absl::Status saved = executor.SaveTile(tile, [&](const void* bytes) {
+          std::memcpy(before.data(), bytes, before.size());
+          return absl::OkStatus();
+        });
+        if (!saved.ok()) return saved;
+      }
       const absl::Status loaded = executor.LoadTile(tile, [&](void* bytes) {
-        if (checkpoint_ != nullptr)  // which is verified as it is read
-          return checkpoint_->Read((*entry)->name, tile.spec, tile.stored_shape, bytes);
-        return file_->Read(**entry, tile.spec, tile.stored_shape, checkpoint::Conversion::kWiden, bytes);
+        if (!before.empty()) std::memcpy(bytes, before.data(), before.size());
+        return weights_->Read(found->second, spec, shape, bytes);
       });
       if (!loaded.ok()) return loaded;
     }

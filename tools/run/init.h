@@ -1,41 +1,52 @@
-// Initial parameters from a .safetensors file or a checkpoint.
+// Initial parameters from files of weights or a checkpoint.
 #ifndef WEFT_TOOLS_RUN_INIT_H_
 #define WEFT_TOOLS_RUN_INIT_H_
 
+#include <map>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "runtime/checkpoint/checkpoint_reader.h"
-#include "runtime/checkpoint/safetensors_reader.h"
+#include "runtime/checkpoint/weights.h"
 #include "runtime/executor/cluster.h"
+#include "tools/hugging_face/weights.h"
 #include "tools/run/train.h"
 
 namespace weft::run {
 
-// The file that a request names, or the model of the checkpoint that its path means (checkpoint::FindCheckpoint).
+// The files that a request names (checkpoint::Weights::Open).
 class InitialParameters {
  public:
-  // Nothing, if the request names none. Checks that the file has the plan's parameters, under their names or with one
-  // of the job's prefixes before them, and is the same on all processes. The file may lack some, but not all, if the
-  // request is for a part; otherwise kNotFound names what it lacks. All processes come, and get the same error; so
-  // with Load().
+  // Nothing, if the request names none. Checks that the files have the plan's parameters, under their names, those of
+  // Hugging Face's classes (tools/hugging_face/names.h), or what --rename makes of them, in their shapes, and are the
+  // same on all processes. They may lack some parameters, and last rows of some, but not all, if the request is for a
+  // part; otherwise kNotFound names what they lack. All processes come, and get the same error; so with Load().
   static absl::StatusOr<InitialParameters> Open(const Context& context);
 
-  // How many there are, and which of the file's tensors are none, for people:
+  // How many there are, and which of the files' tensors are none, for people:
   // "w.safetensors: loaded 28 of 28 parameters; of no use here: `x`". "" for nothing.
   const std::string& text() const { return text_; }
 
-  // Loads what the file has. Optimizer state stays as it is.
+  // What lies beside the weights and goes with the model: the tokenizer's files, and config.json if the model is still
+  // that one. On the first process.
+  const std::map<std::string, std::string>& companions() const { return companions_; }
+
+  // Loads what the files have. Optimizer state stays as it is.
   absl::Status Load(const Context& context, executor::Cluster& cluster) const;
 
  private:
   // Of this process alone.
   static absl::StatusOr<InitialParameters> OpenPath(const Context& context);
+  // Notes parameters of which the weights have the first rows alone.
+  absl::Status CheckShapes(const Context& context);
+  absl::Status ReadCompanions(const std::string& folder);
+  std::string Describe() const;
 
-  std::unique_ptr<checkpoint::CheckpointReader> checkpoint_;   // null: a file of its own
-  std::unique_ptr<const checkpoint::SafetensorsReader> file_;  // null: nothing
+  std::unique_ptr<const checkpoint::Weights> weights_;  // null: nothing
+  hugging_face::Match match_;
+  std::map<std::string, int64_t> rows_;  // that the weights have, of parameters that have more
   std::string text_;
+  std::map<std::string, std::string> companions_;
 };
 
 }  // namespace weft::run

@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace weft::run {
 namespace {
@@ -61,10 +62,14 @@ functions
   --show-shards          with --inputs: print each rank's part of every output
 
 both
-  --init PATH            initial parameters from a .safetensors file, under their full names, from a checkpoint, or from
-                         the newest one in a --checkpoint-dir; it says which tensors have no use, and is an error if
-                         the file lacks a parameter
-  --init-partial         what the file lacks begins with its initial value
+  --init PATH            initial parameters from a .safetensors file, from several with an index (.index.json), from a
+                         folder of Hugging Face that has one of these, from a checkpoint, or from the newest one in a
+                         --checkpoint-dir; it says which tensors have no use, and is an error if a parameter is
+                         lacking, has another shape, or is tied to a tensor that has other numbers
+  --init-partial         what PATH lacks begins with its initial value, and so do the last rows of a parameter of which
+                         PATH has fewer
+  --rename FROM=TO       tensors of --init whose whole name matches the regular expression FROM are called TO, in which
+                         $1 is what the first group has matched; without TO they are left out. May be given again
   --trace FILE           a timeline of every stream, for ui.perfetto.dev
   --trace-kernels        and of every kernel in it
   --threads N            threads a rank may use for a kernel; the cores shared by the ranks by default
@@ -108,7 +113,7 @@ enum class Alike { kNo, kGiven, kSame };
 struct Flag {
   const char* name;
   std::variant<bool Request::*, std::string Request::*, int64_t Request::*, std::optional<int64_t> Request::*,
-               std::optional<uint64_t> Request::*>
+               std::optional<uint64_t> Request::*, std::vector<std::string> Request::*>
       part;
   Alike alike = Alike::kNo;
   bool on_or_off = false;  // a bool that takes a value
@@ -120,6 +125,7 @@ const Flag kFlags[] = {
     {"--seed", &Request::seed, Alike::kSame},
     {"--init", &Request::init, Alike::kGiven},
     {"--init-partial", &Request::init_partial, Alike::kSame},
+    {"--rename", &Request::renames, Alike::kSame},
     {"--checkpoint-dir", &Request::checkpoint_dir, Alike::kSame},
     {"--checkpoint-every", &Request::checkpoint_every, Alike::kSame},
     {"--checkpoint-keep", &Request::checkpoint_keep, Alike::kSame},
@@ -156,6 +162,11 @@ const char* Set(std::string& part, const std::string& value) {
   part = value;
   return value.empty() ? "a file" : nullptr;
 }
+const char* Set(std::vector<std::string>& part, const std::string& value) {
+  part.push_back(value);
+  const size_t equals = value.find('=');
+  return equals != 0 && equals != std::string::npos ? nullptr : "FROM=TO";
+}
 template <typename Number>
 const char* Set(Number& part, const std::string& value) {
   int64_t number = 0;
@@ -167,6 +178,7 @@ const char* Set(Number& part, const std::string& value) {
 std::string TextOf(bool part) { return part ? "on" : "off"; }
 std::string TextOf(const std::string& part) { return part.empty() ? "none" : part; }
 std::string TextOf(int64_t part) { return absl::StrCat(part); }
+std::string TextOf(const std::vector<std::string>& part) { return part.empty() ? "none" : absl::StrJoin(part, " "); }
 template <typename Number>
 std::string TextOf(const std::optional<Number>& part) {
   return part.has_value() ? absl::StrCat(*part) : "none";
@@ -214,6 +226,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
     const std::string value = equals == std::string::npos ? arguments[++i] : argument.substr(equals + 1);
     const char* expected = std::visit([&](auto part) { return Set(request.*part, value); }, flag->part);
     if (expected != nullptr) return Wrong(name, absl::StrCat("expected ", expected, ", got `", value, "`"));
+    if (std::holds_alternative<std::vector<std::string> Request::*>(flag->part)) continue;  // may come again
     const auto [first, is_first] = given.emplace(name, value);
     if (!is_first) return Wrong(name, absl::StrCat("expected once, got `", first->second, "` and `", value, "`"));
   }
@@ -231,6 +244,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
   }
   if (request.resume && !request.init.empty()) return Wrong("--init", "expected without --resume");
   if (request.init_partial && request.init.empty()) return Wrong("--init", "expected, as --init-partial needs it");
+  if (!request.renames.empty() && request.init.empty()) return Wrong("--init", "expected, as --rename needs it");
   if (request.allow_changed && !request.resume) return Wrong("--resume", "expected, as --allow-changed needs it");
   if (request.other_data && !request.resume) return Wrong("--resume", "expected, as --other-data needs it");
   return request;

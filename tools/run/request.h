@@ -18,6 +18,7 @@ struct Request {
   std::string data;
   std::string init;
   bool init_partial = false;
+  std::vector<std::string> renames;  // FROM=TO
   std::optional<int64_t> steps;
   std::optional<uint64_t> seed;
   std::string checkpoint_dir;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "runtime/plan/names.h"
 #include "runtime/trace/metrics.h"
 #include "runtime/trace/progress.h"
+#include "tools/hugging_face/folder.h"
 #include "tools/run/cluster.h"
 #include "tools/run/init.h"
 #include "tools/run/inputs.h"
@@ -132,6 +134,16 @@ class Trainer {
     absl::StatusOr<InitialParameters> init = InitialParameters::Open(context_);
     if (!init.ok()) return init.status();
     init_ = *std::move(init);
+    beside_ = init_.companions();
+    if (resume != nullptr && processes_.first()) {
+      auto before = hugging_face::ReadCompanions(resume->path());
+      if (before.ok()) {
+        beside_ = *std::move(before);
+      } else {
+        status = before.status();
+      }
+    }
+    if (status = processes_.Agree(status); !status.ok()) return status;
     absl::StatusOr<std::string> changed = "";
     if (resume != nullptr) changed = CheckChanges(*resume, record_, AskedSeed(), request_);
     if (status = processes_.Agree(changed.status()); !status.ok()) return status;
@@ -307,7 +319,8 @@ class Trainer {
                                                 .step = step_,
                                                 .seed = seed_,
                                                 .run = record_,
-                                                .keep_last = request_.checkpoint_keep});
+                                                .keep_last = request_.checkpoint_keep,
+                                                .beside = beside_});
     if (absl::IsAborted(status)) {
       return Diverged(absl::StrCat("step ", step_, " cannot be saved: ", status.message()));
     }
@@ -353,6 +366,7 @@ class Trainer {
   // In the order in which they need each other.
   OpenedData data_;
   InitialParameters init_;
+  std::map<std::string, std::string> beside_;  // files that go with the model into checkpoints, on the first process
   std::unique_ptr<trace::Timeline> timeline_;
   std::unique_ptr<executor::Cluster> cluster_;
   std::unique_ptr<trace::MetricsWriter> metrics_;

@@ -23,6 +23,8 @@ usage: weft COMMAND [ARGUMENTS]
   plan show|verify|...       look at a plan: what runs where, memory, order
   plan report PLAN           the same as a page for a browser
   plan compare JOB SETS      compile a job in several layouts, side by side
+  import FOLDER -o NAME.job  a model of Hugging Face -> a job; weft run --init takes the weights
+  export CHECKPOINT -o DIR   a checkpoint -> a folder that from_pretrained opens
   calibrate -o FILE.cluster  measure this machine's rates, which plans are chosen by
   opt FILE                   run single passes on IR text (for developers)
 
@@ -67,7 +69,9 @@ int Become(const std::string& command, char** arguments) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "weft: expected a command: compile, run, launch, plan, calibrate or opt; see weft --help\n");
+    std::fprintf(
+        stderr,
+        "weft: expected a command: compile, run, launch, plan, import, export, calibrate or opt; see weft --help\n");
     return 2;
   }
   const std::string command = argv[1];
@@ -79,7 +83,7 @@ int main(int argc, char** argv) {
     std::fputs(weft::VersionText("weft").c_str(), stdout);
     return 0;
   }
-  for (const char* known : {"compile", "run", "launch", "plan", "calibrate", "opt"}) {
+  for (const char* known : {"compile", "run", "launch", "plan", "import", "export", "calibrate", "opt"}) {
     if (command != known) continue;
     const bool compares = command == "plan" && argc > 2 && std::strcmp(argv[2], "compare") == 0;
     const std::string program = compares ? "plan-compare" : command;
@@ -89,7 +93,8 @@ int main(int argc, char** argv) {
     return Become(program, arguments.data());
   }
   std::fprintf(stderr,
-               "weft: unknown command `%s`: expected compile, run, launch, plan, calibrate or opt; see weft --help\n",
+               "weft: unknown command `%s`: expected compile, run, launch, plan, import, export, calibrate or opt; see "
+               "weft --help\n",
                argv[1]);
   return 2;
 }
