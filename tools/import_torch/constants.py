@@ -40,13 +40,13 @@ def core_constant(graph, core, dtype, keep):
         found = progression(graph, core, long[0], dtype)
         if found is not None:
             return found
-    if core.numel() <= LISTED:
-        values = [number(x, dtype) for x in core.reshape(-1)]
-        return graph.append("constant", [], {"shape": shape, "values": tuple(values), "to": dtype}, (shape, dtype)).output
     if len(long) == 2:
         found = two_numbers(graph, core, long, dtype)
         if found is not None:
             return found
+    if core.numel() <= LISTED:
+        values = [number(x, dtype) for x in core.reshape(-1)]
+        return graph.append("constant", [], {"shape": shape, "values": tuple(values), "to": dtype}, (shape, dtype)).output
     return keep(core)
 
 

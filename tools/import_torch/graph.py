@@ -8,21 +8,20 @@ class Failure(Exception):
 
 
 class Batch:
-    """A number that grows with the batch: `factor` times it, or `factor` divided by it."""
+    """A number that the batch is in, as `form` says with n for `factor` times the batch."""
 
-    def __init__(self, factor, inverse=False):
-        self.factor, self.inverse = factor, inverse
+    def __init__(self, factor, form="n"):
+        self.factor, self.form = factor, form
 
     def __str__(self):
-        if self.inverse:
-            return '"%s / batch"' % float(self.factor)
-        return "batch" if self.factor == 1 else "batch * %d" % self.factor
+        n = "batch" if self.factor == 1 else "batch * %s" % self.factor
+        return self.form.replace("n", n) if self.form == "n" else '"%s"' % self.form.replace("n", n)
 
     def __eq__(self, other):
-        return isinstance(other, Batch) and (self.factor, self.inverse) == (other.factor, other.inverse)
+        return isinstance(other, Batch) and (self.factor, self.form) == (other.factor, other.form)
 
     def __hash__(self):
-        return hash((self.factor, self.inverse))
+        return hash((self.factor, self.form))
 
 
 class Value:

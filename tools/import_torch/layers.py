@@ -44,14 +44,42 @@ def spelled(equation):
     return "%s,%s->%s" % tuple("".join(names[c] for c in part) for part in (rows, columns, result))
 
 
-def settle(graph):
-    """Puts what depends on no input (parameters, known numbers) to its readers: into the innermost module that has all of
-    them and, of a parameter, is named in it."""
+def lift(graph):
+    """Puts what is made in one module, of what comes from outside it, and read in others, where all of them are: such as what
+    the first of several blocks makes for all."""
+    free = independent(graph)
+    for op in graph.ops:
+        readers = [reader for v in op.outputs for reader in graph.readers(v)]
+        scope = common([op.scope] + [reader.scope for reader in readers]) if readers else op.scope
+        if len(scope) < len(op.scope) and op not in free and op.kind != "dropout":
+            inside = op.scope[:len(scope) + 1]
+            if all(v.op.kind == "input" or v.op in free or v.op.scope[:len(inside)] != inside for v in op.inputs):
+                op.scope = scope
+                place = graph.ops.index(op)
+                graph.ops.remove(op)
+                while place and graph.ops[place - 1].scope[:len(inside)] == inside:
+                    place -= 1
+                graph.ops.insert(place, op)
+                return True
+    return False
+
+
+def independent(graph):
+    """The operations that depend on no input."""
     free = set()
     for op in graph.ops:
         if op.kind not in ("dropout", "accumulate") and op.outputs and all(v.op in free for v in op.inputs):
             free.add(op)
-    for op in [op for op in reversed(graph.ops) if op in free]:
+    return free
+
+
+def settle(graph):
+    """Puts what depends on no input (parameters, known numbers) to its readers: into the innermost module that has all of
+    them and, of a parameter, is named in it."""
+    free = independent(graph)
+    moved = [op for op in reversed(graph.ops) if op in free]
+    graph.ops = [op for op in graph.ops if op not in free]
+    for op in moved:
         readers = [other for other in graph.ops if any(v in other.inputs for v in op.outputs)]
         if not readers:
             continue
@@ -62,11 +90,11 @@ def settle(graph):
             op.attributes["full"] = op.attributes["name"]
             op.attributes["name"] = op.attributes["name"][len(".".join(scope + ("",))):]
         op.scope = scope
-        graph.ops.remove(op)
         place = graph.ops.index(readers[0])
         # In front of the readers' module, or of all that is here where it is a parameter.
         inside = readers[0].scope[:len(scope) + (op.kind != "parameter")]
-        while (op.kind == "parameter" or len(inside) > len(scope)) and place and graph.ops[place - 1].scope[:len(inside)] == inside:
+        while (op.kind == "parameter" or len(inside) > len(scope)) and place \
+                and graph.ops[place - 1].scope[:len(inside)] == inside:
             place -= 1
         graph.ops.insert(place, op)
 
@@ -76,6 +104,8 @@ def layers_of(graph):
     for op in graph.ops:
         if op.kind == "einsum":
             op.attributes["equation"] = spelled(op.attributes["equation"])
+    while lift(graph):
+        pass
     settle(graph)
     root = Group("", grouped(graph.ops, (), graph.classes), "")
     read = {}
@@ -270,7 +300,8 @@ class Shape:
 
     def op(self, op):
         if op.kind == "parameter":
-            names = [self.result(op.output, last_of(op.attributes["name"]))]
+            name = last_of(op.attributes["name"])
+            names = [self.result(op.output, "known" if name.isdigit() else name)]
         else:
             names = [self.result(v) for v in op.outputs]
         if names:

@@ -4,16 +4,33 @@ import contextlib
 import sys
 from unittest import mock
 
+import torch
+
+from .graph import Failure
+
 
 @contextlib.contextmanager
 def followed():
-    """transformers makes masks by torch.vmap over places; here its functions get all places at once, and repeat what they
+    """A single number drawn at random, which the code asks about, is a Chance. transformers makes masks by torch.vmap over places; here its functions get all places at once, and repeat what they
     give. A mask that is the same for every row keeps an extent of 1."""
     with contextlib.ExitStack() as stack:
+        rand = torch.rand
+        stack.enter_context(mock.patch.object(
+            torch, "rand", lambda *size, **named: Chance() if size in (([],), ((),)) else rand(*size, **named)))
         masking = sys.modules.get("transformers.masking_utils")
         if hasattr(masking, "_vmap_for_bhqkv"):
             stack.enter_context(mock.patch.object(masking, "_vmap_for_bhqkv", of_all_places))
         yield
+
+
+class Chance:
+    """Of a layer that is left out: never, where the rate is 0."""
+
+    def __lt__(self, rate):
+        if rate != 0:
+            raise Failure("layers left out at random, with the rate %s: expected a rate of 0 (layerdrop), as what a step computes "
+                          "is known when it is compiled" % rate)
+        return False
 
 
 def of_all_places(function, bh_indices=True):

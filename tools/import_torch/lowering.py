@@ -1,7 +1,6 @@
 """Goes through a program of torch.export and calls the table of operators for every node."""
 
 import math
-import re
 
 import torch
 
@@ -219,7 +218,7 @@ def set_initial(graph, weights):
     alike = {}
     for op in graph.ops:
         if op.kind == "parameter":
-            alike.setdefault(re.sub(r"\d+", "*", op.attributes["name"]), []).append(op)
+            alike.setdefault((tuple(op.attributes["name"].split(".")[-2:]), op.attributes["shape"]), []).append(op)
     for ops in alike.values():
         tensors = [weights[op.attributes["name"]].reshape(-1) for op in ops]
         first = tensors[0][0].item()

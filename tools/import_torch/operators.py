@@ -5,6 +5,8 @@ A function gets the Lowering and what the operator gets: values, numbers, lists.
 
 import math
 
+import torch
+
 from . import attention, losses, windows
 from .common import choose, log_softmax, scaled, take
 from .graph import broadcast
@@ -394,6 +396,30 @@ def stack(l, values, dim=0):
     return l.graph.concat([l.graph.reshape(l.tensor(v, l.dtype), shape) for v in values], dim)
 
 
+@lowers("slice_scatter.default")
+def slice_scatter(l, x, part, dim=0, start=None, end=None, step=1):
+    if step != 1:
+        raise Unsupported("a step of %d" % step)
+    g, dim, size = l.graph, dim % x.rank, x.shape[dim % x.rank]
+    start = min(max((start or 0) + (size if (start or 0) < 0 else 0), 0), size)
+    end = start + part.shape[dim]
+    sides = [g.slice(x, dim, 0, start)] if start else []
+    return g.concat(sides + [g.cast(part, x.dtype)] + ([g.slice(x, dim, end, size - end)] if end < size else []), dim)
+
+
+@lowers("select_scatter.default")
+def select_scatter(l, x, part, dim, index):
+    dim %= x.rank
+    index %= x.shape[dim]
+    part = l.graph.reshape(part, x.shape[:dim] + (1,) + x.shape[dim + 1:])
+    return slice_scatter(l, x, part, dim, index, index + 1)
+
+
+@lowers("copy.default")
+def copy(l, x, source, *_):
+    return l.graph.broadcast_to(l.graph.cast(source, x.dtype), x.shape)
+
+
 @lowers("constant_pad_nd.default")
 def constant_pad_nd(l, x, padding, number=0.0):
     g = l.graph
@@ -474,6 +500,12 @@ def gather(l, x, dim, ids):
 @lowers("index.Tensor")
 def index(l, x, indices):
     places = [i for i, ids in enumerate(indices) if ids is not None]
+    indices = [from_behind(l, i, ids, x.shape[i]) for i, ids in enumerate(indices)]
+    if len(places) == 1 and isinstance(indices[places[0]], range):
+        # Rows in order are a part.
+        part = l.graph.slice(x, places[0], indices[places[0]].start, len(indices[places[0]]))
+        return l.graph.reshape(part, l.shape)
+    indices = [place_by_place(l, ids) for ids in indices]
     if any(indices[i].dtype == "i8" for i in places):
         raise Unsupported("rows chosen by truth values, whose number depends on data")
     if len(places) == 1:
@@ -492,6 +524,27 @@ def index(l, x, indices):
         ids = g.binary("add", ids, l.tensor(indices[i], "i32"))
     x = g.reshape(x, x.shape[:first] + (math.prod(x.shape[first:last + 1]),) + x.shape[last + 1:])
     return take(l, x, ids, first)
+
+
+def from_behind(l, place, ids, extent):
+    """Ids of which known ones below 0 count from behind; those that go up by one as a range."""
+    given = l.node.args[1][place]
+    known = l.trace.known.get(given.name) if given is not None else None
+    if known is None or known.dtype == torch.bool:
+        return ids
+    known = torch.where(known < 0, known + extent, known)
+    line = known.reshape(-1)
+    first = int(line[0])
+    if torch.equal(line, torch.arange(first, first + len(line))) and known.dim() < 2:
+        return range(first, first + len(line))
+    return l.constant(known, given)
+
+
+def place_by_place(l, ids):
+    if not isinstance(ids, range):
+        return ids
+    value = l.graph.append("iota", [], {"shape": (len(ids),), "dim": 0}, ((len(ids),), "i32")).output
+    return value if not ids.start else l.graph.binary("add", value, l.graph.fill((1,), ids.start, "i32"))
 
 
 def in_order(ids, extent):

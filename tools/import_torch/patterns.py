@@ -4,6 +4,9 @@ import math
 
 import torch
 
+from .graph import Operand
+from .known import numbers, same_number
+
 
 def made_by(value, kind):
     return value.op if value.op.kind == kind else None
@@ -16,42 +19,18 @@ def either(op, kind):
             yield a.op, b
 
 
-def numbers(value):
-    """The numbers of a value that depends on nothing, as a tensor of its shape or of one that is repeated; or None."""
-    op, a = value.op, value.op.attributes
-    if op.kind == "fill":
-        return torch.full(a["shape"], a["value"], dtype=torch.float64)
-    if op.kind == "constant":
-        return torch.tensor(a["values"], dtype=torch.float64).reshape(a["shape"])
-    if op.kind == "iota":
-        line = torch.arange(a["shape"][a["dim"]], dtype=torch.float64)
-        return line.reshape([-1 if i == a["dim"] else 1 for i in range(value.rank)]).expand(a["shape"])
-    if op.kind == "parameter" and "known" in a:
-        return a["known"].double()
-    if op.kind in ("reshape", "broadcast_to", "cast", "add", "mul"):
-        inputs = [numbers(v) for v in op.inputs]
-        if any(x is None for x in inputs):
-            return None
-        if op.kind == "reshape":
-            return inputs[0].reshape(value.shape)
-        if op.kind == "broadcast_to":
-            return inputs[0].expand(value.shape)
-        return inputs[0] if op.kind == "cast" else inputs[0] + inputs[1] if op.kind == "add" else inputs[0] * inputs[1]
-    return None
-
-
 def rows_in_order(graph, op):
     """The rows of a table in their order are a part of it."""
-    if op.kind != "embedding" or math.prod(op.inputs[0].shape) != max(op.inputs[0].shape, default=1):
+    ids, table = (numbers(op.inputs[0]), op.inputs[1]) if op.kind == "embedding" else (None, None)
+    if ids is None or not bool((ids == ids.reshape(-1, ids.shape[-1])[0]).all()):
         return None
-    ids, table = numbers(op.inputs[0]), op.inputs[1]
-    if ids is None:
-        return None
-    ids = ids.reshape(-1).long()
+    ids = ids.reshape(-1, ids.shape[-1])[0]
     first = int(ids[0])
     if not torch.equal(ids, torch.arange(first, first + len(ids))) or first + len(ids) > table.shape[0]:
         return None
-    return graph.reshape(graph.slice(table, 0, first, len(ids)), op.output.shape)
+    rows = graph.slice(table, 0, first, len(ids))
+    rows = graph.reshape(rows, (1,) * (op.output.rank - 2) + rows.shape)
+    return graph.broadcast_to(rows, op.output.shape)
 
 
 def rms_norm(graph, op):
@@ -133,6 +112,9 @@ def rotated(graph, x, cosines, sines):
     cosines, sines = cosines.reshape(shape), sines.reshape((1,) * (4 - sines.dim()) + tuple(sines.shape))
     places = 2 if shape[1] == 1 and shape[2] == x.shape[2] else 1 if shape[2] == 1 and shape[1] == x.shape[1] else None
     size = x.shape[-1]
+    if shape[3] == 1:
+        cosines, sines = (t.expand(shape[:3] + (size,)) for t in (cosines, sines))
+        shape = tuple(cosines.shape)
     if shape[0] != 1 or places is None or shape[3] != size or cosines.shape != sines.shape or size > 512:
         return None
     table = (cosines.reshape(-1, size), sines.reshape(-1, size))
@@ -215,4 +197,122 @@ def bias_and_mask_as_read(graph, op):
     return graph.append("attention", inputs, op.attributes, (op.output.shape, "f32")).output
 
 
-RULES = [rows_in_order, rms_norm, gelu_by_tanh, silu, rope, grouped_queries, rows_of_loss, bias_and_mask_as_read]
+def causal(rows, keys):
+    """Whether a row sees itself and those before it, as truth values."""
+    return torch.arange(keys)[None] <= torch.arange(rows)[:, None] + keys - rows
+
+
+def known_mask(graph, op):
+    """A known bias or mask of attention that hides what comes later, and nothing else, says that it is causal; one that hides
+    nothing says nothing."""
+    if op.kind != "attention" or len(op.inputs) != 4 or op.attributes["causal"]:
+        return None
+    seen = numbers(op.inputs[3])
+    if seen is None:
+        return None
+    seen = seen if seen.dtype == torch.bool else hidden_or_not(seen)
+    if seen is None:
+        return None
+    rows, keys = op.inputs[0].shape[1], op.inputs[1].shape[1]
+    attributes = {key: x for key, x in op.attributes.items() if key not in ("bias", "mask")}
+    if bool(seen.all()):
+        return graph.append("attention", op.inputs[:3], attributes, (op.output.shape, "f32")).output
+    if rows <= keys and tuple(seen.shape[2:]) == (rows, keys) and bool((seen == causal(rows, keys)).all()):
+        attributes["causal"] = True
+        return graph.append("attention", op.inputs[:3], attributes, (op.output.shape, "f32")).output
+    return None
+
+
+def hidden_or_not(bias):
+    """Truth values of a bias that is 0 or hides; None of others."""
+    return bias == 0 if bool(((bias == 0) | (bias < -1e30)).all()) else None
+
+
+def causal_and_mask(graph, op):
+    """A mask that hides what comes later and what another mask hides: attention is causal and has that mask."""
+    if op.kind != "attention" or "mask" not in op.attributes or op.attributes["causal"] or len(op.inputs) != 4 \
+            or op.inputs[3].op.kind != "logical_and":
+        return None
+    rows, keys = op.inputs[0].shape[1], op.inputs[1].shape[1]
+    for a, b in (op.inputs[3].op.inputs, op.inputs[3].op.inputs[::-1]):
+        seen = numbers(a)
+        if seen is not None and rows <= keys and tuple(seen.shape[-2:]) == (rows, keys) \
+                and bool((seen == causal(rows, keys)).all()) and b.rank == 4:
+            return graph.append("attention", op.inputs[:3] + [b], {**op.attributes, "causal": True},
+                                (op.output.shape, "f32")).output
+    return None
+
+
+def written_out(graph, op):
+    """Attention as products with a softmax between them."""
+    if op.kind != "einsum" or op.inputs[0].op.kind != "softmax":
+        return None
+    steps, bias, mask, scale = [op.inputs[0].op], None, None, 1.0
+    scores = steps[0].inputs[0]
+    while scores.op.kind in ("add", "scale", "select"):
+        steps.append(scores.op)
+        if scores.op.kind == "scale":
+            scale *= scores.op.attributes["by"]
+            scores = scores.op.inputs[0]
+        elif scores.op.kind == "select":
+            low = same_number(scores.op.inputs[2])
+            if mask is not None or low is None or low > -1e30 or bias is not None or scale != 1:
+                return None
+            mask, scores = scores.op.inputs[0], scores.op.inputs[1]
+        else:
+            a, b = scores.op.inputs
+            a, b = (b, a) if leads_to_product(b) and not leads_to_product(a) else (a, b)
+            if scale != 1:
+                return None
+            bias, scores = b if bias is None else graph.binary("add", bias, b), a
+    product = scores.op
+    if product.kind != "einsum" or scores.rank != 4 or any(graph.readers(s.output) != [r] for s, r in
+                                                         zip(steps + [product], [op] + steps)):
+        return None
+    letters = attention_letters(product.attributes["equation"], op.attributes["equation"])
+    if letters is None:
+        return None
+    q, k, v, out = letters
+    rows = [graph.transpose(x, perm) for x, perm in zip(product.inputs + [op.inputs[1]], (q, k, v))]
+    if rows[0].shape[3] != rows[2].shape[3]:
+        return None
+    extra, attributes = [], {"causal": False}
+    for key, x in (("bias", bias), ("mask", mask)):
+        if x is not None:
+            attributes[key] = Operand(3 + len(extra))
+            extra.append(graph.reshape(x, (1,) * (4 - x.rank) + x.shape))
+    if abs(scale * math.sqrt(rows[0].shape[3]) - 1) > 1e-12:
+        attributes["scale"] = scale
+    y = graph.append("attention", rows + extra, attributes, (rows[0].shape, "f32")).output
+    return graph.transpose(y, out)
+
+
+def leads_to_product(value):
+    while value.op.kind in ("add", "scale", "select"):
+        value = value.op.inputs[1 if value.op.kind == "select" else 0]
+    return value.op.kind == "einsum"
+
+
+def attention_letters(first, second):
+    """The permutations that make q, k and v of two products [b, rows, heads, size], and of the result what the second one
+    gives; None of others."""
+    (left, scores), (left2, result) = first.split("->"), second.split("->")
+    (q, k), (weights, v) = left.split(","), left2.split(",")
+    if not all(len(x) == 4 for x in (q, k, v, scores, weights, result)):
+        return None
+    shared = [c for c in scores if c in q and c in k]
+    size = [c for c in q if c not in scores]
+    if len(shared) != 2 or len(size) != 1 or scores[:2] != "".join(shared) or scores[2] not in q or scores[3] not in k:
+        return None
+    batch, heads, row, key = scores
+    # The same places in the second product.
+    b2, n2, s2, t2 = weights
+    size2 = [c for c in v if c not in weights]
+    if len(size2) != 1 or t2 in result or sorted(v) != sorted([b2, n2, t2, size2[0]]):
+        return None
+    y = [b2, s2, n2, size2[0]]
+    return ([q.index(c) for c in (batch, row, heads, size[0])], [k.index(c) for c in (batch, key, heads, size[0])],
+            [v.index(c) for c in (b2, t2, n2, size2[0])], [y.index(c) for c in result])
+
+
+RULES = [written_out, known_mask, causal_and_mask, rows_in_order, rms_norm, gelu_by_tanh, silu, rope, grouped_queries, rows_of_loss, bias_and_mask_as_read]

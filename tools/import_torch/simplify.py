@@ -3,10 +3,10 @@
 A rule gets the graph, which puts what it makes in front of the operation, and the operation. It yields the value that takes
 the place of the operation's, or None where it does not apply."""
 
-from . import heads, layout, patterns
+from . import heads, known, layout, patterns
 
 # Those of a later group look for what those before it leave.
-GROUPS = (layout.RULES, patterns.RULES, heads.RULES)
+GROUPS = (layout.RULES + known.RULES, patterns.RULES, heads.RULES)
 
 
 def simplify(graph):

@@ -192,7 +192,7 @@ def python_lines(node):
     """The Python lines that made a node, the innermost last; torch's own are left out where others are."""
     frames = [(head.strip(), code.strip()) for head, code in zip(*[iter(
         [line for line in (node.meta.get("stack_trace") or "").splitlines() if line.strip()])] * 2)]
-    own = [(head, code) for head, code in frames if "/torch/" not in head and "import_torch/trace.py" not in head] or frames
+    own = [(head, code) for head, code in frames if "/torch/" not in head and "/import_torch/" not in head] or frames
     lines = []
     for head, code in own[-3:]:
         parts = head.split('"')

@@ -28,7 +28,16 @@ def number(x, y, op):
     small, large = SIZES
     if isinstance(x, int) and x % small == 0 and y * small == x * large:
         return Batch(x // small)
-    if isinstance(x, float) and abs(x * small - y * large) < 1e-12 * abs(x * small):
-        return Batch(float("%.15g" % (x * small)), inverse=True)
+    if isinstance(x, float):
+        # A mean over the batch, and a variance without bias.
+        if close(x * small, y * large):
+            return Batch(1, "%s / (n)" % float("%.15g" % (x * small)))
+        n, m = 1 / (1 - 1 / x), 1 / (1 - 1 / y)
+        if close(n * large, m * small) and close(n / small, round(n / small)):
+            return Batch(round(n / small), "(n) / (n - 1.0)")
     raise Failure("%s: expected a number that is the batch times another one, got %s for a batch of %d and %s for one of %d, "
                   "from\n%s" % (op.kind, x, small, y, large, op.origin))
+
+
+def close(x, y):
+    return abs(x - y) <= 1e-9 * abs(x)
