@@ -42,6 +42,8 @@ def core_constant(graph, core, dtype, keep):
             return found
     if len(long) == 2:
         found = two_numbers(graph, core, long, dtype)
+        if found is None and dtype == "f32":
+            found = product(graph, core, long)
         if found is not None:
             return found
     if core.numel() <= LISTED:
@@ -52,10 +54,9 @@ def core_constant(graph, core, dtype, keep):
 
 def progression(graph, core, dim, dtype):
     """first + step * place along one dimension."""
-    line = core.reshape(-1).double()
-    first, step = line[0].item(), (line[1] - line[0]).item()
-    if not bool((line == first + step * torch.arange(len(line)).double()).all()):
+    if progression_of(core) is None:
         return None
+    first, step = progression_of(core)
     shape = tuple(core.shape)
     value = graph.append("iota", [], {"shape": shape, "dim": dim, "to": dtype}, (shape, dtype)).output
     if step != 1:
@@ -63,6 +64,36 @@ def progression(graph, core, dim, dtype):
     if first != 0:
         value = graph.binary("add", value, graph.fill((1,) * len(shape), first, dtype))
     return value
+
+
+def progression_of(core):
+    line = core.reshape(-1).double()
+    first, step = line[0].item(), (line[1] - line[0]).item()
+    return (first, step) if bool((line == first + step * torch.arange(len(line)).double()).all()) else None
+
+
+def product(graph, core, long):
+    """A line along one dimension times one along another, such as slopes of places."""
+    rows, columns = long
+    matrix = core.reshape(core.shape[rows], core.shape[columns]).double()
+    at = int(matrix.abs().sum(0).argmax())
+    down, across = matrix[:, at], matrix[int(matrix[:, at].abs().argmax())]
+    across = across / across[at]
+    # As far as float32 goes.
+    if not torch.allclose(down[:, None] * across[None], matrix, rtol=1e-6, atol=0):
+        return None
+    step = (across[1] - across[0]).item()
+    whole = across / step if step else across
+    if step and torch.allclose(whole, whole.round(), rtol=1e-6, atol=0):
+        across, down = whole.round(), down * step
+    lines = []
+    for line, dim in ((down, rows), (across, columns)):
+        shape = [-1 if i == dim else 1 for i in range(core.dim())]
+        line = line.float().reshape(shape)
+        if line.numel() > LISTED and progression_of(line) is None:
+            return None
+        lines.append(core_constant(graph, line, "f32", None))
+    return graph.binary("mul", *lines)
 
 
 def two_numbers(graph, core, long, dtype):

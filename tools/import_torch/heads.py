@@ -1,6 +1,6 @@
 """Rules that give weights the dimensions of what they make or read, such as heads: so an axis of ranks can split them."""
 
-import math
+from .layout import groups
 
 
 def cut(parameter, dim, extents):
@@ -59,20 +59,6 @@ def parts_apart(graph, op):
     return graph.reshape(graph.slice(apart, y.rank - 1, start // size, 1), op.output.shape)
 
 
-def groups(fine, coarse):
-    """For each of the coarse extents how many of the fine ones make it; None if they do not."""
-    found, at = [], 0
-    for n in coarse:
-        count, product = 0, 1
-        while product < n and at < len(fine):
-            product *= fine[at]
-            at, count = at + 1, count + 1
-        if product != n:
-            return None
-        found.append(count)
-    return found if at == len(fine) else None
-
-
 def read_apart(graph, op):
     """A product of what a reshape has joined, as one of what it was: weights are cut alike, and joined rows stay apart up to
     behind it."""
@@ -81,7 +67,7 @@ def read_apart(graph, op):
         return None
     z = joined.inputs[0]
     sizes = groups(z.shape, joined.output.shape)
-    if sizes is None or 1 in z.shape or 0 in sizes:
+    if sizes is None or 1 in z.shape:
         return None
     left, result = op.attributes["equation"].split("->")
     rows, columns = left.split(",")

@@ -5,6 +5,7 @@ import math
 import torch
 
 from .constants import constant
+from .trace import SIZES
 
 LARGEST = 1 << 22  # elements
 
@@ -68,6 +69,9 @@ def known(graph, op):
     tensor, before = numbers(op.output), len(graph.ops)
     if op.output.dtype == "f32":
         tensor = tensor.float()
+    if follows_batch(tensor):
+        op.formula = True
+        return None
     try:
         value = constant(graph, tensor, keep)
     except NoFormula:
@@ -76,6 +80,12 @@ def known(graph, op):
     for new in graph.ops[graph.place - (len(graph.ops) - before):graph.place]:
         new.formula = True
     return value
+
+
+def follows_batch(tensor):
+    """Whether numbers differ along a dimension that may be the batch."""
+    return any(n > 1 and any(n % size == 0 for size in SIZES) and bool((tensor != tensor.narrow(dim, 0, 1)).any())
+               for dim, n in enumerate(tensor.shape))
 
 
 def same_number(value):

@@ -44,23 +44,23 @@ def spelled(equation):
     return "%s,%s->%s" % tuple("".join(names[c] for c in part) for part in (rows, columns, result))
 
 
-def lift(graph):
-    """Puts what is made in one module, of what comes from outside it, and read in others, where all of them are: such as what
-    the first of several blocks makes for all."""
-    free = independent(graph)
+def lift(graph, free):
+    """Puts what is made in one module, of what comes from outside it, and read there and in others, where all of them are:
+    such as what the first of several blocks makes for all. Whether there was such a thing."""
     for op in graph.ops:
-        readers = [reader for v in op.outputs for reader in graph.readers(v)]
-        scope = common([op.scope] + [reader.scope for reader in readers]) if readers else op.scope
-        if len(scope) < len(op.scope) and op not in free and op.kind != "dropout":
-            inside = op.scope[:len(scope) + 1]
-            if all(v.op.kind == "input" or v.op in free or v.op.scope[:len(inside)] != inside for v in op.inputs):
-                op.scope = scope
-                place = graph.ops.index(op)
-                graph.ops.remove(op)
-                while place and graph.ops[place - 1].scope[:len(inside)] == inside:
-                    place -= 1
-                graph.ops.insert(place, op)
-                return True
+        readers = [reader for v in op.outputs for reader in graph.readers(v) if reader not in free]
+        scope = common([op.scope] + [reader.scope for reader in readers])
+        inside = op.scope[:len(scope) + 1]
+        own = [reader for reader in readers if reader.scope[:len(inside)] == inside]
+        if len(scope) == len(op.scope) or not own or op.kind in ("dropout", "input") or any(
+                v.op not in free and v.op.kind != "input" and v.op.scope[:len(inside)] == inside for v in op.inputs):
+            continue
+        op.scope, place = scope, graph.ops.index(op)
+        graph.ops.remove(op)
+        while place and graph.ops[place - 1].scope[:len(inside)] == inside:
+            place -= 1
+        graph.ops.insert(place, op)
+        return True
     return False
 
 
@@ -79,6 +79,9 @@ def settle(graph):
     free = independent(graph)
     moved = [op for op in reversed(graph.ops) if op in free]
     graph.ops = [op for op in graph.ops if op not in free]
+    graph.read = None
+    while lift(graph, free):
+        graph.read = None
     for op in moved:
         readers = [other for other in graph.ops if any(v in other.inputs for v in op.outputs)]
         if not readers:
@@ -104,8 +107,6 @@ def layers_of(graph):
     for op in graph.ops:
         if op.kind == "einsum":
             op.attributes["equation"] = spelled(op.attributes["equation"])
-    while lift(graph):
-        pass
     settle(graph)
     root = Group("", grouped(graph.ops, (), graph.classes), "")
     read = {}
@@ -166,11 +167,24 @@ def simplify(group):
             if len(inner) <= SMALL and not any(op.kind == "parameter" for op in inner):
                 items += item.items
                 continue
+            if is_list(item):
+                # Its parts are called from here, by their numbers behind its name.
+                for inner in item.items:
+                    if isinstance(inner, Group):
+                        inner.scope = item.scope + "." + inner.scope
+                items += item.items
+                continue
         items.append(item)
     if len(items) == 1 and isinstance(items[0], Group) and group.scope:
         only = items[0]
         group.scope, group.name, items = group.scope + "." + only.scope, only.name, only.items
     group.items = items
+
+
+def is_list(group):
+    """Whether a module has parts with numbers, as torch.nn.Sequential, and no parameters of its own."""
+    return (any(isinstance(item, Group) and item.scope[0].isdigit() for item in group.items)
+            and not any(isinstance(item, Op) and item.kind == "parameter" for item in group.items))
 
 
 # Repeats.
@@ -413,7 +427,7 @@ def hint_of_number(op, key, place):
         if len(op.attributes["shape"]) == 2:
             return ("out", "in")[place] if name == "weight" else ("rows", "columns")[place]
         return "size" if place == 0 else "size_%d" % place
-    return {"eps": "eps", "rate": "rate", "scale": "scale", "by": "by", "theta": "theta"}.get(key, "n")
+    return {"eps": "eps", "rate": "rate", "scale": "scale", "by": "by", "theta": "theta", "std": "std"}.get(key, "n")
 
 
 def last_of(name):

@@ -123,9 +123,34 @@ def implied_broadcast(graph, op):
     shape = ()
     for v in inputs:
         shape = broadcast(shape, v.shape)
-    if inputs == op.inputs or shape != op.output.shape:
+    if inputs == op.inputs:
         return None
-    return graph.append(op.kind, inputs, op.attributes, (shape, op.output.dtype)).output
+    small = graph.append(op.kind, inputs, op.attributes, (shape, op.output.dtype)).output
+    return graph.broadcast_to(small, op.output.shape)
+
+
+def broadcast_behind_unary(graph, op):
+    """f(broadcast(x)) as broadcast(f(x))."""
+    if op.kind not in UNARY or op.inputs[0].op.kind != "broadcast_to":
+        return None
+    small = graph.unary(op.kind, op.inputs[0].op.inputs[0], op.output.dtype, **op.attributes)
+    return graph.broadcast_to(small, op.output.shape)
+
+
+def broadcast_chain(graph, op):
+    """One broadcast of two."""
+    if op.kind != "broadcast_to" or op.inputs[0].op.kind != "broadcast_to":
+        return None
+    return graph.broadcast_to(op.inputs[0].op.inputs[0], op.output.shape)
+
+
+def reshape_behind_norm(graph, op):
+    """A norm of rows that are joined, as one of the rows as they are."""
+    if op.kind not in ("layer_norm", "rms_norm") or not joins(op.inputs[0]):
+        return None
+    x = op.inputs[0].op.inputs[0]
+    y = graph.append(op.kind, [x] + op.inputs[1:], op.attributes, (x.shape, "f32")).output
+    return graph.reshape(y, op.output.shape)
 
 
 def joins(value):
@@ -142,6 +167,32 @@ def reshape_behind_unary(graph, op):
     return graph.reshape(graph.unary(op.kind, x, op.output.dtype, **op.attributes), op.output.shape)
 
 
+def apart(b, a):
+    """The shape of `b`, of which something is repeated or cut already, where what `a` joins is apart; or None."""
+    sizes = groups(a.op.inputs[0].shape, a.shape)
+    if b.rank != a.rank or sizes is None or b.op.kind not in ("reshape", "broadcast_to", "constant"):
+        return None
+    shape, at = [], 0
+    for n, m, size in zip(b.shape, a.shape, sizes):
+        shape += [1] * size if n == 1 and m != 1 else list(a.op.inputs[0].shape[at:at + size])
+        at += size
+    return tuple(shape)
+
+
+def groups(fine, coarse):
+    """For each of the coarse extents how many of the fine ones make it; None if they do not."""
+    found, at = [], 0
+    for n in coarse:
+        count, product = 0, 1
+        while at < len(fine) and (product < n or (count == 0 and fine[at] == 1)):
+            product *= fine[at]
+            at, count = at + 1, count + 1
+        if product != n:
+            return None
+        found.append(count)
+    return found if at == len(fine) and 0 not in found else None
+
+
 def reshape_behind_binary(graph, op):
     """f(reshape(x), v) as reshape(f(x, v)), where v is the same for all rows or is reshaped alike."""
     if op.kind not in BINARY:
@@ -153,9 +204,29 @@ def reshape_behind_binary(graph, op):
         x, y = a, b.op.inputs[0]
     elif joins(a) and joins(b) and a.op.inputs[0].shape == b.op.inputs[0].shape and a.shape == b.shape:
         x, y = a.op.inputs[0], b.op.inputs[0]
+    elif joins(a) and a.shape == op.output.shape and apart(b, a):
+        x, y = a.op.inputs[0], graph.reshape(b, apart(b, a))
     else:
         return None
     return graph.reshape(graph.binary(op.kind, x, y, op.output.dtype, **op.attributes), op.output.shape)
+
+
+def batches_apart(graph, op):
+    """A product of batches that reshapes have joined alike, such as heads, as one of the batches as they were."""
+    if op.kind != "einsum" or any(v.op.kind != "reshape" for v in op.inputs):
+        return None
+    left, result = op.attributes["equation"].split("->")
+    terms, fine = left.split(","), [v.op.inputs[0] for v in op.inputs]
+    sizes = [groups(x.shape, v.shape) for x, v in zip(fine, op.inputs)]
+    if None in sizes:
+        return None
+    # The letter that is cut, in both as their first dimension, and nothing else.
+    if any(size[0] < 2 or set(size[1:]) - {1} for size in sizes) or sizes[0] != [sizes[1][0]] + sizes[0][1:] \
+            or terms[0][0] != terms[1][0] or terms[0][0] not in result or fine[0].shape[:sizes[0][0]] != fine[1].shape[:sizes[0][0]]:
+        return None
+    new = "".join([c for c in "uvwxyz" if c not in left][:sizes[0][0]])
+    y = graph.einsum("%s,%s->%s" % tuple(t.replace(terms[0][0], new) for t in (terms[0], terms[1], result)), *fine)
+    return graph.reshape(y, op.output.shape)
 
 
 def einsum_of_transpose(graph, op):
@@ -185,6 +256,31 @@ def transpose_of_einsum(graph, op):
     return graph.einsum("%s->%s" % (left, "".join(result[i] for i in op.attributes["perm"])), *product.inputs)
 
 
+def transpose_behind_slice(graph, op):
+    """A part of what is transposed, as the transpose of a part."""
+    if op.kind != "slice" or op.inputs[0].op.kind != "transpose":
+        return None
+    move, a = op.inputs[0].op, op.attributes
+    part = graph.slice(move.inputs[0], move.attributes["perm"][a["dim"]], a["from"], a["size"])
+    return graph.transpose(part, move.attributes["perm"])
+
+
+def transpose_behind_concat(graph, op):
+    """Transposes joined, as the transpose of what is joined."""
+    if op.kind != "concat" or any(v.op.kind != "transpose" for v in op.inputs):
+        return None
+    perm = op.inputs[0].op.attributes["perm"]
+    others = [back_to(v, perm) for v in op.inputs]
+    if None in others:
+        return None
+    return graph.transpose(graph.concat(others, perm[op.attributes["dim"]]), perm)
+
+
+def back_to(value, perm):
+    """What a transpose by `perm` is of, or None of another one."""
+    return value.op.inputs[0] if value.op.attributes["perm"] == perm else None
+
+
 def transpose_behind_bias(graph, op):
     """A transpose of x + v, where v is of the last dimension of a product x alone, as the sum of transposed ones."""
     if op.kind != "transpose" or op.inputs[0].op.kind not in ("add", "mul") or len(graph.readers(op.inputs[0])) > 1:
@@ -197,5 +293,9 @@ def transpose_behind_bias(graph, op):
     return graph.binary(op.inputs[0].op.kind, graph.transpose(a, perm), graph.reshape(b, b.shape + (1,) * (a.rank - 1 - at)))
 
 
-RULES = [chain, implied_broadcast, reshape_behind_unary, reshape_behind_binary, einsum_of_transpose,
-         transpose_of_einsum, transpose_behind_bias]
+RULES = [chain, implied_broadcast, broadcast_behind_unary, broadcast_chain, reshape_behind_norm, batches_apart,
+         reshape_behind_unary, reshape_behind_binary, einsum_of_transpose,
+         transpose_of_einsum,
+         transpose_behind_bias]
+# After the patterns, which look for parts of what is transposed.
+LATE_RULES = [transpose_behind_slice, transpose_behind_concat]

@@ -176,8 +176,12 @@ class Lowering:
         if not tensor.is_floating_point():
             self.dropped.append(name)
             return
-        state = self.parameter(name, tensor, True)
-        self.graph.append("assign", [state, self.value(node)], {})
+        state, value = self.parameter(name, tensor, True), self.value(node)
+        # Beside what it is assigned, in the module that has the state.
+        self.graph.scope = value.op.scope
+        self.graph.append("assign", [state, value], {})
+        self.graph.scope = ()
+        self.graph.ops.insert(self.graph.ops.index(value.op) + 1, self.graph.ops.pop())
 
     # What several operators need.
 
@@ -224,6 +228,8 @@ def set_initial(graph, weights):
         first = tensors[0][0].item()
         if all(bool((tensor == first).all()) for tensor in tensors):
             begins = {"init": {0.0: "zeros", 1.0: "ones"}.get(first, "constant %s" % plain(first))}
+        elif ops[0].attributes["state"]:
+            begins = {"init": "zeros"}
         else:
             square = sum(float(t.double().square().sum()) for t in tensors) / sum(t.numel() for t in tensors)
             begins = {"std": float("%.2g" % math.sqrt(square))}

@@ -69,6 +69,26 @@ def gelu_by_tanh(graph, op):
     return None
 
 
+def gelu_factored(graph, op):
+    """0.5 x (1 + tanh(sqrt(2 / pi) x (1 + 0.044715 x^2))), the same in another order."""
+    if op.kind != "mul":
+        return None
+    for plus, half in either(op, "add_scalar"):
+        tanh = made_by(plus.inputs[0], "tanh")
+        product = tanh and made_by(tanh.inputs[0], "mul")
+        if not product or half.op.kind != "scale" or half.op.attributes["by"] != 0.5 or plus.attributes["by"] != 1:
+            continue
+        x = half.op.inputs[0]
+        for inner, outer in either(product, "add_scalar"):
+            cubic = made_by(inner.inputs[0], "mul")
+            if (cubic and outer.op.kind == "scale" and outer.op.inputs[0] is x and inner.attributes["by"] == 1
+                    and abs(outer.op.attributes["by"] / math.sqrt(2 / math.pi) - 1) < 1e-8):
+                for factor, same in either(cubic, "scale"):
+                    if same is x and factor.inputs[0] is x and abs(factor.attributes["by"] - 0.044715) < 1e-12:
+                        return graph.unary("gelu", x, approximate="tanh")
+    return None
+
+
 def silu(graph, op):
     """x sigmoid(x)."""
     if op.kind != "mul":
@@ -217,8 +237,13 @@ def known_mask(graph, op):
     attributes = {key: x for key, x in op.attributes.items() if key not in ("bias", "mask")}
     if bool(seen.all()):
         return graph.append("attention", op.inputs[:3], attributes, (op.output.shape, "f32")).output
-    if rows <= keys and tuple(seen.shape[2:]) == (rows, keys) and bool((seen == causal(rows, keys)).all()):
+    if rows > keys or tuple(seen.shape[2:]) != (rows, keys):
+        return None
+    far = torch.arange(rows)[:, None] + keys - rows - torch.arange(keys)[None]
+    window = int(seen.reshape(-1, rows, keys)[0, -1].sum())
+    if bool((seen == ((far >= 0) & (far < window))).all()):
         attributes["causal"] = True
+        attributes.update({} if window == keys else {"window": window})
         return graph.append("attention", op.inputs[:3], attributes, (op.output.shape, "f32")).output
     return None
 
@@ -315,4 +340,4 @@ def attention_letters(first, second):
             [v.index(c) for c in (b2, t2, n2, size2[0])], [y.index(c) for c in result])
 
 
-RULES = [written_out, known_mask, causal_and_mask, rows_in_order, rms_norm, gelu_by_tanh, silu, rope, grouped_queries, rows_of_loss, bias_and_mask_as_read]
+RULES = [written_out, known_mask, causal_and_mask, rows_in_order, rms_norm, gelu_by_tanh, gelu_factored, silu, rope, grouped_queries, rows_of_loss, bias_and_mask_as_read]

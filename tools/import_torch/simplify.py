@@ -6,7 +6,7 @@ the place of the operation's, or None where it does not apply."""
 from . import heads, known, layout, patterns
 
 # Those of a later group look for what those before it leave.
-GROUPS = (layout.RULES + known.RULES, patterns.RULES, heads.RULES)
+GROUPS = (layout.RULES + known.RULES, patterns.RULES, heads.RULES + layout.LATE_RULES)
 
 
 def simplify(graph):

@@ -25,7 +25,8 @@ public:
 mlir::Attribute evaluate(mlir::MLIRContext *context, llvm::StringRef text, Names &names, EmitError error);
 
 /// `value` with every ExprAttr in it evaluated, or null after an error: a number, a list of whole
-/// numbers, or with `fractions` of any, an initial value, or a dictionary of SBP states. Other attributes stay as they are.
+/// numbers, or with `fractions` of any, an initial value, or a dictionary of SBP states. Other attributes stay as they
+/// are.
 mlir::Attribute evaluateAll(mlir::Attribute value, Names &names, EmitError error, bool fractions = false);
 
 /// "a, b or c", for errors.

@@ -146,7 +146,8 @@ private:
       auto error = [&] { return mlir::emitError(loc) << "'" << op->getName() << "' op " << name.getValue() << ": "; };
       // All other lists are of extents and dimensions.
       const bool fractions = name == "values";
-      Attribute result = name == "shapes" ? evaluateShapes(value, frame, error) : evaluateAll(value, frame, error, fractions);
+      Attribute result =
+          name == "shapes" ? evaluateShapes(value, frame, error) : evaluateAll(value, frame, error, fractions);
       if (!result) {
         return failure();
       }
