@@ -1,6 +1,6 @@
 """weft import --torch: a PyTorch module as a model file, a job and weights.
 
-usage: python3 -m import_torch FILE.py:FUNCTION -o NAME.job
+usage: python3 tools/import_torch FILE.py:FUNCTION -o NAME.job
 
 FUNCTION of FILE.py takes nothing and returns (module, example inputs, loss function), with None for the last where the
 module returns its loss. Example inputs are tensors, in a tuple or by name, whose first dimension is the batch. A loss
@@ -16,9 +16,13 @@ Exit status: 0 done, 1 the module could not be imported, 2 the request was wrong
 """
 
 import importlib.util
+import inspect
 import os
 import sys
 
+if not __package__:  # run by its folder
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    __package__ = "import_torch"
 
 def main(arguments):
     if "--help" in arguments or "-h" in arguments:
@@ -40,10 +44,12 @@ def main(arguments):
     except ImportError:
         return wrong("expected the Python package `torch`, found none; pip install torch, in a virtual environment "
                      "(python3 -m venv), brings it")
-    from . import Failure, from_torch
-    made = load(path).__dict__.get(function)
+    from import_torch import Failure, from_torch
+    there = load(path).__dict__
+    made = there.get(function)
     if not callable(made):
-        return wrong("%s: expected a function %s, found none" % (path, function))
+        names = [name for name, x in there.items() if inspect.isfunction(x) and x.__module__ == there["__name__"]]
+        return wrong("%s: expected a function %s, found %s" % (path, function, ", ".join(names) or "none"))
     given = made()
     if not isinstance(given, tuple) or len(given) != 3 or not isinstance(given[0], torch.nn.Module):
         return wrong("%s: expected (module, example inputs, loss function or None), got %s" % (source, type(given).__name__))

@@ -26,7 +26,7 @@ class Imported:
         root = layers_of(graph)
         named = {op.attributes["full"] for op in graph.ops if op.kind == "parameter"}
         self.weights = {name: tensor for name, tensor in lowerings[0].weights.items() if name in named}
-        self.dropped = sorted(set(trace.names.values()) - named)
+        self.dropped = sorted(set(trace.names["module." + name] for name in module.state_dict()) - named)
         self.batch = batch_of(trace.inputs)
         self.model = model_file(graph, root, list(title))
 

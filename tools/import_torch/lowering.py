@@ -162,7 +162,7 @@ class Lowering:
         loss = self.value(node) if isinstance(node, torch.fx.Node) else None
         if loss is None or math.prod(loss.shape) != 1 or loss.dtype != "f32":
             raise Failure("the loss: expected a scalar of floating point, found %s" % (
-                "nothing" if loss is None else "%s%s" % (loss.dtype, list(loss.shape))))
+                "nothing" if loss is None else "%s of %d dimensions" % (loss.dtype, loss.rank)))
         loss, origin = self.graph.reshape(loss, ()), loss.op
         if origin.kind == "div" and [v.op.kind for v in origin.inputs] == ["cross_entropy"] * 2 \
                 and origin.inputs[0].op is origin.inputs[1].op:

@@ -52,7 +52,9 @@ def loss_of(output):
 def named_inputs(module, example_inputs, loss):
     """({name: tensor}, {parameter of forward: name}, [name of each input of the loss])."""
     parameters = list(inspect.signature(module.forward).parameters)
-    of_loss = [] if loss is None else list(inspect.signature(loss).parameters)[1:]
+    of_loss = [] if loss is None else [
+        name for name, parameter in list(inspect.signature(loss).parameters.items())[1:]
+        if parameter.default is parameter.empty or (isinstance(example_inputs, dict) and name in example_inputs)]
     if isinstance(example_inputs, torch.Tensor):
         example_inputs = (example_inputs,)
     if not isinstance(example_inputs, dict):
