@@ -8,25 +8,23 @@ model.layer @embedding(%x) {
 }
 
 model.layer @multihead_attention(%x) {
-  %in_proj_weight = weft.parameter "in_proj_weight" [3, 32, 32] stored [96, 32] init(normal 0.13)
-  %in_proj_bias = weft.parameter "in_proj_bias" [3, 32] stored [96] init(zeros)
-  %weight = weft.parameter "out_proj.weight" [32, 4, 8] stored [32, 32] init(normal 0.1)
+  %in_proj_weight = weft.parameter "in_proj_weight" [3, 4, 8, 32] stored [96, 32] init(normal 0.13)
+      sbp(tensor = S(1))
+  %in_proj_bias = weft.parameter "in_proj_bias" [3, 4, 8] stored [96] init(zeros) sbp(tensor = S(1))
+  %weight = weft.parameter "out_proj.weight" [32, 4, 8] stored [32, 32] init(normal 0.1) sbp(tensor = S(1))
   %bias = weft.parameter "out_proj.bias" [32] init(zeros)
-  %0 = weft.einsum "bsi,opi->sbop" %x, %in_proj_weight
+  %0 = weft.einsum "bsi,opqi->bsopq" %x, %in_proj_weight
   %1 = weft.add %0, %in_proj_bias
   %2 = weft.slice %1 dim(2) from(0) size(1)
-  %3 = weft.slice %1 dim(2) from(1) size(1)
-  %4 = weft.slice %1 dim(2) from(2) size(1)
-  %5 = weft.reshape %2 [16, batch, 4, 8]
-  %6 = weft.reshape %3 [16, batch, 4, 8]
-  %7 = weft.reshape %4 [16, batch, 4, 8]
-  %8 = weft.transpose %5 [1, 0, 2, 3]
-  %9 = weft.transpose %6 [1, 0, 2, 3]
-  %10 = weft.transpose %7 [1, 0, 2, 3]
-  %11 = weft.attention %8, %9, %10
-  %12 = weft.einsum "bsij,oij->bso" %11, %weight
-  %13 = weft.add %12, %bias
-  model.return %13
+  %3 = weft.reshape %2 [batch, 16, 4, 8]
+  %4 = weft.slice %1 dim(2) from(1) size(1)
+  %5 = weft.reshape %4 [batch, 16, 4, 8]
+  %6 = weft.slice %1 dim(2) from(2) size(1)
+  %7 = weft.reshape %6 [batch, 16, 4, 8]
+  %8 = weft.attention %3, %5, %7
+  %9 = weft.einsum "bsij,oij->bso" %8, %weight
+  %10 = weft.add %9, %bias
+  model.return %10
 }
 
 model.layer @layer_norm(%x) {

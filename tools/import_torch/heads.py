@@ -26,7 +26,7 @@ def made_apart(graph, op):
         return None
     product, bias = y.op, None
     if product.kind == "add" and product.inputs[0].op.kind == "einsum" and alone(graph, product.inputs[1], product) \
-            and product.inputs[1].rank == 1 and graph.readers(product.inputs[0]) == [product]:
+            and product.inputs[1].shape[-1] == y.shape[-1] and graph.readers(product.inputs[0]) == [product]:
         product, bias = product.inputs[0].op, product.inputs[1]
     if product.kind != "einsum" or not alone(graph, product.inputs[1], product):
         return None
@@ -41,7 +41,7 @@ def made_apart(graph, op):
     y = graph.einsum("%s,%s->%s" % (rows, columns.replace(result[-1], new), result[:-1] + new), product.inputs[0], weight)
     if bias is None:
         return y
-    cut(bias.op, 0, extents)
+    cut(bias.op, bias.rank - 1, extents)
     return graph.binary("add", y, bias)
 
 
@@ -57,6 +57,19 @@ def parts_apart(graph, op):
         return None
     apart = graph.reshape(y, outer + (y.shape[-1] // size,) + inner)
     return graph.reshape(graph.slice(apart, y.rank - 1, start // size, 1), op.output.shape)
+
+
+def part_apart(graph, op):
+    """One of several parts, cut: a part of what is cut."""
+    part = op.inputs[0].op if op.kind == "reshape" else None
+    if part is None or part.kind != "slice" or part.attributes["dim"] != op.inputs[0].rank - 2 or part.attributes["size"] != 1:
+        return None
+    y = part.inputs[0]
+    outer, inner = y.shape[:-2], op.output.shape[y.rank - 2:]
+    if op.output.shape[:y.rank - 2] != outer or len(inner) < 2 or 1 in inner or y.op.kind not in ("einsum", "add"):
+        return None
+    apart = graph.reshape(y, y.shape[:-1] + inner)
+    return graph.reshape(graph.slice(apart, y.rank - 2, part.attributes["from"], 1), op.output.shape)
 
 
 def read_apart(graph, op):
@@ -88,4 +101,4 @@ def read_apart(graph, op):
     return graph.reshape(y, op.output.shape)
 
 
-RULES = [made_apart, parts_apart, read_apart]
+RULES = [made_apart, parts_apart, part_apart, read_apart]

@@ -251,9 +251,47 @@ def transpose_of_einsum(graph, op):
     """The letters of a product say what a transpose behind it does."""
     if op.kind != "transpose" or op.inputs[0].op.kind != "einsum" or len(graph.readers(op.inputs[0])) > 1:
         return None
-    product = op.inputs[0].op
+    equation = permuted(op.inputs[0].op, op.attributes["perm"])
+    return graph.einsum(equation, *op.inputs[0].op.inputs) if ordered(equation) else None
+
+
+def permuted(product, perm):
     left, result = product.attributes["equation"].split("->")
-    return graph.einsum("%s->%s" % (left, "".join(result[i] for i in op.attributes["perm"])), *product.inputs)
+    return "%s->%s" % (left, "".join(result[i] for i in perm))
+
+
+def rows_of(equation):
+    """The letters of the first operand that stay, in its order."""
+    left, result = equation.split("->")
+    rows, columns = left.split(",")
+    return [c for c in rows if c in result and c not in columns]
+
+
+def ordered(equation):
+    """Whether rows stay in their order, as batch and places should, whatever torch's modules do meanwhile."""
+    result, rows = equation.split("->")[1], rows_of(equation)
+    return [c for c in result if c in rows] == rows
+
+
+def rows_ordered(graph, op):
+    """A product that permutes its rows as one that does not, and a transpose behind it."""
+    if op.kind != "einsum" or ordered(op.attributes["equation"]):
+        return None
+    left, result = op.attributes["equation"].split("->")
+    rows = iter(rows_of(op.attributes["equation"]))
+    better = "".join(next(rows) if c in rows_of(op.attributes["equation"]) else c for c in result)
+    return graph.transpose(graph.einsum("%s->%s" % (left, better), *op.inputs), [better.index(c) for c in result])
+
+
+def bias_before_transpose(graph, op):
+    """transpose(x) + v as transpose(x + v), where v is of last dimensions that stay."""
+    if op.kind not in ("add", "mul") or op.inputs[0].op.kind != "transpose":
+        return None
+    (x, perm), bias = (op.inputs[0].op.inputs[0], op.inputs[0].op.attributes["perm"]), op.inputs[1]
+    stays = perm[x.rank - bias.rank:] == tuple(range(x.rank - bias.rank, x.rank))
+    if bias.op.kind != "parameter" or not stays or op.output.shape != op.inputs[0].shape:
+        return None
+    return graph.transpose(graph.binary(op.kind, x, bias), perm)
 
 
 def transpose_behind_slice(graph, op):
@@ -289,6 +327,8 @@ def transpose_behind_bias(graph, op):
     if b.rank != 1 or a.op.kind != "einsum" or a.shape != op.inputs[0].shape or len(graph.readers(a)) > 1:
         return None
     perm = op.attributes["perm"]
+    if not ordered(permuted(a.op, perm)):
+        return None
     at = perm.index(a.rank - 1)
     return graph.binary(op.inputs[0].op.kind, graph.transpose(a, perm), graph.reshape(b, b.shape + (1,) * (a.rank - 1 - at)))
 
@@ -296,6 +336,6 @@ def transpose_behind_bias(graph, op):
 RULES = [chain, implied_broadcast, broadcast_behind_unary, broadcast_chain, reshape_behind_norm, batches_apart,
          reshape_behind_unary, reshape_behind_binary, einsum_of_transpose,
          transpose_of_einsum,
-         transpose_behind_bias]
+         rows_ordered, bias_before_transpose, transpose_behind_bias]
 # After the patterns, which look for parts of what is transposed.
 LATE_RULES = [transpose_behind_slice, transpose_behind_concat]

@@ -121,12 +121,15 @@ def body_text(layer, layers):
 
 
 def wrapped(line, indent=""):
-    """A line in several where it is long, cut behind a comma or a space outside quotes."""
+    """A line in several where it is long, cut outside of brackets if it can be."""
     lines, indent = [], indent + "    "
     while len(line) > WIDTH - len(indent):
-        cut = max((i for i in range(40, WIDTH - len(indent)) if line[i] == " " and line[:i].count('"') % 2 == 0), default=None)
-        if cut is None:
+        spaces = [i for i in range(40, WIDTH - len(indent)) if line[i] == " " and line[:i].count('"') % 2 == 0]
+        outside = [i for i in spaces if line.count("(", 0, i) == line.count(")", 0, i)
+                   and line.count("[", 0, i) == line.count("]", 0, i)]
+        if not spaces:
             break
+        cut = max(outside or spaces)
         lines.append(line[:cut])
         line = line[cut + 1:]
     return ("\n" + indent).join(lines + [line])
