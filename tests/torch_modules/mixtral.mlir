@@ -97,11 +97,10 @@ model.layer @mixtral_sparse_moe_block(%x) {
   %31 = weft.mul %5, %30
   %32 = weft.reduce sum %31 over [2] keep_dims
   %33 = weft.mul %27, %32
-  %34 = weft.add_scalar %12 by(0.0)
-  %35 = weft.add %34, %19
-  %36 = weft.add %35, %26
-  %37 = weft.add %36, %33
-  model.return %37
+  %34 = weft.add %12, %19
+  %35 = weft.add %34, %26
+  %36 = weft.add %35, %33
+  model.return %36
 }
 
 model.layer @mixtral_decoder_layer(%x) {

@@ -97,6 +97,8 @@ def same_number(value):
 
 def nothing_done(graph, op):
     """x + 0 and x 1 are x."""
+    if {"add_scalar": 0, "scale": 1}.get(op.kind) == op.attributes.get("by", ""):
+        return op.inputs[0]
     neutral = {"add": 0, "sub": 0, "mul": 1, "div": 1}.get(op.kind)
     if neutral is None:
         return None

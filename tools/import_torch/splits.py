@@ -11,9 +11,9 @@ LOCAL = set(UNARY) | {"add", "sub", "mul", "div", "maximum", "minimum", "dropout
 def split_parameters(graph):
     """Sets the attribute `split` of parameters."""
     for op in graph.ops:
-        if op.kind == "attention":
+        if op.kind in ("attention", "einsum"):
             of_heads(graph, op)
-        elif op.kind == "einsum":
+        if op.kind == "einsum":
             between(graph, op)
         elif op.kind == "embedding":
             of_vocabulary(op.inputs[1])
@@ -54,27 +54,40 @@ def maker(value, dim):
 
 
 def of_heads(graph, op):
-    """Dimension 2 of queries, keys and values, back to the weights that make it; and of the result, to those that read it."""
-    found = [source for value in op.inputs[:3] for source in sources(value, 2)]
-    readers = [reader_of(reader, value) for reader, value in after(graph, op.output)]
-    if None in found or None in readers or not readers or len({id(p) for p, _ in found}) == 0:
+    """The heads of attention: dimension 2 of queries, keys, values and the result."""
+    if op.kind == "attention":
+        split_heads(graph, [(value, 2) for value in op.inputs[:3]], op.output, 2)
         return
-    for parameter, dim in found + readers:
-        pin(parameter, dim)
+    # Attention as products, with a softmax between them.
+    weights = op.inputs[0]
+    while weights.op.kind in ("dropout", "softmax", "scale", "add", "select"):
+        weights = weights.op.inputs[1 if weights.op.kind == "select" else 0]
+    if weights.op.kind != "einsum" or weights.rank != 4 or op.inputs[0].op.kind not in ("dropout", "softmax"):
+        return
+    (first, scores), (second, result) = (o.attributes["equation"].split("->") for o in (weights.op, op))
+    (q, k), (rows, v) = first.split(","), second.split(",")
+    head, again = scores[1], rows[1]
+    if head in q and head in k and again in v and again in result:
+        split_heads(graph, list(zip(weights.op.inputs, (q.index(head), k.index(head)))) + [(op.inputs[1], v.index(again))],
+                    op.output, result.index(again))
 
 
-def after(graph, value):
-    """(operation, what it reads) behind moves that keep dimension 2."""
-    return [(op, value) for op in graph.readers(value)]
+def split_heads(graph, makers, result, dim):
+    """Dimensions of values, back to the weights that make them; and one of the result, to those that read it."""
+    found = [source for value, at in makers for source in sources(value, at)]
+    found += [reader_of(reader, result, dim) for reader in graph.readers(result)]
+    if None not in found and graph.readers(result):
+        for parameter, at in found:
+            pin(parameter, at)
 
 
-def reader_of(op, value):
-    """(parameter, dimension) of the weight that sums over dimension 2 of a value."""
+def reader_of(op, value, dim):
+    """(parameter, dimension) of the weight that sums over a dimension of a value."""
     if op.kind != "einsum" or op.inputs[0] is not value or not is_parameter(op.inputs[1]):
         return None
     left, result = op.attributes["equation"].split("->")
     rows, columns = left.split(",")
-    letter = rows[2]
+    letter = rows[dim]
     return (op.inputs[1].op, columns.index(letter)) if letter in columns and letter not in result else None
 
 
