@@ -76,21 +76,37 @@ model.layer @t5_stack(%x, %y, %z) {
   %3 = weft.fill [1, 1, 1, 1] value(1.0)
   %4 = weft.sub %3, %2
   %5 = weft.scale %4 by(-3.4028234663852886e+38)
-  %6 = weft.constant [16, 16] values [0, 5, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 1, 0, 5, 6, 6, 6, 7, 7, 7, 7,
-      7, 7, 7, 7, 7, 7, 2, 1, 0, 5, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 2, 2, 1, 0, 5, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7,
-      2, 2, 2, 1, 0, 5, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 3, 2, 2, 2, 1, 0, 5, 6, 6, 6, 7, 7, 7, 7, 7, 7, 3, 3, 2, 2, 2, 1,
-      0, 5, 6, 6, 6, 7, 7, 7, 7, 7, 3, 3, 3, 2, 2, 2, 1, 0, 5, 6, 6, 6, 7, 7, 7, 7, 3, 3, 3, 3, 2, 2, 2, 1, 0, 5, 6, 6,
-      6, 7, 7, 7, 3, 3, 3, 3, 3, 2, 2, 2, 1, 0, 5, 6, 6, 6, 7, 7, 3, 3, 3, 3, 3, 3, 2, 2, 2, 1, 0, 5, 6, 6, 6, 7, 3, 3,
-      3, 3, 3, 3, 3, 2, 2, 2, 1, 0, 5, 6, 6, 6, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 2, 1, 0, 5, 6, 6, 3, 3, 3, 3, 3, 3, 3, 3,
-      3, 2, 2, 2, 1, 0, 5, 6, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 2, 1, 0, 5, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 2,
-      1, 0] to i32
-  %7 = weft.embedding %6, %weight
-  %8 = weft.transpose %7 [2, 0, 1]
-  %9 = weft.reshape %8 [1, 4, 16, 16]
-  %10 = weft.add %9, %5
-  %11 = model.repeat layers "block" @t5_block(%0, %10)
-  %12 = model.call @t5_layer_norm "final_layer_norm" (%11)
-  model.return %12
+  %6 = weft.fill [1, 1] value(3) to i32
+  %7 = weft.iota [16, 1] dim(0)
+  %8 = weft.iota [1, 16] dim(1)
+  %9 = weft.sub %8, %7
+  %10 = weft.fill [1, 1] value(0) to i32
+  %11 = weft.sub %10, %9
+  %12 = weft.maximum %9, %11
+  %13 = weft.cast %12 to f32
+  %14 = weft.scale %13 by(0.5)
+  %15 = weft.log %14
+  %16 = weft.scale %15 by(0.5581106265512472)
+  %17 = weft.scale %16 by(2.0)
+  %18 = weft.cast %17 to i32
+  %19 = weft.fill [1, 1] value(2) to i32
+  %20 = weft.add %18, %19
+  %21 = weft.minimum %20, %6
+  %22 = weft.less %12, %19
+  %23 = weft.select %22, %12, %21
+  %24 = weft.fill [1, 1] value(4) to i32
+  %25 = weft.iota [16, 16] dim(1)
+  %26 = weft.iota [16, 16] dim(0)
+  %27 = weft.less_equal %25, %26
+  %28 = weft.select %27, %10, %24
+  %29 = weft.add %28, %23
+  %30 = weft.embedding %29, %weight
+  %31 = weft.transpose %30 [2, 0, 1]
+  %32 = weft.reshape %31 [1, 4, 16, 16]
+  %33 = weft.add %32, %5
+  %34 = model.repeat layers "block" @t5_block(%0, %33)
+  %35 = model.call @t5_layer_norm "final_layer_norm" (%34)
+  model.return %35
 }
 
 model.layer @t5_attention_2(%x, %y, %z) {
@@ -131,18 +147,31 @@ model.layer @t5_stack_2(%x, %y, %z, %u) {
   %9 = weft.fill [1, 1, 1, 1] value(-3.4028234663852886e+38)
   %10 = weft.fill [1, 1, 1, 1] value(0.0)
   %11 = weft.select %8, %10, %9
-  %12 = weft.constant [12, 12] values [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2,
-      1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 4, 4, 3,
-      2, 1, 0, 0, 0, 0, 0, 0, 0, 5, 4, 4, 3, 2, 1, 0, 0, 0, 0, 0, 0, 6, 5, 4, 4, 3, 2, 1, 0, 0, 0, 0, 0, 6, 6, 5, 4, 4,
-      3, 2, 1, 0, 0, 0, 0, 6, 6, 6, 5, 4, 4, 3, 2, 1, 0, 0, 0, 7, 6, 6, 6, 5, 4, 4, 3, 2, 1, 0, 0, 7, 7, 6, 6, 6, 5, 4,
-      4, 3, 2, 1, 0] to i32
-  %13 = weft.embedding %12, %weight
-  %14 = weft.transpose %13 [2, 0, 1]
-  %15 = weft.reshape %14 [1, 4, 12, 12]
-  %16 = weft.add %15, %11
-  %17 = model.repeat layers "block" @t5_block_2(%0, %16, %u, %5)
-  %18 = model.call @t5_layer_norm "final_layer_norm" (%17)
-  model.return %18
+  %12 = weft.fill [1, 1] value(7) to i32
+  %13 = weft.fill [1, 1] value(0) to i32
+  %14 = weft.iota [12, 1] dim(0)
+  %15 = weft.iota [1, 12] dim(1)
+  %16 = weft.sub %15, %14
+  %17 = weft.minimum %16, %13
+  %18 = weft.sub %13, %17
+  %19 = weft.cast %18 to f32
+  %20 = weft.scale %19 by(0.25)
+  %21 = weft.log %20
+  %22 = weft.scale %21 by(0.9102392266268373)
+  %23 = weft.scale %22 by(4.0)
+  %24 = weft.cast %23 to i32
+  %25 = weft.fill [1, 1] value(4) to i32
+  %26 = weft.add %24, %25
+  %27 = weft.minimum %26, %12
+  %28 = weft.less %18, %25
+  %29 = weft.select %28, %18, %27
+  %30 = weft.embedding %29, %weight
+  %31 = weft.transpose %30 [2, 0, 1]
+  %32 = weft.reshape %31 [1, 4, 12, 12]
+  %33 = weft.add %32, %11
+  %34 = model.repeat layers "block" @t5_block_2(%0, %33, %u, %5)
+  %35 = model.call @t5_layer_norm "final_layer_norm" (%34)
+  model.return %35
 }
 
 model.graph @train(%input_ids [batch, 16] i32, %attention_mask [batch, 16] i32, %labels [batch, 12] i32) {

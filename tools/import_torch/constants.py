@@ -2,7 +2,18 @@
 
 import torch
 
-LISTED = 256  # numbers in a model file
+FEW = 64  # numbers that a list says better than how they are computed
+MANY = 256  # and the most that a list has
+
+
+class NoFormula(Exception):
+    """Of numbers too many for a list, and without a formula."""
+
+
+def refuse(core):
+    raise NoFormula
+
+
 LARGEST = 3.4028234663852886e38
 
 
@@ -19,19 +30,20 @@ def number(x, dtype):
     return min(max(float(x), -LARGEST), LARGEST) if dtype == "f32" else int(x)
 
 
-def constant(graph, tensor, keep):
-    """The value of a tensor. What is long and has no formula is given to `keep(tensor)`, which yields its value."""
+def constant(graph, tensor, keep=refuse, listed=FEW):
+    """The value of a tensor. More numbers than `listed` without a formula are given to `keep(tensor)`, which yields their
+    value."""
     dtype, shape = dtype_of(tensor.dtype), tuple(tensor.shape)
     core = tensor.detach().cpu().contiguous()
     for dim in range(core.dim()):
         if core.shape[dim] > 1 and bool((core == core.narrow(dim, 0, 1)).all()):
             core = core.narrow(dim, 0, 1).contiguous()
     # Leading extents of 1 are implied where it is read.
-    value = core_constant(graph, core, dtype, keep)
+    value = core_constant(graph, core, dtype, keep, listed)
     return value if tuple(core.shape) == shape else graph.broadcast_to(value, shape)
 
 
-def core_constant(graph, core, dtype, keep):
+def core_constant(graph, core, dtype, keep, listed):
     shape = tuple(core.shape)
     if core.numel() == 1:
         return graph.fill(shape, number(core.reshape(()), dtype), dtype)
@@ -46,7 +58,7 @@ def core_constant(graph, core, dtype, keep):
             found = product(graph, core, long)
         if found is not None:
             return found
-    if core.numel() <= LISTED:
+    if core.numel() <= listed:
         values = [number(x, dtype) for x in core.reshape(-1)]
         return graph.append("constant", [], {"shape": shape, "values": tuple(values), "to": dtype}, (shape, dtype)).output
     return keep(core)
@@ -90,9 +102,9 @@ def product(graph, core, long):
     for line, dim in ((down, rows), (across, columns)):
         shape = [-1 if i == dim else 1 for i in range(core.dim())]
         line = line.float().reshape(shape)
-        if line.numel() > LISTED and progression_of(line) is None:
+        if line.numel() > MANY and progression_of(line) is None:
             return None
-        lines.append(core_constant(graph, line, "f32", None))
+        lines.append(core_constant(graph, line, "f32", refuse, MANY))
     return graph.binary("mul", *lines)
 
 

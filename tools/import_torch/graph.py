@@ -96,7 +96,7 @@ class Graph:
         """Of operations that compute the same in one module keeps the first."""
         seen = {}
         for op in self.ops:
-            if op.kind in EFFECTS or op.kind in ("parameter", "dropout", "accumulate"):
+            if op.kind in EFFECTS or op.kind in DRAWS or op.kind in ("parameter", "accumulate"):
                 continue
             key = (op.kind, op.scope, tuple(map(id, op.inputs)), tuple(sorted((k, repr(v)) for k, v in op.attributes.items())))
             first = seen.setdefault(key, op)
@@ -174,6 +174,7 @@ class Graph:
 
 
 EFFECTS = {"minimize", "assign", "output"}
+DRAWS = {"dropout", "random_uniform", "random_normal"}
 
 # How an operation is written: parts behind `|` are there if their attribute is, or is true.
 FORMS = {
@@ -198,6 +199,7 @@ FORMS = {
     "depthwise_conv": "{0}, {1}| stride {stride}| padding {padding}| dilation {dilation}",
     "attention": "{0}, {1}, {2}| bias({bias})| mask({mask})| causal| window({window})| scale({scale})",
     "cross_entropy": "{0}, {1}| ignore({ignore})| weights({weights})| label_smoothing({label_smoothing})",
+    "random_uniform": "{shape} low({low}) high({high})", "random_normal": "{shape} mean({mean}) std({std})",
     "minimize": "{0}| per {1}", "output": '"{name}" {0}',
     "parameter": '"{name}" {shape}| stored {stored}| init({init})| init(normal {std})| sbp(tensor = {split})| state',
 }

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from .constants import constant
+from .constants import NoFormula, constant
 from .trace import SIZES
 
 LARGEST = 1 << 22  # elements
@@ -54,14 +54,6 @@ def evaluated(op, value):
     }.get(op.kind, lambda: None)()
 
 
-class NoFormula(Exception):
-    """Numbers too many for a list and without a formula."""
-
-
-def keep(core):
-    raise NoFormula
-
-
 def known(graph, op):
     """What is known, as it is written best; once."""
     if not op.inputs or "formula" in op.__dict__ or numbers(op.output) is None:
@@ -73,7 +65,7 @@ def known(graph, op):
         op.formula = True
         return None
     try:
-        value = constant(graph, tensor, keep)
+        value = constant(graph, tensor)
     except NoFormula:
         op.formula = True
         return None

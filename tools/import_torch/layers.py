@@ -2,7 +2,7 @@
 
 import re
 
-from .graph import Batch, FORMS, Op, Operand
+from .graph import Batch, DRAWS, FORMS, Op, Operand
 
 SMALL = 12  # operations without parameters that are written where they are called
 
@@ -52,7 +52,7 @@ def lift(graph, free):
         scope = common([op.scope] + [reader.scope for reader in readers])
         inside = op.scope[:len(scope) + 1]
         own = [reader for reader in readers if reader.scope[:len(inside)] == inside]
-        if len(scope) == len(op.scope) or not own or op.kind in ("dropout", "input") or any(
+        if len(scope) == len(op.scope) or not own or op.kind in DRAWS or any(
                 v.op not in free and v.op.kind != "input" and v.op.scope[:len(inside)] == inside for v in op.inputs):
             continue
         op.scope, place = scope, graph.ops.index(op)
@@ -68,7 +68,7 @@ def independent(graph):
     """The operations that depend on no input."""
     free = set()
     for op in graph.ops:
-        if op.kind not in ("dropout", "accumulate") and op.outputs and all(v.op in free for v in op.inputs):
+        if op.kind not in DRAWS and op.kind != "accumulate" and op.outputs and all(v.op in free for v in op.inputs):
             free.add(op)
     return free
 

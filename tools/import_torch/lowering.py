@@ -4,13 +4,17 @@ import math
 
 import torch
 
-from .constants import constant, dtype_of, number
+from .constants import MANY, NoFormula, constant, dtype_of, number
 from .graph import Failure, Graph, broadcast
 from .trace import python_lines
 
 
 class Unsupported(Exception):
     """Why an operator cannot be written with Weft's."""
+
+
+# What a function of the table raises where an operator is used as it does not know it.
+REFUSED = (Unsupported, AssertionError, TypeError, KeyError, IndexError)
 
 
 class Lowering:
@@ -62,10 +66,29 @@ class Lowering:
         return self.values[node.name]
 
     def constant(self, tensor, node):
+        """What is known: a formula or a few numbers, else how it is computed, else a list or something kept."""
         scope, self.graph.scope = self.graph.scope, self._scope(node) or self.graph.scope
-        found = constant(self.graph, tensor, lambda core: self._kept(core, node))
+        try:
+            found = constant(self.graph, tensor)
+        except NoFormula:
+            found = self._computed(node)
+            if found is None:
+                found = constant(self.graph, tensor, lambda core: self._kept(core, node), MANY)
         self.graph.scope = scope
         return found
+
+    def _computed(self, node):
+        handler, before = self.table.get(str(node.target)), self.node
+        if node.op != "call_function" or handler is None or not isinstance(node.meta.get("val"), torch.Tensor):
+            return None
+        self.node = node
+        try:
+            return handler(self, *torch.fx.node.map_aggregate(node.args, self._argument),
+                           **torch.fx.node.map_aggregate(node.kwargs, self._argument))
+        except REFUSED:
+            return None
+        finally:
+            self.node = before
 
     def _kept(self, core, node):
         """A constant too long for a file, as state that files have beside the parameters."""
@@ -114,7 +137,7 @@ class Lowering:
             arguments = torch.fx.node.map_aggregate(node.args, self._argument)
             named = torch.fx.node.map_aggregate(node.kwargs, self._argument)
             self.values[node.name] = handler(self, *arguments, **named)
-        except (Unsupported, AssertionError, TypeError, KeyError, IndexError) as error:
+        except REFUSED as error:
             reason = str(error) if isinstance(error, Unsupported) else "%s %s" % (type(error).__name__, error)
             self.missing.append((target, reason and " (%s)" % reason, python_lines(node)))
             self.values[node.name] = torch.utils._pytree.tree_map(self._stand_in, node.meta.get("val"))

@@ -7,7 +7,7 @@ import math
 
 import torch
 
-from . import attention, losses, windows
+from . import attention, losses, norms, windows
 from .common import choose, log_softmax, scaled, take
 from .graph import broadcast
 from .lowering import Unsupported
@@ -211,6 +211,20 @@ def hardsigmoid(l, x):
     return y if "hardsigmoid" in str(l.node.target) else g.binary("mul", x, y)
 
 
+@lowers("floor.default")
+def floor(l, x):
+    g = l.graph
+    whole = g.cast(g.cast(x, "i32"), "f32")  # towards 0
+    return g.binary("sub", whole, g.cast(g.binary("greater", whole, x, "i8"), "f32"))
+
+
+@lowers("rand.default", "rand_like.default", "randn.default", "randn_like.default")
+def draw(l, *_, **__):
+    kind, numbers = ("random_normal", {"mean": 0.0, "std": 1.0}) if "randn" in str(l.node.target) else (
+        "random_uniform", {"low": 0.0, "high": 1.0})
+    return l.graph.append(kind, [], {"shape": l.shape, **numbers}, (l.shape, "f32")).output
+
+
 # Comparisons and choices.
 
 for _name, _kind in {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
@@ -341,7 +355,7 @@ def slice_(l, x, dim=0, start=None, end=None, step=1):
     start = min(max((start or 0) + (size if (start or 0) < 0 else 0), 0), size)
     count = l.shape[dim]
     if count == 0:
-        raise Unsupported("an empty slice")
+        return g.fill(l.shape, 0, x.dtype)  # which `cat` leaves out
     if step == 1:
         return g.slice(x, dim, start, count)
     places = g.append("iota", [], {"shape": (count,), "dim": 0}, ((count,), "i32")).output
@@ -632,6 +646,16 @@ def variance(l, x, dims=None, correction=1, keepdim=False, unbiased=None):
     return y if correction == 0 else g.unary("scale", y, by=n / (n - correction))
 
 
+@lowers("linalg_vector_norm.default")
+def vector_norm(l, x, order=2, dims=None, keep=False, **_):
+    g, dims = l.graph, dims_of(x, dims)
+    if order == 1:
+        return g.reduce("sum", g.unary("abs", x), dims, keep)
+    if order != 2:
+        raise Unsupported("the norm %s" % order)
+    return g.unary("sqrt", g.reduce("sum", g.unary("square", x), dims, keep))
+
+
 @lowers("cumsum.default")
 def cumsum(l, x, dim, **_):
     return l.graph.unary("cumsum", l.tensor(x, l.dtype), dim=dim % x.rank)
@@ -656,62 +680,6 @@ def logsumexp(l, x, dims, keep=False):
     top = g.unary("stop_gradient", g.reduce("max", x, dims, True))
     y = g.unary("log", g.reduce("sum", g.unary("exp", g.binary("sub", x, top)), dims, True))
     return g.reshape(g.binary("add", y, top), l.shape)
-
-
-@lowers("layer_norm.default", "native_layer_norm.default")
-def layer_norm(l, x, shape, weight=None, bias=None, eps=1e-5, *_):
-    g, n = l.graph, math.prod(shape)
-    vectors = [g.fill((n,), d) if v is None else g.reshape(v, (n,)) for v, d in ((weight, 1.0), (bias, 0.0))]
-    rows = g.reshape(x, x.shape[:x.rank - len(shape)] + (n,))
-    y = g.append("layer_norm", [rows] + vectors, {"eps": float(eps)}, (rows.shape, "f32")).output
-    y = g.reshape(y, x.shape)
-    return [y] if "native" in str(l.node.target) else y
-
-
-@lowers("rms_norm.default")
-def rms_norm(l, x, shape, weight=None, eps=None):
-    g, n = l.graph, math.prod(shape)
-    weight = g.fill((n,), 1.0) if weight is None else g.reshape(weight, (n,))
-    rows = g.reshape(x, x.shape[:x.rank - len(shape)] + (n,))
-    eps = 1.1920928955078125e-07 if eps is None else float(eps)
-    return g.reshape(g.append("rms_norm", [rows, weight], {"eps": eps}, (rows.shape, "f32")).output, x.shape)
-
-
-@lowers("group_norm.default")
-def group_norm(l, x, groups, weight=None, bias=None, eps=1e-5, *_):
-    g, n = l.graph, math.prod(x.shape[1:]) // groups
-    rows = g.reshape(x, (x.shape[0], groups, n))
-    y = g.append("layer_norm", [rows, g.fill((n,), 1.0), g.fill((n,), 0.0)], {"eps": float(eps)}, (rows.shape, "f32")).output
-    y, of_channel = g.reshape(y, x.shape), x.shape[1:2] + (1,) * (x.rank - 2)
-    y = y if weight is None else g.binary("mul", y, g.reshape(weight, of_channel))
-    return y if bias is None else g.binary("add", y, g.reshape(bias, of_channel))
-
-
-@lowers("_native_batch_norm_legit_functional.default", "_native_batch_norm_legit_no_training.default",
-        "_native_batch_norm_legit.no_stats")
-def batch_norm(l, x, weight, bias, *rest):
-    """Results as torch has them: the batch's, its mean, something nobody reads, and the next running statistics."""
-    g, name = l.graph, str(l.node.target)
-    weight = g.fill((x.shape[1],), 1.0) if weight is None else weight
-    bias = g.fill((x.shape[1],), 0.0) if bias is None else bias
-    dims = tuple(d for d in range(x.rank) if d != 1)
-    eps = float(rest[-1])
-    running = rest[:2] if "no_stats" not in name else None
-    if running is not None and ("no_training" in name or not rest[2]):
-        y = g.append("batch_norm_apply", [x, *running, weight, bias], {"dims": dims, "eps": eps}, (x.shape, "f32")).output
-        return [y, running[0], running[1], running[0], running[1]]
-    of_channel = (x.shape[1:2], "f32")
-    op = g.append("batch_norm", [x, weight, bias], {"dims": dims, "eps": eps}, (x.shape, "f32"), of_channel, of_channel)
-    y, mean, variance = op.outputs
-    if running is None:
-        return [y, mean, variance]
-    momentum, n = float(rest[3]), math.prod(x.shape[d] for d in dims)
-    moved = []
-    for past, now, factor in ((running[0], mean, 1.0), (running[1], variance, n / (n - 1))):
-        now = g.unary("scale", l.mean_of_step(now), by=momentum)
-        now = now if factor == 1 else g.unary("scale", now, by=factor)
-        moved.append(g.binary("add", g.unary("scale", past, by=1 - momentum), now))
-    return [y, mean, variance] + moved
 
 
 @lowers("dropout.default", "native_dropout.default", "feature_dropout.default")
@@ -763,6 +731,11 @@ def einsum(l, equation, operands, path=None):
 
 # What takes more than a few lines has files of its own.
 
+lowers("layer_norm.default", "native_layer_norm.default")(norms.layer_norm)
+lowers("rms_norm.default")(norms.rms_norm)
+lowers("group_norm.default")(norms.group_norm)
+lowers("_native_batch_norm_legit_functional.default", "_native_batch_norm_legit_no_training.default", "_native_batch_norm_legit.no_stats")(
+    norms.batch_norm)
 lowers("convolution.default", "conv1d.default", "conv2d.default", "conv3d.default")(windows.convolution)
 lowers("max_pool2d_with_indices.default", "max_pool2d.default", "max_pool1d.default")(windows.max_pool)
 lowers("avg_pool2d.default", "avg_pool1d.default")(windows.avg_pool)

@@ -1,6 +1,6 @@
 """Convolutions and pooling. Channels are the second dimension, as in PyTorch; windows lie as there."""
 
-import math
+import torch
 
 from .lowering import Unsupported
 
@@ -73,10 +73,17 @@ def avg_pool(l, x, size, stride=(), padding=0, ceil_mode=False, count_include_pa
     size = numbers(size)
     steps = {"stride": numbers(stride) if stride else size, "padding": numbers(padding), "dilation": (1,) * n}
     shape = x.shape[:-n] + places_of(x.shape[-n:], size, steps)
-    if shape != l.shape or divisor_override or (not count_include_pad and any(steps["padding"])):
-        raise Unsupported("ceil_mode, divisor_override or count_include_pad")
+    if shape != l.shape or divisor_override:
+        raise Unsupported("ceil_mode or divisor_override")
     windows = g.append("unfold", [x], {"dim": x.rank - n, "size": size, **steps}, (shape + size, "f32")).output
-    return g.reduce("mean", windows, range(len(shape), len(shape) + n))
+    y = g.reduce("mean", windows, range(len(shape), len(shape) + n))
+    if count_include_pad or not any(steps["padding"]):
+        return y
+    # What is outside does not count: a window there has fewer.
+    inside = torch.ones((1,) * (x.rank - n) + x.shape[-n:])
+    pool = torch.nn.functional.avg_pool1d if n == 1 else torch.nn.functional.avg_pool2d
+    share = pool(inside, size, steps["stride"], steps["padding"])
+    return g.binary("div", y, l.constant(share, l.node))
 
 
 def adaptive_avg_pool(l, x, size):
