@@ -216,3 +216,44 @@ def resnet():
         def forward(self, images):
             return self.head(torch.nn.functional.adaptive_avg_pool2d(self.stages(self.stem(images)), 1).flatten(1))
     return ResNet(), (images(), torch.randint(0, 10, (ROWS,))), of_images
+
+
+class Many(torch.nn.Module):
+    """Operators that no model here has."""
+
+    def __init__(self):
+        super().__init__()
+        from torch.nn import Conv1d, Conv2d, GroupNorm
+        self.grouped, self.depthwise = Conv2d(4, 8, 3, padding=1, groups=2), Conv2d(8, 8, 3, stride=2, groups=8)
+        self.norm, self.line = GroupNorm(4, 8), Conv1d(8, 6, 3, padding=2, dilation=2)
+        self.head = torch.nn.Linear(3, 3)
+        self.a, self.b = (torch.nn.Parameter(torch.randn(6, 6)) for _ in range(2))
+
+    def of_image(self, x):
+        from torch.nn import functional as F
+        x = self.norm(F.elu(self.grouped(x)))
+        x = F.avg_pool2d(F.pad(x, (1, 0, 0, 1), value=0.5), 3, 1, 1, count_include_pad=False)
+        x = F.softplus(self.depthwise(torch.roll(x, (2, -1), (2, 3)).flip(3)))
+        return self.line(F.max_pool2d(x, 2).flatten(2))
+
+    def of_rows(self, x):
+        from torch.nn import functional as F
+        x = F.hardswish(x.transpose(1, 2) @ self.a)
+        x = F.leaky_relu(torch.einsum("bsi,ij->bsj", x, self.b.tril()), 0.1) + torch.logsumexp(x, 1, keepdim=True)
+        x = x.cumsum(1) - x.var(1, keepdim=True) + torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+        best, places = (0.1 * x).sin().topk(3, dim=2)
+        x = torch.where(x > 0.5, x.abs() ** 1.5, x.clamp(-2, 1)) / (1 + x.amax(2, keepdim=True).exp().rsqrt())
+        return x.gather(2, places) + best.log_softmax(2) + x[:, :, [0, 2, 5]] * torch.minimum(best, x[..., ::2])
+
+    def forward(self, images, targets, classes):
+        from torch.nn import functional as F
+        rows = self.of_rows(self.of_image(images))
+        few = self.head(rows.mean(1).tanh())
+        losses = F.cross_entropy(few, classes, reduction="none") + F.nll_loss(F.log_softmax(few, 1), classes)
+        return (F.binary_cross_entropy_with_logits(few, targets) + F.mse_loss(few.tanh(), targets) + losses.mean()
+                + 0.1 * F.l1_loss(few.floor(), few) + F.cross_entropy(few, classes, label_smoothing=0.1))
+
+
+def many_operators():
+    return Many(), {"images": torch.randn(ROWS, 4, 9, 9), "targets": torch.rand(ROWS, 3),
+                    "classes": torch.randint(0, 3, (ROWS,))}, None

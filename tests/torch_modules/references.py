@@ -4,6 +4,7 @@ usage: references.py --out tests/torch_modules [--models gpt2,...]
 """
 
 import argparse
+import inspect
 import os
 import sys
 
@@ -20,7 +21,7 @@ BATCH, STEPS = 4, 10
 
 def names():
     return [name for name, made in vars(models).items()
-            if callable(made) and made.__code__.co_argcount == 0 and made.__module__ == "models"]
+            if inspect.isfunction(made) and not made.__code__.co_argcount and made.__module__ == "models"]
 
 
 def train(module, batches, loss, of_module, of_loss):

@@ -70,7 +70,7 @@ class TorchModulesTest(ProgramTest):
 
     def test_layers_are_repeated(self):
         """What torch.nn.ModuleList has several of, a file has once."""
-        for name in set(NAMES) - {"mlp", "swin"}:
+        for name in set(NAMES) - {"mlp", "swin", "many_operators"}:
             with open(FOLDER + name + ".mlir", encoding="utf-8") as file:
                 self.assertIn("model.repeat layers", file.read(), name)
 
