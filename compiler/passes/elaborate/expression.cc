@@ -373,7 +373,7 @@ Attribute evaluateState(Attribute value, Names &names, EmitError error) {
 
 } // namespace
 
-Attribute evaluateAll(Attribute value, Names &names, EmitError error) {
+Attribute evaluateAll(Attribute value, Names &names, EmitError error, bool fractions) {
   mlir::MLIRContext *context = value.getContext();
   if (auto list = llvm::dyn_cast<mlir::ArrayAttr>(value)) {
     llvm::SmallVector<Attribute> elements;
@@ -382,7 +382,7 @@ Attribute evaluateAll(Attribute value, Names &names, EmitError error) {
       if (!elements.back()) {
         return {};
       }
-      if (llvm::isa<mlir::FloatAttr>(elements.back())) {
+      if (!fractions && llvm::isa<mlir::FloatAttr>(elements.back())) {
         error() << "expected whole numbers, got " << show(elements.back());
         return {};
       }

@@ -25,8 +25,9 @@ public:
 mlir::Attribute evaluate(mlir::MLIRContext *context, llvm::StringRef text, Names &names, EmitError error);
 
 /// `value` with every ExprAttr in it evaluated, or null after an error: a number, a list of whole
-/// numbers, an initial value, or a dictionary of SBP states. Other attributes stay as they are.
-mlir::Attribute evaluateAll(mlir::Attribute value, Names &names, EmitError error);
+/// numbers, or with `fractions` of any, an initial value, or a dictionary of SBP states. Other attributes stay as they
+/// are.
+mlir::Attribute evaluateAll(mlir::Attribute value, Names &names, EmitError error, bool fractions = false);
 
 /// "a, b or c", for errors.
 std::string listOf(llvm::ArrayRef<llvm::StringRef> words);

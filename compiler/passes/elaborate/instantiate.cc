@@ -144,7 +144,10 @@ private:
         continue;
       }
       auto error = [&] { return mlir::emitError(loc) << "'" << op->getName() << "' op " << name.getValue() << ": "; };
-      Attribute result = name == "shapes" ? evaluateShapes(value, frame, error) : evaluateAll(value, frame, error);
+      // All other lists are of extents and dimensions.
+      const bool fractions = name == "values";
+      Attribute result =
+          name == "shapes" ? evaluateShapes(value, frame, error) : evaluateAll(value, frame, error, fractions);
       if (!result) {
         return failure();
       }

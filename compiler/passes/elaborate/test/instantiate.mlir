@@ -46,6 +46,9 @@ model.graph @train(%x [2, hidden] f32) {
   // CHECK-NEXT: weft.add %[[H]], %[[B1]]
   %none = model.repeat 0 "none" @hides(%c) [3]
   %d = weft.add %none, %b
+  // A list of numbers may hold fractions; all others are of extents and dimensions.
+  // CHECK: weft.constant [2] values [8, 5.000000e-01]
+  %e = weft.constant [2] values [hidden, rate]
 }
 
 model.graph @other() {
