@@ -110,6 +110,23 @@ class OptimizersTest(FaultTest):
             bytes_kept = sum(-(-4 * count // ALIGNMENT) * ALIGNMENT for count in numbers)
             self.assertEqual(memory["stages"][0]["categories"]["optimizer"], bytes_kept, case)
 
+    def test_a_step_that_overflows_changes_nothing(self):
+        """In float16: the first step does, by its loss scale, and the second does not."""
+        keys = ("precision={compute: F16 loss_scale { initial: 16777216 backoff_factor: 0.001 }}",)
+        before = raw_safetensors("tests/optimizers/weights.safetensors")
+        for case, rule in RULES.items():
+            folder, lines = self.trained(rule, *keys, steps=1)
+            self.assertEqual(lines[0]["skipped_steps"], 1)
+            self.assertEqual({name: entry[2] for name, entry in raw_safetensors(f"{folder}/model.safetensors").items()},
+                             {name: entry[2] for name, entry in before.items()}, case)
+            for name, entry in raw_safetensors(f"{folder}/optimizer.safetensors").items():
+                self.assertTrue(name.startswith("loss_scale") or set(entry[2]) == {0}, f"{case} {name}")
+            folder, lines = self.trained(rule, *keys, steps=2)
+            self.assertEqual(lines[1]["skipped_steps"], 1)
+            for name, entry in raw_safetensors(f"{folder}/model.safetensors").items():
+                self.assertNotEqual(entry[2], before[name][2], f"{case} {name}")
+                self.assertTrue(all(abs(number) < 100 for number in floats(entry)), f"{case} {name}")
+
     def test_schedules(self):
         for schedule, wanted in REFERENCES["schedules"].items():
             _, lines = self.trained(f"sgd {{ lr: 0.5 }} schedule {{ {schedule} }}")
