@@ -110,6 +110,15 @@ class OptimizersTest(FaultTest):
             bytes_kept = sum(-(-4 * count // ALIGNMENT) * ALIGNMENT for count in numbers)
             self.assertEqual(memory["stages"][0]["categories"]["optimizer"], bytes_kept, case)
 
+    def test_norms_are_sent_together(self):
+        """That of all gradients, for clipping, and then of every share of an update, or of a gradient, in one operation."""
+        for case, norms in (("lion", 0), ("lamb", 4), ("lars", 3)):
+            plan = self.plan(f"optimizer={{{RULES[case]}}}", "dist.data=2", "zero.stage=2", job=JOB)
+            (program,) = json.loads(self.run_ok("weft-plan", "show", plan, "--json").out)["stages"]
+            sums = [len(actor["collectives"]) for actor in program["actors"]
+                    if actor["name"].startswith("optimizer.all_reduce")]
+            self.assertEqual(sums, [1, norms] if norms else [1], case)
+
     def test_a_step_that_overflows_changes_nothing(self):
         """In float16: the first step does, by its loss scale, and the second does not."""
         keys = ("precision={compute: F16 loss_scale { initial: 16777216 backoff_factor: 0.001 }}",)
