@@ -28,8 +28,12 @@ bool HasRange(const FieldDescriptor& field) {
 void FillNumbers(Message* message) {
   for (int i = 0; i < message->GetDescriptor()->field_count(); ++i) {
     const FieldDescriptor* field = message->GetDescriptor()->field(i);
-    if (field->options().HasExtension(if_absent) && !message->GetReflection()->HasField(*message, field)) {
-      message->GetReflection()->SetDouble(message, field, field->options().GetExtension(if_absent));
+    if (!field->options().HasExtension(if_absent) || message->GetReflection()->HasField(*message, field)) continue;
+    const double number = field->options().GetExtension(if_absent);
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_INT64) {
+      message->GetReflection()->SetInt64(message, field, static_cast<int64_t>(number));
+    } else {
+      message->GetReflection()->SetDouble(message, field, number);
     }
   }
 }
@@ -37,7 +41,7 @@ void FillNumbers(Message* message) {
 absl::Status ValidateNumbers(const std::string& prefix, const Message& message) {
   for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
     const FieldDescriptor* field = message.GetDescriptor()->field(i);
-    if (!HasRange(*field)) continue;
+    if (!HasRange(*field) || (field->has_presence() && !message.GetReflection()->HasField(message, field))) continue;
     const double value = message.GetReflection()->GetDouble(message, field);
     if (const std::string expected = ExpectedOf(field->options(), value); !expected.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(prefix, field->name(), ": expected ", expected, ", got ", value));

@@ -22,11 +22,28 @@ struct OptimizerRule {
 // The rule of a job that has been validated; an empty name where it has none.
 OptimizerRule RuleOf(const Optimizer& optimizer);
 
-// "sgd, adam or adamw".
+// A schedule without its message: {"warmup_linear", {{"warmup", "10"}, {"total", "100"}, {"min_ratio", "0.1"}}}.
+// Several numbers of one name are one text, "10;20". "constant" has none.
+struct OptimizerSchedule {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> numbers;
+};
+
+// The schedule of a job that has been validated.
+OptimizerSchedule ScheduleOf(const Optimizer& optimizer);
+
+// "sgd, adam, adamw, lion, adafactor, lamb, lars or muon".
 std::string OptimizerNames();
 
-// Fills in what is absent: the numbers of the rule, a constant schedule.
+// Fills in what is absent: the numbers of the rule and of the schedule, a constant schedule.
 void ResolveOptimizer(Optimizer* optimizer);
+
+// The schedule's numbers are in their ranges: "optimizer.schedule.warmup_linear.total: expected more than warmup (10),
+// got 5".
+absl::Status ValidateSchedule(const RateSchedule& schedule);
+
+// Groups have a pattern, and say something of what it fits; so has what is frozen.
+absl::Status ValidateGroups(const Optimizer& optimizer);
 
 // There is a rule, and its numbers are in their ranges: "optimizer.adam.eps: expected a number above 0, got 0".
 absl::Status ValidateRule(const Optimizer& optimizer);

@@ -19,11 +19,6 @@
 namespace weft {
 namespace {
 
-template <typename T>
-absl::Status Expected(const std::string& key, const std::string& expected, T got) {
-  return absl::InvalidArgumentError(absl::StrCat(key, ": expected ", expected, ", got ", got));
-}
-
 absl::Status ValidateSetting(const std::string& setting) {
   size_t equals = setting.find('=');
   bool is_name = equals != std::string::npos && equals > 0 && equals + 1 < setting.size() &&
@@ -185,32 +180,13 @@ absl::Status ValidateData(const Data& data) {
 }
 
 // Comparisons are written so that NaN fails.
-absl::Status ValidateWarmup(const std::string& key, const Warmup& warmup) {
-  if (warmup.warmup() < 0) {
-    return Expected(key + ".warmup", "0 or more", warmup.warmup());
-  }
-  if (warmup.total() <= warmup.warmup()) {
-    return Expected(key + ".total", absl::StrCat("more than warmup (", warmup.warmup(), ")"), warmup.total());
-  }
-  if (!(warmup.min_ratio() >= 0 && warmup.min_ratio() <= 1)) {
-    return Expected(key + ".min_ratio", "from 0 to 1", warmup.min_ratio());
-  }
-  return absl::OkStatus();
-}
-
 absl::Status ValidateOptimizer(const Optimizer& optimizer) {
   WEFT_RETURN_IF_ERROR(ValidateRule(optimizer));
   if (!(optimizer.clip_norm() >= 0)) {
     return Expected("optimizer.clip_norm", "0 or more", optimizer.clip_norm());
   }
-  const RateSchedule& schedule = optimizer.schedule();
-  if (schedule.has_warmup_cosine()) {
-    return ValidateWarmup("optimizer.schedule.warmup_cosine", schedule.warmup_cosine());
-  }
-  if (schedule.has_warmup_linear()) {
-    return ValidateWarmup("optimizer.schedule.warmup_linear", schedule.warmup_linear());
-  }
-  return absl::OkStatus();
+  WEFT_RETURN_IF_ERROR(ValidateSchedule(optimizer.schedule()));
+  return ValidateGroups(optimizer);
 }
 
 absl::Status ValidateRecompute(const Recompute& recompute) {

@@ -3,7 +3,9 @@
 #include <fstream>
 #include <numeric>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "compiler/analysis/meshes.h"
 #include "compiler/job/axes.h"
 #include "compiler/job/cluster.h"
@@ -109,7 +111,22 @@ ScheduleUnitsOptions unitsOptions(const Pipeline &pipeline) {
   return options;
 }
 
-// The options refer to a list, which lives until the pass has copied it.
+// "weight_decay=0 lr_scale=0.5:.*bias".
+std::string textOf(const ParameterGroup &group) {
+  std::vector<std::string> said;
+  if (group.has_weight_decay()) {
+    said.push_back(absl::StrFormat("weight_decay=%.17g", group.weight_decay()));
+  }
+  if (group.has_lr_scale()) {
+    said.push_back(absl::StrFormat("lr_scale=%.17g", group.lr_scale()));
+  }
+  if (group.has_adamw()) {
+    said.push_back(group.adamw() ? "adamw=1" : "adamw=0");
+  }
+  return absl::StrCat(absl::StrJoin(said, " "), ":", group.pattern());
+}
+
+// The options refer to lists, which live until the pass has copied them.
 void buildOptimizer(mlir::OpPassManager &graph, const Optimizer &optimizer) {
   AutodiffOptimizerOptions options;
   options.clipNorm = optimizer.clip_norm();
@@ -121,19 +138,26 @@ void buildOptimizer(mlir::OpPassManager &graph, const Optimizer &optimizer) {
     numbers.push_back(absl::StrFormat("%s=%.17g", name, value));
   }
   options.numbers = numbers;
-  const RateSchedule &schedule = optimizer.schedule();
-  if (schedule.has_warmup_cosine() || schedule.has_warmup_linear()) {
-    const Warmup &warmup = schedule.has_warmup_cosine() ? schedule.warmup_cosine() : schedule.warmup_linear();
-    options.schedule = schedule.has_warmup_cosine() ? "warmup_cosine" : "warmup_linear";
-    options.warmup = warmup.warmup();
-    options.total = warmup.total();
-    options.minRatio = warmup.min_ratio();
+  const OptimizerSchedule schedule = ScheduleOf(optimizer);
+  options.schedule = schedule.name;
+  std::vector<std::string> scheduleNumbers, groups;
+  for (const auto &[name, text] : schedule.numbers) {
+    scheduleNumbers.push_back(name + "=" + text);
   }
+  options.scheduleNumbers = scheduleNumbers;
+  for (const ParameterGroup &group : optimizer.groups()) {
+    groups.push_back(textOf(group));
+  }
+  options.groups = groups;
   graph.addPass(createAutodiffOptimizer(options));
 }
 
 void buildAutodiff(mlir::OpPassManager &manager, const Job &job) {
   mlir::OpPassManager &graph = manager.nest<ir::GraphOp>();
+  std::vector<std::string> frozen(job.optimizer().frozen().begin(), job.optimizer().frozen().end());
+  if (!frozen.empty()) {
+    graph.addPass(createAutodiffFreeze({frozen}));
+  }
   graph.addPass(createAutodiff({job.batch().global(), job.batch().micro()}));
   // Updates exist only where something is minimized.
   buildOptimizer(graph, job.optimizer());
@@ -190,6 +214,7 @@ void buildZero(mlir::OpPassManager &manager, const Job &job) {
 }
 
 void buildShard(mlir::OpPassManager &manager, const Job &job) {
+  manager.addNestedPass<ir::GraphOp>(createAutodiffDecompose({/*updates=*/true}));
   manager.addNestedPass<ir::GraphOp>(createShardInfer({job.graph().inference() == BROADCAST}));
 }
 

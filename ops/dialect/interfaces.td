@@ -84,14 +84,21 @@ def Weft_UpdateOpInterface : OpInterface<"UpdateOpInterface"> {
   let methods = [
     InterfaceMethod<"What is updated.", "::mlir::Value", "getParameter", (ins)>,
     InterfaceMethod<"By what.", "::mlir::Value", "getGradient", (ins)>,
-    InterfaceMethod<"What the rule keeps from step to step, each of the shape of the parameter.",
-      "::mlir::OperandRange", "getState", (ins)>,
+    InterfaceMethod<"What the rule keeps from step to step.", "::mlir::OperandRange", "getState", (ins)>,
     InterfaceMethod<"The number of the step; 0 says that all stays as it is. Empty: the step of the run.",
       "::mlir::MutableOperandRange", "getStepMutable", (ins)>,
     StaticInterfaceMethod<"The names of the operands of getState().", "::llvm::SmallVector<::llvm::StringRef>",
       "getStateNames", (ins)>,
     StaticInterfaceMethod<"The names of the attributes that are numbers.", "::llvm::SmallVector<::llvm::StringRef>",
       "getNumberNames", (ins)>,
+    StaticInterfaceMethod<[{
+        The shapes of getState() for a parameter of this shape: the same, but that some extents may be 1. `batch` and
+        `rows` say which of its dimensions stand for the rows of matrices; see MatrixView of ops/optimizer/ops.h.
+      }], "::llvm::SmallVector<::llvm::SmallVector<int64_t>>", "getStateShapes",
+      (ins "::llvm::ArrayRef<int64_t>":$shape, "int64_t":$batch, "int64_t":$rows), "", [{
+        ::llvm::SmallVector<int64_t> same(shape);
+        return ::llvm::SmallVector<::llvm::SmallVector<int64_t>>(ConcreteOp::getStateNames().size(), same);
+      }]>,
   ];
 }
 

@@ -145,9 +145,16 @@ TEST(OptimizerTest, LearningRate) {
     EXPECT_EQ(LearningRate("warmup_linear", 10, step), Single(0.05));
     EXPECT_EQ(LearningRate("warmup_cosine", 10, step), Single(0.05));
   }
-  Attributes attributes({{"lr", 1.0}, {"schedule", std::string("step")}});
+  Attributes attributes({{"lr", 1.0}, {"schedule", std::string("cosine")}});
   EXPECT_THAT(CreateError(Spec("learning_rate", {}, {{}}, attributes)),
-              HasSubstr("attribute `schedule`: expected constant, warmup_cosine or warmup_linear, got step"));
+              HasSubstr("attribute `schedule`: expected one of constant, warmup_cosine, warmup_linear, inverse_sqrt, "
+                        "polynomial, step, warmup_stable_decay, cosine_restarts, count, got cosine"));
+  attributes.Set("schedule", std::string("step"));
+  EXPECT_THAT(CreateError(Spec("learning_rate", {}, {{}}, attributes)),
+              HasSubstr("attribute `every`: expected 1 or more, got 0"));
+  attributes.Set("schedule", std::string("cosine_restarts"));
+  EXPECT_THAT(CreateError(Spec("learning_rate", {}, {{}}, attributes)),
+              HasSubstr("attribute `period`: expected 1 or more, got 0"));
   attributes.Set("schedule", std::string("warmup_cosine"));
   attributes.Set("warmup", int64_t{10});
   attributes.Set("total", int64_t{10});

@@ -111,8 +111,15 @@ LogicalResult requireNumber(mlir::Operation *op, StringRef name) {
   return mlir::success();
 }
 
-// The operands of an update: `p`, tensors of its type, of which the gradient may be bf16 or f16, and the scalars `lr`
-// and `grad_scale`, and maybe `step`. The results are the next values of `p` and of what the optimizer keeps.
+// A number of dimensions that the op may have.
+int64_t countOf(mlir::Operation *op, StringRef name, int64_t absent) {
+  auto count = op->getAttrOfType<mlir::IntegerAttr>(name);
+  return count ? count.getInt() : absent;
+}
+
+// The operands of an update: `p`, tensors of its type or shapes that the rule says, of which the gradient may be bf16
+// or f16, and the scalars `lr` and `grad_scale`, and maybe `step`. The results are the next values of `p` and of what
+// the optimizer keeps.
 LogicalResult inferUpdate(UpdateOpInterface op, Types &results) {
   for (StringRef name : op.getNumberNames()) {
     if (failed(requireNumber(op, name))) {
@@ -128,8 +135,20 @@ LogicalResult inferUpdate(UpdateOpInterface op, Types &results) {
   if (failed(requireType(op, "g", op.getGradient(), g))) {
     return mlir::failure();
   }
-  for (auto [name, kept] : llvm::zip(op.getStateNames(), op.getState())) {
-    if (failed(requireType(op, name, kept, p))) {
+  int64_t batch = countOf(op, "batch", 0), rows = countOf(op, "rows", 1);
+  if (!(batch >= 0 && batch <= p.getRank())) {
+    return op->emitOpError() << "batch: expected 0 to " << p.getRank() << ", the dimensions of p, got " << batch;
+  }
+  if (op->hasAttr("rows") && !(rows >= 1 && batch + rows < p.getRank())) {
+    return op->emitOpError() << "rows: expected at least 1, and a dimension of columns behind them, got " << rows
+                             << " of " << p.getRank() - batch << " dimensions";
+  }
+  SmallVector<RankedTensorType> kept;
+  for (ArrayRef<int64_t> shape : op.getStateShapes(p.getShape(), batch, rows)) {
+    kept.push_back(RankedTensorType::get(shape, p.getElementType()));
+  }
+  for (auto [name, value, type] : llvm::zip(op.getStateNames(), op.getState(), kept)) {
+    if (failed(requireType(op, name, value, type))) {
       return mlir::failure();
     }
   }
@@ -139,7 +158,8 @@ LogicalResult inferUpdate(UpdateOpInterface op, Types &results) {
       return mlir::failure();
     }
   }
-  results.append(op->getNumResults(), p);
+  results.push_back(p);
+  results.append(kept);
   return mlir::success();
 }
 
@@ -158,10 +178,15 @@ void updateAttributes(mlir::Operation *op, ArrayRef<StringRef> flags, mlir::Name
   }
 }
 
-// Element by element; the scalars are the same everywhere.
-ShardingRule updateRule(mlir::Operation *op) {
+// Element by element; the scalars are the same everywhere. Where a gradient is 0, it adds nothing to what is kept of
+// rows and columns.
+ShardingRule updateRule(UpdateOpInterface op) {
   SmallVector<ArrayRef<int64_t>> shapes = llvm::map_to_vector(op->getOperands(), shapeOf);
-  return ShardingRule::pointwise(shapes, shapeOf(op->getResult(0)), op->getNumResults());
+  ShardingRule rule = ShardingRule::pointwise(shapes, shapeOf(op->getResult(0)), op->getNumResults()).withNeutral(1, 0);
+  for (size_t kept = 0; kept < op.getState().size(); ++kept) {
+    rule.results[1 + kept] = rule.operands[2 + kept];
+  }
+  return rule;
 }
 
 // Scalars that are the same everywhere.
@@ -251,23 +276,58 @@ LogicalResult LearningRateOp::inferTypes(Types &results) {
   if (double lr = numberOf(getLrAttr()); !(lr > 0)) {
     return emitOpError() << "lr: expected above 0, got " << lr;
   }
-  if (!llvm::is_contained({"constant", "warmup_cosine", "warmup_linear"}, getSchedule())) {
-    return emitOpError() << "schedule: expected constant, warmup_cosine or warmup_linear, got " << getSchedule();
+  const StringRef schedule = getSchedule();
+  constexpr StringRef kNames[] = {"constant", "warmup_cosine",       "warmup_linear",   "inverse_sqrt", "polynomial",
+                                  "step",     "warmup_stable_decay", "cosine_restarts", "count"};
+  if (!llvm::is_contained(kNames, schedule)) {
+    return emitOpError() << "schedule: expected one of " << llvm::join(std::begin(kNames), std::end(kNames), ", ")
+                         << ", got " << schedule;
   }
-  int64_t warmup = int64_t(getWarmup()), total = int64_t(getTotal());
-  if (warmup < 0) {
-    return emitOpError() << "warmup: expected at least 0, got " << warmup;
+  auto atLeast = [&](StringRef name, int64_t least, int64_t number) -> LogicalResult {
+    return number >= least
+               ? mlir::success()
+               : LogicalResult(emitOpError() << name << ": expected at least " << least << ", got " << number);
+  };
+  const int64_t warmup = int64_t(getWarmup()), total = int64_t(getTotal());
+  if (failed(atLeast("warmup", schedule == "inverse_sqrt" ? 1 : 0, warmup)) ||
+      failed(atLeast("growth", 1, getGrowth().value_or(1))) ||
+      (schedule == "cosine_restarts" && failed(atLeast("period", 1, getPeriod().value_or(0)))) ||
+      (schedule == "step" && !getMilestones() && failed(atLeast("every", 1, getEvery().value_or(0))))) {
+    return mlir::failure();
   }
-  if (getSchedule() != "constant" && total <= warmup) {
+  const bool ends =
+      llvm::is_contained({"warmup_cosine", "warmup_linear", "polynomial", "warmup_stable_decay"}, schedule);
+  if (ends && total <= warmup) {
     return emitOpError() << "total: expected above the warmup of " << warmup << ", got " << total;
   }
   if (double ratio = numberOf(getMinRatioAttr()); !(ratio >= 0 && ratio <= 1)) {
     return emitOpError() << "min_ratio: expected 0 to 1, got " << ratio;
+  }
+  for (auto [name, number] :
+       {std::pair<StringRef, mlir::FloatAttr>("power", getPowerAttr()), {"factor", getFactorAttr()}}) {
+    if (number && !(numberOf(number) > 0)) {
+      return emitOpError() << name << ": expected above 0, got " << numberOf(number);
+    }
+  }
+  if (getMilestones() && getEvery()) {
+    return emitOpError("expected `every` or `milestones`, got both");
+  }
+  if (int64_t decay = getDecay().value_or(0);
+      schedule == "warmup_stable_decay" && !(decay >= 1 && decay <= total - warmup)) {
+    return emitOpError() << "decay: expected 1 to the " << total - warmup << " steps behind the warmup, got " << decay;
   }
   results.push_back(scalarType(getContext()));
   return mlir::success();
 }
 
 ShardingRule LearningRateOp::getShardingRule() { return ShardingRule::pointwise({}, {}); }
+
+SmallVector<SmallVector<int64_t>> AdafactorOp::getStateShapes(ArrayRef<int64_t> shape, int64_t batch, int64_t rows) {
+  SmallVector<int64_t> ofRows(shape), ofColumns(shape);
+  for (int64_t dim = batch; dim < int64_t(shape.size()); ++dim) {
+    (dim < batch + rows ? ofColumns : ofRows)[size_t(dim)] = 1;
+  }
+  return {ofRows, ofColumns};
+}
 
 } // namespace weft::ir

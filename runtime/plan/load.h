@@ -28,7 +28,8 @@ namespace weft::plan {
 // 3: the job's residual connections and fusion. 4: a STEP actor reads by a view
 // what has several slots; the products of kernels, and calibrations. 5: buffers
 // that are padded; images that vary; parts of kernels; far rates. 6: generated
-// kernels, with their code; products that add to a sum.
+// kernels, with their code; products that add to a sum; rules, schedules and
+// groups of the job's optimizer, and what it freezes.
 inline constexpr int32_t kPlanVersion = 6;
 
 // The first eight bytes of every plan file.

@@ -35,7 +35,12 @@ OVERRIDES = [
            ("optimizer.adamw.lr", "1e400", "inf"), ("optimizer.adamw.lr", "1e39", "1e+39"),
            ("optimizer.adamw.lr", "1e-46", "1e-46"), ("optimizer.adamw.eps", "1e-50", "1e-50"),
            ("optimizer.adamw.weight_decay", "1e39", "1e+39"), ("optimizer.clip_norm", "1e-39", "1e-39")]],
-    (["optimizer={clip_norm: 1}"], "{job}: optimizer: expected sgd, adam or adamw, got none"),
+    (["optimizer={clip_norm: 1}"], "{job}: optimizer: expected sgd, adam, adamw, lion, adafactor, lamb, lars or muon, got none"),
+    # The optimizer.
+    (["optimizer.madgrad={lr: 1}"], "optimizer.madgrad: unknown key madgrad: expected sgd, adam, adamw, lion, adafactor, "
+                                    "lamb, lars, muon, clip_norm, schedule, groups, frozen"),
+    (["optimizer.groups={pattern: '.*' momentum: 1}"],
+     "optimizer.groups:1:15: unknown key momentum: expected pattern, weight_decay, lr_scale, adamw"),
     (["--set", "layers"], '{job}: model.set: expected name=expression, got "layers"'),
     (["--set", "batch=3"],
      "{job}: model.set: batch: expected a config of the model, got the one that batch.micro sets"),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Models that are wrong: the error points at the line, and notes lead from there to the graph."""
 import os
+import re
 import sys
 
 sys.path.insert(0, "tests/faults")
@@ -171,8 +172,23 @@ class ModelTest(FaultTest):
     def test_a_graph_that_minimizes_needs_an_optimizer(self):
         self.write("m.job", f'model {{ file: "{os.path.abspath("models/gpt2/gpt2.mlir")}" graph: "train" }}')
         first = self.places(self.job)[0]
-        self.assertRegex(first, r"gpt2\.mlir:\d+:3: error: optimizer: expected sgd, adam or adamw in the job, "
-                         r"got none$")
+        self.assertRegex(first, r"gpt2\.mlir:\d+:3: error: optimizer: expected sgd, adam, adamw, lion, adafactor, lamb, "
+                         r"lars or muon in the job, got none$")
+
+    def test_patterns_that_fit_no_parameter(self):
+        self.write("m.mlir", MODEL.replace(TAIL, TRAINED))
+        one = "which fits none; the first of 3 is h.0.fc.weight"
+        for override, error in [
+                ("optimizer={sgd {lr: 1} frozen: 'h'}",
+                 "optimizer.frozen: expected a regular expression that fits a trained parameter, got h, " + one),
+                ("optimizer={sgd {lr: 1} groups {pattern: 'h.0.fc.weigh' lr_scale: 2}}",
+                 "optimizer.groups: expected a regular expression that fits a trained parameter, got h.0.fc.weigh, " + one),
+                ("optimizer={sgd {lr: 1} frozen: '(h'}",
+                 "optimizer.frozen: expected a regular expression, got (h: parentheses not balanced")]:
+            with self.subTest(override=override):
+                places = self.places(self.job, override)
+                self.assertRegex(places[0], r"m\.mlir:\d+:1: error: " + re.escape(error) + "$")
+                self.assertEqual(sum("error: " in line for line in places), 1)
 
     def test_what_the_optimizer_updates_is_not_assigned(self):
         model = MODEL.replace("  model.return %y", "  weft.assign %w, %w\n  model.return %y")

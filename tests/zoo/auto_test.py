@@ -15,7 +15,7 @@ TABLE = "docs/models.md"
 # What the table says above its rows.
 KEYS = ["graph.auto_parallel=true", "cluster=../../clusters/8xh200.cluster", "batch.global=512", "batch.micro=0",
         "precision.compute=BF16", "auto.seconds=10"]
-NOT_REAL = re.compile(r"models/((mlp|noise)/.*|.*/(tiny|small))\.job$")
+NOT_REAL = re.compile(r"models/((mlp|noise)/.*|.*/(tiny|tiny_lora|small))\.job$")
 
 
 def rows():

@@ -40,6 +40,20 @@ class Llama:
         return torch.nn.functional.cross_entropy(logits.view(-1, logits.shape[-1]), batch["labels"].reshape(-1))
 
 
+class LlamaLora(Llama):
+    """With peft's adapters of queries and values, which alone are trained, and begin with random numbers."""
+
+    def make(self):
+        import peft  # this model alone needs it
+        model = peft.get_peft_model(super().make(), peft.LoraConfig(
+            r=4, lora_alpha=8, target_modules=["q_proj", "v_proj"], lora_dropout=0.0, init_lora_weights=False))
+        return model
+
+    def weights(self, model):
+        plain = lambda name: (name.removeprefix("base_model.model.").replace(".base_layer", "").replace(".default", ""))
+        return {plain(name): value for name, value in model.named_parameters()}
+
+
 class Vit:
     """Images of 16 x 16 in patches of 4 x 4: 17 places, which nothing divides."""
 
@@ -322,7 +336,7 @@ class MoCo:
         return 2 * self.temperature * torch.nn.functional.cross_entropy(logits / self.temperature, own)
 
 
-MODELS = {"llama": Llama, "mixtral": Mixtral, "vit": Vit, "mae": Mae, "moco": MoCo, "resmlp": ResMlp, "bert": Bert,
+MODELS = {"llama": Llama, "llama_lora": LlamaLora, "mixtral": Mixtral, "vit": Vit, "mae": Mae, "moco": MoCo, "resmlp": ResMlp, "bert": Bert,
           "roberta": Roberta, "t5": T5, "t5_1_1": T5Gated, "swin": Swin, "convnext": ConvNext, "vgg": Vgg}
 
 

@@ -37,6 +37,7 @@ struct Model {
 
 const Model kModels[] = {
     {"llama", kTokens, 256, true},
+    {"llama_lora", kTokens, 256, true},
     {"vit", "tests/zoo/vit_data.safetensors", 4, false},
     {"resmlp", "tests/zoo/resmlp_data.safetensors", 4, false},
     {"bert", "tests/zoo/bert_data.safetensors", 4, true},  // of the order of segments

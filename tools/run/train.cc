@@ -39,9 +39,12 @@ constexpr int64_t kDefaultSteps = 100;
 int64_t StepsOf(const Context& context) {
   if (context.request.steps.has_value()) return *context.request.steps;
   const RateSchedule& schedule = context.plan.header().job().optimizer().schedule();
-  if (schedule.has_warmup_cosine() && schedule.warmup_cosine().total() > 0) return schedule.warmup_cosine().total();
-  if (schedule.has_warmup_linear() && schedule.warmup_linear().total() > 0) return schedule.warmup_linear().total();
-  return kDefaultSteps;
+  int64_t total = 0;  // of a schedule that has an end
+  if (schedule.has_warmup_cosine()) total = schedule.warmup_cosine().total();
+  if (schedule.has_warmup_linear()) total = schedule.warmup_linear().total();
+  if (schedule.has_polynomial()) total = schedule.polynomial().total();
+  if (schedule.has_warmup_stable_decay()) total = schedule.warmup_stable_decay().total();
+  return total > 0 ? total : kDefaultSteps;
 }
 
 class Trainer {

@@ -19,12 +19,34 @@ def Autodiff : Pass<"weft-autodiff", "::weft::ir::GraphOp"> {
   ];
 }
 
+def AutodiffFreeze : Pass<"weft-autodiff-freeze", "::weft::ir::GraphOp"> {
+  let summary = "Takes parameters out of training";
+  let description = [{
+    Runs before differentiation: behind a parameter whose whole name one of the regular expressions fits stands a
+    `weft.stop_gradient`, which all its readers read. So it has no gradient, no update and no state. An expression that fits no
+    parameter is an error.
+
+    Example: `--weft-autodiff-freeze="frozen=h[.][0-5][.].*"`
+  }];
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+  let options = [
+    ListOption<"frozen", "frozen", "std::string", "regular expressions (POSIX, extended)">,
+  ];
+}
+
 def AutodiffOptimizer : Pass<"weft-autodiff-optimizer", "::weft::ir::GraphOp"> {
   let summary = "Replaces updates by the ops of an optimizer";
   let description = [{
     Consumes every `weft.update`: declares the optimizer's state beside the parameter, with its pins; builds the
     global norm of all gradients, the clipping scale, the learning rate and one update op a parameter.
     Metrics: `grad_norm` and `lr`.
+
+    A group says numbers of the parameters whose whole names its regular expression fits: `weight_decay` in the place of
+    the rule's, `lr_scale`, by which the learning rate is multiplied, and `adamw`, with which matrices are updated as
+    vectors are. Of several groups the last that says a number counts. A group that fits no parameter that is updated is an
+    error.
+
+    Example: `--weft-autodiff-optimizer="rule=adamw lr=0.1 numbers=eps=1e-8 groups=weight_decay=0:.*(bias|ln).*"`
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [
@@ -32,10 +54,9 @@ def AutodiffOptimizer : Pass<"weft-autodiff-optimizer", "::weft::ir::GraphOp"> {
     ListOption<"numbers", "numbers", "std::string", "of the rule, as beta1=0.9; 0 where they are not given">,
     Option<"lr", "lr", "double", "0.01", "learning rate">,
     Option<"clipNorm", "clip-norm", "double", "0", "bound of the global gradient norm, 0: none">,
-    Option<"schedule", "schedule", "std::string", "\"constant\"", "constant, warmup_cosine or warmup_linear">,
-    Option<"warmup", "warmup", "int64_t", "0", "steps of linear warm-up">,
-    Option<"total", "total", "int64_t", "0", "step at which the minimum is reached">,
-    Option<"minRatio", "min-ratio", "double", "0", "minimum, as a share of the learning rate">,
+    Option<"schedule", "schedule", "std::string", "\"constant\"", "of weft.learning_rate, as warmup_cosine">,
+    ListOption<"scheduleNumbers", "schedule-numbers", "std::string", "of the schedule, as warmup=10">,
+    ListOption<"groups", "groups", "std::string", "each `number=value ...:regular expression`; adamw=1 is a number">,
   ];
 }
 
@@ -43,9 +64,13 @@ def AutodiffDecompose : Pass<"weft-autodiff-decompose", "::weft::ir::GraphOp"> {
   let summary = "Replaces composite ops by ops that have a kernel";
   let description = [{
     Runs after differentiation, so that composite ops are differentiated as a whole; equal ops that the
-    forward and the backward then both have are merged by CSE.
+    forward and the backward then both have are merged by CSE. With `updates`, of rules of the optimizer alone, which passes
+    in between know as one op: `shard` begins with it.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
+  let options = [
+    Option<"updates", "updates", "bool", "false", "rules of the optimizer, and nothing else">,
+  ];
 }
 
 def AutodiffPrune : Pass<"weft-autodiff-prune", "::weft::ir::GraphOp"> {

@@ -1,4 +1,6 @@
 #include "compiler/passes/autodiff/passes.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_AUTODIFFDECOMPOSE
@@ -18,9 +20,15 @@ private:
 };
 
 struct AutodiffDecompose : impl::AutodiffDecomposeBase<AutodiffDecompose> {
+  using AutodiffDecomposeBase::AutodiffDecomposeBase;
+
   void runOnOperation() override {
     llvm::SmallVector<ir::DecomposableOpInterface> composites;
-    getOperation().walk([&](ir::DecomposableOpInterface op) { composites.push_back(op); });
+    getOperation().walk([&](ir::DecomposableOpInterface op) {
+      if (llvm::isa<ir::UpdateOpInterface>(op.getOperation()) == updates) {
+        composites.push_back(op);
+      }
+    });
     for (ir::DecomposableOpInterface op : composites) {
       CopyListener listener(op);
       mlir::IRRewriter rewriter(&getContext(), &listener);
@@ -28,6 +36,12 @@ struct AutodiffDecompose : impl::AutodiffDecomposeBase<AutodiffDecompose> {
       if (failed(op.decompose(rewriter))) {
         return signalPassFailure();
       }
+    }
+    // Parameters share the numbers that depend on the step alone.
+    if (updates && !composites.empty()) {
+      mlir::IRRewriter rewriter(&getContext());
+      mlir::DominanceInfo dominance(getOperation());
+      mlir::eliminateCommonSubExpressions(rewriter, dominance, getOperation());
     }
   }
 };

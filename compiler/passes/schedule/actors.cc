@@ -238,7 +238,7 @@ private:
       group(body, portion, {});
     }
     llvm::DenseMap<Operation *, size_t> gathersOf; // by the first of them
-    for (auto [i, members] : llvm::enumerate(order.gathers)) {
+    for (auto [i, members] : llvm::enumerate(order.together)) {
       gathersOf[members.front()] = i;
       bundled.insert(std::next(members.begin()), members.end());
     }
@@ -259,7 +259,7 @@ private:
       }
       some.push_back({{op}, "", step_.afterOf(op), false});
       if (auto it = gathersOf.find(op); it != gathersOf.end()) {
-        some.back().work.assign(order.gathers[it->second].begin(), order.gathers[it->second].end());
+        some.back().work.assign(order.together[it->second].begin(), order.together[it->second].end());
       }
     }
     group(body, some, {});

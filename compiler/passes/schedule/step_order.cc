@@ -30,10 +30,14 @@ public:
 
   size_t of(Operation *op) const { return waits_.lookup(op); }
 
-  // Bundles of more than one gather.
-  std::vector<Bundle> gathers() const {
+  // Those of more than one.
+  std::vector<Bundle> together() const {
     std::vector<Bundle> several;
-    llvm::copy_if(gathers_, std::back_inserter(several), [](const Bundle &bundle) { return bundle.size() > 1; });
+    for (const Issue &issue : issues_) {
+      if (issue.members.size() > 1) {
+        several.push_back(issue.members);
+      }
+    }
     return several;
   }
 
@@ -51,15 +55,16 @@ private:
       waits = bundle->second;
     } else if (auto collective = llvm::dyn_cast<task::CollectiveOp>(op)) {
       // These follow one another, behind the bundles.
-      if (!joins(collective, waits)) {
+      Issue *issue = joined(collective, waits);
+      if (!issue) {
         waits = std::max(waits, issued_);
         issued_ = waits == kLast ? kLast : waits + 1;
-        gathers_.push_back({});
-        bytes_ = 0;
+        issue = &issues_.emplace_back();
+        issue->number = issued_;
       }
-      waits = issued_;
-      gathers_.back().push_back(collective);
-      bytes_ += bytesOf(collective);
+      waits = issue->number;
+      issue->members.push_back(collective);
+      issue->bytes += bytesOf(collective);
     }
     for (Value input : task::inputsOf(op)) {
       size_t &read = read_[task::rootOf(input)];
@@ -71,15 +76,35 @@ private:
     waits_[op] = waits;
   }
 
-  // Whether a gather is one operation with the collective before it: that is a gather alike, and the new one, which has
-  // to wait for `waits`, needs nothing of it.
-  bool joins(task::CollectiveOp op, size_t waits) {
-    if (gathers_.empty() || op.getKind() != task::CollectiveKind::AllGather || issued_ == kLast || waits >= issued_) {
-      return false;
+  // A collective behind the bundles, or several together.
+  struct Issue {
+    size_t number = 0; // how many operations are over with it
+    Bundle members;
+    int64_t bytes = 0;
+  };
+
+  // What a collective is one operation with: it has to wait for `waits`, and needs nothing of that. Of gathers the
+  // collective before it; of an optimizer's sums, such as norms of parameters, any before it.
+  Issue *joined(task::CollectiveOp op, size_t waits) {
+    const bool isGather = op.getKind() == task::CollectiveKind::AllGather;
+    const bool isSum = op.getKind() == task::CollectiveKind::AllReduce && ir::phaseOf(op) == ir::OpPhase::Update;
+    if (!(isGather || isSum) || collectives_.after.contains(op) || issued_ == kLast) {
+      return nullptr;
     }
-    task::CollectiveOp first = gathers_.back().front();
-    return first.getKind() == op.getKind() && first.getAxes() == op.getAxes() && !collectives_.after.contains(op) &&
-           bytes_ + bytesOf(op) <= kBucketBytes;
+    for (Issue &issue : llvm::reverse(issues_)) {
+      if (waits >= issue.number) {
+        return nullptr;
+      }
+      task::CollectiveOp first = issue.members.front();
+      if (first.getKind() == op.getKind() && first.getAxes() == op.getAxes() && first.getMax() == op.getMax() &&
+          (isGather || ir::phaseOf(first) == ir::OpPhase::Update) && issue.bytes + bytesOf(op) <= kBucketBytes) {
+        return &issue;
+      }
+      if (isGather) {
+        return nullptr;
+      }
+    }
+    return nullptr;
   }
 
   int64_t bytesOf(task::CollectiveOp op) { return task::localBytesOf(task::tensorOf(op.getOutput()), placement_); }
@@ -87,8 +112,7 @@ private:
   ir::PlacementAttr placement_;
   const StepCollectives &collectives_;
   size_t issued_ = 0;
-  std::vector<Bundle> gathers_; // collectives behind the bundles: each alone, or gathers together
-  int64_t bytes_ = 0;           // of the last of these
+  std::vector<Issue> issues_;
   llvm::DenseMap<Operation *, size_t> bundled_, waits_;
   llvm::DenseMap<Value, size_t> written_, read_; // by root: what the last writer, and any reader, waits for
 };
@@ -104,7 +128,7 @@ StepOrder byCompletion(task::ProgramOp program, const StepCollectives &collectiv
   llvm::sort(order.work, [&](Operation *a, Operation *b) {
     return waits.of(a) != waits.of(b) ? waits.of(a) < waits.of(b) : a->isBeforeInBlock(b);
   });
-  order.gathers = waits.gathers();
+  order.together = waits.together();
   return order;
 }
 

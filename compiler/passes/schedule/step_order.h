@@ -9,8 +9,8 @@ namespace weft::compiler {
 /// The step section, ordered.
 struct StepOrder {
   std::vector<mlir::Operation *> work;
-  /// Gathers that are one operation where the first of them is.
-  std::vector<llvm::SmallVector<task::CollectiveOp>> gathers;
+  /// Collectives that are one operation where the first of them is.
+  std::vector<llvm::SmallVector<task::CollectiveOp>> together;
 };
 
 /// Orders the work of the step section by when the communication stream completes what the work reads. Example: the
@@ -19,6 +19,9 @@ struct StepOrder {
 /// - Work that waits for another stage comes last, so that stages never wait for each other in a circle.
 /// - Gathers that follow one another over the same axes become bundles of at most kBucketBytes, if none reads what
 ///   another makes. Example: each rank has updated a share of each parameter, and all shares are gathered.
+/// - An optimizer's sums over the same axes become such bundles too, if none needs what another makes. Example: the
+/// norms
+///   of all parameters.
 /// Without collectives on the communication stream the order stays as it is.
 StepOrder byCompletion(task::ProgramOp program, const StepCollectives &collectives,
                        llvm::ArrayRef<mlir::Operation *> step);

@@ -136,11 +136,25 @@ private:
       Value of = update                      ? update.getParameter()
                  : assign                    ? assign.getTarget()
                  : op->getNumOperands() == 1 ? op->getOperand(0)
-                                             : Value();
+                                             : largestPlaced(op);
       Operation *producer = of ? of.getDefiningOp() : nullptr;
       auto known = producer ? placed_.find(producer) : placed_.end();
       placed_[op] = known != placed_.end() ? known->second : last();
     }
+  }
+
+  // The first of the largest operands that are placed, if it is more than a number: a rule of the optimizer that is
+  // made of several ops is where its parameter is.
+  Value largestPlaced(Operation *op) {
+    Value largest;
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      int64_t elements = tensorOf(operand).getNumElements();
+      if (producer && placed_.contains(producer) && elements > (largest ? tensorOf(largest).getNumElements() : 1)) {
+        largest = operand;
+      }
+    }
+    return largest;
   }
 
   int64_t copiesOf(StringRef layer) {

@@ -180,7 +180,14 @@ private:
     pinSums(update, stage >= 2 ? SbpState::split(share->dim) : SbpState::partialSum());
     for (Value state : update.getState()) {
       if (auto kept = state.getDefiningOp<ParameterOp>()) {
-        kept.setPinsAttr(pinsOf(share->split, share->home));
+        // What is kept of rows or columns is whole along the others.
+        States split = share->split;
+        for (SbpState &along : split) {
+          if (along.isSplit() && shapeOf(kept)[along.dim] != shapeOf(parameter)[along.dim]) {
+            along = SbpState::broadcast();
+          }
+        }
+        kept.setPinsAttr(pinsOf(split, share->home));
       }
     }
     parameter.setPinsAttr(pinsOf(share->split, share->home));

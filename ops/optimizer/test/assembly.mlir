@@ -23,6 +23,14 @@
 %322, %323, %324, %325 = weft.loss_scale %0, %s, %s, %s growth_factor(2.0) backoff_factor(0.5) growth_interval(2000) min(1.0) max(64.0)
 // CHECK: weft.sgd %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} step %{{.*}} weight_decay(0.000000e+00){{ *$}}
 %326 = weft.sgd %p, %p, %3, %1 step %322 weight_decay(0.0)
+// CHECK: weft.learning_rate 1.000000e-01 step factor(5.000000e-01) milestones [3, 7]{{ *$}}
+%327 = weft.learning_rate 0.1 step factor(0.5) milestones [3, 7]
+// CHECK: weft.learning_rate 1.000000e-01 cosine_restarts warmup(2) period(5) growth(2){{ *$}}
+%328 = weft.learning_rate 0.1 cosine_restarts warmup(2) period(5) growth(2)
+// CHECK: weft.lion %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} step %{{.*}} beta1(9.000000e-01) beta2(0.98999999999999999) weight_decay(0.000000e+00){{ *$}}
+%329, %330 = weft.lion %p, %p, %p, %3, %1 step %322 beta1(0.9) beta2(0.99) weight_decay(0.0)
+// CHECK: weft.muon %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} momentum(0.94999999999999996) weight_decay(1.000000e-01) batch(0) rows(1){{ *$}}
+%331, %332 = weft.muon %p, %p, %p, %3, %1 momentum(0.95) weight_decay(0.1) batch(0) rows(1)
 
 !p = tensor<4x8xf32>
 !s = tensor<f32>

@@ -33,7 +33,7 @@ weft.graph @g("q" %q: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] 
 
 // -----
 
-// expected-error @+1 {{schedule: expected constant, warmup_cosine or warmup_linear, got cosine}}
+// expected-error @+1 {{schedule: expected one of constant, warmup_cosine, warmup_linear, inverse_sqrt, polynomial, step, warmup_stable_decay, cosine_restarts, count, got cosine}}
 %0 = weft.learning_rate 0.1 cosine : () -> tensor<f32>
 
 // -----
@@ -266,4 +266,67 @@ weft.graph @g("q" %q: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] 
 weft.graph @g("q" %q: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
   // expected-error @+1 {{max: expected at least the min of 1.000000e+00, got 5.000000e-01}}
   %0, %1, %2, %3 = weft.loss_scale %q, %q, %q, %q growth_factor(2.0) backoff_factor(0.5) growth_interval(2000) min(1.0) max(0.5) : (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>)
+}
+
+// -----
+
+// expected-error @+1 {{warmup: expected at least 1, got 0}}
+%0 = weft.learning_rate 0.1 inverse_sqrt : () -> tensor<f32>
+
+// -----
+
+// expected-error @+1 {{power: expected above 0, got 0.000000e+00}}
+%0 = weft.learning_rate 0.1 polynomial total(10) power(0.0) : () -> tensor<f32>
+
+// -----
+
+// expected-error @+1 {{every: expected at least 1, got 0}}
+%0 = weft.learning_rate 0.1 step factor(0.5) : () -> tensor<f32>
+
+// -----
+
+// expected-error @+1 {{expected `every` or `milestones`, got both}}
+%0 = weft.learning_rate 0.1 step every(3) milestones[4] : () -> tensor<f32>
+
+// -----
+
+// expected-error @+1 {{decay: expected 1 to the 8 steps behind the warmup, got 9}}
+%0 = weft.learning_rate 0.1 warmup_stable_decay warmup(2) total(10) decay(9) : () -> tensor<f32>
+
+// -----
+
+// expected-error @+1 {{period: expected at least 1, got 0}}
+%0 = weft.learning_rate 0.1 cosine_restarts : () -> tensor<f32>
+
+// -----
+
+// expected-error @+1 {{growth: expected at least 1, got 0}}
+%0 = weft.learning_rate 0.1 cosine_restarts period(3) growth(0) : () -> tensor<f32>
+
+// -----
+
+weft.graph @g("p" %p: tensor<4x3xf32>, "r" %r: tensor<4x1xf32>, "s" %s: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{c: expected 'tensor<1x3xf32>', got 'tensor<4x1xf32>'}}
+  %0, %1, %2 = weft.adafactor %p, %p, %r, %r, %s, %s decay(0.8) eps1(1.0e-30) eps2(1.0e-3) clip(1.0) weight_decay(0.0) batch(0) rows(1) : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<f32>, tensor<f32>) -> (tensor<4x3xf32>, tensor<4x1xf32>, tensor<1x3xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4x3xf32>, "s" %s: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{rows: expected at least 1, and a dimension of columns behind them, got 2 of 2 dimensions}}
+  %0, %1 = weft.muon %p, %p, %p, %s, %s momentum(0.9) weight_decay(0.0) batch(0) rows(2) : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>, tensor<f32>, tensor<f32>) -> (tensor<4x3xf32>, tensor<4x3xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4x3xf32>, "s" %s: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{batch: expected 0 to 2, the dimensions of p, got 3}}
+  %0, %1 = weft.lars %p, %p, %p, %s, %s momentum(0.9) trust(0.01) weight_decay(0.0) batch(3) : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>, tensor<f32>, tensor<f32>) -> (tensor<4x3xf32>, tensor<4x3xf32>)
+}
+
+// -----
+
+weft.graph @g("p" %p: tensor<4xf32>, "s" %s: tensor<f32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{beta2: expected at least 0 and less than 1, got 1.000000e+00}}
+  %0, %1 = weft.lion %p, %p, %p, %s, %s beta1(0.9) beta2(1.0) weight_decay(0.0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
 }

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-autodiff-optimizer="rule=adamw lr=0.1 numbers=beta1=0.8,beta2=0.95,eps=1e-6,weight_decay=0.2 clip-norm=0.5 schedule=warmup_cosine warmup=10 total=100 min-ratio=0.1" -split-input-file | FileCheck %s
+// RUN: weft-opt %s --weft-autodiff-optimizer="rule=adamw lr=0.1 numbers=beta1=0.8,beta2=0.95,eps=1e-6,weight_decay=0.2 clip-norm=0.5 schedule=warmup_cosine schedule-numbers=warmup=10,total=100,min_ratio=0.1" -split-input-file | FileCheck %s
 
 // Two parameters: one norm over both gradients, one learning rate; the states stand beside their parameter with its
 // pins and stored shape, start at zero and have no seed. What the checkpoint stores as a vector is not decayed.
