@@ -71,8 +71,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateNorm(const KernelSpec& spec) {
                                         : kCenter   ? ",.,."
                                                     : ",.");
   WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, form.c_str()));
-  WEFT_RETURN_IF_ERROR(CheckTypes(spec, {&spec.inputs[0], &spec.outputs[0]},
-                                  {&spec.inputs[1], &spec.inputs[kCenter ? 2 : 1]}));
+  WEFT_RETURN_IF_ERROR(
+      CheckTypes(spec, {&spec.inputs[0], &spec.outputs[0]}, {&spec.inputs[1], &spec.inputs[kCenter ? 2 : 1]}));
   WEFT_ASSIGN_OR_RETURN(double eps, spec.attributes.Float("eps"));
   const NormArguments arguments{.rows = extents.rows(),
                                 .width = extents['h'],
@@ -95,8 +95,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateNorm(const KernelSpec& spec) {
 // Two launches on one stream: the rows, then the sums of the blocks.
 class NormGradKernel : public Kernel {
  public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec, const Extents& extents,
-                                                        bool center) {
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec, const Extents& extents, bool center) {
     const int64_t width = extents['h'], columns = (center ? 2 : 1) * width;
     const RowShape shape = ShapeOf(width, spec.outputs[0].dtype, 16);
     const auto rows_of_block = static_cast<int64_t>(shape.rows()) * kRowsOfThread;

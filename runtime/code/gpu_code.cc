@@ -71,8 +71,7 @@ absl::StatusOr<std::shared_ptr<const GpuCode>> GpuCode::Load(const plan::Code& c
           absl::StrCat("generated kernels: expected a kernel `", symbol, "`, there is none"));
     }
   }
-  return std::shared_ptr<const GpuCode>(
-      new GpuCode(absl::StrCat("generated ", std::hash<std::string>()(text)), text));
+  return std::shared_ptr<const GpuCode>(new GpuCode(absl::StrCat("generated ", std::hash<std::string>()(text)), text));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> GpuCode::Make(const plan::Kernel& kernel,

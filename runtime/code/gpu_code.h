@@ -10,10 +10,10 @@
 
 namespace weft::code {
 
-// A kernel is launched as `units` blocks of kGpuThreads threads. Its argument is a struct of 64-bit words: addresses of inputs
-// and then of outputs, of units times partials numbers where it sums over rows, and three for each of its random tensors:
-// the key, the address of the step's number (AddStepNumber) and the first element. kSums behind its name is the kernel that
-// adds up the sums of all units, with the same argument, in `groups` blocks.
+// A kernel is launched as `units` blocks of kGpuThreads threads. Its argument is a struct of 64-bit words: addresses of
+// inputs and then of outputs, of units times partials numbers where it sums over rows, and three for each of its random
+// tensors: the key, the address of the step's number (AddStepNumber) and the first element. kSums behind its name is
+// the kernel that adds up the sums of all units, with the same argument, in `groups` blocks.
 class GpuCode : public Code {
  public:
   // kInvalidArgument for text that is cut, or lacks a kernel.

@@ -51,7 +51,7 @@ struct Services {
   BatchSource* source = nullptr;  // may be null if the plan has no `input`
   ResultSink* sink = nullptr;     // null: results are dropped
   actor::Fault* fault = nullptr;
-  std::shared_ptr<const code::Code> code;          // of the plan's generated kernels, if it has some
+  std::shared_ptr<const code::Code> code;              // of the plan's generated kernels, if it has some
   uint64_t seed = 0;                                   // of the run
   int threads = 1;                                     // that a kernel may use
   int spins = 0;                                       // how often a waiting stream looks before it sleeps

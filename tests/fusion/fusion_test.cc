@@ -76,7 +76,8 @@ struct Sizes {
 
 Sizes SizesOf(bool fusion) {
   Sizes sizes;
-  const auto plan = CompileJob("models/gpt2/tiny.job", With({"model.set=hidden=64"}, fusion), "clusters/8xh200.cluster");
+  const auto plan =
+      CompileJob("models/gpt2/tiny.job", With({"model.set=hidden=64"}, fusion), "clusters/8xh200.cluster");
   EXPECT_TRUE(plan.ok()) << plan.status();
   if (!plan.ok()) return sizes;
   const plan::Stage& stage = plan->stages(0);
@@ -104,8 +105,8 @@ TEST(FusionPlanTest, HasFewerKernelsBuffersAndBytes) {
   EXPECT_EQ(fused.kernels["layer_norm_grad+add+dropout"], 4);
   EXPECT_EQ(fused.kernels["layer_norm_grad+dropout"], 1);
   // A layer's, forward: four biases, GELU, two dropouts and two additions to the stream; backward the same again. And
-  // the embeddings' addition and dropout, forward and backward. The gradient of a layer's matrix before GELU, the one whose bias's gradient is
-  // not made with it, adds to its sum over the micro-batches.
+  // the embeddings' addition and dropout, forward and backward. The gradient of a layer's matrix before GELU, the one
+  // whose bias's gradient is not made with it, adds to its sum over the micro-batches.
   EXPECT_EQ(apart.all - fused.all, 2 * (9 + 9) + 3 + 2);
   EXPECT_EQ(fused.kernels["accumulate_einsum"], 2);
   EXPECT_LT(fused.buffers, apart.buffers);

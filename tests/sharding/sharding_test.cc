@@ -71,9 +71,7 @@ TEST(ShardingCoverageTest, EveryOpWithAKernelHasACase) {
     EXPECT_EQ(with_case.count(name), Exempt().count(name) ? 0u : 1u) << name << ": needs a case unless it is exempt";
   }
   for (const std::string& kernel : kernels) {
-    EXPECT_TRUE(ops.count(kernel) + BoxKernels().count(kernel) +
-                    OtherKernels().count(kernel) ==
-                1)
+    EXPECT_TRUE(ops.count(kernel) + BoxKernels().count(kernel) + OtherKernels().count(kernel) == 1)
         << kernel << ": a kernel of no op";
   }
   std::cout << ops.size() - Exempt().size() << " ops, " << ShardingCases().size() << " cases\n";

@@ -97,8 +97,8 @@ private:
       return;
     }
     std::optional<Loops> loops = loopsOf(cell);
-    const bool isSlow = isOnHost(program_) && loops && loops->row.extent < kLanes &&
-                        loops->rows() * loops->row.extent > kSmall;
+    const bool isSlow =
+        isOnHost(program_) && loops && loops->row.extent < kLanes && loops->rows() * loops->row.extent > kSmall;
     if (!loops || isSlow) {
       return cell.erase();
     }

@@ -8,9 +8,7 @@ namespace weft::compiler {
 
 using task::KernelOp;
 
-bool isOnHost(task::ProgramOp program) {
-  return plan::IsHost(program.getPlacement().getDevice().getValue());
-}
+bool isOnHost(task::ProgramOp program) { return plan::IsHost(program.getPlacement().getDevice().getValue()); }
 
 SmallVector<KernelOp> kernelsOf(task::ProgramOp program, llvm::StringRef name) {
   SmallVector<KernelOp> kernels;
