@@ -11,8 +11,12 @@ namespace {
 constexpr int64_t kPackBytes = 16, kMostPack = 8;
 // Neighbours of a thread in sums: 16 bytes of float32.
 constexpr int64_t kSummedPack = 4;
-// Numbers of a row that a thread keeps in registers, of all tensors together: 64 of 255.
-constexpr int64_t kKeptNumbers = 64;
+// Numbers of a row that a thread keeps in registers, of all tensors and sums together, beside as many that it computes
+// with: a norm's gradient in bfloat16 spilled with 64, of 255 registers.
+constexpr int64_t kKeptNumbers = 48;
+// Turns that have code of their own, and sums over rows of them all: 4096 places and one sum are 4 turns and 16
+// numbers.
+constexpr int64_t kUnrolledTurns = 8, kUnrolledSums = 32;
 // Where rows are summed: rows that are worth a block, and blocks that fill a GPU: two on each of an H100's 132
 // multiprocessors.
 constexpr int64_t kSummedRows = 8, kSumBlocks = 256;
@@ -34,7 +38,7 @@ int64_t packOf(cell::KernelOp kernel) {
 Blocks blocksOf(cell::KernelOp kernel, const Loops &loops) {
   const int64_t threads = code::kGpuThreads;
   const bool byRows = loops.reduces || loops.sums > 0;
-  Blocks blocks{byRows ? kSummedPack : packOf(kernel), 0, 0, 1, 1, false, 1, 1};
+  Blocks blocks{byRows ? kSummedPack : packOf(kernel), 0, 0, 1, 1, false, false, 1, 1};
   // A row that does not fill a warp is cut more finely.
   while (loops.row.extent % blocks.pack != 0 || (byRows && blocks.pack > 1 && loops.row.extent / blocks.pack < 32)) {
     blocks.pack /= 2;
@@ -50,7 +54,9 @@ Blocks blocksOf(cell::KernelOp kernel, const Loops &loops) {
   for (unsigned input = 0; input < kernel.getNumInputs(); ++input) {
     walked += loops.row.strides[input] != 0;
   }
-  blocks.keeps = blocks.turns * blocks.pack * walked <= kKeptNumbers;
+  const int64_t places = blocks.turns * blocks.pack;
+  blocks.keeps = places * walked <= kKeptNumbers;
+  blocks.unrolls = blocks.keeps || (blocks.turns <= kUnrolledTurns && places * int64_t(loops.sums) <= kUnrolledSums);
   blocks.rowsAtOnce = threads / blocks.threads;
   const int64_t rows = loops.rows();
   blocks.rowBlocks = loops.sums == 0 ? int64_t(llvm::divideCeil(uint64_t(rows), uint64_t(blocks.rowsAtOnce)))

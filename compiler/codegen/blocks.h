@@ -21,8 +21,9 @@ struct Blocks {
   int64_t tiles;
   /// Packs of a thread in its tile.
   int64_t turns;
-  /// Whether a thread keeps what it has read of a row in registers, from pass to pass.
-  bool keeps;
+  /// Whether a thread has code for each of its turns, and so its sums over rows in registers; and keeps there what it
+  /// has read of a row, from pass to pass.
+  bool unrolls, keeps;
   /// Rows, `rowsAtOnce` at a time, are shared by `rowBlocks` blocks.
   int64_t rowsAtOnce, rowBlocks;
 

@@ -175,7 +175,7 @@ private:
     Value first = rowOf(rowBlock), end = rowOf(add(rowBlock, index(1)));
     partialRow_ = add(times(rowBlock, blocks_.rowsAtOnce), asIndex(group_));
     SmallVector<Value> zeros;
-    if (blocks_.keeps) {
+    if (blocks_.unrolls) {
       zeros.assign(size_t(blocks_.turns) * loops_.sums, splat(b.getF32FloatAttr(0)));
     } else {
       clearPartials();
@@ -193,7 +193,7 @@ private:
         b.create<scf::YieldOp>(loc, sums_);
       }
     }
-    if (blocks_.keeps) {
+    if (blocks_.unrolls) {
       for (int64_t turn = 0; turn < blocks_.turns; ++turn) {
         setPack(i32(turn));
         when(active_, [&] {
@@ -254,10 +254,10 @@ private:
       emitReductions(work_.reducesOf(pass), slot);
     }
     emitRowValues();
-    if (blocks_.keeps) {
+    if (blocks_.unrolls) {
       for (int64_t turn = 0; turn < blocks_.turns; ++turn) {
         setPack(i32(turn));
-        beginPack(Value(), both(rowActive_, active_), &kept_[size_t(turn)]);
+        beginPack(Value(), both(rowActive_, active_), keptOf(turn));
         addToSums(size_t(turn)); // before an output is written over what is summed
         emitStores();
       }
@@ -322,10 +322,10 @@ private:
       }
       return next;
     };
-    if (blocks_.keeps) {
+    if (blocks_.unrolls) {
       for (int64_t turn = 0; turn < blocks_.turns; ++turn) {
         setPack(i32(turn));
-        beginPack(Value(), active_, &kept_[size_t(turn)]);
+        beginPack(Value(), active_, keptOf(turn));
         found = withTerms(found);
       }
     } else {
@@ -458,6 +458,9 @@ private:
     }
     values_.clear();
   }
+
+  // Null where nothing is kept.
+  llvm::DenseMap<Value, Value> *keptOf(int64_t turn) { return blocks_.keeps ? &kept_[size_t(turn)] : nullptr; }
 
   // Values are of a pack from now on, of `pack` if it is said, else of place_; those known are in `kept`, if there is
   // one. What is written is so where `condition` holds.

@@ -163,7 +163,7 @@ class EvaluationTest(FaultTest):
                          says=[self.path("none") + ": "])
         os.mkdir(self.path("empty"))
         self.refused_run("evaluate", "--data", self.data, "--init", self.path("empty"),
-                         says=[self.path("empty") + ": no checkpoint: expected manifest.json or step-00000000"])
+                         says=[self.path("empty") + ": expected a checkpoint, model.safetensors or model.safetensors.index.json, found none"])
         self.refused("weft-run", self.plan("model.graph=evaluate"), "--data",
                      f"0.5 {self.write('a.txt', corpus(4))} 0.5 {self.path('a.txt')}", "--quiet",
                      line="--data: expected one data set, as each sample is read once, got a blend of 2")

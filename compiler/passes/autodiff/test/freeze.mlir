@@ -2,12 +2,12 @@
 // RUN: weft-opt %s --weft-autodiff-freeze="frozen=h[.]0[.].*" | FileCheck %s
 // RUN: weft-opt %s --weft-autodiff-freeze="frozen=h[.]0[.].*" --weft-autodiff --weft-autodiff-optimizer="rule=adamw numbers=eps=1e-8" --weft-autodiff-decompose --weft-autodiff-prune | FileCheck %s --check-prefix=TRAINED
 // RUN: not weft-opt %s --weft-autodiff-freeze="frozen=h[.]0" 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: not weft-opt %s --weft-autodiff-freeze="frozen=(h" 2>&1 | FileCheck %s --check-prefix=INVALID
+// RUN: not weft-opt %s --weft-autodiff-freeze="frozen=*h" 2>&1 | FileCheck %s --check-prefix=INVALID
 // RUN: not weft-opt %s --weft-autodiff-freeze="frozen=.*" --weft-autodiff 2>&1 | FileCheck %s --check-prefix=ALL
 
 // The whole name is meant, and a state of the model is no parameter that could be frozen.
 // NONE: optimizer.frozen: expected a regular expression that fits a trained parameter, got h[.]0, which fits none; the first of 2 is h.0.w
-// INVALID: optimizer.frozen: expected a regular expression, got (h: parentheses not balanced
+// INVALID: optimizer.frozen: expected a regular expression, got *h: repetition-operator operand invalid
 // ALL: expected a loss that depends on a parameter
 
 // CHECK: %[[W:.*]] = weft.parameter "h.0.w"
