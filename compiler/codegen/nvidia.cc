@@ -17,7 +17,7 @@ constexpr unsigned kGlobal = 1, kShared = 3; // NVVM's address spaces
 class Emitter : Vectors {
 public:
   Emitter(OpBuilder &b, cell::KernelOp kernel, const Loops &loops, const Blocks &blocks)
-      : Vectors(b, kernel, blocks.pack), loops_(loops), blocks_(blocks), work_(kernel, loops) {}
+      : Vectors(b, kernel, loops, blocks.pack), blocks_(blocks) {}
 
   void run(StringRef symbol) {
     OpBuilder::InsertionGuard guard(b);
@@ -38,8 +38,6 @@ public:
   }
 
 private:
-  using Index = TypedValue<IntegerType>;
-
   // ---- the kernel and its argument ----------------------------------------
   void begin(StringRef symbol) {
     const size_t operands = kernel_.getStrides().size();
@@ -310,23 +308,11 @@ private:
     for (cell::ReduceOp reduce : reduces) {
       found.push_back(splat(b.getF32FloatAttr(neutralOf(reduce))));
     }
-    auto withTerms = [&](ValueRange before) {
-      SmallVector<Value> next;
-      for (auto [one, sum] : llvm::zip(reduces, before)) {
-        cell::ReduceOp reduce = one;
-        Value term = valueOf(reduce.getValue());
-        if (active_) {
-          term = b.create<arith::SelectOp>(loc, active_, term, splat(b.getF32FloatAttr(neutralOf(reduce))));
-        }
-        next.push_back(combined(reduce, sum, term));
-      }
-      return next;
-    };
     if (blocks_.unrolls) {
       for (int64_t turn = 0; turn < blocks_.turns; ++turn) {
         setPack(i32(turn));
         beginPack(Value(), active_, keptOf(turn));
-        found = withTerms(found);
+        found = reducedWith(reduces, found, active_);
       }
     } else {
       auto loop = b.create<scf::ForOp>(loc, i32(0), i32(blocks_.turns), i32(1), found);
@@ -334,7 +320,7 @@ private:
       b.setInsertionPointToStart(loop.getBody());
       setPack(loop.getInductionVar());
       beginPack(Value(), active_, nullptr);
-      b.create<scf::YieldOp>(loc, withTerms(loop.getRegionIterArgs()));
+      b.create<scf::YieldOp>(loc, reducedWith(reduces, loop.getRegionIterArgs(), active_));
       found = llvm::to_vector(llvm::map_range(loop.getResults(), [](Value value) { return value; }));
     }
     for (auto [one, lanes] : llvm::zip(reduces, found)) {
@@ -473,25 +459,7 @@ private:
     known_ = kept ? kept : &once_;
   }
 
-  void emitRowValues() {
-    Block &block = kernel_.getBody().front();
-    for (BlockArgument argument : block.getArguments()) {
-      unsigned operand = argument.getArgNumber();
-      if (work_.isOfRow(argument) && !values_.contains(argument)) {
-        values_[argument] = b.create<LLVM::LoadOp>(loc, storedType(argument.getType()),
-                                                   at(bases_[operand], operand, asWide(row_[operand])));
-      }
-    }
-    for (Operation &op : block.without_terminator()) {
-      bool known = op.getNumResults() == 1 && work_.isOfRow(op.getResult(0)) && !llvm::isa<cell::ReduceOp>(op) &&
-                   !values_.contains(op.getResult(0)) &&
-                   llvm::all_of(op.getOperands(), [&](Value operand) { return values_.contains(operand); });
-      if (known) {
-        SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return values_[v]; });
-        values_[op.getResult(0)] = computed(&op, operands, false);
-      }
-    }
-  }
+  Value rowAddressOf(unsigned operand) override { return at(bases_[operand], operand, asWide(row_[operand])); }
 
   void emitStores() {
     // All are read before the first is written, as an output may lie over an input.
@@ -513,7 +481,7 @@ private:
     for (auto [index, value] : llvm::enumerate(kernel_.getYielded())) {
       unsigned operand = kernel_.getNumInputs() + unsigned(index);
       if (work_.isOfRow(operand)) {
-        b.create<LLVM::StoreOp>(loc, values_[value], at(bases_[operand], operand, asWide(row_[operand])));
+        b.create<LLVM::StoreOp>(loc, values_[value], rowAddressOf(operand));
       }
     }
   }
@@ -524,7 +492,7 @@ private:
     return unsigned(blocks_.alignedOf(operand, loops_)) * elementOf(operand).getIntOrFloatBitWidth() / 8;
   }
 
-  Value valueOf(Value value) {
+  Value valueOf(Value value) override {
     if (work_.isOfRow(value)) {
       return b.create<vector::BroadcastOp>(loc, vectorOf(values_[value].getType()), values_[value]);
     }
@@ -628,9 +596,7 @@ private:
     return {c0, c1, c2, c3};
   }
 
-  const Loops &loops_;
   const Blocks &blocks_;
-  const Passes work_;
   const bool narrow_ = isNarrow();
   Value argument_, thread_, block_, partials_;
   LLVM::GlobalOp shared_;
@@ -642,7 +608,7 @@ private:
   Value place_;                          // of a pack in its row
   Value partialRow_;
   SmallVector<Value> sums_;
-  llvm::DenseMap<Value, Value> values_, once_; // of the row, of a pack
+  llvm::DenseMap<Value, Value> once_; // of a pack
   SmallVector<llvm::DenseMap<Value, Value>> kept_;
   llvm::DenseMap<Value, Value> *known_ = nullptr;
 };

@@ -6,6 +6,38 @@ namespace weft::compiler {
 
 using namespace mlir;
 
+void Vectors::emitRowValues() {
+  Block &block = kernel_.getBody().front();
+  for (BlockArgument argument : block.getArguments()) {
+    if (work_.isOfRow(argument) && !values_.contains(argument)) {
+      values_[argument] =
+          b.create<LLVM::LoadOp>(loc, storedType(argument.getType()), rowAddressOf(argument.getArgNumber()));
+    }
+  }
+  for (Operation &op : block.without_terminator()) {
+    bool known = op.getNumResults() == 1 && work_.isOfRow(op.getResult(0)) && !llvm::isa<cell::ReduceOp>(op) &&
+                 !values_.contains(op.getResult(0)) &&
+                 llvm::all_of(op.getOperands(), [&](Value operand) { return values_.contains(operand); });
+    if (known) {
+      SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return values_[v]; });
+      values_[op.getResult(0)] = computed(&op, operands, false);
+    }
+  }
+}
+
+SmallVector<Value> Vectors::reducedWith(ArrayRef<cell::ReduceOp> reduces, ValueRange before, Value active) {
+  SmallVector<Value> next;
+  for (auto [one, sum] : llvm::zip(reduces, before)) {
+    cell::ReduceOp reduce = one;
+    Value term = valueOf(reduce.getValue());
+    if (active) {
+      term = b.create<arith::SelectOp>(loc, active, term, splat(b.getF32FloatAttr(neutralOf(reduce))));
+    }
+    next.push_back(combined(reduce, sum, term));
+  }
+  return next;
+}
+
 Value Vectors::computed(Operation *op, ArrayRef<Value> operands, bool vector) {
   auto typeOf = [&](Type element) -> Type { return vector ? Type(vectorOf(element)) : element; };
   auto isBrain = [](Type type) { return type.isBF16(); };

@@ -12,14 +12,25 @@ namespace weft::compiler {
 /// bfloat16 is loaded and stored as bits.
 class Vectors {
 public:
-  Vectors(mlir::OpBuilder &builder, cell::KernelOp kernel, int64_t lanes)
-      : b(builder), loc(kernel.getLoc()), kernel_(kernel), lanes_(lanes) {}
+  Vectors(mlir::OpBuilder &builder, cell::KernelOp kernel, const Loops &loops, int64_t lanes)
+      : b(builder), loc(kernel.getLoc()), kernel_(kernel), loops_(loops), work_(kernel, loops), lanes_(lanes) {}
 
   virtual ~Vectors() = default;
 
 protected:
   /// The bits of float32 numbers rounded to bfloat16, to nearest, ties to even; what is no number stays none.
   virtual mlir::Value narrowed(mlir::Value number, mlir::Type integers, mlir::Type halves) = 0;
+  /// What a value of the kernel is at the places that are computed now.
+  virtual mlir::Value valueOf(mlir::Value value) = 0;
+  /// Where an operand's row begins.
+  virtual mlir::Value rowAddressOf(unsigned operand) = 0;
+
+  /// Adds to values_ what all places of a row share and is known by now, at the insertion point.
+  void emitRowValues();
+  /// Each of `before` with the terms of these places, of those where `active` holds; null: of all.
+  llvm::SmallVector<mlir::Value> reducedWith(llvm::ArrayRef<cell::ReduceOp> reduces, mlir::ValueRange before,
+                                             mlir::Value active);
+
   mlir::VectorType vectorOf(mlir::Type element) const { return mlir::VectorType::get(lanes_, element); }
   /// The op on these, each a vector or not.
   mlir::Value computed(mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands, bool vector);
@@ -42,7 +53,10 @@ protected:
   mlir::OpBuilder &b;
   mlir::Location loc;
   cell::KernelOp kernel_;
+  const Loops &loops_;
+  const Passes work_;
   const int64_t lanes_;
+  llvm::DenseMap<mlir::Value, mlir::Value> values_; // of the row
 
 private:
   mlir::Value widened(mlir::Value bits, mlir::Type integers, mlir::Type floats);

@@ -17,8 +17,7 @@ bool isCostly(Operation *op) { return llvm::isa<math::ExpOp, math::TanhOp, math:
 
 class Emitter : Vectors {
 public:
-  Emitter(OpBuilder &b, cell::KernelOp kernel, const Loops &loops)
-      : Vectors(b, kernel, kLanes), loops_(loops), work_(kernel, loops) {
+  Emitter(OpBuilder &b, cell::KernelOp kernel, const Loops &loops) : Vectors(b, kernel, loops, kLanes) {
     if (loops_.row.extent <= kKeptRow) {
       findKept();
     }
@@ -258,30 +257,18 @@ private:
     {
       OpBuilder::InsertionGuard inside(b);
       b.setInsertionPointToStart(loop.getBody());
-      SmallVector<Value> sums = reducedWith(reduces, loop.getRegionIterArgs(), loop.getInductionVar(), Value());
-      b.create<scf::YieldOp>(loc, sums);
+      begin(loop.getInductionVar(), Value());
+      b.create<scf::YieldOp>(loc, reducedWith(reduces, loop.getRegionIterArgs(), Value()));
     }
     SmallVector<Value> sums(loop.getResults());
     if (wholePlaces() < loops_.row.extent) {
-      sums = reducedWith(reduces, sums, i64(wholePlaces()), tailMask());
+      Value mask = tailMask();
+      begin(i64(wholePlaces()), mask);
+      sums = reducedWith(reduces, sums, mask);
     }
     for (auto [reduce, lanes] : llvm::zip(reduces, sums)) {
       values_[reduce.getResult()] = acrossLanes(reduce, lanes);
     }
-  }
-
-  SmallVector<Value> reducedWith(ArrayRef<cell::ReduceOp> reduces, ValueRange sums, Value place, Value mask) {
-    begin(place, mask);
-    SmallVector<Value> next;
-    for (auto [one, sum] : llvm::zip(reduces, sums)) {
-      cell::ReduceOp reduce = one;
-      Value term = valueOf(reduce.getValue());
-      if (mask) {
-        term = b.create<arith::SelectOp>(loc, mask, term, splat(b.getF32FloatAttr(neutralOf(reduce))));
-      }
-      next.push_back(combined(reduce, sum, term));
-    }
-    return next;
   }
 
   // In pairs: lane i with lane i + 8, then + 4, + 2, + 1.
@@ -382,25 +369,7 @@ private:
     mask_ = mask;
   }
 
-  // What all places of a row share and is known by now, at the insertion point.
-  void emitRowValues() {
-    Block &block = kernel_.getBody().front();
-    for (BlockArgument argument : block.getArguments()) {
-      if (work_.isOfRow(argument) && !values_.contains(argument)) {
-        values_[argument] =
-            b.create<LLVM::LoadOp>(loc, storedType(argument.getType()), places_[argument.getArgNumber()]);
-      }
-    }
-    for (Operation &op : block.without_terminator()) {
-      bool known = op.getNumResults() == 1 && work_.isOfRow(op.getResult(0)) && !llvm::isa<cell::ReduceOp>(op) &&
-                   !values_.contains(op.getResult(0)) &&
-                   llvm::all_of(op.getOperands(), [&](Value operand) { return values_.contains(operand); });
-      if (known) {
-        SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return values_[v]; });
-        values_[op.getResult(0)] = computed(&op, operands, false);
-      }
-    }
-  }
+  Value rowAddressOf(unsigned operand) override { return places_[operand]; }
 
   void emitStores(Value place, Value mask) {
     pass_ = work_.count();
@@ -436,7 +405,7 @@ private:
     }
   }
 
-  Value valueOf(Value value) {
+  Value valueOf(Value value) override {
     if (work_.isOfRow(value)) {
       return b.create<vector::BroadcastOp>(loc, VectorType::get(kLanes, values_[value].getType()), values_[value]);
     }
@@ -508,15 +477,13 @@ private:
 
   unsigned alignOf(unsigned operand) { return elementOf(operand).getIntOrFloatBitWidth() / 8; }
 
-  const Loops &loops_;
-  const Passes work_;
   llvm::SetVector<Operation *> kept_;
   Value partials_, partial_;          // sums over rows: of all units, of this one
   SmallVector<Value> bases_, places_; // addresses by operand: of tensors, and of the row in them
   SmallVector<Random> randoms_;
   llvm::DenseMap<Operation *, Value> scratch_;
   llvm::DenseMap<Operation *, int> keptIn_; // the pass
-  llvm::DenseMap<Value, Value> values_, vectors_;
+  llvm::DenseMap<Value, Value> vectors_;
   Value place_, mask_;
   int pass_ = 0;
 };

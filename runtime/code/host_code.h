@@ -20,7 +20,7 @@ using HostFunction = void (*)(void* const* operands, const int64_t* numbers, int
 // A shared object in this process. Immutable, hence thread-safe; its functions live as long as it does.
 class HostCode : public Code, public std::enable_shared_from_this<HostCode> {
  public:
-  // Maps the object of a plan's code; no file is left. kInvalidArgument for another target than kHostTarget, for bytes
+  // Maps the object of a plan's code; no file is left. kInvalidArgument for bytes
   // that are no shared object or lack a kernel, and for a processor that is older than every level of levels.h.
   static absl::StatusOr<std::shared_ptr<const HostCode>> Load(const plan::Code& code);
   ~HostCode() override;

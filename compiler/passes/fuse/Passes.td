@@ -29,7 +29,7 @@ def FuseEpilogues : Pass<"weft-fuse-epilogues", "::weft::task::ProgramOp"> {
 def FuseClusters : Pass<"weft-fuse-clusters", "::mlir::ModuleOp"> {
   let summary = "Generates kernels, of operators that belong together";
   let description = [{
-    On the host, every kernel whose computation its family describes (`cells.cc`) becomes a generated one: a
+    Every kernel whose computation its family describes (`cells.cc`) becomes a generated one: a
     `cell.kernel`, which all kernels that do the same share. Then kernels join the ones that read their results: over one
     domain, place by place alike, along rows of one length, in one unit of the schedule. What nothing else
     reads is never in memory.
