@@ -15,7 +15,7 @@
 // CHECK: task.kernel "add_n" ins(%{{.*}}, %[[SQUARES]] :
 // CHECK: task.receive 3 %[[COUNT:[0-9]+]] step
 // CHECK: task.kernel "clip_scale" ins(%{{.*}}, %[[COUNT]] : {{.*}} outs(%[[SCALE:[0-9]+]], %{{.*}} :
-// CHECK: task.kernel "adam" ins(%[[W]], %{{.*}}, %{{.*}}, %{{.*}}, %[[LR]], %[[SCALE]] : {{.*}} outs(%[[W]], {{.*}} step
+// CHECK: task.kernel "adam" ins(%[[W]], %{{.*}}, %{{.*}}, %{{.*}}, %[[LR]], %[[SCALE]], %{{[0-9]+}} : {{.*}} outs(%[[W]], {{.*}} step
 // CHECK: task.send 5 %[[SCALE]] step
 // CHECK-LABEL: task.program @stage1
 // CHECK: %[[V:[0-9]+]] = task.buffer "v" parameter
@@ -27,7 +27,7 @@
 // CHECK: task.send 2 %[[SQUARES]] step
 // CHECK: task.receive 4 %[[LR:[0-9]+]] step
 // CHECK: task.receive 5 %[[SCALE:[0-9]+]] step
-// CHECK: task.kernel "adam" ins(%[[V]], %{{.*}}, %{{.*}}, %{{.*}}, %[[LR]], %[[SCALE]] : {{.*}} outs(%[[V]], {{.*}} step
+// CHECK: task.kernel "adam" ins(%[[V]], %{{.*}}, %{{.*}}, %{{.*}}, %[[LR]], %[[SCALE]], %{{[0-9]+}} : {{.*}} outs(%[[V]], {{.*}} step
 #a = #weft.placement<"cpu", [data = 2], [0, 1]>
 #b = #weft.placement<"cpu", [data = 2], [2, 3]>
 weft.graph @stages("x" %x: tensor<8x4xf32>) placements [#a, #b] micro_batches 2 {
