@@ -11,6 +11,10 @@ namespace weft::compiler {
 /// attribute of the graph until the `pipeline` phase has cut it.
 inline constexpr llvm::StringLiteral kMeshesName("weft.meshes");
 
+/// Of a graph that is to be cut as another one is: the chunk of each layer of that, by its name. The `pipeline` phase
+/// takes it away.
+inline constexpr llvm::StringLiteral kChunksName("weft.chunks");
+
 /// Of the attribute of `op`; none without one. Emits an error there for what is no list of one or more placements.
 llvm::FailureOr<llvm::SmallVector<ir::PlacementAttr>> meshesOf(mlir::Operation *op);
 

@@ -609,7 +609,7 @@ private:
   absl::StatusOr<Decided> finish(std::vector<Whole> &fitting) {
     Whole &best = fitting.front();
     const Job located = jobOf(best.point);
-    WEFT_RETURN_IF_ERROR(certify(located, cluster_, whole_, best.plan));
+    WEFT_RETURN_IF_ERROR(certify(located, cluster_, &whole_, best.plan));
     Job job = located;
     // Its paths as they were.
     *job.mutable_model() = job_.model();

@@ -206,6 +206,37 @@ absl::Status ValidateRecompute(const Recompute& recompute) {
   return absl::OkStatus();
 }
 
+// What is said of an evaluation, and of what is best, without saying which.
+absl::Status ValidateEvaluation(const Job& job) {
+  const Evaluation& evaluation = job.evaluation();
+  const std::string prefix = "evaluation.";
+  for (const auto& [key, number] : {std::pair("batch", evaluation.batch()),
+                                    {"every", evaluation.every()},
+                                    {"batches", evaluation.batches()},
+                                    {"patience", evaluation.patience()}}) {
+    if (number < 0) return Expected(prefix + key, "0 or more", number);
+  }
+  if (evaluation.graph().empty() && job.has_evaluation()) {
+    return Expected(prefix + "graph", "a graph of the model file", "none");
+  }
+  if (evaluation.batch() > 0 && evaluation.batch() < BatchParts(job.dist())) {
+    return Expected(prefix + "batch", absl::StrCat("at least ", BatchKeys("dist"), " (", BatchParts(job.dist()), ")"),
+                    evaluation.batch());
+  }
+  if (evaluation.metric().empty()) {
+    for (const auto& [key, is_set] : {std::pair("best", evaluation.has_best()),
+                                      {"stop_at", evaluation.has_stop_at()},
+                                      {"patience", evaluation.patience() > 0}}) {
+      if (is_set)
+        return Expected(prefix + "metric", absl::StrCat("the output that evaluation.", key, " is of"), "none");
+    }
+    return absl::OkStatus();
+  }
+  if (!evaluation.has_best()) return Expected(prefix + "best", "MIN or MAX, of evaluation.metric", "none");
+  if (!std::isfinite(evaluation.stop_at())) return Expected(prefix + "stop_at", "a number", evaluation.stop_at());
+  return absl::OkStatus();
+}
+
 absl::Status ValidateLossScale(const LossScale& scale) {
   const std::string key = "precision.loss_scale.";
   if (!(scale.growth_factor() >= 1)) {
@@ -428,8 +459,8 @@ absl::Status ValidateJob(const Job& job) {
         // After the sizes are known to be positive.
         BatchParts(job.dist()) > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
         ValidateZero(job), ValidatePins(job.graph()), ValidateRecompute(job.recompute()), ValidateData(job.data()),
-        ValidateAugmentations(job.data()), job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(),
-        ValidateFields("", job)}) {
+        BatchParts(job.dist()) > 0 ? ValidateEvaluation(job) : absl::OkStatus(), ValidateAugmentations(job.data()),
+        job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(), ValidateFields("", job)}) {
     if (!status.ok()) {
       return status;
     }

@@ -8,6 +8,7 @@
 #include "compiler/codegen/plan_code.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/candidates.h"
+#include "compiler/pipeline/evaluation.h"
 #include "compiler/pipeline/lowering.h"
 #include "compiler/pipeline/model_source.h"
 #include "compiler/pipeline/remedies.h"
@@ -77,13 +78,13 @@ absl::Status checkMicroBatches(const Batch &batch) {
                                                  " micro-batches of ", batch.micro(), ", got ", batch.global()));
 }
 
-absl::Status certify(const Job &job, const Cluster &cluster, Candidates &candidates, plan::Plan &plan) {
+absl::Status certify(const Job &job, const Cluster &cluster, Candidates *candidates, plan::Plan &plan) {
   plan::VerifyOptions verify;
   verify.device_bytes = plan::PlanBytesOf(cluster);
   const absl::Status verified = plan::Verify(plan, verify);
   if (absl::IsResourceExhausted(verified)) {
     return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: ", verified.message(), reserveText(cluster),
-                                                   remedies(job, cluster, plan, candidates)));
+                                                   candidates ? remedies(job, cluster, plan, *candidates) : ""));
   }
   if (!verified.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));
@@ -115,7 +116,8 @@ absl::StatusOr<Compiled> compile(const CompileOptions &options) {
   if (!plan.ok()) {
     return plan.status().message().empty() ? source->wrong("emit failed") : plan.status();
   }
-  WEFT_RETURN_IF_ERROR(certify(job, options.cluster, candidates, *plan));
+  WEFT_RETURN_IF_ERROR(certify(job, options.cluster, &candidates, *plan));
+  WEFT_RETURN_IF_ERROR(addEvaluation(options, *plan));
   return Compiled{*std::move(plan), ""};
 }
 

@@ -38,8 +38,9 @@ absl::Status checkMicroBatches(const Batch &batch);
 class Candidates;
 
 /// What compile() does last with the plan of a job, whose paths are seen from here: proves that it does what it should
-/// and fits, and adds the prediction. A plan that does not fit is refused with what would, by `candidates`.
-absl::Status certify(const Job &job, const Cluster &cluster, Candidates &candidates, plan::Plan &plan);
+/// and fits, and adds the prediction. A plan that does not fit is refused with what would, by `candidates`, unless that
+/// is null.
+absl::Status certify(const Job &job, const Cluster &cluster, Candidates *candidates, plan::Plan &plan);
 
 } // namespace weft::compiler
 

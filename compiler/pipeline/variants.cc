@@ -50,7 +50,7 @@ absl::StatusOr<plan::Plan> Variants::compile(const Job &job, const std::string &
   }
   Cluster boundless = cluster;
   boundless.mutable_device()->clear_memory_bytes();
-  WEFT_RETURN_IF_ERROR(onOneLine(certify(located, boundless, *candidates_, *plan)));
+  WEFT_RETURN_IF_ERROR(onOneLine(certify(located, boundless, candidates_.get(), *plan)));
   return plan;
 }
 

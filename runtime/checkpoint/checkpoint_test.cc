@@ -177,6 +177,21 @@ TEST_F(CheckpointTest, KeepsTheLastOnes) {
   EXPECT_TRUE(CheckSaved(folder_, 30).ok());
 }
 
+TEST_F(CheckpointTest, KeepsTheBest) {
+  EXPECT_EQ(BestStep(folder_), -1);
+  for (int64_t step : {10, 20}) {
+    ASSERT_TRUE(Save(Options(step), {}, step).ok());
+    ASSERT_TRUE(SetBest(folder_, step).ok());  // over an earlier one
+    EXPECT_EQ(BestStep(folder_), step);
+  }
+  for (int64_t step : {30, 40}) ASSERT_TRUE(Save(Options(step, 1), {}, step).ok());
+  EXPECT_THAT(Names(), ElementsAre("best", "latest", "step-00000020", "step-00000040"));
+  EXPECT_EQ(*FindCheckpoint(folder_ + "/best"), folder_ + "/best");
+  EXPECT_EQ((*CheckpointReader::Open(folder_ + "/best"))->manifest().step, 20);
+  EXPECT_TRUE(HasCheckpoint(folder_, 20));
+  EXPECT_FALSE(HasCheckpoint(folder_, 30));
+}
+
 TEST_F(CheckpointTest, RemovesOnlyCheckpoints) {
   ASSERT_TRUE(Save(Options(10), {}, 10).ok());
   fs::create_directories(folder_ + "/step-00000012");  // has no manifest

@@ -1,6 +1,7 @@
 #include "runtime/checkpoint/directory.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -118,10 +119,30 @@ absl::Status Publish(const std::string& folder, const std::string& partial, int6
   return RemoveFolder(partial);
 }
 
+absl::Status SetBest(const std::string& folder, int64_t step) {
+  const std::string link = absl::StrCat(folder, "/", kBestLink), partial = link + ".partial";
+  unlink(partial.c_str());  // of a killed run
+  if (symlink(StepName(step).c_str(), partial.c_str()) != 0) return SystemError(partial, "create", errno);
+  if (rename(partial.c_str(), link.c_str()) == 0) return SyncDirectory(folder);
+  const absl::Status status = SystemError(link, "replace", errno);
+  unlink(partial.c_str());
+  return status;
+}
+
+int64_t BestStep(const std::string& folder) {
+  std::error_code error;
+  const fs::path target = fs::read_symlink(fs::path(folder) / kBestLink, error);
+  return error ? -1 : StepOf(target.string());
+}
+
+bool HasCheckpoint(const std::string& folder, int64_t step) { return HasManifest(folder + "/" + StepName(step)); }
+
 absl::Status KeepLast(const std::string& folder, int64_t step, int64_t count) {
   std::vector<int64_t> steps = ListSteps(folder);
-  std::erase_if(steps, [&](int64_t it) { return it > step || !HasManifest(folder + "/" + StepName(it)); });
+  std::erase_if(steps, [&](int64_t it) { return it > step || !HasCheckpoint(folder, it); });
+  const int64_t best = BestStep(folder);
   for (int64_t i = 0; i + count < static_cast<int64_t>(steps.size()); ++i) {
+    if (steps[i] == best) continue;
     if (absl::Status status = RemoveFolder(folder + "/" + StepName(steps[i])); !status.ok()) return status;
   }
   return absl::OkStatus();

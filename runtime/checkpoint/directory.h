@@ -7,6 +7,7 @@
 //   .step-00000060.partial/   one that is being written, or what is left of one
 //                             whose process was killed
 //   latest                    the name of the newest one, and a newline
+//   best                      a link to the best one, where an evaluation says which it is
 //   .lock                     the run that is at work here: see folder_lock.h
 #ifndef WEFT_RUNTIME_CHECKPOINT_DIRECTORY_H_
 #define WEFT_RUNTIME_CHECKPOINT_DIRECTORY_H_
@@ -24,6 +25,7 @@ inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kOptimizerFile = "optimizer.safetensors";
 inline constexpr const char* kManifestFile = "manifest.json";
 inline constexpr const char* kLatestFile = "latest";
+inline constexpr const char* kBestLink = "best";
 
 // "step-00000040".
 std::string StepName(int64_t step);
@@ -53,7 +55,16 @@ absl::Status RemoveFolder(const std::string& path);
 // cannot halve, and then removes what had that name.
 absl::Status Publish(const std::string& folder, const std::string& partial, int64_t step);
 
-// Removes all but the newest `count` of the checkpoints up to `step`. Later
+// Makes `best` lead to the checkpoint of a step, in one step that a crash cannot halve.
+absl::Status SetBest(const std::string& folder, int64_t step);
+
+// The step whose checkpoint is the best; -1 if none is.
+int64_t BestStep(const std::string& folder);
+
+// Whether there is a checkpoint of a step.
+bool HasCheckpoint(const std::string& folder, int64_t step);
+
+// Removes all but the newest `count` of the checkpoints up to `step`, and the best. Later
 // ones, of a run that was taken up again before them, stay, and so does what has
 // a step's name but no manifest.
 absl::Status KeepLast(const std::string& folder, int64_t step, int64_t count);

@@ -74,7 +74,8 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
                             .threads = arguments.threads,
                             .spins = arguments.spins,
                             .graphs = options.graphs && !(options.timeline != nullptr && options.trace_kernels),
-                            .status_words = arguments.status_words};
+                            .status_words = arguments.status_words,
+                            .training = options.training == nullptr ? nullptr : &options.training->executor(i)};
     absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Create(plan, arguments.ranks[i], services);
     if (!executor.ok()) return executor.status();
     executors_[i] = *std::move(executor);

@@ -25,6 +25,8 @@
 
 namespace weft::executor {
 
+class Cluster;
+
 struct ClusterOptions {
   const KernelRegistry* kernels = nullptr;
   BatchSource* source = nullptr;
@@ -39,6 +41,10 @@ struct ClusterOptions {
   // Called once, with the first error of a step, by the thread that meets it. An
   // act that hangs keeps Step() from returning: this is where to act on it.
   std::function<void(const absl::Status&)> on_fault;
+  // Of the plan of an evaluation: the cluster of the training, whose ranks have its memory. It is there before this one
+  // and outlives it, and their steps take turns. This one needs no Initialize(), and no Connect(): the training's comes
+  // when both are there.
+  Cluster* training = nullptr;
 };
 
 // The ranks of a plan, ascending.

@@ -210,9 +210,12 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
   const plan::Program& program = executor->program_;
   executor->index_ = found->second;
   executor->coordinates_ = plan::Coordinates(*program.placement, found->second);
-  absl::StatusOr<std::unique_ptr<device::Arena>> arena = services.device->AllocateArena(program.stage->arena_bytes());
-  if (!arena.ok()) return Prefixed(where, arena.status());
-  executor->arena_ = *std::move(arena);
+  if (services.training == nullptr) {
+    auto arena = services.device->AllocateArena(plan::ArenaBytesOf(plan, program.index));
+    if (!arena.ok()) return Prefixed(where, arena.status());
+    executor->arena_ = *std::move(arena);
+  }
+  executor->base_ = services.training == nullptr ? executor->arena_->base() : services.training->base_;
   for (const plan::Stream& stream : program.stage->streams()) {
     // What other ranks wait for goes before this rank's own work.
     const bool urgent = stream.kind() == plan::Stream::COMMUNICATION;
@@ -223,7 +226,13 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
     executor->uploads_.push_back(services.device->gpu() == nullptr ? nullptr
                                                                    : std::make_unique<StepUpload>(*services.device));
   }
-  Builder builder{*executor, {&program, executor->index_, rank, executor->coordinates_, executor->arena_->base()}};
+  Builder builder{*executor, {&program, executor->index_, rank, executor->coordinates_, executor->base_}};
+  if (services.training != nullptr) {
+    const plan::Program& before = services.training->program_;
+    const std::vector<int> channels = ChannelsOf(*before.stage);
+    if (!channels.empty()) builder.place.first_channel = *std::max_element(channels.begin(), channels.end()) + 1;
+    builder.place.first_transfer = before.plan->transfers_size();
+  }
   if (absl::Status status = builder.Build(); !status.ok()) return Prefixed(where, status);
   if (absl::Status status = executor->PrepareMetrics(); !status.ok()) return Prefixed(where, status);
   executor->CollectState();
@@ -234,7 +243,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
 absl::Status Executor::PrepareMetrics() {
   for (const plan::Metric& metric : program_.plan->metrics()) {
     if (metric.stage() != program_.index) continue;
-    char* const address = arena_->base() + program_.MetricRangeOf(metric.buffer()).begin;
+    char* const address = base_ + program_.MetricRangeOf(metric.buffer()).begin;
     metrics_.push_back({metric.name(), StreamThatWrites(program_, metric.buffer()), address, address});
   }
   if (services_.device->host_addressable() || metrics_.empty()) return absl::OkStatus();
@@ -253,7 +262,7 @@ int64_t Executor::workspace_bytes() const {
 }
 
 void Executor::CollectState() {
-  const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
+  const RankPlace place{&program_, index_, rank_, coordinates_, base_};
   const auto add = [this](StateTile tile, const plan::StoredTensor& stored) {
     tile.name = stored.name;
     tile.stored_shape = stored.shape;
@@ -266,7 +275,7 @@ void Executor::CollectState() {
     StateTile tile{.spec = place.SpecOf(b),
                    .optimizer = optimizer,
                    .primary = plan::IsPrimary(buffer, coordinates_),
-                   .address = arena_->base() + buffer.offset()};
+                   .address = base_ + buffer.offset()};
     const std::vector<plan::StoredTensor> stored = plan::StoredTensorsOf(buffer);
     if (!plan::IsStacked(buffer)) {
       add(tile, stored[0]);
@@ -344,7 +353,7 @@ absl::Status Executor::Initialize() {
     const RunContext context{.seed = services_.seed, .stream = stream.handle()};
     for (const Step& step : steps) {
       if (!status.ok()) return status;
-      void* const output = arena_->base() + program_.buffer(step.buffer).offset();
+      void* const output = base_ + program_.buffer(step.buffer).offset();
       const void* const input = output;
       status = Prefixed(InitialValueOf(step.buffer), step.kernel->Run(context, {&input, step.sets_padding ? 1u : 0u},
                                                                       absl::MakeConstSpan(&output, 1)));
@@ -354,7 +363,7 @@ absl::Status Executor::Initialize() {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitialiserOf(int32_t b, StepUpload* upload) {
-  const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
+  const RankPlace place{&program_, index_, rank_, coordinates_, base_};
   KernelSpec spec = KernelSpecOf(place, program_.buffer(b).init(), services_);
   spec.outputs = {place.SpecOf(b)};
   if (upload != nullptr) spec.gpu_step_values = upload->values();
@@ -363,7 +372,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitialiserOf(int32_t b, StepU
 
 // Zeros beyond the tensor, which plans count on: `set_padding` over the state itself.
 absl::StatusOr<std::unique_ptr<Kernel>> Executor::PaddingOf(int32_t b) const {
-  const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
+  const RankPlace place{&program_, index_, rank_, coordinates_, base_};
   const TensorSpec tile = place.SpecOf(b);
   KernelSpec spec{.name = "set_padding", .inputs = {tile}, .outputs = {tile}, .threads = services_.threads};
   spec.attributes.Set("extents", tile.global_dims);

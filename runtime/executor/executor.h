@@ -43,6 +43,8 @@
 
 namespace weft::executor {
 
+class Executor;
+
 // What an executor is given to work with. All of it outlives the executor.
 struct Services {
   const KernelRegistry* kernels = nullptr;
@@ -57,6 +59,9 @@ struct Services {
   int spins = 0;                                       // how often a waiting stream looks before it sleeps
   bool graphs = true;                                  // record and replay what a device can, see Graphs
   absl::Span<std::atomic<int64_t>> status_words = {};  // see actor::ProgramSpec
+  // Of the plan of an evaluation: this rank's executor of the training, with the same communicator. It has the arena,
+  // and steps at other times.
+  const Executor* training = nullptr;
 };
 
 // A rank's tile of a parameter or of optimizer state, as checkpoints have it: of a stacked one (runtime/plan/stored.h)
@@ -75,7 +80,7 @@ struct StateTile {
 class Executor {
  public:
   // `plan` is verified, has `rank` in one of its stages, and outlives the
-  // executor. Makes the arena, kernels and operations. Errors name what could
+  // executor. Makes the arena, for an evaluation that the plan has too, kernels and operations. Errors name what could
   // not be made: an unknown kernel, an input that the source lacks, memory.
   static absl::StatusOr<std::unique_ptr<Executor>> Create(const plan::Plan& plan, int rank, const Services& services);
   ~Executor();
@@ -102,7 +107,8 @@ class Executor {
 
   int rank() const { return rank_; }
   int stage() const { return program_.index; }
-  int64_t arena_bytes() const { return arena_->bytes(); }
+  // 0 of an evaluation, which has that of the training.
+  int64_t arena_bytes() const { return arena_ == nullptr ? 0 : arena_->bytes(); }
   // Of the GPU's memory, beside the arena: what the kernels of each stream share. 0 on the host.
   int64_t workspace_bytes() const;
   actor::RankProgram& actors() { return *actors_; }
@@ -134,7 +140,8 @@ class Executor {
   const Services services_;
   int64_t index_ = 0;  // within the placement
   std::vector<int64_t> coordinates_;
-  std::unique_ptr<device::Arena> arena_;
+  std::unique_ptr<device::Arena> arena_;  // null: the training's
+  char* base_ = nullptr;                  // of the arena
   std::vector<std::unique_ptr<device::Stream>> streams_;
   std::unique_ptr<Fences> fences_;
   std::vector<std::unique_ptr<StepUpload>> uploads_;       // by stream; null: not on a GPU

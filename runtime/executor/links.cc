@@ -79,7 +79,7 @@ std::vector<collective::Link> LinksOf(const RankPlace& place, int transfer, bool
     collective::TensorBlock block{.tile_dims = own.dims, .origin = piece.tile.origin, .dims = piece.tile.dims};
     for (size_t d = 0; d < block.origin.size(); ++d) block.origin[d] -= own.origin[d];
     const int peer = others.ranks(static_cast<int>(sends ? piece.target : piece.source));
-    links.push_back({.peer = peer, .tag = transfer, .block = std::move(block)});
+    links.push_back({.peer = peer, .tag = place.first_transfer + transfer, .block = std::move(block)});
   }
   return links;
 }
@@ -93,7 +93,8 @@ absl::StatusOr<ActorOperation> OperationOf(const RankPlace& place, const plan::A
       made.inputs.push_back(each.input());
       made.outputs.push_back(each.output());
     }
-    operation = communicator.CreateCollective(GroupOf(place, actor.collectives(0), channel), BundleOf(place, actor));
+    operation = communicator.CreateCollective(GroupOf(place, actor.collectives(0), place.first_channel + channel),
+                                              BundleOf(place, actor));
   } else if (actor.end_case() != plan::Actor::END_NOT_SET) {
     const bool sends = actor.end_case() == plan::Actor::kSend;
     const int transfer = sends ? actor.send() : actor.receive();

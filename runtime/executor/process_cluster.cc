@@ -69,8 +69,8 @@ int CoresOf(const collective::World& world) {
   return std::max(1, usable / world.ranks_on_host());
 }
 
-ProcessCluster::ProcessCluster(collective::World* world, collective::Communicator* communicator)
-    : world_(*world), communicator_(*communicator) {
+ProcessCluster::ProcessCluster(collective::World* world, collective::Communicator* communicator, bool speaks)
+    : world_(*world), communicator_(*communicator), speaks_(speaks) {
   fault().AddListener([world, communicator](const absl::Status& error) {
     world->communicator().Abort(error);  // tells the others
     if (communicator != &world->communicator()) communicator->Abort(error);
@@ -79,8 +79,10 @@ ProcessCluster::ProcessCluster(collective::World* world, collective::Communicato
 }
 
 ProcessCluster::~ProcessCluster() {
-  world_.SetWaits(nullptr);
-  world_.SetReader(nullptr);
+  if (speaks_) {
+    world_.SetWaits(nullptr);
+    world_.SetReader(nullptr);
+  }
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stop_ = true;
@@ -112,19 +114,21 @@ absl::StatusOr<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(const pla
                                                                        collective::Communicator* communicator) {
   if (absl::Status status = CheckRanks(plan, world->size()); !status.ok()) return status;
   if (communicator == nullptr) communicator = &world->communicator();
-  std::unique_ptr<ProcessCluster> cluster(new ProcessCluster(world, communicator));
+  const bool speaks = options.training == nullptr;
+  std::unique_ptr<ProcessCluster> cluster(new ProcessCluster(world, communicator, speaks));
   const LoadArguments arguments{.ranks = {world->rank()},
                                 .communicators = {communicator},
                                 .threads = options.threads > 0 ? options.threads : CoresOf(*world),
                                 .spins = kSpins,
                                 .elsewhere = [world] { return world->Stopped(); },
                                 .grace = GracePeriod(*world, options.hang_time_out),
-                                .status_words = world->board()};
+                                .status_words = speaks ? world->board() : absl::Span<std::atomic<int64_t>>()};
   ClusterOptions own = options;
   own.hang_time_out += TurnTime(options.hang_time_out) * Turn(*world);
-  world->SetReader([&plan](int rank, const std::vector<int64_t>& words) { return TextOf(plan, rank, words); });
+  if (speaks)
+    world->SetReader([&plan](int rank, const std::vector<int64_t>& words) { return TextOf(plan, rank, words); });
   if (absl::Status status = cluster->Load(plan, own, arguments); !status.ok()) return status;
-  world->SetWaits([raw = cluster.get()] { return raw->Waits(); });
+  if (speaks) world->SetWaits([raw = cluster.get()] { return raw->Waits(); });
   return cluster;
 }
 

@@ -33,12 +33,13 @@ class ProcessCluster : public Cluster {
   absl::Status Connect() override { return communicator_.Connect(); }
 
  private:
-  ProcessCluster(collective::World* world, collective::Communicator* communicator);
+  ProcessCluster(collective::World* world, collective::Communicator* communicator, bool speaks);
   void Listen();
   std::string Waits();
 
   collective::World& world_;
   collective::Communicator& communicator_;
+  const bool speaks_;  // for this process, to the world: not of an evaluation
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stop_ = false;

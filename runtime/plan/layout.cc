@@ -1,10 +1,17 @@
 #include "runtime/plan/layout.h"
 
+#include <algorithm>
+
 #include "runtime/plan/enums.h"
 
 namespace weft::plan {
 
 int64_t ElementBytes(DType dtype) { return static_cast<int64_t>(SizeOf(TypeOf(dtype))); }
+
+int64_t ArenaBytesOf(const Plan& plan, int stage) {
+  const int64_t bytes = plan.stages(stage).arena_bytes();
+  return plan.has_evaluation() ? std::max<int64_t>(bytes, plan.evaluation().stages(stage).arena_bytes()) : bytes;
+}
 
 int64_t RankCount(const Placement& placement) {
   int64_t count = 1;

@@ -18,6 +18,9 @@ inline int64_t AlignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlign
 // Bytes of an element; 0 for an invalid type.
 int64_t ElementBytes(DType dtype);
 
+// Bytes of the arena of a rank of a stage: for its training, and for its evaluation, which runs in the same one.
+int64_t ArenaBytesOf(const Plan& plan, int stage);
+
 // The product of the axis sizes.
 int64_t RankCount(const Placement& placement);
 

@@ -30,7 +30,7 @@ namespace weft::plan {
 // that are padded; images that vary; parts of kernels; far rates. 6: generated
 // kernels, with their code; products that add to a sum; rules, schedules and
 // groups of the job's optimizer, and what it freezes. 7: kernels for several
-// tensors at once.
+// tensors at once; evaluations; caches of functions that go on with sequences.
 inline constexpr int32_t kPlanVersion = 7;
 
 // The first eight bytes of every plan file.

@@ -12,6 +12,7 @@
 #include "runtime/plan/validate.h"
 #include "runtime/plan/validate_parts.h"
 #include "runtime/proof/cell_detector.h"
+#include "runtime/proof/evaluation.h"
 #include "runtime/proof/race_detector.h"
 #include "runtime/semantics/execution.h"
 #include "runtime/semantics/orders.h"
@@ -175,9 +176,7 @@ absl::Status CheckLowerBounds(const Plan& plan, const std::vector<int64_t>& expe
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status Verify(const Plan& plan, const VerifyOptions& options) {
+absl::Status VerifyAlone(const Plan& plan, const VerifyOptions& options) {
   std::vector<Program> programs;
   if (absl::Status status = Validate(plan, &programs); !status.ok()) return status;
   for (const Program& program : programs) {
@@ -190,6 +189,14 @@ absl::Status Verify(const Plan& plan, const VerifyOptions& options) {
   if (status.ok() && measure) status = CheckLowerBounds(plan, proof.lower_bounds());
   if (status.code() != absl::StatusCode::kInvalidArgument) return status;
   return absl::FailedPreconditionError(status.message());
+}
+
+}  // namespace
+
+absl::Status Verify(const Plan& plan, const VerifyOptions& options) {
+  if (absl::Status status = VerifyAlone(plan, options); !status.ok() || !plan.has_evaluation()) return status;
+  const absl::Status evaluation = VerifyAlone(plan.evaluation(), options);
+  return Under("evaluation", evaluation.ok() ? CheckEvaluation(plan) : evaluation);
 }
 
 }  // namespace weft::plan

@@ -26,7 +26,8 @@ struct VerifyOptions {
 // - live buffers that overlap in bytes without an order between their uses;
 // - state that shares bytes with anything;
 // - an arena above the device's memory, with what takes it (PeakText of runtime/measure/largest.h, some lines);
-// - a lower bound of the memory that is not that of the schedule (memory.h).
+// - a lower bound of the memory that is not that of the schedule (memory.h);
+// - an evaluation that is refused by itself, or beside the training (evaluation.h).
 // kInvalidArgument: not valid; kFailedPrecondition: blocked or unordered;
 // kResourceExhausted: too large. Takes time and memory in proportion to the
 // acts of a step; an actor's kernels are looked at once, not once an act. Any

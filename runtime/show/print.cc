@@ -15,6 +15,7 @@
 #include "runtime/plan/names.h"
 #include "runtime/plan/program.h"
 #include "runtime/show/decision.h"
+#include "runtime/show/evaluation.h"
 #include "runtime/show/figures.h"
 #include "runtime/show/padding.h"
 #include "runtime/show/table.h"
@@ -69,6 +70,7 @@ std::string HeaderText(const Plan& plan) {
                                        SecondsText(prediction.exposed_comm_s()))});
   table.Add(
       {"sent by a rank a step", BytesText(static_cast<int64_t>(std::min(prediction.communication_bytes(), 9e18)))});
+  if (plan.has_evaluation()) table.Add({"evaluation", EvaluationText(plan)});
   table.Add({"hash", absl::StrCat(absl::Hex(header.hash(), absl::kZeroPad16))});
   return text + table.Text() + DecisionText(header.decision());
 }

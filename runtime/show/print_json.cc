@@ -9,6 +9,7 @@
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/program.h"
+#include "runtime/show/evaluation.h"
 #include "runtime/show/padding.h"
 #include "runtime/show/print.h"
 
@@ -213,6 +214,12 @@ std::string JsonText(const Json& json) { return json.dump(2, ' ', false, Json::e
 std::string SummaryJson(const Plan& plan, const PrintOptions& options) {
   const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
   Json json = {{"header", HeaderJson(plan.header())}, {"stages", Json::array()}};
+  if (plan.has_evaluation()) {
+    json["evaluation"] = {{"graph", plan.evaluation().header().graph()},
+                          {"batch", plan.evaluation().header().job().batch().global()},
+                          {"arena_bytes", EvaluationBytes(plan)},
+                          {"predicted_step_s", plan.evaluation().prediction().step_s()}};
+  }
   if (const Padding padding = PaddingOf(plan); !padding.dims.empty()) {
     json["padding"] = {{"dims", padding.dims}, {"share", padding.share}};
   }

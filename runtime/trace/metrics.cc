@@ -71,6 +71,8 @@ std::string ToJson(const StepMetrics& m) {
   if (m.loss_scale.has_value()) absl::StrAppend(&more, "\"loss_scale\":", Number(m.loss_scale), ",");
   if (m.skipped_steps.has_value()) absl::StrAppend(&more, "\"skipped_steps\":", Number(m.skipped_steps), ",");
   for (const auto& [name, value] : m.of_model) absl::StrAppend(&more, "\"", name, "\":", Number(value), ",");
+  for (const auto& [name, value] : m.evaluation)
+    absl::StrAppend(&more, Text(absl::StrCat(kEvaluationPrefix, name)), ":", Number(value), ",");
   return absl::StrFormat(
       R"({"step":%d,"loss":%s,"grad_norm":%s,"lr":%s,%s"tokens":%d,"tokens_per_s":%s,"tflops":%s,"mfu":%s,"memory_bytes":%d})",
       m.step, Number(m.loss), Number(m.grad_norm), Number(m.lr), more, m.tokens, Number(m.tokens_per_s),

@@ -28,12 +28,17 @@ struct StepMetrics {
   std::optional<float> skipped_steps;
   // The model's own, by name: letters, digits, `_`, `.` and `-`.
   std::vector<std::pair<std::string, std::optional<float>>> of_model;
+  // What an evaluation behind this step has found, by name, if there was one.
+  std::vector<std::pair<std::string, double>> evaluation;
   int64_t tokens = 0;  // of this step, over all ranks
   double tokens_per_s = 0;
   double tflops = 0;          // model FLOPs a second, 1e12
   std::optional<double> mfu;  // share of the machine's peak, if that is known
   int64_t memory_bytes = 0;   // resident, of this process, at most so far
 };
+
+// In front of the name of what an evaluation has found.
+inline constexpr char kEvaluationPrefix[] = "eval_";
 
 // What an evaluation finds over a whole data set.
 struct EvaluationMetrics {
@@ -45,7 +50,7 @@ struct EvaluationMetrics {
 std::string ToJson(const EvaluationMetrics& metrics);
 
 // The line without its newline. Floats carry full float32 precision; what is
-// absent or not finite is null.
+// absent or not finite is null. An evaluation's loss is "eval_loss".
 std::string ToJson(const StepMetrics& metrics);
 
 // Writes a line a step, flushed at once, so that a killed run keeps its lines.

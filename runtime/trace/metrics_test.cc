@@ -49,6 +49,38 @@ TEST(MetricsTest, AnEvaluationIsOneLine) {
   EXPECT_TRUE(json["means"]["loss"].is_null());
 }
 
+TEST(MetricsTest, AnEvaluationBehindAStepIsOnItsLine) {
+  StepMetrics metrics{.step = 4, .evaluation = {{"loss", 0.1}, {"accuracy", NAN}}};
+  metrics.of_model = {{"loss_of_words", 2.0f}};
+  const nlohmann::json json = nlohmann::json::parse(ToJson(metrics));
+  EXPECT_TRUE(json["loss"].is_null());
+  EXPECT_EQ(json["eval_loss"], 0.1);
+  EXPECT_TRUE(json["eval_accuracy"].is_null());
+  EXPECT_EQ(ProgressLine(metrics, 9, -1),
+            "step 4/9  loss_of_words 2  eval_loss 0.1  eval_accuracy nan  0 tokens/s  0.0 GFLOP/s  0 MiB");
+}
+
+TEST(MetricsTest, TheLineOfAnEvaluationIsShownAndStays) {
+  for (const bool terminal : {false, true}) {
+    std::FILE* const file = std::tmpfile();
+    {
+      Progress progress(file, terminal, 0, 9);
+      for (int64_t step = 1; step <= 6; ++step) {
+        StepMetrics metrics{.step = step};
+        if (step == 5) metrics.evaluation = {{"loss", 0.5}};
+        progress.Show(metrics, 1e-3 * static_cast<double>(step));
+      }
+    }
+    std::string text(std::ftell(file), '\0');
+    std::rewind(file);
+    ASSERT_EQ(std::fread(text.data(), 1, text.size(), file), text.size());
+    std::fclose(file);
+    EXPECT_NE(text.find("step 5/9  eval_loss 0.5  "), std::string::npos) << text;
+    EXPECT_EQ(text.find("step 6/9"), std::string::npos) << text;  // too soon
+    EXPECT_EQ(text.back(), '\n');
+  }
+}
+
 // To wait for a reader would be to wait for ever.
 TEST(MetricsTest, APipeThatNobodyReadsIsRefused) {
   const std::string path = TempPath("pipe");

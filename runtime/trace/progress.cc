@@ -26,6 +26,8 @@ std::string ProgressLine(const StepMetrics& m, int64_t last_step, double seconds
   for (const auto& [name, value] : m.of_model) {
     if (value.has_value()) absl::StrAppend(&line, "  ", name, absl::StrFormat(" %.4g", *value));
   }
+  for (const auto& [name, value] : m.evaluation)
+    absl::StrAppend(&line, "  ", kEvaluationPrefix, name, absl::StrFormat(" %.4g", value));
   absl::StrAppend(&line, absl::StrFormat("  %.0f tokens/s", m.tokens_per_s));
   absl::StrAppend(&line, m.tflops >= 10 ? absl::StrFormat("  %.1f TFLOP/s", m.tflops)
                                         : absl::StrFormat("  %.1f GFLOP/s", m.tflops * 1e3));
@@ -37,17 +39,17 @@ std::string ProgressLine(const StepMetrics& m, int64_t last_step, double seconds
 
 void Progress::Show(const StepMetrics& metrics, double elapsed_s) {
   const int64_t done = metrics.step - done_;
-  const bool last = metrics.step >= last_step_;
+  const bool last = metrics.step >= last_step_, stays = !metrics.evaluation.empty();
   const double interval = terminal_ ? 0.1 : interval_s_;
-  if (!last && done > 3 && elapsed_s - shown_s_ < interval) return;
+  if (!last && !stays && done > 3 && elapsed_s - shown_s_ < interval) return;
   shown_s_ = elapsed_s;
   const double left =
       elapsed_s / static_cast<double>(std::max<int64_t>(done, 1)) * static_cast<double>(last_step_ - metrics.step);
   const std::string line = ProgressLine(metrics, last_step_, left);
   // The line is cleared to its end: the one before may have been longer.
-  std::fprintf(out_, terminal_ ? "\r%s\x1b[K" : "%s\n", line.c_str());
+  std::fprintf(out_, !terminal_ ? "%s\n" : stays ? "\r%s\x1b[K\n" : "\r%s\x1b[K", line.c_str());
   std::fflush(out_);
-  open_line_ = terminal_;
+  open_line_ = terminal_ && !stays;
 }
 
 Progress::~Progress() {

@@ -15,7 +15,8 @@ namespace weft::trace {
 std::string ProgressLine(const StepMetrics& metrics, int64_t last_step, double seconds_left);
 
 // Shows the line: on a terminal in place, otherwise a line now and then (the
-// first steps, then at most one in `interval_s` seconds, and the last). One thread.
+// first steps, then at most one in `interval_s` seconds, and the last). That of an evaluation is shown, and stays. One
+// thread.
 class Progress {
  public:
   // `done` steps were done before; `last_step` is the last one. Does not own `out`.

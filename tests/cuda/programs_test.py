@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, "tests/support")
-from programs import LIMIT_S, TOKENS, WEIGHTS, ProgramTest, Result, command, contents, losses, main  # noqa: E402
+from programs import LIMIT_S, TOKENS, WEIGHTS, ProgramTest, Result, command, contents, losses, main, metrics  # noqa: E402
 
 LIBRARY = "tests/emulation/libraries/libcuda.so.1"
 CLUSTER = "cluster=" + os.path.abspath("tests/cuda/one_gpu.cluster")
@@ -65,6 +65,20 @@ class ProgramsTest(ProgramTest):
             with self.subTest(layout=name):
                 plan = self.plan(*SMALL, CLUSTER, *layout)
                 self.assert_near(self.losses(plan, processes=2), self.losses(plan), 2e-5)
+
+    def test_evaluations_between_steps_have_the_numbers_of_the_cpu(self):
+        asked = (*SMALL, "evaluation={graph: \"evaluate\" every: 1 batches: 2}")
+
+        def evaluated(plan, processes=0):
+            self.losses(plan, "--eval-data", TOKENS, processes=processes)
+            return [line["eval_loss"] for line in metrics(self.path("metrics.jsonl"))]
+
+        cpu = evaluated(self.plan(*asked))
+        self.assertEqual(len(cpu), STEPS)
+        self.assert_near(evaluated(self.plan(*asked, CLUSTER)), cpu, 2e-5)
+        for name in ("pipeline", "zero"):
+            with self.subTest(layout=name):
+                self.assert_near(evaluated(self.plan(*asked, CLUSTER, *LAYOUTS[name]), processes=2), cpu, 2e-5)
 
     def test_two_processes_on_one_gpu_are_refused(self):
         plan = self.plan("batch={global: 6 micro: 6}", CLUSTER, "dist.data=3")

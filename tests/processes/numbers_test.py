@@ -2,12 +2,13 @@
 """Ranks that are processes compute what ranks that are threads do, bit for bit."""
 import json
 import os
+import shutil
 import struct
 import sys
 
 sys.path.insert(0, "tests/processes")
 from processes import LAYOUTS, MICRO, ProcessesTest, numbers, saved  # noqa: E402
-from programs import WEIGHTS, contents, corpus, main, write_safetensors  # noqa: E402
+from programs import WEIGHTS, contents, corpus, main, metrics, saved_step, write_safetensors  # noqa: E402
 
 
 class NumbersTest(ProcessesTest):
@@ -60,6 +61,28 @@ class NumbersTest(ProcessesTest):
                     found.append((run.out, contents(metrics).splitlines()[1], contents(outputs)))
                 self.assertEqual(*found)
                 self.assertTrue(found[0][0].startswith("10 samples\nloss  "), found[0][0])
+
+    def test_evaluations_between_steps(self):
+        text = self.write("ten.txt", corpus(10))
+        asked = "evaluation={graph: \"evaluate\" every: 2 metric: \"loss\" best: MIN patience: 1}"
+        for overrides in (("dist.data=2", "dist.tensor=2", "zero.stage=3"), ("dist.data=2", "dist.pipeline=2", "zero.stage=1")):
+            with self.subTest(layout=overrides):
+                # A rate that spoils what was learnt after four steps.
+                plan = self.plan(*MICRO, asked, *overrides,
+                                 "optimizer.schedule={step { warmup: 1 milestones: 5 factor: 10000 }}")
+                found = []
+                for name in ("threads", "apart"):
+                    runs, path = self.path(name), self.path(name + ".jsonl")
+                    flags = ("--eval-data", text, "--init", WEIGHTS, "--checkpoint-dir", runs, "--metrics", path)
+                    if name == "threads":
+                        self.train(plan, 40, *flags)
+                    else:
+                        self.run_processes(4, plan, "--steps", 40, *flags)
+                    found.append(([(line["step"], line["loss"], line.get("eval_loss")) for line in metrics(path)],
+                                  os.readlink(runs + "/best"), saved_step(runs + "/best"), saved(runs)))
+                    shutil.rmtree(runs)
+                self.assertEqual(*found)
+                self.assertEqual((len(found[0][0]), found[0][1]), (6, "step-00000004"))
 
 
 if __name__ == "__main__":

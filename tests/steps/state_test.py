@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, "tests/faults")
 from faults import FaultTest  # noqa: E402
-from programs import losses, main, raw_safetensors, relative, write_safetensors  # noqa: E402
+from programs import losses, main, metrics, raw_safetensors, relative, write_safetensors  # noqa: E402
 
 CHANNELS, RECORDS, BATCH, STEPS, RATE, MOMENTUM = 8, 24, 8, 4, 0.1, 0.75
 MODEL = """
@@ -38,6 +38,17 @@ model.graph @evaluate(%%x [batch, 8] f32) {
   %%y = model.call @evaluated_batch_norm "fast.bn" (%%x) [8]
   %%0 = weft.reduce mean %%y over [1]
   weft.output "y" %%0
+}
+model.layer @kept(%%x) {
+  %%0 = model.call @evaluated_batch_norm "bn" (%%x) [8]
+  %%1 = model.repeat 2 "h" @fc(%%0) [8]
+  model.return %%1
+}
+model.graph @evaluate_slow(%%x [batch, 8] f32) {
+  %%y = model.call @kept "slow" (%%x)
+  %%0 = weft.square %%y
+  %%1 = weft.reduce mean %%0 over [1]
+  weft.output "y" %%1
 }
 """
 JOB = """model { file: "m.mlir" graph: "train" } batch { global: 8 } data { order: SEQUENTIAL } seed: 3
@@ -98,6 +109,27 @@ class StateTest(FaultTest):
                     for step in one:
                         for name, numbers in one[step].items():
                             self.close(found[step][name], numbers, 1e-4)
+
+    def test_what_is_kept_is_evaluated_between_steps(self):
+        found = {}
+        for layout in ((), *LAYOUTS):
+            keys = ("evaluation.graph=evaluate_slow", *layout)
+            self.trained(*keys, flags=("--eval-data", self.data))
+            lines = metrics(self.path("-".join(keys) + ".jsonl"))
+            found[layout] = {line["step"]: line["eval_y"] for line in lines if "eval_y" in line}
+        one = found.pop(())
+        self.assertEqual(sorted(one), [3, 4])  # an epoch is three steps
+        self.assertGreater(abs(one[4] - one[3]), 1e-3)
+        for layout, values in found.items():
+            with self.subTest(layout=layout):
+                self.close(values.values(), one.values(), 2e-5)
+
+    def test_what_a_job_says_of_parameters_that_are_not_evaluated(self):
+        keys = ("evaluation.graph=evaluate", "dist.data=2", "dist.tensor=2", "optimizer.frozen=fast.h.0.weight",
+                "graph.pin={parameter: \"fast.h.*\" axis: \"tensor\" state: \"S(0)\"}")
+        self.trained(*keys, flags=("--eval-data", self.data))
+        lines = metrics(self.path("-".join(keys) + ".jsonl"))
+        self.assertEqual([line["step"] for line in lines if "eval_y" in line], [3, 4])
 
     def test_averages_follow_what_was_before_the_update(self):
         _, kept = self.trained()

@@ -10,8 +10,8 @@ import struct
 import sys
 
 sys.path.insert(0, "tests/zoo")
-from real_data import BATCH, STEPS, RealDataTest  # noqa: E402
-from programs import main  # noqa: E402
+from real_data import BATCH, COMPARED, LAYOUTS, STEPS, RealDataTest  # noqa: E402
+from programs import main, metrics  # noqa: E402
 
 FASHION = "/usr/share/datasets/fashion-mnist/"  # of Debian's dataset-fashion-mnist
 TRAIN_IMAGES = f"{FASHION}train-images-idx3-ubyte.gz"
@@ -64,6 +64,21 @@ class FashionTest(RealDataTest):
         for seed in (1, 2, 3):
             self.expect_layouts_agree("moco", f"view_1={TRAIN_IMAGES},view_2={TRAIN_IMAGES}", micro_batches_count=True,
                                       compared=3, keys=[f"seed={seed}"])
+
+    def test_evaluations_between_steps_agree(self):
+        self.trained("vit", TRAINED, steps=COMPARED)
+        found = []
+        for layout in ((), *LAYOUTS):
+            path = self.path("between.jsonl")
+            # Steps that change nothing: what is evaluated is the same to the last bit.
+            plan = self.plan("optimizer.adamw.lr=1e-30", f"batch={{global: {BATCH} micro: {BATCH}}}", *layout,
+                             job="models/vit/tiny.job")
+            self.train(plan, 1, "--init", self.path("vit"), "--eval-data", TESTED, "--metrics", path, data=TRAINED)
+            found.append(metrics(path)[0])
+        self.assertGreater(found[0]["eval_accuracy"], 0.1 + 5 * math.sqrt(0.1 * 0.9 / 10000))
+        for layout, line in zip(LAYOUTS, found[1:]):
+            for name in ("eval_loss", "eval_accuracy"):
+                self.assertAlmostEqual(line[name], found[0][name], delta=2e-5, msg=f"{layout}: {name}")
 
     def test_an_evaluation_of_all_test_images(self):
         self.trained("resmlp", TRAINED)

@@ -20,12 +20,14 @@
 #include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/compile.h"
+#include "compiler/pipeline/evaluation.h"
 #include "runtime/measure/figures.h"
 #include "runtime/plan/devices.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/names.h"
 #include "runtime/show/decision.h"
+#include "runtime/show/evaluation.h"
 #include "runtime/show/figures.h"
 #include "runtime/version/version.h"
 
@@ -217,8 +219,8 @@ std::string summary(const weft::plan::Plan &plan, const std::string &path) {
   for (const weft::plan::Placement &placement : plan.placements()) {
     ranks += placement.ranks_size();
   }
-  for (const weft::plan::Stage &stage : plan.stages()) {
-    arena = std::max(arena, int64_t(stage.arena_bytes()));
+  for (int stage = 0; stage < plan.stages_size(); ++stage) {
+    arena = std::max(arena, weft::plan::ArenaBytesOf(plan, stage));
   }
   std::string recompute = weft::plan::RecomputeText(plan.header());
   std::string figures = weft::plan::FiguresText(weft::plan::FiguresOf(plan));
@@ -226,7 +228,9 @@ std::string summary(const weft::plan::Plan &plan, const std::string &path) {
   return absl::StrCat(path, ": graph ", plan.header().graph(), ", ", weft::plan::CountText(ranks),
                       ranks == 1 ? " rank, " : " ranks, ", weft::plan::BytesText(arena), " a rank, predicted step ",
                       weft::plan::SecondsText(plan.prediction().step_s()), "\n",
-                      figures.empty() ? "" : absl::StrCat(figures, "\n"), zeroSummary(plan),
+                      figures.empty() ? "" : absl::StrCat(figures, "\n"),
+                      plan.has_evaluation() ? absl::StrCat("evaluation: ", weft::plan::EvaluationText(plan), "\n") : "",
+                      zeroSummary(plan),
                       rounds && !weft::plan::FindDeviceKind(plan.header().target())->tf32
                           ? absl::StrCat("precision.float32: ", plan.header().target(),
                                          " has no TF32: contractions read float32 as it is\n")
@@ -311,6 +315,9 @@ int main(int argc, char **argv) {
   }
   if (decided) {
     compiled->plan = *std::move(decided);
+    if (absl::Status status = weft::compiler::addEvaluation(options, compiled->plan); !status.ok()) {
+      return statusCode(status);
+    }
   }
   if (options.stopAfter) {
     if (request.output.empty() || request.output == "-") {

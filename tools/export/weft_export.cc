@@ -39,15 +39,18 @@ using Files = std::map<std::string, std::string>;  // content by name
 
 constexpr char kHelp[] = R"(weft-export: writes a checkpoint as a folder that Hugging Face's from_pretrained opens
 
-usage: weft export CHECKPOINT -o FOLDER [--type f32|bf16|f16] [--like FOLDER] [--models FOLDER] [--quiet]
+usage: weft export CHECKPOINT -o FOLDER [--type f32|bf16|f16] [--averages SCOPE] [--like FOLDER] [--models FOLDER] [--quiet]
 
-CHECKPOINT is one that `weft run` has saved, or a folder of them, of which the newest is taken. Every tensor is verified.
+CHECKPOINT is one that `weft run` has saved, or a folder of them, of which the newest is taken; RUNS/best is the best that
+its evaluations have found. Every tensor is verified.
 FOLDER gets model.safetensors, with the names of transformers' class and without padding; config.json, with the numbers of
 the checkpoint's job; and the files that lay beside the weights at `weft run --init`: the tokenizer, how images are made
 ready.
 
   -o FOLDER        where it goes; a new folder
   --type TYPE      of the weights: f32 (if absent), bf16 or f16, rounded to nearest even
+  --averages SCOPE moving averages in place of the parameters that they follow: SCOPE.NAME as NAME. The model has them by
+                   `model.call @net "SCOPE" (...) averages ""`
   --like FOLDER    take config.json, for what is no number of the model, and the other files from there
   --models FOLDER  where the model files are; if absent, models/ in a folder above this program or the working folder.
                    They say the numbers that the job does not: jobs of `weft import` say all
@@ -58,6 +61,7 @@ ready.
 examples:
   weft export runs -o gpt2-tuned
   weft export runs/step-00000100 -o gpt2-tuned --type bf16
+  weft export runs/best -o gpt2-average --averages average
 
 exit status: 0 done; 1 the work failed; 2 the request was wrong (flag, checkpoint, or a model that is none of transformers')
 )";
@@ -92,13 +96,49 @@ absl::StatusOr<Files> SettingsOf(const weft::Job& job, const std::string& models
   return settings;
 }
 
+// A tensor of the checkpoint, and its name in the folder.
+using Taken = std::pair<const TensorEntry*, std::string>;
+
 // What a checkpoint becomes.
 struct Exported {
   DType type;
+  std::vector<Taken> tensors;
   Files files;         // beside the weights
   std::string prefix;  // before the names of parameters
   std::vector<Constant> constants;
 };
+
+const std::vector<TensorEntry>& TensorsOf(const CheckpointReader& reader) {
+  return reader.manifest().files.at(weft::checkpoint::kModelFile).tensors;
+}
+
+// All tensors, or, with a scope of averages, these under the names of what they follow, which is left out.
+absl::StatusOr<std::vector<Taken>> Take(const CheckpointReader& reader, const std::string& scope) {
+  std::map<std::string, const TensorEntry*> by_name;
+  for (const TensorEntry& entry : TensorsOf(reader)) by_name[entry.name] = &entry;
+  std::map<std::string, const TensorEntry*> averages;  // by the name of what they follow
+  for (const auto& [name, entry] : by_name) {
+    if (scope.empty() || name.rfind(scope + ".", 0) != 0) continue;
+    const std::string of = name.substr(scope.size() + 1);
+    const auto followed = by_name.find(of);
+    if (followed == by_name.end() || followed->second->shape != entry->shape) {
+      return absl::InvalidArgumentError(absl::StrCat("--averages: ", reader.path(), ": `", name, "`: expected `", of,
+                                                     "` of the same shape beside it, found none"));
+    }
+    averages[of] = entry;
+  }
+  if (!scope.empty() && averages.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--averages: ", reader.path(), ": expected tensors `", scope, ".NAME`, found none"));
+  }
+  std::vector<Taken> taken;
+  for (const TensorEntry& entry : TensorsOf(reader)) {
+    const auto average = averages.find(entry.name);
+    const bool is_average = !scope.empty() && entry.name.rfind(scope + ".", 0) == 0;
+    if (!is_average) taken.emplace_back(average == averages.end() ? &entry : average->second, entry.name);
+  }
+  return taken;
+}
 
 absl::StatusOr<Exported> Describe(const CheckpointReader& reader, DType type, const Arguments& arguments) {
   const auto flag = [&](const char* name) {
@@ -134,7 +174,9 @@ absl::StatusOr<Exported> Describe(const CheckpointReader& reader, DType type, co
     return absl::Status(config.status().code(), absl::StrCat(reader.path(), ": ", config.status().message()));
   weft::hugging_face::SetType(type, *config);
   (*files)[weft::hugging_face::kConfigFile] = weft::hugging_face::TextOf(*config);
-  return Exported{type, *std::move(files), weft::hugging_face::PrefixOf(*architecture),
+  absl::StatusOr<std::vector<Taken>> tensors = Take(reader, flag("--averages"));
+  if (!tensors.ok()) return tensors.status();
+  return Exported{type, *std::move(tensors), *std::move(files), weft::hugging_face::PrefixOf(*architecture),
                   weft::hugging_face::ConstantsOf(*architecture, *settings)};
 }
 
@@ -178,20 +220,15 @@ absl::Status CopyTensor(CheckpointReader& reader, const TensorEntry& entry, Safe
   return absl::OkStatus();
 }
 
-const std::vector<TensorEntry>& TensorsOf(const CheckpointReader& reader) {
-  return reader.manifest().files.at(weft::checkpoint::kModelFile).tensors;
-}
-
 absl::Status WriteWeights(CheckpointReader& reader, const Exported& exported, const std::string& path) {
-  const std::vector<TensorEntry>& entries = TensorsOf(reader);
   std::vector<TensorInfo> tensors;
-  for (const TensorEntry& entry : entries)
-    tensors.push_back({exported.prefix + entry.name, exported.type, entry.shape});
+  for (const auto& [entry, name] : exported.tensors)
+    tensors.push_back({exported.prefix + name, exported.type, entry->shape});
   for (const Constant& constant : exported.constants) tensors.push_back({constant.name, DType::kI64, constant.shape});
   const auto writer = SafetensorsWriter::Create(path, tensors, {{"format", "pt"}});
   if (!writer.ok()) return writer.status();
-  for (const TensorEntry& entry : entries) {
-    absl::Status status = CopyTensor(reader, entry, **writer, exported.prefix + entry.name, exported.type);
+  for (const auto& [entry, name] : exported.tensors) {
+    absl::Status status = CopyTensor(reader, *entry, **writer, exported.prefix + name, exported.type);
     if (!status.ok()) return status;
   }
   for (const Constant& constant : exported.constants) {
@@ -243,7 +280,7 @@ absl::Status Export(const Arguments& arguments) {
   if (!exported.ok()) return exported.status();
   absl::Status written = WriteFolder(**reader, *exported, folder);
   if (!written.ok() || arguments.flags.count("--quiet") != 0) return written;
-  std::printf("%s: %zu tensors of %s as %s\n", folder.c_str(), TensorsOf(**reader).size(), (*reader)->path().c_str(),
+  std::printf("%s: %zu tensors of %s as %s\n", folder.c_str(), exported->tensors.size(), (*reader)->path().c_str(),
               weft::NameOf(*type));
   return absl::OkStatus();
 }
@@ -251,6 +288,6 @@ absl::Status Export(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return weft::hugging_face::RunProgram("weft-export", kHelp, {"-o", "--type", "--like", "--models"}, {}, argc, argv,
-                                        Export);
+  return weft::hugging_face::RunProgram("weft-export", kHelp, {"-o", "--type", "--averages", "--like", "--models"}, {},
+                                        argc, argv, Export);
 }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/executor/local_cluster.h"
 #include "runtime/executor/process_cluster.h"
+#include "runtime/plan/layout.h"
 #include "runtime/trace/file.h"
 #include "tools/run/memory.h"
 #include "tools/run/peak.h"
@@ -24,19 +25,33 @@ std::string PartOf(const std::string& path, int rank) { return absl::StrCat(path
 
 absl::StatusOr<std::unique_ptr<executor::Cluster>> CreateCluster(const Context& context,
                                                                  const executor::ClusterOptions& options) {
-  absl::StatusOr<std::unique_ptr<executor::Cluster>> cluster;
-  if (context.processes.alone()) {
-    cluster = executor::LocalCluster::Create(context.plan, options);
-  } else {
-    cluster = executor::ProcessCluster::Create(context.plan, context.processes.world(), options, context.communicator);
+  if (context.processes.alone()) return executor::LocalCluster::Create(context.plan, options);
+  return executor::ProcessCluster::Create(context.plan, context.processes.world(), options, context.communicator);
+}
+
+// The cluster of a plan, and that of its evaluation.
+absl::StatusOr<std::unique_ptr<executor::Cluster>> CreateClusters(const Context& context,
+                                                                  const executor::ClusterOptions& options,
+                                                                  Beside* beside) {
+  auto cluster = CreateCluster(context, options);
+  if (!cluster.ok()) return cluster;
+  RankMemory memory = MemoryOf(context, **cluster);
+  if (beside != nullptr) {
+    executor::ClusterOptions own = options;
+    own.source = beside->source;
+    own.sink = beside->sink;
+    own.timeline = nullptr;
+    own.training = cluster->get();
+    auto evaluation = CreateCluster(beside->context, own);
+    if (!evaluation.ok()) return evaluation.status();
+    beside->cluster = *std::move(evaluation);
+    memory = MemoryOf(context, **cluster);
+    memory.workspaces += MemoryOf(beside->context, *beside->cluster).workspaces;
   }
-  if (cluster.ok()) {
-    // Ranks of one process share what its device has, and it is the device that says if they do not fit.
-    const absl::Status fits =
-        context.processes.alone() ? absl::OkStatus() : CheckMemory(context.plan, MemoryOf(context, **cluster));
-    if (!fits.ok()) return fits;
-    if (absl::Status status = (*cluster)->Initialize(); !status.ok()) return status;
-  }
+  // Ranks of one process share what its device has, and it is the device that says if they do not fit.
+  const absl::Status fits = context.processes.alone() ? absl::OkStatus() : CheckMemory(context.plan, memory);
+  if (!fits.ok()) return fits;
+  if (absl::Status status = (*cluster)->Initialize(); !status.ok()) return status;
   return cluster;
 }
 
@@ -79,8 +94,8 @@ std::optional<double> PeakOf(const Context& context, DType dtype) {
 
 int64_t ArenaBytesOf(const plan::Plan& plan) {
   int64_t bytes = 0;
-  for (const plan::Stage& stage : plan.stages()) {
-    bytes += stage.arena_bytes() * plan.placements(stage.placement()).ranks_size();
+  for (int s = 0; s < plan.stages_size(); ++s) {
+    bytes += plan::ArenaBytesOf(plan, s) * plan.placements(plan.stages(s).placement()).ranks_size();
   }
   return bytes;
 }
@@ -134,19 +149,21 @@ absl::Status WriteTimeline(const Context& context, const trace::Timeline& timeli
 
 absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& context, uint64_t seed,
                                                                 executor::BatchSource* source,
-                                                                executor::ResultSink* sink, trace::Timeline* timeline) {
-  auto cluster =
-      CreateCluster(context, {.kernels = &context.kernels,
-                              .source = source,
-                              .sink = sink,
-                              .seed = seed,
-                              .threads = ThreadsOf(context),
-                              .hang_time_out = std::chrono::seconds(context.request.hang_seconds),
-                              .timeline = timeline,
-                              .trace_kernels = context.request.trace_kernels,
-                              .device = context.device,
-                              .graphs = context.request.cuda_graphs,
-                              .on_fault = [&context](const absl::Status& error) { context.on_fault(error); }});
+                                                                executor::ResultSink* sink, trace::Timeline* timeline,
+                                                                Beside* beside) {
+  auto cluster = CreateClusters(context,
+                                {.kernels = &context.kernels,
+                                 .source = source,
+                                 .sink = sink,
+                                 .seed = seed,
+                                 .threads = ThreadsOf(context),
+                                 .hang_time_out = std::chrono::seconds(context.request.hang_seconds),
+                                 .timeline = timeline,
+                                 .trace_kernels = context.request.trace_kernels,
+                                 .device = context.device,
+                                 .graphs = context.request.cuda_graphs,
+                                 .on_fault = [&context](const absl::Status& error) { context.on_fault(error); }},
+                                beside);
   if (absl::Status status = context.processes.Agree(cluster.status()); !status.ok()) return status;
   if (absl::Status status = context.processes.Agree((*cluster)->Connect()); !status.ok()) return status;
   return cluster;

@@ -17,11 +17,20 @@
 
 namespace weft::run {
 
+// The evaluation of a training, beside it.
+struct Beside {
+  const Context& context;  // of its plan
+  executor::BatchSource* source = nullptr;
+  executor::ResultSink* sink = nullptr;
+  std::unique_ptr<executor::Cluster> cluster;  // which StartCluster has made
+};
+
 // Loads the ranks of this process and gives their state its initial values.
-// `timeline` may be null. All processes come, and get the same error.
+// `timeline` and `beside` may be null. All processes come, and get the same error.
 absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& context, uint64_t seed,
                                                                 executor::BatchSource* source,
-                                                                executor::ResultSink* sink, trace::Timeline* timeline);
+                                                                executor::ResultSink* sink, trace::Timeline* timeline,
+                                                                Beside* beside = nullptr);
 
 // Threads that a rank's kernels use.
 int ThreadsOf(const Context& context);
@@ -29,7 +38,7 @@ int ThreadsOf(const Context& context);
 std::optional<double> PeakOf(const Context& context, DType dtype);
 int RankCountOf(const plan::Plan& plan);
 
-// Bytes of all ranks' arenas.
+// Bytes of all ranks' arenas, for an evaluation too.
 int64_t ArenaBytesOf(const plan::Plan& plan);
 // The arenas of this process's ranks, and what its messages take beside them.
 RankMemory MemoryOf(const Context& context, executor::Cluster& cluster);

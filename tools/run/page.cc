@@ -20,12 +20,14 @@ constexpr int64_t kNsBetween = 10'000'000'000;  // writing must not slow a run d
 }  // namespace
 
 void Course::Add(const trace::StepMetrics& metrics) {
-  last_ = {metrics.step, trace::ToJson(metrics)};
-  if (metrics.step % every_ != 0) return;
+  last_ = {metrics.step, trace::ToJson(metrics), !metrics.evaluation.empty()};
+  if (!Stays(last_)) return;
   rows_.push_back(last_);
   if (rows_.size() <= most_) return;
+  const auto evaluated = std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.evaluated; });
+  keeps_evaluations_ = keeps_evaluations_ && static_cast<size_t>(evaluated) <= most_ / 2;
   every_ *= 2;
-  std::erase_if(rows_, [&](const Row& row) { return row.step % every_ != 0; });
+  std::erase_if(rows_, [&](const Row& row) { return !Stays(row); });
 }
 
 std::string Course::ToJson(int64_t steps) const {

@@ -16,7 +16,7 @@
 
 namespace weft::run {
 
-// The lines of a run's steps, thinned out evenly as they become many.
+// The lines of a run's steps, thinned out evenly as they become many: those with an evaluation last.
 class Course {
  public:
   explicit Course(size_t most) : most_(most) {}
@@ -31,10 +31,13 @@ class Course {
   struct Row {
     int64_t step;
     std::string json;
+    bool evaluated = false;
   };
+  bool Stays(const Row& row) const { return row.step % every_ == 0 || (row.evaluated && keeps_evaluations_); }
 
   const size_t most_;
   int64_t every_ = 1;
+  bool keeps_evaluations_ = true;
   std::vector<Row> rows_;
   Row last_ = {0, ""};
 };

@@ -30,6 +30,19 @@ TEST(CourseTest, KeepsEvenlyManyStepsAndTheLast) {
   EXPECT_FLOAT_EQ(json["rows"][1]["loss"].get<float>(), 1.0f / 16);
 }
 
+TEST(CourseTest, KeepsEvaluationsUntilTheyAreMany) {
+  Course course(8);
+  for (int64_t step = 1; step <= 20; ++step) {
+    trace::StepMetrics metrics{.step = step};
+    if (step % 7 == 0) metrics.evaluation = {{"loss", 0.5}};
+    course.Add(metrics);
+  }
+  EXPECT_EQ(StepsOf(nlohmann::json::parse(course.ToJson(20))), (std::vector<int64_t>{4, 7, 8, 12, 14, 16, 20}));
+  Course many(4);
+  for (int64_t step = 1; step <= 20; ++step) many.Add({.step = step, .evaluation = {{"loss", 0.5}}});
+  EXPECT_EQ(StepsOf(nlohmann::json::parse(many.ToJson(20))), (std::vector<int64_t>{8, 16, 20}));
+}
+
 // A run that goes on begins with no row of its own.
 TEST(CourseTest, BeginsAnywhere) {
   Course course(4);

@@ -1,6 +1,7 @@
 #include "tools/run/request.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <variant>
@@ -44,10 +45,17 @@ training
                          from the start if it has none
   --allow-changed        resume although the model, the kind of the optimizer or the form of the data is another one
   --other-data           resume although --data holds something else; the same data may lie elsewhere without it
+  --eval-data DATA       evaluate the plan's `evaluation` (of the job's key) between steps, of every sample of DATA once,
+                         in their order; a data set of any of the forms above but a blend
+  --eval-every N         after every N steps, and the last one; the job's by default, or after every epoch
+  --eval-batches K       of the first K batches of DATA; the job's by default, or of all
+  --stop-at X            end when the job's evaluation.metric is X or better, with status 0; the job's by default
+  --patience N           end when N evaluations in a row were no better than the best one; the job's by default, 0: never.
+                         With --checkpoint-dir the parameters of the best evaluation are kept there, as DIR/best
   --allow-nonfinite      go on, and save, although the loss, a gradient or the state is infinite or NaN;
                          without it such a run stops and saves nothing
   --metrics FILE         a JSON object of what is run, then one a step: step (from 1), loss, grad_norm, lr,
-                         the model's own metrics, tokens, tokens_per_s, tflops, mfu (of the matrix product rate
+                         the model's own metrics, eval_NAME of an evaluation, tokens, tokens_per_s, tflops, mfu (of the matrix product rate
                          measured at the start), memory_bytes
   --report FILE          a page for a browser: the plan as weft plan report draws it, and losses, tokens/s and memory by
                          step; written every ten seconds and at the end, so load it again
@@ -59,6 +67,7 @@ functions
                          batch does not count, so every output must have values of each sample, [batch, ...]
   --outputs FILE         write the outputs to a .safetensors file; with --data those of all samples, [samples, ...]
   --metrics FILE         with --data: a JSON object of what is run, then one with the number of samples and the means
+  --checkpoint-dir DIR   parameters from the newest checkpoint there
   --show-shards          with --inputs: print each rank's part of every output
 
 both
@@ -96,7 +105,8 @@ GPUs
 examples
   weft-run tiny.plan --data corpus.txt --steps 200
   weft-run tiny.plan --data corpus.txt --steps 1000 --checkpoint-dir runs/tiny --checkpoint-every 100 --resume
-  weft-run evaluate.plan --data validation.txt --init runs/tiny
+  weft-run tiny.plan --data corpus.txt --eval-data validation.txt --checkpoint-dir runs/tiny
+  weft-run evaluate.plan --data validation.txt --checkpoint-dir runs/tiny
   weft-run noise.plan --inputs x.safetensors --outputs y.safetensors --show-shards
 
 exit status: 0 done, 1 the work failed, 2 the request was wrong (flag, plan, data or checkpoint)
@@ -113,7 +123,8 @@ enum class Alike { kNo, kGiven, kSame };
 struct Flag {
   const char* name;
   std::variant<bool Request::*, std::string Request::*, int64_t Request::*, std::optional<int64_t> Request::*,
-               std::optional<uint64_t> Request::*, std::vector<std::string> Request::*>
+               std::optional<uint64_t> Request::*, std::optional<double> Request::*,
+               std::vector<std::string> Request::*>
       part;
   Alike alike = Alike::kNo;
   bool on_or_off = false;  // a bool that takes a value
@@ -133,6 +144,11 @@ const Flag kFlags[] = {
     {"--allow-changed", &Request::allow_changed, Alike::kSame},
     {"--other-data", &Request::other_data, Alike::kSame},
     {"--allow-nonfinite", &Request::allow_nonfinite, Alike::kSame},
+    {"--eval-data", &Request::eval_data, Alike::kGiven},
+    {"--eval-every", &Request::eval_every, Alike::kSame},
+    {"--eval-batches", &Request::eval_batches, Alike::kSame},
+    {"--stop-at", &Request::stop_at, Alike::kSame},
+    {"--patience", &Request::patience, Alike::kSame},
     {"--inputs", &Request::inputs, Alike::kGiven},
     {"--outputs", &Request::outputs, Alike::kGiven},
     {"--show-shards", &Request::show_shards, Alike::kSame},
@@ -166,6 +182,12 @@ const char* Set(std::vector<std::string>& part, const std::string& value) {
   part.push_back(value);
   const size_t equals = value.find('=');
   return equals != 0 && equals != std::string::npos ? nullptr : "FROM=TO";
+}
+const char* Set(std::optional<double>& part, const std::string& value) {
+  double number = 0;
+  if (!absl::SimpleAtod(value, &number) || !std::isfinite(number)) return "a number";
+  part = number;
+  return nullptr;
 }
 template <typename Number>
 const char* Set(Number& part, const std::string& value) {
@@ -241,6 +263,13 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
   }
   if (request.threads > kMostThreads) {
     return Wrong("--threads", absl::StrCat("expected at most ", kMostThreads, ", got ", request.threads));
+  }
+  for (const auto& [flag, is_set] : {std::pair("--eval-every", request.eval_every.has_value()),
+                                     {"--eval-batches", request.eval_batches.has_value()},
+                                     {"--stop-at", request.stop_at.has_value()},
+                                     {"--patience", request.patience.has_value()}}) {
+    if (is_set && request.eval_data.empty())
+      return Wrong("--eval-data", absl::StrCat("expected, as ", flag, " needs it"));
   }
   if (request.resume && !request.init.empty()) return Wrong("--init", "expected without --resume");
   if (request.init_partial && request.init.empty()) return Wrong("--init", "expected, as --init-partial needs it");

@@ -28,6 +28,11 @@ struct Request {
   bool allow_changed = false;
   bool other_data = false;
   bool allow_nonfinite = false;
+  std::string eval_data;
+  std::optional<int64_t> eval_every;
+  std::optional<int64_t> eval_batches;
+  std::optional<double> stop_at;
+  std::optional<int64_t> patience;
   // Functions.
   std::string inputs;
   std::string outputs;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -61,20 +62,25 @@ absl::Status CheckUse(const Request& request, const plan::Plan& plan) {
     return absl::OkStatus();
   }
   if (request.steps.has_value()) return unexpected("--steps");
-  if (!request.checkpoint_dir.empty()) return unexpected("--checkpoint-dir");
+  if (request.resume) return unexpected("--resume");
+  if (request.checkpoint_every > 0) return unexpected("--checkpoint-every");
+  if (request.checkpoint_keep > 0) return unexpected("--checkpoint-keep");
+  if (!request.eval_data.empty()) return unexpected("--eval-data");
   if (request.allow_nonfinite) return unexpected("--allow-nonfinite");
   if (!request.report.empty()) return unexpected("--report");
   const auto only = [](const char* flag, const char* with) {
     return absl::InvalidArgumentError(absl::StrCat(flag, ": expected only with ", with));
   };
+  if (!request.checkpoint_dir.empty() && !request.init.empty()) return only("--init", "no --checkpoint-dir");
   if (request.data.empty() && !request.metrics.empty()) return only("--metrics", "--data, or with a graph that trains");
   if (!request.data.empty() && !request.inputs.empty()) return only("--data", "a function that has no --inputs");
   if (!request.data.empty() && request.show_shards) return only("--show-shards", "--inputs");
   return absl::OkStatus();
 }
 
-// The same plan on all processes; the first one takes the places that are written.
-absl::Status LoadPlan(const Request& request, Processes& processes, plan::Plan& plan,
+// The same plan on all processes; the first one takes the places that are written. A function reads its
+// --checkpoint-dir, as --init.
+absl::Status LoadPlan(Request& request, Processes& processes, plan::Plan& plan,
                       std::unique_ptr<checkpoint::FolderLock>& folder) {
   absl::Status status = plan::LoadInto(request.plan, plan);
   if (status.ok()) {
@@ -82,6 +88,8 @@ absl::Status LoadPlan(const Request& request, Processes& processes, plan::Plan& 
     if (!status.ok()) status = absl::Status(status.code(), absl::StrCat(request.plan, ": ", status.message()));
   }
   if (status.ok()) status = CheckUse(request, plan);
+  if (status.ok() && !plan.header().training() && !request.checkpoint_dir.empty())
+    request.init = std::exchange(request.checkpoint_dir, "");
   if (status.ok() && processes.first()) status = CheckPlaces(request);
   if (status.ok() && processes.first()) {
     auto taken = TakeFolder(request);
@@ -132,7 +140,7 @@ class Ending {
   LastResort last_resort_;
 };
 
-absl::Status RunRequest(const absl::StatusOr<Request>& request, Processes& processes, Ending& ending, std::FILE* out,
+absl::Status RunRequest(absl::StatusOr<Request>& request, Processes& processes, Ending& ending, std::FILE* out,
                         std::FILE* err) {
   if (absl::Status status = processes.Agree(request.status()); !status.ok()) return status;
   if (absl::Status status = processes.CheckSame(SharedOptions(*request)); !status.ok()) return status;
@@ -168,7 +176,7 @@ int Run(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* er
   // A launcher may hand on a signal at any time.
   std::optional<Interrupts> interrupts;
   if (launched) interrupts.emplace(true);
-  const absl::StatusOr<Request> request = ParseRequest(arguments);
+  absl::StatusOr<Request> request = ParseRequest(arguments);
   if (request.ok() && request->help) {
     if (first) std::fputs(HelpText(), out);
     return 0;

@@ -46,9 +46,12 @@ class TensorSource : public executor::BatchSource {
 }  // namespace
 
 std::string ExtentText(const Extent& extent, int64_t samples, double batch) {
-  const int64_t steps = extent.once ? StepsFor(samples, static_cast<int64_t>(batch)) : extent.steps;
+  const int64_t all = StepsFor(samples, static_cast<int64_t>(batch));
+  const int64_t steps = extent.once && (extent.steps == 0 || extent.steps > all) ? all : extent.steps;
   if (steps == 0) return "";
   const std::string in_steps = absl::StrCat(" in ", plan::CountText(steps), steps == 1 ? " step" : " steps");
+  if (extent.once && steps < all)
+    return absl::StrCat(", the first ", plan::CountText(steps * static_cast<int64_t>(batch)), ",", in_steps);
   if (extent.once) return absl::StrCat(", each once,", in_steps);
   const double epochs = batch * static_cast<double>(steps) / static_cast<double>(samples);
   const std::string text = epochs < 0.01  ? "less than 0.01"

@@ -28,13 +28,14 @@ struct OpenedData {
 struct Extent {
   uint64_t seed = 0;  // of the order
   int64_t steps = 0;  // as many batches
-  bool once = false;  // or every sample once, in their order; then `steps` and `seed` say nothing
+  bool once = false;  // every sample once, in their order, of the first `steps` batches, 0: all; `seed` says nothing
 };
 
 // Steps of `batch` samples that it takes to read `samples`.
 inline int64_t StepsFor(int64_t samples, int64_t batch) { return (samples + batch - 1) / batch; }
 
-// ", 0.9 epochs in 400 steps" of `batch` samples each on average, "" for no step; ", each once, in 79 steps".
+// ", 0.9 epochs in 400 steps" of `batch` samples each on average, "" for no step; ", each once, in 79 steps"; ", the
+// first 640, in 10 steps".
 std::string ExtentText(const Extent& extent, int64_t samples, double batch);
 
 // Opens --data: arrays for the inputs of their names, see OpenRecords, or tokens, see OpenTokens.

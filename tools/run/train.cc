@@ -13,12 +13,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/checkpoint_reader.h"
+#include "runtime/checkpoint/directory.h"
 #include "runtime/checkpoint/host_and_time.h"
 #include "runtime/plan/names.h"
 #include "runtime/trace/metrics.h"
 #include "runtime/trace/progress.h"
 #include "tools/hugging_face/folder.h"
+#include "tools/run/best.h"
 #include "tools/run/cluster.h"
+#include "tools/run/evaluations.h"
 #include "tools/run/init.h"
 #include "tools/run/inputs.h"
 #include "tools/run/interrupts.h"
@@ -51,6 +54,10 @@ class Trainer {
  public:
   explicit Trainer(const Context& context)
       : context_(context), request_(context.request), processes_(context.processes), last_step_(StepsOf(context)) {}
+
+  ~Trainer() {
+    if (evaluations_ != nullptr) evaluations_->beside().cluster.reset();  // before that of the training
+  }
 
   absl::Status Run() {
     std::optional<Interrupts> interrupts;
@@ -92,6 +99,9 @@ class Trainer {
       loss_scale_ = static_cast<float>(precision.loss_scale().initial());
     }
     if (absl::Status status = processes_.Agree(OpenData()); !status.ok()) return status;
+    auto evaluations = Evaluations::Open(context_, data_, last_step_);
+    if (!evaluations.ok()) return evaluations.status();
+    evaluations_ = *std::move(evaluations);
     if (absl::Status status = Compare(resume->get()); !status.ok()) return status;
     auto timeline = TimelineFor(context_);
     if (!timeline.ok()) return timeline.status();
@@ -102,7 +112,8 @@ class Trainer {
       peak_ = PeakOf(context_, compute == BF16 ? DType::kBF16 : compute == F16 ? DType::kF16 : DType::kF32);
     }
     growth_.emplace();
-    auto cluster = StartCluster(context_, seed_, data_.source.get(), nullptr, timeline_.get());
+    auto cluster = StartCluster(context_, seed_, data_.source.get(), nullptr, timeline_.get(),
+                                evaluations_ == nullptr ? nullptr : &evaluations_->beside());
     if (!cluster.ok()) return cluster.status();
     cluster_ = *std::move(cluster);
     auto memory = GatherMemory(processes_, MemoryOf(context_, *cluster_));
@@ -134,6 +145,10 @@ class Trainer {
     if (!status.ok()) return status;
     record_ = RecordOf(context_.plan);
     record_.insert(data_.record.begin(), data_.record.end());
+    if (evaluations_ != nullptr) {
+      record_.insert(evaluations_->record().begin(), evaluations_->record().end());
+      best_.emplace(evaluations_->rule());
+    }
     absl::StatusOr<InitialParameters> init = InitialParameters::Open(context_);
     if (!init.ok()) return init.status();
     init_ = *std::move(init);
@@ -150,8 +165,33 @@ class Trainer {
     absl::StatusOr<std::string> changed = "";
     if (resume != nullptr) changed = CheckChanges(*resume, record_, AskedSeed(), request_);
     if (status = processes_.Agree(changed.status()); !status.ok()) return status;
-    notes_ = {data_.text, init_.text(), *changed};
-    return status;
+    notes_ = {data_.text, TextOfEvaluations(), init_.text(), *changed};
+    return resume != nullptr && best_.has_value() ? TakeUpBest(*resume) : status;
+  }
+
+  std::string TextOfEvaluations() const {
+    if (evaluations_ != nullptr) return evaluations_->text();
+    if (!context_.plan.has_evaluation()) return "";
+    return absl::StrCat("no --eval-data: ", context_.plan.evaluation().header().graph(), " is not evaluated");
+  }
+
+  // What was the best when the checkpoint was saved, if that is still there.
+  absl::Status TakeUpBest(const checkpoint::CheckpointReader& resume) {
+    const bool same = best_->Read(resume.manifest().run);
+    absl::Status status;
+    int64_t there = 1;
+    if (processes_.first() && same && best_->step() >= 0) {
+      there = checkpoint::HasCheckpoint(request_.checkpoint_dir, best_->step());
+      if (there != 0) status = checkpoint::SetBest(request_.checkpoint_dir, best_->step());
+    }
+    const auto all = processes_.AllGather(absl::StrCat(there));
+    if (!all.ok()) return all.status();
+    if (!same || (*all)[0] == "0") {
+      best_.emplace(evaluations_->rule());
+      if (!evaluations_->rule().metric.empty())
+        notes_.push_back("no evaluation of before counts: the best begins anew");
+    }
+    return processes_.Agree(status);
   }
 
   absl::Status LoadState(checkpoint::CheckpointReader* resume) {
@@ -183,6 +223,7 @@ class Trainer {
         context_.Tell(absl::StrCat("no checkpoint in ", request_.checkpoint_dir, " yet: starting at step 1"));
       if (resume != nullptr && step_ >= last_step_)
         context_.Tell(absl::StrCat("nothing to do: ", step_, " steps are done, --steps asks for ", last_step_));
+      if (const std::string end = End(); !end.empty()) context_.Tell("nothing to do: " + end);
       progress_ = std::make_unique<trace::Progress>(context_.err, isatty(fileno(context_.err)) == 1, step_, last_step_);
     }
     return absl::OkStatus();
@@ -194,7 +235,7 @@ class Trainer {
     int64_t before = begin, now = begin;
     StepWord own;
     const absl::Status done =
-        RunSteps(first, last_step_,
+        RunSteps(first, End().empty() ? last_step_ : first,
                  {.begin = [&](int64_t step) { cluster_->Begin(step); },
                   .end = [&] { return cluster_->End(); },
                   .take = [&](int64_t step) -> absl::StatusOr<bool> {
@@ -207,20 +248,25 @@ class Trainer {
                     absl::StatusOr<StepWord> word = Exchange(processes_, own);
                     if (!word.ok()) return word.status();
                     stop_ = std::max(stop_, word->stop);
-                    const trace::StepMetrics metrics = MetricsOf(*word, static_cast<double>(now - before) * 1e-9);
+                    trace::StepMetrics metrics = MetricsOf(*word, static_cast<double>(now - before) * 1e-9);
+                    // All have the same numbers, and so the same verdict.
+                    const absl::Status finite = CheckFinite(metrics);
+                    const bool evaluates = finite.ok() && EvaluatesAfter(metrics.step);
+                    if (evaluates) {
+                      auto found = evaluations_->Run();
+                      if (!found.ok()) return found.status();
+                      metrics.evaluation = *std::move(found);
+                    }
                     if (absl::Status status = Report(metrics, static_cast<double>(now - begin) * 1e-9); !status.ok()) {
                       return status;
                     }
-                    // All have the same numbers, and so the same verdict.
-                    if (absl::Status status = CheckFinite(metrics); !status.ok()) return processes_.Agree(status);
+                    if (!finite.ok()) return processes_.Agree(finite);
                     loss_scale_ = metrics.loss_scale;
                     before = now;
                     ++step_;
-                    if (SavesAfter(step_)) {
-                      if (absl::Status status = Save(); !status.ok()) return status;
-                      before = trace::NowNs();
-                    }
-                    return stop_ == Stop::kNo;
+                    if (absl::Status status = Keep(metrics); !status.ok()) return status;
+                    if (RestsAfter(step_)) before = trace::NowNs();
+                    return stop_ == Stop::kNo && End().empty();
                   }});
     if (!done.ok()) return done;
     progress_.reset();
@@ -236,11 +282,38 @@ class Trainer {
   bool SavesAfter(int64_t steps) const {
     return request_.checkpoint_every > 0 && steps % request_.checkpoint_every == 0;
   }
+  bool EvaluatesAfter(int64_t steps) const { return evaluations_ != nullptr && evaluations_->IsAfter(steps); }
+  bool RestsAfter(int64_t steps) const { return SavesAfter(steps) || EvaluatesAfter(steps); }
+
+  // Why the run ends by what was evaluated; "" if it goes on.
+  std::string End() const { return best_.has_value() ? best_->End() : ""; }
+
+  // What is to be saved of the steps that are done: what is due, and the best.
+  absl::Status Keep(const trace::StepMetrics& metrics) {
+    const int64_t before = best_.has_value() ? best_->step() : -1;
+    bool better = false;
+    for (const auto& [name, value] : metrics.evaluation) {
+      if (best_.has_value() && name == evaluations_->rule().metric) better = best_->Take(step_, value);
+    }
+    if (better || SavesAfter(step_)) {
+      if (absl::Status status = Save(); !status.ok()) return status;
+    }
+    if (!better || request_.checkpoint_dir.empty()) return absl::OkStatus();
+    return processes_.Agree(processes_.first() ? KeepBest(before) : absl::OkStatus());
+  }
+
+  // Of the steps that are done, whose checkpoint is saved. That of the best before goes, unless it was asked for.
+  absl::Status KeepBest(int64_t before) const {
+    const std::string& folder = request_.checkpoint_dir;
+    if (absl::Status status = checkpoint::SetBest(folder, step_); !status.ok()) return status;
+    if (before < 0 || SavesAfter(before)) return absl::OkStatus();
+    return checkpoint::RemoveFolder(absl::StrCat(folder, "/", checkpoint::StepName(before)));
+  }
 
   // Whether the next step may begin before this one is reported, the same for all processes: a GPU would have nothing
   // to do meanwhile, where the cores of a host have the report. A process alone knows already if it stops.
   bool BeginsAhead(const StepWord& own) const {
-    return context_.device != nullptr && !SavesAfter(own.step) && (!processes_.alone() || own.stop == Stop::kNo);
+    return context_.device != nullptr && !RestsAfter(own.step) && (!processes_.alone() || own.stop == Stop::kNo);
   }
 
   std::optional<float> MetricOf(const std::string& name) {
@@ -317,6 +390,7 @@ class Trainer {
   absl::Status Save() {
     if (request_.checkpoint_dir.empty() || saved_ == step_ || (step_ == 0 && last_step_ > 0)) return absl::OkStatus();
     record_["date"] = checkpoint::TimeText();
+    if (best_.has_value()) best_->AddTo(record_);
     const absl::Status status = SaveCheckpoint(context_, *cluster_,
                                                {.folder = request_.checkpoint_dir,
                                                 .step = step_,
@@ -345,6 +419,13 @@ class Trainer {
     if (saved_ == step_ && saved_ != resumed_)
       std::fprintf(context_.err, "saved step %lld in %s\n", static_cast<long long>(step_),
                    request_.checkpoint_dir.c_str());
+    if (const std::string end = End(); !end.empty() && steps > 0)
+      std::fprintf(context_.err, "stopped after step %lld: %s\n", static_cast<long long>(step_), end.c_str());
+    if (best_.has_value() && best_->step() >= 0)
+      std::fprintf(context_.err, "best: %s%s\n", best_->Text().c_str(),
+                   request_.checkpoint_dir.empty()
+                       ? ""
+                       : absl::StrCat(", in ", request_.checkpoint_dir, "/", checkpoint::kBestLink).c_str());
     if (stop_ == Stop::kTerminate)
       std::fprintf(context_.err, "stopped after step %lld, as a signal asked\n", static_cast<long long>(step_));
     return absl::OkStatus();
@@ -368,6 +449,8 @@ class Trainer {
   std::optional<double> peak_;
   // In the order in which they need each other.
   OpenedData data_;
+  std::unique_ptr<Evaluations> evaluations_;  // null: there are none
+  std::optional<Best> best_;                  // of them
   InitialParameters init_;
   std::map<std::string, std::string> beside_;  // files that go with the model into checkpoints, on the first process
   std::unique_ptr<trace::Timeline> timeline_;

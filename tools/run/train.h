@@ -29,6 +29,11 @@ struct Context {
   // Called with the first error of a step, by any thread.
   std::function<void(const absl::Status&)> on_fault;
 
+  // The same for another plan of the same run.
+  Context With(const plan::Plan& other) const {
+    return {request, other, kernels, device, communicator, processes, out, err, on_fault};
+  }
+
   // A line for people, once; none if it is empty.
   void Tell(const std::string& line) const {
     if (!line.empty() && !request.quiet && processes.first()) std::fprintf(err, "%s\n", line.c_str());

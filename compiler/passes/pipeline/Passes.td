@@ -10,7 +10,9 @@ def PipelineCut : Pass<"weft-pipeline-cut", "::weft::ir::GraphOp"> {
     ops that follow each other and share a scope up to its first number (`h.3`), or the first part of a
     scope without one (`ln_f`); an op without scope goes with what is before it. `stages` times `chunks`
     chunks are made so that the costliest is as cheap as can be, embedding and head counted; `cuts`
-    names the layers that begin a chunk instead, or `model.stage` in the model did. Chunk c lies on stage
+    names the layers that begin a chunk instead, or `model.stage` in the model did. A graph with the attribute `weft.chunks`, a
+    function that is evaluated between steps of a training, has each layer in the chunk that this says, which may leave one
+    empty; a layer that it does not name goes with what is before it. Chunk c lies on stage
     c mod `stages`, with `v-shape` on stage 2 `stages` - 1 - c if that is less than `stages`.
 
     Every stage has its own ranks: those of stage 0 first, each with the mesh of the graph, or with its own where the

@@ -101,6 +101,9 @@ private:
 
   // The pieces that begin a chunk, the first included.
   llvm::FailureOr<SmallVector<size_t>> chooseBegins(GraphOp graph) {
+    if (auto held = llvm::dyn_cast_or_null<mlir::DictionaryAttr>(graph->removeAttr(kChunksName))) {
+      return beginsOfHeld(held);
+    }
     if (int64_t(pieces_.size()) < chunkCount()) {
       graph.emitOpError() << (chunks > 1 ? "pipeline.chunks: expected at most " : "dist.pipeline: expected at most ")
                           << pieces_.size() << (chunks > 1 ? " chunks" : " stages") << ", as the model may be cut into "
@@ -120,6 +123,20 @@ private:
     }
     std::vector<size_t> begins = schedule::balance(seconds, chunkCount());
     return SmallVector<size_t>(begins.begin(), begins.end());
+  }
+
+  // As another graph is cut, whose layers this one has some of: a chunk may be left with none. What the other lacks
+  // goes with what is before it.
+  SmallVector<size_t> beginsOfHeld(mlir::DictionaryAttr held) {
+    SmallVector<size_t> begins = {0};
+    for (auto [i, piece] : llvm::enumerate(pieces_)) {
+      auto chunk = held.getAs<mlir::IntegerAttr>(piece.name);
+      while (chunk && int64_t(begins.size()) <= chunk.getInt()) {
+        begins.push_back(i);
+      }
+    }
+    begins.resize(chunkCount(), pieces_.size());
+    return begins;
   }
 
   llvm::FailureOr<SmallVector<size_t>> beginsOfCuts(GraphOp graph) {

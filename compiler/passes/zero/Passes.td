@@ -19,7 +19,8 @@ def ZeroPartition : Pass<"weft-zero-partition", "::weft::ir::GraphOp"> {
     - 3: every layer gathers its copy once for the forward and once for the backward, `on_use`.
 
     A moving average of such a parameter, a `state` of the model that is assigned sums and products of itself and the
-    parameter, is shared out likewise: its ops work on the shares, and who reads the next average gathers that.
+    parameter, is shared out likewise: its ops work on the shares, and who reads the next average gathers that. So is
+    a parameter with the attribute `shared`, which a function reads that is evaluated between steps of a training.
 
     Example: `--weft-zero-partition="stage=2"`
   }];

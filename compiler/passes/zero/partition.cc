@@ -41,6 +41,11 @@ struct ZeroPartition : impl::ZeroPartitionBase<ZeroPartition> {
         return signalPassFailure();
       }
     }
+    for (auto parameter : llvm::to_vector(getOperation().getBody().getOps<ParameterOp>())) {
+      if (parameter->removeAttr("shared") && failed(partition(parameter))) {
+        return signalPassFailure();
+      }
+    }
   }
 
 private:
@@ -94,6 +99,19 @@ private:
       splitReaders(average.parameter, average.parameter, share->whole, share->dim);
       splitReaders(average.parameter, average.next, share->whole, share->dim);
       average.parameter.setPinsAttr(pinsOf(share->split, share->home));
+    }
+    return mlir::success();
+  }
+
+  // Of what a function reads while a training keeps it shared out.
+  llvm::LogicalResult partition(ParameterOp parameter) {
+    std::optional<Share> share;
+    if (failed(shareOf(parameter, share))) {
+      return mlir::failure();
+    }
+    if (share) {
+      splitReaders(parameter, parameter, share->whole, share->dim);
+      parameter.setPinsAttr(pinsOf(share->split, share->home));
     }
     return mlir::success();
   }

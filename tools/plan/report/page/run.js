@@ -52,7 +52,9 @@ const Run = (() => {
         const note = svg.append('text').attr('class', 'note').attr('x', width - kRight - 4);
         note.attr('y', y(beside) + 14).text(`predicted ${text(beside)}`);
       }
-      svg.append('path').attr('class', 'course').attr('d', line(rows, x, y, key));
+      // An evaluation is behind some steps alone.
+      const those = key.startsWith('eval_') ? rows.filter((row) => Number.isFinite(row[key])) : rows;
+      svg.append('path').attr('class', 'course').attr('d', line(those, x, y, key));
       const dot = svg.append('circle').attr('class', 'now').attr('r', 3.5).attr('visibility', 'hidden');
       svg.on('mousemove', () => {
            const step = x.invert(d3.mouse(svg.node())[0]);
