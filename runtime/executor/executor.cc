@@ -97,7 +97,9 @@ struct Executor::Builder {
                                .fences = executor.fences_.get(),
                                .graphs = &executor.graphs_,
                                .seed = executor.services_.seed};
-    absl::StatusOr<ActorOperation> made = OperationOf(place, actor, channels[a], *executor.services_.communicator);
+    const Services& services = executor.services_;
+    absl::StatusOr<ActorOperation> made = OperationOf(place, actor, services.first_channel + channels[a],
+                                                      *services.communicator, services.first_transfer);
     if (!made.ok()) return made.status();
     if (made->operation != nullptr) {
       return std::make_unique<OperationWork>(context, place, made->inputs, made->outputs, std::move(made->operation));
@@ -210,9 +212,12 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
   const plan::Program& program = executor->program_;
   executor->index_ = found->second;
   executor->coordinates_ = plan::Coordinates(*program.placement, found->second);
-  absl::StatusOr<std::unique_ptr<device::Arena>> arena = services.device->AllocateArena(program.stage->arena_bytes());
-  if (!arena.ok()) return Prefixed(where, arena.status());
-  executor->arena_ = *std::move(arena);
+  executor->arena_ = services.arena;
+  if (executor->arena_ == nullptr) {
+    auto arena = services.device->AllocateArena(std::max(program.stage->arena_bytes(), services.least_arena_bytes));
+    if (!arena.ok()) return Prefixed(where, arena.status());
+    executor->arena_ = *std::move(arena);
+  }
   for (const plan::Stream& stream : program.stage->streams()) {
     // What other ranks wait for goes before this rank's own work.
     const bool urgent = stream.kind() == plan::Stream::COMMUNICATION;
@@ -244,6 +249,12 @@ absl::Status Executor::PrepareMetrics() {
   metric_memory_ = *std::move(memory);
   for (size_t i = 0; i < metrics_.size(); ++i) metrics_[i].word = metric_memory_->base() + i * kWord;
   return absl::OkStatus();
+}
+
+int Executor::next_channel() const {
+  int next = services_.first_channel;
+  for (int channel : ChannelsOf(*program_.stage)) next = std::max(next, services_.first_channel + channel + 1);
+  return next;
 }
 
 int64_t Executor::workspace_bytes() const {

@@ -52,6 +52,9 @@ struct Services {
   ResultSink* sink = nullptr;     // null: results are dropped
   actor::Fault* fault = nullptr;
   std::shared_ptr<const code::Code> code;              // of the plan's generated kernels, if it has some
+  std::shared_ptr<device::Arena> arena;                // of another executor of this rank; null: one of its own
+  int64_t least_arena_bytes = 0;                       // of one of its own
+  int first_channel = 0, first_transfer = 0;           // the numbers before are another executor's of this communicator
   uint64_t seed = 0;                                   // of the run
   int threads = 1;                                     // that a kernel may use
   int spins = 0;                                       // how often a waiting stream looks before it sleeps
@@ -103,6 +106,10 @@ class Executor {
   int rank() const { return rank_; }
   int stage() const { return program_.index; }
   int64_t arena_bytes() const { return arena_->bytes(); }
+  const std::shared_ptr<device::Arena>& arena() const { return arena_; }
+  // The first numbers that are free behind its own.
+  int next_channel() const;
+  int next_transfer() const { return services_.first_transfer + program_.plan->transfers_size(); }
   // Of the GPU's memory, beside the arena: what the kernels of each stream share. 0 on the host.
   int64_t workspace_bytes() const;
   actor::RankProgram& actors() { return *actors_; }
@@ -134,7 +141,7 @@ class Executor {
   const Services services_;
   int64_t index_ = 0;  // within the placement
   std::vector<int64_t> coordinates_;
-  std::unique_ptr<device::Arena> arena_;
+  std::shared_ptr<device::Arena> arena_;
   std::vector<std::unique_ptr<device::Stream>> streams_;
   std::unique_ptr<Fences> fences_;
   std::vector<std::unique_ptr<StepUpload>> uploads_;       // by stream; null: not on a GPU

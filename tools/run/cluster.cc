@@ -35,6 +35,7 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> CreateCluster(const Context& 
     const absl::Status fits =
         context.processes.alone() ? absl::OkStatus() : CheckMemory(context.plan, MemoryOf(context, **cluster));
     if (!fits.ok()) return fits;
+    if (options.host != nullptr) return cluster;
     if (absl::Status status = (*cluster)->Initialize(); !status.ok()) return status;
   }
   return cluster;
@@ -134,7 +135,8 @@ absl::Status WriteTimeline(const Context& context, const trace::Timeline& timeli
 
 absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& context, uint64_t seed,
                                                                 executor::BatchSource* source,
-                                                                executor::ResultSink* sink, trace::Timeline* timeline) {
+                                                                executor::ResultSink* sink, trace::Timeline* timeline,
+                                                                const Turns& turns) {
   auto cluster =
       CreateCluster(context, {.kernels = &context.kernels,
                               .source = source,
@@ -144,6 +146,8 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& c
                               .hang_time_out = std::chrono::seconds(context.request.hang_seconds),
                               .timeline = timeline,
                               .trace_kernels = context.request.trace_kernels,
+                              .guest = turns.guest,
+                              .host = turns.host,
                               .device = context.device,
                               .graphs = context.request.cuda_graphs,
                               .on_fault = [&context](const absl::Status& error) { context.on_fault(error); }});

@@ -17,11 +17,18 @@
 
 namespace weft::run {
 
+// One of two plans that take turns: see executor::ClusterOptions.
+struct Turns {
+  const plan::Plan* guest = nullptr;
+  executor::Cluster* host = nullptr;
+};
+
 // Loads the ranks of this process and gives their state its initial values.
 // `timeline` may be null. All processes come, and get the same error.
 absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& context, uint64_t seed,
                                                                 executor::BatchSource* source,
-                                                                executor::ResultSink* sink, trace::Timeline* timeline);
+                                                                executor::ResultSink* sink, trace::Timeline* timeline,
+                                                                const Turns& turns = {});
 
 // Threads that a rank's kernels use.
 int ThreadsOf(const Context& context);
