@@ -82,8 +82,8 @@ void ForwardBlock(const HeadShape& shape, const ForwardHead& head, int64_t first
   }
 }
 
-// The keys up to the last block of which any of the rows sees one: a mask may hide all behind, as those that a cache does
-// not have yet.
+// The keys up to the last block of which any of the rows sees one: a mask may hide all behind, as those that a cache
+// does not have yet.
 int64_t SeenByAny(const HeadShape& shape, const ForwardHead& head, int64_t begin, int64_t end) {
   int64_t seen = begin < end ? shape.Limit(end - 1) : 0;
   if (head.mask.data == nullptr) return seen;

@@ -120,7 +120,8 @@ TEST(FloatProductTest, Pieces) {
 
 TEST(FloatProductTest, AnEmptySumIsZero) {
   for (Sgemm sgemm : Engines()) {
-    for (float value : {Multiply({1, 3, 4, 0}, 1, sgemm)[0], Multiply({1, 1, 4, 0}, 1, sgemm)[3], Multiply({1, 300, 400, 0}, 2, sgemm)[17 * 402]}) {
+    for (float value : {Multiply({1, 3, 4, 0}, 1, sgemm)[0], Multiply({1, 1, 4, 0}, 1, sgemm)[3],
+                        Multiply({1, 300, 400, 0}, 2, sgemm)[17 * 402]}) {
       EXPECT_EQ(value, 0);
     }
   }
@@ -153,8 +154,9 @@ TEST(FloatProductTest, OverwritesTheResult) {
 }
 
 TEST(FloatProductTest, ThreadsDoNotChangeABit) {
-  for (const Problem& problem : {Problem{1, 446, 540, 925, true, false}, Problem{1, 267, 1178, 513, false, true},
-                                 Problem{1, 256, 1152, 384}, Problem{1, 1, 3072, 768}, Problem{3, 335, 225, 737, false, true}}) {
+  for (const Problem& problem :
+       {Problem{1, 446, 540, 925, true, false}, Problem{1, 267, 1178, 513, false, true}, Problem{1, 256, 1152, 384},
+        Problem{1, 1, 3072, 768}, Problem{3, 335, 225, 737, false, true}}) {
     for (Sgemm sgemm : Engines()) {
       const std::vector<float> one = Multiply(problem, 1, sgemm);
       for (int threads : {2, 3, 5, 16}) EXPECT_EQ(Multiply(problem, threads, sgemm), one) << threads;

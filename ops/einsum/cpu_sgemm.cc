@@ -58,8 +58,9 @@ void RowByOpenBlas(int columns, int inner, const FloatMatrix& left, const FloatM
   const float one = 1;
   const int step = left.transposed ? left.stride : 1, next = 1;
   std::fill(result, result + columns, 0.0f);  // it is added to: what was there may be no number
-  Library().sgemv(right.transposed ? "T" : "N", right.transposed ? &inner : &columns, right.transposed ? &columns : &inner,
-                  &one, right.data, &right.stride, left.data, &step, &one, result, &next);
+  Library().sgemv(right.transposed ? "T" : "N", right.transposed ? &inner : &columns,
+                  right.transposed ? &columns : &inner, &one, right.data, &right.stride, left.data, &step, &one, result,
+                  &next);
 }
 
 // By columns the operands are their transposes: the product's is right's transpose times left's.
