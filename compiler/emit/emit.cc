@@ -45,6 +45,8 @@ plan::Buffer::Kind kindOf(task::BufferKind kind) {
     return plan::Buffer::OUTPUT;
   case task::BufferKind::Working:
     return plan::Buffer::WORKING;
+  case task::BufferKind::Cache:
+    return plan::Buffer::CACHE;
   }
   llvm_unreachable("a kind of the dialect");
 }

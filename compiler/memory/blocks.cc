@@ -283,7 +283,8 @@ Blocks::Blocks(const plan::Program& program, const plan::Orders& orders, const s
       Block& block = blocks_.emplace_back();
       block.root = root;
       block.bytes = program.slot_bytes[root] * (places[root] / count);
-      if (program.persistent[root] || uses.actors.empty()) {
+      block.state = program.persistent[root];
+      if (block.state || uses.actors.empty()) {
         block.life = {{0, moments.end()}};
         continue;
       }

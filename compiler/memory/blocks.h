@@ -27,6 +27,7 @@ struct Block {
   // counted over the step; else -1. Blocks with the same two are a frame: a forward's activations for its backward,
   // say.
   int32_t unit = -1, until = -1;
+  bool state = false;  // it is kept from step to step
 };
 
 // The blocks of a stage and which of them may share bytes. Memory: a bit for each pair.

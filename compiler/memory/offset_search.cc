@@ -50,13 +50,20 @@ struct OffsetSearch::Groups {
 };
 
 OffsetSearch::OffsetSearch(const Blocks& blocks) : blocks_(blocks), offsets_(blocks.size(), 0) {
+  const auto put = [&](int32_t b) {
+    offsets_[b] = bottom_;
+    bottom_ += blocks[b].bytes;
+  };
+  // State first: so it lies at the same places in plans that keep the same.
+  for (int32_t b = 0; b < blocks.size(); ++b) {
+    if (blocks[b].state) put(b);
+  }
   for (int32_t b = 0; b < blocks.size(); ++b) {
     if (!blocks.IsAlways(b)) {
       movable_.push_back(b);
-      continue;
+    } else if (!blocks[b].state) {
+      put(b);
     }
-    offsets_[b] = bottom_;
-    bottom_ += blocks[b].bytes;
   }
   std::stable_sort(movable_.begin(), movable_.end(),
                    [&](int32_t a, int32_t b) { return blocks[a].bytes > blocks[b].bytes; });

@@ -10,7 +10,8 @@
 
 namespace weft::compiler {
 
-// A place for each block, such that those which conflict lie apart. What lives always lies at the bottom. Refers to the
+// A place for each block, such that those which conflict lie apart. What lives always lies at the bottom, state
+// before all. Refers to the
 // blocks. The same everywhere: chance comes from a seed, effort is counted and not timed. One thread.
 //
 //   Start()    first fit: block after block goes to the lowest offset where it fits, in known orders

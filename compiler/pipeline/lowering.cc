@@ -22,7 +22,9 @@ GraphFacts factsOf(mlir::ModuleOp module, const Batch &batch) {
   GraphFacts facts;
   for (auto graph : module.getOps<ir::GraphOp>()) {
     facts.name = graph.getSymName().str();
-    facts.training = !graph.getBody().getOps<ir::AssignOp>().empty();
+    facts.training = llvm::any_of(graph.getBody().getOps<ir::AssignOp>(), [](ir::AssignOp assign) {
+      return !assign.getTarget().getDefiningOp()->hasAttr(ir::kCacheName);
+    });
     facts.microBatches = int64_t(graph.getMicroBatches());
     const double micros = double(batch.global()) / double(batch.micro());
     const double filled = facts.training ? micros / std::ceil(micros) : 1;

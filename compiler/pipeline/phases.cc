@@ -57,6 +57,9 @@ void buildElaborate(mlir::OpPassManager &manager, const Job &job) {
     manager.addPass(createElaboratePins(options));
   }
   manager.addPass(createElaborateInfer({MicroBatches(job.batch())}));
+  if (job.generate().chunk() > 0) {
+    manager.addNestedPass<ir::GraphOp>(createElaborateGenerate({job.generate().chunk()}));
+  }
   // Pins can be checked once shapes and meshes are known.
   manager.addNestedPass<ir::GraphOp>(createElaboratePlace());
 }

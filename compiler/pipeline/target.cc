@@ -50,7 +50,7 @@ llvm::LogicalResult checkAssignments(ir::GraphOp graph, bool isTrained) {
   llvm::DenseSet<mlir::Value> assigned;
   for (ir::AssignOp assign : graph.getBody().getOps<ir::AssignOp>()) {
     llvm::StringRef name = assign.getTarget().getDefiningOp<ir::ParameterOp>().getName();
-    if (!isTrained) {
+    if (!isTrained && !assign.getTarget().getDefiningOp()->hasAttr(ir::kCacheName)) {
       return assign.emitOpError() << "parameter " << name
                                   << ": expected a graph that is trained, got a function, which keeps nothing";
     }

@@ -378,6 +378,26 @@ TEST(AttentionBiasGradTest, MatchesPlainLoops) {
   }
 }
 
+// As where the keys lie in a cache that is not full: what is there of keys that nobody sees does not matter.
+TEST(AttentionTest, KeysBehindTheLastThatIsSeenAreNotRead) {
+  for (int64_t seen : {1, 100, 128, 140}) {
+    Case c = With({1, 5, 400, 2, 2, 8, false}, "", "b1st");
+    std::fill(c.mask.values.begin(), c.mask.values.end(), 0.0);
+    for (int64_t i = 0; i < c.s; ++i) {
+      for (int64_t j = 0; j < std::max<int64_t>(seen - i, 1); ++j) c.mask.values[c.Place("b1st", 0, 0, i, j)] = 1;
+    }
+    const Values q = RandomValues(c.q_size(), 1), k = RandomValues(c.k_size(), 2), v = RandomValues(c.k_size(), 3);
+    const Forward want = ReferenceForward(c, q, k, v);
+    Values unread = v;
+    std::fill(unread.begin() + 256 * c.m * c.d, unread.end(), std::numeric_limits<double>::quiet_NaN());
+    for (int threads : {1, 3}) {
+      const auto got = RunKernel(Registry(), SpecOf(c, "attention", threads), c.Inputs({q, k, unread}));
+      ASSERT_TRUE(got.ok());
+      for (size_t e = 0; e < want.out.value.size(); ++e) EXPECT_NEAR((*got)[0][e], want.out.value[e], 1e-5) << seen;
+    }
+  }
+}
+
 // Also where what is added is -infinity, as some write a mask: no number is NaN.
 TEST(AttentionTest, RowsThatSeeNoKeyAreZeros) {
   Case c = With({1, 3, 20, 1, 1, 8, false}, "b1st", "b1st");

@@ -82,12 +82,29 @@ void ForwardBlock(const HeadShape& shape, const ForwardHead& head, int64_t first
   }
 }
 
-void Forward(const HeadShape& shape, const ForwardHead& head, int64_t begin, int64_t end, float* scratch) {
+// The keys up to the last block of which any of the rows sees one: a mask may hide all behind, as those that a cache
+// does not have yet.
+int64_t SeenByAny(const HeadShape& shape, const ForwardHead& head, int64_t begin, int64_t end) {
+  int64_t seen = begin < end ? shape.Limit(end - 1) : 0;
+  if (head.mask.data == nullptr) return seen;
+  int64_t last = 0;
+  for (int64_t row = begin; row < end; ++row) {
+    const uint8_t* mask = head.mask.data + row * head.mask.row;
+    int64_t key = seen;
+    while (key > last && mask[(key - 1) * head.mask.key] == 0) --key;
+    last = Larger(last, key);
+  }
+  return Smaller(seen, RoundUp(last, kKeyBlock));
+}
+
+void Forward(const HeadShape& whole, const ForwardHead& head, int64_t begin, int64_t end, float* scratch) {
   Pieces pieces(scratch);
+  HeadShape shape = whole;
+  shape.keys = SeenByAny(whole, head, begin, end);
   const int64_t padded = PaddedDepth(shape);
   float* packed_k = pieces.Take(PackedKeys(shape) * shape.depth);
   float* v = pieces.Take(shape.keys * padded);
-  const int64_t seen = begin < end ? shape.Limit(end - 1) : 0;
+  const int64_t seen = shape.keys;
   PackTransposed(head.k, seen, shape.depth, packed_k);
   CopyRows(head.v, seen, shape.depth, padded, 1.0f, v);
   for (int64_t first = begin; first < end; first += kQueryBlock) {

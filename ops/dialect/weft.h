@@ -101,6 +101,9 @@ constexpr llvm::StringLiteral kUnpaddedName("unpadded");
 /// parameters, not with what the optimizer keeps.
 constexpr llvm::StringLiteral kOfModelName("of_model");
 
+/// Likewise of one that a function keeps from one run to the next, which no file has.
+constexpr llvm::StringLiteral kCacheName("cache");
+
 /// The SBP of a tensor type, or null before `shard`.
 SbpAttr sbpOf(mlir::Type type);
 

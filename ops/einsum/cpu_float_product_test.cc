@@ -113,12 +113,15 @@ TEST(FloatProductTest, Pieces) {
     ExpectProduct({1, 40, 5001, 300, left, right}, 1013, 4);
     ExpectProduct({5, 130, 290, 310, left, right}, 1019, 3);
     ExpectProduct({33, 7, 20, 9, left, right}, 1, 2);
+    ExpectProduct({1, 1, 3001, 700, left, right}, 7, 3);
+    ExpectProduct({4, 1, 900, 310, left, right}, 3, 2);
   }
 }
 
 TEST(FloatProductTest, AnEmptySumIsZero) {
   for (Sgemm sgemm : Engines()) {
-    for (float value : {Multiply({1, 3, 4, 0}, 1, sgemm)[0], Multiply({1, 300, 400, 0}, 2, sgemm)[17 * 402]}) {
+    for (float value : {Multiply({1, 3, 4, 0}, 1, sgemm)[0], Multiply({1, 1, 4, 0}, 1, sgemm)[3],
+                        Multiply({1, 300, 400, 0}, 2, sgemm)[17 * 402]}) {
       EXPECT_EQ(value, 0);
     }
   }
@@ -136,21 +139,24 @@ TEST(FloatProductTest, RefusesWhatHasGapsBothWays) {
 
 // What was there before does not matter, not even NaN.
 TEST(FloatProductTest, OverwritesTheResult) {
-  const Problem problem = {1, 70, 300, 90};
-  for (Sgemm sgemm : Engines()) {
-    absl::StatusOr<std::unique_ptr<Product>> product = CreateFloatProduct(problem.contraction(), 1, sgemm);
-    ASSERT_TRUE(product.ok());
-    std::vector<float> result(problem.result_size(), std::numeric_limits<float>::quiet_NaN());
-    ASSERT_TRUE((*product)->Run(problem.left().data(), problem.right().data(), result.data(), nullptr).ok());
-    EXPECT_FALSE(std::isnan(result[0]));
-    EXPECT_FALSE(std::isnan(result[69 * 302 + 299]));
-    EXPECT_TRUE(std::isnan(result[300]));  // beyond the row
+  for (int64_t rows : {70, 1}) {
+    const Problem problem = {1, rows, 300, 90};
+    for (Sgemm sgemm : Engines()) {
+      absl::StatusOr<std::unique_ptr<Product>> product = CreateFloatProduct(problem.contraction(), 1, sgemm);
+      ASSERT_TRUE(product.ok());
+      std::vector<float> result(problem.result_size(), std::numeric_limits<float>::quiet_NaN());
+      ASSERT_TRUE((*product)->Run(problem.left().data(), problem.right().data(), result.data(), nullptr).ok());
+      EXPECT_FALSE(std::isnan(result[0]));
+      EXPECT_FALSE(std::isnan(result[(rows - 1) * 302 + 299]));
+      EXPECT_TRUE(std::isnan(result[300]));  // beyond the row
+    }
   }
 }
 
 TEST(FloatProductTest, ThreadsDoNotChangeABit) {
-  for (const Problem& problem : {Problem{1, 446, 540, 925, true, false}, Problem{1, 267, 1178, 513, false, true},
-                                 Problem{1, 256, 1152, 384}, Problem{3, 335, 225, 737, false, true}}) {
+  for (const Problem& problem :
+       {Problem{1, 446, 540, 925, true, false}, Problem{1, 267, 1178, 513, false, true}, Problem{1, 256, 1152, 384},
+        Problem{1, 1, 3072, 768}, Problem{3, 335, 225, 737, false, true}}) {
     for (Sgemm sgemm : Engines()) {
       const std::vector<float> one = Multiply(problem, 1, sgemm);
       for (int threads : {2, 3, 5, 16}) EXPECT_EQ(Multiply(problem, threads, sgemm), one) << threads;

@@ -19,27 +19,33 @@ using FortranSgemm = void (*)(const char* left_transposed, const char* right_tra
                               const int* left_stride, const float* right, const int* right_stride, const float* beta,
                               float* result, const int* result_stride);
 
+using FortranSgemv = void (*)(const char* transposed, const int* rows, const int* columns, const float* alpha,
+                              const float* matrix, const int* matrix_stride, const float* vector, const int* step,
+                              const float* beta, float* result, const int* result_step);
+
 struct OpenBlas {
   FortranSgemm sgemm = nullptr;
+  FortranSgemv sgemv = nullptr;
   std::string version;  // or why there is no sgemm
 };
 
 OpenBlas Open() {
   void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return {nullptr, dlerror()};
+  if (library == nullptr) return {nullptr, nullptr, dlerror()};
   const auto parallel = reinterpret_cast<int (*)()>(dlsym(library, "openblas_get_parallel"));
   const auto set_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"));
   const auto config = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config"));
   const auto core = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_corename"));
   const auto sgemm = reinterpret_cast<FortranSgemm>(dlsym(library, "sgemm_"));
-  if (!parallel || !set_threads || !config || !core || !sgemm) {
-    return {nullptr, "libopenblas.so.0: expected OpenBLAS's functions, got a library that lacks some"};
+  const auto sgemv = reinterpret_cast<FortranSgemv>(dlsym(library, "sgemv_"));
+  if (!parallel || !set_threads || !config || !core || !sgemm || !sgemv) {
+    return {nullptr, nullptr, "libopenblas.so.0: expected OpenBLAS's functions, got a library that lacks some"};
   }
   // A build for one thread is not safe for several: small products of two came out wrong.
-  if (parallel() == 0) return {nullptr, "libopenblas.so.0: expected a build with threads, got a serial one"};
+  if (parallel() == 0) return {nullptr, nullptr, "libopenblas.so.0: expected a build with threads, got a serial one"};
   set_threads(1);  // kernels have threads of their own (ops/abi/parallel.h)
   const std::vector<std::string> words = absl::StrSplit(config(), absl::MaxSplits(' ', 2));
-  return {sgemm, absl::StrCat(words[0], " ", words.size() > 1 ? words[1] : "", " for ", core())};
+  return {sgemm, sgemv, absl::StrCat(words[0], " ", words.size() > 1 ? words[1] : "", " for ", core())};
 }
 
 const OpenBlas& Library() {
@@ -47,9 +53,20 @@ const OpenBlas& Library() {
   return library;
 }
 
+// Of a single row of left. sgemm packs the matrix first: that takes some six times as long as reading it once.
+void RowByOpenBlas(int columns, int inner, const FloatMatrix& left, const FloatMatrix& right, float* result) {
+  const float one = 1;
+  const int step = left.transposed ? left.stride : 1, next = 1;
+  std::fill(result, result + columns, 0.0f);  // it is added to: what was there may be no number
+  Library().sgemv(right.transposed ? "T" : "N", right.transposed ? &inner : &columns,
+                  right.transposed ? &columns : &inner, &one, right.data, &right.stride, left.data, &step, &one, result,
+                  &next);
+}
+
 // By columns the operands are their transposes: the product's is right's transpose times left's.
 void ByOpenBlas(int rows, int columns, int inner, const FloatMatrix& left, const FloatMatrix& right, float* result,
                 int stride) {
+  if (rows == 1) return RowByOpenBlas(columns, inner, left, right, result);
   const float one = 1, zero = 0;
   Library().sgemm(right.transposed ? "T" : "N", left.transposed ? "T" : "N", &columns, &rows, &inner, &one, right.data,
                   &right.stride, left.data, &left.stride, &zero, result, &stride);

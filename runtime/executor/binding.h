@@ -25,9 +25,6 @@ struct RankPlace {
   int rank = 0;
   std::vector<int64_t> coordinates;
   char* base = nullptr;  // of the rank's arena
-  // From where on this plan's channels and transfers count for the communicator, which may serve another plan too.
-  int first_channel = 0;
-  int first_transfer = 0;
 
   // The rank's tile of a buffer.
   TensorSpec SpecOf(int32_t buffer) const;

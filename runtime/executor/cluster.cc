@@ -1,11 +1,14 @@
 #include "runtime/executor/cluster.h"
 
 #include <algorithm>
+#include <map>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/device/host/device.h"
+#include "runtime/plan/names.h"
+#include "runtime/plan/program.h"
 
 namespace weft::executor {
 namespace {
@@ -54,7 +57,56 @@ absl::StatusOr<std::shared_ptr<const code::Code>> CodeOf(const plan::Plan& plan)
   return code::Load(plan.code());
 }
 
+// What a stage keeps, and where: "f32[4,8] B at 128" by name.
+std::map<std::string, std::string> StateOf(const plan::Program& program) {
+  std::map<std::string, std::string> state;
+  for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
+    const plan::Buffer& buffer = program.buffer(b);
+    if (!program.persistent[b] || program.root[b] != b) continue;
+    state[buffer.name()] =
+        absl::StrCat(plan::TypeText(buffer), " ", plan::SbpText(*program.placement, buffer), " at ", buffer.offset());
+  }
+  return state;
+}
+
+// The stage that runs on the rank.
+int StageOf(const plan::Plan& plan, int rank) {
+  int s = 0;
+  for (const plan::Stage& stage : plan.stages()) {
+    const auto& ranks = plan.placements(stage.placement()).ranks();
+    if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) break;
+    ++s;
+  }
+  return s;
+}
+
+int64_t ArenaBytesOf(const plan::Plan* plan, int stage) {
+  return plan == nullptr ? 0 : plan->stages(stage).arena_bytes();
+}
+
 }  // namespace
+
+absl::Status CheckSameState(const plan::Plan& host, const plan::Plan& guest) {
+  const auto differs = [](const std::string& what, const std::string& expected, const std::string& got) {
+    return absl::InvalidArgumentError(absl::StrCat(what, ": expected ", expected, ", as in the other plan, got ", got));
+  };
+  const std::vector<plan::Program> hosts = plan::ProgramsOf(host), guests = plan::ProgramsOf(guest);
+  if (hosts.size() != guests.size() || RanksOf(host) != RanksOf(guest)) {
+    return differs("plan", plan::RanksAndMeshText(host), plan::RanksAndMeshText(guest));
+  }
+  for (size_t s = 0; s < hosts.size(); ++s) {
+    const auto expected = StateOf(hosts[s]), got = StateOf(guests[s]);
+    for (const auto* one : {&expected, &got}) {
+      for (const auto& [name, where] : *one) {
+        const auto a = expected.find(name), b = got.find(name);
+        const std::string first = a == expected.end() ? "none" : a->second,
+                          second = b == got.end() ? "none" : b->second;
+        if (first != second) return differs(absl::StrCat("stage ", s, ": `", name, "`"), first, second);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
 
 absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options, const LoadArguments& arguments) {
   auto code = CodeOf(plan);
@@ -63,6 +115,8 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
   executors_.resize(arguments.ranks.size());
   const absl::Status loaded = SideBySide(static_cast<int>(arguments.ranks.size()), [&](int i) -> absl::Status {
     device::Device* const device = arguments.devices.empty() ? options.device : arguments.devices[i];
+    const int rank = arguments.ranks[i];
+    const Executor* const host = options.host == nullptr ? nullptr : &options.host->executor(i);
     const Services services{.kernels = options.kernels,
                             .device = device != nullptr ? device : host_.get(),
                             .communicator = arguments.communicators[i],
@@ -70,13 +124,16 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
                             .sink = options.sink,
                             .fault = &fault_,
                             .code = *code,
+                            .arena = host == nullptr ? nullptr : host->arena(),
+                            .least_arena_bytes = ArenaBytesOf(options.guest, StageOf(plan, rank)),
+                            .first_channel = host == nullptr ? 0 : host->next_channel(),
+                            .first_transfer = host == nullptr ? 0 : host->next_transfer(),
                             .seed = options.seed,
                             .threads = arguments.threads,
                             .spins = arguments.spins,
                             .graphs = options.graphs && !(options.timeline != nullptr && options.trace_kernels),
-                            .status_words = arguments.status_words,
-                            .training = options.training == nullptr ? nullptr : &options.training->executor(i)};
-    absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Create(plan, arguments.ranks[i], services);
+                            .status_words = arguments.status_words};
+    absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Create(plan, rank, services);
     if (!executor.ok()) return executor.status();
     executors_[i] = *std::move(executor);
     return absl::OkStatus();

@@ -36,19 +36,22 @@ struct ClusterOptions {
   std::chrono::milliseconds hang_time_out{0};  // 0: no watchdog
   trace::Timeline* timeline = nullptr;         // null: no trace
   bool trace_kernels = false;                  // in the timeline
-  device::Device* device = nullptr;            // of all ranks of this process; null: the host
-  bool graphs = true;                          // see Services; not with trace_kernels
+  // Two plans of the same ranks may take turns in the same arenas, with the same state (CheckSameState): the host is
+  // made first, with room for its guest, and outlives it. Only the host is initialised.
+  const plan::Plan* guest = nullptr;  // of a host
+  Cluster* host = nullptr;            // of a guest
+  device::Device* device = nullptr;   // of all ranks of this process; null: the host
+  bool graphs = true;                 // see Services; not with trace_kernels
   // Called once, with the first error of a step, by the thread that meets it. An
   // act that hangs keeps Step() from returning: this is where to act on it.
   std::function<void(const absl::Status&)> on_fault;
-  // Of the plan of an evaluation: the cluster of the training, whose ranks have its memory. It is there before this one
-  // and outlives it, and their steps take turns. This one needs no Initialize(), and no Connect(): the training's comes
-  // when both are there.
-  Cluster* training = nullptr;
 };
 
 // The ranks of a plan, ascending.
 std::vector<int> RanksOf(const plan::Plan& plan);
+
+// That all that `host` and `guest` keep from step to step is the same and lies at the same places. kInvalidArgument.
+absl::Status CheckSameState(const plan::Plan& host, const plan::Plan& guest);
 
 // Called by one thread. What its options point to and the plan outlive it.
 class Cluster {

@@ -97,7 +97,9 @@ struct Executor::Builder {
                                .fences = executor.fences_.get(),
                                .graphs = &executor.graphs_,
                                .seed = executor.services_.seed};
-    absl::StatusOr<ActorOperation> made = OperationOf(place, actor, channels[a], *executor.services_.communicator);
+    const Services& services = executor.services_;
+    absl::StatusOr<ActorOperation> made = OperationOf(place, actor, services.first_channel + channels[a],
+                                                      *services.communicator, services.first_transfer);
     if (!made.ok()) return made.status();
     if (made->operation != nullptr) {
       return std::make_unique<OperationWork>(context, place, made->inputs, made->outputs, std::move(made->operation));
@@ -210,12 +212,12 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
   const plan::Program& program = executor->program_;
   executor->index_ = found->second;
   executor->coordinates_ = plan::Coordinates(*program.placement, found->second);
-  if (services.training == nullptr) {
-    auto arena = services.device->AllocateArena(plan::ArenaBytesOf(plan, program.index));
+  executor->arena_ = services.arena;
+  if (executor->arena_ == nullptr) {
+    auto arena = services.device->AllocateArena(std::max(program.stage->arena_bytes(), services.least_arena_bytes));
     if (!arena.ok()) return Prefixed(where, arena.status());
     executor->arena_ = *std::move(arena);
   }
-  executor->base_ = services.training == nullptr ? executor->arena_->base() : services.training->base_;
   for (const plan::Stream& stream : program.stage->streams()) {
     // What other ranks wait for goes before this rank's own work.
     const bool urgent = stream.kind() == plan::Stream::COMMUNICATION;
@@ -226,13 +228,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
     executor->uploads_.push_back(services.device->gpu() == nullptr ? nullptr
                                                                    : std::make_unique<StepUpload>(*services.device));
   }
-  Builder builder{*executor, {&program, executor->index_, rank, executor->coordinates_, executor->base_}};
-  if (services.training != nullptr) {
-    const plan::Program& before = services.training->program_;
-    const std::vector<int> channels = ChannelsOf(*before.stage);
-    if (!channels.empty()) builder.place.first_channel = *std::max_element(channels.begin(), channels.end()) + 1;
-    builder.place.first_transfer = before.plan->transfers_size();
-  }
+  Builder builder{*executor, {&program, executor->index_, rank, executor->coordinates_, executor->arena_->base()}};
   if (absl::Status status = builder.Build(); !status.ok()) return Prefixed(where, status);
   if (absl::Status status = executor->PrepareMetrics(); !status.ok()) return Prefixed(where, status);
   executor->CollectState();
@@ -243,7 +239,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
 absl::Status Executor::PrepareMetrics() {
   for (const plan::Metric& metric : program_.plan->metrics()) {
     if (metric.stage() != program_.index) continue;
-    char* const address = base_ + program_.MetricRangeOf(metric.buffer()).begin;
+    char* const address = arena_->base() + program_.MetricRangeOf(metric.buffer()).begin;
     metrics_.push_back({metric.name(), StreamThatWrites(program_, metric.buffer()), address, address});
   }
   if (services_.device->host_addressable() || metrics_.empty()) return absl::OkStatus();
@@ -255,6 +251,12 @@ absl::Status Executor::PrepareMetrics() {
   return absl::OkStatus();
 }
 
+int Executor::next_channel() const {
+  int next = services_.first_channel;
+  for (int channel : ChannelsOf(*program_.stage)) next = std::max(next, services_.first_channel + channel + 1);
+  return next;
+}
+
 int64_t Executor::workspace_bytes() const {
   size_t bytes = 0;
   for (const auto& workspace : workspaces_) bytes += workspace->bytes() + workspace->Beside()->bytes();
@@ -262,7 +264,7 @@ int64_t Executor::workspace_bytes() const {
 }
 
 void Executor::CollectState() {
-  const RankPlace place{&program_, index_, rank_, coordinates_, base_};
+  const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
   const auto add = [this](StateTile tile, const plan::StoredTensor& stored) {
     tile.name = stored.name;
     tile.stored_shape = stored.shape;
@@ -275,7 +277,7 @@ void Executor::CollectState() {
     StateTile tile{.spec = place.SpecOf(b),
                    .optimizer = optimizer,
                    .primary = plan::IsPrimary(buffer, coordinates_),
-                   .address = base_ + buffer.offset()};
+                   .address = arena_->base() + buffer.offset()};
     const std::vector<plan::StoredTensor> stored = plan::StoredTensorsOf(buffer);
     if (!plan::IsStacked(buffer)) {
       add(tile, stored[0]);
@@ -353,7 +355,7 @@ absl::Status Executor::Initialize() {
     const RunContext context{.seed = services_.seed, .stream = stream.handle()};
     for (const Step& step : steps) {
       if (!status.ok()) return status;
-      void* const output = base_ + program_.buffer(step.buffer).offset();
+      void* const output = arena_->base() + program_.buffer(step.buffer).offset();
       const void* const input = output;
       status = Prefixed(InitialValueOf(step.buffer), step.kernel->Run(context, {&input, step.sets_padding ? 1u : 0u},
                                                                       absl::MakeConstSpan(&output, 1)));
@@ -363,7 +365,7 @@ absl::Status Executor::Initialize() {
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitialiserOf(int32_t b, StepUpload* upload) {
-  const RankPlace place{&program_, index_, rank_, coordinates_, base_};
+  const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
   KernelSpec spec = KernelSpecOf(place, program_.buffer(b).init(), services_);
   spec.outputs = {place.SpecOf(b)};
   if (upload != nullptr) spec.gpu_step_values = upload->values();
@@ -372,7 +374,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitialiserOf(int32_t b, StepU
 
 // Zeros beyond the tensor, which plans count on: `set_padding` over the state itself.
 absl::StatusOr<std::unique_ptr<Kernel>> Executor::PaddingOf(int32_t b) const {
-  const RankPlace place{&program_, index_, rank_, coordinates_, base_};
+  const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
   const TensorSpec tile = place.SpecOf(b);
   KernelSpec spec{.name = "set_padding", .inputs = {tile}, .outputs = {tile}, .threads = services_.threads};
   spec.attributes.Set("extents", tile.global_dims);

@@ -43,8 +43,6 @@
 
 namespace weft::executor {
 
-class Executor;
-
 // What an executor is given to work with. All of it outlives the executor.
 struct Services {
   const KernelRegistry* kernels = nullptr;
@@ -54,14 +52,14 @@ struct Services {
   ResultSink* sink = nullptr;     // null: results are dropped
   actor::Fault* fault = nullptr;
   std::shared_ptr<const code::Code> code;              // of the plan's generated kernels, if it has some
+  std::shared_ptr<device::Arena> arena;                // of another executor of this rank; null: one of its own
+  int64_t least_arena_bytes = 0;                       // of one of its own
+  int first_channel = 0, first_transfer = 0;           // the numbers before are another executor's of this communicator
   uint64_t seed = 0;                                   // of the run
   int threads = 1;                                     // that a kernel may use
   int spins = 0;                                       // how often a waiting stream looks before it sleeps
   bool graphs = true;                                  // record and replay what a device can, see Graphs
   absl::Span<std::atomic<int64_t>> status_words = {};  // see actor::ProgramSpec
-  // Of the plan of an evaluation: this rank's executor of the training, with the same communicator. It has the arena,
-  // and steps at other times.
-  const Executor* training = nullptr;
 };
 
 // A rank's tile of a parameter or of optimizer state, as checkpoints have it: of a stacked one (runtime/plan/stored.h)
@@ -80,7 +78,7 @@ struct StateTile {
 class Executor {
  public:
   // `plan` is verified, has `rank` in one of its stages, and outlives the
-  // executor. Makes the arena, for an evaluation that the plan has too, kernels and operations. Errors name what could
+  // executor. Makes the arena, kernels and operations. Errors name what could
   // not be made: an unknown kernel, an input that the source lacks, memory.
   static absl::StatusOr<std::unique_ptr<Executor>> Create(const plan::Plan& plan, int rank, const Services& services);
   ~Executor();
@@ -107,8 +105,11 @@ class Executor {
 
   int rank() const { return rank_; }
   int stage() const { return program_.index; }
-  // 0 of an evaluation, which has that of the training.
-  int64_t arena_bytes() const { return arena_ == nullptr ? 0 : arena_->bytes(); }
+  int64_t arena_bytes() const { return arena_->bytes(); }
+  const std::shared_ptr<device::Arena>& arena() const { return arena_; }
+  // The first numbers that are free behind its own.
+  int next_channel() const;
+  int next_transfer() const { return services_.first_transfer + program_.plan->transfers_size(); }
   // Of the GPU's memory, beside the arena: what the kernels of each stream share. 0 on the host.
   int64_t workspace_bytes() const;
   actor::RankProgram& actors() { return *actors_; }
@@ -140,8 +141,7 @@ class Executor {
   const Services services_;
   int64_t index_ = 0;  // within the placement
   std::vector<int64_t> coordinates_;
-  std::unique_ptr<device::Arena> arena_;  // null: the training's
-  char* base_ = nullptr;                  // of the arena
+  std::shared_ptr<device::Arena> arena_;
   std::vector<std::unique_ptr<device::Stream>> streams_;
   std::unique_ptr<Fences> fences_;
   std::vector<std::unique_ptr<StepUpload>> uploads_;       // by stream; null: not on a GPU

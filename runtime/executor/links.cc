@@ -67,7 +67,7 @@ std::vector<collective::CollectiveSpec> BundleOf(const RankPlace& place, const p
   return bundle;
 }
 
-std::vector<collective::Link> LinksOf(const RankPlace& place, int transfer, bool sends) {
+std::vector<collective::Link> LinksOf(const RankPlace& place, int transfer, bool sends, int first_transfer) {
   const plan::Plan& plan = *place.program->plan;
   const plan::Transfer& planned = plan.transfers(transfer);
   const plan::Placement& others =
@@ -79,13 +79,13 @@ std::vector<collective::Link> LinksOf(const RankPlace& place, int transfer, bool
     collective::TensorBlock block{.tile_dims = own.dims, .origin = piece.tile.origin, .dims = piece.tile.dims};
     for (size_t d = 0; d < block.origin.size(); ++d) block.origin[d] -= own.origin[d];
     const int peer = others.ranks(static_cast<int>(sends ? piece.target : piece.source));
-    links.push_back({.peer = peer, .tag = place.first_transfer + transfer, .block = std::move(block)});
+    links.push_back({.peer = peer, .tag = first_transfer + transfer, .block = std::move(block)});
   }
   return links;
 }
 
 absl::StatusOr<ActorOperation> OperationOf(const RankPlace& place, const plan::Actor& actor, int channel,
-                                           collective::Communicator& communicator) {
+                                           collective::Communicator& communicator, int first_transfer) {
   ActorOperation made;
   absl::StatusOr<std::unique_ptr<collective::Operation>> operation = nullptr;
   if (actor.collectives_size() > 0) {
@@ -93,15 +93,15 @@ absl::StatusOr<ActorOperation> OperationOf(const RankPlace& place, const plan::A
       made.inputs.push_back(each.input());
       made.outputs.push_back(each.output());
     }
-    operation = communicator.CreateCollective(GroupOf(place, actor.collectives(0), place.first_channel + channel),
-                                              BundleOf(place, actor));
+    operation = communicator.CreateCollective(GroupOf(place, actor.collectives(0), channel), BundleOf(place, actor));
   } else if (actor.end_case() != plan::Actor::END_NOT_SET) {
     const bool sends = actor.end_case() == plan::Actor::kSend;
     const int transfer = sends ? actor.send() : actor.receive();
     const plan::Transfer& planned = place.program->plan->transfers(transfer);
     const int32_t buffer = sends ? planned.source_buffer() : planned.target_buffer();
     (sends ? made.inputs : made.outputs) = {buffer};
-    operation = communicator.CreateTransfer(sends, place.SpecOf(buffer).dtype, LinksOf(place, transfer, sends));
+    operation =
+        communicator.CreateTransfer(sends, place.SpecOf(buffer).dtype, LinksOf(place, transfer, sends, first_transfer));
   }
   if (!operation.ok()) return operation.status();
   made.operation = *std::move(operation);

@@ -26,8 +26,8 @@ collective::Group GroupOf(const RankPlace& place, const plan::Collective& collec
 std::vector<collective::CollectiveSpec> BundleOf(const RankPlace& place, const plan::Actor& actor);
 
 // The ways of this rank at one end of a transfer; none if another holder of
-// its tile sends.
-std::vector<collective::Link> LinksOf(const RankPlace& place, int transfer, bool sends);
+// its tile sends. `first_transfer`: what the communicator calls transfer 0 of this plan, where it serves several.
+std::vector<collective::Link> LinksOf(const RankPlace& place, int transfer, bool sends, int first_transfer = 0);
 
 // The operation of an actor, made of this rank's communicator, and the buffers that
 // it takes. `channel`: of ChannelsOf(). Null for an actor of kernels.
@@ -36,7 +36,7 @@ struct ActorOperation {
   std::vector<int32_t> inputs, outputs;
 };
 absl::StatusOr<ActorOperation> OperationOf(const RankPlace& place, const plan::Actor& actor, int channel,
-                                           collective::Communicator& communicator);
+                                           collective::Communicator& communicator, int first_transfer = 0);
 
 }  // namespace weft::executor
 

@@ -114,7 +114,7 @@ absl::StatusOr<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(const pla
                                                                        collective::Communicator* communicator) {
   if (absl::Status status = CheckRanks(plan, world->size()); !status.ok()) return status;
   if (communicator == nullptr) communicator = &world->communicator();
-  const bool speaks = options.training == nullptr;
+  const bool speaks = options.host == nullptr;
   std::unique_ptr<ProcessCluster> cluster(new ProcessCluster(world, communicator, speaks));
   const LoadArguments arguments{.ranks = {world->rank()},
                                 .communicators = {communicator},

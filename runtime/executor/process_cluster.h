@@ -39,7 +39,7 @@ class ProcessCluster : public Cluster {
 
   collective::World& world_;
   collective::Communicator& communicator_;
-  const bool speaks_;  // for this process, to the world: not of an evaluation
+  const bool speaks_;  // for this process, to the world: not of a guest
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stop_ = false;

@@ -249,8 +249,8 @@ Course CourseOf(const Program& program, const std::vector<StageAct>& acts) {
 }
 
 const char* NameOf(Category category) {
-  constexpr const char* kNames[] = {"parameters",  "gradients", "optimizer",
-                                    "activations", "workspace", "communication"};
+  constexpr const char* kNames[] = {"parameters", "gradients",     "optimizer", "activations",
+                                    "workspace",  "communication", "cache"};
   return kNames[static_cast<int>(category)];
 }
 
@@ -281,6 +281,8 @@ class Roles {
         return role.micro_reads ? Category::kParameters : Category::kCommunication;
       case Buffer::OPTIMIZER:
         return Category::kOptimizer;
+      case Buffer::CACHE:
+        return Category::kCache;
       case Buffer::GRADIENT:
         if (program_.buffer(root).shape_size() == 0) return other;
         if (role.backward_writes && role.update_reads) return Category::kGradients;

@@ -30,9 +30,10 @@ namespace weft::plan {
 // - optimizer: state, and parameters that are masters, which only updates and
 //   the making of copies read;
 // - communication: what is sent, gathered and reduced on the way to these, and
-//   layers' parameters that are gathered for a while.
-enum class Category { kParameters, kGradients, kOptimizer, kActivations, kWorkspace, kCommunication };
-inline constexpr int kCategories = 6;
+//   layers' parameters that are gathered for a while;
+// - cache: what a function keeps from one run to the next.
+enum class Category { kParameters, kGradients, kOptimizer, kActivations, kWorkspace, kCommunication, kCache };
+inline constexpr int kCategories = 7;
 
 // "parameters", ...
 const char* NameOf(Category category);

@@ -15,7 +15,8 @@ int32_t RootOf(const Stage& stage, int32_t b) {
 }
 
 bool Persists(const Buffer& buffer) {
-  return buffer.kind() == Buffer::PARAMETER || buffer.kind() == Buffer::OPTIMIZER || buffer.has_init();
+  return buffer.kind() == Buffer::PARAMETER || buffer.kind() == Buffer::OPTIMIZER || buffer.kind() == Buffer::CACHE ||
+         buffer.has_init();
 }
 
 Work WorkOf(const Kernel& kernel, const std::vector<int32_t>& root) {

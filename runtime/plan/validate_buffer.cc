@@ -119,7 +119,8 @@ absl::Status CheckBytes(const Plan& plan, const Stage& stage, const Buffer& buff
 // Parameters, optimizer state and other buffers with an initial value.
 absl::Status CheckState(const Buffer& buffer, int index) {
   const bool state = buffer.kind() == Buffer::PARAMETER || buffer.kind() == Buffer::OPTIMIZER;
-  if (state && !buffer.has_init()) return InvalidPlan("init: expected a kernel that makes the initial value, got none");
+  const bool kept = state || buffer.kind() == Buffer::CACHE;
+  if (kept && !buffer.has_init()) return InvalidPlan("init: expected a kernel that makes the initial value, got none");
   if (buffer.stored_shape_size() > 0) {
     if (!state) return InvalidPlan("stored shape: expected only on parameters and optimizer state");
     for (int64_t d : buffer.stored_shape()) {

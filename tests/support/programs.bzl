@@ -26,6 +26,7 @@ def program_test(name, src, data = [], args = [], **kwargs):
             "//tools/compare:weft-plan-compare",
             "//tools/compile:weft-compile",
             "//tools/export:weft-export",
+            "//tools/generate:weft-generate",
             "//tools/import:weft-import",
             "//tools/plan:weft-plan",
             "//tools/run:weft-run",

@@ -8,6 +8,7 @@ import tempfile
 
 import compilation
 import data
+import generation
 import overlap
 import search
 import simulation
@@ -31,6 +32,7 @@ PARTS = {
     "overlap": ("two data-parallel ranks beside twice one", overlap.overlap),
     "search": ("seconds, memory and gap of graph.auto_parallel for large models", search.search),
     "layouts": ("seconds of a core and gaps of the exact search for layouts, on GPT-like chains", search.layouts),
+    "generate": ("tokens/s and time to the first token, beside transformers where python3 has it", generation.generate),
     "verifier": ("compile time of large jobs, and the share of the proof", verification.verifier),
 }
 

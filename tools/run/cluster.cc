@@ -41,7 +41,8 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> CreateClusters(const Context&
     own.source = beside->source;
     own.sink = beside->sink;
     own.timeline = nullptr;
-    own.training = cluster->get();
+    own.guest = nullptr;
+    own.host = cluster->get();
     auto evaluation = CreateCluster(beside->context, own);
     if (!evaluation.ok()) return evaluation.status();
     beside->cluster = *std::move(evaluation);
@@ -51,6 +52,7 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> CreateClusters(const Context&
   // Ranks of one process share what its device has, and it is the device that says if they do not fit.
   const absl::Status fits = context.processes.alone() ? absl::OkStatus() : CheckMemory(context.plan, memory);
   if (!fits.ok()) return fits;
+  if (options.host != nullptr) return cluster;
   if (absl::Status status = (*cluster)->Initialize(); !status.ok()) return status;
   return cluster;
 }
@@ -150,7 +152,7 @@ absl::Status WriteTimeline(const Context& context, const trace::Timeline& timeli
 absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& context, uint64_t seed,
                                                                 executor::BatchSource* source,
                                                                 executor::ResultSink* sink, trace::Timeline* timeline,
-                                                                Beside* beside) {
+                                                                const Turns& turns, Beside* beside) {
   auto cluster = CreateClusters(context,
                                 {.kernels = &context.kernels,
                                  .source = source,
@@ -160,6 +162,8 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& c
                                  .hang_time_out = std::chrono::seconds(context.request.hang_seconds),
                                  .timeline = timeline,
                                  .trace_kernels = context.request.trace_kernels,
+                                 .guest = beside != nullptr ? &beside->context.plan : turns.guest,
+                                 .host = turns.host,
                                  .device = context.device,
                                  .graphs = context.request.cuda_graphs,
                                  .on_fault = [&context](const absl::Status& error) { context.on_fault(error); }},

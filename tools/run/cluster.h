@@ -25,12 +25,18 @@ struct Beside {
   std::unique_ptr<executor::Cluster> cluster;  // which StartCluster has made
 };
 
+// One of two plans that take turns: see executor::ClusterOptions.
+struct Turns {
+  const plan::Plan* guest = nullptr;
+  executor::Cluster* host = nullptr;
+};
+
 // Loads the ranks of this process and gives their state its initial values.
 // `timeline` and `beside` may be null. All processes come, and get the same error.
 absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& context, uint64_t seed,
                                                                 executor::BatchSource* source,
                                                                 executor::ResultSink* sink, trace::Timeline* timeline,
-                                                                Beside* beside = nullptr);
+                                                                const Turns& turns = {}, Beside* beside = nullptr);
 
 // Threads that a rank's kernels use.
 int ThreadsOf(const Context& context);

@@ -31,6 +31,9 @@ class InitialParameters {
   // that one. On the first process.
   const std::map<std::string, std::string>& companions() const { return companions_; }
 
+  // Where the weights lie: a file. "" for nothing.
+  std::string path() const { return weights_ == nullptr ? "" : weights_->path(); }
+
   // Loads what the files have. Optimizer state stays as it is.
   absl::Status Load(const Context& context, executor::Cluster& cluster) const;
 

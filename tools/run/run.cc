@@ -1,7 +1,5 @@
 #include "tools/run/run.h"
 
-#include <atomic>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -15,8 +13,8 @@
 #include "runtime/plan/plan.pb.h"
 #include "runtime/proof/verify.h"
 #include "runtime/version/version.h"
+#include "tools/run/ending.h"
 #include "tools/run/interrupts.h"
-#include "tools/run/last_resort.h"
 #include "tools/run/places.h"
 #include "tools/run/processes.h"
 #include "tools/run/request.h"
@@ -25,27 +23,6 @@
 
 namespace weft::run {
 namespace {
-
-// How long a process whose step has failed may take to end by itself.
-constexpr std::chrono::seconds kGrace(5);
-
-// 2: the request, the plan or the data are wrong; 1: anything else.
-int ExitStatus(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kOk:
-      return 0;
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kNotFound:
-    case absl::StatusCode::kDataLoss:
-    case absl::StatusCode::kOutOfRange:
-    case absl::StatusCode::kFailedPrecondition:
-      return 2;
-    default:
-      return 1;
-  }
-}
-
-std::string TextOf(const absl::Status& status) { return absl::StrCat("weft-run: ", std::string(status.message())); }
 
 // A flag that the plan has no use for.
 absl::Status CheckUse(const Request& request, const plan::Plan& plan) {
@@ -101,45 +78,6 @@ absl::Status LoadPlan(Request& request, Processes& processes, plan::Plan& plan,
   return processes.CheckSame({{"plan: hash", checkpoint::ToHex(plan.header().hash())}});
 }
 
-// How a run ends: said once, by one process, and within a time.
-class Ending {
- public:
-  explicit Ending(std::FILE* err) : err_(err), last_resort_(err, kGrace) {}
-
-  // A step has failed. Any thread. What a lone process says it says at its end,
-  // below its progress; one of several may not have the time.
-  void Fault(const Processes& processes, const absl::Status& error) {
-    if (processes.alone()) return last_resort_.Arm({TextOf(error), ExitStatus(error)});
-    const absl::Status failure = processes.failure();
-    Tell(processes, failure);
-    last_resort_.Arm({"", ExitStatus(failure)});
-  }
-
-  void Tell(const Processes& processes, const absl::Status& status) {
-    if (status.ok() || told_.exchange(true) || !processes.tells()) return;
-    Say(status);
-  }
-
-  // This process is the first of several that gives up. Any thread. At once: where one process has ended, a launcher
-  // may end the others at any time.
-  void TellFirst(const absl::Status& reason) {
-    if (!told_.exchange(true)) Say(reason);
-  }
-
-  // From here on the process has to end soon.
-  void Close(const absl::Status& status) { last_resort_.Arm({"", ExitStatus(status)}); }
-
- private:
-  void Say(const absl::Status& status) {
-    std::fprintf(err_, "%s\n", TextOf(status).c_str());
-    std::fflush(err_);
-  }
-
-  std::FILE* const err_;
-  std::atomic<bool> told_{false};
-  LastResort last_resort_;
-};
-
 absl::Status RunRequest(absl::StatusOr<Request>& request, Processes& processes, Ending& ending, std::FILE* out,
                         std::FILE* err) {
   if (absl::Status status = processes.Agree(request.status()); !status.ok()) return status;
@@ -189,25 +127,10 @@ int Run(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* er
     if (first) std::fputs(DescribeDevices(*request).c_str(), out);
     return 0;
   }
-  Ending ending(err);
-  collective::WorldOptions options;
-  if (request.ok()) {
-    options.time_out = std::chrono::seconds(request->hang_seconds);
-    options.silence = std::chrono::seconds(request->lost_seconds);
-  }
-  options.on_abort = [&](const absl::Status& reason) { ending.TellFirst(reason); };
-  const auto made = Processes::Create(options);
-  if (!made.ok()) {
-    if (first) std::fprintf(err, "%s\n", TextOf(made.status()).c_str());
-    return ExitStatus(made.status());
-  }
-  Processes& processes = **made;
-  absl::Status status = processes.Conclude(RunRequest(request, processes, ending, out, err));
-  ending.Tell(processes, status);
-  if (launched) ending.Close(status);
-  const absl::Status finished = processes.Finish();
-  if (status.ok()) ending.Tell(processes, status = finished);
-  return ExitStatus(status);
+  const Request defaults, &times = request.ok() ? *request : defaults;
+  return OnProcesses(
+      "weft-run", times.hang_seconds, times.lost_seconds, err,
+      [&](Processes& processes, Ending& ending) { return RunRequest(request, processes, ending, out, err); });
 }
 
 }  // namespace weft::run

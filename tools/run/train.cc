@@ -113,7 +113,7 @@ class Trainer {
     }
     growth_.emplace();
     auto cluster = StartCluster(context_, seed_, data_.source.get(), nullptr, timeline_.get(),
-                                evaluations_ == nullptr ? nullptr : &evaluations_->beside());
+                                {}, evaluations_ == nullptr ? nullptr : &evaluations_->beside());
     if (!cluster.ok()) return cluster.status();
     cluster_ = *std::move(cluster);
     auto memory = GatherMemory(processes_, MemoryOf(context_, *cluster_));

@@ -19,6 +19,7 @@ usage: weft COMMAND [ARGUMENTS]
 
   compile JOB -o PLAN        job + model file -> plan: split, scheduled, laid out in memory, proved
   run PLAN                   train with the plan, or evaluate its function
+  generate JOB --init PATH   go on with text, as a trained model would
   launch -n N PLAN           the same on this machine, a process for every rank
   plan show|verify|...       look at a plan: what runs where, memory, order
   plan report PLAN           the same as a page for a browser
@@ -69,9 +70,9 @@ int Become(const std::string& command, char** arguments) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(
-        stderr,
-        "weft: expected a command: compile, run, launch, plan, import, export, calibrate or opt; see weft --help\n");
+    std::fprintf(stderr,
+                 "weft: expected a command: compile, run, generate, launch, plan, import, export, calibrate or opt; "
+                 "see weft --help\n");
     return 2;
   }
   const std::string command = argv[1];
@@ -83,7 +84,7 @@ int main(int argc, char** argv) {
     std::fputs(weft::VersionText("weft").c_str(), stdout);
     return 0;
   }
-  for (const char* known : {"compile", "run", "launch", "plan", "import", "export", "calibrate", "opt"}) {
+  for (const char* known : {"compile", "run", "generate", "launch", "plan", "import", "export", "calibrate", "opt"}) {
     if (command != known) continue;
     const bool compares = command == "plan" && argc > 2 && std::strcmp(argv[2], "compare") == 0;
     const std::string program = compares ? "plan-compare" : command;
@@ -93,7 +94,8 @@ int main(int argc, char** argv) {
     return Become(program, arguments.data());
   }
   std::fprintf(stderr,
-               "weft: unknown command `%s`: expected compile, run, launch, plan, import, export, calibrate or opt; see "
+               "weft: unknown command `%s`: expected compile, run, generate, launch, plan, import, export, calibrate "
+               "or opt; see "
                "weft --help\n",
                argv[1]);
   return 2;

@@ -23,7 +23,7 @@ mlir::ValueRange inputsOf(Operation *work) {
 
 bool isState(Value root) {
   BufferKind kind = root.getDefiningOp<BufferOp>().getKind();
-  return kind == BufferKind::Parameter || kind == BufferKind::Optimizer;
+  return kind == BufferKind::Parameter || kind == BufferKind::Optimizer || kind == BufferKind::Cache;
 }
 
 namespace {

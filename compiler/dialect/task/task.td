@@ -37,7 +37,8 @@ def Task_BufferKind : I32EnumAttr<"BufferKind", "what a buffer is for", [
     I32EnumAttrCase<"Activation", 0, "activation">, I32EnumAttrCase<"Parameter", 1, "parameter">,
     I32EnumAttrCase<"Optimizer", 2, "optimizer">, I32EnumAttrCase<"Gradient", 3, "gradient">,
     I32EnumAttrCase<"Communication", 4, "communication">, I32EnumAttrCase<"Input", 5, "input">,
-    I32EnumAttrCase<"Output", 6, "output">, I32EnumAttrCase<"Working", 7, "working">]> {
+    I32EnumAttrCase<"Output", 6, "output">, I32EnumAttrCase<"Working", 7, "working">,
+    I32EnumAttrCase<"Cache", 8, "cache">]> {
   let cppNamespace = "::weft::task";
 }
 

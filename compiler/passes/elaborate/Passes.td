@@ -44,6 +44,25 @@ def ElaborateInstantiate : Pass<"weft-elaborate-instantiate", "::mlir::ModuleOp"
   ];
 }
 
+def ElaborateGenerate : Pass<"weft-elaborate-generate", "::weft::ir::GraphOp"> {
+  let summary = "Makes of a causal function one that goes on with sequences";
+  let description = [{
+    Before: a function of tokens [batch, sequence]. Behind it: one of the next `chunk` tokens of each sequence and their
+    `positions`, which yields the last row of what the function yields.
+
+    The keys and values of each causal attention stand in caches, [batch, sequence, heads, head size]: parameters with
+    `state` that are no model's. Rows are written at their positions, and each row sees those up to its own. All other
+    ops have to make each row of that row, as their sharding rules say; what they meet of the whole sequence, such as a
+    table of positions, is taken at the positions. Anything else is an error.
+
+    Rows that stand twice, the same token at the same position, change nothing: so a sequence with fewer tokens than
+    others repeats its last one.
+  }];
+  let options = [
+    Option<"chunk", "chunk", "int64_t", "1", "tokens of each sequence">,
+  ];
+}
+
 def ElaboratePins : Pass<"weft-elaborate-pins", "::mlir::ModuleOp"> {
   let summary = "Pins parameters as the job says";
   let description = [{

@@ -207,7 +207,10 @@ private:
   llvm::LogicalResult lowerParameter(ParameterOp parameter) {
     const bool ofOptimizer = parameter.getState() && !parameter->hasAttr(kOfModelName);
     auto made = buffer(parameter.getLoc(), parameter.getName().str(),
-                       ofOptimizer ? BufferKind::Optimizer : BufferKind::Parameter, parameter.getResult());
+                       parameter->hasAttr(kCacheName) ? BufferKind::Cache
+                       : ofOptimizer                  ? BufferKind::Optimizer
+                                                      : BufferKind::Parameter,
+                       parameter.getResult());
     NamedAttrList attributes;
     llvm::StringRef kind = parameter.getInit().getKind();
     llvm::ArrayRef<mlir::Attribute> numbers = parameter.getInit().getArguments();
@@ -261,17 +264,18 @@ private:
   }
 
   // The parameter that a result may be written into: it is assigned from this
-  // result alone, and nothing behind the op reads the old value.
+  // result alone, and nothing behind the op reads the old value. A cache's next value is read where it lies too.
   Value updatesInPlace(Operation *op, mlir::OpResult result, int64_t operand) {
-    if (operand < 0 || !result.hasOneUse()) {
+    Value old = operand < 0 ? Value() : op->getOperand(operand);
+    if (!old || (!result.hasOneUse() && !(old.getDefiningOp() && old.getDefiningOp()->hasAttr(kCacheName)))) {
       return {};
     }
-    auto assign = llvm::dyn_cast<AssignOp>(*result.user_begin());
-    Value old = op->getOperand(operand);
-    if (!assign || assign.getTarget() != old || assign.getValue() != result) {
-      return {};
+    AssignOp assign;
+    for (Operation *user : result.getUsers()) {
+      auto found = llvm::dyn_cast<AssignOp>(user);
+      assign = found && found.getTarget() == old && found.getValue() == result ? found : assign;
     }
-    return readBehind(op, assign, old) ? Value() : map_.lookup(old);
+    return !assign || readBehind(op, assign, old) ? Value() : map_.lookup(old);
   }
 
   // True if something behind `op`, or at the end of the step, reads the bytes of `value`, be it by another name.

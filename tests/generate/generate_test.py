@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Text that is generated: the tokens of transformers and of the function without caches, whatever the layout."""
+import json
+import os
+import struct
+import sys
+
+sys.path.insert(0, "tests/faults")
+from faults import FaultTest  # noqa: E402
+from programs import JOB, WEIGHTS, call, contents, main, read_safetensors, write_safetensors  # noqa: E402
+
+FOLDERS = "tests/hugging_face/"
+LAYOUTS = ((), ("dist.data=2", "dist.tensor=2"), ("dist.pipeline=2",), ("dist.context=2",),
+           ("dist.data=2", "dist.pipeline=2", "dist.tensor=2"))
+SEQUENCE, VOCAB = 64, 256
+
+# A package `tokenizers` whose tokens are the words of a list.
+STAND_IN = """
+import json
+
+class Encoding:
+    def __init__(self, ids):
+        self.ids = ids
+
+class Tokenizer:
+    @staticmethod
+    def from_file(path):
+        made = Tokenizer()
+        made.words = json.load(open(path))
+        return made
+
+    def get_vocab_size(self):
+        return len(self.words)
+
+    def encode(self, text):
+        return Encoding([self.words.index(word) for word in text.split()])
+
+    def decode(self, ids):
+        return " ".join(self.words[i] for i in ids)
+"""
+
+
+def lists(text):
+    return [[int(word) for word in line.split(",")] for line in text.splitlines()]
+
+
+def ids(prompts):
+    return ";".join(",".join(map(str, prompt)) for prompt in prompts)
+
+
+class GenerateTest(FaultTest):
+    def imported(self, name):
+        job = self.path(name + ".job")
+        self.run_ok("weft-import", FOLDERS + name, "-o", job, "--models", "models", "--seq", 32, "--quiet")
+        return job
+
+    def tokens(self, job, *arguments, prompts, count=20, init=WEIGHTS):
+        return lists(self.run_ok("weft-generate", job, *arguments, "--init", init, "--prompt-ids", ids(prompts),
+                                 "--tokens", count, "--end", "none", "--quiet").out)
+
+    # --- the likeliest tokens
+
+    def test_transformers_says_the_same_in_all_layouts(self):
+        with open("tests/generate/references.json", encoding="utf-8") as file:
+            references = json.load(file)
+        for name, cases in references.items():
+            job, prompts = self.imported(name), [case["prompt"] for case in cases]
+            expected = [case["answer"] for case in cases]
+            for layout in LAYOUTS:
+                for chunk in (128, 3):  # the whole prompt, and several pieces of it
+                    found = self.tokens(job, *layout, "--chunk", chunk, prompts=prompts, init=FOLDERS + name)
+                    self.assertEqual(found, expected, (name, layout, chunk))
+            one = [self.tokens(job, prompts=[prompt], init=FOLDERS + name)[0] for prompt in prompts]
+            self.assertEqual(one, expected, "a sequence alone")
+
+    def likeliest(self, sequences, job, *overrides):
+        """Of each place the likeliest next token, by the function without caches."""
+        rows = [tokens + [0] * (SEQUENCE - len(tokens)) for tokens in sequences]
+        inputs, outputs = self.path("tokens.safetensors"), self.path("logits.safetensors")
+        write_safetensors(inputs, {"tokens": ("I32", [len(rows), SEQUENCE],
+                                              struct.pack(f"<{len(rows) * SEQUENCE}i", *sum(rows, [])))})
+        plan = self.plan("model.graph=logits", f"batch.global={len(rows)}", f"batch.micro={len(rows)}", *overrides, job=job)
+        self.run_ok("weft-run", plan, "--init", WEIGHTS, "--inputs", inputs, "--outputs", outputs, "--quiet")
+        values = read_safetensors(outputs)[0]["logits"].values
+        starts = range(0, len(values), VOCAB)
+        best = [max(range(VOCAB), key=lambda v, i=i: values[i + v]) for i in starts]
+        return [best[i:i + SEQUENCE] for i in range(0, len(best), SEQUENCE)]
+
+    def agrees_with_whole_sequences(self, job, *overrides):
+        prompts = [list(b"In the beginning God"), list(b"And"), list(b"a")]
+        answers = self.tokens(job, *overrides, prompts=prompts, count=40)
+        best = self.likeliest([prompt + answer for prompt, answer in zip(prompts, answers)], job, *overrides)
+        for prompt, answer, row in zip(prompts, answers, best):
+            self.assertEqual(row[len(prompt) - 1:len(prompt) + 39], answer)
+        return answers
+
+    def test_caches_change_nothing(self):
+        self.agrees_with_whole_sequences(JOB)
+
+    def test_a_window_is_kept(self):
+        root = os.path.abspath("models")
+        model = self.write("near.mlir", f"""
+            model.import "{root}/gpt2/gpt2.mlir"
+            model.layer override @causal_attention(%x) [hidden, heads, std = 0.02] {{
+              %q, %k, %v = model.call @query_key_value "c_attn" (%x) [hidden, heads]
+              %0 = weft.attention %q, %k, %v causal window(5)
+              %1 = model.call @join_heads "c_proj" (%0) [hidden, heads, std]
+              model.return %1
+            }}""")
+        near = self.agrees_with_whole_sequences(JOB, "model.file=" + model)
+        self.assertNotEqual(near, self.agrees_with_whole_sequences(JOB), "the window makes a difference")
+
+    # --- drawn tokens
+
+    def test_draws_are_the_same_in_all_layouts(self):
+        prompts = [list(b"In the beginning"), list(b"And")]
+        drawn = ("--temperature", 1.2, "--top-k", 40, "--top-p", 0.95, "--seed", 5)
+        one = self.tokens(JOB, *drawn, prompts=prompts)
+        for layout in LAYOUTS[1:]:
+            self.assertEqual(self.tokens(JOB, *layout, *drawn, prompts=prompts), one, layout)
+        self.assertNotEqual(self.tokens(JOB, *drawn[:-1], 6, prompts=prompts), one)
+        self.assertNotEqual(self.tokens(JOB, prompts=prompts), one)
+        self.assertEqual(self.tokens(JOB, "--temperature", 1, "--top-k", 1, prompts=prompts), self.tokens(JOB, prompts=prompts))
+
+    # --- text
+
+    def test_bytes_need_no_tokenizer(self):
+        prompt = "In the beginning"
+        answer, = self.tokens(JOB, prompts=[list(prompt.encode())])
+        result = self.run_ok("weft-generate", JOB, "--init", WEIGHTS, "--prompt", prompt, "--tokens", 20)
+        self.assertEqual(result.out.encode("latin-1", "replace"), bytes(answer) + b"\n")
+        self.assertIn("loaded 28 of 28 parameters", result.err)
+        self.assertIn("caches of 64 tokens for 1 sequence, 64.0 KiB", result.err)
+        self.assertIn("20 tokens; the first after ", result.err)
+        prompts = self.write("prompts", prompt + "\nAnd\n")
+        lines = self.run_ok("weft-generate", JOB, "dist.data=2", "--init", WEIGHTS, "--prompts", prompts, "--tokens", 20,
+                            "--quiet").out.splitlines()
+        self.assertEqual([json.loads(line)["prompt"] for line in lines], [prompt, "And"])
+        self.assertEqual(json.loads(lines[0])["tokens"], answer)
+        self.assertEqual(json.loads(lines[0])["answer"].encode(), bytes(answer))
+
+    def test_an_end_token_ends(self):
+        prompts = [list(b"In the beginning"), list(b"And")]
+        first, second = self.tokens(JOB, prompts=prompts)
+        end = first[3]
+        found = lists(self.run_ok("weft-generate", JOB, "--init", WEIGHTS, "--prompt-ids", ids(prompts), "--tokens", 20,
+                                  "--end", end, "--quiet").out)
+        cut = [answer[:answer.index(end) + 1] if end in answer else answer for answer in (first, second)]
+        self.assertEqual(found, cut)
+
+    def tokenizer(self, words):
+        """The path of a tokenizer of so many words."""
+        for name, value in (("PYTHONPATH", self.folder), ("PYTHONDONTWRITEBYTECODE", "1")):
+            os.environ[name] = value
+            self.addCleanup(os.environ.pop, name)
+        self.write("tokenizers.py", STAND_IN)
+        return self.write("tokenizer.json", json.dumps(["w%d" % i for i in range(words)]))
+
+    def test_a_tokenizer_is_asked(self):
+        job, path = self.imported("gpt2"), self.tokenizer(509)
+        prompt = [5, 17, 300]
+        answer, = self.tokens(job, prompts=[prompt], init=FOLDERS + "gpt2")
+        text = " ".join("w%d" % token for token in prompt)
+        result = self.run_ok("weft-generate", job, "--init", FOLDERS + "gpt2", "--tokenizer", path, "--prompt", text,
+                             "--tokens", 20, "--end", "none", "--quiet")
+        self.assertEqual(result.out, "".join(" w%d" % token for token in answer) + "\n")
+
+    # --- memory
+
+    def test_caches_are_in_the_plan(self):
+        metrics = self.path("metrics.json")
+        self.run_ok("weft-generate", JOB, "dist.tensor=2", "--init", WEIGHTS, "--prompt-ids", "1,2;3", "--tokens", 2,
+                    "--metrics", metrics, "--quiet")
+        found = json.loads(contents(metrics))
+        # Two layers, keys and values, two sequences of 64 tokens with 4 heads of 16 numbers.
+        bytes_of_all = 2 * 2 * 2 * 64 * 4 * 16 * 4
+        self.assertEqual((found["tokens"], found["cache_bytes"]), (4, bytes_of_all))
+        plan = self.plan("model.graph=logits", "generate.chunk=1", "batch.global=2", "batch.micro=2", "dist.tensor=2")
+        shown = self.run_ok("weft-plan", "show", plan).out
+        self.assertRegex(shown, r"\n    cache +4  +64\.0 KiB +64\.0 KiB\n")
+
+    # --- what is refused
+
+    def test_flags(self):
+        for arguments, line in (
+                ([], "expected a job (see --help)"),
+                ([JOB, "--prompt", "a"], "--init: expected it or --checkpoint-dir, got neither (see --help)"),
+                ([JOB, "--init", WEIGHTS], "--prompt: expected one of --prompt, --prompts and --prompt-ids, got none (see --help)"),
+                ([JOB, "--init", WEIGHTS, "--prompt", "a", "--prompt-ids", "1"],
+                 "--prompt: expected one of --prompt, --prompts and --prompt-ids, got several (see --help)"),
+                ([JOB, "--init", WEIGHTS, "--prompt", "a", "--top-k", "4"],
+                 "--temperature: expected one above 0 beside --top-k and --top-p, got 0, with which nothing is drawn (see --help)"),
+                ([JOB, "--init", WEIGHTS, "--prompt", "a", "--top-p", "1.5"], "--top-p: expected at most 1, got 1.5 (see --help)"),
+                ([JOB, "--init", WEIGHTS, "--prompt", "a", "--tokens", "some"],
+                 "--tokens: expected a whole number of at least 0, got `some` (see --help)"),
+                ([JOB, "more", "--init", WEIGHTS], "more: expected key.path=value behind the job (see --help)"),
+                ([JOB, "--init", WEIGHTS, "--prompt-ids", "1,x"],
+                 "--prompt-ids: expected whole numbers of at least 0 with a comma between, got `x`"),
+                ([JOB, "--init", WEIGHTS, "--prompt", "a", "--end", "256"],
+                 "--end: expected none or a token from 0 to 255, got `256`")):
+            self.refused("weft-generate", *arguments, line=line)
+
+    def test_prompts_that_do_not_fit(self):
+        for arguments, line in (
+                (("--prompt", "a" * 60, "--tokens", 5),
+                 "prompt: expected at most 59 tokens, as --tokens 5 more have to fit caches of 64, got 60"),
+                (("--prompt", ""), "prompt: expected at least 1 token, got none"),
+                (("--prompt-ids", "1;2,300", "--tokens", 5), "prompt 2: expected tokens from 0 to 255, got 300")):
+            self.refused("weft-generate", JOB, "--init", WEIGHTS, *arguments, line=line)
+        self.assertEqual(len(self.tokens(JOB, prompts=[[7] * 59], count=5)[0]), 5, "what just fits")
+
+    def test_a_tokenizer_of_another_vocabulary(self):
+        path = self.tokenizer(509)
+        self.refused("weft-generate", JOB, "--init", WEIGHTS, "--tokenizer", path, "--prompt", "w1", "--tokens", 5,
+                     line=f"{path}: expected a tokenizer of the model's 256 tokens, or somewhat fewer, got one of 509")
+        other = self.write("other.json", "{")
+        self.refused("weft-generate", JOB, "--init", WEIGHTS, "--tokenizer", other, "--prompt", "w1",
+                     says=[f"{other}: expected a tokenizer.json, got "])
+        job = self.imported("llama")
+        self.refused("weft-generate", job, "--init", FOLDERS + "llama", "--prompt", "w1", "--tokens", 5,
+                     line="--tokenizer: expected a tokenizer.json, as the model has 509 tokens and "
+                          "tests/hugging_face/llama/tokenizer.json is not there, got none")
+        self.write("tokenizers.py", "raise ImportError('none')")
+        self.refused("weft-generate", JOB, "--init", WEIGHTS, "--tokenizer", path, "--prompt", "w1",
+                     says=[f"{path}: expected the Python package `tokenizers`, found none; pip install tokenizers"])
+
+    def test_models_that_are_not_causal(self):
+        for job, graph, error in (
+                ("models/bert/tiny.job", "logits", "generate.chunk: expected a function of one input, i32 [batch, sequence]"),
+                (JOB, "train", "generate.chunk: expected a function, got @train, which is trained"),
+                (JOB, "none", "graph: expected train, evaluate, logits or train_packed, got none"),
+                ("models/mixtral/tiny.job", "logits", "generate.chunk: expected an op that makes each row of a sequence of "
+                 "that row, or causal attention")):
+            result = call("weft-generate", job, "--graph", graph, "--init", WEIGHTS, "--prompt-ids", "1", "--tokens", 5)
+            self.assertEqual((result.status, result.out), (2, ""), result.err)
+            self.assertIn(error, result.err)
+            self.assertEqual(result.err.count("error: "), 1, result.err)
+
+
+if __name__ == "__main__":
+    main()
