@@ -77,7 +77,7 @@ class TorchModulesTest(ProgramTest):
 
 class CommandTest(ProgramTest):
     def call(self, *arguments):
-        done = subprocess.run([sys.executable, "-S", "-B", "tools/import_torch", *arguments], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, "-S", "-B", "python/weft/import_torch", *arguments], capture_output=True, text=True,
                               check=False)
         return done.returncode, done.stderr.strip()
 
