@@ -24,6 +24,8 @@ usage: weft COMMAND [ARGUMENTS]
   plan report PLAN           the same as a page for a browser
   plan compare JOB SETS      compile a job in several layouts, side by side
   import FOLDER -o NAME.job  a model of Hugging Face -> a job; weft run --init takes the weights
+  import --torch FILE.py:FUNCTION -o NAME.job
+                             a PyTorch module -> a job, a model file and weights
   export CHECKPOINT -o DIR   a checkpoint -> a folder that from_pretrained opens
   calibrate -o FILE.cluster  measure this machine's rates, which plans are chosen by
   opt FILE                   run single passes on IR text (for developers)
