@@ -51,6 +51,10 @@ class Plan:
         """All that the page of `weft plan report` shows."""
         return self._ask("report", *_cluster_keys(cluster), *(["--trace=" + os.fspath(trace)] if trace else []))
 
+    def sharding(self, name: str) -> Dict[str, Any]:
+        """Which rank holds which part of a tensor: a parameter, or another buffer of the plan."""
+        return self._ask("sharding", name)
+
     def job(self) -> str:
         """The resolved job, as a job file."""
         return call(["plan", "job", self.path])

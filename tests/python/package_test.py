@@ -48,6 +48,9 @@ class PackageTest(ProgramTest):
         self.assertLess(plan.simulate(node={"link_bytes_s": "2x"})["step_s"], plan.simulate()["step_s"])
         self.assertEqual(plan.simulate(unit_times=True)["unit_times"], True)
         self.assertNotEqual(plan.explain("h.1.mlp"), plan.explain())
+        held = plan.sharding("wte.weight")["stages"][0]["parts"]
+        self.assertEqual([(part["origin"], part["shape"], part["ranks"]) for part in held],
+                         [([0, 0], [128, 64], [0]), ([128, 0], [128, 64], [1])])
         self.assertEqual(plan.job(), self.run_ok("weft-plan", "job", plan.path).out)
 
     def test_errors_are_what_the_programs_say(self):

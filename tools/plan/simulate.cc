@@ -144,7 +144,7 @@ Outcome RunTimeline(const std::string& path, const plan::Plan& plan, const Simul
     json = sim::TimelineOf(plan, step->report, 0).ToJson();
   }
   if (json.empty()) {
-    return {sim::TimelineText(plan, step->report, {request.unit_times, request.columns}), "", 0};
+    return {sim::TimelineText(plan, step->report, {request.unit_times, request.columns, request.width}), "", 0};
   }
   if (request.output.empty()) return {json, "", 0};
   if (absl::Status status = trace::WriteFile(request.output, json); !status.ok()) return {"", Text(status), 2};
