@@ -6,15 +6,11 @@
 #include "absl/strings/str_format.h"
 
 namespace weft::trace {
-namespace {
-
-std::string Duration(double seconds) {
+std::string DurationText(double seconds) {
   const int64_t s = static_cast<int64_t>(seconds + 0.5);
   if (s >= 3600) return absl::StrFormat("%d:%02d:%02d", s / 3600, s / 60 % 60, s % 60);
   return absl::StrFormat("%d:%02d", s / 60, s % 60);
 }
-
-}  // namespace
 
 std::string ProgressLine(const StepMetrics& m, int64_t last_step, double seconds_left) {
   const std::string last = absl::StrCat(last_step);
@@ -31,7 +27,7 @@ std::string ProgressLine(const StepMetrics& m, int64_t last_step, double seconds
                                         : absl::StrFormat("  %.1f GFLOP/s", m.tflops * 1e3));
   if (m.mfu.has_value()) absl::StrAppend(&line, absl::StrFormat("  %.0f %% of peak", *m.mfu * 100));
   absl::StrAppend(&line, absl::StrFormat("  %.0f MiB", static_cast<double>(m.memory_bytes) / (1 << 20)));
-  if (seconds_left >= 0) absl::StrAppend(&line, "  ", Duration(seconds_left), " left");
+  if (seconds_left >= 0) absl::StrAppend(&line, "  ", DurationText(seconds_left), " left");
   return line;
 }
 

@@ -14,6 +14,9 @@ namespace weft::trace {
 // `seconds_left` below 0: not known. What a metric lacks is left out.
 std::string ProgressLine(const StepMetrics& metrics, int64_t last_step, double seconds_left);
 
+// "0:42", "1:00:07".
+std::string DurationText(double seconds);
+
 // Shows the line: on a terminal in place, otherwise a line now and then (the
 // first steps, then at most one in `interval_s` seconds, and the last). One thread.
 class Progress {

@@ -9,8 +9,8 @@ from programs import JOB, TOKENS, call, main  # noqa: E402
 # Arguments -> the error; {plan} is a plan that trains, {function} one that does not.
 CASES = {
     "weft": [
-        ([], "expected a command: compile, run, launch, plan, import, export, calibrate or opt; see weft --help"),
-        (["tune"], "unknown command `tune`: expected compile, run, launch, plan, import, export, calibrate or opt; see weft --help"),
+        ([], "expected a command: compile, run, launch, watch, plan, import, export, calibrate or opt; see weft --help"),
+        (["tune"], "unknown command `tune`: expected compile, run, launch, watch, plan, import, export, calibrate or opt; see weft --help"),
     ],
     "weft-compile": [
         ([], "expected a job file (see --help)"),

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What scripts read of a run: metrics.jsonl and the timeline."""
 import json
+import os
 import socket
 import struct
 import sys
 
 sys.path.insert(0, "tests/support")
-from programs import TOKENS, WEIGHTS, ProgramTest, main, metrics  # noqa: E402
+from programs import TOKENS, WEIGHTS, ProgramTest, call, main, metrics  # noqa: E402
 
 # A metric of a layer: what %x measures at first is known, what its noise adds differs by micro-batch.
 MODEL = """\
@@ -106,6 +107,25 @@ class ReportsTest(ProgramTest):
         with open(folder + "/step-00000003/manifest.json", encoding="utf-8") as file:
             manifest = json.load(file)
         self.assertEqual({**manifest["run"], "date": second["date"]}, second)
+
+    def test_a_run_is_watched(self):
+        runs = self.path("runs")
+        for name, *layout in (("one",), ("two", "dist.data=2")):
+            os.makedirs(f"{runs}/{name}")
+            self.train(self.plan(*layout), 3, "--metrics", f"{runs}/{name}/metrics.jsonl")
+        last = metrics(runs + "/two/metrics.jsonl")[-1]
+        frame = self.run_ok("weft-watch", runs + "/two", "--once").out
+        self.assertTrue(frame.startswith("step 3/3, 100 %, done  "), frame)
+        self.assertEqual(frame.splitlines()[1:], self.run_ok("weft-watch", runs + "/two/metrics.jsonl").out.splitlines()[1:])
+        self.assertIn("\n2 ranks (data = 2), on ", frame)
+        self.assertRegex(frame, r"\n  loss +%.5g  \S+ to \S+ +[▁▂▃▄▅▆▇█]{3}\n" % last["loss"])
+        for key in ("grad_norm", "lr", "tokens_per_s", "memory_bytes"):
+            self.assertIn(f"\n  {key} ", frame)
+        both = self.run_ok("weft-watch", runs).out.splitlines()
+        self.assertEqual([line.split()[0] for line in both], ["run", "one", "two"])
+        none = call("weft-watch", self.folder)
+        self.assertEqual((none.status, none.err), (2, f"weft-watch: {self.folder}: expected a folder with metrics.jsonl, which "
+                                                   "weft run --metrics writes, or a file of it, found none\n"))
 
     def test_the_timeline_has_a_process_a_rank(self):
         path = self.path("t.json")

@@ -21,6 +21,7 @@ PROGRAMS = {
     "weft-calibrate": "tools/calibrate/weft-calibrate",
     "weft-import": "tools/import/weft-import",
     "weft-export": "tools/export/weft-export",
+    "weft-watch": "tools/watch/weft-watch",
     "weft-plan-compare": "tools/compare/weft-plan-compare",
     "weft": "tools/weft/weft",
 }

@@ -134,6 +134,7 @@ class Trainer {
     if (!status.ok()) return status;
     record_ = RecordOf(context_.plan);
     record_.insert(data_.record.begin(), data_.record.end());
+    record_["steps"] = absl::StrCat(last_step_);
     absl::StatusOr<InitialParameters> init = InitialParameters::Open(context_);
     if (!init.ok()) return init.status();
     init_ = *std::move(init);

@@ -20,6 +20,7 @@ usage: weft COMMAND [ARGUMENTS]
   compile JOB -o PLAN        job + model file -> plan: split, scheduled, laid out in memory, proved
   run PLAN                   train with the plan, or evaluate its function
   launch -n N PLAN           the same on this machine, a process for every rank
+  watch DIR                  look at a run while it goes on: losses, speed, memory
   plan show|verify|...       look at a plan: what runs where, memory, order
   plan report PLAN           the same as a page for a browser
   plan compare JOB SETS      compile a job in several layouts, side by side
@@ -71,9 +72,9 @@ int Become(const std::string& command, char** arguments) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(
-        stderr,
-        "weft: expected a command: compile, run, launch, plan, import, export, calibrate or opt; see weft --help\n");
+    std::fprintf(stderr,
+                 "weft: expected a command: compile, run, launch, watch, plan, import, export, calibrate or opt; see "
+                 "weft --help\n");
     return 2;
   }
   const std::string command = argv[1];
@@ -85,7 +86,7 @@ int main(int argc, char** argv) {
     std::fputs(weft::VersionText("weft").c_str(), stdout);
     return 0;
   }
-  for (const char* known : {"compile", "run", "launch", "plan", "import", "export", "calibrate", "opt"}) {
+  for (const char* known : {"compile", "run", "launch", "watch", "plan", "import", "export", "calibrate", "opt"}) {
     if (command != known) continue;
     const bool compares = command == "plan" && argc > 2 && std::strcmp(argv[2], "compare") == 0;
     const std::string program = compares ? "plan-compare" : command;
@@ -94,9 +95,10 @@ int main(int argc, char** argv) {
     arguments[0] = name.data();
     return Become(program, arguments.data());
   }
-  std::fprintf(stderr,
-               "weft: unknown command `%s`: expected compile, run, launch, plan, import, export, calibrate or opt; see "
-               "weft --help\n",
-               argv[1]);
+  std::fprintf(
+      stderr,
+      "weft: unknown command `%s`: expected compile, run, launch, watch, plan, import, export, calibrate or opt; see "
+      "weft --help\n",
+      argv[1]);
   return 2;
 }
