@@ -135,6 +135,33 @@ class PackageTest(ProgramTest):
                     self.assertFalse(missing, "%s of %s" % (missing, function))
                     self.assertIn("return", function.__annotations__, function)
 
+    def test_metrics_go_to_weights_and_biases(self):
+        """By the example, to a module of wandb's name that keeps what it is given."""
+        self.write("wandb.py", """
+import json, sys
+class Config:
+    def update(self, about, allow_val_change): print(json.dumps(["config", about["data_form"]]))
+class Run:
+    config = Config()
+    def log(self, numbers, step): print(json.dumps([step, numbers]))
+    def finish(self): print(json.dumps(["finish"]))
+def init(project):
+    print(json.dumps([project]))
+    return Run()
+""")
+        plan, file = self.plan(job=JOB), self.path("metrics.jsonl")
+
+        def printed(*arguments):
+            path = "%s:%s" % (os.path.abspath("tools/weft"), os.environ["PATH"])
+            done = subprocess.run([sys.executable, "python/examples/to_wandb.py", *arguments], capture_output=True, text=True,
+                                  check=False, env={**os.environ, "PATH": path, "PYTHONPATH": self.folder + ":python"})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return [json.loads(line) for line in done.stdout.splitlines()]
+        live = printed(plan, "words", "data=" + self.text(), "steps=2", "metrics=" + file)
+        steps = [[line.pop("step"), line] for line in metrics(file)]
+        self.assertEqual(live, [["words"], ["config", "text"], steps[0], ["config", "text"], steps[1], ["finish"]])
+        self.assertEqual(printed(file, "words"), [["words"], ["config", "text"], *steps, ["finish"]])
+
 
 class InstalledTest(ProgramTest):
     def test_pip_installs_it_and_the_example_runs(self):

@@ -35,7 +35,60 @@ model.graph @train(%tokens [batch, 8] i32, %labels [batch, 8] i32) {
 }
 """
 
-FIELDS = {"step", "loss", "grad_norm", "lr", "tokens", "tokens_per_s", "tflops", "mfu", "memory_bytes"}
+FIELDS = {"step", "loss", "grad_norm", "lr", "tokens", "tokens_per_s", "tflops", "mfu", "mfu_cluster", "memory_bytes", "memory_share"}
+
+
+def crc32c(content):
+    """Bit by bit, as RFC 3720 says it."""
+    crc = 0xffffffff
+    for byte in content:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return crc ^ 0xffffffff
+
+
+def masked(content):
+    crc = crc32c(content)
+    return ((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff
+
+
+def records_of(path):
+    """The records of an event file, with their checksums looked at."""
+    with open(path, "rb") as file:
+        content = file.read()
+    while content:
+        length, of_length = struct.unpack_from("<QI", content)
+        data, (of_data,) = content[12:12 + length], struct.unpack_from("<I", content, 12 + length)
+        assert (of_length, of_data) == (masked(content[:8]), masked(data)), path
+        yield data
+        content = content[16 + length:]
+
+
+def fields_of(message):
+    """(number, value) of the fields of a protocol buffer; what has a fixed size is left as bytes."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
+            if byte < 128:
+                return value
+    while at < len(message):
+        key = varint()
+        size = {0: 0, 1: 8, 5: 4}.get(key & 7)
+        value = varint() if key & 7 in (0, 2) else None
+        if size != 0:
+            size = value if size is None else size
+            value, at = message[at:at + size], at + size
+        yield key >> 3, value
+
+
+def fields(message):
+    return dict(fields_of(message))
 
 
 class ReportsTest(ProgramTest):
@@ -78,7 +131,7 @@ class ReportsTest(ProgramTest):
                 for field in ("loss", "size", "noisy-size"):
                     for got, expected in zip(lines, one):
                         self.assertAlmostEqual(got[field], expected[field], delta=1e-6)
-                self.assertRegex(run.err, r"step 1/2  loss [\d.]+  lr 1.00e-01  (size 0.5  noisy-size|noisy-size [\d.]+  size)")
+                self.assertRegex(run.err, r"step 1/2  loss [\d.]+  norm [\d.]+  lr 1.00e-01  (size 0.5  noisy-size|noisy-size [\d.]+  size)")
 
     def test_a_new_run_replaces_the_metrics(self):
         path = self.path("m.jsonl")
@@ -123,9 +176,42 @@ class ReportsTest(ProgramTest):
             self.assertIn(f"\n  {key} ", frame)
         both = self.run_ok("weft-watch", runs).out.splitlines()
         self.assertEqual([line.split()[0] for line in both], ["run", "one", "two"])
+        gauges = self.run_ok("weft-watch", runs, "--prometheus").out.splitlines()
+        self.assertIn('weft_loss{run="two"} %.9g' % last["loss"], gauges)
+        self.assertIn('weft_step{run="one"} 3', gauges)
         none = call("weft-watch", self.folder)
         self.assertEqual((none.status, none.err), (2, f"weft-watch: {self.folder}: expected a folder with metrics.jsonl, which "
                                                    "weft run --metrics writes, or a file of it, found none\n"))
+
+    def test_tensorboard_has_the_numbers_of_the_metrics(self):
+        path, board = self.path("m.jsonl"), self.path("board")
+        self.train(self.plan("dist.data=2"), 4, "--metrics", path, "--tensorboard", board)
+        (name,) = os.listdir(board)
+        self.assertRegex(name, r"^events\.out\.tfevents\.\d{10}\.")
+        first, *steps = map(fields, records_of(f"{board}/{name}"))
+        self.assertEqual(first[3], b"brain.Event:2")
+        lines = metrics(path)
+        self.assertEqual([step[2] for step in steps], [line.pop("step") for line in lines])
+        for step, line in zip(steps, lines):
+            found = [fields(value) for key, value in fields_of(step[5]) if key == 1]
+            found = {one[1].decode(): struct.unpack("<f", one[2])[0] for one in found}
+            self.assertEqual(set(found), {key for key, value in line.items() if value is not None})
+            for key, value in found.items():
+                self.assertEqual(value, struct.unpack("<f", struct.pack("<f", line[key]))[0], key)
+        refused = call("weft-run", self.plan(), "--data", TOKENS, "--tensorboard", path)
+        self.assertEqual((refused.status, refused.err),
+                         (2, f"weft-run: --tensorboard: {path}: cannot be created: Not a directory\n"))
+
+    def test_the_screen_names_what_is_run(self):
+        plan = self.plan("dist.data=2")
+        said = self.run_ok("weft-run", plan, "--data", TOKENS, "--steps", 10, "--log-every", 4).err.splitlines()
+        shown = self.run_ok("weft-plan", "show", plan).out
+        self.assertRegex(said[0], r"^.*\.plan \([0-9a-f]{16}\): train of \S*gpt2\.mlir on \S+, data tests/oracle/tokens\.bin$")
+        self.assertIn(said[0].split("(")[1].split(")")[0], shown)
+        steps = [line for line in said if line.startswith("step")]
+        self.assertEqual([line.split()[1] for line in steps], ["4/10", "8/10", "10/10"])
+        for line in steps:
+            self.assertRegex(line, r"loss \S+  norm \S+  lr \S+ .* \d+ % of measured, \d+ % of stated peak  \d+ MiB \(\d+\.\d %\)")
 
     def test_the_timeline_has_a_process_a_rank(self):
         path = self.path("t.json")

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "runtime/plan/names.h"
 #include "runtime/show/table.h"
 #include "runtime/trace/progress.h"
@@ -145,6 +148,25 @@ std::string RunsFrame(const std::vector<NamedRun>& runs, int width) {
     absl::StrAppend(&text, Cut(line, width), "\n");
     line.clear();
   }
+  return text;
+}
+
+std::string PrometheusText(const std::vector<NamedRun>& runs) {
+  std::map<std::string, std::string> gauges;  // samples by name
+  for (const NamedRun& run : runs) {
+    const std::string label =
+        absl::StrCat("{run=\"", absl::StrReplaceAll(run.name, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}), "\"} ");
+    absl::StrAppend(&gauges["weft_step"], "weft_step", label, run.course->step(), "\n");
+    for (const Series& series : run.course->series()) {
+      std::string name = "weft_" + series.name;
+      for (char& letter : name) {
+        if (!absl::ascii_isalnum(letter)) letter = '_';
+      }
+      absl::StrAppend(&gauges[name], name, label, absl::StrFormat("%.9g", series.values.back().second), "\n");
+    }
+  }
+  std::string text;
+  for (const auto& [name, samples] : gauges) absl::StrAppend(&text, "# TYPE ", name, " gauge\n", samples);
   return text;
 }
 

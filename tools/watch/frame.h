@@ -25,6 +25,9 @@ struct NamedRun {
 };
 std::string RunsFrame(const std::vector<NamedRun>& runs, int width);
 
+// The latest numbers of runs in the text form of Prometheus: a gauge for each key, weft_loss{run="NAME"} 2.5.
+std::string PrometheusText(const std::vector<NamedRun>& runs);
+
 }  // namespace weft::watch
 
 #endif  // WEFT_TOOLS_WATCH_FRAME_H_

@@ -64,5 +64,15 @@ TEST(FrameTest, ShowsRunsBesideEachOther) {
             "b    none yet\n");
 }
 
+TEST(FrameTest, SpeaksToPrometheus) {
+  Course a, b;
+  a.Take(Step(1, R"("loss":3,"noisy-size":0.25)") + Step(2, R"("loss":1.5)"));
+  b.Take(Step(7, R"("loss":null)"));
+  EXPECT_EQ(PrometheusText({{"runs/\"a\"", &a, 0}, {"b", &b, 0}}),
+            "# TYPE weft_loss gauge\nweft_loss{run=\"runs/\\\"a\\\"\"} 1.5\n"
+            "# TYPE weft_noisy_size gauge\nweft_noisy_size{run=\"runs/\\\"a\\\"\"} 0.25\n"
+            "# TYPE weft_step gauge\nweft_step{run=\"runs/\\\"a\\\"\"} 2\nweft_step{run=\"b\"} 7\n");
+}
+
 }  // namespace
 }  // namespace weft::watch

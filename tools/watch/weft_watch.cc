@@ -27,11 +27,12 @@ namespace fs = std::filesystem;
 
 constexpr char kHelp[] = R"(weft-watch: looks at runs while they go on
 
-usage: weft watch DIR [--once] [--every SECONDS]
+usage: weft watch DIR [--once] [--every SECONDS] [--prometheus]
 
   DIR              a folder with the metrics.jsonl of a run, or with folders that have one each, which are shown together; or
                    a file of weft run --metrics
   --once           print one frame and end; so it does where no terminal shows it
+  --prometheus     print the latest numbers once, in the text form of Prometheus: weft_loss{run="DIR"} 2.5
   --every SECONDS  look again so often; 1 if absent
   --version        what this program was built from
   --help           this text
@@ -54,7 +55,7 @@ constexpr int kWidth = 100;  // without a terminal
 
 struct Request {
   std::string path;
-  bool once = false, help = false, version = false;
+  bool once = false, prometheus = false, help = false, version = false;
   double every_s = 1;
 };
 
@@ -64,6 +65,8 @@ std::string Parse(int argc, char** argv, Request& request) {
     const std::string argument = argv[i];
     if (argument == "--once") {
       request.once = true;
+    } else if (argument == "--prometheus") {
+      request.prometheus = true;
     } else if (argument == "--help" || argument == "-h") {
       request.help = true;
     } else if (argument == "--version") {
@@ -140,10 +143,11 @@ std::vector<std::unique_ptr<Followed>> FilesOf(const std::string& path) {
   return files;
 }
 
-std::string FrameOf(const std::vector<std::unique_ptr<Followed>>& files, int width) {
-  if (files.size() == 1) return RunFrame(files[0]->name(), files[0]->course(), files[0]->age_s(), width);
+std::string FrameOf(const std::vector<std::unique_ptr<Followed>>& files, int width, bool prometheus) {
   std::vector<weft::watch::NamedRun> runs;
   for (const auto& file : files) runs.push_back({file->name(), &file->course(), file->age_s()});
+  if (prometheus) return PrometheusText(runs);
+  if (runs.size() == 1) return RunFrame(runs[0].name, *runs[0].course, runs[0].age_s, width);
   return weft::watch::RunsFrame(runs, width);
 }
 
@@ -165,12 +169,12 @@ int main(int argc, char** argv) {
   if (files.empty())
     return Wrong(absl::StrCat(request.path, ": expected a folder with ", kFile,
                               ", which weft run --metrics writes, or a file of it, found none"));
-  const bool lives = !request.once && isatty(STDOUT_FILENO) == 1;
+  const bool lives = !request.once && !request.prometheus && isatty(STDOUT_FILENO) == 1;
   for (;;) {
     winsize size = {};
     const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     for (const auto& file : files) file->Read();
-    const std::string frame = FrameOf(files, known ? size.ws_col : kWidth);
+    const std::string frame = FrameOf(files, known ? size.ws_col : kWidth, request.prometheus);
     // From the top of the screen, without the rest of what was there.
     if (std::fprintf(stdout, lives ? "\x1b[H\x1b[2J%s" : "%s", frame.c_str()) < 0 || std::fflush(stdout) != 0) {
       std::fprintf(stderr, "weft-watch: standard output: cannot be written: %s\n", std::strerror(errno));
