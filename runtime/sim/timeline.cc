@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "runtime/plan/names.h"
+#include "runtime/sim/notes.h"
 
 namespace weft::sim {
 namespace {
@@ -247,6 +248,7 @@ trace::Timeline TimelineOf(const plan::Plan& plan, const Report& report, int64_t
     for (const StreamActs& acts : stage) most = std::max(most, acts.size());
   }
   trace::Timeline timeline(static_cast<int64_t>(most), 0);
+  timeline.Annotate(NotesOf(plan));
   for (size_t s = 0; s < streams.size(); ++s) {
     const plan::Stage& stage = plan.stages(static_cast<int>(s));
     const int rank = plan.placements(stage.placement()).ranks(0);

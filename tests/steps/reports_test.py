@@ -238,6 +238,37 @@ class ReportsTest(ProgramTest):
             for before, after in zip(mine, mine[1:]):
                 self.assertLessEqual(before["ts"] + before["dur"], after["ts"] + 0.002)
 
+    def test_the_timeline_says_what_is_sent_to_whom(self):
+        plan = self.plan("dist.data=2", "dist.tensor=2", "dist.pipeline=2", "batch.micro=2")
+        self.train(plan, 2, "--trace", self.path("t.json"), "--trace-kernels")
+        with open(self.path("t.json"), encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        acts = [event for event in events if event["ph"] == "X"]
+        self.assertTrue(all(event["cat"] for event in acts))
+        # A group of two ranks of a stage, which the plan's text knows by its axis.
+        sums = [event for event in acts if event["cat"].startswith("collective,")]
+        groups = {(event["args"]["over"], event["args"]["group"]) for event in sums if event["pid"] == 4}
+        self.assertEqual(groups, {("data", "4, 6"), ("tensor", "4 to 5")} | (groups & {("data, tensor", "4 to 7")}))
+        self.assertTrue(all(event["args"]["bytes"] > 0 for event in sums if "all_reduce" in event["args"]["what"]))
+        kernels = [event for event in acts if "/" in event["name"] and "einsum" in event["name"]]
+        self.assertTrue(kernels and all(event["args"]["flops"] > 0 and ".mlir:" in event["args"]["location"]
+                                        for event in kernels))
+        # Each arrow has a beginning in the act that sends and an end in the one that receives.
+        begins, ends = ({event["id"]: event for event in events if event["ph"] == phase} for phase in "sf")
+        self.assertGreater(len(begins), 2 * 2 * 4)
+        self.assertEqual(set(begins), set(ends))
+        self.assertEqual(len(begins), sum(event["ph"] == "s" for event in events))
+        spans = {(event["pid"], event["tid"], bound): event for event in acts
+                 for bound in (event["ts"], round(event["ts"] + event["dur"], 3))}
+        for arrow, begin in begins.items():
+            end = ends[arrow]
+            send, receive = (spans[event["pid"], event["tid"], event["ts"]] for event in (begin, end))
+            self.assertNotEqual(begin["pid"] // 4, end["pid"] // 4)  # of different stages
+            self.assertEqual(send["cat"].split(",")[0] + receive["cat"].split(",")[0], "sendreceive")
+            for key in ("step", "micro_batch"):
+                self.assertEqual(send["args"][key], receive["args"][key])
+            self.assertLessEqual(begin["ts"], end["ts"])
+
 
 if __name__ == "__main__":
     main()
