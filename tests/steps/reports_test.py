@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """What scripts read of a run: metrics.jsonl and the timeline."""
+import importlib.util
 import json
 import os
 import socket
 import struct
 import sys
+import unittest
 
 sys.path.insert(0, "tests/support")
 from programs import TOKENS, WEIGHTS, ProgramTest, call, main, metrics  # noqa: E402
@@ -201,6 +203,18 @@ class ReportsTest(ProgramTest):
         refused = call("weft-run", self.plan(), "--data", TOKENS, "--tensorboard", path)
         self.assertEqual((refused.status, refused.err),
                          (2, f"weft-run: --tensorboard: {path}: cannot be created: Not a directory\n"))
+
+    @unittest.skipUnless(importlib.util.find_spec("tensorboard"), "no tensorboard")
+    def test_tensorboard_reads_them(self):
+        """The package itself, where Python has it."""
+        from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+        path, board = self.path("m.jsonl"), self.path("board")
+        self.train(self.plan(), 4, "--metrics", path, "--tensorboard", board)
+        found = EventAccumulator(board)
+        found.Reload()
+        for key in FIELDS - {"step"}:
+            self.assertEqual([(event.step, event.value) for event in found.Scalars(key)],
+                             [(line["step"], struct.unpack("<f", struct.pack("<f", line[key]))[0]) for line in metrics(path)])
 
     def test_the_screen_names_what_is_run(self):
         plan = self.plan("dist.data=2")
