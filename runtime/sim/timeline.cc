@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "runtime/plan/names.h"
+#include "runtime/sim/notes.h"
 
 namespace weft::sim {
 namespace {
@@ -126,7 +127,7 @@ class Row {
 };
 
 // What the letters and marks of the lines mean, of those that occur.
-std::string LegendOf(const std::string& drawn, bool merges) {
+std::vector<std::string> LegendOf(const std::string& drawn, bool merges) {
   std::vector<std::string> parts;
   for (const auto& [letter, meaning] : {std::pair("F", "F forward"),
                                         {"B", "B backward"},
@@ -139,7 +140,7 @@ std::string LegendOf(const std::string& drawn, bool merges) {
   if (absl::StrContains(drawn, ".1")) parts.push_back("F2.1 of the stage's second chunk");
   if (merges) parts.push_back("F2+3 and three units that are shorter than a column");
   parts.push_back(". idle");
-  return absl::StrJoin(parts, ", ");
+  return parts;
 }
 
 int ColumnsOf(const Report& report, const TimelineOptions& options) {
@@ -148,19 +149,25 @@ int ColumnsOf(const Report& report, const TimelineOptions& options) {
   return std::clamp(static_cast<int>(std::lround(report.step_s)), 1, kMostColumns);
 }
 
-}  // namespace
-
-std::string TimelineText(const plan::Plan& plan, const Report& report, const TimelineOptions& options) {
-  const int columns = ColumnsOf(report, options);
+// The lines of a timeline with a number of columns.
+struct Drawing {
   struct Line {
     std::string name;
     std::vector<std::string> cells;
   };
   std::vector<Line> lines;
+  int columns = 0;
   size_t name_width = 0, cell_width = 0;
-  std::string drawn;
+  std::string drawn;  // all labels
   bool merges = false;
-  const std::vector<std::vector<StreamActs>> streams = ByStream(plan, report);
+
+  size_t width() const { return name_width + 1 + columns * (cell_width + 1); }
+};
+
+Drawing Draw(const plan::Plan& plan, const Report& report, const std::vector<std::vector<StreamActs>>& streams,
+             int columns) {
+  Drawing drawing;
+  drawing.columns = columns;
   for (size_t s = 0; s < streams.size() && report.step_s > 0; ++s) {
     const plan::Stage& stage = plan.stages(static_cast<int>(s));
     for (size_t i = 0; i < streams[s].size(); ++i) {
@@ -169,29 +176,69 @@ std::string TimelineText(const plan::Plan& plan, const Report& report, const Tim
       const std::vector<std::string>& cells = row.cells();
       const bool idle = std::all_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell == "."; });
       if (idle && stream.kind() != plan::Stream::COMPUTE) continue;
-      lines.push_back({absl::StrCat("stage ", s, " ", stream.name()), cells});
-      merges |= row.merges();
-      absl::StrAppend(&drawn, absl::StrJoin(row.labels(), " "));
-      name_width = std::max(name_width, lines.back().name.size());
-      for (const std::string& cell : lines.back().cells) cell_width = std::max(cell_width, cell.size());
+      drawing.lines.push_back({absl::StrCat("stage ", s, " ", stream.name()), cells});
+      drawing.merges |= row.merges();
+      absl::StrAppend(&drawing.drawn, absl::StrJoin(row.labels(), " "));
+      drawing.name_width = std::max(drawing.name_width, drawing.lines.back().name.size());
+      for (const std::string& cell : cells) drawing.cell_width = std::max(drawing.cell_width, cell.size());
     }
   }
+  return drawing;
+}
+
+// With as many columns as `width` has room for; wider columns merge more units, so that their labels grow.
+Drawing DrawWithin(const plan::Plan& plan, const Report& report, const std::vector<std::vector<StreamActs>>& streams,
+                   int width) {
+  int columns = std::clamp(width / 2, 1, kMostColumns);
+  for (;;) {
+    Drawing drawing = Draw(plan, report, streams, columns);
+    const auto wide = static_cast<int>(drawing.width());
+    if (wide <= width || columns == 1) return drawing;
+    const auto room = std::max(width - static_cast<int>(drawing.name_width) - 1, 0);
+    columns = std::clamp(room / static_cast<int>(drawing.cell_width + 1), 1, columns - 1);
+  }
+}
+
+// `parts` with ", " between them, on lines of at most `width` if that is not 0.
+std::string Wrapped(const std::vector<std::string>& parts, size_t width) {
+  std::string text, line;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::string part = absl::StrCat(parts[i], i + 1 < parts.size() ? "," : "");
+    if (!line.empty() && width > 0 && line.size() + 1 + part.size() > width) {
+      absl::StrAppend(&text, line, "\n");
+      line.clear();
+    }
+    absl::StrAppend(&line, line.empty() ? "" : " ", part);
+  }
+  return absl::StrCat(text, line, "\n");
+}
+
+}  // namespace
+
+std::string TimelineText(const plan::Plan& plan, const Report& report, const TimelineOptions& options) {
+  const std::vector<std::vector<StreamActs>> streams = ByStream(plan, report);
+  const bool fits = options.columns == 0 && options.width > 0;
+  const Drawing drawing =
+      fits ? DrawWithin(plan, report, streams, options.width) : Draw(plan, report, streams, ColumnsOf(report, options));
   std::string text;
-  for (const Line& line : lines) {
-    std::string row = absl::StrFormat("%-*s ", static_cast<int>(name_width), line.name);
+  for (const Drawing::Line& line : drawing.lines) {
+    std::string row = absl::StrFormat("%-*s ", static_cast<int>(drawing.name_width), line.name);
     for (const std::string& cell : line.cells) {
-      absl::StrAppend(&row, absl::StrFormat(" %-*s", static_cast<int>(cell_width), cell));
+      absl::StrAppend(&row, absl::StrFormat(" %-*s", static_cast<int>(drawing.cell_width), cell));
     }
     row.erase(row.find_last_not_of(' ') + 1);
     absl::StrAppend(&text, row, "\n");
   }
-  const double column = report.step_s / columns;
+  const double column = report.step_s / drawing.columns;
   const auto time = [&](double value) {
     return options.unit_times ? absl::StrFormat("%.3g units", value) : plan::SecondsText(value);
   };
-  return absl::StrCat(text, "step ", time(report.step_s), ", a column ", time(column), "; bubble ",
-                      absl::StrFormat("%.1f %%", 100 * report.bubble_fraction), ", exposed communication ",
-                      time(report.exposed_comm_s), "\n", LegendOf(drawn, merges), "\n");
+  const std::vector<std::string> figures = {
+      absl::StrCat("step ", time(report.step_s)),
+      absl::StrCat("a column ", time(column), "; bubble ", absl::StrFormat("%.1f %%", 100 * report.bubble_fraction)),
+      absl::StrCat("exposed communication ", time(report.exposed_comm_s))};
+  return absl::StrCat(text, Wrapped(figures, options.width),
+                      Wrapped(LegendOf(drawing.drawn, drawing.merges), options.width));
 }
 
 trace::Timeline TimelineOf(const plan::Plan& plan, const Report& report, int64_t step) {
@@ -201,6 +248,7 @@ trace::Timeline TimelineOf(const plan::Plan& plan, const Report& report, int64_t
     for (const StreamActs& acts : stage) most = std::max(most, acts.size());
   }
   trace::Timeline timeline(static_cast<int64_t>(most), 0);
+  timeline.Annotate(NotesOf(plan));
   for (size_t s = 0; s < streams.size(); ++s) {
     const plan::Stage& stage = plan.stages(static_cast<int>(s));
     const int rank = plan.placements(stage.placement()).ranks(0);

@@ -16,7 +16,8 @@ inline constexpr int kPredictedProcess = 1 << 24;
 
 struct TimelineOptions {
   bool unit_times = false;  // as the report was made; a column is a unit then
-  int columns = 0;          // 0: one a unit, or 40
+  int columns = 0;          // 0: what `width` has room for, else one a unit, or 40
+  int width = 0;            // of the screen, in characters; 0: not known
 };
 
 // A line for every compute stream and every other one that has something to show,

@@ -50,6 +50,24 @@ TEST(TimelineTest, DropsNoUnit) {
       "F forward, B backward, F2 of micro-batch 2, F2+3 and three units that are shorter than a column, . idle\n");
 }
 
+TEST(TimelineTest, FitsTheScreen) {
+  const plan::Plan plan = Pipeline(OneFOneB(2, 8), 8);
+  const Report report = *Simulate(plan, plan::Machine(), {.unit_times = true});
+  size_t before = 0;
+  for (int width : {60, 80, 120, 200}) {
+    const std::string drawn = TimelineText(plan, report, {.unit_times = true, .width = width});
+    std::istringstream text(drawn);
+    size_t widest = 0;
+    for (std::string line; std::getline(text, line);) {
+      EXPECT_LE(line.size(), static_cast<size_t>(width)) << drawn;
+      widest = std::max(widest, line.size());
+    }
+    EXPECT_GT(widest, before) << drawn;  // uses what there is
+    before = widest;
+    EXPECT_NE(drawn.find("F forward"), std::string::npos);
+  }
+}
+
 TEST(TimelineTest, DrawsStreamsThatAreBusyInColumnsOfTime) {
   plan::Plan plan = Pipeline(OneFOneB(2, 1), 1);
   plan.mutable_stages(1)->mutable_actors(0)->set_chunk(2);

@@ -22,6 +22,11 @@ std::string Number(std::optional<double> value) {
   return absl::StrFormat("%.9g", *value);
 }
 
+// A key that is absent where its number is.
+std::string Known(const char* key, std::optional<double> value, const char* before, const char* behind) {
+  return value.has_value() ? absl::StrCat(before, "\"", key, "\":", Number(value), behind) : "";
+}
+
 // kNotFound or kInvalidArgument for a path that can never be written.
 absl::Status FileError(const std::string& path, const char* what) {
   const int error = errno;
@@ -74,9 +79,10 @@ std::string ToJson(const StepMetrics& m) {
   for (const auto& [name, value] : m.evaluation)
     absl::StrAppend(&more, Text(absl::StrCat(kEvaluationPrefix, name)), ":", Number(value), ",");
   return absl::StrFormat(
-      R"({"step":%d,"loss":%s,"grad_norm":%s,"lr":%s,%s"tokens":%d,"tokens_per_s":%s,"tflops":%s,"mfu":%s,"memory_bytes":%d})",
+      R"({"step":%d,"loss":%s,"grad_norm":%s,"lr":%s,%s"tokens":%d,"tokens_per_s":%s,"tflops":%s,"mfu":%s,%s"memory_bytes":%d%s})",
       m.step, Number(m.loss), Number(m.grad_norm), Number(m.lr), more, m.tokens, Number(m.tokens_per_s),
-      Number(m.tflops), Number(m.mfu), m.memory_bytes);
+      Number(m.tflops), Number(m.mfu), Known("mfu_cluster", m.mfu_cluster, "", ","), m.memory_bytes,
+      Known("memory_share", m.memory_share, ",", ""));
 }
 
 std::string ToJson(const EvaluationMetrics& m) {

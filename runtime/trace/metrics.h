@@ -32,9 +32,12 @@ struct StepMetrics {
   std::vector<std::pair<std::string, double>> evaluation;
   int64_t tokens = 0;  // of this step, over all ranks
   double tokens_per_s = 0;
-  double tflops = 0;          // model FLOPs a second, 1e12
-  std::optional<double> mfu;  // share of the machine's peak, if that is known
-  int64_t memory_bytes = 0;   // resident, of this process, at most so far
+  double tflops = 0;  // model FLOPs a second, 1e12
+  // Shares, if these rates are known: of the rate of matrix products that was measured at the start, and of the one
+  // that the plan's cluster states, which is a data sheet's or a calibration's. On a GPU both are the stated one.
+  std::optional<double> mfu, mfu_cluster;
+  int64_t memory_bytes = 0;            // resident, of this process, at most so far
+  std::optional<double> memory_share;  // of what the host has; of one process
 };
 
 // In front of the name of what an evaluation has found.

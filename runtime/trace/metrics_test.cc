@@ -191,7 +191,37 @@ TEST(ProgressTest, SaysWhatIsKnown) {
   metrics.mfu = 0.311;
   metrics.tflops = 12;
   EXPECT_EQ(ProgressLine(metrics, 200, -1),
-            "step  12/200  lr 6.00e-04  12345 tokens/s  12.0 TFLOP/s  31 % of peak  123 MiB");
+            "step  12/200  lr 6.00e-04  12345 tokens/s  12.0 TFLOP/s  31 % of measured peak  123 MiB");
+  metrics.mfu_cluster = 0.25;
+  metrics.memory_share = 0.0078;
+  metrics.grad_norm = 1.23456f;
+  EXPECT_EQ(
+      ProgressLine(metrics, 200, -1),
+      "step  12/200  norm 1.235  lr 6.00e-04  12345 tokens/s  12.0 TFLOP/s  31 % of measured, 25 % of stated peak  "
+      "123 MiB (0.8 %)");
+  metrics.mfu = metrics.mfu_cluster;  // a GPU's, which is not measured
+  EXPECT_NE(ProgressLine(metrics, 200, -1).find("  25 % of stated peak  "), std::string::npos);
+  EXPECT_NE(ToJson(metrics).find(R"("mfu":0.25,"mfu_cluster":0.25,"memory_bytes":128974848,"memory_share":0.0078})"),
+            std::string::npos)
+      << ToJson(metrics);
+}
+
+TEST(ProgressTest, ALineAfterEveryFewSteps) {
+  for (const bool terminal : {false, true}) {
+    std::FILE* out = std::tmpfile();
+    {
+      Progress progress(out, terminal, 2, 10, /*interval_s=*/2.0, /*every=*/4);
+      for (int64_t step = 3; step <= 10; ++step) progress.Show({.step = step}, 100.0 * static_cast<double>(step));
+    }
+    std::string text(std::ftell(out), '\0');
+    std::rewind(out);
+    ASSERT_EQ(std::fread(text.data(), 1, text.size(), out), text.size());
+    std::fclose(out);
+    std::vector<std::string> steps;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) steps.push_back(line.substr(0, 10));
+    EXPECT_EQ(steps, (std::vector<std::string>{"step  4/10", "step  8/10", "step 10/10"})) << text;
+  }
 }
 
 TEST(ProgressTest, PlainOutputHasFewLines) {

@@ -11,24 +11,49 @@
 namespace weft::trace {
 namespace {
 
-// In quotes, with what JSON forbids escaped or replaced.
-std::string Quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 std::string MetadataJson(const char* kind, int process, int thread, const std::string& name) {
   return absl::StrFormat(R"({"ph":"M","name":"%s","pid":%d,"tid":%d,"args":{"name":%s}})", kind, process, thread,
                          Quoted(name));
 }
 
-std::string EventJson(const Event& event, int process, int thread, const std::string& name, int64_t origin_ns) {
+std::string SortJson(const char* kind, int process, int thread, int index) {
+  return absl::StrFormat(R"({"ph":"M","name":"%s","pid":%d,"tid":%d,"args":{"sort_index":%d}})", kind, process, thread,
+                         index);
+}
+
+double Microseconds(int64_t ns) { return static_cast<double>(ns) * 1e-3; }
+
+// What all events of a name have: its name, its category, and the end of its arguments.
+struct Label {
+  std::string name, category, arguments;
+  Note note;
+};
+
+Label LabelOf(const Notes& notes, int process, const std::string& name) {
+  Label label{Quoted(name), "", "", notes.of ? notes.of(process, name) : Note()};
+  if (!label.note.category.empty()) label.category = absl::StrCat(",\"cat\":", Quoted(label.note.category));
+  for (const auto& [key, value] : label.note.arguments) absl::StrAppend(&label.arguments, ",", Quoted(key), ":", value);
+  return label;
+}
+
+std::string EventJson(const Event& event, int process, int thread, const Label& label, int64_t origin_ns) {
   return absl::StrFormat(
-      R"({"ph":"X","name":%s,"pid":%d,"tid":%d,"ts":%.3f,"dur":%.3f,"args":{"step":%d,"micro_batch":%d}})",
-      Quoted(name), process, thread, static_cast<double>(event.begin_ns - origin_ns) * 1e-3,
-      static_cast<double>(event.end_ns - event.begin_ns) * 1e-3, event.step + 1, event.micro_batch);
+      R"({"ph":"X","name":%s%s,"pid":%d,"tid":%d,"ts":%.3f,"dur":%.3f,"args":{"step":%d,"micro_batch":%d%s}})",
+      label.name, label.category, process, thread, Microseconds(event.begin_ns - origin_ns),
+      Microseconds(event.end_ns - event.begin_ns), event.step + 1, event.micro_batch, label.arguments);
+}
+
+// The beginning of an arrow, or its end: inside the event that it belongs to.
+std::string ArrowJson(bool ends, int64_t id, int process, int thread, int64_t ns) {
+  return absl::StrFormat(R"({"ph":"%s","name":"transfer","cat":"transfer","id":%d,"pid":%d,"tid":%d,"ts":%.3f})",
+                         ends ? R"(f","bp":"e)" : "s", id, process, thread, Microseconds(ns));
 }
 
 }  // namespace
+
+std::string Quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 Track* Timeline::AddTrack(int rank, const std::string& stream, std::vector<std::string> names) {
   return AddTrack(rank, absl::StrCat("rank ", rank), stream, std::move(names));
@@ -53,12 +78,22 @@ std::string Timeline::ToJson() const {
     const int thread = static_cast<int>(t);
     if (processes.insert(track.process_).second) {
       append(MetadataJson("process_name", track.process_, thread, track.process_name_));
+      append(SortJson("process_sort_index", track.process_, thread, track.process_));
     }
     append(MetadataJson("thread_name", track.process_, thread, track.stream_));
+    append(SortJson("thread_sort_index", track.process_, thread, thread));
+    std::vector<Label> labels;
+    for (const std::string& name : track.names_) labels.push_back(LabelOf(notes_, track.process_, name));
     const uint64_t kept = std::min<uint64_t>(track.added_, track.ring_.size());
     for (uint64_t e = track.added_ - kept; e < track.added_; ++e) {
       const Event& event = track.ring_[e % track.ring_.size()];
-      append(EventJson(event, track.process_, thread, track.names_[event.name], origin_ns_));
+      const Label& label = labels[event.name];
+      append(EventJson(event, track.process_, thread, label, origin_ns_));
+      const int64_t turn = (event.step * notes_.micro_batches + event.micro_batch) * notes_.arrows;
+      for (int64_t arrow : label.note.sends)
+        append(ArrowJson(false, turn + arrow, track.process_, thread, event.begin_ns - origin_ns_));
+      for (int64_t arrow : label.note.receives)
+        append(ArrowJson(true, turn + arrow, track.process_, thread, event.end_ns - origin_ns_));
     }
   }
   return json + "\n]}\n";

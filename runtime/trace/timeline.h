@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,6 +20,22 @@ inline int64_t NowNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
+
+// In quotes, with what JSON forbids escaped or replaced.
+std::string Quoted(const std::string& text);
+
+// What a name of a track means.
+struct Note {
+  std::string category;
+  std::vector<std::pair<std::string, std::string>> arguments;  // by key, as JSON
+  // Arrows that begin and end in its events: those of one number, step and micro-batch join.
+  std::vector<int64_t> sends, receives;
+};
+struct Notes {
+  std::function<Note(int process, const std::string& name)> of;
+  int64_t arrows = 0;  // their numbers are below
+  int64_t micro_batches = 1;
+};
 
 struct Event {
   int32_t name = 0;         // index into the track's names
@@ -69,8 +87,12 @@ class Timeline {
   Track* AddTrack(int process, const std::string& process_name, const std::string& stream,
                   std::vector<std::string> names);
 
-  // A process for each rank, a thread for each track; times in microseconds
-  // since the origin.
+  // What the file says beside the names.
+  void Annotate(Notes notes) { notes_ = std::move(notes); }
+
+  // A process for each rank, in their order, and a thread for each track; times in microseconds
+  // since the origin. Events have the categories and arguments of their notes, and arrows from where something is sent
+  // to where it has been received.
   std::string ToJson() const;
 
   // kUnavailable naming the file if it cannot be written.
@@ -80,6 +102,7 @@ class Timeline {
   int64_t capacity_;
   int64_t origin_ns_;
   std::vector<std::unique_ptr<Track>> tracks_;
+  Notes notes_;
 };
 
 }  // namespace weft::trace

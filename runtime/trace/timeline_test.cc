@@ -24,10 +24,12 @@ TEST(TimelineTest, NamesRanksAndStreams) {
   timeline.AddTrack(0, "communication", {});
   timeline.AddTrack(3, "compute \"x\"", {});
   const nlohmann::json metadata = Events(timeline, "M");
-  ASSERT_EQ(metadata.size(), 5u);  // two processes, three threads
+  ASSERT_EQ(metadata.size(), 10u);  // two processes, three threads: a name and a place for each
   EXPECT_EQ(metadata[0]["args"]["name"], "rank 0");
-  EXPECT_EQ(metadata[4]["args"]["name"], "compute \"x\"");
-  EXPECT_EQ(metadata[4]["pid"], 3);
+  EXPECT_EQ(metadata[8]["args"]["name"], "compute \"x\"");
+  EXPECT_EQ(metadata[8]["pid"], 3);
+  EXPECT_EQ(metadata[7]["name"], "process_sort_index");
+  EXPECT_EQ(metadata[7]["args"]["sort_index"], 3);
 }
 
 TEST(TimelineTest, WritesEventsWithTheirStep) {
@@ -42,6 +44,36 @@ TEST(TimelineTest, WritesEventsWithTheirStep) {
   EXPECT_EQ(events[0]["args"]["micro_batch"], 2);
   EXPECT_DOUBLE_EQ(events[0]["dur"].get<double>(), 1.5);
   EXPECT_GE(events[0]["ts"].get<double>(), 0.0);
+}
+
+TEST(TimelineTest, WritesNotesAndArrows) {
+  Timeline timeline(4, 0);
+  timeline.Annotate({.of = [](int process, const std::string& name) -> Note {
+                       if (name == "none") return {};
+                       Note note{"send,forward", {{"bytes", "12"}, {"over", Quoted("a \"b\"")}}, {}, {}};
+                       (process == 0 ? note.sends : note.receives) = {2};
+                       return note;
+                     },
+                     .arrows = 5,
+                     .micro_batches = 3});
+  Track* from = timeline.AddTrack(0, "send", {"none", "x"});
+  Track* to = timeline.AddTrack(1, "receive", {"x"});
+  from->Add({.name = 0, .micro_batch = 1, .step = 7, .begin_ns = 500, .end_ns = 600});
+  from->Add({.name = 1, .micro_batch = 1, .step = 7, .begin_ns = 1000, .end_ns = 3000});
+  to->Add({.name = 0, .micro_batch = 1, .step = 7, .begin_ns = 2000, .end_ns = 4000});
+  const nlohmann::json events = Events(timeline, "X"), begins = Events(timeline, "s"), ends = Events(timeline, "f");
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_FALSE(events[0].contains("cat"));
+  EXPECT_EQ(events[1]["cat"], "send,forward");
+  EXPECT_EQ(events[1]["args"]["bytes"], 12);
+  EXPECT_EQ(events[1]["args"]["over"], "a \"b\"");
+  ASSERT_EQ(begins.size(), 1u);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(begins[0]["id"], (7 * 3 + 1) * 5 + 2);
+  EXPECT_EQ(ends[0]["id"], begins[0]["id"]);
+  EXPECT_EQ(ends[0]["bp"], "e");
+  EXPECT_DOUBLE_EQ(begins[0]["ts"].get<double>(), 1);
+  EXPECT_DOUBLE_EQ(ends[0]["ts"].get<double>(), 4);
 }
 
 TEST(TimelineTest, ProcessesMayHaveNamesAndTimesAnOrigin) {

@@ -9,8 +9,8 @@ from programs import JOB, TOKENS, call, main  # noqa: E402
 # Arguments -> the error; {plan} is a plan that trains, {function} one that does not.
 CASES = {
     "weft": [
-        ([], "expected a command: compile, run, generate, launch, plan, import, export, calibrate or opt; see weft --help"),
-        (["tune"], "unknown command `tune`: expected compile, run, generate, launch, plan, import, export, calibrate or opt; see weft --help"),
+        ([], "expected a command: compile, run, generate, launch, watch, plan, import, export, calibrate or opt; see weft --help"),
+        (["tune"], "unknown command `tune`: expected compile, run, generate, launch, watch, plan, import, export, calibrate or opt; see weft --help"),
     ],
     "weft-compile": [
         ([], "expected a job file (see --help)"),
@@ -58,9 +58,9 @@ CASES = {
         (["{plan}", "--patience", "2"], "--eval-data: expected, as --patience needs it (see --help)"),
     ],
     "weft-plan": [
-        ([], "expected a command: show, verify, memory, diff, job, simulate, explain, timeline or report; see weft-plan --help"),
+        ([], "expected a command: show, verify, memory, diff, job, simulate, explain, sharding, timeline or report; see weft-plan --help"),
         (["look", "{plan}"],
-         "unknown command `look`: expected show, verify, memory, diff, job, simulate, explain, timeline or report; see weft-plan --help"),
+         "unknown command `look`: expected show, verify, memory, diff, job, simulate, explain, sharding, timeline or report; see weft-plan --help"),
         (["show"], "show: expected 1 plan, got 0; see weft-plan --help"),
         (["diff", "{plan}"], "diff: expected 2 plans, got 1; see weft-plan --help"),
         (["show", "{plan}", "--colour"], "show: unknown flag --colour; see weft-plan --help"),

@@ -196,11 +196,13 @@ absl::StatusOr<Trace> ReadTrace(const std::string& path) {
   Trace trace;
   for (const google::protobuf::Value& value : json.fields().at("traceEvents").list_value().values()) {
     const auto& event = value.struct_value().fields();
+    const std::string& phase = event.at("ph").string_value();
+    if (phase == "s" || phase == "f") continue;  // arrows
     const auto& args = event.at("args").struct_value().fields();
     const int rank = static_cast<int>(event.at("pid").number_value());
     const int thread = static_cast<int>(event.at("tid").number_value());
     if (event.at("name").string_value() == "thread_name") streams[thread] = args.at("name").string_value();
-    if (event.at("ph").string_value() != "X") continue;
+    if (phase != "X") continue;
     Happened act;
     act.actor = event.at("name").string_value();
     act.step = static_cast<int64_t>(args.at("step").number_value()) - 1;  // a file counts from 1

@@ -30,6 +30,7 @@ def program_test(name, src, data = [], args = [], **kwargs):
             "//tools/import:weft-import",
             "//tools/plan:weft-plan",
             "//tools/run:weft-run",
+            "//tools/watch:weft-watch",
             "//tools/weft",
         ],
         # The compiler links MLIR.

@@ -22,6 +22,7 @@ PROGRAMS = {
     "weft-import": "tools/import/weft-import",
     "weft-export": "tools/export/weft-export",
     "weft-generate": "tools/generate/weft-generate",
+    "weft-watch": "tools/watch/weft-watch",
     "weft-plan-compare": "tools/compare/weft-plan-compare",
     "weft": "tools/weft/weft",
 }

@@ -8,12 +8,12 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOOLS = os.path.join(HERE, "..", "..", "tools")
-sys.path[:0] = [TOOLS, HERE]
+PYTHON = os.path.join(HERE, "..", "..", "python")
+sys.path[:0] = [PYTHON, HERE]
 
 import torch  # noqa: E402
 from torch.nn import Dropout, Linear, Module, Parameter, Sequential  # noqa: E402
-import import_torch  # noqa: E402
+from weft import import_torch  # noqa: E402
 import models  # noqa: E402
 
 
@@ -126,7 +126,7 @@ class ImporterTest(unittest.TestCase):
                            ", torch.nn.functional.cross_entropy\ndef two():\n    return 1, 2\n")
 
             def call(function):
-                return subprocess.run([sys.executable, TOOLS + "/import_torch", folder + "/a.py:" + function, "-o",
+                return subprocess.run([sys.executable, PYTHON + "/weft/import_torch", folder + "/a.py:" + function, "-o",
                                        folder + "/a.job"], capture_output=True, text=True, check=False)
             self.assertRegex(call("none").stderr, "expected a function none, found mlp, two")
             self.assertRegex(call("two").stderr, r"expected \(module, example inputs, loss function or None\), got tuple")

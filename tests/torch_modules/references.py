@@ -10,10 +10,10 @@ import sys
 
 import torch
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
-import import_torch  # noqa: E402
-from import_torch.trace import loss_of, named_inputs  # noqa: E402
-from import_torch.writer import safetensors  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
+from weft import import_torch  # noqa: E402
+from weft.import_torch.trace import loss_of, named_inputs  # noqa: E402
+from weft.import_torch.writer import safetensors  # noqa: E402
 import models  # noqa: E402
 
 BATCH, STEPS = 4, 10

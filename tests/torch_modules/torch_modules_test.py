@@ -2,11 +2,12 @@
 """Imported modules train to PyTorch's losses, in layouts too: see README.md here."""
 import glob
 import os
+import shutil
 import subprocess
 import sys
 
 sys.path.insert(0, "tests/support")
-from programs import ProgramTest, main, metrics, read_safetensors, relative  # noqa: E402
+from programs import ProgramTest, command, main, metrics, read_safetensors, relative  # noqa: E402
 
 FOLDER = "tests/torch_modules/"
 NAMES = sorted(os.path.basename(path)[:-len(".job")] for path in glob.glob(FOLDER + "*.job"))
@@ -77,7 +78,7 @@ class TorchModulesTest(ProgramTest):
 
 class CommandTest(ProgramTest):
     def call(self, *arguments):
-        done = subprocess.run([sys.executable, "-S", "-B", "tools/import_torch", *arguments], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, "-S", "-B", "python/weft/import_torch", *arguments], capture_output=True, text=True,
                               check=False)
         return done.returncode, done.stderr.strip()
 
@@ -91,6 +92,28 @@ class CommandTest(ProgramTest):
                 ((script + ":f", "-o", "a.job"), "expected the Python package `torch`, found none; pip install torch, in a "
                  "virtual environment (python3 -m venv), brings it")):
             self.assertEqual(self.call(*arguments), (2, "weft import: " + message))
+
+    def test_weft_import_hands_over(self):
+        """To the package above the program, else to an installed one."""
+        os.makedirs(self.path("a/bin"))
+        shutil.copy(command("weft-import")[0], self.path("a/bin"))
+        os.chmod(self.write("a/bin/python3", "#!/bin/bash\nprintf '<%s>' \"$@\"\nexit 7\n"), 0o755)
+
+        def call(*arguments):
+            done = subprocess.run([self.path("a/bin/weft-import"), *arguments], capture_output=True, text=True, check=False,
+                                  env={"PATH": self.path("a/bin") + ":/bin"})
+            return done.returncode, done.stdout or done.stderr
+        status, said = call("--torch", "a.py:f", "-o", "a.job")
+        self.assertEqual(status, 7)
+        self.assertRegex(said, r"^<-c><import sys\n(.|\n)*><a\.py:f><-o><a\.job>$")
+        os.makedirs(self.path("python/weft/import_torch"))
+        self.write("python/weft/import_torch/__main__.py", "")
+        self.assertEqual(call("-o", "a.job", "--torch=a.py:f"),
+                         (7, "<%s><a.py:f><-o><a.job>" % os.path.realpath(self.path("python/weft/import_torch"))))
+        self.assertEqual(call("--torch", "a.py:f"), (2, "weft-import: expected -o NAME.job (see --help)\n"))
+        for more in (["--seq=4"], ["folder"], ["--quiet"]):
+            self.assertEqual(call("--torch", "a.py:f", "-o", "a.job", *more),
+                             (2, "weft-import: --torch: expected with -o alone (see --help)\n"))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,21 @@ namespace fs = std::filesystem;
 constexpr const char* kKnown = "layers.mlir";  // which all model files share
 constexpr int64_t kMostBytes = int64_t{1} << 24;
 
+// `name` in `folder` or the nearest one above it; empty if none has such a file.
+fs::path FileAbove(fs::path folder, const std::string& name) {
+  std::error_code none;
+  for (; !folder.empty(); folder = folder.parent_path()) {
+    if (fs::is_regular_file(folder / name, none)) return folder / name;
+    if (folder == folder.parent_path()) break;
+  }
+  return {};
+}
+
+fs::path ProgramFolder() {
+  std::error_code none;
+  return fs::read_symlink("/proc/self/exe", none).parent_path();
+}
+
 bool IsZoo(const fs::path& folder) {
   std::error_code none;
   return fs::is_regular_file(folder / kKnown, none);
@@ -28,15 +43,15 @@ absl::StatusOr<std::string> FindZoo(const std::string& given) {
     return absl::NotFoundError(absl::StrCat("--models: ", given, ": expected a folder with ", kKnown, ", found none"));
   }
   std::error_code none;
-  for (fs::path folder : {fs::read_symlink("/proc/self/exe", none).parent_path(), fs::current_path(none)}) {
-    for (; !folder.empty(); folder = folder.parent_path()) {
-      if (IsZoo(folder / "models")) return (folder / "models").string();
-      if (folder == folder.parent_path()) break;
-    }
+  for (const fs::path& folder : {ProgramFolder(), fs::current_path(none)}) {
+    const fs::path found = FileAbove(folder, absl::StrCat("models/", kKnown));
+    if (!found.empty()) return found.parent_path().string();
   }
   return absl::NotFoundError(absl::StrCat("--models: expected the folder of the model files, as no models/", kKnown,
                                           " is above this program or the working folder"));
 }
+
+std::string AboveProgram(const std::string& name) { return FileAbove(ProgramFolder(), name).string(); }
 
 absl::StatusOr<std::map<std::string, std::string>> ReadDefaults(const std::string& path) {
   const absl::StatusOr<std::string> text = checkpoint::ReadText(path, kMostBytes);

@@ -13,6 +13,9 @@ namespace weft::hugging_face {
 // program or in one above the working folder. kNotFound names what was looked for.
 absl::StatusOr<std::string> FindZoo(const std::string& given);
 
+// `name` in the nearest folder above this program that has such a file; empty if none has.
+std::string AboveProgram(const std::string& name);
+
 // The numbers that a model file, and those that it imports, give to their `model.config` names.
 absl::StatusOr<std::map<std::string, std::string>> ReadDefaults(const std::string& path);
 

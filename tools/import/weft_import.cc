@@ -18,6 +18,7 @@
 #include "tools/hugging_face/names.h"
 #include "tools/hugging_face/weights.h"
 #include "tools/hugging_face/zoo.h"
+#include "tools/import/torch.h"
 
 namespace {
 
@@ -28,9 +29,11 @@ using weft::hugging_face::Imported;
 using weft::hugging_face::Json;
 using weft::hugging_face::Names;
 
-constexpr char kHelp[] = R"(weft-import: reads a folder of Hugging Face, and writes a job that trains its model
+constexpr char kHelp[] =
+    R"(weft-import: reads a folder of Hugging Face or a PyTorch module, and writes a job that trains its model
 
 usage: weft import FOLDER -o NAME.job [--seq N] [--models FOLDER] [--other-pixels] [--quiet]
+       weft import --torch FILE.py:FUNCTION -o NAME.job
 
 FOLDER has a config.json, and the weights in model.safetensors or in several files with model.safetensors.index.json. The
 job names a model file of Weft, and sets its numbers to those of config.json. The weights stay where they are: `weft run
@@ -41,6 +44,10 @@ job names a model file of Weft, and sets its numbers to those of config.json. Th
   --models FOLDER  where the model files are; if absent, models/ in a folder above this program or the working folder
   --other-pixels   go on although preprocessor_config.json scales pixels in another way than the model file, which takes
                    0 to 255 as -1 to 1
+  --torch FILE.py:FUNCTION
+                   instead of a folder: what FUNCTION returns, (module, example inputs, loss function or None). Writes
+                   NAME.job, NAME.mlir and NAME.safetensors, which `weft run --init` reads. Runs python3, which needs
+                   torch (docs/howto/import_a_pytorch_module.md)
   --quiet          no lines about what was read
   --version        what this program was built from
   --help           this text
@@ -54,6 +61,7 @@ examples:
   weft compile gpt2.job dist.data=2 -o gpt2.plan
   weft run gpt2.plan --init gpt2 --data corpus.bin --steps 100 --checkpoint-dir runs
   weft export runs -o gpt2-tuned
+  weft import --torch words.py:words -o words.job
 
 exit status: 0 done; 1 the work failed; 2 the request was wrong (flag, or a folder that is no such model)
 )";
@@ -152,6 +160,12 @@ absl::Status Import(const Arguments& arguments) {
   };
   const std::string folder = arguments.subject.substr(0, arguments.subject.find_last_not_of('/') + 1);
   const std::string job = flag("-o");
+  if (const auto torch = arguments.flags.find("--torch"); torch != arguments.flags.end()) {
+    if (job.empty()) return absl::InvalidArgumentError("expected -o NAME.job (see --help)");
+    if (arguments.flags.size() > 2 || !folder.empty())
+      return absl::InvalidArgumentError("--torch: expected with -o alone (see --help)");
+    return weft::import::BecomeTorchImport(torch->second, job);
+  }
   if (folder.empty()) return absl::InvalidArgumentError("expected a folder (see --help)");
   if (job.empty()) return absl::InvalidArgumentError("expected -o NAME.job (see --help)");
   const absl::StatusOr<int64_t> seq = SequenceOf(arguments);
@@ -183,6 +197,6 @@ absl::Status Import(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return weft::hugging_face::RunProgram("weft-import", kHelp, {"-o", "--seq", "--models"}, {"--other-pixels"}, argc,
-                                        argv, Import);
+  return weft::hugging_face::RunProgram("weft-import", kHelp, {"-o", "--seq", "--models", "--torch"},
+                                        {"--other-pixels"}, argc, argv, Import);
 }

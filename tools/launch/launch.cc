@@ -31,10 +31,10 @@ constexpr char kHelp[] = R"(weft launch: runs a plan on this machine, a process 
 
 usage: weft launch -n N [--] PLAN [flags of weft run]
 
-  -n N      how many processes: as many as the plan has ranks
-  --show    print the command that would be run, and end
-  --version what this program was built from
-  --help    this text
+  -n N       how many processes: as many as the plan has ranks
+  --show     print the command that would be run, and end
+  --version  what this program was built from
+  --help     this text
 
 It runs `mpirun -n N weft-run PLAN ...` with what mpirun wants on one machine; see
 docs/howto/run_on_several_machines.md for more than one. SIGTERM ends the run

@@ -20,6 +20,7 @@
 #include "tools/plan/differences.h"
 #include "tools/plan/explain.h"
 #include "tools/plan/report/report.h"
+#include "tools/plan/sharding.h"
 #include "tools/plan/simulate.h"
 
 namespace weft::tools {
@@ -52,9 +53,11 @@ usage:
                                                   and what the next best layout of what it sends costs;
             [--with=TRACE.json]                   --with: predicted and traced seconds by kernel, of a trace of
                                                   weft-run --trace --trace-kernels
-  weft-plan timeline PLAN [CLUSTER-KEY...]        the step drawn as text; -o: for ui.perfetto.dev, in
-            [--unit-times] [--columns=N]          the form of weft-run --trace; --with: beside such a
-            [-o FILE.json] [--with=TRACE.json]    trace, at its last step
+  weft-plan sharding PLAN NAME [--json]           a tensor over the mesh: which rank holds which part of this
+                                                  parameter, gradient or other buffer
+  weft-plan timeline PLAN [CLUSTER-KEY...]        the step drawn as text, as wide as the terminal or in N columns;
+            [--unit-times] [--columns=N]          -o: for ui.perfetto.dev, in the form of weft-run --trace;
+            [-o FILE.json] [--with=TRACE.json]    --with: beside such a trace, at its last step
   weft-plan report PLAN [PLAN] [CLUSTER-KEY...]   a page to look at in a browser, one file without a network: figures,
             [-o FILE.html] [--trace=TRACE.json]   the step over time, memory, the model, communication, kernels, and
             [--json]                              what a search found; two plans: side by side; -o: PLAN with .html
@@ -78,7 +81,7 @@ exit status: 0 done; 1 the plans of `diff` differ; 2 the request or the plan was
 // The arguments of one command, taken apart.
 struct Request {
   std::vector<std::string> plans;
-  std::string name;  // of `explain`
+  std::string name;  // of what is asked about
   bool json = false;
   bool kernels = false;
   std::string trace;  // of `report`
@@ -95,6 +98,7 @@ struct Command {
   bool cluster_keys;
   Outcome (*run)(const Request& request, const std::vector<const plan::Plan*>& plans);
   int most_plans = 0;  // 0: as many as `plans`
+  enum class Name { kNone, kMay, kMust } takes_name = Name::kNone;
 };
 
 Outcome Wrong(const std::string& error) { return {"", error, 2}; }
@@ -110,6 +114,10 @@ Outcome Explain(const Request& request, const std::vector<const plan::Plan*>& pl
 
 Outcome Timeline(const Request& request, const std::vector<const plan::Plan*>& plans) {
   return RunTimeline(request.plans[0], *plans[0], request.simulate);
+}
+
+Outcome Sharding(const Request& request, const std::vector<const plan::Plan*>& plans) {
+  return RunSharding(request.plans[0], *plans[0], request.name, request.json);
 }
 
 std::string Text(const absl::Status& status) { return std::string(status.message().data(), status.message().size()); }
@@ -175,11 +183,21 @@ const std::vector<Command>& Commands() {
       {"diff", 2, {"--lines", "--json"}, false, Diff},
       {"job", 1, {"--cluster"}, false, JobFile},
       {"simulate", 1, {"--unit-times", "--json"}, true, Simulate},
-      {"explain", 1, {"--json", "--with"}, true, Explain},
+      {"explain", 1, {"--json", "--with"}, true, Explain, 0, Command::Name::kMay},
+      {"sharding", 1, {"--json"}, false, Sharding, 0, Command::Name::kMust},
       {"timeline", 1, {"--unit-times", "--columns", "--with", "-o"}, true, Timeline},
       {"report", 1, {"--trace", "-o", "--json"}, true, Report, 2},
   };
   return *commands;
+}
+
+// "show, verify, ..., timeline or report".
+std::string CommandNames() {
+  std::string names;
+  const std::vector<Command>& all = Commands();
+  for (size_t i = 0; i < all.size(); ++i)
+    absl::StrAppend(&names, i == 0 ? "" : i + 1 == all.size() ? " or " : ", ", all[i].name);
+  return names;
 }
 
 // What a flag's value looks like, as in --flag=VALUE; null: it has none.
@@ -219,7 +237,7 @@ std::string Parse(const Command& command, const std::vector<std::string>& argume
     const std::string& argument = arguments[i];
     if (argument.rfind("-", 0) != 0) {
       const bool is_key = command.cluster_keys && argument.find('=') != std::string::npos;
-      if (command.run == Explain && !is_key && request.plans.size() == 1 && request.name.empty()) {
+      if (command.takes_name != Command::Name::kNone && !is_key && request.plans.size() == 1 && request.name.empty()) {
         request.name = argument;
       } else {
         (is_key ? request.simulate.cluster_keys : request.plans).push_back(argument);
@@ -243,6 +261,9 @@ std::string Parse(const Command& command, const std::vector<std::string>& argume
     if (std::string error = Take(flag, value, request); !error.empty()) return error;
   }
   const int count = static_cast<int>(request.plans.size()), most = std::max(command.plans, command.most_plans);
+  if (command.takes_name == Command::Name::kMust && request.name.empty())
+    return absl::StrCat(command.name, ": expected a plan and a name, got ", count, count == 1 ? " plan" : " plans",
+                        "; see weft-plan --help");
   if (count >= command.plans && count <= most) return "";
   const std::string or_more = most > command.plans ? absl::StrCat(" to ", most) : "";
   return absl::StrCat(command.name, ": expected ", command.plans, or_more, most == 1 ? " plan" : " plans", ", got ",
@@ -283,11 +304,8 @@ long long ParseBytes(const std::string& text) {
   return bytes < 9e18 ? static_cast<long long>(bytes) : -1;
 }
 
-Outcome RunPlanCommand(const std::vector<std::string>& arguments) {
-  if (arguments.empty())
-    return Wrong(
-        "expected a command: show, verify, memory, diff, job, simulate, explain, timeline or report; see weft-plan "
-        "--help");
+Outcome RunPlanCommand(const std::vector<std::string>& arguments, int width) {
+  if (arguments.empty()) return Wrong(absl::StrCat("expected a command: ", CommandNames(), "; see weft-plan --help"));
   const std::string& name = arguments[0];
   const bool help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
   if (help || name == "help" || name == "-h") return {kHelp, "", 0};
@@ -298,12 +316,11 @@ Outcome RunPlanCommand(const std::vector<std::string>& arguments) {
   for (const Command& command : Commands()) {
     if (name != command.name) continue;
     Request request;
+    request.simulate.width = width;
     const std::string error = Parse(command, arguments, request);
     return error.empty() ? RunCommand(command, request) : Wrong(error);
   }
-  return Wrong(absl::StrCat(
-      "unknown command `", name,
-      "`: expected show, verify, memory, diff, job, simulate, explain, timeline or report; see weft-plan --help"));
+  return Wrong(absl::StrCat("unknown command `", name, "`: expected ", CommandNames(), "; see weft-plan --help"));
 }
 
 }  // namespace weft::tools

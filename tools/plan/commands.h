@@ -16,8 +16,9 @@ struct Outcome {
 };
 
 // Runs `weft-plan ARGUMENTS`. Reads the files that they name; writes none but
-// those of `timeline -o` and `report`.
-Outcome RunPlanCommand(const std::vector<std::string>& arguments);
+// those of `timeline -o` and `report`. `width` is that of the
+// screen, in characters; 0: there is none.
+Outcome RunPlanCommand(const std::vector<std::string>& arguments, int width = 0);
 
 // Bytes of "80GiB", "512MiB", "4KiB" or "1000000"; -1 if the text is no size.
 long long ParseBytes(const std::string& text);

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "compiler/job/cluster.h"
 #include "runtime/plan/load.h"
@@ -36,13 +37,14 @@ TEST(PlanTool, TeachesWhatItCanAndNothingElse) {
 }
 
 TEST(PlanTool, RefusesWrongRequests) {
-  ExpectWrong({},
-              "expected a command: show, verify, memory, diff, job, simulate, explain, timeline or report; see "
-              "weft-plan --help");
   ExpectWrong(
-      {"print"},
-      "unknown command `print`: expected show, verify, memory, diff, job, simulate, explain, timeline or report; see "
+      {},
+      "expected a command: show, verify, memory, diff, job, simulate, explain, sharding, timeline or report; see "
       "weft-plan --help");
+  ExpectWrong({"print"},
+              "unknown command `print`: expected show, verify, memory, diff, job, simulate, explain, sharding, "
+              "timeline or report; see "
+              "weft-plan --help");
   ExpectWrong({"compare", "a.job"},
               "compare: expected weft plan compare, or weft-plan-compare: it compiles, which this program cannot");
   ExpectWrong({"explain"}, "explain: expected 1 plan, got 0; see weft-plan --help");
@@ -93,6 +95,26 @@ TEST(PlanTool, ReportsAnyPlan) {
   const std::string path = Saved("pipeline"), nowhere = testing::TempDir() + "/none/page.html";
   EXPECT_NE(RunPlanCommand({"report", path, "-o", nowhere}).error.find(nowhere), std::string::npos);
   ExpectWrong({"report", path, "--trace", "none.json"}, "none.json: expected a trace of weft-run, found none");
+}
+
+TEST(PlanTool, ShowsWhichRankHoldsWhat) {
+  const std::string path = Saved("collectives");
+  const plan::Plan plan = plan::ReadCorpusPlan("tests/plans/collectives.txtpb")->plan;
+  for (const plan::Buffer& buffer : plan.stages(0).buffers()) {
+    const Outcome outcome = RunPlanCommand({"sharding", path, buffer.name(), "--json"});
+    ASSERT_EQ(outcome.error, "") << buffer.name();
+    const nlohmann::json stage = nlohmann::json::parse(outcome.output)["stages"][0];
+    int64_t held = 0;
+    std::set<int> ranks;
+    for (const nlohmann::json& part : stage["parts"]) {
+      held += part["shape"][0].get<int64_t>() * part["shape"][1].get<int64_t>();
+      for (int rank : part["ranks"]) EXPECT_TRUE(ranks.insert(rank).second) << buffer.name();
+    }
+    EXPECT_EQ(held, buffer.shape(0) * buffer.shape(1)) << buffer.name();  // the parts are the tensor
+    EXPECT_EQ(ranks, (std::set<int>{0, 1, 2, 3})) << buffer.name();
+  }
+  ExpectWrong({"sharding", path, "none"}, path + ": expected a tensor called `none`, found none");
+  ExpectWrong({"sharding", path}, "sharding: expected a plan and a name, got 1 plan; see weft-plan --help");
 }
 
 TEST(PlanTool, Verifies) {

@@ -1,13 +1,27 @@
 // weft-plan: looks at plans. Needs neither MLIR nor the devices of the plan.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "tools/plan/commands.h"
 
+namespace {
+
+// Of the terminal that shows what is printed; 0 if none does.
+int ScreenWidth() {
+  winsize size = {};
+  const bool known = isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  return known ? size.ws_col : 0;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  const weft::tools::Outcome outcome = weft::tools::RunPlanCommand(arguments);
+  const weft::tools::Outcome outcome = weft::tools::RunPlanCommand(arguments, ScreenWidth());
   std::fputs(outcome.output.c_str(), stdout);
   if (std::fflush(stdout) != 0) {
     std::perror("weft-plan: standard output");

@@ -95,14 +95,12 @@ Json Merged(Json measured, const plan::Plan& plan, const sim::Report& report) {
   }
   Json predicted = Json::parse(sim::TimelineOf(plan, report, static_cast<int64_t>(step) - 1).ToJson());
   for (Json& event : predicted["traceEvents"]) {
-    if (Is(event, "ph", "X")) event["ts"] = NumberOf(event, "ts", 0) + origin;
+    if (event.contains("ts")) event["ts"] = NumberOf(event, "ts", 0) + origin;
     events.push_back(std::move(event));
   }
-  for (size_t i = 0, count = events.size(); i < count; ++i) {
-    if (!Is(events[i], "name", "process_name")) continue;
-    const auto process = static_cast<int64_t>(NumberOf(events[i], "pid", 0));
-    events.push_back(
-        {{"ph", "M"}, {"name", "process_sort_index"}, {"pid", process}, {"args", {{"sort_index", PlaceOf(process)}}}});
+  for (Json& event : events) {
+    if (!Is(event, "name", "process_sort_index")) continue;
+    event["args"]["sort_index"] = PlaceOf(static_cast<int64_t>(NumberOf(event, "pid", 0)));
   }
   return merged;
 }
@@ -144,7 +142,7 @@ Outcome RunTimeline(const std::string& path, const plan::Plan& plan, const Simul
     json = sim::TimelineOf(plan, step->report, 0).ToJson();
   }
   if (json.empty()) {
-    return {sim::TimelineText(plan, step->report, {request.unit_times, request.columns}), "", 0};
+    return {sim::TimelineText(plan, step->report, {request.unit_times, request.columns, request.width}), "", 0};
   }
   if (request.output.empty()) return {json, "", 0};
   if (absl::Status status = trace::WriteFile(request.output, json); !status.ok()) return {"", Text(status), 2};

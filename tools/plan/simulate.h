@@ -15,7 +15,8 @@ namespace weft::tools {
 struct SimulateRequest {
   std::vector<std::string> cluster_keys;  // "cluster.node.count=64"
   bool unit_times = false;
-  int columns = 0;     // of a timeline; 0: as many as fit the plan
+  int columns = 0;     // of a timeline; 0: as many as fit the screen, or the plan
+  int width = 0;       // of the screen; 0: there is none
   std::string output;  // a file for the timeline; empty: text
   std::string with;    // a measured trace to draw beside; empty: none
 };

@@ -8,6 +8,7 @@
 #include "runtime/executor/local_cluster.h"
 #include "runtime/executor/process_cluster.h"
 #include "runtime/plan/layout.h"
+#include "runtime/sim/notes.h"
 #include "runtime/trace/file.h"
 #include "tools/run/memory.h"
 #include "tools/run/peak.h"
@@ -130,7 +131,9 @@ absl::StatusOr<std::unique_ptr<trace::Timeline>> TimelineFor(const Context& cont
   if (context.request.trace.empty()) return nullptr;
   // They leave together.
   if (absl::Status status = context.processes.Agree(absl::OkStatus()); !status.ok()) return status;
-  return std::make_unique<trace::Timeline>(kTimelineActs);
+  auto timeline = std::make_unique<trace::Timeline>(kTimelineActs);
+  timeline->Annotate(sim::NotesOf(context.plan));
+  return timeline;
 }
 
 absl::Status WriteTimeline(const Context& context, const trace::Timeline& timeline, bool failed) {

@@ -1,6 +1,7 @@
 #include "tools/run/memory.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -35,6 +36,8 @@ int64_t PeakResidentBytes() {
   getrusage(RUSAGE_SELF, &usage);
   return int64_t{usage.ru_maxrss} * 1024;  // the kernel counts KiB
 }
+
+int64_t HostBytes() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE); }
 
 Growth::Growth() : before_(StatusBytes("VmRSS: %" SCNd64 " kB")) {}
 

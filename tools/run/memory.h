@@ -14,6 +14,9 @@ namespace weft::run {
 // Most bytes that were resident in this process at a time.
 int64_t PeakResidentBytes();
 
+// The memory of this host; 0 or less: not known.
+int64_t HostBytes();
+
 // What loading and running a plan adds to this process: made before it is loaded.
 class Growth {
  public:

@@ -81,9 +81,10 @@ absl::StatusOr<std::unique_ptr<checkpoint::FolderLock>> TakeFolder(const Request
 }
 
 absl::Status CheckPlaces(const Request& request) {
-  for (const absl::Status& status : {CheckFile("--metrics", request.metrics), CheckFile("--trace", request.trace),
-                                     CheckFile("--report", request.report), CheckFile("--outputs", request.outputs),
-                                     CheckFolder("--checkpoint-dir", request.checkpoint_dir)}) {
+  for (const absl::Status& status :
+       {CheckFile("--metrics", request.metrics), CheckFile("--trace", request.trace),
+        CheckFile("--report", request.report), CheckFile("--outputs", request.outputs),
+        CheckFolder("--tensorboard", request.tensorboard), CheckFolder("--checkpoint-dir", request.checkpoint_dir)}) {
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -144,11 +144,9 @@ void CompareJobs(const Job& before, const Job& now, Changes& changes) {
 }  // namespace
 
 Record RecordOf(const plan::Plan& plan) {
-  return {{"weft", BuiltVersion().number},
-          {"plan", checkpoint::ToHex(plan.header().hash())},
-          {"job", LineOf(plan.header().job())},
-          {"host", checkpoint::HostName()},
-          {"date", checkpoint::TimeText()}};
+  return {{"weft", BuiltVersion().number},         {"plan", checkpoint::ToHex(plan.header().hash())},
+          {"ranks", plan::RanksAndMeshText(plan)}, {"job", LineOf(plan.header().job())},
+          {"host", checkpoint::HostName()},        {"date", checkpoint::TimeText()}};
 }
 
 Changes Compare(const Record& before, const Record& now) {

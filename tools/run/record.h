@@ -10,9 +10,10 @@
 
 namespace weft::run {
 
-// By key: `weft`, the version; `plan`, its hash; `job`, as text on one line; `host` and `date`, of this process and
-// now. Of a run with data, from OpenData: `data`, the path, `data_form` ("text", "uint16", "images u8[28,28], labels
-// u8"), `data_tokens` or `data_records`, how many, and `data_hash`, of what it holds, wherever that lies.
+// By key: `weft`, the version; `plan`, its hash; `ranks`, how many and how they lie; `job`, as text on one line; `host`
+// and `date`, of this process and now. Of a run with data, from OpenData: `data`, the path, `data_form` ("text",
+// "uint16", "images u8[28,28], labels u8"), `data_tokens` or `data_records`, how many, and `data_hash`, of what it
+// holds, wherever that lies.
 using Record = std::map<std::string, std::string>;
 Record RecordOf(const plan::Plan& plan);
 

@@ -16,11 +16,19 @@ constexpr char kJob[] = R"(
     batch { global: 8 micro: 4 } optimizer { adamw { lr: 1e-3 weight_decay: 0.1 } clip_norm: 1 }
     dist { data: 2 tensor: 1 } data { order: SHUFFLED } seed: 1)";
 
+// A plan for one rank.
+plan::Plan SmallPlan() {
+  plan::Plan plan;
+  plan.add_placements()->add_ranks(0);
+  plan.add_stages();
+  return plan;
+}
+
 // The record of a job, in which the text `from` is replaced.
 Record Of(const std::string& from = "", const std::string& to = "") {
   std::string text = kJob;
   if (!from.empty()) text.replace(text.find(from), from.size(), to);
-  plan::Plan plan;
+  plan::Plan plan = SmallPlan();
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, plan.mutable_header()->mutable_job())) << text;
   Record record = RecordOf(plan);
   record["data"] = "corpus.txt";
@@ -30,11 +38,12 @@ Record Of(const std::string& from = "", const std::string& to = "") {
 }
 
 TEST(RecordTest, HoldsWhatIsRun) {
-  plan::Plan plan;
+  plan::Plan plan = SmallPlan();
   plan.mutable_header()->set_hash(0xab);
   plan.mutable_header()->mutable_job()->mutable_batch()->set_global(8);
   const Record record = RecordOf(plan);
   EXPECT_EQ(record.at("plan"), "00000000000000ab");
+  EXPECT_EQ(record.at("ranks"), "1 rank");
   EXPECT_EQ(record.at("job"), "batch { global: 8 }");
   for (const char* key : {"weft", "host", "date"}) EXPECT_NE(record.at(key), "") << key;
 }

@@ -55,10 +55,13 @@ training
   --allow-nonfinite      go on, and save, although the loss, a gradient or the state is infinite or NaN;
                          without it such a run stops and saves nothing
   --metrics FILE         a JSON object of what is run, then one a step: step (from 1), loss, grad_norm, lr,
-                         the model's own metrics, eval_NAME of an evaluation, tokens, tokens_per_s, tflops, mfu (of the matrix product rate
-                         measured at the start), memory_bytes
+                         the model's own metrics, eval_NAME of an evaluation, tokens, tokens_per_s, tflops, mfu (of the
+                         matrix product rate measured at the start), mfu_cluster (of the rate that the plan's cluster states, a data
+                         sheet's or a calibration's), memory_bytes, memory_share (of the host's)
   --report FILE          a page for a browser: the plan as weft plan report draws it, and losses, tokens/s and memory by
                          step; written every ten seconds and at the end, so load it again
+  --tensorboard DIR      the numbers of --metrics as an event file of TensorBoard, in DIR: tensorboard --logdir DIR
+  --log-every N          a line of progress after every N steps, and the last; now and then if absent
 
 functions
   --inputs FILE          evaluate one batch: a .safetensors file with a tensor for every input
@@ -158,6 +161,8 @@ const Flag kFlags[] = {
     {"--cuda-graphs", &Request::cuda_graphs, Alike::kSame, /*on_or_off=*/true},
     {"--metrics", &Request::metrics},
     {"--report", &Request::report},
+    {"--tensorboard", &Request::tensorboard},
+    {"--log-every", &Request::log_every},
     {"--threads", &Request::threads},
     {"--hang-seconds", &Request::hang_seconds},
     {"--lost-seconds", &Request::lost_seconds},

@@ -40,6 +40,8 @@ struct Request {
   // Both.
   std::string metrics;
   std::string report;
+  std::string tensorboard;
+  int64_t log_every = 0;  // steps; 0: now and then
   std::string trace;
   bool trace_kernels = false;
   int64_t threads = 0;          // a rank; 0: the cores shared by the ranks

@@ -45,6 +45,8 @@ absl::Status CheckUse(const Request& request, const plan::Plan& plan) {
   if (!request.eval_data.empty()) return unexpected("--eval-data");
   if (request.allow_nonfinite) return unexpected("--allow-nonfinite");
   if (!request.report.empty()) return unexpected("--report");
+  if (!request.tensorboard.empty()) return unexpected("--tensorboard");
+  if (request.log_every > 0) return unexpected("--log-every");
   const auto only = [](const char* flag, const char* with) {
     return absl::InvalidArgumentError(absl::StrCat(flag, ": expected only with ", with));
   };

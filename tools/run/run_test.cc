@@ -349,9 +349,9 @@ TEST_F(RunTest, AResumeSaysWhatHasChanged) {
   plan::Plan plan;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(ReadFile("tools/run/test/bigram.txtpb"), &plan));
   const auto resume = [&](const std::string& data, const std::vector<std::string>& more) {
-    EXPECT_TRUE(plan::Save(plan, Path("changed.plan")).ok());
-    std::vector<std::string> arguments = {Path("changed.plan"), "--data", Path(data),         "--steps", "2",
-                                          "--threads",          "1",      "--checkpoint-dir", Path("c"), "--resume"};
+    EXPECT_TRUE(plan::Save(plan, Path("other.plan")).ok());
+    std::vector<std::string> arguments = {Path("other.plan"), "--data", Path(data),         "--steps", "2",
+                                          "--threads",        "1",      "--checkpoint-dir", Path("c"), "--resume"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Call(arguments);
   };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "runtime/plan/names.h"
 #include "runtime/trace/metrics.h"
 #include "runtime/trace/progress.h"
+#include "runtime/trace/tensorboard.h"
 #include "tools/hugging_face/folder.h"
 #include "tools/run/best.h"
 #include "tools/run/cluster.h"
@@ -107,7 +109,7 @@ class Trainer {
     if (!timeline.ok()) return timeline.status();
     timeline_ = *std::move(timeline);
     // What it takes to measure is not counted as the plan's.
-    if (processes_.first() && (!request_.metrics.empty() || !request_.quiet)) {
+    if (processes_.first() && (!request_.metrics.empty() || !request_.tensorboard.empty() || !request_.quiet)) {
       const Compute compute = context_.plan.header().job().precision().compute();
       peak_ = PeakOf(context_, compute == BF16 ? DType::kBF16 : compute == F16 ? DType::kF16 : DType::kF32);
     }
@@ -149,6 +151,7 @@ class Trainer {
       record_.insert(evaluations_->record().begin(), evaluations_->record().end());
       best_.emplace(evaluations_->rule());
     }
+    record_["steps"] = absl::StrCat(last_step_);
     absl::StatusOr<InitialParameters> init = InitialParameters::Open(context_);
     if (!init.ok()) return init.status();
     init_ = *std::move(init);
@@ -210,7 +213,13 @@ class Trainer {
       if (!page.ok()) return page.status();
       page_ = *std::move(page);
     }
+    if (!request_.tensorboard.empty()) {
+      auto board = trace::TensorBoardWriter::Open(request_.tensorboard, checkpoint::HostName(), std::time(nullptr));
+      if (!board.ok()) return board.status();
+      board_ = *std::move(board);
+    }
     if (!request_.quiet) {
+      context_.Tell(TextOfRun());
       std::fprintf(context_.err, "%s: %s%s, %d thread%s a rank, %s planned%s\n", context_.plan.header().graph().c_str(),
                    plan::RanksAndMeshText(context_.plan).c_str(), processes_.alone() ? "" : ", a process each",
                    ThreadsOf(context_), ThreadsOf(context_) == 1 ? "" : "s",
@@ -224,9 +233,19 @@ class Trainer {
       if (resume != nullptr && step_ >= last_step_)
         context_.Tell(absl::StrCat("nothing to do: ", step_, " steps are done, --steps asks for ", last_step_));
       if (const std::string end = End(); !end.empty()) context_.Tell("nothing to do: " + end);
-      progress_ = std::make_unique<trace::Progress>(context_.err, isatty(fileno(context_.err)) == 1, step_, last_step_);
+      progress_ = std::make_unique<trace::Progress>(context_.err, isatty(fileno(context_.err)) == 1, step_, last_step_,
+                                                    2.0, request_.log_every);
     }
     return absl::OkStatus();
+  }
+
+  // What is run, by its names: plan, model, host, data.
+  std::string TextOfRun() const {
+    const plan::Header& header = context_.plan.header();
+    const std::string& model = header.job().model().file();
+    return absl::StrCat(request_.plan, " (", record_.at("plan"), "): ", header.graph(),
+                        model.empty() ? "" : absl::StrCat(" of ", model), " on ", record_.at("host"),
+                        request_.data.empty() ? "" : absl::StrCat(", data ", request_.data));
   }
 
   absl::Status Loop() {
@@ -348,7 +367,11 @@ class Trainer {
     const double flops = context_.plan.header().flops_per_step() / step_s;
     metrics.tflops = flops * 1e-12;
     if (peak_.has_value()) metrics.mfu = flops / *peak_;
+    if (const double rate = context_.plan.header().cluster().device().contraction_flops(); rate > 0)
+      metrics.mfu_cluster = context_.device != nullptr ? metrics.mfu : flops / (rate * RankCountOf(context_.plan));
     metrics.memory_bytes = resident_bytes_ = word.resident_bytes;
+    if (const int64_t host = HostBytes(); host > 0)
+      metrics.memory_share = static_cast<double>(metrics.memory_bytes) / static_cast<double>(host);
     return metrics;
   }
 
@@ -356,6 +379,10 @@ class Trainer {
     if (progress_ != nullptr) progress_->Show(metrics, elapsed_s);
     if (page_ != nullptr) {
       if (absl::Status status = page_->Add(metrics); !status.ok()) return status;
+    }
+    if (board_ != nullptr) {
+      if (absl::Status status = board_->Write(metrics, static_cast<double>(std::time(nullptr))); !status.ok())
+        return status;
     }
     return metrics_ != nullptr ? metrics_->Write(metrics) : absl::OkStatus();
   }
@@ -456,6 +483,7 @@ class Trainer {
   std::unique_ptr<trace::Timeline> timeline_;
   std::unique_ptr<executor::Cluster> cluster_;
   std::unique_ptr<trace::MetricsWriter> metrics_;
+  std::unique_ptr<trace::TensorBoardWriter> board_;
   std::unique_ptr<RunPage> page_;
   std::unique_ptr<trace::Progress> progress_;
 };

@@ -21,10 +21,13 @@ usage: weft COMMAND [ARGUMENTS]
   run PLAN                   train with the plan, or evaluate its function
   generate JOB --init PATH   go on with text, as a trained model would
   launch -n N PLAN           the same on this machine, a process for every rank
+  watch DIR                  look at a run while it goes on: losses, speed, memory
   plan show|verify|...       look at a plan: what runs where, memory, order
   plan report PLAN           the same as a page for a browser
   plan compare JOB SETS      compile a job in several layouts, side by side
   import FOLDER -o NAME.job  a model of Hugging Face -> a job; weft run --init takes the weights
+  import --torch FILE.py:FUNCTION -o NAME.job
+                             a PyTorch module -> a job, a model file and weights
   export CHECKPOINT -o DIR   a checkpoint -> a folder that from_pretrained opens
   calibrate -o FILE.cluster  measure this machine's rates, which plans are chosen by
   opt FILE                   run single passes on IR text (for developers)
@@ -71,7 +74,7 @@ int Become(const std::string& command, char** arguments) {
 int main(int argc, char** argv) {
   if (argc < 2) {
     std::fprintf(stderr,
-                 "weft: expected a command: compile, run, generate, launch, plan, import, export, calibrate or opt; "
+                 "weft: expected a command: compile, run, generate, launch, watch, plan, import, export, calibrate or opt; "
                  "see weft --help\n");
     return 2;
   }
@@ -84,7 +87,7 @@ int main(int argc, char** argv) {
     std::fputs(weft::VersionText("weft").c_str(), stdout);
     return 0;
   }
-  for (const char* known : {"compile", "run", "generate", "launch", "plan", "import", "export", "calibrate", "opt"}) {
+  for (const char* known : {"compile", "run", "generate", "launch", "watch", "plan", "import", "export", "calibrate", "opt"}) {
     if (command != known) continue;
     const bool compares = command == "plan" && argc > 2 && std::strcmp(argv[2], "compare") == 0;
     const std::string program = compares ? "plan-compare" : command;
@@ -94,7 +97,7 @@ int main(int argc, char** argv) {
     return Become(program, arguments.data());
   }
   std::fprintf(stderr,
-               "weft: unknown command `%s`: expected compile, run, generate, launch, plan, import, export, calibrate "
+               "weft: unknown command `%s`: expected compile, run, generate, launch, watch, plan, import, export, calibrate "
                "or opt; see "
                "weft --help\n",
                argv[1]);

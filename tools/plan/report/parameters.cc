@@ -7,26 +7,20 @@
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "tools/plan/report/parts.h"
+#include "tools/plan/sharding.h"
 
 namespace weft::tools {
 namespace {
 
 // The tiles of a buffer, each with the ranks that hold it.
 Json LayoutJson(const plan::Placement& placement, const plan::Buffer& buffer) {
-  std::map<std::vector<int64_t>, plan::Placement> tiles;  // by origin
-  std::vector<int64_t> dims;
-  for (int64_t r = 0; r < plan::RankCount(placement); ++r) {
-    const plan::Tile tile = plan::TileOf(placement, buffer, plan::Coordinates(placement, r));
-    tiles[tile.origin].add_ranks(placement.ranks(static_cast<int>(r)));
-    dims = tile.dims;
-  }
+  const std::vector<HeldTile> tiles = HeldTiles(placement, buffer);
   Json json = {{"shape", std::vector<int64_t>(buffer.shape().begin(), buffer.shape().end())},
-               {"dims", dims},
+               {"dims", tiles[0].tile.dims},
                {"mesh", plan::MeshText(placement)},
                {"tiles", Json::array()}};
-  for (auto& [origin, ranks] : tiles) {
-    std::sort(ranks.mutable_ranks()->begin(), ranks.mutable_ranks()->end());
-    json["tiles"].push_back({{"origin", origin}, {"ranks", plan::RanksText(ranks)}});
+  for (const HeldTile& it : tiles) {
+    json["tiles"].push_back({{"origin", it.tile.origin}, {"ranks", plan::RanksText(it.ranks)}});
   }
   return json;
 }

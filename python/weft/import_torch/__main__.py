@@ -1,6 +1,7 @@
 """weft import --torch: a PyTorch module as a model file, a job and weights.
 
-usage: python3 tools/import_torch FILE.py:FUNCTION -o NAME.job
+usage: weft import --torch FILE.py:FUNCTION -o NAME.job
+       python3 -m weft.import_torch FILE.py:FUNCTION -o NAME.job
 
 FUNCTION of FILE.py takes nothing and returns (module, example inputs, loss function), with None for the last where the
 module returns its loss. Example inputs are tensors, in a tuple or by name, whose first dimension is the batch. A loss
@@ -21,8 +22,8 @@ import os
 import sys
 
 if not __package__:  # run by its folder
-    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    __package__ = "import_torch"
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    __package__ = "weft.import_torch"
 
 def main(arguments):
     if "--help" in arguments or "-h" in arguments:
@@ -44,7 +45,7 @@ def main(arguments):
     except ImportError:
         return wrong("expected the Python package `torch`, found none; pip install torch, in a virtual environment "
                      "(python3 -m venv), brings it")
-    from import_torch import Failure, from_torch
+    from weft.import_torch import Failure, from_torch
     there = load(path).__dict__
     made = there.get(function)
     if not callable(made):
