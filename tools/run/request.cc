@@ -46,6 +46,9 @@ training
   --other-data           resume although --data holds something else; the same data may lie elsewhere without it
   --allow-nonfinite      go on, and save, although the loss, a gradient or the state is infinite or NaN;
                          without it such a run stops and saves nothing
+  --debug-nan            when such a run stops, do its last step again from the step's start, and say which kernel made
+                         the first of them, in which tensor, on which rank, at which line of the model; keeps a copy
+                         of the state in the host's memory and looks at the state after every step
   --metrics FILE         a JSON object of what is run, then one a step: step (from 1), loss, grad_norm, lr,
                          the model's own metrics, tokens, tokens_per_s, tflops, mfu (of the matrix product rate
                          measured at the start), memory_bytes
@@ -133,6 +136,7 @@ const Flag kFlags[] = {
     {"--allow-changed", &Request::allow_changed, Alike::kSame},
     {"--other-data", &Request::other_data, Alike::kSame},
     {"--allow-nonfinite", &Request::allow_nonfinite, Alike::kSame},
+    {"--debug-nan", &Request::debug_nan, Alike::kSame},
     {"--inputs", &Request::inputs, Alike::kGiven},
     {"--outputs", &Request::outputs, Alike::kGiven},
     {"--show-shards", &Request::show_shards, Alike::kSame},
@@ -246,6 +250,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
   if (request.init_partial && request.init.empty()) return Wrong("--init", "expected, as --init-partial needs it");
   if (!request.renames.empty() && request.init.empty()) return Wrong("--init", "expected, as --rename needs it");
   if (request.allow_changed && !request.resume) return Wrong("--resume", "expected, as --allow-changed needs it");
+  if (request.debug_nan && request.allow_nonfinite) return Wrong("--debug-nan", "expected without --allow-nonfinite");
   if (request.other_data && !request.resume) return Wrong("--resume", "expected, as --other-data needs it");
   return request;
 }

@@ -28,6 +28,7 @@ struct Request {
   bool allow_changed = false;
   bool other_data = false;
   bool allow_nonfinite = false;
+  bool debug_nan = false;
   // Functions.
   std::string inputs;
   std::string outputs;

@@ -63,6 +63,7 @@ absl::Status CheckUse(const Request& request, const plan::Plan& plan) {
   if (request.steps.has_value()) return unexpected("--steps");
   if (!request.checkpoint_dir.empty()) return unexpected("--checkpoint-dir");
   if (request.allow_nonfinite) return unexpected("--allow-nonfinite");
+  if (request.debug_nan) return unexpected("--debug-nan");
   if (!request.report.empty()) return unexpected("--report");
   const auto only = [](const char* flag, const char* with) {
     return absl::InvalidArgumentError(absl::StrCat(flag, ": expected only with ", with));
