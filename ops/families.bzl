@@ -33,6 +33,7 @@ DESCRIBED = [
     "dropout",
     "elementwise",
     "norm",
+    "optimizer",
     "reduce",
     "softmax",
 ]

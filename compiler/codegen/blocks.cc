@@ -21,6 +21,9 @@ constexpr int64_t kUnrolledTurns = 8, kUnrolledSums = 32;
 // multiprocessors.
 constexpr int64_t kSummedRows = 8, kSumBlocks = 256;
 
+// Packs of a thread of a kernel for several tensors: a block of 4096 numbers of float32 finds its tensor once.
+constexpr int64_t kBatchTurns = 4;
+
 // Eight numbers of bfloat16, four of float32; eight of bytes, whose kernels have wider ones too.
 int64_t packOf(cell::KernelOp kernel) {
   unsigned narrowest = 32;
@@ -39,6 +42,10 @@ Blocks blocksOf(cell::KernelOp kernel, const Loops &loops) {
   const int64_t threads = code::kGpuThreads;
   const bool byRows = loops.reduces || loops.sums > 0;
   Blocks blocks{byRows ? kSummedPack : packOf(kernel), 0, 0, 1, 1, false, false, 1, 1};
+  if (kernel.getBatch()) {
+    blocks.turns = kBatchTurns;
+    return blocks;
+  }
   // A row that does not fill a warp is cut more finely.
   while (loops.row.extent % blocks.pack != 0 || (byRows && blocks.pack > 1 && loops.row.extent / blocks.pack < 32)) {
     blocks.pack /= 2;
@@ -64,12 +71,17 @@ Blocks blocksOf(cell::KernelOp kernel, const Loops &loops) {
   return blocks;
 }
 
+int64_t Blocks::batchPlaces() const { return code::kGpuThreads * pack * turns; }
+
 int64_t Blocks::blocks(const Loops &loops) const {
   const uint64_t each = uint64_t(loops.rows() * packs);
   return threads == 0 ? int64_t(llvm::divideCeil(each, uint64_t(code::kGpuThreads))) : rowBlocks * tiles;
 }
 
 int64_t Blocks::partials(const Loops &loops) const {
+  if (loops.sums == 0) {
+    return 0;
+  }
   const uint64_t all = uint64_t(partialRows() * int64_t(loops.sums) * loops.row.extent);
   return int64_t(llvm::divideCeil(all, uint64_t(blocks(loops))));
 }

@@ -19,7 +19,7 @@ struct Blocks {
   int64_t threads;
   /// Tiles of a row, each of which has a block; 1 where something is reduced along the row.
   int64_t tiles;
-  /// Packs of a thread in its tile.
+  /// Packs of a thread in its tile, or of a tensor of a `batch` kernel.
   int64_t turns;
   /// Whether a thread has code for each of its turns, and so its sums over rows in registers; and keeps there what it
   /// has read of a row, from pass to pass.
@@ -27,6 +27,8 @@ struct Blocks {
   /// Rows, `rowsAtOnce` at a time, are shared by `rowBlocks` blocks.
   int64_t rowsAtOnce, rowBlocks;
 
+  /// Places that a block of a `batch` kernel does.
+  int64_t batchPlaces() const;
   /// Blocks of code::kGpuThreads threads.
   int64_t blocks(const Loops &loops) const;
   /// Numbers that a block leaves of its sums over rows.

@@ -58,6 +58,13 @@ int64_t Loops::units() const {
 }
 
 std::optional<Loops> loopsOf(cell::KernelOp kernel) {
+  if (kernel.getBatch()) {
+    Loops loops{{}, Dim{1, {}}, false, 0, 0};
+    for (unsigned operand = 0; operand < kernel.getStrides().size(); ++operand) {
+      loops.row.strides.push_back(kernel.getStridesOf(operand)[0]);
+    }
+    return loops;
+  }
   const bool reduces = !kernel.getBody().getOps<cell::ReduceOp>().empty();
   const size_t rank = kernel.getDomain().size();
   size_t begin = rank; // of the row

@@ -11,7 +11,7 @@ namespace weft::compiler {
 /// Places that are computed at once.
 inline constexpr int64_t kLanes = 16;
 
-/// Rows of places; what is reduced is reduced along one.
+/// Rows of places; what is reduced is reduced along one. Of a `batch` kernel the row is of any length.
 struct Loops {
   /// Of the dimensions around the row, the outermost first; strides by operand.
   struct Dim {

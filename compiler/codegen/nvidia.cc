@@ -22,7 +22,9 @@ public:
   void run(StringRef symbol) {
     OpBuilder::InsertionGuard guard(b);
     begin(symbol);
-    if (blocks_.threads == 0) {
+    if (kernel_.getBatch()) {
+      emitBatch();
+    } else if (blocks_.threads == 0) {
       emitPlaces();
     } else {
       emitRows();
@@ -41,7 +43,7 @@ private:
   // ---- the kernel and its argument ----------------------------------------
   void begin(StringRef symbol) {
     const size_t operands = kernel_.getStrides().size();
-    const size_t words = operands + (loops_.sums > 0) + 3 * loops_.randoms;
+    const size_t words = kernel_.getBatch() ? code::kGpuBatchWords : operands + (loops_.sums > 0) + 3 * loops_.randoms;
     auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
                                             {LLVM::LLVMPointerType::get(b.getContext())});
     auto function = b.create<LLVM::LLVMFuncOp>(loc, symbol, type);
@@ -60,7 +62,12 @@ private:
                                          Attribute(), 16, kShared);
     }
     b.setInsertionPointToStart(entry);
+    thread_ = b.create<NVVM::ThreadIdXOp>(loc, b.getI32Type());
+    block_ = b.create<NVVM::BlockIdXOp>(loc, b.getI32Type());
     bases_.clear();
+    if (kernel_.getBatch()) {
+      return;
+    }
     for (size_t operand = 0; operand < operands; ++operand) {
       bases_.push_back(pointer(word(operand)));
     }
@@ -75,8 +82,6 @@ private:
       randoms_.push_back({random, key, event, first});
       next += 3;
     }
-    thread_ = b.create<NVVM::ThreadIdXOp>(loc, b.getI32Type());
-    block_ = b.create<NVVM::BlockIdXOp>(loc, b.getI32Type());
   }
 
   // Of each reduction what each warp has; of sums over rows what each warp has of kSumPlaces places.
@@ -89,9 +94,9 @@ private:
     return std::max(across, loops_.sums > 0 ? size_t(kThreads) : 0);
   }
 
-  Value word(size_t index) {
-    Value slot = b.create<LLVM::GEPOp>(loc, argument_.getType(), b.getI64Type(), argument_,
-                                       ArrayRef<LLVM::GEPArg>{int32_t(index)});
+  Value word(size_t index) { return word(LLVM::GEPArg(int32_t(index))); }
+  Value word(LLVM::GEPArg index) {
+    Value slot = b.create<LLVM::GEPOp>(loc, argument_.getType(), b.getI64Type(), argument_, ArrayRef(index));
     return b.create<LLVM::LoadOp>(loc, b.getI64Type(), slot, 8);
   }
   Value pointer(Value address) {
@@ -157,6 +162,71 @@ private:
       emitStores();
       when(b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, pack, index(0)), [&] { emitRowStores(); });
     });
+  }
+
+  // ---- several tensors -----------------------------------------------------
+  void emitBatch() {
+    const unsigned shared = kernel_.getNumShared(), operands = unsigned(kernel_.getStrides().size());
+    const int64_t first = 1 + shared, each = 2 + operands - shared;
+    auto wordOf = [&](Value segment, int64_t index) {
+      return word(LLVM::GEPArg(add(times(segment, each), i32(first + index))));
+    };
+    // The last one that begins at this block or before.
+    Value count = b.create<arith::TruncIOp>(loc, b.getI32Type(), word(0)), wide = asWide(block_), segment = i32(0);
+    const auto most = uint64_t((code::kGpuBatchWords - first) / each);
+    for (int64_t step = int64_t(llvm::PowerOf2Ceil(most)) / 2; step >= 1; step /= 2) {
+      Value next = add(segment, i32(step)), exists = isBelow(next, count);
+      next = b.create<arith::SelectOp>(loc, exists, next, segment);
+      Value begun = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, wordOf(next, 0), wide);
+      segment = b.create<arith::SelectOp>(loc, begun, next, segment);
+    }
+    Value extent = wordOf(segment, 1);
+    for (unsigned operand = 0; operand < operands; ++operand) {
+      bases_.push_back(pointer(operand < shared ? word(1 + operand) : wordOf(segment, 2 + operand - shared)));
+    }
+    row_.assign(operands, i64(0));
+    values_.clear();
+    emitRowValues();
+    Value block = b.create<arith::SubIOp>(loc, wide, wordOf(segment, 0));
+    auto loop = b.create<scf::ForOp>(loc, i32(0), i32(blocks_.turns), i32(1));
+    OpBuilder::InsertionGuard inside(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value turn = add(times(block, blocks_.turns), asWide(loop.getInductionVar()));
+    Value at = times(add(times(turn, kThreads), asWide(thread_)), blocks_.pack);
+    when(isBelow(at, extent), [&] {
+      Value end = add(at, i64(blocks_.pack));
+      auto branch =
+          b.create<scf::IfOp>(loc, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, end, extent), true);
+      for (bool isWhole : {true, false}) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(isWhole ? branch.thenBlock() : branch.elseBlock());
+        beginPack(Value(), Value(), nullptr);
+        place_ = at;
+        end_ = isWhole ? Value() : extent;
+        emitStores();
+      }
+      end_ = Value();
+    });
+  }
+
+  // The pack at place_, of which those before end_ alone are there; the others have the last one's number.
+  Value loadPart(Type element, unsigned operand) {
+    Value all = b.create<arith::ConstantOp>(loc, b.getZeroAttr(vectorOf(element)));
+    Value last = b.create<arith::SubIOp>(loc, end_, i64(1));
+    for (int64_t lane = 0; lane < blocks_.pack; ++lane) {
+      Value from = at(bases_[operand], operand, least(add(place_, i64(lane)), last));
+      all = b.create<vector::InsertOp>(loc, b.create<LLVM::LoadOp>(loc, element, from), all, ArrayRef<int64_t>{lane});
+    }
+    return all;
+  }
+  void storePart(Value value, unsigned operand) {
+    for (int64_t lane = 0; lane < blocks_.pack; ++lane) {
+      Value place = add(place_, i64(lane));
+      when(isBelow(place, end_), [&] {
+        Value one = b.create<vector::ExtractOp>(loc, value, ArrayRef<int64_t>{lane});
+        b.create<LLVM::StoreOp>(loc, one, at(bases_[operand], operand, place));
+      });
+    }
   }
 
   // ---- groups of threads for rows ------------------------------------------
@@ -472,7 +542,11 @@ private:
     }
     when(condition_, [&] {
       for (auto [operand, value] : stores) {
-        b.create<LLVM::StoreOp>(loc, value, addressOf(operand), alignOf(operand));
+        if (end_) {
+          storePart(value, operand);
+        } else {
+          b.create<LLVM::StoreOp>(loc, value, addressOf(operand), alignOf(operand));
+        }
       }
     });
   }
@@ -502,8 +576,9 @@ private:
     Value made;
     if (auto argument = llvm::dyn_cast<BlockArgument>(value)) {
       unsigned operand = argument.getArgNumber();
-      made =
-          b.create<LLVM::LoadOp>(loc, vectorOf(storedType(argument.getType())), addressOf(operand), alignOf(operand));
+      Type type = storedType(argument.getType());
+      made = end_ ? loadPart(type, operand)
+                  : Value(b.create<LLVM::LoadOp>(loc, vectorOf(type), addressOf(operand), alignOf(operand)));
     } else if (auto random = llvm::dyn_cast<cell::RandomOp>(value.getDefiningOp())) {
       made = drawn(random);
     } else {
@@ -606,6 +681,7 @@ private:
   SmallVector<Value> row_;               // where a row begins, by operand and then by random
   Value rowActive_, active_, condition_; // whether there is a row, a pack, something to write; null: always
   Value place_;                          // of a pack in its row
+  Value end_;                            // of the row, where the pack goes beyond it; else null
   Value partialRow_;
   SmallVector<Value> sums_;
   llvm::DenseMap<Value, Value> once_; // of a pack

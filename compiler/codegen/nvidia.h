@@ -11,6 +11,9 @@ namespace weft::compiler {
 /// times blocks.partials() float32 numbers; and for each `cell.random` its key, the address of the event (the step) and
 /// the first element, as ops/abi/philox.h calls them. An output may have the address of an input that is walked alike.
 ///
+/// Of a `batch` kernel the argument is what runtime/code/gpu_code.h says, and a block has blocks.batchPlaces() places
+/// of one tensor.
+///
 /// A sum along a row adds what a thread has, then what threads have in pairs; its bits depend on shapes alone.
 ///
 /// Where rows are summed there is another kernel, `sums`, for blocks.sumBlocks() blocks, with the same argument.

@@ -34,8 +34,10 @@ public:
       addRandom(random, entry->getArgument(1));
     }
     Value begin = entry->getArgument(2), end = entry->getArgument(3);
-    if (loops_.isFlat()) {
-      emitFlat(begin, end);
+    if (kernel_.getBatch()) {
+      emitFlat(begin, end, b.create<LLVM::LoadOp>(loc, b.getI64Type(), entry->getArgument(1)));
+    } else if (loops_.isFlat()) {
+      emitFlat(begin, end, i64(loops_.row.extent));
     } else {
       each(begin, end, [&](Value unit) { emitUnit(unit); });
     }
@@ -181,28 +183,39 @@ private:
     }
   }
 
-  // One row that is cut anywhere.
-  void emitFlat(Value begin, Value end) {
+  // One row of `extent` places that is cut anywhere.
+  void emitFlat(Value begin, Value end, Value extent) {
     places_ = bases_;
     emitRowValues();
-    Value lanes = i64(kLanes), all = i64(loops_.row.extent);
+    Value lanes = i64(kLanes);
+    Value wholePlaces = b.create<arith::AndIOp>(loc, extent, i64(-kLanes));
     Value from = b.create<arith::MulIOp>(loc, begin, lanes);
-    Value to = b.create<arith::MinSIOp>(loc, b.create<arith::MulIOp>(loc, end, lanes), i64(wholePlaces()));
+    Value last = b.create<arith::MulIOp>(loc, end, lanes);
+    Value to = b.create<arith::MinSIOp>(loc, last, wholePlaces);
     auto loop = b.create<scf::ForOp>(loc, from, to, lanes);
     {
       OpBuilder::InsertionGuard inside(b);
       b.setInsertionPointToStart(loop.getBody());
       emitStores(loop.getInductionVar(), Value());
     }
-    if (wholePlaces() < loops_.row.extent) {
-      Value last =
-          b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, b.create<arith::MulIOp>(loc, end, lanes), all);
-      auto tail = b.create<scf::IfOp>(loc, last, false);
+    Value isLast = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, last, extent);
+    Value hasTail = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, wholePlaces, extent);
+    auto tail = b.create<scf::IfOp>(loc, b.create<arith::AndIOp>(loc, isLast, hasTail), false);
+    {
       OpBuilder::InsertionGuard inside(b);
       b.setInsertionPointToStart(tail.thenBlock());
-      emitStores(i64(wholePlaces()), tailMask());
+      emitStores(wholePlaces, firstLanes(b.create<arith::SubIOp>(loc, extent, wholePlaces)));
     }
     emitRowStores();
+  }
+
+  // Which of the lanes are among the first `count`.
+  Value firstLanes(Value count) {
+    SmallVector<int64_t> lanes = llvm::to_vector(llvm::seq<int64_t>(0, kLanes));
+    auto wide = VectorType::get(kLanes, b.getI64Type());
+    Value numbers = b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(wide, ArrayRef(lanes)));
+    Value counts = b.create<vector::BroadcastOp>(loc, wide, count);
+    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, numbers, counts);
   }
 
   void emitRow(Value row) {

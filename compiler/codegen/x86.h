@@ -14,7 +14,8 @@ namespace weft::compiler {
 /// computes units [begin, end) of the kernel: rows, or where the kernel is a single row that nothing is reduced
 /// along, groups of kLanes of its places. Operands are the addresses of inputs, then of outputs; numbers are three for
 /// each `cell.random`: its key, its event and the first element, as ops/abi/philox.h calls them. An output may have the
-/// address of an input that is walked alike.
+/// address of an input that is walked alike. Of a `batch` kernel operands are those of one tensor, and there is one
+/// number: its places.
 ///
 /// A sum along a row goes over kLanes partial sums, one a lane, which are then added in pairs: its bits are the same on
 /// every processor.

@@ -307,13 +307,17 @@ private:
       auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<cell::KernelOp>(op, cell);
       out.set_symbol(cell.getValue().str());
       const Loops loops = *loopsOf(kernel);
+      if (std::optional<uint64_t> segments = op.getSegments()) {
+        out.set_segments(int64_t(*segments));
+        out.set_shared(kernel.getNumShared());
+      }
       if (plan::IsHost(program_.getPlacement().getDevice().getValue())) {
         out.set_units(loops.units());
         out.set_partials(loops.partials());
         out.set_groups(loops.sums > 0 ? loops.groups() : 0);
       } else {
         const Blocks blocks = blocksOf(kernel, loops);
-        out.set_units(blocks.blocks(loops));
+        out.set_units(op.getSegments() ? blocks.batchPlaces() : blocks.blocks(loops));
         out.set_partials(blocks.partials(loops));
         out.set_groups(blocks.sumBlocks(loops));
       }

@@ -245,11 +245,15 @@ void buildLocalize(mlir::OpPassManager &manager, const Job &) { manager.addPass(
 void buildFuse(mlir::OpPassManager &manager, const Job &job) {
   if (!job.graph().has_fusion() || job.graph().fusion()) {
     manager.addNestedPass<task::ProgramOp>(createFuseEpilogues());
+    manager.addNestedPass<task::ProgramOp>(createFuseSquares());
   }
   FuseClustersOptions options;
   const bool fuses = !job.graph().has_fusion() || job.graph().fusion();
   options.joins = !fuses ? 0 : job.graph().has_fusion_limit() ? job.graph().fusion_limit() : -1;
   manager.addPass(createFuseClusters(options));
+  if (options.joins == -1) {
+    manager.addPass(createFuseBatches());
+  }
 }
 
 void buildSchedule(mlir::OpPassManager &manager, const Job &job) {

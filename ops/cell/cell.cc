@@ -35,6 +35,33 @@ SumRowsOp sumRowsOf(mlir::Value yielded) {
   return (rounded ? rounded.getIn() : yielded).getDefiningOp<SumRowsOp>();
 }
 
+unsigned KernelOp::getNumShared() {
+  unsigned shared = 0;
+  while (shared < getNumInputs() && getStridesOf(shared)[0] == 0) {
+    ++shared;
+  }
+  return shared;
+}
+
+// What a kernel for several tensors at once must be.
+static llvm::LogicalResult verifyBatch(KernelOp kernel) {
+  if (kernel.getDomain() != llvm::ArrayRef<int64_t>(1)) {
+    return kernel.emitOpError() << "batch: expected the domain [1], got [" << kernel.getDomain() << "]";
+  }
+  for (unsigned operand = kernel.getNumShared(); operand < kernel.getStrides().size(); ++operand) {
+    if (kernel.getStridesOf(operand)[0] != 1) {
+      return kernel.emitOpError() << "batch: expected inputs of stride 0, then operands of stride 1, got "
+                                  << kernel.getStrides();
+    }
+  }
+  for (mlir::Operation &op : kernel.getBody().getOps()) {
+    if (llvm::isa<ReduceOp, SumRowsOp, RandomOp>(op)) {
+      return kernel.emitOpError() << "batch: expected element-wise operations, got " << op.getName();
+    }
+  }
+  return mlir::success();
+}
+
 llvm::LogicalResult KernelOp::verify() {
   auto yield = llvm::dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield) {
@@ -73,7 +100,7 @@ llvm::LogicalResult KernelOp::verify() {
       return emitOpError() << "expected inputs of numbers, got " << type;
     }
   }
-  return mlir::success();
+  return getBatch() ? verifyBatch(*this) : mlir::success();
 }
 
 llvm::LogicalResult ReduceOp::verify() {

@@ -42,13 +42,17 @@ def Cell_KernelOp : Cell_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock]> 
     }
     ```
 
+    A `batch` kernel is run for several tensors at once, of any lengths: its domain, of one place, stands for each of them,
+    a stride of 1 for what is walked and one of 0 for a number that all share. Inputs of the latter kind come first.
+
     **Constraints:** extents are 1 or more; each list has a stride of 0 or more for every dimension; `row` is the product of
-    the last extents; inputs and outputs are floating-point numbers or integers.
+    the last extents; inputs and outputs are floating-point numbers or integers; a `batch` kernel has the domain [1], nothing
+    in it is reduced or drawn at random, and all of its outputs are walked.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$domain, I64Attr:$row,
-                       TypedArrayAttrBase<DenseI64ArrayAttr, "strides">:$strides);
+                       TypedArrayAttrBase<DenseI64ArrayAttr, "strides">:$strides, UnitAttr:$batch);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `domain` $domain `row` $row `strides` $strides attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`batch` $batch^)? `domain` $domain `row` $row `strides` $strides attr-dict-with-keyword $body";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     unsigned getNumInputs() { return getBody().getNumArguments(); }
@@ -57,6 +61,8 @@ def Cell_KernelOp : Cell_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock]> 
     ::llvm::ArrayRef<int64_t> getStridesOf(unsigned operand) {
       return ::llvm::cast<::mlir::DenseI64ArrayAttr>(getStrides()[operand]).asArrayRef();
     }
+    /// How many inputs come first that are shared, of a `batch` kernel.
+    unsigned getNumShared();
     ::mlir::OperandRange getYielded() { return getBody().front().getTerminator()->getOperands(); }
   }];
 }

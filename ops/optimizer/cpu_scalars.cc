@@ -17,29 +17,65 @@
 namespace weft::optimizer {
 namespace {
 
-template <typename T>
+// Of several tensors the sum of their sums, each rounded, in their order.
 class SquareSumKernel : public Kernel {
  public:
-  SquareSumKernel(int threads, int64_t elements)
-      : threads_(threads), elements_(elements), partial_(static_cast<size_t>((elements + kBlock - 1) / kBlock)) {}
+  static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
+    WEFT_RETURN_IF_ERROR(CheckSquares(spec));
+    return std::make_unique<SquareSumKernel>(spec);
+  }
+
+  explicit SquareSumKernel(const KernelSpec& spec) : threads_(spec.threads) {
+    int64_t blocks = 0;
+    for (const TensorSpec& input : spec.inputs) {
+      blocks += (input.elements() + kBlock - 1) / kBlock;
+      tensors_.push_back({input.dtype, input.elements(), blocks});
+    }
+    partial_.resize(static_cast<size_t>(blocks));
+  }
 
   absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
-    const auto* x = static_cast<const T*>(inputs[0]);
     ParallelFor(threads_, static_cast<int64_t>(partial_.size()), 2, [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) {
-        partial_[b] = SumBlock(x + b * kBlock, std::min(kBlock, elements_ - b * kBlock));
-      }
+      for (int64_t b = begin; b < end; ++b) partial_[b] = SumBlock(inputs, b);
     });
-    double sum = 0;
-    for (double part : partial_) sum += part;
-    *static_cast<float*>(outputs[0]) = static_cast<float>(sum);
+    float all = 0;
+    for (size_t t = 0; t < tensors_.size(); ++t) {
+      double sum = 0;
+      for (int64_t b = FirstOf(t); b < tensors_[t].end; ++b) sum += partial_[b];
+      all = t == 0 ? static_cast<float>(sum) : all + static_cast<float>(sum);
+    }
+    *static_cast<float*>(outputs[0]) = all;
     return absl::OkStatus();
   }
 
  private:
   static constexpr int64_t kBlock = 16384;
 
-  static double SumBlock(const T* x, int64_t n) {
+  struct Tensor {
+    DType type;
+    int64_t elements;
+    int64_t end;  // of its blocks
+  };
+
+  int64_t FirstOf(size_t tensor) const { return tensor == 0 ? 0 : tensors_[tensor - 1].end; }
+
+  double SumBlock(absl::Span<const void* const> inputs, int64_t block) const {
+    const auto found = std::upper_bound(tensors_.begin(), tensors_.end(), block,
+                                        [](int64_t b, const Tensor& tensor) { return b < tensor.end; });
+    const auto t = static_cast<size_t>(found - tensors_.begin());
+    const int64_t from = (block - FirstOf(t)) * kBlock, n = std::min(kBlock, found->elements - from);
+    switch (found->type) {
+      case DType::kBF16:
+        return Sum(static_cast<const BFloat16*>(inputs[t]) + from, n);
+      case DType::kF16:
+        return Sum(static_cast<const Float16*>(inputs[t]) + from, n);
+      default:
+        return Sum(static_cast<const float*>(inputs[t]) + from, n);
+    }
+  }
+
+  template <typename T>
+  static double Sum(const T* x, int64_t n) {
     constexpr int64_t kLanes = 16;
     double lanes[kLanes] = {};
     auto add = [&](int64_t l, float v) { lanes[l] += static_cast<double>(v) * static_cast<double>(v); };
@@ -54,17 +90,9 @@ class SquareSumKernel : public Kernel {
   }
 
   int threads_;
-  int64_t elements_;
+  std::vector<Tensor> tensors_;
   std::vector<double> partial_;
 };
-
-absl::StatusOr<std::unique_ptr<Kernel>> CreateSquareSum(const KernelSpec& spec) {
-  WEFT_RETURN_IF_ERROR(MatchSpec(spec, "any:*->").status());
-  WEFT_RETURN_IF_ERROR(CheckGradient(spec.inputs[0]));
-  return MakeForFloat(spec.inputs[0].dtype, [&](auto zero) {
-    return std::make_unique<SquareSumKernel<decltype(zero)>>(spec.threads, spec.inputs[0].elements());
-  });
-}
 
 class ClipScaleKernel : public Kernel {
  public:
@@ -155,7 +183,7 @@ class LearningRateKernel : public Kernel {
 }  // namespace
 
 void RegisterScalars(KernelRegistry& registry) {
-  registry.Register("square_sum", &CreateSquareSum);
+  registry.Register("square_sum", &SquareSumKernel::Create);
   registry.Register("clip_scale", &ClipScaleKernel::Create);
   registry.Register("loss_scale", &LossScaleKernel::Create);
   registry.Register("learning_rate", &LearningRateKernel::Create);

@@ -31,41 +31,62 @@ const float* StepOf(GpuInputs inputs, size_t at) {
   return inputs.size() > at ? In(inputs, static_cast<int>(at)) : nullptr;
 }
 
-// Parts, one a block, then their sum: two launches on one stream.
+Stored StoredAs(DType type) {
+  return type == DType::kF32 ? Stored::kF32 : type == DType::kBF16 ? Stored::kBF16 : Stored::kF16;
+}
+
+// Parts, one a block, then the sum of each tensor, and where there are several theirs: launches on one stream.
 class SquareSumKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    WEFT_RETURN_IF_ERROR(MatchSpec(spec, "any:*->").status());
-    WEFT_RETURN_IF_ERROR(CheckGradient(spec.inputs[0]));
-    const std::string name = absl::StrCat("sum_parts_", NameOf(spec.inputs[0].dtype));
-    WEFT_ASSIGN_OR_RETURN(auto parts, GpuKernel<SquareSumArguments>::Find(spec.gpu, kModule, name));
+    WEFT_RETURN_IF_ERROR(CheckSquares(spec));
+    WEFT_ASSIGN_OR_RETURN(auto parts, GpuKernel<SquareSumArguments>::Find(spec.gpu, kModule, "sum_parts"));
     WEFT_ASSIGN_OR_RETURN(auto all, GpuKernel<SquareSumArguments>::Find(spec.gpu, kModule, "sum_all"));
-    GpuGrid grid = LoopGrid(*spec.gpu, spec.inputs[0].elements(), kThreads);
-    grid.blocks[0] = std::min<uint32_t>(grid.blocks[0], kMaxParts);
-    WEFT_RETURN_IF_ERROR(spec.gpu_workspace->Reserve(spec.gpu, kMaxParts * sizeof(double)));
-    return std::make_unique<SquareSumKernel>(parts, all, grid, spec.inputs[0].elements(), spec.gpu_workspace);
+    WEFT_ASSIGN_OR_RETURN(auto order, GpuKernel<SumInOrderArguments>::Find(spec.gpu, kModule, "sum_in_order"));
+    auto kernel = std::make_unique<SquareSumKernel>(parts, all, order, spec);
+    WEFT_RETURN_IF_ERROR(spec.gpu_workspace->Reserve(
+        spec.gpu, kernel->parts_count_ * sizeof(double) + spec.inputs.size() * sizeof(float)));
+    return kernel;
   }
 
-  SquareSumKernel(GpuKernel<SquareSumArguments> parts, GpuKernel<SquareSumArguments> all, const GpuGrid& grid,
-                  int64_t n, std::shared_ptr<GpuWorkspace> workspace)
-      : parts_(parts), all_(all), grid_(grid), n_(n), workspace_(std::move(workspace)) {}
+  SquareSumKernel(GpuKernel<SquareSumArguments> parts, GpuKernel<SquareSumArguments> all,
+                  GpuKernel<SumInOrderArguments> order, const KernelSpec& spec)
+      : parts_(parts), all_(all), order_(order), workspace_(spec.gpu_workspace) {
+    for (size_t i = 0; i < spec.inputs.size(); ++i) {
+      if (i % SquareSumArguments::kMost == 0) batches_.push_back({});
+      SquareSumArguments& batch = batches_.back();
+      const int64_t n = spec.inputs[i].elements();
+      batch.each[batch.tensors++] = {nullptr, n, batch.blocks, StoredAs(spec.inputs[i].dtype)};
+      const uint32_t blocks = std::min<uint32_t>(LoopGrid(*spec.gpu, n, kThreads).blocks[0], kMaxParts);
+      batch.blocks += static_cast<int32_t>(blocks);
+      parts_count_ += blocks;
+    }
+  }
 
   absl::Status Run(const RunContext& context, GpuInputs inputs, GpuOutputs outputs) override {
-    const SquareSumArguments arguments{.x = inputs[0],
-                                       .parts = workspace_->data<double>(),
-                                       .y = Out(outputs, 0),
-                                       .n = n_,
-                                       .count = static_cast<int32_t>(grid_.blocks[0])};
-    absl::Status status = parts_.Launch(grid_, arguments, context.stream);
-    if (status.ok()) status = all_.Launch(GridFor(1, kThreads), arguments, context.stream);
-    return status;
+    auto* parts = workspace_->data<double>();
+    auto* const sums = inputs.size() == 1 ? Out(outputs, 0) : reinterpret_cast<float*>(parts + parts_count_);
+    size_t first = 0;
+    for (SquareSumArguments& batch : batches_) {
+      batch.parts = parts;
+      batch.sums = sums + first;
+      for (int i = 0; i < batch.tensors; ++i) batch.each[i].x = inputs[first + static_cast<size_t>(i)];
+      WEFT_RETURN_IF_ERROR(parts_.Launch(GridFor(int64_t{batch.blocks} * kThreads, kThreads), batch, context.stream));
+      WEFT_RETURN_IF_ERROR(all_.Launch(GridFor(int64_t{batch.tensors} * kThreads, kThreads), batch, context.stream));
+      parts += batch.blocks;
+      first += static_cast<size_t>(batch.tensors);
+    }
+    if (inputs.size() == 1) return absl::OkStatus();
+    return order_.Launch(GpuGrid{}, {.x = sums, .y = Out(outputs, 0), .n = static_cast<int32_t>(inputs.size())},
+                         context.stream);
   }
 
  private:
   const GpuKernel<SquareSumArguments> parts_, all_;
-  const GpuGrid grid_;
-  const int64_t n_;
+  const GpuKernel<SumInOrderArguments> order_;
   const std::shared_ptr<GpuWorkspace> workspace_;
+  std::vector<SquareSumArguments> batches_;
+  size_t parts_count_ = 0;
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateClipScale(const KernelSpec& spec) {

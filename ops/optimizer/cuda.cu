@@ -10,16 +10,31 @@ namespace {
 using namespace weft::gpu;
 using namespace weft::optimizer;
 
-// A block's part: in double, each thread its elements in order.
+// The tensor that a block has.
+WEFT_DEVICE int TensorOf(const SquareSumArguments& args) {
+  int at = 0;
+  for (int step = SquareSumArguments::kMost / 2; step > 0; step /= 2) {
+    if (at + step < args.tensors && args.each[at + step].first <= static_cast<int>(blockIdx.x)) at += step;
+  }
+  return at;
+}
+
+// The block behind a tensor's last one.
+WEFT_DEVICE int EndOf(const SquareSumArguments& args, int tensor) {
+  return tensor + 1 < args.tensors ? args.each[tensor + 1].first : args.blocks;
+}
+
+// What a thread of a block has of its tensor's sum: in double, elements in order.
 template <typename T>
-WEFT_DEVICE void SumParts(const SquareSumArguments& args) {
+WEFT_DEVICE double SumOfSquares(const SquareSumArguments::Tensor& tensor, int blocks) {
   double sum = 0;
-  for (int64_t i : EachOf(args.n)) {
-    const double x = static_cast<double>(Widen(static_cast<const T*>(args.x)[i]));
+  const int64_t step = static_cast<int64_t>(blocks) * blockDim.x;
+  for (int64_t i = int64_t{static_cast<int>(blockIdx.x) - tensor.first} * blockDim.x + threadIdx.x; i < tensor.n;
+       i += step) {
+    const double x = static_cast<double>(Widen(static_cast<const T*>(tensor.x)[i]));
     sum += x * x;
   }
-  sum = BlockReduce<Sum>(sum);
-  if (threadIdx.x == 0) args.parts[blockIdx.x] = sum;
+  return sum;
 }
 
 // One pass over the parameters, in packs of four: `next(p, g, state)` is the next value of an element, and overwrites
@@ -91,16 +106,41 @@ WEFT_DEVICE void Adam(const AdamArguments& args) {
 
 }  // namespace
 
-WEFT_KERNEL(sum_parts_f32, SquareSumArguments, kThreads) { SumParts<float>(args); }
-WEFT_KERNEL(sum_parts_bf16, SquareSumArguments, kThreads) { SumParts<BF16>(args); }
-WEFT_KERNEL(sum_parts_f16, SquareSumArguments, kThreads) { SumParts<F16>(args); }
-
-// One block; the parts in order of their blocks.
-WEFT_KERNEL(sum_all, SquareSumArguments, kThreads) {
+WEFT_KERNEL(sum_parts, SquareSumArguments, kThreads) {
+  const int at = TensorOf(args);
+  const SquareSumArguments::Tensor& tensor = args.each[at];
+  const int blocks = EndOf(args, at) - tensor.first;
   double sum = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < args.count; i += static_cast<int>(blockDim.x)) sum += args.parts[i];
+  switch (tensor.type) {
+    case Stored::kF32:
+      sum = SumOfSquares<float>(tensor, blocks);
+      break;
+    case Stored::kBF16:
+      sum = SumOfSquares<BF16>(tensor, blocks);
+      break;
+    case Stored::kF16:
+      sum = SumOfSquares<F16>(tensor, blocks);
+      break;
+  }
   sum = BlockReduce<Sum>(sum);
-  if (threadIdx.x == 0) *args.y = static_cast<float>(sum);
+  if (threadIdx.x == 0) args.parts[blockIdx.x] = sum;
+}
+
+// A tensor's parts in order of their blocks.
+WEFT_KERNEL(sum_all, SquareSumArguments, kThreads) {
+  const int at = static_cast<int>(blockIdx.x), end = EndOf(args, at);
+  double sum = 0;
+  for (int i = args.each[at].first + static_cast<int>(threadIdx.x); i < end; i += static_cast<int>(blockDim.x)) {
+    sum += args.parts[i];
+  }
+  sum = BlockReduce<Sum>(sum);
+  if (threadIdx.x == 0) args.sums[at] = static_cast<float>(sum);
+}
+
+WEFT_KERNEL(sum_in_order, SumInOrderArguments, 1) {
+  float sum = args.x[0];
+  for (int i = 1; i < args.n; ++i) sum += args.x[i];
+  *args.y = sum;
 }
 
 WEFT_KERNEL(clip_scale, ClipArguments, 1) {

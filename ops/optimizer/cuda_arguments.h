@@ -9,13 +9,30 @@ namespace weft::optimizer {
 inline constexpr int kThreads = 256;
 inline constexpr int kMaxParts = 1024;  // of a sum, one a block
 
-// sum_parts: the sums of squares of what each block goes over; sum_all: their sum.
+// What the numbers of a tensor are stored as.
+enum class Stored : int32_t { kF32, kBF16, kF16 };
+
+// sum_parts: the sums of squares of what each block goes over, a tensor's from its block `first` on; sum_all: each
+// tensor's sum, by a block each.
 struct SquareSumArguments {
-  const void* x;
+  static constexpr int kMost = 128;
+  struct Tensor {
+    const void* x;
+    int64_t n;
+    int32_t first;
+    Stored type;
+  };
   double* parts;
+  float* sums;
+  int32_t tensors, blocks;
+  Tensor each[kMost];
+};
+
+// y = the sum of n numbers, in their order.
+struct SumInOrderArguments {
+  const float* x;
   float* y;
-  int64_t n;
-  int32_t count;
+  int32_t n;
 };
 
 struct ClipArguments {

@@ -14,6 +14,15 @@ absl::Status CheckGradient(const TensorSpec& gradient) {
   return absl::InvalidArgumentError(absl::StrCat("gradient: expected f32, bf16 or f16, got ", gradient.ToString()));
 }
 
+absl::Status CheckSquares(const KernelSpec& spec) {
+  if (spec.inputs.empty()) return absl::InvalidArgumentError("expected 1 or more inputs, got 0");
+  std::string text = "any:*";
+  for (size_t i = 1; i < spec.inputs.size(); ++i) text += ",any:*";
+  WEFT_RETURN_IF_ERROR(MatchSpec(spec, (text + "->").c_str()).status());
+  for (const TensorSpec& input : spec.inputs) WEFT_RETURN_IF_ERROR(CheckGradient(input));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int64_t> MatchUpdate(const KernelSpec& spec, int state) {
   std::string kept;
   for (int k = 0; k < state; ++k) kept += ",.";

@@ -14,6 +14,9 @@ namespace weft::optimizer {
 // f32, bf16 or f16.
 absl::Status CheckGradient(const TensorSpec& gradient);
 
+// Tensors of these types, and a float32 scalar.
+absl::Status CheckSquares(const KernelSpec& spec);
+
 // The elements of the parameter. Inputs: `p`, `g` (f32, bf16 or f16), `state` tensors, `lr`, `grad_scale` and, where
 // there is one more, `step`; outputs: the next `p` and state. kInvalidArgument where the spec is not so. Any thread.
 absl::StatusOr<int64_t> MatchUpdate(const KernelSpec& spec, int state);

@@ -38,12 +38,15 @@ llvm::SmallVector<UpdateRule> updateRules(mlir::MLIRContext *context);
 std::optional<UpdateRule> findUpdateRule(mlir::MLIRContext *context, llvm::StringRef name,
                                          const llvm::StringMap<double> &numbers);
 
+/// Whether the formula of the rule's op has the number of the step in it, which it must be given to become a kernel.
+bool countsSteps(const UpdateRule &rule);
+
 /// The shapes of the state that `rule` keeps of a parameter.
 llvm::SmallVector<llvm::SmallVector<int64_t>> stateShapes(const UpdateRule &rule, ParameterOp parameter);
 
 /// Builds the op of `rule`. `operands`: the parameter, its gradient, the state, the learning rate and the scale of the
-/// gradient. A number that the op has and `numbers` has not is 0. Fails, after an error at `loc`, where the op does not
-/// take a number or an operand.
+/// gradient, and maybe the number of the step. A number that the op has and `numbers` has not is 0. Fails, after an
+/// error at `loc`, where the op does not take a number or an operand.
 llvm::FailureOr<UpdateOpInterface> buildUpdate(mlir::OpBuilder &builder, mlir::Location loc, const UpdateRule &rule,
                                                const llvm::StringMap<double> &numbers, mlir::ValueRange operands);
 

@@ -84,6 +84,8 @@ std::optional<UpdateRule> findUpdateRule(mlir::MLIRContext *context, StringRef n
   return std::nullopt;
 }
 
+bool countsSteps(const UpdateRule &rule) { return rule.op == AdamOp::getOperationName(); }
+
 MatrixView matrixViewOf(ParameterOp parameter) {
   const int64_t batch = parameter.getName().contains('*') ? 1 : 0;
   ArrayRef<int64_t> shape = shapeOf(parameter.getResult());

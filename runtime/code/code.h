@@ -28,6 +28,15 @@ struct Draw {
   int64_t first, elements;  // of the tile; of the whole tensor
 };
 
+// The tensors of a kernel that is run for several at once (plan::Kernel.segments).
+struct Segments {
+  // kInvalidArgument for operands that are no `kernel.segments()` times as many.
+  static absl::StatusOr<Segments> Of(const plan::Kernel& kernel, const KernelSpec& spec);
+
+  size_t shared, inputs, outputs;  // inputs of all; operands of each
+  std::vector<int64_t> elements;   // of a tensor, by segment
+};
+
 // The code of a plan. Immutable, hence thread-safe.
 class Code {
  public:

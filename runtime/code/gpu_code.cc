@@ -1,5 +1,6 @@
 #include "runtime/code/gpu_code.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -57,6 +58,43 @@ class GeneratedKernel : public Kernel {
   std::vector<uint64_t> words_;
 };
 
+// A kernel for several tensors: as many in each launch as its argument holds.
+class BatchKernel : public Kernel {
+ public:
+  BatchKernel(Gpu* gpu, void* handle, int64_t places, Segments segments)
+      : gpu_(gpu), handle_(handle), places_(places), segments_(std::move(segments)), words_(kGpuBatchWords) {}
+
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
+    for (size_t i = 0; i < segments_.shared; ++i) words_[1 + i] = reinterpret_cast<uint64_t>(inputs[i]);
+    const size_t most = (words_.size() - 1 - segments_.shared) / (2 + segments_.inputs + segments_.outputs);
+    for (size_t first = 0; first < segments_.elements.size(); first += most) {
+      const size_t end = std::min(first + most, segments_.elements.size());
+      uint64_t* word = words_.data() + 1 + segments_.shared;
+      uint64_t blocks = 0;
+      for (size_t segment = first; segment < end; ++segment) {
+        *word++ = blocks;
+        *word++ = static_cast<uint64_t>(segments_.elements[segment]);
+        const size_t input = segments_.shared + segment * segments_.inputs, output = segment * segments_.outputs;
+        for (size_t i = 0; i < segments_.inputs; ++i) *word++ = reinterpret_cast<uint64_t>(inputs[input + i]);
+        for (size_t i = 0; i < segments_.outputs; ++i) *word++ = reinterpret_cast<uint64_t>(outputs[output + i]);
+        blocks += static_cast<uint64_t>((segments_.elements[segment] + places_ - 1) / places_);
+      }
+      words_[0] = end - first;
+      const GpuGrid grid{{static_cast<uint32_t>(blocks), 1, 1}, {kGpuThreads, 1, 1}, 0};
+      WEFT_RETURN_IF_ERROR(gpu_->Launch(handle_, grid, words_.data(), context.stream));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  Gpu* const gpu_;
+  void* const handle_;
+  const int64_t places_;  // of a block
+  const Segments segments_;
+  std::vector<uint64_t> words_;
+};
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const GpuCode>> GpuCode::Load(const plan::Code& code) {
@@ -82,6 +120,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> GpuCode::Make(const plan::Kernel& kernel
         "generated kernels: expected a GPU, as the plan has code for one, got a host device");
   }
   WEFT_RETURN_IF_ERROR(spec.gpu->Add(module_, text_));
+  if (kernel.segments() > 0) {
+    WEFT_ASSIGN_OR_RETURN(Segments segments, Segments::Of(kernel, spec));
+    WEFT_ASSIGN_OR_RETURN(void* handle, spec.gpu->Find(module_, kernel.symbol(), kGpuBatchWords * sizeof(uint64_t), 0));
+    return std::make_unique<BatchKernel>(spec.gpu, handle, kernel.units(), std::move(segments));
+  }
   std::vector<Draw> draws(randoms.begin(), randoms.end());
   const double* step = nullptr;
   if (!draws.empty()) {

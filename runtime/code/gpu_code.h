@@ -14,6 +14,10 @@ namespace weft::code {
 // inputs and then of outputs, of units times partials numbers where it sums over rows, and three for each of its random
 // tensors: the key, the address of the step's number (AddStepNumber) and the first element. kSums behind its name is
 // the kernel that adds up the sums of all units, with the same argument, in `groups` blocks.
+//
+// A kernel for several tensors at once has an argument of kGpuBatchWords words: the number of tensors, the addresses of
+// shared inputs, and for each tensor the number of its first block, its elements and its addresses. As many launches
+// are made as that takes.
 class GpuCode : public Code {
  public:
   // kInvalidArgument for text that is cut, or lacks a kernel.

@@ -107,6 +107,55 @@ class GeneratedKernel : public Kernel {
   std::vector<int64_t> numbers_;
 };
 
+// A kernel for several tensors, whose groups of places threads share.
+class BatchKernel : public Kernel {
+ public:
+  BatchKernel(std::shared_ptr<const HostCode> code, HostFunction function, Segments segments, int threads)
+      : code_(std::move(code)), function_(function), segments_(std::move(segments)), threads_(threads) {
+    for (int64_t elements : segments_.elements) {
+      const int64_t before = ends_.empty() ? 0 : ends_.back();
+      ends_.push_back(before + (elements + kLanes - 1) / kLanes);
+    }
+    operands_.resize(segments_.elements.size() * OperandsOfEach());
+  }
+
+  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+    void** operand = operands_.data();
+    for (size_t segment = 0; segment < ends_.size(); ++segment) {
+      for (size_t i = 0; i < segments_.shared; ++i) *operand++ = const_cast<void*>(inputs[i]);
+      const size_t first = segments_.shared + segment * segments_.inputs;
+      for (size_t i = 0; i < segments_.inputs; ++i) *operand++ = const_cast<void*>(inputs[first + i]);
+      for (size_t i = 0; i < segments_.outputs; ++i) *operand++ = outputs[segment * segments_.outputs + i];
+    }
+    ParallelFor(threads_, ends_.back(), kGrain, [this](int64_t begin, int64_t end) { RunGroups(begin, end); });
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr int64_t kLanes = 16;   // places of a group, as the compiler's
+  static constexpr int64_t kGrain = 512;  // groups that are worth a thread: 8 Ki places
+
+  size_t OperandsOfEach() const { return segments_.shared + segments_.inputs + segments_.outputs; }
+
+  // Groups [begin, end) of all tensors behind one another.
+  void RunGroups(int64_t begin, int64_t end) {
+    size_t segment = static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), begin) - ends_.begin());
+    for (int64_t first = segment == 0 ? 0 : ends_[segment - 1]; begin < end; first = ends_[segment++]) {
+      const int64_t last = std::min(end, ends_[segment]);
+      function_(operands_.data() + segment * OperandsOfEach(), &segments_.elements[segment], begin - first,
+                last - first);
+      begin = last;
+    }
+  }
+
+  const std::shared_ptr<const HostCode> code_;  // keeps the function
+  const HostFunction function_;
+  const Segments segments_;
+  const int threads_;
+  std::vector<int64_t> ends_;  // of groups, by segment
+  std::vector<void*> operands_;
+};
+
 int64_t LargestOf(const KernelSpec& spec) {
   int64_t largest = 1;
   for (const std::vector<TensorSpec>* list : {&spec.inputs, &spec.outputs}) {
@@ -162,6 +211,11 @@ absl::StatusOr<HostFunction> HostCode::Find(const std::string& symbol) const {
 absl::StatusOr<std::unique_ptr<Kernel>> HostCode::Make(const plan::Kernel& kernel,
                                                        const std::vector<RandomTile>& randoms,
                                                        const KernelSpec& spec) const {
+  if (kernel.segments() > 0) {
+    WEFT_ASSIGN_OR_RETURN(Segments segments, Segments::Of(kernel, spec));
+    WEFT_ASSIGN_OR_RETURN(const HostFunction function, Find(kernel.symbol()));
+    return std::make_unique<BatchKernel>(shared_from_this(), function, std::move(segments), spec.threads);
+  }
   constexpr int64_t kGrain = 8 * 1024;  // elements that are worth a thread
   Parts parts{.units = kernel.units(), .groups = kernel.groups()};
   parts.grain = kGrain / std::max<int64_t>(LargestOf(spec) / std::max<int64_t>(parts.units, 1), 1) + 1;

@@ -13,8 +13,9 @@ namespace weft::code {
 
 // What a kernel is in a shared object: units [begin, end) of it, on the addresses of inputs and then of outputs.
 // `numbers`: three for each of its random tensors, the key, the event and the first element (ops/abi/philox.h).
-// Where the kernel sums over rows, operands end with the address of units times partials numbers, and kSums behind its
-// name is the function that adds up those of all units, for groups [begin, end).
+// Of a kernel for several tensors at once the function is called for one of them, and its number is the tensor's
+// elements. Where the kernel sums over rows, operands end with the address of units times partials numbers, and kSums
+// behind its name is the function that adds up those of all units, for groups [begin, end).
 using HostFunction = void (*)(void* const* operands, const int64_t* numbers, int64_t begin, int64_t end);
 
 // A shared object in this process. Immutable, hence thread-safe; its functions live as long as it does.

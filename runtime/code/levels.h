@@ -15,6 +15,9 @@ inline constexpr char kGpuProcessor[] = "sm_80", kGpuFeatures[] = "+ptx70";
 // Threads of a block of a generated kernel.
 inline constexpr int kGpuThreads = 256;
 
+// 64-bit words of the argument of a kernel for several tensors at once: the 4 KiB that every driver takes.
+inline constexpr int kGpuBatchWords = 512;
+
 // What the symbol of a kernel's function for sums over rows has behind the kernel's name.
 inline constexpr char kSums[] = "_sums";
 

@@ -29,8 +29,9 @@ namespace weft::plan {
 // what has several slots; the products of kernels, and calibrations. 5: buffers
 // that are padded; images that vary; parts of kernels; far rates. 6: generated
 // kernels, with their code; products that add to a sum; rules, schedules and
-// groups of the job's optimizer, and what it freezes.
-inline constexpr int32_t kPlanVersion = 6;
+// groups of the job's optimizer, and what it freezes. 7: kernels for several
+// tensors at once.
+inline constexpr int32_t kPlanVersion = 7;
 
 // The first eight bytes of every plan file.
 inline constexpr char kPlanMagic[] = "WEFTPLAN";

@@ -131,7 +131,9 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
     one rank: FLOPs of matrix products, other FLOPs, bytes read and written. `product` is what those FLOPs are, if they
     are of one contraction: `batch` products of [m, k] by [k, n]; `within` names the kernel that they are a part of.
     `cell` names the `cell.kernel` that says what a generated kernel computes, of
-    the inputs and outputs in their order, and `randoms` the seed and the tensor of each `cell.random` in it.
+    the inputs and outputs in their order, and `randoms` the seed and the tensor of each `cell.random` in it. Of a `batch`
+    one, `segments` says for how many tensors it is run: behind the shared inputs come those of one after another, and so
+    do outputs.
 
     Example: `task.kernel "add" ins(%a, %b : !t, !t) outs(%c : !t) {} micro in_place [0] cost [0., 64., 768.]`
 
@@ -143,17 +145,18 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
                        DictionaryAttr:$constants, Task_Section:$section, OptionalAttr<DenseI64ArrayAttr>:$in_place,
                        OptionalAttr<DenseF64ArrayAttr>:$cost, OptionalAttr<DictionaryAttr>:$product,
                        OptionalAttr<FlatSymbolRefAttr>:$cell,
-                       OptionalAttr<TypedArrayAttrBase<DictionaryAttr, "seeds and tensors">>:$randoms);
+                       OptionalAttr<TypedArrayAttrBase<DictionaryAttr, "seeds and tensors">>:$randoms,
+                       OptionalAttr<I64Attr>:$segments);
   // Without a cost.
   let builders = [OpBuilder<(ins "mlir::StringAttr":$name, "mlir::ValueRange":$inputs, "mlir::ValueRange":$outputs,
                                  "mlir::DictionaryAttr":$constants, "Section":$section,
                                  "mlir::DenseI64ArrayAttr":$in_place),
                             [{ build($_builder, $_state, name, inputs, outputs, constants, section, in_place,
-                                     mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(), mlir::FlatSymbolRefAttr(), mlir::ArrayAttr()); }]>];
+                                     mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(), mlir::FlatSymbolRefAttr(), mlir::ArrayAttr(), mlir::IntegerAttr()); }]>];
   let assemblyFormat = [{
     $name (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
     $constants $section (`in_place` $in_place^)? attr-dict (`cost` custom<Cost>($cost)^)? (`product` $product^)?
-    (`cell` $cell^)? (`randoms` $randoms^)?
+    (`cell` $cell^)? (`randoms` $randoms^)? (`segments` $segments^)?
   }];
   let hasVerifier = 1;
 }

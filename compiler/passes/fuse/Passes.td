@@ -50,4 +50,26 @@ def FuseClusters : Pass<"weft-fuse-clusters", "::mlir::ModuleOp"> {
   ];
 }
 
+def FuseSquares : Pass<"weft-fuse-squares", "::weft::task::ProgramOp"> {
+  let summary = "Sums the squares of many tensors in one kernel";
+  let description = [{
+    An `add_n` of nothing but results of `square_sum`, which nothing else reads, becomes one `square_sum` of all that those
+    read; an `add_n` whose first term is such a sum likewise. Each tensor's sum is rounded and added in the same order, so no
+    bit changes.
+  }];
+  let dependentDialects = ["::weft::task::TaskDialect"];
+  let statistics = [Statistic<"numFused", "fused", "square_sums that became part of another">];
+}
+
+def FuseBatches : Pass<"weft-fuse-batches", "::mlir::ModuleOp"> {
+  let summary = "Runs the updates of many tensors as one kernel";
+  let description = [{
+    Generated kernels that run once a step, compute the same place by place, share the numbers that are no tensors (a
+    learning rate) and write nothing but what has its bytes for the whole step, as parameters, the optimizer's state and
+    narrow copies of parameters, become one `batch` kernel: an optimizer updates all parameters of a group in one launch.
+  }];
+  let dependentDialects = ["::weft::task::TaskDialect", "::weft::cell::CellDialect"];
+  let statistics = [Statistic<"numBatched", "batched", "kernels that became part of one for several tensors">];
+}
+
 #endif

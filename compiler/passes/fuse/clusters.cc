@@ -83,10 +83,7 @@ private:
   }
 
   void generate(KernelOp kernel) {
-    SmallVector<Value> roots = llvm::map_to_vector(kernel->getOperands(), task::rootOf);
-    llvm::SmallDenseSet<Value> inputs(roots.begin(), roots.begin() + kernel.getInputs().size());
-    bool updates = llvm::any_of(kernel.getOutputs(), [&](Value out) { return inputs.contains(task::rootOf(out)); });
-    if (updates || kernel->getNumOperands() > kOperands || !cell::allDescriptions().has(kernel.getName())) {
+    if (kernel->getNumOperands() > kOperands || !cell::allDescriptions().has(kernel.getName())) {
       return;
     }
     cell::Subject subject{kernel.getName().str(), operandsOf(kernel.getInputs()), operandsOf(kernel.getOutputs()),
@@ -99,7 +96,7 @@ private:
     std::optional<Loops> loops = loopsOf(cell);
     const bool isSlow =
         isOnHost(program_) && loops && loops->row.extent < kLanes && loops->rows() * loops->row.extent > kSmall;
-    if (!loops || isSlow) {
+    if (!loops || isSlow || !updatesAlike(kernel, cell)) {
       return cell.erase();
     }
     ++generated_;
@@ -111,6 +108,21 @@ private:
     if (!node.randoms.empty()) {
       kernel.setRandomsAttr(builder_.getArrayAttr(node.randoms));
     }
+  }
+
+  // Whether what a kernel reads and writes over is walked alike: all of a place is read before it is written.
+  static bool updatesAlike(KernelOp kernel, cell::KernelOp cell) {
+    for (auto [o, output] : llvm::enumerate(kernel.getOutputs())) {
+      for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
+        bool isAlike = cell.getStridesOf(unsigned(i)) == cell.getStridesOf(cell.getNumInputs() + unsigned(o)) &&
+                       cell.getBody().getArgument(unsigned(i)).getType() == cell.getYielded()[o].getType() &&
+                       !cell::sumRowsOf(cell.getYielded()[o]);
+        if (task::rootOf(input) == task::rootOf(output) && !isAlike) {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   SmallVector<cell::Operand> operandsOf(mlir::ValueRange buffers) {
@@ -145,7 +157,7 @@ private:
       moved = false;
       for (Value input : kernel.getInputs()) {
         KernelOp producer = writerOf(task::rootOf(input));
-        if (producer && producer != kernel && nodes_.count(producer)) {
+        if (producer && producer != kernel && nodes_.count(producer) && producer->isBeforeInBlock(kernel)) {
           if (KernelOp one = join(producer, kernel)) {
             kernel = one;
             moved = true;
@@ -189,7 +201,8 @@ private:
     for (Value output : producer.getOutputs()) {
       SmallVector<Operation *> readers;
       addReaders(output, readers);
-      if (llvm::all_of(readers, [&](Operation *op) { return op == consumer; }) && !readers.empty()) {
+      bool isRead = llvm::all_of(readers, [&](Operation *op) { return op == consumer; }) && !readers.empty();
+      if (isRead && !isKept(output)) {
         dropped.push_back(idOf(output));
       }
     }
@@ -256,6 +269,9 @@ private:
     };
     for (bool dying : {true, false}) {
       for (auto [o, output] : llvm::enumerate(fused.outputs)) {
+        if (llvm::is_contained(part.inputs, part.outputs[o])) {
+          continue; // is in place
+        }
         for (auto [i, input] : llvm::enumerate(fused.inputs)) {
           bool alike = kernel.getStridesOf(unsigned(i)) == kernel.getStridesOf(kernel.getNumInputs() + unsigned(o)) &&
                        kernel.getBody().getArgument(unsigned(i)).getType() == kernel.getYielded()[o].getType();

@@ -138,12 +138,19 @@ private:
     return true;
   }
 
+  static bool isUpdate(const Operand &input, const Operand &output) {
+    return input.strides == output.strides && input.value.getType() == output.value.getType() &&
+           !cell::sumRowsOf(output.value);
+  }
+
   bool finish(llvm::ArrayRef<int> dropped) {
     llvm::SmallVector<mlir::Attribute> strides;
     llvm::SmallVector<mlir::Value> yielded;
     for (const Operand &input : inputs_) {
-      // Written by one part and read by the other in another order than this one's.
-      if (llvm::any_of(outputs_, [&](const Operand &output) { return output.buffer == input.buffer; })) {
+      // All of a place is read before anything of it is written: what is updated must be walked alike.
+      if (llvm::any_of(outputs_, [&](const Operand &output) {
+            return output.buffer == input.buffer && !isUpdate(input, output);
+          })) {
         return false;
       }
       made_.inputs.push_back(input.buffer);

@@ -68,6 +68,16 @@ bool haveOneElementType(mlir::ValueRange buffers) {
   });
 }
 
+bool isKept(Value buffer) {
+  switch (task::rootOf(buffer).getDefiningOp<task::BufferOp>().getKind()) {
+  case task::BufferKind::Parameter:
+  case task::BufferKind::Optimizer:
+    return true;
+  default:
+    return false;
+  }
+}
+
 bool isOnHost(KernelOp kernel) { return isOnHost(kernel->getParentOfType<task::ProgramOp>()); }
 
 SmallVector<int64_t> shapeOf(task::ProgramOp program, Value buffer) {
@@ -92,17 +102,30 @@ bool writes(Operation *op, Value buffer) {
 }
 
 // Before the last of the parts or, where something between them reads a result, before that; null if something between
-// the two, or between a part and that, writes an operand.
+// the two, or between a part and that, writes an operand or uses what a part has yet to write.
 Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
   auto before = [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); };
   auto isPart = [&](Operation *op) { return llvm::is_contained(parts, llvm::dyn_cast<KernelOp>(op)); };
   Operation *last = *llvm::max_element(parts, before), *place = last;
-  for (Value output : fused.outputs) {
-    SmallVector<Operation *> users;
-    addUsers(output, users);
-    for (Operation *user : users) {
-      place = !isPart(user) && before(user, place) ? user : place;
+  // What uses an output of a part, on the side of it that is asked for: what comes before uses the buffer's last value.
+  auto eachUser = [&](bool behind, auto visit) {
+    for (KernelOp part : parts) {
+      for (Value output : part.getOutputs()) {
+        SmallVector<Operation *> users;
+        addUsers(task::rootOf(output), users);
+        for (Operation *user : users) {
+          if (!isPart(user) && before(part, user) == behind) {
+            visit(user);
+          }
+        }
+      }
     }
+  };
+  eachUser(true, [&](Operation *user) { place = before(user, place) ? user : place; });
+  bool isEarly = false;
+  eachUser(false, [&](Operation *user) { isEarly |= !before(user, place); });
+  if (isEarly) {
+    return nullptr;
   }
   for (Value input : fused.inputs) {
     SmallVector<Operation *> users;
@@ -185,7 +208,7 @@ bool fuse(ArrayRef<KernelOp> parts, const Fused &fused) {
       first.getLoc(), b.getStringAttr(fused.name), fused.inputs, fused.outputs, fused.constants, first.getSection(),
       fused.inPlace.empty() ? mlir::DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(fused.inPlace),
       costs ? b.getDenseF64ArrayAttr(costOf(parts, fused)) : mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(),
-      fused.cell, fused.randoms);
+      fused.cell, fused.randoms, fused.segments);
   made->setDiscardableAttrs(first->getDiscardableAttrDictionary());
   for (KernelOp part : parts) {
     if (part.getProduct()) {

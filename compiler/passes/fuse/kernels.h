@@ -37,7 +37,11 @@ struct Fused {
   llvm::SmallVector<int64_t> inPlace; // empty: nothing is written in place
   mlir::FlatSymbolRefAttr cell = {};  // of a generated kernel
   mlir::ArrayAttr randoms = {};
+  mlir::IntegerAttr segments = {}; // of one for several tensors
 };
+
+/// Whether what a buffer has is there in the next step too.
+bool isKept(mlir::Value buffer);
 
 /// Replaces `parts` by one kernel, which takes its place in the model from the first of them, and erases the buffers
 /// that nothing uses any more. Its cost is that of the parts without what passed between them. False, and

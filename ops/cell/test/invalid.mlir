@@ -38,3 +38,28 @@ cell.kernel @k domain [4] row 4 strides [array<i64: 1>, array<i64: 1>] {
   %0 = cell.reduce least %x : f32
   cell.yield %0 : f32
 }
+
+// -----
+
+// expected-error @+1 {{'cell.kernel' op batch: expected the domain [1], got [4]}}
+cell.kernel @k batch domain [4] row 1 strides [array<i64: 1>, array<i64: 1>] {
+^bb0(%x: f32):
+  cell.yield %x : f32
+}
+
+// -----
+
+// expected-error @+1 {{'cell.kernel' op batch: expected inputs of stride 0, then operands of stride 1, got}}
+cell.kernel @k batch domain [1] row 1 strides [array<i64: 1>, array<i64: 0>, array<i64: 1>] {
+^bb0(%x: f32, %lr: f32):
+  cell.yield %x : f32
+}
+
+// -----
+
+// expected-error @+1 {{'cell.kernel' op batch: expected element-wise operations, got cell.reduce}}
+cell.kernel @k batch domain [1] row 1 strides [array<i64: 1>, array<i64: 1>] {
+^bb0(%x: f32):
+  %0 = cell.reduce sum %x : f32
+  cell.yield %0 : f32
+}

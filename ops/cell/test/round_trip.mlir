@@ -16,3 +16,10 @@ cell.kernel @norm domain [4, 8] row 8 strides [array<i64: 8, 1>, array<i64: 8, 1
   // CHECK: cell.yield %{{.*}}, %{{.*}} : bf16, f32
   cell.yield %y, %sum : bf16, f32
 }
+
+// CHECK-LABEL: cell.kernel @scaled batch domain [1] row 1 strides [array<i64: 0>, array<i64: 1>, array<i64: 1>]
+cell.kernel @scaled batch domain [1] row 1 strides [array<i64: 0>, array<i64: 1>, array<i64: 1>] {
+^bb0(%factor: f32, %x: f32):
+  %0 = arith.mulf %x, %factor : f32
+  cell.yield %0 : f32
+}

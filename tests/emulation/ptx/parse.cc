@@ -213,7 +213,7 @@ class Parser {
     const size_t plus = inside.find('+');  // of "%rd5+16" and "%rd5+-16"
     const std::string base = Stripped(inside.substr(0, plus));
     made.offset = plus == std::string::npos ? 0 : std::atoll(inside.c_str() + plus + 1);
-    made.from.insert(made.from.begin(), base == parameter_ ? Constant(0) : Source(base));
+    made.from.insert(made.from.begin(), Source(base));
     return absl::OkStatus();
   }
 
@@ -241,6 +241,7 @@ class Parser {
     if (text == "%tid.x") return program_.thread = RegisterOf(text);
     if (text == "%ctaid.x") return program_.block = RegisterOf(text);
     if (text[0] == '%') return RegisterOf(text);
+    if (text == parameter_) return Constant(0);
     if (const auto found = shared_.find(text); found != shared_.end()) return Constant(found->second);
     if (text.size() == 10 && text.substr(0, 2) == "0f") return Constant(std::strtoull(text.c_str() + 2, nullptr, 16));
     return Constant(static_cast<uint64_t>(std::strtoll(text.c_str(), nullptr, 0)));
