@@ -315,6 +315,14 @@ void Executor::TraceKernels(trace::Timeline& timeline) {
   }
 }
 
+void Executor::Watch(Probe* probe) {
+  for (const auto& work : works_) work->Watch(probe);
+}
+
+TensorSpec Executor::SpecOf(int32_t buffer) const {
+  return RankPlace{&program_, index_, rank_, coordinates_, arena_->base()}.SpecOf(buffer);
+}
+
 absl::Status Executor::OnStream(const std::function<absl::Status(device::Stream&)>& task) {
   if (streams_.empty()) return absl::FailedPreconditionError(absl::StrCat("rank ", rank_, ": the stage has no stream"));
   absl::Status status;

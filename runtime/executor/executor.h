@@ -36,6 +36,7 @@
 #include "runtime/executor/fences.h"
 #include "runtime/executor/graphs.h"
 #include "runtime/executor/ports.h"
+#include "runtime/executor/probe.h"
 #include "runtime/executor/step_upload.h"
 #include "runtime/plan/plan.pb.h"
 #include "runtime/plan/program.h"
@@ -121,6 +122,14 @@ class Executor {
   // the first step, without graphs, where kernels do not run one by one. On a device that queues work
   // an event is its enqueueing.
   void TraceKernels(trace::Timeline& timeline);
+
+  // From now on every kernel and operation is shown to `probe`; null: to nobody. Between steps, without graphs.
+  void Watch(Probe* probe);
+
+  const plan::Program& program() const { return program_; }
+  // This rank's tile of a buffer.
+  TensorSpec SpecOf(int32_t buffer) const;
+  device::Device& device() const { return *services_.device; }
 
  private:
   struct Builder;

@@ -21,6 +21,7 @@ void KernelWork::Add(const RankPlace& place, const plan::Kernel& kernel, std::un
                      std::string where) {
   calls_.push_back({std::move(made),
                     std::move(where),
+                    &kernel,
                     {place, context_.actor, kernel.inputs()},
                     {place, context_.actor, kernel.outputs()}});
 }
@@ -33,8 +34,19 @@ absl::Status KernelWork::Do(const actor::ActIndex& act) {
   int64_t begin = track_ == nullptr ? 0 : trace::NowNs();
   for (size_t k = 0; k < calls_.size(); ++k) {
     const Call& call = calls_[k];
+    const auto inputs = call.inputs.Of(act.micro_batch);
+    const auto outputs = call.outputs.Of(act.micro_batch);
     const absl::Status status =
-        call.kernel->Run(context, call.inputs.Of(act.micro_batch), call.outputs.Of(act.micro_batch));
+        probe_ == nullptr
+            ? call.kernel->Run(context, inputs, outputs)
+            : probe_->Around({.actor = context_.actor,
+                              .micro_batch = act.micro_batch,
+                              .work = static_cast<int32_t>(k),
+                              .reads = call.plan->inputs(),
+                              .writes = call.plan->outputs(),
+                              .inputs = inputs,
+                              .outputs = outputs},
+                             *context_.stream, [&] { return call.kernel->Run(context, inputs, outputs); });
     if (!status.ok()) return absl::Status(status.code(), absl::StrCat(call.where, ": ", status.message()));
     if (track_ == nullptr) continue;
     const int64_t end = trace::NowNs();
@@ -45,7 +57,17 @@ absl::Status KernelWork::Do(const actor::ActIndex& act) {
 }
 
 absl::Status OperationWork::Do(const actor::ActIndex& act) {
-  return operation_->Run(inputs_.Of(act.micro_batch), outputs_.Of(act.micro_batch), context_.stream->handle());
+  const auto inputs = inputs_.Of(act.micro_batch);
+  const auto outputs = outputs_.Of(act.micro_batch);
+  const auto run = [&] { return operation_->Run(inputs, outputs, context_.stream->handle()); };
+  if (probe_ == nullptr) return run();
+  return probe_->Around({.actor = context_.actor,
+                         .micro_batch = act.micro_batch,
+                         .reads = reads_,
+                         .writes = writes_,
+                         .inputs = inputs,
+                         .outputs = outputs},
+                        *context_.stream, run);
 }
 
 }  // namespace weft::executor

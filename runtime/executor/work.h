@@ -15,6 +15,7 @@
 #include "runtime/executor/binding.h"
 #include "runtime/executor/fences.h"
 #include "runtime/executor/graphs.h"
+#include "runtime/executor/probe.h"
 #include "runtime/trace/timeline.h"
 
 namespace weft::executor {
@@ -37,8 +38,12 @@ class FencedWork : public actor::Work {
   // Without the fences, on the stream's thread.
   virtual absl::Status Do(const actor::ActIndex& act) = 0;
 
+  // From now on the works are done under the eyes of `probe`; null: of nobody. Between steps.
+  void Watch(Probe* probe) { probe_ = probe; }
+
  protected:
   const ActorContext context_;
+  Probe* probe_ = nullptr;
 };
 
 // Where the acts of an actor find some of its operands: the addresses for each of a period of micro-batches, one
@@ -83,6 +88,7 @@ class KernelWork : public FencedWork {
   struct Call {
     std::unique_ptr<Kernel> kernel;
     std::string where;
+    const plan::Kernel* plan;
     Addresses<const void*> inputs;
     Addresses<void*> outputs;
   };
@@ -100,6 +106,8 @@ class OperationWork : public FencedWork {
                 const std::vector<int32_t>& outputs, std::unique_ptr<collective::Operation> operation)
       : FencedWork(context),
         operation_(std::move(operation)),
+        reads_(inputs),
+        writes_(outputs),
         inputs_(place, context.actor, inputs),
         outputs_(place, context.actor, outputs) {}
   std::string Waiting() const override { return operation_->Waiting(); }
@@ -108,6 +116,7 @@ class OperationWork : public FencedWork {
 
  private:
   std::unique_ptr<collective::Operation> operation_;
+  const std::vector<int32_t> reads_, writes_;
   const Addresses<const void*> inputs_;
   const Addresses<void*> outputs_;
 };

@@ -80,6 +80,19 @@ class ProgramsTest(ProgramTest):
             with self.subTest(layout=name):
                 self.assert_near(evaluated(self.plan(*asked, CLUSTER, *LAYOUTS[name]), processes=2), cpu, 2e-5)
 
+    def test_debug_nan_looks_into_the_memory_of_the_gpu(self):
+        for layout, processes in (((), 0), (("dist.tensor=2",), 2)):
+            with self.subTest(layout=layout):
+                plan = self.plan(*SMALL, CLUSTER, "optimizer.adamw.lr=1e30", *layout)
+                done = self.call(plan, "--data", TOKENS, "--steps", 3, "--threads", 1, "--quiet", "--debug-nan",
+                                 processes=processes)
+                self.assertEqual(done.status, 1, done.err)
+                self.assertIn("step 2 again, from its start: the same numbers, bit for bit\nfirst not finite\n", done.err)
+                self.assertRegex(done.err, r"\n  tensor  `h\.0[^`]*`, f32.* not finite, the first at .*\n"
+                                           r"  made by kernel `\w+` at layers\.mlir:\d+:\d+ in h\.0[\w.]*\n"
+                                           r"  on      rank 0\b.*, actor `h\.0\.forward[^`]*` \(micro-batch 0\)\n")
+                self.assertRegex(done.err, r"\n  of      `h\.0[^`]*`, f32\[.*\] from -\S+ to \S+\n")
+
     def test_two_processes_on_one_gpu_are_refused(self):
         plan = self.plan("batch={global: 6 micro: 6}", CLUSTER, "dist.data=3")
         done = self.call(plan, "--data", TOKENS, "--steps", 1, "--quiet", processes=3)

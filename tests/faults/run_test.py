@@ -168,7 +168,7 @@ class DivergenceTest(FaultTest):
             result = call(*run, "--checkpoint-every", 1)
             self.assertEqual(result.status, 1, result.err)
             self.one_line("weft-run", result, "step 2: loss: expected a finite number, got nan; step 1 was saved last "
-                          "(--allow-nonfinite goes on)")
+                          "(--debug-nan says which kernel made it, --allow-nonfinite goes on)")
             self.assertEqual(sorted(os.listdir(folder)), ["latest", "step-00000001"])
             # The same again from there, and nothing changes.
             self.refused(*run, "--resume", status=1, says=["step 2: loss: expected a finite number"])

@@ -9,7 +9,7 @@ import time
 
 sys.path.insert(0, "tests/processes")
 from processes import LAYOUTS, MICRO, ProcessesTest, children, numbers, saved  # noqa: E402
-from programs import TOKENS, WEIGHTS, command, contents, main, raw_safetensors, write_safetensors  # noqa: E402
+from programs import TOKENS, WEIGHTS, call, command, contents, main, raw_safetensors, write_safetensors  # noqa: E402
 
 LAYOUT, PROCESSES = LAYOUTS["data x pipeline"]
 ENDLESS = ("--steps", 10**9)
@@ -45,6 +45,16 @@ class FailureTest(ProcessesTest):
                          r"(actor `[^`]+` \(step \d+(, micro-batch \d)?\)|no act, between steps)")
         self.assertEqual(err.count("weft-run: "), 1, err)
         self.assertTrue(run.all_gone())
+
+    def test_a_number_that_is_not_finite_is_found_as_by_threads(self):
+        plan = self.plan(*MICRO, *LAYOUT, "optimizer.adamw.lr=1e30")
+        flags = ("--steps", 3, "--debug-nan")
+        threads = call("weft-run", plan, "--data", TOKENS, "--threads", 1, "--quiet", *flags)
+        status, err = self.start(PROCESSES, plan, *flags).end()
+        self.assertEqual((threads.status, status), (1, 1))
+        self.assertIn("step 2 again, from its start: the same numbers, bit for bit\nfirst not finite\n", threads.err)
+        for line in threads.err.splitlines():
+            self.assertIn(line + "\n", err)
 
     def test_a_rank_is_named_that_is_lost_while_all_start(self):
         plan = self.plan(*MICRO, *LAYOUT)

@@ -1,11 +1,15 @@
-"""What the documentation names exists: the targets of its links, the files and folders it writes in backticks."""
+"""What the documentation names exists: the targets of its links and the headings in them, the files and folders it writes in
+backticks. Its index leads to every how-to."""
 
 import os
 import re
 
 from tree import Finding
 
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+INDEX = "docs/README.md"
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ +(.*?) *$", re.M)
+FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
 NAMED = re.compile(r"`((?:compiler|docs|models|ops|runtime|tests|third_party|tools)/[\w./-]+)`")
 
 
@@ -13,14 +17,33 @@ def check(tree):
     findings = []
     for path in tree.paths("**/*.md"):
         for number, line in tree.lines(path):
-            for target in LINK.findall(line):
-                if "://" not in target and not _exists(tree, os.path.normpath(
-                        os.path.join(os.path.dirname(path), target))):
+            for target, part in LINK.findall(line):
+                if "://" in target:
+                    continue
+                file = os.path.normpath(os.path.join(os.path.dirname(path), target)) if target else path
+                if not _exists(tree, file):
                     findings.append(Finding(path, number, "link: expected a file, got %s" % target))
+                elif part and file.endswith(".md") and part not in _anchors(tree.text(file)):
+                    findings.append(Finding(path, number, "link: expected a heading of %s, got #%s" % (file, part)))
             for name in NAMED.findall(line):
                 if not _exists(tree, name.rstrip("/.")):
                     findings.append(Finding(path, number, "expected a file or folder, got `%s`" % name))
-    return findings
+    return findings + _unlisted(tree)
+
+
+def _unlisted(tree):
+    """How-tos that the index does not link."""
+    if INDEX not in tree:
+        return []
+    linked = {os.path.normpath(os.path.join("docs", target)) for target, _ in LINK.findall(tree.text(INDEX))}
+    return [Finding(INDEX, 0, "expected a link to %s, found none" % path)
+            for path in tree.paths("docs/howto/*.md") if path not in linked]
+
+
+def _anchors(text):
+    """The parts of a page that a link can name: its headings, as sites of repositories make anchors of them."""
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in
+            HEADING.findall(FENCE.sub("", text))}
 
 
 def _exists(tree, path):

@@ -258,12 +258,25 @@ class FamiliesTest(LintTest):
 
 class LinksTest(LintTest):
     def check(self, line):
-        return links.check(Tree.of_texts({"docs/tour/a.md": line, "docs/howto/b.md": "", "ops/softmax/cpu.cc": ""}))
+        return links.check(Tree.of_texts({
+            "docs/tour/a.md": line, "docs/howto/b.md": "# The `last` part, again\n```sh\n# none\n```\n", "ops/softmax/cpu.cc": ""}))
 
     def test_links(self):
-        self.assert_clean(self.check("see [b](../howto/b.md#part), [web](https://example.org/x)"))
+        self.assert_clean(self.check("see [b](../howto/b.md#the-last-part-again), [web](https://example.org/x#y)"))
         self.assert_says(self.check("see [c](../howto/c.md)"),
                          "docs/tour/a.md:1: link: expected a file, got ../howto/c.md")
+
+    def test_headings(self):
+        for part in ("part", "none"):
+            self.assert_says(self.check("see [b](../howto/b.md#%s)" % part),
+                             "docs/tour/a.md:1: link: expected a heading of docs/howto/b.md, got #%s" % part)
+        self.assert_says(self.check("see [below](#below)"),
+                         "docs/tour/a.md:1: link: expected a heading of docs/tour/a.md, got #below")
+
+    def test_the_index_leads_to_every_how_to(self):
+        tree = {"docs/README.md": "[a](howto/a.md#x)", "docs/howto/a.md": "# x\n", "docs/howto/b.md": ""}
+        self.assert_says(links.check(Tree.of_texts(tree)), "docs/README.md: expected a link to docs/howto/b.md, found none")
+        self.assert_clean(links.check(Tree.of_texts({**tree, "docs/README.md": "[a](howto/a.md) [b](howto/b.md)"})))
 
     def test_named_files(self):
         self.assert_clean(self.check("`ops/softmax/cpu.cc`, `ops/softmax/`, `ops/<family>/cpu.cc`, `//ops/none`"))

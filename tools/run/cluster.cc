@@ -107,6 +107,7 @@ std::string TextOfGraphs(const Context& context, executor::Cluster& cluster) {
   if (context.device == nullptr) return "";
   if (!context.request.cuda_graphs) return "CUDA graphs: off";
   if (context.request.trace_kernels) return "CUDA graphs: off, as --trace-kernels shows kernels one by one";
+  if (context.request.debug_nan) return "CUDA graphs: off, as --debug-nan looks at kernels one by one";
   executor::GraphCounts all;
   for (int i = 0; i < cluster.size(); ++i) {
     const executor::GraphCounts& counts = cluster.executor(i).graphs().counts();
@@ -168,7 +169,7 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& c
                                  .guest = beside != nullptr ? &beside->context.plan : turns.guest,
                                  .host = turns.host,
                                  .device = context.device,
-                                 .graphs = context.request.cuda_graphs,
+                                 .graphs = context.request.cuda_graphs && !context.request.debug_nan,
                                  .on_fault = [&context](const absl::Status& error) { context.on_fault(error); }},
                                 beside);
   if (absl::Status status = context.processes.Agree(cluster.status()); !status.ok()) return status;

@@ -54,6 +54,9 @@ training
                          With --checkpoint-dir the parameters of the best evaluation are kept there, as DIR/best
   --allow-nonfinite      go on, and save, although the loss, a gradient or the state is infinite or NaN;
                          without it such a run stops and saves nothing
+  --debug-nan            when such a run stops, do its last step again from the step's start, and say which kernel made
+                         the first of them, in which tensor, on which rank, at which line of the model; keeps a copy
+                         of the state in the host's memory and looks at the state after every step
   --metrics FILE         a JSON object of what is run, then one a step: step (from 1), loss, grad_norm, lr,
                          the model's own metrics, eval_NAME of an evaluation, tokens, tokens_per_s, tflops, mfu (of the
                          matrix product rate measured at the start), mfu_cluster (of the rate that the plan's cluster states, a data
@@ -152,6 +155,7 @@ const Flag kFlags[] = {
     {"--eval-batches", &Request::eval_batches, Alike::kSame},
     {"--stop-at", &Request::stop_at, Alike::kSame},
     {"--patience", &Request::patience, Alike::kSame},
+    {"--debug-nan", &Request::debug_nan, Alike::kSame},
     {"--inputs", &Request::inputs, Alike::kGiven},
     {"--outputs", &Request::outputs, Alike::kGiven},
     {"--show-shards", &Request::show_shards, Alike::kSame},
@@ -280,6 +284,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
   if (request.init_partial && request.init.empty()) return Wrong("--init", "expected, as --init-partial needs it");
   if (!request.renames.empty() && request.init.empty()) return Wrong("--init", "expected, as --rename needs it");
   if (request.allow_changed && !request.resume) return Wrong("--resume", "expected, as --allow-changed needs it");
+  if (request.debug_nan && request.allow_nonfinite) return Wrong("--debug-nan", "expected without --allow-nonfinite");
   if (request.other_data && !request.resume) return Wrong("--resume", "expected, as --other-data needs it");
   return request;
 }

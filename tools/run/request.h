@@ -33,6 +33,7 @@ struct Request {
   std::optional<int64_t> eval_batches;
   std::optional<double> stop_at;
   std::optional<int64_t> patience;
+  bool debug_nan = false;
   // Functions.
   std::string inputs;
   std::string outputs;

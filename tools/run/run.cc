@@ -44,6 +44,7 @@ absl::Status CheckUse(const Request& request, const plan::Plan& plan) {
   if (request.checkpoint_keep > 0) return unexpected("--checkpoint-keep");
   if (!request.eval_data.empty()) return unexpected("--eval-data");
   if (request.allow_nonfinite) return unexpected("--allow-nonfinite");
+  if (request.debug_nan) return unexpected("--debug-nan");
   if (!request.report.empty()) return unexpected("--report");
   if (!request.tensorboard.empty()) return unexpected("--tensorboard");
   if (request.log_every > 0) return unexpected("--log-every");

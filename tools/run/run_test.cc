@@ -435,7 +435,7 @@ TEST_F(DivergingTest, ALossThatIsNoNumberEndsTheRun) {
   EXPECT_EQ(Diverge({"--metrics", Path("m.jsonl"), "--checkpoint-dir", Path("c")}), 1);
   EXPECT_EQ(err_,
             "weft-run: step 2: loss: expected a finite number, got nan; nothing was saved"
-            " (--allow-nonfinite goes on)\n");
+            " (--debug-nan says which kernel made it, --allow-nonfinite goes on)\n");
   EXPECT_FALSE(Exists(Path("c")));
   const std::vector<nlohmann::json> metrics = Metrics("m.jsonl");
   ASSERT_EQ(metrics.size(), 2u);
@@ -450,7 +450,7 @@ TEST_F(DivergingTest, ABadStateIsNotSavedOverAGoodOne) {
             1);
   EXPECT_EQ(err_,
             "weft-run: step 3 cannot be saved: `table`: expected finite numbers, got others;"
-            " step 2 was saved last (--allow-nonfinite goes on)\n");
+            " step 2 was saved last (--debug-nan says which kernel made it, --allow-nonfinite goes on)\n");
   EXPECT_EQ(ReadFile(Path("c/latest")), "step-00000002\n");
   EXPECT_EQ(ReadFile(Path("c/step-00000002/model.safetensors")), model);
   EXPECT_FALSE(Exists(Path("c/step-00000003")));

@@ -71,6 +71,14 @@ absl::Status Commit(Writer& writer, const std::vector<std::string>& parts) {
 
 }  // namespace
 
+absl::Status CheckFiniteState(executor::Cluster& cluster) {
+  return cluster.OnEveryRank([](Executor& executor) {
+    return ForEachTile(executor, [&](const StateTile& tile) {
+      return executor.SaveTile(tile, [&](const void* bytes) { return CheckFinite(tile, bytes); });
+    });
+  });
+}
+
 absl::Status LoadCheckpoint(const Context& context, executor::Cluster& cluster, checkpoint::CheckpointReader& reader) {
   return context.processes.Agree(cluster.OnEveryRank([&](Executor& executor) {
     return ForEachTile(executor, [&](const StateTile& tile) {

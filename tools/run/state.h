@@ -20,6 +20,9 @@ absl::Status LoadCheckpoint(const Context& context, executor::Cluster& cluster, 
 absl::Status SaveCheckpoint(const Context& context, executor::Cluster& cluster,
                             checkpoint::CheckpointWriter::Options options);
 
+// kAborted naming a tensor of this process's ranks that has an element that is not finite.
+absl::Status CheckFiniteState(executor::Cluster& cluster);
+
 }  // namespace weft::run
 
 #endif  // WEFT_TOOLS_RUN_STATE_H_

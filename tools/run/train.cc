@@ -23,6 +23,7 @@
 #include "tools/hugging_face/folder.h"
 #include "tools/run/best.h"
 #include "tools/run/cluster.h"
+#include "tools/run/debug_nan.h"
 #include "tools/run/evaluations.h"
 #include "tools/run/init.h"
 #include "tools/run/inputs.h"
@@ -125,6 +126,12 @@ class Trainer {
       workspace_bytes_ += rank.workspaces;
     }
     if (absl::Status status = LoadState(resume->get()); !status.ok()) return status;
+    if (request_.debug_nan) {
+      nan_ = std::make_unique<DebugNan>(context_, *cluster_);
+      if (absl::Status status = nan_->CheckState(); !status.ok()) {
+        return absl::AbortedError(absl::StrCat("before step ", step_ + 1, ": ", status.message()));
+      }
+    }
     return processes_.Agree(processes_.first() ? OpenReports(resume->get()) : absl::OkStatus());
   }
 
@@ -255,7 +262,11 @@ class Trainer {
     StepWord own;
     const absl::Status done =
         RunSteps(first, End().empty() ? last_step_ : first,
-                 {.begin = [&](int64_t step) { cluster_->Begin(step); },
+                 {.begin =
+                      [&](int64_t step) {
+                        if (nan_ != nullptr) nan_->Keep(step);
+                        cluster_->Begin(step);
+                      },
                   .end = [&] { return cluster_->End(); },
                   .take = [&](int64_t step) -> absl::StatusOr<bool> {
                     now = trace::NowNs();
@@ -332,7 +343,8 @@ class Trainer {
   // Whether the next step may begin before this one is reported, the same for all processes: a GPU would have nothing
   // to do meanwhile, where the cores of a host have the report. A process alone knows already if it stops.
   bool BeginsAhead(const StepWord& own) const {
-    return context_.device != nullptr && !RestsAfter(own.step) && (!processes_.alone() || own.stop == Stop::kNo);
+    return context_.device != nullptr && nan_ == nullptr && !RestsAfter(own.step) &&
+           (!processes_.alone() || own.stop == Stop::kNo);
   }
 
   std::optional<float> MetricOf(const std::string& name) {
@@ -395,7 +407,9 @@ class Trainer {
       if (!value.has_value() || std::isfinite(*value)) continue;
       return Diverged(absl::StrCat("step ", metrics.step, ": ", name, ": expected a finite number, got ", *value));
     }
-    return absl::OkStatus();
+    if (nan_ == nullptr) return absl::OkStatus();
+    const absl::Status state = nan_->CheckState();
+    return state.ok() ? state : Diverged(absl::StrCat("step ", metrics.step, ": ", state.message()));
   }
 
   // A step was skipped: the next one is tried with a smaller scale, if there is one.
@@ -410,7 +424,14 @@ class Trainer {
 
   absl::Status Diverged(const std::string& what) const {
     const std::string saved = saved_ >= 0 ? absl::StrCat("step ", saved_, " was saved last") : "nothing was saved";
-    return absl::AbortedError(absl::StrCat(what, "; ", saved, " (--allow-nonfinite goes on)"));
+    if (nan_ == nullptr) {
+      return absl::AbortedError(
+          absl::StrCat(what, "; ", saved, " (--debug-nan says which kernel made it, ", "--allow-nonfinite goes on)"));
+    }
+    const absl::StatusOr<std::string> found = nan_->Find();
+    if (!found.ok()) return found.status();
+    if (processes_.first()) std::fputs(found->c_str(), context_.err);  // with --quiet too
+    return absl::AbortedError(absl::StrCat(what, "; ", saved));
   }
 
   // Saves once a step; the initial state only if no step is asked for.
@@ -482,6 +503,7 @@ class Trainer {
   std::map<std::string, std::string> beside_;  // files that go with the model into checkpoints, on the first process
   std::unique_ptr<trace::Timeline> timeline_;
   std::unique_ptr<executor::Cluster> cluster_;
+  std::unique_ptr<DebugNan> nan_;  // null without --debug-nan
   std::unique_ptr<trace::MetricsWriter> metrics_;
   std::unique_ptr<trace::TensorBoardWriter> board_;
   std::unique_ptr<RunPage> page_;

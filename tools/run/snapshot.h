@@ -1,0 +1,25 @@
+// The state of a cluster's ranks, kept in memory.
+#ifndef WEFT_TOOLS_RUN_SNAPSHOT_H_
+#define WEFT_TOOLS_RUN_SNAPSHOT_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "runtime/executor/cluster.h"
+
+namespace weft::run {
+
+// Between steps. Takes as much of the host's memory as the state has bytes.
+class Snapshot {
+ public:
+  absl::Status Take(executor::Cluster& cluster);
+  // What Take() has taken of the same cluster.
+  absl::Status Restore(executor::Cluster& cluster) const;
+
+ private:
+  std::vector<std::vector<std::vector<char>>> tiles_;  // of each rank of this process
+};
+
+}  // namespace weft::run
+
+#endif  // WEFT_TOOLS_RUN_SNAPSHOT_H_
