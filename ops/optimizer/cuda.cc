@@ -40,8 +40,8 @@ class SquareSumKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
     WEFT_RETURN_IF_ERROR(CheckSquares(spec));
-    WEFT_ASSIGN_OR_RETURN(auto parts, GpuKernel<SquareSumArguments>::Find(spec.gpu, kModule, "sum_parts"));
-    WEFT_ASSIGN_OR_RETURN(auto all, GpuKernel<SquareSumArguments>::Find(spec.gpu, kModule, "sum_all"));
+    WEFT_ASSIGN_OR_RETURN(auto parts, GpuKernel<SquareSumArguments>::Find(spec.gpu, kModule, "square_parts"));
+    WEFT_ASSIGN_OR_RETURN(auto all, GpuKernel<SquareSumArguments>::Find(spec.gpu, kModule, "square_totals"));
     WEFT_ASSIGN_OR_RETURN(auto order, GpuKernel<SumInOrderArguments>::Find(spec.gpu, kModule, "sum_in_order"));
     auto kernel = std::make_unique<SquareSumKernel>(parts, all, order, spec);
     WEFT_RETURN_IF_ERROR(spec.gpu_workspace->Reserve(

@@ -106,7 +106,7 @@ WEFT_DEVICE void Adam(const AdamArguments& args) {
 
 }  // namespace
 
-WEFT_KERNEL(sum_parts, SquareSumArguments, kThreads) {
+WEFT_KERNEL(square_parts, SquareSumArguments, kThreads) {
   const int at = TensorOf(args);
   const SquareSumArguments::Tensor& tensor = args.each[at];
   const int blocks = EndOf(args, at) - tensor.first;
@@ -127,7 +127,7 @@ WEFT_KERNEL(sum_parts, SquareSumArguments, kThreads) {
 }
 
 // A tensor's parts in order of their blocks.
-WEFT_KERNEL(sum_all, SquareSumArguments, kThreads) {
+WEFT_KERNEL(square_totals, SquareSumArguments, kThreads) {
   const int at = static_cast<int>(blockIdx.x), end = EndOf(args, at);
   double sum = 0;
   for (int i = args.each[at].first + static_cast<int>(threadIdx.x); i < end; i += static_cast<int>(blockDim.x)) {

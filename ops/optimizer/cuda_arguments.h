@@ -12,7 +12,7 @@ inline constexpr int kMaxParts = 1024;  // of a sum, one a block
 // What the numbers of a tensor are stored as.
 enum class Stored : int32_t { kF32, kBF16, kF16 };
 
-// sum_parts: the sums of squares of what each block goes over, a tensor's from its block `first` on; sum_all: each
+// square_parts: the sums of squares of what each block goes over, a tensor's from its block `first` on; square_totals: each
 // tensor's sum, by a block each.
 struct SquareSumArguments {
   static constexpr int kMost = 128;
