@@ -274,6 +274,7 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
       {"optimizer.frozen=", "optimizer.frozen[0]: expected a regular expression of names, got none"},
       {"zero.stage=4", "zero.stage: expected 0, 1, 2 or 3, got 4"},
       {"zero.stage=-1", "zero.stage: expected 0, 1, 2 or 3, got -1"},
+      {"generate.chunk=-1", "generate.chunk: expected 0 or more, got -1"},
       {"zero={stage: 1 group: -2}", "zero.group: expected 0 or more, got -2"},
       {"zero={stage: 1 group: 3}", "zero.group: expected a divisor of dist.data (2), got 3"},
       {"zero={group: 2}", "zero.group: expected zero.stage 1, 2 or 3, which alone splits among ranks, got 0"},

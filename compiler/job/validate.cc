@@ -271,6 +271,10 @@ absl::Status ValidatePrecision(const Precision& precision) {
   return precision.has_loss_scale() ? ValidateLossScale(precision.loss_scale()) : absl::OkStatus();
 }
 
+absl::Status ValidateGenerate(const Generate& generate) {
+  return generate.chunk() < 0 ? Expected("generate.chunk", "0 or more", generate.chunk()) : absl::OkStatus();
+}
+
 absl::Status ValidateZero(const Job& job) {
   const Zero& zero = job.zero();
   if (zero.stage() < 0 || zero.stage() > 3) {
@@ -458,7 +462,7 @@ absl::Status ValidateJob(const Job& job) {
        {ValidateModel(job.model()), ValidatePrecision(job.precision()), ValidateDist(job),
         // After the sizes are known to be positive.
         BatchParts(job.dist()) > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
-        ValidateZero(job), ValidatePins(job.graph()), ValidateRecompute(job.recompute()), ValidateData(job.data()),
+        ValidateZero(job), ValidateGenerate(job.generate()), ValidatePins(job.graph()), ValidateRecompute(job.recompute()), ValidateData(job.data()),
         BatchParts(job.dist()) > 0 ? ValidateEvaluation(job) : absl::OkStatus(), ValidateAugmentations(job.data()),
         job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(), ValidateFields("", job)}) {
     if (!status.ok()) {

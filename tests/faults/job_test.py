@@ -11,7 +11,7 @@ from programs import JOB, call, contents, main  # noqa: E402
 # Overrides of a good job -> the error behind "weft-compile: "; {job} is the job's path.
 OVERRIDES = [
     (["colour=1"], "colour: unknown key colour: expected model, batch, precision, optimizer, dist, graph, data, "
-                   "cluster, seed, checkpoint, pipeline, zero, recompute, auto, evaluation"),
+                   "cluster, seed, checkpoint, pipeline, zero, recompute, auto, evaluation, generate"),
     (["batch.size=1"], "batch.size: unknown key size: expected global, micro"),
     (["batch=3"], 'batch: expected one of its keys (global, micro) or {...}, got "3"'),
     (["=3"], 'override: expected key.path=value, got "=3"'),

@@ -4,11 +4,13 @@ import json
 import os
 import shutil
 import struct
+import subprocess
 import sys
 
 sys.path.insert(0, "tests/processes")
 from processes import LAYOUTS, MICRO, ProcessesTest, numbers, saved  # noqa: E402
-from programs import WEIGHTS, contents, corpus, main, metrics, saved_step, write_safetensors  # noqa: E402
+from programs import (JOB, LIMIT_S, WEIGHTS, command, contents, corpus, main, metrics, saved_step,  # noqa: E402
+                      write_safetensors)
 
 
 class NumbersTest(ProcessesTest):
@@ -36,6 +38,18 @@ class NumbersTest(ProcessesTest):
         self.assertEqual({event["pid"] for event in acts}, set(range(processes)))
         self.assertEqual({event["args"]["step"] for event in acts}, {1, 2})
         self.assertEqual(os.listdir(self.folder), ["t.json"])
+
+    def test_generated_text(self):
+        for name in ("tensor", "pipeline", "data x tensor x pipeline"):
+            with self.subTest(layout=name):
+                overrides, processes = LAYOUTS[name]
+                line = command("weft-generate", JOB, *overrides, "--init", WEIGHTS, "--prompt-ids", "72,101,108;65",
+                               "--tokens", 12, "--temperature", 1, "--threads", 1, "--quiet")
+                threads, apart = [subprocess.run([*launcher, *line], capture_output=True, text=True, timeout=LIMIT_S)
+                                  for launcher in ([], ["tools/build_defs/mpirun.sh", str(processes)])]
+                self.assertEqual((threads.returncode, apart.returncode), (0, 0), threads.stderr + apart.stderr)
+                self.assertEqual(apart.stdout, threads.stdout)
+                self.assertEqual([len(row.split(",")) for row in threads.stdout.splitlines()], [12, 12])
 
     def test_functions(self):
         x = self.path("x.safetensors")

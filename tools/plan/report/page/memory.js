@@ -3,7 +3,7 @@ const Memory = (() => {
   const {h, color} = Elements;
   const kLeft = 70, kRight = 12, kArea = 230, kMap = 320, kAxis = 22;
   // From below: what stays, then what comes and goes.
-  const kOrder = ['parameters', 'optimizer', 'gradients', 'communication', 'workspace', 'activations'];
+  const kOrder = ['parameters', 'cache', 'optimizer', 'gradients', 'communication', 'workspace', 'activations'];
 
   const timeScale = (width) => d3.scaleLinear().domain([Data.view.begin, Data.view.end]).range([kLeft, width - kRight]);
   const timeTicks = (x, width) =>
