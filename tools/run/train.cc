@@ -136,7 +136,6 @@ class Trainer {
     if (!status.ok()) return status;
     record_ = RecordOf(context_.plan);
     record_.insert(data_.record.begin(), data_.record.end());
-    record_["steps"] = absl::StrCat(last_step_);
     absl::StatusOr<InitialParameters> init = InitialParameters::Open(context_);
     if (!init.ok()) return init.status();
     init_ = *std::move(init);
@@ -164,7 +163,9 @@ class Trainer {
 
   absl::Status OpenReports(checkpoint::CheckpointReader* resume) {
     if (!request_.metrics.empty()) {
-      auto writer = trace::MetricsWriter::Open(request_.metrics, step_, record_);
+      Record about = record_;  // no checkpoint depends on where the run would have ended
+      about["steps"] = absl::StrCat(last_step_);
+      auto writer = trace::MetricsWriter::Open(request_.metrics, step_, about);
       if (!writer.ok()) return writer.status();
       metrics_ = *std::move(writer);
     }
