@@ -161,7 +161,7 @@ class ReportsTest(ProgramTest):
         self.assertNotEqual(first["plan"], second["plan"])
         with open(folder + "/step-00000003/manifest.json", encoding="utf-8") as file:
             manifest = json.load(file)
-        self.assertEqual({**manifest["run"], "date": second["date"]}, second)
+        self.assertEqual({**manifest["run"], "date": second["date"], "steps": "3"}, second)
 
     def test_a_run_is_watched(self):
         runs = self.path("runs")

@@ -158,7 +158,6 @@ class Trainer {
       record_.insert(evaluations_->record().begin(), evaluations_->record().end());
       best_.emplace(evaluations_->rule());
     }
-    record_["steps"] = absl::StrCat(last_step_);
     absl::StatusOr<InitialParameters> init = InitialParameters::Open(context_);
     if (!init.ok()) return init.status();
     init_ = *std::move(init);
@@ -211,7 +210,9 @@ class Trainer {
 
   absl::Status OpenReports(checkpoint::CheckpointReader* resume) {
     if (!request_.metrics.empty()) {
-      auto writer = trace::MetricsWriter::Open(request_.metrics, step_, record_);
+      Record about = record_;  // no checkpoint depends on where the run would have ended
+      about["steps"] = absl::StrCat(last_step_);
+      auto writer = trace::MetricsWriter::Open(request_.metrics, step_, about);
       if (!writer.ok()) return writer.status();
       metrics_ = *std::move(writer);
     }
