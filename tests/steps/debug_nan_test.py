@@ -129,6 +129,11 @@ class DebugNanTest(FaultTest):
         self.assertTrue(result.err.startswith(SAME), result.err)
         self.assertRegex(result.err, r"\n  tensor  `h\.1\.[vw]`, f32\[8,8\], \d+ of its 64 elements not finite")
         self.assertRegex(result.err, r"\n  made by kernel `[^`]*sgd[^`]*`")
+        # Of all parameters, which one kernel may update, what is shown is of this one.
+        name = re.search(r"\n  tensor  `(h\.\d\.[vw])`", result.err)[1]
+        shown = re.findall(r"\n  of      `([^`]*)`, f32\[8,8\]", result.err)
+        self.assertIn(name, shown)
+        self.assertFalse([it for it in shown if re.match(r"h\.\d\.[vw]$", it) and it != name], result.err)
         self.assertRegex(result.err, r"\nweft-run: step 1: `h\.[01]\.[vw]`: expected finite numbers, got others; "
                                      r"nothing was saved\n$")
 

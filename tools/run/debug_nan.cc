@@ -1,5 +1,7 @@
 #include "tools/run/debug_nan.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -24,6 +26,9 @@ namespace {
 
 using executor::Executor;
 using executor::ProbeSite;
+
+// Inputs of a kernel that are shown.
+constexpr size_t kMostInputs = 8;
 
 // Between fields and between records that processes tell each other.
 constexpr char kField = '\x1f', kRecord = '\x1e';
@@ -154,7 +159,7 @@ class RankProbe : public executor::Probe {
       const plan::Kernel& kernel = actor.kernels(site.work);
       absl::StrAppend(&text, "  made by kernel `", kernel.name(), "`", kernel.location().empty() ? "" : " at ",
                       kernel.location(), "\n");
-      for (size_t i = 0; i < read.size(); ++i) inputs.push_back(static_cast<int>(i));
+      inputs = InputsOf(kernel, output);
       if (kernel.name() == "input") absl::StrAppend(&text, "          as --data has it\n");
       if (!kernel.symbol().empty() && absl::StrContains(kernel.name(), "+")) {
         absl::StrAppend(&text, "          of several operators; a plan with graph.fusion=false has one for each\n");
@@ -162,12 +167,31 @@ class RankProbe : public executor::Probe {
     }
     absl::StrAppend(&text, "  on      rank ", executor_.rank(), PlaceOf(executor_.rank()), ", stage ", program_.index,
                     ", actor ", plan::ActText(actor, site.micro_batch), "\n");
-    for (int i : inputs) {
-      if (ReadsBefore(site, site.reads[i])) {
-        absl::StrAppend(&text, "  of      ", TensorText(site.reads[i], read[i]), "\n");
-      }
+    std::erase_if(inputs, [&](int i) { return !ReadsBefore(site, site.reads[i]); });
+    if (inputs.size() > kMostInputs) {
+      const auto largest = [&](int i) { return std::max(std::abs(read[i].least), std::abs(read[i].most)); };
+      std::stable_sort(inputs.begin(), inputs.end(), [&](int a, int b) { return largest(a) > largest(b); });
+    }
+    for (size_t i = 0; i < std::min(inputs.size(), kMostInputs); ++i) {
+      absl::StrAppend(&text, "  of      ", TensorText(site.reads[inputs[i]], read[inputs[i]]), "\n");
+    }
+    if (inputs.size() > kMostInputs) {
+      absl::StrAppend(&text, "          and ", inputs.size() - kMostInputs, " more, whose numbers are smaller\n");
     }
     return text;
+  }
+
+  // Those of a kernel's inputs that an output is made of: all, or what its tensor has if the kernel is run for several.
+  static std::vector<int> InputsOf(const plan::Kernel& kernel, int output) {
+    const int64_t count = kernel.inputs_size(), tensors = std::max<int64_t>(kernel.segments(), 1);
+    const int64_t each = (count - kernel.shared()) / tensors;
+    const int64_t tensor = output / std::max<int64_t>(kernel.outputs_size() / tensors, 1);
+    std::vector<int> inputs;
+    for (int64_t i = 0; i < count; ++i) {
+      if (i < kernel.shared() || (i - kernel.shared()) / std::max<int64_t>(each, 1) == tensor || tensors == 1)
+        inputs.push_back(static_cast<int>(i));
+    }
+    return inputs;
   }
 
   // " (data=1 tensor=0)".
