@@ -462,7 +462,8 @@ absl::Status ValidateJob(const Job& job) {
        {ValidateModel(job.model()), ValidatePrecision(job.precision()), ValidateDist(job),
         // After the sizes are known to be positive.
         BatchParts(job.dist()) > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
-        ValidateZero(job), ValidateGenerate(job.generate()), ValidatePins(job.graph()), ValidateRecompute(job.recompute()), ValidateData(job.data()),
+        ValidateZero(job), ValidateGenerate(job.generate()), ValidatePins(job.graph()),
+        ValidateRecompute(job.recompute()), ValidateData(job.data()),
         BatchParts(job.dist()) > 0 ? ValidateEvaluation(job) : absl::OkStatus(), ValidateAugmentations(job.data()),
         job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(), ValidateFields("", job)}) {
     if (!status.ok()) {

@@ -12,8 +12,8 @@ inline constexpr int kMaxParts = 1024;  // of a sum, one a block
 // What the numbers of a tensor are stored as.
 enum class Stored : int32_t { kF32, kBF16, kF16 };
 
-// square_parts: the sums of squares of what each block goes over, a tensor's from its block `first` on; square_totals: each
-// tensor's sum, by a block each.
+// square_parts: the sums of squares of what each block goes over, a tensor's from its block `first` on; square_totals:
+// each tensor's sum, by a block each.
 struct SquareSumArguments {
   static constexpr int kMost = 128;
   struct Tensor {

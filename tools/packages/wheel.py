@@ -14,6 +14,10 @@ Version: {version}
 Summary: Ahead-of-time compiler and runtime for distributed training
 License: Apache-2.0
 Requires-Python: >=3.9
+Provides-Extra: arrays
+Requires-Dist: numpy; extra == 'arrays'
+Provides-Extra: torch
+Requires-Dist: torch>=2.6; extra == 'torch'
 """
 # pip writes the path of its own Python into the first line. The program takes the script's place.
 SCRIPT = """#!python

@@ -115,8 +115,8 @@ class Trainer {
       peak_ = PeakOf(context_, compute == BF16 ? DType::kBF16 : compute == F16 ? DType::kF16 : DType::kF32);
     }
     growth_.emplace();
-    auto cluster = StartCluster(context_, seed_, data_.source.get(), nullptr, timeline_.get(),
-                                {}, evaluations_ == nullptr ? nullptr : &evaluations_->beside());
+    auto cluster = StartCluster(context_, seed_, data_.source.get(), nullptr, timeline_.get(), {},
+                                evaluations_ == nullptr ? nullptr : &evaluations_->beside());
     if (!cluster.ok()) return cluster.status();
     cluster_ = *std::move(cluster);
     auto memory = GatherMemory(processes_, MemoryOf(context_, *cluster_));

@@ -73,9 +73,10 @@ int Become(const std::string& command, char** arguments) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr,
-                 "weft: expected a command: compile, run, generate, launch, watch, plan, import, export, calibrate or opt; "
-                 "see weft --help\n");
+    std::fprintf(
+        stderr,
+        "weft: expected a command: compile, run, generate, launch, watch, plan, import, export, calibrate or opt; "
+        "see weft --help\n");
     return 2;
   }
   const std::string command = argv[1];
@@ -87,7 +88,8 @@ int main(int argc, char** argv) {
     std::fputs(weft::VersionText("weft").c_str(), stdout);
     return 0;
   }
-  for (const char* known : {"compile", "run", "generate", "launch", "watch", "plan", "import", "export", "calibrate", "opt"}) {
+  for (const char* known :
+       {"compile", "run", "generate", "launch", "watch", "plan", "import", "export", "calibrate", "opt"}) {
     if (command != known) continue;
     const bool compares = command == "plan" && argc > 2 && std::strcmp(argv[2], "compare") == 0;
     const std::string program = compares ? "plan-compare" : command;
@@ -96,10 +98,11 @@ int main(int argc, char** argv) {
     arguments[0] = name.data();
     return Become(program, arguments.data());
   }
-  std::fprintf(stderr,
-               "weft: unknown command `%s`: expected compile, run, generate, launch, watch, plan, import, export, calibrate "
-               "or opt; see "
-               "weft --help\n",
-               argv[1]);
+  std::fprintf(
+      stderr,
+      "weft: unknown command `%s`: expected compile, run, generate, launch, watch, plan, import, export, calibrate "
+      "or opt; see "
+      "weft --help\n",
+      argv[1]);
   return 2;
 }

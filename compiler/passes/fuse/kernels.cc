@@ -72,6 +72,7 @@ bool isKept(Value buffer) {
   switch (task::rootOf(buffer).getDefiningOp<task::BufferOp>().getKind()) {
   case task::BufferKind::Parameter:
   case task::BufferKind::Optimizer:
+  case task::BufferKind::Cache:
     return true;
   default:
     return false;
