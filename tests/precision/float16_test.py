@@ -60,7 +60,7 @@ class Float16Test(ProgramTest):
         self.assertEqual([line["skipped_steps"] for line in lines], [1, 2, 3, 4, 5])
         self.assertIn("step 5: expected finite gradients with the least loss scale, 1e+29 "
                       "(precision.loss_scale.min), got ", result.err)
-        self.assertIn("after 5 skipped steps; nothing was saved (--allow-nonfinite goes on)", result.err)
+        self.assertIn("after 5 skipped steps; nothing was saved (--debug-nan says which kernel made it, --allow-nonfinite goes on)", result.err)
         self.assertIn("  scale 5e+29  1 skipped  ", result.err)
         result = call("weft-run", *run, "--allow-nonfinite", "--quiet", "--metrics", self.path("m.jsonl"))
         self.assertEqual(result.status, 0, result.err)

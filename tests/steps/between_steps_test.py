@@ -118,7 +118,7 @@ class BetweenStepsTest(FaultTest):
         self.assertIn(f"stopped after step 10: 2 evaluations in a row no better than {best}\n", printed)
         self.assertIn(f"best: {best}, in {runs}/best\n", printed)
         self.assertEqual(self.of_function(["--init", runs + "/best"], self.evaluated), found[6])
-        self.assertRegex(printed, r"step  6/40  loss \d\.\d+  lr \S+  eval_loss \d\.\d+  ")
+        self.assertRegex(printed, r"step  6/40  loss \d\.\d+  norm \S+  lr \S+  eval_loss \d\.\d+  ")
 
     def test_the_best_stays_where_others_go(self):
         runs = self.path("runs")

@@ -133,8 +133,8 @@ TEST(OverlapTest, ExposedCommunicationFalls) {
   }
 }
 
-// Of one micro-batch, where the gradient of the tied table is rounded to bfloat16 after it has been reduced: less than
-// a third of the communication is exposed, and the first bundle begins while the backward computes.
+// Of one micro-batch, where the gradient of the tied table is rounded to bfloat16 after it has been reduced: more than
+// two thirds of the time in which gradients are reduced lie beside the backward.
 TEST(OverlapTest, GradientsOfOneMicroBatchAreReducedBesideTheBackward) {
   for (const char* stage : {"zero.stage=0", "zero.stage=1", "zero.stage=2"}) {
     SCOPED_TRACE(stage);
@@ -144,16 +144,20 @@ TEST(OverlapTest, GradientsOfOneMicroBatchAreReducedBesideTheBackward) {
         "clusters/8xh200.cluster");
     ASSERT_TRUE(plan.ok()) << plan.status();
     const sim::Report report = Simulate(*plan);
-    double first = 1e30, backward = 0;
+    double backward = 0, all = 0, behind = 0;
     for (const sim::TimedAct& act : report.acts) {
       const plan::Actor& actor = plan->stages(0).actors(act.actor);
-      if (absl::StartsWith(actor.name(), "gradients")) first = std::min(first, act.begin_s);
       if (actor.phase() == plan::Actor::BACKWARD && actor.collectives_size() == 0) {
         backward = std::max(backward, act.end_s);
       }
     }
-    EXPECT_LT(first, backward);
-    EXPECT_LT(report.stages[0].exposed_comm_s, report.stages[0].communication_s / 3);
+    for (const sim::TimedAct& act : report.acts) {
+      if (!absl::StartsWith(plan->stages(0).actors(act.actor).name(), "gradients")) continue;
+      all += act.end_s - act.begin_s;
+      behind += std::max(0.0, act.end_s - std::max(act.begin_s, backward));
+    }
+    EXPECT_GT(all, 0);
+    EXPECT_LT(behind, all / 3);
   }
 }
 

@@ -15,9 +15,6 @@ FLOATS = LAYERS * 4 * HIDDEN + 2 * HIDDEN
 BIASES = LAYERS * 9 * HIDDEN
 ELEMENTS = (VOCABULARY + POSITIONS) * HIDDEN + LAYERS * 12 * HIDDEN * HIDDEN + BIASES + FLOATS
 KEPT = ("parameters", "gradients", "optimizer")
-# A category is the most at one moment. With stage 3 the shares of copies that the forward alone reads, of positions and
-# biases, come and go: those up to the first layer's are gone when the last one's is made.
-GONE = (POSITIONS + 9) * HIDDEN
 
 
 class PlanMemoryTest(ProgramTest):
@@ -30,11 +27,11 @@ class PlanMemoryTest(ProgramTest):
         (found,) = json.loads(self.run_ok("weft-plan", "memory", plan, "--json").out)["stages"]
         return found
 
-    def check(self, found, formula, beyond, gone=0):
-        """The formula's bytes a parameter, and beyond it `beyond` bytes for each float; without `gone` bytes."""
+    def check(self, found, formula, beyond):
+        """The formula's bytes a parameter, and beyond it `beyond` bytes for each float."""
         kept = sum(found["categories"][name] for name in KEPT)
         self.assertEqual(found["parameter_elements"], ELEMENTS)
-        self.assertEqual(kept, formula * ELEMENTS + beyond * FLOATS - gone)
+        self.assertEqual(kept, formula * ELEMENTS + beyond * FLOATS)
         self.assertEqual(found["bytes_a_parameter"], kept / ELEMENTS)
         self.assertIn(f" = {kept / ELEMENTS:.2f} B, of 124,475,904 parameters\n", self.text)
 
@@ -43,7 +40,7 @@ class PlanMemoryTest(ProgramTest):
             n = Fraction(1, ranks)
             for stage, formula, beyond in ((1, 4 + 12 * n, 4), (2, 2 + 14 * n, 2 + 2 * n), (3, 16 * n, 0)):
                 with self.subTest(ranks=ranks, stage=stage):
-                    self.check(self.stage(ranks, stage), formula, beyond, gone=2 * n * GONE if stage == 3 else 0)
+                    self.check(self.stage(ranks, stage), formula, beyond)
 
     def test_without_shares(self):
         self.check(self.stage(1, 0), 16, 0)
@@ -54,7 +51,7 @@ class PlanMemoryTest(ProgramTest):
         n, narrow = 4, ELEMENTS - FLOATS
         copy, gradients, optimizer = 2 * narrow + 4 * FLOATS, 2 * narrow + 4 * FLOATS, 12 * ELEMENTS
         for stage, expected in ((1, (copy, gradients, optimizer // n)), (2, (copy, gradients // n, optimizer // n)),
-                                (3, ((copy - 2 * GONE) // n, gradients // n, (12 * narrow + 8 * FLOATS) // n))):
+                                (3, (copy // n, gradients // n, (12 * narrow + 8 * FLOATS) // n))):
             found = self.stage(n, stage)["categories"]
             self.assertEqual(tuple(found[name] for name in KEPT), expected, f"stage {stage}")
 

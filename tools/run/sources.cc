@@ -1,5 +1,6 @@
 #include "tools/run/sources.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -46,8 +47,9 @@ class TensorSource : public executor::BatchSource {
 }  // namespace
 
 std::string ExtentText(const Extent& extent, int64_t samples, double batch) {
-  const int64_t all = StepsFor(samples, static_cast<int64_t>(batch));
-  const int64_t steps = extent.once && (extent.steps == 0 || extent.steps > all) ? all : extent.steps;
+  // Of a blend a batch may have less than one sample of a part, but not where each is read once.
+  const int64_t all = extent.once ? StepsFor(samples, static_cast<int64_t>(batch)) : extent.steps;
+  const int64_t steps = extent.once && extent.steps > 0 ? std::min(extent.steps, all) : all;
   if (steps == 0) return "";
   const std::string in_steps = absl::StrCat(" in ", plan::CountText(steps), steps == 1 ? " step" : " steps");
   if (extent.once && steps < all)

@@ -55,7 +55,8 @@ def FuseSquares : Pass<"weft-fuse-squares", "::weft::task::ProgramOp"> {
   let description = [{
     An `add_n` of nothing but results of `square_sum`, which nothing else reads, becomes one `square_sum` of all that those
     read; an `add_n` whose first term is such a sum likewise. Each tensor's sum is rounded and added in the same order, so no
-    bit changes.
+    bit changes. Gradients that a collective of the step reduces stay apart: their squares are summed while others are
+    reduced.
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
   let statistics = [Statistic<"numFused", "fused", "square_sums that became part of another">];
@@ -66,7 +67,7 @@ def FuseBatches : Pass<"weft-fuse-batches", "::mlir::ModuleOp"> {
   let description = [{
     Generated kernels that run once a step, compute the same place by place, share the numbers that are no tensors (a
     learning rate) and write nothing but what has its bytes for the whole step, as parameters, the optimizer's state and
-    narrow copies of parameters, become one `batch` kernel: an optimizer updates all parameters of a group in one launch.
+    narrow copies of parameters, become one `batch` kernel: an optimizer updates all parameters of a group in one launch. What a collective of the same section reads stays apart.
   }];
   let dependentDialects = ["::weft::task::TaskDialect", "::weft::cell::CellDialect"];
   let statistics = [Statistic<"numBatched", "batched", "kernels that became part of one for several tensors">];

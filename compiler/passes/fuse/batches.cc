@@ -78,7 +78,10 @@ private:
     for (unsigned output = cell.getNumInputs(); flat && output < cell.getStrides().size(); ++output) {
       flat = !isShared(cell, output);
     }
-    return flat && llvm::all_of(kernel.getOutputs(), staysForStep);
+    return flat && llvm::all_of(kernel.getOutputs(), [&](Value output) {
+             // A gather of one layer's parameters does not wait for what is made of all others.
+             return staysForStep(output) && !isOfCollective(output, kernel.getSection());
+           });
   }
 
   // Whether a buffer has its bytes for the whole of a step, so that it is no loss to write it early.

@@ -235,7 +235,8 @@ private:
       fused.randoms = builder_.getArrayAttr(node.randoms);
     }
     fused.inPlace = inPlaceOf(*part, fused, producer, consumer);
-    if (!fuse({consumer, producer}, fused)) {
+    KernelOp made = fuse({consumer, producer}, fused);
+    if (!made) {
       part->kernel.erase();
       return {};
     }
@@ -243,7 +244,6 @@ private:
     second.part.kernel.erase();
     nodes_.erase(producer);
     nodes_.erase(consumer);
-    KernelOp made = writerOf(fused.outputs[0]);
     nodes_[made] = node;
     joins_ -= joins_ > 0;
     ++joined_;

@@ -192,10 +192,19 @@ SmallVector<double> costOf(ArrayRef<KernelOp> parts, const Fused &fused) {
 
 } // namespace
 
-bool fuse(ArrayRef<KernelOp> parts, const Fused &fused) {
+bool isOfCollective(Value buffer, task::Section section) {
+  SmallVector<Operation *> users;
+  addUsers(task::rootOf(buffer), users);
+  return llvm::any_of(users, [&](Operation *user) {
+    auto collective = llvm::dyn_cast<task::CollectiveOp>(user);
+    return collective && collective.getSection() == section;
+  });
+}
+
+KernelOp fuse(ArrayRef<KernelOp> parts, const Fused &fused) {
   Operation *place = placeOf(parts, fused);
   if (!place) {
-    return false;
+    return {};
   }
   for (const auto *list : {&fused.inputs, &fused.outputs}) {
     for (Value operand : *list) {
@@ -231,7 +240,7 @@ bool fuse(ArrayRef<KernelOp> parts, const Fused &fused) {
       buffer.getDefiningOp()->erase();
     }
   }
-  return true;
+  return made;
 }
 
 } // namespace weft::compiler

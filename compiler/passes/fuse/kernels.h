@@ -40,13 +40,16 @@ struct Fused {
   mlir::IntegerAttr segments = {}; // of one for several tensors
 };
 
+/// Whether a collective of that section reads or writes a buffer.
+bool isOfCollective(mlir::Value buffer, task::Section section);
+
 /// Whether what a buffer has is there in the next step too.
 bool isKept(mlir::Value buffer);
 
 /// Replaces `parts` by one kernel, which takes its place in the model from the first of them, and erases the buffers
-/// that nothing uses any more. Its cost is that of the parts without what passed between them. False, and
+/// that nothing uses any more. Its cost is that of the parts without what passed between them. Null, and
 /// nothing changes, if there is no place behind all that it reads and before all that reads it.
-bool fuse(llvm::ArrayRef<task::KernelOp> parts, const Fused &fused);
+task::KernelOp fuse(llvm::ArrayRef<task::KernelOp> parts, const Fused &fused);
 
 } // namespace weft::compiler
 

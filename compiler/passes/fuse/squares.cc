@@ -31,6 +31,10 @@ struct FuseSquares : impl::FuseSquaresBase<FuseSquares> {
       if (!fits || llvm::is_contained(parts, squares)) {
         return;
       }
+      // Squares of what has been reduced are summed while the rest is reduced.
+      if (llvm::any_of(squares.getInputs(), [&](Value input) { return isOfCollective(input, sum.getSection()); })) {
+        return;
+      }
       parts.push_back(squares);
       llvm::append_range(fused.inputs, squares.getInputs());
     }
