@@ -50,18 +50,19 @@ std::string ProgressLine(const StepMetrics& m, int64_t last_step, double seconds
 
 void Progress::Show(const StepMetrics& metrics, double elapsed_s) {
   const int64_t done = metrics.step - done_;
-  const bool last = metrics.step >= last_step_, stays = every_ > 0 || !metrics.evaluation.empty();
+  const bool last = metrics.step >= last_step_, evaluated = !metrics.evaluation.empty();
+  const bool plain = !terminal_ || every_ > 0;
   const double interval = terminal_ ? 0.1 : interval_s_;
   const bool due = every_ > 0 ? metrics.step % every_ == 0 : done <= 3 || elapsed_s - shown_s_ >= interval;
-  if (!last && metrics.evaluation.empty() && !due) return;
+  if (!last && !evaluated && !due) return;
   shown_s_ = elapsed_s;
   const double left =
       elapsed_s / static_cast<double>(std::max<int64_t>(done, 1)) * static_cast<double>(last_step_ - metrics.step);
   const std::string line = ProgressLine(metrics, last_step_, left);
   // The line is cleared to its end: the one before may have been longer.
-  std::fprintf(out_, !terminal_ ? "%s\n" : stays ? "\r%s\x1b[K\n" : "\r%s\x1b[K", line.c_str());
+  std::fprintf(out_, plain ? "%s\n" : evaluated ? "\r%s\x1b[K\n" : "\r%s\x1b[K", line.c_str());
   std::fflush(out_);
-  open_line_ = terminal_ && !stays;
+  open_line_ = !plain && !evaluated;
 }
 
 Progress::~Progress() {

@@ -8,7 +8,7 @@ import re
 Event = collections.namedtuple("Event", "kind stream begin end name")  # times in ns
 
 # Runs once a step, after all gradients are there and before the first update.
-MARKER = "learning_rate"
+MARKER = "clip_scale"
 
 
 def read(path):

@@ -10,7 +10,7 @@ SAMPLE = "tools/bench/testdata/activity.tsv"  # GPT-2 with one layer, 5 steps
 
 def step(begin):
     """100 ns: 60 of work on two streams, gaps of 10 and 20, and 10 until the next one."""
-    return [Event("kernel", 1, begin, begin + 10, "learning_rate(Arguments)"),
+    return [Event("kernel", 1, begin, begin + 10, "clip_scale(Arguments)"),
             Event("kernel", 1, begin + 20, begin + 40, "gemm"), Event("copy", 2, begin + 30, begin + 50, "8 bytes"),
             Event("kernel", 1, begin + 70, begin + 90, "gemm")]
 
@@ -25,7 +25,7 @@ class KernelTableTest(unittest.TestCase):
         # Without the longest gap, of 20.
         self.assertAlmostEqual(summary["gap_share"], 0.2)
         self.assertEqual([(it["name"], it["calls"]) for it in summary["kernels"]],
-                         [("gemm", 2), ("copy", 1), ("learning_rate", 1)])
+                         [("gemm", 2), ("copy", 1), ("clip_scale", 1)])
         self.assertAlmostEqual(summary["kernels"][0]["share"], 0.4)
 
     def test_nothing_without_steps(self):
@@ -33,7 +33,7 @@ class KernelTableTest(unittest.TestCase):
 
     def test_totals(self):
         totals = kernel_table.totals(step(0))
-        self.assertEqual([(it["name"], it["calls"]) for it in totals], [("gemm", 2), ("copy", 1), ("learning_rate", 1)])
+        self.assertEqual([(it["name"], it["calls"]) for it in totals], [("gemm", 2), ("copy", 1), ("clip_scale", 1)])
         self.assertAlmostEqual(totals[0]["share"], 2 / 3)
 
     def test_names(self):
@@ -49,7 +49,7 @@ class KernelTableTest(unittest.TestCase):
         shares = [it["share"] for it in summary["kernels"]]
         self.assertEqual(shares, sorted(shares, reverse=True))
         calls = {it["name"]: it["calls"] for it in summary["kernels"]}
-        self.assertEqual((calls["learning_rate"], calls["embedding_grad"], calls["layer_norm_f32_16"]), (1, 1, 3))
+        self.assertEqual((calls["clip_scale"], calls["embedding_grad"], calls["layer_norm_f32_16"]), (1, 1, 3))
         self.assertTrue(0 <= summary["gap_share"] <= summary["idle_share"] < 1)
         table = kernel_table.lines(summary["kernels"], 5)
         self.assertEqual(len(table), 7)

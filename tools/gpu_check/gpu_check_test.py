@@ -151,7 +151,7 @@ class GpuCheckTest(unittest.TestCase):
                                   "kernel_table.summary(kernel_table.read(glob.glob('%s/*.tsv')[0]))))" % work], check=True,
                                  capture_output=True, text=True, cwd=self.pack).stdout
         calls = {it["name"]: it["calls"] for it in json.loads(summary)["kernels"]}
-        self.assertEqual(calls["learning_rate"], 1)
+        self.assertEqual(calls["clip_scale"], 1)
         self.assertEqual(calls["embedding_grad_f32"], 2)  # one of two micro-batches; positions are no lookup
 
 

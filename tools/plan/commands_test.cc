@@ -200,7 +200,7 @@ TEST(PlanTool, PrintsJson) {
   EXPECT_EQ(memory["stages"][0]["lower_bound_bytes"], 1472);
   EXPECT_EQ(memory["stages"][0]["categories"]["optimizer"], 512);
   EXPECT_EQ(memory["stages"][0]["peak_bytes"], 1856);
-  EXPECT_EQ(memory["stages"][0]["categories"].size(), 6);
+  EXPECT_EQ(memory["stages"][0]["categories"].size(), 7);
   EXPECT_EQ(memory["stages"][0]["peak"]["actor"], "backward");
 }
 
