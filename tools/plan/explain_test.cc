@@ -333,7 +333,7 @@ TEST(ExplainTest, SaysTheSameInJson) {
   EXPECT_TRUE(json["decision"].is_null());
   EXPECT_DOUBLE_EQ(json["division"]["waiting_s"].get<double>(), 3);
   EXPECT_EQ(json["communication"].size(), 2u);
-  EXPECT_EQ(json["memory"]["at_peak"].size(), 6u);
+  EXPECT_EQ(json["memory"]["at_peak"].size(), 7u);
   EXPECT_EQ(json["prices"].size(), 4u);
   EXPECT_EQ(RunPlanCommand({"explain", path, "x", "--json"}).status, 0);
   EXPECT_EQ(RunPlanCommand({"explain", path, "nobody"}).error,

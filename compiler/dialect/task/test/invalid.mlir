@@ -211,7 +211,7 @@ task.program @p on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]> 
 
 // Declared constraints.
 task.program @p on #weft.placement<"cpu", [], [0]> micro_batches(1) {
-  // expected-error @+1 {{expected string or keyword containing one of the following enum values for attribute 'kind' [activation, parameter, optimizer, gradient, communication, input, output, working]}}
+  // expected-error @+1 {{expected string or keyword containing one of the following enum values for attribute 'kind' [activation, parameter, optimizer, gradient, communication, input, output, working, cache]}}
   %a = task.buffer "a" scratch : !task.buffer<tensor<4xf32, #weft.sbp<>>>
 }
 
