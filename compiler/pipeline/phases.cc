@@ -247,6 +247,7 @@ void buildLocalize(mlir::OpPassManager &manager, const Job &) { manager.addPass(
 // On local tiles: what a collective stands between is not joined, and autodiff and layouts know nothing of it.
 void buildFuse(mlir::OpPassManager &manager, const Job &job) {
   if (!job.graph().has_fusion() || job.graph().fusion()) {
+    manager.addNestedPass<task::ProgramOp>(createFusePacked());
     manager.addNestedPass<task::ProgramOp>(createFuseEpilogues());
     manager.addNestedPass<task::ProgramOp>(createFuseSquares());
   }

@@ -15,11 +15,13 @@ namespace weft {
 
 // softmax(scale q k^T) v for every head, or its gradient. q, out and their gradients are [batch, queries,
 // query_heads, depth], k, v and theirs [batch, keys, key_heads, depth], dense; query head i reads key head
-// i / (query_heads / key_heads). lse is float32 [batch, query_heads, queries]: the natural logarithm of the
-// sum of exponentials of a row's scaled scores.
+// i / (query_heads / key_heads). With `packed` q, k and v, and their gradients, are parts of one tensor [batch,
+// queries, 3, query_heads, depth], as long as the others' rows and heads are alike. lse is float32 [batch, query_heads,
+// queries]: the natural logarithm of the sum of exponentials of a row's scaled scores.
 struct GpuAttentionSpec {
   DType type = DType::kBF16;  // of all tensors but lse
   int64_t batch = 1, queries = 1, keys = 1, query_heads = 1, key_heads = 1, depth = 1;
+  bool packed = false;
   float scale = 1;
   bool causal = false;
   int64_t first_limit = 1;  // with `causal`: row i sees the keys below first_limit + i

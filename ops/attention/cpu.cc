@@ -38,11 +38,10 @@ struct Problem : attention::Problem {
 
   HeadShape shape;
 
-  int64_t query_stride() const { return query_heads * depth; }
-  int64_t key_stride() const { return key_heads * depth; }
-  // Of element (b, 0, head, 0).
-  int64_t QueryOffset(int64_t b, int64_t head) const { return (b * queries * query_heads + head) * depth; }
-  int64_t KeyOffset(int64_t b, int64_t head) const { return (b * keys * key_heads + head) * depth; }
+  // Of element (b, 0, head, 0) of q, of k and v, and of out.
+  int64_t QueryOffset(int64_t b, int64_t head) const { return b * queries * query_row() + head * depth; }
+  int64_t KeyOffset(int64_t b, int64_t head) const { return b * keys * key_row() + head * depth; }
+  int64_t OutOffset(int64_t b, int64_t head) const { return b * queries * out_row() + head * depth; }
   // The bias or mask of one query head, among the kernel's inputs.
   template <typename T>
   static OfHeadScores<const T> OfHead(const attention::OfScoresInput& all, absl::Span<const void* const> inputs,
@@ -88,24 +87,25 @@ class AttentionKernel : public Kernel {
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
-    const T* q = static_cast<const T*>(inputs[0]);
-    const T* k = static_cast<const T*>(inputs[1]);
-    const T* v = static_cast<const T*>(inputs[2]);
+    const auto [q_at, k_at, v_at] = problem_.PartsOf(inputs, 0);
+    const T* const q = static_cast<const T*>(q_at);
+    const T* const k = static_cast<const T*>(k_at);
+    const T* const v = static_cast<const T*>(v_at);
     T* out = static_cast<T*>(outputs[0]);
     float* lse = outputs.size() > 1 ? static_cast<float*>(outputs[1]) : nullptr;
     const HeadShape& shape = problem_.shape;
-    const int64_t heads = problem_.query_heads, stride = problem_.query_stride(), key_stride = problem_.key_stride();
+    const int64_t heads = problem_.query_heads, stride = problem_.out_row(), key_stride = problem_.key_row();
     ShareOut(threads_, problem_.batch * heads * chunks_, workspace_->data<float>(), scratch_floats_,
              [&](int64_t unit, float* scratch) {
                const int64_t b = unit / chunks_ / heads, head = unit / chunks_ % heads, chunk = unit % chunks_;
                const int64_t begin = shape.queries * chunk / chunks_, end = shape.queries * (chunk + 1) / chunks_;
-               const int64_t at = problem_.QueryOffset(b, head);
+               const int64_t at = problem_.OutOffset(b, head), query_at = problem_.QueryOffset(b, head);
                const int64_t key_at = problem_.KeyOffset(b, head / problem_.group());
                Staged<T> staged(scratch + inner_floats_, shape.depth);
                const Rows room = staged.Room(out + at, stride, shape.queries);
                functions_.forward(
                    shape,
-                   {staged.Load(q + at, stride, shape.queries, begin, end),
+                   {staged.Load(q + query_at, problem_.query_row(), shape.queries, begin, end),
                     staged.Load(k + key_at, key_stride, shape.keys), staged.Load(v + key_at, key_stride, shape.keys),
                     room, lse ? lse + (b * heads + head) * shape.queries : nullptr, problem_.Bias(inputs, b, head),
                     problem_.Mask(inputs, b, head)},
@@ -140,38 +140,42 @@ class AttentionGradKernel : public Kernel {
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
     const auto at = [](const void* address) { return static_cast<const T*>(address); };
+    const auto [q, k, v] = problem_.PartsOf(inputs, 1);
+    const auto [dq, dk, dv] = problem_.PartsOf(outputs, 0);
+    const void *const dout = inputs[0], *const out = inputs[problem_.out_input()];
+    const void* const lse = inputs[problem_.saved_input()];
     ShareOut(threads_, problem_.batch * problem_.key_heads, workspace_->data<float>(), scratch_floats_,
-             [&](int64_t unit, float* scratch) {
+             [&, q = at(q), k = at(k), v = at(v), dq = static_cast<T*>(dq), dk = static_cast<T*>(dk),
+              dv = static_cast<T*>(dv)](int64_t unit, float* scratch) {
                const int64_t b = unit / problem_.key_heads, key_head = unit % problem_.key_heads;
                const int64_t first = b * problem_.query_heads + key_head * problem_.group();
-               const int64_t stride = problem_.query_stride(), key_stride = problem_.key_stride();
+               const int64_t stride = problem_.query_row(), key_stride = problem_.key_row(), row = problem_.out_row();
                const int64_t queries = problem_.queries, keys = problem_.keys;
                Staged<T> staged(scratch + inner_floats_, problem_.depth);
                for (int64_t g = 0; g < problem_.group(); ++g) {
-                 const int64_t head = key_head * problem_.group() + g, from = problem_.QueryOffset(b, head);
-                 query_heads_[first + g] = {staged.Load(at(inputs[1]) + from, stride, queries),
-                                            staged.Load(at(inputs[4]) + from, stride, queries),
-                                            staged.Load(at(inputs[0]) + from, stride, queries),
-                                            static_cast<const float*>(inputs[5]) + (first + g) * queries,
-                                            staged.Room(static_cast<T*>(outputs[0]) + from, stride, queries),
+                 const int64_t head = key_head * problem_.group() + g;
+                 const int64_t from = problem_.QueryOffset(b, head), out_from = problem_.OutOffset(b, head);
+                 query_heads_[first + g] = {staged.Load(q + from, stride, queries),
+                                            staged.Load(at(out) + out_from, row, queries),
+                                            staged.Load(at(dout) + out_from, row, queries),
+                                            static_cast<const float*>(lse) + (first + g) * queries,
+                                            staged.Room(dq + from, stride, queries),
                                             problem_.Bias(inputs, b, head),
                                             problem_.Mask(inputs, b, head)};
                }
                const int64_t from = problem_.KeyOffset(b, key_head);
-               T* dk = static_cast<T*>(outputs[1]) + from;
-               T* dv = static_cast<T*>(outputs[2]) + from;
-               const attention::BackwardHead head = {staged.Load(at(inputs[2]) + from, key_stride, keys),
-                                                     staged.Load(at(inputs[3]) + from, key_stride, keys),
-                                                     staged.Room(dk, key_stride, keys),
-                                                     staged.Room(dv, key_stride, keys),
+               const attention::BackwardHead head = {staged.Load(k + from, key_stride, keys),
+                                                     staged.Load(v + from, key_stride, keys),
+                                                     staged.Room(dk + from, key_stride, keys),
+                                                     staged.Room(dv + from, key_stride, keys),
                                                      &query_heads_[first],
                                                      problem_.group()};
                functions_.backward(problem_.shape, head, scratch);
-               staged.Store(head.dk, dk, key_stride, 0, keys);
-               staged.Store(head.dv, dv, key_stride, 0, keys);
+               staged.Store(head.dk, dk + from, key_stride, 0, keys);
+               staged.Store(head.dv, dv + from, key_stride, 0, keys);
                for (int64_t g = 0; g < problem_.group(); ++g) {
-                 T* dq = static_cast<T*>(outputs[0]) + problem_.QueryOffset(b, key_head * problem_.group() + g);
-                 staged.Store(query_heads_[first + g].dq, dq, stride, 0, queries);
+                 T* const to = dq + problem_.QueryOffset(b, key_head * problem_.group() + g);
+                 staged.Store(query_heads_[first + g].dq, to, stride, 0, queries);
                }
              });
     return absl::OkStatus();
@@ -218,13 +222,13 @@ class AttentionBiasGradKernel : public Kernel {
   void Add(absl::Span<const void* const> inputs, int64_t b, int64_t head, float* to, float* scratch) const {
     const auto at = [&](size_t input) { return static_cast<const T*>(inputs[input]); };
     const int64_t from = problem_.QueryOffset(b, head), key_from = problem_.KeyOffset(b, head / problem_.group());
-    const int64_t stride = problem_.query_stride(), key_stride = problem_.key_stride(), queries = problem_.queries;
+    const int64_t stride = problem_.query_row(), key_stride = problem_.key_row(), queries = problem_.queries;
     Staged<T> staged(scratch + inner_floats_, problem_.depth);
     const attention::QueryGradient query = {
         staged.Load(at(1) + from, stride, queries),
-        staged.Load(at(4) + from, stride, queries),
+        staged.Load(at(problem_.out_input()) + from, stride, queries),
         staged.Load(at(0) + from, stride, queries),
-        static_cast<const float*>(inputs[5]) + (b * problem_.query_heads + head) * queries,
+        static_cast<const float*>(inputs[problem_.saved_input()]) + (b * problem_.query_heads + head) * queries,
         {},
         problem_.Bias(inputs, b, head),
         problem_.Mask(inputs, b, head)};

@@ -17,7 +17,8 @@ struct OfScores {
 
 // One set of arguments for forward and backward. q, dq, out and dout are [batch, queries, query_heads,
 // depth], k, v, dk and dv [batch, keys, key_heads, depth], all of one type; lse and delta, which is
-// rowsum(dout * out), [batch, query_heads, queries].
+// rowsum(dout * out), [batch, query_heads, queries]. From one row of q and dq to the next it is `query_row` elements,
+// of k, v, dk and dv `key_row`; the others have no gaps.
 struct AttentionArguments {
   const void* q;
   const void* k;
@@ -30,6 +31,7 @@ struct AttentionArguments {
   void* dk;
   void* dv;
   int32_t batch, queries, keys, query_heads, key_heads, depth;
+  int32_t query_row, key_row;
   // Query row i sees the last `window` of the keys below min(max(first_limit + i, 0), keys).
   int32_t first_limit, window;
   float scale;

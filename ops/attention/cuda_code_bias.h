@@ -35,16 +35,17 @@ WEFT_DEVICE void AddScoreGradients(const AttentionArguments& args, int batch, in
   float* k = dout + S::kSide * S::kStride;
   float* v = k + S::kStep * S::kStride;
   float* deltas = v + S::kStep * S::kStride;
-  const int64_t at = QueryOffset(args, batch, head), rows_at = RowOffset(args, batch, head);
+  const int64_t at = QueryOffset(args, batch, head), out_at = OutOffset(args, batch, head);
+  const int64_t rows_at = RowOffset(args, batch, head);
   const int64_t key_at = KeyOffset(args, batch, head / (args.query_heads / args.key_heads));
   __syncthreads();  // the last tiles have been used
   LoadTile<S::kSide, kDepth>(static_cast<const T*>(args.q) + at, QueryStride(args), first, args.queries, args.depth, q);
-  LoadTile<S::kSide, kDepth>(static_cast<const T*>(args.dout) + at, QueryStride(args), first, args.queries, args.depth,
-                             dout);
+  LoadTile<S::kSide, kDepth>(static_cast<const T*>(args.dout) + out_at, OutStride(args), first, args.queries,
+                             args.depth, dout);
   LoadTile<S::kStep, kDepth>(static_cast<const T*>(args.k) + key_at, KeyStride(args), key, args.keys, args.depth, k);
   LoadTile<S::kStep, kDepth>(static_cast<const T*>(args.v) + key_at, KeyStride(args), key, args.keys, args.depth, v);
   __syncthreads();
-  RowDots<T, kDepth>(args, static_cast<const T*>(args.out) + at, dout, first,
+  RowDots<T, kDepth>(args, static_cast<const T*>(args.out) + out_at, dout, first,
                      [&](int row, float delta) { deltas[row - first] = delta; });
   __syncwarp();  // a row's delta is written and read by one half of a warp
   float s[kI][kJ], dp[kI][kJ];

@@ -27,8 +27,9 @@ WEFT_DEVICE int EndOfRowsSeeing(const AttentionArguments& args, int key) {
 }
 
 // Elements from one row of a head to the next.
-WEFT_DEVICE int64_t QueryStride(const AttentionArguments& args) { return int64_t{args.query_heads} * args.depth; }
-WEFT_DEVICE int64_t KeyStride(const AttentionArguments& args) { return int64_t{args.key_heads} * args.depth; }
+WEFT_DEVICE int64_t QueryStride(const AttentionArguments& args) { return args.query_row; }
+WEFT_DEVICE int64_t KeyStride(const AttentionArguments& args) { return args.key_row; }
+WEFT_DEVICE int64_t OutStride(const AttentionArguments& args) { return int64_t{args.query_heads} * args.depth; }
 
 // One head of one element of the batch, and one of its tiles. Tiles with the most
 // work come first: under a causal mask the last query rows, the first keys.
@@ -48,10 +49,13 @@ WEFT_DEVICE Place QueryPlace(const AttentionArguments& args, int side) {
 
 // Of element (batch, 0, head, 0).
 WEFT_DEVICE int64_t QueryOffset(const AttentionArguments& args, int batch, int head) {
-  return (int64_t{batch} * args.queries * args.query_heads + head) * args.depth;
+  return int64_t{batch} * args.queries * QueryStride(args) + head * args.depth;
 }
 WEFT_DEVICE int64_t KeyOffset(const AttentionArguments& args, int batch, int head) {
-  return (int64_t{batch} * args.keys * args.key_heads + head) * args.depth;
+  return int64_t{batch} * args.keys * KeyStride(args) + head * args.depth;
+}
+WEFT_DEVICE int64_t OutOffset(const AttentionArguments& args, int batch, int head) {
+  return int64_t{batch} * args.queries * OutStride(args) + head * args.depth;
 }
 // Of lse and delta, (batch, head, 0).
 WEFT_DEVICE int64_t RowOffset(const AttentionArguments& args, int batch, int head) {

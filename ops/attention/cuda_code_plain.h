@@ -192,7 +192,8 @@ WEFT_DEVICE void Forward(const AttentionArguments& args) {
       args.lse[RowOffset(args, place.batch, place.head) + row] = largest[i] * kLn2 + logf(sum[i]);
     }
   }
-  StoreRows<kDepth>(o, factor, static_cast<T*>(args.out) + at, QueryStride(args), first, args.queries, args.depth);
+  T* const out = static_cast<T*>(args.out) + OutOffset(args, place.batch, place.head);
+  StoreRows<kDepth>(o, factor, out, OutStride(args), first, args.queries, args.depth);
 }
 
 // The p and ds of a thread's elements, from the scores and dp, and delta(row); zeros where a row does not see a key.
@@ -230,7 +231,7 @@ WEFT_DEVICE void RowDots(const AttentionArguments& args, const T* out, const flo
     const int local = Ty() + 16 * i, row = first + local;
     float delta = 0;
     for (int c = Tx(); c < args.depth && row < args.queries; c += 16) {
-      delta += Widen(out[row * QueryStride(args) + c]) * dout[local * S::kStride + c];
+      delta += Widen(out[row * OutStride(args) + c]) * dout[local * S::kStride + c];
     }
     delta = RowReduce<Sum>(delta);
     if (Tx() == 0 && row < args.queries) keep(row, delta);
@@ -251,12 +252,14 @@ WEFT_DEVICE void QueryGradient(const AttentionArguments& args) {
   const int first = place.tile * kSide, key_head = place.head / (args.query_heads / args.key_heads);
   const int64_t at = QueryOffset(args, place.batch, place.head), key_at = KeyOffset(args, place.batch, key_head);
   const int64_t rows_at = RowOffset(args, place.batch, place.head), stride = QueryStride(args);
+  const int64_t out_at = OutOffset(args, place.batch, place.head);
   LoadTile<kSide, kDepth>(static_cast<const T*>(args.q) + at, stride, first, args.queries, args.depth, q);
-  LoadTile<kSide, kDepth>(static_cast<const T*>(args.dout) + at, stride, first, args.queries, args.depth, dout);
+  LoadTile<kSide, kDepth>(static_cast<const T*>(args.dout) + out_at, OutStride(args), first, args.queries, args.depth,
+                          dout);
   __syncthreads();
 
   float* deltas = args.delta + rows_at;
-  RowDots<T, kDepth>(args, static_cast<const T*>(args.out) + at, dout, first,
+  RowDots<T, kDepth>(args, static_cast<const T*>(args.out) + out_at, dout, first,
                      [&](int row, float delta) { deltas[row] = delta; });
 
   float dq[kI][S::kColumns] = {};
@@ -305,14 +308,16 @@ WEFT_DEVICE void KeyGradient(const AttentionArguments& args) {
 
   float dk[kJ][S::kColumns] = {}, dv[kJ][S::kColumns] = {};
   for (int head = place.head * group; head < (place.head + 1) * group; ++head) {
-    const int64_t at = QueryOffset(args, place.batch, head), rows_at = RowOffset(args, place.batch, head);
+    const int64_t at = QueryOffset(args, place.batch, head), out_at = OutOffset(args, place.batch, head);
+    const int64_t rows_at = RowOffset(args, place.batch, head);
     const HeadScores scores(args, place.batch, head);
     const int end = kAdjusted ? EndOfRowsSeeing(args, min(key + kSide, args.keys) - 1) : args.queries;
     for (int first = FirstRowSeeing(args, key) / kStep * kStep; first < end; first += kStep) {
       __syncthreads();  // the last tile has been used
       const T* queries = static_cast<const T*>(args.q) + at;
       LoadTile<kStep, kDepth>(queries, stride, first, args.queries, args.depth, q);
-      LoadTile<kStep, kDepth>(static_cast<const T*>(args.dout) + at, stride, first, args.queries, args.depth, dout);
+      LoadTile<kStep, kDepth>(static_cast<const T*>(args.dout) + out_at, OutStride(args), first, args.queries,
+                              args.depth, dout);
       __syncthreads();
       float s[kI][kJ], dp[kI][kJ];
       Products<kDepth>(q, k, s);

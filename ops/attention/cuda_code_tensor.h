@@ -93,20 +93,21 @@ WEFT_DEVICE void Forward(const AttentionArguments& args) {
   WaitCopies<0>();  // of q, where no key is seen
   __syncthreads();
   StoreRows<S>(
-      o, [&](int m, int i) { return factor[m][i / 2]; }, q, row, static_cast<T*>(args.out) + at, QueryStride(args),
-      first, args.queries, args.depth);
+      o, [&](int m, int i) { return factor[m][i / 2]; }, q, row,
+      static_cast<T*>(args.out) + OutOffset(args, place.batch, place.head), OutStride(args), first, args.queries,
+      args.depth);
 }
 
 // delta[i] = row i of dout . row i of out, for the block's rows, to shared memory and for the gradient of keys.
 template <typename S>
-WEFT_DEVICE void RowDots(const AttentionArguments& args, int64_t at, int64_t rows_at, int first, float* delta) {
+WEFT_DEVICE void RowDots(const AttentionArguments& args, int64_t out_at, int64_t rows_at, int first, float* delta) {
   using T = typename S::T;
   static_assert(S::kSide * S::kPacks % S::kThreads == 0 && 32 % S::kPacks == 0);
   for (int i = static_cast<int>(threadIdx.x); i < S::kSide * S::kPacks; i += S::kThreads) {
     const int local = i / S::kPacks, row = first + local, pack = i % S::kPacks;
     float sum = 0;
     if (row < args.queries && pack * 8 < args.depth) {
-      const int64_t offset = at + row * QueryStride(args) + pack * 8;
+      const int64_t offset = out_at + row * OutStride(args) + pack * 8;
       const Pack<T> dout = *reinterpret_cast<const Pack<T>*>(static_cast<const T*>(args.dout) + offset);
       const Pack<T> out = *reinterpret_cast<const Pack<T>*>(static_cast<const T*>(args.out) + offset);
 #pragma unroll
@@ -131,7 +132,7 @@ WEFT_DEVICE void QueryGradient(const AttentionArguments& args) {
   const Place place = QueryPlace(args, S::kSide);
   const int first = place.tile * S::kSide, row = Warp() * 16 * S::kTiles;
   const int64_t at = QueryOffset(args, place.batch, place.head), stride = QueryStride(args);
-  const int64_t rows_at = RowOffset(args, place.batch, place.head);
+  const int64_t rows_at = RowOffset(args, place.batch, place.head), out_at = OutOffset(args, place.batch, place.head);
   const int64_t key_at = KeyOffset(args, place.batch, place.head / (args.query_heads / args.key_heads));
   const int limit = LimitOf(args, min(first + S::kSide, args.queries) - 1);
   const auto load_step = [&](int key, int stage) {
@@ -143,10 +144,11 @@ WEFT_DEVICE void QueryGradient(const AttentionArguments& args) {
     CommitCopies();
   };
   LoadTile<S, S::kSide>(static_cast<const T*>(args.q) + at, stride, first, args.queries, args.depth, q);
-  LoadTile<S, S::kSide>(static_cast<const T*>(args.dout) + at, stride, first, args.queries, args.depth, dout);
+  LoadTile<S, S::kSide>(static_cast<const T*>(args.dout) + out_at, OutStride(args), first, args.queries, args.depth,
+                        dout);
   const int begin = kAdjusted ? BeginOf(args, first) / S::kStep * S::kStep : 0;
   load_step(begin, 0);
-  RowDots<S>(args, at, rows_at, first, deltas);
+  RowDots<S>(args, out_at, rows_at, first, deltas);
   __syncthreads();
 
   const float scale = args.scale * kLog2E;
@@ -215,10 +217,11 @@ struct QueryStep {
 
   WEFT_DEVICE void Load(const AttentionArguments& args, int batch, int head, int first) const {
     using T = typename S::T;
-    const int64_t at = QueryOffset(args, batch, head), rows_at = RowOffset(args, batch, head);
-    const int64_t stride = QueryStride(args);
+    const int64_t at = QueryOffset(args, batch, head), out_at = OutOffset(args, batch, head);
+    const int64_t rows_at = RowOffset(args, batch, head), stride = QueryStride(args);
     LoadTile<S, S::kStep>(static_cast<const T*>(args.q) + at, stride, first, args.queries, args.depth, q);
-    LoadTile<S, S::kStep>(static_cast<const T*>(args.dout) + at, stride, first, args.queries, args.depth, dout);
+    LoadTile<S, S::kStep>(static_cast<const T*>(args.dout) + out_at, OutStride(args), first, args.queries, args.depth,
+                          dout);
     static_assert(2 * S::kStep <= S::kThreads);
     const int i = static_cast<int>(threadIdx.x);
     if (i < 2 * S::kStep) {

@@ -11,8 +11,9 @@ namespace {
 
 class LibraryAttention : public Kernel {
  public:
-  LibraryAttention(std::unique_ptr<GpuAttention> attention, bool gradient, std::shared_ptr<GpuWorkspace> workspace)
-      : attention_(std::move(attention)), gradient_(gradient), workspace_(std::move(workspace)) {}
+  LibraryAttention(std::unique_ptr<GpuAttention> attention, const Problem& problem, bool gradient,
+                   std::shared_ptr<GpuWorkspace> workspace)
+      : attention_(std::move(attention)), problem_(problem), gradient_(gradient), workspace_(std::move(workspace)) {}
 
   absl::Status Run(const RunContext& context, GpuInputs inputs, GpuOutputs outputs) override {
     void* const workspace = attention_->workspace_bytes() > 0 ? workspace_->data<void>() : nullptr;
@@ -21,26 +22,26 @@ class LibraryAttention : public Kernel {
   }
 
  private:
-  static GpuAttentionAddresses BindForward(GpuInputs inputs, GpuOutputs outputs) {
-    return {.q = inputs[0],
-            .k = inputs[1],
-            .v = inputs[2],
-            .out = outputs[0],
-            .lse = outputs.size() > 1 ? outputs[1] : nullptr};
+  GpuAttentionAddresses BindForward(GpuInputs inputs, GpuOutputs outputs) const {
+    const auto [q, k, v] = problem_.PartsOf(inputs, 0);
+    return {.q = q, .k = k, .v = v, .out = outputs[0], .lse = outputs.size() > 1 ? outputs[1] : nullptr};
   }
-  static GpuAttentionAddresses BindGradient(GpuInputs inputs, GpuOutputs outputs) {
-    return {.q = inputs[1],
-            .k = inputs[2],
-            .v = inputs[3],
-            .out = const_cast<void*>(inputs[4]),
-            .lse = const_cast<void*>(inputs[5]),
+  GpuAttentionAddresses BindGradient(GpuInputs inputs, GpuOutputs outputs) const {
+    const auto [q, k, v] = problem_.PartsOf(inputs, 1);
+    const auto [dq, dk, dv] = problem_.PartsOf(outputs, 0);
+    return {.q = q,
+            .k = k,
+            .v = v,
+            .out = const_cast<void*>(inputs[problem_.out_input()]),
+            .lse = const_cast<void*>(inputs[problem_.saved_input()]),
             .dout = inputs[0],
-            .dq = outputs[0],
-            .dk = outputs[1],
-            .dv = outputs[2]};
+            .dq = dq,
+            .dk = dk,
+            .dv = dv};
   }
 
   const std::unique_ptr<GpuAttention> attention_;
+  const Problem problem_;
   const bool gradient_;
   const std::shared_ptr<GpuWorkspace> workspace_;
 };
@@ -62,6 +63,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryAttention(const KernelSpec&
                                             .query_heads = problem.query_heads,
                                             .key_heads = problem.key_heads,
                                             .depth = problem.depth,
+                                            .packed = problem.packed,
                                             .scale = problem.scale,
                                             .causal = problem.causal,
                                             .first_limit = problem.first_limit,
@@ -70,7 +72,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryAttention(const KernelSpec&
   const std::shared_ptr<GpuWorkspace> workspace =
       spec.gpu_workspace != nullptr ? spec.gpu_workspace : std::make_shared<GpuWorkspace>();
   WEFT_RETURN_IF_ERROR(workspace->Reserve(spec.gpu, attention->workspace_bytes()));
-  return std::make_unique<LibraryAttention>(std::move(attention), gradient, workspace);
+  return std::make_unique<LibraryAttention>(std::move(attention), problem, gradient, workspace);
 }
 
 }  // namespace weft::attention

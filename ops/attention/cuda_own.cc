@@ -86,6 +86,8 @@ class OwnAttention : public Kernel {
             .query_heads = static_cast<int32_t>(problem.query_heads),
             .key_heads = static_cast<int32_t>(problem.key_heads),
             .depth = static_cast<int32_t>(problem.depth),
+            .query_row = static_cast<int32_t>(problem.query_row()),
+            .key_row = static_cast<int32_t>(problem.key_row()),
             .first_limit = static_cast<int32_t>(limit),
             // No row has as many keys before its last one.
             .window = static_cast<int32_t>(problem.window < problem.keys ? problem.window : 2 * kMostRows),
@@ -103,11 +105,15 @@ class OwnAttention : public Kernel {
     return result;
   }
 
+  template <typename Address>
+  static void Bind(const OfHeads<Address>& parts, Address& q, Address& k, Address& v) {
+    q = parts.q;
+    k = parts.k;
+    v = parts.v;
+  }
   AttentionArguments BindForward(GpuInputs inputs, GpuOutputs outputs) const {
     AttentionArguments a = arguments_;
-    a.q = inputs[0];
-    a.k = inputs[1];
-    a.v = inputs[2];
+    Bind(problem_.PartsOf(inputs, 0), a.q, a.k, a.v);
     a.out = outputs[0];
     a.lse = outputs.size() > 1 ? static_cast<float*>(outputs[1]) : nullptr;
     return a;
@@ -116,19 +122,15 @@ class OwnAttention : public Kernel {
   AttentionArguments BindGradient(GpuInputs inputs, GpuOutputs outputs) const {
     AttentionArguments a = arguments_;
     a.dout = inputs[0];
-    a.q = inputs[1];
-    a.k = inputs[2];
-    a.v = inputs[3];
-    a.out = const_cast<void*>(inputs[4]);
-    a.lse = static_cast<float*>(const_cast<void*>(inputs[5]));
+    Bind(problem_.PartsOf(inputs, 1), a.q, a.k, a.v);
+    a.out = const_cast<void*>(inputs[problem_.out_input()]);
+    a.lse = static_cast<float*>(const_cast<void*>(inputs[problem_.saved_input()]));
     if (pass_ == Pass::kBiasGradient) {
       a.dbias = static_cast<float*>(outputs[0]);
       return a;
     }
     a.delta = workspace_->data<float>();
-    a.dq = outputs[0];
-    a.dk = outputs[1];
-    a.dv = outputs[2];
+    Bind(problem_.PartsOf(outputs, 0), a.dq, a.dk, a.dv);
     return a;
   }
 

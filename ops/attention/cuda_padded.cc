@@ -25,8 +25,7 @@ class PaddedAttention : public Kernel {
     made->inner_ = std::move(inner);
     made->inputs_.resize(spec.inputs.size());
     made->outputs_.resize(spec.outputs.size());
-    // Of the inputs of a gradient the first five have heads, of a forward's and of results the first three; the
-    // forward's second result has none.
+    // What is only rows has no heads: what the forward saved. A packed tensor stays packed.
     const bool gradient = spec.name == "attention_grad";
     size_t bytes = 0;
     const auto add = [&](const TensorSpec& tensor, size_t at, std::vector<Moved>& list) {
@@ -34,8 +33,9 @@ class PaddedAttention : public Kernel {
       list.push_back({at, rows, bytes});
       bytes += static_cast<size_t>((rows * depth * kElement + 255) / 256 * 256);
     };
-    for (size_t i = 0; i < (gradient ? 5u : 3u); ++i) add(spec.inputs[i], i, made->moved_in_);
-    for (size_t i = 0; i < (gradient ? 3u : 1u); ++i) add(spec.outputs[i], i, made->moved_out_);
+    const size_t with_heads = gradient ? problem.saved_input() : problem.tensors();
+    for (size_t i = 0; i < with_heads; ++i) add(spec.inputs[i], i, made->moved_in_);
+    for (size_t i = 0; i < (gradient ? problem.tensors() : 1); ++i) add(spec.outputs[i], i, made->moved_out_);
     WEFT_ASSIGN_OR_RETURN(made->resize_, GpuKernel<ResizeArguments>::Find(spec.gpu, "attention", "resize"));
     made->depth_ = static_cast<int32_t>(problem.depth);
     made->padded_depth_ = static_cast<int32_t>(depth);

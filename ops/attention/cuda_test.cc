@@ -281,6 +281,61 @@ TEST(AttentionCudaTest, HalvesAgreeWithFloats) {
   for (const Case& c : AdjustedCases()) ExpectHalvesAgree(c, DType::kBF16);
 }
 
+// q, k and v, or their gradients, as one tensor [batch, rows, 3, heads, depth].
+Values Packed(const Case& c, const std::vector<Values>& parts) {
+  const auto row = static_cast<size_t>(c.n * c.d);
+  Values all;
+  for (size_t at = 0; at < parts[0].size(); at += row) {
+    for (const Values& part : parts) all.insert(all.end(), part.begin() + at, part.begin() + at + row);
+  }
+  return all;
+}
+
+// That kernel, where these are one tensor.
+KernelSpec PackedSpecOf(const Case& c, const std::string& name, DType type) {
+  KernelSpec spec = SpecOf(c, name, type);
+  spec.attributes.Set("packed", int64_t{1});
+  const TensorSpec all = TensorSpec::Whole(type, {c.b, c.s, 3, c.n, c.d});
+  const auto first = spec.inputs.begin() + (name == "attention" ? 0 : 1);
+  *first = all;
+  spec.inputs.erase(first + 1, first + 3);
+  if (name == "attention_grad") spec.outputs = {all};
+  return spec;
+}
+
+// On both devices, by every way of a GPU: matrix instructions, heads with zeros behind them, plain.
+TEST(AttentionCudaTest, PartsOfOneTensorAreTheSameNumbers) {
+  const Case cases[] = {{1, 1, 1, 1, 1, 1, true},
+                        {2, 5, 5, 2, 2, 3, false},
+                        {2, 70, 70, 3, 3, 64, true},
+                        {1, 40, 40, 2, 2, 100, true},
+                        {1, 33, 33, 2, 2, 128, false},
+                        {1, 20, 20, 2, 2, 200, true},
+                        {2, 40, 40, 2, 2, 16, true, 0, 0, 7, "1nst", "b11t"}};
+  for (const Case& c : cases) {
+    for (DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
+      const Inputs in = InputsOf(c, type);
+      const auto run = [&](bool on_gpu, const KernelSpec& spec, const std::vector<Values>& inputs) {
+        return on_gpu ? RunGpuKernel(Cuda(), spec, inputs) : RunKernel(Cpu(), spec, inputs);
+      };
+      for (bool on_gpu : {false, true}) {
+        SCOPED_TRACE(c.Name() + " " + NameOf(type) + (on_gpu ? " GPU" : " CPU"));
+        const auto apart = run(on_gpu, SpecOf(c, "attention", type), c.Inputs({in.q, in.k, in.v}));
+        const auto packed = run(on_gpu, PackedSpecOf(c, "attention", type), c.Inputs({Packed(c, {in.q, in.k, in.v})}));
+        ASSERT_TRUE(apart.ok() && packed.ok()) << apart.status() << packed.status();
+        EXPECT_EQ(*packed, *apart);
+        const Values &out = (*apart)[0], &lse = (*apart)[1];
+        const auto grads =
+            run(on_gpu, SpecOf(c, "attention_grad", type), c.Inputs({in.dout, in.q, in.k, in.v, out, lse}));
+        const auto grad = run(on_gpu, PackedSpecOf(c, "attention_grad", type),
+                              c.Inputs({in.dout, Packed(c, {in.q, in.k, in.v}), out, lse}));
+        ASSERT_TRUE(grads.ok() && grad.ok()) << grads.status() << grad.status();
+        EXPECT_EQ((*grad)[0], Packed(c, *grads));
+      }
+    }
+  }
+}
+
 TEST(AttentionCudaTest, LargeScoresDoNotOverflow) {
   const Case c{1, 40, 200, 1, 1, 16, true};
   Inputs in = InputsOf(c, DType::kBF16);
@@ -372,6 +427,9 @@ TEST(AttentionCudaTest, RefusesWhatItCannotDo) {
   KernelSpec mixed = spec_of({1, 4, 4, 2, 2, 8, true});
   mixed.inputs[1].dtype = DType::kBF16;
   EXPECT_THAT(error(mixed), ::testing::HasSubstr("input 1: expected f32, got bf16[1,4,2,8]"));
+  KernelSpec packed = PackedSpecOf({1, 4, 4, 2, 2, 8, true}, "attention_grad", DType::kF32);
+  packed.inputs[1] = packed.outputs[0] = TensorSpec::Whole(DType::kF32, {1, 4, 2, 2, 8});
+  EXPECT_THAT(error(packed), ::testing::HasSubstr("input 1: expected the parts q, k and v along dim 2, got 2"));
   mixed.inputs[0].dtype = DType::kI32;
   EXPECT_THAT(error(mixed), ::testing::HasSubstr("input 0: expected f32, bf16 or f16, got i32[1,4,2,8]"));
 }

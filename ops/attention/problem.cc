@@ -11,9 +11,10 @@
 namespace weft::attention {
 namespace {
 
-// The word of a bias or mask: the letters of the scores, 1 where it is the same along one.
-std::string WordOf(const TensorSpec& tensor) {
-  std::string word = "bnst";
+// The word of a bias or mask: the letters of the scores, 1 where it is the same along one. Of a packed problem keys are
+// as many as queries.
+std::string WordOf(const TensorSpec& tensor, bool packed = false) {
+  std::string word = packed ? "bnss" : "bnst";
   for (size_t i = 0; i < std::min(word.size(), tensor.dims.size()); ++i) {
     if (tensor.dims[i] == 1) word[i] = '1';
   }
@@ -42,14 +43,16 @@ Optional OptionalInputs(const KernelSpec& spec, size_t others) {
   return spec.inputs[others].dtype == DType::kU8 ? Optional{-1, first} : Optional{first, -1};
 }
 
-std::string RuleOf(const KernelSpec& spec, const Optional& optional, bool gradient, bool unfused) {
+std::string RuleOf(const KernelSpec& spec, const Optional& optional, bool gradient, bool unfused, bool packed) {
   const std::string saved = unfused ? "float:bnst" : "bns";
-  std::string rule = gradient ? absl::StrCat("float:bsnd,float:bsnd,float:btmd,float:btmd,float:bsnd,", saved)
-                              : "float:bsnd,float:btmd,float:btmd";
-  if (optional.bias >= 0) absl::StrAppend(&rule, ",", WordOf(spec.inputs[static_cast<size_t>(optional.bias)]));
-  if (optional.mask >= 0) absl::StrAppend(&rule, ",u8:", WordOf(spec.inputs[static_cast<size_t>(optional.mask)]));
+  const std::string heads = packed ? "float:bscnd" : "float:bsnd,float:btmd,float:btmd";
+  std::string rule = gradient ? absl::StrCat("float:bsnd,", heads, ",float:bsnd,", saved) : heads;
+  if (optional.bias >= 0) absl::StrAppend(&rule, ",", WordOf(spec.inputs[static_cast<size_t>(optional.bias)], packed));
+  if (optional.mask >= 0) {
+    absl::StrAppend(&rule, ",u8:", WordOf(spec.inputs[static_cast<size_t>(optional.mask)], packed));
+  }
   if (!gradient) return absl::StrCat(rule, "->float:bsnd", spec.outputs.size() == 2 ? "," + saved : "");
-  if (!absl::EndsWith(spec.name, "bias_grad")) return absl::StrCat(rule, "->float:bsnd,float:btmd,float:btmd");
+  if (!absl::EndsWith(spec.name, "bias_grad")) return absl::StrCat(rule, "->", heads);
   return absl::StrCat(rule, "->", spec.outputs.empty() ? "" : WordOf(spec.outputs[0]));
 }
 
@@ -57,26 +60,39 @@ std::string RuleOf(const KernelSpec& spec, const Optional& optional, bool gradie
 
 absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec) {
   const bool unfused = absl::StrContains(spec.name, "unfused"), gradient = absl::EndsWith(spec.name, "grad");
-  const Optional optional = OptionalInputs(spec, gradient ? 6 : 3);
-  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, RuleOf(spec, optional, gradient, unfused).c_str()));
+  const bool packed = spec.attributes.Has("packed");
+  if (packed) {
+    WEFT_RETURN_IF_ERROR(IntAttribute(spec, "packed", 1, 2).status());
+    if (unfused || absl::EndsWith(spec.name, "bias_grad")) {
+      return absl::InvalidArgumentError(absl::StrCat("expected q, k and v apart, got one `packed` for ", spec.name));
+    }
+  }
+  const size_t others = (gradient ? 3 : 0) + (packed ? 1 : 3);
+  const Optional optional = OptionalInputs(spec, others);
+  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, RuleOf(spec, optional, gradient, unfused, packed).c_str()));
+  if (packed && extents['c'] != 3) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("input ", gradient ? 1 : 0, ": expected the parts q, k and v along dim 2, got ", extents['c']));
+  }
   WEFT_ASSIGN_OR_RETURN(int64_t causal, IntAttribute(spec, "causal", 0, 2));
   WEFT_ASSIGN_OR_RETURN(double scale, spec.attributes.Float("scale"));
   Problem problem = {.type = extents.type(),
                      .batch = extents['b'],
                      .query_heads = extents['n'],
-                     .key_heads = extents['m'],
+                     .key_heads = extents[packed ? 'n' : 'm'],
                      .queries = extents['s'],
-                     .keys = extents['t'],
+                     .keys = extents[packed ? 's' : 't'],
                      .depth = extents['d'],
                      .scale = static_cast<float>(scale),
                      .causal = causal == 1,
-                     .window = extents['t']};
+                     .window = extents[packed ? 's' : 't'],
+                     .packed = packed};
   if (problem.key_heads <= 0 || problem.query_heads % problem.key_heads != 0) {
     return absl::InvalidArgumentError(absl::StrCat("expected query heads to be a multiple of key heads, got ",
                                                    problem.query_heads, " and ", problem.key_heads));
   }
   const TensorSpec& query = spec.inputs[gradient ? 1 : 0];
-  const TensorSpec& key = spec.inputs[gradient ? 2 : 1];
+  const TensorSpec& key = spec.inputs[(gradient ? 1 : 0) + (packed ? 0 : 1)];
   if (key.global_dims[1] != key.dims[1]) {
     return absl::InvalidArgumentError(absl::StrCat("expected all keys on each rank, got ", key.ToString()));
   }
@@ -88,7 +104,7 @@ absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec) {
   }
   if (optional.bias >= 0) problem.bias = OfScoresAt(spec, static_cast<size_t>(optional.bias));
   if (optional.mask >= 0) problem.mask = OfScoresAt(spec, static_cast<size_t>(optional.mask));
-  if (absl::EndsWith(spec.name, "bias_grad") && spec.outputs[0].dims != spec.inputs[6].dims) {
+  if (absl::EndsWith(spec.name, "bias_grad") && spec.outputs[0].dims != spec.inputs[others].dims) {
     return absl::InvalidArgumentError(
         absl::StrCat("output 0: expected the shape of the bias, got ", spec.outputs[0].ToString()));
   }

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "ops/abi/kernel.h"
 
 namespace weft::attention {
@@ -21,6 +23,12 @@ struct OfScoresInput {
   int64_t Offset(int64_t b, int64_t head) const { return b * steps[0] + head * steps[1]; }
 };
 
+// Where q, k and v, or their gradients, begin.
+template <typename Address>
+struct OfHeads {
+  Address q, k, v;
+};
+
 // q[batch, queries, query_heads, depth], k and v[batch, keys, key_heads, depth].
 struct Problem {
   DType type;  // of q, k, v and what has their shapes
@@ -30,14 +38,35 @@ struct Problem {
   int64_t first_limit;       // with `causal`: row i sees the keys below `first_limit + i`, at least 0, at most all
   int64_t window;            // of these the last ones; `keys` where there is no window
   OfScoresInput bias, mask;  // f32, u8
+  // Whether q, k and v are one input, [batch, queries, 3, query_heads, depth], and their gradients one result.
+  bool packed;
 
   int64_t group() const { return query_heads / key_heads; }
   // Whether all keys below a row's limit are seen, and as q . k says.
   bool plain() const { return window >= keys && !bias.present() && !mask.present(); }
+
+  // How many tensors q, k and v are. A gradient's inputs are dout, these, out and what the forward saved.
+  size_t tensors() const { return packed ? 1 : 3; }
+  size_t out_input() const { return 1 + tensors(); }
+  size_t saved_input() const { return 2 + tensors(); }
+  // Elements from one row of q, of k and v, and of out to the next; gradients lie alike.
+  int64_t query_row() const { return (packed ? 3 : 1) * out_row(); }
+  int64_t key_row() const { return (packed ? 3 : 1) * key_heads * depth; }
+  int64_t out_row() const { return query_heads * depth; }
+  // q, k and v among the inputs from `first` on, or their gradients among the results.
+  template <typename Address>
+  OfHeads<Address> PartsOf(absl::Span<const Address> all, size_t first) const {
+    if (!packed) return {all[first], all[first + 1], all[first + 2]};
+    using Byte = std::conditional_t<std::is_const_v<std::remove_pointer_t<Address>>, const char, char>;
+    Byte* const begin = static_cast<Byte*>(all[first]);
+    const size_t bytes = static_cast<size_t>(out_row()) * SizeOf(type);
+    return {begin, begin + bytes, begin + 2 * bytes};
+  }
 };
 
 // The problem of an `attention` (with or without lse), an `attention_grad`, an `attention_bias_grad`, or one of their
-// twins that store weights, `attention_unfused` and so on. kInvalidArgument says what does not fit.
+// twins that store weights, `attention_unfused` and so on. The first two may have an attribute `packed`, of 1.
+// kInvalidArgument says what does not fit.
 absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec);
 
 }  // namespace weft::attention

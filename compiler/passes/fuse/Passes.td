@@ -8,6 +8,7 @@ def FuseEpilogues : Pass<"weft-fuse-epilogues", "::weft::task::ProgramOp"> {
   let description = [{
     An `einsum` takes over, as its attribute `epilogue`:
 
+    - `add`: in the backward, the addition of a tensor like the result, as where several products give a gradient;
     - `bias`: the addition of a vector over the result's last dimensions, all of one operand;
     - `gelu`: the tanh form of GELU, behind the bias or alone; `keep`: what it is applied to is read by others too, as by
       its gradient, and is a second result;
@@ -18,12 +19,28 @@ def FuseEpilogues : Pass<"weft-fuse-epilogues", "::weft::task::ProgramOp"> {
     With an `accumulate` of its result it becomes an `accumulate_einsum`, which adds to the sum over the micro-batches; not
     on the host, and not with an epilogue.
 
-    What is between the two is read by nothing else, is no pending sum (a bias would be added once a rank), and all are
-    of one element type and of one unit of the schedule. What is computed again in the backward is left as it is, so that
+    What is between the two is read by nothing else, is no pending sum (a bias would be added once a rank) unless what is
+    added to it is one too, and all are of one element type and of one unit of the schedule. What is computed again in the backward is left as it is, so that
     it comes out the same.
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
   let statistics = [Statistic<"numFused", "fused", "kernels that products took over">];
+}
+
+def FusePacked : Pass<"weft-fuse-packed", "::weft::task::ProgramOp"> {
+  let summary = "Lets attention read queries, keys and values where one product wrote them";
+  let description = [{
+    Where the queries, keys and values of an `attention` are the three parts of one tensor, as a product with one weight
+    writes them, the kernel reads them there and gets the attribute `packed`; `attention_grad` writes the three gradients as
+    parts of one tensor. The kernels that cut the parts out, that put their gradients between zeros and that add these are
+    gone.
+
+    The tensor is `[batch, seq, 3, heads, size]` or, with the last dimensions as one, a view of that. The three
+    parts are read by attention alone, with all rows on each rank, and their gradients are added and read by nothing else.
+    No bit changes but the sign of a zero: what is added to a gradient is 0.
+  }];
+  let dependentDialects = ["::weft::task::TaskDialect"];
+  let statistics = [Statistic<"numPacked", "packed", "kernels that read or write parts of one tensor">];
 }
 
 def FuseClusters : Pass<"weft-fuse-clusters", "::mlir::ModuleOp"> {

@@ -85,22 +85,45 @@ SmallVector<int64_t> shapeOf(task::ProgramOp program, Value buffer) {
   return task::localShapeOf(task::tensorOf(buffer), program.getPlacement());
 }
 
-namespace {
-
-// What reads or writes a buffer or a view of it.
-void addUsers(Value buffer, SmallVector<Operation *> &users) {
+SmallVector<Operation *> usersOf(Value buffer) {
+  SmallVector<Operation *> users;
   for (Operation *user : buffer.getUsers()) {
     if (auto alias = llvm::dyn_cast<task::AliasOp>(user)) {
-      addUsers(alias, users);
+      llvm::append_range(users, usersOf(alias));
     } else if (!llvm::isa<task::MetricOp>(user)) {
       users.push_back(user);
     }
   }
+  return users;
 }
 
 bool writes(Operation *op, Value buffer) {
   return llvm::any_of(task::outputsOf(op), [&](Value value) { return task::rootOf(value) == task::rootOf(buffer); });
 }
+
+void declareBefore(Operation *place, Value buffer) {
+  Operation *declaration = buffer.getDefiningOp();
+  if (declaration->isBeforeInBlock(place)) {
+    return;
+  }
+  if (auto alias = llvm::dyn_cast<task::AliasOp>(declaration)) {
+    declareBefore(place, alias.getSource());
+  }
+  declaration->moveBefore(place);
+}
+
+void eraseUnused(Value buffer) {
+  for (Operation *user : llvm::make_early_inc_range(buffer.getUsers())) {
+    if (auto alias = llvm::dyn_cast<task::AliasOp>(user)) {
+      eraseUnused(alias);
+    }
+  }
+  if (buffer.use_empty()) {
+    buffer.getDefiningOp()->erase();
+  }
+}
+
+namespace {
 
 // Before the last of the parts or, where something between them reads a result, before that; null if something between
 // the two, or between a part and that, writes an operand or uses what a part has yet to write.
@@ -112,9 +135,7 @@ Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
   auto eachUser = [&](bool behind, auto visit) {
     for (KernelOp part : parts) {
       for (Value output : part.getOutputs()) {
-        SmallVector<Operation *> users;
-        addUsers(task::rootOf(output), users);
-        for (Operation *user : users) {
+        for (Operation *user : usersOf(task::rootOf(output))) {
           if (!isPart(user) && before(part, user) == behind) {
             visit(user);
           }
@@ -129,9 +150,7 @@ Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
     return nullptr;
   }
   for (Value input : fused.inputs) {
-    SmallVector<Operation *> users;
-    addUsers(task::rootOf(input), users);
-    for (Operation *user : users) {
+    for (Operation *user : usersOf(task::rootOf(input))) {
       if (writes(user, input) && !isPart(user) && !before(user, place) && before(user, last)) {
         return nullptr;
       }
@@ -139,9 +158,7 @@ Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
   }
   for (KernelOp part : parts) {
     for (Value input : part.getInputs()) {
-      SmallVector<Operation *> users;
-      addUsers(task::rootOf(input), users);
-      for (Operation *user : users) {
+      for (Operation *user : usersOf(task::rootOf(input))) {
         if (!isPart(user) && before(part, user) && before(user, place) && writes(user, input)) {
           return nullptr;
         }
@@ -149,18 +166,6 @@ Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
     }
   }
   return place;
-}
-
-// Declares `buffer` before `place`.
-void declareBefore(Operation *place, Value buffer) {
-  Operation *declaration = buffer.getDefiningOp();
-  if (declaration->isBeforeInBlock(place)) {
-    return;
-  }
-  if (auto alias = llvm::dyn_cast<task::AliasOp>(declaration)) {
-    declareBefore(place, alias.getSource());
-  }
-  declaration->moveBefore(place);
 }
 
 // Each operand and result is read or written once where the parts did so several times, or not at all any more.
@@ -193,9 +198,7 @@ SmallVector<double> costOf(ArrayRef<KernelOp> parts, const Fused &fused) {
 } // namespace
 
 bool isOfCollective(Value buffer, task::Section section) {
-  SmallVector<Operation *> users;
-  addUsers(task::rootOf(buffer), users);
-  return llvm::any_of(users, [&](Operation *user) {
+  return llvm::any_of(usersOf(task::rootOf(buffer)), [&](Operation *user) {
     auto collective = llvm::dyn_cast<task::CollectiveOp>(user);
     return collective && collective.getSection() == section;
   });
@@ -230,16 +233,7 @@ KernelOp fuse(ArrayRef<KernelOp> parts, const Fused &fused) {
     llvm::append_range(written, part.getOutputs());
     part.erase();
   }
-  for (Value buffer : written) {
-    for (Operation *user : llvm::make_early_inc_range(buffer.getUsers())) {
-      if (llvm::isa<task::AliasOp>(user) && user->use_empty()) {
-        user->erase();
-      }
-    }
-    if (buffer.use_empty()) {
-      buffer.getDefiningOp()->erase();
-    }
-  }
+  llvm::for_each(written, eraseUnused);
   return made;
 }
 

@@ -19,6 +19,9 @@ task::KernelOp writerOf(mlir::Value buffer);
 llvm::SmallVector<mlir::Operation *> readersOf(mlir::Value buffer);
 bool isOnlyReader(mlir::Operation *reader, mlir::Value buffer);
 
+/// What reads or writes a buffer or a view of it; metrics do not count.
+llvm::SmallVector<mlir::Operation *> usersOf(mlir::Value buffer);
+
 /// Whether both run in the same unit of every schedule: of one section, phase and chunk.
 bool inSameUnit(task::KernelOp a, task::KernelOp b);
 
@@ -45,6 +48,15 @@ bool isOfCollective(mlir::Value buffer, task::Section section);
 
 /// Whether what a buffer has is there in the next step too.
 bool isKept(mlir::Value buffer);
+
+/// Whether an operation writes a buffer, by this view or another.
+bool writes(mlir::Operation *op, mlir::Value buffer);
+
+/// Moves the declaration of a buffer, and of what it is a view of, before `place` where it is behind.
+void declareBefore(mlir::Operation *place, mlir::Value buffer);
+
+/// Erases a declaration that nothing uses, and views of it.
+void eraseUnused(mlir::Value buffer);
 
 /// Replaces `parts` by one kernel, which takes its place in the model from the first of them, and erases the buffers
 /// that nothing uses any more. Its cost is that of the parts without what passed between them. Null, and

@@ -1,6 +1,7 @@
 #include "runtime/device/cuda/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -130,20 +131,23 @@ absl::Status RunOnce(const CudaContext& context, Runner& runner, const Choice& c
   const auto rows = static_cast<size_t>(spec.batch * spec.queries * spec.query_heads);
   const size_t query = RoundUp(rows * static_cast<size_t>(spec.depth) * element);
   const size_t key = RoundUp(static_cast<size_t>(spec.batch * spec.keys * spec.key_heads * spec.depth) * element);
+  // With `packed`, q, k and v are interleaved: the next begins behind the heads of one row.
+  const size_t row = static_cast<size_t>(spec.query_heads * spec.depth) * element;
   const auto arena = AllocateCudaArena(
       context, static_cast<int64_t>(4 * query + 4 * key + RoundUp(rows * sizeof(float)) + choice.bytes));
   if (!arena.ok()) return arena.status();
   char* at = (*arena)->base();
   const auto take = [&](size_t bytes) { return std::exchange(at, at + bytes); };
-  GpuAttentionAddresses addresses;
-  addresses.q = take(query);
+  const auto take_parts = [&]() -> std::array<char*, 3> {
+    char* const begin = take(query + 2 * key);
+    if (spec.packed) return {begin, begin + row, begin + 2 * row};
+    return {begin, begin + query, begin + query + key};
+  };
+  const auto [q, k, v] = take_parts();
+  const auto [dq, dk, dv] = take_parts();
+  GpuAttentionAddresses addresses = {.q = q, .k = k, .v = v, .dq = dq, .dk = dk, .dv = dv};
   addresses.out = take(query);
   addresses.dout = take(query);
-  addresses.dq = take(query);
-  addresses.k = take(key);
-  addresses.v = take(key);
-  addresses.dk = take(key);
-  addresses.dv = take(key);
   addresses.lse = take(RoundUp(rows * sizeof(float)));
   const cuda::Driver& driver = context.driver();
   Handle stream = nullptr;

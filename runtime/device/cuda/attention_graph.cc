@@ -29,12 +29,15 @@ class Builder {
   using Id = AttentionTensor;
   using Dims = std::array<int64_t, 4>;
 
-  // [batch, rows, heads, depth] in memory, seen as [batch, head, row, column].
-  CudnnShape Rows(int64_t rows, int64_t heads) const {
-    return {{spec_.batch, heads, rows, spec_.depth}, {rows * heads * spec_.depth, spec_.depth, heads * spec_.depth, 1}};
+  // [batch, rows, heads, depth] in memory, one of `parts` alike in a row, seen as [batch, head, row, column].
+  CudnnShape Rows(int64_t rows, int64_t heads, int64_t parts) const {
+    const int64_t row = parts * heads * spec_.depth;
+    return {{spec_.batch, heads, rows, spec_.depth}, {rows * row, spec_.depth, row, 1}};
   }
-  CudnnShape QueryRows() const { return Rows(spec_.queries, spec_.query_heads); }
-  CudnnShape KeyRows() const { return Rows(spec_.keys, spec_.key_heads); }
+  int64_t Parts() const { return spec_.packed ? 3 : 1; }
+  CudnnShape QueryRows() const { return Rows(spec_.queries, spec_.query_heads, Parts()); }
+  CudnnShape KeyRows() const { return Rows(spec_.keys, spec_.key_heads, Parts()); }
+  CudnnShape OutRows() const { return Rows(spec_.queries, spec_.query_heads, 1); }
   Dims ScoreDims() const { return {spec_.batch, spec_.query_heads, spec_.queries, spec_.keys}; }
   Dims RowDims() const { return {spec_.batch, spec_.query_heads, spec_.queries, 1}; }
 
@@ -77,7 +80,7 @@ Tensor Builder::Masked(const Tensor& scores) {
 
 void Builder::Forward() {
   const Tensor q = Memory(Id::kQ, QueryRows(), type_), k = Memory(Id::kK, KeyRows().Transposed(), type_);
-  const Tensor v = Memory(Id::kV, KeyRows(), type_), out = Memory(Id::kOut, QueryRows(), type_);
+  const Tensor v = Memory(Id::kV, KeyRows(), type_), out = Memory(Id::kOut, OutRows(), type_);
   const Tensor scale = Scalar(Id::kScale, kFloat32);
   Tensor s = graph_.Matmul(q, k, Scores());
   s = Masked(graph_.Pointwise(kMultiply, s, Scores(), &scale));
@@ -105,8 +108,8 @@ void Builder::KeyGradient(const Tensor& scores, const Tensor& rows, Id id) {
 
 void Builder::Gradient(bool deterministic) {
   const Tensor q = Memory(Id::kQ, QueryRows(), type_), k = Memory(Id::kK, KeyRows().Transposed(), type_);
-  const Tensor v = Memory(Id::kV, KeyRows().Transposed(), type_), out = Memory(Id::kOut, QueryRows(), type_);
-  const Tensor dout = Memory(Id::kDout, QueryRows(), type_), lse = RowValues(Id::kLse);
+  const Tensor v = Memory(Id::kV, KeyRows().Transposed(), type_), out = Memory(Id::kOut, OutRows(), type_);
+  const Tensor dout = Memory(Id::kDout, OutRows(), type_), lse = RowValues(Id::kLse);
   const Tensor scale = Scalar(Id::kScale, kFloat32), one = Scalar(Id::kOne, kFloat32);
   const Dims per_query = QueryRows().dims;
 
@@ -127,7 +130,7 @@ void Builder::Gradient(bool deterministic) {
   ds = graph_.Pointwise(kMultiply, ds, Scores(), &scale);
   KeyGradient(ds, q, Id::kDk);
 
-  const Tensor keys = graph_.Reshape(k, graph_.Virtual(KeyRows(), type_));
+  const Tensor keys = graph_.Reshape(k, graph_.Virtual(Rows(spec_.keys, spec_.key_heads, 1), type_));
   const Tensor dq = Memory(Id::kDq, QueryRows(), type_);
   if (deterministic) {
     graph_.Matmul(ds, keys, dq);
@@ -167,6 +170,7 @@ std::string Describe(const GpuAttentionSpec& spec) {
   std::string text = absl::StrCat(spec.gradient ? "gradient of attention of " : "attention of ", NameOf(spec.type), "[",
                                   spec.batch, ",", spec.queries, ",", spec.query_heads, ",", spec.depth, "]");
   absl::StrAppend(&text, " over ", spec.keys, " keys of ", spec.key_heads, " heads");
+  if (spec.packed) absl::StrAppend(&text, ", packed");
   if (spec.causal) absl::StrAppend(&text, ", causal from ", spec.first_limit);
   return text;
 }

@@ -253,6 +253,7 @@ TEST_F(RealCudnnTest, TheLibraryPlansOurGraphs) {
       spec.type = planned % 3 == 0 ? DType::kF16 : DType::kBF16;
       spec.lse = way > 0;
       spec.gradient = way > 1;
+      spec.packed = spec.queries == spec.keys && spec.query_heads == spec.key_heads && planned % 2 == 0;
       const int version = planned++ % 5 == 0 ? 800 : 900;
       const auto plan = Plan(spec, /*deterministic=*/way == 3, version);
       EXPECT_TRUE(plan.ok()) << device::Describe(spec) << ", sm " << version << ": " << plan.status();
