@@ -20,7 +20,7 @@ struct GpuMatrix {
   int64_t alignment = 64;  // bytes, of every address that Run() gets
 };
 
-// result = alpha * left right + beta * result, for every matrix of a batch: left
+// result = alpha * left right + beta * added, for every matrix of a batch: left
 // is rows x inner, right is inner x columns. Sums are taken in float32.
 struct GpuMatmulSpec {
   int64_t rows = 1, columns = 1, inner = 1, batch = 1;
@@ -41,6 +41,7 @@ struct GpuMatmulAddresses {
   const void* left = nullptr;
   const void* right = nullptr;
   void* result = nullptr;
+  const void* added = nullptr;  // laid out as the result; null: what is in the result
   const void* bias = nullptr;
   void* kept = nullptr;
   const void* gelu_operand = nullptr;

@@ -25,6 +25,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateWithEpilogue(const KernelSpec& spe
   const Attributes tanh = {{"approximate", std::string("tanh")}};
   const WholeOperand before = Out(epilogue.keep ? 1 : 0);  // of GELU
   add("einsum", {In(0), In(1)}, before, ProductOf(spec).attributes);
+  if (epilogue.add) add("add", {before, In(2)}, before);
   if (epilogue.bias) add("add", {before, In(2)}, before);
   if (epilogue.gelu) add("gelu", {before}, Out(0), tanh);
   if (epilogue.gelu_gradient) add("gelu_grad", {before, In(2)}, Out(0), tanh);

@@ -59,6 +59,15 @@ class EinsumEpilogueTest : public ::testing::Test {
   }
 };
 
+TEST_F(EinsumEpilogueTest, AddsATensorLikeTheResult) {
+  KernelSpec spec = Spec("add");
+  spec.inputs.push_back(spec.outputs[0]);
+  const Values y = Run(spec, {x_, w_, at_}, 0), product = Product();
+  for (size_t i = 0; i < y.size(); ++i) {
+    EXPECT_EQ(y[i], static_cast<float>(product[i]) + static_cast<float>(at_[i]));
+  }
+}
+
 TEST_F(EinsumEpilogueTest, AddsABias) {
   KernelSpec spec = Spec("bias");
   spec.inputs.push_back(Whole({kColumns}));
@@ -120,8 +129,9 @@ TEST_F(EinsumEpilogueTest, RefusesWhatDoesNotFit) {
     EXPECT_EQ(kernel.status().code(), absl::StatusCode::kInvalidArgument);
     return std::string(kernel.status().message());
   };
-  EXPECT_THAT(message(Spec("gelu bias")),
-              HasSubstr("attribute `epilogue`: expected bias, gelu, gelu_grad, sum_lhs or sum_rhs, got `gelu bias`"));
+  EXPECT_THAT(
+      message(Spec("gelu bias")),
+      HasSubstr("attribute `epilogue`: expected add, bias, gelu, gelu_grad, sum_lhs or sum_rhs, got `gelu bias`"));
   EXPECT_THAT(message(Spec("bias")), HasSubstr("expected 3 inputs and 1 output"));
   KernelSpec spec = Spec("bias");
   spec.inputs.push_back(Whole({kColumns + 1}));

@@ -47,6 +47,7 @@ WEFT_DEVICE bool IsAlongInner(const AxisList& inner, int operand) {
 
 template <typename R>
 WEFT_DEVICE R Finished(const EpilogueArguments& args, int64_t at, float value) {
+  if (args.added != nullptr) value += Widen(static_cast<const R*>(args.added)[at]);
   if (args.bias != nullptr) value += Widen(static_cast<const R*>(args.bias)[at % args.bias_size]);
   if (args.kept != nullptr) static_cast<R*>(args.kept)[at] = Narrow<R>(value);
   if (args.gelu != 0) value = GeluTanh::Value(value);

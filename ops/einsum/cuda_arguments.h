@@ -28,7 +28,8 @@ struct AxisList {
 // What is done with a sum before it is written to the result's element `at`. Addresses are null where there is nothing
 // to do; all have the result's type.
 struct EpilogueArguments {
-  const void* bias;  // added, element at % bias_size
+  const void* added;  // element `at`
+  const void* bias;   // added, element at % bias_size
   int64_t bias_size;
   void* kept;                // written then
   const void* gelu_operand;  // GELU's slope at its element `at` is multiplied by
@@ -42,7 +43,7 @@ struct ProductArguments {
   void* result;
   AxisList batch, rows, columns, inner;
   EpilogueArguments epilogue;
-  bool adds;  // to the result as it is, which is float
+  bool adds;  // to the result as it is
 };
 
 // The epilogue alone, of n elements that are there.

@@ -45,7 +45,8 @@ int64_t AlignmentOf(const std::vector<Axis>& outer, Operand operand, DType type)
 
 // Asks for the epilogue; kUnimplemented where the library has none like it.
 absl::Status SetEpilogue(const KernelSpec& spec, const Epilogue& epilogue, bool swapped, Split& split) {
-  if (!epilogue.any()) return absl::OkStatus();
+  if (epilogue.add) split.spec.beta = 1;
+  if (!epilogue.any() || epilogue.add) return absl::OkStatus();
   const int64_t columns = split.spec.columns;
   const bool along = (!epilogue.bias || spec.inputs[2].elements() == columns) &&
                      (!epilogue.sums || spec.outputs[1].elements() == columns);
@@ -136,6 +137,7 @@ class LibraryProduct : public Kernel {
       GpuMatmulAddresses addresses = {.left = static_cast<const char*>(inputs[swapped_ ? 1 : 0]) + offset.of[kLeft],
                                       .right = static_cast<const char*>(inputs[swapped_ ? 0 : 1]) + offset.of[kRight],
                                       .result = static_cast<char*>(outputs[0]) + offset.of[kResult]};
+      if (epilogue_.add) addresses.added = static_cast<const char*>(inputs[2]) + offset.of[kResult];
       if (epilogue_.bias) addresses.bias = inputs[2];
       if (epilogue_.gelu_gradient) addresses.gelu_operand = inputs[2];
       if (epilogue_.keep) addresses.kept = outputs[1];
@@ -160,7 +162,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLibraryProduct(const KernelSpec& s
   GpuMatmuls* const matmuls = spec.gpu->matmuls();
   if (matmuls == nullptr) return absl::UnimplementedError("expected a library of matrix products");
   WEFT_ASSIGN_OR_RETURN(Split split, SplitProduct(spec, contraction, epilogue));
-  split.spec.beta = adds ? 1.0f : 0.0f;
+  if (adds) split.spec.beta = 1;
   WEFT_ASSIGN_OR_RETURN(std::unique_ptr<GpuMatmul> matmul, matmuls->Create(split.spec));
   const std::shared_ptr<GpuWorkspace> workspace =
       spec.gpu_workspace != nullptr ? spec.gpu_workspace : std::make_shared<GpuWorkspace>();

@@ -26,6 +26,7 @@ constexpr std::optional<Equation> SplitEquation(std::string_view text) {
 }
 
 // The attribute `epilogue` is absent or one of these; epilogue.h says what they do.
+inline constexpr char kAdd[] = "add";
 inline constexpr char kBias[] = "bias";
 inline constexpr char kBiasGelu[] = "bias gelu";
 inline constexpr char kBiasGeluKeep[] = "bias gelu keep";
@@ -35,8 +36,8 @@ inline constexpr char kGeluGrad[] = "gelu_grad";
 inline constexpr char kGeluGradSumResult[] = "gelu_grad sum_result";
 inline constexpr char kSumLhs[] = "sum_lhs";
 inline constexpr char kSumRhs[] = "sum_rhs";
-inline constexpr const char* kEpilogues[] = {kBias,     kBiasGelu,          kBiasGeluKeep, kGelu,  kGeluKeep,
-                                             kGeluGrad, kGeluGradSumResult, kSumLhs,       kSumRhs};
+inline constexpr const char* kEpilogues[] = {kAdd,      kBias,     kBiasGelu,          kBiasGeluKeep, kGelu,
+                                             kGeluKeep, kGeluGrad, kGeluGradSumResult, kSumLhs,       kSumRhs};
 
 }  // namespace weft::einsum
 

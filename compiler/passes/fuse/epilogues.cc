@@ -72,6 +72,9 @@ struct FuseEpilogues : impl::FuseEpiloguesBase<FuseEpilogues> {
     each("gelu", [&](KernelOp gelu) { return takeGelu(gelu); });
     each("gelu_grad", [&](KernelOp grad) { return takeGeluGrad(grad); });
     each("reduce", [&](KernelOp reduce) { return takeResultSum(reduce) || takeOperandSum(reduce); });
+    for (StringRef name : {"add", "add_n"}) {
+      each(name, [&](KernelOp sum) { return takeSum(sum); });
+    }
     each(task::AccumulateKernel::kName, [&](KernelOp accumulate) { return takeAccumulate(accumulate); });
   }
 
@@ -178,6 +181,78 @@ private:
     return false;
   }
 
+  // Gradients of one tensor: each product but the first adds to what is there so far. Not on the host, see
+  // takeAccumulate, and not what the forward adds: what is computed again has to come out the same.
+  bool takeSum(KernelOp sum) {
+    if (isOnHost(sum) || ir::phaseOf(sum) != ir::OpPhase::Backward) {
+      return false;
+    }
+    Value result = sum.getOutputs()[0], other;
+    SmallVector<KernelOp> products;
+    for (Value term : sum.getInputs()) {
+      KernelOp einsum = task::tensorOf(term) == task::tensorOf(result) ? termOf(sum, term) : KernelOp();
+      if (einsum && !llvm::is_contained(products, einsum)) {
+        products.push_back(einsum);
+      } else if (std::exchange(other, term) || task::tensorOf(term) != task::tensorOf(result)) {
+        return false;
+      }
+    }
+    llvm::sort(products, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    SmallVector<Value> before; // what each product adds to
+    if (other) {
+      before.push_back(other);
+    }
+    for (KernelOp einsum : products) {
+      before.push_back(einsum.getOutputs()[0]);
+    }
+    ArrayRef<KernelOp> adding = ArrayRef(products).drop_front(other || products.empty() ? 0 : 1);
+    if (adding.empty() || (other && !isThere(other, adding[0])) || !isFree(result, adding.back(), sum)) {
+      return false;
+    }
+    declareBefore(adding.back(), result);
+    sum->moveAfter(adding.back());
+    // The last one first: where that finds no place, nothing has changed.
+    for (size_t i = adding.size(); i-- > 0;) {
+      KernelOp einsum = adding[i];
+      bool isLast = i + 1 == adding.size();
+      mlir::NamedAttrList constants(einsum.getConstants());
+      constants.set("epilogue", mlir::StringAttr::get(&getContext(), einsum::kAdd));
+      SmallVector<KernelOp> parts{einsum};
+      if (isLast) {
+        parts.push_back(sum);
+      }
+      KernelOp made = fuse(parts, {"einsum",
+                                   {einsum.getInputs()[0], einsum.getInputs()[1], before[i]},
+                                   {isLast ? result : einsum.getOutputs()[0]},
+                                   constants.getDictionary(&getContext()),
+                                   {2}});
+      if (!made) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // The product that makes one term of a sum, if nothing else reads it.
+  KernelOp termOf(KernelOp sum, Value term) {
+    KernelOp einsum = writerOf(term);
+    bool joins = isEinsum(einsum) && !einsum.getConstants().contains("epilogue") && inSameUnit(einsum, sum) &&
+                 isOnlyReader(sum, term);
+    return joins ? einsum : KernelOp();
+  }
+
+  // Whether a buffer is written before a kernel.
+  static bool isThere(Value buffer, KernelOp kernel) {
+    return llvm::all_of(usersOf(task::rootOf(buffer)),
+                        [&](Operation *user) { return !writes(user, buffer) || user->isBeforeInBlock(kernel); });
+  }
+
+  // Whether nothing between two kernels uses a buffer.
+  static bool isFree(Value buffer, KernelOp from, KernelOp to) {
+    return llvm::none_of(usersOf(task::rootOf(buffer)),
+                         [&](Operation *user) { return from->isBeforeInBlock(user) && user->isBeforeInBlock(to); });
+  }
+
   // The product adds to the sum over the micro-batches. Not on the host, where a library that adds to what is there
   // does so for each part of what it sums over: the sum would have other bits.
   bool takeAccumulate(KernelOp accumulate) {
@@ -187,6 +262,13 @@ private:
         !inSameUnit(einsum, accumulate) || !isOnlyReader(accumulate, term) || !haveOneElementType({term, sum})) {
       return false;
     }
+    // Sums are added to behind the whole backward. The product stays in its layer, or what it reads would be in memory
+    // until then.
+    if (!isFree(sum, einsum, accumulate)) {
+      return false;
+    }
+    declareBefore(einsum, sum);
+    accumulate->moveAfter(einsum);
     return fuse({einsum, accumulate}, {task::AccumulateEinsumKernel::kName,
                                        {einsum.getInputs()[0], einsum.getInputs()[1], sum},
                                        {sum},

@@ -214,8 +214,8 @@ absl::Status MatmulProblem::Enqueue(Handle handle, const HeuristicResult& choice
   if (!status.ok()) return status;
   const lt::Status result =
       library_->Matmul(handle, operation_.get(), &spec_.alpha, addresses.right, a_.get(), addresses.left, b_.get(),
-                       &spec_.beta, addresses.result, d_.get(), addresses.result, d_.get(), &choice.algorithm,
-                       workspace, choice.workspace_bytes, stream);
+                       &spec_.beta, addresses.added != nullptr ? addresses.added : addresses.result, d_.get(),
+                       addresses.result, d_.get(), &choice.algorithm, workspace, choice.workspace_bytes, stream);
   return result == lt::kOk ? absl::OkStatus() : library_->Explain(result, absl::StrCat("cublasLtMatmul of ", key_));
 }
 

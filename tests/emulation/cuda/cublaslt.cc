@@ -87,6 +87,7 @@ struct Product {
   float alpha, beta;
   const char* a_data;
   const char* b_data;
+  const char* c_data;
   char* d_data;
   int64_t m, n, k;
 
@@ -126,7 +127,7 @@ struct Product {
     for (int64_t l = 0; l < k; ++l) sum += A(i, l, batch) * B(l, j, batch);
     const int64_t at = At(d, i, j, batch);
     float value = alpha * sum;
-    if (beta != 0) value += beta * Load(d_data, d.type, at);
+    if (beta != 0) value += beta * Load(c_data, d.type, at);
     if (desc.epilogue & kEpilogueBias) value += Load(static_cast<const char*>(desc.bias), d.type, i);
     if (desc.epilogue & kEpilogueGeluGradient) {
       value *= GeluSlope(Load(static_cast<const char*>(desc.aux), d.type, j * desc.aux_ld + i));
@@ -362,11 +363,11 @@ EmulatedCublasLt::EmulatedCublasLt(EmulatedDriver& driver, const EmulatedCublasL
                       const Algorithm* algorithm, void* workspace, size_t workspace_bytes, Handle stream) {
     Product product = {};
     if (const Status status = s->Read(handle, desc, a, b, c, d, product); status != kOk) return status;
-    if (c_data != d_data) return kInvalid;  // allowed by the library, not meant by us
     std::memcpy(&product.alpha, alpha, sizeof(float));
     std::memcpy(&product.beta, beta, sizeof(float));
     product.a_data = static_cast<const char*>(a_data);
     product.b_data = static_cast<const char*>(b_data);
+    product.c_data = static_cast<const char*>(c_data);
     product.d_data = static_cast<char*>(d_data);
     return s->Run(product, *algorithm, workspace, workspace_bytes, stream);
   };

@@ -63,3 +63,23 @@ task.program @apart on #weft.placement<"cuda", [], [0]> micro_batches(2) {
   task.kernel "neg" ins(%x : !x) outs(%4 : !x) {} micro
   task.kernel "accumulate" ins(%4, %s4 : !x, !x) outs(%s4 : !x) {} micro
 }
+
+// -----
+// The product stays where it is, before the rest of the backward: behind that its operands would be in memory until then.
+// CHECK-LABEL: task.program @in_its_layer
+// CHECK: task.kernel "accumulate_einsum"
+// CHECK: task.kernel "gelu"
+// CHECK-NOT: task.kernel
+// CHECK: }
+!x = !task.buffer<tensor<4x4xbf16, #weft.sbp<>>>
+!w = !task.buffer<tensor<4x4xf32, #weft.sbp<>>>
+task.program @in_its_layer on #weft.placement<"cuda", [], [0]> micro_batches(2) {
+  %x = task.buffer "x" input : !x
+  %dy = task.buffer "dy" input : !x
+  %dw = task.buffer "dw" activation : !w
+  task.kernel "einsum" ins(%x, %dy : !x, !x) outs(%dw : !w) {equation = "si,so->io"} micro {phase = "backward"}
+  %dx = task.buffer "dx" output : !x
+  task.kernel "gelu" ins(%dy : !x) outs(%dx : !x) {} micro {phase = "backward"}
+  %sum = task.buffer "sum" gradient : !w
+  task.kernel "accumulate" ins(%dw, %sum : !w, !w) outs(%sum : !w) {} micro {phase = "backward"}
+}

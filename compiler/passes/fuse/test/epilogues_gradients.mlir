@@ -88,3 +88,66 @@ task.program @apart on #weft.placement<"cuda", [], [0]> micro_batches(1) {
   task.kernel "einsum" ins(%x, %3 : !x, !x) outs(%w : !w) {equation = "bsi,bso->io"} micro {phase = "weight"}
   task.kernel "reduce" ins(%3 : !x) outs(%b : !b) {dims = [0, 1], kind = "sum"} micro {phase = "backward"}
 }
+
+// -----
+// Gradients of one tensor: the first product is written, the others add to it, where they are.
+// CHECK-LABEL: task.program @three
+// CHECK: task.kernel "einsum" ins(%[[A:.*]], %[[W:.*]] : {{.*}}) outs(%[[ONE:.*]] : {{.*}}) {equation = "so,io->si"} micro {phase = "backward"}
+// CHECK: task.kernel "einsum" ins(%{{.*}}, %{{.*}}, %[[ONE]] : {{.*}}) outs(%[[TWO:.*]] : {{.*}}) {epilogue = "add", equation = "so,io->si"} micro in_place [2] {phase = "backward"}
+// CHECK: task.kernel "einsum" ins(%{{.*}}, %{{.*}}, %[[TWO]] : {{.*}}) outs(%[[SUM:.*]] : {{.*}}) {epilogue = "add", equation = "so,io->si"} micro in_place [2] {phase = "backward"}
+// CHECK-NEXT: task.kernel "gelu"
+// CHECK-NEXT: task.kernel "silu" ins(%[[SUM]]
+!x = !task.buffer<tensor<4x4xbf16, #weft.sbp<P>>>
+!d = !task.buffer<tensor<4x4xbf16, #weft.sbp<S(1)>>>
+!w = !task.buffer<tensor<4x4xbf16, #weft.sbp<S(1)>>>
+task.program @three on #weft.placement<"cuda", [tensor = 2], [0, 1]> micro_batches(1) {
+  %d1 = task.buffer "d1" input : !d
+  %d2 = task.buffer "d2" input : !d
+  %d3 = task.buffer "d3" input : !d
+  %w = task.buffer "w" input : !w
+  %1 = task.buffer "1" activation : !x
+  %2 = task.buffer "2" activation : !x
+  %3 = task.buffer "3" activation : !x
+  task.kernel "einsum" ins(%d1, %w : !d, !w) outs(%1 : !x) {equation = "so,io->si"} micro {phase = "backward"}
+  task.kernel "einsum" ins(%d2, %w : !d, !w) outs(%2 : !x) {equation = "so,io->si"} micro {phase = "backward"}
+  task.kernel "einsum" ins(%d3, %w : !d, !w) outs(%3 : !x) {equation = "so,io->si"} micro {phase = "backward"}
+  %e = task.buffer "e" output : !d
+  task.kernel "gelu" ins(%d1 : !d) outs(%e : !d) {} micro {phase = "backward"}
+  %sum = task.buffer "sum" activation : !x
+  task.kernel "add_n" ins(%3, %1, %2 : !x, !x, !x) outs(%sum : !x) {} micro in_place [0] {phase = "backward"}
+  %y = task.buffer "y" output : !x
+  task.kernel "silu" ins(%sum : !x) outs(%y : !x) {} micro {phase = "backward"}
+}
+
+// -----
+// One other term is what the product adds to, if it is there by then; two are too many, and a sum of the forward stays.
+// CHECK-LABEL: task.program @other
+// CHECK: task.kernel "einsum" ins(%{{.*}}, %{{.*}}, %[[OTHER:.*]] : {{.*}}) outs(%{{.*}}) {epilogue = "add", equation = "so,io->si"} micro in_place [2] {phase = "backward"}
+// CHECK: task.kernel "gelu" ins(%{{.*}}) outs(%[[LATE:.*]] :
+// CHECK-NEXT: task.kernel "add" ins(%{{.*}}, %[[LATE]] :
+// CHECK: task.kernel "add_n"
+// CHECK: task.kernel "add"
+!x = !task.buffer<tensor<4x4xbf16, #weft.sbp<>>>
+task.program @other on #weft.placement<"cuda", [], [0]> micro_batches(1) {
+  %d = task.buffer "d" input : !x
+  %w = task.buffer "w" input : !x
+  %other = task.buffer "other" input : !x
+  %1 = task.buffer "1" activation : !x
+  %y1 = task.buffer "y1" output : !x
+  task.kernel "einsum" ins(%d, %w : !x, !x) outs(%1 : !x) {equation = "so,io->si"} micro {phase = "backward"}
+  task.kernel "add" ins(%1, %other : !x, !x) outs(%y1 : !x) {} micro {phase = "backward"}
+  %2 = task.buffer "2" activation : !x
+  %late = task.buffer "late" activation : !x
+  %y2 = task.buffer "y2" output : !x
+  task.kernel "einsum" ins(%d, %w : !x, !x) outs(%2 : !x) {equation = "so,io->si"} micro {phase = "backward"}
+  task.kernel "gelu" ins(%d : !x) outs(%late : !x) {} micro {phase = "backward"}
+  task.kernel "add" ins(%2, %late : !x, !x) outs(%y2 : !x) {} micro {phase = "backward"}
+  %3 = task.buffer "3" activation : !x
+  %y3 = task.buffer "y3" output : !x
+  task.kernel "einsum" ins(%d, %w : !x, !x) outs(%3 : !x) {equation = "so,io->si"} micro {phase = "backward"}
+  task.kernel "add_n" ins(%3, %other, %d : !x, !x, !x) outs(%y3 : !x) {} micro {phase = "backward"}
+  %4 = task.buffer "4" activation : !x
+  %y4 = task.buffer "y4" output : !x
+  task.kernel "einsum" ins(%d, %w : !x, !x) outs(%4 : !x) {equation = "so,io->si"} micro
+  task.kernel "add" ins(%4, %other : !x, !x) outs(%y4 : !x) {} micro
+}
