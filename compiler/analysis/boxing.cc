@@ -61,8 +61,8 @@ public:
       if (at.cost > best[at.states]) {
         continue;
       }
-      for (const auto &[step, cost] : steps(at.states)) {
-        double total = at.cost + cost;
+      for (const BoxStep &step : steps(at.states)) {
+        double total = at.cost + step.seconds;
         auto it = best.find(step.after);
         if (it == best.end() || total < it->second) {
           best[step.after] = total;
@@ -120,24 +120,25 @@ private:
     return bytes;
   }
 
-  void tryStep(const States &states, size_t axis, SbpState to, SmallVector<std::pair<BoxStep, double>> &out) const {
+  void tryStep(const States &states, size_t axis, SbpState to, SmallVector<BoxStep> &out) const {
     SbpState from = states[axis];
     std::optional<BoxStep::Kind> kind = primitive(from, to);
     if (!kind || (from.isSplit() && !innermost(states, axis, from.dim)) ||
         (to.isSplit() && !innermost(states, axis, to.dim))) {
       return;
     }
-    BoxStep step{*kind, {int(axis)}, states};
+    BoxStep step{*kind, {int(axis)}, states, 0};
     step.after[axis] = to;
     if (!cutsEvenly(step.after, shape_, sizes_)) {
       return;
     }
     double bytes = localBytes(states) * double(from.isSplit() ? sizes_[axis] : 1);
-    out.push_back({step, stepSeconds(*kind, bytes, spreads_[axis], machine_)});
+    step.seconds = stepSeconds(*kind, bytes, spreads_[axis], machine_);
+    out.push_back(std::move(step));
   }
 
-  SmallVector<std::pair<BoxStep, double>> steps(const States &states) const {
-    SmallVector<std::pair<BoxStep, double>> out;
+  SmallVector<BoxStep> steps(const States &states) const {
+    SmallVector<BoxStep> out;
     for (size_t axis = 0; axis < states.size(); ++axis) {
       tryStep(states, axis, SbpState::broadcast(), out);
       for (size_t d = 0; d < shape_.size(); ++d) {
@@ -156,9 +157,9 @@ private:
   }
 
   // One all-reduce over any two or more axes that are pending in the same way.
-  void reduceTogether(const States &states, SbpState::Kind kind, SmallVector<std::pair<BoxStep, double>> &out) const {
+  void reduceTogether(const States &states, SbpState::Kind kind, SmallVector<BoxStep> &out) const {
     for (unsigned mask = 0; mask < (1u << states.size()); ++mask) {
-      BoxStep step{BoxStep::AllReduce, {}, states};
+      BoxStep step{BoxStep::AllReduce, {}, states, 0};
       bool fits = true;
       for (size_t axis = 0; axis < states.size(); ++axis) {
         if (mask & (1u << axis)) {
@@ -168,8 +169,9 @@ private:
         }
       }
       if (fits && step.axes.size() > 1) {
-        out.push_back({step, stepSeconds(BoxStep::AllReduce, localBytes(states), spreadOf(sizes_, step.axes, machine_),
-                                         machine_)});
+        step.seconds =
+            stepSeconds(BoxStep::AllReduce, localBytes(states), spreadOf(sizes_, step.axes, machine_), machine_);
+        out.push_back(std::move(step));
       }
     }
   }
@@ -199,6 +201,17 @@ bool cutsEvenly(ArrayRef<SbpState> states, ArrayRef<int64_t> shape, ArrayRef<int
     left[state.dim] /= size;
   }
   return true;
+}
+
+double boxSeconds(ir::BoxOp box, ir::PlacementAttr placement, const CostModel &machine) {
+  mlir::RankedTensorType type = ir::tensorOf(box.getInput());
+  int64_t elementBytes = (type.getElementTypeBitWidth() + 7) / 8;
+  double seconds = 0;
+  for (const BoxStep &step : findRoute(ir::sbpOf(type).getStates(), ir::sbpOf(box.getType()).getStates(),
+                                       type.getShape(), elementBytes, placement.getSizes(), machine)) {
+    seconds += step.seconds;
+  }
+  return seconds;
 }
 
 plan::Spread spreadOf(ArrayRef<int64_t> axisSizes, ArrayRef<int> axes, const CostModel &machine) {

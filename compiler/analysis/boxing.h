@@ -22,6 +22,7 @@ struct BoxStep {
   Kind kind;
   llvm::SmallVector<int, 2> axes;
   llvm::SmallVector<ir::SbpState> after; // all axes
+  double seconds = 0;                    // see stepSeconds
 };
 
 /// A shortest route from `from` to `to` for a tensor of `shape` (global) and
@@ -39,6 +40,9 @@ llvm::SmallVector<BoxStep> findRoute(llvm::ArrayRef<ir::SbpState> from, llvm::Ar
 /// Seconds of one step over a group of ranks on a tensor whose local size
 /// without this axis's split is `bytes`.
 double stepSeconds(BoxStep::Kind kind, double bytes, const plan::Spread &group, const CostModel &machine);
+
+/// Seconds of a box on the ranks of its `placement`, where its operand lies too: those of its route.
+double boxSeconds(ir::BoxOp box, ir::PlacementAttr placement, const CostModel &machine);
 
 /// The groups along `axes` of a mesh of `axisSizes`, as they lie on nodes if its ranks count up from the beginning of
 /// one.

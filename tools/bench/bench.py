@@ -6,6 +6,7 @@ Run it through tools/bench/run, which builds what it needs.
 import argparse
 import tempfile
 
+import activations
 import compilation
 import data
 import generation
@@ -33,6 +34,7 @@ PARTS = {
     "search": ("seconds, memory and gap of graph.auto_parallel for large models", search.search),
     "layouts": ("seconds of a core and gaps of the exact search for layouts, on GPT-like chains", search.layouts),
     "generate": ("tokens/s and time to the first token, beside transformers where python3 has it", generation.generate),
+    "activations": ("planned activations of large models beside the formulas for Megatron-LM", activations.activations),
     "verifier": ("compile time of large jobs, and the share of the proof", verification.verifier),
 }
 

@@ -1,5 +1,6 @@
 #include "compiler/passes/recompute/cheap.h"
 
+#include "compiler/analysis/boxing.h"
 #include "compiler/analysis/cost.h"
 #include "compiler/passes/recompute/cut.h"
 #include "ops/layout/ops.h"
@@ -51,6 +52,9 @@ private:
   int64_t repeating(Operation *op) {
     if (llvm::isa<ReshapeOp>(op) || op->hasAttr("on_use")) {
       return 0; // another view of the same bytes; what the backward gathers for itself in any case
+    }
+    if (auto box = llvm::dyn_cast<BoxOp>(op)) {
+      return crossesStages(box) ? Cut::kInfinite : picoseconds(boxSeconds(box, placement_, machine_));
     }
     auto weftOp = llvm::dyn_cast<WeftOpInterface>(op);
     if (!weftOp) {
@@ -106,6 +110,8 @@ private:
 };
 
 } // namespace
+
+bool crossesStages(Operation *op) { return llvm::isa<BoxOp>(op) && stageOf(op->getOperand(0)) != stageOf(op); }
 
 bool isKeptOutside(Value value, const Layer &layer) {
   return llvm::any_of(value.getUsers(), [&](Operation *reader) {

@@ -1,4 +1,5 @@
 // From values kept for the backward to values computed again.
+#include "compiler/analysis/cost.h"
 #include "compiler/passes/recompute/cheap.h"
 #include "compiler/passes/recompute/passes.h"
 #include "llvm/ADT/StringMap.h"
@@ -17,8 +18,6 @@ bool isSame(Operation *a, Operation *b) {
          a->getResultTypes() == b->getResultTypes() &&
          a->getName().compareOpProperties(a->getPropertiesStorage(), b->getPropertiesStorage());
 }
-
-bool crosses(Operation *op) { return llvm::isa<BoxOp>(op) && stageOf(op->getOperand(0)) != stageOf(op); }
 
 struct RecomputeClone : impl::RecomputeCloneBase<RecomputeClone> {
   using RecomputeCloneBase::RecomputeCloneBase;
@@ -44,7 +43,7 @@ struct RecomputeClone : impl::RecomputeCloneBase<RecomputeClone> {
       }
       clone(layer,
             chosen == "full"
-                ? llvm::to_vector(llvm::make_filter_range(layer.forward, [](Operation *op) { return !crosses(op); }))
+                ? llvm::to_vector(llvm::make_filter_range(layer.forward, [](Operation *op) { return !crossesStages(op); }))
                 : cheapToRepeat(layer, sections, graph.getPlacement(layer.stage), *rates));
     }
   }
@@ -134,7 +133,7 @@ private:
     llvm::DenseSet<Operation *> needed = neededOf(layer, again, lost);
     mlir::OpBuilder builder(layer.backward.front());
     mlir::IRMapping clones;
-    SmallVector<Operation *> gathers;
+    SmallVector<Operation *> copies, gathers;
     for (Operation *op : again) {
       if (!needed.contains(op)) {
         continue;
@@ -149,6 +148,7 @@ private:
       if (copy->hasAttr("on_use")) {
         gathers.push_back(copy);
       }
+      copies.push_back(copy);
       ++numCloned;
     }
     for (Operation *reader : layer.backward) {
@@ -156,6 +156,30 @@ private:
         operand.set(clones.lookupOrDefault(operand.get()));
       }
       shareGather(reader, gathers);
+    }
+    ir::PlacementAttr placement = layer.backward.front()->getParentOfType<GraphOp>().getPlacement(layer.stage);
+    for (Operation *copy : llvm::reverse(copies)) {
+      if (grows(copy, placement)) {
+        moveToReaders(copy);
+      }
+    }
+  }
+
+  // True of a gather of activations: a rank has more of its result than of its operand.
+  static bool grows(Operation *op, PlacementAttr placement) {
+    return llvm::isa<BoxOp>(op) && !op->hasAttr("on_use") &&
+           bytesOf(tileOf(op->getResult(0), placement)) > bytesOf(tileOf(op->getOperand(0), placement));
+  }
+
+  // Right in front of the first reader, into its unit: until then the shards are there alone.
+  static void moveToReaders(Operation *op) {
+    Operation *first = *op->user_begin();
+    for (Operation *user : op->getUsers()) {
+      first = user->isBeforeInBlock(first) ? user : first;
+    }
+    op->moveBefore(first);
+    if (llvm::all_of(op->getUsers(), [](Operation *user) { return phaseOf(user) == OpPhase::Weight; })) {
+      setPhase(op, OpPhase::Weight);
     }
   }
 
