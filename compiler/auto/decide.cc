@@ -200,7 +200,7 @@ private:
     return estimate(choice, space_.microBatches(choice), *profile, machine_, schedules_, {limit, measured, asked});
   }
 
-  // The least recomputation that fits, as AUTO does it: none, what is cheap, or all of some layers. In a pipeline also
+  // The least recomputation that fits, as AUTO does it: none, what is cheap of some layers, or all of some. In a pipeline also
   // none, or what is cheap, with stages that are cut for the memory instead of for the time.
   absl::StatusOr<Point> pointOf(const Choice &choice, double memory, int measured = 0) {
     const bool free = isFree();
@@ -215,9 +215,7 @@ private:
       WEFT_ASSIGN_OR_RETURN(Estimate next, estimateWith(choice, policy, kNoLimit, measured));
       WEFT_RETURN_IF_ERROR(cutFor(choice, memory, policy, measured, next, tight));
       const double saved = now.bytes - next.bytes;
-      const double part = policy == Recompute::FULL && saved > 0 && next.bytes <= memory
-                              ? std::min(1.0, (now.bytes - memory) / saved)
-                              : 1;
+      const double part = saved > 0 && next.bytes <= memory ? std::min(1.0, (now.bytes - memory) / saved) : 1;
       next.step_s = now.step_s + part * (next.step_s - now.step_s);
       next.bytes = now.bytes + part * (next.bytes - now.bytes);
       now = std::move(next);

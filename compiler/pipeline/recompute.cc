@@ -7,28 +7,31 @@
 namespace weft::compiler {
 namespace {
 
-// The policies that are tried on one stage are levels: 0 is NONE, 1 is SELECTIVE, 1 + n is FULL in the first n
-// layers and SELECTIVE in the others.
+// The policies that are tried on one stage of n layers are levels: 0 is NONE, 1 to n are SELECTIVE in so many of the
+// first layers and NONE in the others, n + 1 to 2 n are FULL in 1 to n of the first layers and SELECTIVE in the others.
 struct StageLevels {
   std::vector<std::string> layers; // without those that the job pins
   int least = 0;                   // all levels below do not fit
   int most = 0;                    // fits, or is the last one
 
   bool found() const { return least == most; }
+  int selective() const { return int(layers.size()); } // in all layers
 
-  // The level to try next. Most stages fit with one of the first two, the others are cut in halves.
-  int next() const { return found() ? most : least < 2 ? least : (least + most) / 2; }
+  // The level to try next: NONE, SELECTIVE everywhere, then by halving.
+  int next() const {
+    return found() || least == 0 ? least : least <= selective() && most > selective() ? selective() : (least + most) / 2;
+  }
 
   void learn(int level, bool fits) {
     if (!found()) {
       (fits ? most : least) = fits ? level : level + 1;
     }
   }
-};
 
-Recompute::Policy policyAt(int level, size_t layer) {
-  return level == 0 ? Recompute::NONE : int(layer) < level - 1 ? Recompute::FULL : Recompute::SELECTIVE;
-}
+  Recompute::Policy policyAt(int level, int layer) const {
+    return layer < level - selective() ? Recompute::FULL : layer < level ? Recompute::SELECTIVE : Recompute::NONE;
+  }
+};
 
 class Resolver {
 public:
@@ -77,7 +80,7 @@ private:
     if (!policies_.count(name) && !layer.backward.empty()) {
       StageLevels &stage = stages_[layer.stage];
       stage.layers.push_back(name);
-      stage.most = 1 + int(stage.layers.size());
+      stage.most = 2 * stage.selective();
     }
   }
 
@@ -88,7 +91,7 @@ private:
       int level = stage.next();
       levels.push_back(level);
       for (auto [i, name] : llvm::enumerate(stage.layers)) {
-        policies_[name] = policyAt(level, i);
+        policies_[name] = stage.policyAt(level, int(i));
       }
     }
     return levels;

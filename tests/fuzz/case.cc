@@ -148,7 +148,8 @@ Case RandomCase(uint64_t seed) {
   made.compute = dice.Of({"F32", "F32", "F32", "F32", "F32", "F32", "F32", "BF16", "BF16", "F16"});
   // Of two values that a jump compares, rounding to 11 bits or fewer often decides; that to 24 hardly ever.
   if (TraitsOf(made.model).jumps) made.compute = "F32";
-  made.search = dice.Percent(15);
+  made.machine.search = dice.Percent(15);
+  made.machine.fast_links = dice.Percent(40);
   return made;
 }
 
@@ -237,7 +238,7 @@ void Append(std::vector<Case>& all, const Case& from, void (*change)(Case&)) {
   if (shape(simpler.layout) != shape(from.layout)) simpler.layout.cuts.clear(), simpler.layout.order = "";
   // What says the same is no simpler.
   const auto text = [](const Case& c) {
-    return absl::StrCat(JobOf(c, ""), TextOf(c.model, ""), absl::StrJoin(Many(c), " "), c.compute, c.search);
+    return absl::StrCat(JobOf(c, ""), TextOf(c.model, ""), absl::StrJoin(Many(c), " "), c.compute, c.machine.search, c.machine.fast_links);
   };
   if (text(simpler) != text(from)) {
     all.push_back(simpler);
@@ -275,7 +276,8 @@ std::vector<Case> Simpler(const Case& a_case) {
   append([](Case& c) { c.model.hidden = 4 * c.model.heads; });
   append([](Case& c) { c.model.inner = 4 * c.model.hidden; });
   append([](Case& c) { c.compute = "F32"; });
-  append([](Case& c) { c.search = false; });
+  append([](Case& c) { c.machine.search = false; });
+  append([](Case& c) { c.machine.fast_links = false; });
   append([](Case& c) { c.optimizer = "sgd { lr: 0.1 }"; });
   append([](Case& c) { c.model.dropout = 0; });
   append([](Case& c) { c.model.layers = std::max<int64_t>(1, c.model.layers - 1); });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/fuzz/model.h"
+#include "tests/fuzz/train.h"
 
 namespace weft::fuzz {
 
@@ -36,7 +37,7 @@ struct Case {
   Layout layout;
   std::string optimizer;        // its message
   std::string compute = "F32";  // of the run under test and of the one rank's
-  bool search = false;          // see train.h; of the run under test
+  Machine machine;              // of the run under test
 };
 
 // Depends on the seed alone.

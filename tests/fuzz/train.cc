@@ -103,13 +103,18 @@ absl::Status Prefixed(const char* prefix, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(prefix, status.message()));
 }
 
-absl::StatusOr<plan::Plan> Compile(const std::string& text, const std::vector<std::string>& overrides, bool search) {
+absl::StatusOr<plan::Plan> Compile(const std::string& text, const std::vector<std::string>& overrides,
+                                   const Machine& machine) {
   absl::StatusOr<Job> job = ParseJob(text, "fuzz.job", overrides);
   if (!job.ok()) return job.status();
   compiler::CompileOptions options;
   options.job = *job;
   options.cluster = *LoadCluster("");
-  options.cluster.mutable_device()->set_memory_bytes(search ? 0 : int64_t{1} << 32);
+  options.cluster.mutable_device()->set_memory_bytes(machine.search ? 0 : int64_t{1} << 32);
+  if (machine.fast_links) {
+    options.cluster.mutable_node()->set_link_bytes_s(1e12);
+    options.cluster.mutable_node()->set_latency_s(1e-9);
+  }
   absl::StatusOr<compiler::Compiled> compiled = compiler::compile(options);
   if (!compiled.ok()) return compiled.status();
   return compiled->plan;
@@ -118,8 +123,8 @@ absl::StatusOr<plan::Plan> Compile(const std::string& text, const std::vector<st
 }  // namespace
 
 absl::StatusOr<Result> Train(const std::string& job, const std::vector<std::string>& overrides, int64_t vocab,
-                             int steps, bool search) {
-  absl::StatusOr<plan::Plan> plan = Compile(job, overrides, search);
+                             int steps, const Machine& machine) {
+  absl::StatusOr<plan::Plan> plan = Compile(job, overrides, machine);
   if (!plan.ok()) return Prefixed("compile: ", plan.status());
   const uint64_t seed = plan->header().job().seed();
   Source source(vocab, seed);

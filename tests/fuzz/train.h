@@ -16,11 +16,16 @@ struct Result {
   std::map<std::string, std::vector<float>> initial, state;
 };
 
+// What the compiler is told of the ranks.
+struct Machine {
+  bool search = false;      // no room to spare: it looks for arenas as small as can be, which takes seconds
+  bool fast_links = false;  // messages take next to no time: what is gathered is kept as shards, and gathered again
+};
+
 // An error of compile() begins with "compile: ", unless it was printed; one of the run with "run: ". Ranks that hold
-// the same tile must hold the same bits. `search`: for arenas as small as can be, which takes seconds; without it the
-// compiler is told that the devices have room.
+// the same tile must hold the same bits.
 absl::StatusOr<Result> Train(const std::string& job, const std::vector<std::string>& overrides, int64_t vocab,
-                             int steps, bool search = false);
+                             int steps, const Machine& machine = {});
 
 }  // namespace weft::fuzz
 

@@ -115,8 +115,8 @@ std::string OrderFile(const std::string& model_file) { return model_file + ".sch
 
 Trial Compare(const Case& a_case, const std::string& model_file, const Capture& printed) {
   const std::string job = JobOf(a_case, model_file);
-  const auto train = [&](const Overrides& overrides, bool search = false) {
-    return Train(job, overrides, a_case.model.vocab, kSteps, search);
+  const auto train = [&](const Overrides& overrides, const Machine& machine = {}) {
+    return Train(job, overrides, a_case.model.vocab, kSteps, machine);
   };
   const absl::StatusOr<Result> one = train(InPrecision(a_case, OneRank(a_case)));
   if (!one.ok()) return {Verdict::kFails, absl::StrCat("one rank: ", one.status().message(), "\n", printed.Text())};
@@ -124,7 +124,7 @@ Trial Compare(const Case& a_case, const std::string& model_file, const Capture& 
   const absl::StatusOr<Result> disturbed = train(Disturbed(a_case));
   if (!disturbed.ok())
     return {Verdict::kFails, absl::StrCat("other precision: ", disturbed.status().message(), "\n", printed.Text())};
-  const absl::StatusOr<Result> many = train(InPrecision(a_case, Many(a_case, OrderFile(model_file))), a_case.search);
+  const absl::StatusOr<Result> many = train(InPrecision(a_case, Many(a_case, OrderFile(model_file))), a_case.machine);
   const std::vector<std::string> forbidden = Forbidden(a_case);
   const std::string expected = absl::StrJoin(forbidden, "; ");
   if (!many.ok()) {

@@ -88,21 +88,51 @@ class MemoryTest(ProgramTest):
         plan, said = self.auto(none, *LARGE)
         self.assertEqual(self.policies(plan), dict.fromkeys(NAMES, "NONE"))
         self.assertIn("computed again for the backward: AUTO: nothing\n", said)
-        plan, said = self.auto(none - 1, *LARGE)
-        self.assertEqual(self.policies(plan), dict.fromkeys(NAMES, "SELECTIVE"))
-        self.assertIn("computed again for the backward: AUTO: SELECTIVE in h.0 to h.3\n", said)
-        # As few FULL layers as it takes: one less needs more than there is.
-        memory = (selective + full) // 2
-        plan, said = self.auto(memory, *LARGE)
-        chosen = list(self.policies(plan).values())
-        count = chosen.count("FULL")
-        self.assertIn(count, range(1, LAYERS))
-        self.assertEqual(chosen, ["FULL"] * count + ["SELECTIVE"] * (LAYERS - count))
-        text = f"AUTO: FULL in {'h.0' if count == 1 else f'h.0 to h.{count - 1}'}, SELECTIVE in "
-        self.assertIn(text, said)
-        self.assertIn(text, self.run_ok("weft-plan", "show", plan).out)
-        pins = [f'recompute.layers={{scope: "{name}" policy: FULL}}' for name in NAMES[:count - 1]]
-        self.assertGreater(self.arenas(self.plan(*LARGE, "recompute.policy=SELECTIVE", *pins))[0], memory)
+        # As few layers as it takes: one less needs more than there is.
+        for memory, less, more in ((none - 1, "NONE", "SELECTIVE"), ((none + selective) // 2, "NONE", "SELECTIVE"),
+                                   (selective, "NONE", "SELECTIVE"), ((selective + full) // 2, "SELECTIVE", "FULL"),
+                                   (full, "SELECTIVE", "FULL")):
+            with self.subTest(memory=memory):
+                plan, said = self.auto(memory, *LARGE)
+                chosen = list(self.policies(plan).values())
+                count = chosen.count(more)
+                self.assertIn(count, range(1, LAYERS + 1))
+                self.assertEqual(chosen, [more] * count + [less] * (LAYERS - count))
+                rest = ", SELECTIVE in " if more == "FULL" and count < LAYERS else "\n"
+                text = f"AUTO: {more} in {'h.0' if count == 1 else f'h.0 to h.{count - 1}'}{rest}"
+                self.assertIn(text, said)
+                self.assertIn(text.strip(), self.run_ok("weft-plan", "show", plan).out)
+                pins = [f'recompute.layers={{scope: "{name}" policy: {more}}}' for name in NAMES[:count - 1]]
+                self.assertGreater(self.arenas(self.plan(*LARGE, f"recompute.policy={less}", *pins))[0], memory)
+
+    def gathers(self, plan, phase):
+        """Layers with gathers among the work of a phase, once for each."""
+        return sorted(actor["name"].split("." + phase)[0] for stage in self.show(plan)["stages"]
+                      for actor in stage["actors"] if "." + phase in actor["name"]
+                      for collective in actor.get("collectives", []) if collective["kind"] == "all_gather")
+
+    def test_what_is_gathered_is_gathered_again(self):
+        # The inputs of a layer's first and third product. A rank keeps half of a layer's input in their place.
+        layout = ("dist.tensor=2", "model.set=dropout=0", "batch.micro=16", "batch.global=16")
+        slow = "cluster=" + self.write("slow.cluster", 'device { kind: "cpu" }\nnode { count: 1 ranks: 2 link_bytes_s: 1e8 }\n')
+        plans = {policy: self.plan(*layout, f"recompute.policy={policy}") for policy in ASKED}
+        self.assertEqual(self.gathers(plans["NONE"], "recompute"), [])
+        for policy in ("SELECTIVE", "FULL"):
+            self.assertEqual(self.gathers(plans[policy], "recompute"), ["h.0", "h.0", "h.1", "h.1"])
+        # Where the link is slow, it is FULL alone that does so.
+        for policy, layers in (("SELECTIVE", []), ("FULL", ["h.0", "h.0", "h.1", "h.1"])):
+            self.assertEqual(self.gathers(self.plan(*layout, slow, f"recompute.policy={policy}"), "recompute"), layers)
+        none, selective, _ = (self.arenas(plan)[0] for plan in plans.values())
+        gathered = 16 * 64 * 64 * 4
+        self.assertLess(selective, none - 2 * gathered)
+
+    def test_a_split_backward_gathers_where_weights_are_done(self):
+        layout = ("dist.tensor=2", "dist.pipeline=2", "batch.micro=4", "batch.global=16", "recompute.policy=SELECTIVE")
+        plan = self.plan(*layout, "pipeline.schedule=ZERO_BUBBLE")
+        # What the second stage begins with arrives whole.
+        self.assertEqual(self.gathers(plan, "weight"), ["h.0", "h.0", "h.1"])
+        self.assertEqual(self.gathers(plan, "recompute"), [])
+        self.assertEqual(self.gathers(self.plan(*layout), "recompute"), ["h.0", "h.0", "h.1"])
 
     def test_auto_leaves_pinned_layers_alone(self):
         none = self.arenas(self.plan(*LARGE))[0]

@@ -12,12 +12,14 @@ def RecomputeClone : Pass<"weft-recompute-clone", "::weft::ir::GraphOp"> {
 
     - `none` keeps everything;
     - `selective` clones what is cheaper to compute again than to keep: chains of element-wise ops, normalisations and
-      softmax whose operands are kept anyway, such as the result of a GELU. A byte kept is priced as the time in which
-      memory moves 16 bytes. Contractions and boxes never run again;
+      softmax whose operands are kept anyway, such as the result of a GELU; and boxes, such as the gather of a product's
+      input, where the link is fast enough. A byte kept is priced as the time in which memory moves 16 bytes. Contractions
+      never run again;
     - `full` keeps the layer's inputs alone and clones whatever its backward needs, contractions and collectives too.
 
     What arrives from another stage, what another layer's backward reads, and what follows from parameters alone is
-    never cloned. Ops outside of layers keep what they keep: they begin and end a forward, where keeping costs
+    never cloned. A clone that gathers activations stands in front of its first reader, and takes the phase `weight` if all
+    of its readers have it, so that what is gathered is there no longer than it must. Ops outside of layers keep what they keep: they begin and end a forward, where keeping costs
     little.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
