@@ -2,6 +2,7 @@
 """Computing again instead of keeping changes no bit of a training run: not the losses, not what is saved."""
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, "tests/support")
@@ -15,17 +16,13 @@ LAYOUTS = {
     "one rank, three micro-batches": ("batch.global=12",),
     "data 2 x tensor 2": ("dist.data=2", "dist.tensor=2"),
     "data 2 x tensor 2, two micro-batches": ("batch.global=8", "dist.data=2", "dist.tensor=2"),
-    "tensor 2, slices of a sequence on context 2": ("batch.global=8", "dist.tensor=2", "dist.context=2"),
-    "tensor 2, pipeline 2, 1F1B": ("batch.micro=2", "batch.global=8", "dist.tensor=2", "dist.pipeline=2"),
-    "tensor 2, pipeline 2, zero bubble": ("batch.micro=2", "batch.global=8", "dist.tensor=2", "dist.pipeline=2",
-                                          "pipeline.schedule=ZERO_BUBBLE"),
-    "tensor 2, data 2, ZeRO 3": ("batch.global=8", "dist.tensor=2", "dist.data=2", "zero.stage=3"),
     "bfloat16, tensor 2, two micro-batches": ("batch.global=8", "dist.tensor=2", "precision.compute=BF16"),
     "float16, data 2": ("dist.data=2", "precision={compute: F16 loss_scale { initial: 64 }}"),
-    "pipeline 2, 1F1B": ("batch.micro=2", "batch.global=8", "dist.pipeline=2", "dist.data=2"),
+    "pipeline 2 x tensor 2, 1F1B": ("batch.micro=2", "batch.global=8", "dist.pipeline=2", "dist.tensor=2"),
     "pipeline 3, GPipe": ("batch.micro=2", "batch.global=8", "dist.pipeline=3", "pipeline.schedule=GPIPE"),
-    "pipeline 2, zero bubble": ("batch.micro=2", "batch.global=8", "dist.pipeline=2", "pipeline.schedule=ZERO_BUBBLE"),
-    "data 2, ZeRO 3": ("batch.global=8", "dist.data=2", "zero.stage=3"),
+    "pipeline 2 x tensor 2, zero bubble": ("batch.micro=2", "batch.global=8", "dist.pipeline=2", "dist.tensor=2",
+                                           "pipeline.schedule=ZERO_BUBBLE"),
+    "data 2 x tensor 2, ZeRO 3": ("batch.global=8", "dist.data=2", "dist.tensor=2", "zero.stage=3"),
 }
 
 
@@ -43,11 +40,13 @@ POLICIES = {
 
 
 class NumbersTest(ProgramTest):
+    def actors(self, plan):
+        stages = json.loads(self.run_ok("weft-plan", "show", plan, "--json").out)["stages"]
+        return [actor["name"] for stage in stages for actor in stage["actors"]]
+
     def recomputing(self, plan):
         """The layers with work of the phase `recompute`."""
-        stages = json.loads(self.run_ok("weft-plan", "show", plan, "--json").out)["stages"]
-        names = [actor["name"] for stage in stages for actor in stage["actors"]]
-        return {name.split(".recompute")[0] for name in names if ".recompute" in name}
+        return {name.split(".recompute")[0] for name in self.actors(plan) if ".recompute" in name}
 
     def trained(self, name, plan):
         folder, lines = self.path(name), self.path(name + ".jsonl")
@@ -69,6 +68,9 @@ class NumbersTest(ProgramTest):
                 with self.subTest(layout=layout, policy=policy):
                     plan = self.plan(*NOISY, *overrides, *policy)
                     self.assertEqual(self.recomputing(plan), layers)
+                    if "dist.tensor=2" in overrides:  # a split backward has gathers in its units of weights
+                        gathers = [name for name in self.actors(plan) if re.search(r"\.(recompute|weight)\.all_gather", name)]
+                        self.assertEqual({name.split(".all_gather")[0].rsplit(".", 1)[0] for name in gathers}, layers)
                     again, files_again = self.trained(f"{layout} {policy}", plan)
                     self.assertEqual(again, numbers)
                     self.assertEqual(files_again.keys(), files.keys())
