@@ -200,8 +200,8 @@ private:
     return estimate(choice, space_.microBatches(choice), *profile, machine_, schedules_, {limit, measured, asked});
   }
 
-  // The least recomputation that fits, as AUTO does it: none, what is cheap of some layers, or all of some. In a pipeline also
-  // none, or what is cheap, with stages that are cut for the memory instead of for the time.
+  // The least recomputation that fits, as AUTO does it: none, what is cheap of some layers, or all of some. In a
+  // pipeline also none, or what is cheap, with stages that are cut for the memory instead of for the time.
   absl::StatusOr<Point> pointOf(const Choice &choice, double memory, int measured = 0) {
     const bool free = isFree();
     WEFT_ASSIGN_OR_RETURN(

@@ -271,6 +271,33 @@ TEST(DecideTest, TheLeastOfASmallModelIsOfPins) {
               {"cluster.node.count=1"});
 }
 
+// Half of what gathering again would save is missing: half of the layers do so, and the estimate has their seconds.
+TEST(DecideTest, GathersAgainWhereMemoryIsShort) {
+  const auto decidedWith = [](const std::string &policy, int64_t memory) {
+    return decided({"dist.tensor=4", "dist.data=1", "dist.context=1", "dist.pipeline=1", "batch.micro=16",
+                    "graph.keep_pins=true", "recompute.policy=" + policy},
+                   {"cluster.node.count=1", absl::StrCat("cluster.device.memory_bytes=", memory)});
+  };
+  constexpr int64_t kAmple = int64_t(1) << 36;
+  const absl::StatusOr<Decided> none = decidedWith("NONE", kAmple), selective = decidedWith("SELECTIVE", kAmple);
+  ASSERT_TRUE(none.ok() && selective.ok()) << none.status() << selective.status();
+  // Of 4 layers the inputs of two products each, 16 x 512 x 2048 of two bytes, are not kept.
+  EXPECT_GT(bytesOf(none->plan) - bytesOf(selective->plan), 4 * 2 * 16 * 512 * 2048 * 2);
+  const int64_t memory = (bytesOf(none->plan) + bytesOf(selective->plan)) / 2;
+  const absl::StatusOr<Decided> found = decidedWith("AUTO", memory);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_LE(bytesOf(found->plan), memory);
+  std::vector<Recompute::Policy> policies;
+  for (const Recompute::Layer &layer : found->plan.header().recompute())
+    policies.push_back(layer.policy());
+  EXPECT_EQ(policies, (std::vector{Recompute::SELECTIVE, Recompute::SELECTIVE, Recompute::NONE, Recompute::NONE}));
+  const plan::Alternative &best = found->plan.header().decision().best(0);
+  EXPECT_NEAR(best.estimated_s() / best.step_s(), 1, 0.02);
+  const auto secondsOf = [](const Decided &it) { return it.plan.header().decision().best(0).step_s(); };
+  EXPECT_LT(secondsOf(*none), best.step_s());
+  EXPECT_LT(best.step_s(), secondsOf(*selective));
+}
+
 // A block is laid out the same way however many there are. 22 and 24 are where a limit of the search once lay.
 TEST(DecideTest, DepthDoesNotChangeTheLayout) {
   std::string first;

@@ -19,7 +19,9 @@ struct StageLevels {
 
   // The level to try next: NONE, SELECTIVE everywhere, then by halving.
   int next() const {
-    return found() || least == 0 ? least : least <= selective() && most > selective() ? selective() : (least + most) / 2;
+    return found() || least == 0                        ? least
+           : least <= selective() && most > selective() ? selective()
+                                                        : (least + most) / 2;
   }
 
   void learn(int level, bool fits) {

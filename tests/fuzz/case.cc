@@ -238,7 +238,8 @@ void Append(std::vector<Case>& all, const Case& from, void (*change)(Case&)) {
   if (shape(simpler.layout) != shape(from.layout)) simpler.layout.cuts.clear(), simpler.layout.order = "";
   // What says the same is no simpler.
   const auto text = [](const Case& c) {
-    return absl::StrCat(JobOf(c, ""), TextOf(c.model, ""), absl::StrJoin(Many(c), " "), c.compute, c.machine.search, c.machine.fast_links);
+    return absl::StrCat(JobOf(c, ""), TextOf(c.model, ""), absl::StrJoin(Many(c), " "), c.compute, c.machine.search,
+                        c.machine.fast_links);
   };
   if (text(simpler) != text(from)) {
     all.push_back(simpler);

@@ -31,7 +31,8 @@ usage: fuzz [--seed N] [--count M] [--print]
 std::string Text(const Case& a_case, const std::string& root) {
   return absl::StrCat(weft::fuzz::JobOf(a_case, "model.mlir"),
                       "# one rank: ", absl::StrJoin(weft::fuzz::OneRank(a_case), " "), "\n# layout, ", a_case.compute,
-                      a_case.machine.search ? ", searched" : "", a_case.machine.fast_links ? ", fast links" : "", ": '", absl::StrJoin(weft::fuzz::Many(a_case), "' '"), "'\n",
+                      a_case.machine.search ? ", searched" : "", a_case.machine.fast_links ? ", fast links" : "", ": '",
+                      absl::StrJoin(weft::fuzz::Many(a_case), "' '"), "'\n",
                       a_case.layout.order.empty() ? "" : absl::StrCat("--- schedule.txt\n", a_case.layout.order),
                       "--- model.mlir\n", weft::fuzz::TextOf(a_case.model, root));
 }

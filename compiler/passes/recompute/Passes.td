@@ -19,8 +19,8 @@ def RecomputeClone : Pass<"weft-recompute-clone", "::weft::ir::GraphOp"> {
 
     What arrives from another stage, what another layer's backward reads, and what follows from parameters alone is
     never cloned. A clone that gathers activations stands in front of its first reader, and takes the phase `weight` if all
-    of its readers have it, so that what is gathered is there no longer than it must. Ops outside of layers keep what they keep: they begin and end a forward, where keeping costs
-    little.
+    of its readers have it, so that what is gathered is there no longer than it must. Ops outside of layers keep what they
+    keep: they begin and end a forward, where keeping costs little.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [

@@ -28,9 +28,10 @@ bool crossesStages(mlir::Operation *op);
 bool isKeptOutside(mlir::Value value, const Layer &layer);
 
 /// The forward ops of a layer to run again for its backward such that seconds of computing again, plus bytes kept
-/// at the price above, are least (a minimum cut between what must be kept and what the backward reads). Contractions are
-/// not among them. A box is, where its route takes less than that price: of a gather the shards are kept, and gathered
-/// again (Korthikanti et al., "Reducing activation recomputation in large transformer models", 2022). In program order.
+/// at the price above, are least (a minimum cut between what must be kept and what the backward reads). Contractions
+/// are not among them. A box is, where its route takes less than that price: of a gather the shards are kept, and
+/// gathered again (Korthikanti et al., "Reducing activation recomputation in large transformer models", 2022). In
+/// program order.
 llvm::SmallVector<mlir::Operation *> cheapToRepeat(const Layer &layer, const Sections &sections,
                                                    ir::PlacementAttr placement, const CostModel &machine);
 

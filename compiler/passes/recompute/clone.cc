@@ -41,10 +41,9 @@ struct RecomputeClone : impl::RecomputeCloneBase<RecomputeClone> {
       if (layer.backward.empty() || chosen == "none") {
         continue;
       }
-      clone(layer,
-            chosen == "full"
-                ? llvm::to_vector(llvm::make_filter_range(layer.forward, [](Operation *op) { return !crossesStages(op); }))
-                : cheapToRepeat(layer, sections, graph.getPlacement(layer.stage), *rates));
+      clone(layer, chosen == "full" ? llvm::to_vector(llvm::make_filter_range(
+                                          layer.forward, [](Operation *op) { return !crossesStages(op); }))
+                                    : cheapToRepeat(layer, sections, graph.getPlacement(layer.stage), *rates));
     }
   }
 
@@ -157,7 +156,7 @@ private:
       }
       shareGather(reader, gathers);
     }
-    ir::PlacementAttr placement = layer.backward.front()->getParentOfType<GraphOp>().getPlacement(layer.stage);
+    PlacementAttr placement = getOperation().getPlacement(layer.stage);
     for (Operation *copy : llvm::reverse(copies)) {
       if (grows(copy, placement)) {
         moveToReaders(copy);
