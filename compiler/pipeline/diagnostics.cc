@@ -48,8 +48,8 @@ std::string unknownOp(StringRef name, mlir::MLIRContext *context) {
   return what + "one of weft or model, such as weft.add" + (meant.empty() ? "" : "; did you mean " + meant + "?");
 }
 
-// What the parser says of MLIR, in the words of a model file; `rest` is the line from where it says so. Empty: there is
-// nothing better to say.
+} // namespace
+
 std::string inOurWords(StringRef text, StringRef rest, mlir::MLIRContext *context) {
   if (text.contains("custom op '") && (text.contains("unknown") || text.contains("not found"))) {
     return unknownOp(text.split("custom op '").second.split('\'').first, context);
@@ -64,8 +64,6 @@ std::string inOurWords(StringRef text, StringRef rest, mlir::MLIRContext *contex
   }
   return "";
 }
-
-} // namespace
 
 FirstError::FirstError(llvm::SourceMgr &sources, mlir::MLIRContext *context)
     : printer(sources, context), filter(context, [this](mlir::Diagnostic &diagnostic) { return handle(diagnostic); }) {}

@@ -7,6 +7,10 @@
 
 namespace weft::compiler {
 
+/// What MLIR's parser says, in the words of a model file; `rest` is the line from where it says so, without the spaces before
+/// it. Empty: there is nothing better to say.
+std::string inOurWords(llvm::StringRef text, llvm::StringRef rest, mlir::MLIRContext *context);
+
 /// While it lives, prints the first error of `context` to standard error with its line and its notes. Errors
 /// after it are mostly its consequences and are dropped. An error about a whole file has no line to show, and a line of
 /// a thousand letters is not shown.

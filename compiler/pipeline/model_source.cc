@@ -5,16 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/dialect/model/model.h"
 #include "compiler/dialect/task/task.h"
+#include "mlir/IR/OperationSupport.h"
 #include "mlir/Parser/Parser.h"
 #include "ops/abi/status_macros.h"
 #include "ops/register.h"
 #include "runtime/plan/read_file.h"
 
 namespace weft::compiler {
-namespace {
-
-// A context that knows what a model file may hold.
-std::unique_ptr<mlir::MLIRContext> makeContext() {
+std::unique_ptr<mlir::MLIRContext> makeModelContext() {
   mlir::DialectRegistry registry;
   ir::registerWeftDialect(registry);
   registry.insert<model::ModelDialect, task::TaskDialect>();
@@ -24,10 +22,8 @@ std::unique_ptr<mlir::MLIRContext> makeContext() {
   return context;
 }
 
-} // namespace
-
 ModelSource::ModelSource(const std::string &file, std::string text)
-    : file_(file), context_(makeContext()), errors_(sources_, context_.get()) {
+    : file_(file), context_(makeModelContext()), errors_(sources_, context_.get()) {
   sources_.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, file), llvm::SMLoc());
   module_ = mlir::parseSourceFile<mlir::ModuleOp>(sources_, context_.get());
 }
@@ -38,11 +34,23 @@ absl::StatusOr<std::unique_ptr<ModelSource>> ModelSource::read(const Job &job) {
     return absl::NotFoundError(absl::StrCat(job.model().file(), ": expected a model file, found none"));
   }
   WEFT_ASSIGN_OR_RETURN(std::string text, plan::ReadText(job.model().file()));
-  std::unique_ptr<ModelSource> source(new ModelSource(job.model().file(), std::move(text)));
+  return parse(job.model().file(), std::move(text));
+}
+
+absl::StatusOr<std::unique_ptr<ModelSource>> ModelSource::parse(const std::string &file, std::string text) {
+  std::unique_ptr<ModelSource> source(new ModelSource(file, std::move(text)));
   if (!source->module_) {
     return source->wrong("does not parse");
   }
   return source;
+}
+
+absl::Status ModelSource::isSame(const std::string &text) {
+  const mlir::OwningOpRef<mlir::ModuleOp> other =
+      mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(context_.get()), file_);
+  const bool same = other && mlir::OperationEquivalence::isEquivalentTo(*module_, *other,
+                                                                        mlir::OperationEquivalence::IgnoreLocations);
+  return same ? absl::OkStatus() : absl::InternalError(absl::StrCat(file_, ": expected the same model, got another"));
 }
 
 absl::Status ModelSource::wrong(llvm::StringRef what) const {

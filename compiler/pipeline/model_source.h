@@ -13,6 +13,9 @@
 
 namespace weft::compiler {
 
+/// A context that knows what a model file may hold.
+std::unique_ptr<mlir::MLIRContext> makeModelContext();
+
 /// The parsed file of a job, in a context of its own. While it lives, the first error of this context is printed to
 /// standard error, with its line. For one thread.
 class ModelSource {
@@ -20,6 +23,12 @@ public:
   /// Of a job with paths as seen from here. NotFound without such a file; InvalidArgument, whose message is empty if an
   /// error was printed, for one that does not parse.
   static absl::StatusOr<std::unique_ptr<ModelSource>> read(const Job &job);
+
+  /// Of a text, which errors call `file`. As read().
+  static absl::StatusOr<std::unique_ptr<ModelSource>> parse(const std::string &file, std::string text);
+
+  /// Whether `text` parses as the same module, lines and comments aside; kInternal if not.
+  absl::Status isSame(const std::string &text);
 
   mlir::ModuleOp module() { return *module_; }
 

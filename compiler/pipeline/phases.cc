@@ -38,7 +38,7 @@ constexpr std::pair<Phase, const char *> kPhases[] = {
 
 void buildElaborate(mlir::OpPassManager &manager, const Job &job) {
   // First every file, so that a job may set what an imported file declares.
-  manager.addPass(createElaborateImports());
+  buildImports(manager);
   ElaborateConfigOptions config;
   std::vector<std::string> set(job.model().set().begin(), job.model().set().end());
   config.set = set;
@@ -383,6 +383,8 @@ void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job) {
 #include "compiler/pipeline/phases.inc"
   }
 }
+
+void buildImports(mlir::OpPassManager &manager) { manager.addPass(createElaborateImports()); }
 
 void registerPasses() {
 #define WEFT_PHASE(Name, name) register##Name##Passes();

@@ -35,6 +35,9 @@ void setInputs(mlir::ModuleOp module, const Job &job, const CostModel &machine);
 /// Adds the passes of a phase, as the resolved job asks for them.
 void buildPhase(mlir::OpPassManager &manager, Phase phase, const Job &job);
 
+/// Adds the first pass of `elaborate` alone, which takes in what a file imports.
+void buildImports(mlir::OpPassManager &manager);
+
 /// Makes every pass known to the command line of weft-opt, and every phase as `--phase-shard`, with the options `job`,
 /// a job file, and `keys`, overrides of it. Call once.
 void registerPasses();

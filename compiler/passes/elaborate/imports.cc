@@ -24,9 +24,10 @@ StringRef fileOf(mlir::Operation *op) {
 
 class Importer {
 public:
-  // `within`: the files that are being taken in already, outermost first.
-  explicit Importer(mlir::ModuleOp module, llvm::ArrayRef<std::string> within = {})
-      : module(module), open(within.begin(), within.end()) {}
+  // `texts`: of files, instead of what is on disk; may be null. `within`: the files that are being taken in already,
+  // outermost first.
+  Importer(mlir::ModuleOp module, mlir::DictionaryAttr texts, llvm::ArrayRef<std::string> within = {})
+      : module(module), texts(texts), open(within.begin(), within.end()) {}
 
   LogicalResult run() { return run(fileOf(module.getBody()->empty() ? module : &module.getBody()->front())); }
 
@@ -86,7 +87,8 @@ private:
     if (!import.getPrefix() && !done.insert(real).second) {
       return mlir::success();
     }
-    const absl::StatusOr<std::string> text = plan::ReadText(path.str().str());
+    auto given = texts ? texts.getAs<mlir::StringAttr>(real) : mlir::StringAttr();
+    const absl::StatusOr<std::string> text = given ? given.str() : plan::ReadText(path.str().str());
     if (!text.ok()) {
       return mlir::emitError(import.getLoc())
              << "import \"" << import.getPath() << "\": " << std::string(text.status().message());
@@ -109,7 +111,7 @@ private:
       return mlir::emitError(import.getLoc())
              << "import \"" << import.getPath() << "\": as: expected letters, digits and _, got \"" << prefix << "\"";
     }
-    if (failed(Importer(file, open).run(path))) {
+    if (failed(Importer(file, texts, open).run(path))) {
       return mlir::failure();
     }
     rename(file, prefix);
@@ -236,6 +238,7 @@ private:
   }
 
   mlir::ModuleOp module;
+  mlir::DictionaryAttr texts;
   llvm::SmallVector<std::string> open; // the files being taken in, outermost first
   llvm::StringSet<> done;
   llvm::StringMap<mlir::Operation *> names;
@@ -243,7 +246,9 @@ private:
 
 struct ElaborateImports : impl::ElaborateImportsBase<ElaborateImports> {
   void runOnOperation() override {
-    if (failed(Importer(getOperation()).run())) {
+    auto texts = getOperation()->getAttrOfType<mlir::DictionaryAttr>(model::kTextsName);
+    getOperation()->removeAttr(model::kTextsName);
+    if (failed(Importer(getOperation(), texts).run())) {
       return signalPassFailure();
     }
   }
