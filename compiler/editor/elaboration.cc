@@ -26,7 +26,14 @@ using llvm::StringRef;
 // The attribute of a note: the number of the value that it is of.
 constexpr llvm::StringLiteral kNoteName("note");
 
-Place placeOf(mlir::FileLineColLoc loc) { return {loc.getFilename().str(), loc.getLine(), loc.getColumn()}; }
+std::string realPath(const std::string &path) {
+  std::error_code none;
+  return std::filesystem::weakly_canonical(path, none).string();
+}
+
+Place placeOf(mlir::FileLineColLoc loc) {
+  return {realPath(loc.getFilename().str()), loc.getLine(), loc.getColumn()};
+}
 
 // The places that a location leads through, innermost first.
 void addPlaces(mlir::Location loc, std::vector<Place> &places) {
@@ -202,7 +209,7 @@ private:
 class Elaborator {
 public:
   Elaborator(const Job &job, const Unsaved &unsaved)
-      : job(job), unsaved(unsaved), context(compiler::makeModelContext()), file(job.model().file()),
+      : job(job), unsaved(unsaved), context(compiler::makeModelContext()), file(realPath(job.model().file())),
         handler(context.get(), [this](mlir::Diagnostic &diagnostic) { return take(diagnostic); }) {}
 
   Elaboration run() {
@@ -236,9 +243,8 @@ public:
   }
 
 private:
-  absl::StatusOr<std::string> textOfFile(const std::string &path) const {
-    std::error_code none;
-    auto it = unsaved.find(std::filesystem::canonical(path, none).string());
+  absl::StatusOr<std::string> textOfFile(const std::string &path) const { // a real path
+    auto it = unsaved.find(path);
     return it == unsaved.end() ? plan::ReadText(path) : it->second;
   }
 

@@ -15,7 +15,7 @@
 
 namespace weft::editor {
 
-/// Of a file as MLIR names it; from 1, in bytes. Line 0: the whole file.
+/// Of a file, by real path; from 1, in bytes. Line 0: the whole file.
 struct Place {
   std::string file;
   unsigned line = 0, column = 0;

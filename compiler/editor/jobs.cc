@@ -78,6 +78,12 @@ absl::StatusOr<NamedJob> jobAt(const std::string &path, const std::vector<std::s
   return NamedJob{path, LocateJob(*std::move(job), path)};
 }
 
+bool hasModel(const Job &job, const std::string &file) {
+  const fs::path model = real(job.model().file()), path = real(file);
+  std::set<fs::path> seen;
+  return model == path || importsFile(model, path, seen);
+}
+
 std::vector<NamedJob> jobsOf(const std::string &file) {
   const fs::path path = real(file), folder = path.parent_path();
   std::map<fs::path, NamedJob> here = jobsByModel(folder);

@@ -126,7 +126,7 @@ private:
     if (right.kind == Kind::Comment) {
       return gap >= 1 && isAligned(i, right) ? gap : 2;
     }
-    if (isOp(right) && open.empty() && !isOpen) {
+    if (isOp(right) && open.empty() && !isOpen && !is(left, "{")) {
       return std::max(gap, 2); // another statement
     }
     const int wanted = spaceBetween(left, right, gap);
@@ -152,7 +152,7 @@ private:
     if (is(right, ",") || closes(right) || is(left, "(") || is(left, "[")) {
       return 0;
     }
-    if (is(left, ",") || is(left, "=") || is(right, "=") || is(right, "{") || is(right, "->") || is(left, "->")) {
+    if (is(left, ",") || is(left, "=") || (is(left, "{") && isOp(right)) || is(right, "=") || is(right, "{") || is(right, "->") || is(left, "->")) {
       return 1;
     }
     if (is(right, "(")) {

@@ -95,7 +95,11 @@ private:
       return;
     }
     int first = at - 1;
-    while (first > 0 && (token(first - 1).kind == Kind::Value || isPunctuation(token(first - 1), ","))) {
+    while (first > 0 && isAt(first - 1, Kind::Value)) {
+      --first;
+      if (first == 0 || !isAt(first - 1, ",")) {
+        break;
+      }
       --first;
     }
     int result = 0;

@@ -109,6 +109,8 @@ TEST(OutlineTest, KnowsNamesOfWhatDoesNotParse) {
                            "// Two.\n"
                            "model.layer @block(%x, %y) [rate, width = 2 * hidden, norm = @rms] {\n"
                            "  %a, %b = model.call @pair (%x) [width]\n"
+                           "  model.call @running (%a, %b)\n"
+                           "  weft.assign %a, %x\n"
                            "  %c = weft.add %a, \n"
                            "\n"
                            "model.graph @train(%tokens [batch, seq] i32) {\n"
@@ -132,7 +134,7 @@ TEST(OutlineTest, KnowsNamesOfWhatDoesNotParse) {
   EXPECT_EQ(outline.tokens[block.values[2].op].text, "model.call");
   EXPECT_EQ(commentAbove(outline, block.first), "One.\nTwo.");
   EXPECT_EQ(outline.around(outline.tokenAt(7, 4)), &block);
-  EXPECT_EQ(outline.around(outline.tokenAt(11, 4))->name, "train");
+  EXPECT_EQ(outline.around(outline.tokenAt(13, 4))->name, "train");
   EXPECT_EQ(outline.tokenAt(3, 0), -1);
 }
 

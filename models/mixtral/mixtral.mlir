@@ -8,7 +8,7 @@ model.import "../experts.mlir"
 model.config @layers = 32       model.config @hidden = 4096     model.config @inner = 14336
 model.config @heads = 32        model.config @kv_heads = 8      model.config @head_dim = hidden floordiv heads
 model.config @vocab = 32000     model.config @seq = 4096
-model.config @norm_eps = 1.0e-5 model.config @theta = 1000000.0
+model.config @norm_eps = 1.0e-5  model.config @theta = 1000000.0
 model.config @experts = 8       model.config @chosen = 2
 // What the auxiliary losses weigh.
 model.config @balance_weight = 0.02

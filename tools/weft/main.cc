@@ -30,6 +30,8 @@ usage: weft COMMAND [ARGUMENTS]
                              a PyTorch module -> a job, a model file and weights
   export CHECKPOINT -o DIR   a checkpoint -> a folder that from_pretrained opens
   calibrate -o FILE.cluster  measure this machine's rates, which plans are chosen by
+  fmt FILE...                lay out model files
+  lsp                        what an editor starts to help with model files
   opt FILE                   run single passes on IR text (for developers)
 
 `weft --version` says what this program was built from; `weft COMMAND --version` likewise.
@@ -75,8 +77,8 @@ int main(int argc, char** argv) {
   if (argc < 2) {
     std::fprintf(
         stderr,
-        "weft: expected a command: compile, run, generate, launch, watch, plan, import, export, calibrate or opt; "
-        "see weft --help\n");
+        "weft: expected a command: compile, run, generate, launch, watch, plan, import, export, calibrate, fmt, lsp or "
+        "opt; see weft --help\n");
     return 2;
   }
   const std::string command = argv[1];
@@ -88,8 +90,8 @@ int main(int argc, char** argv) {
     std::fputs(weft::VersionText("weft").c_str(), stdout);
     return 0;
   }
-  for (const char* known :
-       {"compile", "run", "generate", "launch", "watch", "plan", "import", "export", "calibrate", "opt"}) {
+  for (const char* known : {"compile", "run", "generate", "launch", "watch", "plan", "import", "export", "calibrate",
+                            "fmt", "lsp", "opt"}) {
     if (command != known) continue;
     const bool compares = command == "plan" && argc > 2 && std::strcmp(argv[2], "compare") == 0;
     const std::string program = compares ? "plan-compare" : command;
@@ -100,9 +102,8 @@ int main(int argc, char** argv) {
   }
   std::fprintf(
       stderr,
-      "weft: unknown command `%s`: expected compile, run, generate, launch, watch, plan, import, export, calibrate "
-      "or opt; see "
-      "weft --help\n",
+      "weft: unknown command `%s`: expected compile, run, generate, launch, watch, plan, import, export, calibrate, "
+      "fmt, lsp or opt; see weft --help\n",
       argv[1]);
   return 2;
 }

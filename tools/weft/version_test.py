@@ -6,7 +6,8 @@ import unittest
 PROGRAMS = ("tools/weft/weft", "tools/compile/weft-compile", "tools/run/weft-run", "tools/launch/weft-launch",
             "tools/plan/weft-plan", "tools/compare/weft-plan-compare", "tools/calibrate/weft-calibrate",
             "tools/opt/weft-opt", "tools/import/weft-import", "tools/export/weft-export",
-            "tools/generate/weft-generate", "tools/watch/weft-watch")
+            "tools/generate/weft-generate", "tools/watch/weft-watch", "tools/fmt/weft-fmt",
+            "tools/lsp/weft-lsp")
 
 
 class VersionTest(unittest.TestCase):

@@ -21,7 +21,7 @@ expect() {
 
 expect 0 "usage: weft COMMAND" "$folder/weft" --help
 expect 0 "weft run gpt2.plan" "$folder/weft" help
-expect 2 "expected a command: compile, run, generate, launch, watch, plan, import, export, calibrate or opt" "$folder/weft"
+expect 2 "expected a command: compile, run, generate, launch, watch, plan, import, export, calibrate, fmt, lsp or opt" "$folder/weft"
 expect 2 'unknown command `tune`' "$folder/weft" tune x
 expect 2 'unknown command `../plan`' "$folder/weft" ../plan
 expect 1 "weft: weft-run: expected beside weft in" "$folder/weft" run x.plan
