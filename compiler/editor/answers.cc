@@ -207,7 +207,8 @@ std::string Answers::hoverOfValue(const Symbol &around, const std::string &name)
       absl::StrAppend(&code, code.empty() ? "" : "\n", "%", name, ": ", line,
                       names.empty() ? "" : "\n  " + what + listOf(names));
     }
-    absl::StrAppend(&shown, inCode(code), job.job.empty() ? "without a job: batch = 1\n" : "as `" + job.job + "` has it\n");
+    absl::StrAppend(&shown, inCode(code),
+                    job.job.empty() ? "without a job: batch = 1\n" : "as `" + job.job + "` has it\n");
   }
   return shown.empty() ? inCode(absl::StrCat("%", name)) + "no shape: what elaborates does not come here\n" : shown;
 }
@@ -234,7 +235,8 @@ std::optional<Hover> Answers::hover(int line, int column) const {
     return Hover{spanOf(at), hoverOfValue(*around, std::string(token.text.substr(1)))};
   }
   if (const OpPage *page = isOp(token) ? findOpPage(token.text) : nullptr) {
-    return Hover{spanOf(at), "**" + std::string(page->name) + "**: " + std::string(page->summary) + "\n\n" + std::string(page->text)};
+    return Hover{spanOf(at), "**" + std::string(page->name) + "**: " + std::string(page->summary) + "\n\n" +
+                                 std::string(page->text)};
   }
   if (token.kind == Kind::Symbol || token.kind == Kind::Word) {
     const std::string name(token.text.substr(token.kind == Kind::Word ? 0 : 1));
@@ -313,7 +315,8 @@ Typing typingAt(const Outline &outline, int line, int column) {
       at.open.push_back(at.before);
     } else if (isPunctuation(token, ")") || isPunctuation(token, "]")) {
       at.open.resize(at.open.empty() ? 0 : at.open.size() - 1);
-    } else if ((isPunctuation(token, "=") && at.open.empty()) || isPunctuation(token, "{") || isPunctuation(token, "}")) {
+    } else if ((isPunctuation(token, "=") && at.open.empty()) || isPunctuation(token, "{") ||
+               isPunctuation(token, "}")) {
       at.page = nullptr;
       at.open.clear();
     }

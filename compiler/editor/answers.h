@@ -1,5 +1,5 @@
-// What an editor asks at a place of a model file, and the answers: by the file's tokens, so that they are there while it does
-// not parse, and by what was elaborated last.
+// What an editor asks at a place of a model file, and the answers: by the file's tokens, so that they are there while
+// it does not parse, and by what was elaborated last.
 #ifndef WEFT_COMPILER_EDITOR_ANSWERS_H_
 #define WEFT_COMPILER_EDITOR_ANSWERS_H_
 
@@ -62,16 +62,16 @@ public:
   Answers(const std::string &file, const std::string &text, const Texts &texts, const Facts &facts)
       : file(file), text(text), texts(texts), facts(facts), outline(text::outlineOf(text)) {}
 
-  /// Where what stands at a place is declared: a value, a layer, a number of the model, a parameter of a layer, an imported
-  /// file.
+  /// Where what stands at a place is declared: a value, a layer, a number of the model, a parameter of a layer, an
+  /// imported file.
   std::optional<Span> definition(int line, int column) const;
 
-  /// Of a value its shapes, and of a parameter its names, SBP and shape in files; of a layer its comment and head; of an op its
-  /// page of the reference; of a number its value.
+  /// Of a value its shapes, and of a parameter its names, SBP and shape in files; of a layer its comment and head; of
+  /// an op its page of the reference; of a number its value.
   std::optional<Hover> hover(int line, int column) const;
 
-  /// What may go on at a place: ops where a statement begins, values behind %, layers behind @, numbers in brackets, and else
-  /// the words of the op.
+  /// What may go on at a place: ops where a statement begins, values behind %, layers behind @, numbers in brackets,
+  /// and else the words of the op.
   Completions completion(int line, int column) const;
 
 private:

@@ -31,9 +31,7 @@ std::string realPath(const std::string &path) {
   return std::filesystem::weakly_canonical(path, none).string();
 }
 
-Place placeOf(mlir::FileLineColLoc loc) {
-  return {realPath(loc.getFilename().str()), loc.getLine(), loc.getColumn()};
-}
+Place placeOf(mlir::FileLineColLoc loc) { return {realPath(loc.getFilename().str()), loc.getLine(), loc.getColumn()}; }
 
 // The places that a location leads through, innermost first.
 void addPlaces(mlir::Location loc, std::vector<Place> &places) {
@@ -83,11 +81,10 @@ std::string textOf(mlir::Attribute value) {
 
 // "tensor = S(2), data = B".
 std::string textOf(mlir::DictionaryAttr pins) {
-  return llvm::join(llvm::map_range(pins ? pins.getValue() : llvm::ArrayRef<mlir::NamedAttribute>(),
-                                    [](mlir::NamedAttribute pin) {
-                                      return pin.getName().str() + " = " + textOf(pin.getValue());
-                                    }),
-                    ", ");
+  return llvm::join(
+      llvm::map_range(pins ? pins.getValue() : llvm::ArrayRef<mlir::NamedAttribute>(),
+                      [](mlir::NamedAttribute pin) { return pin.getName().str() + " = " + textOf(pin.getValue()); }),
+      ", ");
 }
 
 // Puts a note behind every value of layers and graphs. A note is an output: an op of no results that nothing but

@@ -2,7 +2,8 @@
 //
 //   text of the file ─ parse ─▶ module ─ the passes of elaborate, for every graph ─▶ Problem at a place
 //                                 │ imports: those that stand in the editor from there, others from disk
-//                                 └ a note is put behind every value before layers are put in place of calls, and read when
+//                                 └ a note is put behind every value before layers are put in place of calls, and read
+//                                 when
 //                                   shapes are inferred: so calls, repeats and dropouts of rate 0 have shapes too
 #ifndef WEFT_COMPILER_EDITOR_ELABORATION_H_
 #define WEFT_COMPILER_EDITOR_ELABORATION_H_
@@ -64,9 +65,9 @@ struct Elaboration {
 /// Texts that have changed since they were read from disk, by real path.
 using Unsaved = std::map<std::string, std::string>;
 
-/// Elaborates every graph of `job.model().file()`, which is a path as seen from here; `job.model().graph()` with the job's
-/// mesh and pins, the others on one rank. A file without graphs is parsed, and its imports are. Takes milliseconds for what
-/// is small. For one thread.
+/// Elaborates every graph of `job.model().file()`, which is a path as seen from here; `job.model().graph()` with the
+/// job's mesh and pins, the others on one rank. A file without graphs is parsed, and its imports are. Takes
+/// milliseconds for what is small. For one thread.
 Elaboration elaborated(const Job &job, const Unsaved &unsaved);
 
 } // namespace weft::editor

@@ -21,9 +21,10 @@ absl::StatusOr<NamedJob> jobAt(const std::string &path, const std::vector<std::s
 /// Whether the model of `job` is `file`, a path, or imports it.
 bool hasModel(const Job &job, const std::string &file);
 
-/// For the model file at `file`, an absolute path: the job of its folder that has this model, tiny.job before the others,
-/// then by name. Without one, of every model in its folder and the folders below it that imports the file, the job found
-/// that way. Without these too, a job of which nothing but the model is said. Job files that are wrong are passed over.
+/// For the model file at `file`, an absolute path: the job of its folder that has this model, tiny.job before the
+/// others, then by name. Without one, of every model in its folder and the folders below it that imports the file, the
+/// job found that way. Without these too, a job of which nothing but the model is said. Job files that are wrong are
+/// passed over.
 std::vector<NamedJob> jobsOf(const std::string &file);
 
 } // namespace weft::editor

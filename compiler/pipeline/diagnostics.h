@@ -7,8 +7,8 @@
 
 namespace weft::compiler {
 
-/// What MLIR's parser says, in the words of a model file; `rest` is the line from where it says so, without the spaces before
-/// it. Empty: there is nothing better to say.
+/// What MLIR's parser says, in the words of a model file; `rest` is the line from where it says so, without the spaces
+/// before it. Empty: there is nothing better to say.
 std::string inOurWords(llvm::StringRef text, llvm::StringRef rest, mlir::MLIRContext *context);
 
 /// While it lives, prints the first error of `context` to standard error with its line and its notes. Errors

@@ -152,7 +152,8 @@ private:
     if (is(right, ",") || closes(right) || is(left, "(") || is(left, "[")) {
       return 0;
     }
-    if (is(left, ",") || is(left, "=") || (is(left, "{") && isOp(right)) || is(right, "=") || is(right, "{") || is(right, "->") || is(left, "->")) {
+    if (is(left, ",") || is(left, "=") || (is(left, "{") && isOp(right)) || is(right, "=") || is(right, "{") ||
+        is(right, "->") || is(left, "->")) {
       return 1;
     }
     if (is(right, "(")) {
@@ -182,10 +183,10 @@ private:
   const std::vector<Line> lines;
   std::string out;
   int column = 0, depth = 0, angles = 0;
-  int opColumn = -1;         // of the op of the statement; -1 behind a brace
-  std::string_view op;       // its name
-  bool isOpen = false;       // behind a token that more has to follow
-  std::vector<int> open;     // where lines within each open bracket begin
+  int opColumn = -1;                                  // of the op of the statement; -1 behind a brace
+  std::string_view op;                                // its name
+  bool isOpen = false;                                // behind a token that more has to follow
+  std::vector<int> open;                              // where lines within each open bracket begin
   const Token *last = nullptr, *beforeLast = nullptr; // written, comments aside
 };
 

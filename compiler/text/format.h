@@ -10,7 +10,8 @@ namespace weft::text {
 /// `text` with the indents and spaces of the house. Tokens, comments and line breaks stay:
 ///
 /// - two spaces a body; a line that goes on stands below what follows the open bracket, or two behind the op's name;
-/// - one space or none between two tokens, by what they are; several where a token stands right below or above one of the
+/// - one space or none between two tokens, by what they are; several where a token stands right below or above one of
+/// the
 ///   neighbouring line, as in a table;
 /// - two spaces or more between two statements of a line;
 /// - two spaces before a comment behind code, or more in a table;

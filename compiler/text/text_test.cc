@@ -73,7 +73,8 @@ TEST(FormatTest, KeepsTables) {
   const std::string table = "model.config @a  = 1     model.config @long  = 2  // one\n"
                             "model.config @bc = 12    model.config @short = 3  // two\n";
   EXPECT_EQ(formatted(table), table);
-  EXPECT_EQ(formatted("model.config @a  = 1\n\nmodel.config @bc = 12\n"), "model.config @a = 1\n\nmodel.config @bc = 12\n");
+  EXPECT_EQ(formatted("model.config @a  = 1\n\nmodel.config @bc = 12\n"),
+            "model.config @a = 1\n\nmodel.config @bc = 12\n");
   EXPECT_EQ(formatted("  %w = weft.parameter \"weight\"   [out]  init(ones)\n"),
             "%w = weft.parameter \"weight\" [out] init(ones)\n");
 }

@@ -25,8 +25,8 @@ struct Token {
   int end() const { return column + int(text.size()); } // a token stands in one line
 };
 
-/// The tokens of `text` in their order, as MLIR's lexer cuts them; they point into it. A string without its closing quote
-/// ends with the line. Any thread.
+/// The tokens of `text` in their order, as MLIR's lexer cuts them; they point into it. A string without its closing
+/// quote ends with the line. Any thread.
 std::vector<Token> tokensOf(std::string_view text);
 
 } // namespace weft::text

@@ -133,8 +133,7 @@ private:
 
   void changed(const DidChangeTextDocumentParams &params) {
     Document *document = find(params.textDocument.uri);
-    if (document &&
-        mlir::succeeded(TextDocumentContentChangeEvent::applyTo(params.contentChanges, document->text))) {
+    if (document && mlir::succeeded(TextDocumentContentChangeEvent::applyTo(params.contentChanges, document->text))) {
       document->version = params.textDocument.version;
       check(pathOf(params.textDocument.uri), /*byAllJobs=*/false);
     }
@@ -225,9 +224,9 @@ private:
     editor::Place place = problem.place;
     std::string message = problem.text;
     if (place.file != path) {
-      place = std::find_if(problem.notes.begin(), problem.notes.end(),
-                           [&](const editor::Problem::Note &note) { return note.place.file == path; })
-                  ->place;
+      place = std::find_if(problem.notes.begin(), problem.notes.end(), [&](const editor::Problem::Note &note) {
+                return note.place.file == path;
+              })->place;
       message = textOf(problem.place) + ": " + message;
     }
     Diagnostic diagnostic;
@@ -253,8 +252,7 @@ private:
     }
   }
 
-  void addNote(const editor::Place &place, const std::string &what,
-               std::vector<DiagnosticRelatedInformation> &notes) {
+  void addNote(const editor::Place &place, const std::string &what, std::vector<DiagnosticRelatedInformation> &notes) {
     const std::optional<std::string> text = texts(place.file);
     llvm::Expected<URIForFile> uri = URIForFile::fromFile(place.file);
     if (!text || !uri) {

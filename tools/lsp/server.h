@@ -10,9 +10,10 @@
 
 namespace weft::lsp {
 
-/// Speaks the language server protocol until the editor says `exit` or the input ends: errors of open files as they change,
-/// hover, definition, completion, symbols and formatting. `job`, if there is one, is how the models are elaborated that it
-/// has or that its model imports; others as jobsOf says. The exit status that the protocol asks for: 0 behind `shutdown`.
+/// Speaks the language server protocol until the editor says `exit` or the input ends: errors of open files as they
+/// change, hover, definition, completion, symbols and formatting. `job`, if there is one, is how the models are
+/// elaborated that it has or that its model imports; others as jobsOf says. The exit status that the protocol asks for:
+/// 0 behind `shutdown`.
 int serve(std::FILE *in, llvm::raw_ostream &out, const std::optional<editor::NamedJob> &job);
 
 } // namespace weft::lsp

@@ -10,8 +10,8 @@
 
 namespace weft::model {
 
-/// The attribute of a module that has texts of files, by real path: imports take these and not what is on disk. An editor
-/// has texts that are not saved. Absent: none.
+/// The attribute of a module that has texts of files, by real path: imports take these and not what is on disk. An
+/// editor has texts that are not saved. Absent: none.
 inline constexpr llvm::StringLiteral kTextsName("model.texts");
 
 } // namespace weft::model
