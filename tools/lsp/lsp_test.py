@@ -1,12 +1,13 @@
 """weft-lsp from outside, as an editor sees it: the language server protocol over pipes."""
 
-import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
 import unittest
+
+from editor import Editor, uri
 
 PROGRAM = os.path.abspath("tools/lsp/weft-lsp")
 MODEL = """// Guesses a byte from the one before it.
@@ -39,59 +40,6 @@ data { format: TEXT }
 """
 
 
-class Editor:
-    """Starts the server and speaks to it; what it says unasked is kept."""
-
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.number = 0
-        self.told = []
-
-    def send(self, method, params, number=None):
-        message = {"jsonrpc": "2.0", "method": method, "params": params}
-        if number is not None:
-            message["id"] = number
-        body = json.dumps(message).encode()
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self.process.stdin.flush()
-
-    def receive(self):
-        length = None
-        while True:
-            line = self.process.stdout.readline()
-            if not line:
-                raise EOFError("the server is gone")
-            if line == b"\r\n":
-                return json.loads(self.process.stdout.read(length))
-            name, _, value = line.partition(b":")
-            if name.lower() == b"content-length":
-                length = int(value)
-
-    def ask(self, method, params):
-        self.number += 1
-        self.send(method, params, self.number)
-        while True:
-            message = self.receive()
-            if message.get("id") == self.number:
-                if "error" in message:
-                    raise RuntimeError(message["error"])
-                return message["result"]
-            self.told.append(message)
-
-    def diagnostics(self):
-        """The next ones."""
-        while True:
-            for i, message in enumerate(self.told):
-                if message["method"] == "textDocument/publishDiagnostics":
-                    del self.told[i]
-                    return message["params"]["diagnostics"]
-            self.told.append(self.receive())
-
-
-def uri(path):
-    return "file://" + os.path.realpath(path)
-
-
 class LspTest(unittest.TestCase):
     def setUp(self):
         self.folder = os.path.realpath(tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR")))
@@ -109,28 +57,20 @@ class LspTest(unittest.TestCase):
         return path
 
     def start(self, *arguments):
-        self.editor = Editor(*arguments)
-        self.addCleanup(self.stop)
+        self.editor = Editor(PROGRAM, *arguments)
+        self.addCleanup(self.editor.stop)
         return self.editor.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
-
-    def stop(self):
-        self.editor.process.kill()
-        self.editor.process.communicate()
 
     def open(self, text, path=None):
         """Opens a text, which need not be that on disk; its diagnostics."""
         self.text, self.at = text, path or self.path
         self.version = 1
-        self.editor.send("textDocument/didOpen", {"textDocument": {
-            "uri": uri(self.at), "languageId": "mlir", "version": 1, "text": text}})
-        return self.editor.diagnostics()
+        return self.editor.open(self.at, text)
 
     def change(self, text):
         self.text = text
         self.version += 1
-        self.editor.send("textDocument/didChange", {
-            "textDocument": {"uri": uri(self.at), "version": self.version}, "contentChanges": [{"text": text}]})
-        return self.editor.diagnostics()
+        return self.editor.change(self.at, text, self.version)
 
     def position(self, before, behind=0):
         """Where the text has `before`, and so many letters on."""
@@ -140,8 +80,8 @@ class LspTest(unittest.TestCase):
         return {"line": line, "character": offset - self.text.rfind("\n", 0, offset) - 1}
 
     def ask(self, method, before, behind=0):
-        return self.editor.ask("textDocument/" + method, {
-            "textDocument": {"uri": uri(self.at)}, "position": self.position(before, behind)})
+        place = self.position(before, behind)
+        return self.editor.ask_at(method, self.at, place["line"], place["character"])
 
     def hover(self, before, behind=0):
         found = self.ask("hover", before, behind)
