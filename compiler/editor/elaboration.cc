@@ -113,11 +113,34 @@ void addNotes(mlir::ModuleOp module) {
   }
 }
 
+// The value that an instance is, found again in later phases: the op that yields it, or an input, and which result.
+struct Origin {
+  std::vector<Place> places;
+  std::string op;
+  unsigned number;
+
+  auto operator<=>(const Origin &) const = default;
+};
+
+Origin originOf(mlir::Value value) {
+  mlir::Operation *op = value.getDefiningOp();
+  const unsigned number =
+      op ? llvm::cast<mlir::OpResult>(value).getResultNumber() : llvm::cast<mlir::BlockArgument>(value).getArgNumber();
+  return {placesOf(value.getLoc()), op ? op->getName().getStringRef().str() : "input", number};
+}
+
+// Each instance that was read, and what it is.
+struct Traced {
+  ValueAt at;
+  size_t index;
+  Origin origin;
+};
+
 // Reads the notes and takes them out.
 class Notes {
 public:
-  Notes(mlir::ModuleOp module, const std::string &graph, Elaboration &into)
-      : module(module), graph(graph), into(into) {}
+  Notes(mlir::ModuleOp module, const std::string &graph, Elaboration &into, std::vector<Traced> &traced)
+      : module(module), graph(graph), into(into), traced(traced) {}
 
   void read() {
     module.walk([&](mlir::Operation *op) {
@@ -135,7 +158,7 @@ public:
 private:
   Instance instanceOf(mlir::Operation *op) const {
     auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
-    return {graph, scope ? scope.str() : "", "", "", "", ""};
+    return {graph, scope ? scope.str() : "", "", "", "", "", ""};
   }
 
   // What a parameter has beside its type; the type is that of its note, which knows what became of it.
@@ -159,13 +182,17 @@ private:
     instance.type = textOf(op.getValue().getType());
     if (!places.empty() && !instance.type.empty()) {
       const int number = int(op->getAttrOfType<mlir::IntegerAttr>(kNoteName).getInt());
-      into.values[{places.front(), number}].push_back(instance);
+      const ValueAt at{places.front(), number};
+      std::vector<Instance> &instances = into.values[at];
+      traced.push_back({at, instances.size(), originOf(op.getValue())});
+      instances.push_back(instance);
     }
   }
 
   mlir::ModuleOp module;
   const std::string graph;
   Elaboration &into;
+  std::vector<Traced> &traced;
   std::map<std::pair<std::vector<Place>, std::string>, Instance> parameters;
   std::vector<ir::OutputOp> notes;
 };
@@ -173,7 +200,8 @@ private:
 // Looks at the module between the passes of elaborate.
 class Watch : public mlir::PassInstrumentation {
 public:
-  Watch(std::string graph, Elaboration &into) : graph(std::move(graph)), into(into) {}
+  Watch(std::string graph, Elaboration &into, std::vector<Traced> &traced)
+      : graph(std::move(graph)), into(into), traced(traced) {}
 
   void runAfterPass(mlir::Pass *pass, mlir::Operation *op) override {
     auto module = llvm::dyn_cast<mlir::ModuleOp>(op);
@@ -187,21 +215,48 @@ public:
         into.configuration[config.getSymName().str()] = textOf(config.getValue());
       }
     } else if (pass->getArgument() == "weft-elaborate-infer") {
-      Notes(module, graph, into).read();
+      Notes(module, graph, into, traced).read();
     }
   }
 
   // What was inferred before the op that is wrong.
   void runAfterPassFailed(mlir::Pass *pass, mlir::Operation *op) override {
     if (pass->getArgument() == "weft-elaborate-infer") {
-      Notes(llvm::cast<mlir::ModuleOp>(op), graph, into).read();
+      Notes(llvm::cast<mlir::ModuleOp>(op), graph, into, traced).read();
     }
   }
 
 private:
   const std::string graph;
   Elaboration &into;
+  std::vector<Traced> &traced;
 };
+
+// How the values of the forward lie over the mesh, behind `shard`.
+std::map<Origin, std::string> layoutsOf(mlir::ModuleOp module) {
+  std::map<Origin, std::string> layouts;
+  for (ir::GraphOp graph : module.getOps<ir::GraphOp>()) {
+    auto add = [&](mlir::Value value) {
+      const ir::SbpAttr sbp = ir::sbpOf(value.getType());
+      if (!sbp) {
+        return;
+      }
+      std::string layout;
+      llvm::raw_string_ostream os(layout);
+      llvm::interleave(
+          llvm::zip(graph.getPlacement(ir::stageOf(value)).getAxes(), sbp.getStates()), os,
+          [&](auto axis) { os << std::get<0>(axis).getValue() << " = " << std::get<1>(axis); }, ", ");
+      layouts.try_emplace(originOf(value), layout);
+    };
+    llvm::for_each(graph.getBody().getArguments(), add);
+    for (mlir::Operation &op : graph.getBody().front()) {
+      if (ir::phaseOf(&op) == ir::OpPhase::Forward) {
+        llvm::for_each(op.getResults(), add);
+      }
+    }
+  }
+  return layouts;
+}
 
 class Elaborator {
 public:
@@ -273,12 +328,44 @@ private:
     const Job one = jobOf(graph);
     compiler::setInputs(*copy, one, compiler::CostModel{plan::MachineOf(cluster)});
     mlir::PassManager manager(context.get());
-    manager.addInstrumentation(std::make_unique<Watch>(graph, result));
+    std::vector<Traced> traced;
+    manager.addInstrumentation(std::make_unique<Watch>(graph, result, traced));
     compiler::buildPhase(manager, Phase::Elaborate, one);
     if (succeeded(manager.run(*copy))) {
       result.graphs.push_back(graph);
+      if (graph == job.model().graph()) {
+        layOut(*copy, one, traced);
+      }
     }
     finish();
+  }
+
+  // On with the module behind `elaborate`, as far as layouts are known. One rank has none.
+  void layOut(mlir::ModuleOp copy, const Job &one, const std::vector<Traced> &traced) {
+    const bool hasRanks = llvm::any_of(copy.getOps<ir::GraphOp>(), [](ir::GraphOp graph) {
+      return !graph.getPlacement(0).getAxes().empty();
+    });
+    if (!hasRanks) {
+      return;
+    }
+    for (Phase phase : compiler::allPhases()) {
+      mlir::PassManager manager(context.get());
+      if (phase != Phase::Elaborate) {
+        compiler::buildPhase(manager, phase, one);
+      }
+      if (failed(manager.run(copy))) {
+        return;
+      }
+      if (phase == Phase::Shard) {
+        break;
+      }
+    }
+    const std::map<Origin, std::string> layouts = layoutsOf(copy);
+    for (const Traced &value : traced) {
+      if (auto it = layouts.find(value.origin); it != layouts.end()) {
+        result.values[value.at][value.index].layout = it->second;
+      }
+    }
   }
 
   // A file of layers alone: whether its imports are there.

@@ -2,6 +2,7 @@
 //
 //   text of the file ─ parse ─▶ module ─ the passes of elaborate, for every graph ─▶ Problem at a place
 //                                 │ imports: those that stand in the editor from there, others from disk
+//                                 ├ on several ranks, of the job's graph, the phases up to shard: how each value lies
 //                                 └ a note is put behind every value before layers are put in place of calls, and read
 //                                 when
 //                                   shapes are inferred: so calls, repeats and dropouts of rate 0 have shapes too
@@ -41,6 +42,7 @@ struct Problem {
 struct Instance {
   std::string graph, scope; // "train", "h.0.attn"; the scope is empty at the top
   std::string type;         // "f32[4,64]"
+  std::string layout;       // "data = S(0), tensor = P": as `shard` decides; empty on one rank
   // Of a parameter alone:
   std::string parameter; // its whole name, "h.0.attn.c_attn.weight"
   std::string stored;    // "[64,192]", or empty where files have its shape

@@ -10,11 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "runtime/measure/memory.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/program.h"
 #include "runtime/plan/tiles.h"
 #include "runtime/sim/costs.h"
+#include "runtime/semantics/execution.h"
 #include "runtime/sim/timeline.h"
 
 namespace weft::sim {
@@ -50,6 +52,21 @@ class Annotator {
     const Costs costs = CostsOf(programs, plan::Machine());
     for (const plan::Program& program : programs) AddStage(program, costs[program.index]);
     for (const plan::Transfer& transfer : plan.transfers()) AddArrows(plan, transfer);
+    AddMemory(programs);
+  }
+
+  // By category, while an act computes; nothing of other acts, which come as they may.
+  std::vector<std::pair<std::string, int64_t>> MemoryOf(int process, const std::string& name, int32_t micro_batch) const {
+    const auto place = places_.find(process >= kPredictedProcess ? process - kPredictedProcess : process);
+    if (place == places_.end()) return {};
+    const auto& moments = stages_[place->second.stage]->memory;
+    const auto found = moments.find({name, micro_batch});
+    if (found == moments.end()) return {};
+    std::vector<std::pair<std::string, int64_t>> bytes;
+    for (int k = 0; k < plan::kCategories; ++k) {
+      bytes.emplace_back(plan::NameOf(static_cast<plan::Category>(k)), found->second[k]);
+    }
+    return bytes;
   }
 
   int64_t arrows() const { return 2 * static_cast<int64_t>(ends_.size()); }
@@ -91,6 +108,8 @@ class Annotator {
   struct Stage {
     const plan::Placement* placement;
     std::map<std::string, Known> notes;
+    // What is live at the moment of most bytes of an act that computes, by its actor's name and micro-batch.
+    std::map<std::pair<std::string, int32_t>, plan::BytesByCategory> memory;
   };
   struct Place {
     size_t stage;
@@ -145,6 +164,24 @@ class Annotator {
     ++transfers_;
   }
 
+  // Of one execution that the plan permits. A plan that is blocked, which no verified one is, has none.
+  void AddMemory(const std::vector<plan::Program>& programs) {
+    std::vector<std::vector<plan::StageAct>> acts(programs.size());
+    const absl::Status status = plan::Execute(programs, [&](const plan::Act& act) {
+      acts[act.stage].push_back({act.actor, static_cast<int32_t>(act.micro_batch)});
+      return absl::OkStatus();
+    });
+    if (!status.ok()) return;
+    for (size_t s = 0; s < programs.size(); ++s) {
+      const plan::Course course = plan::CourseOf(programs[s], acts[s]);
+      for (size_t a = 0; a < acts[s].size(); ++a) {
+        const plan::Actor& actor = programs[s].actor(acts[s][a].actor);
+        if (actor.kernels_size() == 0) continue;
+        stages_[s]->memory[{actor.name(), acts[s][a].micro_batch}] = course.most[a];
+      }
+    }
+  }
+
   std::vector<std::unique_ptr<Stage>> stages_;
   std::map<int32_t, Place> places_;                         // by rank
   std::vector<std::pair<int32_t, int32_t>> ends_;           // of an arrow, ranks
@@ -157,6 +194,10 @@ class Annotator {
 trace::Notes NotesOf(const plan::Plan& plan) {
   const auto annotator = std::make_shared<const Annotator>(plan);
   return {.of = [annotator](int process, const std::string& name) { return annotator->Of(process, name); },
+          .memory =
+              [annotator](int process, const std::string& name, int32_t micro_batch) {
+                return annotator->MemoryOf(process, name, micro_batch);
+              },
           .arrows = annotator->arrows(),
           .micro_batches = plan.header().micro_batches()};
 }

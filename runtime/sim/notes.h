@@ -9,6 +9,8 @@ namespace weft::sim {
 
 // Of the actors of a validated plan, and of kernels of tracks that show these ("h.0.forward/2 einsum"), on ranks that
 // ran and on predicted ones. An act has its phase as its category, with "collective", "send" or "receive" before it.
+// The memory of an act that computes is what holds something still needed at its moment of most bytes, in one execution
+// that the plan permits; a rank's arena is as large all the time.
 trace::Notes NotesOf(const plan::Plan& plan);
 
 }  // namespace weft::sim

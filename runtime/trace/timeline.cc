@@ -49,6 +49,16 @@ std::string ArrowJson(bool ends, int64_t id, int process, int thread, int64_t ns
                          ends ? R"(f","bp":"e)" : "s", id, process, thread, Microseconds(ns));
 }
 
+// Bytes from this moment on, stacked by name.
+std::string CounterJson(const std::vector<std::pair<std::string, int64_t>>& bytes, int process, int64_t ns) {
+  std::string arguments;
+  for (const auto& [name, count] : bytes) {
+    absl::StrAppend(&arguments, arguments.empty() ? "" : ",", Quoted(name), ":", count);
+  }
+  return absl::StrFormat(R"({"ph":"C","name":"memory","pid":%d,"ts":%.3f,"args":{%s}})", process, Microseconds(ns),
+                         arguments);
+}
+
 }  // namespace
 
 std::string Quoted(const std::string& text) {
@@ -89,6 +99,10 @@ std::string Timeline::ToJson() const {
       const Event& event = track.ring_[e % track.ring_.size()];
       const Label& label = labels[event.name];
       append(EventJson(event, track.process_, thread, label, origin_ns_));
+      if (notes_.memory) {
+        const auto bytes = notes_.memory(track.process_, track.names_[event.name], event.micro_batch);
+        if (!bytes.empty()) append(CounterJson(bytes, track.process_, event.begin_ns - origin_ns_));
+      }
       const int64_t turn = (event.step * notes_.micro_batches + event.micro_batch) * notes_.arrows;
       for (int64_t arrow : label.note.sends)
         append(ArrowJson(false, turn + arrow, track.process_, thread, event.begin_ns - origin_ns_));

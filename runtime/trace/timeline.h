@@ -33,6 +33,9 @@ struct Note {
 };
 struct Notes {
   std::function<Note(int process, const std::string& name)> of;
+  // Numbers that stand while an event lasts, by name: one chart a process. None for an event that says nothing of them.
+  std::function<std::vector<std::pair<std::string, int64_t>>(int process, const std::string& name, int32_t micro_batch)>
+      memory;
   int64_t arrows = 0;  // their numbers are below
   int64_t micro_batches = 1;
 };
@@ -92,7 +95,7 @@ class Timeline {
 
   // A process for each rank, in their order, and a thread for each track; times in microseconds
   // since the origin. Events have the categories and arguments of their notes, and arrows from where something is sent
-  // to where it has been received.
+  // to where it has been received. A counter `memory` of each process says the bytes that its notes have.
   std::string ToJson() const;
 
   // kUnavailable naming the file if it cannot be written.

@@ -76,6 +76,24 @@ TEST(TimelineTest, WritesNotesAndArrows) {
   EXPECT_DOUBLE_EQ(ends[0]["ts"].get<double>(), 4);
 }
 
+TEST(TimelineTest, CountsMemory) {
+  Timeline timeline(4, 0);
+  timeline.Annotate({.memory = [](int process, const std::string& name, int32_t micro_batch) {
+    using Bytes = std::vector<std::pair<std::string, int64_t>>;
+    return name == "copy" ? Bytes() : Bytes{{"parameters", 7}, {"activations", 10 * process + micro_batch}};
+  }});
+  Track* track = timeline.AddTrack(2, "compute", {"forward", "copy"});
+  track->Add({.name = 0, .micro_batch = 1, .begin_ns = 1000, .end_ns = 2000});
+  track->Add({.name = 1, .micro_batch = 1, .begin_ns = 2000, .end_ns = 3000});
+  track->Add({.name = 0, .micro_batch = 3, .begin_ns = 4000, .end_ns = 5000});
+  const nlohmann::json counters = Events(timeline, "C");
+  ASSERT_EQ(counters.size(), 2u);
+  EXPECT_EQ(counters[0]["args"], (nlohmann::json{{"parameters", 7}, {"activations", 21}}));
+  EXPECT_EQ(counters[1]["args"]["activations"], 23);
+  EXPECT_EQ(counters[1]["pid"], 2);
+  EXPECT_DOUBLE_EQ(counters[1]["ts"].get<double>(), 4);
+}
+
 TEST(TimelineTest, ProcessesMayHaveNamesAndTimesAnOrigin) {
   Timeline timeline(1, 0);
   Track* track = timeline.AddTrack(1000, "rank 3 (predicted)", "compute", {"forward"});

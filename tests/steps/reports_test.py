@@ -283,6 +283,25 @@ class ReportsTest(ProgramTest):
                 self.assertEqual(send["args"][key], receive["args"][key])
             self.assertLessEqual(begin["ts"], end["ts"])
 
+    def test_the_timeline_counts_memory(self):
+        plan = self.plan("dist.data=2", "batch.micro=2")
+        self.train(plan, 2, "--trace", self.path("t.json"), "--trace-kernels")
+        with open(self.path("t.json"), encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        counters = [event for event in events if event["ph"] == "C"]
+        self.assertEqual({event["name"] for event in counters}, {"memory"})
+        self.assertEqual({event["pid"] for event in counters}, {0, 1})
+        (stage,) = json.loads(self.run_ok("weft-plan", "memory", plan, "--json").out)["stages"]
+        # A value at the beginning of every act that computes; the most of all is what the plan cannot do without.
+        begins = {(event["pid"], event["ts"]) for event in events if event["ph"] == "X" and "/" not in event["name"]}
+        self.assertTrue({(event["pid"], event["ts"]) for event in counters} <= begins)
+        most = max(sum(event["args"].values()) for event in counters)
+        self.assertLessEqual(most, stage["lower_bound_bytes"])
+        self.assertGreater(most, stage["lower_bound_bytes"] * 0.9)
+        kept = {event["args"]["optimizer"] for event in counters}
+        self.assertEqual(len(kept), 1, kept)
+        self.assertGreater(len({event["args"]["activations"] for event in counters}), 4)
+
 
 if __name__ == "__main__":
     main()

@@ -182,6 +182,19 @@ class LspTest(unittest.TestCase):
         self.open(MODEL)
         self.assertIn("%h: f32[2,16,8]\n", self.hover("%h = ", 1))
 
+    def test_layouts(self):
+        """On several ranks, of each value where it lies, as the compiler decides."""
+        self.start("--job", self.models + "/own/tiny.job", "dist.data=2", "dist.tensor=2")
+        self.open(MODEL)
+        self.assertIn("%h: f32[4,16,32], lies data = S(0), tensor = B\n", self.hover("%h = ", 1))
+        self.assertIn("%labels: i32[4,16], lies data = S(0), tensor = B\n", self.hover("%logits, %labels\n", 12))
+        self.assertIn("%table: f32[256,32], lies data = B, tensor = S(0)\n", self.hover("%table = ", 1))
+        path = self.models + "/layers.mlir"
+        with open(path, encoding="utf-8") as file:
+            self.open(file.read(), path)
+        self.assertIn("%1: f32[4,16,128], lies data = S(0), tensor = S(2)\n  in h.0.mlp, h.1.mlp",
+                      self.hover("%1 = weft.gelu", 1))
+
     def test_pages_and_heads(self):
         self.start()
         self.open(MODEL)
