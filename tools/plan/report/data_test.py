@@ -145,7 +145,12 @@ class DataTest(unittest.TestCase):
         for path, data in self.each():
             shown = json.loads(run("weft-plan", "show", path, "--json"))
             count = sum(len(stage["parameters"]) for stage in shown["stages"])
-            self.assertEqual(sum(it["count"] for it in data["parameters"]["parameters"]), count)
+            held = {what: [it for it in data["parameters"]["parameters"] if it["what"] == what]
+                    for what in ("parameter", "gradient", "optimizer")}
+            self.assertEqual(sum(it["count"] for it in held["parameter"]), count)
+            # Adam keeps two of each parameter, and each has a gradient.
+            self.assertEqual(sum(it["count"] for it in held["optimizer"]), 2 * count)
+            self.assertEqual(sum(it["count"] for it in held["gradient"]), count)
             for layout in data["parameters"]["layouts"]:
                 self.assertEqual(len(layout["tiles"]) * elements(layout["dims"]), elements(layout["shape"]))
                 for tile in layout["tiles"]:

@@ -3,7 +3,9 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/measure/alike.h"
+#include "runtime/measure/memory.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "tools/plan/report/parts.h"
@@ -25,9 +27,25 @@ Json LayoutJson(const plan::Placement& placement, const plan::Buffer& buffer) {
   return json;
 }
 
-// Parameters that layers have alike.
+// "parameter", "optimizer" or "gradient": what is kept to train a parameter; null for another buffer, and for numbers that
+// are of no parameter, such as how many steps there were. A gradient is what the backward leaves to the updates.
+const char* WhatOf(const plan::Buffer& buffer, plan::Category category) {
+  switch (buffer.kind()) {
+    case plan::Buffer::PARAMETER:
+      return "parameter";
+    case plan::Buffer::OPTIMIZER:
+      return buffer.shape_size() > 0 ? "optimizer" : nullptr;
+    case plan::Buffer::GRADIENT:
+      return category == plan::Category::kGradients ? "gradient" : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+// Tensors that layers have alike.
 struct Alike {
   plan::Numbered name;
+  const char* what;
   const plan::Program* program;
   const plan::Buffer* buffer;
   int count = 0;
@@ -40,13 +58,17 @@ Json ParametersJson(const Reported& it) {
   std::vector<Alike> all;
   std::map<std::pair<std::string, std::string>, size_t> places;
   for (const plan::Program& program : it.programs) {
-    for (const plan::Buffer& buffer : program.stage->buffers()) {
-      if (buffer.kind() != plan::Buffer::PARAMETER) continue;
+    const std::vector<plan::Category> categories = plan::CategoriesOf(program);
+    std::set<std::string> seen;  // a gradient may be written in several places that share its bytes
+    for (int b = 0; b < program.stage->buffers_size(); ++b) {
+      const plan::Buffer& buffer = program.buffer(b);
+      const char* what = WhatOf(buffer, categories[b]);
+      if (what == nullptr || !seen.insert(buffer.name()).second) continue;
       const plan::Numbered name(buffer.name());
-      const std::string layout = plan::MeshText(*program.placement) + " " + plan::SbpText(*program.placement, buffer) +
-                                 " " + plan::TypeText(buffer);
+      const std::string layout = absl::StrCat(what, " ", plan::MeshText(*program.placement), " ",
+                                              plan::SbpText(*program.placement, buffer), " ", plan::TypeText(buffer));
       const auto [place, fresh] = places.try_emplace({name.Key(), layout}, all.size());
-      if (fresh) all.push_back({name, &program, &buffer});
+      if (fresh) all.push_back({name, what, &program, &buffer});
       Alike& alike = all[place->second];
       alike.name.Merge(name);
       ++alike.count;
@@ -62,6 +84,7 @@ Json ParametersJson(const Reported& it) {
     const auto [layout, fresh] = layouts.try_emplace(key, json["layouts"].size());
     if (fresh) json["layouts"].push_back(LayoutJson(placement, *alike.buffer));
     json["parameters"].push_back({{"name", alike.name.Text()},
+                                  {"what", alike.what},
                                   {"count", alike.count},
                                   {"type", plan::TypeText(*alike.buffer)},
                                   {"sbp", plan::SbpText(placement, *alike.buffer)},

@@ -1,4 +1,4 @@
-// Parameters, and a picture of the tiles that ranks hold of one.
+// Parameters, gradients and optimizer state, and a picture of the tiles that ranks hold of one.
 const Parameters = (() => {
   const {h} = Elements;
 
@@ -85,10 +85,11 @@ const Parameters = (() => {
           .attr('text-anchor', 'middle')
           .text(`dim ${rows.i}: ${Format.count(rows.size)}`);
     const cut = layout.tiles.length > 1;
+    const whole = /=P/.test(parameter.sbp) ? 'Not cut: every rank has an addend of it' : 'Not cut: every rank has all of it';
     return [
       h('h3', {}, h('span', {class: 'mono'}, parameter.name)), svg.node(),
       h('p', {class: 'keys'},
-        `${cut ? `${layout.tiles.length} tiles` : 'Not cut: every rank has all of it'}. ${
+        `${cut ? `${layout.tiles.length} tiles` : whole}. ${
             layout.mesh}; the numbers are ranks of stage ${parameter.stages[0]}${
             parameter.stages.length > 1 ? ', other stages likewise' : ''}.`)
     ];
@@ -104,12 +105,13 @@ const Parameters = (() => {
     if (!first) return h('div', {class: 'panel'}, 'No parameters.');
     show(first);
     return h(
-        'div', {class: 'panel'}, h('h3', {}, 'Parameters over the mesh'),
+        'div', {class: 'panel'}, h('h3', {}, 'Parameters, gradients and optimizer state over the mesh'),
         h('div', {class: 'swap'},
           Elements.table(
               'Parameters',
               [
                 {name: 'Parameter', value: (it) => it.name, show: (it) => it.name, mono: true},
+                {name: 'What', value: (it) => it.what, show: (it) => it.what},
                 {name: 'Count', value: (it) => it.count, show: (it) => Format.count(it.count), num: true},
                 {name: 'Type', value: (it) => it.type, show: (it) => it.type, mono: true},
                 {name: 'Layout', value: (it) => it.sbp, show: (it) => it.sbp, mono: true},
