@@ -52,7 +52,8 @@ std::string headOf(const Outline &outline, const Symbol &symbol) {
 std::string inCode(const std::string &text) { return "```mlir\n" + text + "\n```\n"; }
 
 std::string lineOf(const Instance &instance) {
-  return absl::StrCat(instance.type, instance.layout.empty() ? "" : ", lies " + instance.layout, instance.stored.empty() ? "" : ", in files " + instance.stored,
+  return absl::StrCat(instance.type, instance.layout.empty() ? "" : ", lies " + instance.layout,
+                      instance.stored.empty() ? "" : ", in files " + instance.stored,
                       instance.sbp.empty() ? "" : ", sbp(" + instance.sbp + ")");
 }
 

@@ -342,9 +342,8 @@ private:
 
   // On with the module behind `elaborate`, as far as layouts are known. One rank has none.
   void layOut(mlir::ModuleOp copy, const Job &one, const std::vector<Traced> &traced) {
-    const bool hasRanks = llvm::any_of(copy.getOps<ir::GraphOp>(), [](ir::GraphOp graph) {
-      return !graph.getPlacement(0).getAxes().empty();
-    });
+    const bool hasRanks = llvm::any_of(copy.getOps<ir::GraphOp>(),
+                                       [](ir::GraphOp graph) { return !graph.getPlacement(0).getAxes().empty(); });
     if (!hasRanks) {
       return;
     }

@@ -15,8 +15,8 @@
 #include "runtime/plan/names.h"
 #include "runtime/plan/program.h"
 #include "runtime/plan/tiles.h"
-#include "runtime/sim/costs.h"
 #include "runtime/semantics/execution.h"
+#include "runtime/sim/costs.h"
 #include "runtime/sim/timeline.h"
 
 namespace weft::sim {
@@ -56,7 +56,8 @@ class Annotator {
   }
 
   // By category, while an act computes; nothing of other acts, which come as they may.
-  std::vector<std::pair<std::string, int64_t>> MemoryOf(int process, const std::string& name, int32_t micro_batch) const {
+  std::vector<std::pair<std::string, int64_t>> MemoryOf(int process, const std::string& name,
+                                                        int32_t micro_batch) const {
     const auto place = places_.find(process >= kPredictedProcess ? process - kPredictedProcess : process);
     if (place == places_.end()) return {};
     const auto& moments = stages_[place->second.stage]->memory;
@@ -194,10 +195,8 @@ class Annotator {
 trace::Notes NotesOf(const plan::Plan& plan) {
   const auto annotator = std::make_shared<const Annotator>(plan);
   return {.of = [annotator](int process, const std::string& name) { return annotator->Of(process, name); },
-          .memory =
-              [annotator](int process, const std::string& name, int32_t micro_batch) {
-                return annotator->MemoryOf(process, name, micro_batch);
-              },
+          .memory = [annotator](int process, const std::string& name,
+                                int32_t micro_batch) { return annotator->MemoryOf(process, name, micro_batch); },
           .arrows = annotator->arrows(),
           .micro_batches = plan.header().micro_batches()};
 }

@@ -27,8 +27,8 @@ Json LayoutJson(const plan::Placement& placement, const plan::Buffer& buffer) {
   return json;
 }
 
-// "parameter", "optimizer" or "gradient": what is kept to train a parameter; null for another buffer, and for numbers that
-// are of no parameter, such as how many steps there were. A gradient is what the backward leaves to the updates.
+// "parameter", "optimizer" or "gradient": what is kept to train a parameter; null for another buffer, and for numbers
+// that are of no parameter, such as how many steps there were. A gradient is what the backward leaves to the updates.
 const char* WhatOf(const plan::Buffer& buffer, plan::Category category) {
   switch (buffer.kind()) {
     case plan::Buffer::PARAMETER:

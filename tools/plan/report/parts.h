@@ -50,8 +50,8 @@ Json KernelsJson(const Reported& it, const std::vector<Event>& events,
 // between; `next`: it goes to another instance of the same layer. `layers`: how many instances each has.
 Json ModelJson(const Reported& it);
 
-// Parameters, their gradients and what the optimizer keeps of them (`what`), those that layers have alike folded, and `layouts`: the tiles of a global shape, each with the
-// ranks of the first stage that hold it.
+// Parameters, their gradients and what the optimizer keeps of them (`what`), those that layers have alike folded, and
+// `layouts`: the tiles of a global shape, each with the ranks of the first stage that hold it.
 Json ParametersJson(const Reported& it);
 
 }  // namespace weft::tools

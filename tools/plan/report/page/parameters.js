@@ -85,13 +85,13 @@ const Parameters = (() => {
           .attr('text-anchor', 'middle')
           .text(`dim ${rows.i}: ${Format.count(rows.size)}`);
     const cut = layout.tiles.length > 1;
-    const whole = /=P/.test(parameter.sbp) ? 'Not cut: every rank has an addend of it' : 'Not cut: every rank has all of it';
+    const whole =
+        /=P/.test(parameter.sbp) ? 'Not cut: every rank has an addend of it' : 'Not cut: every rank has all of it';
     return [
       h('h3', {}, h('span', {class: 'mono'}, parameter.name)), svg.node(),
       h('p', {class: 'keys'},
-        `${cut ? `${layout.tiles.length} tiles` : whole}. ${
-            layout.mesh}; the numbers are ranks of stage ${parameter.stages[0]}${
-            parameter.stages.length > 1 ? ', other stages likewise' : ''}.`)
+        `${cut ? `${layout.tiles.length} tiles` : whole}. ${layout.mesh}; the numbers are ranks of stage ${
+            parameter.stages[0]}${parameter.stages.length > 1 ? ', other stages likewise' : ''}.`)
     ];
   };
 
