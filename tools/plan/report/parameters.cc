@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "runtime/measure/alike.h"
-#include "runtime/measure/memory.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "tools/plan/report/parts.h"
@@ -27,19 +27,57 @@ Json LayoutJson(const plan::Placement& placement, const plan::Buffer& buffer) {
   return json;
 }
 
-// "parameter", "optimizer" or "gradient": what is kept to train a parameter; null for another buffer, and for numbers
-// that are of no parameter, such as how many steps there were. A gradient is what the backward leaves to the updates.
-const char* WhatOf(const plan::Buffer& buffer, plan::Category category) {
-  switch (buffer.kind()) {
-    case plan::Buffer::PARAMETER:
-      return "parameter";
-    case plan::Buffer::OPTIMIZER:
-      return buffer.shape_size() > 0 ? "optimizer" : nullptr;
-    case plan::Buffer::GRADIENT:
-      return category == plan::Category::kGradients ? "gradient" : nullptr;
-    default:
-      return nullptr;
+// What is kept to train parameters, or made to: a buffer, what it is called here, and "parameter", "gradient" or
+// "optimizer".
+struct Trained {
+  const plan::Buffer* buffer;
+  std::string name;
+  const char* what;
+};
+
+// The gradient of a parameter is what its update reads, made on its stage or received: of the same shape, in a kernel, or in one tensor's part of a kernel
+// of several, that reads this parameter alone.
+void AddGradients(const plan::Program& program, std::vector<Trained>* all) {
+  std::set<int32_t> seen;
+  const auto add = [&](absl::Span<const int32_t> inputs) {
+    const plan::Buffer* parameter = nullptr;
+    for (int32_t b : inputs) {
+      if (program.buffer(b).kind() != plan::Buffer::PARAMETER) continue;
+      if (parameter != nullptr) return;
+      parameter = &program.buffer(b);
+    }
+    for (int32_t b : inputs) {
+      const plan::Buffer& buffer = program.buffer(b);
+      const bool fits = parameter != nullptr && std::equal(buffer.shape().begin(), buffer.shape().end(),
+                                                           parameter->shape().begin(), parameter->shape().end());
+      const bool made = buffer.kind() == plan::Buffer::GRADIENT, received = buffer.kind() == plan::Buffer::COMMUNICATION;
+      if (!(made || received) || !fits || !seen.insert(b).second) continue;
+      all->push_back({&buffer, parameter->name(), "gradient"});
+    }
+  };
+  for (const plan::Actor& actor : program.stage->actors()) {
+    for (const plan::Kernel& kernel : actor.kernels()) {
+      if (actor.phase() != plan::Actor::UPDATE) continue;
+      const auto segments = std::max<int64_t>(kernel.segments(), 1);
+      const auto each = static_cast<size_t>((kernel.inputs_size() - kernel.shared()) / segments);
+      const absl::Span<const int32_t> inputs = absl::MakeConstSpan(kernel.inputs()).subspan(kernel.shared());
+      for (int64_t k = 0; k < segments; ++k) add(inputs.subspan(k * each, each));
+    }
   }
+}
+
+// Parameters first. Numbers that are of no parameter, such as how many steps there were, are left out.
+std::vector<Trained> TrainedOf(const plan::Program& program) {
+  std::vector<Trained> all;
+  for (const plan::Buffer& buffer : program.stage->buffers()) {
+    if (buffer.kind() == plan::Buffer::PARAMETER) all.push_back({&buffer, buffer.name(), "parameter"});
+  }
+  AddGradients(program, &all);
+  for (const plan::Buffer& buffer : program.stage->buffers()) {
+    if (buffer.kind() == plan::Buffer::OPTIMIZER && buffer.shape_size() > 0)
+      all.push_back({&buffer, buffer.name(), "optimizer"});
+  }
+  return all;
 }
 
 // Tensors that layers have alike.
@@ -58,13 +96,9 @@ Json ParametersJson(const Reported& it) {
   std::vector<Alike> all;
   std::map<std::pair<std::string, std::string>, size_t> places;
   for (const plan::Program& program : it.programs) {
-    const std::vector<plan::Category> categories = plan::CategoriesOf(program);
-    std::set<std::string> seen;  // a gradient may be written in several places that share its bytes
-    for (int b = 0; b < program.stage->buffers_size(); ++b) {
-      const plan::Buffer& buffer = program.buffer(b);
-      const char* what = WhatOf(buffer, categories[b]);
-      if (what == nullptr || !seen.insert(buffer.name()).second) continue;
-      const plan::Numbered name(buffer.name());
+    for (const auto& [held, named, what] : TrainedOf(program)) {
+      const plan::Buffer& buffer = *held;
+      const plan::Numbered name(named);
       const std::string layout = absl::StrCat(what, " ", plan::MeshText(*program.placement), " ",
                                               plan::SbpText(*program.placement, buffer), " ", plan::TypeText(buffer));
       const auto [place, fresh] = places.try_emplace({name.Key(), layout}, all.size());
