@@ -27,8 +27,8 @@ class CheckpointTest : public testing::Test {
     fs::remove_all(folder_);
   }
 
-  CheckpointWriter::Options Options(int64_t step, int64_t keep_last = 0) const {
-    return {folder_, step, 7, {{"plan", "hash"}}, keep_last};
+  CheckpointWriter::Options Options(int64_t step, int64_t last = 0, int64_t every = 0) const {
+    return {folder_, step, 7, {{"plan", "hash"}}, {.last = last, .every = every}};
   }
 
   std::string Contents(const std::string& name) const {
@@ -190,6 +190,29 @@ TEST_F(CheckpointTest, KeepsTheBest) {
   EXPECT_EQ((*CheckpointReader::Open(folder_ + "/best"))->manifest().step, 20);
   EXPECT_TRUE(HasCheckpoint(folder_, 20));
   EXPECT_FALSE(HasCheckpoint(folder_, 30));
+}
+
+TEST_F(CheckpointTest, KeepsTheFirstOfEverySoManySteps) {
+  // By the clock: at no step in particular.
+  for (int64_t step : {40, 90, 130, 170, 250, 310, 390}) ASSERT_TRUE(Save(Options(step, 1, 100), {}, step).ok());
+  EXPECT_THAT(Names(), ElementsAre("latest", "step-00000130", "step-00000250", "step-00000310", "step-00000390"));
+  EXPECT_TRUE(IsKeptForEver(folder_, 130, 100));
+  EXPECT_FALSE(IsKeptForEver(folder_, 390, 100));
+  EXPECT_FALSE(IsKeptForEver(folder_, 130, 0));
+  // By steps: the multiples. One that is the best is no other's.
+  fs::remove_all(folder_);
+  for (int64_t step : {50, 100}) ASSERT_TRUE(Save(Options(step, 1, 100), {}, step).ok());
+  ASSERT_TRUE(SetBest(folder_, 100).ok());
+  for (int64_t step : {150, 200, 250}) ASSERT_TRUE(Save(Options(step, 1, 100), {}, step).ok());
+  EXPECT_THAT(Names(), ElementsAre("best", "latest", "step-00000100", "step-00000200", "step-00000250"));
+}
+
+TEST_F(CheckpointTest, RemovesWhatKilledRunsHaveLeft) {
+  fs::create_directories(folder_ + "/.step-00000007.partial");
+  std::ofstream(folder_ + "/.step-00000007.partial/model.safetensors") << "half";
+  fs::create_directories(folder_ + "/.notes.partial");
+  ASSERT_TRUE(Save(Options(9), {}, 9).ok());
+  EXPECT_THAT(Names(), ElementsAre(".notes.partial", "latest", "step-00000009"));
 }
 
 TEST_F(CheckpointTest, RemovesOnlyCheckpoints) {

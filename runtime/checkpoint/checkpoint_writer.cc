@@ -30,7 +30,7 @@ absl::Status CheckNames(const SafetensorsHeader& model, const SafetensorsHeader&
 }  // namespace
 
 CheckpointWriter::CheckpointWriter(const Options& options)
-    : options_(options), partial_(absl::StrCat(options.folder, "/.", StepName(options.step), ".partial")) {}
+    : options_(options), partial_(PartialOf(options.folder, options.step)) {}
 
 absl::Status CheckpointWriter::OpenFiles(decltype(&SafetensorsWriter::Create) open,
                                          const std::vector<TensorInfo>& model,
@@ -50,7 +50,7 @@ absl::StatusOr<std::unique_ptr<CheckpointWriter>> CheckpointWriter::Create(const
   if (options.step < 0) return absl::InvalidArgumentError("checkpoint: expected a step from 0");
   std::unique_ptr<CheckpointWriter> writer(new CheckpointWriter(options));
   const std::string& partial = writer->partial_;
-  if (absl::Status status = RemoveFolder(partial); !status.ok()) return status;  // of a killed run
+  if (absl::Status status = RemovePartials(options.folder); !status.ok()) return status;
   if (absl::Status status = MakeFolder(partial); !status.ok()) return status;
   absl::Status status = writer->OpenFiles(&SafetensorsWriter::Create, model, optimizer);
   if (!status.ok()) return status;
@@ -129,8 +129,7 @@ absl::Status CheckpointWriter::Commit() {
   open_ = false;
   const std::string marker = absl::StrCat(options_.folder, "/", kLatestFile);
   if (absl::Status status = ReplaceText(marker, StepName(options_.step) + "\n"); !status.ok()) return status;
-  if (options_.keep_last <= 0) return absl::OkStatus();
-  return KeepLast(options_.folder, options_.step, options_.keep_last);
+  return RemoveOld(options_.folder, options_.step, options_.keep);
 }
 
 }  // namespace weft::checkpoint

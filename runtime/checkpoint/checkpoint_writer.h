@@ -11,12 +11,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ops/abi/tensor_spec.h"
+#include "runtime/checkpoint/directory.h"
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/checkpoint/safetensors_writer.h"
 
 namespace weft::checkpoint {
 
-// One checkpoint in the making. It grows in a folder of its own; Commit gives
+// One checkpoint in the making, the only one in its folder. It grows in a folder of its own; Commit gives
 // it its name. Until then, whatever happens, earlier checkpoints and `latest`
 // are as they were; a writer that fails or is destroyed leaves nothing.
 //
@@ -34,7 +35,7 @@ class CheckpointWriter {
     int64_t step = 0;                        // steps that were done
     uint64_t seed = 0;                       // of the run
     std::map<std::string, std::string> run;  // see Manifest
-    int64_t keep_last = 0;                   // remove older checkpoints but this many, this one included; 0: none
+    KeepRule keep;                           // what of the folder stays, this one included
     std::map<std::string, std::string> beside = {};  // further files, name and content, which go with a model
   };
 
@@ -62,7 +63,7 @@ class CheckpointWriter {
   absl::Status Adopt(const std::string& part);
 
   // Syncs, writes the manifest, publishes, sets `latest` and then removes what
-  // keep_last says. Every element must have been written. If only the last two
+  // the rule does not keep. Every element must have been written. If only the last two
   // fail, the checkpoint itself is whole and the status says what is not done.
   absl::Status Commit();
 

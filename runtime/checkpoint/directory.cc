@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -22,6 +23,8 @@ namespace fs = std::filesystem;
 constexpr char kPrefix[] = "step-";
 constexpr size_t kPrefixLength = sizeof(kPrefix) - 1;
 constexpr int64_t kLongestMarker = 64;
+
+constexpr char kPartial[] = ".partial";
 
 // The step that a folder's name says; -1 for another name.
 int64_t StepOf(const std::string& name) {
@@ -107,6 +110,24 @@ absl::Status RemoveFolder(const std::string& path) {
   return error ? SystemError(path, "remove", error.value()) : absl::OkStatus();
 }
 
+std::string PartialOf(const std::string& folder, int64_t step) {
+  return absl::StrCat(folder, "/.", StepName(step), kPartial);
+}
+
+absl::Status RemovePartials(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!absl::StartsWith(name, ".") || !absl::EndsWith(name, kPartial)) continue;
+    if (StepOf(name.substr(1, name.size() - sizeof(kPartial))) >= 0) paths.push_back(it->path().string());
+  }
+  for (const std::string& path : paths) {
+    if (absl::Status status = RemoveFolder(path); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Publish(const std::string& folder, const std::string& partial, int64_t step) {
   const std::string path = folder + "/" + StepName(step);
   if (rename(partial.c_str(), path.c_str()) == 0) return SyncDirectory(folder);
@@ -137,12 +158,21 @@ int64_t BestStep(const std::string& folder) {
 
 bool HasCheckpoint(const std::string& folder, int64_t step) { return HasManifest(folder + "/" + StepName(step)); }
 
-absl::Status KeepLast(const std::string& folder, int64_t step, int64_t count) {
+bool IsKeptForEver(const std::string& folder, int64_t step, int64_t every) {
+  if (every <= 0 || step < every) return false;
+  const std::vector<int64_t> steps = ListSteps(folder);
+  return std::none_of(steps.begin(), steps.end(), [&](int64_t it) {
+    return it < step && it / every == step / every && HasCheckpoint(folder, it);
+  });
+}
+
+absl::Status RemoveOld(const std::string& folder, int64_t step, const KeepRule& keep) {
+  if (keep.last <= 0) return absl::OkStatus();
   std::vector<int64_t> steps = ListSteps(folder);
   std::erase_if(steps, [&](int64_t it) { return it > step || !HasCheckpoint(folder, it); });
   const int64_t best = BestStep(folder);
-  for (int64_t i = 0; i + count < static_cast<int64_t>(steps.size()); ++i) {
-    if (steps[i] == best) continue;
+  for (int64_t i = 0; i + keep.last < static_cast<int64_t>(steps.size()); ++i) {
+    if (steps[i] == best || IsKeptForEver(folder, steps[i], keep.every)) continue;
     if (absl::Status status = RemoveFolder(folder + "/" + StepName(steps[i])); !status.ok()) return status;
   }
   return absl::OkStatus();

@@ -51,6 +51,12 @@ absl::Status MakeFolder(const std::string& path);
 // Removes a folder and what is in it; none there is no error.
 absl::Status RemoveFolder(const std::string& path);
 
+// The folder in which the checkpoint of a step grows.
+std::string PartialOf(const std::string& folder, int64_t step);
+
+// Removes what killed runs have left of checkpoints that they were writing. By the only run that writes here.
+absl::Status RemovePartials(const std::string& folder);
+
 // Gives `partial` the name of step `step` in `folder`, in one step that a crash
 // cannot halve, and then removes what had that name.
 absl::Status Publish(const std::string& folder, const std::string& partial, int64_t step);
@@ -64,10 +70,20 @@ int64_t BestStep(const std::string& folder);
 // Whether there is a checkpoint of a step.
 bool HasCheckpoint(const std::string& folder, int64_t step);
 
-// Removes all but the newest `count` of the checkpoints up to `step`, and the best. Later
+// Which checkpoints stay, beside the best.
+struct KeepRule {
+  int64_t last = 0;   // the newest ones; 0: all
+  int64_t every = 0;  // for ever: the first one at or after every so many steps; 0: none
+};
+
+// Whether the checkpoint of a step is one that a rule keeps for ever: none that is here has a lower step and the same
+// number of whole `every`s.
+bool IsKeptForEver(const std::string& folder, int64_t step, int64_t every);
+
+// Removes the checkpoints up to `step` that the rule does not keep. Later
 // ones, of a run that was taken up again before them, stay, and so does what has
 // a step's name but no manifest.
-absl::Status KeepLast(const std::string& folder, int64_t step, int64_t count);
+absl::Status RemoveOld(const std::string& folder, int64_t step, const KeepRule& keep);
 
 }  // namespace weft::checkpoint
 

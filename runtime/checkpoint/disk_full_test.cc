@@ -44,7 +44,7 @@ class DiskFullTest : public testing::Test {
     EXPECT_TRUE(Save(Options(20), {2, 2}, 20).ok());
   }
 
-  CheckpointWriter::Options Options(int64_t step) const { return {folder_, step, 7, {{"plan", "hash"}}, 1}; }
+  CheckpointWriter::Options Options(int64_t step) const { return {folder_, step, 7, {{"plan", "hash"}}, {.last = 1}}; }
 
   void ExpectOnlyTheOldOne() {
     std::vector<std::string> names;

@@ -1,5 +1,6 @@
 #include "runtime/trace/metrics.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -38,6 +40,18 @@ absl::Status FileError(const std::string& path, const char* what) {
 
 constexpr char kRun[] = "{\"run\":";
 constexpr char kStep[] = "{\"step\":";
+constexpr char kRestart[] = "{\"restart\":{\"step\":";
+constexpr char kCheckpoint[] = "{\"checkpoint\":{\"step\":";
+
+// The step behind what a line begins with; -1 for another line. `end`: where it ends.
+int64_t StepBehind(const std::string& line, const char* begin, size_t& end) {
+  int64_t step = 0;
+  int length = 0;
+  if (!absl::StartsWith(line, begin)) return -1;
+  if (std::sscanf(line.c_str() + std::strlen(begin), "%" SCNd64 "%n", &step, &length) != 1) return -1;
+  end = std::strlen(begin) + length;
+  return step;
+}
 
 std::string Text(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -57,13 +71,20 @@ std::string EarlierLines(const std::string& path, int64_t done) {
       from_0 = false;
       continue;
     }
-    int64_t step = 0;
-    int end = 0;
-    if (!absl::StartsWith(line, kStep)) continue;
-    if (std::sscanf(line.c_str() + std::strlen(kStep), "%" SCNd64 "%n", &step, &end) != 1) continue;
+    size_t end = 0;
+    if (const int64_t saved = StepBehind(line, kCheckpoint, end); saved >= 0 && saved <= done) {
+      absl::StrAppend(&kept, std::exchange(run, ""), line, "\n");
+      continue;
+    }
+    if (absl::StartsWith(line, kRestart)) {  // also of a run of which no step is left
+      absl::StrAppend(&kept, line, "\n");
+      continue;
+    }
+    int64_t step = StepBehind(line, kStep, end);
+    if (step < 0) continue;
     if (from_0) ++step;
     if (step > done) continue;
-    absl::StrAppend(&kept, run, kStep, step, line.substr(std::strlen(kStep) + end), "\n");
+    absl::StrAppend(&kept, run, kStep, step, line.substr(end), "\n");
     run.clear();
   }
   return kept;
@@ -91,6 +112,29 @@ std::string ToJson(const EvaluationMetrics& m) {
     absl::StrAppend(&means, means.empty() ? "" : ",", Text(name), ":", Number(value));
   }
   return absl::StrFormat(R"({"samples":%d,"means":{%s}})", m.samples, means);
+}
+
+std::string ToJson(const SavedCheckpoint& saved) {
+  return absl::StrFormat(R"(%s%d,"stood_s":%s,"write_s":%s}})", kCheckpoint, saved.step, Number(saved.stood_s),
+                         Number(saved.write_s));
+}
+
+std::string ToJson(const Restart& restart) {
+  return absl::StrFormat(R"(%s%d,"again":%s,"reason":%s}})", kRestart, restart.step,
+                         restart.again.has_value() ? absl::StrCat(*restart.again) : "null", Text(restart.reason));
+}
+
+std::optional<int64_t> LastStep(const std::string& path) {
+  std::optional<int64_t> last;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return last;  // to open a pipe would be to read it
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    size_t end = 0;
+    const int64_t step = StepBehind(line, kStep, end);
+    if (step >= 0 && line.back() == '}') last = std::max(last.value_or(0), step);
+  }
+  return last;
 }
 
 absl::StatusOr<std::unique_ptr<MetricsWriter>> MetricsWriter::Open(const std::string& path, int64_t done,

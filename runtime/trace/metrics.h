@@ -1,5 +1,5 @@
 // metrics.jsonl, for scripts: a JSON object of what is run, {"run":{"weft":"...", ...}}, then one a step, or one of an
-// evaluation.
+// evaluation; among them one a checkpoint, {"checkpoint":{"step":40, ...}}, and one a restart, {"restart":{...}}.
 #ifndef WEFT_RUNTIME_TRACE_METRICS_H_
 #define WEFT_RUNTIME_TRACE_METRICS_H_
 
@@ -52,6 +52,29 @@ struct EvaluationMetrics {
 // {"samples":10000,"means":{"accuracy":0.85,"loss":0.4}}; what is not finite is null.
 std::string ToJson(const EvaluationMetrics& metrics);
 
+// A checkpoint that has been written, and its seconds.
+struct SavedCheckpoint {
+  int64_t step = 0;
+  double stood_s = 0;  // in which no step was done for it
+  double write_s = 0;  // from its begin until it was whole
+};
+
+// A run that begins again where another was ended.
+struct Restart {
+  int64_t step = 0;              // that it goes on after
+  std::optional<int64_t> again;  // steps that are done once more, if that is known
+  std::string reason;            // for people
+};
+
+// {"restart":{"step":40,"again":17,"reason":"rank 1 is lost: ..."}}
+std::string ToJson(const Restart& restart);
+
+// The last step of which a file has a line; nothing if there is none.
+std::optional<int64_t> LastStep(const std::string& path);
+
+// {"checkpoint":{"step":40,"stood_s":0.01,"write_s":0.3}}
+std::string ToJson(const SavedCheckpoint& saved);
+
 // The line without its newline. Floats carry full float32 precision; what is
 // absent or not finite is null. An evaluation's loss is "eval_loss".
 std::string ToJson(const StepMetrics& metrics);
@@ -62,7 +85,7 @@ std::string ToJson(const StepMetrics& metrics);
 class MetricsWriter {
  public:
   // Keeps the lines of an existing file up to step `done` (what a resumed run goes
-  // on from) and drops the others; `about` says by key what is run, on a line of its
+  // on from), and those of all restarts, and drops the others; `about` says by key what is run, on a line of its
   // own in front of the steps to come. A file without such a line is of an older
   // Weft, which counted steps from 0: its lines are counted anew. kInvalidArgument
   // if the file cannot be created.
@@ -73,6 +96,8 @@ class MetricsWriter {
   // kUnavailable naming the file when the disk is full.
   absl::Status Write(const StepMetrics& metrics) { return WriteLine(ToJson(metrics)); }
   absl::Status Write(const EvaluationMetrics& metrics) { return WriteLine(ToJson(metrics)); }
+  absl::Status Write(const SavedCheckpoint& saved) { return WriteLine(ToJson(saved)); }
+  absl::Status Write(const Restart& restart) { return WriteLine(ToJson(restart)); }
 
  private:
   absl::Status WriteLine(const std::string& json);

@@ -170,6 +170,16 @@ class CheckpointTest(FaultTest):
             self.assertEqual(contents(f"{self.runs}/step-00000004/{name}"),
                              contents(f"{self.path('whole')}/step-00000004/{name}"))
 
+    def test_no_space_while_training_goes_on(self):
+        for asked in ("on", "off"):
+            with self.subTest(asynchronous=asked):
+                before = self.files()
+                result = call("weft-run", self.plan(), "--data", TOKENS, "--steps", 10**9, "--quiet", "--checkpoint-dir", self.runs,
+                              "--resume", "--checkpoint-every", 2, "--checkpoint-async", asked, shell="ulimit -f 600")
+                self.assertEqual(result.status, 1, result.err)
+                self.assertRegex(result.err, r"^weft-run: \S+/optimizer\.safetensors\S*: cannot \w+: File too large\n$")
+                self.assertEqual(self.files(), before)
+
     def test_no_space_for_metrics(self):
         before = contents(self.step + "/model.safetensors")
         # Generated kernels are loaded from a file in memory, which is smaller than this.

@@ -171,6 +171,9 @@ class FailureTest(ProcessesTest):
                 (["-n", "0", "a.plan"], 2, "-n: expected how many processes, got `0`"),
                 (["-n", "2"], 2, "expected a plan"),
                 (["--steps", "2"], 2, "--steps: expected -n N"),
+                (["-n", "2", "--restarts", "many", "a.plan"], 2, "--restarts: expected a whole number of at least 0, got `many`"),
+                (["-n", "2", "--restarts-per-hour", "-1", "a.plan"], 2, "--restarts-per-hour: expected a whole number"),
+                (["-n", "2", "--restarts", "3", "a.plan"], 2, "--restarts: expected --checkpoint-dir among the flags"),
                 (["-n", "2", "--show", "a.plan", "--steps", "3"], 0, "a.plan --steps 3")):
             with self.subTest(arguments=arguments):
                 done = subprocess.run(command("weft-launch", *arguments), stdin=subprocess.DEVNULL,

@@ -36,9 +36,9 @@ def saved(folder):
 class Run:
     """A run under way: `weft launch`, its mpirun, and the ranks below that."""
 
-    def __init__(self, processes, plan, *flags, data=TOKENS):
+    def __init__(self, processes, plan, *flags, data=TOKENS, launch=()):
         self.processes = processes
-        line = command("weft-launch", "-n", processes, "--", plan, "--data", data, "--threads", 1, "--quiet", *flags)
+        line = command("weft-launch", "-n", processes, *launch, "--", plan, "--data", data, "--threads", 1, "--quiet", *flags)
         environment = {key: value for key, value in os.environ.items() if key != "XML_OUTPUT_FILE"}
         self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
         self.ranks = {}

@@ -1,139 +1,154 @@
-#!/usr/bin/env python3
-"""A thousand kills: run by hand from the root of a build, as `tests/processes/soak.py [COUNT [SEED]]`.
+"""A run under `weft launch --restarts` whose ranks are killed again and again: it reaches its last step by itself.
 
-Each is a case of kill_test.py with a seed of its own, which is all that it takes to see it again: SEED .. SEED + COUNT - 1.
-Seven of ten go on with the same layout, as processes or as threads of one process, and must end with the same bytes; the
-others go on with another layout, and must end with the same losses within 2e-5. --log FILE has a line a case: with a
-file that has some, the soak goes on with the others. Needs the programs that `bazel build //tools/...` makes.
+Kills come in turn: one rank at a random moment, one while a checkpoint is written, and two ranks at once. By hand, from
+runfiles that a build of //tests/processes:restart_test has made:
+
+    bazel run //tests/processes:restart_test -- --kills 1000
 """
-import argparse
-import collections
-import concurrent.futures
 import json
 import os
 import random
+import re
+import signal
 import sys
-import threading
 import time
 
 sys.path.insert(0, "tests/processes")
-from processes import LAYOUTS, MICRO, PROGRAMS, ProcessesTest, numbers, saved  # noqa: E402
-from programs import TOKENS, relative  # noqa: E402
+from processes import LAYOUTS, MICRO, ProcessesTest, environment_of, numbers, saved  # noqa: E402
+from programs import contents  # noqa: E402
 
-STEPS = 8
-BOUND = 2e-5
-# The larger a layout, the longer a case: eight processes share the cores that there are.
-WEIGHTS = {"data": 3, "tensor": 3, "pipeline": 3, "data x pipeline": 3, "data x tensor x pipeline": 1}
+AHEAD = 24  # steps whose lines a pipe of one page holds, at most
+F_SETPIPE_SZ = 1031
 
 
-class Case(ProcessesTest):
-    """One kill, in a folder of its own."""
+class Lines:
+    """The metrics of a run, line by line: a pipe of one page, so that it cannot run away from whoever reads."""
 
-    def __init__(self, seed, wholes):
-        super().__init__()
-        self.seed, self.wholes = seed, wholes
-        self.rng = random.Random(f"soak {seed}")
-        self.layout = self.rng.choices(list(WEIGHTS), WEIGHTS.values())[0]
-        self.way = self.rng.choice(["processes"] * 4 + ["threads"] * 3 + ["another layout"] * 3)
-        self.result = {"seed": seed, "layout": self.layout, "resumed": self.way}
+    def __init__(self, path):
+        os.mkfifo(path)
+        self.file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        import fcntl  # pylint: disable=import-outside-toplevel
+        fcntl.fcntl(self.file, F_SETPIPE_SZ, 4096)
+        self.rest, self.lines = b"", []
 
-    def runTest(self):
-        begin = time.monotonic()
-        resume = {"processes": None, "threads": self.as_threads, "another layout": self.in_another}[self.way]
-        err = self.killed_and_resumed(self.seed, self.layout, STEPS, *self.wholes[self.layout], resume=resume)
-        self.result.update(said=err.strip(), seconds=round(time.monotonic() - begin, 1))
+    def read(self):
+        """What has come of whole lines: their number."""
+        try:
+            self.rest += os.read(self.file, 4096)
+        except BlockingIOError:
+            pass
+        *whole, self.rest = self.rest.split(b"\n")
+        # A killed run may have left half a line, and the next one goes on behind it.
+        whole = [line[line.rfind(b'{"run":') if b'{"run":' in line else 0:] for line in whole]
+        self.lines += [json.loads(line) for line in whole if line]
+        return len(whole)
 
-    def as_threads(self, flags, expected, expected_numbers):
-        self.go_on(self.layout, flags)
-        self.assertEqual(saved(flags[3]), expected)
-        self.assertEqual(numbers(flags[-1]), expected_numbers)
+    def steps(self):
+        return sum("step" in line for line in self.lines)
 
-    def in_another(self, flags, _, expected_numbers):
-        other = self.rng.choice([name for name in LAYOUTS if name != self.layout])
-        self.go_on(other, flags)
-        got = numbers(flags[-1])
-        self.assertEqual([line["step"] for line in got], list(range(1, STEPS + 1)))
-        worst = max(relative(line["loss"], whole["loss"]) for line, whole in zip(got, expected_numbers))
-        self.result.update(resumed=f"another layout: {other}", off=worst)
-        self.assertLess(worst, BOUND)
-
-    def go_on(self, layout, flags):
-        plan = self.plan(*MICRO, *LAYOUTS[layout][0])
-        self.run_ok("weft-run", plan, "--data", TOKENS, "--threads", 1, "--quiet", *flags, "--resume")
+    def restarts(self):
+        return [line["restart"] for line in self.lines if "restart" in line]
 
 
-def run_case(seed, wholes):
-    case = Case(seed, wholes)
-    case.setUp()
-    try:
-        case.runTest()
-        case.result["ok"] = True
-    except Exception as error:  # what a case did not expect is its result
-        case.result.update(ok=False, error=f"{type(error).__name__}: {error}"[:4000])
-    finally:
-        case.doCleanups()
-    return case.result
+class Soak:
+    """One run, and who kills its ranks."""
+
+    def __init__(self, test, layout, kills, seed):
+        self.test, self.rng, self.kills = test, random.Random(seed), kills
+        overrides, self.processes = LAYOUTS[layout]
+        # Each kill costs at most the steps since a checkpoint; the last one leaves enough for what is ahead.
+        self.steps = 2 * AHEAD + 8
+        self.folder, path = test.path("soak"), test.path("soak.jsonl")
+        self.lines = Lines(path)
+        flags = ("--steps", self.steps, "--checkpoint-dir", self.folder, "--checkpoint-every", 2, "--checkpoint-keep", 2,
+                 "--metrics", path)
+        self.run = test.start(self.processes, test.plan(*MICRO, *overrides), *flags,
+                              launch=("--restarts", kills, "--restarts-per-hour", 10**6))
+        self.in_a_write = 0
+        self.at = 0  # steps that the restart of before went on after
+
+    def running(self):
+        return self.run.process.poll() is None
+
+    def ranks(self):
+        """Those of the present attempt."""
+        self.run.ranks = {rank: process for rank, process in self.run.ranks.items()
+                          if environment_of(process).get("OMPI_COMM_WORLD_RANK") == str(rank)}
+        return self.run.find_ranks()
+
+    def partial(self):
+        try:
+            return any(name.endswith(".partial") for name in os.listdir(self.folder))
+        except OSError:
+            return False
+
+    def await_restart(self, count):
+        while self.running() and len(self.lines.restarts()) < count:
+            if not self.lines.read():
+                time.sleep(0.005)
+
+    def last_step(self):
+        return max((line["step"] for line in self.lines.lines if "step" in line), default=0)
+
+    def kill(self, number):
+        """The kill of this number, from 0."""
+        way = ("step", "write", "two")[number % 3]
+        ranks = self.ranks()
+        until = self.lines.steps() + self.rng.randrange(1, 6)
+        while self.running() and self.lines.steps() < until and self.last_step() < self.steps - AHEAD:
+            if not self.lines.read():
+                time.sleep(0.001)
+        if way == "write":
+            self.await_write(ranks[0])
+        victims = self.rng.sample(sorted(ranks), 2 if way == "two" else 1)
+        for rank in victims:
+            self.run.send(rank, signal.SIGKILL)
+        self.run.send(0, signal.SIGCONT)
+
+    def await_write(self, first):
+        """Until a checkpoint is being written, whose process is stopped then; or the run could end before."""
+        while self.running() and self.last_step() < self.steps - AHEAD:
+            self.lines.read()
+            if not self.partial():
+                continue
+            os.kill(first, signal.SIGSTOP)
+            while contents(f"/proc/{first}/stat").rsplit(b")", 1)[1].split()[0] != b"T":
+                pass
+            if self.partial():
+                self.in_a_write += 1
+                return
+            os.kill(first, signal.SIGCONT)
+
+    def go(self):
+        """All of it; what was said."""
+        for number in range(self.kills):
+            self.kill(number)
+            self.await_restart(number + 1)
+        while self.running():
+            if not self.lines.read():
+                time.sleep(0.005)
+        self.lines.read()
+        return self.run.end()
 
 
-def done_before(path):
-    if path is None or not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8") as file:
-        return [json.loads(line) for line in file if line.endswith("\n")]
-
-
-def summary(results, seconds):
-    failed = [it for it in results if not it["ok"]]
-    kinds = collections.Counter((it["layout"], it["resumed"].split(":")[0]) for it in results)
-    for (layout, resumed), count in sorted(kinds.items()):
-        print(f"{count:5} {layout}, resumed as {resumed}")
-    said = sum(" is lost: " in it.get("said", "") for it in results)
-    print(f"{said} ended with the line of the lost rank, {len(results) - len(failed) - said} were done before the kill")
-    print(f"largest difference of a loss in another layout: {max([it['off'] for it in results if 'off' in it] or [0]):.1e}")
-    for it in failed:
-        print(f"FAILED seed {it['seed']}: {it['layout']}: {it['error']}")
-    print(f"{len(results) - len(failed)} of {len(results)} runs went on as undisturbed, {seconds:.0f} s")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("count", nargs="?", type=int, default=1000)
-    parser.add_argument("seed", nargs="?", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1, help="cases side by side: most of one is waiting for mpirun")
-    parser.add_argument("--log", help="a line of JSON a case; what it has is not done again")
-    arguments = parser.parse_args()
-    for name, path in PROGRAMS.items():
-        PROGRAMS[name] = path if os.path.exists(path) else "bazel-bin/" + path
-    results = [it for it in done_before(arguments.log) if it["seed"] in range(arguments.seed, arguments.seed + arguments.count)]
-    done = {it["seed"] for it in results}
-    left = [seed for seed in range(arguments.seed, arguments.seed + arguments.count) if seed not in done]
-    begin = time.monotonic()
-    setup = ProcessesTest()
-    setup.setUp()
-    wholes = {layout: setup.undisturbed(layout, STEPS) for layout in LAYOUTS}
-    lock = threading.Lock()
-
-    def work(seed):
-        result = run_case(seed, wholes)
-        with lock:
-            results.append(result)
-            if arguments.log is not None:
-                with open(arguments.log, "a", encoding="utf-8") as file:
-                    file.write(json.dumps(result) + "\n")
-            if not result["ok"] or len(results) % 20 == 0:
-                print(f"{len(results)} of {arguments.count}, seed {seed}: {'ok' if result['ok'] else result['error']}", flush=True)
-
-    pool = concurrent.futures.ThreadPoolExecutor(arguments.jobs)
-    try:
-        list(pool.map(work, left))
-    except KeyboardInterrupt:
-        print("stopped; with the same --log it goes on")
-    finally:
-        pool.shutdown(cancel_futures=True)
-        setup.doCleanups()
-        summary(results, time.monotonic() - begin)
-    return 0 if all(it["ok"] for it in results) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def soak(test: ProcessesTest, layout, kills, seed):
+    """Kills, and compares with a run that nobody disturbed."""
+    run = Soak(test, layout, kills, seed)
+    status, err = run.go()
+    test.assertEqual(status, 0, err)
+    expected, expected_numbers = test.undisturbed(layout, run.steps)
+    test.assertEqual(saved(run.folder), expected)
+    test.assertEqual([name for name in os.listdir(run.folder) if name.startswith(".")], [])
+    # Every line of every attempt is that of the undisturbed run: what is done again comes to the same.
+    for line in run.lines.lines:
+        if "step" in line:
+            known = expected_numbers[line["step"] - 1]
+            test.assertEqual({key: line[key] for key in known}, known)
+    restarts = run.lines.restarts()
+    test.assertEqual(len(restarts), kills, err)
+    for restart in restarts:
+        test.assertRegex(restart["reason"], r"^(rank \d+|a rank) is lost")
+    test.assertEqual([int(number) for number in re.findall(r"^weft-launch: the run begins again, restart (\d+) of", err, re.M)],
+                     list(range(1, kills + 1)))
+    test.assertEqual(len(re.findall(r"^restarted after step \d+.*, as (rank \d+|a rank) is lost", err, re.M)), kills, err)
+    return run

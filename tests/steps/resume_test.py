@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A run that is stopped, killed or laid out otherwise goes on as if nothing had happened."""
 import fcntl
+import json
 import os
 import shutil
 import signal
@@ -53,6 +54,49 @@ class ResumeTest(ProgramTest):
         self.assertEqual(losses(self.path("often.jsonl")), expected)
         self.assertEqual(self.saved("often", 6), self.saved("whole", 6))
         self.assertEqual(sorted(os.listdir(self.path("often"))), ["latest", "step-00000005", "step-00000006"])
+
+    def test_written_aside_or_not_is_the_same(self):
+        for name, layout in LAYOUTS.items():
+            with self.subTest(layout=name):
+                plan = self.noisy(layout)
+                for asked in ("on", "off"):
+                    self.train(plan, 12, "--checkpoint-dir", self.path(name + asked), "--checkpoint-every", 1, "--checkpoint-async",
+                               asked, "--metrics", self.path(name + asked + ".jsonl"), data=self.data)
+                self.assertEqual(losses(self.path(name + "on.jsonl")), losses(self.path(name + "off.jsonl")))
+                for step in range(1, 13):
+                    self.assertEqual(self.saved(name + "on", step), self.saved(name + "off", step), step)
+                with open(self.path(name + "on.jsonl"), encoding="utf-8") as file:
+                    lines = [json.loads(line)["checkpoint"] for line in file if line.startswith('{"checkpoint"')]
+                self.assertEqual([line["step"] for line in lines], list(range(1, 13)))
+                self.assertTrue(all(0 <= line["stood_s"] <= line["write_s"] for line in lines), lines)
+
+    def test_init_counts_until_there_is_a_checkpoint(self):
+        plan, flags = self.noisy(()), ("--checkpoint-dir", self.path("c"), "--resume")
+        self.train(plan, 1, "--checkpoint-dir", self.path("init"), data=self.data)
+        init = self.path("init") + "/step-00000001"
+        said = []
+        for step in (1, 2):
+            said.append(self.run_ok("weft-run", plan, "--data", self.data, "--steps", step, "--init", init, *flags).err)
+        self.assertIn("loaded 28 of 28 parameters", said[0])
+        self.assertIn("resuming after step 1 from", said[1])
+        self.assertNotIn("parameters", said[1])
+
+    def test_saves_by_the_clock(self):
+        for name, layout in LAYOUTS.items():
+            with self.subTest(layout=name):
+                plan, folder = self.noisy(layout), "clock-" + name
+                run = subprocess.Popen(command("weft-run", plan, "--data", self.data, "--steps", 10**9, "--quiet", "--threads", 1,
+                                               "--checkpoint-dir", self.path(folder), "--checkpoint-every", "1s",
+                                               "--metrics", self.path(folder + ".jsonl")))
+                while not os.path.exists(self.path(folder) + "/latest"):
+                    self.assertIsNone(run.poll(), "ended before it has saved")
+                    time.sleep(0.02)
+                run.send_signal(signal.SIGTERM)
+                self.assertEqual(run.wait(), 0)
+                steps = [int(step.removeprefix("step-")) for step in os.listdir(self.path(folder)) if step.startswith("step-")]
+                self.assertGreaterEqual(len(steps), 2)
+                self.undisturbed(plan, min(steps), "whole-" + folder)
+                self.assertEqual(self.saved(folder, min(steps)), self.saved("whole-" + folder, min(steps)))
 
     def test_resumes_under_another_layout(self):
         before, after = self.noisy(("dist.data=4",)), self.noisy(("dist.tensor=2", "dist.data=2"))

@@ -7,6 +7,7 @@ import argparse
 import tempfile
 
 import activations
+import checkpoints
 import compilation
 import data
 import generation
@@ -30,6 +31,7 @@ PARTS = {
     "choice": ("twelve layouts measured, beside the one that the compiler chooses", simulation.choice),
     "schedules": ("bubbles of pipelines: measured, simulated, formula", simulation.schedules),
     "data": ("what each source of data reads a second beside what a step takes, and whether steps wait", data.data),
+    "checkpoints": ("steps with checkpoints written aside, and standing, beside steps without", checkpoints.checkpoints),
     "overlap": ("two data-parallel ranks beside twice one", overlap.overlap),
     "search": ("seconds, memory and gap of graph.auto_parallel for large models", search.search),
     "layouts": ("seconds of a core and gaps of the exact search for layouts, on GPT-like chains", search.layouts),

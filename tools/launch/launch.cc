@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -23,6 +24,7 @@
 #include "tools/launch/folders.h"
 #include "tools/launch/loopback.h"
 #include "tools/launch/ranks.h"
+#include "tools/launch/restarts.h"
 #include "tools/launch/words.h"
 
 namespace {
@@ -32,6 +34,11 @@ constexpr char kHelp[] = R"(weft launch: runs a plan on this machine, a process 
 usage: weft launch -n N [--] PLAN [flags of weft run]
 
   -n N       how many processes: as many as the plan has ranks
+  --restarts N
+             when a rank is lost, the run begins again from its newest whole checkpoint, at most N times;
+             needs --checkpoint-dir among the flags of weft run
+  --restarts-per-hour K
+             and at most K times within an hour; 6 by default
   --show     print the command that would be run, and end
   --version  what this program was built from
   --help     this text
@@ -41,8 +48,9 @@ docs/howto/run_on_several_machines.md for more than one. SIGTERM ends the run
 after its step, with a checkpoint and status 0; an interrupt (Ctrl-C) does the same
 with status 1. A second one ends it at once, and so does a second SIGTERM two seconds later.
 
-example
+examples
   weft launch -n 2 gpt2.plan --data corpus.txt --steps 200
+  weft launch -n 2 --restarts 20 gpt2.plan --data corpus.txt --checkpoint-dir runs --checkpoint-every 5m
 
 exit status: that of weft-run; 1 if mpirun is missing or cannot be used; 2 for a wrong request
 )";
@@ -56,32 +64,55 @@ std::atomic<time_t> terminated{0};
 // mpirun ends all processes at the signals that end it, but hands SIGUSR1 and SIGUSR2 on. A second SIGTERM ends them
 // unless it comes at once, as when a group of processes is told and this one twice.
 void HandOn(int signal) {
-  if (child <= 0) return;
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);
   time_t first = 0;
+  int handed = SIGTERM;
   if (signal == SIGINT) {
-    kill(child, interrupts++ == 0 ? SIGUSR2 : SIGTERM);
+    if (interrupts++ == 0) handed = SIGUSR2;
   } else if (terminated.compare_exchange_strong(first, now.tv_sec) || now.tv_sec - first <= 1) {
-    kill(child, SIGUSR1);
-  } else {
-    kill(child, SIGTERM);
+    handed = SIGUSR1;
   }
+  if (child > 0) kill(child, handed);
 }
+
+// Whether whoever runs this wants it to end.
+bool ToldToEnd() { return interrupts > 0 || terminated != 0; }
 
 int Fail(int status, const std::string& text) {
   std::fprintf(stderr, "weft-launch: %s\n", text.c_str());
   return status;
 }
 
+// More an hour, and most of the time goes into starting.
+constexpr int kRestartsAnHour = 6;
+
 struct Request {
   int processes = 0;
+  int restarts = 0;
+  int restarts_an_hour = kRestartsAnHour;
   bool show = false;
   bool help = false;
   bool version = false;
   std::vector<std::string> run;  // what weft-run gets
   std::string wrong;
 };
+
+// Reads a number from `least` on; false for anything else.
+bool ReadNumber(const std::string& text, int least, int most, int& number) {
+  char* end = nullptr;
+  const long value = std::strtol(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0' || value < least || value > most) return false;
+  number = static_cast<int>(value);
+  return true;
+}
+
+// Whether weft-run is given a flag, as "--flag" or "--flag=value".
+bool Has(const std::vector<std::string>& run, const std::string& flag) {
+  return std::any_of(run.begin(), run.end(), [&](const std::string& argument) {
+    return argument == flag || argument.compare(0, flag.size() + 1, flag + "=") == 0;
+  });
+}
 
 Request Parse(const std::vector<std::string>& arguments) {
   Request request;
@@ -96,12 +127,12 @@ Request Parse(const std::vector<std::string>& arguments) {
       request.show = true;
     } else if (flag == "-n" && i + 1 < arguments.size()) {
       const std::string& value = arguments[++i];
-      char* end = nullptr;
-      const long count = std::strtol(value.c_str(), &end, 10);
-      if (value.empty() || *end != '\0' || count < 1 || count > 65536) {
+      if (!ReadNumber(value, 1, 65536, request.processes))
         request.wrong = "-n: expected how many processes, got `" + value + "`";
-      }
-      request.processes = static_cast<int>(count);
+    } else if ((flag == "--restarts" || flag == "--restarts-per-hour") && i + 1 < arguments.size()) {
+      const std::string& value = arguments[++i];
+      if (!ReadNumber(value, 0, 1'000'000'000, flag == "--restarts" ? request.restarts : request.restarts_an_hour))
+        request.wrong = flag + ": expected a whole number of at least 0, got `" + value + "`";
     } else {
       request.wrong = flag + ": expected -n N, then a plan and the flags of weft run (see --help)";
     }
@@ -113,6 +144,8 @@ Request Parse(const std::vector<std::string>& arguments) {
     request.wrong = "expected -n N, as many processes as the plan has ranks (see --help)";
   } else if (request.run.empty()) {
     request.wrong = "expected a plan (see --help)";
+  } else if (request.restarts > 0 && !Has(request.run, "--checkpoint-dir")) {
+    request.wrong = "--restarts: expected --checkpoint-dir among the flags of weft run, as a run begins again from there";
   }
   return request;
 }
@@ -140,7 +173,8 @@ std::string MpirunVersion() {
   return std::string(text, size);
 }
 
-std::vector<std::string> CommandOf(const Request& request, const std::string& run) {
+// `reason`: what ended the run before, which this one goes on with; "" for the first one.
+std::vector<std::string> CommandOf(const Request& request, const std::string& run, const std::string& reason) {
   std::vector<std::string> command = {"mpirun",
                                       "--oversubscribe",          // ranks may be more than cores,
                                       "--bind-to",       "none",  // and share them
@@ -151,6 +185,9 @@ std::vector<std::string> CommandOf(const Request& request, const std::string& ru
   command.insert(command.end(), {"--mca", "odls_base_sigkill_timeout", "3"});
   command.insert(command.end(), {"-n", std::to_string(request.processes), run});
   command.insert(command.end(), request.run.begin(), request.run.end());
+  if (reason.empty()) return command;
+  if (!Has(request.run, "--resume")) command.push_back("--resume");
+  command.insert(command.end(), {"--restarted", reason});
   return command;
 }
 
@@ -174,6 +211,17 @@ constexpr int kFirstLookMs = 10, kLookMs = 500;
 // What an mpirun whose ranks have all ended gets to end itself: it takes some six seconds when it has killed them.
 constexpr std::chrono::seconds kToEnd(12);
 
+// What the ranks of a run that has lost one get to end, before they are killed and another begins.
+constexpr int kToEndMs = 5000;
+
+// How a run has ended.
+struct Ended {
+  int status = 0;
+  // Of one that has lost a rank: which, and how. "" of one that ended by itself, or with an error that another run
+  // would meet as well.
+  std::string lost;
+};
+
 int StatusOf(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 // Stays with an mpirun until it has ended: passes on what its processes say, answers what they ask, and
@@ -183,8 +231,7 @@ class Attendant {
   Attendant(pid_t mpirun, int processes, int said, const weft::launch::Loopback& loopback)
       : mpirun_(mpirun), said_(said), loopback_(loopback), ranks_(mpirun, processes) {}
 
-  // Returns the status of the run.
-  int Attend() {
+  Ended Attend() {
     int status = 0;
     do {
       Await();
@@ -196,14 +243,26 @@ class Attendant {
     while (Hear()) {
     }
     PassOn(words_.End());
+    const bool killed = WIFSIGNALED(status);
     status = StatusOf(status);
-    if (!words_.Lost().empty()) return Fail(status, words_.Lost());
+    if (status == 0) return {0, ""};
+    if (!words_.Lost().empty()) return Tell({status, words_.Lost()});
+    if (!words_.TooFew().empty()) return {status, words_.TooFew()};
+    if (killed) return Tell({status, "mpirun is lost: it has ended by signal " + std::to_string(status - 128)});
     // An mpirun that could not start them says so itself.
-    if (status == 0 || words_.told() || ranks_.known() == 0) return status;
-    return Fail(status, ranks_.Lost() + weft::launch::kUnheard);
+    if (words_.told() || ranks_.known() == 0) return {status, ""};
+    return Tell({status, ranks_.Lost() + weft::launch::kUnheard});
   }
 
+  // Whether none of its processes is left.
+  bool AllGone() { return ranks_.EndAll(kToEndMs); }
+
  private:
+  static Ended Tell(Ended ended) {
+    Fail(ended.status, ended.lost);
+    return ended;
+  }
+
   static void PassOn(const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);
@@ -245,15 +304,11 @@ class Attendant {
   std::chrono::steady_clock::time_point alive_ = std::chrono::steady_clock::now();
 };
 
-int Launch(const std::vector<std::string>& command, int processes) {
-  const weft::launch::Loopback loopback;
-  if (loopback.fd() < 0) {
-    std::fprintf(stderr,
-                 "weft-launch: mpirun listens on all interfaces of this machine, as its bind() cannot be seen: %s\n",
-                 std::strerror(errno));
-  }
+// One run of the command, to its end.
+Ended Launch(const std::vector<std::string>& command, int processes, const weft::launch::Loopback& loopback) {
   int said[2];
-  if (pipe2(said, O_CLOEXEC) != 0) return Fail(1, std::string("mpirun: cannot be heard: ") + std::strerror(errno));
+  if (pipe2(said, O_CLOEXEC) != 0)
+    return {Fail(1, std::string("mpirun: cannot be heard: ") + std::strerror(errno)), ""};
   struct sigaction action = {};
   action.sa_handler = HandOn;
   sigset_t handled, before;
@@ -265,7 +320,7 @@ int Launch(const std::vector<std::string>& command, int processes) {
   // None comes before the child is known.
   sigprocmask(SIG_BLOCK, &handled, &before);
   const pid_t made = fork();
-  if (made < 0) return Fail(1, std::string("mpirun: cannot be started: ") + std::strerror(errno));
+  if (made < 0) return {Fail(1, std::string("mpirun: cannot be started: ") + std::strerror(errno)), ""};
   if (made == 0) {
     for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) std::signal(signal, SIG_DFL);
     dup2(said[1], STDERR_FILENO);
@@ -274,7 +329,36 @@ int Launch(const std::vector<std::string>& command, int processes) {
   child = made;
   sigprocmask(SIG_SETMASK, &before, nullptr);
   close(said[1]);
-  return Attendant(made, processes, said[0], loopback).Attend();
+  Attendant attendant(made, processes, said[0], loopback);
+  Ended ended = attendant.Attend();
+  child = 0;
+  close(said[0]);
+  // Those that are left hold the folder of checkpoints.
+  if (!ended.lost.empty() && !attendant.AllGone()) ended.lost.clear();
+  return ended;
+}
+
+// Runs, and begins again where a rank is lost, as often as is allowed. Returns the status of the last run.
+int Supervise(const Request& request, const std::string& run) {
+  const weft::launch::Loopback loopback;
+  if (loopback.fd() < 0) {
+    std::fprintf(stderr,
+                 "weft-launch: mpirun listens on all interfaces of this machine, as its bind() cannot be seen: %s\n",
+                 std::strerror(errno));
+  }
+  weft::launch::Restarts restarts(request.restarts, request.restarts_an_hour);
+  for (std::string reason;;) {
+    const weft::launch::Folder sockets("/tmp"), memory("/dev/shm");
+    std::vector<std::string> command = CommandOf(request, run, reason);
+    command.insert(command.begin() + 1, {"--mca", "orte_tmpdir_base", sockets.path(), "--mca",
+                                         "btl_vader_backing_directory", memory.path()});
+    const Ended ended = Launch(command, request.processes, loopback);
+    if (ended.lost.empty() || request.restarts == 0 || ToldToEnd()) return ended.status;
+    const std::string refused = restarts.Begin(std::chrono::steady_clock::now());
+    if (!refused.empty()) return Fail(ended.status, "the run does not begin again: " + refused);
+    std::fprintf(stderr, "weft-launch: the run begins again, restart %d of %d\n", restarts.count(), request.restarts);
+    reason = ended.lost;
+  }
 }
 
 }  // namespace
@@ -292,8 +376,8 @@ int main(int argc, char** argv) {
   if (!request.wrong.empty()) return Fail(2, request.wrong);
   const std::string run = FindRun();
   if (run.empty()) return Fail(1, "weft-run: expected beside weft-launch, found none");
-  std::vector<std::string> command = CommandOf(request, run);
   if (request.show) {
+    const std::vector<std::string> command = CommandOf(request, run, "");
     for (const std::string& argument : command)
       std::printf("%s%s", &argument == &command.front() ? "" : " ", argument.c_str());
     std::printf("\n");
@@ -308,8 +392,5 @@ int main(int argc, char** argv) {
   if (version.find("Open MPI") == std::string::npos) {
     return Fail(1, "mpirun: expected that of Open MPI, got another; with its own flags it runs weft-run as well");
   }
-  const weft::launch::Folder sockets("/tmp"), memory("/dev/shm");
-  command.insert(command.begin() + 1,
-                 {"--mca", "orte_tmpdir_base", sockets.path(), "--mca", "btl_vader_backing_directory", memory.path()});
-  return Launch(command, request.processes);
+  return Supervise(request, run);
 }

@@ -3,6 +3,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -55,6 +58,20 @@ void Ranks::Look() {
     if (number >= 0) ranks_[child] = {number, static_cast<int>(syscall(SYS_pidfd_open, child, 0))};
   }
   all_ended_ = ended && !alive;
+}
+
+bool Ranks::EndAll(int most_ms) {
+  Look();
+  const auto last = std::chrono::steady_clock::now() + std::chrono::milliseconds(most_ms);
+  bool all = true;
+  for (const auto& [process, rank] : ranks_) {
+    if (rank.end < 0) continue;
+    syscall(SYS_pidfd_send_signal, rank.end, SIGKILL, nullptr, 0);
+    pollfd ended = {rank.end, POLLIN, 0};
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(last - std::chrono::steady_clock::now());
+    all = poll(&ended, 1, std::max<int>(0, static_cast<int>(left.count()))) == 1 && all;
+  }
+  return all;
 }
 
 void Ranks::AppendEnds(std::vector<pollfd>& polled) const {

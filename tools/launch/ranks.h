@@ -29,6 +29,9 @@ class Ranks {
   // Adds what becomes readable when the first rank ends: then Look().
   void AppendEnds(std::vector<pollfd>& polled) const;
 
+  // Ends those that live, and returns when none does, or after so many milliseconds; false then.
+  bool EndAll(int most_ms);
+
   // How many ranks were seen, and whether all were.
   int known() const { return static_cast<int>(ranks_.size()); }
   bool all_known() const { return known() == count_; }

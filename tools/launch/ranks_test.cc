@@ -36,6 +36,17 @@ TEST(ContentsOfTest, AnErrorWhileReadingIsNoExceptionAndNoText) {
   EXPECT_EQ(ContentsOf("/proc/self/none"), "");
 }
 
+TEST(RanksTest, EndsThoseThatLive) {
+  const pid_t zero = StartRank(0), one = StartRank(1);
+  Ranks ranks(getpid(), 2);
+  for (; ranks.known() < 2; ranks.Look()) usleep(1000);
+  kill(zero, SIGSTOP);
+  EXPECT_TRUE(ranks.EndAll(60000));
+  ranks.Look();
+  EXPECT_TRUE(ranks.all_ended());
+  for (pid_t child : {zero, one}) waitpid(child, nullptr, 0);
+}
+
 // This process stands for mpirun.
 TEST(RanksTest, SeesWhoEndsFirstAndThatAllHave) {
   const pid_t zero = StartRank(0), one = StartRank(1);

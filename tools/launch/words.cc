@@ -1,5 +1,7 @@
 #include "tools/launch/words.h"
 
+#include <algorithm>
+#include <iterator>
 #include <regex>
 #include <utility>
 
@@ -7,6 +9,9 @@ namespace weft::launch {
 namespace {
 
 constexpr char kRun[] = "weft-run: ";
+// What is in a line of one that others are missed by: World::communicator(), the watchdog's and a rendezvous'.
+constexpr char kLost[] = " lost: ";
+const char* const kTooFew[] = {kLost, "nothing has moved for ", " has not come within "};
 // Above and below a paragraph of mpirun's.
 bool IsRule(const std::string& line) {
   return line.size() > 60 && line.find_first_not_of('-') == line.size() - 1 && line.back() == '\n';
@@ -32,7 +37,10 @@ std::string Words::Take(const std::string& bytes) {
 std::string Words::TakeLine(const std::string& line) {
   if (StartsWith(line, kRun)) {  // another's line, whatever mpirun is saying
     told_ = true;
-    told_lost_ = told_lost_ || line.find(" lost: ") != std::string::npos;
+    told_lost_ = told_lost_ || line.find(kLost) != std::string::npos;
+    const bool fewer = std::any_of(std::begin(kTooFew), std::end(kTooFew),
+                                   [&](const char* words) { return line.find(words) != std::string::npos; });
+    if (fewer && too_few_.empty()) too_few_ = line.substr(sizeof(kRun) - 1, line.size() - sizeof(kRun));
     return line;
   }
   if (paragraph_.empty() && !IsRule(line)) return StartsWith(line, "mpirun: Forwarding signal ") ? "" : line;

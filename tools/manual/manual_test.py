@@ -36,8 +36,8 @@ class ManualTest(unittest.TestCase):
 
     def test_flags(self):
         self.assertEqual(completed("weft", "run", "a.plan", "--checkpoint-"),
-                         ["--checkpoint-dir", "--checkpoint-every", "--checkpoint-keep"])
-        self.assertEqual(completed("weft-run", "--checkpoint-k"), ["--checkpoint-keep"])
+                         ["--checkpoint-dir", "--checkpoint-every", "--checkpoint-async", "--checkpoint-keep", "--checkpoint-keep-every"])
+        self.assertEqual(completed("weft-run", "--checkpoint-e"), ["--checkpoint-every"])
         self.assertEqual(completed("out/bin/weft-plan", "show", "--k"), ["--kernels"])
         self.assertEqual(completed("weft", "plan", "memory", "a.plan", "-"), ["--json"])
         self.assertEqual(completed("weft", "plan", "compare", "--sw"), ["--sweep"])

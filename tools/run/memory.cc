@@ -54,9 +54,11 @@ absl::StatusOr<std::vector<RankMemory>> GatherMemory(Processes& processes, const
   return ranks;
 }
 
-std::string TextBeside(int64_t staging, int64_t workspaces) {
+std::string TextBeside(const RankMemory& memory) {
   std::string text;
-  for (const auto& [bytes, what] : {std::pair(staging, " for messages"), std::pair(workspaces, " for kernels")}) {
+  for (const auto& [bytes, what] : {std::pair(memory.staging, " for messages"),
+                                    {memory.workspaces, " for kernels"},
+                                    {memory.copy, " for checkpoints"}}) {
     if (bytes > 0) absl::StrAppend(&text, text.empty() ? ", and " : " and ", plan::BytesText(bytes), what);
   }
   return text.empty() ? text : text + " beside it";
@@ -65,11 +67,11 @@ std::string TextBeside(int64_t staging, int64_t workspaces) {
 absl::Status CheckMemory(const plan::Plan& plan, const RankMemory& own) {
   const int64_t there = plan::PlanBytesOf(plan.header().cluster());
   // The verifier has looked at the arenas.
-  const int64_t beside = own.staging + own.workspaces;
+  const int64_t beside = own.staging + own.workspaces + own.copy;
   if (there == 0 || beside == 0 || own.arena + beside <= there) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat("memory: expected at most ", plan::BytesText(there),
                                                    ", as a device of the cluster has, got ", plan::BytesText(own.arena),
-                                                   " planned", TextBeside(own.staging, own.workspaces)));
+                                                   " planned", TextBeside(own)));
 }
 
 std::string TextOfMemory(const plan::Plan& plan, const std::vector<RankMemory>& ranks) {
@@ -84,6 +86,7 @@ std::string TextOfMemory(const plan::Plan& plan, const std::vector<RankMemory>& 
     absl::StrAppend(&text, "stage ", s, ": ", plan::BytesText(ranks[*most].arena), " planned",
                     members.size() > 1 ? " a rank" : "", ", ",
                     ranks[*most].staging > 0 ? plan::BytesText(ranks[*most].staging) + " for messages, " : "",
+                    ranks[*most].copy > 0 ? plan::BytesText(ranks[*most].copy) + " for checkpoints, " : "",
                     *least == *most ? "" : measured(*least) + " to ", measured(*most), " measured\n");
   }
   return text;

@@ -33,14 +33,15 @@ struct RankMemory {
   int64_t arena = 0;
   int64_t staging = 0;     // of messages, beside the arena
   int64_t workspaces = 0;  // of kernels of a GPU, beside the arena
+  int64_t copy = 0;        // of the state, for checkpoints that are written aside, beside the arena
   int64_t measured = 0;    // that its process has grown by
 };
 
 // That of every rank, by rank. All processes come.
 absl::StatusOr<std::vector<RankMemory>> GatherMemory(Processes& processes, const RankMemory& own);
 
-// ", and 12 MiB for messages and 256 MiB for kernels beside it"; empty if there is nothing.
-std::string TextBeside(int64_t staging, int64_t workspaces);
+// Of what is beside the arena: ", and 12 MiB for messages and 256 MiB for kernels beside it"; empty if there is nothing.
+std::string TextBeside(const RankMemory& memory);
 
 // kResourceExhausted if the arena of a rank and what is beside it are more than a device
 // of the plan's cluster has.

@@ -39,10 +39,17 @@ training
   --seed N               of initial values, dropout and the order of the data; the job's by default
   --checkpoint-dir DIR   save the model and the optimizer there at the end; for one run at a time, and
                          without --resume a folder that has no checkpoints
-  --checkpoint-every N   and after every N steps
-  --checkpoint-keep N    remove all but the newest N checkpoints
+  --checkpoint-every N   and after every N steps; or after a time: 90s, 5m, 2h
+  --checkpoint-async on|off
+                         write them while training goes on, from a copy of the state in the host's memory; as a rule on
+                         where there is memory for it. The last one is written when all steps are done
+  --checkpoint-keep N    remove all but the newest N checkpoints, and the best
+  --checkpoint-keep-every M
+                         and but the first one at or after every M steps: these stay
   --resume               go on from the newest whole checkpoint in --checkpoint-dir, and say what has changed since;
-                         from the start if it has none
+                         from the start, or --init, if it has none
+  --restarted REASON     with --resume: what ended the run that this one goes on with, as weft launch --restarts says. It
+                         is told, with the steps that are done again, also with --quiet and in --metrics
   --allow-changed        resume although the model, the kind of the optimizer or the form of the data is another one
   --other-data           resume although --data holds something else; the same data may lie elsewhere without it
   --eval-data DATA       evaluate the plan's `evaluation` (of the job's key) between steps, of every sample of DATA once,
@@ -130,7 +137,7 @@ struct Flag {
   const char* name;
   std::variant<bool Request::*, std::string Request::*, int64_t Request::*, std::optional<int64_t> Request::*,
                std::optional<uint64_t> Request::*, std::optional<double> Request::*,
-               std::vector<std::string> Request::*>
+               std::vector<std::string> Request::*, Interval Request::*, std::optional<bool> Request::*>
       part;
   Alike alike = Alike::kNo;
   bool on_or_off = false;  // a bool that takes a value
@@ -145,8 +152,11 @@ const Flag kFlags[] = {
     {"--rename", &Request::renames, Alike::kSame},
     {"--checkpoint-dir", &Request::checkpoint_dir, Alike::kSame},
     {"--checkpoint-every", &Request::checkpoint_every, Alike::kSame},
+    {"--checkpoint-async", &Request::checkpoint_async, Alike::kSame},
     {"--checkpoint-keep", &Request::checkpoint_keep, Alike::kSame},
+    {"--checkpoint-keep-every", &Request::checkpoint_keep_every, Alike::kSame},
     {"--resume", &Request::resume, Alike::kSame},
+    {"--restarted", &Request::restarted},
     {"--allow-changed", &Request::allow_changed, Alike::kSame},
     {"--other-data", &Request::other_data, Alike::kSame},
     {"--allow-nonfinite", &Request::allow_nonfinite, Alike::kSame},
@@ -183,6 +193,7 @@ const char* Set(bool& part, const std::string& value) {
   part = value == "on";
   return part || value == "off" ? nullptr : "on or off";
 }
+const char* Set(std::optional<bool>& part, const std::string& value) { return Set(part.emplace(), value); }
 const char* Set(std::string& part, const std::string& value) {
   part = value;
   return value.empty() ? "a file" : nullptr;
@@ -198,6 +209,20 @@ const char* Set(std::optional<double>& part, const std::string& value) {
   part = number;
   return nullptr;
 }
+// Seconds, minutes or hours that a request may name: far above any run's.
+constexpr int64_t kMostOfAUnit = 1'000'000'000;
+
+// A plain number is one of steps.
+const char* Set(Interval& part, const std::string& value) {
+  static constexpr char kExpected[] = "a number of steps, or a time such as 90s, 5m or 2h";
+  const char unit = value.empty() ? '\0' : value.back();
+  const int64_t seconds = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
+  int64_t number = -1;
+  if (!absl::SimpleAtoi(value.substr(0, value.size() - (seconds > 0 ? 1 : 0)), &number) || number < 0) return kExpected;
+  if (seconds > 0 && (number == 0 || number > kMostOfAUnit)) return kExpected;
+  part = seconds > 0 ? Interval{.seconds = number * seconds} : Interval{.steps = number};
+  return nullptr;
+}
 template <typename Number>
 const char* Set(Number& part, const std::string& value) {
   int64_t number = 0;
@@ -207,8 +232,12 @@ const char* Set(Number& part, const std::string& value) {
 }
 
 std::string TextOf(bool part) { return part ? "on" : "off"; }
+std::string TextOf(const std::optional<bool>& part) { return part.has_value() ? TextOf(*part) : "none"; }
 std::string TextOf(const std::string& part) { return part.empty() ? "none" : part; }
 std::string TextOf(int64_t part) { return absl::StrCat(part); }
+std::string TextOf(const Interval& part) {
+  return part.seconds > 0 ? absl::StrCat(part.seconds, "s") : absl::StrCat(part.steps);
+}
 std::string TextOf(const std::vector<std::string>& part) { return part.empty() ? "none" : absl::StrJoin(part, " "); }
 template <typename Number>
 std::string TextOf(const std::optional<Number>& part) {
@@ -264,8 +293,14 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
   if (request.help || request.version || request.devices) return request;
   if (request.plan.empty()) return absl::InvalidArgumentError("expected a plan (see --help)");
   if (request.checkpoint_dir.empty() &&
-      (request.resume || request.checkpoint_every > 0 || request.checkpoint_keep > 0)) {
+      (request.resume || !request.checkpoint_every.none() || request.checkpoint_keep > 0)) {
     return Wrong("--checkpoint-dir", "expected, as another flag needs it");
+  }
+  if (request.checkpoint_async.has_value() && request.checkpoint_dir.empty()) {
+    return Wrong("--checkpoint-dir", "expected, as --checkpoint-async needs it");
+  }
+  if (request.checkpoint_keep_every > 0 && request.checkpoint_keep == 0) {
+    return Wrong("--checkpoint-keep", "expected, as --checkpoint-keep-every needs it: without it all stay");
   }
   if (request.trace_kernels && request.trace.empty()) {
     return Wrong("--trace", "expected, as --trace-kernels needs it");
@@ -280,7 +315,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
     if (is_set && request.eval_data.empty())
       return Wrong("--eval-data", absl::StrCat("expected, as ", flag, " needs it"));
   }
-  if (request.resume && !request.init.empty()) return Wrong("--init", "expected without --resume");
+  if (!request.restarted.empty() && !request.resume) return Wrong("--resume", "expected, as --restarted needs it");
   if (request.init_partial && request.init.empty()) return Wrong("--init", "expected, as --init-partial needs it");
   if (!request.renames.empty() && request.init.empty()) return Wrong("--init", "expected, as --rename needs it");
   if (request.allow_changed && !request.resume) return Wrong("--resume", "expected, as --allow-changed needs it");

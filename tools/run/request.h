@@ -12,6 +12,14 @@
 
 namespace weft::run {
 
+// How often: after so many steps, or when so many seconds are over. Neither: never.
+struct Interval {
+  int64_t steps = 0;
+  int64_t seconds = 0;
+
+  bool none() const { return steps == 0 && seconds == 0; }
+};
+
 struct Request {
   std::string plan;
   // Training.
@@ -22,9 +30,12 @@ struct Request {
   std::optional<int64_t> steps;
   std::optional<uint64_t> seed;
   std::string checkpoint_dir;
-  int64_t checkpoint_every = 0;  // steps; 0: only at the end
-  int64_t checkpoint_keep = 0;   // 0: all
+  Interval checkpoint_every;           // none: only at the end
+  std::optional<bool> checkpoint_async;  // none: where there is memory for it
+  int64_t checkpoint_keep = 0;         // 0: all
+  int64_t checkpoint_keep_every = 0;   // steps; 0: none for ever
   bool resume = false;
+  std::string restarted;  // why: see --restarted
   bool allow_changed = false;
   bool other_data = false;
   bool allow_nonfinite = false;

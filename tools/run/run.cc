@@ -40,7 +40,9 @@ absl::Status CheckUse(const Request& request, const plan::Plan& plan) {
   }
   if (request.steps.has_value()) return unexpected("--steps");
   if (request.resume) return unexpected("--resume");
-  if (request.checkpoint_every > 0) return unexpected("--checkpoint-every");
+  if (!request.restarted.empty()) return unexpected("--restarted");
+  if (!request.checkpoint_every.none()) return unexpected("--checkpoint-every");
+  if (request.checkpoint_async.has_value()) return unexpected("--checkpoint-async");
   if (request.checkpoint_keep > 0) return unexpected("--checkpoint-keep");
   if (!request.eval_data.empty()) return unexpected("--eval-data");
   if (request.allow_nonfinite) return unexpected("--allow-nonfinite");

@@ -205,6 +205,64 @@ TEST_F(RunTest, KeepsTheNewestCheckpoints) {
   EXPECT_TRUE(Exists(Path("c/step-00000006")));
 }
 
+TEST_F(RunTest, ACopyForCheckpointsIsCountedAndOptional) {
+  const std::vector<std::string> flags = {"--steps", "4", "--checkpoint-every", "2"};
+  const auto train = [&](const std::string& folder, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = flags;
+    arguments.insert(arguments.end(), {"--checkpoint-dir", Path(folder)});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Train(arguments);
+  };
+  ASSERT_EQ(train("default", {}), 0);
+  EXPECT_THAT(err_, HasSubstr(" planned, and 512 KiB for checkpoints beside it\n"));  // the table, and its momentum
+  ASSERT_EQ(train("off", {"--checkpoint-async", "off"}), 0);
+  EXPECT_THAT(err_, Not(HasSubstr("for checkpoints")));
+  ASSERT_EQ(Train({"--steps", "4", "--checkpoint-dir", Path("end")}), 0);  // where nothing goes on
+  EXPECT_THAT(err_, Not(HasSubstr("for checkpoints")));
+  for (const char* file : {"/step-00000002/model.safetensors", "/step-00000004/model.safetensors"}) {
+    EXPECT_FALSE(ReadFile(Path("off") + file).empty());
+    EXPECT_EQ(ReadFile(Path("default") + file), ReadFile(Path("off") + file)) << file;
+  }
+}
+
+TEST_F(RunTest, ARestartIsTold) {
+  const auto train = [&](const char* steps, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"--quiet", "--checkpoint-dir", Path("c"), "--metrics", Path("m.jsonl"), "--steps", steps};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Train(arguments);
+  };
+  const auto restarts = [&] {
+    std::vector<nlohmann::json> lines;
+    std::ifstream file(Path("m.jsonl"));
+    for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+    std::erase_if(lines, [](const nlohmann::json& line) { return !line.contains("restart"); });
+    return lines;
+  };
+  ASSERT_EQ(train("4", {}), 0);
+  {  // lost, after two steps more
+    std::ofstream lines(Path("m.jsonl"), std::ios::app);
+    lines << R"({"step":5,"loss":1})" << "\n" << R"({"step":6,"loss":1})" << "\n";
+  }
+  ASSERT_EQ(train("4", {"--resume", "--restarted", "rank 1 is lost"}), 0);  // and lost again at once
+  EXPECT_EQ(err_, "restarted after step 4; steps 5 to 6 are done again, as rank 1 is lost\n");
+  EXPECT_EQ(Metrics("m.jsonl").size(), 4u);
+  ASSERT_EQ(train("5", {"--resume", "--restarted", "rank \"2\" is lost"}), 0);
+  EXPECT_EQ(err_, "restarted after step 4, as rank \"2\" is lost\n");
+  EXPECT_EQ(Metrics("m.jsonl").size(), 5u);
+  ASSERT_EQ(restarts().size(), 2u);
+  EXPECT_EQ(restarts()[0], nlohmann::json::parse(R"({"restart":{"step":4,"again":2,"reason":"rank 1 is lost"}})"));
+  EXPECT_EQ(restarts()[1], nlohmann::json::parse(R"({"restart":{"step":4,"again":0,"reason":"rank \"2\" is lost"}})"));
+}
+
+TEST_F(RunTest, KeepsSomeCheckpointsForEver) {
+  ASSERT_EQ(Train({"--steps", "8", "--quiet", "--checkpoint-dir", Path("c"), "--checkpoint-every", "1",
+                   "--checkpoint-keep", "2", "--checkpoint-keep-every", "3"}),
+            0);
+  for (int step = 1; step <= 8; ++step) {
+    EXPECT_EQ(Exists(Path("c/step-0000000") + std::to_string(step)), step == 3 || step >= 6) << step;
+  }
+}
+
 TEST_F(RunTest, ATokenOutsideTheVocabularyNamesWhereItWasMet) {
   plan::Plan plan;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(ReadFile("tools/run/test/bigram.txtpb"), &plan));

@@ -3,19 +3,6 @@
 #include <cstring>
 
 namespace weft::run {
-namespace {
-
-// Calls `task` for every rank of this process, with its number among them, side by side.
-template <typename Task>
-absl::Status OnEveryRank(executor::Cluster& cluster, Task&& task) {
-  return cluster.OnEveryRank([&](executor::Executor& executor) {
-    int i = 0;
-    while (&cluster.executor(i) != &executor) ++i;
-    return task(i, executor);
-  });
-}
-
-}  // namespace
 
 absl::Status Snapshot::Take(executor::Cluster& cluster) {
   tiles_.resize(cluster.size());

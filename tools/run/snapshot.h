@@ -9,6 +9,16 @@
 
 namespace weft::run {
 
+// Calls `task` for every rank of this process, with its number among them, side by side.
+template <typename Task>
+absl::Status OnEveryRank(executor::Cluster& cluster, Task&& task) {
+  return cluster.OnEveryRank([&](executor::Executor& executor) {
+    int i = 0;
+    while (&cluster.executor(i) != &executor) ++i;
+    return task(i, executor);
+  });
+}
+
 // Between steps. Takes as much of the host's memory as the state has bytes.
 class Snapshot {
  public:

@@ -32,6 +32,8 @@
 #include "tools/run/page.h"
 #include "tools/run/record.h"
 #include "tools/run/resume.h"
+#include "tools/run/save_times.h"
+#include "tools/run/saver.h"
 #include "tools/run/sources.h"
 #include "tools/run/state.h"
 #include "tools/run/step_word.h"
@@ -56,7 +58,7 @@ int64_t StepsOf(const Context& context) {
 class Trainer {
  public:
   explicit Trainer(const Context& context)
-      : context_(context), request_(context.request), processes_(context.processes), last_step_(StepsOf(context)) {}
+      : context_(context), request_(context.request), processes_(context.processes), last_step_(StepsOf(context)), save_times_(context.request.checkpoint_every, 0) {}
 
   ~Trainer() {
     if (evaluations_ != nullptr) evaluations_->beside().cluster.reset();  // before that of the training
@@ -119,11 +121,19 @@ class Trainer {
                                 evaluations_ == nullptr ? nullptr : &evaluations_->beside());
     if (!cluster.ok()) return cluster.status();
     cluster_ = *std::move(cluster);
-    auto memory = GatherMemory(processes_, MemoryOf(context_, *cluster_));
+    saver_ = std::make_unique<Saver>(context_, *cluster_);
+    RankMemory own = MemoryOf(context_, *cluster_);
+    if (SavesOnTheWay()) {
+      if (absl::Status status = saver_->Prepare(own); !status.ok()) return status;
+      own.copy = saver_->bytes();
+      notes_.push_back(saver_->note());
+    }
+    auto memory = GatherMemory(processes_, own);
     if (!memory.ok()) return memory.status();
     for (const RankMemory& rank : *memory) {
-      staging_bytes_ += rank.staging;
-      workspace_bytes_ += rank.workspaces;
+      beside_bytes_.staging += rank.staging;
+      beside_bytes_.workspaces += rank.workspaces;
+      beside_bytes_.copy += rank.copy;
     }
     if (absl::Status status = LoadState(resume->get()); !status.ok()) return status;
     if (request_.debug_nan) {
@@ -158,9 +168,11 @@ class Trainer {
       record_.insert(evaluations_->record().begin(), evaluations_->record().end());
       best_.emplace(evaluations_->rule());
     }
-    absl::StatusOr<InitialParameters> init = InitialParameters::Open(context_);
-    if (!init.ok()) return init.status();
-    init_ = *std::move(init);
+    if (resume == nullptr) {
+      absl::StatusOr<InitialParameters> init = InitialParameters::Open(context_);
+      if (!init.ok()) return init.status();
+      init_ = *std::move(init);
+    }
     beside_ = init_.companions();
     if (resume != nullptr && processes_.first()) {
       auto before = hugging_face::ReadCompanions(resume->path());
@@ -208,13 +220,31 @@ class Trainer {
     return init_.Load(context_, *cluster_);
   }
 
+  static std::string TextOf(const trace::Restart& restart) {
+    const int64_t again = restart.again.value_or(0);
+    return absl::StrCat("restarted after step ", restart.step,
+                        again == 0   ? ""
+                        : again == 1 ? absl::StrCat("; step ", restart.step + 1, " is done again")
+                                     : absl::StrCat("; steps ", restart.step + 1, " to ", restart.step + again, " are done again"),
+                        ", as ", restart.reason);
+  }
+
   absl::Status OpenReports(checkpoint::CheckpointReader* resume) {
+    trace::Restart restart{.step = step_, .reason = request_.restarted};
     if (!request_.metrics.empty()) {
       Record about = record_;  // no checkpoint depends on where the run would have ended
       about["steps"] = absl::StrCat(last_step_);
+      const std::optional<int64_t> last = trace::LastStep(request_.metrics);
       auto writer = trace::MetricsWriter::Open(request_.metrics, step_, about);
       if (!writer.ok()) return writer.status();
       metrics_ = *std::move(writer);
+      if (last.has_value()) restart.again = std::max<int64_t>(0, *last - step_);
+    }
+    if (!request_.restarted.empty()) {  // with --quiet too
+      std::fprintf(context_.err, "%s\n", TextOf(restart).c_str());
+      if (metrics_ != nullptr) {
+        if (absl::Status status = metrics_->Write(restart); !status.ok()) return status;
+      }
     }
     if (!request_.report.empty()) {
       auto page = RunPage::Create(context_.plan, request_.plan, request_.report, last_step_);
@@ -232,7 +262,7 @@ class Trainer {
                    plan::RanksAndMeshText(context_.plan).c_str(), processes_.alone() ? "" : ", a process each",
                    ThreadsOf(context_), ThreadsOf(context_) == 1 ? "" : "s",
                    plan::BytesText(ArenaBytesOf(context_.plan)).c_str(),
-                   TextBeside(staging_bytes_, workspace_bytes_).c_str());
+                   TextBeside(beside_bytes_).c_str());
       context_.Tell(TextOfGraphs(context_, *cluster_));
       for (const std::string& note : notes_) context_.Tell(note);
       if (resume != nullptr) context_.Tell(absl::StrCat("resuming after step ", step_, " from ", resume->path()));
@@ -261,6 +291,8 @@ class Trainer {
     const int64_t begin = trace::NowNs();
     int64_t before = begin, now = begin;
     StepWord own;
+    bool ahead = false;  // the next step may have begun
+    save_times_.Begin(begin);
     const absl::Status done =
         RunSteps(first, End().empty() ? last_step_ : first,
                  {.begin =
@@ -272,13 +304,15 @@ class Trainer {
                   .take = [&](int64_t step) -> absl::StatusOr<bool> {
                     now = trace::NowNs();
                     if (step == first + 1) context_.Tell(TextOfUnrecorded(*cluster_));
-                    own = OwnWord();
-                    return BeginsAhead(own);
+                    own = OwnWord(now);
+                    return ahead = BeginsAhead(own);
                   },
                   .report = [&](int64_t) -> absl::StatusOr<bool> {
                     absl::StatusOr<StepWord> word = Exchange(processes_, own);
                     if (!word.ok()) return word.status();
+                    if (absl::Status status = Note(saver_->Advance(word->at_rest)); !status.ok()) return status;
                     stop_ = std::max(stop_, word->stop);
+                    if (word->save) save_times_.Ask(word->step + (ahead ? 1 : 0));
                     trace::StepMetrics metrics = MetricsOf(*word, static_cast<double>(now - before) * 1e-9);
                     // All have the same numbers, and so the same verdict.
                     const absl::Status finite = CheckFinite(metrics);
@@ -299,9 +333,12 @@ class Trainer {
                     if (RestsAfter(step_)) before = trace::NowNs();
                     return stop_ == Stop::kNo && End().empty();
                   }});
-    if (!done.ok()) return done;
+    if (!done.ok()) {
+      if (processes_.alone()) Note(saver_->Wait()).IgnoreError();  // several may wait for one that is lost
+      return done;
+    }
     progress_.reset();
-    if (absl::Status status = Save(); !status.ok()) return status;
+    if (absl::Status status = SaveLast(); !status.ok()) return status;
     if (absl::Status status = Summarise(step_ - first, static_cast<double>(before - begin) * 1e-9); !status.ok()) {
       return status;
     }
@@ -310,11 +347,8 @@ class Trainer {
         absl::StrCat("interrupted after step ", step_, saved_ == step_ ? ", which was saved" : "")));
   }
 
-  bool SavesAfter(int64_t steps) const {
-    return request_.checkpoint_every > 0 && steps % request_.checkpoint_every == 0;
-  }
   bool EvaluatesAfter(int64_t steps) const { return evaluations_ != nullptr && evaluations_->IsAfter(steps); }
-  bool RestsAfter(int64_t steps) const { return SavesAfter(steps) || EvaluatesAfter(steps); }
+  bool RestsAfter(int64_t steps) const { return save_times_.IsAfter(steps) || EvaluatesAfter(steps); }
 
   // Why the run ends by what was evaluated; "" if it goes on.
   std::string End() const { return best_.has_value() ? best_->End() : ""; }
@@ -326,19 +360,27 @@ class Trainer {
     for (const auto& [name, value] : metrics.evaluation) {
       if (best_.has_value() && name == evaluations_->rule().metric) better = best_->Take(step_, value);
     }
-    if (better || SavesAfter(step_)) {
-      if (absl::Status status = Save(); !status.ok()) return status;
+    if (request_.checkpoint_dir.empty() || !(better || save_times_.IsAfter(step_))) return absl::OkStatus();
+    // Who waits for the last one need not copy.
+    const bool last = step_ >= last_step_ || stop_ != Stop::kNo;
+    if (!last && saver_->writing() >= 0 && !std::exchange(told_to_wait_, true)) {
+      context_.Tell(absl::StrCat("the checkpoint of step ", step_, " waits for that of step ", saver_->writing(),
+                                 ", which is being written; later ones wait without a word"));
     }
-    if (!better || request_.checkpoint_dir.empty()) return absl::OkStatus();
-    return processes_.Agree(processes_.first() ? KeepBest(before) : absl::OkStatus());
+    Save::Options options = ToSave();
+    if (better) options.then = BestKeeper(before);
+    return Note(last ? saver_->SaveNow(std::move(options)) : saver_->Begin(std::move(options)));
   }
 
-  // Of the steps that are done, whose checkpoint is saved. That of the best before goes, unless it was asked for.
-  absl::Status KeepBest(int64_t before) const {
-    const std::string& folder = request_.checkpoint_dir;
-    if (absl::Status status = checkpoint::SetBest(folder, step_); !status.ok()) return status;
-    if (before < 0 || SavesAfter(before)) return absl::OkStatus();
-    return checkpoint::RemoveFolder(absl::StrCat(folder, "/", checkpoint::StepName(before)));
+  // Makes the checkpoint of the steps that are done the best, once it is saved. That of the best before goes, unless it
+  // was asked for.
+  std::function<absl::Status()> BestKeeper(int64_t before) const {
+    const bool stays = before < 0 || save_times_.MayHaveBeenAfter(before);
+    return [stays, before, step = step_, folder = request_.checkpoint_dir, every = request_.checkpoint_keep_every] {
+      const absl::Status status = checkpoint::SetBest(folder, step);
+      if (!status.ok() || stays || checkpoint::IsKeptForEver(folder, before, every)) return status;
+      return checkpoint::RemoveFolder(absl::StrCat(folder, "/", checkpoint::StepName(before)));
+    };
   }
 
   // Whether the next step may begin before this one is reported, the same for all processes: a GPU would have nothing
@@ -353,8 +395,12 @@ class Trainer {
     return value.ok() ? std::optional<float>(*value) : std::nullopt;
   }
 
-  StepWord OwnWord() {
-    StepWord word{.step = step_ + 1, .stop = Interrupts::asked(), .resident_bytes = PeakResidentBytes()};
+  StepWord OwnWord(int64_t now_ns) {
+    StepWord word{.step = step_ + 1,
+                  .stop = Interrupts::asked(),
+                  .resident_bytes = PeakResidentBytes(),
+                  .save = save_times_.IsOver(now_ns),
+                  .at_rest = saver_->at_rest()};
     for (const plan::Metric& metric : context_.plan.metrics()) word.metrics.push_back(MetricOf(metric.name()));
     return word;
   }
@@ -401,7 +447,7 @@ class Trainer {
   }
 
   // The step has updated the state with them: from here on it is spoilt. Unless it was skipped.
-  absl::Status CheckFinite(const trace::StepMetrics& metrics) const {
+  absl::Status CheckFinite(const trace::StepMetrics& metrics) {
     if (request_.allow_nonfinite) return absl::OkStatus();
     if (metrics.loss_scale.has_value() && !std::isfinite(metrics.grad_norm.value_or(0))) return CheckLossScale(metrics);
     for (const auto& [name, value] : {std::pair("loss", metrics.loss), std::pair("grad_norm", metrics.grad_norm)}) {
@@ -414,7 +460,7 @@ class Trainer {
   }
 
   // A step was skipped: the next one is tried with a smaller scale, if there is one.
-  absl::Status CheckLossScale(const trace::StepMetrics& metrics) const {
+  absl::Status CheckLossScale(const trace::StepMetrics& metrics) {
     const auto min = static_cast<float>(context_.plan.header().job().precision().loss_scale().min());
     if (!loss_scale_.has_value() || *loss_scale_ > min) return absl::OkStatus();
     return Diverged(absl::StrCat("step ", metrics.step, ": expected finite gradients with the least loss scale, ", min,
@@ -423,7 +469,9 @@ class Trainer {
                                  " skipped steps"));
   }
 
-  absl::Status Diverged(const std::string& what) const {
+  // All processes come. What is being written is of before.
+  absl::Status Diverged(const std::string& what) {
+    if (absl::Status written = Note(saver_->Wait()); !written.ok()) return written;
     const std::string saved = saved_ >= 0 ? absl::StrCat("step ", saved_, " was saved last") : "nothing was saved";
     if (nan_ == nullptr) {
       return absl::AbortedError(
@@ -435,23 +483,42 @@ class Trainer {
     return absl::AbortedError(absl::StrCat(what, "; ", saved));
   }
 
-  // Saves once a step; the initial state only if no step is asked for.
-  absl::Status Save() {
+  // Whether checkpoints are written between steps.
+  bool SavesOnTheWay() const {
+    if (request_.checkpoint_dir.empty()) return false;
+    return !request_.checkpoint_every.none() || (evaluations_ != nullptr && !evaluations_->rule().metric.empty());
+  }
+
+  // Saves at the end, once a step; the initial state only if no step is asked for.
+  absl::Status SaveLast() {
+    if (absl::Status status = Note(saver_->Wait()); !status.ok()) return status;
     if (request_.checkpoint_dir.empty() || saved_ == step_ || (step_ == 0 && last_step_ > 0)) return absl::OkStatus();
+    return Note(saver_->SaveNow(ToSave()));
+  }
+
+  // The steps that are done.
+  Save::Options ToSave() {
+    save_times_.Begin(trace::NowNs());
     record_["date"] = checkpoint::TimeText();
     if (best_.has_value()) best_->AddTo(record_);
-    const absl::Status status = SaveCheckpoint(context_, *cluster_,
-                                               {.folder = request_.checkpoint_dir,
-                                                .step = step_,
-                                                .seed = seed_,
-                                                .run = record_,
-                                                .keep_last = request_.checkpoint_keep,
-                                                .beside = beside_});
-    if (absl::IsAborted(status)) {
-      return Diverged(absl::StrCat("step ", step_, " cannot be saved: ", status.message()));
+    return {.of = {.folder = request_.checkpoint_dir,
+                   .step = step_,
+                   .seed = seed_,
+                   .run = record_,
+                   .keep = {.last = request_.checkpoint_keep, .every = request_.checkpoint_keep_every},
+                   .beside = beside_}};
+  }
+
+  // What saves have come to, and which. All processes come.
+  absl::Status Note(const absl::StatusOr<Saver::Done>& done) {
+    if (absl::IsAborted(done.status())) return Diverged(std::string(done.status().message()));
+    if (!done.ok()) return done.status();
+    for (const trace::SavedCheckpoint& saved : *done) {
+      saved_ = saved.step;
+      if (metrics_ == nullptr) continue;
+      if (absl::Status status = metrics_->Write(saved); !status.ok()) return status;
     }
-    if (status.ok()) saved_ = step_;
-    return status;
+    return absl::OkStatus();
   }
 
   // All processes come.
@@ -484,17 +551,19 @@ class Trainer {
   const Request& request_;
   Processes& processes_;
   const int64_t last_step_;
+  SaveTimes save_times_;
   int64_t step_ = 0;    // steps that are done
   int64_t saved_ = -1;  // of the last checkpoint
   int64_t resumed_ = -1;
   std::optional<float> loss_scale_;  // of the coming step, if that is known
   Stop stop_ = Stop::kNo;
+  bool told_to_wait_ = false;
   mutable int64_t resident_bytes_ = 0;
   uint64_t seed_ = 0;
   Record record_;
   std::vector<std::string> notes_;  // of the start, for people
   std::optional<Growth> growth_;
-  int64_t staging_bytes_ = 0, workspace_bytes_ = 0;  // of all processes
+  RankMemory beside_bytes_;  // of all processes
   std::optional<double> peak_;
   // In the order in which they need each other.
   OpenedData data_;
@@ -504,6 +573,7 @@ class Trainer {
   std::map<std::string, std::string> beside_;  // files that go with the model into checkpoints, on the first process
   std::unique_ptr<trace::Timeline> timeline_;
   std::unique_ptr<executor::Cluster> cluster_;
+  std::unique_ptr<Saver> saver_;
   std::unique_ptr<DebugNan> nan_;  // null without --debug-nan
   std::unique_ptr<trace::MetricsWriter> metrics_;
   std::unique_ptr<trace::TensorBoardWriter> board_;
