@@ -31,11 +31,11 @@ namespace weft::checkpoint {
 class CheckpointWriter {
  public:
   struct Options {
-    std::string folder;                      // of checkpoints; made if it is not there
-    int64_t step = 0;                        // steps that were done
-    uint64_t seed = 0;                       // of the run
-    std::map<std::string, std::string> run;  // see Manifest
-    KeepRule keep;                           // what of the folder stays, this one included
+    std::string folder;                              // of checkpoints; made if it is not there
+    int64_t step = 0;                                // steps that were done
+    uint64_t seed = 0;                               // of the run
+    std::map<std::string, std::string> run;          // see Manifest
+    KeepRule keep;                                   // what of the folder stays, this one included
     std::map<std::string, std::string> beside = {};  // further files, name and content, which go with a model
   };
 

@@ -161,9 +161,8 @@ bool HasCheckpoint(const std::string& folder, int64_t step) { return HasManifest
 bool IsKeptForEver(const std::string& folder, int64_t step, int64_t every) {
   if (every <= 0 || step < every) return false;
   const std::vector<int64_t> steps = ListSteps(folder);
-  return std::none_of(steps.begin(), steps.end(), [&](int64_t it) {
-    return it < step && it / every == step / every && HasCheckpoint(folder, it);
-  });
+  return std::none_of(steps.begin(), steps.end(),
+                      [&](int64_t it) { return it < step && it / every == step / every && HasCheckpoint(folder, it); });
 }
 
 absl::Status RemoveOld(const std::string& folder, int64_t step, const KeepRule& keep) {

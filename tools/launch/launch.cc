@@ -145,7 +145,8 @@ Request Parse(const std::vector<std::string>& arguments) {
   } else if (request.run.empty()) {
     request.wrong = "expected a plan (see --help)";
   } else if (request.restarts > 0 && !Has(request.run, "--checkpoint-dir")) {
-    request.wrong = "--restarts: expected --checkpoint-dir among the flags of weft run, as a run begins again from there";
+    request.wrong =
+        "--restarts: expected --checkpoint-dir among the flags of weft run, as a run begins again from there";
   }
   return request;
 }

@@ -4,7 +4,8 @@ namespace weft::launch {
 
 std::string Restarts::Begin(Time now) {
   if (count_ >= most_) return "--restarts allows " + std::to_string(most_) + ", and so many were made";
-  while (!within_an_hour_.empty() && now - within_an_hour_.front() >= std::chrono::hours(1)) within_an_hour_.pop_front();
+  while (!within_an_hour_.empty() && now - within_an_hour_.front() >= std::chrono::hours(1))
+    within_an_hour_.pop_front();
   if (static_cast<int>(within_an_hour_.size()) >= an_hour_)
     return "--restarts-per-hour allows " + std::to_string(an_hour_) + ", and so many were made within an hour";
   within_an_hour_.push_back(now);

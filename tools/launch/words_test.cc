@@ -52,14 +52,16 @@ TEST(WordsTest, TellsOfALossBesideAnError) {
 
 // What another run may not meet.
 TEST(WordsTest, KnowsWhatSaysThatOneIsMissed) {
-  for (const char* missed : {"rank 3 is lost: its process 7 has ended", "ranks 2, 3 are lost: nothing was heard of host b for 5 s",
-                             "nothing has moved for 3 s: rank 2 is stopped", "all_gather #86; rank 3 has not come within 600 s"}) {
+  for (const char* missed :
+       {"rank 3 is lost: its process 7 has ended", "ranks 2, 3 are lost: nothing was heard of host b for 5 s",
+        "nothing has moved for 3 s: rank 2 is stopped", "all_gather #86; rank 3 has not come within 600 s"}) {
     Words words;
     words.Take(std::string("step 3\nweft-run: ") + missed + "\nweft-run: rank 0 has left\n");
     EXPECT_EQ(words.TooFew(), missed);
   }
   Words words;
-  words.Take("weft-run: step 2: loss: expected a finite number, got nan\nrestarted after step 4, as rank 3 is lost: so\n");
+  words.Take(
+      "weft-run: step 2: loss: expected a finite number, got nan\nrestarted after step 4, as rank 3 is lost: so\n");
   EXPECT_TRUE(words.told());
   EXPECT_EQ(words.TooFew(), "");
 }

@@ -40,7 +40,8 @@ struct RankMemory {
 // That of every rank, by rank. All processes come.
 absl::StatusOr<std::vector<RankMemory>> GatherMemory(Processes& processes, const RankMemory& own);
 
-// Of what is beside the arena: ", and 12 MiB for messages and 256 MiB for kernels beside it"; empty if there is nothing.
+// Of what is beside the arena: ", and 12 MiB for messages and 256 MiB for kernels beside it"; empty if there is
+// nothing.
 std::string TextBeside(const RankMemory& memory);
 
 // kResourceExhausted if the arena of a rank and what is beside it are more than a device

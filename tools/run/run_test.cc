@@ -227,7 +227,8 @@ TEST_F(RunTest, ACopyForCheckpointsIsCountedAndOptional) {
 
 TEST_F(RunTest, ARestartIsTold) {
   const auto train = [&](const char* steps, const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"--quiet", "--checkpoint-dir", Path("c"), "--metrics", Path("m.jsonl"), "--steps", steps};
+    std::vector<std::string> arguments = {"--quiet",       "--checkpoint-dir", Path("c"), "--metrics",
+                                          Path("m.jsonl"), "--steps",          steps};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Train(arguments);
   };

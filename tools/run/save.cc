@@ -83,7 +83,8 @@ absl::Status SaveCheckpoint(const Context& context, executor::Cluster& cluster, 
   absl::Status written = cluster.OnEveryRank([&](executor::Executor& executor) {
     for (const executor::StateTile& tile : executor.state()) {
       if (!tile.primary) continue;
-      const absl::Status status = executor.SaveTile(tile, [&](const void* bytes) { return (*save)->Write(tile, bytes); });
+      const absl::Status status =
+          executor.SaveTile(tile, [&](const void* bytes) { return (*save)->Write(tile, bytes); });
       if (!status.ok()) return status;
     }
     return absl::OkStatus();

@@ -58,7 +58,11 @@ int64_t StepsOf(const Context& context) {
 class Trainer {
  public:
   explicit Trainer(const Context& context)
-      : context_(context), request_(context.request), processes_(context.processes), last_step_(StepsOf(context)), save_times_(context.request.checkpoint_every, 0) {}
+      : context_(context),
+        request_(context.request),
+        processes_(context.processes),
+        last_step_(StepsOf(context)),
+        save_times_(context.request.checkpoint_every, 0) {}
 
   ~Trainer() {
     if (evaluations_ != nullptr) evaluations_->beside().cluster.reset();  // before that of the training
@@ -222,11 +226,12 @@ class Trainer {
 
   static std::string TextOf(const trace::Restart& restart) {
     const int64_t again = restart.again.value_or(0);
-    return absl::StrCat("restarted after step ", restart.step,
-                        again == 0   ? ""
-                        : again == 1 ? absl::StrCat("; step ", restart.step + 1, " is done again")
-                                     : absl::StrCat("; steps ", restart.step + 1, " to ", restart.step + again, " are done again"),
-                        ", as ", restart.reason);
+    return absl::StrCat(
+        "restarted after step ", restart.step,
+        again == 0   ? ""
+        : again == 1 ? absl::StrCat("; step ", restart.step + 1, " is done again")
+                     : absl::StrCat("; steps ", restart.step + 1, " to ", restart.step + again, " are done again"),
+        ", as ", restart.reason);
   }
 
   absl::Status OpenReports(checkpoint::CheckpointReader* resume) {
@@ -261,8 +266,7 @@ class Trainer {
       std::fprintf(context_.err, "%s: %s%s, %d thread%s a rank, %s planned%s\n", context_.plan.header().graph().c_str(),
                    plan::RanksAndMeshText(context_.plan).c_str(), processes_.alone() ? "" : ", a process each",
                    ThreadsOf(context_), ThreadsOf(context_) == 1 ? "" : "s",
-                   plan::BytesText(ArenaBytesOf(context_.plan)).c_str(),
-                   TextBeside(beside_bytes_).c_str());
+                   plan::BytesText(ArenaBytesOf(context_.plan)).c_str(), TextBeside(beside_bytes_).c_str());
       context_.Tell(TextOfGraphs(context_, *cluster_));
       for (const std::string& note : notes_) context_.Tell(note);
       if (resume != nullptr) context_.Tell(absl::StrCat("resuming after step ", step_, " from ", resume->path()));
