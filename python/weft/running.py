@@ -70,7 +70,7 @@ class Run:
             for line in self._new_lines():
                 if "run" in line:
                     self.about = line["run"]
-                else:
+                elif "checkpoint" not in line and "restart" not in line:  # what happens between steps
                     yield line
             if ended:
                 break
@@ -124,7 +124,7 @@ def run(plan: Union[Plan, Path], data: Optional[Path] = None, processes: Optiona
 
 
 def _flag(name: str, value: Any) -> List[str]:
-    if name == "--cuda-graphs" and isinstance(value, bool):
+    if name in ("--cuda-graphs", "--checkpoint-async") and isinstance(value, bool):
         return [name, "on" if value else "off"]
     if value is None or value is False:
         return []

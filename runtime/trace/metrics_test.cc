@@ -123,6 +123,31 @@ TEST(MetricsTest, LossScaleWhereThereIsOne) {
   EXPECT_EQ(ProgressLine(metrics, 9, -1), "step 1/9  scale 32768  2 skipped  0 tokens/s  0.0 GFLOP/s  0 MiB");
 }
 
+TEST(MetricsTest, ResumingKeepsWhatHappened) {
+  const std::string path = TempPath("happened.jsonl");
+  EXPECT_EQ(LastStep(path), std::nullopt);
+  const Restart first{.step = 2, .again = 1, .reason = "rank 1 is \"lost\""}, second{.step = 2, .reason = "so"};
+  const std::string run = R"({"run":{}})"
+                          "\n";
+  EXPECT_EQ(ToJson(first), R"({"restart":{"step":2,"again":1,"reason":"rank 1 is \"lost\""}})");
+  EXPECT_EQ(ToJson(second), R"({"restart":{"step":2,"again":null,"reason":"so"}})");
+  const SavedCheckpoint two{.step = 2, .stood_s = 0.25, .write_s = 0.5}, three{.step = 3, .stood_s = 1, .write_s = 1};
+  EXPECT_EQ(ToJson(two), R"({"checkpoint":{"step":2,"stood_s":0.25,"write_s":0.5}})");
+  {
+    auto writer = MetricsWriter::Open(path, 0, {});
+    for (int step = 1; step <= 3; ++step) ASSERT_TRUE((*writer)->Write(StepMetrics{.step = step}).ok());
+    ASSERT_TRUE((*writer)->Write(two).ok());
+    ASSERT_TRUE((*writer)->Write(three).ok());  // which is damaged, so that step 2 is the last
+  }
+  EXPECT_EQ(LastStep(path), 3);
+  const std::string before = run + Line(1, 0) + Line(2, 0) + ToJson(two) + "\n";
+  for (const Restart& restart : {first, second}) {  // the first one does no step
+    auto writer = MetricsWriter::Open(path, 2, {});
+    ASSERT_TRUE((*writer)->Write(restart).ok());
+  }
+  EXPECT_EQ(Contents(path), before + ToJson(first) + "\n" + run + ToJson(second) + "\n");
+}
+
 TEST(MetricsTest, ResumingDropsTheLinesThatComeAgain) {
   const std::string path = TempPath("metrics.jsonl");
   {

@@ -6,7 +6,7 @@ import shutil
 
 from programs import fail, median
 
-STEPS, EVERY, ROUNDS = 33, 8, 3
+EVERY = 8  # steps
 
 
 def seconds_a_step(tools, plan, steps, *flags):
@@ -24,19 +24,19 @@ def seconds_a_step(tools, plan, steps, *flags):
 
 
 def checkpoints(tools, quick):
-    job = "small" if quick else "124m"
+    job, steps, rounds = ("small", 17, 1) if quick else ("124m", 33, 3)
     plan = tools.compile(job, ["model.set=seq=256", "model.set=positions=256", "data.format=TEXT", "batch.global=4", "batch.micro=4"],
                          "checkpoints")
     saving = ["--checkpoint-dir", tools.path("checkpoints"), "--checkpoint-every", str(EVERY), "--checkpoint-keep", "1"]
     ways = {"none": [], "standing": saving + ["--checkpoint-async", "off"], "aside": saving + ["--checkpoint-async", "on"]}
-    print("Checkpoints, %s, one every %d steps of %d, all cores, %d rounds in turn" % (job, EVERY, STEPS, ROUNDS))
+    print("Checkpoints, %s, one every %d steps of %d, all cores, %d rounds in turn" % (job, EVERY, steps, rounds))
     seconds = {way: [] for way in ways}
     lines = {way: [] for way in ways}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for way, flags in ways.items():
-            took, saved = seconds_a_step(tools, plan, STEPS, *flags)
-            if flags and len(saved) != (STEPS - 1) // EVERY:
-                fail("expected %d checkpoints on the way, got %d" % ((STEPS - 1) // EVERY, len(saved)))
+            took, saved = seconds_a_step(tools, plan, steps, *flags)
+            if flags and len(saved) != (steps - 1) // EVERY:
+                fail("expected %d checkpoints on the way, got %d" % ((steps - 1) // EVERY, len(saved)))
             seconds[way].append(took)
             lines[way] += saved
     alone = median(seconds["none"])
