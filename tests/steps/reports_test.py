@@ -148,8 +148,9 @@ class ReportsTest(ProgramTest):
         self.train(self.plan("dist.data=2"), 3, *flags)
         with open(path, encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
-        self.assertEqual([line.get("step") for line in lines], [None, 1, 2, None, 3])
-        first, second = lines[0]["run"], lines[3]["run"]
+        self.assertEqual([line.get("step") or list(line)[0] for line in lines],
+                         ["run", 1, 2, "checkpoint", "run", 3, "checkpoint"])
+        first, second = lines[0]["run"], lines[4]["run"]
         for plan, run in ((self.plan(), first), (self.plan("dist.data=2"), second)):
             shown = self.run_ok("weft-plan", "show", plan).out
             self.assertRegex(shown, f"hash +{run['plan']}\n")
