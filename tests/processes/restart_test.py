@@ -6,7 +6,7 @@ import sys
 import time
 
 sys.path.insert(0, "tests/processes")
-from processes import LAYOUTS, MICRO, ProcessesTest, numbers, saved  # noqa: E402
+from processes import LAYOUTS, MICRO, ProcessesTest, children, numbers, saved  # noqa: E402
 from programs import main  # noqa: E402
 from soak import soak  # noqa: E402
 
@@ -21,6 +21,18 @@ class RestartTest(ProcessesTest):
     def test_soak(self):
         run = soak(self, "data", KILLS, SEED)
         print(f"{KILLS} kills, {run.in_a_write} of them while a checkpoint was written")
+
+    def test_mpirun_itself_is_lost(self):
+        lines = self.path("m.jsonl")
+        run = self.start(PROCESSES, self.plan(*MICRO, *LAYOUT), "--steps", 200, "--checkpoint-dir", self.path("c"),
+                         "--checkpoint-every", 2, "--checkpoint-keep", 1, "--metrics", lines, launch=("--restarts", 1))
+        run.find_ranks()
+        self.assertTrue(run.await_lines(lines, 3))
+        os.kill(children(run.process.pid)[0], signal.SIGKILL)
+        status, err = run.end()
+        self.assertEqual(status, 0, err)
+        self.assertIn("weft-launch: the run begins again, restart 1 of 1\n", err)
+        self.assertEqual(saved(self.path("c")), self.undisturbed("data", 200)[0])
 
     def test_metrics_tell_what_was_lost(self):
         lines = self.path("m.jsonl")
