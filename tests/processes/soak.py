@@ -1,10 +1,10 @@
 """A run under `weft launch --restarts` whose ranks are killed again and again: it reaches its last step by itself.
 
-Kills come in turn: one rank at a random moment, one while a checkpoint is written, and two ranks at once. By hand, from
-runfiles that a build of //tests/processes:restart_test has made:
+Kills come in turn: one rank after a few steps, one while a checkpoint is written, and two ranks at once. By hand:
 
     bazel run //tests/processes:restart_test -- --kills 1000
 """
+import fcntl
 import json
 import os
 import random
@@ -14,7 +14,7 @@ import sys
 import time
 
 sys.path.insert(0, "tests/processes")
-from processes import LAYOUTS, MICRO, ProcessesTest, environment_of, numbers, saved  # noqa: E402
+from processes import LAYOUTS, MICRO, ProcessesTest, environment_of, saved  # noqa: E402
 from programs import contents  # noqa: E402
 
 AHEAD = 24  # steps whose lines a pipe of one page holds, at most
@@ -27,7 +27,6 @@ class Lines:
     def __init__(self, path):
         os.mkfifo(path)
         self.file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        import fcntl  # pylint: disable=import-outside-toplevel
         fcntl.fcntl(self.file, F_SETPIPE_SZ, 4096)
         self.rest, self.lines = b"", []
 
@@ -56,8 +55,8 @@ class Soak:
     def __init__(self, test, layout, kills, seed):
         self.test, self.rng, self.kills = test, random.Random(seed), kills
         overrides, self.processes = LAYOUTS[layout]
-        # Each kill costs at most the steps since a checkpoint; the last one leaves enough for what is ahead.
-        self.steps = 2 * AHEAD + 8
+        # Three steps are done between kills, and the last one leaves enough for what is ahead.
+        self.steps = 2 * AHEAD + 3 * kills
         self.folder, path = test.path("soak"), test.path("soak.jsonl")
         self.lines = Lines(path)
         flags = ("--steps", self.steps, "--checkpoint-dir", self.folder, "--checkpoint-every", 2, "--checkpoint-keep", 2,
