@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Processes that are stopped, told to end, or that do not fit together."""
+import json
 import os
 import signal
 import socket
@@ -9,7 +10,7 @@ import time
 
 sys.path.insert(0, "tests/processes")
 from processes import LAYOUTS, MICRO, ProcessesTest, children, numbers, saved  # noqa: E402
-from programs import TOKENS, WEIGHTS, call, command, contents, main, raw_safetensors, write_safetensors  # noqa: E402
+from programs import TOKENS, WEIGHTS, call, command, contents, main, raw_safetensors, saved_step, write_safetensors  # noqa: E402
 
 LAYOUT, PROCESSES = LAYOUTS["data x pipeline"]
 ENDLESS = ("--steps", 10**9)
@@ -164,6 +165,33 @@ class FailureTest(ProcessesTest):
         status, err = run.end()
         self.assertEqual(status, 0, err)
         self.assertNotIn(".lock", os.listdir(self.path("c")))
+
+    def test_a_copy_that_does_not_fit(self):
+        # Room for the arena and the messages, but not for 12 bytes a parameter more.
+        data = LAYOUTS["data"][0]
+        arena = json.loads(self.run_ok("weft-plan", "memory", self.plan(*MICRO, *data), "--json").out)["stages"][0]["arena_bytes"]
+        cluster = self.write("small.cluster", 'device { kind: "cpu" memory_bytes: %d } node { count: 1 ranks: 2 }' % (arena + 900_000))
+        line = command("weft-launch", "-n", 2, "--", self.plan(*MICRO, *data, "cluster=" + cluster), "--data", TOKENS, "--steps", 4,
+                       "--threads", 1, "--checkpoint-every", 2)
+
+        def run(name, *flags):
+            done = subprocess.run([*line, "--checkpoint-dir", self.path(name), *flags], stdin=subprocess.DEVNULL, capture_output=True,
+                                  timeout=60)
+            return done.returncode, done.stderr.decode()
+
+        says = r"memory: expected at most 3\.\d+ MiB, as a device of the cluster has, got .* and 1\.38 MiB for checkpoints beside it\n"
+        status, err = run("standing")
+        self.assertEqual(status, 0, err)
+        self.assertRegex(err, "checkpoints are written while the run stands, as a copy of the state does not fit: " + says)
+        status, err = run("none", "--checkpoint-async", "on")
+        self.assertEqual(status, 1, err)
+        self.assertRegex(err, "weft-run: --checkpoint-async: " + says)
+        self.assertFalse(os.path.exists(self.path("none")))
+        status, err = run("off", "--checkpoint-async", "off")
+        self.assertEqual(status, 0, err)
+        self.assertNotIn("checkpoints", err)
+        for step in (2, 4):
+            self.assertEqual(saved_step(f"{self.path('standing')}/step-{step:08}"), saved_step(f"{self.path('off')}/step-{step:08}"))
 
     def test_launch_explains_itself(self):
         for arguments, status, text in (
