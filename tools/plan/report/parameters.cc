@@ -35,8 +35,8 @@ struct Trained {
   const char* what;
 };
 
-// The gradient of a parameter is what its update reads, made on its stage or received: of the same shape, in a kernel,
-// or in one tensor's part of a kernel of several, that reads this parameter alone.
+// The gradient of a parameter is what its update reads beside it and the state, whatever made it: of the same shape, in
+// a kernel, or in one tensor's part of a kernel of several, that reads this parameter alone.
 void AddGradients(const plan::Program& program, std::vector<Trained>* all) {
   std::set<int32_t> seen;
   const auto add = [&](absl::Span<const int32_t> inputs) {
@@ -50,9 +50,8 @@ void AddGradients(const plan::Program& program, std::vector<Trained>* all) {
       const plan::Buffer& buffer = program.buffer(b);
       const bool fits = parameter != nullptr && std::equal(buffer.shape().begin(), buffer.shape().end(),
                                                            parameter->shape().begin(), parameter->shape().end());
-      const bool made = buffer.kind() == plan::Buffer::GRADIENT,
-                 received = buffer.kind() == plan::Buffer::COMMUNICATION;
-      if (!(made || received) || !fits || !seen.insert(b).second) continue;
+      const bool kept = buffer.kind() == plan::Buffer::PARAMETER || buffer.kind() == plan::Buffer::OPTIMIZER;
+      if (kept || !fits || !seen.insert(b).second) continue;
       all->push_back({&buffer, parameter->name(), "gradient"});
     }
   };
