@@ -36,8 +36,14 @@ using Gradient = SmallVector<KernelOp>;
 
 struct FusePacked : impl::FusePackedBase<FusePacked> {
   void runOnOperation() override {
-    for (KernelOp kernel : llvm::to_vector(getOperation().getBody().getOps<KernelOp>())) {
-      if (isAttention(kernel) && !packed_.contains(kernel) && !kernel.getConstants().contains("packed")) {
+    SmallVector<KernelOp> kernels;
+    for (KernelOp kernel : getOperation().getBody().getOps<KernelOp>()) {
+      if (isAttention(kernel) && !kernel.getConstants().contains("packed")) {
+        kernels.push_back(kernel);
+      }
+    }
+    for (KernelOp kernel : kernels) {
+      if (!packed_.contains(kernel)) { // else it is there no longer
         pack(kernel);
       }
     }
