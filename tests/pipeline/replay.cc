@@ -197,7 +197,7 @@ absl::StatusOr<Trace> ReadTrace(const std::string& path) {
   for (const google::protobuf::Value& value : json.fields().at("traceEvents").list_value().values()) {
     const auto& event = value.struct_value().fields();
     const std::string& phase = event.at("ph").string_value();
-    if (phase == "s" || phase == "f") continue;  // arrows
+    if (phase != "M" && phase != "X") continue;  // arrows and counters
     const auto& args = event.at("args").struct_value().fields();
     const int rank = static_cast<int>(event.at("pid").number_value());
     const int thread = static_cast<int>(event.at("tid").number_value());
