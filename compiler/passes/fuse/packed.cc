@@ -36,6 +36,7 @@ using Gradient = SmallVector<KernelOp>;
 
 struct FusePacked : impl::FusePackedBase<FusePacked> {
   void runOnOperation() override {
+    packed_.clear();
     SmallVector<KernelOp> kernels;
     for (KernelOp kernel : getOperation().getBody().getOps<KernelOp>()) {
       if (isAttention(kernel) && !kernel.getConstants().contains("packed")) {

@@ -130,7 +130,7 @@ void Builder::Gradient(bool deterministic) {
   ds = graph_.Pointwise(kMultiply, ds, Scores(), &scale);
   KeyGradient(ds, q, Id::kDk);
 
-  const Tensor keys = graph_.Reshape(k, graph_.Virtual(Rows(spec_.keys, spec_.key_heads, 1), type_));
+  const Tensor keys = graph_.Reshape(k, graph_.Virtual(KeyRows(), type_));
   const Tensor dq = Memory(Id::kDq, QueryRows(), type_);
   if (deterministic) {
     graph_.Matmul(ds, keys, dq);
