@@ -9,8 +9,8 @@ from programs import JOB, TOKENS, call, main  # noqa: E402
 # Arguments -> the error; {plan} is a plan that trains, {function} one that does not.
 CASES = {
     "weft": [
-        ([], "expected a command: compile, run, generate, launch, watch, plan, import, export, calibrate or opt; see weft --help"),
-        (["tune"], "unknown command `tune`: expected compile, run, generate, launch, watch, plan, import, export, calibrate or opt; see weft --help"),
+        ([], "expected a command: compile, run, generate, launch, watch, plan, import, export, calibrate, fmt, lsp or opt; see weft --help"),
+        (["tune"], "unknown command `tune`: expected compile, run, generate, launch, watch, plan, import, export, calibrate, fmt, lsp or opt; see weft --help"),
     ],
     "weft-compile": [
         ([], "expected a job file (see --help)"),
