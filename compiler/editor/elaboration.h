@@ -4,8 +4,7 @@
 //                                 │ imports: those that stand in the editor from there, others from disk
 //                                 ├ on several ranks, of the job's graph, the phases up to shard: how each value lies
 //                                 └ a note is put behind every value before layers are put in place of calls, and read
-//                                 when
-//                                   shapes are inferred: so calls, repeats and dropouts of rate 0 have shapes too
+//                                   when shapes are inferred: so calls, repeats and dropouts of rate 0 have shapes too
 #ifndef WEFT_COMPILER_EDITOR_ELABORATION_H_
 #define WEFT_COMPILER_EDITOR_ELABORATION_H_
 

@@ -11,8 +11,7 @@ namespace weft::text {
 ///
 /// - two spaces a body; a line that goes on stands below what follows the open bracket, or two behind the op's name;
 /// - one space or none between two tokens, by what they are; several where a token stands right below or above one of
-/// the
-///   neighbouring line, as in a table;
+///   the neighbouring line, as in a table;
 /// - two spaces or more between two statements of a line;
 /// - two spaces before a comment behind code, or more in a table;
 /// - at most one empty line, and none at the ends of a file or a body.
