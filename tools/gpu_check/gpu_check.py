@@ -23,7 +23,7 @@ STATUS = """exit status: 0 nothing failed, 1 a check failed, 2 the request was w
 nothing was checked on a GPU"""
 
 
-def run_check(pack, function):
+def run_check(pack, name, function):
     begin = time.monotonic()
     pack.notes = []
     try:
@@ -35,6 +35,7 @@ def run_check(pack, function):
         result = {"result": "skipped", "numbers": "out of time (--limit)", "details": {}}
     except CheckFailed as error:
         result = {"result": "FAILED", "numbers": str(error), "details": {"said": error.said[-20000:]}}
+        pack.keep(name + ".log", error.said.encode())
     except Exception as error:  # a check that is wrong itself fails alone
         result = {"result": "FAILED", "numbers": "%s: %s" % (type(error).__name__, error),
                   "details": {"said": traceback.format_exc()}}
@@ -59,7 +60,7 @@ def run_checks(pack, names, known, machine, save):
         if gpu and machine["driver"] is None:
             result = {"result": NO_DRIVER, "numbers": "", "details": {}, "notes": [], "seconds": 0}
         else:
-            result = run_check(pack, function)
+            result = run_check(pack, name, function)
         results[name] = dict(result, what=what)
         print("\n  ".join(["%-34s %s  %s" % (name, result["result"], result["numbers"]), *result["notes"]]), flush=True)
         save(results)
@@ -104,13 +105,16 @@ def main():
     parser.add_argument("--limit", type=int, help="seconds that all of it may take: what is not done by then is skipped")
     parser.add_argument("--program-limit", type=int, default=1800,
                         help="seconds that one program may take; default: %(default)s")
+    parser.add_argument("--keep", metavar="FOLDER", help="puts there what the GPU did in each profiled run, and all that "
+                        "a failed check said")
+    parser.add_argument("--brief", action="store_true", help="speeds of the first micro-batch alone, without PyTorch's table")
     parser.add_argument("--quick", action="store_true", help="a few steps and kernels of each: is the pack whole?")
     parser.add_argument("--list", action="store_true", help="the checks, without running them")
     arguments = parser.parse_args()
     end = None if arguments.limit is None else time.monotonic() + arguments.limit
     with tempfile.TemporaryDirectory(prefix="gpu_check-") as work:
         pack = Pack(os.path.dirname(os.path.abspath(__file__)), work, arguments.cuda_libs, arguments.quick,
-                    arguments.program_limit, end)
+                    arguments.program_limit, end, arguments.brief, arguments.keep and os.path.abspath(arguments.keep))
         known = all_of_them.all_checks(pack)
         if arguments.list:
             for name, (what, gpu, _) in known.items():

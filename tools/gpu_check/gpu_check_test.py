@@ -130,7 +130,7 @@ class GpuCheckTest(unittest.TestCase):
     def test_what_there_is_no_time_for_is_skipped(self):
         code = ("import tempfile, gpu_check, machine\n"
                 "pack = machine.Pack('.', tempfile.mkdtemp(), end=0)\n"  # long ago
-                "print(gpu_check.run_check(pack, lambda pack: pack.run('weft-run', '--version')))")
+                "print(gpu_check.run_check(pack, 'version', lambda pack: pack.run('weft-run', '--version')))")
         said = subprocess.run(["/usr/bin/python3", "-B", "-c", code], check=True, capture_output=True, text=True,
                               cwd=self.pack).stdout
         self.assertIn("'result': 'skipped', 'numbers': 'out of time (--limit)'", said)

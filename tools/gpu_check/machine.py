@@ -1,5 +1,6 @@
 """The machine that a pack runs on, and the pack's programs on it."""
 
+import gzip
 import json
 import os
 import re
@@ -32,9 +33,9 @@ class Pack:
     """The folder, a folder for what programs write, and how they are called. A program that takes longer than `limit_s`
     hangs, or should not be run here; none may go on behind `end`, a time of the monotonic clock."""
 
-    def __init__(self, folder, work, libraries="", quick=False, limit_s=1800, end=None):
+    def __init__(self, folder, work, libraries="", quick=False, limit_s=1800, end=None, brief=False, kept=None):
         self.folder, self.work, self.libraries, self.quick, self.limit_s = folder, work, libraries, quick, limit_s
-        self.end = end
+        self.end, self.brief, self.kept = end, brief, kept
         self.known = {}  # what one check leaves to the next
         self.notes = []  # of the check that runs, each once
         with open(self.path("manifest.json"), encoding="utf-8") as file:
@@ -42,6 +43,13 @@ class Pack:
 
     def path(self, *parts):
         return os.path.join(self.folder, *parts)
+
+    def keep(self, name, content):
+        """Writes the bytes to a file of that name, gzipped, where --keep asks for it."""
+        if self.kept is not None:
+            os.makedirs(self.kept, exist_ok=True)
+            with gzip.open(os.path.join(self.kept, name + ".gz"), "wb") as file:
+                file.write(content)
 
     def plan(self, name):
         return self.path("plans", name + ".plan")

@@ -78,7 +78,7 @@ def make(arguments):
         launcher.write(LAUNCHER)
     os.chmod(os.path.join(out, "gpu_check"), 0o755)
     manifest = {"version": arguments.version, "packed": datetime.datetime.now(datetime.timezone.utc).isoformat("T", "seconds"),
-                "plans": compile_plans(arguments, out), "speed": {model: sizes for model, (_, sizes) in SPEED.items()}}
+                "plans": compile_plans(arguments, out), "speed": {model: sizes for model, (_, _, _, sizes) in SPEED.items()}}
     with open(os.path.join(out, "manifest.json"), "w") as file:
         json.dump(manifest, file, indent=1)
     with tarfile.open(out + ".tar.gz", "w:gz") as archive:

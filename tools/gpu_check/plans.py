@@ -17,21 +17,30 @@ LAYOUTS = {
     "data-2-tensor-2-pipeline-2": ["dist.data=2", "dist.tensor=2", "dist.pipeline=2"],
 }
 
-# Models of the speed tables: their job, and the micro-batches of which the largest that fits is found. The first is
-# that of the table. The tiny one measures nothing: with it the checks themselves are checked.
+# What is trained on text.
+DRY = ["model.set=dropout=0.0"]
+TRAINED = ["data.format=TEXT"] + DRY
+# Llama 3.2 1B, on sequences of 1,024.
+LLAMA_1B = ["model.file=llama_tied.mlir", "model.graph=train_tied",
+            *("model.set=" + it for it in ("layers=16", "hidden=2048", "heads=32", "kv_heads=8", "inner=8192", "seq=1024"))]
+
+# Models of the speed tables: their job, its overrides, the micro-batches of a step, and the sizes of a micro-batch of which the
+# largest that fits is found. The first is that of the table. The tiny one measures nothing: with it the checks themselves are
+# checked.
 SPEED = {
-    "tiny": (ORACLE, [4, 2]),
-    "345m": ("models/gpt2/345m.job", [6, 48, 40, 32, 24, 16, 12, 8]),
-    "124m": ("models/gpt2/124m.job", [8, 96, 64, 48, 32, 16]),
-    "1.5b": ("models/gpt2/1.5b.job", [4, 24, 16, 12, 8]),
+    "tiny": (ORACLE, DRY, 1, [4, 2]),
+    "345m": ("models/gpt2/345m.job", DRY, 1, [6, 48, 40, 32, 24, 16, 12, 8]),
+    "124m": ("models/gpt2/124m.job", DRY, 1, [8, 96, 64, 48, 32, 16]),
+    "124m-4x8": ("models/gpt2/124m.job", DRY, 4, [8]),
+    "llama-1b": ("models/llama/8b.job", LLAMA_1B, 1, [4, 32, 24, 16, 8]),
+    "1.5b": ("models/gpt2/1.5b.job", DRY, 1, [4, 24, 16, 12, 8]),
 }
-TRAINED = ["data.format=TEXT", "model.set=dropout=0.0"]
 # 200 steps of real text: 4 sequences of 1,024 bytes a step, a learning rate that warms up within them.
 CURVE = TRAINED + ["batch={{global: 4 micro: 4}}", "optimizer.schedule={{warmup_cosine {{warmup: 50 total: 200 min_ratio: 0.1}}}}"]
 
 
-def batch(sequences):
-    return ["batch={{global: %d micro: %d}}" % (sequences, sequences)]
+def batch(sequences, micro_batches=1):
+    return ["batch={{global: %d micro: %d}}" % (micro_batches * sequences, sequences)]
 
 
 def all_plans():
@@ -44,8 +53,9 @@ def all_plans():
     plans["ranks-cpu"] = (ORACLE, MICRO + LAYOUTS["data-2-tensor-2-pipeline-2"])
     for precision in ("F32", "BF16"):
         plans["curve-" + precision] = ("models/gpt2/124m.job", GPU + CURVE + ["precision.compute=" + precision])
-    for model, (job, sizes) in SPEED.items():
+    for model, (job, overrides, micro_batches, sizes) in SPEED.items():
         for size in sizes:
-            plans["speed-%s-%d" % (model, size)] = (job, GPU + TRAINED + batch(size) + ["precision.compute=BF16"])
+            plans["speed-%s-%d" % (model, size)] = (job, GPU + ["data.format=TEXT", "precision.compute=BF16"] + overrides +
+                                                    batch(size, micro_batches))
     return {name: (job, [it.replace("{{", "{").replace("}}", "}") for it in overrides])
             for name, (job, overrides) in plans.items()}

@@ -14,10 +14,10 @@ from machine import CheckFailed, OutOfTime, find_tool, last_line
 
 STEPS, WARMUP = 30, 10
 PROFILED = 12  # steps
-# For the peer, whose model is described by numbers.
+# For the peer, whose model is described by numbers, if it has one like it.
 SHAPES = {"tiny": {"layers": 2, "hidden": 64, "heads": 4, "seq": 64, "vocab": 256},
           "345m": {"layers": 24, "hidden": 1024, "heads": 16}, "124m": {"layers": 12, "hidden": 768, "heads": 12},
-          "1.5b": {"layers": 48, "hidden": 1600, "heads": 25}}
+          "124m-4x8": {"layers": 12, "hidden": 768, "heads": 12, "micro-batches": 4}, "1.5b": {"layers": 48, "hidden": 1600, "heads": 25}}
 
 
 class MemoryWatch:
@@ -76,8 +76,8 @@ def library_folders():
     return [folder for folder in found if glob.glob(folder + "/libcupti.so*")]
 
 
-def profiled(pack, command):
-    """The events of a program that the GPU's profiler looks at; None without CUPTI."""
+def profiled(pack, name, command):
+    """The events of a program that the GPU's profiler looks at; None without CUPTI. --keep keeps them by `name`."""
     for old in glob.glob(pack.scratch("weft-activity.*.tsv")):
         os.remove(old)
     paths = [os.environ.get("LD_LIBRARY_PATH", ""), pack.path("lib"), *([pack.libraries] if pack.libraries else []),
@@ -87,12 +87,17 @@ def profiled(pack, command):
     if status != 0:
         raise CheckFailed("under the profiler: exit status %s: %s" % (status, last_line(err)), out + err)
     files = sorted(glob.glob(pack.scratch("weft-activity.*.tsv")), key=os.path.getsize)
-    return kernel_table.read(files[-1]) if files and os.path.getsize(files[-1]) else None
+    if not files or not os.path.getsize(files[-1]):
+        return None
+    with open(files[-1], "rb") as file:
+        pack.keep(name + ".tsv", file.read())
+    return kernel_table.read(files[-1])
 
 
 def profile(pack, plan, data):
-    events = profiled(pack, [pack.path("bin", "weft-run"), pack.plan(plan), "--data", data, "--steps", str(5 if pack.quick else PROFILED),
-                             "--quiet", *pack.flags(), "--algorithm-cache", pack.scratch("algorithms")])
+    events = profiled(pack, plan, [pack.path("bin", "weft-run"), pack.plan(plan), "--data", data, "--steps",
+                                   str(5 if pack.quick else PROFILED), "--quiet", *pack.flags(), "--algorithm-cache",
+                                   pack.scratch("algorithms")])
     return None if events is None else kernel_table.summary(events)
 
 
@@ -103,12 +108,14 @@ def peer_command(pack, model, size, *flags):
 
 def peer_profile(pack, model, size):
     """The peer's table by kernel; None without CUPTI."""
-    events = profiled(pack, peer_command(pack, model, size, "--steps", 5, "--warmup", 5))
+    events = profiled(pack, "torch-%s-%d" % (model, size), peer_command(pack, model, size, "--steps", 5, "--warmup", 5))
     return None if events is None else kernel_table.totals(events)
 
 
 def peer(pack, model, size):
     """What torch_gpt2.py prints, or {error}."""
+    if model not in SHAPES:
+        return {"error": "no such model"}
     status, out, err = pack.call(peer_command(pack, model, size))
     if status != 0:
         return {"error": last_line(err)}
@@ -144,7 +151,7 @@ def line_of(size, run, torch, matrix):
 
 def report(details):
     """The lines that people read: rates, memory, gaps and the table by kernel."""
-    text = ["%s: GPT-2, BF16, AdamW, one GPU; matrix rate %.3g TFLOP/s (%s)" % (
+    text = ["%s: BF16, AdamW, one GPU; matrix rate %.3g TFLOP/s (%s)" % (
         details["model"], details["matrix"]["flops_s"] * 1e-12, details["matrix"]["by"])]
     for it in details["runs"]:
         text.append("  " + line_of(it["size"], it["weft"], it["torch"], details["matrix"]["flops_s"]))
@@ -173,11 +180,11 @@ def measure(pack, model, data):
     size = pack.manifest["speed"][model][0]
     plan = "speed-%s-%d" % (model, size)
     runs = [{"size": size, "weft": train(pack, plan, data, steps), "torch": peer(pack, model, size)}]
-    found = largest(pack, model, data, steps)
+    found = None if pack.brief else largest(pack, model, data, steps)
     if found:
         runs.append({"size": found[0], "weft": found[1], "torch": peer(pack, model, found[0])})
     details = {"model": model, "runs": runs, "profile": profile(pack, plan, data),
-               "peer_profile": peer_profile(pack, model, size) if "error" not in runs[0]["torch"] else None}
+               "peer_profile": peer_profile(pack, model, size) if not pack.brief and "error" not in runs[0]["torch"] else None}
     after = matrix_rate(pack)
     return dict(details, matrix=max(before, after, key=lambda it: it["flops_s"]))
 
