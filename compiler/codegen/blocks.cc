@@ -17,9 +17,9 @@ constexpr int64_t kKeptNumbers = 48;
 // Turns that have code of their own, and sums over rows of them all: 4096 places and one sum are 4 turns and 16
 // numbers.
 constexpr int64_t kUnrolledTurns = 8, kUnrolledSums = 32;
-// Where rows are summed: rows that are worth a block, and blocks that fill a GPU: two on each of an H100's 132
-// multiprocessors.
-constexpr int64_t kSummedRows = 8, kSumBlocks = 256;
+// Where rows are summed: rows that are worth a block, and blocks that fill a GPU: four on each of an H100's 132
+// multiprocessors. With two, a norm's gradient of 8192 rows of 768 moved 1.3 TB/s on an H200.
+constexpr int64_t kSummedRows = 8, kSumBlocks = 512;
 
 // Packs of a thread of a kernel for several tensors: a block of 4096 numbers of float32 finds its tensor once.
 constexpr int64_t kBatchTurns = 4;

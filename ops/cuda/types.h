@@ -122,6 +122,25 @@ WEFT_DEVICE void StorePack(T* at, const Pack<T, N>& pack, int64_t count) {
   }
 }
 
+// Calls f(first, pack) for the packs of n neighbours at `x` that are this thread's, of a block of one dimension: element
+// i of a pack is number first + i, and is not there from n on. Several packs are loaded before the first is used: a long
+// row goes at the speed of memory only if that many loads are under way.
+template <typename T, typename F>
+WEFT_DEVICE void EachPack(const T* x, int64_t n, F f) {
+  using P = Pack<T>;
+  constexpr int kLoads = 4;
+  const int64_t step = int64_t{blockDim.x} * P::kSize;
+  for (int64_t first = int64_t{threadIdx.x} * P::kSize; first < n; first += kLoads * step) {
+    P packs[kLoads];
+    for (int k = 0; k < kLoads; ++k) {
+      if (first + k * step < n) packs[k] = LoadPack<P::kSize>(x + first + k * step, n - first - k * step);
+    }
+    for (int k = 0; k < kLoads; ++k) {
+      if (first + k * step < n) f(first + k * step, packs[k]);
+    }
+  }
+}
+
 }  // namespace weft::gpu
 
 #endif  // WEFT_OPS_CUDA_TYPES_H_

@@ -17,6 +17,7 @@ namespace {
 using namespace embedding;  // the arguments
 
 constexpr const char* kModule = "embedding";
+constexpr int64_t kWidestWord = 16;  // bytes; tensors are aligned to no less
 
 // Raised for an id outside the vocabulary.
 absl::StatusOr<std::shared_ptr<GpuAlarm>> MakeAlarm(const KernelSpec& spec, int64_t size) {
@@ -35,20 +36,24 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateEmbedding(const KernelSpec& spec) 
                                                    table.ToString(), " and ", spec.outputs[0].ToString()));
   }
   WEFT_ASSIGN_OR_RETURN(const std::shared_ptr<GpuAlarm> alarm, MakeAlarm(spec, table.global_dims[0]));
+  const int64_t row_bytes = extents['h'] * static_cast<int64_t>(bytes);
+  const int64_t word = row_bytes % kWidestWord == 0 ? kWidestWord : static_cast<int64_t>(bytes);
   const EmbeddingArguments arguments{.positions = extents.rows(),
-                                     .width = extents['h'],
+                                     .width = row_bytes / word,
                                      .size = table.global_dims[0],
                                      .begin = table.origin[0],
                                      .count = extents['v'],
                                      .alarm = alarm.get()};
-  return MakeGpuLaunch(spec, kModule, absl::StrCat("embedding_", bytes),
-                       LoopGrid(*spec.gpu, spec.outputs[0].elements(), kThreads), arguments,
+  return MakeGpuLaunch(spec, kModule, absl::StrCat("embedding_", word),
+                       LoopGrid(*spec.gpu, arguments.positions * arguments.width, kThreads), arguments,
                        [alarm](EmbeddingArguments& arguments, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
                          arguments.ids = static_cast<const int32_t*>(inputs[0]);
                          arguments.x = inputs[1];
                          arguments.y = outputs[0];
                        });
 }
+
+int64_t ChunksOf(const EmbeddingArguments& of) { return (of.positions + kChunk - 1) / kChunk; }
 
 // Sorts the positions by row, fills the table with zeros, and sums the rows that have positions.
 class EmbeddingGradKernel : public Kernel {
@@ -75,10 +80,12 @@ class EmbeddingGradKernel : public Kernel {
                                 .begin = table.origin[0],
                                 .count = extents['v'],
                                 .alarm = alarm.get()};
-    WEFT_RETURN_IF_ERROR(spec.gpu_workspace->Reserve(
-        spec.gpu, std::max<size_t>(1, 2 * static_cast<size_t>(of.positions)) * sizeof(Key)));
+    WEFT_ASSIGN_OR_RETURN(auto parts, GpuKernel<SumArguments>::Find(spec.gpu, kModule, "embedding_grad_parts"));
+    const int64_t bytes = 2 * of.positions * static_cast<int64_t>(sizeof(Key)) +
+                          2 * ChunksOf(of) * of.width * static_cast<int64_t>(sizeof(double));
+    WEFT_RETURN_IF_ERROR(spec.gpu_workspace->Reserve(spec.gpu, std::max<size_t>(1, static_cast<size_t>(bytes))));
     return std::unique_ptr<Kernel>(
-        new EmbeddingGradKernel(spec.gpu, sort, merge, sum, of, std::move(alarm), spec.gpu_workspace));
+        new EmbeddingGradKernel(spec.gpu, sort, merge, sum, parts, of, std::move(alarm), spec.gpu_workspace));
   }
 
   absl::Status Run(const RunContext& context, GpuInputs inputs, GpuOutputs outputs) override {
@@ -98,24 +105,26 @@ class EmbeddingGradKernel : public Kernel {
     }
     GpuGrid rows = GridFor((of_.width + kColumns - 1) / kColumns, kSumThreads);
     rows.blocks[1] = rows.blocks[0];
-    rows.blocks[0] = static_cast<uint32_t>(of_.positions);
-    return sum_.Launch(rows,
-                       {.keys = keys,
-                        .x = inputs[1],
-                        .y = static_cast<float*>(outputs[0]),
-                        .positions = of_.positions,
-                        .width = of_.width},
-                       context.stream);
+    rows.blocks[0] = static_cast<uint32_t>(ChunksOf(of_));
+    const SumArguments sums = {.keys = keys,
+                               .x = inputs[1],
+                               .y = static_cast<float*>(outputs[0]),
+                               .parts = reinterpret_cast<double*>(workspace_->data<Key>() + 2 * of_.positions),
+                               .positions = of_.positions,
+                               .width = of_.width};
+    WEFT_RETURN_IF_ERROR(sum_.Launch(rows, sums, context.stream));
+    return parts_.Launch(rows, sums, context.stream);
   }
 
  private:
   EmbeddingGradKernel(Gpu* gpu, GpuKernel<SortArguments> sort, GpuKernel<MergeArguments> merge,
-                      GpuKernel<SumArguments> sum, const EmbeddingArguments& of, std::shared_ptr<GpuAlarm> alarm,
+                      GpuKernel<SumArguments> sum, GpuKernel<SumArguments> parts, const EmbeddingArguments& of, std::shared_ptr<GpuAlarm> alarm,
                       std::shared_ptr<GpuWorkspace> workspace)
       : gpu_(gpu),
         sort_(sort),
         merge_(merge),
         sum_(sum),
+        parts_(parts),
         of_(of),
         alarm_(std::move(alarm)),
         workspace_(std::move(workspace)) {}
@@ -123,10 +132,10 @@ class EmbeddingGradKernel : public Kernel {
   Gpu* const gpu_;
   const GpuKernel<SortArguments> sort_;
   const GpuKernel<MergeArguments> merge_;
-  const GpuKernel<SumArguments> sum_;
+  const GpuKernel<SumArguments> sum_, parts_;
   const EmbeddingArguments of_;  // without addresses
   const std::shared_ptr<GpuAlarm> alarm_;
-  const std::shared_ptr<GpuWorkspace> workspace_;  // the keys, twice
+  const std::shared_ptr<GpuWorkspace> workspace_;  // the keys, twice, and parts of sums
 };
 
 }  // namespace

@@ -10,10 +10,11 @@ namespace weft::embedding {
 
 inline constexpr int kThreads = 256;
 inline constexpr int kSortedAtOnce = 2048;  // positions, a power of 2
+inline constexpr int kChunk = 32;           // keys of a block that sums rows
 inline constexpr int kSumThreads = 64;      // of a block that sums rows, with kColumns columns each
 inline constexpr int kColumns = 4;
 
-// The local table is [count, width], rows `begin` and on of a vocabulary of `size`.
+// The local table is [count, width] elements, or for embedding words, rows `begin` and on of a vocabulary of `size`.
 // embedding: x is the table, y [positions, width]; embedding_grad: the other way round.
 struct EmbeddingArguments {
   const int32_t* ids;
@@ -42,11 +43,14 @@ struct MergeArguments {
   int64_t count;
   int32_t log_run;
 };
-// y[r] = the sum of x[p] over the positions of row r, for every row that has some.
+// y[r] = the sum of x[p] over the positions of row r, for every row that has some. First each chunk of keys is summed,
+// and then those rows that are in several: a frequent word has thousands of positions. `parts`: for every chunk a row
+// of sums of the row that it begins with, then likewise of the row that it ends with.
 struct SumArguments {
   const Key* keys;
   const void* x;
   float* y;
+  double* parts;
   int64_t positions, width;
 };
 

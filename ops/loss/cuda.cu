@@ -31,7 +31,11 @@ WEFT_DEVICE void SumExp(const LossArguments& args) {
     const T* x = static_cast<const T*>(args.logits) + row * args.n;
     const float max = args.max[row];
     double sum = 0;
-    for (int64_t v = threadIdx.x; v < args.n; v += blockDim.x) sum += static_cast<double>(expf(Widen(x[v]) - max));
+    EachPack(x, args.n, [&](int64_t first, const Pack<T>& pack) {
+      for (int i = 0; i < Pack<T>::kSize; ++i) {
+        if (first + i < args.n) sum += static_cast<double>(expf(Widen(pack[i]) - max));
+      }
+    });
     sum = BlockReduce<Sum>(sum);
     if (threadIdx.x == 0) static_cast<float*>(args.y)[row] = static_cast<float>(sum);
   }
@@ -53,8 +57,8 @@ WEFT_DEVICE float WeightOf(const LossArguments& args, int64_t row) {
   return args.weights != nullptr ? args.weights[row] : 1.0f;
 }
 
-// y = dloss weight (exp(logit - max) / sum - target), 0 in ignored rows; a block a
-// row. Each element is read and written by one thread, so y may be in place of the logits.
+// y = dloss weight (exp(logit - max) / sum - target), 0 in ignored rows; a block a row. Each element is read by the
+// thread that writes it, and before it does, so y may be in place of the logits.
 template <typename T>
 WEFT_DEVICE void Gradient(const LossArguments& args) {
   const float scale = *args.scale;
@@ -64,10 +68,15 @@ WEFT_DEVICE void Gradient(const LossArguments& args) {
     const float weight = WeightOf(args, row), factor = scale * weight;
     const int64_t column = ColumnOf(args, row);
     const float max = args.max[row], inverse = 1.0f / args.sum[row];
-    for (int64_t v = threadIdx.x; v < args.n; v += blockDim.x) {
-      const float p = expf(Widen(x[v]) - max) * inverse;
-      y[v] = Narrow<T>(weight == 0 ? 0.0f : factor * (p - (v == column ? args.target_of_label : args.target_of_all)));
-    }
+    EachPack(x, args.n, [&](int64_t first, const Pack<T>& pack) {
+      Pack<T> result;
+      for (int i = 0; i < Pack<T>::kSize; ++i) {
+        const float p = expf(Widen(pack[i]) - max) * inverse;
+        const float target = first + i == column ? args.target_of_label : args.target_of_all;
+        result[i] = Narrow<T>(weight == 0 ? 0.0f : factor * (p - target));
+      }
+      StorePack(y + first, result, args.n - first);
+    });
   }
 }
 

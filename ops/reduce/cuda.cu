@@ -1,6 +1,6 @@
 // Reductions in two shapes. Where the innermost dims are reduced, a block makes one
-// output: its threads take every kThreads-th element of each row. Where they are
-// kept, a block makes 32 neighbouring outputs: eight threads share the summands of
+// output: its threads take packs of each row, or single elements where a row has fewer than the block threads. Where they
+// are kept, a block makes 32 neighbouring outputs: eight threads share the summands of
 // each. Both combine in an order that the shape alone decides.
 #include "ops/cuda/dims.h"
 #include "ops/cuda/kernel.h"
@@ -18,8 +18,18 @@ WEFT_DEVICE void Rows(const ReduceArguments& args) {
   for (int64_t k = blockIdx.x; k < args.kept.count; k += gridDim.x) {
     const From* x = static_cast<const From*>(args.x) + OffsetOf(args.kept, k);
     Accumulator value = Op::template Identity<Accumulator>();
-    for (int64_t i = threadIdx.x; i < args.reduced.count * args.row; i += blockDim.x) {
-      value = Op::Of(value, Accumulator(Widen(x[OffsetOf(args.reduced, i / args.row) + i % args.row])));
+    if (args.row >= blockDim.x) {
+      for (int64_t r = 0; r < args.reduced.count; ++r) {
+        EachPack(x + OffsetOf(args.reduced, r), args.row, [&](int64_t first, const Pack<From>& pack) {
+          for (int i = 0; i < Pack<From>::kSize; ++i) {
+            if (first + i < args.row) value = Op::Of(value, Accumulator(Widen(pack[i])));
+          }
+        });
+      }
+    } else {
+      for (int64_t i = threadIdx.x; i < args.reduced.count * args.row; i += blockDim.x) {
+        value = Op::Of(value, Accumulator(Widen(x[OffsetOf(args.reduced, i / args.row) + i % args.row])));
+      }
     }
     value = BlockReduce<Op>(value);
     if (threadIdx.x == 0) static_cast<To*>(args.y)[k] = Narrow<To>(static_cast<float>(value * args.factor));

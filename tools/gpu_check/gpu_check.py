@@ -108,13 +108,14 @@ def main():
     parser.add_argument("--keep", metavar="FOLDER", help="puts there what the GPU did in each profiled run, and all that "
                         "a failed check said")
     parser.add_argument("--brief", action="store_true", help="speeds of the first micro-batch alone, without PyTorch's table")
+    parser.add_argument("--alone", action="store_true", help="speeds without PyTorch's, which compiles for a minute a model")
     parser.add_argument("--quick", action="store_true", help="a few steps and kernels of each: is the pack whole?")
     parser.add_argument("--list", action="store_true", help="the checks, without running them")
     arguments = parser.parse_args()
     end = None if arguments.limit is None else time.monotonic() + arguments.limit
     with tempfile.TemporaryDirectory(prefix="gpu_check-") as work:
         pack = Pack(os.path.dirname(os.path.abspath(__file__)), work, arguments.cuda_libs, arguments.quick,
-                    arguments.program_limit, end, arguments.brief, arguments.keep and os.path.abspath(arguments.keep))
+                    arguments.program_limit, end, arguments.brief, arguments.keep and os.path.abspath(arguments.keep), arguments.alone)
         known = all_of_them.all_checks(pack)
         if arguments.list:
             for name, (what, gpu, _) in known.items():

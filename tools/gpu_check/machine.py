@@ -33,9 +33,10 @@ class Pack:
     """The folder, a folder for what programs write, and how they are called. A program that takes longer than `limit_s`
     hangs, or should not be run here; none may go on behind `end`, a time of the monotonic clock."""
 
-    def __init__(self, folder, work, libraries="", quick=False, limit_s=1800, end=None, brief=False, kept=None):
+    def __init__(self, folder, work, libraries="", quick=False, limit_s=1800, end=None, brief=False, kept=None,
+                 alone=False):
         self.folder, self.work, self.libraries, self.quick, self.limit_s = folder, work, libraries, quick, limit_s
-        self.end, self.brief, self.kept = end, brief, kept
+        self.end, self.brief, self.kept, self.alone = end, brief, kept, alone
         self.known = {}  # what one check leaves to the next
         self.notes = []  # of the check that runs, each once
         with open(self.path("manifest.json"), encoding="utf-8") as file:

@@ -114,6 +114,8 @@ def peer_profile(pack, model, size):
 
 def peer(pack, model, size):
     """What torch_gpt2.py prints, or {error}."""
+    if pack.alone:
+        return {"error": "not asked for"}
     if model not in SHAPES:
         return {"error": "no such model"}
     status, out, err = pack.call(peer_command(pack, model, size))
