@@ -122,22 +122,34 @@ WEFT_DEVICE void StorePack(T* at, const Pack<T, N>& pack, int64_t count) {
   }
 }
 
-// Calls f(first, pack) for the packs of n neighbours at `x` that are this thread's, of a block of one dimension: element
-// i of a pack is number first + i, and is not there from n on. Several packs are loaded before the first is used: a long
-// row goes at the speed of memory only if that many loads are under way.
+// Calls f(first, pack, count) for the packs of n neighbours at `x` that are this thread's, of a block of one dimension:
+// elements first to first + count, which are the first of the pack. Several whole packs are loaded before one is used, as
+// a long row goes at the speed of memory only if that many loads are under way. Before the first place that is aligned and
+// behind the last whole pack `count` is 1.
 template <typename T, typename F>
 WEFT_DEVICE void EachPack(const T* x, int64_t n, F f) {
   using P = Pack<T>;
   constexpr int kLoads = 4;
-  const int64_t step = int64_t{blockDim.x} * P::kSize;
-  for (int64_t first = int64_t{threadIdx.x} * P::kSize; first < n; first += kLoads * step) {
-    P packs[kLoads];
+  const int64_t off = static_cast<int64_t>(reinterpret_cast<uintptr_t>(x) / sizeof(T) % P::kSize);
+  const int64_t aligned = off == 0 ? 0 : P::kSize - off, head = aligned < n ? aligned : n;
+  const P* const packs = reinterpret_cast<const P*>(x + head);
+  const int64_t whole = (n - head) / P::kSize;
+  for (int64_t at = threadIdx.x; at < whole; at += kLoads * int64_t{blockDim.x}) {
+    P loaded[kLoads];
     for (int k = 0; k < kLoads; ++k) {
-      if (first + k * step < n) packs[k] = LoadPack<P::kSize>(x + first + k * step, n - first - k * step);
+      if (at + k * int64_t{blockDim.x} < whole) loaded[k] = packs[at + k * int64_t{blockDim.x}];
     }
     for (int k = 0; k < kLoads; ++k) {
-      if (first + k * step < n) f(first + k * step, packs[k]);
+      const int64_t pack = at + k * int64_t{blockDim.x};
+      if (pack < whole) f(head + pack * P::kSize, loaded[k], P::kSize);
     }
+  }
+  const int64_t tail = head + whole * P::kSize;
+  for (int64_t i = threadIdx.x; i < head + n - tail; i += blockDim.x) {
+    P one;
+    const int64_t at = i < head ? i : tail + i - head;
+    one[0] = x[at];
+    f(at, one, 1);
   }
 }
 

@@ -31,9 +31,9 @@ WEFT_DEVICE void SumExp(const LossArguments& args) {
     const T* x = static_cast<const T*>(args.logits) + row * args.n;
     const float max = args.max[row];
     double sum = 0;
-    EachPack(x, args.n, [&](int64_t first, const Pack<T>& pack) {
+    EachPack(x, args.n, [&](int64_t, const Pack<T>& pack, int count) {
       for (int i = 0; i < Pack<T>::kSize; ++i) {
-        if (first + i < args.n) sum += static_cast<double>(expf(Widen(pack[i]) - max));
+        if (i < count) sum += static_cast<double>(expf(Widen(pack[i]) - max));
       }
     });
     sum = BlockReduce<Sum>(sum);
@@ -68,14 +68,15 @@ WEFT_DEVICE void Gradient(const LossArguments& args) {
     const float weight = WeightOf(args, row), factor = scale * weight;
     const int64_t column = ColumnOf(args, row);
     const float max = args.max[row], inverse = 1.0f / args.sum[row];
-    EachPack(x, args.n, [&](int64_t first, const Pack<T>& pack) {
+    EachPack(x, args.n, [&](int64_t first, const Pack<T>& pack, int count) {
+      const int label = column >= first && column < first + count ? static_cast<int>(column - first) : -1;
       Pack<T> result;
       for (int i = 0; i < Pack<T>::kSize; ++i) {
         const float p = expf(Widen(pack[i]) - max) * inverse;
-        const float target = first + i == column ? args.target_of_label : args.target_of_all;
+        const float target = i == label ? args.target_of_label : args.target_of_all;
         result[i] = Narrow<T>(weight == 0 ? 0.0f : factor * (p - target));
       }
-      StorePack(y + first, result, args.n - first);
+      StorePack(y + first, result, count);
     });
   }
 }

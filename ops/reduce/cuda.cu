@@ -20,9 +20,9 @@ WEFT_DEVICE void Rows(const ReduceArguments& args) {
     Accumulator value = Op::template Identity<Accumulator>();
     if (args.row >= blockDim.x) {
       for (int64_t r = 0; r < args.reduced.count; ++r) {
-        EachPack(x + OffsetOf(args.reduced, r), args.row, [&](int64_t first, const Pack<From>& pack) {
+        EachPack(x + OffsetOf(args.reduced, r), args.row, [&](int64_t, const Pack<From>& pack, int count) {
           for (int i = 0; i < Pack<From>::kSize; ++i) {
-            if (first + i < args.row) value = Op::Of(value, Accumulator(Widen(pack[i])));
+            if (i < count) value = Op::Of(value, Accumulator(Widen(pack[i])));
           }
         });
       }

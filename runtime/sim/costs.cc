@@ -185,8 +185,9 @@ plan::KernelWork WorkOf(const std::string& family, const plan::KernelCost& cost)
   if (cost.has_product()) {
     work.product = {product.batch(), product.m(), product.n(), product.k(), product.type(), product.within()};
   }
-  // One that several operators are: "add+gelu".
-  work.family = family.find('+') == std::string::npos ? family : plan::kGeneratedFamily;
+  // One that several operators are, as "add+gelu", and a product that adds to a sum over the micro-batches.
+  const bool is_joined = family.find('+') != std::string::npos;
+  work.family = is_joined ? plan::kGeneratedFamily : family == "accumulate_einsum" ? "einsum" : family;
   work.type = cost.type();
   return work;
 }
