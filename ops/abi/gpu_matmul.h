@@ -31,8 +31,6 @@ struct GpuMatmulSpec {
   bool bias = false;           // adds a vector of `columns`, of the result's type, to every row
   bool gelu = false;           // then GELU, by its tanh approximation
   bool keep = false;           // writes what GELU is applied to, as the result is laid out
-  bool gelu_gradient = false;  // multiplies by GELU's slope at what it was applied to, laid out as the result
-  bool result_sums = false;    // with gelu_gradient: writes the result's sums over rows, a vector like a bias
   bool bias_gradient = false;  // writes right's sums over `inner`, a vector of `columns` of the result's type
 };
 
@@ -44,8 +42,6 @@ struct GpuMatmulAddresses {
   const void* added = nullptr;  // laid out as the result; null: what is in the result
   const void* bias = nullptr;
   void* kept = nullptr;
-  const void* gelu_operand = nullptr;
-  void* result_sums = nullptr;
   void* bias_gradient = nullptr;
 };
 

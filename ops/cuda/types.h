@@ -123,9 +123,9 @@ WEFT_DEVICE void StorePack(T* at, const Pack<T, N>& pack, int64_t count) {
 }
 
 // Calls f(first, pack, count) for the packs of n neighbours at `x` that are this thread's, of a block of one dimension:
-// elements first to first + count, which are the first of the pack. Several whole packs are loaded before one is used, as
-// a long row goes at the speed of memory only if that many loads are under way. Before the first place that is aligned and
-// behind the last whole pack `count` is 1.
+// elements first to first + count, which are the first of the pack. Several whole packs are loaded before one is used,
+// as a long row goes at the speed of memory only if that many loads are under way. Before the first place that is
+// aligned and behind the last whole pack `count` is 1.
 template <typename T, typename F>
 WEFT_DEVICE void EachPack(const T* x, int64_t n, F f) {
   using P = Pack<T>;

@@ -28,13 +28,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateWithEpilogue(const KernelSpec& spe
   if (epilogue.add) add("add", {before, In(2)}, before);
   if (epilogue.bias) add("add", {before, In(2)}, before);
   if (epilogue.gelu) add("gelu", {before}, Out(0), tanh);
-  if (epilogue.gelu_gradient) add("gelu_grad", {before, In(2)}, Out(0), tanh);
   if (epilogue.sums) {
     std::vector<int64_t> dims;
     const auto first = SummedTensor(spec, epilogue).rank() - spec.outputs[1].rank();
     for (int64_t d = 0; d < first; ++d) dims.push_back(d);
-    add("reduce", {epilogue.summed == kResult ? Out(0) : In(epilogue.summed)}, Out(1),
-        {{"kind", std::string("sum")}, {"dims", dims}});
+    add("reduce", {In(epilogue.summed)}, Out(1), {{"kind", std::string("sum")}, {"dims", dims}});
   }
   if (!status.ok()) return status;
   return sequence;

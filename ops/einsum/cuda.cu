@@ -51,7 +51,6 @@ WEFT_DEVICE R Finished(const EpilogueArguments& args, int64_t at, float value) {
   if (args.bias != nullptr) value += Widen(static_cast<const R*>(args.bias)[at % args.bias_size]);
   if (args.kept != nullptr) static_cast<R*>(args.kept)[at] = Narrow<R>(value);
   if (args.gelu != 0) value = GeluTanh::Value(value);
-  if (args.gelu_operand != nullptr) value *= GeluTanh::Slope(Widen(static_cast<const R*>(args.gelu_operand)[at]));
   return Narrow<R>(value);
 }
 

@@ -31,9 +31,8 @@ struct EpilogueArguments {
   const void* added;  // element `at`
   const void* bias;   // added, element at % bias_size
   int64_t bias_size;
-  void* kept;                // written then
-  const void* gelu_operand;  // GELU's slope at its element `at` is multiplied by
-  int32_t gelu;              // GELU is taken
+  void* kept;    // written then
+  int32_t gelu;  // GELU is taken
 };
 
 // result[batch, row, column] = sum over inner of left[batch, row, inner] right[batch, inner, column].

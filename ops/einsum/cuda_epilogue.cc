@@ -45,7 +45,7 @@ class FollowedProduct : public Kernel {
     }
     if (status.ok() && sums_.has_value()) {
       ColumnSumArguments arguments = sums_arguments_;
-      arguments.matrix = epilogue_.summed == kResult ? outputs[0] : inputs[epilogue_.summed];
+      arguments.matrix = inputs[epilogue_.summed];
       arguments.sums = outputs[1];
       status = sums_->Launch(sums_grid_, arguments, context.stream);
     }
@@ -71,7 +71,6 @@ EpilogueArguments EpilogueOf(const KernelSpec& spec, const Epilogue& epilogue) {
 void BindEpilogue(const Epilogue& epilogue, GpuInputs inputs, GpuOutputs outputs, EpilogueArguments& arguments) {
   if (epilogue.add) arguments.added = inputs[2];
   if (epilogue.bias) arguments.bias = inputs[2];
-  if (epilogue.gelu_gradient) arguments.gelu_operand = inputs[2];
   if (epilogue.keep) arguments.kept = outputs[1];
 }
 
@@ -79,8 +78,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateFollowed(const KernelSpec& spec, c
                                                        std::unique_ptr<Kernel> product, bool finish) {
   auto kernel = std::make_unique<FollowedProduct>(std::move(product), epilogue);
   absl::Status status;
-  if (finish && (epilogue.add || epilogue.bias || epilogue.gelu || epilogue.gelu_gradient))
-    status = kernel->SetFinish(spec);
+  if (finish && (epilogue.add || epilogue.bias || epilogue.gelu)) status = kernel->SetFinish(spec);
   if (status.ok() && epilogue.sums) status = kernel->SetSums(spec);
   if (!status.ok()) return status;
   return kernel;

@@ -53,16 +53,13 @@ absl::Status SetEpilogue(const KernelSpec& spec, const Epilogue& epilogue, bool 
   if (!split.outer.empty() || split.spec.batch > 1 || !along) {
     return absl::UnimplementedError("expected one matrix whose columns are the epilogue's");
   }
-  const bool operand = epilogue.sums && epilogue.summed != kResult;
-  if (operand && (epilogue.summed == kLeft) != swapped) {
+  if (epilogue.sums && (epilogue.summed == kLeft) != swapped) {
     return absl::UnimplementedError("expected sums of the operand with columns");
   }
   split.spec.bias = epilogue.bias;
   split.spec.gelu = epilogue.gelu;
   split.spec.keep = epilogue.keep;
-  split.spec.gelu_gradient = epilogue.gelu_gradient;
-  split.spec.result_sums = epilogue.sums && !operand;
-  split.spec.bias_gradient = operand;
+  split.spec.bias_gradient = epilogue.sums;
   return absl::OkStatus();
 }
 
@@ -139,9 +136,8 @@ class LibraryProduct : public Kernel {
                                       .result = static_cast<char*>(outputs[0]) + offset.of[kResult]};
       if (epilogue_.add) addresses.added = static_cast<const char*>(inputs[2]) + offset.of[kResult];
       if (epilogue_.bias) addresses.bias = inputs[2];
-      if (epilogue_.gelu_gradient) addresses.gelu_operand = inputs[2];
       if (epilogue_.keep) addresses.kept = outputs[1];
-      if (epilogue_.sums) (epilogue_.gelu_gradient ? addresses.result_sums : addresses.bias_gradient) = outputs[1];
+      if (epilogue_.sums) addresses.bias_gradient = outputs[1];
       WEFT_RETURN_IF_ERROR(matmul_->Run(addresses, workspace, context.stream));
     }
     return absl::OkStatus();

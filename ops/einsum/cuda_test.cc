@@ -71,8 +71,6 @@ const EpilogueCase kEpilogues[] = {
     {"bias gelu keep", "bsi,io->bso", {2, 35, 17}, {17, 66}, {2, 35, 66}, {66}, {2, 35, 66}},
     {"gelu", "bsi,io->bso", {2, 5, 17}, {17, 70}, {2, 5, 70}, {}, {}},
     {"gelu keep", "bsi,io->bso", {2, 5, 17}, {17, 70}, {2, 5, 70}, {}, {2, 5, 70}},
-    {"gelu_grad", "bso,io->bsi", {2, 35, 17}, {66, 17}, {2, 35, 66}, {2, 35, 66}, {}},
-    {"gelu_grad sum_result", "bso,io->bsi", {2, 35, 17}, {66, 17}, {2, 35, 66}, {2, 35, 66}, {66}},
     {"sum_rhs", "bsi,bso->io", {2, 35, 17}, {2, 35, 66}, {17, 66}, {}, {66}},
     {"sum_lhs", "bso,bsi->io", {2, 35, 66}, {2, 35, 17}, {17, 66}, {}, {66}},
 };
@@ -99,7 +97,7 @@ TEST(EinsumCudaTest, EpiloguesAgreeWithTheirTwins) {
   for (const EpilogueCase& it : kEpilogues) {
     SCOPED_TRACE(std::string(it.epilogue) + " of " + it.equation);
     const KernelSpec spec = SpecOf(it, DType::kF32, DType::kF32);
-    // Sums of 70 numbers below 1, and GELU's slope at most 1.13.
+    // Sums of 70 numbers below 1.
     ExpectTwins(Cpu(), Cuda(), spec, InputsOf(spec), {.relative = 0x1.0p-22, .absolute = 70 * 71 * 0x1.0p-24});
   }
 }
@@ -118,11 +116,9 @@ TEST(EinsumCudaTest, EpiloguesOfHalvesAreThoseOfFloatsRounded) {
         const double unit = result == DType::kF32 ? 0 : result == DType::kF16 ? 0x1.0p-11 : 0x1.0p-8;
         for (size_t o = 0; o < want->size(); ++o) {
           for (size_t i = 0; i < (*want)[o].size(); ++i) {
-            // A sum of the result is one of 70 that were rounded.
-            const double sums = o == 1 && it.epilogue == std::string("gelu_grad sum_result") ? 70 * 4 * unit : 0;
             // A library that has no such epilogue rounds the product first, which a bias below 1 is added to.
             const double roundings = unit * (2 * std::fabs((*want)[o][i]) + 1);
-            ASSERT_NEAR((*got)[o][i], (*want)[o][i], roundings + sums + 1e-5) << o << " " << i;
+            ASSERT_NEAR((*got)[o][i], (*want)[o][i], roundings + 1e-5) << o << " " << i;
           }
         }
       }

@@ -37,25 +37,21 @@ absl::StatusOr<Epilogue> ParseEpilogue(const KernelSpec& spec) {
   if (spec.attributes.Has("epilogue")) {
     WEFT_ASSIGN_OR_RETURN(std::string text, spec.attributes.String("epilogue"));
     if (std::find(std::begin(kEpilogues), std::end(kEpilogues), text) == std::end(kEpilogues)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "attribute `epilogue`: expected add, bias, gelu, gelu_grad, sum_lhs or sum_rhs, got `", text, "`"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("attribute `epilogue`: expected add, bias, gelu, sum_lhs or sum_rhs, got `", text, "`"));
     }
     epilogue = {.add = HasWord(text, "add"),
                 .bias = HasWord(text, "bias"),
                 .gelu = HasWord(text, "gelu"),
                 .keep = HasWord(text, "keep"),
-                .gelu_gradient = HasWord(text, "gelu_grad"),
                 .sums = text.find("sum_") != std::string::npos,
-                .summed = HasWord(text, "sum_lhs")   ? kLeft
-                          : HasWord(text, "sum_rhs") ? kRight
-                                                     : kResult};
+                .summed = HasWord(text, "sum_rhs") ? kRight : kLeft};
   }
   WEFT_RETURN_IF_ERROR(CheckArity(spec, epilogue.inputs(), epilogue.outputs()));
   const TensorSpec& result = spec.outputs[0];
   absl::Status status;
   if (epilogue.add) status = CheckOperand("what is added", spec.inputs[2], result, result.dtype, true);
   if (epilogue.bias) status = CheckOperand("bias", spec.inputs[2], result, result.dtype, false);
-  if (epilogue.gelu_gradient) status = CheckOperand("gelu's operand", spec.inputs[2], result, result.dtype, true);
   if (epilogue.keep) status.Update(CheckOperand("gelu's operand", spec.outputs[1], result, result.dtype, true));
   if (epilogue.sums) {
     status.Update(CheckOperand("sums", spec.outputs[1], SummedTensor(spec, epilogue), result.dtype, false));

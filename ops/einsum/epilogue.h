@@ -11,19 +11,18 @@
 namespace weft::einsum {
 
 // With y the product: `add` adds a tensor like it; `bias` adds a vector over y's last dims to it; `gelu` then takes
-// GELU, by its tanh approximation, and `keep` also gives what that was applied to; `gelu_grad` multiplies y by GELU's
-// slope at a further operand. `sum_result`, `sum_lhs` and `sum_rhs` also give the sums of the result, or of an operand,
-// over its first dims.
+// GELU, by its tanh approximation, and `keep` also gives what that was applied to. `sum_lhs` and `sum_rhs` also give
+// the sums of an operand over its first dims.
 //
-// Inputs: left, right, then what is added, the bias or what gelu_grad reads; outputs: the result, then what is kept or
-// the sums. All of these have the result's type.
+// Inputs: left, right, then what is added or the bias; outputs: the result, then what is kept or the sums. All of these
+// have the result's type.
 struct Epilogue {
-  bool add = false, bias = false, gelu = false, keep = false, gelu_gradient = false;
+  bool add = false, bias = false, gelu = false, keep = false;
   bool sums = false;
-  Operand summed = kResult;  // of the equation, if there are sums
+  Operand summed = kLeft;  // if there are sums
 
-  bool any() const { return add || bias || gelu || gelu_gradient || sums; }
-  size_t inputs() const { return add || bias || gelu_gradient ? 3 : 2; }
+  bool any() const { return add || bias || gelu || sums; }
+  size_t inputs() const { return add || bias ? 3 : 2; }
   size_t outputs() const { return keep || sums ? 2 : 1; }
 };
 
@@ -33,7 +32,7 @@ absl::StatusOr<Epilogue> ParseEpilogue(const KernelSpec& spec);
 
 // The tensor whose sums are asked for.
 inline const TensorSpec& SummedTensor(const KernelSpec& spec, const Epilogue& epilogue) {
-  return epilogue.summed == kResult ? spec.outputs[0] : spec.inputs[epilogue.summed];
+  return spec.inputs[epilogue.summed];
 }
 
 // The same einsum without what follows the product.

@@ -32,12 +32,9 @@ inline constexpr char kBiasGelu[] = "bias gelu";
 inline constexpr char kBiasGeluKeep[] = "bias gelu keep";
 inline constexpr char kGelu[] = "gelu";
 inline constexpr char kGeluKeep[] = "gelu keep";
-inline constexpr char kGeluGrad[] = "gelu_grad";
-inline constexpr char kGeluGradSumResult[] = "gelu_grad sum_result";
 inline constexpr char kSumLhs[] = "sum_lhs";
 inline constexpr char kSumRhs[] = "sum_rhs";
-inline constexpr const char* kEpilogues[] = {kAdd,      kBias,     kBiasGelu,          kBiasGeluKeep, kGelu,
-                                             kGeluKeep, kGeluGrad, kGeluGradSumResult, kSumLhs,       kSumRhs};
+inline constexpr const char* kEpilogues[] = {kAdd, kBias, kBiasGelu, kBiasGeluKeep, kGelu, kGeluKeep, kSumLhs, kSumRhs};
 
 }  // namespace weft::einsum
 

@@ -118,8 +118,8 @@ class EmbeddingGradKernel : public Kernel {
 
  private:
   EmbeddingGradKernel(Gpu* gpu, GpuKernel<SortArguments> sort, GpuKernel<MergeArguments> merge,
-                      GpuKernel<SumArguments> sum, GpuKernel<SumArguments> parts, const EmbeddingArguments& of, std::shared_ptr<GpuAlarm> alarm,
-                      std::shared_ptr<GpuWorkspace> workspace)
+                      GpuKernel<SumArguments> sum, GpuKernel<SumArguments> parts, const EmbeddingArguments& of,
+                      std::shared_ptr<GpuAlarm> alarm, std::shared_ptr<GpuWorkspace> workspace)
       : gpu_(gpu),
         sort_(sort),
         merge_(merge),

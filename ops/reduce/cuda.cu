@@ -1,7 +1,7 @@
 // Reductions in two shapes. Where the innermost dims are reduced, a block makes one
-// output: its threads take packs of each row, or single elements where a row has fewer than the block threads. Where they
-// are kept, a block makes 32 neighbouring outputs: eight threads share the summands of
-// each. Both combine in an order that the shape alone decides.
+// output: its threads take packs of each row, or single elements where a row has fewer than the block threads. Where
+// they are kept, a block makes 32 neighbouring outputs: eight threads share the summands of each. Both combine in an
+// order that the shape alone decides.
 #include "ops/cuda/dims.h"
 #include "ops/cuda/kernel.h"
 #include "ops/cuda/reduce.h"

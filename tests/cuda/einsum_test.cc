@@ -135,8 +135,6 @@ const EpilogueCase kEpilogues[] = {
     {"bias", "bsnd,ndo->bso", {2, 5, 2, 4}, {2, 4, 8}, {2, 5, 8}, {8}, {}, 1, 0},
     {"bias gelu keep", "bsi,io->bso", {2, 5, 8}, {8, 32}, {2, 5, 32}, {32}, {2, 5, 32}, 1, 0},
     {"bias gelu", "bsi,io->bso", {2, 5, 8}, {8, 33}, {2, 5, 33}, {33}, {}, 1, 0},
-    {"gelu_grad sum_result", "bso,io->bsi", {2, 5, 8}, {32, 8}, {2, 5, 32}, {2, 5, 32}, {32}, 1, 0},
-    {"gelu_grad", "bso,io->bsi", {2, 5, 8}, {32, 8}, {2, 5, 32}, {2, 5, 32}, {}, 1, 0},
     {"sum_rhs", "bsi,bscnd->icnd", {2, 5, 8}, {2, 5, 3, 2, 4}, {8, 3, 2, 4}, {}, {3, 2, 4}, 1, 0},
     {"sum_lhs", "bso,bsi->io", {2, 5, 7}, {2, 5, 8}, {8, 7}, {}, {7}, 1, 0},
     // The second of two products that give one gradient; also of a batch.
@@ -144,7 +142,6 @@ const EpilogueCase kEpilogues[] = {
     {"add", "ebi,eio->ebo", {3, 4, 5}, {3, 5, 6}, {3, 4, 6}, {3, 4, 6}, {}, 1, 0},
     // What the library keeps has rows of eights; a bias goes along all columns. The rest follows its product.
     {"bias gelu keep", "bsi,io->bso", {2, 5, 8}, {8, 33}, {2, 5, 33}, {33}, {2, 5, 33}, 1, 1},
-    {"gelu_grad sum_result", "bso,io->bsi", {2, 5, 8}, {33, 8}, {2, 5, 33}, {2, 5, 33}, {33}, 1, 2},
     {"bias", "bsi,icd->bscd", {2, 5, 8}, {8, 3, 4}, {2, 5, 3, 4}, {4}, {}, 1, 1},
     {"bias", "ebi,eio->ebo", {3, 4, 5}, {3, 5, 6}, {3, 4, 6}, {6}, {}, 1, 1},
     // No product of the library's.

@@ -12,9 +12,8 @@ def FuseEpilogues : Pass<"weft-fuse-epilogues", "::weft::task::ProgramOp"> {
     - `bias`: the addition of a vector over the result's last dimensions, all of one operand;
     - `gelu`: the tanh form of GELU, behind the bias or alone; `keep`: what it is applied to is read by others too, as by
       its gradient, and is a second result;
-    - `gelu_grad`: the same form's gradient, with what GELU was applied to as a further operand; `sum_result`: the sums
-      of that over all but the last dimensions, the gradient of a bias;
-    - `sum_lhs`, `sum_rhs`: the sums of an operand over what the product sums over, also the gradient of a bias.
+    - `sum_lhs`, `sum_rhs`: the sums of an operand over what the product sums over, as the gradient of a bias. What a
+      generated kernel makes is summed by it.
 
     With an `accumulate` of its result it becomes an `accumulate_einsum`, which adds to the sum over the micro-batches; not
     on the host, and not with an epilogue.

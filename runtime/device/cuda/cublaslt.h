@@ -42,7 +42,6 @@ inline constexpr uint32_t kReductionComputeType = 2;
 
 // Epilogues.
 inline constexpr uint32_t kEpilogueNone = 1, kEpilogueBias = 4, kEpilogueGelu = 32, kEpilogueAux = 128;
-inline constexpr uint32_t kEpilogueGeluGradient = 64, kEpilogueBiasGradient = 16;  // the first with kEpilogueAux
 inline constexpr uint32_t kEpilogueBiasGradientA = 256, kEpilogueBiasGradientB = 512;
 
 // Opaque; may be kept and used again with the same version on the same kind of device.

@@ -209,9 +209,6 @@ TEST(CublasLtTest, ConstantsAndStructsAreThoseOfTheToolkit) {
   EXPECT_EQ(int{lt::kEpilogueNone}, int{CUBLASLT_EPILOGUE_DEFAULT});
   EXPECT_EQ(int{lt::kEpilogueBias}, int{CUBLASLT_EPILOGUE_BIAS});
   EXPECT_EQ(int(lt::kEpilogueGelu | lt::kEpilogueAux | lt::kEpilogueBias), int{CUBLASLT_EPILOGUE_GELU_AUX_BIAS});
-  EXPECT_EQ(int(lt::kEpilogueGeluGradient | lt::kEpilogueAux), int{CUBLASLT_EPILOGUE_DGELU});
-  EXPECT_EQ(int(lt::kEpilogueGeluGradient | lt::kEpilogueAux | lt::kEpilogueBiasGradient),
-            int{CUBLASLT_EPILOGUE_DGELU_BGRAD});
   EXPECT_EQ(int{lt::kEpilogueBiasGradientA}, int{CUBLASLT_EPILOGUE_BGRADA});
   EXPECT_EQ(int{lt::kEpilogueBiasGradientB}, int{CUBLASLT_EPILOGUE_BGRADB});
   EXPECT_EQ(sizeof(lt::Algorithm), sizeof(cublasLtMatmulAlgo_t));

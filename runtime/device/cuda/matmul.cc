@@ -24,12 +24,8 @@ using cuda::lt::HeuristicResult;
 std::string Describe(const GpuMatmulSpec& spec) {
   std::string text = absl::StrCat("product of ", NameOf(spec.left.type), "[", spec.rows, ",", spec.inner, "] by [",
                                   spec.inner, ",", spec.columns, "], ", spec.batch, " of them");
-  const std::pair<bool, const char*> words[] = {{spec.bias, "bias"},
-                                                {spec.gelu, "gelu"},
-                                                {spec.keep, "keep"},
-                                                {spec.gelu_gradient, "gelu_grad"},
-                                                {spec.result_sums, "sums of the result"},
-                                                {spec.bias_gradient, "sums of an operand"}};
+  const std::pair<bool, const char*> words[] = {
+      {spec.bias, "bias"}, {spec.gelu, "gelu"}, {spec.keep, "keep"}, {spec.bias_gradient, "sums of an operand"}};
   const char* before = ", ";
   for (const auto& [asked, word] : words) {
     if (asked) absl::StrAppend(&text, std::exchange(before, " "), word);

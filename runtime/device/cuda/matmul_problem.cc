@@ -46,16 +46,12 @@ absl::Status CheckSpec(const GpuMatmulSpec& spec) {
     return absl::UnimplementedError(absl::StrCat("matrix product: expected extents of 1 to 2^31 - 1, got ", spec.rows,
                                                  "x", spec.columns, "x", spec.inner, ", ", spec.batch, " times"));
   }
-  const bool epilogue = spec.bias || spec.gelu || spec.gelu_gradient || spec.bias_gradient;
+  const bool epilogue = spec.bias || spec.gelu || spec.bias_gradient;
   if (epilogue && spec.batch > 1) return absl::UnimplementedError("matrix product: expected no epilogue of a batch");
-  if ((spec.bias_gradient || spec.gelu_gradient) && (spec.bias || spec.gelu)) {
+  if (spec.bias_gradient && (spec.bias || spec.gelu)) {
     return absl::UnimplementedError("matrix product: expected a gradient without another epilogue");
   }
-  if ((spec.bias_gradient && spec.gelu_gradient) || (spec.result_sums && !spec.gelu_gradient)) {
-    return absl::UnimplementedError(
-        "matrix product: expected a bias's gradient alone, or with that of gelu the result's");
-  }
-  if ((spec.keep && !spec.gelu) || ((spec.keep || spec.gelu_gradient) && spec.columns % 8 != 0)) {
+  if (spec.keep && (!spec.gelu || spec.columns % 8 != 0)) {
     return absl::UnimplementedError(
         absl::StrCat("matrix product: what gelu is applied to: expected a multiple of 8 columns, got ", spec.columns));
   }
@@ -64,9 +60,6 @@ absl::Status CheckSpec(const GpuMatmulSpec& spec) {
 
 uint32_t EpilogueOf(const GpuMatmulSpec& spec) {
   if (spec.bias_gradient) return lt::kEpilogueBiasGradientA;
-  if (spec.gelu_gradient) {
-    return lt::kEpilogueGeluGradient | lt::kEpilogueAux | (spec.result_sums ? lt::kEpilogueBiasGradient : 0u);
-  }
   const uint32_t epilogue =
       (spec.bias ? lt::kEpilogueBias : 0u) | (spec.gelu ? lt::kEpilogueGelu : 0u) | (spec.keep ? lt::kEpilogueAux : 0u);
   return epilogue == 0 ? lt::kEpilogueNone : epilogue;
@@ -107,9 +100,9 @@ absl::StatusOr<MatmulProblem::Descriptor> MatmulProblem::Layout(const GpuMatrix&
 absl::Status MatmulProblem::DescribeEpilogue() {
   const uint32_t epilogue = EpilogueOf(spec_);
   absl::Status status = Set(lt::kEpilogue, epilogue);
-  const bool vector = spec_.bias || spec_.bias_gradient || spec_.result_sums;
+  const bool vector = spec_.bias || spec_.bias_gradient;
   if (status.ok() && vector) status = Set(lt::kBiasPointer, AlignedAs(kVectorAlignment));
-  if (status.ok() && (spec_.keep || spec_.gelu_gradient)) {
+  if (status.ok() && spec_.keep) {
     status = Set(lt::kAuxPointer, AlignedAs(spec_.result.alignment));
     if (status.ok()) status = Set(lt::kAuxLd, int64_t{spec_.rows == 1 ? spec_.columns : spec_.result.row_stride});
   }
@@ -208,8 +201,6 @@ absl::Status MatmulProblem::Enqueue(Handle handle, const HeuristicResult& choice
   absl::Status status;
   if (spec_.bias) status = Set(lt::kBiasPointer, addresses.bias);
   if (spec_.bias_gradient) status = Set(lt::kBiasPointer, addresses.bias_gradient);
-  if (spec_.result_sums) status = Set(lt::kBiasPointer, addresses.result_sums);
-  if (spec_.gelu_gradient && status.ok()) status = Set(lt::kAuxPointer, addresses.gelu_operand);
   if (spec_.keep && status.ok()) status = Set(lt::kAuxPointer, addresses.kept);
   if (!status.ok()) return status;
   const lt::Status result =

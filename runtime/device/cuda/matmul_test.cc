@@ -88,8 +88,6 @@ GpuMatmulAddresses AddressesOf(const Buffers& buffers, const GpuMatmulSpec& spec
           .result = buffers.at(kResultAt),
           .bias = spec.bias ? buffers.at(kBiasAt) : nullptr,
           .kept = spec.keep ? buffers.at(kKeptAt) : nullptr,
-          .gelu_operand = spec.gelu_gradient ? buffers.at(kKeptAt) : nullptr,
-          .result_sums = spec.result_sums ? buffers.at(kBiasAt) : nullptr,
           .bias_gradient = spec.bias_gradient ? buffers.at(kBiasAt) : nullptr};
 }
 
@@ -145,35 +143,6 @@ TEST(MatmulTest, BiasGeluAndWhatItIsAppliedTo) {
     }
   }
   EXPECT_THAT(machine.driver.complaints(), IsEmpty());
-}
-
-TEST(MatmulTest, GelusGradientAndItsSums) {
-  for (const bool sums : {false, true}) {
-    GpuMatmulSpec spec = Small();
-    spec.gelu_gradient = true;
-    spec.result_sums = sums;
-    Machine machine({.time_algorithms = false});
-    const auto matmul = machine.matmuls().Create(spec);
-    ASSERT_TRUE(matmul.ok()) << matmul.status();
-    const Buffers before(machine);
-    Buffers buffers(machine);
-    const absl::Status status = buffers.Do(
-        [&](void* stream) { return (*matmul)->Run(AddressesOf(buffers, spec), buffers.at(kWorkspaceAt), stream); });
-    ASSERT_TRUE(status.ok()) << status;
-    const auto gelu = [](double x) { return 0.5 * x * (1 + std::tanh(0.7978845608 * (x + 0.044715 * x * x * x))); };
-    for (int64_t j = 0; j < spec.columns; ++j) {
-      double sum = 0;
-      for (int64_t i = 0; i < spec.rows; ++i) {
-        const int64_t at = i * spec.result.row_stride + j;
-        const double x = before.values(kKeptAt)[at];
-        const double expected = SumOf(before, spec, i, j) * (gelu(x + 1e-4) - gelu(x - 1e-4)) / 2e-4;
-        EXPECT_NEAR(buffers.values(kResultAt)[at], expected, 1e-4);
-        sum += buffers.values(kResultAt)[at];
-      }
-      EXPECT_NEAR(buffers.values(kBiasAt)[j], sums ? sum : before.values(kBiasAt)[j], 1e-4);
-    }
-    EXPECT_THAT(machine.driver.complaints(), IsEmpty());
-  }
 }
 
 TEST(MatmulTest, TheGradientOfABias) {

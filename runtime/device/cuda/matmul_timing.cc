@@ -75,13 +75,12 @@ struct Operands {
 
 absl::StatusOr<Operands> Allocate(const CudaContext& context, const GpuMatmulSpec& spec, size_t workspace_bytes) {
   const size_t vector = static_cast<size_t>(spec.columns) * SizeOf(spec.result.type);
-  const size_t bytes[] = {
-      SpanOf(spec.left, spec.batch, spec.rows, spec.inner),
-      SpanOf(spec.right, spec.batch, spec.inner, spec.columns),
-      SpanOf(spec.result, spec.batch, spec.rows, spec.columns),
-      spec.keep || spec.gelu_gradient ? SpanOf(spec.result, spec.batch, spec.rows, spec.columns) : 0,
-      vector,
-      workspace_bytes};
+  const size_t bytes[] = {SpanOf(spec.left, spec.batch, spec.rows, spec.inner),
+                          SpanOf(spec.right, spec.batch, spec.inner, spec.columns),
+                          SpanOf(spec.result, spec.batch, spec.rows, spec.columns),
+                          spec.keep ? SpanOf(spec.result, spec.batch, spec.rows, spec.columns) : 0,
+                          vector,
+                          workspace_bytes};
   size_t offsets[7] = {};
   for (int i = 0; i < 6; ++i) offsets[i + 1] = offsets[i] + (bytes[i] + 255) / 256 * 256;
   absl::StatusOr<std::unique_ptr<Arena>> arena = AllocateCudaArena(context, static_cast<int64_t>(offsets[6]));
@@ -93,8 +92,6 @@ absl::StatusOr<Operands> Allocate(const CudaContext& context, const GpuMatmulSpe
                         .result = base + offsets[2],
                         .bias = spec.bias ? base + offsets[4] : nullptr,
                         .kept = spec.keep ? base + offsets[3] : nullptr,
-                        .gelu_operand = spec.gelu_gradient ? base + offsets[3] : nullptr,
-                        .result_sums = spec.result_sums ? base + offsets[4] : nullptr,
                         .bias_gradient = spec.bias_gradient ? base + offsets[4] : nullptr};
   operands.workspace = base + offsets[5];
   return operands;

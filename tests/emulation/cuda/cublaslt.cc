@@ -74,12 +74,6 @@ void Store(char* base, int type, int64_t index, float value) {
 // By its tanh approximation, as the library's.
 float Gelu(float x) { return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x))); }
 
-// Its slope.
-float GeluSlope(float x) {
-  const float t = std::tanh(0.7978845608f * (x + 0.044715f * x * x * x));
-  return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * 0.7978845608f * (1 + 3 * 0.044715f * x * x);
-}
-
 // The operands of one call, all that it needs once the descriptors have changed or gone.
 struct Product {
   Desc desc;
@@ -107,13 +101,6 @@ struct Product {
         for (int64_t i = 0; i < m; ++i) Element(i, j, batch);
       }
     }
-    if (desc.epilogue & kEpilogueBiasGradient) {
-      for (int64_t i = 0; i < m; ++i) {
-        float sum = 0;
-        for (int64_t j = 0; j < n; ++j) sum += Load(d_data, d.type, At(d, i, j, 0));
-        Store(static_cast<char*>(desc.bias), d.type, i, sum);
-      }
-    }
     if (desc.epilogue != kEpilogueBiasGradientA) return;
     for (int64_t i = 0; i < m; ++i) {
       float sum = 0;
@@ -129,11 +116,7 @@ struct Product {
     float value = alpha * sum;
     if (beta != 0) value += beta * Load(c_data, d.type, at);
     if (desc.epilogue & kEpilogueBias) value += Load(static_cast<const char*>(desc.bias), d.type, i);
-    if (desc.epilogue & kEpilogueGeluGradient) {
-      value *= GeluSlope(Load(static_cast<const char*>(desc.aux), d.type, j * desc.aux_ld + i));
-    } else if (desc.epilogue & kEpilogueAux) {
-      Store(static_cast<char*>(desc.aux), d.type, j * desc.aux_ld + i, value);
-    }
+    if (desc.epilogue & kEpilogueAux) Store(static_cast<char*>(desc.aux), d.type, j * desc.aux_ld + i, value);
     if (desc.epilogue & kEpilogueGelu) value = Gelu(value);
     Store(d_data, d.type, at, value);
   }
@@ -253,8 +236,7 @@ struct EmulatedCublasLt::State {
     }
     const size_t vector = static_cast<size_t>(product.m) * BytesOf(product.d.type);
     const uint32_t epilogue = product.desc.epilogue;
-    if ((epilogue & (kEpilogueBias | kEpilogueBiasGradient | kEpilogueBiasGradientA)) &&
-        !driver.Holds(product.desc.bias, vector)) {
+    if ((epilogue & (kEpilogueBias | kEpilogueBiasGradientA)) && !driver.Holds(product.desc.bias, vector)) {
       return absl::StrCat("bias: expected ", vector, " bytes of device memory");
     }
     if (epilogue & kEpilogueAux) {
