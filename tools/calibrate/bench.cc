@@ -17,6 +17,7 @@ constexpr size_t kPattern = size_t{1} << 20;
 // A batch takes about so long, unless a single run takes longer.
 constexpr double kBatchSeconds = 1.5e-3;
 constexpr int kMostRuns = 2000;
+constexpr int kRecorded = 64;           // of these are replayed at once
 constexpr double kLeastSeconds = 1e-9;  // that a kernel takes: the clock's own unit
 
 size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -87,10 +88,10 @@ double QuartileOf(std::vector<double> values) {
   return values[values.size() / 4];
 }
 
-absl::StatusOr<std::unique_ptr<Bench>> Bench::Create(const KernelRegistry& kernels, device::Device& device,
-                                                     int threads) {
-  std::unique_ptr<Bench> bench(new Bench(kernels, device, threads));
-  bench->pool_bytes_ = kNearBytes;
+absl::StatusOr<std::unique_ptr<Bench>> Bench::Create(const KernelRegistry& kernels, device::Device& device, int threads,
+                                                     size_t near_bytes) {
+  std::unique_ptr<Bench> bench(new Bench(kernels, device, threads, near_bytes));
+  bench->pool_bytes_ = near_bytes;
   absl::StatusOr<std::unique_ptr<device::Stream>> stream = device.CreateStream("calibrate");
   if (!stream.ok()) return stream.status();
   bench->stream_ = *std::move(stream);
@@ -122,7 +123,7 @@ absl::Status Bench::Add(Case added) {
       entry.set_bytes += Aligned(spec.outputs[i].bytes());
     }
   }
-  entry.sets = static_cast<int>(std::clamp<size_t>(kNearBytes / std::max<size_t>(entry.set_bytes, 1), 1, kMostSets));
+  entry.sets = static_cast<int>(std::clamp<size_t>(near_bytes_ / std::max<size_t>(entry.set_bytes, 1), 1, kMostSets));
   pool_bytes_ = std::max(pool_bytes_, entry.set_bytes * entry.sets);
   entries_.push_back(std::move(entry));
   return absl::OkStatus();
@@ -183,24 +184,54 @@ absl::Status Bench::Fill(const Entry& entry, const std::vector<Operands>& sets) 
   });
 }
 
+absl::Status Bench::Run(const Entry& entry, const std::vector<Operands>& sets, int runs) {
+  const RunContext context{.step = on_gpu() ? RunContext::kNoStep : 0, .stream = stream_->handle()};
+  for (int i = 0; i < runs; ++i) {
+    const Operands& set = sets[i % sets.size()];
+    absl::Status ran = entry.kernel->Run(context, set.inputs, absl::MakeConstSpan(set.outputs));
+    if (!ran.ok()) return ran;
+  }
+  return absl::OkStatus();
+}
+
 // Where a call ends before its work does, the host waits for the stream to be done.
 absl::StatusOr<double> Bench::Batch(const Entry& entry, const std::vector<Operands>& sets, int runs) {
   Clock::time_point begin = Clock::now();
   double seconds = 0;
-  const RunContext context{.step = device_.gpu() != nullptr ? RunContext::kNoStep : 0, .stream = stream_->handle()};
   const absl::Status status = OnStream([&] {
     begin = Clock::now();
     const double core = CoreSeconds();
-    for (int i = 0; i < runs; ++i) {
-      const Operands& set = sets[i % sets.size()];
-      absl::Status ran = entry.kernel->Run(context, set.inputs, absl::MakeConstSpan(set.outputs));
-      if (!ran.ok()) return ran;
-    }
+    absl::Status ran = Run(entry, sets, runs);
     seconds = threads_ == 1 ? CoreSeconds() - core : SecondsSince(begin);
-    return absl::OkStatus();
+    return ran;
   });
   if (!status.ok()) return Named(entry.made.spec.name, status);
   return (device_.host_addressable() ? seconds : SecondsSince(begin)) / runs;
+}
+
+// What cannot be recorded runs one by one.
+absl::StatusOr<double> Bench::Replayed(const Entry& entry, const std::vector<Operands>& sets, int runs) {
+  if (!on_gpu()) return Batch(entry, sets, runs);
+  const int recorded = std::min(runs, kRecorded), replays = (runs + recorded - 1) / recorded;
+  absl::StatusOr<std::unique_ptr<device::Graph>> graph = absl::UnknownError("not recorded yet");
+  const auto replay = [&](int times) {
+    return OnStream([&] {
+      absl::Status status;
+      for (int i = 0; i < times && status.ok(); ++i) status = stream_->Replay(**graph);
+      return status;
+    });
+  };
+  absl::Status status = OnStream([&] {
+    graph = stream_->Capture([&] { return Run(entry, sets, recorded); });
+    return absl::OkStatus();
+  });
+  if (!graph.ok()) return Batch(entry, sets, runs);
+  if (status.ok()) status = replay(1);
+  const Clock::time_point begin = Clock::now();
+  if (status.ok()) status = replay(replays);
+  const double seconds = SecondsSince(begin);
+  if (!status.ok()) return Named(entry.made.spec.name, status);
+  return seconds / (replays * recorded);
 }
 
 absl::Status Bench::Round(Clock::time_point until) {
@@ -210,12 +241,13 @@ absl::Status Bench::Round(Clock::time_point until) {
     const std::vector<Operands> sets = Lay(entry);
     if (absl::Status status = Fill(entry, sets); !status.ok()) return status;
     // The first runs warm up.
-    const absl::StatusOr<double> first = Batch(entry, sets, entry.runs == 0 ? 2 : 1);
+    absl::StatusOr<double> first = Batch(entry, sets, entry.runs == 0 ? 2 : 1);
+    if (first.ok() && entry.runs == 0) first = Replayed(entry, sets, 2);
     if (!first.ok()) return first.status();
     if (entry.runs == 0) {
       entry.runs = static_cast<int>(std::clamp(kBatchSeconds / std::max(*first, 1e-9), 1.0, double{kMostRuns}));
     }
-    const absl::StatusOr<double> seconds = Batch(entry, sets, entry.runs);
+    const absl::StatusOr<double> seconds = Replayed(entry, sets, entry.runs);
     if (!seconds.ok()) return seconds.status();
     entry.seconds.push_back(*seconds);
   }

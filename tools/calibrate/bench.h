@@ -26,6 +26,9 @@ inline double SecondsSince(Clock::time_point begin) {
 
 // What the operands of a case move on through: more than the second-level cache of a core, less than what cores share.
 constexpr size_t kNearBytes = size_t{16} << 20;
+// The same on a GPU, where an L2 of 50 MiB and more is between: an H100 has 50 MiB.
+constexpr size_t kGpuNearBytes = size_t{128} << 20;
+inline size_t NearBytes(device::Device& device) { return device.gpu() != nullptr ? kGpuNearBytes : kNearBytes; }
 // What cases that run in turn go through.
 constexpr size_t kFarBytes = size_t{256} << 20;
 
@@ -48,12 +51,17 @@ struct Case {
 // Cases that are run in turn, round after round: a machine that is slower for a while is so for all of them. In a step
 // an operand has been written some time before: here the operands move on through a pool of memory that is larger than
 // the caches next to a core. A kernel of one thread on the host is timed by the seconds that it has a core, so that
-// what else runs there counts for what it takes of caches and memory alone. One thread.
+// what else runs there counts for what it takes of caches and memory alone. On a GPU runs are recorded and replayed, as
+// steps are: launched one by one, a kernel of 1 us takes the host's 5. One thread.
 class Bench {
  public:
-  // All outlive it. `threads`: that a kernel may use.
+  // All outlive it. `threads`: that a kernel may use. `near_bytes`: that the operands of a case move on through.
   static absl::StatusOr<std::unique_ptr<Bench>> Create(const KernelRegistry& kernels, device::Device& device,
-                                                       int threads);
+                                                       int threads, size_t near_bytes);
+  static absl::StatusOr<std::unique_ptr<Bench>> Create(const KernelRegistry& kernels, device::Device& device,
+                                                       int threads) {
+    return Create(kernels, device, threads, NearBytes(device));
+  }
 
   // Before the first round. Errors name the kernel.
   absl::Status Add(Case added);
@@ -87,20 +95,24 @@ class Bench {
     std::vector<Operands> in_turn = {};  // the one set
   };
 
-  Bench(const KernelRegistry& kernels, device::Device& device, int threads)
-      : kernels_(kernels), device_(device), threads_(threads) {}
+  Bench(const KernelRegistry& kernels, device::Device& device, int threads, size_t near_bytes)
+      : kernels_(kernels), device_(device), threads_(threads), near_bytes_(near_bytes) {}
   absl::Status Prepare();
   absl::Status OnStream(const std::function<absl::Status()>& task);
   std::vector<Operands> Lay(const Entry& entry, char* at) const;
   std::vector<Operands> Lay(const Entry& entry) const { return Lay(entry, pool_->base()); }
   absl::Status Fill(const Entry& entry, const std::vector<Operands>& sets);
+  absl::Status Run(const Entry& entry, const std::vector<Operands>& sets, int runs);
   absl::StatusOr<double> Batch(const Entry& entry, const std::vector<Operands>& sets, int runs);
+  absl::StatusOr<double> Replayed(const Entry& entry, const std::vector<Operands>& sets, int runs);
+  bool on_gpu() const { return device_.gpu() != nullptr; }
   absl::Status RunGroupInTurn(const std::vector<Entry*>& group, int times);
   absl::Status Turn(const std::vector<Entry*>& group, bool counts);
 
   const KernelRegistry& kernels_;
   device::Device& device_;
   const int threads_;
+  const size_t near_bytes_;
   std::unique_ptr<device::Stream> stream_;
   std::unique_ptr<device::Arena> pool_;
   std::unique_ptr<device::Arena> patterns_;  // kPattern bytes of each element type, on the host

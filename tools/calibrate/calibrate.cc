@@ -188,7 +188,7 @@ absl::StatusOr<std::vector<TimedKernel>> TimesInTurn(Session& session, const std
   statuses[0] = ranks[0]->RunInTurn(times);
   for (std::thread& thread : threads) thread.join();
   for (const absl::Status& status : statuses) WEFT_RETURN_IF_ERROR(status);
-  session.measured.near_bytes = kNearBytes;
+  session.measured.near_bytes = NearBytes(session.device());
   session.measured.far_bytes = kFarBytes;
   session.measured.far_copies = static_cast<int64_t>(ranks.size());
   return ranks[0]->Times();

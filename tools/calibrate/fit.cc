@@ -15,10 +15,12 @@
 namespace weft::calibrate {
 namespace {
 
-constexpr double kSmallBytes = 2048;     // a kernel that moves no more takes as long as it takes to begin one
-constexpr double kLeastShare = 0.01;     // of a product's FLOPs, what behind it takes time that can be seen
-constexpr double kLeastLaunch = 1e-9;    // 0 would ask for the default
-constexpr double kLargeBytes = 1 << 20;  // one that moves more does not live in the caches next to a core
+constexpr double kLeastShare = 0.01;   // of a product's FLOPs, what behind it takes time that can be seen
+constexpr double kLeastLaunch = 1e-9;  // 0 would ask for the default
+// One that moves more does not live in the caches next to a core, or in a GPU's; and is no launch alone.
+constexpr double kLargeBytes = 1 << 20, kLargeGpuBytes = 64 << 20;
+
+double LargeBytes(const Cluster& cluster) { return cluster.device().kind() == "cuda" ? kLargeGpuBytes : kLargeBytes; }
 
 bool IsProduct(const plan::KernelWork& work) { return work.family == "einsum"; }
 
@@ -75,7 +77,7 @@ void FitAttention(const Measured& measured, Cluster* cluster) {
 void FitMemory(const Measured& measured, Cluster* cluster) {
   std::vector<double> rates;
   for (const TimedKernel& timed : measured.kernels) {
-    if (timed.work.bytes < kLargeBytes || timed.work.contraction_flops > 0) continue;
+    if (timed.work.bytes < LargeBytes(*cluster) || timed.work.contraction_flops > 0) continue;
     rates.push_back(timed.work.bytes / timed.seconds);
   }
   if (rates.empty()) return;
@@ -93,6 +95,7 @@ void FitOtherFlops(const Measured& measured, Cluster* cluster) {
     const plan::KernelWork& work = timed.work;
     // Of a bias behind a product nothing would be seen.
     if (!IsProduct(work) || work.type != "f32" || work.flops < kLeastShare * work.contraction_flops) continue;
+    if (cluster->device().kind() == "cuda" && work.bytes < kLargeGpuBytes) continue;
     plan::KernelWork product = work;
     product.flops = product.bytes = 0;
     flops += work.flops;

@@ -31,6 +31,19 @@ _SETS = [
     _WIDE_LLAMA + " precision.compute=BF16",
 ]
 
+# A GPU's kernels are long enough to be seen where they are those of real models: one layer of each, with its head.
+_LARGE = " model.set=layers=1 precision.compute=BF16"
+_124M = "models/gpt2/124m.job model.set=dropout=0.0 batch.micro=8"
+GPU_SETS = _SETS + [
+    _124M + " batch.global=8" + _LARGE,
+    _124M + " batch.global=16" + _LARGE,
+    _124M + " batch.global=8 model.set=layers=1",
+    _124M + " batch.global=8 graph.fusion=false" + _LARGE,
+    "models/gpt2/1.5b.job model.set=dropout=0.0 batch.global=4 batch.micro=4" + _LARGE,
+    "models/llama/8b.job model.set=hidden=2048 model.set=kv_heads=8 model.set=inner=8192 model.set=seq=1024" +
+    " batch.global=4 batch.micro=4" + _LARGE,
+]
+
 # Those that are run as steps come as they are.
 _STEPS = 3
 
