@@ -11,14 +11,18 @@ Event = collections.namedtuple("Event", "kind stream begin end name")  # times i
 MARKER = "clip_scale"
 
 
-def read(path):
+def events_of(lines):
     """The events, by their beginning."""
     events = []
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            kind, stream, begin, end, name = line.rstrip("\n").split("\t", 4)
-            events.append(Event(kind, int(stream), int(begin), int(end), name))
+    for line in lines:
+        kind, stream, begin, end, name = line.rstrip("\n").split("\t", 4)
+        events.append(Event(kind, int(stream), int(begin), int(end), name))
     return sorted(events, key=lambda it: it.begin)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as lines:
+        return events_of(lines)
 
 
 def short(name):

@@ -42,6 +42,10 @@ Json ReadTrace(const std::string& path) {
   return any ? trace : Json();
 }
 
+bool HasDeviceTimes(const Json& trace) {
+  return trace.contains("otherData") && Is(trace["otherData"], "kernels", "device");
+}
+
 std::vector<Event> EventsOf(const Json& trace) {
   std::map<std::pair<int64_t, int64_t>, std::string> tracks;
   for (const Json& event : trace["traceEvents"]) {

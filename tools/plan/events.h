@@ -21,6 +21,10 @@ double StepNumberOf(const Json& event);
 // The file's JSON; null if it cannot be read, or is no trace with an act of a step.
 Json ReadTrace(const std::string& path);
 
+// Whether it has the times of the device itself, not of the host that began a kernel: tools/bench/activity_trace.py
+// writes such traces.
+bool HasDeviceTimes(const Json& trace);
+
 // An act, or a kernel of one.
 struct Event {
   int64_t process = 0;

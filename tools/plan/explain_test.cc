@@ -224,6 +224,24 @@ TEST(ExplainTest, RefusesATraceThatSaysNothingOfThePlan) {
   EXPECT_EQ(error(acts, "forward"), "--with: expected no NAME beside it, got `forward`");
 }
 
+TEST(ExplainTest, OfAGpuTheDevicesOwnTimesCount) {
+  plan::Plan plan = sim::Pipeline(sim::OneFOneB(2, 1), 1);
+  const Cluster cluster = *ClusterOf("p", plan, {});
+  *plan.mutable_header()->mutable_cluster() = cluster;
+  plan.mutable_header()->mutable_cluster()->mutable_device()->set_kind("cuda");
+  const std::string path = Saved(plan, "gpu"), trace = TraceOf("compute", {1, 1});
+  EXPECT_EQ(RunPlanCommand({"explain", path, "--with", trace}).error,
+            trace +
+                ": expected what kernels take, as traces of ranks on CPUs have it and those that activity_trace.py "
+                "makes of a GPU's record, got a trace of cuda, which says when the host began them");
+  std::ifstream file(trace);
+  nlohmann::json json = nlohmann::json::parse(file);
+  json["otherData"]["kernels"] = "device";
+  const std::string own = testing::TempDir() + "/device.json";
+  std::ofstream(own) << json;
+  EXPECT_EQ(RunPlanCommand({"explain", path, "--with", own}).error, "");
+}
+
 TEST(ExplainTest, MemoryIsThatOfThePeak) {
   const plan::Plan plan = plan::ReadCorpusPlan("tests/plans/train.txtpb")->plan;
   const Memory memory = Explained(plan).memory;
