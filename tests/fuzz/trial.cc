@@ -184,7 +184,10 @@ std::string Differences(const Result& many, const Result& one, const Result& dis
 }
 
 Trial Try(const Case& a_case, const std::string& root) {
-  const std::string file = std::filesystem::temp_directory_path() / absl::StrCat("weft-fuzz-", getpid(), ".mlir");
+  // A process's number is no name: those of two sandboxes may be alike.
+  std::string folder = std::filesystem::temp_directory_path() / "weft-fuzz.XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return {Verdict::kFails, absl::StrCat("no folder ", folder)};
+  const std::string file = folder + "/model.mlir";
   std::ofstream(file) << TextOf(a_case.model, root);
   if (!a_case.layout.order.empty()) std::ofstream(OrderFile(file)) << a_case.layout.order;
   const int report = memfd_create("report", 0);
@@ -196,8 +199,7 @@ Trial Try(const Case& a_case, const std::string& root) {
   }
   int status = 0;
   waitpid(child, &status, 0);
-  std::filesystem::remove(file);
-  std::filesystem::remove(OrderFile(file));
+  std::filesystem::remove_all(folder);
   std::string text(1 << 16, '\0');
   const ssize_t size = pread(report, text.data(), text.size(), 0);
   text.resize(size > 0 ? size : 0);
