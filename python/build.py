@@ -15,6 +15,9 @@ Provides-Extra: arrays
 Requires-Dist: numpy; extra == 'arrays'
 Provides-Extra: torch
 Requires-Dist: torch>=2.6; extra == 'torch'
+Requires-Dist: numpy; extra == 'torch'
+Provides-Extra: onnx
+Requires-Dist: onnx; extra == 'onnx'
 """
 
 

@@ -73,7 +73,7 @@ class Plan:
 def compile(job: Any, output: Optional[Path] = None, set: Optional[Mapping[str, Any]] = None, **overrides: Any) -> Plan:
     """Compiles a job into a plan.
 
-    `job` is the path of a job file, or what `from_torch` returns. Overrides are the keys of a job:
+    `job` is the path of a job file, or what `from_torch` or `from_onnx` returns. Overrides are the keys of a job:
     compile("tiny.job", dist={"data": 2, "tensor": 2}, batch={"micro": 4}). Paths in them are seen from the job's folder.
     `set` are the model's numbers: {"layers": 24}. The plan is written to `output`; else it lies in a temporary folder as
     long as the Plan lives. Raises RequestError with what weft-compile said."""

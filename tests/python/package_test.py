@@ -185,7 +185,7 @@ class InstalledTest(ProgramTest):
         self.assertTrue(where.startswith(venv), where)
         folder = os.path.dirname(where)
         self.assertTrue(os.path.exists(folder + "/py.typed"))
-        self.assertTrue(os.path.exists(folder + "/import_torch/operators.py"))
+        self.assertTrue(os.path.exists(folder + "/importing/from_torch/operators.py"))
         number = self.run_ok("weft", "--version").out.split()[1]
         self.assertIn("Version: %s\n" % number, do(venv + "/bin/pip", "show", "--disable-pip-version-check", "weft"))
 

@@ -13,7 +13,8 @@ sys.path[:0] = [PYTHON, HERE]
 
 import torch  # noqa: E402
 from torch.nn import Dropout, Linear, Module, Parameter, Sequential  # noqa: E402
-from weft import import_torch  # noqa: E402
+from weft.importing import Failure  # noqa: E402
+from weft.importing.from_torch import from_torch  # noqa: E402
 import models  # noqa: E402
 
 
@@ -38,12 +39,12 @@ class Of(Module):
 
 
 def imported(module, *inputs, loss=squares):
-    return import_torch.from_torch(module, inputs, loss)
+    return from_torch(module, inputs, loss)
 
 
 class ImporterTest(unittest.TestCase):
     def expect_failure(self, pattern, call):
-        with self.assertRaises(import_torch.Failure) as caught:
+        with self.assertRaises(Failure) as caught:
             call()
         self.assertRegex(str(caught.exception), pattern)
 
@@ -109,7 +110,7 @@ class ImporterTest(unittest.TestCase):
                 vocab_size=64, n_positions=16, n_embd=32, n_layer=layers, n_head=4))
             numbers = torch.zeros(2, 16, dtype=torch.long)
             inputs = {"input_ids": numbers, "labels": numbers}
-            return without_deviations(import_torch.from_torch(module, inputs, models.of_words).model)
+            return without_deviations(from_torch(module, inputs, models.of_words).model)
         self.assertEqual(text(32), text(2).replace("@layers = 2", "@layers = 32"))
 
     def test_all_or_no_files(self):
@@ -126,7 +127,7 @@ class ImporterTest(unittest.TestCase):
                            ", torch.nn.functional.cross_entropy\ndef two():\n    return 1, 2\n")
 
             def call(function):
-                return subprocess.run([sys.executable, PYTHON + "/weft/import_torch", folder + "/a.py:" + function, "-o",
+                return subprocess.run([sys.executable, PYTHON + "/weft/importing/from_torch", folder + "/a.py:" + function, "-o",
                                        folder + "/a.job"], capture_output=True, text=True, check=False)
             self.assertRegex(call("none").stderr, "expected a function none, found mlp, two")
             self.assertRegex(call("two").stderr, r"expected \(module, example inputs, loss function or None\), got tuple")

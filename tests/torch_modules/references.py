@@ -11,9 +11,9 @@ import sys
 import torch
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
-from weft import import_torch  # noqa: E402
-from weft.import_torch.trace import loss_of, named_inputs  # noqa: E402
-from weft.import_torch.writer import safetensors  # noqa: E402
+from weft.importing.from_torch import from_torch  # noqa: E402
+from weft.importing.from_torch.trace import loss_of, named_inputs  # noqa: E402
+from weft.importing.writer import safetensors  # noqa: E402
 import models  # noqa: E402
 
 BATCH, STEPS = 4, 10
@@ -45,11 +45,11 @@ def make(name, folder):
     module, inputs, loss = getattr(models, name)()
     module.train()
     stem = os.path.join(folder, name)
-    imported = import_torch.from_torch(module, inputs, loss, ["%s, imported from tests/torch_modules/models.py:%s." % (
+    imported = from_torch(module, inputs, loss, ["%s, imported from tests/torch_modules/models.py:%s." % (
         type(module).__name__, name)])
     imported.save(stem + ".job")
     inputs, of_module, of_loss = named_inputs(module, inputs, loss)
-    data = {key: x.float() if x.is_floating_point() else x.int() for key, x in inputs.items()}
+    data = {key: (x.float() if x.is_floating_point() else x.int()).numpy() for key, x in inputs.items()}
     with open(stem + "_data.safetensors", "wb") as file:
         file.write(safetensors(data))
     double = {key: x.double() if x.is_floating_point() else x for key, x in inputs.items()}

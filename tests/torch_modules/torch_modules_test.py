@@ -78,7 +78,7 @@ class TorchModulesTest(ProgramTest):
 
 class CommandTest(ProgramTest):
     def call(self, *arguments):
-        done = subprocess.run([sys.executable, "-S", "-B", "python/weft/import_torch", *arguments], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, "-S", "-B", "python/weft/importing/from_torch", *arguments], capture_output=True, text=True,
                               check=False)
         return done.returncode, done.stderr.strip()
 
@@ -89,7 +89,7 @@ class CommandTest(ProgramTest):
                 (("a.py", "-o", "a.job"), "a.py: expected FILE.py:FUNCTION"),
                 (("a.py:f", "-o", "a.mlir"), "-o: expected a name that ends in .job, got a.mlir"),
                 (("no.py:f", "-o", "a.job"), "no.py: expected a file of Python, found none"),
-                ((script + ":f", "-o", "a.job"), "expected the Python package `torch`, found none; pip install torch, in a "
+                ((script + ":f", "-o", "a.job"), "expected the Python package `torch`, found none; pip install torch numpy, in a "
                  "virtual environment (python3 -m venv), brings it")):
             self.assertEqual(self.call(*arguments), (2, "weft import: " + message))
 
@@ -105,11 +105,11 @@ class CommandTest(ProgramTest):
             return done.returncode, done.stdout or done.stderr
         status, said = call("--torch", "a.py:f", "-o", "a.job")
         self.assertEqual(status, 7)
-        self.assertRegex(said, r"^<-c><import sys\n(.|\n)*><a\.py:f><-o><a\.job>$")
-        os.makedirs(self.path("python/weft/import_torch"))
-        self.write("python/weft/import_torch/__main__.py", "")
+        self.assertRegex(said, r"^<-c><import importlib, sys\n(.|\n)*><from_torch><a\.py:f><-o><a\.job>$")
+        os.makedirs(self.path("python/weft/importing/from_torch"))
+        self.write("python/weft/importing/from_torch/__main__.py", "")
         self.assertEqual(call("-o", "a.job", "--torch=a.py:f"),
-                         (7, "<%s><a.py:f><-o><a.job>" % os.path.realpath(self.path("python/weft/import_torch"))))
+                         (7, "<%s><a.py:f><-o><a.job>" % os.path.realpath(self.path("python/weft/importing/from_torch"))))
         self.assertEqual(call("--torch", "a.py:f"), (2, "weft-import: expected -o NAME.job (see --help)\n"))
         for more in (["--seq=4"], ["folder"], ["--quiet"]):
             self.assertEqual(call("--torch", "a.py:f", "-o", "a.job", *more),

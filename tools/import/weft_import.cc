@@ -1,4 +1,4 @@
-// weft-import: a folder of Hugging Face in, a job out.
+// weft-import: a folder of Hugging Face, a PyTorch module or an ONNX file in, a job out.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -6,7 +6,9 @@
 #include <set>
 #include <string>
 #include <system_error>
+#include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -18,7 +20,7 @@
 #include "tools/hugging_face/names.h"
 #include "tools/hugging_face/weights.h"
 #include "tools/hugging_face/zoo.h"
-#include "tools/import/torch.h"
+#include "tools/import/python.h"
 
 namespace {
 
@@ -30,10 +32,11 @@ using weft::hugging_face::Json;
 using weft::hugging_face::Names;
 
 constexpr char kHelp[] =
-    R"(weft-import: reads a folder of Hugging Face or a PyTorch module, and writes a job that trains its model
+    R"(weft-import: reads a folder of Hugging Face, a PyTorch module or an ONNX file, and writes a job of its model
 
 usage: weft import FOLDER -o NAME.job [--seq N] [--models FOLDER] [--other-pixels] [--quiet]
        weft import --torch FILE.py:FUNCTION -o NAME.job
+       weft import MODEL.onnx -o NAME.job [--loss LOSS] [--size NAME=N,...] [--constant NAME,...]
 
 FOLDER has a config.json, and the weights in model.safetensors or in several files with model.safetensors.index.json. The
 job names a model file of Weft, and sets its numbers to those of config.json. The weights stay where they are: `weft run
@@ -48,6 +51,14 @@ job names a model file of Weft, and sets its numbers to those of config.json. Th
                    instead of a folder: what FUNCTION returns, (module, example inputs, loss function or None). Writes
                    NAME.job, NAME.mlir and NAME.safetensors, which `weft run --init` reads. Runs python3, which needs
                    torch (docs/howto/import_a_pytorch_module.md)
+  --loss LOSS      of MODEL.onnx: train. `cross_entropy` is that of the first output, whose last dimension is the classes,
+                   and an input `labels`; another one is the name of an output that is the loss. If absent, the job
+                   computes the outputs. Writes the same three files. Runs python3, which needs onnx
+                   (docs/howto/import_an_onnx_model.md)
+  --size NAME=N,...
+                   of MODEL.onnx: how much dimensions of its inputs are that have a name and are not the batch
+  --constant NAME,...
+                   of MODEL.onnx: weights that are not trained
   --quiet          no lines about what was read
   --version        what this program was built from
   --help           this text
@@ -62,9 +73,13 @@ examples:
   weft run gpt2.plan --init gpt2 --data corpus.bin --steps 100 --checkpoint-dir runs
   weft export runs -o gpt2-tuned
   weft import --torch words.py:words -o words.job
+  weft import model.onnx --loss cross_entropy -o model.job
 
 exit status: 0 done; 1 the work failed; 2 the request was wrong (flag, or a folder that is no such model)
 )";
+
+// What is for ONNX files alone.
+constexpr const char* kOnnxFlags[] = {"--loss", "--size", "--constant"};
 
 // Batch and optimizer are a beginning: what they should be follows from the data.
 std::string JobText(const Imported& imported, const std::string& folder, const std::string& job,
@@ -164,7 +179,24 @@ absl::Status Import(const Arguments& arguments) {
     if (job.empty()) return absl::InvalidArgumentError("expected -o NAME.job (see --help)");
     if (arguments.flags.size() > 2 || !folder.empty())
       return absl::InvalidArgumentError("--torch: expected with -o alone (see --help)");
-    return weft::import::BecomeTorchImport(torch->second, job);
+    return weft::import::BecomePython("from_torch", {torch->second, "-o", job});
+  }
+  const bool is_onnx = absl::EndsWith(folder, ".onnx");
+  if (is_onnx && job.empty()) return absl::InvalidArgumentError("expected -o NAME.job (see --help)");
+  std::vector<std::string> words = {folder, "-o", job};
+  size_t known = 1;
+  for (const char* name : kOnnxFlags) {
+    if (arguments.flags.count(name) == 0) continue;
+    if (!is_onnx)
+      return absl::InvalidArgumentError(absl::StrCat(name, ": expected with MODEL.onnx alone (see --help)"));
+    words.insert(words.end(), {name, flag(name)});
+    ++known;
+  }
+  if (is_onnx) {
+    if (arguments.flags.size() > known)
+      return absl::InvalidArgumentError(
+          absl::StrCat(folder, ": expected with -o, --loss, --size and --constant alone (see --help)"));
+    return weft::import::BecomePython("from_onnx", words);
   }
   if (folder.empty()) return absl::InvalidArgumentError("expected a folder (see --help)");
   if (job.empty()) return absl::InvalidArgumentError("expected -o NAME.job (see --help)");
@@ -197,6 +229,7 @@ absl::Status Import(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return weft::hugging_face::RunProgram("weft-import", kHelp, {"-o", "--seq", "--models", "--torch"},
+  return weft::hugging_face::RunProgram("weft-import", kHelp,
+                                        {"-o", "--seq", "--models", "--torch", "--loss", "--size", "--constant"},
                                         {"--other-pixels"}, argc, argv, Import);
 }

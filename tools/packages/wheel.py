@@ -18,6 +18,9 @@ Provides-Extra: arrays
 Requires-Dist: numpy; extra == 'arrays'
 Provides-Extra: torch
 Requires-Dist: torch>=2.6; extra == 'torch'
+Requires-Dist: numpy; extra == 'torch'
+Provides-Extra: onnx
+Requires-Dist: onnx; extra == 'onnx'
 """
 # pip writes the path of its own Python into the first line. The program takes the script's place.
 SCRIPT = """#!python

@@ -27,7 +27,8 @@ usage: weft COMMAND [ARGUMENTS]
   plan compare JOB SETS      compile a job in several layouts, side by side
   import FOLDER -o NAME.job  a model of Hugging Face -> a job; weft run --init takes the weights
   import --torch FILE.py:FUNCTION -o NAME.job
-                             a PyTorch module -> a job, a model file and weights
+  import MODEL.onnx -o NAME.job
+                             a PyTorch module or an ONNX file -> a job, a model file and weights
   export CHECKPOINT -o DIR   a checkpoint -> a folder that from_pretrained opens
   calibrate -o FILE.cluster  measure this machine's rates, which plans are chosen by
   fmt FILE...                lay out model files
