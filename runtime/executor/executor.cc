@@ -45,10 +45,6 @@ KernelSpec KernelSpecOf(const RankPlace& place, const plan::Kernel& kernel, cons
   return spec;
 }
 
-// Kernels that exchange data with the host, and wait for it.
-bool IsPort(const plan::Kernel& kernel) { return kernel.name() == "input" || kernel.name() == "output"; }
-bool HasPort(const plan::Actor& actor) { return std::any_of(actor.kernels().begin(), actor.kernels().end(), &IsPort); }
-
 // Of one stream.
 struct Workspaces {
   std::shared_ptr<Workspace> host = std::make_shared<Workspace>();
@@ -104,7 +100,7 @@ struct Executor::Builder {
     if (made->operation != nullptr) {
       return std::make_unique<OperationWork>(context, place, made->inputs, made->outputs, std::move(made->operation));
     }
-    const bool steady = executor.services_.device->gpu() != nullptr && !HasPort(actor);
+    const bool steady = executor.services_.device->gpu() != nullptr && !plan::HasPort(actor);
     if (steady) kernels[a] = actor.kernels_size();
     auto work = std::make_unique<KernelWork>(context, steady);
     for (const plan::Kernel& kernel : actor.kernels()) {

@@ -74,6 +74,9 @@ void AddBuffers(Program& program) {
 
 }  // namespace
 
+bool IsPort(const Kernel& kernel) { return kernel.name() == "input" || kernel.name() == "output"; }
+bool HasPort(const Actor& actor) { return std::any_of(actor.kernels().begin(), actor.kernels().end(), &IsPort); }
+
 int32_t Program::SourceOf(int32_t b) const {
   while (writer[b] < 0 && buffer(b).alias_of() != 0) b = buffer(b).alias_of() - 1;
   return b;

@@ -21,6 +21,10 @@ struct Work {
   int32_t accumulator = -1;
 };
 
+// Whether a kernel exchanges data with the host, and waits for it; whether an actor has one that does.
+bool IsPort(const Kernel& kernel);
+bool HasPort(const Actor& actor);
+
 // One act of a step, among those of one stage: the actor that fires, and for which micro-batch.
 struct StageAct {
   int32_t actor = 0;

@@ -159,10 +159,7 @@ bool Waits(const plan::Program& program, int32_t a) {
 double LaunchesBesideGraphs(const plan::Program& program, int32_t a, const plan::Machine& machine) {
   const plan::Actor& actor = program.actor(a);
   if (machine.graph_launch_s <= 0 || actor.kernels_size() == 0) return 0;
-  const bool has_ports = std::any_of(actor.kernels().begin(), actor.kernels().end(), [](const plan::Kernel& kernel) {
-    return kernel.name() == "input" || kernel.name() == "output";
-  });
-  if (has_ports) return actor.kernels_size() * (machine.launch_s - machine.graph_launch_s);
+  if (plan::HasPort(actor)) return actor.kernels_size() * (machine.launch_s - machine.graph_launch_s);
   return Waits(program, a) ? machine.launch_s : 0;
 }
 

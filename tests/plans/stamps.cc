@@ -165,7 +165,7 @@ uint64_t StampOfInput(const std::string& name, int rank, int64_t step, int64_t m
 
 int Log::Add(Kernel* kernel, KernelSite site) {
   const int index = static_cast<int>(sites_.size());
-  const bool port = site.actor >= 0 && (kernel->name() == "input" || kernel->name() == "output");
+  const bool port = site.actor >= 0 && IsPort(*kernel);
   kernel->clear_attributes();
   if (port) (*kernel->mutable_attributes())["name"].set_string(absl::StrCat(index));
   (*kernel->mutable_attributes())[kSite].set_int_(index);

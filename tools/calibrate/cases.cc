@@ -46,8 +46,6 @@ Case CaseOf(const executor::RankPlace& place, int32_t actor, const plan::Kernel&
   return made;
 }
 
-bool IsPort(const plan::Kernel& kernel) { return kernel.name() == "input" || kernel.name() == "output"; }
-
 bool OnCompute(const plan::Stage& stage, const plan::Actor& actor) {
   return stage.streams(actor.stream()).kind() == plan::Stream::COMPUTE;
 }
@@ -96,7 +94,7 @@ absl::StatusOr<std::vector<Case>> KernelCases(const std::vector<plan::Plan>& pla
         const plan::Actor& actor = program.actor(a);
         if (!OnCompute(*program.stage, actor)) continue;
         for (const plan::Kernel& kernel : actor.kernels()) {
-          if (IsPort(kernel)) continue;
+          if (plan::IsPort(kernel)) continue;
           Case made = CaseOf(place, a, kernel);
           if (!kernel.symbol().empty()) {
             made.code = code;
