@@ -14,6 +14,7 @@ from programs import TOKENS, WEIGHTS, call, command, contents, main, raw_safeten
 
 LAYOUT, PROCESSES = LAYOUTS["data x pipeline"]
 ENDLESS = ("--steps", 10**9)
+SEVERAL = ("-n", "2", "--hosts", "a,b", "--restarts", "1")
 
 
 def listened(process):
@@ -202,6 +203,17 @@ class FailureTest(ProcessesTest):
                 (["-n", "2", "--restarts", "many", "a.plan"], 2, "--restarts: expected a whole number of at least 0, got `many`"),
                 (["-n", "2", "--restarts-per-hour", "-1", "a.plan"], 2, "--restarts-per-hour: expected a whole number"),
                 (["-n", "2", "--restarts", "3", "a.plan"], 2, "--restarts: expected --checkpoint-dir among the flags"),
+                (["-n", "2", "--hosts", "a:0", "a.plan"], 2, "--hosts: expected names and how many ranks each takes"),
+                (["-n", "4", "--hosts", "a:2,b", "a.plan"], 2, "--hosts: expected room for 4 ranks, got 3"),
+                (["-n", "2", "--shell", "rsh", "a.plan"], 2, "--shell: expected with --hosts"),
+                (["-n", "2", "--fewer", "one.plan", "a.plan"], 2, "--fewer: expected how many ranks and their plan"),
+                (["-n", "2", "--fewer", "1:one.plan", "a.plan"], 2, "--fewer: expected with --hosts and --restarts"),
+                ([*SEVERAL, "--fewer", "2:two.plan", "a.plan", "--checkpoint-dir", "c"], 2,
+                 "--fewer: expected fewer than 2 ranks, got 2 (two.plan)"),
+                ([*SEVERAL, "--fewer", "1:none.plan", "a.plan", "--checkpoint-dir", "c"], 2,
+                 "--fewer: none.plan: No such file or directory"),
+                ([*SEVERAL, "--fewer", "1:none.plan", "--", "--checkpoint-dir", "c", "a.plan"], 2,
+                 "--fewer: expected the plan in front of the flags of weft run"),
                 (["-n", "2", "--show", "a.plan", "--steps", "3"], 0, "a.plan --steps 3")):
             with self.subTest(arguments=arguments):
                 done = subprocess.run(command("weft-launch", *arguments), stdin=subprocess.DEVNULL,

@@ -1,6 +1,6 @@
-// weft-launch: the ranks of a plan as processes of this machine, for people
-// without an MPI habit. Finds weft-run and mpirun, and stays between them and
-// whoever sends signals.
+// weft-launch: the ranks of a plan as processes of this machine, or of several,
+// for people without an MPI habit. Finds weft-run and mpirun, and stays between
+// them and whoever sends signals.
 #include <fcntl.h>
 #include <sys/poll.h>
 #include <sys/prctl.h>
@@ -17,11 +17,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/version/version.h"
 #include "tools/launch/folders.h"
+#include "tools/launch/hosts.h"
 #include "tools/launch/loopback.h"
 #include "tools/launch/ranks.h"
 #include "tools/launch/restarts.h"
@@ -29,16 +31,25 @@
 
 namespace {
 
-constexpr char kHelp[] = R"(weft launch: runs a plan on this machine, a process for every rank
+constexpr char kHelp[] = R"(weft launch: runs a plan on this machine or several, a process for every rank
 
 usage: weft launch -n N [--] PLAN [flags of weft run]
 
   -n N       how many processes: as many as the plan has ranks
+  --hosts NAME:RANKS,...
+             the hosts to run on, and how many ranks each takes; this machine is the first of them. The first hosts
+             that have room for all ranks are used, the others are spare
+  --shell COMMAND
+             how a command is run on another host: COMMAND HOST WORDS...; ssh by default
   --restarts N
              when a rank is lost, the run begins again from its newest whole checkpoint, at most N times;
              needs --checkpoint-dir among the flags of weft run
   --restarts-per-hour K
              and at most K times within an hour; 6 by default
+  --fewer RANKS:PLAN
+             a plan of the same model for fewer ranks. With --hosts and --restarts: a host that is lost is left out
+             when the run begins again, on spare ones; where those are not enough, with the plan for the most ranks
+             that fit. May be given again
   --show     print the command that would be run, and end
   --version  what this program was built from
   --help     this text
@@ -51,6 +62,8 @@ with status 1. A second one ends it at once, and so does a second SIGTERM two se
 examples
   weft launch -n 2 gpt2.plan --data corpus.txt --steps 200
   weft launch -n 2 --restarts 20 gpt2.plan --data corpus.txt --checkpoint-dir runs --checkpoint-every 5m
+  weft launch -n 16 --hosts node01:8,node02:8,node03:8 --restarts 5 --fewer 8:half.plan gpt2.plan \
+      --data corpus.txt --checkpoint-dir /shared/runs --checkpoint-every 5m
 
 exit status: that of weft-run; 1 if mpirun is missing or cannot be used; 2 for a wrong request
 )";
@@ -91,6 +104,9 @@ struct Request {
   int processes = 0;
   int restarts = 0;
   int restarts_an_hour = kRestartsAnHour;
+  std::vector<weft::launch::Host> hosts;         // none: this machine
+  std::string shell;                             // "": ssh
+  std::vector<weft::launch::PlanOfRanks> fewer;  // plans
   bool show = false;
   bool help = false;
   bool version = false;
@@ -114,6 +130,23 @@ bool Has(const std::vector<std::string>& run, const std::string& flag) {
   });
 }
 
+// What is wrong with the hosts of a request, or "".
+std::string WrongOfHosts(const Request& request) {
+  if (const int slots = weft::launch::Hosts(request.hosts).slots(); slots > 0 && slots < request.processes)
+    return "--hosts: expected room for " + std::to_string(request.processes) + " ranks, got " + std::to_string(slots);
+  if (request.hosts.empty() && !request.shell.empty()) return "--shell: expected with --hosts";
+  if (request.fewer.empty()) return "";
+  if (request.hosts.empty() || request.restarts == 0) return "--fewer: expected with --hosts and --restarts";
+  if (request.run[0][0] == '-') return "--fewer: expected the plan in front of the flags of weft run";
+  for (const weft::launch::PlanOfRanks& plan : request.fewer) {
+    if (plan.ranks >= request.processes)
+      return "--fewer: expected fewer than " + std::to_string(request.processes) + " ranks, got " +
+             std::to_string(plan.ranks) + " (" + plan.plan + ")";
+    if (access(plan.plan.c_str(), R_OK) != 0) return "--fewer: " + plan.plan + ": " + std::strerror(errno);
+  }
+  return "";
+}
+
 Request Parse(const std::vector<std::string>& arguments) {
   Request request;
   size_t i = 0;
@@ -133,6 +166,14 @@ Request Parse(const std::vector<std::string>& arguments) {
       const std::string& value = arguments[++i];
       if (!ReadNumber(value, 0, 1'000'000'000, flag == "--restarts" ? request.restarts : request.restarts_an_hour))
         request.wrong = flag + ": expected a whole number of at least 0, got `" + value + "`";
+    } else if (flag == "--hosts" && i + 1 < arguments.size()) {
+      const std::string wrong = weft::launch::ReadHosts(arguments[++i], request.hosts);
+      if (!wrong.empty()) request.wrong = "--hosts: " + wrong;
+    } else if (flag == "--fewer" && i + 1 < arguments.size()) {
+      const std::string wrong = weft::launch::ReadPlanOfRanks(arguments[++i], request.fewer.emplace_back());
+      if (!wrong.empty()) request.wrong = "--fewer: " + wrong;
+    } else if (flag == "--shell" && i + 1 < arguments.size()) {
+      request.shell = arguments[++i];
     } else {
       request.wrong = flag + ": expected -n N, then a plan and the flags of weft run (see --help)";
     }
@@ -147,6 +188,8 @@ Request Parse(const std::vector<std::string>& arguments) {
   } else if (request.restarts > 0 && !Has(request.run, "--checkpoint-dir")) {
     request.wrong =
         "--restarts: expected --checkpoint-dir among the flags of weft run, as a run begins again from there";
+  } else {
+    request.wrong = WrongOfHosts(request);
   }
   return request;
 }
@@ -174,21 +217,36 @@ std::string MpirunVersion() {
   return std::string(text, size);
 }
 
-// `reason`: what ended the run before, which this one goes on with; "" for the first one.
-std::vector<std::string> CommandOf(const Request& request, const std::string& run, const std::string& reason) {
+// One run of several: which hosts are left, how many ranks with which plan, and what ended the one before, which this
+// one goes on with.
+struct Attempt {
+  weft::launch::Hosts hosts;  // none: this machine
+  int processes = 0;
+  std::string plan;    // "": that of the request
+  std::string reason;  // "" for the first one
+};
+
+std::vector<std::string> CommandOf(const Request& request, const std::string& run, const Attempt& attempt) {
   std::vector<std::string> command = {"mpirun",
                                       "--oversubscribe",          // ranks may be more than cores,
                                       "--bind-to",       "none",  // and share them
-                                      "--mca",           "pml",  "ob1",
-                                      "--mca",           "btl",  "self,vader"};  // memory, no network
+                                      "--mca",           "pml",  "ob1"};
+  if (request.hosts.empty()) {
+    command.insert(command.end(), {"--mca", "btl", "self,vader"});  // memory, no network
+  } else {
+    command.insert(command.end(), {"--host", attempt.hosts.First(attempt.processes), "--map-by", "slot"});
+    if (!request.shell.empty()) command.insert(command.end(), {"--mca", "plm_rsh_agent", request.shell});
+  }
   if (geteuid() == 0) command.push_back("--allow-run-as-root");
   // Within which the ranks, told to end or left by one of them, end by themselves.
   command.insert(command.end(), {"--mca", "odls_base_sigkill_timeout", "3"});
-  command.insert(command.end(), {"-n", std::to_string(request.processes), run});
+  command.insert(command.end(), {"-n", std::to_string(attempt.processes), run});
+  const size_t plan = command.size();
   command.insert(command.end(), request.run.begin(), request.run.end());
-  if (reason.empty()) return command;
+  if (!attempt.plan.empty()) command[plan] = attempt.plan;
+  if (attempt.reason.empty()) return command;
   if (!Has(request.run, "--resume")) command.push_back("--resume");
-  command.insert(command.end(), {"--restarted", reason});
+  command.insert(command.end(), {"--restarted", attempt.reason});
   return command;
 }
 
@@ -209,8 +267,9 @@ std::vector<std::string> CommandOf(const Request& request, const std::string& ru
 
 // How often the ranks are looked at: while they start, and then.
 constexpr int kFirstLookMs = 10, kLookMs = 500;
-// What an mpirun whose ranks have all ended gets to end itself: it takes some six seconds when it has killed them.
-constexpr std::chrono::seconds kToEnd(12);
+// What an mpirun whose ranks have all ended gets to end itself: it takes some six seconds when it has killed them. One
+// that has lost a host waits for it, and for ever.
+constexpr std::chrono::seconds kToEnd(12), kToEndWithoutHost(3);
 
 // What the ranks of a run that has lost one get to end, before they are killed and another begins.
 constexpr int kToEndMs = 5000;
@@ -221,6 +280,7 @@ struct Ended {
   // Of one that has lost a rank: which, and how. "" of one that ended by itself, or with an error that another run
   // would meet as well.
   std::string lost;
+  std::string host = "";  // that is lost with it
 };
 
 int StatusOf(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
@@ -229,7 +289,8 @@ int StatusOf(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 
 // notes who ends. One thread.
 class Attendant {
  public:
-  Attendant(pid_t mpirun, int processes, int said, const weft::launch::Loopback& loopback)
+  // `processes`: of the ranks those that run on this machine. `loopback`: null if they may use the network.
+  Attendant(pid_t mpirun, int processes, int said, const weft::launch::Loopback* loopback)
       : mpirun_(mpirun), said_(said), loopback_(loopback), ranks_(mpirun, processes) {}
 
   Ended Attend() {
@@ -248,7 +309,9 @@ class Attendant {
     status = StatusOf(status);
     if (status == 0) return {0, ""};
     if (!words_.Lost().empty()) return Tell({status, words_.Lost()});
-    if (!words_.TooFew().empty()) return {status, words_.TooFew()};
+    if (!words_.TooFew().empty()) return {status, words_.TooFew(), words_.LostHost()};
+    if (const std::string& host = words_.LostHost(); !host.empty())
+      return Tell({status, "host " + host + " is lost: mpirun hears nothing of it", host});
     if (killed) return Tell({status, "mpirun is lost: it has ended by signal " + std::to_string(status - 128)});
     // An mpirun that could not start them says so itself.
     if (words_.told() || ranks_.known() == 0) return {status, ""};
@@ -271,10 +334,10 @@ class Attendant {
 
   // Until something is said or asked, a rank ends, or it is time to look.
   void Await() {
-    std::vector<pollfd> polled = {{said_, POLLIN, 0}, {loopback_.fd(), POLLIN, 0}};
+    std::vector<pollfd> polled = {{said_, POLLIN, 0}, {loopback_ == nullptr ? -1 : loopback_->fd(), POLLIN, 0}};
     ranks_.AppendEnds(polled);
     poll(polled.data(), polled.size(), ranks_.all_known() && said_ >= 0 ? kLookMs : kFirstLookMs);
-    if ((polled[1].revents & POLLIN) != 0) loopback_.Answer();
+    if ((polled[1].revents & POLLIN) != 0) loopback_->Answer();
   }
 
   // Passes on what has been said; false if nothing was.
@@ -290,23 +353,25 @@ class Attendant {
 
   void EndStuck() {
     const auto now = std::chrono::steady_clock::now();
-    if (!ranks_.all_ended()) {
+    const bool without_host = !words_.LostHost().empty();
+    if (without_host ? ranks_.any_alive() : !ranks_.all_ended()) {
       alive_ = now;
-    } else if (now - alive_ > kToEnd) {
+    } else if (now - alive_ > (without_host ? kToEndWithoutHost : kToEnd)) {
+      ranks_.EndChildren();
       kill(mpirun_, SIGKILL);
     }
   }
 
   const pid_t mpirun_;
   int said_;  // -1: nothing more comes
-  const weft::launch::Loopback& loopback_;
+  const weft::launch::Loopback* const loopback_;
   weft::launch::Ranks ranks_;
   weft::launch::Words words_;
   std::chrono::steady_clock::time_point alive_ = std::chrono::steady_clock::now();
 };
 
 // One run of the command, to its end.
-Ended Launch(const std::vector<std::string>& command, int processes, const weft::launch::Loopback& loopback) {
+Ended Launch(const std::vector<std::string>& command, int processes, const weft::launch::Loopback* loopback) {
   int said[2];
   if (pipe2(said, O_CLOEXEC) != 0)
     return {Fail(1, std::string("mpirun: cannot be heard: ") + std::strerror(errno)), ""};
@@ -339,26 +404,54 @@ Ended Launch(const std::vector<std::string>& command, int processes, const weft:
   return ended;
 }
 
+// Leaves out the host that is lost, and finds ranks enough on those that are left. What stands in the way, or "".
+std::string GoOnWithout(const std::string& host, const Request& request, Attempt& attempt) {
+  if (!attempt.hosts.Lose(host)) return "";
+  const int slots = attempt.hosts.slots();
+  if (slots >= request.processes) return "";
+  const weft::launch::PlanOfRanks* const fewer = weft::launch::Largest(request.fewer, slots);
+  if (fewer == nullptr)
+    return "the hosts that are left have room for " + std::to_string(slots) + " ranks, and no --fewer plan has so few";
+  attempt.processes = fewer->ranks;
+  attempt.plan = fewer->plan;
+  return "";
+}
+
+// The ranks of an attempt that run on this machine.
+int ProcessesHere(const Request& request, const Attempt& attempt) {
+  if (request.hosts.empty()) return attempt.processes;
+  char name[HOST_NAME_MAX + 1] = "";
+  gethostname(name, sizeof(name) - 1);
+  return attempt.hosts.RanksOn(name, attempt.processes) + attempt.hosts.RanksOn("localhost", attempt.processes);
+}
+
 // Runs, and begins again where a rank is lost, as often as is allowed. Returns the status of the last run.
 int Supervise(const Request& request, const std::string& run) {
-  const weft::launch::Loopback loopback;
-  if (loopback.fd() < 0) {
+  std::optional<weft::launch::Loopback> loopback;
+  if (request.hosts.empty() && loopback.emplace().fd() < 0) {
     std::fprintf(stderr,
                  "weft-launch: mpirun listens on all interfaces of this machine, as its bind() cannot be seen: %s\n",
                  std::strerror(errno));
   }
   weft::launch::Restarts restarts(request.restarts, request.restarts_an_hour);
-  for (std::string reason;;) {
+  Attempt attempt{weft::launch::Hosts(request.hosts), request.processes, "", ""};
+  while (true) {
     const weft::launch::Folder sockets("/tmp"), memory("/dev/shm");
-    std::vector<std::string> command = CommandOf(request, run, reason);
-    command.insert(command.begin() + 1, {"--mca", "orte_tmpdir_base", sockets.path(), "--mca",
-                                         "btl_vader_backing_directory", memory.path()});
-    const Ended ended = Launch(command, request.processes, loopback);
+    std::vector<std::string> command = CommandOf(request, run, attempt);
+    if (request.hosts.empty()) {
+      command.insert(command.begin() + 1, {"--mca", "orte_tmpdir_base", sockets.path(), "--mca",
+                                           "btl_vader_backing_directory", memory.path()});
+    }
+    const Ended ended = Launch(command, ProcessesHere(request, attempt), loopback.has_value() ? &*loopback : nullptr);
     if (ended.lost.empty() || request.restarts == 0 || ToldToEnd()) return ended.status;
-    const std::string refused = restarts.Begin(std::chrono::steady_clock::now());
+    std::string refused = ended.host.empty() ? "" : GoOnWithout(ended.host, request, attempt);
+    if (refused.empty()) refused = restarts.Begin(std::chrono::steady_clock::now());
     if (!refused.empty()) return Fail(ended.status, "the run does not begin again: " + refused);
-    std::fprintf(stderr, "weft-launch: the run begins again, restart %d of %d\n", restarts.count(), request.restarts);
-    reason = ended.lost;
+    std::fprintf(stderr, "weft-launch: the run begins again, restart %d of %d%s%s%s\n", restarts.count(),
+                 request.restarts, request.hosts.empty() ? "" : ", on ",
+                 request.hosts.empty() ? "" : attempt.hosts.First(attempt.processes).c_str(),
+                 attempt.plan.empty() ? "" : (" with " + attempt.plan).c_str());
+    attempt.reason = ended.lost;
   }
 }
 
@@ -378,7 +471,8 @@ int main(int argc, char** argv) {
   const std::string run = FindRun();
   if (run.empty()) return Fail(1, "weft-run: expected beside weft-launch, found none");
   if (request.show) {
-    const std::vector<std::string> command = CommandOf(request, run, "");
+    const std::vector<std::string> command =
+        CommandOf(request, run, {weft::launch::Hosts(request.hosts), request.processes, "", ""});
     for (const std::string& argument : command)
       std::printf("%s%s", &argument == &command.front() ? "" : " ", argument.c_str());
     std::printf("\n");

@@ -36,6 +36,14 @@ int RankOf(pid_t process) {
   return at == std::string::npos ? -1 : std::atoi(all.c_str() + at + sizeof(kName));
 }
 
+std::vector<pid_t> ChildrenOf(pid_t process) {
+  const std::string name = std::to_string(process);
+  std::istringstream words(ContentsOf("/proc/" + name + "/task/" + name + "/children"));
+  std::vector<pid_t> children;
+  for (pid_t child = 0; words >> child;) children.push_back(child);
+  return children;
+}
+
 }  // namespace
 
 Ranks::~Ranks() {
@@ -45,13 +53,16 @@ Ranks::~Ranks() {
 }
 
 void Ranks::Look() {
+  any_alive_ = false;
   for (const auto& [process, rank] : ranks_) {
-    if (first_ == 0 && HasEnded(process)) first_ = process;
+    if (!HasEnded(process)) {
+      any_alive_ = true;
+    } else if (first_ == 0) {
+      first_ = process;
+    }
   }
-  const std::string process = std::to_string(mpirun_);
-  std::istringstream children(ContentsOf("/proc/" + process + "/task/" + process + "/children"));
   bool ended = false, alive = false;
-  for (pid_t child = 0; children >> child;) {
+  for (const pid_t child : ChildrenOf(mpirun_)) {
     (HasEnded(child) ? ended : alive) = true;
     if (ranks_.count(child) != 0) continue;
     const int number = RankOf(child);
@@ -72,6 +83,10 @@ bool Ranks::EndAll(int most_ms) {
     all = poll(&ended, 1, std::max<int>(0, static_cast<int>(left.count()))) == 1 && all;
   }
   return all;
+}
+
+void Ranks::EndChildren() const {
+  for (const pid_t child : ChildrenOf(mpirun_)) kill(child, SIGKILL);
 }
 
 void Ranks::AppendEnds(std::vector<pollfd>& polled) const {

@@ -32,9 +32,14 @@ class Ranks {
   // Ends those that live, and returns when none does, or after so many milliseconds; false then.
   bool EndAll(int most_ms);
 
+  // Ends what mpirun has started and is not seen as a rank either, such as shells on other hosts. Does not wait.
+  void EndChildren() const;
+
   // How many ranks were seen, and whether all were.
   int known() const { return static_cast<int>(ranks_.size()); }
   bool all_known() const { return known() == count_; }
+  // Whether one that was seen is alive.
+  bool any_alive() const { return any_alive_; }
   // Whether mpirun has processes of whose end it has taken no note, and none that lives.
   bool all_ended() const { return all_ended_; }
   // "rank 1 is lost: its process 4711 has ended first" for the one that did, without the process if it was never seen;
@@ -51,7 +56,7 @@ class Ranks {
   const int count_;
   std::map<pid_t, Rank> ranks_;  // that were seen alive
   pid_t first_ = 0;              // to end
-  bool all_ended_ = false;
+  bool all_ended_ = false, any_alive_ = false;
 };
 
 }  // namespace weft::launch

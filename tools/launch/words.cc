@@ -41,6 +41,8 @@ std::string Words::TakeLine(const std::string& line) {
     const bool fewer = std::any_of(std::begin(kTooFew), std::end(kTooFew),
                                    [&](const char* words) { return line.find(words) != std::string::npos; });
     if (fewer && too_few_.empty()) too_few_ = line.substr(sizeof(kRun) - 1, line.size() - sizeof(kRun));
+    static const std::regex silent(R"( lost: nothing was heard of host (\S+) for )");  // World's
+    if (std::smatch match; std::regex_search(line, match, silent)) lost_host_ = match[1];
     return line;
   }
   if (paragraph_.empty() && !IsRule(line)) return StartsWith(line, "mpirun: Forwarding signal ") ? "" : line;
@@ -60,6 +62,8 @@ std::string Words::TakeParagraph() {
     signal_ = match[2];
     return "";
   }
+  static const std::regex daemon(R"(ORTE\s+has\s+lost\s+communication[^]*Remote\s+daemon:\s+\S+\s+on\s+node\s+(\S+))");
+  if (std::regex_search(text, match, daemon)) lost_host_ = match[1];
   const auto has = [&](const char* words) { return text.find(words) != std::string::npos; };
   if (has("Primary job") && has("non-zero exit code")) return "";
   return has("mpirun detected that one or more processes exited with non-zero status") ? "" : text;

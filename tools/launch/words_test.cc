@@ -66,6 +66,23 @@ TEST(WordsTest, KnowsWhatSaysThatOneIsMissed) {
   EXPECT_EQ(words.TooFew(), "");
 }
 
+TEST(WordsTest, KnowsTheHostThatIsLost) {
+  Words told;
+  told.Take("weft-run: ranks 2, 3 are lost: nothing was heard of host node02.far for 5 s; rank 2 was last in actor\n");
+  EXPECT_EQ(told.LostHost(), "node02.far");
+  Words noticed;
+  const std::string daemon =
+      kRule +
+      "\nORTE has lost communication with a remote daemon.\n\n  HNP daemon   : [[9831,0],0] on node a\n"
+      "  Remote daemon: [[9831,0],1] on node b\n\nThis is usually due to either a failure\n" +
+      kRule + "\n";
+  EXPECT_EQ(PassedOn(noticed, daemon, 10), daemon);
+  EXPECT_EQ(noticed.LostHost(), "b");
+  Words rank;
+  rank.Take("weft-run: rank 3 is lost: its process 7 has ended\n");
+  EXPECT_EQ(rank.LostHost(), "");
+}
+
 TEST(WordsTest, PassesOnWhatElseMpirunSays) {
   const std::string slots = kRule + "\nThere are not enough slots available in the system\n" + kRule + "\n";
   const std::string open = kRule + "\nmpirun noticed that process rank 1";

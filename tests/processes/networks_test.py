@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Runs on two hosts with a network between them that is slow, loses packets, is cut, or has lost a host."""
+import os
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, "tests/processes")
+from hosts import Link, Network, enter_namespace  # noqa: E402
+from processes import LAYOUTS, MICRO, ProcessesTest, numbers, saved  # noqa: E402
+from programs import LIMIT_S, PROGRAMS, TOKENS, command, contents, main  # noqa: E402
+
+WHY_NOT = enter_namespace()
+LAYOUT, PROCESSES = LAYOUTS["data x pipeline"]
+STEPS = 12
+LONG = 200
+BEGINS_AGAIN_WITHIN_S = 30  # of a loss; --lost-seconds is 3
+STEP_BYTES = 100_000  # of a step, from host to host: far more, 0.5 MB of activations or 1.2 MB of gradients
+# How ranks lie on the hosts: a stage on each, so that activations cross the network, or half of each stage, so that gradients do.
+STAGES, HALVES = "slot", "node"
+
+
+class NetworksTest(ProcessesTest):
+    def setUp(self):
+        if WHY_NOT:
+            self.skipTest(WHY_NOT)
+        super().setUp()
+        self.network = Network(["a", "b", "c"])
+        self.addCleanup(self.network.close)
+        self.a, self.b, self.c = self.network.hosts.values()
+        # mpirun starts its helper on another host as a remote shell would: HOST COMMAND...
+        holders = " ".join(f"{host.name}) holder={host.holder.pid};;" for host in self.network.hosts.values())
+        self.shell = self.write("shell", f'#!/bin/bash\ncase $1 in {holders} esac\nshift\n'
+                                'exec nsenter -t "$holder" -n -u bash -c "$*"\n')
+        os.chmod(self.shell, 0o755)
+        os.mkdir(self.path("tmp"))
+
+    def flags(self, steps):
+        return ["--data", TOKENS, "--threads", 1, "--quiet", "--steps", steps, "--metrics", self.path("m.jsonl"),
+                "--checkpoint-dir", self.path("c")]
+
+    def begin(self, *flags, steps=STEPS, by=STAGES):
+        self.start_on_a("mpirun", "--allow-run-as-root", "--host", "a:2,b:2", "--map-by", by, "--bind-to", "none",
+                        "--mca", "pml", "ob1", "--mca", "plm_rsh_agent", self.shell, "-n", PROCESSES,
+                        os.path.abspath(PROGRAMS["weft-run"]), self.plan(*MICRO, *LAYOUT), *self.flags(steps), *flags)
+
+    def launch(self, hosts, *more, steps):
+        self.start_on_a(*command("weft-launch", "-n", PROCESSES, "--hosts", hosts, "--shell", self.shell, "--restarts", 2, *more,
+                                 "--", self.plan(*MICRO, *LAYOUT), *self.flags(steps), "--lost-seconds", 3,
+                                 "--checkpoint-every", 2))
+
+    def start_on_a(self, *line):
+        environment = {key: value for key, value in os.environ.items() if key != "XML_OUTPUT_FILE"}
+        for key, value in {"oob_tcp_if_include": "wire", "btl_tcp_if_include": "wire", "btl": "tcp,self",
+                           "orte_tmpdir_base": self.path("tmp"), "odls_base_sigkill_timeout": "3"}.items():
+            environment["OMPI_MCA_" + key] = value
+        self.err = open(self.path("err"), "w+b")
+        self.addCleanup(self.err.close)
+        self.process = subprocess.Popen([*self.a.run(), *[str(word) for word in line]], stdin=subprocess.DEVNULL, stderr=self.err,
+                                    env=environment)
+        self.addCleanup(self.end)
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def await_steps(self, count):
+        path = self.path("m.jsonl")
+        while not (os.path.exists(path) and contents(path).count(b'{"step":') >= count):
+            self.assertIsNone(self.process.poll(), self.said())
+            time.sleep(0.005)
+
+    def said(self):
+        return contents(self.path("err")).decode("utf-8", "replace")
+
+    def await_word(self, word):
+        end = time.monotonic() + LIMIT_S
+        while word not in self.said() and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertIn(word, self.said())
+
+    def await_no_ranks(self, host):
+        """Its ranks end by themselves. mpirun may not, when it has lost a host."""
+        end = time.monotonic() + LIMIT_S
+        while (ranks := [one for one in host.processes() if "weft-run" in name_of(one)]) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(ranks, [], self.said())
+
+    def check_undisturbed(self):
+        """It ends well, with the numbers of one process."""
+        self.assertEqual(self.process.wait(LIMIT_S), 0, self.said())
+        self.assertGreater(self.network.bytes, STEPS * STEP_BYTES)  # nothing went another way
+        expected, expected_numbers = self.undisturbed("data x pipeline", STEPS)
+        self.assertEqual(numbers(self.path("m.jsonl")), expected_numbers)
+        self.assertEqual(saved(self.path("c")), expected)
+
+    def check_link(self, link, by):
+        self.b.link = link
+        self.begin(by=by)
+        self.check_undisturbed()
+
+    def test_numbers_are_those_of_one_host_over_a_far_network(self):
+        self.check_link(Link(delay_s=0.005), STAGES)
+
+    def test_numbers_are_those_of_one_host_over_a_slow_network(self):
+        self.check_link(Link(bytes_per_s=2e6), HALVES)
+
+    def test_numbers_are_those_of_one_host_over_a_network_that_loses_packets(self):
+        self.check_link(Link(delay_s=0.001, loss=0.01), HALVES)
+
+    def test_a_cut_of_five_seconds_is_survived(self):
+        self.begin("--lost-seconds", 60)
+        self.await_steps(3)
+        self.b.link.cut = True
+        time.sleep(5)
+        self.b.link.cut = False
+        self.check_undisturbed()
+
+    def test_a_cut_that_lasts_is_named_on_both_sides(self):
+        self.begin("--lost-seconds", 3, steps=10**9)
+        self.await_steps(3)
+        self.b.link.cut = True
+        # What ranks of `b` say does not come here: mpirun's helper there has lost its mpirun.
+        self.await_word("weft-run: ranks 2, 3 are lost: nothing was heard of host b for 3 s; ")
+        self.await_no_ranks(self.a)
+        self.await_no_ranks(self.b)
+
+    def test_a_dead_host_ends_the_run_which_goes_on_with_fewer(self):
+        self.begin("--lost-seconds", 3, "--checkpoint-every", 2, steps=10**9)
+        self.await_steps(5)
+        self.b.die()
+        self.await_word("weft-run: ranks 2, 3 are lost: ")
+        self.await_no_ranks(self.a)
+        # On the host that is left, with as many ranks as it has cores, to the same numbers.
+        done = int(contents(self.path("c/latest")).decode().strip().removeprefix("step-"))
+        self.train(self.plan(*MICRO, "dist.data=2"), done + 2, "--checkpoint-dir", self.path("c"), "--resume", "--metrics",
+                   self.path("m.jsonl"))
+        self.train(self.plan(*MICRO), done + 2, "--metrics", self.path("one.jsonl"))
+        for here, one in zip(numbers(self.path("m.jsonl")), numbers(self.path("one.jsonl")), strict=True):
+            self.assertEqual(here["step"], one["step"])
+            self.assertLess(abs(here["loss"] / one["loss"] - 1), 2e-5)
+
+    def kill_b_when_it_steps(self):
+        self.await_steps(5)
+        self.b.die()
+        begin = time.monotonic()
+        self.await_word("weft-launch: the run begins again, restart 1 of 2, on ")
+        self.assertLess(time.monotonic() - begin, BEGINS_AGAIN_WITHIN_S)
+        self.assertEqual(self.process.wait(LIMIT_S), 0, self.said())
+
+    def test_a_spare_host_takes_the_place_of_a_dead_one(self):
+        self.launch("a:2,b:2,c:2", steps=LONG)
+        self.kill_b_when_it_steps()
+        self.assertIn(", on a:2,c:2\n", self.said())
+        expected, expected_numbers = self.undisturbed("data x pipeline", LONG)
+        self.assertEqual(saved(self.path("c")), expected)
+        self.assertEqual(numbers(self.path("m.jsonl")), expected_numbers)
+
+    def test_without_a_spare_host_a_plan_for_fewer_ranks_goes_on(self):
+        fewer = self.plan(*MICRO, "dist.data=2")
+        self.launch("a:2,b:2", "--fewer", f"1:{self.plan(*MICRO)}", "--fewer", f"2:{fewer}", steps=LONG)
+        self.kill_b_when_it_steps()
+        self.assertIn(f", on a:2 with {fewer}\n", self.said())
+        _, expected = self.undisturbed("data x pipeline", LONG)
+        found = numbers(self.path("m.jsonl"))
+        self.assertEqual([line["step"] for line in found], list(range(1, LONG + 1)))
+        for line, undisturbed in zip(found, expected, strict=True):
+            self.assertLess(abs(line["loss"] / undisturbed["loss"] - 1), 2e-5)
+
+    def test_without_a_plan_for_fewer_the_run_ends(self):
+        self.launch("a:2,b:2", steps=10**9)
+        self.await_steps(5)
+        self.b.die()
+        self.assertNotEqual(self.process.wait(LIMIT_S), 0)
+        self.assertIn("weft-launch: the run does not begin again: the hosts that are left have room for 2 ranks, and no --fewer "
+                      "plan has so few\n", self.said())
+
+
+def name_of(process):
+    try:
+        return contents(f"/proc/{process}/cmdline").decode("utf-8", "replace").split("\0")[0]
+    except OSError:  # it has ended
+        return ""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+// The hosts that a run may use, and those of them that it uses.
+#ifndef WEFT_TOOLS_LAUNCH_HOSTS_H_
+#define WEFT_TOOLS_LAUNCH_HOSTS_H_
+
+#include <string>
+#include <vector>
+
+namespace weft::launch {
+
+struct Host {
+  std::string name;
+  int slots = 1;  // ranks that it takes
+};
+
+// A plan for so many ranks.
+struct PlanOfRanks {
+  int ranks = 0;
+  std::string plan;
+};
+
+// Reads "node01:8,node02:8"; a name alone has one slot. Returns what is wrong with it, or "".
+std::string ReadHosts(const std::string& text, std::vector<Host>& hosts);
+
+// Reads "8:small.plan", for `--fewer`. Returns what is wrong with it, or "".
+std::string ReadPlanOfRanks(const std::string& text, PlanOfRanks& plan);
+
+// Whether two names are one host's, of which either may have its domain: node02 and node02.cluster.
+bool IsSameHost(const std::string& a, const std::string& b);
+
+class Hosts {
+ public:
+  explicit Hosts(std::vector<Host> hosts) : hosts_(std::move(hosts)) {}
+
+  // Of those that are left.
+  int slots() const;
+  // The first hosts that have so many slots together, and of the last one no more than these, for `mpirun --host`:
+  // "node01:8,node03:4".
+  std::string First(int ranks) const;
+  // The ranks of First() that run on the host that has this name.
+  int RanksOn(const std::string& name, int ranks) const;
+  // Takes a host away. False if it is not among them.
+  bool Lose(const std::string& name);
+
+ private:
+  std::vector<Host> Used(int ranks) const;
+
+  std::vector<Host> hosts_;
+};
+
+// Of several plans the one for the most ranks, but at most as many as there are slots; null if there is none.
+const PlanOfRanks* Largest(const std::vector<PlanOfRanks>& plans, int slots);
+
+}  // namespace weft::launch
+
+#endif  // WEFT_TOOLS_LAUNCH_HOSTS_H_
