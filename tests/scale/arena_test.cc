@@ -37,8 +37,8 @@ uint32_t SeedOf(const Layout& layout) {
   return seed + layout.seed;
 }
 
-// How far above the bound. Not solved yet: since one buffer holds queries, keys and values, the 308 blocks of GPT-2 tiny
-// as a zero bubble of 32 micro-batches end 3.4 % above it, with any seed. Nobody has shown that they must.
+// How far above the bound. Not solved yet: since one buffer holds queries, keys and values, the 308 blocks of GPT-2
+// tiny as a zero bubble of 32 micro-batches end 3.4 % above it, with any seed. Nobody has shown that they must.
 double AboveOf(const Layout& layout) {
   const bool is_unsolved = std::string(WEFT_SCHEDULE) == "ZERO_BUBBLE" && std::string(layout.job) == "gpt2/tiny" &&
                            layout.pipeline == 4 && layout.micro_batches == 32;
