@@ -70,7 +70,7 @@ class Run:
             for line in self._new_lines():
                 if "run" in line:
                     self.about = line["run"]
-                elif "checkpoint" not in line and "restart" not in line:  # what happens between steps
+                elif "step" in line or "samples" in line:  # else it happened between steps
                     yield line
             if ended:
                 break

@@ -42,6 +42,10 @@ class RankProgram {
   std::vector<std::string> Describe() const;
   // The lines of the streams whose acts wait for other ranks. Any thread.
   std::vector<std::string> Waits() const;
+  // Nanoseconds that the acts of an actor have taken so far, all steps together. Between steps. On a GPU an act takes
+  // as long as it is enqueued.
+  int64_t busy_ns(int actor) const { return states_[actor].busy_ns; }
+
   // Acts ended on all streams. Any thread.
   uint64_t acts() const;
 

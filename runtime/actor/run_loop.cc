@@ -41,17 +41,19 @@ absl::Status RunLoop::Fire(int actor, const ActIndex& act) {
     if (!Await(*unmet, act.micro_batch)) return fault_.status();
   }
   if (fault_.raised()) return fault_.status();
-  const int64_t begin_ns = track_ != nullptr ? trace::NowNs() : 0;
+  const int64_t begin_ns = trace::NowNs();
   if (absl::Status status = spec_.actors[actor].work->Run(act); !status.ok()) {
     Fail(actor, act, status);
     return fault_.status();
   }
+  const int64_t end_ns = trace::NowNs();
+  state.busy_ns += end_ns - begin_ns;
   if (track_ != nullptr) {
     track_->Add({.name = actor,
                  .micro_batch = static_cast<int32_t>(act.micro_batch),
                  .step = act.step,
                  .begin_ns = begin_ns,
-                 .end_ns = trace::NowNs()});
+                 .end_ns = end_ns});
   }
   // One store publishes every register the actor writes and returns the
   // credits of those it reads.

@@ -32,6 +32,7 @@ namespace weft::actor {
 // An actor while it runs. Its stream's thread writes `fired`; others read it.
 struct alignas(64) ActorState {
   std::atomic<int64_t> fired{0};
+  int64_t busy_ns = 0;                // that its acts have taken so far; others read it between steps
   std::vector<Condition> conditions;  // on actors of other streams
   std::vector<Bell*> bells;           // of the streams that wait for this actor
 };

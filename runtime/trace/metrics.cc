@@ -42,6 +42,8 @@ constexpr char kRun[] = "{\"run\":";
 constexpr char kStep[] = "{\"step\":";
 constexpr char kRestart[] = "{\"restart\":{\"step\":";
 constexpr char kCheckpoint[] = "{\"checkpoint\":{\"step\":";
+constexpr char kSlowRank[] = "{\"slow_rank\":{\"step\":";
+constexpr char kReplicas[] = "{\"replicas\":{\"step\":";
 
 // The step behind what a line begins with; -1 for another line. `end`: where it ends.
 int64_t StepBehind(const std::string& line, const char* begin, size_t& end) {
@@ -72,7 +74,11 @@ std::string EarlierLines(const std::string& path, int64_t done) {
       continue;
     }
     size_t end = 0;
-    if (const int64_t saved = StepBehind(line, kCheckpoint, end); saved >= 0 && saved <= done) {
+    const auto is_of_before = [&](const char* begin) {
+      const int64_t step = StepBehind(line, begin, end);
+      return step >= 0 && step <= done;
+    };
+    if (is_of_before(kCheckpoint) || is_of_before(kSlowRank) || is_of_before(kReplicas)) {
       absl::StrAppend(&kept, std::exchange(run, ""), line, "\n");
       continue;
     }
@@ -122,6 +128,18 @@ std::string ToJson(const SavedCheckpoint& saved) {
 std::string ToJson(const Restart& restart) {
   return absl::StrFormat(R"(%s%d,"again":%s,"reason":%s}})", kRestart, restart.step,
                          restart.again.has_value() ? absl::StrCat(*restart.again) : "null", Text(restart.reason));
+}
+
+std::string ToJson(const SlowRank& slow) {
+  return absl::StrFormat(R"(%s%d,"rank":%d,"host":%s,"times":%s,"since":%d,"actor":%s,"actor_times":%s}})", kSlowRank,
+                         slow.step, slow.rank, Text(slow.host), Number(slow.times), slow.since, Text(slow.actor),
+                         Number(slow.actor_times));
+}
+
+std::string ToJson(const ComparedReplicas& replicas) {
+  const std::string& difference = replicas.difference;
+  return absl::StrFormat(R"(%s%d,"equal":%s%s}})", kReplicas, replicas.step, difference.empty() ? "true" : "false",
+                         difference.empty() ? "" : absl::StrCat(",\"difference\":", Text(difference)));
 }
 
 std::optional<int64_t> LastStep(const std::string& path) {

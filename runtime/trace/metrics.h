@@ -1,5 +1,6 @@
 // metrics.jsonl, for scripts: a JSON object of what is run, {"run":{"weft":"...", ...}}, then one a step, or one of an
-// evaluation; among them one a checkpoint, {"checkpoint":{"step":40, ...}}, and one a restart, {"restart":{...}}.
+// evaluation; among them one of what happens between steps: {"checkpoint":{"step":40, ...}}, {"restart":{...}},
+// {"slow_rank":{...}}, {"replicas":{...}}.
 #ifndef WEFT_RUNTIME_TRACE_METRICS_H_
 #define WEFT_RUNTIME_TRACE_METRICS_H_
 
@@ -66,8 +67,31 @@ struct Restart {
   std::string reason;            // for people
 };
 
+// A rank that takes longer than others for the same work.
+struct SlowRank {
+  int64_t step = 0;  // that was done when it was seen
+  int rank = 0;
+  std::string host;
+  double times = 0;        // as long as the others compute
+  int64_t since = 0;       // the first step of the time in which it was
+  std::string actor;       // where it loses most
+  double actor_times = 0;  // as long as the others take there
+};
+
+// Replicas that were compared, after a step.
+struct ComparedReplicas {
+  int64_t step = 0;
+  std::string difference;  // for people; empty: none
+};
+
 // {"restart":{"step":40,"again":17,"reason":"rank 1 is lost: ..."}}
 std::string ToJson(const Restart& restart);
+
+// {"slow_rank":{"step":300,"rank":12,"host":"b","times":1.43,"since":201,"actor":"h.7.forward","actor_times":2.1}}
+std::string ToJson(const SlowRank& slow);
+
+// {"replicas":{"step":40,"equal":true}}, with "difference":"..." where they are not
+std::string ToJson(const ComparedReplicas& replicas);
 
 // The last step of which a file has a line; nothing if there is none.
 std::optional<int64_t> LastStep(const std::string& path);
@@ -98,6 +122,8 @@ class MetricsWriter {
   absl::Status Write(const EvaluationMetrics& metrics) { return WriteLine(ToJson(metrics)); }
   absl::Status Write(const SavedCheckpoint& saved) { return WriteLine(ToJson(saved)); }
   absl::Status Write(const Restart& restart) { return WriteLine(ToJson(restart)); }
+  absl::Status Write(const SlowRank& slow) { return WriteLine(ToJson(slow)); }
+  absl::Status Write(const ComparedReplicas& replicas) { return WriteLine(ToJson(replicas)); }
 
  private:
   absl::Status WriteLine(const std::string& json);

@@ -180,6 +180,26 @@ TEST(MetricsTest, ResumingDropsTheLinesThatComeAgain) {
                                 Line(3, 6));
 }
 
+TEST(MetricsTest, ResumingKeepsWhatWasSeenOfRanksBefore) {
+  const SlowRank early{.step = 1, .rank = 12, .host = "b", .times = 1.5, .since = 1, .actor = "h.7", .actor_times = 2};
+  const SlowRank late{.step = 3, .rank = 12};
+  EXPECT_EQ(ToJson(early),
+            R"({"slow_rank":{"step":1,"rank":12,"host":"b","times":1.5,"since":1,"actor":"h.7","actor_times":2}})");
+  const ComparedReplicas equal{.step = 2}, different{.step = 3, .difference = "`w`"};
+  EXPECT_EQ(ToJson(equal), R"({"replicas":{"step":2,"equal":true}})");
+  EXPECT_EQ(ToJson(different), R"({"replicas":{"step":3,"equal":false,"difference":"`w`"}})");
+  const std::string path = TempPath("ranks.jsonl"), run = "{\"run\":{}}\n";
+  std::ofstream(path) << run << Line(1, 1) << ToJson(early) << "\n"
+                      << Line(2, 1) << ToJson(equal) << "\n"
+                      << Line(3, 1) << ToJson(late) << "\n"
+                      << ToJson(different) << "\n";
+  auto writer = MetricsWriter::Open(path, 2, {});
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE((*writer)->Write(StepMetrics{.step = 3, .tokens = 5}).ok());
+  EXPECT_EQ(Contents(path),
+            run + Line(1, 1) + ToJson(early) + "\n" + Line(2, 1) + ToJson(equal) + "\n" + run + Line(3, 5));
+}
+
 TEST(MetricsTest, TheFileStaysUntilTheFirstLine) {
   const std::string path = TempPath("stays.jsonl"), expected = Line(1, 1);
   std::ofstream(path) << expected;

@@ -47,6 +47,8 @@ CASES = {
          "--checkpoint-dir: expected, as --checkpoint-async needs it (see --help)"),
         (["{plan}", "--checkpoint-dir", "x", "--checkpoint-async", "yes"],
          "--checkpoint-async: expected on or off, got `yes` (see --help)"),
+        *[(["{plan}", flag, "5x"], flag + ": expected a number of steps, or a time such as 90s, 5m or 2h, got `5x` (see --help)")
+          for flag in ("--slow-ranks-every", "--compare-replicas-every")],
         (["{plan}", "--checkpoint-dir", "x", "--restarted", "rank 1 is lost"],
          "--resume: expected, as --restarted needs it (see --help)"),
         (["{plan}", "--inputs", "x"], "--inputs: expected only with a function, got graph `train`"),
@@ -57,6 +59,8 @@ CASES = {
         (["{function}", "--metrics", "x"], "--metrics: expected only with --data, or with a graph that trains"),
         (["{function}", "--checkpoint-dir", "x", "--resume"],
          "--resume: expected only with a graph that trains, got graph `logits`"),
+        *[(["{function}", flag, "2"], flag + ": expected only with a graph that trains, got graph `logits`")
+          for flag in ("--slow-ranks-every", "--compare-replicas-every")],
         (["{function}", "--checkpoint-dir", "x", "--checkpoint-every", "2"],
          "--checkpoint-every: expected only with a graph that trains, got graph `logits`"),
         (["{function}", "--checkpoint-dir", "x", "--checkpoint-async", "off"],

@@ -64,6 +64,12 @@ training
   --debug-nan            when such a run stops, do its last step again from the step's start, and say which kernel made
                          the first of them, in which tensor, on which rank, at which line of the model; keeps a copy
                          of the state in the host's memory and looks at the state after every step
+  --slow-ranks-every N   after every N steps, or after a time such as 90s, 5m, 2h, name the ranks whose kernels took 1.25
+                         times as long as those of the others that do the same work, and where; 5m by default, 0:
+                         never. Not on GPUs
+  --compare-replicas-every N
+                         after every N steps, or after a time, compare parameters and optimizer state of the ranks that
+                         hold the same, bit by bit: a difference ends the run, and names tensor, rank and step
   --metrics FILE         a JSON object of what is run, then one a step: step (from 1), loss, grad_norm, lr,
                          the model's own metrics, eval_NAME of an evaluation, tokens, tokens_per_s, tflops, mfu (of the
                          matrix product rate measured at the start), mfu_cluster (of the rate that the plan's cluster states, a data
@@ -137,7 +143,8 @@ struct Flag {
   const char* name;
   std::variant<bool Request::*, std::string Request::*, int64_t Request::*, std::optional<int64_t> Request::*,
                std::optional<uint64_t> Request::*, std::optional<double> Request::*,
-               std::vector<std::string> Request::*, Interval Request::*, std::optional<bool> Request::*>
+               std::vector<std::string> Request::*, Interval Request::*, std::optional<Interval> Request::*,
+               std::optional<bool> Request::*>
       part;
   Alike alike = Alike::kNo;
   bool on_or_off = false;  // a bool that takes a value
@@ -166,6 +173,8 @@ const Flag kFlags[] = {
     {"--stop-at", &Request::stop_at, Alike::kSame},
     {"--patience", &Request::patience, Alike::kSame},
     {"--debug-nan", &Request::debug_nan, Alike::kSame},
+    {"--slow-ranks-every", &Request::slow_ranks_every, Alike::kSame},
+    {"--compare-replicas-every", &Request::compare_replicas_every, Alike::kSame},
     {"--inputs", &Request::inputs, Alike::kGiven},
     {"--outputs", &Request::outputs, Alike::kGiven},
     {"--show-shards", &Request::show_shards, Alike::kSame},
@@ -223,6 +232,7 @@ const char* Set(Interval& part, const std::string& value) {
   part = seconds > 0 ? Interval{.seconds = number * seconds} : Interval{.steps = number};
   return nullptr;
 }
+const char* Set(std::optional<Interval>& part, const std::string& value) { return Set(part.emplace(), value); }
 template <typename Number>
 const char* Set(Number& part, const std::string& value) {
   int64_t number = 0;
@@ -238,6 +248,7 @@ std::string TextOf(int64_t part) { return absl::StrCat(part); }
 std::string TextOf(const Interval& part) {
   return part.seconds > 0 ? absl::StrCat(part.seconds, "s") : absl::StrCat(part.steps);
 }
+std::string TextOf(const std::optional<Interval>& part) { return part.has_value() ? TextOf(*part) : "none"; }
 std::string TextOf(const std::vector<std::string>& part) { return part.empty() ? "none" : absl::StrJoin(part, " "); }
 template <typename Number>
 std::string TextOf(const std::optional<Number>& part) {

@@ -45,6 +45,8 @@ struct Request {
   std::optional<double> stop_at;
   std::optional<int64_t> patience;
   bool debug_nan = false;
+  std::optional<Interval> slow_ranks_every;  // none: now and then
+  Interval compare_replicas_every;           // none: never
   // Functions.
   std::string inputs;
   std::string outputs;

@@ -47,6 +47,8 @@ absl::Status CheckUse(const Request& request, const plan::Plan& plan) {
   if (!request.eval_data.empty()) return unexpected("--eval-data");
   if (request.allow_nonfinite) return unexpected("--allow-nonfinite");
   if (request.debug_nan) return unexpected("--debug-nan");
+  if (request.slow_ranks_every.has_value()) return unexpected("--slow-ranks-every");
+  if (!request.compare_replicas_every.none()) return unexpected("--compare-replicas-every");
   if (!request.report.empty()) return unexpected("--report");
   if (!request.tensorboard.empty()) return unexpected("--tensorboard");
   if (request.log_every > 0) return unexpected("--log-every");

@@ -24,6 +24,7 @@
 #include "tools/run/best.h"
 #include "tools/run/cluster.h"
 #include "tools/run/debug_nan.h"
+#include "tools/run/due_times.h"
 #include "tools/run/evaluations.h"
 #include "tools/run/init.h"
 #include "tools/run/inputs.h"
@@ -31,9 +32,10 @@
 #include "tools/run/memory.h"
 #include "tools/run/page.h"
 #include "tools/run/record.h"
+#include "tools/run/replicas.h"
 #include "tools/run/resume.h"
-#include "tools/run/save_times.h"
 #include "tools/run/saver.h"
+#include "tools/run/slow_ranks.h"
 #include "tools/run/sources.h"
 #include "tools/run/state.h"
 #include "tools/run/step_word.h"
@@ -43,6 +45,7 @@ namespace weft::run {
 namespace {
 
 constexpr int64_t kDefaultSteps = 100;
+constexpr Interval kSlowRanksEvery = {.seconds = 300};
 
 int64_t StepsOf(const Context& context) {
   if (context.request.steps.has_value()) return *context.request.steps;
@@ -62,7 +65,9 @@ class Trainer {
         request_(context.request),
         processes_(context.processes),
         last_step_(StepsOf(context)),
-        save_times_(context.request.checkpoint_every, 0) {}
+        save_times_(context.request.checkpoint_every, 0),
+        slow_times_(context.request.slow_ranks_every.value_or(kSlowRanksEvery), 0),
+        replica_times_(context.request.compare_replicas_every, 0) {}
 
   ~Trainer() {
     if (evaluations_ != nullptr) evaluations_->beside().cluster.reset();  // before that of the training
@@ -296,7 +301,11 @@ class Trainer {
     int64_t before = begin, now = begin;
     StepWord own;
     bool ahead = false;  // the next step may have begun
-    save_times_.Begin(begin);
+    for (DueTimes* times : {&save_times_, &slow_times_, &replica_times_}) times->Begin(begin);
+    if (SlowRanks slow(context_.plan, first); context_.device == nullptr && slow.compares()) {
+      slow_.emplace(std::move(slow));
+      busy_.emplace(*cluster_);
+    }
     const absl::Status done =
         RunSteps(first, End().empty() ? last_step_ : first,
                  {.begin =
@@ -316,7 +325,10 @@ class Trainer {
                     if (!word.ok()) return word.status();
                     if (absl::Status status = Note(saver_->Advance(word->at_rest)); !status.ok()) return status;
                     stop_ = std::max(stop_, word->stop);
-                    if (word->save) save_times_.Ask(word->step + (ahead ? 1 : 0));
+                    const int64_t at_rest = word->step + (ahead ? 1 : 0);
+                    if (word->save) save_times_.Ask(at_rest);
+                    if (word->slow_ranks) slow_times_.Ask(at_rest);
+                    if (word->replicas) replica_times_.Ask(at_rest);
                     trace::StepMetrics metrics = MetricsOf(*word, static_cast<double>(now - before) * 1e-9);
                     // All have the same numbers, and so the same verdict.
                     const absl::Status finite = CheckFinite(metrics);
@@ -333,6 +345,7 @@ class Trainer {
                     loss_scale_ = metrics.loss_scale;
                     before = now;
                     ++step_;
+                    if (absl::Status status = CompareRanks(); !status.ok()) return status;
                     if (absl::Status status = Keep(metrics); !status.ok()) return status;
                     if (RestsAfter(step_)) before = trace::NowNs();
                     return stop_ == Stop::kNo && End().empty();
@@ -352,7 +365,42 @@ class Trainer {
   }
 
   bool EvaluatesAfter(int64_t steps) const { return evaluations_ != nullptr && evaluations_->IsAfter(steps); }
-  bool RestsAfter(int64_t steps) const { return save_times_.IsAfter(steps) || EvaluatesAfter(steps); }
+  bool RestsAfter(int64_t steps) const {
+    return save_times_.IsAfter(steps) || replica_times_.IsAfter(steps) || EvaluatesAfter(steps);
+  }
+
+  // Behind the steps that are done, if that is due. All processes come.
+  absl::Status CompareRanks() {
+    if (slow_.has_value() && slow_times_.IsAfter(step_)) {
+      slow_times_.Begin(trace::NowNs());
+      busy_->Take();
+      const auto times = busy_->Gather(processes_);
+      if (!times.ok()) return times.status();
+      for (const trace::SlowRank& slow : slow_->Find(step_, *times)) {
+        context_.Tell(run::TextOf(slow));
+        if (metrics_ == nullptr) continue;
+        if (absl::Status status = metrics_->Write(slow); !status.ok()) return status;
+      }
+    }
+    if (!replica_times_.IsAfter(step_)) return absl::OkStatus();
+    replica_times_.Begin(trace::NowNs());
+    const absl::StatusOr<Replicas> replicas = CompareReplicas(*cluster_, processes_);
+    if (!replicas.ok()) return replicas.status();
+    if (replicas->tiles == 0 && !std::exchange(told_of_no_replicas_, true))
+      context_.Tell("--compare-replicas-every: no two ranks hold the same, nothing is compared");
+    if (metrics_ != nullptr) {
+      const absl::Status status = metrics_->Write(trace::ComparedReplicas{step_, replicas->difference});
+      if (!status.ok()) return status;
+    }
+    if (replicas->difference.empty()) return absl::OkStatus();
+    if (absl::Status written = Note(saver_->Wait()); !written.ok()) return written;
+    return processes_.Agree(absl::AbortedError(absl::StrCat(
+        "step ", step_, ": expected the same bits of all replicas: ", replicas->difference, "; ", Saved())));
+  }
+
+  std::string Saved() const {
+    return saved_ >= 0 ? absl::StrCat("step ", saved_, " was saved last") : "nothing was saved";
+  }
 
   // Why the run ends by what was evaluated; "" if it goes on.
   std::string End() const { return best_.has_value() ? best_->End() : ""; }
@@ -404,6 +452,8 @@ class Trainer {
                   .stop = Interrupts::asked(),
                   .resident_bytes = PeakResidentBytes(),
                   .save = save_times_.IsOver(now_ns),
+                  .slow_ranks = slow_times_.IsOver(now_ns),
+                  .replicas = replica_times_.IsOver(now_ns),
                   .at_rest = saver_->at_rest()};
     for (const plan::Metric& metric : context_.plan.metrics()) word.metrics.push_back(MetricOf(metric.name()));
     return word;
@@ -476,15 +526,14 @@ class Trainer {
   // All processes come. What is being written is of before.
   absl::Status Diverged(const std::string& what) {
     if (absl::Status written = Note(saver_->Wait()); !written.ok()) return written;
-    const std::string saved = saved_ >= 0 ? absl::StrCat("step ", saved_, " was saved last") : "nothing was saved";
     if (nan_ == nullptr) {
       return absl::AbortedError(
-          absl::StrCat(what, "; ", saved, " (--debug-nan says which kernel made it, ", "--allow-nonfinite goes on)"));
+          absl::StrCat(what, "; ", Saved(), " (--debug-nan says which kernel made it, ", "--allow-nonfinite goes on)"));
     }
     const absl::StatusOr<std::string> found = nan_->Find();
     if (!found.ok()) return found.status();
     if (processes_.first()) std::fputs(found->c_str(), context_.err);  // with --quiet too
-    return absl::AbortedError(absl::StrCat(what, "; ", saved));
+    return absl::AbortedError(absl::StrCat(what, "; ", Saved()));
   }
 
   // Whether checkpoints are written between steps.
@@ -555,13 +604,14 @@ class Trainer {
   const Request& request_;
   Processes& processes_;
   const int64_t last_step_;
-  SaveTimes save_times_;
+  DueTimes save_times_, slow_times_, replica_times_;
   int64_t step_ = 0;    // steps that are done
   int64_t saved_ = -1;  // of the last checkpoint
   int64_t resumed_ = -1;
   std::optional<float> loss_scale_;  // of the coming step, if that is known
   Stop stop_ = Stop::kNo;
   bool told_to_wait_ = false;
+  bool told_of_no_replicas_ = false;
   mutable int64_t resident_bytes_ = 0;
   uint64_t seed_ = 0;
   Record record_;
@@ -577,6 +627,8 @@ class Trainer {
   std::map<std::string, std::string> beside_;  // files that go with the model into checkpoints, on the first process
   std::unique_ptr<trace::Timeline> timeline_;
   std::unique_ptr<executor::Cluster> cluster_;
+  std::optional<BusyTimes> busy_;  // none: no rank has another one to be compared with
+  std::optional<SlowRanks> slow_;
   std::unique_ptr<Saver> saver_;
   std::unique_ptr<DebugNan> nan_;  // null without --debug-nan
   std::unique_ptr<trace::MetricsWriter> metrics_;

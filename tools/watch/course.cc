@@ -4,10 +4,18 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/str_format.h"
+
 namespace weft::watch {
 namespace {
 
 constexpr size_t kLatest = 20;  // steps that say how fast a run is
+
+std::string SlowText(const nlohmann::ordered_json& slow) {
+  return absl::StrFormat("slow at step %d: rank %d (host %s), %.2f x", slow.value("step", int64_t{0}),
+                         slow.value("rank", int64_t{0}), slow.value("host", std::string("unknown")),
+                         slow.value("times", 0.0));
+}
 
 }  // namespace
 
@@ -26,11 +34,13 @@ void Course::TakeLine(const std::string& line) {
   if (!json.is_object()) return;
   if (json.contains("run") && json["run"].is_object()) {
     about_.clear();
+    slow_.clear();
     for (const auto& [key, value] : json["run"].items()) {
       if (value.is_string()) about_[key] = value.get<std::string>();
     }
     return;
   }
+  if (json.contains("slow_rank") && json["slow_rank"].is_object()) slow_ = SlowText(json["slow_rank"]);
   if (!json.contains("step") || !json["step"].is_number_integer()) return;
   step_ = std::max(step_, json["step"].get<int64_t>());
   broken_.clear();

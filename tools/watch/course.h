@@ -33,6 +33,8 @@ class Course {
   double seconds_left() const;
   // The last line has a loss or a norm that is not finite.
   const std::string& broken() const { return broken_; }
+  // "slow at step 300: rank 12 (host b), 1.43 x", of the last rank that was named; "" if none was.
+  const std::string& slow() const { return slow_; }
 
  private:
   void TakeLine(const std::string& line);
@@ -41,7 +43,7 @@ class Course {
   std::map<std::string, std::string> about_;
   std::vector<Series> series_;
   int64_t step_ = 0;
-  std::string broken_;
+  std::string broken_, slow_;
 };
 
 }  // namespace weft::watch

@@ -54,6 +54,7 @@ std::string ProgressText(const Course& course) {
 std::string StateText(const Course& course, double age_s) {
   std::string text;
   if (!course.broken().empty()) absl::StrAppend(&text, course.broken(), " is not finite");
+  if (!course.slow().empty()) absl::StrAppend(&text, text.empty() ? "" : "; ", course.slow());
   const bool done = course.steps() > 0 && course.step() >= course.steps();
   if (!done && age_s > kStillS)
     absl::StrAppend(&text, text.empty() ? "" : "; ", "nothing new for ", trace::DurationText(age_s));

@@ -48,6 +48,12 @@ TEST(FrameTest, ShowsARun) {
             "  loss                 2  2 to 3                █▁\n"
             "  tokens_per_s     2,000  50 to 2,000           ▁█\n"
             "  memory_bytes  2.00 MiB  2.00 MiB to 2.00 MiB  ▁▁\n");
+  Course slow = course;
+  slow.Take(R"({"slow_rank":{"step":2,"rank":3,"host":"b","times":1.432,"since":1}})"
+            "\n");
+  const std::string with_word = RunFrame("runs/a", slow, 0, 80);
+  EXPECT_NE(with_word.find(" left  runs/a\nslow at step 2: rank 3 (host b), 1.43 x\n4 ranks"), std::string::npos)
+      << with_word;
   // One that stands still, and has come to nothing.
   course.Take(Step(3, R"("loss":null,"grad_norm":1)"));
   const std::string still = RunFrame("runs/a", course, 75, 40);

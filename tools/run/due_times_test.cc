@@ -1,4 +1,4 @@
-#include "tools/run/save_times.h"
+#include "tools/run/due_times.h"
 
 #include "gtest/gtest.h"
 
@@ -7,8 +7,8 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 
-TEST(SaveTimesTest, StepsNeedNoClock) {
-  const SaveTimes times({.steps = 3}, 0);
+TEST(DueTimesTest, StepsNeedNoClock) {
+  const DueTimes times({.steps = 3}, 0);
   EXPECT_FALSE(times.IsOver(1000 * kSecond));
   EXPECT_FALSE(times.IsAfter(2));
   EXPECT_TRUE(times.IsAfter(3));
@@ -17,8 +17,8 @@ TEST(SaveTimesTest, StepsNeedNoClock) {
   EXPECT_FALSE(times.MayHaveBeenAfter(7));
 }
 
-TEST(SaveTimesTest, TheClockAsksForTheNextSteps) {
-  SaveTimes times({.seconds = 5}, 100 * kSecond);
+TEST(DueTimesTest, TheClockAsksForTheNextSteps) {
+  DueTimes times({.seconds = 5}, 100 * kSecond);
   EXPECT_FALSE(times.IsOver(105 * kSecond - 1));
   EXPECT_TRUE(times.IsOver(105 * kSecond));
   EXPECT_FALSE(times.IsAfter(7));
@@ -31,8 +31,8 @@ TEST(SaveTimesTest, TheClockAsksForTheNextSteps) {
   EXPECT_TRUE(times.MayHaveBeenAfter(2));
 }
 
-TEST(SaveTimesTest, NeverWithoutAnInterval) {
-  const SaveTimes times({}, 0);
+TEST(DueTimesTest, NeverWithoutAnInterval) {
+  const DueTimes times({}, 0);
   EXPECT_FALSE(times.IsOver(1000 * kSecond));
   EXPECT_FALSE(times.IsAfter(0));
   EXPECT_FALSE(times.MayHaveBeenAfter(1));
