@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@
 #include "compiler/text/format.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/read_file.h"
-#include "runtime/version/version.h"
+#include "runtime/version/answer.h"
 
 namespace {
 
@@ -102,13 +103,8 @@ int main(int argc, char **argv) {
   bool checks = false;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    if (argument == "--help" || argument == "-h") {
-      std::fputs(kHelp, stdout);
-      return 0;
-    }
-    if (argument == "--version") {
-      std::fputs(weft::VersionText("weft-fmt").c_str(), stdout);
-      return 0;
+    if (const std::optional<int> status = weft::Answer(argument, "weft-fmt", kHelp)) {
+      return *status;
     }
     if (argument == "--check") {
       checks = true;

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/editor/jobs.h"
-#include "runtime/version/version.h"
+#include "runtime/version/answer.h"
 #include "tools/lsp/server.h"
 
 namespace {
@@ -42,13 +42,8 @@ int main(int argc, char **argv) {
   std::vector<std::string> overrides;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    if (argument == "--help" || argument == "-h") {
-      std::fputs(kHelp, stdout);
-      return 0;
-    }
-    if (argument == "--version") {
-      std::fputs(weft::VersionText("weft-lsp").c_str(), stdout);
-      return 0;
+    if (const std::optional<int> status = weft::Answer(argument, "weft-lsp", kHelp)) {
+      return *status;
     }
     if (argument == "--job") {
       if (i + 1 >= argc) {

@@ -5,10 +5,11 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "runtime/version/version.h"
+#include "runtime/version/answer.h"
 
 namespace {
 
@@ -83,14 +84,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string command = argv[1];
-  if (command == "--help" || command == "-h" || command == "help") {
-    std::fputs(kHelp, stdout);
-    return 0;
-  }
-  if (command == "--version") {
-    std::fputs(weft::VersionText("weft").c_str(), stdout);
-    return 0;
-  }
+  if (const std::optional<int> status = weft::Answer(command == "help" ? "--help" : command, "weft", kHelp))
+    return *status;
   for (const char* known : {"compile", "run", "generate", "launch", "watch", "plan", "import", "export", "calibrate",
                             "fmt", "lsp", "opt"}) {
     if (command != known) continue;
