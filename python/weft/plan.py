@@ -66,8 +66,9 @@ class Plan:
         os.replace(part, path)
         return Plan(path)
 
-    def _ask(self, *arguments: str) -> Any:
-        return json.loads(call(["plan", arguments[0], self.path, *arguments[1:], "--json"]))
+    def _ask(self, *arguments: str) -> Dict[str, Any]:
+        said: Dict[str, Any] = json.loads(call(["plan", arguments[0], self.path, *arguments[1:], "--json"]))
+        return said
 
 
 def compile(job: Any, output: Optional[Path] = None, set: Optional[Mapping[str, Any]] = None, **overrides: Any) -> Plan:

@@ -1,5 +1,5 @@
 """What the documentation names exists: the targets of its links and the headings in them, the files and folders it writes in
-backticks. Its index leads to every how-to."""
+backticks. Its index leads to every how-to, and every folder at the top has a README."""
 
 import os
 import re
@@ -28,7 +28,7 @@ def check(tree):
             for name in NAMED.findall(line):
                 if not _exists(tree, name.rstrip("/.")):
                     findings.append(Finding(path, number, "expected a file or folder, got `%s`" % name))
-    return findings + _unlisted(tree)
+    return findings + _unlisted(tree) + _undescribed(tree)
 
 
 def _unlisted(tree):
@@ -38,6 +38,15 @@ def _unlisted(tree):
     linked = {os.path.normpath(os.path.join("docs", target)) for target, _ in LINK.findall(tree.text(INDEX))}
     return [Finding(INDEX, 0, "expected a link to %s, found none" % path)
             for path in tree.paths("docs/howto/*.md") if path not in linked]
+
+
+def _undescribed(tree):
+    """Folders at the top without a README."""
+    if INDEX not in tree:
+        return []
+    folders = {path.split("/")[0] for path in tree.paths("*/**") if not path.startswith(".")}
+    return [Finding(folder + "/README.md", 0, "expected, as every folder at the top has one, found none")
+            for folder in sorted(folders) if folder + "/README.md" not in tree]
 
 
 def _anchors(text):

@@ -278,6 +278,12 @@ class LinksTest(LintTest):
         self.assert_says(links.check(Tree.of_texts(tree)), "docs/README.md: expected a link to docs/howto/b.md, found none")
         self.assert_clean(links.check(Tree.of_texts({**tree, "docs/README.md": "[a](howto/a.md) [b](howto/b.md)"})))
 
+    def test_every_folder_at_the_top_has_a_readme(self):
+        tree = {"docs/README.md": "", "ops/a/README.md": "", ".ci/run": "", "BUILD": ""}
+        self.assert_says(links.check(Tree.of_texts(tree)),
+                         "ops/README.md: expected, as every folder at the top has one, found none")
+        self.assert_clean(links.check(Tree.of_texts({**tree, "ops/README.md": ""})))
+
     def test_named_files(self):
         self.assert_clean(self.check("`ops/softmax/cpu.cc`, `ops/softmax/`, `ops/<family>/cpu.cc`, `//ops/none`"))
         self.assert_says(self.check("`ops/softmax/gpu.cc`"),

@@ -1,7 +1,8 @@
 """Makes a model file, a job and weights of a PyTorch module: see docs/howto/import_a_pytorch_module.md."""
+from typing import Any, Sequence
 
 
-def from_torch(module, example_inputs, loss=None, title=()):
+def from_torch(module: Any, example_inputs: Any, loss: Any = None, title: Sequence[str] = ()) -> Any:
     """What a module and its loss become: an Imported.
 
     `example_inputs` are tensors by their names, or in the order of forward's parameters and then of the loss's; the first
