@@ -12,15 +12,15 @@ import subprocess
 import sys
 
 # "  --seed N     of initial values": a flag at the beginning of a line, its value, its meaning.
-FLAG = re.compile(r"^ {2,}(?P<names>-[-a-z0-9]+(?:, -[-a-z0-9]+)*)(?:[ =](?P<value>[A-Z][\w|.:=]*|[a-z0-9]+(?:\|[a-z0-9]+)+))?"
-                  r"(?: +(?P<text>\S.*))?$")
+NAME = r"(-[-a-z0-9]+)(?:[ =]([A-Z](?:[\w|.:=]|,(?! ))*|[a-z]+=[a-z]+|[a-z0-9]+(?:\|[a-z0-9]+)+))?"
+FLAG = re.compile(r"^ {{2,}}(?P<flags>{0}(?:, {0})*)(?: +(?P<text>\S.*))?$".format(NAME))
 # "[--json]", "[--lines=N]" in a usage.
 IN_USAGE = re.compile(r"\[(?P<name>--?[a-z][-a-z0-9]*)(?:[ =](?P<value>[^\]\s]+))?")
 COMMAND = re.compile(r"^  (?:weft-\w+ )?(?P<name>[a-z]+)(?:\|\S+)?(?: (?!   )\S+)*? {2,}(?P<text>\S.*)$")
 
 
 class Flag:
-    """`value` is None for a switch, else what --help calls it; `text` what it is for, its first line."""
+    """`value` is None for a switch, else what --help calls it; `text` what it is for, its first clause."""
 
     def __init__(self, name, value, text):
         self.name, self.value, self.text = name, value, text
@@ -33,17 +33,32 @@ def help_of(program):
     return subprocess.run([program, "--help"], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout
 
 
+def clause(match, below):
+    """The beginning of a meaning that makes sense alone. The line `below` may go on with it, in the same column."""
+    text, column = match["text"] or "", match.start("text")
+    goes_on = re.fullmatch(r" +(\[.*\] +)?", below[:column]) and re.match(r"\S", below[column:])
+    first = re.split(r"(?<=\S)[:;.] ", text)[0]
+    if first == text and goes_on:
+        first = text.rpartition(", ")[0] or text
+    return first.rstrip(",;:.")
+
+
+def matches(pattern, text):
+    """(line, its match or None, the line below it) of each line."""
+    lines = text.splitlines()
+    return [(line, pattern.match(line), below) for line, below in zip(lines, [*lines[1:], ""])]
+
+
 def flags_of(text):
     """The flags that a text has, in their order."""
     found = {}
-    for line in text.splitlines():
-        match = FLAG.match(line)
+    for line, match, below in matches(FLAG, text):
         if match:
-            for name in match["names"].split(", "):
+            for name, value in re.findall(NAME, match["flags"]):
                 known = found.get(name)
-                value = known.value if known is not None and known.choices() else match["value"]
                 if known is None or not known.text:
-                    found[name] = Flag(name, value, match["text"] or "")
+                    found[name] = Flag(name, known.value if known is not None and known.choices() else value or None,
+                                       clause(match, below))
             continue
         for match in IN_USAGE.finditer(line):
             found.setdefault(match["name"], Flag(match["name"], match["value"], ""))
@@ -53,10 +68,9 @@ def flags_of(text):
 def commands_of(text):
     """(name, what it does) of the commands of a dispatcher: those of its list."""
     found = {}
-    for line in text.splitlines():
-        match = COMMAND.match(line)
+    for _, match, below in matches(COMMAND, text):
         if match:
-            found.setdefault(match["name"], match["text"])
+            found.setdefault(match["name"], clause(match, below))
     return list(found.items())
 
 
@@ -79,10 +93,14 @@ class Programs:
         self.plan_commands.append(("compare", what_of("weft-plan-compare", helps["weft-plan-compare"])))
         for name, flags in by_command.items():
             self.flags["plan-" + name] = flags
-        self.flags["plan"] = [Flag("--help", None, "what it can do"), Flag("--version", None, "")]
+        self.flags["plan"] = [Flag("--help", None, "what it can do"), Flag("--version", None, "what it was built from")]
 
     def all_commands(self):
         return sorted(self.flags)
+
+    def names(self):
+        """Of the programs that do the commands."""
+        return ["weft-" + name for name in self.all_commands() if not name.startswith("plan-") or name == "plan-compare"]
 
 
 def what_of(name, text):
@@ -121,8 +139,7 @@ def bash(programs):
               "  if [[ -n $values ]]; then COMPREPLY=($(compgen -W \"$values\" -- \"$word\"))",
               "  elif [[ $word == -* ]]; then COMPREPLY=($(compgen -W \"$flags\" -- \"$word\"))",
               "  else compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$word\")); fi", "}",
-              "complete -F _weft weft %s" % " ".join("weft-" + name for name in sorted(
-                  name for name in programs.flags if not name.startswith("plan-") or name == "plan-compare"))]
+              "complete -F _weft weft %s" % " ".join(programs.names())]
     return "\n".join(lines) + "\n"
 
 
@@ -136,14 +153,17 @@ def described(name, text):
 
 
 def zsh(programs):
-    names = " ".join("weft-" + name for name in programs.all_commands() if not name.startswith("plan-"))
-    lines = ["#compdef weft %s" % names, "# zsh completion for weft. Generated from --help.", "_weft() {",
-             "  local command=${${words[1]:t}#weft} at=2", "  command=${command#-}", "  local -a known flags values",
+    about = [(flag.name, flag.text) for flag in programs.flags["plan"]]
+    lines = ["#compdef weft %s" % " ".join(programs.names()), "# zsh completion for weft. Generated from --help.", "_weft() {",
+             "  local command=${${words[1]:t}#weft} at=2 before=${words[CURRENT-1]}", "  command=${command#-}",
+             "  local -a known flags values",
+             "  # `--flag=value` is one word.",
+             "  if [[ $PREFIX == --*=* ]]; then before=${PREFIX%%=*}; compset -P '*='; fi",
              "  if [[ -z $command ]]; then", "    if ((CURRENT == 2)); then", "      known=("]
-    lines += ["        " + described(name, text) for name, text in programs.commands]
+    lines += ["        " + described(name, text) for name, text in programs.commands + about]
     lines += ["      )", "      _describe command known", "      return", "    fi", "    command=${words[2]} at=3", "  fi",
               "  if [[ $command == plan ]]; then", "    if ((CURRENT == at)); then", "      known=("]
-    lines += ["        " + described(name, text) for name, text in programs.plan_commands]
+    lines += ["        " + described(name, text) for name, text in programs.plan_commands + about]
     lines += ["      )", "      _describe command known", "      return", "    fi", "    command=plan-${words[at]}", "  fi",
               "  case $command in"]
     for command in programs.all_commands():
@@ -151,12 +171,12 @@ def zsh(programs):
         lines.append("      flags=(%s)" % " ".join(described(flag.name, flag.text) for flag in programs.flags[command]))
         choices = [flag for flag in programs.flags[command] if flag.choices()]
         if choices:
-            lines.append("      case ${words[CURRENT-1]} in")
+            lines.append("      case $before in")
             lines += ["        %s) values=(%s) ;;" % (flag.name, " ".join(flag.choices())) for flag in choices]
             lines.append("      esac")
         lines.append("      ;;")
     lines += ["  esac", "  if ((${#values})); then _describe value values",
-              "  elif [[ ${words[CURRENT]} == -* ]]; then _describe flag flags", "  else _files; fi", "}", '_weft "$@"']
+              "  elif [[ $PREFIX == -* ]]; then _describe flag flags", "  else _files; fi", "}", '_weft "$@"']
     return "\n".join(lines) + "\n"
 
 
