@@ -282,6 +282,20 @@ class LspTest(unittest.TestCase):
         found = self.editor.ask("textDocument/definition", {"textDocument": {"uri": uri(self.at)}, "position": place})
         self.assertEqual(found[0]["range"]["start"], self.position("@vocab"))
 
+    def test_what_vs_code_says_besides(self):
+        """Its client tells of settings and of files that changed on disk; it may ask for what this server has not."""
+        self.start()
+        self.assertEqual(self.open(MODEL), [])
+        self.editor.send("$/setTrace", {"value": "off"})
+        self.editor.send("workspace/didChangeConfiguration", {"settings": {"mlir": {"server_path": "weft-lsp"}}})
+        self.editor.send("workspace/didChangeWatchedFiles", {"changes": [{"uri": uri(self.at), "type": 2}]})
+        with self.assertRaisesRegex(RuntimeError, "-32601"):  # no such method
+            self.editor.ask("textDocument/semanticTokens/full", {"textDocument": {"uri": uri(self.at)}})
+        self.assertIn("unknown op weft.ad", self.only(self.change(MODEL.replace("weft.add", "weft.ad")))[0])
+        self.assertIsNone(self.editor.ask("shutdown", None))
+        self.editor.send("exit", None)
+        self.assertEqual(self.editor.process.wait(60), 0)
+
     def test_requests(self):
         for arguments, said in ((["--wrong"], "expected --job or key.path=value, got --wrong"),
                                 (["--job"], "expected a job file, got none"),
