@@ -1,4 +1,5 @@
-"""A Debian package of a folder: /usr/lib/weft holds it, /usr/bin its programs."""
+"""A Debian package of a folder: /usr/lib/weft holds it; links lead there from where Debian looks for programs, manual pages and
+completion."""
 import gzip
 import os
 import shutil
@@ -27,6 +28,17 @@ def _write(path, content):
         file.write(content)
 
 
+def _links(home):
+    """(path below /usr, what it leads to below `home`)."""
+    for program in sorted(os.listdir(os.path.join(home, "bin"))):
+        yield "bin/" + program, "bin/" + program
+        # bash looks for a file that is called as the program.
+        yield "share/bash-completion/completions/" + program, "share/bash-completion/completions/weft"
+    for page in sorted(os.listdir(os.path.join(home, "share/man/man1"))):
+        yield "share/man/man1/" + page, "share/man/man1/" + page
+    yield "share/zsh/vendor-completions/_weft", "share/zsh/site-functions/_weft"
+
+
 def write(folder, version, epoch, out, work):
     """Writes the package to the file `out`; `work` is a folder to make it in."""
     root = os.path.join(work, "deb")
@@ -38,9 +50,10 @@ def write(folder, version, epoch, out, work):
         shutil.copyfile(path, target)
         os.chmod(target, mode)
         size += os.path.getsize(target)
-    os.makedirs(os.path.join(root, "usr/bin"))
-    for program in sorted(os.listdir(os.path.join(home, "bin"))):
-        os.symlink("../lib/weft/bin/" + program, os.path.join(root, "usr/bin", program))
+    for link, below in _links(home):
+        at = os.path.join(root, "usr", link)
+        os.makedirs(os.path.dirname(at), exist_ok=True)
+        os.symlink(os.path.relpath(os.path.join(home, below), os.path.dirname(at)), at)
     with open(os.path.join(folder, "LICENSE"), "rb") as text:
         _write(os.path.join(root, "usr/share/doc/weft/copyright"), text.read())
     with open(os.path.join(folder, "CHANGELOG.md"), "rb") as text:

@@ -45,7 +45,8 @@ class PackTest(unittest.TestCase):
         return path
 
     def checkout(self, name):
-        for file in ("LICENSE", "CHANGELOG.md", "models/a.mlir", "python/weft/__init__.py", "python/pyproject.toml"):
+        for file in ("LICENSE", "CHANGELOG.md", "models/a.mlir", "python/weft/__init__.py", "python/pyproject.toml",
+                     "share/bash-completion/completions/weft", "share/man/man1/weft-run.1", "share/zsh/site-functions/_weft"):
             self.write(f"{name}/{file}", f"{file}\n")
         return self.path(name)
 
@@ -84,7 +85,13 @@ class PackTest(unittest.TestCase):
         data = subprocess.run(["dpkg-deb", "--fsys-tarfile", package], check=True, capture_output=True).stdout
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             members = {it.name: it for it in archive.getmembers()}
-        self.assertEqual(members["./usr/bin/weft"].linkname, "../lib/weft/bin/weft")
+        links = {"bin/weft": "bin/weft", "share/bash-completion/completions/weft-run": "share/bash-completion/completions/weft",
+                 "share/man/man1/weft-run.1": "share/man/man1/weft-run.1",
+                 "share/zsh/vendor-completions/_weft": "share/zsh/site-functions/_weft"}
+        for link, below in links.items():
+            found = os.path.normpath(os.path.join("./usr", os.path.dirname(link), members["./usr/" + link].linkname))
+            self.assertEqual(found, "usr/lib/weft/" + below)
+            self.assertIn("./" + found, members)
         self.assertEqual({(it.mtime, it.uid) for it in members.values()}, {(EPOCH, 0)})
 
     def test_the_wheel(self):
@@ -101,6 +108,7 @@ class PackTest(unittest.TestCase):
             # The package is importable as `weft`; how it is built stays out.
             self.assertIn("weft/__init__.py", wheel.namelist())
             self.assertNotIn("weft_programs/python/pyproject.toml", wheel.namelist())
+            self.assertIn("weft-1.2.3.data/data/share/man/man1/weft-run.1", wheel.namelist())
             wheel.extractall(installed)
         os.chmod(os.path.join(installed, "weft_programs/bin/weft-run"), 0o755)  # pip does
         script = os.path.join(installed, "weft-1.2.3.data/scripts/weft-run")

@@ -2,6 +2,7 @@
 
   bin/        the programs
   lib/        the libraries that they link or open, and those of these libraries, all but glibc's
+  share/      manual pages, and completion for bash and zsh
   models/ clusters/ docs/ ...   the checkout's, as `git archive` has them
   licenses/   of what lib/ holds
 

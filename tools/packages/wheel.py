@@ -45,9 +45,12 @@ def _contents(folder, version):
     """(name in the wheel, content, mode)."""
     info = "weft-%s.dist-info/" % version
     for below, path, mode in tree.files(folder):
-        # The package itself, rather than a copy among the programs' files.
-        name = below[len("python/"):] if below.startswith("python/weft/") else "weft_programs/" + below
-        if below.startswith("python/") and not below.startswith("python/weft/"):
+        name = "weft_programs/" + below
+        if below.startswith("share/"):  # beside the bin of a virtual environment
+            name = "weft-%s.data/data/%s" % (version, below)
+        elif below.startswith("python/weft/"):  # the package itself, rather than a copy among the programs' files
+            name = below[len("python/"):]
+        elif below.startswith("python/"):
             continue
         with open(path, "rb") as file:
             yield name, file.read(), mode
