@@ -1,7 +1,7 @@
-"""Opens pages of `weft plan report` in Chromium without a screen, as people do: page_test.py [--pictures FOLDER]
+"""Opens pages of `weft plan report` in Chromium without a screen, as people do: page_test.py [--pictures DOCS]
 --programs PROGRAM...
 
-With --pictures it also writes the pictures that docs/howto/look_at_a_plan.md shows.
+With --pictures it also writes the pictures that documents show, into the folder pictures/ beside each.
 """
 
 import base64
@@ -93,7 +93,7 @@ class Browser:
             element, int((x - 0.5) * size["width"]), int((y - 0.5) * size["height"])).perform()
 
     def picture(self, name, first, last=None, pad=14):
-        """Of what is between two elements, for the documents."""
+        """Of what is between two elements, for the documents: "howto/step" is pictures/step.png of the folder howto."""
         if PICTURES is None:
             return
         self.script("scrollTo(0, 0); Elements.hideHint(); document.activeElement.blur()")
@@ -103,7 +103,8 @@ class Browser:
             """, first, last or first)
         clip = {"x": box[0] - pad, "y": box[1] - pad, "width": box[2] + 2 * pad, "height": box[3] + 2 * pad, "scale": 1}
         shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True, "clip": clip})
-        with open(os.path.join(PICTURES, name + ".png"), "wb") as file:
+        folder, name = name.split("/")
+        with open(os.path.join(PICTURES, folder, "pictures", name + ".png"), "wb") as file:
             file.write(base64.b64decode(shot["data"]))
 
     def close(self):
@@ -121,6 +122,8 @@ class PageTest(unittest.TestCase):
                  "dist.pipeline=4", "precision.compute=BF16")
         cls.make("175b", "models/gpt2/175b.job", "cluster=../../clusters/128x8h200.cluster", "dist.data=16",
                  "dist.tensor=8", "dist.pipeline=8", "batch.micro=16", "precision.compute=BF16", "zero.stage=1")
+        cls.make("zero", "models/gpt2/345m.job", "cluster=../../clusters/8xh200.cluster", "dist.data=8", "zero.stage=3",
+                 "precision.compute=BF16")
         cls.make("mixtral", "models/mixtral/tiny.job", "dist.expert=2")
         cls.make("auto", "models/gpt2/tiny.job", "cluster=../../clusters/8x8cpu.cluster", "graph.auto_parallel=true")
         corpus = os.path.join(cls.folder, "corpus.txt")
@@ -129,7 +132,7 @@ class PageTest(unittest.TestCase):
         run("weft-run", cls.path("tiny-stages.plan"), "--data", corpus, "--steps", "4", "--trace", cls.path("trace.json"),
             "--trace-kernels")
         run("weft-run", "tiny-2x2.plan", "--data", corpus, "--steps", "120", "--report", "run.html", cwd=cls.folder)
-        for name in ["tiny-2x2", "1.5b", "175b", "mixtral", "auto"]:
+        for name in ["tiny-2x2", "1.5b", "175b", "zero", "mixtral", "auto"]:
             run("weft-plan", "report", name + ".plan", cwd=cls.folder)
         run("weft-plan", "report", "tiny-stages.plan", "--trace", "trace.json", cwd=cls.folder)
         run("weft-plan", "report", "tiny-2x2.plan", "tiny-stages.plan", "-o", "two.html", cwd=cls.folder)
@@ -154,7 +157,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.browser.errors(), [])
 
     def test_every_page_is_small_whole_and_named(self):
-        for name in ["tiny-2x2", "tiny-stages", "1.5b", "175b", "mixtral", "auto", "two", "run"]:
+        for name in ["tiny-2x2", "tiny-stages", "1.5b", "175b", "zero", "mixtral", "auto", "two", "run"]:
             with self.subTest(name):
                 ready = self.open(name)
                 size = os.path.getsize(self.path(name + ".html"))
@@ -176,7 +179,7 @@ class PageTest(unittest.TestCase):
         self.assertIn("%.1f %%" % (100 * explained["mfu"]), text)
         self.assertIn("%.2f s" % explained["step_s"], text)
         self.assertIn("of headroom", text)
-        self.browser.picture("overview", self.browser.one("header"), self.browser.all("#overview .panel")[1])
+        self.browser.picture("howto/overview", self.browser.one("header"), self.browser.all("#overview .panel")[1])
 
     def shown_seconds(self):
         return self.browser.script("return Data.view.end - Data.view.begin")
@@ -218,7 +221,7 @@ class PageTest(unittest.TestCase):
         self.browser.script("Data.look(0.4, 0.75)")
         panel = self.browser.one("#step .panel")
         self.browser.point(canvas, 0.55, 0.16)
-        self.browser.picture("step", panel)
+        self.browser.picture("howto/step", panel)
         before = self.browser.script("return document.querySelector('#gantt-canvas').height")
         self.browser.button("step", "Every stream").click()
         self.assertGreater(self.browser.script("return document.querySelector('#gantt-canvas').height"), before)
@@ -229,7 +232,7 @@ class PageTest(unittest.TestCase):
         self.assertIn("measured", self.browser.one(".figures").text)
         heads = [it.text for it in self.browser.all("#kernels th")]
         self.assertIn("Measured", heads)
-        self.browser.picture("trace", self.browser.one("#step .panel"))
+        self.browser.picture("howto/trace", self.browser.one("#step .panel"))
 
     def test_memory_names_tensors(self):
         self.open("1.5b")
@@ -244,7 +247,7 @@ class PageTest(unittest.TestCase):
         self.assertIn("of the arena", detail)
         self.browser.point(canvas, 0.5, 0.9)
         self.assertIn("at byte", self.browser.one("#hint").text)
-        self.browser.picture("memory", self.browser.one("#memory .panel"))
+        self.browser.picture("howto/memory", self.browser.one("#memory .panel"))
 
     def test_layers_open_and_fold(self):
         self.open("tiny-2x2")
@@ -258,7 +261,7 @@ class PageTest(unittest.TestCase):
         self.assertGreater(nodes(), opened)
         boxed = self.browser.all("#model .edge.boxed")
         self.assertTrue(any("all_gather over tensor" in it.get_attribute("aria-label") for it in boxed))
-        self.browser.picture("model", self.browser.one("#model .panel"))
+        self.browser.picture("howto/model", self.browser.one("#model .panel"))
         self.browser.button("model", "Fold all").click()
         self.assertEqual(nodes(), folded)
 
@@ -268,7 +271,7 @@ class PageTest(unittest.TestCase):
         row.send_keys(Keys.ENTER)
         self.assertIn("h.*.mlp.c_fc.weight", self.browser.one("#tiles").text)
         self.assertEqual([it.text for it in self.browser.all("#tiles svg g text")], ["0, 2", "1, 3"])
-        self.browser.picture("tiles", self.browser.one("#model .swap"))
+        self.browser.picture("howto/tiles", self.browser.one("#model .swap"))
 
     def numbers(self, section, column):
         cells = [row.find_elements(By.TAG_NAME, "td")[column].text for row in self.browser.all("#%s tbody tr" % section)]
@@ -296,14 +299,14 @@ class PageTest(unittest.TestCase):
         rows = [it.text for it in self.browser.all("#search .panel:nth-of-type(2) tbody tr")]
         self.assertIn("chosen", rows[0])
         self.assertGreater(len(rows), 1)
-        self.browser.picture("search", self.browser.all("#search .panel")[0], self.browser.all("#search .panel")[1])
+        self.browser.picture("howto/search", self.browser.all("#search .panel")[0], self.browser.all("#search .panel")[1])
 
     def test_two_plans_stand_side_by_side(self):
         self.open("two")
         text = self.browser.one(".figures").text
         self.assertRegex(text, r"[+−]\d+\.\d %")
         self.assertIn("dist.tensor", self.browser.one("#differences").text)
-        self.browser.picture("two", self.browser.one("header"), self.browser.all("#overview .panel")[0])
+        self.browser.picture("howto/two", self.browser.one("header"), self.browser.all("#overview .panel")[0])
         self.browser.button("communication", "B tiny-stages.plan").click()
         self.assertIn("transfer", self.browser.one("#communication").text)
 
@@ -322,7 +325,7 @@ class PageTest(unittest.TestCase):
             self.assertTrue(any(label.startswith(name + " by step") for label in labels), labels)
         self.browser.point(charts[0], 0.5, 0.5)
         self.assertRegex(self.browser.one("#hint").text, r"step \d+\nLoss \d")
-        self.browser.picture("run", self.browser.one("#run .columns"))
+        self.browser.picture("howto/run", self.browser.one("#run .columns"))
 
     def test_it_prints(self):
         self.open("tiny-2x2", dark=True)
@@ -340,6 +343,7 @@ if __name__ == "__main__":
     if "--pictures" in arguments:
         at = arguments.index("--pictures")
         PICTURES = os.path.abspath(arguments[at + 1])
-        os.makedirs(PICTURES, exist_ok=True)
+        for folder in ("design", "howto"):
+            os.makedirs(os.path.join(PICTURES, folder, "pictures"), exist_ok=True)
         del arguments[at:at + 2]
     unittest.main(argv=arguments)
