@@ -123,7 +123,7 @@ class PageTest(unittest.TestCase):
         cls.make("175b", "models/gpt2/175b.job", "cluster=../../clusters/128x8h200.cluster", "dist.data=16",
                  "dist.tensor=8", "dist.pipeline=8", "batch.micro=16", "precision.compute=BF16", "zero.stage=1")
         cls.make("zero", "models/gpt2/345m.job", "cluster=../../clusters/8xh200.cluster", "dist.data=8", "zero.stage=3",
-                 "precision.compute=BF16")
+                 "batch.global=64", "batch.micro=64", "precision.compute=BF16")
         cls.make("mixtral", "models/mixtral/tiny.job", "dist.expert=2")
         cls.make("auto", "models/gpt2/tiny.job", "cluster=../../clusters/8x8cpu.cluster", "graph.auto_parallel=true")
         corpus = os.path.join(cls.folder, "corpus.txt")
@@ -248,6 +248,8 @@ class PageTest(unittest.TestCase):
         self.browser.point(canvas, 0.5, 0.9)
         self.assertIn("at byte", self.browser.one("#hint").text)
         self.browser.picture("howto/memory", self.browser.one("#memory .panel"))
+        self.browser.button("memory", "Stage 3").click()
+        self.browser.picture("design/arena", self.browser.one("#memory .panel"))
 
     def test_layers_open_and_fold(self):
         self.open("tiny-2x2")
@@ -272,6 +274,20 @@ class PageTest(unittest.TestCase):
         self.assertIn("h.*.mlp.c_fc.weight", self.browser.one("#tiles").text)
         self.assertEqual([it.text for it in self.browser.all("#tiles svg g text")], ["0, 2", "1, 3"])
         self.browser.picture("howto/tiles", self.browser.one("#model .swap"))
+
+    def test_shares_of_zero_are_gathered_beside_the_computation(self):
+        self.open("zero")
+        row = [it for it in self.browser.all("#model tbody tr") if it.text.startswith("h.*.mlp.c_proj.weight")][0]
+        row.send_keys(Keys.ENTER)
+        self.assertEqual([it.text for it in self.browser.all("#tiles svg g text")], [str(rank) for rank in range(8)])
+        self.browser.picture("design/shares", self.browser.one("#model .swap"))
+        self.browser.script("Data.look(0, 0.3 * Data.view.all)")
+        canvas = self.browser.one("#gantt-canvas")
+        canvas.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.ARROW_RIGHT * 6)
+        detail = self.browser.one("#gantt-detail").text
+        self.assertIn("all_gather", detail)
+        self.assertIn("hidden behind computation", detail)
+        self.browser.picture("design/streams", self.browser.one("#step .panel"))
 
     def numbers(self, section, column):
         cells = [row.find_elements(By.TAG_NAME, "td")[column].text for row in self.browser.all("#%s tbody tr" % section)]
