@@ -337,7 +337,7 @@ class PageTest(unittest.TestCase):
         self.assertIn("All 120 steps are done", self.browser.one("#run").text)
         charts = self.browser.all("#run svg")
         labels = [it.get_attribute("aria-label") for it in charts]
-        for name in ["Loss", "Tokens a second", "Resident memory of the first process"]:
+        for name in ["Loss", "Tokens a second", "Resident memory of the first process", "Share of the stated peak"]:
             self.assertTrue(any(label.startswith(name + " by step") for label in labels), labels)
         self.browser.point(charts[0], 0.5, 0.5)
         self.assertRegex(self.browser.one("#hint").text, r"step \d+\nLoss \d")

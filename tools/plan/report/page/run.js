@@ -11,6 +11,8 @@ const Run = (() => {
     ['grad_norm', 'Norm of the gradients', (it) => it.toPrecision(3), null],
     ['lr', 'Learning rate', (it) => it.toExponential(2), null],
     ['mfu', 'Share of the measured peak', Format.share, null],
+    ['mfu_cluster', 'Share of the stated peak', Format.share, null],
+    ['memory_share', 'Share of the host\'s memory', Format.share, null],
   ];
   const kOthers = new Set([...kCharts.map(([key]) => key), 'step', 'tokens', 'tflops']);
 
