@@ -22,8 +22,8 @@ int ScreenWidth() {
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const weft::tools::Outcome outcome = weft::tools::RunPlanCommand(arguments, ScreenWidth());
-  std::fputs(outcome.output.c_str(), stdout);
-  if (std::fflush(stdout) != 0) {
+  // What is longer than its buffer fails where it is put.
+  if (std::fputs(outcome.output.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
     std::perror("weft-plan: standard output");
     return 1;
   }

@@ -22,6 +22,14 @@ class VersionTest(unittest.TestCase):
         self.assertEqual(len(texts), 1, texts)
         self.assertRegex(texts.pop(), r"\A\d+\.\d+\.\d+\n  commit  \S+\n  LLVM    \d+\.\S+\n  CUDA    (none|\d+\.\d+)\n\Z")
 
+    def test_a_full_disk_is_said(self):
+        for program in ("tools/weft/weft", "tools/fmt/weft-fmt", "tools/lsp/weft-lsp"):
+            for flag in ("--help", "-h", "--version"):
+                with open("/dev/full", "w", encoding="utf-8") as full:
+                    result = subprocess.run([program, flag], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+                self.assertEqual((result.returncode, result.stderr), (
+                    1, program.rpartition("/")[2] + ": standard output: cannot be written: No space left on device\n"))
+
     def test_the_dispatcher_hands_it_on(self):
         result = subprocess.run(["tools/weft/weft", "plan", "--version"], capture_output=True, text=True, timeout=60)
         self.assertRegex(result.stdout, r"\Aweft-plan \d")
