@@ -5,7 +5,7 @@ NumPy, `from_torch` needs torch too, `from_onnx` onnx. See docs/howto/use_from_p
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Dict, Optional, Sequence
 
 from .checkpoint import Checkpoint, load
 from .plan import Plan, compile
@@ -15,7 +15,8 @@ from .running import Run, run
 __all__ = ["Checkpoint", "Error", "Plan", "RequestError", "Run", "WorkError", "compile", "from_onnx", "from_torch", "load", "run", "use"]
 
 
-def from_onnx(path: str, loss: Any = None, sizes: Any = None, constants: Any = ()) -> Any:
+def from_onnx(path: str, loss: Optional[str] = None, sizes: Optional[Dict[str, int]] = None,
+              constants: Sequence[str] = ()) -> Any:
     """The model, job and weights of an ONNX file: what `compile` takes, and `save("NAME.job")` writes.
 
     Without a loss it computes the file's outputs. `loss` is "cross_entropy", of the first output and an input `labels`, or the

@@ -7,7 +7,7 @@ import unittest
 
 class TypesTest(unittest.TestCase):
     def test_the_package_is_typed(self):
-        # Not what import_torch is made of.
+        # Not what importing is made of.
         modules = glob.glob("python/weft/*.py") + ["python/examples/gpt2.py"]
         self.assertGreater(len(modules), 5)
         done = subprocess.run(["/usr/bin/mypy", "--strict", "--follow-imports=silent", "--cache-dir=" + os.devnull, *modules],

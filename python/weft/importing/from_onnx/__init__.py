@@ -1,7 +1,9 @@
 """Makes a model file, a job and weights of an ONNX file: see docs/howto/import_an_onnx_model.md."""
+from typing import Any, Dict, Optional, Sequence
 
 
-def from_onnx(path, loss=None, sizes=None, constants=(), title=()):
+def from_onnx(path: str, loss: Optional[str] = None, sizes: Optional[Dict[str, int]] = None, constants: Sequence[str] = (),
+              title: Sequence[str] = ()) -> Any:
     """What an ONNX file becomes: an Imported.
 
     Without a loss the graph `forward` gives the file's outputs. With `loss` the graph `train` minimizes it: "cross_entropy"
