@@ -9,43 +9,36 @@ model.layer @layer_norm(%x) {
 }
 
 model.layer @linear(%x) {
-  %weight = weft.parameter "weight" [4, 3, 8, 32] stored [96, 32] init(normal 0.15)
-  %bias = weft.parameter "bias" [4, 3, 8] stored [96] init(zeros)
+  %weight = weft.parameter "weight" [4, 3, 8, 32] stored [96, 32] init(normal 0.15) sbp(tensor = S(0))
+  %bias = weft.parameter "bias" [4, 3, 8] stored [96] init(zeros) sbp(tensor = S(0))
   %0 = weft.einsum "bsi,opqi->bsopq" %x, %weight
   %1 = weft.add %0, %bias
   model.return %1
 }
 
 model.layer @linear_2(%x) {
-  %weight = weft.parameter "weight" [32, 4, 8] stored [32, 32] init(normal 0.15)
+  %weight = weft.parameter "weight" [32, 4, 8] stored [32, 32] init(normal 0.15) sbp(tensor = S(1))
   %bias = weft.parameter "bias" [32] init(zeros)
   %0 = weft.einsum "bsij,oij->bso" %x, %weight
   %1 = weft.add %0, %bias
   model.return %1
 }
 
-model.layer @bloom_attention(%x, %y, %z, %u) {
+model.layer @bloom_attention(%x, %y) {
   %0 = model.call @linear "query_key_value" (%x)
   %1 = weft.slice %0 dim(3) from(0) size(1)
   %2 = weft.reshape %1 [batch, 16, 4, 8]
-  %3 = weft.transpose %2 [0, 2, 1, 3]
-  %4 = weft.slice %0 dim(3) from(1) size(1)
-  %5 = weft.slice %0 dim(3) from(2) size(1)
-  %6 = weft.reshape %5 [batch, 16, 4, 8]
-  %7 = weft.reshape %3 [batch * 4, 16, 8]
-  %8 = weft.reshape %4 [batch, 16, 32]
-  %9 = weft.transpose %8 [0, 2, 1]
-  %10 = weft.reshape %9 [batch * 4, 8, 16]
-  %11 = weft.einsum "bsi,bio->bso" %7, %10
-  %12 = weft.scale %11 by(0.35355339059327373)
-  %13 = weft.add %12, %y
-  %14 = weft.reshape %13 [batch, 4, 16, 16]
-  %15 = weft.add %14, %z
-  %16 = weft.softmax %15
-  %17 = weft.einsum "bsti,biso->btso" %16, %6
-  %18 = model.call @linear_2 "dense" (%17)
-  %19 = weft.add %u, %18
-  model.return %19
+  %3 = weft.slice %0 dim(3) from(1) size(1)
+  %4 = weft.slice %0 dim(3) from(2) size(1)
+  %5 = weft.reshape %4 [batch, 16, 4, 8]
+  %6 = weft.reshape %3 [batch, 16, 4, 8]
+  %7 = weft.iota [1, 1, 1, 16] dim(3) to f32
+  %8 = weft.constant [1, 4, 1, 1] values [0.25, 0.0625, 0.015625, 0.00390625]
+  %9 = weft.mul %8, %7
+  %10 = weft.attention %2, %6, %5 bias(%9) causal
+  %11 = model.call @linear_2 "dense" (%10)
+  %12 = weft.add %y, %11
+  model.return %12
 }
 
 model.layer @linear_3(%x) {
@@ -72,9 +65,9 @@ model.layer @bloom_mlp(%x, %y) {
   model.return %3
 }
 
-model.layer @bloom_block(%x, %y, %z) {
+model.layer @bloom_block(%x) {
   %0 = model.call @layer_norm "input_layernorm" (%x)
-  %1 = model.call @bloom_attention "self_attention" (%0, %y, %z, %x)
+  %1 = model.call @bloom_attention "self_attention" (%0, %x)
   %2 = model.call @layer_norm "post_attention_layernorm" (%1)
   %3 = model.call @bloom_mlp "mlp" (%2, %1)
   model.return %3
@@ -83,20 +76,9 @@ model.layer @bloom_block(%x, %y, %z) {
 model.layer @bloom_model(%x, %y) {
   %0 = weft.embedding %x, %y
   %1 = model.call @layer_norm "word_embeddings_layernorm" (%0)
-  %2 = weft.fill [1, 1, 1, 1] value(-3.4028234663852886e+38)
-  %3 = weft.fill [1, 1, 1, 1] value(0.0)
-  %4 = weft.iota [1, 1, 16, 16] dim(3)
-  %5 = weft.iota [1, 1, 16, 16] dim(2)
-  %6 = weft.less_equal %4, %5
-  %7 = weft.select %6, %3, %2
-  %8 = weft.constant [1, 4, 1] values [0.25, 0.0625, 0.015625, 0.00390625]
-  %9 = weft.iota [1, 1, 16] dim(2) to f32
-  %10 = weft.mul %8, %9
-  %11 = weft.broadcast_to %10 [batch, 4, 16]
-  %12 = weft.reshape %11 [batch * 4, 1, 16]
-  %13 = model.repeat layers "h" @bloom_block(%1, %12, %7)
-  %14 = model.call @layer_norm "ln_f" (%13)
-  model.return %14
+  %2 = model.repeat layers "h" @bloom_block(%1)
+  %3 = model.call @layer_norm "ln_f" (%2)
+  model.return %3
 }
 
 model.graph @train(%tokens [batch, 16] i32, %labels [batch, 16] i32) {

@@ -109,7 +109,23 @@ model.layer @t5_stack(%x, %y, %z) {
   model.return %35
 }
 
-model.layer @t5_attention_2(%x, %y, %z) {
+model.layer @t5_attention_2(%x, %y) {
+  %0 = model.call @linear "q" (%x) [0.062]
+  %1 = model.call @linear "k" (%x) [0.17]
+  %2 = model.call @linear "v" (%x) [0.18]
+  %3 = weft.attention %0, %1, %2 bias(%y) causal scale(1.0)
+  %4 = model.call @linear_2 "o" (%3)
+  model.return %4
+}
+
+model.layer @t5_layer_self_attention_2(%x, %y) {
+  %0 = model.call @t5_layer_norm "layer_norm" (%x)
+  %1 = model.call @t5_attention_2 "SelfAttention" (%0, %y)
+  %2 = weft.add %x, %1
+  model.return %2
+}
+
+model.layer @t5_attention_3(%x, %y, %z) {
   %0 = model.call @linear "q" (%x) [0.062]
   %1 = model.call @linear "k" (%y) [0.17]
   %2 = model.call @linear "v" (%y) [0.18]
@@ -120,13 +136,13 @@ model.layer @t5_attention_2(%x, %y, %z) {
 
 model.layer @t5_layer_cross_attention(%x, %y, %z) {
   %0 = model.call @t5_layer_norm "layer_norm" (%x)
-  %1 = model.call @t5_attention_2 "EncDecAttention" (%0, %y, %z)
+  %1 = model.call @t5_attention_3 "EncDecAttention" (%0, %y, %z)
   %2 = weft.add %x, %1
   model.return %2
 }
 
 model.layer @t5_block_2(%x, %y, %z, %u) {
-  %0 = model.call @t5_layer_self_attention "layer.0" (%x, %y)
+  %0 = model.call @t5_layer_self_attention_2 "layer.0" (%x, %y)
   %1 = model.call @t5_layer_cross_attention "layer.1" (%0, %z, %u)
   %2 = model.call @t5_layer_ff "layer.2" (%1)
   model.return %2
@@ -141,37 +157,30 @@ model.layer @t5_stack_2(%x, %y, %z, %u) {
   %3 = weft.fill [1, 1, 1, 1] value(1.0)
   %4 = weft.sub %3, %2
   %5 = weft.scale %4 by(-3.4028234663852886e+38)
-  %6 = weft.iota [1, 1, 12, 12] dim(3)
-  %7 = weft.iota [1, 1, 12, 12] dim(2)
-  %8 = weft.less_equal %6, %7
-  %9 = weft.fill [1, 1, 1, 1] value(-3.4028234663852886e+38)
-  %10 = weft.fill [1, 1, 1, 1] value(0.0)
-  %11 = weft.select %8, %10, %9
-  %12 = weft.fill [1, 1] value(7) to i32
-  %13 = weft.fill [1, 1] value(0) to i32
-  %14 = weft.iota [12, 1] dim(0)
-  %15 = weft.iota [1, 12] dim(1)
-  %16 = weft.sub %15, %14
-  %17 = weft.minimum %16, %13
-  %18 = weft.sub %13, %17
-  %19 = weft.cast %18 to f32
-  %20 = weft.scale %19 by(0.25)
-  %21 = weft.log %20
-  %22 = weft.scale %21 by(0.9102392266268373)
-  %23 = weft.scale %22 by(4.0)
-  %24 = weft.cast %23 to i32
-  %25 = weft.fill [1, 1] value(4) to i32
-  %26 = weft.add %24, %25
-  %27 = weft.minimum %26, %12
-  %28 = weft.less %18, %25
-  %29 = weft.select %28, %18, %27
-  %30 = weft.embedding %29, %weight
-  %31 = weft.transpose %30 [2, 0, 1]
-  %32 = weft.reshape %31 [1, 4, 12, 12]
-  %33 = weft.add %32, %11
-  %34 = model.repeat layers "block" @t5_block_2(%0, %33, %u, %5)
-  %35 = model.call @t5_layer_norm "final_layer_norm" (%34)
-  model.return %35
+  %6 = weft.fill [1, 1] value(7) to i32
+  %7 = weft.fill [1, 1] value(0) to i32
+  %8 = weft.iota [12, 1] dim(0)
+  %9 = weft.iota [1, 12] dim(1)
+  %10 = weft.sub %9, %8
+  %11 = weft.minimum %10, %7
+  %12 = weft.sub %7, %11
+  %13 = weft.cast %12 to f32
+  %14 = weft.scale %13 by(0.25)
+  %15 = weft.log %14
+  %16 = weft.scale %15 by(0.9102392266268373)
+  %17 = weft.scale %16 by(4.0)
+  %18 = weft.cast %17 to i32
+  %19 = weft.fill [1, 1] value(4) to i32
+  %20 = weft.add %18, %19
+  %21 = weft.minimum %20, %6
+  %22 = weft.less %12, %19
+  %23 = weft.select %22, %12, %21
+  %24 = weft.embedding %23, %weight
+  %25 = weft.transpose %24 [2, 0, 1]
+  %26 = weft.reshape %25 [1, 4, 12, 12]
+  %27 = model.repeat layers "block" @t5_block_2(%0, %26, %u, %5)
+  %28 = model.call @t5_layer_norm "final_layer_norm" (%27)
+  model.return %28
 }
 
 model.graph @train(%input_ids [batch, 16] i32, %attention_mask [batch, 16] i32, %labels [batch, 12] i32) {

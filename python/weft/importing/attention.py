@@ -88,14 +88,17 @@ def hidden_or_not(bias):
     return bias == 0 if ((bias == 0) | (bias < -1e30)).all() else None
 
 
-def causal_and_mask(graph, op):
-    """A mask that hides what comes later and what another mask hides: attention is causal and has that mask."""
-    if op.kind != "attention" or "mask" not in op.attributes or op.attributes["causal"] or len(op.inputs) != 4 \
-            or op.inputs[3].op.kind != "logical_and":
+def causal_and_more(graph, op):
+    """A mask, or a bias, that hides what comes later and what another one hides or adds: attention is causal and has the other."""
+    joins = {"mask": "logical_and", "bias": "add"}
+    if op.kind != "attention" or op.attributes["causal"] or len(op.inputs) != 4 \
+            or op.inputs[3].op.kind != joins["mask" if "mask" in op.attributes else "bias"]:
         return None
     rows, keys = op.inputs[0].shape[1], op.inputs[1].shape[1]
     for a, b in (op.inputs[3].op.inputs, op.inputs[3].op.inputs[::-1]):
         seen = numbers(a)
+        if seen is not None and "bias" in op.attributes:
+            seen = hidden_or_not(seen)
         if seen is not None and rows <= keys and seen.shape[-2:] == (rows, keys) \
                 and (seen == causal(rows, keys)).all() and b.rank == 4:
             return graph.append("attention", op.inputs[:3] + [b], {**op.attributes, "causal": True},
@@ -208,4 +211,4 @@ def attention_letters(first, second):
             [v.index(c) for c in (b2, t2, n2, size2[0])], [y.index(c) for c in result])
 
 
-RULES = [scale_behind_product, written_out, known_mask, causal_and_mask, grouped_queries, bias_and_mask_as_read]
+RULES = [scale_behind_product, written_out, known_mask, causal_and_more, grouped_queries, bias_and_mask_as_read]

@@ -212,21 +212,36 @@ def reshape_behind_binary(graph, op):
 
 
 def batches_apart(graph, op):
-    """A product of batches that reshapes have joined alike, such as heads, as one of the batches as they were."""
+    """A product of batches that reshapes have joined, such as heads, as one of the batches as they were."""
     if op.kind != "einsum" or any(v.op.kind != "reshape" for v in op.inputs):
         return None
     left, result = op.attributes["equation"].split("->")
-    terms, fine = left.split(","), [v.op.inputs[0] for v in op.inputs]
-    sizes = [groups(x.shape, v.shape) for x, v in zip(fine, op.inputs)]
-    if None in sizes:
+    terms = left.split(",")
+    if terms[0][0] != terms[1][0] or terms[0][0] not in result:
         return None
-    # The letter that is cut, in both as their first dimension, and nothing else.
-    if any(size[0] < 2 or set(size[1:]) - {1} for size in sizes) or sizes[0] != [sizes[1][0]] + sizes[0][1:] \
-            or terms[0][0] != terms[1][0] or terms[0][0] not in result or fine[0].shape[:sizes[0][0]] != fine[1].shape[:sizes[0][0]]:
+    # The letter that is cut, in both as their first dimension; one of them says how, and cuts nothing else.
+    cuts = [v.op.inputs[0].shape[:size[0]] for v in op.inputs for size in [groups(v.op.inputs[0].shape, v.shape)]
+            if size is not None and size[0] > 1 and not set(size[1:]) - {1}]
+    if not cuts or cuts[0] != cuts[-1]:
         return None
-    new = "".join([c for c in "uvwxyz" if c not in left][:sizes[0][0]])
-    y = graph.einsum("%s,%s->%s" % tuple(t.replace(terms[0][0], new) for t in (terms[0], terms[1], result)), *fine)
+    new = "".join([c for c in "uvwxyz" if c not in left][:len(cuts[0])])
+    y = graph.einsum("%s,%s->%s" % tuple(t.replace(terms[0][0], new) for t in (terms[0], terms[1], result)),
+                     *[graph.reshape(v, cuts[0] + v.shape[1:]) for v in op.inputs])
     return graph.reshape(y, op.output.shape)
+
+
+def ones_behind_broadcast(graph, op):
+    """reshape(broadcast(x)) as broadcast(reshape(x)), where the reshape adds dimensions of extent 1 and nothing else."""
+    if op.kind != "reshape" or op.inputs[0].op.kind != "broadcast_to":
+        return None
+    x, shape, at = op.inputs[0].op.inputs[0], list(op.output.shape), 0
+    if [n for n in shape if n != 1] != [n for n in op.inputs[0].shape if n != 1] or x.rank != op.inputs[0].rank:
+        return None
+    extents = [a for a, b in zip(x.shape, op.inputs[0].shape) if b != 1]
+    for i, n in enumerate(shape):
+        if n != 1:
+            shape[i], at = extents[at], at + 1
+    return graph.broadcast_to(graph.reshape(x, tuple(shape)), op.output.shape)
 
 
 def einsum_of_transpose(graph, op):
@@ -333,7 +348,8 @@ def transpose_behind_bias(graph, op):
     return graph.binary(op.inputs[0].op.kind, graph.transpose(a, perm), graph.reshape(b, b.shape + (1,) * (a.rank - 1 - at)))
 
 
-RULES = [chain, implied_broadcast, broadcast_behind_unary, broadcast_chain, reshape_behind_norm, batches_apart,
+RULES = [chain, implied_broadcast, broadcast_behind_unary, broadcast_chain, ones_behind_broadcast, reshape_behind_norm,
+         batches_apart,
          reshape_behind_unary, reshape_behind_binary, einsum_of_transpose,
          transpose_of_einsum,
          rows_ordered, bias_before_transpose, transpose_behind_bias]
