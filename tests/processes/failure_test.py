@@ -9,8 +9,8 @@ import sys
 import time
 
 sys.path.insert(0, "tests/processes")
-from processes import LAYOUTS, MICRO, ProcessesTest, children, numbers, saved  # noqa: E402
-from programs import TOKENS, WEIGHTS, call, command, contents, main, raw_safetensors, saved_step, write_safetensors  # noqa: E402
+from processes import LAYOUTS, MICRO, Generation, ProcessesTest, children, numbers, saved  # noqa: E402
+from programs import JOB, TOKENS, WEIGHTS, call, command, contents, main, raw_safetensors, saved_step, write_safetensors  # noqa: E402
 
 LAYOUT, PROCESSES = LAYOUTS["data x pipeline"]
 ENDLESS = ("--steps", 10**9)
@@ -194,6 +194,24 @@ class FailureTest(ProcessesTest):
         for step in (2, 4):
             self.assertEqual(saved_step(f"{self.path('standing')}/step-{step:08}"), saved_step(f"{self.path('off')}/step-{step:08}"))
 
+    def generating(self, processes, *arguments):
+        return self.start(processes, JOB, "dist.tensor=2", "--init", WEIGHTS, "--tokens", 5, *arguments, make=Generation)
+
+    def test_what_generates_says_once_what_is_wrong(self):
+        for processes, arguments, said in (
+                (3, ("--prompt-ids", "1"), "weft-generate: plan: expected 2 processes, one a rank, got 3 (mpirun -n 2)\n"),
+                (2, ("--prompt-ids", "1", "--end", "256"), "weft-generate: --end: expected none or a token from 0 to 255, got `256`\n")):
+            self.assertEqual(self.generating(processes, *arguments).end(), (2, said))
+
+    def test_a_signal_ends_what_generates(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            run = self.generating(2, "--prompt-ids", "1")
+            run.find_ranks(awaited=1)
+            run.send(1, signal.SIGSTOP)  # so that it lasts
+            run.process.send_signal(number)
+            self.assertEqual(run.end(), (128 + number, ""))
+            self.assertTrue(run.all_gone())
+
     def test_launch_explains_itself(self):
         for arguments, status, text in (
                 (["a.plan"], 2, "expected -n N, as many processes as the plan has ranks"),
@@ -214,7 +232,11 @@ class FailureTest(ProcessesTest):
                  "--fewer: none.plan: No such file or directory"),
                 ([*SEVERAL, "--fewer", "1:none.plan", "--", "--checkpoint-dir", "c", "a.plan"], 2,
                  "--fewer: expected the plan in front of the flags of weft run"),
-                (["-n", "2", "--show", "a.plan", "--steps", "3"], 0, "a.plan --steps 3")):
+                (["-n", "2", "--show", "a.plan", "--steps", "3"], 0, "a.plan --steps 3"),
+                (["-n", "2", "generate"], 2, "expected a job behind generate"),
+                (["-n", "2", "--restarts", "3", "generate", "a.job", "--checkpoint-dir", "runs"], 2,
+                 "--restarts: expected a plan, as a run begins again from a checkpoint of its own, got generate"),
+                (["-n", "2", "--show", "--", "generate", "a.job", "--prompt", "a"], 0, "weft-generate a.job --prompt a")):
             with self.subTest(arguments=arguments):
                 done = subprocess.run(command("weft-launch", *arguments), stdin=subprocess.DEVNULL,
                                       capture_output=True, timeout=60)

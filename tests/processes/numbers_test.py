@@ -45,11 +45,13 @@ class NumbersTest(ProcessesTest):
                 overrides, processes = LAYOUTS[name]
                 line = command("weft-generate", JOB, *overrides, "--init", WEIGHTS, "--prompt-ids", "72,101,108;65",
                                "--tokens", 12, "--temperature", 1, "--threads", 1, "--quiet")
-                threads, apart = [subprocess.run([*launcher, *line], capture_output=True, text=True, timeout=LIMIT_S)
-                                  for launcher in ([], ["tools/build_defs/mpirun.sh", str(processes)])]
-                self.assertEqual((threads.returncode, apart.returncode), (0, 0), threads.stderr + apart.stderr)
-                self.assertEqual(apart.stdout, threads.stdout)
-                self.assertEqual([len(row.split(",")) for row in threads.stdout.splitlines()], [12, 12])
+                launched = [*command("weft-launch", "-n", processes, "generate"), *line[1:]]
+                threads, apart, launched = [subprocess.run(one, capture_output=True, text=True, timeout=LIMIT_S)
+                                            for one in (line, ["tools/build_defs/mpirun.sh", str(processes), *line], launched)]
+                self.assertEqual((threads.returncode, apart.returncode, launched.returncode), (0, 0, 0),
+                                 threads.stderr + apart.stderr + launched.stderr)
+                self.assertEqual((apart.stdout, launched.stdout), (threads.stdout, threads.stdout))
+                self.assertEqual((launched.stderr, [len(row.split(",")) for row in threads.stdout.splitlines()]), ("", [12, 12]))
 
     def test_functions(self):
         x = self.path("x.safetensors")

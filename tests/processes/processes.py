@@ -37,8 +37,11 @@ class Run:
     """A run under way: `weft launch`, its mpirun, and the ranks below that."""
 
     def __init__(self, processes, plan, *flags, data=TOKENS, launch=()):
+        self.begin(processes, *launch, "--", plan, "--data", data, "--threads", 1, "--quiet", *flags)
+
+    def begin(self, processes, *arguments):
         self.processes = processes
-        line = command("weft-launch", "-n", processes, *launch, "--", plan, "--data", data, "--threads", 1, "--quiet", *flags)
+        line = command("weft-launch", "-n", processes, *arguments)
         environment = {key: value for key, value in os.environ.items() if key != "XML_OUTPUT_FILE"}
         self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
         self.ranks = {}
@@ -99,9 +102,16 @@ def environment_of(process):
         return {}
 
 
+class Generation(Run):
+    """`weft launch ... generate`, likewise."""
+
+    def __init__(self, processes, job, *arguments):
+        self.begin(processes, "generate", job, *arguments, "--threads", 1)
+
+
 class ProcessesTest(ProgramTest):
-    def start(self, processes, plan, *flags, **options):
-        run = Run(processes, plan, *flags, **options)
+    def start(self, processes, plan, *flags, make=Run, **options):
+        run = make(processes, plan, *flags, **options)
         self.addCleanup(lambda: run.process.poll() is None and run.process.kill())
         return run
 

@@ -1,6 +1,6 @@
 // weft-launch: the ranks of a plan as processes of this machine, or of several,
-// for people without an MPI habit. Finds weft-run and mpirun, and stays between
-// them and whoever sends signals.
+// for people without an MPI habit. Finds weft-run, or weft-generate, and mpirun,
+// and stays between them and whoever sends signals.
 #include <fcntl.h>
 #include <sys/poll.h>
 #include <sys/prctl.h>
@@ -34,6 +34,7 @@ namespace {
 constexpr char kHelp[] = R"(weft launch: runs a plan on this machine or several, a process for every rank
 
 usage: weft launch -n N [--] PLAN [flags of weft run]
+       weft launch -n N [--] generate JOB [key.path=value ...] [flags of weft generate]
 
   -n N       how many processes: as many as the plan has ranks
   --hosts NAME:RANKS,...
@@ -58,14 +59,16 @@ It runs `mpirun -n N weft-run PLAN ...` with what mpirun wants on one machine; s
 docs/howto/run_on_several_machines.md for more than one. SIGTERM ends the run
 after its step, with a checkpoint and status 0; an interrupt (Ctrl-C) does the same
 with status 1. A second one ends it at once, and so does a second SIGTERM two seconds later.
+With `generate` it is weft-generate that is run; one rank prints the answers, and any of these signals ends all at once.
 
 examples
   weft launch -n 2 gpt2.plan --data corpus.txt --steps 200
   weft launch -n 2 --restarts 20 gpt2.plan --data corpus.txt --checkpoint-dir runs --checkpoint-every 5m
   weft launch -n 16 --hosts node01:8,node02:8,node03:8 --restarts 5 --fewer 8:half.plan gpt2.plan \
       --data corpus.txt --checkpoint-dir /shared/runs --checkpoint-every 5m
+  weft launch -n 2 generate gpt2.job dist.tensor=2 --init gpt2 --prompt "Once upon a time"
 
-exit status: that of weft-run; 1 if mpirun is missing or cannot be used; 2 for a wrong request
+exit status: that of weft-run or weft-generate; 1 if mpirun is missing or cannot be used; 2 for a wrong request
 )";
 
 std::atomic<int> child{0};
@@ -73,6 +76,9 @@ std::atomic<int> interrupts{0};
 
 // When the first signal came that asked to terminate, in seconds; 0: none has.
 std::atomic<time_t> terminated{0};
+
+// Whether what is run has steps to finish, and so is told to end; else Attendant ends it.
+std::atomic<bool> has_steps{true};
 
 // mpirun ends all processes at the signals that end it, but hands SIGUSR1 and SIGUSR2 on. A second SIGTERM ends them
 // unless it comes at once, as when a group of processes is told and this one twice.
@@ -86,7 +92,7 @@ void HandOn(int signal) {
   } else if (terminated.compare_exchange_strong(first, now.tv_sec) || now.tv_sec - first <= 1) {
     handed = SIGUSR1;
   }
-  if (child > 0) kill(child, handed);
+  if (child > 0 && has_steps) kill(child, handed);
 }
 
 // Whether whoever runs this wants it to end.
@@ -100,7 +106,11 @@ int Fail(int status, const std::string& text) {
 // More an hour, and most of the time goes into starting.
 constexpr int kRestartsAnHour = 6;
 
+// The word in the place of a plan that asks for weft-generate.
+constexpr char kGenerate[] = "generate";
+
 struct Request {
+  std::string program = "weft-run";
   int processes = 0;
   int restarts = 0;
   int restarts_an_hour = kRestartsAnHour;
@@ -110,7 +120,7 @@ struct Request {
   bool show = false;
   bool help = false;
   bool version = false;
-  std::vector<std::string> run;  // what weft-run gets
+  std::vector<std::string> run;  // what the program gets
   std::string wrong;
 };
 
@@ -123,7 +133,7 @@ bool ReadNumber(const std::string& text, int least, int most, int& number) {
   return true;
 }
 
-// Whether weft-run is given a flag, as "--flag" or "--flag=value".
+// Whether the program is given a flag, as "--flag" or "--flag=value".
 bool Has(const std::vector<std::string>& run, const std::string& flag) {
   return std::any_of(run.begin(), run.end(), [&](const std::string& argument) {
     return argument == flag || argument.compare(0, flag.size() + 1, flag + "=") == 0;
@@ -180,11 +190,16 @@ Request Parse(const std::vector<std::string>& arguments) {
     if (!request.wrong.empty() || request.help || request.version) return request;
   }
   if (i < arguments.size() && arguments[i] == "--") ++i;
+  const bool generates = i < arguments.size() && arguments[i] == kGenerate;
+  if (generates) ++i;
+  if (generates) request.program = "weft-generate";
   request.run.assign(arguments.begin() + i, arguments.end());
   if (request.processes == 0) {
     request.wrong = "expected -n N, as many processes as the plan has ranks (see --help)";
   } else if (request.run.empty()) {
-    request.wrong = "expected a plan (see --help)";
+    request.wrong = generates ? "expected a job behind generate (see --help)" : "expected a plan (see --help)";
+  } else if (request.restarts > 0 && generates) {
+    request.wrong = "--restarts: expected a plan, as a run begins again from a checkpoint of its own, got generate";
   } else if (request.restarts > 0 && !Has(request.run, "--checkpoint-dir")) {
     request.wrong =
         "--restarts: expected --checkpoint-dir among the flags of weft run, as a run begins again from there";
@@ -194,15 +209,15 @@ Request Parse(const std::vector<std::string>& arguments) {
   return request;
 }
 
-// weft-run, which lies beside this program, or where a build puts it; empty if not.
-std::string FindRun() {
+// A program that lies beside this one, or where a build puts it; empty if not.
+std::string Find(const std::string& program) {
   char path[PATH_MAX];
   const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
   if (size <= 0 || size == static_cast<ssize_t>(sizeof path)) return "";
-  const std::string program(path, size);
-  const std::string folder = program.substr(0, program.rfind('/') + 1);
-  for (const std::string& run : {folder + "weft-run", folder + "../run/weft-run"}) {
-    if (access(run.c_str(), X_OK) == 0) return run;
+  const std::string self(path, size), folder = self.substr(0, self.rfind('/') + 1);
+  const std::string built = folder + "../" + program.substr(program.find('-') + 1) + "/";
+  for (const std::string& place : {folder, built}) {
+    if (access((place + program).c_str(), X_OK) == 0) return place + program;
   }
   return "";
 }
@@ -299,6 +314,7 @@ class Attendant {
       Await();
       Hear();
       ranks_.Look();
+      if (!has_steps && ToldToEnd()) EndNow();
       EndStuck();
     } while (waitpid(mpirun_, &status, WNOHANG) != mpirun_);
     // Who outlives mpirun may keep the pipe open: what is in it now is all.
@@ -308,6 +324,7 @@ class Attendant {
     const bool killed = WIFSIGNALED(status);
     status = StatusOf(status);
     if (status == 0) return {0, ""};
+    if (!has_steps && ToldToEnd()) return {128 + (interrupts > 0 ? SIGINT : SIGTERM), ""};
     if (!words_.Lost().empty()) return Tell({status, words_.Lost()});
     if (!words_.TooFew().empty()) return {status, words_.TooFew(), words_.LostHost()};
     if (const std::string& host = words_.LostHost(); !host.empty())
@@ -349,6 +366,12 @@ class Attendant {
     if (size > 0) PassOn(words_.Take(std::string(bytes, size)));
     if (size == 0) said_ = -1;  // all have closed it
     return size > 0;
+  }
+
+  // mpirun would let them go on for a second.
+  void EndNow() {
+    ranks_.EndAll(0);
+    kill(mpirun_, SIGTERM);
   }
 
   void EndStuck() {
@@ -468,8 +491,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (!request.wrong.empty()) return Fail(2, request.wrong);
-  const std::string run = FindRun();
-  if (run.empty()) return Fail(1, "weft-run: expected beside weft-launch, found none");
+  has_steps = request.program == "weft-run";
+  const std::string run = Find(request.program);
+  if (run.empty()) return Fail(1, request.program + ": expected beside weft-launch, found none");
   if (request.show) {
     const std::vector<std::string> command =
         CommandOf(request, run, {weft::launch::Hosts(request.hosts), request.processes, "", ""});
@@ -485,7 +509,8 @@ int main(int argc, char** argv) {
                 "or run all ranks in one process with weft run");
   }
   if (version.find("Open MPI") == std::string::npos) {
-    return Fail(1, "mpirun: expected that of Open MPI, got another; with its own flags it runs weft-run as well");
+    return Fail(1, "mpirun: expected that of Open MPI, got another; with its own flags it runs " + request.program +
+                       " as well");
   }
   return Supervise(request, run);
 }

@@ -1,6 +1,7 @@
 #include "tools/launch/words.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <regex>
 #include <utility>
@@ -8,7 +9,8 @@
 namespace weft::launch {
 namespace {
 
-constexpr char kRun[] = "weft-run: ";
+// What a rank's line begins with.
+const char* const kPrograms[] = {"weft-run: ", "weft-generate: "};
 // What is in a line of one that others are missed by: World::communicator(), the watchdog's and a rendezvous'.
 constexpr char kLost[] = " lost: ";
 const char* const kTooFew[] = {kLost, "nothing has moved for ", " has not come within "};
@@ -35,12 +37,15 @@ std::string Words::Take(const std::string& bytes) {
 }
 
 std::string Words::TakeLine(const std::string& line) {
-  if (StartsWith(line, kRun)) {  // another's line, whatever mpirun is saying
+  const auto* const program = std::find_if(std::begin(kPrograms), std::end(kPrograms),
+                                           [&](const char* begin) { return StartsWith(line, begin); });
+  if (program != std::end(kPrograms)) {  // another's line, whatever mpirun is saying
     told_ = true;
     told_lost_ = told_lost_ || line.find(kLost) != std::string::npos;
     const bool fewer = std::any_of(std::begin(kTooFew), std::end(kTooFew),
                                    [&](const char* words) { return line.find(words) != std::string::npos; });
-    if (fewer && too_few_.empty()) too_few_ = line.substr(sizeof(kRun) - 1, line.size() - sizeof(kRun));
+    if (fewer && too_few_.empty())
+      too_few_ = line.substr(std::strlen(*program), line.size() - std::strlen(*program) - 1);
     static const std::regex silent(R"( lost: nothing was heard of host (\S+) for )");  // World's
     if (std::smatch match; std::regex_search(line, match, silent)) lost_host_ = match[1];
     return line;

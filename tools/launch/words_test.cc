@@ -55,9 +55,11 @@ TEST(WordsTest, KnowsWhatSaysThatOneIsMissed) {
   for (const char* missed :
        {"rank 3 is lost: its process 7 has ended", "ranks 2, 3 are lost: nothing was heard of host b for 5 s",
         "nothing has moved for 3 s: rank 2 is stopped", "all_gather #86; rank 3 has not come within 600 s"}) {
-    Words words;
-    words.Take(std::string("step 3\nweft-run: ") + missed + "\nweft-run: rank 0 has left\n");
-    EXPECT_EQ(words.TooFew(), missed);
+    for (const std::string program : {"weft-run: ", "weft-generate: "}) {
+      Words words;
+      words.Take("step 3\n" + program + missed + "\n" + program + "rank 0 has left\n");
+      EXPECT_EQ(words.TooFew(), missed);
+    }
   }
   Words words;
   words.Take(
