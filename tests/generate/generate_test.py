@@ -2,17 +2,28 @@
 """Text that is generated: the tokens of transformers and of the function without caches, whatever the layout."""
 import json
 import os
+import re
 import struct
 import sys
 
 sys.path.insert(0, "tests/faults")
 from faults import FaultTest  # noqa: E402
-from programs import JOB, WEIGHTS, call, contents, main, read_safetensors, write_safetensors  # noqa: E402
+from programs import JOB, WEIGHTS, call, contents, corpus, main, read_safetensors, write_safetensors  # noqa: E402
 
-FOLDERS = "tests/hugging_face/"
+FOLDERS, MODULES = "tests/hugging_face/", "tests/torch_modules/"
 LAYOUTS = ((), ("dist.data=2", "dist.tensor=2"), ("dist.pipeline=2",), ("dist.context=2",),
            ("dist.data=2", "dist.pipeline=2", "dist.tensor=2"))
+# Further ones of models that have experts.
+EXPERTS = {"mixtral": (("dist.expert=2",), ("dist.data=2", "dist.expert=2", "dist.pipeline=2"))}
 SEQUENCE, VOCAB = 64, 256
+
+# Of a file of tests/torch_modules: tokens, what is made of them, and the logits that losses are made of.
+LOGITS = re.compile(r"model\.graph @train\((%\w+ \[batch, 16\] i32).*?\{\n(.*?)\n[^\n]* = weft\.cross_entropy (%\w+),", re.S)
+# How far each key lies before each query, [1, 1, seq, seq].
+DISTANCE = """
+              %at = weft.iota [1, 1, seq, 1] dim(2)
+              %key = weft.iota [1, 1, 1, seq] dim(3)
+              %distance = weft.sub %at, %key"""
 
 # A package `tokenizers` whose tokens are the words of a list.
 STAND_IN = """
@@ -40,6 +51,11 @@ class Tokenizer:
 """
 
 
+def references(folder):
+    with open("tests/generate/references.json", encoding="utf-8") as file:
+        return json.load(file)[folder].items()
+
+
 def lists(text):
     return [[int(word) for word in line.split(",")] for line in text.splitlines()]
 
@@ -61,35 +77,55 @@ class GenerateTest(FaultTest):
     # --- the likeliest tokens
 
     def test_transformers_says_the_same_in_all_layouts(self):
-        with open("tests/generate/references.json", encoding="utf-8") as file:
-            references = json.load(file)
-        for name, cases in references.items():
+        for name, cases in references("hugging_face"):
             job, prompts = self.imported(name), [case["prompt"] for case in cases]
             expected = [case["answer"] for case in cases]
-            for layout in LAYOUTS:
+            for layout in LAYOUTS + EXPERTS.get(name, ()):
                 for chunk in (128, 3):  # the whole prompt, and several pieces of it
                     found = self.tokens(job, *layout, "--chunk", chunk, prompts=prompts, init=FOLDERS + name)
                     self.assertEqual(found, expected, (name, layout, chunk))
             one = [self.tokens(job, prompts=[prompt], init=FOLDERS + name)[0] for prompt in prompts]
             self.assertEqual(one, expected, "a sequence alone")
 
-    def likeliest(self, sequences, job, *overrides):
+    def with_logits(self, name):
+        """The key of an imported module that has, beside its training, the function whose result its losses are made of."""
+        path = os.path.abspath(MODULES + name + ".mlir")
+        head, lines, result = LOGITS.search(contents(path).decode()).groups()
+        return "model.file=" + self.write(name + ".mlir", f"""
+            model.import "{path}"
+            model.graph @logits({head}) {{
+            {lines}
+              weft.output "logits" {result}
+            }}""")
+
+    def test_imported_modules_say_what_transformers_says(self):
+        for name, cases in references("torch_modules"):
+            key, prompts = self.with_logits(name), [case["prompt"] for case in cases]
+            for layout in ((), ("dist.data=2", "dist.tensor=2"), ("dist.pipeline=2",)):
+                for chunk in (128, 3):
+                    found = self.tokens(MODULES + name + ".job", key, *layout, "--chunk", chunk, prompts=prompts, count=9,
+                                        init=MODULES + name + ".safetensors")
+                    self.assertEqual(found, [case["answer"] for case in cases], (name, layout, chunk))
+
+    def likeliest(self, sequences, job, *overrides, init):
         """Of each place the likeliest next token, by the function without caches."""
         rows = [tokens + [0] * (SEQUENCE - len(tokens)) for tokens in sequences]
         inputs, outputs = self.path("tokens.safetensors"), self.path("logits.safetensors")
         write_safetensors(inputs, {"tokens": ("I32", [len(rows), SEQUENCE],
                                               struct.pack(f"<{len(rows) * SEQUENCE}i", *sum(rows, [])))})
         plan = self.plan("model.graph=logits", f"batch.global={len(rows)}", f"batch.micro={len(rows)}", *overrides, job=job)
-        self.run_ok("weft-run", plan, "--init", WEIGHTS, "--inputs", inputs, "--outputs", outputs, "--quiet")
+        self.run_ok("weft-run", plan, "--init", init, "--inputs", inputs, "--outputs", outputs, "--quiet")
         values = read_safetensors(outputs)[0]["logits"].values
         starts = range(0, len(values), VOCAB)
         best = [max(range(VOCAB), key=lambda v, i=i: values[i + v]) for i in starts]
         return [best[i:i + SEQUENCE] for i in range(0, len(best), SEQUENCE)]
 
-    def agrees_with_whole_sequences(self, job, *overrides):
-        prompts = [list(b"In the beginning God"), list(b"And"), list(b"a")]
-        answers = self.tokens(job, *overrides, prompts=prompts, count=40)
-        best = self.likeliest([prompt + answer for prompt, answer in zip(prompts, answers)], job, *overrides)
+    def agrees_with_whole_sequences(self, job, *overrides, init=WEIGHTS):
+        # As many as two ranks of `data` or `expert` share evenly.
+        prompts = [list(b"In the beginning God"), list(b"And"), list(b"a"), list(b"the heaven and the earth")]
+        answers = self.tokens(job, *overrides, prompts=prompts, count=40, init=init)
+        sequences = [prompt + answer for prompt, answer in zip(prompts, answers)]
+        best = self.likeliest(sequences, job, *overrides, init=init)
         for prompt, answer, row in zip(prompts, answers, best):
             self.assertEqual(row[len(prompt) - 1:len(prompt) + 39], answer)
         return answers
@@ -97,18 +133,66 @@ class GenerateTest(FaultTest):
     def test_caches_change_nothing(self):
         self.agrees_with_whole_sequences(JOB)
 
-    def test_a_window_is_kept(self):
+    def attending(self, name, how, before=""):
+        """The key of a GPT-2 whose attention has something more."""
         root = os.path.abspath("models")
-        model = self.write("near.mlir", f"""
+        return "model.file=" + self.write(name + ".mlir", f"""
             model.import "{root}/gpt2/gpt2.mlir"
             model.layer override @causal_attention(%x) [hidden, heads, std = 0.02] {{
               %q, %k, %v = model.call @query_key_value "c_attn" (%x) [hidden, heads]
-              %0 = weft.attention %q, %k, %v causal window(5)
-              %1 = model.call @join_heads "c_proj" (%0) [hidden, heads, std]
-              model.return %1
+              {before}
+              %attended = weft.attention %q, %k, %v {how}
+              %joined = model.call @join_heads "c_proj" (%attended) [hidden, heads, std]
+              model.return %joined
             }}""")
-        near = self.agrees_with_whole_sequences(JOB, "model.file=" + model)
+
+    def test_a_window_is_kept(self):
+        near = self.agrees_with_whole_sequences(JOB, self.attending("near", "causal window(5)"))
         self.assertNotEqual(near, self.agrees_with_whole_sequences(JOB), "the window makes a difference")
+        # A mask of positions that says the same.
+        mask = self.attending("mask", "mask(%seen) causal", DISTANCE + """
+              %window = weft.fill [1, 1, 1, 1] value(5) to i32
+              %seen = weft.less %distance, %window""")
+        self.assertEqual(self.agrees_with_whole_sequences(JOB, mask), near)
+
+    def test_a_bias_of_positions_is_added(self):
+        # By the key alone, as ALiBi has it; and by distance, from a table, as T5 has it, for each head and for all.
+        keys = self.attending("keys", "bias(%bias) causal", """
+              %slopes = weft.constant [1, 4, 1, 1] values [0.5, 0.25, 0.125, 0.0625]
+              %key = weft.iota [1, 1, 1, seq] dim(3) to f32
+              %bias = weft.mul %slopes, %key""")
+        table = DISTANCE + """
+              %none = weft.fill [1, 1, 1, 1] value(0) to i32
+              %most = weft.fill [1, 1, 1, 1] value(3) to i32
+              %least = weft.maximum %distance, %none
+              %bucket = weft.minimum %least, %most
+              %buckets = weft.reshape %bucket [seq, seq]"""
+        heads = self.attending("heads", "bias(%bias) causal", table + """
+              %table = weft.constant [4, 4] values [3, 0, 1, -2, 0, 2, -3, 1, 1, -1, 2, 0, -2, 3, 0, 2]
+              %rows = weft.take %table, %buckets dim(0)
+              %turned = weft.transpose %rows [2, 0, 1]
+              %bias = weft.reshape %turned [1, 4, seq, seq]""")
+        same = self.attending("same", "bias(%bias) causal", table + """
+              %table = weft.constant [4] values [3, 0, -1, 2]
+              %rows = weft.take %table, %buckets dim(0)
+              %bias = weft.reshape %rows [1, 1, seq, seq]""")
+        without = self.agrees_with_whole_sequences(JOB)
+        for key in (keys, heads, same):
+            self.assertNotEqual(self.agrees_with_whole_sequences(JOB, key), without)
+        two = ("dist.data=2", "dist.tensor=2", "dist.pipeline=2")
+        self.assertEqual(self.agrees_with_whole_sequences(JOB, heads, *two), self.agrees_with_whole_sequences(JOB, heads))
+
+    # --- mixtures of experts
+
+    def test_a_mixture_that_drops_nothing(self):
+        job = "models/mixtral/tiny.job"
+        weights = self.path("experts")
+        plan = self.plan(job=job)
+        self.run_ok("weft-run", plan, "--data", self.write("text.txt", corpus(40)), "--steps", 5, "--checkpoint-dir", weights,
+                    "--quiet")
+        one = self.agrees_with_whole_sequences(job, init=weights)
+        for layout in (("dist.expert=2",), ("dist.data=2", "dist.tensor=2"), ("dist.pipeline=2",)):
+            self.assertEqual(self.agrees_with_whole_sequences(job, *layout, init=weights), one, layout)
 
     # --- drawn tokens
 
@@ -228,13 +312,18 @@ class GenerateTest(FaultTest):
         for job, graph, error in (
                 ("models/bert/tiny.job", "logits", "generate.chunk: expected a function of one input, i32 [batch, sequence]"),
                 (JOB, "train", "generate.chunk: expected a function, got @train, which is trained"),
-                (JOB, "none", "graph: expected train, evaluate, logits or train_packed, got none"),
-                ("models/mixtral/tiny.job", "logits", "generate.chunk: expected an op that makes each row of a sequence of "
-                 "that row, or causal attention")):
+                (JOB, "none", "graph: expected train, evaluate, logits or train_packed, got none")):
             result = call("weft-generate", job, "--graph", graph, "--init", WEIGHTS, "--prompt-ids", "1", "--tokens", 5)
             self.assertEqual((result.status, result.out), (2, ""), result.err)
             self.assertIn(error, result.err)
             self.assertEqual(result.err.count("error: "), 1, result.err)
+
+    def test_a_mixture_with_a_capacity(self):
+        result = call("weft-generate", "models/mixtral/tiny.job", "model.file=capacity.mlir", "--init", WEIGHTS,
+                      "--prompt-ids", "1", "--tokens", 5)
+        self.assertEqual((result.status, result.out), (2, ""), result.err)
+        self.assertIn("'weft.cumsum' op generate.chunk: expected an op that makes each row of a sequence of that row, or "
+                      "causal attention, got one that needs rows of others too", result.err)
 
 
 if __name__ == "__main__":

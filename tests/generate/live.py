@@ -3,7 +3,7 @@
 usage: live.py WEFT
 
 WEFT is the dispatcher `weft`, beside which its programs are. The models are too large for files here: a GPT-2 with the
-vocabulary of the published one, and a Llama with grouped queries.
+vocabulary of the published one, a Llama with grouped queries, and a Mixtral of eight experts.
 """
 import os
 import subprocess
@@ -23,6 +23,9 @@ MODELS = {
     "llama": lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(
         vocab_size=32000, hidden_size=64, intermediate_size=160, num_hidden_layers=4, num_attention_heads=8,
         num_key_value_heads=2, max_position_embeddings=128, rms_norm_eps=1e-5)),
+    "mixtral": lambda: transformers.MixtralForCausalLM(transformers.MixtralConfig(
+        vocab_size=32000, hidden_size=64, intermediate_size=96, num_hidden_layers=4, num_attention_heads=8,
+        num_key_value_heads=2, num_local_experts=8, max_position_embeddings=128, sliding_window=None)),
 }
 
 

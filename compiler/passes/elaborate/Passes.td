@@ -53,7 +53,8 @@ def ElaborateGenerate : Pass<"weft-elaborate-generate", "::weft::ir::GraphOp"> {
     The keys and values of each causal attention stand in caches, [batch, sequence, heads, head size]: parameters with
     `state` that are no model's. Rows are written at their positions, and each row sees those up to its own. All other
     ops have to make each row of that row, as their sharding rules say; what they meet of the whole sequence, such as a
-    table of positions, is taken at the positions. Anything else is an error.
+    table of positions, is taken at the positions, and so are biases and masks of attention. Ops that sort rows by a key,
+    multiply each by the matrix of its key and put it back do so together. Anything else is an error.
 
     Rows that stand twice, the same token at the same position, change nothing: so a sequence with fewer tokens than
     others repeats its last one.

@@ -1,11 +1,10 @@
 // --weft-elaborate-generate: a function of whole sequences becomes one that goes on with sequences.
 //
-// A value that depends on the tokens has one dimension that is the sequence, its rows. By the sharding rule of an op
-// that dimension is a factor like the batch: then row i of the results comes of row i of the operands, and of any
-// number of rows the op makes as many. So all of these get `chunk` rows, and what they meet of the whole sequence, such
-// as a table of positions, is taken at the positions of the rows. Causal attention alone reads other rows, those
-// before: they are in its caches.
+// Ops that make each row of a sequence of that row make `chunk` rows instead, which RowRewriter sees to. Causal
+// attention alone reads other rows, those before: they are in its caches.
 #include "compiler/passes/elaborate/passes.h"
+#include "compiler/passes/elaborate/rows.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "ops/attention/ops.h"
 #include "ops/constant/ops.h"
 #include "ops/dropout/ops.h"
@@ -22,11 +21,6 @@ namespace {
 
 using namespace weft::ir;
 
-// Of a tensor without the dimension 0 that broadcasts, as a table [1, sequence, hidden] has it.
-ArrayRef<int64_t> withoutOuterOne(ArrayRef<int64_t> shape) {
-  return !shape.empty() && shape[0] == 1 ? shape.drop_front() : shape;
-}
-
 class Generator {
 public:
   Generator(GraphOp graph, int64_t chunk) : graph_(graph), chunk_(chunk), b_(graph.getContext()) {}
@@ -35,15 +29,18 @@ public:
     if (failed(inputs())) {
       return failure();
     }
+    dropUnused();
     SmallVector<OutputOp> outputs;
     for (Operation &op : llvm::make_early_inc_range(graph_.getBody().front())) {
       if (auto output = llvm::dyn_cast<OutputOp>(op)) {
-        if (!rowDim_.contains(output.getValue())) {
-          return output.emitOpError() << "generate.chunk: expected an output of each token, got one that does not "
-                                         "depend on the tokens";
+        if (!rows_->isOfRows(output.getValue())) {
+          return output.emitOpError() << "generate.chunk: expected an output of each token, got one that "
+                                      << (rows_->dependsOnTokens(output.getValue())
+                                              ? "has them in another order, or joined"
+                                              : "does not depend on the tokens");
         }
         outputs.push_back(output);
-      } else if (llvm::any_of(op.getOperands(), [&](Value operand) { return rowDim_.contains(operand); })) {
+      } else if (dependsOnTokens(&op)) {
         b_.setInsertionPoint(&op);
         if (failed(rewrite(&op))) {
           return failure();
@@ -80,134 +77,47 @@ private:
     }
     auto type = RankedTensorType::get({tokens.getDimSize(0), chunk_}, tokens.getElementType());
     body.getArgument(0).setType(type);
-    rowDim_[body.getArgument(0)] = 1;
     positions_ = body.addArgument(type, graph_.getLoc());
-    rowDim_[positions_] = 1;
+    rows_.emplace(b_, length_, chunk_, positions_);
+    rows_->note(body.getArgument(0), {.dim = 1});
+    rows_->note(positions_, {.dim = 1});
     graph_.setInputsAttr(b_.getArrayAttr({graph_.getInputs()[0], b_.getStringAttr("positions")}));
     return success();
   }
 
+  // What a function yields nothing of, as a loss of a router, may be what it likes.
+  void dropUnused() {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(graph_.getBody().front()))) {
+      if (!llvm::isa<ParameterOp>(op) && mlir::isOpTriviallyDead(&op)) {
+        op.erase();
+      }
+    }
+  }
+
   // ---- ops ----------------------------------------------------------------
+  bool dependsOnTokens(Operation *op) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) { return rows_->dependsOnTokens(operand); });
+  }
+
   LogicalResult rewrite(Operation *op) {
-    if (auto attention = llvm::dyn_cast<AttentionOp>(op); attention && rowDim_.contains(attention.getK())) {
+    if (auto attention = llvm::dyn_cast<AttentionOp>(op);
+        attention && (attention.getCausal() || rows_->dependsOnTokens(attention.getK()))) {
       return rewriteAttention(attention);
     }
     if (llvm::isa<DropoutOp>(op)) {
       return op->emitOpError() << "generate.chunk: expected a function that drops nothing, got a rate above 0";
     }
-    if (failed(rewriteByRows(op))) {
+    auto rope = llvm::dyn_cast<RopeOp>(op);
+    const bool turnsByPlace = rope && !rope.getPositions();
+    if (turnsByPlace && (!rows_->isOfRows(rope.getX()) || rows_->of(rope.getX()).dim != 1)) {
+      return op->emitOpError() << "generate.chunk: expected rows in the order of the sequence, got others";
+    }
+    if (failed(rows_->rewrite(op))) {
       return failure();
     }
-    if (auto rope = llvm::dyn_cast<RopeOp>(op); rope && !rope.getPositions()) {
+    if (turnsByPlace) {
       rope.getPositionsMutable().assign(positions_);
     }
-    return success();
-  }
-
-  LogicalResult notByRows(Operation *op, const llvm::Twine &why) {
-    return op->emitOpError()
-           << "generate.chunk: expected an op that makes each row of a sequence of that row, or causal "
-              "attention, got one that "
-           << why;
-  }
-
-  // Where a tensor has the factor as a dimension of its own; -1 if nowhere, -2 if only with others.
-  static int64_t dimOf(const ShardingRule::Tensor &tensor, int factor) {
-    for (auto [dim, factors] : llvm::enumerate(tensor)) {
-      if (llvm::is_contained(factors, factor)) {
-        return factors.size() == 1 ? int64_t(dim) : -2;
-      }
-    }
-    return -1;
-  }
-
-  LogicalResult rewriteByRows(Operation *op) {
-    auto weftOp = llvm::dyn_cast<WeftOpInterface>(op);
-    if (!weftOp) {
-      return notByRows(op, "is none of either");
-    }
-    // The rule is that of the whole sequence: operands have their old types in it.
-    const ShardingRule rule = ruleOfWhole(weftOp);
-    int factor = -1;
-    for (auto [operand, tensor] : llvm::zip(op->getOperands(), rule.operands)) {
-      if (!rowDim_.contains(operand)) {
-        continue;
-      }
-      const ShardingRule::Dim &dim = tensor[rowDim_.lookup(operand)];
-      if (dim.size() != 1 || rule.factors[dim[0]].whole || (factor >= 0 && factor != dim[0])) {
-        return notByRows(op, "needs rows of others too");
-      }
-      factor = dim[0];
-    }
-    SmallVector<int64_t> dims;
-    for (const ShardingRule::Tensor &result : rule.results) {
-      dims.push_back(dimOf(result, factor));
-      if (dims.back() < 0) {
-        return notByRows(op, dims.back() == -1 ? "makes one of all rows" : "joins rows with another dimension");
-      }
-    }
-    for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-      if (int64_t dim = dimOf(rule.operands[i], factor); !rowDim_.contains(op->getOperand(i)) && dim != -1) {
-        if (failed(takeRows(op, i, dim, rule))) {
-          return failure();
-        }
-      }
-    }
-    for (auto [result, dim] : llvm::zip(op->getResults(), dims)) {
-      setRows(result, dim, chunk_);
-    }
-    return success();
-  }
-
-  // Of the op as it stood, before its operands had other types.
-  ShardingRule ruleOfWhole(WeftOpInterface op) {
-    SmallVector<mlir::Type> now;
-    for (Value operand : op->getOperands()) {
-      now.push_back(operand.getType());
-      if (rowDim_.contains(operand)) {
-        operand.setType(resized(operand, rowDim_.lookup(operand), length_));
-      }
-    }
-    ShardingRule rule = op.getShardingRule();
-    for (auto [operand, type] : llvm::zip(op->getOperands(), now)) {
-      operand.setType(type);
-    }
-    return rule;
-  }
-
-  static RankedTensorType resized(Value value, int64_t dim, int64_t rows) {
-    SmallVector<int64_t> shape(shapeOf(value));
-    shape[dim] = rows;
-    return RankedTensorType::get(shape, tensorOf(value).getElementType());
-  }
-
-  void setRows(Value value, int64_t dim, int64_t rows) {
-    value.setType(resized(value, dim, rows));
-    llvm::cast<WeftOpInterface>(value.getDefiningOp()).setResultShape(shapeOf(value));
-    rowDim_[value] = dim;
-  }
-
-  // What has a row for every position of the sequence, and is the same whatever the tokens are.
-  LogicalResult takeRows(Operation *op, unsigned index, int64_t dim, const ShardingRule &rule) {
-    Value table = op->getOperand(index);
-    ArrayRef<int64_t> shape = withoutOuterOne(shapeOf(table));
-    const bool isPointwise = rule.results.size() == 1 && op->getNumResults() == 1 && dim >= 0 &&
-                             shape.size() + 1 == shapeOf(op->getResult(0)).size() &&
-                             int64_t(shapeOf(table).size() - shape.size()) == dim;
-    if (!isPointwise) {
-      return notByRows(op, "meets something of the whole sequence other than element by element, [sequence, ...]");
-    }
-    if (shape.size() != shapeOf(table).size()) {
-      table = made(create<ReshapeOp>(b_, op->getLoc(), table, b_.getI64ArrayAttr(shape)), op);
-    }
-    // The first rows of a longer table are its own.
-    if (auto slice = table.getDefiningOp<SliceOp>();
-        slice && intOf(slice.getDim()) == 0 && intOf(slice.getOffset()) == 0) {
-      table = slice.getInput();
-    }
-    Value rows = made(create<TakeOp>(b_, op->getLoc(), table, positions_, number(0), mlir::IntegerAttr(), nullptr), op);
-    rowDim_[rows] = 1;
-    op->setOperand(index, rows);
     return success();
   }
 
@@ -217,17 +127,53 @@ private:
       return op.emitOpError()
              << "generate.chunk: expected causal attention, got attention to rows that are not there yet";
     }
-    if (op.getBias() || op.getMask() || !rowDim_.contains(op.getQ()) || !rowDim_.contains(op.getV())) {
-      return op.emitOpError() << "generate.chunk: expected attention of the tokens without bias or mask, got one with";
+    for (Value value : {op.getQ(), op.getK(), op.getV()}) {
+      if (!rows_->isOfRows(value) || rows_->of(value).dim != 1) {
+        return op.emitOpError() << "generate.chunk: expected attention of the tokens, got one of something else";
+      }
+    }
+    Value bias, mask;
+    if (failed(ofScores(op, "bias", op.getBias(), bias)) || failed(ofScores(op, "mask", op.getMask(), mask))) {
+      return failure();
     }
     Value keys = cached(op, op.getK(), "keys"), values = cached(op, op.getV(), "values");
-    Value mask = seen(op);
+    Value before = seen(op);
+    mask = mask ? rows(made(create<LogicalAndOp>(b_, op.getLoc(), before, mask), op), 2) : before;
     op.getKMutable().assign(keys);
     op.getVMutable().assign(values);
+    op.getBiasMutable().assign(bias ? mlir::ValueRange(bias) : mlir::ValueRange());
     op.getMaskMutable().assign(mask);
     op.setCausal(false);
     op.removeWindowAttr();
-    setRows(op.getOut(), 1, chunk_);
+    rows_->resize(op.getOut(), {.dim = 1}, chunk_);
+    return success();
+  }
+
+  // A bias or a mask [batch, heads, queries, keys] for the rows at the positions; empty if there is none.
+  LogicalResult ofScores(AttentionOp op, StringRef what, Value whole, Value &found) {
+    auto error = [&] {
+      return op.emitOpError() << "generate.chunk: " << what << ": expected one that positions alone make, got one ";
+    };
+    if (!whole) {
+      return success();
+    }
+    if (rows_->dependsOnTokens(whole)) {
+      return error() << "that depends on the tokens";
+    }
+    found = whole;
+    if (shapeOf(whole)[2] == 1) {
+      return success(); // the same for all rows
+    }
+    if (shapeOf(whole)[0] != 1) {
+      return error() << "for each of " << shapeOf(whole)[0] << " samples";
+    }
+    Value &known = ofScores_[whole];
+    Operation *maker = whole.getDefiningOp();
+    known = known ? known : rows_->atPositions(maker ? maker : op.getOperation(), whole, 2);
+    if (!known) {
+      return error() << "of numbers that are listed";
+    }
+    found = known;
     return success();
   }
 
@@ -292,17 +238,19 @@ private:
 
   // The last row of each sequence alone: an op that makes each row of that row makes one, unless all are needed.
   Value lastOf(Value value) {
-    if (chunk_ == 1 || !rowDim_.contains(value)) {
+    if (chunk_ == 1 || !rows_->dependsOnTokens(value)) {
       return value;
     }
     if (Value known = last_.lookup(value)) {
       return known;
     }
     Operation *op = value.getDefiningOp();
-    const int64_t dim = rowDim_.lookup(value);
-    if (!op || kept_.contains(op)) {
+    const Rows rows = rows_->of(value);
+    const bool isMadeOfAll = op && (kept_.contains(op) || (op->getNumOperands() > 0 && !dependsOnTokens(op)));
+    if (!op || (rows.kind == Rows::Values && rows.outer == 1 && isMadeOfAll)) {
       b_.setInsertionPointAfterValue(value);
-      auto slice = create<SliceOp>(b_, value.getLoc(), value, number(dim), number(chunk_ - 1), number(1));
+      auto slice = create<SliceOp>(b_, value.getLoc(), value, number(rows.dim), number((chunk_ - 1) * rows.inner),
+                                   number(rows.inner));
       return last_[value] = op ? made(slice, op) : Value(slice);
     }
     SmallVector<Value> operands =
@@ -311,7 +259,7 @@ private:
     Operation *copy = b_.clone(*op);
     copy->setOperands(operands);
     for (auto [result, original] : llvm::zip(copy->getResults(), op->getResults())) {
-      setRows(result, rowDim_.lookup(original), 1);
+      rows_->resize(result, rows_->of(original), 1);
       last_[original] = result;
     }
     return last_.lookup(value);
@@ -335,7 +283,7 @@ private:
   }
 
   Value rows(Value value, int64_t dim) {
-    rowDim_[value] = dim;
+    rows_->note(value, {.dim = dim});
     return value;
   }
 
@@ -344,7 +292,8 @@ private:
   mlir::OpBuilder b_;
   int64_t length_ = 0; // of a sequence
   Value positions_;
-  llvm::DenseMap<Value, int64_t> rowDim_; // of what depends on the tokens
+  std::optional<RowRewriter> rows_;       // of what depends on the tokens
+  llvm::DenseMap<Value, Value> ofScores_; // of whole sequences, at the positions
   llvm::DenseSet<Operation *> kept_;
   llvm::DenseMap<Value, Value> last_;
   llvm::StringMap<int> names_;
