@@ -19,22 +19,24 @@ import time
 
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
 MTU = 65000  # bytes; the largest packets that a device takes are 65535
-MAPPED = "WEFT_TEST_MAPPED_USER"  # set below `unshare`
+INSIDE = "WEFT_TEST_INSIDE"  # set below `unshare`
 
 
 def enter_namespace():
-    """Runs this script again as root of a user namespace that has a network, unless it is root already. Why hosts cannot be made, or ""."""
+    """Runs this script again in a network of its own, as root of a user namespace unless it is root already: it may come back
+    there from the networks of hosts. Why hosts cannot be made, or ""."""
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         return "/dev/net/tun: expected a device that this user may open"
     if shutil.which("ip") is None:
         return "ip (of the package iproute2): expected, found none"
-    if os.geteuid() != 0 and MAPPED not in os.environ:
-        if subprocess.run(["unshare", "-Urn", "true"], capture_output=True).returncode != 0:
-            return "this user may not make namespaces"
-        os.environ[MAPPED] = "1"
-        os.execvp("unshare", ["unshare", "-Urn", sys.executable, *sys.argv])
-    tried = subprocess.run(["unshare", "-nu", "true"], capture_output=True, text=True)
-    return tried.stderr.strip()
+    if INSIDE in os.environ:
+        return ""
+    unshare = ["unshare", "-n", *([] if os.geteuid() == 0 else ["-Ur"])]
+    tried = subprocess.run([*unshare, "true"], capture_output=True, text=True)
+    if tried.returncode != 0:
+        return tried.stderr.strip()
+    os.environ[INSIDE] = "1"
+    os.execvp("unshare", [*unshare, sys.executable, *sys.argv])
 
 
 class Link:
