@@ -84,17 +84,29 @@ model.layer @targets(%images) {
   model.return %12
 }
 
-// The mean squared error of each masked patch, 0 of the others, and 1 and 0 likewise, both [batch, places]. The patches with
-// the least noise are seen.
-model.layer @errors(%images, %noise) {
+// Images of bytes, with -1 for black and 1 for white.
+model.layer @pixels_of(%images) {
   %0 = weft.cast %images to f32
   %1 = weft.scale %0 by(0.00784313725490196)
-  %pixels = weft.add_scalar %1 by(-1.0)
+  %2 = weft.add_scalar %1 by(-1.0)
+  model.return %2
+}
+
+// What is painted of all patches, [batch, places, numbers], and the places of the shuffled ones. Those with the least
+// noise are seen.
+model.layer @painted(%pixels, %noise) {
   %sorted, %shuffled = weft.sort %noise dim(1)
   %ordered, %restored = weft.sort %shuffled dim(1)
   %seen_ids = weft.slice %shuffled dim(1) from(0) size(seen)
-  %2 = model.call @seeing "vit" (%pixels, %seen_ids)
-  %3 = model.call @painting "decoder" (%2, %restored)
+  %0 = model.call @seeing "vit" (%pixels, %seen_ids)
+  %1 = model.call @painting "decoder" (%0, %restored)
+  model.return %1, %restored
+}
+
+// The mean squared error of each masked patch, 0 of the others, and 1 and 0 likewise, both [batch, places].
+model.layer @errors(%images, %noise) {
+  %pixels = model.call @pixels_of (%images)
+  %3, %restored = model.call @painted (%pixels, %noise)
   %4 = model.call @targets (%pixels)
   %5 = weft.sub %3, %4
   %6 = weft.square %5
@@ -133,4 +145,10 @@ model.graph @evaluate(%images [batch, channels, size, size] u8) {
 model.graph @train_with_noise(%images [batch, channels, size, size] u8, %noise [batch, places] f32) {
   %loss, %count = model.call @loss_of (%images, %noise)
   weft.minimize %loss per %count
+}
+
+model.graph @logits(%images [batch, channels, size, size] u8, %noise [batch, places] f32) {
+  %pixels = model.call @pixels_of (%images)
+  %logits, %restored = model.call @painted (%pixels, %noise)
+  weft.output "logits" %logits
 }

@@ -34,7 +34,8 @@ def data_of(name, model, folder):
     fields = {key: value.repeat(RECORDS // models.BATCH, *[1] * (value.ndim - 1)) for key, value in inputs.items()}
     fields.pop("inputs", None)
     if "images" in fields:
-        fields["labels"] = torch.randint(0, 5, (RECORDS,), dtype=torch.int32)
+        if name != "mae":
+            fields["labels"] = torch.randint(0, 5, (RECORDS,), dtype=torch.int32)
     else:
         length = models.SEQUENCE // 4 if name.startswith("t5") else models.SEQUENCE
         fields["labels"] = torch.randint(4, models.VOCAB, (RECORDS, length), dtype=torch.int32)
@@ -61,7 +62,7 @@ def check(weft, name, folder):
     source = os.path.join(HERE, name)
     kind = type(models.MODELS[name]())
     path = lambda file: os.path.join(folder, file)
-    images = name in ("vit", "swin", "convnext")
+    images = name in ("vit", "mae", "swin", "convnext")
     call("import", source, "-o", path("a.job"), *(() if images else ("--seq", models.SEQUENCE)))
     layout = "dist.data=2" if images else "dist.tensor=2"
     call("compile", path("a.job"), layout, "-o", path("a.plan"), "--quiet")
@@ -75,8 +76,8 @@ def check(weft, name, folder):
     ours, inputs = load_file(path("outputs.safetensors")), load_file(os.path.join(source, "inputs.safetensors"))
     trained = float((ours["logits"] - load_file(os.path.join(source, "outputs.safetensors"))["logits"]).abs().max())
     differences = []
-    # Swin's tables of indices are no parameters, and so in no checkpoint.
-    for opened in (path("out"), *(() if name == "swin" else (path("runs/step-00000010"),))):
+    # Swin's tables of indices and MAE's of positions are no parameters, and so in no checkpoint.
+    for opened in (path("out"), *(() if name in ("swin", "mae") else (path("runs/step-00000010"),))):
         model, loading = kind.from_pretrained(opened, attn_implementation="eager", output_loading_info=True)
         if any(loading.values()):
             sys.exit("%s: %s" % (name, loading))

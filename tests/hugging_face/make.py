@@ -32,7 +32,9 @@ def main():
         model = models.MODELS[name]()
         with torch.no_grad():  # so that what begins at one value matters
             for parameter in model.parameters():
-                parameter.add_(0.1 * torch.randn(parameter.shape))
+                noise = 0.1 * torch.randn(parameter.shape)
+                if parameter.requires_grad:  # MAE's tables of positions stay what they are
+                    parameter.add_(noise)
         model.save_pretrained(folder, max_shard_size="20KB" if name in SHARDED else "1GB")
         if name == "gpt2":
             tokenizer().save(os.path.join(folder, "tokenizer.json"))

@@ -66,6 +66,15 @@ def vit():
         num_attention_heads=4, **SMALL))
 
 
+def mae():
+    model = transformers.ViTMAEForPreTraining(transformers.ViTMAEConfig(
+        image_size=16, patch_size=4, num_channels=3, hidden_size=16, intermediate_size=32, num_hidden_layers=2,
+        num_attention_heads=4, decoder_hidden_size=8, decoder_intermediate_size=24, decoder_num_hidden_layers=1,
+        decoder_num_attention_heads=2, norm_pix_loss=True, **SMALL))
+    model.decoder.initialize_weights(16)  # the table, which the class then sets to 0; published weights have it
+    return model
+
+
 def swin():
     return transformers.SwinForImageClassification(transformers.SwinConfig(
         image_size=32, patch_size=2, num_channels=1, embed_dim=4, depths=[2, 2, 6, 2], num_heads=[2, 4, 8, 16], window_size=2,
@@ -79,7 +88,7 @@ def convnext():
 
 
 MODELS = {"gpt2": gpt2, "llama": llama, "llama_tied": llama_tied, "mistral": mistral, "mixtral": mixtral, "bert": bert,
-          "roberta": roberta, "t5": t5, "t5_1_1": t5_1_1, "vit": vit, "swin": swin, "convnext": convnext}
+          "roberta": roberta, "t5": t5, "t5_1_1": t5_1_1, "vit": vit, "mae": mae, "swin": swin, "convnext": convnext}
 
 
 def inputs_of(name, model):
@@ -87,7 +96,10 @@ def inputs_of(name, model):
     tokens = torch.randint(4, VOCAB, (BATCH, SEQUENCE), dtype=torch.int32)
     if hasattr(model.config, "image_size"):
         size, channels = model.config.image_size, model.config.num_channels
-        return {"images": torch.randint(0, 256, (BATCH, channels, size, size), dtype=torch.uint8)}
+        inputs = {"images": torch.randint(0, 256, (BATCH, channels, size, size), dtype=torch.uint8)}
+        if name == "mae":  # it says which patches are masked
+            inputs["noise"] = torch.rand(BATCH, (size // model.config.patch_size) ** 2)
+        return inputs
     inputs = {"tokens": tokens}
     if name in ("bert", "roberta", "t5", "t5_1_1"):
         # What RoBERTa says of places that fill up is another thing there: they have positions of their own.
@@ -107,6 +119,8 @@ def outputs_of(model, inputs):
     given = {arguments[key]: value.long() for key, value in inputs.items() if key in arguments}
     if "images" in inputs:
         given = {"pixel_values": inputs["images"].double() / 127.5 - 1}
+    if "noise" in inputs:
+        given["noise"] = inputs["noise"].double()
     model = model.double().eval()
     with torch.no_grad():
         output = model(**given)

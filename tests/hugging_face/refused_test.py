@@ -56,7 +56,7 @@ class RefusedTest(FaultTest):
     def test_what_a_model_file_cannot_say(self):
         for name, key, value, error in (
                 ("gpt2", "model_type", "bloom", "model_type: expected gpt2 or llama or mistral or mixtral or bert or roberta "
-                 "or t5 or vit or swin or convnext, got bloom"),
+                 "or t5 or vit or swin or vit_mae or convnext, got bloom"),
                 ("gpt2", "activation_function", "relu", "activation_function: expected gelu_new or gelu_pytorch_tanh, got relu"),
                 ("gpt2", "tie_word_embeddings", False, "tie_word_embeddings: expected true, got false"),
                 ("gpt2", "scale_attn_by_inverse_layer_idx", True,

@@ -11,8 +11,9 @@ from programs import TOKENS, ProgramTest, contents, losses, main, raw_safetensor
 
 NAME = sys.argv.pop(1)
 FOLDER = "tests/hugging_face/" + NAME
-IMAGES = NAME in ("vit", "swin", "convnext")
+IMAGES = NAME in ("vit", "mae", "swin", "convnext")
 SEQUENCE, VOCAB, CLASSES, BATCH = 16, 509, 5, 8
+TABLES = ("vit.embeddings.position_embeddings", "decoder.decoder_pos_embed")  # of MAE: computed, so not rounded
 CLOSE = 1e-5  # float32 on one side, float64 on the other
 
 
@@ -66,7 +67,9 @@ class RoundTripTest(ProgramTest):
         if IMAGES:
             config = config_of(FOLDER)
             size = config["image_size"]
-            fields = {"images": numbers(256, config["num_channels"], size, size, kind="U8"), "labels": numbers(CLASSES)}
+            fields = {"images": numbers(256, config["num_channels"], size, size, kind="U8")}
+            if NAME != "mae":
+                fields["labels"] = numbers(CLASSES)
         else:
             fields = {"tokens": numbers(VOCAB, SEQUENCE, first=4), "mask": numbers(2, SEQUENCE, first=1, kind="U8"),
                       "labels": numbers(VOCAB, SEQUENCE // 4 if NAME.startswith("t5") else SEQUENCE)}
@@ -140,8 +143,8 @@ class RoundTripTest(ProgramTest):
             for a, b in zip(narrow[name].values, tensor.values):
                 self.assertLessEqual(abs(a - b), 2**-8 * abs(b), name)  # half a unit of 8 bits
         wide = read_safetensors(self.exported(self.trained(0, init=half)[0], "wide") + "/model.safetensors")[0]
-        self.assertEqual({name: tensor.values for name, tensor in wide.items()},
-                         {name: tensor.values for name, tensor in narrow.items()})
+        self.assertEqual({name: tensor.values for name, tensor in wide.items() if name not in TABLES},
+                         {name: tensor.values for name, tensor in narrow.items() if name not in TABLES})
 
 
 if __name__ == "__main__":

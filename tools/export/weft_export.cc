@@ -187,6 +187,13 @@ void Convert(const std::vector<float>& from, std::vector<char>& to, Round round)
   for (size_t i = 0; i < from.size(); ++i) reinterpret_cast<To*>(to.data())[i] = round(from[i]);
 }
 
+// The same numbers in another type, where they are or in `converted`.
+const void* AsType(DType type, const std::vector<float>& values, std::vector<char>& converted) {
+  if (type == DType::kBF16) Convert<weft::BFloat16>(values, converted, weft::ToBFloat16);
+  if (type == DType::kF16) Convert<weft::Float16>(values, converted, weft::ToFloat16);
+  return type == DType::kF32 ? static_cast<const void*>(values.data()) : converted.data();
+}
+
 // Rows of a tensor, as a tile of it.
 TensorSpec Rows(DType type, const std::vector<int64_t>& shape, int64_t first, int64_t count) {
   TensorSpec spec = TensorSpec::Whole(type, shape);
@@ -210,11 +217,7 @@ absl::Status CopyTensor(CheckpointReader& reader, const TensorEntry& entry, Safe
     absl::Status status =
         reader.Read(entry.name, Rows(DType::kF32, entry.shape, first, count), entry.shape, values.data());
     if (!status.ok()) return status;
-    const void* data = values.data();
-    if (type == DType::kBF16) Convert<weft::BFloat16>(values, converted, weft::ToBFloat16);
-    if (type == DType::kF16) Convert<weft::Float16>(values, converted, weft::ToFloat16);
-    if (type != DType::kF32) data = converted.data();
-    status = writer.Write(name, Rows(type, entry.shape, first, count), data);
+    status = writer.Write(name, Rows(type, entry.shape, first, count), AsType(type, values, converted));
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -224,7 +227,8 @@ absl::Status WriteWeights(CheckpointReader& reader, const Exported& exported, co
   std::vector<TensorInfo> tensors;
   for (const auto& [entry, name] : exported.tensors)
     tensors.push_back({exported.prefix + name, exported.type, entry->shape});
-  for (const Constant& constant : exported.constants) tensors.push_back({constant.name, DType::kI64, constant.shape});
+  for (const Constant& constant : exported.constants)
+    tensors.push_back({constant.name, constant.reals.empty() ? DType::kI64 : exported.type, constant.shape});
   const auto writer = SafetensorsWriter::Create(path, tensors, {{"format", "pt"}});
   if (!writer.ok()) return writer.status();
   for (const auto& [entry, name] : exported.tensors) {
@@ -232,8 +236,11 @@ absl::Status WriteWeights(CheckpointReader& reader, const Exported& exported, co
     if (!status.ok()) return status;
   }
   for (const Constant& constant : exported.constants) {
-    absl::Status status =
-        (*writer)->Write(constant.name, TensorSpec::Whole(DType::kI64, constant.shape), constant.values.data());
+    const bool whole = constant.reals.empty();
+    std::vector<char> converted;
+    absl::Status status = (*writer)->Write(
+        constant.name, TensorSpec::Whole(whole ? DType::kI64 : exported.type, constant.shape),
+        whole ? static_cast<const void*>(constant.values.data()) : AsType(exported.type, constant.reals, converted));
     if (!status.ok()) return status;
   }
   return (*writer)->Commit();

@@ -275,6 +275,32 @@ std::vector<Constant> SwinConstants(SettingReader& settings) {
   return constants;
 }
 
+// Positions of a grid, [1, 1 + grid * grid, width] with 0 for the class: sines and cosines of the column, then of the
+// row, as in models/images.mlir, @positions (Vaswani et al., 2017, section 3.5). transformers computes them in float64,
+// so that what was exported by it comes out again bit for bit.
+Constant GridPositions(const char* name, int64_t grid, int64_t width) {
+  const int64_t quarter = width / 4;
+  Constant table{name, {1, 1 + grid * grid, width}, {}, std::vector<float>(width, 0)};
+  for (int64_t place = 0; place < grid * grid; ++place) {
+    for (const int64_t at : {place % grid, place / grid}) {
+      for (const auto wave : {static_cast<double (*)(double)>(std::sin), static_cast<double (*)(double)>(std::cos)}) {
+        for (int64_t i = 0; i < quarter; ++i) {
+          const double frequency = 1 / std::pow(10000, static_cast<double>(i) / static_cast<double>(quarter));
+          table.reals.push_back(static_cast<float>(wave(static_cast<double>(at) * frequency)));
+        }
+      }
+    }
+  }
+  return table;
+}
+
+std::vector<Constant> MaeConstants(SettingReader& settings) {
+  const auto whole = [&](const char* name) { return static_cast<int64_t>(settings.Number(name)); };
+  const int64_t grid = whole("size") / whole("patch");
+  return {GridPositions("vit.embeddings.position_embeddings", grid, whole("hidden")),
+          GridPositions("decoder.decoder_pos_embed", grid, whole("decoder_hidden"))};
+}
+
 constexpr const char* kDepths[] = {"depth_0", "depth_1", "depth_2", "depth_3"};
 
 void TakeConvNext(ConfigReader& config, Settings& settings) {
@@ -292,6 +318,7 @@ void GiveConvNext(SettingReader& settings, Json& config) {
   for (const char* depth : kDepths) config["depths"].push_back(settings.Value(depth, true));
 }
 
+void TakeNothing(ConfigReader&, Settings&) {}
 void GiveNothing(SettingReader&, Json&) {}
 
 // --- rows that several have. What is absent is what the configuration classes of transformers 4.57 take.
@@ -465,6 +492,33 @@ const std::vector<Architecture>& Table() {
        GiveSwin,
        {},
        SwinConstants},
+      {"vit_mae",
+       "ViTMAEForPreTraining",
+       "mae/mae.mlir",
+       "train",
+       "",
+       false,
+       {{"image_size", "size", "224"},
+        {"patch_size", "patch", "16"},
+        {"num_channels", "channels", "3"},
+        {"num_hidden_layers", "layers", "12"},
+        {"hidden_size", "hidden", "768"},
+        {"intermediate_size", "inner", "3072"},
+        {"num_attention_heads", "heads", "12"},
+        {"layer_norm_eps", "norm_eps", "1e-12", false},
+        {"decoder_num_hidden_layers", "decoder_layers", "8"},
+        {"decoder_hidden_size", "decoder_hidden", "512"},
+        {"decoder_intermediate_size", "decoder_inner", "2048"},
+        {"decoder_num_attention_heads", "decoder_heads", "16"}},
+       {{"hidden_act", R"(["gelu"])", R"("gelu")"},
+        {"qkv_bias", "[true]", "true"},
+        {"mask_ratio", "[0.75]", "0.75"},
+        {"norm_pix_loss", "[true]", "false"},
+        {"hidden_dropout_prob", "[0.0]", "0.0"}},
+       TakeNothing,
+       GiveNothing,
+       {},
+       MaeConstants},
       {"convnext",
        "ConvNextForImageClassification",
        "convnext/convnext.mlir",

@@ -45,11 +45,13 @@ std::string FileOf(const Architecture& architecture);
 // What the state_dict of its class has before the names of a plan's parameters.
 std::string PrefixOf(const Architecture& architecture);
 
-// A tensor of whole numbers that a model file computes and transformers stores.
+// A tensor that a model file computes and transformers stores: of whole numbers, or of others, which have the type of
+// the weights.
 struct Constant {
   std::string name;
   std::vector<int64_t> shape;
-  std::vector<int64_t> values;
+  std::vector<int64_t> values = {};
+  std::vector<float> reals = {};
 };
 std::vector<Constant> ConstantsOf(const Architecture& architecture, const std::map<std::string, std::string>& settings);
 

@@ -33,7 +33,7 @@ TEST(ArchitecturesTest, EveryDifferenceIsNamed) {
                   "tie_word_embeddings: expected true, got false", "n_inner: expected 4 * n_embd, 3072, got 7"));
   EXPECT_THAT(Read(R"({"model_type": "bloom"})").errors,
               ElementsAre("model_type: expected gpt2 or llama or mistral or mixtral or bert or roberta or t5 or vit or "
-                          "swin or convnext, got bloom"));
+                          "swin or vit_mae or convnext, got bloom"));
   EXPECT_THAT(Read("{}").errors, testing::SizeIs(1));
 }
 

@@ -63,7 +63,7 @@ job names a model file of Weft, and sets its numbers to those of config.json. Th
   --version        what this program was built from
   --help           this text
 
-Models: gpt2, llama, mistral, mixtral, bert, roberta, t5, vit, swin, convnext. What the model file cannot say is an error,
+Models: gpt2, llama, mistral, mixtral, bert, roberta, t5, vit, vit_mae, swin, convnext. What the model file cannot say is an error,
 each on a line: another activation, a head that is or is not tied, other rotary positions, a bias. What has no effect
 is said.
 
