@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -30,27 +29,6 @@ struct OpenBlas {
   std::string version;  // or why there is no sgemm
 };
 
-// The processor by which OpenBLAS knows what this one can do, at the least; nullptr for one without AVX2.
-const char* KnownProcessor() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
-    return __builtin_cpu_supports("avx512bf16") ? "COOPERLAKE" : "SKYLAKEX";
-  }
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "HASWELL" : nullptr;
-}
-
-// A processor that is newer than the library counts as one of 2004 there, and products take four times as long. So it
-// is told what the processor can do, by the only way there is, unless whoever runs this has done so.
-void ChooseKernels(void* library, const char* core) {
-  const auto begin = reinterpret_cast<void (*)()>(dlsym(library, "gotoblas_dynamic_init"));
-  const auto end = reinterpret_cast<void (*)()>(dlsym(library, "gotoblas_dynamic_quit"));
-  const char* const known = KnownProcessor();
-  if (absl::string_view(core) != "Prescott" || known == nullptr || !begin || !end) return;
-  if (setenv("OPENBLAS_CORETYPE", known, /*overwrite=*/0) != 0) return;
-  end();
-  begin();
-}
-
 OpenBlas Open() {
   void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return {nullptr, nullptr, dlerror()};
@@ -65,7 +43,6 @@ OpenBlas Open() {
   }
   // A build for one thread is not safe for several: small products of two came out wrong.
   if (parallel() == 0) return {nullptr, nullptr, "libopenblas.so.0: expected a build with threads, got a serial one"};
-  ChooseKernels(library, core());
   set_threads(1);  // kernels have threads of their own (ops/abi/parallel.h)
   const std::vector<std::string> words = absl::StrSplit(config(), absl::MaxSplits(' ', 2));
   return {sgemm, sgemv, absl::StrCat(words[0], " ", words.size() > 1 ? words[1] : "", " for ", core())};
