@@ -381,6 +381,17 @@ std::vector<Fixed> T5Fixed(const char* tied) {
           {"is_encoder_decoder", "[true]", "true"}};
 }
 
+// Those of a ViT, and more.
+std::vector<Number> VitNumbers(const std::vector<Number>& more) {
+  std::vector<Number> numbers = {
+      {"image_size", "size", "224"},          {"patch_size", "patch", "16"},
+      {"num_channels", "channels", "3"},      {"num_hidden_layers", "layers", "12"},
+      {"hidden_size", "hidden", "768"},       {"intermediate_size", "inner", "3072"},
+      {"num_attention_heads", "heads", "12"}, {"layer_norm_eps", "norm_eps", "1e-12", false}};
+  numbers.insert(numbers.end(), more.begin(), more.end());
+  return numbers;
+}
+
 const std::vector<Architecture>& Table() {
   static const std::vector<Architecture>* table = new std::vector<Architecture>{
       {"gpt2",
@@ -459,15 +470,7 @@ const std::vector<Architecture>& Table() {
        "train",
        "",
        false,
-       {{"image_size", "size", "224"},
-        {"patch_size", "patch", "16"},
-        {"num_channels", "channels", "3"},
-        {"num_hidden_layers", "layers", "12"},
-        {"hidden_size", "hidden", "768"},
-        {"intermediate_size", "inner", "3072"},
-        {"num_attention_heads", "heads", "12"},
-        {"layer_norm_eps", "norm_eps", "1e-12", false},
-        {"hidden_dropout_prob", "dropout", "0.0", false}},
+       VitNumbers({{"hidden_dropout_prob", "dropout", "0.0", false}}),
        {{"hidden_act", R"(["gelu"])", R"("gelu")"}, {"qkv_bias", "[true]", "true"}},
        TakeVit,
        GiveClasses},
@@ -498,18 +501,10 @@ const std::vector<Architecture>& Table() {
        "train",
        "",
        false,
-       {{"image_size", "size", "224"},
-        {"patch_size", "patch", "16"},
-        {"num_channels", "channels", "3"},
-        {"num_hidden_layers", "layers", "12"},
-        {"hidden_size", "hidden", "768"},
-        {"intermediate_size", "inner", "3072"},
-        {"num_attention_heads", "heads", "12"},
-        {"layer_norm_eps", "norm_eps", "1e-12", false},
-        {"decoder_num_hidden_layers", "decoder_layers", "8"},
-        {"decoder_hidden_size", "decoder_hidden", "512"},
-        {"decoder_intermediate_size", "decoder_inner", "2048"},
-        {"decoder_num_attention_heads", "decoder_heads", "16"}},
+       VitNumbers({{"decoder_num_hidden_layers", "decoder_layers", "8"},
+                   {"decoder_hidden_size", "decoder_hidden", "512"},
+                   {"decoder_intermediate_size", "decoder_inner", "2048"},
+                   {"decoder_num_attention_heads", "decoder_heads", "16"}}),
        {{"hidden_act", R"(["gelu"])", R"("gelu")"},
         {"qkv_bias", "[true]", "true"},
         {"mask_ratio", "[0.75]", "0.75"},

@@ -3,6 +3,7 @@
 #define WEFT_TOOLS_LAUNCH_HOSTS_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft::launch {
@@ -27,6 +28,7 @@ std::string ReadPlanOfRanks(const std::string& text, PlanOfRanks& plan);
 // Whether two names are one host's, of which either may have its domain: node02 and node02.cluster.
 bool IsSameHost(const std::string& a, const std::string& b);
 
+// One thread.
 class Hosts {
  public:
   explicit Hosts(std::vector<Host> hosts) : hosts_(std::move(hosts)) {}

@@ -21,7 +21,7 @@ struct RankTimes {
   std::vector<int64_t> busy_ns;  // by actor of its stage
 };
 
-// What the ranks of this process have computed, from one look to the next.
+// What the ranks of this process have computed, from one look to the next. One thread; the cluster outlives it.
 class BusyTimes {
  public:
   explicit BusyTimes(executor::Cluster& cluster);
@@ -39,6 +39,7 @@ class BusyTimes {
 
 // Compares each rank with the others that do the same work: of its stage, and at the same place of the axes that share
 // work out unevenly. The median of the others counts, so that one slow rank of three is named, and not the two.
+// One thread.
 class SlowRanks {
  public:
   // `step` steps are done. The plan outlives this.
