@@ -191,5 +191,11 @@ TEST(FloatProductTest, LongSumsStayAccurate) {
   EXPECT_NEAR(got[0] / (50304 * (static_cast<double>(0.1f) * 0.3f)), 1, 600 * 6e-8);
 }
 
+// Whether the library knows this processor or not.
+TEST(OpenBlasTest, ItsKernelsAreNotThoseOfAnOlderProcessor) {
+  if (OpenBlasSgemm() == nullptr || !__builtin_cpu_supports("avx2")) GTEST_SKIP();
+  EXPECT_EQ(OpenBlasVersion()->find("Prescott"), std::string::npos) << *OpenBlasVersion();
+}
+
 }  // namespace
 }  // namespace weft::einsum
