@@ -153,8 +153,8 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
   return absl::OkStatus();
 }
 
-absl::Status Cluster::Initialize() {
-  return OnEveryRank([](Executor& executor) { return executor.Initialize(); });
+absl::Status Cluster::Initialize(const std::set<std::string>& loaded) {
+  return OnEveryRank([&](Executor& executor) { return executor.Initialize(loaded); });
 }
 
 absl::Status Cluster::OnEveryRank(const std::function<absl::Status(Executor&)>& task) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,8 +64,8 @@ class Cluster {
   // Once, when the clusters of all processes are there, by all at the same time.
   virtual absl::Status Connect() { return absl::OkStatus(); }
 
-  // Initial values on every rank.
-  absl::Status Initialize();
+  // Initial values on every rank, see Executor.
+  absl::Status Initialize(const std::set<std::string>& loaded = {});
 
   // One step on every rank. The first error of any stops all, and is what this
   // and every later step returns. Does not allocate unless it fails.

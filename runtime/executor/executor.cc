@@ -74,6 +74,13 @@ class NoResult : public ResultField {
   absl::Status Take(int64_t, int64_t, const void*) override { return absl::OkStatus(); }
 };
 
+// Whether all that files have of a buffer is among the names, and files have all of it: rows of padding in none.
+bool IsLoaded(const plan::Buffer& buffer, const std::set<std::string>& loaded) {
+  if (plan::IsStacked(buffer) && buffer.unpadded_shape_size() != 0) return false;
+  const std::vector<plan::StoredTensor> stored = plan::StoredTensorsOf(buffer);
+  return std::all_of(stored.begin(), stored.end(), [&](const auto& tensor) { return loaded.count(tensor.name) != 0; });
+}
+
 }  // namespace
 
 // Makes the works of an executor whose arena and streams are there.
@@ -331,7 +338,7 @@ std::string Executor::InitialValueOf(int32_t b) const {
   return absl::StrCat("rank ", rank_, ": initial value of `", program_.buffer(b).name(), "`");
 }
 
-absl::Status Executor::Initialize() {
+absl::Status Executor::Initialize(const std::set<std::string>& loaded) {
   std::unique_ptr<StepUpload> upload;
   if (services_.device->gpu() != nullptr) upload = std::make_unique<StepUpload>(*services_.device);
   struct Step {
@@ -343,6 +350,7 @@ absl::Status Executor::Initialize() {
   for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
     const plan::Buffer& buffer = program_.buffer(b);
     if (!buffer.has_init() || buffer.alias_of() != 0) continue;
+    if (buffer.kind() == plan::Buffer::PARAMETER && IsLoaded(buffer, loaded)) continue;
     absl::StatusOr<std::unique_ptr<Kernel>> kernel = InitialiserOf(b, upload.get());
     if (!kernel.ok()) return Prefixed(InitialValueOf(b), kernel.status());
     steps.push_back({b, false, *std::move(kernel)});

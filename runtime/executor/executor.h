@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -86,8 +87,9 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // Gives parameters and optimizer state their initial values.
-  absl::Status Initialize();
+  // Gives parameters and optimizer state their initial values. Not parameters of which LoadTile() fills all: `loaded`
+  // has the names of their tiles.
+  absl::Status Initialize(const std::set<std::string>& loaded = {});
 
   // Starts a step on the rank's streams; `step` counts from 0 over the whole
   // training. Then EndStep() waits for it and returns the first error of any

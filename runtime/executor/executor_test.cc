@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,8 +21,10 @@
 namespace weft::executor {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Ne;
 using ::testing::StartsWith;
 
 class ExecutorTest : public ::testing::Test {
@@ -245,6 +248,33 @@ TEST_F(ExecutorTest, TellsOfAFaultWhileAnActHangs) {
   EXPECT_EQ((*cluster)->Step(0), told);
   EXPECT_EQ(told.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_THAT(std::string(told.message()), HasSubstr("rank 1: actor `backward` (step 1, micro-batch 0) runs"));
+}
+
+// Drawing them may take longer than to load others.
+TEST_F(ExecutorTest, ParametersThatAreLoadedGetNoInitialValues) {
+  auto cluster = LocalCluster::Create(TwoRanks(), {.kernels = &kernels_, .source = &source_, .seed = 1});
+  ASSERT_TRUE(cluster.ok()) << cluster.status();
+  // What is in the first float of each rank, which was 7 before.
+  const auto first_after = [&](const std::set<std::string>& loaded) {
+    std::vector<float> first(2);
+    const absl::Status status = (*cluster)->OnEveryRank([&](Executor& executor) {
+      const StateTile& tile = executor.state()[0];
+      const auto fill = [&](void* bytes) {
+        *static_cast<float*>(bytes) = 7;
+        return absl::OkStatus();
+      };
+      if (absl::Status status = executor.LoadTile(tile, fill); !status.ok()) return status;
+      if (absl::Status status = executor.Initialize(loaded); !status.ok()) return status;
+      return executor.SaveTile(tile, [&](const void* bytes) {
+        first[executor.rank()] = *static_cast<const float*>(bytes);
+        return absl::OkStatus();
+      });
+    });
+    EXPECT_TRUE(status.ok()) << status;
+    return first;
+  };
+  EXPECT_THAT(first_after({"w"}), Each(7));
+  EXPECT_THAT(first_after({"v"}), Each(Ne(7)));
 }
 
 TEST_F(ExecutorTest, AFunctionGivesItsOutput) {

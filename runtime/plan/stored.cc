@@ -18,4 +18,15 @@ std::vector<StoredTensor> StoredTensorsOf(const Buffer& buffer) {
   return tensors;
 }
 
+std::map<std::string, std::vector<int64_t>> StoredParametersOf(const Plan& plan) {
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const Stage& stage : plan.stages()) {
+    for (const Buffer& buffer : stage.buffers()) {
+      if (buffer.kind() != Buffer::PARAMETER || buffer.alias_of() != 0) continue;
+      for (const StoredTensor& tensor : StoredTensorsOf(buffer)) shapes[tensor.name] = tensor.shape;
+    }
+  }
+  return shapes;
+}
+
 }  // namespace weft::plan

@@ -3,6 +3,7 @@
 #define WEFT_RUNTIME_PLAN_STORED_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ bool IsStacked(const Buffer& buffer);
 
 // The tensors of a buffer, in the order of that index; one, of its name, unless it is stacked.
 std::vector<StoredTensor> StoredTensorsOf(const Buffer& buffer);
+
+// The shapes of the tensors of all parameters of a plan, by name.
+std::map<std::string, std::vector<int64_t>> StoredParametersOf(const Plan& plan);
 
 }  // namespace weft::plan
 

@@ -243,10 +243,11 @@ class Generation {
     choices_ = std::make_unique<Choices>(&sequences_, sampling, vocabulary_);
     const plan::Plan* const guest = first_.has_value() ? &*first_ : nullptr;
     WEFT_ASSIGN_OR_RETURN(next_cluster_, run::StartCluster(*context_, sampling.seed, feed_.get(), choices_.get(),
-                                                           nullptr, {.guest = guest}));
+                                                           nullptr, init_->loaded(), {.guest = guest}));
     if (guest != nullptr) {
-      WEFT_ASSIGN_OR_RETURN(first_cluster_, run::StartCluster(*first_context_, sampling.seed, feed_.get(),
-                                                              choices_.get(), nullptr, {.host = next_cluster_.get()}));
+      WEFT_ASSIGN_OR_RETURN(first_cluster_,
+                            run::StartCluster(*first_context_, sampling.seed, feed_.get(), choices_.get(), nullptr, {},
+                                              {.host = next_cluster_.get()}));
     }
     WEFT_RETURN_IF_ERROR(init_->Load(*context_, *next_cluster_));
     Tell(init_->text());

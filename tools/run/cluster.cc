@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> CreateCluster(const Context& 
 // The cluster of a plan, and that of its evaluation.
 absl::StatusOr<std::unique_ptr<executor::Cluster>> CreateClusters(const Context& context,
                                                                   const executor::ClusterOptions& options,
-                                                                  Beside* beside) {
+                                                                  const std::set<std::string>& loaded, Beside* beside) {
   auto cluster = CreateCluster(context, options);
   if (!cluster.ok()) return cluster;
   RankMemory memory = MemoryOf(context, **cluster);
@@ -54,7 +54,7 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> CreateClusters(const Context&
   const absl::Status fits = context.processes.alone() ? absl::OkStatus() : CheckMemory(context.plan, memory);
   if (!fits.ok()) return fits;
   if (options.host != nullptr) return cluster;
-  if (absl::Status status = (*cluster)->Initialize(); !status.ok()) return status;
+  if (absl::Status status = (*cluster)->Initialize(loaded); !status.ok()) return status;
   return cluster;
 }
 
@@ -156,7 +156,8 @@ absl::Status WriteTimeline(const Context& context, const trace::Timeline& timeli
 absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& context, uint64_t seed,
                                                                 executor::BatchSource* source,
                                                                 executor::ResultSink* sink, trace::Timeline* timeline,
-                                                                const Turns& turns, Beside* beside) {
+                                                                const std::set<std::string>& loaded, const Turns& turns,
+                                                                Beside* beside) {
   auto cluster = CreateClusters(context,
                                 {.kernels = &context.kernels,
                                  .source = source,
@@ -171,7 +172,7 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& c
                                  .device = context.device,
                                  .graphs = context.request.cuda_graphs && !context.request.debug_nan,
                                  .on_fault = [&context](const absl::Status& error) { context.on_fault(error); }},
-                                beside);
+                                loaded, beside);
   if (absl::Status status = context.processes.Agree(cluster.status()); !status.ok()) return status;
   if (absl::Status status = context.processes.Agree((*cluster)->Connect()); !status.ok()) return status;
   return cluster;

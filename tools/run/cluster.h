@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -31,11 +32,13 @@ struct Turns {
   executor::Cluster* host = nullptr;
 };
 
-// Loads the ranks of this process and gives their state its initial values.
-// `timeline` and `beside` may be null. All processes come, and get the same error.
+// Loads the ranks of this process and gives their state its initial values, but not the parameters `loaded`, which are
+// loaded next (executor::Executor::Initialize). `timeline` and `beside` may be null. All processes come, and get the
+// same error.
 absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& context, uint64_t seed,
                                                                 executor::BatchSource* source,
                                                                 executor::ResultSink* sink, trace::Timeline* timeline,
+                                                                const std::set<std::string>& loaded,
                                                                 const Turns& turns = {}, Beside* beside = nullptr);
 
 // Threads that a rank's kernels use.

@@ -36,7 +36,7 @@ absl::Status Evaluate(const Context& context) {
   if (!opened.ok()) return opened.status();
   trace::Timeline* const timeline = opened->get();
   const uint64_t seed = request.seed.value_or(context.plan.header().job().seed());
-  auto cluster = StartCluster(context, seed, source->get(), &results, timeline);
+  auto cluster = StartCluster(context, seed, source->get(), &results, timeline, init->loaded());
   if (!cluster.ok()) return cluster.status();
   if (absl::Status status = init->Load(context, **cluster); !status.ok()) return status;
   if (absl::Status status = (*cluster)->Step(0); !status.ok()) return status;

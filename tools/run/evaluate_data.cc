@@ -65,7 +65,7 @@ class Evaluator {
     auto timeline = TimelineFor(context_);
     if (!timeline.ok()) return timeline.status();
     timeline_ = *std::move(timeline);
-    auto cluster = StartCluster(context_, seed, data_.source.get(), results_.get(), timeline_.get());
+    auto cluster = StartCluster(context_, seed, data_.source.get(), results_.get(), timeline_.get(), init->loaded());
     if (!cluster.ok()) return cluster.status();
     cluster_ = *std::move(cluster);
     if (absl::Status status = init->Load(context_, *cluster_); !status.ok()) return status;

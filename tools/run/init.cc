@@ -29,19 +29,6 @@ using hugging_face::Rename;
 constexpr size_t kNamesShown = 8;
 constexpr int64_t kMostHashed = int64_t{64} << 20;
 
-using Shapes = std::map<std::string, std::vector<int64_t>>;
-
-Shapes ParametersOf(const plan::Plan& plan) {
-  Shapes shapes;
-  for (const plan::Stage& stage : plan.stages()) {
-    for (const plan::Buffer& buffer : stage.buffers()) {
-      if (buffer.kind() != plan::Buffer::PARAMETER || buffer.alias_of() != 0) continue;
-      for (const plan::StoredTensor& tensor : plan::StoredTensorsOf(buffer)) shapes[tensor.name] = tensor.shape;
-    }
-  }
-  return shapes;
-}
-
 // "`a`, `b` and 3 more".
 std::string NamesText(const std::vector<std::string>& names) {
   const size_t shown = std::min(names.size(), kNamesShown);
@@ -100,7 +87,7 @@ TensorSpec OfRows(TensorSpec spec, int64_t rows) {
 }  // namespace
 
 absl::Status InitialParameters::CheckShapes(const Context& context) {
-  for (const auto& [name, shape] : ParametersOf(context.plan)) {
+  for (const auto& [name, shape] : plan::StoredParametersOf(context.plan)) {
     const auto found = match_.found.find(name);
     if (found == match_.found.end() || found->second.entry->shape == shape) continue;
     const checkpoint::TensorEntry& entry = *found->second.entry;
@@ -155,7 +142,7 @@ absl::StatusOr<InitialParameters> InitialParameters::OpenPath(const Context& con
   const absl::StatusOr<Names> names = NamesOf(context, weights);
   if (!names.ok()) return names.status();
   std::set<std::string> parameters;
-  for (const auto& [name, shape] : ParametersOf(context.plan)) parameters.insert(name);
+  for (const auto& [name, shape] : plan::StoredParametersOf(context.plan)) parameters.insert(name);
   init.match_ = hugging_face::MatchParameters(weights, *names, parameters);
   if (absl::Status status = CheckLacking(context, weights, init.match_); !status.ok()) return status;
   if (absl::Status status = init.CheckShapes(context); !status.ok()) return status;
@@ -180,6 +167,14 @@ absl::StatusOr<InitialParameters> InitialParameters::Open(const Context& context
   if (absl::Status status = processes.Agree(hash.status()); !status.ok()) return status;
   if (absl::Status status = processes.CheckSame({{"--init: hash", *hash}}); !status.ok()) return status;
   return init;
+}
+
+std::set<std::string> InitialParameters::loaded() const {
+  std::set<std::string> names;
+  for (const auto& [name, tensor] : match_.found) {
+    if (rows_.count(name) == 0) names.insert(name);
+  }
+  return names;
 }
 
 absl::Status InitialParameters::Load(const Context& context, executor::Cluster& cluster) const {

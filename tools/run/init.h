@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -33,6 +34,9 @@ class InitialParameters {
 
   // Where the weights lie: a file. "" for nothing.
   std::string path() const { return weights_ == nullptr ? "" : weights_->path(); }
+
+  // The parameters that Load() fills: nobody reads other initial values of theirs (StartCluster).
+  std::set<std::string> loaded() const;
 
   // Loads what the files have. Optimizer state stays as it is.
   absl::Status Load(const Context& context, executor::Cluster& cluster) const;

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "runtime/checkpoint/directory.h"
 #include "runtime/checkpoint/host_and_time.h"
 #include "runtime/plan/names.h"
+#include "runtime/plan/stored.h"
 #include "runtime/trace/metrics.h"
 #include "runtime/trace/progress.h"
 #include "runtime/trace/tensorboard.h"
@@ -126,8 +128,8 @@ class Trainer {
       peak_ = PeakOf(context_, compute == BF16 ? DType::kBF16 : compute == F16 ? DType::kF16 : DType::kF32);
     }
     growth_.emplace();
-    auto cluster = StartCluster(context_, seed_, data_.source.get(), nullptr, timeline_.get(), {},
-                                evaluations_ == nullptr ? nullptr : &evaluations_->beside());
+    auto cluster = StartCluster(context_, seed_, data_.source.get(), nullptr, timeline_.get(), Loaded(resume->get()),
+                                {}, evaluations_ == nullptr ? nullptr : &evaluations_->beside());
     if (!cluster.ok()) return cluster.status();
     cluster_ = *std::move(cluster);
     saver_ = std::make_unique<Saver>(context_, *cluster_);
@@ -222,6 +224,14 @@ class Trainer {
         notes_.push_back("no evaluation of before counts: the best begins anew");
     }
     return processes_.Agree(status);
+  }
+
+  // The parameters that LoadState() fills.
+  std::set<std::string> Loaded(const checkpoint::CheckpointReader* resume) const {
+    if (resume == nullptr) return init_.loaded();
+    std::set<std::string> names;
+    for (const auto& [name, shape] : plan::StoredParametersOf(context_.plan)) names.insert(name);
+    return names;
   }
 
   absl::Status LoadState(checkpoint::CheckpointReader* resume) {
