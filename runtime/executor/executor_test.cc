@@ -252,7 +252,8 @@ TEST_F(ExecutorTest, TellsOfAFaultWhileAnActHangs) {
 
 // Drawing them may take longer than to load others.
 TEST_F(ExecutorTest, ParametersThatAreLoadedGetNoInitialValues) {
-  auto cluster = LocalCluster::Create(TwoRanks(), {.kernels = &kernels_, .source = &source_, .seed = 1});
+  const plan::Plan plan = TwoRanks();
+  auto cluster = LocalCluster::Create(plan, {.kernels = &kernels_, .source = &source_, .seed = 1});
   ASSERT_TRUE(cluster.ok()) << cluster.status();
   // What is in the first float of each rank, which was 7 before.
   const auto first_after = [&](const std::set<std::string>& loaded) {
