@@ -45,9 +45,15 @@ def bias_and_mask_as_read(graph, op):
     return graph.append("attention", inputs, op.attributes, (op.output.shape, "f32")).output
 
 
-def causal(rows, keys):
-    """Whether a row sees itself and those before it, as truth values."""
-    return numpy.arange(keys)[None] <= numpy.arange(rows)[:, None] + keys - rows
+def sees_causal(seen, window):
+    """Whether each row of truth values sees itself and those before it, as many as the window has, and no others."""
+    rows, keys = seen.shape[-2:]
+    for row in range(rows):
+        line, last = seen[..., row, :], row + keys - rows + 1
+        first = max(0, last - window)
+        if line[..., :first].any() or not line[..., first:last].all() or line[..., last:].any():
+            return False
+    return True
 
 
 def known_mask(graph, op):
@@ -55,7 +61,7 @@ def known_mask(graph, op):
     nothing says nothing."""
     if op.kind != "attention" or len(op.inputs) != 4 or op.attributes["causal"]:
         return None
-    seen = numbers(op.inputs[3])
+    seen = numbers(op.inputs[3], mask=True)
     if seen is None:
         return None
     seen = seen if seen.dtype == bool else hidden_or_not(seen)
@@ -67,9 +73,8 @@ def known_mask(graph, op):
         return graph.append("attention", op.inputs[:3], attributes, (op.output.shape, "f32")).output
     if rows > keys or seen.shape[2:] != (rows, keys):
         return None
-    far = numpy.arange(rows)[:, None] + keys - rows - numpy.arange(keys)[None]
     window = int(seen.reshape(-1, rows, keys)[0, -1].sum())
-    if (seen == ((far >= 0) & (far < window))).all():
+    if sees_causal(seen, window):
         attributes["causal"] = True
         attributes.update({} if window == keys else {"window": window})
         return graph.append("attention", op.inputs[:3], attributes, (op.output.shape, "f32")).output
@@ -78,7 +83,7 @@ def known_mask(graph, op):
 
 def hides_the_same(bias, mask):
     """Whether a known bias hides what a known mask hides, and does nothing else."""
-    of_bias, seen = numbers(bias), numbers(mask)
+    of_bias, seen = numbers(bias, mask=True), numbers(mask, mask=True)
     of_bias = of_bias if of_bias is None else hidden_or_not(of_bias)
     return of_bias is not None and seen is not None and numpy.array_equal(of_bias & seen, of_bias | seen)
 
@@ -96,11 +101,11 @@ def causal_and_more(graph, op):
         return None
     rows, keys = op.inputs[0].shape[1], op.inputs[1].shape[1]
     for a, b in (op.inputs[3].op.inputs, op.inputs[3].op.inputs[::-1]):
-        seen = numbers(a)
+        seen = numbers(a, mask=True)
         if seen is not None and "bias" in op.attributes:
             seen = hidden_or_not(seen)
         if seen is not None and rows <= keys and seen.shape[-2:] == (rows, keys) \
-                and (seen == causal(rows, keys)).all() and b.rank == 4:
+                and sees_causal(seen, keys) and b.rank == 4:
             return graph.append("attention", op.inputs[:3] + [b], {**op.attributes, "causal": True},
                                 (op.output.shape, "f32")).output
     return None

@@ -7,7 +7,8 @@ import numpy
 from .constants import NoFormula, constant, first_of
 from .unify import SIZES
 
-LARGEST = 1 << 22  # elements
+LARGEST = 1 << 22  # elements of what is written by a formula or a list
+MASK_BYTES = 1 << 30  # of what is looked at alone: the truth values of 32,768 rows by as many keys, or 8 bytes for each of 8,192 by 8,192
 
 OF_TWO = {"add": numpy.add, "sub": numpy.subtract, "mul": numpy.multiply, "div": numpy.divide, "maximum": numpy.maximum,
           "minimum": numpy.minimum, "greater": numpy.greater, "greater_equal": numpy.greater_equal, "less": numpy.less,
@@ -17,27 +18,33 @@ OF_ONE = {"neg": numpy.negative, "abs": numpy.abs, "exp": numpy.exp, "log": nump
           "rsqrt": lambda x: 1 / numpy.sqrt(x), "square": numpy.square, "cos": numpy.cos, "sin": numpy.sin,
           "logical_not": numpy.logical_not, "stop_gradient": lambda x: x}
 TYPES = {"f32": numpy.float64, "i32": numpy.int64, "i8": numpy.bool_}
+VIEWS = ("fill", "iota", "broadcast_to")  # take no memory for their elements
 
 
-def numbers(value):
-    """The numbers of a value that depends on nothing, in double precision; or None."""
-    op = value.op
+def numbers(value, mask=False):
+    """The numbers of a value that depends on nothing, in double precision; or None, also where there are too many: for a mask of
+    attention that is later."""
+    op, elements = value.op, math.prod(value.shape)
+    if len(op.outputs) != 1 or elements > LARGEST and not mask:
+        return None
+    if op.kind not in VIEWS and elements * numpy.dtype(TYPES[value.dtype]).itemsize > MASK_BYTES:
+        return None
     if "numbers" not in op.__dict__:
         with numpy.errstate(all="ignore"):  # what is not chosen may be log(0)
-            op.numbers = evaluated(op, value) if math.prod(value.shape) <= LARGEST and len(op.outputs) == 1 else None
+            op.numbers = evaluated(op, value, mask)
     return op.numbers
 
 
-def evaluated(op, value):
+def evaluated(op, value, mask):
     a = op.attributes
     if op.kind == "fill":
-        return numpy.full(a["shape"], a["value"], TYPES[value.dtype])
+        return numpy.broadcast_to(numpy.array(a["value"], TYPES[value.dtype]), a["shape"])
     if op.kind == "constant":
         return numpy.array(a["values"], TYPES[value.dtype]).reshape(a["shape"])
     if op.kind == "iota":
         line = numpy.arange(a["shape"][a["dim"]], dtype=TYPES[value.dtype])
         return numpy.broadcast_to(line.reshape([-1 if i == a["dim"] else 1 for i in range(value.rank)]), a["shape"])
-    inputs = [numbers(v) for v in op.inputs] if op.kind != "parameter" else []
+    inputs = [numbers(v, mask) for v in op.inputs] if op.kind != "parameter" else []
     if not inputs or any(x is None for x in inputs):
         return None
     x = inputs[0]
