@@ -522,11 +522,9 @@ std::string describeLocation(Operation *op) {
 LogicalResult emitPlan(mlir::ModuleOp module, plan::Plan &plan) {
   int index = 0;
   std::string source;
-  llvm::raw_string_ostream text(source);
   for (auto kernel : module.getOps<cell::KernelOp>()) {
     plan.mutable_code()->add_symbols(kernel.getSymName().str());
-    kernel.print(text);
-    text << '\n';
+    source += textOf(kernel) + '\n';
   }
   if (!source.empty()) {
     plan.mutable_code()->set_source(source);

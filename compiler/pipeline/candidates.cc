@@ -66,12 +66,12 @@ absl::StatusOr<plan::Plan> Candidates::planFor(const Job &job, bool offsets) {
   return plan.status().message().empty() && !plan.ok() ? absl::InvalidArgumentError(first) : std::move(plan);
 }
 
-absl::StatusOr<std::vector<bool>> Candidates::fit(const Job &job, int64_t bytes) {
+absl::StatusOr<std::vector<Fit>> Candidates::fit(const Job &job, int64_t bytes) {
   WEFT_ASSIGN_OR_RETURN(plan::Plan plan, planFor(job, /*offsets=*/false));
   WEFT_RETURN_IF_ERROR(layOut(cluster_, bytes, /*memorySeed=*/0, plan));
-  std::vector<bool> fits;
+  std::vector<Fit> fits;
   for (const plan::Stage &stage : plan.stages()) {
-    fits.push_back(int64_t(stage.arena_bytes()) <= bytes);
+    fits.push_back({int64_t(stage.arena_bytes()) <= bytes, int64_t(stage.lower_bound_bytes())});
   }
   return fits;
 }

@@ -26,6 +26,12 @@ struct Summary {
   double waiting_s = 0;
 };
 
+/// What is known of a stage that may fit some memory.
+struct Fit {
+  bool fits = false;
+  int64_t leastBytes = 0; // of a rank: most that are live at a time
+};
+
 /// Owns the modules that it keeps, in the context of the first. For one thread. Prints nothing.
 class Candidates {
 public:
@@ -51,7 +57,7 @@ public:
   absl::StatusOr<plan::Plan> planFor(const Job &job, bool offsets = true);
 
   /// Whether each stage fits so many bytes, as compile() would find it, in less time.
-  absl::StatusOr<std::vector<bool>> fit(const Job &job, int64_t bytes);
+  absl::StatusOr<std::vector<Fit>> fit(const Job &job, int64_t bytes);
 
 private:
   struct Kept {

@@ -1,5 +1,6 @@
 #include "compiler/pipeline/recompute.h"
 
+#include <algorithm>
 #include <map>
 
 #include "compiler/analysis/layer.h"
@@ -13,20 +14,32 @@ struct StageLevels {
   std::vector<std::string> layers; // without those that the job pins
   int least = 0;                   // all levels below do not fit
   int most = 0;                    // fits, or is the last one
+  std::map<int, double> bytes;     // at least, of the levels that were tried
 
   bool found() const { return least == most; }
   int selective() const { return int(layers.size()); } // in all layers
 
-  // The level to try next: NONE, SELECTIVE everywhere, then by halving.
-  int next() const {
-    return found() || least == 0                        ? least
-           : least <= selective() && most > selective() ? selective()
-                                                        : (least + most) / 2;
+  // The level to try next: NONE, SELECTIVE everywhere, then where so many bytes are on a line between those of the
+  // levels on either side, as each layer gives back about as many. Every third time by halving, if they do not.
+  int next(int64_t limit) const {
+    if (found() || least == 0) {
+      return least;
+    }
+    if (least <= selective() && most > selective()) {
+      return selective();
+    }
+    const auto below = bytes.find(least - 1), above = bytes.find(most);
+    if (above == bytes.end() || below->second <= above->second || bytes.size() % 3 == 0) {
+      return (least + most) / 2;
+    }
+    const double part = (double(limit) - above->second) / (below->second - above->second);
+    return std::clamp(most - int(part * (most - least + 1)), least, most - 1);
   }
 
-  void learn(int level, bool fits) {
+  void learn(int level, const Fit &fit) {
     if (!found()) {
-      (fits ? most : least) = fits ? level : level + 1;
+      (fit.fits ? most : least) = fit.fits ? level : level + 1;
+      bytes[level] = double(fit.leastBytes);
     }
   }
 
@@ -58,10 +71,10 @@ public:
   Recompute fitting(int64_t memoryBytes) {
     candidates_.keep(job_, Phase::Recompute, module_);
     while (!llvm::all_of(stages_, [](const StageLevels &stage) { return stage.found(); })) {
-      std::vector<int> levels = setLevels();
+      std::vector<int> levels = setLevels(memoryBytes);
       Job variant = job_;
       *variant.mutable_recompute() = listed(Recompute::NONE);
-      const absl::StatusOr<std::vector<bool>> fits = candidates_.fit(variant, memoryBytes);
+      const absl::StatusOr<std::vector<Fit>> fits = candidates_.fit(variant, memoryBytes);
       if (!fits.ok()) {
         return variant.recompute();
       }
@@ -69,7 +82,7 @@ public:
         stages_[s].learn(levels[s], (*fits)[s]);
       }
     }
-    setLevels();
+    setLevels(memoryBytes);
     return listed(Recompute::NONE);
   }
 
@@ -87,10 +100,10 @@ private:
   }
 
   // Gives the layers the policies of the levels to try next.
-  std::vector<int> setLevels() {
+  std::vector<int> setLevels(int64_t memoryBytes) {
     std::vector<int> levels;
     for (const StageLevels &stage : stages_) {
-      int level = stage.next();
+      int level = stage.next(memoryBytes);
       levels.push_back(level);
       for (auto [i, name] : llvm::enumerate(stage.layers)) {
         policies_[name] = stage.policyAt(level, int(i));

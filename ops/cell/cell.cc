@@ -30,6 +30,13 @@ void CellDialect::initialize() {
       >();
 }
 
+std::string textOf(KernelOp kernel) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  kernel.print(os, mlir::OpPrintingFlags().useLocalScope().assumeVerified());
+  return text;
+}
+
 SumRowsOp sumRowsOf(mlir::Value yielded) {
   auto rounded = yielded.getDefiningOp<mlir::arith::TruncFOp>();
   return (rounded ? rounded.getIn() : yielded).getDefiningOp<SumRowsOp>();

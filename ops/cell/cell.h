@@ -2,6 +2,8 @@
 #ifndef WEFT_OPS_CELL_CELL_H_
 #define WEFT_OPS_CELL_CELL_H_
 
+#include <string>
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -15,6 +17,10 @@
 #include "ops/cell/ops.h.inc"
 
 namespace weft::cell {
+
+/// A kernel as a plan has it; kernels that compute the same and have one name have one text. Does not verify it again, nor
+/// the module around it.
+std::string textOf(KernelOp kernel);
 
 /// The sum over rows that a yielded value is, rounded or not; null if it is none.
 SumRowsOp sumRowsOf(mlir::Value yielded);

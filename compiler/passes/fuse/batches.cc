@@ -96,8 +96,7 @@ private:
       return;
     }
     cell::KernelOp made = batchOf(cell);
-    Key key{"", {}, kernel.getSection(), kernel->getAttr("phase"), ir::chunkOf(kernel)};
-    llvm::raw_string_ostream(key.text) << made;
+    Key key{cell::textOf(made), {}, kernel.getSection(), kernel->getAttr("phase"), ir::chunkOf(kernel)};
     for (auto [index, input] : llvm::enumerate(kernel.getInputs())) {
       if (isShared(cell, unsigned(index))) {
         key.shared.push_back(input);

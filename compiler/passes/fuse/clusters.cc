@@ -59,11 +59,9 @@ public:
       }
       cell::KernelOp cell = it->second.part.kernel;
       cell.setSymName("k");
-      std::string text;
-      llvm::raw_string_ostream(text) << cell;
       std::string symbol =
           "k" + std::to_string(symbols.size()) + "_" + llvm::join(it->second.names, "_").substr(0, kName);
-      auto [known, isNew] = symbols.try_emplace(text, symbol);
+      auto [known, isNew] = symbols.try_emplace(cell::textOf(cell), symbol);
       if (isNew) {
         cell.setSymName(known->second);
       } else {
