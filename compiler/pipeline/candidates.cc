@@ -131,7 +131,8 @@ std::pair<Lowering, Phase> Candidates::begin(const Job &job) const {
     const Kept *kept = isKept(phase) ? find(job, phase) : nullptr;
     furthest = kept ? kept : furthest;
   }
-  return {Lowering{job, mlir::OwningOpRef<mlir::ModuleOp>(furthest->module.get().clone()), {}}, furthest->phase};
+  return {Lowering{job, mlir::OwningOpRef<mlir::ModuleOp>(furthest->module.get().clone()), {}, /*isTrial=*/true},
+          furthest->phase};
 }
 
 bool Candidates::spend(mlir::ModuleOp module) {

@@ -76,6 +76,7 @@ llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &clu
     *job.mutable_recompute() = resolveRecompute(*lowering.module, job, plan::PlanBytesOf(cluster), candidates);
   }
   mlir::PassManager manager(lowering.module->getContext());
+  manager.enableVerifier(!lowering.isTrial || phase < Phase::Localize);
   buildPhase(manager, phase, job);
   if (failed(manager.run(*lowering.module))) {
     return mlir::failure();

@@ -32,7 +32,8 @@ struct GraphFacts {
 struct Lowering {
   Job job; // as asked for, but that `recompute` says what becomes of every layer, once that phase has run
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  GraphFacts facts; // from Localize on
+  GraphFacts facts;     // from Localize on
+  bool isTrial = false; // a variant: what the compiler makes from Localize on is not verified behind each pass
 };
 
 /// Runs the phase that comes next. For recompute AUTO it compiles variants with `candidates`. Fails with an error at

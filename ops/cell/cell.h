@@ -18,8 +18,8 @@
 
 namespace weft::cell {
 
-/// A kernel as a plan has it; kernels that compute the same and have one name have one text. Does not verify it again, nor
-/// the module around it.
+/// A kernel as a plan has it; kernels that compute the same and have one name have one text. Does not verify it again,
+/// nor the module around it.
 std::string textOf(KernelOp kernel);
 
 /// The sum over rows that a yielded value is, rounded or not; null if it is none.
