@@ -73,8 +73,10 @@ TEST_F(CandidatesTest, FitAsTheyAreCompiled) {
         for (int64_t stage : bytes) {
           expected.push_back(stage <= limit);
         }
+        const absl::StatusOr<std::vector<Fit>> stages = candidates.fit(job, limit);
+        ASSERT_TRUE(stages.ok()) << stages.status();
         std::vector<bool> fits;
-        for (const Fit &fit : *candidates.fit(job, limit)) {
+        for (const Fit &fit : *stages) {
           fits.push_back(fit.fits);
           EXPECT_TRUE(fit.leastBytes <= limit || !fit.fits) << overrides.front() << " in " << limit;
         }
