@@ -339,7 +339,10 @@ absl::Status ValidateFields(const std::string& prefix, const google::protobuf::M
   return absl::OkStatus();
 }
 
-absl::Status ValidatePins(const Graph& graph) {
+absl::Status ValidateGraph(const Graph& graph) {
+  if (graph.has_loss_chunks() && graph.loss_chunks() < 1) {
+    return Expected("graph.loss_chunks", "1 or more", graph.loss_chunks());
+  }
   std::vector<std::string> axes;
   for (std::string_view axis : MeshKeys()) axes.emplace_back(axis);
   for (const Pin& pin : graph.pin()) {
@@ -462,7 +465,7 @@ absl::Status ValidateJob(const Job& job) {
        {ValidateModel(job.model()), ValidatePrecision(job.precision()), ValidateDist(job),
         // After the sizes are known to be positive.
         BatchParts(job.dist()) > 0 ? ValidateBatch(job.batch(), job.dist()) : absl::OkStatus(), ValidatePipeline(job),
-        ValidateZero(job), ValidateGenerate(job.generate()), ValidatePins(job.graph()),
+        ValidateZero(job), ValidateGenerate(job.generate()), ValidateGraph(job.graph()),
         ValidateRecompute(job.recompute()), ValidateData(job.data()),
         BatchParts(job.dist()) > 0 ? ValidateEvaluation(job) : absl::OkStatus(), ValidateAugmentations(job.data()),
         job.has_optimizer() ? ValidateOptimizer(job.optimizer()) : absl::OkStatus(), ValidateFields("", job)}) {

@@ -6,6 +6,7 @@
 #include "compiler/analysis/cost.h"
 #include "compiler/emit/emit.h"
 #include "compiler/memory/plan_memory.h"
+#include "compiler/passes/box/loss_rows.h"
 #include "compiler/pipeline/recompute.h"
 #include "compiler/pipeline/target.h"
 #include "mlir/Pass/PassManager.h"
@@ -16,6 +17,20 @@
 
 namespace weft::compiler {
 namespace {
+
+void addChunkedLosses(ir::GraphOp graph, GraphFacts &facts) {
+  auto told = graph->getAttrOfType<mlir::ArrayAttr>(kLossChunksName);
+  for (mlir::Attribute attribute : told ? told.getValue() : llvm::ArrayRef<mlir::Attribute>()) {
+    auto loss = llvm::cast<mlir::DictionaryAttr>(attribute);
+    auto number = [&](llvm::StringRef name) { return loss.getAs<mlir::IntegerAttr>(name).getInt(); };
+    plan::ChunkedLoss &to = facts.chunkedLosses.emplace_back();
+    to.set_scope(loss.getAs<mlir::StringAttr>("scope").str());
+    to.set_rows(number("rows"));
+    to.set_chunks(number("chunks"));
+    to.set_whole_bytes(number("whole_bytes"));
+    to.set_chunk_bytes(number("chunk_bytes"));
+  }
+}
 
 // Of tensors without their padding; and of all samples, of which the last micro-batch may have fewer.
 GraphFacts factsOf(mlir::ModuleOp module, const Batch &batch) {
@@ -29,6 +44,7 @@ GraphFacts factsOf(mlir::ModuleOp module, const Batch &batch) {
     const double micros = double(batch.global()) / double(batch.micro());
     const double filled = facts.training ? micros / std::ceil(micros) : 1;
     facts.flops = modelFlops(graph) * filled;
+    addChunkedLosses(graph, facts);
     for (mlir::BlockArgument argument : graph.getBody().getArguments()) {
       if (ir::tensorOf(argument).getElementType().isInteger(32) && facts.tokens == 0) {
         const int64_t tokens = mlir::ShapedType::getNumElements(ir::unpaddedShapeOf(argument));
@@ -49,6 +65,7 @@ void fillHeader(const Job &job, const Cluster &cluster, const GraphFacts &facts,
   header.set_training(facts.training);
   header.set_tokens_per_step(facts.tokens);
   header.set_flops_per_step(facts.flops);
+  header.mutable_chunked_losses()->Assign(facts.chunkedLosses.begin(), facts.chunkedLosses.end());
 }
 
 absl::Status checkArenas(const plan::Plan &plan) {

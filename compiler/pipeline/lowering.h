@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/pipeline/phases.h"
@@ -27,6 +28,7 @@ struct GraphFacts {
   int64_t microBatches = 1;
   double flops = 0;
   int64_t tokens = 0;
+  std::vector<plan::ChunkedLoss> chunkedLosses;
 };
 
 struct Lowering {

@@ -225,6 +225,9 @@ void buildBox(mlir::OpPassManager &manager, const Job &job) {
   manager.addNestedPass<ir::GraphOp>(createBoxRoute());
   // Routes from one value share their first steps.
   manager.addNestedPass<ir::GraphOp>(mlir::createCSEPass());
+  // Layouts and tiles are known, and units not yet made.
+  manager.addNestedPass<ir::GraphOp>(createBoxChunks({job.graph().loss_chunks()}));
+  manager.addNestedPass<ir::GraphOp>(mlir::createCSEPass());
   if (splitsBackward(job.pipeline())) {
     manager.addNestedPass<ir::GraphOp>(createPipelineSplit());
   }

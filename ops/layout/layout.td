@@ -101,4 +101,63 @@ def Weft_ConcatOp : Weft_DifferentiableOp<"concat"> {
   let extraClassDeclaration = Weft_anyPrecision;
 }
 
+def Weft_CastPartsOp : Op<Weft_Dialect, "cast_parts", [Pure]> {
+  let summary = "What each rank has, in another element type";
+  let description = [{
+    As `weft.cast`, but of a pending sum each rank's part is rounded, as a product rounds it that makes the sum in this
+    type. Layouts are known: it is there behind `box` only.
+
+    Example: `%1 = weft.cast_parts %0 : (tensor<8x4xf32, #weft.sbp<P>>) -> tensor<8x4xbf16, #weft.sbp<P>>`
+
+    **Constraints:** operand and result have one shape and SBP.
+  }];
+  let arguments = (ins AnyRankedTensor:$input);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input attr-dict `` custom<Types1>(type($input), type($result))";
+  let hasVerifier = 1;
+}
+
+def Weft_TakeRowsOp : Op<Weft_Dialect, "take_rows", [Pure]> {
+  let summary = "Some of the rows that each rank has";
+  let description = [{
+    The first `rows` dimensions of a rank's tile are one list of rows. The result is `size` of them, those from `offset`
+    on, of every rank: its dimensions are 1 but for the last of these, which axes of the mesh split that split any of
+    them. Layouts are known: it is there behind `box` only.
+
+    Example: `%1 = weft.take_rows %0 rows(2) from(96) size(32)
+      : (tensor<8x64x16xf32, #weft.sbp<S(0)>>) -> tensor<1x64x16xf32, #weft.sbp<S(1)>>` on two ranks
+
+    **Constraints:**
+    - `rows` is 1 or more, and at most the rank of the operand
+    - the rows are there
+  }];
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$rows, I64Attr:$offset, I64Attr:$size);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $input `rows` `(` $rows `)` `from` `(` $offset `)` `size` `(` $size `)` attr-dict
+    `` custom<Types1>(type($input), type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Weft_JoinRowsOp : Op<Weft_Dialect, "join_rows", [Pure]> {
+  let summary = "A tensor from parts of the rows that each rank has";
+  let description = [{
+    The reverse of `weft.take_rows`: the parts one after the other are a rank's tile of the result.
+
+    Example: `%2 = weft.join_rows %0, %1 rows(2) : (!half, !half) -> tensor<8x64x16xf32, #weft.sbp<S(0)>>`
+
+    **Constraints:**
+    - one operand or more
+    - `rows` is 1 or more, and at most the rank of the result
+    - the operands are parts of the result, which they make up
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$parts, I64Attr:$rows);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $parts `rows` `(` $rows `)` attr-dict `` custom<VariadicTypes>(ref($parts), type($parts), type($result))
+  }];
+  let hasVerifier = 1;
+}
+
 #endif

@@ -182,4 +182,92 @@ LogicalResult ConcatOp::buildGradient(RewriterBase &b, ArrayRef<Value> g, SmallV
   return mlir::success();
 }
 
+int64_t rowsOfTile(RankedTensorType type, int64_t dims, PlacementAttr placement) {
+  int64_t rows = 1;
+  for (int64_t extent :
+       llvm::ArrayRef(localShape(type.getShape(), sbpOf(type).getStates(), placement.getSizes())).take_front(dims)) {
+    rows *= extent;
+  }
+  return rows;
+}
+
+RankedTensorType typeOfRows(RankedTensorType type, int64_t dims, int64_t size, PlacementAttr placement) {
+  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<SbpState> states(sbpOf(type).getStates());
+  std::fill_n(shape.begin(), dims, 1);
+  shape[dims - 1] = size;
+  for (auto [state, ranks] : llvm::zip(states, placement.getSizes())) {
+    if (state.isSplit() && state.dim < dims) {
+      state.dim = dims - 1;
+      shape[dims - 1] *= ranks;
+    }
+  }
+  return RankedTensorType::get(shape, type.getElementType(), SbpAttr::get(type.getContext(), states));
+}
+
+namespace {
+
+// Emits an error if `type` has no such rows.
+LogicalResult requireRows(mlir::Operation *op, RankedTensorType type, int64_t dims) {
+  if (!op->getParentOfType<GraphOp>()) {
+    return op->emitOpError("expected to be in a weft.graph, which says what ranks there are");
+  }
+  if (!sbpOf(type)) {
+    return op->emitOpError("expected an SBP on operands and result");
+  }
+  if (dims < 1 || dims > type.getRank()) {
+    return op->emitOpError() << "rows: expected 1 to " << type.getRank() << ", got " << dims;
+  }
+  return mlir::success();
+}
+
+PlacementAttr placementOf(mlir::Operation *op) { return op->getParentOfType<GraphOp>().getPlacement(stageOf(op)); }
+
+} // namespace
+
+LogicalResult CastPartsOp::verify() {
+  RankedTensorType input = tensorOf(getInput());
+  RankedTensorType expected = input.clone(tensorOf(getResult()).getElementType());
+  return sbpOf(input) && tensorOf(getResult()) == expected
+             ? mlir::success()
+             : emitOpError() << "expected one shape and an SBP, got " << input << " and " << tensorOf(getResult());
+}
+
+LogicalResult TakeRowsOp::verify() {
+  RankedTensorType input = tensorOf(getInput());
+  const int64_t dims = int64_t(getRows()), offset = int64_t(getOffset()), size = int64_t(getSize());
+  if (failed(requireRows(*this, input, dims))) {
+    return mlir::failure();
+  }
+  const int64_t rows = rowsOfTile(input, dims, placementOf(*this));
+  if (size < 1 || offset < 0 || offset > rows - size) {
+    return emitOpError() << "expected some of " << rows << " rows, got " << size << " from " << offset << " on";
+  }
+  RankedTensorType expected = typeOfRows(input, dims, size, placementOf(*this));
+  return tensorOf(getResult()) == expected
+             ? mlir::success()
+             : emitOpError() << "result: expected " << expected << ", got " << tensorOf(getResult());
+}
+
+LogicalResult JoinRowsOp::verify() {
+  RankedTensorType result = tensorOf(getResult());
+  const int64_t dims = int64_t(getRows());
+  if (failed(requireRows(*this, result, dims))) {
+    return mlir::failure();
+  }
+  PlacementAttr placement = placementOf(*this);
+  int64_t rows = 0;
+  for (auto [index, part] : llvm::enumerate(getParts())) {
+    const bool isLaidOut = tensorOf(part).getRank() == result.getRank() && sbpOf(tensorOf(part));
+    const int64_t own = isLaidOut ? rowsOfTile(tensorOf(part), dims, placement) : 1;
+    RankedTensorType expected = typeOfRows(result, dims, own, placement);
+    if (tensorOf(part) != expected) {
+      return emitOpError() << "part " << index << ": expected " << expected << ", got " << tensorOf(part);
+    }
+    rows += own;
+  }
+  const int64_t all = rowsOfTile(result, dims, placement);
+  return rows == all ? mlir::success() : emitOpError() << "expected parts of " << all << " rows, got " << rows;
+}
+
 } // namespace weft::ir

@@ -173,6 +173,18 @@ std::string RecomputeText(const Header& header) {
                       parts.empty() ? nothing : absl::StrJoin(parts, ", "));
 }
 
+std::string ChunkedLossesText(const Header& header) {
+  std::vector<std::string> losses;
+  for (const ChunkedLoss& loss : header.chunked_losses()) {
+    const bool even = loss.rows() % loss.chunks() == 0;
+    losses.push_back(absl::StrCat(
+        loss.scope(), loss.scope().empty() ? "" : ": ", CountText(loss.chunks()), " parts of ", even ? "" : "at most ",
+        CountText((loss.rows() + loss.chunks() - 1) / loss.chunks()), " rows, logits of ",
+        BytesText(loss.chunk_bytes()), " instead of ", BytesText(loss.whole_bytes()), " at a time"));
+  }
+  return absl::StrJoin(losses, "; ");
+}
+
 std::string ActText(const Actor& actor, int64_t micro_batch) {
   if (actor.section() == Actor::STEP) return absl::StrCat("`", actor.name(), "` (step)");
   return absl::StrCat("`", actor.name(), "` (micro-batch ", micro_batch, ")");

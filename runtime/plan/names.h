@@ -68,6 +68,10 @@ std::string RanksText(const Placement& placement);
 // chose. Empty if the job does not ask for it.
 std::string RecomputeText(const Header& header);
 
+// "lm_head: 4 parts of 2,048 rows, logits of 197 MiB instead of 786 MiB at a time": the losses that each rank does in
+// parts. Empty if there are none.
+std::string ChunkedLossesText(const Header& header);
+
 // "`h.5.backward` (micro-batch 3)", "`adam` (step)".
 std::string ActText(const Actor& actor, int64_t micro_batch);
 

@@ -24,7 +24,8 @@ class AccessTable {
  public:
   // What may have written the bytes that an act reads.
   struct Source {
-    enum Of : int8_t { kSame, kFirst, kLast, kAny };  // the actor's act for this micro-batch, for 0, the last one
+    // The actor's act for this micro-batch, for 0, for the last one, for the one before.
+    enum Of : int8_t { kSame, kFirst, kLast, kBefore, kAny };
     int32_t actor = 0;
     Of of = kAny;
   };
@@ -109,6 +110,11 @@ class AccessTable {
   std::vector<Known> known_;
   bool ok_ = false;
 };
+
+// Of an actor with an accumulator on this buffer, a sum over the micro-batches: the last of the actors that add to it
+// in a micro-batch, by views of it, each to what the one before has made. What it leaves is what the first of the next
+// micro-batch finds. -1 if the actor does not accumulate there.
+int32_t LastToAdd(const Program& program, int32_t actor, int32_t buffer);
 
 }  // namespace weft::plan
 

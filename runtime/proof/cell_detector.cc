@@ -26,10 +26,11 @@ bool CellDetector::Perform(const Act& act) {
 bool CellDetector::IsMeant(const Act& act, const Access& access, const Cell& cell) const {
   if (access.first_source == access.last_source) return true;
   for (const Source& source : table_.SourcesOf(access)) {
-    const int64_t made = source.of == Source::kSame    ? act.micro_batch
-                         : source.of == Source::kFirst ? 0
-                         : source.of == Source::kLast  ? program_.micro_batches - 1
-                                                       : cell.micro_batch;
+    const int64_t made = source.of == Source::kSame     ? act.micro_batch
+                         : source.of == Source::kFirst  ? 0
+                         : source.of == Source::kLast   ? program_.micro_batches - 1
+                         : source.of == Source::kBefore ? act.micro_batch - 1
+                                                        : cell.micro_batch;
     if (source.actor == cell.actor && made == cell.micro_batch) return true;
   }
   return false;

@@ -5,6 +5,7 @@
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/validate_parts.h"
+#include "runtime/proof/access_table.h"
 
 namespace weft::plan {
 namespace {
@@ -158,8 +159,10 @@ bool RaceDetector::IsMeant(const Act& act, int32_t buffer, const ByteRange& byte
     listed = true;
     meant = meant || from(b);
   }
-  // Bytes of no register are what the actor keeps for itself.
-  return listed ? meant : writer.actor == act.actor;
+  // Bytes of no register are what the actor keeps for itself, or a sum that others add to behind it.
+  return listed ? meant
+                : writer.actor == act.actor || (writer.actor == LastToAdd(program_, act.actor, buffer) &&
+                                                writer.micro_batch + 1 == act.micro_batch);
 }
 
 absl::Status RaceDetector::Race(const Access& earlier, bool earlier_writes, const Act& act, int32_t buffer, bool writes,

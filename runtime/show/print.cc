@@ -60,6 +60,7 @@ std::string HeaderText(const Plan& plan) {
   if (const std::string recompute = RecomputeText(header); !recompute.empty()) {
     table.Add({"computed again", recompute});
   }
+  if (const std::string losses = ChunkedLossesText(header); !losses.empty()) table.Add({"loss in parts", losses});
   if (const std::string padding = TextOf(PaddingOf(plan)); !padding.empty()) table.Add({"padding", padding});
   const Prediction& prediction = plan.prediction();
   table.Add({"predicted step",

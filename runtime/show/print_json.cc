@@ -167,6 +167,13 @@ Json HeaderJson(const Header& header) {
                {"flops_per_step", header.flops_per_step()},
                {"recompute", recompute},
                {"hash", absl::StrCat(absl::Hex(header.hash(), absl::kZeroPad16))}};
+  for (const ChunkedLoss& loss : header.chunked_losses()) {
+    json["chunked_losses"].push_back({{"scope", loss.scope()},
+                                      {"rows", loss.rows()},
+                                      {"chunks", loss.chunks()},
+                                      {"whole_bytes", loss.whole_bytes()},
+                                      {"chunk_bytes", loss.chunk_bytes()}});
+  }
   if (header.decision().best_size() > 0) json["decision"] = DecisionJson(header.decision());
   return json;
 }

@@ -25,6 +25,7 @@ struct Case {
   double loss = 2e-5, norm = 1e-4;
   int skipped = 0;       // steps, by a loss scale that was too large
   bool library = false;  // matrix products, what joins them, and attention of halves by the vendor's
+  bool llama = false;    // whose head has a matrix of its own
 };
 
 TrainOptions Options(const Case& it) {
@@ -33,6 +34,12 @@ TrainOptions Options(const Case& it) {
   options.overrides = {"batch={global: 8 micro: 2}", "model.set=seq=8",        "model.set=positions=8",
                        "model.set=hidden=16",        "model.set=heads=2",      "model.set=layers=2",
                        "model.set=dropout=0.1",      "optimizer.clip_norm=1.0"};
+  if (it.llama) {
+    options.job = "models/llama/tiny.job";
+    options.overrides = {"batch={global: 8 micro: 2}", "model.set=seq=8",      "model.set=hidden=16",
+                         "model.set=heads=2",          "model.set=kv_heads=1", "model.set=inner=16",
+                         "optimizer.clip_norm=1.0"};
+  }
   options.overrides.insert(options.overrides.end(), it.layout.begin(), it.layout.end());
   if (!it.precision.empty()) options.overrides.push_back("precision=" + it.precision);
   options.data = "models/gpt2/gpt2.mlir";
@@ -41,8 +48,8 @@ TrainOptions Options(const Case& it) {
 }
 
 // On one rank of the host.
-std::vector<StepReport> OnCpu(const std::string& precision) {
-  absl::StatusOr<std::vector<StepReport>> reports = Train(Options({.precision = precision}));
+std::vector<StepReport> OnCpu(const std::string& precision, bool llama) {
+  absl::StatusOr<std::vector<StepReport>> reports = Train(Options({.precision = precision, .llama = llama}));
   EXPECT_TRUE(reports.ok()) << reports.status();
   return reports.ok() ? *reports : std::vector<StepReport>(kSteps);
 }
@@ -50,7 +57,7 @@ std::vector<StepReport> OnCpu(const std::string& precision) {
 class Gpt2Test : public testing::TestWithParam<Case> {};
 
 TEST_P(Gpt2Test, LossesAreThoseOfTheCpu) {
-  const std::vector<StepReport> cpu = OnCpu(GetParam().precision);
+  const std::vector<StepReport> cpu = OnCpu(GetParam().precision, GetParam().llama);
   EmulatedGpu gpu({}, GetParam().library);
   TrainOptions options = Options(GetParam());
   options.cluster = "tests/cuda/one_gpu.cluster";
@@ -83,6 +90,10 @@ Case ByLibrary(Case it) {
   it.library = true;
   return it;
 }
+Case Llama(Case it) {
+  it.llama = true;
+  return it;
+}
 Case Float16(const char* name, Overrides layout, const std::string& scale, int skipped) {
   return {name, std::move(layout), "{compute: F16 loss_scale { " + scale + " }}", 1.25e-4, 2.5e-3, skipped};
 }
@@ -103,6 +114,19 @@ const Case kCases[] = {
     ByLibrary({"library_tensor", {"dist.tensor=2"}}),
     {"apart", {"graph.fusion=false"}},
     {"apart_tensor", {"dist.tensor=2", "graph.fusion=false"}},
+    // 16 rows, or 8.
+    {"chunks", {"graph.loss_chunks=3"}},
+    {"chunks_tensor", {"dist.tensor=2", "graph.loss_chunks=3"}},
+    {"chunks_three_axes", {"dist.data=2", "dist.tensor=2", "dist.pipeline=2", "graph.loss_chunks=3"}},
+    {"chunks_zero_3", {"dist.data=2", "zero.stage=3", "graph.loss_chunks=3"}},
+    {"chunks_apart", {"graph.loss_chunks=3", "graph.fusion=false"}},
+    ByLibrary({"chunks_library", {"graph.loss_chunks=3"}}),
+    ByLibrary(BFloat16("chunks_bf16_library", {"graph.loss_chunks=3"})),
+    Float16("chunks_f16", {"graph.loss_chunks=3"}, "initial: 64", 0),
+    Llama({"chunks_llama", {"graph.loss_chunks=3"}}),
+    Llama({"chunks_llama_tensor", {"dist.tensor=2", "graph.loss_chunks=3"}}),
+    Llama({"chunks_llama_zero_2", {"dist.data=2", "zero.stage=2", "graph.loss_chunks=3"}}),
+    Llama({"chunks_llama_zero_bubble", {"dist.pipeline=2", "pipeline.schedule=ZERO_BUBBLE", "graph.loss_chunks=3"}}),
     BFloat16("bf16", {}),
     ByLibrary(BFloat16("bf16_library", {})),
     ByLibrary(BFloat16("bf16_library_three_axes", {"dist.data=2", "dist.tensor=2", "dist.pipeline=2"})),

@@ -27,7 +27,9 @@ model.graph @plain(%x [batch, 6] f32, %labels [batch] i32) {
   weft.minimize %loss per %count
 }
 """
-LAYOUTS = ([], ["batch.micro=4"], ["batch.micro=5"], ["dist.data=2", "dist.tensor=2"], ["dist.tensor=3", "batch.micro=1"])
+LAYOUTS = ([], ["batch.micro=4"], ["batch.micro=5"], ["dist.data=2", "dist.tensor=2"], ["dist.tensor=3", "batch.micro=1"],
+           ["graph.loss_chunks=5"], ["graph.loss_chunks=2", "batch.micro=5"],
+           ["graph.loss_chunks=4", "dist.data=2", "dist.tensor=2"])
 
 
 def npy(kind, shape, values, letter):

@@ -18,4 +18,32 @@ def BoxRoute : Pass<"weft-box-route", "::weft::ir::GraphOp"> {
   ];
 }
 
+def BoxChunks : Pass<"weft-box-chunks", "::weft::ir::GraphOp"> {
+  let summary = "Does the rows of a loss part by part";
+  let description = [{
+    Begins at each `weft.sum_exp` of logits. What makes these from something smaller, a product, all that reads them or
+    what is made of them as large, and what lies between those ops is done for some of a rank's rows at a time: by
+    sharding rules, so that it does not matter what stands between product and loss, nor how ranks share the rest. In front
+    of it `weft.take_rows` takes the rows of what is read; behind it results with rows are joined by `weft.join_rows`, and
+    sums over the rows, such as the gradient of the product's matrix, are added up in float32. In a training all of it
+    belongs to the backward, and so does what is made of the loss: a part's gradients are there before the next part's
+    logits are made, and nothing is computed twice.
+
+    Nothing changes where rows have padding or are mixed, where a sum over them is read before all are done, or where
+    something that would go to the backward with the loss has matrix products of its own. With `chunks` 0 nothing changes
+    either where logits are less than eight times as large as what the product reads of their rows, or where the sums of
+    parts would take half of what the logits do.
+
+    The graph's attribute `weft.loss_chunks` tells what was done.
+  }];
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+  let options = [
+    Option<"chunks", "chunks", "int64_t", "0",
+           "parts; 0: as many as it takes for 64 MiB of logits, as long as all take hardly longer by the cost model">,
+  ];
+  let statistics = [
+    Statistic<"numCut", "losses", "losses whose rows are done in parts">,
+  ];
+}
+
 #endif

@@ -10,6 +10,7 @@
 #include "compiler/passes/fuse/passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "ops/descriptions.h"
+#include "ops/layout/ops.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_FUSECLUSTERS
@@ -191,7 +192,10 @@ private:
   }
 
   KernelOp join(KernelOp producer, KernelOp consumer) {
-    if (joins_ == 0 || !inSameUnit(producer, consumer) || leavesLayer(producer, consumer)) {
+    // What is of one part of a loss's rows and what is not, or is of another, stay apart: a part's tensors would be
+    // there until the other is done.
+    if (joins_ == 0 || !inSameUnit(producer, consumer) || leavesLayer(producer, consumer) ||
+        producer->getAttr(ir::kOfChunkName) != consumer->getAttr(ir::kOfChunkName)) {
       return {};
     }
     Node &first = nodes_[producer], &second = nodes_[consumer];

@@ -235,15 +235,40 @@ private:
                          [&](Operation *user) { return from->isBeforeInBlock(user) && user->isBeforeInBlock(to); });
   }
 
-  // The product adds to the sum over the micro-batches. Not on the host, where a library that adds to what is there
-  // does so for each part of what it sums over: the sum would have other bits.
+  // The products of which one makes `term`, and each but the first adds to what the one before made; empty if it is
+  // made otherwise, or something else reads what is between. The last one first.
+  static SmallVector<KernelOp> addedProducts(KernelOp reader, Value term) {
+    SmallVector<KernelOp> products;
+    while (true) {
+      KernelOp einsum = writerOf(term);
+      if (!isEinsum(einsum) || !inSameUnit(einsum, reader) || !isOnlyReader(reader, term)) {
+        return {};
+      }
+      products.push_back(einsum);
+      if (!einsum.getConstants().contains("epilogue")) {
+        return products;
+      }
+      if (textOf(einsum, "epilogue") != einsum::kAdd) {
+        return {};
+      }
+      reader = einsum;
+      term = einsum.getInputs()[2];
+    }
+  }
+
+  // The product adds to the sum over the micro-batches; of several that are added up the first does, and the others to
+  // that. Not on the host, where a library that adds to what is there does so for each part of what it sums over: the
+  // sum would have other bits.
   bool takeAccumulate(KernelOp accumulate) {
     Value term = accumulate.getInputs()[0], sum = accumulate.getOutputs()[0];
-    KernelOp einsum = writerOf(term);
-    if (isOnHost(accumulate) || !isEinsum(einsum) || einsum.getConstants().contains("epilogue") ||
-        !inSameUnit(einsum, accumulate) || !isOnlyReader(accumulate, term) || !haveOneElementType({term, sum})) {
+    if (isOnHost(accumulate) || !haveOneElementType({term, sum})) {
       return false;
     }
+    SmallVector<KernelOp> products = addedProducts(accumulate, term);
+    if (products.empty()) {
+      return false;
+    }
+    KernelOp einsum = products.pop_back_val();
     // Sums are added to behind the whole backward. The product stays in its layer, or what it reads would be in memory
     // until then.
     if (!isFree(sum, einsum, accumulate)) {
@@ -251,11 +276,32 @@ private:
     }
     declareBefore(einsum, sum);
     accumulate->moveAfter(einsum);
+    addInPlace(accumulate, einsum, products);
     return fuse({einsum, accumulate}, {task::AccumulateEinsumKernel::kName,
                                        {einsum.getInputs()[0], einsum.getInputs()[1], sum},
                                        {sum},
                                        einsum.getConstants(),
                                        {}});
+  }
+
+  // Lets the products, the last one first, add to what `accumulate` makes of the result of `einsum`: each makes a view
+  // of the sum, and what reads the sum reads the last one.
+  static void addInPlace(KernelOp accumulate, KernelOp einsum, ArrayRef<KernelOp> products) {
+    Value sum = accumulate.getOutputs()[0], soFar = sum;
+    accumulate.getInputsMutable().slice(0, 1).assign(einsum.getOutputs()[0]);
+    llvm::SmallPtrSet<Operation *, 8> own{accumulate};
+    for (KernelOp product : llvm::reverse(products)) {
+      mlir::OpBuilder b(product);
+      Value made = product.getOutputs()[0];
+      auto view = b.create<task::AliasOp>(product.getLoc(), sum.getType(), sum,
+                                          sum.getDefiningOp<task::BufferOp>().getUnpaddedAttr());
+      product.getInputsMutable().slice(2, 1).assign(soFar);
+      made.replaceAllUsesWith(view.getBuffer());
+      made.getDefiningOp()->erase();
+      own.insert({product.getOperation(), view.getOperation()});
+      soFar = view;
+    }
+    sum.replaceUsesWithIf(soFar, [&](mlir::OpOperand &use) { return !own.contains(use.getOwner()); });
   }
 
   // Whether the product sums over just those letters of its operand that the reduction sums over, and the others are

@@ -78,6 +78,9 @@ private:
   template <typename Op> void mark(Op made, Operation *from) {
     setBelongings(made.getOperation(), belongingsOf(from));
     made->removeAttr("stage"); // the program tells
+    if (mlir::Attribute part = from->getAttr(kOfChunkName)) {
+      made->setAttr(kOfChunkName, part);
+    }
   }
 
   void kernel(Operation *from, llvm::StringRef name, mlir::ValueRange in, mlir::ValueRange out,
@@ -172,6 +175,18 @@ private:
       map_[reshape.getResult()] = alias(op, reshape.getInput(), reshape.getResult());
       return mlir::success();
     }
+    if (auto cast = llvm::dyn_cast<CastPartsOp>(op)) {
+      lowerCastParts(cast);
+      return mlir::success();
+    }
+    if (auto take = llvm::dyn_cast<TakeRowsOp>(op)) {
+      lowerTakeRows(take);
+      return mlir::success();
+    }
+    if (auto join = llvm::dyn_cast<JoinRowsOp>(op)) {
+      lowerJoinRows(join);
+      return mlir::success();
+    }
     return lowerKernel(op);
   }
 
@@ -202,6 +217,48 @@ private:
   Value alias(Operation *op, Value source, Value result) {
     auto type = task::BufferType::get(b_.getContext(), tensorOf(result));
     return b_.create<task::AliasOp>(op->getLoc(), type, map_.lookup(source), unpadded(result));
+  }
+
+  void lowerCastParts(CastPartsOp op) {
+    auto made = buffer(op.getLoc(), nameOf(op, 0), kindOf(op), op.getResult());
+    map_[op.getResult()] = made;
+    kernel(op, "cast", map_.lookup(op.getInput()), made.getBuffer(), {}, moves(op, op.getResult(), 3));
+  }
+
+  // ---- rows of a tile, which are one dimension of it seen so -----------------
+  // A tile with all its rows along the last of their dimensions.
+  task::BufferType listOf(Operation *op, Value value, int64_t dims) {
+    PlacementAttr placement = graph_.getPlacement(stageOf(op));
+    RankedTensorType type = tensorOf(value);
+    return task::BufferType::get(b_.getContext(), typeOfRows(type, dims, rowsOfTile(type, dims, placement), placement));
+  }
+
+  NamedAttrList along(int64_t dims) {
+    NamedAttrList attributes;
+    attributes.append("dim", b_.getI64IntegerAttr(dims - 1));
+    return attributes;
+  }
+
+  void lowerTakeRows(TakeRowsOp op) {
+    Value list = b_.create<task::AliasOp>(op.getLoc(), listOf(op, op.getInput(), int64_t(op.getRows())),
+                                          map_.lookup(op.getInput()), mlir::DenseI64ArrayAttr());
+    NamedAttrList attributes = along(int64_t(op.getRows()));
+    attributes.append("offset", op.getOffsetAttr());
+    attributes.append("size", op.getSizeAttr());
+    auto made = buffer(op.getLoc(), nameOf(op, 0), kindOf(op), op.getResult());
+    map_[op.getResult()] = made;
+    kernel(op, "slice", list, made.getBuffer(), attributes, moves(op, op.getResult(), 2));
+  }
+
+  void lowerJoinRows(JoinRowsOp op) {
+    auto made = b_.create<task::BufferOp>(
+        op.getLoc(), listOf(op, op.getResult(), int64_t(op.getRows())), b_.getStringAttr(nameOf(op, 0)),
+        task::BufferKindAttr::get(b_.getContext(), kindOf(op)), b_.getI64IntegerAttr(1), mlir::StringAttr(),
+        mlir::DictionaryAttr(), mlir::DenseI64ArrayAttr(), mlir::DenseI64ArrayAttr());
+    kernel(op, "concat", buffersOf(op.getParts()), made.getBuffer(), along(int64_t(op.getRows())),
+           moves(op, op.getResult(), 2));
+    auto type = task::BufferType::get(b_.getContext(), tensorOf(op.getResult()));
+    map_[op.getResult()] = b_.create<task::AliasOp>(op.getLoc(), type, made, unpadded(op.getResult()));
   }
 
   llvm::LogicalResult lowerParameter(ParameterOp parameter) {

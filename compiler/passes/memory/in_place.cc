@@ -2,6 +2,7 @@
 #include "compiler/dialect/task/registers.h"
 #include "compiler/passes/memory/passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "ops/layout/ops.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_MEMORYINPLACE
@@ -84,7 +85,7 @@ private:
     Use &fromUse = uses_[from], &toUse = uses_[result];
     auto bytes = [&](Value v) { return task::localBytesOf(task::tensorOf(v), program_.getPlacement()); };
     if (!endsWith(fromUse, actor, op) || !beginsWith(toUse, actor, op) || bytes(from) != bytes(result) ||
-        operandsOn(op, from) != 1 || !isOrdered(actor, operand, fromUse, toUse)) {
+        operandsOn(op, from) != 1 || !isOrdered(actor, op, operand, fromUse, toUse)) {
       return;
     }
     mlir::OpBuilder builder(&getContext());
@@ -134,12 +135,16 @@ private:
   }
 
   // Whether all uses of the operand certainly end before its bytes are written, also for other micro-batches.
-  bool isOrdered(size_t at, Value operand, const Use &from, const Use &to) {
+  bool isOrdered(size_t at, Operation *op, Value operand, const Use &from, const Use &to) {
     task::ActorOp actor = actors_[at];
     auto computes = [&](const auto &user) { return actors_[user.first].getStream() == task::StreamKind::Compute; };
     auto micro = [&](const auto &user) { return actors_[user.first].getSection() == task::Section::Micro; };
     if (from.metric) {
       return false;
+    }
+    // What this actor alone uses is free when the actor may begin, for then the place of its result is.
+    if (op->hasAttr(ir::kOfChunkName) && from.actors.size() == 1 && !from.carried && !to.carried && !to.metric) {
+      return true;
     }
     if (actor.getSection() == task::Section::Micro && program_.getMicroBatches() > 1) {
       return !from.carried && !to.carried && !to.metric && llvm::all_of(from.actors, computes) &&

@@ -33,7 +33,8 @@ private:
   // Adds what makes `value` to the chain, from the ops that begin it on; false if something else needs a part of it.
   bool collect(mlir::Value value, llvm::SmallVectorImpl<Operation *> &chain) {
     Operation *op = value.getDefiningOp();
-    if (!op || !isBackward(op)) {
+    // What is of a part of a loss's rows is done with that part.
+    if (!op || !isBackward(op) || op->hasAttr(kOfChunkName)) {
       return false;
     }
     if (!llvm::all_of(op->getUsers(), [&](Operation *user) { return llvm::is_contained(chain, user); })) {

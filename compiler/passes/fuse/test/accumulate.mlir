@@ -83,3 +83,36 @@ task.program @in_its_layer on #weft.placement<"cuda", [], [0]> micro_batches(2) 
   %sum = task.buffer "sum" gradient : !w
   task.kernel "accumulate" ins(%dw, %sum : !w, !w) outs(%sum : !w) {} micro {phase = "backward"}
 }
+
+// -----
+// Products that are added up, as those of the parts of a loss's rows: the first adds to the sum over the micro-batches, the
+// others to what it makes, each by a view of the sum, and the last of these is what others read.
+// CHECK-LABEL: task.program @chain
+// CHECK: %[[S:.*]] = task.buffer "sum" gradient
+// CHECK-NOT: task.buffer
+// CHECK: task.kernel "accumulate_einsum" ins(%{{.*}}, %{{.*}}, %[[S]] : {{.*}}) outs(%[[S]] :
+// CHECK: %[[V1:.*]] = task.alias %[[S]]
+// CHECK-NEXT: task.kernel "einsum" ins(%{{.*}}, %{{.*}}, %[[S]] : {{.*}}) outs(%[[V1]] : {{.*}}) {epilogue = "add"
+// CHECK: %[[V2:.*]] = task.alias %[[S]]
+// CHECK-NEXT: task.kernel "einsum" ins(%{{.*}}, %{{.*}}, %[[V1]] : {{.*}}) outs(%[[V2]] : {{.*}}) {epilogue = "add"
+// CHECK: task.kernel "neg" ins(%[[V2]] :
+!x = !task.buffer<tensor<4x4xbf16, #weft.sbp<>>>
+!w = !task.buffer<tensor<4x4xf32, #weft.sbp<>>>
+task.program @chain on #weft.placement<"cuda", [], [0]> micro_batches(2) {
+  %x = task.buffer "x" input : !x
+  %dy = task.buffer "dy" input : !x
+  %sum = task.buffer "sum" gradient : !w
+  %a = task.buffer "a" activation : !w
+  task.kernel "einsum" ins(%x, %dy : !x, !x) outs(%a : !w) {equation = "si,so->io"} micro {phase = "backward"} cost [64.0, 0.0, 128.0]
+  %b = task.buffer "b" activation : !w
+  task.kernel "einsum" ins(%x, %dy : !x, !x) outs(%b : !w) {equation = "si,so->io"} micro {phase = "backward"} cost [64.0, 0.0, 128.0]
+  %ab = task.buffer "ab" activation : !w
+  task.kernel "add" ins(%a, %b : !w, !w) outs(%ab : !w) {} micro in_place [0] {phase = "backward"} cost [0.0, 16.0, 192.0]
+  %c = task.buffer "c" activation : !w
+  task.kernel "einsum" ins(%x, %dy : !x, !x) outs(%c : !w) {equation = "si,so->io"} micro {phase = "backward"} cost [64.0, 0.0, 128.0]
+  %abc = task.buffer "abc" activation : !w
+  task.kernel "add" ins(%ab, %c : !w, !w) outs(%abc : !w) {} micro in_place [0] {phase = "backward"} cost [0.0, 16.0, 192.0]
+  task.kernel "accumulate" ins(%abc, %sum : !w, !w) outs(%sum : !w) {} micro {phase = "backward"} cost [0.0, 16.0, 192.0]
+  %n = task.buffer "n" gradient : !w
+  task.kernel "neg" ins(%sum : !w) outs(%n : !w) {} step
+}
